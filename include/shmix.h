@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* shmix.h - read what is published for a job where it lies, without a copy.
+ *
+ *     PMIx_Init --> shmix_job_open --> shmix_key_find --> shmix_read_... as often as you like
+ *
+ * A job handle is a view of one namespace's shared memory; a key handle is one key of it, looked
+ * up once.  A read by rank is a few loads from a read-only mapping: no allocation, no lock, no
+ * system call, no atomic read-modify-write, and any number of threads at once.
+ *
+ * What is read is what the server has published: what the host said of the job and what its
+ * processes have committed.  Values that this process only keeps for itself (put and not
+ * committed, PMIX_REMOTE, PMIX_INTERNAL, PMIx_Store_internal) are PMIx_Get's to find.  A process
+ * without a server reads its own data.
+ *
+ * Generations: a value never changes under a reader; a new one is a new record.  Now and then
+ * the server writes the whole store anew, without the old records: that is the next generation,
+ * and the old one gets no more news.  Reads stay in the generation that the job is in, so that
+ * what they point at stays there, until shmix_job_refresh moves the job.  Call it after a fence:
+ * it costs one load when there is nothing new.  shmix_job_unpin gives the older ones back.
+ *
+ * Every function returns PMIX_SUCCESS or a negative PMIX_ERR_ code, among them PMIX_ERR_BAD_PARAM
+ * for a NULL where something is needed and PMIX_ERR_INIT before PMIx_Init and for handles from
+ * before PMIx_Finalize.  Results are written on success only. */
+#ifndef SHMIX_H
+#define SHMIX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pmix_common.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- A job ------------------------------------------------------------------------------------ */
+
+typedef struct shmix_job shmix_job_t;
+
+/* Open the newest generation of @nspace (NULL or "": the own one).  Costs nothing but memory for
+ * the own namespace, a message to the server for others.  The handle is the caller's to close.
+ * Any thread; not from a callback.  Return: PMIX_ERR_NOT_FOUND when the server knows no such
+ * namespace; PMIX_ERR_LOST_CONNECTION and other errors of a request; PMIX_ERR_OUT_OF_RESOURCE. */
+PMIX_EXPORT pmix_status_t shmix_job_open(const char *nspace, shmix_job_t **ret_job);
+
+/* Give back the handle with all its keys; views read through it end.  Also after PMIx_Finalize.
+ * No other call on the job may be under way. */
+PMIX_EXPORT pmix_status_t shmix_job_close(shmix_job_t *job);
+
+/* Move the job and all its keys to the newest generation; views from the older ones stay valid.
+ * One load and no system call when the job is there already.  Any thread, beside reads.
+ * Return: as shmix_job_open, and then the job stays where it was. */
+PMIX_EXPORT pmix_status_t shmix_job_refresh(shmix_job_t *job);
+
+/* Give back the generations that the job has left: views from before the last shmix_job_refresh
+ * end.  No other call on the job may be under way. */
+PMIX_EXPORT pmix_status_t shmix_job_unpin(shmix_job_t *job);
+
+/* The number of the generation that the job is in: it differs after a shmix_job_refresh that has
+ * moved the job. */
+PMIX_EXPORT pmix_status_t shmix_job_generation(const shmix_job_t *job, uint64_t *ret_generation);
+
+/* ---- A key ------------------------------------------------------------------------------------ */
+
+typedef struct shmix_key shmix_key_t;
+
+/* Of what a key tells, and so what the reads' @rank means. */
+typedef enum shmix_realm {
+    SHMIX_JOB = 0,    /* the job (PMIX_RANK_WILDCARD) and its processes (their ranks) */
+    SHMIX_NODE = 1,   /* the nodes, by PMIX_NODEID */
+    SHMIX_APP = 2,    /* the applications, by PMIX_APPNUM */
+    SHMIX_SESSION = 3 /* the sessions, by PMIX_SESSION_ID */
+} shmix_realm_t;
+
+/* A handle for @key, which need not be stored yet: reads find it as soon as it is.  It is the
+ * job's and ends with it; the same key gives the same handle.  Any thread, beside reads.
+ * Return: PMIX_ERR_BAD_PARAM for a key that is empty or longer than PMIX_MAX_KEYLEN;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+PMIX_EXPORT pmix_status_t shmix_key_find(shmix_job_t *job, shmix_realm_t realm, const char *key,
+                                         const shmix_key_t **ret_key);
+
+/* ---- Reading ---------------------------------------------------------------------------------- */
+
+/* All of them look into exactly one place, that of @rank, and return: PMIX_ERR_NOT_FOUND when
+ * nothing is stored there; PMIX_ERR_TYPE_MISMATCH when it is of another type;
+ * PMIX_ERR_UNPACK_FAILURE when the shared memory contradicts itself.  No call may be under way
+ * when PMIx_Finalize begins. */
+
+/* A value of any unsigned integer type, ranks and states included, whatever its width. */
+PMIX_EXPORT pmix_status_t shmix_read_u64(const shmix_key_t *key, pmix_rank_t rank,
+                                         uint64_t *ret_number);
+
+/* A value of any signed integer type: numbers, PMIX_PID, PMIX_TIME, PMIX_STATUS. */
+PMIX_EXPORT pmix_status_t shmix_read_i64(const shmix_key_t *key, pmix_rank_t rank,
+                                         int64_t *ret_number);
+
+/* PMIX_FLOAT or PMIX_DOUBLE. */
+PMIX_EXPORT pmix_status_t shmix_read_f64(const shmix_key_t *key, pmix_rank_t rank,
+                                         double *ret_number);
+
+/* PMIX_BOOL. */
+PMIX_EXPORT pmix_status_t shmix_read_bool(const shmix_key_t *key, pmix_rank_t rank,
+                                          bool *ret_flag);
+
+/* The views below point into the shared memory, which the kernel protects from writing.  They are
+ * valid until the job's shmix_job_unpin after the next move, its shmix_job_close, or
+ * PMIx_Finalize.  @ret_len and @ret_size may be NULL. */
+
+/* PMIX_STRING, with its NUL; @ret_len is without.  A NULL string is NULL, 0. */
+PMIX_EXPORT pmix_status_t shmix_read_string(const shmix_key_t *key, pmix_rank_t rank,
+                                            const char **ret_text, size_t *ret_len);
+
+/* PMIX_BYTE_OBJECT, PMIX_REGEX or a compressed one, as stored; no bytes are NULL, 0. */
+PMIX_EXPORT pmix_status_t shmix_read_bytes(const shmix_key_t *key, pmix_rank_t rank,
+                                           const void **ret_bytes, size_t *ret_size);
+
+/* A PMIX_DATA_ARRAY whose elements are of @type, as a C array of it; no elements are NULL, 0.
+ * Types whose bytes are their value can be read so: numbers, PMIX_PROC, PMIX_PROC_NSPACE,
+ * PMIX_TIMEVAL.  Return: PMIX_ERR_NOT_SUPPORTED for other types (use PMIx_Get). */
+PMIX_EXPORT pmix_status_t shmix_read_array(const shmix_key_t *key, pmix_rank_t rank,
+                                           pmix_data_type_t type, const void **ret_elements,
+                                           size_t *ret_count);
+
+/* Whatever it is. */
+typedef struct shmix_value {
+    pmix_data_type_t type;         /* as stored */
+    pmix_data_type_t element_type; /* of what @data points at; PMIX_UNDEF for a scalar */
+    union {                        /* a scalar */
+        uint64_t u64;              /* of unsigned types */
+        int64_t i64;               /* of signed ones */
+        double f64;                /* of PMIX_FLOAT and PMIX_DOUBLE */
+        bool flag;                 /* of PMIX_BOOL */
+    } number;
+    const void *data; /* a string, bytes, elements; NULL where there are none */
+    size_t count;     /* of them: characters without the NUL, bytes, elements */
+} shmix_value_t;
+
+/* Any value that has a view: scalars, strings, byte objects, arrays as for shmix_read_array, and
+ * one PMIX_PROC, PMIX_PROC_NSPACE or PMIX_TIMEVAL as an array of 1.
+ * Return: PMIX_ERR_NOT_SUPPORTED for other types (use PMIx_Get). */
+PMIX_EXPORT pmix_status_t shmix_read_value(const shmix_key_t *key, pmix_rank_t rank,
+                                           shmix_value_t *ret_value);
+
+/* ---- Events ----------------------------------------------------------------------------------- */
+
+/* Raised in a process whose reading of events was overtaken, for its own handlers: events are gone
+ * that the server no longer keeps.  The info SHMIX_EVENTS_LOST_COUNT (PMIX_UINT64) says how many. */
+#define SHMIX_ERR_EVENTS_LOST (PMIX_EXTERNAL_ERR_BASE - 5001)
+#define SHMIX_EVENTS_LOST_COUNT "shmix.evlost"
+
+/* uint32_t: how many events without a job a server keeps for those who come late; 512 unless said
+ * to PMIx_server_init, or in the environment under either of these names. */
+#define SHMIX_SERVER_CACHE_SIZE "pmix.srv.cache.sz"
+#ifndef PMIX_SERVER_CACHE_SIZE
+#define PMIX_SERVER_CACHE_SIZE SHMIX_SERVER_CACHE_SIZE
+#endif
+
+/* ---- Waiting ---------------------------------------------------------------------------------- */
+
+/* A descriptor for poll(2) that becomes readable when something has arrived.
+ * Return: PMIX_ERR_NOT_SUPPORTED: the server wakes sleepers by futex only. */
+PMIX_EXPORT pmix_status_t shmix_fd(int *ret_fd);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

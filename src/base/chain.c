@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* chain.c - call, wait for the word, collect what was said, call the next. */
+#include "base/chain.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/value.h"
+
+struct sx_chain {
+    union sx_chain_post post_space;
+    struct sx_chain_options options;
+    pmix_proc_t source;
+    struct sx_handler **matches;
+    size_t match_count, next;
+    struct sx_list waiting; /* in `waiting`: a handler runs and has not completed */
+    uintptr_t ticket;       /* what that handler was given, and no other one ever */
+    pmix_info_t *infos;    /* the event's, then room for name and object of the one that runs */
+    size_t event_info_count;
+    char name[PMIX_MAX_KEYLEN + 1]; /* of the one that runs */
+    pmix_info_t *results;
+    bool *result_keyed; /* which of them had a key: one without it now was deleted */
+    size_t result_count;
+};
+
+/* Handlers get a number, not a pointer: one that completes a second time, when its chain may long
+ * be gone, finds nothing. */
+static pthread_mutex_t waiting_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sx_list waiting = SX_LIST_INIT(waiting); /* under the lock, as the one below */
+static uintptr_t ticket_last;
+
+union sx_chain_post *sx_chain_post(struct sx_chain *chain)
+{
+    return &chain->post_space;
+}
+
+static void chain_end(struct sx_chain *chain)
+{
+    const struct sx_chain_options options = chain->options;
+
+    for (size_t i = chain->next; i < chain->match_count; i++) {
+        sx_handlers_release(options.handlers, chain->matches[i]);
+    }
+    free(chain->matches);
+    sx_elements_destruct(chain->infos, chain->event_info_count, PMIX_INFO);
+    free(chain->infos);
+    sx_elements_destruct(chain->results, chain->result_count, PMIX_INFO);
+    free(chain->results);
+    free(chain->result_keyed);
+    free(chain);
+    if (options.ended != NULL) {
+        options.ended(options.arg);
+    }
+}
+
+static void chain_post(struct sx_chain *chain)
+{
+    if (!chain->options.post(chain, chain->options.arg)) {
+        chain_end(chain);
+    }
+}
+
+pmix_status_t sx_chain_start(const struct sx_chain_options *options)
+{
+    struct sx_chain *chain = calloc(1, sizeof(*chain));
+    pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
+
+    if (chain == NULL) {
+        return rc;
+    }
+    sx_list_init(&chain->waiting);
+    chain->options = *options;
+    chain->source = *options->facts.source;
+    chain->options.facts.affected = NULL;
+    chain->options.facts.affected_count = 0;
+    chain->infos = calloc(options->ninfo + 2, sizeof(*chain->infos));
+    if (chain->infos != NULL) {
+        rc = options->ninfo == 0 ? PMIX_SUCCESS
+                                 : sx_elements_copy(chain->infos, options->info, options->ninfo,
+                                                    PMIX_INFO);
+    }
+    if (rc == PMIX_SUCCESS) {
+        chain->event_info_count = options->ninfo;
+        rc = sx_handlers_match(options->handlers, &options->facts, &chain->matches,
+                               &chain->match_count);
+    }
+    if (rc != PMIX_SUCCESS) {
+        chain->options.ended = NULL; /* the caller knows by the status */
+        chain_end(chain);
+    } else if (chain->match_count == 0) {
+        chain_end(chain);
+    } else {
+        chain_post(chain);
+    }
+    return rc;
+}
+
+/* ---- results ------------------------------------------------------------------------------- */
+
+/* Drop the elements that handlers have deleted. */
+static void results_tidy(struct sx_chain *chain)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < chain->result_count; i++) {
+        if (chain->result_keyed[i] && chain->results[i].key[0] == '\0') {
+            sx_elements_destruct(&chain->results[i], 1, PMIX_INFO);
+            continue;
+        }
+        chain->result_keyed[kept] = chain->result_keyed[i];
+        if (kept != i) {
+            chain->results[kept] = chain->results[i];
+        }
+        kept++;
+    }
+    chain->result_count = kept;
+}
+
+/* One status under the handler's name, then what the handler gave. */
+static void results_add(struct sx_chain *chain, pmix_status_t status, const pmix_info_t results[],
+                        size_t nresults)
+{
+    const size_t count = chain->result_count + 1 + nresults;
+    pmix_info_t *all = realloc(chain->results, count * sizeof(*all));
+    bool *keyed = realloc(chain->result_keyed, count * sizeof(*keyed));
+
+    chain->results = all != NULL ? all : chain->results;
+    chain->result_keyed = keyed != NULL ? keyed : chain->result_keyed;
+    if (all == NULL || keyed == NULL) {
+        sx_log(SX_LOG_ERROR, "memory is short: later event handlers hear less of earlier ones");
+        return;
+    }
+    results_tidy(chain);
+    const size_t first = chain->result_count;
+    pmix_info_t *own = &all[first];
+
+    memset(own, 0, sizeof(*own));
+    memcpy(own->key, chain->name, sizeof(chain->name));
+    own->value.type = PMIX_STATUS;
+    own->value.data.status = status;
+    chain->result_count++;
+    if (nresults > 0 && sx_elements_copy(own + 1, results, nresults, PMIX_INFO) == PMIX_SUCCESS) {
+        chain->result_count += nresults;
+    }
+    for (size_t i = first; i < chain->result_count; i++) {
+        keyed[i] = all[i].key[0] != '\0';
+    }
+}
+
+/* ---- steps --------------------------------------------------------------------------------- */
+
+/* Return: the ticket for the handler that is about to run. */
+static uintptr_t waiting_add(struct sx_chain *chain)
+{
+    pthread_mutex_lock(&waiting_lock);
+    const uintptr_t ticket = ++ticket_last;
+
+    chain->ticket = ticket;
+    sx_list_append(&waiting, &chain->waiting);
+    pthread_mutex_unlock(&waiting_lock);
+    return ticket;
+}
+
+/* Return: NULL when the ticket has been used. */
+static struct sx_chain *waiting_take(uintptr_t ticket)
+{
+    struct sx_chain *found = NULL;
+
+    pthread_mutex_lock(&waiting_lock);
+    SX_LIST_EACH(it, &waiting) {
+        struct sx_chain *chain = SX_LIST_ENTRY(it, struct sx_chain, waiting);
+
+        if (chain->ticket == ticket) {
+            sx_list_remove(it);
+            found = chain;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&waiting_lock);
+    return found;
+}
+
+/* A handler has completed; any thread, inside the handler or later. */
+static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t nresults,
+                              pmix_op_cbfunc_t cbfunc, void *thiscbdata, void *notification_cbdata)
+{
+    struct sx_chain *chain = waiting_take((uintptr_t)notification_cbdata);
+
+    if (chain == NULL) {
+        sx_log(SX_LOG_WARN, "an event handler completed twice");
+        return;
+    }
+    if (status != PMIX_EVENT_ACTION_COMPLETE) {
+        results_add(chain, status, results, results == NULL ? 0 : nresults);
+    }
+    if (cbfunc != NULL) {
+        cbfunc(PMIX_SUCCESS, thiscbdata);
+    }
+    if (status == PMIX_EVENT_ACTION_COMPLETE || chain->next == chain->match_count) {
+        chain_end(chain);
+    } else {
+        chain_post(chain);
+    }
+}
+
+/* Name and object of the handler, behind the event's own infos. */
+static size_t infos_complete(struct sx_chain *chain, const struct sx_handler_call *call)
+{
+    size_t count = chain->event_info_count;
+
+    memset(&chain->infos[count], 0, 2 * sizeof(chain->infos[0]));
+    memcpy(chain->name, call->name, sizeof(chain->name));
+    if (call->name[0] != '\0') {
+        memcpy(chain->infos[count].key, PMIX_EVENT_HDLR_NAME, sizeof(PMIX_EVENT_HDLR_NAME));
+        chain->infos[count].value.type = PMIX_STRING;
+        chain->infos[count++].value.data.string = chain->name;
+    }
+    if (call->has_object) {
+        memcpy(chain->infos[count].key, PMIX_EVENT_RETURN_OBJECT,
+               sizeof(PMIX_EVENT_RETURN_OBJECT));
+        chain->infos[count].value.type = PMIX_POINTER;
+        chain->infos[count++].value.data.ptr = call->object;
+    }
+    return count;
+}
+
+void sx_chain_step(struct sx_chain *chain)
+{
+    struct sx_handlers *handlers = chain->options.handlers;
+
+    while (chain->next < chain->match_count) {
+        struct sx_handler *handler = chain->matches[chain->next++];
+        struct sx_handler_call call;
+
+        if (sx_handlers_call(handlers, handler, chain->options.facts.code, &call)) {
+            const size_t ninfo = infos_complete(chain, &call);
+            const uintptr_t ticket = waiting_add(chain);
+
+            call.fn(call.id, call.code, &chain->source, ninfo == 0 ? NULL : chain->infos, ninfo,
+                    chain->result_count == 0 ? NULL : chain->results, chain->result_count,
+                    handler_completed, (void *)ticket);
+            /* The chain may be gone now. */
+            sx_handlers_returned(handlers, handler);
+            sx_handlers_release(handlers, handler);
+            return;
+        }
+        sx_handlers_release(handlers, handler);
+    }
+    chain_end(chain);
+}

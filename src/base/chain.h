@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* chain.h - one event on its way through the handlers that want it.
+ *
+ *     READY --post, step--> a handler runs --its completion function--> READY ... --> ended
+ *
+ * Each handler is called only after the one before has called its completion function, from
+ * whatever thread; one that never does holds up this event alone.  PMIX_EVENT_ACTION_COMPLETE ends
+ * the chain.  Handlers see one flat array of results: for each earlier handler an element with its
+ * name as the key (empty when unnamed) and the status it returned, then what it returned; they may
+ * edit values, and delete an element by freeing its key, that is by making it empty. */
+#ifndef SX_BASE_CHAIN_H
+#define SX_BASE_CHAIN_H
+
+#include "base/handlers.h"
+
+struct sx_chain;
+
+struct sx_chain_options {
+    struct sx_handlers *handlers; /* outlives the chain */
+    struct sx_event_facts facts;  /* copied; affected only has to last for the call */
+    const pmix_info_t *info;      /* copied deeply */
+    size_t ninfo;
+    /* Have sx_chain_step called soon, on the thread that runs handlers; any thread calls it.
+     * Return: false when that thread is gone: the chain then ends itself. */
+    bool (*post)(struct sx_chain *chain, void *arg);
+    void (*ended)(void *arg); /* the chain is no more; may be NULL */
+    void *arg;
+};
+
+/* Match the event now and post the first step.  Return: PMIX_SUCCESS (also when nobody wants it:
+ * ended is called inside); PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_chain_start(const struct sx_chain_options *options);
+
+/* Call the next handler. */
+void sx_chain_step(struct sx_chain *chain);
+
+/* Storage for whoever posts: a list node and an intrusive post, unused by the chain itself. */
+union sx_chain_post {
+    struct sx_list node;
+    void *words[6];
+};
+union sx_chain_post *sx_chain_post(struct sx_chain *chain);
+
+#endif

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* flat_decode.c - read a flat value, or only prove that it can be read.
+ *
+ * One walk does both: where there is nothing to fill (a NULL destination) it only checks.  The
+ * reader's position is where the next body has to start; a cell that names another place, and a
+ * record that does not end where its len says, are refused.  So no byte is read for two values and
+ * the work is linear in the bytes given.  Destinations are zeroed before they are filled and linked
+ * into the result at once: after a failure the ordinary destructor frees what there is. */
+#include "base/flat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/flat_layout.h"
+#include "base/type.h"
+#include "base/util.h"
+#include "base/value.h"
+
+#define FIELD(type, base, off) (*(type *)(void *)((char *)(base) + (off)))
+/* The address of a member, or NULL when there is no struct to fill. */
+#define DEST(type, base, off) ((base) == NULL ? NULL : &FIELD(type, base, off))
+
+struct reader {
+    const uint8_t *base;
+    uint64_t at;  /* where the next body starts, a multiple of 8 */
+    uint64_t end; /* of the enclosing record, a multiple of 8 */
+};
+
+struct record {
+    pmix_data_type_t type;
+    const struct sx_type *row; /* NULL: type is UNDEF and count 0 */
+    size_t count, flat_size;
+    uint64_t off, end; /* of the first element; of the record with all that is below it */
+};
+
+static pmix_status_t get_value(struct reader *r, const struct sx_cell *cell, pmix_value_t *out,
+                               unsigned depth);
+static pmix_status_t record_read(struct reader *r, const struct record *rec, void *elements,
+                                 unsigned depth);
+
+static bool cell_is_null(const struct sx_cell *cell)
+{
+    return cell->flags == SX_CELL_NULL && cell->len == 0 && cell->bits == 0;
+}
+
+/* Move past a body.  Return: false when it does not start here or does not fit. */
+static bool body_take(struct reader *r, const struct sx_cell *cell)
+{
+    const uint64_t padded = sx_align_up(cell->len, SX_FLAT_ALIGN);
+
+    if (cell->flags != 0 || cell->len == 0 || cell->bits != r->at || padded > r->end - r->at) {
+        return false;
+    }
+    r->at += padded;
+    return true;
+}
+
+static pmix_status_t get_string(struct reader *r, const struct sx_cell *cell, char **out)
+{
+    const uint8_t *text = r->base + r->at;
+
+    if (cell_is_null(cell)) {
+        return PMIX_SUCCESS;
+    }
+    if (!body_take(r, cell) || memchr(text, '\0', cell->len) != text + cell->len - 1) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (out != NULL) {
+        *out = malloc(cell->len);
+        if (*out == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        memcpy(*out, text, cell->len);
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t get_name(struct reader *r, const struct sx_cell *cell, char *out, size_t size)
+{
+    const uint8_t *text = r->base + r->at;
+
+    if (!body_take(r, cell) || cell->len > size ||
+        memchr(text, '\0', cell->len) != text + cell->len - 1) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (out != NULL) {
+        memcpy(out, text, cell->len);
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t get_bytes(struct reader *r, const struct sx_cell *cell,
+                               pmix_byte_object_t *out)
+{
+    const uint8_t *bytes = r->base + r->at;
+
+    if (cell_is_null(cell)) {
+        return PMIX_SUCCESS;
+    }
+    if (!body_take(r, cell)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (out != NULL) {
+        out->bytes = malloc(cell->len);
+        if (out->bytes == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        memcpy(out->bytes, bytes, cell->len);
+        out->size = cell->len;
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t get_buffer(struct reader *r, const struct sx_cell *cell,
+                                pmix_data_buffer_t *out)
+{
+    pmix_byte_object_t bytes = { .bytes = NULL, .size = 0 };
+    const pmix_status_t rc = get_bytes(r, cell, out == NULL ? NULL : &bytes);
+
+    if (rc == PMIX_SUCCESS && bytes.bytes != NULL) {
+        out->base_ptr = out->unpack_ptr = bytes.bytes;
+        out->pack_ptr = bytes.bytes + bytes.size;
+        out->bytes_allocated = out->bytes_used = bytes.size;
+    }
+    return rc;
+}
+
+/* Enter the record of @cell: its head is judged, its elements lie inside the record. */
+static pmix_status_t record_open(struct reader *r, const struct sx_cell *cell, struct record *rec)
+{
+    const uint64_t off = r->at;
+    struct sx_flat_record head;
+
+    if (cell->len < sizeof(head) || cell->len % SX_FLAT_ALIGN != 0 || !body_take(r, cell)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    memcpy(&head, r->base + off, sizeof(head));
+    *rec = (struct record){ .type = head.type, .row = sx_type_find(head.type),
+                            .off = off + sizeof(head), .end = off + cell->len };
+    if (head.reserved0 != 0 || head.reserved1 != 0 ||
+        (rec->row == NULL && (head.count != 0 || head.type != PMIX_UNDEF))) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    r->at = rec->off;
+    if (head.count == 0) {
+        return PMIX_SUCCESS;
+    }
+    rec->flat_size = sx_flat_element_size(rec->row);
+    if (rec->flat_size == 0 || head.count > (rec->end - rec->off) / rec->flat_size) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    rec->count = head.count;
+    /* Both ends are multiples of 8, so the padding fits as well. */
+    r->at += sx_align_up(rec->count * rec->flat_size, SX_FLAT_ALIGN);
+    return PMIX_SUCCESS;
+}
+
+/* A block for the elements of @rec, zeroed where destructors might look. */
+static void *record_alloc(const struct record *rec, size_t extra)
+{
+    size_t size;
+
+    if (!sx_add_size(rec->count, extra, &size) ||
+        !sx_mul_size(size, rec->row->size_bytes, &size)) {
+        return NULL;
+    }
+    return rec->row->kind == SX_TYPE_PLAIN ? malloc(size) : calloc(1, size);
+}
+
+/* The array of @cell, whose elements are of @type and at least one (UNDEF: of any, or none). */
+static pmix_status_t get_array(struct reader *r, const struct sx_cell *cell,
+                               pmix_data_type_t type, pmix_data_array_t *out, unsigned depth)
+{
+    struct record rec;
+    pmix_status_t rc;
+
+    if (cell->type != PMIX_DATA_ARRAY) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    rc = record_open(r, cell, &rec);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if ((type != PMIX_UNDEF && (rec.type != type || rec.count == 0)) ||
+        (rec.count > 0 && depth >= SX_VALUE_DEPTH_MAX)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (out != NULL) {
+        out->type = rec.type;
+        if (rec.count > 0) {
+            out->array = record_alloc(&rec, 0);
+            if (out->array == NULL) {
+                return PMIX_ERR_OUT_OF_RESOURCE;
+            }
+            out->size = rec.count;
+        }
+    }
+    return record_read(r, &rec, out == NULL ? NULL : out->array, depth + 1);
+}
+
+static pmix_status_t get_argv(struct reader *r, const struct sx_cell *cell, char ***out,
+                              unsigned depth)
+{
+    struct record rec;
+    pmix_status_t rc;
+
+    if (cell_is_null(cell)) {
+        return PMIX_SUCCESS;
+    }
+    rc = record_open(r, cell, &rec);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (rec.type != PMIX_STRING) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    for (size_t i = 0; i < rec.count; i++) {
+        struct sx_cell string;
+
+        memcpy(&string, r->base + rec.off + i * sizeof(string), sizeof(string));
+        if (string.flags & SX_CELL_NULL) {
+            return PMIX_ERR_UNPACK_FAILURE; /* it would end the vector early */
+        }
+    }
+    if (out != NULL) {
+        *out = record_alloc(&rec, 1);
+        if (*out == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+    }
+    return record_read(r, &rec, out == NULL ? NULL : *out, depth);
+}
+
+static pmix_status_t get_scalar(const struct sx_cell *cell, size_t size, pmix_value_t *out)
+{
+    const unsigned width = 8 * (unsigned)size;
+
+    if (cell->flags != 0 || cell->len != 0 || (width < 64 && cell->bits >> width != 0) ||
+        (cell->type == PMIX_BOOL && cell->bits > 1)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (out != NULL) {
+        memcpy(&out->data, &cell->bits, size);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* A struct or a long plain type: a record with this one element. */
+static pmix_status_t get_single(struct reader *r, const struct sx_cell *cell,
+                                const struct sx_type *row, pmix_value_t *out, unsigned depth)
+{
+    struct record rec;
+    pmix_status_t rc = record_open(r, cell, &rec);
+    void *element = NULL;
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (rec.count != 1 || rec.type != cell->type) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (out != NULL) {
+        element = &out->data;
+        if (row->in_value == SX_WHERE_POINTER) {
+            element = out->data.ptr = calloc(1, row->size_bytes);
+            if (element == NULL) {
+                return PMIX_ERR_OUT_OF_RESOURCE;
+            }
+        }
+    }
+    return record_read(r, &rec, element, depth);
+}
+
+/* @out is zeroed. */
+static pmix_status_t get_value(struct reader *r, const struct sx_cell *cell, pmix_value_t *out,
+                               unsigned depth)
+{
+    const struct sx_type *row = sx_type_find(cell->type);
+    const size_t scalar_size = sx_type_scalar_size(cell->type);
+
+    if (cell->type == PMIX_UNDEF) {
+        return cell->flags == 0 && cell->len == 0 && cell->bits == 0 ? PMIX_SUCCESS
+                                                                      : PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (scalar_size == 0 && !sx_flat_has_body(cell->type)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (out != NULL) {
+        out->type = cell->type;
+    }
+    if (scalar_size != 0) {
+        return get_scalar(cell, scalar_size, out);
+    }
+    if (row->kind == SX_TYPE_STRING) {
+        return get_string(r, cell, out == NULL ? NULL : &out->data.string);
+    }
+    if (row->kind == SX_TYPE_BYTES) {
+        return get_bytes(r, cell, out == NULL ? NULL : &out->data.bo);
+    }
+    if (row->in_value == SX_WHERE_POINTER && cell_is_null(cell)) {
+        return PMIX_SUCCESS;
+    }
+    if (cell->type == PMIX_DATA_ARRAY) {
+        if (out != NULL) {
+            out->data.darray = calloc(1, sizeof(*out->data.darray));
+            if (out->data.darray == NULL) {
+                return PMIX_ERR_OUT_OF_RESOURCE;
+            }
+        }
+        return get_array(r, cell, PMIX_UNDEF, out == NULL ? NULL : out->data.darray, depth);
+    }
+    return get_single(r, cell, row, out, depth);
+}
+
+/* An array that is a member: its pointer, count and, unless it is fixed, type. */
+static pmix_status_t get_member_array(struct reader *r, const struct sx_cell *cell,
+                                      const struct sx_member *m, void *element, unsigned depth)
+{
+    pmix_data_array_t array = { .type = PMIX_UNDEF };
+    pmix_status_t rc;
+
+    if (m->kind == SX_MEMBER_ARRAY && cell->type == PMIX_DATA_ARRAY && cell_is_null(cell)) {
+        return PMIX_SUCCESS;
+    }
+    rc = get_array(r, cell, m->type, element == NULL ? NULL : &array, depth);
+    if (element != NULL) {
+        /* Linked in success and failure: the owner of @element frees it. */
+        FIELD(void *, element, m->off) = array.array;
+        FIELD(size_t, element, m->count_off) = array.size;
+        if (m->kind == SX_MEMBER_TYPED) {
+            FIELD(pmix_data_type_t, element, m->type_off) = array.type;
+        }
+    }
+    return rc;
+}
+
+static pmix_status_t get_member(struct reader *r, const struct sx_cell *cell,
+                                const struct sx_member *m, void *element, unsigned depth)
+{
+    switch ((enum sx_member_kind)m->kind) {
+    case SX_MEMBER_NAME:
+        if (cell->type != PMIX_STRING) {
+            break;
+        }
+        return get_name(r, cell, DEST(char, element, m->off), m->size);
+    case SX_MEMBER_STRING:
+        if (cell->type != PMIX_STRING) {
+            break;
+        }
+        return get_string(r, cell, DEST(char *, element, m->off));
+    case SX_MEMBER_BYTES:
+        if (cell->type != PMIX_BYTE_OBJECT) {
+            break;
+        }
+        return get_bytes(r, cell, DEST(pmix_byte_object_t, element, m->off));
+    case SX_MEMBER_BUFFER:
+        if (cell->type != PMIX_BYTE_OBJECT) {
+            break;
+        }
+        return get_buffer(r, cell, DEST(pmix_data_buffer_t, element, m->off));
+    case SX_MEMBER_ARGV:
+        if (cell->type != PMIX_DATA_ARRAY) {
+            break;
+        }
+        return get_argv(r, cell, DEST(char **, element, m->off), depth);
+    case SX_MEMBER_VALUE:
+        return get_value(r, cell, DEST(pmix_value_t, element, m->off), depth);
+    case SX_MEMBER_ARRAY:
+    case SX_MEMBER_TYPED:
+        return get_member_array(r, cell, m, element, depth);
+    default:
+        break;
+    }
+    return PMIX_ERR_UNPACK_FAILURE;
+}
+
+static pmix_status_t get_struct(struct reader *r, uint64_t off, const struct record *rec,
+                                void *element, unsigned depth)
+{
+    for (size_t i = 0; i < rec->row->member_count; i++) {
+        const struct sx_member *m = &rec->row->members[i];
+
+        if (m->kind != SX_MEMBER_PLAIN) {
+            struct sx_cell cell;
+            pmix_status_t rc;
+
+            memcpy(&cell, r->base + off, sizeof(cell));
+            rc = get_member(r, &cell, m, element, depth);
+            if (rc != PMIX_SUCCESS) {
+                return rc;
+            }
+        } else if (element != NULL) {
+            memcpy(&FIELD(char, element, m->off), r->base + off, m->size);
+            if (rec->type == PMIX_INFO) {
+                /* Else what we allocate for it would be taken for somebody else's. */
+                ((pmix_info_t *)element)->flags &=
+                    ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
+            }
+        }
+        off += sx_flat_member_size(m);
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t get_plain(const uint8_t *from, const struct record *rec, void *elements)
+{
+    for (size_t i = 0; rec->row->number == SX_NUMBER_BOOL && i < rec->count; i++) {
+        if (from[i] > 1) {
+            return PMIX_ERR_UNPACK_FAILURE;
+        }
+    }
+    for (size_t j = 0; j < rec->row->member_count; j++) {
+        const struct sx_member *m = &rec->row->members[j];
+
+        for (size_t i = 0; m->kind == SX_MEMBER_NAME && i < rec->count; i++) {
+            if (memchr(from + i * rec->flat_size + m->off, '\0', m->size) == NULL) {
+                return PMIX_ERR_UNPACK_FAILURE;
+            }
+        }
+    }
+    if (elements != NULL) {
+        memcpy(elements, from, rec->count * rec->flat_size);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* All elements of an opened record, and its end. */
+static pmix_status_t record_read(struct reader *r, const struct record *rec, void *elements,
+                                 unsigned depth)
+{
+    const uint64_t outer_end = r->end;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    r->end = rec->end;
+    if (rec->count > 0 && rec->row->kind == SX_TYPE_PLAIN) {
+        rc = get_plain(r->base + rec->off, rec, elements);
+    } else {
+        for (size_t i = 0; i < rec->count && rc == PMIX_SUCCESS; i++) {
+            const uint64_t off = rec->off + i * rec->flat_size;
+            void *element = DEST(char, elements, i * rec->row->size_bytes);
+            struct sx_cell cell;
+
+            if (rec->row->kind == SX_TYPE_STRUCT) {
+                rc = get_struct(r, off, rec, element, depth);
+                continue;
+            }
+            memcpy(&cell, r->base + off, sizeof(cell));
+            if (cell.type != (rec->row->kind == SX_TYPE_STRING ? PMIX_STRING : PMIX_BYTE_OBJECT)) {
+                rc = PMIX_ERR_UNPACK_FAILURE;
+            } else if (rec->row->kind == SX_TYPE_STRING) {
+                rc = get_string(r, &cell, element);
+            } else {
+                rc = get_bytes(r, &cell, element);
+            }
+        }
+    }
+    if (rc == PMIX_SUCCESS && r->at != rec->end) {
+        rc = PMIX_ERR_UNPACK_FAILURE;
+    }
+    r->end = outer_end;
+    return rc;
+}
+
+/* The walk over a whole value; @out is NULL or zeroed. */
+static pmix_status_t flat_walk(pmix_value_t *out, const struct sx_cell *at, const void *body,
+                               size_t size)
+{
+    /* One copy, so that what is judged is what is used. */
+    struct sx_cell cell = *at;
+    struct reader r = { .base = body == NULL ? (const void *)"" : body,
+                        .end = sx_align_up(cell.len, SX_FLAT_ALIGN) };
+
+    if (cell.len > size || cell.len > SX_FLAT_BODY_MAX || (cell.len > 0 && body == NULL)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    cell.flags &= SX_CELL_NULL;
+    if (cell.len > 0 || cell.flags != 0) {
+        cell.bits = 0; /* the container's; for this walk the body starts at 0 */
+    }
+    return get_value(&r, &cell, out, 0);
+}
+
+pmix_status_t sx_flat_decode(pmix_value_t *ret, const struct sx_cell *cell, const void *body,
+                             size_t size)
+{
+    pmix_status_t rc;
+
+    memset(ret, 0, sizeof(*ret));
+    rc = flat_walk(ret, cell, body, size);
+    if (rc != PMIX_SUCCESS) {
+        sx_value_destruct(ret);
+    }
+    return rc;
+}
+
+pmix_status_t sx_flat_check(const struct sx_cell *cell, const void *body, size_t size)
+{
+    return flat_walk(NULL, cell, body, size);
+}
+
+pmix_status_t sx_flat_infos_decode(const void *at, size_t size, pmix_info_t **ret_info,
+                                   size_t *ret_ninfo)
+{
+    struct sx_cell cell;
+    pmix_value_t value;
+    pmix_status_t rc;
+
+    if (size < sizeof(cell)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    memcpy(&cell, at, sizeof(cell));
+    if (cell.type != PMIX_DATA_ARRAY) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    rc = sx_flat_decode(&value, &cell, (const char *)at + sizeof(cell), size - sizeof(cell));
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (value.data.darray == NULL) {
+        *ret_info = NULL;
+        *ret_ninfo = 0;
+        return PMIX_SUCCESS;
+    }
+    if (value.data.darray->type != PMIX_INFO) {
+        sx_value_destruct(&value);
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    *ret_info = value.data.darray->array;
+    *ret_ninfo = value.data.darray->size;
+    free(value.data.darray);
+    return PMIX_SUCCESS;
+}

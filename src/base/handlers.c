@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* handlers.c - five lists in calling order, and the language in which a place is asked for. */
+#include "base/handlers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/value.h"
+
+struct sx_handler {
+    struct sx_list node; /* of its zone */
+    size_t id;
+    unsigned reference_count;
+    bool removed;
+    unsigned running; /* calls under way, all by the thread below */
+    pthread_t runner;
+    enum sx_handler_zone category; /* by its codes: ONE, SEVERAL or ANY */
+    enum sx_handler_zone zone;     /* where it stands */
+    bool is_first, is_last;        /* of all; its companions in the zone are not */
+    bool first_in_category, last_in_category;
+    pmix_notification_fn_t fn;
+    pmix_status_t *codes;
+    size_t code_count;
+    char *name; /* NULL: none */
+    void *object;
+    bool has_object;
+    pmix_data_range_t range; /* whose events it wants; UNDEF: anybody's */
+    char nspace[PMIX_MAX_NSLEN + 1]; /* for the range NAMESPACE */
+    pmix_proc_t *sources; /* for the range CUSTOM */
+    size_t source_count;
+    uint64_t since;        /* numbered events above this one only */
+    pmix_proc_t *affected; /* only events that touch these; NULL: all */
+    size_t affected_count;
+};
+
+enum place { PLACE_NONE, PLACE_FIRST, PLACE_LAST, PLACE_FIRST_IN, PLACE_LAST_IN, PLACE_BEFORE,
+             PLACE_AFTER, PLACE_PREPEND, PLACE_APPEND };
+
+/* What a registration asks for. */
+struct wish {
+    enum place place;
+    const char *beside; /* whom BEFORE and AFTER name */
+};
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+void sx_handlers_init(struct sx_handlers *handlers)
+{
+    memset(handlers, 0, sizeof(*handlers));
+    pthread_mutex_init(&handlers->lock, NULL);
+    pthread_cond_init(&handlers->returned, NULL);
+    for (size_t i = 0; i < SX_ZONE_COUNT; i++) {
+        sx_list_init(&handlers->zones[i]);
+    }
+}
+
+static struct sx_handler *handler_free(struct sx_handler *handler)
+{
+    if (handler != NULL) {
+        free(handler->codes);
+        free(handler->name);
+        free(handler->sources);
+        free(handler->affected);
+        free(handler);
+    }
+    return NULL;
+}
+
+void sx_handlers_deinit(struct sx_handlers *handlers)
+{
+    for (size_t i = 0; i < SX_ZONE_COUNT; i++) {
+        struct sx_list *node;
+
+        while ((node = sx_list_pop(&handlers->zones[i])) != NULL) {
+            handler_free(SX_LIST_ENTRY(node, struct sx_handler, node));
+        }
+    }
+    pthread_cond_destroy(&handlers->returned);
+    pthread_mutex_destroy(&handlers->lock);
+}
+
+/* ---- finding, under the lock --------------------------------------------------------------- */
+
+/* The first handler for which @is says yes, in calling order; NULL for none. */
+static struct sx_handler *find(const struct sx_handlers *handlers,
+                               bool (*is)(const struct sx_handler *handler, const void *arg),
+                               const void *arg)
+{
+    for (size_t i = 0; i < SX_ZONE_COUNT; i++) {
+        SX_LIST_EACH(it, &handlers->zones[i]) {
+            struct sx_handler *handler = SX_LIST_ENTRY(it, struct sx_handler, node);
+
+            if (is(handler, arg)) {
+                return handler;
+            }
+        }
+    }
+    return NULL;
+}
+
+static bool has_name(const struct sx_handler *handler, const void *name)
+{
+    return handler->name != NULL && strcmp(handler->name, name) == 0;
+}
+
+static bool has_id(const struct sx_handler *handler, const void *id)
+{
+    return handler->id == *(const size_t *)id;
+}
+
+static bool is_first(const struct sx_handler *handler, const void *arg)
+{
+    (void)arg;
+    return handler->is_first;
+}
+
+static bool is_last(const struct sx_handler *handler, const void *arg)
+{
+    (void)arg;
+    return handler->is_last;
+}
+
+/* The same place in the same category as @wanted. */
+static bool holds_place(const struct sx_handler *handler, const void *wanted)
+{
+    const struct sx_handler *other = wanted;
+
+    return handler->category == other->category &&
+           ((handler->first_in_category && other->first_in_category) ||
+            (handler->last_in_category && other->last_in_category));
+}
+
+/* ---- placing, under the lock --------------------------------------------------------------- */
+
+/* In front of its category, behind the one that is first there. */
+static void place_early(struct sx_list *zone, struct sx_handler *handler)
+{
+    struct sx_list *next = zone->next;
+
+    if (next != zone && SX_LIST_ENTRY(next, struct sx_handler, node)->first_in_category) {
+        next = next->next;
+    }
+    sx_list_append(next, &handler->node); /* before @next */
+}
+
+/* At the end of its category, before the one that is last there. */
+static void place_late(struct sx_list *zone, struct sx_handler *handler)
+{
+    struct sx_list *prev = zone->prev;
+
+    if (prev != zone && SX_LIST_ENTRY(prev, struct sx_handler, node)->last_in_category) {
+        prev = prev->prev;
+    }
+    sx_list_append(prev->next, &handler->node);
+}
+
+/* Directly beside a handler of the same category. */
+static pmix_status_t place_beside(struct sx_handlers *handlers, struct sx_handler *handler,
+                                  const struct wish *wish)
+{
+    struct sx_handler *other = find(handlers, has_name, wish->beside);
+    const bool before = wish->place == PLACE_BEFORE;
+
+    if (other == NULL || other->category != handler->category) {
+        return PMIX_ERR_EVENT_REGISTRATION;
+    }
+    if (before ? other->is_first || other->first_in_category
+               : other->is_last || other->last_in_category) {
+        return PMIX_ERR_EVENT_REGISTRATION; /* nobody stands there */
+    }
+    handler->zone = other->zone;
+    sx_list_append(before ? &other->node : other->node.next, &handler->node);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t place(struct sx_handlers *handlers, struct sx_handler *handler,
+                           const struct wish *wish)
+{
+    struct sx_list *zone = &handlers->zones[handler->category];
+
+    if (handlers->count >= SX_HANDLER_COUNT_MAX) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "more than %u event handlers",
+                        SX_HANDLER_COUNT_MAX);
+    }
+    if ((handler->name != NULL && find(handlers, has_name, handler->name) != NULL) ||
+        (handler->is_first && find(handlers, is_first, NULL) != NULL) ||
+        (handler->is_last && find(handlers, is_last, NULL) != NULL) ||
+        find(handlers, holds_place, handler) != NULL) {
+        return PMIX_ERR_EVENT_REGISTRATION;
+    }
+    handler->zone = handler->category;
+    if (wish->place == PLACE_BEFORE || wish->place == PLACE_AFTER) {
+        return place_beside(handlers, handler, wish);
+    }
+    if (handler->is_first) {
+        handler->zone = SX_ZONE_FIRST;
+        sx_list_append(handlers->zones[SX_ZONE_FIRST].next, &handler->node);
+    } else if (handler->is_last) {
+        handler->zone = SX_ZONE_LAST;
+        sx_list_append(&handlers->zones[SX_ZONE_LAST], &handler->node);
+    } else if (handler->first_in_category) {
+        sx_list_append(zone->next, &handler->node);
+    } else if (handler->last_in_category) {
+        sx_list_append(zone, &handler->node);
+    } else if (wish->place == PLACE_APPEND) {
+        place_late(zone, handler);
+    } else {
+        place_early(zone, handler);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* ---- directives ---------------------------------------------------------------------------- */
+
+static pmix_status_t string_read(const pmix_value_t *value, const char **ret)
+{
+    if (value->type != PMIX_STRING || value->data.string == NULL ||
+        value->data.string[0] == '\0') {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    *ret = value->data.string;
+    return PMIX_SUCCESS;
+}
+
+/* A process, or an array of processes, copied. */
+static pmix_status_t procs_read(const pmix_value_t *value, pmix_proc_t **ret_procs,
+                                size_t *ret_count)
+{
+    const pmix_proc_t *procs = NULL;
+    size_t count = 0;
+
+    if (value->type == PMIX_PROC) {
+        procs = value->data.proc;
+        count = 1;
+    } else if (value->type == PMIX_DATA_ARRAY && value->data.darray != NULL &&
+               value->data.darray->type == PMIX_PROC) {
+        procs = value->data.darray->array;
+        count = value->data.darray->size;
+    }
+    if (procs == NULL || count == 0 || count > SX_HANDLER_CODES_MAX || *ret_procs != NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (sx_name_len(procs[i].nspace, sizeof(procs[i].nspace)) >= sizeof(procs[i].nspace)) {
+            return PMIX_ERR_BAD_PARAM;
+        }
+    }
+    *ret_procs = malloc(count * sizeof(*procs));
+    if (*ret_procs == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(*ret_procs, procs, count * sizeof(*procs));
+    *ret_count = count;
+    return PMIX_SUCCESS;
+}
+
+static const struct {
+    const char *key;
+    enum place place;
+} places[] = {
+    { PMIX_EVENT_HDLR_FIRST, PLACE_FIRST },
+    { PMIX_EVENT_HDLR_LAST, PLACE_LAST },
+    { PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, PLACE_FIRST_IN },
+    { PMIX_EVENT_HDLR_LAST_IN_CATEGORY, PLACE_LAST_IN },
+    { PMIX_EVENT_HDLR_BEFORE, PLACE_BEFORE },
+    { PMIX_EVENT_HDLR_AFTER, PLACE_AFTER },
+    { PMIX_EVENT_HDLR_PREPEND, PLACE_PREPEND },
+    { PMIX_EVENT_HDLR_APPEND, PLACE_APPEND },
+};
+
+/* Return: PMIX_ERR_NOT_FOUND when @info is no placing directive. */
+static pmix_status_t place_read(struct wish *wish, const pmix_info_t *info)
+{
+    for (size_t i = 0; i < SX_COUNT(places); i++) {
+        if (strcmp(info->key, places[i].key) != 0) {
+            continue;
+        }
+        const bool named = places[i].place == PLACE_BEFORE || places[i].place == PLACE_AFTER;
+
+        if (!named && !sx_value_is_true(&info->value)) {
+            return PMIX_SUCCESS;
+        }
+        if (wish->place != PLACE_NONE) {
+            return PMIX_ERR_BAD_PARAM; /* one place a handler */
+        }
+        wish->place = places[i].place;
+        return named ? string_read(&info->value, &wish->beside) : PMIX_SUCCESS;
+    }
+    return PMIX_ERR_NOT_FOUND;
+}
+
+static pmix_status_t name_read(struct sx_handler *handler, const pmix_value_t *value)
+{
+    const char *name = NULL;
+    const pmix_status_t rc = string_read(value, &name);
+
+    if (rc != PMIX_SUCCESS || handler->name != NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    handler->name = strdup(name);
+    return handler->name != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+static pmix_status_t directive_read(struct sx_handler *handler, struct wish *wish,
+                                    const pmix_info_t *info)
+{
+    const pmix_value_t *value = &info->value;
+    pmix_status_t rc = place_read(wish, info);
+
+    if (rc != PMIX_ERR_NOT_FOUND) {
+        return rc;
+    }
+    rc = PMIX_SUCCESS;
+    if (strcmp(info->key, PMIX_EVENT_HDLR_NAME) == 0) {
+        rc = name_read(handler, value);
+    } else if (strcmp(info->key, PMIX_EVENT_RETURN_OBJECT) == 0) {
+        handler->object = value->data.ptr;
+        handler->has_object = value->type == PMIX_POINTER;
+        rc = handler->has_object ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    } else if (strcmp(info->key, PMIX_RANGE) == 0) {
+        handler->range = value->data.range;
+        rc = value->type == PMIX_DATA_RANGE ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    } else if (strcmp(info->key, PMIX_EVENT_CUSTOM_RANGE) == 0) {
+        handler->range = PMIX_RANGE_CUSTOM;
+        rc = procs_read(value, &handler->sources, &handler->source_count);
+    } else if (strcmp(info->key, PMIX_EVENT_AFFECTED_PROC) == 0 ||
+               strcmp(info->key, PMIX_EVENT_AFFECTED_PROCS) == 0) {
+        rc = procs_read(value, &handler->affected, &handler->affected_count);
+    } else if ((info->flags & PMIX_INFO_REQD) != 0) {
+        rc = PMIX_ERR_NOT_SUPPORTED;
+    }
+    return rc;
+}
+
+/* ---- registration -------------------------------------------------------------------------- */
+
+static pmix_status_t handler_fill(struct sx_handler *handler, struct wish *wish,
+                                  const pmix_status_t codes[], size_t ncodes,
+                                  const pmix_info_t info[], size_t ninfo)
+{
+    handler->category = ncodes == 0 ? SX_ZONE_ANY : ncodes == 1 ? SX_ZONE_ONE : SX_ZONE_SEVERAL;
+    if (ncodes > 0) {
+        handler->codes = malloc(ncodes * sizeof(*codes));
+        if (handler->codes == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        memcpy(handler->codes, codes, ncodes * sizeof(*codes));
+        handler->code_count = ncodes;
+    }
+    for (size_t i = 0; i < ninfo; i++) {
+        if (sx_name_len(info[i].key, sizeof(info[i].key)) >= sizeof(info[i].key)) {
+            return PMIX_ERR_BAD_PARAM;
+        }
+        const pmix_status_t rc = directive_read(handler, wish, &info[i]);
+
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+    }
+    if (handler->range == PMIX_RANGE_CUSTOM && handler->sources == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    handler->is_first = wish->place == PLACE_FIRST;
+    handler->is_last = wish->place == PLACE_LAST;
+    handler->first_in_category = wish->place == PLACE_FIRST_IN;
+    handler->last_in_category = wish->place == PLACE_LAST_IN;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
+                              const pmix_status_t codes[], size_t ncodes,
+                              const pmix_info_t info[], size_t ninfo, pmix_notification_fn_t fn,
+                              size_t *ret_id)
+{
+    struct wish wish = { 0 };
+    struct sx_handler *handler = NULL;
+    pmix_status_t rc;
+
+    if (fn == NULL || (codes == NULL && ncodes != 0) || ncodes > SX_HANDLER_CODES_MAX ||
+        (info == NULL && ninfo != 0)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    handler = calloc(1, sizeof(*handler));
+    if (handler == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    handler->fn = fn;
+    handler->reference_count = 1;
+    memcpy(handler->nspace, nspace, sx_name_len(nspace, PMIX_MAX_NSLEN));
+    rc = handler_fill(handler, &wish, codes, ncodes, info, ninfo);
+    if (rc == PMIX_SUCCESS) {
+        pthread_mutex_lock(&handlers->lock);
+        rc = place(handlers, handler, &wish);
+        if (rc == PMIX_SUCCESS) {
+            *ret_id = handler->id = handlers->next_id++;
+            handlers->count++;
+        }
+        pthread_mutex_unlock(&handlers->lock);
+    }
+    if (rc != PMIX_SUCCESS) {
+        handler_free(handler);
+    }
+    return rc;
+}
+
+void sx_handlers_since(struct sx_handlers *handlers, size_t id, uint64_t number)
+{
+    pthread_mutex_lock(&handlers->lock);
+    struct sx_handler *handler = find(handlers, has_id, &id);
+
+    if (handler != NULL) {
+        handler->since = number;
+    }
+    pthread_mutex_unlock(&handlers->lock);
+}
+
+static void release_locked(struct sx_handler *handler)
+{
+    if (--handler->reference_count == 0) {
+        handler_free(handler);
+    }
+}
+
+void sx_handlers_release(struct sx_handlers *handlers, struct sx_handler *handler)
+{
+    pthread_mutex_lock(&handlers->lock);
+    release_locked(handler);
+    pthread_mutex_unlock(&handlers->lock);
+}
+
+pmix_status_t sx_handlers_remove(struct sx_handlers *handlers, size_t id)
+{
+    pthread_mutex_lock(&handlers->lock);
+    struct sx_handler *handler = find(handlers, has_id, &id);
+
+    if (handler != NULL) {
+        sx_list_remove(&handler->node);
+        handlers->count--;
+        handler->removed = true;
+        while (handler->running > 0 && !pthread_equal(handler->runner, pthread_self())) {
+            pthread_cond_wait(&handlers->returned, &handlers->lock);
+        }
+        release_locked(handler);
+    }
+    pthread_mutex_unlock(&handlers->lock);
+    return handler != NULL ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+}
+
+/* ---- matching ------------------------------------------------------------------------------ */
+
+/* Two processes of which either may stand for a whole namespace. */
+static bool procs_meet(const pmix_proc_t *a, const pmix_proc_t *b)
+{
+    return strcmp(a->nspace, b->nspace) == 0 &&
+           (a->rank == b->rank || a->rank == PMIX_RANK_WILDCARD || b->rank == PMIX_RANK_WILDCARD);
+}
+
+static bool any_meets(const pmix_proc_t *procs, size_t count, const pmix_proc_t *others,
+                      size_t other_count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < other_count; j++) {
+            if (procs_meet(&procs[i], &others[j])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool wants_source(const struct sx_handler *handler, const struct sx_event_facts *event)
+{
+    switch (handler->range) {
+    case PMIX_RANGE_RM:
+        return event->source->nspace[0] == '\0';
+    case PMIX_RANGE_NAMESPACE:
+        return strcmp(event->source->nspace, handler->nspace) == 0;
+    case PMIX_RANGE_PROC_LOCAL:
+        return event->from_self;
+    case PMIX_RANGE_CUSTOM:
+        return any_meets(handler->sources, handler->source_count, event->source, 1);
+    default:
+        return true;
+    }
+}
+
+/* PMIx has two codes for a lost server; a handler for either hears of both. */
+static bool codes_agree(pmix_status_t asked, pmix_status_t code)
+{
+    const bool both_lost = (asked == PMIX_ERR_LOST_CONNECTION_TO_SERVER ||
+                            asked == PMIX_ERR_LOST_CONNECTION) &&
+                           (code == PMIX_ERR_LOST_CONNECTION_TO_SERVER);
+
+    return asked == code || both_lost;
+}
+
+static bool wants(const struct sx_handler *handler, const struct sx_event_facts *event)
+{
+    bool named = handler->code_count == 0 && !event->non_default;
+
+    if (event->only != NULL ? *event->only != handler->id
+                            : event->number != 0 && event->number <= handler->since) {
+        return false;
+    }
+    for (size_t i = 0; i < handler->code_count && !named; i++) {
+        named = codes_agree(handler->codes[i], event->code);
+    }
+    return named && wants_source(handler, event) &&
+           (handler->affected == NULL || any_meets(handler->affected, handler->affected_count,
+                                                   event->affected, event->affected_count));
+}
+
+pmix_status_t sx_handlers_match(struct sx_handlers *handlers, const struct sx_event_facts *event,
+                                struct sx_handler ***ret_matches, size_t *ret_count)
+{
+    struct sx_handler **matches = NULL;
+    size_t count = 0;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    pthread_mutex_lock(&handlers->lock);
+    if (handlers->count > 0) {
+        matches = malloc(handlers->count * sizeof(struct sx_handler *));
+        rc = matches != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    for (size_t i = 0; i < SX_ZONE_COUNT && matches != NULL; i++) {
+        SX_LIST_EACH(it, &handlers->zones[i]) {
+            struct sx_handler *handler = SX_LIST_ENTRY(it, struct sx_handler, node);
+
+            if (wants(handler, event)) {
+                handler->reference_count++;
+                matches[count++] = handler;
+            }
+        }
+    }
+    pthread_mutex_unlock(&handlers->lock);
+    if (count == 0) {
+        free(matches);
+        matches = NULL;
+    }
+    *ret_matches = matches;
+    *ret_count = count;
+    return rc;
+}
+
+bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler,
+                      pmix_status_t code, struct sx_handler_call *ret)
+{
+    memset(ret, 0, sizeof(*ret));
+    pthread_mutex_lock(&handlers->lock);
+    const bool removed = handler->removed;
+
+    if (!removed) {
+        handler->running++;
+        handler->runner = pthread_self();
+        /* A handler of any code hears of a lost server by the name that is not deprecated. */
+        const bool by_new_name =
+            handler->code_count == 0 && code == PMIX_ERR_LOST_CONNECTION_TO_SERVER;
+
+        *ret = (struct sx_handler_call){ .id = handler->id,
+                                         .code = by_new_name ? PMIX_ERR_LOST_CONNECTION : code,
+                                         .fn = handler->fn,
+                                         .object = handler->object,
+                                         .has_object = handler->has_object };
+        if (handler->name != NULL) {
+            memcpy(ret->name, handler->name, sx_name_len(handler->name, PMIX_MAX_KEYLEN));
+        }
+        for (size_t i = 0; i < handler->code_count; i++) {
+            if (codes_agree(handler->codes[i], code)) {
+                ret->code = handler->codes[i];
+                break;
+            }
+        }
+    }
+    pthread_mutex_unlock(&handlers->lock);
+    return !removed;
+}
+
+void sx_handlers_returned(struct sx_handlers *handlers, struct sx_handler *handler)
+{
+    pthread_mutex_lock(&handlers->lock);
+    if (--handler->running == 0) {
+        pthread_cond_broadcast(&handlers->returned);
+    }
+    pthread_mutex_unlock(&handlers->lock);
+}

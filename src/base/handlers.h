@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* handlers.h - who wants to hear of which events, and in which order (RFC0002, RFC0018).
+ *
+ *     FIRST | one code | several codes | any code (default) | LAST
+ *
+ * Within its category a new handler comes in front unless a directive says otherwise.  Beside the
+ * handler that is FIRST stand those that were put directly AFTER it, before LAST those that were
+ * put BEFORE it.  One table per process; its lock is held for look-ups only, never while a handler
+ * runs.  Any thread may call. */
+#ifndef SX_BASE_HANDLERS_H
+#define SX_BASE_HANDLERS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pmix_common.h>
+
+#include "base/list.h"
+
+#define SX_HANDLER_COUNT_MAX 65536u
+#define SX_HANDLER_CODES_MAX 65536u
+
+enum sx_handler_zone {
+    SX_ZONE_FIRST = 0,
+    SX_ZONE_ONE,
+    SX_ZONE_SEVERAL,
+    SX_ZONE_ANY,
+    SX_ZONE_LAST,
+    SX_ZONE_COUNT,
+};
+
+struct sx_handler; /* counted: the table's reference and one per chain that will call it */
+
+struct sx_handlers {
+    pthread_mutex_t lock;
+    pthread_cond_t returned; /* a handler's function has returned */
+    struct sx_list zones[SX_ZONE_COUNT]; /* of struct sx_handler */
+    size_t next_id, count;
+};
+
+/* What an event is to a handler that may want it. */
+struct sx_event_facts {
+    pmix_status_t code;
+    const pmix_proc_t *source;   /* the resource manager: empty namespace, rank UNDEF */
+    bool from_self;              /* made by this process */
+    bool non_default;            /* not for default handlers */
+    const pmix_proc_t *affected; /* whom it touches */
+    size_t affected_count;
+    uint64_t number;    /* 0: not numbered; else only for handlers since an older one */
+    const size_t *only; /* not NULL: for this handler alone, whatever its number */
+};
+
+/* What a handler is told besides the event. */
+struct sx_handler_call {
+    size_t id;
+    pmix_status_t code; /* the event's, or the other name of it that the handler asked for */
+    pmix_notification_fn_t fn;
+    char name[PMIX_MAX_KEYLEN + 1]; /* empty: none */
+    void *object;
+    bool has_object;
+};
+
+void sx_handlers_init(struct sx_handlers *handlers);
+/* Forget all.  Nobody else uses the table. */
+void sx_handlers_deinit(struct sx_handlers *handlers);
+
+/* Put a handler into its place.  @nspace: the caller's own, for the range NAMESPACE.  Return:
+ * PMIX_SUCCESS and *ret_id; PMIX_ERR_EVENT_REGISTRATION when its name or place is taken, or names
+ * a handler that is not there or of another category; PMIX_ERR_BAD_PARAM (no function, two placing
+ * directives, a directive of the wrong type, an unterminated key); PMIX_ERR_NOT_SUPPORTED (a
+ * required directive nobody knows); PMIX_ERR_OUT_OF_RESOURCE.  On failure nothing has changed. */
+pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
+                              const pmix_status_t codes[], size_t ncodes,
+                              const pmix_info_t info[], size_t ninfo, pmix_notification_fn_t fn,
+                              size_t *ret_id);
+
+/* The handler hears of numbered events above @number only: older ones reach it by themselves. */
+void sx_handlers_since(struct sx_handlers *handlers, size_t id, uint64_t number);
+
+/* When this returns no call of the handler begins any more; one that runs in another thread has
+ * returned (a handler may remove itself).  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for an unknown
+ * id. */
+pmix_status_t sx_handlers_remove(struct sx_handlers *handlers, size_t id);
+
+/* Those who want the event, in the order in which they are called, each retained; malloc'ed, NULL
+ * and 0 for nobody.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_handlers_match(struct sx_handlers *handlers, const struct sx_event_facts *event,
+                                struct sx_handler ***ret_matches, size_t *ret_count);
+void sx_handlers_release(struct sx_handlers *handlers, struct sx_handler *handler);
+
+/* Fill what @handler is to be told of an event of @code, and mark it as running until
+ * sx_handlers_returned.  Return: false when it was removed. */
+bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler,
+                      pmix_status_t code, struct sx_handler_call *ret);
+void sx_handlers_returned(struct sx_handlers *handlers, struct sx_handler *handler);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* log.c - format a line on the stack and hand it to the kernel in one write.
+ *
+ * The level is looked up once and kept in one word; two threads that look it up at the same time
+ * find the same answer.  The name is kept in atomic words: a logger that meets a half-written name
+ * shows parts of both, and never reads past the array. */
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+#define SX_LOG_LINE_MAX 1024
+#define SX_LOG_NAME_MAX 64
+
+static const char *const level_names[] = { "none", "error", "warn", "info", "debug" };
+
+/* 0: not yet read; else the level plus one. */
+static _Atomic int level_plus_one;
+
+/* Eight words, so that a name is read and written without a lock and without a torn byte. */
+static _Atomic uint64_t name_words[SX_LOG_NAME_MAX / sizeof(uint64_t)];
+
+static int level_read(void)
+{
+    const char *text = getenv("SHMIX_LOG");
+
+    for (size_t i = 0; text != NULL && i < SX_COUNT(level_names); i++) {
+        if (strcasecmp(text, level_names[i]) == 0) {
+            return (int)i;
+        }
+    }
+    return SX_LOG_WARN;
+}
+
+bool sx_log_wants(enum sx_log_level level)
+{
+    /* relaxed: the word stands for itself. */
+    int known = atomic_load_explicit(&level_plus_one, memory_order_relaxed);
+
+    if (known == 0) {
+        known = level_read() + 1;
+        atomic_store_explicit(&level_plus_one, known, memory_order_relaxed);
+    }
+    return level != SX_LOG_NONE && (int)level < known;
+}
+
+void sx_log_set_name(const char *name)
+{
+    uint64_t words[SX_COUNT(name_words)] = { 0 };
+
+    if (name != NULL) {
+        memcpy(words, name, strnlen(name, SX_LOG_NAME_MAX - 1));
+    }
+    for (size_t i = 0; i < SX_COUNT(words); i++) {
+        /* relaxed: a line that mixes two names is a blemish, not an error. */
+        atomic_store_explicit(&name_words[i], words[i], memory_order_relaxed);
+    }
+}
+
+static void name_get(char name[SX_LOG_NAME_MAX])
+{
+    for (size_t i = 0; i < SX_COUNT(name_words); i++) {
+        const uint64_t word = atomic_load_explicit(&name_words[i], memory_order_relaxed);
+
+        memcpy(name + i * sizeof(word), &word, sizeof(word));
+    }
+    name[SX_LOG_NAME_MAX - 1] = '\0';
+    if (name[0] == '\0') {
+        snprintf(name, SX_LOG_NAME_MAX, "%ld", (long)getpid());
+    }
+}
+
+void sx_log(enum sx_log_level level, const char *fmt, ...)
+{
+    const int errno_kept = errno;
+    char line[SX_LOG_LINE_MAX], name[SX_LOG_NAME_MAX];
+    va_list args;
+    int head, body;
+    size_t used;
+
+    if (!sx_log_wants(level) || (size_t)level >= SX_COUNT(level_names)) {
+        return;
+    }
+    name_get(name);
+    head = snprintf(line, sizeof(line), "shmix[%s] %s: ", name, level_names[level]);
+    va_start(args, fmt);
+    body = vsnprintf(line + head, sizeof(line) - (size_t)head, fmt, args);
+    va_end(args);
+    used = (size_t)head + (body > 0 ? (size_t)body : 0);
+    if (used > sizeof(line) - 1) {
+        used = sizeof(line) - 1; /* a line that is too long loses its end */
+    }
+    for (size_t i = 0; i < used; i++) {
+        if (line[i] == '\n') {
+            line[i] = ' '; /* one message, one line */
+        }
+    }
+    line[used] = '\n';
+    /* A log that cannot be written has nobody to tell. */
+    if (write(STDERR_FILENO, line, used + 1) < 0) {
+        errno = errno_kept;
+        return;
+    }
+    errno = errno_kept;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* opaque.c - hwloc's objects copied, freed and turned into text and back. */
+#include "base/opaque.h"
+
+#define XXH_INLINE_ALL
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <xxhash.h>
+
+/* Sources carry a version, as in "hwloc:2.9.0". */
+static bool is_hwloc(const char *source)
+{
+    return source != NULL && strncasecmp(source, "hwloc", 5) == 0;
+}
+
+static pmix_status_t cpuset_copy(pmix_cpuset_t *dst, const pmix_cpuset_t *src)
+{
+    if (src->bitmap == NULL) {
+        return PMIX_SUCCESS;
+    }
+    if (!is_hwloc(src->source)) {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    dst->bitmap = hwloc_bitmap_dup(src->bitmap);
+    return dst->bitmap == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+}
+
+static pmix_status_t topology_copy(pmix_topology_t *dst, const pmix_topology_t *src)
+{
+    hwloc_topology_t copy;
+
+    if (src->topology == NULL) {
+        return PMIX_SUCCESS;
+    }
+    if (!is_hwloc(src->source)) {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    if (hwloc_topology_dup(&copy, src->topology) != 0) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    dst->topology = copy;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_opaque_copy(void *dst, const void *src, pmix_data_type_t type)
+{
+    if (type == PMIX_PROC_CPUSET) {
+        return cpuset_copy(dst, src);
+    }
+    return type == PMIX_TOPO ? topology_copy(dst, src) : PMIX_SUCCESS;
+}
+
+void sx_opaque_destruct(void *element, pmix_data_type_t type)
+{
+    if (type == PMIX_PROC_CPUSET) {
+        pmix_cpuset_t *cpuset = element;
+
+        if (is_hwloc(cpuset->source)) {
+            hwloc_bitmap_free(cpuset->bitmap);
+            cpuset->bitmap = NULL;
+        }
+    } else if (type == PMIX_TOPO) {
+        pmix_topology_t *topo = element;
+
+        if (is_hwloc(topo->source) && topo->topology != NULL) {
+            hwloc_topology_destroy(topo->topology);
+            topo->topology = NULL;
+        }
+    }
+}
+
+static pmix_status_t cpuset_text(const pmix_cpuset_t *cpuset, char **ret_text)
+{
+    const hwloc_bitmap_t set = cpuset->bitmap;
+    /* Of a set without an end, the last processor that is not in it says where numbers stop. */
+    const int last = hwloc_bitmap_weight(set) < 0 ? hwloc_bitmap_last_unset(set) + 1
+                                                  : hwloc_bitmap_last(set);
+
+    if (last >= (int)SX_OPAQUE_CPU_MAX) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    return hwloc_bitmap_list_asprintf(ret_text, set) < 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+}
+
+static pmix_status_t topology_text(const pmix_topology_t *topo, char **ret_text)
+{
+    char *xml;
+    int size;
+
+    if (hwloc_topology_export_xmlbuffer(topo->topology, &xml, &size, 0) != 0) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *ret_text = strdup(xml);
+    hwloc_free_xmlbuffer(topo->topology, xml);
+    return *ret_text == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+}
+
+pmix_status_t sx_opaque_text(const void *element, pmix_data_type_t type, char **ret_text)
+{
+    const pmix_cpuset_t *cpuset = element;
+    const pmix_topology_t *topo = element;
+
+    if (type == PMIX_PROC_CPUSET && cpuset->bitmap != NULL) {
+        return is_hwloc(cpuset->source) ? cpuset_text(cpuset, ret_text) : PMIX_ERR_NOT_SUPPORTED;
+    }
+    if (type == PMIX_TOPO && topo->topology != NULL) {
+        return is_hwloc(topo->source) ? topology_text(topo, ret_text) : PMIX_ERR_NOT_SUPPORTED;
+    }
+    *ret_text = NULL;
+    return PMIX_SUCCESS;
+}
+
+/* The decimal number at *at, which moves behind it.  Return: -1 when there is none below the
+ * bound. */
+static int list_number(const char **at)
+{
+    const char *from = *at;
+    unsigned number = 0;
+
+    while (**at >= '0' && **at <= '9' && number < SX_OPAQUE_CPU_MAX) {
+        number = number * 10 + (unsigned)(**at - '0');
+        (*at)++;
+    }
+    return *at == from || number >= SX_OPAQUE_CPU_MAX ? -1 : (int)number;
+}
+
+/* hwloc's own reader takes any number and would allocate up to the largest of them. */
+static bool list_parse(hwloc_bitmap_t set, const char *at)
+{
+    while (*at != '\0') {
+        const int begin = list_number(&at);
+        int end = begin;
+
+        if (*at == '-') {
+            at++;
+            if (*at == '\0') {
+                return begin >= 0 && hwloc_bitmap_set_range(set, (unsigned)begin, -1) == 0;
+            }
+            end = list_number(&at);
+        }
+        if (begin < 0 || end < begin ||
+            hwloc_bitmap_set_range(set, (unsigned)begin, end) != 0) {
+            return false;
+        }
+        if (*at == ',' && at[1] != '\0') {
+            at++;
+        } else if (*at != '\0') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static pmix_status_t cpuset_parse(pmix_cpuset_t *cpuset, const char *text)
+{
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+
+    if (set == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (!list_parse(set, text)) {
+        hwloc_bitmap_free(set);
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    cpuset->bitmap = set;
+    return PMIX_SUCCESS;
+}
+
+/* Everything that is in the XML is kept; whoever exported it has chosen. */
+static pmix_status_t topology_parse(pmix_topology_t *topo, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    hwloc_topology_t made;
+
+    if (size > INT32_MAX) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (hwloc_topology_init(&made) != 0) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
+                                           HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT) != 0 ||
+        hwloc_topology_set_all_types_filter(made, HWLOC_TYPE_FILTER_KEEP_ALL) != 0 ||
+        hwloc_topology_set_xmlbuffer(made, text, (int)size) != 0 ||
+        hwloc_topology_load(made) != 0) {
+        hwloc_topology_destroy(made);
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    topo->topology = made;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_opaque_parse(void *element, pmix_data_type_t type, const char *text)
+{
+    pmix_cpuset_t *cpuset = element;
+    pmix_topology_t *topo = element;
+
+    if (type == PMIX_PROC_CPUSET && is_hwloc(cpuset->source)) {
+        return cpuset_parse(cpuset, text);
+    }
+    if (type == PMIX_TOPO && is_hwloc(topo->source)) {
+        return topology_parse(topo, text);
+    }
+    return PMIX_ERR_UNPACK_FAILURE;
+}
+
+uint64_t sx_opaque_hash(const char *text, size_t len)
+{
+    return XXH3_64bits(text, len);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* role.h - who this process is, and what a server answers for the calls both sides share.
+ *
+ * PMIx_Get, _Store_internal, _Register_event_handler ... are one symbol for clients, servers and
+ * hosts that are both.  The public functions live in src/client; a server registers its own
+ * answers here when it starts, so client and server never include each other. */
+#ifndef SX_BASE_ROLE_H
+#define SX_BASE_ROLE_H
+
+#include <stdbool.h>
+
+#include <pmix_common.h>
+
+struct sx_store; /* shmem/store.h */
+
+struct sx_role_server {
+    pmix_status_t (*get)(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
+                         size_t ninfo, pmix_value_t **ret_value);
+    pmix_status_t (*store_internal)(const pmix_proc_t *proc, const char *key,
+                                    pmix_value_t *value);
+    /* Return: handler id >= 0, or an error. */
+    pmix_status_t (*register_handler)(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],
+                                      size_t ninfo, pmix_notification_fn_t handler);
+    pmix_status_t (*deregister_handler)(size_t id);
+    /* An event that the host makes; everything is copied.  @source NULL: the resource manager, as
+     * is an empty namespace with PMIX_RANK_UNDEF.  Return: PMIX_SUCCESS once it is
+     * on its way; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED (a value that cannot travel);
+     * PMIX_ERR_OUT_OF_RESOURCE. */
+    pmix_status_t (*notify)(pmix_status_t code, const pmix_proc_t *source,
+                            pmix_data_range_t range, const pmix_info_t info[], size_t ninfo);
+    /* Call @each for the store of @nspace ("": for every one), which nobody changes meanwhile; it
+     * returns false to stop.  Return: PMIX_SUCCESS, also when there is none. */
+    pmix_status_t (*each_store)(const char *nspace,
+                                bool (*each)(void *arg, const char *nspace,
+                                             const struct sx_store *store),
+                                void *arg);
+};
+
+/* Publish or withdraw (NULL) the server's table, which stays valid until withdrawn.  Any thread. */
+void sx_role_server_set(const struct sx_role_server *server);
+
+/* Return: the table, or NULL when this process runs no server.  Lock-free, any thread. */
+const struct sx_role_server *sx_role_server_get(void);
+
+#endif

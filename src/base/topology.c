@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* topology.c - discovery, XML, and the one text of this process.
+ *
+ *     nothing --first sx_topology_node--> looked     kept until the process ends
+ *        given --------------------------> given     in front of what was looked up */
+#include "base/topology.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/util.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *given, *looked; /* under lock */
+
+/* Parts of hwloc that start the runtime of a GPU or search the network for X displays: not in a
+ * launcher's process.  The kernel's own names of GPUs ("card0") are found without them.  "pci" asks
+ * libpciaccess, which leaks and is not made for threads, for what /sys tells as well. */
+static const char *const refused[] = {
+    "pci", "gl", "opencl", "cuda", "nvml", "rsmi", "levelzero",
+};
+
+pmix_status_t sx_topology_discover(hwloc_topology_t *ret_topology)
+{
+    hwloc_topology_t topology;
+
+    if (hwloc_topology_init(&topology) != 0) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "hwloc does not start on this machine");
+    }
+    for (size_t i = 0; i < SX_COUNT(refused); i++) {
+        /* One that hwloc was built without cannot be refused, and need not be. */
+        (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
+                                            refused[i]);
+    }
+    if (hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) != 0 ||
+        hwloc_topology_load(topology) != 0) {
+        hwloc_topology_destroy(topology);
+        return SX_RAISE(PMIX_ERR_NOT_FOUND, "hwloc cannot read this machine's topology");
+    }
+    *ret_topology = topology;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_topology_read(const char *xml, size_t size_bytes, hwloc_topology_t *ret_topology)
+{
+    hwloc_topology_t topology;
+
+    if (size_bytes == 0 || size_bytes > INT_MAX || xml[size_bytes - 1] != '\0') {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (hwloc_topology_init(&topology) != 0) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "hwloc does not start on this machine");
+    }
+    /* It describes the machine that we run on, so binding by it has to work. */
+    if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM) != 0 ||
+        hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) != 0 ||
+        hwloc_topology_set_xmlbuffer(topology, xml, (int)size_bytes) != 0 ||
+        hwloc_topology_load(topology) != 0) {
+        hwloc_topology_destroy(topology);
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    *ret_topology = topology;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_topology_write(hwloc_topology_t topology, char **ret_xml)
+{
+    char *xml, *copy;
+    int size;
+
+    if (hwloc_topology_export_xmlbuffer(topology, &xml, &size, 0) != 0) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    copy = strdup(xml);
+    hwloc_free_xmlbuffer(topology, xml);
+    if (copy == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *ret_xml = copy;
+    return PMIX_SUCCESS;
+}
+
+/* ---- the node ----------------------------------------------------------------------------- */
+
+/* Under the lock, so that nobody looks twice. */
+static pmix_status_t look(void)
+{
+    hwloc_topology_t topology;
+    pmix_status_t rc = sx_topology_discover(&topology);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_topology_write(topology, &looked);
+        hwloc_topology_destroy(topology);
+    }
+    return rc;
+}
+
+pmix_status_t sx_topology_node(char **ret_xml)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    pthread_mutex_lock(&lock);
+    if (given == NULL && looked == NULL) {
+        rc = look();
+    }
+    if (rc == PMIX_SUCCESS) {
+        char *const copy = strdup(given != NULL ? given : looked);
+
+        if (copy != NULL) {
+            *ret_xml = copy;
+        } else {
+            rc = PMIX_ERR_OUT_OF_RESOURCE;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+void sx_topology_node_give(char *xml)
+{
+    pthread_mutex_lock(&lock);
+    char *const before = given;
+
+    given = xml;
+    pthread_mutex_unlock(&lock);
+    free(before);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* unsupported.c - the functions of the PMIx ABI that this library does not support.
+ *
+ * They are exported, because a program that only might call one must still load, and each answers
+ * PMIX_ERR_NOT_SUPPORTED: no callback is kept, no output is written.  docs/support.md lists them,
+ * and a test holds that list against this file.  Who implements one takes its line out here. */
+#include <pmix.h>
+#include <pmix_server.h>
+#include <pmix_tool.h>
+#include <shmix.h>
+
+/* The parameters are named for the reader of this list and used by nobody. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+#define SX_UNSUPPORTED(name, ...)      \
+    pmix_status_t name(__VA_ARGS__)    \
+    {                                  \
+        return PMIX_ERR_NOT_SUPPORTED; \
+    }
+
+/* Publishing: the server keeps no published data yet. */
+SX_UNSUPPORTED(PMIx_Publish, const pmix_info_t *info, size_t ninfo)
+SX_UNSUPPORTED(PMIx_Publish_nb, const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t cbfunc,
+               void *cbdata)
+SX_UNSUPPORTED(PMIx_Lookup, pmix_pdata_t *data, size_t ndata, const pmix_info_t *info, size_t ninfo)
+SX_UNSUPPORTED(PMIx_Lookup_nb, char **keys, const pmix_info_t *info, size_t ninfo,
+               pmix_lookup_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_Unpublish, char **keys, const pmix_info_t *info, size_t ninfo)
+SX_UNSUPPORTED(PMIx_Unpublish_nb, char **keys, const pmix_info_t *info, size_t ninfo,
+               pmix_op_cbfunc_t cbfunc, void *cbdata)
+
+/* Spawning and connecting: `shmix run` starts one job and is asked for no more. */
+SX_UNSUPPORTED(PMIx_Spawn, const pmix_info_t *job_info, size_t ninfo, const pmix_app_t *apps,
+               size_t napps, pmix_nspace_t nspace)
+SX_UNSUPPORTED(PMIx_Spawn_nb, const pmix_info_t *job_info, size_t ninfo, const pmix_app_t *apps,
+               size_t napps, pmix_spawn_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_Connect, const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
+               size_t ninfo)
+SX_UNSUPPORTED(PMIx_Connect_nb, const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
+               size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_Disconnect, const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
+               size_t ninfo)
+SX_UNSUPPORTED(PMIx_Disconnect_nb, const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
+               size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+
+/* Groups. */
+SX_UNSUPPORTED(PMIx_Group_construct, const char *grp, const pmix_proc_t *procs, size_t nprocs,
+               const pmix_info_t *directives, size_t ndirs, pmix_info_t **results, size_t *nresults)
+SX_UNSUPPORTED(PMIx_Group_construct_nb, const char *grp, const pmix_proc_t *procs, size_t nprocs,
+               const pmix_info_t *directives, size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_Group_invite, const char *grp, const pmix_proc_t *procs, size_t nprocs,
+               const pmix_info_t *directives, size_t ndirs, pmix_info_t **results, size_t *nresult)
+SX_UNSUPPORTED(PMIx_Group_invite_nb, const char *grp, const pmix_proc_t *procs, size_t nprocs,
+               const pmix_info_t *directives, size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_Group_join, const char *grp, const pmix_proc_t *leader, pmix_group_opt_t opt,
+               const pmix_info_t *directives, size_t ndirs, pmix_info_t **results, size_t *nresult)
+SX_UNSUPPORTED(PMIx_Group_join_nb, const char *grp, const pmix_proc_t *leader, pmix_group_opt_t opt,
+               const pmix_info_t *directives, size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_Group_leave, const char *grp, const pmix_info_t *directives, size_t ndirs)
+SX_UNSUPPORTED(PMIx_Group_leave_nb, const char *grp, const pmix_info_t *directives, size_t ndirs,
+               pmix_op_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_Group_destruct, const char *grp, const pmix_info_t *directives, size_t ndirs)
+SX_UNSUPPORTED(PMIx_Group_destruct_nb, const char *grp, const pmix_info_t *directives, size_t ndirs,
+               pmix_op_cbfunc_t cbfunc, void *cbdata)
+
+/* Events: handlers can be registered, but nobody may notify yet. */
+
+/* Queries. */
+SX_UNSUPPORTED(PMIx_Query_info, pmix_query_t *queries, size_t nqueries, pmix_info_t **info,
+               size_t *ninfo)
+SX_UNSUPPORTED(PMIx_Query_info_nb, pmix_query_t *queries, size_t nqueries,
+               pmix_info_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_Register_attributes, char *function, char **attrs)
+
+/* Logs, monitoring, allocations and sessions. */
+SX_UNSUPPORTED(PMIx_Log, const pmix_info_t *data, size_t ndata, const pmix_info_t *directives,
+               size_t ndirs)
+SX_UNSUPPORTED(PMIx_Log_nb, const pmix_info_t *data, size_t ndata, const pmix_info_t *directives,
+               size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_Process_monitor, const pmix_info_t *monitor, pmix_status_t error,
+               const pmix_info_t *directives, size_t ndirs, pmix_info_t **results, size_t *nresults)
+SX_UNSUPPORTED(PMIx_Process_monitor_nb, const pmix_info_t *monitor, pmix_status_t error,
+               const pmix_info_t *directives, size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_Allocation_request, pmix_alloc_directive_t directive, pmix_info_t *info,
+               size_t ninfo, pmix_info_t **results, size_t *nresults)
+SX_UNSUPPORTED(PMIx_Allocation_request_nb, pmix_alloc_directive_t directive, pmix_info_t *info,
+               size_t ninfo, pmix_info_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_Session_control, uint32_t session_id, const pmix_info_t *directives,
+               size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_Resource_block, pmix_resource_block_directive_t directive, char *block,
+               const pmix_resource_unit_t *units, size_t nunits, const pmix_info_t *info,
+               size_t ninfo)
+SX_UNSUPPORTED(PMIx_Resource_block_nb, pmix_resource_block_directive_t directive, char *block,
+               const pmix_resource_unit_t *units, size_t nunits, const pmix_info_t *info,
+               size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+
+/* Credentials. */
+SX_UNSUPPORTED(PMIx_Get_credential, const pmix_info_t *info, size_t ninfo,
+               pmix_byte_object_t *credential)
+SX_UNSUPPORTED(PMIx_Get_credential_nb, const pmix_info_t *info, size_t ninfo,
+               pmix_credential_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_Validate_credential, const pmix_byte_object_t *cred, const pmix_info_t *info,
+               size_t ninfo, pmix_info_t **results, size_t *nresults)
+SX_UNSUPPORTED(PMIx_Validate_credential_nb, const pmix_byte_object_t *cred, const pmix_info_t *info,
+               size_t ninfo, pmix_validation_cbfunc_t cbfunc, void *cbdata)
+
+/* Fabrics. */
+SX_UNSUPPORTED(PMIx_Fabric_register, pmix_fabric_t *fabric, const pmix_info_t *directives,
+               size_t ndirs)
+SX_UNSUPPORTED(PMIx_Fabric_register_nb, pmix_fabric_t *fabric, const pmix_info_t *directives,
+               size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_Fabric_update, pmix_fabric_t *fabric)
+SX_UNSUPPORTED(PMIx_Fabric_update_nb, pmix_fabric_t *fabric, pmix_op_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_Fabric_deregister, pmix_fabric_t *fabric)
+SX_UNSUPPORTED(PMIx_Fabric_deregister_nb, pmix_fabric_t *fabric, pmix_op_cbfunc_t cbfunc,
+               void *cbdata)
+
+/* Host functions beyond one plain job. */
+SX_UNSUPPORTED(PMIx_server_collect_inventory, pmix_info_t *directives, size_t ndirs,
+               pmix_info_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_server_deliver_inventory, pmix_info_t *info, size_t ninfo,
+               pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_server_collect_job_info, pmix_proc_t *procs, size_t nprocs,
+               pmix_data_buffer_t *buffer)
+
+/* Output forwarding to tools: `shmix run` forwards the output of its own job itself. */
+SX_UNSUPPORTED(PMIx_server_IOF_deliver, const pmix_proc_t *source, pmix_iof_channel_t channel,
+               const pmix_byte_object_t *bo, const pmix_info_t *info, size_t ninfo,
+               pmix_op_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_IOF_pull, const pmix_proc_t *procs, size_t nprocs,
+               const pmix_info_t *directives, size_t ndirs, pmix_iof_channel_t channel,
+               pmix_iof_cbfunc_t cbfunc, pmix_hdlr_reg_cbfunc_t regcbfunc, void *regcbdata)
+SX_UNSUPPORTED(PMIx_IOF_push, const pmix_proc_t *targets, size_t ntargets, pmix_byte_object_t *bo,
+               const pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_IOF_deregister, size_t iofhdlr, const pmix_info_t *directives, size_t ndirs,
+               pmix_op_cbfunc_t cbfunc, void *cbdata)
+
+/* Tools. */
+SX_UNSUPPORTED(PMIx_tool_init, pmix_proc_t *proc, pmix_info_t *info, size_t ninfo)
+SX_UNSUPPORTED(PMIx_tool_finalize, void)
+SX_UNSUPPORTED(PMIx_tool_attach_to_server, pmix_proc_t *proc, pmix_proc_t *server,
+               pmix_info_t *info, size_t ninfo)
+SX_UNSUPPORTED(PMIx_tool_connect_to_server, pmix_proc_t *proc, pmix_info_t *info, size_t ninfo)
+SX_UNSUPPORTED(PMIx_tool_disconnect, const pmix_proc_t *server)
+SX_UNSUPPORTED(PMIx_tool_get_servers, pmix_proc_t **servers, size_t *nservers)
+SX_UNSUPPORTED(PMIx_tool_set_server, const pmix_proc_t *server, pmix_info_t *info, size_t ninfo)
+SX_UNSUPPORTED(PMIx_tool_set_server_module, pmix_server_module_t *module)
+
+/* A descriptor to poll: the server wakes sleepers by futex only. */
+SX_UNSUPPORTED(shmix_fd, int *ret_fd)
+
+/* Functions without a status, which answer with the word that promises nothing. */
+bool PMIx_tool_is_connected(void)
+{
+    return false;
+}
+
+/* Nobody monitors, so nobody misses a heartbeat. */
+void PMIx_Heartbeat(void)
+{
+}
+
+void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo)
+{
+}
