@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* column.c - the writer's hand on dictionary, columns and cells.
+ *     cell: ABSENT --first put--> HERE --changed or withdrawn--> MOVED (again and again)
+ *
+ * Each new part is complete before one release store makes it reachable: a body before its cell,
+ * a chunk before its entry, a column before its slot's tag, a table before the dictionary word.
+ * So a writer that is killed anywhere leaves a store that is valid.  Entered from store_writer.c
+ * and store_renew.c with the memory reserved; hence nothing here fails half way. */
+#include "base/status.h"
+#include "shmem/store_layout.h"
+
+static void *sx_writer_at(const struct sx_store_writer *writer, uint64_t off)
+{
+    return writer->view.seg.base + off;
+}
+
+static uint64_t sx_writer_alloc(struct sx_store_writer *writer, uint64_t size, uint64_t align)
+{
+    uint64_t off = 0;
+    const pmix_status_t rc = sx_heap_alloc(&writer->heap, size, align, &off);
+
+    sx_assert(rc == PMIX_SUCCESS); /* reserved by the caller */
+    return off;
+}
+
+void sx_store_garbage(struct sx_store_writer *writer, uint64_t bytes)
+{
+    writer->garbage_bytes += bytes;
+    /* relaxed: for reports only. */
+    atomic_store_explicit(&sx_segment_header(&writer->view.seg)->garbage_bytes,
+                          writer->garbage_bytes, memory_order_relaxed);
+}
+
+/* ---- dictionary --------------------------------------------------------------------------- */
+
+static uint32_t sx_dictionary_shift(uint64_t column_count)
+{
+    uint32_t shift = SX_DICTIONARY_SHIFT_MIN;
+
+    while ((UINT64_C(1) << shift) < column_count * 4) { /* a quarter full: room to double */
+        shift++;
+    }
+    return shift;
+}
+
+uint64_t sx_dictionary_bytes(uint64_t column_count)
+{
+    return (sizeof(struct sx_slot) << sx_dictionary_shift(column_count)) + SX_CACHELINE_BYTES;
+}
+
+/* relaxed throughout: the writer is the only one who changes these words. */
+static uint64_t sx_column_count(const struct sx_store_writer *writer)
+{
+    return atomic_load_explicit(&sx_writer_store(writer)->column_count, memory_order_relaxed);
+}
+
+static uint64_t sx_dictionary_word(const struct sx_store_writer *writer)
+{
+    return atomic_load_explicit(&sx_writer_store(writer)->dictionary, memory_order_relaxed);
+}
+
+static bool sx_dictionary_is_full(const struct sx_store_writer *writer)
+{
+    const uint64_t slot_count = UINT64_C(1)
+                                << (sx_dictionary_word(writer) & SX_DICTIONARY_SHIFT_MASK);
+
+    return (sx_column_count(writer) + 1) * 2 > slot_count;
+}
+
+static void sx_dictionary_install(struct sx_store_writer *writer, uint64_t off, uint32_t shift)
+{
+    /* R-dict -> A-dict (sx_dictionary_find): the table is filled before it is shown. */
+    atomic_store_explicit(&sx_writer_store(writer)->dictionary, off | shift,
+                          memory_order_release);
+}
+
+/* Link @column under @tag into a free slot of a table with 2^@shift of them. */
+static void sx_dictionary_add(struct sx_slot *slots, uint32_t shift, uint64_t tag,
+                              sx_column column)
+{
+    const uint64_t mask = (UINT64_C(1) << shift) - 1;
+
+    for (uint64_t i = tag;; i++) { /* ends: at most half of the slots are taken */
+        struct sx_slot *const slot = &slots[i & mask];
+        /* relaxed: our own stores. */
+        if (atomic_load_explicit(&slot->tag, memory_order_relaxed) == 0) {
+            atomic_store_explicit(&slot->column, column, memory_order_relaxed);
+            /* R-tag -> A-tag (sx_dictionary_find): column offset, record and key are there. */
+            atomic_store_explicit(&slot->tag, tag, memory_order_release);
+            return;
+        }
+    }
+}
+
+/* Twice the slots in a new table; the old one stays readable and becomes garbage. */
+static void sx_dictionary_grow(struct sx_store_writer *writer)
+{
+    const uint64_t word = sx_dictionary_word(writer);
+    const uint32_t shift = (uint32_t)(word & SX_DICTIONARY_SHIFT_MASK);
+    const uint64_t slot_count = UINT64_C(1) << shift;
+    const struct sx_slot *const slots = sx_writer_at(writer, word & ~SX_DICTIONARY_SHIFT_MASK);
+
+    sx_assert(shift < SX_DICTIONARY_SHIFT_MAX);
+    const uint64_t off = sx_writer_alloc(writer, 2 * slot_count * sizeof(struct sx_slot),
+                                         SX_CACHELINE_BYTES);
+    for (uint64_t i = 0; i < slot_count; i++) {
+        /* relaxed: our own stores. */
+        const uint64_t tag = atomic_load_explicit(&slots[i].tag, memory_order_relaxed);
+        if (tag != 0) {
+            sx_dictionary_add(sx_writer_at(writer, off), shift + 1, tag,
+                              atomic_load_explicit(&slots[i].column, memory_order_relaxed));
+        }
+    }
+    sx_dictionary_install(writer, off, shift + 1);
+    sx_store_garbage(writer, slot_count * sizeof(struct sx_slot));
+}
+
+pmix_status_t sx_store_format(struct sx_store_writer *writer, uint32_t row_count,
+                              uint64_t column_count)
+{
+    struct sx_store_header *const header = sx_writer_store(writer);
+    const uint32_t shift = sx_dictionary_shift(column_count);
+    uint64_t off;
+
+    header->row_count = row_count;
+    header->chunk_shift = 0;
+    while (header->chunk_shift < SX_CHUNK_SHIFT_MAX && (1u << header->chunk_shift) < row_count) {
+        header->chunk_shift++;
+    }
+    sx_heap_init(&writer->heap, &writer->view.seg, SX_STORE_HEAP_OFF);
+    const pmix_status_t rc = sx_heap_alloc(&writer->heap, sizeof(struct sx_slot) << shift,
+                                           SX_CACHELINE_BYTES, &off);
+    if (rc == PMIX_SUCCESS) {
+        sx_dictionary_install(writer, off, shift);
+    }
+    return rc;
+}
+
+/* ---- columns ------------------------------------------------------------------------------ */
+
+struct sx_column_record *sx_column_find(const struct sx_store_writer *writer,
+                                        const struct sx_put *put)
+{
+    struct sx_reach reach = sx_reach_init(&writer->view);
+    sx_column column;
+
+    if (sx_dictionary_find(&reach, put->hash, put->realm, put->key, put->key_len, &column) !=
+        PMIX_SUCCESS) {
+        return NULL;
+    }
+    return sx_writer_at(writer, column);
+}
+
+static struct sx_column_record *sx_column_add(struct sx_store_writer *writer,
+                                              const struct sx_put *put)
+{
+    if (sx_dictionary_is_full(writer)) {
+        sx_dictionary_grow(writer);
+    }
+    const uint64_t off = sx_writer_alloc(writer, sx_column_record_bytes(put->key_len),
+                                         SX_CACHELINE_BYTES);
+    struct sx_column_record *const record = sx_writer_at(writer, off);
+    record->realm = (uint16_t)put->realm;
+    record->key_len = (uint16_t)put->key_len;
+    memcpy(record->key, put->key, put->key_len);
+
+    const uint64_t word = sx_dictionary_word(writer);
+    sx_dictionary_add(sx_writer_at(writer, word & ~SX_DICTIONARY_SHIFT_MASK),
+                      (uint32_t)(word & SX_DICTIONARY_SHIFT_MASK), put->hash != 0 ? put->hash : 1,
+                      off);
+    /* relaxed: for reports only. */
+    atomic_store_explicit(&sx_writer_store(writer)->column_count, sx_column_count(writer) + 1,
+                          memory_order_relaxed);
+    return record;
+}
+
+/* ---- cells -------------------------------------------------------------------------------- */
+
+/* relaxed in this section: the writer loads what it stored itself. */
+static uint64_t sx_load(const _Atomic uint64_t *word)
+{
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+/* @row has the single cell, or would get it. */
+static bool sx_column_is_single(const struct sx_column_record *record, uint32_t row)
+{
+    return sx_load(&record->single.word0) == 0 || record->single_row == row;
+}
+
+bool sx_column_is_short(const struct sx_store_writer *writer,
+                        const struct sx_column_record *record, uint32_t row)
+{
+    return record != NULL && row != SX_ROW_JOB && row >= writer->row_count &&
+           !sx_column_is_single(record, row);
+}
+
+/* The entry of @row in the directory of @record; NULL without a directory. */
+static _Atomic uint64_t *sx_column_entry(const struct sx_store_writer *writer,
+                                         const struct sx_column_record *record, uint32_t row)
+{
+    const uint64_t directory = sx_load(&record->directory);
+
+    if (directory == 0 || row >= writer->row_count) {
+        return NULL;
+    }
+    return (_Atomic uint64_t *)sx_writer_at(writer, directory) +
+           (row >> sx_writer_store(writer)->chunk_shift);
+}
+
+struct sx_words *sx_column_words(const struct sx_store_writer *writer,
+                                 struct sx_column_record *record, uint32_t row)
+{
+    if (row == SX_ROW_JOB) {
+        return &record->job;
+    }
+    if (sx_column_is_single(record, row)) {
+        return sx_load(&record->single.word0) != 0 ? &record->single : NULL;
+    }
+    const _Atomic uint64_t *const entry = sx_column_entry(writer, record, row);
+    if (entry == NULL || sx_load(entry) == 0) {
+        return NULL;
+    }
+    struct sx_words *const chunk = sx_writer_at(writer, sx_load(entry));
+    return &chunk[row & ((1u << sx_writer_store(writer)->chunk_shift) - 1)];
+}
+
+static void sx_column_directory(struct sx_store_writer *writer, struct sx_column_record *record)
+{
+    const uint32_t shift = sx_writer_store(writer)->chunk_shift;
+    const uint64_t off = sx_writer_alloc(writer, sx_directory_bytes(writer->row_count, shift), 8);
+
+    /* R-dir -> A-dir (sx_directory_words): all entries are zero, and below used_bytes. */
+    atomic_store_explicit(&record->directory, off, memory_order_release);
+}
+
+static void sx_column_chunk(struct sx_store_writer *writer, _Atomic uint64_t *entry)
+{
+    const uint64_t off =
+        sx_writer_alloc(writer, sizeof(struct sx_words) << sx_writer_store(writer)->chunk_shift,
+                        SX_CACHELINE_BYTES);
+
+    /* R-chunk -> A-chunk (sx_directory_words): all cells are zero, and below used_bytes. */
+    atomic_store_explicit(entry, off, memory_order_release);
+}
+
+/* As sx_column_words, but makes what is missing. */
+static struct sx_words *sx_column_words_make(struct sx_store_writer *writer,
+                                             struct sx_column_record *record, uint32_t row)
+{
+    if (row != SX_ROW_JOB && sx_load(&record->single.word0) == 0) {
+        record->single_row = row; /* R-cell will cover it */
+        return &record->single;
+    }
+    if (row != SX_ROW_JOB && !sx_column_is_single(record, row)) {
+        sx_assert(row < writer->row_count);
+        if (sx_load(&record->directory) == 0) {
+            sx_column_directory(writer, record);
+        }
+        _Atomic uint64_t *const entry = sx_column_entry(writer, record, row);
+        if (sx_load(entry) == 0) {
+            sx_column_chunk(writer, entry);
+        }
+    }
+    return sx_column_words(writer, record, row);
+}
+
+uint64_t sx_words_bytes(const struct sx_store_writer *writer, const struct sx_words *words)
+{
+    uint64_t word0 = sx_load(&words->word0);
+    uint64_t bytes = 0;
+
+    if ((uint16_t)word0 == SX_CELL_MOVED) {
+        const uint64_t off = (word0 >> 16) * 8;
+        if (off == SX_STORE_ABSENT_OFF) {
+            return 0;
+        }
+        word0 = *(const uint64_t *)sx_writer_at(writer, off);
+        bytes = sizeof(struct sx_cell);
+    }
+    return bytes + sx_align_up(word0 >> 32, 8);
+}
+
+static void sx_words_store(struct sx_store_writer *writer, struct sx_words *words,
+                           const struct sx_put *put)
+{
+    const bool fresh = sx_load(&words->word0) == 0;
+    const uint64_t head = fresh ? 0 : sizeof(struct sx_cell);
+    uint64_t word0 = sx_word0(&put->cell);
+    uint64_t word1 = put->cell.bits;
+    uint64_t off = 0;
+
+    if (head + put->cell.len > 0) {
+        off = sx_writer_alloc(writer, head + put->cell.len, 8);
+    }
+    if (put->cell.len > 0) {
+        word1 = off + head;
+        memcpy(sx_writer_at(writer, word1), put->body, put->cell.len);
+    }
+    if (fresh) {
+        /* relaxed: the release of word0 covers it. */
+        atomic_store_explicit(&words->word1, word1, memory_order_relaxed);
+    } else {
+        const uint64_t moved[2] = { word0, word1 };
+        memcpy(sx_writer_at(writer, off), moved, sizeof(moved));
+        sx_store_garbage(writer, sx_words_bytes(writer, words));
+        word0 = SX_CELL_MOVED | (off / 8) << 16;
+    }
+    /* R-cell -> A-cell (sx_words_read): body, record and word1 are there before the cell is. */
+    atomic_store_explicit(&words->word0, word0, memory_order_release);
+}
+
+uint64_t sx_column_need(const struct sx_store_writer *writer, struct sx_column_record *record,
+                        const struct sx_put *put)
+{
+    const uint32_t shift = sx_writer_store(writer)->chunk_shift;
+    uint64_t need = sx_align_up(put->cell.len, 8);
+
+    if (record == NULL) {
+        need += sx_column_record_bytes(put->key_len) + SX_CACHELINE_BYTES;
+        if (sx_dictionary_is_full(writer)) {
+            need += (2 * sizeof(struct sx_slot)
+                     << (sx_dictionary_word(writer) & SX_DICTIONARY_SHIFT_MASK)) +
+                    SX_CACHELINE_BYTES;
+        }
+        return need;
+    }
+    if (sx_column_words(writer, record, put->row) != NULL) {
+        return need + sizeof(struct sx_cell);
+    }
+    if (!sx_column_is_single(record, put->row)) {
+        if (sx_load(&record->directory) == 0) {
+            need += sx_directory_bytes(writer->row_count, shift) + 8;
+        }
+        need += (sizeof(struct sx_words) << shift) + SX_CACHELINE_BYTES;
+    }
+    return need;
+}
+
+void sx_column_put(struct sx_store_writer *writer, struct sx_column_record *record,
+                   const struct sx_put *put)
+{
+    if (record == NULL) {
+        record = sx_column_add(writer, put);
+    }
+    sx_words_store(writer, sx_column_words_make(writer, record, put->row), put);
+    writer->live_bytes = writer->heap.next_off - writer->garbage_bytes;
+}

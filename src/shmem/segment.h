@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* segment.h - one piece of sealed, anonymous shared memory (memfd) with one kind of content.
+ *
+ *   0            64              128            384
+ *   +------------+---------------+--------------+---------------------------
+ *   | constant   | living        | nspace       | header of the kind, content
+ *   | identity   | used, successor              |
+ *   +------------+---------------+--------------+---------------------------
+ *
+ * The creator maps it writable once, seals it (SHRINK, GROW, FUTURE_WRITE, SEAL) and hands out
+ * O_RDONLY reopens; nobody else can ever map it writable.  A lane is the exception: its one
+ * client may write, hence SHRINK, GROW and SEAL only.  Nothing in here is a pointer.
+ * Who frees it if its holder is killed?  The kernel, with the last mapping. */
+#ifndef SX_SHMEM_SEGMENT_H
+#define SX_SHMEM_SEGMENT_H
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pmix_common.h>
+
+#include "base/util.h"
+
+#define SX_SEGMENT_MAGIC UINT64_C(0x5358534547000001) /* "SXSEG", 0, layout 1: bump on change */
+#define SX_SEGMENT_BODY_OFF 384
+#define SX_SEGMENT_NSPACE_BYTES 256
+
+enum sx_segment_kind {
+    SX_SEGMENT_STORE = 1, /* state: "shmix:store:NSPACE" */
+    SX_SEGMENT_RING = 2,  /* history: "shmix:ring:NSPACE" */
+    SX_SEGMENT_BOARD = 3, /* the server's own words: "shmix:board:NAME" */
+    SX_SEGMENT_LANE = 4,  /* one client's submissions: "shmix:lane:NSPACE.RANK" */
+};
+
+/* Feature bits; a reader refuses a segment that has one it does not know. */
+#define SX_SEGMENT_FEATURES_KNOWN UINT64_C(0)
+
+struct sx_segment_header {
+    _Atomic uint64_t magic;       /* 0 while being formatted; stored last with release */
+    uint64_t size_bytes;          /* whole segment, header included */
+    uint64_t creator_start_ticks; /* with creator_pid: names one process for ever */
+    uint32_t creator_pid;
+    uint32_t kind;       /* enum sx_segment_kind */
+    uint64_t generation; /* counts from 1 for one kind and nspace */
+    uint64_t features;
+    uint8_t reserved0[16]; /* zero */
+    /* line 1: the owner writes it while the segment lives */
+    _Atomic uint64_t used_bytes;    /* readers stay below; only grows */
+    _Atomic uint64_t successor;     /* generation that replaces this one; 0 none */
+    _Atomic uint64_t garbage_bytes; /* superseded records, for reports */
+    uint8_t reserved1[40];          /* zero */
+    char nspace[SX_SEGMENT_NSPACE_BYTES];
+};
+static_assert(sizeof(struct sx_segment_header) == SX_SEGMENT_BODY_OFF, "fixed by layout 1");
+static_assert(offsetof(struct sx_segment_header, used_bytes) == 64, "fixed by layout 1");
+static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a lock cannot be shared between processes");
+
+/* One process's view.  @base is const in spirit for attached ones: the kernel enforces it. */
+struct sx_segment {
+    uint8_t *base;         /* NULL: no segment */
+    uint64_t size_bytes;   /* mapped */
+    uint64_t backed_bytes; /* owner: memory taken from the kernel so far */
+    int fd;                /* owner: the memfd, -1 for private memory; reader: -1 */
+    bool owner;
+};
+
+#define SX_SEGMENT_NULL ((struct sx_segment){ .fd = -1 })
+
+struct sx_segment_options {
+    enum sx_segment_kind kind;
+    const char *nspace;      /* copied into the header; at most 255 bytes */
+    uint64_t size_bytes;     /* wanted reserve (sparse) */
+    uint64_t size_min_bytes; /* what must be had; the reserve is halved down to this */
+    uint64_t generation;
+    bool client_writable; /* a lane */
+    bool private_memory;  /* anonymous, never shared: a process's own store */
+    bool interleave;      /* spread over the NUMA nodes (placement.h) */
+};
+
+/* Create, map, back the first page(s) and seal.  The header is filled but not published.
+ * Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, PMIX_ERR_NO_PERMISSIONS ... with a line that
+ * names the limit (RLIMIT_FSIZE, memory, descriptors); PMIX_ERR_BAD_PARAM. */
+pmix_status_t sx_segment_create(struct sx_segment *seg, const struct sx_segment_options *options);
+
+/* The kind's own header is complete: store the magic (release). */
+void sx_segment_publish(struct sx_segment *seg);
+
+/* A descriptor for others: O_RDONLY reopen (O_RDWR for a lane), close-on-exec; the caller closes.
+ * Return: PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED for private memory; errno's status. */
+pmix_status_t sx_segment_share(const struct sx_segment *seg, int *ret_fd);
+
+/* Take memory for [0, end) ahead of use, in steps of at least 64 KiB, so that a shortage is a
+ * status here and never a SIGBUS in a reader.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_segment_back(struct sx_segment *seg, uint64_t end);
+
+/* Map a received @fd (not consumed) read-only (or read-write for a lane), trusting nothing: the
+ * kernel's size, seals present, magic, kind, features, used_bytes <= size.
+ * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED (other layout or feature). */
+pmix_status_t sx_segment_attach(struct sx_segment *seg, int fd, enum sx_segment_kind kind);
+
+/* A reader's wish: enter [from, to) into its page tables now, in one call, rather than fault by
+ * fault.  Bounded by used_bytes, so that no hole is allocated; a kernel without the call (before
+ * 5.14) does nothing. */
+void sx_segment_prefault(const struct sx_segment *seg, uint64_t from, uint64_t to);
+
+/* Safe on SX_SEGMENT_NULL and twice. */
+void sx_segment_deinit(struct sx_segment *seg);
+
+static inline struct sx_segment_header *sx_segment_header(const struct sx_segment *seg)
+{
+    return (struct sx_segment_header *)(void *)seg->base;
+}
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* store.h - the state of one namespace: columns by key, cells by rank, lock-free readers.
+ *
+ * A small dictionary (open addressing, XXH3 of realm and key) leads to a column; a column has one
+ * cell for the job and one per row, in chunks that exist only where something was stored.  Job
+ * and processes share a column (row = rank, SX_ROW_JOB = the job itself); the node, app and
+ * session realms have columns of their own (row = node id, app number, session id).
+ *
+ * One writer a store; the caller serialises writers.  Readers take no lock, make no system call
+ * and never wait: a cell appears by one release store and is never overwritten; a changed value
+ * is a new record, reached through one release store in the old cell.  A full store, or one
+ * whose garbage passes half, is rewritten as the next generation: the old segment stays valid
+ * for those who hold pointers into it, its header names the successor. */
+#ifndef SX_SHMEM_STORE_H
+#define SX_SHMEM_STORE_H
+
+#include "base/flat.h"
+#include "shmem/heap.h"
+#include "shmem/segment.h"
+
+#define SX_ROW_JOB PMIX_RANK_WILDCARD
+#define SX_STORE_RESERVE_BYTES (UINT64_C(256) << 20)
+#define SX_STORE_PRIVATE_RESERVE_BYTES (UINT64_C(1) << 20)
+#define SX_STORE_ROW_MAX (1u << 24)
+
+enum sx_realm {
+    SX_REALM_JOB = 0, /* the job (SX_ROW_JOB) and its processes (rank) */
+    SX_REALM_NODE = 1,
+    SX_REALM_APP = 2,
+    SX_REALM_SESSION = 3,
+};
+
+/* ---- readers ------------------------------------------------------------------------------ */
+
+/* A reader's view of one generation.  Any number of threads may use one view at once. */
+struct sx_store {
+    struct sx_segment seg;
+};
+
+#define SX_STORE_NULL ((struct sx_store){ .seg = SX_SEGMENT_NULL })
+
+/* Map a store received as @fd (not consumed).  Return: as sx_segment_attach. */
+pmix_status_t sx_store_attach(struct sx_store *store, int fd);
+void sx_store_detach(struct sx_store *store);
+
+/* A column: the offset of its record, 0 for none.  Valid within one generation. */
+typedef uint64_t sx_column;
+
+/* The hash that sx_store_column_hashed wants, for callers that look up often. */
+uint64_t sx_store_hash(enum sx_realm realm, const char *key, size_t key_len);
+
+/* Return: the column of @key, or 0.  @key needs no NUL at key_len. */
+sx_column sx_store_column(const struct sx_store *store, enum sx_realm realm, const char *key,
+                          size_t key_len);
+sx_column sx_store_column_hashed(const struct sx_store *store, uint64_t hash,
+                                 enum sx_realm realm, const char *key, size_t key_len);
+
+/* What a cell holds: @cell is a copy, @body points into the mapping (NULL where there is none)
+ * and is cell.len bytes, bounded by the published end. */
+struct sx_item {
+    struct sx_cell cell;
+    const void *body;
+};
+
+/* Read one cell.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND; PMIX_ERR_UNPACK_FAILURE when the
+ * segment contradicts itself. */
+pmix_status_t sx_store_read(const struct sx_store *store, sx_column column, uint32_t row,
+                            struct sx_item *ret);
+
+/* column + read. */
+pmix_status_t sx_store_find(const struct sx_store *store, enum sx_realm realm, uint32_t row,
+                            const char *key, struct sx_item *ret);
+
+/* find + decode into @ret (uninitialised).  Return: as sx_store_read, or sx_flat_decode. */
+pmix_status_t sx_store_get(const struct sx_store *store, enum sx_realm realm, uint32_t row,
+                           const char *key, pmix_value_t *ret);
+
+/* Call @each for every key stored for @row, in no order; it returns false to stop. */
+void sx_store_each(const struct sx_store *store, enum sx_realm realm, uint32_t row,
+                   bool (*each)(void *arg, const char *key, const struct sx_item *item),
+                   void *arg);
+
+static inline pmix_scope_t sx_item_scope(const struct sx_item *item)
+{
+    return (pmix_scope_t)((item->cell.flags & SX_CELL_SCOPE_MASK) >> SX_CELL_SCOPE_SHIFT);
+}
+
+/* Return: 0, or the generation that has replaced this one (this one gets no more news). */
+static inline uint64_t sx_store_successor(const struct sx_store *store)
+{
+    /* A-succ <- R-succ (sx_store_renew): the new generation is complete before it is named. */
+    return atomic_load_explicit(&sx_segment_header(&store->seg)->successor, memory_order_acquire);
+}
+
+/* ---- the writer --------------------------------------------------------------------------- */
+
+/* Must not be moved after sx_store_create.  A copy of @view stays valid in a private store until
+ * destroy, in a shared one until the next generation: the old one is unmapped then. */
+struct sx_store_writer {
+    struct sx_store view; /* of the newest generation; readers in other threads get a copy */
+    struct sx_heap heap;
+    uint32_t row_count;      /* rows the directories are made for */
+    uint64_t generation;     /* changes when the store was rewritten: announce the new segment */
+    uint64_t garbage_bytes;  /* superseded in this generation */
+    uint64_t live_bytes;
+    uint64_t garbage_limit_bytes; /* no renewal below; doubled when one could not be had */
+    bool private_memory;
+    bool interleave;
+    /* Older generations of a private store, kept for readers without a lock until deinit. */
+    struct sx_segment *retired;
+    size_t retired_count;
+    char nspace[SX_SEGMENT_NSPACE_BYTES];
+};
+
+struct sx_store_options {
+    const char *nspace;
+    uint32_t row_count;     /* ranks of the job, if known; 0: a guess that grows */
+    uint64_t reserve_bytes; /* 0: SX_STORE_RESERVE_BYTES, SX_STORE_PRIVATE_RESERVE_BYTES */
+    bool private_memory;    /* never shared */
+    bool interleave;
+};
+
+/* Return: PMIX_SUCCESS, or as sx_segment_create. */
+pmix_status_t sx_store_create(struct sx_store_writer *writer,
+                              const struct sx_store_options *options);
+void sx_store_destroy(struct sx_store_writer *writer);
+
+/* Store @value for (realm, row, key).  A second put of the same key replaces the first, for
+ * readers at once; an equal value changes nothing.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
+ * (key empty or longer than PMIX_MAX_KEYLEN, row not below SX_STORE_ROW_MAX, a type that no value
+ * has); what sx_flat_size says; PMIX_ERR_OUT_OF_RESOURCE, and then nothing has changed. */
+pmix_status_t sx_store_put(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,
+                           const char *key, pmix_scope_t scope, const pmix_value_t *value);
+
+/* The same for a value that is flat already and checked (sx_flat_check).  @body must not lie in
+ * this store: a renewal may unmap it before it is copied. */
+pmix_status_t sx_store_put_flat(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,
+                                const char *key, pmix_scope_t scope, const struct sx_cell *cell,
+                                const void *body);
+
+/* Take a value away.  Return: PMIX_SUCCESS, PMIX_ERR_NOT_FOUND. */
+pmix_status_t sx_store_unset(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,
+                             const char *key);
+
+/* Write the next generation now; put and unset do it by themselves when the store is full or,
+ * if shared, half garbage.  Watch writer->generation.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE, and then nothing has changed. */
+pmix_status_t sx_store_renew(struct sx_store_writer *writer);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* store_writer.c - create a store, put and withdraw values.
+ *     put: same value? done --> room? else renew --> column.c --> half garbage? renew
+ *
+ * All memory that a put needs is reserved before its first store, so a put happens whole or not
+ * at all.  Entered from the server's registry and the client's private store; the caller
+ * serialises.  Bounded by the reserve, which a renewal may double. */
+#include "shmem/store.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/status.h"
+#include "shmem/store_layout.h"
+
+#define SX_STORE_ROWS_GUESS 64u
+#define SX_STORE_RESERVE_MIN_BYTES (UINT64_C(64) << 10)
+#define SX_STORE_GARBAGE_MIN_BYTES (UINT64_C(64) << 10)
+#define SX_PUT_STACK_BYTES 1024
+
+pmix_status_t sx_store_create(struct sx_store_writer *writer,
+                              const struct sx_store_options *options)
+{
+    const uint32_t row_count = options->row_count != 0 ? options->row_count : SX_STORE_ROWS_GUESS;
+    const uint64_t reserve_bytes = options->private_memory ? SX_STORE_PRIVATE_RESERVE_BYTES
+                                                           : SX_STORE_RESERVE_BYTES;
+
+    memset(writer, 0, sizeof(*writer));
+    writer->view = SX_STORE_NULL;
+    if (row_count > SX_STORE_ROW_MAX) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "a store of %" PRIu32 " rows; at most %u", row_count,
+                        SX_STORE_ROW_MAX);
+    }
+    const struct sx_segment_options segment_options = {
+        .kind = SX_SEGMENT_STORE,
+        .nspace = options->nspace,
+        .size_bytes = options->reserve_bytes != 0 ? options->reserve_bytes : reserve_bytes,
+        .size_min_bytes = SX_STORE_RESERVE_MIN_BYTES,
+        .generation = 1,
+        .private_memory = options->private_memory,
+        .interleave = options->interleave,
+    };
+    pmix_status_t rc = sx_segment_create(&writer->view.seg, &segment_options);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    writer->row_count = row_count;
+    writer->generation = 1;
+    writer->garbage_limit_bytes = SX_STORE_GARBAGE_MIN_BYTES;
+    writer->private_memory = options->private_memory;
+    writer->interleave = options->interleave;
+    memcpy(writer->nspace, options->nspace, strlen(options->nspace) + 1);
+    rc = sx_store_format(writer, row_count, 0);
+    if (rc != PMIX_SUCCESS) {
+        sx_store_destroy(writer);
+        return rc;
+    }
+    writer->live_bytes = writer->heap.next_off;
+    sx_segment_publish(&writer->view.seg);
+    return PMIX_SUCCESS;
+}
+
+void sx_store_destroy(struct sx_store_writer *writer)
+{
+    for (size_t i = 0; i < writer->retired_count; i++) {
+        sx_segment_deinit(&writer->retired[i]);
+    }
+    free(writer->retired);
+    writer->retired = NULL;
+    writer->retired_count = 0;
+    sx_store_detach(&writer->view);
+}
+
+static pmix_status_t sx_put_init(struct sx_put *put, enum sx_realm realm, uint32_t row,
+                                 const char *key)
+{
+    const size_t key_len = key != NULL ? strnlen(key, PMIX_MAX_KEYLEN + 1) : 0;
+
+    if (key_len == 0 || key_len > PMIX_MAX_KEYLEN) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "a key has 1 to %d bytes, this one %s",
+                        PMIX_MAX_KEYLEN, key_len == 0 ? "none" : "more");
+    }
+    if (row != SX_ROW_JOB && row >= SX_STORE_ROW_MAX) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "key %s: row %" PRIu32 "; at most %u", key, row,
+                        SX_STORE_ROW_MAX - 1);
+    }
+    if ((unsigned)realm > SX_REALM_SESSION) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "key %s: realm %d", key, (int)realm);
+    }
+    *put = (struct sx_put){ .realm = realm, .row = row, .key = key, .key_len = key_len,
+                            .hash = sx_store_hash(realm, key, key_len) };
+    return PMIX_SUCCESS;
+}
+
+/* True when @words holds exactly the value of @put. */
+static bool sx_put_is_stored(const struct sx_store_writer *writer, const struct sx_words *words,
+                             const struct sx_put *put)
+{
+    struct sx_reach reach = sx_reach_init(&writer->view);
+    struct sx_item item;
+
+    if (words == NULL || sx_words_read(&reach, words, &item) != PMIX_SUCCESS ||
+        sx_word0(&item.cell) != sx_word0(&put->cell)) {
+        return false;
+    }
+    return put->cell.len != 0 ? memcmp(item.body, put->body, put->cell.len) == 0
+                              : item.cell.bits == put->cell.bits;
+}
+
+/* Rows for the directories of the next generation, so that @row has its place. */
+static uint32_t sx_rows_for(const struct sx_store_writer *writer, uint32_t row)
+{
+    uint64_t row_count = writer->row_count;
+
+    while (row_count <= row) {
+        row_count *= 2;
+    }
+    return row_count < SX_STORE_ROW_MAX ? (uint32_t)row_count : SX_STORE_ROW_MAX;
+}
+
+/* Reserve what @put needs, in the next generation if this one has no room.  *record is looked up
+ * again when the store was renewed. */
+static pmix_status_t sx_put_reserve(struct sx_store_writer *writer,
+                                    struct sx_column_record **record, const struct sx_put *put)
+{
+    const bool is_short = sx_column_is_short(writer, *record, put->row);
+    uint64_t need;
+
+    if (!is_short) {
+        need = sx_column_need(writer, *record, put);
+        const pmix_status_t rc = sx_heap_reserve(&writer->heap, need);
+        if (rc != PMIX_ERR_OUT_OF_RESOURCE) {
+            return rc;
+        }
+    }
+    /* Room for the most that the put can ask for in a store of these rows. */
+    const uint32_t row_count = is_short ? sx_rows_for(writer, put->row) : writer->row_count;
+    need = put->cell.len + sx_column_record_bytes(put->key_len) + 8 * SX_CACHELINE_BYTES +
+           sx_directory_bytes(row_count, SX_CHUNK_SHIFT_MAX) +
+           (sizeof(struct sx_words) << SX_CHUNK_SHIFT_MAX);
+    const pmix_status_t rc = sx_store_rewrite(writer, row_count, need);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    *record = sx_column_find(writer, put);
+    return sx_heap_reserve(&writer->heap, sx_column_need(writer, *record, put));
+}
+
+/* Renew when half of the store is garbage; a private store only when it is full, because it keeps
+ * its old generations, so nothing would be won.  It is no failure of the put when the next
+ * generation cannot be had: try again when there is twice as much garbage. */
+static void sx_store_tidy(struct sx_store_writer *writer)
+{
+    if (writer->private_memory || writer->garbage_bytes <= writer->garbage_limit_bytes ||
+        writer->garbage_bytes <= writer->heap.next_off / 2) {
+        return;
+    }
+    if (sx_store_renew(writer) != PMIX_SUCCESS) {
+        writer->garbage_limit_bytes = writer->garbage_bytes * 2;
+    }
+}
+
+pmix_status_t sx_store_put_flat(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,
+                                const char *key, pmix_scope_t scope, const struct sx_cell *cell,
+                                const void *body)
+{
+    struct sx_put put;
+    pmix_status_t rc = sx_put_init(&put, realm, row, key);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (cell->type == PMIX_UNDEF || cell->type == SX_CELL_MOVED ||
+        (cell->len != 0 && body == NULL) || scope > SX_CELL_SCOPE_MASK >> SX_CELL_SCOPE_SHIFT) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "key %s: type %u, %" PRIu32 " bytes, scope %u", key,
+                        cell->type, cell->len, (unsigned)scope);
+    }
+    put.cell = *cell;
+    put.cell.flags = (uint16_t)((cell->flags & ~SX_CELL_SCOPE_MASK) |
+                                (unsigned)scope << SX_CELL_SCOPE_SHIFT);
+    put.body = body;
+
+    struct sx_column_record *record = sx_column_find(writer, &put);
+    if (record != NULL && sx_put_is_stored(writer, sx_column_words(writer, record, row), &put)) {
+        return PMIX_SUCCESS;
+    }
+    rc = sx_put_reserve(writer, &record, &put);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    sx_column_put(writer, record, &put);
+    sx_store_tidy(writer);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_store_put(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,
+                           const char *key, pmix_scope_t scope, const pmix_value_t *value)
+{
+    _Alignas(8) uint8_t stack[SX_PUT_STACK_BYTES];
+    void *body = stack;
+    struct sx_cell cell;
+    size_t size;
+
+    pmix_status_t rc = sx_flat_size(value, &size);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (size > sizeof(stack)) {
+        body = malloc(size);
+        if (body == NULL) {
+            return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "%zu bytes for a value", size);
+        }
+    }
+    rc = sx_flat_encode(value, &cell, body, size);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_store_put_flat(writer, realm, row, key, scope, &cell, body);
+    }
+    if (body != stack) {
+        free(body);
+    }
+    return rc;
+}
+
+pmix_status_t sx_store_unset(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,
+                             const char *key)
+{
+    struct sx_put put;
+    struct sx_item item;
+    const pmix_status_t rc = sx_put_init(&put, realm, row, key);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    struct sx_column_record *const record = sx_column_find(writer, &put);
+    struct sx_words *const words =
+        record != NULL ? sx_column_words(writer, record, row) : NULL;
+    struct sx_reach reach = sx_reach_init(&writer->view);
+    if (words == NULL || sx_words_read(&reach, words, &item) != PMIX_SUCCESS) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    sx_store_garbage(writer, sx_words_bytes(writer, words));
+    /* R-cell -> A-cell (sx_words_read): the zero cell has been there since the beginning. */
+    atomic_store_explicit(&words->word0, SX_CELL_MOVED | (SX_STORE_ABSENT_OFF / 8) << 16,
+                          memory_order_release);
+    writer->live_bytes = writer->heap.next_off - writer->garbage_bytes;
+    sx_store_tidy(writer);
+    return PMIX_SUCCESS;
+}
