@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* words.h - bytes in memory that another process may be writing: always whole atomic words.
+ *
+ * Contents are 8-aligned and padded to 8, so a copy is a loop over words.  Two orders are needed.
+ * A ring's words may be overwritten while they are read: they are stored with release and loaded
+ * with acquire, which ties each word to what its writer stored before it (ring.c tells why).  A
+ * lane's words are covered by its tail; they are loaded relaxed, and atomic only because a hostile
+ * client may write at any time and the compiler must not read twice what was judged once.  A
+ * fence would do for the first case, but race detectors do not follow fences; on x86 all of these
+ * are plain moves. */
+#ifndef SX_RING_WORDS_H
+#define SX_RING_WORDS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#define SX_WORD_BYTES 8u
+/* One word a turn is half as fast, or not, by where the loop happens to lie. */
+#define SX_WORDS_UNROLL _Pragma("GCC unroll 4")
+
+/* A stream of bytes of any length into consecutive words; no word is stored twice. */
+struct sx_words_out {
+    _Atomic uint64_t *at;
+    uint64_t partial;
+    size_t partial_bytes; /* 0 to 7 */
+};
+
+static inline void sx_words_emit(struct sx_words_out *out)
+{
+    atomic_store_explicit(out->at, out->partial, memory_order_release);
+    out->at++;
+    out->partial = 0;
+    out->partial_bytes = 0;
+}
+
+static inline void sx_words_put(struct sx_words_out *out, const void *bytes, size_t len)
+{
+    const uint8_t *from = bytes;
+    _Atomic uint64_t *at;
+    size_t count;
+
+    if (len == 0) {
+        return; /* an empty part may have no address */
+    }
+    if (out->partial_bytes != 0) {
+        const size_t space = SX_WORD_BYTES - out->partial_bytes;
+        const size_t take = len < space ? len : space;
+
+        memcpy((uint8_t *)&out->partial + out->partial_bytes, from, take);
+        out->partial_bytes += take;
+        from += take;
+        len -= take;
+        if (out->partial_bytes < SX_WORD_BYTES) {
+            return;
+        }
+        sx_words_emit(out);
+    }
+    at = out->at;
+    count = len / SX_WORD_BYTES;
+    SX_WORDS_UNROLL
+    for (size_t i = 0; i < count; i++) {
+        uint64_t word;
+
+        memcpy(&word, from + i * SX_WORD_BYTES, SX_WORD_BYTES);
+        atomic_store_explicit(&at[i], word, memory_order_release);
+    }
+    out->at = at + count;
+    if (len % SX_WORD_BYTES != 0) {
+        out->partial_bytes = len % SX_WORD_BYTES;
+        memcpy(&out->partial, from + count * SX_WORD_BYTES, out->partial_bytes);
+    }
+}
+
+/* The last word is padded with zeros. */
+static inline void sx_words_flush(struct sx_words_out *out)
+{
+    if (out->partial_bytes != 0) {
+        sx_words_emit(out);
+    }
+}
+
+/* Copy @count words that may be overwritten meanwhile; the caller then asks whether they were. */
+static inline void sx_words_load_acquire(void *ret, const _Atomic uint64_t *at, size_t count)
+{
+    uint8_t *to = ret;
+
+    SX_WORDS_UNROLL
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t word = atomic_load_explicit(&at[i], memory_order_acquire);
+
+        memcpy(to + i * SX_WORD_BYTES, &word, SX_WORD_BYTES);
+    }
+}
+
+/* Copy @len bytes, each word read exactly once. */
+static inline void sx_words_load_bytes(void *ret, const _Atomic uint64_t *at, size_t len)
+{
+    const size_t count = len / SX_WORD_BYTES;
+    uint8_t *to = ret;
+
+    SX_WORDS_UNROLL
+    for (size_t i = 0; i < count; i++) {
+        /* relaxed: the tail's acquire covers an honest writer, nothing covers another one. */
+        const uint64_t word = atomic_load_explicit(&at[i], memory_order_relaxed);
+
+        memcpy(to + i * SX_WORD_BYTES, &word, SX_WORD_BYTES);
+    }
+    if (len % SX_WORD_BYTES != 0) {
+        const uint64_t word = atomic_load_explicit(&at[count], memory_order_relaxed);
+
+        memcpy(to + count * SX_WORD_BYTES, &word, len % SX_WORD_BYTES);
+    }
+}
+
+/* The bytes of all @iov.  Return: false when there are more than @max (or a negative count). */
+static inline bool sx_words_iov_size(const struct iovec *iov, int iov_count, size_t max,
+                                     size_t *ret)
+{
+    size_t left = max;
+
+    if (iov_count < 0) {
+        return false;
+    }
+    for (int i = 0; i < iov_count; i++) {
+        if (iov[i].iov_len > left) {
+            return false;
+        }
+        left -= iov[i].iov_len;
+    }
+    *ret = max - left;
+    return true;
+}
+
+#endif
