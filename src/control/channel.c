@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* channel.c - frames in and out of one SEQPACKET socket, bulk bodies in sealed memfds.
+ *
+ *   OPEN --frame passes the checks--> on_frame(frame)
+ *     \--end, refused frame, queue full, socket error--> CLOSED, on_frame(NULL, why)
+ *
+ * What a peer sends is judged before anybody reads it: the frame by message.c, a bulk memfd here.
+ * A bulk is accepted only when nobody can change it any more (sealed against writing, shrinking and
+ * growing), when it is as long as the frame says, and when its pages exist: reading holes would
+ * charge their memory to us.  What waits for a slow peer is bounded by SX_CHANNEL_QUEUE_MAX, except
+ * that one message may always wait. */
+#include "control/channel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "control/socket.h"
+
+#define IOV_COUNT_MAX 15 /* pieces of a body; the header is one more */
+#define FD_CHARGE_BYTES 4096u /* a waiting descriptor: 256 of them fill a queue */
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* Linux 6.5 */
+#endif
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U /* Linux 6.3 */
+#endif
+#define SEALS_NEEDED (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW)
+
+/* A message that the socket did not take yet. */
+struct waiting {
+    struct sx_list link;
+    size_t charge; /* what it counts against the bound */
+    size_t size;
+    int fds[SX_RECV_FDS_MAX]; /* ours */
+    int fd_count;
+    uint8_t bytes[];
+};
+
+/* ---- bulk bodies -------------------------------------------------------------------------- */
+
+static int create_memfd(void)
+{
+    int fd = memfd_create("shmix-bulk", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+
+    if (fd < 0 && errno == EINVAL) {
+        fd = memfd_create("shmix-bulk", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    }
+    return fd;
+}
+
+static int write_all(int fd, const struct iovec *iov, int iov_count)
+{
+    for (int i = 0; i < iov_count; i++) {
+        const uint8_t *at = iov[i].iov_base;
+        size_t left = iov[i].iov_len;
+
+        while (left > 0) {
+            const ssize_t n = write(fd, at, left);
+
+            if (n < 0 && errno == EINTR) {
+                continue;
+            }
+            if (n <= 0) {
+                return n < 0 ? errno : ENOSPC;
+            }
+            at += n;
+            left -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+/* Put the body into a sealed memfd. */
+static pmix_status_t make_bulk(const struct iovec *iov, int iov_count, uint64_t size, int *ret_fd)
+{
+    struct rlimit limit;
+
+    if (size > SX_BULK_MAX) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "a message of %" PRIu64 " bytes: at most %" PRIu64 " go in one", size,
+                        SX_BULK_MAX);
+    }
+    /* Asked beforehand, since writing past it would kill the process (SIGXFSZ). */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "a message of %" PRIu64 " bytes is over the limit of file size "
+                        "(raise it: ulimit -f)", size);
+    }
+    const int fd = create_memfd();
+
+    if (fd < 0) {
+        return SX_RAISE(sx_status_from_errno(errno), "memfd for a message of %" PRIu64
+                        " bytes: %s", size, strerror(errno));
+    }
+    int err = write_all(fd, iov, iov_count);
+
+    if (err == 0 && fcntl(fd, F_ADD_SEALS, SEALS_NEEDED | F_SEAL_SEAL) != 0) {
+        err = errno;
+    }
+    if (err != 0) {
+        close(fd);
+        return SX_RAISE(sx_status_from_errno(err), "memfd for a message of %" PRIu64 " bytes: %s",
+                        size, strerror(err));
+    }
+    *ret_fd = fd;
+    return PMIX_SUCCESS;
+}
+
+/* Map the bulk body behind @fd, which the frame claims to have @size bytes. */
+static const char *map_bulk(int fd, uint64_t size, struct sx_frame *frame)
+{
+    struct stat st;
+    const int seals = fcntl(fd, F_GET_SEALS);
+
+    if (seals < 0) {
+        return "bulk descriptor is not a memfd";
+    }
+    if ((seals & SEALS_NEEDED) != SEALS_NEEDED) {
+        return "bulk memfd is not sealed against change";
+    }
+    if (fstat(fd, &st) != 0 || st.st_size < 0 || (uint64_t)st.st_size != size) {
+        return "bulk memfd is not as long as its frame says";
+    }
+    if ((uint64_t)st.st_blocks * 512 < size) {
+        return "bulk memfd has holes";
+    }
+    void *const map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+    if (map == MAP_FAILED) {
+        return "bulk memfd cannot be mapped";
+    }
+    frame->bulk_map = map;
+    frame->bulk_map_size = size;
+    frame->body = map;
+    return NULL;
+}
+
+/* ---- frames ------------------------------------------------------------------------------- */
+
+void sx_frame_release(struct sx_frame *frame)
+{
+    for (int i = 0; i < frame->fd_count; i++) {
+        if (frame->fds[i] >= 0) {
+            close(frame->fds[i]);
+        }
+    }
+    frame->fd_count = 0;
+    if (frame->bulk_map != NULL) {
+        munmap(frame->bulk_map, frame->bulk_map_size);
+        frame->bulk_map = NULL;
+    }
+    frame->body = NULL;
+    frame->body_size = 0;
+}
+
+/* Judge @message and move it, with its descriptors, into *ret.  Return: NULL, or why it is
+ * refused (the descriptors are closed). */
+static const char *take_frame(struct sx_recv_message *message, bool from_client,
+                              struct sx_frame *ret)
+{
+    const char *why = NULL;
+
+    *ret = (struct sx_frame){ .body = NULL };
+    if (message->truncated) {
+        why = "message too long, or descriptors that did not fit";
+    } else {
+        (void)sx_frame_check(message->bytes, message->size, message->fd_count, from_client, &why);
+    }
+    if (why != NULL) {
+        sx_socket_close_fds(message);
+        return why;
+    }
+    memcpy(&ret->header, message->bytes, sizeof(ret->header));
+    memcpy(ret->fds, message->fds, sizeof(ret->fds));
+    ret->fd_count = message->fd_count;
+    message->fd_count = 0;
+    ret->body = (const uint8_t *)message->bytes + sizeof(ret->header);
+    if ((ret->header.flags & SX_FRAME_BULK) != 0) {
+        const int fd = ret->fds[--ret->fd_count]; /* the last one */
+
+        why = map_bulk(fd, ret->header.body_size, ret);
+        close(fd);
+    }
+    ret->body_size = (size_t)ret->header.body_size;
+    if (why == NULL) {
+        (void)sx_body_check(ret->header.kind, ret->body, ret->body_size, &why);
+    }
+    if (why != NULL) {
+        sx_frame_release(ret);
+    }
+    return why;
+}
+
+/* A message ready to go: its header, pieces, descriptors, with a bulk memfd where needed. */
+struct outgoing {
+    struct sx_frame_header header;
+    struct iovec iov[IOV_COUNT_MAX + 1];
+    size_t iov_count;
+    int fds[SX_RECV_FDS_MAX];
+    int fd_count;
+    int bulk_fd; /* ours; -1: none */
+};
+
+static pmix_status_t make_outgoing(struct outgoing *out, uint16_t kind, uint32_t id,
+                                   const struct iovec *iov, int iov_count, const int *fds,
+                                   int fd_count)
+{
+    size_t size = 0;
+
+    sx_assert(iov_count >= 0 && iov_count <= IOV_COUNT_MAX);
+    sx_assert(fd_count >= 0 && fd_count < SX_RECV_FDS_MAX);
+    *out = (struct outgoing){ .fd_count = fd_count, .bulk_fd = -1 };
+    for (int i = 0; i < iov_count; i++) {
+        if (!sx_add_size(size, iov[i].iov_len, &size)) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        out->iov[i + 1] = iov[i];
+    }
+    if (fd_count > 0) {
+        memcpy(out->fds, fds, (size_t)fd_count * sizeof(int));
+    }
+    out->header = (struct sx_frame_header){ .kind = kind, .id = id, .body_size = size };
+    out->iov[0] = (struct iovec){ .iov_base = &out->header, .iov_len = sizeof(out->header) };
+    out->iov_count = (size_t)iov_count + 1;
+    if (size > SX_FRAME_MAX - sizeof(out->header)) {
+        const pmix_status_t rc = make_bulk(iov, iov_count, size, &out->bulk_fd);
+
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+        out->header.flags = SX_FRAME_BULK;
+        out->iov_count = 1;
+        out->fds[out->fd_count++] = out->bulk_fd;
+    }
+    return PMIX_SUCCESS;
+}
+
+static void close_outgoing(struct outgoing *out)
+{
+    if (out->bulk_fd >= 0) {
+        close(out->bulk_fd);
+    }
+}
+
+/* ---- server side: who is there ------------------------------------------------------------ */
+
+/* A pidfd by number may name a later process of the same number; but while the socket is up, the
+ * peer that the kernel named has not gone. */
+static int open_pidfd(int fd, pid_t pid)
+{
+    struct pollfd poll_fd = { .fd = fd, .events = 0 };
+    const int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+
+    if (pidfd >= 0 && (poll(&poll_fd, 1, 0) != 0)) {
+        close(pidfd);
+        errno = ESRCH;
+        return -1;
+    }
+    return pidfd;
+}
+
+static pmix_status_t read_peer(int fd, struct sx_peer *ret_peer)
+{
+    struct ucred cred;
+    socklen_t size = sizeof(cred);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) != 0) {
+        return SX_RAISE(sx_status_from_errno(errno), "SO_PEERCRED: %s", strerror(errno));
+    }
+    *ret_peer = (struct sx_peer){ .pid = cred.pid, .uid = cred.uid, .gid = cred.gid, .pidfd = -1 };
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_channel_watch_peer(struct sx_channel *channel)
+{
+    struct sx_peer *const peer = &channel->peer;
+    socklen_t size = sizeof(peer->pidfd);
+
+    if (channel->fd < 0 || peer->pidfd >= 0) {
+        return PMIX_SUCCESS;
+    }
+    if (getsockopt(channel->fd, SOL_SOCKET, SO_PEERPIDFD, &peer->pidfd, &size) != 0) {
+        peer->pidfd = -1;
+        if (errno == ENOPROTOOPT || errno == EINVAL) {
+            peer->pidfd = open_pidfd(channel->fd, peer->pid);
+        }
+        if (peer->pidfd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+            return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                            "no descriptor to watch client %d with: %s (raise ulimit -n)",
+                            (int)peer->pid, strerror(errno));
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+/* ---- server side: receiving --------------------------------------------------------------- */
+
+/* Close, log unless it is orderly, and tell the owner, who may free the channel. */
+static void drop(struct sx_channel *channel, const char *why, uint64_t now_ns)
+{
+    if (why != NULL) {
+        sx_log(SX_LOG_WARN, "dropped the client with pid %d, uid %u: %s", (int)channel->peer.pid,
+               (unsigned)channel->peer.uid, why);
+    }
+    sx_channel_close(channel);
+    channel->on_frame(channel->arg, NULL, why, now_ns);
+}
+
+static void on_message(void *arg, const struct sx_recv_message *received, uint64_t now_ns)
+{
+    struct sx_channel *channel = arg;
+    struct sx_recv_message message = *received;
+    struct sx_frame frame;
+
+    if (channel->fault != NULL || message.bytes == NULL) {
+        sx_socket_close_fds(&message);
+        drop(channel, channel->fault, now_ns);
+        return;
+    }
+    const char *why = take_frame(&message, true, &frame);
+
+    if (why != NULL) {
+        drop(channel, why, now_ns);
+        return;
+    }
+    channel->on_frame(channel->arg, &frame, NULL, now_ns); /* may free the channel */
+    sx_frame_release(&frame);
+}
+
+pmix_status_t sx_channel_open(struct sx_channel *channel, struct sx_loop *loop, int fd,
+                              void (*on_frame)(void *arg, struct sx_frame *frame, const char *why,
+                                               uint64_t now_ns),
+                              void *arg)
+{
+    *channel = (struct sx_channel){
+        .fd = fd,
+        .peer.pidfd = -1,
+        .loop = loop,
+        .on_frame = on_frame,
+        .arg = arg,
+        .recv = { .fd = fd, .fn = on_message, .arg = channel },
+    };
+    sx_list_init(&channel->queue);
+    pmix_status_t rc = read_peer(fd, &channel->peer);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_recv_add(loop, &channel->recv);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_channel_close(channel);
+    }
+    return rc;
+}
+
+static void free_waiting(struct sx_channel *channel, struct waiting *waiting)
+{
+    sx_list_remove(&waiting->link);
+    channel->queue_bytes -= waiting->charge;
+    for (int i = 0; i < waiting->fd_count; i++) {
+        close(waiting->fds[i]);
+    }
+    free(waiting);
+}
+
+void sx_channel_close(struct sx_channel *channel)
+{
+    if (channel->fd < 0) {
+        return;
+    }
+    sx_recv_remove(&channel->recv);
+    sx_poll_remove(&channel->writable);
+    SX_LIST_EACH(node, &channel->queue) {
+        free_waiting(channel, SX_LIST_ENTRY(node, struct waiting, link));
+    }
+    /* The engine may hold the socket a little longer; the peer shall see the end now. */
+    shutdown(channel->fd, SHUT_RDWR);
+    close(channel->fd);
+    channel->fd = -1;
+    if (channel->peer.pidfd >= 0) {
+        close(channel->peer.pidfd);
+        channel->peer.pidfd = -1;
+    }
+}
+
+/* ---- server side: sending ----------------------------------------------------------------- */
+
+/* Remember why and let the loop find the end of the socket: a sender is never called back. */
+static pmix_status_t fail_send(struct sx_channel *channel, pmix_status_t status, const char *why)
+{
+    if (channel->fault == NULL) {
+        channel->fault = why;
+    }
+    shutdown(channel->fd, SHUT_RDWR);
+    return status;
+}
+
+static const char *send_fault(int err)
+{
+    return err == EPIPE || err == ECONNRESET || err == ENOTCONN
+               ? NULL /* the peer went; the receive side tells it as the end */
+               : strerror(err);
+}
+
+static void on_writable(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    struct sx_channel *channel = arg;
+
+    (void)revents;
+    (void)now_ns;
+    SX_LIST_EACH(node, &channel->queue) {
+        struct waiting *waiting = SX_LIST_ENTRY(node, struct waiting, link);
+        const struct iovec iov = { .iov_base = waiting->bytes, .iov_len = waiting->size };
+        const int err = channel->fault != NULL ? EPIPE
+                                               : sx_socket_send(channel->fd, &iov, 1, waiting->fds,
+                                                                waiting->fd_count);
+
+        if (err == EAGAIN || err == EWOULDBLOCK) {
+            return;
+        }
+        if (err != 0 && channel->fault == NULL) {
+            (void)fail_send(channel, PMIX_SUCCESS, send_fault(err));
+        }
+        free_waiting(channel, waiting); /* sent, or never to be */
+    }
+    sx_poll_remove(&channel->writable);
+}
+
+static pmix_status_t queue_message(struct sx_channel *channel, const struct outgoing *out)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < out->iov_count; i++) {
+        size += out->iov[i].iov_len;
+    }
+    struct waiting *waiting = malloc(sizeof(*waiting) + size);
+
+    if (waiting == NULL) {
+        return fail_send(channel, PMIX_ERR_OUT_OF_RESOURCE, "no memory for what it does not take");
+    }
+    *waiting = (struct waiting){ .size = size,
+                                 .charge = sizeof(*waiting) + size +
+                                           (size_t)out->fd_count * FD_CHARGE_BYTES };
+    if (out->bulk_fd >= 0) {
+        waiting->charge += (size_t)out->header.body_size;
+    }
+    size = 0;
+    for (size_t i = 0; i < out->iov_count; i++) {
+        memcpy(waiting->bytes + size, out->iov[i].iov_base, out->iov[i].iov_len);
+        size += out->iov[i].iov_len;
+    }
+    const bool was_empty = sx_list_empty(&channel->queue);
+
+    sx_list_append(&channel->queue, &waiting->link);
+    channel->queue_bytes += waiting->charge;
+    for (int i = 0; i < out->fd_count; i++) {
+        const int fd = fcntl(out->fds[i], F_DUPFD_CLOEXEC, 0);
+
+        if (fd < 0) {
+            free_waiting(channel, waiting);
+            return fail_send(channel, PMIX_ERR_OUT_OF_RESOURCE,
+                             "no descriptors for what it does not take (raise ulimit -n)");
+        }
+        waiting->fds[waiting->fd_count++] = fd;
+    }
+    if (!was_empty) {
+        return PMIX_SUCCESS;
+    }
+    channel->writable = (struct sx_poll){
+        .fd = channel->fd, .events = POLLOUT, .fn = on_writable, .arg = channel };
+    if (sx_poll_add(channel->loop, &channel->writable) != PMIX_SUCCESS) {
+        return fail_send(channel, PMIX_ERR_OUT_OF_RESOURCE, "cannot wait until it takes more");
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_channel_send(struct sx_channel *channel, uint16_t kind, uint32_t id,
+                              const struct iovec *iov, int iov_count, const int *fds,
+                              int fd_count)
+{
+    struct outgoing out;
+
+    if (channel->fd < 0 || channel->fault != NULL) {
+        return PMIX_ERR_LOST_CONNECTION;
+    }
+    pmix_status_t rc = make_outgoing(&out, kind, id, iov, iov_count, fds, fd_count);
+
+    if (rc != PMIX_SUCCESS) {
+        return fail_send(channel, rc, "a message for it could not be made");
+    }
+    int err = EAGAIN;
+
+    if (sx_list_empty(&channel->queue)) {
+        err = sx_socket_send(channel->fd, out.iov, out.iov_count, out.fds, out.fd_count);
+    } else if (channel->queue_bytes >= SX_CHANNEL_QUEUE_MAX) {
+        close_outgoing(&out);
+        return fail_send(channel, PMIX_ERR_OUT_OF_RESOURCE,
+                         "it does not read its messages, the queue is full");
+    }
+    if (err == EAGAIN || err == EWOULDBLOCK) {
+        rc = queue_message(channel, &out);
+    } else if (err != 0) {
+        rc = fail_send(channel,
+                       send_fault(err) == NULL ? PMIX_ERR_LOST_CONNECTION
+                                               : PMIX_ERR_OUT_OF_RESOURCE,
+                       send_fault(err));
+    }
+    close_outgoing(&out);
+    return rc;
+}
+
+/* ---- client side -------------------------------------------------------------------------- */
+
+/* Wait until @events or @deadline_ns.  Return: 0, ETIMEDOUT or another errno value. */
+static int wait_for(int fd, short events, uint64_t deadline_ns)
+{
+    for (;;) {
+        struct pollfd poll_fd = { .fd = fd, .events = events };
+        struct timespec timeout, *timeout_at = NULL;
+
+        if (deadline_ns != SX_DEADLINE_NEVER) {
+            const uint64_t now_ns = sx_now_ns();
+
+            timeout = sx_timespec(deadline_ns > now_ns ? deadline_ns - now_ns : 0);
+            timeout_at = &timeout;
+        }
+        const int n = ppoll(&poll_fd, 1, timeout_at, NULL);
+
+        if (n > 0) {
+            return 0;
+        }
+        if (n == 0) {
+            return ETIMEDOUT;
+        }
+        if (errno != EINTR) {
+            return errno;
+        }
+    }
+}
+
+static pmix_status_t status_of_socket(int err, const char *what)
+{
+    switch (err) {
+    case 0:
+        return PMIX_SUCCESS;
+    case ETIMEDOUT:
+        return PMIX_ERR_TIMEOUT;
+    case EPIPE:
+    case ECONNRESET:
+    case ENOTCONN:
+        return PMIX_ERR_LOST_CONNECTION;
+    default:
+        return SX_RAISE(sx_status_from_errno(err), "%s: %s", what, strerror(err));
+    }
+}
+
+pmix_status_t sx_frame_send(int fd, uint16_t kind, uint32_t id, const struct iovec *iov,
+                            int iov_count, const int *fds, int fd_count, uint64_t deadline_ns)
+{
+    struct outgoing out;
+    const pmix_status_t rc = make_outgoing(&out, kind, id, iov, iov_count, fds, fd_count);
+    int err;
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    for (;;) {
+        err = sx_socket_send(fd, out.iov, out.iov_count, out.fds, out.fd_count);
+        if (err != EAGAIN && err != EWOULDBLOCK) {
+            break;
+        }
+        err = wait_for(fd, POLLOUT, deadline_ns);
+        if (err != 0) {
+            break;
+        }
+    }
+    close_outgoing(&out);
+    return status_of_socket(err, "send to the server");
+}
+
+/* One message, by @deadline_ns: 0 does not wait, never waits in recvmsg itself. */
+static int receive_by(int fd, void *buf, struct sx_recv_message *message, uint64_t deadline_ns)
+{
+    const int flags = deadline_ns == SX_DEADLINE_NEVER ? 0 : MSG_DONTWAIT;
+
+    for (;;) {
+        int err = 0;
+
+        if (deadline_ns != 0 && deadline_ns != SX_DEADLINE_NEVER) {
+            err = wait_for(fd, POLLIN, deadline_ns);
+        }
+        if (err == 0) {
+            err = sx_socket_receive(fd, flags, buf, SX_FRAME_MAX, message);
+        }
+        if ((err != EAGAIN && err != EWOULDBLOCK) || deadline_ns == 0) {
+            return err;
+        }
+        if (deadline_ns == SX_DEADLINE_NEVER) { /* the socket is non-blocking */
+            err = wait_for(fd, POLLIN, deadline_ns);
+            if (err != 0) {
+                return err;
+            }
+        }
+    }
+}
+
+pmix_status_t sx_frame_receive(int fd, void *buf, struct sx_frame *ret, uint64_t deadline_ns)
+{
+    struct sx_recv_message message;
+    const int err = receive_by(fd, buf, &message, deadline_ns);
+
+    if (err == EAGAIN || err == EWOULDBLOCK) {
+        return PMIX_ERR_WOULD_BLOCK;
+    }
+    if (err != 0) {
+        return status_of_socket(err, "receive from the server");
+    }
+    if (message.bytes == NULL) {
+        return PMIX_ERR_LOST_CONNECTION;
+    }
+    if (message.truncated && message.size <= SX_FRAME_MAX) {
+        sx_socket_close_fds(&message);
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "descriptors from the server did not fit: raise the limit of open files "
+                        "(ulimit -n)");
+    }
+    const char *why = take_frame(&message, false, ret);
+
+    if (why != NULL) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "refused a message of the server: %s", why);
+    }
+    return PMIX_SUCCESS;
+}

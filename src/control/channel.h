@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* channel.h - frames and descriptors over one connected SEQPACKET socket.
+ *
+ * The server's side lives in the loop: frames arrive checked (sx_frame_check) with their bulk body
+ * mapped, and go out without ever blocking: what the socket does not take is queued up to
+ * SX_CHANNEL_QUEUE_MAX bytes, then the peer is dropped.  The client's side sends and receives in
+ * the caller's thread. */
+#ifndef SX_CONTROL_CHANNEL_H
+#define SX_CONTROL_CHANNEL_H
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "base/list.h"
+#include "control/loop.h"
+#include "control/message.h"
+
+#define SX_CHANNEL_QUEUE_MAX (1u << 20)
+
+/* Who the kernel says is at the other end. */
+struct sx_peer {
+    pid_t pid;
+    uid_t uid;
+    gid_t gid;
+    int pidfd; /* -1 until sx_channel_watch_peer, and where the kernel has none; the channel's */
+};
+
+/* A received frame, valid during the callback (or until sx_frame_release). */
+struct sx_frame {
+    struct sx_frame_header header;
+    const void *body; /* in the message or in the mapped bulk memfd; 8-aligned */
+    size_t body_size;
+    int fds[SX_RECV_FDS_MAX]; /* without the bulk one; the receiver closes or takes (sets -1) */
+    int fd_count;
+    void *bulk_map;
+    size_t bulk_map_size;
+};
+
+void sx_frame_release(struct sx_frame *frame); /* closes what was not taken, unmaps bulk */
+
+/* ---- server side -------------------------------------------------------------------------- */
+
+struct sx_channel {
+    int fd; /* -1: closed */
+    struct sx_peer peer;
+    struct sx_recv recv;
+    struct sx_poll writable; /* added only while something is queued */
+    struct sx_list queue;
+    size_t queue_bytes;
+    struct sx_loop *loop;
+    const char *fault; /* a send has failed: the loop drops the peer for this */
+    /* A checked frame, or NULL when the peer has gone or was dropped for @why (NULL: orderly);
+     * after NULL the channel is closed and may be freed by the callback. */
+    void (*on_frame)(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns);
+    void *arg;
+};
+
+/* Take over @fd.  Fills peer (SO_PEERCRED) but for its pidfd: until somebody says who it is, a
+ * connection costs one descriptor.  Return: PMIX_SUCCESS, or a status and @fd closed. */
+pmix_status_t sx_channel_open(struct sx_channel *channel, struct sx_loop *loop, int fd,
+                              void (*on_frame)(void *arg, struct sx_frame *frame, const char *why,
+                                               uint64_t now_ns),
+                              void *arg);
+/* Open peer.pidfd (SO_PEERPIDFD or pidfd_open), once; it stays -1 where the kernel has none or the
+ * peer has gone.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE when descriptors are out. */
+pmix_status_t sx_channel_watch_peer(struct sx_channel *channel);
+/* Safe twice and inside on_frame; nothing is called back. */
+void sx_channel_close(struct sx_channel *channel);
+
+/* Send (copying what must wait); descriptors are borrowed and duplicated if queued.  Never blocks.
+ * A body that does not fit goes as bulk.  Return: PMIX_SUCCESS; PMIX_ERR_LOST_CONNECTION (the
+ * on_frame NULL follows from the loop); PMIX_ERR_OUT_OF_RESOURCE (queue full: likewise). */
+pmix_status_t sx_channel_send(struct sx_channel *channel, uint16_t kind, uint32_t id,
+                              const struct iovec *iov, int iov_count, const int *fds,
+                              int fd_count);
+
+/* ---- client side: the caller's thread, blocking ------------------------------------------- */
+
+/* Send on @fd; bulk as needed.  Waits while the socket is full, until @deadline_ns.
+ * Return: PMIX_SUCCESS; PMIX_ERR_TIMEOUT; PMIX_ERR_LOST_CONNECTION; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_frame_send(int fd, uint16_t kind, uint32_t id, const struct iovec *iov,
+                            int iov_count, const int *fds, int fd_count, uint64_t deadline_ns);
+
+/* Receive one frame into @buf (SX_FRAME_MAX bytes, 8-aligned, owned by the caller and referred to
+ * by @ret).  @deadline_ns 0: do not wait.  Return: PMIX_SUCCESS; PMIX_ERR_WOULD_BLOCK (nothing
+ * there, deadline 0); PMIX_ERR_TIMEOUT; PMIX_ERR_LOST_CONNECTION; PMIX_ERR_BAD_PARAM (not a frame
+ * of a server); PMIX_ERR_OUT_OF_RESOURCE (descriptors did not fit, bulk could not be mapped). */
+pmix_status_t sx_frame_receive(int fd, void *buf, struct sx_frame *ret, uint64_t deadline_ns);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* message.c - the table of kinds, and the judge of what arrives.
+ *
+ * A frame is judged in two steps: sx_frame_check sees the message as it came (header, sizes, number
+ * of descriptors), sx_body_check sees the body where it then lies (in the frame or in the mapped
+ * bulk) and checks the fields that say how far to read: lengths, and names that must end. */
+#include "control/message.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define IN_FRAME (SX_FRAME_MAX - (uint32_t)sizeof(struct sx_frame_header))
+#define KEY_BYTES_MAX 512u
+
+#define CLIENT .from_client = true
+#define SERVER .from_server = true
+#define FIXED(type) .body_min = sizeof(type), .body_max = sizeof(type)
+#define AT_LEAST(type, max) .body_min = sizeof(type), .body_max = (max)
+
+static const struct sx_message_spec specs[] = {
+    [SX_MSG_HELLO] = { .name = "HELLO", CLIENT, FIXED(struct sx_hello) },
+    [SX_MSG_WELCOME] = { .name = "WELCOME", SERVER, FIXED(struct sx_welcome), .fds_max = 5 },
+    [SX_MSG_REPLY] = { .name = "REPLY",
+                       SERVER,
+                       AT_LEAST(struct sx_reply, IN_FRAME),
+                       .fds_max = 1,
+                       .bulk = true },
+    [SX_MSG_SEGMENT_GET] = { .name = "SEGMENT_GET", CLIENT, FIXED(struct sx_segment_get) },
+    [SX_MSG_GET] = { .name = "GET",
+                     CLIENT,
+                     AT_LEAST(struct sx_get, sizeof(struct sx_get) + KEY_BYTES_MAX) },
+    [SX_MSG_GET_CANCEL] = { .name = "GET_CANCEL", CLIENT },
+    [SX_MSG_PUT_BULK] = { .name = "PUT_BULK",
+                          CLIENT,
+                          AT_LEAST(uint64_t, IN_FRAME),
+                          .bulk = true },
+    [SX_MSG_ARRIVE_BULK] = { .name = "ARRIVE_BULK",
+                             CLIENT,
+                             AT_LEAST(uint64_t, IN_FRAME),
+                             .bulk = true },
+    [SX_MSG_ABORT] = { .name = "ABORT",
+                       CLIENT,
+                       AT_LEAST(struct sx_abort, IN_FRAME),
+                       .bulk = true },
+    [SX_MSG_FINALIZE] = { .name = "FINALIZE", CLIENT },
+    [SX_MSG_JOB_CONTROL] = { .name = "JOB_CONTROL",
+                             CLIENT,
+                             AT_LEAST(struct sx_job_control, IN_FRAME),
+                             .bulk = true },
+    [SX_MSG_RESULTS_GET] = { .name = "RESULTS_GET", CLIENT },
+    [SX_MSG_EVENT_BULK] = { .name = "EVENT_BULK", CLIENT, AT_LEAST(uint64_t, IN_FRAME),
+                            .bulk = true },
+    [SX_MSG_EVENT_REGISTER] = { .name = "EVENT_REGISTER",
+                                CLIENT,
+                                AT_LEAST(struct sx_event_register, IN_FRAME),
+                                .bulk = true },
+    [SX_MSG_EVENT_DEREGISTER] = { .name = "EVENT_DEREGISTER",
+                                  CLIENT,
+                                  AT_LEAST(struct sx_event_register, IN_FRAME),
+                                  .bulk = true },
+    [SX_MSG_EVENT_REPLAY] = { .name = "EVENT_REPLAY", CLIENT, FIXED(struct sx_event_replay) },
+};
+static_assert(SX_COUNT(specs) == SX_MSG_SPEC_MAX, "every kind has its row");
+
+const struct sx_message_spec *sx_message_spec(uint16_t kind)
+{
+    return kind < SX_COUNT(specs) && specs[kind].name != NULL ? &specs[kind] : NULL;
+}
+
+static const char *find_header_fault(const struct sx_frame_header *header, size_t size,
+                                     bool from_client)
+{
+    const struct sx_message_spec *spec = sx_message_spec(header->kind);
+
+    if (spec == NULL) {
+        return "unknown kind of message";
+    }
+    if (from_client ? !spec->from_client : !spec->from_server) {
+        return "this kind of message goes the other way";
+    }
+    if ((header->flags & ~SX_FRAME_BULK) != 0) {
+        return "unknown flags";
+    }
+    if ((header->flags & SX_FRAME_BULK) != 0) {
+        if (!spec->bulk) {
+            return "this kind of message may not be bulk";
+        }
+        if (size != sizeof(*header)) {
+            return "a bulk message with a body in the frame";
+        }
+        if (header->body_size < spec->body_min) {
+            return "bulk body too short";
+        }
+        return header->body_size > SX_BULK_MAX ? "bulk body too long" : NULL;
+    }
+    if (header->body_size != size - sizeof(*header)) {
+        return "body size differs from what came";
+    }
+    if (header->body_size < spec->body_min) {
+        return "body too short";
+    }
+    return header->body_size > spec->body_max ? "body too long" : NULL;
+}
+
+static const char *find_fd_fault(const struct sx_frame_header *header, int fd_count)
+{
+    const struct sx_message_spec *spec = sx_message_spec(header->kind);
+    const int bulk = (header->flags & SX_FRAME_BULK) != 0 ? 1 : 0;
+
+    if (fd_count < spec->fds_min + bulk) {
+        return bulk != 0 ? "bulk without its descriptor" : "too few descriptors";
+    }
+    if (fd_count > spec->fds_max + bulk) {
+        return "too many descriptors";
+    }
+    if (header->kind == SX_MSG_WELCOME && fd_count != 0 && fd_count != spec->fds_max) {
+        return "neither all descriptors nor none";
+    }
+    return NULL;
+}
+
+pmix_status_t sx_frame_check(const void *frame, size_t size, int fd_count, bool from_client,
+                             const char **ret_why)
+{
+    struct sx_frame_header header;
+    const char *why;
+
+    if (size < sizeof(header)) {
+        *ret_why = "shorter than a header";
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (size > SX_FRAME_MAX) {
+        *ret_why = "longer than a frame may be";
+        return PMIX_ERR_BAD_PARAM;
+    }
+    memcpy(&header, frame, sizeof(header));
+    why = find_header_fault(&header, size, from_client);
+    if (why == NULL) {
+        why = find_fd_fault(&header, fd_count);
+    }
+    if (why != NULL) {
+        *ret_why = why;
+        return PMIX_ERR_BAD_PARAM;
+    }
+    return PMIX_SUCCESS;
+}
+
+static bool ends(const char *name, size_t size)
+{
+    return memchr(name, '\0', size) != NULL;
+}
+
+static const char *find_get_fault(const uint8_t *body, size_t size)
+{
+    struct sx_get get;
+
+    memcpy(&get, body, sizeof(get));
+    if (!ends(get.nspace, sizeof(get.nspace))) {
+        return "namespace without an end";
+    }
+    if (get.key_size > KEY_BYTES_MAX) {
+        return "key too long";
+    }
+    if (get.key_size > size - sizeof(get)) {
+        return "key ends past the body";
+    }
+    /* An empty key is {key_size 0}; any other ends with its NUL. */
+    if (get.key_size > 0 && body[sizeof(get) + get.key_size - 1] != '\0') {
+        return "key without an end";
+    }
+    return NULL;
+}
+
+pmix_status_t sx_body_check(uint16_t kind, const void *body, size_t size, const char **ret_why)
+{
+    const char *why = NULL;
+
+    switch (kind) {
+    case SX_MSG_HELLO:
+        why = ends((const char *)body + offsetof(struct sx_hello, nspace), 256)
+                  ? NULL
+                  : "namespace without an end";
+        break;
+    case SX_MSG_WELCOME:
+        why = ends((const char *)body + offsetof(struct sx_welcome, server_nspace), 256)
+                  ? NULL
+                  : "namespace without an end";
+        break;
+    case SX_MSG_SEGMENT_GET:
+        why = ends((const char *)body + offsetof(struct sx_segment_get, nspace), 256)
+                  ? NULL
+                  : "namespace without an end";
+        break;
+    case SX_MSG_GET:
+        why = find_get_fault(body, size);
+        break;
+    case SX_MSG_ABORT: {
+        struct sx_abort abort_body;
+
+        memcpy(&abort_body, body, sizeof(abort_body));
+        why = abort_body.msg_size > size - sizeof(abort_body) ? "text ends past the body" : NULL;
+        break;
+    }
+    case SX_MSG_JOB_CONTROL: {
+        struct sx_job_control control;
+
+        memcpy(&control, body, sizeof(control));
+        why = control.info_size > size - sizeof(control) ? "infos end past the body" : NULL;
+        break;
+    }
+    default:
+        break;
+    }
+    if (why != NULL) {
+        *ret_why = why;
+        return PMIX_ERR_BAD_PARAM;
+    }
+    return PMIX_SUCCESS;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* message.h - the control protocol: one table of kinds, their bounds and their layouts.
+ *
+ * A frame is one SEQPACKET message: a 16-byte header and a body, at most SX_FRAME_MAX together.
+ * A body that does not fit travels in a sealed memfd attached to the frame (SX_FRAME_BULK), as a
+ * blob of `size` bytes.  Numbers are little-endian, fixed-width; bodies are 8-aligned.  Requests
+ * carry an id that the answer repeats; id 0 wants no answer. */
+#ifndef SX_CONTROL_MESSAGE_H
+#define SX_CONTROL_MESSAGE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pmix_common.h>
+
+#define SX_FRAME_MAX 8192u
+#define SX_BULK_MAX (UINT64_C(1) << 30) /* bytes of one bulk body */
+#define SX_PROTOCOL_VERSION 1u
+
+enum sx_message_kind {
+    SX_MSG_HELLO = 1,     /* client: who I am; first frame, exactly once */
+    SX_MSG_WELCOME,       /* server: slot, and five descriptors */
+    SX_MSG_REPLY,         /* server: status of a request, body by request */
+    SX_MSG_SEGMENT_GET,   /* client: give me a segment of this namespace */
+    SX_MSG_GET,           /* client: answer when this value is in the store */
+    SX_MSG_GET_CANCEL,    /* client: the Get with this id has timed out here */
+    SX_MSG_PUT_BULK,      /* client: committed values too large for the lane (lane put layout) */
+    SX_MSG_ARRIVE_BULK,   /* client: an arrival too large for the lane */
+    SX_MSG_ABORT,         /* client: end these processes */
+    SX_MSG_FINALIZE,      /* client: I leave in an orderly way */
+    SX_MSG_JOB_CONTROL,   /* client: directives, flat infos */
+    SX_MSG_RESULTS_GET,   /* client was lapped: which of my collectives have ended? */
+    SX_MSG_EVENT_BULK,    /* client: an event too large for the lane */
+    SX_MSG_EVENT_REGISTER,   /* client: a handler for these codes; answered with the kept events */
+    SX_MSG_EVENT_DEREGISTER, /* client: one handler less for these codes */
+    SX_MSG_EVENT_REPLAY,     /* client: what I have missed of the ring */
+    SX_MSG_SPEC_MAX,
+};
+
+#define SX_FRAME_BULK 0x0001u /* the body is in the attached memfd */
+
+struct sx_frame_header {
+    uint16_t kind; /* enum sx_message_kind */
+    uint16_t flags;
+    uint32_t id;
+    uint64_t body_size; /* of the body in this frame, or in the memfd */
+};
+static_assert(sizeof(struct sx_frame_header) == 16, "fixed by protocol 1");
+
+/* What a receiver checks before anything else looks at the body. */
+struct sx_message_spec {
+    const char *name;     /* "GET" */
+    uint32_t body_min;    /* bytes */
+    uint32_t body_max;    /* in the frame; a bulk body may have SX_BULK_MAX */
+    uint8_t fds_min, fds_max;
+    bool from_client, from_server, bulk;
+};
+
+/* Return: the row of @kind, NULL when there is none. */
+const struct sx_message_spec *sx_message_spec(uint16_t kind);
+
+/* Judge a received frame: size, kind, direction, flags, body bounds, number of descriptors.
+ * Return: PMIX_SUCCESS, or PMIX_ERR_BAD_PARAM with the reason in *ret_why (static text). */
+pmix_status_t sx_frame_check(const void *frame, size_t size, int fd_count, bool from_client,
+                             const char **ret_why);
+
+/* Judge the body of a frame that sx_frame_check has passed: names that end, lengths that lie in
+ * the body.  A channel does both before its owner sees a frame; lists inside a body (procs, flat
+ * infos, puts) are the reader's to check.  Return: as sx_frame_check. */
+pmix_status_t sx_body_check(uint16_t kind, const void *body, size_t size, const char **ret_why);
+
+/* ---- bodies ------------------------------------------------------------------------------- */
+
+struct sx_hello {
+    uint32_t protocol; /* SX_PROTOCOL_VERSION */
+    uint32_t rank;
+    uint32_t flags; /* SX_HELLO_* */
+    uint32_t reserved;
+    char nspace[256];
+};
+#define SX_HELLO_NO_WAITV 0x1u /* sleeps without futex_waitv: ring the door `any` for me */
+
+/* With five descriptors, in this order: board, lane, doorbell (eventfd), the namespace's ring, the
+ * namespace's store; with none when the status is not PMIX_SUCCESS. */
+struct sx_welcome {
+    int32_t status; /* not PMIX_SUCCESS: no descriptors, the connection ends */
+    uint32_t slot;
+    uint32_t server_pid;
+    uint32_t server_rank;
+    char server_nspace[256];
+};
+
+/* Answer to a request; what follows the header depends on the request. */
+struct sx_reply {
+    int32_t status;
+    uint32_t reserved;
+};
+
+enum sx_segment_wanted {
+    SX_WANT_STORE = 1,
+    SX_WANT_RING = 2,
+};
+/* Reply: struct sx_reply and one descriptor.  An empty nspace is the node's own store. */
+struct sx_segment_get {
+    uint32_t wanted; /* enum sx_segment_wanted */
+    uint32_t reserved;
+    char nspace[256];
+};
+
+/* Followed by the key with its NUL.  Reply: struct sx_reply alone; on success the value is in the
+ * store of that namespace (look again).  A key of length 0 asks for any data of that rank. */
+struct sx_get {
+    char nspace[256];
+    uint32_t rank;
+    uint32_t flags; /* SX_GET_* */
+    uint64_t timeout_ns; /* 0: none */
+    uint32_t key_size; /* with its NUL, at most 512 */
+    uint32_t reserved;
+};
+#define SX_GET_IMMEDIATE 0x1u /* answer at once, do not wait for a commit */
+#define SX_GET_REFRESH 0x2u   /* reserved */
+
+/* Body of PUT_BULK: a sequence of struct sx_lane_put messages as in the lane, each preceded by a
+ * uint64_t with its length (padded to 8).  Body of ARRIVE_BULK: struct sx_lane_arrive and what
+ * follows it.  Replies: struct sx_reply. */
+
+/* Followed by proc_count times {u32 rank, u32 nspace_len, nspace padded to 8}, then msg_size bytes
+ * of text with its NUL.  Reply: struct sx_reply, if the caller still lives. */
+struct sx_abort {
+    int32_t status;
+    uint32_t proc_count; /* 0: all of the caller's namespace */
+    uint32_t msg_size;
+    uint32_t reserved;
+};
+
+/* JOB_CONTROL: proc_count and procs as in sx_abort, then info_size bytes of flat infos. */
+struct sx_job_control {
+    uint32_t proc_count;
+    uint32_t reserved;
+    uint64_t info_size;
+};
+
+/* RESULTS_GET: no body.  Reply: struct sx_reply, u32 count, u32 0, then count times
+ * {u32 op, i32 status}: the newest ends of this client's collectives, oldest first. */
+#define SX_RESULTS_KEPT 256u
+
+
+/* EVENT_BULK: struct sx_event and what follows it, as in a lane.  Reply: struct sx_reply. */
+
+/* Followed by code_count int32_t codes (padded to 8); none: a default handler.  Reply: struct
+ * sx_reply, struct sx_event_list and the kept events with a number up to `upto` that match. */
+struct sx_event_register {
+    uint64_t upto;       /* the newest event this client has read from its ring */
+    uint32_t code_count;
+    uint32_t flags;      /* SX_EVENT_REGISTER_* */
+};
+#define SX_EVENT_REGISTER_ENVIRONMENT 0x1u /* wants events of the environment too */
+
+/* EVENT_DEREGISTER: struct sx_event_register again, upto 0.  Reply: struct sx_reply. */
+
+/* The events first..last of the caller's ring.  Reply: as EVENT_REGISTER; what is no longer kept is
+ * counted as lost. */
+struct sx_event_replay {
+    uint64_t first, last;
+};
+
+/* Followed by count times {u64 length, struct sx_event and what follows it, padded to 8}. */
+struct sx_event_list {
+    uint64_t lost;
+    uint32_t count;
+    uint32_t reserved;
+};
+
+#endif
