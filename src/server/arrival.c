@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* arrival.c - every length in the message is bounded by what is there. */
+#include "server/arrival.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/flat.h"
+#include "base/value.h"
+#include "ring/record.h"
+#include "server/procs.h"
+
+int sx_arrival_procs_order(const void *a, const void *b)
+{
+    const pmix_proc_t *left = a;
+    const pmix_proc_t *right = b;
+    const int names = strcmp(left->nspace, right->nspace);
+
+    if (names != 0) {
+        return names;
+    }
+    return left->rank < right->rank ? -1 : left->rank > right->rank;
+}
+
+/* Sorted and each once: the order in which a caller lists processes means nothing. */
+static size_t procs_canonical(pmix_proc_t *procs, size_t count)
+{
+    size_t kept = 0;
+
+    qsort(procs, count, sizeof(*procs), sx_arrival_procs_order);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || sx_arrival_procs_order(&procs[kept - 1], &procs[i]) != 0) {
+            procs[kept++] = procs[i];
+        }
+    }
+    return kept;
+}
+
+void sx_arrival_clear(struct sx_arrival *arrival)
+{
+    free(arrival->procs);
+    if (arrival->info != NULL) {
+        PMIX_INFO_FREE(arrival->info, arrival->ninfo);
+    }
+}
+
+pmix_status_t sx_arrival_read(struct sx_arrival *ret, const void *body, size_t size)
+{
+    const struct sx_lane_arrive *message = body;
+    const char *at = (const char *)(message + 1);
+    size_t left = size - sizeof(*message);
+    pmix_status_t rc;
+
+    memset(ret, 0, sizeof(*ret));
+    if (size < sizeof(*message) || message->proc_count == 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    ret->kind = message->kind;
+    ret->op = message->op;
+    rc = sx_procs_read(&at, &left, message->proc_count, &ret->procs);
+    if (rc == PMIX_SUCCESS) {
+        ret->proc_count = procs_canonical(ret->procs, message->proc_count);
+        if (ret->proc_count < message->proc_count) {
+            /* A list that names one process over and over shall not wait at its full length. */
+            pmix_proc_t *shorter = realloc(ret->procs, ret->proc_count * sizeof(*shorter));
+
+            ret->procs = shorter != NULL ? shorter : ret->procs;
+        }
+        if (message->info_size > left) {
+            rc = PMIX_ERR_BAD_PARAM;
+        } else if (message->info_size > 0) {
+            rc = sx_flat_infos_decode(at, message->info_size, &ret->info, &ret->ninfo);
+        }
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_arrival_clear(ret);
+    }
+    return rc == PMIX_ERR_UNPACK_FAILURE ? PMIX_ERR_BAD_PARAM : rc;
+}
+
+/* What the directives ask; one that is required and unknown is refused. */
+pmix_status_t sx_arrival_directives(struct sx_arrival *arrival)
+{
+    for (size_t i = 0; i < arrival->ninfo; i++) {
+        const pmix_info_t *info = &arrival->info[i];
+        uint64_t seconds;
+
+        if (strcmp(info->key, PMIX_TIMEOUT) == 0) {
+            if (sx_value_get_uint(&info->value, &seconds) != PMIX_SUCCESS) {
+                return PMIX_ERR_BAD_PARAM;
+            }
+            arrival->timeout_ns = seconds > UINT64_MAX / SX_NS_PER_SEC ? UINT64_MAX
+                                                                       : seconds * SX_NS_PER_SEC;
+        } else if (strcmp(info->key, PMIX_COLLECT_DATA) == 0) {
+            arrival->collect = sx_value_is_true(&info->value);
+        } else if (strcmp(info->key, PMIX_COLLECT_GENERATED_JOB_INFO) != 0 &&
+                   (info->flags & PMIX_INFO_REQD) != 0) {
+            return PMIX_ERR_NOT_SUPPORTED;
+        }
+    }
+    return PMIX_SUCCESS;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* collective.c - gather the local members of an operation, then release them together.
+ *
+ * A second arrival of the same client with the same signature belongs to the next operation.  Who
+ * is expected and who is told: members.h.  Memory: one struct and one member entry per expected
+ * client, SX_COLLECTIVE_PENDING_MAX operations per client. */
+#include "server/collective.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "server/arrival.h"
+#include "server/blob.h"
+#include "server/connection.h"
+#include "server/host.h"
+#include "server/members.h"
+
+struct sx_collective {
+    struct sx_list link; /* server.collectives */
+    struct sx_members members;
+    uint32_t kind;
+    uint64_t serial; /* names it to the host's answer: it may end before that comes */
+    bool full;       /* everybody here has arrived, the host has it now */
+    bool collect;    /* somebody asked for the data */
+    struct sx_timer deadline;
+};
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static struct sx_collective *collective_free(struct sx_collective *collective)
+{
+    sx_timer_remove(&collective->deadline);
+    sx_list_remove(&collective->link);
+    sx_members_clear(&collective->members);
+    free(collective);
+    return NULL;
+}
+
+/* Release everybody who has arrived with @status; the operation is no more. */
+static void collective_end(struct sx_collective *collective, pmix_status_t status)
+{
+    sx_list_remove(&collective->link);
+    sx_members_release(&collective->members, status);
+    collective_free(collective);
+}
+
+static void deadline_passed(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    collective_end(arg, PMIX_ERR_TIMEOUT);
+}
+
+static bool same_signature(const struct sx_collective *collective,
+                           const struct sx_arrival *arrival)
+{
+    const struct sx_members *members = &collective->members;
+
+    if (collective->kind != arrival->kind || members->proc_count != arrival->proc_count) {
+        return false;
+    }
+    for (size_t i = 0; i < arrival->proc_count; i++) {
+        if (sx_arrival_procs_order(&members->procs[i], &arrival->procs[i]) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The oldest operation of this signature that @client has not joined yet. */
+static struct sx_collective *collective_find(struct sx_server *server,
+                                             const struct sx_arrival *arrival,
+                                             struct sx_client *client)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (!collective->full && same_signature(collective, arrival)) {
+            const struct sx_member *member = sx_members_find(&collective->members, client);
+
+            if (member != NULL && !member->arrived) {
+                return collective;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Takes the processes out of @arrival. */
+static pmix_status_t collective_new(struct sx_server *server, struct sx_arrival *arrival,
+                                    struct sx_collective **ret)
+{
+    struct sx_collective *collective = calloc(1, sizeof(*collective));
+    pmix_status_t rc;
+
+    if (collective == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_list_init(&collective->link);
+    collective->members.server = server;
+    collective->serial = ++server->serial;
+    collective->kind = arrival->kind;
+    collective->members.procs = arrival->procs;
+    collective->members.proc_count = arrival->proc_count;
+    arrival->procs = NULL;
+    rc = sx_members_gather(&collective->members);
+    if (rc == PMIX_SUCCESS && sx_members_absent(&collective->members).elsewhere &&
+        server->module.fence_nb == NULL) {
+        rc = PMIX_ERR_NOT_SUPPORTED;
+    }
+    if (rc != PMIX_SUCCESS) {
+        collective_free(collective);
+        return rc;
+    }
+    sx_list_append(&server->collectives, &collective->link);
+    *ret = collective;
+    return PMIX_SUCCESS;
+}
+
+/* ---- members elsewhere --------------------------------------------------------------------- */
+
+/* Whether every node with processes of @nspace takes part, so that all of them hear the news. */
+static bool covers(const struct sx_collective *collective, const struct sx_nspace *nspace)
+{
+    for (size_t i = 0; i < collective->members.proc_count; i++) {
+        if (collective->members.procs[i].rank == PMIX_RANK_WILDCARD &&
+            strcmp(collective->members.procs[i].nspace, nspace->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What our members have put: the news when all nodes listen, else everything. */
+static pmix_status_t contribution(struct sx_collective *collective, struct sx_blob *blob)
+{
+    pmix_status_t rc = sx_blob_begin(blob);
+
+    for (size_t i = 0; i < collective->members.count && rc == PMIX_SUCCESS; i++) {
+        struct sx_member *member = &collective->members.all[i];
+        const struct sx_client *client = member->client;
+
+        if (!collective->collect || client->nspace == NULL) {
+            continue;
+        }
+        if (covers(collective, client->nspace)) {
+            member->news_sent = client->news.size;
+            rc = sx_blob_add_messages(blob, client->nspace->name, client->rank,
+                                      client->news.bytes, client->news.size);
+        } else {
+            rc = sx_blob_add_rank(blob, client);
+        }
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_blob_clear(blob);
+    }
+    return rc;
+}
+
+static void news_have_arrived(struct sx_collective *collective)
+{
+    for (size_t i = 0; i < collective->members.count; i++) {
+        struct sx_blob *news = &collective->members.all[i].client->news;
+        const size_t sent = collective->members.all[i].news_sent;
+
+        if (sent > 0 && sent <= news->size) {
+            news->size -= sent;
+            memmove(news->bytes, news->bytes + sent, news->size);
+        }
+    }
+}
+
+static void host_has_answered(struct sx_server *server, uint64_t serial, struct sx_client *client,
+                              const struct sx_host_answer *answer)
+{
+    (void)client;
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+        pmix_status_t status = answer->status;
+
+        if (collective->serial != serial) {
+            continue;
+        }
+        if (status == PMIX_SUCCESS && answer->size > 0) {
+            status = sx_blob_store(server, answer->bytes, answer->size);
+        }
+        if (status == PMIX_SUCCESS) {
+            news_have_arrived(collective);
+        }
+        collective_end(collective, status);
+        return;
+    }
+}
+
+static pmix_status_t collective_ask_host(struct sx_collective *collective)
+{
+    struct sx_blob blob = { 0 };
+    const pmix_status_t rc = contribution(collective, &blob);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    collective->full = true;
+    return sx_host_fence(collective->members.server, collective->serial, collective->members.procs,
+                         collective->members.proc_count, blob.bytes, blob.size, host_has_answered);
+}
+
+/* ---- arrivals ------------------------------------------------------------------------------ */
+
+/* Operations that @client has joined and that have not ended. */
+static size_t pending_count(struct sx_server *server, struct sx_client *client)
+{
+    size_t count = 0;
+
+    SX_LIST_EACH(it, &server->collectives) {
+        const struct sx_member *member =
+            sx_members_find(&SX_LIST_ENTRY(it, struct sx_collective, link)->members, client);
+
+        count += member != NULL && member->arrived;
+    }
+    return count;
+}
+
+/* Everybody here?  Return: true when the operation has ended. */
+static bool collective_try(struct sx_collective *collective)
+{
+    const struct sx_absent absent = sx_members_absent(&collective->members);
+
+    if (collective->members.arrived_count < collective->members.count || absent.announced > 0) {
+        return false;
+    }
+    if (absent.elsewhere) {
+        const pmix_status_t rc = collective_ask_host(collective);
+
+        if (rc == PMIX_SUCCESS) {
+            return false;
+        }
+        collective_end(collective, rc);
+        return true;
+    }
+    collective_end(collective, PMIX_SUCCESS);
+    return true;
+}
+
+static void join(struct sx_collective *collective, struct sx_client *client,
+                 const struct sx_arrival *arrival)
+{
+    struct sx_member *member = sx_members_find(&collective->members, client);
+
+    member->arrived = true;
+    member->op = arrival->op;
+    collective->collect |= arrival->collect;
+    collective->members.arrived_count++;
+    if (collective_try(collective)) {
+        return;
+    }
+    if (arrival->timeout_ns != 0) {
+        const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), arrival->timeout_ns);
+
+        if (collective->deadline.source.loop == NULL ||
+            deadline_ns < collective->deadline.deadline_ns) {
+            sx_timer_remove(&collective->deadline);
+            collective->deadline.fn = deadline_passed;
+            collective->deadline.arg = collective;
+            sx_timer_add(collective->members.server->loop, &collective->deadline, deadline_ns);
+        }
+    }
+}
+
+pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *client,
+                                   const void *body, size_t size)
+{
+    struct sx_arrival arrival;
+    struct sx_collective *collective;
+    pmix_status_t rc;
+
+    if (size < sizeof(struct sx_lane_arrive)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    rc = sx_arrival_read(&arrival, body, size);
+    if (rc == PMIX_ERR_BAD_PARAM) {
+        return rc;
+    }
+    const uint32_t op = ((const struct sx_lane_arrive *)body)->op;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = arrival.kind == SX_COLLECTIVE_FENCE ? sx_arrival_directives(&arrival)
+                                                 : PMIX_ERR_NOT_SUPPORTED;
+    }
+    if (rc == PMIX_SUCCESS && pending_count(server, client) >= SX_COLLECTIVE_PENDING_MAX) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (rc == PMIX_SUCCESS) {
+        collective = collective_find(server, &arrival, client);
+        if (collective == NULL) {
+            rc = collective_new(server, &arrival, &collective);
+        }
+        if (rc == PMIX_SUCCESS && sx_members_find(&collective->members, client) == NULL) {
+            collective_free(collective); /* ours alone so far: it lists others only */
+            rc = PMIX_ERR_BAD_PARAM;
+        }
+    }
+    if (rc == PMIX_SUCCESS) {
+        join(collective, client, &arrival);
+    } else {
+        sx_members_refuse(client, op, rc);
+    }
+    sx_arrival_clear(&arrival);
+    return PMIX_SUCCESS;
+}
+
+bool sx_collective_on_arrive_bulk(struct sx_server *server, struct sx_client *client,
+                                  struct sx_frame *frame, uint64_t now_ns)
+{
+    (void)now_ns;
+    if (sx_collective_arrive(server, client, frame->body, frame->body_size) != PMIX_SUCCESS) {
+        return false;
+    }
+    sx_connection_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
+    return true;
+}
+
+/* ---- members that come late, members that go ------------------------------------------------ */
+
+void sx_collective_client_added(struct sx_server *server, struct sx_client *client)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (!collective->full &&
+            sx_members_expect(&collective->members, client) != PMIX_SUCCESS) {
+            collective_end(collective, PMIX_ERR_OUT_OF_RESOURCE);
+        }
+    }
+}
+
+void sx_collective_client_gone(struct sx_server *server, struct sx_client *client,
+                               pmix_status_t status)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+        const struct sx_member *member = sx_members_find(&collective->members, client);
+
+        if (member != NULL &&
+            (!member->arrived || !sx_members_somebody_waits(&collective->members))) {
+            collective_end(collective, status);
+        }
+    }
+}
+
+void sx_collective_client_left(struct sx_server *server, struct sx_client *client)
+{
+    /* It may come back (a wrapper that runs two programs), so nobody's wait ends for it; an
+     * operation it had joined counts it and does not answer it. */
+    (void)server;
+    (void)client;
+}
+
+void sx_collective_end_all(struct sx_server *server)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        collective_free(SX_LIST_ENTRY(it, struct sx_collective, link));
+    }
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* collective.h - the one engine of everything that several processes do together.
+ *
+ * An operation is known by its kind and its signature (the sorted list of processes).  Fence is the
+ * first kind; connect and groups bring rows of their own to the table in collective.c.
+ *
+ *     OPEN --last expected local member arrives--> FULL --host answers, or not needed--> released
+ *       \------a member dies before it arrives, or is late: its status is everybody's------^
+ */
+#ifndef SX_SERVER_COLLECTIVE_H
+#define SX_SERVER_COLLECTIVE_H
+
+#include "server/server.h"
+
+#define SX_COLLECTIVE_PENDING_MAX 256u /* operations that one client may be waiting in */
+
+/* A lane message: the client joins an operation.  Return: PMIX_SUCCESS (whatever becomes of the
+ * operation), or PMIX_ERR_BAD_PARAM for bytes that no client of ours writes. */
+pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *client,
+                                   const void *body, size_t size);
+bool sx_collective_on_arrive_bulk(struct sx_server *server, struct sx_client *client,
+                                  struct sx_frame *frame, uint64_t now_ns);
+
+/* The host has registered it: operations under way that name it expect it too. */
+void sx_collective_client_added(struct sx_server *server, struct sx_client *client);
+/* It is dead: operations that still wait for it, or in which nobody waits any more, end with
+ * @status. */
+void sx_collective_client_gone(struct sx_server *server, struct sx_client *client,
+                               pmix_status_t status);
+/* It has finalized: what it waited for goes on without an answer to it. */
+void sx_collective_client_left(struct sx_server *server, struct sx_client *client);
+/* The server ends. */
+void sx_collective_end_all(struct sx_server *server);
+
+#endif

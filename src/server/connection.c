@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* connection.c - who connects, is checked against what the host registered, and welcomed.
+ *
+ *     ACCEPTED --HELLO, uid and rank agree--> CONNECTED --FINALIZE--> FINALIZED --end--> REGISTERED
+ *        |                                                               \--another HELLO--^
+ *        \--anything else: one log line, closed      \--death, or a breach--> DEAD
+ *
+ * Until its HELLO a socket owns one struct sx_connection and nothing else; there are at most
+ * SX_CONNECTION_PENDING_MAX of them at the end of a turn, and the oldest silent ones make room for
+ * new ones.  Identity is what the kernel says of the peer; the message only says which rank it
+ * wants to be. */
+#include "server/connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "base/value.h"
+#include "server/dispatch.h"
+#include "server/event.h"
+#include "server/host.h"
+#include "server/lanes.h"
+#include "server/reaper.h"
+
+/* Owned by the pending list, then by its client; buried by the loop, since it may end inside one
+ * of its own callbacks. */
+struct sx_connection {
+    struct sx_list link; /* server.connections while pending */
+    struct sx_server *server;
+    struct sx_channel channel;
+    struct sx_loop_post burial;
+};
+
+static void connection_bury(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    free(arg);
+}
+
+static void connection_end(struct sx_connection *connection)
+{
+    sx_channel_close(&connection->channel);
+    connection->burial = (struct sx_loop_post){ .fn = connection_bury, .arg = connection };
+    if (sx_loop_post(connection->server->loop, &connection->burial) != PMIX_SUCCESS) {
+        free(connection); /* the loop has stopped: nothing refers to it */
+    }
+}
+
+static void pending_remove(struct sx_connection *connection)
+{
+    sx_list_remove(&connection->link);
+    if (--connection->server->connection_count == 0) {
+        connection->server->crowd_told = false;
+    }
+}
+
+/* ---- frames of a welcomed client ----------------------------------------------------------- */
+
+static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
+{
+    struct sx_client *client = arg;
+    struct sx_server *server = sx_server_get();
+
+    if (frame == NULL) {
+        sx_reaper_socket_ended(server, client, why);
+        return;
+    }
+    if (client->state != SX_CLIENT_CONNECTED) {
+        /* Sent by another of its threads while it said good-bye: nothing is done for it, and the
+         * host hears of one good-bye only. */
+        sx_connection_reply(server, client, frame->header.id, PMIX_ERR_NOT_AVAILABLE, -1);
+        return;
+    }
+    sx_client_retain(client);
+    /* What the client wrote before it asked comes first. */
+    if (sx_lane_drain(server, client)) {
+        sx_dispatch_frame(server, client, frame, now_ns);
+    }
+    sx_client_release(client);
+}
+
+static void doorbell_rung(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    struct sx_client *client = arg;
+    uint64_t count;
+    const struct iovec iov = { .iov_base = &count, .iov_len = sizeof(count) };
+    ssize_t got;
+
+    (void)revents;
+    (void)now_ns;
+    /* The lanes are looked at in this turn anyway; only the bell has to be silenced.  Its flags are
+     * shared with the client, who may have made it blocking, and emptied it meanwhile. */
+    do {
+        got = preadv2(client->doorbell_fd, &iov, 1, -1, RWF_NOWAIT);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0 && errno != EAGAIN) { /* before 5.8: nearly as good */
+        fcntl(client->doorbell_fd, F_SETFL, O_RDWR | O_NONBLOCK);
+        (void)!read(client->doorbell_fd, &count, sizeof(count));
+    }
+}
+
+/* ---- welcome ------------------------------------------------------------------------------- */
+
+/* Return: the client that @hello may become, or NULL with *ret_status and *ret_why. */
+static struct sx_client *hello_judge(struct sx_server *server, const struct sx_hello *hello,
+                                     const struct sx_peer *peer, pmix_status_t *ret_status,
+                                     const char **ret_why)
+{
+    struct sx_nspace *nspace = NULL;
+    struct sx_client *client = NULL;
+
+    *ret_status = PMIX_ERR_BAD_PARAM;
+    *ret_why = "speaks another protocol";
+    if (hello->protocol != SX_PROTOCOL_VERSION) {
+        return NULL;
+    }
+    *ret_why = "names no namespace";
+    if (sx_name_len(hello->nspace, sizeof(hello->nspace)) >= sizeof(hello->nspace)) {
+        return NULL;
+    }
+    nspace = sx_nspace_find(server, hello->nspace);
+    client = nspace == NULL ? NULL : sx_client_find(nspace, hello->rank);
+    *ret_status = PMIX_ERR_NOT_FOUND;
+    *ret_why = "wants to be a rank that the host has not registered here";
+    if (client == NULL || client->state == SX_CLIENT_DEAD) {
+        return NULL;
+    }
+    *ret_status = PMIX_ERR_NO_PERMISSIONS;
+    *ret_why = "belongs to another user than the rank it wants to be";
+    if (peer->uid != client->uid) {
+        return NULL;
+    }
+    *ret_status = PMIX_EXISTS;
+    *ret_why = "wants to be a rank that is connected already";
+    if (client->state == SX_CLIENT_CONNECTED) {
+        return NULL;
+    }
+    return client;
+}
+
+#define WELCOME_DOORBELL 2 /* of the five: the server's own, the others are for the client alone */
+
+/* Everything a client needs of us, in the order of struct sx_welcome. */
+static pmix_status_t welcome_descriptors(struct sx_server *server, struct sx_client *client,
+                                         int fds[5])
+{
+    pmix_status_t rc = sx_segment_share(&server->board.seg, &fds[0]);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_segment_share(&client->lane.seg, &fds[1]);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_segment_share(&client->nspace->ring.seg, &fds[3]);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_segment_share(&client->nspace->store.view.seg, &fds[4]);
+    }
+    fds[WELCOME_DOORBELL] = client->doorbell_fd;
+    return rc;
+}
+
+static pmix_status_t client_equip(struct sx_server *server, struct sx_client *client)
+{
+    char name[300];
+    pmix_status_t rc = sx_nspace_open(server, client->nspace);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = sx_board_slot_claim(&server->board, &client->slot);
+    if (rc != PMIX_SUCCESS) {
+        client->slot = SX_BOARD_SLOT_MAX;
+        return rc;
+    }
+    snprintf(name, sizeof(name), "%s.%u", client->nspace->name, client->rank);
+    rc = sx_lane_create(&client->lane, name, &server->board, client->slot);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    client->doorbell_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (client->doorbell_fd < 0) {
+        return SX_RAISE(sx_status_from_errno(errno), "eventfd for %s.%u: %s (raise ulimit -n)",
+                        client->nspace->name, client->rank, strerror(errno));
+    }
+    client->doorbell = (struct sx_poll){
+        .fd = client->doorbell_fd, .events = POLLIN, .fn = doorbell_rung, .arg = client,
+    };
+    rc = sx_poll_add(server->loop, &client->doorbell);
+    return rc == PMIX_SUCCESS ? sx_lanes_add(server, client) : rc;
+}
+
+static void welcome_close(int fds[5])
+{
+    for (int i = 0; i < 5; i++) {
+        if (i != WELCOME_DOORBELL && fds[i] >= 0) {
+            close(fds[i]);
+        }
+    }
+}
+
+static void client_welcome(struct sx_server *server, struct sx_client *client, uint32_t id,
+                           int fds[5])
+{
+    struct sx_welcome welcome = {
+        .status = PMIX_SUCCESS,
+        .slot = client->slot,
+        .server_pid = (uint32_t)server->pid,
+        .server_rank = server->self.rank,
+    };
+    const struct iovec iov = { .iov_base = &welcome, .iov_len = sizeof(welcome) };
+
+    memcpy(welcome.server_nspace, server->self.nspace, sizeof(welcome.server_nspace));
+    /* A failed send ends in client_on_frame(NULL). */
+    sx_channel_send(&client->connection->channel, SX_MSG_WELCOME, id, &iov, 1, fds, 5);
+    welcome_close(fds);
+    if (client->lane.seg.fd >= 0) { /* the client has it now; nobody else ever gets it */
+        close(client->lane.seg.fd);
+        client->lane.seg.fd = -1;
+    }
+}
+
+/* The pending socket becomes the client's.  Return: an error when it could not be equipped. */
+static pmix_status_t client_connect(struct sx_server *server, struct sx_client *client,
+                                    struct sx_connection *connection,
+                                    const struct sx_hello *hello, uint32_t id)
+{
+    int fds[5] = { -1, -1, -1, -1, -1 };
+    pmix_status_t rc;
+
+    if (client->state == SX_CLIENT_FINALIZED) {
+        /* Its good-bye was said; a forked child holds the old socket open. */
+        sx_reaper_socket_ended(server, client, NULL);
+    }
+    rc = client_equip(server, client);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_channel_watch_peer(&connection->channel);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = welcome_descriptors(server, client, fds);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_host_client_connected(server, client);
+    }
+    if (rc != PMIX_SUCCESS) {
+        welcome_close(fds);
+        sx_connection_close(server, client);
+        return rc;
+    }
+    pending_remove(connection);
+    client->connection = connection;
+    connection->channel.on_frame = client_on_frame;
+    connection->channel.arg = client;
+    client->state = SX_CLIENT_CONNECTED;
+    sx_event_client_connected(client);
+    client->result_count = 0; /* those of the process before have its numbers */
+    client->no_waitv = (hello->flags & SX_HELLO_NO_WAITV) != 0;
+    server->bitset_sleepers += client->no_waitv;
+    client->nspace->connected_count++;
+    sx_client_retain(client); /* the connection's */
+    sx_reaper_watch(server, client);
+    if (client->waiter_count > 0) {
+        sx_board_slot_want_data(&server->board, client->slot, true);
+    }
+    client_welcome(server, client, id, fds);
+    return PMIX_SUCCESS;
+}
+
+/* The first frame of a connection: HELLO or nothing. */
+static void pending_on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
+{
+    struct sx_connection *connection = arg;
+    struct sx_server *server = connection->server;
+    const struct sx_peer peer = connection->channel.peer;
+    pmix_status_t status = PMIX_ERR_BAD_PARAM;
+    const char *reason = "did not say who it is";
+
+    (void)now_ns;
+    (void)why;
+    if (frame != NULL && frame->header.kind == SX_MSG_HELLO) {
+        const struct sx_hello *hello = frame->body;
+        const uint32_t id = frame->header.id;
+        struct sx_client *client = hello_judge(server, hello, &peer, &status, &reason);
+
+        if (client != NULL) {
+            reason = "could not be equipped";
+            status = client_connect(server, client, connection, hello, id);
+        }
+        if (status == PMIX_SUCCESS) {
+            return;
+        }
+        struct sx_welcome refusal = { .status = status };
+        const struct iovec iov = { .iov_base = &refusal, .iov_len = sizeof(refusal) };
+
+        sx_channel_send(&connection->channel, SX_MSG_WELCOME, id, &iov, 1, NULL, 0);
+    }
+    if (frame != NULL) {
+        sx_log(SX_LOG_WARN, "connection of pid %d uid %u refused: it %s", (int)peer.pid,
+               (unsigned)peer.uid, reason);
+    }
+    pending_remove(connection);
+    connection_end(connection);
+}
+
+/* ---- those who say nothing ----------------------------------------------------------------- */
+
+/* Whoever is welcomed needs descriptors, too. */
+static size_t pending_max(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 4 > SX_CONNECTION_PENDING_MAX) {
+        return SX_CONNECTION_PENDING_MAX;
+    }
+    return limit.rlim_cur / 4 < SX_CONNECTION_PENDING_MIN ? SX_CONNECTION_PENDING_MIN
+                                                          : limit.rlim_cur / 4;
+}
+
+/* What has been said and not read yet will be read in the next turn.  Return: NULL when all have
+ * said something. */
+static struct sx_connection *pending_oldest_silent(struct sx_server *server)
+{
+    SX_LIST_EACH(it, &server->connections) {
+        struct sx_connection *connection = SX_LIST_ENTRY(it, struct sx_connection, link);
+        char byte;
+
+        if (recv(connection->channel.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) {
+            return connection;
+        }
+    }
+    return NULL;
+}
+
+/* At the end of a turn, when the first words of those accepted in it have had their chance. */
+static void pending_thin_out(void *arg, uint64_t now_ns)
+{
+    struct sx_server *server = arg;
+    const size_t max = pending_max();
+    struct sx_connection *oldest;
+
+    (void)now_ns;
+    server->crowd_posted = false;
+    while (server->connection_count > max && (oldest = pending_oldest_silent(server)) != NULL) {
+        if (!server->crowd_told) {
+            server->crowd_told = true;
+            sx_log(SX_LOG_WARN, "more than %zu connections do not say who they are: the oldest "
+                   "are closed (one is of pid %d uid %u)", max, (int)oldest->channel.peer.pid,
+                   (unsigned)oldest->channel.peer.uid);
+        }
+        pending_remove(oldest);
+        connection_end(oldest);
+    }
+}
+
+static void accepted(void *arg, int fd, uint64_t now_ns)
+{
+    struct sx_server *server = arg;
+    struct sx_connection *connection = calloc(1, sizeof(*connection));
+
+    (void)now_ns;
+    if (connection == NULL) {
+        close(fd);
+        return;
+    }
+    connection->server = server;
+    sx_list_init(&connection->link);
+    if (sx_channel_open(&connection->channel, server->loop, fd, pending_on_frame, connection) !=
+        PMIX_SUCCESS) {
+        free(connection);
+        return;
+    }
+    sx_list_append(&server->connections, &connection->link);
+    if (++server->connection_count > pending_max() && !server->crowd_posted) {
+        server->crowd = (struct sx_loop_post){ .fn = pending_thin_out, .arg = server };
+        server->crowd_posted = sx_loop_post(server->loop, &server->crowd) == PMIX_SUCCESS;
+    }
+}
+
+pmix_status_t sx_connection_listen(struct sx_server *server)
+{
+    server->accept = (struct sx_accept){
+        .fd = server->rendezvous.listen_fd, .fn = accepted, .arg = server,
+    };
+    return sx_accept_add(server->loop, &server->accept);
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+void sx_connection_close(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_connection *connection = client->connection;
+
+    if (client->slot < server->board.slot_count && client->lane.seg.base != NULL) {
+        atomic_store_explicit(&server->board.slots[client->slot].state, SX_SLOT_DROPPED,
+                              memory_order_release);
+        sx_connection_ring(server, client);
+    }
+    sx_reaper_unwatch(server, client);
+    sx_lanes_remove(server, client);
+    sx_poll_remove(&client->doorbell);
+    if (client->doorbell_fd >= 0) {
+        close(client->doorbell_fd);
+        client->doorbell_fd = -1;
+    }
+    if (client->lane.seg.base != NULL) {
+        sx_lane_destroy(&client->lane);
+        client->lane = SX_LANE_READER_NULL;
+    }
+    if (client->slot < server->board.slot_count) {
+        sx_board_slot_abandon(&server->board, client->slot);
+        client->slot = SX_BOARD_SLOT_MAX;
+    }
+    if (client->state != SX_CLIENT_DEAD) {
+        client->state = SX_CLIENT_REGISTERED;
+    }
+    if (connection != NULL) {
+        client->connection = NULL;
+        connection_end(connection);
+        server->bitset_sleepers -= client->no_waitv;
+        if (client->nspace != NULL) {
+            client->nspace->connected_count--;
+        }
+        sx_client_release(client);
+    }
+}
+
+void sx_connection_drop(struct sx_server *server, struct sx_client *client, const char *why)
+{
+    sx_log(SX_LOG_WARN, "client %s.%u (pid %d) is dropped: %s", client->nspace->name, client->rank,
+           (int)sx_connection_peer(client)->pid, why);
+    sx_reaper_client_lost(server, client);
+}
+
+void sx_connection_end_all(struct sx_server *server)
+{
+    sx_accept_remove(&server->accept);
+    SX_LIST_EACH(it, &server->connections) {
+        struct sx_connection *connection = SX_LIST_ENTRY(it, struct sx_connection, link);
+
+        pending_remove(connection);
+        connection_end(connection);
+    }
+    while (server->live_count > 0) {
+        struct sx_client *client = server->live[server->live_count - 1];
+
+        sx_connection_close(server, client);
+    }
+}
+
+const struct sx_peer *sx_connection_peer(const struct sx_client *client)
+{
+    static const struct sx_peer nobody = { .pid = -1, .uid = (uid_t)-1, .gid = (gid_t)-1,
+                                           .pidfd = -1 };
+
+    return client->connection == NULL ? &nobody : &client->connection->channel.peer;
+}
+
+/* ---- answers ------------------------------------------------------------------------------- */
+
+void sx_connection_ring(struct sx_server *server, struct sx_client *client)
+{
+    const uint32_t rank_class = 1u << SX_CLASS_OF_RANK(client->rank);
+
+    sx_door_ring(&server->board.slots[client->slot].bell, SX_BELL_ALL, 1);
+    if (client->no_waitv) {
+        sx_door_ring(&client->nspace->ring.header->any, rank_class, 1);
+    }
+}
+
+static void reply_send(struct sx_server *server, struct sx_client *client, uint32_t id,
+                       const struct iovec *iov, int iov_count, int fd)
+{
+    if (id == 0 || client->connection == NULL) {
+        return;
+    }
+    sx_channel_send(&client->connection->channel, SX_MSG_REPLY, id, iov, iov_count, &fd,
+                    fd >= 0 ? 1 : 0);
+    if (client->slot < server->board.slot_count) {
+        sx_connection_ring(server, client);
+    }
+}
+
+void sx_connection_reply(struct sx_server *server, struct sx_client *client, uint32_t id,
+                         pmix_status_t status, int fd)
+{
+    struct sx_reply reply = { .status = status };
+    const struct iovec iov = { .iov_base = &reply, .iov_len = sizeof(reply) };
+
+    reply_send(server, client, id, &iov, 1, fd);
+}
+
+void sx_connection_reply_body(struct sx_server *server, struct sx_client *client, uint32_t id,
+                              pmix_status_t status, const void *body, size_t size)
+{
+    struct sx_reply reply = { .status = status };
+    const struct iovec iov[2] = {
+        { .iov_base = &reply, .iov_len = sizeof(reply) },
+        { .iov_base = (void *)(uintptr_t)body, .iov_len = size },
+    };
+    reply_send(server, client, id, iov, 2, -1);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* connection.h - from an accepted socket to a welcomed client, and its end. */
+#ifndef SX_SERVER_CONNECTION_H
+#define SX_SERVER_CONNECTION_H
+
+#include "server/server.h"
+
+/* Accepted sockets that have not said who they are: so many, and at most a quarter of the
+ * descriptors that this process may have. */
+#define SX_CONNECTION_PENDING_MAX 4096u
+#define SX_CONNECTION_PENDING_MIN 8u
+
+/* Start to accept on the rendezvous. */
+pmix_status_t sx_connection_listen(struct sx_server *server);
+/* The server ends: every client is told by its closed socket. */
+void sx_connection_end_all(struct sx_server *server);
+
+/* A breach of protocol: one log line with the reason, then as lost. */
+void sx_connection_drop(struct sx_server *server, struct sx_client *client, const char *why);
+
+/* Close what a connected client holds of us: slot, lane, doorbell, socket.  It becomes REGISTERED
+ * (it may connect again) unless it is DEAD already. */
+void sx_connection_close(struct sx_server *server, struct sx_client *client);
+
+/* Who the kernel says the client is; pid -1 when it is not connected. */
+const struct sx_peer *sx_connection_peer(const struct sx_client *client);
+
+/* Answer a request and ring the client's bell.  @fd < 0: none.  Request id 0 wants no answer. */
+void sx_connection_reply(struct sx_server *server, struct sx_client *client, uint32_t id,
+                         pmix_status_t status, int fd);
+void sx_connection_reply_body(struct sx_server *server, struct sx_client *client, uint32_t id,
+                              pmix_status_t status, const void *body, size_t size);
+
+/* Wake a client that may be waiting on its bell. */
+void sx_connection_ring(struct sx_server *server, struct sx_client *client);
+
+#endif

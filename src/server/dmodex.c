@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* dmodex.c - everything of one rank that other nodes may see, for the host to carry.
+ *
+ * A request names no key, so the answer is all there is; it waits for the rank's first commit. */
+#include "server/dmodex.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/value.h"
+#include "server/blob.h"
+#include "server/lanes.h"
+#include "server/modex.h"
+
+struct request {
+    struct sx_list link; /* client.requests while it waits */
+    pmix_proc_t proc;
+    pmix_dmodex_response_fn_t cbfunc;
+    void *cbdata;
+};
+
+/* The bytes are ours until the host's function returns. */
+static void request_answer(struct request *request, struct sx_client *client,
+                           pmix_status_t status)
+{
+    struct sx_blob blob = { 0 };
+
+    if (!sx_list_empty(&request->link)) {
+        sx_list_remove(&request->link);
+        sx_modex_want(sx_server_get(), client, -1);
+    }
+    if (status == PMIX_SUCCESS) {
+        status = sx_blob_begin(&blob);
+    }
+    if (status == PMIX_SUCCESS) {
+        status = sx_blob_add_rank(&blob, client);
+    }
+    if (status == PMIX_SUCCESS) {
+        request->cbfunc(status, blob.bytes, blob.size, request->cbdata);
+    } else {
+        request->cbfunc(status, NULL, 0, request->cbdata);
+    }
+    sx_blob_clear(&blob);
+    free(request);
+}
+
+void sx_dmodex_committed(struct sx_client *client)
+{
+    SX_LIST_EACH(it, &client->requests) {
+        request_answer(SX_LIST_ENTRY(it, struct request, link), client, PMIX_SUCCESS);
+    }
+}
+
+void sx_dmodex_client_gone(struct sx_client *client)
+{
+    SX_LIST_EACH(it, &client->requests) {
+        request_answer(SX_LIST_ENTRY(it, struct request, link), client, PMIX_ERR_NOT_FOUND);
+    }
+}
+
+static pmix_status_t request_take(struct sx_server *server, void *arg)
+{
+    struct request *request = arg;
+    struct sx_nspace *nspace = sx_nspace_find(server, request->proc.nspace);
+    struct sx_client *client =
+        nspace == NULL ? NULL : sx_client_find(nspace, request->proc.rank);
+
+    if (client == NULL || client->state == SX_CLIENT_DEAD) {
+        request_answer(request, client, PMIX_ERR_NOT_FOUND);
+        return PMIX_SUCCESS;
+    }
+    if (client->state == SX_CLIENT_CONNECTED) {
+        sx_lane_drain(server, client);
+    }
+    if (client->has_committed) {
+        request_answer(request, client, PMIX_SUCCESS);
+    } else {
+        sx_list_append(&client->requests, &request->link);
+        sx_modex_want(server, client, 1);
+        if (client->state == SX_CLIENT_CONNECTED) { /* what came before it could see the wish */
+            sx_lane_drain(server, client);
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+static void request_taken(pmix_status_t status, void *cbdata)
+{
+    (void)status;
+    (void)cbdata;
+}
+
+pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc,
+                                         pmix_dmodex_response_fn_t cbfunc, void *cbdata)
+{
+    struct sx_server *server = sx_server_get();
+    struct request *request;
+
+    if (server == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    if (proc == NULL || cbfunc == NULL ||
+        sx_name_len(proc->nspace, sizeof(proc->nspace)) >= sizeof(proc->nspace)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    request = calloc(1, sizeof(*request));
+    if (request == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    request->proc = *proc;
+    request->cbfunc = cbfunc;
+    request->cbdata = cbdata;
+    sx_list_init(&request->link);
+    return sx_server_submit(server, request_take, request, NULL, request_taken, NULL);
+}

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event.c - number an event, write it into the rings it concerns, keep it, tell the host.
+ *
+ *     lane, EVENT_BULK --judge--\
+ *     host -----------build-----> publish --> ring and log of each namespace --(turn ends)--> wake
+ *     deaths, aborts --build---/         \--> the host: its handlers; its notify_event for what
+ *                                             leaves the node (never for what came from it)
+ *
+ * Order is the order of publishing, one for all namespaces.  The history is bounded (eventlog.h);
+ * a lane that fills faster than this holds up its own client only. */
+#include "server/event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <shmix.h>
+
+#include "base/status.h"
+#include "base/value.h"
+#include "server/connection.h"
+#include "server/host.h"
+#include "server/hostevent.h"
+
+#define SWEEP_EVERY 256u /* HELD events between two looks at who has had them */
+
+enum origin { FROM_CLIENT, FROM_HOST, FROM_LIBRARY };
+
+/* ---- bounds -------------------------------------------------------------------------------- */
+
+static pmix_status_t number_of_environment(const char *name, uint64_t *ret)
+{
+    const char *text = getenv(name);
+    char *end = NULL;
+
+    if (text == NULL || text[0] == '\0') {
+        return PMIX_SUCCESS;
+    }
+    errno = 0;
+    const unsigned long long number = strtoull(text, &end, 10);
+
+    if (errno != 0 || *end != '\0' || text[0] == '-') {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s=%s is no number", name, text);
+    }
+    *ret = number;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_events_init(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
+{
+    const pmix_info_t *said = sx_info_find(info, ninfo, SHMIX_SERVER_CACHE_SIZE);
+    uint64_t cache_max = SX_EVENTLOG_CACHE_DEFAULT;
+    uint64_t bytes_max = SX_EVENTLOG_BYTES_DEFAULT;
+    pmix_status_t rc = number_of_environment("PMIX_SERVER_CACHE_SIZE", &cache_max);
+
+    sx_list_init(&server->events_dirty);
+    if (rc == PMIX_SUCCESS) {
+        rc = number_of_environment("SHMIX_SERVER_CACHE_SIZE", &cache_max);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = number_of_environment("SHMIX_SERVER_CACHE_BYTES", &bytes_max);
+    }
+    if (rc == PMIX_SUCCESS && said != NULL) {
+        rc = sx_value_get_uint(&said->value, &cache_max);
+    }
+    if (rc == PMIX_SUCCESS && cache_max > SX_EVENTLOG_CACHE_MAX) {
+        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a cache of %llu events: at most %u are possible",
+                      (unsigned long long)cache_max, SX_EVENTLOG_CACHE_MAX);
+    }
+    if (rc != PMIX_SUCCESS) {
+        cache_max = SX_EVENTLOG_CACHE_DEFAULT;
+    }
+    sx_event_history_init(&server->event_history, (size_t)cache_max, bytes_max);
+    return rc;
+}
+
+void sx_events_deinit(struct sx_server *server)
+{
+    sx_event_history_deinit(&server->event_history);
+    sx_event_codes_clear(&server->event_codes);
+}
+
+/* ---- into one namespace -------------------------------------------------------------------- */
+
+/* Return: the number of the record. */
+static uint64_t ring_publish(struct sx_nspace *nspace, struct sx_event_block *block,
+                             uint64_t number)
+{
+    struct sx_event head = *sx_event_block_head(block);
+    const bool fits =
+        block->size <= SX_RING_RECORD_MAX - (uint32_t)sizeof(struct sx_record_header);
+    const uint32_t class_index = SX_CLASS_OF_CODE(head.code);
+    const struct iovec iov[2] = {
+        { .iov_base = &head, .iov_len = sizeof(head) },
+        { .iov_base = block->bytes + sizeof(head), .iov_len = block->size - sizeof(head) },
+    };
+    uint64_t seq = 0;
+
+    head.number = number;
+    head.flags |= fits ? 0 : SX_EVENT_ASK;
+    sx_ring_publish(&nspace->ring, SX_RECORD_EVENT, (uint16_t)class_index, iov, fits ? 2 : 1,
+                    &seq);
+    nspace->event_seq_last = seq;
+    nspace->event_classes |= 1u << class_index;
+    return seq;
+}
+
+static void mark_dirty(struct sx_server *server, struct sx_nspace *nspace)
+{
+    if (sx_list_empty(&nspace->events_dirty)) {
+        sx_list_append(&server->events_dirty, &nspace->events_dirty);
+    }
+}
+
+/* Up to which record every local rank of the job has had everything. */
+static uint64_t floor_of(const struct sx_nspace *nspace)
+{
+    uint64_t floor = UINT64_MAX;
+
+    if (nspace->client_count == 0 || nspace->client_count < nspace->local_count) {
+        return 0;
+    }
+    for (size_t i = 0; i < nspace->client_count; i++) {
+        const struct sx_client *client = nspace->by_rank[i];
+
+        if (!client->event_left && client->event_seq < floor) {
+            floor = client->event_seq;
+        }
+    }
+    return floor;
+}
+
+static void sweep(struct sx_server *server, struct sx_nspace *nspace)
+{
+    if (nspace->events.held_count > 0) {
+        sx_eventlog_release(&server->event_history, &nspace->events, floor_of(nspace));
+    }
+    nspace->event_sweep_at = nspace->events.held_count + SWEEP_EVERY;
+}
+
+static void deliver(struct sx_server *server, struct sx_nspace *nspace,
+                    struct sx_event_block *block)
+{
+    const uint64_t number = ++nspace->events.newest;
+    const bool kept =
+        (sx_event_block_head(block)->flags & SX_EVENT_DO_NOT_CACHE) == 0 || !nspace->has_store ||
+        block->size > SX_RING_RECORD_MAX - (uint32_t)sizeof(struct sx_record_header);
+    uint64_t seq = 0;
+
+    if (nspace->has_store) {
+        seq = ring_publish(nspace, block, number);
+        mark_dirty(server, nspace);
+    }
+    if (kept) {
+        sx_eventlog_add(&server->event_history, &nspace->events, block, number, seq);
+    }
+    if (nspace->events.held_count >= nspace->event_sweep_at) {
+        sweep(server, nspace);
+    }
+}
+
+void sx_event_wake(struct sx_server *server)
+{
+    struct sx_list *link;
+
+    while (!server->events_wake_posted && (link = sx_list_pop(&server->events_dirty)) != NULL) {
+        struct sx_nspace *nspace = SX_LIST_ENTRY(link, struct sx_nspace, events_dirty);
+
+        sx_ring_wake(&nspace->ring, nspace->event_classes, (uint32_t)nspace->connected_count,
+                     server->bitset_sleepers > 0);
+        nspace->event_classes = 0;
+    }
+}
+
+static void wake_now(void *arg, uint64_t now_ns)
+{
+    struct sx_server *server = arg;
+
+    (void)now_ns;
+    server->events_wake_posted = false;
+    sx_event_wake(server);
+}
+
+/* Wake behind what the host has been posted so far. */
+static void wake_behind_host(struct sx_server *server)
+{
+    if (!server->events_wake_posted) {
+        server->events_wake = (struct sx_loop_post){ .fn = wake_now, .arg = server };
+        server->events_wake_posted =
+            sx_loop_post(server->loop, &server->events_wake) == PMIX_SUCCESS;
+    }
+}
+
+/* ---- publishing ---------------------------------------------------------------------------- */
+
+static bool concerns(const struct sx_event_block *block, const struct sx_event *head,
+                     const pmix_proc_t *source, const struct sx_nspace *nspace)
+{
+    switch (head->range) {
+    case PMIX_RANGE_RM:
+    case PMIX_RANGE_PROC_LOCAL:
+        return false;
+    case PMIX_RANGE_NAMESPACE:
+        return strcmp(source->nspace, nspace->name) == 0;
+    case PMIX_RANGE_CUSTOM:
+        return sx_event_block_aims_at(block, nspace->name, PMIX_RANK_WILDCARD);
+    default:
+        return true;
+    }
+}
+
+/* Whether the job may have processes on other nodes. */
+static bool job_goes_on_elsewhere(struct sx_server *server, const char *name)
+{
+    const struct sx_nspace *nspace = sx_nspace_find(server, name);
+
+    return nspace == NULL || nspace->job_size == 0 || nspace->job_size > nspace->local_count;
+}
+
+static bool targets_are_here(struct sx_server *server, const struct sx_event_block *block)
+{
+    pmix_proc_t *procs = NULL;
+    size_t count = 0;
+    bool here = sx_event_block_targets(block, &procs, &count) == PMIX_SUCCESS;
+
+    for (size_t i = 0; i < count && here; i++) {
+        const struct sx_nspace *nspace = sx_nspace_find(server, procs[i].nspace);
+
+        here = nspace != NULL && (procs[i].rank == PMIX_RANK_WILDCARD
+                                      ? !job_goes_on_elsewhere(server, procs[i].nspace)
+                                      : sx_client_find(nspace, procs[i].rank) != NULL);
+    }
+    free(procs);
+    return here;
+}
+
+static bool leaves_node(struct sx_server *server, const struct sx_event_block *block,
+                        const struct sx_event *head, const pmix_proc_t *source)
+{
+    switch (head->range) {
+    case PMIX_RANGE_LOCAL:
+    case PMIX_RANGE_PROC_LOCAL:
+        return false;
+    case PMIX_RANGE_NAMESPACE:
+        return job_goes_on_elsewhere(server, source->nspace);
+    case PMIX_RANGE_CUSTOM:
+        return !targets_are_here(server, block);
+    default:
+        return true;
+    }
+}
+
+/* Whether the host's handlers without codes hear of it. */
+static bool is_addressed_to_host(const struct sx_event *head, enum origin origin)
+{
+    return head->range == PMIX_RANGE_RM ||
+           (head->range == PMIX_RANGE_PROC_LOCAL && origin == FROM_HOST) ||
+           (head->code == PMIX_ERR_LOST_CONNECTION && origin == FROM_LIBRARY);
+}
+
+static void publish(struct sx_server *server, struct sx_event_block *block, enum origin origin)
+{
+    struct sx_event *head = sx_event_block_head(block);
+    pmix_proc_t source;
+
+    sx_event_block_source(block, &source);
+    if (origin == FROM_HOST && PMIX_SYSTEM_EVENT(head->code) && !block->is_job) {
+        head->flags |= SX_EVENT_ENVIRONMENT;
+    }
+    SX_LIST_EACH(it, &server->registry.nspaces) {
+        struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
+
+        if (concerns(block, head, &source, nspace)) {
+            deliver(server, nspace, block);
+        }
+    }
+    if (!block->is_job && (head->flags & SX_EVENT_DO_NOT_CACHE) == 0 &&
+        head->range != PMIX_RANGE_RM && head->range != PMIX_RANGE_PROC_LOCAL) {
+        sx_event_history_keep(&server->event_history, block);
+    }
+    sx_hostevent_deliver(block, origin == FROM_HOST, is_addressed_to_host(head, origin));
+    /* Deaths and aborts are the host's own business: it hears of them in other ways. */
+    if (origin == FROM_CLIENT && leaves_node(server, block, head, &source)) {
+        sx_host_notify(server, block);
+    }
+}
+
+/* ---- from clients -------------------------------------------------------------------------- */
+
+static pmix_proc_t proc_of(const struct sx_client *client)
+{
+    pmix_proc_t proc;
+
+    memset(&proc, 0, sizeof(proc));
+    memcpy(proc.nspace, client->nspace->name, sizeof(proc.nspace));
+    proc.rank = client->rank;
+    return proc;
+}
+
+static pmix_status_t client_publishes(struct sx_server *server, const struct sx_client *client,
+                                      const void *body, size_t size)
+{
+    const pmix_proc_t source = proc_of(client);
+    struct sx_event_block *block = NULL;
+    const pmix_status_t rc = sx_event_block_judge(&source, body, size, &block);
+
+    if (rc == PMIX_SUCCESS) {
+        publish(server, block, FROM_CLIENT);
+        sx_event_block_release(block);
+    }
+    return rc;
+}
+
+pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *client,
+                                 const void *body, size_t size)
+{
+    const pmix_status_t rc = client_publishes(server, client, body, size);
+
+    if (rc == PMIX_ERR_UNPACK_FAILURE) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (rc != PMIX_SUCCESS && !client->event_lost_told) {
+        client->event_lost_told = true; /* one line a client: it could write many of them */
+        sx_log(SX_LOG_WARN, "an event of client %s.%u is lost: %s", client->nspace->name,
+               client->rank, rc == PMIX_ERR_BAD_PARAM ? "a custom range that names no process"
+                                                      : "memory is short");
+    }
+    return PMIX_SUCCESS;
+}
+
+bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                      uint64_t now_ns)
+{
+    const pmix_status_t rc = client_publishes(server, client, frame->body, frame->body_size);
+
+    (void)now_ns;
+    if (rc == PMIX_ERR_UNPACK_FAILURE) {
+        return false;
+    }
+    sx_connection_reply(server, client, frame->header.id, rc, -1);
+    return true;
+}
+
+/* ---- from the host ------------------------------------------------------------------------- */
+
+struct notice {
+    struct sx_loop_post post;
+    struct sx_server *server;
+    struct sx_event_block *block;
+};
+
+static void notice_publish(void *arg, uint64_t now_ns)
+{
+    struct notice *notice = arg;
+
+    (void)now_ns;
+    publish(notice->server, notice->block, FROM_HOST);
+    sx_event_block_release(notice->block);
+    free(notice);
+}
+
+pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
+                              pmix_data_range_t range, const pmix_info_t info[], size_t ninfo)
+{
+    struct sx_server *server = sx_server_get();
+    pmix_proc_t from = { .rank = PMIX_RANK_UNDEF };
+    struct sx_event_block *block = NULL;
+    pmix_status_t rc;
+
+    if (server == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    if (source != NULL) {
+        from = *source;
+    }
+    if (sx_name_len(from.nspace, sizeof(from.nspace)) > PMIX_MAX_NSLEN) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    rc = sx_event_block_build(code, &from, range, info, ninfo, &block);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    struct notice *notice = malloc(sizeof(*notice));
+
+    if (notice == NULL) {
+        sx_event_block_release(block);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *notice = (struct notice){ .server = server, .block = block };
+    notice->post = (struct sx_loop_post){ .fn = notice_publish, .arg = notice };
+    rc = sx_loop_post(server->loop, &notice->post);
+    if (rc != PMIX_SUCCESS) {
+        sx_event_block_release(block);
+        free(notice);
+    }
+    return rc;
+}
+
+/* ---- deaths -------------------------------------------------------------------------------- */
+
+/* @affected: the processes that it touches, none: the whole namespace. */
+static void library_publishes(struct sx_server *server, const struct sx_client *client,
+                              pmix_status_t code, const pmix_proc_t affected[], size_t count)
+{
+    const pmix_proc_t source = proc_of(client);
+    pmix_proc_t everyone = source;
+    pmix_info_t info;
+    struct sx_event_block *block = NULL;
+    pmix_data_array_t array;
+    pmix_status_t rc;
+
+    everyone.rank = PMIX_RANK_WILDCARD;
+    if (count == 0) {
+        affected = &everyone;
+        count = 1;
+    }
+    memset(&info, 0, sizeof(info));
+    if (count == 1) {
+        memcpy(info.key, PMIX_EVENT_AFFECTED_PROC, sizeof(PMIX_EVENT_AFFECTED_PROC));
+        info.value.type = PMIX_PROC;
+        info.value.data.proc = (pmix_proc_t *)(uintptr_t)affected;
+    } else {
+        array = (pmix_data_array_t){ .type = PMIX_PROC, .size = count,
+                                     .array = (void *)(uintptr_t)affected };
+        memcpy(info.key, PMIX_EVENT_AFFECTED_PROCS, sizeof(PMIX_EVENT_AFFECTED_PROCS));
+        info.value.type = PMIX_DATA_ARRAY;
+        info.value.data.darray = &array;
+    }
+    rc = sx_event_block_build(code, &source, PMIX_RANGE_NAMESPACE, &info, 1, &block);
+    if (rc != PMIX_SUCCESS) {
+        sx_log(SX_LOG_ERROR, "nobody is told of event %d of %s.%u: memory is short", code,
+               source.nspace, source.rank);
+        return;
+    }
+    publish(server, block, FROM_LIBRARY);
+    sx_event_block_release(block);
+}
+
+void sx_event_client_lost(struct sx_server *server, const struct sx_client *client)
+{
+    const pmix_proc_t proc = proc_of(client);
+
+    library_publishes(server, client, PMIX_ERR_LOST_CONNECTION, &proc, 1);
+    /* Peers may well abort when they hear of it.  The host has to know by then whose death was the
+     * cause; it hears of it in this turn or the next. */
+    wake_behind_host(server);
+}
+
+void sx_event_client_aborts(struct sx_server *server, const struct sx_client *client,
+                            const pmix_proc_t procs[], size_t nprocs)
+{
+    library_publishes(server, client, PMIX_ERR_PROC_REQUESTED_ABORT, procs, nprocs);
+    sx_event_wake(server); /* before the host ends them */
+}
+
+/* ---- namespaces and clients ---------------------------------------------------------------- */
+
+void sx_event_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
+{
+    sx_eventlog_init(&nspace->events);
+    sx_list_init(&nspace->events_dirty);
+    nspace->event_sweep_at = SWEEP_EVERY;
+    sx_eventlog_seed(&server->event_history, &nspace->events);
+}
+
+void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace)
+{
+    struct sx_eventlog_cursor cursor;
+    struct sx_event_entry *entry;
+
+    (void)server; /* nobody has this ring yet, so nobody has to be woken */
+    sx_eventlog_seek(&cursor, &nspace->events, 0);
+    /* Numbers begin anew: what has been pushed out before anybody came was never there, and each
+     * number has its record. */
+    nspace->events.newest = 0;
+    while ((entry = sx_eventlog_next(&cursor)) != NULL) {
+        entry->number = ++nspace->events.newest;
+        entry->seq = ring_publish(nspace, entry->block, entry->number);
+    }
+    nspace->event_classes = 0;
+}
+
+void sx_event_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    sx_list_remove(&nspace->events_dirty);
+    sx_eventlog_clear(&server->event_history, &nspace->events);
+}
+
+void sx_event_client_connected(struct sx_client *client)
+{
+    client->event_left = false;
+    client->event_seq = 0;
+}
+
+void sx_event_client_left(struct sx_server *server, struct sx_client *client)
+{
+    client->event_left = true;
+    sx_event_codes_client_left(server, client);
+    sweep(server, client->nspace);
+}
+
+void sx_event_client_read(struct sx_server *server, struct sx_client *client, uint64_t seq)
+{
+    if (seq > client->event_seq) {
+        client->event_seq = seq;
+        sweep(server, client->nspace);
+    }
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event.h - the way of an event through the server: from whoever made it to whom it concerns. */
+#ifndef SX_SERVER_EVENT_H
+#define SX_SERVER_EVENT_H
+
+#include "server/server.h"
+
+/* How many events of which size are kept, by the host's word or the environment's.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a number that is none. */
+pmix_status_t sx_events_init(struct sx_server *server, const pmix_info_t info[], size_t ninfo);
+/* All namespaces have gone. */
+void sx_events_deinit(struct sx_server *server);
+
+/* ---- sources ------------------------------------------------------------------------------- */
+
+/* A client's event in its lane.  Return: PMIX_SUCCESS, or PMIX_ERR_BAD_PARAM for what no client
+ * writes. */
+pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *client,
+                                 const void *body, size_t size);
+/* EVENT_BULK.  Return: false for a breach of protocol. */
+bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                      uint64_t now_ns);
+/* The host's; any thread (struct sx_role_server). */
+pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
+                              pmix_data_range_t range, const pmix_info_t info[], size_t ninfo);
+/* The client's process is gone without a word: its namespace, then the host hear of it. */
+void sx_event_client_lost(struct sx_server *server, const struct sx_client *client);
+/* It wants @procs (none: all of its namespace) to be ended. */
+void sx_event_client_aborts(struct sx_server *server, const struct sx_client *client,
+                            const pmix_proc_t procs[], size_t nprocs);
+
+/* ---- the life of namespaces and clients ----------------------------------------------------- */
+
+void sx_event_nspace_added(struct sx_server *server, struct sx_nspace *nspace);
+/* It has a ring now. */
+void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace);
+void sx_event_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
+
+void sx_event_client_connected(struct sx_client *client);
+/* It has said good-bye, died or was taken away: it wants nothing and waits for nothing. */
+void sx_event_client_left(struct sx_server *server, struct sx_client *client);
+
+/* A client has had the records of its ring up to @seq. */
+void sx_event_client_read(struct sx_server *server, struct sx_client *client, uint64_t seq);
+
+/* Wake the sleepers of all rings that were written since the last call; once a turn. */
+void sx_event_wake(struct sx_server *server);
+
+#endif

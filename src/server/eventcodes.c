@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* eventcodes.c - sorted counts, and the two moments at which the host hears of them. */
+#include "server/eventcodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <shmix.h>
+
+#include "server/host.h"
+#include "server/server.h"
+
+/* Return: where @code is, or would be inserted. */
+static size_t find(const struct sx_event_codes *codes, pmix_status_t code)
+{
+    size_t low = 0;
+    size_t high = codes->count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (codes->all[middle].code < code) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static bool has(const struct sx_event_codes *codes, size_t at, pmix_status_t code)
+{
+    return at < codes->count && codes->all[at].code == code;
+}
+
+uint32_t sx_event_codes_add(struct sx_event_codes *codes, pmix_status_t code, size_t max)
+{
+    const size_t at = find(codes, code);
+
+    if (has(codes, at, code)) {
+        return codes->all[at].count == UINT32_MAX ? 0 : ++codes->all[at].count;
+    }
+    if (codes->count >= max) {
+        return 0;
+    }
+    if (codes->count == codes->capacity) {
+        const size_t capacity = codes->capacity == 0 ? 8 : 2 * codes->capacity;
+        struct sx_event_code *grown = realloc(codes->all, capacity * sizeof(*grown));
+
+        if (grown == NULL) {
+            return 0;
+        }
+        codes->all = grown;
+        codes->capacity = capacity;
+    }
+    memmove(codes->all + at + 1, codes->all + at, (codes->count - at) * sizeof(*codes->all));
+    codes->all[at] = (struct sx_event_code){ .code = code, .count = 1 };
+    codes->count++;
+    return 1;
+}
+
+bool sx_event_codes_remove(struct sx_event_codes *codes, pmix_status_t code)
+{
+    const size_t at = find(codes, code);
+
+    if (!has(codes, at, code) || --codes->all[at].count > 0) {
+        return false;
+    }
+    codes->count--;
+    memmove(codes->all + at, codes->all + at + 1, (codes->count - at) * sizeof(*codes->all));
+    return true;
+}
+
+void sx_event_codes_clear(struct sx_event_codes *codes)
+{
+    free(codes->all);
+    memset(codes, 0, sizeof(*codes));
+}
+
+/* ---- clients and the host ------------------------------------------------------------------ */
+
+static bool comes_from_outside(pmix_status_t code, bool environment)
+{
+    if (code == SHMIX_ERR_EVENTS_LOST) {
+        return false; /* made in the process that hears of it */
+    }
+    return code > 0 || code < PMIX_EXTERNAL_ERR_BASE || (environment && PMIX_SYSTEM_EVENT(code));
+}
+
+pmix_status_t sx_event_code_wanted(struct sx_server *server, struct sx_client *client,
+                                   pmix_status_t code, bool environment)
+{
+    if (!comes_from_outside(code, environment)) {
+        return PMIX_SUCCESS;
+    }
+    const uint32_t own =
+        sx_event_codes_add(&client->event_codes, code, SX_EVENT_CODES_PER_CLIENT);
+
+    if (own != 1) { /* it did not fit, or the client counts already */
+        return own == 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+    }
+    const uint32_t all = sx_event_codes_add(&server->event_codes, code, SX_EVENT_CODES_PER_SERVER);
+
+    if (all == 0) {
+        sx_event_codes_remove(&client->event_codes, code);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (all == 1) {
+        sx_host_register_event(server, code, client->uid, client->gid);
+    }
+    return PMIX_SUCCESS;
+}
+
+void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client,
+                            pmix_status_t code)
+{
+    if (sx_event_codes_remove(&client->event_codes, code) &&
+        sx_event_codes_remove(&server->event_codes, code)) {
+        sx_host_deregister_event(server, code);
+    }
+}
+
+void sx_event_codes_client_left(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_event_codes codes = client->event_codes;
+
+    memset(&client->event_codes, 0, sizeof(client->event_codes));
+    for (size_t i = 0; i < codes.count; i++) {
+        if (sx_event_codes_remove(&server->event_codes, codes.all[i].code)) {
+            sx_host_deregister_event(server, codes.all[i].code);
+        }
+    }
+    sx_event_codes_clear(&codes);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* eventcodes.h - which codes clients want to hear of from outside the node, counted.
+ *
+ * A client's set counts its handlers; the server's set counts clients.  The host is asked for a
+ * code when its count in the server's set leaves 0, and told to drop it when it is 0 again. */
+#ifndef SX_SERVER_EVENTCODES_H
+#define SX_SERVER_EVENTCODES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pmix_common.h>
+
+#define SX_EVENT_CODES_PER_CLIENT 4096u
+#define SX_EVENT_CODES_PER_SERVER 65536u
+
+struct sx_client;
+struct sx_server;
+
+struct sx_event_code {
+    pmix_status_t code;
+    uint32_t count;
+};
+
+/* Sorted by code; zeroed is empty. */
+struct sx_event_codes {
+    struct sx_event_code *all;
+    size_t count, capacity;
+};
+
+/* Return: the count of @code after it grew by one; 0 when it did not: memory or @max is out. */
+uint32_t sx_event_codes_add(struct sx_event_codes *codes, pmix_status_t code, size_t max);
+/* Return: whether @code was there and has left. */
+bool sx_event_codes_remove(struct sx_event_codes *codes, pmix_status_t code);
+void sx_event_codes_clear(struct sx_event_codes *codes);
+
+/* One handler more or less of @client for @code.  Codes that never come from outside are passed
+ * over.  @environment: it wants events of the environment.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_event_code_wanted(struct sx_server *server, struct sx_client *client,
+                                   pmix_status_t code, bool environment);
+void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client,
+                            pmix_status_t code);
+/* It has gone: it wants nothing any more. */
+void sx_event_codes_client_left(struct sx_server *server, struct sx_client *client);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* eventserve.c - pick the kept events that a client may have and has asked for. */
+#include "server/eventserve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "server/connection.h"
+#include "server/event.h"
+
+/* ---- the answer's body --------------------------------------------------------------------- */
+
+struct answer {
+    char *bytes; /* struct sx_event_list and the events; NULL: memory ran out */
+    size_t size, capacity;
+};
+
+static struct sx_event_list *answer_head(struct answer *answer)
+{
+    return (struct sx_event_list *)(void *)answer->bytes;
+}
+
+/* Return: room for @size more bytes, NULL when memory is out. */
+static char *answer_room(struct answer *answer, size_t size)
+{
+    if (size > answer->capacity - answer->size) {
+        const size_t capacity = 2 * (answer->capacity + size);
+        char *grown = realloc(answer->bytes, capacity);
+
+        if (grown == NULL) {
+            return NULL;
+        }
+        answer->bytes = grown;
+        answer->capacity = capacity;
+    }
+    answer->size += size;
+    return answer->bytes + answer->size - size;
+}
+
+static pmix_status_t answer_begin(struct answer *answer)
+{
+    memset(answer, 0, sizeof(*answer));
+    answer->capacity = 4096;
+    answer->bytes = malloc(answer->capacity);
+    if (answer->bytes == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    answer->size = sizeof(struct sx_event_list);
+    memset(answer->bytes, 0, answer->size);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t answer_add(struct answer *answer, const struct sx_event_entry *entry)
+{
+    const uint64_t length = entry->block->size;
+    const size_t padded = (size_t)sx_align_up(length, 8);
+    char *at = answer_room(answer, sizeof(length) + padded);
+
+    if (at == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(at, &length, sizeof(length));
+    memcpy(at + sizeof(length), entry->block->bytes, length);
+    memcpy(at + sizeof(length) + offsetof(struct sx_event, number), &entry->number,
+           sizeof(entry->number));
+    memset(at + sizeof(length) + length, 0, padded - length);
+    answer_head(answer)->count++;
+    return PMIX_SUCCESS;
+}
+
+static void answer_send(struct sx_server *server, struct sx_client *client, uint32_t id,
+                        pmix_status_t rc, struct answer *answer)
+{
+    if (rc == PMIX_SUCCESS) {
+        sx_connection_reply_body(server, client, id, rc, answer->bytes, answer->size);
+    } else {
+        sx_connection_reply(server, client, id, rc, -1);
+    }
+    free(answer->bytes);
+}
+
+/* ---- registrations ------------------------------------------------------------------------- */
+
+struct registration {
+    uint64_t upto;
+    bool environment;
+    int32_t *codes; /* sorted; NULL: a default handler */
+    size_t code_count;
+};
+
+static int codes_order(const void *a, const void *b)
+{
+    const int32_t left = *(const int32_t *)a;
+    const int32_t right = *(const int32_t *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+/* Return: false for a breach; memory may still be out (*ret_rc). */
+static bool registration_read(struct registration *registration, const struct sx_frame *frame,
+                              pmix_status_t *ret_rc)
+{
+    struct sx_event_register given;
+
+    memcpy(&given, frame->body, sizeof(given));
+    const size_t left = frame->body_size - sizeof(given);
+
+    *ret_rc = PMIX_SUCCESS;
+    if (given.code_count > left / sizeof(int32_t)) {
+        return false;
+    }
+    *registration = (struct registration){
+        .upto = given.upto,
+        .environment = (given.flags & SX_EVENT_REGISTER_ENVIRONMENT) != 0,
+        .code_count = given.code_count,
+    };
+    if (given.code_count > 0) {
+        const size_t size = given.code_count * sizeof(int32_t);
+
+        registration->codes = malloc(size);
+        if (registration->codes == NULL) {
+            *ret_rc = PMIX_ERR_OUT_OF_RESOURCE;
+            return true;
+        }
+        memcpy(registration->codes, (const char *)frame->body + sizeof(given), size);
+        qsort(registration->codes, given.code_count, sizeof(int32_t), codes_order);
+    }
+    return true;
+}
+
+/* The handler is called once for an event, however often its list names the code. */
+static void registration_unique(struct registration *registration)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < registration->code_count; i++) {
+        if (kept == 0 || registration->codes[kept - 1] != registration->codes[i]) {
+            registration->codes[kept++] = registration->codes[i];
+        }
+    }
+    registration->code_count = kept;
+}
+
+static pmix_status_t codes_want(struct sx_server *server, struct sx_client *client,
+                                const struct registration *registration)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t done = 0;
+
+    while (done < registration->code_count && rc == PMIX_SUCCESS) {
+        rc = sx_event_code_wanted(server, client, registration->codes[done],
+                                  registration->environment);
+        done += rc == PMIX_SUCCESS;
+    }
+    if (rc != PMIX_SUCCESS) { /* none of them, then */
+        while (done-- > 0) {
+            sx_event_code_unwanted(server, client, registration->codes[done]);
+        }
+    }
+    return rc;
+}
+
+static bool is_wanted(const struct registration *registration, const struct sx_client *client,
+                      const struct sx_event_entry *entry)
+{
+    const struct sx_event *event = sx_event_block_head(entry->block);
+
+    if (event->flags & SX_EVENT_DO_NOT_CACHE) {
+        return false; /* kept for its size only */
+    }
+    if (registration->code_count == 0
+            ? (event->flags & SX_EVENT_NON_DEFAULT) != 0
+            : bsearch(&event->code, registration->codes, registration->code_count,
+                      sizeof(int32_t), codes_order) == NULL) {
+        return false;
+    }
+    return sx_event_block_aims_at(entry->block, client->nspace->name, client->rank);
+}
+
+/* The kept events up to number upto.  *ret_seq: the last record that the client has had. */
+static pmix_status_t answer_kept(struct answer *answer, const struct sx_client *client,
+                                 const struct registration *registration, uint64_t *ret_seq)
+{
+    struct sx_eventlog_cursor cursor;
+    struct sx_event_entry *entry;
+    pmix_status_t rc = answer_begin(answer);
+
+    *ret_seq = client->nspace->event_seq_last;
+    sx_eventlog_seek(&cursor, &client->nspace->events, 0);
+    while (rc == PMIX_SUCCESS && (entry = sx_eventlog_next(&cursor)) != NULL) {
+        if (entry->number > registration->upto) {
+            *ret_seq = entry->seq - 1;
+            break;
+        }
+        if (is_wanted(registration, client, entry)) {
+            rc = answer_add(answer, entry);
+        }
+    }
+    return rc;
+}
+
+bool sx_event_on_register(struct sx_server *server, struct sx_client *client,
+                          struct sx_frame *frame, uint64_t now_ns)
+{
+    struct registration registration = { .codes = NULL };
+    struct answer answer = { .bytes = NULL };
+    uint64_t seq = 0;
+    pmix_status_t rc;
+
+    (void)now_ns;
+    if (!registration_read(&registration, frame, &rc)) {
+        return false;
+    }
+    if (rc == PMIX_SUCCESS) {
+        registration_unique(&registration);
+        rc = codes_want(server, client, &registration);
+    }
+    if (client->state != SX_CLIENT_CONNECTED) { /* what the host did when it was asked */
+        free(registration.codes);
+        return true;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = answer_kept(&answer, client, &registration, &seq);
+    }
+    answer_send(server, client, frame->header.id, rc, &answer);
+    free(registration.codes);
+    if (rc == PMIX_SUCCESS) {
+        sx_event_client_read(server, client, seq);
+    }
+    return true;
+}
+
+bool sx_event_on_deregister(struct sx_server *server, struct sx_client *client,
+                            struct sx_frame *frame, uint64_t now_ns)
+{
+    struct registration registration = { .codes = NULL };
+    pmix_status_t rc;
+
+    (void)now_ns;
+    if (!registration_read(&registration, frame, &rc)) {
+        return false;
+    }
+    if (rc == PMIX_SUCCESS) {
+        registration_unique(&registration);
+        for (size_t i = 0; i < registration.code_count; i++) {
+            sx_event_code_unwanted(server, client, registration.codes[i]);
+        }
+    }
+    sx_connection_reply(server, client, frame->header.id, rc, -1);
+    free(registration.codes);
+    return true;
+}
+
+/* ---- replay -------------------------------------------------------------------------------- */
+
+bool sx_event_on_replay(struct sx_server *server, struct sx_client *client,
+                        struct sx_frame *frame, uint64_t now_ns)
+{
+    const struct sx_eventlog *log = &client->nspace->events;
+    struct sx_event_replay wanted;
+    struct sx_eventlog_cursor cursor;
+    struct sx_event_entry *entry;
+    struct answer answer = { .bytes = NULL };
+    uint64_t found = 0;
+    pmix_status_t rc = answer_begin(&answer);
+
+    (void)now_ns;
+    memcpy(&wanted, frame->body, sizeof(wanted));
+    wanted.first = wanted.first == 0 ? 1 : wanted.first;
+    wanted.last = wanted.last > log->newest ? log->newest : wanted.last;
+    sx_eventlog_seek(&cursor, log, wanted.first);
+    while (rc == PMIX_SUCCESS && (entry = sx_eventlog_next(&cursor)) != NULL &&
+           entry->number <= wanted.last) {
+        found++;
+        if (sx_event_block_aims_at(entry->block, client->nspace->name, client->rank)) {
+            rc = answer_add(&answer, entry);
+        }
+    }
+    if (rc == PMIX_SUCCESS && wanted.first <= wanted.last) {
+        answer_head(&answer)->lost = wanted.last - wanted.first + 1 - found;
+    }
+    answer_send(server, client, frame->header.id, rc, &answer);
+    return true;
+}

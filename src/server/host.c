@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* host.c - upcalls and their answers. */
+#include "server/host.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+
+static pmix_proc_t proc_of(const struct sx_client *client)
+{
+    pmix_proc_t proc;
+
+    memset(&proc, 0, sizeof(proc));
+    memcpy(proc.nspace, client->nspace->name, sizeof(proc.nspace));
+    proc.rank = client->rank;
+    return proc;
+}
+
+/* ---- questions ----------------------------------------------------------------------------- */
+
+/* One question to the host.  The host gets a number, not a pointer: an answer that comes twice, or
+ * after the server has forgotten the question, finds nothing and is dropped. */
+struct question {
+    struct sx_list link; /* questions, until answered */
+    uintptr_t number;
+    struct sx_loop_post post;
+    struct sx_server *server;
+    sx_host_answer_fn answer_fn;
+    uint64_t id;
+    struct sx_client *client; /* retained, or NULL */
+    pmix_proc_t *procs;       /* kept for the host until it answers, as the two below */
+    pmix_info_t *info;
+    size_t ninfo;
+    char *msg;
+    pmix_status_t code;
+    struct sx_host_answer answer;
+    pmix_release_cbfunc_t release_fn; /* the host's, for the bytes of its answer */
+    void *release_cbdata;
+};
+
+static pthread_mutex_t questions_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sx_list questions = SX_LIST_INIT(questions); /* under the lock, as the number */
+static uintptr_t question_number;
+
+static struct question *question_free(struct question *question)
+{
+    if (question->client != NULL) {
+        sx_client_release(question->client);
+    }
+    if (question->info != NULL) {
+        PMIX_INFO_FREE(question->info, question->ninfo);
+    }
+    free(question->procs);
+    free(question->msg);
+    free(question);
+    return NULL;
+}
+
+/* Return: a question in the list, NULL when memory is out. */
+static struct question *question_new(struct sx_server *server, uint64_t id,
+                                     sx_host_answer_fn answer_fn, const pmix_proc_t procs[],
+                                     size_t nprocs)
+{
+    struct question *question = calloc(1, sizeof(*question));
+
+    if (question == NULL) {
+        return NULL;
+    }
+    question->server = server;
+    question->id = id;
+    question->answer_fn = answer_fn;
+    sx_list_init(&question->link);
+    if (nprocs > 0) {
+        question->procs = malloc(nprocs * sizeof(*procs));
+        if (question->procs == NULL) {
+            return question_free(question);
+        }
+        memcpy(question->procs, procs, nprocs * sizeof(*procs));
+    }
+    pthread_mutex_lock(&questions_lock);
+    question->number = ++question_number;
+    sx_list_append(&questions, &question->link);
+    pthread_mutex_unlock(&questions_lock);
+    return question;
+}
+
+/* Take question @number out of the list.  Return: NULL when it has been taken before. */
+static struct question *question_take(uintptr_t number)
+{
+    struct question *found = NULL;
+
+    pthread_mutex_lock(&questions_lock);
+    SX_LIST_EACH(it, &questions) {
+        struct question *question = SX_LIST_ENTRY(it, struct question, link);
+
+        if (question->number == number) {
+            sx_list_remove(it);
+            found = question;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&questions_lock);
+    return found;
+}
+
+static void question_answered(void *arg, uint64_t now_ns)
+{
+    struct question *question = arg;
+
+    (void)now_ns;
+    question->answer_fn(question->server, question->id, question->client, &question->answer);
+    if (question->release_fn != NULL) { /* here, never inside the host's own callback */
+        question->release_fn(question->release_cbdata);
+    }
+    question_free(question);
+}
+
+/* The host's word, on any thread. */
+static void host_answers(uintptr_t number, pmix_status_t status, const char *bytes, size_t size,
+                         pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    struct question *question = question_take(number);
+
+    if (question == NULL) {
+        sx_log(SX_LOG_INFO, "the host answered a question twice, or too late");
+        return;
+    }
+    question->answer = (struct sx_host_answer){ status, bytes, bytes == NULL ? 0 : size };
+    question->release_fn = release_fn;
+    question->release_cbdata = release_cbdata;
+    question->post = (struct sx_loop_post){ .fn = question_answered, .arg = question };
+    sx_loop_post(question->server->loop, &question->post);
+}
+
+static void host_answers_op(pmix_status_t status, void *cbdata)
+{
+    host_answers((uintptr_t)cbdata, status, NULL, 0, NULL, NULL);
+}
+
+static void host_answers_modex(pmix_status_t status, const char *data, size_t ndata, void *cbdata,
+                               pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    host_answers((uintptr_t)cbdata, status, data, ndata, release_fn, release_cbdata);
+}
+
+/* What the entry returned.  Anything but PMIX_SUCCESS is the answer, unless the host has called
+ * back as well: then that one counts. */
+static pmix_status_t question_asked(uintptr_t number, pmix_status_t rc)
+{
+    struct question *question = rc == PMIX_SUCCESS ? NULL : question_take(number);
+
+    if (question == NULL) {
+        return PMIX_SUCCESS;
+    }
+    if (rc == PMIX_OPERATION_SUCCEEDED) {
+        question->post = (struct sx_loop_post){ .fn = question_answered, .arg = question };
+        sx_loop_post(question->server->loop, &question->post);
+        return PMIX_SUCCESS;
+    }
+    question_free(question);
+    return rc;
+}
+
+void sx_host_forget_all(struct sx_server *server)
+{
+    struct sx_list *it;
+
+    (void)server;
+    pthread_mutex_lock(&questions_lock);
+    while ((it = sx_list_pop(&questions)) != NULL) {
+        question_free(SX_LIST_ENTRY(it, struct question, link));
+    }
+    pthread_mutex_unlock(&questions_lock);
+}
+
+/* ---- the entries --------------------------------------------------------------------------- */
+
+pmix_status_t sx_host_abort(struct sx_server *server, struct sx_client *client, uint64_t id,
+                            int status, const char *msg, const pmix_proc_t procs[], size_t nprocs,
+                            sx_host_answer_fn answer)
+{
+    const pmix_proc_t source = proc_of(client);
+    struct question *question;
+
+    if (server->module.abort == NULL) {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    question = question_new(server, id, answer, procs, nprocs);
+    if (question == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const uintptr_t number = question->number;
+
+    question->client = sx_client_retain(client);
+    question->msg = msg == NULL ? NULL : strdup(msg);
+    return question_asked(number,
+                          server->module.abort(&source, client->server_object, status,
+                                               question->msg, question->procs, nprocs,
+                                               host_answers_op, (void *)number));
+}
+
+pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id, const pmix_proc_t procs[],
+                            size_t nprocs, char *bytes, size_t size, sx_host_answer_fn answer)
+{
+    const bool collect = true;
+    struct question *question = NULL;
+
+    if (server->module.fence_nb == NULL) {
+        free(bytes);
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    question = question_new(server, id, answer, procs, nprocs);
+    if (question != NULL) {
+        PMIX_INFO_CREATE(question->info, 1);
+    }
+    if (question == NULL || question->info == NULL) {
+        free(bytes);
+        if (question != NULL) {
+            question_free(question_take(question->number));
+        }
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const uintptr_t number = question->number;
+
+    /* Always there, with at least a header of data: some hosts make no barrier without. */
+    question->ninfo = 1;
+    PMIX_INFO_LOAD(&question->info[0], PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+    return question_asked(number, server->module.fence_nb(question->procs, nprocs, question->info,
+                                                          1, bytes, size, host_answers_modex,
+                                                          (void *)number));
+}
+
+pmix_status_t sx_host_direct_modex(struct sx_server *server, uint64_t id, const pmix_proc_t *proc,
+                                   const char *key, uint64_t timeout_ns, sx_host_answer_fn answer)
+{
+    const uint64_t seconds = (timeout_ns + SX_NS_PER_SEC - 1) / SX_NS_PER_SEC;
+    const int timeout = seconds > INT_MAX ? INT_MAX : (int)seconds;
+    struct question *question = NULL;
+
+    if (server->module.direct_modex == NULL) {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    question = question_new(server, id, answer, proc, 1);
+    if (question != NULL) {
+        PMIX_INFO_CREATE(question->info, 2);
+    }
+    if (question == NULL || question->info == NULL) {
+        if (question != NULL) {
+            question_free(question_take(question->number));
+        }
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const uintptr_t number = question->number;
+
+    question->ninfo = 2;
+    PMIX_INFO_LOAD(&question->info[0], PMIX_REQUIRED_KEY, key, PMIX_STRING);
+    PMIX_INFO_LOAD(&question->info[1], PMIX_TIMEOUT, &timeout, PMIX_INT);
+    return question_asked(number,
+                          server->module.direct_modex(question->procs, question->info,
+                                                      timeout == 0 ? 1 : 2, host_answers_modex,
+                                                      (void *)number));
+}
+
+/* ---- notices ------------------------------------------------------------------------------- */
+
+pmix_status_t sx_host_client_connected(struct sx_server *server, struct sx_client *client)
+{
+    const pmix_proc_t proc = proc_of(client);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (server->module.client_connected2 != NULL) {
+        rc = server->module.client_connected2(&proc, client->server_object, NULL, 0, NULL, NULL);
+    } else if (server->module.client_connected != NULL) {
+        rc = server->module.client_connected(&proc, client->server_object, NULL, NULL);
+    }
+    /* A host without use for the notice says NOT_SUPPORTED; that is no refusal. */
+    return rc == PMIX_OPERATION_SUCCEEDED || rc == PMIX_ERR_NOT_SUPPORTED ? PMIX_SUCCESS : rc;
+}
+
+static void nothing_follows(pmix_status_t status, void *cbdata)
+{
+    (void)status;
+    (void)cbdata;
+}
+
+void sx_host_client_finalized(struct sx_server *server, struct sx_client *client)
+{
+    const pmix_proc_t proc = proc_of(client);
+
+    if (server->module.client_finalized != NULL) {
+        server->module.client_finalized(&proc, client->server_object, nothing_follows, NULL);
+    }
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+static void event_answered(struct sx_server *server, uint64_t id, struct sx_client *client,
+                           const struct sx_host_answer *answer)
+{
+    (void)server;
+    (void)id;
+    (void)client;
+    if (answer->status != PMIX_SUCCESS && answer->status != PMIX_OPERATION_SUCCEEDED) {
+        sx_log(SX_LOG_INFO, "the host made nothing of an event: status %d", answer->status);
+    }
+}
+
+/* A question about @code with room for @ninfo infos, NULL when memory is out. */
+static struct question *event_question(struct sx_server *server, pmix_status_t code,
+                                       const pmix_proc_t *source, size_t ninfo)
+{
+    struct question *question =
+        question_new(server, 0, event_answered, source, source == NULL ? 0 : 1);
+
+    if (question == NULL) {
+        return NULL;
+    }
+    question->code = code;
+    if (ninfo > 0) {
+        PMIX_INFO_CREATE(question->info, ninfo);
+        if (question->info == NULL) {
+            return question_free(question_take(question->number));
+        }
+        question->ninfo = ninfo;
+    }
+    return question;
+}
+
+static void event_asked(uintptr_t number, pmix_status_t rc)
+{
+    rc = question_asked(number, rc);
+    if (rc != PMIX_SUCCESS) {
+        sx_log(SX_LOG_INFO, "the host does not take an event: status %d", rc);
+    }
+}
+
+void sx_host_register_event(struct sx_server *server, pmix_status_t code, uid_t uid, gid_t gid)
+{
+    const uint32_t user = uid;
+    const uint32_t group = gid;
+    struct question *question = NULL;
+
+    if (server->module.register_events != NULL) {
+        question = event_question(server, code, NULL, 2);
+    }
+    if (question != NULL) {
+        const uintptr_t number = question->number;
+
+        PMIX_INFO_LOAD(&question->info[0], PMIX_USERID, &user, PMIX_UINT32);
+        PMIX_INFO_LOAD(&question->info[1], PMIX_GRPID, &group, PMIX_UINT32);
+        event_asked(number, server->module.register_events(&question->code, 1, question->info, 2,
+                                                           host_answers_op, (void *)number));
+    }
+}
+
+void sx_host_deregister_event(struct sx_server *server, pmix_status_t code)
+{
+    struct question *question = NULL;
+
+    if (server->module.deregister_events != NULL) {
+        question = event_question(server, code, NULL, 0);
+    }
+    if (question != NULL) {
+        const uintptr_t number = question->number;
+
+        event_asked(number, server->module.deregister_events(&question->code, 1, host_answers_op,
+                                                             (void *)number));
+    }
+}
+
+/* The event's infos, then its range and who relays it. */
+static pmix_status_t notice_fill(struct question *question, const struct sx_event *event,
+                                 const struct sx_event_block *block)
+{
+    const pmix_data_range_t range = event->range;
+    pmix_info_t *info = NULL;
+    size_t ninfo = 0;
+    const pmix_status_t rc = sx_event_block_infos(block, &info, &ninfo);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    PMIX_INFO_CREATE(question->info, ninfo + 2);
+    if (question->info == NULL) {
+        PMIX_INFO_FREE(info, ninfo);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    question->ninfo = ninfo + 2;
+    if (ninfo > 0) {
+        memcpy(question->info, info, ninfo * sizeof(*info)); /* what they own moves along */
+        free(info);
+    }
+    PMIX_INFO_LOAD(&question->info[ninfo], PMIX_RANGE, &range, PMIX_DATA_RANGE);
+    PMIX_INFO_LOAD(&question->info[ninfo + 1], PMIX_EVENT_PROXY, &question->server->self,
+                   PMIX_PROC);
+    return PMIX_SUCCESS;
+}
+
+void sx_host_notify(struct sx_server *server, const struct sx_event_block *block)
+{
+    const struct sx_event *event = (const struct sx_event *)(const void *)block->bytes;
+    struct question *question = NULL;
+    pmix_proc_t source;
+
+    if (server->module.notify_event == NULL) {
+        return;
+    }
+    sx_event_block_source(block, &source);
+    question = event_question(server, event->code, &source, 0);
+    if (question == NULL) {
+        return;
+    }
+    const uintptr_t number = question->number;
+    const pmix_status_t rc = notice_fill(question, event, block);
+
+    if (rc != PMIX_SUCCESS) {
+        question_free(question_take(number));
+        return;
+    }
+    event_asked(number, server->module.notify_event(event->code, question->procs, event->range,
+                                                    question->info, question->ninfo,
+                                                    host_answers_op, (void *)number));
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* host.h - the way up: calls into the host's module, and its answers back into the loop.
+ *
+ * Every entry may be missing.  Entries are called on the loop thread with no lock held; the host
+ * may answer inside the call, later, on any thread; each answer is posted to the loop and counts
+ * once.  What the host returns instead of PMIX_SUCCESS is the answer, and no other is taken. */
+#ifndef SX_SERVER_HOST_H
+#define SX_SERVER_HOST_H
+
+#include "server/eventblock.h"
+#include "server/server.h"
+
+/* Return: PMIX_SUCCESS, or the host's refusal. */
+pmix_status_t sx_host_client_connected(struct sx_server *server, struct sx_client *client);
+void sx_host_client_finalized(struct sx_server *server, struct sx_client *client);
+
+/* The first client with this user and group wants to hear of @code; nobody does any more.  What the
+ * host says to it is logged and nothing else. */
+void sx_host_register_event(struct sx_server *server, pmix_status_t code, uid_t uid, gid_t gid);
+void sx_host_deregister_event(struct sx_server *server, pmix_status_t code);
+/* An event of a client that concerns others than the processes of this node. */
+void sx_host_notify(struct sx_server *server, const struct sx_event_block *block);
+
+/* ---- questions: calls that the host answers ------------------------------------------------ */
+
+/* What came back: for fence and direct modex also bytes, valid during the call. */
+struct sx_host_answer {
+    pmix_status_t status;
+    const char *bytes;
+    size_t size;
+};
+
+/* Called on the loop thread, exactly once for a question that was asked with success.  @id is what
+ * the asker gave: whatever it stands for may have ended in between. */
+typedef void (*sx_host_answer_fn)(struct sx_server *server, uint64_t id, struct sx_client *client,
+                                  const struct sx_host_answer *answer);
+
+/* Ask the host to end @procs (none: the caller's namespace) for @client, which is retained until
+ * the answer.  Return: PMIX_SUCCESS when @answer will be called; PMIX_ERR_NOT_SUPPORTED when the
+ * host has no such entry; what the host returned. */
+pmix_status_t sx_host_abort(struct sx_server *server, struct sx_client *client, uint64_t id,
+                            int status, const char *msg, const pmix_proc_t procs[], size_t nprocs,
+                            sx_host_answer_fn answer);
+
+/* Carry @bytes (malloc'ed, the host's from here on whatever comes back) to the servers of all
+ * nodes that take part, and theirs back.  Return: as sx_host_abort. */
+pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id, const pmix_proc_t procs[],
+                            size_t nprocs, char *bytes, size_t size, sx_host_answer_fn answer);
+
+/* Ask for the data of a process of another node; @key is the one wanted.  Return: as above. */
+pmix_status_t sx_host_direct_modex(struct sx_server *server, uint64_t id, const pmix_proc_t *proc,
+                                   const char *key, uint64_t timeout_ns,
+                                   sx_host_answer_fn answer);
+
+/* No answer is taken any more; what is still open is forgotten.  Loop thread. */
+void sx_host_forget_all(struct sx_server *server);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* hostevent.h - the host's own event handlers: what the library has to tell the host itself.
+ *
+ * Some hosts end the job at whatever reaches a handler without codes.  Such a handler therefore
+ * hears only that a process is gone, and what somebody addressed to the host. */
+#ifndef SX_SERVER_HOSTEVENT_H
+#define SX_SERVER_HOSTEVENT_H
+
+#include "server/eventblock.h"
+#include "server/server.h"
+
+/* Handlers run on @server's loop thread from now on. */
+void sx_hostevent_serve(struct sx_server *server);
+
+/* Any thread.  Return: the handler's id, 0 or more, or an error as of sx_handlers_add. */
+pmix_status_t sx_hostevent_register(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],
+                                    size_t ninfo, pmix_notification_fn_t handler);
+/* Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for an unknown id. */
+pmix_status_t sx_hostevent_deregister(size_t id);
+
+/* Loop thread: have the matching handlers called, one after the other, in later turns.
+ * @to_default: those without codes, too. */
+void sx_hostevent_deliver(const struct sx_event_block *block, bool from_host, bool to_default);
+
+/* The server has ended: forget all handlers. */
+void sx_hostevent_clear(void);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* jobinfo.h - what a host says of a job, written into its store so that no client computes. */
+#ifndef SX_SERVER_JOBINFO_H
+#define SX_SERVER_JOBINFO_H
+
+#include "server/server.h"
+
+/* Store all of @info and what follows from it (derive.h).  What the host gave itself is kept as
+ * given, type included.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM with a line that names the key;
+ * what the store says. */
+pmix_status_t sx_jobinfo_store(struct sx_server *server, struct sx_nspace *nspace,
+                               const pmix_info_t info[], size_t ninfo);
+
+enum sx_jobinfo_way {
+    SX_JOBINFO_GIVE,   /* store, whatever was there */
+    SX_JOBINFO_FILL,   /* store where nothing is */
+    SX_JOBINFO_REMOVE, /* take away what is equal */
+};
+
+/* The same forms into or out of a store that has its data, without deriving anything. */
+pmix_status_t sx_jobinfo_apply(struct sx_server *server, struct sx_nspace *nspace,
+                               const pmix_info_t info[], size_t ninfo, enum sx_jobinfo_way way);
+
+/* The number of processes that @info announces, flat or in the array of the job; 0: it does not. */
+uint32_t sx_jobinfo_job_size(const pmix_info_t info[], size_t ninfo);
+
+#endif

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* modex.c - put data moves from lanes into the store; a get that misses waits here.
+ *
+ *     WAITING --value stored, commit ends--> answered PMIX_SUCCESS ("look again")
+ *        |\--deadline--> PMIX_ERR_TIMEOUT
+ *        |\--the rank has left or died, or its node had no such value--> PMIX_ERR_NOT_FOUND
+ *         \--the asker is gone, or cancels--> dropped
+ *
+ * While somebody waits for a rank, its board slot says so and its commits ring the doorbell.
+ * Bounded by SX_MODEX_GETS_MAX per client. */
+#include "server/modex.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include <pmix.h>
+
+#include "base/status.h"
+#include "base/value.h"
+#include "server/connection.h"
+#include "server/dmodex.h"
+#include "server/host.h"
+#include "server/lanes.h"
+
+struct waiting_get {
+    struct sx_list link; /* nspace.gets of the namespace asked for */
+    struct sx_server *server;
+    struct sx_nspace *nspace;
+    struct sx_client *asker; /* retained */
+    uint32_t id;
+    uint32_t rank;
+    struct sx_timer deadline;
+    char key[]; /* empty: any data */
+};
+
+/* ---- put ----------------------------------------------------------------------------------- */
+
+static pmix_status_t put_remote(struct sx_nspace *nspace, uint32_t rank, const char *key,
+                                const struct sx_lane_put *put, const void *value)
+{
+    if (!nspace->has_remote) {
+        const struct sx_store_options options = { .nspace = nspace->name,
+                                                  .row_count = nspace->job_size,
+                                                  .private_memory = true };
+        const pmix_status_t rc = sx_store_create(&nspace->remote, &options);
+
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+        nspace->has_remote = true;
+    }
+    return sx_store_put_flat(&nspace->remote, SX_REALM_JOB, rank, key, put->scope, &put->cell,
+                             value);
+}
+
+/* A put, judged.  Return: PMIX_SUCCESS with the key terminated and the cell cleaned. */
+static pmix_status_t put_read(const void *body, size_t size, char key[PMIX_MAX_KEYLEN + 1],
+                              struct sx_cell *ret_cell, const void **ret_value)
+{
+    const struct sx_lane_put *put = body;
+
+    if (size < sizeof(*put) || put->key_len == 0 || put->key_len > PMIX_MAX_KEYLEN) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    const uint64_t value_off = sizeof(*put) + sx_align_up(put->key_len, 8);
+
+    if (!sx_range_fits(value_off, put->cell.len, size)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    memcpy(key, put + 1, put->key_len);
+    key[put->key_len] = '\0';
+    *ret_value = (const char *)body + value_off;
+    *ret_cell = put->cell;
+    if (strlen(key) != put->key_len || (put->cell.flags & ~SX_CELL_NULL) != 0 ||
+        (put->scope != PMIX_LOCAL && put->scope != PMIX_REMOTE && put->scope != PMIX_GLOBAL) ||
+        sx_flat_check(ret_cell, *ret_value, put->cell.len) != PMIX_SUCCESS) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    return PMIX_SUCCESS;
+}
+
+/* A value that could not be kept is a line in the log, not a breach of protocol. */
+static void put_is_lost(const struct sx_nspace *nspace, uint32_t rank, const char *key,
+                        pmix_status_t why)
+{
+    sx_log(SX_LOG_ERROR, "the value of \"%s\" from %s.%u is lost: %s", key, nspace->name, rank,
+           PMIx_Error_string(why));
+}
+
+pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const void *body,
+                             size_t size)
+{
+    const struct sx_lane_put *put = body;
+    char key[PMIX_MAX_KEYLEN + 1];
+    struct sx_cell cell;
+    const void *value;
+    pmix_status_t rc = put_read(body, size, key, &cell, &value);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = sx_store_put_flat(&nspace->store, SX_REALM_JOB, rank, key, put->scope, &cell, value);
+    if (rc != PMIX_SUCCESS) {
+        put_is_lost(nspace, rank, key, rc);
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, const void *body,
+                           size_t size)
+{
+    const struct sx_lane_put *put = body;
+    struct sx_nspace *nspace = client->nspace;
+    char key[PMIX_MAX_KEYLEN + 1];
+    struct sx_cell cell;
+    const void *value;
+    pmix_status_t rc = put_read(body, size, key, &cell, &value);
+
+    (void)server;
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (put->scope == PMIX_REMOTE) {
+        rc = put_remote(nspace, client->rank, key, put, value);
+    } else {
+        rc = sx_store_put_flat(&nspace->store, SX_REALM_JOB, client->rank, key, put->scope, &cell,
+                               value);
+    }
+    /* Other nodes hear of it with the next fence; a job that has none keeps no news. */
+    if (rc == PMIX_SUCCESS && put->scope != PMIX_LOCAL && nspace->job_size > nspace->local_count) {
+        rc = sx_blob_message(&client->news, body, size);
+    }
+    if (rc != PMIX_SUCCESS) {
+        put_is_lost(nspace, client->rank, key, rc);
+    }
+    return PMIX_SUCCESS;
+}
+
+bool sx_modex_on_put_bulk(struct sx_server *server, struct sx_client *client,
+                          struct sx_frame *frame, uint64_t now_ns)
+{
+    const char *at = frame->body;
+    size_t left = frame->body_size;
+
+    (void)now_ns;
+    while (left > 0) {
+        uint64_t size;
+
+        if (left < sizeof(size)) {
+            return false;
+        }
+        memcpy(&size, at, sizeof(size));
+        at += sizeof(size);
+        left -= sizeof(size);
+        if (size > left || sx_align_up(size, 8) > left ||
+            sx_modex_put(server, client, at, size) != PMIX_SUCCESS) {
+            return false;
+        }
+        at += sx_align_up(size, 8);
+        left -= sx_align_up(size, 8);
+    }
+    sx_connection_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
+    return true;
+}
+
+/* ---- waiting gets -------------------------------------------------------------------------- */
+
+void sx_modex_want(struct sx_server *server, struct sx_client *target, int change)
+{
+    target->waiter_count += (uint32_t)change;
+    if (target->slot < server->board.slot_count) {
+        sx_board_slot_want_data(&server->board, target->slot, target->waiter_count > 0);
+    }
+}
+
+static void get_end(struct waiting_get *get)
+{
+    struct sx_client *target = sx_client_find(get->nspace, get->rank);
+
+    if (target != NULL) {
+        sx_modex_want(get->server, target, -1);
+    }
+    sx_timer_remove(&get->deadline);
+    sx_list_remove(&get->link);
+    get->asker->request_count--;
+    sx_client_release(get->asker);
+    free(get);
+}
+
+static void get_answer(struct waiting_get *get, pmix_status_t status)
+{
+    sx_connection_reply(get->server, get->asker, get->id, status, -1);
+    get_end(get);
+}
+
+static void get_timed_out(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    get_answer(arg, PMIX_ERR_TIMEOUT);
+}
+
+static bool stop_at_first(void *arg, const char *key, const struct sx_item *item)
+{
+    (void)key;
+    (void)item;
+    *(bool *)arg = true;
+    return false;
+}
+
+/* Is it in the store?  An empty key asks for any data of the rank. */
+static bool value_is_there(const struct sx_nspace *nspace, uint32_t rank, const char *key)
+{
+    struct sx_item item;
+    bool any = false;
+
+    if (!nspace->has_store) {
+        return false;
+    }
+    if (key[0] == '\0') {
+        sx_store_each(&nspace->store.view, SX_REALM_JOB, rank, stop_at_first, &any);
+        return any;
+    }
+    return sx_store_find(&nspace->store.view, SX_REALM_JOB, rank, key, &item) == PMIX_SUCCESS;
+}
+
+pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client)
+{
+    (void)server;
+    client->has_committed = true;
+    sx_dmodex_committed(client);
+    if (client->waiter_count > 0) {
+        SX_LIST_EACH(it, &client->nspace->gets) {
+            struct waiting_get *get = SX_LIST_ENTRY(it, struct waiting_get, link);
+
+            if (get->rank == client->rank &&
+                value_is_there(client->nspace, get->rank, get->key)) {
+                get_answer(get, PMIX_SUCCESS);
+            }
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+/* ---- ranks of other nodes ------------------------------------------------------------------ */
+
+/* One question to the host about one rank; whoever else wants something of it waits along. */
+struct remote_ask {
+    struct sx_list link; /* nspace.remote_asks */
+    uint64_t serial;
+    uint32_t rank;
+};
+
+/* All that the rank's node had is in the store: who finds his value there has it. */
+static void remote_arrived(struct sx_nspace *nspace, uint32_t rank, pmix_status_t status)
+{
+    SX_LIST_EACH(it, &nspace->gets) {
+        struct waiting_get *get = SX_LIST_ENTRY(it, struct waiting_get, link);
+
+        if (get->rank == rank) {
+            get_answer(get, value_is_there(nspace, rank, get->key) ? PMIX_SUCCESS
+                            : status == PMIX_SUCCESS               ? PMIX_ERR_NOT_FOUND
+                                                                   : status);
+        }
+    }
+}
+
+static void host_has_answered(struct sx_server *server, uint64_t serial, struct sx_client *client,
+                              const struct sx_host_answer *answer)
+{
+    (void)client;
+    SX_LIST_EACH(ns, &server->registry.nspaces) {
+        struct sx_nspace *nspace = SX_LIST_ENTRY(ns, struct sx_nspace, link);
+
+        SX_LIST_EACH(it, &nspace->remote_asks) {
+            struct remote_ask *ask = SX_LIST_ENTRY(it, struct remote_ask, link);
+            const uint32_t rank = ask->rank;
+            pmix_status_t status = answer->status;
+
+            if (ask->serial != serial) {
+                continue;
+            }
+            sx_list_remove(&ask->link);
+            free(ask);
+            if (status == PMIX_SUCCESS && answer->size > 0) {
+                status = sx_blob_store(server, answer->bytes, answer->size);
+            }
+            remote_arrived(nspace, rank, status);
+            return;
+        }
+    }
+}
+
+/* Ask the host unless it has been asked.  Return: an error when it cannot be; @get has ended. */
+static pmix_status_t remote_ask(struct sx_server *server, struct sx_nspace *nspace,
+                                struct waiting_get *get)
+{
+    pmix_proc_t proc;
+    struct remote_ask *ask;
+    pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
+
+    SX_LIST_EACH(it, &nspace->remote_asks) {
+        if (SX_LIST_ENTRY(it, struct remote_ask, link)->rank == get->rank) {
+            return PMIX_SUCCESS;
+        }
+    }
+    memset(&proc, 0, sizeof(proc));
+    memcpy(proc.nspace, nspace->name, sizeof(proc.nspace));
+    proc.rank = get->rank;
+    ask = calloc(1, sizeof(*ask));
+    if (ask != NULL) {
+        *ask = (struct remote_ask){ .serial = ++server->serial, .rank = get->rank };
+        sx_list_append(&nspace->remote_asks, &ask->link);
+        rc = sx_host_direct_modex(server, ask->serial, &proc, get->key, 0, host_has_answered);
+        if (rc != PMIX_SUCCESS) {
+            sx_list_remove(&ask->link);
+            free(ask);
+        }
+    }
+    if (rc != PMIX_SUCCESS) {
+        get_end(get);
+    }
+    return rc;
+}
+
+/* Whether @rank can be a process of another node that the host may be asked for. */
+static bool is_elsewhere(const struct sx_server *server, const struct sx_nspace *nspace,
+                         uint32_t rank)
+{
+    return server->module.direct_modex != NULL && rank < nspace->job_size &&
+           nspace->job_size > nspace->local_count;
+}
+
+/* Whether @rank can be a local process that the host has not registered yet. */
+static bool is_to_come(const struct sx_nspace *nspace, uint32_t rank)
+{
+    return rank < nspace->job_size && nspace->client_count < nspace->local_count;
+}
+
+static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
+                              struct sx_nspace *nspace, struct sx_client *target,
+                              const struct sx_frame *frame, uint64_t now_ns)
+{
+    const struct sx_get *request = frame->body;
+    struct waiting_get *get;
+
+    if (asker->request_count >= SX_MODEX_GETS_MAX) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    get = calloc(1, sizeof(*get) + request->key_size + 1);
+    if (get == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *get = (struct waiting_get){ .server = server, .nspace = nspace, .rank = request->rank,
+                                 .asker = sx_client_retain(asker), .id = frame->header.id };
+    memcpy(get->key, request + 1, request->key_size);
+    sx_list_append(&nspace->gets, &get->link);
+    asker->request_count++;
+    if (request->timeout_ns != 0) {
+        get->deadline.fn = get_timed_out;
+        get->deadline.arg = get;
+        sx_timer_add(server->loop, &get->deadline, sx_deadline_ns(now_ns, request->timeout_ns));
+    }
+    if (target == NULL) { /* it lives elsewhere and the host's answer ends the wait, or will come */
+        return is_elsewhere(server, nspace, get->rank) ? remote_ask(server, nspace, get)
+                                                       : PMIX_SUCCESS;
+    }
+    sx_modex_want(server, target, 1);
+    /* A commit that came before it could see data_wanted is in the lane now. */
+    if (target->state == SX_CLIENT_CONNECTED) {
+        sx_lane_drain(server, target);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Whether waiting for the value can help. */
+static bool may_come(const struct sx_server *server, const struct sx_nspace *nspace,
+                     const struct sx_client *target, const struct sx_get *request)
+{
+    const bool immediate = (request->flags & SX_GET_IMMEDIATE) != 0;
+
+    if (target == NULL) {
+        return is_elsewhere(server, nspace, request->rank) ||
+               (!immediate && is_to_come(nspace, request->rank));
+    }
+    return !immediate && (target->state == SX_CLIENT_CONNECTED ||
+                          target->state == SX_CLIENT_REGISTERED);
+}
+
+bool sx_modex_on_get(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                     uint64_t now_ns)
+{
+    const struct sx_get *request = frame->body;
+    const char *key = (const char *)(request + 1);
+    struct sx_nspace *nspace;
+    struct sx_client *target = NULL;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    if (sx_name_len(request->nspace, sizeof(request->nspace)) >= sizeof(request->nspace) ||
+        request->key_size > PMIX_MAX_KEYLEN + 1 ||
+        request->key_size > frame->body_size - sizeof(*request) ||
+        (request->key_size > 0 && key[request->key_size - 1] != '\0')) {
+        return false;
+    }
+    nspace = sx_nspace_find(server, request->nspace);
+    if (nspace != NULL && sx_nspace_visible(nspace, client)) {
+        target = sx_client_find(nspace, request->rank);
+        if (target != NULL && target->state == SX_CLIENT_CONNECTED) {
+            sx_lane_drain(server, target);
+        }
+        if (value_is_there(nspace, request->rank, request->key_size > 0 ? key : "")) {
+            rc = PMIX_SUCCESS;
+        } else if (may_come(server, nspace, target, request)) {
+            rc = get_wait(server, client, nspace, target, frame, now_ns);
+            if (rc == PMIX_SUCCESS) {
+                return true; /* answered later */
+            }
+        }
+    }
+    sx_connection_reply(server, client, frame->header.id, rc, -1);
+    return true;
+}
+
+bool sx_modex_on_get_cancel(struct sx_server *server, struct sx_client *client,
+                            struct sx_frame *frame, uint64_t now_ns)
+{
+    (void)now_ns;
+    SX_LIST_EACH(ns, &server->registry.nspaces) {
+        SX_LIST_EACH(it, &SX_LIST_ENTRY(ns, struct sx_nspace, link)->gets) {
+            struct waiting_get *get = SX_LIST_ENTRY(it, struct waiting_get, link);
+
+            if (get->asker == client && get->id == frame->header.id) {
+                get_end(get);
+                return true;
+            }
+        }
+    }
+    return true; /* answered in the meantime */
+}
+
+void sx_modex_client_added(struct sx_server *server, struct sx_client *client)
+{
+    SX_LIST_EACH(it, &client->nspace->gets) {
+        if (SX_LIST_ENTRY(it, struct waiting_get, link)->rank == client->rank) {
+            sx_modex_want(server, client, 1);
+        }
+    }
+}
+
+/* ---- ends ---------------------------------------------------------------------------------- */
+
+void sx_modex_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    sx_dmodex_client_gone(client);
+    if (client->request_count > 0) { /* it may wait for any namespace */
+        SX_LIST_EACH(ns, &server->registry.nspaces) {
+            SX_LIST_EACH(it, &SX_LIST_ENTRY(ns, struct sx_nspace, link)->gets) {
+                struct waiting_get *get = SX_LIST_ENTRY(it, struct waiting_get, link);
+
+                if (get->asker == client) {
+                    get_end(get);
+                }
+            }
+        }
+    }
+    if (client->waiter_count > 0 && client->nspace != NULL) {
+        SX_LIST_EACH(it, &client->nspace->gets) {
+            struct waiting_get *get = SX_LIST_ENTRY(it, struct waiting_get, link);
+
+            if (get->rank == client->rank) {
+                get_answer(get, PMIX_ERR_NOT_FOUND);
+            }
+        }
+    }
+}
+
+void sx_modex_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    struct sx_list *ask;
+
+    (void)server;
+    while ((ask = sx_list_pop(&nspace->remote_asks)) != NULL) {
+        free(SX_LIST_ENTRY(ask, struct remote_ask, link));
+    }
+    SX_LIST_EACH(it, &nspace->gets) {
+        get_answer(SX_LIST_ENTRY(it, struct waiting_get, link), PMIX_ERR_NOT_FOUND);
+    }
+}

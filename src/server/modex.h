@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* modex.h - what ranks put and commit, and those who wait for it. */
+#ifndef SX_SERVER_MODEX_H
+#define SX_SERVER_MODEX_H
+
+#include "server/server.h"
+
+#define SX_MODEX_GETS_MAX 1024u /* gets that one client may have waiting */
+
+/* One committed value from a lane: checked, then stored by its scope.  Return: PMIX_SUCCESS (also
+ * when memory was short: logged), or PMIX_ERR_BAD_PARAM for bytes that are no put. */
+pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, const void *body,
+                           size_t size);
+/* The same for a value that came from another node. */
+pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const void *body,
+                             size_t size);
+/* The values of one commit are complete: answer who waited for them. */
+pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client);
+
+bool sx_modex_on_put_bulk(struct sx_server *server, struct sx_client *client,
+                          struct sx_frame *frame, uint64_t now_ns);
+bool sx_modex_on_get(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                     uint64_t now_ns);
+bool sx_modex_on_get_cancel(struct sx_server *server, struct sx_client *client,
+                            struct sx_frame *frame, uint64_t now_ns);
+
+/* The host has registered it: gets that wait for its rank wait for it. */
+void sx_modex_client_added(struct sx_server *server, struct sx_client *client);
+/* The client puts nothing more and waits for nothing more. */
+void sx_modex_client_gone(struct sx_server *server, struct sx_client *client);
+void sx_modex_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
+
+/* One more (+1) or one less (-1) waits for the commits of @target: they ring, or no longer. */
+void sx_modex_want(struct sx_server *server, struct sx_client *target, int change);
+
+#endif

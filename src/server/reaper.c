@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* reaper.c - the three signals of a death, and what follows from it.
+ *
+ *     CONNECTED --FINALIZE--> FINALIZED --socket ends--> REGISTERED
+ *        \--pidfd readable, or socket ends without FINALIZE--> DEAD
+ *
+ * The life word in the lane fires 0.1 ms after a kill, however large the process; the pidfd only
+ * when the kernel has freed its memory (60 us per MiB).  The word is the client's to write, so it
+ * decides nothing: it makes the server ask the kernel whether every thread of the process is on
+ * its way out, at growing intervals, SX_DEATH_CHECK_MAX times.  A thread that merely ended, or an
+ * execve, fires the word too and is told apart by the same question. */
+#include "server/reaper.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "server/cleanup.h"
+#include "server/collective.h"
+#include "server/connection.h"
+#include "server/event.h"
+#include "server/host.h"
+#include "server/lanes.h"
+#include "server/modex.h"
+
+#define SX_DEATH_CHECK_MAX 12u           /* 0.1 ms doubling: 0.4 s in all, then the pidfd decides */
+#define SX_DEATH_CHECK_FIRST_NS UINT64_C(100000)
+#define SX_THREAD_EXITING 0x4u           /* PF_EXITING in field 9 of /proc/PID/stat */
+
+/* Return: whether the kernel says that this thread is on its way out. */
+static bool thread_is_exiting(const char *stat_path)
+{
+    FILE *file = fopen(stat_path, "re");
+    char line[512];
+    char state = 0;
+    unsigned flags = 0;
+    bool exiting = true;
+
+    if (file == NULL) { /* gone already; or we are short of descriptors, which says nothing of it */
+        return errno == ENOENT || errno == ESRCH;
+    }
+    if (fgets(line, sizeof(line), file) != NULL) {
+        const char *after = strrchr(line, ')'); /* the name before it may hold anything */
+
+        exiting = after == NULL ||
+                  sscanf(after + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2 ||
+                  state == 'Z' || state == 'X' || (flags & SX_THREAD_EXITING) != 0;
+    }
+    fclose(file);
+    return exiting;
+}
+
+/* Return: whether all threads of @pid are.  @pid cannot have been reused: its pidfd is silent. */
+static bool process_is_exiting(pid_t pid)
+{
+    char path[300];
+    bool exiting = true;
+    struct dirent *entry;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *threads = opendir(path);
+
+    if (threads == NULL) {
+        return errno == ENOENT && access("/proc/self/task", X_OK) == 0; /* else: not known */
+    }
+    while (exiting && (entry = readdir(threads)) != NULL) {
+        if (entry->d_name[0] != '.') {
+            snprintf(path, sizeof(path), "/proc/%d/task/%.20s/stat", (int)pid, entry->d_name);
+            exiting = thread_is_exiting(path);
+        }
+    }
+    closedir(threads);
+    return exiting;
+}
+
+/* The kernel says that it is gone.  What it had submitted before it died still counts. */
+static void client_died(struct sx_server *server, struct sx_client *client)
+{
+    if (client->state == SX_CLIENT_FINALIZED) {
+        sx_connection_close(server, client);
+        sx_cleanup_client_gone(client);
+    } else if (sx_lane_drain(server, client)) {
+        sx_reaper_client_lost(server, client);
+    }
+}
+
+static void check_death(void *arg, uint64_t now_ns)
+{
+    struct sx_client *client = arg;
+    struct sx_server *server = sx_server_get();
+    const struct sx_peer *peer = sx_connection_peer(client);
+
+    if (client->state != SX_CLIENT_CONNECTED) {
+        return; /* it has given the word back with its good-bye */
+    }
+    if (peer->pid > 0 && process_is_exiting(peer->pid)) {
+        client_died(server, client);
+        return;
+    }
+    if (client->death_checks++ < SX_DEATH_CHECK_MAX) {
+        client->death_check.fn = check_death;
+        client->death_check.arg = client;
+        sx_timer_add(server->loop, &client->death_check,
+                     now_ns + (SX_DEATH_CHECK_FIRST_NS << client->death_checks));
+    }
+}
+
+static void hint_fired(void *arg, uint64_t now_ns)
+{
+    struct sx_client *client = arg;
+
+    client->death_checks = 0;
+    check_death(client, now_ns);
+}
+
+static void pidfd_fired(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    struct sx_client *client = arg;
+
+    (void)revents;
+    (void)now_ns;
+    client_died(sx_server_get(), client);
+}
+
+void sx_reaper_watch(struct sx_server *server, struct sx_client *client)
+{
+    const struct sx_peer *peer = sx_connection_peer(client);
+
+    if (peer->pidfd >= 0) {
+        client->death = (struct sx_poll){
+            .fd = peer->pidfd, .events = POLLIN, .fn = pidfd_fired, .arg = client,
+        };
+        sx_poll_add(server->loop, &client->death);
+    }
+}
+
+/* The client holds its life word only some time after the welcome: watch it from its first lane
+ * message on.  The word is a hint; whoever does not get it is found by the pidfd. */
+void sx_reaper_watch_hint(struct sx_server *server, struct sx_client *client)
+{
+    const uint32_t seen = atomic_load_explicit(client->lane.life_word, memory_order_relaxed);
+
+    if (client->death_hint.source.loop != NULL || client->death_checks != 0 || seen == 0) {
+        return;
+    }
+    client->death_hint = (struct sx_futex){
+        .word = client->lane.life_word, .seen = seen, .fn = hint_fired, .arg = client,
+    };
+    client->death_checks = 1; /* asked once, whatever the answer */
+    sx_futex_add(server->loop, &client->death_hint);
+}
+
+void sx_reaper_unwatch(struct sx_server *server, struct sx_client *client)
+{
+    (void)server;
+    sx_poll_remove(&client->death);
+    sx_futex_remove(&client->death_hint);
+    sx_timer_remove(&client->death_check);
+    client->death_checks = 0;
+}
+
+void sx_reaper_client_lost(struct sx_server *server, struct sx_client *client)
+{
+    if (client->state == SX_CLIENT_DEAD) {
+        return;
+    }
+    sx_client_retain(client);
+    client->state = SX_CLIENT_DEAD;
+    sx_connection_close(server, client);
+    sx_collective_client_gone(server, client, PMIX_ERR_LOST_CONNECTION);
+    sx_modex_client_gone(server, client);
+    sx_event_client_left(server, client);
+    sx_event_client_lost(server, client);
+    sx_cleanup_client_gone(client);
+    sx_client_release(client);
+}
+
+void sx_reaper_socket_ended(struct sx_server *server, struct sx_client *client, const char *why)
+{
+    if (why == NULL) {
+        client_died(server, client);
+    } else { /* a breach, which the channel has logged: nothing more is believed */
+        sx_reaper_client_lost(server, client);
+    }
+}
+
+void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *client, uint32_t id)
+{
+    client->state = SX_CLIENT_FINALIZED;
+    sx_collective_client_left(server, client);
+    sx_modex_client_gone(server, client);
+    sx_event_client_left(server, client);
+    sx_host_client_finalized(server, client);
+    sx_connection_reply(server, client, id, PMIX_SUCCESS, -1);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* reaper.h - how a client ends: in an orderly way, or noticed by one of three signals. */
+#ifndef SX_SERVER_REAPER_H
+#define SX_SERVER_REAPER_H
+
+#include "server/server.h"
+
+/* Watch the death of a connected client: pidfd (the authority) and life word (a hint). */
+void sx_reaper_watch(struct sx_server *server, struct sx_client *client);
+void sx_reaper_unwatch(struct sx_server *server, struct sx_client *client);
+
+/* Watch the life word too, once the client holds it (at its first lane message). */
+void sx_reaper_watch_hint(struct sx_server *server, struct sx_client *client);
+
+/* Its socket has ended: orderly after FINALIZE, else the client is lost. */
+void sx_reaper_socket_ended(struct sx_server *server, struct sx_client *client, const char *why);
+
+/* It asked to leave: answer, tell the host, keep the socket until it ends. */
+void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *client, uint32_t id);
+
+/* It is gone without a word: its collectives end, its waiters are answered, the host is told. */
+void sx_reaper_client_lost(struct sx_server *server, struct sx_client *client);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* register.c - the host's registrations: namespaces and clients come and go. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/value.h"
+#include "server/collective.h"
+#include "server/connection.h"
+#include "server/event.h"
+#include "server/derive.h"
+#include "server/jobinfo.h"
+#include "server/modex.h"
+#include "server/pset.h"
+#include "server/reaper.h"
+#include "server/resource.h"
+#include "server/server.h"
+#include "server/topology.h"
+
+struct registration {
+    char nspace[PMIX_MAX_NSLEN + 1];
+    uint32_t rank;
+    int local_count;
+    const pmix_info_t *info; /* the host's, kept by it until the callback */
+    size_t ninfo;
+    uid_t uid;
+    gid_t gid;
+    void *server_object;
+};
+
+/* Return: a copy of the host's words, NULL with *ret_rc. */
+static struct registration *registration_new(const char *nspace, pmix_status_t *ret_rc)
+{
+    struct registration *registration = NULL;
+    const size_t len = nspace == NULL ? 0 : sx_name_len(nspace, PMIX_MAX_NSLEN + 1);
+
+    *ret_rc = PMIX_ERR_INIT;
+    if (sx_server_get() == NULL) {
+        return NULL;
+    }
+    *ret_rc = PMIX_ERR_BAD_PARAM;
+    if (len == 0 || len > PMIX_MAX_NSLEN) {
+        return NULL;
+    }
+    *ret_rc = PMIX_ERR_OUT_OF_RESOURCE;
+    registration = calloc(1, sizeof(*registration));
+    if (registration != NULL) {
+        memcpy(registration->nspace, nspace, len);
+        *ret_rc = PMIX_SUCCESS;
+    }
+    return registration;
+}
+
+/* ---- namespaces ---------------------------------------------------------------------------- */
+
+static pmix_status_t nspace_register(struct sx_server *server, void *arg)
+{
+    const struct registration *registration = arg;
+    struct sx_nspace *nspace = sx_nspace_obtain(server, registration->nspace);
+    pmix_status_t rc;
+
+    if (nspace == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    nspace->local_count =
+        registration->local_count < 0 ? 0 : (uint32_t)registration->local_count;
+    if (nspace->job_size == 0) {
+        nspace->job_size = sx_jobinfo_job_size(registration->info, registration->ninfo);
+    }
+    const pmix_info_t *no_data =
+        sx_info_find(registration->info, registration->ninfo, PMIX_REGISTER_NODATA);
+
+    rc = sx_nspace_open(server, nspace);
+    if (rc == PMIX_SUCCESS && (no_data == NULL || !sx_value_is_true(&no_data->value))) {
+        nspace->has_data = true;
+        rc = sx_jobinfo_store(server, nspace, registration->info, registration->ninfo);
+        if (rc == PMIX_SUCCESS) {
+            rc = sx_resource_nspace_added(server, nspace);
+        }
+        if (rc == PMIX_SUCCESS) {
+            rc = sx_pset_nspace_added(server, nspace);
+        }
+        if (rc == PMIX_SUCCESS && nspace->local_count > 0) {
+            rc = sx_server_topology_publish(nspace);
+        }
+    }
+    nspace->registered = rc == PMIX_SUCCESS;
+    return rc;
+}
+
+pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs,
+                                          pmix_info_t info[], size_t ninfo,
+                                          pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    pmix_status_t rc;
+
+    if (info == NULL && ninfo != 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    struct registration *registration = registration_new(nspace, &rc);
+
+    if (registration == NULL) {
+        return rc;
+    }
+    registration->local_count = nlocalprocs;
+    registration->info = info;
+    registration->ninfo = ninfo;
+    if (sx_server_get() != NULL) {
+        sx_server_topology_prepare(nlocalprocs, info, ninfo);
+    }
+    return sx_server_submit(sx_server_get(), nspace_register, registration, free, cbfunc, cbdata);
+}
+
+static void client_take_away(struct sx_server *server, struct sx_client *client)
+{
+    sx_client_retain(client);
+    client->state = SX_CLIENT_DEAD;
+    sx_connection_close(server, client);
+    sx_collective_client_gone(server, client, PMIX_ERR_LOST_CONNECTION);
+    sx_modex_client_gone(server, client);
+    sx_event_client_left(server, client);
+    sx_client_release(client);
+}
+
+static pmix_status_t nspace_deregister(struct sx_server *server, void *arg)
+{
+    const struct registration *registration = arg;
+    struct sx_nspace *nspace = sx_nspace_find(server, registration->nspace);
+
+    if (nspace != NULL) {
+        for (size_t i = 0; i < nspace->client_count; i++) {
+            client_take_away(server, nspace->by_rank[i]);
+        }
+        sx_nspace_remove(server, nspace);
+    }
+    return PMIX_SUCCESS;
+}
+
+void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t cbfunc,
+                                   void *cbdata)
+{
+    pmix_status_t rc;
+    struct registration *registration = registration_new(nspace, &rc);
+
+    if (registration != NULL) {
+        rc = sx_server_submit(sx_server_get(), nspace_deregister, registration, free, cbfunc,
+                              cbdata);
+    }
+    if (rc != PMIX_SUCCESS && cbfunc != NULL) {
+        cbfunc(rc, cbdata);
+    }
+}
+
+/* ---- clients ------------------------------------------------------------------------------- */
+
+static pmix_status_t client_register(struct sx_server *server, void *arg)
+{
+    const struct registration *registration = arg;
+    struct sx_nspace *nspace = sx_nspace_obtain(server, registration->nspace);
+    struct sx_client *client;
+
+    if (nspace == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    client = sx_client_find(nspace, registration->rank);
+    if (client == NULL) {
+        client = sx_client_add(nspace, registration->rank);
+        if (client != NULL) {
+            sx_modex_client_added(server, client);
+        }
+    } else if (client->state == SX_CLIENT_DEAD) {
+        client->state = SX_CLIENT_REGISTERED; /* a new process takes the rank */
+        sx_event_client_connected(client);    /* events wait for it from now on */
+    } else {
+        return PMIX_EXISTS;
+    }
+    if (client == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    client->uid = registration->uid;
+    client->gid = registration->gid;
+    client->server_object = registration->server_object;
+    sx_collective_client_added(server, client);
+    return nspace->registered && nspace->has_data ? sx_derive_client(server, nspace, client)
+                                                  : PMIX_SUCCESS;
+}
+
+pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid, gid_t gid,
+                                          void *server_object, pmix_op_cbfunc_t cbfunc,
+                                          void *cbdata)
+{
+    pmix_status_t rc;
+
+    if (proc == NULL || proc->rank > PMIX_RANK_VALID || proc->rank >= SX_STORE_ROW_MAX) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    struct registration *registration = registration_new(proc->nspace, &rc);
+
+    if (registration == NULL) {
+        return rc;
+    }
+    registration->rank = proc->rank;
+    registration->uid = uid;
+    registration->gid = gid;
+    registration->server_object = server_object;
+    return sx_server_submit(sx_server_get(), client_register, registration, free, cbfunc, cbdata);
+}
+
+static pmix_status_t client_deregister(struct sx_server *server, void *arg)
+{
+    const struct registration *registration = arg;
+    struct sx_nspace *nspace = sx_nspace_find(server, registration->nspace);
+    struct sx_client *client =
+        nspace == NULL ? NULL : sx_client_find(nspace, registration->rank);
+
+    if (client != NULL) {
+        client_take_away(server, client);
+    }
+    return PMIX_SUCCESS;
+}
+
+void PMIx_server_deregister_client(const pmix_proc_t *proc, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    pmix_status_t rc = PMIX_ERR_BAD_PARAM;
+    struct registration *registration =
+        proc == NULL ? NULL : registration_new(proc->nspace, &rc);
+
+    if (registration != NULL) {
+        registration->rank = proc->rank;
+        rc = sx_server_submit(sx_server_get(), client_deregister, registration, free, cbfunc,
+                              cbdata);
+    }
+    if (rc != PMIX_SUCCESS && cbfunc != NULL) {
+        cbfunc(rc, cbdata);
+    }
+}

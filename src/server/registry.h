@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* registry.h - the namespaces this server knows, and the local clients in each.
+ *
+ * A namespace appears with the first call that names it (hosts register clients before or after
+ * their namespace) and goes with PMIx_server_deregister_nspace. */
+#ifndef SX_SERVER_REGISTRY_H
+#define SX_SERVER_REGISTRY_H
+
+#include <sys/types.h>
+
+#include <pmix_server.h>
+
+#include "base/list.h"
+#include "control/channel.h"
+#include "ring/lane.h"
+#include "ring/record.h"
+#include "ring/ring.h"
+#include "server/blob.h"
+#include "server/eventcodes.h"
+#include "server/eventlog.h"
+#include "shmem/store.h"
+
+struct sx_connection;
+struct sx_nspace;
+struct sx_server;
+
+enum sx_client_state {
+    SX_CLIENT_REGISTERED, /* known, not connected; also after an orderly finalize */
+    SX_CLIENT_CONNECTED,
+    SX_CLIENT_FINALIZED, /* has said good-bye, connection still open */
+    SX_CLIENT_DEAD,      /* lost, or taken away by the host: never comes back */
+};
+
+struct sx_result {
+    uint32_t op;
+    int32_t status;
+};
+
+/* One local process.  Counted: the registry holds one reference, each pending answer another. */
+struct sx_client {
+    struct sx_list link; /* nspace.clients */
+    struct sx_nspace *nspace;
+    uint32_t rank;
+    uid_t uid;
+    gid_t gid;
+    void *server_object;
+    unsigned reference_count;
+    enum sx_client_state state;
+
+    /* while connected */
+    struct sx_connection *connection; /* connection.c; NULL: none */
+    uint32_t slot;                    /* on the board; SX_BOARD_SLOT_MAX: none */
+    bool no_waitv;
+    struct sx_lane_reader lane;
+    int doorbell_fd;
+    struct sx_poll doorbell;
+    struct sx_poll death;         /* the pidfd: the authority */
+    struct sx_futex death_hint;   /* the lane's life word: starts the check, never decides */
+    struct sx_timer death_check;
+    unsigned death_checks;
+
+    bool has_committed;
+    struct sx_blob news;          /* put since the last fence that all nodes took part in */
+    struct sx_list requests;      /* dmodex.c: other nodes that wait for its first commit */
+    uint32_t waiter_count;        /* gets of others that wait for this one's data */
+    uint32_t request_count;       /* gets of its own that wait */
+    struct sx_list cleanups;      /* cleanup.c */
+    struct sx_result results[SX_RESULTS_KEPT]; /* newest ends of its collectives, a circle */
+    uint64_t result_count;
+    struct sx_event_codes event_codes; /* its handlers for events from outside the node */
+    uint64_t event_seq;                /* of its ring: what it is known to have had */
+    bool event_left;                   /* it has gone: no event is kept for it */
+    bool event_lost_told;
+};
+
+struct sx_nspace {
+    struct sx_list link; /* registry.nspaces */
+    char name[256];
+    bool registered;      /* PMIx_server_register_nspace was called */
+    bool has_store;
+    bool has_data; /* was registered with job info */
+    uint32_t local_count; /* local processes the host announced */
+    uint32_t job_size;    /* 0: not known */
+    size_t connected_count;
+    struct sx_list clients;
+    struct sx_client **by_rank; /* sorted by rank */
+    size_t client_count, client_capacity;
+    struct sx_store_writer store;  /* what everyone may read */
+    struct sx_store_writer remote; /* put with scope REMOTE: for other nodes only; private */
+    bool has_remote;
+    struct sx_ring ring;
+    struct sx_eventlog events;
+    uint64_t event_seq_last;     /* the record of the last event */
+    uint32_t event_classes;      /* of events in the ring that nobody was woken for yet */
+    size_t event_sweep_at;       /* event.c */
+    struct sx_list events_dirty; /* server.events_dirty */
+    struct sx_list remote_asks; /* modex.c: ranks of other nodes the host was asked for */
+    struct sx_list gets;       /* modex.c: waiting for data of this namespace */
+    struct sx_list cleanups;   /* cleanup.c: directories, removed with the last client */
+};
+
+struct sx_registry {
+    struct sx_list nspaces;
+};
+
+void sx_registry_init(struct sx_registry *registry);
+void sx_registry_deinit(struct sx_server *server);
+
+/* Return: NULL when unknown. */
+struct sx_nspace *sx_nspace_find(struct sx_server *server, const char *name);
+/* Find or make.  Return: NULL when memory is out. */
+struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name);
+/* Make its store and ring if it has none yet. */
+pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace);
+void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace);
+
+/* Whether @client may map the namespace's store: its own, or one whose processes are all of its
+ * own user. */
+bool sx_nspace_visible(const struct sx_nspace *nspace, const struct sx_client *client);
+
+/* Return: the new client, NULL when memory is out.  @rank must not be there yet. */
+struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank);
+struct sx_client *sx_client_find(const struct sx_nspace *nspace, uint32_t rank);
+struct sx_client *sx_client_retain(struct sx_client *client);
+/* Return: NULL, always. */
+struct sx_client *sx_client_release(struct sx_client *client);
+
+#endif

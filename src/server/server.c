@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* server.c - the server's life, and the way of host threads into its loop. */
+#include "server/server.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <shmix.h>
+
+#include "base/role.h"
+#include "base/status.h"
+#include "base/value.h"
+#include "server/collective.h"
+#include "server/connection.h"
+#include "server/event.h"
+#include "server/host.h"
+#include "server/hostevent.h"
+#include "server/hostget.h"
+#include "server/lanes.h"
+#include "server/pset.h"
+#include "server/resource.h"
+#include "server/topology.h"
+
+static _Atomic(struct sx_server *) running;
+static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER; /* init and finalize only */
+static unsigned init_count;                                   /* under life_lock */
+
+struct sx_server *sx_server_get(void)
+{
+    /* A0 <- R0 (PMIx_server_init): seeing the pointer means seeing the server it points at. */
+    return atomic_load_explicit(&running, memory_order_acquire);
+}
+
+/* ---- work for the loop thread -------------------------------------------------------------- */
+
+/* One call on its way into the loop: either somebody waits, or a callback gets the status. */
+struct call {
+    struct sx_loop_post post;
+    struct sx_server *server;
+    sx_server_fn fn;
+    void *arg;
+    void (*release)(void *arg);
+    pmix_op_cbfunc_t cbfunc; /* NULL: somebody waits */
+    void *cbdata;
+    pthread_mutex_t lock;
+    pthread_cond_t done_cond;
+    bool done;
+    pmix_status_t status;
+};
+
+static void call_run(void *arg, uint64_t now_ns)
+{
+    struct call *call = arg;
+    const pmix_status_t status = call->fn(call->server, call->arg);
+
+    (void)now_ns;
+    if (call->cbfunc != NULL) {
+        if (call->release != NULL) {
+            call->release(call->arg);
+        }
+        call->cbfunc(status, call->cbdata);
+        free(call);
+        return;
+    }
+    pthread_mutex_lock(&call->lock);
+    call->status = status;
+    call->done = true;
+    pthread_cond_signal(&call->done_cond);
+    pthread_mutex_unlock(&call->lock);
+}
+
+pmix_status_t sx_server_call(struct sx_server *server, sx_server_fn fn, void *arg)
+{
+    if (sx_loop_is_own_thread(server->loop)) {
+        return fn(server, arg);
+    }
+    struct call call = { .server = server, .fn = fn, .arg = arg };
+
+    call.post = (struct sx_loop_post){ .fn = call_run, .arg = &call };
+    pthread_mutex_init(&call.lock, NULL);
+    pthread_cond_init(&call.done_cond, NULL);
+    pmix_status_t rc = sx_loop_post(server->loop, &call.post);
+
+    if (rc == PMIX_SUCCESS) {
+        pthread_mutex_lock(&call.lock);
+        while (!call.done) {
+            pthread_cond_wait(&call.done_cond, &call.lock);
+        }
+        pthread_mutex_unlock(&call.lock);
+        rc = call.status;
+    }
+    pthread_cond_destroy(&call.done_cond);
+    pthread_mutex_destroy(&call.lock);
+    return rc;
+}
+
+pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *arg,
+                               void (*release)(void *arg), pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    if (cbfunc == NULL) {
+        const pmix_status_t rc = sx_server_call(server, fn, arg);
+
+        if (release != NULL) {
+            release(arg);
+        }
+        return rc;
+    }
+    struct call *call = calloc(1, sizeof(*call));
+
+    if (call == NULL) {
+        if (release != NULL) {
+            release(arg);
+        }
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *call = (struct call){ .server = server, .fn = fn, .arg = arg, .release = release,
+                           .cbfunc = cbfunc, .cbdata = cbdata };
+    call->post = (struct sx_loop_post){ .fn = call_run, .arg = call };
+    const pmix_status_t rc = sx_loop_post(server->loop, &call->post);
+
+    if (rc != PMIX_SUCCESS) {
+        if (release != NULL) {
+            release(arg);
+        }
+        free(call);
+    }
+    return rc;
+}
+
+/* ---- start --------------------------------------------------------------------------------- */
+
+static const char *const options_known[] = {
+    PMIX_SERVER_TMPDIR, PMIX_SERVER_NSPACE, PMIX_SERVER_RANK,
+    PMIX_USERID,        PMIX_GRPID,         "shmix.inherit.fd", PMIX_SERVER_SHARE_TOPOLOGY,
+    PMIX_TOPOLOGY,      PMIX_TOPOLOGY2,     SHMIX_SERVER_CACHE_SIZE,
+};
+
+/* What the host says of itself: identity, where to rendezvous, whose clients they are. */
+static pmix_status_t options_read(struct sx_server *server, const pmix_info_t info[], size_t ninfo,
+                                  struct sx_rendezvous_options *ret_rendezvous)
+{
+    const pmix_info_t *dir = sx_info_find(info, ninfo, PMIX_SERVER_TMPDIR);
+    const pmix_info_t *nspace = sx_info_find(info, ninfo, PMIX_SERVER_NSPACE);
+    const pmix_info_t *rank = sx_info_find(info, ninfo, PMIX_SERVER_RANK);
+    const pmix_info_t *uid = sx_info_find(info, ninfo, PMIX_USERID);
+    const pmix_info_t *gid = sx_info_find(info, ninfo, PMIX_GRPID);
+    const pmix_info_t *inherit = sx_info_find(info, ninfo, "shmix.inherit.fd");
+    const char *from_env = getenv("TMPDIR");
+    uint64_t number;
+
+    if (dir != NULL && dir->value.type == PMIX_STRING && dir->value.data.string != NULL) {
+        server->tmpdir = strdup(dir->value.data.string);
+    } else {
+        server->tmpdir = strdup(from_env != NULL && from_env[0] != '\0' ? from_env : "/tmp");
+    }
+    if (server->tmpdir == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (nspace != NULL && nspace->value.type == PMIX_STRING && nspace->value.data.string != NULL) {
+        PMIX_LOAD_NSPACE(server->self.nspace, nspace->value.data.string);
+    } else {
+        snprintf(server->self.nspace, sizeof(server->self.nspace), "shmix-server.%d",
+                 (int)server->pid);
+    }
+    if (rank != NULL && sx_value_get_uint(&rank->value, &number) == PMIX_SUCCESS) {
+        server->self.rank = (pmix_rank_t)number;
+    }
+    server->client_uid = geteuid();
+    server->client_gid = getegid();
+    if (uid != NULL && sx_value_get_uint(&uid->value, &number) == PMIX_SUCCESS) {
+        server->client_uid = (uid_t)number;
+    }
+    if (gid != NULL && sx_value_get_uint(&gid->value, &number) == PMIX_SUCCESS) {
+        server->client_gid = (gid_t)number;
+    }
+    *ret_rendezvous = (struct sx_rendezvous_options){
+        .dir = server->tmpdir,
+        .uid = server->client_uid,
+        .gid = server->client_gid,
+        .keep_fd = inherit != NULL && sx_value_is_true(&inherit->value),
+    };
+    return PMIX_SUCCESS;
+}
+
+struct start {
+    struct sx_server *server;
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool told;
+    pmix_status_t status;
+};
+
+static void *server_thread(void *arg)
+{
+    struct start *start = arg;
+    struct sx_server *server = start->server;
+    const pmix_status_t status = sx_board_live(&server->board);
+
+    pthread_mutex_lock(&start->lock);
+    start->status = status;
+    start->told = true;
+    pthread_cond_signal(&start->cond);
+    pthread_mutex_unlock(&start->lock);
+    if (status == PMIX_SUCCESS) {
+        sx_loop_run(server->loop);
+        sx_board_end(&server->board);
+    }
+    return NULL;
+}
+
+/* The life word belongs to the loop thread, so it is the thread that reports for duty. */
+static pmix_status_t thread_start(struct sx_server *server)
+{
+    struct start start = { .server = server };
+    sigset_t all, before;
+
+    pthread_mutex_init(&start.lock, NULL);
+    pthread_cond_init(&start.cond, NULL);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the host's signals are the host's */
+    const int err = pthread_create(&server->thread, NULL, server_thread, &start);
+
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (err != 0) {
+        return SX_RAISE(sx_status_from_errno(err), "cannot start the server's thread: %s",
+                        strerror(err));
+    }
+    pthread_mutex_lock(&start.lock);
+    while (!start.told) {
+        pthread_cond_wait(&start.cond, &start.lock);
+    }
+    pthread_mutex_unlock(&start.lock);
+    pthread_cond_destroy(&start.cond);
+    pthread_mutex_destroy(&start.lock);
+    if (start.status != PMIX_SUCCESS) {
+        pthread_join(server->thread, NULL);
+    }
+    return start.status;
+}
+
+static struct sx_server *server_free(struct sx_server *server)
+{
+    sx_rendezvous_close(&server->rendezvous);
+    sx_server_topology_close();
+    server->loop = sx_loop_free(server->loop);
+    sx_board_deinit(&server->board);
+    free(server->tmpdir);
+    free(server->live);
+    free(server->lane_buffer);
+    free(server);
+    return NULL;
+}
+
+static pmix_status_t server_build(struct sx_server *server, const pmix_server_module_t *module,
+                                  const pmix_info_t info[], size_t ninfo)
+{
+    struct sx_rendezvous_options rendezvous;
+    pmix_status_t rc;
+
+    if (module != NULL) {
+        server->module = *module;
+    }
+    server->pid = getpid();
+    gethostname(server->hostname, sizeof(server->hostname) - 1);
+    server->board = SX_BOARD_NULL;
+    server->rendezvous.listen_fd = server->rendezvous.path_fd = -1;
+    server->rendezvous.dir_fd = server->rendezvous.parent_fd = -1;
+    sx_list_init(&server->collectives);
+    sx_list_init(&server->psets);
+    sx_list_init(&server->resources);
+    sx_list_init(&server->connections);
+    sx_registry_init(&server->registry);
+    rc = sx_events_init(server, info, ninfo);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    server->lane_buffer = aligned_alloc(8, SX_LANE_MESSAGE_MAX);
+    if (server->lane_buffer == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    rc = options_read(server, info, ninfo, &rendezvous);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_server_topology_open(info, ninfo);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_loop_new(&server->loop);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_board_create(&server->board, server->self.nspace);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_rendezvous_open(&server->rendezvous, &rendezvous);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_connection_listen(server);
+    }
+    return rc;
+}
+
+pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[], size_t ninfo)
+{
+    if (info == NULL && ninfo != 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    pmix_status_t rc =
+        sx_directives_judge(info, ninfo, options_known, SX_COUNT(options_known));
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    pthread_mutex_lock(&life_lock);
+    if (init_count > 0) {
+        init_count++;
+        pthread_mutex_unlock(&life_lock);
+        return PMIX_SUCCESS;
+    }
+    struct sx_server *server = calloc(1, sizeof(*server));
+
+    if (server == NULL) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    } else {
+        rc = server_build(server, module, info, ninfo);
+        if (rc == PMIX_SUCCESS) {
+            sx_lanes_hook(server);
+            sx_hostevent_serve(server);
+            rc = thread_start(server);
+        }
+        if (rc == PMIX_SUCCESS) {
+            init_count = 1;
+            /* R0 -> A0 (sx_server_get) */
+            atomic_store_explicit(&running, server, memory_order_release);
+            sx_role_server_set(&sx_hostget_role);
+        } else {
+            server_free(server);
+        }
+    }
+    pthread_mutex_unlock(&life_lock);
+    return rc;
+}
+
+/* ---- end ----------------------------------------------------------------------------------- */
+
+static pmix_status_t server_empty(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    sx_connection_end_all(server);
+    sx_host_forget_all(server);
+    sx_collective_end_all(server);
+    sx_event_codes_clear(&server->event_codes); /* the host need not be told any more */
+    sx_registry_deinit(server);
+    sx_events_deinit(server);
+    sx_pset_clear(server);
+    sx_resource_clear(server);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t PMIx_server_finalize(void)
+{
+    pthread_mutex_lock(&life_lock);
+    struct sx_server *server = sx_server_get();
+
+    if (server == NULL) {
+        pthread_mutex_unlock(&life_lock);
+        return PMIX_ERR_INIT;
+    }
+    if (--init_count > 0) {
+        pthread_mutex_unlock(&life_lock);
+        return PMIX_SUCCESS;
+    }
+    sx_role_server_set(NULL);
+    sx_server_call(server, server_empty, NULL);
+    sx_loop_stop(server->loop);
+    pthread_join(server->thread, NULL);
+    atomic_store_explicit(&running, NULL, memory_order_release);
+    sx_hostget_clear();
+    server_free(server);
+    pthread_mutex_unlock(&life_lock);
+    return PMIX_SUCCESS;
+}

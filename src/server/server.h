@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* server.h - the one server of this process: its state, and how work reaches its loop thread.
+ *
+ *     NONE --PMIx_server_init--> RUNNING --PMIx_server_finalize--> NONE
+ *
+ * Everything below belongs to the loop thread, except what is marked constant.  Host threads get
+ * there with sx_server_call.  An upcall into the host is made on the loop thread without any lock
+ * held; the host's answers come back through host.h on any thread. */
+#ifndef SX_SERVER_SERVER_H
+#define SX_SERVER_SERVER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include <pmix_server.h>
+
+#include "base/list.h"
+#include "control/loop.h"
+#include "control/rendezvous.h"
+#include "ring/board.h"
+#include "ring/lane.h"
+#include "server/registry.h"
+
+#define SX_SERVER_LINGER_YIELDS 4u
+#define SX_SERVER_LANE_BURST 64u /* messages taken from one lane before others get their turn */
+
+struct sx_server {
+    /* constant between init and finalize */
+    pmix_server_module_t module;
+    pmix_proc_t self;
+    uid_t client_uid; /* who may connect besides what registrations say: owner of the rendezvous */
+    gid_t client_gid;
+    char *tmpdir;
+    char hostname[256];
+    struct sx_loop *loop;
+    struct sx_rendezvous rendezvous;
+    pthread_t thread;
+    pid_t pid;
+
+    /* the loop thread's */
+    struct sx_board board;
+    struct sx_registry registry;
+    struct sx_list collectives;
+    struct sx_list psets; /* pset.c */
+    struct sx_list resources; /* resource.c */
+    uint64_t serial; /* numbers collectives and questions to the host */
+    struct sx_list connections; /* accepted, not yet welcomed */
+    size_t connection_count;
+    struct sx_loop_post crowd; /* connection.c: too many of them */
+    bool crowd_posted, crowd_told;
+    struct sx_accept accept;
+    struct sx_client **live; /* the connected ones: lanes.c scans them */
+    size_t live_count, live_capacity;
+    bool lanes_active; /* something was taken since the last sleep */
+    struct sx_event_history event_history;
+    struct sx_event_codes event_codes; /* clients that want them */
+    struct sx_list events_dirty;       /* namespaces whose sleepers have to be woken */
+    struct sx_loop_post events_wake;   /* event.c: not before this */
+    bool events_wake_posted;
+    size_t bitset_sleepers; /* clients without futex_waitv */
+    uint8_t *lane_buffer;   /* SX_LANE_MESSAGE_MAX bytes, 8-aligned */
+};
+
+/* Return: the running server or NULL.  Any thread; a forked child of the host sees it too. */
+struct sx_server *sx_server_get(void);
+
+/* Run @fn on the loop thread and wait for its result; on the loop thread itself: call it. */
+typedef pmix_status_t (*sx_server_fn)(struct sx_server *server, void *arg);
+pmix_status_t sx_server_call(struct sx_server *server, sx_server_fn fn, void *arg);
+
+/* Call @fn on the loop thread, then @cbfunc with its status; without @cbfunc wait and return the
+ * status itself.  @arg must live until then.  Return: PMIX_SUCCESS when @cbfunc will be called. */
+pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *arg,
+                               void (*release)(void *arg), pmix_op_cbfunc_t cbfunc, void *cbdata);
+
+#endif
