@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event.c - PMIx_Register_event_handler, PMIx_Deregister_event_handler, PMIx_Notify_event.
+ *
+ *     registration: in the table --server's list of kept events--> acknowledged, then delivered to
+ *
+ * A registration reads how many events the ring has had, tells the server, and gets those kept up
+ * to there; the ring brings the rest.  A process without a server has its own events only. */
+#include "client/event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/role.h"
+#include "base/status.h"
+#include "base/value.h"
+#include "client/client.h"
+#include "client/progress.h"
+#include "ring/record.h"
+
+#define SX_CODE_COUNT_MAX 65536u
+#define SX_EVENT_CLASSES 0xfffeu /* of event codes: 1 to 15 */
+
+/* What a handler asked for, to take it back from the server. */
+struct registered {
+    struct sx_list node;
+    size_t id, code_count;
+    pmix_status_t codes[];
+};
+
+static struct sx_list all_registered = SX_LIST_INIT(all_registered); /* under event_lock */
+
+static void table_make(void)
+{
+    sx_handlers_init(&sx_process.handlers);
+}
+
+struct sx_handlers *sx_event_handlers(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, table_make);
+    return &sx_process.handlers;
+}
+
+bool sx_event_has_handlers(void)
+{
+    struct sx_handlers *const handlers = sx_event_handlers();
+
+    pthread_mutex_lock(&handlers->lock);
+    const bool any = handlers->count != 0;
+    pthread_mutex_unlock(&handlers->lock);
+    return any;
+}
+
+void sx_event_deinit(void)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_list *node;
+
+    sx_handlers_deinit(sx_event_handlers());
+    table_make();
+    pthread_mutex_lock(&p->event_lock);
+    while ((node = sx_list_pop(&all_registered)) != NULL) {
+        free(SX_LIST_ENTRY(node, struct registered, node));
+    }
+    pthread_mutex_unlock(&p->event_lock);
+    pthread_mutex_lock(&p->lock);
+    sx_event_queue_clear_locked();
+    p->event_classes = 0;
+    p->event_last = 0;
+    p->event_gap = false;
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* ---- notices: callbacks that only have to be called, once, not inside the call --------------- */
+
+struct notice {
+    struct sx_task task;
+    pmix_hdlr_reg_cbfunc_t reg_cbfunc;
+    pmix_op_cbfunc_t op_cbfunc;
+    void *cbdata;
+    pmix_status_t status;
+    size_t id;
+};
+
+static void notice_run(struct sx_task *task)
+{
+    struct notice *const notice = SX_CONTAINER(task, struct notice, task);
+
+    if (notice->reg_cbfunc != NULL) {
+        notice->reg_cbfunc(notice->status, notice->id, notice->cbdata);
+    } else {
+        notice->op_cbfunc(notice->status, notice->cbdata);
+    }
+    free(notice);
+}
+
+static struct notice *notice_new(pmix_hdlr_reg_cbfunc_t reg_cbfunc, pmix_op_cbfunc_t op_cbfunc,
+                                 void *cbdata)
+{
+    struct notice *const notice = malloc(sizeof(*notice));
+
+    if (notice != NULL) {
+        *notice = (struct notice){ .task = { .run = notice_run }, .reg_cbfunc = reg_cbfunc,
+                                   .op_cbfunc = op_cbfunc, .cbdata = cbdata };
+    }
+    return notice;
+}
+
+/* @rc is what the call without a callback would return.  Takes @notice over. */
+static pmix_status_t notice_send(struct notice *notice, pmix_status_t rc, bool alone)
+{
+    notice->status = rc >= 0 ? PMIX_SUCCESS : rc;
+    notice->id = rc >= 0 ? (size_t)rc : SIZE_MAX;
+    if (!alone) {
+        sx_task_post(&notice->task);
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t started = sx_task_run_alone(&notice->task);
+    if (started != PMIX_SUCCESS) {
+        free(notice);
+    }
+    return started;
+}
+
+/* ---- registration ------------------------------------------------------------------------- */
+
+/* One registration on its way to the server and back. */
+struct registration {
+    struct sx_call call;
+    struct notice *notice; /* NULL: somebody waits */
+    size_t id;
+};
+
+/* The kept events, before anything newer. */
+static void registration_answered(struct sx_call *call, const struct sx_frame *frame)
+{
+    struct registration *const registration = SX_CONTAINER(call, struct registration, call);
+
+    if (call->status == PMIX_SUCCESS && frame->body_size > sizeof(struct sx_reply)) {
+        sx_event_list_locked((const uint8_t *)frame->body + sizeof(struct sx_reply),
+                             frame->body_size - sizeof(struct sx_reply), &registration->id);
+    }
+}
+
+/* A server that is gone keeps nothing; the handler still hears of that. */
+static void registration_done(struct sx_call *call, const struct sx_frame *frame)
+{
+    struct registration *const registration = SX_CONTAINER(call, struct registration, call);
+    struct notice *const notice = registration->notice;
+
+    (void)frame;
+    sx_process.registrations--;
+    if (notice != NULL) {
+        notice->status = PMIX_SUCCESS;
+        notice->id = registration->id;
+        sx_task_post_locked(&notice->task);
+        free(registration);
+    }
+}
+
+uint64_t sx_event_published(void)
+{
+    const struct sx_process *const p = &sx_process;
+    uint64_t count = 0;
+
+    for (uint32_t i = 1; i < SX_RING_CLASS_MAX; i++) {
+        /* A-count <- R-count (ring.c): what is counted is in the ring. */
+        count += atomic_load_explicit(&p->ring.header->class_count[i], memory_order_acquire);
+    }
+    return count;
+}
+
+/* From now on the ring's events of @codes are taken in.  Return: the newest one so far. */
+static uint64_t classes_open_locked(struct sx_process *p, const pmix_status_t *codes, size_t ncodes)
+{
+    uint32_t classes = ncodes == 0 ? SX_EVENT_CLASSES : 0;
+
+    for (size_t i = 0; i < ncodes; i++) {
+        classes |= 1u << SX_CLASS_OF_CODE(codes[i]);
+    }
+    if (p->event_classes == 0) {
+        p->event_last = sx_event_published();
+    }
+    p->event_classes |= classes;
+    return sx_event_published();
+}
+
+static pmix_status_t registered_keep(size_t id, const pmix_status_t *codes, size_t ncodes)
+{
+    struct registered *const kept = malloc(sizeof(*kept) + ncodes * sizeof(*codes));
+
+    if (kept == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    kept->id = id;
+    kept->code_count = ncodes;
+    if (ncodes != 0) {
+        memcpy(kept->codes, codes, ncodes * sizeof(*codes));
+    }
+    pthread_mutex_lock(&sx_process.event_lock);
+    sx_list_append(&all_registered, &kept->node);
+    pthread_mutex_unlock(&sx_process.event_lock);
+    return PMIX_SUCCESS;
+}
+
+/* Tell the server; the answer ends the registration. */
+static pmix_status_t registration_send(struct registration *registration, uint64_t upto,
+                                       const pmix_status_t *codes, size_t ncodes, bool environment)
+{
+    struct sx_event_register request = {
+        .upto = upto,
+        .code_count = (uint32_t)ncodes,
+        .flags = environment ? SX_EVENT_REGISTER_ENVIRONMENT : 0,
+    };
+    const uint32_t padding = 0;
+    const struct iovec iov[3] = {
+        { .iov_base = &request, .iov_len = sizeof(request) },
+        { .iov_base = (void *)(uintptr_t)codes, .iov_len = ncodes * sizeof(*codes) },
+        { .iov_base = (void *)(uintptr_t)&padding, .iov_len = ncodes % 2 * sizeof(padding) },
+    };
+
+    return sx_request_start(&registration->call, SX_MSG_EVENT_REGISTER, iov, 3);
+}
+
+static bool registration_is_done(void *arg)
+{
+    return ((const struct registration *)arg)->call.done;
+}
+
+/* Takes @notice over when it returns PMIX_SUCCESS. */
+static pmix_status_t registration_run(size_t id, uint64_t upto, const pmix_status_t *codes,
+                                      size_t ncodes, bool environment, struct notice *notice)
+{
+    struct sx_process *const p = &sx_process;
+    struct registration *const registration = calloc(1, sizeof(*registration));
+    pmix_status_t rc = registration != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+
+    if (rc == PMIX_SUCCESS) {
+        *registration = (struct registration){
+            .call = { .fd = -1, .on_answer = registration_answered,
+                      .on_done = registration_done },
+            .notice = notice, .id = id,
+        };
+        rc = registration_send(registration, upto, codes, ncodes, environment);
+    }
+    if (rc != PMIX_SUCCESS) { /* no server, or none any more: own events are left */
+        pthread_mutex_lock(&p->lock);
+        p->registrations--;
+        pthread_mutex_unlock(&p->lock);
+        free(registration);
+        return rc;
+    }
+    if (notice == NULL) {
+        (void)sx_wait_until(registration_is_done, registration, 1, SX_DEADLINE_NEVER);
+        free(registration);
+        pthread_mutex_lock(&p->lock);
+        sx_local_ring_locked(); /* what was held back may go now */
+        pthread_mutex_unlock(&p->lock);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Return: the handler's id, or an error.  @notice is used or freed. */
+static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
+                                      const pmix_info_t *info, size_t ninfo,
+                                      pmix_notification_fn_t fn, struct notice *notice)
+{
+    struct sx_process *const p = &sx_process;
+    const pmix_info_t *const level = sx_info_find(info, ninfo, "pmix.evenv");
+    const bool live = sx_link_status() == PMIX_SUCCESS;
+    uint64_t upto = 0;
+    size_t id = SIZE_MAX;
+
+    pthread_mutex_lock(&p->lock);
+    p->registrations++;
+    if (live) {
+        upto = classes_open_locked(p, codes, ncodes);
+    }
+    pthread_mutex_unlock(&p->lock);
+    pmix_status_t rc = sx_handlers_add(sx_event_handlers(), p->self.nspace, codes, ncodes, info,
+                                       ninfo, fn, &id);
+    if (rc == PMIX_SUCCESS) {
+        sx_handlers_since(sx_event_handlers(), id, upto);
+        rc = registered_keep(id, codes, ncodes);
+    }
+    if (rc != PMIX_SUCCESS) {
+        if (id != SIZE_MAX) {
+            sx_handlers_remove(sx_event_handlers(), id);
+        }
+        pthread_mutex_lock(&p->lock);
+        p->registrations--;
+        pthread_mutex_unlock(&p->lock);
+    } else if (registration_run(id, upto, codes, ncodes,
+                                level != NULL && sx_value_is_true(&level->value),
+                                notice) == PMIX_SUCCESS) {
+        return (pmix_status_t)id;
+    }
+    if (notice != NULL) {
+        (void)notice_send(notice, rc == PMIX_SUCCESS ? (pmix_status_t)id : rc, false);
+    }
+    return rc == PMIX_SUCCESS ? (pmix_status_t)id : rc;
+}
+
+pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],
+                                          size_t ninfo, pmix_notification_fn_t evhdlr,
+                                          pmix_hdlr_reg_cbfunc_t cbfunc, void *cbdata)
+{
+    const struct sx_role_server *const server = sx_role_server_get();
+    struct notice *notice = NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (server == NULL && !sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    if (evhdlr == NULL || (codes == NULL && ncodes != 0) || ncodes > SX_CODE_COUNT_MAX ||
+        (info == NULL && ninfo != 0)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (server == NULL) {
+        rc = sx_progress_start();
+    }
+    if (rc == PMIX_SUCCESS && cbfunc != NULL) {
+        notice = notice_new(cbfunc, NULL, cbdata);
+        rc = notice != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (server == NULL) {
+        rc = handler_register(codes, ncodes, info, ninfo, evhdlr, notice);
+        return notice != NULL ? PMIX_SUCCESS : rc;
+    }
+    rc = server->register_handler(codes, ncodes, info, ninfo, evhdlr);
+    return notice != NULL ? notice_send(notice, rc, true) : rc;
+}
+
+static struct registered *registered_take(size_t id)
+{
+    struct registered *found = NULL;
+
+    pthread_mutex_lock(&sx_process.event_lock);
+    SX_LIST_EACH(it, &all_registered)
+    {
+        struct registered *const kept = SX_LIST_ENTRY(it, struct registered, node);
+
+        if (kept->id == id) {
+            sx_list_remove(it);
+            found = kept;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&sx_process.event_lock);
+    return found;
+}
+
+static pmix_status_t handler_deregister(size_t id)
+{
+    const pmix_status_t rc = sx_handlers_remove(sx_event_handlers(), id);
+    struct registered *const kept = rc == PMIX_SUCCESS ? registered_take(id) : NULL;
+
+    if (kept != NULL) {
+        struct sx_event_register request = { .code_count = (uint32_t)kept->code_count };
+        const uint32_t padding = 0;
+        const struct iovec iov[3] = {
+            { .iov_base = &request, .iov_len = sizeof(request) },
+            { .iov_base = kept->codes, .iov_len = kept->code_count * sizeof(kept->codes[0]) },
+            { .iov_base = (void *)(uintptr_t)&padding,
+              .iov_len = kept->code_count % 2 * sizeof(padding) },
+        };
+        (void)sx_request_tell(SX_MSG_EVENT_DEREGISTER, 0, iov, 3);
+        free(kept);
+    }
+    return rc;
+}
+
+pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t cbfunc,
+                                            void *cbdata)
+{
+    const struct sx_role_server *const server = sx_role_server_get();
+    struct notice *notice = NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (server == NULL && !sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    if (cbfunc != NULL) {
+        if (server == NULL) {
+            rc = sx_progress_start();
+        }
+        notice = rc == PMIX_SUCCESS ? notice_new(NULL, cbfunc, cbdata) : NULL;
+        if (notice == NULL) {
+            return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
+        }
+    }
+    rc = server != NULL ? server->deregister_handler(evhdlr_ref) : handler_deregister(evhdlr_ref);
+    return notice != NULL ? notice_send(notice, rc, server != NULL) : rc;
+}

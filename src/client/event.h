@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event.h - the handlers of this process, and the events that wait for them.
+ *
+ *     ring record, replay, own event --> queue --progress thread--> chain (base/chain.h)
+ *
+ * One queue, in the order of the ring.  What a late handler has missed comes in front of it, for
+ * that handler alone; while a registration is under way nothing is handed out, so nothing of it
+ * is delivered before its acknowledgement or out of order. */
+#ifndef SX_CLIENT_EVENT_H
+#define SX_CLIENT_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pmix_common.h>
+
+#include "base/handlers.h"
+
+/* The table, made at its first use. */
+struct sx_handlers *sx_event_handlers(void);
+
+/* False while no handler is registered: what is told then waits for the first one. */
+bool sx_event_has_handlers(void);
+
+/* Forget all handlers and all that waits.  The progress thread has stopped. */
+void sx_event_deinit(void);
+
+/* Events that the ring has had so far, of all classes that carry any. */
+uint64_t sx_event_published(void);
+
+/* ---- the queue ----------------------------------------------------------------------------- */
+
+/* An event of this process's own making, for its own handlers only; everything is copied.
+ * @source NULL: this process.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE; as sx_flat_size. */
+pmix_status_t sx_event_local(pmix_status_t code, const pmix_proc_t *source,
+                             const pmix_info_t info[], size_t ninfo);
+
+/* The server is gone: tell the handlers.  Under lock. */
+void sx_event_lost_locked(void);
+
+/* A record of the ring: struct sx_event and what follows it.  Under lock. */
+void sx_event_record_locked(const void *bytes, size_t size);
+/* The ring has been read to where it was when @newest was counted.  Under lock. */
+void sx_event_read_to_locked(uint64_t newest);
+
+/* A list of kept events (struct sx_event_list) in front of the queue, for handler @only (NULL: for
+ * all).  Under lock. */
+void sx_event_list_locked(const void *bytes, size_t size, const size_t *only);
+
+/* Hand the next event to its handlers.  On the progress thread (or whoever plays it), without lock.
+ * Return: false when nothing may be handed out now. */
+bool sx_event_next(void);
+
+/* Forget what waits.  Under lock. */
+void sx_event_queue_clear_locked(void);
+
+/* Encode an event as it travels; *ret_bytes malloc'ed.  @affected and flags are taken from @info.
+ * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM (a directive of the wrong type, a custom range without
+ * targets); PMIX_ERR_NOT_SUPPORTED (a value that cannot travel); PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_event_encode(pmix_status_t code, const pmix_proc_t *source,
+                              pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
+                              void **ret_bytes, size_t *ret_size);
+
+#endif

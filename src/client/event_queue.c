@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_queue.c - events as bytes until a handler is to be called.
+ *
+ * Items are judged when they are taken out; what came from the server and contradicts itself is
+ * dropped with one line.  A range of numbers that is missing (the ring has lapped us, or an event
+ * was too large for a record) waits in the queue like an event: its turn asks the server for it.
+ * What the server no longer has becomes one event of our own, SHMIX_ERR_EVENTS_LOST, with the
+ * count. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <shmix.h>
+
+#include "base/chain.h"
+#include "base/clock.h"
+#include "base/flat.h"
+#include "base/log.h"
+#include "base/value.h"
+#include "client/client.h"
+#include "client/event.h"
+#include "client/progress.h"
+#include "ring/record.h"
+
+struct sx_event_item {
+    struct sx_list node;
+    bool is_range;         /* ask for first..last instead of delivering */
+    uint64_t first, last;
+    bool has_only;
+    size_t only; /* the one handler it is for */
+    bool is_local;
+    size_t size;
+    _Alignas(8) uint8_t bytes[]; /* struct sx_event and what follows it */
+};
+
+/* ---- in ------------------------------------------------------------------------------------ */
+
+static struct sx_event_item *item_new(const void *bytes, size_t size)
+{
+    struct sx_event_item *item = calloc(1, sizeof(*item) + size);
+
+    if (item == NULL) {
+        sx_log(SX_LOG_ERROR, "an event is lost: memory is short");
+        return NULL;
+    }
+    sx_list_init(&item->node);
+    item->size = size;
+    if (size > 0) {
+        memcpy(item->bytes, bytes, size);
+    }
+    return item;
+}
+
+static void range_add_locked(uint64_t first, uint64_t last)
+{
+    struct sx_event_item *item = first <= last ? item_new(NULL, 0) : NULL;
+
+    if (item != NULL) {
+        item->is_range = true;
+        item->first = first;
+        item->last = last;
+        sx_list_append(&sx_process.events, &item->node);
+    }
+}
+
+void sx_event_record_locked(const void *bytes, size_t size)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event event;
+
+    if (size < sizeof(event)) {
+        return;
+    }
+    memcpy(&event, bytes, sizeof(event));
+    if (p->event_gap) {
+        p->event_gap = false;
+        range_add_locked(p->event_last + 1, event.number - 1);
+    }
+    p->event_last = event.number > p->event_last ? event.number : p->event_last;
+    if ((event.flags & SX_EVENT_ASK) != 0) {
+        range_add_locked(event.number, event.number);
+        return;
+    }
+    struct sx_event_item *item = item_new(bytes, size);
+
+    if (item != NULL) {
+        sx_list_append(&p->events, &item->node);
+    }
+}
+
+void sx_event_read_to_locked(uint64_t newest)
+{
+    struct sx_process *const p = &sx_process;
+
+    if (p->event_gap) {
+        p->event_gap = false;
+        range_add_locked(p->event_last + 1, newest);
+    }
+    p->event_last = newest > p->event_last ? newest : p->event_last;
+}
+
+static void lost_add(uint64_t count)
+{
+    pmix_info_t info;
+
+    memset(&info, 0, sizeof(info));
+    memcpy(info.key, SHMIX_EVENTS_LOST_COUNT, sizeof(SHMIX_EVENTS_LOST_COUNT));
+    info.value.type = PMIX_UINT64;
+    info.value.data.uint64 = count;
+    (void)sx_event_local(SHMIX_ERR_EVENTS_LOST, NULL, &info, 1);
+}
+
+void sx_event_list_locked(const void *bytes, size_t size, const size_t *only)
+{
+    struct sx_list *const queue = &sx_process.events;
+    struct sx_list *const before = queue->next; /* all go in front of what waits now */
+    const uint8_t *at = bytes;
+    struct sx_event_list list;
+
+    if (size < sizeof(list)) {
+        return;
+    }
+    memcpy(&list, at, sizeof(list));
+    at += sizeof(list);
+    size -= sizeof(list);
+    for (uint32_t i = 0; i < list.count; i++) {
+        uint64_t length;
+
+        if (size < sizeof(length)) {
+            return;
+        }
+        memcpy(&length, at, sizeof(length));
+        at += sizeof(length);
+        size -= sizeof(length);
+        if (length < sizeof(struct sx_event) || length > size || sx_align_up(length, 8) > size) {
+            return;
+        }
+        struct sx_event_item *item = item_new(at, length);
+
+        if (item != NULL) {
+            item->has_only = only != NULL;
+            item->only = only != NULL ? *only : 0;
+            sx_list_append(before, &item->node);
+        }
+        at += sx_align_up(length, 8);
+        size -= sx_align_up(length, 8);
+    }
+}
+
+pmix_status_t sx_event_local(pmix_status_t code, const pmix_proc_t *source,
+                             const pmix_info_t info[], size_t ninfo)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event_item *item;
+    void *bytes = NULL;
+    size_t size = 0;
+    const pmix_status_t rc = sx_event_encode(code, source != NULL ? source : &p->self,
+                                             PMIX_RANGE_PROC_LOCAL, info, ninfo, &bytes, &size);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    item = item_new(bytes, size);
+    free(bytes);
+    if (item == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    item->is_local = true;
+    pthread_mutex_lock(&p->lock);
+    sx_list_append(&p->events, &item->node);
+    sx_local_ring_locked();
+    pthread_mutex_unlock(&p->lock);
+    return PMIX_SUCCESS;
+}
+
+void sx_event_lost_locked(void)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event event = { .code = PMIX_ERR_LOST_CONNECTION_TO_SERVER,
+                              .source_rank = p->server.rank,
+                              .source_len = (uint16_t)sx_name_len(p->server.nspace,
+                                                                  PMIX_MAX_NSLEN) };
+    uint8_t bytes[sizeof(event) + sizeof(p->server.nspace)] = { 0 };
+    struct sx_event_item *item;
+
+    memcpy(bytes, &event, sizeof(event));
+    memcpy(bytes + sizeof(event), p->server.nspace, event.source_len);
+    item = item_new(bytes, sizeof(event) + sx_align_up(event.source_len, 8));
+    if (item != NULL) {
+        item->is_local = true;
+        sx_list_append(&p->events, &item->node);
+    }
+}
+
+/* ---- out ----------------------------------------------------------------------------------- */
+
+/* An event read out of its bytes. */
+struct decoded {
+    struct sx_event event;
+    pmix_proc_t source;
+    pmix_proc_t *procs; /* targets, then affected */
+    pmix_info_t *info;
+    size_t ninfo;
+};
+
+static void decoded_clear(struct decoded *d)
+{
+    free(d->procs);
+    if (d->info != NULL) {
+        PMIX_INFO_FREE(d->info, d->ninfo);
+    }
+}
+
+/* Return: false for bytes that are no event. */
+static bool procs_decode(const uint8_t **at, size_t *left, pmix_proc_t *procs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t head[2];
+
+        if (*left < sizeof(head)) {
+            return false;
+        }
+        memcpy(head, *at, sizeof(head));
+        const size_t padded = sx_align_up(head[1], 8);
+
+        if (head[1] > PMIX_MAX_NSLEN || padded > *left - sizeof(head)) {
+            return false;
+        }
+        memset(&procs[i], 0, sizeof(procs[i]));
+        procs[i].rank = head[0];
+        memcpy(procs[i].nspace, *at + sizeof(head), head[1]);
+        *at += sizeof(head) + padded;
+        *left -= sizeof(head) + padded;
+    }
+    return true;
+}
+
+static bool item_decode(const struct sx_event_item *item, struct decoded *ret)
+{
+    const uint8_t *at = item->bytes;
+    size_t left = item->size;
+
+    memset(ret, 0, sizeof(*ret));
+    memcpy(&ret->event, at, sizeof(ret->event));
+    at += sizeof(ret->event);
+    left -= sizeof(ret->event);
+    const size_t padded = sx_align_up(ret->event.source_len, 8);
+    const size_t procs = (size_t)ret->event.target_count + ret->event.affected_count;
+
+    if (ret->event.source_len > PMIX_MAX_NSLEN || padded > left || procs > left / 8) {
+        return false;
+    }
+    ret->source.rank = ret->event.source_rank;
+    memcpy(ret->source.nspace, at, ret->event.source_len);
+    at += padded;
+    left -= padded;
+    ret->procs = calloc(procs + 1, sizeof(*ret->procs));
+    return ret->procs != NULL && procs_decode(&at, &left, ret->procs, procs) &&
+           ret->event.info_size <= left &&
+           (ret->event.info_size == 0 ||
+            sx_flat_infos_decode(at, ret->event.info_size, &ret->info, &ret->ninfo) ==
+                PMIX_SUCCESS);
+}
+
+/* A custom range names whom an event is for. */
+static bool is_for_us(const struct decoded *d)
+{
+    const pmix_proc_t *const self = &sx_process.self;
+
+    for (size_t i = 0; i < d->event.target_count; i++) {
+        if (strcmp(d->procs[i].nspace, self->nspace) == 0 &&
+            (d->procs[i].rank == self->rank || d->procs[i].rank == PMIX_RANK_WILDCARD)) {
+            return true;
+        }
+    }
+    return d->event.range != PMIX_RANGE_CUSTOM;
+}
+
+struct chain_task {
+    struct sx_task task;
+    struct sx_chain *chain;
+};
+static_assert(sizeof(struct chain_task) <= sizeof(union sx_chain_post), "fits the chain's room");
+
+static void chain_task_run(struct sx_task *task)
+{
+    sx_chain_step(SX_CONTAINER(task, struct chain_task, task)->chain);
+}
+
+static bool chain_post(struct sx_chain *chain, void *arg)
+{
+    struct chain_task *const post = (struct chain_task *)(void *)sx_chain_post(chain);
+
+    (void)arg;
+    if (!sx_process_ready()) {
+        return false;
+    }
+    *post = (struct chain_task){ .task = { .run = chain_task_run }, .chain = chain };
+    sx_task_post(&post->task);
+    return true;
+}
+
+static void item_deliver(const struct sx_event_item *item)
+{
+    struct decoded d;
+
+    if (!item_decode(item, &d)) {
+        sx_log(SX_LOG_ERROR, "an event from the server contradicts itself and is dropped");
+    } else if (is_for_us(&d)) {
+        const struct sx_chain_options options = {
+            .handlers = sx_event_handlers(),
+            .facts = { .code = d.event.code,
+                       .source = &d.source,
+                       .from_self = memcmp(&d.source, &sx_process.self, sizeof(d.source)) == 0,
+                       .non_default = (d.event.flags & SX_EVENT_NON_DEFAULT) != 0,
+                       .affected = d.procs + d.event.target_count,
+                       .affected_count = d.event.affected_count,
+                       .number = item->is_local ? 0 : d.event.number,
+                       .only = item->has_only ? &item->only : NULL },
+            .info = d.info,
+            .ninfo = d.ninfo,
+            .post = chain_post,
+        };
+        if (sx_chain_start(&options) != PMIX_SUCCESS) {
+            sx_log(SX_LOG_ERROR, "an event is lost: memory is short");
+        }
+    }
+    decoded_clear(&d);
+}
+
+/* ---- what is missing ----------------------------------------------------------------------- */
+
+/* An answer whose list is taken in under lock; @lost is told afterwards. */
+struct replay {
+    struct sx_call call;
+    uint64_t lost;
+};
+
+static void replay_answered(struct sx_call *call, const struct sx_frame *frame)
+{
+    struct replay *const replay = SX_CONTAINER(call, struct replay, call);
+    struct sx_event_list list;
+
+    if (call->status != PMIX_SUCCESS ||
+        frame->body_size < sizeof(struct sx_reply) + sizeof(list)) {
+        return;
+    }
+    const uint8_t *const at = (const uint8_t *)frame->body + sizeof(struct sx_reply);
+
+    memcpy(&list, at, sizeof(list));
+    replay->lost = list.lost;
+    sx_event_list_locked(at, frame->body_size - sizeof(struct sx_reply), NULL);
+}
+
+static void range_ask(uint64_t first, uint64_t last)
+{
+    struct sx_event_replay request = { .first = first, .last = last };
+    const struct iovec iov = { .iov_base = &request, .iov_len = sizeof(request) };
+    struct replay replay = { .call = { .fd = -1, .on_answer = replay_answered } };
+
+    if (sx_request(&replay.call, SX_MSG_EVENT_REPLAY, &iov, 1, SX_DEADLINE_NEVER) ==
+            PMIX_SUCCESS &&
+        replay.lost > 0) {
+        lost_add(replay.lost);
+    }
+}
+
+bool sx_event_next(void)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_list *node = NULL;
+
+    pthread_mutex_lock(&p->lock);
+    if (p->registrations == 0) {
+        node = sx_list_pop(&p->events);
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (node == NULL) {
+        return false;
+    }
+    struct sx_event_item *const item = SX_LIST_ENTRY(node, struct sx_event_item, node);
+
+    if (item->is_range) {
+        range_ask(item->first, item->last);
+    } else {
+        item_deliver(item);
+    }
+    free(item);
+    return true;
+}
+
+void sx_event_queue_clear_locked(void)
+{
+    struct sx_list *node;
+
+    while ((node = sx_list_pop(&sx_process.events)) != NULL) {
+        free(SX_LIST_ENTRY(node, struct sx_event_item, node));
+    }
+}

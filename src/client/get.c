@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* get.c - PMIx_Get and PMIx_Get_nb: read what is mapped, ask the server for the rest.
+ *
+ *     hit  --> decode, return
+ *     miss --reserved, optional, or our own value--> not found, without a message
+ *       \--> GET --the server has it now--> look again
+ *             \--timeout, not there, link lost--> that status
+ *
+ * A hit takes no lock and makes no system call, and one allocation for a scalar. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/flat.h"
+#include "base/role.h"
+#include "base/status.h"
+#include "base/value.h"
+#include "client/client.h"
+#include "client/keep.h"
+#include "client/lookup.h"
+#include "client/progress.h"
+
+/* ---- the answer --------------------------------------------------------------------------- */
+
+/* A string or bytes inside the mapping; everything else is decoded and stays ours. */
+static pmix_status_t point_at(pmix_value_t *ret, const struct sx_item *item)
+{
+    const char *const bytes = item->body;
+    const bool null = (item->cell.flags & SX_CELL_NULL) != 0;
+
+    memset(ret, 0, sizeof(*ret));
+    ret->type = item->cell.type;
+    /* The caller must not write there; the interface has no const for it. */
+    if (item->cell.type == PMIX_STRING && !null) {
+        if (item->cell.len == 0 || bytes[item->cell.len - 1] != '\0') {
+            return PMIX_ERR_UNPACK_FAILURE;
+        }
+        ret->data.string = (char *)(uintptr_t)bytes;
+        return PMIX_SUCCESS;
+    }
+    if (item->cell.type == PMIX_BYTE_OBJECT && !null) {
+        ret->data.bo.bytes = (char *)(uintptr_t)bytes;
+        ret->data.bo.size = item->cell.len;
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t rc = sx_flat_decode(ret, &item->cell, bytes, item->cell.len);
+    if (rc == PMIX_SUCCESS && item->cell.len != 0) {
+        return sx_keep_content(ret);
+    }
+    return rc;
+}
+
+/* Decode @item into storage that already exists. */
+static pmix_status_t fill(const struct sx_lookup *lookup, const struct sx_item *item,
+                          pmix_value_t *ret)
+{
+    if (lookup->key == NULL) {
+        const pmix_status_t rc = sx_lookup_collect(lookup, ret);
+
+        return rc == PMIX_SUCCESS && lookup->is_pointers ? sx_keep_content(ret) : rc;
+    }
+    if (lookup->is_pointers) {
+        return point_at(ret, item);
+    }
+    return sx_flat_decode(ret, &item->cell, item->body, item->cell.len);
+}
+
+static pmix_status_t answer(const struct sx_lookup *lookup, const struct sx_item *item,
+                            pmix_value_t **ret)
+{
+    if (lookup->is_static) {
+        return *ret != NULL ? fill(lookup, item, *ret) : PMIX_ERR_BAD_PARAM;
+    }
+    pmix_value_t *const value = lookup->is_pointers ? sx_keep_value() : malloc(sizeof(*value));
+    if (value == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const pmix_status_t rc = fill(lookup, item, value);
+    if (rc == PMIX_SUCCESS) {
+        *ret = value;
+    } else if (!lookup->is_pointers) {
+        free(value);
+    }
+    return rc;
+}
+
+/* Look and answer, from memory. */
+static pmix_status_t look(const struct sx_lookup *lookup, pmix_value_t **ret)
+{
+    struct sx_item item;
+
+    if (lookup->key == NULL) {
+        return answer(lookup, NULL, ret);
+    }
+    const pmix_status_t rc = sx_lookup_find(lookup, &item);
+    return rc == PMIX_SUCCESS ? answer(lookup, &item, ret) : rc;
+}
+
+/* ---- what the server knows ---------------------------------------------------------------- */
+
+/* Can the server know more than is mapped?  Return: PMIX_SUCCESS when it is worth asking. */
+static pmix_status_t worth_asking(const struct sx_lookup *lookup)
+{
+    const struct sx_process *const p = &sx_process;
+    const pmix_status_t rc = sx_link_status();
+
+    if (lookup->optional || lookup->reserved || lookup->realm != SX_REALM_JOB ||
+        rc == PMIX_ERR_UNREACH) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    /* What we put is seen at once, and nobody else puts for us. */
+    if (lookup->view == p->own && lookup->rank == p->self.rank) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    return rc;
+}
+
+/* A namespace whose store has not been fetched.  Return: PMIX_ERR_NOT_FOUND when there is no
+ * need or no such namespace. */
+static pmix_status_t fetch_foreign(struct sx_lookup *lookup)
+{
+    if (lookup->optional || (lookup->view != NULL && sx_view_shared(lookup->view) != NULL)) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    const pmix_status_t rc = sx_view_fetch(lookup->nspace, &lookup->view);
+    return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc;
+}
+
+static int get_request(const struct sx_lookup *lookup, struct sx_get *get, struct iovec iov[2])
+{
+    *get = (struct sx_get){ .rank = lookup->rank,
+                            .flags = lookup->immediate ? SX_GET_IMMEDIATE : 0,
+                            .timeout_ns = lookup->timeout_ns,
+                            .key_size = lookup->key != NULL ? (uint32_t)lookup->key_len + 1 : 0 };
+    memcpy(get->nspace, lookup->nspace, strlen(lookup->nspace));
+    iov[0] = (struct iovec){ get, sizeof(*get) };
+    iov[1] = (struct iovec){ (void *)(uintptr_t)lookup->key, get->key_size };
+    return get->key_size != 0 ? 2 : 1;
+}
+
+static pmix_status_t ask(const struct sx_lookup *lookup)
+{
+    struct sx_call call = SX_CALL_INIT(NULL);
+    struct sx_get get;
+    struct iovec iov[2];
+    const int iov_count = get_request(lookup, &get, iov);
+    const uint64_t deadline_ns = lookup->timeout_ns != 0
+                                     ? sx_deadline_ns(sx_now_ns(), lookup->timeout_ns)
+                                     : SX_DEADLINE_NEVER;
+
+    const pmix_status_t rc = sx_request(&call, SX_MSG_GET, iov, iov_count, deadline_ns);
+    if (rc == PMIX_ERR_TIMEOUT && !call.done) {
+        (void)sx_request_tell(SX_MSG_GET_CANCEL, call.id, NULL, 0);
+    }
+    return rc;
+}
+
+static pmix_status_t get_missed(struct sx_lookup *lookup, pmix_value_t **ret)
+{
+    pmix_status_t rc = fetch_foreign(lookup);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = look(lookup, ret);
+    }
+    if (rc != PMIX_ERR_NOT_FOUND) {
+        return rc;
+    }
+    rc = worth_asking(lookup);
+    if (rc == PMIX_SUCCESS) {
+        rc = ask(lookup);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    (void)fetch_foreign(lookup);
+    sx_view_renew(&lookup->view);
+    return look(lookup, ret);
+}
+
+/* ---- PMIx_Get ----------------------------------------------------------------------------- */
+
+pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
+                       size_t ninfo, pmix_value_t **val)
+{
+    const struct sx_role_server *const server = sx_role_server_get();
+    struct sx_lookup lookup;
+
+    if (val == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (__builtin_expect(server != NULL, 0)) {
+        const pmix_status_t rc = server->get(proc, key, info, ninfo, val);
+
+        if (rc == PMIX_SUCCESS || !sx_process_ready()) {
+            return rc;
+        }
+    }
+    if (!sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    pmix_status_t rc = sx_lookup_init(&lookup, proc, key, info, ninfo);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    sx_view_renew(&lookup.view);
+    rc = look(&lookup, val);
+    return rc == PMIX_ERR_NOT_FOUND ? get_missed(&lookup, val) : rc;
+}
+
+/* ---- PMIx_Get_nb -------------------------------------------------------------------------- */
+
+struct get_nb {
+    struct sx_task task;
+    struct sx_call call;
+    struct sx_lookup lookup; /* its strings are the ones below */
+    pmix_value_cbfunc_t cbfunc;
+    void *cbdata;
+    pmix_status_t status;
+    pmix_value_t *value;
+    char nspace[PMIX_MAX_NSLEN + 1];
+    char key[PMIX_MAX_KEYLEN + 1];
+    char hostname[]; /* only when one was given */
+};
+
+static void get_nb_deliver(struct get_nb *op)
+{
+    op->cbfunc(op->status, op->value, op->cbdata);
+    if (op->value != NULL && !op->lookup.is_pointers) {
+        sx_value_destruct(op->value);
+        free(op->value);
+    }
+    free(op);
+}
+
+static void get_nb_found(struct sx_task *task)
+{
+    get_nb_deliver(SX_CONTAINER(task, struct get_nb, task));
+}
+
+static void get_nb_answered(struct sx_task *task)
+{
+    struct get_nb *const op = SX_CONTAINER(task, struct get_nb, task);
+
+    op->status = op->call.status;
+    if (op->status == PMIX_SUCCESS) {
+        (void)fetch_foreign(&op->lookup);
+        sx_view_renew(&op->lookup.view);
+        op->status = look(&op->lookup, &op->value);
+    }
+    get_nb_deliver(op);
+}
+
+static void get_nb_done(struct sx_call *call, const struct sx_frame *frame)
+{
+    struct get_nb *const op = SX_CONTAINER(call, struct get_nb, call);
+
+    (void)frame;
+    op->task.run = get_nb_answered;
+    sx_task_post_locked(&op->task);
+}
+
+/* On the progress thread, which may wait for a store but not for a value. */
+static void get_nb_missed(struct sx_task *task)
+{
+    struct get_nb *const op = SX_CONTAINER(task, struct get_nb, task);
+    struct sx_get get;
+    struct iovec iov[2];
+
+    op->status = fetch_foreign(&op->lookup);
+    if (op->status == PMIX_SUCCESS) {
+        op->status = look(&op->lookup, &op->value);
+    }
+    if (op->status == PMIX_ERR_NOT_FOUND) {
+        op->status = worth_asking(&op->lookup);
+        if (op->status == PMIX_SUCCESS) {
+            const int iov_count = get_request(&op->lookup, &get, iov);
+
+            op->call = (struct sx_call)SX_CALL_INIT(get_nb_done);
+            op->status = sx_request_start(&op->call, SX_MSG_GET, iov, iov_count);
+            if (op->status == PMIX_SUCCESS) {
+                return;
+            }
+        }
+    }
+    get_nb_deliver(op);
+}
+
+static struct get_nb *get_nb_new(const struct sx_lookup *lookup, pmix_value_cbfunc_t cbfunc,
+                                 void *cbdata)
+{
+    const size_t hostname_size = lookup->hostname != NULL ? strlen(lookup->hostname) + 1 : 0;
+    struct get_nb *const op = malloc(sizeof(*op) + hostname_size);
+
+    if (op == NULL) {
+        return NULL;
+    }
+    memset(op, 0, sizeof(*op));
+    op->lookup = *lookup;
+    op->cbfunc = cbfunc;
+    op->cbdata = cbdata;
+    memcpy(op->nspace, lookup->nspace, strlen(lookup->nspace));
+    op->lookup.nspace = op->nspace;
+    if (lookup->key != NULL) {
+        memcpy(op->key, lookup->key, lookup->key_len);
+        op->lookup.key = op->key;
+    }
+    if (hostname_size != 0) {
+        memcpy(op->hostname, lookup->hostname, hostname_size);
+        op->lookup.hostname = op->hostname;
+    }
+    return op;
+}
+
+/* A process that is only a server: its own answer, from a thread that ends with it. */
+static pmix_status_t get_nb_server(const struct sx_role_server *server, const pmix_proc_t *proc,
+                                   const char *key, const pmix_info_t info[], size_t ninfo,
+                                   pmix_value_cbfunc_t cbfunc, void *cbdata)
+{
+    struct get_nb *const op = calloc(1, sizeof(*op));
+
+    if (op == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    op->task.run = get_nb_found;
+    op->cbfunc = cbfunc;
+    op->cbdata = cbdata;
+    op->status = server->get(proc, key, info, ninfo, &op->value);
+    const pmix_status_t rc =
+        op->status == PMIX_ERR_BAD_PARAM ? op->status : sx_task_run_alone(&op->task);
+    if (rc != PMIX_SUCCESS) {
+        if (op->value != NULL) {
+            sx_value_destruct(op->value);
+            free(op->value);
+        }
+        free(op);
+    }
+    return rc;
+}
+
+pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
+                          size_t ninfo, pmix_value_cbfunc_t cbfunc, void *cbdata)
+{
+    const struct sx_role_server *const server = sx_role_server_get();
+    struct sx_lookup lookup;
+
+    if (cbfunc == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (!sx_process_ready()) {
+        return server == NULL
+                   ? PMIX_ERR_INIT
+                   : get_nb_server(server, proc, key, info, ninfo, cbfunc, cbdata);
+    }
+    pmix_status_t rc = sx_lookup_init(&lookup, proc, key, info, ninfo);
+    if (rc == PMIX_SUCCESS && lookup.is_static) {
+        rc = PMIX_ERR_BAD_PARAM; /* there is no storage to fill */
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_progress_start();
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    struct get_nb *const op = get_nb_new(&lookup, cbfunc, cbdata);
+    if (op == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_view_renew(&op->lookup.view);
+    op->status = look(&op->lookup, &op->value);
+    op->task.run = op->status == PMIX_ERR_NOT_FOUND ? get_nb_missed : get_nb_found;
+    sx_task_post(&op->task);
+    return PMIX_SUCCESS;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* native.c - job and key handles: open, move, let go.
+ *
+ *     job: OPEN in generation g --refresh--> OPEN in g', holding g --unpin--> OPEN in g'
+ *            \--PMIx_Finalize--> DEAD (says PMIX_ERR_INIT) --close--> gone
+ *
+ * A generation that this process has mapped for PMIx_Get already is borrowed; a newer one is
+ * mapped for the job alone, so that it can be given back.  Everything that changes a handle
+ * happens here and under view_lock; reads are native_read.c's and take no lock.  Memory is
+ * bounded by the keys asked for and the generations not yet unpinned. */
+#include "client/native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "client/client.h"
+
+/* The open jobs, under view_lock. */
+static struct sx_list jobs = SX_LIST_INIT(jobs);
+
+static_assert((int)SHMIX_JOB == (int)SX_REALM_JOB && (int)SHMIX_NODE == (int)SX_REALM_NODE &&
+                  (int)SHMIX_APP == (int)SX_REALM_APP &&
+                  (int)SHMIX_SESSION == (int)SX_REALM_SESSION,
+              "one numbering");
+
+static struct sx_hold *newest_of(const shmix_job_t *job)
+{
+    /* A-hold <- R-hold (job_move): the hold is filled before it is named. */
+    return atomic_load_explicit(&job->newest, memory_order_acquire);
+}
+
+/* ---- generations ---------------------------------------------------------------------------- */
+
+static bool is_current(const struct sx_store *store)
+{
+    return store != NULL && sx_store_successor(store) == 0;
+}
+
+/* The newest store there is for @job.  *ret_owned: it has been mapped for the job. */
+static pmix_status_t store_obtain(const shmix_job_t *job, struct sx_store *ret_store,
+                                  bool *ret_owned)
+{
+    const struct sx_view *const view = sx_view_find(job->nspace, strlen(job->nspace));
+    const struct sx_store *mapped = view != NULL ? sx_view_shared(view) : NULL;
+    const bool first = newest_of(job) == NULL;
+    pmix_status_t rc = sx_link_status();
+
+    if (rc == PMIX_ERR_UNREACH) {
+        /* A process on its own has nothing but what it said itself. */
+        mapped = view != NULL ? sx_view_private(view) : NULL;
+        rc = PMIX_ERR_NOT_FOUND;
+    }
+    *ret_owned = false;
+    if (is_current(mapped)) {
+        *ret_store = *mapped;
+        return PMIX_SUCCESS;
+    }
+    if (rc == PMIX_SUCCESS) {
+        *ret_owned = true;
+        return sx_view_download_locked(job->nspace, ret_store);
+    }
+    if (first && mapped != NULL) {
+        *ret_store = *mapped; /* the last that we shall ever see of it */
+        return PMIX_SUCCESS;
+    }
+    return rc;
+}
+
+static struct sx_hold *hold_free(struct sx_hold *hold)
+{
+    if (hold != NULL && hold->owned) {
+        sx_store_detach(&hold->store);
+    }
+    free(hold);
+    return NULL;
+}
+
+static void holds_free(struct sx_hold *hold)
+{
+    while (hold != NULL) {
+        struct sx_hold *const older = hold->older;
+
+        hold_free(hold);
+        hold = older;
+    }
+}
+
+static pmix_status_t hold_new(const shmix_job_t *job, struct sx_hold **ret_hold)
+{
+    struct sx_hold *const hold =
+        calloc(1, sizeof(*hold) + job->key_count * sizeof(hold->bindings[0]));
+
+    if (hold == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const pmix_status_t rc = store_obtain(job, &hold->store, &hold->owned);
+    if (rc != PMIX_SUCCESS) {
+        free(hold);
+        return rc;
+    }
+    *ret_hold = hold;
+    return PMIX_SUCCESS;
+}
+
+static void binding_init(struct sx_binding *binding, const struct sx_hold *hold,
+                         const shmix_key_t *key)
+{
+    binding->store = hold->store;
+    atomic_init(&binding->column, sx_store_column_hashed(&hold->store, key->hash, key->realm,
+                                                         key->text, key->text_len));
+}
+
+/* Step over to @hold, which has room for the bindings of all keys. */
+static void job_move(shmix_job_t *job, struct sx_hold *hold)
+{
+    size_t index = 0;
+
+    hold->older = newest_of(job);
+    for (shmix_key_t *key = job->keys; key != NULL; key = key->next) {
+        struct sx_binding *const binding = &hold->bindings[index++];
+
+        binding_init(binding, hold, key);
+        /* R-bind -> A-bind (native_read.c): store and column are there. */
+        atomic_store_explicit(&key->binding, binding, memory_order_release);
+    }
+    /* R-hold -> A-hold (newest_of) */
+    atomic_store_explicit(&job->newest, hold, memory_order_release);
+}
+
+/* ---- jobs ----------------------------------------------------------------------------------- */
+
+/* Under view_lock. */
+static pmix_status_t job_open_locked(shmix_job_t *job)
+{
+    struct sx_hold *hold;
+
+    /* Looked at under the lock: sx_native_deinit either finds this job or came before. */
+    if (!sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    if (job->nspace[0] == '\0') {
+        memcpy(job->nspace, sx_process.self.nspace, sizeof(job->nspace));
+    }
+    const pmix_status_t rc = hold_new(job, &hold);
+    if (rc == PMIX_SUCCESS) {
+        job_move(job, hold);
+        sx_list_append(&jobs, &job->node);
+    }
+    return rc;
+}
+
+pmix_status_t shmix_job_open(const char *nspace, shmix_job_t **ret_job)
+{
+    const size_t len = nspace != NULL ? strnlen(nspace, PMIX_MAX_NSLEN + 1) : 0;
+
+    if (ret_job == NULL || len > PMIX_MAX_NSLEN) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    shmix_job_t *const job = calloc(1, sizeof(*job));
+    if (job == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (len != 0) {
+        memcpy(job->nspace, nspace, len);
+    }
+    sx_list_init(&job->node);
+    pthread_mutex_lock(&sx_process.view_lock);
+    const pmix_status_t rc = job_open_locked(job);
+    pthread_mutex_unlock(&sx_process.view_lock);
+    if (rc != PMIX_SUCCESS) {
+        free(job);
+        return rc;
+    }
+    *ret_job = job;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t shmix_job_close(shmix_job_t *job)
+{
+    if (job == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    pthread_mutex_lock(&sx_process.view_lock);
+    sx_list_remove(&job->node);
+    holds_free(newest_of(job));
+    pthread_mutex_unlock(&sx_process.view_lock);
+    while (job->keys != NULL) {
+        shmix_key_t *const next = job->keys->next;
+
+        free(job->keys);
+        job->keys = next;
+    }
+    free(job);
+    return PMIX_SUCCESS;
+}
+
+/* Under view_lock. */
+static pmix_status_t job_refresh_locked(shmix_job_t *job)
+{
+    const struct sx_hold *const newest = newest_of(job);
+    struct sx_hold *hold;
+
+    if (newest == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    if (is_current(&newest->store)) {
+        return PMIX_SUCCESS; /* another thread was faster */
+    }
+    const pmix_status_t rc = hold_new(job, &hold);
+    if (rc == PMIX_SUCCESS) {
+        job_move(job, hold);
+    }
+    return rc;
+}
+
+pmix_status_t shmix_job_refresh(shmix_job_t *job)
+{
+    if (job == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    const struct sx_hold *const newest = newest_of(job);
+    if (newest != NULL && is_current(&newest->store)) {
+        return PMIX_SUCCESS;
+    }
+    pthread_mutex_lock(&sx_process.view_lock);
+    const pmix_status_t rc = job_refresh_locked(job);
+    pthread_mutex_unlock(&sx_process.view_lock);
+    return rc;
+}
+
+pmix_status_t shmix_job_unpin(shmix_job_t *job)
+{
+    if (job == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    pthread_mutex_lock(&sx_process.view_lock);
+    struct sx_hold *const newest = newest_of(job);
+    if (newest != NULL) {
+        holds_free(newest->older);
+        newest->older = NULL;
+    }
+    pthread_mutex_unlock(&sx_process.view_lock);
+    return newest != NULL ? PMIX_SUCCESS : PMIX_ERR_INIT;
+}
+
+pmix_status_t shmix_job_generation(const shmix_job_t *job, uint64_t *ret_generation)
+{
+    if (job == NULL || ret_generation == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    const struct sx_hold *const newest = newest_of(job);
+    if (newest == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    *ret_generation = sx_segment_header(&newest->store.seg)->generation;
+    return PMIX_SUCCESS;
+}
+
+void sx_native_deinit(void)
+{
+    struct sx_list *node;
+
+    pthread_mutex_lock(&sx_process.view_lock);
+    while ((node = sx_list_pop(&jobs)) != NULL) {
+        shmix_job_t *const job = SX_LIST_ENTRY(node, shmix_job_t, node);
+        struct sx_hold *const hold = newest_of(job);
+
+        for (shmix_key_t *key = job->keys; key != NULL; key = key->next) {
+            atomic_store_explicit(&key->binding, NULL, memory_order_release);
+        }
+        atomic_store_explicit(&job->newest, NULL, memory_order_release);
+        holds_free(hold);
+    }
+    pthread_mutex_unlock(&sx_process.view_lock);
+}
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+static shmix_key_t *key_known(const shmix_job_t *job, const shmix_key_t *like, const char *text)
+{
+    shmix_key_t *key = job->keys;
+
+    while (key != NULL &&
+           (key->hash != like->hash || key->realm != like->realm ||
+            key->text_len != like->text_len || memcmp(key->text, text, like->text_len) != 0)) {
+        key = key->next;
+    }
+    return key;
+}
+
+/* Under view_lock.  @like says what is wanted. */
+static pmix_status_t key_find_locked(shmix_job_t *job, const shmix_key_t *like, const char *text,
+                                     const shmix_key_t **ret_key)
+{
+    const struct sx_hold *const newest = newest_of(job);
+
+    if (newest == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    shmix_key_t *key = key_known(job, like, text);
+    if (key == NULL) {
+        key = calloc(1, sizeof(*key) + like->text_len + 1);
+        if (key == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        key->hash = like->hash;
+        key->realm = like->realm;
+        key->text_len = like->text_len;
+        memcpy(key->text, text, like->text_len);
+        binding_init(&key->first, newest, key);
+        atomic_init(&key->binding, &key->first);
+        key->next = job->keys;
+        job->keys = key;
+        job->key_count++;
+    }
+    *ret_key = key;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t shmix_key_find(shmix_job_t *job, shmix_realm_t realm, const char *key,
+                             const shmix_key_t **ret_key)
+{
+    shmix_key_t like = { .realm = (enum sx_realm)realm };
+
+    if (job == NULL || ret_key == NULL || (unsigned)realm > SHMIX_SESSION || key == NULL ||
+        !sx_key_is_valid(key, &like.text_len)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    like.hash = sx_store_hash(like.realm, key, like.text_len);
+    pthread_mutex_lock(&sx_process.view_lock);
+    const pmix_status_t rc = key_find_locked(job, &like, key, ret_key);
+    pthread_mutex_unlock(&sx_process.view_lock);
+    return rc;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* notify.c - PMIx_Notify_event: an event, encoded once, into the lane.
+ *
+ * The server says who sent it and orders it; the sender's own handlers hear of it as everybody
+ * else's do, from the ring.  Only the range PMIX_RANGE_PROC_LOCAL never leaves the process. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/flat.h"
+#include "base/role.h"
+#include "base/status.h"
+#include "base/value.h"
+#include "client/client.h"
+#include "client/event.h"
+#include "client/progress.h"
+#include "client/wire.h"
+#include "ring/record.h"
+
+/* What the infos say of the event itself. */
+struct directives {
+    const pmix_proc_t *targets, *affected;
+    size_t target_count, affected_count;
+    uint8_t flags;
+};
+
+/* A process or an array of them, in place.  Return: false for anything else. */
+static bool procs_of(const pmix_value_t *value, const pmix_proc_t **ret, size_t *ret_count)
+{
+    if (value->type == PMIX_PROC && value->data.proc != NULL) {
+        *ret = value->data.proc;
+        *ret_count = 1;
+        return true;
+    }
+    if (value->type == PMIX_DATA_ARRAY && value->data.darray != NULL &&
+        value->data.darray->type == PMIX_PROC && value->data.darray->array != NULL) {
+        *ret = value->data.darray->array;
+        *ret_count = value->data.darray->size;
+        return *ret_count > 0;
+    }
+    return false;
+}
+
+static pmix_status_t directives_read(struct directives *d, const pmix_info_t info[], size_t ninfo)
+{
+    memset(d, 0, sizeof(*d));
+    for (size_t i = 0; i < ninfo; i++) {
+        const pmix_value_t *const value = &info[i].value;
+        bool good = true;
+
+        if (sx_name_len(info[i].key, sizeof(info[i].key)) >= sizeof(info[i].key)) {
+            return PMIX_ERR_BAD_PARAM;
+        }
+        if (strcmp(info[i].key, PMIX_EVENT_CUSTOM_RANGE) == 0) {
+            good = procs_of(value, &d->targets, &d->target_count);
+        } else if (strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) == 0 ||
+                   strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROCS) == 0) {
+            good = procs_of(value, &d->affected, &d->affected_count);
+        } else if (strcmp(info[i].key, PMIX_EVENT_NON_DEFAULT) == 0) {
+            d->flags |= sx_value_is_true(value) ? SX_EVENT_NON_DEFAULT : 0;
+        } else if (strcmp(info[i].key, PMIX_EVENT_DO_NOT_CACHE) == 0) {
+            d->flags |= sx_value_is_true(value) ? SX_EVENT_DO_NOT_CACHE : 0;
+        }
+        if (!good) {
+            return PMIX_ERR_BAD_PARAM;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+/* A list that may be empty. */
+static pmix_status_t procs_size(const pmix_proc_t *procs, size_t count, size_t *ret_size)
+{
+    *ret_size = 0;
+    return count == 0 ? PMIX_SUCCESS : sx_wire_procs_size(procs, count, ret_size);
+}
+
+pmix_status_t sx_event_encode(pmix_status_t code, const pmix_proc_t *source,
+                              pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
+                              void **ret_bytes, size_t *ret_size)
+{
+    const size_t name_len = sx_name_len(source->nspace, PMIX_MAX_NSLEN);
+    size_t targets_size = 0, affected_size = 0, info_size = 0;
+    struct directives d;
+    pmix_status_t rc = directives_read(&d, info, ninfo);
+
+    if (rc == PMIX_SUCCESS && range == PMIX_RANGE_CUSTOM && d.target_count == 0) {
+        rc = PMIX_ERR_BAD_PARAM; /* for whom? */
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = procs_size(d.targets, d.target_count, &targets_size);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = procs_size(d.affected, d.affected_count, &affected_size);
+    }
+    if (rc == PMIX_SUCCESS && ninfo > 0) {
+        rc = sx_flat_infos_size(info, ninfo, &info_size);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    const struct sx_event event = {
+        .code = code,
+        .source_rank = source->rank,
+        .range = range,
+        .flags = d.flags,
+        .source_len = (uint16_t)name_len,
+        .target_count = (uint32_t)d.target_count,
+        .affected_count = (uint32_t)d.affected_count,
+        .info_size = (uint32_t)info_size,
+    };
+    const size_t size = sizeof(event) + sx_align_up(name_len, 8) + targets_size + affected_size +
+                        info_size;
+    uint8_t *const bytes = info_size > UINT32_MAX - 8 ? NULL : calloc(1, size);
+
+    if (bytes == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    uint8_t *at = bytes + sizeof(event);
+
+    memcpy(bytes, &event, sizeof(event));
+    memcpy(at, source->nspace, name_len);
+    at += sx_align_up(name_len, 8);
+    at = d.target_count > 0 ? sx_wire_procs_write(at, d.targets, d.target_count) : at;
+    at = d.affected_count > 0 ? sx_wire_procs_write(at, d.affected, d.affected_count) : at;
+    if (info_size > 0) {
+        rc = sx_flat_infos_encode(info, ninfo, at, info_size);
+    }
+    if (rc != PMIX_SUCCESS) {
+        free(bytes);
+        return rc;
+    }
+    *ret_bytes = bytes;
+    *ret_size = size;
+    return PMIX_SUCCESS;
+}
+
+static bool bell_has_rung(void *arg)
+{
+    return sx_door_epoch(&sx_process.slot->bell) != *(const uint32_t *)arg;
+}
+
+/* Into the lane; a full one holds up this caller and nobody else. */
+static pmix_status_t lane_send(struct sx_process *p, const void *bytes, size_t size)
+{
+    const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
+    pmix_status_t rc = PMIX_ERR_WOULD_BLOCK;
+
+    while (rc == PMIX_ERR_WOULD_BLOCK) {
+        uint32_t bell = sx_door_epoch(&p->slot->bell);
+
+        pthread_mutex_lock(&p->lane_lock);
+        rc = sx_lane_append(&p->lane, SX_LANE_NOTIFY, &iov, 1);
+        sx_lane_doorbell(&p->lane);
+        pthread_mutex_unlock(&p->lane_lock);
+        if (rc == PMIX_ERR_WOULD_BLOCK) {
+            const pmix_status_t waited = sx_wait_until(bell_has_rung, &bell, 1,
+                                                       SX_DEADLINE_NEVER);
+
+            rc = waited == PMIX_SUCCESS ? rc : waited;
+        }
+    }
+    return rc;
+}
+
+static pmix_status_t event_send(pmix_status_t code, pmix_data_range_t range,
+                                const pmix_info_t info[], size_t ninfo)
+{
+    struct sx_process *const p = &sx_process;
+    pmix_status_t rc = sx_link_status();
+    void *bytes = NULL;
+    size_t size = 0;
+
+    if (rc == PMIX_ERR_UNREACH) { /* alone: there is nobody else to tell */
+        return sx_event_local(code, NULL, info, ninfo);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_event_encode(code, &p->self, range, info, ninfo, &bytes, &size);
+    }
+    if (rc == PMIX_SUCCESS && size <= SX_LANE_MESSAGE_MAX) {
+        rc = lane_send(p, bytes, size);
+    } else if (rc == PMIX_SUCCESS) {
+        const struct iovec iov = { .iov_base = bytes, .iov_len = size };
+        struct sx_call call = SX_CALL_INIT(NULL);
+
+        rc = sx_request(&call, SX_MSG_EVENT_BULK, &iov, 1, SX_DEADLINE_NEVER);
+    }
+    free(bytes);
+    return rc;
+}
+
+struct notified {
+    struct sx_task task;
+    pmix_op_cbfunc_t cbfunc;
+    void *cbdata;
+};
+
+static void notified_run(struct sx_task *task)
+{
+    struct notified *const notified = SX_CONTAINER(task, struct notified, task);
+
+    notified->cbfunc(PMIX_SUCCESS, notified->cbdata);
+    free(notified);
+}
+
+pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
+                                pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
+                                pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    const struct sx_role_server *const server = sx_role_server_get();
+    struct notified *notified = NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (server == NULL && !sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    if ((info == NULL && ninfo != 0) || range > PMIX_RANGE_PROC_LOCAL ||
+        (source != NULL && !sx_proc_is_valid(source))) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (cbfunc != NULL) {
+        rc = server == NULL ? sx_progress_start() : PMIX_SUCCESS;
+        notified = rc == PMIX_SUCCESS ? malloc(sizeof(*notified)) : NULL;
+        if (notified == NULL) {
+            return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        *notified = (struct notified){ .task = { .run = notified_run }, .cbfunc = cbfunc,
+                                       .cbdata = cbdata };
+    }
+    if (server != NULL) {
+        rc = server->notify(status, source, range, info, ninfo);
+    } else if (range == PMIX_RANGE_PROC_LOCAL) {
+        rc = sx_event_local(status, NULL, info, ninfo);
+    } else {
+        rc = event_send(status, range, info, ninfo);
+    }
+    if (notified != NULL && rc == PMIX_SUCCESS && server == NULL) {
+        sx_task_post(&notified->task);
+    } else if (notified != NULL && rc == PMIX_SUCCESS) {
+        rc = sx_task_run_alone(&notified->task);
+    }
+    if (notified != NULL && rc != PMIX_SUCCESS) {
+        free(notified);
+    }
+    return rc;
+}

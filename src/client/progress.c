@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* progress.c - the one wait of a client, the pump, and who runs callbacks.
+ *
+ *     PMIX_EXTERNAL_PROGRESS: none --first task--> queue --PMIx_Progress, or the end--> run
+ *     else:                   none --first need--> a thread of our own, until the end
+ *
+ * Entered from every blocking call (sx_wait_until) and from the progress thread, which exists from
+ * the first non-blocking call or event handler on.  A callback may call any blocking function: it
+ * then pumps for itself.  What it must not do is wait for another callback. */
+#include "client/progress.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "client/client.h"
+#include "client/event.h"
+#include "ring/bell.h"
+#include "ring/life.h"
+#include "ring/record.h"
+
+#define SX_RESULTS_SEND_NS (5 * SX_NS_PER_SEC)
+
+/* ---- sleeping ----------------------------------------------------------------------------- */
+
+struct sx_sleep {
+    struct sx_bell_watch watch[4 + SX_RING_CLASS_MAX / 2];
+    const struct sx_door *doors[SX_RING_CLASS_MAX / 2]; /* of event classes, behind the four */
+    size_t count, door_count;
+    const struct sx_door *ring_door; /* of watch[0]; NULL: only the local door is watched */
+};
+
+static void watch_add(struct sx_sleep *sleep, const struct sx_door *door)
+{
+    sleep->watch[sleep->count++] = sx_door_watch(door);
+}
+
+/* The doors of the event classes that some handler may want: the progress thread's business. */
+static void events_watch(struct sx_sleep *sleep)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    const uint32_t classes = p->event_classes;
+    pthread_mutex_unlock(&p->lock);
+    if (sleep->ring_door == NULL || !sx_bell_has_waitv()) {
+        return; /* `any` tells of them all */
+    }
+    for (uint32_t i = 1; i < SX_RING_CLASS_MAX / 2; i++) {
+        if ((classes >> i & 1) != 0) {
+            sleep->doors[sleep->door_count++] = &p->ring.header->doors[i];
+            watch_add(sleep, &p->ring.header->doors[i]);
+        }
+    }
+}
+
+/* Read the words that can tell of news; the caller pumps after it. */
+static void sleep_prepare(struct sx_sleep *sleep)
+{
+    struct sx_process *const p = &sx_process;
+
+    sleep->count = 0;
+    sleep->door_count = 0;
+    sleep->ring_door = NULL;
+    /* acquire: the mappings are there when the link is. */
+    if (atomic_load_explicit(&p->link, memory_order_acquire) == SX_LINK_LIVE) {
+        const struct sx_ring_header *const ring = p->ring.header;
+
+        sleep->ring_door = sx_bell_has_waitv() ? &ring->doors[SX_CLASS_COLLECTIVE] : &ring->any;
+        watch_add(sleep, sleep->ring_door);
+        watch_add(sleep, &p->slot->bell);
+        sleep->watch[sleep->count++] = (struct sx_bell_watch){
+            .word = &p->board.header->life_word,
+            .seen = sx_board_life_seen(&p->board),
+        };
+    }
+    watch_add(sleep, &p->local);
+}
+
+static pmix_status_t sleep_until(const struct sx_sleep *sleep, uint64_t deadline_ns)
+{
+    const pmix_status_t rc =
+        sx_bell_wait(sleep->watch, sleep->count, SX_BELL_ALL, deadline_ns);
+
+    if (sleep->ring_door != NULL) {
+        sx_door_pass_on(sleep->ring_door, &sleep->watch[0], SX_BELL_ALL);
+    }
+    for (size_t i = 0; i < sleep->door_count; i++) {
+        sx_door_pass_on(sleep->doors[i], &sleep->watch[sleep->count - sleep->door_count + i],
+                        SX_BELL_ALL);
+    }
+    return rc;
+}
+
+void sx_local_ring_locked(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    sx_door_ring(&p->local, SX_BELL_ALL, 0);
+    /* Without waitv our threads sleep on the ring's word.  One that is just going to sleep there
+     * may miss this and looks again within a second. */
+    if (p->ring.header != NULL && !sx_bell_has_waitv()) {
+        sx_life_tell(sx_door_watch(&p->ring.header->any).word);
+    }
+}
+
+/* ---- the pump, under lock ----------------------------------------------------------------- */
+
+static void fail_all(struct sx_list *calls)
+{
+    struct sx_list *node;
+
+    while ((node = calls->next) != calls) {
+        sx_call_complete(SX_LIST_ENTRY(node, struct sx_call, node), PMIX_ERR_LOST_CONNECTION,
+                         NULL);
+    }
+}
+
+/* Return: false when the link was not LIVE. */
+static bool link_end_locked(struct sx_process *p)
+{
+    uint32_t live = SX_LINK_LIVE;
+
+    if (!atomic_compare_exchange_strong(&p->link, &live, SX_LINK_LOST)) {
+        return false;
+    }
+    fail_all(&p->requests);
+    fail_all(&p->collectives);
+    p->collective_count = 0;
+    sx_local_ring_locked();
+    return true;
+}
+
+void sx_link_lost_locked(const char *why)
+{
+    struct sx_process *const p = &sx_process;
+
+    if (!link_end_locked(p)) {
+        return;
+    }
+    if (atomic_load(&p->state) == SX_PROCESS_READY) {
+        sx_log(SX_LOG_WARN, "the server of %s.%" PRIu32 " is gone: %s", p->self.nspace,
+               p->self.rank, why);
+        sx_event_lost_locked();
+    }
+}
+
+void sx_link_close(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    (void)link_end_locked(p);
+    while (p->waiter_count != 0) {
+        pthread_cond_wait(&p->quiet, &p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void collective_ended(struct sx_process *p, uint32_t op, pmix_status_t status)
+{
+    struct sx_call *const call = sx_call_find(&p->collectives, op);
+
+    if (call != NULL) {
+        p->collective_count--;
+        sx_call_complete(call, status, NULL);
+    }
+}
+
+/* Return: the entry of our slot, or NULL. */
+static const struct sx_record_done_entry *done_find(const struct sx_record_done_entry *entries,
+                                                    uint32_t count, uint32_t slot)
+{
+    uint32_t low = 0, high = count;
+
+    while (low < high) {
+        const uint32_t mid = low + (high - low) / 2;
+
+        if (entries[mid].slot < slot) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low < count && entries[low].slot == slot ? &entries[low] : NULL;
+}
+
+static void record_done(struct sx_process *p, const void *body, size_t size)
+{
+    const struct sx_record_done *const done = body;
+
+    if (size < sizeof(*done) || done->count > SX_RECORD_DONE_ENTRIES ||
+        size < sizeof(*done) + done->count * sizeof(struct sx_record_done_entry)) {
+        (void)SX_RAISE(PMIX_ERR_UNPACK_FAILURE, "a completion of %zu bytes", size);
+        return;
+    }
+    const struct sx_record_done_entry *const entry =
+        done_find((const void *)(done + 1), done->count, p->slot_index);
+    if (entry != NULL) {
+        collective_ended(p, entry->op, done->status);
+    }
+}
+
+static void results_ask(struct sx_process *p);
+
+/* The newest ends of our collectives: what the lost records may have said. */
+static void results_done(struct sx_call *call, const struct sx_frame *frame)
+{
+    struct sx_process *const p = &sx_process;
+    const struct {
+        struct sx_reply reply;
+        uint32_t count, reserved;
+        struct {
+            uint32_t op;
+            int32_t status;
+        } ends[];
+    } *const body = frame != NULL ? frame->body : NULL;
+
+    p->results_asked = false;
+    if (body == NULL || call->status != PMIX_SUCCESS || frame->body_size < sizeof(*body) ||
+        body->count > (frame->body_size - sizeof(*body)) / sizeof(body->ends[0])) {
+        return;
+    }
+    for (uint32_t i = 0; i < body->count; i++) {
+        collective_ended(p, body->ends[i].op, body->ends[i].status);
+    }
+    if (p->results_again) {
+        results_ask(p);
+    }
+}
+
+static void results_ask(struct sx_process *p)
+{
+    p->results_again = p->results_asked;
+    if (p->results_asked || sx_list_empty(&p->collectives)) {
+        return;
+    }
+    p->results_asked = true;
+    p->results = (struct sx_call)SX_CALL_INIT(results_done);
+    p->results.id = p->id_last = p->id_last == UINT32_MAX ? 1 : p->id_last + 1;
+    sx_list_append(&p->requests, &p->results.node);
+    if (sx_frame_send(p->socket_fd, SX_MSG_RESULTS_GET, p->results.id, NULL, 0, NULL, 0,
+                      sx_deadline_ns(sx_now_ns(), SX_RESULTS_SEND_NS)) != PMIX_SUCCESS) {
+        sx_link_lost_locked("completions were missed and cannot be asked for");
+    }
+}
+
+static void pump_ring(struct sx_process *p)
+{
+    const struct sx_record_header *const header = (const void *)p->record;
+    /* Counted before the ring is read: what is counted here has been read at the end. */
+    const uint64_t newest = p->event_classes != 0 ? sx_event_published() : 0;
+    const uint32_t classes = 1u << SX_CLASS_COLLECTIVE | p->event_classes;
+    uint64_t lost_count;
+
+    for (;;) {
+        const pmix_status_t rc = sx_ring_next(&p->cursor, classes, p->record, &lost_count);
+
+        if (rc == PMIX_SUCCESS) {
+            if (header->kind == SX_RECORD_DONE) {
+                record_done(p, header + 1, header->size_bytes - sizeof(*header));
+            } else if (header->kind == SX_RECORD_EVENT) {
+                sx_event_record_locked(header + 1, header->size_bytes - sizeof(*header));
+            }
+        } else if (rc == SX_RING_LOST) {
+            p->event_gap = p->event_classes != 0;
+            results_ask(p);
+        } else {
+            if (rc != PMIX_ERR_NOT_FOUND) {
+                sx_link_lost_locked("its ring contradicts itself");
+            } else if (p->event_classes != 0) {
+                sx_event_read_to_locked(newest);
+            }
+            return;
+        }
+    }
+}
+
+static void pump_socket(struct sx_process *p)
+{
+    struct sx_frame frame;
+    /* The server sends first and rings afterwards. */
+    const uint32_t bell = sx_door_epoch(&p->slot->bell);
+
+    if (bell == p->bell_seen) {
+        return;
+    }
+    while (!sx_list_empty(&p->requests)) {
+        const pmix_status_t rc = sx_frame_receive(p->socket_fd, p->frame, &frame, 0);
+
+        if (rc == PMIX_ERR_WOULD_BLOCK) {
+            p->bell_seen = bell;
+            return;
+        }
+        if (rc != PMIX_SUCCESS) {
+            sx_link_lost_locked("the control socket is closed");
+            return;
+        }
+        struct sx_call *const call = sx_call_find(&p->requests, frame.header.id);
+        if (frame.header.kind == SX_MSG_REPLY && call != NULL &&
+            frame.body_size >= sizeof(struct sx_reply)) {
+            sx_call_complete(call, ((const struct sx_reply *)frame.body)->status, &frame);
+        }
+        sx_frame_release(&frame); /* the answer to an abandoned call ends here */
+    }
+}
+
+static void pump_locked(struct sx_process *p)
+{
+    if (atomic_load_explicit(&p->link, memory_order_acquire) != SX_LINK_LIVE) {
+        return;
+    }
+    /* Asked before looking: what a server said before its end is still heard. */
+    const bool lives = sx_board_server_lives(&p->board);
+    /* acquire: what the server sent before it dropped us is found below. */
+    const bool dropped =
+        atomic_load_explicit(&p->slot->state, memory_order_acquire) != SX_SLOT_LIVE;
+
+    pump_ring(p);
+    pump_socket(p);
+    if (!lives || dropped) {
+        sx_link_lost_locked(lives ? "it has dropped us" : "it has ended");
+    }
+}
+
+void sx_pump(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    pump_locked(p);
+    pthread_mutex_unlock(&p->lock);
+}
+
+pmix_status_t sx_wait_until(bool (*done)(void *arg), void *arg, unsigned yield_count,
+                            uint64_t deadline_ns)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_sleep sleep;
+    pmix_status_t slept = PMIX_SUCCESS, rc;
+    bool over = false;
+
+    pthread_mutex_lock(&p->lock);
+    p->waiter_count++;
+    pthread_mutex_unlock(&p->lock);
+    for (;;) {
+        sleep_prepare(&sleep);
+        pthread_mutex_lock(&p->lock);
+        pump_locked(p);
+        rc = sx_link_status();
+        if (done(arg)) {
+            rc = PMIX_SUCCESS;
+            over = true;
+        } else if (rc != PMIX_SUCCESS || slept == PMIX_ERR_TIMEOUT) {
+            rc = rc != PMIX_SUCCESS ? rc : PMIX_ERR_TIMEOUT;
+            over = true;
+        }
+        if (over) {
+            break; /* with the lock */
+        }
+        pthread_mutex_unlock(&p->lock);
+        if (yield_count != 0) {
+            yield_count--;
+            sched_yield();
+        } else {
+            slept = sleep_until(&sleep, deadline_ns);
+        }
+    }
+    if (--p->waiter_count == 0) {
+        pthread_cond_broadcast(&p->quiet);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return rc;
+}
+
+/* ---- the progress thread ------------------------------------------------------------------ */
+
+static void *progress_main(void *arg)
+{
+    struct sx_process *const p = &sx_process;
+    const uint64_t generation = (uint64_t)(uintptr_t)arg;
+
+    for (;;) {
+        struct sx_sleep sleep;
+
+        sleep_prepare(&sleep);
+        events_watch(&sleep);
+        pthread_mutex_lock(&p->lock);
+        if (p->thread_generation != generation) {
+            pthread_mutex_unlock(&p->lock);
+            return NULL; /* stopped by its own callback; another one may run already */
+        }
+        pump_locked(p);
+        struct sx_list *const node = sx_list_pop(&p->tasks);
+        const bool stop = node == NULL && p->thread_stop;
+        pthread_mutex_unlock(&p->lock);
+        if (stop) {
+            return NULL;
+        }
+        if (node != NULL) {
+            struct sx_task *const task = SX_LIST_ENTRY(node, struct sx_task, node);
+
+            task->run(task);
+        } else if (!sx_event_next()) {
+            (void)sleep_until(&sleep, SX_DEADLINE_NEVER);
+        }
+    }
+}
+
+/* With all signals blocked, so that the program's handlers run on the program's threads. */
+static int thread_create(pthread_t *ret_thread, void *(*start)(void *), void *arg)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int err = pthread_create(ret_thread, NULL, start, arg);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return err;
+}
+
+pmix_status_t sx_progress_start(void)
+{
+    struct sx_process *const p = &sx_process;
+    int err = 0;
+
+    pthread_mutex_lock(&p->lock);
+    if (p->external) {
+        p->thread_running = true;
+    } else if (!p->thread_running) {
+        p->thread_stop = false;
+        p->thread_generation++;
+        err = thread_create(&p->thread, progress_main, (void *)(uintptr_t)p->thread_generation);
+        p->thread_running = err == 0;
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (err != 0) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "cannot start the progress thread (errno %d); see RLIMIT_NPROC and the "
+                        "memory limit",
+                        err);
+    }
+    return PMIX_SUCCESS;
+}
+
+static bool is_own_thread_locked(const struct sx_process *p)
+{
+    return (p->external ? p->progressing : p->thread_running) &&
+           pthread_equal(p->thread, pthread_self());
+}
+
+bool sx_progress_is_own_thread(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    const bool own = is_own_thread_locked(p);
+    pthread_mutex_unlock(&p->lock);
+    return own;
+}
+
+static void run_queued(struct sx_process *p)
+{
+    struct sx_list *node;
+
+    pthread_mutex_lock(&p->lock);
+    while ((node = sx_list_pop(&p->tasks)) != NULL) {
+        struct sx_task *const task = SX_LIST_ENTRY(node, struct sx_task, node);
+
+        pthread_mutex_unlock(&p->lock);
+        task->run(task);
+        pthread_mutex_lock(&p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+void sx_progress_run(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    const bool mine = p->external && !p->progressing;
+    if (mine) {
+        p->progressing = true;
+        p->thread = pthread_self();
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (mine) {
+        do {
+            run_queued(p);
+        } while (sx_event_next());
+        pthread_mutex_lock(&p->lock);
+        p->progressing = false;
+        sx_local_ring_locked(); /* who stops waits for this */
+        pthread_mutex_unlock(&p->lock);
+    }
+}
+
+/* Another thread may be in a callback: it is waited for, as the end of the thread is. */
+static void external_stop(struct sx_process *p)
+{
+    if (!sx_progress_is_own_thread()) {
+        for (;;) {
+            const struct sx_bell_watch watch = sx_door_watch(&p->local);
+
+            sx_progress_run();
+            pthread_mutex_lock(&p->lock);
+            const bool over = !p->progressing && sx_list_empty(&p->tasks);
+            pthread_mutex_unlock(&p->lock);
+            if (over) {
+                break;
+            }
+            (void)sx_bell_wait(&watch, 1, SX_BELL_ALL, SX_DEADLINE_NEVER);
+        }
+    } else {
+        run_queued(p);
+    }
+    pthread_mutex_lock(&p->lock);
+    p->thread_running = false;
+    pthread_mutex_unlock(&p->lock);
+}
+
+void sx_progress_stop(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    if (!p->thread_running) {
+        pthread_mutex_unlock(&p->lock);
+        return;
+    }
+    if (p->external) {
+        pthread_mutex_unlock(&p->lock);
+        external_stop(p);
+        return;
+    }
+    const pthread_t thread = p->thread;
+    const bool own = is_own_thread_locked(p);
+    p->thread_stop = true;
+    sx_local_ring_locked();
+    pthread_mutex_unlock(&p->lock);
+    if (own) {
+        run_queued(p);
+        pthread_detach(thread);
+    } else {
+        pthread_join(thread, NULL);
+    }
+    pthread_mutex_lock(&p->lock);
+    p->thread_running = false;
+    p->thread_generation++;
+    pthread_mutex_unlock(&p->lock);
+}
+
+void sx_task_post_locked(struct sx_task *task)
+{
+    sx_list_append(&sx_process.tasks, &task->node);
+}
+
+void sx_task_post(struct sx_task *task)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    sx_task_post_locked(task);
+    sx_local_ring_locked();
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void *alone_main(void *arg)
+{
+    struct sx_task *const task = arg;
+
+    task->run(task);
+    return NULL;
+}
+
+pmix_status_t sx_task_run_alone(struct sx_task *task)
+{
+    pthread_t thread;
+
+    if (thread_create(&thread, alone_main, task) != 0) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    pthread_detach(thread);
+    return PMIX_SUCCESS;
+}

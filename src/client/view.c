@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* view.c - the list of namespaces this process looks into, and the editions of their stores.
+ *
+ * The list grows at its end and never shrinks before PMIx_Finalize; its length is bounded by
+ * SX_VIEW_COUNT_MAX.  Writers hold data_lock (private stores) or view_lock (list, shared ones). */
+#include "client/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "client/client.h"
+
+/* The own view; the rest hang behind it. */
+static _Atomic(struct sx_view *) view_first;
+
+static struct sx_view *view_new(const char *nspace)
+{
+    struct sx_view *const view = calloc(1, sizeof(*view));
+
+    if (view != NULL) {
+        view->nspace_len = strlen(nspace);
+        memcpy(view->nspace, nspace, view->nspace_len + 1);
+    }
+    return view;
+}
+
+/* Show @store as the newest edition in @slot.  Return: false when memory is out. */
+static bool edition_show(_Atomic(struct sx_edition *) *slot, const struct sx_store *store)
+{
+    struct sx_edition *const edition = calloc(1, sizeof(*edition));
+
+    if (edition == NULL) {
+        return false;
+    }
+    edition->store = *store;
+    /* relaxed: the caller's lock makes it the only writer. */
+    edition->older = atomic_load_explicit(slot, memory_order_relaxed);
+    /* R-priv, R-shared -> A-priv, A-shared (view.h): the store is readable before it is named. */
+    atomic_store_explicit(slot, edition, memory_order_release);
+    return true;
+}
+
+struct sx_view *sx_view_open(const char *nspace, struct sx_store *shared)
+{
+    struct sx_view *const view = view_new(nspace);
+
+    if (view == NULL || (shared != NULL && !edition_show(&view->shared, shared))) {
+        free(view);
+        return NULL;
+    }
+    if (shared != NULL) {
+        *shared = SX_STORE_NULL;
+    }
+    atomic_store(&view_first, view);
+    return view;
+}
+
+/* The stores of a private view's editions belong to its writer. */
+static void editions_free(struct sx_edition *edition, bool detach)
+{
+    while (edition != NULL) {
+        struct sx_edition *const older = edition->older;
+
+        if (detach) {
+            sx_store_detach(&edition->store);
+        }
+        free(edition);
+        edition = older;
+    }
+}
+
+void sx_view_close_all(void)
+{
+    struct sx_view *view = atomic_exchange(&view_first, NULL);
+
+    while (view != NULL) {
+        struct sx_view *const next = atomic_load(&view->next);
+
+        editions_free(atomic_load(&view->shared), true);
+        editions_free(atomic_load(&view->priv), false);
+        if (view->has_writer) {
+            sx_store_destroy(&view->writer);
+        }
+        free(view);
+        view = next;
+    }
+}
+
+struct sx_view *sx_view_find(const char *nspace, size_t nspace_len)
+{
+    /* A-view <- R-view (view_add): a view is whole before it is linked. */
+    struct sx_view *view = atomic_load_explicit(&view_first, memory_order_acquire);
+
+    while (view != NULL &&
+           (view->nspace_len != nspace_len || memcmp(view->nspace, nspace, nspace_len) != 0)) {
+        view = atomic_load_explicit(&view->next, memory_order_acquire);
+    }
+    return view;
+}
+
+struct sx_view *sx_view_next(const struct sx_view *view)
+{
+    /* A-view <- R-view (view_add) */
+    return atomic_load_explicit(view != NULL ? &view->next : &view_first, memory_order_acquire);
+}
+
+/* Under view_lock. */
+static pmix_status_t view_add(const char *nspace, struct sx_view **ret_view)
+{
+    _Atomic(struct sx_view *) *link = &view_first;
+    struct sx_view *view = sx_view_find(nspace, strlen(nspace));
+    unsigned count = 0;
+
+    if (view != NULL) {
+        *ret_view = view;
+        return PMIX_SUCCESS;
+    }
+    while ((view = atomic_load(link)) != NULL) {
+        link = &view->next;
+        count++;
+    }
+    if (count >= SX_VIEW_COUNT_MAX) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "data of more than %u namespaces in one process", SX_VIEW_COUNT_MAX);
+    }
+    view = view_new(nspace);
+    if (view == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    /* R-view -> A-view (sx_view_find): filled before it is linked. */
+    atomic_store_explicit(link, view, memory_order_release);
+    *ret_view = view;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_view_obtain(const char *nspace, struct sx_view **ret_view)
+{
+    struct sx_view *const view = sx_view_find(nspace, strlen(nspace));
+
+    if (view != NULL) {
+        *ret_view = view;
+        return PMIX_SUCCESS;
+    }
+    pthread_mutex_lock(&sx_process.view_lock);
+    const pmix_status_t rc = view_add(nspace, ret_view);
+    pthread_mutex_unlock(&sx_process.view_lock);
+    return rc;
+}
+
+/* True when @view shows the newest store there is. */
+static bool view_is_current(const struct sx_view *view)
+{
+    const struct sx_store *const store = view != NULL ? sx_view_shared(view) : NULL;
+
+    return store != NULL && sx_store_successor(store) == 0;
+}
+
+pmix_status_t sx_view_download_locked(const char *nspace, struct sx_store *ret_store)
+{
+    struct sx_call call = SX_CALL_INIT(NULL);
+    struct sx_segment_get get = { .wanted = SX_WANT_STORE };
+
+    memcpy(get.nspace, nspace, strlen(nspace));
+    const struct iovec iov = { &get, sizeof(get) };
+    pmix_status_t rc = sx_request(&call, SX_MSG_SEGMENT_GET, &iov, 1,
+                                  sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
+    if (rc == PMIX_SUCCESS && call.fd < 0) {
+        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "no descriptor came with the store of %s", nspace);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_store_attach(ret_store, call.fd);
+    }
+    if (call.fd >= 0) {
+        close(call.fd);
+    }
+    return rc;
+}
+
+/* Under view_lock. */
+static pmix_status_t fetch_locked(const char *nspace, struct sx_view **ret_view)
+{
+    struct sx_store store;
+
+    pmix_status_t rc = sx_view_download_locked(nspace, &store);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = view_add(nspace, ret_view);
+    if (rc == PMIX_SUCCESS && !edition_show(&(*ret_view)->shared, &store)) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_store_detach(&store);
+    }
+    return rc;
+}
+
+pmix_status_t sx_view_fetch(const char *nspace, struct sx_view **ret_view)
+{
+    pmix_status_t rc = sx_link_status();
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    pthread_mutex_lock(&sx_process.view_lock);
+    struct sx_view *const view = sx_view_find(nspace, strlen(nspace));
+    if (view_is_current(view)) {
+        *ret_view = view; /* another thread was faster */
+    } else {
+        rc = fetch_locked(nspace, ret_view);
+    }
+    pthread_mutex_unlock(&sx_process.view_lock);
+    return rc;
+}
+
+void sx_view_renew(struct sx_view **view)
+{
+    const struct sx_store *const store = *view != NULL ? sx_view_shared(*view) : NULL;
+
+    if (store != NULL && sx_store_successor(store) != 0 && sx_link_status() == PMIX_SUCCESS) {
+        (void)sx_view_fetch((*view)->nspace, view);
+    }
+}
+
+/* Make the writer if there is none; data_lock is held. */
+static pmix_status_t writer_obtain(struct sx_view *view)
+{
+    const struct sx_store_options options = { .nspace = view->nspace, .private_memory = true };
+
+    if (view->has_writer) {
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t rc = sx_store_create(&view->writer, &options);
+    view->has_writer = rc == PMIX_SUCCESS;
+    return rc;
+}
+
+/* The writer may have moved to a new segment; the old one stays mapped until it is destroyed. */
+static pmix_status_t writer_show(struct sx_view *view)
+{
+    const struct sx_store *const shown = sx_view_private(view);
+
+    if (shown != NULL && shown->seg.base == view->writer.view.seg.base) {
+        return PMIX_SUCCESS;
+    }
+    return edition_show(&view->priv, &view->writer.view) ? PMIX_SUCCESS
+                                                         : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+pmix_status_t sx_view_store(struct sx_view *view, uint32_t row, const char *key,
+                            pmix_scope_t scope, const pmix_value_t *value)
+{
+    pthread_mutex_lock(&sx_process.data_lock);
+    pmix_status_t rc = writer_obtain(view);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_store_put(&view->writer, SX_REALM_JOB, row, key, scope, value);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = writer_show(view);
+    }
+    pthread_mutex_unlock(&sx_process.data_lock);
+    return rc;
+}
+
+pmix_status_t sx_view_store_flat_locked(struct sx_view *view, uint32_t row, const char *key,
+                                        pmix_scope_t scope, const struct sx_cell *cell,
+                                        const void *body)
+{
+    pmix_status_t rc = writer_obtain(view);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_store_put_flat(&view->writer, SX_REALM_JOB, row, key, scope, cell, body);
+    }
+    return rc == PMIX_SUCCESS ? writer_show(view) : rc;
+}
+
+void sx_view_warm(struct sx_view *view)
+{
+    /* A-shared <- R-shared (sx_view_fetch): the edition is mapped. */
+    struct sx_edition *edition = atomic_load_explicit(&view->shared, memory_order_acquire);
+
+    if (edition == NULL) {
+        return;
+    }
+    const struct sx_segment *seg = &edition->store.seg;
+    const uint64_t used_bytes =
+        atomic_load_explicit(&sx_segment_header(seg)->used_bytes, memory_order_acquire);
+    /* relaxed: a mark for ourselves; two threads may warm the same pages. */
+    const uint64_t warm_bytes = atomic_exchange_explicit(&edition->warm_bytes, used_bytes,
+                                                         memory_order_relaxed);
+
+    if (warm_bytes < used_bytes) {
+        sx_segment_prefault(seg, warm_bytes, used_bytes);
+    }
+}

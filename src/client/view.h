@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* view.h - what this process knows of one namespace: its shared store and a private one.
+ *
+ * The shared store is the server's; the private one holds what this process put or stored for
+ * itself.  Views are only ever added, and generations only replaced by newer ones while the older
+ * stay mapped until PMIx_Finalize, so readers need no lock and pointers into a store stay good. */
+#ifndef SX_CLIENT_VIEW_H
+#define SX_CLIENT_VIEW_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <pmix_common.h>
+
+#include "shmem/store.h"
+
+#define SX_VIEW_COUNT_MAX 4096u
+
+/* One generation of a store. */
+struct sx_edition {
+    struct sx_store store;
+    _Atomic uint64_t warm_bytes; /* what sx_view_warm has entered into the page tables */
+    struct sx_edition *older;
+};
+
+struct sx_view {
+    _Atomic(struct sx_view *) next;
+    _Atomic(struct sx_edition *) shared; /* NULL: not fetched */
+    _Atomic(struct sx_edition *) priv;   /* NULL: nothing stored */
+    struct sx_store_writer writer;       /* of the private store; under data_lock */
+    bool has_writer;
+    size_t nspace_len;
+    char nspace[PMIX_MAX_NSLEN + 1];
+};
+
+/* The first view, of our own namespace @nspace; @shared may be NULL, else it is moved.
+ * Return: NULL when memory is out. */
+struct sx_view *sx_view_open(const char *nspace, struct sx_store *shared);
+
+/* Unmap and free all views. */
+void sx_view_close_all(void);
+
+/* Return: the view of @nspace, NULL when there is none.  Lock-free. */
+struct sx_view *sx_view_find(const char *nspace, size_t nspace_len);
+
+/* Return: the view behind @view, the first for NULL, NULL at the end.  Lock-free. */
+struct sx_view *sx_view_next(const struct sx_view *view);
+
+/* If the store of *@view has moved to a newer generation, fetch that: the old one gets no more
+ * news.  When it cannot be had, the old one has to do. */
+void sx_view_renew(struct sx_view **view);
+
+/* Find or make, without asking the server.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_view_obtain(const char *nspace, struct sx_view **ret_view);
+
+/* Ask the server for the newest store of @nspace unless we have it.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND when the server knows no such namespace; as sx_request. */
+pmix_status_t sx_view_fetch(const char *nspace, struct sx_view **ret_view);
+
+/* Map the newest store of @nspace for the caller alone, who detaches it; view_lock is held.
+ * Return: as sx_view_fetch. */
+pmix_status_t sx_view_download_locked(const char *nspace, struct sx_store *ret_store);
+
+/* Enter what has been published since the last time into our page tables, so that the first Get of
+ * each value does not have to: one system call, for the namespace @view, when it has grown. */
+void sx_view_warm(struct sx_view *view);
+
+/* Store in the private store, visible to this process's Gets on return. */
+pmix_status_t sx_view_store(struct sx_view *view, uint32_t row, const char *key,
+                            pmix_scope_t scope, const pmix_value_t *value);
+/* The same for a flat value; data_lock is held. */
+pmix_status_t sx_view_store_flat_locked(struct sx_view *view, uint32_t row, const char *key,
+                                        pmix_scope_t scope, const struct sx_cell *cell,
+                                        const void *body);
+
+/* The two stores of a view as a reader sees them now; NULL where there is none. */
+static inline const struct sx_store *sx_view_private(const struct sx_view *view)
+{
+    /* A-priv <- R-priv (view.c): the edition names a readable store. */
+    const struct sx_edition *edition = atomic_load_explicit(&view->priv, memory_order_acquire);
+
+    return edition != NULL ? &edition->store : NULL;
+}
+
+static inline const struct sx_store *sx_view_shared(const struct sx_view *view)
+{
+    /* A-shared <- R-shared (view.c): the edition is mapped. */
+    const struct sx_edition *edition = atomic_load_explicit(&view->shared, memory_order_acquire);
+
+    return edition != NULL ? &edition->store : NULL;
+}
+
+#endif
