@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* janitor.c - listen, wait for the launcher's end, clean.
+ *
+ *   LISTENING --goodbye--> gone
+ *       \------the socket's end or the launcher's pidfd--> CLEANING --> gone
+ *
+ * A message is one SEQPACKET datagram: a fixed head and up to three strings behind it.  What is
+ * remembered is bounded: ITEMS_MAX things besides the groups, and one number a group. */
+#include "cli/janitor.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/util.h"
+#include "cli/session.h"
+
+#define ITEMS_MAX 64
+#define GROUPS_END_NS (2 * SX_NS_PER_SEC)
+#define GROUPS_LOOK_NS (5 * SX_NS_PER_MS)
+
+enum kind {
+    KIND_GOODBYE = 1,
+    KIND_GROUP_ADD,
+    KIND_GROUP_REMOVE,
+    KIND_TREE,  /* text: parent, name */
+    KIND_FILES, /* text: directory, prefix, part */
+};
+
+struct message {
+    uint32_t kind;
+    uint32_t text_size_bytes;
+    int64_t group;
+    char text[SX_JANITOR_TEXT_MAX];
+};
+
+struct item {
+    enum kind kind;
+    char *words[3];
+};
+
+struct work {
+    struct item items[ITEMS_MAX];
+    size_t item_count;
+    pid_t *groups;
+    size_t group_count, group_room;
+    uid_t uid;
+    bool goodbye, orphan;
+};
+
+/* ---- the launcher's side --------------------------------------------------------------------- */
+
+static void tell(const struct sx_janitor *janitor, const struct message *message)
+{
+    const size_t size = offsetof(struct message, text) + message->text_size_bytes;
+
+    if (janitor->fd < 0) {
+        return;
+    }
+    /* A janitor that was killed is missed by nobody until the launcher is killed as well. */
+    while (send(janitor->fd, message, size, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+    }
+}
+
+static void tell_group(const struct sx_janitor *janitor, enum kind kind, pid_t group)
+{
+    struct message message;
+
+    message.kind = kind;
+    message.text_size_bytes = 0;
+    message.group = group;
+    tell(janitor, &message);
+}
+
+static void tell_words(const struct sx_janitor *janitor, enum kind kind, const char *const *words,
+                       size_t count)
+{
+    struct message message = { .kind = kind };
+
+    for (size_t i = 0; i < count; i++) {
+        const size_t len = strlen(words[i]) + 1;
+
+        if (len > sizeof(message.text) - message.text_size_bytes) {
+            return; /* longer than two paths can be */
+        }
+        memcpy(message.text + message.text_size_bytes, words[i], len);
+        message.text_size_bytes += (uint32_t)len;
+    }
+    tell(janitor, &message);
+}
+
+void sx_janitor_group_add(const struct sx_janitor *janitor, pid_t group)
+{
+    tell_group(janitor, KIND_GROUP_ADD, group);
+}
+
+void sx_janitor_group_remove(const struct sx_janitor *janitor, pid_t group)
+{
+    tell_group(janitor, KIND_GROUP_REMOVE, group);
+}
+
+void sx_janitor_tree_add(const struct sx_janitor *janitor, const char *parent, const char *name)
+{
+    const char *const words[] = { parent, name };
+
+    tell_words(janitor, KIND_TREE, words, SX_COUNT(words));
+}
+
+void sx_janitor_files_add(const struct sx_janitor *janitor, const char *dir, const char *prefix,
+                          const char *part)
+{
+    const char *const words[] = { dir, prefix, part };
+
+    tell_words(janitor, KIND_FILES, words, SX_COUNT(words));
+}
+
+void sx_janitor_deinit(struct sx_janitor *janitor)
+{
+    if (janitor->pid > 0) {
+        tell_group(janitor, KIND_GOODBYE, 0);
+        close(janitor->fd);
+        while (waitpid(janitor->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+    *janitor = SX_JANITOR_NULL;
+}
+
+/* ---- the janitor's side ---------------------------------------------------------------------- */
+
+static void group_add(struct work *work, pid_t group)
+{
+    if (group <= 1) {
+        return;
+    }
+    if (work->group_count == work->group_room) {
+        const size_t room = work->group_room == 0 ? 64 : work->group_room * 2;
+        pid_t *groups = reallocarray(work->groups, room, sizeof(*groups));
+
+        if (groups == NULL) {
+            return; /* PR_SET_PDEATHSIG still ends the rank itself */
+        }
+        work->groups = groups;
+        work->group_room = room;
+    }
+    work->groups[work->group_count++] = group;
+}
+
+static void group_remove(struct work *work, pid_t group)
+{
+    for (size_t i = 0; i < work->group_count; i++) {
+        if (work->groups[i] == group) {
+            work->groups[i] = work->groups[--work->group_count];
+            return;
+        }
+    }
+}
+
+static void item_add(struct work *work, const struct message *message, size_t word_count)
+{
+    const char *at = message->text, *end = at + message->text_size_bytes;
+    struct item *item = &work->items[work->item_count];
+
+    if (work->item_count == ITEMS_MAX) {
+        return;
+    }
+    for (size_t i = 0; i < word_count; i++) {
+        const char *zero = memchr(at, '\0', (size_t)(end - at));
+
+        item->words[i] = zero == NULL ? NULL : strdup(at);
+        if (item->words[i] == NULL) {
+            return;
+        }
+        at = zero + 1;
+    }
+    item->kind = (enum kind)message->kind;
+    work->item_count++;
+}
+
+/* Return: false when there is nothing more for now, or for ever (work->orphan). */
+static bool listen_once(struct work *work, int fd)
+{
+    static struct message message;
+    const size_t head = offsetof(struct message, text);
+    const ssize_t got = recv(fd, &message, sizeof(message), MSG_DONTWAIT);
+
+    if (got <= 0) {
+        work->orphan = work->orphan || got == 0 ||
+                       (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+        return false;
+    }
+    if ((size_t)got < head || (size_t)got != head + message.text_size_bytes) {
+        return true;
+    }
+    switch (message.kind) {
+    case KIND_GOODBYE:
+        work->goodbye = true;
+        return false;
+    case KIND_GROUP_ADD:
+        group_add(work, (pid_t)message.group);
+        break;
+    case KIND_GROUP_REMOVE:
+        group_remove(work, (pid_t)message.group);
+        break;
+    case KIND_TREE:
+        item_add(work, &message, 2);
+        break;
+    case KIND_FILES:
+        item_add(work, &message, 3);
+        break;
+    default:
+        break;
+    }
+    return true;
+}
+
+static int pid_compare(const void *a, const void *b)
+{
+    const pid_t first = *(const pid_t *)a, second = *(const pid_t *)b;
+
+    return first < second ? -1 : first > second;
+}
+
+/* Is the process @name of /proc in one of the groups, and no mere zombie? */
+static bool lives_in_groups(int proc_fd, const char *name, const struct work *work)
+{
+    char path[32], text[512], *at;
+    ssize_t got = -1;
+    int fd, group;
+    char state;
+
+    snprintf(path, sizeof(path), "%.16s/stat", name);
+    fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        got = read(fd, text, sizeof(text) - 1);
+        close(fd);
+    }
+    if (got <= 0) {
+        return false;
+    }
+    text[got] = '\0';
+    at = strrchr(text, ')'); /* the command's name may hold anything, but ends at the last one */
+    return at != NULL && sscanf(at + 1, " %c %*d %d", &state, &group) == 2 && state != 'Z' &&
+           state != 'X' &&
+           bsearch(&group, work->groups, work->group_count, sizeof(pid_t), pid_compare) != NULL;
+}
+
+/* kill() cannot tell: it finds zombies, which an idle init may leave for long. */
+static bool groups_live(const struct work *work)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    bool live = false;
+
+    if (proc == NULL) {
+        return true;
+    }
+    while (!live && (entry = readdir(proc)) != NULL) {
+        live = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+               lives_in_groups(dirfd(proc), entry->d_name, work);
+    }
+    closedir(proc);
+    return live;
+}
+
+/* The ranks die with the launcher by themselves (PR_SET_PDEATHSIG); their children do not. */
+static void clean_groups(const struct work *work)
+{
+    const uint64_t deadline_ns = sx_now_ns() + GROUPS_END_NS;
+    const struct timespec look = sx_timespec(GROUPS_LOOK_NS);
+
+    if (work->group_count > 0) {
+        qsort(work->groups, work->group_count, sizeof(pid_t), pid_compare);
+    }
+    for (;;) {
+        size_t left = 0;
+
+        for (size_t i = 0; i < work->group_count; i++) {
+            left += kill(-work->groups[i], SIGKILL) == 0;
+        }
+        /* One that hangs in the kernel must not keep the rest from being cleaned. */
+        if (left == 0 || !groups_live(work) || sx_now_ns() > deadline_ns) {
+            return;
+        }
+        nanosleep(&look, NULL);
+    }
+}
+
+void sx_janitor_files_remove(const char *dir, const char *prefix, const char *part, uid_t uid)
+{
+    const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *handle = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+    struct stat st;
+
+    if (handle == NULL) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return;
+    }
+    while ((entry = readdir(handle)) != NULL) {
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
+            strstr(entry->d_name, part) != NULL &&
+            fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == uid &&
+            !S_ISDIR(st.st_mode)) {
+            unlinkat(fd, entry->d_name, 0);
+        }
+    }
+    closedir(handle);
+}
+
+static void clean(const struct work *work)
+{
+    clean_groups(work);
+    for (size_t i = 0; i < work->item_count; i++) {
+        const struct item *item = &work->items[i];
+        int parent_fd;
+
+        if (item->kind == KIND_FILES) {
+            sx_janitor_files_remove(item->words[0], item->words[1], item->words[2], work->uid);
+            continue;
+        }
+        parent_fd = open(item->words[0], O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (parent_fd >= 0) {
+            sx_session_remove_tree(parent_fd, item->words[1], work->uid);
+            close(parent_fd);
+        }
+    }
+}
+
+/* Keep two descriptors, as 3 and 4; the standard ones go nowhere. */
+static void keep_only(int *fd, int *pidfd)
+{
+    const int null_fd = open("/dev/null", O_RDWR);
+    /* Moved out of the way first: either may sit on 3 or 4 already. */
+    const int high_fd = fcntl(*fd, F_DUPFD, 16);
+    const int high_pidfd = *pidfd < 0 ? -1 : fcntl(*pidfd, F_DUPFD, 16);
+
+    for (int i = 0; i < 3 && null_fd >= 0; i++) {
+        dup2(null_fd, i);
+    }
+    *fd = dup2(high_fd, 3);
+    *pidfd = high_pidfd < 0 ? -1 : dup2(high_pidfd, 4);
+    if (syscall(SYS_close_range, *pidfd < 0 ? 4u : 5u, ~0u, 0u) != 0) {
+        const long max = sysconf(_SC_OPEN_MAX);
+
+        for (int i = *pidfd < 0 ? 4 : 5; i < (max > 0 && max < 65536 ? (int)max : 65536); i++) {
+            close(i);
+        }
+    }
+}
+
+__attribute__((noreturn)) static void janitor_main(int fd, int pidfd)
+{
+    static struct work work;
+    sigset_t all;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    setsid();
+    prctl(PR_SET_NAME, "shmix-janitor");
+    keep_only(&fd, &pidfd);
+    (void)!chdir("/");
+    work.uid = geteuid();
+    while (!work.goodbye && !work.orphan) {
+        struct pollfd fds[2] = { { .fd = fd, .events = POLLIN },
+                                 { .fd = pidfd, .events = POLLIN } };
+
+        if (poll(fds, 2, -1) < 0 && errno != EINTR) {
+            work.orphan = true;
+        }
+        /* What was sent before the end still lies in the socket and is heard first. */
+        while (listen_once(&work, fd)) {
+        }
+        work.orphan = work.orphan || fds[1].revents != 0;
+    }
+    if (!work.goodbye) {
+        clean(&work);
+    }
+    _exit(0);
+}
+
+int sx_janitor_init(struct sx_janitor *janitor)
+{
+    const pid_t launcher = getpid();
+    int pair[2], why;
+    pid_t pid;
+
+    *janitor = SX_JANITOR_NULL;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+        return errno;
+    }
+    pid = fork();
+    if (pid == 0) {
+        /* Our parent cannot have been reaped and replaced while we have the socket: if it died
+         * already, the socket's end tells. */
+        const int pidfd = (int)syscall(SYS_pidfd_open, launcher, 0);
+
+        close(pair[1]);
+        janitor_main(pair[0], pidfd);
+    }
+    why = errno;
+    close(pair[0]);
+    if (pid < 0) {
+        close(pair[1]);
+        return why;
+    }
+    janitor->pid = pid;
+    janitor->fd = pair[1];
+    return 0;
+}

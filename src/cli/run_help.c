@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* run_help.c - one page, examples first. */
+#include "cli/run_help.h"
+
+#include <stdio.h>
+
+#include "cli/say.h"
+
+static const char help_text[] =
+    "usage: shmix run [options] [--] PROGRAM [ARGS]\n"
+    "\n"
+    "Start PROGRAM as the ranks of one job on this node. The ranks find each other through\n"
+    "PMIx; all of their PMIx data lies in shared memory. Open MPI programs run unmodified.\n"
+    "\n"
+    "examples:\n"
+    "  shmix run -n 4 ./hello                     four ranks\n"
+    "  shmix run -n 2 --tag-output hostname       show which rank wrote which line\n"
+    "  shmix run -n 8 --bind-to core ./solver     one core for each rank\n"
+    "  shmix run -n 4 --env OMP_NUM_THREADS=2 ./hybrid\n"
+    "  shmix run -n 4 --timeout 60 ./test < input rank 0 reads the input\n"
+    "\n"
+    "options:\n"
+    "  -n N                   number of ranks, 1 to 16384 (default 1)\n"
+    "  --bind-to POLICY       none: no binding (default); core: a core for each rank;\n"
+    "                         numa: ranks dealt out to the NUMA nodes in blocks\n"
+    "  --env NAME[=VALUE]     set NAME for the ranks, or pass on its value here; repeatable.\n"
+    "                         (All of the environment is passed on anyway.)\n"
+    "  --wdir DIR             the directory in which the ranks start\n"
+    "  --timeout SECONDS      end the job after this time\n"
+    "  --tag-output           put [namespace,rank]<stream> before each line\n"
+    "  --stdin RANK|all|none  who reads the standard input (default 0)\n"
+    "  --help, --version      this text; the version\n"
+    "  --                     ends the options\n"
+    "\n"
+    "exit codes:\n"
+    "  0          every rank exited with 0\n"
+    "  N          the first rank that failed exited with N, or called abort with N\n"
+    "  128+S      a rank was killed by signal S, or shmix run itself got S\n"
+    "  124        the job took longer than --timeout\n"
+    "  126, 127   PROGRAM is not executable; PROGRAM was not found\n"
+    "  1, 2       shmix run could not start the job, or a rank left without PMIx_Finalize;\n"
+    "             a wrong option\n"
+    "\n"
+    "A rank that is killed, does not exit with 0, or leaves without PMIx_Finalize ends the whole\n"
+    "job: the others get SIGTERM, and SIGKILL half a second later. When a rank has ended, what is\n"
+    "left of its process group is killed. SIGINT, SIGTERM, SIGQUIT and SIGHUP are passed on, and\n"
+    "2 seconds later the ranks are killed, at a second signal at once; SIGTSTP, SIGCONT, SIGUSR1\n"
+    "and SIGUSR2 are passed on. If shmix run itself is killed, the ranks are killed too, and\n"
+    "nothing is left behind.\n"
+    "\n"
+    "environment:\n"
+    "  TMPDIR       where the job's private directory is made (default /tmp)\n"
+    "  SHMIX_LOG    none, error, warn (default), info or debug, for shmix run and the ranks\n"
+    "  SHMIX_LOOP   uring or epoll: force the server's way of waiting\n"
+    "  OMPI_MCA_*   Open MPI's settings are passed on. Unless they are set, OMPI_MCA_ess=pmi and\n"
+    "               OMPI_MCA_schizo=ompi are added (Open MPI 4.1 would not take us for a launcher\n"
+    "               otherwise), and OMPI_MCA_mpi_oversubscribe=1 where ranks outnumber CPUs\n"
+    "\n"
+    "More in the manual: man shmix-run\n";
+
+static int print(const char *text)
+{
+    if (fputs(text, stdout) < 0 || fflush(stdout) != 0) {
+        sx_say("cannot write to stdout");
+        return SX_EXIT_FAILURE;
+    }
+    return 0;
+}
+
+int sx_run_help(void)
+{
+    return print(help_text);
+}
+
+int sx_run_version(void)
+{
+    return print("shmix " SHMIX_VERSION "\n");
+}

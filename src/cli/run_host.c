@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* run_host.c - one server, one job, three upcalls and one event. */
+#include "cli/run_host.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pmix.h>
+#include <pmix_server.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "base/value.h"
+#include "cli/run_info.h"
+#include "cli/say.h"
+
+/* Asks this library's server to keep a descriptor that the ranks inherit, so that they reach it
+ * without a path (SHMIX_SERVER_FD). */
+#define INHERIT_FD_KEY "shmix.inherit.fd"
+
+/* An abort that waits for the end of the job. */
+struct waiter {
+    struct waiter *next;
+    pmix_op_cbfunc_t fn;
+    void *arg;
+};
+
+/* The upcalls carry no pointer of the host, and there is one server a process. */
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t registered;
+    uint32_t rank_count;
+    char nspace[PMIX_MAX_NSLEN + 1];
+    int event_fd;
+    struct sx_run_abort first_abort;
+    bool *is_client; /* one a rank */
+    bool aborted;
+    bool abort_taken;
+    bool lost; /* a rank is gone without a good-bye */
+    struct waiter *waiters;
+    uint32_t registrations_left;
+    pmix_status_t registration_status;
+} upcall = {
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+    .registered = PTHREAD_COND_INITIALIZER,
+    .event_fd = -1,
+};
+
+/* ---- upcalls --------------------------------------------------------------------------------- */
+
+static void note_client(const pmix_proc_t *proc, bool is_client)
+{
+    pthread_mutex_lock(&upcall.mutex);
+    if (upcall.is_client != NULL && proc->rank < upcall.rank_count &&
+        strncmp(proc->nspace, upcall.nspace, PMIX_MAX_NSLEN) == 0) {
+        upcall.is_client[proc->rank] = is_client;
+    }
+    pthread_mutex_unlock(&upcall.mutex);
+}
+
+static pmix_status_t client_connected(const pmix_proc_t *proc, void *server_object,
+                                      pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)server_object;
+    (void)cbfunc;
+    (void)cbdata;
+    note_client(proc, true);
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static pmix_status_t client_finalized(const pmix_proc_t *proc, void *server_object,
+                                      pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)server_object;
+    (void)cbfunc;
+    (void)cbdata;
+    note_client(proc, false);
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+/* A part of a job cannot be aborted: the rest would be ended by its death. */
+static bool names_whole_job(const pmix_proc_t *procs, size_t count)
+{
+    if (procs == NULL || count == 0 || count >= upcall.rank_count) {
+        return true;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (procs[i].rank == PMIX_RANK_WILDCARD &&
+            strncmp(procs[i].nspace, upcall.nspace, PMIX_MAX_NSLEN) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static pmix_status_t job_abort(const pmix_proc_t *proc, void *server_object, int status,
+                               const char *msg, pmix_proc_t *procs, size_t count,
+                               pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    const uint64_t one = 1;
+    struct waiter *waiter;
+
+    (void)server_object;
+    if (!names_whole_job(procs, count)) {
+        return PMIX_ERR_PARAM_VALUE_NOT_SUPPORTED;
+    }
+    waiter = calloc(1, sizeof(*waiter));
+    if (waiter == NULL) {
+        return PMIX_ERR_NOMEM;
+    }
+    waiter->fn = cbfunc;
+    waiter->arg = cbdata;
+    pthread_mutex_lock(&upcall.mutex);
+    waiter->next = upcall.waiters;
+    upcall.waiters = waiter;
+    if (!upcall.aborted) {
+        upcall.aborted = true;
+        upcall.first_abort.rank = proc->rank;
+        upcall.first_abort.status = status;
+        upcall.first_abort.after_loss = upcall.lost;
+        snprintf(upcall.first_abort.text, sizeof(upcall.first_abort.text), "%s",
+                 msg == NULL ? "" : msg);
+    }
+    pthread_mutex_unlock(&upcall.mutex);
+    (void)!write(upcall.event_fd, &one, sizeof(one));
+    return PMIX_SUCCESS;
+}
+
+/* The library tells of a loss before it lets the peers know. */
+static void rank_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                      pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)id;
+    (void)status;
+    (void)source;
+    (void)info;
+    (void)ninfo;
+    (void)results;
+    (void)nresults;
+    pthread_mutex_lock(&upcall.mutex);
+    upcall.lost = true;
+    pthread_mutex_unlock(&upcall.mutex);
+    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+}
+
+static pmix_server_module_t module = {
+    .client_connected = client_connected,
+    .client_finalized = client_finalized,
+    .abort = job_abort,
+};
+
+/* ---- registration ---------------------------------------------------------------------------- */
+
+static void client_registered(pmix_status_t status, void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&upcall.mutex);
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
+        upcall.registration_status = status;
+    }
+    if (--upcall.registrations_left == 0) {
+        pthread_cond_signal(&upcall.registered);
+    }
+    pthread_mutex_unlock(&upcall.mutex);
+}
+
+static void proc_load(pmix_proc_t *proc, const char *nspace, uint32_t rank)
+{
+    memset(proc, 0, sizeof(*proc));
+    memcpy(proc->nspace, nspace, strnlen(nspace, PMIX_MAX_NSLEN));
+    proc->rank = rank;
+}
+
+/* All are on their way at once: one wait for thousands of ranks. */
+static pmix_status_t register_clients(const struct sx_run_host *host)
+{
+    pmix_proc_t proc;
+    pmix_status_t status;
+
+    upcall.registrations_left = host->rank_count;
+    upcall.registration_status = PMIX_SUCCESS;
+    for (uint32_t rank = 0; rank < host->rank_count; rank++) {
+        proc_load(&proc, host->nspace, rank);
+        status = PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, client_registered,
+                                             NULL);
+        if (status != PMIX_SUCCESS) {
+            client_registered(status, NULL); /* will not be called */
+        }
+    }
+    pthread_mutex_lock(&upcall.mutex);
+    while (upcall.registrations_left > 0) {
+        pthread_cond_wait(&upcall.registered, &upcall.mutex);
+    }
+    status = upcall.registration_status;
+    pthread_mutex_unlock(&upcall.mutex);
+    return status;
+}
+
+static pmix_status_t register_job(const struct sx_run_host *host, struct sx_run_job_facts *facts)
+{
+    char *node_map = NULL, *proc_map = NULL, *peers = sx_run_info_peers(host->rank_count);
+    pmix_info_t *info = NULL;
+    size_t info_count = 0;
+    pmix_status_t status = PMIx_generate_regex(facts->host, &node_map);
+
+    if (status == PMIX_SUCCESS) {
+        status = PMIx_generate_ppn(peers, &proc_map);
+    }
+    if (status == PMIX_SUCCESS) {
+        facts->node_map = node_map;
+        facts->proc_map = proc_map;
+        info = sx_run_info_build(facts, &info_count);
+        status = PMIx_server_register_nspace(host->nspace, (int)host->rank_count, info, info_count,
+                                             NULL, NULL);
+    }
+    sx_run_info_free(info, info_count);
+    free(node_map);
+    free(proc_map);
+    free(peers);
+    return status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
+}
+
+static pmix_status_t serve(struct sx_run_host *host, const struct sx_session *session,
+                           const char *server_nspace)
+{
+    pmix_info_t info[4];
+    bool yes = true;
+    pmix_rank_t rank = 0;
+    pmix_status_t status;
+
+    memset(info, 0, sizeof(info));
+    PMIx_Info_load(&info[0], PMIX_SERVER_TMPDIR, session->dir, PMIX_STRING);
+    PMIx_Info_load(&info[1], PMIX_SERVER_NSPACE, server_nspace, PMIX_STRING);
+    PMIx_Info_load(&info[2], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
+    PMIx_Info_load(&info[3], INHERIT_FD_KEY, &yes, PMIX_BOOL);
+    status = PMIx_server_init(&module, info, SX_COUNT(info));
+    host->serving = status == PMIX_SUCCESS;
+    if (host->serving) {
+        pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
+        const pmix_status_t id =
+            PMIx_Register_event_handler(&code, 1, NULL, 0, rank_lost, NULL, NULL);
+
+        status = id < 0 ? id : PMIX_SUCCESS;
+    }
+    sx_elements_destruct(info, SX_COUNT(info), PMIX_INFO);
+    return status;
+}
+
+static bool start(struct sx_run_host *host, struct sx_run_job_facts *facts, char *message)
+{
+    const char *what = "start";
+    pmix_status_t status = serve(host, facts->session, facts->server_nspace);
+
+    if (status == PMIX_SUCCESS) {
+        what = "take the job's data";
+        status = register_job(host, facts);
+    }
+    if (status == PMIX_SUCCESS) {
+        what = "register the ranks";
+        status = register_clients(host);
+    }
+    if (status != PMIX_SUCCESS) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "the PMIx server could not %s: %s; SHMIX_LOG=info "
+                 "tells more", what, PMIx_Error_string(status));
+        return false;
+    }
+    return true;
+}
+
+bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *options,
+                      const struct sx_run_machine *machine, const struct sx_session *session,
+                      char message[SX_RUN_MESSAGE_MAX])
+{
+    struct sx_run_job_facts facts = { .options = options, .machine = machine, .session = session };
+    char name[HOST_NAME_MAX + 1] = "", *wdir, *server_nspace;
+    bool ok;
+
+    *host = (struct sx_run_host){ .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+                                  .rank_count = options->rank_count,
+                                  .nspace = session->nspace };
+    if (host->event_fd < 0) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "eventfd: %s", strerror(errno));
+        return false;
+    }
+    upcall.event_fd = host->event_fd;
+    upcall.rank_count = options->rank_count;
+    upcall.is_client = sx_cli_calloc(options->rank_count, sizeof(*upcall.is_client));
+    snprintf(upcall.nspace, sizeof(upcall.nspace), "%s", session->nspace);
+    if (gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') {
+        snprintf(name, sizeof(name), "localhost");
+    }
+    wdir = realpath(options->wdir == NULL ? "." : options->wdir, NULL);
+    server_nspace = sx_cli_printf("%s.server", session->nspace);
+    facts.host = name;
+    facts.wdir = wdir == NULL ? "." : wdir;
+    facts.server_nspace = server_nspace;
+    ok = start(host, &facts, message);
+    free(wdir);
+    free(server_nspace);
+    return ok;
+}
+
+void sx_run_host_deinit(struct sx_run_host *host)
+{
+    struct waiter *waiters;
+
+    pthread_mutex_lock(&upcall.mutex);
+    waiters = upcall.waiters;
+    upcall.waiters = NULL;
+    pthread_mutex_unlock(&upcall.mutex);
+    while (waiters != NULL) {
+        struct waiter *waiter = waiters;
+
+        waiters = waiter->next;
+        if (waiter->fn != NULL) {
+            waiter->fn(PMIX_SUCCESS, waiter->arg);
+        }
+        free(waiter);
+    }
+    if (host->serving) {
+        PMIx_server_deregister_nspace(host->nspace, NULL, NULL);
+        PMIx_server_finalize();
+        host->serving = false;
+    }
+    free(upcall.is_client);
+    upcall.is_client = NULL;
+    if (host->event_fd >= 0) {
+        close(host->event_fd);
+        host->event_fd = upcall.event_fd = -1;
+    }
+}
+
+bool sx_run_host_setup_fork(const struct sx_run_host *host, uint32_t rank, char ***env,
+                            char message[SX_RUN_MESSAGE_MAX])
+{
+    pmix_proc_t proc;
+    pmix_status_t status;
+
+    proc_load(&proc, host->nspace, rank);
+    status = PMIx_server_setup_fork(&proc, env);
+    if (status != PMIX_SUCCESS) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "the PMIx server has no environment for rank %u: %s",
+                 rank, PMIx_Error_string(status));
+        return false;
+    }
+    return true;
+}
+
+bool sx_run_host_is_client(const struct sx_run_host *host, uint32_t rank)
+{
+    bool is_client;
+
+    pthread_mutex_lock(&upcall.mutex);
+    is_client = rank < host->rank_count && upcall.is_client[rank];
+    pthread_mutex_unlock(&upcall.mutex);
+    return is_client;
+}
+
+bool sx_run_host_abort_take(struct sx_run_host *host, struct sx_run_abort *ret_abort)
+{
+    uint64_t count;
+    bool take;
+
+    (void)!read(host->event_fd, &count, sizeof(count));
+    pthread_mutex_lock(&upcall.mutex);
+    take = upcall.aborted && !upcall.abort_taken;
+    if (take) {
+        *ret_abort = upcall.first_abort;
+        upcall.abort_taken = true;
+    }
+    pthread_mutex_unlock(&upcall.mutex);
+    return take;
+}

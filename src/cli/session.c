@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* session.c - the session directory, reached through descriptors once it is made. */
+#include "cli/session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/say.h"
+
+#define DEPTH_MAX 128 /* one descriptor a level */
+
+bool sx_session_init(struct sx_session *session, const char *tmpdir,
+                     char message[SX_RUN_MESSAGE_MAX])
+{
+    const char *wanted = tmpdir == NULL || tmpdir[0] == '\0' ? "/tmp" : tmpdir;
+    unsigned random = 0;
+
+    *session = (struct sx_session){ 0 };
+    session->parent = realpath(wanted, NULL);
+    if (session->parent == NULL) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "no place for temporary files: '%.330s'%s: %s; set "
+                 "TMPDIR to a directory you may write", wanted,
+                 wanted == tmpdir ? " (from TMPDIR)" : "", strerror(errno));
+        return false;
+    }
+    if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random)) {
+        random = (unsigned)time(NULL); /* early boot; the process id tells jobs apart as well */
+    }
+    random &= 0xffffffu;
+    session->name = sx_cli_printf("shmix-%u-%ld-%06x", (unsigned)geteuid(), (long)getpid(), random);
+    session->nspace = sx_cli_printf("shmix-%ld-%06x", (long)getpid(), random);
+    session->dir = sx_cli_printf("%s/%s", session->parent, session->name);
+    session->nspace_dir = sx_cli_printf("%s/%s", session->dir, session->nspace);
+    return true;
+}
+
+bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX])
+{
+    if (mkdir(session->dir, 0700) != 0) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "cannot make a directory for this job in '%.330s': "
+                 "%s; set TMPDIR to a directory you may write", session->parent, strerror(errno));
+        return false;
+    }
+    session->made = true;
+    if (mkdir(session->nspace_dir, 0700) != 0) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "cannot make a directory in '%.330s': %s; set TMPDIR "
+                 "to a directory with room", session->dir, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+void sx_session_deinit(struct sx_session *session)
+{
+    if (session->made) {
+        const int parent_fd = open(session->parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+        if (parent_fd >= 0) {
+            sx_session_remove_tree(parent_fd, session->name, geteuid());
+            close(parent_fd);
+        }
+    }
+    free(session->parent);
+    free(session->name);
+    free(session->dir);
+    free(session->nspace);
+    free(session->nspace_dir);
+    *session = (struct sx_session){ 0 };
+}
+
+static bool empty_dir(int fd, dev_t dev, uid_t uid, unsigned depth);
+
+/* @name may be anything; what is no directory of ours is unlinked or left. */
+static bool remove_entry(int parent_fd, const char *name, dev_t dev, uid_t uid, unsigned depth)
+{
+    struct stat st;
+    int fd;
+
+    if (fstatat(parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno == ENOENT;
+    }
+    if (st.st_uid != uid || st.st_dev != dev) {
+        return false;
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        return unlinkat(parent_fd, name, 0) == 0 || errno == ENOENT;
+    }
+    fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno == EACCES) {
+        /* A rank may have taken its own permissions away.  A link put in its place meanwhile leads
+         * to a file of our own at worst, and only its mode would change. */
+        fchmodat(parent_fd, name, 0700, 0);
+        fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    }
+    if (fd < 0 || depth == 0) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return false;
+    }
+    fchmod(fd, 0700);
+    empty_dir(fd, dev, uid, depth - 1);
+    return unlinkat(parent_fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
+}
+
+/* Takes @fd over. */
+static bool empty_dir(int fd, dev_t dev, uid_t uid, unsigned depth)
+{
+    DIR *dir = fdopendir(fd);
+    struct dirent *entry;
+    bool all = true;
+
+    if (dir == NULL) {
+        close(fd);
+        return false;
+    }
+    while ((entry = readdir(dir)) != NULL) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            all = remove_entry(dirfd(dir), entry->d_name, dev, uid, depth) && all;
+        }
+    }
+    closedir(dir);
+    return all;
+}
+
+bool sx_session_remove_tree(int parent_fd, const char *name, uid_t uid)
+{
+    struct stat st;
+
+    if (fstatat(parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno == ENOENT;
+    }
+    return S_ISDIR(st.st_mode) && remove_entry(parent_fd, name, st.st_dev, uid, DEPTH_MAX);
+}

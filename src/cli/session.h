@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* session.h - the job's private directory: made 0700 under TMPDIR, removed with all it holds.
+ *
+ *   TMPDIR/shmix-UID-PID-XXXXXX/          the server's rendezvous
+ *   TMPDIR/shmix-UID-PID-XXXXXX/NSPACE/   what the ranks' own libraries put there
+ *
+ * Removal follows no link, leaves other file systems and other users' files alone. */
+#ifndef SX_CLI_SESSION_H
+#define SX_CLI_SESSION_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "cli/run_options.h"
+
+struct sx_session {
+    char *parent;      /* absolute */
+    char *name;        /* "shmix-1000-4711-a1b2c3" */
+    char *dir;         /* parent/name */
+    char *nspace;      /* "shmix-4711-a1b2c3" */
+    char *nspace_dir;  /* dir/nspace */
+    bool made;
+};
+
+/* Choose the names; nothing is made yet, so that the janitor can hear of them first.  @tmpdir is
+ * the value of TMPDIR, NULL or empty: /tmp.  Return: false with one line in @message. */
+bool sx_session_init(struct sx_session *session, const char *tmpdir,
+                     char message[SX_RUN_MESSAGE_MAX]);
+/* Make both directories.  Return: false with one line that names directory, cause and remedy. */
+bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX]);
+/* Remove what was made.  Safe on a zeroed one and twice. */
+void sx_session_deinit(struct sx_session *session);
+
+/* Remove the directory @name under @parent_fd and all below it that belongs to @uid.  Return:
+ * true when it is gone. */
+bool sx_session_remove_tree(int parent_fd, const char *name, uid_t uid);
+
+#endif
