@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* attack.c - speak the protocol by hand, and judge what the server makes of it. */
+#include "attack.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "control/rendezvous.h"
+
+/* ---- the attacker -------------------------------------------------------------------------- */
+
+void attack_begin(uint32_t lines, const char *name, ...)
+{
+    const uint32_t number = atomic_load(&fault_shared->attack_begun) + 1;
+    va_list args;
+
+    va_start(args, name);
+    vsnprintf(fault_shared->attack_name, sizeof(fault_shared->attack_name), name, args);
+    va_end(args);
+    atomic_store(&fault_shared->attack_lines, lines);
+    atomic_store(&fault_shared->attack_begun, number);
+    WAIT_FOR(atomic_load(&fault_shared->attack_admitted) == number, "the host's admission");
+    fault_waiting_for = fault_shared->attack_name;
+}
+
+void attack_end(void)
+{
+    const uint32_t number = atomic_load(&fault_shared->attack_begun);
+
+    atomic_store(&fault_shared->attack_ended, number);
+    WAIT_FOR(atomic_load(&fault_shared->attack_judged) == number, "the host's judgement");
+}
+
+int attack_connect(void)
+{
+    int fd;
+
+    CHECK_STATUS(sx_rendezvous_connect(&fd), PMIX_SUCCESS);
+    return fd;
+}
+
+ssize_t attack_send(int socket_fd, const void *bytes, size_t size, int fd, int fd_count)
+{
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(253 * sizeof(int))] = { 0 };
+    struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
+    struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+    if (fd_count > 0) {
+        msg.msg_control = control;
+        msg.msg_controllen = CMSG_SPACE((size_t)fd_count * sizeof(int));
+        struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+
+        cmsg->cmsg_level = SOL_SOCKET;
+        cmsg->cmsg_type = SCM_RIGHTS;
+        cmsg->cmsg_len = CMSG_LEN((size_t)fd_count * sizeof(int));
+        for (int i = 0; i < fd_count; i++) {
+            memcpy(CMSG_DATA(cmsg) + (size_t)i * sizeof(int), &fd, sizeof(fd));
+        }
+    }
+    return sendmsg(socket_fd, &msg, MSG_NOSIGNAL);
+}
+
+void attack_frame(int socket_fd, struct sx_frame_header header, const void *body, size_t size)
+{
+    uint8_t *const frame = malloc(sizeof(header) + size);
+
+    CHECK(frame != NULL, "no memory");
+    memcpy(frame, &header, sizeof(header));
+    if (size > 0) {
+        memcpy(frame + sizeof(header), body, size);
+    }
+    /* Whether it gets there at all is the server's business: it may have hung up already. */
+    (void)attack_send(socket_fd, frame, sizeof(header) + size, -1, 0);
+    free(frame);
+}
+
+void attack_request(int socket_fd, uint16_t kind, uint32_t id, const void *body, size_t size)
+{
+    attack_frame(socket_fd, (struct sx_frame_header){ .kind = kind, .id = id, .body_size = size },
+                 body, size);
+}
+
+void attack_expect_end(int socket_fd)
+{
+    char bytes[SX_FRAME_MAX];
+
+    for (;;) {
+        const ssize_t got = recv(socket_fd, bytes, sizeof(bytes), 0);
+
+        if (got == 0 || (got < 0 && errno == ECONNRESET)) {
+            break;
+        }
+        CHECK(got > 0 || errno == EINTR, "%s: %s", fault_shared->attack_name, strerror(errno));
+    }
+    close(socket_fd);
+}
+
+size_t attack_expect_reply(int socket_fd, uint32_t id, pmix_status_t status)
+{
+    _Alignas(8) static uint8_t buffer[SX_FRAME_MAX];
+    struct sx_frame frame;
+    const struct sx_reply *reply;
+    size_t size;
+
+    CHECK_STATUS(sx_frame_receive(socket_fd, buffer, &frame, UINT64_MAX), PMIX_SUCCESS);
+    CHECK(frame.header.kind == SX_MSG_REPLY && frame.header.id == id, "%s: kind %u id %u",
+          fault_shared->attack_name, frame.header.kind, frame.header.id);
+    reply = frame.body;
+    CHECK(reply->status == status, "%s: the answer is %d (%s), not %d", fault_shared->attack_name,
+          reply->status, PMIx_Error_string(reply->status), status);
+    size = frame.body_size - sizeof(*reply);
+    sx_frame_release(&frame);
+    return size;
+}
+
+void attack_hello(struct sx_hello *hello, uint32_t rank)
+{
+    *hello = (struct sx_hello){ .protocol = SX_PROTOCOL_VERSION, .rank = rank };
+    snprintf(hello->nspace, sizeof(hello->nspace), "%s", ATTACK_JOB);
+}
+
+pmix_status_t attack_attach_as(struct attacker *attacker, uint32_t rank)
+{
+    _Alignas(8) static uint8_t buffer[SX_FRAME_MAX];
+    struct sx_hello hello;
+    struct sx_frame frame;
+
+    *attacker = (struct attacker){ .board = SX_BOARD_NULL, .lane = SX_LANE_NULL,
+                                   .fds = { -1, -1, -1, -1, -1 } };
+    attacker->socket_fd = attack_connect();
+    attack_hello(&hello, rank);
+    attack_request(attacker->socket_fd, SX_MSG_HELLO, 1, &hello, sizeof(hello));
+    CHECK_STATUS(sx_frame_receive(attacker->socket_fd, buffer, &frame, UINT64_MAX), PMIX_SUCCESS);
+    CHECK(frame.header.kind == SX_MSG_WELCOME, "kind %u", frame.header.kind);
+    const struct sx_welcome *welcome = frame.body;
+    const pmix_status_t status = welcome->status;
+
+    if (status != PMIX_SUCCESS) {
+        CHECK(frame.fd_count == 0, "a refusal with descriptors");
+        sx_frame_release(&frame);
+        return status;
+    }
+    CHECK(frame.fd_count == 5, "%d descriptors", frame.fd_count);
+    attacker->slot = welcome->slot;
+    for (int i = 0; i < 5; i++) {
+        attacker->fds[i] = frame.fds[i];
+        frame.fds[i] = -1;
+    }
+    sx_frame_release(&frame);
+    CHECK_STATUS(sx_board_attach(&attacker->board, attacker->fds[0]), PMIX_SUCCESS);
+    CHECK_STATUS(sx_lane_attach(&attacker->lane, attacker->fds[1], &attacker->board,
+                                attacker->slot, dup(attacker->fds[2])),
+                 PMIX_SUCCESS);
+    return PMIX_SUCCESS;
+}
+
+void attack_attach(struct attacker *attacker)
+{
+    CHECK_STATUS(attack_attach_as(attacker, ATTACK_RANK), PMIX_SUCCESS);
+}
+
+void attack_detach(struct attacker *attacker)
+{
+    sx_lane_detach(&attacker->lane);
+    sx_board_deinit(&attacker->board);
+    for (int i = 0; i < 5; i++) {
+        if (attacker->fds[i] >= 0) {
+            close(attacker->fds[i]);
+        }
+    }
+    if (attacker->socket_fd >= 0) {
+        close(attacker->socket_fd);
+    }
+}
+
+/* ---- the host ------------------------------------------------------------------------------ */
+
+struct level {
+    unsigned fds, maps, lines;
+    uint64_t memory_kib;
+};
+
+static struct level level_now(void)
+{
+    return (struct level){ .fds = fault_fd_count(FAULT_SELF), .maps = fault_map_count(FAULT_SELF),
+                           .lines = fault_log_lines(FAULT_SELF, NULL),
+                           .memory_kib = fault_memory_kib(FAULT_SELF) };
+}
+
+static void admit(uint32_t number)
+{
+    fault_rank_admit(ATTACK_JOB, ATTACK_RANK);
+    atomic_store(&fault_shared->attack_admitted, number);
+}
+
+/* One attack is over: its lines are there, what it held is given back, the others go on. */
+static void judge(uint32_t number, const struct level *before)
+{
+    const uint32_t lines = atomic_load(&fault_shared->attack_lines);
+    const char *const name = fault_shared->attack_name;
+
+    fault_good_wait(1);
+    WAIT_FOR(fault_fd_count(FAULT_SELF) <= before->fds, name);
+    WAIT_FOR(fault_map_count(FAULT_SELF) <= before->maps, name);
+    const unsigned caused = fault_log_lines(FAULT_SELF, NULL) - before->lines;
+
+    CHECK(lines == ATTACK_LINES_ANY || caused == lines, "%s: %u log lines, not %u", name, caused,
+          lines);
+    atomic_store(&fault_shared->attack_judged, number);
+}
+
+/* Return: the attacker's wait status. */
+static int judge_all(pid_t pid, const struct level *base)
+{
+    struct level before = *base;
+    uint32_t admitted = 0, judged = 0;
+    int status;
+
+    fault_waiting_for = "the attacker";
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        if (atomic_load(&fault_shared->attack_begun) != admitted) {
+            before.lines = fault_log_lines(FAULT_SELF, NULL);
+            admit(++admitted);
+        } else if (atomic_load(&fault_shared->attack_ended) != judged) {
+            judge(++judged, &before);
+        } else {
+            fault_pause();
+        }
+    }
+    fault_waiting_for = NULL;
+    fault_say("%u attacks", judged);
+    CHECK(judged > 0, "no attack was made");
+    return status;
+}
+
+void attack_judge(const char *role)
+{
+    fault_log_begin();
+    fault_server_start();
+    fault_job_start(ATTACK_JOB, 2);
+    fault_good_start();
+    const struct level base = level_now();
+    const pid_t pid = fault_start(ATTACK_JOB, ATTACK_RANK, role, NULL);
+    const int status = judge_all(pid, &base);
+
+    CHECK(!WIFSIGNALED(status), "the attacker was killed by signal %d during: %s",
+          WTERMSIG(status), fault_shared->attack_name);
+    CHECK(WEXITSTATUS(status) == 0, "the attacker exited with %d", WEXITSTATUS(status));
+    const uint64_t memory_kib = fault_memory_kib(FAULT_SELF);
+
+    fault_say("memory %llu KiB before, %llu KiB after", (unsigned long long)base.memory_kib,
+              (unsigned long long)memory_kib);
+    CHECK(memory_kib <= base.memory_kib + fault_memory_slack_kib(), "memory has grown");
+    fault_good_stop();
+    fault_job_end(ATTACK_JOB);
+    fault_job_whole("after.job", 2, 3);
+    fault_server_stop();
+}

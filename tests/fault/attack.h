@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* attack.h - a client that does not keep to the protocol, and a host that judges what follows.
+ *
+ * The attacker is one process that makes many attacks one after the other.  Each is framed by
+ * attack_begin and attack_end; in between the host (attack_judge) admits its rank again, which the
+ * attack before may have cost, and afterwards counts the log lines that the attack has caused:
+ * as many as it announced, from the server, and none of them a crash.
+ *
+ *     attacker: begin --------> .... attack .... --> end ----------> next
+ *     host:            admit --^                          judge --^            */
+#ifndef SX_TESTS_FAULT_ATTACK_H
+#define SX_TESTS_FAULT_ATTACK_H
+
+#include <sys/types.h>
+
+#include "control/channel.h"
+#include "control/message.h"
+#include "fault.h"
+#include "ring/board.h"
+#include "ring/lane.h"
+#include "ring/record.h"
+#include "ring/ring.h"
+#include "shmem/store.h"
+
+#define ATTACK_JOB "attacked.job"
+#define ATTACK_RANK 1   /* the attacker's; rank 0 stays registered and is never started */
+#define ATTACK_LINES_ANY UINT32_MAX
+
+/* ---- the attacker -------------------------------------------------------------------------- */
+
+void attack_begin(uint32_t lines, const char *name, ...) __attribute__((format(printf, 2, 3)));
+void attack_end(void);
+
+/* A connection that nobody has said anything on. */
+int attack_connect(void);
+/* Send bytes as they are, with @fd_count copies of @fd.  Return: what sendmsg says. */
+ssize_t attack_send(int socket_fd, const void *bytes, size_t size, int fd, int fd_count);
+/* A frame whose header says @header, with @size bytes of body behind it. */
+void attack_frame(int socket_fd, struct sx_frame_header header, const void *body, size_t size);
+/* A well-formed frame without descriptors. */
+void attack_request(int socket_fd, uint16_t kind, uint32_t id, const void *body, size_t size);
+/* Wait until the server ends the connection, passing over what it still says.  Closes. */
+void attack_expect_end(int socket_fd);
+/* Wait for the answer to request @id and fail unless it has @status.  Return: the body's size
+ * without struct sx_reply; a descriptor in it is closed. */
+size_t attack_expect_reply(int socket_fd, uint32_t id, pmix_status_t status);
+
+/* A client as the server knows it, without the library's manners. */
+struct attacker {
+    int socket_fd;
+    uint32_t slot;
+    int fds[5]; /* as in struct sx_welcome; kept open */
+    struct sx_board board;
+    struct sx_lane lane;
+};
+/* HELLO as @rank of the attacked job; the answer's status.  On success everything is mapped. */
+pmix_status_t attack_attach_as(struct attacker *attacker, uint32_t rank);
+void attack_attach(struct attacker *attacker);
+/* Close and unmap; nothing is said to the server. */
+void attack_detach(struct attacker *attacker);
+void attack_hello(struct sx_hello *hello, uint32_t rank);
+
+/* ---- the host ------------------------------------------------------------------------------ */
+
+/* Start the role @role as the attacker, judge its attacks until it ends; two good ranks fence
+ * all the while, and descriptors, maps and memory come back to what they were. */
+void attack_judge(const char *role);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* flood_test.c - thousands of connections that say nothing, and descriptors that run out: whoever
+ * belongs to a job still gets in, and the server comes back to what it was. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "fault.h"
+
+#define MANY 3000
+
+/* ---- roles ---------------------------------------------------------------------------------- */
+
+static int connect_silently(void)
+{
+    const char *uri = getenv("SHMIX_SERVER_URI");
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    CHECK(uri != NULL && strncmp(uri, "unix:", 5) == 0, "no server is named");
+    CHECK(fd >= 0, "socket: %s", strerror(errno));
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", uri + 5);
+    while (connect(fd, (const struct sockaddr *)(const void *)&address, sizeof(address)) != 0) {
+        CHECK(errno == EINTR, "connect: %s", strerror(errno));
+    }
+    return fd;
+}
+
+/* Open as many connections as the argument says, then hold them until it may go. */
+static int role_silent(const char *arg)
+{
+    const unsigned count = (unsigned)atoi(arg);
+
+    CHECK(fault_files_raise(count + 100), "no descriptors");
+    for (unsigned i = 1; i <= count; i++) {
+        (void)connect_silently();
+        atomic_store(&fault_shared->state[10], i);
+    }
+    WAIT_FOR(atomic_load(&fault_shared->go) != 0, "the host's word to go");
+    return 0;
+}
+
+static int role_come_and_go(const char *arg)
+{
+    const unsigned count = (unsigned)atoi(arg);
+
+    for (unsigned i = 1; i <= count; i++) {
+        close(connect_silently());
+        atomic_store(&fault_shared->state[10], i);
+    }
+    return 0;
+}
+
+static void *init_and_fence(void *arg)
+{
+    (void)arg;
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    return NULL;
+}
+
+/* The thread that attached ends: its life word says that somebody has died, and nobody has. */
+static int role_thread_ends(const char *arg)
+{
+    pthread_t thread;
+
+    (void)arg;
+    CHECK(pthread_create(&thread, NULL, init_and_fence, NULL) == 0, "no thread");
+    atomic_store(&fault_shared->state[0], 1);
+    WAIT_FOR(atomic_load(&fault_shared->go) == 1, "the host's word to go");
+    CHECK(pthread_join(thread, NULL) == 0, "join");
+    for (unsigned i = 0; i < 300; i++) {
+        CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+        fault_pause();
+    }
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* ---- the host ------------------------------------------------------------------------------- */
+
+static void back_to(unsigned fds, uint64_t memory_kib)
+{
+    WAIT_FOR(fault_fd_count(FAULT_SELF) <= fds, "the server's descriptors");
+    const uint64_t after_kib = fault_memory_kib(FAULT_SELF);
+
+    fault_say("memory %llu KiB before, %llu KiB after", (unsigned long long)memory_kib,
+              (unsigned long long)after_kib);
+    CHECK(after_kib <= memory_kib + fault_memory_slack_kib(), "memory has grown");
+}
+
+/* Hold @count silent connections while a whole job comes, works and goes. */
+static void hold_silent(unsigned count)
+{
+    char arg[16];
+
+    fault_log_begin();
+    fault_server_start();
+    fault_good_start();
+    const unsigned fds = fault_fd_count(FAULT_SELF);
+    const uint64_t memory_kib = fault_memory_kib(FAULT_SELF);
+
+    snprintf(arg, sizeof(arg), "%u", count);
+    fault_job_start("silent.job", 1);
+    const pid_t pid = fault_start("silent.job", 0, "silent", arg);
+
+    WAIT_FOR(atomic_load(&fault_shared->state[10]) == count, "silent connections");
+    fault_job_whole("beside.job", 4, 20);
+    fault_good_wait(5);
+    const uint64_t during_kib = fault_memory_kib(FAULT_SELF);
+
+    fault_say("%u descriptors and %llu KiB with %u silent connections", fault_fd_count(FAULT_SELF),
+              (unsigned long long)during_kib, count);
+    CHECK(during_kib <= memory_kib + (16u << 10) + fault_memory_slack_kib(), "%llu KiB",
+          (unsigned long long)during_kib);
+    atomic_store(&fault_shared->go, 1);
+    fault_wait_ok(pid, "the silent one");
+    fault_job_end("silent.job");
+    back_to(fds, memory_kib);
+    CHECK(fault_log_lines(FAULT_SELF, NULL) <= 10, "%u log lines",
+          fault_log_lines(FAULT_SELF, NULL));
+    fault_good_stop();
+    fault_job_whole("after.job", 4, 3);
+    fault_server_stop();
+}
+
+static int case_silent(void)
+{
+    if (!fault_files_raise(2 * MANY + 1000)) {
+        return fault_skip("the hard limit of open files is below %d (ulimit -Hn)", 2 * MANY + 1000);
+    }
+    hold_silent(MANY);
+    return 0;
+}
+
+/* More than there are descriptors for. */
+static int case_crowded(void)
+{
+    fault_files_limit(512);
+    hold_silent(1000);
+    return 0;
+}
+
+static int case_come_and_go(void)
+{
+    char arg[16];
+
+    fault_log_begin();
+    fault_server_start();
+    fault_good_start();
+    const unsigned fds = fault_fd_count(FAULT_SELF);
+    const uint64_t memory_kib = fault_memory_kib(FAULT_SELF);
+
+    snprintf(arg, sizeof(arg), "%u", MANY);
+    fault_job_start("visitor.job", 1);
+    const pid_t pid = fault_start("visitor.job", 0, "come_and_go", arg);
+
+    fault_job_whole("beside.job", 4, 20);
+    fault_wait_ok(pid, "the visitor");
+    fault_job_end("visitor.job");
+    back_to(fds, memory_kib);
+    CHECK(fault_log_lines(FAULT_SELF, NULL) <= 10, "%u log lines",
+          fault_log_lines(FAULT_SELF, NULL));
+    fault_good_stop();
+    fault_server_stop();
+    return 0;
+}
+
+/* ---- a host that has used up its descriptors ------------------------------------------------ */
+
+#define FILES 256
+static int taken[FILES];
+static unsigned taken_count;
+
+static void take_all(void)
+{
+    int fd;
+
+    while (taken_count < FILES && (fd = dup(STDIN_FILENO)) >= 0) {
+        taken[taken_count++] = fd;
+    }
+    CHECK(errno == EMFILE, "dup: %s", strerror(errno));
+}
+
+static void give_back(unsigned count)
+{
+    while (count-- > 0 && taken_count > 0) {
+        close(taken[--taken_count]);
+    }
+}
+
+/* Ranks that come while there are none left wait, and get in when there are some again. */
+static int case_exhausted(void)
+{
+    pid_t pids[2];
+
+    fault_files_limit(FILES);
+    fault_log_begin();
+    fault_server_start();
+    fault_good_start();
+    fault_job_start("late.job", 2);
+    for (int rank = 0; rank < 2; rank++) {
+        pids[rank] = fault_start("late.job", rank, "late", "");
+    }
+    const unsigned fds = fault_fd_count(FAULT_SELF);
+
+    WAIT_FOR(atomic_load(&fault_shared->state[0]) == 1 && atomic_load(&fault_shared->state[1]) == 1,
+             "two ranks before their PMIx_Init");
+    take_all();
+    atomic_store(&fault_shared->go, 1);
+    fault_good_wait(20); /* who is in already needs none */
+    WAIT_FOR(fault_log_lines(FAULT_SELF, "cannot accept connections") > 0, "the refusal to accept");
+    give_back(FILES);
+    fault_wait_ok(pids[0], "late rank 0");
+    fault_wait_ok(pids[1], "late rank 1");
+    CHECK(fault_log_lines(FAULT_SELF, "cannot accept connections") == 1, "%u lines name the cause",
+          fault_log_lines(FAULT_SELF, "cannot accept connections"));
+    CHECK(fault_log_lines(FAULT_SELF, "ulimit -n") == 1, "what to do is not said");
+    fault_job_end("late.job");
+    WAIT_FOR(fault_fd_count(FAULT_SELF) <= fds, "the server's descriptors");
+    fault_good_stop();
+    fault_server_stop();
+    return 0;
+}
+
+static int role_late(const char *arg)
+{
+    pmix_proc_t self;
+
+    (void)arg;
+    atomic_store(&fault_shared->state[atoi(getenv("PMIX_RANK"))], 1);
+    WAIT_FOR(atomic_load(&fault_shared->go) == 1, "the host's word to go");
+    CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* A server that cannot look whether a client lives does not take it for dead. */
+static int case_exhausted_spares_the_living(void)
+{
+    fault_files_limit(FILES);
+    fault_log_begin();
+    fault_server_start();
+    fault_job_start("threads.job", 1);
+    const pid_t pid = fault_start("threads.job", 0, "thread_ends", "");
+
+    WAIT_FOR(atomic_load(&fault_shared->state[0]) == 1 &&
+                 atomic_load(&fault_shared->connected) == 1,
+             "the rank");
+    take_all();
+    atomic_store(&fault_shared->go, 1);
+    fault_wait_ok(pid, "the rank whose thread has ended");
+    CHECK(atomic_load(&fault_shared->lost) == 0, "it was taken for dead");
+    give_back(FILES);
+    fault_job_end("threads.job");
+    fault_server_stop();
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct fault_case cases[] = {
+        { "silent", case_silent },
+        { "crowded", case_crowded },
+        { "come_and_go", case_come_and_go },
+        { "exhausted", case_exhausted },
+        { "exhausted_spares_the_living", case_exhausted_spares_the_living },
+    };
+    static const struct fault_role roles[] = {
+        { "silent", role_silent },
+        { "come_and_go", role_come_and_go },
+        { "late", role_late },
+        { "thread_ends", role_thread_ends },
+    };
+
+    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
+                      sizeof(roles) / sizeof(roles[0]));
+}

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* frames_test.c - what arrives on a control socket is judged; who sends what no client sends is
+ * dropped with one log line, and everybody else goes on. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "attack.h"
+
+#define SEED UINT64_C(20260731)
+
+static void fill_random(void *bytes, size_t size, uint64_t *seed)
+{
+    for (size_t i = 0; i < size; i++) {
+        ((uint8_t *)bytes)[i] = (uint8_t)fault_random(seed);
+    }
+}
+
+/* ---- a frame that no client sends, before and after HELLO ---------------------------------- */
+
+/* Either a fresh connection or one of a welcomed client; the rest of the attack is the same. */
+struct target {
+    bool welcomed;
+    struct attacker attacker;
+    int socket_fd;
+};
+
+static void target_open(struct target *target, bool welcomed, const char *name)
+{
+    attack_begin(1, "%s %s", welcomed ? "a client sends" : "nobody sends", name);
+    target->welcomed = welcomed;
+    if (welcomed) {
+        attack_attach(&target->attacker);
+        target->socket_fd = target->attacker.socket_fd;
+    } else {
+        target->socket_fd = attack_connect();
+    }
+}
+
+static void target_dropped(struct target *target)
+{
+    attack_expect_end(target->socket_fd);
+    if (target->welcomed) {
+        target->attacker.socket_fd = -1;
+        attack_detach(&target->attacker);
+    }
+    attack_end();
+}
+
+static void send_bytes(bool welcomed, const char *name, const void *bytes, size_t size, int fd,
+                       int fd_count)
+{
+    struct target target;
+
+    target_open(&target, welcomed, name);
+    CHECK(attack_send(target.socket_fd, bytes, size, fd, fd_count) == (ssize_t)size, "%s: %s",
+          name, strerror(errno));
+    target_dropped(&target);
+}
+
+static void attack_garbage(bool welcomed)
+{
+    static uint8_t bytes[65536];
+    uint64_t seed = SEED;
+    char name[64];
+
+    for (size_t size = 1; size < sizeof(struct sx_frame_header); size++) {
+        fill_random(bytes, size, &seed);
+        snprintf(name, sizeof(name), "%zu bytes of a header", size);
+        send_bytes(welcomed, name, bytes, size, -1, 0);
+    }
+    for (int i = 0; i < 24; i++) {
+        const size_t size = 16 + fault_random(&seed) % 8000;
+
+        fill_random(bytes, size, &seed);
+        snprintf(name, sizeof(name), "%zu random bytes", size);
+        send_bytes(welcomed, name, bytes, size, -1, 0);
+    }
+    memset(bytes, 0, sizeof(bytes));
+    send_bytes(welcomed, "zeros", bytes, 512, -1, 0);
+    send_bytes(welcomed, "one byte more than a frame", bytes, SX_FRAME_MAX + 1, -1, 0);
+    send_bytes(welcomed, "64 KiB", bytes, sizeof(bytes), -1, 0);
+}
+
+/* Every kind, with every size that its row in the table refuses. */
+static void attack_sizes(bool welcomed)
+{
+    static const uint8_t zeros[SX_FRAME_MAX];
+    static const uint16_t flags[] = { 0x0002, 0x8000, 0xfffe };
+    struct target target;
+    char name[96];
+
+    for (uint32_t kind = 0; kind < SX_MSG_SPEC_MAX + 2u; kind++) {
+        const struct sx_message_spec *spec = sx_message_spec((uint16_t)kind);
+        const uint32_t min = spec != NULL ? spec->body_min : 0;
+        const uint32_t max = spec != NULL ? spec->body_max : 0;
+        const struct {
+            const char *what;
+            uint64_t claimed;
+            size_t sent;
+            bool wrong;
+        } sizes[] = {
+            { "no body", 0, 0, min > 0 },
+            { "a byte too little", min - 1, min - 1, min > 1 },
+            { "a byte too much", max + 1u, max + 1u, max + 17u <= SX_FRAME_MAX },
+            { "a size that is one too large", min + 1u, min, true },
+            { "a size that is one too small", min - 1u, min, min > 0 },
+            { "a size of 2^64 - 1", UINT64_MAX, min, true },
+            { "a size of 2^32", UINT64_C(1) << 32, min, true },
+            { "a size of -16", UINT64_MAX - 15, min, true },
+        };
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+            if (sizes[i].wrong) {
+                snprintf(name, sizeof(name), "kind %u with %s", kind, sizes[i].what);
+                target_open(&target, welcomed, name);
+                attack_frame(target.socket_fd,
+                             (struct sx_frame_header){ .kind = (uint16_t)kind, .id = 7,
+                                                       .body_size = sizes[i].claimed },
+                             zeros, sizes[i].sent);
+                target_dropped(&target);
+            }
+        }
+        snprintf(name, sizeof(name), "kind %u with unknown flags", kind);
+        target_open(&target, welcomed, name);
+        attack_frame(target.socket_fd,
+                     (struct sx_frame_header){ .kind = (uint16_t)kind, .id = 7,
+                                               .flags = flags[kind % 3], .body_size = min },
+                     zeros, min);
+        target_dropped(&target);
+    }
+}
+
+/* ---- descriptors --------------------------------------------------------------------------- */
+
+/* A memfd of @size bytes (the last of them written), with @seals. */
+static int make_memfd(off_t size, int seals)
+{
+    const int fd = memfd_create("attack", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    CHECK(fd >= 0 && ftruncate(fd, size) == 0, "%s", strerror(errno));
+    CHECK(size == 0 || pwrite(fd, "", 1, size - 1) == 1, "%s", strerror(errno));
+    CHECK(seals == 0 || fcntl(fd, F_ADD_SEALS, seals) == 0, "%s", strerror(errno));
+    return fd;
+}
+
+static void attack_descriptors(bool welcomed)
+{
+    struct {
+        struct sx_frame_header header;
+        uint8_t body[32];
+    } plain = { .header = { .kind = SX_MSG_PUT_BULK, .id = 7, .body_size = sizeof(plain.body) } };
+    const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const int counts[] = { 1, 2, 8, 9, 40, 253 };
+    char name[64];
+
+    CHECK(null_fd >= 0, "%s", strerror(errno));
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        snprintf(name, sizeof(name), "%d descriptors that nobody asked for", counts[i]);
+        send_bytes(welcomed, name, &plain, sizeof(plain), null_fd, counts[i]);
+    }
+    plain.header.kind = SX_MSG_FINALIZE;
+    plain.header.body_size = 0;
+    send_bytes(welcomed, "a good-bye with a descriptor", &plain.header, sizeof(plain.header),
+               null_fd, 1);
+    close(null_fd);
+}
+
+static void send_bulk(bool welcomed, const char *name, uint64_t claimed, int fd, int fd_count)
+{
+    const struct sx_frame_header header = { .kind = SX_MSG_PUT_BULK, .flags = SX_FRAME_BULK,
+                                            .id = 7, .body_size = claimed };
+
+    send_bytes(welcomed, name, &header, sizeof(header), fd, fd_count);
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+static void attack_bulk(bool welcomed)
+{
+    const int all = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
+    const struct sx_frame_header finalize = { .kind = SX_MSG_FINALIZE, .flags = SX_FRAME_BULK };
+    struct {
+        struct sx_frame_header header;
+        uint8_t body[16];
+    } both = { .header = { .kind = SX_MSG_PUT_BULK, .flags = SX_FRAME_BULK, .body_size = 16 } };
+    int pipes[2], fd;
+
+    send_bulk(welcomed, "bulk without its descriptor", 4096, -1, 0);
+    send_bulk(welcomed, "an unsealed bulk", 4096, make_memfd(4096, 0), 1);
+    send_bulk(welcomed, "a bulk sealed but for writing", 4096,
+              make_memfd(4096, F_SEAL_SHRINK | F_SEAL_GROW), 1);
+    send_bulk(welcomed, "a bulk sealed but for shrinking", 4096,
+              make_memfd(4096, F_SEAL_WRITE | F_SEAL_GROW), 1);
+    send_bulk(welcomed, "a bulk shorter than it says", 8192, make_memfd(4096, all), 1);
+    send_bulk(welcomed, "a bulk longer than it says", 4096, make_memfd(8192, all), 1);
+    send_bulk(welcomed, "an empty bulk", 0, make_memfd(0, all), 1);
+    send_bulk(welcomed, "a bulk made of a hole", 1 << 20, make_memfd(1 << 20, all), 1);
+    send_bulk(welcomed, "a bulk of more than a GiB", SX_BULK_MAX + 4096,
+              make_memfd((off_t)SX_BULK_MAX + 4096, all), 1);
+    send_bulk(welcomed, "a bulk of 2^64 - 1 bytes", UINT64_MAX, make_memfd(4096, all), 1);
+    send_bulk(welcomed, "two descriptors for one bulk", 4096, make_memfd(4096, all), 2);
+    CHECK(pipe2(pipes, O_CLOEXEC) == 0, "%s", strerror(errno));
+    send_bulk(welcomed, "a pipe as bulk", 4096, pipes[0], 1);
+    close(pipes[1]);
+    send_bulk(welcomed, "a directory as bulk", 4096, open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+              1);
+    send_bulk(welcomed, "a path descriptor as bulk", 4096, open("/", O_PATH | O_CLOEXEC), 1);
+    fd = make_memfd(16, all);
+    send_bytes(welcomed, "a bulk and a body", &both, sizeof(both), fd, 1);
+    send_bytes(welcomed, "a bulk good-bye", &finalize, sizeof(finalize), fd, 1);
+    close(fd);
+}
+
+static int role_before_hello(const char *arg)
+{
+    struct sx_get get = { .key_size = 0 };
+    static const uint16_t kinds[] = { SX_MSG_FINALIZE, SX_MSG_GET_CANCEL, SX_MSG_RESULTS_GET };
+    int fd;
+
+    (void)arg;
+    attack_garbage(false);
+    attack_sizes(false);
+    attack_descriptors(false);
+    attack_bulk(false);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        attack_begin(1, "a well-formed frame of kind %u before HELLO", kinds[i]);
+        fd = attack_connect();
+        attack_request(fd, kinds[i], 3, NULL, 0);
+        attack_expect_end(fd);
+        attack_end();
+    }
+    attack_begin(1, "a Get before HELLO");
+    fd = attack_connect();
+    snprintf(get.nspace, sizeof(get.nspace), "%s", ATTACK_JOB);
+    attack_request(fd, SX_MSG_GET, 3, &get, sizeof(get));
+    attack_expect_end(fd);
+    attack_end();
+    return 0;
+}
+
+static int role_after_hello(const char *arg)
+{
+    (void)arg;
+    attack_garbage(true);
+    attack_sizes(true);
+    attack_descriptors(true);
+    attack_bulk(true);
+    return 0;
+}
+
+/* ---- HELLO --------------------------------------------------------------------------------- */
+
+static void hello_refused(const char *name, const struct sx_hello *hello, pmix_status_t status)
+{
+    _Alignas(8) static uint8_t buffer[SX_FRAME_MAX];
+    struct sx_frame frame;
+
+    attack_begin(1, "%s", name);
+    const int fd = attack_connect();
+
+    attack_request(fd, SX_MSG_HELLO, 1, hello, sizeof(*hello));
+    CHECK_STATUS(sx_frame_receive(fd, buffer, &frame, UINT64_MAX), PMIX_SUCCESS);
+    CHECK(frame.header.kind == SX_MSG_WELCOME && frame.fd_count == 0, "%s: kind %u, %d fds", name,
+          frame.header.kind, frame.fd_count);
+    CHECK(((const struct sx_welcome *)frame.body)->status == status, "%s: status %d", name,
+          ((const struct sx_welcome *)frame.body)->status);
+    sx_frame_release(&frame);
+    attack_expect_end(fd);
+    attack_end();
+}
+
+static void hello_of_others(void)
+{
+    struct sx_hello hello;
+
+    attack_hello(&hello, 0);
+    snprintf(hello.nspace, sizeof(hello.nspace), "good.job");
+    hello_refused("HELLO as a rank that is connected", &hello, PMIX_EXISTS);
+    attack_hello(&hello, 77);
+    hello_refused("HELLO as a rank that nobody registered", &hello, PMIX_ERR_NOT_FOUND);
+    attack_hello(&hello, UINT32_MAX);
+    hello_refused("HELLO as rank 2^32 - 1", &hello, PMIX_ERR_NOT_FOUND);
+    attack_hello(&hello, (uint32_t)PMIX_RANK_WILDCARD);
+    hello_refused("HELLO as the wildcard", &hello, PMIX_ERR_NOT_FOUND);
+    attack_hello(&hello, ATTACK_RANK);
+    snprintf(hello.nspace, sizeof(hello.nspace), "no.such.job");
+    hello_refused("HELLO of an unknown namespace", &hello, PMIX_ERR_NOT_FOUND);
+    attack_hello(&hello, ATTACK_RANK);
+    hello.nspace[0] = '\0';
+    hello_refused("HELLO without a namespace", &hello, PMIX_ERR_NOT_FOUND);
+    attack_hello(&hello, ATTACK_RANK);
+    hello.protocol = SX_PROTOCOL_VERSION + 1;
+    hello_refused("HELLO of another protocol", &hello, PMIX_ERR_BAD_PARAM);
+}
+
+static int role_hello(const char *arg)
+{
+    struct attacker one, other;
+    struct sx_hello hello;
+    int fd;
+
+    (void)arg;
+    hello_of_others();
+    attack_begin(1, "HELLO with a namespace that does not end");
+    attack_hello(&hello, ATTACK_RANK);
+    memset(hello.nspace, 'x', sizeof(hello.nspace));
+    fd = attack_connect();
+    attack_request(fd, SX_MSG_HELLO, 1, &hello, sizeof(hello));
+    attack_expect_end(fd);
+    attack_end();
+
+    attack_begin(1, "HELLO a second time on the same connection");
+    attack_attach(&one);
+    attack_hello(&hello, ATTACK_RANK);
+    attack_request(one.socket_fd, SX_MSG_HELLO, 1, &hello, sizeof(hello));
+    attack_expect_end(one.socket_fd);
+    one.socket_fd = -1;
+    attack_detach(&one);
+    attack_end();
+
+    attack_begin(1, "HELLO a second time on another connection");
+    attack_attach(&one);
+    CHECK_STATUS(attack_attach_as(&other, ATTACK_RANK), PMIX_EXISTS);
+    attack_expect_end(other.socket_fd);
+    attack_detach(&one);
+    attack_end();
+
+    attack_begin(0, "a good-bye twice");
+    const unsigned finalized = atomic_load(&fault_shared->finalized);
+
+    attack_attach(&one);
+    attack_request(one.socket_fd, SX_MSG_FINALIZE, 5, NULL, 0);
+    (void)attack_expect_reply(one.socket_fd, 5, PMIX_SUCCESS);
+    for (uint32_t id = 6; id < 10; id++) {
+        attack_request(one.socket_fd, SX_MSG_FINALIZE, id, NULL, 0);
+        (void)attack_expect_reply(one.socket_fd, id, PMIX_ERR_NOT_AVAILABLE);
+    }
+    CHECK(atomic_load(&fault_shared->finalized) == finalized + 1, "the host heard of it again");
+    attack_detach(&one);
+    attack_end();
+
+    /* A forked child may keep the old connection open while its program starts anew. */
+    attack_begin(0, "a good-bye, the connection left open, and HELLO on a new one");
+    attack_attach(&one);
+    attack_request(one.socket_fd, SX_MSG_FINALIZE, 5, NULL, 0);
+    (void)attack_expect_reply(one.socket_fd, 5, PMIX_SUCCESS);
+    attack_attach(&other);
+    attack_expect_end(one.socket_fd);
+    one.socket_fd = -1;
+    attack_detach(&one);
+    attack_request(other.socket_fd, SX_MSG_RESULTS_GET, 6, NULL, 0);
+    (void)attack_expect_reply(other.socket_fd, 6, PMIX_SUCCESS);
+    attack_detach(&other);
+    attack_end();
+    return 0;
+}
+
+/* ---- bodies that contradict themselves ----------------------------------------------------- */
+
+/* A welcomed client sends one request with this body; dropped. */
+static void body_dropped(const char *name, uint16_t kind, const void *body, size_t size)
+{
+    struct target target;
+
+    target_open(&target, true, name);
+    attack_request(target.socket_fd, kind, 9, body, size);
+    target_dropped(&target);
+}
+
+static void body_answered(const char *name, uint16_t kind, const void *body, size_t size,
+                          pmix_status_t status)
+{
+    struct attacker attacker;
+
+    attack_begin(0, "%s", name);
+    attack_attach(&attacker);
+    attack_request(attacker.socket_fd, kind, 9, body, size);
+    (void)attack_expect_reply(attacker.socket_fd, 9, status);
+    attack_detach(&attacker);
+    attack_end();
+}
+
+static void get_bodies(void)
+{
+    struct {
+        struct sx_get get;
+        char key[600];
+    } body;
+    const size_t head = sizeof(body.get);
+
+    memset(&body, 0, sizeof(body));
+    memset(body.key, 'k', sizeof(body.key));
+    snprintf(body.get.nspace, sizeof(body.get.nspace), "%s", ATTACK_JOB);
+    body.get.key_size = 5;
+    body_dropped("a Get whose key does not end", SX_MSG_GET, &body, head + 5);
+    body.key[4] = '\0';
+    body.get.key_size = 6;
+    body_dropped("a Get whose key lies beyond the frame", SX_MSG_GET, &body, head + 5);
+    body.get.key_size = UINT32_MAX;
+    body_dropped("a Get with a key of 4 GiB", SX_MSG_GET, &body, head + 5);
+    body.get.key_size = 5;
+    body.get.flags = SX_GET_IMMEDIATE;
+    body.get.rank = UINT32_MAX;
+    body_answered("a Get of rank 2^32 - 1", SX_MSG_GET, &body, head + 5, PMIX_ERR_NOT_FOUND);
+    body.get.flags = UINT32_MAX;
+    body_answered("a Get with all flags", SX_MSG_GET, &body, head + 5, PMIX_ERR_NOT_FOUND);
+    body.get.flags = 0;
+    body.get.timeout_ns = 1;
+    body.get.rank = 0;
+    body_answered("a Get that times out", SX_MSG_GET, &body, head + 5, PMIX_ERR_TIMEOUT);
+    body.get.timeout_ns = 0;
+    snprintf(body.get.nspace, sizeof(body.get.nspace), "no.such.job");
+    body_answered("a Get of an unknown namespace", SX_MSG_GET, &body, head + 5,
+                  PMIX_ERR_NOT_FOUND);
+    memset(body.get.nspace, 'n', sizeof(body.get.nspace));
+    body_dropped("a Get whose namespace does not end", SX_MSG_GET, &body, head + 5);
+}
+
+static void segment_bodies(void)
+{
+    struct sx_segment_get get = { .wanted = 99 };
+
+    snprintf(get.nspace, sizeof(get.nspace), "%s", ATTACK_JOB);
+    body_answered("a segment of an unknown kind", SX_MSG_SEGMENT_GET, &get, sizeof(get),
+                  PMIX_ERR_NOT_FOUND);
+    get.wanted = SX_WANT_RING;
+    snprintf(get.nspace, sizeof(get.nspace), "good.job");
+    body_answered("the ring of another job", SX_MSG_SEGMENT_GET, &get, sizeof(get),
+                  PMIX_ERR_NOT_FOUND);
+    memset(get.nspace, 's', sizeof(get.nspace));
+    body_dropped("a segment whose namespace does not end", SX_MSG_SEGMENT_GET, &get, sizeof(get));
+}
+
+static void abort_bodies(void)
+{
+    struct {
+        struct sx_abort abort;
+        uint32_t procs[8];
+        char text[16];
+    } body = { .abort = { .status = 1 } };
+    struct {
+        struct sx_job_control control;
+        uint8_t infos[64];
+    } job = { .control = { .proc_count = 0 } };
+
+    body.abort.proc_count = UINT32_C(1) << 31;
+    body_dropped("an abort of 2^31 processes", SX_MSG_ABORT, &body, sizeof(body));
+    body.abort.proc_count = 1;
+    body.procs[1] = 0;
+    body_dropped("an abort of a process without a namespace", SX_MSG_ABORT, &body, sizeof(body));
+    body.procs[1] = 4000;
+    body_dropped("an abort with a namespace beyond the body", SX_MSG_ABORT, &body, sizeof(body));
+    body.abort.proc_count = 0;
+    body.abort.msg_size = UINT32_MAX;
+    body_dropped("an abort with a text of 4 GiB", SX_MSG_ABORT, &body, sizeof(body));
+    memset(&body.procs, 'a', sizeof(body.procs));
+    body.abort.msg_size = 8;
+    body_dropped("an abort with a text that does not end", SX_MSG_ABORT, &body, sizeof(body));
+    job.control.info_size = UINT64_MAX;
+    body_dropped("job control with 2^64 - 1 bytes of infos", SX_MSG_JOB_CONTROL, &job,
+                 sizeof(job));
+    job.control.proc_count = UINT32_MAX;
+    job.control.info_size = 64;
+    body_dropped("job control of 2^32 - 1 processes", SX_MSG_JOB_CONTROL, &job, sizeof(job));
+    job.control.proc_count = 0;
+    memset(job.infos, 0xff, sizeof(job.infos));
+    body_dropped("job control with infos of ones", SX_MSG_JOB_CONTROL, &job, sizeof(job));
+}
+
+static void data_bodies(void)
+{
+    struct {
+        uint64_t len;
+        struct sx_lane_put put;
+        char key[8];
+    } put = { .len = sizeof(put.put) + 8, .put = { .key_len = 3, .scope = PMIX_GLOBAL },
+              .key = "key" };
+    struct {
+        struct sx_lane_arrive arrive;
+        uint32_t head[2];
+        char nspace[16];
+    } arrive = { .arrive = { .kind = SX_COLLECTIVE_FENCE, .proc_count = 1 },
+                 .head = { ATTACK_RANK, 12 } };
+
+    memcpy(arrive.nspace, ATTACK_JOB, 12);
+    put.len = UINT64_MAX;
+    body_dropped("a put of 2^64 - 1 bytes", SX_MSG_PUT_BULK, &put, sizeof(put));
+    put.len = UINT64_MAX - 7;
+    body_dropped("a put whose length overflows", SX_MSG_PUT_BULK, &put, sizeof(put));
+    put.len = 1;
+    body_dropped("a put of one byte", SX_MSG_PUT_BULK, &put, sizeof(put));
+    put.len = sizeof(put.put) + 8;
+    put.put.key_len = UINT16_MAX;
+    body_dropped("a put with a key of 64 KiB", SX_MSG_PUT_BULK, &put, sizeof(put));
+    put.put.key_len = 3;
+    put.put.cell.len = UINT32_MAX;
+    body_dropped("a put with a value of 4 GiB", SX_MSG_PUT_BULK, &put, sizeof(put));
+    put.put.cell.len = 0;
+    put.put.cell.type = 0xffff;
+    body_dropped("a put of an unknown type", SX_MSG_PUT_BULK, &put, sizeof(put));
+    put.put.cell.type = PMIX_UINT32;
+    put.put.scope = 200;
+    body_dropped("a put with scope 200", SX_MSG_PUT_BULK, &put, sizeof(put));
+    arrive.arrive.proc_count = UINT32_C(1) << 31;
+    body_dropped("an arrival of 2^31 processes", SX_MSG_ARRIVE_BULK, &arrive, sizeof(arrive));
+    arrive.arrive.proc_count = 0;
+    body_dropped("an arrival of nobody", SX_MSG_ARRIVE_BULK, &arrive, sizeof(arrive));
+    arrive.arrive.proc_count = 1;
+    arrive.arrive.info_size = UINT32_MAX;
+    body_dropped("an arrival with 4 GiB of infos", SX_MSG_ARRIVE_BULK, &arrive, sizeof(arrive));
+    body_dropped("an arrival that is cut", SX_MSG_ARRIVE_BULK, &arrive, 12);
+}
+
+/* ---- a client that does not read ----------------------------------------------------------- */
+
+/* Asks for segments and takes none: each answer holds a descriptor of the server's. */
+static void reads_nothing(void)
+{
+    struct sx_segment_get get = { .wanted = SX_WANT_STORE };
+    struct attacker attacker;
+
+    attack_begin(1, "requests whose answers nobody takes");
+    attack_attach(&attacker);
+    snprintf(get.nspace, sizeof(get.nspace), "%s", ATTACK_JOB);
+    for (uint32_t id = 1; id <= 100000; id++) {
+        struct {
+            struct sx_frame_header header;
+            struct sx_segment_get get;
+        } frame = { .header = { .kind = SX_MSG_SEGMENT_GET, .id = id, .body_size = sizeof(get) },
+                    .get = get };
+
+        if (attack_send(attacker.socket_fd, &frame, sizeof(frame), -1, 0) < 0) {
+            break; /* dropped */
+        }
+        CHECK(id < 100000, "100000 answers wait");
+    }
+    attack_expect_end(attacker.socket_fd);
+    attacker.socket_fd = -1;
+    attack_detach(&attacker);
+    attack_end();
+}
+
+static int role_bodies(const char *arg)
+{
+    (void)arg;
+    get_bodies();
+    segment_bodies();
+    abort_bodies();
+    data_bodies();
+    return 0;
+}
+
+static int role_reads_nothing(const char *arg)
+{
+    (void)arg;
+    reads_nothing();
+    return 0;
+}
+
+/* ---- cases --------------------------------------------------------------------------------- */
+
+static int case_before_hello(void)
+{
+    attack_judge("before_hello");
+    return 0;
+}
+
+static int case_after_hello(void)
+{
+    attack_judge("after_hello");
+    return 0;
+}
+
+static int case_hello(void)
+{
+    attack_judge("hello");
+    return 0;
+}
+
+static int case_bodies(void)
+{
+    attack_judge("bodies");
+    return 0;
+}
+
+/* What waits for one client may not use up the descriptors of all. */
+static int case_reads_nothing(void)
+{
+    fault_files_limit(1024);
+    attack_judge("reads_nothing");
+    CHECK(fault_log_lines(FAULT_SELF, "ulimit") == 0, "the server ran out of descriptors");
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct fault_case cases[] = {
+        { "before_hello", case_before_hello }, { "after_hello", case_after_hello },
+        { "hello", case_hello },               { "bodies", case_bodies },
+        { "reads_nothing", case_reads_nothing },
+    };
+    static const struct fault_role roles[] = {
+        { "before_hello", role_before_hello }, { "after_hello", role_after_hello },
+        { "hello", role_hello },               { "bodies", role_bodies },
+        { "reads_nothing", role_reads_nothing },
+    };
+
+    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
+                      sizeof(roles) / sizeof(roles[0]));
+}

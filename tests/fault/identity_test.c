@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* identity_test.c - who one is is what the kernel says: another uid does not reach the rendezvous,
+ * and where it does all the same it is refused. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fault.h"
+
+#define NOBODY 65534
+#define SOCKET_FD 230 /* an O_PATH descriptor of the server's socket, inherited */
+
+static const char *socket_path(void)
+{
+    const char *uri = getenv("SHMIX_SERVER_URI");
+
+    CHECK(uri != NULL && strncmp(uri, "unix:", 5) == 0, "no server is named");
+    return uri + 5;
+}
+
+/* ---- roles ---------------------------------------------------------------------------------- */
+
+static int role_refused(const char *arg)
+{
+    struct stat st;
+
+    (void)arg;
+    CHECK(geteuid() == NOBODY, "uid %u", (unsigned)geteuid());
+    CHECK(stat(socket_path(), &st) != 0 && errno == EACCES, "the socket can be seen");
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_ERR_NO_PERMISSIONS);
+    CHECK(PMIx_Initialized() == 0, "initialized");
+    return 0;
+}
+
+/* The path's permissions are out of the way; those of the socket are not. */
+static int role_handed(const char *arg)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    char value[64];
+    struct stat st;
+
+    (void)arg;
+    CHECK(fd >= 0, "%s", strerror(errno));
+    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", SOCKET_FD);
+    CHECK(connect(fd, (const struct sockaddr *)(const void *)&address, sizeof(address)) != 0 &&
+              errno == EACCES,
+          "another user can connect");
+    close(fd);
+    CHECK(fstat(SOCKET_FD, &st) == 0, "%s", strerror(errno));
+    snprintf(value, sizeof(value), "%d:%llu:%llu", SOCKET_FD, (unsigned long long)st.st_dev,
+             (unsigned long long)st.st_ino);
+    setenv("SHMIX_SERVER_FD", value, 1);
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_ERR_NO_PERMISSIONS);
+    return 0;
+}
+
+/* Permissions do not stop this one at all, so it gets as far as its HELLO. */
+static int role_privileged(const char *arg)
+{
+    struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+    struct __user_cap_data_struct data[2] = { { .permitted = 1u << CAP_DAC_OVERRIDE,
+                                                .effective = 1u << CAP_DAC_OVERRIDE } };
+
+    (void)arg;
+    if (prctl(PR_SET_KEEPCAPS, 1) != 0 || setresgid(NOBODY, NOBODY, NOBODY) != 0 ||
+        setresuid(NOBODY, NOBODY, NOBODY) != 0 || syscall(SYS_capset, &header, data) != 0) {
+        return FAULT_SKIP;
+    }
+    CHECK(access(socket_path(), W_OK) != 0, "access asks the real uid");
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_ERR_NO_PERMISSIONS);
+    return 0;
+}
+
+/* Root itself is not the user that the rank belongs to. */
+static int role_wrong_rank(const char *arg)
+{
+    (void)arg;
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_ERR_NO_PERMISSIONS);
+    return 0;
+}
+
+/* ---- cases ---------------------------------------------------------------------------------- */
+
+static void begin(void)
+{
+    (void)fault_tmpdir_make();
+    fault_log_begin();
+    fault_server_start();
+    fault_good_start();
+    fault_job_start("mine.job", 2);
+}
+
+static void end(void)
+{
+    CHECK(atomic_load(&fault_shared->connected) == 2, "%u have connected",
+          atomic_load(&fault_shared->connected));
+    fault_job_end("mine.job");
+    fault_good_stop();
+    fault_server_stop();
+}
+
+/* The server refuses first and writes its line then. */
+static void told_once(void)
+{
+    WAIT_FOR(fault_log_lines(FAULT_SELF, "another user") == 1, "the server's line");
+    CHECK(fault_log_lines(FAULT_SELF, NULL) == 1, "%u lines",
+          fault_log_lines(FAULT_SELF, NULL));
+}
+
+/* Another user must find this program and this library, or it would test some other libpmix. */
+static bool others_reach(const char *path)
+{
+    int status = 0;
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        const bool became = setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
+                            setresuid(NOBODY, NOBODY, NOBODY) == 0;
+
+        _exit(became && open(path, O_RDONLY | O_CLOEXEC) >= 0 ? 0 : 1);
+    }
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid, "%s", strerror(errno));
+    return status == 0;
+}
+
+static int need_root(void)
+{
+    Dl_info library;
+
+    if (geteuid() != 0) {
+        return fault_skip("only root can become another user");
+    }
+    CHECK(dladdr(dlsym(RTLD_DEFAULT, "PMIx_Init"), &library) != 0, "no library");
+    return others_reach(library.dli_fname)
+               ? 0
+               : fault_skip("%s lies where other users may not look", library.dli_fname);
+}
+
+static int case_another_uid(void)
+{
+    if (need_root() != 0) {
+        return FAULT_SKIP;
+    }
+    begin();
+    /* The directory above lets everybody in, so that it is ours that does not. */
+    CHECK(chmod(getenv("TMPDIR"), 0755) == 0, "%s", strerror(errno));
+    fault_wait_ok(fault_start_as(NOBODY, "mine.job", 0, "refused", ""), "another user");
+    CHECK(fault_log_lines(FAULT_SELF, NULL) == 0, "it has reached the server");
+    end();
+    return 0;
+}
+
+static int case_socket_handed_over(void)
+{
+    pmix_proc_t proc = { .nspace = "mine.job" };
+    char **env = NULL;
+    int fd = -1;
+
+    if (need_root() != 0) {
+        return FAULT_SKIP;
+    }
+    begin();
+    CHECK_STATUS(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
+    for (char **at = env; *at != NULL; at++) {
+        if (strncmp(*at, "SHMIX_SERVER_URI=unix:", 22) == 0) {
+            fd = open(*at + 22, O_PATH);
+        }
+        free(*at);
+    }
+    free(env);
+    CHECK(fd >= 0 && dup2(fd, SOCKET_FD) == SOCKET_FD, "%s", strerror(errno));
+    close(fd);
+    fault_wait_ok(fault_start_as(NOBODY, "mine.job", 0, "handed", ""), "another user");
+    CHECK(fault_log_lines(FAULT_SELF, NULL) == 0, "it has reached the server");
+    close(SOCKET_FD);
+    end();
+    return 0;
+}
+
+static int case_hello_of_another_uid(void)
+{
+    if (need_root() != 0) {
+        return FAULT_SKIP;
+    }
+    begin();
+    const int status = fault_wait(fault_start("mine.job", 0, "privileged", ""));
+
+    if (WIFEXITED(status) && WEXITSTATUS(status) == FAULT_SKIP) {
+        return fault_skip("this root may not keep a capability under another uid");
+    }
+    CHECK(status == 0, "another user: %#x", (unsigned)status);
+    told_once();
+    end();
+    return 0;
+}
+
+static int case_rank_of_another_uid(void)
+{
+    const pmix_proc_t proc = { .nspace = "theirs.job", .rank = 0 };
+
+    begin();
+    CHECK_STATUS(PMIx_server_register_nspace(proc.nspace, 1, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_server_register_client(&proc, geteuid() + 1, getegid(), NULL, NULL, NULL),
+                 PMIX_SUCCESS);
+    fault_wait_ok(fault_start(proc.nspace, 0, "wrong_rank", ""), "the wrong user");
+    told_once();
+    fault_job_end(proc.nspace);
+    end();
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct fault_case cases[] = {
+        { "another_uid", case_another_uid },
+        { "socket_handed_over", case_socket_handed_over },
+        { "hello_of_another_uid", case_hello_of_another_uid },
+        { "rank_of_another_uid", case_rank_of_another_uid },
+    };
+    static const struct fault_role roles[] = {
+        { "refused", role_refused },
+        { "handed", role_handed },
+        { "privileged", role_privileged },
+        { "wrong_rank", role_wrong_rank },
+    };
+
+    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
+                      sizeof(roles) / sizeof(roles[0]));
+}

@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* lane_test.c - a client owns its lane and its doorbell, and can write there what it likes: all it
+ * gets for that is an answer with an error, or the end of its own connection. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "attack.h"
+
+#define SEED UINT64_C(20260801)
+
+struct message {
+    uint32_t len, kind;
+};
+
+static void ring_doorbell(const struct attacker *attacker)
+{
+    const uint64_t one = 1;
+
+    CHECK(write(attacker->fds[2], &one, sizeof(one)) == sizeof(one) || errno == EAGAIN, "%s",
+          strerror(errno));
+}
+
+static void set_tail(struct attacker *attacker, uint64_t tail)
+{
+    atomic_store(&attacker->lane.line->tail, tail);
+    ring_doorbell(attacker);
+}
+
+/* A message at @at (bytes from the start, not wrapping).  Return: where the next begins. */
+static uint64_t write_message(struct attacker *attacker, uint64_t at, uint32_t kind, uint32_t len,
+                              const void *body)
+{
+    const struct message message = { .len = len, .kind = kind };
+
+    memcpy(attacker->lane.data + at, &message, sizeof(message));
+    memcpy(attacker->lane.data + at + sizeof(message), body, len);
+    return at + sizeof(message) + (len + 7) / 8 * 8;
+}
+
+/* Ask for something over control: the server has then taken what was in the lane before.
+ * Return: the status of the newest end of an operation, as the server keeps it, *ret_op its
+ * number; PMIX_ERR_LOST_CONNECTION when the connection has ended instead. */
+static pmix_status_t newest_result(struct attacker *attacker, uint32_t *ret_op)
+{
+    _Alignas(8) static uint8_t buffer[SX_FRAME_MAX];
+    static uint32_t id = 1000;
+    struct sx_frame frame;
+    uint32_t count;
+    int32_t status;
+
+    attack_request(attacker->socket_fd, SX_MSG_RESULTS_GET, ++id, NULL, 0);
+    if (sx_frame_receive(attacker->socket_fd, buffer, &frame, UINT64_MAX) != PMIX_SUCCESS) {
+        return PMIX_ERR_LOST_CONNECTION;
+    }
+    CHECK(frame.header.kind == SX_MSG_REPLY && frame.header.id == id, "kind %u id %u",
+          frame.header.kind, frame.header.id);
+    const uint8_t *const body = frame.body;
+
+    memcpy(&count, body + sizeof(struct sx_reply), sizeof(count));
+    *ret_op = 0;
+    status = PMIX_SUCCESS;
+    if (count > 0) {
+        memcpy(ret_op, body + sizeof(struct sx_reply) + 8 * count, sizeof(*ret_op));
+        memcpy(&status, body + sizeof(struct sx_reply) + 8 * count + 4, sizeof(status));
+    }
+    sx_frame_release(&frame);
+    return status;
+}
+
+static void dropped(struct attacker *attacker)
+{
+    attack_expect_end(attacker->socket_fd);
+    attacker->socket_fd = -1;
+    attack_detach(attacker);
+    attack_end();
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+static void tails(void)
+{
+    static const uint64_t bad[] = { 4, 12, 7, SX_LANE_BYTES + 8, 2 * SX_LANE_BYTES, UINT64_MAX,
+                                    UINT64_MAX - 7, UINT64_C(1) << 63, UINT64_C(1) << 32 };
+    struct attacker attacker;
+    uint32_t op;
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        attack_begin(1, "a tail at %#llx", (unsigned long long)bad[i]);
+        attack_attach(&attacker);
+        set_tail(&attacker, bad[i]);
+        dropped(&attacker);
+    }
+    attack_begin(1, "a tail that goes back");
+    attack_attach(&attacker);
+    set_tail(&attacker, write_message(&attacker, 0, SX_LANE_COMMIT_END, 0, ""));
+    CHECK_STATUS(newest_result(&attacker, &op), PMIX_SUCCESS);
+    set_tail(&attacker, 0);
+    dropped(&attacker);
+}
+
+static void lengths(void)
+{
+    static const uint32_t bad[] = { SX_LANE_MESSAGE_MAX + 1, SX_LANE_MESSAGE_MAX + 8, 17,
+                                    UINT32_MAX, UINT32_MAX - 7, UINT32_C(1) << 31 };
+    struct attacker attacker;
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        const struct message message = { .len = bad[i], .kind = SX_LANE_CURSOR };
+
+        attack_begin(1, "a message of %u bytes in a lane of 24", bad[i]);
+        attack_attach(&attacker);
+        memcpy(attacker.lane.data, &message, sizeof(message));
+        set_tail(&attacker, 24);
+        dropped(&attacker);
+    }
+}
+
+static void fill_random(void *bytes, size_t size, uint64_t *seed)
+{
+    for (size_t i = 0; i < size; i++) {
+        ((uint8_t *)bytes)[i] = (uint8_t)fault_random(seed);
+    }
+}
+
+static void random_bytes(void)
+{
+    static uint8_t body[4096];
+    struct attacker attacker;
+    uint64_t seed = SEED;
+
+    for (int i = 0; i < 24; i++) {
+        attack_begin(1, "a lane full of random bytes, number %d", i);
+        attack_attach(&attacker);
+        fill_random(attacker.lane.data, SX_LANE_BYTES, &seed);
+        set_tail(&attacker, i % 2 == 0 ? SX_LANE_BYTES : 8 + 8 * (fault_random(&seed) % 8000));
+        dropped(&attacker);
+    }
+    for (uint32_t kind = 0; kind < 12; kind++) {
+        const uint32_t size = 1 + (uint32_t)(fault_random(&seed) % sizeof(body));
+
+        attack_begin(ATTACK_LINES_ANY, "a message of kind %u with %u random bytes", kind, size);
+        attack_attach(&attacker);
+        fill_random(body, size, &seed);
+        set_tail(&attacker, write_message(&attacker, 0, kind, size, body));
+        uint32_t op;
+        const pmix_status_t rc = newest_result(&attacker, &op);
+
+        /* The end of a commit and a cursor say nothing that could be wrong. */
+        CHECK(rc == PMIX_ERR_LOST_CONNECTION ||
+                  (rc == PMIX_SUCCESS &&
+                   (kind == SX_LANE_COMMIT_END || kind == SX_LANE_CURSOR)),
+              "kind %u: %d", kind, rc);
+        attack_detach(&attacker);
+        attack_end();
+    }
+}
+
+/* ---- arrivals ------------------------------------------------------------------------------- */
+
+struct arrival {
+    struct sx_lane_arrive arrive;
+    struct {
+        uint32_t rank, nspace_len;
+        char nspace[16];
+    } procs[2];
+};
+static_assert(sizeof(struct arrival) == 64, "as it travels");
+
+static void arrival_make(struct arrival *arrival, uint32_t count)
+{
+    *arrival = (struct arrival){
+        .arrive = { .kind = SX_COLLECTIVE_FENCE, .op = 77, .proc_count = count },
+        .procs = { { .rank = ATTACK_RANK, .nspace_len = strlen(ATTACK_JOB) },
+                   { .rank = 0, .nspace_len = strlen(ATTACK_JOB) } },
+    };
+    memcpy(arrival->procs[0].nspace, ATTACK_JOB, strlen(ATTACK_JOB));
+    memcpy(arrival->procs[1].nspace, ATTACK_JOB, strlen(ATTACK_JOB));
+}
+
+static void arrival_dropped(const char *name, const struct arrival *arrival, uint32_t size)
+{
+    struct attacker attacker;
+
+    attack_begin(1, "%s", name);
+    attack_attach(&attacker);
+    set_tail(&attacker, write_message(&attacker, 0, SX_LANE_ARRIVE, size, arrival));
+    dropped(&attacker);
+}
+
+static void arrival_answered(const char *name, const struct arrival *arrival, uint32_t size,
+                             pmix_status_t status)
+{
+    struct attacker attacker;
+    uint32_t op;
+
+    attack_begin(0, "%s", name);
+    attack_attach(&attacker);
+    set_tail(&attacker, write_message(&attacker, 0, SX_LANE_ARRIVE, size, arrival));
+    const pmix_status_t rc = newest_result(&attacker, &op);
+
+    CHECK(rc == status && op == 77, "%s: the answer to %u is %d (%s)", name, op, rc,
+          PMIx_Error_string(rc));
+    attack_detach(&attacker);
+    attack_end();
+}
+
+static void arrivals_of_nonsense(void)
+{
+    const uint32_t one = offsetof(struct arrival, procs[1]);
+    struct arrival arrival;
+
+    arrival_make(&arrival, UINT32_C(1) << 31);
+    arrival_dropped("an arrival of 2^31 processes", &arrival, sizeof(arrival));
+    arrival_make(&arrival, UINT32_MAX);
+    arrival_dropped("an arrival of 2^32 - 1 processes", &arrival, sizeof(arrival));
+    arrival_make(&arrival, 3);
+    arrival_dropped("an arrival of three, two of which are there", &arrival, sizeof(arrival));
+    arrival_make(&arrival, 0);
+    arrival_dropped("an arrival of nobody", &arrival, sizeof(arrival));
+    arrival_make(&arrival, 1);
+    arrival.procs[0].nspace_len = 0;
+    arrival_dropped("a process without a namespace", &arrival, one);
+    arrival.procs[0].nspace_len = PMIX_MAX_NSLEN + 1;
+    arrival_dropped("a process with too long a namespace", &arrival, one);
+    arrival.procs[0].nspace_len = UINT32_MAX;
+    arrival_dropped("a process with a namespace of 4 GiB", &arrival, one);
+    arrival.procs[0].nspace_len = UINT32_MAX - 6;
+    arrival_dropped("a namespace whose padding overflows", &arrival, one);
+    arrival.procs[0].nspace_len = 16;
+    arrival_dropped("a namespace with a NUL in it", &arrival, one);
+    arrival_make(&arrival, 1);
+    arrival.arrive.info_size = UINT32_MAX;
+    arrival_dropped("infos that end past the message", &arrival, sizeof(arrival));
+    arrival.arrive.info_size = sizeof(arrival) - one;
+    memset(&arrival.procs[1], 0xff, sizeof(arrival.procs[1]));
+    arrival_dropped("infos of ones", &arrival, sizeof(arrival));
+    for (uint32_t size = 0; size < sizeof(arrival.arrive); size += 5) {
+        arrival_dropped("an arrival that is cut", &arrival, size);
+    }
+}
+
+static void arrivals_refused(void)
+{
+    const uint32_t one = offsetof(struct arrival, procs[1]);
+    struct arrival arrival;
+
+    arrival_make(&arrival, 1);
+    memcpy(arrival.procs[0].nspace, "xttacked.job", 12);
+    arrival_answered("an unknown namespace", &arrival, one, PMIX_ERR_NOT_FOUND);
+    arrival_make(&arrival, 1);
+    arrival.procs[0].rank = 0;
+    arrival_answered("a fence of others", &arrival, one, PMIX_ERR_BAD_PARAM);
+    arrival.procs[0].rank = UINT32_MAX;
+    arrival_answered("a fence of rank 2^32 - 1", &arrival, one, PMIX_ERR_NOT_SUPPORTED);
+    arrival_make(&arrival, 1);
+    arrival.arrive.kind = 77;
+    arrival_answered("an operation of kind 77", &arrival, one, PMIX_ERR_NOT_SUPPORTED);
+    arrival_make(&arrival, 2);
+    arrival.procs[1] = arrival.procs[0];
+    arrival_answered("a fence with itself, twice", &arrival, sizeof(arrival), PMIX_SUCCESS);
+}
+
+/* Rank 0 of the job never arrives, so all of these would wait for ever. */
+static void arrivals_without_end(void)
+{
+    struct attacker attacker;
+    struct arrival arrival;
+    pmix_status_t rc = PMIX_SUCCESS;
+    uint32_t op = 0, made = 0;
+    uint64_t at = 0;
+
+    attack_begin(0, "fences that never end, one after the other");
+    attack_attach(&attacker);
+    arrival_make(&arrival, 2);
+    for (; made < 100000 && rc != PMIX_ERR_OUT_OF_RESOURCE; made++) {
+        arrival.arrive.op = made + 1;
+        const uint64_t next = write_message(&attacker, at % SX_LANE_BYTES, SX_LANE_ARRIVE,
+                                            sizeof(arrival), &arrival);
+        at += next - at % SX_LANE_BYTES;
+        if (at % SX_LANE_BYTES > SX_LANE_BYTES - 2 * sizeof(arrival)) {
+            /* So that no message wraps: the rest is one cursor. */
+            const uint32_t rest = (uint32_t)(SX_LANE_BYTES - at % SX_LANE_BYTES);
+
+            at += rest;
+            (void)write_message(&attacker, SX_LANE_BYTES - rest, SX_LANE_CURSOR, rest - 8,
+                                &arrival);
+        }
+        set_tail(&attacker, at);
+        rc = newest_result(&attacker, &op);
+        CHECK(rc != PMIX_ERR_LOST_CONNECTION, "dropped after %u", made);
+    }
+    CHECK(rc == PMIX_ERR_OUT_OF_RESOURCE && op == made, "%u fences wait: nothing bounds them",
+          made);
+    attack_detach(&attacker);
+    attack_end();
+}
+
+/* One process, named so often that the list takes some MiB: what is kept of it is one name. */
+static void arrivals_of_many_names(void)
+{
+    enum { NAMES = 1 << 15, FENCES = 32 };
+    const size_t size = sizeof(struct sx_lane_arrive) + NAMES * sizeof(struct sx_frame_header) +
+                        NAMES * 8;
+    const uint64_t before = fault_memory_kib(getppid());
+    struct arrival arrival;
+    struct attacker attacker;
+    uint8_t *const body = malloc(size);
+
+    attack_begin(0, "fences whose lists name a process over and over");
+    attack_attach(&attacker);
+    CHECK(body != NULL, "no memory");
+    arrival_make(&arrival, 2);
+    arrival.arrive.proc_count = NAMES;
+    memcpy(body, &arrival.arrive, sizeof(arrival.arrive));
+    for (size_t i = 0; i < NAMES; i++) {
+        memcpy(body + sizeof(arrival.arrive) + i * sizeof(arrival.procs[0]),
+               &arrival.procs[i % 2], sizeof(arrival.procs[0]));
+    }
+    for (uint32_t i = 1; i <= FENCES; i++) {
+        const struct iovec iov = { body, size };
+
+        CHECK_STATUS(sx_frame_send(attacker.socket_fd, SX_MSG_ARRIVE_BULK, i, &iov, 1, NULL, 0,
+                                   UINT64_MAX),
+                     PMIX_SUCCESS);
+        (void)attack_expect_reply(attacker.socket_fd, i, PMIX_SUCCESS);
+    }
+    const uint64_t after = fault_memory_kib(getppid());
+
+    CHECK(after < before + (16u << 10) + fault_memory_slack_kib(),
+          "%d fences hold %llu KiB of the server's memory", FENCES,
+          (unsigned long long)(after - before));
+    free(body);
+    attack_detach(&attacker);
+    attack_end();
+}
+
+/* The others of this fence never come, and its only member that did is gone. */
+static void arrivals_of_the_dead(void)
+{
+    struct attacker attacker;
+    struct arrival arrival;
+    uint32_t op;
+
+    arrival_make(&arrival, 2);
+    for (int i = 0; i < 10; i++) {
+        attack_begin(0, "a fence of a client that leaves, number %d", i);
+        attack_attach(&attacker);
+        set_tail(&attacker,
+                 write_message(&attacker, 0, SX_LANE_ARRIVE, sizeof(arrival), &arrival));
+        CHECK_STATUS(newest_result(&attacker, &op), PMIX_SUCCESS);
+        CHECK(op == 0, "it has ended");
+        attack_detach(&attacker);
+        attack_end();
+    }
+}
+
+/* ---- mutations ------------------------------------------------------------------------------ */
+
+struct put {
+    struct sx_lane_put put;
+    char key[8];
+    char value[16];
+};
+
+static void mutations(void)
+{
+    const struct put good = {
+        .put = { .cell = { .type = PMIX_STRING, .len = 16 }, .key_len = 8, .scope = PMIX_GLOBAL },
+        .key = "the.key",
+        .value = "fifteen letters",
+    };
+    uint64_t seed = SEED + 1;
+    struct attacker attacker;
+    struct arrival arrival;
+    unsigned dropped_count = 0;
+    uint32_t op;
+
+    for (int round = 0; round < 60; round++) {
+        uint64_t at = 0;
+
+        attack_begin(ATTACK_LINES_ANY, "mutated messages, round %d", round);
+        attack_attach(&attacker);
+        for (int i = 0; i < 8; i++) {
+            struct put put = good;
+            uint8_t *bytes = (uint8_t *)&put;
+            size_t size = sizeof(put);
+
+            put.put.key_len = 7;
+            if (fault_random(&seed) % 2 == 0) {
+                arrival_make(&arrival, 2);
+                bytes = (uint8_t *)&arrival;
+                size = sizeof(arrival);
+            }
+            for (uint64_t flips = fault_random(&seed) % 3; flips > 0; flips--) {
+                bytes[fault_random(&seed) % size] ^= (uint8_t)(1u << fault_random(&seed) % 8);
+            }
+            at = write_message(&attacker, at, bytes == (uint8_t *)&put ? SX_LANE_PUT
+                                                                       : SX_LANE_ARRIVE,
+                               (uint32_t)size, bytes);
+        }
+        set_tail(&attacker, at);
+        dropped_count += newest_result(&attacker, &op) == PMIX_ERR_LOST_CONNECTION;
+        attack_detach(&attacker);
+        attack_end();
+    }
+    CHECK(dropped_count > 0 && dropped_count < 60, "%u of 60 rounds were dropped: no mixture",
+          dropped_count);
+}
+
+/* ---- races ---------------------------------------------------------------------------------- */
+
+struct race {
+    struct attacker *attacker;
+    _Atomic bool stop;
+    uint64_t seed;
+};
+
+static void *race_data(void *arg)
+{
+    struct race *race = arg;
+
+    while (!atomic_load(&race->stop)) {
+        const uint64_t at = fault_random(&race->seed) % (SX_LANE_BYTES / 8) * 8;
+        const uint64_t word = fault_random(&race->seed);
+
+        memcpy(race->attacker->lane.data + at, &word, sizeof(word));
+    }
+    return NULL;
+}
+
+/* A lane whose bytes change while they are read. */
+static void rewritten_while_read(void)
+{
+    struct attacker attacker;
+    pthread_t thread;
+    uint32_t op;
+
+    for (int i = 0; i < 10; i++) {
+        struct race race = { .attacker = &attacker, .seed = SEED + (uint64_t)i };
+        struct arrival arrival;
+        uint64_t at = 0;
+
+        attack_begin(ATTACK_LINES_ANY, "a lane that changes while it is read, number %d", i);
+        attack_attach(&attacker);
+        arrival_make(&arrival, 1);
+        while (at < SX_LANE_BYTES - 100) {
+            at = write_message(&attacker, at, SX_LANE_ARRIVE, sizeof(arrival), &arrival);
+        }
+        CHECK(pthread_create(&thread, NULL, race_data, &race) == 0, "no thread");
+        set_tail(&attacker, at);
+        (void)newest_result(&attacker, &op);
+        atomic_store(&race.stop, true);
+        CHECK(pthread_join(thread, NULL) == 0, "join");
+        attack_detach(&attacker);
+        attack_end();
+    }
+}
+
+static void *race_doorbell(void *arg)
+{
+    struct race *race = arg;
+    uint64_t count;
+    const struct iovec iov = { &count, sizeof(count) };
+
+    /* Taken away again from whoever was woken by it. */
+    while (!atomic_load(&race->stop)) {
+        (void)!preadv2(race->attacker->fds[2], &iov, 1, -1, RWF_NOWAIT);
+    }
+    return NULL;
+}
+
+/* The doorbell's flags are shared by both sides: made blocking, it must not stop the server. */
+static void doorbell_that_blocks(void)
+{
+    struct attacker attacker;
+    struct race race = { .attacker = &attacker, .seed = SEED };
+    const uint64_t one = 1;
+    pthread_t thread;
+    uint32_t op;
+
+    attack_begin(0, "a doorbell that blocks");
+    attack_attach(&attacker);
+    const int flags = fcntl(attacker.fds[2], F_GETFL);
+
+    CHECK(fcntl(attacker.fds[2], F_SETFL, flags & ~O_NONBLOCK) == 0, "%s", strerror(errno));
+    CHECK(pthread_create(&thread, NULL, race_doorbell, &race) == 0, "no thread");
+    for (int round = 0; round < 200; round++) {
+        for (int i = 0; i < 50; i++) {
+            CHECK(write(attacker.fds[2], &one, sizeof(one)) == sizeof(one), "%s",
+                  strerror(errno));
+        }
+        CHECK_STATUS(newest_result(&attacker, &op), PMIX_SUCCESS);
+    }
+    atomic_store(&race.stop, true);
+    CHECK(pthread_join(thread, NULL) == 0, "join");
+    attack_detach(&attacker);
+    attack_end();
+}
+
+/* ---- memory and life word ------------------------------------------------------------------- */
+
+static void holes_and_life(void)
+{
+    static const uint32_t words[] = { 0x40000000, 0xffffffff, 1, 0x80000000, 0x7fffffff };
+    struct attacker attacker;
+    uint32_t op;
+
+    attack_begin(1, "a lane with its memory taken away");
+    attack_attach(&attacker);
+    set_tail(&attacker, write_message(&attacker, 0, SX_LANE_COMMIT_END, 0, ""));
+    CHECK_STATUS(newest_result(&attacker, &op), PMIX_SUCCESS);
+    CHECK(fallocate(attacker.fds[1], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                    SX_LANE_DATA_OFF + SX_LANE_BYTES) == 0,
+          "%s", strerror(errno));
+    set_tail(&attacker, 64);
+    dropped(&attacker);
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        attack_begin(0, "a life word of %#x", words[i]);
+        attack_attach(&attacker);
+        atomic_store(&attacker.lane.line->life_word, (uint32_t)getpid());
+        set_tail(&attacker, write_message(&attacker, 0, SX_LANE_COMMIT_END, 0, ""));
+        CHECK_STATUS(newest_result(&attacker, &op), PMIX_SUCCESS);
+        atomic_store(&attacker.lane.line->life_word, words[i]);
+        sx_life_tell(&attacker.lane.line->life_word);
+        for (int more = 0; more < 20; more++) {
+            CHECK_STATUS(newest_result(&attacker, &op), PMIX_SUCCESS);
+        }
+        atomic_store(&attacker.lane.line->life_word, 0);
+        attack_detach(&attacker);
+        attack_end();
+    }
+}
+
+/* ---- roles and cases ------------------------------------------------------------------------ */
+
+static int role_words(const char *arg)
+{
+    (void)arg;
+    tails();
+    lengths();
+    random_bytes();
+    holes_and_life();
+    return 0;
+}
+
+static int role_arrivals(const char *arg)
+{
+    (void)arg;
+    arrivals_of_nonsense();
+    arrivals_refused();
+    arrivals_without_end();
+    arrivals_of_the_dead();
+    arrivals_of_many_names();
+    return 0;
+}
+
+static int role_mutations(const char *arg)
+{
+    (void)arg;
+    mutations();
+    return 0;
+}
+
+static int role_races(const char *arg)
+{
+    (void)arg;
+    rewritten_while_read();
+    doorbell_that_blocks();
+    return 0;
+}
+
+static int case_words(void)
+{
+    attack_judge("words");
+    return 0;
+}
+
+static int case_arrivals(void)
+{
+    attack_judge("arrivals");
+    return 0;
+}
+
+static int case_mutations(void)
+{
+    attack_judge("mutations");
+    return 0;
+}
+
+static int case_races(void)
+{
+    attack_judge("races");
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct fault_case cases[] = {
+        { "words", case_words },
+        { "arrivals", case_arrivals },
+        { "mutations", case_mutations },
+        { "races", case_races },
+    };
+    static const struct fault_role roles[] = {
+        { "words", role_words },
+        { "arrivals", role_arrivals },
+        { "mutations", role_mutations },
+        { "races", role_races },
+    };
+
+    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
+                      sizeof(roles) / sizeof(roles[0]));
+}

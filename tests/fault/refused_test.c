@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* refused_test.c - a container's filter or an old kernel refuses io_uring or futex_waitv: jobs run
+ * all the same. */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fault.h"
+
+/* The same on every architecture. */
+#define NR_IO_URING_SETUP 425
+#define NR_FUTEX_WAITV 449
+
+/* From now on the kernel answers system call @number with @err, here and in children. */
+static bool refuse(unsigned number, unsigned err)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | err),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = { .len = sizeof(filter) / sizeof(filter[0]),
+                                        .filter = filter };
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 &&
+           syscall(number, 0, 0, 0, 0, 0) == -1 && errno == (int)err;
+}
+
+/* ---- io_uring ------------------------------------------------------------------------------- */
+
+/* A host whose io_uring_setup is answered with that error; "forced": SHMIX_LOOP=uring. */
+static int role_without_uring(const char *arg)
+{
+    static pmix_server_module_t module;
+    const bool forced = strcmp(arg, "forced") == 0;
+
+    if (!refuse(NR_IO_URING_SETUP, forced ? EPERM : (unsigned)atoi(arg))) {
+        return FAULT_SKIP;
+    }
+    if (forced) {
+        setenv("SHMIX_LOOP", "uring", 1);
+        CHECK_STATUS(PMIx_server_init(&module, NULL, 0), PMIX_ERR_NOT_SUPPORTED);
+        return 0;
+    }
+    unsetenv("SHMIX_LOOP");
+    fault_server_start();
+    fault_job_whole("filtered.job", 4, 10);
+    fault_server_stop();
+    return 0;
+}
+
+static int case_uring(void)
+{
+    static const unsigned errs[] = { EPERM, ENOSYS, EACCES, ENOMEM };
+    char arg[16];
+
+    fault_log_begin();
+    setenv("SHMIX_LOG", "debug", 1);
+    for (size_t i = 0; i < sizeof(errs) / sizeof(errs[0]); i++) {
+        snprintf(arg, sizeof(arg), "%u", errs[i]);
+        const pid_t pid = fault_start(NULL, 0, "without_uring", arg);
+        const int status = fault_wait(pid);
+
+        if (WIFEXITED(status) && WEXITSTATUS(status) == FAULT_SKIP) {
+            return fault_skip("no seccomp filter can be installed here");
+        }
+        CHECK(status == 0, "io_uring_setup answered with %s: %#x", strerror((int)errs[i]),
+              (unsigned)status);
+        CHECK(fault_log_lines(pid, "using epoll") == 1, "it does not use epoll");
+    }
+    setenv("SHMIX_LOG", "warn", 1);
+    const pid_t pid = fault_start(NULL, 0, "without_uring", "forced");
+
+    fault_wait_ok(pid, "a host that insists on io_uring");
+    CHECK(fault_log_lines(pid, NULL) == 1 && fault_log_lines(pid, "unset SHMIX_LOOP") == 1,
+          "not one line that says what to do");
+    return 0;
+}
+
+/* Kernels before 5.12 charge rings to RLIMIT_MEMLOCK. */
+static int role_without_memlock(const char *arg)
+{
+    const struct rlimit none = { 0, 0 };
+
+    (void)arg;
+    CHECK(setrlimit(RLIMIT_MEMLOCK, &none) == 0, "%s", strerror(errno));
+    fault_server_start();
+    fault_job_whole("unlocked.job", 4, 10);
+    fault_server_stop();
+    return 0;
+}
+
+static int case_memlock(void)
+{
+    fault_log_begin();
+    const int status = fault_wait(fault_start(NULL, 0, "without_memlock", ""));
+
+    if (WIFEXITED(status) && WEXITSTATUS(status) == FAULT_SKIP) {
+        return FAULT_SKIP; /* io_uring was forced and refused: said there */
+    }
+    CHECK(status == 0, "%#x", (unsigned)status);
+    return 0;
+}
+
+/* ---- futex_waitv ---------------------------------------------------------------------------- */
+
+static int role_without_waitv(const char *arg)
+{
+    unsigned err = ENOSYS;
+
+    if (strcmp(arg, "late") == 0) {
+        /* It was there when the library first asked. */
+        CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    } else if (strcmp(arg, "eperm") == 0) {
+        err = EPERM;
+    }
+    if (strcmp(arg, "none") != 0 && strcmp(arg, "with_late") != 0 && !refuse(NR_FUTEX_WAITV, err)) {
+        return FAULT_SKIP;
+    }
+    if (strcmp(arg, "late") != 0) {
+        CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    }
+    /* The server was told otherwise at the HELLO and rings the wrong door: a sleeper looks again
+     * after a second. */
+    fault_rank_whole(strcmp(arg, "late") == 0 || strcmp(arg, "with_late") == 0 ? 1 : 30);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* One job whose ranks take these arguments in turn. */
+static bool waitv_job(const char *nspace, const char *first, const char *second)
+{
+    pid_t pids[4];
+    bool skipped = false;
+
+    fault_job_start(nspace, 4);
+    for (int rank = 0; rank < 4; rank++) {
+        pids[rank] = fault_start(nspace, rank, "without_waitv", rank % 2 == 0 ? first : second);
+    }
+    for (int rank = 0; rank < 4; rank++) {
+        const int status = fault_wait(pids[rank]);
+
+        skipped |= WIFEXITED(status) && WEXITSTATUS(status) == FAULT_SKIP;
+        CHECK(status == 0 || skipped, "%s rank %d: %#x", nspace, rank, (unsigned)status);
+    }
+    fault_job_end(nspace);
+    return !skipped;
+}
+
+static int case_waitv(void)
+{
+    fault_log_begin();
+    fault_server_start();
+    fault_good_start(); /* with futex_waitv, where the kernel has it */
+    if (!waitv_job("enosys.job", "enosys", "enosys")) {
+        fault_good_stop();
+        return fault_skip("no seccomp filter can be installed here");
+    }
+    (void)waitv_job("eperm.job", "eperm", "eperm");
+    (void)waitv_job("mixed.job", "enosys", "none");
+    (void)waitv_job("late.job", "late", "late");
+    (void)waitv_job("late-mixed.job", "late", "with_late");
+    fault_good_stop();
+    fault_server_stop();
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct fault_case cases[] = {
+        { "uring", case_uring },
+        { "memlock", case_memlock },
+        { "waitv", case_waitv },
+    };
+    static const struct fault_role roles[] = {
+        { "without_uring", role_without_uring },
+        { "without_memlock", role_without_memlock },
+        { "without_waitv", role_without_waitv },
+    };
+
+    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
+                      sizeof(roles) / sizeof(roles[0]));
+}

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The shmix authors
+# open_mpi_test.sh - Debian's Open MPI, unmodified, under `shmix run`: programs that work, programs
+# that die, and what is left in /dev/shm.
+#
+# LIBPMIX names the library that the ranks must have loaded; MPICC the compiler's wrapper.
+here=$(dirname "$0")
+. "$here/../../system/run/lib.sh"
+
+: "${LIBPMIX:?names the library of this build}"
+mpicc=${MPICC:-mpicc.openmpi}
+if ! command -v "$mpicc" >/dev/null; then
+    echo "skipped: there is no $mpicc (Debian: libopenmpi-dev, openmpi-bin)"
+    exit 77
+fi
+for source in "$here"/../progs/*_mpi.c; do
+    "$mpicc" -O1 -o "$work/$(basename "$source" .c)" "$source" || exit 1
+done
+cd "$work" || exit 1
+
+# A machine with few CPUs does not say how long this takes; a job that hangs does not end at all.
+# RANK_PRELOAD names the runtime of a sanitizer, which a sanitized library leaves to the program.
+limit="--timeout 120 ${RANK_PRELOAD:+--env LD_PRELOAD=$RANK_PRELOAD}"
+
+for n in 1 2 4 16; do
+    run $limit -n $n ./hello_mpi
+    expect_code 0 "hello of $n"
+    [ "$(grep -c "of $n, sum $((n * (n + 1) / 2)) ok, libpmix $(realpath "$LIBPMIX")" "$work/out")" \
+        -eq $n ] || fail "hello of $n: a rank, the sum or the library is wrong"
+done
+
+for n in 2 3 8; do
+    run $limit -n $n ./ring_mpi
+    expect_code 0 "ring of $n"
+    grep -q 'ok$' "$work/out" || fail "ring of $n"
+done
+
+for btl in vader,self tcp,self; do
+    for n in 2 4; do
+        run $limit -n $n --env OMPI_MCA_btl=$btl ./alltoall_mpi
+        expect_code 0 "all-to-all of $n over $btl"
+        expect_out "all-to-all of $n: ok" "all-to-all of $n over $btl"
+    done
+done
+
+run $limit -n 2 --bind-to numa ./hello_mpi
+expect_code 0 "bound"
+
+run $limit -n 3 ./abort_mpi 9
+expect_code 9 "MPI_Abort"
+expect_err 'rank 2 (pid [0-9]*) on .* called abort with status 9' "MPI_Abort"
+
+run $limit -n 3 ./segv_mpi
+expect_code 139 "a segfault"
+expect_err 'rank 2 (pid [0-9]*) on .* signal 11' "a segfault"
+
+# A wrapper hides how its program ended; that it left without finalize shows.
+run --timeout 120 -n 2 sh -c 'LD_PRELOAD=$RANK_PRELOAD ./segv_mpi; exit 0'
+expect_code 1 "a segfault inside a wrapper"
+expect_err 'without PMIx_Finalize' "a segfault inside a wrapper"
+
+# Inside of other launchers' jobs the ranks are still ours.
+SLURM_JOBID=1 SLURM_JOB_ID=1 SLURM_NODELIST=$(uname -n) SLURM_STEP_ID=0 OMPI_COMM_WORLD_RANK=3 \
+    OMPI_MCA_ess=^singleton OMPI_MCA_orte_launch=1 PMIX_RANK=3 run $limit -n 2 ./hello_mpi
+[ "$(grep -c 'of 2, sum 3 ok' "$work/out")" -eq 2 ] || fail "inside of another job"
+
+run $limit -n 2 ./abort_mpi 0
+expect_code 1 "an abort with status 0 is a failure"
+
+# Open MPI's shared memory lies in files; whoever is killed, they go.
+start_waiting() {
+    rm -f "$work/out"
+    "$SHMIX" run $limit -n 2 ./wait_mpi >"$work/out" 2>"$work/err" &
+    job=$!
+    await "two ranks" lines_are "$work/out" 2
+    cut -d ' ' -f 1 "$work/out" >"$work/pids"
+    cut -d ' ' -f 2- "$work/out" | tr ' ' '\n' | grep segment | sort -u >"$work/files"
+    [ -s "$work/files" ] || fail "the ranks share no memory"
+}
+files_are_gone() {
+    for file in $(cat "$work/files"); do
+        [ ! -e "$file" ] || return 1
+    done
+}
+
+start_waiting
+kill -9 "$(head -1 "$work/pids")"
+wait $job
+code=$?
+expect_code 137 "a rank is killed"
+files_are_gone || fail "a rank is killed: its files in /dev/shm stay"
+expect_clean "a rank is killed"
+
+start_waiting
+kill -9 $job
+wait $job 2>/dev/null
+await "the launcher is killed: the ranks end" all_gone "$work/pids"
+await "the launcher is killed: the directory goes" nothing_left
+await "the launcher is killed: the files go" files_are_gone
+
+finish

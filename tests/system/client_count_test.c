@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* client_count_test.c - what the promises about cost come to: calls and allocations, counted.
+ *
+ * A rank's work runs in a process that its parent traces; getppid marks where counting begins and
+ * ends.  Allocations are counted by standing in front of the C library's functions. */
+#include <dirent.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "job.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+/* ---- allocations -------------------------------------------------------------------------- */
+
+static unsigned long allocations;
+
+#ifndef SANITIZED
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *at, size_t size);
+void *malloc(size_t size);
+void *calloc(size_t count, size_t size);
+void *realloc(void *at, size_t size);
+
+void *malloc(size_t size)
+{
+    __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *at, size_t size)
+{
+    __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
+    return __libc_realloc(at, size);
+}
+#endif
+
+/* ---- system calls ------------------------------------------------------------------------- */
+
+/* Both ends of what is counted. */
+static void mark(void)
+{
+    (void)syscall(SYS_getppid);
+}
+
+/* Between two marks of the traced process. */
+struct counter {
+    bool counting;
+    unsigned long calls;
+    char names[4096];
+};
+
+/* What malloc does on its own account, when and if it likes. */
+static bool is_of_malloc(long number)
+{
+    return number == SYS_brk || number == SYS_getrandom;
+}
+
+static void count_call(struct counter *counter, long number)
+{
+    if (number == SYS_getppid) {
+        counter->counting = !counter->counting;
+    } else if (counter->counting && !is_of_malloc(number)) {
+        const size_t used = strlen(counter->names);
+
+        counter->calls++;
+        snprintf(counter->names + used, sizeof(counter->names) - used, " %ld", number);
+    }
+}
+
+/* Run @work in a traced process.  Return: the calls between its marks; names their numbers. */
+static unsigned long calls_of(int (*work)(int rank), int rank, struct counter *counter)
+{
+    struct __ptrace_syscall_info info;
+    int status;
+
+    *counter = (struct counter){ 0 };
+    fflush(NULL);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        alarm(JOB_SECONDS);
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
+            _exit(JOB_SKIPPED);
+        }
+        raise(SIGSTOP);
+        _exit(work(rank));
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == JOB_SKIPPED) {
+        printf("skipped: ptrace is refused here\n");
+        exit(JOB_SKIPPED);
+    }
+    CHECK(WIFSTOPPED(status));
+    CHECK(ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) == 0);
+    int signal_number = 0;
+    for (;;) {
+        CHECK(ptrace(PTRACE_SYSCALL, child, NULL, (void *)(long)signal_number) == 0);
+        CHECK(waitpid(child, &status, 0) == child);
+        if (!WIFSTOPPED(status)) {
+            break;
+        }
+        signal_number = WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : WSTOPSIG(status);
+        if (signal_number == 0 &&
+            ptrace(PTRACE_GET_SYSCALL_INFO, child, (void *)sizeof(info), &info) > 0 &&
+            info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+            count_call(counter, (long)info.entry.nr);
+        }
+    }
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+    return counter->calls;
+}
+
+static void report(const char *what, unsigned long count, unsigned long of,
+                   const struct counter *counter)
+{
+    printf("%s: %lu system calls in %lu", what, count, of);
+    printf(of == 1 ? " (%s )\n" : "\n", counter->names);
+    fflush(stdout);
+}
+
+/* ---- the work ----------------------------------------------------------------------------- */
+
+#define ROUNDS 100
+
+static pmix_proc_t me;
+
+static int work_init(int rank)
+{
+    (void)rank;
+    free(malloc(1000)); /* the heap is made by the program, not by us */
+    mark();
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    mark();
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static void put_number(const char *key, uint32_t number)
+{
+    pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = number };
+
+    CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, key, &value), PMIX_SUCCESS);
+}
+
+static uint32_t get_number(pmix_rank_t rank, const char *key)
+{
+    pmix_proc_t proc = me;
+    pmix_value_t *value;
+
+    proc.rank = rank;
+    CHECK_STATUS(PMIx_Get(&proc, key, NULL, 0, &value), PMIX_SUCCESS);
+    const uint32_t number = value->data.uint32;
+    free(value);
+    return number;
+}
+
+static int work_fence(int rank)
+{
+    (void)rank;
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    mark();
+    for (int i = 0; i < ROUNDS; i++) {
+        CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    }
+    mark();
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static int work_get(int rank)
+{
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    put_number("mine", (uint32_t)rank + 100);
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    const pmix_rank_t other = 1 - me.rank;
+    CHECK(get_number(other, "mine") == other + 100);
+    free(malloc(64)); /* the heap is there */
+    mark();
+    const unsigned long before = allocations;
+    for (int i = 0; i < ROUNDS; i++) {
+        (void)get_number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
+        (void)get_number(other, PMIX_LOCAL_RANK);
+        CHECK(get_number(other, "mine") == other + 100);
+        CHECK(get_number(me.rank, "mine") == me.rank + 100);
+    }
+    const unsigned long after = allocations;
+    mark();
+    CHECK(after - before <= 4 * ROUNDS);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static int work_miss(int rank)
+{
+    const pmix_proc_t job = { .nspace = JOB_NSPACE, .rank = PMIX_RANK_WILDCARD };
+    pmix_value_t *value;
+    pmix_info_t optional;
+
+    (void)rank;
+    CHECK_STATUS(PMIx_Info_load(&optional, PMIX_OPTIONAL, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    mark();
+    for (int i = 0; i < ROUNDS; i++) {
+        CHECK_STATUS(PMIx_Get(&job, PMIX_HWLOC_SHMEM_FILE, NULL, 0, &value), PMIX_ERR_NOT_FOUND);
+        CHECK_STATUS(PMIx_Get(&job, "unknown", &optional, 1, &value), PMIX_ERR_NOT_FOUND);
+    }
+    mark();
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static int work_commit(int rank)
+{
+    (void)rank;
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    put_number("first", 1); /* makes the private store and the list */
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    mark();
+    for (int i = 0; i < ROUNDS; i++) {
+        put_number("again", (uint32_t)i);
+        CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    }
+    mark();
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* ---- cases -------------------------------------------------------------------------------- */
+
+static int init_makes_at_most_25_calls(int rank)
+{
+    struct counter counter;
+    const unsigned long calls = calls_of(work_init, rank, &counter);
+
+    report("PMIx_Init", calls, 1, &counter);
+    CHECK(calls > 0 && calls <= 25);
+    return 0;
+}
+
+static int a_fence_makes_at_most_3_calls(int rank)
+{
+    struct counter counter;
+    const unsigned long calls = calls_of(work_fence, rank, &counter);
+
+    report("PMIx_Fence", calls, ROUNDS, &counter);
+    CHECK(calls > 0 && calls <= 3 * ROUNDS);
+    return 0;
+}
+
+static int a_get_that_hits_makes_no_call(int rank)
+{
+    struct counter counter;
+    const unsigned long calls = calls_of(work_get, rank, &counter);
+
+    report("PMIx_Get", calls, 4 * ROUNDS, &counter);
+    CHECK(calls == 0);
+    return 0;
+}
+
+static int a_miss_that_is_known_makes_no_call(int rank)
+{
+    struct counter counter;
+
+    CHECK(calls_of(work_miss, rank, &counter) == 0);
+    return 0;
+}
+
+static int a_commit_makes_no_call(int rank)
+{
+    struct counter counter;
+    const unsigned long calls = calls_of(work_commit, rank, &counter);
+
+    report("PMIx_Commit", calls, ROUNDS, &counter);
+    CHECK(calls == 0);
+    return 0;
+}
+
+/* ---- threads ------------------------------------------------------------------------------ */
+
+static int thread_ids(int ids[8])
+{
+    DIR *const dir = opendir("/proc/self/task");
+    struct dirent *entry;
+    int count = 0;
+
+    CHECK(dir != NULL);
+    while ((entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] != '.' && count < 8) {
+            ids[count++] = atoi(entry->d_name);
+        }
+    }
+    closedir(dir);
+    return count;
+}
+
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                     pmix_info_t *info, size_t ninfo, pmix_info_t *results, size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
+{
+    (void)id;
+    (void)status;
+    (void)source;
+    (void)info;
+    (void)ninfo;
+    (void)results;
+    (void)nresults;
+    cbfunc(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+}
+
+/* The progress thread sleeps in one call without a timeout, so an idle rank makes none. */
+static int an_idle_rank_sleeps(int rank)
+{
+    const char *const no_waitv = getenv("SHMIX_WAITV");
+    char path[64], line[256] = "";
+    int ids[8], quiet = 0;
+    long number = -1;
+
+    (void)rank;
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    const int threads_before = thread_ids(ids);
+    CHECK_STATUS(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL), 0);
+    const int threads = thread_ids(ids);
+    CHECK(threads == threads_before + 1); /* none before the first handler */
+    const int progress = ids[0] != getpid() ? ids[threads - 1] : ids[1];
+    snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", progress);
+    while (quiet == 0) { /* bounded by the rank's alarm */
+        unsigned long args[6] = { 0 };
+        FILE *const file = fopen(path, "r");
+
+        if (file == NULL || fgets(line, sizeof(line), file) == NULL) {
+            printf("skipped: %s cannot be read\n", path);
+            exit(JOB_SKIPPED);
+        }
+        fclose(file);
+        const int fields = sscanf(line, "%ld %lx %lx %lx %lx", &number, &args[0], &args[1],
+                                  &args[2], &args[3]);
+        /* futex_waitv(words, count, flags, timeout, clock) */
+        quiet = fields == 5 && number == 449 && args[3] == 0;
+        if (no_waitv != NULL && number == SYS_futex) {
+            quiet = 1; /* it may look again once a second there */
+        }
+        sched_yield();
+    }
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    CHECK(thread_ids(ids) == threads_before);
+    return 0;
+}
+
+static const struct job_case cases[] = {
+    { "init_makes_at_most_25_calls", 2, init_makes_at_most_25_calls, NULL, false },
+    { "a_fence_makes_at_most_3_calls", 2, a_fence_makes_at_most_3_calls, NULL, false },
+    { "a_get_that_hits_makes_no_call", 2, a_get_that_hits_makes_no_call, NULL, false },
+    { "a_miss_that_is_known_makes_no_call", 1, a_miss_that_is_known_makes_no_call, NULL, false },
+    { "a_commit_makes_no_call", 1, a_commit_makes_no_call, NULL, false },
+    { "an_idle_rank_sleeps", 2, an_idle_rank_sleeps, NULL, false },
+};
+
+int main(int argc, char **argv)
+{
+#ifdef SANITIZED
+    puts("skipped: a sanitizer's runtime makes calls and threads of its own");
+    return 77;
+#endif
+    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

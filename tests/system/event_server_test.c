@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_server_test.c - what the server does with events: whom it tells, what it keeps, and what
+ * the host hears.  The server keeps four events without a job (SHMIX_SERVER_CACHE_SIZE). */
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "job.h"
+
+#define CODE 42       /* a user's own: of no range of PMIx, so the host is asked for it */
+#define CODE_END 43   /* the last one of a case */
+#define CACHE_SIZE 4
+#define SEEN_MAX 2048
+
+/* ---- what this process has heard ----------------------------------------------------------- */
+
+struct seen {
+    pmix_status_t code;
+    pmix_proc_t source;
+    int range;    /* of an upcall; -1 */
+    bool proxied; /* it names the server that relays */
+    uint32_t number, size;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct seen seen[SEEN_MAX]; /* under lock, as all below */
+static size_t seen_count;
+static int asked, dropped; /* register_events and deregister_events for CODE */
+static uint32_t asked_uid, asked_gid;
+
+static void note(pmix_status_t code, const pmix_proc_t *source, int range,
+                 const pmix_info_t info[], size_t ninfo)
+{
+    struct seen one = { .code = code, .source = *source, .range = range };
+
+    for (size_t i = 0; i < ninfo; i++) {
+        if (strcmp(info[i].key, PMIX_EVENT_PROXY) == 0) {
+            one.proxied = info[i].value.type == PMIX_PROC;
+        } else if (strcmp(info[i].key, "test.number") == 0) {
+            one.number = info[i].value.data.uint32;
+        } else if (strcmp(info[i].key, "test.text") == 0) {
+            one.size = (uint32_t)strlen(info[i].value.data.string);
+        }
+    }
+    pthread_mutex_lock(&lock);
+    CHECK(seen_count < SEEN_MAX);
+    seen[seen_count++] = one;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Under the lock: until something changes, or the test fails. */
+static void wait_for_change(const char *what, int number)
+{
+    struct timespec deadline;
+
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += JOB_SECONDS;
+    if (pthread_cond_timedwait(&changed, &lock, &deadline) != 0) {
+        fprintf(stderr, "nothing more was heard of %s %d\n", what, number);
+        exit(97);
+    }
+}
+
+static size_t count_locked(pmix_status_t code)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < seen_count; i++) {
+        count += seen[i].code == code;
+    }
+    return count;
+}
+
+static size_t count_of(pmix_status_t code)
+{
+    pthread_mutex_lock(&lock);
+    const size_t count = count_locked(code);
+
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+static void wait_for_count(pmix_status_t code, size_t count)
+{
+    pthread_mutex_lock(&lock);
+    while (count_locked(code) < count) {
+        wait_for_change("code", code);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* Wait until something was heard of @code.  Return: a copy of the first. */
+static struct seen wait_for(pmix_status_t code)
+{
+    struct seen copy = { .code = 0 };
+
+    wait_for_count(code, 1);
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < seen_count && copy.code == 0; i++) {
+        copy = seen[i].code == code ? seen[i] : copy;
+    }
+    pthread_mutex_unlock(&lock);
+    return copy;
+}
+
+static void forget(void)
+{
+    pthread_mutex_lock(&lock);
+    seen_count = 0;
+    asked = dropped = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+static void handler(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                    size_t ninfo, pmix_info_t results[], size_t nresults,
+                    pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)id;
+    (void)results;
+    (void)nresults;
+    note(code, source, -1, info, ninfo);
+    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+}
+
+static size_t listen_to(pmix_status_t codes[], size_t ncodes)
+{
+    const pmix_status_t rc =
+        PMIx_Register_event_handler(codes, ncodes, NULL, 0, handler, NULL, NULL);
+
+    CHECK(rc >= 0);
+    return (size_t)rc;
+}
+
+/* ---- the host's entries -------------------------------------------------------------------- */
+
+static pmix_status_t host_notify(pmix_status_t code, const pmix_proc_t *source,
+                                 pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
+                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    note(code, source, range, info, ninfo);
+    cbfunc(PMIX_SUCCESS, cbdata);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t host_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
+                                   size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < ncodes; i++) {
+        asked += codes[i] == CODE;
+    }
+    for (size_t i = 0; i < ninfo; i++) {
+        if (strcmp(info[i].key, PMIX_USERID) == 0) {
+            asked_uid = info[i].value.data.uint32;
+        } else if (strcmp(info[i].key, PMIX_GRPID) == 0) {
+            asked_gid = info[i].value.data.uint32;
+        }
+    }
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    (void)cbfunc;
+    (void)cbdata;
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static pmix_status_t host_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t cbfunc,
+                                     void *cbdata)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < ncodes; i++) {
+        dropped += codes[i] == CODE;
+    }
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    cbfunc(PMIX_SUCCESS, cbdata);
+    return PMIX_SUCCESS;
+}
+
+/* ---- ranks --------------------------------------------------------------------------------- */
+
+static pmix_proc_t self;
+
+static void rank_begin(void)
+{
+    CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
+}
+
+static int rank_end(void)
+{
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* Done once the server has dealt with all that was sent before: a request goes behind the lane. */
+static void server_has_it(void)
+{
+    pmix_status_t never = -2999;
+
+    CHECK_STATUS(PMIx_Deregister_event_handler(listen_to(&never, 1), NULL, NULL), PMIX_SUCCESS);
+}
+
+static void send_number(pmix_status_t code, pmix_data_range_t range, uint32_t number)
+{
+    pmix_info_t info;
+
+    CHECK_STATUS(PMIx_Info_load(&info, "test.number", &number, PMIX_UINT32), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Notify_event(code, &self, range, &info, 1, NULL, NULL), PMIX_SUCCESS);
+    PMIx_Info_destruct(&info);
+}
+
+static void send_to(pmix_status_t code, const char *nspace, pmix_rank_t rank)
+{
+    pmix_proc_t target = { .rank = rank };
+    pmix_info_t info;
+
+    snprintf(target.nspace, sizeof(target.nspace), "%s", nspace);
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_EVENT_CUSTOM_RANGE, &target, PMIX_PROC), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Notify_event(code, &self, PMIX_RANGE_CUSTOM, &info, 1, NULL, NULL),
+                 PMIX_SUCCESS);
+    PMIx_Info_destruct(&info);
+}
+
+/* ---- what leaves the node ------------------------------------------------------------------ */
+
+/* EV48, EV54, EV55: the host hears of what is not for this node alone. */
+static int rank_of_upcalls(int rank)
+{
+    rank_begin();
+    if (rank == 0) {
+        send_number(-2001, PMIX_RANGE_LOCAL, 0);
+        send_number(-2002, PMIX_RANGE_NAMESPACE, 0); /* the whole job is here */
+        send_to(-2003, JOB_NSPACE, 1);
+        send_to(-2004, "job.elsewhere", 0);
+        send_number(-2005, PMIX_RANGE_SESSION, 0);
+        send_number(-2006, PMIX_RANGE_GLOBAL, 0);
+        send_number(-2007, PMIX_RANGE_PROC_LOCAL, 0);
+        send_number(-2008, PMIX_RANGE_RM, 0);
+        send_number(CODE_END, PMIX_RANGE_GLOBAL, 0);
+        server_has_it();
+    }
+    return rank_end();
+}
+
+static int host_of_upcalls(struct job *job)
+{
+    static const struct { pmix_status_t code; int range; } up[] = {
+        { -2004, PMIX_RANGE_CUSTOM }, { -2005, PMIX_RANGE_SESSION },
+        { -2006, PMIX_RANGE_GLOBAL }, { -2008, PMIX_RANGE_RM },
+    };
+
+    wait_for(CODE_END);
+    for (size_t i = 0; i < sizeof(up) / sizeof(up[0]); i++) {
+        const struct seen one = wait_for(up[i].code);
+
+        CHECK(one.range == up[i].range && one.proxied);
+        CHECK(strcmp(one.source.nspace, JOB_NSPACE) == 0 && one.source.rank == 0);
+        CHECK(count_of(up[i].code) == 1);
+    }
+    CHECK(count_of(-2001) == 0 && count_of(-2002) == 0 && count_of(-2003) == 0);
+    CHECK(count_of(-2007) == 0);
+    job_wait(job, 0);
+    forget();
+    return 0;
+}
+
+/* A host's handler without codes hears of what is addressed to the host; one with codes hears of
+ * its codes. */
+static int host_of_handlers(struct job *job)
+{
+    pmix_status_t session = -2005;
+    const size_t any = listen_to(NULL, 0);
+    const size_t one = listen_to(&session, 1);
+
+    job_wait(job, 0);
+    wait_for(CODE_END);
+    wait_for_count(-2005, 2); /* upcall and handler each; -2006 is an upcall only */
+    wait_for_count(-2008, 2);
+    CHECK(count_of(-2006) == 1 && count_of(-2001) == 0);
+    CHECK_STATUS(PMIx_Deregister_event_handler(any, NULL, NULL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Deregister_event_handler(one, NULL, NULL), PMIX_SUCCESS);
+    forget();
+    return 0;
+}
+
+/* ---- what the host says -------------------------------------------------------------------- */
+
+/* EV40, EV56, EV57: it reaches the ranks it is for, and is not echoed. */
+static int rank_of_host_events(int rank)
+{
+    pmix_status_t codes[3] = { -2010, -2011, CODE_END };
+
+    rank_begin();
+    listen_to(codes, 3);
+    job_token_put(0);
+    wait_for(CODE_END);
+    CHECK(count_of(-2010) == 1);
+    CHECK(count_of(-2011) == (rank == 1 ? 1 : 0));
+    CHECK(wait_for(-2010).source.nspace[0] == '\0');
+    CHECK(wait_for(-2010).source.rank == PMIX_RANK_UNDEF);
+    return rank_end();
+}
+
+static int host_of_host_events(struct job *job)
+{
+    pmix_proc_t target = { .nspace = JOB_NSPACE, .rank = 1 };
+    pmix_info_t info;
+
+    for (int i = 0; i < job->size; i++) {
+        job_token_get(0);
+    }
+    CHECK_STATUS(PMIx_Notify_event(-2010, NULL, PMIX_RANGE_SESSION, NULL, 0, NULL, NULL),
+                 PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_EVENT_CUSTOM_RANGE, &target, PMIX_PROC), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Notify_event(-2011, NULL, PMIX_RANGE_CUSTOM, &info, 1, NULL, NULL),
+                 PMIX_SUCCESS);
+    PMIx_Info_destruct(&info);
+    CHECK_STATUS(PMIx_Notify_event(CODE_END, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL),
+                 PMIX_SUCCESS);
+    for (int i = 0; i < job->size; i++) {
+        job_wait(job, i);
+    }
+    CHECK(seen_count == 0);
+    forget();
+    return 0;
+}
+
+/* ---- what the host is asked for ------------------------------------------------------------ */
+
+/* EV14, EV15, EV16, EV17, EV25, EV26: once a code, with the client's user; dropped
+ * with the last. */
+static int rank_of_codes(int rank)
+{
+    pmix_status_t code = CODE;
+    pmix_status_t ours = PMIX_ERR_PROC_REQUESTED_ABORT;
+
+    rank_begin();
+    listen_to(&ours, 1);
+    const size_t id = listen_to(&code, 1);
+
+    listen_to(&code, 1);
+    job_token_put(0);
+    job_token_get(1 + rank);
+    if (rank == 0) {
+        CHECK_STATUS(PMIx_Deregister_event_handler(id, NULL, NULL), PMIX_SUCCESS);
+        return rank_end(); /* with the other one still there */
+    }
+    _exit(0); /* the other rank goes without a word */
+}
+
+static int host_of_codes(struct job *job)
+{
+    job_token_get(0);
+    job_token_get(0);
+    pthread_mutex_lock(&lock);
+    CHECK(asked == 1 && asked_uid == getuid() && asked_gid == getgid() && dropped == 0);
+    pthread_mutex_unlock(&lock);
+    job_token_put(1);
+    job_wait(job, 0);
+    pthread_mutex_lock(&lock);
+    CHECK(dropped == 0);
+    pthread_mutex_unlock(&lock);
+    job_token_put(2);
+    job_wait(job, 1);
+    pthread_mutex_lock(&lock);
+    while (dropped == 0) { /* the death is noticed in its own time */
+        wait_for_change("the drop of code", CODE);
+    }
+    CHECK(asked == 1 && dropped == 1);
+    pthread_mutex_unlock(&lock);
+    forget();
+    return 0;
+}
+
+/* ---- what is kept -------------------------------------------------------------------------- */
+
+#define JOB_EVENTS 600u
+
+/* EV62, EV63, EV66, EV67, EV69, EV70: rank 1 connects when all has been said. */
+static int rank_of_late(int rank)
+{
+    pmix_status_t codes[4] = { -2020, -2021, -2022, CODE_END };
+    uint32_t next = 0;
+    size_t loose = 0;
+
+    if (rank == 1) {
+        job_token_get(0);
+    }
+    rank_begin();
+    if (rank == 0) {
+        pmix_info_t info;
+        const bool yes = true;
+
+        for (uint32_t i = 0; i < JOB_EVENTS; i++) {
+            send_number(-2020, PMIX_RANGE_NAMESPACE, i);
+        }
+        CHECK_STATUS(PMIx_Info_load(&info, PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL),
+                     PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Notify_event(-2022, NULL, PMIX_RANGE_NAMESPACE, &info, 1, NULL, NULL),
+                     PMIX_SUCCESS);
+        PMIx_Info_destruct(&info);
+        for (uint32_t i = 0; i < 3 * CACHE_SIZE; i++) {
+            send_number(-2021, PMIX_RANGE_LOCAL, i);
+        }
+        send_number(CODE_END, PMIX_RANGE_NAMESPACE, 0);
+        server_has_it();
+        job_token_put(0);
+        job_token_get(1);
+        return rank_end();
+    }
+    listen_to(codes, 4);
+    wait_for(CODE_END);
+    for (size_t i = 0; i < seen_count; i++) {
+        if (seen[i].code == -2020) {
+            CHECK(loose == 0 && seen[i].number == next++);
+        } else if (seen[i].code == -2021) {
+            CHECK(seen[i].number == 2 * CACHE_SIZE + loose++);
+        }
+    }
+    CHECK(next == JOB_EVENTS && loose == CACHE_SIZE && count_of(-2022) == 0);
+    job_token_put(1);
+    return rank_end();
+}
+
+/* Larger than a record, and larger than a lane message: whole, in order. */
+static int rank_of_large(int rank)
+{
+    static const uint32_t sizes[] = { 3000, 5000, 15000, 20000, 1000000 };
+    pmix_status_t codes[2] = { -2030, CODE_END };
+
+    rank_begin();
+    if (rank == 0) {
+        job_token_get(0);
+        for (uint32_t i = 0; i < 5; i++) {
+            char *text = malloc(sizes[i] + 1);
+            pmix_info_t info;
+
+            CHECK(text != NULL);
+            memset(text, 'a', sizes[i]);
+            text[sizes[i]] = '\0';
+            CHECK_STATUS(PMIx_Info_load(&info, "test.text", text, PMIX_STRING), PMIX_SUCCESS);
+            CHECK_STATUS(PMIx_Notify_event(-2030, NULL, PMIX_RANGE_LOCAL, &info, 1, NULL, NULL),
+                         PMIX_SUCCESS);
+            PMIx_Info_destruct(&info);
+            free(text);
+        }
+        send_number(CODE_END, PMIX_RANGE_LOCAL, 0);
+    } else {
+        listen_to(codes, 2);
+        job_token_put(0);
+        wait_for(CODE_END);
+        CHECK(seen_count == 6);
+        for (uint32_t i = 0; i < 5; i++) {
+            CHECK(seen[i].size == sizes[i]);
+        }
+    }
+    return rank_end();
+}
+
+/* ---- deaths -------------------------------------------------------------------------------- */
+
+/* EV60: its peers and the host's handler without codes hear of it. */
+static int rank_of_death(int rank)
+{
+    pmix_status_t lost = PMIX_ERR_LOST_CONNECTION;
+
+    rank_begin();
+    if (rank == 1) {
+        job_token_get(0);
+        raise(SIGKILL);
+    }
+    listen_to(&lost, 1);
+    job_token_put(0);
+    const struct seen one = wait_for(lost);
+
+    CHECK(strcmp(one.source.nspace, JOB_NSPACE) == 0 && one.source.rank == 1);
+    return rank_end();
+}
+
+static int host_of_death(struct job *job)
+{
+    const size_t id = listen_to(NULL, 0);
+    const struct seen one = wait_for(PMIX_ERR_LOST_CONNECTION);
+
+    CHECK(strcmp(one.source.nspace, JOB_NSPACE) == 0 && one.source.rank == 1);
+    const int status = job_wait(job, 0);
+
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(count_of(PMIX_ERR_LOST_CONNECTION) == 1);
+    CHECK_STATUS(PMIx_Deregister_event_handler(id, NULL, NULL), PMIX_SUCCESS);
+    forget();
+    return 0;
+}
+
+/* Whoever calls PMIx_Abort is heard of before anybody is ended. */
+static int rank_of_abort(int rank)
+{
+    pmix_status_t codes[2] = { PMIX_ERR_PROC_REQUESTED_ABORT, CODE_END };
+
+    rank_begin();
+    if (rank == 0) {
+        job_token_get(0);
+        CHECK(PMIx_Abort(3, "enough", NULL, 0) != PMIX_SUCCESS); /* this host cannot */
+    } else {
+        listen_to(codes, 2);
+        job_token_put(0);
+        CHECK(wait_for(PMIX_ERR_PROC_REQUESTED_ABORT).source.rank == 0);
+    }
+    return rank_end();
+}
+
+/* ---- floods -------------------------------------------------------------------------------- */
+
+#define FLOOD 50000u
+
+/* EV72: the sender is never refused, and what is missing was not kept. */
+static int rank_of_flood(int rank)
+{
+    rank_begin();
+    if (rank == 0) {
+        for (uint32_t i = 0; i < FLOOD; i++) {
+            send_number(-2040, PMIX_RANGE_GLOBAL, i);
+        }
+        server_has_it();
+        job_token_put(0);
+    } else {
+        pmix_status_t code = -2040;
+
+        job_token_get(0);
+        listen_to(&code, 1);
+        wait_for_count(code, CACHE_SIZE);
+        CHECK(seen[0].number == FLOOD - CACHE_SIZE);
+    }
+    return rank_end();
+}
+
+static int host_of_flood(struct job *job)
+{
+    job_wait(job, 1);
+    forget();
+    return 0;
+}
+
+static pmix_status_t host_counts(pmix_status_t code, const pmix_proc_t *source,
+                                 pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
+                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    if (code == -2040) { /* a flood: counted nowhere */
+        return PMIX_OPERATION_SUCCEEDED;
+    }
+    return host_notify(code, source, range, info, ninfo, cbfunc, cbdata);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct job_case cases[] = {
+        { "upcalls", 2, rank_of_upcalls, host_of_upcalls, false },
+        { "handlers_of_the_host", 2, rank_of_upcalls, host_of_handlers, false },
+        { "events_of_the_host", 2, rank_of_host_events, host_of_host_events, false },
+        { "codes", 2, rank_of_codes, host_of_codes, false },
+        { "late", 2, rank_of_late, NULL, false },
+        { "large", 2, rank_of_large, NULL, false },
+        { "death", 2, rank_of_death, host_of_death, true },
+        { "abort", 2, rank_of_abort, NULL, false },
+        { "flood", 2, rank_of_flood, host_of_flood, false },
+    };
+
+    job_module.notify_event = host_counts;
+    job_module.register_events = host_register;
+    job_module.deregister_events = host_deregister;
+    setenv("SHMIX_SERVER_CACHE_SIZE", "4", 1);
+    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* job.c - start a server and ranks, collect what the ranks say. */
+#include "job.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+pmix_server_module_t job_module;
+
+static const char *self_path;
+static bool any_skipped;
+
+static char **env_copy(void)
+{
+    size_t count = 0;
+
+    while (environ[count] != NULL) {
+        count++;
+    }
+    char **const env = calloc(count + 1, sizeof(*env));
+    CHECK(env != NULL);
+    for (size_t i = 0; i < count; i++) {
+        env[i] = strdup(environ[i]);
+        CHECK(env[i] != NULL);
+    }
+    return env;
+}
+
+/* A registration without a callback says in either way that it is done. */
+static void check_done(pmix_status_t status)
+{
+    CHECK_STATUS(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status, PMIX_SUCCESS);
+}
+
+static void load_u32(pmix_info_t *info, const char *key, uint32_t number)
+{
+    CHECK_STATUS(PMIx_Info_load(info, key, &number, PMIX_UINT32), PMIX_SUCCESS);
+}
+
+/* What a host says of each rank. */
+static void load_rank(pmix_info_t *info, int rank)
+{
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = 3 };
+    pmix_rank_t number = (pmix_rank_t)rank;
+    uint16_t local = (uint16_t)rank;
+    pmix_info_t infos[3];
+
+    CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_RANK, &number, PMIX_PROC_RANK), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_LOCAL_RANK, &local, PMIX_UINT16), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&infos[2], PMIX_NODE_RANK, &local, PMIX_UINT16), PMIX_SUCCESS);
+    array.array = infos;
+    CHECK_STATUS(PMIx_Info_load(info, PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY), PMIX_SUCCESS);
+}
+
+static void register_job(int size)
+{
+    char peers[JOB_RANKS_MAX * 4] = "";
+    pmix_nspace_t nspace = JOB_NSPACE;
+    pmix_info_t infos[8 + JOB_RANKS_MAX];
+    size_t n = 0;
+
+    for (int i = 0; i < size; i++) {
+        snprintf(peers + strlen(peers), sizeof(peers) - strlen(peers), i == 0 ? "%d" : ",%d", i);
+    }
+    load_u32(&infos[n++], PMIX_JOB_SIZE, (uint32_t)size);
+    load_u32(&infos[n++], PMIX_MAX_PROCS, (uint32_t)size);
+    load_u32(&infos[n++], PMIX_UNIV_SIZE, (uint32_t)size);
+    load_u32(&infos[n++], PMIX_LOCAL_SIZE, (uint32_t)size);
+    CHECK_STATUS(PMIx_Info_load(&infos[n++], PMIX_LOCAL_PEERS, peers, PMIX_STRING), PMIX_SUCCESS);
+    for (int i = 0; i < size; i++) {
+        load_rank(&infos[n++], i);
+    }
+    check_done(PMIx_server_register_nspace(nspace, size, infos, n, NULL, NULL));
+    for (size_t i = 0; i < n; i++) {
+        PMIx_Info_destruct(&infos[i]);
+    }
+}
+
+static void start_rank(struct job *job, const struct job_case *it, int rank)
+{
+    pmix_proc_t proc = { .rank = (pmix_rank_t)rank };
+    char number[16], *argv[] = { NULL, (char *)(uintptr_t) "--rank",
+                                 (char *)(uintptr_t)it->name, number, NULL };
+    char **env = env_copy();
+
+    snprintf(proc.nspace, sizeof(proc.nspace), "%s", JOB_NSPACE);
+    snprintf(number, sizeof(number), "%d", rank);
+    check_done(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL));
+    CHECK_STATUS(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
+    argv[0] = (char *)(uintptr_t)self_path;
+    job->status[rank] = -1;
+    job->pids[rank] = fork();
+    CHECK(job->pids[rank] >= 0);
+    if (job->pids[rank] == 0) {
+        execve(self_path, argv, env);
+        _exit(98);
+    }
+    for (size_t i = 0; env[i] != NULL; i++) {
+        free(env[i]);
+    }
+    free(env);
+}
+
+int job_wait(struct job *job, int rank)
+{
+    if (job->status[rank] == -1) {
+        CHECK(waitpid(job->pids[rank], &job->status[rank], 0) == job->pids[rank]);
+    }
+    return job->status[rank];
+}
+
+static int describe(const struct job_case *it, int rank, int status)
+{
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        return 0;
+    }
+    if (WIFSIGNALED(status)) {
+        fprintf(stderr, "%s: rank %d ended by signal %d%s\n", it->name, rank, WTERMSIG(status),
+                WTERMSIG(status) == SIGALRM ? ": it was not done in time" : "");
+    } else {
+        fprintf(stderr, "%s: rank %d exited with %d\n", it->name, rank, WEXITSTATUS(status));
+    }
+    return 1;
+}
+
+static void pipes_open(void)
+{
+    for (int i = 0; i < JOB_PIPES; i++) {
+        int ends[2];
+
+        CHECK(pipe(ends) == 0);
+        const int high[2] = { fcntl(ends[0], F_DUPFD, 200), fcntl(ends[1], F_DUPFD, 200) };
+        close(ends[0]);
+        close(ends[1]);
+        CHECK(dup2(high[0], 100 + 2 * i) >= 0 && dup2(high[1], 101 + 2 * i) >= 0);
+        close(high[0]);
+        close(high[1]);
+    }
+}
+
+static void pipes_close(void)
+{
+    for (int i = 0; i < 2 * JOB_PIPES; i++) {
+        close(100 + i);
+    }
+}
+
+void job_token_put(int pipe_index)
+{
+    CHECK(write(101 + 2 * pipe_index, "t", 1) == 1);
+}
+
+void job_token_get(int pipe_index)
+{
+    char token;
+
+    CHECK(read(100 + 2 * pipe_index, &token, 1) == 1);
+}
+
+static int run_case(const struct job_case *it)
+{
+    struct job job = { .size = it->size };
+    int failed = 0;
+
+    pipes_open();
+    const pmix_status_t rc = PMIx_server_init(&job_module, NULL, 0);
+    const char *const engine = getenv("SHMIX_LOOP");
+    if (rc == PMIX_ERR_NOT_SUPPORTED && engine != NULL && strcmp(engine, "uring") == 0) {
+        printf("skipped: this machine refuses io_uring\n");
+        exit(JOB_SKIPPED);
+    }
+    CHECK_STATUS(rc, PMIX_SUCCESS);
+    register_job(it->size);
+    for (int rank = 0; rank < it->size; rank++) {
+        start_rank(&job, it, rank);
+    }
+    if (it->host != NULL) {
+        failed += it->host(&job);
+    }
+    bool skipped = false;
+    for (int rank = 0; rank < it->size; rank++) {
+        const int status = job_wait(&job, rank);
+
+        if (WIFEXITED(status) && WEXITSTATUS(status) == JOB_SKIPPED) {
+            skipped = true;
+        } else if (!it->host_judges) {
+            failed += describe(it, rank, status);
+        }
+    }
+    if (PMIx_server_finalize() == PMIX_ERR_INIT && it->host == NULL) {
+        failed++;
+    }
+    pipes_close();
+    printf("%s %s\n", failed != 0 ? "FAIL" : skipped ? "SKIP" : "ok  ", it->name);
+    fflush(stdout);
+    any_skipped = any_skipped || skipped;
+    return failed;
+}
+
+int job_main(int argc, char **argv, const struct job_case *cases, size_t count)
+{
+    static char path[4096];
+    int failed = 0;
+    bool found = false;
+
+    const ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    CHECK(len > 0);
+    self_path = path;
+    signal(SIGPIPE, SIG_IGN);
+    for (size_t i = 0; i < count; i++) {
+        if (argc == 4 && strcmp(argv[1], "--rank") == 0) {
+            if (strcmp(argv[2], cases[i].name) == 0) {
+                alarm(JOB_SECONDS);
+                exit(cases[i].rank(atoi(argv[3])));
+            }
+        } else if (argc == 1 || strcmp(argv[1], cases[i].name) == 0) {
+            found = true;
+            failed += run_case(&cases[i]);
+        }
+    }
+    if (!found) {
+        fprintf(stderr, "no such case\n");
+        return 2;
+    }
+    if (failed != 0) {
+        return 1;
+    }
+    return any_skipped && argc > 1 ? JOB_SKIPPED : 0;
+}

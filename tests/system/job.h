@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* job.h - a host and its job in one test: a server in this process, the ranks in others.
+ *
+ * A test program has a table of cases.  Run without arguments it plays the host for each case: it
+ * starts the server, registers a job, and starts itself again as every rank, with the environment
+ * that PMIx_server_setup_fork gives.  Only the public API is used on both sides.
+ *
+ * A rank that is not done within JOB_SECONDS is killed and the case fails with a line; nothing else
+ * depends on time. */
+#ifndef SX_TESTS_SYSTEM_JOB_H
+#define SX_TESTS_SYSTEM_JOB_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
+#include <pmix.h>
+#include <pmix_server.h>
+
+#define JOB_NSPACE "test.job"
+#define JOB_RANKS_MAX 256
+#define JOB_SECONDS 60
+
+/* A rank that cannot do its case here says why and exits with this; so does the program. */
+#define JOB_SKIPPED 77
+
+struct job {
+    int size;
+    pid_t pids[JOB_RANKS_MAX];
+    int status[JOB_RANKS_MAX]; /* as waitpid gives it, -1 before */
+};
+
+struct job_case {
+    const char *name;
+    int size;             /* ranks */
+    int (*rank)(int rank); /* in the rank's process: its exit code */
+    /* In the host, while the ranks run; NULL: nothing to do.  Return: 0 when all was well. */
+    int (*host)(struct job *job);
+    bool host_judges; /* ranks may fail: the host function says whether that is right */
+};
+
+/* The host's entries, none at first; whoever wants some fills them in before job_main. */
+extern pmix_server_module_t job_module;
+
+/* main() of a test program. */
+int job_main(int argc, char **argv, const struct job_case *cases, size_t count);
+
+/* In a host function: wait until @rank ends.  Return: its status. */
+int job_wait(struct job *job, int rank);
+
+/* A token that passes between the processes of a case without the library under test. */
+#define JOB_PIPES 4
+void job_token_put(int pipe_index);
+void job_token_get(int pipe_index);
+
+#define CHECK(fact) \
+    do { \
+        if (!(fact)) { \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #fact); \
+            exit(99); \
+        } \
+    } while (0)
+
+#define CHECK_STATUS(got, want) \
+    do { \
+        const pmix_status_t got_ = (got); \
+        if (got_ != (want)) { \
+            fprintf(stderr, "%s:%d: %s is %d (%s), not %s\n", __FILE__, __LINE__, #got, got_, \
+                    PMIx_Error_string(got_), #want); \
+            exit(99); \
+        } \
+    } while (0)
+
+#endif

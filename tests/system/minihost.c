@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* minihost.c - the smallest host there can be: registers one job and starts its ranks.
+ *
+ * usage: minihost N PROGRAM [ARGS]
+ *
+ * It uses the public server API alone, knows nothing of `shmix run`, and gives only what a host has
+ * to give.  It prints what the library told it (connected, finalized, lost, abort) on stderr when
+ * MINIHOST_VERBOSE is set.  Exit status: the first non-zero of the ranks, 128 + signal. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <pmix.h>
+#include <pmix_server.h>
+
+static const pmix_nspace_t job = "minihost.job";
+#define RANKS_MAX 1024
+
+static unsigned connected, finalized, lost;
+
+static pmix_status_t on_connected(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t cbfunc,
+                                  void *cbdata)
+{
+    (void)proc;
+    (void)object;
+    (void)cbfunc;
+    (void)cbdata;
+    __atomic_add_fetch(&connected, 1, __ATOMIC_RELAXED);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t cbfunc,
+                                  void *cbdata)
+{
+    (void)proc;
+    (void)object;
+    __atomic_add_fetch(&finalized, 1, __ATOMIC_RELAXED);
+    if (cbfunc != NULL) {
+        cbfunc(PMIX_SUCCESS, cbdata);
+    }
+    return PMIX_SUCCESS;
+}
+
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                     pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)id;
+    (void)source;
+    (void)info;
+    (void)ninfo;
+    (void)results;
+    (void)nresults;
+    if (status == PMIX_ERR_LOST_CONNECTION) {
+        __atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED);
+    }
+    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void must(pmix_status_t rc, const char *what)
+{
+    if (rc != PMIX_SUCCESS) {
+        fprintf(stderr, "minihost: %s: %d\n", what, rc);
+        exit(99);
+    }
+}
+
+static void job_register(unsigned n)
+{
+    pmix_info_t info[3];
+    char *nodes, *ranks, *list = calloc(n, 8);
+
+    for (unsigned i = 0; i < n; i++) {
+        sprintf(list + strlen(list), "%s%u", i == 0 ? "" : ",", i);
+    }
+    must(PMIx_generate_regex("localhost", &nodes), "generate_regex");
+    must(PMIx_generate_ppn(list, &ranks), "generate_ppn");
+    PMIX_INFO_LOAD(&info[0], PMIX_JOB_SIZE, &n, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[1], PMIX_NODE_MAP, nodes, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[2], PMIX_PROC_MAP, ranks, PMIX_STRING);
+    must(PMIx_server_register_nspace(job, (int)n, info, 3, NULL, NULL), "register_nspace");
+    for (int i = 0; i < 3; i++) {
+        PMIX_INFO_DESTRUCT(&info[i]);
+    }
+    free(nodes);
+    free(ranks);
+    free(list);
+}
+
+static pid_t rank_start(unsigned rank, char **argv)
+{
+    extern char **environ;
+    pmix_proc_t proc;
+    char **env = NULL;
+
+    PMIX_LOAD_PROCID(&proc, job, rank);
+    must(PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, NULL, NULL),
+         "register_client");
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        /* As Slurm does: in the forked child, with an empty environment. */
+        must(PMIx_server_setup_fork(&proc, &env), "setup_fork");
+        for (char **at = env; *at != NULL; at++) {
+            putenv(*at);
+        }
+        execvp(argv[0], argv);
+        perror(argv[0]);
+        _exit(127);
+    }
+    return pid;
+}
+
+int main(int argc, char **argv)
+{
+    pmix_server_module_t module = { .client_connected = on_connected,
+                                    .client_finalized = on_finalized };
+    static pid_t pids[RANKS_MAX];
+    unsigned n = argc > 2 ? (unsigned)strtoul(argv[1], NULL, 10) : 0;
+    int exit_status = 0;
+
+    if (n == 0 || n > RANKS_MAX) {
+        fprintf(stderr, "usage: minihost N PROGRAM [ARGS], N from 1 to %d\n", RANKS_MAX);
+        return 2;
+    }
+    must(PMIx_server_init(&module, NULL, 0), "server_init");
+    if (PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL) < 0) {
+        fprintf(stderr, "minihost: no event handler\n");
+        return 99;
+    }
+    job_register(n);
+    for (unsigned i = 0; i < n; i++) {
+        pids[i] = rank_start(i, argv + 2);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        int status;
+
+        waitpid(pids[i], &status, 0);
+        if (exit_status == 0 && status != 0) {
+            exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        }
+    }
+    must(PMIx_server_finalize(), "server_finalize");
+    if (getenv("MINIHOST_VERBOSE") != NULL) {
+        fprintf(stderr, "minihost: %u connected, %u finalized, %u lost\n", connected, finalized,
+                lost);
+    }
+    return exit_status;
+}

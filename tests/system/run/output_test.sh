@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The shmix authors
+# output_test.sh - whole lines, all of them, and nothing for ever when nobody reads.
+. "$(dirname "$0")/lib.sh"
+
+run -n 8 sh -c 'i=0; while [ $i -lt 500 ]; do echo "$PMIX_RANK the quick brown fox $i"; i=$((i+1)); done'
+expect_code 0 "many lines"
+lines_are "$work/out" 4000 || fail "many lines: $(wc -l <"$work/out")"
+grep -v -q -E '^[0-7] the quick brown fox [0-9]+$' "$work/out" && fail "many lines: mixed"
+
+run -n 2 --tag-output sh -c 'echo out; echo err >&2'
+grep -q -E '^\[shmix-[0-9]+-[0-9a-f]{6},1\]<stdout>: out$' "$work/out" || fail "tags on stdout"
+grep -q -E '^\[shmix-[0-9]+-[0-9a-f]{6},0\]<stderr>: err$' "$work/err" || fail "tags on stderr"
+
+run printf 'no newline'
+expect_out "no newline" "an unfinished line"
+[ "$(wc -c <"$work/out")" -eq 10 ] || fail "an unfinished line: bytes were added"
+
+run -n 4 printf 'x'
+lines_are "$work/out" 3 || fail "unfinished lines of several ranks share one"
+
+run head -c 3000000 /dev/zero
+[ "$(wc -c <"$work/out")" -eq 3000000 ] || fail "binary output"
+
+# What a killed rank had written is not lost, and comes before the message.
+"$SHMIX" run -n 2 sh -c 'echo last words; kill -9 $$' >"$work/out" 2>&1
+head -1 "$work/out" | grep -q 'last words' || fail "the last words of a killed rank"
+
+# A reader that has gone ends the job, with a message.
+{ "$SHMIX" run -n 2 yes 2>"$work/err"; echo $? >"$work/code"; } | head -1 >/dev/null
+code=$(cat "$work/code")
+expect_code 141 "the reader has gone"
+expect_err "its reader has gone" "the reader has gone"
+
+# A reader that does not read holds the ranks back, not the launcher's signals.
+mkfifo "$work/fifo"
+sleep 1000 <"$work/fifo" &
+reader=$!
+"$SHMIX" run -n 2 sh -c 'echo $$ >>'"$work/pids"'; exec yes' >"$work/fifo" 2>"$work/err" &
+job=$!
+await "both ranks write" lines_are "$work/pids" 2
+kill -INT $job
+wait $job
+code=$?
+expect_code 130 "interrupted while nobody reads"
+kill $reader
+
+run sh -c 'echo x >&2' 
+expect_err '^x$' "stderr"
+
+"$SHMIX" run sh -c 'echo a; echo b >&2' >"$work/out" 2>&1
+[ "$(sort "$work/out" | tr '\n' ' ')" = "a b " ] || fail "stdout and stderr in one file"
+
+"$SHMIX" run true >&- 2>"$work/err" || fail "stdout closed"
+"$SHMIX" run true <&- 2>&- || fail "stdin and stderr closed"
+
+expect_clean "at the end"
+finish

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The shmix authors
+# start_test.sh - what a rank finds when it starts, and what is refused before one does.
+. "$(dirname "$0")/lib.sh"
+
+run -n 3 sh -c 'echo $PMIX_RANK'
+expect_code 0 "three ranks"
+[ "$(sort "$work/out" | tr '\n' ' ')" = "0 1 2 " ] || fail "three ranks: their numbers"
+expect_clean "three ranks"
+
+run --wdir / pwd
+expect_out / "--wdir"
+
+run --env A=1=2 --env B= sh -c 'echo "$A,$B."'
+expect_out "1=2,." "--env"
+
+PMIX_RANK=77 SHMIX_SERVER_URI=unix:/old run sh -c 'echo "$PMIX_RANK $SHMIX_SERVER_URI"'
+grep -q '^0 unix:'"$TMPDIR" "$work/out" || fail "stale variables of an outer job"
+
+run sh -c 'grep -E "^Sig(Blk|Ign):" /proc/self/status | tr -d "0\t\n"'
+expect_out "SigBlk:SigIgn:" "signals at their defaults"
+
+run -n 2 sh -c 'read -r pid name state parent group rest </proc/$$/stat; test $group = $$ && echo leads'
+[ "$(sort -u "$work/out")" = leads ] || fail "a process group for each rank"
+
+# Nothing of the launcher's but the way to the server: what it inherited itself it passes on.
+ls /proc/self/fd >"$work/here"
+run ls /proc/self/fd
+[ "$(wc -l <"$work/out")" -le $(($(wc -l <"$work/here") + 1)) ] || fail "descriptors"
+
+(ulimit -Sn 50; "$SHMIX" run -n 4 sh -c 'ulimit -Sn' | sort -u >"$work/out")
+expect_out 50 "the ranks' limit is the user's"
+
+(ulimit -n 16; "$SHMIX" run true >"$work/out" 2>"$work/err"; echo $? >"$work/code")
+code=$(cat "$work/code")
+expect_code 1 "a limit of 16 descriptors"
+expect_err "16.*RLIMIT_NOFILE" "a limit of 16 descriptors"
+expect_clean "a limit of 16 descriptors"
+
+TMPDIR=$work/none run true
+expect_code 1 "no TMPDIR"
+expect_err "$work/none.*TMPDIR" "no TMPDIR"
+
+long=$TMPDIR/$(printf '%0150d' 1)/$(printf '%0150d' 2)
+mkdir -p "$long"
+TMPDIR=$long run -n 2 true
+expect_code 0 "TMPDIR of 300 characters"
+[ -z "$(ls "$long")" ] || fail "TMPDIR of 300 characters: left behind"
+rm -r "${TMPDIR:?}"/0*
+
+run nosuch-program
+expect_code 127 "no program"
+expect_err "nosuch-program.*PATH" "no program"
+
+run /etc/passwd
+expect_code 126 "no executable"
+
+run /etc
+expect_code 126 "a directory"
+
+printf '#!/no/such/interpreter\n' >"$work/script"
+chmod +x "$work/script"
+run -n 2 "$work/script"
+expect_code 127 "no interpreter"
+expect_err "interpreter" "no interpreter"
+
+printf 'echo "plain $1"\n' >"$work/script"
+run "$work/script" x
+expect_out "plain x" "a script without a first line that names its interpreter"
+
+run -np 2 true
+expect_code 2 "a foreign option"
+expect_err "did you mean '-n'" "a foreign option"
+
+run -n 0 true
+expect_code 2 "no ranks"
+expect_err "1 to 16384" "no ranks"
+
+HWLOC_SYNTHETIC="core:2 pu:1" run --bind-to core -n 3 true
+expect_code 1 "more ranks than cores"
+expect_err "this machine has 2" "more ranks than cores"
+
+run --bind-to core -n 1 grep Cpus_allowed_list /proc/self/status
+expect_code 0 "bound to a core"
+run --bind-to numa -n 3 true
+expect_code 0 "bound to NUMA nodes"
+
+run --help
+expect_code 0 "help"
+grep -q -- "--timeout" "$work/out" || fail "help"
+awk 'length > 100 { exit 1 }' "$work/out" || fail "help: a line is too long"
+
+"$SHMIX" rum >"$work/out" 2>"$work/err"
+code=$?
+expect_code 2 "a verb misspelt"
+expect_err "did you mean 'shmix run'" "a verb misspelt"
+
+expect_clean "at the end"
+finish

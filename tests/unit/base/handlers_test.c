@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* handlers_test.c - the ordering language, case by case (EO1 to EO47), and who wants what. */
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/handlers.h"
+
+#define CODE_A (-3100)
+#define CODE_B (-3101)
+
+static void nobody(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                   size_t ninfo, pmix_info_t results[], size_t nresults,
+                   pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
+    (void)done, (void)cbdata;
+}
+
+/* One registration: "NAME[:CODES][ PLACE[ BESIDE]]", CODES of a and b (none: default handler),
+ * PLACE one of first last first-in last-in before after prepend append. */
+static pmix_status_t add(struct sx_handlers *table, const char *wish, size_t *ret_id)
+{
+    static const struct {
+        const char *word, *key;
+    } places[] = {
+        { "first", PMIX_EVENT_HDLR_FIRST },       { "last", PMIX_EVENT_HDLR_LAST },
+        { "first-in", PMIX_EVENT_HDLR_FIRST_IN_CATEGORY },
+        { "last-in", PMIX_EVENT_HDLR_LAST_IN_CATEGORY },
+        { "before", PMIX_EVENT_HDLR_BEFORE },     { "after", PMIX_EVENT_HDLR_AFTER },
+        { "prepend", PMIX_EVENT_HDLR_PREPEND },   { "append", PMIX_EVENT_HDLR_APPEND },
+    };
+    char text[128], *save = NULL;
+    pmix_status_t codes[2];
+    pmix_info_t info[4];
+    size_t ncodes = 0, ninfo = 0, id = 0;
+
+    memset(info, 0, sizeof(info));
+    snprintf(text, sizeof(text), "%s", wish);
+    char *const head = strtok_r(text, " ", &save);
+    char *const colon = strchr(head, ':');
+
+    for (const char *c = colon != NULL ? colon + 1 : ""; *c != '\0'; c++) {
+        codes[ncodes++] = *c == 'a' ? CODE_A : CODE_B;
+    }
+    if (colon != NULL) {
+        *colon = '\0';
+    }
+    if (strcmp(head, "-") != 0) {
+        PMIX_INFO_LOAD(&info[ninfo], PMIX_EVENT_HDLR_NAME, head, PMIX_STRING);
+        ninfo++;
+    }
+    for (char *word = strtok_r(NULL, " ", &save); word != NULL;
+         word = strtok_r(NULL, " ", &save)) {
+        for (size_t i = 0; i < SX_COUNT(places); i++) {
+            if (strcmp(word, places[i].word) == 0) {
+                const bool named = strcmp(word, "before") == 0 || strcmp(word, "after") == 0;
+                const char *const beside = named ? strtok_r(NULL, " ", &save) : NULL;
+
+                PMIX_INFO_LOAD(&info[ninfo], places[i].key, beside,
+                               named ? PMIX_STRING : PMIX_BOOL);
+                ninfo++;
+            }
+        }
+    }
+    const pmix_status_t rc =
+        sx_handlers_add(table, "job", codes, ncodes, info, ninfo, nobody, &id);
+
+    for (size_t i = 0; i < ninfo; i++) {
+        PMIX_INFO_DESTRUCT(&info[i]);
+    }
+    if (ret_id != NULL) {
+        *ret_id = id;
+    }
+    return rc;
+}
+
+/* The names of those who want an event of @code, in order. */
+static void order(struct sx_handlers *table, pmix_status_t code, char *ret, size_t size)
+{
+    const pmix_proc_t source = { .nspace = "job", .rank = 1 };
+    const struct sx_event_facts facts = { .code = code, .source = &source };
+    struct sx_handler **matches;
+    size_t count;
+
+    cr_assert_eq(sx_handlers_match(table, &facts, &matches, &count), PMIX_SUCCESS);
+    ret[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        struct sx_handler_call call;
+
+        cr_assert(sx_handlers_call(table, matches[i], code, &call));
+        sx_handlers_returned(table, matches[i]);
+        sx_handlers_release(table, matches[i]);
+        snprintf(ret + strlen(ret), size - strlen(ret), "%s%s", i == 0 ? "" : " ", call.name);
+    }
+    free(matches);
+}
+
+static const struct {
+    const char *id;
+    const char *wishes[8];
+    const char *want; /* the order for code a */
+} orders[] = {
+    { "EV27 single, several, default", { "d", "m:ab", "s:a" }, "s m d" },
+    { "EO1-3, EO8 the newest in front", { "s1:a", "s2:a", "m1:ab", "m2:ab", "d1", "d2" },
+      "s2 s1 m2 m1 d2 d1" },
+    { "EO9 prepend says the same aloud", { "s1:a", "s2:a prepend" }, "s2 s1" },
+    { "EO10 append", { "s1:a", "s2:a append" }, "s1 s2" },
+    { "EO11 append, in front of the last in category", { "s1:a last-in", "s2:a", "s3:a append" },
+      "s2 s3 s1" },
+    { "EO12 EO14 first, whatever its category", { "s:a", "m:ab first" }, "m s" },
+    { "EO13 first by a default handler", { "s:a", "d first", "m:ab" }, "d s m" },
+    { "EO15 first for another code is left out", { "s:a", "x:b first" }, "s" },
+    { "EO19 after the first, same category", { "f:a first", "s:a", "t:a after f" }, "f t s" },
+    { "EO21 EO22 last, after the defaults", { "s:a last", "d", "m:ab" }, "m d s" },
+    { "EO27 first in category, also before later ones", { "s1:a first-in", "s2:a", "s3:a prepend" },
+      "s1 s3 s2" },
+    { "EO28 one per category", { "s:a first-in", "m:ab first-in", "d first-in" }, "s m d" },
+    { "EO31 last in category, also after later ones", { "s1:a last-in", "s2:a append" },
+      "s2 s1" },
+    { "EO34 before", { "s1:a", "s2:a", "s3:a before s1" }, "s2 s3 s1" },
+    { "EO35 after", { "s1:a", "s2:a", "s3:a after s2" }, "s2 s3 s1" },
+    { "EO38 the later one nearest", { "s1:a", "s2:a after s1", "s3:a after s1" }, "s1 s3 s2" },
+    { "EV9 other codes are left out", { "s:a", "t:b", "m:ab" }, "s m" },
+};
+
+Test(handlers, stand_in_the_order_that_was_asked_for)
+{
+    for (size_t i = 0; i < SX_COUNT(orders); i++) {
+        struct sx_handlers table;
+        char got[256];
+
+        sx_handlers_init(&table);
+        for (size_t w = 0; w < SX_COUNT(orders[i].wishes) && orders[i].wishes[w] != NULL; w++) {
+            cr_expect_eq(add(&table, orders[i].wishes[w], NULL), PMIX_SUCCESS, "%s: %s",
+                         orders[i].id, orders[i].wishes[w]);
+        }
+        order(&table, CODE_A, got, sizeof(got));
+        cr_expect_str_eq(got, orders[i].want, "%s: %s", orders[i].id, got);
+        sx_handlers_deinit(&table);
+    }
+}
+
+static const struct {
+    const char *id, *there, *refused;
+    pmix_status_t want;
+} refusals[] = {
+    { "EO5 a name twice", "n:a", "n:ab", PMIX_ERR_EVENT_REGISTRATION },
+    { "EO17 a second first", "f:a first", "g first", PMIX_ERR_EVENT_REGISTRATION },
+    { "EO18 before the first", "f:a first", "g:a before f", PMIX_ERR_EVENT_REGISTRATION },
+    { "EO23 a second last", "l:a last", "m:ab last", PMIX_ERR_EVENT_REGISTRATION },
+    { "EO24 after the last", "l:a last", "m:a after l", PMIX_ERR_EVENT_REGISTRATION },
+    { "EO29 a second first in category", "f:a first-in", "g:b first-in",
+      PMIX_ERR_EVENT_REGISTRATION },
+    { "EO30 before the first in category", "f:a first-in", "g:a before f",
+      PMIX_ERR_EVENT_REGISTRATION },
+    { "EO32 a second last in category", "l:a last-in", "m:a last-in",
+      PMIX_ERR_EVENT_REGISTRATION },
+    { "EO33 after the last in category", "l:a last-in", "m:a after l",
+      PMIX_ERR_EVENT_REGISTRATION },
+    { "EO36 beside nobody", "s:a", "t:a before x", PMIX_ERR_EVENT_REGISTRATION },
+    { "EO37 beside one of another category", "s:a", "t:ab after s", PMIX_ERR_EVENT_REGISTRATION },
+    { "EO40 two places", "s:a", "t:a first append", PMIX_ERR_BAD_PARAM },
+};
+
+Test(handlers, a_refused_one_leaves_the_order_as_it_was)
+{
+    for (size_t i = 0; i < SX_COUNT(refusals); i++) {
+        struct sx_handlers table;
+        char before[256], after[256];
+
+        sx_handlers_init(&table);
+        cr_assert_eq(add(&table, refusals[i].there, NULL), PMIX_SUCCESS);
+        cr_assert_eq(add(&table, "other:a", NULL), PMIX_SUCCESS);
+        order(&table, CODE_A, before, sizeof(before));
+        cr_expect_eq(add(&table, refusals[i].refused, NULL), refusals[i].want, "%s",
+                     refusals[i].id);
+        order(&table, CODE_A, after, sizeof(after));
+        cr_expect_str_eq(after, before, "%s: EO41", refusals[i].id);
+        sx_handlers_deinit(&table);
+    }
+}
+
+/* EO6, EO20, EO25, EO39: names and places are free again, the order of the rest stays. */
+Test(handlers, what_a_removed_one_held_is_free_again)
+{
+    static const char *const wishes[] = { "f:a first", "l:a last", "n:a", "i:a first-in" };
+    struct sx_handlers table;
+    char got[256];
+    size_t id;
+
+    sx_handlers_init(&table);
+    for (size_t i = 0; i < SX_COUNT(wishes); i++) {
+        cr_assert_eq(add(&table, wishes[i], &id), PMIX_SUCCESS);
+        cr_expect_eq(add(&table, wishes[i], NULL), PMIX_ERR_EVENT_REGISTRATION, "%s", wishes[i]);
+        cr_expect_eq(sx_handlers_remove(&table, id), PMIX_SUCCESS);
+        cr_expect_eq(sx_handlers_remove(&table, id), PMIX_ERR_BAD_PARAM, "EV23");
+        cr_expect_eq(add(&table, wishes[i], NULL), PMIX_SUCCESS, "%s", wishes[i]);
+    }
+    order(&table, CODE_A, got, sizeof(got));
+    cr_expect_str_eq(got, "f i n l");
+    cr_assert_eq(add(&table, "x:a after n", NULL), PMIX_SUCCESS);
+    order(&table, CODE_A, got, sizeof(got));
+    cr_expect_str_eq(got, "f i n x l");
+    sx_handlers_deinit(&table);
+}
+
+/* Whether a handler with the one directive @info wants an event from @source about @affected. */
+static bool wants(const pmix_info_t *info, const pmix_proc_t *source, bool from_self,
+                  const pmix_proc_t *affected)
+{
+    const struct sx_event_facts facts = { .code = CODE_A, .source = source,
+                                          .from_self = from_self, .affected = affected,
+                                          .affected_count = affected != NULL };
+    const pmix_status_t code = CODE_A;
+    struct sx_handlers table;
+    struct sx_handler **matches;
+    size_t id, count;
+
+    sx_handlers_init(&table);
+    cr_assert_eq(sx_handlers_add(&table, "job", &code, 1, info, info != NULL, nobody, &id),
+                 PMIX_SUCCESS);
+    cr_assert_eq(sx_handlers_match(&table, &facts, &matches, &count), PMIX_SUCCESS);
+    for (size_t i = 0; i < count; i++) {
+        sx_handlers_release(&table, matches[i]);
+    }
+    free(matches);
+    sx_handlers_deinit(&table);
+    return count > 0;
+}
+
+/* EO42 to EO46 and EV18. */
+Test(handlers, filter_by_source_and_by_whom_an_event_touches)
+{
+    const pmix_proc_t peer = { .nspace = "job", .rank = 1 };
+    const pmix_proc_t other = { .nspace = "other", .rank = 1 };
+    const pmix_proc_t manager = { .nspace = "", .rank = PMIX_RANK_UNDEF };
+    pmix_proc_t all = { .nspace = "job", .rank = PMIX_RANK_WILDCARD };
+    pmix_data_range_t range = PMIX_RANGE_NAMESPACE;
+    pmix_info_t info;
+
+    cr_expect(wants(NULL, &other, false, NULL), "EO46");
+    PMIX_INFO_LOAD(&info, PMIX_RANGE, &range, PMIX_DATA_RANGE);
+    cr_expect(wants(&info, &peer, false, NULL), "EO42");
+    cr_expect_not(wants(&info, &other, false, NULL), "EO42");
+    info.value.data.range = PMIX_RANGE_PROC_LOCAL;
+    cr_expect(wants(&info, &peer, true, NULL), "EO43");
+    cr_expect_not(wants(&info, &peer, false, NULL), "EO43");
+    info.value.data.range = PMIX_RANGE_RM;
+    cr_expect(wants(&info, &manager, false, NULL), "EO44");
+    cr_expect_not(wants(&info, &peer, false, NULL), "EO44");
+    PMIX_INFO_DESTRUCT(&info);
+
+    PMIX_INFO_LOAD(&info, PMIX_EVENT_CUSTOM_RANGE, &all, PMIX_PROC);
+    cr_expect(wants(&info, &peer, false, NULL), "EO45");
+    cr_expect_not(wants(&info, &other, false, NULL), "EO45");
+    PMIX_INFO_DESTRUCT(&info);
+
+    PMIX_INFO_LOAD(&info, PMIX_EVENT_AFFECTED_PROC, &all, PMIX_PROC);
+    cr_expect(wants(&info, &other, false, &peer), "EV18");
+    cr_expect_not(wants(&info, &other, false, &other), "EV18");
+    cr_expect_not(wants(&info, &other, false, NULL), "EV18");
+    PMIX_INFO_DESTRUCT(&info);
+}
+
+Test(handlers, a_late_one_hears_of_newer_numbers_only)
+{
+    const pmix_proc_t source = { .nspace = "job", .rank = 1 };
+    struct sx_event_facts facts = { .code = CODE_A, .source = &source, .number = 7 };
+    struct sx_handlers table;
+    struct sx_handler **matches;
+    size_t id, count;
+
+    sx_handlers_init(&table);
+    cr_assert_eq(add(&table, "s:a", &id), PMIX_SUCCESS);
+    sx_handlers_since(&table, id, 7);
+    cr_assert_eq(sx_handlers_match(&table, &facts, &matches, &count), PMIX_SUCCESS);
+    cr_expect_eq(count, 0);
+    facts.only = &id; /* replayed to it alone */
+    cr_assert_eq(sx_handlers_match(&table, &facts, &matches, &count), PMIX_SUCCESS);
+    cr_assert_eq(count, 1);
+    sx_handlers_release(&table, matches[0]);
+    free(matches);
+    facts.only = NULL;
+    facts.number = 8;
+    cr_assert_eq(sx_handlers_match(&table, &facts, &matches, &count), PMIX_SUCCESS);
+    cr_assert_eq(count, 1);
+    sx_handlers_release(&table, matches[0]);
+    free(matches);
+    sx_handlers_deinit(&table);
+}

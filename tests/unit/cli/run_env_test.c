@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* run_env_test.c - what the ranks' environment has, and has not. */
+#include "cli/run_env.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/say.h"
+
+static char **build(char *const *outer, const char **words, size_t count, bool oversubscribed)
+{
+    struct sx_run_options options = { .env = words, .env_count = count };
+
+    return sx_run_env_build(outer, &options, "/our/lib", oversubscribed);
+}
+
+static void expect(char **env, const char *name, const char *want)
+{
+    const char *got = sx_run_env_get(env, name);
+
+    if (want == NULL) {
+        cr_expect_null(got, "%s is '%s'", name, got == NULL ? "" : got);
+    } else {
+        cr_expect(got != NULL && strcmp(got, want) == 0, "%s is '%s', not '%s'", name,
+                  got == NULL ? "(not set)" : got, want);
+    }
+}
+
+Test(run_env, drops_the_outer_job_and_keeps_settings)
+{
+    char *outer[] = { "PMIX_RANK=7", "PMIX_NAMESPACE=old", "PMIX_MCA_x=1", "PMIXLIKE=1",
+                      "SHMIX_SERVER_URI=unix:/old", "SHMIX_LOG=debug", "PMI_RANK=7",
+                      "OMPI_COMM_WORLD_RANK=7", "OMPI_MCA_ess=^singleton", "OMPI_MCA_orte_launch=1",
+                      "OMPI_MCA_btl=tcp,self", "SLURM_STEP_ID=0", "SLURM_JOB_ID=4", "A=1", NULL };
+    char **env = build(outer, NULL, 0, false);
+
+    expect(env, "PMIX_RANK", NULL);
+    expect(env, "PMIX_NAMESPACE", NULL);
+    expect(env, "PMIX_MCA_x", "1");
+    expect(env, "PMIXLIKE", "1");
+    expect(env, "SHMIX_SERVER_URI", NULL);
+    expect(env, "SHMIX_LOG", "debug");
+    expect(env, "PMI_RANK", NULL);
+    expect(env, "OMPI_COMM_WORLD_RANK", NULL);
+    expect(env, "OMPI_MCA_ess", "pmi");
+    expect(env, "OMPI_MCA_orte_launch", NULL);
+    expect(env, "OMPI_MCA_btl", "tcp,self");
+    expect(env, "SLURM_STEP_ID", NULL);
+    expect(env, "SLURM_JOB_ID", "4");
+    expect(env, "A", "1");
+    sx_run_env_free(env);
+}
+
+Test(run_env, the_users_own_open_mpi_settings_win)
+{
+    char *outer[] = { "OMPI_MCA_ess=mine", "OMPI_MCA_orte_tmpdir_base=/x", NULL };
+    const char *words[] = { "OMPI_MCA_schizo=flux", "OMPI_MCA_mpi_oversubscribe=0" };
+    char **env = build(outer, words, 2, true);
+
+    expect(env, "OMPI_MCA_ess", "mine");
+    expect(env, "OMPI_MCA_orte_tmpdir_base", "/x");
+    expect(env, "OMPI_MCA_schizo", "flux");
+    expect(env, "OMPI_MCA_mpi_oversubscribe", "0");
+    sx_run_env_free(env);
+}
+
+Test(run_env, ranks_yield_only_where_they_outnumber_the_cpus)
+{
+    char *outer[] = { NULL };
+    char **few = build(outer, NULL, 0, false), **many = build(outer, NULL, 0, true);
+
+    expect(few, "OMPI_MCA_mpi_oversubscribe", NULL);
+    expect(many, "OMPI_MCA_mpi_oversubscribe", "1");
+    sx_run_env_free(few);
+    sx_run_env_free(many);
+}
+
+Test(run_env, our_library_comes_first)
+{
+    char *outer[] = { "LD_LIBRARY_PATH=/a:/b", NULL }, *none[] = { NULL };
+    const char *words[] = { "LD_LIBRARY_PATH=/c" };
+    char **env = build(outer, NULL, 0, false), **bare = build(none, NULL, 0, false);
+    char **user = build(outer, words, 1, false);
+
+    expect(env, "LD_LIBRARY_PATH", "/our/lib:/a:/b");
+    expect(bare, "LD_LIBRARY_PATH", "/our/lib");
+    expect(user, "LD_LIBRARY_PATH", "/our/lib:/c");
+    sx_run_env_free(env);
+    sx_run_env_free(bare);
+    sx_run_env_free(user);
+}
+
+Test(run_env, env_sets_replaces_and_copies)
+{
+    char *outer[] = { "A=1", "B=2", NULL };
+    const char *words[] = { "A=x=y", "C=", "COPIED_1" };
+    char **env;
+
+    setenv("COPIED_1", "here", 1);
+    env = build(outer, words, 3, false);
+    expect(env, "A", "x=y");
+    expect(env, "B", "2");
+    expect(env, "C", "");
+    expect(env, "COPIED_1", "here");
+    sx_run_env_free(env);
+}
+
+static void touch(const char *dir, const char *name)
+{
+    char *path = sx_cli_printf("%s/%s", dir, name);
+    const int fd = open(path, O_CREAT | O_WRONLY, 0600);
+
+    cr_assert(fd >= 0);
+    close(fd);
+    free(path);
+}
+
+Test(run_env, finds_the_library_beside_the_command)
+{
+    char dir[] = "/tmp/shmix-test-env-XXXXXX", message[SX_RUN_MESSAGE_MAX] = "", *exe, *lib, *found;
+
+    cr_assert_not_null(mkdtemp(dir));
+    exe = sx_cli_printf("%s/bin/shmix", dir);
+    lib = sx_cli_printf("%s/lib64", dir);
+    cr_expect_null(sx_run_env_lib_dir(exe, message));
+    cr_expect_not_null(strstr(message, dir), "%s", message);
+    cr_expect_not_null(strstr(message, "install"), "%s", message);
+    cr_assert_eq(mkdir(lib, 0700), 0);
+    touch(lib, "libpmix.so.2");
+    found = sx_run_env_lib_dir(exe, message);
+    cr_assert_not_null(found);
+    cr_expect_str_eq(found, lib);
+    free(found);
+    found = sx_cli_printf("rm -r %s", dir);
+    cr_expect_eq(system(found), 0);
+    free(found);
+    free(exe);
+    free(lib);
+}

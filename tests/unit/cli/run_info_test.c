@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* run_info_test.c - the keys that clients ask for are there, with the types that they unload. */
+#include "cli/run_info.h"
+
+#include <criterion/criterion.h>
+#include <pmix.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "base/value.h"
+
+static struct sx_run_machine machine;
+static struct sx_run_options options;
+static struct sx_session session = { .dir = "/t/s", .nspace = "shmix-1-2", .nspace_dir = "/t/s/n" };
+static char *program[] = { "prog", "two words", "", NULL };
+static pmix_info_t *info;
+static size_t count;
+
+static void build(enum sx_run_bind bind, uint32_t ranks)
+{
+    char message[SX_RUN_MESSAGE_MAX] = "";
+    const struct sx_run_job_facts facts = {
+        .options = &options, .machine = &machine, .session = &session, .host = "box",
+        .wdir = "/work", .server_nspace = "shmix-1-2.server", .node_map = "nm", .proc_map = "pm",
+    };
+
+    setenv("HWLOC_SYNTHETIC", "pack:2 numa:1 core:4 pu:1", 1);
+    options.rank_count = ranks;
+    options.bind = bind;
+    options.program = program;
+    cr_assert(sx_run_machine_init(&machine, bind, ranks, message), "%s", message);
+    info = sx_run_info_build(&facts, &count);
+}
+
+static void done(void)
+{
+    sx_run_info_free(info, count);
+    sx_run_machine_deinit(&machine);
+}
+
+static const pmix_value_t *value(const pmix_info_t *in, size_t n, const char *key,
+                                 pmix_data_type_t type)
+{
+    const pmix_info_t *found = sx_info_find(in, n, key);
+
+    cr_assert_not_null(found, "%s is missing", key);
+    cr_expect_eq(found->value.type, type, "%s has type %u", key, found->value.type);
+    return &found->value;
+}
+
+/* The array of @key that begins with @first == @number. */
+static const pmix_data_array_t *inner(const char *key, uint32_t number)
+{
+    for (size_t i = 0; i < count; i++) {
+        const pmix_data_array_t *array = info[i].value.data.darray;
+
+        if (strcmp(info[i].key, key) == 0 &&
+            ((const pmix_info_t *)array->array)[0].value.data.uint32 == number) {
+            return array;
+        }
+    }
+    return NULL;
+}
+
+static const struct {
+    const char *key;
+    pmix_data_type_t type;
+} job_keys[] = {
+    { PMIX_JOBID, PMIX_STRING },         { PMIX_NSDIR, PMIX_STRING },
+    { PMIX_TMPDIR, PMIX_STRING },        { PMIX_TDIR_RMCLEAN, PMIX_BOOL },
+    { PMIX_UNIV_SIZE, PMIX_UINT32 },     { PMIX_JOB_SIZE, PMIX_UINT32 },
+    { PMIX_MAX_PROCS, PMIX_UINT32 },     { PMIX_JOB_NUM_APPS, PMIX_UINT32 },
+    { PMIX_LOCAL_SIZE, PMIX_UINT32 },    { PMIX_NODE_SIZE, PMIX_UINT32 },
+    { PMIX_NUM_NODES, PMIX_UINT32 },     { PMIX_NODE_MAP, PMIX_STRING },
+    { PMIX_PROC_MAP, PMIX_STRING },      { PMIX_LOCAL_PEERS, PMIX_STRING },
+    { PMIX_LOCALLDR, PMIX_PROC_RANK },   { PMIX_NODEID, PMIX_UINT32 },
+    { PMIX_HOSTNAME, PMIX_STRING },      { PMIX_MAPBY, PMIX_STRING },
+    { PMIX_RANKBY, PMIX_STRING },        { PMIX_BINDTO, PMIX_STRING },
+    { PMIX_SESSION_ID, PMIX_UINT32 },    { PMIX_CLUSTER_ID, PMIX_STRING },
+    { PMIX_LOCAL_TOPO, PMIX_STRING },    { PMIX_HWLOC_XML_V2, PMIX_STRING },
+    { PMIX_CMD_LINE, PMIX_STRING },      { PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64 },
+    { PMIX_SERVER_NSPACE, PMIX_STRING }, { PMIX_SERVER_RANK, PMIX_PROC_RANK },
+    { PMIX_NPROC_OFFSET, PMIX_PROC_RANK }, { PMIX_LOCAL_PROCS, PMIX_DATA_ARRAY },
+};
+
+Test(run_info, job_keys_have_the_types_of_the_tables)
+{
+    build(SX_RUN_BIND_NONE, 3);
+    for (size_t i = 0; i < SX_COUNT(job_keys); i++) {
+        value(info, count, job_keys[i].key, job_keys[i].type);
+    }
+    cr_expect_eq(value(info, count, PMIX_JOB_SIZE, PMIX_UINT32)->data.uint32, 3);
+    cr_expect_str_eq(value(info, count, PMIX_LOCAL_PEERS, PMIX_STRING)->data.string, "0,1,2");
+    cr_expect_str_eq(value(info, count, PMIX_CMD_LINE, PMIX_STRING)->data.string,
+                     "prog \"two words\" \"\"");
+    cr_expect_str_eq(value(info, count, PMIX_BINDTO, PMIX_STRING)->data.string, "none");
+    cr_expect_null(sx_info_find(info, count, PMIX_LOCAL_CPUSETS));
+    done();
+}
+
+Test(run_info, every_rank_has_its_data)
+{
+    const pmix_data_array_t *array;
+
+    build(SX_RUN_BIND_CORE, 8);
+    array = inner(PMIX_PROC_DATA, 5);
+    cr_assert_not_null(array);
+    cr_expect_eq(array->type, PMIX_INFO);
+    cr_expect_str_eq(((pmix_info_t *)array->array)[0].key, PMIX_RANK);
+    cr_expect_eq(value(array->array, array->size, PMIX_LOCAL_RANK, PMIX_UINT16)->data.uint16, 5);
+    cr_expect_eq(value(array->array, array->size, PMIX_NODE_RANK, PMIX_UINT16)->data.uint16, 5);
+    cr_expect_eq(value(array->array, array->size, PMIX_PACKAGE_RANK, PMIX_UINT16)->data.uint16, 1);
+    cr_expect_eq(value(array->array, array->size, PMIX_GLOBAL_RANK, PMIX_PROC_RANK)->data.rank, 5);
+    cr_expect_eq(value(array->array, array->size, PMIX_APP_RANK, PMIX_PROC_RANK)->data.rank, 5);
+    cr_expect_eq(value(array->array, array->size, PMIX_APPLDR, PMIX_PROC_RANK)->data.rank, 0);
+    cr_expect_eq(value(array->array, array->size, PMIX_APPNUM, PMIX_UINT32)->data.uint32, 0);
+    cr_expect_eq(value(array->array, array->size, PMIX_NODEID, PMIX_UINT32)->data.uint32, 0);
+    cr_expect_eq(value(array->array, array->size, PMIX_REINCARNATION, PMIX_UINT32)->data.uint32, 0);
+    cr_expect_str_eq(value(array->array, array->size, PMIX_HOSTNAME, PMIX_STRING)->data.string,
+                     "box");
+    cr_expect_str_eq(value(array->array, array->size, PMIX_CPUSET, PMIX_STRING)->data.string, "5");
+    value(array->array, array->size, PMIX_LOCALITY_STRING, PMIX_STRING);
+    cr_expect_str_eq(value(info, count, PMIX_LOCAL_CPUSETS, PMIX_STRING)->data.string,
+                     "0:1:2:3:4:5:6:7");
+    done();
+}
+
+Test(run_info, unbound_ranks_have_no_locality)
+{
+    const pmix_data_array_t *array;
+
+    build(SX_RUN_BIND_NONE, 2);
+    array = inner(PMIX_PROC_DATA, 1);
+    cr_assert_not_null(array);
+    cr_expect_null(sx_info_find(array->array, array->size, PMIX_LOCALITY_STRING));
+    cr_expect_null(sx_info_find(array->array, array->size, PMIX_CPUSET));
+    done();
+}
+
+Test(run_info, app_and_node_have_arrays)
+{
+    const pmix_data_array_t *app, *node;
+
+    build(SX_RUN_BIND_NONE, 2);
+    app = inner(PMIX_APP_INFO_ARRAY, 0);
+    node = inner(PMIX_NODE_INFO_ARRAY, 0);
+    cr_assert(app != NULL && node != NULL);
+    cr_expect_eq(value(app->array, app->size, PMIX_APP_SIZE, PMIX_UINT32)->data.uint32, 2);
+    cr_expect_str_eq(value(app->array, app->size, PMIX_WDIR, PMIX_STRING)->data.string, "/work");
+    cr_expect_str_eq(value(node->array, node->size, PMIX_HOSTNAME, PMIX_STRING)->data.string,
+                     "box");
+    cr_expect_eq(value(node->array, node->size, PMIX_LOCAL_SIZE, PMIX_UINT32)->data.uint32, 2);
+    done();
+}
+
+Test(run_info, grows_with_the_ranks_only)
+{
+    size_t small;
+
+    build(SX_RUN_BIND_NONE, 1);
+    small = count;
+    done();
+    build(SX_RUN_BIND_NONE, SX_RUN_RANKS_MAX);
+    cr_expect_eq(count - small, SX_RUN_RANKS_MAX - 1);
+    cr_expect_not_null(inner(PMIX_PROC_DATA, SX_RUN_RANKS_MAX - 1));
+    done();
+}

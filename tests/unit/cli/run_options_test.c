@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* run_options_test.c - what is accepted, what is refused, and what the refusal says. */
+#include "cli/run_options.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define WORDS_MAX 8
+
+static const struct {
+    const char *words[WORDS_MAX];
+    const char *says[3]; /* all must be in the message */
+} refused[] = {
+    { { NULL }, { "no program", "--help" } },
+    { { "-n", "2", NULL }, { "no program" } },
+    { { "--", NULL }, { "no program" } },
+    { { "", NULL }, { "no program" } },
+    { { "-n", "0", "x", NULL }, { "1 to 16384", "'0'" } },
+    { { "-n", "16385", "x", NULL }, { "1 to 16384", "'16385'" } },
+    { { "-n", "-3", "x", NULL }, { "'-3'" } },
+    { { "-n", "4x", "x", NULL }, { "'4x'" } },
+    { { "-n", " 4", "x", NULL }, { "' 4'" } },
+    { { "-n", "", "x", NULL }, { "''" } },
+    { { "-n", "99999999999999999999999", "x", NULL }, { "1 to 16384" } },
+    { { "-n4x", "x", NULL }, { "'4x'" } },
+    { { "-n", NULL }, { "-n wants a value" } },
+    { { "--bind-to", "socket", "x", NULL }, { "none, core and numa", "'socket'" } },
+    { { "--env", "NOT_SET_ANYWHERE_1", "x", NULL }, { "NOT_SET_ANYWHERE_1", "not set" } },
+    { { "--env", "=x", "x", NULL }, { "NAME=VALUE" } },
+    { { "--env", "", "x", NULL }, { "NAME=VALUE" } },
+    { { "--wdir=", "x", NULL }, { "directory" } },
+    { { "--timeout", "0", "x", NULL }, { "seconds", "'0'" } },
+    { { "--timeout", "-1", "x", NULL }, { "'-1'" } },
+    { { "--timeout", "nan", "x", NULL }, { "'nan'" } },
+    { { "--timeout", "1e300", "x", NULL }, { "'1e300'" } },
+    { { "--timeout", "5s", "x", NULL }, { "'5s'" } },
+    { { "--stdin", "1", "x", NULL }, { "no such rank", "0 to 0" } },
+    { { "-n", "3", "--stdin", "3", "x", NULL }, { "0 to 2" } },
+    { { "--stdin", "some", "x", NULL }, { "'all'", "'none'" } },
+    { { "--tag-output=yes", "x", NULL }, { "takes no value" } },
+    { { "-np", "4", "x", NULL }, { "'-np'", "did you mean '-n'" } },
+    { { "-x", "A=1", "x", NULL }, { "'-x'", "'--env'" } },
+    { { "--tag-ouput", "x", NULL }, { "did you mean '--tag-output'" } },
+    { { "--timout=5", "x", NULL }, { "'--timout'", "did you mean '--timeout'" } },
+    { { "--oversubscribe", "x", NULL }, { "'--oversubscribe'", "--help" } },
+    { { "-nn", "x", NULL }, { "unknown option '-nn'" } },
+};
+
+Test(run_options, refuses_what_it_cannot_honour_and_names_it)
+{
+    for (size_t i = 0; i < SX_COUNT(refused); i++) {
+        char *argv[WORDS_MAX], message[SX_RUN_MESSAGE_MAX] = "";
+        struct sx_run_options options;
+
+        memcpy(argv, refused[i].words, sizeof(argv));
+        cr_expect_not(sx_run_options_init(&options, argv, message), "row %zu", i);
+        for (size_t k = 0; k < 3 && refused[i].says[k] != NULL; k++) {
+            cr_expect_not_null(strstr(message, refused[i].says[k]), "row %zu: '%s' is not in '%s'",
+                               i, refused[i].says[k], message);
+        }
+        sx_run_options_deinit(&options);
+    }
+}
+
+Test(run_options, takes_every_option_in_every_form)
+{
+    char *argv[] = { "-n4", "--bind-to=numa", "--env", "A=b=c", "--env=HOME", "--wdir", "/tmp",
+                     "--timeout=1.5", "--tag-output", "--stdin", "3", "prog", "-n", "x", NULL };
+    char message[SX_RUN_MESSAGE_MAX] = "";
+    struct sx_run_options options;
+
+    setenv("HOME", "/", 1);
+    cr_assert(sx_run_options_init(&options, argv, message), "%s", message);
+    cr_expect_eq(options.rank_count, 4);
+    cr_expect_eq(options.bind, SX_RUN_BIND_NUMA);
+    cr_assert_eq(options.env_count, 2);
+    cr_expect_str_eq(options.env[0], "A=b=c");
+    cr_expect_str_eq(options.env[1], "HOME");
+    cr_expect_str_eq(options.wdir, "/tmp");
+    cr_expect_eq(options.timeout_ns, UINT64_C(1500000000));
+    cr_expect(options.tag_output);
+    cr_expect_eq(options.stdin_mode, SX_RUN_STDIN_RANK);
+    cr_expect_eq(options.stdin_rank, 3);
+    cr_expect_str_eq(options.program[0], "prog");
+    cr_expect_str_eq(options.program[1], "-n");
+    cr_expect_null(options.program[3]);
+    sx_run_options_deinit(&options);
+}
+
+Test(run_options, two_dashes_end_the_options)
+{
+    char *argv[] = { "-n", "2", "--", "--help", NULL };
+    char message[SX_RUN_MESSAGE_MAX] = "";
+    struct sx_run_options options;
+
+    cr_assert(sx_run_options_init(&options, argv, message), "%s", message);
+    cr_expect_str_eq(options.program[0], "--help");
+    cr_expect_not(options.help);
+    cr_expect_eq(options.stdin_mode, SX_RUN_STDIN_RANK);
+    cr_expect_eq(options.bind, SX_RUN_BIND_NONE);
+    sx_run_options_deinit(&options);
+}
+
+Test(run_options, help_needs_nothing_else)
+{
+    char *argv[] = { "--help", "-n", NULL };
+    char message[SX_RUN_MESSAGE_MAX] = "";
+    struct sx_run_options options;
+
+    cr_assert(sx_run_options_init(&options, argv, message));
+    cr_expect(options.help);
+    sx_run_options_deinit(&options);
+}
+
+Test(run_options, suggests_only_what_is_near)
+{
+    const char *const verbs[] = { "run", "mem" };
+
+    cr_expect_str_eq(sx_run_suggest("rum", verbs, 2), "run");
+    cr_expect_null(sx_run_suggest("status", verbs, 2));
+    cr_expect_null(sx_run_suggest("run-run-run-run-run-run-run-run-run-run-run-run-run-run-run-run-run",
+                                  verbs, 2));
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* run_output_test.c - whole lines, bounded memory, and nothing lost. */
+#include "cli/run_output.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "cli/say.h"
+
+static struct sx_run_loop loop;
+static struct sx_run_sink sink;
+static struct sx_run_stream streams[2];
+static int to_streams[2]; /* writing ends */
+static int out_fd;        /* reading end of the sink */
+
+static void open_sink(int write_fd)
+{
+    signal(SIGPIPE, SIG_IGN);
+    cr_assert_eq(sx_run_loop_init(&loop), 0);
+    cr_assert_eq(sx_run_sink_init(&sink, &loop, write_fd), 0);
+}
+
+static void open_streams(const char *const tags[2], bool raw)
+{
+    for (int i = 0; i < 2; i++) {
+        int pair[2];
+
+        cr_assert_eq(pipe2(pair, O_CLOEXEC), 0);
+        fcntl(pair[0], F_SETFL, O_NONBLOCK);
+        to_streams[i] = pair[1];
+        cr_assert_eq(sx_run_stream_init(&streams[i], &sink, pair[0],
+                                        tags[i] == NULL ? NULL : sx_cli_strdup(tags[i]), raw), 0);
+    }
+}
+
+static void setup(void)
+{
+    int pair[2];
+
+    cr_assert_eq(pipe2(pair, O_CLOEXEC), 0);
+    out_fd = pair[0];
+    fcntl(out_fd, F_SETFL, O_NONBLOCK);
+    open_sink(pair[1]);
+}
+
+static void feed(int which, const char *text)
+{
+    sx_run_stream_feed(&streams[which], text, strlen(text));
+}
+
+static void expect_out(const char *want)
+{
+    char got[4096] = "";
+    ssize_t n;
+
+    sx_run_sink_flush(&sink);
+    n = read(out_fd, got, sizeof(got) - 1);
+    got[n < 0 ? 0 : n] = '\0';
+    cr_expect_str_eq(got, want);
+}
+
+static const char *const no_tags[2] = { NULL, NULL };
+static const char *const both_tags[2] = { "A: ", "B: " };
+
+Test(run_output, lines_wait_for_their_end, .init = setup)
+{
+    open_streams(no_tags, false);
+    feed(0, "hel");
+    feed(1, "wor");
+    expect_out("");
+    feed(1, "ld\n");
+    feed(0, "lo\nmore");
+    expect_out("world\nhello\n");
+    sx_run_stream_deinit(&streams[1]);
+    sx_run_stream_deinit(&streams[0]);
+    expect_out("more");
+}
+
+Test(run_output, an_unfinished_line_is_ended_before_another_begins, .init = setup)
+{
+    open_streams(no_tags, false);
+    feed(0, "no newline");
+    sx_run_stream_deinit(&streams[0]);
+    feed(1, "next\n");
+    expect_out("no newline\nnext\n");
+}
+
+Test(run_output, tags_stand_before_every_line, .init = setup)
+{
+    open_streams(both_tags, false);
+    feed(0, "one\ntwo\nth");
+    feed(1, "\n");
+    feed(0, "ree");
+    sx_run_stream_deinit(&streams[0]);
+    expect_out("A: one\nA: two\nB: \nA: three\n");
+}
+
+Test(run_output, a_lone_rank_is_passed_on_as_it_writes, .init = setup)
+{
+    open_streams(no_tags, true);
+    feed(0, "prompt> ");
+    expect_out("prompt> ");
+    feed(1, "to stderr, ");
+    feed(0, "and on\n");
+    expect_out("to stderr, and on\n");
+}
+
+Test(run_output, a_line_that_never_ends_is_cut_at_the_bound)
+{
+    char *long_line = sx_cli_calloc(SX_RUN_LINE_MAX + 1, 1), *got;
+    FILE *file = tmpfile();
+    size_t size = SX_RUN_LINE_MAX;
+
+    cr_assert_not_null(file);
+    open_sink(fileno(file));
+    open_streams(both_tags, false);
+    memset(long_line, 'x', size);
+    sx_run_stream_feed(&streams[0], long_line, size - 1);
+    cr_expect_eq(sink.used, 0);
+    sx_run_stream_feed(&streams[0], long_line, 1);
+    sx_run_sink_flush(&sink);
+    cr_expect_eq(streams[0].line_used, 0);
+    feed(0, "end\n");
+    feed(1, "b\n");
+    sx_run_sink_flush(&sink);
+    got = sx_cli_calloc(size + 100, 1);
+    cr_assert_eq(pread(fileno(file), got, size + 99, 0), (ssize_t)size + 12);
+    cr_expect_eq(memcmp(got, "A: xxx", 6), 0);
+    cr_expect_str_eq(got + 3 + size, "end\nB: b\n");
+    free(got);
+    free(long_line);
+    fclose(file);
+}
+
+/* Read all that comes until the streams have ended and the sink is empty. */
+static size_t pump(size_t stop_at)
+{
+    static char bytes[65536];
+    size_t total = 0;
+
+    while (total < stop_at) {
+        const ssize_t got = read(out_fd, bytes, sizeof(bytes));
+
+        if (got > 0) {
+            total += (size_t)got;
+        } else {
+            cr_assert(sx_run_loop_turn(&loop, 20000) > 0, "stuck after %zu bytes", total);
+        }
+    }
+    return total;
+}
+
+Test(run_output, a_slow_reader_holds_the_ranks_back, .init = setup, .timeout = 120)
+{
+    static char line[1000];
+    size_t written = 0, turns = 0;
+
+    memset(line, 'y', sizeof(line) - 1);
+    line[sizeof(line) - 1] = '\n';
+    open_streams(no_tags, false);
+    fcntl(to_streams[0], F_SETFL, O_NONBLOCK);
+    while (!sink.paused || turns < 100) {
+        const ssize_t n = write(to_streams[0], line, sizeof(line));
+
+        written += n > 0 ? (size_t)n : 0;
+        sx_run_loop_turn(&loop, 0);
+        turns += sink.paused;
+        cr_assert_lt(written, 16u << 20, "nothing holds the writer back");
+    }
+    cr_expect_leq(sink.used - sink.head, SX_RUN_QUEUE_HIGH + SX_RUN_LINE_MAX);
+    /* Not a byte is lost: a partial write at the end may have cut the last line. */
+    close(to_streams[0]);
+    cr_expect_geq(pump(written - written % sizeof(line)), written - written % sizeof(line));
+    cr_expect_not(sink.paused);
+}
+
+Test(run_output, a_reader_that_has_gone_is_an_error_not_a_signal, .init = setup)
+{
+    open_streams(no_tags, false);
+    close(out_fd);
+    feed(0, "to nobody\n");
+    sx_run_sink_flush(&sink);
+    cr_expect_eq(sink.error, EPIPE);
+    feed(0, "more\n");
+    sx_run_sink_flush(&sink);
+    cr_expect_eq(sink.used, 0);
+}
+
+Test(run_output, a_full_disk_is_an_error)
+{
+    const int fd = open("/dev/full", O_WRONLY);
+
+    if (fd < 0) {
+        cr_skip_test("no /dev/full here");
+    }
+    open_sink(fd);
+    open_streams(no_tags, false);
+    feed(0, "x\n");
+    sx_run_sink_flush(&sink);
+    cr_expect_eq(sink.error, ENOSPC);
+}
+
+Test(run_output, sockets_are_written_to_without_blocking, .timeout = 60)
+{
+    static char line[1000];
+    int pair[2];
+
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    open_sink(pair[0]);
+    open_streams(no_tags, false);
+    memset(line, 'z', sizeof(line) - 1);
+    line[sizeof(line) - 1] = '\n';
+    for (int i = 0; i < 5000; i++) {
+        sx_run_stream_feed(&streams[0], line, sizeof(line));
+    }
+    sx_run_sink_flush(&sink); /* would hang here */
+    cr_expect(sink.armed);
+    cr_expect(sink.paused);
+}
+
+Test(run_output, the_shared_descriptor_stays_blocking, .init = setup)
+{
+    int pair[2];
+
+    cr_assert_eq(pipe2(pair, O_CLOEXEC), 0);
+    sx_run_sink_deinit(&sink);
+    cr_assert_eq(sx_run_sink_init(&sink, &loop, pair[1]), 0);
+    cr_expect_eq(fcntl(pair[1], F_GETFL) & O_NONBLOCK, 0);
+    cr_expect(sink.own_fd);
+    sx_run_sink_deinit(&sink);
+    sx_run_sink_deinit(&sink);
+    cr_expect_neq(fcntl(pair[1], F_GETFD), -1);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* session_test.c - the job's directory is private, named in time, and goes with all it holds. */
+#include "cli/session.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+static char dir[] = "/tmp/shmix-test-session-XXXXXX";
+static int dir_fd;
+
+static void setup(void)
+{
+    cr_assert_not_null(mkdtemp(dir));
+    dir_fd = open(dir, O_RDONLY | O_DIRECTORY);
+    cr_assert(dir_fd >= 0);
+}
+
+static void teardown(void)
+{
+    char command[sizeof(dir) + 8] = "rm -rf ";
+
+    cr_expect_eq(system(strcat(command, dir)), 0);
+}
+
+static void touch(const char *name)
+{
+    const int fd = openat(dir_fd, name, O_CREAT | O_WRONLY, 0600);
+
+    cr_assert(fd >= 0);
+    close(fd);
+}
+
+static bool there(const char *name)
+{
+    return faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+Test(session, is_private_and_removed, .init = setup, .fini = teardown)
+{
+    char message[SX_RUN_MESSAGE_MAX] = "";
+    struct sx_session session;
+    struct stat st;
+
+    cr_assert(sx_session_init(&session, dir, message), "%s", message);
+    cr_expect_not(there(session.name), "made before the janitor could hear of it");
+    cr_assert(sx_session_make(&session, message), "%s", message);
+    cr_assert_eq(fstatat(dir_fd, session.name, &st, 0), 0);
+    cr_expect_eq(st.st_mode & 07777, 0700);
+    cr_assert_eq(stat(session.nspace_dir, &st), 0);
+    cr_expect_eq(st.st_mode & 07777, 0700);
+    cr_expect_eq(strncmp(session.name, "shmix-", 6), 0);
+    sx_session_deinit(&session);
+    cr_expect_eq(system("test -z \"$(ls /tmp/shmix-test-session-*/ | grep shmix-)\""), 0);
+    sx_session_deinit(&session);
+}
+
+static const struct {
+    const char *tmpdir;
+    const char *says[3];
+} refused[] = {
+    { "/no/such/place", { "/no/such/place", "TMPDIR", "No such file" } },
+    { "/dev/null", { "/dev/null", "Not a directory", "TMPDIR" } },
+    { "/proc", { "/proc", "TMPDIR", "write" } },
+};
+
+Test(session, names_the_cause_and_the_remedy)
+{
+    for (size_t i = 0; i < SX_COUNT(refused); i++) {
+        char message[SX_RUN_MESSAGE_MAX] = "";
+        struct sx_session session;
+
+        cr_expect_not(sx_session_init(&session, refused[i].tmpdir, message) &&
+                      sx_session_make(&session, message), "row %zu", i);
+        for (size_t k = 0; k < SX_COUNT(refused[i].says); k++) {
+            cr_expect_not_null(strstr(message, refused[i].says[k]), "row %zu: %s", i, message);
+        }
+        sx_session_deinit(&session);
+    }
+}
+
+Test(session, takes_a_tmpdir_of_any_length, .init = setup, .fini = teardown)
+{
+    char path[400], message[SX_RUN_MESSAGE_MAX] = "";
+    struct sx_session session;
+
+    snprintf(path, sizeof(path), "%s/%0140d", dir, 1);
+    cr_assert_eq(mkdir(path, 0700), 0);
+    snprintf(path, sizeof(path), "%s/%0140d/%0140d", dir, 1, 2);
+    cr_assert_eq(mkdir(path, 0700), 0);
+    cr_assert(sx_session_init(&session, path, message), "%s", message);
+    cr_assert(sx_session_make(&session, message), "%s", message);
+    sx_session_deinit(&session);
+    cr_expect_eq(rmdir(path), 0);
+}
+
+Test(session, removal_follows_no_link, .init = setup, .fini = teardown)
+{
+    touch("outside");
+    cr_assert_eq(mkdirat(dir_fd, "elsewhere", 0700), 0);
+    touch("elsewhere/kept");
+    cr_assert_eq(mkdirat(dir_fd, "tree", 0700), 0);
+    cr_assert_eq(mkdirat(dir_fd, "tree/deep", 0700), 0);
+    touch("tree/deep/file");
+    cr_assert_eq(symlinkat("../outside", dir_fd, "tree/link"), 0);
+    cr_assert_eq(symlinkat("../elsewhere", dir_fd, "tree/dirlink"), 0);
+    cr_expect(sx_session_remove_tree(dir_fd, "tree", geteuid()));
+    cr_expect_not(there("tree"));
+    cr_expect(there("outside"));
+    cr_expect(there("elsewhere/kept"));
+    /* nor is a link in place of the tree itself followed */
+    cr_assert_eq(symlinkat("elsewhere", dir_fd, "tree"), 0);
+    cr_expect_not(sx_session_remove_tree(dir_fd, "tree", geteuid()));
+    cr_expect(there("elsewhere/kept"));
+}
+
+Test(session, removal_leaves_other_users_files, .init = setup, .fini = teardown)
+{
+    cr_assert_eq(mkdirat(dir_fd, "tree", 0700), 0);
+    touch("tree/file");
+    cr_expect_not(sx_session_remove_tree(dir_fd, "tree", geteuid() + 1));
+    cr_expect(there("tree/file"));
+}
+
+Test(session, removal_opens_what_was_closed, .init = setup, .fini = teardown)
+{
+    cr_assert_eq(mkdirat(dir_fd, "tree", 0700), 0);
+    cr_assert_eq(mkdirat(dir_fd, "tree/closed", 0700), 0);
+    touch("tree/closed/file");
+    cr_assert_eq(fchmodat(dir_fd, "tree/closed", 0, 0), 0);
+    cr_expect(sx_session_remove_tree(dir_fd, "tree", geteuid()));
+    cr_expect_not(there("tree"));
+}

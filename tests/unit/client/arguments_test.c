@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* arguments_test.c - every entry point judges what it is given before it does anything. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+static char endless_key[PMIX_MAX_KEYLEN + 9];
+static char longest_key[PMIX_MAX_KEYLEN + 1];
+static pmix_proc_t me, endless_proc;
+static pmix_info_t endless_info;
+static pmix_value_t number = { .type = PMIX_UINT32, .data.uint32 = 1 };
+static pmix_value_t *ret;
+
+static void begin(void)
+{
+    unsetenv("PMIX_NAMESPACE");
+    unsetenv("SHMIX_SERVER_FD");
+    unsetenv("SHMIX_SERVER_URI");
+    memset(endless_key, 'k', sizeof(endless_key));
+    memset(longest_key, 'k', PMIX_MAX_KEYLEN);
+    memset(endless_proc.nspace, 'n', sizeof(endless_proc.nspace));
+    memset(endless_info.key, 'i', sizeof(endless_info.key));
+    cr_assert_eq(PMIx_Init(&me, NULL, 0), PMIX_ERR_UNREACH);
+}
+
+static void end(void)
+{
+    if (PMIx_Initialized()) {
+        PMIx_Finalize(NULL, 0);
+    }
+}
+
+TestSuite(arguments, .init = begin, .fini = end);
+
+static void never_op(pmix_status_t status, void *cbdata)
+{
+    (void)status;
+    (void)cbdata;
+    abort();
+}
+
+static void never_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
+{
+    (void)value;
+    never_op(status, cbdata);
+}
+
+static void never_info(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                       pmix_release_cbfunc_t release, void *release_cbdata)
+{
+    (void)info;
+    (void)ninfo;
+    (void)release;
+    (void)release_cbdata;
+    never_op(status, cbdata);
+}
+
+static void never_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                        pmix_info_t *info, size_t ninfo, pmix_info_t *results, size_t nresults,
+                        pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
+{
+    (void)id;
+    (void)source;
+    (void)info;
+    (void)ninfo;
+    (void)results;
+    (void)nresults;
+    (void)cbfunc;
+    never_op(status, cbdata);
+}
+
+Test(arguments, put)
+{
+    const struct {
+        const char *why;
+        pmix_scope_t scope;
+        const char *key;
+        pmix_value_t *value;
+        pmix_status_t want;
+    } rows[] = {
+        { "no key", PMIX_GLOBAL, NULL, &number, PMIX_ERR_BAD_PARAM },
+        { "empty key", PMIX_GLOBAL, "", &number, PMIX_ERR_BAD_PARAM },
+        { "key without an end", PMIX_GLOBAL, endless_key, &number, PMIX_ERR_BAD_PARAM },
+        { "no value", PMIX_GLOBAL, "key", NULL, PMIX_ERR_BAD_PARAM },
+        { "no scope", PMIX_SCOPE_UNDEF, "key", &number, PMIX_ERR_BAD_PARAM },
+        { "scope of nothing", 77, "key", &number, PMIX_ERR_BAD_PARAM },
+        { "longest key", PMIX_GLOBAL, longest_key, &number, PMIX_SUCCESS },
+        { "reserved key", PMIX_GLOBAL, PMIX_HOSTNAME, &number, PMIX_SUCCESS },
+        { "own data", PMIX_INTERNAL, "key", &number, PMIX_SUCCESS },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cr_expect_eq(PMIx_Put(rows[i].scope, rows[i].key, rows[i].value), rows[i].want, "%s",
+                     rows[i].why);
+    }
+}
+
+Test(arguments, get)
+{
+    pmix_proc_t nowhere = me, nobody = me;
+
+    nowhere.rank = PMIX_RANK_INVALID;
+    nobody.rank = PMIX_RANK_LOCAL_NODE;
+    const struct {
+        const char *why;
+        const pmix_proc_t *proc;
+        const char *key;
+        const pmix_info_t *info;
+        size_t ninfo;
+        pmix_value_t **value;
+        pmix_status_t want;
+    } rows[] = {
+        { "nowhere to put it", &me, "key", NULL, 0, NULL, PMIX_ERR_BAD_PARAM },
+        { "empty key", &me, "", NULL, 0, &ret, PMIX_ERR_BAD_PARAM },
+        { "key without an end", &me, endless_key, NULL, 0, &ret, PMIX_ERR_BAD_PARAM },
+        { "namespace without an end", &endless_proc, "key", NULL, 0, &ret, PMIX_ERR_BAD_PARAM },
+        { "infos missing", &me, "key", NULL, 2, &ret, PMIX_ERR_BAD_PARAM },
+        { "info key without an end", &me, "key", &endless_info, 1, &ret, PMIX_ERR_BAD_PARAM },
+        { "no rank", &nowhere, "key", NULL, 0, &ret, PMIX_ERR_BAD_PARAM },
+        { "not one rank", &nobody, "key", NULL, 0, &ret, PMIX_ERR_BAD_PARAM },
+        { "nothing there", &me, "key", NULL, 0, &ret, PMIX_ERR_NOT_FOUND },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cr_expect_eq(PMIx_Get(rows[i].proc, rows[i].key, rows[i].info, rows[i].ninfo,
+                              rows[i].value),
+                     rows[i].want, "%s", rows[i].why);
+        if (rows[i].value != NULL && rows[i].want == PMIX_ERR_BAD_PARAM) {
+            cr_expect_eq(PMIx_Get_nb(rows[i].proc, rows[i].key, rows[i].info, rows[i].ninfo,
+                                     never_value, NULL),
+                         rows[i].want, "%s, non-blocking", rows[i].why);
+        }
+    }
+    cr_expect_eq(PMIx_Get_nb(&me, "key", NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
+}
+
+Test(arguments, directives_of_get)
+{
+    int negative = -1;
+    bool yes = true;
+    pmix_info_t info;
+
+    PMIx_Info_load(&info, PMIX_TIMEOUT, &negative, PMIX_INT);
+    cr_expect_eq(PMIx_Get(&me, "key", &info, 1, &ret), PMIX_ERR_BAD_PARAM);
+    PMIx_Info_load(&info, "no.such.directive", &yes, PMIX_BOOL);
+    cr_expect_eq(PMIx_Get(&me, PMIX_JOB_SIZE, &info, 1, &ret), PMIX_SUCCESS);
+    free(ret);
+    info.flags |= PMIX_INFO_REQD;
+    cr_expect_eq(PMIx_Get(&me, PMIX_JOB_SIZE, &info, 1, &ret), PMIX_ERR_NOT_SUPPORTED);
+    PMIx_Info_load(&info, PMIX_HOSTNAME, &negative, PMIX_INT);
+    cr_expect_eq(PMIx_Get(&me, PMIX_JOB_SIZE, &info, 1, &ret), PMIX_ERR_BAD_PARAM);
+}
+
+Test(arguments, store_internal)
+{
+    pmix_proc_t undefined = me;
+
+    undefined.rank = PMIX_RANK_UNDEF;
+    cr_expect_eq(PMIx_Store_internal(NULL, "key", &number), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Store_internal(&endless_proc, "key", &number), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Store_internal(&undefined, "key", &number), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Store_internal(&me, NULL, &number), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Store_internal(&me, endless_key, &number), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Store_internal(&me, "key", NULL), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Store_internal(&me, "key", &number), PMIX_SUCCESS);
+}
+
+Test(arguments, fence)
+{
+    const pmix_proc_t stranger = { .nspace = "elsewhere", .rank = 0 };
+    const pmix_proc_t nameless = { .rank = 0 };
+
+    cr_expect_eq(PMIx_Fence(NULL, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Fence(&endless_proc, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Fence(&nameless, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Fence(&stranger, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Fence(NULL, 0, NULL, 3), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Fence_nb(NULL, 1, NULL, 0, never_op, NULL), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Fence_nb(NULL, 0, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
+}
+
+Test(arguments, requests)
+{
+    pmix_info_t info;
+    bool yes = true;
+
+    PMIx_Info_load(&info, PMIX_CLEANUP_RECURSIVE, &yes, PMIX_BOOL);
+    cr_expect_eq(PMIx_Abort(1, NULL, NULL, 1), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Abort(1, NULL, &endless_proc, 1), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Job_control(NULL, 1, &info, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Job_control(&me, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Job_control_nb(&endless_proc, 1, &info, 1, never_info, NULL),
+                 PMIX_ERR_BAD_PARAM);
+}
+
+Test(arguments, handlers)
+{
+    cr_expect_eq(PMIx_Register_event_handler(NULL, 0, NULL, 0, NULL, NULL, NULL),
+                 PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Register_event_handler(NULL, 2, NULL, 0, never_event, NULL, NULL),
+                 PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Register_event_handler(NULL, 0, NULL, 2, never_event, NULL, NULL),
+                 PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Register_event_handler(NULL, 0, &endless_info, 1, never_event, NULL, NULL),
+                 PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Deregister_event_handler(5, NULL, NULL), PMIX_ERR_BAD_PARAM);
+}
+
+Test(arguments, init_and_finalize)
+{
+    cr_expect_eq(PMIx_Init(NULL, NULL, 1), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Finalize(NULL, 1), PMIX_ERR_BAD_PARAM);
+    cr_expect(PMIx_Initialized());
+}
+
+Test(arguments, nothing_works_before_init)
+{
+    PMIx_Finalize(NULL, 0);
+    cr_expect_eq(PMIx_Put(PMIX_GLOBAL, "key", &number), PMIX_ERR_INIT);
+    cr_expect_eq(PMIx_Commit(), PMIX_ERR_INIT);
+    cr_expect_eq(PMIx_Get(&me, "key", NULL, 0, &ret), PMIX_ERR_INIT);
+    cr_expect_eq(PMIx_Get_nb(&me, "key", NULL, 0, never_value, NULL), PMIX_ERR_INIT);
+    cr_expect_eq(PMIx_Store_internal(&me, "key", &number), PMIX_ERR_INIT);
+    cr_expect_eq(PMIx_Fence(NULL, 0, NULL, 0), PMIX_ERR_INIT);
+    cr_expect_eq(PMIx_Fence_nb(NULL, 0, NULL, 0, never_op, NULL), PMIX_ERR_INIT);
+    cr_expect_eq(PMIx_Abort(1, NULL, NULL, 0), PMIX_ERR_INIT);
+    cr_expect_eq(PMIx_Register_event_handler(NULL, 0, NULL, 0, never_event, NULL, NULL),
+                 PMIX_ERR_INIT);
+    PMIx_Progress();
+}
+
+Test(environment, a_rank_that_is_none_is_refused)
+{
+    static const char *const ranks[] = { NULL, "", "x", "1x", "-1", "4294967295", " 3",
+                                         "99999999999999999999999" };
+
+    setenv("PMIX_NAMESPACE", "job", 1);
+    for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
+        unsetenv("PMIX_RANK");
+        if (ranks[i] != NULL) {
+            setenv("PMIX_RANK", ranks[i], 1);
+        }
+        cr_expect_eq(PMIx_Init(NULL, NULL, 0), PMIX_ERR_BAD_PARAM, "rank %s",
+                     ranks[i] != NULL ? ranks[i] : "missing");
+        cr_expect_not(PMIx_Initialized());
+    }
+    memset(endless_key, 'n', sizeof(endless_key) - 1);
+    setenv("PMIX_RANK", "0", 1);
+    setenv("PMIX_NAMESPACE", endless_key, 1);
+    cr_expect_eq(PMIx_Init(NULL, NULL, 0), PMIX_ERR_BAD_PARAM);
+}
+
+Test(environment, a_server_that_is_gone_leaves_a_singleton)
+{
+    pmix_proc_t proc;
+
+    setenv("PMIX_NAMESPACE", "job", 1);
+    setenv("PMIX_RANK", "1", 1);
+    setenv("SHMIX_SERVER_URI", "unix:/nowhere/at/all", 1);
+    unsetenv("SHMIX_SERVER_FD");
+    cr_expect_eq(PMIx_Init(&proc, NULL, 0), PMIX_ERR_UNREACH);
+    cr_expect_eq(strncmp(proc.nspace, "singleton.", 10), 0);
+    cr_expect_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+}

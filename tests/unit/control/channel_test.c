@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* channel_test.c - frames arrive whole and judged; who sends anything else is dropped. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "control/channel.h"
+#include "engines.h"
+
+#define HEADER sizeof(struct sx_frame_header)
+
+struct server {
+    struct bench_loop bench;
+    struct sx_channel channel;
+    int client_fd;
+    int frame_count, gone_count;
+    int stop_at_frames;
+    struct sx_frame_header header;
+    size_t body_size;
+    uint64_t body_sum;
+    int fd_count;
+    bool bulk;
+    bool close_at_frame;
+    const char *why;
+};
+
+static uint64_t sum_bytes(const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+    uint64_t sum = size;
+
+    for (size_t i = 0; i < size; i++) {
+        sum = sum * 31 + at[i];
+    }
+    return sum;
+}
+
+static void on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
+{
+    struct server *server = arg;
+
+    (void)now_ns;
+    if (frame == NULL) {
+        cr_expect_eq(server->channel.fd, -1);
+        server->why = why;
+        server->gone_count++;
+        sx_loop_stop(server->bench.loop);
+        return;
+    }
+    cr_expect_eq((uintptr_t)frame->body % 8, 0);
+    server->header = frame->header;
+    server->body_size = frame->body_size;
+    server->body_sum = sum_bytes(frame->body, frame->body_size);
+    server->fd_count = frame->fd_count;
+    server->bulk = frame->bulk_map != NULL;
+    server->frame_count++;
+    if (server->close_at_frame) {
+        sx_channel_close(&server->channel);
+        sx_channel_close(&server->channel);
+        sx_loop_stop(server->bench.loop);
+    }
+    if (server->frame_count == server->stop_at_frames) {
+        sx_loop_stop(server->bench.loop);
+    }
+}
+
+static void connect_client(struct server *server)
+{
+    int pair[2];
+
+    test_socket_pair(pair);
+    server->client_fd = pair[1];
+    server->frame_count = server->gone_count = 0;
+    server->why = NULL;
+    cr_assert_eq(sx_channel_open(&server->channel, server->bench.loop, pair[0], on_frame, server),
+                 PMIX_SUCCESS);
+}
+
+static struct server *server_open(enum test_engine engine)
+{
+    struct server *server = calloc(1, sizeof(*server));
+
+    cr_assert_not_null(server);
+    server->stop_at_frames = 1;
+    test_loop_open(&server->bench, engine);
+    connect_client(server);
+    return server;
+}
+
+static void server_close(struct server *server)
+{
+    sx_channel_close(&server->channel);
+    close(server->client_fd);
+    test_loop_close(&server->bench);
+    free(server);
+}
+
+static uint64_t soon(void)
+{
+    return sx_now_ns() + TEST_GUARD_NS;
+}
+
+static pmix_status_t send_body(struct server *server, uint16_t kind, const void *body, size_t size)
+{
+    const struct iovec iov = { .iov_base = (void *)(uintptr_t)body, .iov_len = size };
+
+    return sx_frame_send(server->client_fd, kind, 7, &iov, 1, NULL, 0, soon());
+}
+
+/* ---- good frames -------------------------------------------------------------------------- */
+
+EACH_ENGINE(channel, carries_frames_of_any_size_both_ways)
+{
+    static const size_t sizes[] = { 8, 100, 8175, 8176, 8177, 65536, 3000001 };
+    static uint8_t body[3000001];
+    static _Alignas(8) uint8_t buf[SX_FRAME_MAX];
+    struct server *server = server_open(engine);
+    struct sx_frame reply;
+
+    for (size_t i = 0; i < sizeof(body); i++) {
+        body[i] = (uint8_t)(i * 7 + i / 256);
+    }
+    const int before = test_count_fds();
+
+    for (size_t i = 0; i < SX_COUNT(sizes); i++) {
+        const bool bulk = sizes[i] > SX_FRAME_MAX - HEADER;
+        const struct iovec iov[2] = { { body, 5 }, { body + 5, sizes[i] - 5 } };
+
+        server->frame_count = 0;
+        cr_assert_eq(send_body(server, SX_MSG_PUT_BULK, body, sizes[i]), PMIX_SUCCESS);
+        test_loop_run(&server->bench, "a frame");
+        cr_expect_eq(server->header.kind, SX_MSG_PUT_BULK);
+        cr_expect_eq(server->header.id, 7);
+        cr_expect_eq(server->body_size, sizes[i]);
+        cr_expect_eq(server->body_sum, sum_bytes(body, sizes[i]), "%zu bytes", sizes[i]);
+        cr_expect_eq(server->bulk, bulk);
+        cr_expect_eq(server->fd_count, 0);
+
+        cr_assert_eq(sx_channel_send(&server->channel, SX_MSG_REPLY, 9, iov, 2, NULL, 0),
+                     PMIX_SUCCESS);
+        cr_assert_eq(sx_frame_receive(server->client_fd, buf, &reply, soon()), PMIX_SUCCESS);
+        cr_expect_eq(reply.header.id, 9);
+        cr_expect_eq(reply.body_size, sizes[i]);
+        cr_expect_eq(sum_bytes(reply.body, reply.body_size), sum_bytes(body, sizes[i]));
+        sx_frame_release(&reply);
+        sx_frame_release(&reply);
+    }
+    cr_expect_eq(test_count_fds(), before);
+    server_close(server);
+}
+
+EACH_ENGINE(channel, hands_descriptors_to_the_client)
+{
+    static _Alignas(8) uint8_t buf[SX_FRAME_MAX];
+    struct server *server = server_open(engine);
+    const int all = sx_message_spec(SX_MSG_WELCOME)->fds_max;
+    const struct sx_welcome welcome = { .slot = 3 };
+    const struct iovec iov = { (void *)(uintptr_t)&welcome, sizeof(welcome) };
+    const int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int fds[SX_RECV_FDS_MAX] = { 0 };
+    struct sx_frame frame;
+
+    for (int i = 0; i < all; i++) {
+        fds[i] = null_fd;
+    }
+    const int before = test_count_fds();
+
+    cr_assert_eq(sx_channel_send(&server->channel, SX_MSG_WELCOME, 1, &iov, 1, fds, all),
+                 PMIX_SUCCESS);
+    cr_assert_eq(sx_frame_receive(server->client_fd, buf, &frame, soon()), PMIX_SUCCESS);
+    cr_expect_eq(frame.fd_count, all);
+    cr_expect_eq(test_count_fds(), before + all);
+    const int taken = frame.fds[1];
+
+    frame.fds[1] = -1;
+    sx_frame_release(&frame);
+    cr_expect_eq(test_count_fds(), before + 1, "what was taken stays");
+    cr_expect_eq(fcntl(taken, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    close(taken);
+    close(null_fd);
+    server_close(server);
+}
+
+EACH_ENGINE(channel, knows_its_peer)
+{
+    struct server *server = server_open(engine);
+    int pair[2];
+
+    cr_expect_eq(server->channel.peer.pid, getpid());
+    cr_expect_eq(server->channel.peer.uid, geteuid());
+    cr_expect_eq(server->channel.peer.gid, getegid());
+    cr_expect_eq(server->channel.peer.pidfd, -1, "nobody has asked for it");
+    cr_assert_eq(sx_channel_watch_peer(&server->channel), PMIX_SUCCESS);
+    if (server->channel.peer.pidfd >= 0) {
+        struct pollfd alive = { .fd = server->channel.peer.pidfd, .events = POLLIN };
+
+        cr_expect_eq(poll(&alive, 1, 0), 0);
+        cr_expect_eq(fcntl(server->channel.peer.pidfd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    }
+    /* A channel that cannot be opened closes what it was given. */
+    test_socket_pair(pair);
+    const int regular = memfd_create("no socket", MFD_CLOEXEC);
+    const int before = test_count_fds();
+    struct sx_channel channel;
+
+    cr_expect_neq(sx_channel_open(&channel, server->bench.loop, regular, on_frame, server),
+                  PMIX_SUCCESS);
+    cr_expect_eq(test_count_fds(), before - 1);
+    sx_channel_close(&channel);
+    close(pair[0]);
+    close(pair[1]);
+    server_close(server);
+}
+
+EACH_ENGINE(channel, delivers_the_last_frame_of_a_client_that_leaves)
+{
+    struct server *server = server_open(engine);
+    const struct sx_reply reply = { .status = 0 };
+    const struct iovec iov = { (void *)(uintptr_t)&reply, sizeof(reply) };
+
+    server->stop_at_frames = 0;
+    cr_assert_eq(sx_channel_send(&server->channel, SX_MSG_REPLY, 1, &iov, 1, NULL, 0),
+                 PMIX_SUCCESS);
+    cr_assert_eq(send_body(server, SX_MSG_FINALIZE, "", 0), PMIX_SUCCESS);
+    close(server->client_fd); /* without reading the reply */
+    server->client_fd = -1;
+    cr_expect_eq(sx_channel_send(&server->channel, SX_MSG_REPLY, 2, &iov, 1, NULL, 0),
+                 PMIX_ERR_LOST_CONNECTION);
+    test_loop_run(&server->bench, "the end");
+    cr_expect_eq(server->frame_count, 1);
+    cr_expect_eq(server->header.kind, SX_MSG_FINALIZE);
+    cr_expect_eq(server->gone_count, 1);
+    cr_expect_null(server->why, "an orderly end");
+    cr_expect_eq(sx_channel_send(&server->channel, SX_MSG_REPLY, 3, &iov, 1, NULL, 0),
+                 PMIX_ERR_LOST_CONNECTION);
+    server_close(server);
+}
+
+EACH_ENGINE(channel, may_be_closed_inside_its_callback)
+{
+    struct server *server = server_open(engine);
+
+    server->close_at_frame = true;
+    for (int i = 0; i < 5; i++) {
+        cr_assert_eq(send_body(server, SX_MSG_FINALIZE, "", 0), PMIX_SUCCESS);
+    }
+    test_loop_run(&server->bench, "a frame");
+    test_loop_settle(&server->bench);
+    cr_expect_eq(server->frame_count, 1);
+    cr_expect_eq(server->gone_count, 0, "nothing is called back after a close");
+    server_close(server);
+}
+
+/* ---- a slow client ------------------------------------------------------------------------ */
+
+EACH_ENGINE(channel, queues_for_a_slow_client_in_order)
+{
+    enum { COUNT = 400 };
+    static _Alignas(8) uint8_t buf[SX_FRAME_MAX];
+    uint8_t body[2000] = { 0 };
+    struct server *server = server_open(engine);
+    const struct iovec iov = { body, sizeof(body) };
+    const int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int before = test_count_fds();
+    struct sx_frame frame;
+    uint32_t next = 0;
+
+    for (uint32_t id = 0; id < COUNT; id++) {
+        cr_assert_eq(sx_channel_send(&server->channel, SX_MSG_REPLY, id, &iov, 1, &null_fd,
+                                     id % 8 == 0),
+                     PMIX_SUCCESS);
+    }
+    cr_expect_gt(server->channel.queue_bytes, 0, "the socket cannot have taken all");
+    while (next < COUNT) {
+        const pmix_status_t rc = sx_frame_receive(server->client_fd, buf, &frame, 0);
+
+        if (rc == PMIX_ERR_WOULD_BLOCK) {
+            test_loop_settle(&server->bench);
+            continue;
+        }
+        cr_assert_eq(rc, PMIX_SUCCESS);
+        cr_assert_eq(frame.header.id, next);
+        cr_assert_eq(frame.fd_count, next % 8 == 0);
+        sx_frame_release(&frame);
+        next++;
+    }
+    test_loop_settle(&server->bench);
+    cr_expect_eq(server->channel.queue_bytes, 0);
+    cr_expect_null(server->channel.writable.source.loop);
+    cr_expect_eq(test_count_fds(), before);
+    close(null_fd);
+    server_close(server);
+}
+
+EACH_ENGINE(channel, drops_a_client_that_never_reads)
+{
+    uint8_t body[8000] = { 0 };
+    struct server *server = server_open(engine);
+    const struct iovec iov = { body, sizeof(body) };
+    const int log_fd = test_capture_stderr();
+    const int before = test_count_fds();
+    pmix_status_t rc = PMIX_SUCCESS;
+    int sent = 0;
+
+    while (rc == PMIX_SUCCESS) {
+        cr_assert_lt(sent, 10000, "memory is not bounded");
+        rc = sx_channel_send(&server->channel, SX_MSG_REPLY, 1, &iov, 1, NULL, 0);
+        sent++;
+        cr_assert_leq(server->channel.queue_bytes, SX_CHANNEL_QUEUE_MAX + 10000);
+    }
+    cr_expect_eq(rc, PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(server->gone_count, 0, "never inside the sender");
+    test_loop_run(&server->bench, "the drop");
+    cr_expect_eq(server->gone_count, 1);
+    cr_expect_not_null(server->why);
+    cr_expect_eq(test_count_lines(log_fd, "dropped"), 1);
+    cr_expect_leq(test_count_fds(), before);
+    server_close(server);
+}
+
+/* ---- frames that are refused -------------------------------------------------------------- */
+
+/* Send raw bytes; the client must be dropped for a reason, with one line that names it. */
+static void expect_drop(struct server *server, int log_fd, const void *bytes, size_t size, int fd,
+                        int fd_count, const char *what)
+{
+    const int lines = test_count_lines(log_fd, "dropped");
+    char who[64];
+
+    snprintf(who, sizeof(who), "pid %d, uid %u: ", (int)getpid(), (unsigned)geteuid());
+    const int named = test_count_lines(log_fd, who);
+
+    cr_assert_eq(test_send_raw(server->client_fd, bytes, size, fd, fd_count), (ssize_t)size,
+                 "%s: %s", what, strerror(errno));
+    server->frame_count = 0;
+    test_loop_run(&server->bench, what);
+    cr_expect_eq(server->frame_count, 0, "%s was let through", what);
+    cr_expect_eq(server->gone_count, 1, "%s", what);
+    cr_expect_not_null(server->why, "%s", what);
+    cr_expect_eq(test_count_lines(log_fd, "dropped"), lines + 1, "%s", what);
+    cr_expect_eq(test_count_lines(log_fd, who), named + 1, "%s", what);
+    close(server->client_fd);
+    connect_client(server);
+}
+
+static size_t make_frame(uint8_t *frame, uint16_t kind, uint16_t flags, uint64_t body_size,
+                         size_t in_frame)
+{
+    const struct sx_frame_header header = { .kind = kind, .flags = flags, .id = 1,
+                                            .body_size = body_size };
+
+    memset(frame, 0, HEADER + in_frame);
+    memcpy(frame, &header, HEADER);
+    return HEADER + in_frame;
+}
+
+EACH_ENGINE(channel, drops_whoever_sends_a_bad_frame_of_any_kind)
+{
+    static uint8_t frame[2 * SX_FRAME_MAX];
+    struct server *server = server_open(engine);
+    const int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int log_fd = test_capture_stderr();
+    const int before = test_count_fds();
+
+    for (uint16_t kind = 0; kind <= SX_MSG_SPEC_MAX; kind++) {
+        const struct sx_message_spec *spec = sx_message_spec(kind);
+        const size_t min = spec == NULL ? 0 : spec->body_min;
+        const size_t max = spec == NULL ? 0 : spec->body_max;
+        size_t size = make_frame(frame, kind, 0, min, min);
+
+        if (spec == NULL || !spec->from_client) {
+            expect_drop(server, log_fd, frame, size, -1, 0, "a kind that no client sends");
+            continue;
+        }
+        expect_drop(server, log_fd, frame, HEADER - 1, -1, 0, "a cut header");
+        expect_drop(server, log_fd, frame, size, null_fd, 1, "a descriptor nobody asked for");
+        expect_drop(server, log_fd, frame, size, null_fd, 16, "16 descriptors");
+        if (min > 0) {
+            expect_drop(server, log_fd, frame, size - 1, -1, 0, "a cut body");
+        }
+        size = make_frame(frame, kind, 0, max + 1, max + 1);
+        expect_drop(server, log_fd, frame, size, -1, 0, "a body too long");
+        size = make_frame(frame, kind, 0x8000, min, min);
+        expect_drop(server, log_fd, frame, size, -1, 0, "an unknown flag");
+        size = make_frame(frame, kind, SX_FRAME_BULK, 100000, 0);
+        expect_drop(server, log_fd, frame, size, -1, 0, "bulk without a descriptor");
+        expect_drop(server, log_fd, frame, size, null_fd, 1, "bulk that is no memfd");
+        size = make_frame(frame, kind, 0, SX_FRAME_MAX, SX_FRAME_MAX);
+        expect_drop(server, log_fd, frame, size, -1, 0, "a message too long");
+    }
+    struct sx_get get = { .key_size = 5 };
+
+    make_frame(frame, SX_MSG_GET, 0, sizeof(get) + 4, sizeof(get) + 4);
+    memcpy(frame + HEADER, &get, sizeof(get));
+    expect_drop(server, log_fd, frame, HEADER + sizeof(get) + 4, -1, 0, "a key past the body");
+
+    cr_expect_eq(test_count_fds(), before, "no descriptor stays");
+    close(null_fd);
+    server_close(server);
+}
+
+EACH_ENGINE(channel, survives_ten_thousand_random_messages)
+{
+    static _Alignas(8) uint8_t frame[SX_FRAME_MAX];
+    struct server *server = server_open(engine);
+    const int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int log_fd = test_capture_stderr();
+    const int before = test_count_fds();
+    unsigned seed = 42;
+    int drops = 0, passed = 0;
+
+    for (int i = 0; i < 10000; i++) {
+        const size_t size = 1 + (size_t)rand_r(&seed) % (i % 16 == 0 ? SX_FRAME_MAX : 400);
+        const int fds = rand_r(&seed) % 8 == 0 ? rand_r(&seed) % 12 : 0;
+
+        for (size_t b = 0; b < size; b++) {
+            frame[b] = (uint8_t)(rand_r(&seed) >> 8);
+        }
+        if (i % 2 == 0 && size >= HEADER) {
+            const struct sx_frame_header header = { .kind = (uint16_t)(rand_r(&seed) % 14),
+                                                    .body_size = size - HEADER };
+            memcpy(frame, &header, HEADER);
+        }
+        cr_assert_eq(test_send_raw(server->client_fd, frame, size, null_fd, fds), (ssize_t)size);
+        server->frame_count = 0;
+        test_loop_run(&server->bench, "a frame or a drop");
+        cr_assert_eq(server->frame_count + server->gone_count, 1);
+        passed += server->frame_count;
+        if (server->gone_count > 0) {
+            drops++;
+            close(server->client_fd);
+            connect_client(server);
+        }
+    }
+    cr_expect_gt(passed, 0);
+    cr_expect_eq(test_count_lines(log_fd, "dropped"), drops);
+    cr_expect_eq(test_count_fds(), before);
+    close(null_fd);
+    server_close(server);
+}
+
+/* ---- bulk that is refused ----------------------------------------------------------------- */
+
+static int make_memfd(size_t size, size_t written, int seals)
+{
+    static const uint8_t zeros[65536];
+    const int fd = memfd_create("bulk", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    cr_assert_geq(fd, 0);
+    cr_assert_leq(written, sizeof(zeros));
+    cr_assert_eq(write(fd, zeros, written), (ssize_t)written);
+    cr_assert_eq(ftruncate(fd, (off_t)size), 0);
+    if (seals != 0) {
+        cr_assert_eq(fcntl(fd, F_ADD_SEALS, seals), 0);
+    }
+    return fd;
+}
+
+EACH_ENGINE(channel, refuses_bulk_that_can_change_or_lies_about_its_size)
+{
+    enum { SEALED = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW };
+    static const struct {
+        const char *why;
+        size_t size, written;
+        int seals;
+        bool good;
+    } rows[] = {
+        { "sealed, of its size", 20000, 20000, SEALED, true },
+        { "not sealed", 20000, 20000, 0, false },
+        { "can be written", 20000, 20000, F_SEAL_SHRINK | F_SEAL_GROW, false },
+        { "can be shrunk", 20000, 20000, F_SEAL_WRITE | F_SEAL_GROW, false },
+        { "can grow", 20000, 20000, F_SEAL_WRITE | F_SEAL_SHRINK, false },
+        { "can be written through an older map", 20000, 20000,
+          F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW, false },
+        { "shorter than it says", 19999, 19999, SEALED, false },
+        { "longer than it says", 20001, 20001, SEALED, false },
+        { "empty", 0, 0, SEALED, false },
+        { "has holes", 20000, 100, SEALED, false },
+    };
+    struct server *server = server_open(engine);
+    const int log_fd = test_capture_stderr();
+    const int before = test_count_fds();
+    uint8_t frame[HEADER];
+    const size_t size = make_frame(frame, SX_MSG_PUT_BULK, SX_FRAME_BULK, 20000, 0);
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        const int fd = make_memfd(rows[i].size, rows[i].written, rows[i].seals);
+
+        if (rows[i].good) {
+            cr_assert_eq(test_send_raw(server->client_fd, frame, size, fd, 1), (ssize_t)size);
+            server->frame_count = 0;
+            test_loop_run(&server->bench, rows[i].why);
+            cr_expect_eq(server->frame_count, 1, "%s", rows[i].why);
+            cr_expect(server->bulk);
+            cr_expect_eq(server->body_size, 20000);
+        } else {
+            expect_drop(server, log_fd, frame, size, fd, 1, rows[i].why);
+        }
+        close(fd);
+    }
+    const int fd = make_memfd(20000, 20000, SEALED);
+
+    expect_drop(server, log_fd, frame, size, fd, 2, "two descriptors for one bulk");
+    make_frame(frame, SX_MSG_PUT_BULK, SX_FRAME_BULK, UINT64_MAX, 0);
+    expect_drop(server, log_fd, frame, size, fd, 1, "an absurd size");
+    make_frame(frame, SX_MSG_HELLO, SX_FRAME_BULK, sizeof(struct sx_hello), 0);
+    expect_drop(server, log_fd, frame, size, fd, 1, "a kind that is never bulk");
+    close(fd);
+    cr_expect_eq(test_count_fds(), before);
+    server_close(server);
+}
+
+/* ---- the client's side -------------------------------------------------------------------- */
+
+Test(channel, a_client_waits_until_its_deadline_and_no_longer)
+{
+    static _Alignas(8) uint8_t buf[SX_FRAME_MAX];
+    struct sx_frame frame;
+    int pair[2];
+
+    test_socket_pair(pair);
+    cr_expect_eq(sx_frame_receive(pair[0], buf, &frame, 0), PMIX_ERR_WOULD_BLOCK);
+    cr_expect_eq(sx_frame_receive(pair[0], buf, &frame, sx_now_ns() + SX_NS_PER_MS),
+                 PMIX_ERR_TIMEOUT);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (int i = 0; i < 100000 && rc == PMIX_SUCCESS; i++) {
+        rc = sx_frame_send(pair[0], SX_MSG_FINALIZE, 1, NULL, 0, NULL, 0,
+                           sx_now_ns() + SX_NS_PER_MS);
+    }
+    cr_expect_eq(rc, PMIX_ERR_TIMEOUT);
+    close(pair[1]);
+    cr_expect_eq(sx_frame_receive(pair[0], buf, &frame, SX_DEADLINE_NEVER),
+                 PMIX_ERR_LOST_CONNECTION);
+    cr_expect_eq(sx_frame_send(pair[0], SX_MSG_FINALIZE, 1, NULL, 0, NULL, 0, SX_DEADLINE_NEVER),
+                 PMIX_ERR_LOST_CONNECTION);
+    close(pair[0]);
+}
+
+static void *reply_later(void *arg)
+{
+    const struct sx_frame_header header = { .kind = SX_MSG_REPLY, .id = 5, .body_size = 8 };
+    uint8_t frame[HEADER + 8] = { 0 };
+
+    memcpy(frame, &header, HEADER);
+    return test_send_raw(*(int *)arg, frame, sizeof(frame), -1, 0) == (ssize_t)sizeof(frame) ? NULL
+                                                                                              : arg;
+}
+
+Test(channel, a_client_without_a_deadline_waits_for_its_reply)
+{
+    static _Alignas(8) uint8_t buf[SX_FRAME_MAX];
+    struct sx_frame frame;
+    pthread_t thread;
+    int pair[2];
+
+    for (int blocking = 0; blocking < 2; blocking++) {
+        void *failed;
+
+        test_socket_pair(pair);
+        if (blocking != 0) {
+            cr_assert_eq(fcntl(pair[0], F_SETFL, 0), 0);
+        }
+        cr_assert_eq(pthread_create(&thread, NULL, reply_later, &pair[1]), 0);
+        cr_assert_eq(sx_frame_receive(pair[0], buf, &frame, SX_DEADLINE_NEVER), PMIX_SUCCESS);
+        pthread_join(thread, &failed);
+        cr_expect_null(failed);
+        cr_expect_eq(frame.header.id, 5);
+        sx_frame_release(&frame);
+        close(pair[0]);
+        close(pair[1]);
+    }
+}
+
+Test(channel, a_client_refuses_what_no_server_sends)
+{
+    static _Alignas(8) uint8_t buf[SX_FRAME_MAX];
+    static uint8_t bytes[SX_FRAME_MAX + 1];
+    const int log_fd = test_capture_stderr();
+    const int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    struct sx_frame frame;
+    int pair[2];
+
+    test_socket_pair(pair);
+    const int before = test_count_fds();
+    size_t size = make_frame(bytes, SX_MSG_HELLO, 0, sizeof(struct sx_hello),
+                             sizeof(struct sx_hello));
+
+    cr_assert_eq(test_send_raw(pair[1], bytes, size, -1, 0), (ssize_t)size);
+    cr_expect_eq(sx_frame_receive(pair[0], buf, &frame, 0), PMIX_ERR_BAD_PARAM);
+    size = make_frame(bytes, SX_MSG_REPLY, SX_FRAME_BULK, 10000, 0);
+    cr_assert_eq(test_send_raw(pair[1], bytes, size, null_fd, 1), (ssize_t)size);
+    cr_expect_eq(sx_frame_receive(pair[0], buf, &frame, 0), PMIX_ERR_BAD_PARAM);
+    size = make_frame(bytes, SX_MSG_REPLY, 0, 8, 8);
+    cr_assert_eq(test_send_raw(pair[1], bytes, size, null_fd, 3), (ssize_t)size);
+    cr_expect_eq(sx_frame_receive(pair[0], buf, &frame, 0), PMIX_ERR_BAD_PARAM);
+    cr_assert_eq(test_send_raw(pair[1], bytes, size, null_fd, 12), (ssize_t)size);
+    cr_expect_eq(sx_frame_receive(pair[0], buf, &frame, 0), PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(test_count_fds(), before);
+    cr_expect_eq(test_count_lines(log_fd, "server"), 4);
+    close(null_fd);
+    close(pair[0]);
+    close(pair[1]);
+}

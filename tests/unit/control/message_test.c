@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* message_test.c - every kind accepts its bounds and refuses, with a reason, what lies outside. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "control/message.h"
+
+#define HEADER sizeof(struct sx_frame_header)
+
+/* Judge a frame in memory of exactly its size, so that a sanitizer sees any read past it. */
+static const char *judge(uint16_t kind, uint16_t flags, uint64_t body_size, size_t size,
+                         int fd_count, bool from_client)
+{
+    const struct sx_frame_header header = { .kind = kind, .flags = flags, .id = 1,
+                                            .body_size = body_size };
+    uint8_t *frame = calloc(1, size == 0 ? 1 : size);
+    const char *why = NULL;
+
+    cr_assert_not_null(frame);
+    memcpy(frame, &header, size < HEADER ? size : HEADER);
+    const pmix_status_t rc = sx_frame_check(frame, size, fd_count, from_client, &why);
+
+    free(frame);
+    cr_expect_eq(rc, why == NULL ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM);
+    return why;
+}
+
+static const char *judge_plain(uint16_t kind, uint64_t body_size, int fd_count)
+{
+    return judge(kind, 0, body_size, HEADER + body_size, fd_count,
+                 sx_message_spec(kind)->from_client);
+}
+
+Test(message, every_kind_has_a_row_and_nothing_else_has)
+{
+    for (uint32_t kind = 0; kind <= UINT16_MAX; kind++) {
+        const struct sx_message_spec *spec = sx_message_spec((uint16_t)kind);
+
+        cr_expect_eq(spec != NULL, kind >= SX_MSG_HELLO && kind < SX_MSG_SPEC_MAX);
+        if (spec != NULL) {
+            cr_expect(spec->from_client != spec->from_server, "%s", spec->name);
+            cr_expect_leq(spec->body_min, spec->body_max, "%s", spec->name);
+            cr_expect_leq(spec->body_max, SX_FRAME_MAX - HEADER, "%s", spec->name);
+            cr_expect_leq(spec->fds_min, spec->fds_max, "%s", spec->name);
+        } else {
+            cr_expect_not_null(judge((uint16_t)kind, 0, 0, HEADER, 0, true));
+        }
+    }
+}
+
+Test(message, every_kind_keeps_its_bounds)
+{
+    for (uint16_t kind = SX_MSG_HELLO; kind < SX_MSG_SPEC_MAX; kind++) {
+        const struct sx_message_spec *spec = sx_message_spec(kind);
+        const bool client = spec->from_client;
+        const int fds = spec->fds_max;
+
+        cr_expect_null(judge_plain(kind, spec->body_min, fds), "%s smallest", spec->name);
+        cr_expect_null(judge_plain(kind, spec->body_max, fds), "%s largest", spec->name);
+        if (spec->body_min > 0) {
+            cr_expect_not_null(judge_plain(kind, spec->body_min - 1, fds), "%s shorter",
+                               spec->name);
+        }
+        cr_expect_not_null(judge_plain(kind, spec->body_max + 1, fds), "%s longer", spec->name);
+        cr_expect_not_null(judge_plain(kind, spec->body_min, fds + 1), "%s more fds", spec->name);
+        cr_expect_not_null(judge(kind, 0, spec->body_min, HEADER + spec->body_min, fds, !client),
+                           "%s the other way", spec->name);
+        for (int bit = 1; bit < 16; bit++) {
+            cr_expect_not_null(judge(kind, (uint16_t)(1u << bit), spec->body_min,
+                                     HEADER + spec->body_min, fds, client),
+                               "%s flag %d", spec->name, bit);
+        }
+        cr_expect_not_null(judge(kind, 0, spec->body_min + 1, HEADER + spec->body_min, fds, client),
+                           "%s truncated", spec->name);
+        cr_expect_not_null(judge(kind, 0, UINT64_MAX, HEADER + spec->body_min, fds, client),
+                           "%s absurd", spec->name);
+        for (size_t size = 0; size < HEADER; size++) {
+            cr_expect_not_null(judge(kind, 0, spec->body_min, size, fds, client), "%s cut to %zu",
+                               spec->name, size);
+        }
+        cr_expect_not_null(judge(kind, 0, SX_FRAME_MAX + 1 - HEADER, SX_FRAME_MAX + 1, fds, client),
+                           "%s oversized", spec->name);
+    }
+}
+
+Test(message, bulk_is_for_the_kinds_that_allow_it_and_has_one_more_descriptor)
+{
+    for (uint16_t kind = SX_MSG_HELLO; kind < SX_MSG_SPEC_MAX; kind++) {
+        const struct sx_message_spec *spec = sx_message_spec(kind);
+        const bool client = spec->from_client;
+        const int fds = spec->fds_max + 1;
+
+        cr_expect_eq(judge(kind, SX_FRAME_BULK, 10000, HEADER, fds, client) == NULL, spec->bulk,
+                     "%s", spec->name);
+        cr_expect_not_null(judge(kind, SX_FRAME_BULK, 10000, HEADER, fds + 1, client));
+        cr_expect_not_null(judge(kind, SX_FRAME_BULK, 10000, HEADER, 0, client));
+        cr_expect_not_null(judge(kind, SX_FRAME_BULK, SX_BULK_MAX + 1, HEADER, fds, client));
+        cr_expect_not_null(judge(kind, SX_FRAME_BULK, 0, HEADER, fds, client));
+        cr_expect_not_null(judge(kind, SX_FRAME_BULK, 8, HEADER + 8, fds, client));
+    }
+}
+
+Test(message, a_welcome_has_all_descriptors_or_none)
+{
+    const int all = sx_message_spec(SX_MSG_WELCOME)->fds_max;
+
+    for (int fds = 0; fds <= all; fds++) {
+        cr_expect_eq(judge_plain(SX_MSG_WELCOME, sizeof(struct sx_welcome), fds) == NULL,
+                     fds == 0 || fds == all);
+    }
+}
+
+/* ---- bodies ------------------------------------------------------------------------------- */
+
+static const char *judge_body(uint16_t kind, const void *fixed, size_t fixed_size,
+                              const char *tail, size_t tail_size)
+{
+    uint8_t *body = malloc(fixed_size + tail_size);
+    const char *why = NULL;
+
+    cr_assert_not_null(body);
+    memcpy(body, fixed, fixed_size);
+    memcpy(body + fixed_size, tail, tail_size);
+    (void)sx_body_check(kind, body, fixed_size + tail_size, &why);
+    free(body);
+    return why;
+}
+
+Test(message, a_key_ends_inside_its_body)
+{
+    static const struct {
+        const char *why;
+        uint32_t key_size;
+        size_t tail_size;
+        bool good;
+    } rows[] = {
+        { "a key with its NUL", 4, 4, true },
+        { "padded to 8", 4, 8, true },
+        { "no key", 0, 0, true },
+        { "ends past the body", 5, 4, false },
+        { "ends far past the body", UINT32_MAX, 4, false },
+        { "no NUL", 3, 4, false },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        const struct sx_get get = { .nspace = "job", .key_size = rows[i].key_size };
+
+        cr_expect_eq(judge_body(SX_MSG_GET, &get, sizeof(get), "key\0\0\0\0\0", rows[i].tail_size) ==
+                         NULL,
+                     rows[i].good, "%s", rows[i].why);
+    }
+}
+
+Test(message, names_end)
+{
+    struct sx_hello hello = { .protocol = 1 };
+    struct sx_welcome welcome = { .status = 0 };
+    struct sx_segment_get segment = { .wanted = SX_WANT_STORE };
+    struct sx_get get = { .key_size = 0 };
+
+    cr_expect_null(judge_body(SX_MSG_HELLO, &hello, sizeof(hello), "", 0));
+    cr_expect_null(judge_body(SX_MSG_WELCOME, &welcome, sizeof(welcome), "", 0));
+    cr_expect_null(judge_body(SX_MSG_SEGMENT_GET, &segment, sizeof(segment), "", 0));
+    memset(hello.nspace, 'x', sizeof(hello.nspace));
+    memset(welcome.server_nspace, 'x', sizeof(welcome.server_nspace));
+    memset(segment.nspace, 'x', sizeof(segment.nspace));
+    memset(get.nspace, 'x', sizeof(get.nspace));
+    cr_expect_not_null(judge_body(SX_MSG_HELLO, &hello, sizeof(hello), "", 0));
+    cr_expect_not_null(judge_body(SX_MSG_WELCOME, &welcome, sizeof(welcome), "", 0));
+    cr_expect_not_null(judge_body(SX_MSG_SEGMENT_GET, &segment, sizeof(segment), "", 0));
+    cr_expect_not_null(judge_body(SX_MSG_GET, &get, sizeof(get), "", 0));
+}
+
+Test(message, lengths_lie_in_the_body)
+{
+    struct sx_abort end = { .msg_size = 4 };
+    struct sx_job_control control = { .info_size = 4 };
+
+    cr_expect_null(judge_body(SX_MSG_ABORT, &end, sizeof(end), "why", 4));
+    cr_expect_null(judge_body(SX_MSG_JOB_CONTROL, &control, sizeof(control), "info", 4));
+    end.msg_size = UINT32_MAX;
+    control.info_size = UINT64_MAX;
+    cr_expect_not_null(judge_body(SX_MSG_ABORT, &end, sizeof(end), "why", 4));
+    cr_expect_not_null(judge_body(SX_MSG_JOB_CONTROL, &control, sizeof(control), "info", 4));
+}
+
+/* Whatever the bytes, the judges read nothing outside them and give a reason for each refusal. */
+Test(message, judges_any_bytes)
+{
+    unsigned seed = 42;
+    int passed = 0;
+
+    for (int i = 0; i < 100000; i++) {
+        const size_t size = (size_t)rand_r(&seed) % 700;
+        uint8_t *frame = malloc(size == 0 ? 1 : size);
+        struct sx_frame_header header = { .kind = (uint16_t)(rand_r(&seed) % 14) };
+        const char *why = NULL;
+
+        cr_assert_not_null(frame);
+        for (size_t b = 0; b < size; b++) {
+            frame[b] = (uint8_t)(rand_r(&seed) >> 8);
+        }
+        if (size >= HEADER && i % 2 == 0) { /* half of them with a plausible header */
+            header.body_size = size - HEADER;
+            memcpy(frame, &header, sizeof(header));
+        }
+        if (sx_frame_check(frame, size, rand_r(&seed) % 3, i % 4 < 2, &why) == PMIX_SUCCESS) {
+            memcpy(&header, frame, sizeof(header));
+            if ((header.flags & SX_FRAME_BULK) == 0) {
+                passed += sx_body_check(header.kind, frame + HEADER, size - HEADER, &why) ==
+                          PMIX_SUCCESS;
+            }
+        } else {
+            cr_assert_not_null(why);
+        }
+        free(frame);
+    }
+    cr_expect_gt(passed, 0, "some of them were plausible");
+}

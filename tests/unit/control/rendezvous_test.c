@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* rendezvous_test.c - a client finds its server, nobody else does, and nothing stays behind. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <grp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "control/rendezvous.h"
+#include "engines.h"
+
+#define NOBODY 65534
+
+/* ---- a directory of the test's own -------------------------------------------------------- */
+
+static char base[256]; /* removed whole by the fixture */
+
+static void make_base(void)
+{
+    const char *tmp = getenv("TMPDIR");
+
+    snprintf(base, sizeof(base), "%s/sxtest-XXXXXX", tmp != NULL ? tmp : "/tmp");
+    cr_assert_not_null(mkdtemp(base), "%s", strerror(errno));
+    unsetenv(SX_ENV_SERVER_FD);
+    unsetenv(SX_ENV_SERVER_URI);
+}
+
+static void remove_tree(int parent_fd, const char *name)
+{
+    const int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            unlinkat(fd, entry->d_name, 0) != 0) {
+            remove_tree(fd, entry->d_name);
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    unlinkat(parent_fd, name, AT_REMOVEDIR);
+}
+
+static void remove_base(void)
+{
+    remove_tree(AT_FDCWD, base);
+}
+
+static int count_entries(const char *path)
+{
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    int count = 0;
+
+    cr_assert_not_null(dir);
+    while ((entry = readdir(dir)) != NULL) {
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    }
+    closedir(dir);
+    return count;
+}
+
+static struct sx_rendezvous_options options_for(const char *dir)
+{
+    return (struct sx_rendezvous_options){ .dir = dir, .uid = geteuid(), .gid = getegid() };
+}
+
+static int accept_soon(const struct sx_rendezvous *rendezvous)
+{
+    struct pollfd poll_fd = { .fd = rendezvous->listen_fd, .events = POLLIN };
+
+    cr_assert_eq(poll(&poll_fd, 1, 60000), 1, "nobody connects");
+    return accept4(rendezvous->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+}
+
+/* Run @body in a child that has become @uid; return its exit code. */
+static int run_as(uid_t uid, int (*body)(const void *arg), const void *arg)
+{
+    int status = 0;
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        if (uid != geteuid() &&
+            (setgroups(0, NULL) != 0 || setgid(uid) != 0 || setuid(uid) != 0)) {
+            _exit(100);
+        }
+        _exit(body(arg));
+    }
+    cr_assert_gt(pid, 0);
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_assert(WIFEXITED(status), "the child was killed: %#x", (unsigned)status);
+    return WEXITSTATUS(status);
+}
+
+static void need_root(void)
+{
+    if (geteuid() != 0) {
+        cr_skip_test("only root can become another user");
+    }
+}
+
+/* Exit code 0: connected; else the status, negated. */
+static int try_connect(const void *arg)
+{
+    int fd;
+    const pmix_status_t rc = sx_rendezvous_connect(&fd);
+
+    (void)arg;
+    return rc == PMIX_SUCCESS ? 0 : -rc;
+}
+
+/* ---- good ways ---------------------------------------------------------------------------- */
+
+Test(rendezvous, a_client_connects_by_uri_and_nothing_stays, .init = make_base, .fini = remove_base)
+{
+    struct sx_rendezvous rendezvous = { 0 };
+    const struct sx_rendezvous_options options = options_for(base);
+    struct stat st;
+    int fd;
+
+    sx_rendezvous_close(&rendezvous); /* zeroed */
+    const int before = test_count_fds();
+
+    cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
+    cr_expect_eq(rendezvous.path_fd, -1);
+    cr_expect_null(rendezvous.fd_value);
+    cr_assert_eq(fstat(rendezvous.dir_fd, &st), 0);
+    cr_expect_eq(st.st_mode & 0777, 0700);
+    cr_assert_eq(fstatat(rendezvous.dir_fd, "s", &st, 0), 0);
+    cr_expect_eq(st.st_mode & 0177, 0, "only the owner may connect");
+    cr_expect_eq(fcntl(rendezvous.listen_fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    setenv(SX_ENV_SERVER_URI, rendezvous.uri, 1);
+    cr_assert_eq(sx_rendezvous_connect(&fd), PMIX_SUCCESS);
+    cr_expect_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    close(accept_soon(&rendezvous));
+    close(fd);
+    sx_rendezvous_close(&rendezvous);
+    sx_rendezvous_close(&rendezvous);
+    cr_expect_eq(test_count_fds(), before);
+    cr_expect_eq(count_entries(base), 0);
+}
+
+Test(rendezvous, a_path_of_300_characters_works_on_both_sides, .init = make_base,
+     .fini = remove_base)
+{
+    struct sx_rendezvous rendezvous;
+    char path[1024], name[101] = { 0 };
+    int fd;
+
+    memset(name, 'x', 100);
+    snprintf(path, sizeof(path), "%s", base);
+    for (int i = 0; i < 3; i++) {
+        strcat(path, "/");
+        strcat(path, name);
+        cr_assert_eq(mkdir(path, 0700), 0);
+    }
+    cr_assert_gt(strlen(path), 300);
+    const struct sx_rendezvous_options options = options_for(path);
+
+    cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
+    setenv(SX_ENV_SERVER_URI, rendezvous.uri, 1);
+    cr_assert_eq(sx_rendezvous_connect(&fd), PMIX_SUCCESS);
+    close(accept_soon(&rendezvous));
+    close(fd);
+    sx_rendezvous_close(&rendezvous);
+    cr_expect_eq(count_entries(path), 0);
+}
+
+Test(rendezvous, a_relative_directory_or_one_behind_a_link_works, .init = make_base,
+     .fini = remove_base)
+{
+    struct sx_rendezvous rendezvous;
+    int fd;
+
+    cr_assert_eq(chdir(base), 0);
+    cr_assert_eq(mkdir("real", 0700), 0);
+    cr_assert_eq(symlink("real", "link"), 0);
+    const struct sx_rendezvous_options options = options_for("link");
+
+    cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
+    cr_assert_eq(chdir("/"), 0);
+    setenv(SX_ENV_SERVER_URI, rendezvous.uri, 1);
+    cr_assert_eq(sx_rendezvous_connect(&fd), PMIX_SUCCESS);
+    close(fd);
+    sx_rendezvous_close(&rendezvous);
+}
+
+Test(rendezvous, the_descriptor_alone_is_enough, .init = make_base, .fini = remove_base)
+{
+    struct sx_rendezvous rendezvous;
+    struct sx_rendezvous_options options = options_for(base);
+    int fd;
+
+    options.keep_fd = true;
+    cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
+    cr_assert_geq(rendezvous.path_fd, 0);
+    cr_expect_eq(fcntl(rendezvous.path_fd, F_GETFD), 0, "children inherit it");
+    cr_assert_eq(unlinkat(rendezvous.dir_fd, "s", 0), 0);
+    cr_assert_eq(unlinkat(rendezvous.parent_fd, rendezvous.dir_name, AT_REMOVEDIR), 0);
+    setenv(SX_ENV_SERVER_FD, rendezvous.fd_value, 1);
+    cr_expect_eq(run_as(geteuid(), try_connect, NULL), 0);
+    cr_assert_eq(sx_rendezvous_connect(&fd), PMIX_SUCCESS);
+    cr_expect_eq(fcntl(rendezvous.path_fd, F_GETFD), 0, "later programs find it, too");
+    close(accept_soon(&rendezvous));
+    close(accept_soon(&rendezvous));
+    close(fd);
+    sx_rendezvous_close(&rendezvous);
+    cr_expect_eq(sx_rendezvous_connect(&fd), PMIX_ERR_UNREACH, "closed");
+}
+
+Test(rendezvous, a_descriptor_that_became_something_else_is_not_believed, .init = make_base,
+     .fini = remove_base)
+{
+    static const char *const values[] = { "", "x", "-1:1:1", "0:0:0", "3", "3:1", "9999:1:1",
+                                          "3:1:1x", "99999999999999999999:1:1" };
+    struct sx_rendezvous rendezvous;
+    struct sx_rendezvous_options options = options_for(base);
+    const int log_fd = test_capture_stderr();
+    int fd;
+
+    options.keep_fd = true;
+    cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
+    for (size_t i = 0; i < SX_COUNT(values); i++) {
+        setenv(SX_ENV_SERVER_FD, values[i], 1);
+        unsetenv(SX_ENV_SERVER_URI);
+        cr_expect_eq(sx_rendezvous_connect(&fd), PMIX_ERR_UNREACH, "'%s'", values[i]);
+        setenv(SX_ENV_SERVER_URI, rendezvous.uri, 1);
+        cr_expect_eq(sx_rendezvous_connect(&fd), PMIX_SUCCESS, "'%s'", values[i]);
+        close(fd);
+    }
+    /* The number is in use again, by another server's socket. */
+    struct sx_rendezvous other;
+
+    cr_assert_eq(sx_rendezvous_open(&other, &options), PMIX_SUCCESS);
+    cr_assert_eq(dup2(other.path_fd, rendezvous.path_fd), rendezvous.path_fd);
+    setenv(SX_ENV_SERVER_FD, rendezvous.fd_value, 1);
+    unsetenv(SX_ENV_SERVER_URI);
+    cr_expect_eq(sx_rendezvous_connect(&fd), PMIX_ERR_UNREACH);
+    cr_expect_gt(test_count_lines(log_fd, SX_ENV_SERVER_FD), 0);
+    sx_rendezvous_close(&other);
+    sx_rendezvous_close(&rendezvous);
+}
+
+/* ---- errors that say what to do ----------------------------------------------------------- */
+
+struct failing {
+    const char *dir;
+    uid_t uid;
+    pmix_status_t want;
+    const char *says;
+};
+
+static int try_open(const void *arg)
+{
+    const struct failing *failing = arg;
+    const struct sx_rendezvous_options options = options_for(failing->dir);
+    struct sx_rendezvous rendezvous;
+    const int log_fd = memfd_create("stderr", MFD_CLOEXEC);
+
+    if (log_fd < 0 || dup2(log_fd, STDERR_FILENO) < 0) {
+        return 1;
+    }
+    if (sx_rendezvous_open(&rendezvous, &options) != failing->want) {
+        return 2;
+    }
+    sx_rendezvous_close(&rendezvous);
+    char log[16384] = { 0 }, dir[33] = { 0 };
+
+    snprintf(dir, sizeof(dir), "%.32s", failing->dir);
+    if (pread(log_fd, log, sizeof(log) - 1, 0) < 0 || strstr(log, failing->says) == NULL) {
+        return 3;
+    }
+    if (strstr(log, dir) == NULL) {
+        return 4;
+    }
+    return strchr(log, '\n') == strrchr(log, '\n') ? 0 : 5; /* one line */
+}
+
+Test(rendezvous, an_error_names_directory_cause_and_remedy, .init = make_base, .fini = remove_base)
+{
+    static char missing[512], unwritable[512], file[512], endless[6000];
+    const uid_t ordinary = geteuid() == 0 ? NOBODY : geteuid();
+
+    snprintf(missing, sizeof(missing), "%s/missing", base);
+    snprintf(unwritable, sizeof(unwritable), "%s/unwritable", base);
+    snprintf(file, sizeof(file), "%s/file", base);
+    memset(endless, 'x', sizeof(endless) - 1);
+    endless[0] = '/';
+    cr_assert_eq(chmod(base, 0755), 0);
+    cr_assert_eq(mkdir(unwritable, 0555), 0);
+    close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    const struct failing rows[] = {
+        { missing, geteuid(), PMIX_ERR_NOT_FOUND, "set TMPDIR to one that exists" },
+        { file, geteuid(), PMIX_ERR_NOT_FOUND, "set TMPDIR to one that exists" },
+        { unwritable, ordinary, PMIX_ERR_NO_PERMISSIONS, "set TMPDIR to a directory that you may" },
+        { endless, geteuid(), PMIX_ERR_BAD_PARAM, "set TMPDIR to a shorter one" },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        cr_expect_eq(run_as(rows[i].uid, try_open, &rows[i]), 0, "row %zu", i);
+    }
+}
+
+static int open_on_a_full_disk(const void *arg)
+{
+    const char *dir = arg;
+    const struct failing failing = { dir, 0, PMIX_ERR_OUT_OF_RESOURCE, "free some space there" };
+
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", dir, "tmpfs", 0, "nr_inodes=1") != 0) {
+        return 77;
+    }
+    return try_open(&failing);
+}
+
+Test(rendezvous, a_full_disk_is_named, .init = make_base, .fini = remove_base)
+{
+    const int rc = run_as(geteuid(), open_on_a_full_disk, base);
+
+    if (rc == 77) {
+        cr_skip_test("no right to mount a small file system");
+    }
+    cr_expect_eq(rc, 0);
+}
+
+static int open_without_descriptors(const void *arg)
+{
+    struct rlimit limit;
+    const int lowest = dup(0), spare = (int)(intptr_t)arg;
+    struct sx_rendezvous rendezvous;
+    const struct sx_rendezvous_options options = options_for(base);
+    const int log_fd = memfd_create("stderr", MFD_CLOEXEC);
+
+    if (dup2(log_fd, STDERR_FILENO) < 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return 1;
+    }
+    close(lowest);
+    limit.rlim_cur = (rlim_t)(log_fd + spare);
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return 1;
+    }
+    const pmix_status_t rc = sx_rendezvous_open(&rendezvous, &options);
+
+    if (rc == PMIX_SUCCESS) {
+        sx_rendezvous_close(&rendezvous);
+        return 50;
+    }
+    return rc == PMIX_ERR_OUT_OF_RESOURCE && test_count_lines(log_fd, "ulimit -n") == 1 ? 0 : 2;
+}
+
+Test(rendezvous, a_shortage_of_descriptors_at_any_step_is_named_and_leaves_nothing,
+     .init = make_base, .fini = remove_base)
+{
+    int rc = 0;
+
+    for (int spare = 0; spare < 20 && rc == 0; spare++) {
+        rc = run_as(geteuid(), open_without_descriptors, (const void *)(intptr_t)spare);
+        cr_expect(rc == 0 || (rc == 50 && spare > 1), "%d spare descriptors: %d", spare, rc);
+        cr_expect_eq(count_entries(base), 0, "%d spare descriptors", spare);
+    }
+    cr_expect_eq(rc, 50, "in the end there are enough");
+}
+
+Test(rendezvous, a_client_without_a_server_is_told, .init = make_base, .fini = remove_base)
+{
+    const int log_fd = test_capture_stderr();
+    char uri[512];
+    int fd;
+
+    cr_expect_eq(sx_rendezvous_connect(&fd), PMIX_ERR_UNREACH);
+    cr_expect_eq(test_count_lines(log_fd, ""), 0, "without a variable that is nothing unusual");
+    snprintf(uri, sizeof(uri), "unix:%s/shmix-1-1-1/s", base);
+    setenv(SX_ENV_SERVER_URI, uri, 1);
+    cr_expect_eq(sx_rendezvous_connect(&fd), PMIX_ERR_UNREACH);
+    cr_expect_eq(test_count_lines(log_fd, uri), 1);
+    setenv(SX_ENV_SERVER_URI, "tcp://here:1", 1);
+    cr_expect_eq(sx_rendezvous_connect(&fd), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(test_count_lines(log_fd, "tcp://here:1"), 1);
+}
+
+/* ---- other users -------------------------------------------------------------------------- */
+
+Test(rendezvous, another_user_is_refused, .init = make_base, .fini = remove_base)
+{
+    struct sx_rendezvous rendezvous;
+    struct sx_rendezvous_options options = options_for(base);
+
+    need_root();
+    options.keep_fd = true;
+    cr_assert_eq(chmod(base, 0777), 0);
+    cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
+    setenv(SX_ENV_SERVER_URI, rendezvous.uri, 1);
+    cr_expect_eq(run_as(NOBODY, try_connect, NULL), -PMIX_ERR_NO_PERMISSIONS);
+    unsetenv(SX_ENV_SERVER_URI);
+    setenv(SX_ENV_SERVER_FD, rendezvous.fd_value, 1);
+    cr_expect_eq(run_as(NOBODY, try_connect, NULL), -PMIX_ERR_NO_PERMISSIONS);
+    cr_expect_eq(run_as(0, try_connect, NULL), 0);
+    sx_rendezvous_close(&rendezvous);
+}
+
+Test(rendezvous, root_can_serve_another_user, .init = make_base, .fini = remove_base)
+{
+    struct sx_rendezvous rendezvous;
+    const struct sx_rendezvous_options options = { .dir = base, .uid = NOBODY, .gid = NOBODY,
+                                                   .keep_fd = true };
+    struct stat st;
+
+    need_root();
+    cr_assert_eq(chmod(base, 0755), 0);
+    cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
+    cr_assert_eq(fstat(rendezvous.dir_fd, &st), 0);
+    cr_expect_eq(st.st_uid, NOBODY);
+    cr_expect_eq(st.st_mode & 0777, 0700);
+    setenv(SX_ENV_SERVER_URI, rendezvous.uri, 1);
+    cr_expect_eq(run_as(NOBODY, try_connect, NULL), 0);
+    unsetenv(SX_ENV_SERVER_URI);
+    setenv(SX_ENV_SERVER_FD, rendezvous.fd_value, 1);
+    cr_expect_eq(run_as(NOBODY, try_connect, NULL), 0);
+    sx_rendezvous_close(&rendezvous);
+    cr_expect_eq(count_entries(base), 0);
+}
+
+struct foreign {
+    int ready_fd, end_fd;
+};
+
+static int serve_as_other(const void *arg)
+{
+    const struct foreign *foreign = arg;
+    const struct sx_rendezvous_options options = options_for(base);
+    struct sx_rendezvous rendezvous;
+    char byte;
+
+    if (sx_rendezvous_open(&rendezvous, &options) != PMIX_SUCCESS ||
+        write(foreign->ready_fd, rendezvous.uri, strlen(rendezvous.uri)) < 0) {
+        return 1;
+    }
+    (void)!read(foreign->end_fd, &byte, 1);
+    sx_rendezvous_close(&rendezvous);
+    return 0;
+}
+
+Test(rendezvous, a_server_of_another_user_is_not_believed, .init = make_base, .fini = remove_base)
+{
+    int ready[2], end[2], fd, status;
+    char uri[512] = { 0 };
+
+    need_root();
+    cr_assert_eq(chmod(base, 0777), 0);
+    cr_assert_eq(pipe2(ready, O_CLOEXEC), 0);
+    cr_assert_eq(pipe2(end, O_CLOEXEC), 0);
+    const struct foreign foreign = { ready[1], end[0] };
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        close(end[1]);
+        _exit(setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0
+                  ? 1
+                  : serve_as_other(&foreign));
+    }
+    close(ready[1]);
+    cr_assert_gt(read(ready[0], uri, sizeof(uri) - 1), 0);
+    setenv(SX_ENV_SERVER_URI, uri, 1);
+    cr_expect_eq(sx_rendezvous_connect(&fd), PMIX_ERR_NO_PERMISSIONS);
+    close(end[1]);
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_expect_eq(status, 0);
+}
+
+/* ---- what is left ------------------------------------------------------------------------- */
+
+static int open_and_die(const void *arg)
+{
+    const struct sx_rendezvous_options options = options_for(base);
+    static struct sx_rendezvous rendezvous;
+
+    (void)arg;
+    return sx_rendezvous_open(&rendezvous, &options) == PMIX_SUCCESS ? 0 : 1;
+}
+
+/* The path of the only entry of the test's directory. */
+static void find_entry(char *ret_path, size_t size)
+{
+    DIR *dir = opendir(base);
+    struct dirent *entry;
+
+    cr_assert_not_null(dir);
+    while ((entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] != '.') {
+            snprintf(ret_path, size, "%s/%s", base, entry->d_name);
+        }
+    }
+    closedir(dir);
+}
+
+Test(rendezvous, the_next_server_removes_what_a_killed_one_left, .init = make_base,
+     .fini = remove_base)
+{
+    struct sx_rendezvous live, next;
+    const struct sx_rendezvous_options options = options_for(base);
+    char path[600], similar[700];
+    struct stat st;
+
+    cr_assert_eq(run_as(geteuid(), open_and_die, NULL), 0);
+    find_entry(path, sizeof(path));
+    snprintf(similar, sizeof(similar), "%s.bak", path);
+    cr_assert_eq(rename(path, similar), 0);
+    cr_assert_eq(sx_rendezvous_open(&live, &options), PMIX_SUCCESS);
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(run_as(geteuid(), open_and_die, NULL), 0);
+    }
+    cr_expect_eq(count_entries(base), 2 + 1, "each removed the one before");
+    /* Not to be touched: a link, a name that only looks similar, a directory in the making. */
+    snprintf(path, sizeof(path), "%s/precious", base);
+    cr_assert_eq(mkdir(path, 0700), 0);
+    snprintf(path, sizeof(path), "%s/precious/s", base);
+    close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    snprintf(path, sizeof(path), "%s/shmix-%u-999999999-abcdef01", base, (unsigned)geteuid());
+    cr_assert_eq(symlink("precious", path), 0);
+    snprintf(path, sizeof(path), "%s/shmix-%u-999999998-abcdef01", base, (unsigned)geteuid());
+    cr_assert_eq(mkdir(path, 0700), 0);
+
+    cr_assert_eq(sx_rendezvous_open(&next, &options), PMIX_SUCCESS);
+    cr_expect_eq(count_entries(base), 2 + 4, "two servers, four strangers");
+    snprintf(path, sizeof(path), "%s/precious/s", base);
+    cr_expect_eq(stat(path, &st), 0);
+    cr_expect_eq(fstatat(live.dir_fd, "s", &st, 0), 0, "a live server stays");
+    sx_rendezvous_close(&next);
+    sx_rendezvous_close(&live);
+}
+
+static int close_in_child(const void *arg)
+{
+    struct sx_rendezvous copy = *(const struct sx_rendezvous *)arg;
+
+    sx_rendezvous_close(&copy);
+    return 0;
+}
+
+Test(rendezvous, a_forked_child_removes_nothing, .init = make_base, .fini = remove_base)
+{
+    struct sx_rendezvous rendezvous;
+    const struct sx_rendezvous_options options = options_for(base);
+    int fd;
+
+    cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
+    cr_expect_eq(run_as(geteuid(), close_in_child, &rendezvous), 0);
+    setenv(SX_ENV_SERVER_URI, rendezvous.uri, 1);
+    cr_assert_eq(sx_rendezvous_connect(&fd), PMIX_SUCCESS);
+    close(fd);
+    sx_rendezvous_close(&rendezvous);
+}

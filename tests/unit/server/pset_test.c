@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* pset_test.c - the sets that a host names are listed for each of their members. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+#include <pmix_server.h>
+
+static void job(const char *name, uint32_t size)
+{
+    pmix_nspace_t nspace;
+    pmix_info_t info;
+
+    PMIx_Load_nspace(nspace, name);
+    cr_assert_eq(PMIx_Info_load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_register_nspace(nspace, (int)size, &info, 1, NULL, NULL),
+                 PMIX_SUCCESS);
+}
+
+static pmix_status_t define(const char *set, const char *name, pmix_rank_t first, pmix_rank_t last)
+{
+    pmix_proc_t procs[8];
+    size_t count = 0;
+
+    for (pmix_rank_t rank = last; rank + 1 > first; rank--) { /* backwards: order means nothing */
+        PMIx_Load_procid(&procs[count++], name, rank);
+    }
+    return PMIx_server_define_process_set(procs, count, set);
+}
+
+/* The names of a process, with commas; "-" for none. */
+static void expect(const char *name, pmix_rank_t rank, const char *want)
+{
+    pmix_value_t *value;
+    pmix_proc_t proc;
+    char got[256] = "-";
+
+    PMIx_Load_procid(&proc, name, rank);
+    const pmix_status_t rc = PMIx_Get(&proc, PMIX_PSET_NAMES, NULL, 0, &value);
+    if (rc == PMIX_SUCCESS) {
+        const pmix_data_array_t *const array = value->data.darray;
+        char **const names = array->array;
+
+        cr_assert_eq(array->type, PMIX_STRING);
+        got[0] = '\0';
+        for (size_t i = 0; i < array->size; i++) {
+            strcat(strcat(got, i == 0 ? "" : ","), names[i]);
+        }
+        PMIx_Value_destruct(value);
+        free(value);
+    }
+    cr_expect_str_eq(got, want, "%s.%u: %s", name, rank, got);
+}
+
+static void begin(void)
+{
+    pmix_server_module_t module = { .abort = NULL };
+
+    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    job("job", 4);
+}
+
+static void end(void)
+{
+    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+}
+
+TestSuite(pset, .init = begin, .fini = end);
+
+Test(pset, is_listed_for_each_member)
+{
+    cr_assert_eq(define("low", "job", 0, 1), PMIX_SUCCESS);
+    cr_assert_eq(define("middle", "job", 1, 2), PMIX_SUCCESS);
+    expect("job", 0, "low");
+    expect("job", 1, "low,middle");
+    expect("job", 2, "middle");
+    expect("job", 3, "-");
+}
+
+Test(pset, of_a_wildcard_has_all_ranks)
+{
+    cr_assert_eq(define("one", "job", 2, 2), PMIX_SUCCESS);
+    cr_assert_eq(define("all", "job", PMIX_RANK_WILDCARD, PMIX_RANK_WILDCARD), PMIX_SUCCESS);
+    expect("job", 0, "all");
+    expect("job", 2, "one,all");
+    expect("job", 3, "all");
+}
+
+Test(pset, may_be_defined_before_its_namespace_is_there)
+{
+    cr_assert_eq(define("early", "later", 1, 1), PMIX_SUCCESS);
+    cr_assert_eq(define("all", "later", PMIX_RANK_WILDCARD, PMIX_RANK_WILDCARD), PMIX_SUCCESS);
+    expect("later", 1, "-");
+    job("later", 2);
+    expect("later", 0, "all");
+    expect("later", 1, "early,all");
+    expect("job", 1, "-");
+}
+
+Test(pset, that_is_deleted_is_not_listed)
+{
+    char low[] = "low", all[] = "all";
+
+    cr_assert_eq(define("low", "job", 0, 1), PMIX_SUCCESS);
+    cr_assert_eq(define("all", "job", 0, 3), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_delete_process_set(all), PMIX_SUCCESS);
+    expect("job", 1, "low");
+    expect("job", 3, "-");
+    cr_assert_eq(PMIx_server_delete_process_set(low), PMIX_SUCCESS);
+    expect("job", 1, "-");
+    cr_expect_eq(PMIx_server_delete_process_set(low), PMIX_ERR_NOT_FOUND);
+}
+
+Test(pset, has_one_name_and_good_members)
+{
+    char longest[PMIX_MAX_KEYLEN + 2];
+    pmix_proc_t endless;
+
+    cr_assert_eq(define("low", "job", 0, 1), PMIX_SUCCESS);
+    cr_expect_eq(define("low", "job", 2, 3), PMIX_EXISTS);
+    expect("job", 2, "-");
+    memset(longest, 'x', sizeof(longest));
+    longest[sizeof(longest) - 1] = '\0';
+    cr_expect_eq(define(longest, "job", 0, 1), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(define("", "job", 0, 1), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(define("x", "", 0, 1), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(define("x", "job", PMIX_RANK_LOCAL_NODE, PMIX_RANK_LOCAL_NODE),
+                 PMIX_ERR_BAD_PARAM);
+    memset(&endless, 'x', sizeof(endless));
+    cr_expect_eq(PMIx_server_define_process_set(&endless, 1, "x"), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_server_define_process_set(NULL, 0, "x"), PMIX_ERR_BAD_PARAM);
+}

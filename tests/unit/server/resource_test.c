@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* resource_test.c - what belongs to no job is found in every one, until it is taken back. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include <pmix.h>
+#include <pmix_server.h>
+
+#include "base/role.h"
+#include "shmem/store.h"
+
+static void job(const char *name, const char *key, uint32_t number)
+{
+    pmix_nspace_t nspace;
+    pmix_info_t info;
+
+    PMIx_Load_nspace(nspace, name);
+    cr_assert_eq(PMIx_Info_load(&info, key, &number, PMIX_UINT32), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_register_nspace(nspace, 0, &info, 1, NULL, NULL), PMIX_SUCCESS);
+}
+
+struct question {
+    enum sx_realm realm;
+    uint32_t row;
+    const char *key;
+    uint64_t got;
+};
+
+static bool ask(void *arg, const char *nspace, const struct sx_store *store)
+{
+    struct question *const question = arg;
+    struct sx_item item;
+
+    (void)nspace;
+    if (sx_store_find(store, question->realm, question->row, question->key, &item) ==
+        PMIX_SUCCESS) {
+        question->got = item.cell.bits;
+    }
+    return true;
+}
+
+#define NONE UINT64_MAX
+
+static void expect(const char *name, enum sx_realm realm, uint32_t row, const char *key,
+                   uint64_t want)
+{
+    struct question question = { .realm = realm, .row = row, .key = key, .got = NONE };
+
+    cr_assert_eq(sx_role_server_get()->each_store(name, ask, &question), PMIX_SUCCESS);
+    cr_expect_eq(question.got, want, "%s %s: %lld", name, key, (long long)question.got);
+}
+
+static pmix_info_t resources[2];
+
+/* Slots of the session, and the size of node 3. */
+static void begin(void)
+{
+    pmix_server_module_t module = { .abort = NULL };
+    const uint32_t slots = 40, node = 3, size = 16;
+    pmix_info_t inner[2];
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = 2, .array = inner };
+
+    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    PMIx_Info_load(&resources[0], PMIX_NUM_SLOTS, &slots, PMIX_UINT32);
+    PMIx_Info_load(&inner[0], PMIX_NODEID, &node, PMIX_UINT32);
+    PMIx_Info_load(&inner[1], PMIX_NODE_SIZE, &size, PMIX_UINT32);
+    PMIx_Info_load(&resources[1], PMIX_NODE_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
+}
+
+static void end(void)
+{
+    PMIx_Info_destruct(&resources[0]);
+    PMIx_Info_destruct(&resources[1]);
+    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+}
+
+TestSuite(resource, .init = begin, .fini = end);
+
+static void on_done(pmix_status_t status, void *cbdata)
+{
+    __atomic_store_n((int *)cbdata, status == PMIX_SUCCESS ? 1 : 2, __ATOMIC_RELEASE);
+}
+
+Test(resource, is_in_jobs_that_are_there_and_in_those_that_come)
+{
+    int done = 0;
+
+    job("before", PMIX_JOB_SIZE, 1);
+    cr_assert_eq(PMIx_server_register_resources(resources, 2, on_done, &done), PMIX_SUCCESS);
+    while (__atomic_load_n(&done, __ATOMIC_ACQUIRE) == 0) {
+    }
+    cr_expect_eq(done, 1);
+    job("after", PMIX_JOB_SIZE, 1);
+    for (int i = 0; i < 2; i++) {
+        const char *const name = i == 0 ? "before" : "after";
+
+        expect(name, SX_REALM_JOB, SX_ROW_JOB, PMIX_NUM_SLOTS, 40);
+        expect(name, SX_REALM_NODE, 3, PMIX_NODE_SIZE, 16);
+    }
+}
+
+Test(resource, gives_way_to_what_a_later_job_says)
+{
+    cr_assert_eq(PMIx_server_register_resources(resources, 2, NULL, NULL), PMIX_SUCCESS);
+    job("own", PMIX_NUM_SLOTS, 7);
+    expect("own", SX_REALM_JOB, SX_ROW_JOB, PMIX_NUM_SLOTS, 7);
+    expect("own", SX_REALM_NODE, 3, PMIX_NODE_SIZE, 16);
+    cr_assert_eq(PMIx_server_deregister_resources(resources, 2, NULL, NULL), PMIX_SUCCESS);
+    expect("own", SX_REALM_JOB, SX_ROW_JOB, PMIX_NUM_SLOTS, 7);
+    expect("own", SX_REALM_NODE, 3, PMIX_NODE_SIZE, NONE);
+}
+
+Test(resource, is_gone_when_it_is_taken_back)
+{
+    cr_assert_eq(PMIx_server_register_resources(resources, 2, NULL, NULL), PMIX_SUCCESS);
+    job("one", PMIX_JOB_SIZE, 1);
+    cr_assert_eq(PMIx_server_deregister_resources(resources, 1, NULL, NULL), PMIX_SUCCESS);
+    job("two", PMIX_JOB_SIZE, 1);
+    expect("one", SX_REALM_JOB, SX_ROW_JOB, PMIX_NUM_SLOTS, NONE);
+    expect("two", SX_REALM_JOB, SX_ROW_JOB, PMIX_NUM_SLOTS, NONE);
+    expect("two", SX_REALM_NODE, 3, PMIX_NODE_SIZE, 16);
+    cr_expect_eq(PMIx_server_deregister_resources(resources, 1, NULL, NULL), PMIX_ERR_NOT_FOUND);
+}
+
+Test(resource, needs_something_to_say)
+{
+    cr_expect_eq(PMIx_server_register_resources(NULL, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_server_register_resources(resources, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    memset(resources[0].key, 'x', sizeof(resources[0].key));
+    cr_expect_eq(PMIx_server_register_resources(resources, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    resources[0].key[3] = '\0';
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* store_renew_test.c - readers go on while a writer updates, renews, starves and is killed. */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "store_util.h"
+
+#define TEST_ROWS 6u
+#define TEST_EDITIONS 64u
+#define TEST_DEADLINE_NS (120 * SX_NS_PER_SEC)
+
+/* ---- threads ------------------------------------------------------------------------------ */
+
+struct test_race {
+    struct sx_store_writer writer;
+    pthread_mutex_t lock; /* of shared_fd: how a reader gets the next generation */
+    int shared_fd;
+    struct sx_store editions[TEST_EDITIONS]; /* of a private store, named by newest */
+    _Atomic(const struct sx_store *) newest;
+    atomic_uint finished; /* readers that have seen enough */
+    atomic_bool failed;
+    uint64_t deadline_ns;
+};
+
+struct test_reader {
+    struct test_race *race;
+    struct sx_store store;
+    uint64_t generations;
+    uint64_t last[TEST_ROWS + 1];
+};
+
+static bool test_look(struct test_reader *reader, const struct sx_store *store)
+{
+    struct sx_item item;
+
+    for (uint32_t r = 0; r <= TEST_ROWS; r++) {
+        const uint32_t row = r == TEST_ROWS ? SX_ROW_JOB : r;
+        const uint64_t n = test_text_at(store, row, "text");
+        /* One writer counts up: going back would be a value that was never current. */
+        if (n == UINT64_MAX || n < reader->last[r]) {
+            return false;
+        }
+        reader->last[r] = n;
+    }
+    const pmix_status_t rc = sx_store_find(store, SX_REALM_JOB, 1, "flicker", &item);
+    return rc == PMIX_ERR_NOT_FOUND ||
+           (rc == PMIX_SUCCESS && test_text_number(&item) != UINT64_MAX);
+}
+
+static void test_follow(struct test_reader *reader)
+{
+    struct test_race *const race = reader->race;
+    const uint64_t generation = sx_segment_header(&reader->store.seg)->generation;
+
+    if (sx_store_successor(&reader->store) == 0) {
+        return;
+    }
+    struct sx_store next = SX_STORE_NULL;
+    pthread_mutex_lock(&race->lock);
+    const pmix_status_t rc = sx_store_attach(&next, race->shared_fd);
+    pthread_mutex_unlock(&race->lock);
+    if (rc != PMIX_SUCCESS) {
+        atomic_store(&race->failed, true);
+        return;
+    }
+    if (sx_segment_header(&next.seg)->generation == generation) {
+        sx_store_detach(&next); /* not handed over yet */
+        return;
+    }
+    sx_store_detach(&reader->store);
+    reader->store = next;
+    reader->generations++;
+}
+
+static void *test_reader_run(void *arg)
+{
+    struct test_reader *const reader = arg;
+    struct test_race *const race = reader->race;
+    uint64_t looks = 0;
+
+    while (looks < 2000 || reader->generations < 4) {
+        struct sx_store view = reader->store;
+        if (race->writer.private_memory) {
+            view = *atomic_load(&race->newest);
+            reader->generations = sx_segment_header(&view.seg)->generation;
+        }
+        if (!test_look(reader, &view) || sx_now_ns() > race->deadline_ns) {
+            atomic_store(&race->failed, true);
+            break;
+        }
+        if (!race->writer.private_memory) {
+            test_follow(reader);
+        }
+        looks++;
+    }
+    atomic_fetch_add(&race->finished, 1);
+    return NULL;
+}
+
+static void test_write(struct sx_store_writer *writer, uint64_t n)
+{
+    const uint32_t r = (uint32_t)(n % (TEST_ROWS + 1));
+
+    cr_assert_eq(test_put_text(writer, r == TEST_ROWS ? SX_ROW_JOB : r, "text", 24 + n % 300, n),
+                 PMIX_SUCCESS);
+    if (n % 3 == 0) {
+        cr_assert_eq(test_put_text(writer, 1, "flicker", 40, n), PMIX_SUCCESS);
+        cr_assert_eq(sx_store_unset(writer, SX_REALM_JOB, 1, "flicker"), PMIX_SUCCESS);
+    }
+}
+
+static void test_race(bool private_memory)
+{
+    static struct test_race race;
+    struct test_reader readers[2] = { { .race = &race, .store = SX_STORE_NULL },
+                                      { .race = &race, .store = SX_STORE_NULL } };
+    pthread_t threads[SX_COUNT(readers)];
+    uint64_t n = 0, generation = 1;
+
+    pthread_mutex_init(&race.lock, NULL);
+    race.deadline_ns = sx_now_ns() + TEST_DEADLINE_NS;
+    race.shared_fd = -1;
+    test_store_create(&race.writer, TEST_ROWS, 128 << 10, private_memory);
+    race.editions[0] = race.writer.view;
+    atomic_store(&race.newest, &race.editions[0]);
+    if (!private_memory) {
+        cr_assert_eq(sx_segment_share(&race.writer.view.seg, &race.shared_fd), PMIX_SUCCESS);
+    }
+    while (n < 20) {
+        test_write(&race.writer, n++);
+    }
+    for (size_t i = 0; i < SX_COUNT(readers); i++) {
+        if (!private_memory) {
+            test_attach(&readers[i].store, &race.writer);
+        }
+        cr_assert_eq(pthread_create(&threads[i], NULL, test_reader_run, &readers[i]), 0);
+    }
+    /* Private generations are all kept, so that store is not renewed without end. */
+    while (atomic_load(&race.finished) < SX_COUNT(readers)) {
+        if (private_memory && generation == TEST_EDITIONS) {
+            sched_yield();
+            continue;
+        }
+        test_write(&race.writer, n++);
+        if (race.writer.generation == generation) {
+            continue;
+        }
+        generation = race.writer.generation;
+        if (private_memory) {
+            race.editions[generation - 1] = race.writer.view;
+            atomic_store(&race.newest, &race.editions[generation - 1]);
+        } else {
+            pthread_mutex_lock(&race.lock);
+            close(race.shared_fd);
+            cr_assert_eq(sx_segment_share(&race.writer.view.seg, &race.shared_fd), PMIX_SUCCESS);
+            pthread_mutex_unlock(&race.lock);
+        }
+    }
+    for (size_t i = 0; i < SX_COUNT(readers); i++) {
+        pthread_join(threads[i], NULL);
+        sx_store_detach(&readers[i].store);
+    }
+    cr_expect_not(atomic_load(&race.failed));
+    sx_store_destroy(&race.writer);
+    close(race.shared_fd);
+}
+
+Test(store_renew, readers_of_a_shared_store_see_valid_values_only)
+{
+    test_race(false);
+}
+
+Test(store_renew, readers_of_a_private_store_see_valid_values_only)
+{
+    test_race(true);
+}
+
+/* ---- a writer that is killed --------------------------------------------------------------- */
+
+static void test_send_fd(int sock, int fd)
+{
+    char byte = 0, control[CMSG_SPACE(sizeof(int))] = { 0 };
+    struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
+    struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+                          .msg_controllen = sizeof(control) };
+    struct cmsghdr *const cmsg = CMSG_FIRSTHDR(&msg);
+
+    cmsg->cmsg_level = SOL_SOCKET;
+    cmsg->cmsg_type = SCM_RIGHTS;
+    cmsg->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
+    if (sendmsg(sock, &msg, MSG_NOSIGNAL) != 1) {
+        _exit(1);
+    }
+}
+
+/* Return: a descriptor, -1 when none has come. */
+static int test_receive_fd(int sock, int flags)
+{
+    char byte, control[CMSG_SPACE(sizeof(int))];
+    struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
+    struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+                          .msg_controllen = sizeof(control) };
+    int fd;
+
+    if (recvmsg(sock, &msg, flags | MSG_CMSG_CLOEXEC) != 1 || CMSG_FIRSTHDR(&msg) == NULL) {
+        return -1;
+    }
+    memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
+    return fd;
+}
+
+/* Write for ever; the parent kills. */
+static void test_writer_process(int sock)
+{
+    static struct sx_store_writer writer;
+    const struct sx_store_options options = { .nspace = "killed", .row_count = 3,
+                                              .reserve_bytes = 256 << 10 };
+    uint64_t generation = 0;
+
+    alarm(120);
+    if (sx_store_create(&writer, &options) != PMIX_SUCCESS) {
+        _exit(1);
+    }
+    for (uint64_t n = 0;; n++) {
+        char key[16];
+        snprintf(key, sizeof(key), "key.%u", (unsigned)(n % 40));
+        if (test_put_text(&writer, (uint32_t)(n % 11), key, 24 + n % 200, n) != PMIX_SUCCESS ||
+            (n % 5 == 0 && sx_store_unset(&writer, SX_REALM_JOB, (uint32_t)(n % 11), key) !=
+                               PMIX_SUCCESS)) {
+            _exit(2);
+        }
+        if (writer.generation != generation) {
+            int fd;
+            if (sx_segment_share(&writer.view.seg, &fd) != PMIX_SUCCESS) {
+                _exit(3);
+            }
+            test_send_fd(sock, fd);
+            close(fd);
+            generation = writer.generation;
+        }
+    }
+}
+
+static bool test_each_valid(void *arg, const char *key, const struct sx_item *item)
+{
+    uint64_t *const count = arg;
+
+    cr_assert_eq(strncmp(key, "key.", 4), 0);
+    cr_assert_neq(test_text_number(item), UINT64_MAX, "a torn value at %s", key);
+    (*count)++;
+    return true;
+}
+
+static uint64_t test_all_valid(const struct sx_store *store)
+{
+    uint64_t count = 0;
+
+    for (uint32_t row = 0; row < 11; row++) {
+        sx_store_each(store, SX_REALM_JOB, row, test_each_valid, &count);
+    }
+    return count;
+}
+
+Test(store_renew, a_killed_writer_leaves_a_valid_store)
+{
+    srand(7);
+    for (unsigned round = 0; round < 25; round++) {
+        const uint64_t kill_after = (uint64_t)rand() % 60;
+        struct sx_store store;
+        int socks[2], fd, status;
+
+        cr_assert_eq(socketpair(AF_UNIX, SOCK_DGRAM, 0, socks), 0);
+        const pid_t pid = fork();
+        cr_assert_geq(pid, 0);
+        if (pid == 0) {
+            test_writer_process(socks[1]);
+        }
+        close(socks[1]);
+        fd = test_receive_fd(socks[0], 0);
+        cr_assert_geq(fd, 0);
+        cr_assert_eq(sx_store_attach(&store, fd), PMIX_SUCCESS);
+        close(fd);
+        for (uint64_t look = 0; look < kill_after; look++) {
+            test_all_valid(&store);
+            fd = test_receive_fd(socks[0], MSG_DONTWAIT);
+            if (fd >= 0) {
+                sx_store_detach(&store);
+                cr_assert_eq(sx_store_attach(&store, fd), PMIX_SUCCESS);
+                close(fd);
+            }
+        }
+        kill(pid, SIGKILL);
+        cr_assert_eq(waitpid(pid, &status, 0), pid);
+        cr_assert(WIFSIGNALED(status), "the writer ended by itself: %d", status);
+        test_all_valid(&store);
+        cr_expect_eq(test_all_valid(&store), test_all_valid(&store));
+        sx_store_detach(&store);
+        close(socks[0]);
+    }
+}
+
+/* ---- no memory for the next generation ------------------------------------------------------ */
+
+/* Return: 0, or the step that went wrong. */
+static int test_starve(void)
+{
+    struct sx_store_writer writer;
+    const struct sx_store_options options = { .nspace = "hungry", .row_count = 4,
+                                              .reserve_bytes = 128 << 10 };
+    const struct rlimit limit = { 128 << 10, 128 << 10 };
+    char key[32];
+    uint64_t stored = 0;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+        sx_store_create(&writer, &options) != PMIX_SUCCESS) {
+        return 1;
+    }
+    for (; stored < 10000 && rc == PMIX_SUCCESS; stored += rc == PMIX_SUCCESS) {
+        snprintf(key, sizeof(key), "key.%" PRIu64, stored);
+        rc = test_put_text(&writer, 1, key, 300, stored);
+    }
+    if (rc != PMIX_ERR_OUT_OF_RESOURCE || stored < 100 || writer.generation != 1) {
+        return 2;
+    }
+    const uint64_t end = writer.heap.next_off;
+    if (test_put_text(&writer, 1, key, 300, 1) != PMIX_ERR_OUT_OF_RESOURCE ||
+        test_put_text(&writer, 2, "key.0", 1500, 1) != PMIX_ERR_OUT_OF_RESOURCE ||
+        test_put_text(&writer, 77, "key.0", 30, 1) != PMIX_ERR_OUT_OF_RESOURCE ||
+        writer.heap.next_off != end || sx_store_successor(&writer.view) != 0) {
+        return 3;
+    }
+    for (uint64_t i = 0; i < stored; i++) {
+        snprintf(key, sizeof(key), "key.%" PRIu64, i);
+        if (test_text_at(&writer.view, 1, key) != i) {
+            return 4;
+        }
+    }
+    /* What is withdrawn makes room again: the next generation is smaller. */
+    for (uint64_t i = 0; i < stored; i += 2) {
+        snprintf(key, sizeof(key), "key.%" PRIu64, i);
+        if (sx_store_unset(&writer, SX_REALM_JOB, 1, key) != PMIX_SUCCESS) {
+            return 5;
+        }
+    }
+    if (test_put_text(&writer, 1, "fresh", 1500, 3) != PMIX_SUCCESS ||
+        test_text_at(&writer.view, 1, "fresh") != 3 || writer.generation < 2) {
+        return 6;
+    }
+    sx_store_destroy(&writer);
+    return 0;
+}
+
+Test(store_renew, a_store_that_cannot_be_renewed_refuses_and_goes_on)
+{
+    int status;
+    const pid_t pid = fork();
+
+    cr_assert_geq(pid, 0);
+    if (pid == 0) {
+        alarm(60);
+        _exit(test_starve());
+    }
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_expect(WIFEXITED(status));
+    cr_expect_eq(WEXITSTATUS(status), 0, "step %d", WEXITSTATUS(status));
+}
+
+/* A renewal that gets exactly what it measured must not run out half way: the limit comes down
+ * step by step until there is too little.  Return: 0, or the step that went wrong. */
+static int test_tight(uint32_t row_count)
+{
+    struct sx_store_writer writer;
+    const struct sx_store_options options = { .nspace = "tight", .row_count = row_count,
+                                              .reserve_bytes = 2 << 20 };
+    struct rlimit limit;
+    uint64_t renewals = 0;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+        sx_store_create(&writer, &options) != PMIX_SUCCESS) {
+        return 1;
+    }
+    srand(row_count);
+    for (uint64_t n = 0; n < 3000; n++) {
+        char key[32];
+        const uint32_t row = n % 7 == 0 ? SX_ROW_JOB : (uint32_t)rand() % row_count;
+        snprintf(key, sizeof(key), "key.%.*s%u", rand() % 20, "aaaaaaaaaaaaaaaaaaaaaa",
+                 (unsigned)rand() % 30);
+        if (test_put_text(&writer, row, key, 24 + (size_t)rand() % 100, n) != PMIX_SUCCESS) {
+            return 2;
+        }
+        if (rand() % 3 == 0 && sx_store_unset(&writer, SX_REALM_JOB, row, key) != PMIX_SUCCESS) {
+            return 3;
+        }
+    }
+    const uint64_t step = sx_align_up(writer.view.seg.size_bytes / 64, SX_PAGE_BYTES);
+    limit.rlim_cur = writer.view.seg.size_bytes;
+    for (; rc == PMIX_SUCCESS && limit.rlim_cur > step; renewals++) {
+        limit.rlim_cur -= step;
+        if (setrlimit(RLIMIT_FSIZE, &limit) != 0) {
+            return 4;
+        }
+        rc = sx_store_renew(&writer);
+    }
+    if (rc != PMIX_ERR_OUT_OF_RESOURCE || renewals < 10) {
+        return 5;
+    }
+    uint64_t count = 0;
+    for (uint32_t row = 0; row < row_count; row++) {
+        sx_store_each(&writer.view, SX_REALM_JOB, row, test_each_valid, &count);
+    }
+    sx_store_destroy(&writer);
+    return count > 100 ? 0 : 6;
+}
+
+Test(store_renew, what_was_measured_suffices)
+{
+    static const uint32_t row_counts[] = { 1, 2, 17, 300, 1000 };
+
+    for (size_t i = 0; i < SX_COUNT(row_counts); i++) {
+        int status;
+        const pid_t pid = fork();
+        cr_assert_geq(pid, 0);
+        if (pid == 0) {
+            alarm(100);
+            _exit(test_tight(row_counts[i]));
+        }
+        cr_assert_eq(waitpid(pid, &status, 0), pid);
+        cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%u rows: status %#x",
+                  row_counts[i], (unsigned)status);
+    }
+}

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* store_test.c - what one thread sees of a store: put, find, replace, withdraw, renew. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "shmem/store_layout.h"
+#include "store_util.h"
+
+Test(store, a_value_is_found_by_realm_row_and_key)
+{
+    static const struct {
+        enum sx_realm realm;
+        uint32_t row;
+        const char *key;
+        uint64_t number;
+    } rows[] = {
+        { SX_REALM_JOB, SX_ROW_JOB, "size", 1 },     { SX_REALM_JOB, 0, "size", 2 },
+        { SX_REALM_JOB, 63, "size", 3 },             { SX_REALM_JOB, 7, "size", 4 },
+        { SX_REALM_NODE, 0, "size", 5 },             { SX_REALM_NODE, SX_ROW_JOB, "size", 6 },
+        { SX_REALM_APP, 0, "size", 7 },              { SX_REALM_SESSION, 41, "size", 8 },
+        { SX_REALM_JOB, 0, "siz", 9 },               { SX_REALM_JOB, 0, "sizes", 10 },
+        { SX_REALM_JOB, 5, "sixteen bytes ..", 11 }, { SX_REALM_JOB, 5, "fifteen bytes .", 12 },
+    };
+    struct sx_store_writer writer;
+    struct sx_store reader;
+
+    test_store_create(&writer, 64, 1 << 20, false);
+    test_attach(&reader, &writer);
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        cr_assert_eq(test_number(&reader, rows[i].realm, rows[i].row, rows[i].key), UINT64_MAX);
+        cr_assert_eq(test_put_number(&writer, rows[i].realm, rows[i].row, rows[i].key,
+                                     rows[i].number),
+                     PMIX_SUCCESS);
+    }
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        cr_expect_eq(test_number(&reader, rows[i].realm, rows[i].row, rows[i].key),
+                     rows[i].number, "%zu", i);
+    }
+    cr_expect_eq(test_number(&reader, SX_REALM_JOB, 1, "size"), UINT64_MAX);
+    cr_expect_eq(test_number(&reader, SX_REALM_JOB, 64, "size"), UINT64_MAX);
+    cr_expect_eq(test_number(&reader, SX_REALM_JOB, SX_ROW_JOB, "other"), UINT64_MAX);
+    sx_store_detach(&reader);
+    sx_store_destroy(&writer);
+}
+
+Test(store, a_value_comes_back_as_it_was_put)
+{
+    struct sx_store_writer writer;
+    pmix_value_t in = { .type = PMIX_STRING }, out;
+    struct sx_item item;
+    char text[4000];
+
+    test_text(text, sizeof(text), 5);
+    in.data.string = text;
+    test_store_create(&writer, 2, 0, true);
+    cr_assert_eq(sx_store_put(&writer, SX_REALM_JOB, 1, "text", PMIX_REMOTE, &in), PMIX_SUCCESS);
+    cr_assert_eq(sx_store_get(&writer.view, SX_REALM_JOB, 1, "text", &out), PMIX_SUCCESS);
+    cr_expect_eq(out.type, PMIX_STRING);
+    cr_expect_str_eq(out.data.string, text);
+    free(out.data.string);
+    cr_assert_eq(sx_store_find(&writer.view, SX_REALM_JOB, 1, "text", &item), PMIX_SUCCESS);
+    cr_expect_eq(sx_item_scope(&item), PMIX_REMOTE);
+    cr_expect_eq((uintptr_t)item.body % 8, 0);
+
+    in = (pmix_value_t){ .type = PMIX_UINT16, .data.uint16 = 77 };
+    cr_assert_eq(sx_store_put(&writer, SX_REALM_JOB, 0, "n", PMIX_LOCAL, &in), PMIX_SUCCESS);
+    cr_assert_eq(sx_store_get(&writer.view, SX_REALM_JOB, 0, "n", &out), PMIX_SUCCESS);
+    cr_expect_eq(out.type, PMIX_UINT16);
+    cr_expect_eq(out.data.uint16, 77);
+    cr_expect_eq(sx_store_get(&writer.view, SX_REALM_JOB, 1, "n", &out), PMIX_ERR_NOT_FOUND);
+    sx_store_destroy(&writer);
+}
+
+Test(store, keys_from_1_to_511_bytes_and_no_others)
+{
+    static const struct {
+        size_t len;
+        pmix_status_t want;
+    } rows[] = {
+        { 0, PMIX_ERR_BAD_PARAM }, { 1, PMIX_SUCCESS },         { 15, PMIX_SUCCESS },
+        { 16, PMIX_SUCCESS },      { 510, PMIX_SUCCESS },       { 511, PMIX_SUCCESS },
+        { 512, PMIX_ERR_BAD_PARAM },
+    };
+    struct sx_store_writer writer;
+
+    test_store_create(&writer, 2, 0, true);
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        char *const key = malloc(rows[i].len + 1);
+        memset(key, 'k', rows[i].len);
+        key[rows[i].len] = '\0';
+        cr_expect_eq(test_put_number(&writer, SX_REALM_JOB, 0, key, i), rows[i].want, "%zu",
+                     rows[i].len);
+        cr_expect_eq(test_number(&writer.view, SX_REALM_JOB, 0, key),
+                     rows[i].want == PMIX_SUCCESS ? i : UINT64_MAX);
+        cr_expect_eq(sx_store_unset(&writer, SX_REALM_JOB, 1, key),
+                     rows[i].want == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : PMIX_ERR_BAD_PARAM);
+        free(key);
+    }
+    /* A pmix_key_t without its NUL: the sanitizers see to it that nothing behind it is read. */
+    char *const unterminated = malloc(512);
+    memset(unterminated, 'u', 512);
+    cr_expect_eq(test_put_number(&writer, SX_REALM_JOB, 0, unterminated, 1), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(test_number(&writer.view, SX_REALM_JOB, 0, unterminated), UINT64_MAX);
+    cr_expect_eq(sx_store_column(&writer.view, SX_REALM_JOB, unterminated, 512), 0);
+    free(unterminated);
+    cr_expect_eq(sx_store_put_flat(&writer, SX_REALM_JOB, 0, NULL, PMIX_GLOBAL,
+                                   &(struct sx_cell){ .type = PMIX_BOOL }, NULL),
+                 PMIX_ERR_BAD_PARAM);
+    sx_store_destroy(&writer);
+}
+
+Test(store, put_refuses_what_no_cell_can_hold)
+{
+    static const struct {
+        const char *why;
+        struct sx_cell cell;
+        const char *body;
+        uint32_t row;
+        pmix_scope_t scope;
+    } rows[] = {
+        { "no type", { .type = PMIX_UNDEF }, NULL, 0, 0 },
+        { "the type of moved cells", { .type = SX_CELL_MOVED }, NULL, 0, 0 },
+        { "a length without bytes", { .type = PMIX_STRING, .len = 4 }, NULL, 0, 0 },
+        { "row too high", { .type = PMIX_BOOL }, NULL, SX_STORE_ROW_MAX, 0 },
+        { "an undefined rank", { .type = PMIX_BOOL }, NULL, PMIX_RANK_UNDEF, 0 },
+        { "scope out of its bits", { .type = PMIX_BOOL }, NULL, 0, 16 },
+    };
+    struct sx_store_writer writer;
+
+    test_store_create(&writer, 2, 0, true);
+    const uint64_t before = writer.heap.next_off;
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        cr_expect_eq(sx_store_put_flat(&writer, SX_REALM_JOB, rows[i].row, "key", rows[i].scope,
+                                       &rows[i].cell, rows[i].body),
+                     PMIX_ERR_BAD_PARAM, "%s", rows[i].why);
+    }
+    cr_expect_eq(writer.heap.next_off, before);
+    sx_store_destroy(&writer);
+
+    const struct sx_store_options many = { .nspace = "j", .row_count = SX_STORE_ROW_MAX + 1 };
+    cr_expect_eq(sx_store_create(&writer, &many), PMIX_ERR_BAD_PARAM);
+    sx_store_destroy(&writer);
+}
+
+Test(store, a_null_store_has_nothing)
+{
+    const struct sx_store null = SX_STORE_NULL;
+    struct sx_item item;
+
+    cr_expect_eq(sx_store_find(&null, SX_REALM_JOB, 0, "k", &item), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(sx_store_read(&null, 4096, 0, &item), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(sx_store_column(&null, SX_REALM_JOB, "k", 1), 0);
+    sx_store_each(&null, SX_REALM_JOB, 0, NULL, NULL);
+}
+
+Test(store, an_equal_value_changes_nothing)
+{
+    struct sx_store_writer writer;
+
+    test_store_create(&writer, 4, 0, true);
+    for (uint32_t row = 0; row < 4; row++) {
+        cr_assert_eq(test_put_text(&writer, row, "text", 40, row), PMIX_SUCCESS);
+        cr_assert_eq(test_put_number(&writer, SX_REALM_JOB, row, "number", row), PMIX_SUCCESS);
+    }
+    const uint64_t before = writer.heap.next_off;
+    for (uint32_t row = 0; row < 4; row++) {
+        cr_assert_eq(test_put_text(&writer, row, "text", 40, row), PMIX_SUCCESS);
+        cr_assert_eq(test_put_number(&writer, SX_REALM_JOB, row, "number", row), PMIX_SUCCESS);
+    }
+    cr_expect_eq(writer.heap.next_off, before);
+    cr_expect_eq(writer.garbage_bytes, 0);
+    /* A value of the same bytes in another scope is another value. */
+    const struct sx_cell cell = { .type = PMIX_UINT64, .bits = 1 };
+    cr_assert_eq(sx_store_put_flat(&writer, SX_REALM_JOB, 1, "number", PMIX_LOCAL, &cell, NULL),
+                 PMIX_SUCCESS);
+    cr_expect_gt(writer.heap.next_off, before);
+    sx_store_destroy(&writer);
+}
+
+Test(store, a_changed_value_replaces_the_old_one_whose_bytes_stay)
+{
+    struct sx_store_writer writer;
+    struct sx_item item[5];
+
+    test_store_create(&writer, 4, 0, true);
+    for (uint64_t n = 0; n < SX_COUNT(item); n++) {
+        for (uint32_t row = 0; row < 4; row++) {
+            cr_assert_eq(test_put_text(&writer, row, "text", 30 + 7 * n, 10 * row + n),
+                         PMIX_SUCCESS);
+        }
+        cr_assert_eq(sx_store_find(&writer.view, SX_REALM_JOB, 2, "text", &item[n]),
+                     PMIX_SUCCESS);
+    }
+    for (uint64_t n = 0; n < SX_COUNT(item); n++) {
+        cr_expect_eq(test_text_number(&item[n]), 20 + n, "who holds an old pointer keeps it");
+    }
+    for (uint32_t row = 0; row < 4; row++) {
+        cr_expect_eq(test_text_at(&writer.view, row, "text"), 10 * row + 4);
+    }
+    cr_expect_gt(writer.garbage_bytes, 0);
+    cr_expect_eq(writer.live_bytes + writer.garbage_bytes, writer.heap.next_off);
+    sx_store_destroy(&writer);
+}
+
+Test(store, a_withdrawn_value_is_gone_and_can_come_again)
+{
+    struct sx_store_writer writer;
+
+    test_store_create(&writer, 4, 0, true);
+    for (uint32_t row = 0; row < 4; row++) {
+        cr_expect_eq(sx_store_unset(&writer, SX_REALM_JOB, row, "text"), PMIX_ERR_NOT_FOUND);
+    }
+    for (unsigned round = 0; round < 3; round++) {
+        for (uint32_t row = 0; row < 4; row++) {
+            cr_assert_eq(test_put_text(&writer, row, "text", 30, row), PMIX_SUCCESS);
+            cr_expect_eq(test_text_at(&writer.view, row, "text"), row);
+            cr_assert_eq(sx_store_unset(&writer, SX_REALM_JOB, row, "text"), PMIX_SUCCESS);
+            cr_expect_eq(test_text_at(&writer.view, row, "text"), UINT64_MAX);
+            cr_expect_eq(sx_store_unset(&writer, SX_REALM_JOB, row, "text"), PMIX_ERR_NOT_FOUND);
+        }
+    }
+    sx_store_destroy(&writer);
+}
+
+/* One key that one rank alone has must not cost a chunk. */
+Test(store, a_single_row_costs_one_column_and_its_body)
+{
+    struct sx_store_writer writer;
+
+    test_store_create(&writer, 4096, 0, true);
+    const uint64_t before = writer.heap.next_off;
+    cr_assert_eq(test_put_number(&writer, SX_REALM_JOB, 4000, "single", 1), PMIX_SUCCESS);
+    cr_expect_leq(writer.heap.next_off - before, 128);
+    cr_assert_eq(test_put_number(&writer, SX_REALM_JOB, 4001, "single", 2), PMIX_SUCCESS);
+    cr_expect_leq(writer.heap.next_off - before, 128 + 4096 / 256 * 8 + 4096 + 64);
+    cr_expect_eq(test_number(&writer.view, SX_REALM_JOB, 4000, "single"), 1);
+    cr_expect_eq(test_number(&writer.view, SX_REALM_JOB, 4001, "single"), 2);
+    sx_store_destroy(&writer);
+}
+
+Test(store, a_hundred_thousand_keys)
+{
+    enum { KEYS = 100000 };
+    struct sx_store_writer writer;
+    struct sx_store reader;
+    char key[32];
+
+    test_store_create(&writer, 4, 64 << 20, false);
+    test_attach(&reader, &writer);
+    for (uint64_t i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof(key), "key.%" PRIu64, i);
+        cr_assert_eq(test_put_number(&writer, SX_REALM_JOB, (uint32_t)(i % 4), key, i),
+                     PMIX_SUCCESS);
+    }
+    cr_assert_eq(writer.generation, 1);
+    for (uint64_t i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof(key), "key.%" PRIu64, i);
+        cr_assert_eq(test_number(&reader, SX_REALM_JOB, (uint32_t)(i % 4), key), i);
+        cr_assert_eq(test_number(&reader, SX_REALM_JOB, (uint32_t)((i + 1) % 4), key),
+                     UINT64_MAX);
+    }
+    sx_store_detach(&reader);
+    sx_store_destroy(&writer);
+}
+
+Test(store, a_million_cells)
+{
+    enum { ROWS = 25600, KEYS = 40 };
+    struct sx_store_writer writer;
+    struct sx_store reader;
+    char key[32];
+
+    test_store_create(&writer, ROWS, 0, false);
+    for (uint64_t k = 0; k < KEYS; k++) {
+        snprintf(key, sizeof(key), "key.%" PRIu64, k);
+        for (uint32_t row = 0; row < ROWS; row++) {
+            cr_assert_eq(test_put_number(&writer, SX_REALM_JOB, row, key, k * ROWS + row),
+                         PMIX_SUCCESS);
+        }
+    }
+    /* Once with the cells as they were put, once as the renewal has copied them. */
+    for (unsigned round = 0; round < 2; round++) {
+        test_attach(&reader, &writer);
+        for (uint64_t k = 0; k < KEYS; k++) {
+            snprintf(key, sizeof(key), "key.%" PRIu64, k);
+            const sx_column column = sx_store_column(&reader, SX_REALM_JOB, key, strlen(key));
+            cr_assert_neq(column, 0);
+            for (uint32_t row = 0; row < ROWS; row++) {
+                struct sx_item item;
+                cr_assert_eq(sx_store_read(&reader, column, row, &item), PMIX_SUCCESS);
+                cr_assert_eq(item.cell.bits, k * ROWS + row);
+            }
+        }
+        sx_store_detach(&reader);
+        cr_assert_eq(sx_store_renew(&writer), PMIX_SUCCESS);
+    }
+    sx_store_destroy(&writer);
+}
+
+struct test_count {
+    unsigned calls, stop_at;
+    uint64_t sum;
+};
+
+static bool test_count_each(void *arg, const char *key, const struct sx_item *item)
+{
+    struct test_count *const count = arg;
+
+    cr_expect_eq(strncmp(key, "each.", 5), 0, "%s", key);
+    count->sum += item->cell.bits;
+    return ++count->calls != count->stop_at;
+}
+
+Test(store, each_visits_every_key_of_a_row_once)
+{
+    struct sx_store_writer writer;
+    struct test_count count = { 0 };
+    char key[32];
+
+    test_store_create(&writer, 4, 0, true);
+    for (unsigned i = 0; i < 500; i++) {
+        snprintf(key, sizeof(key), "each.%u", i);
+        cr_assert_eq(test_put_number(&writer, SX_REALM_JOB, i % 2, key, i), PMIX_SUCCESS);
+        snprintf(key, sizeof(key), "node.%u", i);
+        cr_assert_eq(test_put_number(&writer, SX_REALM_NODE, 0, key, i), PMIX_SUCCESS);
+    }
+    cr_assert_eq(sx_store_unset(&writer, SX_REALM_JOB, 0, "each.100"), PMIX_SUCCESS);
+    sx_store_each(&writer.view, SX_REALM_JOB, 0, test_count_each, &count);
+    cr_expect_eq(count.calls, 249);
+    cr_expect_eq(count.sum, 249u * 250u - 100);
+    count = (struct test_count){ .stop_at = 3 };
+    sx_store_each(&writer.view, SX_REALM_JOB, 1, test_count_each, &count);
+    cr_expect_eq(count.calls, 3, "false stops it");
+    count = (struct test_count){ 0 };
+    sx_store_each(&writer.view, SX_REALM_JOB, SX_ROW_JOB, test_count_each, &count);
+    cr_expect_eq(count.calls, 0);
+    sx_store_destroy(&writer);
+}
+
+Test(store, a_segment_reads_the_same_at_any_address)
+{
+    struct sx_store_writer writer;
+    struct sx_store readers[3];
+
+    test_store_create(&writer, 300, 1 << 20, false);
+    for (size_t i = 0; i < SX_COUNT(readers); i++) {
+        test_attach(&readers[i], &writer);
+        for (size_t j = 0; j < i; j++) {
+            cr_assert_neq(readers[i].seg.base, readers[j].seg.base);
+        }
+    }
+    for (uint32_t row = 0; row < 300; row++) {
+        cr_assert_eq(test_put_text(&writer, row, "text", 24 + row, row), PMIX_SUCCESS);
+        cr_assert_eq(test_put_text(&writer, row, "text", 25 + row, row), PMIX_SUCCESS);
+    }
+    for (size_t i = 0; i < SX_COUNT(readers); i++) {
+        for (uint32_t row = 0; row < 300; row++) {
+            cr_expect_eq(test_text_at(&readers[i], row, "text"), row);
+        }
+        sx_store_detach(&readers[i]);
+    }
+    sx_store_destroy(&writer);
+}
+
+Test(store, a_row_beyond_the_directories_renews_the_store)
+{
+    struct sx_store_writer writer;
+
+    test_store_create(&writer, 4, 1 << 20, false);
+    cr_assert_eq(test_put_number(&writer, SX_REALM_NODE, 100000, "far", 1), PMIX_SUCCESS);
+    cr_expect_eq(writer.generation, 1, "a single row has no directory");
+    for (uint32_t row = 0; row < 4; row++) {
+        cr_assert_eq(test_put_number(&writer, SX_REALM_JOB, row, "key", row), PMIX_SUCCESS);
+    }
+    cr_expect_eq(writer.generation, 1);
+    cr_assert_eq(test_put_number(&writer, SX_REALM_JOB, 4, "key", 4), PMIX_SUCCESS);
+    cr_expect_eq(writer.generation, 2);
+    cr_expect_eq(writer.row_count, 8);
+    cr_assert_eq(test_put_number(&writer, SX_REALM_JOB, 99999, "key", 99999), PMIX_SUCCESS);
+    cr_expect_eq(writer.generation, 3);
+    for (uint32_t row = 0; row < 5; row++) {
+        cr_expect_eq(test_number(&writer.view, SX_REALM_JOB, row, "key"), row);
+    }
+    cr_expect_eq(test_number(&writer.view, SX_REALM_JOB, 99999, "key"), 99999);
+    cr_expect_eq(test_number(&writer.view, SX_REALM_NODE, 100000, "far"), 1);
+    cr_assert_eq(test_put_number(&writer, SX_REALM_JOB, SX_STORE_ROW_MAX - 1, "key", 5),
+                 PMIX_SUCCESS);
+    cr_expect_eq(test_number(&writer.view, SX_REALM_JOB, SX_STORE_ROW_MAX - 1, "key"), 5);
+    sx_store_destroy(&writer);
+}
+
+Test(store, a_renewed_store_has_all_values_no_garbage_and_names_its_successor)
+{
+    struct sx_store_writer writer;
+    struct sx_store old, new;
+
+    test_store_create(&writer, 8, 1 << 20, false);
+    test_attach(&old, &writer);
+    for (uint64_t n = 0; n < 20; n++) {
+        for (uint32_t row = 0; row < 8; row++) {
+            cr_assert_eq(test_put_text(&writer, row, "text", 100, n * 8 + row), PMIX_SUCCESS);
+        }
+        cr_assert_eq(test_put_text(&writer, SX_ROW_JOB, "job", 50, n), PMIX_SUCCESS);
+    }
+    cr_assert_eq(test_put_text(&writer, 3, "dead", 50, 1), PMIX_SUCCESS);
+    cr_assert_eq(sx_store_unset(&writer, SX_REALM_JOB, 3, "dead"), PMIX_SUCCESS);
+    cr_assert_eq(sx_store_unset(&writer, SX_REALM_JOB, 0, "text"), PMIX_SUCCESS);
+    cr_assert_eq(sx_store_successor(&old), 0);
+    cr_assert_eq(sx_store_renew(&writer), PMIX_SUCCESS);
+    cr_expect_eq(writer.generation, 2);
+    cr_expect_eq(writer.garbage_bytes, 0);
+    cr_expect_eq(sx_store_successor(&old), 2);
+    test_attach(&new, &writer);
+    cr_expect_eq(sx_segment_header(&new.seg)->generation, 2);
+    cr_expect_eq(sx_store_successor(&new), 0);
+    for (uint32_t row = 1; row < 8; row++) {
+        cr_expect_eq(test_text_at(&new, row, "text"), 19 * 8 + row);
+        cr_expect_eq(test_text_at(&old, row, "text"), 19 * 8 + row, "the old one stays readable");
+    }
+    cr_expect_eq(test_text_at(&new, 0, "text"), UINT64_MAX);
+    cr_expect_eq(test_text_at(&new, SX_ROW_JOB, "job"), 19);
+    cr_expect_eq(sx_store_column(&new, SX_REALM_JOB, "dead", 4), 0, "a dead column is dropped");
+    sx_store_detach(&old);
+    sx_store_detach(&new);
+    sx_store_destroy(&writer);
+}
+
+Test(store, garbage_beyond_half_is_left_behind)
+{
+    struct sx_store_writer writer;
+
+    test_store_create(&writer, 8, 16 << 20, false);
+    for (uint64_t n = 0; n < 100000 && writer.generation < 4; n++) {
+        cr_assert_eq(test_put_text(&writer, n % 8, "text", 100, n), PMIX_SUCCESS);
+        cr_assert_leq(writer.garbage_bytes, UINT64_C(64) << 10 | 1023);
+    }
+    cr_expect_eq(writer.generation, 4);
+    cr_expect_eq(writer.view.seg.size_bytes, 16 << 20, "garbage does not make a store larger");
+    sx_store_destroy(&writer);
+}
+
+Test(store, a_full_store_doubles)
+{
+    struct sx_store_writer writer;
+    char key[32];
+
+    test_store_create(&writer, 2, 64 << 10, false);
+    for (uint64_t i = 0; i < 5000; i++) {
+        snprintf(key, sizeof(key), "key.%" PRIu64, i);
+        cr_assert_eq(test_put_text(&writer, (uint32_t)(i % 2), key, 200, i), PMIX_SUCCESS);
+    }
+    cr_expect_gt(writer.generation, 1);
+    cr_expect_geq(writer.view.seg.size_bytes, 1 << 20);
+    for (uint64_t i = 0; i < 5000; i++) {
+        snprintf(key, sizeof(key), "key.%" PRIu64, i);
+        cr_assert_eq(test_text_at(&writer.view, (uint32_t)(i % 2), key), i);
+    }
+    sx_store_destroy(&writer);
+}
+
+Test(store, a_private_store_keeps_its_old_generations_until_destroy)
+{
+    struct sx_store_writer writer;
+    struct sx_store views[8];
+    size_t count = 0;
+    int fd;
+
+    test_store_create(&writer, 2, 64 << 10, true);
+    cr_expect_eq(sx_segment_share(&writer.view.seg, &fd), PMIX_ERR_NOT_SUPPORTED);
+    for (uint64_t n = 0; count < SX_COUNT(views); n++) {
+        cr_assert_lt(n, 1000000);
+        cr_assert_eq(test_put_text(&writer, 0, "text", 1000, n), PMIX_SUCCESS);
+        if (writer.generation > count) {
+            views[count++] = writer.view;
+        }
+    }
+    for (size_t i = 0; i < SX_COUNT(views); i++) {
+        cr_expect_neq(test_text_at(&views[i], 0, "text"), UINT64_MAX);
+        cr_expect_eq(sx_store_successor(&views[i]), i + 1 < SX_COUNT(views) ? i + 2 : 0);
+    }
+    sx_store_destroy(&writer);
+    sx_store_destroy(&writer);
+}
+
+/* A long random walk, compared with a plain table. */
+Test(store, behaves_as_a_table_would)
+{
+    enum { KEYS = 37, ROWS = 70, STEPS = 60000 };
+    static uint64_t model[KEYS][ROWS + 1];
+    struct sx_store_writer writer;
+    struct sx_store reader;
+    uint64_t generation = 0;
+    char key[32];
+
+    srand(42);
+    memset(model, 0xff, sizeof(model));
+    test_store_create(&writer, 3, 64 << 10, false);
+    reader = SX_STORE_NULL;
+    for (unsigned step = 0; step < STEPS; step++) {
+        const unsigned k = (unsigned)rand() % KEYS, r = (unsigned)rand() % (ROWS + 1);
+        const uint32_t row = r == ROWS ? SX_ROW_JOB : r;
+        snprintf(key, sizeof(key), "key.%u", k);
+        if (generation != writer.generation) {
+            sx_store_detach(&reader);
+            test_attach(&reader, &writer);
+            generation = writer.generation;
+        }
+        cr_assert_eq(test_text_at(&reader, row, key), model[k][r], "step %u", step);
+        if (rand() % 4 == 0) {
+            cr_assert_eq(sx_store_unset(&writer, SX_REALM_JOB, row, key),
+                         model[k][r] == UINT64_MAX ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS);
+            model[k][r] = UINT64_MAX;
+        } else {
+            model[k][r] = (uint64_t)rand() % 1000;
+            cr_assert_eq(test_put_text(&writer, row, key, 24 + model[k][r] % 90, model[k][r]),
+                         PMIX_SUCCESS);
+        }
+        if (generation == writer.generation) {
+            cr_assert_eq(test_text_at(&reader, row, key), model[k][r], "step %u", step);
+        }
+    }
+    cr_expect_gt(writer.generation, 3);
+    sx_store_detach(&reader);
+    sx_store_destroy(&writer);
+}
