@@ -22,14 +22,11 @@ static pmix_proc_t me;
 
 static void begin(void)
 {
-    static char path[4096];
+    static const char path[] = SHMIX_TESTS_FOLDER "/system/two_packages.xml";
 
     unsetenv("PMIX_NAMESPACE");
     unsetenv("SHMIX_SERVER_FD");
     unsetenv("SHMIX_SERVER_URI");
-    snprintf(path, sizeof(path), "%s", __FILE__);
-    *strrchr(path, '/') = '\0';
-    strcat(path, "/../../system/two_packages.xml");
     cr_assert_eq(access(path, R_OK), 0, "%s cannot be read", path);
     setenv("HWLOC_XMLFILE", path, 1);
     cr_assert_eq(PMIx_Init(&me, NULL, 0), PMIX_ERR_UNREACH);
