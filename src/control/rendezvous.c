@@ -107,8 +107,20 @@ static pmix_status_t fail_with(const char *dir, int err, const char *doing)
 
 /* ---- what killed servers left ------------------------------------------------------------- */
 
-/* True when nobody listens at the socket in @dir_fd; *ret_there tells whether there is one. */
-static bool is_deserted(int dir_fd, bool *ret_there)
+/* The process that made the socket at the other end of @fd listen is @pid, which has ended: the
+ * kernel keeps the number of the one that listened, and 0 stands for one of another container.  Its
+ * io_uring may still be on its way out, or a child of its have the socket: nobody accepts. */
+static bool listener_was(int fd, pid_t pid)
+{
+    struct ucred cred;
+    socklen_t size = sizeof(cred);
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.pid == pid;
+}
+
+/* True when nobody serves at the socket in @dir_fd, which process @gone_pid seems to have made;
+ * *ret_there tells whether there is one. */
+static bool is_deserted(int dir_fd, pid_t gone_pid, bool *ret_there)
 {
     struct sockaddr_un address;
     struct stat st;
@@ -126,7 +138,8 @@ static bool is_deserted(int dir_fd, bool *ret_there)
         return false;
     }
     (void)make_address(&address, dir_fd, SOCKET_NAME);
-    const bool deserted = connect_address(fd, &address) == ECONNREFUSED;
+    const int err = connect_address(fd, &address);
+    const bool deserted = err == ECONNREFUSED || (err == 0 && listener_was(fd, gone_pid));
 
     close(fd);
     return deserted;
@@ -153,7 +166,8 @@ static void remove_if_stale(int parent_fd, const char *name, uid_t uid)
         return;
     }
     if (fstat(dir_fd, &st) == 0 && (st.st_uid == uid || st.st_uid == geteuid()) &&
-        is_deserted(dir_fd, &there) && (there || time(NULL) - st.st_mtime > SX_STALE_AGE_SEC)) {
+        is_deserted(dir_fd, name_pid, &there) &&
+        (there || time(NULL) - st.st_mtime > SX_STALE_AGE_SEC)) {
         unlinkat(dir_fd, SOCKET_NAME, 0);
         if (unlinkat(parent_fd, name, AT_REMOVEDIR) == 0) {
             sx_log(SX_LOG_INFO, "removed '%s', left by a server that was killed", name);

@@ -537,6 +537,41 @@ Test(rendezvous, the_next_server_removes_what_a_killed_one_left, .init = make_ba
     sx_rendezvous_close(&live);
 }
 
+/* As open_and_die, but the socket goes on listening, held by a child that lives until the end of a
+ * pipe: so it is with an io_uring that is torn down after its process has been reaped. */
+static int open_and_die_held(const void *arg)
+{
+    const int *const hold = arg;
+
+    if (open_and_die(NULL) != 0) {
+        return 1;
+    }
+    if (fork() == 0) {
+        char byte;
+
+        close(hold[1]);
+        _exit(read(hold[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    return 0;
+}
+
+Test(rendezvous, a_killed_server_whose_socket_still_listens_is_removed_too, .init = make_base,
+     .fini = remove_base)
+{
+    const struct sx_rendezvous_options options = options_for(base);
+    struct sx_rendezvous next;
+    int hold[2];
+
+    cr_assert_eq(pipe(hold), 0);
+    cr_assert_eq(run_as(geteuid(), open_and_die_held, hold), 0);
+    cr_assert_eq(count_entries(base), 1);
+    cr_assert_eq(sx_rendezvous_open(&next, &options), PMIX_SUCCESS);
+    cr_expect_eq(count_entries(base), 1, "its own directory alone");
+    sx_rendezvous_close(&next);
+    close(hold[1]);
+    close(hold[0]);
+}
+
 static int close_in_child(const void *arg)
 {
     struct sx_rendezvous copy = *(const struct sx_rendezvous *)arg;
