@@ -8,7 +8,7 @@
 #include "cli/mem.h"
 #include "cli/run.h"
 #include "cli/run_help.h"
-#include "cli/run_options.h"
+#include "cli/run_words.h"
 #include "cli/say.h"
 
 static const struct verb {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* run.c - everything a job needs, in the order in which it is made, and back.
  *
- *   options, program, library      whatever is wrong with the command line is told before anything
+ *   options, programs, library     whatever is wrong with the command line is told before anything
  *                                  exists
  *   signals, janitor               while there is one thread and nothing to lose
  *   limits, directory, machine     each may refuse with a reason
@@ -46,8 +46,8 @@ struct run {
     struct sx_run_machine machine;
     struct sx_run_host host;
     struct rlimit files;
-    char *path, *lib_dir;
-    char **env;
+    struct sx_run_program *programs; /* one an application */
+    char *lib_dir;
     char shm_part[16]; /* ".1a2b3c4d.": in the names of Open MPI's files of this job */
     int signal_fd;
     bool hup_ignored;
@@ -98,33 +98,35 @@ static bool standard_fds_open(void)
     return fd >= 0;
 }
 
-static int find_program(struct run *run)
+static int find_programs(struct run *run)
 {
-    char message[SX_RUN_MESSAGE_MAX], exe[PATH_MAX] = "";
-    const char *path = getenv("PATH");
-    int code;
+    char message[SX_RUN_MESSAGE_MAX];
 
-    for (size_t i = 0; i < run->options.env_count; i++) {
-        if (strncmp(run->options.env[i], "PATH=", 5) == 0) {
-            path = run->options.env[i] + 5;
+    run->programs = sx_cli_calloc(run->options.app_count, sizeof(*run->programs));
+    for (uint32_t i = 0; i < run->options.app_count; i++) {
+        const int code = sx_run_program_init(&run->programs[i], &run->options.apps[i], message);
+
+        if (code != 0) {
+            sx_say("%s", message);
+            return code;
         }
     }
-    code = sx_run_program_find(run->options.program[0], run->options.wdir, path, &run->path,
-                               message);
-    if (code != 0) {
-        sx_say("%s", message);
-        return code;
-    }
+    return 0;
+}
+
+static bool find_library(struct run *run)
+{
+    char message[SX_RUN_MESSAGE_MAX], exe[PATH_MAX] = "";
+
     if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0) {
         sx_say("cannot read /proc/self/exe (%s): is /proc mounted?", strerror(errno));
-        return SX_EXIT_FAILURE;
+        return false;
     }
     run->lib_dir = sx_run_env_lib_dir(exe, message);
     if (run->lib_dir == NULL) {
         sx_say("%s", message);
-        return SX_EXIT_FAILURE;
     }
-    return 0;
+    return run->lib_dir != NULL;
 }
 
 static bool open_signals(struct run *run)
@@ -207,8 +209,10 @@ static bool start_server(struct run *run)
         sx_say("%s", message);
         return false;
     }
-    run->env = sx_run_env_build(environ, &run->options, run->lib_dir,
-                                run->options.rank_count > run->machine.cpu_count);
+    for (uint32_t i = 0; i < run->options.app_count; i++) {
+        run->programs[i].env = sx_run_env_build(environ, &run->options.apps[i], run->lib_dir,
+                                                run->options.rank_count > run->machine.cpu_count);
+    }
     return true;
 }
 
@@ -220,8 +224,7 @@ static int run_job(struct run *run)
         .janitor = &run->janitor,
         .host = &run->host,
         .nspace = run->session.nspace,
-        .path = run->path,
-        .env = run->env,
+        .programs = run->programs,
         .files = run->files,
         .keep_hup_ignored = run->hup_ignored,
         .signal_fd = run->signal_fd,
@@ -241,11 +244,11 @@ static int run_all(struct run *run)
                errno == EMFILE ? "; raise the limit of open files (ulimit -n)" : "");
         return SX_EXIT_FAILURE;
     }
-    code = find_program(run);
+    code = find_programs(run);
     if (code != 0) {
         return code;
     }
-    if (!raise_limit(run)) {
+    if (!find_library(run) || !raise_limit(run)) {
         return SX_EXIT_FAILURE;
     }
     why = sx_janitor_init(&run->janitor);
@@ -266,9 +269,11 @@ static void run_deinit(struct run *run)
     sx_session_deinit(&run->session);
     shm_files_remove(run);
     sx_janitor_deinit(&run->janitor);
-    sx_run_env_free(run->env);
+    for (uint32_t i = 0; run->programs != NULL && i < run->options.app_count; i++) {
+        sx_run_program_deinit(&run->programs[i]);
+    }
+    free(run->programs);
     free(run->lib_dir);
-    free(run->path);
     if (run->signal_fd >= 0) {
         close(run->signal_fd);
     }

@@ -172,8 +172,8 @@ static void put_default(char ***env, const char *name, const char *value)
     }
 }
 
-char **sx_run_env_build(char *const *outer, const struct sx_run_options *options,
-                        const char *lib_dir, bool oversubscribed)
+char **sx_run_env_build(char *const *outer, const struct sx_run_app *app, const char *lib_dir,
+                        bool oversubscribed)
 {
     char **env = sx_run_env_copy(outer), *path;
     const char *former;
@@ -188,8 +188,8 @@ char **sx_run_env_build(char *const *outer, const struct sx_run_options *options
         /* Else ranks without a CPU of their own spin while the one they wait for cannot run. */
         put_default(&env, "OMPI_MCA_mpi_oversubscribe", "1");
     }
-    for (size_t i = 0; i < options->env_count; i++) {
-        put_word(&env, options->env[i]);
+    for (size_t i = 0; i < app->env_count; i++) {
+        put_word(&env, app->env[i]);
     }
     former = sx_run_env_get(env, "LD_LIBRARY_PATH");
     path = former == NULL || former[0] == '\0' ? sx_cli_strdup(lib_dir)

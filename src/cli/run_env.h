@@ -24,11 +24,11 @@ void sx_run_env_put(char ***env, const char *name, const char *value);
  * for those that mpirun sets, if mpirun set them. */
 void sx_run_env_drop_outer(char **env);
 
-/* What all ranks share: @outer without the remains of an outer job, what Open MPI 4.1 needs to
- * take the part of a client (the user's own values win), the user's --env, and @lib_dir first in
- * LD_LIBRARY_PATH.  @oversubscribed: there are more ranks than CPUs. */
-char **sx_run_env_build(char *const *outer, const struct sx_run_options *options,
-                        const char *lib_dir, bool oversubscribed);
+/* What the ranks of @app share: @outer without the remains of an outer job, what Open MPI 4.1
+ * needs to take the part of a client (the user's own values win), the user's --env, and @lib_dir
+ * first in LD_LIBRARY_PATH.  @oversubscribed: there are more ranks than CPUs. */
+char **sx_run_env_build(char *const *outer, const struct sx_run_app *app, const char *lib_dir,
+                        bool oversubscribed);
 
 /* The directory with this build's libpmix.so.2, seen from the command's own file @exe: ../lib,
  * ../lib/MULTIARCH, ../lib64.  Return: malloc'ed, or NULL with one line in @message. */

@@ -252,6 +252,47 @@ static pmix_status_t serve(struct sx_run_host *host, const struct sx_session *se
     return status;
 }
 
+/* The ranks of all applications whose set is that of application @index.  Return: their number; 0
+ * when it has none, or an earlier application has named it. */
+static size_t set_members(const struct sx_run_host *host, const struct sx_run_options *options,
+                          uint32_t index, pmix_proc_t *members)
+{
+    const char *name = options->apps[index].pset;
+    size_t count = 0;
+
+    for (uint32_t i = 0; name != NULL && i < options->app_count; i++) {
+        const struct sx_run_app *app = &options->apps[i];
+
+        if (app->pset == NULL || strcmp(app->pset, name) != 0) {
+            continue;
+        }
+        if (i < index) {
+            return 0;
+        }
+        for (uint32_t n = 0; n < app->rank_count; n++) {
+            proc_load(&members[count++], host->nspace, app->first_rank + n);
+        }
+    }
+    return count;
+}
+
+static pmix_status_t define_sets(const struct sx_run_host *host,
+                                 const struct sx_run_options *options)
+{
+    pmix_proc_t *members = sx_cli_calloc(host->rank_count, sizeof(*members));
+    pmix_status_t status = PMIX_SUCCESS;
+
+    for (uint32_t i = 0; i < options->app_count && status == PMIX_SUCCESS; i++) {
+        const size_t count = set_members(host, options, i, members);
+
+        if (count > 0) {
+            status = PMIx_server_define_process_set(members, count, options->apps[i].pset);
+        }
+    }
+    free(members);
+    return status;
+}
+
 static bool start(struct sx_run_host *host, struct sx_run_job_facts *facts, char *message)
 {
     const char *what = "start";
@@ -265,6 +306,10 @@ static bool start(struct sx_run_host *host, struct sx_run_job_facts *facts, char
         what = "register the ranks";
         status = register_clients(host);
     }
+    if (status == PMIX_SUCCESS) {
+        what = "define the process sets";
+        status = define_sets(host, facts->options);
+    }
     if (status != PMIX_SUCCESS) {
         snprintf(message, SX_RUN_MESSAGE_MAX, "the PMIx server could not %s: %s; SHMIX_LOG=info "
                  "tells more", what, PMIx_Error_string(status));
@@ -273,12 +318,28 @@ static bool start(struct sx_run_host *host, struct sx_run_job_facts *facts, char
     return true;
 }
 
+/* Where the ranks of each application start. */
+static char **wdirs_make(const struct sx_run_options *options)
+{
+    char **wdirs = sx_cli_calloc(options->app_count, sizeof(*wdirs));
+
+    for (uint32_t i = 0; i < options->app_count; i++) {
+        const char *wdir = options->apps[i].wdir;
+
+        wdirs[i] = realpath(wdir == NULL ? "." : wdir, NULL);
+        if (wdirs[i] == NULL) {
+            wdirs[i] = sx_cli_strdup(wdir == NULL ? "." : wdir);
+        }
+    }
+    return wdirs;
+}
+
 bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *options,
                       const struct sx_run_machine *machine, const struct sx_session *session,
                       char message[SX_RUN_MESSAGE_MAX])
 {
     struct sx_run_job_facts facts = { .options = options, .machine = machine, .session = session };
-    char name[HOST_NAME_MAX + 1] = "", *wdir, *server_nspace;
+    char name[HOST_NAME_MAX + 1] = "", *server_nspace;
     bool ok;
 
     *host = (struct sx_run_host){ .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
@@ -295,13 +356,15 @@ bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *opt
     if (gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') {
         snprintf(name, sizeof(name), "localhost");
     }
-    wdir = realpath(options->wdir == NULL ? "." : options->wdir, NULL);
     server_nspace = sx_cli_printf("%s.server", session->nspace);
     facts.host = name;
-    facts.wdir = wdir == NULL ? "." : wdir;
+    facts.wdirs = wdirs_make(options);
     facts.server_nspace = server_nspace;
     ok = start(host, &facts, message);
-    free(wdir);
+    for (uint32_t i = 0; i < options->app_count; i++) {
+        free(facts.wdirs[i]);
+    }
+    free(facts.wdirs);
     free(server_nspace);
     return ok;
 }

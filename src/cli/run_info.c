@@ -16,7 +16,7 @@
 #include "base/value.h"
 #include "cli/say.h"
 
-#define TOP_MAX 64   /* values of session, job and node, and the arrays of app and node */
+#define TOP_MAX 64   /* values of session, job and node, and the array of the node */
 #define NODE_MAX 24
 #define APP_MAX 12
 #define RANK_MAX 16
@@ -114,6 +114,21 @@ char *sx_run_info_command(char *const *argv)
     return text;
 }
 
+char *sx_run_info_commands(const struct sx_run_options *options)
+{
+    char *text = sx_run_info_command(options->apps[0].program);
+
+    for (uint32_t i = 1; i < options->app_count; i++) {
+        char *next = sx_run_info_command(options->apps[i].program);
+        char *both = sx_cli_printf("%s : %s", text, next);
+
+        free(text);
+        free(next);
+        text = both;
+    }
+    return text;
+}
+
 /* The cpusets of all ranks in the order of the ranks, with ':' between them. */
 static char *local_cpusets(const struct sx_run_machine *machine)
 {
@@ -163,29 +178,30 @@ static void add_node_values(struct bag *bag, const struct sx_run_job_facts *fact
     }
 }
 
-static struct bag app_bag(const struct sx_run_job_facts *facts)
+static struct bag app_bag(const struct sx_run_job_facts *facts, uint32_t index)
 {
+    const struct sx_run_app *app = &facts->options->apps[index];
     struct bag bag = bag_new(APP_MAX);
 
-    add_u32(&bag, PMIX_APPNUM, 0); /* first: it says whose values follow */
-    add_u32(&bag, PMIX_APP_SIZE, facts->options->rank_count);
-    add_rank(&bag, PMIX_APPLDR, 0);
-    add_string(&bag, PMIX_WDIR, facts->wdir);
-    add(&bag, PMIX_APP_ARGV, PMIX_STRING)->data.string =
-        sx_run_info_command(facts->options->program);
+    add_u32(&bag, PMIX_APPNUM, index); /* first: it says whose values follow */
+    add_u32(&bag, PMIX_APP_SIZE, app->rank_count);
+    add_rank(&bag, PMIX_APPLDR, app->first_rank);
+    add_string(&bag, PMIX_WDIR, facts->wdirs[index]);
+    add(&bag, PMIX_APP_ARGV, PMIX_STRING)->data.string = sx_run_info_command(app->program);
     return bag;
 }
 
 static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank)
 {
     const struct sx_run_place *place = &facts->machine->places[rank];
+    const struct sx_run_app *app = sx_run_options_app(facts->options, rank);
     struct bag bag = bag_new(RANK_MAX);
 
     add_rank(&bag, PMIX_RANK, rank); /* first: it says whose values follow */
-    add_u32(&bag, PMIX_APPNUM, 0);
-    add_rank(&bag, PMIX_APPLDR, 0);
+    add_u32(&bag, PMIX_APPNUM, (uint32_t)(app - facts->options->apps));
+    add_rank(&bag, PMIX_APPLDR, app->first_rank);
     add_rank(&bag, PMIX_GLOBAL_RANK, rank);
-    add_rank(&bag, PMIX_APP_RANK, rank);
+    add_rank(&bag, PMIX_APP_RANK, rank - app->first_rank);
     add_u16(&bag, PMIX_LOCAL_RANK, (uint16_t)rank);
     add_u16(&bag, PMIX_NODE_RANK, (uint16_t)rank);
     add_u32(&bag, PMIX_NODEID, 0);
@@ -216,7 +232,7 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
     add_u32(bag, PMIX_UNIV_SIZE, count);
     add_u32(bag, PMIX_JOB_SIZE, count);
     add_u32(bag, PMIX_MAX_PROCS, count);
-    add_u32(bag, PMIX_JOB_NUM_APPS, 1);
+    add_u32(bag, PMIX_JOB_NUM_APPS, facts->options->app_count);
     add_u32(bag, PMIX_NUM_NODES, 1);
     add_rank(bag, PMIX_NPROC_OFFSET, 0);
     add_string(bag, PMIX_NODE_LIST, facts->host);
@@ -227,8 +243,7 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
     add_string(bag, PMIX_MAPBY, "slot");
     add_string(bag, PMIX_RANKBY, "slot");
     add_string(bag, PMIX_BINDTO, sx_run_bind_name(facts->options->bind));
-    add(bag, PMIX_CMD_LINE, PMIX_STRING)->data.string =
-        sx_run_info_command(facts->options->program);
+    add(bag, PMIX_CMD_LINE, PMIX_STRING)->data.string = sx_run_info_commands(facts->options);
     if (facts->machine->xml != NULL) {
         add_string(bag, PMIX_LOCAL_TOPO, facts->machine->xml);
         add_string(bag, PMIX_HWLOC_XML_V2, facts->machine->xml);
@@ -237,14 +252,16 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
 
 pmix_info_t *sx_run_info_build(const struct sx_run_job_facts *facts, size_t *ret_count)
 {
-    const uint32_t rank_count = facts->options->rank_count;
-    struct bag top = bag_new(TOP_MAX + rank_count), node = bag_new(NODE_MAX);
+    const uint32_t rank_count = facts->options->rank_count, app_count = facts->options->app_count;
+    struct bag top = bag_new(TOP_MAX + app_count + rank_count), node = bag_new(NODE_MAX);
     char *peers = sx_run_info_peers(rank_count);
 
     add_job_values(&top, facts);
     add_node_values(&top, facts, peers);
     add_procs(&top, facts);
-    add_bag(&top, PMIX_APP_INFO_ARRAY, app_bag(facts));
+    for (uint32_t i = 0; i < app_count; i++) {
+        add_bag(&top, PMIX_APP_INFO_ARRAY, app_bag(facts, i));
+    }
     add_node_values(&node, facts, peers);
     add_bag(&top, PMIX_NODE_INFO_ARRAY, node);
     for (uint32_t rank = 0; rank < rank_count; rank++) {

@@ -3,7 +3,7 @@
 /* run_info.h - what the server is told about the job: every reserved key that makes sense on one
  * node, with the types that clients unload (Open MPI takes another integer type for an error).
  *
- * The array holds session, job and node values, one PMIX_APP_INFO_ARRAY, one
+ * The array holds session, job and node values, one PMIX_APP_INFO_ARRAY an application, one
  * PMIX_NODE_INFO_ARRAY and one PMIX_PROC_DATA a rank.  Its size and the time to build it grow
  * with the number of ranks. */
 #ifndef SX_CLI_RUN_INFO_H
@@ -20,7 +20,7 @@ struct sx_run_job_facts {
     const struct sx_run_machine *machine;
     const struct sx_session *session;
     const char *host;
-    const char *wdir;          /* where the ranks start, absolute */
+    char **wdirs;              /* where the ranks of each application start, absolute */
     const char *server_nspace;
     const char *node_map;      /* of PMIx_generate_regex */
     const char *proc_map;      /* of PMIx_generate_ppn */
@@ -35,5 +35,8 @@ char *sx_run_info_peers(uint32_t rank_count);
 
 /* A command line in one string, words with blanks in quotes; malloc'ed. */
 char *sx_run_info_command(char *const *argv);
+
+/* Those of all applications, with " : " between them; malloc'ed. */
+char *sx_run_info_commands(const struct sx_run_options *options);
 
 #endif

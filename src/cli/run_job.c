@@ -194,10 +194,18 @@ static int connect_rank(struct job *job, uint32_t rank, int fds[3])
     return why;
 }
 
+static const struct sx_run_program *program_of(const struct job *job, uint32_t rank)
+{
+    const struct sx_run_options *options = job->setup->options;
+
+    return &job->setup->programs[sx_run_options_app(options, rank) - options->apps];
+}
+
 static void spawn_one(struct job *job)
 {
     const uint32_t rank = job->spawned;
-    char **env = sx_run_env_copy(job->setup->env), message[SX_RUN_MESSAGE_MAX];
+    const struct sx_run_program *program = program_of(job, rank);
+    char **env = sx_run_env_copy(program->env), message[SX_RUN_MESSAGE_MAX];
     pid_t pid = -1;
     int fds[3], why;
 
@@ -209,7 +217,12 @@ static void spawn_one(struct job *job)
     } else if (!sx_run_host_setup_fork(job->setup->host, rank, &env, message)) {
         job_end(job, SX_EXIT_FAILURE, SIGTERM, GRACE_NS, "%s", message);
     } else {
-        pid = sx_run_spawn_rank(&job->spawn, rank, env, &job->setup->machine->places[rank], fds);
+        const struct sx_run_spawn_rank start = {
+            .rank = rank, .program = program, .place = &job->setup->machine->places[rank],
+            .env = env, .fds = fds,
+        };
+
+        pid = sx_run_spawn_rank(&job->spawn, &start);
         if (pid < 0) {
             why = errno;
             job_end(job, SX_EXIT_FAILURE, SIGTERM, GRACE_NS, "cannot start rank %u: fork: %s%s",
@@ -265,12 +278,13 @@ static void report_read(void *arg, uint32_t events)
     }
     while ((got = read(fd, &failure, sizeof(failure))) == (ssize_t)sizeof(failure)) {
         const char *stage = failure.stage < SX_COUNT(stages) ? stages[failure.stage] : "start";
+        const struct sx_run_program *program = program_of(job, failure.rank);
 
         job_end(job, failure.stage != SX_RUN_SPAWN_EXEC ? SX_EXIT_FAILURE
                      : failure.error == ENOENT          ? SX_EXIT_NOT_FOUND
                                                         : SX_EXIT_NOT_EXECUTABLE,
                 SIGTERM, GRACE_NS, "cannot start rank %u: could not %s '%s': %s%s", failure.rank,
-                stage, failure.stage == SX_RUN_SPAWN_WDIR ? job->spawn.wdir : job->spawn.path,
+                stage, failure.stage == SX_RUN_SPAWN_WDIR ? program->wdir : program->path,
                 strerror(failure.error),
                 failure.stage == SX_RUN_SPAWN_EXEC && failure.error == ENOENT
                     ? " (is the interpreter that its first line names installed?)" : "");
@@ -617,7 +631,6 @@ static void job_init(struct job *job, const struct sx_run_job_setup *setup)
 {
     const struct sx_run_options *options = setup->options;
     const uint32_t count = options->rank_count;
-    size_t words = 0;
 
     *job = (struct job){ .setup = setup, .loop = SX_RUN_LOOP_NULL, .null_fd = -1 };
     job->reports.fd = job->signals.fd = job->aborts.fd = -1;
@@ -631,19 +644,10 @@ static void job_init(struct job *job, const struct sx_run_job_setup *setup)
     }
     job->rank_of_pid = sx_cli_calloc(job->rank_of_pid_mask, sizeof(*job->rank_of_pid));
     job->rank_of_pid_mask--;
-    while (options->program[words] != NULL) {
-        words++;
-    }
-    job->spawn = (struct sx_run_spawn){ .path = setup->path, .argv = options->program,
-                                        .wdir = options->wdir, .files = setup->files,
+    job->spawn = (struct sx_run_spawn){ .files = setup->files,
                                         .keep_hup_ignored = setup->keep_hup_ignored,
                                         .report_fd = -1, .launcher = getpid(),
                                         .janitor = setup->janitor };
-    /* sh PATH ARGS: what execvp does with a script that does not name its interpreter. */
-    job->spawn.sh_argv = sx_cli_calloc(words + 2, sizeof(char *));
-    memcpy(&job->spawn.sh_argv[1], options->program, words * sizeof(char *));
-    job->spawn.sh_argv[0] = sx_cli_strdup("sh");
-    job->spawn.sh_argv[1] = sx_cli_strdup(setup->path);
     job->timeout_ns = options->timeout_ns == 0 ? SX_DEADLINE_NEVER
                                                : sx_deadline_ns(sx_now_ns(), options->timeout_ns);
     job->drain_ns = job->reaction_ns = SX_DEADLINE_NEVER;
@@ -673,9 +677,6 @@ static void job_deinit(struct job *job)
         close(job->spawn.report_fd);
     }
     sx_run_loop_deinit(&job->loop);
-    free(job->spawn.sh_argv[0]);
-    free(job->spawn.sh_argv[1]);
-    free(job->spawn.sh_argv);
     free(job->rank_of_pid);
     free(job->ranks);
 }

@@ -16,6 +16,7 @@
 #include "cli/run_host.h"
 #include "cli/run_options.h"
 #include "cli/run_place.h"
+#include "cli/run_program.h"
 
 #define SX_RUN_EXIT_TIMEOUT 124
 #define SX_RUN_EXIT_SIGNAL 128 /* plus the signal */
@@ -26,8 +27,7 @@ struct sx_run_job_setup {
     struct sx_janitor *janitor;
     struct sx_run_host *host;
     const char *nspace;
-    const char *path;      /* of the program */
-    char **env;            /* what all ranks share */
+    const struct sx_run_program *programs; /* one an application */
     struct rlimit files;   /* the user's own limit, which the ranks get */
     bool keep_hup_ignored;
     int signal_fd;         /* all signals of sx_run_job_signals, blocked by the caller */

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <pmix_common.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +14,8 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "cli/run_words.h"
 #include "cli/say.h"
-
-#define WORD_MAX 64 /* longer words are not compared for likeness */
 
 static const char *const bind_names[] = {
     [SX_RUN_BIND_NONE] = "none",
@@ -60,6 +60,12 @@ static bool parse_number(const char *text, uint64_t max, uint64_t *ret)
     return true;
 }
 
+/* The application whose options are being read. */
+static struct sx_run_app *app_of(struct sx_run_options *options)
+{
+    return &options->apps[options->app_count - 1];
+}
+
 static bool set_ranks(struct sx_run_options *options, const char *value, char *message)
 {
     uint64_t number;
@@ -68,7 +74,7 @@ static bool set_ranks(struct sx_run_options *options, const char *value, char *m
         return refuse(message, "-n wants a number of ranks from 1 to %u, not '%.80s'",
                       SX_RUN_RANKS_MAX, value);
     }
-    options->rank_count = (uint32_t)number;
+    app_of(options)->rank_count = (uint32_t)number;
     return true;
 }
 
@@ -85,6 +91,8 @@ static bool set_bind(struct sx_run_options *options, const char *value, char *me
 
 static bool set_env(struct sx_run_options *options, const char *value, char *message)
 {
+    struct sx_run_app *app = app_of(options);
+
     if (value[0] == '\0' || value[0] == '=') {
         return refuse(message, "--env wants NAME or NAME=VALUE, not '%.80s'", value);
     }
@@ -92,8 +100,8 @@ static bool set_env(struct sx_run_options *options, const char *value, char *mes
         return refuse(message, "--env %.80s: this variable is not set here, so there is nothing to "
                       "pass on; give it a value (--env %.80s=VALUE)", value, value);
     }
-    options->env = sx_cli_realloc(options->env, options->env_count + 1, sizeof(*options->env));
-    options->env[options->env_count++] = value;
+    app->env = sx_cli_realloc(app->env, app->env_count + 1, sizeof(*app->env));
+    app->env[app->env_count++] = value;
     return true;
 }
 
@@ -102,7 +110,17 @@ static bool set_wdir(struct sx_run_options *options, const char *value, char *me
     if (value[0] == '\0') {
         return refuse(message, "--wdir wants the directory in which the ranks start");
     }
-    options->wdir = value;
+    app_of(options)->wdir = value;
+    return true;
+}
+
+static bool set_pset(struct sx_run_options *options, const char *value, char *message)
+{
+    if (value[0] == '\0' || strlen(value) > PMIX_MAX_KEYLEN) {
+        return refuse(message, "--pset wants a name of 1 to %d characters for a process set, not "
+                      "'%.80s'", PMIX_MAX_KEYLEN, value);
+    }
+    app_of(options)->pset = value;
     return true;
 }
 
@@ -166,90 +184,39 @@ static bool set_version(struct sx_run_options *options, const char *value, char 
 static const struct option_row {
     const char *name;
     bool has_value;
+    bool of_app; /* else of the job */
     bool (*set)(struct sx_run_options *options, const char *value, char *message);
 } option_rows[] = {
-    { "-n", true, set_ranks },
-    { "--bind-to", true, set_bind },
-    { "--env", true, set_env },
-    { "--wdir", true, set_wdir },
-    { "--timeout", true, set_timeout },
-    { "--stdin", true, set_stdin },
-    { "--tag-output", false, set_tag_output },
-    { "--help", false, set_help },
-    { "--version", false, set_version },
-    { "-h", false, set_help },
-    { "-V", false, set_version },
+    { "-n", true, true, set_ranks },
+    { "--env", true, true, set_env },
+    { "--wdir", true, true, set_wdir },
+    { "--pset", true, true, set_pset },
+    { "--bind-to", true, false, set_bind },
+    { "--timeout", true, false, set_timeout },
+    { "--stdin", true, false, set_stdin },
+    { "--tag-output", false, false, set_tag_output },
+    { "--help", false, false, set_help },
+    { "--version", false, false, set_version },
+    { "-h", false, false, set_help },
+    { "-V", false, false, set_version },
 };
-
-/* What users of mpirun and srun type out of habit. */
-static const struct habit {
-    const char *word, *meant;
-} habits[] = {
-    { "-c", "-n" },        { "-np", "-n" },          { "--np", "-n" },
-    { "--n", "-n" },       { "--ntasks", "-n" },     { "-x", "--env" },
-    { "--export", "--env" }, { "-wd", "--wdir" },    { "-wdir", "--wdir" },
-    { "--chdir", "--wdir" }, { "-D", "--wdir" },     { "-t", "--timeout" },
-    { "--time", "--timeout" }, { "-l", "--tag-output" }, { "--label", "--tag-output" },
-    { "-stdin", "--stdin" }, { "--input", "--stdin" }, { "-i", "--stdin" },
-    { "--cpu-bind", "--bind-to" }, { "-bind-to", "--bind-to" },
-};
-
-/* Levenshtein's distance in one row, for words of at most WORD_MAX bytes. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[WORD_MAX + 1];
-    const size_t b_len = strlen(b);
-
-    for (size_t j = 0; j <= b_len; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i + 1;
-        for (size_t j = 0; j < b_len; j++) {
-            const size_t change = diagonal + (a[i] != b[j]);
-            size_t best = row[j] < row[j + 1] ? row[j] + 1 : row[j + 1] + 1;
-
-            diagonal = row[j + 1];
-            row[j + 1] = change < best ? change : best;
-        }
-    }
-    return row[b_len];
-}
-
-const char *sx_run_suggest(const char *word, const char *const *list, size_t count)
-{
-    const char *best = NULL;
-    size_t best_distance = SIZE_MAX;
-
-    if (strlen(word) > WORD_MAX) {
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const size_t far = distance(word, list[i]);
-
-        /* More than a third of the letters wrong is another word, not a slip. */
-        if (far < best_distance && far * 3 <= strlen(list[i]) + 1) {
-            best = list[i];
-            best_distance = far;
-        }
-    }
-    return best;
-}
 
 static bool refuse_unknown(const char *word, size_t name_len, char *message)
 {
-    const char *names[SX_COUNT(option_rows)], *meant = NULL;
-    char name[WORD_MAX + 1];
+    const char *names[SX_COUNT(option_rows)], *meant;
+    char name[SX_RUN_WORD_MAX + 1];
 
-    snprintf(name, sizeof(name), "%.*s", (int)(name_len < WORD_MAX ? name_len : WORD_MAX), word);
-    for (size_t i = 0; i < SX_COUNT(habits) && meant == NULL; i++) {
-        meant = strcmp(name, habits[i].word) == 0 ? habits[i].meant : NULL;
+    snprintf(name, sizeof(name), "%.*s",
+             (int)(name_len < SX_RUN_WORD_MAX ? name_len : SX_RUN_WORD_MAX), word);
+    if (sx_run_words_means_nodes(name)) {
+        return refuse(message, "'%s' is about several nodes, and 'shmix run' starts all ranks on "
+                      "this one: leave it out, or use mpirun or srun, which can run over this "
+                      "library as well (LD_LIBRARY_PATH)", name);
     }
     for (size_t i = 0; i < SX_COUNT(option_rows); i++) {
         names[i] = option_rows[i].name;
     }
+    meant = sx_run_words_habit(name);
     if (meant == NULL) {
         meant = sx_run_suggest(name, names, SX_COUNT(names));
     }
@@ -278,6 +245,10 @@ static bool take_option(struct sx_run_options *options, char **argv, size_t *at,
         if (strncmp(row->name, word, name_len) != 0 || row->name[name_len] != '\0') {
             continue;
         }
+        if (!row->of_app && options->app_count > 1) {
+            return refuse(message, "%s is for the whole job: put it before the first program",
+                          row->name);
+        }
         if (!row->has_value && value != NULL) {
             return refuse(message, "%s takes no value ('%.80s')", row->name, word);
         }
@@ -294,28 +265,86 @@ static bool take_option(struct sx_run_options *options, char **argv, size_t *at,
     return refuse_unknown(word, name_len, message);
 }
 
-bool sx_run_options_init(struct sx_run_options *options, char **argv,
-                         char message[SX_RUN_MESSAGE_MAX])
-{
-    size_t at = 0;
+/* ---- applications ---------------------------------------------------------------------------- */
 
-    *options = (struct sx_run_options){ .rank_count = 1 };
-    while (argv[at] != NULL && argv[at][0] == '-' && argv[at][1] != '\0') {
-        if (strcmp(argv[at], "--") == 0) {
-            at++;
-            break;
+static void app_begin(struct sx_run_options *options)
+{
+    options->apps = sx_cli_realloc(options->apps, options->app_count + 1, sizeof(*options->apps));
+    options->apps[options->app_count++] = (struct sx_run_app){ .rank_count = 1 };
+}
+
+static bool refuse_no_program(const struct sx_run_options *options, const char *word,
+                              char *message)
+{
+    if (options->app_count > 1 || (word != NULL && word[0] == ':')) {
+        return refuse(message, "there is no program %s, where number %u should be; write "
+                      "'[options] PROGRAM [ARGS] : [options] PROGRAM [ARGS]'",
+                      word != NULL ? "before a ':'" : "behind the last ':'", options->app_count);
+    }
+    return refuse(message, "no program given; try 'shmix run -n 2 hostname', or 'shmix run "
+                  "--help'");
+}
+
+/* The options at argv[*at] up to a program; *at moves to it. */
+static bool take_options(struct sx_run_options *options, char **argv, size_t *at, char *message)
+{
+    while (argv[*at] != NULL && argv[*at][0] == '-' && argv[*at][1] != '\0') {
+        if (strcmp(argv[*at], "--") == 0) {
+            (*at)++;
+            return true;
         }
-        if (!take_option(options, argv, &at, message)) {
+        if (!take_option(options, argv, at, message)) {
             return false;
         }
         if (options->help || options->version) {
             return true;
         }
     }
-    options->program = &argv[at];
-    if (argv[at] == NULL || argv[at][0] == '\0') {
-        return refuse(message, "no program given; try 'shmix run -n 2 hostname', or 'shmix run "
-                      "--help'");
+    return true;
+}
+
+/* The program at argv[*at] and its arguments; *at moves to the ':' behind it, or to the end. */
+static bool take_program(struct sx_run_options *options, char **argv, size_t *at, char *message)
+{
+    struct sx_run_app *app = app_of(options);
+    const char *word = argv[*at];
+
+    if (word == NULL || word[0] == '\0' || strcmp(word, ":") == 0) {
+        return refuse_no_program(options, word, message);
+    }
+    if (app->rank_count > SX_RUN_RANKS_MAX - options->rank_count) {
+        return refuse(message, "-n %u for program %u: with those before it the job would have %u "
+                      "ranks, and at most %u are possible", app->rank_count, options->app_count,
+                      options->rank_count + app->rank_count, SX_RUN_RANKS_MAX);
+    }
+    app->first_rank = options->rank_count;
+    options->rank_count += app->rank_count;
+    app->program = &argv[*at];
+    while (argv[*at] != NULL && strcmp(argv[*at], ":") != 0) {
+        (*at)++;
+    }
+    return true;
+}
+
+bool sx_run_options_init(struct sx_run_options *options, char **argv,
+                         char message[SX_RUN_MESSAGE_MAX])
+{
+    bool more = true;
+
+    *options = (struct sx_run_options){ .app_count = 0 };
+    for (size_t at = 0; more; at++) {
+        app_begin(options);
+        if (!take_options(options, argv, &at, message)) {
+            return false;
+        }
+        if (options->help || options->version) {
+            return true;
+        }
+        if (!take_program(options, argv, &at, message)) {
+            return false;
+        }
+        more = argv[at] != NULL;
+        argv[at] = NULL;
     }
     if (options->stdin_mode == SX_RUN_STDIN_RANK && options->stdin_rank >= options->rank_count) {
         return refuse(message, "--stdin %u: there is no such rank; the job has ranks 0 to %u",
@@ -326,7 +355,25 @@ bool sx_run_options_init(struct sx_run_options *options, char **argv,
 
 void sx_run_options_deinit(struct sx_run_options *options)
 {
-    free(options->env);
-    options->env = NULL;
-    options->env_count = 0;
+    for (uint32_t i = 0; i < options->app_count; i++) {
+        free(options->apps[i].env);
+    }
+    free(options->apps);
+    *options = (struct sx_run_options){ .app_count = 0 };
+}
+
+const struct sx_run_app *sx_run_options_app(const struct sx_run_options *options, uint32_t rank)
+{
+    uint32_t low = 0, high = options->app_count - 1;
+
+    while (low < high) {
+        const uint32_t middle = high - (high - low) / 2;
+
+        if (options->apps[middle].first_rank <= rank) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return &options->apps[low];
 }

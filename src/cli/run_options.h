@@ -2,8 +2,12 @@
 /* Copyright (c) 2026 The shmix authors */
 /* run_options.h - what the user asked of `shmix run`.
  *
- * Options end at the first word that is none, or at "--"; the rest is the program and its
- * arguments.  A value may follow as "--name value" or "--name=value", and "-n4" is "-n 4". */
+ *     shmix run [options] [--] program [arguments] [: [options] [--] program [arguments]]...
+ *
+ * Options end at the first word that is none, or at "--"; what follows, up to a lone ":" or the
+ * end, is a program and its arguments: an application.  Ranks are numbered through all of them in
+ * order.  Some options are an application's own, the others are the job's and stand before its
+ * first program.  A value may follow as "--name value" or "--name=value", and "-n4" is "-n 4". */
 #ifndef SX_CLI_RUN_OPTIONS_H
 #define SX_CLI_RUN_OPTIONS_H
 
@@ -27,22 +31,31 @@ enum sx_run_stdin {
     SX_RUN_STDIN_NONE,
 };
 
+/* One program and what is said about it alone; the words are borrowed from argv. */
+struct sx_run_app {
+    uint32_t first_rank, rank_count;
+    const char *wdir;   /* NULL: the launcher's */
+    const char *pset;   /* the process set that its ranks are in; NULL: none */
+    const char **env;   /* NAME=VALUE or NAME, in the order given */
+    size_t env_count;
+    char **program;     /* argv of its ranks, NULL-terminated */
+};
+
 struct sx_run_options {
-    uint32_t rank_count;
+    struct sx_run_app *apps;
+    uint32_t app_count;
+    uint32_t rank_count;  /* of all applications */
     enum sx_run_bind bind;
     enum sx_run_stdin stdin_mode;
     uint32_t stdin_rank;
     bool tag_output;
     uint64_t timeout_ns;  /* 0: none */
-    const char *wdir;     /* NULL: the launcher's; borrowed from argv */
-    const char **env;     /* NAME=VALUE or NAME, in the order given; the words are borrowed */
-    size_t env_count;
-    char **program;       /* argv of the ranks, NULL-terminated, borrowed */
     bool help, version;   /* asked for: nothing else is checked */
 };
 
-/* Parse @argv (NULL-terminated, the words after "run").  Return: true; or false with one line in
- * @message that names the word, what is allowed and what to do.  Deinit in either case. */
+/* Parse @argv (NULL-terminated, the words after "run"), which is cut into the applications' argv
+ * where it has a ":".  Return: true; or false with one line in @message that names the word, what
+ * is allowed and what to do.  Deinit in either case. */
 bool sx_run_options_init(struct sx_run_options *options, char **argv,
                          char message[SX_RUN_MESSAGE_MAX]);
 void sx_run_options_deinit(struct sx_run_options *options);
@@ -50,7 +63,7 @@ void sx_run_options_deinit(struct sx_run_options *options);
 /* The word of a policy, as the user writes it: "none", "core", "numa". */
 const char *sx_run_bind_name(enum sx_run_bind bind);
 
-/* Of the @count words of @list the one that @word is most likely to be, or NULL. */
-const char *sx_run_suggest(const char *word, const char *const *list, size_t count);
+/* The application of @rank, which is one of the job's. */
+const struct sx_run_app *sx_run_options_app(const struct sx_run_options *options, uint32_t rank);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* run_program.c - the search of execvp, done once for all ranks and with reasons. */
+/* run_program.c - the search of execvp, done once for all ranks of a program and with reasons. */
 #include "cli/run_program.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/run_env.h"
 #include "cli/say.h"
 
 /* Return: 0, or why @path cannot be executed. */
@@ -114,4 +115,51 @@ int sx_run_program_find(const char *name, const char *wdir, const char *path, ch
         close(wdir_fd);
     }
     return code;
+}
+
+/* sh PATH ARGS: what execvp does with a script that does not name its interpreter. */
+static char **sh_argv_make(const char *path, char **argv)
+{
+    size_t words = 0;
+    char **sh_argv;
+
+    while (argv[words] != NULL) {
+        words++;
+    }
+    sh_argv = sx_cli_calloc(words + 2, sizeof(*sh_argv));
+    memcpy(&sh_argv[1], argv, words * sizeof(*argv));
+    sh_argv[0] = sx_cli_strdup("sh");
+    sh_argv[1] = sx_cli_strdup(path);
+    return sh_argv;
+}
+
+int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app *app,
+                        char message[SX_RUN_MESSAGE_MAX])
+{
+    const char *path = getenv("PATH");
+    int code;
+
+    *program = (struct sx_run_program){ .argv = app->program, .wdir = app->wdir };
+    for (size_t i = 0; i < app->env_count; i++) {
+        if (strncmp(app->env[i], "PATH=", 5) == 0) {
+            path = app->env[i] + 5;
+        }
+    }
+    code = sx_run_program_find(app->program[0], app->wdir, path, &program->path, message);
+    if (code == 0) {
+        program->sh_argv = sh_argv_make(program->path, program->argv);
+    }
+    return code;
+}
+
+void sx_run_program_deinit(struct sx_run_program *program)
+{
+    if (program->sh_argv != NULL) {
+        free(program->sh_argv[0]);
+        free(program->sh_argv[1]);
+    }
+    free(program->sh_argv);
+    free(program->path);
+    program->env = sx_run_env_free(program->env);
+    *program = (struct sx_run_program){ .path = NULL };
 }

@@ -31,10 +31,7 @@
 
 struct start {
     const struct sx_run_spawn *spawn;
-    uint32_t rank;
-    char **env;
-    const struct sx_run_place *place;
-    const int *fds;
+    const struct sx_run_spawn_rank *rank;
 };
 
 __attribute__((noreturn))
@@ -66,8 +63,9 @@ __attribute__((noreturn))
 static void become(const struct start *start)
 {
     const struct sx_run_spawn *spawn = start->spawn;
-    const struct sx_run_place *place = start->place;
-    const uint32_t rank = start->rank;
+    const struct sx_run_program *program = start->rank->program;
+    const struct sx_run_place *place = start->rank->place;
+    const uint32_t rank = start->rank->rank;
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -77,7 +75,7 @@ static void become(const struct start *start)
     sx_janitor_group_add(spawn->janitor, getpid());
     for (int i = 0; i < 3; i++) {
         /* The sources lie above the standard descriptors, so dup2 drops close-on-exec. */
-        if (dup2(start->fds[i], i) < 0) {
+        if (dup2(start->rank->fds[i], i) < 0) {
             fail(spawn, rank, SX_RUN_SPAWN_PREPARE);
         }
     }
@@ -85,14 +83,14 @@ static void become(const struct start *start)
         sched_setaffinity(0, place->mask_size_bytes, place->mask) != 0) {
         fail(spawn, rank, SX_RUN_SPAWN_BIND);
     }
-    if (spawn->wdir != NULL && chdir(spawn->wdir) != 0) {
+    if (program->wdir != NULL && chdir(program->wdir) != 0) {
         fail(spawn, rank, SX_RUN_SPAWN_WDIR);
     }
     setrlimit(RLIMIT_NOFILE, &spawn->files);
     signals_default(spawn->keep_hup_ignored);
-    execve(spawn->path, spawn->argv, start->env);
+    execve(program->path, program->argv, start->rank->env);
     if (errno == ENOEXEC) {
-        execve("/bin/sh", spawn->sh_argv, start->env);
+        execve("/bin/sh", program->sh_argv, start->rank->env);
     }
     fail(spawn, rank, SX_RUN_SPAWN_EXEC);
 }
@@ -121,10 +119,9 @@ static pid_t begin(struct start *start)
 }
 #endif
 
-pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, uint32_t rank, char **env,
-                        const struct sx_run_place *place, const int fds[3])
+pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, const struct sx_run_spawn_rank *rank)
 {
-    struct start start = { .spawn = spawn, .rank = rank, .env = env, .place = place, .fds = fds };
+    struct start start = { .spawn = spawn, .rank = rank };
     const pid_t pid = begin(&start);
 
     if (pid > 0) {

@@ -17,13 +17,10 @@
 
 #include "cli/janitor.h"
 #include "cli/run_place.h"
+#include "cli/run_program.h"
 
 /* What all ranks have in common. */
 struct sx_run_spawn {
-    const char *path;       /* for execve, relative to wdir if not absolute */
-    char **argv;
-    char **sh_argv;         /* for a script without "#!" */
-    const char *wdir;       /* NULL: the launcher's */
     struct rlimit files;    /* the limit that the user had */
     bool keep_hup_ignored;  /* nohup */
     int report_fd;          /* close-on-exec; gets struct sx_run_spawn_failure */
@@ -44,9 +41,16 @@ struct sx_run_spawn_failure {
     int32_t error;
 };
 
-/* Start @rank with @env and the standard descriptors @fds (borrowed).  Return: its pid, or -1 and
- * errno. */
-pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, uint32_t rank, char **env,
-                        const struct sx_run_place *place, const int fds[3]);
+/* What is one rank's own; all of it borrowed. */
+struct sx_run_spawn_rank {
+    uint32_t rank;
+    const struct sx_run_program *program;
+    const struct sx_run_place *place;
+    char **env;
+    const int *fds; /* its three standard descriptors */
+};
+
+/* Start a rank.  Return: its pid, or -1 and errno. */
+pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, const struct sx_run_spawn_rank *rank);
 
 #endif

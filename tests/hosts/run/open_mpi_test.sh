@@ -46,6 +46,15 @@ done
 run $limit -n 2 --bind-to numa ./hello_mpi
 expect_code 0 "bound"
 
+# Two programs in one world: MPI_APPNUM says which is whose.
+cp apps_mpi other_mpi
+run $limit -n 2 ./apps_mpi : -n 3 ${RANK_PRELOAD:+--env LD_PRELOAD=$RANK_PRELOAD} ./other_mpi
+expect_code 0 "two programs"
+sort "$work/out" >"$work/sorted"
+for line in 0:0:0:2 1:0:1:2 2:1:0:3 3:1:1:3 4:1:2:3; do
+    echo $line | sed 's/\(.*\):\(.*\):\(.*\):\(.*\)/rank \1 of 5, app \2, \3 of \4 in it, universe 5, sum ok/'
+done | cmp -s - "$work/sorted" || fail "two programs: who is who"
+
 run $limit -n 3 ./abort_mpi 9
 expect_code 9 "MPI_Abort"
 expect_err 'rank 2 (pid [0-9]*) on .* called abort with status 9' "MPI_Abort"

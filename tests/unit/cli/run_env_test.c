@@ -15,9 +15,9 @@
 
 static char **build(char *const *outer, const char **words, size_t count, bool oversubscribed)
 {
-    struct sx_run_options options = { .env = words, .env_count = count };
+    struct sx_run_app app = { .env = words, .env_count = count };
 
-    return sx_run_env_build(outer, &options, "/our/lib", oversubscribed);
+    return sx_run_env_build(outer, &app, "/our/lib", oversubscribed);
 }
 
 static void expect(char **env, const char *name, const char *want)

@@ -15,23 +15,36 @@ static struct sx_run_machine machine;
 static struct sx_run_options options;
 static struct sx_session session = { .dir = "/t/s", .nspace = "shmix-1-2", .nspace_dir = "/t/s/n" };
 static char *program[] = { "prog", "two words", "", NULL };
+static char *second[] = { "other", NULL };
+static char *wdirs[] = { "/work", "/else" };
+static struct sx_run_app apps[2];
 static pmix_info_t *info;
 static size_t count;
 
-static void build(enum sx_run_bind bind, uint32_t ranks)
+/* The last @others of the @ranks are a second application. */
+static void build_two(enum sx_run_bind bind, uint32_t ranks, uint32_t others)
 {
     char message[SX_RUN_MESSAGE_MAX] = "";
     const struct sx_run_job_facts facts = {
         .options = &options, .machine = &machine, .session = &session, .host = "box",
-        .wdir = "/work", .server_nspace = "shmix-1-2.server", .node_map = "nm", .proc_map = "pm",
+        .wdirs = wdirs, .server_nspace = "shmix-1-2.server", .node_map = "nm", .proc_map = "pm",
     };
 
     setenv("HWLOC_SYNTHETIC", "pack:2 numa:1 core:4 pu:1", 1);
     options.rank_count = ranks;
     options.bind = bind;
-    options.program = program;
+    apps[0] = (struct sx_run_app){ .rank_count = ranks - others, .program = program };
+    apps[1] = (struct sx_run_app){ .first_rank = ranks - others, .rank_count = others,
+                                   .program = second };
+    options.apps = apps;
+    options.app_count = others > 0 ? 2 : 1;
     cr_assert(sx_run_machine_init(&machine, bind, ranks, message), "%s", message);
     info = sx_run_info_build(&facts, &count);
+}
+
+static void build(enum sx_run_bind bind, uint32_t ranks)
+{
+    build_two(bind, ranks, 0);
 }
 
 static void done(void)
@@ -152,6 +165,31 @@ Test(run_info, app_and_node_have_arrays)
     cr_expect_str_eq(value(node->array, node->size, PMIX_HOSTNAME, PMIX_STRING)->data.string,
                      "box");
     cr_expect_eq(value(node->array, node->size, PMIX_LOCAL_SIZE, PMIX_UINT32)->data.uint32, 2);
+    done();
+}
+
+Test(run_info, two_applications_have_a_part_of_the_ranks_each)
+{
+    const pmix_data_array_t *app, *rank;
+
+    build_two(SX_RUN_BIND_NONE, 5, 3);
+    cr_expect_eq(value(info, count, PMIX_JOB_NUM_APPS, PMIX_UINT32)->data.uint32, 2);
+    cr_expect_eq(value(info, count, PMIX_JOB_SIZE, PMIX_UINT32)->data.uint32, 5);
+    cr_expect_str_eq(value(info, count, PMIX_CMD_LINE, PMIX_STRING)->data.string,
+                     "prog \"two words\" \"\" : other");
+    app = inner(PMIX_APP_INFO_ARRAY, 1);
+    cr_assert_not_null(app);
+    cr_expect_eq(value(app->array, app->size, PMIX_APP_SIZE, PMIX_UINT32)->data.uint32, 3);
+    cr_expect_eq(value(app->array, app->size, PMIX_APPLDR, PMIX_PROC_RANK)->data.rank, 2);
+    cr_expect_str_eq(value(app->array, app->size, PMIX_WDIR, PMIX_STRING)->data.string, "/else");
+    cr_expect_str_eq(value(app->array, app->size, PMIX_APP_ARGV, PMIX_STRING)->data.string,
+                     "other");
+    rank = inner(PMIX_PROC_DATA, 4);
+    cr_assert_not_null(rank);
+    cr_expect_eq(value(rank->array, rank->size, PMIX_APPNUM, PMIX_UINT32)->data.uint32, 1);
+    cr_expect_eq(value(rank->array, rank->size, PMIX_APP_RANK, PMIX_PROC_RANK)->data.rank, 2);
+    cr_expect_eq(value(rank->array, rank->size, PMIX_APPLDR, PMIX_PROC_RANK)->data.rank, 2);
+    cr_expect_eq(value(rank->array, rank->size, PMIX_LOCAL_RANK, PMIX_UINT16)->data.uint16, 4);
     done();
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "cli/run_words.h"
 
 #define WORDS_MAX 8
 
@@ -48,6 +49,22 @@ static const struct {
     { { "--timout=5", "x", NULL }, { "'--timout'", "did you mean '--timeout'" } },
     { { "--oversubscribe", "x", NULL }, { "'--oversubscribe'", "--help" } },
     { { "-nn", "x", NULL }, { "unknown option '-nn'" } },
+    { { "x", ":", NULL }, { "behind the last ':'", "number 2" } },
+    { { "x", ":", "-n", "2", NULL }, { "behind the last ':'", "number 2" } },
+    { { ":", "x", NULL }, { "before a ':'", "number 1" } },
+    { { "x", ":", ":", "y", NULL }, { "before a ':'", "number 2" } },
+    { { "x", ":", "-n", "2", ":", "y", NULL }, { "before a ':'", "number 2" } },
+    { { "x", ":", "", NULL }, { "no program", "number 2" } },
+    { { "x", ":", "-n", "99999", "y", NULL }, { "1 to 16384", "'99999'" } },
+    { { "-n16384", "x", ":", "-n", "3", "y", NULL }, { "program 2", "16387", "at most 16384" } },
+    { { "x", ":", "--timeout", "1", "y", NULL }, { "--timeout", "whole job", "first program" } },
+    { { "x", ":", "--stdin=all", "y", NULL }, { "--stdin", "whole job" } },
+    { { "-n2", "--stdin=3", "x", ":", "y", NULL }, { "0 to 2" } },
+    { { "--pset", "", "x", NULL }, { "--pset", "1 to 511" } },
+    { { "-H", "a,b", "x", NULL }, { "'-H'", "this one", "mpirun or srun" } },
+    { { "--host=a", "x", NULL }, { "'--host'", "several nodes" } },
+    { { "--hostfile", "f", "x", NULL }, { "'--hostfile'", "several nodes" } },
+    { { "-N", "2", "x", NULL }, { "'-N'", "several nodes" } },
 };
 
 Test(run_options, refuses_what_it_cannot_honour_and_names_it)
@@ -69,25 +86,27 @@ Test(run_options, refuses_what_it_cannot_honour_and_names_it)
 Test(run_options, takes_every_option_in_every_form)
 {
     char *argv[] = { "-n4", "--bind-to=numa", "--env", "A=b=c", "--env=HOME", "--wdir", "/tmp",
-                     "--timeout=1.5", "--tag-output", "--stdin", "3", "prog", "-n", "x", NULL };
+                     "--pset=ocean", "--timeout=1.5", "--tag-output", "--stdin", "3", "prog", "-n", "x", NULL };
     char message[SX_RUN_MESSAGE_MAX] = "";
     struct sx_run_options options;
 
     setenv("HOME", "/", 1);
     cr_assert(sx_run_options_init(&options, argv, message), "%s", message);
+    cr_assert_eq(options.app_count, 1);
     cr_expect_eq(options.rank_count, 4);
     cr_expect_eq(options.bind, SX_RUN_BIND_NUMA);
-    cr_assert_eq(options.env_count, 2);
-    cr_expect_str_eq(options.env[0], "A=b=c");
-    cr_expect_str_eq(options.env[1], "HOME");
-    cr_expect_str_eq(options.wdir, "/tmp");
+    cr_assert_eq(options.apps[0].env_count, 2);
+    cr_expect_str_eq(options.apps[0].env[0], "A=b=c");
+    cr_expect_str_eq(options.apps[0].env[1], "HOME");
+    cr_expect_str_eq(options.apps[0].wdir, "/tmp");
+    cr_expect_str_eq(options.apps[0].pset, "ocean");
     cr_expect_eq(options.timeout_ns, UINT64_C(1500000000));
     cr_expect(options.tag_output);
     cr_expect_eq(options.stdin_mode, SX_RUN_STDIN_RANK);
     cr_expect_eq(options.stdin_rank, 3);
-    cr_expect_str_eq(options.program[0], "prog");
-    cr_expect_str_eq(options.program[1], "-n");
-    cr_expect_null(options.program[3]);
+    cr_expect_str_eq(options.apps[0].program[0], "prog");
+    cr_expect_str_eq(options.apps[0].program[1], "-n");
+    cr_expect_null(options.apps[0].program[3]);
     sx_run_options_deinit(&options);
 }
 
@@ -98,10 +117,42 @@ Test(run_options, two_dashes_end_the_options)
     struct sx_run_options options;
 
     cr_assert(sx_run_options_init(&options, argv, message), "%s", message);
-    cr_expect_str_eq(options.program[0], "--help");
+    cr_expect_str_eq(options.apps[0].program[0], "--help");
     cr_expect_not(options.help);
     cr_expect_eq(options.stdin_mode, SX_RUN_STDIN_RANK);
     cr_expect_eq(options.bind, SX_RUN_BIND_NONE);
+    sx_run_options_deinit(&options);
+}
+
+Test(run_options, colons_part_applications_with_options_of_their_own)
+{
+    char *argv[] = { "-n2", "--env", "A=1", "--tag-output", "a", "-x", ":", "-n", "3", "--wdir=/",
+                     "--pset", "two", "--", "b", ":", "c:d", "::", NULL };
+    char message[SX_RUN_MESSAGE_MAX] = "";
+    struct sx_run_options options;
+
+    cr_assert(sx_run_options_init(&options, argv, message), "%s", message);
+    cr_assert_eq(options.app_count, 3);
+    cr_expect_eq(options.rank_count, 6);
+    cr_expect(options.tag_output);
+    cr_expect_str_eq(options.apps[0].program[1], "-x");
+    cr_expect_null(options.apps[0].program[2]);
+    cr_expect_eq(options.apps[0].env_count, 1);
+    cr_expect_eq(options.apps[1].first_rank, 2);
+    cr_expect_eq(options.apps[1].rank_count, 3);
+    cr_expect_eq(options.apps[1].env_count, 0);
+    cr_expect_str_eq(options.apps[1].wdir, "/");
+    cr_expect_str_eq(options.apps[1].pset, "two");
+    cr_expect_str_eq(options.apps[1].program[0], "b");
+    cr_expect_null(options.apps[1].program[1]);
+    cr_expect_eq(options.apps[2].first_rank, 5);
+    cr_expect_eq(options.apps[2].rank_count, 1);
+    cr_expect_null(options.apps[2].wdir);
+    cr_expect_str_eq(options.apps[2].program[1], "::");
+    for (uint32_t rank = 0; rank < 6; rank++) {
+        cr_expect_eq(sx_run_options_app(&options, rank) - options.apps,
+                     rank < 2 ? 0 : rank < 5 ? 1 : 2, "rank %u", rank);
+    }
     sx_run_options_deinit(&options);
 }
 
