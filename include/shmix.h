@@ -150,6 +150,20 @@ PMIX_EXPORT pmix_status_t shmix_read_value(const shmix_key_t *key, pmix_rank_t r
 #define SHMIX_ERR_EVENTS_LOST (PMIX_EXTERNAL_ERR_BASE - 5001)
 #define SHMIX_EVENTS_LOST_COUNT "shmix.evlost"
 
+/* Names of RFC0002 that the headers of the Standard no longer have.  bool, at the registration of a
+ * handler: which events it wants.  Alone, one of the two keeps the other's events away; by default
+ * it is the job's.  Events of the environment are what the resource manager reports of the system
+ * (PMIX_SYSTEM_EVENT) and addresses to no job. */
+#ifndef PMIX_EVENT_JOB_LEVEL
+#define PMIX_EVENT_JOB_LEVEL "pmix.evjob"
+#endif
+#ifndef PMIX_EVENT_ENVIRO_LEVEL
+#define PMIX_EVENT_ENVIRO_LEVEL "pmix.evenv"
+#endif
+#ifndef PMIX_EVENT_ORDER_PREPEND
+#define PMIX_EVENT_ORDER_PREPEND PMIX_EVENT_HDLR_PREPEND
+#endif
+
 /* uint32_t: how many events without a job a server keeps for those who come late; 512 unless said
  * to PMIx_server_init, or in the environment under either of these names. */
 #define SHMIX_SERVER_CACHE_SIZE "pmix.srv.cache.sz"

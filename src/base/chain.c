@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/results.h"
 #include "base/value.h"
 
 struct sx_chain {
@@ -17,13 +18,13 @@ struct sx_chain {
     struct sx_handler **matches;
     size_t match_count, next;
     struct sx_list waiting; /* in `waiting`: a handler runs and has not completed */
+    bool in_call;           /* its function has not returned */
+    bool forgotten;         /* in `waiting` until it has; under the lock, as in_call */
     uintptr_t ticket;       /* what that handler was given, and no other one ever */
     pmix_info_t *infos;    /* the event's, then room for name and object of the one that runs */
     size_t event_info_count;
     char name[PMIX_MAX_KEYLEN + 1]; /* of the one that runs */
-    pmix_info_t *results;
-    bool *result_keyed; /* which of them had a key: one without it now was deleted */
-    size_t result_count;
+    struct sx_results results;
 };
 
 /* Handlers get a number, not a pointer: one that completes a second time, when its chain may long
@@ -47,9 +48,7 @@ static void chain_end(struct sx_chain *chain)
     free(chain->matches);
     sx_elements_destruct(chain->infos, chain->event_info_count, PMIX_INFO);
     free(chain->infos);
-    sx_elements_destruct(chain->results, chain->result_count, PMIX_INFO);
-    free(chain->results);
-    free(chain->result_keyed);
+    sx_results_deinit(&chain->results);
     free(chain);
     if (options.ended != NULL) {
         options.ended(options.arg);
@@ -98,58 +97,6 @@ pmix_status_t sx_chain_start(const struct sx_chain_options *options)
     return rc;
 }
 
-/* ---- results ------------------------------------------------------------------------------- */
-
-/* Drop the elements that handlers have deleted. */
-static void results_tidy(struct sx_chain *chain)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < chain->result_count; i++) {
-        if (chain->result_keyed[i] && chain->results[i].key[0] == '\0') {
-            sx_elements_destruct(&chain->results[i], 1, PMIX_INFO);
-            continue;
-        }
-        chain->result_keyed[kept] = chain->result_keyed[i];
-        if (kept != i) {
-            chain->results[kept] = chain->results[i];
-        }
-        kept++;
-    }
-    chain->result_count = kept;
-}
-
-/* One status under the handler's name, then what the handler gave. */
-static void results_add(struct sx_chain *chain, pmix_status_t status, const pmix_info_t results[],
-                        size_t nresults)
-{
-    const size_t count = chain->result_count + 1 + nresults;
-    pmix_info_t *all = realloc(chain->results, count * sizeof(*all));
-    bool *keyed = realloc(chain->result_keyed, count * sizeof(*keyed));
-
-    chain->results = all != NULL ? all : chain->results;
-    chain->result_keyed = keyed != NULL ? keyed : chain->result_keyed;
-    if (all == NULL || keyed == NULL) {
-        sx_log(SX_LOG_ERROR, "memory is short: later event handlers hear less of earlier ones");
-        return;
-    }
-    results_tidy(chain);
-    const size_t first = chain->result_count;
-    pmix_info_t *own = &all[first];
-
-    memset(own, 0, sizeof(*own));
-    memcpy(own->key, chain->name, sizeof(chain->name));
-    own->value.type = PMIX_STATUS;
-    own->value.data.status = status;
-    chain->result_count++;
-    if (nresults > 0 && sx_elements_copy(own + 1, results, nresults, PMIX_INFO) == PMIX_SUCCESS) {
-        chain->result_count += nresults;
-    }
-    for (size_t i = first; i < chain->result_count; i++) {
-        keyed[i] = all[i].key[0] != '\0';
-    }
-}
-
 /* ---- steps --------------------------------------------------------------------------------- */
 
 /* Return: the ticket for the handler that is about to run. */
@@ -159,28 +106,82 @@ static uintptr_t waiting_add(struct sx_chain *chain)
     const uintptr_t ticket = ++ticket_last;
 
     chain->ticket = ticket;
+    chain->in_call = true;
     sx_list_append(&waiting, &chain->waiting);
     pthread_mutex_unlock(&waiting_lock);
     return ticket;
 }
 
-/* Return: NULL when the ticket has been used. */
+/* The newest are the likeliest to be asked for: others may wait for ever.  Under the lock. */
+static struct sx_chain *waiting_find(uintptr_t ticket)
+{
+    for (struct sx_list *it = waiting.prev; it != &waiting; it = it->prev) {
+        struct sx_chain *chain = SX_LIST_ENTRY(it, struct sx_chain, waiting);
+
+        if (chain->ticket == ticket) {
+            return chain;
+        }
+        if (chain->ticket < ticket) {
+            break; /* tickets rise along the list */
+        }
+    }
+    return NULL;
+}
+
+/* Return: NULL when the ticket has been used, or its chain is forgotten. */
 static struct sx_chain *waiting_take(uintptr_t ticket)
 {
-    struct sx_chain *found = NULL;
+    pthread_mutex_lock(&waiting_lock);
+    struct sx_chain *chain = waiting_find(ticket);
+
+    if (chain != NULL && chain->forgotten) {
+        chain = NULL;
+    }
+    if (chain != NULL) {
+        sx_list_remove(&chain->waiting);
+    }
+    pthread_mutex_unlock(&waiting_lock);
+    return chain;
+}
+
+/* The function that was given @ticket has returned, its chain may be gone.  Return: the chain when
+ * it was forgotten meanwhile. */
+static struct sx_chain *call_ended(uintptr_t ticket)
+{
+    pthread_mutex_lock(&waiting_lock);
+    struct sx_chain *chain = waiting_find(ticket);
+    const bool forgotten = chain != NULL && chain->forgotten;
+
+    if (chain != NULL) {
+        chain->in_call = false;
+    }
+    if (forgotten) {
+        sx_list_remove(&chain->waiting);
+    }
+    pthread_mutex_unlock(&waiting_lock);
+    return forgotten ? chain : NULL;
+}
+
+void sx_chain_forget(struct sx_handlers *handlers)
+{
+    struct sx_list found = SX_LIST_INIT(found);
+    struct sx_list *node;
 
     pthread_mutex_lock(&waiting_lock);
     SX_LIST_EACH(it, &waiting) {
         struct sx_chain *chain = SX_LIST_ENTRY(it, struct sx_chain, waiting);
 
-        if (chain->ticket == ticket) {
+        if (chain->options.handlers == handlers && chain->in_call) {
+            chain->forgotten = true; /* its infos are in use: freed when the function returns */
+        } else if (chain->options.handlers == handlers) {
             sx_list_remove(it);
-            found = chain;
-            break;
+            sx_list_append(&found, it);
         }
     }
     pthread_mutex_unlock(&waiting_lock);
-    return found;
+    while ((node = sx_list_pop(&found)) != NULL) {
+        chain_end(SX_LIST_ENTRY(node, struct sx_chain, waiting));
+    }
 }
 
 /* A handler has completed; any thread, inside the handler or later. */
@@ -190,11 +191,12 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
     struct sx_chain *chain = waiting_take((uintptr_t)notification_cbdata);
 
     if (chain == NULL) {
-        sx_log(SX_LOG_WARN, "an event handler completed twice");
+        sx_log(SX_LOG_WARN, "an event handler completed twice, or after the end");
         return;
     }
     if (status != PMIX_EVENT_ACTION_COMPLETE) {
-        results_add(chain, status, results, results == NULL ? 0 : nresults);
+        sx_results_add(&chain->results, chain->name, status, results,
+                       results == NULL ? 0 : nresults);
     }
     if (cbfunc != NULL) {
         cbfunc(PMIX_SUCCESS, thiscbdata);
@@ -240,11 +242,16 @@ void sx_chain_step(struct sx_chain *chain)
             const uintptr_t ticket = waiting_add(chain);
 
             call.fn(call.id, call.code, &chain->source, ninfo == 0 ? NULL : chain->infos, ninfo,
-                    chain->result_count == 0 ? NULL : chain->results, chain->result_count,
+                    chain->results.count == 0 ? NULL : chain->results.all, chain->results.count,
                     handler_completed, (void *)ticket);
             /* The chain may be gone now. */
+            struct sx_chain *const forgotten = call_ended(ticket);
+
             sx_handlers_returned(handlers, handler);
             sx_handlers_release(handlers, handler);
+            if (forgotten != NULL) {
+                chain_end(forgotten);
+            }
             return;
         }
         sx_handlers_release(handlers, handler);

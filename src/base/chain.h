@@ -6,9 +6,7 @@
  *
  * Each handler is called only after the one before has called its completion function, from
  * whatever thread; one that never does holds up this event alone.  PMIX_EVENT_ACTION_COMPLETE ends
- * the chain.  Handlers see one flat array of results: for each earlier handler an element with its
- * name as the key (empty when unnamed) and the status it returned, then what it returned; they may
- * edit values, and delete an element by freeing its key, that is by making it empty. */
+ * the chain.  Each handler sees what those before it have said (results.h). */
 #ifndef SX_BASE_CHAIN_H
 #define SX_BASE_CHAIN_H
 
@@ -34,6 +32,11 @@ pmix_status_t sx_chain_start(const struct sx_chain_options *options);
 
 /* Call the next handler. */
 void sx_chain_step(struct sx_chain *chain);
+
+/* Free the chains of @handlers whose handlers have not completed; their late completions find
+ * nothing.  Before the table is forgotten; nobody starts or steps chains of it meanwhile, but the
+ * caller may be a handler itself: its own chain goes when it returns. */
+void sx_chain_forget(struct sx_handlers *handlers);
 
 /* Storage for whoever posts: a list node and an intrusive post, unused by the chain itself. */
 union sx_chain_post {

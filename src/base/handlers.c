@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <shmix.h>
+
 #include "base/status.h"
 #include "base/value.h"
 
@@ -31,6 +33,7 @@ struct sx_handler {
     pmix_proc_t *sources; /* for the range CUSTOM */
     size_t source_count;
     uint64_t since;        /* numbered events above this one only */
+    bool job_level, environment_level; /* which events it wants */
     pmix_proc_t *affected; /* only events that touch these; NULL: all */
     size_t affected_count;
 };
@@ -38,10 +41,13 @@ struct sx_handler {
 enum place { PLACE_NONE, PLACE_FIRST, PLACE_LAST, PLACE_FIRST_IN, PLACE_LAST_IN, PLACE_BEFORE,
              PLACE_AFTER, PLACE_PREPEND, PLACE_APPEND };
 
+enum said { SAID_NOTHING, SAID_YES, SAID_NO };
+
 /* What a registration asks for. */
 struct wish {
     enum place place;
     const char *beside; /* whom BEFORE and AFTER name */
+    enum said job_level, environment_level;
 };
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -68,13 +74,23 @@ static struct sx_handler *handler_free(struct sx_handler *handler)
     return NULL;
 }
 
+static void release_locked(struct sx_handler *handler)
+{
+    if (--handler->reference_count == 0) {
+        handler_free(handler);
+    }
+}
+
 void sx_handlers_deinit(struct sx_handlers *handlers)
 {
     for (size_t i = 0; i < SX_ZONE_COUNT; i++) {
         struct sx_list *node;
 
         while ((node = sx_list_pop(&handlers->zones[i])) != NULL) {
-            handler_free(SX_LIST_ENTRY(node, struct sx_handler, node));
+            struct sx_handler *handler = SX_LIST_ENTRY(node, struct sx_handler, node);
+
+            handler->removed = true;
+            release_locked(handler);
         }
     }
     pthread_cond_destroy(&handlers->returned);
@@ -187,7 +203,8 @@ static pmix_status_t place(struct sx_handlers *handlers, struct sx_handler *hand
     if ((handler->name != NULL && find(handlers, has_name, handler->name) != NULL) ||
         (handler->is_first && find(handlers, is_first, NULL) != NULL) ||
         (handler->is_last && find(handlers, is_last, NULL) != NULL) ||
-        find(handlers, holds_place, handler) != NULL) {
+        ((handler->first_in_category || handler->last_in_category) &&
+         find(handlers, holds_place, handler) != NULL)) {
         return PMIX_ERR_EVENT_REGISTRATION;
     }
     handler->zone = handler->category;
@@ -299,8 +316,21 @@ static pmix_status_t name_read(struct sx_handler *handler, const pmix_value_t *v
     if (rc != PMIX_SUCCESS || handler->name != NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
+    if (strlen(name) > PMIX_MAX_KEYLEN) { /* later handlers see it as a key */
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "an event handler's name of %zu bytes: at most %d",
+                        strlen(name), PMIX_MAX_KEYLEN);
+    }
     handler->name = strdup(name);
     return handler->name != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+/* Who asks for one level alone does not get the other; who asks for none gets the job's. */
+static pmix_status_t levels_settle(struct sx_handler *handler, const struct wish *wish)
+{
+    handler->environment_level = wish->environment_level == SAID_YES;
+    handler->job_level = wish->job_level == SAID_NOTHING ? !handler->environment_level
+                                                         : wish->job_level == SAID_YES;
+    return handler->job_level || handler->environment_level ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
 }
 
 static pmix_status_t directive_read(struct sx_handler *handler, struct wish *wish,
@@ -328,6 +358,10 @@ static pmix_status_t directive_read(struct sx_handler *handler, struct wish *wis
     } else if (strcmp(info->key, PMIX_EVENT_AFFECTED_PROC) == 0 ||
                strcmp(info->key, PMIX_EVENT_AFFECTED_PROCS) == 0) {
         rc = procs_read(value, &handler->affected, &handler->affected_count);
+    } else if (strcmp(info->key, PMIX_EVENT_JOB_LEVEL) == 0) {
+        wish->job_level = sx_value_is_true(value) ? SAID_YES : SAID_NO;
+    } else if (strcmp(info->key, PMIX_EVENT_ENVIRO_LEVEL) == 0) {
+        wish->environment_level = sx_value_is_true(value) ? SAID_YES : SAID_NO;
     } else if ((info->flags & PMIX_INFO_REQD) != 0) {
         rc = PMIX_ERR_NOT_SUPPORTED;
     }
@@ -362,11 +396,12 @@ static pmix_status_t handler_fill(struct sx_handler *handler, struct wish *wish,
     if (handler->range == PMIX_RANGE_CUSTOM && handler->sources == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
+    handler->since = UINT64_MAX;
     handler->is_first = wish->place == PLACE_FIRST;
     handler->is_last = wish->place == PLACE_LAST;
     handler->first_in_category = wish->place == PLACE_FIRST_IN;
     handler->last_in_category = wish->place == PLACE_LAST_IN;
-    return PMIX_SUCCESS;
+    return levels_settle(handler, wish);
 }
 
 pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
@@ -414,13 +449,6 @@ void sx_handlers_since(struct sx_handlers *handlers, size_t id, uint64_t number)
         handler->since = number;
     }
     pthread_mutex_unlock(&handlers->lock);
-}
-
-static void release_locked(struct sx_handler *handler)
-{
-    if (--handler->reference_count == 0) {
-        handler_free(handler);
-    }
 }
 
 void sx_handlers_release(struct sx_handlers *handlers, struct sx_handler *handler)
@@ -496,6 +524,16 @@ static bool codes_agree(pmix_status_t asked, pmix_status_t code)
     return asked == code || both_lost;
 }
 
+/* The environment's events reach those who ask for its level.  Codes that are no system events may
+ * be the job's own business, whoever sends them: they reach the others too. */
+static bool wants_level(const struct sx_handler *handler, const struct sx_event_facts *event)
+{
+    if (!event->environment) {
+        return handler->job_level;
+    }
+    return handler->environment_level || !PMIX_SYSTEM_EVENT(event->code);
+}
+
 static bool wants(const struct sx_handler *handler, const struct sx_event_facts *event)
 {
     bool named = handler->code_count == 0 && !event->non_default;
@@ -507,7 +545,7 @@ static bool wants(const struct sx_handler *handler, const struct sx_event_facts 
     for (size_t i = 0; i < handler->code_count && !named; i++) {
         named = codes_agree(handler->codes[i], event->code);
     }
-    return named && wants_source(handler, event) &&
+    return named && wants_level(handler, event) && wants_source(handler, event) &&
            (handler->affected == NULL || any_meets(handler->affected, handler->affected_count,
                                                    event->affected, event->affected_count));
 }

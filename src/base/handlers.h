@@ -47,6 +47,7 @@ struct sx_event_facts {
     const pmix_proc_t *source;   /* the resource manager: empty namespace, rank UNDEF */
     bool from_self;              /* made by this process */
     bool non_default;            /* not for default handlers */
+    bool environment;            /* the resource manager's own, for no job in particular */
     const pmix_proc_t *affected; /* whom it touches */
     size_t affected_count;
     uint64_t number;    /* 0: not numbered; else only for handlers since an older one */
@@ -64,20 +65,23 @@ struct sx_handler_call {
 };
 
 void sx_handlers_init(struct sx_handlers *handlers);
-/* Forget all.  Nobody else uses the table. */
+/* Forget all; handlers that a chain still refers to go with it.  Nobody else uses the table, but
+ * the caller may be a handler of it. */
 void sx_handlers_deinit(struct sx_handlers *handlers);
 
 /* Put a handler into its place.  @nspace: the caller's own, for the range NAMESPACE.  Return:
  * PMIX_SUCCESS and *ret_id; PMIX_ERR_EVENT_REGISTRATION when its name or place is taken, or names
  * a handler that is not there or of another category; PMIX_ERR_BAD_PARAM (no function, two placing
- * directives, a directive of the wrong type, an unterminated key); PMIX_ERR_NOT_SUPPORTED (a
- * required directive nobody knows); PMIX_ERR_OUT_OF_RESOURCE.  On failure nothing has changed. */
+ * directives, a directive of the wrong type, an unterminated key, a name longer than a key, levels
+ * that let nothing through); PMIX_ERR_NOT_SUPPORTED (a required directive nobody knows);
+ * PMIX_ERR_OUT_OF_RESOURCE.  On failure nothing has changed. */
 pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
                               const pmix_status_t codes[], size_t ncodes,
                               const pmix_info_t info[], size_t ninfo, pmix_notification_fn_t fn,
                               size_t *ret_id);
 
-/* The handler hears of numbered events above @number only: older ones reach it by themselves. */
+/* The handler hears of numbered events above @number only: older ones reach it by themselves.
+ * Until this call a new handler hears of no numbered event. */
 void sx_handlers_since(struct sx_handlers *handlers, size_t id, uint64_t number);
 
 /* When this returns no call of the handler begins any more; one that runs in another thread has

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <shmix.h>
+
+#include "base/chain.h"
 #include "base/clock.h"
 #include "base/role.h"
 #include "base/status.h"
@@ -59,6 +62,7 @@ void sx_event_deinit(void)
     struct sx_process *const p = &sx_process;
     struct sx_list *node;
 
+    sx_chain_forget(sx_event_handlers());
     sx_handlers_deinit(sx_event_handlers());
     table_make();
     pthread_mutex_lock(&p->event_lock);
@@ -269,7 +273,7 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
                                       pmix_notification_fn_t fn, struct notice *notice)
 {
     struct sx_process *const p = &sx_process;
-    const pmix_info_t *const level = sx_info_find(info, ninfo, "pmix.evenv");
+    const pmix_info_t *const level = sx_info_find(info, ninfo, PMIX_EVENT_ENVIRO_LEVEL);
     const bool live = sx_link_status() == PMIX_SUCCESS;
     uint64_t upto = 0;
     size_t id = SIZE_MAX;

@@ -313,6 +313,7 @@ static void item_deliver(const struct sx_event_item *item)
                        .source = &d.source,
                        .from_self = memcmp(&d.source, &sx_process.self, sizeof(d.source)) == 0,
                        .non_default = (d.event.flags & SX_EVENT_NON_DEFAULT) != 0,
+                       .environment = (d.event.flags & SX_EVENT_ENVIRONMENT) != 0,
                        .affected = d.procs + d.event.target_count,
                        .affected_count = d.event.affected_count,
                        .number = item->is_local ? 0 : d.event.number,

@@ -70,7 +70,7 @@ struct sx_event {
 static_assert(sizeof(struct sx_event) == 32, "fixed by layout 1");
 #define SX_EVENT_NON_DEFAULT 0x01u  /* not for default handlers */
 #define SX_EVENT_DO_NOT_CACHE 0x02u /* not kept for those who register later */
-#define SX_EVENT_ENVIRONMENT 0x04u  /* server: of the environment, not of a job */
+#define SX_EVENT_ENVIRONMENT 0x04u  /* server: the resource manager's own, for no job */
 /* Server, in a ring: too large for a record; what follows the struct is missing and is to be asked
  * for by its number (EVENT_REPLAY). */
 #define SX_EVENT_ASK 0x08u

@@ -259,13 +259,19 @@ static bool is_addressed_to_host(const struct sx_event *head, enum origin origin
            (head->code == PMIX_ERR_LOST_CONNECTION && origin == FROM_LIBRARY);
 }
 
+/* Hosts name nobody, or themselves.  Whatever else they pass on is some process's. */
+static bool is_manager(const struct sx_server *server, const pmix_proc_t *source)
+{
+    return source->nspace[0] == '\0' || strcmp(source->nspace, server->self.nspace) == 0;
+}
+
 static void publish(struct sx_server *server, struct sx_event_block *block, enum origin origin)
 {
     struct sx_event *head = sx_event_block_head(block);
     pmix_proc_t source;
 
     sx_event_block_source(block, &source);
-    if (origin == FROM_HOST && PMIX_SYSTEM_EVENT(head->code) && !block->is_job) {
+    if (origin == FROM_HOST && !block->is_job && is_manager(server, &source)) {
         head->flags |= SX_EVENT_ENVIRONMENT;
     }
     SX_LIST_EACH(it, &server->registry.nspaces) {

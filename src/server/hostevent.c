@@ -59,6 +59,7 @@ void sx_hostevent_clear(void)
     pthread_mutex_lock(&lock);
     serving = NULL;
     pthread_mutex_unlock(&lock);
+    sx_chain_forget(&table);
     sx_handlers_deinit(&table);
     sx_handlers_init(&table);
     atomic_store(&any_codes, false);
@@ -111,6 +112,7 @@ void sx_hostevent_deliver(const struct sx_event_block *block, bool from_host, bo
             .source = &source,
             .from_self = from_host,
             .non_default = !to_default || (event->flags & SX_EVENT_NON_DEFAULT) != 0,
+            .environment = (event->flags & SX_EVENT_ENVIRONMENT) != 0,
             .affected = affected,
             .affected_count = affected_count,
         };

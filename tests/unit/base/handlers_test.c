@@ -3,9 +3,12 @@
 /* handlers_test.c - the ordering language, case by case (EO1 to EO47), and who wants what. */
 #include <criterion/criterion.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <shmix.h>
 
 #include "base/handlers.h"
 
@@ -232,7 +235,7 @@ static bool wants(const pmix_info_t *info, const pmix_proc_t *source, bool from_
     return count > 0;
 }
 
-/* EO42 to EO46 and EV18. */
+/* EO16, EO42 to EO46 and EV18. */
 Test(handlers, filter_by_source_and_by_whom_an_event_touches)
 {
     const pmix_proc_t peer = { .nspace = "job", .rank = 1 };
@@ -291,4 +294,209 @@ Test(handlers, a_late_one_hears_of_newer_numbers_only)
     sx_handlers_release(&table, matches[0]);
     free(matches);
     sx_handlers_deinit(&table);
+}
+
+/* ---- levels ---------------------------------------------------------------------------------- */
+
+enum { ASIDE = -1 }; /* the key is not given */
+
+static const struct {
+    const char *why;
+    int job, environment; /* what the two keys say */
+    bool hears_job, hears_environment, hears_own_code; /* the last: the manager's, of a user's code */
+    pmix_status_t want;
+} levels[] = {
+    { "EV12 plain", ASIDE, ASIDE, true, false, true, PMIX_SUCCESS },
+    { "EV11 the job's alone", 1, ASIDE, true, false, true, PMIX_SUCCESS },
+    { "EV13 the environment's alone", ASIDE, 1, false, true, true, PMIX_SUCCESS },
+    { "both", 1, 1, true, true, true, PMIX_SUCCESS },
+    { "not the job's", 0, 1, false, true, true, PMIX_SUCCESS },
+    { "EV12 said aloud", ASIDE, 0, true, false, true, PMIX_SUCCESS },
+    { "nothing at all", 0, ASIDE, false, false, false, PMIX_ERR_BAD_PARAM },
+};
+
+static bool hears(struct sx_handlers *table, pmix_status_t code, bool environment)
+{
+    const pmix_proc_t source = { .nspace = "", .rank = PMIX_RANK_UNDEF };
+    const struct sx_event_facts facts = { .code = code, .source = &source,
+                                          .environment = environment };
+    struct sx_handler **matches;
+    size_t count;
+
+    cr_assert_eq(sx_handlers_match(table, &facts, &matches, &count), PMIX_SUCCESS);
+    for (size_t i = 0; i < count; i++) {
+        sx_handlers_release(table, matches[i]);
+    }
+    free(matches);
+    return count > 0;
+}
+
+/* EV11, EV12, EV13: with codes and without. */
+Test(handlers, hear_of_the_level_they_ask_for)
+{
+    const pmix_status_t codes[2] = { PMIX_EVENT_NODE_DOWN, 42 };
+
+    for (size_t i = 0; i < 2 * SX_COUNT(levels); i++) {
+        const size_t row = i / 2, ncodes = i % 2 * 2;
+        const bool said[2] = { levels[row].job == 1, levels[row].environment == 1 };
+        struct sx_handlers table;
+        pmix_info_t info[2];
+        size_t ninfo = 0, id;
+
+        memset(info, 0, sizeof(info));
+        if (levels[row].job != ASIDE) {
+            PMIX_INFO_LOAD(&info[ninfo], PMIX_EVENT_JOB_LEVEL, &said[0], PMIX_BOOL);
+            ninfo++;
+        }
+        if (levels[row].environment != ASIDE) {
+            PMIX_INFO_LOAD(&info[ninfo], PMIX_EVENT_ENVIRO_LEVEL, &said[1], PMIX_BOOL);
+            ninfo++;
+        }
+        sx_handlers_init(&table);
+        cr_expect_eq(sx_handlers_add(&table, "job", codes, ncodes, info, ninfo, nobody, &id),
+                     levels[row].want, "%s", levels[row].why);
+        cr_expect_eq(hears(&table, PMIX_EVENT_NODE_DOWN, false), levels[row].hears_job, "%s",
+                     levels[row].why);
+        cr_expect_eq(hears(&table, PMIX_EVENT_NODE_DOWN, true), levels[row].hears_environment,
+                     "%s", levels[row].why);
+        cr_expect_eq(hears(&table, 42, true), levels[row].hears_own_code, "%s", levels[row].why);
+        sx_handlers_deinit(&table);
+    }
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------- */
+
+/* A name is a key of the results: one that does not fit there is refused, not cut. */
+Test(handlers, a_name_longer_than_a_key_is_refused)
+{
+    struct sx_handlers table;
+    pmix_info_t info;
+    size_t id;
+
+    sx_handlers_init(&table);
+    for (size_t len = PMIX_MAX_KEYLEN; len <= 10000; len += 10000 - PMIX_MAX_KEYLEN) {
+        char *const name = calloc(1, len + 1);
+
+        cr_assert_not_null(name);
+        memset(name, 'n', len);
+        PMIX_INFO_LOAD(&info, PMIX_EVENT_HDLR_NAME, name, PMIX_STRING);
+        cr_expect_eq(sx_handlers_add(&table, "job", NULL, 0, &info, 1, nobody, &id),
+                     len <= PMIX_MAX_KEYLEN ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM);
+        PMIX_INFO_DESTRUCT(&info);
+        free(name);
+    }
+    sx_handlers_deinit(&table);
+}
+
+#define MANY 1000
+
+/* EO57, EO7, EV6: a thousand without names for one code, one function; in order. */
+Test(handlers, a_thousand_for_one_code)
+{
+    const pmix_proc_t source = { .nspace = "job", .rank = 1 };
+    const struct sx_event_facts facts = { .code = CODE_A, .source = &source };
+    struct sx_handlers table;
+    struct sx_handler **matches;
+    size_t ids[MANY], count;
+
+    sx_handlers_init(&table);
+    for (size_t i = 0; i < MANY; i++) {
+        cr_assert_eq(add(&table, "-:a", &ids[i]), PMIX_SUCCESS);
+        cr_assert(i == 0 || ids[i] > ids[i - 1], "EV6");
+    }
+    cr_assert_eq(sx_handlers_match(&table, &facts, &matches, &count), PMIX_SUCCESS);
+    cr_assert_eq(count, MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        struct sx_handler_call call;
+
+        cr_assert(sx_handlers_call(&table, matches[i], CODE_A, &call));
+        cr_expect_eq(call.id, ids[MANY - 1 - i]);
+        sx_handlers_returned(&table, matches[i]);
+        sx_handlers_release(&table, matches[i]);
+    }
+    free(matches);
+    sx_handlers_deinit(&table);
+}
+
+static struct sx_handlers shared;
+
+static void *register_some(void *arg)
+{
+    for (size_t i = 0; i < MANY / 4; i++) {
+        char wish[32];
+
+        snprintf(wish, sizeof(wish), "t%zu.%zu:a append", *(const size_t *)arg, i);
+        cr_assert_eq(add(&shared, wish, NULL), PMIX_SUCCESS);
+    }
+    return NULL;
+}
+
+/* EO53: all are there, ids distinct, and each thread's stand in the order it registered them. */
+Test(handlers, threads_may_register_at_once)
+{
+    const pmix_proc_t source = { .nspace = "job", .rank = 1 };
+    const struct sx_event_facts facts = { .code = CODE_A, .source = &source };
+    static const size_t numbers[4] = { 0, 1, 2, 3 };
+    struct sx_handler **matches;
+    pthread_t threads[4];
+    size_t next[4] = { 0 }, count;
+    bool seen[MANY] = { false };
+
+    sx_handlers_init(&shared);
+    for (size_t i = 0; i < 4; i++) {
+        cr_assert_eq(pthread_create(&threads[i], NULL, register_some,
+                                    (void *)(uintptr_t)&numbers[i]), 0);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    cr_assert_eq(sx_handlers_match(&shared, &facts, &matches, &count), PMIX_SUCCESS);
+    cr_assert_eq(count, MANY);
+    for (size_t i = 0; i < count; i++) {
+        struct sx_handler_call call;
+        size_t thread, number;
+
+        cr_assert(sx_handlers_call(&shared, matches[i], CODE_A, &call));
+        cr_assert(call.id < MANY && !seen[call.id]);
+        seen[call.id] = true;
+        cr_assert_eq(sscanf(call.name, "t%zu.%zu", &thread, &number), 2);
+        cr_expect_eq(number, next[thread]++);
+        sx_handlers_returned(&shared, matches[i]);
+        sx_handlers_release(&shared, matches[i]);
+    }
+    free(matches);
+    sx_handlers_deinit(&shared);
+}
+
+/* EO56, EO60, EV75, X2: the numbers and strings that binaries have. */
+Test(handlers, keep_the_numbers_and_strings_of_the_abi)
+{
+    static const struct {
+        const char *key, *want;
+    } keys[] = {
+        { PMIX_EVENT_HDLR_FIRST, "pmix.evfirst" },   { PMIX_EVENT_HDLR_LAST, "pmix.evlast" },
+        { PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, "pmix.evfirstcat" },
+        { PMIX_EVENT_HDLR_LAST_IN_CATEGORY, "pmix.evlastcat" },
+        { PMIX_EVENT_HDLR_BEFORE, "pmix.evbefore" }, { PMIX_EVENT_HDLR_AFTER, "pmix.evafter" },
+        { PMIX_EVENT_HDLR_PREPEND, "pmix.evprepend" },
+        { PMIX_EVENT_ORDER_PREPEND, "pmix.evprepend" },
+        { PMIX_EVENT_HDLR_APPEND, "pmix.evappend" }, { PMIX_EVENT_HDLR_NAME, "pmix.evname" },
+        { PMIX_EVENT_CUSTOM_RANGE, "pmix.evrange" }, { PMIX_EVENT_NON_DEFAULT, "pmix.evnondef" },
+    };
+    static const struct {
+        int number, want;
+    } numbers[] = {
+        { PMIX_RANGE_PROC_LOCAL, 7 },
+        { PMIX_EVENT_NO_ACTION_TAKEN, -331 }, { PMIX_EVENT_PARTIAL_ACTION_TAKEN, -332 },
+        { PMIX_EVENT_ACTION_DEFERRED, -333 }, { PMIX_EVENT_ACTION_COMPLETE, -334 },
+        { PMIX_EVENT_SYS_BASE, -230 },        { PMIX_EVENT_NODE_DOWN, -231 },
+        { PMIX_EVENT_NODE_OFFLINE, -232 },    { PMIX_EVENT_SYS_OTHER, -330 },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(keys); i++) {
+        cr_expect_str_eq(keys[i].key, keys[i].want);
+    }
+    for (size_t i = 0; i < SX_COUNT(numbers); i++) {
+        cr_expect_eq(numbers[i].number, numbers[i].want);
+    }
 }
