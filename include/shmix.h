@@ -164,6 +164,82 @@ PMIX_EXPORT pmix_status_t shmix_read_value(const shmix_key_t *key, pmix_rank_t r
 #define PMIX_EVENT_ORDER_PREPEND PMIX_EVENT_HDLR_PREPEND
 #endif
 
+/* A reader of the events of the own job: all that the server publishes to it, in its order, those
+ * of this process included, except what a custom range addresses to others.  It needs no handler
+ * and no thread, and nobody waits for it: what it has not read when the ring comes around (after
+ * about a megabyte of events) is lost to it, and it is told how much that was.
+ *
+ * An event is copied once, from the ring into the reader, and the copy is checked to be whole
+ * before it is shown: a writer that overtakes the reader cannot change or tear what it looks at.
+ * Views point into that copy; they are valid until the next call on the same reader.  To read an
+ * event that is there takes no lock, no allocation, no system call and no atomic
+ * read-modify-write; one of more than 4000 bytes costs a message to the server.
+ *
+ * A reader belongs to one thread at a time; any number of readers may be open.  All of them end
+ * with PMIx_Finalize (PMIX_ERR_INIT from then on) and are still to be closed. */
+typedef struct shmix_events shmix_events_t;
+
+typedef struct shmix_event {
+    uint64_t number;         /* of the job's events, from 1, in the order of all readers */
+    pmix_status_t code;
+    pmix_data_range_t range; /* as published */
+    bool non_default;        /* not for default handlers (PMIX_EVENT_NON_DEFAULT) */
+    bool environment;        /* of the environment, not of a job */
+    pmix_proc_t source;      /* as the server knows it; PMIX_RANK_UNDEF: the resource manager */
+    size_t target_count;     /* processes that a custom range addresses */
+    size_t affected_count;   /* processes that it is about */
+    size_t info_count;
+    uint64_t lost_count;     /* with SHMIX_ERR_EVENTS_LOST: how many, from number on */
+    const void *procs;       /* for the functions below, as the rest is */
+    size_t procs_size;
+    const void *infos;
+    size_t infos_size;
+} shmix_event_t;
+
+#define SHMIX_EVENTS_OLDEST UINT64_C(0) /* the oldest event that the ring still has */
+#define SHMIX_EVENTS_NOW UINT64_MAX     /* what is published from here on */
+#define SHMIX_FOREVER UINT64_MAX
+
+/* Open a reader that begins @from: SHMIX_EVENTS_OLDEST, SHMIX_EVENTS_NOW, or at an event's number.
+ * What lies between that number and the oldest event is told as lost.  With @codes it shows these
+ * alone, and sleeps through others (@ncodes 0: all).  Any thread; the reader is the caller's to
+ * close.  Return: PMIX_ERR_UNREACH in a process without a server; PMIX_ERR_LOST_CONNECTION;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+PMIX_EXPORT pmix_status_t shmix_events_open(uint64_t from, const pmix_status_t codes[],
+                                            size_t ncodes, shmix_events_t **ret_events);
+
+/* Also after PMIx_Finalize.  No other call on the reader may be under way. */
+PMIX_EXPORT pmix_status_t shmix_events_close(shmix_events_t *events);
+
+/* The next event, if it is there.  Return: PMIX_ERR_NOT_FOUND: not yet; SHMIX_ERR_EVENTS_LOST:
+ * @ret_event has number and lost_count of what is gone (whatever its codes), and the next call
+ * goes on behind it; PMIX_ERR_LOST_CONNECTION: the server is gone that has the rest of this event,
+ * which is passed over; PMIX_ERR_UNPACK_FAILURE: the shared memory contradicts itself. */
+PMIX_EXPORT pmix_status_t shmix_events_next(shmix_events_t *events, shmix_event_t *ret_event);
+
+/* The same, but sleep up to @timeout_ns nanoseconds (SHMIX_FOREVER: until it comes).  Only events
+ * of the reader's codes wake it, and few others.  Return: as shmix_events_next, but
+ * PMIX_ERR_TIMEOUT instead of PMIX_ERR_NOT_FOUND; PMIX_ERR_LOST_CONNECTION when the server is gone
+ * and all is read; PMIX_ERR_NOT_AVAILABLE in a forked child. */
+PMIX_EXPORT pmix_status_t shmix_events_wait(shmix_events_t *events, uint64_t timeout_ns,
+                                            shmix_event_t *ret_event);
+
+/* A view of the info at @index, from 0, or of the first with @key; the time of an event is its
+ * PMIX_EVENT_TIMESTAMP, if its publisher gave one.  @ret_key may be NULL.  Return:
+ * PMIX_ERR_NOT_FOUND; PMIX_ERR_NOT_SUPPORTED for types without a view (as shmix_read_value), the
+ * key is written all the same. */
+PMIX_EXPORT pmix_status_t shmix_event_info(const shmix_event_t *event, size_t index,
+                                           const char **ret_key, shmix_value_t *ret_value);
+PMIX_EXPORT pmix_status_t shmix_event_find(const shmix_event_t *event, const char *key,
+                                           shmix_value_t *ret_value);
+
+/* The process at @index, from 0, of those that it is about, or that a custom range addresses;
+ * PMIX_RANK_WILDCARD: all of its namespace.  Return: PMIX_ERR_NOT_FOUND. */
+PMIX_EXPORT pmix_status_t shmix_event_affected(const shmix_event_t *event, size_t index,
+                                               pmix_proc_t *ret_proc);
+PMIX_EXPORT pmix_status_t shmix_event_target(const shmix_event_t *event, size_t index,
+                                             pmix_proc_t *ret_proc);
+
 /* uint32_t: how many events without a job a server keeps for those who come late; 512 unless said
  * to PMIx_server_init, or in the environment under either of these names. */
 #define SHMIX_SERVER_CACHE_SIZE "pmix.srv.cache.sz"

@@ -279,6 +279,7 @@ static void process_close(struct sx_process *p)
 {
     atomic_store(&p->link, SX_LINK_SINGLETON);
     sx_native_deinit();
+    sx_native_events_deinit();
     sx_view_close_all();
     p->own = NULL;
     sx_keep_deinit();

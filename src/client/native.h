@@ -52,6 +52,12 @@ struct shmix_key {
     char text[];
 };
 
+/* View @item, whose body has the length that its cell says.  Return: as shmix_read_value. */
+pmix_status_t sx_native_value(const struct sx_item *item, shmix_value_t *ret_value);
+
+/* PMIx_Finalize: open readers of events say PMIX_ERR_INIT from now on. */
+void sx_native_events_deinit(void);
+
 /* PMIx_Finalize: unmap what jobs hold.  The handles stay and say PMIX_ERR_INIT from now on. */
 void sx_native_deinit(void);
 

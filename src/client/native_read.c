@@ -312,37 +312,40 @@ static pmix_status_t value_view(const struct sx_item *item, const struct sx_type
     return rc;
 }
 
-pmix_status_t shmix_read_value(const shmix_key_t *key, pmix_rank_t rank, shmix_value_t *ret_value)
+pmix_status_t sx_native_value(const struct sx_item *item, shmix_value_t *ret_value)
 {
     const struct sx_type *row;
+
+    switch (number_of(item->cell.type, &row)) {
+    case SX_NUMBER_BOOL:
+        ret_value->number.flag = item->cell.bits != 0;
+        break;
+    case SX_NUMBER_UINT:
+        ret_value->number.u64 = item->cell.bits;
+        break;
+    case SX_NUMBER_INT:
+        ret_value->number.i64 = signed_of(item->cell.bits, row);
+        break;
+    case SX_NUMBER_FLOAT:
+        ret_value->number.f64 = float_of(item->cell.bits, row);
+        break;
+    default:
+        return row != NULL ? value_view(item, row, ret_value) : PMIX_ERR_NOT_SUPPORTED;
+    }
+    ret_value->type = item->cell.type;
+    ret_value->element_type = PMIX_UNDEF;
+    ret_value->data = NULL;
+    ret_value->count = 0;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t shmix_read_value(const shmix_key_t *key, pmix_rank_t rank, shmix_value_t *ret_value)
+{
     struct sx_item item;
 
     if (ret_value == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
     const pmix_status_t rc = item_read(key, rank, &item);
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    switch (number_of(item.cell.type, &row)) {
-    case SX_NUMBER_BOOL:
-        ret_value->number.flag = item.cell.bits != 0;
-        break;
-    case SX_NUMBER_UINT:
-        ret_value->number.u64 = item.cell.bits;
-        break;
-    case SX_NUMBER_INT:
-        ret_value->number.i64 = signed_of(item.cell.bits, row);
-        break;
-    case SX_NUMBER_FLOAT:
-        ret_value->number.f64 = float_of(item.cell.bits, row);
-        break;
-    default:
-        return row != NULL ? value_view(&item, row, ret_value) : PMIX_ERR_NOT_SUPPORTED;
-    }
-    ret_value->type = item.cell.type;
-    ret_value->element_type = PMIX_UNDEF;
-    ret_value->data = NULL;
-    ret_value->count = 0;
-    return PMIX_SUCCESS;
+    return rc == PMIX_SUCCESS ? sx_native_value(&item, ret_value) : rc;
 }

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* native_event.c - the readers of <shmix.h>: a cursor in the job's ring, and a copy of one event.
+ *
+ *     reader: OPEN --PMIx_Finalize--> DEAD (says PMIX_ERR_INIT) --close--> gone
+ *
+ * A reader takes in the records of all events, so that it knows each number; a number that is
+ * missing is one that the ring has overwritten.  Such a gap is told before the event behind it,
+ * which is held back in the copy meanwhile.  Memory is bounded: one record a reader, and the one
+ * event that was too large for a record. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/flat_layout.h"
+#include "base/status.h"
+#include "base/util.h"
+#include "client/client.h"
+#include "client/event.h"
+#include "client/native.h"
+#include "client/progress.h"
+#include "ring/record.h"
+
+struct shmix_events {
+    struct sx_list node; /* in the list of open readers, under lock; in none when dead */
+    atomic_bool dead;    /* PMIx_Finalize has been here */
+    struct sx_ring_cursor cursor;
+    uint64_t expected; /* the number of the next event; 0: whatever it is */
+    bool lapped;       /* what is missing may not be known before the next event */
+    bool held;         /* the copy has an event that was not shown yet */
+    uint32_t classes;  /* that can wake it */
+    uint8_t *large;    /* struct sx_event and what follows it, of an event without a record */
+    size_t code_count;
+    pmix_status_t *codes; /* sorted; behind the struct */
+    _Alignas(8) uint8_t record[SX_RING_RECORD_MAX];
+};
+
+/* The open readers, under sx_process.lock. */
+static struct sx_list readers = SX_LIST_INIT(readers);
+
+/* ---- open and close ------------------------------------------------------------------------- */
+
+static int codes_order(const void *a, const void *b)
+{
+    const pmix_status_t left = *(const pmix_status_t *)a;
+    const pmix_status_t right = *(const pmix_status_t *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+static shmix_events_t *reader_new(const pmix_status_t *codes, size_t ncodes)
+{
+    shmix_events_t *const reader = ncodes > SIZE_MAX / 2 / sizeof(*codes)
+                                       ? NULL
+                                       : calloc(1, sizeof(*reader) + ncodes * sizeof(*codes));
+
+    if (reader == NULL) {
+        return NULL;
+    }
+    sx_list_init(&reader->node);
+    reader->classes = ncodes == 0 ? SX_CLASSES_OF_EVENTS : 0;
+    reader->code_count = ncodes;
+    if (ncodes != 0) {
+        reader->codes = (pmix_status_t *)(void *)(reader + 1);
+        memcpy(reader->codes, codes, ncodes * sizeof(*codes));
+        qsort(reader->codes, ncodes, sizeof(*codes), codes_order);
+    }
+    for (size_t i = 0; i < ncodes; i++) {
+        reader->classes |= 1u << SX_CLASS_OF_CODE(codes[i]);
+    }
+    return reader;
+}
+
+static void reader_seek(shmix_events_t *reader, uint64_t from)
+{
+    const struct sx_ring *const ring = &sx_process.ring;
+
+    if (from == SHMIX_EVENTS_NOW) {
+        sx_ring_seek_now(&reader->cursor, ring);
+        /* Behind what is passed over; what is published between these two is read all the same. */
+        reader->expected = sx_event_published() + 1;
+    } else {
+        sx_ring_seek_oldest(&reader->cursor, ring);
+        reader->expected = from;
+        reader->lapped = from != SHMIX_EVENTS_OLDEST;
+    }
+}
+
+pmix_status_t shmix_events_open(uint64_t from, const pmix_status_t codes[], size_t ncodes,
+                                shmix_events_t **ret_events)
+{
+    struct sx_process *const p = &sx_process;
+
+    if (ret_events == NULL || (codes == NULL && ncodes != 0)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    shmix_events_t *const reader = reader_new(codes, ncodes);
+    if (reader == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    pthread_mutex_lock(&p->lock);
+    /* Looked at under the lock: sx_native_events_deinit finds this reader or came before. */
+    const pmix_status_t rc = sx_process_ready() ? sx_link_status() : PMIX_ERR_INIT;
+    if (rc == PMIX_SUCCESS) {
+        reader_seek(reader, from);
+        sx_list_append(&readers, &reader->node);
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (rc != PMIX_SUCCESS) {
+        free(reader);
+        return rc;
+    }
+    *ret_events = reader;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t shmix_events_close(shmix_events_t *events)
+{
+    if (events == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    pthread_mutex_lock(&sx_process.lock);
+    sx_list_remove(&events->node);
+    pthread_mutex_unlock(&sx_process.lock);
+    free(events->large);
+    free(events);
+    return PMIX_SUCCESS;
+}
+
+void sx_native_events_deinit(void)
+{
+    struct sx_list *node;
+
+    pthread_mutex_lock(&sx_process.lock);
+    while ((node = sx_list_pop(&readers)) != NULL) {
+        /* release: who sees it does not look into the ring, which goes next. */
+        atomic_store_explicit(&SX_LIST_ENTRY(node, shmix_events_t, node)->dead, true,
+                              memory_order_release);
+    }
+    pthread_mutex_unlock(&sx_process.lock);
+}
+
+/* ---- processes ------------------------------------------------------------------------------ */
+
+struct proc_ref {
+    uint32_t rank, name_len;
+    const char *name; /* without NUL */
+};
+
+/* Return: false where the bytes are no process; else what is behind it is in *at and *left. */
+static bool proc_read(const uint8_t **at, size_t *left, struct proc_ref *ret)
+{
+    uint32_t head[2];
+
+    if (*left < sizeof(head)) {
+        return false;
+    }
+    memcpy(head, *at, sizeof(head));
+    const size_t padded = sx_align_up(head[1], 8);
+
+    if (head[1] > PMIX_MAX_NSLEN || padded > *left - sizeof(head)) {
+        return false;
+    }
+    *ret = (struct proc_ref){ .rank = head[0],
+                              .name_len = head[1],
+                              .name = (const char *)*at + sizeof(head) };
+    *at += sizeof(head) + padded;
+    *left -= sizeof(head) + padded;
+    return true;
+}
+
+static void proc_write(pmix_proc_t *proc, const char *name, size_t name_len, uint32_t rank)
+{
+    memset(proc, 0, sizeof(*proc));
+    memcpy(proc->nspace, name, name_len);
+    proc->rank = rank;
+}
+
+static pmix_status_t proc_at(const shmix_event_t *event, size_t index, pmix_proc_t *ret_proc)
+{
+    const uint8_t *at = event->procs;
+    size_t left = event->procs_size;
+    struct proc_ref proc;
+
+    do {
+        if (!proc_read(&at, &left, &proc)) {
+            return PMIX_ERR_UNPACK_FAILURE;
+        }
+    } while (index-- != 0);
+    proc_write(ret_proc, proc.name, proc.name_len, proc.rank);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t shmix_event_affected(const shmix_event_t *event, size_t index,
+                                   pmix_proc_t *ret_proc)
+{
+    if (event == NULL || ret_proc == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    return index < event->affected_count ? proc_at(event, event->target_count + index, ret_proc)
+                                         : PMIX_ERR_NOT_FOUND;
+}
+
+pmix_status_t shmix_event_target(const shmix_event_t *event, size_t index, pmix_proc_t *ret_proc)
+{
+    if (event == NULL || ret_proc == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    return index < event->target_count ? proc_at(event, index, ret_proc) : PMIX_ERR_NOT_FOUND;
+}
+
+/* ---- infos ---------------------------------------------------------------------------------- */
+
+/* One info inside the record of an array: its members in the order of the type table. */
+struct info_element {
+    struct sx_cell key;
+    uint64_t flags; /* pmix_info_directives_t, padded */
+    struct sx_cell value;
+};
+static_assert(sizeof(struct info_element) == 40, "fixed by the flat format");
+
+/* The array record of the infos, with @size bytes; NULL: there is none. */
+static const struct sx_flat_record *infos_record(const void *infos, size_t size, size_t *ret_size)
+{
+    struct sx_cell cell;
+    struct sx_flat_record record;
+
+    if (size < sizeof(cell) + sizeof(record)) {
+        return NULL;
+    }
+    memcpy(&cell, infos, sizeof(cell));
+    memcpy(&record, (const uint8_t *)infos + sizeof(cell), sizeof(record));
+    if (cell.type != PMIX_DATA_ARRAY || (cell.flags & SX_CELL_NULL) != 0 ||
+        cell.len > size - sizeof(cell) || cell.len < sizeof(record) || record.type != PMIX_INFO ||
+        record.count > (cell.len - sizeof(record)) / sizeof(struct info_element)) {
+        return NULL;
+    }
+    *ret_size = cell.len;
+    return (const void *)((const uint8_t *)infos + sizeof(cell));
+}
+
+/* The body of a cell among the elements.  Return: false where it is not in the record. */
+static bool body_at(const struct sx_flat_record *record, size_t size, const struct sx_cell *cell,
+                    const void **ret_body)
+{
+    *ret_body = record;
+    if (cell->len == 0) {
+        return true;
+    }
+    *ret_body = (const uint8_t *)record + cell->bits;
+    return cell->bits % SX_FLAT_ALIGN == 0 && sx_range_fits(cell->bits, cell->len, size);
+}
+
+/* Return: PMIX_ERR_NOT_FOUND behind the last one. */
+static pmix_status_t info_at(const shmix_event_t *event, size_t index, const char **ret_key,
+                             struct sx_item *ret_value)
+{
+    size_t size = 0;
+    const struct sx_flat_record *const record =
+        infos_record(event->infos, event->infos_size, &size);
+    const void *key;
+
+    if (record == NULL || index >= record->count) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    const struct info_element *const element = (const struct info_element *)(record + 1) + index;
+
+    ret_value->cell = element->value;
+    if (!body_at(record, size, &element->key, &key) || element->key.len == 0 ||
+        ((const char *)key)[element->key.len - 1] != '\0' ||
+        !body_at(record, size, &element->value, &ret_value->body)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    *ret_key = key;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t shmix_event_info(const shmix_event_t *event, size_t index, const char **ret_key,
+                               shmix_value_t *ret_value)
+{
+    struct sx_item item;
+    const char *key;
+
+    if (event == NULL || ret_value == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    const pmix_status_t rc = info_at(event, index, &key, &item);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (ret_key != NULL) {
+        *ret_key = key;
+    }
+    return sx_native_value(&item, ret_value);
+}
+
+pmix_status_t shmix_event_find(const shmix_event_t *event, const char *key,
+                               shmix_value_t *ret_value)
+{
+    if (event == NULL || key == NULL || ret_value == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    for (size_t i = 0;; i++) {
+        struct sx_item item;
+        const char *name;
+        const pmix_status_t rc = info_at(event, i, &name, &item);
+
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+        if (strcmp(name, key) == 0) {
+            return sx_native_value(&item, ret_value);
+        }
+    }
+}
+
+/* ---- one event ------------------------------------------------------------------------------ */
+
+/* Whether an event of a custom range is for this process; *ret_at and *ret_left pass the processes.
+ * Return: false where the bytes contradict themselves. */
+static bool procs_judge(const struct sx_event *event, const uint8_t **at, size_t *left,
+                        bool *ret_for_us)
+{
+    const pmix_proc_t *const self = &sx_process.self;
+    struct proc_ref proc;
+
+    *ret_for_us = event->range != PMIX_RANGE_CUSTOM;
+    for (uint64_t i = 0; i < (uint64_t)event->target_count + event->affected_count; i++) {
+        if (!proc_read(at, left, &proc)) {
+            return false;
+        }
+        if (i < event->target_count && proc.name_len == sx_process.nspace_len &&
+            memcmp(proc.name, self->nspace, proc.name_len) == 0 &&
+            (proc.rank == self->rank || proc.rank == PMIX_RANK_WILDCARD)) {
+            *ret_for_us = true;
+        }
+    }
+    return true;
+}
+
+/* View the event in @bytes.  Return: PMIX_ERR_NOT_FOUND when it is not for this process. */
+static pmix_status_t event_view(const uint8_t *bytes, size_t size, shmix_event_t *ret)
+{
+    struct sx_event event;
+    size_t left = size - sizeof(event), infos_size = 0;
+    const uint8_t *at = bytes + sizeof(event);
+    bool for_us;
+
+    memcpy(&event, bytes, sizeof(event));
+    const size_t padded = sx_align_up(event.source_len, 8);
+
+    if (event.source_len > PMIX_MAX_NSLEN || padded > left) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    proc_write(&ret->source, (const char *)at, event.source_len, event.source_rank);
+    at += padded;
+    left -= padded;
+    ret->procs = at;
+    ret->procs_size = left;
+    if (!procs_judge(&event, &at, &left, &for_us) || event.info_size > left) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    ret->procs_size -= left;
+    ret->number = event.number;
+    ret->code = event.code;
+    ret->range = event.range;
+    ret->non_default = (event.flags & SX_EVENT_NON_DEFAULT) != 0;
+    ret->environment = (event.flags & SX_EVENT_ENVIRONMENT) != 0;
+    ret->target_count = event.target_count;
+    ret->affected_count = event.affected_count;
+    ret->lost_count = 0;
+    ret->infos = at;
+    ret->infos_size = event.info_size;
+    const struct sx_flat_record *const record = infos_record(at, event.info_size, &infos_size);
+    ret->info_count = record != NULL ? record->count : 0;
+    return for_us ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+}
+
+/* ---- what is too large for a record --------------------------------------------------------- */
+
+struct fetch {
+    struct sx_call call;
+    uint64_t lost;
+    uint8_t *bytes;
+    size_t size;
+};
+
+/* Under lock. */
+static void fetch_answered(struct sx_call *call, const struct sx_frame *frame)
+{
+    struct fetch *const fetch = SX_CONTAINER(call, struct fetch, call);
+    const size_t head = sizeof(struct sx_reply) + sizeof(struct sx_event_list);
+    struct sx_event_list list;
+    uint64_t length;
+
+    if (call->status != PMIX_SUCCESS || frame->body_size < head) {
+        return;
+    }
+    const uint8_t *const at = (const uint8_t *)frame->body + head;
+
+    memcpy(&list, at - sizeof(list), sizeof(list));
+    fetch->lost = list.lost;
+    if (list.count == 0 || frame->body_size < head + sizeof(length)) {
+        return;
+    }
+    memcpy(&length, at, sizeof(length));
+    if (length < sizeof(struct sx_event) ||
+        length > frame->body_size - head - sizeof(length)) {
+        return;
+    }
+    fetch->bytes = malloc(length);
+    if (fetch->bytes != NULL) {
+        fetch->size = length;
+        memcpy(fetch->bytes, at + sizeof(length), length);
+    }
+}
+
+/* Return: PMIX_ERR_NOT_FOUND when it is not for this process; SHMIX_ERR_EVENTS_LOST when the server
+ * has it no more. */
+static pmix_status_t event_fetch(shmix_events_t *reader, uint64_t number, size_t *ret_size)
+{
+    struct sx_event_replay request = { .first = number, .last = number };
+    const struct iovec iov = { .iov_base = &request, .iov_len = sizeof(request) };
+    struct fetch fetch = { .call = { .fd = -1, .on_answer = fetch_answered } };
+    const pmix_status_t rc =
+        sx_request(&fetch.call, SX_MSG_EVENT_REPLAY, &iov, 1, SX_DEADLINE_NEVER);
+
+    free(reader->large);
+    reader->large = fetch.bytes;
+    *ret_size = fetch.size;
+    if (rc == PMIX_SUCCESS && fetch.bytes == NULL) {
+        return fetch.lost != 0 ? SHMIX_ERR_EVENTS_LOST : PMIX_ERR_NOT_FOUND;
+    }
+    return rc;
+}
+
+/* ---- the next one --------------------------------------------------------------------------- */
+
+static pmix_status_t gap_tell(shmix_events_t *reader, uint64_t next, shmix_event_t *ret_event)
+{
+    memset(ret_event, 0, sizeof(*ret_event));
+    ret_event->code = SHMIX_ERR_EVENTS_LOST;
+    ret_event->number = reader->expected;
+    ret_event->lost_count = next - reader->expected;
+    reader->expected = next;
+    return SHMIX_ERR_EVENTS_LOST;
+}
+
+static bool code_is_wanted(const shmix_events_t *reader, pmix_status_t code)
+{
+    return reader->code_count == 0 ||
+           bsearch(&code, reader->codes, reader->code_count, sizeof(code), codes_order) != NULL;
+}
+
+/* Show what is in the copy.  Return: PMIX_ERR_NOT_FOUND when it is not to be shown. */
+static pmix_status_t record_show(shmix_events_t *reader, shmix_event_t *ret_event)
+{
+    const struct sx_record_header *const header = (const void *)reader->record;
+    size_t size = header->size_bytes - sizeof(*header);
+    const uint8_t *bytes = reader->record + sizeof(*header);
+    struct sx_event event;
+
+    memcpy(&event, bytes, sizeof(event));
+    reader->lapped = false;
+    if (reader->expected != 0 && event.number < reader->expected) {
+        return PMIX_ERR_NOT_FOUND; /* before the number that the reader begins at */
+    }
+    if (reader->expected != 0 && event.number > reader->expected) {
+        reader->held = true;
+        return gap_tell(reader, event.number, ret_event);
+    }
+    reader->held = false;
+    reader->expected = event.number + 1;
+    if (!code_is_wanted(reader, event.code)) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    if ((event.flags & SX_EVENT_ASK) != 0) {
+        const pmix_status_t rc = event_fetch(reader, event.number, &size);
+
+        if (rc == SHMIX_ERR_EVENTS_LOST) {
+            reader->expected = event.number;
+            return gap_tell(reader, event.number + 1, ret_event);
+        }
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+        bytes = reader->large;
+    }
+    return event_view(bytes, size, ret_event);
+}
+
+/* The ring is read to its end; @newest was counted before.  What is missing up to there is lost. */
+static pmix_status_t end_reached(shmix_events_t *reader, uint64_t newest,
+                                 shmix_event_t *ret_event)
+{
+    reader->lapped = false;
+    return reader->expected != 0 && newest >= reader->expected
+               ? gap_tell(reader, newest + 1, ret_event)
+               : PMIX_ERR_NOT_FOUND;
+}
+
+pmix_status_t shmix_events_next(shmix_events_t *events, shmix_event_t *ret_event)
+{
+    const struct sx_record_header *header;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    if (events == NULL || ret_event == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    /* acquire: pairs with sx_native_events_deinit. */
+    if (atomic_load_explicit(&events->dead, memory_order_acquire)) {
+        return PMIX_ERR_INIT;
+    }
+    if (events->held) {
+        rc = record_show(events, ret_event);
+    }
+    header = (const void *)events->record;
+    while (rc == PMIX_ERR_NOT_FOUND) {
+        /* Counted before the ring is read: what is counted here has been read at its end. */
+        const uint64_t newest = events->lapped ? sx_event_published() : 0;
+        uint64_t lost = 0;
+
+        rc = sx_ring_next(&events->cursor, SX_CLASSES_OF_EVENTS, events->record, &lost);
+        if (rc == PMIX_SUCCESS) {
+            const bool is_event =
+                header->kind == SX_RECORD_EVENT &&
+                header->size_bytes >= sizeof(*header) + sizeof(struct sx_event);
+
+            rc = is_event ? record_show(events, ret_event) : PMIX_ERR_NOT_FOUND;
+        } else if (rc == SX_RING_LOST) {
+            /* Which numbers, the next event says. */
+            events->lapped = true;
+            rc = PMIX_ERR_NOT_FOUND;
+        } else if (rc == PMIX_ERR_NOT_FOUND) {
+            return events->lapped ? end_reached(events, newest, ret_event) : rc;
+        }
+    }
+    return rc;
+}
+
+/* ---- sleeping ------------------------------------------------------------------------------- */
+
+struct reader_sleep {
+    struct sx_bell_watch watch[SX_RING_CLASS_MAX / 2 + 2];
+    const struct sx_door *doors[SX_RING_CLASS_MAX / 2 + 2]; /* NULL: the server's life word */
+    size_t count;
+};
+
+static void door_watch(struct reader_sleep *sleep, const struct sx_door *door)
+{
+    sleep->doors[sleep->count] = door;
+    sleep->watch[sleep->count++] = sx_door_watch(door);
+}
+
+/* Read the words that can tell of news; the caller looks for news after it. */
+static void reader_sleep_prepare(struct reader_sleep *sleep, const shmix_events_t *reader)
+{
+    const struct sx_process *const p = &sx_process;
+
+    sleep->count = 0;
+    if (!sx_bell_has_waitv()) {
+        door_watch(sleep, &p->ring.header->any);
+    }
+    for (uint32_t i = 1; sx_bell_has_waitv() && i < SX_RING_CLASS_MAX / 2; i++) {
+        if ((reader->classes >> i & 1) != 0) {
+            door_watch(sleep, &p->ring.header->doors[i]);
+        }
+    }
+    door_watch(sleep, &p->slot->bell); /* rung when the server drops us */
+    sleep->doors[sleep->count] = NULL;
+    sleep->watch[sleep->count++] = (struct sx_bell_watch){
+        .word = &p->board.header->life_word,
+        .seen = sx_board_life_seen(&p->board),
+    };
+}
+
+static pmix_status_t reader_sleep_until(const struct reader_sleep *sleep, uint64_t deadline_ns)
+{
+    const pmix_status_t rc = sx_bell_wait(sleep->watch, sleep->count, SX_BELL_ALL, deadline_ns);
+
+    for (size_t i = 0; i < sleep->count; i++) {
+        if (sleep->doors[i] != NULL) {
+            sx_door_pass_on(sleep->doors[i], &sleep->watch[i], SX_BELL_ALL);
+        }
+    }
+    return rc;
+}
+
+pmix_status_t shmix_events_wait(shmix_events_t *events, uint64_t timeout_ns,
+                                shmix_event_t *ret_event)
+{
+    const struct sx_process *const p = &sx_process;
+    pmix_status_t rc = shmix_events_next(events, ret_event);
+    uint64_t deadline_ns = SX_DEADLINE_NEVER;
+    bool over = false;
+
+    if (rc == PMIX_ERR_NOT_FOUND && timeout_ns != SHMIX_FOREVER) {
+        deadline_ns = sx_deadline_ns(sx_now_ns(), timeout_ns);
+    }
+    while (rc == PMIX_ERR_NOT_FOUND) {
+        struct reader_sleep sleep;
+        bool lives;
+
+        rc = sx_link_status();
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+        /* Asked before looking: what the server said before its end is still heard.  acquire: and
+         * what it said before it dropped us. */
+        lives = sx_board_server_lives(&p->board) &&
+                atomic_load_explicit(&p->slot->state, memory_order_acquire) == SX_SLOT_LIVE;
+        reader_sleep_prepare(&sleep, events);
+        rc = shmix_events_next(events, ret_event);
+        if (rc == PMIX_ERR_NOT_FOUND && over) {
+            return PMIX_ERR_TIMEOUT;
+        }
+        if (rc == PMIX_ERR_NOT_FOUND && lives) {
+            over = reader_sleep_until(&sleep, deadline_ns) == PMIX_ERR_TIMEOUT;
+        } else if (rc == PMIX_ERR_NOT_FOUND) {
+            sx_pump(); /* says so, and makes it known to all */
+        }
+    }
+    return rc;
+}

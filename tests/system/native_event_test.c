@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* native_event_test.c - readers of events: whole, in order, without a call, with losses counted.
+ *
+ * A fence behind a notification puts it into the ring: the server takes a rank's lane in order.
+ * Requirement EV40 (the source of an event) is shown here on the native side. */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <shmix.h>
+
+#include "job.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+#define CODE(n) (PMIX_EXTERNAL_ERR_BASE - 100 - (n))
+
+static pmix_proc_t me;
+
+static void begin(int rank)
+{
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    CHECK(me.rank == (pmix_rank_t)rank);
+}
+
+static void meet(void)
+{
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+}
+
+static void notify(pmix_status_t code, pmix_data_range_t range, pmix_info_t *info, size_t ninfo)
+{
+    CHECK_STATUS(PMIx_Notify_event(code, NULL, range, info, ninfo, NULL, NULL), PMIX_SUCCESS);
+}
+
+static shmix_events_t *open_at(uint64_t from)
+{
+    shmix_events_t *events;
+
+    CHECK_STATUS(shmix_events_open(from, NULL, 0, &events), PMIX_SUCCESS);
+    return events;
+}
+
+static void end(shmix_events_t *events)
+{
+    if (events != NULL) {
+        CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
+    }
+    meet();
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+}
+
+/* ---- what an event says --------------------------------------------------------------------- */
+
+static void notify_rich(void)
+{
+    uint32_t numbers[3] = { 5, 6, 7 };
+    pmix_data_array_t array = { .type = PMIX_UINT32, .size = 3, .array = numbers };
+    const pmix_proc_t about = { .nspace = JOB_NSPACE, .rank = 1 };
+    pmix_info_t info[4];
+
+    CHECK_STATUS(PMIx_Info_load(&info[0], "text", "some text", PMIX_STRING), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_AFFECTED_PROC, &about, PMIX_PROC),
+                 PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&info[2], PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&info[3], "array", &array, PMIX_DATA_ARRAY), PMIX_SUCCESS);
+    notify(CODE(1), PMIX_RANGE_NAMESPACE, info, 4);
+}
+
+static void check_rich(const shmix_event_t *event)
+{
+    shmix_value_t value;
+    pmix_proc_t proc;
+    const char *key;
+
+    CHECK(event->code == CODE(1) && event->range == PMIX_RANGE_NAMESPACE);
+    /* EV40 */
+    CHECK(event->source.rank == 0 && strcmp(event->source.nspace, JOB_NSPACE) == 0);
+    CHECK(event->non_default && !event->environment && event->lost_count == 0);
+    CHECK(event->affected_count == 1 && event->target_count == 0 && event->info_count == 4);
+    CHECK_STATUS(shmix_event_affected(event, 0, &proc), PMIX_SUCCESS);
+    CHECK(proc.rank == 1 && strcmp(proc.nspace, JOB_NSPACE) == 0);
+    CHECK_STATUS(shmix_event_affected(event, 1, &proc), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(shmix_event_info(event, 0, &key, &value), PMIX_SUCCESS);
+    CHECK(strcmp(key, "text") == 0 && value.type == PMIX_STRING && value.count == 9);
+    CHECK(strcmp(value.data, "some text") == 0);
+    CHECK_STATUS(shmix_event_find(event, "array", &value), PMIX_SUCCESS);
+    CHECK(value.element_type == PMIX_UINT32 && value.count == 3);
+    CHECK(((const uint32_t *)value.data)[2] == 7);
+    CHECK_STATUS(shmix_event_find(event, "nothing", &value), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(shmix_event_info(event, 4, &key, &value), PMIX_ERR_NOT_FOUND);
+}
+
+static int a_reader_sees_all_that_an_event_says(int rank)
+{
+    shmix_event_t event;
+
+    begin(rank);
+    shmix_events_t *const events = open_at(SHMIX_EVENTS_NOW);
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
+    meet();
+    if (rank == 0) {
+        notify_rich();
+    }
+    meet();
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_SUCCESS);
+    check_rich(&event);
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
+    end(events);
+    return 0;
+}
+
+/* A custom range: the numbers go on, nothing is lost to those who are not meant. */
+static int what_is_for_others_is_not_shown(int rank)
+{
+    pmix_proc_t target = { .nspace = JOB_NSPACE, .rank = 1 };
+    shmix_event_t event;
+    pmix_info_t info;
+
+    begin(rank);
+    shmix_events_t *const events = open_at(SHMIX_EVENTS_NOW);
+    meet();
+    if (rank == 0) {
+        CHECK_STATUS(PMIx_Info_load(&info, PMIX_EVENT_CUSTOM_RANGE, &target, PMIX_PROC),
+                     PMIX_SUCCESS);
+        notify(CODE(1), PMIX_RANGE_CUSTOM, &info, 1);
+        notify(CODE(2), PMIX_RANGE_LOCAL, NULL, 0);
+    }
+    meet();
+    if (rank == 1) {
+        CHECK_STATUS(shmix_events_next(events, &event), PMIX_SUCCESS);
+        CHECK(event.code == CODE(1) && event.target_count == 1);
+        CHECK_STATUS(shmix_event_target(&event, 0, &target), PMIX_SUCCESS);
+        CHECK(target.rank == 1 && strcmp(target.nspace, JOB_NSPACE) == 0);
+        CHECK_STATUS(shmix_event_target(&event, 1, &target), PMIX_ERR_NOT_FOUND);
+    }
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_SUCCESS);
+    CHECK(event.code == CODE(2));
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
+    end(events);
+    return 0;
+}
+
+/* ---- where a reader begins ------------------------------------------------------------------ */
+
+static int a_reader_begins_where_it_is_told(int rank)
+{
+    const pmix_status_t fourth = CODE(4);
+    shmix_events_t *events;
+    shmix_event_t event;
+    uint64_t first;
+
+    begin(rank);
+    meet();
+    for (int i = 0; rank == 0 && i < 6; i++) {
+        notify(CODE(i), PMIX_RANGE_NAMESPACE, NULL, 0);
+    }
+    meet();
+    events = open_at(SHMIX_EVENTS_NOW);
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
+    shmix_events_close(events);
+
+    events = open_at(SHMIX_EVENTS_OLDEST);
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_SUCCESS);
+    CHECK(event.code == CODE(0));
+    first = event.number;
+    for (int i = 1; i < 6; i++) {
+        CHECK_STATUS(shmix_events_next(events, &event), PMIX_SUCCESS);
+        CHECK(event.code == CODE(i) && event.number == first + (uint64_t)i);
+    }
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
+    shmix_events_close(events);
+
+    events = open_at(first + 3);
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_SUCCESS);
+    CHECK(event.code == CODE(3) && event.number == first + 3);
+    shmix_events_close(events);
+
+    CHECK_STATUS(shmix_events_open(SHMIX_EVENTS_OLDEST, &fourth, 1, &events), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_SUCCESS);
+    CHECK(event.code == CODE(4) && event.number == first + 4);
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
+    end(events);
+    return 0;
+}
+
+/* ---- losses and sizes ----------------------------------------------------------------------- */
+
+enum { FLOOD = 600, FLOOD_BYTES = 3000 };
+
+static void flood(size_t size, int count)
+{
+    char *const bytes = calloc(1, size);
+    pmix_info_t info;
+
+    CHECK(bytes != NULL);
+    for (int i = 0; i < count; i++) {
+        pmix_byte_object_t object = { .bytes = bytes, .size = size };
+
+        memset(bytes, i, size);
+        CHECK_STATUS(PMIx_Info_load(&info, "bytes", &object, PMIX_BYTE_OBJECT), PMIX_SUCCESS);
+        notify(CODE(i), PMIX_RANGE_NAMESPACE, &info, 1);
+        PMIX_INFO_DESTRUCT(&info);
+    }
+    free(bytes);
+}
+
+static void check_bytes(const shmix_event_t *event, int i, size_t size)
+{
+    shmix_value_t value;
+
+    CHECK(event->code == CODE(i));
+    CHECK_STATUS(shmix_event_find(event, "bytes", &value), PMIX_SUCCESS);
+    CHECK(value.count == size && ((const char *)value.data)[0] == (char)i);
+    CHECK(((const char *)value.data)[size - 1] == (char)i);
+}
+
+/* The reader sleeps through more than the ring holds: what it is told and what it reads add up. */
+static int what_the_ring_has_overwritten_is_counted(int rank)
+{
+    shmix_event_t event;
+    pmix_status_t rc;
+    uint64_t lost = 0;
+
+    begin(rank);
+    shmix_events_t *const events = open_at(SHMIX_EVENTS_NOW);
+    shmix_events_t *const late = open_at(1);
+    meet();
+    if (rank == 0) {
+        flood(FLOOD_BYTES, FLOOD);
+    }
+    meet();
+    CHECK_STATUS(shmix_events_next(events, &event), SHMIX_ERR_EVENTS_LOST);
+    CHECK(event.lost_count > 0 && event.lost_count < FLOOD && event.number == 1);
+    lost = event.lost_count;
+    for (int i = (int)lost; i < FLOOD; i++) {
+        CHECK_STATUS(shmix_events_next(events, &event), PMIX_SUCCESS);
+        CHECK(event.number == (uint64_t)i + 1);
+        check_bytes(&event, i, FLOOD_BYTES);
+    }
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
+    rc = shmix_events_next(late, &event);
+    CHECK(rc == SHMIX_ERR_EVENTS_LOST && event.number == 1 && event.lost_count == lost);
+    CHECK_STATUS(shmix_events_next(late, &event), PMIX_SUCCESS);
+    CHECK(event.number == lost + 1);
+    shmix_events_close(late);
+    end(events);
+    return 0;
+}
+
+/* Larger than a record, larger than a lane message, larger than a frame: asked for, and shown. */
+static int an_event_too_large_for_the_ring_is_shown(int rank)
+{
+    static const size_t sizes[] = { 4000, 10000, 100000 };
+    shmix_event_t event;
+
+    begin(rank);
+    shmix_events_t *const events = open_at(SHMIX_EVENTS_NOW);
+    meet();
+    for (size_t i = 0; rank == 0 && i < 3; i++) {
+        flood(sizes[i], 1);
+    }
+    meet();
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_STATUS(shmix_events_next(events, &event), PMIX_SUCCESS);
+        check_bytes(&event, 0, sizes[i]);
+        CHECK(event.source.rank == 0);
+    }
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
+    end(events);
+    return 0;
+}
+
+/* ---- sleeping ------------------------------------------------------------------------------- */
+
+enum { PINGS = 200 };
+
+static int two_readers_play_ping_pong(int rank)
+{
+    const pmix_status_t codes[2] = { CODE(0), CODE(1) };
+    shmix_events_t *events;
+    shmix_event_t event;
+
+    begin(rank);
+    CHECK_STATUS(shmix_events_open(SHMIX_EVENTS_NOW, &codes[1 - rank], 1, &events),
+                 PMIX_SUCCESS);
+    CHECK_STATUS(shmix_events_wait(events, 0, &event), PMIX_ERR_TIMEOUT);
+    CHECK_STATUS(shmix_events_wait(events, 1000000, &event), PMIX_ERR_TIMEOUT);
+    meet();
+    for (int i = 0; i < PINGS; i++) {
+        if (rank == 0) {
+            notify(codes[0], PMIX_RANGE_NAMESPACE, NULL, 0);
+        }
+        CHECK_STATUS(shmix_events_wait(events, SHMIX_FOREVER, &event), PMIX_SUCCESS);
+        CHECK(event.code == codes[1 - rank] && event.source.rank == (pmix_rank_t)(1 - rank));
+        if (rank == 1) {
+            notify(codes[1], PMIX_RANGE_NAMESPACE, NULL, 0);
+        }
+    }
+    end(events);
+    return 0;
+}
+
+static int a_reader_ends_with_the_process_it_reads_for(int rank)
+{
+    shmix_event_t event;
+
+    begin(rank);
+    shmix_events_t *const events = open_at(SHMIX_EVENTS_NOW);
+    notify(CODE(0), PMIX_RANGE_NAMESPACE, NULL, 0);
+    end(NULL);
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_INIT);
+    CHECK_STATUS(shmix_events_wait(events, 0, &event), PMIX_ERR_INIT);
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_INIT);
+    CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* ---- no call, no allocation ----------------------------------------------------------------- */
+
+static atomic_ulong allocations;
+
+#if !SANITIZED
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *malloc(size_t size);
+void *calloc(size_t count, size_t size);
+
+void *malloc(size_t size)
+{
+    atomic_fetch_add(&allocations, 1);
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    atomic_fetch_add(&allocations, 1);
+    return __libc_calloc(count, size);
+}
+#endif
+
+/* From now on every system call but the one that ends the process kills it. */
+static bool forbid_calls(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    const struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+enum { QUIET_EVENTS = 50 };
+
+/* In a child, which shares what is mapped. */
+static int read_forbidden(shmix_events_t *events)
+{
+    shmix_event_t event;
+    shmix_value_t value;
+
+    if (!forbid_calls()) {
+        return JOB_SKIPPED;
+    }
+    const unsigned long before = allocations;
+    for (int i = 0; i < QUIET_EVENTS; i++) {
+        if (shmix_events_next(events, &event) != PMIX_SUCCESS || event.code != CODE(i) ||
+            shmix_event_find(&event, "bytes", &value) != PMIX_SUCCESS || value.count != 100) {
+            return 2;
+        }
+    }
+    if (shmix_events_next(events, &event) != PMIX_ERR_NOT_FOUND) {
+        return 3;
+    }
+    return allocations == before ? 0 : 4;
+}
+
+static int an_event_that_is_there_costs_no_call(int rank)
+{
+    int status;
+
+    if (SANITIZED) {
+        printf("skipped: a sanitizer allocates and calls as it likes\n");
+        return JOB_SKIPPED;
+    }
+    begin(rank);
+    shmix_events_t *const events = open_at(SHMIX_EVENTS_NOW);
+    meet();
+    if (rank == 0) {
+        flood(100, QUIET_EVENTS);
+    }
+    meet();
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        const int code = read_forbidden(events);
+        (void)syscall(SYS_exit_group, code);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == JOB_SKIPPED) {
+        printf("skipped: seccomp is refused here\n");
+        exit(JOB_SKIPPED);
+    }
+    CHECK(WIFEXITED(status)); /* else: killed for a system call */
+    CHECK(WEXITSTATUS(status) == 0);
+    end(events);
+    return 0;
+}
+
+static const struct job_case cases[] = {
+    { "a_reader_sees_all_that_an_event_says", 2, a_reader_sees_all_that_an_event_says, NULL,
+      false },
+    { "what_is_for_others_is_not_shown", 3, what_is_for_others_is_not_shown, NULL, false },
+    { "a_reader_begins_where_it_is_told", 2, a_reader_begins_where_it_is_told, NULL, false },
+    { "what_the_ring_has_overwritten_is_counted", 2, what_the_ring_has_overwritten_is_counted,
+      NULL, false },
+    { "an_event_too_large_for_the_ring_is_shown", 2, an_event_too_large_for_the_ring_is_shown,
+      NULL, false },
+    { "two_readers_play_ping_pong", 2, two_readers_play_ping_pong, NULL, false },
+    { "a_reader_ends_with_the_process_it_reads_for", 2,
+      a_reader_ends_with_the_process_it_reads_for, NULL, false },
+    { "an_event_that_is_there_costs_no_call", 2, an_event_that_is_there_costs_no_call, NULL,
+      false },
+};
+
+int main(int argc, char **argv)
+{
+    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
