@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Steps of the ring and of the doors, each broken in one way.  Left: what src/ring has; below it: what
+# it becomes.  A semicolon is written @semicolon@, since it separates the elements of CMake's lists.
+
+# ---- the ring: R0, R1, R2, R3 of the writer, A0 to A3 of the reader ---------------------------------
+
+# R0: the tail announces words that are not visible yet
+shmix_mutant(tail-relaxed ring
+  ring.c "atomic_store_explicit(&header->tail, end, memory_order_release)"
+         "atomic_store_explicit(&header->tail, end, memory_order_relaxed)")
+shmix_mutant(tail-before-words ring
+  ring.c "    write_record(ring, &record, iov, iov_count)"
+         "    atomic_store_explicit(&header->tail, end, memory_order_release)@semicolon@
+    write_record(ring, &record, iov, iov_count)")
+# A0
+shmix_mutant(tail-read-relaxed ring
+  ring.c "atomic_load_explicit(&cursor->ring->header->tail, memory_order_acquire)"
+         "atomic_load_explicit(&cursor->ring->header->tail, memory_order_relaxed)")
+# R1: what is overwritten is given up only afterwards, or with too little room, or never
+shmix_mutant(room-after-words ring
+  ring.c "    make_room(ring, end)@semicolon@\n" " "
+  ring.c "    write_record(ring, &record, iov, iov_count)"
+         "    write_record(ring, &record, iov, iov_count)@semicolon@
+    make_room(ring, end)")
+shmix_mutant(room-too-small ring
+  ring.c "want = end + SX_RING_RECORD_MAX - data_bytes"
+         "want = end - SX_WORD_BYTES - data_bytes")
+shmix_mutant(oldest-relaxed ring
+  ring.c "atomic_store_explicit(&ring->header->oldest, oldest, memory_order_release)"
+         "atomic_store_explicit(&ring->header->oldest, oldest, memory_order_relaxed)")
+# R2: a word that does not bring along that its place was given up
+shmix_mutant(words-relaxed ring
+  words.h "atomic_store_explicit(out->at, out->partial, memory_order_release)"
+          "atomic_store_explicit(out->at, out->partial, memory_order_relaxed)"
+  words.h "atomic_store_explicit(&at[i], word, memory_order_release)"
+          "atomic_store_explicit(&at[i], word, memory_order_relaxed)")
+# A2
+shmix_mutant(words-read-relaxed ring
+  words.h "atomic_load_explicit(&at[i], memory_order_acquire)"
+          "atomic_load_explicit(&at[i], memory_order_relaxed)")
+# A1: the question whether the record stayed, asked before the copy, or not at all
+shmix_mutant(stayed-asked-first ring
+  ring.c "    if (wanted) {\n        sx_words_load_acquire(buf"
+         "    const bool stayed = record_stayed(ring, cursor->position)@semicolon@
+    if (wanted) {\n        sx_words_load_acquire(buf"
+  ring.c "if (!record_stayed(ring, cursor->position))" "if (!stayed)")
+shmix_mutant(stayed-not-asked ring
+  ring.c "if (!record_stayed(ring, cursor->position))" "if (false)")
+# R3: the last record is named before it is there
+shmix_mutant(last-relaxed ring
+  ring.c "atomic_store_explicit(&header->last, record.position, memory_order_release)"
+         "atomic_store_explicit(&header->last, record.position, memory_order_relaxed)")
+# the skipped end says nothing
+shmix_mutant(no-filler ring
+  ring.c "write_filler(ring, tail, room)" "(void)write_filler")
+# a loss is counted wrongly: the record before the oldest one was taken for the last one lost
+shmix_mutant(loss-too-small ring
+  ring.c "*ret_lost = cursor->seq_next - seq_next@semicolon@"
+         "*ret_lost = cursor->seq_next - seq_next - 1@semicolon@")
+
+# ---- the doors ----------------------------------------------------------------------------------------
+
+# R0: woken before there is anything to see; announced before it is visible
+shmix_mutant(wake-before-change bell
+  bell.c "    atomic_store_explicit(word, odd + 1, memory_order_release)@semicolon@
+    return wake(word, fan_out ? SX_BELL_FANOUT_FIRST : INT_MAX, mask)@semicolon@"
+         "    const unsigned woken = wake(word, fan_out ? SX_BELL_FANOUT_FIRST : INT_MAX, mask)@semicolon@
+    atomic_store_explicit(word, odd + 1, memory_order_release)@semicolon@
+    return woken@semicolon@")
+shmix_mutant(turn-relaxed bell
+  bell.c "atomic_store_explicit(word, odd + 1, memory_order_release)"
+         "atomic_store_explicit(word, odd + 1, memory_order_relaxed)")
+# A0
+shmix_mutant(turn-read-relaxed bell
+  bell.c "atomic_load_explicit(&door->turn[0], memory_order_acquire)"
+         "atomic_load_explicit(&door->turn[0], memory_order_relaxed)"
+  bell.c "atomic_load_explicit(&door->turn[1], memory_order_acquire)"
+         "atomic_load_explicit(&door->turn[1], memory_order_relaxed)")
+# two words of two different times
+shmix_mutant(turns-torn bell
+  bell.c "if (even - odd <= 1)" "if (true)")
+# asleep on the word that the next ring does not change
+shmix_mutant(wrong-word bell
+  bell.c ".word = &door->turn[even != odd]" ".word = &door->turn[even == odd]")
+# the wake is not passed on, or the order to do so comes too late
+shmix_mutant(not-passed-on bell
+  bell.c "if (now != watch->seen && count != 0)"
+         "if (now != watch->seen && count > 9)")
+shmix_mutant(pass-on-late bell
+  bell.c "atomic_store_explicit(&door->pass_on[turn], fan_out ? SX_BELL_FANOUT_NEXT : 0,
+                          memory_order_relaxed)@semicolon@"
+         "const uint32_t next = fan_out ? SX_BELL_FANOUT_NEXT : 0@semicolon@"
+  bell.c "    return wake(word, fan_out ? SX_BELL_FANOUT_FIRST : INT_MAX, mask)@semicolon@"
+         "    const unsigned woken = wake(word, fan_out ? SX_BELL_FANOUT_FIRST : INT_MAX, mask)@semicolon@
+    atomic_store_explicit(&door->pass_on[turn], next, memory_order_relaxed)@semicolon@
+    return woken@semicolon@")
+# how the ring and its doors are used: rung first, published after; looked first, watched after
+shmix_mutant(wake-first bell)
+target_compile_definitions(model-wake-first PRIVATE MODEL_WAKE_FIRST)
+shmix_mutant(watch-late bell)
+target_compile_definitions(model-watch-late PRIVATE MODEL_WATCH_LATE)
