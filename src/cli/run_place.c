@@ -130,7 +130,11 @@ static bool look(struct sx_run_machine *machine, char *message)
     hwloc_topology_t topology;
 
     if (sx_topology_discover(&topology) != PMIX_SUCCESS) {
-        snprintf(message, SX_RUN_MESSAGE_MAX, "hwloc cannot read this machine's topology");
+        const char *const file = getenv("HWLOC_XMLFILE");
+
+        snprintf(message, SX_RUN_MESSAGE_MAX, "hwloc cannot read this machine's topology%s%s%s",
+                 file != NULL ? " from HWLOC_XMLFILE=" : "", file != NULL ? file : "",
+                 file != NULL ? " (without libxml2 it reads no XML comments)" : "");
         return false;
     }
     machine->topology = topology;

@@ -4,8 +4,11 @@
 #include "cli/run_place.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static struct sx_run_machine machine;
 
@@ -87,4 +90,22 @@ Test(run_place, without_cores_a_cpu_is_one)
     cr_assert(on("pack:1 pu:3", SX_RUN_BIND_CORE, 3, message), "%s", message);
     cr_expect_str_eq(machine.places[2].cpuset, "2");
     sx_run_machine_deinit(&machine);
+}
+
+Test(run_place, a_file_that_cannot_be_read_is_named)
+{
+    static const char xml[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                              "<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
+                              "<topology version=\"2.0\">\n<nothing/>\n</topology>\n";
+    const int fd = memfd_create("nothing", MFD_CLOEXEC);
+    char message[SX_RUN_MESSAGE_MAX] = "", path[64];
+
+    cr_assert_eq(write(fd, xml, sizeof(xml) - 1), (ssize_t)sizeof(xml) - 1);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    cr_assert_eq(setenv("HWLOC_XMLFILE", path, 1), 0);
+    cr_assert_not(sx_run_machine_init(&machine, SX_RUN_BIND_NONE, 1, message));
+    cr_expect_not_null(strstr(message, "HWLOC_XMLFILE"), "%s", message);
+    cr_expect_not_null(strstr(message, path), "%s", message);
+    sx_run_machine_deinit(&machine);
+    close(fd);
 }
