@@ -74,7 +74,7 @@ lines_are() {
     [ "$(wc -l <"$1")" -eq "$2" ]
 }
 is_gone() { # a zombie that nobody reaps counts as gone
-    ! grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$1/status"
+    ! grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"
 }
 is_stopped() {
     grep -qs '^State:[[:space:]]*T' "/proc/$1/status"
