@@ -4,6 +4,7 @@
 #include "fault.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -23,6 +24,7 @@
 
 #define SHARED_FD 240 /* where every process of a case finds the shared words */
 #define STDERR_FD 241 /* the real stderr */
+#define LIBRARY_FD 242 /* in a process of another user: the library */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define UNDER_SANITIZER 1
@@ -243,21 +245,44 @@ void fault_job_end(const char *nspace)
     PMIx_server_deregister_nspace(nspace, NULL, NULL);
 }
 
-/* An executable copy of this program that has no path. */
-static int program_copy(void)
+/* An executable copy of the file at @path that has no path. */
+static int memory_copy(const char *path)
 {
-    const int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    const int to = memfd_create("fault-program", MFD_CLOEXEC);
+    const int from = open(path, O_RDONLY | O_CLOEXEC);
+    const int to = memfd_create("fault-copy", MFD_CLOEXEC);
     struct stat st;
     off_t off = 0;
 
-    CHECK(from >= 0 && to >= 0 && fstat(from, &st) == 0, "%s", strerror(errno));
+    CHECK(from >= 0 && to >= 0 && fstat(from, &st) == 0, "%s: %s", path, strerror(errno));
     while (off < st.st_size) {
         CHECK(sendfile(to, from, &off, (size_t)(st.st_size - off)) > 0, "%s", strerror(errno));
     }
     CHECK(fchmod(to, 0755) == 0, "%s", strerror(errno));
     close(from);
     return to;
+}
+
+/* The library under test, where every user finds it: by its path some would not, and would test the
+ * libpmix of the system in its place. */
+static int library_copy(void)
+{
+    Dl_info library;
+
+    CHECK(dladdr(dlsym(RTLD_DEFAULT, "PMIx_Init"), &library) != 0, "no library");
+    return memory_copy(library.dli_fname);
+}
+
+static void library_take(int library)
+{
+    const char *const asan = getenv("ASAN_OPTIONS");
+    char text[512];
+
+    CHECK(dup2(library, LIBRARY_FD) == LIBRARY_FD, "%s", strerror(errno));
+    snprintf(text, sizeof(text), "/proc/self/fd/%d", LIBRARY_FD);
+    setenv("LD_PRELOAD", text, 1);
+    /* It comes in front of the sanitizer's, which sees to its order for fear of other mallocs. */
+    snprintf(text, sizeof(text), "%s:verify_asan_link_order=0", asan != NULL ? asan : "");
+    setenv("ASAN_OPTIONS", text, 1);
 }
 
 static void become(uid_t uid)
@@ -274,7 +299,8 @@ pid_t fault_start_as(uid_t uid, const char *nspace, int rank, const char *role, 
     const pmix_proc_t proc = proc_of(nspace != NULL ? nspace : "", rank);
     char role_name[64], role_arg[256], option[] = "--role";
     char *argv[] = { self_path, option, role_name, role_arg, NULL };
-    const int program = uid != (uid_t)-1 ? program_copy() : -1;
+    const int program = uid != (uid_t)-1 ? memory_copy("/proc/self/exe") : -1;
+    const int library = uid != (uid_t)-1 ? library_copy() : -1;
 
     snprintf(role_name, sizeof(role_name), "%s", role);
     snprintf(role_arg, sizeof(role_arg), "%s", arg != NULL ? arg : "");
@@ -292,6 +318,7 @@ pid_t fault_start_as(uid_t uid, const char *nspace, int rank, const char *role, 
         }
         become(uid);
         if (program >= 0) {
+            library_take(library);
             fexecve(program, argv, environ);
         } else {
             execve(self_path, argv, environ);
@@ -301,6 +328,7 @@ pid_t fault_start_as(uid_t uid, const char *nspace, int rank, const char *role, 
     }
     if (program >= 0) {
         close(program);
+        close(library);
     }
     if (child_count < sizeof(children) / sizeof(children[0])) {
         children[child_count++] = pid;
@@ -751,7 +779,10 @@ static int case_watch(const struct fault_case *it)
     int status;
 
     log_fd = memfd_create("fault-log", MFD_CLOEXEC);
-    CHECK(log_fd >= 0 && dup2(STDERR_FILENO, STDERR_FD) == STDERR_FD, "%s", strerror(errno));
+    /* Appended to, or of two who write at once one overwrites the other: these share an offset. */
+    CHECK(log_fd >= 0 && fcntl(log_fd, F_SETFL, O_APPEND) == 0 &&
+              dup2(STDERR_FILENO, STDERR_FD) == STDERR_FD,
+          "%s", strerror(errno));
     shared_make();
     shared_map();
     const pid_t pid = fork();

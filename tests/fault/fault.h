@@ -116,8 +116,8 @@ void fault_rank_admit(const char *nspace, int rank);
 
 /* Start @role as that rank (or, with nspace NULL, as nobody). */
 pid_t fault_start(const char *nspace, int rank, const char *role, const char *arg);
-/* The same with another uid and gid, its program taken from memory, so that no path has to be
- * readable for it. */
+/* The same with another uid and gid, program and library taken from memory, so that no path has to
+ * be readable for it. */
 pid_t fault_start_as(uid_t uid, const char *nspace, int rank, const char *role, const char *arg);
 /* The path of this program, for others to start. */
 const char *fault_program(void);
