@@ -25,6 +25,7 @@
 
 #include "base/util.h"
 #include "cli/janitor.h"
+#include "cli/run_display.h"
 #include "cli/run_env.h"
 #include "cli/run_help.h"
 #include "cli/run_host.h"
@@ -204,7 +205,8 @@ static bool start_server(struct run *run)
 {
     char message[SX_RUN_MESSAGE_MAX];
 
-    if (!sx_run_machine_init(&run->machine, run->options.bind, run->options.rank_count, message) ||
+    if (!sx_run_machine_init(&run->machine, run->options.map, run->options.bind,
+                             run->options.rank_count, message) ||
         !sx_run_host_init(&run->host, &run->options, &run->machine, &run->session, message)) {
         sx_say("%s", message);
         return false;
@@ -214,6 +216,16 @@ static bool start_server(struct run *run)
                                                 run->options.rank_count > run->machine.cpu_count);
     }
     return true;
+}
+
+static void display_map(const struct run *run)
+{
+    for (uint32_t rank = 0; rank < run->options.rank_count; rank++) {
+        char *line = sx_run_display_map(&run->options, &run->machine, rank);
+
+        sx_say("%s", line);
+        free(line);
+    }
 }
 
 static int run_job(struct run *run)
@@ -230,6 +242,9 @@ static int run_job(struct run *run)
         .signal_fd = run->signal_fd,
     };
 
+    if (run->options.display_map) {
+        display_map(run);
+    }
     return sx_run_job(&setup);
 }
 

@@ -240,9 +240,9 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
     add_string(bag, PMIX_NODE_MAP, facts->node_map);
     add_string(bag, PMIX_PROC_MAP, facts->proc_map);
     add_string(bag, PMIX_ANL_MAP, facts->node_map);
-    add_string(bag, PMIX_MAPBY, "slot");
+    add_string(bag, PMIX_MAPBY, sx_run_map_name(facts->options->map));
     add_string(bag, PMIX_RANKBY, "slot");
-    add_string(bag, PMIX_BINDTO, sx_run_bind_name(facts->options->bind));
+    add_string(bag, PMIX_BINDTO, sx_run_level_name(facts->options->bind));
     add(bag, PMIX_CMD_LINE, PMIX_STRING)->data.string = sx_run_info_commands(facts->options);
     if (facts->machine->xml != NULL) {
         add_string(bag, PMIX_LOCAL_TOPO, facts->machine->xml);

@@ -23,6 +23,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "cli/run_display.h"
 #include "cli/run_env.h"
 #include "cli/run_input.h"
 #include "cli/run_loop.h"
@@ -102,12 +103,30 @@ static void kill_ranks(struct job *job)
     }
 }
 
+/* Through the queue, so that it does not cut a rank's line in two. */
+static void job_say_list(struct job *job, const char *fmt, va_list args)
+{
+    char *line = sx_say_line(fmt, args);
+
+    sx_run_sink_put(job->sink_of[1], job, line, strlen(line));
+    free(line);
+}
+
+__attribute__((format(printf, 2, 3)))
+static void job_say(struct job *job, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    job_say_list(job, fmt, args);
+    va_end(args);
+}
+
 /* The first cause wins; what follows from it is not reported. */
 __attribute__((format(printf, 5, 6)))
 static void job_end(struct job *job, int code, int number, uint64_t grace_ns, const char *fmt, ...)
 {
     va_list args;
-    char *line;
 
     if (job->ending) {
         return;
@@ -115,11 +134,8 @@ static void job_end(struct job *job, int code, int number, uint64_t grace_ns, co
     job->ending = true;
     job->code = code;
     va_start(args, fmt);
-    line = sx_say_line(fmt, args);
+    job_say_list(job, fmt, args);
     va_end(args);
-    /* Through the queue, so that it does not cut a rank's line in two. */
-    sx_run_sink_put(job->sink_of[1], job, line, strlen(line));
-    free(line);
     job->kill_ns = sx_deadline_ns(sx_now_ns(), grace_ns);
     signal_ranks(job, number);
     signal_ranks(job, SIGCONT); /* a stopped rank hears no other signal */
@@ -201,6 +217,18 @@ static const struct sx_run_program *program_of(const struct job *job, uint32_t r
     return &job->setup->programs[sx_run_options_app(options, rank) - options->apps];
 }
 
+static void say_binding(struct job *job, uint32_t rank)
+{
+    const struct sx_run_job_setup *setup = job->setup;
+    char *line;
+
+    if (setup->options->display_bindings) {
+        line = sx_run_display_binding(setup->options, setup->machine, rank, job->ranks[rank].pid);
+        job_say(job, "%s", line);
+        free(line);
+    }
+}
+
 static void spawn_one(struct job *job)
 {
     const uint32_t rank = job->spawned;
@@ -240,6 +268,7 @@ static void spawn_one(struct job *job)
         job->ranks[rank].alive = true;
         job->alive++;
         *pid_slot(job, pid) = rank + 1;
+        say_binding(job, rank);
     }
     sx_run_env_free(env);
 }

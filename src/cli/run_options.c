@@ -17,15 +17,31 @@
 #include "cli/run_words.h"
 #include "cli/say.h"
 
-static const char *const bind_names[] = {
-    [SX_RUN_BIND_NONE] = "none",
-    [SX_RUN_BIND_CORE] = "core",
-    [SX_RUN_BIND_NUMA] = "numa",
+static const struct {
+    const char *name, *noun;
+} levels[] = {
+    [SX_RUN_LEVEL_NONE] = { "none", "nothing" },
+    [SX_RUN_LEVEL_HWTHREAD] = { "hwthread", "hardware thread" },
+    [SX_RUN_LEVEL_CORE] = { "core", "core" },
+    [SX_RUN_LEVEL_L3CACHE] = { "l3cache", "L3 cache" },
+    [SX_RUN_LEVEL_NUMA] = { "numa", "NUMA node" },
+    [SX_RUN_LEVEL_PACKAGE] = { "package", "package" },
+    [SX_RUN_LEVEL_NODE] = { "node", "node" },
 };
 
-const char *sx_run_bind_name(enum sx_run_bind bind)
+const char *sx_run_level_name(enum sx_run_level level)
 {
-    return (size_t)bind < SX_COUNT(bind_names) ? bind_names[bind] : "?";
+    return (size_t)level < SX_COUNT(levels) ? levels[level].name : "?";
+}
+
+const char *sx_run_map_name(enum sx_run_level map)
+{
+    return map == SX_RUN_LEVEL_NONE ? "slot" : sx_run_level_name(map);
+}
+
+const char *sx_run_level_noun(enum sx_run_level level)
+{
+    return (size_t)level < SX_COUNT(levels) ? levels[level].noun : "?";
 }
 
 __attribute__((format(printf, 2, 3)))
@@ -78,15 +94,42 @@ static bool set_ranks(struct sx_run_options *options, const char *value, char *m
     return true;
 }
 
-static bool set_bind(struct sx_run_options *options, const char *value, char *message)
+/* Levels from the second to the one before @end.  Return: SX_RUN_LEVEL_NONE for any other word. */
+static enum sx_run_level parse_level(const char *value, enum sx_run_level end)
 {
-    for (size_t i = 0; i < SX_COUNT(bind_names); i++) {
-        if (strcmp(value, bind_names[i]) == 0) {
-            options->bind = (enum sx_run_bind)i;
-            return true;
+    if (strcmp(value, "socket") == 0) {
+        return SX_RUN_LEVEL_PACKAGE;
+    }
+    for (int i = SX_RUN_LEVEL_NONE + 1; i < (int)end; i++) {
+        if (strcmp(value, levels[i].name) == 0) {
+            return (enum sx_run_level)i;
         }
     }
-    return refuse(message, "--bind-to knows none, core and numa, not '%.80s'", value);
+    return SX_RUN_LEVEL_NONE;
+}
+
+static bool set_map(struct sx_run_options *options, const char *value, char *message)
+{
+    options->map = parse_level(value, SX_RUN_LEVEL_NODE + 1);
+    if (options->map == SX_RUN_LEVEL_NONE && strcmp(value, "slot") != 0) {
+        return refuse(message, "--map-by knows slot, hwthread, core, l3cache, numa, package (or "
+                      "socket) and node, without modifiers, not '%.80s'", value);
+    }
+    if (!options->bind_given) {
+        options->bind = options->map == SX_RUN_LEVEL_NODE ? SX_RUN_LEVEL_NONE : options->map;
+    }
+    return true;
+}
+
+static bool set_bind(struct sx_run_options *options, const char *value, char *message)
+{
+    options->bind = parse_level(value, SX_RUN_LEVEL_NODE);
+    options->bind_given = true;
+    if (options->bind == SX_RUN_LEVEL_NONE && strcmp(value, "none") != 0) {
+        return refuse(message, "--bind-to knows none, hwthread, core, l3cache, numa and package "
+                      "(or socket), not '%.80s'", value);
+    }
+    return true;
 }
 
 static bool set_env(struct sx_run_options *options, const char *value, char *message)
@@ -165,6 +208,31 @@ static bool set_tag_output(struct sx_run_options *options, const char *value, ch
     return true;
 }
 
+static bool is_word(const char *text, size_t len, const char *word)
+{
+    return strlen(word) == len && strncmp(text, word, len) == 0;
+}
+
+static bool set_display(struct sx_run_options *options, const char *value, char *message)
+{
+    for (const char *at = value;; at++) {
+        const size_t len = strcspn(at, ",");
+
+        if (is_word(at, len, "map")) {
+            options->display_map = true;
+        } else if (is_word(at, len, "bindings") || is_word(at, len, "bind")) {
+            options->display_bindings = true;
+        } else {
+            return refuse(message, "--display knows map and bindings, and both with a comma "
+                          "between them, not '%.80s'", value);
+        }
+        at += len;
+        if (*at == '\0') {
+            return true;
+        }
+    }
+}
+
 static bool set_help(struct sx_run_options *options, const char *value, char *message)
 {
     (void)value;
@@ -191,10 +259,12 @@ static const struct option_row {
     { "--env", true, true, set_env },
     { "--wdir", true, true, set_wdir },
     { "--pset", true, true, set_pset },
+    { "--map-by", true, false, set_map },
     { "--bind-to", true, false, set_bind },
     { "--timeout", true, false, set_timeout },
     { "--stdin", true, false, set_stdin },
     { "--tag-output", false, false, set_tag_output },
+    { "--display", true, false, set_display },
     { "--help", false, false, set_help },
     { "--version", false, false, set_version },
     { "-h", false, false, set_help },

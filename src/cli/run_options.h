@@ -19,10 +19,15 @@
 #define SX_RUN_TIMEOUT_SEC_MAX 100000000u /* three years */
 #define SX_RUN_MESSAGE_MAX 512
 
-enum sx_run_bind {
-    SX_RUN_BIND_NONE = 0,
-    SX_RUN_BIND_CORE,
-    SX_RUN_BIND_NUMA,
+/* What ranks are dealt out to (--map-by) and bound to (--bind-to), from small to large. */
+enum sx_run_level {
+    SX_RUN_LEVEL_NONE = 0, /* map: slots; bind: nothing */
+    SX_RUN_LEVEL_HWTHREAD,
+    SX_RUN_LEVEL_CORE,
+    SX_RUN_LEVEL_L3CACHE,
+    SX_RUN_LEVEL_NUMA,
+    SX_RUN_LEVEL_PACKAGE,
+    SX_RUN_LEVEL_NODE,     /* map alone */
 };
 
 enum sx_run_stdin {
@@ -45,10 +50,12 @@ struct sx_run_options {
     struct sx_run_app *apps;
     uint32_t app_count;
     uint32_t rank_count;  /* of all applications */
-    enum sx_run_bind bind;
+    enum sx_run_level map, bind; /* bind: what they are mapped by, unless it is given */
+    bool bind_given;
     enum sx_run_stdin stdin_mode;
     uint32_t stdin_rank;
     bool tag_output;
+    bool display_map, display_bindings;
     uint64_t timeout_ns;  /* 0: none */
     bool help, version;   /* asked for: nothing else is checked */
 };
@@ -60,8 +67,11 @@ bool sx_run_options_init(struct sx_run_options *options, char **argv,
                          char message[SX_RUN_MESSAGE_MAX]);
 void sx_run_options_deinit(struct sx_run_options *options);
 
-/* The word of a policy, as the user writes it: "none", "core", "numa". */
-const char *sx_run_bind_name(enum sx_run_bind bind);
+/* The word of a policy, as the user writes it: "core", "numa"; "none" is "slot" as a map. */
+const char *sx_run_level_name(enum sx_run_level level);
+const char *sx_run_map_name(enum sx_run_level map);
+/* One of them in a sentence: "core", "NUMA node". */
+const char *sx_run_level_noun(enum sx_run_level level);
 
 /* The application of @rank, which is one of the job's. */
 const struct sx_run_app *sx_run_options_app(const struct sx_run_options *options, uint32_t rank);

@@ -14,6 +14,7 @@
 
 #include "base/locality.h"
 #include "base/topology.h"
+#include "cli/run_map.h"
 #include "cli/say.h"
 
 static uint32_t count_of(hwloc_topology_t topology, hwloc_obj_type_t type)
@@ -21,12 +22,6 @@ static uint32_t count_of(hwloc_topology_t topology, hwloc_obj_type_t type)
     const int count = hwloc_get_nbobjs_by_type(topology, type);
 
     return count < 0 ? 0 : (uint32_t)count;
-}
-
-/* Some virtual machines show CPUs and no cores. */
-static hwloc_obj_type_t core_type(hwloc_topology_t topology)
-{
-    return count_of(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
 }
 
 static char *bitmap_text(hwloc_const_bitmap_t bitmap)
@@ -51,69 +46,67 @@ static char *locality_text(hwloc_topology_t topology, hwloc_const_bitmap_t cpuse
     return text;
 }
 
-static void place_bind(struct sx_run_place *place, hwloc_topology_t topology, hwloc_obj_t obj)
+static void place_bind(struct sx_run_place *place, hwloc_topology_t topology,
+                       hwloc_const_bitmap_t cpuset)
 {
     const int last = hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(topology));
 
     place->mask_size_bytes = CPU_ALLOC_SIZE((size_t)last + 1);
     place->mask = sx_cli_calloc(1, place->mask_size_bytes);
-    hwloc_cpuset_to_glibc_sched_affinity(topology, obj->cpuset, place->mask,
-                                         place->mask_size_bytes);
-    place->cpuset = bitmap_text(obj->cpuset);
-    place->locality = locality_text(topology, obj->cpuset);
+    hwloc_cpuset_to_glibc_sched_affinity(topology, cpuset, place->mask, place->mask_size_bytes);
+    place->cpuset = bitmap_text(cpuset);
+    place->locality = locality_text(topology, cpuset);
 }
 
-/* The ranks of one object have the same strings; they are worked out once and copied. */
+/* The ranks of one part have the same strings; they are worked out once and copied. */
 static void place_copy(struct sx_run_place *place, const struct sx_run_place *from)
 {
-    *place = *from;
+    place->mask_size_bytes = from->mask_size_bytes;
     place->mask = sx_cli_calloc(1, from->mask_size_bytes);
     memcpy(place->mask, from->mask, from->mask_size_bytes);
     place->cpuset = sx_cli_strdup(from->cpuset);
     place->locality = sx_cli_strdup(from->locality);
 }
 
-static uint32_t package_of(hwloc_topology_t topology, hwloc_obj_t obj)
+static uint32_t package_of(hwloc_topology_t topology, hwloc_const_bitmap_t cpuset)
 {
     const uint32_t count = count_of(topology, HWLOC_OBJ_PACKAGE);
 
     for (uint32_t i = 0; i < count; i++) {
-        if (hwloc_bitmap_isincluded(obj->cpuset, hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE,
-                                                                       i)->cpuset)) {
+        const hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, i);
+
+        if (hwloc_bitmap_isincluded(cpuset, package->cpuset)) {
             return i;
         }
     }
     return UINT32_MAX;
 }
 
-static void bind_all(struct sx_run_machine *machine, hwloc_obj_type_t type, uint32_t obj_count)
+static void bind_all(struct sx_run_machine *machine, const struct sx_run_parts *parts,
+                     const struct sx_run_mapped *mapped)
 {
-    hwloc_topology_t topology = machine->topology;
     uint16_t *in_package = sx_cli_calloc((size_t)machine->package_count + 1, sizeof(*in_package));
-    uint32_t last = UINT32_MAX;
+    const struct sx_run_place **first = sx_cli_calloc(parts->count, sizeof(void *));
 
     for (uint32_t rank = 0; rank < machine->place_count; rank++) {
         struct sx_run_place *place = &machine->places[rank];
-        const uint32_t index =
-            machine->place_count <= obj_count
-                ? rank
-                : (uint32_t)((uint64_t)rank * obj_count / machine->place_count);
-        const hwloc_obj_t obj = hwloc_get_obj_by_type(topology, type, index);
-        uint32_t package;
+        const struct sx_run_part *part = &parts->at[mapped[rank].bind_index];
+        const uint32_t package = package_of(machine->topology, part->cpuset);
 
-        if (index == last) {
-            place_copy(place, place - 1);
+        place->bind_number = part->number;
+        if (first[mapped[rank].bind_index] != NULL) {
+            place_copy(place, first[mapped[rank].bind_index]);
         } else {
-            place_bind(place, topology, obj);
+            place_bind(place, machine->topology, part->cpuset);
+            first[mapped[rank].bind_index] = place;
         }
-        last = index;
-        package = package_of(topology, obj);
         place->has_package_rank = package < machine->package_count;
         if (place->has_package_rank) {
             place->package_rank = in_package[package]++;
         }
     }
     free(in_package);
+    free(first);
 }
 
 static void bind_none(struct sx_run_machine *machine)
@@ -123,6 +116,24 @@ static void bind_none(struct sx_run_machine *machine)
         machine->places[rank].has_package_rank = machine->package_count <= 1;
         machine->places[rank].package_rank = (uint16_t)rank;
     }
+}
+
+/* What the machine's administrator and whoever started us (taskset) have left. */
+static hwloc_bitmap_t usable_cpus(hwloc_topology_t topology)
+{
+    hwloc_bitmap_t usable = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology));
+    hwloc_bitmap_t bound = hwloc_bitmap_alloc();
+
+    if (usable == NULL || bound == NULL) {
+        sx_cli_no_memory();
+    }
+    if (hwloc_topology_is_thissystem(topology) != 0 &&
+        hwloc_get_cpubind(topology, bound, HWLOC_CPUBIND_PROCESS) == 0 &&
+        hwloc_bitmap_intersects(usable, bound)) {
+        hwloc_bitmap_and(usable, usable, bound);
+    }
+    hwloc_bitmap_free(bound);
+    return usable;
 }
 
 static bool look(struct sx_run_machine *machine, char *message)
@@ -138,38 +149,51 @@ static bool look(struct sx_run_machine *machine, char *message)
         return false;
     }
     machine->topology = topology;
-    machine->cpu_count = count_of(topology, HWLOC_OBJ_PU);
-    machine->core_count = count_of(topology, core_type(topology));
-    machine->numa_count = count_of(topology, HWLOC_OBJ_NUMANODE);
+    machine->usable = usable_cpus(topology);
+    machine->cpuset = bitmap_text(machine->usable);
+    machine->cpu_count = (uint32_t)hwloc_bitmap_weight(machine->usable);
     machine->package_count = count_of(topology, HWLOC_OBJ_PACKAGE);
     machine->memory_bytes = hwloc_get_root_obj(topology)->total_memory;
     (void)sx_topology_write(topology, &machine->xml); /* else the server looks itself */
     return true;
 }
 
-bool sx_run_machine_init(struct sx_run_machine *machine, enum sx_run_bind bind,
-                         uint32_t rank_count, char message[SX_RUN_MESSAGE_MAX])
+static bool map_all(struct sx_run_machine *machine, struct sx_run_map_request *request,
+                    char *message)
 {
-    *machine = (struct sx_run_machine){ .place_count = rank_count };
-    machine->places = sx_cli_calloc(rank_count, sizeof(*machine->places));
-    if (!look(machine, message)) {
-        return false;
+    struct sx_run_mapped *mapped = sx_cli_calloc(request->rank_count, sizeof(*mapped));
+    bool ok;
+
+    sx_run_parts_init(&request->map_parts, machine->topology, request->map, machine->usable);
+    sx_run_parts_init(&request->bind_parts, machine->topology, request->bind, machine->usable);
+    ok = sx_run_map(request, mapped, message);
+    for (uint32_t rank = 0; rank < request->rank_count && ok; rank++) {
+        const uint32_t index = mapped[rank].map_index;
+
+        machine->places[rank].map_number = request->map == SX_RUN_LEVEL_NONE
+                                               ? index
+                                               : request->map_parts.at[index].number;
     }
-    if (bind == SX_RUN_BIND_CORE && rank_count > machine->core_count) {
-        snprintf(message, SX_RUN_MESSAGE_MAX, "--bind-to core: %u ranks want a core each, and this "
-                 "machine has %u (of %u CPUs on %u NUMA nodes) for us; use fewer ranks, --bind-to "
-                 "numa or --bind-to none", rank_count, machine->core_count, machine->cpu_count,
-                 machine->numa_count);
-        return false;
-    }
-    if (bind == SX_RUN_BIND_CORE) {
-        bind_all(machine, core_type(machine->topology), machine->core_count);
-    } else if (bind == SX_RUN_BIND_NUMA && machine->numa_count > 0) {
-        bind_all(machine, HWLOC_OBJ_NUMANODE, machine->numa_count);
+    if (ok && request->bind != SX_RUN_LEVEL_NONE) {
+        bind_all(machine, &request->bind_parts, mapped);
     } else {
         bind_none(machine);
     }
-    return true;
+    sx_run_parts_deinit(&request->map_parts);
+    sx_run_parts_deinit(&request->bind_parts);
+    free(mapped);
+    return ok;
+}
+
+bool sx_run_machine_init(struct sx_run_machine *machine, enum sx_run_level map,
+                         enum sx_run_level bind, uint32_t rank_count,
+                         char message[SX_RUN_MESSAGE_MAX])
+{
+    struct sx_run_map_request request = { .map = map, .bind = bind, .rank_count = rank_count };
+
+    *machine = (struct sx_run_machine){ .place_count = rank_count };
+    machine->places = sx_cli_calloc(rank_count, sizeof(*machine->places));
+    return look(machine, message) && map_all(machine, &request, message);
 }
 
 void sx_run_machine_deinit(struct sx_run_machine *machine)
@@ -181,6 +205,8 @@ void sx_run_machine_deinit(struct sx_run_machine *machine)
     }
     free(machine->places);
     free(machine->xml);
+    hwloc_bitmap_free(machine->usable);
+    free(machine->cpuset);
     if (machine->topology != NULL) {
         hwloc_topology_destroy(machine->topology);
     }

@@ -2,9 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* run_place.h - the machine as hwloc sees it, and where on it each rank is bound.
  *
- * Only CPUs that this process may use count.  core: rank i gets the i-th core, and there must be
- * one for each.  numa: the ranks are dealt out in blocks, neighbours together, so any number of
- * ranks fits.  none: no rank is bound. */
+ * Only CPUs that this process may use count.  Which rank goes where: run_map.h. */
 #ifndef SX_CLI_RUN_PLACE_H
 #define SX_CLI_RUN_PLACE_H
 
@@ -19,21 +17,26 @@ struct sx_run_place {
     char *locality;        /* "NM0:SK0:L30:L20:L10:CR0:HT0", NULL when not bound */
     uint16_t package_rank; /* among the ranks of the same package */
     bool has_package_rank;
+    uint32_t map_number;   /* of the part it is mapped to; of slots: its own rank */
+    uint32_t bind_number;  /* of the part it is bound to, when it is */
 };
 
 struct sx_run_machine {
     void *topology;  /* hwloc_topology_t */
     char *xml;       /* in hwloc 2's format, malloc'ed; NULL if it could not be written */
+    void *usable;    /* hwloc_bitmap_t: the CPUs that this process may use */
+    char *cpuset;    /* the same in words: "0-15" */
     uint64_t memory_bytes;
-    uint32_t cpu_count, core_count, numa_count, package_count;
+    uint32_t cpu_count, package_count;
     struct sx_run_place *places; /* one a rank */
     uint32_t place_count;
 };
 
-/* Look at the machine and bind @rank_count ranks.  Return: true; false with one line in @message
- * that says what the machine has.  Deinit in either case. */
-bool sx_run_machine_init(struct sx_run_machine *machine, enum sx_run_bind bind,
-                         uint32_t rank_count, char message[SX_RUN_MESSAGE_MAX]);
+/* Look at the machine, and map and bind @rank_count ranks.  Return: true; false with one line in
+ * @message that says what the machine has.  Deinit in either case. */
+bool sx_run_machine_init(struct sx_run_machine *machine, enum sx_run_level map,
+                         enum sx_run_level bind, uint32_t rank_count,
+                         char message[SX_RUN_MESSAGE_MAX]);
 void sx_run_machine_deinit(struct sx_run_machine *machine);
 
 #endif

@@ -17,7 +17,7 @@ void sx_say_set_name(const char *name)
     say_name = name;
 }
 
-static void out_of_memory(void)
+void sx_cli_no_memory(void)
 {
     static const char text[] = "shmix: out of memory\n";
 
@@ -30,7 +30,7 @@ char *sx_say_line(const char *fmt, va_list args)
     char *body = NULL, *line;
 
     if (vasprintf(&body, fmt, args) < 0) {
-        out_of_memory();
+        sx_cli_no_memory();
     }
     line = sx_cli_printf("%s: %s\n", say_name, body);
     free(body);
@@ -54,7 +54,7 @@ void *sx_cli_calloc(size_t count, size_t size_bytes)
     void *at = calloc(count == 0 ? 1 : count, size_bytes);
 
     if (at == NULL) {
-        out_of_memory();
+        sx_cli_no_memory();
     }
     return at;
 }
@@ -64,7 +64,7 @@ void *sx_cli_realloc(void *at, size_t count, size_t size_bytes)
     void *moved = reallocarray(at, count == 0 ? 1 : count, size_bytes);
 
     if (moved == NULL) {
-        out_of_memory();
+        sx_cli_no_memory();
     }
     return moved;
 }
@@ -74,7 +74,7 @@ char *sx_cli_strdup(const char *text)
     char *copy = strdup(text);
 
     if (copy == NULL) {
-        out_of_memory();
+        sx_cli_no_memory();
     }
     return copy;
 }
@@ -86,7 +86,7 @@ char *sx_cli_printf(const char *fmt, ...)
 
     va_start(args, fmt);
     if (vasprintf(&text, fmt, args) < 0) {
-        out_of_memory();
+        sx_cli_no_memory();
     }
     va_end(args);
     return text;

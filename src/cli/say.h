@@ -20,6 +20,9 @@ void sx_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same line as a malloc'ed string, for those who queue it. */
 char *sx_say_line(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
 
+/* What the functions below do when there is no memory. */
+__attribute__((noreturn)) void sx_cli_no_memory(void);
+
 /* Return: zeroed memory, a copy, a formatted string: never NULL, free() releases it. */
 void *sx_cli_calloc(size_t count, size_t size_bytes);
 void *sx_cli_realloc(void *at, size_t count, size_t size_bytes);

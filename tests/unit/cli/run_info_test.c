@@ -22,7 +22,7 @@ static pmix_info_t *info;
 static size_t count;
 
 /* The last @others of the @ranks are a second application. */
-static void build_two(enum sx_run_bind bind, uint32_t ranks, uint32_t others)
+static void build_two(enum sx_run_level bind, uint32_t ranks, uint32_t others)
 {
     char message[SX_RUN_MESSAGE_MAX] = "";
     const struct sx_run_job_facts facts = {
@@ -32,17 +32,17 @@ static void build_two(enum sx_run_bind bind, uint32_t ranks, uint32_t others)
 
     setenv("HWLOC_SYNTHETIC", "pack:2 numa:1 core:4 pu:1", 1);
     options.rank_count = ranks;
-    options.bind = bind;
+    options.map = options.bind = bind;
     apps[0] = (struct sx_run_app){ .rank_count = ranks - others, .program = program };
     apps[1] = (struct sx_run_app){ .first_rank = ranks - others, .rank_count = others,
                                    .program = second };
     options.apps = apps;
     options.app_count = others > 0 ? 2 : 1;
-    cr_assert(sx_run_machine_init(&machine, bind, ranks, message), "%s", message);
+    cr_assert(sx_run_machine_init(&machine, bind, bind, ranks, message), "%s", message);
     info = sx_run_info_build(&facts, &count);
 }
 
-static void build(enum sx_run_bind bind, uint32_t ranks)
+static void build(enum sx_run_level bind, uint32_t ranks)
 {
     build_two(bind, ranks, 0);
 }
@@ -100,7 +100,7 @@ static const struct {
 
 Test(run_info, job_keys_have_the_types_of_the_tables)
 {
-    build(SX_RUN_BIND_NONE, 3);
+    build(SX_RUN_LEVEL_NONE, 3);
     for (size_t i = 0; i < SX_COUNT(job_keys); i++) {
         value(info, count, job_keys[i].key, job_keys[i].type);
     }
@@ -108,6 +108,7 @@ Test(run_info, job_keys_have_the_types_of_the_tables)
     cr_expect_str_eq(value(info, count, PMIX_LOCAL_PEERS, PMIX_STRING)->data.string, "0,1,2");
     cr_expect_str_eq(value(info, count, PMIX_CMD_LINE, PMIX_STRING)->data.string,
                      "prog \"two words\" \"\"");
+    cr_expect_str_eq(value(info, count, PMIX_MAPBY, PMIX_STRING)->data.string, "slot");
     cr_expect_str_eq(value(info, count, PMIX_BINDTO, PMIX_STRING)->data.string, "none");
     cr_expect_null(sx_info_find(info, count, PMIX_LOCAL_CPUSETS));
     done();
@@ -117,7 +118,9 @@ Test(run_info, every_rank_has_its_data)
 {
     const pmix_data_array_t *array;
 
-    build(SX_RUN_BIND_CORE, 8);
+    build(SX_RUN_LEVEL_CORE, 8);
+    cr_expect_str_eq(value(info, count, PMIX_MAPBY, PMIX_STRING)->data.string, "core");
+    cr_expect_str_eq(value(info, count, PMIX_BINDTO, PMIX_STRING)->data.string, "core");
     array = inner(PMIX_PROC_DATA, 5);
     cr_assert_not_null(array);
     cr_expect_eq(array->type, PMIX_INFO);
@@ -144,7 +147,7 @@ Test(run_info, unbound_ranks_have_no_locality)
 {
     const pmix_data_array_t *array;
 
-    build(SX_RUN_BIND_NONE, 2);
+    build(SX_RUN_LEVEL_NONE, 2);
     array = inner(PMIX_PROC_DATA, 1);
     cr_assert_not_null(array);
     cr_expect_null(sx_info_find(array->array, array->size, PMIX_LOCALITY_STRING));
@@ -156,7 +159,7 @@ Test(run_info, app_and_node_have_arrays)
 {
     const pmix_data_array_t *app, *node;
 
-    build(SX_RUN_BIND_NONE, 2);
+    build(SX_RUN_LEVEL_NONE, 2);
     app = inner(PMIX_APP_INFO_ARRAY, 0);
     node = inner(PMIX_NODE_INFO_ARRAY, 0);
     cr_assert(app != NULL && node != NULL);
@@ -172,7 +175,7 @@ Test(run_info, two_applications_have_a_part_of_the_ranks_each)
 {
     const pmix_data_array_t *app, *rank;
 
-    build_two(SX_RUN_BIND_NONE, 5, 3);
+    build_two(SX_RUN_LEVEL_NONE, 5, 3);
     cr_expect_eq(value(info, count, PMIX_JOB_NUM_APPS, PMIX_UINT32)->data.uint32, 2);
     cr_expect_eq(value(info, count, PMIX_JOB_SIZE, PMIX_UINT32)->data.uint32, 5);
     cr_expect_str_eq(value(info, count, PMIX_CMD_LINE, PMIX_STRING)->data.string,
@@ -197,10 +200,10 @@ Test(run_info, grows_with_the_ranks_only)
 {
     size_t small;
 
-    build(SX_RUN_BIND_NONE, 1);
+    build(SX_RUN_LEVEL_NONE, 1);
     small = count;
     done();
-    build(SX_RUN_BIND_NONE, SX_RUN_RANKS_MAX);
+    build(SX_RUN_LEVEL_NONE, SX_RUN_RANKS_MAX);
     cr_expect_eq(count - small, SX_RUN_RANKS_MAX - 1);
     cr_expect_not_null(inner(PMIX_PROC_DATA, SX_RUN_RANKS_MAX - 1));
     done();

@@ -29,7 +29,16 @@ static const struct {
     { { "-n", "99999999999999999999999", "x", NULL }, { "1 to 16384" } },
     { { "-n4x", "x", NULL }, { "'4x'" } },
     { { "-n", NULL }, { "-n wants a value" } },
-    { { "--bind-to", "socket", "x", NULL }, { "none, core and numa", "'socket'" } },
+    { { "--bind-to", "board", "x", NULL }, { "none, hwthread, core", "numa", "'board'" } },
+    { { "--bind-to", "node", "x", NULL }, { "--bind-to knows", "'node'" } },
+    { { "--map-by", "rack", "x", NULL }, { "--map-by knows slot", "package", "'rack'" } },
+    { { "--map-by", "none", "x", NULL }, { "--map-by knows", "'none'" } },
+    { { "--map-by", "numa:PE=2", "x", NULL }, { "without modifiers", "'numa:PE=2'" } },
+    { { "--display", "allocation", "x", NULL }, { "map and bindings", "'allocation'" } },
+    { { "--display", "map,", "x", NULL }, { "map and bindings", "'map,'" } },
+    { { "--display-map", "x", NULL }, { "'--display-map'", "'--display map'" } },
+    { { "--report-bindings", "x", NULL }, { "'--display bindings'" } },
+    { { "--map-by=", "x", NULL }, { "--map-by knows", "''" } },
     { { "--env", "NOT_SET_ANYWHERE_1", "x", NULL }, { "NOT_SET_ANYWHERE_1", "not set" } },
     { { "--env", "=x", "x", NULL }, { "NAME=VALUE" } },
     { { "--env", "", "x", NULL }, { "NAME=VALUE" } },
@@ -86,7 +95,7 @@ Test(run_options, refuses_what_it_cannot_honour_and_names_it)
 Test(run_options, takes_every_option_in_every_form)
 {
     char *argv[] = { "-n4", "--bind-to=numa", "--env", "A=b=c", "--env=HOME", "--wdir", "/tmp",
-                     "--pset=ocean", "--timeout=1.5", "--tag-output", "--stdin", "3", "prog", "-n", "x", NULL };
+                     "--pset=ocean", "--display=bind,map", "--timeout=1.5", "--tag-output", "--stdin", "3", "prog", "-n", "x", NULL };
     char message[SX_RUN_MESSAGE_MAX] = "";
     struct sx_run_options options;
 
@@ -94,14 +103,14 @@ Test(run_options, takes_every_option_in_every_form)
     cr_assert(sx_run_options_init(&options, argv, message), "%s", message);
     cr_assert_eq(options.app_count, 1);
     cr_expect_eq(options.rank_count, 4);
-    cr_expect_eq(options.bind, SX_RUN_BIND_NUMA);
+    cr_expect_eq(options.bind, SX_RUN_LEVEL_NUMA);
     cr_assert_eq(options.apps[0].env_count, 2);
     cr_expect_str_eq(options.apps[0].env[0], "A=b=c");
     cr_expect_str_eq(options.apps[0].env[1], "HOME");
     cr_expect_str_eq(options.apps[0].wdir, "/tmp");
     cr_expect_str_eq(options.apps[0].pset, "ocean");
     cr_expect_eq(options.timeout_ns, UINT64_C(1500000000));
-    cr_expect(options.tag_output);
+    cr_expect(options.tag_output && options.display_map && options.display_bindings);
     cr_expect_eq(options.stdin_mode, SX_RUN_STDIN_RANK);
     cr_expect_eq(options.stdin_rank, 3);
     cr_expect_str_eq(options.apps[0].program[0], "prog");
@@ -120,7 +129,7 @@ Test(run_options, two_dashes_end_the_options)
     cr_expect_str_eq(options.apps[0].program[0], "--help");
     cr_expect_not(options.help);
     cr_expect_eq(options.stdin_mode, SX_RUN_STDIN_RANK);
-    cr_expect_eq(options.bind, SX_RUN_BIND_NONE);
+    cr_expect_eq(options.bind, SX_RUN_LEVEL_NONE);
     sx_run_options_deinit(&options);
 }
 
@@ -154,6 +163,33 @@ Test(run_options, colons_part_applications_with_options_of_their_own)
                      rank < 2 ? 0 : rank < 5 ? 1 : 2, "rank %u", rank);
     }
     sx_run_options_deinit(&options);
+}
+
+Test(run_options, ranks_are_bound_to_what_they_are_mapped_by_unless_it_is_given)
+{
+    static const struct {
+        const char *words[4];
+        enum sx_run_level map, bind;
+    } rows[] = {
+        { { "x", NULL }, SX_RUN_LEVEL_NONE, SX_RUN_LEVEL_NONE },
+        { { "--map-by=slot", "x", NULL }, SX_RUN_LEVEL_NONE, SX_RUN_LEVEL_NONE },
+        { { "--map-by=socket", "x", NULL }, SX_RUN_LEVEL_PACKAGE, SX_RUN_LEVEL_PACKAGE },
+        { { "--map-by=node", "x", NULL }, SX_RUN_LEVEL_NODE, SX_RUN_LEVEL_NONE },
+        { { "--map-by=numa", "--bind-to=core", "x", NULL }, SX_RUN_LEVEL_NUMA, SX_RUN_LEVEL_CORE },
+        { { "--bind-to=none", "--map-by=core", "x", NULL }, SX_RUN_LEVEL_CORE, SX_RUN_LEVEL_NONE },
+        { { "--bind-to=l3cache", "x", NULL }, SX_RUN_LEVEL_NONE, SX_RUN_LEVEL_L3CACHE },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        char *argv[4], message[SX_RUN_MESSAGE_MAX] = "";
+        struct sx_run_options options;
+
+        memcpy(argv, rows[i].words, sizeof(argv));
+        cr_assert(sx_run_options_init(&options, argv, message), "row %zu: %s", i, message);
+        cr_expect_eq(options.map, rows[i].map, "row %zu", i);
+        cr_expect_eq(options.bind, rows[i].bind, "row %zu", i);
+        sx_run_options_deinit(&options);
+    }
 }
 
 Test(run_options, help_needs_nothing_else)

@@ -10,13 +10,21 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/util.h"
+
 static struct sx_run_machine machine;
 
 /* Return: what init returned. */
-static bool on(const char *synthetic, enum sx_run_bind bind, uint32_t ranks, char *message)
+static bool mapped_on(const char *synthetic, enum sx_run_level map, enum sx_run_level bind,
+                      uint32_t ranks, char *message)
 {
     setenv("HWLOC_SYNTHETIC", synthetic, 1);
-    return sx_run_machine_init(&machine, bind, ranks, message);
+    return sx_run_machine_init(&machine, map, bind, ranks, message);
+}
+
+static bool on(const char *synthetic, enum sx_run_level bind, uint32_t ranks, char *message)
+{
+    return mapped_on(synthetic, SX_RUN_LEVEL_NONE, bind, ranks, message);
 }
 
 #define TWO_SOCKETS "pack:2 numa:1 l3:1 core:4 pu:2"
@@ -25,8 +33,7 @@ Test(run_place, a_core_for_each_rank_in_order)
 {
     char message[SX_RUN_MESSAGE_MAX] = "";
 
-    cr_assert(on(TWO_SOCKETS, SX_RUN_BIND_CORE, 8, message), "%s", message);
-    cr_expect_eq(machine.core_count, 8);
+    cr_assert(on(TWO_SOCKETS, SX_RUN_LEVEL_CORE, 8, message), "%s", message);
     cr_expect_eq(machine.cpu_count, 16);
     cr_expect_str_eq(machine.places[0].cpuset, "0-1");
     cr_expect_str_eq(machine.places[5].cpuset, "10-11");
@@ -42,7 +49,7 @@ Test(run_place, more_ranks_than_cores_are_refused_with_what_there_is)
 {
     char message[SX_RUN_MESSAGE_MAX] = "";
 
-    cr_assert_not(on(TWO_SOCKETS, SX_RUN_BIND_CORE, 9, message));
+    cr_assert_not(on(TWO_SOCKETS, SX_RUN_LEVEL_CORE, 9, message));
     cr_expect_not_null(strstr(message, "9 ranks"), "%s", message);
     cr_expect_not_null(strstr(message, "has 8"), "%s", message);
     sx_run_machine_deinit(&machine);
@@ -52,7 +59,7 @@ Test(run_place, numa_nodes_get_blocks_of_neighbours)
 {
     char message[SX_RUN_MESSAGE_MAX] = "";
 
-    cr_assert(on(TWO_SOCKETS, SX_RUN_BIND_NUMA, 5, message), "%s", message);
+    cr_assert(on(TWO_SOCKETS, SX_RUN_LEVEL_NUMA, 5, message), "%s", message);
     cr_expect_str_eq(machine.places[2].cpuset, "0-7");
     cr_expect_str_eq(machine.places[3].cpuset, "8-15");
     cr_expect_eq(machine.places[3].package_rank, 0);
@@ -64,7 +71,7 @@ Test(run_place, unbound_ranks_have_no_place)
 {
     char message[SX_RUN_MESSAGE_MAX] = "";
 
-    cr_assert(on(TWO_SOCKETS, SX_RUN_BIND_NONE, 100, message), "%s", message);
+    cr_assert(on(TWO_SOCKETS, SX_RUN_LEVEL_NONE, 100, message), "%s", message);
     cr_expect_null(machine.places[99].mask);
     cr_expect_null(machine.places[99].cpuset);
     cr_expect_not(machine.places[99].has_package_rank); /* which of two packages? */
@@ -77,7 +84,7 @@ Test(run_place, one_package_ranks_everyone)
 {
     char message[SX_RUN_MESSAGE_MAX] = "";
 
-    cr_assert(on("pack:1 core:2 pu:1", SX_RUN_BIND_NONE, 3, message), "%s", message);
+    cr_assert(on("pack:1 core:2 pu:1", SX_RUN_LEVEL_NONE, 3, message), "%s", message);
     cr_expect(machine.places[2].has_package_rank);
     cr_expect_eq(machine.places[2].package_rank, 2);
     sx_run_machine_deinit(&machine);
@@ -87,7 +94,7 @@ Test(run_place, without_cores_a_cpu_is_one)
 {
     char message[SX_RUN_MESSAGE_MAX] = "";
 
-    cr_assert(on("pack:1 pu:3", SX_RUN_BIND_CORE, 3, message), "%s", message);
+    cr_assert(on("pack:1 pu:3", SX_RUN_LEVEL_CORE, 3, message), "%s", message);
     cr_expect_str_eq(machine.places[2].cpuset, "2");
     sx_run_machine_deinit(&machine);
 }
@@ -103,9 +110,117 @@ Test(run_place, a_file_that_cannot_be_read_is_named)
     cr_assert_eq(write(fd, xml, sizeof(xml) - 1), (ssize_t)sizeof(xml) - 1);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     cr_assert_eq(setenv("HWLOC_XMLFILE", path, 1), 0);
-    cr_assert_not(sx_run_machine_init(&machine, SX_RUN_BIND_NONE, 1, message));
+    cr_assert_not(sx_run_machine_init(&machine, SX_RUN_LEVEL_NONE, SX_RUN_LEVEL_NONE, 1,
+                                      message));
     cr_expect_not_null(strstr(message, "HWLOC_XMLFILE"), "%s", message);
     cr_expect_not_null(strstr(message, path), "%s", message);
     sx_run_machine_deinit(&machine);
     close(fd);
+}
+
+/* ---- --map-by -------------------------------------------------------------------------------- */
+
+#define NONE SX_RUN_LEVEL_NONE
+#define HWTHREAD SX_RUN_LEVEL_HWTHREAD
+#define CORE SX_RUN_LEVEL_CORE
+#define L3 SX_RUN_LEVEL_L3CACHE
+#define NUMA SX_RUN_LEVEL_NUMA
+#define PACKAGE SX_RUN_LEVEL_PACKAGE
+#define NODE SX_RUN_LEVEL_NODE
+
+/* Two packages of two NUMA nodes (and L3 caches) of two cores of two threads: 16 CPUs. */
+#define EIGHT_CORES "pack:2 numa:2 l3:1 core:2 pu:2"
+
+static const struct {
+    enum sx_run_level map, bind;
+    uint32_t ranks;
+    const char *cpusets; /* of all ranks; NULL: refused */
+    const char *says;    /* part of the refusal */
+} maps[] = {
+    { NONE, CORE, 4, "0-1 2-3 4-5 6-7", NULL },
+    { NODE, CORE, 4, "0-1 2-3 4-5 6-7", NULL },
+    { NONE, PACKAGE, 3, "0-7 0-7 8-15", NULL },
+    { NONE, HWTHREAD, 3, "0 1 2", NULL },
+    { CORE, CORE, 3, "0-1 2-3 4-5", NULL },
+    { HWTHREAD, HWTHREAD, 3, "0 1 2", NULL },
+    { HWTHREAD, CORE, 3, "0-1 0-1 2-3", NULL },
+    { CORE, HWTHREAD, 3, "0 2 4", NULL },
+    { CORE, NUMA, 3, "0-3 0-3 4-7", NULL },
+    { CORE, PACKAGE, 8, "0-7 0-7 0-7 0-7 8-15 8-15 8-15 8-15", NULL },
+    { L3, L3, 5, "0-3 4-7 8-11 12-15 0-3", NULL },
+    { NUMA, NUMA, 5, "0-3 4-7 8-11 12-15 0-3", NULL },
+    { NUMA, CORE, 6, "0-1 4-5 8-9 12-13 2-3 6-7", NULL },
+    { NUMA, L3, 5, "0-3 4-7 8-11 12-15 0-3", NULL },
+    { PACKAGE, PACKAGE, 3, "0-7 8-15 0-7", NULL },
+    { PACKAGE, CORE, 4, "0-1 8-9 2-3 10-11", NULL },
+    { PACKAGE, NUMA, 6, "0-3 8-11 4-7 12-15 0-3 8-11", NULL },
+    { PACKAGE, HWTHREAD, 3, "0 8 1", NULL },
+    { CORE, CORE, 9, NULL, "--map-by core: 9 ranks want a core each, and this machine has 8" },
+    { CORE, NUMA, 9, NULL, "--map-by core: 9 ranks want a core each" },
+    { NODE, HWTHREAD, 17, NULL, "17 ranks want a hardware thread each, and this machine has 16" },
+    { NUMA, CORE, 9, NULL, "rank 8 wants a core of its own on NUMA node 0, which has 2" },
+    { PACKAGE, CORE, 9, NULL, "--bind-to package or --bind-to none" },
+};
+
+static char *all_cpusets(void)
+{
+    static char text[512];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (uint32_t i = 0; i < machine.place_count; i++) {
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i == 0 ? "" : " ",
+                                 machine.places[i].cpuset);
+    }
+    return text;
+}
+
+Test(run_place, ranks_are_dealt_out_as_the_policies_say)
+{
+    for (size_t i = 0; i < SX_COUNT(maps); i++) {
+        char message[SX_RUN_MESSAGE_MAX] = "";
+        const bool ok = mapped_on(EIGHT_CORES, maps[i].map, maps[i].bind, maps[i].ranks, message);
+
+        cr_expect_eq(ok, maps[i].cpusets != NULL, "row %zu: %s", i, message);
+        if (ok && maps[i].cpusets != NULL) {
+            cr_expect_str_eq(all_cpusets(), maps[i].cpusets, "row %zu: %s", i, all_cpusets());
+        } else if (maps[i].says != NULL) {
+            cr_expect_not_null(strstr(message, maps[i].says), "row %zu: %s", i, message);
+        }
+        sx_run_machine_deinit(&machine);
+    }
+}
+
+Test(run_place, unbound_ranks_are_mapped_and_nothing_is_refused)
+{
+    char message[SX_RUN_MESSAGE_MAX] = "";
+
+    cr_assert(mapped_on(EIGHT_CORES, CORE, NONE, 20, message), "%s", message);
+    cr_expect_eq(machine.places[9].map_number, 1);
+    cr_expect_null(machine.places[9].cpuset);
+    sx_run_machine_deinit(&machine);
+}
+
+Test(run_place, what_the_machine_does_not_show_is_refused)
+{
+    char message[SX_RUN_MESSAGE_MAX] = "";
+
+    cr_expect_not(mapped_on("pack:1 core:2 pu:1", L3, NONE, 1, message));
+    cr_expect_not_null(strstr(message, "--map-by l3cache: this machine shows no L3 cache"), "%s",
+                       message);
+    sx_run_machine_deinit(&machine);
+    cr_expect_not(mapped_on("core:2 pu:1", NONE, PACKAGE, 1, message));
+    cr_expect_not_null(strstr(message, "--bind-to package: this machine shows no package"), "%s",
+                       message);
+    sx_run_machine_deinit(&machine);
+}
+
+Test(run_place, package_ranks_count_in_turn)
+{
+    char message[SX_RUN_MESSAGE_MAX] = "";
+
+    cr_assert(mapped_on(EIGHT_CORES, PACKAGE, CORE, 4, message), "%s", message);
+    cr_expect_eq(machine.places[1].package_rank, 0);
+    cr_expect_eq(machine.places[3].package_rank, 1);
+    sx_run_machine_deinit(&machine);
 }

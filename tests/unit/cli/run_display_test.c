@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* run_display_test.c - a rank's place in words, bound and unbound. */
+#include "cli/run_display.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+static struct sx_run_machine machine;
+static char *programs[][2] = { { "./ocean", NULL }, { "./ice", NULL } };
+static struct sx_run_app apps[] = {
+    { .rank_count = 2, .program = programs[0] },
+    { .first_rank = 2, .rank_count = 2, .program = programs[1] },
+};
+
+static struct sx_run_options on(enum sx_run_level map, enum sx_run_level bind)
+{
+    const struct sx_run_options options = { .apps = apps, .app_count = 2, .rank_count = 4,
+                                            .map = map, .bind = bind };
+    char message[SX_RUN_MESSAGE_MAX] = "";
+
+    setenv("HWLOC_SYNTHETIC", "pack:1 numa:2 core:4 pu:2", 1);
+    cr_assert(sx_run_machine_init(&machine, map, bind, 4, message), "%s", message);
+    return options;
+}
+
+static void expect_text(char *text, const char *want)
+{
+    cr_expect_str_eq(text, want, "'%s'", text);
+    free(text);
+}
+
+Test(run_display, a_bound_rank_has_its_part_and_its_cpus)
+{
+    const struct sx_run_options options = on(SX_RUN_LEVEL_NUMA, SX_RUN_LEVEL_CORE);
+
+    expect_text(sx_run_display_map(&options, &machine, 3),
+                "map: rank 3, app 1 (./ice), NUMA node 1, bound to core 5, CPUs 10-11");
+    expect_text(sx_run_display_binding(&options, &machine, 3, 4711),
+                "bindings: rank 3, app 1 (./ice), pid 4711, core 5, CPUs 10-11");
+    sx_run_machine_deinit(&machine);
+}
+
+Test(run_display, an_unbound_rank_has_the_launchers_cpus)
+{
+    const struct sx_run_options options = on(SX_RUN_LEVEL_NONE, SX_RUN_LEVEL_NONE);
+
+    expect_text(sx_run_display_map(&options, &machine, 1),
+                "map: rank 1, app 0 (./ocean), slot 1, not bound, CPUs 0-15");
+    expect_text(sx_run_display_binding(&options, &machine, 1, 4711),
+                "bindings: rank 1, app 0 (./ocean), pid 4711, not bound, CPUs 0-15");
+    sx_run_machine_deinit(&machine);
+}
