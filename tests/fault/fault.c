@@ -189,12 +189,13 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
+pmix_server_module_t fault_module = { .client_connected = on_connected,
+                                      .client_finalized = on_finalized };
+
 void fault_server_start(void)
 {
-    static pmix_server_module_t module = { .client_connected = on_connected,
-                                           .client_finalized = on_finalized };
     const char *engine = getenv("SHMIX_LOOP");
-    const pmix_status_t rc = PMIx_server_init(&module, NULL, 0);
+    const pmix_status_t rc = PMIx_server_init(&fault_module, NULL, 0);
 
     if (rc == PMIX_ERR_NOT_SUPPORTED && engine != NULL && strcmp(engine, "uring") == 0) {
         exit(fault_skip("io_uring is refused on this machine"));

@@ -37,6 +37,10 @@ struct fault_shared {
     _Atomic uint64_t time_ns[FAULT_PROCS_MAX]; /* when it was told */
     _Atomic uint32_t pid[FAULT_PROCS_MAX];
     _Atomic uint32_t connected, finalized, lost; /* what the server told the host */
+    /* events.h: by the number of the role */
+    _Atomic uint64_t event_sent[FAULT_PROCS_MAX], event_count[FAULT_PROCS_MAX];
+    _Atomic uint64_t event_last[FAULT_PROCS_MAX], event_lost[FAULT_PROCS_MAX];
+    _Atomic uint32_t event_ended[FAULT_PROCS_MAX];
     /* attack.h: one attack after the other */
     _Atomic uint32_t attack_begun, attack_admitted, attack_ended, attack_judged;
     _Atomic uint32_t attack_lines; /* log lines it is to cause; FAULT_LINES_ANY */
@@ -104,6 +108,8 @@ uint64_t fault_random(uint64_t *seed);
 
 /* ---- the host ------------------------------------------------------------------------------ */
 
+/* What the server calls; a case may fill in more before it starts the server. */
+extern pmix_server_module_t fault_module;
 /* Start the server.  Exits with FAULT_SKIP when the engine that SHMIX_LOOP forces is refused. */
 void fault_server_start(void);
 void fault_server_stop(void);
