@@ -99,17 +99,6 @@ void sx_event_read_to_locked(uint64_t newest)
     p->event_last = newest > p->event_last ? newest : p->event_last;
 }
 
-static void lost_add(uint64_t count)
-{
-    pmix_info_t info;
-
-    memset(&info, 0, sizeof(info));
-    memcpy(info.key, SHMIX_EVENTS_LOST_COUNT, sizeof(SHMIX_EVENTS_LOST_COUNT));
-    info.value.type = PMIX_UINT64;
-    info.value.data.uint64 = count;
-    (void)sx_event_local(SHMIX_ERR_EVENTS_LOST, NULL, &info, 1);
-}
-
 void sx_event_list_locked(const void *bytes, size_t size, const size_t *only)
 {
     struct sx_list *const queue = &sx_process.events;
@@ -147,30 +136,61 @@ void sx_event_list_locked(const void *bytes, size_t size, const size_t *only)
     }
 }
 
-pmix_status_t sx_event_local(pmix_status_t code, const pmix_proc_t *source,
-                             const pmix_info_t info[], size_t ninfo)
+/* An item of our own making.  Return: as sx_event_local. */
+static pmix_status_t item_local(pmix_status_t code, const pmix_proc_t *source,
+                                const pmix_info_t info[], size_t ninfo,
+                                struct sx_event_item **ret)
 {
-    struct sx_process *const p = &sx_process;
-    struct sx_event_item *item;
     void *bytes = NULL;
     size_t size = 0;
-    const pmix_status_t rc = sx_event_encode(code, source != NULL ? source : &p->self,
-                                             PMIX_RANGE_PROC_LOCAL, info, ninfo, &bytes, &size);
+    const pmix_status_t rc =
+        sx_event_encode(code, source != NULL ? source : &sx_process.self, PMIX_RANGE_PROC_LOCAL,
+                        info, ninfo, &bytes, &size);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    item = item_new(bytes, size);
+    *ret = item_new(bytes, size);
     free(bytes);
-    if (item == NULL) {
+    if (*ret == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    item->is_local = true;
-    pthread_mutex_lock(&p->lock);
-    sx_list_append(&p->events, &item->node);
-    sx_local_ring_locked();
-    pthread_mutex_unlock(&p->lock);
+    (*ret)->is_local = true;
     return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_event_local(pmix_status_t code, const pmix_proc_t *source,
+                             const pmix_info_t info[], size_t ninfo)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event_item *item = NULL;
+    const pmix_status_t rc = item_local(code, source, info, ninfo, &item);
+
+    if (rc == PMIX_SUCCESS) {
+        pthread_mutex_lock(&p->lock);
+        sx_list_append(&p->events, &item->node);
+        sx_local_ring_locked();
+        pthread_mutex_unlock(&p->lock);
+    }
+    return rc;
+}
+
+/* Where the lost ones would have been: in front of what waits. */
+static void lost_add(uint64_t count)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event_item *item = NULL;
+    pmix_info_t info;
+
+    memset(&info, 0, sizeof(info));
+    memcpy(info.key, SHMIX_EVENTS_LOST_COUNT, sizeof(SHMIX_EVENTS_LOST_COUNT));
+    info.value.type = PMIX_UINT64;
+    info.value.data.uint64 = count;
+    if (item_local(SHMIX_ERR_EVENTS_LOST, NULL, &info, 1, &item) == PMIX_SUCCESS) {
+        pthread_mutex_lock(&p->lock);
+        sx_list_append(p->events.next, &item->node);
+        pthread_mutex_unlock(&p->lock);
+    }
 }
 
 void sx_event_lost_locked(void)
@@ -359,9 +379,11 @@ static void range_ask(uint64_t first, uint64_t last)
     const struct iovec iov = { .iov_base = &request, .iov_len = sizeof(request) };
     struct replay replay = { .call = { .fd = -1, .on_answer = replay_answered } };
 
-    if (sx_request(&replay.call, SX_MSG_EVENT_REPLAY, &iov, 1, SX_DEADLINE_NEVER) ==
-            PMIX_SUCCESS &&
-        replay.lost > 0) {
+    if (sx_request(&replay.call, SX_MSG_EVENT_REPLAY, &iov, 1, SX_DEADLINE_NEVER) !=
+        PMIX_SUCCESS) {
+        replay.lost = last - first + 1; /* nobody has them for us any more */
+    }
+    if (replay.lost > 0) {
         lost_add(replay.lost);
     }
 }
