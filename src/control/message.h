@@ -122,6 +122,7 @@ struct sx_get {
 };
 #define SX_GET_IMMEDIATE 0x1u /* answer at once, do not wait for a commit */
 #define SX_GET_REFRESH 0x2u   /* reserved */
+#define SX_GET_QUALIFIED 0x4u /* the key is the name of a qualified value */
 
 /* Body of PUT_BULK: a sequence of struct sx_lane_put messages as in the lane, each preceded by a
  * uint64_t with its length (padded to 8).  Body of ARRIVE_BULK: struct sx_lane_arrive and what

@@ -10,6 +10,7 @@
 #include "base/value.h"
 #include "server/modex.h"
 #include "server/server.h"
+#include "shmem/qualified.h"
 
 #define SX_BLOB_MAGIC UINT32_C(0x584d5853) /* "SXMX" */
 #define SX_BLOB_VERSION 1u
@@ -117,43 +118,101 @@ pmix_status_t sx_blob_message(struct sx_blob *messages, const void *put, size_t 
     return PMIX_SUCCESS;
 }
 
-/* One cell of the store as a lane put. */
+/* What one store has of a rank. */
 struct collection {
+    const struct sx_store *store;
     struct sx_blob messages;
     pmix_status_t status;
 };
 
-static bool collect(void *arg, const char *key, const struct sx_item *item)
+/* Room for a message with @size bytes of body.  Return: where the body goes, NULL when memory is
+ * out. */
+static void *message_begin(struct sx_blob *messages, const char *key, const struct sx_cell *cell,
+                           pmix_scope_t scope, size_t size)
 {
-    struct collection *all = arg;
-    const pmix_scope_t scope = sx_item_scope(item);
     const size_t key_len = strlen(key);
     const size_t body_off = sizeof(struct sx_lane_put) + sx_align_up(key_len, 8);
-    const uint64_t length = body_off + item->cell.len;
-    struct sx_lane_put put = { .cell = item->cell, .key_len = (uint16_t)key_len,
+    const uint64_t length = body_off + size;
+    struct sx_lane_put put = { .cell = *cell, .key_len = (uint16_t)key_len,
                                .scope = (uint8_t)scope };
-
-    if (scope != PMIX_GLOBAL && scope != PMIX_REMOTE) {
-        return true;
-    }
-    put.cell.flags &= SX_CELL_NULL;
-    if (item->body != NULL) {
-        put.cell.bits = 0;
-    }
-    char *at = blob_extend(&all->messages, sizeof(length) + sx_align_up(length, 8));
+    char *at = blob_extend(messages, sizeof(length) + sx_align_up(length, 8));
 
     if (at == NULL) {
-        all->status = PMIX_ERR_OUT_OF_RESOURCE;
-        return false;
+        return NULL;
+    }
+    put.cell.flags &= SX_CELL_NULL;
+    if (size != 0) {
+        put.cell.bits = 0;
     }
     memcpy(at, &length, sizeof(length));
     at += sizeof(length);
     memcpy(at, &put, sizeof(put));
     memcpy(at + sizeof(put), key, key_len);
-    if (item->body != NULL) {
-        memcpy(at + body_off, item->body, item->cell.len);
+    return at + body_off;
+}
+
+/* One cell of the store as a lane put. */
+static bool collect(void *arg, const char *key, const struct sx_item *item)
+{
+    struct collection *all = arg;
+    const pmix_scope_t scope = sx_item_scope(item);
+
+    if (scope != PMIX_GLOBAL && scope != PMIX_REMOTE) {
+        return true;
+    }
+    void *const at = message_begin(&all->messages, key, &item->cell, scope, item->cell.len);
+
+    if (at == NULL) {
+        all->status = PMIX_ERR_OUT_OF_RESOURCE;
+        return false;
+    }
+    if (item->cell.len != 0) {
+        memcpy(at, item->body, item->cell.len);
     }
     return true;
+}
+
+/* One qualified value, as it was put. */
+static bool collect_qualified(void *arg, const char *name, const struct sx_item *item)
+{
+    struct collection *all = arg;
+    const pmix_scope_t scope = sx_item_scope(item);
+    struct sx_cell cell = { .type = PMIX_DATA_ARRAY };
+    pmix_value_t value;
+    size_t size;
+
+    if (scope != PMIX_GLOBAL && scope != PMIX_REMOTE) {
+        return true;
+    }
+    pmix_status_t rc = sx_qualified_whole(all->store, name, item, &value);
+    if (rc == PMIX_ERR_NOT_FOUND) {
+        return true;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_flat_size(&value, &size);
+        if (rc == PMIX_SUCCESS) {
+            const size_t at_size = all->messages.size;
+            char *const at =
+                message_begin(&all->messages, PMIX_QUALIFIED_VALUE, &cell, scope, size);
+
+            rc = at == NULL ? PMIX_ERR_OUT_OF_RESOURCE : sx_flat_encode(&value, &cell, at, size);
+            if (rc == PMIX_SUCCESS) { /* now the length of the body is known */
+                memcpy(all->messages.bytes + at_size + sizeof(uint64_t), &cell, sizeof(cell));
+            }
+        }
+        sx_value_destruct(&value);
+    }
+    all->status = rc;
+    return rc == PMIX_SUCCESS;
+}
+
+static void collect_store(struct collection *all, const struct sx_store *store, uint32_t rank)
+{
+    all->store = store;
+    sx_store_each(store, SX_REALM_JOB, rank, collect, all);
+    if (all->status == PMIX_SUCCESS) {
+        sx_store_each(store, SX_REALM_QUALIFIED, rank, collect_qualified, all);
+    }
 }
 
 pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *client)
@@ -162,10 +221,10 @@ pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *cli
     struct collection all = { .status = PMIX_SUCCESS };
 
     if (nspace->has_store) {
-        sx_store_each(&nspace->store.view, SX_REALM_JOB, client->rank, collect, &all);
+        collect_store(&all, &nspace->store.view, client->rank);
     }
     if (nspace->has_remote && all.status == PMIX_SUCCESS) {
-        sx_store_each(&nspace->remote.view, SX_REALM_JOB, client->rank, collect, &all);
+        collect_store(&all, &nspace->remote.view, client->rank);
     }
     if (all.status == PMIX_SUCCESS) {
         all.status = sx_blob_add_messages(blob, nspace->name, client->rank, all.messages.bytes,

@@ -16,6 +16,7 @@
 #include "base/value.h"
 #include "server/derive.h"
 #include "server/nodemap.h"
+#include "shmem/qualified.h"
 
 /* The infos inside a DATA_ARRAY value.  Return: NULL when it is none. */
 static const pmix_info_t *array_infos(const pmix_value_t *value, size_t *ret_count)
@@ -79,12 +80,29 @@ static pmix_status_t put_back(struct sx_nspace *nspace, enum sx_realm realm, uin
     return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
 }
 
+/* Of a process or the job, in a registration of that. */
+static pmix_status_t put_qualified(const struct reading *reading, enum sx_realm realm,
+                                   uint32_t row, const pmix_info_t *info)
+{
+    struct sx_nspace *nspace = reading->nspace;
+
+    if (realm != SX_REALM_JOB || reading->way != SX_JOBINFO_GIVE) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "\"%s\" of %s: only jobs and processes have qualified values", info->key,
+                        nspace->name);
+    }
+    return sx_qualified_put(&nspace->store, row, PMIX_GLOBAL, &info->value);
+}
+
 static pmix_status_t put(const struct reading *reading, enum sx_realm realm, uint32_t row,
                          const pmix_info_t *info)
 {
     struct sx_nspace *nspace = reading->nspace;
     struct sx_item item;
 
+    if (strcmp(info->key, PMIX_QUALIFIED_VALUE) == 0) {
+        return put_qualified(reading, realm, row, info);
+    }
     if (reading->way == SX_JOBINFO_REMOVE) {
         return put_back(nspace, realm, row, info);
     }

@@ -23,6 +23,7 @@
 #include "server/dmodex.h"
 #include "server/host.h"
 #include "server/lanes.h"
+#include "shmem/qualified.h"
 
 struct waiting_get {
     struct sx_list link; /* nspace.gets of the namespace asked for */
@@ -31,51 +32,79 @@ struct waiting_get {
     struct sx_client *asker; /* retained */
     uint32_t id;
     uint32_t rank;
+    enum sx_realm realm; /* JOB, or QUALIFIED: the key is a name then */
     struct sx_timer deadline;
     char key[]; /* empty: any data */
 };
 
 /* ---- put ----------------------------------------------------------------------------------- */
 
-static pmix_status_t put_remote(struct sx_nspace *nspace, uint32_t rank, const char *key,
-                                const struct sx_lane_put *put, const void *value)
+/* Where what is for other nodes alone lies: the loop thread's, nobody else reads it. */
+static pmix_status_t remote_obtain(struct sx_nspace *nspace)
 {
-    if (!nspace->has_remote) {
-        const struct sx_store_options options = { .nspace = nspace->name,
-                                                  .row_count = nspace->job_size,
-                                                  .private_memory = true };
-        const pmix_status_t rc = sx_store_create(&nspace->remote, &options);
+    const struct sx_store_options options = { .nspace = nspace->name,
+                                              .row_count = nspace->job_size,
+                                              .private_memory = true,
+                                              .alone = true };
+    const pmix_status_t rc = nspace->has_remote ? PMIX_SUCCESS
+                                                : sx_store_create(&nspace->remote, &options);
 
-        if (rc != PMIX_SUCCESS) {
-            return rc;
-        }
-        nspace->has_remote = true;
-    }
-    return sx_store_put_flat(&nspace->remote, SX_REALM_JOB, rank, key, put->scope, &put->cell,
-                             value);
+    nspace->has_remote = rc == PMIX_SUCCESS;
+    return rc;
 }
 
-/* A put, judged.  Return: PMIX_SUCCESS with the key terminated and the cell cleaned. */
-static pmix_status_t put_read(const void *body, size_t size, char key[PMIX_MAX_KEYLEN + 1],
-                              struct sx_cell *ret_cell, const void **ret_value)
+/* A put that has been read. */
+struct put {
+    const struct sx_lane_put *head;
+    char key[PMIX_MAX_KEYLEN + 1];
+    struct sx_cell cell;
+    const void *body;
+};
+
+/* An array that one put stands for becomes a value under its qualifiers. */
+static pmix_status_t put_qualified(struct sx_store_writer *store, uint32_t rank,
+                                   const struct put *put)
 {
-    const struct sx_lane_put *put = body;
+    pmix_value_t value;
+    pmix_status_t rc = sx_flat_decode(&value, &put->cell, put->body, put->cell.len);
 
-    if (size < sizeof(*put) || put->key_len == 0 || put->key_len > PMIX_MAX_KEYLEN) {
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_qualified_put(store, rank, put->head->scope, &value);
+        sx_value_destruct(&value);
+    }
+    return rc;
+}
+
+static pmix_status_t put_store(struct sx_store_writer *store, uint32_t rank,
+                               const struct put *put)
+{
+    return strcmp(put->key, PMIX_QUALIFIED_VALUE) == 0
+               ? put_qualified(store, rank, put)
+               : sx_store_put_flat(store, SX_REALM_JOB, rank, put->key, put->head->scope,
+                                   &put->cell, put->body);
+}
+
+/* Judge a put.  Return: PMIX_SUCCESS with the key terminated and the cell cleaned. */
+static pmix_status_t put_read(const void *body, size_t size, struct put *ret)
+{
+    const struct sx_lane_put *const head = body;
+
+    if (size < sizeof(*head) || head->key_len == 0 || head->key_len > PMIX_MAX_KEYLEN) {
         return PMIX_ERR_BAD_PARAM;
     }
-    const uint64_t value_off = sizeof(*put) + sx_align_up(put->key_len, 8);
+    const uint64_t value_off = sizeof(*head) + sx_align_up(head->key_len, 8);
 
-    if (!sx_range_fits(value_off, put->cell.len, size)) {
+    if (!sx_range_fits(value_off, head->cell.len, size)) {
         return PMIX_ERR_BAD_PARAM;
     }
-    memcpy(key, put + 1, put->key_len);
-    key[put->key_len] = '\0';
-    *ret_value = (const char *)body + value_off;
-    *ret_cell = put->cell;
-    if (strlen(key) != put->key_len || (put->cell.flags & ~SX_CELL_NULL) != 0 ||
-        (put->scope != PMIX_LOCAL && put->scope != PMIX_REMOTE && put->scope != PMIX_GLOBAL) ||
-        sx_flat_check(ret_cell, *ret_value, put->cell.len) != PMIX_SUCCESS) {
+    ret->head = head;
+    memcpy(ret->key, head + 1, head->key_len);
+    ret->key[head->key_len] = '\0';
+    ret->body = (const char *)body + value_off;
+    ret->cell = head->cell;
+    if (strlen(ret->key) != head->key_len || (head->cell.flags & ~SX_CELL_NULL) != 0 ||
+        (head->scope != PMIX_LOCAL && head->scope != PMIX_REMOTE && head->scope != PMIX_GLOBAL) ||
+        sx_flat_check(&ret->cell, ret->body, ret->cell.len) != PMIX_SUCCESS) {
         return PMIX_ERR_BAD_PARAM;
     }
     return PMIX_SUCCESS;
@@ -92,18 +121,15 @@ static void put_is_lost(const struct sx_nspace *nspace, uint32_t rank, const cha
 pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const void *body,
                              size_t size)
 {
-    const struct sx_lane_put *put = body;
-    char key[PMIX_MAX_KEYLEN + 1];
-    struct sx_cell cell;
-    const void *value;
-    pmix_status_t rc = put_read(body, size, key, &cell, &value);
+    struct put put;
+    pmix_status_t rc = put_read(body, size, &put);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    rc = sx_store_put_flat(&nspace->store, SX_REALM_JOB, rank, key, put->scope, &cell, value);
+    rc = put_store(&nspace->store, rank, &put);
     if (rc != PMIX_SUCCESS) {
-        put_is_lost(nspace, rank, key, rc);
+        put_is_lost(nspace, rank, put.key, rc);
     }
     return PMIX_SUCCESS;
 }
@@ -111,29 +137,28 @@ pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const void
 pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, const void *body,
                            size_t size)
 {
-    const struct sx_lane_put *put = body;
     struct sx_nspace *nspace = client->nspace;
-    char key[PMIX_MAX_KEYLEN + 1];
-    struct sx_cell cell;
-    const void *value;
-    pmix_status_t rc = put_read(body, size, key, &cell, &value);
+    struct put put;
+    pmix_status_t rc = put_read(body, size, &put);
 
     (void)server;
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    if (put->scope == PMIX_REMOTE) {
-        rc = put_remote(nspace, client->rank, key, put, value);
-    } else {
-        rc = sx_store_put_flat(&nspace->store, SX_REALM_JOB, client->rank, key, put->scope, &cell,
-                               value);
+    const bool is_remote = put.head->scope == PMIX_REMOTE;
+    if (is_remote) {
+        rc = remote_obtain(nspace);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = put_store(is_remote ? &nspace->remote : &nspace->store, client->rank, &put);
     }
     /* Other nodes hear of it with the next fence; a job that has none keeps no news. */
-    if (rc == PMIX_SUCCESS && put->scope != PMIX_LOCAL && nspace->job_size > nspace->local_count) {
+    if (rc == PMIX_SUCCESS && put.head->scope != PMIX_LOCAL &&
+        nspace->job_size > nspace->local_count) {
         rc = sx_blob_message(&client->news, body, size);
     }
     if (rc != PMIX_SUCCESS) {
-        put_is_lost(nspace, client->rank, key, rc);
+        put_is_lost(nspace, client->rank, put.key, rc);
     }
     return PMIX_SUCCESS;
 }
@@ -210,7 +235,8 @@ static bool stop_at_first(void *arg, const char *key, const struct sx_item *item
 }
 
 /* Is it in the store?  An empty key asks for any data of the rank. */
-static bool value_is_there(const struct sx_nspace *nspace, uint32_t rank, const char *key)
+static bool value_is_there(const struct sx_nspace *nspace, uint32_t rank, enum sx_realm realm,
+                           const char *key)
 {
     struct sx_item item;
     bool any = false;
@@ -222,7 +248,7 @@ static bool value_is_there(const struct sx_nspace *nspace, uint32_t rank, const 
         sx_store_each(&nspace->store.view, SX_REALM_JOB, rank, stop_at_first, &any);
         return any;
     }
-    return sx_store_find(&nspace->store.view, SX_REALM_JOB, rank, key, &item) == PMIX_SUCCESS;
+    return sx_store_find(&nspace->store.view, realm, rank, key, &item) == PMIX_SUCCESS;
 }
 
 pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client)
@@ -235,7 +261,7 @@ pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client
             struct waiting_get *get = SX_LIST_ENTRY(it, struct waiting_get, link);
 
             if (get->rank == client->rank &&
-                value_is_there(client->nspace, get->rank, get->key)) {
+                value_is_there(client->nspace, get->rank, get->realm, get->key)) {
                 get_answer(get, PMIX_SUCCESS);
             }
         }
@@ -259,9 +285,11 @@ static void remote_arrived(struct sx_nspace *nspace, uint32_t rank, pmix_status_
         struct waiting_get *get = SX_LIST_ENTRY(it, struct waiting_get, link);
 
         if (get->rank == rank) {
-            get_answer(get, value_is_there(nspace, rank, get->key) ? PMIX_SUCCESS
-                            : status == PMIX_SUCCESS               ? PMIX_ERR_NOT_FOUND
-                                                                   : status);
+            const bool found = value_is_there(nspace, rank, get->realm, get->key);
+
+            get_answer(get, found                    ? PMIX_SUCCESS
+                            : status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND
+                                                     : status);
         }
     }
 }
@@ -312,7 +340,10 @@ static pmix_status_t remote_ask(struct sx_server *server, struct sx_nspace *nspa
     if (ask != NULL) {
         *ask = (struct remote_ask){ .serial = ++server->serial, .rank = get->rank };
         sx_list_append(&nspace->remote_asks, &ask->link);
-        rc = sx_host_direct_modex(server, ask->serial, &proc, get->key, 0, host_has_answered);
+        /* Names of qualified values mean nothing to a host; it brings all of the rank anyway. */
+        rc = sx_host_direct_modex(server, ask->serial, &proc,
+                                  get->realm == SX_REALM_JOB ? get->key : "", 0,
+                                  host_has_answered);
         if (rc != PMIX_SUCCESS) {
             sx_list_remove(&ask->link);
             free(ask);
@@ -338,6 +369,11 @@ static bool is_to_come(const struct sx_nspace *nspace, uint32_t rank)
     return rank < nspace->job_size && nspace->client_count < nspace->local_count;
 }
 
+static enum sx_realm realm_of(const struct sx_get *request)
+{
+    return (request->flags & SX_GET_QUALIFIED) != 0 ? SX_REALM_QUALIFIED : SX_REALM_JOB;
+}
+
 static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
                               struct sx_nspace *nspace, struct sx_client *target,
                               const struct sx_frame *frame, uint64_t now_ns)
@@ -353,6 +389,7 @@ static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     *get = (struct waiting_get){ .server = server, .nspace = nspace, .rank = request->rank,
+                                 .realm = realm_of(request),
                                  .asker = sx_client_retain(asker), .id = frame->header.id };
     memcpy(get->key, request + 1, request->key_size);
     sx_list_append(&nspace->gets, &get->link);
@@ -409,7 +446,8 @@ bool sx_modex_on_get(struct sx_server *server, struct sx_client *client, struct 
         if (target != NULL && target->state == SX_CLIENT_CONNECTED) {
             sx_lane_drain(server, target);
         }
-        if (value_is_there(nspace, request->rank, request->key_size > 0 ? key : "")) {
+        if (value_is_there(nspace, request->rank, realm_of(request),
+                           request->key_size > 0 ? key : "")) {
             rc = PMIX_SUCCESS;
         } else if (may_come(server, nspace, target, request)) {
             rc = get_wait(server, client, nspace, target, frame, now_ns);

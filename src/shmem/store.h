@@ -29,6 +29,7 @@ enum sx_realm {
     SX_REALM_NODE = 1,
     SX_REALM_APP = 2,
     SX_REALM_SESSION = 3,
+    SX_REALM_QUALIFIED = 4, /* of processes, under names made by qualified.h (rows: as the job's) */
 };
 
 /* ---- readers ------------------------------------------------------------------------------ */
@@ -106,8 +107,10 @@ struct sx_store_writer {
     uint64_t live_bytes;
     uint64_t garbage_limit_bytes; /* no renewal below; doubled when one could not be had */
     bool private_memory;
+    bool alone;
     bool interleave;
-    /* Older generations of a private store, kept for readers without a lock until deinit. */
+    /* Older generations of a private store, kept for readers without a lock until deinit; none
+     * when it is alone. */
     struct sx_segment *retired;
     size_t retired_count;
     char nspace[SX_SEGMENT_NSPACE_BYTES];
@@ -118,6 +121,8 @@ struct sx_store_options {
     uint32_t row_count;     /* ranks of the job, if known; 0: a guess that grows */
     uint64_t reserve_bytes; /* 0: SX_STORE_RESERVE_BYTES, SX_STORE_PRIVATE_RESERVE_BYTES */
     bool private_memory;    /* never shared */
+    bool alone;             /* ... and read by the writer's thread only: like a shared one it leaves
+                             * its garbage behind, and its old generations */
     bool interleave;
 };
 

@@ -173,10 +173,11 @@ static pmix_status_t sx_store_next(const struct sx_store_writer *writer, uint32_
     return rc;
 }
 
-/* Readers of a private store take no lock and may stand in any generation: keep them all. */
+/* Readers of a private store take no lock and may stand in any generation: keep them all, unless
+ * there are none. */
 static pmix_status_t sx_store_retire_room(struct sx_store_writer *writer)
 {
-    if (!writer->private_memory) {
+    if (!writer->private_memory || writer->alone) {
         return PMIX_SUCCESS;
     }
     struct sx_segment *const retired =
@@ -203,7 +204,7 @@ static void sx_store_switch(struct sx_store_writer *writer, const struct sx_stor
     /* R-succ -> A-succ (sx_store_successor): the new generation is complete and published. */
     atomic_store_explicit(&sx_segment_header(&old)->successor, writer->generation,
                           memory_order_release);
-    if (writer->private_memory) {
+    if (writer->private_memory && !writer->alone) {
         writer->retired[writer->retired_count++] = old;
     } else {
         sx_segment_deinit(&old);

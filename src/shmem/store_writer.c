@@ -49,6 +49,7 @@ pmix_status_t sx_store_create(struct sx_store_writer *writer,
     writer->generation = 1;
     writer->garbage_limit_bytes = SX_STORE_GARBAGE_MIN_BYTES;
     writer->private_memory = options->private_memory;
+    writer->alone = options->alone;
     writer->interleave = options->interleave;
     memcpy(writer->nspace, options->nspace, strlen(options->nspace) + 1);
     rc = sx_store_format(writer, row_count, 0);
@@ -85,7 +86,7 @@ static pmix_status_t sx_put_init(struct sx_put *put, enum sx_realm realm, uint32
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "key %s: row %" PRIu32 "; at most %u", key, row,
                         SX_STORE_ROW_MAX - 1);
     }
-    if ((unsigned)realm > SX_REALM_SESSION) {
+    if ((unsigned)realm > SX_REALM_QUALIFIED) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "key %s: realm %d", key, (int)realm);
     }
     *put = (struct sx_put){ .realm = realm, .row = row, .key = key, .key_len = key_len,
@@ -147,12 +148,13 @@ static pmix_status_t sx_put_reserve(struct sx_store_writer *writer,
     return sx_heap_reserve(&writer->heap, sx_column_need(writer, *record, put));
 }
 
-/* Renew when half of the store is garbage; a private store only when it is full, because it keeps
- * its old generations, so nothing would be won.  It is no failure of the put when the next
- * generation cannot be had: try again when there is twice as much garbage. */
+/* Renew when half of the store is garbage; a private store that others read only when it is full,
+ * because it keeps its old generations, so nothing would be won.  It is no failure of the put when
+ * the next generation cannot be had: try again when there is twice as much garbage. */
 static void sx_store_tidy(struct sx_store_writer *writer)
 {
-    if (writer->private_memory || writer->garbage_bytes <= writer->garbage_limit_bytes ||
+    if ((writer->private_memory && !writer->alone) ||
+        writer->garbage_bytes <= writer->garbage_limit_bytes ||
         writer->garbage_bytes <= writer->heap.next_off / 2) {
         return;
     }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* qualified.h - values that hold under conditions: several of one key, each with its qualifiers.
+ *
+ * Whoever puts one gives PMIX_QUALIFIED_VALUE an array of infos, the key and its value first and
+ * the qualifiers behind it; whoever wants it names the key and the same qualifiers.  Key and
+ * qualifiers together, these in any order, make a name of fixed length, and the value lies in a
+ * column of that name in SX_REALM_QUALIFIED: a Get finds it as any other value, with one probe and
+ * one cell.  What a name stands for lies once beside it, in the job's cell of the column NAME".q",
+ * as an array of infos whose first one has the key and the value true. */
+#ifndef SX_SHMEM_QUALIFIED_H
+#define SX_SHMEM_QUALIFIED_H
+
+#include <stdbool.h>
+
+#include "shmem/store.h"
+
+#define SX_QUALIFIED_NAME_LEN 32
+
+/* A qualified value taken apart; everything is borrowed. */
+struct sx_qualified {
+    const char *key;
+    size_t key_len;
+    const pmix_value_t *value;
+    const pmix_info_t *infos; /* the qualifiers, whether they are marked or not */
+    size_t count;
+    char name[SX_QUALIFIED_NAME_LEN + 1];
+};
+
+/* Take @value apart.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM when it is no array of infos, has no
+ * qualifier, or a key that is none; what sx_flat_size says of a qualifier. */
+pmix_status_t sx_qualified_read(struct sx_qualified *ret, const pmix_value_t *value);
+
+/* True when @info has an element that is marked as a qualifier. */
+bool sx_qualified_asked(const pmix_info_t *info, size_t ninfo);
+
+/* The name of @key under those of @info that are marked as qualifiers.  No allocation unless a
+ * qualifier takes more than 512 bytes.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM (a key that does
+ * not end); PMIX_ERR_OUT_OF_RESOURCE; what sx_flat_size says. */
+pmix_status_t sx_qualified_name(const char *key, size_t key_len, const pmix_info_t *info,
+                                size_t ninfo, char ret_name[SX_QUALIFIED_NAME_LEN + 1]);
+
+/* What a name stands for, as a value to store.  Free ret->data.darray and its array (not what the
+ * infos own).  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_qualified_legend(const struct sx_qualified *qualified, pmix_value_t *ret);
+
+/* The column of the legend of @name. */
+#define SX_QUALIFIED_LEGEND_LEN (SX_QUALIFIED_NAME_LEN + 2)
+void sx_qualified_legend_key(const char *name, char ret_key[SX_QUALIFIED_LEGEND_LEN + 1]);
+
+/* Store @value, which is one for PMIX_QUALIFIED_VALUE, and its legend.  Return: as
+ * sx_qualified_read, sx_store_put. */
+pmix_status_t sx_qualified_put(struct sx_store_writer *writer, uint32_t row, pmix_scope_t scope,
+                               const pmix_value_t *value);
+
+/* The column @name of SX_REALM_QUALIFIED, which holds @item, back to what was put, deep copies.
+ * Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for a column that is a legend or has none; as
+ * sx_flat_decode. */
+pmix_status_t sx_qualified_whole(const struct sx_store *store, const char *name,
+                                 const struct sx_item *item, pmix_value_t *ret);
+
+#endif
