@@ -283,6 +283,7 @@ static void process_close(struct sx_process *p)
     sx_view_close_all();
     p->own = NULL;
     sx_keep_deinit();
+    sx_box_deinit();
     sx_puts_deinit(&p->puts);
     sx_lane_detach(&p->lane);
     sx_ring_deinit(&p->ring);

@@ -53,7 +53,7 @@ static pmix_status_t point_at(pmix_value_t *ret, const struct sx_item *item)
 }
 
 /* Decode @item into storage that already exists. */
-static pmix_status_t fill(const struct sx_lookup *lookup, const struct sx_item *item,
+static pmix_status_t fill(struct sx_lookup *lookup, const struct sx_item *item,
                           pmix_value_t *ret)
 {
     if (lookup->key == NULL) {
@@ -67,7 +67,7 @@ static pmix_status_t fill(const struct sx_lookup *lookup, const struct sx_item *
     return sx_flat_decode(ret, &item->cell, item->body, item->cell.len);
 }
 
-static pmix_status_t answer(const struct sx_lookup *lookup, const struct sx_item *item,
+static pmix_status_t answer(struct sx_lookup *lookup, const struct sx_item *item,
                             pmix_value_t **ret)
 {
     if (lookup->is_static) {
@@ -86,8 +86,19 @@ static pmix_status_t answer(const struct sx_lookup *lookup, const struct sx_item
     return rc;
 }
 
+/* The same with the newest value of a box, which must not be replaced meanwhile. */
+static pmix_status_t answer_box(struct sx_lookup *lookup, struct sx_item *item,
+                                pmix_value_t **ret)
+{
+    pthread_mutex_lock(&sx_process.data_lock);
+    sx_box_open(item, lookup->is_pointers);
+    const pmix_status_t rc = answer(lookup, item, ret);
+    pthread_mutex_unlock(&sx_process.data_lock);
+    return rc;
+}
+
 /* Look and answer, from memory. */
-static pmix_status_t look(const struct sx_lookup *lookup, pmix_value_t **ret)
+static pmix_status_t look(struct sx_lookup *lookup, pmix_value_t **ret)
 {
     struct sx_item item;
 
@@ -95,7 +106,11 @@ static pmix_status_t look(const struct sx_lookup *lookup, pmix_value_t **ret)
         return answer(lookup, NULL, ret);
     }
     const pmix_status_t rc = sx_lookup_find(lookup, &item);
-    return rc == PMIX_SUCCESS ? answer(lookup, &item, ret) : rc;
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    return sx_box_of(&item) != NULL ? answer_box(lookup, &item, ret)
+                                    : answer(lookup, &item, ret);
 }
 
 /* ---- what the server knows ---------------------------------------------------------------- */
@@ -106,8 +121,10 @@ static pmix_status_t worth_asking(const struct sx_lookup *lookup)
     const struct sx_process *const p = &sx_process;
     const pmix_status_t rc = sx_link_status();
 
-    if (lookup->optional || lookup->reserved || lookup->realm != SX_REALM_JOB ||
-        rc == PMIX_ERR_UNREACH) {
+    const bool is_put = lookup->realm == SX_REALM_QUALIFIED ||
+                        (lookup->realm == SX_REALM_JOB && !lookup->reserved);
+
+    if (lookup->optional || !is_put || rc == PMIX_ERR_UNREACH) {
         return PMIX_ERR_NOT_FOUND;
     }
     /* What we put is seen at once, and nobody else puts for us. */
@@ -131,7 +148,8 @@ static pmix_status_t fetch_foreign(struct sx_lookup *lookup)
 static int get_request(const struct sx_lookup *lookup, struct sx_get *get, struct iovec iov[2])
 {
     *get = (struct sx_get){ .rank = lookup->rank,
-                            .flags = lookup->immediate ? SX_GET_IMMEDIATE : 0,
+                            .flags = (lookup->immediate ? SX_GET_IMMEDIATE : 0) |
+                                     (lookup->realm == SX_REALM_QUALIFIED ? SX_GET_QUALIFIED : 0),
                             .timeout_ns = lookup->timeout_ns,
                             .key_size = lookup->key != NULL ? (uint32_t)lookup->key_len + 1 : 0 };
     memcpy(get->nspace, lookup->nspace, strlen(lookup->nspace));

@@ -14,7 +14,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/status.h"
 #include "base/value.h"
+#include "shmem/collect.h"
 
 /* ---- parsing ------------------------------------------------------------------------------ */
 
@@ -74,6 +76,9 @@ static pmix_status_t parse_info(struct sx_lookup *lookup, const pmix_info_t *inf
     const pmix_value_t *const value = &info->value;
     const char *const key = info->key;
 
+    if ((info->flags & PMIX_INFO_QUALIFIER) != 0) {
+        return PMIX_SUCCESS; /* part of what is asked for, no directive */
+    }
     if (strcmp(key, PMIX_OPTIONAL) == 0) {
         lookup->optional = sx_value_is_true(value);
     } else if (strcmp(key, PMIX_IMMEDIATE) == 0) {
@@ -86,6 +91,9 @@ static pmix_status_t parse_info(struct sx_lookup *lookup, const pmix_info_t *inf
         lookup->is_static = sx_value_is_true(value);
     } else if (strcmp(key, PMIX_GET_POINTER_VALUES) == 0) {
         lookup->is_pointers = sx_value_is_true(value);
+    } else if (strcmp(key, PMIX_JOB_INFO) == 0) {
+        lookup->job_only = sx_value_is_true(value);
+        parse_realm(lookup, value, SX_REALM_JOB);
     } else if (strcmp(key, PMIX_NODE_INFO) == 0) {
         parse_realm(lookup, value, SX_REALM_NODE);
     } else if (strcmp(key, PMIX_APP_INFO) == 0) {
@@ -125,6 +133,22 @@ static pmix_status_t parse_proc(struct sx_lookup *lookup, const pmix_proc_t *pro
     return PMIX_SUCCESS;
 }
 
+/* A key with qualifiers is looked up by the name that stands for both. */
+static pmix_status_t qualify(struct sx_lookup *lookup, const pmix_info_t *info, size_t ninfo)
+{
+    if (lookup->key == NULL || lookup->realm != SX_REALM_JOB) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "a PMIx_Get with qualifiers needs a key, and a process or job");
+    }
+    const pmix_status_t rc =
+        sx_qualified_name(lookup->key, lookup->key_len, info, ninfo, lookup->name);
+
+    lookup->realm = SX_REALM_QUALIFIED;
+    lookup->key = lookup->name;
+    lookup->key_len = SX_QUALIFIED_NAME_LEN;
+    return rc;
+}
+
 pmix_status_t sx_lookup_init(struct sx_lookup *lookup, const pmix_proc_t *proc, const char *key,
                              const pmix_info_t *info, size_t ninfo)
 {
@@ -148,6 +172,9 @@ pmix_status_t sx_lookup_init(struct sx_lookup *lookup, const pmix_proc_t *proc, 
             return PMIX_ERR_BAD_PARAM;
         }
         rc = parse_info(lookup, &info[i]);
+    }
+    if (rc == PMIX_SUCCESS && sx_qualified_asked(info, ninfo)) {
+        rc = qualify(lookup, info, ninfo);
     }
     return rc;
 }
@@ -186,14 +213,19 @@ static pmix_status_t columns_read(const struct columns *columns, uint32_t row,
         const pmix_status_t rc =
             sx_store_read(columns->priv, columns->priv_column, row, ret);
 
+        if (rc == PMIX_SUCCESS) {
+            sx_box_peek(ret);
+        }
         if (rc != PMIX_ERR_NOT_FOUND) {
             return rc;
         }
     }
-    if (columns->shared_column != 0) {
-        return sx_store_read(columns->shared, columns->shared_column, row, ret);
+    if (columns->shared_column == 0) {
+        return PMIX_ERR_NOT_FOUND;
     }
-    return PMIX_ERR_NOT_FOUND;
+    const pmix_status_t rc = sx_store_read(columns->shared, columns->shared_column, row, ret);
+    /* Nobody else's box is taken for one of ours. */
+    return rc == PMIX_SUCCESS && sx_box_of(ret) != NULL ? PMIX_ERR_UNPACK_FAILURE : rc;
 }
 
 /* A number of our own: this process's cell, else the job's. */
@@ -305,7 +337,7 @@ static pmix_status_t find_in_job(const struct sx_lookup *lookup, struct sx_item 
 {
     struct columns columns;
 
-    columns_init(&columns, lookup->view, SX_REALM_JOB, lookup->key, lookup->key_len);
+    columns_init(&columns, lookup->view, lookup->realm, lookup->key, lookup->key_len);
     if (lookup->rank < PMIX_RANK_VALID) {
         const pmix_status_t rc = columns_read(&columns, lookup->rank, ret);
 
@@ -318,7 +350,8 @@ static pmix_status_t find_in_job(const struct sx_lookup *lookup, struct sx_item 
         rc = find_anywhere(lookup, &columns, ret);
     }
     /* Keys of the node, app and session are known by their names, without a directive. */
-    if (rc == PMIX_ERR_NOT_FOUND && lookup->reserved) {
+    if (rc == PMIX_ERR_NOT_FOUND && lookup->reserved && !lookup->job_only &&
+        lookup->realm == SX_REALM_JOB) {
         for (enum sx_realm realm = SX_REALM_NODE;
              realm <= SX_REALM_SESSION && rc == PMIX_ERR_NOT_FOUND; realm++) {
             rc = find_in_realm(lookup, realm, ret);
@@ -341,9 +374,9 @@ pmix_status_t sx_lookup_find(const struct sx_lookup *lookup, struct sx_item *ret
     if (lookup->view == NULL) {
         return PMIX_ERR_NOT_FOUND;
     }
-    const pmix_status_t rc = lookup->realm == SX_REALM_JOB
-                                 ? find_in_job(lookup, ret)
-                                 : find_in_realm(lookup, lookup->realm, ret);
+    const bool in_job = lookup->realm == SX_REALM_JOB || lookup->realm == SX_REALM_QUALIFIED;
+    const pmix_status_t rc =
+        in_job ? find_in_job(lookup, ret) : find_in_realm(lookup, lookup->realm, ret);
     if (rc == PMIX_SUCCESS && lookup->scope != PMIX_SCOPE_UNDEF &&
         !scope_holds(lookup->scope, sx_item_scope(ret))) {
         return PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
@@ -353,72 +386,40 @@ pmix_status_t sx_lookup_find(const struct sx_lookup *lookup, struct sx_item *ret
 
 /* ---- everything of one row ---------------------------------------------------------------- */
 
-struct collection {
-    const struct sx_lookup *lookup;
-    pmix_info_t *infos;
-    size_t count, capacity;
-    pmix_status_t status;
-};
-
-static bool collect_one(void *arg, const char *key, const struct sx_item *item)
+static bool is_wanted(void *arg, struct sx_item *item)
 {
-    struct collection *const all = arg;
+    const struct sx_lookup *const lookup = arg;
 
-    if (sx_info_find(all->infos, all->count, key) != NULL ||
-        !scope_holds(all->lookup->scope, sx_item_scope(item))) {
-        return true;
-    }
-    if (all->count == all->capacity) {
-        const size_t capacity = all->capacity != 0 ? 2 * all->capacity : 16;
-        pmix_info_t *const infos = realloc(all->infos, capacity * sizeof(*infos));
-
-        if (infos == NULL) {
-            all->status = PMIX_ERR_OUT_OF_RESOURCE;
-            return false;
-        }
-        all->infos = infos;
-        all->capacity = capacity;
-    }
-    pmix_info_t *const info = &all->infos[all->count];
-    memset(info, 0, sizeof(*info));
-    strncpy(info->key, key, PMIX_MAX_KEYLEN);
-    all->status = sx_flat_decode(&info->value, &item->cell, item->body, item->cell.len);
-    if (all->status != PMIX_SUCCESS) {
-        return false;
-    }
-    all->count++;
-    return true;
+    return scope_holds(lookup->scope, sx_item_scope(item));
 }
 
-pmix_status_t sx_lookup_collect(const struct sx_lookup *lookup, pmix_value_t *ret)
+/* In a private store; data_lock is held. */
+static bool is_wanted_open(void *arg, struct sx_item *item)
 {
-    struct collection all = { .lookup = lookup, .status = PMIX_SUCCESS };
-    uint32_t row = lookup->rank == PMIX_RANK_UNDEF ? SX_ROW_JOB : lookup->rank;
+    sx_box_open(item, false);
+    return is_wanted(arg, item);
+}
+
+pmix_status_t sx_lookup_collect(struct sx_lookup *lookup, pmix_value_t *ret)
+{
+    struct sx_collect all = { .realm = lookup->realm, .arg = lookup,
+                              .row = lookup->rank == PMIX_RANK_UNDEF ? SX_ROW_JOB : lookup->rank };
 
     if (lookup->view == NULL ||
-        (lookup->realm != SX_REALM_JOB && !realm_row(lookup, lookup->realm, &row))) {
+        (lookup->realm != SX_REALM_JOB && !realm_row(lookup, lookup->realm, &all.row))) {
         return PMIX_ERR_NOT_FOUND;
     }
-    const struct sx_store *const stores[2] = { sx_view_private(lookup->view),
-                                               sx_view_shared(lookup->view) };
-    for (size_t i = 0; i < SX_COUNT(stores) && all.status == PMIX_SUCCESS; i++) {
-        if (stores[i] != NULL) {
-            sx_store_each(stores[i], lookup->realm, row, collect_one, &all);
-        }
+    const struct sx_store *const priv = sx_view_private(lookup->view);
+    const struct sx_store *const shared = sx_view_shared(lookup->view);
+    if (priv != NULL) {
+        pthread_mutex_lock(&sx_process.data_lock);
+        all.wants = is_wanted_open;
+        sx_collect_add(&all, priv);
+        pthread_mutex_unlock(&sx_process.data_lock);
     }
-    if (all.status == PMIX_SUCCESS && all.count == 0) {
-        all.status = PMIX_ERR_NOT_FOUND;
+    if (shared != NULL) {
+        all.wants = is_wanted;
+        sx_collect_add(&all, shared);
     }
-    pmix_data_array_t *const array =
-        all.status == PMIX_SUCCESS ? malloc(sizeof(*array)) : NULL;
-    if (array == NULL) {
-        sx_elements_destruct(all.infos, all.count, PMIX_INFO);
-        free(all.infos);
-        return all.status != PMIX_SUCCESS ? all.status : PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    *array = (pmix_data_array_t){ .type = PMIX_INFO, .size = all.count, .array = all.infos };
-    memset(ret, 0, sizeof(*ret));
-    ret->type = PMIX_DATA_ARRAY;
-    ret->data.darray = array;
-    return PMIX_SUCCESS;
+    return sx_collect_take(&all, ret);
 }

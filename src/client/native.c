@@ -42,14 +42,18 @@ static bool is_current(const struct sx_store *store)
 static pmix_status_t store_obtain(const shmix_job_t *job, struct sx_store *ret_store,
                                   bool *ret_owned)
 {
-    const struct sx_view *const view = sx_view_find(job->nspace, strlen(job->nspace));
+    struct sx_view *const view = sx_view_find(job->nspace, strlen(job->nspace));
     const struct sx_store *mapped = view != NULL ? sx_view_shared(view) : NULL;
     const bool first = newest_of(job) == NULL;
     pmix_status_t rc = sx_link_status();
 
     if (rc == PMIX_ERR_UNREACH) {
         /* A process on its own has nothing but what it said itself. */
-        mapped = view != NULL ? sx_view_private(view) : NULL;
+        rc = view != NULL ? sx_view_unbox(view) : PMIX_ERR_NOT_FOUND;
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+        mapped = sx_view_private(view);
         rc = PMIX_ERR_NOT_FOUND;
     }
     *ret_owned = false;

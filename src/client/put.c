@@ -4,11 +4,15 @@
  *
  *     put --> private store (own Gets see it) and list of messages --commit--> lane --> server
  *
+ * The list has the message of a value, or the box that its newest value is in: so it is bounded by
+ * the keys, however often they are put.
+ *
  * A commit makes no system call unless somebody waits for this rank's data, the lane is full, or a
  * value is too large for the lane: that one goes over control, and the next only after its answer,
  * so that the server sees all values in the order of the puts. */
 #include "client/put.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +24,7 @@
 #include "ring/record.h"
 
 #define SX_PUTS_FIRST_BYTES 4096u
+#define SX_PUTS_BOX UINT64_MAX /* instead of a message's length: a struct sx_box * follows */
 #define SX_PUTS_KEEP_BYTES (64u << 10) /* a larger list is freed once it is committed */
 
 /* ---- the list ----------------------------------------------------------------------------- */
@@ -50,6 +55,19 @@ static pmix_status_t puts_reserve(struct sx_puts *puts, size_t more)
     return PMIX_SUCCESS;
 }
 
+/* A message must fit in one request. */
+static pmix_status_t put_size_judge(const char *key, size_t key_len, uint64_t body_bytes)
+{
+    const uint64_t head = sizeof(uint64_t) + sizeof(struct sx_lane_put) + sx_align_up(key_len, 8);
+
+    if (body_bytes > SX_BULK_MAX - head) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "a value of %" PRIu64 " bytes for \"%s\"; the largest is 1 GiB", body_bytes,
+                        key);
+    }
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t sx_puts_append(struct sx_puts *puts, pmix_scope_t scope, const char *key,
                              size_t key_len, const pmix_value_t *value, struct sx_cell *ret_cell,
                              const void **ret_body)
@@ -63,9 +81,9 @@ pmix_status_t sx_puts_append(struct sx_puts *puts, pmix_scope_t scope, const cha
         return rc;
     }
     const uint64_t len = sizeof(put) + key_bytes + body_bytes;
-    if (len > SX_BULK_MAX - sizeof(len)) {
-        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                        "a value of %zu bytes for \"%s\"; the largest is 1 GiB", body_bytes, key);
+    rc = put_size_judge(key, key_len, body_bytes);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
     rc = puts_reserve(puts, sizeof(len) + len);
     if (rc != PMIX_SUCCESS) {
@@ -93,31 +111,115 @@ void sx_puts_deinit(struct sx_puts *puts)
     *puts = (struct sx_puts){ 0 };
 }
 
+static pmix_status_t puts_append_box(struct sx_puts *puts, struct sx_box *box)
+{
+    const uint64_t mark = SX_PUTS_BOX, at = (uintptr_t)box;
+    const pmix_status_t rc = puts_reserve(puts, sizeof(mark) + sizeof(at));
+
+    if (rc == PMIX_SUCCESS) {
+        memcpy(puts->bytes + puts->used_bytes, &mark, sizeof(mark));
+        memcpy(puts->bytes + puts->used_bytes + sizeof(mark), &at, sizeof(at));
+        puts->used_bytes += sizeof(mark) + sizeof(at);
+        box->pending = true;
+    }
+    return rc;
+}
+
+/* Into the private store, and into the list if somebody is @told; data_lock is held. */
+static pmix_status_t put_locked(struct sx_process *p, struct sx_view_put *put,
+                                const pmix_value_t *value, bool told)
+{
+    const size_t before = p->puts.used_bytes;
+    struct sx_box *box = NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (put->owned == NULL) {
+        rc = sx_puts_append(&p->puts, put->scope, put->key, put->key_len, value, &put->cell,
+                            &put->body);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_view_put_locked(p->own, put, &box);
+    }
+    if (rc != PMIX_SUCCESS || box != NULL || !told) {
+        p->puts.used_bytes = before;
+    }
+    return rc == PMIX_SUCCESS && box != NULL && told && !box->pending
+               ? puts_append_box(&p->puts, box)
+               : rc;
+}
+
+/* The message has all of it; the private store has the parts.  data_lock is held. */
+static pmix_status_t put_qualified_locked(struct sx_process *p, const struct sx_view_put *put,
+                                          const struct sx_qualified *qualified,
+                                          const pmix_value_t *value, bool told)
+{
+    const size_t before = p->puts.used_bytes;
+    struct sx_cell cell;
+    const void *body;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (told) {
+        rc = sx_puts_append(&p->puts, put->scope, put->key, put->key_len, value, &cell, &body);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_view_put_qualified_locked(p->own, put->row, put->scope, qualified);
+    }
+    if (rc != PMIX_SUCCESS) {
+        p->puts.used_bytes = before;
+    }
+    return rc;
+}
+
+/* A large value is flattened once, into what its box will have. */
+static pmix_status_t put_flatten(struct sx_view_put *put, const pmix_value_t *value)
+{
+    size_t size;
+    pmix_status_t rc = sx_flat_size(value, &size);
+
+    if (rc != PMIX_SUCCESS || size < SX_BOX_LARGE_BYTES) {
+        return rc;
+    }
+    rc = put_size_judge(put->key, put->key_len, size);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    put->owned = sx_body_new(size);
+    if (put->owned == NULL) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "no memory for a value of %zu bytes", size);
+    }
+    rc = sx_flat_encode(value, &put->cell, put->owned->bytes, size);
+    if (rc != PMIX_SUCCESS) {
+        sx_body_drop(put->owned);
+    }
+    return rc;
+}
+
 pmix_status_t PMIx_Put(pmix_scope_t scope, const char *key, pmix_value_t *val)
 {
     struct sx_process *const p = &sx_process;
-    struct sx_cell cell;
-    const void *body;
-    size_t key_len;
+    struct sx_view_put put = { .realm = SX_REALM_JOB, .key = key, .scope = scope };
+    struct sx_qualified qualified;
 
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
-    if (!sx_key_is_valid(key, &key_len) || val == NULL || scope < PMIX_LOCAL ||
+    if (!sx_key_is_valid(key, &put.key_len) || val == NULL || scope < PMIX_LOCAL ||
         scope > PMIX_INTERNAL) {
         return PMIX_ERR_BAD_PARAM;
     }
-    pthread_mutex_lock(&p->data_lock);
-    const size_t before = p->puts.used_bytes;
-    pmix_status_t rc = sx_puts_append(&p->puts, scope, key, key_len, val, &cell, &body);
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_view_store_flat_locked(p->own, p->self.rank, key, scope, &cell, body);
+    const bool is_qualified = strcmp(key, PMIX_QUALIFIED_VALUE) == 0;
+    pmix_status_t rc =
+        is_qualified ? sx_qualified_read(&qualified, val) : put_flatten(&put, val);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
+    put.row = p->self.rank;
     /* relaxed: a link lost meanwhile makes the commit fail instead. */
-    if (rc != PMIX_SUCCESS || scope == PMIX_INTERNAL ||
-        atomic_load_explicit(&p->link, memory_order_relaxed) != SX_LINK_LIVE) {
-        p->puts.used_bytes = before; /* nobody to tell */
-    }
+    const bool told = scope != PMIX_INTERNAL &&
+                      atomic_load_explicit(&p->link, memory_order_relaxed) == SX_LINK_LIVE;
+    pthread_mutex_lock(&p->data_lock);
+    rc = is_qualified ? put_qualified_locked(p, &put, &qualified, val, told)
+                      : put_locked(p, &put, val, told);
     pthread_mutex_unlock(&p->data_lock);
     return rc;
 }
@@ -161,37 +263,105 @@ pmix_status_t sx_lane_submit(uint32_t kind, const struct iovec *iov, int iov_cou
     }
 }
 
-/* One value that is too large for the lane, as a PUT_BULK body. */
-static pmix_status_t commit_bulk(const uint8_t *bytes, size_t size)
+/* One message in parts, through the lane or, if it is too large for that, as a PUT_BULK body, where
+ * its length stands before it.  @iov[0] is free for that. */
+static pmix_status_t commit_message(struct iovec *iov, int iov_count)
 {
-    struct sx_call call = SX_CALL_INIT(NULL);
-    /* sendmsg reads only; its iovec has no const. */
-    const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
+    uint64_t len = 0;
 
-    return sx_request(&call, SX_MSG_PUT_BULK, &iov, 1,
+    for (int i = 1; i < iov_count; i++) {
+        len += iov[i].iov_len;
+    }
+    if (len <= SX_LANE_MESSAGE_MAX) {
+        return sx_lane_submit(SX_LANE_PUT, iov + 1, iov_count - 1);
+    }
+    struct sx_call call = SX_CALL_INIT(NULL);
+
+    iov[0] = (struct iovec){ &len, sizeof(len) };
+    return sx_request(&call, SX_MSG_PUT_BULK, iov, iov_count,
                       sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
 }
 
-static pmix_status_t commit_send(const struct sx_puts *puts)
+/* What the box has now, which may be newer than the commit. */
+static pmix_status_t commit_box(struct sx_process *p, struct sx_box *box)
 {
-    size_t off = 0;
+    struct sx_lane_put put = { .key_len = (uint16_t)box->key_len };
+    struct sx_body *body;
+    struct iovec iov[4];
 
-    while (off < puts->used_bytes) {
-        pmix_status_t rc;
-        uint64_t len;
+    pthread_mutex_lock(&p->data_lock);
+    put.cell = box->cell;
+    body = box->body;
+    if (body != NULL) {
+        body->references++;
+    }
+    pthread_mutex_unlock(&p->data_lock);
+    put.scope = (uint8_t)((put.cell.flags & SX_CELL_SCOPE_MASK) >> SX_CELL_SCOPE_SHIFT);
+    put.cell.flags &= (uint16_t)~SX_CELL_SCOPE_MASK;
+    iov[1] = (struct iovec){ &put, sizeof(put) };
+    iov[2] = (struct iovec){ box->key, sx_align_up(box->key_len, 8) };
+    iov[3] = (struct iovec){ body != NULL ? body->bytes : NULL, sx_align_up(put.cell.len, 8) };
+    const pmix_status_t rc =
+        put.scope == PMIX_INTERNAL ? PMIX_SUCCESS : commit_message(iov, body != NULL ? 4 : 3);
 
-        memcpy(&len, puts->bytes + off, sizeof(len));
-        if (len <= SX_LANE_MESSAGE_MAX) {
-            const struct iovec iov = { puts->bytes + off + sizeof(len), len };
+    pthread_mutex_lock(&p->data_lock);
+    sx_body_drop(body);
+    pthread_mutex_unlock(&p->data_lock);
+    return rc;
+}
 
-            rc = sx_lane_submit(SX_LANE_PUT, &iov, 1);
-        } else {
-            rc = commit_bulk(puts->bytes + off, sizeof(len) + len);
+/* The box that an entry of the list stands for, NULL when it is a message; its length and the rest
+ * of the entry. */
+static struct sx_box *puts_next(const struct sx_puts *puts, size_t *off, uint64_t *ret_len,
+                                uint8_t **ret_bytes)
+{
+    uint64_t word;
+
+    memcpy(&word, puts->bytes + *off, sizeof(word));
+    *ret_bytes = puts->bytes + *off + sizeof(word);
+    *ret_len = word == SX_PUTS_BOX ? sizeof(word) : word;
+    *off += sizeof(word) + *ret_len;
+    if (word != SX_PUTS_BOX) {
+        return NULL;
+    }
+    memcpy(&word, *ret_bytes, sizeof(word));
+    return (struct sx_box *)(uintptr_t)word;
+}
+
+/* Take the list; what is put from now on is for the next commit. */
+static void puts_take(struct sx_process *p, struct sx_puts *ret_puts)
+{
+    uint8_t *bytes;
+    uint64_t len;
+
+    pthread_mutex_lock(&p->data_lock);
+    if (p->puts.used_bytes != 0) {
+        *ret_puts = p->puts;
+        p->puts = (struct sx_puts){ 0 };
+    }
+    for (size_t off = 0; off < ret_puts->used_bytes;) {
+        struct sx_box *const box = puts_next(ret_puts, &off, &len, &bytes);
+
+        if (box != NULL) {
+            box->pending = false;
         }
+    }
+    pthread_mutex_unlock(&p->data_lock);
+}
+
+static pmix_status_t commit_send(struct sx_process *p, const struct sx_puts *puts)
+{
+    for (size_t off = 0; off < puts->used_bytes;) {
+        struct iovec iov[2];
+        uint8_t *bytes;
+        uint64_t len;
+        struct sx_box *const box = puts_next(puts, &off, &len, &bytes);
+
+        iov[1] = (struct iovec){ bytes, len };
+        const pmix_status_t rc = box != NULL ? commit_box(p, box) : commit_message(iov, 2);
         if (rc != PMIX_SUCCESS) {
             return rc;
         }
-        off += sizeof(len) + len;
     }
     return sx_lane_submit(SX_LANE_COMMIT_END, NULL, 0);
 }
@@ -221,15 +391,10 @@ pmix_status_t PMIx_Commit(void)
         return rc == PMIX_ERR_UNREACH ? PMIX_SUCCESS : rc; /* a singleton tells nobody */
     }
     pthread_mutex_lock(&p->lane_lock);
-    pthread_mutex_lock(&p->data_lock);
     struct sx_puts puts = { 0 };
-    if (p->puts.used_bytes != 0) {
-        puts = p->puts;
-        p->puts = (struct sx_puts){ 0 };
-    }
-    pthread_mutex_unlock(&p->data_lock);
+    puts_take(p, &puts);
     if (puts.used_bytes != 0) {
-        rc = commit_send(&puts);
+        rc = commit_send(p, &puts);
         /* Pairs with modex.c: either we see that somebody waits, or the server, which says so
          * before it looks at our lane, sees what we appended. */
         if (sx_lane_data_wanted(&p->lane)) {

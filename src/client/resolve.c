@@ -19,7 +19,8 @@
 /* What one namespace's stores say; the first that has a cell counts. */
 struct site {
     const char *nspace;
-    const struct sx_store *stores[2];
+    const struct sx_store *stores[2]; /* a private one is the first */
+    bool has_private;
 };
 
 static bool site_read(const struct site *site, enum sx_realm realm, uint32_t row, const char *key,
@@ -28,6 +29,9 @@ static bool site_read(const struct site *site, enum sx_realm realm, uint32_t row
     for (size_t i = 0; i < SX_COUNT(site->stores); i++) {
         if (site->stores[i] != NULL &&
             sx_store_find(site->stores[i], realm, row, key, ret) == PMIX_SUCCESS) {
+            if (i == 0 && site->has_private) {
+                sx_box_hand_out(ret); /* the text is used without a lock */
+            }
             return true;
         }
     }
@@ -89,7 +93,8 @@ static pmix_status_t walk_view(struct walk *walk, struct sx_view *view)
 {
     sx_view_renew(&view);
     const struct site site = { .nspace = view->nspace,
-                               .stores = { sx_view_private(view), sx_view_shared(view) } };
+                               .stores = { sx_view_private(view), sx_view_shared(view) },
+                               .has_private = true };
 
     walk->count++;
     return walk->visit(walk->arg, &site);

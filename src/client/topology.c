@@ -45,6 +45,7 @@ static pmix_status_t read_key(const char *key, hwloc_topology_t *ret_topology)
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
+    sx_box_hand_out(&item);
     if (item.cell.type != PMIX_STRING || (item.cell.flags & SX_CELL_NULL) != 0) {
         return PMIX_ERR_NOT_FOUND;
     }

@@ -251,31 +251,166 @@ static pmix_status_t writer_show(struct sx_view *view)
                                                          : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-pmix_status_t sx_view_store(struct sx_view *view, uint32_t row, const char *key,
-                            pmix_scope_t scope, const pmix_value_t *value)
+/* True when the private store itself has exactly this value. */
+static bool is_stored(const struct sx_item *item, const struct sx_view_put *put)
 {
-    pthread_mutex_lock(&sx_process.data_lock);
+    const struct sx_cell *const cell = &put->cell;
+
+    return item->cell.type == cell->type && item->cell.len == cell->len &&
+           ((item->cell.flags ^ cell->flags) & SX_CELL_NULL) == 0 &&
+           sx_item_scope(item) == put->scope &&
+           (cell->len != 0 ? memcmp(item->body, put->body, cell->len) == 0
+                           : item->cell.bits == cell->bits);
+}
+
+/* Put the value into @box, which is new if @is_new. */
+static pmix_status_t box_fill(struct sx_view *view, struct sx_view_put *put, struct sx_box *box,
+                              bool is_new)
+{
+    struct sx_cell cell = put->cell;
+    const struct sx_cell marker = sx_box_marker(box);
+
+    cell.flags = (uint16_t)((cell.flags & ~SX_CELL_SCOPE_MASK) |
+                            (unsigned)put->scope << SX_CELL_SCOPE_SHIFT);
+    if (cell.len != 0 && put->owned == NULL) {
+        put->owned = sx_body_new(cell.len);
+        if (put->owned == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        memcpy(put->owned->bytes, put->body, cell.len);
+    }
+    sx_box_set(box, &cell, put->owned);
+    put->owned = NULL;
+    return !is_new ? PMIX_SUCCESS
+                   : sx_store_put_flat(&view->writer, put->realm, put->row, put->key, put->scope,
+                                       &marker, NULL);
+}
+
+pmix_status_t sx_view_put_locked(struct sx_view *view, struct sx_view_put *put,
+                                 struct sx_box **ret_box)
+{
+    struct sx_item item = { .body = NULL };
+    struct sx_box *box = NULL;
+    bool is_new = false;
     pmix_status_t rc = writer_obtain(view);
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_store_put(&view->writer, SX_REALM_JOB, row, key, scope, value);
+
+    if (put->owned != NULL) {
+        put->body = put->owned->bytes;
+    }
+    if (rc == PMIX_SUCCESS && !view->is_plain) {
+        const bool found = sx_store_find(&view->writer.view, put->realm, put->row, put->key,
+                                         &item) == PMIX_SUCCESS;
+
+        box = found ? sx_box_of(&item) : NULL;
+        is_new = box == NULL && (found ? !is_stored(&item, put) : put->owned != NULL);
+        if (is_new) {
+            box = sx_box_new(view, put->realm, put->row, put->key, put->key_len);
+            rc = box != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+        }
+    }
+    if (rc == PMIX_SUCCESS && box != NULL) {
+        rc = box_fill(view, put, box, is_new);
+    } else if (rc == PMIX_SUCCESS) {
+        rc = sx_store_put_flat(&view->writer, put->realm, put->row, put->key, put->scope,
+                               &put->cell, put->body);
     }
     if (rc == PMIX_SUCCESS) {
         rc = writer_show(view);
+        *ret_box = box;
     }
+    sx_body_drop(put->owned);
+    put->owned = NULL;
+    return rc;
+}
+
+/* Flatten and put. */
+static pmix_status_t value_put_locked(struct sx_view *view, struct sx_view_put *put,
+                                      const pmix_value_t *value)
+{
+    struct sx_box *box;
+    size_t size;
+    pmix_status_t rc = sx_flat_size(value, &size);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    struct sx_body *const body = sx_body_new(size);
+    if (body == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    rc = sx_flat_encode(value, &put->cell, body->bytes, size);
+    if (rc == PMIX_SUCCESS) {
+        put->body = body->bytes;
+        if (size >= SX_BOX_LARGE_BYTES) {
+            body->references++;
+            put->owned = body;
+        }
+        rc = sx_view_put_locked(view, put, &box);
+    }
+    sx_body_drop(body);
+    return rc;
+}
+
+pmix_status_t sx_view_put_qualified_locked(struct sx_view *view, uint32_t row, pmix_scope_t scope,
+                                           const struct sx_qualified *qualified)
+{
+    char key[SX_QUALIFIED_LEGEND_LEN + 1];
+    struct sx_view_put put = { .realm = SX_REALM_QUALIFIED, .row = row, .key = qualified->name,
+                               .key_len = SX_QUALIFIED_NAME_LEN, .scope = scope };
+    struct sx_view_put legend = { .realm = SX_REALM_QUALIFIED, .row = SX_ROW_JOB, .key = key,
+                                  .key_len = SX_QUALIFIED_LEGEND_LEN };
+    pmix_value_t text;
+
+    sx_qualified_legend_key(qualified->name, key);
+    pmix_status_t rc = sx_qualified_legend(qualified, &text);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = value_put_locked(view, &legend, &text);
+    free(text.data.darray->array);
+    free(text.data.darray);
+    return rc == PMIX_SUCCESS ? value_put_locked(view, &put, qualified->value) : rc;
+}
+
+pmix_status_t sx_view_store(struct sx_view *view, uint32_t row, const char *key,
+                            pmix_scope_t scope, const pmix_value_t *value)
+{
+    struct sx_view_put put = { .realm = SX_REALM_JOB, .row = row, .key = key,
+                               .key_len = strlen(key), .scope = scope };
+    const bool is_qualified = strcmp(key, PMIX_QUALIFIED_VALUE) == 0;
+    struct sx_qualified qualified;
+    pmix_status_t rc = is_qualified ? sx_qualified_read(&qualified, value) : PMIX_SUCCESS;
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    pthread_mutex_lock(&sx_process.data_lock);
+    rc = is_qualified ? sx_view_put_qualified_locked(view, row, scope, &qualified)
+                      : value_put_locked(view, &put, value);
     pthread_mutex_unlock(&sx_process.data_lock);
     return rc;
 }
 
-pmix_status_t sx_view_store_flat_locked(struct sx_view *view, uint32_t row, const char *key,
-                                        pmix_scope_t scope, const struct sx_cell *cell,
-                                        const void *body)
+pmix_status_t sx_view_unbox(struct sx_view *view)
 {
-    pmix_status_t rc = writer_obtain(view);
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_store_put_flat(&view->writer, SX_REALM_JOB, row, key, scope, cell, body);
+    pthread_mutex_lock(&sx_process.data_lock);
+    view->is_plain = true;
+    for (struct sx_box *box = sx_box_first(); box != NULL && rc == PMIX_SUCCESS;
+         box = box->next) {
+        if (box->view == view && box->cell.type != PMIX_UNDEF) {
+            rc = sx_store_put_flat(&view->writer, box->realm, box->row, box->key,
+                                   (pmix_scope_t)((box->cell.flags & SX_CELL_SCOPE_MASK) >>
+                                                  SX_CELL_SCOPE_SHIFT),
+                                   &box->cell, box->body != NULL ? box->body->bytes : NULL);
+        }
     }
-    return rc == PMIX_SUCCESS ? writer_show(view) : rc;
+    if (rc == PMIX_SUCCESS && view->has_writer) {
+        rc = writer_show(view);
+    }
+    pthread_mutex_unlock(&sx_process.data_lock);
+    return rc;
 }
 
 void sx_view_warm(struct sx_view *view)

@@ -13,6 +13,8 @@
 
 #include <pmix_common.h>
 
+#include "client/box.h"
+#include "shmem/qualified.h"
 #include "shmem/store.h"
 
 #define SX_VIEW_COUNT_MAX 4096u
@@ -30,6 +32,7 @@ struct sx_view {
     _Atomic(struct sx_edition *) priv;   /* NULL: nothing stored */
     struct sx_store_writer writer;       /* of the private store; under data_lock */
     bool has_writer;
+    bool is_plain; /* no boxes: somebody reads the private store by himself; under data_lock */
     size_t nspace_len;
     char nspace[PMIX_MAX_NSLEN + 1];
 };
@@ -66,13 +69,33 @@ pmix_status_t sx_view_download_locked(const char *nspace, struct sx_store *ret_s
  * each value does not have to: one system call, for the namespace @view, when it has grown. */
 void sx_view_warm(struct sx_view *view);
 
-/* Store in the private store, visible to this process's Gets on return. */
+/* A value for the private store. */
+struct sx_view_put {
+    enum sx_realm realm;
+    uint32_t row;
+    const char *key;
+    size_t key_len;
+    pmix_scope_t scope;
+    struct sx_cell cell;
+    const void *body;      /* is copied, or ... */
+    struct sx_body *owned; /* ... taken over, whatever comes of it */
+};
+
+/* Store in the private store, visible to this process's Gets on return; data_lock is held.
+ * *ret_box: where the value lies, NULL when in the store itself. */
+pmix_status_t sx_view_put_locked(struct sx_view *view, struct sx_view_put *put,
+                                 struct sx_box **ret_box);
+/* The same for values as programs have them; one for PMIX_QUALIFIED_VALUE becomes qualified.
+ * Without the lock. */
 pmix_status_t sx_view_store(struct sx_view *view, uint32_t row, const char *key,
                             pmix_scope_t scope, const pmix_value_t *value);
-/* The same for a flat value; data_lock is held. */
-pmix_status_t sx_view_store_flat_locked(struct sx_view *view, uint32_t row, const char *key,
-                                        pmix_scope_t scope, const struct sx_cell *cell,
-                                        const void *body);
+/* With the lock, the parts of a qualified value. */
+pmix_status_t sx_view_put_qualified_locked(struct sx_view *view, uint32_t row, pmix_scope_t scope,
+                                           const struct sx_qualified *qualified);
+
+/* From now on all values lie in the private store itself, where they can be read without knowing
+ * of boxes; what is replaced there stays until PMIx_Finalize.  Without the lock. */
+pmix_status_t sx_view_unbox(struct sx_view *view);
 
 /* The two stores of a view as a reader sees them now; NULL where there is none. */
 static inline const struct sx_store *sx_view_private(const struct sx_view *view)

@@ -214,6 +214,49 @@ static int work_get(int rank)
     return 0;
 }
 
+/* Into the caller's own storage: a scalar, strings in the store, a qualified value. */
+static int work_get_static(int rank)
+{
+    pmix_value_t text = { .type = PMIX_STRING, .data.string = (char *)(uintptr_t)"some text" };
+    pmix_value_t storage, *at = &storage;
+    pmix_info_t infos[3], parts[2];
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = 2, .array = parts };
+    pmix_value_t qualified = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
+    uint32_t number = 5;
+    const bool yes = true;
+
+    CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_GET_STATIC_VALUES, &yes, PMIX_BOOL), 0);
+    CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_GET_POINTER_VALUES, &yes, PMIX_BOOL), 0);
+    CHECK_STATUS(PMIx_Info_load(&infos[2], "which", &number, PMIX_UINT32), 0);
+    PMIx_Info_qualifier(&infos[2]);
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&parts[0], "key", &number, PMIX_UINT32), 0);
+    parts[1] = infos[2];
+    put_number("mine", (uint32_t)rank + 100);
+    CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "text", &text), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, PMIX_QUALIFIED_VALUE, &qualified), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    pmix_proc_t other = me;
+    other.rank = 1 - me.rank;
+    mark();
+    const unsigned long before = allocations;
+    for (int i = 0; i < ROUNDS; i++) {
+        CHECK_STATUS(PMIx_Get(&other, "mine", infos, 1, &at), PMIX_SUCCESS);
+        CHECK(storage.data.uint32 == other.rank + 100);
+        CHECK_STATUS(PMIx_Get(&other, "text", infos, 2, &at), PMIX_SUCCESS);
+        CHECK(strcmp(storage.data.string, "some text") == 0);
+        CHECK_STATUS(PMIx_Get(&me, "text", infos, 2, &at), PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Get(&other, "key", infos, 3, &at), PMIX_SUCCESS);
+        CHECK(storage.data.uint32 == 5);
+    }
+    const unsigned long after = allocations;
+    mark();
+    CHECK(after == before);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
 static int work_miss(int rank)
 {
     const pmix_proc_t job = { .nspace = JOB_NSPACE, .rank = PMIX_RANK_WILDCARD };
@@ -278,6 +321,14 @@ static int a_get_that_hits_makes_no_call(int rank)
 
     report("PMIx_Get", calls, 4 * ROUNDS, &counter);
     CHECK(calls == 0);
+    return 0;
+}
+
+static int a_static_get_makes_no_call_and_no_allocation(int rank)
+{
+    struct counter counter;
+
+    CHECK(calls_of(work_get_static, rank, &counter) == 0);
     return 0;
 }
 
@@ -375,6 +426,8 @@ static const struct job_case cases[] = {
     { "init_makes_at_most_25_calls", 2, init_makes_at_most_25_calls, NULL, false },
     { "a_fence_makes_at_most_3_calls", 2, a_fence_makes_at_most_3_calls, NULL, false },
     { "a_get_that_hits_makes_no_call", 2, a_get_that_hits_makes_no_call, NULL, false },
+    { "a_static_get_makes_no_call_and_no_allocation", 2,
+      a_static_get_makes_no_call_and_no_allocation, NULL, false },
     { "a_miss_that_is_known_makes_no_call", 1, a_miss_that_is_known_makes_no_call, NULL, false },
     { "a_commit_makes_no_call", 1, a_commit_makes_no_call, NULL, false },
     { "an_idle_rank_sleeps", 2, an_idle_rank_sleeps, NULL, false },

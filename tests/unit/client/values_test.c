@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <pmix.h>
+#include <shmix.h>
 
 static pmix_proc_t me;
 
@@ -205,4 +206,203 @@ Test(values, a_store_that_outgrows_its_memory_moves)
         PMIx_Value_destruct(value);
         free(value);
     }
+}
+
+/* ---- qualified values ---------------------------------------------------------------------- */
+
+/* {key: text} under {which: number}, and under {also: true} as well if @two. */
+static pmix_status_t put_qualified(const char *key, char *text, uint32_t number, bool two)
+{
+    bool yes = true;
+    pmix_info_t infos[3];
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = two ? 3 : 2, .array = infos };
+    pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
+
+    cr_assert_eq(PMIx_Info_load(&infos[0], key, text, PMIX_STRING), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_Info_load(&infos[1], "which", &number, PMIX_UINT32), PMIX_SUCCESS);
+    PMIx_Info_qualifier(&infos[1]);
+    cr_assert_eq(PMIx_Info_load(&infos[2], "also", &yes, PMIX_BOOL), PMIX_SUCCESS);
+    PMIx_Info_qualifier(&infos[2]);
+    const pmix_status_t rc = PMIx_Put(PMIX_GLOBAL, PMIX_QUALIFIED_VALUE, &value);
+    PMIx_Info_destruct(&infos[0]);
+    return rc;
+}
+
+static pmix_status_t get_qualified(const char *key, uint32_t number, bool two, char *ret_text)
+{
+    pmix_value_t *value = NULL;
+    pmix_info_t infos[3];
+    bool yes = true;
+
+    cr_assert_eq(PMIx_Info_load(&infos[0], "also", &yes, PMIX_BOOL), PMIX_SUCCESS);
+    PMIx_Info_qualifier(&infos[0]);
+    directive(&infos[1], PMIX_OPTIONAL);
+    cr_assert_eq(PMIx_Info_load(&infos[2], "which", &number, PMIX_UINT32), PMIX_SUCCESS);
+    PMIx_Info_qualifier(&infos[2]);
+    const pmix_status_t rc =
+        PMIx_Get(&me, key, two ? infos : infos + 1, two ? 3 : 2, &value);
+    if (rc == PMIX_SUCCESS) {
+        cr_assert_eq(value->type, PMIX_STRING);
+        strcpy(ret_text, value->data.string);
+        PMIx_Value_destruct(value);
+        free(value);
+    }
+    return rc;
+}
+
+Test(values, qualifiers_tell_the_values_of_a_key_apart)
+{
+    pmix_value_t *value;
+    char text[64];
+
+    cr_assert_eq(put_qualified("key", (char *)"one", 1, false), PMIX_SUCCESS);
+    cr_expect_eq(PMIx_Get(&me, "key", NULL, 0, &value), PMIX_ERR_NOT_FOUND,
+                 "without qualifiers only what was put without");
+    put_string("key", (char *)"none", PMIX_GLOBAL);
+    cr_assert_eq(put_qualified("key", (char *)"two", 2, false), PMIX_SUCCESS);
+    cr_assert_eq(put_qualified("key", (char *)"both", 2, true), PMIX_SUCCESS);
+    cr_assert_eq(get_qualified("key", 1, false, text), PMIX_SUCCESS);
+    cr_expect_str_eq(text, "one");
+    cr_assert_eq(get_qualified("key", 2, false, text), PMIX_SUCCESS);
+    cr_expect_str_eq(text, "two");
+    cr_assert_eq(get_qualified("key", 2, true, text), PMIX_SUCCESS);
+    cr_expect_str_eq(text, "both");
+    cr_expect_eq(get_qualified("key", 3, false, text), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(get_qualified("yek", 1, false, text), PMIX_ERR_NOT_FOUND);
+    cr_assert_eq(put_qualified("key", (char *)"one again", 1, false), PMIX_SUCCESS);
+    cr_assert_eq(get_qualified("key", 1, false, text), PMIX_SUCCESS);
+    cr_expect_str_eq(text, "one again");
+    cr_assert_eq(PMIx_Get(&me, "key", NULL, 0, &value), PMIX_SUCCESS);
+    cr_expect_str_eq(value->data.string, "none");
+    PMIx_Value_destruct(value);
+    free(value);
+}
+
+Test(values, qualified_values_are_put_as_arrays_only)
+{
+    pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = 1 }, *got;
+    pmix_info_t infos[2];
+    uint32_t number = 1;
+
+    cr_expect_eq(PMIx_Put(PMIX_GLOBAL, PMIX_QUALIFIED_VALUE, &value), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Store_internal(&me, PMIX_QUALIFIED_VALUE, &value), PMIX_ERR_BAD_PARAM);
+    cr_assert_eq(PMIx_Info_load(&infos[0], "which", &number, PMIX_UINT32), PMIX_SUCCESS);
+    PMIx_Info_qualifier(&infos[0]);
+    directive(&infos[1], PMIX_NODE_INFO);
+    cr_expect_eq(PMIx_Get(&me, "key", infos, 2, &got), PMIX_ERR_NOT_SUPPORTED);
+    cr_expect_eq(PMIx_Get(&me, NULL, infos, 1, &got), PMIX_ERR_NOT_SUPPORTED);
+}
+
+/* ---- values that are put again -------------------------------------------------------------- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+/* Bytes that this process has mapped. */
+static size_t mapped_bytes(void)
+{
+    unsigned long pages = 0;
+    FILE *const file = fopen("/proc/self/statm", "r");
+
+    cr_assert_not_null(file);
+    cr_assert_eq(fscanf(file, "%lu", &pages), 1);
+    fclose(file);
+    return pages * 4096;
+}
+
+static void put_bytes(const char *key, char *bytes, size_t size, pmix_scope_t scope)
+{
+    pmix_value_t value = { .type = PMIX_BYTE_OBJECT, .data.bo = { bytes, size } };
+
+    cr_assert_eq(PMIx_Put(scope, key, &value), PMIX_SUCCESS);
+}
+
+/* Of what has been superseded nothing stays, large or small. */
+Test(values, a_value_that_is_put_again_and_again_takes_the_room_of_one)
+{
+    static const struct {
+        size_t size;
+        unsigned rounds;
+    } rows[] = { { 64u << 20, 8 }, { 32u << 10, 20000 }, { 8, 1000000 } };
+
+#ifdef SANITIZED
+    cr_skip_test("a sanitizer keeps what was freed");
+#endif
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char *const bytes = calloc(1, rows[i].size);
+        pmix_value_t *got;
+
+        cr_assert_not_null(bytes);
+        put_bytes("first", bytes, rows[i].size, PMIX_GLOBAL);
+        const size_t before = mapped_bytes();
+        for (unsigned round = 0; round < rows[i].rounds; round++) {
+            memcpy(bytes, &round, sizeof(round));
+            put_bytes("again", bytes, rows[i].size, round % 2 == 0 ? PMIX_GLOBAL : PMIX_LOCAL);
+        }
+        cr_expect_leq(mapped_bytes(), before + 2 * rows[i].size + (8u << 20), "%zu bytes",
+                      rows[i].size);
+        cr_assert_eq(PMIx_Get(&me, "again", NULL, 0, &got), PMIX_SUCCESS);
+        cr_expect_eq(memcmp(got->data.bo.bytes, bytes, rows[i].size), 0);
+        PMIx_Value_destruct(got);
+        free(got);
+        free(bytes);
+    }
+}
+
+Test(values, of_what_was_put_again_pointers_stay_good_as_well)
+{
+    static char large[2][100000];
+    pmix_value_t *first, *second, *third;
+    pmix_info_t infos[1];
+
+    memset(large[0], 'a', sizeof(large[0]));
+    memset(large[1], 'b', sizeof(large[1]));
+    directive(&infos[0], PMIX_GET_POINTER_VALUES);
+    put_bytes("key", large[0], sizeof(large[0]), PMIX_GLOBAL);
+    cr_assert_eq(PMIx_Get(&me, "key", infos, 1, &first), PMIX_SUCCESS);
+    put_bytes("key", large[1], sizeof(large[1]), PMIX_GLOBAL);
+    cr_assert_eq(PMIx_Get(&me, "key", infos, 1, &second), PMIX_SUCCESS);
+    put_string("key", (char *)"small", PMIX_LOCAL);
+    cr_assert_eq(PMIx_Get(&me, "key", infos, 1, &third), PMIX_SUCCESS);
+    put_string("key", (char *)"other", PMIX_LOCAL);
+    cr_expect_eq(memcmp(first->data.bo.bytes, large[0], sizeof(large[0])), 0);
+    cr_expect_eq(memcmp(second->data.bo.bytes, large[1], sizeof(large[1])), 0);
+    cr_expect_str_eq(third->data.string, "small");
+}
+
+Test(values, the_scope_of_what_was_put_again_is_the_new_one)
+{
+    pmix_scope_t scope = PMIX_REMOTE;
+    pmix_value_t *value;
+    pmix_info_t info;
+
+    put_string("key", (char *)"1", PMIX_GLOBAL);
+    put_string("key", (char *)"2", PMIX_GLOBAL);
+    put_string("key", (char *)"3", PMIX_LOCAL);
+    cr_assert_eq(PMIx_Info_load(&info, PMIX_DATA_SCOPE, &scope, PMIX_SCOPE), PMIX_SUCCESS);
+    cr_expect_eq(PMIx_Get(&me, "key", &info, 1, &value), PMIX_ERR_EXISTS_OUTSIDE_SCOPE);
+}
+
+/* The native API reads the private store of a process on its own, where there are no boxes then. */
+Test(values, of_a_process_on_its_own_the_native_api_reads_what_was_put_again)
+{
+    const shmix_key_t *key;
+    const char *text;
+    shmix_job_t *job;
+
+    put_string("key", (char *)"1", PMIX_GLOBAL);
+    put_string("key", (char *)"2", PMIX_GLOBAL);
+    cr_assert_eq(shmix_job_open(NULL, &job), PMIX_SUCCESS);
+    cr_assert_eq(shmix_key_find(job, SHMIX_JOB, "key", &key), PMIX_SUCCESS);
+    cr_assert_eq(shmix_read_string(key, me.rank, &text, NULL), PMIX_SUCCESS);
+    cr_expect_str_eq(text, "2");
+    put_string("key", (char *)"3", PMIX_GLOBAL);
+    cr_assert_eq(shmix_read_string(key, me.rank, &text, NULL), PMIX_SUCCESS);
+    cr_expect_str_eq(text, "3");
+    cr_assert_eq(shmix_job_close(job), PMIX_SUCCESS);
 }
