@@ -99,7 +99,7 @@ static void release(pmix_status_t status, void *cbdata)
 
 static void describe(const char *name, const pmix_info_t results[], size_t nresults)
 {
-    char text[256];
+    char text[PMIX_MAX_KEYLEN + 32];
 
     snprintf(text, sizeof(text), "%s%s(", said[0] == '\0' ? "" : " ", name);
     say(text);
