@@ -242,12 +242,17 @@ static int judge_all(pid_t pid, const struct level *base)
     return status;
 }
 
+void (*attack_company)(bool begin);
+
 void attack_judge(const char *role)
 {
     fault_log_begin();
     fault_server_start();
     fault_job_start(ATTACK_JOB, 2);
     fault_good_start();
+    if (attack_company != NULL) {
+        attack_company(true);
+    }
     const struct level base = level_now();
     const pid_t pid = fault_start(ATTACK_JOB, ATTACK_RANK, role, NULL);
     const int status = judge_all(pid, &base);
@@ -260,6 +265,9 @@ void attack_judge(const char *role)
     fault_say("memory %llu KiB before, %llu KiB after", (unsigned long long)base.memory_kib,
               (unsigned long long)memory_kib);
     CHECK(memory_kib <= base.memory_kib + fault_memory_slack_kib(), "memory has grown");
+    if (attack_company != NULL) {
+        attack_company(false);
+    }
     fault_good_stop();
     fault_job_end(ATTACK_JOB);
     fault_job_whole("after.job", 2, 3);

@@ -63,6 +63,10 @@ void attack_hello(struct sx_hello *hello, uint32_t rank);
 
 /* ---- the host ------------------------------------------------------------------------------ */
 
+/* When not NULL: called with true before the attacker starts, to add processes that live through
+ * its attacks, and with false behind the last of them. */
+extern void (*attack_company)(bool begin);
+
 /* Start the role @role as the attacker, judge its attacks until it ends; two good ranks fence
  * all the while, and descriptors, maps and memory come back to what they were. */
 void attack_judge(const char *role);
