@@ -18,8 +18,11 @@ struct sx_chain {
     struct sx_handler **matches;
     size_t match_count, next;
     struct sx_list waiting; /* in `waiting`: a handler runs and has not completed */
-    bool in_call;           /* its function has not returned */
-    bool forgotten;         /* in `waiting` until it has; under the lock, as in_call */
+    /* Under the lock: */
+    bool in_call;   /* the handler's function has not returned; nobody else frees the chain */
+    bool completed; /* it has completed inside; the step goes on when it returns */
+    bool is_over;   /* then there is no next one */
+    bool forgotten; /* to be freed when it returns */
     uintptr_t ticket;       /* what that handler was given, and no other one ever */
     pmix_info_t *infos;    /* the event's, then room for name and object of the one that runs */
     size_t event_info_count;
@@ -107,6 +110,7 @@ static uintptr_t waiting_add(struct sx_chain *chain)
 
     chain->ticket = ticket;
     chain->in_call = true;
+    chain->completed = false;
     sx_list_append(&waiting, &chain->waiting);
     pthread_mutex_unlock(&waiting_lock);
     return ticket;
@@ -144,22 +148,36 @@ static struct sx_chain *waiting_take(uintptr_t ticket)
     return chain;
 }
 
-/* The function that was given @ticket has returned, its chain may be gone.  Return: the chain when
- * it was forgotten meanwhile. */
-static struct sx_chain *call_ended(uintptr_t ticket)
-{
-    pthread_mutex_lock(&waiting_lock);
-    struct sx_chain *chain = waiting_find(ticket);
-    const bool forgotten = chain != NULL && chain->forgotten;
+enum after { AFTER_LATER, AFTER_NEXT, AFTER_END };
 
-    if (chain != NULL) {
-        chain->in_call = false;
-    }
-    if (forgotten) {
+/* The handler's function has returned. */
+static enum after call_ended(struct sx_chain *chain)
+{
+    enum after after = AFTER_LATER; /* somebody completes it, and may just be about to */
+
+    pthread_mutex_lock(&waiting_lock);
+    chain->in_call = false;
+    if (chain->forgotten) {
         sx_list_remove(&chain->waiting);
+        after = AFTER_END;
+    } else if (chain->completed) {
+        after = chain->is_over ? AFTER_END : AFTER_NEXT;
     }
     pthread_mutex_unlock(&waiting_lock);
-    return forgotten ? chain : NULL;
+    return after;
+}
+
+/* The handler's word is in.  Return: whether its function has still to return, and the step goes on
+ * from there. */
+static bool call_completed(struct sx_chain *chain, bool is_over)
+{
+    pthread_mutex_lock(&waiting_lock);
+    const bool in_call = chain->in_call;
+
+    chain->completed = true;
+    chain->is_over = is_over;
+    pthread_mutex_unlock(&waiting_lock);
+    return in_call;
 }
 
 void sx_chain_forget(struct sx_handlers *handlers)
@@ -201,7 +219,13 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
     if (cbfunc != NULL) {
         cbfunc(PMIX_SUCCESS, thiscbdata);
     }
-    if (status == PMIX_EVENT_ACTION_COMPLETE || chain->next == chain->match_count) {
+    const bool is_over =
+        status == PMIX_EVENT_ACTION_COMPLETE || chain->next == chain->match_count;
+
+    if (call_completed(chain, is_over)) {
+        return; /* the chain is the step's */
+    }
+    if (is_over) {
         chain_end(chain);
     } else {
         chain_post(chain);
@@ -229,32 +253,37 @@ static size_t infos_complete(struct sx_chain *chain, const struct sx_handler_cal
     return count;
 }
 
-void sx_chain_step(struct sx_chain *chain)
+/* Return: AFTER_NEXT also when it was removed before its turn. */
+static enum after handler_run(struct sx_chain *chain, struct sx_handler *handler)
 {
     struct sx_handlers *handlers = chain->options.handlers;
+    enum after after = AFTER_NEXT;
+    struct sx_handler_call call;
 
-    while (chain->next < chain->match_count) {
-        struct sx_handler *handler = chain->matches[chain->next++];
-        struct sx_handler_call call;
+    if (sx_handlers_call(handlers, handler, chain->options.facts.code, &call)) {
+        const size_t ninfo = infos_complete(chain, &call);
+        const uintptr_t ticket = waiting_add(chain);
 
-        if (sx_handlers_call(handlers, handler, chain->options.facts.code, &call)) {
-            const size_t ninfo = infos_complete(chain, &call);
-            const uintptr_t ticket = waiting_add(chain);
-
-            call.fn(call.id, call.code, &chain->source, ninfo == 0 ? NULL : chain->infos, ninfo,
-                    chain->results.count == 0 ? NULL : chain->results.all, chain->results.count,
-                    handler_completed, (void *)ticket);
-            /* The chain may be gone now. */
-            struct sx_chain *const forgotten = call_ended(ticket);
-
-            sx_handlers_returned(handlers, handler);
-            sx_handlers_release(handlers, handler);
-            if (forgotten != NULL) {
-                chain_end(forgotten);
-            }
-            return;
-        }
-        sx_handlers_release(handlers, handler);
+        call.fn(call.id, call.code, &chain->source, ninfo == 0 ? NULL : chain->infos, ninfo,
+                chain->results.count == 0 ? NULL : chain->results.all, chain->results.count,
+                handler_completed, (void *)ticket);
+        after = call_ended(chain);
+        sx_handlers_returned(handlers, handler);
     }
-    chain_end(chain);
+    sx_handlers_release(handlers, handler);
+    return after;
+}
+
+void sx_chain_step(struct sx_chain *chain)
+{
+    enum after after = AFTER_NEXT;
+
+    /* Those that complete inside are followed by the next at once, so that each handler hears of
+     * one event after the other. */
+    while (after == AFTER_NEXT && chain->next < chain->match_count) {
+        after = handler_run(chain, chain->matches[chain->next++]);
+    }
+    if (after != AFTER_LATER) {
+        chain_end(chain);
+    }
 }

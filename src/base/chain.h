@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* chain.h - one event on its way through the handlers that want it.
  *
- *     READY --post, step--> a handler runs --its completion function--> READY ... --> ended
+ *     READY --post, step--> a handler runs --completes in its function--> the next runs ... --> ended
+ *       ^------------------- completes later, in any thread ---'
  *
  * Each handler is called only after the one before has called its completion function, from
  * whatever thread; one that never does holds up this event alone.  PMIX_EVENT_ACTION_COMPLETE ends
@@ -30,7 +31,7 @@ struct sx_chain_options {
  * ended is called inside); PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_chain_start(const struct sx_chain_options *options);
 
-/* Call the next handler. */
+/* Call the next handler, and those behind it as long as each completes before it returns. */
 void sx_chain_step(struct sx_chain *chain);
 
 /* Free the chains of @handlers whose handlers have not completed; their late completions find

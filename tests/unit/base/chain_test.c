@@ -411,7 +411,7 @@ Test(chain, an_event_made_inside_a_handler_has_its_own_turn)
     add("b");
     publish(CODE);
     run();
-    cr_expect_str_eq(said, "aPD() b() b(aPD:-331)", "%s", said);
+    cr_expect_str_eq(said, "aPD() b(aPD:-331) b()", "%s", said);
     cr_expect_eq(ended_count, 2);
     end();
 }
