@@ -19,9 +19,12 @@ struct sx_role_server {
                          size_t ninfo, pmix_value_t **ret_value);
     pmix_status_t (*store_internal)(const pmix_proc_t *proc, const char *key,
                                     pmix_value_t *value);
-    /* Return: handler id >= 0, or an error. */
+    /* No event reaches the handler yet.  Return: its id, 0 or more, or an error. */
     pmix_status_t (*register_handler)(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],
                                       size_t ninfo, pmix_notification_fn_t handler);
+    /* The registration has been acknowledged: from now on events reach the handler, those that are
+     * kept first. */
+    void (*activate_handler)(size_t id);
     pmix_status_t (*deregister_handler)(size_t id);
     /* An event that the host makes; everything is copied.  @source NULL: the resource manager, as
      * is an empty namespace with PMIX_RANK_UNDEF.  Return: PMIX_SUCCESS once it is

@@ -87,6 +87,7 @@ struct notice {
     void *cbdata;
     pmix_status_t status;
     size_t id;
+    void (*after)(size_t id); /* a registration's, when it has been told; NULL: nothing */
 };
 
 static void notice_run(struct sx_task *task)
@@ -95,6 +96,9 @@ static void notice_run(struct sx_task *task)
 
     if (notice->reg_cbfunc != NULL) {
         notice->reg_cbfunc(notice->status, notice->id, notice->cbdata);
+        if (notice->after != NULL && notice->status == PMIX_SUCCESS) {
+            notice->after(notice->id);
+        }
     } else {
         notice->op_cbfunc(notice->status, notice->cbdata);
     }
@@ -136,30 +140,39 @@ struct registration {
     struct sx_call call;
     struct notice *notice; /* NULL: somebody waits */
     size_t id;
+    pmix_status_t status; /* the server's word; PMIX_SUCCESS when it gave none */
 };
+
+static struct registered *registered_take(size_t id);
 
 /* The kept events, before anything newer. */
 static void registration_answered(struct sx_call *call, const struct sx_frame *frame)
 {
     struct registration *const registration = SX_CONTAINER(call, struct registration, call);
 
+    registration->status = call->status;
     if (call->status == PMIX_SUCCESS && frame->body_size > sizeof(struct sx_reply)) {
         sx_event_list_locked((const uint8_t *)frame->body + sizeof(struct sx_reply),
                              frame->body_size - sizeof(struct sx_reply), &registration->id);
     }
 }
 
-/* A server that is gone keeps nothing; the handler still hears of that. */
+/* A server that is gone keeps nothing; the handler still hears of that.  One that refuses means
+ * that there is no such handler: none of its events has been handed out. */
 static void registration_done(struct sx_call *call, const struct sx_frame *frame)
 {
     struct registration *const registration = SX_CONTAINER(call, struct registration, call);
     struct notice *const notice = registration->notice;
 
     (void)frame;
+    if (registration->status != PMIX_SUCCESS) {
+        sx_handlers_remove(sx_event_handlers(), registration->id);
+        free(registered_take(registration->id));
+    }
     sx_process.registrations--;
     if (notice != NULL) {
-        notice->status = PMIX_SUCCESS;
-        notice->id = registration->id;
+        notice->status = registration->status;
+        notice->id = registration->status == PMIX_SUCCESS ? registration->id : SIZE_MAX;
         sx_task_post_locked(&notice->task);
         free(registration);
     }
@@ -234,9 +247,11 @@ static bool registration_is_done(void *arg)
     return ((const struct registration *)arg)->call.done;
 }
 
-/* Takes @notice over when it returns PMIX_SUCCESS. */
+/* Takes @notice over when it returns PMIX_SUCCESS.  *ret_status is the server's word then, if there
+ * is no notice. */
 static pmix_status_t registration_run(size_t id, uint64_t upto, const pmix_status_t *codes,
-                                      size_t ncodes, bool environment, struct notice *notice)
+                                      size_t ncodes, bool environment, struct notice *notice,
+                                      pmix_status_t *ret_status)
 {
     struct sx_process *const p = &sx_process;
     struct registration *const registration = calloc(1, sizeof(*registration));
@@ -259,6 +274,7 @@ static pmix_status_t registration_run(size_t id, uint64_t upto, const pmix_statu
     }
     if (notice == NULL) {
         (void)sx_wait_until(registration_is_done, registration, 1, SX_DEADLINE_NEVER);
+        *ret_status = registration->status;
         free(registration);
         pthread_mutex_lock(&p->lock);
         sx_local_ring_locked(); /* what was held back may go now */
@@ -298,9 +314,9 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
         p->registrations--;
         pthread_mutex_unlock(&p->lock);
     } else if (registration_run(id, upto, codes, ncodes,
-                                level != NULL && sx_value_is_true(&level->value),
-                                notice) == PMIX_SUCCESS) {
-        return (pmix_status_t)id;
+                                level != NULL && sx_value_is_true(&level->value), notice,
+                                &rc) == PMIX_SUCCESS) {
+        return rc == PMIX_SUCCESS ? (pmix_status_t)id : rc;
     }
     if (notice != NULL) {
         (void)notice_send(notice, rc == PMIX_SUCCESS ? (pmix_status_t)id : rc, false);
@@ -338,7 +354,19 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, 
         return notice != NULL ? PMIX_SUCCESS : rc;
     }
     rc = server->register_handler(codes, ncodes, info, ninfo, evhdlr);
-    return notice != NULL ? notice_send(notice, rc, true) : rc;
+    if (notice == NULL) {
+        if (rc >= 0) {
+            server->activate_handler((size_t)rc);
+        }
+        return rc;
+    }
+    notice->after = server->activate_handler;
+    const pmix_status_t sent = notice_send(notice, rc, true);
+
+    if (sent != PMIX_SUCCESS && rc >= 0) { /* nobody would ever learn its number */
+        server->deregister_handler((size_t)rc);
+    }
+    return sent;
 }
 
 static struct registered *registered_take(size_t id)

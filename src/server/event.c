@@ -20,6 +20,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "server/connection.h"
+#include "server/eventserve.h"
 #include "server/host.h"
 #include "server/hostevent.h"
 
@@ -72,11 +73,16 @@ pmix_status_t sx_events_init(struct sx_server *server, const pmix_info_t info[],
         cache_max = SX_EVENTLOG_CACHE_DEFAULT;
     }
     sx_event_history_init(&server->event_history, (size_t)cache_max, bytes_max);
+    sx_eventlog_init(&server->host_events);
+    server->host_events.loose_only = true;
+    sx_list_init(&server->event_askings);
     return rc;
 }
 
 void sx_events_deinit(struct sx_server *server)
 {
+    sx_event_askings_drop(server, NULL);
+    sx_eventlog_clear(&server->event_history, &server->host_events);
     sx_event_history_deinit(&server->event_history);
     sx_event_codes_clear(&server->event_codes);
 }
@@ -251,7 +257,24 @@ static bool leaves_node(struct sx_server *server, const struct sx_event_block *b
     }
 }
 
-/* Whether the host's handlers without codes hear of it. */
+/* Whether the host's handlers hear of it if they ask for its code. */
+static bool reaches_host(const struct sx_server *server, const struct sx_event_block *block,
+                         const struct sx_event *head, const pmix_proc_t *source,
+                         enum origin origin)
+{
+    switch (head->range) {
+    case PMIX_RANGE_NAMESPACE:
+        return origin == FROM_LIBRARY || strcmp(source->nspace, server->self.nspace) == 0;
+    case PMIX_RANGE_CUSTOM:
+        return sx_event_block_aims_at(block, server->self.nspace, server->self.rank);
+    case PMIX_RANGE_PROC_LOCAL:
+        return origin == FROM_HOST;
+    default:
+        return true;
+    }
+}
+
+/* Whether the host's handlers without codes hear of it, too. */
 static bool is_addressed_to_host(const struct sx_event *head, enum origin origin)
 {
     return head->range == PMIX_RANGE_RM ||
@@ -285,7 +308,11 @@ static void publish(struct sx_server *server, struct sx_event_block *block, enum
         head->range != PMIX_RANGE_RM && head->range != PMIX_RANGE_PROC_LOCAL) {
         sx_event_history_keep(&server->event_history, block);
     }
-    sx_hostevent_deliver(block, origin == FROM_HOST, is_addressed_to_host(head, origin));
+    if (reaches_host(server, block, head, &source, origin)) {
+        block->from_host = origin == FROM_HOST;
+        block->for_host = is_addressed_to_host(head, origin);
+        sx_hostevent_deliver(server, block);
+    }
     /* Deaths and aborts are the host's own business: it hears of them in other ways. */
     if (origin == FROM_CLIENT && leaves_node(server, block, head, &source)) {
         sx_host_notify(server, block);
@@ -377,7 +404,7 @@ pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
     if (server == NULL) {
         return PMIX_ERR_INIT;
     }
-    if (source != NULL) {
+    if (source != NULL && source->nspace[0] != '\0') { /* else: the resource manager */
         from = *source;
     }
     if (sx_name_len(from.nspace, sizeof(from.nspace)) > PMIX_MAX_NSLEN) {
@@ -502,6 +529,7 @@ void sx_event_client_connected(struct sx_client *client)
 void sx_event_client_left(struct sx_server *server, struct sx_client *client)
 {
     client->event_left = true;
+    sx_event_askings_drop(server, client);
     sx_event_codes_client_left(server, client);
     sweep(server, client->nspace);
 }

@@ -5,9 +5,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <shmix.h>
 
+#include "base/log.h"
 #include "server/host.h"
 #include "server/server.h"
 
@@ -60,12 +62,22 @@ uint32_t sx_event_codes_add(struct sx_event_codes *codes, pmix_status_t code, si
     return 1;
 }
 
-bool sx_event_codes_remove(struct sx_event_codes *codes, pmix_status_t code)
+struct sx_event_code *sx_event_codes_find(struct sx_event_codes *codes, pmix_status_t code)
+{
+    const size_t at = find(codes, code);
+
+    return has(codes, at, code) ? &codes->all[at] : NULL;
+}
+
+bool sx_event_codes_remove(struct sx_event_codes *codes, pmix_status_t code, bool *ret_asked)
 {
     const size_t at = find(codes, code);
 
     if (!has(codes, at, code) || --codes->all[at].count > 0) {
         return false;
+    }
+    if (ret_asked != NULL) {
+        *ret_asked = codes->all[at].asked;
     }
     codes->count--;
     memmove(codes->all + at, codes->all + at + 1, (codes->count - at) * sizeof(*codes->all));
@@ -88,36 +100,94 @@ static bool comes_from_outside(pmix_status_t code, bool environment)
     return code > 0 || code < PMIX_EXTERNAL_ERR_BASE || (environment && PMIX_SYSTEM_EVENT(code));
 }
 
-pmix_status_t sx_event_code_wanted(struct sx_server *server, struct sx_client *client,
-                                   pmix_status_t code, bool environment)
+/* One more wants it.  Return: PMIX_SUCCESS, and *ret_ask when the host has to be asked now. */
+static pmix_status_t server_wants(struct sx_server *server, pmix_status_t code, bool *ret_ask)
 {
+    if (sx_event_codes_add(&server->event_codes, code, SX_EVENT_CODES_PER_SERVER) == 0) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    struct sx_event_code *entry = sx_event_codes_find(&server->event_codes, code);
+
+    *ret_ask = !entry->asked;
+    entry->asked = true;
+    return PMIX_SUCCESS;
+}
+
+static void server_wants_less(struct sx_server *server, pmix_status_t code)
+{
+    bool asked = false;
+
+    if (sx_event_codes_remove(&server->event_codes, code, &asked) && asked) {
+        sx_host_deregister_event(server, code);
+    }
+}
+
+pmix_status_t sx_event_code_wanted(struct sx_server *server, struct sx_client *client,
+                                   pmix_status_t code, bool environment, bool *ret_ask)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    *ret_ask = false;
     if (!comes_from_outside(code, environment)) {
         return PMIX_SUCCESS;
     }
     const uint32_t own =
         sx_event_codes_add(&client->event_codes, code, SX_EVENT_CODES_PER_CLIENT);
 
-    if (own != 1) { /* it did not fit, or the client counts already */
-        return own == 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
-    }
-    const uint32_t all = sx_event_codes_add(&server->event_codes, code, SX_EVENT_CODES_PER_SERVER);
-
-    if (all == 0) {
-        sx_event_codes_remove(&client->event_codes, code);
+    if (own == 0) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if (all == 1) {
-        sx_host_register_event(server, code, client->uid, client->gid);
+    if (own == 1) { /* else the client counts already */
+        rc = server_wants(server, code, ret_ask);
     }
-    return PMIX_SUCCESS;
+    if (rc != PMIX_SUCCESS) {
+        sx_event_codes_remove(&client->event_codes, code, NULL);
+    }
+    return rc;
 }
 
 void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client,
                             pmix_status_t code)
 {
-    if (sx_event_codes_remove(&client->event_codes, code) &&
-        sx_event_codes_remove(&server->event_codes, code)) {
-        sx_host_deregister_event(server, code);
+    if (sx_event_codes_remove(&client->event_codes, code, NULL)) {
+        server_wants_less(server, code);
+    }
+}
+
+void sx_event_code_refused(struct sx_server *server, pmix_status_t code)
+{
+    struct sx_event_code *entry = sx_event_codes_find(&server->event_codes, code);
+
+    if (entry != NULL) {
+        entry->asked = false;
+    }
+}
+
+static void host_answered(struct sx_server *server, uint64_t id, struct sx_client *client,
+                          const struct sx_host_answer *answer)
+{
+    (void)server;
+    (void)id;
+    (void)client;
+    if (answer->status != PMIX_SUCCESS && answer->status != PMIX_OPERATION_SUCCEEDED) {
+        sx_log(SX_LOG_WARN, "the host refuses its own handler events of the environment: status %d",
+               answer->status);
+    }
+}
+
+void sx_event_code_wanted_by_host(struct sx_server *server, pmix_status_t code)
+{
+    bool ask = false;
+
+    if (comes_from_outside(code, true) && server_wants(server, code, &ask) == PMIX_SUCCESS && ask) {
+        (void)sx_host_register_events(server, &code, 1, getuid(), getgid(), 0, host_answered);
+    }
+}
+
+void sx_event_code_unwanted_by_host(struct sx_server *server, pmix_status_t code)
+{
+    if (comes_from_outside(code, true)) {
+        server_wants_less(server, code);
     }
 }
 
@@ -127,9 +197,7 @@ void sx_event_codes_client_left(struct sx_server *server, struct sx_client *clie
 
     memset(&client->event_codes, 0, sizeof(client->event_codes));
     for (size_t i = 0; i < codes.count; i++) {
-        if (sx_event_codes_remove(&server->event_codes, codes.all[i].code)) {
-            sx_host_deregister_event(server, codes.all[i].code);
-        }
+        server_wants_less(server, codes.all[i].code);
     }
     sx_event_codes_clear(&codes);
 }

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* eventcodes.h - which codes clients want to hear of from outside the node, counted.
  *
- * A client's set counts its handlers; the server's set counts clients.  The host is asked for a
- * code when its count in the server's set leaves 0, and told to drop it when it is 0 again. */
+ * A client's set counts its handlers; the server's set counts clients, and handlers of the host
+ * itself.  The host is asked for a code when somebody wants it and it has not been asked, or has
+ * refused since; it is told to drop it when nobody does any more. */
 #ifndef SX_SERVER_EVENTCODES_H
 #define SX_SERVER_EVENTCODES_H
 
@@ -22,6 +23,7 @@ struct sx_server;
 struct sx_event_code {
     pmix_status_t code;
     uint32_t count;
+    bool asked; /* the server's set: the host was asked and has not refused */
 };
 
 /* Sorted by code; zeroed is empty. */
@@ -32,15 +34,22 @@ struct sx_event_codes {
 
 /* Return: the count of @code after it grew by one; 0 when it did not: memory or @max is out. */
 uint32_t sx_event_codes_add(struct sx_event_codes *codes, pmix_status_t code, size_t max);
-/* Return: whether @code was there and has left. */
-bool sx_event_codes_remove(struct sx_event_codes *codes, pmix_status_t code);
+/* Return: whether @code was there and has left; then *ret_asked, when not NULL, is what it was. */
+bool sx_event_codes_remove(struct sx_event_codes *codes, pmix_status_t code, bool *ret_asked);
+/* Return: NULL when it is not there. */
+struct sx_event_code *sx_event_codes_find(struct sx_event_codes *codes, pmix_status_t code);
 void sx_event_codes_clear(struct sx_event_codes *codes);
 
 /* One handler more or less of @client for @code.  Codes that never come from outside are passed
- * over.  @environment: it wants events of the environment.  Return: PMIX_SUCCESS;
- * PMIX_ERR_OUT_OF_RESOURCE. */
+ * over.  @environment: it wants events of the environment.  Return: PMIX_SUCCESS, and *ret_ask when
+ * the host has to be asked now; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_event_code_wanted(struct sx_server *server, struct sx_client *client,
-                                   pmix_status_t code, bool environment);
+                                   pmix_status_t code, bool environment, bool *ret_ask);
+/* The host has refused: the next one who wants it asks again. */
+void sx_event_code_refused(struct sx_server *server, pmix_status_t code);
+/* The same for a handler of the host itself, which hears of no refusal but its own. */
+void sx_event_code_wanted_by_host(struct sx_server *server, pmix_status_t code);
+void sx_event_code_unwanted_by_host(struct sx_server *server, pmix_status_t code);
 void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client,
                             pmix_status_t code);
 /* It has gone: it wants nothing any more. */

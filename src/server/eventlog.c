@@ -149,7 +149,8 @@ void sx_eventlog_add(struct sx_event_history *history, struct sx_eventlog *log,
         return;
     }
     *entry = (struct sx_event_entry){
-        .log = log, .block = block, .number = number, .seq = seq, .is_held = block->is_job,
+        .log = log, .block = block, .number = number, .seq = seq, 
+        .is_held = block->is_job && !log->loose_only,
     };
     block_hold(history, block);
     sx_list_append(&block->entries, &entry->block_link);

@@ -4,7 +4,7 @@
  *
  *     HELD --every local rank of the job has had it--> LOOSE --pushed out by newer ones--> gone
  *
- * One log a namespace, with numbers of its own.  Job events begin as HELD, all others as LOOSE; of
+ * One log a namespace and one for the host, with numbers of their own.  Job events begin as HELD, all others as LOOSE; of
  * the LOOSE ones a log keeps the newest cache_max.  The history is what all logs of a server share:
  * each event's bytes once, at most bytes_max of them (then the oldest goes, HELD or not), and the
  * newest cache_max events without a job, which namespaces to come begin with.  Loop thread. */
@@ -29,6 +29,7 @@ struct sx_eventlog {
     struct sx_list held, loose; /* of struct sx_event_entry, by number */
     size_t held_count, loose_count;
     uint64_t newest; /* the last number given */
+    bool loose_only; /* its readers belong to no job: nothing is HELD for them */
 };
 
 /* One event in one log. */

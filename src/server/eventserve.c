@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* eventserve.c - pick the kept events that a client may have and has asked for. */
+/* eventserve.c - pick the kept events that a client may have and has asked for.
+ *
+ *     registration --codes nobody asked the host for yet--> ASKING --its answers--> answered
+ *            \-------------------none---------------------------------------------^
+ *
+ * A refusal of the host is the registration's: then it wants nothing of it.  A host that cannot
+ * (PMIX_ERR_NOT_SUPPORTED, no entry) refuses nothing: events of this node come all the same.  One
+ * that says nothing for SX_ASKING_NS is not waited for any longer. */
 #include "server/eventserve.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "server/connection.h"
 #include "server/event.h"
+#include "server/host.h"
+
+#define SX_ASKING_NS (10 * SX_NS_PER_SEC)
 
 /* ---- the answer's body --------------------------------------------------------------------- */
 
@@ -88,7 +99,16 @@ struct registration {
     bool environment;
     int32_t *codes; /* sorted; NULL: a default handler */
     size_t code_count;
+    size_t wanted;  /* that many of them are counted */
+    int32_t *ask;   /* those that the host has to be asked for */
+    size_t ask_count;
 };
+
+static void registration_free(struct registration *registration)
+{
+    free(registration->codes);
+    free(registration->ask);
+}
 
 static int codes_order(const void *a, const void *b)
 {
@@ -143,25 +163,6 @@ static void registration_unique(struct registration *registration)
     registration->code_count = kept;
 }
 
-static pmix_status_t codes_want(struct sx_server *server, struct sx_client *client,
-                                const struct registration *registration)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-    size_t done = 0;
-
-    while (done < registration->code_count && rc == PMIX_SUCCESS) {
-        rc = sx_event_code_wanted(server, client, registration->codes[done],
-                                  registration->environment);
-        done += rc == PMIX_SUCCESS;
-    }
-    if (rc != PMIX_SUCCESS) { /* none of them, then */
-        while (done-- > 0) {
-            sx_event_code_unwanted(server, client, registration->codes[done]);
-        }
-    }
-    return rc;
-}
-
 static bool is_wanted(const struct registration *registration, const struct sx_client *client,
                       const struct sx_event_entry *entry)
 {
@@ -201,15 +202,182 @@ static pmix_status_t answer_kept(struct answer *answer, const struct sx_client *
     return rc;
 }
 
+/* The host's answers are in, or were not needed. */
+static void registration_end(struct sx_server *server, struct sx_client *client, uint32_t frame_id,
+                             struct registration *registration, pmix_status_t rc)
+{
+    struct answer answer = { .bytes = NULL };
+    uint64_t seq = 0;
+
+    /* What the host did when it was asked may have ended it. */
+    if (client->state == SX_CLIENT_CONNECTED) {
+        if (rc != PMIX_SUCCESS) {
+            for (size_t i = 0; i < registration->wanted; i++) {
+                sx_event_code_unwanted(server, client, registration->codes[i]);
+            }
+        } else {
+            rc = answer_kept(&answer, client, registration, &seq);
+        }
+        answer_send(server, client, frame_id, rc, &answer);
+        if (rc == PMIX_SUCCESS) {
+            sx_event_client_read(server, client, seq);
+        }
+    }
+    registration_free(registration);
+}
+
+/* ---- asking the host ----------------------------------------------------------------------- */
+
+struct asking {
+    struct sx_list link; /* server.event_askings */
+    struct sx_server *server;
+    struct sx_client *client; /* retained */
+    uint32_t frame_id;
+    uint64_t id;
+    struct sx_timer timer;
+    struct registration registration;
+};
+
+static void asking_free(struct asking *asking)
+{
+    sx_list_remove(&asking->link);
+    sx_timer_remove(&asking->timer);
+    sx_client_release(asking->client);
+    free(asking);
+}
+
+static void asking_end(struct asking *asking, pmix_status_t rc)
+{
+    registration_end(asking->server, asking->client, asking->frame_id, &asking->registration, rc);
+    asking_free(asking);
+}
+
+void sx_event_askings_drop(struct sx_server *server, const struct sx_client *client)
+{
+    SX_LIST_EACH(it, &server->event_askings) {
+        struct asking *asking = SX_LIST_ENTRY(it, struct asking, link);
+
+        if (client == NULL || asking->client == client) {
+            registration_free(&asking->registration);
+            asking_free(asking);
+        }
+    }
+}
+
+static void asking_late(void *arg, uint64_t now_ns)
+{
+    struct asking *asking = arg;
+
+    (void)now_ns;
+    sx_log(SX_LOG_WARN, "the host does not answer register_events: the handler of %s.%u is "
+                        "registered without its word", asking->client->nspace->name,
+           asking->client->rank);
+    asking_end(asking, PMIX_SUCCESS);
+}
+
+/* What the host said of all the codes it was asked for. */
+static void asking_judge(struct asking *asking, pmix_status_t status)
+{
+    struct registration *registration = &asking->registration;
+    pmix_status_t rc = status < 0 ? status : PMIX_ERR_EVENT_REGISTRATION;
+
+    if (status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED ||
+        status == PMIX_ERR_NOT_SUPPORTED || status == PMIX_ERR_NOT_IMPLEMENTED) {
+        rc = PMIX_SUCCESS;
+    }
+    for (size_t i = 0; rc != PMIX_SUCCESS && i < registration->ask_count; i++) {
+        sx_event_code_refused(asking->server, registration->ask[i]);
+    }
+    asking_end(asking, rc);
+}
+
+/* The asking may have been dropped meanwhile. */
+static void asking_answered(struct sx_server *server, uint64_t id, pmix_status_t status)
+{
+    SX_LIST_EACH(it, &server->event_askings) {
+        struct asking *asking = SX_LIST_ENTRY(it, struct asking, link);
+
+        if (asking->id == id) {
+            asking_judge(asking, status);
+            return;
+        }
+    }
+}
+
+static void host_answered(struct sx_server *server, uint64_t id, struct sx_client *client,
+                          const struct sx_host_answer *answer)
+{
+    (void)client;
+    asking_answered(server, id, answer->status);
+}
+
+/* @registration is the callee's. */
+static void asking_begin(struct sx_server *server, struct sx_client *client, uint32_t frame_id,
+                         const struct registration *registration, uint64_t now_ns)
+{
+    struct asking *asking = calloc(1, sizeof(*asking));
+
+    if (asking == NULL) {
+        struct registration copy = *registration;
+
+        for (size_t i = 0; i < copy.ask_count; i++) {
+            sx_event_code_refused(server, copy.ask[i]);
+        }
+        registration_end(server, client, frame_id, &copy, PMIX_ERR_OUT_OF_RESOURCE);
+        return;
+    }
+    *asking = (struct asking){
+        .server = server,
+        .client = sx_client_retain(client),
+        .frame_id = frame_id,
+        .id = ++server->serial,
+        .timer = { .fn = asking_late, .arg = asking },
+        .registration = *registration,
+    };
+    sx_list_append(&server->event_askings, &asking->link);
+    (void)sx_timer_add(server->loop, &asking->timer, now_ns + SX_ASKING_NS);
+    const uint64_t id = asking->id;
+    const pmix_status_t rc =
+        sx_host_register_events(server, registration->ask, registration->ask_count, client->uid,
+                                client->gid, id, host_answered);
+
+    if (rc != PMIX_SUCCESS) {
+        asking_answered(server, id, rc);
+    }
+}
+
+/* Return: PMIX_SUCCESS, with the codes that the host has to be asked for set aside. */
+static pmix_status_t codes_want(struct sx_server *server, struct sx_client *client,
+                                struct registration *registration)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (registration->code_count > 0) {
+        registration->ask = malloc(registration->code_count * sizeof(*registration->ask));
+        rc = registration->ask != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    while (rc == PMIX_SUCCESS && registration->wanted < registration->code_count) {
+        const pmix_status_t code = registration->codes[registration->wanted];
+        bool ask = false;
+
+        rc = sx_event_code_wanted(server, client, code, registration->environment, &ask);
+        registration->wanted += rc == PMIX_SUCCESS;
+        if (ask) {
+            registration->ask[registration->ask_count++] = code;
+        }
+    }
+    for (size_t i = 0; rc != PMIX_SUCCESS && i < registration->ask_count; i++) {
+        sx_event_code_refused(server, registration->ask[i]); /* it never was asked */
+    }
+    return rc;
+}
+
 bool sx_event_on_register(struct sx_server *server, struct sx_client *client,
                           struct sx_frame *frame, uint64_t now_ns)
 {
     struct registration registration = { .codes = NULL };
-    struct answer answer = { .bytes = NULL };
-    uint64_t seq = 0;
     pmix_status_t rc;
 
-    (void)now_ns;
     if (!registration_read(&registration, frame, &rc)) {
         return false;
     }
@@ -217,17 +385,10 @@ bool sx_event_on_register(struct sx_server *server, struct sx_client *client,
         registration_unique(&registration);
         rc = codes_want(server, client, &registration);
     }
-    if (client->state != SX_CLIENT_CONNECTED) { /* what the host did when it was asked */
-        free(registration.codes);
-        return true;
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = answer_kept(&answer, client, &registration, &seq);
-    }
-    answer_send(server, client, frame->header.id, rc, &answer);
-    free(registration.codes);
-    if (rc == PMIX_SUCCESS) {
-        sx_event_client_read(server, client, seq);
+    if (rc == PMIX_SUCCESS && registration.ask_count > 0) {
+        asking_begin(server, client, frame->header.id, &registration, now_ns);
+    } else {
+        registration_end(server, client, frame->header.id, &registration, rc);
     }
     return true;
 }
@@ -249,7 +410,7 @@ bool sx_event_on_deregister(struct sx_server *server, struct sx_client *client,
         }
     }
     sx_connection_reply(server, client, frame->header.id, rc, -1);
-    free(registration.codes);
+    registration_free(&registration);
     return true;
 }
 

@@ -38,6 +38,7 @@ struct question {
     size_t ninfo;
     char *msg;
     pmix_status_t code;
+    pmix_status_t *codes; /* several of them; NULL: none */
     struct sx_host_answer answer;
     pmix_release_cbfunc_t release_fn; /* the host's, for the bytes of its answer */
     void *release_cbdata;
@@ -56,6 +57,7 @@ static struct question *question_free(struct question *question)
         PMIX_INFO_FREE(question->info, question->ninfo);
     }
     free(question->procs);
+    free(question->codes);
     free(question->msg);
     free(question);
     return NULL;
@@ -339,23 +341,36 @@ static void event_asked(uintptr_t number, pmix_status_t rc)
     }
 }
 
-void sx_host_register_event(struct sx_server *server, pmix_status_t code, uid_t uid, gid_t gid)
+pmix_status_t sx_host_register_events(struct sx_server *server, const pmix_status_t codes[],
+                                      size_t count, uid_t uid, gid_t gid, uint64_t id,
+                                      sx_host_answer_fn answer)
 {
     const uint32_t user = uid;
     const uint32_t group = gid;
-    struct question *question = NULL;
 
-    if (server->module.register_events != NULL) {
-        question = event_question(server, code, NULL, 2);
+    if (server->module.register_events == NULL) {
+        return PMIX_ERR_NOT_SUPPORTED;
     }
-    if (question != NULL) {
-        const uintptr_t number = question->number;
+    struct question *question = event_question(server, codes[0], NULL, 2);
 
-        PMIX_INFO_LOAD(&question->info[0], PMIX_USERID, &user, PMIX_UINT32);
-        PMIX_INFO_LOAD(&question->info[1], PMIX_GRPID, &group, PMIX_UINT32);
-        event_asked(number, server->module.register_events(&question->code, 1, question->info, 2,
-                                                           host_answers_op, (void *)number));
+    if (question == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    const uintptr_t number = question->number;
+
+    question->id = id;
+    question->answer_fn = answer;
+    question->codes = malloc(count * sizeof(*codes));
+    if (question->codes == NULL) {
+        question_free(question_take(number));
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(question->codes, codes, count * sizeof(*codes));
+    PMIX_INFO_LOAD(&question->info[0], PMIX_USERID, &user, PMIX_UINT32);
+    PMIX_INFO_LOAD(&question->info[1], PMIX_GRPID, &group, PMIX_UINT32);
+    return question_asked(number,
+                          server->module.register_events(question->codes, count, question->info,
+                                                         2, host_answers_op, (void *)number));
 }
 
 void sx_host_deregister_event(struct sx_server *server, pmix_status_t code)

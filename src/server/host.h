@@ -15,9 +15,7 @@
 pmix_status_t sx_host_client_connected(struct sx_server *server, struct sx_client *client);
 void sx_host_client_finalized(struct sx_server *server, struct sx_client *client);
 
-/* The first client with this user and group wants to hear of @code; nobody does any more.  What the
- * host says to it is logged and nothing else. */
-void sx_host_register_event(struct sx_server *server, pmix_status_t code, uid_t uid, gid_t gid);
+/* Nobody wants to hear of @code any more.  What the host says to it is logged and nothing else. */
 void sx_host_deregister_event(struct sx_server *server, pmix_status_t code);
 /* An event of a client that concerns others than the processes of this node. */
 void sx_host_notify(struct sx_server *server, const struct sx_event_block *block);
@@ -52,6 +50,11 @@ pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id, const pmix_pr
 pmix_status_t sx_host_direct_modex(struct sx_server *server, uint64_t id, const pmix_proc_t *proc,
                                    const char *key, uint64_t timeout_ns,
                                    sx_host_answer_fn answer);
+
+/* Somebody of this user and group wants to hear of @codes.  Return: as above. */
+pmix_status_t sx_host_register_events(struct sx_server *server, const pmix_status_t codes[],
+                                      size_t count, uid_t uid, gid_t gid, uint64_t id,
+                                      sx_host_answer_fn answer);
 
 /* No answer is taken any more; what is still open is forgotten.  Loop thread. */
 void sx_host_forget_all(struct sx_server *server);

@@ -1,22 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* hostevent.c - the host's table of handlers, and the loop as the thread that runs them. */
+/* hostevent.c - the host's table of handlers, and the loop as the thread that runs them.
+ *
+ *     REGISTERED --activated, by a post to the loop--> hears of events --deregistered--> gone
+ *
+ * Events for the host are numbered as those of a namespace are, and the newest are kept: what a
+ * handler has missed and what it hears of itself meet at the number at which it is activated. */
 #include "server/hostevent.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <shmix.h>
 
 #include "base/chain.h"
 #include "base/handlers.h"
 #include "base/status.h"
+#include "base/value.h"
+#include "server/host.h"
+
+/* One handler of the host. */
+struct own {
+    struct sx_list link; /* all_own */
+    size_t id;
+    bool environment;
+    bool asked; /* the host was asked for its codes; loop thread, under lock */
+    size_t code_count;
+    pmix_status_t codes[];
+};
+
+/* Something for the loop thread. */
+struct errand {
+    struct sx_loop_post post;
+    struct sx_server *server;
+    size_t id;       /* to activate */
+    struct own *own; /* to drop the codes of; owned */
+};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct sx_handlers table;
 static atomic_bool any_codes; /* a handler with codes was registered since the table was empty */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sx_server *serving; /* under lock; NULL: no loop takes posts */
+static struct sx_server *serving; /* under lock, as the next; NULL: no loop takes posts */
+static struct sx_list all_own = SX_LIST_INIT(all_own);
 
 static void table_prepare(void)
 {
@@ -31,33 +61,15 @@ void sx_hostevent_serve(struct sx_server *server)
     pthread_mutex_unlock(&lock);
 }
 
-pmix_status_t sx_hostevent_register(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],
-                                    size_t ninfo, pmix_notification_fn_t fn)
-{
-    const struct sx_server *server = sx_server_get();
-    size_t id = 0;
-
-    if (server == NULL) {
-        return PMIX_ERR_INIT;
-    }
-    const pmix_status_t rc =
-        sx_handlers_add(&table, server->self.nspace, codes, ncodes, info, ninfo, fn, &id);
-
-    if (rc == PMIX_SUCCESS && ncodes > 0) {
-        atomic_store(&any_codes, true);
-    }
-    return rc == PMIX_SUCCESS ? (pmix_status_t)id : rc;
-}
-
-pmix_status_t sx_hostevent_deregister(size_t id)
-{
-    return sx_server_get() == NULL ? PMIX_ERR_INIT : sx_handlers_remove(&table, id);
-}
-
 void sx_hostevent_clear(void)
 {
+    struct sx_list *node;
+
     pthread_mutex_lock(&lock);
     serving = NULL;
+    while ((node = sx_list_pop(&all_own)) != NULL) {
+        free(SX_LIST_ENTRY(node, struct own, link));
+    }
     pthread_mutex_unlock(&lock);
     sx_chain_forget(&table);
     sx_handlers_deinit(&table);
@@ -87,7 +99,8 @@ static bool step_post(struct sx_chain *chain, void *arg)
 }
 static_assert(sizeof(struct sx_loop_post) <= sizeof(union sx_chain_post), "it is posted there");
 
-void sx_hostevent_deliver(const struct sx_event_block *block, bool from_host, bool to_default)
+/* @only: for this handler alone; NULL: for all. */
+static void deliver(const struct sx_event_block *block, uint64_t number, const size_t *only)
 {
     const struct sx_event *event = (const struct sx_event *)(const void *)block->bytes;
     struct sx_chain_options options = { .handlers = &table, .post = step_post };
@@ -97,7 +110,7 @@ void sx_hostevent_deliver(const struct sx_event_block *block, bool from_host, bo
     size_t affected_count = 0;
     pmix_status_t rc;
 
-    if (!to_default && !atomic_load(&any_codes)) {
+    if (!block->for_host && !atomic_load(&any_codes)) {
         return;
     }
     sx_event_block_source(block, &source);
@@ -110,11 +123,13 @@ void sx_hostevent_deliver(const struct sx_event_block *block, bool from_host, bo
         options.facts = (struct sx_event_facts){
             .code = event->code,
             .source = &source,
-            .from_self = from_host,
-            .non_default = !to_default || (event->flags & SX_EVENT_NON_DEFAULT) != 0,
+            .from_self = block->from_host,
+            .non_default = !block->for_host || (event->flags & SX_EVENT_NON_DEFAULT) != 0,
             .environment = (event->flags & SX_EVENT_ENVIRONMENT) != 0,
             .affected = affected,
             .affected_count = affected_count,
+            .number = number,
+            .only = only,
         };
         rc = sx_chain_start(&options);
     }
@@ -126,4 +141,178 @@ void sx_hostevent_deliver(const struct sx_event_block *block, bool from_host, bo
     if (info != NULL) {
         PMIX_INFO_FREE(info, options.ninfo);
     }
+}
+
+void sx_hostevent_deliver(struct sx_server *server, struct sx_event_block *block)
+{
+    const uint64_t number = ++server->host_events.newest;
+
+    if ((sx_event_block_head(block)->flags & SX_EVENT_DO_NOT_CACHE) == 0) {
+        sx_eventlog_add(&server->event_history, &server->host_events, block, number, 0);
+    }
+    deliver(block, number, NULL);
+}
+
+/* ---- registration -------------------------------------------------------------------------- */
+
+pmix_status_t sx_hostevent_register(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],
+                                    size_t ninfo, pmix_notification_fn_t fn)
+{
+    const struct sx_server *server = sx_server_get();
+    const pmix_info_t *level = sx_info_find(info, ninfo, PMIX_EVENT_ENVIRO_LEVEL);
+    size_t id = 0;
+
+    if (server == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    struct own *own = calloc(1, sizeof(*own) + ncodes * sizeof(*codes));
+
+    if (own == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const pmix_status_t rc =
+        sx_handlers_add(&table, server->self.nspace, codes, ncodes, info, ninfo, fn, &id);
+
+    if (rc != PMIX_SUCCESS) {
+        free(own);
+        return rc;
+    }
+    own->id = id;
+    own->environment = level != NULL && sx_value_is_true(&level->value);
+    own->code_count = ncodes;
+    if (ncodes > 0) {
+        memcpy(own->codes, codes, ncodes * sizeof(*codes));
+        atomic_store(&any_codes, true);
+    }
+    pthread_mutex_lock(&lock);
+    sx_list_append(&all_own, &own->link);
+    pthread_mutex_unlock(&lock);
+    return (pmix_status_t)id;
+}
+
+/* Under lock.  Return: NULL when there is none (any more). */
+static struct own *own_find(size_t id)
+{
+    SX_LIST_EACH(it, &all_own) {
+        struct own *own = SX_LIST_ENTRY(it, struct own, link);
+
+        if (own->id == id) {
+            return own;
+        }
+    }
+    return NULL;
+}
+
+/* Have @errand done on the loop thread; it is the callee's. */
+static void errand_post(struct errand *errand, sx_loop_fn fn)
+{
+    bool posted = false;
+
+    errand->post = (struct sx_loop_post){ .fn = fn, .arg = errand };
+    pthread_mutex_lock(&lock);
+    if (serving != NULL) {
+        errand->server = serving;
+        posted = sx_loop_post(serving->loop, &errand->post) == PMIX_SUCCESS;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!posted) { /* the server ends: it tells nobody anything any more */
+        free(errand->own);
+        free(errand);
+    }
+}
+
+/* Return: a copy of the handler's codes when the host has to be asked for them. */
+static struct own *codes_to_ask(size_t id)
+{
+    struct own *copy = NULL;
+
+    pthread_mutex_lock(&lock);
+    struct own *own = own_find(id);
+
+    if (own != NULL && own->environment && own->code_count > 0) {
+        const size_t size = sizeof(*own) + own->code_count * sizeof(own->codes[0]);
+
+        copy = malloc(size);
+        if (copy != NULL) {
+            memcpy(copy, own, size);
+            own->asked = true;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return copy;
+}
+
+static void activate(void *arg, uint64_t now_ns)
+{
+    struct errand *errand = arg;
+    struct sx_server *server = errand->server;
+    struct own *asks = codes_to_ask(errand->id);
+    struct sx_eventlog_cursor cursor;
+    struct sx_event_entry *entry;
+
+    (void)now_ns;
+    for (size_t i = 0; asks != NULL && i < asks->code_count; i++) {
+        sx_event_code_wanted_by_host(server, asks->codes[i]);
+    }
+    free(asks);
+    sx_handlers_since(&table, errand->id, server->host_events.newest);
+    sx_eventlog_seek(&cursor, &server->host_events, 0);
+    while ((entry = sx_eventlog_next(&cursor)) != NULL) {
+        deliver(entry->block, entry->number, &errand->id);
+    }
+    free(errand);
+}
+
+void sx_hostevent_activate(size_t id)
+{
+    struct errand *errand = calloc(1, sizeof(*errand));
+
+    if (errand == NULL) {
+        sx_log(SX_LOG_ERROR, "a handler of the host hears of nothing: memory is short");
+        return;
+    }
+    errand->id = id;
+    errand_post(errand, activate);
+}
+
+static void codes_drop(void *arg, uint64_t now_ns)
+{
+    struct errand *errand = arg;
+
+    (void)now_ns;
+    for (size_t i = 0; i < errand->own->code_count; i++) {
+        sx_event_code_unwanted_by_host(errand->server, errand->own->codes[i]);
+    }
+    free(errand->own);
+    free(errand);
+}
+
+pmix_status_t sx_hostevent_deregister(size_t id)
+{
+    if (sx_server_get() == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    const pmix_status_t rc = sx_handlers_remove(&table, id);
+    struct errand *errand = NULL;
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    pthread_mutex_lock(&lock);
+    struct own *own = own_find(id);
+
+    if (own != NULL) {
+        sx_list_remove(&own->link);
+    }
+    pthread_mutex_unlock(&lock);
+    if (own != NULL && own->asked) {
+        errand = calloc(1, sizeof(*errand));
+    }
+    if (errand != NULL) {
+        errand->own = own;
+        errand_post(errand, codes_drop);
+    } else {
+        free(own);
+    }
+    return PMIX_SUCCESS;
 }

@@ -13,15 +13,19 @@
 /* Handlers run on @server's loop thread from now on. */
 void sx_hostevent_serve(struct sx_server *server);
 
-/* Any thread.  Return: the handler's id, 0 or more, or an error as of sx_handlers_add. */
+/* Any thread.  No event reaches the handler before it is activated.  Return: the handler's id, 0 or
+ * more, or an error as of sx_handlers_add. */
 pmix_status_t sx_hostevent_register(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],
                                     size_t ninfo, pmix_notification_fn_t handler);
+/* Any thread.  It hears of the kept events, and of all that come; if it asked for the level of the
+ * environment, the host is asked for its codes as for a client's. */
+void sx_hostevent_activate(size_t id);
 /* Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for an unknown id. */
 pmix_status_t sx_hostevent_deregister(size_t id);
 
-/* Loop thread: have the matching handlers called, one after the other, in later turns.
- * @to_default: those without codes, too. */
-void sx_hostevent_deliver(const struct sx_event_block *block, bool from_host, bool to_default);
+/* Loop thread: have the matching handlers called, one after the other, in later turns, and keep the
+ * event for those that are registered later. */
+void sx_hostevent_deliver(struct sx_server *server, struct sx_event_block *block);
 
 /* The server has ended: forget all handlers. */
 void sx_hostevent_clear(void);

@@ -396,6 +396,7 @@ const struct sx_role_server sx_hostget_role = {
     .get = host_get,
     .store_internal = host_store,
     .register_handler = sx_hostevent_register,
+    .activate_handler = sx_hostevent_activate,
     .deregister_handler = sx_hostevent_deregister,
     .notify = sx_event_notify,
     .each_store = host_each_store,

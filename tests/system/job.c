@@ -58,13 +58,14 @@ static void load_rank(pmix_info_t *info, int rank)
     CHECK_STATUS(PMIx_Info_load(info, PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY), PMIX_SUCCESS);
 }
 
-static void register_job(int size)
+static void register_job(const char *name, int size)
 {
     char peers[JOB_RANKS_MAX * 4] = "";
-    pmix_nspace_t nspace = JOB_NSPACE;
+    pmix_nspace_t nspace;
     pmix_info_t infos[8 + JOB_RANKS_MAX];
     size_t n = 0;
 
+    snprintf(nspace, sizeof(nspace), "%s", name);
     for (int i = 0; i < size; i++) {
         snprintf(peers + strlen(peers), sizeof(peers) - strlen(peers), i == 0 ? "%d" : ",%d", i);
     }
@@ -82,22 +83,23 @@ static void register_job(int size)
     }
 }
 
-static void start_rank(struct job *job, const struct job_case *it, int rank)
+/* @number_in_case: what the case calls rank @rank of @nspace. */
+static void start_rank(struct job *job, const char *nspace, int rank, int number_in_case)
 {
     pmix_proc_t proc = { .rank = (pmix_rank_t)rank };
     char number[16], *argv[] = { NULL, (char *)(uintptr_t) "--rank",
-                                 (char *)(uintptr_t)it->name, number, NULL };
+                                 (char *)(uintptr_t)job->it->name, number, NULL };
     char **env = env_copy();
 
-    snprintf(proc.nspace, sizeof(proc.nspace), "%s", JOB_NSPACE);
-    snprintf(number, sizeof(number), "%d", rank);
+    snprintf(proc.nspace, sizeof(proc.nspace), "%s", nspace);
+    snprintf(number, sizeof(number), "%d", number_in_case);
     check_done(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL));
     CHECK_STATUS(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
     argv[0] = (char *)(uintptr_t)self_path;
-    job->status[rank] = -1;
-    job->pids[rank] = fork();
-    CHECK(job->pids[rank] >= 0);
-    if (job->pids[rank] == 0) {
+    job->status[number_in_case] = -1;
+    job->pids[number_in_case] = fork();
+    CHECK(job->pids[number_in_case] >= 0);
+    if (job->pids[number_in_case] == 0) {
         execve(self_path, argv, env);
         _exit(98);
     }
@@ -105,6 +107,15 @@ static void start_rank(struct job *job, const struct job_case *it, int rank)
         free(env[i]);
     }
     free(env);
+}
+
+void job_add(struct job *job, const char *nspace, int count)
+{
+    CHECK(job->size + count <= JOB_RANKS_MAX);
+    register_job(nspace, count);
+    for (int rank = 0; rank < count; rank++) {
+        start_rank(job, nspace, rank, job->size++);
+    }
 }
 
 int job_wait(struct job *job, int rank)
@@ -165,7 +176,7 @@ void job_token_get(int pipe_index)
 
 static int run_case(const struct job_case *it)
 {
-    struct job job = { .size = it->size };
+    struct job job = { .it = it };
     int failed = 0;
 
     pipes_open();
@@ -176,15 +187,12 @@ static int run_case(const struct job_case *it)
         exit(JOB_SKIPPED);
     }
     CHECK_STATUS(rc, PMIX_SUCCESS);
-    register_job(it->size);
-    for (int rank = 0; rank < it->size; rank++) {
-        start_rank(&job, it, rank);
-    }
+    job_add(&job, JOB_NSPACE, it->size);
     if (it->host != NULL) {
         failed += it->host(&job);
     }
     bool skipped = false;
-    for (int rank = 0; rank < it->size; rank++) {
+    for (int rank = 0; rank < job.size; rank++) {
         const int status = job_wait(&job, rank);
 
         if (WIFEXITED(status) && WEXITSTATUS(status) == JOB_SKIPPED) {

@@ -26,7 +26,10 @@
 /* A rank that cannot do its case here says why and exits with this; so does the program. */
 #define JOB_SKIPPED 77
 
+struct job_case;
+
 struct job {
+    const struct job_case *it;
     int size;
     pid_t pids[JOB_RANKS_MAX];
     int status[JOB_RANKS_MAX]; /* as waitpid gives it, -1 before */
@@ -49,6 +52,10 @@ int job_main(int argc, char **argv, const struct job_case *cases, size_t count);
 
 /* In a host function: wait until @rank ends.  Return: its status. */
 int job_wait(struct job *job, int rank);
+
+/* In a host function: register another namespace and start @count ranks of it; in their processes
+ * the case's rank function gets the numbers behind those that are there. */
+void job_add(struct job *job, const char *nspace, int count);
 
 /* A token that passes between the processes of a case without the library under test. */
 #define JOB_PIPES 4

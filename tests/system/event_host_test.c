@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_host_test.c - the host's part in events: its own handlers, the environment, what it refuses,
+ * and what becomes of a namespace that it takes away. */
+#include <shmix.h>
+
+#include "heard.h"
+
+#define CODE_ENV PMIX_EVENT_NODE_DOWN
+#define CODE_REFUSED 44       /* at once */
+#define CODE_REFUSED_LATER 45 /* by callback */
+#define CODE_UNKNOWN 46       /* the host cannot; that is no refusal */
+#define CODE_SLOW 47          /* taken, in another thread */
+#define CODE_END 143 /* behind the others: a registration is asked for by its lowest code */
+
+/* ---- the host's entries -------------------------------------------------------------------- */
+
+static struct {
+    pmix_status_t code;
+    int asked, dropped;
+} asked[] = { { CODE_ENV, 0, 0 },     { CODE_REFUSED, 0, 0 }, { CODE_REFUSED_LATER, 0, 0 },
+              { CODE_UNKNOWN, 0, 0 }, { CODE_SLOW, 0, 0 } }; /* under heard_lock */
+
+static void count(const pmix_status_t codes[], size_t ncodes, bool drop)
+{
+    pthread_mutex_lock(&heard_lock);
+    for (size_t i = 0; i < ncodes; i++) {
+        for (size_t k = 0; k < sizeof(asked) / sizeof(asked[0]); k++) {
+            asked[k].asked += asked[k].code == codes[i] && !drop;
+            asked[k].dropped += asked[k].code == codes[i] && drop;
+        }
+    }
+    pthread_cond_broadcast(&heard_more);
+    pthread_mutex_unlock(&heard_lock);
+}
+
+struct answer {
+    pmix_op_cbfunc_t cbfunc;
+    void *cbdata;
+};
+
+static void *answer_slowly(void *arg)
+{
+    const struct answer answer = *(struct answer *)arg;
+
+    free(arg);
+    job_token_get(3); /* the rank has seen that nothing has come yet */
+    answer.cbfunc(PMIX_SUCCESS, answer.cbdata);
+    return NULL;
+}
+
+static pmix_status_t host_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
+                                   size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)info;
+    (void)ninfo;
+    count(codes, ncodes, false);
+    switch (codes[0]) { /* sorted */
+    case CODE_REFUSED:
+        return PMIX_ERR_NO_PERMISSIONS;
+    case CODE_REFUSED_LATER:
+        cbfunc(PMIX_ERR_NOT_AVAILABLE, cbdata);
+        return PMIX_SUCCESS;
+    case CODE_UNKNOWN:
+        return PMIX_ERR_NOT_SUPPORTED;
+    case CODE_SLOW: {
+        struct answer *answer = malloc(sizeof(*answer));
+        pthread_t thread;
+
+        CHECK(answer != NULL);
+        *answer = (struct answer){ cbfunc, cbdata };
+        CHECK(pthread_create(&thread, NULL, answer_slowly, answer) == 0);
+        pthread_detach(thread);
+        return PMIX_SUCCESS;
+    }
+    default:
+        return PMIX_OPERATION_SUCCEEDED;
+    }
+}
+
+static pmix_status_t host_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t cbfunc,
+                                     void *cbdata)
+{
+    (void)cbfunc;
+    (void)cbdata;
+    count(codes, ncodes, true);
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static void check_asked(pmix_status_t code, int want_asked, int want_dropped)
+{
+    pthread_mutex_lock(&heard_lock);
+    for (size_t k = 0; k < sizeof(asked) / sizeof(asked[0]); k++) {
+        while (asked[k].code == code && asked[k].dropped < want_dropped) {
+            heard_wait_locked("the drop of code", code);
+        }
+        CHECK(asked[k].code != code ||
+              (asked[k].asked == want_asked && asked[k].dropped == want_dropped));
+    }
+    pthread_mutex_unlock(&heard_lock);
+}
+
+static void asked_forget(void)
+{
+    pthread_mutex_lock(&heard_lock);
+    for (size_t k = 0; k < sizeof(asked) / sizeof(asked[0]); k++) {
+        asked[k].asked = asked[k].dropped = 0;
+    }
+    pthread_mutex_unlock(&heard_lock);
+}
+
+/* ---- ranks --------------------------------------------------------------------------------- */
+
+static void rank_begin(void)
+{
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+}
+
+static int rank_end(void)
+{
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static void tell_host(pmix_status_t code, pmix_data_range_t range)
+{
+    /* X6: hosts name the resource manager by NULL or by an empty namespace. */
+    const pmix_proc_t manager = { .nspace = "", .rank = 0 };
+
+    CHECK_STATUS(PMIx_Notify_event(code, &manager, range, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+}
+
+/* ---- the host's handlers that come late ----------------------------------------------------- */
+
+static int rank_of_late(int rank)
+{
+    const bool yes = true;
+
+    (void)rank;
+    rank_begin();
+    for (uint32_t i = 0; i < 3; i++) {
+        tell(-2050, PMIX_RANGE_GLOBAL, i);
+    }
+    tell_with(-2050, PMIX_RANGE_GLOBAL, 99, PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
+    tell(-2051, PMIX_RANGE_RM, 3);
+    tell(-2052, PMIX_RANGE_NAMESPACE, 4);
+    tell_proc(-2053, JOB_NSPACE, 0);
+    server_has_it();
+    job_token_put(0);
+    job_token_get(1);
+    tell(-2050, PMIX_RANGE_GLOBAL, 5);
+    tell(CODE_END, PMIX_RANGE_GLOBAL, 6);
+    server_has_it();
+    return rank_end();
+}
+
+static bool acknowledged; /* under heard_lock */
+static size_t acknowledged_id;
+
+/* EV3: none of its events is handed out while this runs.  No wait can show that it never would be;
+ * the server's loop does all it can meanwhile. */
+static void acknowledge(pmix_status_t status, size_t id, void *cbdata)
+{
+    (void)cbdata;
+    CHECK_STATUS(status, PMIX_SUCCESS);
+    tell_host(-2054, PMIX_RANGE_LOCAL);
+    heard_wait(-2054, 1); /* the loop has gone round */
+    CHECK(heard_by(id) == 0);
+    pthread_mutex_lock(&heard_lock);
+    acknowledged = true;
+    acknowledged_id = id;
+    pthread_cond_broadcast(&heard_more);
+    pthread_mutex_unlock(&heard_lock);
+}
+
+/* EV62, EV63, EV64, EV65, EV67, EV74 for a host, EV3, EO58, EO59: kept ones in order, once per
+ * registration; what was for others, or was not to be kept, is not among them. */
+static int host_of_late(struct job *job)
+{
+    pmix_status_t codes[5] = { -2050, -2051, -2052, -2053, CODE_END };
+    size_t ids[3];
+
+    job_token_get(0);
+    const size_t probe = hear_one(-2054);
+
+    CHECK_STATUS(PMIx_Register_event_handler(codes, 5, NULL, 0, hear, acknowledge, NULL),
+                 PMIX_SUCCESS);
+    heard_wait(-2050, 3);
+    pthread_mutex_lock(&heard_lock);
+    CHECK(acknowledged);
+    ids[0] = acknowledged_id;
+    pthread_mutex_unlock(&heard_lock);
+    ids[1] = hear_one(-2050);
+    ids[2] = hear_of(NULL, 0, NULL); /* hears of what is addressed to the host */
+    heard_wait(-2051, 2);
+    heard_wait(-2050, 6);
+    job_token_put(1);
+    heard_wait(CODE_END, 1);
+    job_wait(job, 0);
+    uint32_t next[3] = { 0, 0, 3 };
+
+    pthread_mutex_lock(&heard_lock);
+    for (size_t i = 0; i < heard_count; i++) {
+        for (size_t k = 0; k < 3 && heard[i].code != -2054; k++) {
+            if (heard[i].id == ids[k]) {
+                CHECK(heard[i].number == next[k]);
+                /* 0 1 2 kept, 3 for the manager, 5 live, 6 the end */
+                next[k] = k == 1 && next[k] == 2 ? 5 : next[k] == 3 ? 5 : next[k] + 1;
+            }
+        }
+        if (heard[i].number == 5) { /* EO59: the one of a single code first */
+            CHECK((heard[i].id == ids[1]) == (heard[i].nresults == 0));
+        }
+    }
+    CHECK(next[0] == 7 && next[1] == 6 && next[2] == 5);
+    pthread_mutex_unlock(&heard_lock);
+    for (size_t k = 0; k < 3; k++) {
+        CHECK_STATUS(PMIx_Deregister_event_handler(ids[k], NULL, NULL), PMIX_SUCCESS);
+    }
+    CHECK_STATUS(PMIx_Deregister_event_handler(probe, NULL, NULL), PMIX_SUCCESS);
+    heard_forget();
+    return 0;
+}
+
+/* ---- the environment ------------------------------------------------------------------------ */
+
+/* EV11, EV12, EV13, EV14: three ranks, one level each; rank 2 asks for both. */
+static int rank_of_environment(int rank)
+{
+    pmix_status_t codes[2] = { CODE_ENV, CODE_END };
+    const bool yes = true;
+    pmix_info_t info[2];
+
+    rank_begin();
+    CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_EVENT_ENVIRO_LEVEL, &yes, PMIX_BOOL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_JOB_LEVEL, &yes, PMIX_BOOL), PMIX_SUCCESS);
+    CHECK(PMIx_Register_event_handler(codes, 1, rank == 0 ? &info[1] : info,
+                                      rank == 0 ? 1 : (size_t)rank, hear, NULL, NULL) >= 0);
+    const size_t plain = hear_of(codes, 2, NULL);
+    job_token_put(0);
+    heard_wait(CODE_END, 1);
+    CHECK(heard_of(CODE_ENV) == (rank == 0 ? 0 : 1));
+    CHECK(heard_by(plain) == 1); /* the end: it is no system event */
+    CHECK(rank == 0 || (heard[0].source.nspace[0] == '\0' &&
+                        heard[0].source.rank == PMIX_RANK_UNDEF && !heard[0].has_infos));
+    CHECK_STATUS(PMIx_Deregister_event_handler(plain, NULL, NULL), PMIX_SUCCESS);
+    job_token_put(0);
+    job_token_get(1);
+    return rank_end();
+}
+
+/* EV13, EV14, EV25, X6: asked once for two ranks and the host itself; dropped when none is left. */
+static int host_of_environment(struct job *job)
+{
+    for (int i = 0; i < job->size; i++) {
+        job_token_get(0);
+    }
+    pmix_status_t code = CODE_ENV;
+    const size_t own = hear_of(&code, 1, PMIX_EVENT_ENVIRO_LEVEL);
+    const size_t plain = hear_one(CODE_ENV);
+
+    tell_host(CODE_ENV, PMIX_RANGE_SESSION);
+    heard_wait(CODE_ENV, 1);
+    CHECK(heard_by(plain) == 0 && heard_by(own) == 1);
+    tell_host(CODE_END, PMIX_RANGE_SESSION);
+    for (int i = 0; i < job->size; i++) {
+        job_token_get(0);
+    }
+    check_asked(CODE_ENV, 1, 0);
+    for (int i = 0; i < job->size; i++) {
+        job_token_put(1);
+    }
+    for (int i = 0; i < job->size; i++) {
+        job_wait(job, i);
+    }
+    tell_host(CODE_ENV, PMIX_RANGE_SESSION); /* EV25: the host itself still wants it */
+    heard_wait(CODE_ENV, 2);
+    check_asked(CODE_ENV, 1, 0);
+    CHECK_STATUS(PMIx_Deregister_event_handler(own, NULL, NULL), PMIX_SUCCESS);
+    check_asked(CODE_ENV, 1, 1);
+    CHECK_STATUS(PMIx_Deregister_event_handler(plain, NULL, NULL), PMIX_SUCCESS);
+    heard_forget();
+    asked_forget();
+    return 0;
+}
+
+/* ---- refusals ------------------------------------------------------------------------------- */
+
+static pmix_status_t told = 1; /* under heard_lock; 1: nothing yet */
+
+static void told_status(pmix_status_t status, size_t id, void *cbdata)
+{
+    (void)cbdata;
+    CHECK(status == PMIX_SUCCESS || id == SIZE_MAX);
+    pthread_mutex_lock(&heard_lock);
+    told = status;
+    pthread_cond_broadcast(&heard_more);
+    pthread_mutex_unlock(&heard_lock);
+}
+
+static pmix_status_t told_wait(void)
+{
+    pthread_mutex_lock(&heard_lock);
+    while (told == 1) {
+        heard_wait_locked("the acknowledgement", 0);
+    }
+    const pmix_status_t status = told;
+
+    told = 1;
+    pthread_mutex_unlock(&heard_lock);
+    return status;
+}
+
+/* EV19: the host's refusal is the registration's error, blocking or not, and there is no handler. */
+static int rank_of_refusals(int rank)
+{
+    pmix_status_t codes[2] = { CODE_REFUSED, CODE_END };
+    pmix_status_t later = CODE_REFUSED_LATER, unknown = CODE_UNKNOWN, slow = CODE_SLOW;
+
+    (void)rank;
+    rank_begin();
+    CHECK_STATUS(PMIx_Register_event_handler(codes, 2, NULL, 0, hear, NULL, NULL),
+                 PMIX_ERR_NO_PERMISSIONS);
+    CHECK_STATUS(PMIx_Register_event_handler(&later, 1, NULL, 0, hear, told_status, NULL),
+                 PMIX_SUCCESS);
+    CHECK_STATUS(told_wait(), PMIX_ERR_NOT_AVAILABLE);
+    CHECK_STATUS(PMIx_Register_event_handler(&later, 1, NULL, 0, hear, NULL, NULL),
+                 PMIX_ERR_NOT_AVAILABLE);
+    const size_t kept = hear_of(&unknown, 1, NULL);
+
+    CHECK_STATUS(PMIx_Register_event_handler(&slow, 1, NULL, 0, hear, told_status, NULL),
+                 PMIX_SUCCESS);
+    tell(CODE_REFUSED, PMIX_RANGE_LOCAL, 0);
+    tell(CODE_UNKNOWN, PMIX_RANGE_LOCAL, 0);
+    tell(CODE_SLOW, PMIX_RANGE_LOCAL, 0); /* before its handler is acknowledged */
+    pthread_mutex_lock(&heard_lock);
+    CHECK(told == 1 && heard_count == 0);
+    pthread_mutex_unlock(&heard_lock);
+    job_token_put(3);
+    CHECK_STATUS(told_wait(), PMIX_SUCCESS);
+    heard_wait(CODE_SLOW, 1);
+    CHECK(heard_of(CODE_REFUSED) == 0 && heard_of(CODE_UNKNOWN) == 1 && heard_by(kept) == 1);
+    (void)hear_one(CODE_END); /* what the refused one had asked for was given back */
+    return rank_end();
+}
+
+static int host_of_refusals(struct job *job)
+{
+    job_wait(job, 0);
+    check_asked(CODE_REFUSED, 1, 0);
+    check_asked(CODE_REFUSED_LATER, 2, 0); /* refused, so asked again */
+    check_asked(CODE_SLOW, 1, 1);
+    asked_forget();
+    return 0;
+}
+
+/* A rank that dies while the host thinks: its answer is nobody's. */
+static int rank_of_death(int rank)
+{
+    pmix_status_t slow = CODE_SLOW;
+
+    (void)rank;
+    rank_begin();
+    CHECK_STATUS(PMIx_Register_event_handler(&slow, 1, NULL, 0, hear, told_status, NULL),
+                 PMIX_SUCCESS);
+    job_token_get(0);
+    _exit(0);
+}
+
+static int host_of_death(struct job *job)
+{
+    pthread_mutex_lock(&heard_lock);
+    while (asked[4].asked == 0) {
+        heard_wait_locked("the question of code", CODE_SLOW);
+    }
+    pthread_mutex_unlock(&heard_lock);
+    job_token_put(0);
+    job_wait(job, 0);
+    check_asked(CODE_SLOW, 1, 1); /* dropped with the death */
+    job_token_put(3);
+    asked_forget();
+    return 0;
+}
+
+/* ---- namespaces come and go ------------------------------------------------------------------ */
+
+/* 0 publishes; 1 is of a job that is taken away then, 2 of one that comes again under its name, 3 of
+ * a later one. */
+static int rank_of_namespaces(int rank)
+{
+    pmix_status_t codes[3] = { -2060, -2061, CODE_END };
+
+    if (rank < 2) {
+        job_token_get(rank);
+    }
+    rank_begin();
+    if (rank == 0) {
+        tell(-2060, PMIX_RANGE_NAMESPACE, 0);
+        tell(-2061, PMIX_RANGE_GLOBAL, 1);
+        tell_proc(-2060, "test.again", PMIX_RANK_WILDCARD);
+        server_has_it();
+        job_token_put(1);
+    } else {
+        hear_of(codes, 3, NULL);
+        tell(CODE_END, PMIX_RANGE_NAMESPACE, 0);
+        heard_wait(CODE_END, 1);
+        CHECK(heard_of(-2060) == (rank == 1)); /* it was for this namespace, as it was then */
+        CHECK(heard_of(-2061) == 1);
+    }
+    return rank_end();
+}
+
+/* EV71, EV73, EV47, EV66: a later job hears of no event of another, nor of one of its own name from
+ * before it was taken away. */
+static int host_of_namespaces(struct job *job)
+{
+    pmix_nspace_t again = "test.again";
+
+    job_add(job, again, 1);
+    job_token_put(0);
+    job_wait(job, 0);
+    job_wait(job, 1);
+    PMIx_server_deregister_nspace(again, NULL, NULL);
+    job_add(job, again, 1);
+    job_wait(job, 2);
+    job_add(job, "test.later", 1);
+    job_wait(job, 3);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct job_case cases[] = {
+        { "late_handlers_of_the_host", 1, rank_of_late, host_of_late, false },
+        { "environment", 3, rank_of_environment, host_of_environment, false },
+        { "refusals", 1, rank_of_refusals, host_of_refusals, false },
+        { "death_while_the_host_thinks", 1, rank_of_death, host_of_death, false },
+        { "namespaces", 1, rank_of_namespaces, host_of_namespaces, false },
+    };
+
+    job_module.register_events = host_register;
+    job_module.deregister_events = host_deregister;
+    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

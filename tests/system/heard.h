@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* heard.h - for tests of events: a handler that notes what this process hears, and waiting for it.
+ *
+ * Everything is static: each test program is one file.  A wait that lasts JOB_SECONDS ends the
+ * process with a line; nothing else depends on time. */
+#ifndef SX_TESTS_SYSTEM_HEARD_H
+#define SX_TESTS_SYSTEM_HEARD_H
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "job.h"
+
+#define HEARD_MAX 4096
+#define NUMBER_KEY "test.number"
+
+struct heard {
+    size_t id; /* of the handler */
+    pmix_status_t code;
+    pmix_proc_t source;
+    uint32_t number; /* NUMBER_KEY */
+    size_t ninfo, nresults;
+    bool has_infos;
+    void *object;
+};
+
+static pthread_mutex_t heard_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t heard_more = PTHREAD_COND_INITIALIZER;
+static struct heard heard[HEARD_MAX]; /* under the lock, as the count */
+static size_t heard_count;
+
+/* Under the lock: until something changes, or the test fails. */
+static inline void heard_wait_locked(const char *what, long number)
+{
+    struct timespec deadline;
+
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += JOB_SECONDS;
+    if (pthread_cond_timedwait(&heard_more, &heard_lock, &deadline) != 0) {
+        fprintf(stderr, "nothing more was heard of %s %ld\n", what, number);
+        exit(97);
+    }
+}
+
+static inline void heard_note(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                              const pmix_info_t info[], size_t ninfo, size_t nresults)
+{
+    struct heard one = { .id = id, .code = code, .source = *source, .ninfo = ninfo,
+                         .nresults = nresults, .has_infos = info != NULL };
+
+    for (size_t i = 0; i < ninfo; i++) {
+        if (strcmp(info[i].key, NUMBER_KEY) == 0) {
+            one.number = info[i].value.data.uint32;
+        } else if (strcmp(info[i].key, PMIX_EVENT_RETURN_OBJECT) == 0) {
+            one.object = info[i].value.data.ptr;
+        }
+    }
+    pthread_mutex_lock(&heard_lock);
+    CHECK(heard_count < HEARD_MAX);
+    heard[heard_count++] = one;
+    pthread_cond_broadcast(&heard_more);
+    pthread_mutex_unlock(&heard_lock);
+}
+
+/* A handler. */
+static inline void hear(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                        pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                        pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)results;
+    heard_note(id, code, source, info, ninfo, nresults);
+    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+}
+
+static inline size_t heard_of_locked(pmix_status_t code)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < heard_count; i++) {
+        count += heard[i].code == code;
+    }
+    return count;
+}
+
+static inline size_t heard_of(pmix_status_t code)
+{
+    pthread_mutex_lock(&heard_lock);
+    const size_t count = heard_of_locked(code);
+
+    pthread_mutex_unlock(&heard_lock);
+    return count;
+}
+
+static inline void heard_wait(pmix_status_t code, size_t count)
+{
+    pthread_mutex_lock(&heard_lock);
+    while (heard_of_locked(code) < count) {
+        heard_wait_locked("code", code);
+    }
+    pthread_mutex_unlock(&heard_lock);
+}
+
+/* By handler @id, of any code. */
+static inline size_t heard_by(size_t id)
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&heard_lock);
+    for (size_t i = 0; i < heard_count; i++) {
+        count += heard[i].id == id;
+    }
+    pthread_mutex_unlock(&heard_lock);
+    return count;
+}
+
+static inline void heard_forget(void)
+{
+    pthread_mutex_lock(&heard_lock);
+    heard_count = 0;
+    pthread_mutex_unlock(&heard_lock);
+}
+
+/* Register `hear`; @key: one directive that is true, or NULL. */
+static inline size_t hear_of(pmix_status_t codes[], size_t ncodes, const char *key)
+{
+    const bool yes = true;
+    pmix_info_t info;
+
+    if (key != NULL) {
+        CHECK_STATUS(PMIx_Info_load(&info, key, &yes, PMIX_BOOL), PMIX_SUCCESS);
+    }
+    const pmix_status_t rc = PMIx_Register_event_handler(codes, ncodes, &info, key != NULL, hear,
+                                                         NULL, NULL);
+
+    CHECK(rc >= 0);
+    return (size_t)rc;
+}
+
+static inline size_t hear_one(pmix_status_t code)
+{
+    return hear_of(&code, 1, NULL);
+}
+
+/* An event with NUMBER_KEY, and one more key when @key is not NULL. */
+static inline void tell_with(pmix_status_t code, pmix_data_range_t range, uint32_t number,
+                             const char *key, const void *value, pmix_data_type_t type)
+{
+    pmix_info_t info[2];
+
+    CHECK_STATUS(PMIx_Info_load(&info[0], NUMBER_KEY, &number, PMIX_UINT32), PMIX_SUCCESS);
+    if (key != NULL) {
+        CHECK_STATUS(PMIx_Info_load(&info[1], key, value, type), PMIX_SUCCESS);
+    }
+    CHECK_STATUS(PMIx_Notify_event(code, NULL, range, info, key != NULL ? 2 : 1, NULL, NULL),
+                 PMIX_SUCCESS);
+    PMIx_Info_destruct(&info[0]);
+    if (key != NULL) {
+        PMIx_Info_destruct(&info[1]);
+    }
+}
+
+static inline void tell(pmix_status_t code, pmix_data_range_t range, uint32_t number)
+{
+    tell_with(code, range, number, NULL, NULL, PMIX_UNDEF);
+}
+
+static inline void tell_proc(pmix_status_t code, const char *nspace, pmix_rank_t rank)
+{
+    pmix_proc_t target = { .rank = rank };
+
+    snprintf(target.nspace, sizeof(target.nspace), "%s", nspace);
+    tell_with(code, PMIX_RANGE_CUSTOM, 0, PMIX_EVENT_CUSTOM_RANGE, &target, PMIX_PROC);
+}
+
+/* In a rank: done once the server has dealt with all that was sent before: a request goes behind the
+ * lane. */
+static inline void server_has_it(void)
+{
+    pmix_status_t never = -2999;
+
+    CHECK_STATUS(PMIx_Deregister_event_handler(hear_of(&never, 1, NULL), NULL, NULL),
+                 PMIX_SUCCESS);
+}
+
+#endif
