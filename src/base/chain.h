@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* chain.h - one event on its way through the handlers that want it.
  *
- *     READY --post, step--> a handler runs --completes in its function--> the next runs ... --> ended
- *       ^------------------- completes later, in any thread ---'
+ *     READY --post, step--> a handler runs --completes inside--> the next runs ... --> ended
+ *       ^---------- completes later, in any thread -----'
  *
  * Each handler is called only after the one before has called its completion function, from
  * whatever thread; one that never does holds up this event alone.  PMIX_EVENT_ACTION_COMPLETE ends

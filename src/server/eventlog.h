@@ -4,10 +4,11 @@
  *
  *     HELD --every local rank of the job has had it--> LOOSE --pushed out by newer ones--> gone
  *
- * One log a namespace and one for the host, with numbers of their own.  Job events begin as HELD, all others as LOOSE; of
- * the LOOSE ones a log keeps the newest cache_max.  The history is what all logs of a server share:
- * each event's bytes once, at most bytes_max of them (then the oldest goes, HELD or not), and the
- * newest cache_max events without a job, which namespaces to come begin with.  Loop thread. */
+ * One log a namespace and one for the host, with numbers of their own.  Job events begin as HELD,
+ * all others as LOOSE; of the LOOSE ones a log keeps the newest cache_max.  The history is what all
+ * logs of a server share: each event's bytes once, at most bytes_max of them (then the oldest goes,
+ * HELD or not), and the newest cache_max events without a job, which namespaces to come begin with.
+ * Loop thread. */
 #ifndef SX_SERVER_EVENTLOG_H
 #define SX_SERVER_EVENTLOG_H
 
