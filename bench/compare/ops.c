@@ -9,46 +9,7 @@
  *            Debian's.  bench/compare/run alternates both and takes medians and minima over runs.
  * Varies:    the number of ranks.  Fixed: value of 64 bytes.  Control: an empty loop (clock).
  * Every rank prints one line of JSON. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include <pmix.h>
-
-#define ROUNDS_MAX 4096
-
-static double now_us(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
-}
-
-/* What this process has computed so far: free of whoever else wants the CPUs. */
-static double cpu_us(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-    return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double left = *(const double *)a;
-    const double right = *(const double *)b;
-
-    return left < right ? -1 : left > right;
-}
-
-static double median(double *samples, size_t count)
-{
-    qsort(samples, count, sizeof(*samples), by_value);
-    return samples[count / 2];
-}
+#include "compare.h"
 
 /* Proportional set size in KiB: shared pages count by the share of this process. */
 static double pss_kib(void)
@@ -66,14 +27,6 @@ static double pss_kib(void)
         fclose(file);
     }
     return kib;
-}
-
-static void must(pmix_status_t rc, const char *what)
-{
-    if (rc != PMIX_SUCCESS) {
-        fprintf(stderr, "ops: %s: %d\n", what, rc);
-        exit(1);
-    }
 }
 
 static double samples[ROUNDS_MAX];
@@ -129,17 +82,6 @@ static double fence_us(size_t rounds)
     return median(samples, rounds);
 }
 
-static void fence_collect(void)
-{
-    pmix_info_t info;
-
-    memset(&info, 0, sizeof(info));
-    strcpy(info.key, PMIX_COLLECT_DATA);
-    info.value.type = PMIX_BOOL;
-    info.value.data.flag = true;
-    must(PMIx_Fence(NULL, 0, &info, 1), "collecting fence");
-}
-
 /* Microseconds of the first Get of a neighbour's value after the collecting fence. */
 static double first_get_us(const pmix_proc_t *me, uint32_t size)
 {
@@ -163,9 +105,8 @@ static double first_get_us(const pmix_proc_t *me, uint32_t size)
 
 int main(int argc, char **argv)
 {
-    const size_t rounds = argc > 1 ? (size_t)strtoul(argv[1], NULL, 10) : 256;
+    const size_t rounds = rounds_of(argc, argv, 256);
     pmix_proc_t me, job;
-    pmix_value_t *value = NULL;
     const double pss_before = pss_kib();
     const double cpu_before = cpu_us();
     const double begin = now_us();
@@ -175,16 +116,10 @@ int main(int argc, char **argv)
     const double init_cpu_us = cpu_us() - cpu_before;
     const double pss_after = pss_kib();
 
-    if (rounds == 0 || rounds > ROUNDS_MAX) {
-        fprintf(stderr, "ops: rounds from 1 to %d\n", ROUNDS_MAX);
-        return 1;
-    }
+    const uint32_t size = job_size(&me);
+
     job = me;
     job.rank = PMIX_RANK_WILDCARD;
-    must(PMIx_Get(&job, PMIX_JOB_SIZE, NULL, 0, &value), "get of the job size");
-    const uint32_t size = value->data.uint32;
-
-    free(value);
     must(PMIx_Fence(NULL, 0, NULL, 0), "fence");
     const double get_ns = get_hit_ns(&job, rounds);
     const double commit = commit_us(rounds);
