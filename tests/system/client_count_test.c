@@ -32,6 +32,7 @@ static unsigned long allocations;
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *at, size_t size);
+#pragma GCC visibility push(default) /* or the library would not find them */
 void *malloc(size_t size);
 void *calloc(size_t count, size_t size);
 void *realloc(void *at, size_t size);
@@ -53,6 +54,7 @@ void *realloc(void *at, size_t size)
     __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
     return __libc_realloc(at, size);
 }
+#pragma GCC visibility pop
 #endif
 
 /* ---- system calls ------------------------------------------------------------------------- */
@@ -209,7 +211,7 @@ static int work_get(int rank)
     }
     const unsigned long after = allocations;
     mark();
-    CHECK(after - before <= 4 * ROUNDS);
+    CHECK(after - before == 4 * ROUNDS); /* the values; fewer and they were not counted */
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
 }
