@@ -85,6 +85,11 @@ pmix_status_t sx_flat_size(const pmix_value_t *value, size_t *ret_size);
 pmix_status_t sx_flat_encode(const pmix_value_t *value, struct sx_cell *ret_cell, void *body,
                              size_t size);
 
+/* True when the body of @value is memory of its owner as it stands (a string, bytes): then
+ * *ret_cell and *ret_body, which is cell.len bytes and not padded, are what sx_flat_encode would
+ * have copied. */
+bool sx_flat_borrow(const pmix_value_t *value, struct sx_cell *ret_cell, const void **ret_body);
+
 /* Decode into @ret (uninitialised): malloc'ed deep copies, PMIx_Value_destruct frees them; after a
  * failure it is PMIX_UNDEF.  @cell->bits is ignored where there is a body, and so are all flags but
  * SX_CELL_NULL; @body are its @size >= cell->len bytes, of any alignment.

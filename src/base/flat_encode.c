@@ -374,6 +374,27 @@ pmix_status_t sx_flat_encode(const pmix_value_t *value, struct sx_cell *ret_cell
     return rc;
 }
 
+bool sx_flat_borrow(const pmix_value_t *value, struct sx_cell *ret_cell, const void **ret_body)
+{
+    const struct sx_type *row = sx_type_find(value->type);
+    const void *bytes = NULL;
+    size_t size = 0;
+
+    if (row != NULL && row->kind == SX_TYPE_STRING && value->data.string != NULL) {
+        bytes = value->data.string;
+        size = strlen(value->data.string) + 1;
+    } else if (row != NULL && row->kind == SX_TYPE_BYTES) {
+        bytes = value->data.bo.bytes;
+        size = value->data.bo.size;
+    }
+    if (bytes == NULL || size == 0 || size > SX_FLAT_BODY_MAX - SX_FLAT_ALIGN) {
+        return false;
+    }
+    *ret_cell = (struct sx_cell){ .type = value->type, .len = (uint32_t)size };
+    *ret_body = bytes;
+    return true;
+}
+
 bool sx_flat_has_body(pmix_data_type_t type)
 {
     const struct sx_type *row = sx_type_find(type);

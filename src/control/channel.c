@@ -137,7 +137,7 @@ static const char *map_bulk(int fd, uint64_t size, struct sx_frame *frame)
     if ((uint64_t)st.st_blocks * 512 < size) {
         return "bulk memfd has holes";
     }
-    void *const map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    void *const map = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
 
     if (map == MAP_FAILED) {
         return "bulk memfd cannot be mapped";

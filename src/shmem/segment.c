@@ -26,6 +26,9 @@
 
 /* Numbers of the kernel that older headers lack. */
 #define SX_MADV_POPULATE_READ 22 /* 5.14 */
+#define SX_MADV_POPULATE_WRITE 23
+/* From so many bytes on, one call for all pages is cheaper than a fault for each. */
+#define SX_SEGMENT_POPULATE_MIN_BYTES (UINT64_C(128) << 10)
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008u
 #endif
@@ -332,6 +335,16 @@ static int sx_segment_fallocate(int fd, uint64_t begin, uint64_t end)
     return 0;
 }
 
+/* Take the pages of a long range into our page table, memory that is about to be filled.  Where
+ * the kernel cannot (before 5.14), or has none left for private memory, the first touch decides. */
+static void sx_segment_populate(const struct sx_segment *seg, uint64_t begin, uint64_t end)
+{
+    begin &= ~(uint64_t)(SX_PAGE_BYTES - 1);
+    if (end > begin && end - begin >= SX_SEGMENT_POPULATE_MIN_BYTES) {
+        (void)madvise(seg->base + begin, end - begin, SX_MADV_POPULATE_WRITE);
+    }
+}
+
 pmix_status_t sx_segment_back(struct sx_segment *seg, uint64_t end)
 {
     sx_assert(seg->owner);
@@ -341,8 +354,9 @@ pmix_status_t sx_segment_back(struct sx_segment *seg, uint64_t end)
     if (end <= seg->backed_bytes) {
         return PMIX_SUCCESS;
     }
-    if (seg->fd < 0) {
-        seg->backed_bytes = seg->size_bytes; /* private memory is backed at the first touch */
+    if (seg->fd < 0) { /* private memory is backed at the first touch */
+        sx_segment_populate(seg, seg->backed_bytes, end);
+        seg->backed_bytes = end;
         return PMIX_SUCCESS;
     }
     /* Steps grow with the segment, so that a large one takes few calls; when a large step is
@@ -365,6 +379,7 @@ pmix_status_t sx_segment_back(struct sx_segment *seg, uint64_t end)
                         sx_segment_header(seg)->nspace, want, strerror(err),
                         sx_segment_advice(err));
     }
+    sx_segment_populate(seg, seg->backed_bytes, want < seg->size_bytes ? want : end);
     seg->backed_bytes = want;
     return PMIX_SUCCESS;
 }

@@ -202,8 +202,12 @@ pmix_status_t sx_store_put(struct sx_store_writer *writer, enum sx_realm realm, 
     _Alignas(8) uint8_t stack[SX_PUT_STACK_BYTES];
     void *body = stack;
     struct sx_cell cell;
+    const void *borrowed;
     size_t size;
 
+    if (sx_flat_borrow(value, &cell, &borrowed)) {
+        return sx_store_put_flat(writer, realm, row, key, scope, &cell, borrowed);
+    }
     pmix_status_t rc = sx_flat_size(value, &size);
     if (rc != PMIX_SUCCESS) {
         return rc;

@@ -241,3 +241,31 @@ Test(flat_encode, has_body_tells_what_a_cell_cannot_hold)
     cr_assert_not(sx_flat_has_body(PMIX_INFO));
     cr_assert_not(sx_flat_has_body(499));
 }
+
+Test(flat_encode, what_is_borrowed_is_what_would_be_copied)
+{
+    for (pmix_data_type_t type = 0; type < SAMPLE_TYPES; type++) {
+        for (unsigned seed = 0; sample_is_value_type(type) && seed < 30; seed++) {
+            _Alignas(8) uint8_t body[65536];
+            struct sx_cell cell, borrowed;
+            const void *bytes;
+            pmix_value_t value;
+            size_t size;
+
+            sample_value(&value, type, seed, SAMPLE_DEPTH);
+            cr_assert_eq(sx_flat_size(&value, &size), PMIX_SUCCESS);
+            cr_assert(size <= sizeof(body));
+            cr_assert_eq(sx_flat_encode(&value, &cell, body, size), PMIX_SUCCESS);
+            const unsigned kind = sx_type_find(type)->kind;
+
+            cr_expect_eq(sx_flat_borrow(&value, &borrowed, &bytes),
+                         (kind == SX_TYPE_STRING || kind == SX_TYPE_BYTES) && cell.len != 0,
+                         "type %u seed %u", type, seed);
+            if (sx_flat_borrow(&value, &borrowed, &bytes)) {
+                cr_expect_eq(memcmp(&borrowed, &cell, sizeof(cell)), 0, "type %u", type);
+                cr_expect_eq(memcmp(bytes, body, cell.len), 0, "type %u", type);
+            }
+            sx_value_destruct(&value);
+        }
+    }
+}
