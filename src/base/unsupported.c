@@ -160,7 +160,3 @@ bool PMIx_tool_is_connected(void)
 void PMIx_Heartbeat(void)
 {
 }
-
-void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo)
-{
-}

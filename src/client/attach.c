@@ -29,6 +29,7 @@
 #include "client/progress.h"
 #include "client/put.h"
 #include "client/singleton.h"
+#include "client/thread.h"
 #include "control/rendezvous.h"
 
 #define SX_HELLO_TIMEOUT_NS (30 * SX_NS_PER_SEC)
@@ -347,7 +348,8 @@ static const char *const init_known[] = {
     PMIX_EXTERNAL_PROGRESS,     PMIX_PROGRAMMING_MODEL, PMIX_MODEL_LIBRARY_NAME,
     PMIX_MODEL_LIBRARY_VERSION, PMIX_THREADING_MODEL,   PMIX_MODEL_NUM_THREADS,
     PMIX_MODEL_NUM_CPUS,        PMIX_MODEL_CPU_TYPE,    PMIX_MODEL_PHASE_NAME,
-    PMIX_MODEL_PHASE_TYPE,      PMIX_MODEL_AFFINITY_POLICY,
+    PMIX_MODEL_PHASE_TYPE,      PMIX_MODEL_AFFINITY_POLICY, PMIX_PROGRESS_THREAD_NAME,
+    PMIX_BIND_PROGRESS_THREAD,  PMIX_BIND_REQUIRED,
 };
 
 /* Whoever comes first says whether there will be a thread.  Return: PMIX_ERR_NOT_SUPPORTED for a
@@ -359,7 +361,9 @@ static pmix_status_t progress_choose(struct sx_process *p, const pmix_info_t *in
 
     if (p->init_count == 0) {
         p->external = external;
-    } else if (found != NULL && p->external != external && (found->flags & PMIX_INFO_REQD) != 0) {
+        return sx_thread_choose(info, ninfo);
+    }
+    if (found != NULL && p->external != external && (found->flags & PMIX_INFO_REQD) != 0) {
         return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
                         "\"%s\" is for the first PMIx_Init of a process, this is a later one",
                         PMIX_EXTERNAL_PROGRESS);

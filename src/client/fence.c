@@ -185,6 +185,21 @@ static pmix_status_t fence_start(struct sx_call *call, const pmix_proc_t *procs,
     return rc;
 }
 
+/* There is one algorithm, which has no name: a choice can be a wish only. */
+static pmix_status_t algorithm_judge(const pmix_info_t *info, size_t ninfo)
+{
+    const pmix_info_t *const must = sx_info_find(info, ninfo, PMIX_COLLECTIVE_ALGO_REQD);
+    const pmix_info_t *const choice = sx_info_find(info, ninfo, PMIX_COLLECTIVE_ALGO);
+
+    if (choice == NULL ||
+        ((must == NULL || !sx_value_is_true(&must->value)) &&
+         (choice->flags & PMIX_INFO_REQD) == 0)) {
+        return PMIX_SUCCESS;
+    }
+    return SX_RAISE(PMIX_ERR_NOT_SUPPORTED, "fences have one algorithm; \"%s\" cannot be required",
+                    PMIX_COLLECTIVE_ALGO);
+}
+
 /* Judge the arguments; nobody named means the whole namespace. */
 static pmix_status_t fence_check(const pmix_proc_t **procs, size_t *nprocs, pmix_proc_t *whole,
                                  const pmix_info_t *info, size_t ninfo)
@@ -207,14 +222,16 @@ static pmix_status_t fence_check(const pmix_proc_t **procs, size_t *nprocs, pmix
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    return procs_hold_self(*procs, *nprocs) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    return procs_hold_self(*procs, *nprocs) ? algorithm_judge(info, ninfo) : PMIX_ERR_BAD_PARAM;
 }
 
 /* A fence of nobody else needs no server, which would have judged the directives. */
 static pmix_status_t alone_judge(const pmix_info_t *info, size_t ninfo)
 {
-    static const char *const known[] = { PMIX_TIMEOUT, PMIX_COLLECT_DATA,
-                                         PMIX_COLLECT_GENERATED_JOB_INFO };
+    static const char *const known[] = {
+        PMIX_TIMEOUT, PMIX_COLLECT_DATA, PMIX_COLLECT_GENERATED_JOB_INFO,
+        PMIX_ALL_CLONES_PARTICIPATE, PMIX_COLLECTIVE_ALGO, PMIX_COLLECTIVE_ALGO_REQD,
+    };
 
     return sx_directives_judge(info, ninfo, known, SX_COUNT(known));
 }

@@ -18,6 +18,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "client/client.h"
+#include "client/implied.h"
 #include "client/keep.h"
 #include "client/lookup.h"
 #include "client/progress.h"
@@ -67,6 +68,36 @@ static pmix_status_t fill(struct sx_lookup *lookup, const struct sx_item *item,
     return sx_flat_decode(ret, &item->cell, item->body, item->cell.len);
 }
 
+/* What is not stored may follow from the question. */
+static pmix_status_t answer_implied(const struct sx_lookup *lookup, pmix_value_t **ret)
+{
+    pmix_value_t made;
+    pmix_status_t rc = sx_implied_find(lookup, &made);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (lookup->is_static && *ret == NULL) {
+        sx_value_destruct(&made);
+        return PMIX_ERR_BAD_PARAM;
+    }
+    pmix_value_t *const value = lookup->is_static     ? *ret
+                                : lookup->is_pointers ? sx_keep_value()
+                                                      : malloc(sizeof(*value));
+    if (value == NULL) {
+        sx_value_destruct(&made);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (lookup->is_pointers) {
+        rc = sx_keep_content(&made); /* it stays ours */
+    }
+    if (rc == PMIX_SUCCESS) {
+        *value = made;
+        *ret = value;
+    }
+    return rc;
+}
+
 static pmix_status_t answer(struct sx_lookup *lookup, const struct sx_item *item,
                             pmix_value_t **ret)
 {
@@ -107,7 +138,7 @@ static pmix_status_t look(struct sx_lookup *lookup, pmix_value_t **ret)
     }
     const pmix_status_t rc = sx_lookup_find(lookup, &item);
     if (rc != PMIX_SUCCESS) {
-        return rc;
+        return rc == PMIX_ERR_NOT_FOUND ? answer_implied(lookup, ret) : rc;
     }
     return sx_box_of(&item) != NULL ? answer_box(lookup, &item, ret)
                                     : answer(lookup, &item, ret);
@@ -122,7 +153,7 @@ static pmix_status_t worth_asking(const struct sx_lookup *lookup)
     const pmix_status_t rc = sx_link_status();
 
     const bool is_put = lookup->realm == SX_REALM_QUALIFIED ||
-                        (lookup->realm == SX_REALM_JOB && !lookup->reserved);
+                        (lookup->realm == SX_REALM_JOB && (lookup->waits || !lookup->reserved));
 
     if (lookup->optional || !is_put || rc == PMIX_ERR_UNREACH) {
         return PMIX_ERR_NOT_FOUND;

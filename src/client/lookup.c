@@ -46,6 +46,16 @@ static pmix_status_t timeout_of(struct sx_lookup *lookup, const pmix_value_t *va
     return PMIX_SUCCESS;
 }
 
+/* How many values to wait for: a key has one, and 0 means all.  More cannot come. */
+static pmix_status_t parse_wait(struct sx_lookup *lookup, const pmix_value_t *value)
+{
+    uint64_t count;
+    const pmix_status_t rc = sx_value_get_uint(value, &count);
+
+    lookup->waits = rc == PMIX_SUCCESS && count <= 1;
+    return lookup->waits ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+}
+
 static pmix_status_t parse_string(const pmix_value_t *value, const char **ret)
 {
     if (value->type != PMIX_STRING || value->data.string == NULL) {
@@ -83,6 +93,8 @@ static pmix_status_t parse_info(struct sx_lookup *lookup, const pmix_info_t *inf
         lookup->optional = sx_value_is_true(value);
     } else if (strcmp(key, PMIX_IMMEDIATE) == 0) {
         lookup->immediate = sx_value_is_true(value);
+    } else if (strcmp(key, PMIX_WAIT) == 0) {
+        return parse_wait(lookup, value);
     } else if (strcmp(key, PMIX_TIMEOUT) == 0) {
         return timeout_of(lookup, value);
     } else if (strcmp(key, PMIX_DATA_SCOPE) == 0) {

@@ -12,7 +12,6 @@
 
 #include <inttypes.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -20,6 +19,7 @@
 #include "base/status.h"
 #include "client/client.h"
 #include "client/event.h"
+#include "client/thread.h"
 #include "ring/bell.h"
 #include "ring/life.h"
 #include "ring/record.h"
@@ -385,6 +385,7 @@ static void *progress_main(void *arg)
     struct sx_process *const p = &sx_process;
     const uint64_t generation = (uint64_t)(uintptr_t)arg;
 
+    sx_thread_settle();
     for (;;) {
         struct sx_sleep sleep;
 
@@ -412,18 +413,6 @@ static void *progress_main(void *arg)
     }
 }
 
-/* With all signals blocked, so that the program's handlers run on the program's threads. */
-static int thread_create(pthread_t *ret_thread, void *(*start)(void *), void *arg)
-{
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int err = pthread_create(ret_thread, NULL, start, arg);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return err;
-}
-
 pmix_status_t sx_progress_start(void)
 {
     struct sx_process *const p = &sx_process;
@@ -435,7 +424,7 @@ pmix_status_t sx_progress_start(void)
     } else if (!p->thread_running) {
         p->thread_stop = false;
         p->thread_generation++;
-        err = thread_create(&p->thread, progress_main, (void *)(uintptr_t)p->thread_generation);
+        err = sx_thread_create(&p->thread, progress_main, (void *)(uintptr_t)p->thread_generation);
         p->thread_running = err == 0;
     }
     pthread_mutex_unlock(&p->lock);
@@ -583,7 +572,7 @@ pmix_status_t sx_task_run_alone(struct sx_task *task)
 {
     pthread_t thread;
 
-    if (thread_create(&thread, alone_main, task) != 0) {
+    if (sx_thread_create(&thread, alone_main, task) != 0) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     pthread_detach(thread);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/flat.h"
+#include "base/util.h"
 #include "base/value.h"
 #include "ring/record.h"
 #include "server/procs.h"
@@ -80,6 +81,13 @@ pmix_status_t sx_arrival_read(struct sx_arrival *ret, const void *body, size_t s
     return rc == PMIX_ERR_UNPACK_FAILURE ? PMIX_ERR_BAD_PARAM : rc;
 }
 
+/* Job info is always complete and there are no clones of processes; the choice of an algorithm is
+ * the client's to judge. */
+static const char *const obeyed[] = {
+    PMIX_COLLECT_GENERATED_JOB_INFO, PMIX_ALL_CLONES_PARTICIPATE, PMIX_COLLECTIVE_ALGO,
+    PMIX_COLLECTIVE_ALGO_REQD,
+};
+
 /* What the directives ask; one that is required and unknown is refused. */
 pmix_status_t sx_arrival_directives(struct sx_arrival *arrival)
 {
@@ -95,9 +103,12 @@ pmix_status_t sx_arrival_directives(struct sx_arrival *arrival)
                                                                        : seconds * SX_NS_PER_SEC;
         } else if (strcmp(info->key, PMIX_COLLECT_DATA) == 0) {
             arrival->collect = sx_value_is_true(&info->value);
-        } else if (strcmp(info->key, PMIX_COLLECT_GENERATED_JOB_INFO) != 0 &&
-                   (info->flags & PMIX_INFO_REQD) != 0) {
-            return PMIX_ERR_NOT_SUPPORTED;
+        } else {
+            const pmix_status_t rc = sx_directives_judge(info, 1, obeyed, SX_COUNT(obeyed));
+
+            if (rc != PMIX_SUCCESS) {
+                return rc;
+            }
         }
     }
     return PMIX_SUCCESS;

@@ -209,7 +209,9 @@ pmix_status_t sx_host_abort(struct sx_server *server, struct sx_client *client, 
 pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id, const pmix_proc_t procs[],
                             size_t nprocs, char *bytes, size_t size, sx_host_answer_fn answer)
 {
-    const bool collect = true;
+    /* A collective whose local part has failed never gets here; members are kept in order. */
+    const bool collect = true, sorted = true;
+    const pmix_status_t local = PMIX_SUCCESS;
     struct question *question = NULL;
 
     if (server->module.fence_nb == NULL) {
@@ -218,7 +220,7 @@ pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id, const pmix_pr
     }
     question = question_new(server, id, answer, procs, nprocs);
     if (question != NULL) {
-        PMIX_INFO_CREATE(question->info, 1);
+        PMIX_INFO_CREATE(question->info, 3);
     }
     if (question == NULL || question->info == NULL) {
         free(bytes);
@@ -229,12 +231,16 @@ pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id, const pmix_pr
     }
     const uintptr_t number = question->number;
 
-    /* Always there, with at least a header of data: some hosts make no barrier without. */
-    question->ninfo = 1;
+    /* Always there, with at least a header of data: some hosts make no barrier without.  It stands
+     * first because others look at nothing else. */
+    question->ninfo = 3;
     PMIX_INFO_LOAD(&question->info[0], PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
-    return question_asked(number, server->module.fence_nb(question->procs, nprocs, question->info,
-                                                          1, bytes, size, host_answers_modex,
-                                                          (void *)number));
+    PMIX_INFO_LOAD(&question->info[1], PMIX_LOCAL_COLLECTIVE_STATUS, &local, PMIX_STATUS);
+    PMIX_INFO_LOAD(&question->info[2], PMIX_SORTED_PROC_ARRAY, &sorted, PMIX_BOOL);
+    return question_asked(number,
+                          server->module.fence_nb(question->procs, nprocs, question->info,
+                                                  question->ninfo, bytes, size,
+                                                  host_answers_modex, (void *)number));
 }
 
 pmix_status_t sx_host_direct_modex(struct sx_server *server, uint64_t id, const pmix_proc_t *proc,

@@ -135,16 +135,6 @@ static const char *const obeyed[] = {
     PMIX_OPTIONAL, PMIX_IMMEDIATE, PMIX_TIMEOUT, PMIX_GET_REFRESH_CACHE,
 };
 
-static bool is_obeyed(const char *key)
-{
-    for (size_t i = 0; i < SX_COUNT(obeyed); i++) {
-        if (strcmp(key, obeyed[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static pmix_status_t directive_read(struct question *question, const pmix_info_t *info)
 {
     uint64_t row;
@@ -178,8 +168,7 @@ static pmix_status_t directive_read(struct question *question, const pmix_info_t
     if (strcmp(info->key, PMIX_GET_POINTER_VALUES) == 0) {
         return sx_value_is_true(&info->value) ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
     }
-    return (info->flags & PMIX_INFO_REQD) != 0 && !is_obeyed(info->key) ? PMIX_ERR_NOT_SUPPORTED
-                                                                        : PMIX_SUCCESS;
+    return sx_directives_judge(info, 1, obeyed, SX_COUNT(obeyed));
 }
 
 static pmix_status_t question_read(struct question *question, const pmix_info_t info[],

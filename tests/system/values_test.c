@@ -407,6 +407,56 @@ static int a_get_waits_for_a_qualified_value(int rank)
     return finalize();
 }
 
+/* A key of the library's that is not there is not waited for, unless one says that it will come. */
+static int a_get_waits_for_a_reserved_key_when_told_to(int rank)
+{
+    const pmix_proc_t proc = { .nspace = JOB_NSPACE, .rank = 1 };
+    const bool yes = true;
+    pmix_value_t *value;
+    pmix_info_t info;
+
+    init(rank);
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_WAIT, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info.value = (pmix_value_t){ .type = PMIX_INT, .data.integer = 1 };
+    if (rank == 0) {
+        CHECK_STATUS(PMIx_Get(&proc, PMIX_GROUP_LOCAL_CID, NULL, 0, &value), PMIX_ERR_NOT_FOUND);
+        job_token_put(0);
+        CHECK_STATUS(PMIx_Get(&proc, PMIX_GROUP_LOCAL_CID, &info, 1, &value), PMIX_SUCCESS);
+        CHECK(value->data.uint64 == 9);
+        drop(value);
+    } else {
+        job_token_get(0);
+        put_number(PMIX_GLOBAL, PMIX_GROUP_LOCAL_CID, 9);
+        CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    }
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_ALL_CLONES_PARTICIPATE, &yes, PMIX_BOOL),
+                 PMIX_SUCCESS);
+    PMIx_Info_required(&info);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, &info, 1), PMIX_SUCCESS);
+    return finalize();
+}
+
+static int a_peer_is_named_and_near(int rank)
+{
+    const pmix_proc_t peer = { .nspace = JOB_NSPACE, .rank = (pmix_rank_t)(1 - rank) };
+    pmix_value_t *value;
+
+    init(rank);
+    CHECK_STATUS(PMIx_Get(&peer, PMIX_PROCID, NULL, 0, &value), PMIX_SUCCESS);
+    CHECK(PMIx_Check_procid(value->data.proc, &peer));
+    drop(value);
+    CHECK_STATUS(PMIx_Get(&peer, PMIX_LOCALITY, NULL, 0, &value), PMIX_SUCCESS);
+    CHECK((value->data.uint16 & PMIX_LOCALITY_SHARE_NODE) != 0);
+    drop(value);
+    const pmix_status_t rc = PMIx_Get(&me, PMIX_DEVICE_DISTANCES, NULL, 0, &value);
+    CHECK(rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND); /* without a device */
+    if (rc == PMIX_SUCCESS) {
+        CHECK(value->data.darray->type == PMIX_DEVICE_DIST && value->data.darray->size > 0);
+        drop(value);
+    }
+    return finalize();
+}
+
 static const struct job_case cases[] = {
     { "values_of_no_bytes_and_of_64_mib", 2, values_of_no_bytes_and_of_64_mib, NULL, false },
     { "a_large_value_put_again_takes_the_room_of_one", 2,
@@ -420,6 +470,9 @@ static const struct job_case cases[] = {
     { "qualifiers_select_the_value_of_a_peer", 2, qualifiers_select_the_value_of_a_peer, NULL,
       false },
     { "a_get_waits_for_a_qualified_value", 2, a_get_waits_for_a_qualified_value, NULL, false },
+    { "a_get_waits_for_a_reserved_key_when_told_to", 2,
+      a_get_waits_for_a_reserved_key_when_told_to, NULL, false },
+    { "a_peer_is_named_and_near", 2, a_peer_is_named_and_near, NULL, false },
 };
 
 int main(int argc, char **argv)
