@@ -13,6 +13,7 @@
 
 struct sx_handler {
     struct sx_list node; /* of its zone */
+    struct sx_list by_name, by_id;
     size_t id;
     unsigned reference_count;
     bool removed;
@@ -60,6 +61,10 @@ void sx_handlers_init(struct sx_handlers *handlers)
     for (size_t i = 0; i < SX_ZONE_COUNT; i++) {
         sx_list_init(&handlers->zones[i]);
     }
+    for (size_t i = 0; i < SX_HANDLER_BUCKETS; i++) {
+        sx_list_init(&handlers->by_name[i]);
+        sx_list_init(&handlers->by_id[i]);
+    }
 }
 
 static struct sx_handler *handler_free(struct sx_handler *handler)
@@ -89,6 +94,8 @@ void sx_handlers_deinit(struct sx_handlers *handlers)
         while ((node = sx_list_pop(&handlers->zones[i])) != NULL) {
             struct sx_handler *handler = SX_LIST_ENTRY(node, struct sx_handler, node);
 
+            sx_list_remove(&handler->by_name);
+            sx_list_remove(&handler->by_id);
             handler->removed = true;
             release_locked(handler);
         }
@@ -116,14 +123,49 @@ static struct sx_handler *find(const struct sx_handlers *handlers,
     return NULL;
 }
 
-static bool has_name(const struct sx_handler *handler, const void *name)
+static struct sx_list *bucket_of_name(struct sx_handlers *handlers, const char *name)
 {
-    return handler->name != NULL && strcmp(handler->name, name) == 0;
+    uint32_t hash = 2166136261u; /* FNV-1a */
+
+    for (const char *at = name; *at != '\0'; at++) {
+        hash = (hash ^ (uint8_t)*at) * 16777619u;
+    }
+    return &handlers->by_name[hash % SX_HANDLER_BUCKETS];
 }
 
-static bool has_id(const struct sx_handler *handler, const void *id)
+static struct sx_handler *find_name(struct sx_handlers *handlers, const char *name)
 {
-    return handler->id == *(const size_t *)id;
+    SX_LIST_EACH(it, bucket_of_name(handlers, name)) {
+        struct sx_handler *handler = SX_LIST_ENTRY(it, struct sx_handler, by_name);
+
+        if (strcmp(handler->name, name) == 0) {
+            return handler;
+        }
+    }
+    return NULL;
+}
+
+static struct sx_handler *find_id(struct sx_handlers *handlers, size_t id)
+{
+    SX_LIST_EACH(it, &handlers->by_id[id % SX_HANDLER_BUCKETS]) {
+        struct sx_handler *handler = SX_LIST_ENTRY(it, struct sx_handler, by_id);
+
+        if (handler->id == id) {
+            return handler;
+        }
+    }
+    return NULL;
+}
+
+/* In its place already: give it an id, and let it be found. */
+static void index_add(struct sx_handlers *handlers, struct sx_handler *handler)
+{
+    handler->id = handlers->next_id++;
+    handlers->count++;
+    sx_list_append(&handlers->by_id[handler->id % SX_HANDLER_BUCKETS], &handler->by_id);
+    if (handler->name != NULL) {
+        sx_list_append(bucket_of_name(handlers, handler->name), &handler->by_name);
+    }
 }
 
 static bool is_first(const struct sx_handler *handler, const void *arg)
@@ -176,7 +218,7 @@ static void place_late(struct sx_list *zone, struct sx_handler *handler)
 static pmix_status_t place_beside(struct sx_handlers *handlers, struct sx_handler *handler,
                                   const struct wish *wish)
 {
-    struct sx_handler *other = find(handlers, has_name, wish->beside);
+    struct sx_handler *other = find_name(handlers, wish->beside);
     const bool before = wish->place == PLACE_BEFORE;
 
     if (other == NULL || other->category != handler->category) {
@@ -200,7 +242,7 @@ static pmix_status_t place(struct sx_handlers *handlers, struct sx_handler *hand
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "more than %u event handlers",
                         SX_HANDLER_COUNT_MAX);
     }
-    if ((handler->name != NULL && find(handlers, has_name, handler->name) != NULL) ||
+    if ((handler->name != NULL && find_name(handlers, handler->name) != NULL) ||
         (handler->is_first && find(handlers, is_first, NULL) != NULL) ||
         (handler->is_last && find(handlers, is_last, NULL) != NULL) ||
         ((handler->first_in_category || handler->last_in_category) &&
@@ -421,6 +463,8 @@ pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
     if (handler == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    sx_list_init(&handler->by_name);
+    sx_list_init(&handler->by_id);
     handler->fn = fn;
     handler->reference_count = 1;
     memcpy(handler->nspace, nspace, sx_name_len(nspace, PMIX_MAX_NSLEN));
@@ -429,8 +473,8 @@ pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
         pthread_mutex_lock(&handlers->lock);
         rc = place(handlers, handler, &wish);
         if (rc == PMIX_SUCCESS) {
-            *ret_id = handler->id = handlers->next_id++;
-            handlers->count++;
+            index_add(handlers, handler);
+            *ret_id = handler->id;
         }
         pthread_mutex_unlock(&handlers->lock);
     }
@@ -443,7 +487,7 @@ pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
 void sx_handlers_since(struct sx_handlers *handlers, size_t id, uint64_t number)
 {
     pthread_mutex_lock(&handlers->lock);
-    struct sx_handler *handler = find(handlers, has_id, &id);
+    struct sx_handler *handler = find_id(handlers, id);
 
     if (handler != NULL) {
         handler->since = number;
@@ -461,10 +505,12 @@ void sx_handlers_release(struct sx_handlers *handlers, struct sx_handler *handle
 pmix_status_t sx_handlers_remove(struct sx_handlers *handlers, size_t id)
 {
     pthread_mutex_lock(&handlers->lock);
-    struct sx_handler *handler = find(handlers, has_id, &id);
+    struct sx_handler *handler = find_id(handlers, id);
 
     if (handler != NULL) {
         sx_list_remove(&handler->node);
+        sx_list_remove(&handler->by_name);
+        sx_list_remove(&handler->by_id);
         handlers->count--;
         handler->removed = true;
         while (handler->running > 0 && !pthread_equal(handler->runner, pthread_self())) {

@@ -34,10 +34,13 @@ enum sx_handler_zone {
 
 struct sx_handler; /* counted: the table's reference and one per chain that will call it */
 
+#define SX_HANDLER_BUCKETS 256u
+
 struct sx_handlers {
     pthread_mutex_t lock;
     pthread_cond_t returned; /* a handler's function has returned */
     struct sx_list zones[SX_ZONE_COUNT]; /* of struct sx_handler */
+    struct sx_list by_name[SX_HANDLER_BUCKETS], by_id[SX_HANDLER_BUCKETS]; /* the same again */
     size_t next_id, count;
 };
 
