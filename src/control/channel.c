@@ -15,9 +15,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -486,6 +488,18 @@ static pmix_status_t queue_message(struct sx_channel *channel, const struct outg
     return PMIX_SUCCESS;
 }
 
+/* Whether a bulk body may go: one always may, and many only to a peer that reads them.  The kernel
+ * charges the memory of those that are under way to nobody. */
+static bool bulk_may_go(struct sx_channel *channel)
+{
+    int unread = 0;
+
+    if (channel->unread_bytes > 0 && ioctl(channel->fd, SIOCOUTQ, &unread) == 0 && unread == 0) {
+        channel->unread_bytes = 0;
+    }
+    return channel->unread_bytes < SX_CHANNEL_UNREAD_MAX;
+}
+
 pmix_status_t sx_channel_send(struct sx_channel *channel, uint16_t kind, uint32_t id,
                               const struct iovec *iov, int iov_count, const int *fds,
                               int fd_count)
@@ -498,8 +512,13 @@ pmix_status_t sx_channel_send(struct sx_channel *channel, uint16_t kind, uint32_
     pmix_status_t rc = make_outgoing(&out, kind, id, iov, iov_count, fds, fd_count);
 
     if (rc != PMIX_SUCCESS) {
-        return fail_send(channel, rc, "a message for it could not be made");
+        return rc;
     }
+    if (out.bulk_fd >= 0 && !bulk_may_go(channel)) {
+        close_outgoing(&out);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    channel->unread_bytes += out.bulk_fd >= 0 ? out.header.body_size : 0;
     int err = EAGAIN;
 
     if (sx_list_empty(&channel->queue)) {

@@ -17,6 +17,7 @@
 #include "control/message.h"
 
 #define SX_CHANNEL_QUEUE_MAX (1u << 20)
+#define SX_CHANNEL_UNREAD_MAX (UINT64_C(256) << 20) /* of bulk bodies that the peer has not taken */
 
 /* Who the kernel says is at the other end. */
 struct sx_peer {
@@ -48,6 +49,7 @@ struct sx_channel {
     struct sx_poll writable; /* added only while something is queued */
     struct sx_list queue;
     size_t queue_bytes;
+    uint64_t unread_bytes; /* of bulk bodies sent since the peer had taken all */
     struct sx_loop *loop;
     const char *fault; /* a send has failed: the loop drops the peer for this */
     /* A checked frame, or NULL when the peer has gone or was dropped for @why (NULL: orderly);
@@ -70,7 +72,9 @@ void sx_channel_close(struct sx_channel *channel);
 
 /* Send (copying what must wait); descriptors are borrowed and duplicated if queued.  Never blocks.
  * A body that does not fit goes as bulk.  Return: PMIX_SUCCESS; PMIX_ERR_LOST_CONNECTION (the
- * on_frame NULL follows from the loop); PMIX_ERR_OUT_OF_RESOURCE (queue full: likewise). */
+ * on_frame NULL follows from the loop); PMIX_ERR_OUT_OF_RESOURCE (queue full: likewise; or no
+ * memory or descriptor for a bulk, or more than SX_CHANNEL_UNREAD_MAX of them unread: nothing was
+ * sent and the channel goes on, so that a short message can say so). */
 pmix_status_t sx_channel_send(struct sx_channel *channel, uint16_t kind, uint32_t id,
                               const struct iovec *iov, int iov_count, const int *fds,
                               int fd_count);

@@ -482,8 +482,17 @@ static void reply_send(struct sx_server *server, struct sx_client *client, uint3
     if (id == 0 || client->connection == NULL) {
         return;
     }
-    sx_channel_send(&client->connection->channel, SX_MSG_REPLY, id, iov, iov_count, &fd,
-                    fd >= 0 ? 1 : 0);
+    const pmix_status_t rc = sx_channel_send(&client->connection->channel, SX_MSG_REPLY, id, iov,
+                                             iov_count, &fd, fd >= 0 ? 1 : 0);
+
+    if (rc != PMIX_SUCCESS) { /* too large for what there is: a few bytes may still go */
+        const struct sx_reply reply = { .status = rc };
+        const struct iovec instead = { .iov_base = (void *)(uintptr_t)&reply,
+                                       .iov_len = sizeof(reply) };
+
+        (void)sx_channel_send(&client->connection->channel, SX_MSG_REPLY, id, &instead, 1, NULL,
+                              0);
+    }
     if (client->slot < server->board.slot_count) {
         sx_connection_ring(server, client);
     }

@@ -67,6 +67,8 @@ void attack_hello(struct sx_hello *hello, uint32_t rank);
  * its attacks, and with false behind the last of them. */
 extern void (*attack_company)(bool begin);
 
+extern uint64_t attack_keeps_kib; /* what the server may keep of them: its history of events */
+
 /* Start the role @role as the attacker, judge its attacks until it ends; two good ranks fence
  * all the while, and descriptors, maps and memory come back to what they were. */
 void attack_judge(const char *role);
