@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* run_host.c - one server, one job, three upcalls and one event. */
+/* run_host.c - one server, one job: registered at the start, told of what becomes of its ranks. */
 #include "cli/run_host.h"
 
 #include <errno.h>
@@ -23,136 +23,15 @@
  * without a path (SHMIX_SERVER_FD). */
 #define INHERIT_FD_KEY "shmix.inherit.fd"
 
-/* An abort that waits for the end of the job. */
-struct waiter {
-    struct waiter *next;
-    pmix_op_cbfunc_t fn;
-    void *arg;
-};
-
-/* The upcalls carry no pointer of the host, and there is one server a process. */
+/* Registrations that are on their way. */
 static struct {
     pthread_mutex_t mutex;
-    pthread_cond_t registered;
-    uint32_t rank_count;
-    char nspace[PMIX_MAX_NSLEN + 1];
-    int event_fd;
-    struct sx_run_abort first_abort;
-    bool *is_client; /* one a rank */
-    bool aborted;
-    bool abort_taken;
-    bool lost; /* a rank is gone without a good-bye */
-    struct waiter *waiters;
-    uint32_t registrations_left;
-    pmix_status_t registration_status;
-} upcall = {
+    pthread_cond_t done;
+    uint32_t left;
+    pmix_status_t status;
+} registrations = {
     .mutex = PTHREAD_MUTEX_INITIALIZER,
-    .registered = PTHREAD_COND_INITIALIZER,
-    .event_fd = -1,
-};
-
-/* ---- upcalls --------------------------------------------------------------------------------- */
-
-static void note_client(const pmix_proc_t *proc, bool is_client)
-{
-    pthread_mutex_lock(&upcall.mutex);
-    if (upcall.is_client != NULL && proc->rank < upcall.rank_count &&
-        strncmp(proc->nspace, upcall.nspace, PMIX_MAX_NSLEN) == 0) {
-        upcall.is_client[proc->rank] = is_client;
-    }
-    pthread_mutex_unlock(&upcall.mutex);
-}
-
-static pmix_status_t client_connected(const pmix_proc_t *proc, void *server_object,
-                                      pmix_op_cbfunc_t cbfunc, void *cbdata)
-{
-    (void)server_object;
-    (void)cbfunc;
-    (void)cbdata;
-    note_client(proc, true);
-    return PMIX_OPERATION_SUCCEEDED;
-}
-
-static pmix_status_t client_finalized(const pmix_proc_t *proc, void *server_object,
-                                      pmix_op_cbfunc_t cbfunc, void *cbdata)
-{
-    (void)server_object;
-    (void)cbfunc;
-    (void)cbdata;
-    note_client(proc, false);
-    return PMIX_OPERATION_SUCCEEDED;
-}
-
-/* A part of a job cannot be aborted: the rest would be ended by its death. */
-static bool names_whole_job(const pmix_proc_t *procs, size_t count)
-{
-    if (procs == NULL || count == 0 || count >= upcall.rank_count) {
-        return true;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (procs[i].rank == PMIX_RANK_WILDCARD &&
-            strncmp(procs[i].nspace, upcall.nspace, PMIX_MAX_NSLEN) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static pmix_status_t job_abort(const pmix_proc_t *proc, void *server_object, int status,
-                               const char *msg, pmix_proc_t *procs, size_t count,
-                               pmix_op_cbfunc_t cbfunc, void *cbdata)
-{
-    const uint64_t one = 1;
-    struct waiter *waiter;
-
-    (void)server_object;
-    if (!names_whole_job(procs, count)) {
-        return PMIX_ERR_PARAM_VALUE_NOT_SUPPORTED;
-    }
-    waiter = calloc(1, sizeof(*waiter));
-    if (waiter == NULL) {
-        return PMIX_ERR_NOMEM;
-    }
-    waiter->fn = cbfunc;
-    waiter->arg = cbdata;
-    pthread_mutex_lock(&upcall.mutex);
-    waiter->next = upcall.waiters;
-    upcall.waiters = waiter;
-    if (!upcall.aborted) {
-        upcall.aborted = true;
-        upcall.first_abort.rank = proc->rank;
-        upcall.first_abort.status = status;
-        upcall.first_abort.after_loss = upcall.lost;
-        snprintf(upcall.first_abort.text, sizeof(upcall.first_abort.text), "%s",
-                 msg == NULL ? "" : msg);
-    }
-    pthread_mutex_unlock(&upcall.mutex);
-    (void)!write(upcall.event_fd, &one, sizeof(one));
-    return PMIX_SUCCESS;
-}
-
-/* The library tells of a loss before it lets the peers know. */
-static void rank_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                      pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
-                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
-{
-    (void)id;
-    (void)status;
-    (void)source;
-    (void)info;
-    (void)ninfo;
-    (void)results;
-    (void)nresults;
-    pthread_mutex_lock(&upcall.mutex);
-    upcall.lost = true;
-    pthread_mutex_unlock(&upcall.mutex);
-    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
-}
-
-static pmix_server_module_t module = {
-    .client_connected = client_connected,
-    .client_finalized = client_finalized,
-    .abort = job_abort,
+    .done = PTHREAD_COND_INITIALIZER,
 };
 
 /* ---- registration ---------------------------------------------------------------------------- */
@@ -160,14 +39,14 @@ static pmix_server_module_t module = {
 static void client_registered(pmix_status_t status, void *arg)
 {
     (void)arg;
-    pthread_mutex_lock(&upcall.mutex);
+    pthread_mutex_lock(&registrations.mutex);
     if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
-        upcall.registration_status = status;
+        registrations.status = status;
     }
-    if (--upcall.registrations_left == 0) {
-        pthread_cond_signal(&upcall.registered);
+    if (--registrations.left == 0) {
+        pthread_cond_signal(&registrations.done);
     }
-    pthread_mutex_unlock(&upcall.mutex);
+    pthread_mutex_unlock(&registrations.mutex);
 }
 
 static void proc_load(pmix_proc_t *proc, const char *nspace, uint32_t rank)
@@ -183,8 +62,8 @@ static pmix_status_t register_clients(const struct sx_run_host *host)
     pmix_proc_t proc;
     pmix_status_t status;
 
-    upcall.registrations_left = host->rank_count;
-    upcall.registration_status = PMIX_SUCCESS;
+    registrations.left = host->rank_count;
+    registrations.status = PMIX_SUCCESS;
     for (uint32_t rank = 0; rank < host->rank_count; rank++) {
         proc_load(&proc, host->nspace, rank);
         status = PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, client_registered,
@@ -193,12 +72,12 @@ static pmix_status_t register_clients(const struct sx_run_host *host)
             client_registered(status, NULL); /* will not be called */
         }
     }
-    pthread_mutex_lock(&upcall.mutex);
-    while (upcall.registrations_left > 0) {
-        pthread_cond_wait(&upcall.registered, &upcall.mutex);
+    pthread_mutex_lock(&registrations.mutex);
+    while (registrations.left > 0) {
+        pthread_cond_wait(&registrations.done, &registrations.mutex);
     }
-    status = upcall.registration_status;
-    pthread_mutex_unlock(&upcall.mutex);
+    status = registrations.status;
+    pthread_mutex_unlock(&registrations.mutex);
     return status;
 }
 
@@ -239,12 +118,12 @@ static pmix_status_t serve(struct sx_run_host *host, const struct sx_session *se
     PMIx_Info_load(&info[1], PMIX_SERVER_NSPACE, server_nspace, PMIX_STRING);
     PMIx_Info_load(&info[2], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
     PMIx_Info_load(&info[3], INHERIT_FD_KEY, &yes, PMIX_BOOL);
-    status = PMIx_server_init(&module, info, SX_COUNT(info));
+    status = PMIx_server_init(&sx_run_upcall_module, info, SX_COUNT(info));
     host->serving = status == PMIX_SUCCESS;
     if (host->serving) {
         pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
         const pmix_status_t id =
-            PMIx_Register_event_handler(&code, 1, NULL, 0, rank_lost, NULL, NULL);
+            PMIx_Register_event_handler(&code, 1, NULL, 0, sx_run_upcall_lost, NULL, NULL);
 
         status = id < 0 ? id : PMIX_SUCCESS;
     }
@@ -349,10 +228,7 @@ bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *opt
         snprintf(message, SX_RUN_MESSAGE_MAX, "eventfd: %s", strerror(errno));
         return false;
     }
-    upcall.event_fd = host->event_fd;
-    upcall.rank_count = options->rank_count;
-    upcall.is_client = sx_cli_calloc(options->rank_count, sizeof(*upcall.is_client));
-    snprintf(upcall.nspace, sizeof(upcall.nspace), "%s", session->nspace);
+    sx_run_upcall_init(session->nspace, options->rank_count, host->event_fd);
     if (gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') {
         snprintf(name, sizeof(name), "localhost");
     }
@@ -371,31 +247,16 @@ bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *opt
 
 void sx_run_host_deinit(struct sx_run_host *host)
 {
-    struct waiter *waiters;
-
-    pthread_mutex_lock(&upcall.mutex);
-    waiters = upcall.waiters;
-    upcall.waiters = NULL;
-    pthread_mutex_unlock(&upcall.mutex);
-    while (waiters != NULL) {
-        struct waiter *waiter = waiters;
-
-        waiters = waiter->next;
-        if (waiter->fn != NULL) {
-            waiter->fn(PMIX_SUCCESS, waiter->arg);
-        }
-        free(waiter);
-    }
+    sx_run_upcall_answer_all();
     if (host->serving) {
         PMIx_server_deregister_nspace(host->nspace, NULL, NULL);
         PMIx_server_finalize();
         host->serving = false;
     }
-    free(upcall.is_client);
-    upcall.is_client = NULL;
+    sx_run_upcall_deinit();
     if (host->event_fd >= 0) {
         close(host->event_fd);
-        host->event_fd = upcall.event_fd = -1;
+        host->event_fd = -1;
     }
 }
 
@@ -417,26 +278,38 @@ bool sx_run_host_setup_fork(const struct sx_run_host *host, uint32_t rank, char 
 
 bool sx_run_host_is_client(const struct sx_run_host *host, uint32_t rank)
 {
-    bool is_client;
-
-    pthread_mutex_lock(&upcall.mutex);
-    is_client = rank < host->rank_count && upcall.is_client[rank];
-    pthread_mutex_unlock(&upcall.mutex);
-    return is_client;
+    (void)host;
+    return sx_run_upcall_is_client(rank);
 }
 
-bool sx_run_host_abort_take(struct sx_run_host *host, struct sx_run_abort *ret_abort)
+struct sx_run_news *sx_run_host_take(const struct sx_run_host *host)
 {
     uint64_t count;
-    bool take;
 
     (void)!read(host->event_fd, &count, sizeof(count));
-    pthread_mutex_lock(&upcall.mutex);
-    take = upcall.aborted && !upcall.abort_taken;
-    if (take) {
-        *ret_abort = upcall.first_abort;
-        upcall.abort_taken = true;
+    return sx_run_upcall_take();
+}
+
+void sx_run_host_rank_gone(const struct sx_run_host *host, uint32_t rank)
+{
+    pmix_proc_t proc;
+
+    if (!sx_run_host_is_client(host, rank)) {
+        proc_load(&proc, host->nspace, rank);
+        PMIx_server_deregister_client(&proc, NULL, NULL);
     }
-    pthread_mutex_unlock(&upcall.mutex);
-    return take;
+}
+
+void sx_run_host_rank_failed(const struct sx_run_host *host, uint32_t rank, pmix_status_t code,
+                             int exit_code)
+{
+    pmix_info_t info[2];
+    pmix_proc_t proc;
+
+    proc_load(&proc, host->nspace, rank);
+    memset(info, 0, sizeof(info));
+    PMIx_Info_load(&info[0], PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC);
+    PMIx_Info_load(&info[1], PMIX_EXIT_CODE, &exit_code, PMIX_INT);
+    (void)PMIx_Notify_event(code, &proc, PMIX_RANGE_NAMESPACE, info, SX_COUNT(info), NULL, NULL);
+    sx_elements_destruct(info, SX_COUNT(info), PMIX_INFO);
 }

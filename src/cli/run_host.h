@@ -2,9 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* run_host.h - the launcher as host of a PMIx server: the public server interface and no more.
  *
- * The server's upcalls come on a thread of the library.  They answer at once, but for abort: it
- * is noted, the launcher's thread is woken through event_fd, and the caller stays blocked in
- * PMIx_Abort until the job has been killed. */
+ * What the server has to tell comes through run_upcall.h. */
 #ifndef SX_CLI_RUN_HOST_H
 #define SX_CLI_RUN_HOST_H
 
@@ -12,19 +10,11 @@
 
 #include "cli/run_options.h"
 #include "cli/run_place.h"
+#include "cli/run_upcall.h"
 #include "cli/session.h"
 
-#define SX_RUN_ABORT_TEXT_MAX 256
-
-struct sx_run_abort {
-    uint32_t rank;
-    int status;
-    bool after_loss; /* a rank had been lost before: this may be what its peers make of it */
-    char text[SX_RUN_ABORT_TEXT_MAX];
-};
-
 struct sx_run_host {
-    int event_fd;  /* readable: sx_run_host_abort_take has something */
+    int event_fd;  /* readable: sx_run_host_take has something */
     bool serving;
     uint32_t rank_count;
     const char *nspace;
@@ -46,7 +36,15 @@ bool sx_run_host_setup_fork(const struct sx_run_host *host, uint32_t rank, char 
  * The server reports a finalize before it answers it, so after a rank's exit this is settled. */
 bool sx_run_host_is_client(const struct sx_run_host *host, uint32_t rank);
 
-/* The first abort of the job, once.  Return: false when there is none, or it was taken. */
-bool sx_run_host_abort_take(struct sx_run_host *host, struct sx_run_abort *ret_abort);
+/* Return: the oldest news of the server, the caller's now, or NULL. */
+struct sx_run_news *sx_run_host_take(const struct sx_run_host *host);
+
+/* @rank has ended, or will never start: nobody shall wait for it any more.  The server has seen
+ * the end of those that were its clients itself. */
+void sx_run_host_rank_gone(const struct sx_run_host *host, uint32_t rank);
+
+/* Tell the job with the event @code how @rank has ended; @exit_code as a shell would have it. */
+void sx_run_host_rank_failed(const struct sx_run_host *host, uint32_t rank, pmix_status_t code,
+                             int exit_code);
 
 #endif

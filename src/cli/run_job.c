@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,45 +23,14 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "cli/run_display.h"
+#include "cli/run_end.h"
 #include "cli/run_env.h"
-#include "cli/run_input.h"
-#include "cli/run_loop.h"
-#include "cli/run_output.h"
-#include "cli/run_program.h"
-#include "cli/run_spawn.h"
+#include "cli/run_failure.h"
+#include "cli/run_state.h"
 #include "cli/say.h"
 
-#define GRACE_NS (500 * SX_NS_PER_MS)       /* after a death or an abort */
-#define SIGNAL_GRACE_NS (2 * SX_NS_PER_SEC) /* after the user's signal */
 #define SPAWNS_A_TURN 8
 #define DRAIN_BYTES_MAX (2u << 20) /* more than any pipe holds by default limits */
-
-struct rank {
-    pid_t pid;
-    bool alive;
-    struct sx_run_stream streams[2]; /* of stdout and stderr */
-};
-
-struct job {
-    const struct sx_run_job_setup *setup;
-    struct sx_run_loop loop;
-    struct sx_run_sink sinks[2];
-    struct sx_run_sink *sink_of[2]; /* one sink for both when they are the same file */
-    struct sx_run_input input;
-    struct sx_run_spawn spawn;
-    struct sx_run_watch signals, aborts, reports;
-    int null_fd;
-    struct rank *ranks;
-    uint32_t spawned, alive;
-    uint32_t *rank_of_pid; /* open addressing, rank + 1; power of two */
-    uint32_t rank_of_pid_mask;
-    bool ending, killed, give_up;
-    int code;
-    uint64_t kill_ns, timeout_ns, drain_ns; /* deadlines */
-    uint64_t reaction_ns;                   /* until then the abort below may have a cause */
-    struct sx_run_abort reaction;
-    char host[HOST_NAME_MAX + 1];
-};
 
 void sx_run_job_signals(sigset_t *ret_set)
 {
@@ -84,66 +52,9 @@ uint64_t sx_run_job_files(const struct sx_run_options *options)
     return 64 + a_rank * options->rank_count;
 }
 
-/* ---- the end --------------------------------------------------------------------------------- */
-
-static void signal_ranks(struct job *job, int number)
-{
-    for (uint32_t i = 0; i < job->spawned; i++) {
-        if (job->ranks[i].alive) {
-            kill(-job->ranks[i].pid, number);
-        }
-    }
-}
-
-static void kill_ranks(struct job *job)
-{
-    if (!job->killed) {
-        job->killed = true;
-        signal_ranks(job, SIGKILL);
-    }
-}
-
-/* Through the queue, so that it does not cut a rank's line in two. */
-static void job_say_list(struct job *job, const char *fmt, va_list args)
-{
-    char *line = sx_say_line(fmt, args);
-
-    sx_run_sink_put(job->sink_of[1], job, line, strlen(line));
-    free(line);
-}
-
-__attribute__((format(printf, 2, 3)))
-static void job_say(struct job *job, const char *fmt, ...)
-{
-    va_list args;
-
-    va_start(args, fmt);
-    job_say_list(job, fmt, args);
-    va_end(args);
-}
-
-/* The first cause wins; what follows from it is not reported. */
-__attribute__((format(printf, 5, 6)))
-static void job_end(struct job *job, int code, int number, uint64_t grace_ns, const char *fmt, ...)
-{
-    va_list args;
-
-    if (job->ending) {
-        return;
-    }
-    job->ending = true;
-    job->code = code;
-    va_start(args, fmt);
-    job_say_list(job, fmt, args);
-    va_end(args);
-    job->kill_ns = sx_deadline_ns(sx_now_ns(), grace_ns);
-    signal_ranks(job, number);
-    signal_ranks(job, SIGCONT); /* a stopped rank hears no other signal */
-}
-
 /* ---- starting -------------------------------------------------------------------------------- */
 
-static uint32_t *pid_slot(struct job *job, pid_t pid)
+static uint32_t *pid_slot(struct sx_run_state *job, pid_t pid)
 {
     uint32_t at = (uint32_t)pid * UINT32_C(2654435761);
 
@@ -163,7 +74,7 @@ static bool input_goes_to(const struct sx_run_options *options, uint32_t rank)
            (options->stdin_mode == SX_RUN_STDIN_RANK && options->stdin_rank == rank);
 }
 
-static char *tag_for(const struct job *job, uint32_t rank, int which)
+static char *tag_for(const struct sx_run_state *job, uint32_t rank, int which)
 {
     if (!job->setup->options->tag_output) {
         return NULL;
@@ -183,7 +94,7 @@ static int pipe_make(int pair[2], int own)
 }
 
 /* Make the three descriptors of @rank in @fds and keep the other ends.  Return: 0 or errno. */
-static int connect_rank(struct job *job, uint32_t rank, int fds[3])
+static int connect_rank(struct sx_run_state *job, uint32_t rank, int fds[3])
 {
     const struct sx_run_options *options = job->setup->options;
     int why = 0, pair[2];
@@ -210,26 +121,26 @@ static int connect_rank(struct job *job, uint32_t rank, int fds[3])
     return why;
 }
 
-static const struct sx_run_program *program_of(const struct job *job, uint32_t rank)
+static const struct sx_run_program *program_of(const struct sx_run_state *job, uint32_t rank)
 {
     const struct sx_run_options *options = job->setup->options;
 
     return &job->setup->programs[sx_run_options_app(options, rank) - options->apps];
 }
 
-static void say_binding(struct job *job, uint32_t rank)
+static void say_binding(struct sx_run_state *job, uint32_t rank)
 {
     const struct sx_run_job_setup *setup = job->setup;
     char *line;
 
     if (setup->options->display_bindings) {
         line = sx_run_display_binding(setup->options, setup->machine, rank, job->ranks[rank].pid);
-        job_say(job, "%s", line);
+        sx_run_say(job, "%s", line);
         free(line);
     }
 }
 
-static void spawn_one(struct job *job)
+static void spawn_one(struct sx_run_state *job)
 {
     const uint32_t rank = job->spawned;
     const struct sx_run_program *program = program_of(job, rank);
@@ -240,10 +151,10 @@ static void spawn_one(struct job *job)
     job->spawned++;
     why = connect_rank(job, rank, fds);
     if (why != 0) {
-        job_end(job, SX_EXIT_FAILURE, SIGTERM, GRACE_NS, "cannot start rank %u: no pipes: %s", rank,
-                strerror(why));
+        sx_run_end(job, SX_EXIT_FAILURE, SIGTERM, SX_RUN_GRACE_NS,
+                   "cannot start rank %u: no pipes: %s", rank, strerror(why));
     } else if (!sx_run_host_setup_fork(job->setup->host, rank, &env, message)) {
-        job_end(job, SX_EXIT_FAILURE, SIGTERM, GRACE_NS, "%s", message);
+        sx_run_end(job, SX_EXIT_FAILURE, SIGTERM, SX_RUN_GRACE_NS, "%s", message);
     } else {
         const struct sx_run_spawn_rank start = {
             .rank = rank, .program = program, .place = &job->setup->machine->places[rank],
@@ -253,9 +164,9 @@ static void spawn_one(struct job *job)
         pid = sx_run_spawn_rank(&job->spawn, &start);
         if (pid < 0) {
             why = errno;
-            job_end(job, SX_EXIT_FAILURE, SIGTERM, GRACE_NS, "cannot start rank %u: fork: %s%s",
-                    rank, strerror(why),
-                    why == EAGAIN ? "; the limit of processes is reached (see ulimit -u)" : "");
+            sx_run_end(job, SX_EXIT_FAILURE, SIGTERM, SX_RUN_GRACE_NS,
+                       "cannot start rank %u: fork: %s%s", rank, strerror(why),
+                       why == EAGAIN ? "; the limit of processes is reached (see ulimit -u)" : "");
         }
     }
     for (int i = 0; i < 3; i++) {
@@ -273,17 +184,16 @@ static void spawn_one(struct job *job)
     sx_run_env_free(env);
 }
 
-static bool starting(const struct job *job)
+static void spawn_some(struct sx_run_state *job)
 {
-    return !job->ending && job->spawned < job->setup->options->rank_count;
-}
-
-static void spawn_some(struct job *job)
-{
-    for (int i = 0; i < SPAWNS_A_TURN && starting(job); i++) {
-        spawn_one(job);
+    for (int i = 0; i < SPAWNS_A_TURN && sx_run_starting(job); i++) {
+        if (job->ranks[job->spawned].unwanted) {
+            job->spawned++; /* an abort was faster */
+        } else {
+            spawn_one(job);
+        }
     }
-    if (!starting(job) && job->spawn.report_fd >= 0) {
+    if (!sx_run_starting(job) && job->spawn.report_fd >= 0) {
         close(job->spawn.report_fd); /* the last rank's exec ends the reports */
         job->spawn.report_fd = -1;
         sx_run_input_start(&job->input);
@@ -296,7 +206,7 @@ static void report_read(void *arg, uint32_t events)
 {
     static const char *const stages[] = { "redirect", "bind it to its CPUs", "enter --wdir",
                                           "execute" };
-    struct job *job = arg;
+    struct sx_run_state *job = arg;
     struct sx_run_spawn_failure failure;
     const int fd = job->reports.fd;
     ssize_t got;
@@ -309,14 +219,15 @@ static void report_read(void *arg, uint32_t events)
         const char *stage = failure.stage < SX_COUNT(stages) ? stages[failure.stage] : "start";
         const struct sx_run_program *program = program_of(job, failure.rank);
 
-        job_end(job, failure.stage != SX_RUN_SPAWN_EXEC ? SX_EXIT_FAILURE
-                     : failure.error == ENOENT          ? SX_EXIT_NOT_FOUND
-                                                        : SX_EXIT_NOT_EXECUTABLE,
-                SIGTERM, GRACE_NS, "cannot start rank %u: could not %s '%s': %s%s", failure.rank,
-                stage, failure.stage == SX_RUN_SPAWN_WDIR ? program->wdir : program->path,
-                strerror(failure.error),
-                failure.stage == SX_RUN_SPAWN_EXEC && failure.error == ENOENT
-                    ? " (is the interpreter that its first line names installed?)" : "");
+        sx_run_end(job, failure.stage != SX_RUN_SPAWN_EXEC ? SX_EXIT_FAILURE
+                        : failure.error == ENOENT          ? SX_EXIT_NOT_FOUND
+                                                           : SX_EXIT_NOT_EXECUTABLE,
+                   SIGTERM, SX_RUN_GRACE_NS, "cannot start rank %u: could not %s '%s': %s%s",
+                   failure.rank, stage,
+                   failure.stage == SX_RUN_SPAWN_WDIR ? program->wdir : program->path,
+                   strerror(failure.error),
+                   failure.stage == SX_RUN_SPAWN_EXEC && failure.error == ENOENT
+                       ? " (is the interpreter that its first line names installed?)" : "");
     }
     if (got == 0) {
         sx_run_loop_remove(&job->loop, &job->reports);
@@ -324,38 +235,14 @@ static void report_read(void *arg, uint32_t events)
     }
 }
 
-static void abort_end(struct job *job, const struct sx_run_abort *aborted)
+static void news_read(void *arg, uint32_t events)
 {
-    const int code = aborted->status & 255;
-
-    job_end(job, code == 0 ? SX_EXIT_FAILURE : code, SIGTERM, GRACE_NS,
-            "rank %u (pid %ld) on %s called abort with status %d%s%s; ending the job",
-            aborted->rank,
-            aborted->rank < job->spawned ? (long)job->ranks[aborted->rank].pid : 0L, job->host,
-            aborted->status, aborted->text[0] == '\0' ? "" : ": ", aborted->text);
-}
-
-/* An abort after a loss is what a peer makes of it: the lost rank's end, which the kernel reports
- * when it has freed its memory, is the cause, and gets the message and the exit code. */
-static void abort_read(void *arg, uint32_t events)
-{
-    struct job *job = arg;
-    struct sx_run_abort aborted;
-
     (void)events;
-    if (!sx_run_host_abort_take(job->setup->host, &aborted)) {
-        return;
-    }
-    if (aborted.after_loss) {
-        job->reaction = aborted;
-        job->reaction_ns = sx_deadline_ns(sx_now_ns(), GRACE_NS);
-    } else {
-        abort_end(job, &aborted);
-    }
+    sx_run_failure_news(arg);
 }
 
 /* Its last words come before the message about its death. */
-static void streams_drain(struct job *job, uint32_t rank)
+static void streams_drain(struct sx_run_state *job, uint32_t rank)
 {
     for (int i = 0; i < 2; i++) {
         struct sx_run_stream *stream = &job->ranks[rank].streams[i];
@@ -369,29 +256,7 @@ static void streams_drain(struct job *job, uint32_t rank)
     }
 }
 
-static void rank_failed(struct job *job, uint32_t rank, const siginfo_t *info)
-{
-    const char *ending = job->alive > 0 || starting(job) ? "; ending the job" : "";
-    const long pid = info->si_pid;
-
-    streams_drain(job, rank);
-    if (info->si_code != CLD_EXITED) {
-        job_end(job, SX_RUN_EXIT_SIGNAL + info->si_status, SIGTERM, GRACE_NS,
-                "rank %u (pid %ld) on %s was killed by signal %d (%s%s)%s", rank, pid, job->host,
-                info->si_status, strsignal(info->si_status),
-                info->si_code == CLD_DUMPED ? ", core dumped" : "", ending);
-    } else if (info->si_status != 0) {
-        job_end(job, info->si_status, SIGTERM, GRACE_NS,
-                "rank %u (pid %ld) on %s exited with status %d%s", rank, pid, job->host,
-                info->si_status, ending);
-    } else {
-        job_end(job, SX_EXIT_FAILURE, SIGTERM, GRACE_NS, "rank %u (pid %ld) on %s exited without "
-                "PMIx_Finalize (MPI_Finalize); the others cannot do without it%s", rank, pid,
-                job->host, ending);
-    }
-}
-
-static void rank_ended(struct job *job, uint32_t rank, const siginfo_t *info)
+static void rank_ended(struct sx_run_state *job, uint32_t rank, const siginfo_t *info)
 {
     const bool good = info->si_code == CLD_EXITED && info->si_status == 0 &&
                       !sx_run_host_is_client(job->setup->host, rank);
@@ -402,17 +267,18 @@ static void rank_ended(struct job *job, uint32_t rank, const siginfo_t *info)
     job->ranks[rank].alive = false;
     job->alive--;
     if (!good && !job->ending) {
-        rank_failed(job, rank, info);
+        streams_drain(job, rank);
     }
+    sx_run_failure_rank_ended(job, rank, info, good);
 }
 
-static void reap(struct job *job)
+static void reap(struct sx_run_state *job)
 {
     struct sx_janitor *janitor = job->setup->janitor;
 
     /* Why a rank ended may lie in these; then its death is a consequence. */
     report_read(job, 0);
-    abort_read(job, 0);
+    sx_run_failure_news(job);
     for (;;) {
         siginfo_t info = { 0 };
         uint32_t *slot;
@@ -433,21 +299,22 @@ static void reap(struct job *job)
 }
 
 /* Stop with the ranks; the clock of the job's deadlines stands meanwhile. */
-static void stop(struct job *job)
+static void stop(struct sx_run_state *job)
 {
     const uint64_t begin_ns = sx_now_ns();
     uint64_t stopped_ns;
 
-    signal_ranks(job, SIGTSTP);
+    sx_run_signal(job, SIGTSTP);
     raise(SIGSTOP);
     stopped_ns = sx_now_ns() - begin_ns;
     job->kill_ns = sx_deadline_ns(job->kill_ns, stopped_ns);
     job->timeout_ns = sx_deadline_ns(job->timeout_ns, stopped_ns);
-    signal_ranks(job, SIGCONT);
+    job->unwanted_ns = sx_deadline_ns(job->unwanted_ns, stopped_ns);
+    sx_run_signal(job, SIGCONT);
     sx_run_input_start(&job->input);
 }
 
-static void handle_signal(struct job *job, int number)
+static void handle_signal(struct sx_run_state *job, int number)
 {
     switch (number) {
     case SIGCHLD:
@@ -457,12 +324,12 @@ static void handle_signal(struct job *job, int number)
         stop(job);
         break;
     case SIGCONT:
-        signal_ranks(job, SIGCONT);
+        sx_run_signal(job, SIGCONT);
         sx_run_input_start(&job->input);
         break;
     case SIGUSR1:
     case SIGUSR2:
-        signal_ranks(job, number);
+        sx_run_signal(job, number);
         break;
     case SIGHUP:
         if (job->setup->keep_hup_ignored) {
@@ -472,19 +339,19 @@ static void handle_signal(struct job *job, int number)
     default:
         if (job->ending) {
             job->give_up = job->give_up || job->alive == 0;
-            kill_ranks(job);
+            sx_run_kill(job);
         }
-        job->drain_ns = sx_deadline_ns(sx_now_ns(), SIGNAL_GRACE_NS + GRACE_NS);
-        job_end(job, SX_RUN_EXIT_SIGNAL + number, number, SIGNAL_GRACE_NS,
-                "got signal %d (%s); ending the job (once more: at once)", number,
-                strsignal(number));
+        job->drain_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_SIGNAL_GRACE_NS + SX_RUN_GRACE_NS);
+        sx_run_end(job, SX_RUN_EXIT_SIGNAL + number, number, SX_RUN_SIGNAL_GRACE_NS,
+                   "got signal %d (%s); ending the job (once more: at once)", number,
+                   strsignal(number));
         break;
     }
 }
 
 static void signals_read(void *arg, uint32_t events)
 {
-    struct job *job = arg;
+    struct sx_run_state *job = arg;
     struct signalfd_siginfo info;
 
     (void)events;
@@ -495,7 +362,7 @@ static void signals_read(void *arg, uint32_t events)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-static void check_sinks(struct job *job)
+static void check_sinks(struct sx_run_state *job)
 {
     for (int i = 0; i < 2; i++) {
         const int why = job->sink_of[i]->error;
@@ -503,30 +370,27 @@ static void check_sinks(struct job *job)
         if (why == 0 || job->ending) {
             continue;
         }
-        job_end(job, why == EPIPE ? SX_RUN_EXIT_SIGNAL + SIGPIPE : SX_EXIT_FAILURE, SIGTERM,
-                GRACE_NS, "cannot write to %s: %s; ending the job", i == 0 ? "stdout" : "stderr",
-                why == EPIPE ? "its reader has gone" : strerror(why));
+        sx_run_end(job, why == EPIPE ? SX_RUN_EXIT_SIGNAL + SIGPIPE : SX_EXIT_FAILURE, SIGTERM,
+                   SX_RUN_GRACE_NS, "cannot write to %s: %s; ending the job",
+                   i == 0 ? "stdout" : "stderr",
+                   why == EPIPE ? "its reader has gone" : strerror(why));
     }
 }
 
-static void check_deadlines(struct job *job)
+static void check_deadlines(struct sx_run_state *job)
 {
     const uint64_t now_ns = sx_now_ns();
 
     if (job->ending && now_ns >= job->kill_ns) {
-        kill_ranks(job);
+        sx_run_kill(job);
     }
-    if (now_ns >= job->reaction_ns) {
-        job->reaction_ns = SX_DEADLINE_NEVER;
-        if (!job->ending) {
-            abort_end(job, &job->reaction);
-        }
-    }
+    sx_run_failure_check(job, now_ns);
     if (now_ns >= job->timeout_ns) {
-        job_end(job, SX_RUN_EXIT_TIMEOUT, SIGTERM, GRACE_NS, "the job has not ended within %.10g s "
-                "(--timeout); ending it", (double)job->setup->options->timeout_ns / 1e9);
+        sx_run_end(job, SX_RUN_EXIT_TIMEOUT, SIGTERM, SX_RUN_GRACE_NS,
+                   "the job has not ended within %.10g s (--timeout); ending it",
+                   (double)job->setup->options->timeout_ns / 1e9);
         job->timeout_ns = SX_DEADLINE_NEVER;
-        job->drain_ns = sx_deadline_ns(now_ns, SIGNAL_GRACE_NS);
+        job->drain_ns = sx_deadline_ns(now_ns, SX_RUN_SIGNAL_GRACE_NS);
     }
 }
 
@@ -543,22 +407,23 @@ static int ms_until(uint64_t deadline_ns)
     return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
-static int wait_ms(const struct job *job)
+static int wait_ms(const struct sx_run_state *job)
 {
-    if (starting(job)) {
+    if (sx_run_starting(job)) {
         return 0;
     }
+    const uint64_t failure_ns = sx_run_failure_deadline_ns(job);
     uint64_t until_ns = job->timeout_ns;
 
     if (job->ending && !job->killed && job->kill_ns < until_ns) {
         until_ns = job->kill_ns;
     }
-    return ms_until(job->reaction_ns < until_ns ? job->reaction_ns : until_ns);
+    return ms_until(failure_ns < until_ns ? failure_ns : until_ns);
 }
 
-static void run_loop(struct job *job)
+static void run_loop(struct sx_run_state *job)
 {
-    while (job->alive > 0 || starting(job)) {
+    while (job->alive > 0 || sx_run_starting(job)) {
         spawn_some(job);
         sx_run_loop_turn(&job->loop, wait_ms(job));
         check_sinks(job);
@@ -568,7 +433,7 @@ static void run_loop(struct job *job)
 }
 
 /* Wait for room in a sink, but not longer than the user who wants to be rid of the job. */
-static void drain_turn(struct job *job)
+static void drain_turn(struct sx_run_state *job)
 {
     const uint64_t until_ns = job->drain_ns < job->timeout_ns ? job->drain_ns : job->timeout_ns;
 
@@ -580,7 +445,7 @@ static void drain_turn(struct job *job)
     }
 }
 
-static void drain_stream(struct job *job, struct sx_run_stream *stream)
+static void drain_stream(struct sx_run_state *job, struct sx_run_stream *stream)
 {
     size_t total = 0, got = 1;
 
@@ -597,7 +462,7 @@ static void drain_stream(struct job *job, struct sx_run_stream *stream)
 
 /* The ranks are gone: take what their pipes hold, and wait until it has been taken from us.  A
  * descendant that left its group may hold a pipe open; its further output is not waited for. */
-static void drain(struct job *job)
+static void drain(struct sx_run_state *job)
 {
     for (uint32_t rank = 0; rank < job->spawned; rank++) {
         drain_stream(job, &job->ranks[rank].streams[0]);
@@ -620,13 +485,14 @@ static bool same_file(int a, int b)
 }
 
 /* Return: 0 or errno. */
-static int watch(struct job *job, struct sx_run_watch *at, int fd, void (*fn)(void *, uint32_t))
+static int watch(struct sx_run_state *job, struct sx_run_watch *at, int fd,
+                 void (*fn)(void *, uint32_t))
 {
     *at = (struct sx_run_watch){ .fd = fd, .fn = fn, .arg = job };
     return sx_run_loop_add(&job->loop, at, EPOLLIN);
 }
 
-static int job_open(struct job *job)
+static int job_open(struct sx_run_state *job)
 {
     const bool one_sink = same_file(STDOUT_FILENO, STDERR_FILENO);
     int reports[2], why;
@@ -651,18 +517,18 @@ static int job_open(struct job *job)
         job->reports.fd = -1;
     }
     if (why == 0 && (why = watch(job, &job->signals, job->setup->signal_fd, signals_read)) == 0) {
-        why = watch(job, &job->aborts, job->setup->host->event_fd, abort_read);
+        why = watch(job, &job->news, job->setup->host->event_fd, news_read);
     }
     return why;
 }
 
-static void job_init(struct job *job, const struct sx_run_job_setup *setup)
+static void job_init(struct sx_run_state *job, const struct sx_run_job_setup *setup)
 {
     const struct sx_run_options *options = setup->options;
     const uint32_t count = options->rank_count;
 
-    *job = (struct job){ .setup = setup, .loop = SX_RUN_LOOP_NULL, .null_fd = -1 };
-    job->reports.fd = job->signals.fd = job->aborts.fd = -1;
+    *job = (struct sx_run_state){ .setup = setup, .loop = SX_RUN_LOOP_NULL, .null_fd = -1 };
+    job->reports.fd = job->signals.fd = job->news.fd = -1;
     job->ranks = sx_cli_calloc(count, sizeof(*job->ranks));
     for (uint32_t i = 0; i < count; i++) {
         job->ranks[i].streams[0].watch.fd = job->ranks[i].streams[1].watch.fd = -1;
@@ -679,16 +545,18 @@ static void job_init(struct job *job, const struct sx_run_job_setup *setup)
                                         .janitor = setup->janitor };
     job->timeout_ns = options->timeout_ns == 0 ? SX_DEADLINE_NEVER
                                                : sx_deadline_ns(sx_now_ns(), options->timeout_ns);
-    job->drain_ns = job->reaction_ns = SX_DEADLINE_NEVER;
+    job->drain_ns = SX_DEADLINE_NEVER;
+    sx_run_failure_init(job);
     if (gethostname(job->host, sizeof(job->host) - 1) != 0) {
         snprintf(job->host, sizeof(job->host), "localhost");
     }
 }
 
-static void job_deinit(struct job *job)
+static void job_deinit(struct sx_run_state *job)
 {
     const uint32_t count = job->setup->options->rank_count;
 
+    sx_run_failure_deinit(job);
     for (uint32_t i = 0; i < count; i++) {
         sx_run_stream_deinit(&job->ranks[i].streams[0]);
         sx_run_stream_deinit(&job->ranks[i].streams[1]);
@@ -712,7 +580,7 @@ static void job_deinit(struct job *job)
 
 int sx_run_job(const struct sx_run_job_setup *setup)
 {
-    struct job job;
+    struct sx_run_state job;
     int why;
 
     job_init(&job, setup);

@@ -5,8 +5,9 @@
  *   STARTING --all started--> RUNNING --the last rank has ended--> DRAINING --> over
  *       \------------------------\-- a cause --> ENDING (signal, grace, SIGKILL) --/
  *
- * The first cause decides the exit code: a rank that was killed or exited non-zero, an abort, a
- * signal to the launcher, the timeout, or an output that nobody takes any more. */
+ * The first cause decides the exit code: a rank that was killed or exited non-zero (run_failure.h
+ * says whether it ends the job), an abort, a signal to the launcher, the timeout, or an output that
+ * nobody takes any more. */
 #ifndef SX_CLI_RUN_JOB_H
 #define SX_CLI_RUN_JOB_H
 

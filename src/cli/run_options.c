@@ -208,6 +208,19 @@ static bool set_tag_output(struct sx_run_options *options, const char *value, ch
     return true;
 }
 
+static bool set_on_failure(struct sx_run_options *options, const char *value, char *message)
+{
+    if (strcmp(value, "abort") == 0) {
+        options->on_failure = SX_RUN_ON_FAILURE_ABORT;
+    } else if (strcmp(value, "notify") == 0) {
+        options->on_failure = SX_RUN_ON_FAILURE_NOTIFY;
+    } else {
+        return refuse(message, "--on-failure wants abort (end the job when a rank fails) or notify "
+                      "(tell the others, which go on), not '%.80s'", value);
+    }
+    return true;
+}
+
 static bool is_word(const char *text, size_t len, const char *word)
 {
     return strlen(word) == len && strncmp(text, word, len) == 0;
@@ -261,6 +274,7 @@ static const struct option_row {
     { "--pset", true, true, set_pset },
     { "--map-by", true, false, set_map },
     { "--bind-to", true, false, set_bind },
+    { "--on-failure", true, false, set_on_failure },
     { "--timeout", true, false, set_timeout },
     { "--stdin", true, false, set_stdin },
     { "--tag-output", false, false, set_tag_output },

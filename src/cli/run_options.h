@@ -36,6 +36,11 @@ enum sx_run_stdin {
     SX_RUN_STDIN_NONE,
 };
 
+enum sx_run_on_failure {
+    SX_RUN_ON_FAILURE_ABORT = 0, /* of one rank: the job ends */
+    SX_RUN_ON_FAILURE_NOTIFY,    /* the others are told and go on */
+};
+
 /* One program and what is said about it alone; the words are borrowed from argv. */
 struct sx_run_app {
     uint32_t first_rank, rank_count;
@@ -56,6 +61,7 @@ struct sx_run_options {
     uint32_t stdin_rank;
     bool tag_output;
     bool display_map, display_bindings;
+    enum sx_run_on_failure on_failure;
     uint64_t timeout_ns;  /* 0: none */
     bool help, version;   /* asked for: nothing else is checked */
 };

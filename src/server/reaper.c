@@ -12,16 +12,10 @@
  * execve, fires the word too and is told apart by the same question. */
 #include "server/reaper.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/exiting.h"
 #include "base/status.h"
 #include "server/cleanup.h"
 #include "server/collective.h"
@@ -33,53 +27,6 @@
 
 #define SX_DEATH_CHECK_MAX 12u           /* 0.1 ms doubling: 0.4 s in all, then the pidfd decides */
 #define SX_DEATH_CHECK_FIRST_NS UINT64_C(100000)
-#define SX_THREAD_EXITING 0x4u           /* PF_EXITING in field 9 of /proc/PID/stat */
-
-/* Return: whether the kernel says that this thread is on its way out. */
-static bool thread_is_exiting(const char *stat_path)
-{
-    FILE *file = fopen(stat_path, "re");
-    char line[512];
-    char state = 0;
-    unsigned flags = 0;
-    bool exiting = true;
-
-    if (file == NULL) { /* gone already; or we are short of descriptors, which says nothing of it */
-        return errno == ENOENT || errno == ESRCH;
-    }
-    if (fgets(line, sizeof(line), file) != NULL) {
-        const char *after = strrchr(line, ')'); /* the name before it may hold anything */
-
-        exiting = after == NULL ||
-                  sscanf(after + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2 ||
-                  state == 'Z' || state == 'X' || (flags & SX_THREAD_EXITING) != 0;
-    }
-    fclose(file);
-    return exiting;
-}
-
-/* Return: whether all threads of @pid are.  @pid cannot have been reused: its pidfd is silent. */
-static bool process_is_exiting(pid_t pid)
-{
-    char path[300];
-    bool exiting = true;
-    struct dirent *entry;
-
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    DIR *threads = opendir(path);
-
-    if (threads == NULL) {
-        return errno == ENOENT && access("/proc/self/task", X_OK) == 0; /* else: not known */
-    }
-    while (exiting && (entry = readdir(threads)) != NULL) {
-        if (entry->d_name[0] != '.') {
-            snprintf(path, sizeof(path), "/proc/%d/task/%.20s/stat", (int)pid, entry->d_name);
-            exiting = thread_is_exiting(path);
-        }
-    }
-    closedir(threads);
-    return exiting;
-}
 
 /* The kernel says that it is gone.  What it had submitted before it died still counts. */
 static void client_died(struct sx_server *server, struct sx_client *client)
@@ -101,7 +48,7 @@ static void check_death(void *arg, uint64_t now_ns)
     if (client->state != SX_CLIENT_CONNECTED) {
         return; /* it has given the word back with its good-bye */
     }
-    if (peer->pid > 0 && process_is_exiting(peer->pid)) {
+    if (peer->pid > 0 && sx_process_is_exiting(peer->pid)) {
         client_died(server, client);
         return;
     }

@@ -2,11 +2,22 @@
 /* Copyright (c) 2026 The shmix authors */
 /* rank.c - a rank for the scripts of this folder: the first argument says what it does.
  *
- *   apps    say what it knows of its application and of all others, a line each */
+ *   apps          say what it knows of its application and of all others, a line each
+ *   survive HOW   rank 1 ends by HOW (kill, exit, leave); the others hear of it and go on
+ *   fence         say what a fence of the job returns
+ *   abort RANK... rank 0 aborts these; the others but those meet in a fence
+ *   kill          be killed as a client
+ *   wait          as a client for ever, without hearing SIGTERM */
 #include <pmix.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define RANKS_MAX 16
 
 static pmix_proc_t me;
 
@@ -100,6 +111,131 @@ static int apps(void)
     return 0;
 }
 
+/* ---- failures -------------------------------------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t heard = PTHREAD_COND_INITIALIZER;
+static bool lost, told; /* of rank 1: the connection is lost; how it ended */
+static pmix_status_t told_code;
+static int told_exit = -1;
+
+static void on_failure(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                       pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                       pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    bool of_rank_1 = false;
+
+    (void)id;
+    (void)source;
+    (void)results;
+    (void)nresults;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < ninfo; i++) {
+        if (strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) == 0) {
+            of_rank_1 = info[i].value.type == PMIX_PROC && info[i].value.data.proc->rank == 1 &&
+                        strcmp(info[i].value.data.proc->nspace, me.nspace) == 0;
+        } else if (strcmp(info[i].key, PMIX_EXIT_CODE) == 0) {
+            told_exit = info[i].value.data.integer;
+        }
+    }
+    if (of_rank_1 && status == PMIX_ERR_LOST_CONNECTION) {
+        lost = true;
+    } else if (of_rank_1) {
+        told = true;
+        told_code = status;
+    }
+    pthread_cond_broadcast(&heard);
+    pthread_mutex_unlock(&lock);
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+/* A fence of all ranks but those in @left_out. */
+static void fence_without(const bool *left_out)
+{
+    const pmix_proc_t all = job();
+    pmix_proc_t procs[RANKS_MAX];
+    pmix_value_t *value = NULL;
+    size_t count = 0;
+
+    must(PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &value), PMIX_JOB_SIZE);
+    for (uint32_t rank = 0; rank < value->data.uint32 && rank < RANKS_MAX; rank++) {
+        if (!left_out[rank]) {
+            procs[count] = me;
+            procs[count++].rank = rank;
+        }
+    }
+    PMIX_VALUE_RELEASE(value);
+    must(PMIx_Fence(procs, count, NULL, 0), "a fence of those who are left");
+}
+
+static int survive(const char *how)
+{
+    static const bool rank_1[RANKS_MAX] = { [1] = true };
+    pmix_status_t codes[] = { PMIX_ERR_LOST_CONNECTION, PMIX_ERR_PROC_ABORTED_BY_SIG,
+                              PMIX_ERR_EXIT_NONZERO_TERM, PMIX_ERR_PROC_TERM_WO_SYNC };
+    const pmix_status_t id = PMIx_Register_event_handler(
+        codes, sizeof(codes) / sizeof(codes[0]), NULL, 0, on_failure, NULL, NULL);
+
+    must(id < 0 ? id : PMIX_SUCCESS, "a handler");
+    must(PMIx_Fence(NULL, 0, NULL, 0), "the first fence");
+    if (me.rank == 1) {
+        if (strcmp(how, "kill") == 0) {
+            kill(getpid(), SIGKILL);
+        }
+        _exit(strcmp(how, "exit") == 0 ? 5 : 0);
+    }
+    pthread_mutex_lock(&lock);
+    while (!lost || !told) {
+        pthread_cond_wait(&heard, &lock);
+    }
+    pthread_mutex_unlock(&lock);
+    if (PMIx_Fence(NULL, 0, NULL, 0) != PMIX_ERR_LOST_CONNECTION) {
+        printf("rank %u: a fence of all ended without the lost rank\n", me.rank);
+        return 1;
+    }
+    fence_without(rank_1);
+    printf("rank %u: heard %s, exit code %d\n", me.rank, PMIx_Error_string(told_code), told_exit);
+    return 0;
+}
+
+static int abort_some(char **ranks, int count)
+{
+    bool named[RANKS_MAX] = { false };
+    pmix_proc_t procs[RANKS_MAX];
+    pmix_status_t status;
+
+    for (int i = 0; i < count && i < RANKS_MAX; i++) {
+        procs[i] = me;
+        procs[i].rank = (pmix_rank_t)strtoul(ranks[i], NULL, 10);
+        if (procs[i].rank < RANKS_MAX) {
+            named[procs[i].rank] = true;
+        }
+    }
+    must(PMIx_Fence(NULL, 0, NULL, 0), "the first fence");
+    if (me.rank == 0) {
+        status = PMIx_Abort(7, "not needed", procs, (size_t)count);
+        printf("abort: %s\n", PMIx_Error_string(status));
+        fflush(stdout);
+        if (status != PMIX_SUCCESS) {
+            memset(named, 0, sizeof(named));
+        }
+    }
+    while (named[me.rank]) {
+        pause();
+    }
+    if (procs[0].rank < RANKS_MAX) {
+        fence_without(named);
+    }
+    printf("rank %u goes on\n", me.rank);
+    return 0;
+}
+
+static int fence(void)
+{
+    printf("rank %u: %s\n", me.rank, PMIx_Error_string(PMIx_Fence(NULL, 0, NULL, 0)));
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -108,6 +244,19 @@ int main(int argc, char **argv)
     must(PMIx_Init(&me, NULL, 0), "PMIx_Init");
     if (strcmp(what, "apps") == 0) {
         code = apps();
+    } else if (strcmp(what, "survive") == 0) {
+        code = survive(argc > 2 ? argv[2] : "");
+    } else if (strcmp(what, "fence") == 0) {
+        code = fence();
+    } else if (strcmp(what, "abort") == 0) {
+        code = abort_some(argv + 2, argc - 2);
+    } else if (strcmp(what, "kill") == 0) {
+        kill(getpid(), SIGKILL);
+    }
+    while (strcmp(what, "wait") == 0) {
+        signal(SIGTERM, SIG_IGN);
+        must(PMIx_Fence(NULL, 0, NULL, 0), "the first fence");
+        pause();
     }
     must(PMIx_Finalize(NULL, 0), "PMIx_Finalize");
     return code;

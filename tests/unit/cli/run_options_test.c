@@ -38,6 +38,8 @@ static const struct {
     { { "--display", "map,", "x", NULL }, { "map and bindings", "'map,'" } },
     { { "--display-map", "x", NULL }, { "'--display-map'", "'--display map'" } },
     { { "--report-bindings", "x", NULL }, { "'--display bindings'" } },
+    { { "--on-failure", "ignore", "x", NULL }, { "abort", "notify", "'ignore'" } },
+    { { "-K", "x", NULL }, { "'--on-failure'" } },
     { { "--map-by=", "x", NULL }, { "--map-by knows", "''" } },
     { { "--env", "NOT_SET_ANYWHERE_1", "x", NULL }, { "NOT_SET_ANYWHERE_1", "not set" } },
     { { "--env", "=x", "x", NULL }, { "NAME=VALUE" } },
@@ -95,7 +97,8 @@ Test(run_options, refuses_what_it_cannot_honour_and_names_it)
 Test(run_options, takes_every_option_in_every_form)
 {
     char *argv[] = { "-n4", "--bind-to=numa", "--env", "A=b=c", "--env=HOME", "--wdir", "/tmp",
-                     "--pset=ocean", "--display=bind,map", "--timeout=1.5", "--tag-output", "--stdin", "3", "prog", "-n", "x", NULL };
+                     "--pset=ocean", "--display=bind,map",
+                     "--on-failure=notify", "--timeout=1.5", "--tag-output", "--stdin", "3", "prog", "-n", "x", NULL };
     char message[SX_RUN_MESSAGE_MAX] = "";
     struct sx_run_options options;
 
@@ -109,6 +112,7 @@ Test(run_options, takes_every_option_in_every_form)
     cr_expect_str_eq(options.apps[0].env[1], "HOME");
     cr_expect_str_eq(options.apps[0].wdir, "/tmp");
     cr_expect_str_eq(options.apps[0].pset, "ocean");
+    cr_expect_eq(options.on_failure, SX_RUN_ON_FAILURE_NOTIFY);
     cr_expect_eq(options.timeout_ns, UINT64_C(1500000000));
     cr_expect(options.tag_output && options.display_map && options.display_bindings);
     cr_expect_eq(options.stdin_mode, SX_RUN_STDIN_RANK);
