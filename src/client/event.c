@@ -23,7 +23,6 @@
 #include "ring/record.h"
 
 #define SX_CODE_COUNT_MAX 65536u
-#define SX_EVENT_CLASSES 0xfffeu /* of event codes: 1 to 15 */
 
 /* What a handler asked for, to take it back from the server. */
 struct registered {
@@ -193,7 +192,8 @@ uint64_t sx_event_published(void)
 /* From now on the ring's events of @codes are taken in.  Return: the newest one so far. */
 static uint64_t classes_open_locked(struct sx_process *p, const pmix_status_t *codes, size_t ncodes)
 {
-    uint32_t classes = ncodes == 0 ? SX_EVENT_CLASSES : 0;
+    uint32_t classes = (ncodes == 0 ? SX_CLASSES_OF_CODES : 0) |
+                       1u << SX_CLASS_OF_RANK(p->self.rank); /* those for this process alone */
 
     for (size_t i = 0; i < ncodes; i++) {
         classes |= 1u << SX_CLASS_OF_CODE(codes[i]);

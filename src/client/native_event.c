@@ -58,7 +58,8 @@ static shmix_events_t *reader_new(const pmix_status_t *codes, size_t ncodes)
         return NULL;
     }
     sx_list_init(&reader->node);
-    reader->classes = ncodes == 0 ? SX_CLASSES_OF_EVENTS : 0;
+    reader->classes = (ncodes == 0 ? SX_CLASSES_OF_CODES : 0) |
+                      1u << SX_CLASS_OF_RANK(sx_process.self.rank);
     reader->code_count = ncodes;
     if (ncodes != 0) {
         reader->codes = (pmix_status_t *)(void *)(reader + 1);
@@ -561,7 +562,7 @@ static void reader_sleep_prepare(struct reader_sleep *sleep, const shmix_events_
     if (!sx_bell_has_waitv()) {
         door_watch(sleep, &p->ring.header->any);
     }
-    for (uint32_t i = 1; sx_bell_has_waitv() && i < SX_RING_CLASS_MAX / 2; i++) {
+    for (uint32_t i = 1; sx_bell_has_waitv() && i < SX_RING_CLASS_MAX; i++) {
         if ((reader->classes >> i & 1) != 0) {
             door_watch(sleep, &p->ring.header->doors[i]);
         }

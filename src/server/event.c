@@ -89,6 +89,20 @@ void sx_events_deinit(struct sx_server *server)
 
 /* ---- into one namespace -------------------------------------------------------------------- */
 
+/* An event for one process wakes by its target: the others need not even look. */
+static uint32_t class_of(const struct sx_event_block *block, const struct sx_event *head)
+{
+    uint32_t rank;
+
+    if (head->range == PMIX_RANGE_CUSTOM && head->target_count == 1) {
+        memcpy(&rank, block->bytes + block->target_off, sizeof(rank));
+        if (rank != PMIX_RANK_WILDCARD) {
+            return SX_CLASS_OF_RANK(rank);
+        }
+    }
+    return SX_CLASS_OF_CODE(head->code);
+}
+
 /* Return: the number of the record. */
 static uint64_t ring_publish(struct sx_nspace *nspace, struct sx_event_block *block,
                              uint64_t number)
@@ -96,7 +110,7 @@ static uint64_t ring_publish(struct sx_nspace *nspace, struct sx_event_block *bl
     struct sx_event head = *sx_event_block_head(block);
     const bool fits =
         block->size <= SX_RING_RECORD_MAX - (uint32_t)sizeof(struct sx_record_header);
-    const uint32_t class_index = SX_CLASS_OF_CODE(head.code);
+    const uint32_t class_index = class_of(block, &head);
     const struct iovec iov[2] = {
         { .iov_base = &head, .iov_len = sizeof(head) },
         { .iov_base = block->bytes + sizeof(head), .iov_len = block->size - sizeof(head) },
