@@ -24,9 +24,9 @@ struct sx_chain {
     bool is_over;   /* then there is no next one */
     bool forgotten; /* to be freed when it returns */
     uintptr_t ticket;       /* what that handler was given, and no other one ever */
-    pmix_info_t *infos;    /* the event's, then room for name and object of the one that runs */
-    size_t event_info_count;
-    char name[PMIX_MAX_KEYLEN + 1]; /* of the one that runs */
+    pmix_info_t *infos;    /* the event's, then name and object of the one that runs */
+    size_t event_info_count, info_room;
+    char *name; /* of the one that runs; NULL: it has none */
     struct sx_results results;
 };
 
@@ -49,6 +49,7 @@ static void chain_end(struct sx_chain *chain)
         sx_handlers_release(options.handlers, chain->matches[i]);
     }
     free(chain->matches);
+    free(chain->name);
     sx_elements_destruct(chain->infos, chain->event_info_count, PMIX_INFO);
     free(chain->infos);
     sx_results_deinit(&chain->results);
@@ -68,27 +69,22 @@ static void chain_post(struct sx_chain *chain)
 pmix_status_t sx_chain_start(const struct sx_chain_options *options)
 {
     struct sx_chain *chain = calloc(1, sizeof(*chain));
-    pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
 
     if (chain == NULL) {
-        return rc;
+        sx_elements_destruct(options->info, options->ninfo, PMIX_INFO);
+        free(options->info);
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
     sx_list_init(&chain->waiting);
     chain->options = *options;
     chain->source = *options->facts.source;
     chain->options.facts.affected = NULL;
     chain->options.facts.affected_count = 0;
-    chain->infos = calloc(options->ninfo + 2, sizeof(*chain->infos));
-    if (chain->infos != NULL) {
-        rc = options->ninfo == 0 ? PMIX_SUCCESS
-                                 : sx_elements_copy(chain->infos, options->info, options->ninfo,
-                                                    PMIX_INFO);
-    }
-    if (rc == PMIX_SUCCESS) {
-        chain->event_info_count = options->ninfo;
-        rc = sx_handlers_match(options->handlers, &options->facts, &chain->matches,
-                               &chain->match_count);
-    }
+    chain->infos = options->info;
+    chain->event_info_count = chain->info_room = options->ninfo;
+    const pmix_status_t rc = sx_handlers_match(options->handlers, &options->facts,
+                                               &chain->matches, &chain->match_count);
+
     if (rc != PMIX_SUCCESS) {
         chain->options.ended = NULL; /* the caller knows by the status */
         chain_end(chain);
@@ -213,7 +209,7 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
         return;
     }
     if (status != PMIX_EVENT_ACTION_COMPLETE) {
-        sx_results_add(&chain->results, chain->name, status, results,
+        sx_results_add(&chain->results, chain->name != NULL ? chain->name : "", status, results,
                        results == NULL ? 0 : nresults);
     }
     if (cbfunc != NULL) {
@@ -232,14 +228,38 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
     }
 }
 
+/* Room for name and object of the handler, most of which have neither.  Return: false, with a line,
+ * when there is none. */
+static bool infos_room(struct sx_chain *chain)
+{
+    const size_t room = chain->event_info_count + 2;
+    pmix_info_t *infos = chain->infos;
+
+    if (chain->info_room < room) {
+        infos = realloc(chain->infos, room * sizeof(*infos));
+        if (infos == NULL) {
+            sx_log(SX_LOG_ERROR, "an event handler gets neither its name nor its object: memory is "
+                                 "short");
+            return false;
+        }
+        chain->infos = infos;
+        chain->info_room = room;
+    }
+    memset(&infos[chain->event_info_count], 0, 2 * sizeof(*infos));
+    return true;
+}
+
 /* Name and object of the handler, behind the event's own infos. */
 static size_t infos_complete(struct sx_chain *chain, const struct sx_handler_call *call)
 {
     size_t count = chain->event_info_count;
 
-    memset(&chain->infos[count], 0, 2 * sizeof(chain->infos[0]));
-    memcpy(chain->name, call->name, sizeof(chain->name));
-    if (call->name[0] != '\0') {
+    free(chain->name);
+    chain->name = call->name[0] != '\0' ? strdup(call->name) : NULL;
+    if ((chain->name == NULL && !call->has_object) || !infos_room(chain)) {
+        return count;
+    }
+    if (chain->name != NULL) {
         memcpy(chain->infos[count].key, PMIX_EVENT_HDLR_NAME, sizeof(PMIX_EVENT_HDLR_NAME));
         chain->infos[count].value.type = PMIX_STRING;
         chain->infos[count++].value.data.string = chain->name;

@@ -18,7 +18,7 @@ struct sx_chain;
 struct sx_chain_options {
     struct sx_handlers *handlers; /* outlives the chain */
     struct sx_event_facts facts;  /* copied; affected only has to last for the call */
-    const pmix_info_t *info;      /* copied deeply */
+    pmix_info_t *info;            /* malloc'ed; the chain's from here, whatever is returned */
     size_t ninfo;
     /* Have sx_chain_step called soon, on the thread that runs handlers; any thread calls it.
      * Return: false when that thread is gone: the chain then ends itself. */

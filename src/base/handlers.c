@@ -580,16 +580,37 @@ static bool wants_level(const struct sx_handler *handler, const struct sx_event_
     return handler->environment_level || !PMIX_SYSTEM_EVENT(event->code);
 }
 
+static bool names(const struct sx_handler *handler, pmix_status_t code)
+{
+    for (size_t i = 0; i < handler->code_count; i++) {
+        if (codes_agree(handler->codes[i], code)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool hears(const struct sx_handler *handler, const void *code)
+{
+    return handler->code_count == 0 || names(handler, *(const pmix_status_t *)code);
+}
+
+bool sx_handlers_hear(struct sx_handlers *handlers, pmix_status_t code)
+{
+    pthread_mutex_lock(&handlers->lock);
+    const bool any = find(handlers, hears, &code) != NULL;
+    pthread_mutex_unlock(&handlers->lock);
+    return any;
+}
+
 static bool wants(const struct sx_handler *handler, const struct sx_event_facts *event)
 {
-    bool named = handler->code_count == 0 && !event->non_default;
+    const bool named =
+        handler->code_count == 0 ? !event->non_default : names(handler, event->code);
 
     if (event->only != NULL ? *event->only != handler->id
                             : event->number != 0 && event->number <= handler->since) {
         return false;
-    }
-    for (size_t i = 0; i < handler->code_count && !named; i++) {
-        named = codes_agree(handler->codes[i], event->code);
     }
     return named && wants_level(handler, event) && wants_source(handler, event) &&
            (handler->affected == NULL || any_meets(handler->affected, handler->affected_count,

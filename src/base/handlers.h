@@ -98,6 +98,9 @@ pmix_status_t sx_handlers_match(struct sx_handlers *handlers, const struct sx_ev
                                 struct sx_handler ***ret_matches, size_t *ret_count);
 void sx_handlers_release(struct sx_handlers *handlers, struct sx_handler *handler);
 
+/* Whether some handler names @code, or names none: false spares the work of a match. */
+bool sx_handlers_hear(struct sx_handlers *handlers, pmix_status_t code);
+
 /* Fill what @handler is to be told of an event of @code, and mark it as running until
  * sx_handlers_returned.  Return: false when it was removed. */
 bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler,

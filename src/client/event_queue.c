@@ -37,12 +37,13 @@ struct sx_event_item {
 
 static struct sx_event_item *item_new(const void *bytes, size_t size)
 {
-    struct sx_event_item *item = calloc(1, sizeof(*item) + size);
+    struct sx_event_item *item = malloc(sizeof(*item) + size);
 
     if (item == NULL) {
         sx_log(SX_LOG_ERROR, "an event is lost: memory is short");
         return NULL;
     }
+    memset(item, 0, sizeof(*item));
     sx_list_init(&item->node);
     item->size = size;
     if (size > 0) {
@@ -274,8 +275,8 @@ static bool item_decode(const struct sx_event_item *item, struct decoded *ret)
     memcpy(ret->source.nspace, at, ret->event.source_len);
     at += padded;
     left -= padded;
-    ret->procs = calloc(procs + 1, sizeof(*ret->procs));
-    return ret->procs != NULL && procs_decode(&at, &left, ret->procs, procs) &&
+    ret->procs = procs > 0 ? calloc(procs, sizeof(*ret->procs)) : NULL;
+    return (ret->procs != NULL || procs == 0) && procs_decode(&at, &left, ret->procs, procs) &&
            ret->event.info_size <= left &&
            (ret->event.info_size == 0 ||
             sx_flat_infos_decode(at, ret->event.info_size, &ret->info, &ret->ninfo) ==
@@ -322,8 +323,13 @@ static bool chain_post(struct sx_chain *chain, void *arg)
 
 static void item_deliver(const struct sx_event_item *item)
 {
+    struct sx_event event;
     struct decoded d;
 
+    memcpy(&event, item->bytes, sizeof(event));
+    if (!sx_handlers_hear(sx_event_handlers(), event.code)) {
+        return; /* one of its class that nobody asked for */
+    }
     if (!item_decode(item, &d)) {
         sx_log(SX_LOG_ERROR, "an event from the server contradicts itself and is dropped");
     } else if (is_for_us(&d)) {
@@ -334,7 +340,7 @@ static void item_deliver(const struct sx_event_item *item)
                        .from_self = memcmp(&d.source, &sx_process.self, sizeof(d.source)) == 0,
                        .non_default = (d.event.flags & SX_EVENT_NON_DEFAULT) != 0,
                        .environment = (d.event.flags & SX_EVENT_ENVIRONMENT) != 0,
-                       .affected = d.procs + d.event.target_count,
+                       .affected = d.procs != NULL ? d.procs + d.event.target_count : NULL,
                        .affected_count = d.event.affected_count,
                        .number = item->is_local ? 0 : d.event.number,
                        .only = item->has_only ? &item->only : NULL },
@@ -342,6 +348,8 @@ static void item_deliver(const struct sx_event_item *item)
             .ninfo = d.ninfo,
             .post = chain_post,
         };
+
+        d.info = NULL; /* the chain's */
         if (sx_chain_start(&options) != PMIX_SUCCESS) {
             sx_log(SX_LOG_ERROR, "an event is lost: memory is short");
         }

@@ -25,6 +25,7 @@
 #include "ring/record.h"
 
 #define SX_RESULTS_SEND_NS (5 * SX_NS_PER_SEC)
+#define SX_PROGRESS_BATCH 64u /* tasks and events between two looks at ring and socket */
 
 /* ---- sleeping ----------------------------------------------------------------------------- */
 
@@ -51,7 +52,7 @@ static void events_watch(struct sx_sleep *sleep)
     if (sleep->ring_door == NULL || !sx_bell_has_waitv()) {
         return; /* `any` tells of them all */
     }
-    for (uint32_t i = 1; i < SX_RING_CLASS_MAX / 2; i++) {
+    for (uint32_t i = 1; i < SX_RING_CLASS_MAX; i++) {
         if ((classes >> i & 1) != 0) {
             sleep->doors[sleep->door_count++] = &p->ring.header->doors[i];
             watch_add(sleep, &p->ring.header->doors[i]);
@@ -380,6 +381,29 @@ pmix_status_t sx_wait_until(bool (*done)(void *arg), void *arg, unsigned yield_c
 
 /* ---- the progress thread ------------------------------------------------------------------ */
 
+/* Some tasks, and events when there is no task.  Return: false when there was nothing to do. */
+static bool run_some(struct sx_process *p, uint64_t generation)
+{
+    for (unsigned i = 0; i < SX_PROGRESS_BATCH; i++) {
+        pthread_mutex_lock(&p->lock);
+        const bool mine = p->thread_generation == generation;
+        struct sx_list *const node = mine ? sx_list_pop(&p->tasks) : NULL;
+        const bool stop = !mine || (node == NULL && p->thread_stop);
+        pthread_mutex_unlock(&p->lock);
+        if (stop) {
+            return true; /* the caller looks again */
+        }
+        if (node != NULL) {
+            struct sx_task *const task = SX_LIST_ENTRY(node, struct sx_task, node);
+
+            task->run(task);
+        } else if (!sx_event_next()) {
+            return i > 0;
+        }
+    }
+    return true;
+}
+
 static void *progress_main(void *arg)
 {
     struct sx_process *const p = &sx_process;
@@ -397,17 +421,12 @@ static void *progress_main(void *arg)
             return NULL; /* stopped by its own callback; another one may run already */
         }
         pump_locked(p);
-        struct sx_list *const node = sx_list_pop(&p->tasks);
-        const bool stop = node == NULL && p->thread_stop;
+        const bool stop = sx_list_empty(&p->tasks) && p->thread_stop;
         pthread_mutex_unlock(&p->lock);
         if (stop) {
             return NULL;
         }
-        if (node != NULL) {
-            struct sx_task *const task = SX_LIST_ENTRY(node, struct sx_task, node);
-
-            task->run(task);
-        } else if (!sx_event_next()) {
+        if (!run_some(p, generation)) {
             (void)sleep_until(&sleep, SX_DEADLINE_NEVER);
         }
     }
@@ -556,7 +575,9 @@ void sx_task_post(struct sx_task *task)
 
     pthread_mutex_lock(&p->lock);
     sx_task_post_locked(task);
-    sx_local_ring_locked();
+    if (!is_own_thread_locked(p)) { /* it looks again before it sleeps */
+        sx_local_ring_locked();
+    }
     pthread_mutex_unlock(&p->lock);
 }
 

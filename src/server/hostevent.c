@@ -113,6 +113,9 @@ static void deliver(const struct sx_event_block *block, uint64_t number, const s
     if (!block->for_host && !atomic_load(&any_codes)) {
         return;
     }
+    if (!sx_handlers_hear(&table, event->code)) {
+        return; /* most events: they need not be decoded */
+    }
     sx_event_block_source(block, &source);
     rc = sx_event_block_affected(block, &affected, &affected_count);
     if (rc == PMIX_SUCCESS) {
@@ -132,6 +135,7 @@ static void deliver(const struct sx_event_block *block, uint64_t number, const s
             .only = only,
         };
         rc = sx_chain_start(&options);
+        info = NULL; /* the chain's */
     }
     if (rc != PMIX_SUCCESS) {
         sx_log(SX_LOG_ERROR, "an event of code %d does not reach the host: memory is short",

@@ -57,15 +57,19 @@ static void run(void)
 static void publish_infos(pmix_status_t code, const pmix_info_t info[], size_t ninfo)
 {
     const pmix_proc_t source = { .nspace = "job", .rank = 1 };
+    pmix_info_t *const copy = ninfo > 0 ? calloc(ninfo, sizeof(*copy)) : NULL;
     const struct sx_chain_options options = {
         .handlers = &table,
         .facts = { .code = code, .source = &source },
-        .info = info,
+        .info = copy,
         .ninfo = ninfo,
         .post = post,
         .ended = ended,
     };
 
+    if (ninfo > 0) {
+        cr_assert_eq(sx_elements_copy(copy, info, ninfo, PMIX_INFO), PMIX_SUCCESS);
+    }
     cr_assert_eq(sx_chain_start(&options), PMIX_SUCCESS);
 }
 
