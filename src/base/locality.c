@@ -9,12 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/opaque.h"
 #include "base/util.h"
 
-#define SOURCE_LEN (sizeof(SX_LOCALITY_SOURCE) - 1)
 #define TAG_LEN 2
 #define INDEX_MAX 100000000u /* far above any machine, far below an overflow */
 
@@ -32,12 +30,6 @@ static const struct {
     { "CR", HWLOC_OBJ_CORE, PMIX_LOCALITY_SHARE_CORE },
     { "HT", HWLOC_OBJ_PU, PMIX_LOCALITY_SHARE_HWTHREAD },
 };
-
-bool sx_locality_source_is_hwloc(const char *source)
-{
-    return source != NULL && strncasecmp(source, SX_LOCALITY_SOURCE, SOURCE_LEN) == 0 &&
-           (source[SOURCE_LEN] == '\0' || source[SOURCE_LEN] == ':');
-}
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
@@ -170,7 +162,7 @@ static pmix_status_t source_strip(const char **text)
 {
     const char *const colon = strchr(*text, ':');
 
-    if (colon != NULL && sx_locality_source_is_hwloc(*text)) {
+    if (colon != NULL && sx_opaque_is_hwloc(*text)) {
         *text = colon + 1;
         return PMIX_SUCCESS;
     }
@@ -258,7 +250,7 @@ pmix_status_t sx_locality_cpuset_read(const char *text, pmix_cpuset_t *ret_cpuse
     if (rc != PMIX_SUCCESS || is_nothing) {
         return rc != PMIX_SUCCESS ? rc : PMIX_ERR_BAD_PARAM;
     }
-    cpuset.source = strdup(SX_LOCALITY_SOURCE);
+    cpuset.source = strdup(SX_OPAQUE_HWLOC);
     if (cpuset.source == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -278,14 +270,14 @@ pmix_status_t sx_locality_cpuset_write(const pmix_cpuset_t *cpuset, char **ret_t
     if (cpuset->source == NULL || cpuset->bitmap == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
-    if (!sx_locality_source_is_hwloc(cpuset->source)) {
+    if (!sx_opaque_is_hwloc(cpuset->source)) {
         return PMIX_ERR_NOT_SUPPORTED;
     }
     const pmix_status_t rc = sx_opaque_text(cpuset, PMIX_PROC_CPUSET, &list);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    const int len = asprintf(&text, "%s:%s", SX_LOCALITY_SOURCE, list);
+    const int len = asprintf(&text, "%s:%s", SX_OPAQUE_HWLOC, list);
     free(list);
     if (len < 0) {
         return PMIX_ERR_OUT_OF_RESOURCE;

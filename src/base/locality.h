@@ -15,12 +15,6 @@
 
 #include <pmix_common.h>
 
-/* The source under which hwloc's bitmaps and texts go. */
-#define SX_LOCALITY_SOURCE "hwloc"
-
-/* True for "hwloc" and "hwloc:VERSION". */
-bool sx_locality_source_is_hwloc(const char *source);
-
 /* Write what @cpuset touches in @topology, without the source; levels that it does not touch or
  * the machine does not have are left out.  *ret_text is malloc'ed.
  * Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */

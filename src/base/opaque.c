@@ -5,16 +5,19 @@
 
 #define XXH_INLINE_ALL
 #include <hwloc.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <xxhash.h>
 
-/* Sources carry a version, as in "hwloc:2.9.0". */
-static bool is_hwloc(const char *source)
+#include "base/topology.h"
+
+bool sx_opaque_is_hwloc(const char *source)
 {
-    return source != NULL && strncasecmp(source, "hwloc", 5) == 0;
+    const size_t len = sizeof(SX_OPAQUE_HWLOC) - 1;
+
+    return source != NULL && strncasecmp(source, SX_OPAQUE_HWLOC, len) == 0 &&
+           (source[len] == '\0' || source[len] == ':');
 }
 
 static pmix_status_t cpuset_copy(pmix_cpuset_t *dst, const pmix_cpuset_t *src)
@@ -22,7 +25,7 @@ static pmix_status_t cpuset_copy(pmix_cpuset_t *dst, const pmix_cpuset_t *src)
     if (src->bitmap == NULL) {
         return PMIX_SUCCESS;
     }
-    if (!is_hwloc(src->source)) {
+    if (!sx_opaque_is_hwloc(src->source)) {
         return PMIX_ERR_NOT_SUPPORTED;
     }
     dst->bitmap = hwloc_bitmap_dup(src->bitmap);
@@ -36,7 +39,7 @@ static pmix_status_t topology_copy(pmix_topology_t *dst, const pmix_topology_t *
     if (src->topology == NULL) {
         return PMIX_SUCCESS;
     }
-    if (!is_hwloc(src->source)) {
+    if (!sx_opaque_is_hwloc(src->source)) {
         return PMIX_ERR_NOT_SUPPORTED;
     }
     if (hwloc_topology_dup(&copy, src->topology) != 0) {
@@ -59,14 +62,14 @@ void sx_opaque_destruct(void *element, pmix_data_type_t type)
     if (type == PMIX_PROC_CPUSET) {
         pmix_cpuset_t *cpuset = element;
 
-        if (is_hwloc(cpuset->source)) {
+        if (sx_opaque_is_hwloc(cpuset->source)) {
             hwloc_bitmap_free(cpuset->bitmap);
             cpuset->bitmap = NULL;
         }
     } else if (type == PMIX_TOPO) {
         pmix_topology_t *topo = element;
 
-        if (is_hwloc(topo->source) && topo->topology != NULL) {
+        if (sx_opaque_is_hwloc(topo->source) && topo->topology != NULL) {
             hwloc_topology_destroy(topo->topology);
             topo->topology = NULL;
         }
@@ -86,29 +89,18 @@ static pmix_status_t cpuset_text(const pmix_cpuset_t *cpuset, char **ret_text)
     return hwloc_bitmap_list_asprintf(ret_text, set) < 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
 }
 
-static pmix_status_t topology_text(const pmix_topology_t *topo, char **ret_text)
-{
-    char *xml;
-    int size;
-
-    if (hwloc_topology_export_xmlbuffer(topo->topology, &xml, &size, 0) != 0) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    *ret_text = strdup(xml);
-    hwloc_free_xmlbuffer(topo->topology, xml);
-    return *ret_text == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
-}
-
 pmix_status_t sx_opaque_text(const void *element, pmix_data_type_t type, char **ret_text)
 {
     const pmix_cpuset_t *cpuset = element;
     const pmix_topology_t *topo = element;
 
     if (type == PMIX_PROC_CPUSET && cpuset->bitmap != NULL) {
-        return is_hwloc(cpuset->source) ? cpuset_text(cpuset, ret_text) : PMIX_ERR_NOT_SUPPORTED;
+        return sx_opaque_is_hwloc(cpuset->source) ? cpuset_text(cpuset, ret_text)
+                                                  : PMIX_ERR_NOT_SUPPORTED;
     }
     if (type == PMIX_TOPO && topo->topology != NULL) {
-        return is_hwloc(topo->source) ? topology_text(topo, ret_text) : PMIX_ERR_NOT_SUPPORTED;
+        return sx_opaque_is_hwloc(topo->source) ? sx_topology_write(topo->topology, ret_text)
+                                                : PMIX_ERR_NOT_SUPPORTED;
     }
     *ret_text = NULL;
     return PMIX_SUCCESS;
@@ -170,28 +162,15 @@ static pmix_status_t cpuset_parse(pmix_cpuset_t *cpuset, const char *text)
     return PMIX_SUCCESS;
 }
 
-/* Everything that is in the XML is kept; whoever exported it has chosen. */
 static pmix_status_t topology_parse(pmix_topology_t *topo, const char *text)
 {
-    const size_t size = strlen(text) + 1;
     hwloc_topology_t made;
+    const pmix_status_t rc = sx_topology_read_any(text, strlen(text) + 1, &made);
 
-    if (size > INT32_MAX) {
-        return PMIX_ERR_UNPACK_FAILURE;
+    if (rc == PMIX_SUCCESS) {
+        topo->topology = made;
     }
-    if (hwloc_topology_init(&made) != 0) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    if (hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
-                                           HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT) != 0 ||
-        hwloc_topology_set_all_types_filter(made, HWLOC_TYPE_FILTER_KEEP_ALL) != 0 ||
-        hwloc_topology_set_xmlbuffer(made, text, (int)size) != 0 ||
-        hwloc_topology_load(made) != 0) {
-        hwloc_topology_destroy(made);
-        return PMIX_ERR_UNPACK_FAILURE;
-    }
-    topo->topology = made;
-    return PMIX_SUCCESS;
+    return rc;
 }
 
 pmix_status_t sx_opaque_parse(void *element, pmix_data_type_t type, const char *text)
@@ -199,10 +178,10 @@ pmix_status_t sx_opaque_parse(void *element, pmix_data_type_t type, const char *
     pmix_cpuset_t *cpuset = element;
     pmix_topology_t *topo = element;
 
-    if (type == PMIX_PROC_CPUSET && is_hwloc(cpuset->source)) {
+    if (type == PMIX_PROC_CPUSET && sx_opaque_is_hwloc(cpuset->source)) {
         return cpuset_parse(cpuset, text);
     }
-    if (type == PMIX_TOPO && is_hwloc(topo->source)) {
+    if (type == PMIX_TOPO && sx_opaque_is_hwloc(topo->source)) {
         return topology_parse(topo, text);
     }
     return PMIX_ERR_UNPACK_FAILURE;

@@ -10,10 +10,15 @@
 #ifndef SX_BASE_OPAQUE_H
 #define SX_BASE_OPAQUE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <pmix_common.h>
+
+/* The source of hwloc's objects, which may go on with ":VERSION". */
+#define SX_OPAQUE_HWLOC "hwloc"
+bool sx_opaque_is_hwloc(const char *source);
 
 /* Processors in the text of a cpuset are numbered below this, so that a short text cannot ask for
  * much memory: 8 times what Linux can be built for. */

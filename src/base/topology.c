@@ -45,7 +45,10 @@ pmix_status_t sx_topology_discover(hwloc_topology_t *ret_topology)
     return PMIX_SUCCESS;
 }
 
-pmix_status_t sx_topology_read(const char *xml, size_t size_bytes, hwloc_topology_t *ret_topology)
+static pmix_status_t xml_load(const char *xml, size_t size_bytes, unsigned long flags,
+                              int (*filter)(hwloc_topology_t topology,
+                                            enum hwloc_type_filter_e kept),
+                              enum hwloc_type_filter_e kept, hwloc_topology_t *ret_topology)
 {
     hwloc_topology_t topology;
 
@@ -55,9 +58,7 @@ pmix_status_t sx_topology_read(const char *xml, size_t size_bytes, hwloc_topolog
     if (hwloc_topology_init(&topology) != 0) {
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "hwloc does not start on this machine");
     }
-    /* It describes the machine that we run on, so binding by it has to work. */
-    if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM) != 0 ||
-        hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) != 0 ||
+    if (hwloc_topology_set_flags(topology, flags) != 0 || filter(topology, kept) != 0 ||
         hwloc_topology_set_xmlbuffer(topology, xml, (int)size_bytes) != 0 ||
         hwloc_topology_load(topology) != 0) {
         hwloc_topology_destroy(topology);
@@ -65,6 +66,24 @@ pmix_status_t sx_topology_read(const char *xml, size_t size_bytes, hwloc_topolog
     }
     *ret_topology = topology;
     return PMIX_SUCCESS;
+}
+
+/* It describes the machine that we run on, so binding by it has to work. */
+pmix_status_t sx_topology_read(const char *xml, size_t size_bytes, hwloc_topology_t *ret_topology)
+{
+    return xml_load(xml, size_bytes, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM,
+                    hwloc_topology_set_io_types_filter, HWLOC_TYPE_FILTER_KEEP_IMPORTANT,
+                    ret_topology);
+}
+
+/* Everything that is in the XML is kept; whoever exported it has chosen. */
+pmix_status_t sx_topology_read_any(const char *xml, size_t size_bytes,
+                                   hwloc_topology_t *ret_topology)
+{
+    return xml_load(xml, size_bytes,
+                    HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT,
+                    hwloc_topology_set_all_types_filter, HWLOC_TYPE_FILTER_KEEP_ALL,
+                    ret_topology);
 }
 
 pmix_status_t sx_topology_write(hwloc_topology_t topology, char **ret_xml)

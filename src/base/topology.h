@@ -23,6 +23,10 @@ pmix_status_t sx_topology_discover(hwloc_topology_t *ret_topology);
 pmix_status_t sx_topology_read(const char *xml, size_t size_bytes,
                                hwloc_topology_t *ret_topology);
 
+/* The same for a description of any machine, with all that is in it. */
+pmix_status_t sx_topology_read_any(const char *xml, size_t size_bytes,
+                                   hwloc_topology_t *ret_topology);
+
 /* Write @topology as XML of hwloc 2, malloc'ed.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_topology_write(hwloc_topology_t topology, char **ret_xml);
 

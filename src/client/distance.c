@@ -14,7 +14,7 @@
 
 #include <pmix.h>
 
-#include "base/locality.h"
+#include "base/opaque.h"
 #include "base/status.h"
 #include "base/util.h"
 #include "base/value.h"
@@ -180,7 +180,7 @@ static pmix_status_t question_open(struct question *question, const pmix_topolog
 
     if (topo != NULL && topo->topology != NULL) {
         /* A program may bring a hwloc whose structures are not the ones we know. */
-        if (!sx_locality_source_is_hwloc(topo->source) ||
+        if (!sx_opaque_is_hwloc(topo->source) ||
             hwloc_topology_abi_check(topo->topology) != 0) {
             return PMIX_ERR_NOT_SUPPORTED;
         }
@@ -191,7 +191,7 @@ static pmix_status_t question_open(struct question *question, const pmix_topolog
     }
     if (rc == PMIX_SUCCESS && cpuset != NULL && cpuset->bitmap != NULL) {
         question->cpuset = cpuset->bitmap;
-        return sx_locality_source_is_hwloc(cpuset->source) ? rc : PMIX_ERR_NOT_SUPPORTED;
+        return sx_opaque_is_hwloc(cpuset->source) ? rc : PMIX_ERR_NOT_SUPPORTED;
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_topology_binding(PMIX_CPUBIND_PROCESS, &question->own_cpuset);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/locality.h"
+#include "base/opaque.h"
 #include "base/role.h"
 #include "base/status.h"
 #include "base/topology.h"
@@ -94,7 +95,7 @@ static char *source_new(void)
 {
     const unsigned version = hwloc_get_api_version();
     char *text;
-    const int len = asprintf(&text, "%s:%u.%u.%u", SX_LOCALITY_SOURCE, version >> 16,
+    const int len = asprintf(&text, "%s:%u.%u.%u", SX_OPAQUE_HWLOC, version >> 16,
                              version >> 8 & 0xff, version & 0xff);
 
     return len < 0 ? NULL : text;
@@ -107,7 +108,7 @@ pmix_status_t PMIx_Load_topology(pmix_topology_t *topo)
     if (topo == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
-    if (topo->source != NULL && !sx_locality_source_is_hwloc(topo->source)) {
+    if (topo->source != NULL && !sx_opaque_is_hwloc(topo->source)) {
         return PMIX_ERR_NOT_SUPPORTED;
     }
     const pmix_status_t rc = sx_topology_open(&made);
@@ -203,7 +204,7 @@ pmix_status_t PMIx_Get_cpuset(pmix_cpuset_t *cpuset, pmix_bind_envelope_t ref)
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    char *const source = strdup(SX_LOCALITY_SOURCE);
+    char *const source = strdup(SX_OPAQUE_HWLOC);
     if (source == NULL) {
         hwloc_bitmap_free(bitmap);
         return PMIX_ERR_OUT_OF_RESOURCE;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/locality.h"
+#include "base/opaque.h"
 #include "base/status.h"
 #include "base/topology.h"
 #include "base/util.h"
@@ -54,7 +55,7 @@ static pmix_status_t given_find(const pmix_info_t info[], size_t ninfo, hwloc_to
         }
         const pmix_topology_t *const topo = sourced->value.data.ptr;
 
-        if (topo != NULL && sx_locality_source_is_hwloc(topo->source)) {
+        if (topo != NULL && sx_opaque_is_hwloc(topo->source)) {
             *ret = topo->topology;
         }
     } else if (raw != NULL) {
@@ -200,7 +201,7 @@ pmix_status_t PMIx_server_generate_locality_string(const pmix_cpuset_t *cpuset, 
     if (cpuset == NULL || cpuset->source == NULL || cpuset->bitmap == NULL || locality == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
-    if (!sx_locality_source_is_hwloc(cpuset->source)) {
+    if (!sx_opaque_is_hwloc(cpuset->source)) {
         return PMIX_ERR_NOT_SUPPORTED;
     }
     if (sx_server_get() == NULL) {
@@ -216,7 +217,7 @@ pmix_status_t PMIx_server_generate_locality_string(const pmix_cpuset_t *cpuset, 
         return rc;
     }
     char *whole;
-    const int len = asprintf(&whole, "%s:%s", SX_LOCALITY_SOURCE, places);
+    const int len = asprintf(&whole, "%s:%s", SX_OPAQUE_HWLOC, places);
 
     free(places);
     if (len < 0) {
