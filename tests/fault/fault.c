@@ -557,6 +557,11 @@ uint64_t fault_memory_kib(pid_t pid)
     return sum;
 }
 
+bool fault_is_sanitized(void)
+{
+    return UNDER_SANITIZER;
+}
+
 uint64_t fault_memory_slack_kib(void)
 {
     return UNDER_SANITIZER ? 512u << 10 : 4u << 10;

@@ -153,6 +153,8 @@ uint64_t fault_memory_kib(pid_t pid); /* anonymous and shared pages */
 bool fault_sleeps(pid_t pid);
 /* Processes that map a segment whose name contains @name. */
 unsigned fault_segment_holders(const char *name);
+/* Under a sanitizer everything takes some ten times as long. */
+bool fault_is_sanitized(void);
 /* How much fault_memory_kib may differ: sanitizers keep freed memory. */
 uint64_t fault_memory_slack_kib(void);
 
