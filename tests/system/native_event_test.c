@@ -339,10 +339,11 @@ static int a_reader_ends_with_the_process_it_reads_for(int rank)
 static atomic_ulong allocations;
 
 #if !SANITIZED
+#define SEEN_BY_ALL __attribute__((visibility("default")))
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
-void *malloc(size_t size);
-void *calloc(size_t count, size_t size);
+SEEN_BY_ALL void *malloc(size_t size);
+SEEN_BY_ALL void *calloc(size_t count, size_t size);
 
 void *malloc(size_t size)
 {

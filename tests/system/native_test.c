@@ -240,12 +240,13 @@ static int another_job_is_read_too(int rank)
 static atomic_ulong allocations;
 
 #if !SANITIZED
+#define SEEN_BY_ALL __attribute__((visibility("default")))
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *at, size_t size);
-void *malloc(size_t size);
-void *calloc(size_t count, size_t size);
-void *realloc(void *at, size_t size);
+SEEN_BY_ALL void *malloc(size_t size);
+SEEN_BY_ALL void *calloc(size_t count, size_t size);
+SEEN_BY_ALL void *realloc(void *at, size_t size);
 
 void *malloc(size_t size)
 {
