@@ -249,8 +249,17 @@ PMIX_EXPORT pmix_status_t shmix_event_target(const shmix_event_t *event, size_t 
 
 /* ---- Waiting ---------------------------------------------------------------------------------- */
 
-/* A descriptor for poll(2) that becomes readable when something has arrived.
- * Return: PMIX_ERR_NOT_SUPPORTED: the server wakes sleepers by futex only. */
+/* A descriptor for poll(2), select(2) and epoll(7), readable when there is something to do: for
+ * callbacks with PMIX_EXTERNAL_PROGRESS, and for the open readers of events (of their codes).  When
+ * it is, call PMIx_Progress and read each reader until PMIX_ERR_NOT_FOUND; then it is quiet again.
+ * It is readable from the start, so a program that looks whenever it is misses nothing; at times
+ * there is nothing to be found.  The server writes to it at most once between two such looks, and
+ * never for a process that has not asked for it.
+ *
+ * One a process; it is the library's, which closes it in PMIx_Finalize: do not read, write or close
+ * it, and take it out of a set before.  Any thread; not from a callback.  A forked child has none.
+ * Return: PMIX_ERR_LOST_CONNECTION and other errors of a request; PMIX_ERR_OUT_OF_RESOURCE when
+ * there are no descriptors left. */
 PMIX_EXPORT pmix_status_t shmix_fd(int *ret_fd);
 
 #ifdef __cplusplus

@@ -147,9 +147,6 @@ SX_UNSUPPORTED(PMIx_tool_get_servers, pmix_proc_t **servers, size_t *nservers)
 SX_UNSUPPORTED(PMIx_tool_set_server, const pmix_proc_t *server, pmix_info_t *info, size_t ninfo)
 SX_UNSUPPORTED(PMIx_tool_set_server_module, pmix_server_module_t *module)
 
-/* A descriptor to poll: the server wakes sleepers by futex only. */
-SX_UNSUPPORTED(shmix_fd, int *ret_fd)
-
 /* Functions without a status, which answer with the word that promises nothing. */
 bool PMIx_tool_is_connected(void)
 {

@@ -30,6 +30,7 @@
 #include "client/put.h"
 #include "client/singleton.h"
 #include "client/thread.h"
+#include "client/wakefd.h"
 #include "control/rendezvous.h"
 
 #define SX_HELLO_TIMEOUT_NS (30 * SX_NS_PER_SEC)
@@ -114,6 +115,7 @@ static void fork_child(void)
     }
     pthread_cond_init(&p->life_cond, NULL);
     pthread_cond_init(&p->quiet, NULL);
+    sx_wakefd_forget();
     sx_list_init(&p->requests);
     sx_list_init(&p->collectives);
     sx_list_init(&p->tasks);
@@ -281,6 +283,7 @@ static void process_close(struct sx_process *p)
     atomic_store(&p->link, SX_LINK_SINGLETON);
     sx_native_deinit();
     sx_native_events_deinit();
+    sx_wakefd_deinit();
     sx_view_close_all();
     p->own = NULL;
     sx_keep_deinit();

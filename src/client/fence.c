@@ -18,6 +18,7 @@
 #include "client/progress.h"
 #include "client/put.h"
 #include "client/view.h"
+#include "client/wakefd.h"
 #include "client/wire.h"
 #include "ring/record.h"
 
@@ -116,6 +117,7 @@ static pmix_status_t fence_enlist(struct sx_call *call)
         call->held = true;
         sx_list_append(&p->collectives, &call->node);
         p->collective_count++;
+        sx_wakefd_want_locked();
     }
     pthread_mutex_unlock(&p->lock);
     return rc;

@@ -18,7 +18,9 @@ const char *PMIx_Get_version(void)
 void PMIx_Progress(void)
 {
     if (sx_process_ready()) {
-        sx_pump();
+        if (!sx_process.external) {
+            sx_pump();
+        }
         sx_progress_run();
     }
 }

@@ -55,6 +55,11 @@ struct shmix_key {
 /* View @item, whose body has the length that its cell says.  Return: as shmix_read_value. */
 pmix_status_t sx_native_value(const struct sx_item *item, shmix_value_t *ret_value);
 
+/* What the open readers of events want to be woken for, and whether there is something that one of
+ * them has not come to yet.  Under sx_process.lock. */
+uint32_t sx_native_events_classes_locked(void);
+bool sx_native_events_behind_locked(void);
+
 /* PMIx_Finalize: open readers of events say PMIX_ERR_INIT from now on. */
 void sx_native_events_deinit(void);
 

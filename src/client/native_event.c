@@ -19,6 +19,7 @@
 #include "client/event.h"
 #include "client/native.h"
 #include "client/progress.h"
+#include "client/wakefd.h"
 #include "ring/record.h"
 
 struct shmix_events {
@@ -29,6 +30,7 @@ struct shmix_events {
     bool lapped;       /* what is missing may not be known before the next event */
     bool held;         /* the copy has an event that was not shown yet */
     uint32_t classes;  /* that can wake it */
+    _Atomic uint64_t read_to; /* where it last found the end; for sx_native_events_behind_locked */
     uint8_t *large;    /* struct sx_event and what follows it, of an event without a record */
     size_t code_count;
     pmix_status_t *codes; /* sorted; behind the struct */
@@ -103,8 +105,9 @@ pmix_status_t shmix_events_open(uint64_t from, const pmix_status_t codes[], size
     /* Looked at under the lock: sx_native_events_deinit finds this reader or came before. */
     const pmix_status_t rc = sx_process_ready() ? sx_link_status() : PMIX_ERR_INIT;
     if (rc == PMIX_SUCCESS) {
-        reader_seek(reader, from);
         sx_list_append(&readers, &reader->node);
+        sx_wakefd_reader_opened_locked(); /* what comes from here on is heard */
+        reader_seek(reader, from);
     }
     pthread_mutex_unlock(&p->lock);
     if (rc != PMIX_SUCCESS) {
@@ -126,6 +129,33 @@ pmix_status_t shmix_events_close(shmix_events_t *events)
     free(events->large);
     free(events);
     return PMIX_SUCCESS;
+}
+
+uint32_t sx_native_events_classes_locked(void)
+{
+    uint32_t classes = 0;
+
+    SX_LIST_EACH(it, &readers) {
+        classes |= SX_LIST_ENTRY(it, shmix_events_t, node)->classes;
+    }
+    return classes;
+}
+
+bool sx_native_events_behind_locked(void)
+{
+    const uint64_t tail =
+        sx_list_empty(&readers)
+            ? 0
+            : atomic_load_explicit(&sx_process.ring.header->tail, memory_order_acquire);
+
+    SX_LIST_EACH(it, &readers) {
+        /* relaxed: a reader that goes on meanwhile arms, and asks this, itself. */
+        if (atomic_load_explicit(&SX_LIST_ENTRY(it, shmix_events_t, node)->read_to,
+                                 memory_order_relaxed) < tail) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void sx_native_events_deinit(void)
@@ -500,6 +530,25 @@ static pmix_status_t end_reached(shmix_events_t *reader, uint64_t newest,
                : PMIX_ERR_NOT_FOUND;
 }
 
+/* Nothing is there.  Return: true when the process has only now gone to sleep for poll(2). */
+static bool look_again(shmix_events_t *reader)
+{
+    bool armed;
+
+    if (!sx_wakefd_is_used()) {
+        return false;
+    }
+    /* relaxed: asked for under lock, by those who arm. */
+    atomic_store_explicit(&reader->read_to, reader->cursor.position, memory_order_relaxed);
+    pthread_mutex_lock(&sx_process.lock);
+    armed = sx_wakefd_arm_locked();
+    pthread_mutex_unlock(&sx_process.lock);
+    if (armed && sx_process.external) {
+        sx_pump(); /* what was silenced may have been for PMIx_Progress: it is told if so */
+    }
+    return armed;
+}
+
 pmix_status_t shmix_events_next(shmix_events_t *events, shmix_event_t *ret_event)
 {
     const struct sx_record_header *header;
@@ -532,8 +581,10 @@ pmix_status_t shmix_events_next(shmix_events_t *events, shmix_event_t *ret_event
             /* Which numbers, the next event says. */
             events->lapped = true;
             rc = PMIX_ERR_NOT_FOUND;
-        } else if (rc == PMIX_ERR_NOT_FOUND) {
-            return events->lapped ? end_reached(events, newest, ret_event) : rc;
+        } else if (rc == PMIX_ERR_NOT_FOUND && events->lapped) {
+            return end_reached(events, newest, ret_event);
+        } else if (rc == PMIX_ERR_NOT_FOUND && !look_again(events)) {
+            return rc;
         }
     }
     return rc;

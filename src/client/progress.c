@@ -20,6 +20,7 @@
 #include "client/client.h"
 #include "client/event.h"
 #include "client/thread.h"
+#include "client/wakefd.h"
 #include "ring/bell.h"
 #include "ring/life.h"
 #include "ring/record.h"
@@ -103,6 +104,7 @@ void sx_local_ring_locked(void)
     struct sx_process *const p = &sx_process;
 
     sx_door_ring(&p->local, SX_BELL_ALL, 0);
+    sx_wakefd_tell_locked();
     /* Without waitv our threads sleep on the ring's word.  One that is just going to sleep there
      * may miss this and looks again within a second. */
     if (p->ring.header != NULL && !sx_bell_has_waitv()) {
@@ -327,6 +329,7 @@ static void pump_locked(struct sx_process *p)
     if (!lives || dropped) {
         sx_link_lost_locked(lives ? "it has dropped us" : "it has ended");
     }
+    sx_wakefd_tell_locked();
 }
 
 void sx_pump(void)
@@ -496,6 +499,8 @@ void sx_progress_run(void)
     if (mine) {
         p->progressing = true;
         p->thread = pthread_self();
+        (void)sx_wakefd_arm_locked();
+        pump_locked(p);
     }
     pthread_mutex_unlock(&p->lock);
     if (mine) {

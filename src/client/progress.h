@@ -42,8 +42,8 @@ pmix_status_t sx_progress_start(void);
  * the thread ends when it gets back to its loop. */
 void sx_progress_stop(void);
 
-/* With PMIX_EXTERNAL_PROGRESS: run the tasks that are there, unless another thread does or a task
- * calls this. */
+/* With PMIX_EXTERNAL_PROGRESS: take in what has arrived and run the tasks that are there, unless
+ * another thread does or a task calls this. */
 void sx_progress_run(void);
 
 /* True on the thread that runs callbacks. */

@@ -62,6 +62,7 @@ static const struct sx_message_spec specs[] = {
                                   AT_LEAST(struct sx_event_register, IN_FRAME),
                                   .bulk = true },
     [SX_MSG_EVENT_REPLAY] = { .name = "EVENT_REPLAY", CLIENT, FIXED(struct sx_event_replay) },
+    [SX_MSG_WAKE_GET] = { .name = "WAKE_GET", CLIENT },
 };
 static_assert(SX_COUNT(specs) == SX_MSG_SPEC_MAX, "every kind has its row");
 

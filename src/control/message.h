@@ -37,6 +37,7 @@ enum sx_message_kind {
     SX_MSG_EVENT_REGISTER,   /* client: a handler for these codes; answered with the kept events */
     SX_MSG_EVENT_DEREGISTER, /* client: one handler less for these codes */
     SX_MSG_EVENT_REPLAY,     /* client: what I have missed of the ring */
+    SX_MSG_WAKE_GET,         /* client: a socket that becomes readable when there is news */
     SX_MSG_SPEC_MAX,
 };
 
@@ -161,6 +162,8 @@ struct sx_event_register {
 #define SX_EVENT_REGISTER_ENVIRONMENT 0x1u /* wants events of the environment too */
 
 /* EVENT_DEREGISTER: struct sx_event_register again, upto 0.  Reply: struct sx_reply. */
+
+/* WAKE_GET: no body.  Reply: struct sx_reply and one end of a stream socket: ring/sleeper.h. */
 
 /* The events first..last of the caller's ring.  Reply: as EVENT_REGISTER; what is no longer kept is
  * counted as lost. */

@@ -34,7 +34,8 @@ struct sx_board_slot {
     _Atomic uint32_t state;      /* enum sx_board_slot_state */
     _Atomic uint32_t data_wanted; /* != 0: ring the doorbell after a commit, somebody waits */
     _Atomic uint64_t lane_head;  /* bytes of the lane the server has taken */
-    uint8_t reserved[32];        /* zero */
+    _Atomic uint32_t wake_rung;  /* sleeper.h */
+    uint8_t reserved[28];        /* zero */
 };
 static_assert(sizeof(struct sx_board_slot) == SX_CACHELINE_BYTES, "fixed by layout 1");
 

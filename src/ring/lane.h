@@ -47,7 +47,9 @@ static_assert(sizeof(struct sx_lane_geometry) == SX_CACHELINE_BYTES, "fixed by l
 struct sx_lane_line {
     _Atomic uint64_t tail;        /* end of the last complete message */
     _Atomic uint32_t room_wanted; /* counts how often the producer found the lane full */
-    uint8_t reserved0[52];        /* zero */
+    _Atomic uint32_t wake_wanted;  /* sleeper.h */
+    _Atomic uint32_t wake_classes; /* sleeper.h */
+    uint8_t reserved0[44];        /* zero */
     union {
         pthread_mutex_t life; /* robust, process-shared; made by the server */
         _Atomic uint32_t life_word;

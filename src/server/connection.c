@@ -31,6 +31,7 @@
 #include "server/host.h"
 #include "server/lanes.h"
 #include "server/reaper.h"
+#include "server/wakefd.h"
 
 /* Owned by the pending list, then by its client; buried by the loop, since it may end inside one
  * of its own callbacks. */
@@ -406,6 +407,7 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client)
     }
     sx_reaper_unwatch(server, client);
     sx_lanes_remove(server, client);
+    sx_wakefd_close(client);
     sx_poll_remove(&client->doorbell);
     if (client->doorbell_fd >= 0) {
         close(client->doorbell_fd);
@@ -474,6 +476,7 @@ void sx_connection_ring(struct sx_server *server, struct sx_client *client)
     if (client->no_waitv) {
         sx_door_ring(&client->nspace->ring.header->any, rank_class, 1);
     }
+    sx_wakefd_ring(server, client, UINT32_MAX);
 }
 
 static void reply_send(struct sx_server *server, struct sx_client *client, uint32_t id,

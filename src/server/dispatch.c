@@ -14,6 +14,7 @@
 #include "server/eventserve.h"
 #include "server/modex.h"
 #include "server/reaper.h"
+#include "server/wakefd.h"
 
 /* Return: the namespace's name lies terminated in @name. */
 static bool name_ends(const char name[256])
@@ -95,6 +96,7 @@ static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_EVENT_REGISTER] = sx_event_on_register,
     [SX_MSG_EVENT_DEREGISTER] = sx_event_on_deregister,
     [SX_MSG_EVENT_REPLAY] = sx_event_on_replay,
+    [SX_MSG_WAKE_GET] = sx_wakefd_on_get,
 };
 
 void sx_dispatch_frame(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,

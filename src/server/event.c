@@ -23,6 +23,7 @@
 #include "server/eventserve.h"
 #include "server/host.h"
 #include "server/hostevent.h"
+#include "server/wakefd.h"
 
 #define SWEEP_EVERY 256u /* HELD events between two looks at who has had them */
 
@@ -189,6 +190,7 @@ void sx_event_wake(struct sx_server *server)
 
         sx_ring_wake(&nspace->ring, nspace->event_classes, (uint32_t)nspace->connected_count,
                      server->bitset_sleepers > 0);
+        sx_wakefd_ring_all(server, nspace, nspace->event_classes);
         nspace->event_classes = 0;
     }
 }

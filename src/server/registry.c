@@ -175,6 +175,7 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)
     client->reference_count = 1;
     client->slot = SX_BOARD_SLOT_MAX;
     client->doorbell_fd = -1;
+    client->wake_fd = -1;
     client->lane = SX_LANE_READER_NULL;
     sx_list_init(&client->link);
     sx_list_init(&client->cleanups);

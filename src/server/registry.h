@@ -55,6 +55,7 @@ struct sx_client {
     struct sx_lane_reader lane;
     int doorbell_fd;
     struct sx_poll doorbell;
+    int wake_fd;                  /* wakefd.c; -1: it does not sleep in poll(2) */
     struct sx_poll death;         /* the pidfd: the authority */
     struct sx_futex death_hint;   /* the lane's life word: starts the check, never decides */
     struct sx_timer death_check;
@@ -83,6 +84,7 @@ struct sx_nspace {
     uint32_t local_count; /* local processes the host announced */
     uint32_t job_size;    /* 0: not known */
     size_t connected_count;
+    size_t wake_count; /* of clients with a wake_fd */
     struct sx_list clients;
     struct sx_client **by_rank; /* sorted by rank */
     size_t client_count, client_capacity;

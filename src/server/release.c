@@ -5,6 +5,7 @@
 
 #include "server/connection.h"
 #include "server/members.h"
+#include "server/wakefd.h"
 
 static void result_keep(struct sx_client *client, uint32_t op, pmix_status_t status)
 {
@@ -63,6 +64,7 @@ static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
     if (2 * told >= nspace->connected_count) {
         sx_ring_wake(&nspace->ring, 1u << SX_CLASS_COLLECTIVE,
                      (uint32_t)nspace->connected_count, server->bitset_sleepers > 0);
+        sx_wakefd_ring_all(server, nspace, 1u << SX_CLASS_COLLECTIVE);
         return;
     }
     for (size_t i = 0; i < members->count; i++) {

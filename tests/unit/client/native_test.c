@@ -453,12 +453,15 @@ Test(native, a_namespace_that_nobody_knows_is_not_found)
     cr_expect_eq(shmix_job_close(other), PMIX_SUCCESS);
 }
 
-Test(native, descriptors_are_not_supported)
+Test(native, a_process_alone_has_a_descriptor_of_its_own)
 {
-    int fd = -1;
+    int fd = -1, again = -2;
 
-    cr_expect_eq(shmix_fd(&fd), PMIX_ERR_NOT_SUPPORTED);
-    cr_expect_eq(fd, -1);
+    cr_expect_eq(shmix_fd(NULL), PMIX_ERR_BAD_PARAM);
+    cr_assert_eq(shmix_fd(&fd), PMIX_SUCCESS);
+    cr_assert_eq(shmix_fd(&again), PMIX_SUCCESS);
+    cr_expect_eq(fd, again);
+    cr_expect_geq(fd, 0);
 }
 
 /* ---- generations ---------------------------------------------------------------------------- */

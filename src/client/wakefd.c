@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* wakefd.c - an epoll descriptor over two others: the server's socket, and an eventfd of our own.
+ *
+ *     NONE --shmix_fd--> AWAKE --arm--> ASLEEP --the server, or we, write--> RUNG --arm--> ASLEEP
+ *
+ * The server writes at most one byte a sleep (ring/sleeper.h); we write the eventfd for what this
+ * process has for itself.  The end of the server's socket is news once, and is then taken out, so
+ * that a lost server does not keep the descriptor readable for ever. */
+#include "client/wakefd.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <shmix.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "client/client.h"
+#include "client/native.h"
+#include "ring/sleeper.h"
+
+/* The bell rings for all classes; of those for one rank nothing else is published. */
+#define BELL_BIT (1u << (SX_RING_CLASS_MAX - 1))
+
+/* Under sx_process.lock, but `used`. */
+static struct {
+    atomic_bool used;
+    bool told; /* the eventfd has been written and not read */
+    int epoll_fd, event_fd;
+    int server_fd; /* -1: without a server, or it is gone */
+} wakefd = { .epoll_fd = -1, .event_fd = -1, .server_fd = -1 };
+
+bool sx_wakefd_is_used(void)
+{
+    /* relaxed: what it guards is looked at under lock. */
+    return atomic_load_explicit(&wakefd.used, memory_order_relaxed);
+}
+
+/* ---- silence and noise ---------------------------------------------------------------------- */
+
+static void told_clear(void)
+{
+    uint64_t count;
+
+    if (wakefd.told) {
+        (void)!read(wakefd.event_fd, &count, sizeof(count));
+        wakefd.told = false;
+    }
+}
+
+static void tell(void)
+{
+    const uint64_t one = 1;
+
+    if (!wakefd.told) {
+        wakefd.told = true;
+        (void)!write(wakefd.event_fd, &one, sizeof(one));
+    }
+}
+
+static void server_fd_close(void)
+{
+    if (wakefd.server_fd >= 0) {
+        (void)epoll_ctl(wakefd.epoll_fd, EPOLL_CTL_DEL, wakefd.server_fd, NULL);
+        close(wakefd.server_fd);
+        wakefd.server_fd = -1;
+    }
+}
+
+static void server_fd_empty(void)
+{
+    char bytes[16]; /* one a sleep, and one that came late */
+    ssize_t got;
+
+    do {
+        got = recv(wakefd.server_fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+    } while (got < 0 && errno == EINTR);
+    if (got == 0) {
+        server_fd_close();
+    }
+}
+
+/* What any of us wants to be woken for. */
+static uint32_t classes_wanted(const struct sx_process *p)
+{
+    uint32_t classes = sx_native_events_classes_locked();
+
+    if (p->external) {
+        classes |= BELL_BIT | p->event_classes;
+        classes |= sx_list_empty(&p->collectives) ? 0 : 1u << SX_CLASS_COLLECTIVE;
+    }
+    return classes;
+}
+
+static bool server_is_gone(const struct sx_process *p)
+{
+    /* acquire: what it said before is found by the look that follows. */
+    return atomic_load_explicit(&p->link, memory_order_acquire) != SX_LINK_LIVE ||
+           atomic_load_explicit(&p->slot->state, memory_order_acquire) != SX_SLOT_LIVE ||
+           !sx_board_server_lives(&p->board);
+}
+
+/* Callbacks wait for PMIx_Progress. */
+static bool progress_is_due(const struct sx_process *p)
+{
+    return p->external && !p->progressing &&
+           (!sx_list_empty(&p->tasks) || (!sx_list_empty(&p->events) && p->registrations == 0));
+}
+
+bool sx_wakefd_arm_locked(void)
+{
+    struct sx_process *const p = &sx_process;
+    bool armed = false;
+
+    if (!sx_wakefd_is_used()) {
+        return false;
+    }
+    if (wakefd.server_fd >= 0 && server_is_gone(p)) {
+        server_fd_close();
+        armed = true;
+    } else if (wakefd.server_fd >= 0) {
+        sx_sleeper_classes(p->lane.line, classes_wanted(p));
+        if (sx_sleeper_is_awake(p->lane.line, p->slot)) {
+            server_fd_empty();
+            sx_sleeper_arm(p->lane.line);
+            armed = true;
+        }
+    }
+    /* After arming: what comes later rings again, what has come is theirs to look at. */
+    if (progress_is_due(p) || sx_native_events_behind_locked()) {
+        tell();
+    } else {
+        told_clear();
+    }
+    return armed;
+}
+
+void sx_wakefd_tell_locked(void)
+{
+    if (sx_wakefd_is_used() && progress_is_due(&sx_process)) {
+        tell();
+    }
+}
+
+void sx_wakefd_want_locked(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    if (sx_wakefd_is_used() && wakefd.server_fd >= 0) {
+        sx_sleeper_classes(p->lane.line, classes_wanted(p));
+    }
+}
+
+void sx_wakefd_reader_opened_locked(void)
+{
+    if (sx_wakefd_is_used()) {
+        sx_wakefd_want_locked();
+        tell();
+    }
+}
+
+/* ---- open and close ------------------------------------------------------------------------- */
+
+static void close_all(void)
+{
+    if (wakefd.server_fd >= 0) {
+        close(wakefd.server_fd); /* the set, which a forked child shares, is left as it is */
+        wakefd.server_fd = -1;
+    }
+    if (wakefd.event_fd >= 0) {
+        close(wakefd.event_fd);
+    }
+    if (wakefd.epoll_fd >= 0) {
+        close(wakefd.epoll_fd);
+    }
+    wakefd.event_fd = wakefd.epoll_fd = -1;
+    wakefd.told = false;
+    atomic_store(&wakefd.used, false);
+}
+
+void sx_wakefd_deinit(void)
+{
+    pthread_mutex_lock(&sx_process.lock);
+    close_all();
+    pthread_mutex_unlock(&sx_process.lock);
+}
+
+void sx_wakefd_forget(void)
+{
+    close_all();
+}
+
+static bool watch(int fd)
+{
+    struct epoll_event event = { .events = EPOLLIN };
+
+    return epoll_ctl(wakefd.epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+/* Under lock; takes over @server_fd (-1: there is no server). */
+static pmix_status_t open_locked(int server_fd)
+{
+    wakefd.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    wakefd.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wakefd.epoll_fd < 0 || wakefd.event_fd < 0 || !watch(wakefd.event_fd) ||
+        (server_fd >= 0 && !watch(server_fd))) {
+        const pmix_status_t rc =
+            SX_RAISE(sx_status_from_errno(errno), "a descriptor to poll: %s (raise ulimit -n)",
+                     strerror(errno));
+
+        close_all();
+        if (server_fd >= 0) {
+            close(server_fd);
+        }
+        return rc;
+    }
+    wakefd.server_fd = server_fd;
+    atomic_store(&wakefd.used, true);
+    tell(); /* whatever has come so far is to be looked at */
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t shmix_fd(int *ret_fd)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_call call = SX_CALL_INIT(NULL);
+    pmix_status_t rc;
+
+    if (ret_fd == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (!sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    pthread_mutex_lock(&p->view_lock); /* two threads that ask at once get one */
+    rc = sx_wakefd_is_used() ? PMIX_SUCCESS : sx_link_status();
+    if (!sx_wakefd_is_used() && rc == PMIX_SUCCESS) {
+        rc = sx_request(&call, SX_MSG_WAKE_GET, NULL, 0, SX_DEADLINE_NEVER);
+    } else if (rc == PMIX_ERR_UNREACH) {
+        rc = PMIX_SUCCESS; /* alone: its own callbacks are all that comes */
+    }
+    pthread_mutex_lock(&p->lock);
+    if (rc == PMIX_SUCCESS && !sx_wakefd_is_used()) {
+        rc = open_locked(call.fd);
+    }
+    if (rc == PMIX_SUCCESS) {
+        *ret_fd = wakefd.epoll_fd;
+    }
+    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_unlock(&p->view_lock);
+    return rc;
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* client_fd_test.c - ranks that sleep in poll(2) on shmix_fd: woken for what they want, once.
+ *
+ * The host's process counts what its server writes to sleepers, by standing in front of the C
+ * library's send(), which the server uses for nothing else of one byte. */
+#include <dlfcn.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <shmix.h>
+
+#include "job.h"
+
+/* In different classes: their sums with 15 differ. */
+#define CODE(n) (PMIX_EXTERNAL_ERR_BASE - 100 - (n))
+#define NOTICES 100
+
+static atomic_uint bytes_sent;
+
+__attribute__((visibility("default")))
+ssize_t send(int fd, const void *bytes, size_t size, int flags)
+{
+    static ssize_t (*next)(int, const void *, size_t, int);
+
+    if (next == NULL) {
+        *(void **)&next = dlsym(RTLD_NEXT, "send");
+    }
+    if (size == 1) {
+        atomic_fetch_add(&bytes_sent, 1);
+    }
+    return next(fd, bytes, size, flags);
+}
+
+static pmix_proc_t me;
+static unsigned heard, lost;
+
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                     pmix_info_t *info, size_t ninfo, pmix_info_t *results, size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
+{
+    (void)id, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
+    heard += status == CODE(0);
+    lost += status == PMIX_ERR_LOST_CONNECTION;
+    cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void init_external(void)
+{
+    pmix_info_t info;
+
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_EXTERNAL_PROGRESS, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Init(&me, &info, 1), PMIX_SUCCESS);
+}
+
+static bool readable(int fd, int timeout_ms)
+{
+    struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+    return poll(&poll_fd, 1, timeout_ms) == 1;
+}
+
+/* What a program does; bounded by the rank's alarm. */
+static void progress_until_quiet(int fd)
+{
+    do {
+        PMIx_Progress();
+    } while (readable(fd, 0));
+}
+
+static void notify(pmix_status_t code, int count)
+{
+    for (int i = 0; i < count; i++) {
+        CHECK_STATUS(PMIx_Notify_event(code, NULL, PMIX_RANGE_NAMESPACE, NULL, 0, NULL, NULL),
+                     PMIX_SUCCESS);
+    }
+    /* Alone in it, so that nobody else is told; the lane is taken in order. */
+    CHECK_STATUS(PMIx_Fence(&me, 1, NULL, 0), PMIX_SUCCESS);
+}
+
+/* Rank 1: other codes, then many of the one that rank 0 sleeps for. */
+static int publish(void)
+{
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    job_token_get(0);
+    notify(CODE(1), NOTICES);
+    job_token_put(1);
+    job_token_get(0);
+    notify(CODE(0), NOTICES);
+    job_token_put(1);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* Between two tokens of rank 0 the server must have sent @count bytes. */
+static void host_check(unsigned count)
+{
+    job_token_get(2);
+    CHECK(atomic_exchange(&bytes_sent, 0) <= 1000); /* what its own start took */
+    job_token_put(3);
+    job_token_get(2);
+    const unsigned sent = atomic_exchange(&bytes_sent, 0);
+    if (sent != count) {
+        fprintf(stderr, "the server has written %u times to a sleeper, not %u\n", sent, count);
+        exit(99);
+    }
+    job_token_put(3);
+}
+
+static int host_counts(struct job *job)
+{
+    host_check(0);
+    host_check(1);
+    (void)job_wait(job, 0);
+    return 0;
+}
+
+/* The host looks at its counter: before and after. */
+static void host_looks(void)
+{
+    job_token_put(2);
+    job_token_get(3);
+}
+
+/* Rank 1 publishes, and all of it is in the ring. */
+static void let_publish(void)
+{
+    job_token_put(0);
+    job_token_get(1);
+}
+
+static int a_sleeper_is_written_to_once(int rank)
+{
+    pmix_status_t code = CODE(0);
+    int fd, again;
+
+    if (rank == 1) {
+        return publish();
+    }
+    init_external();
+    CHECK_STATUS(shmix_fd(&fd), PMIX_SUCCESS);
+    CHECK(readable(fd, 0)); /* look once */
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL) >= 0);
+    progress_until_quiet(fd);
+    host_looks();
+    let_publish(); /* not for us */
+    CHECK(!readable(fd, 0));
+    host_looks();
+    CHECK(heard == 0);
+    host_looks();
+    let_publish();
+    CHECK(readable(fd, -1));
+    CHECK(heard == 0); /* nothing runs by itself */
+    host_looks();      /* one byte for all of them */
+    progress_until_quiet(fd);
+    CHECK(heard == NOTICES);
+    CHECK_STATUS(shmix_fd(&again), PMIX_SUCCESS);
+    CHECK(again == fd);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_fd(&again), PMIX_ERR_INIT);
+    return 0;
+}
+
+static int read_all(shmix_events_t *events)
+{
+    shmix_event_t event;
+    int count = 0;
+
+    while (shmix_events_next(events, &event) == PMIX_SUCCESS) {
+        count++;
+    }
+    return count;
+}
+
+/* Two readers, one of which wants all; no progress is made by hand. */
+static int readers_are_woken_too(int rank)
+{
+    const pmix_status_t code = CODE(0);
+    shmix_events_t *one, *other;
+    int fd;
+
+    if (rank == 1) {
+        return publish();
+    }
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_events_open(SHMIX_EVENTS_NOW, &code, 1, &one), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_fd(&fd), PMIX_SUCCESS);
+    CHECK(readable(fd, 0));
+    while (readable(fd, 0)) {
+        CHECK(read_all(one) == 0);
+    }
+    host_looks();
+    let_publish(); /* not for it */
+    CHECK(!readable(fd, 0));
+    host_looks();
+    CHECK(read_all(one) == 0);
+    CHECK_STATUS(shmix_events_open(SHMIX_EVENTS_NOW, NULL, 0, &other), PMIX_SUCCESS);
+    while (readable(fd, 0)) {
+        CHECK(read_all(one) == 0 && read_all(other) == 0);
+    }
+    host_looks();
+    let_publish();
+    CHECK(readable(fd, -1));
+    host_looks();
+    CHECK(read_all(one) == NOTICES);
+    CHECK(readable(fd, 0)); /* the other one has them before it */
+    CHECK(read_all(other) == NOTICES);
+    while (readable(fd, 0)) {
+        CHECK(read_all(one) == 0 && read_all(other) == 0);
+    }
+    shmix_events_close(one);
+    shmix_events_close(other);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* ---- what else wakes ------------------------------------------------------------------------ */
+
+static bool value_came;
+
+static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
+{
+    (void)cbdata;
+    CHECK_STATUS(status, PMIX_SUCCESS);
+    CHECK(value->data.uint32 == 77);
+    value_came = true;
+}
+
+static bool fence_came;
+
+static void on_fence(pmix_status_t status, void *cbdata)
+{
+    (void)cbdata;
+    CHECK_STATUS(status, PMIX_SUCCESS);
+    fence_came = true;
+}
+
+static void sleep_until(int fd, const bool *came)
+{
+    while (!*came) {
+        CHECK(readable(fd, -1));
+        PMIx_Progress();
+    }
+}
+
+static int answers_and_fences_wake(int rank)
+{
+    pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = 77 };
+    pmix_proc_t other;
+    int fd;
+
+    init_external();
+    if (rank == 1) {
+        job_token_get(0);
+        CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "later", &value), PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+        job_token_get(0);
+        CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+        return 0;
+    }
+    other = me;
+    other.rank = 1;
+    CHECK_STATUS(shmix_fd(&fd), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Get_nb(&other, "later", NULL, 0, on_value, NULL), PMIX_SUCCESS);
+    progress_until_quiet(fd);
+    CHECK(!value_came);
+    job_token_put(0);
+    sleep_until(fd, &value_came);
+    CHECK_STATUS(PMIx_Fence_nb(NULL, 0, NULL, 0, on_fence, NULL), PMIX_SUCCESS);
+    progress_until_quiet(fd);
+    CHECK(!fence_came);
+    job_token_put(0);
+    sleep_until(fd, &fence_came);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* A lost server is news, and then the descriptor is quiet. */
+static int the_end_of_the_server_wakes(int rank)
+{
+    const bool external = rank == 0;
+    shmix_events_t *events;
+    shmix_event_t event;
+    int fd;
+
+    if (external) {
+        init_external();
+        CHECK(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL) >= 0);
+    } else {
+        CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    }
+    CHECK_STATUS(shmix_events_open(SHMIX_EVENTS_NOW, NULL, 0, &events), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_fd(&fd), PMIX_SUCCESS);
+    do {
+        PMIx_Progress();
+        CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
+    } while (readable(fd, 0));
+    job_token_put(0);
+    CHECK(readable(fd, -1));
+    do {
+        if (external) {
+            PMIx_Progress();
+        }
+        (void)shmix_events_next(events, &event);
+    } while (readable(fd, 0) || (external && lost == 0));
+    CHECK_STATUS(shmix_events_wait(events, SHMIX_FOREVER, &event), PMIX_ERR_LOST_CONNECTION);
+    CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static int end_the_server(struct job *job)
+{
+    for (int rank = 0; rank < job->size; rank++) {
+        job_token_get(0);
+    }
+    CHECK_STATUS(PMIx_server_finalize(), PMIX_SUCCESS);
+    return 0;
+}
+
+/* Who has not asked costs the server nothing. */
+static int nobody_else_is_written_to(int rank)
+{
+    if (rank == 1) {
+        return publish();
+    }
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    CHECK(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL) >= 0);
+    host_looks();
+    let_publish();
+    let_publish();
+    host_looks();
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static int host_counts_nothing(struct job *job)
+{
+    host_check(0);
+    (void)job_wait(job, 0);
+    return 0;
+}
+
+static const struct job_case cases[] = {
+    { "a_sleeper_is_written_to_once", 2, a_sleeper_is_written_to_once, host_counts, false },
+    { "readers_are_woken_too", 2, readers_are_woken_too, host_counts, false },
+    { "answers_and_fences_wake", 2, answers_and_fences_wake, NULL, false },
+    { "the_end_of_the_server_wakes", 2, the_end_of_the_server_wakes, end_the_server, false },
+    { "nobody_else_is_written_to", 2, nobody_else_is_written_to, host_counts_nothing, false },
+};
+
+int main(int argc, char **argv)
+{
+    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
