@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "cli/events.h"
 #include "cli/mem.h"
 #include "cli/run.h"
 #include "cli/run_help.h"
@@ -16,6 +17,7 @@ static const struct verb {
     int (*fn)(int argc, char **argv);
 } verbs[] = {
     { "run", "start a job on this node", sx_cli_run },
+    { "events", "follow the events of a running job", sx_cli_events },
     { "mem", "look into the shared memory of running jobs", sx_cli_mem },
 };
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* events.c - a job whose events are followed from outside.
+ *
+ * usage: events GO
+ * Rank 0 tells three things, then each rank waits for the file GO; then rank 1 tells a fourth. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <pmix.h>
+
+#define CODE(n) (PMIX_EXTERNAL_ERR_BASE - 100 - (n))
+
+static void await_file(const char *path)
+{
+    const struct timespec turn = { .tv_nsec = 20000000 };
+
+    while (access(path, F_OK) != 0) { /* the script ends us, if it does not come */
+        nanosleep(&turn, NULL);
+    }
+}
+
+static void notify(int n, pmix_data_range_t range, pmix_info_t *info, size_t ninfo)
+{
+    if (PMIx_Notify_event(CODE(n), NULL, range, info, ninfo, NULL, NULL) != PMIX_SUCCESS) {
+        fprintf(stderr, "event %d is refused\n", n);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t number = 42;
+    pmix_info_t info[2];
+    pmix_proc_t me;
+
+    if (argc != 2 || PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS) {
+        return 1;
+    }
+    PMIx_Info_load(&info[0], "a.text", "say \"hi\"\n", PMIX_STRING);
+    PMIx_Info_load(&info[1], "a.number", &number, PMIX_UINT32);
+    if (me.rank == 0) {
+        notify(0, PMIX_RANGE_NAMESPACE, NULL, 0);
+        notify(1, PMIX_RANGE_LOCAL, info, 2);
+        notify(2, PMIX_RANGE_NAMESPACE, NULL, 0);
+    }
+    PMIx_Fence(NULL, 0, NULL, 0);
+    printf("told by %u\n", me.rank);
+    fflush(stdout);
+    await_file(argv[1]);
+    if (me.rank == 1) {
+        notify(3, PMIX_RANGE_NAMESPACE, NULL, 0);
+    }
+    PMIx_Fence(NULL, 0, NULL, 0);
+    return PMIx_Finalize(NULL, 0) == PMIX_SUCCESS ? 0 : 1;
+}

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The shmix authors
+# events_test.sh - `shmix events` beside a running job: what it prints, filters and follows.
+. "$(dirname "$0")/lib.sh"
+
+go=$work/go
+"$SHMIX" run -n 2 "$(dirname "$RANK")/system-run-events" "$go" >"$work/job" 2>&1 &
+job=$!
+trap 'touch "$go"; kill "$job" 2>/dev/null; wait; rm -rf "$work"' EXIT
+await "the job has told its events" lines_are "$work/job" 2 || { cat "$work/job"; finish; }
+
+events() {
+    "$SHMIX" events "$job" "$@" >"$work/out" 2>"$work/err"
+    code=$?
+}
+
+events --since oldest --count 3
+expect_code 0 "three events"
+lines_are "$work/out" 3 || fail "three lines"
+grep -q '^1 -3100 namespace from shmix-[^ ]*\.0$' "$work/out" || fail "the first event"
+grep -q '^2 -3101 local from .*\.0 a\.text=.*a\.number=42$' "$work/out" || fail "the infos"
+
+events --since oldest --count 1 --code -3101 --json
+expect_code 0 "one code"
+grep -q '^{"number":2,"code":-3101,"range":"local","source":{"nspace":"shmix-[^"]*","rank":0},"info":\[{"key":"a.text","value":"say \\"hi\\"\\u000a"},{"key":"a.number","value":42}\]}$' \
+    "$work/out" || fail "one event as JSON"
+if command -v python3 >/dev/null; then
+    python3 -c 'import json,sys; [json.loads(line) for line in sys.stdin]' <"$work/out" ||
+        fail "JSON that is none"
+fi
+
+events --since 3 --count 1
+grep -q '^3 -3102 ' "$work/out" || fail "from a number on"
+events --since oldest --range local --timeout 0
+lines_are "$work/out" 1 || fail "one range"
+events --since oldest --source 1 --timeout 0
+expect_code 0 "nothing to see, and no count asked for"
+lines_are "$work/out" 0 || fail "another source"
+events --count 1 --timeout 0
+expect_code 1 "a count that does not come"
+
+for wrong in "--code nothing" "--since yesterday" "--count 0" "--range wide" "--frob" "--code"; do
+    # shellcheck disable=SC2086
+    events $wrong
+    expect_code 2 "$wrong"
+    expect_err "shmix events --help" "$wrong"
+done
+"$SHMIX" events no.such.job 2>"$work/err"
+code=$?
+expect_code 1 "a job that is not there"
+expect_err "shmix mem" "a job that is not there"
+
+# Followed to the end of the job, the last event comes as it is told.
+"$SHMIX" events "$job" --since oldest >"$work/followed" 2>&1 &
+tail=$!
+await "what is there is printed" lines_are "$work/followed" 3
+touch "$go"
+wait "$job" || fail "the job"
+wait "$tail" || fail "the end of the job ends it"
+grep -q '^4 -3103 namespace from .*\.1$' "$work/followed" || fail "the last event: $(cat "$work/followed")"
+finish
