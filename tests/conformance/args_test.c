@@ -33,7 +33,7 @@
 #include "args_table.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define CASE_SECONDS 10
+#define CASE_SECONDS 60
 #define RANKS 2
 #define FAILURES_MAX 200
 #define LEAVES_MAX 4096 /* every call may have been one more PMIx_Init */

@@ -20,7 +20,7 @@
 #define ROUNDS 100
 #define FORKS 20
 #define FORK_THREADS 4
-#define CHILD_SECONDS 20
+#define CHILD_SECONDS 120
 
 static pmix_proc_t self, peer, job_proc;
 static pthread_barrier_t barrier;

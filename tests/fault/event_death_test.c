@@ -19,7 +19,7 @@
 #define ROUNDS (fault_is_sanitized() ? 8u : 50u)
 #define BURST 1500           /* events; they fit into a ring, so nobody is lapped */
 #define ROUND_NUMBERS 100000 /* each round has numbers of its own */
-#define SURVIVOR_SECONDS 20
+#define SURVIVOR_SECONDS 120
 enum { PUBLISHER, READER, VICTIM, SIZE };
 enum { READY = 1, DONE = 2 };
 

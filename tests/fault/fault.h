@@ -22,8 +22,8 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
-#define FAULT_SECONDS 100     /* of a case */
-#define FAULT_ROLE_SECONDS 60 /* of a process of it, unless it sets another alarm */
+#define FAULT_SECONDS 200      /* of a case */
+#define FAULT_ROLE_SECONDS 150 /* of a process of it, unless it sets another alarm */
 #define FAULT_SKIP 77
 #define FAULT_PROCS_MAX 64
 

@@ -14,7 +14,7 @@
 
 #include "fault.h"
 
-#define SURVIVOR_SECONDS 20
+#define SURVIVOR_SECONDS 120
 #define SIZE 5
 enum { READY = 1, TOLD = 2 };
 enum { IN_FENCE, IN_GET, IN_FENCE_NB, IN_INIT, ABSENT }; /* ranks of the job */

@@ -13,7 +13,7 @@
 #include "fault.h"
 
 #define SEED UINT64_C(20260802)
-#define SURVIVOR_SECONDS 20
+#define SURVIVOR_SECONDS 120
 #define SIZE 3 /* rank 0 dies */
 
 /* ---- the victim ----------------------------------------------------------------------------- */

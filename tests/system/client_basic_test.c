@@ -512,8 +512,22 @@ static int init_and_finalize_may_race(int rank)
 
 /* ---- a process that missed its completion ------------------------------------------------- */
 
-/* More completions than the ring holds: 48 bytes each, 1 MiB. */
-enum { LAP = 24000 };
+/* More than the ring holds, which is 1 MiB. */
+enum { LAP = 400, LAP_BYTES = 3000 };
+
+static void ring_goes_round(void)
+{
+    static char text[LAP_BYTES + 1];
+    pmix_info_t info;
+
+    memset(text, 'a', LAP_BYTES);
+    CHECK_STATUS(PMIx_Info_load(&info, "test.text", text, PMIX_STRING), PMIX_SUCCESS);
+    for (int i = 0; i < LAP; i++) {
+        CHECK_STATUS(PMIx_Notify_event(-2000, NULL, PMIX_RANGE_NAMESPACE, &info, 1, NULL, NULL),
+                     PMIX_SUCCESS);
+    }
+    PMIx_Info_destruct(&info);
+}
 
 static int host_of_the_lapped(struct job *job)
 {
@@ -547,9 +561,10 @@ static int a_lapped_rank_asks_what_it_missed(int rank)
             job_token_get(0);
         }
         fence(false);
-        for (int i = 0; i < LAP; i++) {
-            CHECK_STATUS(PMIx_Fence(both, 2, NULL, 0), PMIX_SUCCESS);
+        if (rank == 0) {
+            ring_goes_round();
         }
+        CHECK_STATUS(PMIx_Fence(both, 2, NULL, 0), PMIX_SUCCESS); /* behind all of that */
         if (rank == 0) {
             job_token_put(1);
         }

@@ -427,7 +427,8 @@ static int rank_of_late(int rank)
     return rank_end();
 }
 
-/* Larger than a record, and larger than a lane message: whole, in order. */
+/* Larger than a record, and larger than a lane message: whole, in order.  The job's own: of others
+ * the server keeps four, fewer than there are until a slow reader asks for them. */
 static int rank_of_large(int rank)
 {
     static const uint32_t sizes[] = { 3000, 5000, 15000, 20000, 1000000 };
@@ -444,7 +445,8 @@ static int rank_of_large(int rank)
             memset(text, 'a', sizes[i]);
             text[sizes[i]] = '\0';
             CHECK_STATUS(PMIx_Info_load(&info, "test.text", text, PMIX_STRING), PMIX_SUCCESS);
-            CHECK_STATUS(PMIx_Notify_event(-2030, NULL, PMIX_RANGE_LOCAL, &info, 1, NULL, NULL),
+            CHECK_STATUS(PMIx_Notify_event(-2030, NULL, PMIX_RANGE_NAMESPACE, &info, 1, NULL,
+                                           NULL),
                          PMIX_SUCCESS);
             PMIx_Info_destruct(&info);
             free(text);

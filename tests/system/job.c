@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,6 +101,7 @@ static void start_rank(struct job *job, const char *nspace, int rank, int number
     job->pids[number_in_case] = fork();
     CHECK(job->pids[number_in_case] >= 0);
     if (job->pids[number_in_case] == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         execve(self_path, argv, env);
         _exit(98);
     }
@@ -179,6 +181,7 @@ static int run_case(const struct job_case *it)
     struct job job = { .it = it };
     int failed = 0;
 
+    alarm(JOB_SECONDS + 20); /* a host may wait for a rank that was killed */
     pipes_open();
     const pmix_status_t rc = PMIx_server_init(&job_module, NULL, 0);
     const char *const engine = getenv("SHMIX_LOOP");

@@ -81,6 +81,9 @@ static void notify_rich(void)
     CHECK_STATUS(PMIx_Info_load(&info[2], PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&info[3], "array", &array, PMIX_DATA_ARRAY), PMIX_SUCCESS);
     notify(CODE(1), PMIX_RANGE_NAMESPACE, info, 4);
+    for (size_t i = 0; i < 4; i++) {
+        PMIx_Info_destruct(&info[i]);
+    }
 }
 
 static void check_rich(const shmix_event_t *event)
@@ -140,6 +143,7 @@ static int what_is_for_others_is_not_shown(int rank)
         CHECK_STATUS(PMIx_Info_load(&info, PMIX_EVENT_CUSTOM_RANGE, &target, PMIX_PROC),
                      PMIX_SUCCESS);
         notify(CODE(1), PMIX_RANGE_CUSTOM, &info, 1);
+        PMIx_Info_destruct(&info);
         notify(CODE(2), PMIX_RANGE_LOCAL, NULL, 0);
     }
     meet();
