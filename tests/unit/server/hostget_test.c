@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* hostget_test.c - the host's own Get: realms, rows, qualifiers, and what it cannot do. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+#include <pmix_server.h>
+
+#define NSPACE "host.job"
+
+static void load_u32(pmix_info_t *info, const char *key, uint32_t number)
+{
+    cr_assert_eq(PMIx_Info_load(info, key, &number, PMIX_UINT32), PMIX_SUCCESS);
+}
+
+/* {key: number, qualifiers ...}: the infos live as long as the value does. */
+static void load_qualified(pmix_info_t *info, const char *key, uint32_t number, uint32_t which)
+{
+    pmix_info_t parts[2];
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = 2, .array = parts };
+
+    load_u32(&parts[0], key, number);
+    load_u32(&parts[1], "which", which);
+    PMIx_Info_qualifier(&parts[1]);
+    cr_assert_eq(PMIx_Info_load(info, PMIX_QUALIFIED_VALUE, &array, PMIX_DATA_ARRAY),
+                 PMIX_SUCCESS);
+}
+
+/* Two nodes with a size each, an app, and qualified values of the job and of rank 1. */
+static void begin(void)
+{
+    pmix_server_module_t module = { .abort = NULL };
+    pmix_info_t infos[6], node[2][3], app[2], rank[2];
+    pmix_data_array_t arrays[4] = {
+        { .type = PMIX_INFO, .size = 3, .array = node[0] },
+        { .type = PMIX_INFO, .size = 3, .array = node[1] },
+        { .type = PMIX_INFO, .size = 2, .array = app },
+        { .type = PMIX_INFO, .size = 2, .array = rank },
+    };
+    static const char *const names[] = { "alpha", "beta" };
+    pmix_nspace_t nspace = NSPACE;
+
+    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    load_u32(&infos[0], PMIX_JOB_SIZE, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        load_u32(&node[i][0], PMIX_NODEID, i);
+        cr_assert_eq(PMIx_Info_load(&node[i][1], PMIX_HOSTNAME, names[i], PMIX_STRING), 0);
+        load_u32(&node[i][2], PMIX_NODE_SIZE, 10 + i);
+        cr_assert_eq(PMIx_Info_load(&infos[1 + i], PMIX_NODE_INFO_ARRAY, &arrays[i],
+                                    PMIX_DATA_ARRAY), 0);
+    }
+    load_u32(&app[0], PMIX_APPNUM, 0);
+    load_u32(&app[1], PMIX_APP_SIZE, 2);
+    cr_assert_eq(PMIx_Info_load(&infos[3], PMIX_APP_INFO_ARRAY, &arrays[2], PMIX_DATA_ARRAY), 0);
+    load_u32(&rank[0], PMIX_RANK, 1);
+    load_qualified(&rank[1], "key", 71, 1);
+    cr_assert_eq(PMIx_Info_load(&infos[4], PMIX_PROC_DATA, &arrays[3], PMIX_DATA_ARRAY), 0);
+    load_qualified(&infos[5], "key", 70, 1);
+    cr_assert_eq(PMIx_server_register_nspace(nspace, 0, infos, 6, NULL, NULL), PMIX_SUCCESS);
+}
+
+static void end(void)
+{
+    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+}
+
+TestSuite(hostget, .init = begin, .fini = end);
+
+#define NONE UINT32_MAX
+
+static uint32_t get(pmix_rank_t rank, const char *key, const pmix_info_t *info, size_t ninfo,
+                    pmix_status_t want)
+{
+    const pmix_proc_t proc = { .nspace = NSPACE, .rank = rank };
+    pmix_value_t *value;
+
+    const pmix_status_t rc = PMIx_Get(&proc, key, info, ninfo, &value);
+    cr_expect_eq(rc, want, "%s of %u: %d", key, rank, rc);
+    if (rc != PMIX_SUCCESS) {
+        return NONE;
+    }
+    const uint32_t number = value->data.uint32;
+    PMIx_Value_destruct(value);
+    free(value);
+    return number;
+}
+
+Test(hostget, finds_the_row_that_is_named)
+{
+    pmix_info_t infos[2];
+
+    cr_assert_eq(PMIx_Info_load(&infos[0], PMIX_NODE_INFO, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    PMIx_Info_required(&infos[0]);
+    load_u32(&infos[1], PMIX_NODEID, 1);
+    cr_expect_eq(get(PMIX_RANK_WILDCARD, PMIX_NODE_SIZE, infos, 2, PMIX_SUCCESS), 11u);
+    load_u32(&infos[1], PMIX_NODEID, 5);
+    get(PMIX_RANK_WILDCARD, PMIX_NODE_SIZE, infos, 2, PMIX_ERR_NOT_FOUND);
+    cr_assert_eq(PMIx_Info_load(&infos[1], PMIX_HOSTNAME, "beta", PMIX_STRING), PMIX_SUCCESS);
+    cr_expect_eq(get(PMIX_RANK_WILDCARD, PMIX_NODE_SIZE, infos, 2, PMIX_SUCCESS), 11u);
+    PMIx_Info_destruct(&infos[1]);
+    cr_expect_eq(get(0, PMIX_APP_SIZE, NULL, 0, PMIX_SUCCESS), 2u, "without a directive too");
+    cr_assert_eq(PMIx_Info_load(&infos[0], PMIX_JOB_INFO, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    get(PMIX_RANK_WILDCARD, PMIX_APP_SIZE, infos, 1, PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, infos, 1, PMIX_SUCCESS), 2u);
+}
+
+Test(hostget, finds_qualified_values_of_jobs_ranks_and_its_own)
+{
+    const pmix_proc_t proc = { .nspace = NSPACE, .rank = 0 };
+    pmix_info_t which, own;
+
+    load_u32(&which, "which", 1);
+    PMIx_Info_qualifier(&which);
+    cr_expect_eq(get(1, "key", &which, 1, PMIX_SUCCESS), 71u);
+    cr_expect_eq(get(PMIX_RANK_WILDCARD, "key", &which, 1, PMIX_SUCCESS), 70u);
+    get(0, "key", &which, 1, PMIX_ERR_NOT_FOUND);
+    get(1, "key", NULL, 0, PMIX_ERR_NOT_FOUND);
+    load_qualified(&own, "key", 72, 1);
+    cr_assert_eq(PMIx_Store_internal(&proc, PMIX_QUALIFIED_VALUE, &own.value), PMIX_SUCCESS);
+    cr_expect_eq(get(0, "key", &which, 1, PMIX_SUCCESS), 72u);
+    PMIx_Info_destruct(&own);
+}
+
+Test(hostget, fills_storage_and_refuses_what_it_cannot_do)
+{
+    const pmix_proc_t proc = { .nspace = NSPACE, .rank = PMIX_RANK_WILDCARD };
+    pmix_value_t storage, *at = &storage, *none = NULL;
+    pmix_scope_t scope = PMIX_LOCAL;
+    pmix_info_t info;
+
+    cr_assert_eq(PMIx_Info_load(&info, PMIX_GET_STATIC_VALUES, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_Get(&proc, PMIX_JOB_SIZE, &info, 1, &at), PMIX_SUCCESS);
+    cr_expect_eq(storage.data.uint32, 2u);
+    cr_expect_eq(PMIx_Get(&proc, PMIX_JOB_SIZE, &info, 1, &none), PMIX_ERR_BAD_PARAM);
+    cr_assert_eq(PMIx_Info_load(&info, PMIX_GET_POINTER_VALUES, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &info, 1, PMIX_ERR_NOT_SUPPORTED);
+    cr_assert_eq(PMIx_Info_load(&info, PMIX_DATA_SCOPE, &scope, PMIX_SCOPE), PMIX_SUCCESS);
+    PMIx_Info_required(&info);
+    get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &info, 1, PMIX_ERR_NOT_SUPPORTED);
+}
