@@ -27,6 +27,8 @@
 
 #define SX_RESULTS_SEND_NS (5 * SX_NS_PER_SEC)
 #define SX_PROGRESS_BATCH 64u /* tasks and events between two looks at ring and socket */
+#define SX_SPIN_US_MAX 1000000u
+#define SX_NS_PER_US UINT64_C(1000)
 
 /* ---- sleeping ----------------------------------------------------------------------------- */
 
@@ -429,10 +431,30 @@ static void *progress_main(void *arg)
         if (stop) {
             return NULL;
         }
-        if (!run_some(p, generation)) {
+        if (!run_some(p, generation) &&
+            !sx_bell_spin(sleep.watch, sleep.count, p->spin_ns)) {
             (void)sleep_until(&sleep, SX_DEADLINE_NEVER);
         }
     }
+}
+
+/* SHMIX_SPIN, in microseconds; nothing but a number up to SX_SPIN_US_MAX counts. */
+static uint64_t spin_wanted(void)
+{
+    const char *const text = getenv("SHMIX_SPIN");
+    char *end = NULL;
+
+    if (text == NULL || text[0] == '\0') {
+        return 0;
+    }
+    const unsigned long long us = strtoull(text, &end, 10);
+
+    if (*end != '\0' || text[0] < '0' || text[0] > '9' || us > SX_SPIN_US_MAX) {
+        sx_log(SX_LOG_WARN, "SHMIX_SPIN=%s is no number of microseconds from 0 to %u: not used",
+               text, SX_SPIN_US_MAX);
+        return 0;
+    }
+    return us * SX_NS_PER_US;
 }
 
 pmix_status_t sx_progress_start(void)
@@ -445,6 +467,7 @@ pmix_status_t sx_progress_start(void)
         p->thread_running = true;
     } else if (!p->thread_running) {
         p->thread_stop = false;
+        p->spin_ns = spin_wanted();
         p->thread_generation++;
         err = sx_thread_create(&p->thread, progress_main, (void *)(uintptr_t)p->thread_generation);
         p->thread_running = err == 0;
