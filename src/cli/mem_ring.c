@@ -49,6 +49,9 @@ void sx_mem_board_dump(struct sx_bytes segment)
     life_print("the server", sx_bytes_u32(&segment, SX_MEM_BODY_OFF));
     printf("  sleep epoch %" PRIu32 " (%s), %" PRIu64 " slots\n", epoch,
            epoch % 2 != 0 ? "asleep" : "awake", slot_count);
+    printf("  kept events take %" PRIu64 " bytes, %" PRIu64 " went for want of room\n",
+           sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 96),
+           sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 104));
     for (uint64_t i = 0; i < slot_count && slots_off + 64 * (i + 1) <= segment.size; i++) {
         const uint64_t off = slots_off + 64 * i;
         const uint32_t state = sx_bytes_u32(&segment, off + 16);
@@ -355,6 +358,9 @@ void sx_mem_ring_dump(struct sx_bytes segment)
            sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 72),
            sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 80),
            sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 64), data_bytes);
+    printf("  %" PRIu64 " events kept, %" PRIu64 " of them until all have had them\n",
+           sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 912),
+           sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 920));
     for (uint64_t i = 0; i < 32; i++) {
         const uint64_t count = sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 128 + 8 * i);
         if (count != 0) {

@@ -108,6 +108,8 @@ struct sx_process {
     uint32_t event_classes;     /* of the ring, that some handler may want */
     uint64_t event_last;        /* newest event of ours that was taken in, or passed over */
     bool event_gap;             /* the ring has lapped us since */
+    unsigned event_ranges;      /* of events that we still have to ask for */
+    uint64_t cursor_told;       /* the record up to which the server knows that we have read */
 
     /* Scratch of whoever holds lock. */
     _Alignas(8) uint8_t frame[SX_FRAME_MAX];

@@ -60,6 +60,7 @@ static void range_add_locked(uint64_t first, uint64_t last)
         item->is_range = true;
         item->first = first;
         item->last = last;
+        sx_process.event_ranges++;
         sx_list_append(&sx_process.events, &item->node);
     }
 }
@@ -413,6 +414,9 @@ bool sx_event_next(void)
 
     if (item->is_range) {
         range_ask(item->first, item->last);
+        pthread_mutex_lock(&p->lock);
+        p->event_ranges--;
+        pthread_mutex_unlock(&p->lock);
     } else {
         item_deliver(item);
     }

@@ -255,6 +255,27 @@ static void results_ask(struct sx_process *p)
     }
 }
 
+/* Tell the server how far we have read, when it wants to know: a lane message, and nobody is woken.
+ * Not while we still have to ask for events below: it would not keep them.  When the lane is full
+ * or in use the next pump tries again. */
+static void cursor_tell(struct sx_process *p)
+{
+    /* relaxed: it refers to nothing but a number. */
+    const uint64_t wanted =
+        atomic_load_explicit(&p->ring.header->cursor_wanted, memory_order_relaxed);
+    struct sx_lane_cursor cursor = { .seq = p->cursor.seq_next - 1 };
+    const struct iovec iov = { .iov_base = &cursor, .iov_len = sizeof(cursor) };
+
+    if (wanted <= p->cursor_told || cursor.seq < wanted || p->event_ranges != 0 ||
+        pthread_mutex_trylock(&p->lane_lock) != 0) { /* it comes before the lock we have */
+        return;
+    }
+    if (sx_lane_append(&p->lane, SX_LANE_CURSOR, &iov, 1) == PMIX_SUCCESS) {
+        p->cursor_told = cursor.seq;
+    }
+    pthread_mutex_unlock(&p->lane_lock);
+}
+
 static void pump_ring(struct sx_process *p)
 {
     const struct sx_record_header *const header = (const void *)p->record;
@@ -280,6 +301,7 @@ static void pump_ring(struct sx_process *p)
                 sx_link_lost_locked("its ring contradicts itself");
             } else if (p->event_classes != 0) {
                 sx_event_read_to_locked(newest);
+                cursor_tell(p);
             }
             return;
         }

@@ -53,7 +53,10 @@ struct sx_board_header {
     uint32_t server_pid;
     uint32_t reserved1;
     uint64_t server_start_ticks;
-    uint8_t reserved2[32]; /* zero */
+    /* For reports: of the events that are kept for those who come late. */
+    _Atomic uint64_t history_bytes;
+    _Atomic uint64_t history_crowded_out; /* events that went for want of bytes */
+    uint8_t reserved2[16]; /* zero */
 };
 static_assert(sizeof(struct sx_board_header) == 128, "fixed by layout 1");
 

@@ -56,14 +56,19 @@ struct sx_ring_header {
     _Atomic uint64_t seq_last; /* its number */
     _Atomic uint64_t oldest;   /* start of the oldest record that is not about to be overwritten */
     _Atomic uint64_t last;     /* start of the last published record, once there is one */
-    uint8_t reserved1[32];
+    /* Whoever has read past the record of this number says so, once (SX_LANE_CURSOR). */
+    _Atomic uint64_t cursor_wanted;
+    uint8_t reserved1[24];
     /* lines 2-5: records ever published per class */
     _Atomic uint64_t class_count[SX_RING_CLASS_MAX];
     /* lines 6-13: doors */
     struct sx_door doors[SX_RING_CLASS_MAX];
     /* line 14 */
     struct sx_door any;
-    uint8_t reserved2[48];
+    /* For reports, as of the last wake: */
+    _Atomic uint64_t events_kept; /* of this namespace, for those who come late */
+    _Atomic uint64_t events_held; /* of these, until all local ranks have had them */
+    uint8_t reserved2[32];
 };
 static_assert(sizeof(struct sx_ring_header) == 960, "fixed by layout 1");
 static_assert(offsetof(struct sx_ring_header, class_count) == 128, "fixed by layout 1");

@@ -160,6 +160,16 @@ static void sweep(struct sx_server *server, struct sx_nspace *nspace)
     nspace->event_sweep_at = nspace->events.held_count + SWEEP_EVERY;
 }
 
+/* Have the clients say how far they have read: they answer in their lanes and wake nobody. */
+static void cursors_ask(struct sx_nspace *nspace)
+{
+    if (nspace->has_store) {
+        /* relaxed: it refers to nothing but a number. */
+        atomic_store_explicit(&nspace->ring.header->cursor_wanted, nspace->event_seq_last,
+                              memory_order_relaxed);
+    }
+}
+
 static void deliver(struct sx_server *server, struct sx_nspace *nspace,
                     struct sx_event_block *block)
 {
@@ -178,7 +188,24 @@ static void deliver(struct sx_server *server, struct sx_nspace *nspace,
     }
     if (nspace->events.held_count >= nspace->event_sweep_at) {
         sweep(server, nspace);
+        cursors_ask(nspace);
     }
+}
+
+static void history_show(struct sx_server *server, struct sx_nspace *nspace)
+{
+    const struct sx_eventlog *log = &nspace->events;
+    struct sx_ring_header *ring = nspace->ring.header;
+    struct sx_board_header *board = server->board.header;
+
+    /* relaxed: figures for people. */
+    atomic_store_explicit(&ring->events_kept, log->held_count + log->loose_count,
+                          memory_order_relaxed);
+    atomic_store_explicit(&ring->events_held, log->held_count, memory_order_relaxed);
+    atomic_store_explicit(&board->history_bytes, server->event_history.bytes,
+                          memory_order_relaxed);
+    atomic_store_explicit(&board->history_crowded_out, server->event_history.crowded_out,
+                          memory_order_relaxed);
 }
 
 void sx_event_wake(struct sx_server *server)
@@ -188,6 +215,7 @@ void sx_event_wake(struct sx_server *server)
     while (!server->events_wake_posted && (link = sx_list_pop(&server->events_dirty)) != NULL) {
         struct sx_nspace *nspace = SX_LIST_ENTRY(link, struct sx_nspace, events_dirty);
 
+        history_show(server, nspace);
         sx_ring_wake(&nspace->ring, nspace->event_classes, (uint32_t)nspace->connected_count,
                      server->bitset_sleepers > 0);
         sx_wakefd_ring_all(server, nspace, nspace->event_classes);
