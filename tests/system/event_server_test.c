@@ -381,7 +381,7 @@ static int host_of_codes(struct job *job)
 
 #define JOB_EVENTS 600u
 
-/* EV62, EV63, EV66, EV67, EV69, EV70: rank 1 connects when all has been said. */
+/* EV61, EV62, EV63, EV66, EV67, EV69, EV70: rank 1 connects when all has been said. */
 static int rank_of_late(int rank)
 {
     pmix_status_t codes[4] = { -2020, -2021, -2022, CODE_END };

@@ -227,7 +227,8 @@ static void add(const char *name)
     size_t id;
 
     memset(info, 0, sizeof(info));
-    PMIX_INFO_LOAD(&info[0], PMIX_EVENT_HDLR_APPEND, NULL, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[0], name[0] == 'L' ? PMIX_EVENT_HDLR_LAST : PMIX_EVENT_HDLR_APPEND, NULL,
+                   PMIX_BOOL);
     PMIX_INFO_LOAD(&info[1], PMIX_EVENT_HDLR_NAME, name, PMIX_STRING);
     cr_assert_eq(sx_handlers_add(&table, "job", &code, 1, info, name[0] == '-' ? 1 : 2, handler,
                                  &id), PMIX_SUCCESS);
@@ -262,6 +263,7 @@ static const struct {
     { "EV29 EV75 partial and deferred go on", { "ap", "bd", "c" },
       "ap() bd(ap:-332) c(ap:-332,bd:-333)" },
     { "EV29 EV30 EV35 complete ends it", { "a", "bc", "c" }, "a() bc(a:-331)" },
+    { "EO26 the last one does not run then", { "Lz", "bc" }, "bc()" },
     { "EV34 EO50 what it returned follows its status", { "au", "b", "c" },
       "au() b(au:-331,u=7) c(au:-331,u=7,b:-331)" },
     { "EO48 a value edited in place", { "au", "be", "c" },
