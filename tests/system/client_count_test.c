@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <shmix.h>
+
 #include "job.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -294,6 +296,58 @@ static int work_commit(int rank)
     return 0;
 }
 
+#define EVENT (PMIX_EXTERNAL_ERR_BASE - 5)
+
+static void publish_all(void)
+{
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        pmix_info_t info = { .key = "number", .value = { .type = PMIX_UINT32,
+                                                         .data.uint32 = i } };
+
+        CHECK_STATUS(PMIx_Notify_event(EVENT, &me, PMIX_RANGE_NAMESPACE, &info, 1, NULL, NULL),
+                     PMIX_SUCCESS);
+    }
+}
+
+static int work_event_read(int rank)
+{
+    shmix_events_t *events = NULL;
+    shmix_event_t event;
+    shmix_value_t value;
+
+    (void)rank;
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_events_open(SHMIX_EVENTS_OLDEST, NULL, 0, &events), PMIX_SUCCESS);
+    publish_all();
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS); /* the server has had them all */
+    mark();
+    const unsigned long before = allocations;
+    for (int i = 0; i < 2 * ROUNDS; i++) {
+        CHECK_STATUS(shmix_events_next(events, &event), PMIX_SUCCESS);
+        CHECK(event.number == (uint64_t)i + 1);
+        CHECK_STATUS(shmix_event_find(&event, "number", &value), PMIX_SUCCESS);
+    }
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
+    const unsigned long after = allocations;
+    mark();
+    CHECK(after == before);
+    CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static int work_event_publish(int rank)
+{
+    (void)rank;
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    mark();
+    publish_all(); /* the lane has room for them all */
+    mark();
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
 /* ---- cases -------------------------------------------------------------------------------- */
 
 static int init_makes_at_most_25_calls(int rank)
@@ -339,6 +393,30 @@ static int a_miss_that_is_known_makes_no_call(int rank)
     struct counter counter;
 
     CHECK(calls_of(work_miss, rank, &counter) == 0);
+    return 0;
+}
+
+static int an_event_that_is_there_is_read_without_a_call(int rank)
+{
+    struct counter counter;
+
+    CHECK(calls_of(work_event_read, rank, &counter) == 0);
+    return 0;
+}
+
+/* A bell for the server when it sleeps, and nothing over the control socket. */
+static int a_publication_makes_at_most_one_call(int rank)
+{
+    struct counter counter;
+    const unsigned long calls = calls_of(work_event_publish, rank, &counter);
+    char *save = NULL;
+
+    report("PMIx_Notify_event", calls, ROUNDS, &counter);
+    CHECK(calls <= ROUNDS);
+    for (char *name = strtok_r(counter.names, " ", &save); name != NULL;
+         name = strtok_r(NULL, " ", &save)) {
+        CHECK(atol(name) == SYS_write);
+    }
     return 0;
 }
 
@@ -432,6 +510,10 @@ static const struct job_case cases[] = {
       a_static_get_makes_no_call_and_no_allocation, NULL, false },
     { "a_miss_that_is_known_makes_no_call", 1, a_miss_that_is_known_makes_no_call, NULL, false },
     { "a_commit_makes_no_call", 1, a_commit_makes_no_call, NULL, false },
+    { "an_event_that_is_there_is_read_without_a_call", 2,
+      an_event_that_is_there_is_read_without_a_call, NULL, false },
+    { "a_publication_makes_at_most_one_call", 2, a_publication_makes_at_most_one_call, NULL,
+      false },
     { "an_idle_rank_sleeps", 2, an_idle_rank_sleeps, NULL, false },
 };
 
