@@ -15,25 +15,21 @@
 #include "hist.h"
 #include "ring/ring.h"
 
-/* The @index-th CPU that we may use, counted round.  Return: how many there are. */
-static int bind_to(int index)
-{
-    cpu_set_t allowed, one;
-    int count, seen = 0;
+static cpu_set_t allowed; /* before anybody is bound */
 
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
-        return 1;
-    }
-    count = CPU_COUNT(&allowed);
+static void bind_to(int index)
+{
+    cpu_set_t one;
+    int seen = 0;
+
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (CPU_ISSET(cpu, &allowed) && seen++ == index % count) {
+        if (CPU_ISSET(cpu, &allowed) && seen++ == index % CPU_COUNT(&allowed)) {
             CPU_ZERO(&one);
             CPU_SET(cpu, &one);
             (void)sched_setaffinity(0, sizeof(one), &one);
             break;
         }
     }
-    return count;
 }
 
 #define OVER UINT64_MAX
@@ -82,7 +78,7 @@ static void *answer(void *arg)
     const struct side *const side = arg;
     struct sx_ring_cursor cursor;
 
-    (void)bind_to(1);
+    bind_to(1);
     sx_ring_seek_oldest(&cursor, side->in);
     for (uint64_t i = 1; take(&cursor, i); i++) {
         publish(side->out, i, side->size);
@@ -105,7 +101,7 @@ static int measure(size_t size, uint64_t rounds)
     struct side side = { .out = &back, .in = &there, .size = size };
 
     memset(&hist, 0, sizeof(hist));
-    alone = bind_to(0) < 2;
+    bind_to(0);
     sx_ring_seek_oldest(&cursor, &back);
     if (pthread_create(&thread, NULL, answer, &side) != 0) {
         return 1;
@@ -134,13 +130,14 @@ int main(int argc, char **argv)
 {
     static const size_t sizes[] = { 16, 120, 504 };
     const bool smoke = argc > 1 && strcmp(argv[1], "--smoke") == 0;
-    cpu_set_t allowed;
     int failed = 0;
 
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
+        return 1;
+    }
+    alone = CPU_COUNT(&allowed) < 2;
     for (size_t i = 0; i < SX_COUNT(sizes); i++) {
-        (void)sched_getaffinity(0, sizeof(allowed), &allowed);
         failed |= measure(sizes[i], smoke ? 20 : 100000);
-        (void)sched_setaffinity(0, sizeof(allowed), &allowed);
     }
     return failed;
 }
