@@ -25,16 +25,17 @@ static bool room_make(struct sx_results *results, size_t more)
     if (count <= results->capacity) {
         return true;
     }
-    pmix_info_t *const all = realloc(results->all, count * sizeof(*all));
+    const size_t capacity = 2 * count; /* so that many handlers do not copy it many times */
+    pmix_info_t *const all = realloc(results->all, capacity * sizeof(*all));
 
     results->all = all != NULL ? all : results->all;
-    bool *const keyed = realloc(results->keyed, count * sizeof(*keyed));
+    bool *const keyed = realloc(results->keyed, capacity * sizeof(*keyed));
 
     results->keyed = keyed != NULL ? keyed : results->keyed;
     if (all == NULL || keyed == NULL) {
         return false;
     }
-    results->capacity = count;
+    results->capacity = capacity;
     return true;
 }
 
