@@ -256,8 +256,8 @@ static void results_ask(struct sx_process *p)
 }
 
 /* Tell the server how far we have read, when it wants to know: a lane message, and nobody is woken.
- * Not while we still have to ask for events below: it would not keep them.  When the lane is full
- * or in use the next pump tries again. */
+ * Not while we still have to ask for events below, or wait for the kept ones of a registration: it
+ * would not keep them.  When the lane is full or in use the next pump tries again. */
 static void cursor_tell(struct sx_process *p)
 {
     /* relaxed: it refers to nothing but a number. */
@@ -267,6 +267,7 @@ static void cursor_tell(struct sx_process *p)
     const struct iovec iov = { .iov_base = &cursor, .iov_len = sizeof(cursor) };
 
     if (wanted <= p->cursor_told || cursor.seq < wanted || p->event_ranges != 0 ||
+        p->registrations != 0 ||
         pthread_mutex_trylock(&p->lane_lock) != 0) { /* it comes before the lock we have */
         return;
     }
