@@ -239,8 +239,8 @@ Test(mem, dumps_board_and_lane)
         ": commit end\n",
         ": arrive fence, op 9: \"job.7\".*\n",
         ": cursor 77\n",
-        ": event 0, code -231, range custom, not to be kept, from \"job.7\".4, for \"job.7\".*, "
-        "about \"job.7\".1\n",
+        (": event 0, code -231, range custom, not to be kept, from \"job.7\".4, for \"job.7\".*, "
+         "about \"job.7\".1\n"),
     };
     struct sx_board board, client_board;
     struct sx_lane_reader reader;
