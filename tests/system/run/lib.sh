@@ -13,6 +13,7 @@ mkdir "$work/tmp"
 TMPDIR=$work/tmp
 export TMPDIR
 trap 'rm -rf "$work"' EXIT
+trap 'exit 143' HUP INT TERM # sh runs what is to be done at the end for an exit only
 
 # The kernel may refuse io_uring: then there is nothing to test with it.
 if [ "${SHMIX_LOOP:-}" = uring ] && ! "$SHMIX" run true 2>/dev/null; then
