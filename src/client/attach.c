@@ -234,8 +234,11 @@ static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
     if (frame.header.kind != SX_MSG_WELCOME) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "message %u instead of a welcome", frame.header.kind);
     } else if (welcome->status != PMIX_SUCCESS) {
-        rc = SX_RAISE(welcome->status, "the server refuses rank %" PRIu32 " of %s", p->self.rank,
-                      p->self.nspace);
+        rc = SX_RAISE(welcome->status, "the server refuses rank %" PRIu32 " of %s%s", p->self.rank,
+                      p->self.nspace,
+                      welcome->status == PMIX_ERR_OUT_OF_RESOURCE
+                          ? ": it has no descriptor or memory left for it; raise the server's "
+                            "limits (ulimit -n)" : "");
     } else if (frame.fd_count != WELCOME_COUNT) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a welcome with %d descriptors", frame.fd_count);
     } else {

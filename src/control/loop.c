@@ -13,6 +13,7 @@
 #include "control/loop.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@
 
 #define SX_ACCEPT_BATCH_MAX 64
 #define SX_ACCEPT_REST_NS SX_NS_PER_SEC
+#define SX_ACCEPT_NEXT_NS (10 * SX_NS_PER_MS) /* for the one before to be gone */
 
 static struct sx_loop_post stopped_mark;
 
@@ -516,19 +518,90 @@ void sx_futex_remove(struct sx_futex *futex)
 
 /* ---- what engines share ------------------------------------------------------------------- */
 
-void sx_loop_accept_rest(struct sx_loop *loop, struct sx_accept_rest *rest, int err,
+static void spare_take(struct sx_accept_rest *rest)
+{
+    if (rest->spare_fd < 0) {
+        rest->spare_fd = fcntl(rest->loop->wake.fd, F_DUPFD_CLOEXEC, 0);
+    }
+}
+
+void sx_loop_accept_rest_init(struct sx_accept_rest *rest, struct sx_loop *loop)
+{
+    *rest = (struct sx_accept_rest){ .loop = loop, .spare_fd = -1 };
+    spare_take(rest);
+}
+
+void sx_loop_accept_rest_deinit(struct sx_accept_rest *rest)
+{
+    if (rest->loop == NULL) {
+        return;
+    }
+    sx_timer_remove(&rest->timer);
+    if (rest->spare_fd >= 0) {
+        close(rest->spare_fd);
+    }
+    rest->loop = NULL;
+}
+
+void sx_loop_accept_works(struct sx_accept_rest *rest)
+{
+    rest->logged = false;
+    rest->count = 0;
+}
+
+/* Give the spare descriptor to one who waits.  Return: false when none waits, or another thread was
+ * quicker to take it. */
+static bool spare_use(struct sx_source *const *live, struct sx_accept_rest *rest, uint64_t now_ns)
+{
+    struct sx_accept *const accept = SX_CONTAINER(*live, struct sx_accept, source);
+
+    if (rest->spare_fd < 0) {
+        return false;
+    }
+    close(rest->spare_fd);
+    rest->spare_fd = -1;
+    const int fd = accept4(accept->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    if (fd < 0) {
+        spare_take(rest);
+        return false;
+    }
+    accept->fn(accept->arg, fd, now_ns);
+    return true;
+}
+
+static void rest_over(void *arg, uint64_t now_ns)
+{
+    struct sx_accept_rest *const rest = arg;
+
+    spare_take(rest); /* before anybody else gets in on it */
+    rest->resume(rest->arg, now_ns);
+}
+
+void sx_loop_accept_rest(struct sx_source *const *live, struct sx_accept_rest *rest, int err,
                          uint64_t now_ns, sx_loop_fn resume, void *arg)
 {
+    uint64_t rest_ns = SX_ACCEPT_REST_NS;
+
     if (!rest->logged) {
         rest->logged = true;
         sx_log(SX_LOG_WARN, "cannot accept connections: %s; new clients wait%s", strerror(err),
                advice(err));
     }
-    rest->timer.fn = resume;
-    rest->timer.arg = arg;
-    if (sx_timer_add(loop, &rest->timer, sx_deadline_ns(now_ns, SX_ACCEPT_REST_NS)) !=
-        PMIX_SUCCESS) {
-        resume(arg, now_ns); /* no memory even for that: try again at once */
+    if (rest->count < SX_ACCEPT_RESTS_MAX) {
+        rest->count++;
+    } else if (is_out_of_files(err) && spare_use(live, rest, now_ns)) {
+        rest_ns = SX_ACCEPT_NEXT_NS;
+    }
+    if (*live == NULL) {
+        return; /* removed by who got the connection */
+    }
+    rest->resume = resume;
+    rest->arg = arg;
+    rest->timer.fn = rest_over;
+    rest->timer.arg = rest;
+    if (sx_timer_add(rest->loop, &rest->timer, sx_deadline_ns(now_ns, rest_ns)) != PMIX_SUCCESS) {
+        rest_over(rest, now_ns); /* no memory even for that: try again at once */
     }
 }
 
@@ -540,7 +613,7 @@ int sx_loop_accept_ready(struct sx_source *const *live, struct sx_accept_rest *r
         const int fd = accept4(accept->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd >= 0) {
-            rest->logged = false;
+            sx_loop_accept_works(rest);
             accept->fn(accept->arg, fd, now_ns);
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             return 0;

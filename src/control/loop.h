@@ -83,7 +83,8 @@ void sx_poll_remove(struct sx_poll *poll);
 
 /* A listening socket, non-blocking: @fn gets each new connection (close-on-exec, non-blocking),
  * which it owns.  When descriptors run out the source pauses (logged once) and tries again after a
- * second. */
+ * second; when they stay out, @fn gets those who wait one at a time, on a descriptor kept for it,
+ * to be told so. */
 struct sx_accept {
     struct sx_source source;
     int fd;

@@ -76,16 +76,31 @@ struct sx_loop {
     _Alignas(8) uint8_t buffer[SX_RECV_BYTES_MAX];
 };
 
-/* An accept source that has failed rests for a second; the first failure is logged. */
+/* An accept source that has failed rests for a second; the first failure is logged.  Where there
+ * have been no descriptors for SX_ACCEPT_RESTS_MAX rests, those who wait get in one by one on a
+ * spare one: whoever serves them lacks descriptors too, and can tell them so. */
+#define SX_ACCEPT_RESTS_MAX 5
 struct sx_accept_rest {
+    struct sx_loop *loop; /* NULL: not an accept source */
     struct sx_timer timer;
+    sx_loop_fn resume;
+    void *arg;
+    int spare_fd;   /* -1: in use, or there was none */
+    unsigned count; /* rests since the last connection, SX_ACCEPT_RESTS_MAX at most */
     bool logged;
 };
 
-/* Log (once until the next success) that accepting failed with @err and call @resume(@arg) in a
- * second. */
-void sx_loop_accept_rest(struct sx_loop *loop, struct sx_accept_rest *rest, int err,
+void sx_loop_accept_rest_init(struct sx_accept_rest *rest, struct sx_loop *loop);
+void sx_loop_accept_rest_deinit(struct sx_accept_rest *rest); /* all zero: nothing is done */
+
+/* Log (once until the next success) that accepting on the source at *@live failed with @err and
+ * call @resume(@arg) in a second, or soon when one has been let in on the spare descriptor.  *@live
+ * may be NULL (removed) when this returns. */
+void sx_loop_accept_rest(struct sx_source *const *live, struct sx_accept_rest *rest, int err,
                          uint64_t now_ns, sx_loop_fn resume, void *arg);
+
+/* A connection came in the ordinary way. */
+void sx_loop_accept_works(struct sx_accept_rest *rest);
 
 /* Accept what waits on the accept source at *@live and hand it out, until nothing waits, a bound
  * is reached or *@live has become NULL (removed).  Return: 0 or the errno that stopped it. */

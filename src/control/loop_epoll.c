@@ -76,7 +76,7 @@ static void bury(struct epoll_state *state, struct epoll_op *op)
     if (op->own_fd) {
         close(op->fd);
     }
-    sx_timer_remove(&op->rest.timer);
+    sx_loop_accept_rest_deinit(&op->rest);
     op->source = NULL;
     sx_list_remove(&op->link);
     sx_list_append(&state->graveyard, &op->link);
@@ -153,7 +153,7 @@ static void dispatch_op(struct sx_loop *loop, struct epoll_op *op, uint32_t reve
 
         if (err != 0 && op->source != NULL) {
             watch(loop->state, EPOLL_CTL_MOD, op, 0);
-            sx_loop_accept_rest(loop, &op->rest, err, now_ns, resume_accept, op);
+            sx_loop_accept_rest(&op->source, &op->rest, err, now_ns, resume_accept, op);
         }
     }
 }
@@ -212,6 +212,9 @@ static int epoll_add(struct sx_loop *loop, struct sx_source *source, enum sx_sou
         }
         free(op);
         return err;
+    }
+    if (kind == SX_SOURCE_ACCEPT) {
+        sx_loop_accept_rest_init(&op->rest, loop);
     }
     sx_list_append(&state->ops, &op->link);
     source->engine = op;

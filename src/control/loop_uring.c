@@ -310,7 +310,7 @@ static void accept_failed(struct uring_op *op, int err, uint64_t now_ns)
         return; /* the multishot request goes on by itself */
     }
     op->resting = true;
-    sx_loop_accept_rest(op->loop, &op->rest, err, now_ns, resume_accept, op);
+    sx_loop_accept_rest(&op->source, &op->rest, err, now_ns, resume_accept, op);
 }
 
 /* The answer of a kernel without this request, or one that honours O_NONBLOCK here. */
@@ -337,7 +337,7 @@ static void complete_accept(struct uring_state *state, struct uring_op *op, int 
     } else if (res >= 0) {
         struct sx_accept *accept = SX_CONTAINER(op->source, struct sx_accept, source);
 
-        op->rest.logged = false;
+        sx_loop_accept_works(&op->rest);
         accept->fn(accept->arg, res, now_ns);
     } else if (is_refusal(res)) {
         state->has_accept_multishot = false;
@@ -481,6 +481,9 @@ static int uring_add(struct sx_loop *loop, struct sx_source *source, enum sx_sou
         return ENOMEM;
     }
     *op = (struct uring_op){ .loop = loop, .source = source, .kind = kind };
+    if (kind == SX_SOURCE_ACCEPT) {
+        sx_loop_accept_rest_init(&op->rest, loop);
+    }
     sx_list_init(&op->queued);
     sx_list_append(&state->ops, &op->link);
     queue_op(state, op);
@@ -503,7 +506,7 @@ static void uring_remove(struct sx_source *source)
 {
     struct uring_op *op = source->engine;
 
-    sx_timer_remove(&op->rest.timer);
+    sx_loop_accept_rest_deinit(&op->rest);
     op->source = NULL;
     if (op->armed) {
         if (!op->cancelling) {
@@ -527,7 +530,7 @@ static void uring_close(struct sx_loop *loop)
         if (op->source != NULL) {
             op->source->loop = NULL;
             op->source->engine = NULL;
-            sx_timer_remove(&op->rest.timer);
+            sx_loop_accept_rest_deinit(&op->rest);
             op->source = NULL;
         }
     }

@@ -243,6 +243,49 @@ static int role_late(const char *arg)
     return 0;
 }
 
+/* Where there stay none left, ranks hear of it well before they would give up by themselves. */
+static int case_exhausted_for_long(void)
+{
+    pid_t pids[2];
+
+    fault_files_limit(FILES);
+    fault_log_begin();
+    fault_server_start();
+    fault_good_start();
+    fault_job_start("poor.job", 2);
+    for (int rank = 0; rank < 2; rank++) {
+        pids[rank] = fault_start("poor.job", rank, "turned_away", "");
+    }
+    WAIT_FOR(atomic_load(&fault_shared->state[0]) == 1 && atomic_load(&fault_shared->state[1]) == 1,
+             "two ranks before their PMIx_Init");
+    take_all();
+    atomic_store(&fault_shared->go, 1);
+    for (int rank = 0; rank < 2; rank++) {
+        fault_wait_ok(pids[rank], "a rank that is turned away");
+        CHECK(fault_log_lines(pids[rank], "the server refuses rank") == 1 &&
+                  fault_log_lines(pids[rank], "ulimit -n") == 1,
+              "rank %d does not say why, or not what to do", rank);
+    }
+    fault_good_wait(20);
+    give_back(FILES);
+    fault_job_end("poor.job");
+    fault_job_whole("after.job", 2, 3);
+    fault_good_stop();
+    fault_server_stop();
+    return 0;
+}
+
+static int role_turned_away(const char *arg)
+{
+    pmix_proc_t self;
+
+    (void)arg;
+    atomic_store(&fault_shared->state[atoi(getenv("PMIX_RANK"))], 1);
+    WAIT_FOR(atomic_load(&fault_shared->go) == 1, "the host's word to go");
+    CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_ERR_OUT_OF_RESOURCE);
+    return 0;
+}
+
 /* A server that cannot look whether a client lives does not take it for dead. */
 static int case_exhausted_spares_the_living(void)
 {
@@ -272,12 +315,14 @@ int main(int argc, char **argv)
         { "crowded", case_crowded },
         { "come_and_go", case_come_and_go },
         { "exhausted", case_exhausted },
+        { "exhausted_for_long", case_exhausted_for_long },
         { "exhausted_spares_the_living", case_exhausted_spares_the_living },
     };
     static const struct fault_role roles[] = {
         { "silent", role_silent },
         { "come_and_go", role_come_and_go },
         { "late", role_late },
+        { "turned_away", role_turned_away },
         { "thread_ends", role_thread_ends },
     };
 

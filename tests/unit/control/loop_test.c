@@ -323,6 +323,73 @@ EACH_ENGINE(loop, accepts_again_after_descriptors_ran_out)
     echo_close(echo);
 }
 
+static uint64_t clock_read(void *arg)
+{
+    return *(uint64_t *)arg;
+}
+
+/* So many turns, a second apart. */
+static void seconds_pass(struct echo *echo, uint64_t *now_ns, int seconds)
+{
+    for (int i = 0; i < seconds; i++) {
+        struct sx_timer stop = { .fn = test_stop_turn, .arg = &echo->bench };
+
+        *now_ns += SX_NS_PER_SEC;
+        cr_assert_eq(sx_timer_add(echo->bench.loop, &stop, *now_ns), PMIX_SUCCESS);
+        sx_loop_run(echo->bench.loop);
+        test_loop_settle(&echo->bench);
+    }
+}
+
+EACH_ENGINE(loop, lets_one_in_after_another_where_descriptors_stay_out)
+{
+    enum { CLIENTS = 8, LONG = 30 };
+    int clients[CLIENTS];
+    uint64_t now_ns = SX_NS_PER_SEC;
+    struct rlimit limit, tight;
+    struct sockaddr_un address;
+    socklen_t size;
+    struct echo *echo = echo_open(engine);
+
+    sx_loop_set_clock(echo->bench.loop, clock_read, &now_ns);
+    echo->accept = (struct sx_accept){ .fd = make_listener(&address, &size),
+                                       .fn = on_accept, .arg = echo };
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = connect_to(&address, size);
+    }
+    const int log_fd = test_capture_stderr();
+
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    tight = (struct rlimit){ .rlim_cur = (rlim_t)log_fd + 3, .rlim_max = limit.rlim_max };
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &tight), 0);
+    cr_assert_eq(sx_accept_add(echo->bench.loop, &echo->accept), PMIX_SUCCESS);
+    for (int rounds = 0; test_count_lines(log_fd, "cannot accept") == 0; rounds++) {
+        cr_assert_lt(rounds, 1000, "the shortage was never met");
+        test_loop_settle(&echo->bench);
+    }
+    const int in = echo->conn_count;
+
+    cr_assert_lt(in, CLIENTS - 2);
+    seconds_pass(echo, &now_ns, 2);
+    cr_expect_eq(echo->conn_count, in, "a short shortage is waited for");
+    seconds_pass(echo, &now_ns, LONG);
+    cr_expect_eq(echo->conn_count, in + 1, "there is one spare descriptor");
+    for (int i = 1; i < CLIENTS - in; i++) {
+        sx_recv_remove(&echo->conns[in + i - 1].recv);
+        test_loop_settle(&echo->bench);
+        close(echo->conns[in + i - 1].recv.fd);
+        seconds_pass(echo, &now_ns, LONG);
+        cr_expect_eq(echo->conn_count, in + i + 1, "the next, once the one before has gone");
+    }
+    cr_expect_eq(test_count_lines(log_fd, "cannot accept"), 1, "logged once");
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    for (int i = 0; i < CLIENTS; i++) {
+        close(clients[i]);
+    }
+    close(echo->accept.fd);
+    echo_close(echo);
+}
+
 /* ---- posts -------------------------------------------------------------------------------- */
 
 enum { POSTERS = 4, POSTS_EACH = 2000 };
