@@ -154,7 +154,11 @@ static pmix_status_t declare(const char *model)
     PMIx_Info_load(&infos[1], PMIX_EVENT_BASE, &infos, PMIX_POINTER); /* cannot be copied */
     PMIx_Info_load(&infos[2], PMIX_THREADING_MODEL, "posix", PMIX_STRING);
     infos[0].flags = infos[2].flags = PMIX_INFO_REQD;
-    return PMIx_Init(&me, infos, 3);
+    const pmix_status_t rc = PMIx_Init(&me, infos, 3);
+
+    PMIX_INFO_DESTRUCT(&infos[0]);
+    PMIX_INFO_DESTRUCT(&infos[2]);
+    return rc;
 }
 
 Test(model, that_a_later_init_declares_is_told_to_those_who_asked)
