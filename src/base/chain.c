@@ -68,20 +68,22 @@ static void chain_post(struct sx_chain *chain)
 
 pmix_status_t sx_chain_start(const struct sx_chain_options *options)
 {
-    struct sx_chain *chain = calloc(1, sizeof(*chain));
+    /* Not calloc: in glibc it passes by the thread's cache, and a chain is made for every event. */
+    struct sx_chain *chain = malloc(sizeof(*chain));
 
     if (chain == NULL) {
         sx_elements_destruct(options->info, options->ninfo, PMIX_INFO);
         free(options->info);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    *chain = (struct sx_chain){ .options = *options,
+                                .source = *options->facts.source,
+                                .infos = options->info,
+                                .event_info_count = options->ninfo,
+                                .info_room = options->ninfo };
     sx_list_init(&chain->waiting);
-    chain->options = *options;
-    chain->source = *options->facts.source;
     chain->options.facts.affected = NULL;
     chain->options.facts.affected_count = 0;
-    chain->infos = options->info;
-    chain->event_info_count = chain->info_room = options->ninfo;
     const pmix_status_t rc = sx_handlers_match(options->handlers, &options->facts,
                                                &chain->matches, &chain->match_count);
 
@@ -90,6 +92,8 @@ pmix_status_t sx_chain_start(const struct sx_chain_options *options)
         chain_end(chain);
     } else if (chain->match_count == 0) {
         chain_end(chain);
+    } else if (options->here) {
+        sx_chain_step(chain);
     } else {
         chain_post(chain);
     }
@@ -128,10 +132,9 @@ static struct sx_chain *waiting_find(uintptr_t ticket)
     return NULL;
 }
 
-/* Return: NULL when the ticket has been used, or its chain is forgotten. */
+/* Under the lock.  Return: NULL when the ticket has been used, or its chain is forgotten. */
 static struct sx_chain *waiting_take(uintptr_t ticket)
 {
-    pthread_mutex_lock(&waiting_lock);
     struct sx_chain *chain = waiting_find(ticket);
 
     if (chain != NULL && chain->forgotten) {
@@ -140,7 +143,6 @@ static struct sx_chain *waiting_take(uintptr_t ticket)
     if (chain != NULL) {
         sx_list_remove(&chain->waiting);
     }
-    pthread_mutex_unlock(&waiting_lock);
     return chain;
 }
 
@@ -163,17 +165,13 @@ static enum after call_ended(struct sx_chain *chain)
     return after;
 }
 
-/* The handler's word is in.  Return: whether its function has still to return, and the step goes on
- * from there. */
+/* The handler's word is in; under the lock.  Return: whether its function has still to return, and
+ * the step goes on from there. */
 static bool call_completed(struct sx_chain *chain, bool is_over)
 {
-    pthread_mutex_lock(&waiting_lock);
-    const bool in_call = chain->in_call;
-
     chain->completed = true;
     chain->is_over = is_over;
-    pthread_mutex_unlock(&waiting_lock);
-    return in_call;
+    return chain->in_call;
 }
 
 void sx_chain_forget(struct sx_handlers *handlers)
@@ -202,10 +200,22 @@ void sx_chain_forget(struct sx_handlers *handlers)
 static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t nresults,
                               pmix_op_cbfunc_t cbfunc, void *thiscbdata, void *notification_cbdata)
 {
-    struct sx_chain *chain = waiting_take((uintptr_t)notification_cbdata);
+    /* Nothing to keep and nobody to tell: then one hold of the lock does. */
+    const bool is_brief = status == PMIX_EVENT_ACTION_COMPLETE && cbfunc == NULL;
 
+    pthread_mutex_lock(&waiting_lock);
+    struct sx_chain *chain = waiting_take((uintptr_t)notification_cbdata);
+    bool in_call = chain != NULL && is_brief && call_completed(chain, true);
+
+    pthread_mutex_unlock(&waiting_lock);
     if (chain == NULL) {
         sx_log(SX_LOG_WARN, "an event handler completed twice, or after the end");
+        return;
+    }
+    if (is_brief) {
+        if (!in_call) {
+            chain_end(chain);
+        }
         return;
     }
     if (status != PMIX_EVENT_ACTION_COMPLETE) {
@@ -218,7 +228,10 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
     const bool is_over =
         status == PMIX_EVENT_ACTION_COMPLETE || chain->next == chain->match_count;
 
-    if (call_completed(chain, is_over)) {
+    pthread_mutex_lock(&waiting_lock);
+    in_call = call_completed(chain, is_over);
+    pthread_mutex_unlock(&waiting_lock);
+    if (in_call) {
         return; /* the chain is the step's */
     }
     if (is_over) {
@@ -289,8 +302,9 @@ static enum after handler_run(struct sx_chain *chain, struct sx_handler *handler
                 handler_completed, (void *)ticket);
         after = call_ended(chain);
         sx_handlers_returned(handlers, handler);
+    } else {
+        sx_handlers_release(handlers, handler);
     }
-    sx_handlers_release(handlers, handler);
     return after;
 }
 

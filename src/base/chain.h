@@ -20,6 +20,7 @@ struct sx_chain_options {
     struct sx_event_facts facts;  /* copied; affected only has to last for the call */
     pmix_info_t *info;            /* malloc'ed; the chain's from here, whatever is returned */
     size_t ninfo;
+    bool here; /* the caller is the thread that runs handlers: the first step needs no post */
     /* Have sx_chain_step called soon, on the thread that runs handlers; any thread calls it.
      * Return: false when that thread is gone: the chain then ends itself. */
     bool (*post)(struct sx_chain *chain, void *arg);
@@ -27,8 +28,8 @@ struct sx_chain_options {
     void *arg;
 };
 
-/* Match the event now and post the first step.  Return: PMIX_SUCCESS (also when nobody wants it:
- * ended is called inside); PMIX_ERR_OUT_OF_RESOURCE. */
+/* Match the event now and post, or make, the first step.  Return: PMIX_SUCCESS (also when nobody
+ * wants it: ended is called inside); PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_chain_start(const struct sx_chain_options *options);
 
 /* Call the next handler, and those behind it as long as each completes before it returns. */

@@ -165,7 +165,15 @@ static void *record_alloc(const struct record *rec, size_t extra)
         !sx_mul_size(size, rec->row->size_bytes, &size)) {
         return NULL;
     }
-    return rec->row->kind == SX_TYPE_PLAIN ? malloc(size) : calloc(1, size);
+    if (rec->row->kind != SX_TYPE_PLAIN && size > SX_PAGE_BYTES) {
+        return calloc(1, size);
+    }
+    void *const block = malloc(size); /* in glibc calloc passes by the thread's cache */
+
+    if (block != NULL && rec->row->kind != SX_TYPE_PLAIN) {
+        memset(block, 0, size);
+    }
+    return block;
 }
 
 /* The array of @cell, whose elements are of @type and at least one (UNDEF: of any, or none). */

@@ -652,7 +652,6 @@ pmix_status_t sx_handlers_match(struct sx_handlers *handlers, const struct sx_ev
 bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler,
                       pmix_status_t code, struct sx_handler_call *ret)
 {
-    memset(ret, 0, sizeof(*ret));
     pthread_mutex_lock(&handlers->lock);
     const bool removed = handler->removed;
 
@@ -663,13 +662,14 @@ bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler,
         const bool by_new_name =
             handler->code_count == 0 && code == PMIX_ERR_LOST_CONNECTION_TO_SERVER;
 
-        *ret = (struct sx_handler_call){ .id = handler->id,
-                                         .code = by_new_name ? PMIX_ERR_LOST_CONNECTION : code,
-                                         .fn = handler->fn,
-                                         .object = handler->object,
-                                         .has_object = handler->has_object };
+        ret->id = handler->id;
+        ret->code = by_new_name ? PMIX_ERR_LOST_CONNECTION : code;
+        ret->fn = handler->fn;
+        ret->object = handler->object;
+        ret->has_object = handler->has_object;
+        ret->name[0] = '\0'; /* not all of it: this runs for every call */
         if (handler->name != NULL) {
-            memcpy(ret->name, handler->name, sx_name_len(handler->name, PMIX_MAX_KEYLEN));
+            memcpy(ret->name, handler->name, strlen(handler->name) + 1);
         }
         for (size_t i = 0; i < handler->code_count; i++) {
             if (codes_agree(handler->codes[i], code)) {
@@ -688,5 +688,6 @@ void sx_handlers_returned(struct sx_handlers *handlers, struct sx_handler *handl
     if (--handler->running == 0) {
         pthread_cond_broadcast(&handlers->returned);
     }
+    release_locked(handler);
     pthread_mutex_unlock(&handlers->lock);
 }

@@ -102,7 +102,8 @@ void sx_handlers_release(struct sx_handlers *handlers, struct sx_handler *handle
 bool sx_handlers_hear(struct sx_handlers *handlers, pmix_status_t code);
 
 /* Fill what @handler is to be told of an event of @code, and mark it as running until
- * sx_handlers_returned.  Return: false when it was removed. */
+ * sx_handlers_returned, which also releases it.  Return: false when it was removed; *ret is then
+ * left alone, and the handler is still to be released. */
 bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler,
                       pmix_status_t code, struct sx_handler_call *ret);
 void sx_handlers_returned(struct sx_handlers *handlers, struct sx_handler *handler);

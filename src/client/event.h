@@ -49,9 +49,10 @@ void sx_event_read_to_locked(uint64_t newest);
  * all).  Under lock. */
 void sx_event_list_locked(const void *bytes, size_t size, const size_t *only);
 
-/* Hand the next event to its handlers.  On the progress thread (or whoever plays it), without lock.
- * Return: false when nothing may be handed out now. */
-bool sx_event_next(void);
+/* Take out the next event.  Under lock.  Return: NULL when nothing may be handed out now. */
+struct sx_event_item *sx_event_take_locked(void);
+/* Hand it to its handlers.  On the progress thread (or whoever plays it), without lock. */
+void sx_event_run(struct sx_event_item *item);
 
 /* Forget what waits.  Under lock. */
 void sx_event_queue_clear_locked(void);

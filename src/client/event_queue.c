@@ -347,6 +347,7 @@ static void item_deliver(const struct sx_event_item *item)
                        .only = item->has_only ? &item->only : NULL },
             .info = d.info,
             .ninfo = d.ninfo,
+            .here = true,
             .post = chain_post,
         };
 
@@ -397,20 +398,17 @@ static void range_ask(uint64_t first, uint64_t last)
     }
 }
 
-bool sx_event_next(void)
+struct sx_event_item *sx_event_take_locked(void)
 {
     struct sx_process *const p = &sx_process;
-    struct sx_list *node = NULL;
+    struct sx_list *const node = p->registrations == 0 ? sx_list_pop(&p->events) : NULL;
 
-    pthread_mutex_lock(&p->lock);
-    if (p->registrations == 0) {
-        node = sx_list_pop(&p->events);
-    }
-    pthread_mutex_unlock(&p->lock);
-    if (node == NULL) {
-        return false;
-    }
-    struct sx_event_item *const item = SX_LIST_ENTRY(node, struct sx_event_item, node);
+    return node == NULL ? NULL : SX_LIST_ENTRY(node, struct sx_event_item, node);
+}
+
+void sx_event_run(struct sx_event_item *item)
+{
+    struct sx_process *const p = &sx_process;
 
     if (item->is_range) {
         range_ask(item->first, item->last);
@@ -421,7 +419,6 @@ bool sx_event_next(void)
         item_deliver(item);
     }
     free(item);
-    return true;
 }
 
 void sx_event_queue_clear_locked(void)

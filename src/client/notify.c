@@ -112,13 +112,14 @@ pmix_status_t sx_event_encode(pmix_status_t code, const pmix_proc_t *source,
     };
     const size_t size = sizeof(event) + sx_align_up(name_len, 8) + targets_size + affected_size +
                         info_size;
-    uint8_t *const bytes = info_size > UINT32_MAX - 8 ? NULL : calloc(1, size);
+    uint8_t *const bytes = info_size > UINT32_MAX - 8 ? NULL : malloc(size);
 
     if (bytes == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     uint8_t *at = bytes + sizeof(event);
 
+    memset(at, 0, size - sizeof(event) - info_size); /* the padding; infos write their own */
     memcpy(bytes, &event, sizeof(event));
     memcpy(at, source->nspace, name_len);
     at += sx_align_up(name_len, 8);

@@ -417,6 +417,8 @@ static bool run_some(struct sx_process *p, uint64_t generation)
         const bool mine = p->thread_generation == generation;
         struct sx_list *const node = mine ? sx_list_pop(&p->tasks) : NULL;
         const bool stop = !mine || (node == NULL && p->thread_stop);
+        struct sx_event_item *const event =
+            node == NULL && !stop ? sx_event_take_locked() : NULL;
         pthread_mutex_unlock(&p->lock);
         if (stop) {
             return true; /* the caller looks again */
@@ -425,7 +427,9 @@ static bool run_some(struct sx_process *p, uint64_t generation)
             struct sx_task *const task = SX_LIST_ENTRY(node, struct sx_task, node);
 
             task->run(task);
-        } else if (!sx_event_next()) {
+        } else if (event != NULL) {
+            sx_event_run(event);
+        } else {
             return i > 0;
         }
     }
@@ -550,9 +554,17 @@ void sx_progress_run(void)
     }
     pthread_mutex_unlock(&p->lock);
     if (mine) {
+        struct sx_event_item *event;
+
         do {
             run_queued(p);
-        } while (sx_event_next());
+            pthread_mutex_lock(&p->lock);
+            event = sx_event_take_locked();
+            pthread_mutex_unlock(&p->lock);
+            if (event != NULL) {
+                sx_event_run(event);
+            }
+        } while (event != NULL);
         pthread_mutex_lock(&p->lock);
         p->progressing = false;
         sx_local_ring_locked(); /* who stops waits for this */

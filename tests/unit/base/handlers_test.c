@@ -96,7 +96,6 @@ static void order(struct sx_handlers *table, pmix_status_t code, char *ret, size
 
         cr_assert(sx_handlers_call(table, matches[i], code, &call));
         sx_handlers_returned(table, matches[i]);
-        sx_handlers_release(table, matches[i]);
         snprintf(ret + strlen(ret), size - strlen(ret), "%s%s", i == 0 ? "" : " ", call.name);
     }
     free(matches);
@@ -412,7 +411,6 @@ Test(handlers, a_thousand_for_one_code)
         cr_assert(sx_handlers_call(&table, matches[i], CODE_A, &call));
         cr_expect_eq(call.id, ids[MANY - 1 - i]);
         sx_handlers_returned(&table, matches[i]);
-        sx_handlers_release(&table, matches[i]);
     }
     free(matches);
     sx_handlers_deinit(&table);
@@ -462,7 +460,6 @@ Test(handlers, threads_may_register_at_once)
         cr_assert_eq(sscanf(call.name, "t%zu.%zu", &thread, &number), 2);
         cr_expect_eq(number, next[thread]++);
         sx_handlers_returned(&shared, matches[i]);
-        sx_handlers_release(&shared, matches[i]);
     }
     free(matches);
     sx_handlers_deinit(&shared);
