@@ -8,16 +8,16 @@
  * stopped, and costs it nothing.  It ends when the job's server does. */
 #include "cli/events.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/names.h"
 #include "cli/events_find.h"
+#include "cli/events_inject.h"
 #include "cli/events_print.h"
+#include "cli/events_words.h"
 #include "cli/say.h"
 #include "ring/bell.h"
 
@@ -36,6 +36,7 @@ struct wish {
 
 static const char usage[] =
     "usage: shmix events [options] [NAMESPACE | PID]\n"
+    "       shmix events inject CODE ... (see shmix events inject --help)\n"
     "\n"
     "Print the events of a running job, one a line, as they are published, until the job ends.\n"
     "The job is the one that NAMESPACE or the process id of its server (shmix run) names, else\n"
@@ -55,28 +56,6 @@ static const char usage[] =
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static bool number_parse(const char *text, int64_t min, int64_t max, int64_t *ret)
-{
-    char *end;
-
-    errno = 0;
-    const long long number = strtoll(text, &end, 10);
-    *ret = number;
-    return errno == 0 && end != text && *end == '\0' && number >= min && number <= max;
-}
-
-static bool code_parse(const char *text, int32_t *ret)
-{
-    int64_t number;
-
-    if (!number_parse(text, INT32_MIN, INT32_MAX, &number) &&
-        !sx_name_value(PMIX_STATUS, text, &number)) {
-        return false;
-    }
-    *ret = (int32_t)number;
-    return true;
-}
-
 static bool since_parse(const char *text, uint64_t *ret)
 {
     int64_t number = 0;
@@ -85,7 +64,7 @@ static bool since_parse(const char *text, uint64_t *ret)
         *ret = SINCE_NOW;
     } else if (strcmp(text, "oldest") == 0) {
         *ret = 0;
-    } else if (number_parse(text, 1, INT64_MAX, &number)) {
+    } else if (sx_events_number(text, 1, INT64_MAX, &number)) {
         *ret = (uint64_t)number;
     } else {
         return false;
@@ -101,19 +80,19 @@ static bool option_take(struct wish *wish, const char *name, const char *value, 
 
     *ret_known = true;
     if (strcmp(name, "--code") == 0) {
-        good = wish->has_code = code_parse(value, &wish->code);
+        good = wish->has_code = sx_events_code(value, &wish->code);
     } else if (strcmp(name, "--source") == 0) {
-        good = wish->has_source = number_parse(value, 0, UINT32_MAX, &number);
+        good = wish->has_source = sx_events_number(value, 0, UINT32_MAX, &number);
         wish->source = (uint32_t)number;
     } else if (strcmp(name, "--range") == 0) {
         good = wish->has_range = sx_events_range_find(value, &wish->range);
     } else if (strcmp(name, "--since") == 0) {
         good = since_parse(value, &wish->since);
     } else if (strcmp(name, "--count") == 0) {
-        good = number_parse(value, 1, INT64_MAX, &number);
+        good = sx_events_number(value, 1, INT64_MAX, &number);
         wish->count = (uint64_t)number;
     } else if (strcmp(name, "--timeout") == 0) {
-        good = number_parse(value, 0, INT32_MAX, &number);
+        good = sx_events_number(value, 0, INT32_MAX, &number);
         wish->timeout_ns = (uint64_t)number * SX_NS_PER_SEC;
     } else {
         *ret_known = false;
@@ -294,6 +273,9 @@ int sx_cli_events(int argc, char **argv)
     struct sx_events_job job;
     struct tail tail = { .wish = &wish, .job = &job };
 
+    if (argc > 1 && strcmp(argv[1], "inject") == 0) {
+        return sx_cli_events_inject(argc - 1, argv + 1);
+    }
     sx_say_set_name("shmix events");
     int code = options_parse(&wish, argc, argv);
     if (code >= 0) {

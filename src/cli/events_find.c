@@ -26,7 +26,6 @@ struct search {
     pid_t pid;          /* 0: any */
     struct sx_events_job *job;
     unsigned count;
-    pid_t holder; /* of the first one found */
     bool denied;
 };
 
@@ -80,7 +79,7 @@ static void ring_take(struct search *search, pid_t pid, int fd)
         search->count++;
         if (search->count == 1) {
             search->job->ring = ring;
-            search->holder = pid;
+            search->job->server_pid = pid; /* of the first one found */
             return; /* kept */
         }
         if (search->count == 2) {
@@ -138,7 +137,7 @@ bool sx_events_find(const char *wanted, struct sx_events_job *ret_job)
         search_all(&search);
     }
     if (search.count == 1) {
-        each_memfd(&search, search.holder, BOARD_PREFIX, board_take);
+        each_memfd(&search, ret_job->server_pid, BOARD_PREFIX, board_take);
     }
     if (search.count == 1 && ret_job->board.header != NULL) {
         return true;

@@ -5,6 +5,7 @@
 #define SX_CLI_EVENTS_FIND_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "ring/board.h"
 #include "ring/ring.h"
@@ -12,6 +13,7 @@
 struct sx_events_job {
     struct sx_ring ring;
     struct sx_board board; /* of the same server: whether it lives */
+    pid_t server_pid;
 };
 
 /* Open the job that @wanted (a namespace or the process id of a server) names; NULL: the own one

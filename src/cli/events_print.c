@@ -17,25 +17,7 @@
 #include "base/names.h"
 #include "base/util.h"
 #include "base/value.h"
-
-static const char *const range_names[] = { "undefined", "rm",     "local",  "namespace",
-                                           "session",   "global", "custom", "proc-local" };
-
-const char *sx_events_range_name(uint8_t range)
-{
-    return range < SX_COUNT(range_names) ? range_names[range] : NULL;
-}
-
-bool sx_events_range_find(const char *name, uint8_t *ret_range)
-{
-    for (uint8_t i = 0; i < SX_COUNT(range_names); i++) {
-        if (strcmp(name, range_names[i]) == 0) {
-            *ret_range = i;
-            return true;
-        }
-    }
-    return false;
-}
+#include "cli/events_words.h"
 
 static void text_print(const char *text, size_t len, bool json)
 {

@@ -10,11 +10,6 @@
 
 #include "ring/record.h"
 
-/* The name of a range as options and output have it, and back.  Return: NULL, false when there is
- * none. */
-const char *sx_events_range_name(uint8_t range);
-bool sx_events_range_find(const char *name, uint8_t *ret_range);
-
 /* Print the event in @bytes (struct sx_event and what follows it).  Return: false, and nothing
  * printed, where the bytes contradict themselves. */
 bool sx_events_print(const uint8_t *bytes, size_t size, bool json);

@@ -63,6 +63,7 @@ static const struct sx_message_spec specs[] = {
                                   .bulk = true },
     [SX_MSG_EVENT_REPLAY] = { .name = "EVENT_REPLAY", CLIENT, FIXED(struct sx_event_replay) },
     [SX_MSG_WAKE_GET] = { .name = "WAKE_GET", CLIENT },
+    [SX_MSG_TOOL_EVENT] = { .name = "TOOL_EVENT", CLIENT, AT_LEAST(uint64_t, IN_FRAME) },
 };
 static_assert(SX_COUNT(specs) == SX_MSG_SPEC_MAX, "every kind has its row");
 

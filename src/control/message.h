@@ -38,6 +38,7 @@ enum sx_message_kind {
     SX_MSG_EVENT_DEREGISTER, /* client: one handler less for these codes */
     SX_MSG_EVENT_REPLAY,     /* client: what I have missed of the ring */
     SX_MSG_WAKE_GET,         /* client: a socket that becomes readable when there is news */
+    SX_MSG_TOOL_EVENT,       /* tool: an event; first frame and only one, instead of HELLO */
     SX_MSG_SPEC_MAX,
 };
 
@@ -162,6 +163,9 @@ struct sx_event_register {
 #define SX_EVENT_REGISTER_ENVIRONMENT 0x1u /* wants events of the environment too */
 
 /* EVENT_DEREGISTER: struct sx_event_register again, upto 0.  Reply: struct sx_reply. */
+
+/* TOOL_EVENT: struct sx_event and what follows it, as in a lane, in the frame; its source is the
+ * receiver's to say.  Reply: struct sx_reply; then the connection ends. */
 
 /* WAKE_GET: no body.  Reply: struct sx_reply and one end of a stream socket: ring/sleeper.h. */
 

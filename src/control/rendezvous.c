@@ -107,9 +107,10 @@ static pmix_status_t fail_with(const char *dir, int err, const char *doing)
 
 /* ---- what killed servers left ------------------------------------------------------------- */
 
-/* The process that made the socket at the other end of @fd listen is @pid, which has ended: the
- * kernel keeps the number of the one that listened, and 0 stands for one of another container.  Its
- * io_uring may still be on its way out, or a child of its have the socket: nobody accepts. */
+/* Whether process @pid, which may have ended, made the socket at the other end of @fd listen: the
+ * kernel keeps the number of the one that did, and 0 stands for one of another container.  An
+ * io_uring of one that has ended may still be on its way out, or a child of it have the socket:
+ * nobody accepts. */
 static bool listener_was(int fd, pid_t pid)
 {
     struct ucred cred;
@@ -558,6 +559,80 @@ pmix_status_t sx_rendezvous_connect(int *ret_fd)
     if (rc != PMIX_SUCCESS) {
         close(fd);
         return rc;
+    }
+    *ret_fd = fd;
+    return PMIX_SUCCESS;
+}
+
+/* ---- tool --------------------------------------------------------------------------------- */
+
+/* Whether descriptor @name in @fds_fd seems to be a rendezvous: the last name of its path says so,
+ * and whoever listens there is asked in any case. */
+static bool may_be_rendezvous(int fds_fd, const char *name)
+{
+    char path[PATH_MAX];
+    const ssize_t n = readlinkat(fds_fd, name, path, sizeof(path) - 1);
+    const char *last;
+
+    if (n <= 0) {
+        return false;
+    }
+    path[n] = '\0';
+    last = strrchr(path, '/');
+    return last != NULL && strncmp(last, "/shmix-", 7) == 0;
+}
+
+/* Return: 0 and *ret_fd, or an errno value. */
+static int connect_descriptor(pid_t pid, const char *name, int *ret_fd)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    const int n = snprintf(address.sun_path, sizeof(address.sun_path),
+                           "/proc/%d/fd/%.20s/" SOCKET_NAME, (int)pid, name);
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    int err = fd < 0 ? errno : 0;
+
+    if (err == 0) {
+        err = n > 0 && (size_t)n < sizeof(address.sun_path) ? connect_address(fd, &address)
+                                                            : ENAMETOOLONG;
+    }
+    if (err == 0 && !listener_was(fd, pid)) {
+        err = ENOENT; /* a descriptor of something else */
+    }
+    if (err != 0 && fd >= 0) {
+        close(fd);
+    }
+    *ret_fd = fd;
+    return err;
+}
+
+pmix_status_t sx_rendezvous_connect_process(pid_t pid, int *ret_fd)
+{
+    char path[64];
+    const struct dirent *entry;
+    int err = ENOENT, fd = -1;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    DIR *const dir = opendir(path);
+
+    if (dir == NULL) {
+        err = errno;
+    }
+    while (dir != NULL && err != 0 && (entry = readdir(dir)) != NULL) {
+        if (may_be_rendezvous(dirfd(dir), entry->d_name)) {
+            const int tried = connect_descriptor(pid, entry->d_name, &fd);
+
+            err = tried == ENOENT || tried == ENOTDIR ? err : tried;
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    if (err == EACCES || err == EPERM) {
+        return PMIX_ERR_NO_PERMISSIONS;
+    }
+    if (err != 0) {
+        return err == ENOENT || err == ECONNREFUSED ? PMIX_ERR_NOT_FOUND
+                                                    : sx_status_from_errno(err);
     }
     *ret_fd = fd;
     return PMIX_SUCCESS;

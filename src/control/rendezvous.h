@@ -50,4 +50,10 @@ void sx_rendezvous_close(struct sx_rendezvous *rendezvous);
  * or nobody listens (then logged); PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_BAD_PARAM; errno's status. */
 pmix_status_t sx_rendezvous_connect(int *ret_fd);
 
+/* Tool: connect (blocking, close-on-exec) to the server in process @pid, through the directory that
+ * it holds open; needs no environment and no common /tmp.  Nothing is logged.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when it has no rendezvous; PMIX_ERR_NO_PERMISSIONS when it is
+ * neither ours nor we are root; errno's status. */
+pmix_status_t sx_rendezvous_connect_process(pid_t pid, int *ret_fd);
+
 #endif

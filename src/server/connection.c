@@ -4,7 +4,8 @@
  *
  *     ACCEPTED --HELLO, uid and rank agree--> CONNECTED --FINALIZE--> FINALIZED --end--> REGISTERED
  *        |                                                               \--another HELLO--^
- *        \--anything else: one log line, closed      \--death, or a breach--> DEAD
+ *        |--TOOL_EVENT: answered, closed             \--death, or a breach--> DEAD
+ *        \--anything else: one log line, closed
  *
  * Until its HELLO a socket owns one struct sx_connection and nothing else; there are at most
  * SX_CONNECTION_PENDING_MAX of them at the end of a turn, and the oldest silent ones make room for
@@ -276,7 +277,26 @@ static pmix_status_t client_connect(struct sx_server *server, struct sx_client *
     return PMIX_SUCCESS;
 }
 
-/* The first frame of a connection: HELLO or nothing. */
+/* The one request of a tool.  It may be of the server's own user, who could do anything to it, or
+ * root.  Return: what it did wrong, NULL for nothing. */
+static const char *tool_publish(struct sx_connection *connection, const struct sx_frame *frame)
+{
+    const struct sx_peer *peer = &connection->channel.peer;
+    const char *why = "may not publish events: it is neither of this server's user nor root";
+    struct sx_reply reply = { .status = PMIX_ERR_NO_PERMISSIONS };
+    const struct iovec iov = { .iov_base = &reply, .iov_len = sizeof(reply) };
+
+    if (peer->uid == 0 || peer->uid == geteuid()) {
+        reply.status = sx_event_on_tool(connection->server, peer->pid, frame->body,
+                                        frame->body_size);
+        why = reply.status == PMIX_ERR_UNPACK_FAILURE
+                  ? "sent an event whose bytes contradict themselves" : NULL;
+    }
+    sx_channel_send(&connection->channel, SX_MSG_REPLY, frame->header.id, &iov, 1, NULL, 0);
+    return why;
+}
+
+/* The first frame of a connection: HELLO, a tool's request, or nothing. */
 static void pending_on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
 {
     struct sx_connection *connection = arg;
@@ -303,8 +323,10 @@ static void pending_on_frame(void *arg, struct sx_frame *frame, const char *why,
         const struct iovec iov = { .iov_base = &refusal, .iov_len = sizeof(refusal) };
 
         sx_channel_send(&connection->channel, SX_MSG_WELCOME, id, &iov, 1, NULL, 0);
+    } else if (frame != NULL && frame->header.kind == SX_MSG_TOOL_EVENT) {
+        reason = tool_publish(connection, frame);
     }
-    if (frame != NULL) {
+    if (frame != NULL && reason != NULL) {
         sx_log(SX_LOG_WARN, "connection of pid %d uid %u refused: it %s", (int)peer.pid,
                (unsigned)peer.uid, reason);
     }

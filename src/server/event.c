@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* event.c - number an event, write it into the rings it concerns, keep it, tell the host.
  *
- *     lane, EVENT_BULK --judge--\
+ *     lane, EVENT_BULK --judge--\    (TOOL_EVENT likewise)
  *     host -----------build-----> publish --> ring and log of each namespace --(turn ends)--> wake
  *     deaths, aborts --build---/         \--> the host: its handlers; its notify_event for what
  *                                             leaves the node (never for what came from it)
@@ -12,6 +12,7 @@
 #include "server/event.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@
 
 #define SWEEP_EVERY 256u /* HELD events between two looks at who has had them */
 
-enum origin { FROM_CLIENT, FROM_HOST, FROM_LIBRARY };
+enum origin { FROM_CLIENT /* or a tool */, FROM_HOST, FROM_LIBRARY };
 
 /* ---- bounds -------------------------------------------------------------------------------- */
 
@@ -417,6 +418,48 @@ bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct
     }
     sx_connection_reply(server, client, frame->header.id, rc, -1);
     return true;
+}
+
+/* ---- from tools ---------------------------------------------------------------------------- */
+
+/* Whether each target may be one day: whom nobody registered, no event reaches. */
+static bool targets_exist(struct sx_server *server, const struct sx_event_block *block)
+{
+    pmix_proc_t *procs = NULL;
+    size_t count = 0;
+    bool exist = sx_event_block_targets(block, &procs, &count) == PMIX_SUCCESS;
+
+    for (size_t i = 0; i < count && exist; i++) {
+        const struct sx_nspace *nspace = sx_nspace_find(server, procs[i].nspace);
+
+        exist = nspace != NULL && (procs[i].rank == PMIX_RANK_WILDCARD || nspace->job_size == 0 ||
+                                   procs[i].rank < nspace->job_size);
+    }
+    free(procs);
+    return exist;
+}
+
+pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *body, size_t size)
+{
+    pmix_proc_t source = { .rank = 0 };
+    struct sx_event_block *block = NULL;
+
+    snprintf(source.nspace, sizeof(source.nspace), "shmix-tool-%d", (int)pid);
+    pmix_status_t rc = sx_event_block_judge(&source, body, size, &block);
+
+    if (rc == PMIX_SUCCESS && sx_event_block_head(block)->range == PMIX_RANGE_NAMESPACE) {
+        rc = PMIX_ERR_BAD_PARAM; /* it has none of its own */
+    }
+    if (rc == PMIX_SUCCESS && !targets_exist(server, block)) {
+        rc = PMIX_ERR_NOT_FOUND;
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_log(SX_LOG_INFO, "%s publishes an event of code %d", source.nspace,
+               (int)sx_event_block_head(block)->code);
+        publish(server, block, FROM_CLIENT);
+    }
+    sx_event_block_release(block);
+    return rc;
 }
 
 /* ---- from the host ------------------------------------------------------------------------- */

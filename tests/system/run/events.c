@@ -3,7 +3,8 @@
 /* events.c - a job whose events are followed from outside.
  *
  * usage: events GO
- * Rank 0 tells three things, then each rank waits for the file GO; then rank 1 tells a fourth. */
+ * Rank 0 tells three things, then each rank waits for the file GO; then rank 1 tells a fourth.
+ * Each says when it hears event 9, which only comes from outside. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -29,8 +30,29 @@ static void notify(int n, pmix_data_range_t range, pmix_info_t *info, size_t nin
     }
 }
 
+static void on_nine(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                    size_t ninfo, pmix_info_t results[], size_t nresults,
+                    pmix_event_notification_cbfunc_fn_t done, void *done_data)
+{
+    (void)id;
+    (void)results;
+    (void)nresults;
+    printf("heard %d from %s.%u", code, source->nspace, source->rank);
+    for (size_t i = 0; i < ninfo; i++) {
+        if (strcmp(info[i].key, "a.text") == 0 && info[i].value.type == PMIX_STRING) {
+            printf(" %s", info[i].value.data.string);
+        } else if (strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) == 0) {
+            printf(" about %u", info[i].value.data.proc->rank);
+        }
+    }
+    printf("\n");
+    fflush(stdout);
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, done_data);
+}
+
 int main(int argc, char **argv)
 {
+    pmix_status_t nine = CODE(9);
     uint32_t number = 42;
     pmix_info_t info[2];
     pmix_proc_t me;
@@ -40,6 +62,9 @@ int main(int argc, char **argv)
     }
     PMIx_Info_load(&info[0], "a.text", "say \"hi\"\n", PMIX_STRING);
     PMIx_Info_load(&info[1], "a.number", &number, PMIX_UINT32);
+    if (PMIx_Register_event_handler(&nine, 1, NULL, 0, on_nine, NULL, NULL) < 0) {
+        return 1;
+    }
     if (me.rank == 0) {
         notify(0, PMIX_RANGE_NAMESPACE, NULL, 0);
         notify(1, PMIX_RANGE_LOCAL, info, 2);

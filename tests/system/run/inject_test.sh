@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The shmix authors
+# inject_test.sh - `shmix events inject`: what ranks and watchers hear of it, and what it refuses
+# (EV40: the source is who the kernel says it is).
+. "$(dirname "$0")/lib.sh"
+
+go=$work/go
+"$SHMIX" run -n 2 "$(dirname "$RANK")/system-run-events" "$go" >"$work/job" 2>&1 &
+job=$!
+trap 'touch "$go"; kill -CONT "$job" 2>/dev/null; kill "$job" 2>/dev/null; wait; rm -rf "$work"' EXIT
+await "the job has told its events" lines_are "$work/job" 2 || { cat "$work/job"; finish; }
+
+inject() {
+    "$SHMIX" events inject "$@" >"$work/out" 2>"$work/err"
+    code=$?
+}
+heard() {
+    [ "$(grep -c "$1" "$work/job")" -eq "$2" ]
+}
+
+# To the whole job, with what it is about.
+inject -3109 "$job" --info a.text=hi --info b.number:int=-5 --affected 1
+expect_code 0 "an event for the job"
+[ ! -s "$work/out" ] && [ ! -s "$work/err" ] || fail "words about nothing"
+await "both ranks hear it" heard '^heard -3109 from shmix-tool-[0-9]*\.0 hi about 1$' 2
+"$SHMIX" events "$job" --since 4 --count 1 --json >"$work/out" 2>"$work/err"
+grep -q '^{"number":4,"code":-3109,"range":"custom","source":{"nspace":"shmix-tool-[0-9]*","rank":0},"targets":\[{"nspace":"shmix-[^"]*","rank":"\*"}\],"affected":\[{"nspace":"shmix-[^"]*","rank":1}\],"info":\[{"key":"a.text","value":"hi"},{"key":"b.number","value":-5},' \
+    "$work/out" || fail "as JSON"
+
+# To one rank: the other one does not hear it; a later one tells that it would have by now.
+inject -3109 --to 1 "$job" --info a.text=one
+expect_code 0 "an event for one rank"
+inject -3109 --range local "$job" --info a.text=all
+expect_code 0 "an event for the node"
+await "both ranks hear the last" heard ' all$' 2
+heard ' one$' 1 || fail "an event for one rank: $(cat "$work/job")"
+inject PMIX_ERR_TIMEOUT "$job" --non-default
+"$SHMIX" events "$job" --since 7 --count 1 --json >"$work/out" 2>"$work/err"
+grep -q '"name":"PMIX_ERR_TIMEOUT","range":"custom","non_default":true' "$work/out" ||
+    fail "a name, and not for default handlers"
+
+# What is wrong is named, and nothing is published.
+while IFS='|' read -r args text; do
+    # shellcheck disable=SC2086
+    inject $args "$job"
+    expect_code 2 "$args"
+    expect_err "$text" "$args"
+    expect_err "shmix events inject --help" "$args"
+done <<'END'
+nothing|first word has to be the event's code
+--range local|first word has to be the event's code
+-1 --range wide|--range does not take 'wide'
+-1 --range rm|--range does not take 'rm'
+-1 --range custom|say with --to
+-1 --range global --to 0|--to makes the range custom
+-1 --to 0,x|--to does not take '0,x'
+-1 --to 0,|--to does not take '0,'
+-1 --affected -1|--affected does not take '-1'
+-1 --info a.text|--info does not take 'a.text'
+-1 --info =1|--info does not take '=1'
+-1 --info a.n:int=x|--info does not take
+-1 --info a.n:float=1|--info does not take
+-1 --info PMIX_NO_SUCH=1|--info does not take
+-1 --frob|'--frob'
+END
+inject -1 "$job" --to 0,2
+expect_code 1 "a rank that there is not"
+expect_err "no such rank" "a rank that there is not"
+inject -1 "$job" --info "a.text=$(head -c 9000 /dev/zero | tr '\0' a)"
+expect_code 1 "too large"
+expect_err "shorter --info values" "too large"
+inject -1 "$job" --info PMIX_EVENT_CUSTOM_RANGE=all
+expect_code 1 "a directive of the wrong type"
+expect_err "the type of that attribute" "a directive of the wrong type"
+inject -1 no.such.job
+expect_code 1 "a job that is not there"
+expect_err "shmix mem" "a job that is not there"
+"$SHMIX" events "$job" --since 8 --timeout 0 >"$work/out"
+lines_are "$work/out" 0 || fail "something was published all the same"
+
+# A server that closes without an answer, as one that does not know the message does.
+asks() { # it has its socket and sleeps: it waits for the answer
+    ls -l "/proc/$1/fd" | grep -q socket: && grep -q '^State:[[:space:]]*S' "/proc/$1/status"
+}
+kill -STOP "$job"
+await "the server stops" is_stopped "$job"
+"$SHMIX" events inject -1 "$job" 2>"$work/err" &
+tool=$!
+await "the tool waits for the answer" asks "$tool"
+kill -KILL "$job"
+wait "$tool"
+code=$?
+expect_code 1 "a server that closes"
+expect_err "has not answered but closed" "a server that closes"
+await "all is removed" nothing_left
+finish
