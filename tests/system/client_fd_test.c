@@ -3,7 +3,9 @@
 /* client_fd_test.c - ranks that sleep in poll(2) on shmix_fd: woken for what they want, once.
  *
  * The host's process counts what its server writes to sleepers, by standing in front of the C
- * library's send(), which the server uses for nothing else of one byte. */
+ * library's send(), which the server uses for nothing else of one byte.  The server publishes first
+ * and writes afterwards, so a rank that has its answer may have the byte for it still to come:
+ * before silence is counted, rank 1 sees the server's loop go around. */
 #include <dlfcn.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -81,15 +83,30 @@ static void notify(pmix_status_t code, int count)
     CHECK_STATUS(PMIx_Fence(&me, 1, NULL, 0), PMIX_SUCCESS);
 }
 
+/* The server has written what belongs to all that it did before: its loop takes a lane, wakes, and
+ * only then takes a frame. */
+static void loop_goes_around(void)
+{
+    pmix_status_t code = CODE(7);
+
+    CHECK_STATUS(PMIx_Fence(&me, 1, NULL, 0), PMIX_SUCCESS);
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL) >= 0);
+}
+
 /* Rank 1: other codes, then many of the one that rank 0 sleeps for. */
 static int publish(void)
 {
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     job_token_get(0);
+    loop_goes_around();
+    job_token_put(1);
+    job_token_get(0);
     notify(CODE(1), NOTICES);
+    loop_goes_around();
     job_token_put(1);
     job_token_get(0);
     notify(CODE(0), NOTICES);
+    loop_goes_around();
     job_token_put(1);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
@@ -125,8 +142,9 @@ static void host_looks(void)
     job_token_get(3);
 }
 
-/* Rank 1 publishes, and all of it is in the ring. */
-static void let_publish(void)
+/* Rank 1 does its next step: the loop goes around, then it publishes twice, all of which is in the
+ * ring then, and written. */
+static void let_rank_1_go(void)
 {
     job_token_put(0);
     job_token_get(1);
@@ -144,14 +162,15 @@ static int a_sleeper_is_written_to_once(int rank)
     CHECK_STATUS(shmix_fd(&fd), PMIX_SUCCESS);
     CHECK(readable(fd, 0)); /* look once */
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL) >= 0);
+    let_rank_1_go(); /* the bytes for the answers have come */
     progress_until_quiet(fd);
     host_looks();
-    let_publish(); /* not for us */
+    let_rank_1_go(); /* not for us */
     CHECK(!readable(fd, 0));
     host_looks();
     CHECK(heard == 0);
     host_looks();
-    let_publish();
+    let_rank_1_go();
     CHECK(readable(fd, -1));
     CHECK(heard == 0); /* nothing runs by itself */
     host_looks();      /* one byte for all of them */
@@ -189,11 +208,12 @@ static int readers_are_woken_too(int rank)
     CHECK_STATUS(shmix_events_open(SHMIX_EVENTS_NOW, &code, 1, &one), PMIX_SUCCESS);
     CHECK_STATUS(shmix_fd(&fd), PMIX_SUCCESS);
     CHECK(readable(fd, 0));
+    let_rank_1_go(); /* the byte for the answer has come */
     while (readable(fd, 0)) {
         CHECK(read_all(one) == 0);
     }
     host_looks();
-    let_publish(); /* not for it */
+    let_rank_1_go(); /* not for it */
     CHECK(!readable(fd, 0));
     host_looks();
     CHECK(read_all(one) == 0);
@@ -202,7 +222,7 @@ static int readers_are_woken_too(int rank)
         CHECK(read_all(one) == 0 && read_all(other) == 0);
     }
     host_looks();
-    let_publish();
+    let_rank_1_go();
     CHECK(readable(fd, -1));
     host_looks();
     CHECK(read_all(one) == NOTICES);
@@ -330,9 +350,10 @@ static int nobody_else_is_written_to(int rank)
     }
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL) >= 0);
+    let_rank_1_go();
     host_looks();
-    let_publish();
-    let_publish();
+    let_rank_1_go();
+    let_rank_1_go();
     host_looks();
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
