@@ -204,6 +204,8 @@ static pmix_status_t welcome_map(struct sx_process *p, struct sx_frame *frame,
     }
     p->slot_index = welcome->slot;
     p->slot = &p->board.slots[welcome->slot];
+    /* relaxed: stored before the welcome was sent. */
+    p->slot_claims = atomic_load_explicit(&p->slot->claims, memory_order_relaxed);
     rc = sx_lane_attach(&p->lane, frame->fds[WELCOME_LANE], &p->board, welcome->slot,
                         frame->fds[WELCOME_DOORBELL]);
     if (rc != PMIX_SUCCESS) {

@@ -63,6 +63,7 @@ struct sx_process {
     int socket_fd;
     uint32_t slot_index;
     const struct sx_board_slot *slot;
+    uint32_t slot_claims; /* which of its clients we are */
     struct sx_board board;
     struct sx_ring ring;
     pmix_proc_t server;

@@ -660,7 +660,7 @@ pmix_status_t shmix_events_wait(shmix_events_t *events, uint64_t timeout_ns,
         /* Asked before looking: what the server said before its end is still heard.  acquire: and
          * what it said before it dropped us. */
         lives = sx_board_server_lives(&p->board) &&
-                atomic_load_explicit(&p->slot->state, memory_order_acquire) == SX_SLOT_LIVE;
+                sx_board_slot_lives(p->slot, p->slot_claims);
         reader_sleep_prepare(&sleep, events);
         rc = shmix_events_next(events, ret_event);
         if (rc == PMIX_ERR_NOT_FOUND && over) {

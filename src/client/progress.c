@@ -346,8 +346,7 @@ static void pump_locked(struct sx_process *p)
     /* Asked before looking: what a server said before its end is still heard. */
     const bool lives = sx_board_server_lives(&p->board);
     /* acquire: what the server sent before it dropped us is found below. */
-    const bool dropped =
-        atomic_load_explicit(&p->slot->state, memory_order_acquire) != SX_SLOT_LIVE;
+    const bool dropped = !sx_board_slot_lives(p->slot, p->slot_claims);
 
     pump_ring(p);
     pump_socket(p);

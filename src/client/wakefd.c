@@ -101,7 +101,7 @@ static bool server_is_gone(const struct sx_process *p)
 {
     /* acquire: what it said before is found by the look that follows. */
     return atomic_load_explicit(&p->link, memory_order_acquire) != SX_LINK_LIVE ||
-           atomic_load_explicit(&p->slot->state, memory_order_acquire) != SX_SLOT_LIVE ||
+           !sx_board_slot_lives(p->slot, p->slot_claims) ||
            !sx_board_server_lives(&p->board);
 }
 

@@ -125,6 +125,9 @@ pmix_status_t sx_board_slot_claim(struct sx_board *board, uint32_t *ret_index)
     /* relaxed: the client learns of its slot by a message, after all of this. */
     atomic_store_explicit(&slot->data_wanted, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->lane_head, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->claims,
+                          atomic_load_explicit(&slot->claims, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
     /* R1 -> A1 (whoever inspects slots): a live slot is a fresh one. */
     atomic_store_explicit(&slot->state, SX_SLOT_LIVE, memory_order_release);
     *ret_index = index;
@@ -206,6 +209,14 @@ pmix_status_t sx_board_attach(struct sx_board *board, int fd)
 fail:
     sx_board_deinit(board);
     return rc;
+}
+
+bool sx_board_slot_lives(const struct sx_board_slot *slot, uint32_t claims)
+{
+    /* A1 <- R1 (sx_board_slot_claim): a live slot's claims are those that it was made live with, or
+     * more. */
+    return atomic_load_explicit(&slot->state, memory_order_acquire) == SX_SLOT_LIVE &&
+           atomic_load_explicit(&slot->claims, memory_order_relaxed) == claims;
 }
 
 bool sx_board_server_lives(const struct sx_board *board)

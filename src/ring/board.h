@@ -35,7 +35,8 @@ struct sx_board_slot {
     _Atomic uint32_t data_wanted; /* != 0: ring the doorbell after a commit, somebody waits */
     _Atomic uint64_t lane_head;  /* bytes of the lane the server has taken */
     _Atomic uint32_t wake_rung;  /* sleeper.h */
-    uint8_t reserved[28];        /* zero */
+    _Atomic uint32_t claims;     /* how often it was given to a client */
+    uint8_t reserved[24];        /* zero */
 };
 static_assert(sizeof(struct sx_board_slot) == SX_CACHELINE_BYTES, "fixed by layout 1");
 
@@ -98,6 +99,9 @@ void sx_board_wake(struct sx_board *board);
 
 /* Client: map a received @fd (not consumed).  Return: as sx_segment_attach. */
 pmix_status_t sx_board_attach(struct sx_board *board, int fd);
+/* True while slot is still that of the client it was given to as number @claims: the server has not
+ * dropped it.  acquire: what the server did before it dropped the client is seen.  Any thread. */
+bool sx_board_slot_lives(const struct sx_board_slot *slot, uint32_t claims);
 /* True while the server lives (orderly end and death both say no).  The kernel wakes one sleeper
  * when the server dies, so whoever learns of it here wakes all the others: one system call, and
  * only when the answer is no.  Any thread. */

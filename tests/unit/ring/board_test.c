@@ -55,6 +55,24 @@ Test(board, a_claimed_slot_is_live_fresh_and_backed)
     sx_board_deinit(&board);
 }
 
+/* A dropped client looks only when its slot has another one: it is dropped all the same. */
+Test(board, a_slot_that_was_given_again_does_not_live_for_its_first_client)
+{
+    struct sx_board board = board_new(), view = board_view(&board);
+    uint32_t index;
+
+    cr_assert_eq(sx_board_slot_claim(&board, &index), PMIX_SUCCESS);
+    const uint32_t claims = atomic_load(&view.slots[index].claims);
+    cr_expect(sx_board_slot_lives(&view.slots[index], claims));
+    sx_board_slot_abandon(&board, index);
+    cr_expect_not(sx_board_slot_lives(&view.slots[index], claims));
+    cr_assert_eq(sx_board_slot_claim(&board, &index), PMIX_SUCCESS);
+    cr_expect_not(sx_board_slot_lives(&view.slots[index], claims));
+    cr_expect(sx_board_slot_lives(&view.slots[index], claims + 1));
+    sx_board_deinit(&view);
+    sx_board_deinit(&board);
+}
+
 Test(board, slots_run_out_with_a_status_and_come_back)
 {
     struct sx_board board = board_new();
