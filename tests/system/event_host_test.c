@@ -21,6 +21,8 @@ static struct {
 } asked[] = { { CODE_ENV, 0, 0 },     { CODE_REFUSED, 0, 0 }, { CODE_REFUSED_LATER, 0, 0 },
               { CODE_UNKNOWN, 0, 0 }, { CODE_SLOW, 0, 0 } }; /* under heard_lock */
 
+static int slow_begun, slow_ended; /* the threads that answer for CODE_SLOW; under heard_lock */
+
 static void count(const pmix_status_t codes[], size_t ncodes, bool drop)
 {
     pthread_mutex_lock(&heard_lock);
@@ -46,6 +48,10 @@ static void *answer_slowly(void *arg)
     free(arg);
     job_token_get(3); /* the rank has seen that nothing has come yet */
     answer.cbfunc(PMIX_SUCCESS, answer.cbdata);
+    pthread_mutex_lock(&heard_lock);
+    slow_ended++;
+    pthread_cond_broadcast(&heard_more);
+    pthread_mutex_unlock(&heard_lock);
     return NULL;
 }
 
@@ -69,6 +75,9 @@ static pmix_status_t host_register(pmix_status_t *codes, size_t ncodes, const pm
 
         CHECK(answer != NULL);
         *answer = (struct answer){ cbfunc, cbdata };
+        pthread_mutex_lock(&heard_lock);
+        slow_begun++;
+        pthread_mutex_unlock(&heard_lock);
         CHECK(pthread_create(&thread, NULL, answer_slowly, answer) == 0);
         pthread_detach(thread);
         return PMIX_SUCCESS;
@@ -378,6 +387,11 @@ static int host_of_death(struct job *job)
     job_wait(job, 0);
     check_asked(CODE_SLOW, 1, 1); /* dropped with the death */
     job_token_put(3);
+    pthread_mutex_lock(&heard_lock);
+    while (slow_ended < slow_begun) { /* it reads a pipe that is closed next */
+        heard_wait_locked("the late answer to code", CODE_SLOW);
+    }
+    pthread_mutex_unlock(&heard_lock);
     asked_forget();
     return 0;
 }
