@@ -27,7 +27,6 @@
 #include "../unit/base/samples.h"
 
 #define WARM_UP 100
-#define CYCLES_SMOKE 1000
 #define CYCLES_FULL 10000
 #define SLACK_KIB 64
 #define SETTLE_SECONDS 10
@@ -36,8 +35,10 @@
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SANITIZED true /* the sanitizers keep what was freed */
+#define CYCLES_SMOKE 250  /* 1000 take ThreadSanitizer minutes when others compute too */
 #else
 #define IS_SANITIZED false
+#define CYCLES_SMOKE 1000
 #endif
 
 /* ---- what was given, and how it goes back ---------------------------------------------------- */
