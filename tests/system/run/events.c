@@ -70,6 +70,8 @@ int main(int argc, char **argv)
         notify(1, PMIX_RANGE_LOCAL, info, 2);
         notify(2, PMIX_RANGE_NAMESPACE, NULL, 0);
     }
+    PMIX_INFO_DESTRUCT(&info[0]);
+    PMIX_INFO_DESTRUCT(&info[1]);
     PMIx_Fence(NULL, 0, NULL, 0);
     printf("told by %u\n", me.rank);
     fflush(stdout);
