@@ -167,13 +167,15 @@ PMIX_EXPORT pmix_status_t shmix_read_value(const shmix_key_t *key, pmix_rank_t r
 /* A reader of the events of the own job: all that the server publishes to it, in its order, those
  * of this process included, except what a custom range addresses to others.  It needs no handler
  * and no thread, and nobody waits for it: what it has not read when the ring comes around (after
- * about a megabyte of events) is lost to it, and it is told how much that was.
+ * about a megabyte of events) it asks the server for, and what that keeps no longer is lost to it:
+ * it is told how much that was.
  *
  * An event is copied once, from the ring into the reader, and the copy is checked to be whole
  * before it is shown: a writer that overtakes the reader cannot change or tear what it looks at.
  * Views point into that copy; they are valid until the next call on the same reader.  To read an
  * event that is there takes no lock, no allocation, no system call and no atomic
- * read-modify-write; one of more than 4000 bytes costs a message to the server.
+ * read-modify-write; one of more than 4000 bytes, or that the ring no longer has, costs a message
+ * to the server.
  *
  * A reader belongs to one thread at a time; any number of readers may be open.  All of them end
  * with PMIx_Finalize (PMIX_ERR_INIT from then on) and are still to be closed. */
@@ -196,12 +198,12 @@ typedef struct shmix_event {
     size_t infos_size;
 } shmix_event_t;
 
-#define SHMIX_EVENTS_OLDEST UINT64_C(0) /* the oldest event that the ring still has */
+#define SHMIX_EVENTS_OLDEST UINT64_C(0) /* the oldest event that is still kept */
 #define SHMIX_EVENTS_NOW UINT64_MAX     /* what is published from here on */
 #define SHMIX_FOREVER UINT64_MAX
 
 /* Open a reader that begins @from: SHMIX_EVENTS_OLDEST, SHMIX_EVENTS_NOW, or at an event's number.
- * What lies between that number and the oldest event is told as lost.  With @codes it shows these
+ * Of the events from that number on, those that the server keeps no longer are told as lost.  With @codes it shows these
  * alone, and sleeps through others (@ncodes 0: all).  Any thread; the reader is the caller's to
  * close.  Return: PMIX_ERR_UNREACH in a process without a server; PMIX_ERR_LOST_CONNECTION;
  * PMIX_ERR_OUT_OF_RESOURCE. */

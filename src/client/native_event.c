@@ -5,9 +5,9 @@
  *     reader: OPEN --PMIx_Finalize--> DEAD (says PMIX_ERR_INIT) --close--> gone
  *
  * A reader takes in the records of all events, so that it knows each number; a number that is
- * missing is one that the ring has overwritten.  Such a gap is told before the event behind it,
- * which is held back in the copy meanwhile.  Memory is bounded: one record a reader, and the one
- * event that was too large for a record. */
+ * missing is one that the ring has overwritten.  The server is asked for such events, one at a
+ * time; what it does not have either is told as lost.  The event behind them is held back in the
+ * copy meanwhile.  Memory is bounded: one record a reader, and one event that the server sent. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,12 +26,13 @@ struct shmix_events {
     struct sx_list node; /* in the list of open readers, under lock; in none when dead */
     atomic_bool dead;    /* PMIx_Finalize has been here */
     struct sx_ring_cursor cursor;
-    uint64_t expected; /* the number of the next event; 0: whatever it is */
+    uint64_t expected; /* the number of the next event */
+    bool oldest_kept;  /* nothing was shown yet, and it begins with what there is: no losses */
     bool lapped;       /* what is missing may not be known before the next event */
     bool held;         /* the copy has an event that was not shown yet */
     uint32_t classes;  /* that can wake it */
     _Atomic uint64_t read_to; /* where it last found the end; for sx_native_events_behind_locked */
-    uint8_t *large;    /* struct sx_event and what follows it, of an event without a record */
+    uint8_t *large;    /* struct sx_event and what follows it, of an event that was asked for */
     size_t code_count;
     pmix_status_t *codes; /* sorted; behind the struct */
     _Alignas(8) uint8_t record[SX_RING_RECORD_MAX];
@@ -84,8 +85,9 @@ static void reader_seek(shmix_events_t *reader, uint64_t from)
         reader->expected = sx_event_published() + 1;
     } else {
         sx_ring_seek_oldest(&reader->cursor, ring);
-        reader->expected = from;
-        reader->lapped = from != SHMIX_EVENTS_OLDEST;
+        reader->expected = from == SHMIX_EVENTS_OLDEST ? 1 : from;
+        reader->oldest_kept = from == SHMIX_EVENTS_OLDEST;
+        reader->lapped = true;
     }
 }
 
@@ -407,7 +409,7 @@ static pmix_status_t event_view(const uint8_t *bytes, size_t size, shmix_event_t
     return for_us ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
-/* ---- what is too large for a record --------------------------------------------------------- */
+/* ---- what the ring does not have --------------------------------------------------------- */
 
 struct fetch {
     struct sx_call call;
@@ -446,11 +448,13 @@ static void fetch_answered(struct sx_call *call, const struct sx_frame *frame)
     }
 }
 
-/* Return: PMIX_ERR_NOT_FOUND when it is not for this process; SHMIX_ERR_EVENTS_LOST when the server
- * has it no more. */
-static pmix_status_t event_fetch(shmix_events_t *reader, uint64_t number, size_t *ret_size)
+/* Ask for the oldest event among @first to @last that the server has, into reader->large.  Return:
+ * PMIX_ERR_NOT_FOUND when it has none that is for this process.  *ret_lost: how many of those
+ * before it, or of all, it has no more. */
+static pmix_status_t event_fetch(shmix_events_t *reader, uint64_t first, uint64_t last,
+                                 size_t *ret_size, uint64_t *ret_lost)
 {
-    struct sx_event_replay request = { .first = number, .last = number };
+    struct sx_event_replay request = { .first = first | SX_EVENT_REPLAY_ONE, .last = last };
     const struct iovec iov = { .iov_base = &request, .iov_len = sizeof(request) };
     struct fetch fetch = { .call = { .fd = -1, .on_answer = fetch_answered } };
     const pmix_status_t rc =
@@ -459,20 +463,20 @@ static pmix_status_t event_fetch(shmix_events_t *reader, uint64_t number, size_t
     free(reader->large);
     reader->large = fetch.bytes;
     *ret_size = fetch.size;
-    if (rc == PMIX_SUCCESS && fetch.bytes == NULL) {
-        return fetch.lost != 0 ? SHMIX_ERR_EVENTS_LOST : PMIX_ERR_NOT_FOUND;
-    }
-    return rc;
+    *ret_lost = fetch.lost;
+    return rc == PMIX_SUCCESS && fetch.bytes == NULL ? PMIX_ERR_NOT_FOUND : rc;
 }
 
 /* ---- the next one --------------------------------------------------------------------------- */
 
-static pmix_status_t gap_tell(shmix_events_t *reader, uint64_t next, shmix_event_t *ret_event)
+/* Of the events before @next @count are lost. */
+static pmix_status_t gap_tell(shmix_events_t *reader, uint64_t next, uint64_t count,
+                              shmix_event_t *ret_event)
 {
     memset(ret_event, 0, sizeof(*ret_event));
     ret_event->code = SHMIX_ERR_EVENTS_LOST;
     ret_event->number = reader->expected;
-    ret_event->lost_count = next - reader->expected;
+    ret_event->lost_count = count;
     reader->expected = next;
     return SHMIX_ERR_EVENTS_LOST;
 }
@@ -481,6 +485,35 @@ static bool code_is_wanted(const shmix_events_t *reader, pmix_status_t code)
 {
     return reader->code_count == 0 ||
            bsearch(&code, reader->codes, reader->code_count, sizeof(code), codes_order) != NULL;
+}
+
+/* The ring does not have the events from the expected one to @next.  Return: PMIX_ERR_NOT_FOUND
+ * when that has moved on and there is nothing to show. */
+static pmix_status_t gap_next(shmix_events_t *reader, uint64_t next, shmix_event_t *ret_event)
+{
+    struct sx_event event = { .number = next };
+    size_t size = 0;
+    uint64_t lost = 0;
+    pmix_status_t rc = event_fetch(reader, reader->expected, next - 1, &size, &lost);
+
+    if (rc == PMIX_SUCCESS) {
+        memcpy(&event, reader->large, sizeof(event));
+        rc = event.number < reader->expected || event.number >= next ? PMIX_ERR_UNPACK_FAILURE : rc;
+    }
+    if (rc != PMIX_SUCCESS && rc != PMIX_ERR_NOT_FOUND) {
+        event.number = next; /* nobody has them for us any more */
+        lost = next - reader->expected;
+    } else if (reader->oldest_kept) {
+        lost = 0;
+    }
+    if (lost != 0) {
+        return gap_tell(reader, event.number, lost, ret_event); /* and it is asked for again */
+    }
+    reader->expected = event.number + (rc == PMIX_SUCCESS);
+    reader->oldest_kept = rc != PMIX_SUCCESS && reader->oldest_kept;
+    return rc == PMIX_SUCCESS && code_is_wanted(reader, event.code)
+               ? event_view(reader->large, size, ret_event)
+               : PMIX_ERR_NOT_FOUND;
 }
 
 /* Show what is in the copy.  Return: PMIX_ERR_NOT_FOUND when it is not to be shown. */
@@ -493,24 +526,25 @@ static pmix_status_t record_show(shmix_events_t *reader, shmix_event_t *ret_even
 
     memcpy(&event, bytes, sizeof(event));
     reader->lapped = false;
-    if (reader->expected != 0 && event.number < reader->expected) {
+    reader->held = event.number > reader->expected;
+    if (event.number < reader->expected) {
         return PMIX_ERR_NOT_FOUND; /* before the number that the reader begins at */
     }
-    if (reader->expected != 0 && event.number > reader->expected) {
-        reader->held = true;
-        return gap_tell(reader, event.number, ret_event);
+    if (reader->held) {
+        return gap_next(reader, event.number, ret_event);
     }
-    reader->held = false;
+    reader->oldest_kept = false;
     reader->expected = event.number + 1;
     if (!code_is_wanted(reader, event.code)) {
         return PMIX_ERR_NOT_FOUND;
     }
     if ((event.flags & SX_EVENT_ASK) != 0) {
-        const pmix_status_t rc = event_fetch(reader, event.number, &size);
+        uint64_t lost = 0;
+        const pmix_status_t rc = event_fetch(reader, event.number, event.number, &size, &lost);
 
-        if (rc == SHMIX_ERR_EVENTS_LOST) {
+        if (rc == PMIX_ERR_NOT_FOUND && lost != 0) {
             reader->expected = event.number;
-            return gap_tell(reader, event.number + 1, ret_event);
+            return gap_tell(reader, event.number + 1, 1, ret_event);
         }
         if (rc != PMIX_SUCCESS) {
             return rc;
@@ -520,14 +554,16 @@ static pmix_status_t record_show(shmix_events_t *reader, shmix_event_t *ret_even
     return event_view(bytes, size, ret_event);
 }
 
-/* The ring is read to its end; @newest was counted before.  What is missing up to there is lost. */
+/* The ring is read to its end; @newest was counted before.  What is missing up to there is not in
+ * it. */
 static pmix_status_t end_reached(shmix_events_t *reader, uint64_t newest,
                                  shmix_event_t *ret_event)
 {
+    if (newest >= reader->expected) {
+        return gap_next(reader, newest + 1, ret_event);
+    }
     reader->lapped = false;
-    return reader->expected != 0 && newest >= reader->expected
-               ? gap_tell(reader, newest + 1, ret_event)
-               : PMIX_ERR_NOT_FOUND;
+    return PMIX_ERR_NOT_FOUND;
 }
 
 /* Nothing is there.  Return: true when the process has only now gone to sleep for poll(2). */
@@ -561,11 +597,12 @@ pmix_status_t shmix_events_next(shmix_events_t *events, shmix_event_t *ret_event
     if (atomic_load_explicit(&events->dead, memory_order_acquire)) {
         return PMIX_ERR_INIT;
     }
-    if (events->held) {
-        rc = record_show(events, ret_event);
-    }
     header = (const void *)events->record;
     while (rc == PMIX_ERR_NOT_FOUND) {
+        if (events->held) {
+            rc = record_show(events, ret_event);
+            continue;
+        }
         /* Counted before the ring is read: what is counted here has been read at its end. */
         const uint64_t newest = events->lapped ? sx_event_published() : 0;
         uint64_t lost = 0;
@@ -582,7 +619,7 @@ pmix_status_t shmix_events_next(shmix_events_t *events, shmix_event_t *ret_event
             events->lapped = true;
             rc = PMIX_ERR_NOT_FOUND;
         } else if (rc == PMIX_ERR_NOT_FOUND && events->lapped) {
-            return end_reached(events, newest, ret_event);
+            rc = end_reached(events, newest, ret_event);
         } else if (rc == PMIX_ERR_NOT_FOUND && !look_again(events)) {
             return rc;
         }

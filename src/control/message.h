@@ -174,6 +174,9 @@ struct sx_event_register {
 struct sx_event_replay {
     uint64_t first, last;
 };
+/* In `first`: of these events only the oldest that is kept and is for the caller; what is counted
+ * as lost is older than it. */
+#define SX_EVENT_REPLAY_ONE (UINT64_C(1) << 63)
 
 /* Followed by count times {u64 length, struct sx_event and what follows it, padded to 8}. */
 struct sx_event_list {

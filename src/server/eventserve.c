@@ -429,6 +429,8 @@ bool sx_event_on_replay(struct sx_server *server, struct sx_client *client,
 
     (void)now_ns;
     memcpy(&wanted, frame->body, sizeof(wanted));
+    const bool one = (wanted.first & SX_EVENT_REPLAY_ONE) != 0;
+    wanted.first &= ~SX_EVENT_REPLAY_ONE;
     wanted.first = wanted.first == 0 ? 1 : wanted.first;
     wanted.last = wanted.last > log->newest ? log->newest : wanted.last;
     sx_eventlog_seek(&cursor, log, wanted.first);
@@ -437,6 +439,7 @@ bool sx_event_on_replay(struct sx_server *server, struct sx_client *client,
         found++;
         if (sx_event_block_aims_at(entry->block, client->nspace->name, client->rank)) {
             rc = answer_add(&answer, entry);
+            wanted.last = one ? entry->number : wanted.last;
         }
     }
     if (rc == PMIX_SUCCESS && wanted.first <= wanted.last) {

@@ -235,36 +235,113 @@ static void check_bytes(const shmix_event_t *event, int i, size_t size)
     CHECK(((const char *)value.data)[size - 1] == (char)i);
 }
 
-/* The reader sleeps through more than the ring holds: what it is told and what it reads add up. */
-static int what_the_ring_has_overwritten_is_counted(int rank)
+/* As flood, but what @kept says no to is not kept beside the ring. */
+static void flood_some(size_t size, int count, bool (*kept)(int))
+{
+    char *const bytes = calloc(1, size);
+    pmix_info_t info[2];
+
+    CHECK(bytes != NULL);
+    for (int i = 0; i < count; i++) {
+        pmix_byte_object_t object = { .bytes = bytes, .size = size };
+
+        memset(bytes, i, size);
+        CHECK_STATUS(PMIx_Info_load(&info[0], "bytes", &object, PMIX_BYTE_OBJECT), PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_DO_NOT_CACHE, NULL, PMIX_BOOL),
+                     PMIX_SUCCESS);
+        notify(CODE(i), PMIX_RANGE_NAMESPACE, info, kept(i) ? 1 : 2);
+        PMIX_INFO_DESTRUCT(&info[0]);
+        PMIX_INFO_DESTRUCT(&info[1]);
+    }
+    free(bytes);
+}
+
+enum { UNKEPT = 50 }; /* at first; then one in ten */
+
+static bool is_kept(int i)
+{
+    return i >= UNKEPT && i % 10 != 9;
+}
+
+/* Read up to number FLOOD: what is kept is read, and only what is not may be told as lost.  Return:
+ * how many are lost. */
+static uint64_t read_what_is_kept(shmix_events_t *events, int from)
 {
     shmix_event_t event;
-    pmix_status_t rc;
     uint64_t lost = 0;
+
+    for (int i = from; i < FLOOD;) {
+        const pmix_status_t rc = shmix_events_next(events, &event);
+
+        CHECK(event.number == (uint64_t)i + 1);
+        if (rc == SHMIX_ERR_EVENTS_LOST) {
+            CHECK(event.lost_count == (i < UNKEPT ? (uint64_t)(UNKEPT - i) : 1) && !is_kept(i));
+            lost += event.lost_count;
+            i += (int)event.lost_count;
+        } else {
+            CHECK_STATUS(rc, PMIX_SUCCESS);
+            check_bytes(&event, i, FLOOD_BYTES);
+            i++;
+        }
+    }
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
+    return lost;
+}
+
+/* The readers sleep through more than the ring holds: the server has most of it, and what it does
+ * not have is counted. */
+static int what_nobody_keeps_is_counted(int rank)
+{
+    const pmix_status_t code = CODE(UNKEPT + 2);
+    shmix_event_t event;
+    shmix_events_t *one;
 
     begin(rank);
     shmix_events_t *const events = open_at(SHMIX_EVENTS_NOW);
-    shmix_events_t *const late = open_at(1);
+    meet();
+    if (rank == 0) {
+        flood_some(FLOOD_BYTES, FLOOD, is_kept);
+    }
+    meet();
+    const uint64_t lost = read_what_is_kept(events, 0);
+    CHECK(lost > UNKEPT && lost < UNKEPT + FLOOD / 10);
+    CHECK(read_what_is_kept(open_at(1), 0) == lost);
+    CHECK(read_what_is_kept(open_at(UNKEPT / 2 + 1), UNKEPT / 2) == lost - UNKEPT / 2);
+    CHECK(read_what_is_kept(open_at(SHMIX_EVENTS_OLDEST), UNKEPT) == lost - UNKEPT);
+    CHECK_STATUS(shmix_events_open(UNKEPT + 1, &code, 1, &one), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_events_next(one, &event), PMIX_SUCCESS);
+    CHECK(event.number == UNKEPT + 3);
+    end(one);
+    return 0;
+}
+
+/* All of it is kept beside the ring: nothing is lost, wherever a reader begins. */
+static int what_the_ring_has_overwritten_comes_from_the_server(int rank)
+{
+    static const uint64_t begins[] = { 1, SHMIX_EVENTS_OLDEST, 7 };
+    shmix_event_t event;
+
+    begin(rank);
+    shmix_events_t *events = open_at(SHMIX_EVENTS_NOW);
     meet();
     if (rank == 0) {
         flood(FLOOD_BYTES, FLOOD);
     }
     meet();
-    CHECK_STATUS(shmix_events_next(events, &event), SHMIX_ERR_EVENTS_LOST);
-    CHECK(event.lost_count > 0 && event.lost_count < FLOOD && event.number == 1);
-    lost = event.lost_count;
-    for (int i = (int)lost; i < FLOOD; i++) {
-        CHECK_STATUS(shmix_events_next(events, &event), PMIX_SUCCESS);
-        CHECK(event.number == (uint64_t)i + 1);
-        check_bytes(&event, i, FLOOD_BYTES);
+    for (size_t n = 0; n <= sizeof(begins) / sizeof(begins[0]); n++) {
+        const uint64_t from = n > 0 && begins[n - 1] != SHMIX_EVENTS_OLDEST ? begins[n - 1] : 1;
+
+        for (uint64_t number = from; number <= FLOOD; number++) {
+            CHECK_STATUS(shmix_events_next(events, &event), PMIX_SUCCESS);
+            CHECK(event.number == number);
+            check_bytes(&event, (int)number - 1, FLOOD_BYTES);
+        }
+        CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
+        CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
+        events = n < sizeof(begins) / sizeof(begins[0]) ? open_at(begins[n]) : NULL;
     }
-    CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
-    rc = shmix_events_next(late, &event);
-    CHECK(rc == SHMIX_ERR_EVENTS_LOST && event.number == 1 && event.lost_count == lost);
-    CHECK_STATUS(shmix_events_next(late, &event), PMIX_SUCCESS);
-    CHECK(event.number == lost + 1);
-    shmix_events_close(late);
-    end(events);
+    end(NULL);
     return 0;
 }
 
@@ -438,8 +515,9 @@ static const struct job_case cases[] = {
       false },
     { "what_is_for_others_is_not_shown", 3, what_is_for_others_is_not_shown, NULL, false },
     { "a_reader_begins_where_it_is_told", 2, a_reader_begins_where_it_is_told, NULL, false },
-    { "what_the_ring_has_overwritten_is_counted", 2, what_the_ring_has_overwritten_is_counted,
-      NULL, false },
+    { "what_nobody_keeps_is_counted", 2, what_nobody_keeps_is_counted, NULL, false },
+    { "what_the_ring_has_overwritten_comes_from_the_server", 2,
+      what_the_ring_has_overwritten_comes_from_the_server, NULL, false },
     { "an_event_too_large_for_the_ring_is_shown", 2, an_event_too_large_for_the_ring_is_shown,
       NULL, false },
     { "two_readers_play_ping_pong", 2, two_readers_play_ping_pong, NULL, false },
