@@ -17,6 +17,11 @@ static struct sx_event_entry *entry_of(struct sx_list *link)
     return SX_LIST_ENTRY(link, struct sx_event_entry, link);
 }
 
+static size_t bucket_of(pmix_status_t code)
+{
+    return (uint32_t)code % SX_EVENTLOG_BUCKETS;
+}
+
 /* ---- bytes --------------------------------------------------------------------------------- */
 
 /* The history refers to @block from now on, if it did not before. */
@@ -52,6 +57,7 @@ static void entry_drop(struct sx_event_history *history, struct sx_event_entry *
 {
     sx_list_remove(&entry->link);
     sx_list_remove(&entry->block_link);
+    sx_list_remove(&entry->code_link);
     *(entry->is_held ? &entry->log->held_count : &entry->log->loose_count) -= 1;
     history->bytes -= sizeof(*entry);
     free(entry);
@@ -113,6 +119,9 @@ void sx_eventlog_init(struct sx_eventlog *log)
     *log = (struct sx_eventlog){ .newest = 0 };
     sx_list_init(&log->held);
     sx_list_init(&log->loose);
+    for (size_t i = 0; i < SX_EVENTLOG_BUCKETS; i++) {
+        sx_list_init(&log->by_code[i]);
+    }
 }
 
 static void entry_end(struct sx_event_history *history, struct sx_event_entry *entry)
@@ -154,6 +163,7 @@ void sx_eventlog_add(struct sx_event_history *history, struct sx_eventlog *log,
     };
     block_hold(history, block);
     sx_list_append(&block->entries, &entry->block_link);
+    sx_list_append(&log->by_code[bucket_of(sx_event_block_head(block)->code)], &entry->code_link);
     sx_list_append(entry->is_held ? &log->held : &log->loose, &entry->link);
     *(entry->is_held ? &log->held_count : &log->loose_count) += 1;
     history->bytes += sizeof(*entry);
@@ -204,11 +214,14 @@ void sx_eventlog_release(struct sx_event_history *history, struct sx_eventlog *l
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Step back from the new end while it is not older than @number. */
+/* Step back from the new end while it is not older than @number; the first number is 1. */
 static struct sx_list *list_seek(const struct sx_list *list, uint64_t number)
 {
     struct sx_list *it = list->prev;
 
+    if (number <= 1) {
+        return list->next;
+    }
     while (it != list && entry_of(it)->number >= number) {
         it = it->prev;
     }
@@ -240,4 +253,20 @@ struct sx_event_entry *sx_eventlog_next(struct sx_eventlog_cursor *cursor)
         cursor->loose = cursor->loose->next;
     }
     return loose;
+}
+
+struct sx_event_entry *sx_eventlog_next_of(const struct sx_eventlog *log, pmix_status_t code,
+                                           const struct sx_event_entry *entry)
+{
+    const struct sx_list *const bucket = &log->by_code[bucket_of(code)];
+    struct sx_list *it = entry == NULL ? bucket->next : entry->code_link.next;
+
+    for (; it != bucket; it = it->next) {
+        struct sx_event_entry *found = SX_LIST_ENTRY(it, struct sx_event_entry, code_link);
+
+        if (sx_event_block_head(found->block)->code == code) {
+            return found;
+        }
+    }
+    return NULL;
 }

@@ -26,8 +26,11 @@ struct sx_event_history {
     uint64_t crowded_out; /* events that went for want of bytes */
 };
 
+#define SX_EVENTLOG_BUCKETS 64u
+
 struct sx_eventlog {
     struct sx_list held, loose; /* of struct sx_event_entry, by number */
+    struct sx_list by_code[SX_EVENTLOG_BUCKETS]; /* all of them again, by number in each */
     size_t held_count, loose_count;
     uint64_t newest; /* the last number given */
     bool loose_only; /* its readers belong to no job: nothing is HELD for them */
@@ -37,6 +40,7 @@ struct sx_eventlog {
 struct sx_event_entry {
     struct sx_list link;       /* held or loose */
     struct sx_list block_link; /* block.entries */
+    struct sx_list code_link;  /* log.by_code */
     struct sx_eventlog *log;
     struct sx_event_block *block;
     uint64_t number;
@@ -74,5 +78,10 @@ void sx_eventlog_seek(struct sx_eventlog_cursor *cursor, const struct sx_eventlo
                       uint64_t number);
 /* Return: NULL behind the last. */
 struct sx_event_entry *sx_eventlog_next(struct sx_eventlog_cursor *cursor);
+/* The events of one code alone, in the order of numbers: the one behind @entry, NULL for the first.
+ * Costs nothing for those of other codes (but one in SX_EVENTLOG_BUCKETS of them).  Return: NULL
+ * behind the last. */
+struct sx_event_entry *sx_eventlog_next_of(const struct sx_eventlog *log, pmix_status_t code,
+                                           const struct sx_event_entry *entry);
 
 #endif

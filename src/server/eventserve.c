@@ -184,15 +184,22 @@ static bool is_wanted(const struct registration *registration, const struct sx_c
 static pmix_status_t answer_kept(struct answer *answer, const struct sx_client *client,
                                  const struct registration *registration, uint64_t *ret_seq)
 {
+    const struct sx_eventlog *const log = &client->nspace->events;
+    const pmix_status_t *const code = registration->code_count == 1 ? registration->codes : NULL;
     struct sx_eventlog_cursor cursor;
-    struct sx_event_entry *entry;
+    struct sx_event_entry *entry = NULL;
     pmix_status_t rc = answer_begin(answer);
 
-    *ret_seq = client->nspace->event_seq_last;
-    sx_eventlog_seek(&cursor, &client->nspace->events, 0);
-    while (rc == PMIX_SUCCESS && (entry = sx_eventlog_next(&cursor)) != NULL) {
-        if (entry->number > registration->upto) {
-            *ret_seq = entry->seq - 1;
+    if (registration->upto < log->newest) {
+        sx_eventlog_seek(&cursor, log, registration->upto + 1);
+        entry = sx_eventlog_next(&cursor);
+    }
+    *ret_seq = entry == NULL ? client->nspace->event_seq_last : entry->seq - 1;
+    sx_eventlog_seek(&cursor, log, 0);
+    entry = NULL;
+    while (rc == PMIX_SUCCESS) {
+        entry = code == NULL ? sx_eventlog_next(&cursor) : sx_eventlog_next_of(log, *code, entry);
+        if (entry == NULL || entry->number > registration->upto) {
             break;
         }
         if (is_wanted(registration, client, entry)) {

@@ -64,6 +64,32 @@ static size_t kept(const struct sx_eventlog *log, uint64_t first, uint64_t *ret_
     return count;
 }
 
+/* EV61, EV68: those of one code, in order, HELD and LOOSE, without others of its bucket. */
+Test(eventlog, finds_the_events_of_one_code)
+{
+    const pmix_status_t code = -2000, alike = code - (pmix_status_t)SX_EVENTLOG_BUCKETS;
+    const uint64_t expected[] = { 1, 3, 6 };
+    struct sx_event_entry *entry = NULL;
+
+    begin(8, 1 << 20);
+    cr_assert_null(sx_eventlog_next_of(&job, code, NULL));
+    log_add(&job, code, PMIX_RANGE_NAMESPACE);
+    log_add(&job, alike, PMIX_RANGE_NAMESPACE);
+    log_add(&job, code, PMIX_RANGE_LOCAL);
+    log_add(&job, code - 1, PMIX_RANGE_LOCAL);
+    log_add(&job, alike, PMIX_RANGE_LOCAL);
+    log_add(&job, code, PMIX_RANGE_NAMESPACE);
+    sx_eventlog_release(&history, &job, 10); /* number 1 is LOOSE now */
+    for (size_t i = 0; i < SX_COUNT(expected); i++) {
+        entry = sx_eventlog_next_of(&job, code, entry);
+        cr_assert_not_null(entry);
+        cr_assert_eq(entry->number, expected[i]);
+    }
+    cr_assert_null(sx_eventlog_next_of(&job, code, entry));
+    end();
+    cr_assert_null(sx_eventlog_next_of(&job, code, NULL), "cleared");
+}
+
 /* EV68, EV69, EV72: the newest few, oldest out first. */
 Test(eventlog, keeps_the_newest_without_a_job)
 {
