@@ -204,20 +204,22 @@ static bool drain(struct tail *tail)
 }
 
 struct tail_sleep {
-    struct sx_bell_watch watch[SX_RING_CLASS_MAX / 2 + 1];
-    const struct sx_door *doors[SX_RING_CLASS_MAX / 2];
+    struct sx_bell_watch watch[SX_RING_CLASS_MAX + 1];
+    const struct sx_door *doors[SX_RING_CLASS_MAX];
     size_t count;
 };
 
-/* The doors of the wanted classes, and the life of the server. */
+/* The doors of the wanted classes, and the life of the server.  What is for one rank alone is in
+ * the class of that rank, whatever its code. */
 static void tail_sleep_prepare(struct tail_sleep *sleep, const struct tail *tail)
 {
     const struct sx_ring_header *const header = tail->job->ring.header;
-    const uint32_t classes = tail->wish->has_code ? 1u << SX_CLASS_OF_CODE(tail->wish->code)
-                                                  : SX_CLASSES_OF_EVENTS;
+    const uint32_t classes = tail->wish->has_code
+                                 ? SX_CLASSES_OF_RANKS | 1u << SX_CLASS_OF_CODE(tail->wish->code)
+                                 : SX_CLASSES_OF_EVENTS;
 
     sleep->count = 0;
-    for (uint32_t i = 1; i < SX_RING_CLASS_MAX / 2; i++) {
+    for (uint32_t i = 1; i < SX_RING_CLASS_MAX; i++) {
         if ((classes >> i & 1) != 0) {
             sleep->doors[sleep->count] = &header->doors[i];
             sleep->watch[sleep->count++] = sx_door_watch(&header->doors[i]);

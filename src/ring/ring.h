@@ -35,6 +35,7 @@
 #define SX_CLASS_COLLECTIVE 0u
 #define SX_CLASSES_OF_EVENTS 0xfffffffeu /* as bits: both kinds */
 #define SX_CLASSES_OF_CODES 0xfffeu
+#define SX_CLASSES_OF_RANKS 0xffff0000u
 #define SX_CLASS_OF_CODE(code) (1u + (uint32_t)(code) % 15u)
 #define SX_CLASS_OF_RANK(rank) (16u + (uint32_t)(rank) % 16u)
 

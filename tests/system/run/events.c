@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* events.c - a job whose events are followed from outside.
  *
- * usage: events GO
- * Rank 0 tells three things, then each rank waits for the file GO; then rank 1 tells a fourth.
+ * usage: events GO [END]
+ * Rank 0 tells three things, then each rank waits for the file GO; then rank 1 tells rank 0 a
+ * fourth, and when the file END is there, if it is given, a fifth to all.
  * Each says when it hears event 9, which only comes from outside. */
 #include <stdio.h>
 #include <string.h>
@@ -54,10 +55,10 @@ int main(int argc, char **argv)
 {
     pmix_status_t nine = CODE(9);
     uint32_t number = 42;
-    pmix_info_t info[2];
-    pmix_proc_t me;
+    pmix_info_t info[2], whom;
+    pmix_proc_t me, first;
 
-    if (argc != 2 || PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS) {
+    if (argc < 2 || PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS) {
         return 1;
     }
     PMIx_Info_load(&info[0], "a.text", "say \"hi\"\n", PMIX_STRING);
@@ -77,7 +78,16 @@ int main(int argc, char **argv)
     fflush(stdout);
     await_file(argv[1]);
     if (me.rank == 1) {
-        notify(3, PMIX_RANGE_NAMESPACE, NULL, 0);
+        first = me;
+        first.rank = 0;
+        PMIx_Info_load(&whom, PMIX_EVENT_CUSTOM_RANGE, &first, PMIX_PROC);
+        notify(3, PMIX_RANGE_CUSTOM, &whom, 1);
+    }
+    if (argc > 2) {
+        await_file(argv[2]);
+    }
+    if (me.rank == 1) {
+        notify(4, PMIX_RANGE_NAMESPACE, NULL, 0);
     }
     PMIx_Fence(NULL, 0, NULL, 0);
     return PMIx_Finalize(NULL, 0) == PMIX_SUCCESS ? 0 : 1;

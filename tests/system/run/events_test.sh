@@ -5,9 +5,9 @@
 . "$(dirname "$0")/lib.sh"
 
 go=$work/go
-"$SHMIX" run -n 2 "$(dirname "$RANK")/system-run-events" "$go" >"$work/job" 2>&1 &
+"$SHMIX" run -n 2 "$(dirname "$RANK")/system-run-events" "$go" "$go.end" >"$work/job" 2>&1 &
 job=$!
-trap 'touch "$go"; kill "$job" 2>/dev/null; wait; rm -rf "$work"' EXIT
+trap 'touch "$go" "$go.end"; kill "$job" 2>/dev/null; wait; rm -rf "$work"' EXIT
 await "the job has told its events" lines_are "$work/job" 2 || { cat "$work/job"; finish; }
 
 events() {
@@ -51,12 +51,19 @@ code=$?
 expect_code 1 "a job that is not there"
 expect_err "shmix mem" "a job that is not there"
 
-# Followed to the end of the job, the last event comes as it is told.
+# An event comes as it is told, also one for a single rank, which wakes nobody else; the job goes on
+# meanwhile.
 "$SHMIX" events "$job" --since oldest >"$work/followed" 2>&1 &
 tail=$!
+"$SHMIX" events "$job" --since oldest --code -3103 --count 1 >"$work/one" 2>&1 &
+one=$!
 await "what is there is printed" lines_are "$work/followed" 3
 touch "$go"
+await "the event for rank 0 is printed" lines_are "$work/followed" 4
+wait "$one" || fail "one code: $(cat "$work/one")"
+touch "$go.end"
 wait "$job" || fail "the job"
 wait "$tail" || fail "the end of the job ends it"
-grep -q '^4 -3103 namespace from .*\.1$' "$work/followed" || fail "the last event: $(cat "$work/followed")"
+grep -q '^4 -3103 custom from .*\.1 for .*\.0 ' "$work/followed" || fail "the event for rank 0"
+grep -q '^5 -3104 namespace from .*\.1$' "$work/followed" || fail "the last event: $(cat "$work/followed")"
 finish
