@@ -74,15 +74,10 @@ static bool procs_print(const uint8_t **at, size_t *left, uint32_t count, const 
                         bool json, bool silent)
 {
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t head[2];
+        struct sx_proc_ref proc;
+        const size_t size = sx_proc_ref_read(*at, *left, &proc);
 
-        if (*left < sizeof(head)) {
-            return false;
-        }
-        memcpy(head, *at, sizeof(head));
-        const size_t padded = sx_align_up(head[1], 8);
-
-        if (head[1] > PMIX_MAX_NSLEN || padded > *left - sizeof(head)) {
+        if (size == 0) {
             return false;
         }
         if (!silent) {
@@ -91,10 +86,10 @@ static bool procs_print(const uint8_t **at, size_t *left, uint32_t count, const 
             } else {
                 printf(i == 0 ? " %s " : ",", what);
             }
-            proc_print((const char *)*at + sizeof(head), head[1], head[0], json);
+            proc_print(proc.name, proc.name_len, proc.rank, json);
         }
-        *at += sizeof(head) + padded;
-        *left -= sizeof(head) + padded;
+        *at += size;
+        *left -= size;
     }
     if (json && count > 0 && !silent) {
         putchar(']');

@@ -237,22 +237,17 @@ static void decoded_clear(struct decoded *d)
 static bool procs_decode(const uint8_t **at, size_t *left, pmix_proc_t *procs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        uint32_t head[2];
+        struct sx_proc_ref proc;
+        const size_t size = sx_proc_ref_read(*at, *left, &proc);
 
-        if (*left < sizeof(head)) {
-            return false;
-        }
-        memcpy(head, *at, sizeof(head));
-        const size_t padded = sx_align_up(head[1], 8);
-
-        if (head[1] > PMIX_MAX_NSLEN || padded > *left - sizeof(head)) {
+        if (size == 0) {
             return false;
         }
         memset(&procs[i], 0, sizeof(procs[i]));
-        procs[i].rank = head[0];
-        memcpy(procs[i].nspace, *at + sizeof(head), head[1]);
-        *at += sizeof(head) + padded;
-        *left -= sizeof(head) + padded;
+        procs[i].rank = proc.rank;
+        memcpy(procs[i].nspace, proc.name, proc.name_len);
+        *at += size;
+        *left -= size;
     }
     return true;
 }

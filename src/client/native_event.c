@@ -175,33 +175,6 @@ void sx_native_events_deinit(void)
 
 /* ---- processes ------------------------------------------------------------------------------ */
 
-struct proc_ref {
-    uint32_t rank, name_len;
-    const char *name; /* without NUL */
-};
-
-/* Return: false where the bytes are no process; else what is behind it is in *at and *left. */
-static bool proc_read(const uint8_t **at, size_t *left, struct proc_ref *ret)
-{
-    uint32_t head[2];
-
-    if (*left < sizeof(head)) {
-        return false;
-    }
-    memcpy(head, *at, sizeof(head));
-    const size_t padded = sx_align_up(head[1], 8);
-
-    if (head[1] > PMIX_MAX_NSLEN || padded > *left - sizeof(head)) {
-        return false;
-    }
-    *ret = (struct proc_ref){ .rank = head[0],
-                              .name_len = head[1],
-                              .name = (const char *)*at + sizeof(head) };
-    *at += sizeof(head) + padded;
-    *left -= sizeof(head) + padded;
-    return true;
-}
-
 static void proc_write(pmix_proc_t *proc, const char *name, size_t name_len, uint32_t rank)
 {
     memset(proc, 0, sizeof(*proc));
@@ -213,13 +186,20 @@ static pmix_status_t proc_at(const shmix_event_t *event, size_t index, pmix_proc
 {
     const uint8_t *at = event->procs;
     size_t left = event->procs_size;
-    struct proc_ref proc;
+    struct sx_proc_ref proc;
 
-    do {
-        if (!proc_read(&at, &left, &proc)) {
+    for (;; index--) {
+        const size_t size = sx_proc_ref_read(at, left, &proc);
+
+        if (size == 0) {
             return PMIX_ERR_UNPACK_FAILURE;
         }
-    } while (index-- != 0);
+        if (index == 0) {
+            break;
+        }
+        at += size;
+        left -= size;
+    }
     proc_write(ret_proc, proc.name, proc.name_len, proc.rank);
     return PMIX_SUCCESS;
 }
@@ -355,13 +335,17 @@ static bool procs_judge(const struct sx_event *event, const uint8_t **at, size_t
                         bool *ret_for_us)
 {
     const pmix_proc_t *const self = &sx_process.self;
-    struct proc_ref proc;
+    struct sx_proc_ref proc;
 
     *ret_for_us = event->range != PMIX_RANGE_CUSTOM;
     for (uint64_t i = 0; i < (uint64_t)event->target_count + event->affected_count; i++) {
-        if (!proc_read(at, left, &proc)) {
+        const size_t size = sx_proc_ref_read(*at, *left, &proc);
+
+        if (size == 0) {
             return false;
         }
+        *at += size;
+        *left -= size;
         if (i < event->target_count && proc.name_len == sx_process.nspace_len &&
             memcmp(proc.name, self->nspace, proc.name_len) == 0 &&
             (proc.rank == self->rank || proc.rank == PMIX_RANK_WILDCARD)) {

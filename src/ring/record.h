@@ -5,6 +5,7 @@
 #define SX_RING_RECORD_H
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/flat.h"
@@ -49,6 +50,18 @@ static_assert(sizeof(struct sx_lane_arrive) == 16, "fixed by layout 1");
 struct sx_lane_cursor {
     uint64_t seq;
 };
+
+/* ---- processes: in ARRIVE and in events ---------------------------------------------------- */
+
+/* {u32 rank, u32 name_len, the namespace's name padded to 8}, borrowed. */
+struct sx_proc_ref {
+    uint32_t rank, name_len; /* 1 to PMIX_MAX_NSLEN */
+    const char *name;        /* without NUL */
+};
+
+/* Read the process at the head of @left bytes at @at, of which nothing is believed.  Return: how
+ * many bytes it takes; 0 where they are none. */
+size_t sx_proc_ref_read(const void *at, size_t left, struct sx_proc_ref *ret);
 
 /* ---- events: in a lane, in a ring and in a replay alike ------------------------------------ */
 

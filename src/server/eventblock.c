@@ -87,20 +87,14 @@ struct sx_event_block *sx_event_block_release(struct sx_event_block *block)
 static bool procs_skip(const char **at, size_t *left, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t head[2];
+        struct sx_proc_ref proc;
+        const size_t size = sx_proc_ref_read(*at, *left, &proc);
 
-        if (*left < sizeof(head)) {
+        if (size == 0) {
             return false;
         }
-        memcpy(head, *at, sizeof(head));
-        const size_t padded = sx_align_up(head[1], 8);
-
-        if (head[1] == 0 || head[1] > PMIX_MAX_NSLEN || padded > *left - sizeof(head) ||
-            memchr(*at + sizeof(head), '\0', head[1]) != NULL) {
-            return false;
-        }
-        *at += sizeof(head) + padded;
-        *left -= sizeof(head) + padded;
+        *at += size;
+        *left -= size;
     }
     return true;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/util.h"
+#include "ring/record.h"
 
 pmix_status_t sx_procs_read(const char **at, size_t *left, uint32_t count,
                             pmix_proc_t **ret_procs)
@@ -27,29 +27,20 @@ pmix_status_t sx_procs_read(const char **at, size_t *left, uint32_t count,
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t head[2];
+        struct sx_proc_ref proc;
+        const size_t size = sx_proc_ref_read(next, rest, &proc);
 
-        if (rest < sizeof(head)) {
-            goto fail;
+        if (size == 0) {
+            free(procs);
+            return PMIX_ERR_BAD_PARAM;
         }
-        memcpy(head, next, sizeof(head));
-        const size_t padded = sx_align_up(head[1], 8);
-
-        if (head[1] == 0 || head[1] > PMIX_MAX_NSLEN || padded > rest - sizeof(head) ||
-            memchr(next + sizeof(head), '\0', head[1]) != NULL) {
-            goto fail;
-        }
-        procs[i].rank = head[0];
-        memcpy(procs[i].nspace, next + sizeof(head), head[1]);
-        next += sizeof(head) + padded;
-        rest -= sizeof(head) + padded;
+        procs[i].rank = proc.rank;
+        memcpy(procs[i].nspace, proc.name, proc.name_len);
+        next += size;
+        rest -= size;
     }
     *at = next;
     *left = rest;
     *ret_procs = procs;
     return PMIX_SUCCESS;
-
-fail:
-    free(procs);
-    return PMIX_ERR_BAD_PARAM;
 }
