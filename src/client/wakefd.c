@@ -24,7 +24,7 @@
 #include "client/native.h"
 #include "ring/sleeper.h"
 
-/* The bell rings for all classes; of those for one rank nothing else is published. */
+/* The bell rings for all classes.  This one has events, too: at times one is woken for nothing. */
 #define BELL_BIT (1u << (SX_RING_CLASS_MAX - 1))
 
 /* Under sx_process.lock, but `used`. */

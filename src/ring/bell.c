@@ -38,8 +38,8 @@ static_assert(sizeof(struct sx_futex_waitv) == 24, "the kernel's struct futex_wa
 
 #define SX_BELL_ONE_SLEEP_NS SX_NS_PER_SEC
 #define SX_BELL_FANOUT_FIRST 4u
-#define SX_BELL_SPIN_ROUNDS 32u /* between two looks at the clock */
 #define SX_BELL_FANOUT_NEXT 2u
+#define SX_BELL_SPIN_ROUNDS 32u /* between two looks at the clock */
 
 enum { WAITV_UNKNOWN, WAITV_YES, WAITV_NO };
 

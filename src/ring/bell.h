@@ -58,11 +58,6 @@ pmix_status_t sx_bell_wait(const struct sx_bell_watch *watch, size_t count, uint
  * one of them has changed. */
 bool sx_bell_spin(const struct sx_bell_watch *watch, size_t count, uint64_t spin_ns);
 
-/* Before sleeping: watch the words for at most @spin_ns, without a system call.  Nothing is done
- * where the process has one CPU to run on: whoever would change a word needs it.  Return: whether
- * one of them has changed. */
-bool sx_bell_spin(const struct sx_bell_watch *watch, size_t count, uint64_t spin_ns);
-
 /* Announce and wake: advance the epoch (release) and wake who sleeps with a matching @mask.
  * Above SX_BELL_FANOUT_MIN @sleepers_hint the woken pass it on, so that the cost stays flat; only
  * for doors whose sleepers all have the same mask.

@@ -158,7 +158,7 @@ void sx_eventlog_add(struct sx_event_history *history, struct sx_eventlog *log,
         return;
     }
     *entry = (struct sx_event_entry){
-        .log = log, .block = block, .number = number, .seq = seq, 
+        .log = log, .block = block, .number = number, .seq = seq,
         .is_held = block->is_job && !log->loose_only,
     };
     block_hold(history, block);

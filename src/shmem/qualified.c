@@ -4,7 +4,7 @@
  *
  * The name is the XXH3 of the key and of the sum of the XXH3s of the qualifiers, so that their
  * order does not matter; 128 bits, so that no two sets meet by chance.  Who makes two meet on
- * purpose harms his own values alone. */
+ * purpose harms the values of his own job alone. */
 #include "shmem/qualified.h"
 
 #include <stdlib.h>
