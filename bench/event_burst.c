@@ -24,8 +24,8 @@ static void answer(pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 /* Numbers that are missing are lost; what was said of that is in lost_count. */
 static uint64_t gaps;
 
-static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                     pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
     const uint64_t seq = event_seq(info, ninfo);
@@ -49,8 +49,8 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
     }
 }
 
-static void on_loss(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                    pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+static void on_loss(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                    size_t ninfo, pmix_info_t results[], size_t nresults,
                     pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
     (void)id;

@@ -14,8 +14,8 @@ static struct hist hist;
 static uint64_t events, next_seq, last_ns, got, out_of_order, missing;
 static sem_t over;
 
-static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                     pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
     const uint64_t seq = event_seq(info, ninfo);
@@ -71,8 +71,8 @@ int main(int argc, char **argv)
             got = 0;
             next_seq = 1;
             const uint64_t begin_ns = hist_now_ns();
-            const pmix_status_t id =
-                PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL);
+            const pmix_status_t id = PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL,
+                                                                 NULL);
 
             if (id < 0) {
                 must(id, "registering a handler");

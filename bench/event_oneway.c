@@ -36,8 +36,8 @@ static void futex_take(uint32_t *word, uint32_t value)
 
 static int wake_measure(uint32_t rounds)
 {
-    uint32_t *const words = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                                 -1, 0);
+    uint32_t *const words = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                                 0);
     int status = 0;
 
     if (words == MAP_FAILED) {
@@ -88,8 +88,8 @@ static void send_number(uint64_t seq, uint32_t rank)
     must(PMIx_Notify_event(EVENT_CODE, &me, PMIX_RANGE_CUSTOM, e->info, 2, sent, NULL), "notify");
 }
 
-static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                     pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
     const uint64_t now_ns = hist_now_ns();
@@ -101,8 +101,8 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
     (void)results;
     (void)nresults;
     if (seq != expected) {
-        fprintf(stderr, "event_oneway: number %llu where %llu was due\n",
-                (unsigned long long)seq, (unsigned long long)expected);
+        fprintf(stderr, "event_oneway: number %llu where %llu was due\n", (unsigned long long)seq,
+                (unsigned long long)expected);
         exit(1);
     }
     expected++;

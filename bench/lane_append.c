@@ -31,8 +31,7 @@ static int compare(const void *a, const void *b)
 static void report(const char *what, size_t size, double *ns, int count)
 {
     qsort(ns, (size_t)count, sizeof(*ns), compare);
-    printf("%-16s %5zu bytes: best %6.1f ns, median %6.1f ns\n", what, size, ns[0],
-           ns[count / 2]);
+    printf("%-16s %5zu bytes: best %6.1f ns, median %6.1f ns\n", what, size, ns[0], ns[count / 2]);
 }
 
 static double append_batch(struct sx_lane *lane, const struct iovec *iov, uint64_t messages,
@@ -83,8 +82,8 @@ static uint64_t measure(struct sx_lane *lane, struct sx_lane_reader *reader, siz
 }
 
 /* Return: false when the memory for it is not to be had. */
-static bool open_both(struct sx_board *board, struct sx_board *view,
-                      struct sx_lane_reader *reader, struct sx_lane *lane)
+static bool open_both(struct sx_board *board, struct sx_board *view, struct sx_lane_reader *reader,
+                      struct sx_lane *lane)
 {
     uint32_t slot;
     int board_fd, lane_fd;

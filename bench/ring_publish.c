@@ -29,8 +29,7 @@ static int compare(const void *a, const void *b)
 static void report(const char *what, size_t size, double *ns, int count)
 {
     qsort(ns, (size_t)count, sizeof(*ns), compare);
-    printf("%-10s %5zu bytes: best %6.1f ns, median %6.1f ns\n", what, size, ns[0],
-           ns[count / 2]);
+    printf("%-10s %5zu bytes: best %6.1f ns, median %6.1f ns\n", what, size, ns[0], ns[count / 2]);
 }
 
 static uint64_t measure(struct sx_ring *ring, size_t size, int batches)

@@ -89,8 +89,7 @@ static double batch(struct bench *bench, enum way way, uint64_t *state)
 
 static int fill(struct sx_store_writer *writer, struct bench *bench, uint32_t cells)
 {
-    const struct sx_store_options options = { .nspace = "bench",
-                                              .row_count = cells / KEY_COUNT };
+    const struct sx_store_options options = { .nspace = "bench", .row_count = cells / KEY_COUNT };
     const struct sx_cell cell = { .type = PMIX_UINT64 };
     int fd;
 

@@ -55,8 +55,8 @@ int main(void)
         need(shmix_events_wait(events, SHMIX_FOREVER, &event), "shmix_events_wait");
         need(shmix_event_find(&event, "example.number", &value), "shmix_event_find");
         if (me.rank == 0) { /* in every rank the same order */
-            printf("event %" PRIu64 ": rank %u says %" PRIu64 "\n", event.number,
-                   event.source.rank, value.number.u64);
+            printf("event %" PRIu64 ": rank %u says %" PRIu64 "\n", event.number, event.source.rank,
+                   value.number.u64);
         }
     }
 

@@ -67,8 +67,8 @@ int main(void)
         }
     }
     if (sum != size * 5000 + size * (size - 1) / 2) {
-        fprintf(stderr, "rank %u: the ports of %" PRIu64 " ranks add up to %" PRIu64 "\n",
-                me.rank, size, sum);
+        fprintf(stderr, "rank %u: the ports of %" PRIu64 " ranks add up to %" PRIu64 "\n", me.rank,
+                size, sum);
         return 1;
     }
 

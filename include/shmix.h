@@ -101,8 +101,7 @@ PMIX_EXPORT pmix_status_t shmix_read_f64(const shmix_key_t *key, pmix_rank_t ran
                                          double *ret_number);
 
 /* PMIX_BOOL. */
-PMIX_EXPORT pmix_status_t shmix_read_bool(const shmix_key_t *key, pmix_rank_t rank,
-                                          bool *ret_flag);
+PMIX_EXPORT pmix_status_t shmix_read_bool(const shmix_key_t *key, pmix_rank_t rank, bool *ret_flag);
 
 /* The views below point into the shared memory, which the kernel protects from writing.  They are
  * valid until the job's shmix_job_unpin after the next move, its shmix_job_close, or
@@ -182,7 +181,7 @@ PMIX_EXPORT pmix_status_t shmix_read_value(const shmix_key_t *key, pmix_rank_t r
 typedef struct shmix_events shmix_events_t;
 
 typedef struct shmix_event {
-    uint64_t number;         /* of the job's events, from 1, in the order of all readers */
+    uint64_t number; /* of the job's events, from 1, in the order of all readers */
     pmix_status_t code;
     pmix_data_range_t range; /* as published */
     bool non_default;        /* not for default handlers (PMIX_EVENT_NON_DEFAULT) */
@@ -191,8 +190,8 @@ typedef struct shmix_event {
     size_t target_count;     /* processes that a custom range addresses */
     size_t affected_count;   /* processes that it is about */
     size_t info_count;
-    uint64_t lost_count;     /* with SHMIX_ERR_EVENTS_LOST: how many, from number on */
-    const void *procs;       /* for the functions below, as the rest is */
+    uint64_t lost_count; /* with SHMIX_ERR_EVENTS_LOST: how many, from number on */
+    const void *procs;   /* for the functions below, as the rest is */
     size_t procs_size;
     const void *infos;
     size_t infos_size;

@@ -134,7 +134,8 @@ int main(int argc, char **argv)
            "\"get_hit_ns\": %.1f, "
            "\"commit_us\": %.2f, \"first_get_us\": %.2f, \"fence_us\": %.1f, "
            "\"pss_kib\": %.0f}\n",
-           me.rank, size, init_us, init_cpu_us, get_ns, commit, first, fence, pss_after - pss_before);
+           me.rank, size, init_us, init_cpu_us, get_ns, commit, first, fence,
+           pss_after - pss_before);
     fflush(stdout);
     must(PMIx_Fence(NULL, 0, NULL, 0), "fence");
     must(PMIx_Finalize(NULL, 0), "finalize");

@@ -208,8 +208,8 @@ bool PMIx_Data_compress(const uint8_t *inbytes, size_t size, uint8_t **outbytes,
         return false;
     }
     stream_size = size - 1 - sizeof(original);
-    if (compress2(block + sizeof(original), &stream_size, inbytes, size,
-                  Z_DEFAULT_COMPRESSION) != Z_OK) {
+    if (compress2(block + sizeof(original), &stream_size, inbytes, size, Z_DEFAULT_COMPRESSION) !=
+        Z_OK) {
         free(block);
         return false;
     }

@@ -10,8 +10,7 @@
 pmix_status_t PMIx_Info_load(pmix_info_t *info, const char *key, const void *data,
                              pmix_data_type_t type)
 {
-    if (info == NULL || key == NULL ||
-        sx_name_len(key, sizeof(info->key)) == sizeof(info->key)) {
+    if (info == NULL || key == NULL || sx_name_len(key, sizeof(info->key)) == sizeof(info->key)) {
         return PMIX_ERR_BAD_PARAM;
     }
     memset(info, 0, sizeof(*info));
@@ -27,17 +26,17 @@ pmix_status_t PMIx_Info_xfer(pmix_info_t *dest, const pmix_info_t *src)
     return sx_elements_copy(dest, src, 1, PMIX_INFO);
 }
 
-#define SX_INFO_SET(name, flag) \
-    void name(pmix_info_t *info) \
-    { \
-        if (info != NULL) { \
+#define SX_INFO_SET(name, flag)    \
+    void name(pmix_info_t *info)   \
+    {                              \
+        if (info != NULL) {        \
             info->flags |= (flag); \
-        } \
+        }                          \
     }
 
-#define SX_INFO_IS(name, flag) \
-    bool name(const pmix_info_t *info) \
-    { \
+#define SX_INFO_IS(name, flag)                              \
+    bool name(const pmix_info_t *info)                      \
+    {                                                       \
         return info != NULL && (info->flags & (flag)) != 0; \
     }
 

@@ -96,8 +96,8 @@ static pmix_status_t list_place(struct info_list *list, struct info_node *node, 
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t list_load(void *ptr, const char *key, const void *value,
-                               pmix_data_type_t type, enum place place)
+static pmix_status_t list_load(void *ptr, const char *key, const void *value, pmix_data_type_t type,
+                               enum place place)
 {
     struct info_node *node;
 
@@ -164,8 +164,8 @@ pmix_status_t PMIx_Info_list_add_value(void *ptr, const char *key, const pmix_va
     return list_value(ptr, key, value, PLACE_BACK);
 }
 
-pmix_status_t PMIx_Info_list_add_value_unique(void *ptr, const char *key,
-                                              const pmix_value_t *value, bool overwrite)
+pmix_status_t PMIx_Info_list_add_value_unique(void *ptr, const char *key, const pmix_value_t *value,
+                                              bool overwrite)
 {
     return list_value(ptr, key, value, overwrite ? PLACE_REPLACE : PLACE_KEEP);
 }

@@ -90,8 +90,8 @@ const char *PMIx_Value_comparison_string(pmix_value_cmp_t cmp)
 {
     static const struct sx_name names[] = {
         NAME(PMIX_EQUAL) NAME(PMIX_VALUE1_GREATER) NAME(PMIX_VALUE2_GREATER)
-        NAME(PMIX_VALUE_TYPE_DIFFERENT) NAME(PMIX_VALUE_INCOMPATIBLE_OBJECTS)
-        NAME(PMIX_VALUE_COMPARISON_NOT_AVAIL)
+            NAME(PMIX_VALUE_TYPE_DIFFERENT) NAME(PMIX_VALUE_INCOMPATIBLE_OBJECTS)
+                NAME(PMIX_VALUE_COMPARISON_NOT_AVAIL)
     };
 
     return name_or(sx_name_in(names, SX_COUNT(names), (int64_t)cmp), "UNKNOWN COMPARISON");
@@ -110,10 +110,22 @@ const char *PMIx_IOF_channel_string(pmix_iof_channel_t channel)
 {
     /* Indexed by the four bits, since a constant text is returned. */
     static const char *const names[] = {
-        "NONE", "STDIN", "STDOUT", "STDIN|STDOUT", "STDERR", "STDIN|STDERR", "STDOUT|STDERR",
-        "STDIN|STDOUT|STDERR", "STDDIAG", "STDIN|STDDIAG", "STDOUT|STDDIAG",
-        "STDIN|STDOUT|STDDIAG", "STDERR|STDDIAG", "STDIN|STDERR|STDDIAG",
-        "STDOUT|STDERR|STDDIAG", "STDIN|STDOUT|STDERR|STDDIAG",
+        "NONE",
+        "STDIN",
+        "STDOUT",
+        "STDIN|STDOUT",
+        "STDERR",
+        "STDIN|STDERR",
+        "STDOUT|STDERR",
+        "STDIN|STDOUT|STDERR",
+        "STDDIAG",
+        "STDIN|STDDIAG",
+        "STDOUT|STDDIAG",
+        "STDIN|STDOUT|STDDIAG",
+        "STDERR|STDDIAG",
+        "STDIN|STDERR|STDDIAG",
+        "STDOUT|STDERR|STDDIAG",
+        "STDIN|STDOUT|STDERR|STDDIAG",
     };
 
     if (channel == PMIX_FWD_ALL_CHANNELS) {

@@ -63,8 +63,7 @@ bool PMIx_Nspace_invalid(const char *nspace)
 
 bool PMIx_Check_nspace(const char *a, const char *b)
 {
-    return PMIx_Nspace_invalid(a) || PMIx_Nspace_invalid(b) ||
-           strncmp(a, b, PMIX_MAX_NSLEN) == 0;
+    return PMIx_Nspace_invalid(a) || PMIx_Nspace_invalid(b) || strncmp(a, b, PMIX_MAX_NSLEN) == 0;
 }
 
 bool PMIx_Check_rank(pmix_rank_t a, pmix_rank_t b)

@@ -54,27 +54,27 @@ static void elements_free(void *elements, size_t count, pmix_data_type_t type)
     }
 }
 
-#define SX_STRUCT_API(prefix, c_type, type) \
-    void prefix##_construct(c_type *p) \
-    { \
-        elements_construct(p, 1, type); \
-    } \
-    void prefix##_destruct(c_type *p) \
-    { \
-        if (p != NULL) { \
+#define SX_STRUCT_API(prefix, c_type, type)   \
+    void prefix##_construct(c_type *p)        \
+    {                                         \
+        elements_construct(p, 1, type);       \
+    }                                         \
+    void prefix##_destruct(c_type *p)         \
+    {                                         \
+        if (p != NULL) {                      \
             sx_elements_destruct(p, 1, type); \
-        } \
-    } \
+        }                                     \
+    }                                         \
     SX_BLOCK_API(prefix, c_type, type)
 
-#define SX_BLOCK_API(prefix, c_type, type) \
-    c_type *prefix##_create(size_t n) \
-    { \
-        return elements_create(n, type); \
-    } \
+#define SX_BLOCK_API(prefix, c_type, type)  \
+    c_type *prefix##_create(size_t n)       \
+    {                                       \
+        return elements_create(n, type);    \
+    }                                       \
     void prefix##_free(c_type *p, size_t n) \
-    { \
-        elements_free(p, n, type); \
+    {                                       \
+        elements_free(p, n, type);          \
     }
 
 SX_STRUCT_API(PMIx_Info, pmix_info_t, PMIX_INFO)
@@ -182,8 +182,8 @@ void PMIx_Regattr_xfer(pmix_regattr_t *p, const pmix_regattr_t *s)
     }
 }
 
-void PMIx_Pdata_load(pmix_pdata_t *dest, const pmix_proc_t *proc, const char *key,
-                     const void *data, pmix_data_type_t type)
+void PMIx_Pdata_load(pmix_pdata_t *dest, const pmix_proc_t *proc, const char *key, const void *data,
+                     pmix_data_type_t type)
 {
     if (dest == NULL) {
         return;
@@ -198,8 +198,7 @@ void PMIx_Pdata_load(pmix_pdata_t *dest, const pmix_proc_t *proc, const char *ke
 
 void PMIx_Pdata_xfer(pmix_pdata_t *dest, pmix_pdata_t *src)
 {
-    if (dest != NULL && src != NULL &&
-        sx_elements_copy(dest, src, 1, PMIX_PDATA) != PMIX_SUCCESS) {
+    if (dest != NULL && src != NULL && sx_elements_copy(dest, src, 1, PMIX_PDATA) != PMIX_SUCCESS) {
         PMIx_Pdata_construct(dest);
     }
 }

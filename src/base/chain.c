@@ -19,12 +19,12 @@ struct sx_chain {
     size_t match_count, next;
     struct sx_list waiting; /* in `waiting`: a handler runs and has not completed */
     /* Under the lock: */
-    bool in_call;   /* the handler's function has not returned; nobody else frees the chain */
-    bool completed; /* it has completed inside; the step goes on when it returns */
-    bool is_over;   /* then there is no next one */
-    bool forgotten; /* to be freed when it returns */
-    uintptr_t ticket;       /* what that handler was given, and no other one ever */
-    pmix_info_t *infos;    /* the event's, then name and object of the one that runs */
+    bool in_call;       /* the handler's function has not returned; nobody else frees the chain */
+    bool completed;     /* it has completed inside; the step goes on when it returns */
+    bool is_over;       /* then there is no next one */
+    bool forgotten;     /* to be freed when it returns */
+    uintptr_t ticket;   /* what that handler was given, and no other one ever */
+    pmix_info_t *infos; /* the event's, then name and object of the one that runs */
     size_t event_info_count, info_room;
     char *name; /* of the one that runs; NULL: it has none */
     struct sx_results results;
@@ -84,8 +84,8 @@ pmix_status_t sx_chain_start(const struct sx_chain_options *options)
     sx_list_init(&chain->waiting);
     chain->options.facts.affected = NULL;
     chain->options.facts.affected_count = 0;
-    const pmix_status_t rc = sx_handlers_match(options->handlers, &options->facts,
-                                               &chain->matches, &chain->match_count);
+    const pmix_status_t rc = sx_handlers_match(options->handlers, &options->facts, &chain->matches,
+                                               &chain->match_count);
 
     if (rc != PMIX_SUCCESS) {
         chain->options.ended = NULL; /* the caller knows by the status */
@@ -225,8 +225,7 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
     if (cbfunc != NULL) {
         cbfunc(PMIX_SUCCESS, thiscbdata);
     }
-    const bool is_over =
-        status == PMIX_EVENT_ACTION_COMPLETE || chain->next == chain->match_count;
+    const bool is_over = status == PMIX_EVENT_ACTION_COMPLETE || chain->next == chain->match_count;
 
     pthread_mutex_lock(&waiting_lock);
     in_call = call_completed(chain, is_over);
@@ -278,8 +277,7 @@ static size_t infos_complete(struct sx_chain *chain, const struct sx_handler_cal
         chain->infos[count++].value.data.string = chain->name;
     }
     if (call->has_object) {
-        memcpy(chain->infos[count].key, PMIX_EVENT_RETURN_OBJECT,
-               sizeof(PMIX_EVENT_RETURN_OBJECT));
+        memcpy(chain->infos[count].key, PMIX_EVENT_RETURN_OBJECT, sizeof(PMIX_EVENT_RETURN_OBJECT));
         chain->infos[count].value.type = PMIX_POINTER;
         chain->infos[count++].value.data.ptr = call->object;
     }

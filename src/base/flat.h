@@ -68,8 +68,8 @@ struct sx_cell {
 };
 static_assert(sizeof(struct sx_cell) == 16, "fixed by the flat format");
 
-#define SX_CELL_NULL 0x0001u       /* a NULL string, pointer or byte object */
-#define SX_CELL_SCOPE_SHIFT 4      /* bits 4-7: pmix_scope_t, used by the store */
+#define SX_CELL_NULL 0x0001u  /* a NULL string, pointer or byte object */
+#define SX_CELL_SCOPE_SHIFT 4 /* bits 4-7: pmix_scope_t, used by the store */
 #define SX_CELL_SCOPE_MASK 0x00f0u
 #define SX_FLAT_BODY_MAX (UINT32_MAX - 8)
 

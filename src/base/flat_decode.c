@@ -136,8 +136,10 @@ static pmix_status_t record_open(struct reader *r, const struct sx_cell *cell, s
         return PMIX_ERR_UNPACK_FAILURE;
     }
     memcpy(&head, r->base + off, sizeof(head));
-    *rec = (struct record){ .type = head.type, .row = sx_type_find(head.type),
-                            .off = off + sizeof(head), .end = off + cell->len };
+    *rec = (struct record){ .type = head.type,
+                            .row = sx_type_find(head.type),
+                            .off = off + sizeof(head),
+                            .end = off + cell->len };
     if (head.reserved0 != 0 || head.reserved1 != 0 ||
         (rec->row == NULL && (head.count != 0 || head.type != PMIX_UNDEF))) {
         return PMIX_ERR_UNPACK_FAILURE;
@@ -161,8 +163,7 @@ static void *record_alloc(const struct record *rec, size_t extra)
 {
     size_t size;
 
-    if (!sx_add_size(rec->count, extra, &size) ||
-        !sx_mul_size(size, rec->row->size_bytes, &size)) {
+    if (!sx_add_size(rec->count, extra, &size) || !sx_mul_size(size, rec->row->size_bytes, &size)) {
         return NULL;
     }
     if (rec->row->kind != SX_TYPE_PLAIN && size > SX_PAGE_BYTES) {
@@ -177,8 +178,8 @@ static void *record_alloc(const struct record *rec, size_t extra)
 }
 
 /* The array of @cell, whose elements are of @type and at least one (UNDEF: of any, or none). */
-static pmix_status_t get_array(struct reader *r, const struct sx_cell *cell,
-                               pmix_data_type_t type, pmix_data_array_t *out, unsigned depth)
+static pmix_status_t get_array(struct reader *r, const struct sx_cell *cell, pmix_data_type_t type,
+                               pmix_data_array_t *out, unsigned depth)
 {
     struct record rec;
     pmix_status_t rc;
@@ -289,7 +290,7 @@ static pmix_status_t get_value(struct reader *r, const struct sx_cell *cell, pmi
 
     if (cell->type == PMIX_UNDEF) {
         return cell->flags == 0 && cell->len == 0 && cell->bits == 0 ? PMIX_SUCCESS
-                                                                      : PMIX_ERR_UNPACK_FAILURE;
+                                                                     : PMIX_ERR_UNPACK_FAILURE;
     }
     if (scalar_size == 0 && !sx_flat_has_body(cell->type)) {
         return PMIX_ERR_UNPACK_FAILURE;
@@ -402,8 +403,7 @@ static pmix_status_t get_struct(struct reader *r, uint64_t off, const struct rec
             memcpy(&FIELD(char, element, m->off), r->base + off, m->size);
             if (rec->type == PMIX_INFO) {
                 /* Else what we allocate for it would be taken for somebody else's. */
-                ((pmix_info_t *)element)->flags &=
-                    ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
+                ((pmix_info_t *)element)->flags &= ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
             }
         }
         off += sx_flat_member_size(m);

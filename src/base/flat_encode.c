@@ -85,8 +85,7 @@ static pmix_status_t put_bytes(struct writer *w, const char *bytes, size_t size,
     return bytes == NULL ? PMIX_ERR_BAD_PARAM : put_leaf(w, bytes, size, cell);
 }
 
-static pmix_status_t put_name(struct writer *w, const char *name, size_t size,
-                              struct sx_cell *cell)
+static pmix_status_t put_name(struct writer *w, const char *name, size_t size, struct sx_cell *cell)
 {
     const size_t len = sx_name_len(name, size);
 
@@ -210,12 +209,11 @@ static pmix_status_t put_member_cell(struct writer *w, const void *element,
             cell->flags = SX_CELL_NULL;
             return PMIX_SUCCESS;
         }
-        return put_array(w, CFIELD(void *, element, m->off),
-                         CFIELD(size_t, element, m->count_off), m->type, depth, cell);
+        return put_array(w, CFIELD(void *, element, m->off), CFIELD(size_t, element, m->count_off),
+                         m->type, depth, cell);
     case SX_MEMBER_TYPED:
         cell->type = PMIX_DATA_ARRAY;
-        return put_array(w, CFIELD(void *, element, m->off),
-                         CFIELD(size_t, element, m->count_off),
+        return put_array(w, CFIELD(void *, element, m->off), CFIELD(size_t, element, m->count_off),
                          CFIELD(pmix_data_type_t, element, m->type_off), depth, cell);
     default:
         return PMIX_ERR_NOT_SUPPORTED;

@@ -29,18 +29,27 @@ struct sx_handler {
     char *name; /* NULL: none */
     void *object;
     bool has_object;
-    pmix_data_range_t range; /* whose events it wants; UNDEF: anybody's */
+    pmix_data_range_t range;         /* whose events it wants; UNDEF: anybody's */
     char nspace[PMIX_MAX_NSLEN + 1]; /* for the range NAMESPACE */
-    pmix_proc_t *sources; /* for the range CUSTOM */
+    pmix_proc_t *sources;            /* for the range CUSTOM */
     size_t source_count;
-    uint64_t since;        /* numbered events above this one only */
+    uint64_t since;                    /* numbered events above this one only */
     bool job_level, environment_level; /* which events it wants */
-    pmix_proc_t *affected; /* only events that touch these; NULL: all */
+    pmix_proc_t *affected;             /* only events that touch these; NULL: all */
     size_t affected_count;
 };
 
-enum place { PLACE_NONE, PLACE_FIRST, PLACE_LAST, PLACE_FIRST_IN, PLACE_LAST_IN, PLACE_BEFORE,
-             PLACE_AFTER, PLACE_PREPEND, PLACE_APPEND };
+enum place {
+    PLACE_NONE,
+    PLACE_FIRST,
+    PLACE_LAST,
+    PLACE_FIRST_IN,
+    PLACE_LAST_IN,
+    PLACE_BEFORE,
+    PLACE_AFTER,
+    PLACE_PREPEND,
+    PLACE_APPEND
+};
 
 enum said { SAID_NOTHING, SAID_YES, SAID_NO };
 
@@ -275,8 +284,7 @@ static pmix_status_t place(struct sx_handlers *handlers, struct sx_handler *hand
 
 static pmix_status_t string_read(const pmix_value_t *value, const char **ret)
 {
-    if (value->type != PMIX_STRING || value->data.string == NULL ||
-        value->data.string[0] == '\0') {
+    if (value->type != PMIX_STRING || value->data.string == NULL || value->data.string[0] == '\0') {
         return PMIX_ERR_BAD_PARAM;
     }
     *ret = value->data.string;
@@ -447,9 +455,8 @@ static pmix_status_t handler_fill(struct sx_handler *handler, struct wish *wish,
 }
 
 pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
-                              const pmix_status_t codes[], size_t ncodes,
-                              const pmix_info_t info[], size_t ninfo, pmix_notification_fn_t fn,
-                              size_t *ret_id)
+                              const pmix_status_t codes[], size_t ncodes, const pmix_info_t info[],
+                              size_t ninfo, pmix_notification_fn_t fn, size_t *ret_id)
 {
     struct wish wish = { 0 };
     struct sx_handler *handler = NULL;
@@ -605,8 +612,7 @@ bool sx_handlers_hear(struct sx_handlers *handlers, pmix_status_t code)
 
 static bool wants(const struct sx_handler *handler, const struct sx_event_facts *event)
 {
-    const bool named =
-        handler->code_count == 0 ? !event->non_default : names(handler, event->code);
+    const bool named = handler->code_count == 0 ? !event->non_default : names(handler, event->code);
 
     if (event->only != NULL ? *event->only != handler->id
                             : event->number != 0 && event->number <= handler->since) {
@@ -649,8 +655,8 @@ pmix_status_t sx_handlers_match(struct sx_handlers *handlers, const struct sx_ev
     return rc;
 }
 
-bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler,
-                      pmix_status_t code, struct sx_handler_call *ret)
+bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler, pmix_status_t code,
+                      struct sx_handler_call *ret)
 {
     pthread_mutex_lock(&handlers->lock);
     const bool removed = handler->removed;
@@ -659,8 +665,8 @@ bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler,
         handler->running++;
         handler->runner = pthread_self();
         /* A handler of any code hears of a lost server by the name that is not deprecated. */
-        const bool by_new_name =
-            handler->code_count == 0 && code == PMIX_ERR_LOST_CONNECTION_TO_SERVER;
+        const bool by_new_name = handler->code_count == 0 &&
+                                 code == PMIX_ERR_LOST_CONNECTION_TO_SERVER;
 
         ret->id = handler->id;
         ret->code = by_new_name ? PMIX_ERR_LOST_CONNECTION : code;

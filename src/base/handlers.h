@@ -38,7 +38,7 @@ struct sx_handler; /* counted: the table's reference and one per chain that will
 
 struct sx_handlers {
     pthread_mutex_t lock;
-    pthread_cond_t returned; /* a handler's function has returned */
+    pthread_cond_t returned;             /* a handler's function has returned */
     struct sx_list zones[SX_ZONE_COUNT]; /* of struct sx_handler */
     struct sx_list by_name[SX_HANDLER_BUCKETS], by_id[SX_HANDLER_BUCKETS]; /* the same again */
     size_t next_id, count;
@@ -79,9 +79,8 @@ void sx_handlers_deinit(struct sx_handlers *handlers);
  * that let nothing through); PMIX_ERR_NOT_SUPPORTED (a required directive nobody knows);
  * PMIX_ERR_OUT_OF_RESOURCE.  On failure nothing has changed. */
 pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
-                              const pmix_status_t codes[], size_t ncodes,
-                              const pmix_info_t info[], size_t ninfo, pmix_notification_fn_t fn,
-                              size_t *ret_id);
+                              const pmix_status_t codes[], size_t ncodes, const pmix_info_t info[],
+                              size_t ninfo, pmix_notification_fn_t fn, size_t *ret_id);
 
 /* The handler hears of numbered events above @number only: older ones reach it by themselves.
  * Until this call a new handler hears of no numbered event. */
@@ -104,8 +103,8 @@ bool sx_handlers_hear(struct sx_handlers *handlers, pmix_status_t code);
 /* Fill what @handler is to be told of an event of @code, and mark it as running until
  * sx_handlers_returned, which also releases it.  Return: false when it was removed; *ret is then
  * left alone, and the handler is still to be released. */
-bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler,
-                      pmix_status_t code, struct sx_handler_call *ret);
+bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler, pmix_status_t code,
+                      struct sx_handler_call *ret);
 void sx_handlers_returned(struct sx_handlers *handlers, struct sx_handler *handler);
 
 #endif

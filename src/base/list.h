@@ -12,7 +12,10 @@ struct sx_list {
     struct sx_list *next, *prev;
 };
 
-#define SX_LIST_INIT(name) { &(name), &(name) }
+#define SX_LIST_INIT(name) \
+    {                      \
+        &(name), &(name)   \
+    }
 
 static inline void sx_list_init(struct sx_list *node)
 {
@@ -55,7 +58,7 @@ static inline struct sx_list *sx_list_pop(struct sx_list *head)
 #define SX_LIST_ENTRY(node, type, member) SX_CONTAINER(node, type, member)
 
 /* The body may remove @it, nothing else. */
-#define SX_LIST_EACH(it, head) \
+#define SX_LIST_EACH(it, head)                                                   \
     for (struct sx_list *it = (head)->next, *it##_next = it->next; it != (head); \
          it = it##_next, it##_next = it->next)
 

@@ -217,8 +217,7 @@ static pmix_locality_t segments_shared(const char *one, const char *other)
     return 0;
 }
 
-pmix_status_t sx_locality_compare(const char *one, const char *other,
-                                  pmix_locality_t *ret_locality)
+pmix_status_t sx_locality_compare(const char *one, const char *other, pmix_locality_t *ret_locality)
 {
     pmix_locality_t shared = PMIX_LOCALITY_SHARE_NODE;
     const char *first, *others;

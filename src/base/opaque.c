@@ -134,8 +134,7 @@ static bool list_parse(hwloc_bitmap_t set, const char *at)
             }
             end = list_number(&at);
         }
-        if (begin < 0 || end < begin ||
-            hwloc_bitmap_set_range(set, (unsigned)begin, end) != 0) {
+        if (begin < 0 || end < begin || hwloc_bitmap_set_range(set, (unsigned)begin, end) != 0) {
             return false;
         }
         if (*at == ',' && at[1] != '\0') {

@@ -17,8 +17,7 @@ struct sx_store; /* shmem/store.h */
 struct sx_role_server {
     pmix_status_t (*get)(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
                          size_t ninfo, pmix_value_t **ret_value);
-    pmix_status_t (*store_internal)(const pmix_proc_t *proc, const char *key,
-                                    pmix_value_t *value);
+    pmix_status_t (*store_internal)(const pmix_proc_t *proc, const char *key, pmix_value_t *value);
     /* No event reaches the handler yet.  Return: its id, 0 or more, or an error. */
     pmix_status_t (*register_handler)(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],
                                       size_t ninfo, pmix_notification_fn_t handler);
@@ -30,8 +29,8 @@ struct sx_role_server {
      * is an empty namespace with PMIX_RANK_UNDEF.  Return: PMIX_SUCCESS once it is
      * on its way; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED (a value that cannot travel);
      * PMIX_ERR_OUT_OF_RESOURCE. */
-    pmix_status_t (*notify)(pmix_status_t code, const pmix_proc_t *source,
-                            pmix_data_range_t range, const pmix_info_t info[], size_t ninfo);
+    pmix_status_t (*notify)(pmix_status_t code, const pmix_proc_t *source, pmix_data_range_t range,
+                            const pmix_info_t info[], size_t ninfo);
     /* Call @each for the store of @nspace ("": for every one), which nobody changes meanwhile; it
      * returns false to stop.  Return: PMIX_SUCCESS, also when there is none. */
     pmix_status_t (*each_store)(const char *nspace,

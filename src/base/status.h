@@ -24,11 +24,11 @@ pmix_status_t sx_raise(pmix_status_t status, const char *file, int line, const c
 pmix_status_t sx_status_from_errno(int err);
 
 /* Speaks of our own private state only; stays on in release builds; aborts with a line. */
-#define sx_assert(fact) \
-    do { \
-        if (__builtin_expect(!(fact), 0)) { \
+#define sx_assert(fact)                                  \
+    do {                                                 \
+        if (__builtin_expect(!(fact), 0)) {              \
             sx_assert_failed(#fact, __FILE__, __LINE__); \
-        } \
+        }                                                \
     } while (0)
 
 void sx_assert_failed(const char *fact, const char *file, int line) __attribute__((noreturn));

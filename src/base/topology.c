@@ -82,8 +82,7 @@ pmix_status_t sx_topology_read_any(const char *xml, size_t size_bytes,
 {
     return xml_load(xml, size_bytes,
                     HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT,
-                    hwloc_topology_set_all_types_filter, HWLOC_TYPE_FILTER_KEEP_ALL,
-                    ret_topology);
+                    hwloc_topology_set_all_types_filter, HWLOC_TYPE_FILTER_KEEP_ALL, ret_topology);
 }
 
 pmix_status_t sx_topology_write(hwloc_topology_t topology, char **ret_xml)

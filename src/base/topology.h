@@ -20,8 +20,7 @@ pmix_status_t sx_topology_discover(hwloc_topology_t *ret_topology);
 /* Read @xml of @size_bytes, its NUL included, as a description of this machine.  Any thread.
  * Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE when hwloc does not take it;
  * PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_topology_read(const char *xml, size_t size_bytes,
-                               hwloc_topology_t *ret_topology);
+pmix_status_t sx_topology_read(const char *xml, size_t size_bytes, hwloc_topology_t *ret_topology);
 
 /* The same for a description of any machine, with all that is in it. */
 pmix_status_t sx_topology_read_any(const char *xml, size_t size_bytes,

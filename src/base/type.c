@@ -12,18 +12,26 @@
 #include "base/util.h"
 
 #define FIELD_SIZE(owner, field) sizeof(((owner *)0)->field)
-#define PLAIN(owner, field, pmix_type) \
-    { .kind = SX_MEMBER_PLAIN, .off = offsetof(owner, field), \
-      .size = FIELD_SIZE(owner, field), .type = (pmix_type) }
-#define NAME(owner, field) \
-    { .kind = SX_MEMBER_NAME, .off = offsetof(owner, field), .size = FIELD_SIZE(owner, field) }
-#define MEMBER(member_kind, owner, field) \
-    { .kind = (member_kind), .off = offsetof(owner, field), .size = FIELD_SIZE(owner, field) }
+#define PLAIN(owner, field, pmix_type)                                                            \
+    {                                                                                             \
+        .kind = SX_MEMBER_PLAIN, .off = offsetof(owner, field), .size = FIELD_SIZE(owner, field), \
+        .type = (pmix_type)                                                                       \
+    }
+#define NAME(owner, field)                                                                      \
+    {                                                                                           \
+        .kind = SX_MEMBER_NAME, .off = offsetof(owner, field), .size = FIELD_SIZE(owner, field) \
+    }
+#define MEMBER(member_kind, owner, field)                                                      \
+    {                                                                                          \
+        .kind = (member_kind), .off = offsetof(owner, field), .size = FIELD_SIZE(owner, field) \
+    }
 #define STRING(owner, field) MEMBER(SX_MEMBER_STRING, owner, field)
 #define ARGV(owner, field) MEMBER(SX_MEMBER_ARGV, owner, field)
-#define ARRAY(owner, field, count, pmix_type) \
-    { .kind = SX_MEMBER_ARRAY, .off = offsetof(owner, field), .size = FIELD_SIZE(owner, field), \
-      .count_off = offsetof(owner, count), .type = (pmix_type) }
+#define ARRAY(owner, field, count, pmix_type)                                                     \
+    {                                                                                             \
+        .kind = SX_MEMBER_ARRAY, .off = offsetof(owner, field), .size = FIELD_SIZE(owner, field), \
+        .count_off = offsetof(owner, count), .type = (pmix_type)                                  \
+    }
 
 static const struct sx_member timeval_members[] = {
     PLAIN(struct timeval, tv_sec, PMIX_INT64),
@@ -76,7 +84,8 @@ static const struct sx_member proc_info_members[] = {
 };
 
 static const struct sx_member data_array_members[] = {
-    { .kind = SX_MEMBER_TYPED, .off = offsetof(pmix_data_array_t, array),
+    { .kind = SX_MEMBER_TYPED,
+      .off = offsetof(pmix_data_array_t, array),
       .size = FIELD_SIZE(pmix_data_array_t, array),
       .count_off = offsetof(pmix_data_array_t, size),
       .type_off = offsetof(pmix_data_array_t, type) },
@@ -220,26 +229,36 @@ static const struct sx_member node_pid_members[] = {
 };
 
 /* Rows: numbers in the union; records whose bytes are their value; structs. */
-#define NUMBER(pmix_type, c_type, how) \
-    [pmix_type] = { .name = #pmix_type, .kind = SX_TYPE_PLAIN, .size_bytes = sizeof(c_type), \
-                    .in_value = SX_WHERE_UNION, .number = SX_NUMBER_##how }
+#define NUMBER(pmix_type, c_type, how)            \
+    [pmix_type] = { .name = #pmix_type,           \
+                    .kind = SX_TYPE_PLAIN,        \
+                    .size_bytes = sizeof(c_type), \
+                    .in_value = SX_WHERE_UNION,   \
+                    .number = SX_NUMBER_##how }
 #define RECORD(row_kind, pmix_type, row_name, c_type, where, list) \
-    [pmix_type] = { .name = (row_name), .kind = (row_kind), .size_bytes = sizeof(c_type), \
-                    .in_value = SX_WHERE_##where, .member_count = SX_COUNT(list), \
+    [pmix_type] = { .name = (row_name),                            \
+                    .kind = (row_kind),                            \
+                    .size_bytes = sizeof(c_type),                  \
+                    .in_value = SX_WHERE_##where,                  \
+                    .member_count = SX_COUNT(list),                \
                     .members = (list) }
 #define LONG(pmix_type, c_type, where, list) \
     RECORD(SX_TYPE_PLAIN, pmix_type, #pmix_type, c_type, where, list)
 #define STRUCT(pmix_type, c_type, where, list) \
     RECORD(SX_TYPE_STRUCT, pmix_type, #pmix_type, c_type, where, list)
-#define BYTES(pmix_type) \
-    [pmix_type] = { .name = #pmix_type, .kind = SX_TYPE_BYTES, \
-                    .size_bytes = sizeof(pmix_byte_object_t), .in_value = SX_WHERE_UNION }
+#define BYTES(pmix_type)                                      \
+    [pmix_type] = { .name = #pmix_type,                       \
+                    .kind = SX_TYPE_BYTES,                    \
+                    .size_bytes = sizeof(pmix_byte_object_t), \
+                    .in_value = SX_WHERE_UNION }
 
 static const struct sx_type types[] = {
     NUMBER(PMIX_BOOL, bool, BOOL),
     NUMBER(PMIX_BYTE, uint8_t, UINT),
-    [PMIX_STRING] = { .name = "PMIX_STRING", .kind = SX_TYPE_STRING,
-                      .size_bytes = sizeof(char *), .in_value = SX_WHERE_UNION },
+    [PMIX_STRING] = { .name = "PMIX_STRING",
+                      .kind = SX_TYPE_STRING,
+                      .size_bytes = sizeof(char *),
+                      .in_value = SX_WHERE_UNION },
     NUMBER(PMIX_SIZE, size_t, UINT),
     NUMBER(PMIX_PID, pid_t, INT),
     NUMBER(PMIX_INT, int, INT),
@@ -264,8 +283,10 @@ static const struct sx_type types[] = {
     STRUCT(PMIX_PDATA, pmix_pdata_t, NOWHERE, pdata_members),
     BYTES(PMIX_BYTE_OBJECT),
     NUMBER(PMIX_PERSIST, pmix_persistence_t, UINT),
-    [PMIX_POINTER] = { .name = "PMIX_POINTER", .kind = SX_TYPE_POINTER,
-                       .size_bytes = sizeof(void *), .in_value = SX_WHERE_UNION },
+    [PMIX_POINTER] = { .name = "PMIX_POINTER",
+                       .kind = SX_TYPE_POINTER,
+                       .size_bytes = sizeof(void *),
+                       .in_value = SX_WHERE_UNION },
     NUMBER(PMIX_SCOPE, pmix_scope_t, UINT),
     NUMBER(PMIX_DATA_RANGE, pmix_data_range_t, UINT),
     NUMBER(PMIX_INFO_DIRECTIVES, pmix_info_directives_t, UINT),

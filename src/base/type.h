@@ -35,9 +35,9 @@ struct sx_member {
 
 enum sx_type_kind {
     SX_TYPE_NONE = 0, /* unknown or without a C representation */
-    SX_TYPE_PLAIN,  /* its members, if it has any, only say how to check and compare it */
-    SX_TYPE_STRING, /* char * */
-    SX_TYPE_BYTES,  /* pmix_byte_object_t */
+    SX_TYPE_PLAIN,    /* its members, if it has any, only say how to check and compare it */
+    SX_TYPE_STRING,   /* char * */
+    SX_TYPE_BYTES,    /* pmix_byte_object_t */
     SX_TYPE_STRUCT,
     SX_TYPE_POINTER, /* void *: copied as the number it is, never crosses a process */
 };
@@ -60,12 +60,12 @@ enum sx_number {
 };
 
 struct sx_type {
-    const char *name;     /* "PMIX_UINT32" */
-    uint16_t kind;        /* enum sx_type_kind */
-    uint16_t size_bytes;  /* of one element in an array of this type */
-    uint8_t in_value;     /* enum sx_where */
+    const char *name;    /* "PMIX_UINT32" */
+    uint16_t kind;       /* enum sx_type_kind */
+    uint16_t size_bytes; /* of one element in an array of this type */
+    uint8_t in_value;    /* enum sx_where */
     uint8_t member_count;
-    uint8_t number;       /* enum sx_number */
+    uint8_t number; /* enum sx_number */
     const struct sx_member *members;
 };
 

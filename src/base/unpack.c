@@ -23,8 +23,8 @@ struct reader {
     size_t rest; /* bytes from there to the end */
 };
 
-static pmix_status_t get_elements(struct reader *r, void *dst, size_t count,
-                                  pmix_data_type_t type, unsigned depth);
+static pmix_status_t get_elements(struct reader *r, void *dst, size_t count, pmix_data_type_t type,
+                                  unsigned depth);
 
 /* Bytes of the smallest element of @row, at least 1 but for what cannot be packed. */
 static size_t size_min(const struct sx_type *row)
@@ -365,8 +365,8 @@ static pmix_status_t get_element(struct reader *r, void *element, const struct s
 }
 
 /* @dst is zeroed, @type is one that can be packed. */
-static pmix_status_t get_elements(struct reader *r, void *dst, size_t count,
-                                  pmix_data_type_t type, unsigned depth)
+static pmix_status_t get_elements(struct reader *r, void *dst, size_t count, pmix_data_type_t type,
+                                  unsigned depth)
 {
     const struct sx_type *row = sx_type_find(type);
     pmix_status_t rc = PMIX_SUCCESS;
@@ -413,8 +413,7 @@ static pmix_status_t get_head(struct reader *r, pmix_data_type_t wanted, size_t 
         return PMIX_ERR_UNPACK_FAILURE;
     }
     *ret_count = count;
-    return count > r->rest / size_min(row) ? PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER
-                                           : PMIX_SUCCESS;
+    return count > r->rest / size_min(row) ? PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER : PMIX_SUCCESS;
 }
 
 pmix_status_t sx_unpack(pmix_data_buffer_t *b, void *dst, size_t max, size_t *ret_count,

@@ -23,10 +23,9 @@
 #define FIELD(type, base, off) (*(type *)(void *)((char *)(base) + (off)))
 #define CFIELD(type, base, off) (*(type const *)(const void *)((const char *)(base) + (off)))
 
-static pmix_status_t elements_copy(void *dst, const void *src, size_t count,
-                                   pmix_data_type_t type, unsigned depth);
-static void elements_destruct(void *elements, size_t count, pmix_data_type_t type,
-                              unsigned depth);
+static pmix_status_t elements_copy(void *dst, const void *src, size_t count, pmix_data_type_t type,
+                                   unsigned depth);
+static void elements_destruct(void *elements, size_t count, pmix_data_type_t type, unsigned depth);
 static void value_destruct(pmix_value_t *value, unsigned depth);
 
 static pmix_status_t string_copy(char **dst, const char *src)
@@ -255,8 +254,8 @@ static pmix_status_t element_copy(void *dst, const void *src, pmix_data_type_t t
     }
 }
 
-static pmix_status_t elements_copy(void *dst, const void *src, size_t count,
-                                   pmix_data_type_t type, unsigned depth)
+static pmix_status_t elements_copy(void *dst, const void *src, size_t count, pmix_data_type_t type,
+                                   unsigned depth)
 {
     const struct sx_type *row = sx_type_find(type);
 
@@ -270,8 +269,8 @@ static pmix_status_t elements_copy(void *dst, const void *src, size_t count,
     memset(dst, 0, count * row->size_bytes);
     for (size_t i = 0; i < count; i++) {
         const size_t off = i * row->size_bytes;
-        const pmix_status_t rc = element_copy((char *)dst + off, (const char *)src + off, type,
-                                              row, depth);
+        const pmix_status_t rc = element_copy((char *)dst + off, (const char *)src + off, type, row,
+                                              depth);
         if (rc != PMIX_SUCCESS) {
             elements_destruct(dst, i + 1, type, depth);
             return rc;
@@ -310,8 +309,8 @@ static void member_destruct(void *element, const struct sx_member *m, unsigned d
         /* fall through */
     case SX_MEMBER_ARRAY:
         if (FIELD(void *, element, m->off) != NULL && depth < SX_VALUE_DEPTH_MAX) {
-            elements_destruct(FIELD(void *, element, m->off),
-                              FIELD(size_t, element, m->count_off), type, depth + 1);
+            elements_destruct(FIELD(void *, element, m->off), FIELD(size_t, element, m->count_off),
+                              type, depth + 1);
         }
         free(FIELD(void *, element, m->off));
         break;

@@ -147,8 +147,7 @@ static int member_compare(const void *a, const void *b, const struct sx_member *
     return 0;
 }
 
-static int element_compare(const void *a, const void *b, const struct sx_type *row,
-                           unsigned depth)
+static int element_compare(const void *a, const void *b, const struct sx_type *row, unsigned depth)
 {
     int order = 0;
 
@@ -164,7 +163,7 @@ static int element_compare(const void *a, const void *b, const struct sx_type *r
         return bytes_compare(x->bytes, x->size, y->bytes, y->size);
     }
     if (row->kind == SX_TYPE_POINTER) {
-        return ORDER((uintptr_t)*(void *const *)a, (uintptr_t)*(void *const *)b);
+        return ORDER((uintptr_t) * (void *const *)a, (uintptr_t) * (void *const *)b);
     }
     for (size_t i = 0; i < row->member_count && order == 0; i++) {
         order = member_compare(a, b, &row->members[i], depth);

@@ -62,8 +62,7 @@ static void print_bytes(FILE *to, const char *bytes, size_t size)
     fputs(size > SX_PRINT_BYTES_MAX ? " ...>" : ">", to);
 }
 
-static void print_number(FILE *to, const void *at, pmix_data_type_t type,
-                         const struct sx_type *row)
+static void print_number(FILE *to, const void *at, pmix_data_type_t type, const struct sx_type *row)
 {
     const unsigned shift = 64 - 8 * row->size_bytes;
     uint64_t bits = 0;

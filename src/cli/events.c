@@ -186,8 +186,8 @@ static bool drain(struct tail *tail)
     uint64_t lost;
 
     while (!is_full(tail)) {
-        const pmix_status_t rc =
-            sx_ring_next(&tail->cursor, SX_CLASSES_OF_EVENTS, tail->record, &lost);
+        const pmix_status_t rc = sx_ring_next(&tail->cursor, SX_CLASSES_OF_EVENTS, tail->record,
+                                              &lost);
 
         if (rc == PMIX_ERR_NOT_FOUND) {
             return fflush(stdout) == 0;
@@ -233,8 +233,7 @@ static void tail_sleep_prepare(struct tail_sleep *sleep, const struct tail *tail
 
 static pmix_status_t tail_sleep_until(const struct tail_sleep *sleep, uint64_t deadline_ns)
 {
-    const pmix_status_t rc =
-        sx_bell_wait(sleep->watch, sleep->count + 1, SX_BELL_ALL, deadline_ns);
+    const pmix_status_t rc = sx_bell_wait(sleep->watch, sleep->count + 1, SX_BELL_ALL, deadline_ns);
 
     for (size_t i = 0; i < sleep->count; i++) {
         sx_door_pass_on(sleep->doors[i], &sleep->watch[i], SX_BELL_ALL);

@@ -80,7 +80,7 @@ static void ring_take(struct search *search, pid_t pid, int fd)
         if (search->count == 1) {
             search->job->ring = ring;
             search->job->server_pid = pid; /* of the first one found */
-            return; /* kept */
+            return;                        /* kept */
         }
         if (search->count == 2) {
             sx_say("there is more than one job; name one by its namespace:");

@@ -194,7 +194,8 @@ static int options_parse(struct wish *wish, int argc, char **argv)
     }
     if (!sx_events_code(first, &wish->code)) {
         return wrong("the first word has to be the event's code, a number or the name of a status, "
-                     "not", first);
+                     "not",
+                     first);
     }
     for (int i = 2; i < argc; i++) {
         const char *const value = i + 1 < argc ? argv[i + 1] : "";
@@ -315,17 +316,18 @@ static int tell(pmix_status_t rc, const char *nspace, pid_t pid)
         break;
     case PMIX_ERR_NO_PERMISSIONS:
         sx_say("the server of job %.255s (process %d) takes events of its own user and of root "
-               "only", nspace, (int)pid);
+               "only",
+               nspace, (int)pid);
         break;
     case PMIX_ERR_LOST_CONNECTION:
         sx_say("the server of job %.255s (process %d) has not answered but closed: it ends, or its "
-               "library is older than this command and takes no events from outside", nspace,
-               (int)pid);
+               "library is older than this command and takes no events from outside",
+               nspace, (int)pid);
         break;
     case PMIX_ERR_TIMEOUT:
         sx_say("the server of job %.255s (process %d) has not answered for %d seconds; is it "
-               "stopped? It publishes the event if it goes on", nspace, (int)pid,
-               ANSWER_SECONDS);
+               "stopped? It publishes the event if it goes on",
+               nspace, (int)pid, ANSWER_SECONDS);
         break;
     default:
         sx_say("the server of job %.255s (process %d) refuses the event: %s", nspace, (int)pid,
@@ -345,7 +347,8 @@ static int inject(struct wish *wish, const struct sx_events_job *job)
 
     if (rc != PMIX_SUCCESS) {
         sx_say("this is no event: %s; an --info of a name that other options stand for has to have "
-               "the type of that attribute", PMIx_Error_string(rc));
+               "the type of that attribute",
+               PMIx_Error_string(rc));
         return SX_EXIT_FAILURE;
     }
     if (size > EVENT_BYTES_MAX) {
@@ -359,8 +362,8 @@ static int inject(struct wish *wish, const struct sx_events_job *job)
         rc = tell(publish(fd, bytes, size), nspace, job->server_pid);
         close(fd);
     } else {
-        sx_say("cannot reach the server of job %.255s (process %d): %s; has it just ended?",
-               nspace, (int)job->server_pid, PMIx_Error_string(rc));
+        sx_say("cannot reach the server of job %.255s (process %d): %s; has it just ended?", nspace,
+               (int)job->server_pid, PMIx_Error_string(rc));
         rc = SX_EXIT_FAILURE;
     }
     free(bytes);

@@ -220,8 +220,8 @@ bool sx_events_print(const uint8_t *bytes, size_t size, bool json)
     } else {
         if (!event_pass(&event, at, left, NULL, 0, json, true) ||
             (event.info_size != 0 &&
-             sx_flat_infos_decode(bytes + size - event.info_size, event.info_size, &info,
-                                  &ninfo) != PMIX_SUCCESS)) {
+             sx_flat_infos_decode(bytes + size - event.info_size, event.info_size, &info, &ninfo) !=
+                 PMIX_SUCCESS)) {
             return false;
         }
         (void)event_pass(&event, at, left, info, ninfo, json, false);

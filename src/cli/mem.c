@@ -71,8 +71,7 @@ static void judge(struct found *found)
     found->kind = sx_bytes_u32(whole, 28);
     if (magic == SX_MEM_MAGIC && size_bytes == whole->size && used_bytes <= size_bytes &&
         used_bytes >= SX_MEM_BODY_OFF && found->kind > 0 && found->kind < KIND_COUNT &&
-        sx_bytes_u64(whole, 40) == 0 &&
-        memchr(sx_bytes_at(whole, 128, 256), '\0', 256) != NULL) {
+        sx_bytes_u64(whole, 40) == 0 && memchr(sx_bytes_at(whole, 128, 256), '\0', 256) != NULL) {
         found->used = sx_bytes_part(whole, 0, used_bytes);
     }
 }
@@ -94,8 +93,8 @@ static void take(struct scan *scan, pid_t holder, const char *path)
     for (size_t i = 0; wanted && i < scan->count; i++) {
         wanted = scan->found[i].dev != st.st_dev || scan->found[i].ino != st.st_ino;
     }
-    void *const at =
-        wanted ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+    void *const at = wanted ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0)
+                            : MAP_FAILED;
     close(fd);
     if (at == MAP_FAILED) {
         return;
@@ -156,8 +155,8 @@ static struct sx_bytes board_of(const struct scan *scan, const struct found *lan
 {
     for (size_t i = 0; i < scan->count; i++) {
         const struct found *const found = &scan->found[i];
-        if (found->kind == KIND_BOARD && found->pid == lane->pid &&
-            found->holder == lane->holder && found->used.size != 0) {
+        if (found->kind == KIND_BOARD && found->pid == lane->pid && found->holder == lane->holder &&
+            found->used.size != 0) {
             return found->used;
         }
     }

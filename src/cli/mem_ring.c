@@ -16,8 +16,13 @@
 #define SX_MEM_RECORD_MAX 4096u
 #define SX_MEM_FILLER 0xffffu
 
-enum message_kind { MESSAGE_PUT = 1, MESSAGE_COMMIT_END, MESSAGE_ARRIVE, MESSAGE_CURSOR,
-                    MESSAGE_NOTIFY };
+enum message_kind {
+    MESSAGE_PUT = 1,
+    MESSAGE_COMMIT_END,
+    MESSAGE_ARRIVE,
+    MESSAGE_CURSOR,
+    MESSAGE_NOTIFY
+};
 enum record_kind { RECORD_DONE = 1, RECORD_EVENT, RECORD_STORE };
 
 void sx_mem_bad_print(const struct sx_bytes *bytes)
@@ -59,7 +64,9 @@ void sx_mem_board_dump(struct sx_bytes segment)
             continue;
         }
         printf("  slot %-6" PRIu64 " %-8s bell %" PRIu32 ", lane read to %" PRIu64 "%s\n", i,
-               state == 1 ? "live" : state == 2 ? "dropped" : "?",
+               state == 1   ? "live"
+               : state == 2 ? "dropped"
+                            : "?",
                sx_bytes_u32(&segment, off) + sx_bytes_u32(&segment, off + 4),
                sx_bytes_u64(&segment, off + 24),
                sx_bytes_u32(&segment, off + 20) != 0 ? ", data wanted" : "");
@@ -81,8 +88,7 @@ static void put_print(struct sx_bytes *message)
     const struct sx_mem_cell cell = sx_mem_cell_at(message, 0);
     const uint16_t key_len = sx_bytes_u16(message, 16);
     const uint8_t *const key = sx_bytes_at(message, 24, key_len);
-    const struct sx_bytes body =
-        sx_bytes_part(message, 24 + sx_align_up(key_len, 8), cell.len);
+    const struct sx_bytes body = sx_bytes_part(message, 24 + sx_align_up(key_len, 8), cell.len);
 
     if (!message->bad) {
         printf("put ");
@@ -132,8 +138,8 @@ static void event_flags_print(uint8_t flags)
 
 static void event_print(struct sx_bytes *event, uint64_t off)
 {
-    static const char *const ranges[] = { "undefined", "rm", "local", "namespace", "session",
-                                          "global", "custom", "process" };
+    static const char *const ranges[] = { "undefined", "rm",     "local",  "namespace",
+                                          "session",   "global", "custom", "process" };
     const uint32_t rank = sx_bytes_u32(event, off + 12);
     const uint8_t range = sx_bytes_u8(event, off + 16);
     const uint8_t flags = sx_bytes_u8(event, off + 17);
@@ -143,8 +149,7 @@ static void event_print(struct sx_bytes *event, uint64_t off)
     const uint32_t info_size = sx_bytes_u32(event, off + 28);
 
     printf("event %" PRIu64 ", code %" PRId32 ", range %s", sx_bytes_u64(event, off),
-           (int32_t)sx_bytes_u32(event, off + 8),
-           range < SX_COUNT(ranges) ? ranges[range] : "?");
+           (int32_t)sx_bytes_u32(event, off + 8), range < SX_COUNT(ranges) ? ranges[range] : "?");
     event_flags_print(flags);
     if (event->bad || (flags & 0x08u) != 0) {
         return; /* the rest is elsewhere */
@@ -172,8 +177,8 @@ static void event_print(struct sx_bytes *event, uint64_t off)
 
 static void arrive_print(struct sx_bytes *message)
 {
-    static const char *const collectives[] = { "?", "fence", "connect", "disconnect",
-                                               "group construct", "group destruct" };
+    static const char *const collectives[] = { "?",          "fence",           "connect",
+                                               "disconnect", "group construct", "group destruct" };
     const uint32_t collective = sx_bytes_u32(message, 0);
     const uint32_t proc_count = sx_bytes_u32(message, 8);
 
@@ -282,8 +287,8 @@ void sx_mem_lane_dump(struct sx_bytes segment, struct sx_bytes board)
     const uint32_t line_off = sx_bytes_u32(&segment, SX_MEM_BODY_OFF + 8);
     const uint32_t slot = sx_bytes_u32(&segment, SX_MEM_BODY_OFF + 12);
     const uint64_t tail = sx_bytes_u64(&segment, line_off);
-    struct sx_bytes data =
-        sx_bytes_part(&segment, sx_bytes_u32(&segment, SX_MEM_BODY_OFF), data_bytes);
+    struct sx_bytes data = sx_bytes_part(&segment, sx_bytes_u32(&segment, SX_MEM_BODY_OFF),
+                                         data_bytes);
 
     printf("  slot %" PRIu32 ", written to %" PRIu64 ", room wanted %" PRIu32 "\n", slot, tail,
            sx_bytes_u32(&segment, line_off + UINT64_C(8)));
@@ -329,8 +334,7 @@ static void records_dump(struct sx_bytes *segment, struct sx_bytes *data)
         const uint64_t span = record_copy(data, position, tail, copy);
         const uint64_t oldest = sx_bytes_u64(segment, SX_MEM_BODY_OFF + 80);
         if (oldest > position) {
-            printf("  ... the ring has moved on, %" PRIu64 " bytes were lost\n",
-                   oldest - position);
+            printf("  ... the ring has moved on, %" PRIu64 " bytes were lost\n", oldest - position);
             position = oldest;
             continue;
         }
@@ -339,9 +343,8 @@ static void records_dump(struct sx_bytes *segment, struct sx_bytes *data)
             return;
         }
         if (copy[0] >> 32 != SX_MEM_FILLER) {
-            record_print((uint16_t)(copy[0] >> 32),
-                         (struct sx_bytes){ .at = (const uint8_t *)copy,
-                                            .size = (uint32_t)copy[0] });
+            record_print((uint16_t)(copy[0] >> 32), (struct sx_bytes){ .at = (const uint8_t *)copy,
+                                                                       .size = (uint32_t)copy[0] });
         }
         position += span;
     }
@@ -350,8 +353,8 @@ static void records_dump(struct sx_bytes *segment, struct sx_bytes *data)
 void sx_mem_ring_dump(struct sx_bytes segment)
 {
     const uint64_t data_bytes = sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 8);
-    struct sx_bytes data =
-        sx_bytes_part(&segment, sx_bytes_u64(&segment, SX_MEM_BODY_OFF), data_bytes);
+    struct sx_bytes data = sx_bytes_part(&segment, sx_bytes_u64(&segment, SX_MEM_BODY_OFF),
+                                         data_bytes);
 
     printf("  %" PRIu64 " records ever, oldest at %" PRIu64 ", written to %" PRIu64
            ", data of %" PRIu64 " bytes\n",

@@ -54,8 +54,9 @@ static const struct sx_mem_type types[] = {
     { 35, "INFO_DIRECTIVES", "u4" },
     { 36, "DATA_TYPE", "u2" },
     { 37, "PROC_STATE", "u1" },
-    { 38, "PROC_INFO", "nspace:cell rank:u4 hostname:cell executable:cell pid:i4 exit_code:i4 "
-                       "state:u1" },
+    { 38, "PROC_INFO",
+      "nspace:cell rank:u4 hostname:cell executable:cell pid:i4 exit_code:i4 "
+      "state:u1" },
     { SX_MEM_DATA_ARRAY, "DATA_ARRAY", ":cell" },
     { 40, "PROC_RANK", "u4" },
     { 41, "QUERY", "keys:cell qualifiers:cell" },
@@ -81,8 +82,9 @@ static const struct sx_mem_type types[] = {
     { 62, "DISK_STATS",
       "disk:cell reads:u8 reads_merged:u8 sectors_read:u8 ms_reading:u8 writes:u8 "
       "writes_merged:u8 sectors_written:u8 ms_writing:u8 ios:u8 ms_io:u8 weighted_ms_io:u8" },
-    { 63, "NET_STATS", "interface:cell bytes_in:u8 packets_in:u8 errors_in:u8 bytes_out:u8 "
-                       "packets_out:u8 errors_out:u8" },
+    { 63, "NET_STATS",
+      "interface:cell bytes_in:u8 packets_in:u8 errors_in:u8 bytes_out:u8 "
+      "packets_out:u8 errors_out:u8" },
     { 64, "NODE_STATS",
       "node:cell la:f4 la5:f4 la15:f4 total:f4 free:f4 buffers:f4 cached:f4 swap_cached:f4 "
       "swap_total:f4 swap_free:f4 mapped:f4 sample_time:tv disks:cell nets:cell" },
@@ -120,7 +122,8 @@ struct sx_mem_cell sx_mem_cell_at(struct sx_bytes *bytes, uint64_t off)
 {
     const uint64_t word0 = sx_bytes_u64(bytes, off);
 
-    return (struct sx_mem_cell){ .type = (uint16_t)word0, .flags = (uint16_t)(word0 >> 16),
+    return (struct sx_mem_cell){ .type = (uint16_t)word0,
+                                 .flags = (uint16_t)(word0 >> 16),
                                  .len = (uint32_t)(word0 >> 32),
                                  .bits = sx_bytes_u64(bytes, off + 8) };
 }
@@ -157,8 +160,7 @@ static unsigned form_width(const char *form)
 static bool form_is_number(const char *form)
 {
     return strcmp(form, "bool") == 0 ||
-           (strchr("uif", form[0]) != NULL && form[1] >= '1' && form[1] <= '8' &&
-            form[2] == '\0');
+           (strchr("uif", form[0]) != NULL && form[1] >= '1' && form[1] <= '8' && form[2] == '\0');
 }
 
 static void number_print(const char *form, uint64_t bits)

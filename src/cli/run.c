@@ -172,9 +172,10 @@ static bool raise_limit(struct run *run)
     setrlimit(RLIMIT_NOFILE, &wanted);
     if (need > wanted.rlim_cur) {
         sx_say("%u rank%s need%s about %llu open files, and the limit is %llu (ulimit -Hn, "
-               "RLIMIT_NOFILE): raise it or use fewer ranks", run->options.rank_count,
-               run->options.rank_count == 1 ? "" : "s", run->options.rank_count == 1 ? "s" : "",
-               (unsigned long long)need, (unsigned long long)wanted.rlim_cur);
+               "RLIMIT_NOFILE): raise it or use fewer ranks",
+               run->options.rank_count, run->options.rank_count == 1 ? "" : "s",
+               run->options.rank_count == 1 ? "s" : "", (unsigned long long)need,
+               (unsigned long long)wanted.rlim_cur);
         return false;
     }
     return true;

@@ -35,8 +35,7 @@ char *sx_run_display_map(const struct sx_run_options *options, const struct sx_r
                          uint32_t rank)
 {
     const struct sx_run_place *place = &machine->places[rank];
-    const char *part =
-        options->map == SX_RUN_LEVEL_NONE ? "slot" : sx_run_level_noun(options->map);
+    const char *part = options->map == SX_RUN_LEVEL_NONE ? "slot" : sx_run_level_noun(options->map);
     char *name = who(options, rank), *bound = bound_to(options, place);
     char *line = sx_cli_printf("map: %s, %s %u, %s%s, CPUs %s", name, part, place->map_number,
                                place->cpuset == NULL ? "" : "bound to ", bound,

@@ -58,7 +58,8 @@ static struct verdict judge(const siginfo_t *info)
         verdict.event = PMIX_ERR_EXIT_NONZERO_TERM;
         snprintf(verdict.text, sizeof(verdict.text), "exited with status %d", info->si_status);
     } else {
-        snprintf(verdict.text, sizeof(verdict.text), "exited without PMIx_Finalize "
+        snprintf(verdict.text, sizeof(verdict.text),
+                 "exited without PMIx_Finalize "
                  "(MPI_Finalize)");
     }
     return verdict;
@@ -72,8 +73,8 @@ static void rank_failed(struct sx_run_state *job, uint32_t rank, const siginfo_t
     if (!goes_on(job)) {
         sx_run_end(job, verdict.code, SIGTERM, SX_RUN_GRACE_NS, "rank %u (pid %ld) on %s %s%s%s",
                    rank, (long)info->si_pid, job->host, verdict.text,
-                   verdict.event == PMIX_ERR_PROC_TERM_WO_SYNC
-                       ? "; the others cannot do without it" : "",
+                   verdict.event == PMIX_ERR_PROC_TERM_WO_SYNC ? "; the others cannot do without it"
+                                                               : "",
                    others ? "; ending the job" : "");
         return;
     }
@@ -173,8 +174,10 @@ static void abort_part(struct sx_run_state *job, const struct sx_run_news *news)
         return;
     }
     sx_run_code(job, code_of(news));
-    sx_run_say(job, "rank %u (pid %ld) on %s called abort with status %d for %s %u%s%s%s; the "
-               "others go on", news->rank, pid_of(job, news->rank), job->host, news->status,
+    sx_run_say(job,
+               "rank %u (pid %ld) on %s called abort with status %d for %s %u%s%s%s; the "
+               "others go on",
+               news->rank, pid_of(job, news->rank), job->host, news->status,
                news->rank_count == 1 ? "rank" : "ranks", news->ranks[0],
                news->rank_count == 1 ? "" : " and others", news->text[0] == '\0' ? "" : ": ",
                news->text);
@@ -232,10 +235,12 @@ static void check_lost(struct sx_run_state *job, uint64_t now_ns)
             job->lost_ns = sx_deadline_ns(now_ns, LOST_GRACE_NS);
             continue;
         }
-        sx_run_end(job, SX_EXIT_FAILURE, SIGTERM, SX_RUN_GRACE_NS, "rank %u on %s has lost its "
+        sx_run_end(job, SX_EXIT_FAILURE, SIGTERM, SX_RUN_GRACE_NS,
+                   "rank %u on %s has lost its "
                    "PMIx client, which ended or closed the connection without PMIx_Finalize "
                    "(MPI_Finalize), while pid %ld, which was started for it, lives on; ending the "
-                   "job", i, job->host, (long)rank->pid);
+                   "job",
+                   i, job->host, (long)rank->pid);
     }
 }
 

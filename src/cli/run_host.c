@@ -122,8 +122,8 @@ static pmix_status_t serve(struct sx_run_host *host, const struct sx_session *se
     host->serving = status == PMIX_SUCCESS;
     if (host->serving) {
         pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
-        const pmix_status_t id =
-            PMIx_Register_event_handler(&code, 1, NULL, 0, sx_run_upcall_lost, NULL, NULL);
+        const pmix_status_t id = PMIx_Register_event_handler(&code, 1, NULL, 0, sx_run_upcall_lost,
+                                                             NULL, NULL);
 
         status = id < 0 ? id : PMIX_SUCCESS;
     }
@@ -190,8 +190,10 @@ static bool start(struct sx_run_host *host, struct sx_run_job_facts *facts, char
         status = define_sets(host, facts->options);
     }
     if (status != PMIX_SUCCESS) {
-        snprintf(message, SX_RUN_MESSAGE_MAX, "the PMIx server could not %s: %s; SHMIX_LOG=info "
-                 "tells more", what, PMIx_Error_string(status));
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "the PMIx server could not %s: %s; SHMIX_LOG=info "
+                 "tells more",
+                 what, PMIx_Error_string(status));
         return false;
     }
     return true;

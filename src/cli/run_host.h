@@ -14,7 +14,7 @@
 #include "cli/session.h"
 
 struct sx_run_host {
-    int event_fd;  /* readable: sx_run_host_take has something */
+    int event_fd; /* readable: sx_run_host_take has something */
     bool serving;
     uint32_t rank_count;
     const char *nspace;

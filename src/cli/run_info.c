@@ -16,7 +16,7 @@
 #include "base/value.h"
 #include "cli/say.h"
 
-#define TOP_MAX 64   /* values of session, job and node, and the array of the node */
+#define TOP_MAX 64 /* values of session, job and node, and the array of the node */
 #define NODE_MAX 24
 #define APP_MAX 12
 #define RANK_MAX 16
@@ -107,7 +107,7 @@ char *sx_run_info_command(char *const *argv)
     at = text = sx_cli_calloc(size, 1);
     for (size_t i = 0; argv[i] != NULL; i++) {
         const char *quote = argv[i][strcspn(argv[i], " \t\n")] == '\0' && argv[i][0] != '\0' ? ""
-                                                                                           : "\"";
+                                                                                             : "\"";
 
         at += sprintf(at, "%s%s%s%s", i == 0 ? "" : " ", quote, argv[i], quote);
     }

@@ -20,10 +20,10 @@ struct sx_run_job_facts {
     const struct sx_run_machine *machine;
     const struct sx_session *session;
     const char *host;
-    char **wdirs;              /* where the ranks of each application start, absolute */
+    char **wdirs; /* where the ranks of each application start, absolute */
     const char *server_nspace;
-    const char *node_map;      /* of PMIx_generate_regex */
-    const char *proc_map;      /* of PMIx_generate_ppn */
+    const char *node_map; /* of PMIx_generate_regex */
+    const char *proc_map; /* of PMIx_generate_ppn */
 };
 
 /* Return: a malloc'ed array for PMIx_server_register_nspace; sx_run_info_free releases it. */

@@ -54,8 +54,8 @@ static bool reader_write(struct sx_run_reader *reader)
     struct sx_run_input *input = reader->input;
 
     while (reader->watch.fd >= 0 && reader->off < input->used) {
-        const ssize_t wrote =
-            write(reader->watch.fd, input->buffer + reader->off, input->used - reader->off);
+        const ssize_t wrote = write(reader->watch.fd, input->buffer + reader->off,
+                                    input->used - reader->off);
 
         if (wrote >= 0) {
             reader->off += (size_t)wrote;

@@ -157,8 +157,11 @@ static void spawn_one(struct sx_run_state *job)
         sx_run_end(job, SX_EXIT_FAILURE, SIGTERM, SX_RUN_GRACE_NS, "%s", message);
     } else {
         const struct sx_run_spawn_rank start = {
-            .rank = rank, .program = program, .place = &job->setup->machine->places[rank],
-            .env = env, .fds = fds,
+            .rank = rank,
+            .program = program,
+            .place = &job->setup->machine->places[rank],
+            .env = env,
+            .fds = fds,
         };
 
         pid = sx_run_spawn_rank(&job->spawn, &start);
@@ -219,15 +222,17 @@ static void report_read(void *arg, uint32_t events)
         const char *stage = failure.stage < SX_COUNT(stages) ? stages[failure.stage] : "start";
         const struct sx_run_program *program = program_of(job, failure.rank);
 
-        sx_run_end(job, failure.stage != SX_RUN_SPAWN_EXEC ? SX_EXIT_FAILURE
-                        : failure.error == ENOENT          ? SX_EXIT_NOT_FOUND
-                                                           : SX_EXIT_NOT_EXECUTABLE,
+        sx_run_end(job,
+                   failure.stage != SX_RUN_SPAWN_EXEC ? SX_EXIT_FAILURE
+                   : failure.error == ENOENT          ? SX_EXIT_NOT_FOUND
+                                                      : SX_EXIT_NOT_EXECUTABLE,
                    SIGTERM, SX_RUN_GRACE_NS, "cannot start rank %u: could not %s '%s': %s%s",
                    failure.rank, stage,
                    failure.stage == SX_RUN_SPAWN_WDIR ? program->wdir : program->path,
                    strerror(failure.error),
                    failure.stage == SX_RUN_SPAWN_EXEC && failure.error == ENOENT
-                       ? " (is the interpreter that its first line names installed?)" : "");
+                       ? " (is the interpreter that its first line names installed?)"
+                       : "");
     }
     if (got == 0) {
         sx_run_loop_remove(&job->loop, &job->reports);
@@ -499,8 +504,7 @@ static int job_open(struct sx_run_state *job)
 
     if ((why = sx_run_loop_init(&job->loop)) != 0 ||
         (why = sx_run_sink_init(&job->sinks[0], &job->loop, STDOUT_FILENO)) != 0 ||
-        (!one_sink &&
-         (why = sx_run_sink_init(&job->sinks[1], &job->loop, STDERR_FILENO)) != 0)) {
+        (!one_sink && (why = sx_run_sink_init(&job->sinks[1], &job->loop, STDERR_FILENO)) != 0)) {
         return why;
     }
     job->sink_of[0] = &job->sinks[0];
@@ -541,7 +545,8 @@ static void job_init(struct sx_run_state *job, const struct sx_run_job_setup *se
     job->rank_of_pid_mask--;
     job->spawn = (struct sx_run_spawn){ .files = setup->files,
                                         .keep_hup_ignored = setup->keep_hup_ignored,
-                                        .report_fd = -1, .launcher = getpid(),
+                                        .report_fd = -1,
+                                        .launcher = getpid(),
                                         .janitor = setup->janitor };
     job->timeout_ns = options->timeout_ns == 0 ? SX_DEADLINE_NEVER
                                                : sx_deadline_ns(sx_now_ns(), options->timeout_ns);

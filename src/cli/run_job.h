@@ -29,9 +29,9 @@ struct sx_run_job_setup {
     struct sx_run_host *host;
     const char *nspace;
     const struct sx_run_program *programs; /* one an application */
-    struct rlimit files;   /* the user's own limit, which the ranks get */
+    struct rlimit files;                   /* the user's own limit, which the ranks get */
     bool keep_hup_ignored;
-    int signal_fd;         /* all signals of sx_run_job_signals, blocked by the caller */
+    int signal_fd; /* all signals of sx_run_job_signals, blocked by the caller */
 };
 
 /* The signals that the launcher handles. */

@@ -111,18 +111,21 @@ static bool is_exclusive(enum sx_run_level level)
 
 static bool refuse_missing(const char *option, enum sx_run_level level, char *message)
 {
-    snprintf(message, SX_RUN_MESSAGE_MAX, "%s %s: this machine shows no %s; choose another policy "
-             "('shmix run --help' lists them)", option, sx_run_level_name(level),
-             sx_run_level_noun(level));
+    snprintf(message, SX_RUN_MESSAGE_MAX,
+             "%s %s: this machine shows no %s; choose another policy "
+             "('shmix run --help' lists them)",
+             option, sx_run_level_name(level), sx_run_level_noun(level));
     return false;
 }
 
 static bool refuse_too_few(const struct sx_run_map_request *request, const char *option,
                            enum sx_run_level level, uint32_t count, char *message)
 {
-    snprintf(message, SX_RUN_MESSAGE_MAX, "%s %s: %u ranks want a %s each, and this machine has %u "
-             "for us; use fewer ranks, --bind-to numa or --bind-to none", option,
-             sx_run_level_name(level), request->rank_count, sx_run_level_noun(level), count);
+    snprintf(message, SX_RUN_MESSAGE_MAX,
+             "%s %s: %u ranks want a %s each, and this machine has %u "
+             "for us; use fewer ranks, --bind-to numa or --bind-to none",
+             option, sx_run_level_name(level), request->rank_count, sx_run_level_noun(level),
+             count);
     return false;
 }
 
@@ -142,10 +145,12 @@ static bool refuse_full(const struct sx_run_map_request *request, uint32_t rank,
     const uint32_t part = rank % request->map_parts.count;
     const char *map = sx_run_level_name(request->map), *bind = sx_run_level_name(request->bind);
 
-    snprintf(message, SX_RUN_MESSAGE_MAX, "--map-by %s --bind-to %s: rank %u wants a %s of its own "
+    snprintf(message, SX_RUN_MESSAGE_MAX,
+             "--map-by %s --bind-to %s: rank %u wants a %s of its own "
              "on %s %u, which has %u for us, all taken; use fewer ranks, --map-by slot, "
-             "--bind-to %s or --bind-to none", map, bind, rank, sx_run_level_noun(request->bind),
-             sx_run_level_noun(request->map), request->map_parts.at[part].number,
+             "--bind-to %s or --bind-to none",
+             map, bind, rank, sx_run_level_noun(request->bind), sx_run_level_noun(request->map),
+             request->map_parts.at[part].number,
              count_inside(&request->bind_parts, request->map_parts.at[part].cpuset), map);
     return false;
 }
@@ -154,9 +159,10 @@ static bool refuse_apart(const struct sx_run_map_request *request, uint32_t rank
 {
     const char *map = sx_run_level_name(request->map), *bind = sx_run_level_name(request->bind);
 
-    snprintf(message, SX_RUN_MESSAGE_MAX, "--map-by %s --bind-to %s: no %s of this machine lies "
-             "inside or around %s %u; use --bind-to %s", map, bind,
-             sx_run_level_noun(request->bind), sx_run_level_noun(request->map),
+    snprintf(message, SX_RUN_MESSAGE_MAX,
+             "--map-by %s --bind-to %s: no %s of this machine lies "
+             "inside or around %s %u; use --bind-to %s",
+             map, bind, sx_run_level_noun(request->bind), sx_run_level_noun(request->map),
              request->map_parts.at[rank % request->map_parts.count].number, map);
     return false;
 }
@@ -175,8 +181,8 @@ static bool map_in_order(const struct sx_run_map_request *request, struct sx_run
     for (uint32_t rank = 0; rank < ranks; rank++) {
         mapped[rank].map_index = request->map == SX_RUN_LEVEL_NODE ? 0 : rank;
         if (request->bind != SX_RUN_LEVEL_NONE) {
-            mapped[rank].bind_index =
-                ranks <= parts ? rank : (uint32_t)((uint64_t)rank * parts / ranks);
+            mapped[rank].bind_index = ranks <= parts ? rank
+                                                     : (uint32_t)((uint64_t)rank * parts / ranks);
         }
     }
     return true;

@@ -44,8 +44,8 @@ const char *sx_run_level_noun(enum sx_run_level level)
     return (size_t)level < SX_COUNT(levels) ? levels[level].noun : "?";
 }
 
-__attribute__((format(printf, 2, 3)))
-static bool refuse(char message[SX_RUN_MESSAGE_MAX], const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static bool refuse(char message[SX_RUN_MESSAGE_MAX],
+                                                         const char *fmt, ...)
 {
     va_list args;
 
@@ -112,8 +112,10 @@ static bool set_map(struct sx_run_options *options, const char *value, char *mes
 {
     options->map = parse_level(value, SX_RUN_LEVEL_NODE + 1);
     if (options->map == SX_RUN_LEVEL_NONE && strcmp(value, "slot") != 0) {
-        return refuse(message, "--map-by knows slot, hwthread, core, l3cache, numa, package (or "
-                      "socket) and node, without modifiers, not '%.80s'", value);
+        return refuse(message,
+                      "--map-by knows slot, hwthread, core, l3cache, numa, package (or "
+                      "socket) and node, without modifiers, not '%.80s'",
+                      value);
     }
     if (!options->bind_given) {
         options->bind = options->map == SX_RUN_LEVEL_NODE ? SX_RUN_LEVEL_NONE : options->map;
@@ -126,8 +128,10 @@ static bool set_bind(struct sx_run_options *options, const char *value, char *me
     options->bind = parse_level(value, SX_RUN_LEVEL_NODE);
     options->bind_given = true;
     if (options->bind == SX_RUN_LEVEL_NONE && strcmp(value, "none") != 0) {
-        return refuse(message, "--bind-to knows none, hwthread, core, l3cache, numa and package "
-                      "(or socket), not '%.80s'", value);
+        return refuse(message,
+                      "--bind-to knows none, hwthread, core, l3cache, numa and package "
+                      "(or socket), not '%.80s'",
+                      value);
     }
     return true;
 }
@@ -140,8 +144,10 @@ static bool set_env(struct sx_run_options *options, const char *value, char *mes
         return refuse(message, "--env wants NAME or NAME=VALUE, not '%.80s'", value);
     }
     if (strchr(value, '=') == NULL && getenv(value) == NULL) {
-        return refuse(message, "--env %.80s: this variable is not set here, so there is nothing to "
-                      "pass on; give it a value (--env %.80s=VALUE)", value, value);
+        return refuse(message,
+                      "--env %.80s: this variable is not set here, so there is nothing to "
+                      "pass on; give it a value (--env %.80s=VALUE)",
+                      value, value);
     }
     app->env = sx_cli_realloc(app->env, app->env_count + 1, sizeof(*app->env));
     app->env[app->env_count++] = value;
@@ -160,8 +166,10 @@ static bool set_wdir(struct sx_run_options *options, const char *value, char *me
 static bool set_pset(struct sx_run_options *options, const char *value, char *message)
 {
     if (value[0] == '\0' || strlen(value) > PMIX_MAX_KEYLEN) {
-        return refuse(message, "--pset wants a name of 1 to %d characters for a process set, not "
-                      "'%.80s'", PMIX_MAX_KEYLEN, value);
+        return refuse(message,
+                      "--pset wants a name of 1 to %d characters for a process set, not "
+                      "'%.80s'",
+                      PMIX_MAX_KEYLEN, value);
     }
     app_of(options)->pset = value;
     return true;
@@ -215,8 +223,10 @@ static bool set_on_failure(struct sx_run_options *options, const char *value, ch
     } else if (strcmp(value, "notify") == 0) {
         options->on_failure = SX_RUN_ON_FAILURE_NOTIFY;
     } else {
-        return refuse(message, "--on-failure wants abort (end the job when a rank fails) or notify "
-                      "(tell the others, which go on), not '%.80s'", value);
+        return refuse(message,
+                      "--on-failure wants abort (end the job when a rank fails) or notify "
+                      "(tell the others, which go on), not '%.80s'",
+                      value);
     }
     return true;
 }
@@ -236,8 +246,10 @@ static bool set_display(struct sx_run_options *options, const char *value, char 
         } else if (is_word(at, len, "bindings") || is_word(at, len, "bind")) {
             options->display_bindings = true;
         } else {
-            return refuse(message, "--display knows map and bindings, and both with a comma "
-                          "between them, not '%.80s'", value);
+            return refuse(message,
+                          "--display knows map and bindings, and both with a comma "
+                          "between them, not '%.80s'",
+                          value);
         }
         at += len;
         if (*at == '\0') {
@@ -293,9 +305,11 @@ static bool refuse_unknown(const char *word, size_t name_len, char *message)
     snprintf(name, sizeof(name), "%.*s",
              (int)(name_len < SX_RUN_WORD_MAX ? name_len : SX_RUN_WORD_MAX), word);
     if (sx_run_words_means_nodes(name)) {
-        return refuse(message, "'%s' is about several nodes, and 'shmix run' starts all ranks on "
+        return refuse(message,
+                      "'%s' is about several nodes, and 'shmix run' starts all ranks on "
                       "this one: leave it out, or use mpirun or srun, which can run over this "
-                      "library as well (LD_LIBRARY_PATH)", name);
+                      "library as well (LD_LIBRARY_PATH)",
+                      name);
     }
     for (size_t i = 0; i < SX_COUNT(option_rows); i++) {
         names[i] = option_rows[i].name;
@@ -305,11 +319,15 @@ static bool refuse_unknown(const char *word, size_t name_len, char *message)
         meant = sx_run_suggest(name, names, SX_COUNT(names));
     }
     if (meant != NULL) {
-        return refuse(message, "unknown option '%s'; did you mean '%s'? ('shmix run --help' lists "
-                      "all options)", name, meant);
+        return refuse(message,
+                      "unknown option '%s'; did you mean '%s'? ('shmix run --help' lists "
+                      "all options)",
+                      name, meant);
     }
-    return refuse(message, "unknown option '%s'; 'shmix run --help' lists all options, and '--' "
-                  "ends them", name);
+    return refuse(message,
+                  "unknown option '%s'; 'shmix run --help' lists all options, and '--' "
+                  "ends them",
+                  name);
 }
 
 /* One option at argv[*at]; *at moves behind it. */
@@ -357,16 +375,16 @@ static void app_begin(struct sx_run_options *options)
     options->apps[options->app_count++] = (struct sx_run_app){ .rank_count = 1 };
 }
 
-static bool refuse_no_program(const struct sx_run_options *options, const char *word,
-                              char *message)
+static bool refuse_no_program(const struct sx_run_options *options, const char *word, char *message)
 {
     if (options->app_count > 1 || (word != NULL && word[0] == ':')) {
-        return refuse(message, "there is no program %s, where number %u should be; write "
+        return refuse(message,
+                      "there is no program %s, where number %u should be; write "
                       "'[options] PROGRAM [ARGS] : [options] PROGRAM [ARGS]'",
                       word != NULL ? "before a ':'" : "behind the last ':'", options->app_count);
     }
     return refuse(message, "no program given; try 'shmix run -n 2 hostname', or 'shmix run "
-                  "--help'");
+                           "--help'");
 }
 
 /* The options at argv[*at] up to a program; *at moves to it. */
@@ -397,9 +415,11 @@ static bool take_program(struct sx_run_options *options, char **argv, size_t *at
         return refuse_no_program(options, word, message);
     }
     if (app->rank_count > SX_RUN_RANKS_MAX - options->rank_count) {
-        return refuse(message, "-n %u for program %u: with those before it the job would have %u "
-                      "ranks, and at most %u are possible", app->rank_count, options->app_count,
-                      options->rank_count + app->rank_count, SX_RUN_RANKS_MAX);
+        return refuse(message,
+                      "-n %u for program %u: with those before it the job would have %u "
+                      "ranks, and at most %u are possible",
+                      app->rank_count, options->app_count, options->rank_count + app->rank_count,
+                      SX_RUN_RANKS_MAX);
     }
     app->first_rank = options->rank_count;
     options->rank_count += app->rank_count;

@@ -27,7 +27,7 @@ enum sx_run_level {
     SX_RUN_LEVEL_L3CACHE,
     SX_RUN_LEVEL_NUMA,
     SX_RUN_LEVEL_PACKAGE,
-    SX_RUN_LEVEL_NODE,     /* map alone */
+    SX_RUN_LEVEL_NODE, /* map alone */
 };
 
 enum sx_run_stdin {
@@ -44,17 +44,17 @@ enum sx_run_on_failure {
 /* One program and what is said about it alone; the words are borrowed from argv. */
 struct sx_run_app {
     uint32_t first_rank, rank_count;
-    const char *wdir;   /* NULL: the launcher's */
-    const char *pset;   /* the process set that its ranks are in; NULL: none */
-    const char **env;   /* NAME=VALUE or NAME, in the order given */
+    const char *wdir; /* NULL: the launcher's */
+    const char *pset; /* the process set that its ranks are in; NULL: none */
+    const char **env; /* NAME=VALUE or NAME, in the order given */
     size_t env_count;
-    char **program;     /* argv of its ranks, NULL-terminated */
+    char **program; /* argv of its ranks, NULL-terminated */
 };
 
 struct sx_run_options {
     struct sx_run_app *apps;
     uint32_t app_count;
-    uint32_t rank_count;  /* of all applications */
+    uint32_t rank_count;         /* of all applications */
     enum sx_run_level map, bind; /* bind: what they are mapped by, unless it is given */
     bool bind_given;
     enum sx_run_stdin stdin_mode;
@@ -62,8 +62,8 @@ struct sx_run_options {
     bool tag_output;
     bool display_map, display_bindings;
     enum sx_run_on_failure on_failure;
-    uint64_t timeout_ns;  /* 0: none */
-    bool help, version;   /* asked for: nothing else is checked */
+    uint64_t timeout_ns; /* 0: none */
+    bool help, version;  /* asked for: nothing else is checked */
 };
 
 /* Parse @argv (NULL-terminated, the words after "run"), which is cut into the applications' argv

@@ -70,8 +70,9 @@ int sx_run_sink_init(struct sx_run_sink *sink, struct sx_run_loop *loop, int fd)
         sx_run_sink_deinit(sink);
         return why;
     }
-    sink->readers_watch =
-        (struct sx_run_watch){ .fd = sink->readers.fd, .fn = sink_readable, .arg = sink };
+    sink->readers_watch = (struct sx_run_watch){ .fd = sink->readers.fd,
+                                                 .fn = sink_readable,
+                                                 .arg = sink };
     sink->writable = (struct sx_run_watch){ .fd = sink->fd, .fn = sink_writable, .arg = sink };
     why = sx_run_loop_add(loop, &sink->readers_watch, EPOLLIN);
     if (why != 0) {
@@ -146,8 +147,7 @@ void sx_run_sink_flush(struct sx_run_sink *sink)
     bool wait = false;
 
     while (sink->head < sink->used && !wait && sink->error == 0) {
-        const ssize_t wrote =
-            sink_write(sink, sink->queue + sink->head, sink->used - sink->head);
+        const ssize_t wrote = sink_write(sink, sink->queue + sink->head, sink->used - sink->head);
 
         if (wrote >= 0) {
             sink->head += (size_t)wrote;

@@ -26,12 +26,12 @@ struct sx_run_sink {
     struct sx_run_watch readers_watch;
     struct sx_run_watch writable;
     int fd;
-    bool own_fd;    /* reopened without blocking, to be closed */
-    bool socket;    /* written to without blocking by the call itself */
-    bool careful;   /* may block: ask first, write little */
-    bool armed;     /* waits for room */
-    bool paused;    /* its readers do not read */
-    int error;      /* errno of a write that failed for good; the rest is thrown away */
+    bool own_fd;  /* reopened without blocking, to be closed */
+    bool socket;  /* written to without blocking by the call itself */
+    bool careful; /* may block: ask first, write little */
+    bool armed;   /* waits for room */
+    bool paused;  /* its readers do not read */
+    int error;    /* errno of a write that failed for good; the rest is thrown away */
     char *queue;
     size_t head, used, room;
     const void *line_owner; /* whose unfinished line is the last thing in the queue; NULL: none */

@@ -11,21 +11,21 @@
 #include "cli/run_options.h"
 
 struct sx_run_place {
-    cpu_set_t *mask;       /* for sched_setaffinity; NULL: not bound */
+    cpu_set_t *mask; /* for sched_setaffinity; NULL: not bound */
     size_t mask_size_bytes;
     char *cpuset;          /* "0-3,8", NULL when not bound */
     char *locality;        /* "NM0:SK0:L30:L20:L10:CR0:HT0", NULL when not bound */
     uint16_t package_rank; /* among the ranks of the same package */
     bool has_package_rank;
-    uint32_t map_number;   /* of the part it is mapped to; of slots: its own rank */
-    uint32_t bind_number;  /* of the part it is bound to, when it is */
+    uint32_t map_number;  /* of the part it is mapped to; of slots: its own rank */
+    uint32_t bind_number; /* of the part it is bound to, when it is */
 };
 
 struct sx_run_machine {
-    void *topology;  /* hwloc_topology_t */
-    char *xml;       /* in hwloc 2's format, malloc'ed; NULL if it could not be written */
-    void *usable;    /* hwloc_bitmap_t: the CPUs that this process may use */
-    char *cpuset;    /* the same in words: "0-15" */
+    void *topology; /* hwloc_topology_t */
+    char *xml;      /* in hwloc 2's format, malloc'ed; NULL if it could not be written */
+    void *usable;   /* hwloc_bitmap_t: the CPUs that this process may use */
+    char *cpuset;   /* the same in words: "0-15" */
     uint64_t memory_bytes;
     uint32_t cpu_count, package_count;
     struct sx_run_place *places; /* one a rank */

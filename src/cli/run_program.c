@@ -84,10 +84,11 @@ static int search(const char *name, int wdir_fd, const char *path, char **ret_pa
     } else if (check(wdir_fd, name) == 0) {
         snprintf(message, SX_RUN_MESSAGE_MAX,
                  "there is no program '%.100s' in PATH, but one in the working directory: "
-                 "write './%.100s'", name, name);
+                 "write './%.100s'",
+                 name, name);
     } else {
-        snprintf(message, SX_RUN_MESSAGE_MAX, "there is no program '%.100s' in PATH (%.300s)",
-                 name, path);
+        snprintf(message, SX_RUN_MESSAGE_MAX, "there is no program '%.100s' in PATH (%.300s)", name,
+                 path);
     }
     free(refused);
     return code;

@@ -34,8 +34,8 @@ struct start {
     const struct sx_run_spawn_rank *rank;
 };
 
-__attribute__((noreturn))
-static void fail(const struct sx_run_spawn *spawn, uint32_t rank, enum sx_run_spawn_stage stage)
+__attribute__((noreturn)) static void fail(const struct sx_run_spawn *spawn, uint32_t rank,
+                                           enum sx_run_spawn_stage stage)
 {
     const struct sx_run_spawn_failure failure = { .rank = rank, .stage = stage, .error = errno };
 
@@ -59,8 +59,7 @@ static void signals_default(bool keep_hup_ignored)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-__attribute__((noreturn))
-static void become(const struct start *start)
+__attribute__((noreturn)) static void become(const struct start *start)
 {
     const struct sx_run_spawn *spawn = start->spawn;
     const struct sx_run_program *program = start->rank->program;
@@ -79,8 +78,7 @@ static void become(const struct start *start)
             fail(spawn, rank, SX_RUN_SPAWN_PREPARE);
         }
     }
-    if (place->mask != NULL &&
-        sched_setaffinity(0, place->mask_size_bytes, place->mask) != 0) {
+    if (place->mask != NULL && sched_setaffinity(0, place->mask_size_bytes, place->mask) != 0) {
         fail(spawn, rank, SX_RUN_SPAWN_BIND);
     }
     if (program->wdir != NULL && chdir(program->wdir) != 0) {

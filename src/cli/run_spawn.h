@@ -21,9 +21,9 @@
 
 /* What all ranks have in common. */
 struct sx_run_spawn {
-    struct rlimit files;    /* the limit that the user had */
-    bool keep_hup_ignored;  /* nohup */
-    int report_fd;          /* close-on-exec; gets struct sx_run_spawn_failure */
+    struct rlimit files;   /* the limit that the user had */
+    bool keep_hup_ignored; /* nohup */
+    int report_fd;         /* close-on-exec; gets struct sx_run_spawn_failure */
     pid_t launcher;
     const struct sx_janitor *janitor;
 };

@@ -34,7 +34,7 @@ struct sx_run_state {
     uint32_t *rank_of_pid; /* open addressing, rank + 1; power of two */
     uint32_t rank_of_pid_mask;
     bool ending, killed, give_up;
-    int code; /* of the first failure */
+    int code;                               /* of the first failure */
     uint64_t kill_ns, timeout_ns, drain_ns; /* deadlines */
     struct sx_run_news *aborts;             /* taken and not answered */
     const struct sx_run_news *reaction;     /* of them, one that may have a cause ... */

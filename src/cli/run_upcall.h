@@ -26,9 +26,9 @@ struct sx_run_news {
     enum sx_run_news_kind kind;
     uint32_t rank;
     int status;
-    bool after_loss;  /* a rank had been lost before: this may be what its peers make of it */
+    bool after_loss; /* a rank had been lost before: this may be what its peers make of it */
     char text[SX_RUN_ABORT_TEXT_MAX];
-    uint32_t *ranks;  /* whom it names; NULL: the whole job */
+    uint32_t *ranks; /* whom it names; NULL: the whole job */
     size_t rank_count;
     pmix_op_cbfunc_t fn;
     void *arg;

@@ -28,9 +28,10 @@ bool sx_session_init(struct sx_session *session, const char *tmpdir,
     *session = (struct sx_session){ 0 };
     session->parent = realpath(wanted, NULL);
     if (session->parent == NULL) {
-        snprintf(message, SX_RUN_MESSAGE_MAX, "no place for temporary files: '%.330s'%s: %s; set "
-                 "TMPDIR to a directory you may write", wanted,
-                 wanted == tmpdir ? " (from TMPDIR)" : "", strerror(errno));
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "no place for temporary files: '%.330s'%s: %s; set "
+                 "TMPDIR to a directory you may write",
+                 wanted, wanted == tmpdir ? " (from TMPDIR)" : "", strerror(errno));
         return false;
     }
     if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random)) {
@@ -47,14 +48,18 @@ bool sx_session_init(struct sx_session *session, const char *tmpdir,
 bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX])
 {
     if (mkdir(session->dir, 0700) != 0) {
-        snprintf(message, SX_RUN_MESSAGE_MAX, "cannot make a directory for this job in '%.330s': "
-                 "%s; set TMPDIR to a directory you may write", session->parent, strerror(errno));
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "cannot make a directory for this job in '%.330s': "
+                 "%s; set TMPDIR to a directory you may write",
+                 session->parent, strerror(errno));
         return false;
     }
     session->made = true;
     if (mkdir(session->nspace_dir, 0700) != 0) {
-        snprintf(message, SX_RUN_MESSAGE_MAX, "cannot make a directory in '%.330s': %s; set TMPDIR "
-                 "to a directory with room", session->dir, strerror(errno));
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "cannot make a directory in '%.330s': %s; set TMPDIR "
+                 "to a directory with room",
+                 session->dir, strerror(errno));
         return false;
     }
     return true;

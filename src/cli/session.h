@@ -15,11 +15,11 @@
 #include "cli/run_options.h"
 
 struct sx_session {
-    char *parent;      /* absolute */
-    char *name;        /* "shmix-1000-4711-a1b2c3" */
-    char *dir;         /* parent/name */
-    char *nspace;      /* "shmix-4711-a1b2c3" */
-    char *nspace_dir;  /* dir/nspace */
+    char *parent;     /* absolute */
+    char *name;       /* "shmix-1000-4711-a1b2c3" */
+    char *dir;        /* parent/name */
+    char *nspace;     /* "shmix-4711-a1b2c3" */
+    char *nspace_dir; /* dir/nspace */
     bool made;
 };
 

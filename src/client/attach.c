@@ -240,7 +240,8 @@ static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
                       p->self.nspace,
                       welcome->status == PMIX_ERR_OUT_OF_RESOURCE
                           ? ": it has no descriptor or memory left for it; raise the server's "
-                            "limits (ulimit -n)" : "");
+                            "limits (ulimit -n)"
+                          : "");
     } else if (frame.fd_count != WELCOME_COUNT) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a welcome with %d descriptors", frame.fd_count);
     } else {
@@ -353,9 +354,9 @@ static pmix_status_t ending_wait(struct sx_process *p)
 }
 
 static const char *const init_known[] = {
-    PMIX_EXTERNAL_PROGRESS,     PMIX_PROGRAMMING_MODEL, PMIX_MODEL_LIBRARY_NAME,
-    PMIX_MODEL_LIBRARY_VERSION, PMIX_THREADING_MODEL,   PMIX_MODEL_NUM_THREADS,
-    PMIX_MODEL_NUM_CPUS,        PMIX_MODEL_CPU_TYPE,    PMIX_MODEL_PHASE_NAME,
+    PMIX_EXTERNAL_PROGRESS,     PMIX_PROGRAMMING_MODEL,     PMIX_MODEL_LIBRARY_NAME,
+    PMIX_MODEL_LIBRARY_VERSION, PMIX_THREADING_MODEL,       PMIX_MODEL_NUM_THREADS,
+    PMIX_MODEL_NUM_CPUS,        PMIX_MODEL_CPU_TYPE,        PMIX_MODEL_PHASE_NAME,
     PMIX_MODEL_PHASE_TYPE,      PMIX_MODEL_AFFINITY_POLICY, PMIX_PROGRESS_THREAD_NAME,
     PMIX_BIND_PROGRESS_THREAD,  PMIX_BIND_REQUIRED,
 };
@@ -384,10 +385,10 @@ static pmix_status_t progress_choose(struct sx_process *p, const pmix_info_t *in
  * business. */
 static void model_declare(const pmix_info_t *info, size_t ninfo)
 {
-    pmix_info_t *const told =
-        sx_info_find(info, ninfo, PMIX_PROGRAMMING_MODEL) != NULL && sx_event_has_handlers()
-            ? malloc((ninfo + 1) * sizeof(*told))
-            : NULL;
+    pmix_info_t *const told = sx_info_find(info, ninfo, PMIX_PROGRAMMING_MODEL) != NULL &&
+                                      sx_event_has_handlers()
+                                  ? malloc((ninfo + 1) * sizeof(*told))
+                                  : NULL;
     size_t count = 0, size;
 
     if (told == NULL) {

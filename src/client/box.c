@@ -40,8 +40,9 @@ struct sx_box *sx_box_new(struct sx_view *view, enum sx_realm realm, uint32_t ro
     struct sx_box *const box = calloc(1, sizeof(*box) + sx_align_up(key_len + 1, 8));
 
     if (box != NULL) {
-        *box = (struct sx_box){ .next = boxes, .view = view, .realm = realm, .row = row,
-                                .key_len = key_len };
+        *box = (struct sx_box){
+            .next = boxes, .view = view, .realm = realm, .row = row, .key_len = key_len
+        };
         memcpy(box->key, key, key_len);
         boxes = box;
     }

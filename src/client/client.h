@@ -81,7 +81,7 @@ struct sx_process {
     pthread_cond_t quiet; /* waiter_count has become 0 */
     unsigned waiter_count;
     struct sx_ring_cursor cursor;
-    uint32_t bell_seen; /* our slot's bell when the socket was last emptied */
+    uint32_t bell_seen;         /* our slot's bell when the socket was last emptied */
     struct sx_list requests;    /* struct sx_call, by id */
     struct sx_list collectives; /* struct sx_call, by op */
     unsigned collective_count;
@@ -94,7 +94,7 @@ struct sx_process {
     uint64_t spin_ns; /* SHMIX_SPIN: the progress thread watches so long before it sleeps */
     uint64_t thread_generation; /* a thread of an older one ends */
     pthread_t thread;
-    struct sx_door local; /* rung under lock, for the threads of this process */
+    struct sx_door local;   /* rung under lock, for the threads of this process */
     struct sx_call results; /* a RESULTS_GET under way, if results_asked */
     bool results_asked, results_again;
 
@@ -104,13 +104,13 @@ struct sx_process {
     pthread_mutex_t event_lock; /* event.c: what was registered */
     struct sx_handlers handlers;
     /* Under lock: events that wait for the progress thread, and what we know of the ring's. */
-    struct sx_list events;      /* struct sx_event_item */
-    unsigned registrations;     /* under way: no event is handed out meanwhile */
-    uint32_t event_classes;     /* of the ring, that some handler may want */
-    uint64_t event_last;        /* newest event of ours that was taken in, or passed over */
-    bool event_gap;             /* the ring has lapped us since */
-    unsigned event_ranges;      /* of events that we still have to ask for */
-    uint64_t cursor_told;       /* the record up to which the server knows that we have read */
+    struct sx_list events;  /* struct sx_event_item */
+    unsigned registrations; /* under way: no event is handed out meanwhile */
+    uint32_t event_classes; /* of the ring, that some handler may want */
+    uint64_t event_last;    /* newest event of ours that was taken in, or passed over */
+    bool event_gap;         /* the ring has lapped us since */
+    unsigned event_ranges;  /* of events that we still have to ask for */
+    uint64_t cursor_told;   /* the record up to which the server knows that we have read */
 
     /* Scratch of whoever holds lock. */
     _Alignas(8) uint8_t frame[SX_FRAME_MAX];

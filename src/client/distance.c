@@ -180,8 +180,7 @@ static pmix_status_t question_open(struct question *question, const pmix_topolog
 
     if (topo != NULL && topo->topology != NULL) {
         /* A program may bring a hwloc whose structures are not the ones we know. */
-        if (!sx_opaque_is_hwloc(topo->source) ||
-            hwloc_topology_abi_check(topo->topology) != 0) {
+        if (!sx_opaque_is_hwloc(topo->source) || hwloc_topology_abi_check(topo->topology) != 0) {
             return PMIX_ERR_NOT_SUPPORTED;
         }
         question->topology = topo->topology;

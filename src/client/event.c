@@ -112,8 +112,10 @@ static struct notice *notice_new(pmix_hdlr_reg_cbfunc_t reg_cbfunc, pmix_op_cbfu
     struct notice *const notice = malloc(sizeof(*notice));
 
     if (notice != NULL) {
-        *notice = (struct notice){ .task = { .run = notice_run }, .reg_cbfunc = reg_cbfunc,
-                                   .op_cbfunc = op_cbfunc, .cbdata = cbdata };
+        *notice = (struct notice){ .task = { .run = notice_run },
+                                   .reg_cbfunc = reg_cbfunc,
+                                   .op_cbfunc = op_cbfunc,
+                                   .cbdata = cbdata };
     }
     return notice;
 }
@@ -261,9 +263,9 @@ static pmix_status_t registration_run(size_t id, uint64_t upto, const pmix_statu
 
     if (rc == PMIX_SUCCESS) {
         *registration = (struct registration){
-            .call = { .fd = -1, .on_answer = registration_answered,
-                      .on_done = registration_done },
-            .notice = notice, .id = id,
+            .call = { .fd = -1, .on_answer = registration_answered, .on_done = registration_done },
+            .notice = notice,
+            .id = id,
         };
         rc = registration_send(registration, upto, codes, ncodes, environment);
     }
@@ -376,8 +378,7 @@ static struct registered *registered_take(size_t id)
     struct registered *found = NULL;
 
     pthread_mutex_lock(&sx_process.event_lock);
-    SX_LIST_EACH(it, &all_registered)
-    {
+    SX_LIST_EACH(it, &all_registered) {
         struct registered *const kept = SX_LIST_ENTRY(it, struct registered, node);
 
         if (kept->id == id) {

@@ -24,7 +24,7 @@
 
 struct sx_event_item {
     struct sx_list node;
-    bool is_range;         /* ask for first..last instead of delivering */
+    bool is_range; /* ask for first..last instead of delivering */
     uint64_t first, last;
     bool has_only;
     size_t only; /* the one handler it is for */
@@ -140,14 +140,12 @@ void sx_event_list_locked(const void *bytes, size_t size, const size_t *only)
 
 /* An item of our own making.  Return: as sx_event_local. */
 static pmix_status_t item_local(pmix_status_t code, const pmix_proc_t *source,
-                                const pmix_info_t info[], size_t ninfo,
-                                struct sx_event_item **ret)
+                                const pmix_info_t info[], size_t ninfo, struct sx_event_item **ret)
 {
     void *bytes = NULL;
     size_t size = 0;
-    const pmix_status_t rc =
-        sx_event_encode(code, source != NULL ? source : &sx_process.self, PMIX_RANGE_PROC_LOCAL,
-                        info, ninfo, &bytes, &size);
+    const pmix_status_t rc = sx_event_encode(code, source != NULL ? source : &sx_process.self,
+                                             PMIX_RANGE_PROC_LOCAL, info, ninfo, &bytes, &size);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -274,9 +272,8 @@ static bool item_decode(const struct sx_event_item *item, struct decoded *ret)
     ret->procs = procs > 0 ? calloc(procs, sizeof(*ret->procs)) : NULL;
     return (ret->procs != NULL || procs == 0) && procs_decode(&at, &left, ret->procs, procs) &&
            ret->event.info_size <= left &&
-           (ret->event.info_size == 0 ||
-            sx_flat_infos_decode(at, ret->event.info_size, &ret->info, &ret->ninfo) ==
-                PMIX_SUCCESS);
+           (ret->event.info_size == 0 || sx_flat_infos_decode(at, ret->event.info_size, &ret->info,
+                                                              &ret->ninfo) == PMIX_SUCCESS);
 }
 
 /* A custom range names whom an event is for. */
@@ -367,8 +364,7 @@ static void replay_answered(struct sx_call *call, const struct sx_frame *frame)
     struct replay *const replay = SX_CONTAINER(call, struct replay, call);
     struct sx_event_list list;
 
-    if (call->status != PMIX_SUCCESS ||
-        frame->body_size < sizeof(struct sx_reply) + sizeof(list)) {
+    if (call->status != PMIX_SUCCESS || frame->body_size < sizeof(struct sx_reply) + sizeof(list)) {
         return;
     }
     const uint8_t *const at = (const uint8_t *)frame->body + sizeof(struct sx_reply);
@@ -384,8 +380,7 @@ static void range_ask(uint64_t first, uint64_t last)
     const struct iovec iov = { .iov_base = &request, .iov_len = sizeof(request) };
     struct replay replay = { .call = { .fd = -1, .on_answer = replay_answered } };
 
-    if (sx_request(&replay.call, SX_MSG_EVENT_REPLAY, &iov, 1, SX_DEADLINE_NEVER) !=
-        PMIX_SUCCESS) {
+    if (sx_request(&replay.call, SX_MSG_EVENT_REPLAY, &iov, 1, SX_DEADLINE_NEVER) != PMIX_SUCCESS) {
         replay.lost = last - first + 1; /* nobody has them for us any more */
     }
     if (replay.lost > 0) {

@@ -68,8 +68,7 @@ static bool procs_are_self(const pmix_proc_t *procs, size_t nprocs)
     return true;
 }
 
-static void arrive_write(uint8_t *at, const struct sx_lane_arrive *arrive,
-                         const pmix_proc_t *procs)
+static void arrive_write(uint8_t *at, const struct sx_lane_arrive *arrive, const pmix_proc_t *procs)
 {
     memcpy(at, arrive, sizeof(*arrive));
     (void)sx_wire_procs_write(at + sizeof(*arrive), procs, arrive->proc_count);
@@ -193,9 +192,8 @@ static pmix_status_t algorithm_judge(const pmix_info_t *info, size_t ninfo)
     const pmix_info_t *const must = sx_info_find(info, ninfo, PMIX_COLLECTIVE_ALGO_REQD);
     const pmix_info_t *const choice = sx_info_find(info, ninfo, PMIX_COLLECTIVE_ALGO);
 
-    if (choice == NULL ||
-        ((must == NULL || !sx_value_is_true(&must->value)) &&
-         (choice->flags & PMIX_INFO_REQD) == 0)) {
+    if (choice == NULL || ((must == NULL || !sx_value_is_true(&must->value)) &&
+                           (choice->flags & PMIX_INFO_REQD) == 0)) {
         return PMIX_SUCCESS;
     }
     return SX_RAISE(PMIX_ERR_NOT_SUPPORTED, "fences have one algorithm; \"%s\" cannot be required",
@@ -231,8 +229,12 @@ static pmix_status_t fence_check(const pmix_proc_t **procs, size_t *nprocs, pmix
 static pmix_status_t alone_judge(const pmix_info_t *info, size_t ninfo)
 {
     static const char *const known[] = {
-        PMIX_TIMEOUT, PMIX_COLLECT_DATA, PMIX_COLLECT_GENERATED_JOB_INFO,
-        PMIX_ALL_CLONES_PARTICIPATE, PMIX_COLLECTIVE_ALGO, PMIX_COLLECTIVE_ALGO_REQD,
+        PMIX_TIMEOUT,
+        PMIX_COLLECT_DATA,
+        PMIX_COLLECT_GENERATED_JOB_INFO,
+        PMIX_ALL_CLONES_PARTICIPATE,
+        PMIX_COLLECTIVE_ALGO,
+        PMIX_COLLECTIVE_ALGO_REQD,
     };
 
     return sx_directives_judge(info, ninfo, known, SX_COUNT(known));
@@ -315,8 +317,10 @@ pmix_status_t PMIx_Fence_nb(const pmix_proc_t *procs, size_t nprocs, const pmix_
     if (op == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    *op = (struct fence_nb){ .call = SX_CALL_INIT(fence_nb_done), .task = { .run = fence_nb_run },
-                             .cbfunc = cbfunc, .cbdata = cbdata,
+    *op = (struct fence_nb){ .call = SX_CALL_INIT(fence_nb_done),
+                             .task = { .run = fence_nb_run },
+                             .cbfunc = cbfunc,
+                             .cbdata = cbdata,
                              .collects = asks_to_collect(info, ninfo) };
     if (alone) {
         op->call.status = PMIX_SUCCESS;

@@ -54,8 +54,7 @@ static pmix_status_t point_at(pmix_value_t *ret, const struct sx_item *item)
 }
 
 /* Decode @item into storage that already exists. */
-static pmix_status_t fill(struct sx_lookup *lookup, const struct sx_item *item,
-                          pmix_value_t *ret)
+static pmix_status_t fill(struct sx_lookup *lookup, const struct sx_item *item, pmix_value_t *ret)
 {
     if (lookup->key == NULL) {
         const pmix_status_t rc = sx_lookup_collect(lookup, ret);
@@ -118,8 +117,7 @@ static pmix_status_t answer(struct sx_lookup *lookup, const struct sx_item *item
 }
 
 /* The same with the newest value of a box, which must not be replaced meanwhile. */
-static pmix_status_t answer_box(struct sx_lookup *lookup, struct sx_item *item,
-                                pmix_value_t **ret)
+static pmix_status_t answer_box(struct sx_lookup *lookup, struct sx_item *item, pmix_value_t **ret)
 {
     pthread_mutex_lock(&sx_process.data_lock);
     sx_box_open(item, lookup->is_pointers);
@@ -140,8 +138,7 @@ static pmix_status_t look(struct sx_lookup *lookup, pmix_value_t **ret)
     if (rc != PMIX_SUCCESS) {
         return rc == PMIX_ERR_NOT_FOUND ? answer_implied(lookup, ret) : rc;
     }
-    return sx_box_of(&item) != NULL ? answer_box(lookup, &item, ret)
-                                    : answer(lookup, &item, ret);
+    return sx_box_of(&item) != NULL ? answer_box(lookup, &item, ret) : answer(lookup, &item, ret);
 }
 
 /* ---- what the server knows ---------------------------------------------------------------- */
@@ -376,8 +373,8 @@ static pmix_status_t get_nb_server(const struct sx_role_server *server, const pm
     op->cbfunc = cbfunc;
     op->cbdata = cbdata;
     op->status = server->get(proc, key, info, ninfo, &op->value);
-    const pmix_status_t rc =
-        op->status == PMIX_ERR_BAD_PARAM ? op->status : sx_task_run_alone(&op->task);
+    const pmix_status_t rc = op->status == PMIX_ERR_BAD_PARAM ? op->status
+                                                              : sx_task_run_alone(&op->task);
     if (rc != PMIX_SUCCESS) {
         if (op->value != NULL) {
             sx_value_destruct(op->value);
@@ -398,9 +395,8 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char *key, const pmix_i
         return PMIX_ERR_BAD_PARAM;
     }
     if (!sx_process_ready()) {
-        return server == NULL
-                   ? PMIX_ERR_INIT
-                   : get_nb_server(server, proc, key, info, ninfo, cbfunc, cbdata);
+        return server == NULL ? PMIX_ERR_INIT
+                              : get_nb_server(server, proc, key, info, ninfo, cbfunc, cbdata);
     }
     pmix_status_t rc = sx_lookup_init(&lookup, proc, key, info, ninfo);
     if (rc == PMIX_SUCCESS && lookup.is_static) {

@@ -42,8 +42,8 @@ static const char *related_text(const struct sx_lookup *lookup, uint32_t rank, c
 {
     struct sx_item item;
 
-    if (!related(lookup, rank, key, &item) || item.cell.type != PMIX_STRING ||
-        item.cell.len == 0 || ((const char *)item.body)[item.cell.len - 1] != '\0') {
+    if (!related(lookup, rank, key, &item) || item.cell.type != PMIX_STRING || item.cell.len == 0 ||
+        ((const char *)item.body)[item.cell.len - 1] != '\0') {
         return NULL;
     }
     return item.body;
@@ -68,8 +68,7 @@ static pmix_status_t rank_find(const struct sx_lookup *lookup, pmix_value_t *ret
 {
     uint32_t rank;
 
-    return rank_of(lookup, &rank) ? sx_value_load(ret, &rank, PMIX_PROC_RANK)
-                                  : PMIX_ERR_NOT_FOUND;
+    return rank_of(lookup, &rank) ? sx_value_load(ret, &rank, PMIX_PROC_RANK) : PMIX_ERR_NOT_FOUND;
 }
 
 static pmix_status_t procid_find(const struct sx_lookup *lookup, pmix_value_t *ret)
@@ -112,8 +111,7 @@ static pmix_status_t locality_find(const struct sx_lookup *lookup, pmix_value_t 
         return PMIX_ERR_NOT_FOUND;
     }
     if (here) {
-        const char *const ours =
-            related_text(lookup, sx_process.self.rank, PMIX_LOCALITY_STRING);
+        const char *const ours = related_text(lookup, sx_process.self.rank, PMIX_LOCALITY_STRING);
         const char *const its = related_text(lookup, rank, PMIX_LOCALITY_STRING);
 
         if (ours == NULL || its == NULL ||
@@ -140,8 +138,7 @@ static pmix_status_t distances_find(const struct sx_lookup *lookup, pmix_value_t
         return PMIX_ERR_NOT_FOUND;
     }
     const char *const text = related_text(lookup, rank, PMIX_CPUSET);
-    const bool is_bound =
-        text != NULL && sx_locality_cpuset_read(text, &cpuset) == PMIX_SUCCESS;
+    const bool is_bound = text != NULL && sx_locality_cpuset_read(text, &cpuset) == PMIX_SUCCESS;
     if (!is_bound && rank != sx_process.self.rank) {
         return PMIX_ERR_NOT_FOUND;
     }
@@ -167,8 +164,10 @@ static const struct {
     const char *key;
     pmix_status_t (*find)(const struct sx_lookup *lookup, pmix_value_t *ret);
 } implied[] = {
-    { PMIX_NSPACE, nspace_find },     { PMIX_RANK, rank_find },
-    { PMIX_PROCID, procid_find },     { PMIX_LOCALITY, locality_find },
+    { PMIX_NSPACE, nspace_find },
+    { PMIX_RANK, rank_find },
+    { PMIX_PROCID, procid_find },
+    { PMIX_LOCALITY, locality_find },
     { PMIX_DEVICE_DISTANCES, distances_find },
 };
 

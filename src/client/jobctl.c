@@ -61,8 +61,8 @@ static pmix_status_t message_make(struct message *message, const pmix_proc_t *ta
 }
 
 pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
-                               const pmix_info_t directives[], size_t ndirs,
-                               pmix_info_t **results, size_t *nresults)
+                               const pmix_info_t directives[], size_t ndirs, pmix_info_t **results,
+                               size_t *nresults)
 {
     struct sx_call call = SX_CALL_INIT(NULL);
     struct message message;
@@ -117,7 +117,8 @@ static pmix_status_t control_nb_start(const struct iovec *iov, pmix_info_cbfunc_
     }
     *op = (struct control_nb){ .call = SX_CALL_INIT(control_nb_done),
                                .task = { .run = control_nb_run },
-                               .cbfunc = cbfunc, .cbdata = cbdata };
+                               .cbfunc = cbfunc,
+                               .cbdata = cbdata };
     rc = sx_request_start(&op->call, SX_MSG_JOB_CONTROL, iov, 1);
     if (rc != PMIX_SUCCESS) {
         free(op);

@@ -42,7 +42,7 @@ static pmix_status_t timeout_of(struct sx_lookup *lookup, const pmix_value_t *va
         return rc;
     }
     lookup->timeout_ns = seconds > SX_DEADLINE_NEVER / SX_NS_PER_SEC ? SX_DEADLINE_NEVER
-                                                                      : seconds * SX_NS_PER_SEC;
+                                                                     : seconds * SX_NS_PER_SEC;
     return PMIX_SUCCESS;
 }
 
@@ -152,8 +152,8 @@ static pmix_status_t qualify(struct sx_lookup *lookup, const pmix_info_t *info, 
         return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
                         "a PMIx_Get with qualifiers needs a key, and a process or job");
     }
-    const pmix_status_t rc =
-        sx_qualified_name(lookup->key, lookup->key_len, info, ninfo, lookup->name);
+    const pmix_status_t rc = sx_qualified_name(lookup->key, lookup->key_len, info, ninfo,
+                                               lookup->name);
 
     lookup->realm = SX_REALM_QUALIFIED;
     lookup->key = lookup->name;
@@ -209,21 +209,17 @@ static void columns_init(struct columns *columns, const struct sx_view *view, en
     columns->priv_column = 0;
     columns->shared_column = 0;
     if (columns->priv != NULL) {
-        columns->priv_column =
-            sx_store_column_hashed(columns->priv, hash, realm, key, key_len);
+        columns->priv_column = sx_store_column_hashed(columns->priv, hash, realm, key, key_len);
     }
     if (columns->shared != NULL) {
-        columns->shared_column =
-            sx_store_column_hashed(columns->shared, hash, realm, key, key_len);
+        columns->shared_column = sx_store_column_hashed(columns->shared, hash, realm, key, key_len);
     }
 }
 
-static pmix_status_t columns_read(const struct columns *columns, uint32_t row,
-                                  struct sx_item *ret)
+static pmix_status_t columns_read(const struct columns *columns, uint32_t row, struct sx_item *ret)
 {
     if (columns->priv_column != 0) {
-        const pmix_status_t rc =
-            sx_store_read(columns->priv, columns->priv_column, row, ret);
+        const pmix_status_t rc = sx_store_read(columns->priv, columns->priv_column, row, ret);
 
         if (rc == PMIX_SUCCESS) {
             sx_box_peek(ret);
@@ -334,8 +330,7 @@ static pmix_status_t find_anywhere(const struct sx_lookup *lookup, const struct 
 {
     pmix_status_t rc = columns_read(columns, sx_process.self.rank, ret);
 
-    if (rc == PMIX_ERR_NOT_FOUND &&
-        (columns->priv_column != 0 || columns->shared_column != 0)) {
+    if (rc == PMIX_ERR_NOT_FOUND && (columns->priv_column != 0 || columns->shared_column != 0)) {
         const uint32_t rank_count = job_number(lookup->view, PMIX_JOB_SIZE);
 
         for (uint32_t rank = 0; rank < rank_count && rc == PMIX_ERR_NOT_FOUND; rank++) {
@@ -387,8 +382,8 @@ pmix_status_t sx_lookup_find(const struct sx_lookup *lookup, struct sx_item *ret
         return PMIX_ERR_NOT_FOUND;
     }
     const bool in_job = lookup->realm == SX_REALM_JOB || lookup->realm == SX_REALM_QUALIFIED;
-    const pmix_status_t rc =
-        in_job ? find_in_job(lookup, ret) : find_in_realm(lookup, lookup->realm, ret);
+    const pmix_status_t rc = in_job ? find_in_job(lookup, ret)
+                                    : find_in_realm(lookup, lookup->realm, ret);
     if (rc == PMIX_SUCCESS && lookup->scope != PMIX_SCOPE_UNDEF &&
         !scope_holds(lookup->scope, sx_item_scope(ret))) {
         return PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
@@ -414,7 +409,8 @@ static bool is_wanted_open(void *arg, struct sx_item *item)
 
 pmix_status_t sx_lookup_collect(struct sx_lookup *lookup, pmix_value_t *ret)
 {
-    struct sx_collect all = { .realm = lookup->realm, .arg = lookup,
+    struct sx_collect all = { .realm = lookup->realm,
+                              .arg = lookup,
                               .row = lookup->rank == PMIX_RANK_UNDEF ? SX_ROW_JOB : lookup->rank };
 
     if (lookup->view == NULL ||

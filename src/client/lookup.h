@@ -18,8 +18,8 @@ struct sx_lookup {
     size_t key_len;
     bool reserved; /* the key is one of the library's: complete at connect */
     bool optional, immediate;
-    bool waits;    /* for a reserved key too, as somebody may put it yet */
-    bool job_only; /* not of the node, app or session */
+    bool waits;       /* for a reserved key too, as somebody may put it yet */
+    bool job_only;    /* not of the node, app or session */
     bool is_static;   /* fill the caller's pmix_value_t */
     bool is_pointers; /* point into the store instead of copying */
     bool has_row;

@@ -93,8 +93,8 @@ static void holds_free(struct sx_hold *hold)
 
 static pmix_status_t hold_new(const shmix_job_t *job, struct sx_hold **ret_hold)
 {
-    struct sx_hold *const hold =
-        calloc(1, sizeof(*hold) + job->key_count * sizeof(hold->bindings[0]));
+    struct sx_hold *const hold = calloc(1,
+                                        sizeof(*hold) + job->key_count * sizeof(hold->bindings[0]));
 
     if (hold == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;

@@ -32,7 +32,7 @@ struct shmix_events {
     bool held;         /* the copy has an event that was not shown yet */
     uint32_t classes;  /* that can wake it */
     _Atomic uint64_t read_to; /* where it last found the end; for sx_native_events_behind_locked */
-    uint8_t *large;    /* struct sx_event and what follows it, of an event that was asked for */
+    uint8_t *large; /* struct sx_event and what follows it, of an event that was asked for */
     size_t code_count;
     pmix_status_t *codes; /* sorted; behind the struct */
     _Alignas(8) uint8_t record[SX_RING_RECORD_MAX];
@@ -145,10 +145,10 @@ uint32_t sx_native_events_classes_locked(void)
 
 bool sx_native_events_behind_locked(void)
 {
-    const uint64_t tail =
-        sx_list_empty(&readers)
-            ? 0
-            : atomic_load_explicit(&sx_process.ring.header->tail, memory_order_acquire);
+    const uint64_t tail = sx_list_empty(&readers)
+                              ? 0
+                              : atomic_load_explicit(&sx_process.ring.header->tail,
+                                                     memory_order_acquire);
 
     SX_LIST_EACH(it, &readers) {
         /* relaxed: a reader that goes on meanwhile arms, and asks this, itself. */
@@ -204,8 +204,7 @@ static pmix_status_t proc_at(const shmix_event_t *event, size_t index, pmix_proc
     return PMIX_SUCCESS;
 }
 
-pmix_status_t shmix_event_affected(const shmix_event_t *event, size_t index,
-                                   pmix_proc_t *ret_proc)
+pmix_status_t shmix_event_affected(const shmix_event_t *event, size_t index, pmix_proc_t *ret_proc)
 {
     if (event == NULL || ret_proc == NULL) {
         return PMIX_ERR_BAD_PARAM;
@@ -269,8 +268,8 @@ static pmix_status_t info_at(const shmix_event_t *event, size_t index, const cha
                              struct sx_item *ret_value)
 {
     size_t size = 0;
-    const struct sx_flat_record *const record =
-        infos_record(event->infos, event->infos_size, &size);
+    const struct sx_flat_record *const record = infos_record(event->infos, event->infos_size,
+                                                             &size);
     const void *key;
 
     if (record == NULL || index >= record->count) {
@@ -421,8 +420,7 @@ static void fetch_answered(struct sx_call *call, const struct sx_frame *frame)
         return;
     }
     memcpy(&length, at, sizeof(length));
-    if (length < sizeof(struct sx_event) ||
-        length > frame->body_size - head - sizeof(length)) {
+    if (length < sizeof(struct sx_event) || length > frame->body_size - head - sizeof(length)) {
         return;
     }
     fetch->bytes = malloc(length);
@@ -441,8 +439,8 @@ static pmix_status_t event_fetch(shmix_events_t *reader, uint64_t first, uint64_
     struct sx_event_replay request = { .first = first | SX_EVENT_REPLAY_ONE, .last = last };
     const struct iovec iov = { .iov_base = &request, .iov_len = sizeof(request) };
     struct fetch fetch = { .call = { .fd = -1, .on_answer = fetch_answered } };
-    const pmix_status_t rc =
-        sx_request(&fetch.call, SX_MSG_EVENT_REPLAY, &iov, 1, SX_DEADLINE_NEVER);
+    const pmix_status_t rc = sx_request(&fetch.call, SX_MSG_EVENT_REPLAY, &iov, 1,
+                                        SX_DEADLINE_NEVER);
 
     free(reader->large);
     reader->large = fetch.bytes;
@@ -540,8 +538,7 @@ static pmix_status_t record_show(shmix_events_t *reader, shmix_event_t *ret_even
 
 /* The ring is read to its end; @newest was counted before.  What is missing up to there is not in
  * it. */
-static pmix_status_t end_reached(shmix_events_t *reader, uint64_t newest,
-                                 shmix_event_t *ret_event)
+static pmix_status_t end_reached(shmix_events_t *reader, uint64_t newest, shmix_event_t *ret_event)
 {
     if (newest >= reader->expected) {
         return gap_next(reader, newest + 1, ret_event);
@@ -593,9 +590,8 @@ pmix_status_t shmix_events_next(shmix_events_t *events, shmix_event_t *ret_event
 
         rc = sx_ring_next(&events->cursor, SX_CLASSES_OF_EVENTS, events->record, &lost);
         if (rc == PMIX_SUCCESS) {
-            const bool is_event =
-                header->kind == SX_RECORD_EVENT &&
-                header->size_bytes >= sizeof(*header) + sizeof(struct sx_event);
+            const bool is_event = header->kind == SX_RECORD_EVENT &&
+                                  header->size_bytes >= sizeof(*header) + sizeof(struct sx_event);
 
             rc = is_event ? record_show(events, ret_event) : PMIX_ERR_NOT_FOUND;
         } else if (rc == SX_RING_LOST) {
@@ -680,8 +676,7 @@ pmix_status_t shmix_events_wait(shmix_events_t *events, uint64_t timeout_ns,
         }
         /* Asked before looking: what the server said before its end is still heard.  acquire: and
          * what it said before it dropped us. */
-        lives = sx_board_server_lives(&p->board) &&
-                sx_board_slot_lives(p->slot, p->slot_claims);
+        lives = sx_board_server_lives(&p->board) && sx_board_slot_lives(p->slot, p->slot_claims);
         reader_sleep_prepare(&sleep, events);
         rc = shmix_events_next(events, ret_event);
         if (rc == PMIX_ERR_NOT_FOUND && over) {

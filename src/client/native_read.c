@@ -25,8 +25,7 @@ static sx_column column_look_again(const shmix_key_t *key, struct sx_binding *bi
     return column;
 }
 
-static inline pmix_status_t item_read(const shmix_key_t *key, pmix_rank_t rank,
-                                      struct sx_item *ret)
+static inline pmix_status_t item_read(const shmix_key_t *key, pmix_rank_t rank, struct sx_item *ret)
 {
     if (key == NULL) {
         return PMIX_ERR_BAD_PARAM;

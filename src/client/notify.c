@@ -156,8 +156,7 @@ static pmix_status_t lane_send(struct sx_process *p, const void *bytes, size_t s
         sx_lane_doorbell(&p->lane);
         pthread_mutex_unlock(&p->lane_lock);
         if (rc == PMIX_ERR_WOULD_BLOCK) {
-            const pmix_status_t waited = sx_wait_until(bell_has_rung, &bell, 1,
-                                                       SX_DEADLINE_NEVER);
+            const pmix_status_t waited = sx_wait_until(bell_has_rung, &bell, 1, SX_DEADLINE_NEVER);
 
             rc = waited == PMIX_SUCCESS ? rc : waited;
         }
@@ -226,7 +225,8 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
         if (notified == NULL) {
             return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
         }
-        *notified = (struct notified){ .task = { .run = notified_run }, .cbfunc = cbfunc,
+        *notified = (struct notified){ .task = { .run = notified_run },
+                                       .cbfunc = cbfunc,
                                        .cbdata = cbdata };
     }
     if (server != NULL) {

@@ -88,8 +88,7 @@ static void sleep_prepare(struct sx_sleep *sleep)
 
 static pmix_status_t sleep_until(const struct sx_sleep *sleep, uint64_t deadline_ns)
 {
-    const pmix_status_t rc =
-        sx_bell_wait(sleep->watch, sleep->count, SX_BELL_ALL, deadline_ns);
+    const pmix_status_t rc = sx_bell_wait(sleep->watch, sleep->count, SX_BELL_ALL, deadline_ns);
 
     if (sleep->ring_door != NULL) {
         sx_door_pass_on(sleep->ring_door, &sleep->watch[0], SX_BELL_ALL);
@@ -121,8 +120,7 @@ static void fail_all(struct sx_list *calls)
     struct sx_list *node;
 
     while ((node = calls->next) != calls) {
-        sx_call_complete(SX_LIST_ENTRY(node, struct sx_call, node), PMIX_ERR_LOST_CONNECTION,
-                         NULL);
+        sx_call_complete(SX_LIST_ENTRY(node, struct sx_call, node), PMIX_ERR_LOST_CONNECTION, NULL);
     }
 }
 
@@ -204,8 +202,8 @@ static void record_done(struct sx_process *p, const void *body, size_t size)
         (void)SX_RAISE(PMIX_ERR_UNPACK_FAILURE, "a completion of %zu bytes", size);
         return;
     }
-    const struct sx_record_done_entry *const entry =
-        done_find((const void *)(done + 1), done->count, p->slot_index);
+    const struct sx_record_done_entry *const entry = done_find((const void *)(done + 1),
+                                                               done->count, p->slot_index);
     if (entry != NULL) {
         collective_ended(p, entry->op, done->status);
     }
@@ -261,8 +259,8 @@ static void results_ask(struct sx_process *p)
 static void cursor_tell(struct sx_process *p)
 {
     /* relaxed: it refers to nothing but a number. */
-    const uint64_t wanted =
-        atomic_load_explicit(&p->ring.header->cursor_wanted, memory_order_relaxed);
+    const uint64_t wanted = atomic_load_explicit(&p->ring.header->cursor_wanted,
+                                                 memory_order_relaxed);
     struct sx_lane_cursor cursor = { .seq = p->cursor.seq_next - 1 };
     const struct iovec iov = { .iov_base = &cursor, .iov_len = sizeof(cursor) };
 
@@ -416,8 +414,7 @@ static bool run_some(struct sx_process *p, uint64_t generation)
         const bool mine = p->thread_generation == generation;
         struct sx_list *const node = mine ? sx_list_pop(&p->tasks) : NULL;
         const bool stop = !mine || (node == NULL && p->thread_stop);
-        struct sx_event_item *const event =
-            node == NULL && !stop ? sx_event_take_locked() : NULL;
+        struct sx_event_item *const event = node == NULL && !stop ? sx_event_take_locked() : NULL;
         pthread_mutex_unlock(&p->lock);
         if (stop) {
             return true; /* the caller looks again */
@@ -457,8 +454,7 @@ static void *progress_main(void *arg)
         if (stop) {
             return NULL;
         }
-        if (!run_some(p, generation) &&
-            !sx_bell_spin(sleep.watch, sleep.count, p->spin_ns)) {
+        if (!run_some(p, generation) && !sx_bell_spin(sleep.watch, sleep.count, p->spin_ns)) {
             (void)sleep_until(&sleep, SX_DEADLINE_NEVER);
         }
     }

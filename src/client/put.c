@@ -208,8 +208,7 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char *key, pmix_value_t *val)
         return PMIX_ERR_BAD_PARAM;
     }
     const bool is_qualified = strcmp(key, PMIX_QUALIFIED_VALUE) == 0;
-    pmix_status_t rc =
-        is_qualified ? sx_qualified_read(&qualified, val) : put_flatten(&put, val);
+    pmix_status_t rc = is_qualified ? sx_qualified_read(&qualified, val) : put_flatten(&put, val);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
@@ -301,8 +300,8 @@ static pmix_status_t commit_box(struct sx_process *p, struct sx_box *box)
     iov[1] = (struct iovec){ &put, sizeof(put) };
     iov[2] = (struct iovec){ box->key, sx_align_up(box->key_len, 8) };
     iov[3] = (struct iovec){ body != NULL ? body->bytes : NULL, sx_align_up(put.cell.len, 8) };
-    const pmix_status_t rc =
-        put.scope == PMIX_INTERNAL ? PMIX_SUCCESS : commit_message(iov, body != NULL ? 4 : 3);
+    const pmix_status_t rc = put.scope == PMIX_INTERNAL ? PMIX_SUCCESS
+                                                        : commit_message(iov, body != NULL ? 4 : 3);
 
     pthread_mutex_lock(&p->data_lock);
     sx_body_drop(body);

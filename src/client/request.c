@@ -14,8 +14,7 @@
 
 struct sx_call *sx_call_find(struct sx_list *list, uint32_t id)
 {
-    SX_LIST_EACH(it, list)
-    {
+    SX_LIST_EACH(it, list) {
         struct sx_call *call = SX_LIST_ENTRY(it, struct sx_call, node);
 
         if (call->id == id) {

@@ -37,7 +37,10 @@ struct sx_call {
     void (*on_done)(struct sx_call *call, const struct sx_frame *frame);
 };
 
-#define SX_CALL_INIT(fn) { .fd = -1, .on_done = (fn) }
+#define SX_CALL_INIT(fn)          \
+    {                             \
+        .fd = -1, .on_done = (fn) \
+    }
 
 /* Send a request whose answer completes @call.  Return: PMIX_SUCCESS (on_done has been or will be
  * called, exactly once); else nothing will be called: as sx_link_status and sx_frame_send. */

@@ -117,8 +117,7 @@ static pmix_status_t walk_client(struct walk *walk, const char *nspace)
         return walk_view(walk, view);
     }
     pmix_status_t rc = PMIX_SUCCESS;
-    for (view = sx_view_next(NULL); view != NULL && rc == PMIX_SUCCESS;
-         view = sx_view_next(view)) {
+    for (view = sx_view_next(NULL); view != NULL && rc == PMIX_SUCCESS; view = sx_view_next(view)) {
         rc = walk_view(walk, view);
     }
     return rc;
@@ -261,8 +260,9 @@ static pmix_status_t peers_visit(void *arg, const struct site *site)
 {
     struct peers *const peers = arg;
     const char *const named = peers->node;
-    const char *const text =
-        named == NULL ? site_text(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_LOCAL_PEERS) : NULL;
+    const char *const text = named == NULL
+                                 ? site_text(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_LOCAL_PEERS)
+                                 : NULL;
 
     if (text != NULL) {
         return peers_add_text(peers, site->nspace, text);
@@ -271,8 +271,8 @@ static pmix_status_t peers_visit(void *arg, const struct site *site)
     peers->node = named != NULL ? named : peers->own;
     pmix_status_t rc = peers_by_rank(peers, site);
     const uint32_t node_count = site_count(site, PMIX_NUM_NODES);
-    for (uint32_t node = 0;
-         node < node_count && rc == PMIX_SUCCESS && peers->count == before; node++) {
+    for (uint32_t node = 0; node < node_count && rc == PMIX_SUCCESS && peers->count == before;
+         node++) {
         if (node_is_called(site, node, peers->node)) {
             rc = peers_of_node(peers, site, node);
         }

@@ -16,20 +16,20 @@ struct number {
 };
 
 static const struct number job_numbers[] = {
-    { PMIX_UNIV_SIZE, PMIX_UINT32, 1 },     { PMIX_JOB_SIZE, PMIX_UINT32, 1 },
-    { PMIX_MAX_PROCS, PMIX_UINT32, 1 },     { PMIX_LOCAL_SIZE, PMIX_UINT32, 1 },
-    { PMIX_NUM_NODES, PMIX_UINT32, 1 },     { PMIX_NODE_SIZE, PMIX_UINT32, 1 },
+    { PMIX_UNIV_SIZE, PMIX_UINT32, 1 },    { PMIX_JOB_SIZE, PMIX_UINT32, 1 },
+    { PMIX_MAX_PROCS, PMIX_UINT32, 1 },    { PMIX_LOCAL_SIZE, PMIX_UINT32, 1 },
+    { PMIX_NUM_NODES, PMIX_UINT32, 1 },    { PMIX_NODE_SIZE, PMIX_UINT32, 1 },
     { PMIX_JOB_NUM_APPS, PMIX_UINT32, 1 },
 };
 
 static const struct number rank_numbers[] = {
-    { PMIX_LOCAL_RANK, PMIX_UINT16, 0 }, { PMIX_NODE_RANK, PMIX_UINT16, 0 },
-    { PMIX_APPNUM, PMIX_UINT32, 0 },     { PMIX_APP_RANK, PMIX_PROC_RANK, 0 },
+    { PMIX_LOCAL_RANK, PMIX_UINT16, 0 },     { PMIX_NODE_RANK, PMIX_UINT16, 0 },
+    { PMIX_APPNUM, PMIX_UINT32, 0 },         { PMIX_APP_RANK, PMIX_PROC_RANK, 0 },
     { PMIX_GLOBAL_RANK, PMIX_PROC_RANK, 0 }, { PMIX_NODEID, PMIX_UINT32, 0 },
 };
 
-static pmix_status_t store_numbers(struct sx_view *view, uint32_t row,
-                                   const struct number *numbers, size_t count)
+static pmix_status_t store_numbers(struct sx_view *view, uint32_t row, const struct number *numbers,
+                                   size_t count)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -61,8 +61,7 @@ pmix_status_t sx_singleton_open(struct sx_process *p)
 
     (void)gethostname(hostname, sizeof(hostname) - 1); /* a longer name is cut */
     memset(&p->self, 0, sizeof(p->self));
-    snprintf(p->self.nspace, sizeof(p->self.nspace), "singleton.%s.%ld", hostname,
-             (long)getpid());
+    snprintf(p->self.nspace, sizeof(p->self.nspace), "singleton.%s.%ld", hostname, (long)getpid());
     p->own = sx_view_open(p->self.nspace, NULL);
     if (p->own == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;

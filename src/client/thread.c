@@ -32,7 +32,8 @@ static pmix_status_t place_read(const char *text, cpu_set_t *ret_place)
     }
     CPU_ZERO(ret_place);
     if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
-        hwloc_bitmap_foreach_begin(cpu, (hwloc_const_bitmap_t)cpuset.bitmap) {
+        hwloc_bitmap_foreach_begin(cpu, (hwloc_const_bitmap_t)cpuset.bitmap)
+        {
             if (cpu >= CPU_SETSIZE) {
                 break; /* of a set without an end, too */
             }
@@ -47,8 +48,7 @@ static pmix_status_t place_read(const char *text, cpu_set_t *ret_place)
 }
 
 /* Return: NULL when @key is not there; *ret_bad when it is no string. */
-static const char *string_of(const pmix_info_t *info, size_t ninfo, const char *key,
-                             bool *ret_bad)
+static const char *string_of(const pmix_info_t *info, size_t ninfo, const char *key, bool *ret_bad)
 {
     const pmix_info_t *const found = sx_info_find(info, ninfo, key);
 

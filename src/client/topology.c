@@ -127,7 +127,7 @@ pmix_status_t PMIx_Load_topology(pmix_topology_t *topo)
 
 /* ---- the binding -------------------------------------------------------------------------- */
 
-#define CPU_START 1024u    /* bits of the first mask tried */
+#define CPU_START 1024u /* bits of the first mask tried */
 #define CPU_LIMIT (1u << 20)
 
 /* Add where thread @tid may run to @bitmap. */
@@ -183,8 +183,8 @@ pmix_status_t sx_topology_binding(pmix_bind_envelope_t envelope, hwloc_bitmap_t 
     if (bitmap == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    const pmix_status_t rc =
-        envelope == PMIX_CPUBIND_THREAD ? thread_add(0, bitmap) : process_add(bitmap);
+    const pmix_status_t rc = envelope == PMIX_CPUBIND_THREAD ? thread_add(0, bitmap)
+                                                             : process_add(bitmap);
     if (rc != PMIX_SUCCESS) {
         hwloc_bitmap_free(bitmap);
         return SX_RAISE(rc, "the kernel does not tell where this process may run");
@@ -217,9 +217,8 @@ pmix_status_t PMIx_Get_cpuset(pmix_cpuset_t *cpuset, pmix_bind_envelope_t ref)
 
 pmix_status_t PMIx_Parse_cpuset_string(const char *cpuset_string, pmix_cpuset_t *cpuset)
 {
-    return cpuset_string == NULL || cpuset == NULL
-               ? PMIX_ERR_BAD_PARAM
-               : sx_locality_cpuset_read(cpuset_string, cpuset);
+    return cpuset_string == NULL || cpuset == NULL ? PMIX_ERR_BAD_PARAM
+                                                   : sx_locality_cpuset_read(cpuset_string, cpuset);
 }
 
 pmix_status_t PMIx_Get_relative_locality(const char *locality1, const char *locality2,

@@ -124,8 +124,8 @@ static pmix_status_t view_add(const char *nspace, struct sx_view **ret_view)
         count++;
     }
     if (count >= SX_VIEW_COUNT_MAX) {
-        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                        "data of more than %u namespaces in one process", SX_VIEW_COUNT_MAX);
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "data of more than %u namespaces in one process",
+                        SX_VIEW_COUNT_MAX);
     }
     view = view_new(nspace);
     if (view == NULL) {
@@ -247,8 +247,7 @@ static pmix_status_t writer_show(struct sx_view *view)
     if (shown != NULL && shown->seg.base == view->writer.view.seg.base) {
         return PMIX_SUCCESS;
     }
-    return edition_show(&view->priv, &view->writer.view) ? PMIX_SUCCESS
-                                                         : PMIX_ERR_OUT_OF_RESOURCE;
+    return edition_show(&view->priv, &view->writer.view) ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
 /* True when the private store itself has exactly this value. */
@@ -270,8 +269,8 @@ static pmix_status_t box_fill(struct sx_view *view, struct sx_view_put *put, str
     struct sx_cell cell = put->cell;
     const struct sx_cell marker = sx_box_marker(box);
 
-    cell.flags = (uint16_t)((cell.flags & ~SX_CELL_SCOPE_MASK) |
-                            (unsigned)put->scope << SX_CELL_SCOPE_SHIFT);
+    cell.flags = (uint16_t)((cell.flags & ~SX_CELL_SCOPE_MASK) | (unsigned)put->scope
+                                                                     << SX_CELL_SCOPE_SHIFT);
     if (cell.len != 0 && put->owned == NULL) {
         put->owned = sx_body_new(cell.len);
         if (put->owned == NULL) {
@@ -355,9 +354,14 @@ pmix_status_t sx_view_put_qualified_locked(struct sx_view *view, uint32_t row, p
                                            const struct sx_qualified *qualified)
 {
     char key[SX_QUALIFIED_LEGEND_LEN + 1];
-    struct sx_view_put put = { .realm = SX_REALM_QUALIFIED, .row = row, .key = qualified->name,
-                               .key_len = SX_QUALIFIED_NAME_LEN, .scope = scope };
-    struct sx_view_put legend = { .realm = SX_REALM_QUALIFIED, .row = SX_ROW_JOB, .key = key,
+    struct sx_view_put put = { .realm = SX_REALM_QUALIFIED,
+                               .row = row,
+                               .key = qualified->name,
+                               .key_len = SX_QUALIFIED_NAME_LEN,
+                               .scope = scope };
+    struct sx_view_put legend = { .realm = SX_REALM_QUALIFIED,
+                                  .row = SX_ROW_JOB,
+                                  .key = key,
                                   .key_len = SX_QUALIFIED_LEGEND_LEN };
     pmix_value_t text;
 
@@ -372,11 +376,12 @@ pmix_status_t sx_view_put_qualified_locked(struct sx_view *view, uint32_t row, p
     return rc == PMIX_SUCCESS ? value_put_locked(view, &put, qualified->value) : rc;
 }
 
-pmix_status_t sx_view_store(struct sx_view *view, uint32_t row, const char *key,
-                            pmix_scope_t scope, const pmix_value_t *value)
+pmix_status_t sx_view_store(struct sx_view *view, uint32_t row, const char *key, pmix_scope_t scope,
+                            const pmix_value_t *value)
 {
-    struct sx_view_put put = { .realm = SX_REALM_JOB, .row = row, .key = key,
-                               .key_len = strlen(key), .scope = scope };
+    struct sx_view_put put = {
+        .realm = SX_REALM_JOB, .row = row, .key = key, .key_len = strlen(key), .scope = scope
+    };
     const bool is_qualified = strcmp(key, PMIX_QUALIFIED_VALUE) == 0;
     struct sx_qualified qualified;
     pmix_status_t rc = is_qualified ? sx_qualified_read(&qualified, value) : PMIX_SUCCESS;
@@ -397,8 +402,7 @@ pmix_status_t sx_view_unbox(struct sx_view *view)
 
     pthread_mutex_lock(&sx_process.data_lock);
     view->is_plain = true;
-    for (struct sx_box *box = sx_box_first(); box != NULL && rc == PMIX_SUCCESS;
-         box = box->next) {
+    for (struct sx_box *box = sx_box_first(); box != NULL && rc == PMIX_SUCCESS; box = box->next) {
         if (box->view == view && box->cell.type != PMIX_UNDEF) {
             rc = sx_store_put_flat(&view->writer, box->realm, box->row, box->key,
                                    (pmix_scope_t)((box->cell.flags & SX_CELL_SCOPE_MASK) >>
@@ -422,8 +426,8 @@ void sx_view_warm(struct sx_view *view)
         return;
     }
     const struct sx_segment *seg = &edition->store.seg;
-    const uint64_t used_bytes =
-        atomic_load_explicit(&sx_segment_header(seg)->used_bytes, memory_order_acquire);
+    const uint64_t used_bytes = atomic_load_explicit(&sx_segment_header(seg)->used_bytes,
+                                                     memory_order_acquire);
     /* relaxed: a mark for ourselves; two threads may warm the same pages. */
     const uint64_t warm_bytes = atomic_exchange_explicit(&edition->warm_bytes, used_bytes,
                                                          memory_order_relaxed);

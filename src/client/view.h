@@ -87,8 +87,8 @@ pmix_status_t sx_view_put_locked(struct sx_view *view, struct sx_view_put *put,
                                  struct sx_box **ret_box);
 /* The same for values as programs have them; one for PMIX_QUALIFIED_VALUE becomes qualified.
  * Without the lock. */
-pmix_status_t sx_view_store(struct sx_view *view, uint32_t row, const char *key,
-                            pmix_scope_t scope, const pmix_value_t *value);
+pmix_status_t sx_view_store(struct sx_view *view, uint32_t row, const char *key, pmix_scope_t scope,
+                            const pmix_value_t *value);
 /* With the lock, the parts of a qualified value. */
 pmix_status_t sx_view_put_qualified_locked(struct sx_view *view, uint32_t row, pmix_scope_t scope,
                                            const struct sx_qualified *qualified);

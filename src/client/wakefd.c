@@ -101,8 +101,7 @@ static bool server_is_gone(const struct sx_process *p)
 {
     /* acquire: what it said before is found by the look that follows. */
     return atomic_load_explicit(&p->link, memory_order_acquire) != SX_LINK_LIVE ||
-           !sx_board_slot_lives(p->slot, p->slot_claims) ||
-           !sx_board_server_lives(&p->board);
+           !sx_board_slot_lives(p->slot, p->slot_claims) || !sx_board_server_lives(&p->board);
 }
 
 /* Callbacks wait for PMIx_Progress. */
@@ -209,9 +208,9 @@ static pmix_status_t open_locked(int server_fd)
     wakefd.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (wakefd.epoll_fd < 0 || wakefd.event_fd < 0 || !watch(wakefd.event_fd) ||
         (server_fd >= 0 && !watch(server_fd))) {
-        const pmix_status_t rc =
-            SX_RAISE(sx_status_from_errno(errno), "a descriptor to poll: %s (raise ulimit -n)",
-                     strerror(errno));
+        const pmix_status_t rc = SX_RAISE(sx_status_from_errno(errno),
+                                          "a descriptor to poll: %s (raise ulimit -n)",
+                                          strerror(errno));
 
         close_all();
         if (server_fd >= 0) {

@@ -31,7 +31,7 @@
 #include "base/status.h"
 #include "control/socket.h"
 
-#define IOV_COUNT_MAX 15 /* pieces of a body; the header is one more */
+#define IOV_COUNT_MAX 15      /* pieces of a body; the header is one more */
 #define FD_CHARGE_BYTES 4096u /* a waiting descriptor: 256 of them fill a queue */
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
@@ -99,13 +99,14 @@ static pmix_status_t make_bulk(const struct iovec *iov, int iov_count, uint64_t 
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur) {
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
                         "a message of %" PRIu64 " bytes is over the limit of file size "
-                        "(raise it: ulimit -f)", size);
+                        "(raise it: ulimit -f)",
+                        size);
     }
     const int fd = create_memfd();
 
     if (fd < 0) {
-        return SX_RAISE(sx_status_from_errno(errno), "memfd for a message of %" PRIu64
-                        " bytes: %s", size, strerror(errno));
+        return SX_RAISE(sx_status_from_errno(errno), "memfd for a message of %" PRIu64 " bytes: %s",
+                        size, strerror(errno));
     }
     int err = write_all(fd, iov, iov_count);
 
@@ -425,9 +426,9 @@ static void on_writable(void *arg, uint32_t revents, uint64_t now_ns)
     SX_LIST_EACH(node, &channel->queue) {
         struct waiting *waiting = SX_LIST_ENTRY(node, struct waiting, link);
         const struct iovec iov = { .iov_base = waiting->bytes, .iov_len = waiting->size };
-        const int err = channel->fault != NULL ? EPIPE
-                                               : sx_socket_send(channel->fd, &iov, 1, waiting->fds,
-                                                                waiting->fd_count);
+        const int err = channel->fault != NULL
+                            ? EPIPE
+                            : sx_socket_send(channel->fd, &iov, 1, waiting->fds, waiting->fd_count);
 
         if (err == EAGAIN || err == EWOULDBLOCK) {
             return;
@@ -452,9 +453,9 @@ static pmix_status_t queue_message(struct sx_channel *channel, const struct outg
     if (waiting == NULL) {
         return fail_send(channel, PMIX_ERR_OUT_OF_RESOURCE, "no memory for what it does not take");
     }
-    *waiting = (struct waiting){ .size = size,
-                                 .charge = sizeof(*waiting) + size +
-                                           (size_t)out->fd_count * FD_CHARGE_BYTES };
+    *waiting = (struct waiting){
+        .size = size, .charge = sizeof(*waiting) + size + (size_t)out->fd_count * FD_CHARGE_BYTES
+    };
     if (out->bulk_fd >= 0) {
         waiting->charge += (size_t)out->header.body_size;
     }
@@ -481,7 +482,8 @@ static pmix_status_t queue_message(struct sx_channel *channel, const struct outg
         return PMIX_SUCCESS;
     }
     channel->writable = (struct sx_poll){
-        .fd = channel->fd, .events = POLLOUT, .fn = on_writable, .arg = channel };
+        .fd = channel->fd, .events = POLLOUT, .fn = on_writable, .arg = channel
+    };
     if (sx_poll_add(channel->loop, &channel->writable) != PMIX_SUCCESS) {
         return fail_send(channel, PMIX_ERR_OUT_OF_RESOURCE, "cannot wait until it takes more");
     }
@@ -501,8 +503,7 @@ static bool bulk_may_go(struct sx_channel *channel)
 }
 
 pmix_status_t sx_channel_send(struct sx_channel *channel, uint16_t kind, uint32_t id,
-                              const struct iovec *iov, int iov_count, const int *fds,
-                              int fd_count)
+                              const struct iovec *iov, int iov_count, const int *fds, int fd_count)
 {
     struct outgoing out;
 

@@ -76,8 +76,7 @@ void sx_channel_close(struct sx_channel *channel);
  * memory or descriptor for a bulk, or more than SX_CHANNEL_UNREAD_MAX of them unread: nothing was
  * sent and the channel goes on, so that a short message can say so). */
 pmix_status_t sx_channel_send(struct sx_channel *channel, uint16_t kind, uint32_t id,
-                              const struct iovec *iov, int iov_count, const int *fds,
-                              int fd_count);
+                              const struct iovec *iov, int iov_count, const int *fds, int fd_count);
 
 /* ---- client side: the caller's thread, blocking ------------------------------------------- */
 

@@ -64,8 +64,8 @@ static pmix_status_t open_engine(struct sx_loop *loop)
             return PMIX_SUCCESS;
         }
         if (want_uring && is_out_of_files(err)) {
-            return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "cannot set up io_uring: %s%s",
-                            strerror(err), advice(err));
+            return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "cannot set up io_uring: %s%s", strerror(err),
+                            advice(err));
         }
         if (want_uring) {
             return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
@@ -100,8 +100,7 @@ static void run_posts(struct sx_loop *loop, struct sx_loop_post *rest, uint64_t 
 {
     loop->own_posts = false;
     /* P1 <- P0 (sx_loop_post): the fields of every post that is found are visible. */
-    struct sx_loop_post *taken =
-        atomic_exchange_explicit(&loop->posts, rest, memory_order_acquire);
+    struct sx_loop_post *taken = atomic_exchange_explicit(&loop->posts, rest, memory_order_acquire);
     struct sx_loop_post *ordered = NULL;
 
     if (taken == &stopped_mark) {
@@ -147,8 +146,8 @@ pmix_status_t sx_loop_post(struct sx_loop *loop, struct sx_loop_post *post)
         }
         post->next = head;
         /* P0 -> P1 (run_posts).  From success on the post belongs to the loop. */
-    } while (!atomic_compare_exchange_weak_explicit(&loop->posts, &head, post,
-                                                    memory_order_release, memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&loop->posts, &head, post, memory_order_release,
+                                                    memory_order_relaxed));
     if (head == NULL) {
         if (sx_loop_is_own_thread(loop)) {
             loop->own_posts = true;
@@ -239,8 +238,7 @@ void sx_loop_set_clock(struct sx_loop *loop, uint64_t (*clock)(void *arg), void 
 
 static bool heap_before(const struct sx_loop_heap_entry *a, const struct sx_loop_heap_entry *b)
 {
-    return a->deadline_ns != b->deadline_ns ? a->deadline_ns < b->deadline_ns
-                                            : a->order < b->order;
+    return a->deadline_ns != b->deadline_ns ? a->deadline_ns < b->deadline_ns : a->order < b->order;
 }
 
 static void heap_put(struct sx_loop *loop, size_t index, struct sx_loop_heap_entry entry)
@@ -377,8 +375,8 @@ static bool one_turn(struct sx_loop *loop)
     const uint64_t now_ns = read_clock(loop);
 
     if (err != 0) {
-        (void)SX_RAISE(PMIX_ERROR, "the loop cannot wait any longer (%s): %s",
-                       loop->engine->name, strerror(err));
+        (void)SX_RAISE(PMIX_ERROR, "the loop cannot wait any longer (%s): %s", loop->engine->name,
+                       strerror(err));
         return false;
     }
     if (may_sleep && hooks->awake != NULL) {
@@ -453,8 +451,7 @@ static pmix_status_t add_source(struct sx_loop *loop, struct sx_source *source,
     if (kind == SX_SOURCE_FUTEX && err == EOPNOTSUPP) {
         return PMIX_ERR_NOT_SUPPORTED; /* expected: callers have other means */
     }
-    return SX_RAISE(sx_status_from_errno(err), "cannot watch descriptor %d: %s", fd,
-                    strerror(err));
+    return SX_RAISE(sx_status_from_errno(err), "cannot watch descriptor %d: %s", fd, strerror(err));
 }
 
 static void remove_source(struct sx_source *source)

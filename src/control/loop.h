@@ -25,7 +25,7 @@ typedef void (*sx_loop_fn)(void *arg, uint64_t now_ns);
 /* Return: PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED when a forced engine is refused;
  * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_loop_new(struct sx_loop **ret_loop);
-struct sx_loop *sx_loop_free(struct sx_loop *loop); /* drops all sources; NULL is fine */
+struct sx_loop *sx_loop_free(struct sx_loop *loop);     /* drops all sources; NULL is fine */
 const char *sx_loop_engine(const struct sx_loop *loop); /* "io_uring" or "epoll" */
 
 /* Run until sx_loop_stop; posts that were accepted have then run.  May be called again, by the
@@ -38,8 +38,8 @@ void sx_loop_stop(struct sx_loop *loop);
  * polls without sleeping and asks again); @awake runs after a sleep.  For lanes. */
 struct sx_loop_hooks {
     bool (*about_to_sleep)(void *arg);
-    sx_loop_fn awake;  /* after each wait that could sleep */
-    sx_loop_fn turn;   /* once a turn, after all callbacks of it */
+    sx_loop_fn awake; /* after each wait that could sleep */
+    sx_loop_fn turn;  /* once a turn, after all callbacks of it */
     void *arg;
 };
 void sx_loop_set_hooks(struct sx_loop *loop, const struct sx_loop_hooks *hooks);

@@ -35,8 +35,8 @@ struct sx_loop_engine {
     int (*wait)(struct sx_loop *loop, uint64_t timeout_ns);
     void (*dispatch)(struct sx_loop *loop, uint64_t now_ns); /* call back what has happened */
     int (*add)(struct sx_loop *loop, struct sx_source *source, enum sx_source_kind kind);
-    int (*modify)(struct sx_poll *poll);       /* poll->events has changed */
-    void (*remove)(struct sx_source *source);  /* clears source->loop and ->engine */
+    int (*modify)(struct sx_poll *poll);      /* poll->events has changed */
+    void (*remove)(struct sx_source *source); /* clears source->loop and ->engine */
 };
 
 extern const struct sx_loop_engine sx_loop_engine_uring;

@@ -25,8 +25,8 @@ struct epoll_op {
     struct sx_loop *loop;
     struct sx_source *source; /* NULL: removed */
     enum sx_source_kind kind;
-    int fd;       /* what epoll watches */
-    bool own_fd;  /* a duplicate of ours */
+    int fd;      /* what epoll watches */
+    bool own_fd; /* a duplicate of ours */
     struct sx_accept_rest rest;
 };
 

@@ -121,8 +121,8 @@ static void provide_buffer(struct uring_state *state, unsigned id)
 /* Return: false where the kernel has no buffer rings; receives then go by readiness. */
 static bool register_buffers(struct uring_state *state)
 {
-    uint8_t *map = mmap(NULL, BUFFER_MAP_BYTES, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *map = mmap(NULL, BUFFER_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                        -1, 0);
 
     if (map == MAP_FAILED) {
         return false;
@@ -183,7 +183,9 @@ static int uring_start(struct sx_loop *loop)
     if (!state->started && (state->ring.flags & IORING_SETUP_R_DISABLED) != 0) {
         /* By number: the io_uring_enable_rings of liburing 2.3 is declared, but not exported. */
         err = syscall(SYS_io_uring_register, state->ring.ring_fd, IORING_REGISTER_ENABLE_RINGS,
-                      NULL, 0) == 0 ? 0 : errno;
+                      NULL, 0) == 0
+                  ? 0
+                  : errno;
     }
     state->started = err == 0;
     return err;
@@ -375,8 +377,8 @@ static void parse_buffer(uint8_t *buffer, size_t size, struct sx_recv_message *m
 static void complete_recv(struct uring_state *state, struct uring_op *op, int res, uint32_t flags,
                           uint64_t now_ns)
 {
-    struct sx_recv *recv =
-        op->source == NULL ? NULL : SX_CONTAINER(op->source, struct sx_recv, source);
+    struct sx_recv *recv = op->source == NULL ? NULL
+                                              : SX_CONTAINER(op->source, struct sx_recv, source);
     struct sx_recv_message message = { .bytes = NULL };
 
     if (op->by_poll) {

@@ -21,19 +21,19 @@
 #define SX_PROTOCOL_VERSION 1u
 
 enum sx_message_kind {
-    SX_MSG_HELLO = 1,     /* client: who I am; first frame, exactly once */
-    SX_MSG_WELCOME,       /* server: slot, and five descriptors */
-    SX_MSG_REPLY,         /* server: status of a request, body by request */
-    SX_MSG_SEGMENT_GET,   /* client: give me a segment of this namespace */
-    SX_MSG_GET,           /* client: answer when this value is in the store */
-    SX_MSG_GET_CANCEL,    /* client: the Get with this id has timed out here */
-    SX_MSG_PUT_BULK,      /* client: committed values too large for the lane (lane put layout) */
-    SX_MSG_ARRIVE_BULK,   /* client: an arrival too large for the lane */
-    SX_MSG_ABORT,         /* client: end these processes */
-    SX_MSG_FINALIZE,      /* client: I leave in an orderly way */
-    SX_MSG_JOB_CONTROL,   /* client: directives, flat infos */
-    SX_MSG_RESULTS_GET,   /* client was lapped: which of my collectives have ended? */
-    SX_MSG_EVENT_BULK,    /* client: an event too large for the lane */
+    SX_MSG_HELLO = 1,        /* client: who I am; first frame, exactly once */
+    SX_MSG_WELCOME,          /* server: slot, and five descriptors */
+    SX_MSG_REPLY,            /* server: status of a request, body by request */
+    SX_MSG_SEGMENT_GET,      /* client: give me a segment of this namespace */
+    SX_MSG_GET,              /* client: answer when this value is in the store */
+    SX_MSG_GET_CANCEL,       /* client: the Get with this id has timed out here */
+    SX_MSG_PUT_BULK,         /* client: committed values too large for the lane (lane put layout) */
+    SX_MSG_ARRIVE_BULK,      /* client: an arrival too large for the lane */
+    SX_MSG_ABORT,            /* client: end these processes */
+    SX_MSG_FINALIZE,         /* client: I leave in an orderly way */
+    SX_MSG_JOB_CONTROL,      /* client: directives, flat infos */
+    SX_MSG_RESULTS_GET,      /* client was lapped: which of my collectives have ended? */
+    SX_MSG_EVENT_BULK,       /* client: an event too large for the lane */
     SX_MSG_EVENT_REGISTER,   /* client: a handler for these codes; answered with the kept events */
     SX_MSG_EVENT_DEREGISTER, /* client: one handler less for these codes */
     SX_MSG_EVENT_REPLAY,     /* client: what I have missed of the ring */
@@ -54,9 +54,9 @@ static_assert(sizeof(struct sx_frame_header) == 16, "fixed by protocol 1");
 
 /* What a receiver checks before anything else looks at the body. */
 struct sx_message_spec {
-    const char *name;     /* "GET" */
-    uint32_t body_min;    /* bytes */
-    uint32_t body_max;    /* in the frame; a bulk body may have SX_BULK_MAX */
+    const char *name;  /* "GET" */
+    uint32_t body_min; /* bytes */
+    uint32_t body_max; /* in the frame; a bulk body may have SX_BULK_MAX */
     uint8_t fds_min, fds_max;
     bool from_client, from_server, bulk;
 };
@@ -117,9 +117,9 @@ struct sx_segment_get {
 struct sx_get {
     char nspace[256];
     uint32_t rank;
-    uint32_t flags; /* SX_GET_* */
+    uint32_t flags;      /* SX_GET_* */
     uint64_t timeout_ns; /* 0: none */
-    uint32_t key_size; /* with its NUL, at most 512 */
+    uint32_t key_size;   /* with its NUL, at most 512 */
     uint32_t reserved;
 };
 #define SX_GET_IMMEDIATE 0x1u /* answer at once, do not wait for a commit */
@@ -150,15 +150,14 @@ struct sx_job_control {
  * {u32 op, i32 status}: the newest ends of this client's collectives, oldest first. */
 #define SX_RESULTS_KEPT 256u
 
-
 /* EVENT_BULK: struct sx_event and what follows it, as in a lane.  Reply: struct sx_reply. */
 
 /* Followed by code_count int32_t codes (padded to 8); none: a default handler.  Reply: struct
  * sx_reply, struct sx_event_list and the kept events with a number up to `upto` that match. */
 struct sx_event_register {
-    uint64_t upto;       /* the newest event this client has read from its ring */
+    uint64_t upto; /* the newest event this client has read from its ring */
     uint32_t code_count;
-    uint32_t flags;      /* SX_EVENT_REGISTER_* */
+    uint32_t flags; /* SX_EVENT_REGISTER_* */
 };
 #define SX_EVENT_REGISTER_ENVIRONMENT 0x1u /* wants events of the environment too */
 

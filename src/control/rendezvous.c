@@ -92,7 +92,8 @@ static pmix_status_t fail_with(const char *dir, int err, const char *doing)
     case ENAMETOOLONG:
         return SX_RAISE(PMIX_ERR_BAD_PARAM,
                         "%s in '%.64s...': the path is longer than %d bytes; set TMPDIR to a "
-                        "shorter one", doing, dir, PATH_MAX);
+                        "shorter one",
+                        doing, dir, PATH_MAX);
     case EMFILE:
     case ENFILE:
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
@@ -156,12 +157,11 @@ static void remove_if_stale(int parent_fd, const char *name, uid_t uid)
     bool there;
 
     if (sscanf(name, "shmix-%u-%d-%8x%n", &name_uid, &name_pid, &name_random, &end) != 3 ||
-        name[end] != '\0' || name_uid != uid || name_pid <= 0 ||
-        kill(name_pid, 0) == 0 || errno != ESRCH) {
+        name[end] != '\0' || name_uid != uid || name_pid <= 0 || kill(name_pid, 0) == 0 ||
+        errno != ESRCH) {
         return;
     }
-    const int dir_fd =
-        openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int dir_fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (dir_fd < 0) {
         return;
@@ -334,8 +334,8 @@ static int listen_backlog(void)
 }
 
 /* Return: 0 or an errno value, with what was being done in *ret_doing. */
-static int open_steps(struct sx_rendezvous *rendezvous,
-                      const struct sx_rendezvous_options *options, const char **ret_doing)
+static int open_steps(struct sx_rendezvous *rendezvous, const struct sx_rendezvous_options *options,
+                      const char **ret_doing)
 {
     int err;
 
@@ -362,8 +362,7 @@ static int open_steps(struct sx_rendezvous *rendezvous,
     }
     /* Given away last: while we work in it, it is ours alone. */
     *ret_doing = "cannot give the private directory to its owner";
-    if (options->uid != geteuid() &&
-        fchown(rendezvous->dir_fd, options->uid, options->gid) != 0) {
+    if (options->uid != geteuid() && fchown(rendezvous->dir_fd, options->uid, options->gid) != 0) {
         return errno;
     }
     *ret_doing = "cannot listen";
@@ -378,8 +377,9 @@ pmix_status_t sx_rendezvous_open(struct sx_rendezvous *rendezvous,
 {
     const char *doing;
 
-    *rendezvous = (struct sx_rendezvous){ .listen_fd = -1, .path_fd = -1, .dir_fd = -1,
-                                          .parent_fd = -1, .creator_pid = getpid() };
+    *rendezvous = (struct sx_rendezvous){
+        .listen_fd = -1, .path_fd = -1, .dir_fd = -1, .parent_fd = -1, .creator_pid = getpid()
+    };
     const int err = open_steps(rendezvous, options, &doing);
 
     if (err != 0) {
@@ -419,8 +419,9 @@ void sx_rendezvous_close(struct sx_rendezvous *rendezvous)
     close_if_open(rendezvous->parent_fd);
     free(rendezvous->uri);
     free(rendezvous->fd_value);
-    *rendezvous = (struct sx_rendezvous){ .listen_fd = -1, .path_fd = -1, .dir_fd = -1,
-                                          .parent_fd = -1 };
+    *rendezvous = (struct sx_rendezvous){
+        .listen_fd = -1, .path_fd = -1, .dir_fd = -1, .parent_fd = -1
+    };
 }
 
 /* ---- client ------------------------------------------------------------------------------- */
@@ -544,8 +545,8 @@ pmix_status_t sx_rendezvous_connect(int *ret_fd)
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
     if (fd < 0) {
-        return SX_RAISE(sx_status_from_errno(errno),
-                        "no socket to reach the server with: %s%s", strerror(errno),
+        return SX_RAISE(sx_status_from_errno(errno), "no socket to reach the server with: %s%s",
+                        strerror(errno),
                         errno == EMFILE ? " (raise the limit of open files: ulimit -n)" : "");
     }
     const int err = connect_by_environment(fd, &name, &value);

@@ -21,15 +21,15 @@
 #define SX_ENV_SERVER_URI "SHMIX_SERVER_URI"
 
 struct sx_rendezvous_options {
-    const char *dir;  /* an existing directory in which the private one is made */
-    uid_t uid;        /* who must be able to connect (the owner of directory and socket) */
+    const char *dir; /* an existing directory in which the private one is made */
+    uid_t uid;       /* who must be able to connect (the owner of directory and socket) */
     gid_t gid;
-    bool keep_fd;     /* also keep an O_PATH descriptor that children inherit (not close-on-exec) */
+    bool keep_fd; /* also keep an O_PATH descriptor that children inherit (not close-on-exec) */
 };
 
 struct sx_rendezvous {
     int listen_fd;
-    int path_fd;  /* O_PATH of the socket for SHMIX_SERVER_FD, -1 if not kept */
+    int path_fd; /* O_PATH of the socket for SHMIX_SERVER_FD, -1 if not kept */
     int dir_fd;
     int parent_fd;
     char *uri;         /* "unix:/tmp/shmix-1000-4711-a1b2c3/s" */

@@ -52,10 +52,9 @@ int sx_socket_receive(int fd, int flags, void *buf, size_t buf_size,
 {
     _Alignas(struct cmsghdr) char control[SX_SOCKET_CONTROL_BYTES];
     struct iovec iov = { .iov_base = buf, .iov_len = buf_size };
-    struct msghdr msg = { .msg_iov = &iov,
-                          .msg_iovlen = 1,
-                          .msg_control = control,
-                          .msg_controllen = sizeof(control) };
+    struct msghdr msg = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+    };
     bool reset = false;
     ssize_t got;
 

@@ -27,7 +27,6 @@ int sx_socket_receive(int fd, int flags, void *buf, size_t buf_size,
 /* Send @iov with @fds as one message, without blocking and without SIGPIPE; EINTR is retried.
  * Return: 0 or an errno value. */
 struct iovec;
-int sx_socket_send(int fd, const struct iovec *iov, size_t iov_count, const int *fds,
-                   int fd_count);
+int sx_socket_send(int fd, const struct iovec *iov, size_t iov_count, const int *fds, int fd_count);
 
 #endif

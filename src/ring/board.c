@@ -104,8 +104,8 @@ pmix_status_t sx_board_slot_claim(struct sx_board *board, uint32_t *ret_index)
         index = board->slot_free[--board->free_count];
         slot = &board->slots[index];
     } else {
-        const uint64_t end =
-            SX_BOARD_SLOTS_OFF + ((uint64_t)board->slot_next + 1) * sizeof(struct sx_board_slot);
+        const uint64_t end = SX_BOARD_SLOTS_OFF +
+                             ((uint64_t)board->slot_next + 1) * sizeof(struct sx_board_slot);
         pmix_status_t rc;
 
         if (board->slot_next == board->slot_count) {
@@ -148,15 +148,13 @@ void sx_board_slot_want_data(struct sx_board *board, uint32_t index, bool wanted
 {
     sx_assert(index < board->slot_next);
     /* S0: seq_cst, before the caller's load of the lane's tail (S1: sx_lane_pending, _take). */
-    atomic_store_explicit(&board->slots[index].data_wanted, wanted ? 1 : 0,
-                          memory_order_seq_cst);
+    atomic_store_explicit(&board->slots[index].data_wanted, wanted ? 1 : 0, memory_order_seq_cst);
 }
 
 void sx_board_sleep(struct sx_board *board)
 {
     /* relaxed: the loop thread is the only writer. */
-    const uint32_t epoch =
-        atomic_load_explicit(&board->header->sleep_epoch, memory_order_relaxed);
+    const uint32_t epoch = atomic_load_explicit(&board->header->sleep_epoch, memory_order_relaxed);
 
     if (epoch % 2 == 0) {
         /* S0: seq_cst, before the caller's loads of the tails (S1 in sx_lane_pending). */
@@ -166,8 +164,7 @@ void sx_board_sleep(struct sx_board *board)
 
 void sx_board_wake(struct sx_board *board)
 {
-    const uint32_t epoch =
-        atomic_load_explicit(&board->header->sleep_epoch, memory_order_relaxed);
+    const uint32_t epoch = atomic_load_explicit(&board->header->sleep_epoch, memory_order_relaxed);
 
     if (epoch % 2 != 0) {
         /* relaxed: a client that still sees the odd value rings once too often, no more. */
@@ -198,9 +195,8 @@ pmix_status_t sx_board_attach(struct sx_board *board, int fd)
         slots_off % SX_CACHELINE_BYTES != 0 ||
         !sx_range_fits(slots_off, (uint64_t)slot_count * sizeof(struct sx_board_slot),
                        board->seg.size_bytes)) {
-        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a board with %u slots at %llu in %llu bytes",
-                      slot_count, (unsigned long long)slots_off,
-                      (unsigned long long)board->seg.size_bytes);
+        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a board with %u slots at %llu in %llu bytes", slot_count,
+                      (unsigned long long)slots_off, (unsigned long long)board->seg.size_bytes);
         goto fail;
     }
     board->slots = (struct sx_board_slot *)(void *)(board->seg.base + slots_off);

@@ -30,20 +30,20 @@ enum sx_board_slot_state {
 };
 
 struct sx_board_slot {
-    struct sx_door bell;         /* a frame or an answer for this client */
-    _Atomic uint32_t state;      /* enum sx_board_slot_state */
+    struct sx_door bell;          /* a frame or an answer for this client */
+    _Atomic uint32_t state;       /* enum sx_board_slot_state */
     _Atomic uint32_t data_wanted; /* != 0: ring the doorbell after a commit, somebody waits */
-    _Atomic uint64_t lane_head;  /* bytes of the lane the server has taken */
-    _Atomic uint32_t wake_rung;  /* sleeper.h */
-    _Atomic uint32_t claims;     /* how often it was given to a client */
-    uint8_t reserved[24];        /* zero */
+    _Atomic uint64_t lane_head;   /* bytes of the lane the server has taken */
+    _Atomic uint32_t wake_rung;   /* sleeper.h */
+    _Atomic uint32_t claims;      /* how often it was given to a client */
+    uint8_t reserved[24];         /* zero */
 };
 static_assert(sizeof(struct sx_board_slot) == SX_CACHELINE_BYTES, "fixed by layout 1");
 
 struct sx_board_header {
     /* line 0: life */
     union {
-        pthread_mutex_t life;      /* robust, process-shared; 40 bytes with glibc on LP64 */
+        pthread_mutex_t life;       /* robust, process-shared; 40 bytes with glibc on LP64 */
         _Atomic uint32_t life_word; /* its first word: owner's tid, FUTEX_WAITERS, OWNER_DIED */
         uint8_t reserved0[64];
     };
@@ -57,7 +57,7 @@ struct sx_board_header {
     /* For reports: of the events that are kept for those who come late. */
     _Atomic uint64_t history_bytes;
     _Atomic uint64_t history_crowded_out; /* events that went for want of bytes */
-    uint8_t reserved2[16]; /* zero */
+    uint8_t reserved2[16];                /* zero */
 };
 static_assert(sizeof(struct sx_board_header) == 128, "fixed by layout 1");
 
@@ -65,11 +65,11 @@ struct sx_board {
     struct sx_segment seg;
     struct sx_board_header *header;
     struct sx_board_slot *slots;
-    uint32_t slot_count;  /* copied out once and checked */
-    uint32_t slot_next;   /* server: first slot never used */
-    uint32_t *slot_free;  /* server: stack of returned slots */
+    uint32_t slot_count; /* copied out once and checked */
+    uint32_t slot_next;  /* server: first slot never used */
+    uint32_t *slot_free; /* server: stack of returned slots */
     uint32_t free_count;
-    pid_t live_pid;       /* server: the process that holds the life word, 0: nobody */
+    pid_t live_pid; /* server: the process that holds the life word, 0: nobody */
 };
 
 #define SX_BOARD_NULL ((struct sx_board){ .seg = SX_SEGMENT_NULL })

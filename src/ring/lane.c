@@ -54,8 +54,7 @@ pmix_status_t sx_lane_attach(struct sx_lane *lane, int fd, const struct sx_board
 
     *lane = SX_LANE_NULL;
     if (slot >= board->slot_count) {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM, "slot %u of a board with %u", slot,
-                        board->slot_count);
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "slot %u of a board with %u", slot, board->slot_count);
     }
     rc = sx_segment_attach(&lane->seg, fd, SX_SEGMENT_LANE);
     if (rc != PMIX_SUCCESS) {
@@ -195,8 +194,8 @@ bool sx_lane_data_wanted(struct sx_lane *lane)
 
 /* ---- consumer ----------------------------------------------------------------------------- */
 
-pmix_status_t sx_lane_create(struct sx_lane_reader *lane, const char *name,
-                             struct sx_board *board, uint32_t slot_index)
+pmix_status_t sx_lane_create(struct sx_lane_reader *lane, const char *name, struct sx_board *board,
+                             uint32_t slot_index)
 {
     const struct sx_segment_options options = {
         .kind = SX_SEGMENT_LANE,

@@ -45,11 +45,11 @@ static_assert(sizeof(struct sx_lane_geometry) == SX_CACHELINE_BYTES, "fixed by l
 
 /* The client writes both lines and nobody else does, the life word's kernel aside. */
 struct sx_lane_line {
-    _Atomic uint64_t tail;        /* end of the last complete message */
-    _Atomic uint32_t room_wanted; /* counts how often the producer found the lane full */
+    _Atomic uint64_t tail;         /* end of the last complete message */
+    _Atomic uint32_t room_wanted;  /* counts how often the producer found the lane full */
     _Atomic uint32_t wake_wanted;  /* sleeper.h */
     _Atomic uint32_t wake_classes; /* sleeper.h */
-    uint8_t reserved0[44];        /* zero */
+    uint8_t reserved0[44];         /* zero */
     union {
         pthread_mutex_t life; /* robust, process-shared; made by the server */
         _Atomic uint32_t life_word;
@@ -124,8 +124,8 @@ struct sx_lane_reader {
 
 /* Make the lane of the client in @slot_index (claimed on @board, borrowed); @name: NSPACE.RANK.
  * Return: PMIX_SUCCESS, or as sx_segment_create. */
-pmix_status_t sx_lane_create(struct sx_lane_reader *lane, const char *name,
-                             struct sx_board *board, uint32_t slot_index);
+pmix_status_t sx_lane_create(struct sx_lane_reader *lane, const char *name, struct sx_board *board,
+                             uint32_t slot_index);
 /* Safe on SX_LANE_READER_NULL and twice. */
 void sx_lane_destroy(struct sx_lane_reader *lane);
 

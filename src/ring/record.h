@@ -70,7 +70,7 @@ size_t sx_proc_ref_read(const void *at, size_t left, struct sx_proc_ref *ret);
  * not 0, the flat infos (sx_flat_infos_encode).  In a lane number, source and the flags of the
  * server mean nothing: the server knows better. */
 struct sx_event {
-    uint64_t number;      /* of the namespace's events, from 1, in the order of delivery */
+    uint64_t number; /* of the namespace's events, from 1, in the order of delivery */
     int32_t code;
     uint32_t source_rank; /* the resource manager: PMIX_RANK_UNDEF and no namespace */
     uint8_t range;        /* pmix_data_range_t */

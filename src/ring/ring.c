@@ -144,8 +144,7 @@ static void write_record(struct sx_ring *ring, const struct sx_record_header *re
 
 static void write_filler(struct sx_ring *ring, uint64_t position, uint64_t span)
 {
-    const struct sx_record_start filler = { .size_bytes = (uint32_t)span,
-                                            .kind = SX_RING_FILLER };
+    const struct sx_record_start filler = { .size_bytes = (uint32_t)span, .kind = SX_RING_FILLER };
     struct sx_words_out out = { .at = word_at(ring, position) };
 
     sx_words_put(&out, &filler, sizeof(filler)); /* R2 */
@@ -160,8 +159,7 @@ pmix_status_t sx_ring_publish(struct sx_ring *ring, uint16_t kind, uint16_t clas
     size_t body;
 
     if (kind == SX_RING_FILLER || class_index >= SX_RING_CLASS_MAX) {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM, "a record of kind %u and class %u", kind,
-                        class_index);
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "a record of kind %u and class %u", kind, class_index);
     }
     if (!sx_words_iov_size(iov, iov_count, SX_RING_RECORD_MAX - sizeof(record), &body)) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM,
@@ -223,8 +221,7 @@ pmix_status_t sx_ring_attach(struct sx_ring *ring, int fd)
         return rc;
     }
     if (ring->seg.size_bytes < SX_RING_DATA_OFF) {
-        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a ring of only %" PRIu64 " bytes",
-                      ring->seg.size_bytes);
+        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a ring of only %" PRIu64 " bytes", ring->seg.size_bytes);
         goto fail;
     }
     ring->header = (struct sx_ring_header *)(void *)(ring->seg.base + SX_SEGMENT_BODY_OFF);

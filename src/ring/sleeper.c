@@ -53,8 +53,8 @@ bool sx_sleeper_is_due(const struct sx_lane_line *line, const struct sx_board_sl
                        uint32_t class_bits, uint32_t *ret_wanted)
 {
     fence();
-    const uint32_t wanted =
-        atomic_load_explicit(&line->wake_wanted, memory_order_acquire); /* P1 <- A0 */
+    const uint32_t wanted = atomic_load_explicit(&line->wake_wanted,
+                                                 memory_order_acquire); /* P1 <- A0 */
 
     *ret_wanted = wanted;
     /* relaxed: the server's own word; the classes are ordered by the fence. */

@@ -23,8 +23,7 @@ static pmix_status_t arguments_judge(const char *nspace, const pmix_info_t info[
         return PMIX_ERR_INIT;
     }
     if (nspace == NULL || nspace[0] == '\0' ||
-        sx_name_len(nspace, PMIX_MAX_NSLEN + 1) > PMIX_MAX_NSLEN ||
-        (info == NULL && ninfo != 0)) {
+        sx_name_len(nspace, PMIX_MAX_NSLEN + 1) > PMIX_MAX_NSLEN || (info == NULL && ninfo != 0)) {
         return PMIX_ERR_BAD_PARAM;
     }
     return sx_directives_judge(info, ninfo, setup_known, SX_COUNT(setup_known));
@@ -88,7 +87,7 @@ pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace, pmix_i
 {
     const pmix_status_t rc = arguments_judge(nspace, info, ninfo);
 
-    return rc != PMIX_SUCCESS ? rc
-                              : sx_server_submit(sx_server_get(), nothing_to_do, NULL, NULL,
-                                                 cbfunc, cbdata);
+    return rc != PMIX_SUCCESS
+               ? rc
+               : sx_server_submit(sx_server_get(), nothing_to_do, NULL, NULL, cbfunc, cbdata);
 }

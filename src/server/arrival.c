@@ -84,7 +84,9 @@ pmix_status_t sx_arrival_read(struct sx_arrival *ret, const void *body, size_t s
 /* Job info is always complete and there are no clones of processes; the choice of an algorithm is
  * the client's to judge. */
 static const char *const obeyed[] = {
-    PMIX_COLLECT_GENERATED_JOB_INFO, PMIX_ALL_CLONES_PARTICIPATE, PMIX_COLLECTIVE_ALGO,
+    PMIX_COLLECT_GENERATED_JOB_INFO,
+    PMIX_ALL_CLONES_PARTICIPATE,
+    PMIX_COLLECTIVE_ALGO,
     PMIX_COLLECTIVE_ALGO_REQD,
 };
 

@@ -65,7 +65,9 @@ static char *blob_extend(struct sx_blob *blob, size_t size)
 static void blob_seal(struct sx_blob *blob)
 {
     const struct blob_header header = {
-        .magic = SX_BLOB_MAGIC, .version = SX_BLOB_VERSION, .size = blob->size,
+        .magic = SX_BLOB_MAGIC,
+        .version = SX_BLOB_VERSION,
+        .size = blob->size,
     };
     memcpy(blob->bytes, &header, sizeof(header));
 }
@@ -86,7 +88,9 @@ pmix_status_t sx_blob_add_messages(struct sx_blob *blob, const char *nspace, uin
     const size_t before = blob->size;
     const size_t name_len = strlen(nspace);
     const struct section_header section = {
-        .rank = rank, .nspace_len = (uint32_t)name_len, .size = size,
+        .rank = rank,
+        .nspace_len = (uint32_t)name_len,
+        .size = size,
     };
     char *at = blob_extend(blob, sizeof(section) + sx_align_up(name_len, 8));
     char *data;
@@ -133,7 +137,8 @@ static void *message_begin(struct sx_blob *messages, const char *key, const stru
     const size_t key_len = strlen(key);
     const size_t body_off = sizeof(struct sx_lane_put) + sx_align_up(key_len, 8);
     const uint64_t length = body_off + size;
-    struct sx_lane_put put = { .cell = *cell, .key_len = (uint16_t)key_len,
+    struct sx_lane_put put = { .cell = *cell,
+                               .key_len = (uint16_t)key_len,
                                .scope = (uint8_t)scope };
     char *at = blob_extend(messages, sizeof(length) + sx_align_up(length, 8));
 
@@ -192,8 +197,8 @@ static bool collect_qualified(void *arg, const char *name, const struct sx_item 
         rc = sx_flat_size(&value, &size);
         if (rc == PMIX_SUCCESS) {
             const size_t at_size = all->messages.size;
-            char *const at =
-                message_begin(&all->messages, PMIX_QUALIFIED_VALUE, &cell, scope, size);
+            char *const at = message_begin(&all->messages, PMIX_QUALIFIED_VALUE, &cell, scope,
+                                           size);
 
             rc = at == NULL ? PMIX_ERR_OUT_OF_RESOURCE : sx_flat_encode(&value, &cell, at, size);
             if (rc == PMIX_SUCCESS) { /* now the length of the body is known */
@@ -237,8 +242,8 @@ pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *cli
 /* ---- reading ------------------------------------------------------------------------------- */
 
 /* The messages of one rank of another node.  Return: false for bytes that are none. */
-static bool section_store(struct sx_server *server, const char *name, uint32_t rank,
-                          const char *at, size_t left)
+static bool section_store(struct sx_server *server, const char *name, uint32_t rank, const char *at,
+                          size_t left)
 {
     struct sx_nspace *nspace = sx_nspace_find(server, name);
     const bool wanted = nspace != NULL && nspace->has_store && rank < SX_STORE_ROW_MAX &&
@@ -326,5 +331,6 @@ pmix_status_t sx_blob_store(struct sx_server *server, const char *bytes, size_t 
     return good ? PMIX_SUCCESS
                 : SX_RAISE(PMIX_ERR_UNPACK_FAILURE,
                            "the host brought %zu bytes that no server of this version sent "
-                           "(do all nodes run the same library?)", size);
+                           "(do all nodes run the same library?)",
+                           size);
 }

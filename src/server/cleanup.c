@@ -57,8 +57,7 @@ static void dir_empty(int fd, uid_t uid, bool recurse, int depth)
     while ((entry = readdir(dir)) != NULL) {
         const char *name = entry->d_name;
 
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-            !is_own(fd, name, uid, &mode)) {
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || !is_own(fd, name, uid, &mode)) {
             continue;
         }
         if (!S_ISDIR(mode)) {

@@ -53,8 +53,7 @@ static void deadline_passed(void *arg, uint64_t now_ns)
     collective_end(arg, PMIX_ERR_TIMEOUT);
 }
 
-static bool same_signature(const struct sx_collective *collective,
-                           const struct sx_arrival *arrival)
+static bool same_signature(const struct sx_collective *collective, const struct sx_arrival *arrival)
 {
     const struct sx_members *members = &collective->members;
 
@@ -147,8 +146,8 @@ static pmix_status_t contribution(struct sx_collective *collective, struct sx_bl
         }
         if (covers(collective, client->nspace)) {
             member->news_sent = client->news.size;
-            rc = sx_blob_add_messages(blob, client->nspace->name, client->rank,
-                                      client->news.bytes, client->news.size);
+            rc = sx_blob_add_messages(blob, client->nspace->name, client->rank, client->news.bytes,
+                                      client->news.size);
         } else {
             rc = sx_blob_add_rank(blob, client);
         }
@@ -329,8 +328,7 @@ void sx_collective_client_added(struct sx_server *server, struct sx_client *clie
     SX_LIST_EACH(it, &server->collectives) {
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
-        if (!collective->full &&
-            sx_members_expect(&collective->members, client) != PMIX_SUCCESS) {
+        if (!collective->full && sx_members_expect(&collective->members, client) != PMIX_SUCCESS) {
             collective_end(collective, PMIX_ERR_OUT_OF_RESOURCE);
         }
     }

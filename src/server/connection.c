@@ -195,7 +195,10 @@ static pmix_status_t client_equip(struct sx_server *server, struct sx_client *cl
                         client->nspace->name, client->rank, strerror(errno));
     }
     client->doorbell = (struct sx_poll){
-        .fd = client->doorbell_fd, .events = POLLIN, .fn = doorbell_rung, .arg = client,
+        .fd = client->doorbell_fd,
+        .events = POLLIN,
+        .fn = doorbell_rung,
+        .arg = client,
     };
     rc = sx_poll_add(server->loop, &client->doorbell);
     return rc == PMIX_SUCCESS ? sx_lanes_add(server, client) : rc;
@@ -233,8 +236,8 @@ static void client_welcome(struct sx_server *server, struct sx_client *client, u
 
 /* The pending socket becomes the client's.  Return: an error when it could not be equipped. */
 static pmix_status_t client_connect(struct sx_server *server, struct sx_client *client,
-                                    struct sx_connection *connection,
-                                    const struct sx_hello *hello, uint32_t id)
+                                    struct sx_connection *connection, const struct sx_hello *hello,
+                                    uint32_t id)
 {
     int fds[5] = { -1, -1, -1, -1, -1 };
     pmix_status_t rc;
@@ -290,7 +293,8 @@ static const char *tool_publish(struct sx_connection *connection, const struct s
         reply.status = sx_event_on_tool(connection->server, peer->pid, frame->body,
                                         frame->body_size);
         why = reply.status == PMIX_ERR_UNPACK_FAILURE
-                  ? "sent an event whose bytes contradict themselves" : NULL;
+                  ? "sent an event whose bytes contradict themselves"
+                  : NULL;
     }
     sx_channel_send(&connection->channel, SX_MSG_REPLY, frame->header.id, &iov, 1, NULL, 0);
     return why;
@@ -375,9 +379,10 @@ static void pending_thin_out(void *arg, uint64_t now_ns)
     while (server->connection_count > max && (oldest = pending_oldest_silent(server)) != NULL) {
         if (!server->crowd_told) {
             server->crowd_told = true;
-            sx_log(SX_LOG_WARN, "more than %zu connections do not say who they are: the oldest "
-                   "are closed (one is of pid %d uid %u)", max, (int)oldest->channel.peer.pid,
-                   (unsigned)oldest->channel.peer.uid);
+            sx_log(SX_LOG_WARN,
+                   "more than %zu connections do not say who they are: the oldest "
+                   "are closed (one is of pid %d uid %u)",
+                   max, (int)oldest->channel.peer.pid, (unsigned)oldest->channel.peer.uid);
         }
         pending_remove(oldest);
         connection_end(oldest);
@@ -411,7 +416,9 @@ static void accepted(void *arg, int fd, uint64_t now_ns)
 pmix_status_t sx_connection_listen(struct sx_server *server)
 {
     server->accept = (struct sx_accept){
-        .fd = server->rendezvous.listen_fd, .fn = accepted, .arg = server,
+        .fd = server->rendezvous.listen_fd,
+        .fn = accepted,
+        .arg = server,
     };
     return sx_accept_add(server->loop, &server->accept);
 }
@@ -482,8 +489,9 @@ void sx_connection_end_all(struct sx_server *server)
 
 const struct sx_peer *sx_connection_peer(const struct sx_client *client)
 {
-    static const struct sx_peer nobody = { .pid = -1, .uid = (uid_t)-1, .gid = (gid_t)-1,
-                                           .pidfd = -1 };
+    static const struct sx_peer nobody = {
+        .pid = -1, .uid = (uid_t)-1, .gid = (gid_t)-1, .pidfd = -1
+    };
 
     return client->connection == NULL ? &nobody : &client->connection->channel.peer;
 }
@@ -515,8 +523,7 @@ static void reply_send(struct sx_server *server, struct sx_client *client, uint3
         const struct iovec instead = { .iov_base = (void *)(uintptr_t)&reply,
                                        .iov_len = sizeof(reply) };
 
-        (void)sx_channel_send(&client->connection->channel, SX_MSG_REPLY, id, &instead, 1, NULL,
-                              0);
+        (void)sx_channel_send(&client->connection->channel, SX_MSG_REPLY, id, &instead, 1, NULL, 0);
     }
     if (client->slot < server->board.slot_count) {
         sx_connection_ring(server, client);

@@ -186,7 +186,8 @@ static pmix_status_t derive_node(struct sx_nspace *nspace, const struct sx_nodem
                                  struct peers *peers, uint32_t node, bool own)
 {
     const struct cell job = job_of(nspace);
-    const struct cell cell = { .nspace = nspace, .realm = SX_REALM_NODE,
+    const struct cell cell = { .nspace = nspace,
+                               .realm = SX_REALM_NODE,
                                .row = map->node_base + node };
     const uint32_t count = peers->first[node + 1] - peers->first[node];
     const char *const text = peers_text(peers, node);
@@ -279,7 +280,9 @@ static pmix_status_t derive_all_local(struct sx_server *server, struct sx_nspace
 {
     const uint32_t number = own_number(nspace);
     char *name = server->hostname;
-    struct sx_nodemap map = { .nodes = &name, .node_count = 1, .rank_count = nspace->job_size,
+    struct sx_nodemap map = { .nodes = &name,
+                              .node_count = 1,
+                              .rank_count = nspace->job_size,
                               .node_base = number != UINT32_MAX ? number : 0 };
 
     map.node_of_rank = calloc(map.rank_count, sizeof(*map.node_of_rank));
@@ -336,8 +339,10 @@ static pmix_status_t derive_sizes(struct sx_nspace *nspace, uint32_t node_count)
         const char *key;
         uint32_t number;
     } sizes[] = {
-        { PMIX_JOB_SIZE, nspace->job_size },  { PMIX_MAX_PROCS, nspace->job_size },
-        { PMIX_UNIV_SIZE, nspace->job_size }, { PMIX_NUM_NODES, node_count },
+        { PMIX_JOB_SIZE, nspace->job_size },
+        { PMIX_MAX_PROCS, nspace->job_size },
+        { PMIX_UNIV_SIZE, nspace->job_size },
+        { PMIX_NUM_NODES, node_count },
         { PMIX_JOB_NUM_APPS, 1 },
     };
     pmix_status_t rc = put_u32(&job, PMIX_LOCAL_SIZE, nspace->local_count);

@@ -65,8 +65,8 @@ static bool on_results_get(struct sx_server *server, struct sx_client *client,
         uint32_t count, reserved;
         struct sx_result results[SX_RESULTS_KEPT];
     } body;
-    const uint64_t count =
-        client->result_count < SX_RESULTS_KEPT ? client->result_count : SX_RESULTS_KEPT;
+    const uint64_t count = client->result_count < SX_RESULTS_KEPT ? client->result_count
+                                                                  : SX_RESULTS_KEPT;
 
     (void)now_ns;
     body.count = (uint32_t)count;
@@ -79,8 +79,8 @@ static bool on_results_get(struct sx_server *server, struct sx_client *client,
     return true;
 }
 
-typedef bool (*frame_fn)(struct sx_server *server, struct sx_client *client,
-                         struct sx_frame *frame, uint64_t now_ns);
+typedef bool (*frame_fn)(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                         uint64_t now_ns);
 
 static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_SEGMENT_GET] = on_segment_get,
@@ -102,8 +102,8 @@ static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
 void sx_dispatch_frame(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                        uint64_t now_ns)
 {
-    const frame_fn fn =
-        frame->header.kind < SX_MSG_SPEC_MAX ? frame_table[frame->header.kind] : NULL;
+    const frame_fn fn = frame->header.kind < SX_MSG_SPEC_MAX ? frame_table[frame->header.kind]
+                                                             : NULL;
 
     if (fn == NULL) {
         sx_connection_drop(server, client, "it sent a frame that is not a client's to send");

@@ -21,8 +21,7 @@ struct request {
 };
 
 /* The bytes are ours until the host's function returns. */
-static void request_answer(struct request *request, struct sx_client *client,
-                           pmix_status_t status)
+static void request_answer(struct request *request, struct sx_client *client, pmix_status_t status)
 {
     struct sx_blob blob = { 0 };
 
@@ -63,8 +62,7 @@ static pmix_status_t request_take(struct sx_server *server, void *arg)
 {
     struct request *request = arg;
     struct sx_nspace *nspace = sx_nspace_find(server, request->proc.nspace);
-    struct sx_client *client =
-        nspace == NULL ? NULL : sx_client_find(nspace, request->proc.rank);
+    struct sx_client *client = nspace == NULL ? NULL : sx_client_find(nspace, request->proc.rank);
 
     if (client == NULL || client->state == SX_CLIENT_DEAD) {
         request_answer(request, client, PMIX_ERR_NOT_FOUND);
@@ -91,8 +89,8 @@ static void request_taken(pmix_status_t status, void *cbdata)
     (void)cbdata;
 }
 
-pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc,
-                                         pmix_dmodex_response_fn_t cbfunc, void *cbdata)
+pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc, pmix_dmodex_response_fn_t cbfunc,
+                                         void *cbdata)
 {
     struct sx_server *server = sx_server_get();
     struct request *request;

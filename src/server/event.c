@@ -110,8 +110,7 @@ static uint64_t ring_publish(struct sx_nspace *nspace, struct sx_event_block *bl
                              uint64_t number)
 {
     struct sx_event head = *sx_event_block_head(block);
-    const bool fits =
-        block->size <= SX_RING_RECORD_MAX - (uint32_t)sizeof(struct sx_record_header);
+    const bool fits = block->size <= SX_RING_RECORD_MAX - (uint32_t)sizeof(struct sx_record_header);
     const uint32_t class_index = class_of(block, &head);
     const struct iovec iov[2] = {
         { .iov_base = &head, .iov_len = sizeof(head) },
@@ -121,8 +120,7 @@ static uint64_t ring_publish(struct sx_nspace *nspace, struct sx_event_block *bl
 
     head.number = number;
     head.flags |= fits ? 0 : SX_EVENT_ASK;
-    sx_ring_publish(&nspace->ring, SX_RECORD_EVENT, (uint16_t)class_index, iov, fits ? 2 : 1,
-                    &seq);
+    sx_ring_publish(&nspace->ring, SX_RECORD_EVENT, (uint16_t)class_index, iov, fits ? 2 : 1, &seq);
     nspace->event_seq_last = seq;
     nspace->event_classes |= 1u << class_index;
     return seq;
@@ -175,9 +173,9 @@ static void deliver(struct sx_server *server, struct sx_nspace *nspace,
                     struct sx_event_block *block)
 {
     const uint64_t number = ++nspace->events.newest;
-    const bool kept =
-        (sx_event_block_head(block)->flags & SX_EVENT_DO_NOT_CACHE) == 0 || !nspace->has_store ||
-        block->size > SX_RING_RECORD_MAX - (uint32_t)sizeof(struct sx_record_header);
+    const bool kept = (sx_event_block_head(block)->flags & SX_EVENT_DO_NOT_CACHE) == 0 ||
+                      !nspace->has_store ||
+                      block->size > SX_RING_RECORD_MAX - (uint32_t)sizeof(struct sx_record_header);
     uint64_t seq = 0;
 
     if (nspace->has_store) {
@@ -203,8 +201,7 @@ static void history_show(struct sx_server *server, struct sx_nspace *nspace)
     atomic_store_explicit(&ring->events_kept, log->held_count + log->loose_count,
                           memory_order_relaxed);
     atomic_store_explicit(&ring->events_held, log->held_count, memory_order_relaxed);
-    atomic_store_explicit(&board->history_bytes, server->event_history.bytes,
-                          memory_order_relaxed);
+    atomic_store_explicit(&board->history_bytes, server->event_history.bytes, memory_order_relaxed);
     atomic_store_explicit(&board->history_crowded_out, server->event_history.crowded_out,
                           memory_order_relaxed);
 }
@@ -238,8 +235,8 @@ static void wake_behind_host(struct sx_server *server)
 {
     if (!server->events_wake_posted) {
         server->events_wake = (struct sx_loop_post){ .fn = wake_now, .arg = server };
-        server->events_wake_posted =
-            sx_loop_post(server->loop, &server->events_wake) == PMIX_SUCCESS;
+        server->events_wake_posted = sx_loop_post(server->loop, &server->events_wake) ==
+                                     PMIX_SUCCESS;
     }
 }
 
@@ -304,8 +301,7 @@ static bool leaves_node(struct sx_server *server, const struct sx_event_block *b
 
 /* Whether the host's handlers hear of it if they ask for its code. */
 static bool reaches_host(const struct sx_server *server, const struct sx_event_block *block,
-                         const struct sx_event *head, const pmix_proc_t *source,
-                         enum origin origin)
+                         const struct sx_event *head, const pmix_proc_t *source, enum origin origin)
 {
     switch (head->range) {
     case PMIX_RANGE_NAMESPACE:
@@ -401,8 +397,9 @@ pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *cli
     if (rc != PMIX_SUCCESS && !client->event_lost_told) {
         client->event_lost_told = true; /* one line a client: it could write many of them */
         sx_log(SX_LOG_WARN, "an event of client %s.%u is lost: %s", client->nspace->name,
-               client->rank, rc == PMIX_ERR_BAD_PARAM ? "a custom range that names no process"
-                                                      : "memory is short");
+               client->rank,
+               rc == PMIX_ERR_BAD_PARAM ? "a custom range that names no process"
+                                        : "memory is short");
     }
     return PMIX_SUCCESS;
 }
@@ -541,7 +538,8 @@ static void library_publishes(struct sx_server *server, const struct sx_client *
         info.value.type = PMIX_PROC;
         info.value.data.proc = (pmix_proc_t *)(uintptr_t)affected;
     } else {
-        array = (pmix_data_array_t){ .type = PMIX_PROC, .size = count,
+        array = (pmix_data_array_t){ .type = PMIX_PROC,
+                                     .size = count,
                                      .array = (void *)(uintptr_t)affected };
         memcpy(info.key, PMIX_EVENT_AFFECTED_PROCS, sizeof(PMIX_EVENT_AFFECTED_PROCS));
         info.value.type = PMIX_DATA_ARRAY;

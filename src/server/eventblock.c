@@ -362,8 +362,7 @@ static pmix_status_t procs_read(const struct sx_event_block *block, uint32_t off
 pmix_status_t sx_event_block_targets(const struct sx_event_block *block, pmix_proc_t **ret_procs,
                                      size_t *ret_count)
 {
-    return procs_read(block, block->target_off, head_of(block)->target_count, ret_procs,
-                      ret_count);
+    return procs_read(block, block->target_off, head_of(block)->target_count, ret_procs, ret_count);
 }
 
 pmix_status_t sx_event_block_affected(const struct sx_event_block *block, pmix_proc_t **ret_procs,

@@ -20,7 +20,7 @@
 
 struct sx_event_block {
     unsigned reference_count;
-    bool is_job;            /* concerns a job: kept until all its local ranks have had it */
+    bool is_job; /* concerns a job: kept until all its local ranks have had it */
     bool from_host;
     bool for_host;          /* addressed to it: its handlers without codes hear of it */
     struct sx_list link;    /* eventlog.c: the history, oldest first */

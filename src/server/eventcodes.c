@@ -131,8 +131,7 @@ pmix_status_t sx_event_code_wanted(struct sx_server *server, struct sx_client *c
     if (!comes_from_outside(code, environment)) {
         return PMIX_SUCCESS;
     }
-    const uint32_t own =
-        sx_event_codes_add(&client->event_codes, code, SX_EVENT_CODES_PER_CLIENT);
+    const uint32_t own = sx_event_codes_add(&client->event_codes, code, SX_EVENT_CODES_PER_CLIENT);
 
     if (own == 0) {
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -146,8 +145,7 @@ pmix_status_t sx_event_code_wanted(struct sx_server *server, struct sx_client *c
     return rc;
 }
 
-void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client,
-                            pmix_status_t code)
+void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client, pmix_status_t code)
 {
     if (sx_event_codes_remove(&client->event_codes, code, NULL)) {
         server_wants_less(server, code);

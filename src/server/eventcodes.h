@@ -50,8 +50,7 @@ void sx_event_code_refused(struct sx_server *server, pmix_status_t code);
 /* The same for a handler of the host itself, which hears of no refusal but its own. */
 void sx_event_code_wanted_by_host(struct sx_server *server, pmix_status_t code);
 void sx_event_code_unwanted_by_host(struct sx_server *server, pmix_status_t code);
-void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client,
-                            pmix_status_t code);
+void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client, pmix_status_t code);
 /* It has gone: it wants nothing any more. */
 void sx_event_codes_client_left(struct sx_server *server, struct sx_client *client);
 

@@ -67,8 +67,8 @@ static void entry_drop(struct sx_event_history *history, struct sx_event_entry *
 static void history_shrink(struct sx_event_history *history)
 {
     while (history->bytes > history->bytes_max && !sx_list_empty(&history->blocks)) {
-        struct sx_event_block *block =
-            SX_LIST_ENTRY(history->blocks.next, struct sx_event_block, link);
+        struct sx_event_block *block = SX_LIST_ENTRY(history->blocks.next, struct sx_event_block,
+                                                     link);
 
         cache_drop(history, block);
         SX_LIST_EACH(it, &block->entries) {
@@ -79,8 +79,7 @@ static void history_shrink(struct sx_event_history *history)
     }
 }
 
-void sx_event_history_init(struct sx_event_history *history, size_t cache_max,
-                           uint64_t bytes_max)
+void sx_event_history_init(struct sx_event_history *history, size_t cache_max, uint64_t bytes_max)
 {
     *history = (struct sx_event_history){ .cache_max = cache_max, .bytes_max = bytes_max };
     sx_list_init(&history->blocks);
@@ -103,8 +102,8 @@ void sx_event_history_keep(struct sx_event_history *history, struct sx_event_blo
     block_hold(history, block);
     sx_list_append(&history->cache, &block->cache);
     if (++history->cache_count > history->cache_max) {
-        struct sx_event_block *oldest =
-            SX_LIST_ENTRY(history->cache.next, struct sx_event_block, cache);
+        struct sx_event_block *oldest = SX_LIST_ENTRY(history->cache.next, struct sx_event_block,
+                                                      cache);
 
         cache_drop(history, oldest);
         block_let_go(history, oldest);
@@ -158,7 +157,10 @@ void sx_eventlog_add(struct sx_event_history *history, struct sx_eventlog *log,
         return;
     }
     *entry = (struct sx_event_entry){
-        .log = log, .block = block, .number = number, .seq = seq,
+        .log = log,
+        .block = block,
+        .number = number,
+        .seq = seq,
         .is_held = block->is_job && !log->loose_only,
     };
     block_hold(history, block);
@@ -240,10 +242,10 @@ void sx_eventlog_seek(struct sx_eventlog_cursor *cursor, const struct sx_eventlo
 
 struct sx_event_entry *sx_eventlog_next(struct sx_eventlog_cursor *cursor)
 {
-    struct sx_event_entry *held =
-        cursor->held == &cursor->log->held ? NULL : entry_of(cursor->held);
-    struct sx_event_entry *loose =
-        cursor->loose == &cursor->log->loose ? NULL : entry_of(cursor->loose);
+    struct sx_event_entry *held = cursor->held == &cursor->log->held ? NULL
+                                                                     : entry_of(cursor->held);
+    struct sx_event_entry *loose = cursor->loose == &cursor->log->loose ? NULL
+                                                                        : entry_of(cursor->loose);
 
     if (held != NULL && (loose == NULL || held->number < loose->number)) {
         cursor->held = cursor->held->next;

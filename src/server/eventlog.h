@@ -29,7 +29,7 @@ struct sx_event_history {
 #define SX_EVENTLOG_BUCKETS 64u
 
 struct sx_eventlog {
-    struct sx_list held, loose; /* of struct sx_event_entry, by number */
+    struct sx_list held, loose;                  /* of struct sx_event_entry, by number */
     struct sx_list by_code[SX_EVENTLOG_BUCKETS]; /* all of them again, by number in each */
     size_t held_count, loose_count;
     uint64_t newest; /* the last number given */
@@ -48,8 +48,7 @@ struct sx_event_entry {
     bool is_held;
 };
 
-void sx_event_history_init(struct sx_event_history *history, size_t cache_max,
-                           uint64_t bytes_max);
+void sx_event_history_init(struct sx_event_history *history, size_t cache_max, uint64_t bytes_max);
 /* All logs have been cleared. */
 void sx_event_history_deinit(struct sx_event_history *history);
 

@@ -99,8 +99,8 @@ struct registration {
     bool environment;
     int32_t *codes; /* sorted; NULL: a default handler */
     size_t code_count;
-    size_t wanted;  /* that many of them are counted */
-    int32_t *ask;   /* those that the host has to be asked for */
+    size_t wanted; /* that many of them are counted */
+    int32_t *ask;  /* those that the host has to be asked for */
     size_t ask_count;
 };
 
@@ -173,8 +173,8 @@ static bool is_wanted(const struct registration *registration, const struct sx_c
     }
     if (registration->code_count == 0
             ? (event->flags & SX_EVENT_NON_DEFAULT) != 0
-            : bsearch(&event->code, registration->codes, registration->code_count,
-                      sizeof(int32_t), codes_order) == NULL) {
+            : bsearch(&event->code, registration->codes, registration->code_count, sizeof(int32_t),
+                      codes_order) == NULL) {
         return false;
     }
     return sx_event_block_aims_at(entry->block, client->nspace->name, client->rank);
@@ -276,9 +276,10 @@ static void asking_late(void *arg, uint64_t now_ns)
     struct asking *asking = arg;
 
     (void)now_ns;
-    sx_log(SX_LOG_WARN, "the host does not answer register_events: the handler of %s.%u is "
-                        "registered without its word", asking->client->nspace->name,
-           asking->client->rank);
+    sx_log(SX_LOG_WARN,
+           "the host does not answer register_events: the handler of %s.%u is "
+           "registered without its word",
+           asking->client->nspace->name, asking->client->rank);
     asking_end(asking, PMIX_SUCCESS);
 }
 
@@ -344,9 +345,9 @@ static void asking_begin(struct sx_server *server, struct sx_client *client, uin
     sx_list_append(&server->event_askings, &asking->link);
     (void)sx_timer_add(server->loop, &asking->timer, now_ns + SX_ASKING_NS);
     const uint64_t id = asking->id;
-    const pmix_status_t rc =
-        sx_host_register_events(server, registration->ask, registration->ask_count, client->uid,
-                                client->gid, id, host_answered);
+    const pmix_status_t rc = sx_host_register_events(server, registration->ask,
+                                                     registration->ask_count, client->uid,
+                                                     client->gid, id, host_answered);
 
     if (rc != PMIX_SUCCESS) {
         asking_answered(server, id, rc);
@@ -423,8 +424,8 @@ bool sx_event_on_deregister(struct sx_server *server, struct sx_client *client,
 
 /* ---- replay -------------------------------------------------------------------------------- */
 
-bool sx_event_on_replay(struct sx_server *server, struct sx_client *client,
-                        struct sx_frame *frame, uint64_t now_ns)
+bool sx_event_on_replay(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                        uint64_t now_ns)
 {
     const struct sx_eventlog *log = &client->nspace->events;
     struct sx_event_replay wanted;

@@ -200,10 +200,9 @@ pmix_status_t sx_host_abort(struct sx_server *server, struct sx_client *client, 
 
     question->client = sx_client_retain(client);
     question->msg = msg == NULL ? NULL : strdup(msg);
-    return question_asked(number,
-                          server->module.abort(&source, client->server_object, status,
-                                               question->msg, question->procs, nprocs,
-                                               host_answers_op, (void *)number));
+    return question_asked(number, server->module.abort(&source, client->server_object, status,
+                                                       question->msg, question->procs, nprocs,
+                                                       host_answers_op, (void *)number));
 }
 
 pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id, const pmix_proc_t procs[],
@@ -237,10 +236,9 @@ pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id, const pmix_pr
     PMIX_INFO_LOAD(&question->info[0], PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
     PMIX_INFO_LOAD(&question->info[1], PMIX_LOCAL_COLLECTIVE_STATUS, &local, PMIX_STATUS);
     PMIX_INFO_LOAD(&question->info[2], PMIX_SORTED_PROC_ARRAY, &sorted, PMIX_BOOL);
-    return question_asked(number,
-                          server->module.fence_nb(question->procs, nprocs, question->info,
-                                                  question->ninfo, bytes, size,
-                                                  host_answers_modex, (void *)number));
+    return question_asked(number, server->module.fence_nb(question->procs, nprocs, question->info,
+                                                          question->ninfo, bytes, size,
+                                                          host_answers_modex, (void *)number));
 }
 
 pmix_status_t sx_host_direct_modex(struct sx_server *server, uint64_t id, const pmix_proc_t *proc,
@@ -268,10 +266,9 @@ pmix_status_t sx_host_direct_modex(struct sx_server *server, uint64_t id, const 
     question->ninfo = 2;
     PMIX_INFO_LOAD(&question->info[0], PMIX_REQUIRED_KEY, key, PMIX_STRING);
     PMIX_INFO_LOAD(&question->info[1], PMIX_TIMEOUT, &timeout, PMIX_INT);
-    return question_asked(number,
-                          server->module.direct_modex(question->procs, question->info,
-                                                      timeout == 0 ? 1 : 2, host_answers_modex,
-                                                      (void *)number));
+    return question_asked(number, server->module.direct_modex(question->procs, question->info,
+                                                              timeout == 0 ? 1 : 2,
+                                                              host_answers_modex, (void *)number));
 }
 
 /* ---- notices ------------------------------------------------------------------------------- */
@@ -322,8 +319,8 @@ static void event_answered(struct sx_server *server, uint64_t id, struct sx_clie
 static struct question *event_question(struct sx_server *server, pmix_status_t code,
                                        const pmix_proc_t *source, size_t ninfo)
 {
-    struct question *question =
-        question_new(server, 0, event_answered, source, source == NULL ? 0 : 1);
+    struct question *question = question_new(server, 0, event_answered, source,
+                                             source == NULL ? 0 : 1);
 
     if (question == NULL) {
         return NULL;
@@ -375,8 +372,8 @@ pmix_status_t sx_host_register_events(struct sx_server *server, const pmix_statu
     PMIX_INFO_LOAD(&question->info[0], PMIX_USERID, &user, PMIX_UINT32);
     PMIX_INFO_LOAD(&question->info[1], PMIX_GRPID, &group, PMIX_UINT32);
     return question_asked(number,
-                          server->module.register_events(question->codes, count, question->info,
-                                                         2, host_answers_op, (void *)number));
+                          server->module.register_events(question->codes, count, question->info, 2,
+                                                         host_answers_op, (void *)number));
 }
 
 void sx_host_deregister_event(struct sx_server *server, pmix_status_t code)

@@ -48,8 +48,7 @@ pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id, const pmix_pr
 
 /* Ask for the data of a process of another node; @key is the one wanted.  Return: as above. */
 pmix_status_t sx_host_direct_modex(struct sx_server *server, uint64_t id, const pmix_proc_t *proc,
-                                   const char *key, uint64_t timeout_ns,
-                                   sx_host_answer_fn answer);
+                                   const char *key, uint64_t timeout_ns, sx_host_answer_fn answer);
 
 /* Somebody of this user and group wants to hear of @codes.  Return: as above. */
 pmix_status_t sx_host_register_events(struct sx_server *server, const pmix_status_t codes[],

@@ -174,8 +174,8 @@ pmix_status_t sx_hostevent_register(pmix_status_t codes[], size_t ncodes, pmix_i
     if (own == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    const pmix_status_t rc =
-        sx_handlers_add(&table, server->self.nspace, codes, ncodes, info, ninfo, fn, &id);
+    const pmix_status_t rc = sx_handlers_add(&table, server->self.nspace, codes, ncodes, info,
+                                             ninfo, fn, &id);
 
     if (rc != PMIX_SUCCESS) {
         free(own);

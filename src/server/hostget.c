@@ -80,8 +80,8 @@ static pmix_status_t host_store(const pmix_proc_t *proc, const char *key, pmix_v
     if (rc == PMIX_SUCCESS) {
         rc = strcmp(key, PMIX_QUALIFIED_VALUE) == 0
                  ? sx_qualified_put(&own->writer, row_of(proc->rank), PMIX_INTERNAL, value)
-                 : sx_store_put(&own->writer, SX_REALM_JOB, row_of(proc->rank), key,
-                                PMIX_INTERNAL, value);
+                 : sx_store_put(&own->writer, SX_REALM_JOB, row_of(proc->rank), key, PMIX_INTERNAL,
+                                value);
     }
     pthread_mutex_unlock(&lock);
     return rc;
@@ -132,7 +132,10 @@ static const struct {
 
 /* Nothing is waited for and nothing is kept apart, so these are always obeyed. */
 static const char *const obeyed[] = {
-    PMIX_OPTIONAL, PMIX_IMMEDIATE, PMIX_TIMEOUT, PMIX_GET_REFRESH_CACHE,
+    PMIX_OPTIONAL,
+    PMIX_IMMEDIATE,
+    PMIX_TIMEOUT,
+    PMIX_GET_REFRESH_CACHE,
 };
 
 static pmix_status_t directive_read(struct question *question, const pmix_info_t *info)
@@ -188,8 +191,7 @@ static pmix_status_t question_read(struct question *question, const pmix_info_t 
         if (question->key == NULL || question->realm != SX_REALM_JOB) {
             return PMIX_ERR_NOT_SUPPORTED;
         }
-        rc = sx_qualified_name(question->key, strlen(question->key), info, ninfo,
-                               question->name);
+        rc = sx_qualified_name(question->key, strlen(question->key), info, ninfo, question->name);
         question->realm = SX_REALM_QUALIFIED;
         question->key = question->name;
     }
@@ -201,8 +203,8 @@ static pmix_status_t question_read(struct question *question, const pmix_info_t 
 static bool node_named(const struct sx_store *store, const char *hostname, uint32_t *ret)
 {
     const size_t size = strlen(hostname) + 1;
-    const sx_column column =
-        sx_store_column(store, SX_REALM_NODE, PMIX_HOSTNAME, strlen(PMIX_HOSTNAME));
+    const sx_column column = sx_store_column(store, SX_REALM_NODE, PMIX_HOSTNAME,
+                                             strlen(PMIX_HOSTNAME));
     struct sx_item count, item;
 
     if (sx_store_find(store, SX_REALM_JOB, SX_ROW_JOB, PMIX_NUM_NODES, &count) != PMIX_SUCCESS ||

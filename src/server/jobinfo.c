@@ -81,8 +81,8 @@ static pmix_status_t put_back(struct sx_nspace *nspace, enum sx_realm realm, uin
 }
 
 /* Of a process or the job, in a registration of that. */
-static pmix_status_t put_qualified(const struct reading *reading, enum sx_realm realm,
-                                   uint32_t row, const pmix_info_t *info)
+static pmix_status_t put_qualified(const struct reading *reading, enum sx_realm realm, uint32_t row,
+                                   const pmix_info_t *info)
 {
     struct sx_nspace *nspace = reading->nspace;
 
@@ -110,8 +110,8 @@ static pmix_status_t put(const struct reading *reading, enum sx_realm realm, uin
         sx_store_find(&nspace->store.view, realm, row, info->key, &item) == PMIX_SUCCESS) {
         return PMIX_SUCCESS;
     }
-    const pmix_status_t rc =
-        sx_store_put(&nspace->store, realm, row, info->key, PMIX_GLOBAL, &info->value);
+    const pmix_status_t rc = sx_store_put(&nspace->store, realm, row, info->key, PMIX_GLOBAL,
+                                          &info->value);
 
     if (rc != PMIX_SUCCESS) {
         sx_log(SX_LOG_ERROR, "job info \"%.64s\" of %s cannot be stored: %s", info->key,
@@ -289,8 +289,7 @@ static const char *map_text(const struct sx_nspace *nspace, const char *key)
 {
     struct sx_item item;
 
-    if (sx_store_find(&nspace->store.view, SX_REALM_JOB, SX_ROW_JOB, key, &item) !=
-            PMIX_SUCCESS ||
+    if (sx_store_find(&nspace->store.view, SX_REALM_JOB, SX_ROW_JOB, key, &item) != PMIX_SUCCESS ||
         (item.cell.type != PMIX_STRING && item.cell.type != PMIX_REGEX) || item.cell.len == 0 ||
         memchr(item.body, '\0', item.cell.len) == NULL) {
         return NULL;
@@ -305,8 +304,8 @@ static pmix_status_t maps_read(struct reading *reading)
     if (nodes == NULL) {
         return PMIX_SUCCESS;
     }
-    const pmix_status_t rc =
-        sx_nodemap_read(&reading->map, nodes, map_text(reading->nspace, PMIX_PROC_MAP));
+    const pmix_status_t rc = sx_nodemap_read(&reading->map, nodes,
+                                             map_text(reading->nspace, PMIX_PROC_MAP));
     if (rc != PMIX_SUCCESS) {
         return SX_RAISE(rc, "the node or process map of %s cannot be read", reading->nspace->name);
     }

@@ -23,8 +23,7 @@ static int members_order(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-struct sx_member *sx_members_find(const struct sx_members *members,
-                                  struct sx_client *client)
+struct sx_member *sx_members_find(const struct sx_members *members, struct sx_client *client)
 {
     const struct sx_member key = { .client = client };
 
@@ -37,8 +36,7 @@ struct sx_member *sx_members_find(const struct sx_members *members,
 static bool member_add(struct sx_members *members, struct sx_client *client)
 {
     if (members->count == members->capacity) {
-        const size_t larger =
-            members->capacity == 0 ? 16 : 2 * members->capacity;
+        const size_t larger = members->capacity == 0 ? 16 : 2 * members->capacity;
         struct sx_member *grown = realloc(members->all, larger * sizeof(*grown));
 
         if (grown == NULL) {
@@ -47,8 +45,7 @@ static bool member_add(struct sx_members *members, struct sx_client *client)
         members->all = grown;
         members->capacity = larger;
     }
-    members->all[members->count++] =
-        (struct sx_member){ .client = sx_client_retain(client) };
+    members->all[members->count++] = (struct sx_member){ .client = sx_client_retain(client) };
     return true;
 }
 
@@ -133,8 +130,7 @@ struct sx_absent sx_members_absent(const struct sx_members *members)
 bool sx_members_somebody_waits(const struct sx_members *members)
 {
     for (size_t i = 0; i < members->count; i++) {
-        if (members->all[i].arrived &&
-            members->all[i].client->state == SX_CLIENT_CONNECTED) {
+        if (members->all[i].arrived && members->all[i].client->state == SX_CLIENT_CONNECTED) {
             return true;
         }
     }

@@ -42,10 +42,9 @@ struct waiting_get {
 /* Where what is for other nodes alone lies: the loop thread's, nobody else reads it. */
 static pmix_status_t remote_obtain(struct sx_nspace *nspace)
 {
-    const struct sx_store_options options = { .nspace = nspace->name,
-                                              .row_count = nspace->job_size,
-                                              .private_memory = true,
-                                              .alone = true };
+    const struct sx_store_options options = {
+        .nspace = nspace->name, .row_count = nspace->job_size, .private_memory = true, .alone = true
+    };
     const pmix_status_t rc = nspace->has_remote ? PMIX_SUCCESS
                                                 : sx_store_create(&nspace->remote, &options);
 
@@ -75,8 +74,7 @@ static pmix_status_t put_qualified(struct sx_store_writer *store, uint32_t rank,
     return rc;
 }
 
-static pmix_status_t put_store(struct sx_store_writer *store, uint32_t rank,
-                               const struct put *put)
+static pmix_status_t put_store(struct sx_store_writer *store, uint32_t rank, const struct put *put)
 {
     return strcmp(put->key, PMIX_QUALIFIED_VALUE) == 0
                ? put_qualified(store, rank, put)
@@ -118,8 +116,7 @@ static void put_is_lost(const struct sx_nspace *nspace, uint32_t rank, const cha
            PMIx_Error_string(why));
 }
 
-pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const void *body,
-                             size_t size)
+pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const void *body, size_t size)
 {
     struct put put;
     pmix_status_t rc = put_read(body, size, &put);
@@ -342,8 +339,7 @@ static pmix_status_t remote_ask(struct sx_server *server, struct sx_nspace *nspa
         sx_list_append(&nspace->remote_asks, &ask->link);
         /* Names of qualified values mean nothing to a host; it brings all of the rank anyway. */
         rc = sx_host_direct_modex(server, ask->serial, &proc,
-                                  get->realm == SX_REALM_JOB ? get->key : "", 0,
-                                  host_has_answered);
+                                  get->realm == SX_REALM_JOB ? get->key : "", 0, host_has_answered);
         if (rc != PMIX_SUCCESS) {
             sx_list_remove(&ask->link);
             free(ask);
@@ -388,9 +384,12 @@ static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
     if (get == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    *get = (struct waiting_get){ .server = server, .nspace = nspace, .rank = request->rank,
+    *get = (struct waiting_get){ .server = server,
+                                 .nspace = nspace,
+                                 .rank = request->rank,
                                  .realm = realm_of(request),
-                                 .asker = sx_client_retain(asker), .id = frame->header.id };
+                                 .asker = sx_client_retain(asker),
+                                 .id = frame->header.id };
     memcpy(get->key, request + 1, request->key_size);
     sx_list_append(&nspace->gets, &get->link);
     asker->request_count++;
@@ -421,8 +420,8 @@ static bool may_come(const struct sx_server *server, const struct sx_nspace *nsp
         return is_elsewhere(server, nspace, request->rank) ||
                (!immediate && is_to_come(nspace, request->rank));
     }
-    return !immediate && (target->state == SX_CLIENT_CONNECTED ||
-                          target->state == SX_CLIENT_REGISTERED);
+    return !immediate &&
+           (target->state == SX_CLIENT_CONNECTED || target->state == SX_CLIENT_REGISTERED);
 }
 
 bool sx_modex_on_get(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,

@@ -20,7 +20,7 @@ struct sx_nodemap {
     char *text; /* the names lie in here */
     char **nodes;
     size_t node_count;
-    uint32_t node_base; /* number of the first node: 0 in what was read */
+    uint32_t node_base;     /* number of the first node: 0 in what was read */
     uint32_t *node_of_rank; /* node number, UINT32_MAX where no node has the rank */
     uint32_t rank_count;    /* highest rank named, plus 1 */
     uint32_t rank_capacity;

@@ -8,8 +8,7 @@
 
 #include "ring/record.h"
 
-pmix_status_t sx_procs_read(const char **at, size_t *left, uint32_t count,
-                            pmix_proc_t **ret_procs)
+pmix_status_t sx_procs_read(const char **at, size_t *left, uint32_t count, pmix_proc_t **ret_procs)
 {
     const char *next = *at;
     size_t rest = *left;

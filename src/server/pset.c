@@ -18,7 +18,7 @@
 
 struct pset {
     struct sx_list link; /* server.psets */
-    pmix_proc_t *procs; /* sorted */
+    pmix_proc_t *procs;  /* sorted */
     size_t proc_count;
     char name[];
 };
@@ -57,12 +57,12 @@ static bool pset_holds(const struct pset *pset, const char *nspace, uint32_t ran
     pmix_proc_t proc = { .rank = rank };
 
     memcpy(proc.nspace, nspace, strlen(nspace));
-    const bool found = bsearch(&proc, pset->procs, pset->proc_count, sizeof(proc),
-                               proc_compare) != NULL;
+    const bool found = bsearch(&proc, pset->procs, pset->proc_count, sizeof(proc), proc_compare) !=
+                       NULL;
 
     proc.rank = PMIX_RANK_WILDCARD;
-    return found || bsearch(&proc, pset->procs, pset->proc_count, sizeof(proc),
-                            proc_compare) != NULL;
+    return found ||
+           bsearch(&proc, pset->procs, pset->proc_count, sizeof(proc), proc_compare) != NULL;
 }
 
 /* ---- the list of one process ---------------------------------------------------------------- */

@@ -25,7 +25,7 @@
 #include "server/lanes.h"
 #include "server/modex.h"
 
-#define SX_DEATH_CHECK_MAX 12u           /* 0.1 ms doubling: 0.4 s in all, then the pidfd decides */
+#define SX_DEATH_CHECK_MAX 12u /* 0.1 ms doubling: 0.4 s in all, then the pidfd decides */
 #define SX_DEATH_CHECK_FIRST_NS UINT64_C(100000)
 
 /* The kernel says that it is gone.  What it had submitted before it died still counts. */
@@ -83,7 +83,10 @@ void sx_reaper_watch(struct sx_server *server, struct sx_client *client)
 
     if (peer->pidfd >= 0) {
         client->death = (struct sx_poll){
-            .fd = peer->pidfd, .events = POLLIN, .fn = pidfd_fired, .arg = client,
+            .fd = peer->pidfd,
+            .events = POLLIN,
+            .fn = pidfd_fired,
+            .arg = client,
         };
         sx_poll_add(server->loop, &client->death);
     }
@@ -99,7 +102,10 @@ void sx_reaper_watch_hint(struct sx_server *server, struct sx_client *client)
         return;
     }
     client->death_hint = (struct sx_futex){
-        .word = client->lane.life_word, .seen = seen, .fn = hint_fired, .arg = client,
+        .word = client->lane.life_word,
+        .seen = seen,
+        .fn = hint_fired,
+        .arg = client,
     };
     client->death_checks = 1; /* asked once, whatever the answer */
     sx_futex_add(server->loop, &client->death_hint);

@@ -8,8 +8,8 @@
 #include "base/value.h"
 #include "server/collective.h"
 #include "server/connection.h"
-#include "server/event.h"
 #include "server/derive.h"
+#include "server/event.h"
 #include "server/jobinfo.h"
 #include "server/modex.h"
 #include "server/pset.h"
@@ -63,13 +63,12 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
     if (nspace == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    nspace->local_count =
-        registration->local_count < 0 ? 0 : (uint32_t)registration->local_count;
+    nspace->local_count = registration->local_count < 0 ? 0 : (uint32_t)registration->local_count;
     if (nspace->job_size == 0) {
         nspace->job_size = sx_jobinfo_job_size(registration->info, registration->ninfo);
     }
-    const pmix_info_t *no_data =
-        sx_info_find(registration->info, registration->ninfo, PMIX_REGISTER_NODATA);
+    const pmix_info_t *no_data = sx_info_find(registration->info, registration->ninfo,
+                                              PMIX_REGISTER_NODATA);
 
     rc = sx_nspace_open(server, nspace);
     if (rc == PMIX_SUCCESS && (no_data == NULL || !sx_value_is_true(&no_data->value))) {
@@ -90,8 +89,8 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
 }
 
 pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs,
-                                          pmix_info_t info[], size_t ninfo,
-                                          pmix_op_cbfunc_t cbfunc, void *cbdata)
+                                          pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                                          void *cbdata)
 {
     pmix_status_t rc;
 
@@ -211,8 +210,7 @@ static pmix_status_t client_deregister(struct sx_server *server, void *arg)
 {
     const struct registration *registration = arg;
     struct sx_nspace *nspace = sx_nspace_find(server, registration->nspace);
-    struct sx_client *client =
-        nspace == NULL ? NULL : sx_client_find(nspace, registration->rank);
+    struct sx_client *client = nspace == NULL ? NULL : sx_client_find(nspace, registration->rank);
 
     if (client != NULL) {
         client_take_away(server, client);
@@ -223,8 +221,7 @@ static pmix_status_t client_deregister(struct sx_server *server, void *arg)
 void PMIx_server_deregister_client(const pmix_proc_t *proc, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     pmix_status_t rc = PMIX_ERR_BAD_PARAM;
-    struct registration *registration =
-        proc == NULL ? NULL : registration_new(proc->nspace, &rc);
+    struct registration *registration = proc == NULL ? NULL : registration_new(proc->nspace, &rc);
 
     if (registration != NULL) {
         registration->rank = proc->rank;

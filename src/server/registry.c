@@ -147,8 +147,7 @@ struct sx_client *sx_client_find(const struct sx_nspace *nspace, uint32_t rank)
 {
     const size_t i = client_index(nspace, rank);
 
-    return i < nspace->client_count && nspace->by_rank[i]->rank == rank ? nspace->by_rank[i]
-                                                                        : NULL;
+    return i < nspace->client_count && nspace->by_rank[i]->rank == rank ? nspace->by_rank[i] : NULL;
 }
 
 struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)

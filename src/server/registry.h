@@ -55,18 +55,18 @@ struct sx_client {
     struct sx_lane_reader lane;
     int doorbell_fd;
     struct sx_poll doorbell;
-    int wake_fd;                  /* wakefd.c; -1: it does not sleep in poll(2) */
-    struct sx_poll death;         /* the pidfd: the authority */
-    struct sx_futex death_hint;   /* the lane's life word: starts the check, never decides */
+    int wake_fd;                /* wakefd.c; -1: it does not sleep in poll(2) */
+    struct sx_poll death;       /* the pidfd: the authority */
+    struct sx_futex death_hint; /* the lane's life word: starts the check, never decides */
     struct sx_timer death_check;
     unsigned death_checks;
 
     bool has_committed;
-    struct sx_blob news;          /* put since the last fence that all nodes took part in */
-    struct sx_list requests;      /* dmodex.c: other nodes that wait for its first commit */
-    uint32_t waiter_count;        /* gets of others that wait for this one's data */
-    uint32_t request_count;       /* gets of its own that wait */
-    struct sx_list cleanups;      /* cleanup.c */
+    struct sx_blob news;     /* put since the last fence that all nodes took part in */
+    struct sx_list requests; /* dmodex.c: other nodes that wait for its first commit */
+    uint32_t waiter_count;   /* gets of others that wait for this one's data */
+    uint32_t request_count;  /* gets of its own that wait */
+    struct sx_list cleanups; /* cleanup.c */
     struct sx_result results[SX_RESULTS_KEPT]; /* newest ends of its collectives, a circle */
     uint64_t result_count;
     struct sx_event_codes event_codes; /* its handlers for events from outside the node */
@@ -78,9 +78,9 @@ struct sx_client {
 struct sx_nspace {
     struct sx_list link; /* registry.nspaces */
     char name[256];
-    bool registered;      /* PMIx_server_register_nspace was called */
+    bool registered; /* PMIx_server_register_nspace was called */
     bool has_store;
-    bool has_data; /* was registered with job info */
+    bool has_data;        /* was registered with job info */
     uint32_t local_count; /* local processes the host announced */
     uint32_t job_size;    /* 0: not known */
     size_t connected_count;
@@ -97,9 +97,9 @@ struct sx_nspace {
     uint32_t event_classes;      /* of events in the ring that nobody was woken for yet */
     size_t event_sweep_at;       /* event.c */
     struct sx_list events_dirty; /* server.events_dirty */
-    struct sx_list remote_asks; /* modex.c: ranks of other nodes the host was asked for */
-    struct sx_list gets;       /* modex.c: waiting for data of this namespace */
-    struct sx_list cleanups;   /* cleanup.c: directories, removed with the last client */
+    struct sx_list remote_asks;  /* modex.c: ranks of other nodes the host was asked for */
+    struct sx_list gets;         /* modex.c: waiting for data of this namespace */
+    struct sx_list cleanups;     /* cleanup.c: directories, removed with the last client */
 };
 
 struct sx_registry {

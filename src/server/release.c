@@ -9,8 +9,9 @@
 
 static void result_keep(struct sx_client *client, uint32_t op, pmix_status_t status)
 {
-    client->results[client->result_count++ % SX_RESULTS_KEPT] =
-        (struct sx_result){ .op = op, .status = status };
+    client->results[client->result_count++ % SX_RESULTS_KEPT] = (struct sx_result){
+        .op = op, .status = status
+    };
 }
 
 static int entries_order(const void *a, const void *b)
@@ -62,8 +63,8 @@ static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
 
     entries_publish(nspace, status, entries, count);
     if (2 * told >= nspace->connected_count) {
-        sx_ring_wake(&nspace->ring, 1u << SX_CLASS_COLLECTIVE,
-                     (uint32_t)nspace->connected_count, server->bitset_sleepers > 0);
+        sx_ring_wake(&nspace->ring, 1u << SX_CLASS_COLLECTIVE, (uint32_t)nspace->connected_count,
+                     server->bitset_sleepers > 0);
         sx_wakefd_ring_all(server, nspace, 1u << SX_CLASS_COLLECTIVE);
         return;
     }

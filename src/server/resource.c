@@ -89,9 +89,8 @@ static pmix_status_t resources_register(struct sx_server *server, void *arg)
     for (size_t i = 0; i < request->ninfo && rc == PMIX_SUCCESS; i++) {
         struct resource *resource = calloc(1, sizeof(*resource));
 
-        rc = resource == NULL
-                 ? PMIX_ERR_OUT_OF_RESOURCE
-                 : sx_elements_copy(&resource->info, &request->info[i], 1, PMIX_INFO);
+        rc = resource == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+                              : sx_elements_copy(&resource->info, &request->info[i], 1, PMIX_INFO);
         if (rc != PMIX_SUCCESS) {
             free(resource);
             return rc;

@@ -118,8 +118,12 @@ pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *
         }
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    *call = (struct call){ .server = server, .fn = fn, .arg = arg, .release = release,
-                           .cbfunc = cbfunc, .cbdata = cbdata };
+    *call = (struct call){ .server = server,
+                           .fn = fn,
+                           .arg = arg,
+                           .release = release,
+                           .cbfunc = cbfunc,
+                           .cbdata = cbdata };
     call->post = (struct sx_loop_post){ .fn = call_run, .arg = call };
     const pmix_status_t rc = sx_loop_post(server->loop, &call->post);
 
@@ -135,9 +139,9 @@ pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *
 /* ---- start --------------------------------------------------------------------------------- */
 
 static const char *const options_known[] = {
-    PMIX_SERVER_TMPDIR, PMIX_SERVER_NSPACE, PMIX_SERVER_RANK,
-    PMIX_USERID,        PMIX_GRPID,         "shmix.inherit.fd", PMIX_SERVER_SHARE_TOPOLOGY,
-    PMIX_TOPOLOGY,      PMIX_TOPOLOGY2,     SHMIX_SERVER_CACHE_SIZE,
+    PMIX_SERVER_TMPDIR, PMIX_SERVER_NSPACE,      PMIX_SERVER_RANK,           PMIX_USERID,
+    PMIX_GRPID,         "shmix.inherit.fd",      PMIX_SERVER_SHARE_TOPOLOGY, PMIX_TOPOLOGY,
+    PMIX_TOPOLOGY2,     SHMIX_SERVER_CACHE_SIZE,
 };
 
 /* What the host says of itself: identity, where to rendezvous, whose clients they are. */
@@ -307,8 +311,7 @@ pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
     if (info == NULL && ninfo != 0) {
         return PMIX_ERR_BAD_PARAM;
     }
-    pmix_status_t rc =
-        sx_directives_judge(info, ninfo, options_known, SX_COUNT(options_known));
+    pmix_status_t rc = sx_directives_judge(info, ninfo, options_known, SX_COUNT(options_known));
 
     if (rc != PMIX_SUCCESS) {
         return rc;

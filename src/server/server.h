@@ -42,9 +42,9 @@ struct sx_server {
     struct sx_board board;
     struct sx_registry registry;
     struct sx_list collectives;
-    struct sx_list psets; /* pset.c */
-    struct sx_list resources; /* resource.c */
-    uint64_t serial; /* numbers collectives and questions to the host */
+    struct sx_list psets;       /* pset.c */
+    struct sx_list resources;   /* resource.c */
+    uint64_t serial;            /* numbers collectives and questions to the host */
     struct sx_list connections; /* accepted, not yet welcomed */
     size_t connection_count;
     struct sx_loop_post crowd; /* connection.c: too many of them */

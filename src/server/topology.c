@@ -161,8 +161,8 @@ pmix_status_t sx_server_topology_publish(struct sx_nspace *nspace)
     for (size_t k = 0; k < SX_COUNT(keys); k++) {
         struct sx_item item;
 
-        missing[k] = sx_store_find(&nspace->store.view, SX_REALM_JOB, SX_ROW_JOB, keys[k],
-                                   &item) != PMIX_SUCCESS;
+        missing[k] = sx_store_find(&nspace->store.view, SX_REALM_JOB, SX_ROW_JOB, keys[k], &item) !=
+                     PMIX_SUCCESS;
         if (!missing[k] && (item.cell.flags & SX_CELL_NULL) == 0) {
             return PMIX_SUCCESS;
         }
@@ -190,8 +190,7 @@ static pmix_status_t parsed_make(void)
         return PMIX_SUCCESS;
     }
     ready_make();
-    return text == NULL ? PMIX_ERR_NOT_FOUND
-                        : sx_topology_read(text, strlen(text) + 1, &parsed);
+    return text == NULL ? PMIX_ERR_NOT_FOUND : sx_topology_read(text, strlen(text) + 1, &parsed);
 }
 
 pmix_status_t PMIx_server_generate_locality_string(const pmix_cpuset_t *cpuset, char **locality)
@@ -236,7 +235,6 @@ pmix_status_t PMIx_server_generate_cpuset_string(const pmix_cpuset_t *cpuset, ch
 
 pmix_status_t PMIx_server_generate_cpuset(const char *cpuset_string, pmix_cpuset_t *cpuset)
 {
-    return cpuset_string == NULL || cpuset == NULL
-               ? PMIX_ERR_BAD_PARAM
-               : sx_locality_cpuset_read(cpuset_string, cpuset);
+    return cpuset_string == NULL || cpuset == NULL ? PMIX_ERR_BAD_PARAM
+                                                   : sx_locality_cpuset_read(cpuset_string, cpuset);
 }

@@ -84,7 +84,7 @@ pmix_status_t sx_collect_take(struct sx_collect *all, pmix_value_t *ret)
 
     if (all->status == PMIX_SUCCESS) {
         array = all->count > 0 ? malloc(sizeof(*array)) : NULL;
-        all->status = array != NULL      ? PMIX_SUCCESS
+        all->status = array != NULL    ? PMIX_SUCCESS
                       : all->count > 0 ? PMIX_ERR_OUT_OF_RESOURCE
                                        : PMIX_ERR_NOT_FOUND;
     }

@@ -71,13 +71,11 @@ static bool sx_dictionary_is_full(const struct sx_store_writer *writer)
 static void sx_dictionary_install(struct sx_store_writer *writer, uint64_t off, uint32_t shift)
 {
     /* R-dict -> A-dict (sx_dictionary_find): the table is filled before it is shown. */
-    atomic_store_explicit(&sx_writer_store(writer)->dictionary, off | shift,
-                          memory_order_release);
+    atomic_store_explicit(&sx_writer_store(writer)->dictionary, off | shift, memory_order_release);
 }
 
 /* Link @column under @tag into a free slot of a table with 2^@shift of them. */
-static void sx_dictionary_add(struct sx_slot *slots, uint32_t shift, uint64_t tag,
-                              sx_column column)
+static void sx_dictionary_add(struct sx_slot *slots, uint32_t shift, uint64_t tag, sx_column column)
 {
     const uint64_t mask = (UINT64_C(1) << shift) - 1;
 
@@ -189,8 +187,8 @@ static bool sx_column_is_single(const struct sx_column_record *record, uint32_t 
     return sx_load(&record->single.word0) == 0 || record->single_row == row;
 }
 
-bool sx_column_is_short(const struct sx_store_writer *writer,
-                        const struct sx_column_record *record, uint32_t row)
+bool sx_column_is_short(const struct sx_store_writer *writer, const struct sx_column_record *record,
+                        uint32_t row)
 {
     return record != NULL && row != SX_ROW_JOB && row >= writer->row_count &&
            !sx_column_is_single(record, row);
@@ -237,9 +235,10 @@ static void sx_column_directory(struct sx_store_writer *writer, struct sx_column
 
 static void sx_column_chunk(struct sx_store_writer *writer, _Atomic uint64_t *entry)
 {
-    const uint64_t off =
-        sx_writer_alloc(writer, sizeof(struct sx_words) << sx_writer_store(writer)->chunk_shift,
-                        SX_CACHELINE_BYTES);
+    const uint64_t off = sx_writer_alloc(writer,
+                                         sizeof(struct sx_words)
+                                             << sx_writer_store(writer)->chunk_shift,
+                                         SX_CACHELINE_BYTES);
 
     /* R-chunk -> A-chunk (sx_directory_words): all cells are zero, and below used_bytes. */
     atomic_store_explicit(entry, off, memory_order_release);

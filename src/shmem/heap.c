@@ -26,8 +26,7 @@ pmix_status_t sx_heap_reserve(struct sx_heap *heap, uint64_t size)
     return sx_segment_back(heap->seg, heap->next_off + size);
 }
 
-pmix_status_t sx_heap_alloc(struct sx_heap *heap, uint64_t size, uint64_t align,
-                            uint64_t *ret_off)
+pmix_status_t sx_heap_alloc(struct sx_heap *heap, uint64_t size, uint64_t align, uint64_t *ret_off)
 {
     sx_assert(sx_is_pow2(align) && align >= 8);
     const uint64_t off = sx_align_up(heap->next_off, align);

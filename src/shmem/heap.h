@@ -19,8 +19,7 @@ void sx_heap_init(struct sx_heap *heap, struct sx_segment *seg, uint64_t start_o
 /* @size bytes at an 8-aligned (or @align, a power of two >= 8) offset, zeroed, memory taken from
  * the kernel, used_bytes advanced (release).  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE when
  * the reserve or the memory is out (nothing changed). */
-pmix_status_t sx_heap_alloc(struct sx_heap *heap, uint64_t size, uint64_t align,
-                            uint64_t *ret_off);
+pmix_status_t sx_heap_alloc(struct sx_heap *heap, uint64_t size, uint64_t align, uint64_t *ret_off);
 
 /* Take the memory for allocations of @size bytes in total, alignment included, without making
  * them: they cannot fail afterwards, so a change of several parts happens whole or not at all.

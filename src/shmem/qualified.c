@@ -29,8 +29,8 @@ static pmix_status_t qualifier_write(const pmix_info_t *info, size_t key_size, u
 
     memset(bytes, 0, key_room);
     memcpy(bytes, info->key, key_size);
-    const pmix_status_t rc =
-        sx_flat_encode(&info->value, &cell, bytes + key_room + sizeof(cell), body_size);
+    const pmix_status_t rc = sx_flat_encode(&info->value, &cell, bytes + key_room + sizeof(cell),
+                                            body_size);
 
     memcpy(bytes + key_room, &cell, sizeof(cell));
     return rc;
@@ -109,8 +109,8 @@ pmix_status_t sx_qualified_name(const char *key, size_t key_len, const pmix_info
     XXH128_hash_t sum = { 0, 0 };
 
     for (size_t i = 0; i < ninfo; i++) {
-        const pmix_status_t rc =
-            is_qualifier(&info[i]) ? qualifier_add(&info[i], &sum) : PMIX_SUCCESS;
+        const pmix_status_t rc = is_qualifier(&info[i]) ? qualifier_add(&info[i], &sum)
+                                                        : PMIX_SUCCESS;
 
         if (rc != PMIX_SUCCESS) {
             return rc;
@@ -144,8 +144,10 @@ pmix_status_t sx_qualified_read(struct sx_qualified *ret, const pmix_value_t *va
             return rc;
         }
     }
-    *ret = (struct sx_qualified){ .key = infos[0].key, .key_len = key_len,
-                                  .value = &infos[0].value, .infos = infos + 1,
+    *ret = (struct sx_qualified){ .key = infos[0].key,
+                                  .key_len = key_len,
+                                  .value = &infos[0].value,
+                                  .infos = infos + 1,
                                   .count = array->size - 1 };
     name_write(ret->key, key_len, &sum, ret->name);
     return PMIX_SUCCESS;
@@ -176,8 +178,7 @@ pmix_status_t sx_qualified_legend(const struct sx_qualified *qualified, pmix_val
     for (size_t i = 1; i <= qualified->count; i++) {
         infos[i].flags = PMIX_INFO_QUALIFIER;
     }
-    *array = (pmix_data_array_t){ .type = PMIX_INFO, .size = qualified->count + 1,
-                                  .array = infos };
+    *array = (pmix_data_array_t){ .type = PMIX_INFO, .size = qualified->count + 1, .array = infos };
     *ret = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = array };
     return PMIX_SUCCESS;
 }
@@ -190,8 +191,7 @@ static pmix_status_t legend_put(struct sx_store_writer *writer,
     pmix_value_t legend;
 
     sx_qualified_legend_key(qualified->name, key);
-    if (sx_store_find(&writer->view, SX_REALM_QUALIFIED, SX_ROW_JOB, key, &item) ==
-        PMIX_SUCCESS) {
+    if (sx_store_find(&writer->view, SX_REALM_QUALIFIED, SX_ROW_JOB, key, &item) == PMIX_SUCCESS) {
         return PMIX_SUCCESS;
     }
     pmix_status_t rc = sx_qualified_legend(qualified, &legend);
@@ -214,8 +214,7 @@ pmix_status_t sx_qualified_put(struct sx_store_writer *writer, uint32_t row, pmi
         rc = legend_put(writer, &qualified);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_store_put(writer, SX_REALM_QUALIFIED, row, qualified.name, scope,
-                          qualified.value);
+        rc = sx_store_put(writer, SX_REALM_QUALIFIED, row, qualified.name, scope, qualified.value);
     }
     return rc;
 }

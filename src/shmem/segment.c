@@ -151,10 +151,10 @@ static pmix_status_t sx_segment_status(int err)
 static pmix_status_t sx_segment_map(struct sx_segment *seg,
                                     const struct sx_segment_options *options)
 {
-    const uint64_t size_min = sx_align_up(
-        options->size_min_bytes > SX_SEGMENT_BODY_OFF ? options->size_min_bytes
-                                                      : SX_SEGMENT_BODY_OFF,
-        SX_PAGE_BYTES);
+    const uint64_t size_min = sx_align_up(options->size_min_bytes > SX_SEGMENT_BODY_OFF
+                                              ? options->size_min_bytes
+                                              : SX_SEGMENT_BODY_OFF,
+                                          SX_PAGE_BYTES);
     uint64_t size = sx_align_up(options->size_bytes, SX_PAGE_BYTES);
 
     if (size < size_min) {
@@ -165,8 +165,7 @@ static pmix_status_t sx_segment_map(struct sx_segment *seg,
         if (err == 0) {
             return PMIX_SUCCESS;
         }
-        if ((err != EFBIG && err != ENOMEM && err != ENOSPC && err != EINVAL) ||
-            size == size_min) {
+        if ((err != EFBIG && err != ENOMEM && err != ENOSPC && err != EINVAL) || size == size_min) {
             return SX_RAISE(sx_segment_status(err),
                             "segment shmix:%s:%s: cannot map %" PRIu64 " bytes: %s%s",
                             kind_names[options->kind], options->nspace, size, strerror(err),
@@ -318,8 +317,7 @@ pmix_status_t sx_segment_share(const struct sx_segment *seg, int *ret_fd)
     }
     if (fd < 0) {
         return SX_RAISE(sx_status_from_errno(errno), "a descriptor of %s to hand out: %s%s",
-                        sx_segment_header(seg)->nspace, strerror(errno),
-                        sx_segment_advice(errno));
+                        sx_segment_header(seg)->nspace, strerror(errno), sx_segment_advice(errno));
     }
     *ret_fd = fd;
     return PMIX_SUCCESS;
@@ -456,8 +454,8 @@ pmix_status_t sx_segment_attach(struct sx_segment *seg, int fd, enum sx_segment_
 void sx_segment_prefault(const struct sx_segment *seg, uint64_t from, uint64_t to)
 {
     /* A-used <- R-used (heap.c): what lies below has been written. */
-    const uint64_t used_bytes =
-        atomic_load_explicit(&sx_segment_header(seg)->used_bytes, memory_order_acquire);
+    const uint64_t used_bytes = atomic_load_explicit(&sx_segment_header(seg)->used_bytes,
+                                                     memory_order_acquire);
     const uint64_t end = to < used_bytes ? to : used_bytes;
 
     from &= ~(uint64_t)(SX_PAGE_BYTES - 1);

@@ -32,9 +32,9 @@ pmix_status_t sx_store_attach(struct sx_store *store, int fd)
     const struct sx_store_header *const header = sx_reach_store(&reach);
     if (header->row_count == 0 || header->row_count > SX_STORE_ROW_MAX ||
         header->chunk_shift > SX_CHUNK_SHIFT_MAX) {
-        const pmix_status_t bad = SX_RAISE(
-            PMIX_ERR_BAD_PARAM, "store of %" PRIu32 " rows in chunks of 2^%" PRIu32,
-            header->row_count, header->chunk_shift);
+        const pmix_status_t bad = SX_RAISE(PMIX_ERR_BAD_PARAM,
+                                           "store of %" PRIu32 " rows in chunks of 2^%" PRIu32,
+                                           header->row_count, header->chunk_shift);
         sx_store_detach(store);
         return bad;
     }
@@ -53,8 +53,8 @@ uint64_t sx_store_hash(enum sx_realm realm, const char *key, size_t key_len)
 
 const struct sx_column_record *sx_column_at(struct sx_reach *reach, sx_column column)
 {
-    const struct sx_column_record *const record =
-        sx_reach_at(reach, column, sizeof(struct sx_column_record));
+    const struct sx_column_record *const record = sx_reach_at(reach, column,
+                                                              sizeof(struct sx_column_record));
 
     if (record == NULL || column % SX_CACHELINE_BYTES != 0 || column < SX_STORE_HEAP_OFF) {
         return NULL;
@@ -72,16 +72,16 @@ pmix_status_t sx_dictionary_find(struct sx_reach *reach, uint64_t hash, enum sx_
 {
     /* A-dict <- R-dict (sx_dictionary_install): the slots of a table are copied before it is
      * shown. */
-    const uint64_t word =
-        atomic_load_explicit(&sx_reach_store(reach)->dictionary, memory_order_acquire);
+    const uint64_t word = atomic_load_explicit(&sx_reach_store(reach)->dictionary,
+                                               memory_order_acquire);
     const uint64_t off = word & ~SX_DICTIONARY_SHIFT_MASK;
     const uint64_t shift = word & SX_DICTIONARY_SHIFT_MASK;
     if (shift > SX_DICTIONARY_SHIFT_MAX) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
     const uint64_t slot_count = UINT64_C(1) << shift;
-    const struct sx_slot *const slots =
-        sx_reach_at(reach, off, slot_count * sizeof(struct sx_slot));
+    const struct sx_slot *const slots = sx_reach_at(reach, off,
+                                                    slot_count * sizeof(struct sx_slot));
     if (slots == NULL) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
@@ -111,8 +111,8 @@ pmix_status_t sx_dictionary_find(struct sx_reach *reach, uint64_t hash, enum sx_
     return PMIX_ERR_UNPACK_FAILURE; /* a writer never fills a table */
 }
 
-sx_column sx_store_column_hashed(const struct sx_store *store, uint64_t hash,
-                                 enum sx_realm realm, const char *key, size_t key_len)
+sx_column sx_store_column_hashed(const struct sx_store *store, uint64_t hash, enum sx_realm realm,
+                                 const char *key, size_t key_len)
 {
     sx_column column = 0;
 
@@ -188,8 +188,8 @@ static pmix_status_t sx_directory_words(struct sx_reach *reach,
         return PMIX_ERR_UNPACK_FAILURE;
     }
     const uint64_t entry_index = row >> shift;
-    const _Atomic uint64_t *const entries =
-        sx_reach_at(reach, directory, (entry_index + 1) * sizeof(uint64_t));
+    const _Atomic uint64_t *const entries = sx_reach_at(reach, directory,
+                                                        (entry_index + 1) * sizeof(uint64_t));
     if (entries == NULL) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
@@ -199,8 +199,8 @@ static pmix_status_t sx_directory_words(struct sx_reach *reach,
         return PMIX_SUCCESS;
     }
     const uint64_t cell_index = row & ((1u << shift) - 1);
-    const struct sx_words *const cells =
-        sx_reach_at(reach, chunk, (cell_index + 1) * sizeof(struct sx_words));
+    const struct sx_words *const cells = sx_reach_at(reach, chunk,
+                                                     (cell_index + 1) * sizeof(struct sx_words));
     if (cells == NULL || chunk % 8 != 0) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
@@ -208,9 +208,8 @@ static pmix_status_t sx_directory_words(struct sx_reach *reach,
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t sx_column_read(struct sx_reach *reach,
-                                    const struct sx_column_record *record, uint32_t row,
-                                    struct sx_item *ret)
+static pmix_status_t sx_column_read(struct sx_reach *reach, const struct sx_column_record *record,
+                                    uint32_t row, struct sx_item *ret)
 {
     const struct sx_words *words;
 
@@ -276,16 +275,15 @@ pmix_status_t sx_store_get(const struct sx_store *store, enum sx_realm realm, ui
 }
 
 void sx_store_each(const struct sx_store *store, enum sx_realm realm, uint32_t row,
-                   bool (*each)(void *arg, const char *key, const struct sx_item *item),
-                   void *arg)
+                   bool (*each)(void *arg, const char *key, const struct sx_item *item), void *arg)
 {
     if (store->seg.base == NULL) {
         return;
     }
     struct sx_reach reach = sx_reach_init(store);
     /* A-dict <- R-dict (sx_dictionary_install) */
-    const uint64_t word =
-        atomic_load_explicit(&sx_reach_store(&reach)->dictionary, memory_order_acquire);
+    const uint64_t word = atomic_load_explicit(&sx_reach_store(&reach)->dictionary,
+                                               memory_order_acquire);
     const uint64_t shift = word & SX_DICTIONARY_SHIFT_MASK;
     const uint64_t slot_count = shift <= SX_DICTIONARY_SHIFT_MAX ? UINT64_C(1) << shift : 0;
     const struct sx_slot *const slots = sx_reach_at(&reach, word & ~SX_DICTIONARY_SHIFT_MASK,
@@ -297,8 +295,8 @@ void sx_store_each(const struct sx_store *store, enum sx_realm realm, uint32_t r
             continue;
         }
         /* relaxed: covered by the tag's release. */
-        const struct sx_column_record *const record = sx_column_at(
-            &reach, atomic_load_explicit(&slots[i].column, memory_order_relaxed));
+        const struct sx_column_record *const record =
+            sx_column_at(&reach, atomic_load_explicit(&slots[i].column, memory_order_relaxed));
         if (record == NULL || record->realm != realm || record->key[record->key_len] != '\0' ||
             sx_column_read(&reach, record, row, &item) != PMIX_SUCCESS) {
             continue;

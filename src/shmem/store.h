@@ -54,8 +54,8 @@ uint64_t sx_store_hash(enum sx_realm realm, const char *key, size_t key_len);
 /* Return: the column of @key, or 0.  @key needs no NUL at key_len. */
 sx_column sx_store_column(const struct sx_store *store, enum sx_realm realm, const char *key,
                           size_t key_len);
-sx_column sx_store_column_hashed(const struct sx_store *store, uint64_t hash,
-                                 enum sx_realm realm, const char *key, size_t key_len);
+sx_column sx_store_column_hashed(const struct sx_store *store, uint64_t hash, enum sx_realm realm,
+                                 const char *key, size_t key_len);
 
 /* What a cell holds: @cell is a copy, @body points into the mapping (NULL where there is none)
  * and is cell.len bytes, bounded by the published end. */
@@ -79,8 +79,7 @@ pmix_status_t sx_store_get(const struct sx_store *store, enum sx_realm realm, ui
 
 /* Call @each for every key stored for @row, in no order; it returns false to stop. */
 void sx_store_each(const struct sx_store *store, enum sx_realm realm, uint32_t row,
-                   bool (*each)(void *arg, const char *key, const struct sx_item *item),
-                   void *arg);
+                   bool (*each)(void *arg, const char *key, const struct sx_item *item), void *arg);
 
 static inline pmix_scope_t sx_item_scope(const struct sx_item *item)
 {
@@ -101,9 +100,9 @@ static inline uint64_t sx_store_successor(const struct sx_store *store)
 struct sx_store_writer {
     struct sx_store view; /* of the newest generation; readers in other threads get a copy */
     struct sx_heap heap;
-    uint32_t row_count;      /* rows the directories are made for */
-    uint64_t generation;     /* changes when the store was rewritten: announce the new segment */
-    uint64_t garbage_bytes;  /* superseded in this generation */
+    uint32_t row_count;     /* rows the directories are made for */
+    uint64_t generation;    /* changes when the store was rewritten: announce the new segment */
+    uint64_t garbage_bytes; /* superseded in this generation */
     uint64_t live_bytes;
     uint64_t garbage_limit_bytes; /* no renewal below; doubled when one could not be had */
     bool private_memory;

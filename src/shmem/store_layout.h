@@ -39,8 +39,8 @@ struct sx_store_header {
     uint32_t row_count;          /* rows a directory spans */
     uint32_t chunk_shift;        /* log2 of the cells in a chunk */
     _Atomic uint64_t column_count;
-    uint8_t reserved0[8]; /* zero */
-    uint64_t absent[2];   /* zero for ever: where a withdrawn cell has moved to */
+    uint8_t reserved0[8];  /* zero */
+    uint64_t absent[2];    /* zero for ever: where a withdrawn cell has moved to */
     uint8_t reserved1[16]; /* zero */
 };
 static_assert(sizeof(struct sx_store_header) == SX_CACHELINE_BYTES, "fixed by layout 1");
@@ -72,8 +72,10 @@ static inline uint64_t sx_word0(const struct sx_cell *cell)
 
 static inline struct sx_cell sx_cell_of_words(uint64_t word0, uint64_t word1)
 {
-    return (struct sx_cell){ .type = (uint16_t)word0, .flags = (uint16_t)(word0 >> 16),
-                             .len = (uint32_t)(word0 >> 32), .bits = word1 };
+    return (struct sx_cell){ .type = (uint16_t)word0,
+                             .flags = (uint16_t)(word0 >> 16),
+                             .len = (uint32_t)(word0 >> 32),
+                             .bits = word1 };
 }
 
 static inline uint64_t sx_column_record_bytes(size_t key_len)
@@ -108,8 +110,8 @@ static inline void sx_reach_update(struct sx_reach *reach)
 {
     /* A-used <- R-used (sx_heap_alloc).  An offset that was loaded with acquire lies below the
      * end that is loaded after it, because the writer moves the end first. */
-    const uint64_t used =
-        atomic_load_explicit(&sx_reach_header(reach)->used_bytes, memory_order_acquire);
+    const uint64_t used = atomic_load_explicit(&sx_reach_header(reach)->used_bytes,
+                                               memory_order_acquire);
 
     reach->end = used < reach->size ? used : reach->size;
 }
@@ -170,11 +172,11 @@ struct sx_words *sx_column_words(const struct sx_store_writer *writer,
 struct sx_column_record *sx_column_find(const struct sx_store_writer *writer,
                                         const struct sx_put *put);
 /* True when @row needs a directory that does not reach so far. */
-bool sx_column_is_short(const struct sx_store_writer *writer,
-                        const struct sx_column_record *record, uint32_t row);
+bool sx_column_is_short(const struct sx_store_writer *writer, const struct sx_column_record *record,
+                        uint32_t row);
 /* The most that sx_column_put will allocate, alignment included. */
-uint64_t sx_column_need(const struct sx_store_writer *writer,
-                        struct sx_column_record *record, const struct sx_put *put);
+uint64_t sx_column_need(const struct sx_store_writer *writer, struct sx_column_record *record,
+                        const struct sx_put *put);
 /* Cannot fail after sx_heap_reserve(sx_column_need()).  @record NULL: a new column. */
 void sx_column_put(struct sx_store_writer *writer, struct sx_column_record *record,
                    const struct sx_put *put);

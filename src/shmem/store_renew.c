@@ -39,8 +39,7 @@ static void sx_live_column(struct sx_reach *reach, const struct sx_column_record
     if (directory == 0) {
         return;
     }
-    const uint64_t entry_count =
-        sx_directory_bytes(header->row_count, shift) / sizeof(uint64_t);
+    const uint64_t entry_count = sx_directory_bytes(header->row_count, shift) / sizeof(uint64_t);
     const void *const entries = reach->base + directory;
     for (uint32_t i = 0; i < entry_count; i++) {
         const uint64_t off = atomic_load_explicit((const _Atomic uint64_t *)entries + i,
@@ -50,8 +49,8 @@ static void sx_live_column(struct sx_reach *reach, const struct sx_column_record
         }
         const void *const chunk = reach->base + off;
         for (uint32_t j = 0; j < 1u << shift; j++) {
-            sx_live_cell(reach, record, (i << shift) + j, (const struct sx_words *)chunk + j,
-                         each, arg);
+            sx_live_cell(reach, record, (i << shift) + j, (const struct sx_words *)chunk + j, each,
+                         arg);
         }
     }
 }
@@ -59,15 +58,15 @@ static void sx_live_column(struct sx_reach *reach, const struct sx_column_record
 static void sx_live_each(const struct sx_store_writer *writer, sx_live_fn each, void *arg)
 {
     struct sx_reach reach = sx_reach_init(&writer->view);
-    const uint64_t word =
-        atomic_load_explicit(&sx_writer_store(writer)->dictionary, memory_order_relaxed);
+    const uint64_t word = atomic_load_explicit(&sx_writer_store(writer)->dictionary,
+                                               memory_order_relaxed);
     const void *const at = reach.base + (word & ~SX_DICTIONARY_SHIFT_MASK);
     const struct sx_slot *const slots = at;
 
     for (uint64_t i = 0; i < UINT64_C(1) << (word & SX_DICTIONARY_SHIFT_MASK); i++) {
         if (atomic_load_explicit(&slots[i].tag, memory_order_relaxed) != 0) {
-            const void *const record =
-                reach.base + atomic_load_explicit(&slots[i].column, memory_order_relaxed);
+            const void *const record = reach.base +
+                                       atomic_load_explicit(&slots[i].column, memory_order_relaxed);
             sx_live_column(&reach, record, each, arg);
         }
     }
@@ -180,8 +179,8 @@ static pmix_status_t sx_store_retire_room(struct sx_store_writer *writer)
     if (!writer->private_memory || writer->alone) {
         return PMIX_SUCCESS;
     }
-    struct sx_segment *const retired =
-        realloc(writer->retired, (writer->retired_count + 1) * sizeof(*retired));
+    struct sx_segment *const retired = realloc(writer->retired,
+                                               (writer->retired_count + 1) * sizeof(*retired));
     if (retired == NULL) {
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "a list of %zu generations",
                         writer->retired_count + 1);
@@ -221,10 +220,10 @@ pmix_status_t sx_store_rewrite(struct sx_store_writer *writer, uint32_t row_coun
         measure.chunk_shift++;
     }
     sx_live_each(writer, sx_measure_cell, &measure);
-    const uint64_t need_bytes =
-        sx_align_up(SX_STORE_HEAP_OFF + sx_dictionary_bytes(measure.column_count) +
-                        measure.bytes + extra_bytes,
-                    SX_PAGE_BYTES);
+    const uint64_t need_bytes = sx_align_up(SX_STORE_HEAP_OFF +
+                                                sx_dictionary_bytes(measure.column_count) +
+                                                measure.bytes + extra_bytes,
+                                            SX_PAGE_BYTES);
     pmix_status_t rc = sx_store_retire_room(writer);
     if (rc != PMIX_SUCCESS) {
         return rc;

@@ -79,8 +79,8 @@ static pmix_status_t sx_put_init(struct sx_put *put, enum sx_realm realm, uint32
     const size_t key_len = key != NULL ? strnlen(key, PMIX_MAX_KEYLEN + 1) : 0;
 
     if (key_len == 0 || key_len > PMIX_MAX_KEYLEN) {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM, "a key has 1 to %d bytes, this one %s",
-                        PMIX_MAX_KEYLEN, key_len == 0 ? "none" : "more");
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "a key has 1 to %d bytes, this one %s", PMIX_MAX_KEYLEN,
+                        key_len == 0 ? "none" : "more");
     }
     if (row != SX_ROW_JOB && row >= SX_STORE_ROW_MAX) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "key %s: row %" PRIu32 "; at most %u", key, row,
@@ -89,7 +89,10 @@ static pmix_status_t sx_put_init(struct sx_put *put, enum sx_realm realm, uint32
     if ((unsigned)realm > SX_REALM_QUALIFIED) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "key %s: realm %d", key, (int)realm);
     }
-    *put = (struct sx_put){ .realm = realm, .row = row, .key = key, .key_len = key_len,
+    *put = (struct sx_put){ .realm = realm,
+                            .row = row,
+                            .key = key,
+                            .key_len = key_len,
                             .hash = sx_store_hash(realm, key, key_len) };
     return PMIX_SUCCESS;
 }
@@ -179,8 +182,8 @@ pmix_status_t sx_store_put_flat(struct sx_store_writer *writer, enum sx_realm re
                         cell->type, cell->len, (unsigned)scope);
     }
     put.cell = *cell;
-    put.cell.flags = (uint16_t)((cell->flags & ~SX_CELL_SCOPE_MASK) |
-                                (unsigned)scope << SX_CELL_SCOPE_SHIFT);
+    put.cell.flags = (uint16_t)((cell->flags & ~SX_CELL_SCOPE_MASK) | (unsigned)scope
+                                                                          << SX_CELL_SCOPE_SHIFT);
     put.body = body;
 
     struct sx_column_record *record = sx_column_find(writer, &put);
@@ -239,8 +242,7 @@ pmix_status_t sx_store_unset(struct sx_store_writer *writer, enum sx_realm realm
         return rc;
     }
     struct sx_column_record *const record = sx_column_find(writer, &put);
-    struct sx_words *const words =
-        record != NULL ? sx_column_words(writer, record, row) : NULL;
+    struct sx_words *const words = record != NULL ? sx_column_words(writer, record, row) : NULL;
     struct sx_reach reach = sx_reach_init(&writer->view);
     if (words == NULL || sx_words_read(&reach, words, &item) != PMIX_SUCCESS) {
         return PMIX_ERR_NOT_FOUND;

@@ -23,24 +23,24 @@
 #define ARGS_ARRAY_COUNT 1
 
 enum kind {
-    KIND_NUMBER,   /* an integer or an enumeration */
-    KIND_TYPE,     /* pmix_data_type_t */
+    KIND_NUMBER, /* an integer or an enumeration */
+    KIND_TYPE,   /* pmix_data_type_t */
     KIND_RANK,
-    KIND_SIZE,     /* a size that stands alone: how much to make */
-    KIND_COUNT,    /* of the array before it: comes with it */
-    KIND_TEXT,     /* a C string of any length */
-    KIND_KEY,      /* a C string, or pmix_key_t without a NUL */
-    KIND_NSPACE,   /* the same of pmix_nspace_t */
-    KIND_NAME,     /* pmix_key_t or pmix_nspace_t that may be written to */
-    KIND_BYTES,    /* a block that the callee may take over */
-    KIND_DATA,     /* untyped data, good for every type: zeros */
-    KIND_OBJECT,   /* a structure or an array of them */
-    KIND_OUT,      /* where a result goes */
+    KIND_SIZE,       /* a size that stands alone: how much to make */
+    KIND_COUNT,      /* of the array before it: comes with it */
+    KIND_TEXT,       /* a C string of any length */
+    KIND_KEY,        /* a C string, or pmix_key_t without a NUL */
+    KIND_NSPACE,     /* the same of pmix_nspace_t */
+    KIND_NAME,       /* pmix_key_t or pmix_nspace_t that may be written to */
+    KIND_BYTES,      /* a block that the callee may take over */
+    KIND_DATA,       /* untyped data, good for every type: zeros */
+    KIND_OBJECT,     /* a structure or an array of them */
+    KIND_OUT,        /* where a result goes */
     KIND_OUT_NUMBER, /* where a number goes that may be read first */
-    KIND_VECTOR,   /* NULL-ended strings */
+    KIND_VECTOR,     /* NULL-ended strings */
     KIND_VECTOR_IN_OUT,
-    KIND_LIST,     /* of PMIx_Info_list_start */
-    KIND_TOKEN,    /* handed back to callbacks */
+    KIND_LIST,  /* of PMIx_Info_list_start */
+    KIND_TOKEN, /* handed back to callbacks */
     KIND_CALLBACK,
 };
 

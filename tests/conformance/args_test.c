@@ -60,9 +60,9 @@ struct test {
 /* What a case tells its parent, in shared memory. */
 struct report {
     bool returned;
-    long long status;   /* of the last call */
-    unsigned accepted;  /* calls after which one callback may come */
-    unsigned key;       /* of known_keys, when all are tried */
+    long long status;  /* of the last call */
+    unsigned accepted; /* calls after which one callback may come */
+    unsigned key;      /* of known_keys, when all are tried */
     unsigned callbacks, handler_calls;
 };
 
@@ -183,7 +183,8 @@ static bool is_excepted(const struct test *test)
 
 /* C itself leaves these undefined: a count that promises more elements than there are. */
 static const struct exception undefined[] = {
-    { "PMIx_Data_pack", 3, "127", "elements" },       { "PMIx_Data_pack", 3, "255", "elements" },
+    { "PMIx_Data_pack", 3, "127", "elements" },
+    { "PMIx_Data_pack", 3, "255", "elements" },
     { "PMIx_Data_pack", 3, "9999", "elements" },
     { "PMIx_Data_pack", 3, "INT32_MAX", "elements" },
 };
@@ -202,8 +203,12 @@ static bool is_undefined(const struct test *test)
 
 /* These bring a process into a state, or need none. */
 static const char *const anytime[] = {
-    "PMIx_Init", "PMIx_server_init", "PMIx_tool_init",
-    "PMIx_Get_cpuset", "PMIx_server_generate_cpuset", "PMIx_Parse_cpuset_string",
+    "PMIx_Init",
+    "PMIx_server_init",
+    "PMIx_tool_init",
+    "PMIx_Get_cpuset",
+    "PMIx_server_generate_cpuset",
+    "PMIx_Parse_cpuset_string",
     "PMIx_Get_relative_locality",
 };
 
@@ -318,8 +323,7 @@ static void limit_memory(void)
 static bool is_wrong(const struct test *test)
 {
     return test->parameter >= 0 && !test->all_keys && test->variant->wrong && !is_excepted(test) &&
-           !(test->function->stateless &&
-             strcmp(test->variant->name, "required and unknown") == 0);
+           !(test->function->stateless && strcmp(test->variant->name, "required and unknown") == 0);
 }
 
 static bool is_success(const struct function *function)
@@ -513,8 +517,8 @@ static bool walk_does(const struct walk *walk, long number, const struct functio
     if (number < walk->first || number > walk->last) {
         return false;
     }
-    return walk->mode == MODE_ALONE || (is_fatal(function) == walk->fatal &&
-                                        (walk->rank < 0 || number % RANKS == walk->rank));
+    return walk->mode == MODE_ALONE ||
+           (is_fatal(function) == walk->fatal && (walk->rank < 0 || number % RANKS == walk->rank));
 }
 
 static void walk_case(struct walk *walk, const struct test *test)
@@ -708,8 +712,7 @@ static int client_main(void)
     }
     progress_open();
     while (!(progress->finished[0] && progress->finished[1])) {
-        if (progress->ended[0] + progress->ended[1] == before ||
-            progress->failed > FAILURES_MAX) {
+        if (progress->ended[0] + progress->ended[1] == before || progress->failed > FAILURES_MAX) {
             fprintf(stderr, "args_test: the job gets nowhere\n");
             return 1;
         }
@@ -718,8 +721,8 @@ static int client_main(void)
         suspects();
     }
     walk_all(&fatal);
-    printf("client: %ld cases of rank 0, %ld alone, %ld failures\n",
-           progress->ended[0] / RANKS + 1, fatal.done, progress->failed);
+    printf("client: %ld cases of rank 0, %ld alone, %ld failures\n", progress->ended[0] / RANKS + 1,
+           fatal.done, progress->failed);
     return progress->failed != 0;
 }
 

@@ -159,16 +159,37 @@ enum value_kind {
 };
 
 static const char *const value_names[VALUE_KINDS] = {
-    "int -1", "uint64 max", "bool", "NULL string", "string of 64 KiB", "empty string", "NULL proc",
-    "NULL array", "array of 2^40 at NULL", "array of NULL strings", "array of type 500",
-    "SIZE_MAX bytes at NULL", "type 9999",
+    "int -1",
+    "uint64 max",
+    "bool",
+    "NULL string",
+    "string of 64 KiB",
+    "empty string",
+    "NULL proc",
+    "NULL array",
+    "array of 2^40 at NULL",
+    "array of NULL strings",
+    "array of type 500",
+    "SIZE_MAX bytes at NULL",
+    "type 9999",
 };
 
 static void value_make(pmix_value_t *value, enum value_kind kind)
 {
     static const pmix_data_type_t types[VALUE_KINDS] = {
-        PMIX_INT, PMIX_UINT64, PMIX_BOOL, PMIX_STRING, PMIX_STRING, PMIX_STRING, PMIX_PROC,
-        PMIX_DATA_ARRAY, PMIX_DATA_ARRAY, PMIX_DATA_ARRAY, PMIX_DATA_ARRAY, PMIX_BYTE_OBJECT, 9999,
+        PMIX_INT,
+        PMIX_UINT64,
+        PMIX_BOOL,
+        PMIX_STRING,
+        PMIX_STRING,
+        PMIX_STRING,
+        PMIX_PROC,
+        PMIX_DATA_ARRAY,
+        PMIX_DATA_ARRAY,
+        PMIX_DATA_ARRAY,
+        PMIX_DATA_ARRAY,
+        PMIX_BYTE_OBJECT,
+        9999,
     };
 
     value_of_type(value, types[kind]);
@@ -362,18 +383,25 @@ static void make_out(struct arg *arg, struct arg *count, long detail)
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-#define NULLS { "NULL", make_null, 0, true }
-#define COUNTED_NULLS \
-    { "NULL, count 0", make_null, 0, false }, \
-    { "NULL, count 1", make_null, 1, true }, \
-    { "NULL, count 2^40", make_null, 40, true }, \
-    { "NULL, count SIZE_MAX", make_null, -1, true }, \
-    { "count 0", make_none_of_one, 0, false }
+#define NULLS                      \
+    {                              \
+        "NULL", make_null, 0, true \
+    }
+#define COUNTED_NULLS                                                                  \
+    { "NULL, count 0", make_null, 0, false }, { "NULL, count 1", make_null, 1, true }, \
+        { "NULL, count 2^40", make_null, 40, true },                                   \
+        { "NULL, count SIZE_MAX", make_null, -1, true },                               \
+    {                                                                                  \
+        "count 0", make_none_of_one, 0, false                                          \
+    }
 
 static const struct variant number_variants[] = {
-    { "-1", make_number, -1, false },     { "0", make_number, 0, false },
-    { "127", make_number, 127, false },   { "255", make_number, 255, false },
-    { "9999", make_number, 9999, false }, { "INT32_MIN", make_number, INT32_MIN, false },
+    { "-1", make_number, -1, false },
+    { "0", make_number, 0, false },
+    { "127", make_number, 127, false },
+    { "255", make_number, 255, false },
+    { "9999", make_number, 9999, false },
+    { "INT32_MIN", make_number, INT32_MIN, false },
     { "INT32_MAX", make_number, INT32_MAX, false },
 };
 static const struct variant type_variants[] = {
@@ -397,8 +425,8 @@ static const struct variant rank_variants[] = {
     { "2^31", make_number, 1L << 31, false },
 };
 static const struct variant size_variants[] = {
-    { "2^0", make_size, 0, false },        { "2^40", make_size, 40, false },
-    { "2^61", make_size, 61, false },      { "SIZE_MAX", make_size, -1, false },
+    { "2^0", make_size, 0, false },          { "2^40", make_size, 40, false },
+    { "2^61", make_size, 61, false },        { "SIZE_MAX", make_size, -1, false },
     { "SIZE_MAX/16", make_size, -2, false }, { "0", make_number, 0, false },
 };
 static const struct variant text_variants[] = {
@@ -448,43 +476,44 @@ static const struct variant vector_in_out_variants[] = {
     { "to strings of 64 KiB", make_vector_in_out, LONG_TEXT, false },
 };
 
-#define PROC_VARIANTS \
-    { "rank WILDCARD", make_proc_rank, PMIX_RANK_WILDCARD, false }, \
-    { "rank UNDEF", make_proc_rank, PMIX_RANK_UNDEF, false }, \
-    { "rank INVALID", make_proc_rank, PMIX_RANK_INVALID, false }, \
-    { "rank LOCAL_NODE", make_proc_rank, PMIX_RANK_LOCAL_NODE, false }, \
-    { "rank 2^31", make_proc_rank, 1L << 31, false }, \
-    { "rank nobody has", make_proc_rank, 77777, false }, \
-    { "no nspace", make_proc_nspace, 0, false }, \
-    { "an nspace nobody has", make_proc_nspace, 255, false }, \
-    { "an nspace without a NUL", make_proc_nspace, 256, true }
+#define PROC_VARIANTS                                                       \
+    { "rank WILDCARD", make_proc_rank, PMIX_RANK_WILDCARD, false },         \
+        { "rank UNDEF", make_proc_rank, PMIX_RANK_UNDEF, false },           \
+        { "rank INVALID", make_proc_rank, PMIX_RANK_INVALID, false },       \
+        { "rank LOCAL_NODE", make_proc_rank, PMIX_RANK_LOCAL_NODE, false }, \
+        { "rank 2^31", make_proc_rank, 1L << 31, false },                   \
+        { "rank nobody has", make_proc_rank, 77777, false },                \
+        { "no nspace", make_proc_nspace, 0, false },                        \
+        { "an nspace nobody has", make_proc_nspace, 255, false },           \
+    {                                                                       \
+        "an nspace without a NUL", make_proc_nspace, 256, true              \
+    }
 
 static const struct variant proc_variants[] = { NULLS, PROC_VARIANTS };
 static const struct variant procs_variants[] = { COUNTED_NULLS, PROC_VARIANTS };
 
 /* Who passes a value over need not judge it: @wrong is for functions about values. */
-#define VALUE_VARIANTS(type_of, kind_of, nested, wrong) \
-    { "type 0", type_of, 0, false }, \
-    { "type 9999", type_of, 9999, wrong }, \
-    { "type 500", type_of, 500, wrong }, \
-    { "type 29", type_of, 29, false }, \
-    { "type 44", type_of, 44, wrong }, \
-    { "a NULL string", kind_of, VALUE_STRING_NULL, false }, \
-    { "a string of 64 KiB", kind_of, VALUE_STRING_LONG, false }, \
-    { "a NULL proc", kind_of, VALUE_PROC_NULL, false }, \
-    { "a NULL array", kind_of, VALUE_ARRAY_NULL, false }, \
-    { "an array of 2^40 at NULL", kind_of, VALUE_ARRAY_HUGE, wrong }, \
-    { "an array of NULL strings", kind_of, VALUE_ARRAY_OF_NULL_STRINGS, false }, \
-    { "an array of type 500", kind_of, VALUE_ARRAY_OF_UNKNOWN, wrong }, \
-    { "SIZE_MAX bytes at NULL", kind_of, VALUE_BYTES_HUGE, wrong }, \
-    { "arrays 100,000 deep", nested, 0, wrong }
+#define VALUE_VARIANTS(type_of, kind_of, nested, wrong)                                            \
+    { "type 0", type_of, 0, false }, { "type 9999", type_of, 9999, wrong },                        \
+        { "type 500", type_of, 500, wrong }, { "type 29", type_of, 29, false },                    \
+        { "type 44", type_of, 44, wrong }, { "a NULL string", kind_of, VALUE_STRING_NULL, false }, \
+        { "a string of 64 KiB", kind_of, VALUE_STRING_LONG, false },                               \
+        { "a NULL proc", kind_of, VALUE_PROC_NULL, false },                                        \
+        { "a NULL array", kind_of, VALUE_ARRAY_NULL, false },                                      \
+        { "an array of 2^40 at NULL", kind_of, VALUE_ARRAY_HUGE, wrong },                          \
+        { "an array of NULL strings", kind_of, VALUE_ARRAY_OF_NULL_STRINGS, false },               \
+        { "an array of type 500", kind_of, VALUE_ARRAY_OF_UNKNOWN, wrong },                        \
+        { "SIZE_MAX bytes at NULL", kind_of, VALUE_BYTES_HUGE, wrong },                            \
+    {                                                                                              \
+        "arrays 100,000 deep", nested, 0, wrong                                                    \
+    }
 
-#define INFO_VARIANTS \
-    { "an empty key", make_info_key, 0, false }, \
-    { "a key of 511 characters", make_info_key, 511, false }, \
-    { "a key without a NUL", make_info_key, 512, false }, \
-    { "required and unknown", make_info_required, 0, true }, \
-    VALUE_VARIANTS(make_info_type, make_info_kind, make_info_nested, false)
+#define INFO_VARIANTS                                             \
+    { "an empty key", make_info_key, 0, false },                  \
+        { "a key of 511 characters", make_info_key, 511, false }, \
+        { "a key without a NUL", make_info_key, 512, false },     \
+        { "required and unknown", make_info_required, 0, true },  \
+        VALUE_VARIANTS(make_info_type, make_info_kind, make_info_nested, false)
 
 static const struct variant value_variants[] = {
     NULLS,

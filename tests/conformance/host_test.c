@@ -31,7 +31,7 @@
 enum mode {
     NEVER,
     INSIDE,
-    LATER,        /* by another thread */
+    LATER, /* by another thread */
     TWICE_INSIDE,
     TWICE_LATER,
     LATE,         /* when the ranks have given up, and ended */
@@ -281,8 +281,8 @@ static void *event_main(void *arg)
     return NULL;
 }
 
-static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                     pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
     (void)id, (void)info, (void)ninfo, (void)results, (void)nresults;
@@ -412,8 +412,11 @@ static int ranks_run(int first)
 static void server_start(int first)
 {
     static pmix_server_module_t module = {
-        .client_connected = on_connected, .client_finalized = on_finalized, .abort = on_abort,
-        .fence_nb = on_fence, .direct_modex = on_modex,
+        .client_connected = on_connected,
+        .client_finalized = on_finalized,
+        .abort = on_abort,
+        .fence_nb = on_fence,
+        .direct_modex = on_modex,
     };
 
     CHECK_STATUS(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
@@ -626,8 +629,7 @@ static int judge_fence(const struct test *test)
 static int judge_modex(const struct test *test)
 {
     (void)test;
-    return !counts("fences", fences, 0, 0) +
-           !counts("direct modexes", modexes, 2, 2 * NODE_RANKS);
+    return !counts("fences", fences, 0, 0) + !counts("direct modexes", modexes, 2, 2 * NODE_RANKS);
 }
 
 static int judge_abort(const struct test *test)

@@ -44,13 +44,13 @@
 /* ---- what was given, and how it goes back ---------------------------------------------------- */
 
 enum back {
-    BACK_VALUE,        /* PMIX_VALUE_RELEASE */
-    BACK_VALUE_PARTS,  /* what it holds, then the block by free */
-    BACK_BLOCK,        /* free */
-    BACK_INFOS,        /* PMIX_INFO_FREE */
-    BACK_ARRAY,        /* PMIX_DATA_ARRAY_FREE */
-    BACK_VECTOR,       /* PMIX_ARGV_FREE */
-    BACK_BUFFER,       /* PMIX_DATA_BUFFER_RELEASE */
+    BACK_VALUE,       /* PMIX_VALUE_RELEASE */
+    BACK_VALUE_PARTS, /* what it holds, then the block by free */
+    BACK_BLOCK,       /* free */
+    BACK_INFOS,       /* PMIX_INFO_FREE */
+    BACK_ARRAY,       /* PMIX_DATA_ARRAY_FREE */
+    BACK_VECTOR,      /* PMIX_ARGV_FREE */
+    BACK_BUFFER,      /* PMIX_DATA_BUFFER_RELEASE */
 };
 
 static struct given {
@@ -319,8 +319,8 @@ static struct usage usage_now(void)
 static bool usage_within(const struct usage *now, const struct usage *limit)
 {
     return now->descriptors <= limit->descriptors && now->threads <= limit->threads &&
-           (IS_SANITIZED || (now->mappings <= limit->mappings &&
-                             now->data_kib <= limit->data_kib + SLACK_KIB));
+           (IS_SANITIZED ||
+            (now->mappings <= limit->mappings && now->data_kib <= limit->data_kib + SLACK_KIB));
 }
 
 /* What has ended a moment ago may still be there: a thread that was joined until the kernel has
@@ -336,10 +336,11 @@ static bool usage_same(const char *who, const struct usage *before)
         now = usage_now();
     }
     if (!usage_within(&now, before)) {
-        fprintf(stderr, "%s: descriptors %ld to %ld, mappings %ld to %ld, threads %ld to %ld, "
-                "data %ld to %ld KiB\n", who, before->descriptors, now.descriptors,
-                before->mappings, now.mappings, before->threads, now.threads, before->data_kib,
-                now.data_kib);
+        fprintf(stderr,
+                "%s: descriptors %ld to %ld, mappings %ld to %ld, threads %ld to %ld, "
+                "data %ld to %ld KiB\n",
+                who, before->descriptors, now.descriptors, before->mappings, now.mappings,
+                before->threads, now.threads, before->data_kib, now.data_kib);
     }
     return usage_within(&now, before);
 }
@@ -360,8 +361,8 @@ static void on_fence(pmix_status_t status, void *cbdata)
     __atomic_store_n(&fence_done, 1, __ATOMIC_RELEASE);
 }
 
-static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                     pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
     (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;

@@ -68,8 +68,8 @@ static void internal_check(int thread, int round)
     int_expect(&self, nspace, value.data.integer);
 }
 
-static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                     pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
     (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;

@@ -134,7 +134,8 @@ pmix_status_t attack_attach_as(struct attacker *attacker, uint32_t rank)
     struct sx_hello hello;
     struct sx_frame frame;
 
-    *attacker = (struct attacker){ .board = SX_BOARD_NULL, .lane = SX_LANE_NULL,
+    *attacker = (struct attacker){ .board = SX_BOARD_NULL,
+                                   .lane = SX_LANE_NULL,
                                    .fds = { -1, -1, -1, -1, -1 } };
     attacker->socket_fd = attack_connect();
     attack_hello(&hello, rank);
@@ -157,8 +158,8 @@ pmix_status_t attack_attach_as(struct attacker *attacker, uint32_t rank)
     }
     sx_frame_release(&frame);
     CHECK_STATUS(sx_board_attach(&attacker->board, attacker->fds[0]), PMIX_SUCCESS);
-    CHECK_STATUS(sx_lane_attach(&attacker->lane, attacker->fds[1], &attacker->board,
-                                attacker->slot, dup(attacker->fds[2])),
+    CHECK_STATUS(sx_lane_attach(&attacker->lane, attacker->fds[1], &attacker->board, attacker->slot,
+                                dup(attacker->fds[2])),
                  PMIX_SUCCESS);
     return PMIX_SUCCESS;
 }
@@ -191,7 +192,8 @@ struct level {
 
 static struct level level_now(void)
 {
-    return (struct level){ .fds = fault_fd_count(FAULT_SELF), .maps = fault_map_count(FAULT_SELF),
+    return (struct level){ .fds = fault_fd_count(FAULT_SELF),
+                           .maps = fault_map_count(FAULT_SELF),
                            .lines = fault_log_lines(FAULT_SELF, NULL),
                            .memory_kib = fault_memory_kib(FAULT_SELF) };
 }
@@ -258,8 +260,8 @@ void attack_judge(const char *role)
     const pid_t pid = fault_start(ATTACK_JOB, ATTACK_RANK, role, NULL);
     const int status = judge_all(pid, &base);
 
-    CHECK(!WIFSIGNALED(status), "the attacker was killed by signal %d during: %s",
-          WTERMSIG(status), fault_shared->attack_name);
+    CHECK(!WIFSIGNALED(status), "the attacker was killed by signal %d during: %s", WTERMSIG(status),
+          fault_shared->attack_name);
     CHECK(WEXITSTATUS(status) == 0, "the attacker exited with %d", WEXITSTATUS(status));
     const uint64_t memory_kib = fault_memory_kib(FAULT_SELF);
 

@@ -24,7 +24,7 @@
 #include "shmem/store.h"
 
 #define ATTACK_JOB "attacked.job"
-#define ATTACK_RANK 1   /* the attacker's; rank 0 stays registered and is never started */
+#define ATTACK_RANK 1 /* the attacker's; rank 0 stays registered and is never started */
 #define ATTACK_LINES_ANY UINT32_MAX
 
 /* ---- the attacker -------------------------------------------------------------------------- */

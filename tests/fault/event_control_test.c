@@ -59,8 +59,14 @@ static void garbage(uint16_t kind, const char *name)
 static void replays(void)
 {
     static const uint64_t absurd[][2] = {
-        { 0, 0 }, { 0, UINT64_MAX }, { 1, UINT64_MAX }, { UINT64_MAX, UINT64_MAX },
-        { UINT64_MAX, 0 }, { 10, 2 }, { UINT64_C(1) << 63, UINT64_MAX }, { 2, 1 },
+        { 0, 0 },
+        { 0, UINT64_MAX },
+        { 1, UINT64_MAX },
+        { UINT64_MAX, UINT64_MAX },
+        { UINT64_MAX, 0 },
+        { 10, 2 },
+        { UINT64_C(1) << 63, UINT64_MAX },
+        { 2, 1 },
     };
     struct attacker attacker;
     uint8_t bytes[24] = { 0 };
@@ -71,7 +77,8 @@ static void replays(void)
         attack_attach(&attacker);
         attack_request(attacker.socket_fd, SX_MSG_EVENT_REPLAY, 9, absurd[i], 16);
         CHECK(attack_expect_reply(attacker.socket_fd, 9, PMIX_SUCCESS) >=
-                  sizeof(struct sx_event_list), "an answer without a list");
+                  sizeof(struct sx_event_list),
+              "an answer without a list");
         attack_detach(&attacker);
         attack_end();
     }
@@ -101,7 +108,7 @@ static int role_garbage(const char *arg)
 /* ---- masses --------------------------------------------------------------------------------- */
 
 static void register_many(struct attacker *attacker, uint16_t kind, uint32_t count,
-                                   pmix_status_t status)
+                          pmix_status_t status)
 {
     static uint32_t id = 100;
     const size_t size = sizeof(struct sx_event_register) + (count + 1) / 2 * 8;
@@ -133,8 +140,7 @@ static int role_masses(const char *arg)
     register_many(&attacker, SX_MSG_EVENT_REGISTER, 1000000, PMIX_ERR_OUT_OF_RESOURCE);
     /* Nothing of the refused one is left: as many as a client may have still fit. */
     register_many(&attacker, SX_MSG_EVENT_REGISTER, CODES_PER_CLIENT, PMIX_SUCCESS);
-    register_many(&attacker, SX_MSG_EVENT_REGISTER, CODES_PER_CLIENT + 1,
-                  PMIX_ERR_OUT_OF_RESOURCE);
+    register_many(&attacker, SX_MSG_EVENT_REGISTER, CODES_PER_CLIENT + 1, PMIX_ERR_OUT_OF_RESOURCE);
     register_many(&attacker, SX_MSG_EVENT_DEREGISTER, 1000000, PMIX_SUCCESS);
     register_many(&attacker, SX_MSG_EVENT_DEREGISTER, 1000000, PMIX_SUCCESS);
     register_many(&attacker, SX_MSG_EVENT_REGISTER, CODES_PER_CLIENT, PMIX_SUCCESS);
@@ -164,7 +170,8 @@ static void history_fill(struct attacker *attacker)
 {
     const size_t count = 15, target_count = 40000; /* 960 KB each */
     const size_t size = sizeof(struct sx_event) + target_count * 24;
-    const struct sx_event event = { .code = CODE, .range = PMIX_RANGE_CUSTOM,
+    const struct sx_event event = { .code = CODE,
+                                    .range = PMIX_RANGE_CUSTOM,
                                     .target_count = (uint32_t)target_count };
     uint8_t *const all = calloc(1, size);
     const struct iovec iov = { .iov_base = all, .iov_len = size };

@@ -235,8 +235,10 @@ static int case_publisher(void)
         CHECK(atomic_load(&fault_shared->event_ended[READER]) == round + 1, "it was told twice");
         CHECK(now >= sent && now <= sent + 1, "round %u: %llu of %llu events arrived", round,
               (unsigned long long)now, (unsigned long long)sent);
-        CHECK(last == round * (uint64_t)ROUND_NUMBERS + now, "round %u: the last is %llu, not "
-              "number %llu", round, (unsigned long long)last, (unsigned long long)now);
+        CHECK(last == round * (uint64_t)ROUND_NUMBERS + now,
+              "round %u: the last is %llu, not "
+              "number %llu",
+              round, (unsigned long long)last, (unsigned long long)now);
         given_back(fds, maps);
         all += now;
     }
@@ -270,8 +272,7 @@ static int case_reader(void)
         fault_rank_admit("burst.job", VICTIM);
         death_arg(arg, &seed);
         killed(fault_start("burst.job", VICTIM, "dying_reader", arg));
-        WAIT_FOR(atomic_load(&fault_shared->event_ended[READER]) == round + 1,
-                 "news of its death");
+        WAIT_FOR(atomic_load(&fault_shared->event_ended[READER]) == round + 1, "news of its death");
         given_back(fds, maps);
     }
     atomic_store(&fault_shared->go, 1);
@@ -315,8 +316,10 @@ static void server_dies(uint32_t round, uint64_t *seed)
     /* What the ring took away had a place before what came after it. */
     CHECK(had + lost == last, "round %u: %llu events and %llu lost, up to number %llu", round,
           (unsigned long long)had, (unsigned long long)lost, (unsigned long long)last);
-    CHECK(last <= atomic_load(&fault_shared->event_sent[PUBLISHER]), "number %llu came from "
-          "nowhere", (unsigned long long)last);
+    CHECK(last <= atomic_load(&fault_shared->event_sent[PUBLISHER]),
+          "number %llu came from "
+          "nowhere",
+          (unsigned long long)last);
     CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "a process is left");
 }
 
@@ -336,8 +339,10 @@ static int case_server(void)
     CHECK(all > 0, "no reader had any event");
     snprintf(arg, sizeof(arg), "burst.%d.", (int)getpid());
     CHECK(fault_segment_holders(arg) == 0, "segments of the jobs are still mapped");
-    CHECK(fault_dir_count(tmpdir, NULL) == 1, "%u files stayed in TMPDIR, one of them the last "
-          "rendezvous", fault_dir_count(tmpdir, NULL));
+    CHECK(fault_dir_count(tmpdir, NULL) == 1,
+          "%u files stayed in TMPDIR, one of them the last "
+          "rendezvous",
+          fault_dir_count(tmpdir, NULL));
     fault_wait_ok(fault_start(NULL, 0, "next_server", ""), "the next server");
     CHECK(fault_dir_count(tmpdir, NULL) == 0, "%u files stayed", fault_dir_count(tmpdir, NULL));
     return 0;
@@ -351,10 +356,14 @@ int main(int argc, char **argv)
         { "server", case_server },
     };
     static const struct fault_role roles[] = {
-        { "dying_publisher", role_dying_publisher }, { "reader", role_reader },
-        { "dying_reader", role_dying_reader },       { "steady_publisher", role_steady_publisher },
-        { "bereft_publisher", role_bereft_publisher }, { "bereft_reader", role_bereft_reader },
-        { "dying_host", role_dying_host },           { "next_server", role_next_server },
+        { "dying_publisher", role_dying_publisher },
+        { "reader", role_reader },
+        { "dying_reader", role_dying_reader },
+        { "steady_publisher", role_steady_publisher },
+        { "bereft_publisher", role_bereft_publisher },
+        { "bereft_reader", role_bereft_reader },
+        { "dying_host", role_dying_host },
+        { "next_server", role_next_server },
     };
 
     return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,

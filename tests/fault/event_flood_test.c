@@ -69,7 +69,8 @@ static int role_pingpong(const char *arg)
             events_publish_many(who, number, 1, 100);
         }
         WAIT_FOR(atomic_load(&fault_shared->event_last[who]) >= number ||
-                     atomic_load(&fault_shared->go) == 3, "the other's answer");
+                     atomic_load(&fault_shared->go) == 3,
+                 "the other's answer");
     }
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
@@ -78,9 +79,9 @@ static int role_pingpong(const char *arg)
 /* ---- the host ------------------------------------------------------------------------------- */
 
 /* The loop stands still in here: nobody takes anything out of a lane. */
-static pmix_status_t hold_up(pmix_status_t code, const pmix_proc_t *source,
-                             pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
-                             pmix_op_cbfunc_t cbfunc, void *cbdata)
+static pmix_status_t hold_up(pmix_status_t code, const pmix_proc_t *source, pmix_data_range_t range,
+                             pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                             void *cbdata)
 {
     (void)code;
     (void)source;
@@ -252,8 +253,8 @@ static int case_reader_stopped(void)
               (unsigned long long)atomic_load(&fault_shared->event_lost[READER]),
               (unsigned long long)atomic_load(&fault_shared->event_lost[STOPPED]),
               (unsigned long long)begin_kib, (unsigned long long)after_kib);
-    CHECK(atomic_load(&fault_shared->event_lost[STOPPED]) > 0,
-          "%llu events were kept in %u KiB", (unsigned long long)count, HISTORY_KIB);
+    CHECK(atomic_load(&fault_shared->event_lost[STOPPED]) > 0, "%llu events were kept in %u KiB",
+          (unsigned long long)count, HISTORY_KIB);
     job_end(pids, 3);
     fault_good_stop();
     fault_server_stop();

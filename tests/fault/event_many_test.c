@@ -86,16 +86,18 @@ static int role_handlers(const char *arg)
     for (uint32_t i = 0; i < HANDLERS; i++) {
         snprintf(name, sizeof(name), "handler.%u", i);
         snprintf(before, sizeof(before), "handler.%u", i - 1);
-        const pmix_status_t id =
-            i % 2 == 0 ? handler_add(CODE, PMIX_EVENT_HDLR_APPEND, name, NULL, on_one)
-                       : handler_add(CODE, PMIX_EVENT_HDLR_AFTER, name, before, on_one);
+        const pmix_status_t id = i % 2 == 0
+                                     ? handler_add(CODE, PMIX_EVENT_HDLR_APPEND, name, NULL, on_one)
+                                     : handler_add(CODE, PMIX_EVENT_HDLR_AFTER, name, before,
+                                                   on_one);
 
         CHECK(id >= 0 && id < HANDLERS + 10, "handler %u: %d", i, id);
         ids[i] = (size_t)id;
         place_of[id] = i;
     }
     CHECK(handler_add(CODE, PMIX_EVENT_HDLR_APPEND, "handler.77", NULL, on_one) ==
-              PMIX_ERR_EVENT_REGISTRATION, "a name is taken twice");
+              PMIX_ERR_EVENT_REGISTRATION,
+          "a name is taken twice");
     const uint64_t there_ns = fault_now_ns();
 
     notify(CODE);
@@ -140,7 +142,8 @@ static int role_names(const char *arg)
         place_of[ids[i]] = i;
     }
     CHECK(handler_add(CODE, PMIX_EVENT_HDLR_APPEND, names[1], NULL, on_one) ==
-              PMIX_ERR_EVENT_REGISTRATION, "a name is taken twice");
+              PMIX_ERR_EVENT_REGISTRATION,
+          "a name is taken twice");
     notify(CODE);
     WAIT_FOR(atomic_load(&called) == 3, "the handlers");
     CHECK(atomic_load(&out_of_order) == 0, "out of order");
@@ -177,8 +180,8 @@ static pmix_status_t publish_bytes(size_t size)
     info.value.type = PMIX_BYTE_OBJECT;
     info.value.data.bo.bytes = calloc(1, size);
     info.value.data.bo.size = size;
-    const pmix_status_t rc =
-        PMIx_Notify_event(CODE - 1, NULL, PMIX_RANGE_LOCAL, &info, 1, NULL, NULL);
+    const pmix_status_t rc = PMIx_Notify_event(CODE - 1, NULL, PMIX_RANGE_LOCAL, &info, 1, NULL,
+                                               NULL);
 
     free(info.value.data.bo.bytes);
     return rc;
@@ -212,7 +215,8 @@ static int role_infos(const char *arg)
     pmix_status_t code = CODE;
 
     CHECK(PMIx_Register_event_handler(&code, 1, &endless, 1, on_infos, NULL, NULL) ==
-              PMIX_ERR_BAD_PARAM, "a directive without an end");
+              PMIX_ERR_BAD_PARAM,
+          "a directive without an end");
     /* Descriptors and memory that are out cost this event and nothing else. */
     files_use_up();
     CHECK_STATUS(publish_bytes(1u << 20), PMIX_ERR_OUT_OF_RESOURCE);
@@ -275,7 +279,9 @@ static int case_server_few_files(void)
     files_use_up();
     CHECK(kill(pids[1], SIGCONT) == 0, "kill");
     WAIT_FOR(atomic_load(&fault_shared->event_count[STOPPED]) +
-                     atomic_load(&fault_shared->event_lost[STOPPED]) == count, "the reader");
+                     atomic_load(&fault_shared->event_lost[STOPPED]) ==
+                 count,
+             "the reader");
     CHECK(fault_files_raise(1024), "the limit stays");
     CHECK(atomic_load(&fault_shared->event_lost[STOPPED]) > 0, "there were descriptors");
     fault_say("%llu of %llu were lost for want of descriptors",
@@ -329,7 +335,7 @@ int main(int argc, char **argv)
         { "server_few_files", case_server_few_files },
     };
     static const struct fault_role roles[] = {
-        { "handlers", role_handlers },   { "names", role_names }, { "infos", role_infos },
+        { "handlers", role_handlers },   { "names", role_names },     { "infos", role_infos },
         { "publisher", role_publisher }, { "stopped", role_stopped },
     };
 

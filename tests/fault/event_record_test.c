@@ -43,8 +43,10 @@ static void draft_make(struct draft *draft, bool with_infos)
 
     memset(draft, 0, sizeof(*draft));
     draft->event = (struct sx_event *)(void *)draft->bytes;
-    *draft->event = (struct sx_event){ .code = CODE, .source_rank = ATTACK_RANK,
-                                       .range = PMIX_RANGE_LOCAL, .affected_count = 1,
+    *draft->event = (struct sx_event){ .code = CODE,
+                                       .source_rank = ATTACK_RANK,
+                                       .range = PMIX_RANGE_LOCAL,
+                                       .affected_count = 1,
                                        .source_len = (uint16_t)strlen(ATTACK_JOB) };
     draft->source = at;
     memcpy(at, ATTACK_JOB, strlen(ATTACK_JOB));
@@ -54,7 +56,7 @@ static void draft_make(struct draft *draft, bool with_infos)
         memset(info, 0, sizeof(info));
         snprintf(info[0].key, sizeof(info[0].key), "attack.text");
         info[0].value.type = PMIX_STRING;
-        info[0].value.data.string = (char *)(uintptr_t)"fifteen letters";
+        info[0].value.data.string = (char *)(uintptr_t) "fifteen letters";
         snprintf(info[1].key, sizeof(info[1].key), "attack.proc");
         nested.data.proc = &proc;
         info[1].value = nested;
@@ -133,8 +135,8 @@ static void heads(void)
     } rows[] = {
         { "a range out of the table", offsetof(struct sx_event, range), 1, 9, DROPPED },
         { "a range of 255", offsetof(struct sx_event, range), 1, 255, DROPPED },
-        { "the range of one process", offsetof(struct sx_event, range), 1,
-          PMIX_RANGE_PROC_LOCAL, DROPPED },
+        { "the range of one process", offsetof(struct sx_event, range), 1, PMIX_RANGE_PROC_LOCAL,
+          DROPPED },
         { "a custom range for nobody", offsetof(struct sx_event, range), 1, PMIX_RANGE_CUSTOM,
           REFUSED },
         { "a source past the message", offsetof(struct sx_event, source_len), 2, 0xffff, DROPPED },
@@ -152,8 +154,8 @@ static void heads(void)
         { "infos cut in an element", offsetof(struct sx_event, info_size), 4, 40, DROPPED },
         { "infos left out", offsetof(struct sx_event, info_size), 4, 0, TAKEN },
         { "a forged rank", offsetof(struct sx_event, source_rank), 4, 0, TAKEN },
-        { "the rank of the resource manager", offsetof(struct sx_event, source_rank), 4,
-          UINT32_MAX, TAKEN },
+        { "the rank of the resource manager", offsetof(struct sx_event, source_rank), 4, UINT32_MAX,
+          TAKEN },
         { "a forged number", offsetof(struct sx_event, number), 8, UINT64_MAX, TAKEN },
         { "the flags of the server", offsetof(struct sx_event, flags), 1, 0xfc, TAKEN },
     };
@@ -175,8 +177,8 @@ static void heads(void)
 
 static void procs(void)
 {
-    static const uint32_t lengths[] = { 0, PMIX_MAX_NSLEN + 1, UINT32_MAX, UINT32_MAX - 6, 12,
-                                        UINT32_C(1) << 31 };
+    static const uint32_t lengths[] = { 0,  PMIX_MAX_NSLEN + 1, UINT32_MAX, UINT32_MAX - 6,
+                                        12, UINT32_C(1) << 31 };
     struct draft draft;
 
     for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
@@ -198,8 +200,15 @@ static void procs(void)
 
 static void infos(void)
 {
-    static const uint64_t counts[] = { 0, 1, 3, 1000, UINT64_C(1) << 32, UINT64_C(1) << 59,
-                                       UINT64_C(1) << 60, UINT64_C(1) << 63, UINT64_MAX };
+    static const uint64_t counts[] = { 0,
+                                       1,
+                                       3,
+                                       1000,
+                                       UINT64_C(1) << 32,
+                                       UINT64_C(1) << 59,
+                                       UINT64_C(1) << 60,
+                                       UINT64_C(1) << 63,
+                                       UINT64_MAX };
     static const uint16_t types[] = { 0, PMIX_PROC, PMIX_STRING, PMIX_POINTER, 999, 0xffff };
     static const uint32_t lens[] = { 0, 1, 7, 4096, UINT32_MAX, UINT32_MAX - 7 };
     enum { RECORD = 16, ELEMENTS = 32, FIRST_BODY = 32 + 2 * 40 }; /* from the infos' start */
@@ -247,7 +256,8 @@ static void long_and_deep(void)
     draft_make(&draft, false);
     uint8_t *const at = draft.infos;
     const struct sx_cell whole = { .type = PMIX_DATA_ARRAY,
-                                   .len = (uint32_t)(16 + 40 + padded), .bits = 16 };
+                                   .len = (uint32_t)(16 + 40 + padded),
+                                   .bits = 16 };
     const struct sx_cell key = { .type = PMIX_STRING, .len = (uint32_t)key_len + 1, .bits = 56 };
     const struct sx_cell value = { .type = PMIX_BOOL, .bits = 1 };
     const uint64_t record[2] = { PMIX_INFO, 1 };
@@ -265,7 +275,8 @@ static void long_and_deep(void)
     const size_t depth = 200;
 
     for (size_t i = 0; i < depth; i++) {
-        const struct sx_cell cell = { .type = PMIX_DATA_ARRAY, .bits = 16 * (i + 1) + 16 * i,
+        const struct sx_cell cell = { .type = PMIX_DATA_ARRAY,
+                                      .bits = 16 * (i + 1) + 16 * i,
                                       .len = (uint32_t)(32 * (depth - i) - 16) };
         const uint64_t inner[2] = { PMIX_DATA_ARRAY, i + 1 < depth };
 
@@ -313,7 +324,9 @@ static void bulk(const char *name, uint32_t targets, size_t info_bytes, pmix_sta
     static uint32_t id = 100;
     const size_t size = sizeof(struct sx_event) + targets * 24u + info_bytes;
     uint8_t *const bytes = calloc(1, size);
-    struct sx_event event = { .code = CODE, .range = PMIX_RANGE_CUSTOM, .target_count = targets,
+    struct sx_event event = { .code = CODE,
+                              .range = PMIX_RANGE_CUSTOM,
+                              .target_count = targets,
                               .info_size = (uint32_t)info_bytes };
     const struct iovec iov = { .iov_base = bytes, .iov_len = size };
     struct attacker attacker;

@@ -69,7 +69,8 @@ static void on_numbered(size_t id, pmix_status_t code, const pmix_proc_t *source
     (void)results;
     (void)nresults;
     CHECK(code == EVENTS_CODE && ninfo >= 1 && strcmp(info[0].key, NUMBER_KEY) == 0 &&
-              info[0].value.type == PMIX_UINT64, "an event of code %d", code);
+              info[0].value.type == PMIX_UINT64,
+          "an event of code %d", code);
     const uint64_t number = info[0].value.data.uint64;
     const uint64_t last = atomic_load(&fault_shared->event_last[reader]);
 

@@ -22,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHARED_FD 240 /* where every process of a case finds the shared words */
-#define STDERR_FD 241 /* the real stderr */
+#define SHARED_FD 240  /* where every process of a case finds the shared words */
+#define STDERR_FD 241  /* the real stderr */
 #define LIBRARY_FD 242 /* in a process of another user: the library */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -173,8 +173,8 @@ static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object, pmix_op
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                     pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
     (void)id;
@@ -222,8 +222,8 @@ static pmix_proc_t proc_of(const char *nspace, int rank)
 void fault_rank_admit(const char *nspace, int rank)
 {
     const pmix_proc_t proc = proc_of(nspace, rank);
-    const pmix_status_t rc =
-        PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, NULL, NULL);
+    const pmix_status_t rc = PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, NULL,
+                                                         NULL);
 
     CHECK(rc == PMIX_SUCCESS || rc == PMIX_EXISTS, "register_client: %d", rc);
 }
@@ -470,8 +470,7 @@ void fault_rank_whole(unsigned count)
     }
     next.rank = (self.rank + 1) % size;
     CHECK_STATUS(PMIx_Get(&next, "fault.word", NULL, 0, &got), PMIX_SUCCESS);
-    CHECK(got->type == PMIX_UINT32 && got->data.uint32 == 1000 + next.rank, "%u",
-          got->data.uint32);
+    CHECK(got->type == PMIX_UINT32 && got->data.uint32 == 1000 + next.rank, "%u", got->data.uint32);
     PMIX_VALUE_RELEASE(got);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
@@ -601,8 +600,7 @@ unsigned fault_segment_holders(const char *name)
         bool holds = false;
 
         while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
-            holds = holds ||
-                    (strstr(line, "/memfd:shmix:") != NULL && strstr(line, name) != NULL);
+            holds = holds || (strstr(line, "/memfd:shmix:") != NULL && strstr(line, name) != NULL);
         }
         if (maps != NULL) {
             fclose(maps);

@@ -28,9 +28,9 @@
 #define FAULT_PROCS_MAX 64
 
 struct fault_shared {
-    _Atomic uint32_t stop;        /* the host asks the fencing ranks to end */
-    _Atomic uint32_t last_round;  /* rank 0 answers: this round is the last */
-    _Atomic uint32_t go;          /* the host lets waiting roles go on */
+    _Atomic uint32_t stop;       /* the host asks the fencing ranks to end */
+    _Atomic uint32_t last_round; /* rank 0 answers: this round is the last */
+    _Atomic uint32_t go;         /* the host lets waiting roles go on */
     _Atomic uint32_t round[FAULT_PROCS_MAX];
     _Atomic uint32_t state[FAULT_PROCS_MAX];   /* a role's own */
     _Atomic int32_t status[FAULT_PROCS_MAX];   /* what a role was told */
@@ -74,30 +74,30 @@ int fault_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A line of the case's report on stdout. */
 void fault_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-#define CHECK(fact, ...) \
-    do { \
-        if (!(fact)) { \
+#define CHECK(fact, ...)                                        \
+    do {                                                        \
+        if (!(fact)) {                                          \
             fault_fail(__FILE__, __LINE__, #fact, __VA_ARGS__); \
-        } \
+        }                                                       \
     } while (0)
 
-#define CHECK_STATUS(got, want) \
-    do { \
-        const pmix_status_t got_ = (got); \
-        if (got_ != (want)) { \
+#define CHECK_STATUS(got, want)                                                 \
+    do {                                                                        \
+        const pmix_status_t got_ = (got);                                       \
+        if (got_ != (want)) {                                                   \
             fault_fail(__FILE__, __LINE__, #got, "it is %d (%s), not %s", got_, \
-                       PMIx_Error_string(got_), #want); \
-        } \
+                       PMIx_Error_string(got_), #want);                         \
+        }                                                                       \
     } while (0)
 
 /* Look at a fact again and again until it holds; the case's alarm bounds it. */
-#define WAIT_FOR(fact, what) \
-    do { \
+#define WAIT_FOR(fact, what)        \
+    do {                            \
         fault_waiting_for = (what); \
-        while (!(fact)) { \
-            fault_pause(); \
-        } \
-        fault_waiting_for = NULL; \
+        while (!(fact)) {           \
+            fault_pause();          \
+        }                           \
+        fault_waiting_for = NULL;   \
     } while (0)
 extern const char *volatile fault_waiting_for;
 void fault_pause(void); /* a millisecond for the others */

@@ -59,8 +59,8 @@ static void send_bytes(bool welcomed, const char *name, const void *bytes, size_
     struct target target;
 
     target_open(&target, welcomed, name);
-    CHECK(attack_send(target.socket_fd, bytes, size, fd, fd_count) == (ssize_t)size, "%s: %s",
-          name, strerror(errno));
+    CHECK(attack_send(target.socket_fd, bytes, size, fd, fd_count) == (ssize_t)size, "%s: %s", name,
+          strerror(errno));
     target_dropped(&target);
 }
 
@@ -120,8 +120,8 @@ static void attack_sizes(bool welcomed)
                 snprintf(name, sizeof(name), "kind %u with %s", kind, sizes[i].what);
                 target_open(&target, welcomed, name);
                 attack_frame(target.socket_fd,
-                             (struct sx_frame_header){ .kind = (uint16_t)kind, .id = 7,
-                                                       .body_size = sizes[i].claimed },
+                             (struct sx_frame_header){
+                                 .kind = (uint16_t)kind, .id = 7, .body_size = sizes[i].claimed },
                              zeros, sizes[i].sent);
                 target_dropped(&target);
             }
@@ -129,8 +129,10 @@ static void attack_sizes(bool welcomed)
         snprintf(name, sizeof(name), "kind %u with unknown flags", kind);
         target_open(&target, welcomed, name);
         attack_frame(target.socket_fd,
-                     (struct sx_frame_header){ .kind = (uint16_t)kind, .id = 7,
-                                               .flags = flags[kind % 3], .body_size = min },
+                     (struct sx_frame_header){ .kind = (uint16_t)kind,
+                                               .id = 7,
+                                               .flags = flags[kind % 3],
+                                               .body_size = min },
                      zeros, min);
         target_dropped(&target);
     }
@@ -173,8 +175,9 @@ static void attack_descriptors(bool welcomed)
 
 static void send_bulk(bool welcomed, const char *name, uint64_t claimed, int fd, int fd_count)
 {
-    const struct sx_frame_header header = { .kind = SX_MSG_PUT_BULK, .flags = SX_FRAME_BULK,
-                                            .id = 7, .body_size = claimed };
+    const struct sx_frame_header header = {
+        .kind = SX_MSG_PUT_BULK, .flags = SX_FRAME_BULK, .id = 7, .body_size = claimed
+    };
 
     send_bytes(welcomed, name, &header, sizeof(header), fd, fd_count);
     if (fd >= 0) {
@@ -417,8 +420,7 @@ static void get_bodies(void)
     body_answered("a Get that times out", SX_MSG_GET, &body, head + 5, PMIX_ERR_TIMEOUT);
     body.get.timeout_ns = 0;
     snprintf(body.get.nspace, sizeof(body.get.nspace), "no.such.job");
-    body_answered("a Get of an unknown namespace", SX_MSG_GET, &body, head + 5,
-                  PMIX_ERR_NOT_FOUND);
+    body_answered("a Get of an unknown namespace", SX_MSG_GET, &body, head + 5, PMIX_ERR_NOT_FOUND);
     memset(body.get.nspace, 'n', sizeof(body.get.nspace));
     body_dropped("a Get whose namespace does not end", SX_MSG_GET, &body, head + 5);
 }
@@ -464,8 +466,7 @@ static void abort_bodies(void)
     body.abort.msg_size = 8;
     body_dropped("an abort with a text that does not end", SX_MSG_ABORT, &body, sizeof(body));
     job.control.info_size = UINT64_MAX;
-    body_dropped("job control with 2^64 - 1 bytes of infos", SX_MSG_JOB_CONTROL, &job,
-                 sizeof(job));
+    body_dropped("job control with 2^64 - 1 bytes of infos", SX_MSG_JOB_CONTROL, &job, sizeof(job));
     job.control.proc_count = UINT32_MAX;
     job.control.info_size = 64;
     body_dropped("job control of 2^32 - 1 processes", SX_MSG_JOB_CONTROL, &job, sizeof(job));
@@ -480,7 +481,8 @@ static void data_bodies(void)
         uint64_t len;
         struct sx_lane_put put;
         char key[8];
-    } put = { .len = sizeof(put.put) + 8, .put = { .key_len = 3, .scope = PMIX_GLOBAL },
+    } put = { .len = sizeof(put.put) + 8,
+              .put = { .key_len = 3, .scope = PMIX_GLOBAL },
               .key = "key" };
     struct {
         struct sx_lane_arrive arrive;
@@ -602,13 +604,17 @@ static int case_reads_nothing(void)
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
-        { "before_hello", case_before_hello }, { "after_hello", case_after_hello },
-        { "hello", case_hello },               { "bodies", case_bodies },
+        { "before_hello", case_before_hello },
+        { "after_hello", case_after_hello },
+        { "hello", case_hello },
+        { "bodies", case_bodies },
         { "reads_nothing", case_reads_nothing },
     };
     static const struct fault_role roles[] = {
-        { "before_hello", role_before_hello }, { "after_hello", role_after_hello },
-        { "hello", role_hello },               { "bodies", role_bodies },
+        { "before_hello", role_before_hello },
+        { "after_hello", role_after_hello },
+        { "hello", role_hello },
+        { "bodies", role_bodies },
         { "reads_nothing", role_reads_nothing },
     };
 

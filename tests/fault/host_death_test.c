@@ -297,9 +297,8 @@ int main(int argc, char **argv)
         { "launcher", case_launcher },
     };
     static const struct fault_role roles[] = {
-        { "host", role_host },         { "fence", role_fence },
-        { "get", role_get },           { "fence_nb", role_fence_nb },
-        { "init", role_init },         { "next_server", role_next_server },
+        { "host", role_host },         { "fence", role_fence }, { "get", role_get },
+        { "fence_nb", role_fence_nb }, { "init", role_init },   { "next_server", role_next_server },
         { "launched", role_launched },
     };
 

@@ -116,8 +116,7 @@ static void end(void)
 static void told_once(void)
 {
     WAIT_FOR(fault_log_lines(FAULT_SELF, "another user") == 1, "the server's line");
-    CHECK(fault_log_lines(FAULT_SELF, NULL) == 1, "%u lines",
-          fault_log_lines(FAULT_SELF, NULL));
+    CHECK(fault_log_lines(FAULT_SELF, NULL) == 1, "%u lines", fault_log_lines(FAULT_SELF, NULL));
 }
 
 static int need_root(void)

@@ -86,8 +86,15 @@ static void dropped(struct attacker *attacker)
 
 static void tails(void)
 {
-    static const uint64_t bad[] = { 4, 12, 7, SX_LANE_BYTES + 8, 2 * SX_LANE_BYTES, UINT64_MAX,
-                                    UINT64_MAX - 7, UINT64_C(1) << 63, UINT64_C(1) << 32 };
+    static const uint64_t bad[] = { 4,
+                                    12,
+                                    7,
+                                    SX_LANE_BYTES + 8,
+                                    2 * SX_LANE_BYTES,
+                                    UINT64_MAX,
+                                    UINT64_MAX - 7,
+                                    UINT64_C(1) << 63,
+                                    UINT64_C(1) << 32 };
     struct attacker attacker;
     uint32_t op;
 
@@ -107,8 +114,10 @@ static void tails(void)
 
 static void lengths(void)
 {
-    static const uint32_t bad[] = { SX_LANE_MESSAGE_MAX + 1, SX_LANE_MESSAGE_MAX + 8, 17,
-                                    UINT32_MAX, UINT32_MAX - 7, UINT32_C(1) << 31 };
+    static const uint32_t bad[] = {
+        SX_LANE_MESSAGE_MAX + 1, SX_LANE_MESSAGE_MAX + 8, 17, UINT32_MAX,
+        UINT32_MAX - 7,          UINT32_C(1) << 31
+    };
     struct attacker attacker;
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -154,8 +163,7 @@ static void random_bytes(void)
 
         /* The end of a commit and a cursor say nothing that could be wrong. */
         CHECK(rc == PMIX_ERR_LOST_CONNECTION ||
-                  (rc == PMIX_SUCCESS &&
-                   (kind == SX_LANE_COMMIT_END || kind == SX_LANE_CURSOR)),
+                  (rc == PMIX_SUCCESS && (kind == SX_LANE_COMMIT_END || kind == SX_LANE_CURSOR)),
               "kind %u: %d", kind, rc);
         attack_detach(&attacker);
         attack_end();
@@ -320,8 +328,8 @@ static void arrivals_of_many_names(void)
     arrival.arrive.proc_count = NAMES;
     memcpy(body, &arrival.arrive, sizeof(arrival.arrive));
     for (size_t i = 0; i < NAMES; i++) {
-        memcpy(body + sizeof(arrival.arrive) + i * sizeof(arrival.procs[0]),
-               &arrival.procs[i % 2], sizeof(arrival.procs[0]));
+        memcpy(body + sizeof(arrival.arrive) + i * sizeof(arrival.procs[0]), &arrival.procs[i % 2],
+               sizeof(arrival.procs[0]));
     }
     for (uint32_t i = 1; i <= FENCES; i++) {
         const struct iovec iov = { body, size };
@@ -352,8 +360,7 @@ static void arrivals_of_the_dead(void)
     for (int i = 0; i < 10; i++) {
         attack_begin(0, "a fence of a client that leaves, number %d", i);
         attack_attach(&attacker);
-        set_tail(&attacker,
-                 write_message(&attacker, 0, SX_LANE_ARRIVE, sizeof(arrival), &arrival));
+        set_tail(&attacker, write_message(&attacker, 0, SX_LANE_ARRIVE, sizeof(arrival), &arrival));
         CHECK_STATUS(newest_result(&attacker, &op), PMIX_SUCCESS);
         CHECK(op == 0, "it has ended");
         attack_detach(&attacker);
@@ -401,8 +408,8 @@ static void mutations(void)
             for (uint64_t flips = fault_random(&seed) % 3; flips > 0; flips--) {
                 bytes[fault_random(&seed) % size] ^= (uint8_t)(1u << fault_random(&seed) % 8);
             }
-            at = write_message(&attacker, at, bytes == (uint8_t *)&put ? SX_LANE_PUT
-                                                                       : SX_LANE_ARRIVE,
+            at = write_message(&attacker, at,
+                               bytes == (uint8_t *)&put ? SX_LANE_PUT : SX_LANE_ARRIVE,
                                (uint32_t)size, bytes);
         }
         set_tail(&attacker, at);
@@ -493,8 +500,7 @@ static void doorbell_that_blocks(void)
     CHECK(pthread_create(&thread, NULL, race_doorbell, &race) == 0, "no thread");
     for (int round = 0; round < 200; round++) {
         for (int i = 0; i < 50; i++) {
-            CHECK(write(attacker.fds[2], &one, sizeof(one)) == sizeof(one), "%s",
-                  strerror(errno));
+            CHECK(write(attacker.fds[2], &one, sizeof(one)) == sizeof(one), "%s", strerror(errno));
         }
         CHECK_STATUS(newest_result(&attacker, &op), PMIX_SUCCESS);
     }

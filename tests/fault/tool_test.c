@@ -33,7 +33,8 @@ static uint8_t *event_make(const char *nspace, pmix_rank_t rank, pmix_data_range
                      PMIX_SUCCESS);
     }
     CHECK_STATUS(sx_event_encode(CODE, &source, range, info, nspace != NULL ? 2 : 1, &bytes,
-                                 ret_size), PMIX_SUCCESS);
+                                 ret_size),
+                 PMIX_SUCCESS);
     PMIX_INFO_DESTRUCT(&info[0]);
     if (nspace != NULL) {
         PMIX_INFO_DESTRUCT(&info[1]);

@@ -98,8 +98,9 @@ static void try_resize(int fd, off_t size, const char *what)
 /* Every way of getting another descriptor of the same file. */
 static void try_reopen(const char *path, off_t size, const char *what)
 {
-    static const int modes[] = { O_RDWR, O_WRONLY, O_RDWR | O_TRUNC, O_RDWR | O_APPEND,
-                                 O_WRONLY | O_TRUNC, O_RDWR | O_CREAT };
+    static const int modes[] = {
+        O_RDWR, O_WRONLY, O_RDWR | O_TRUNC, O_RDWR | O_APPEND, O_WRONLY | O_TRUNC, O_RDWR | O_CREAT
+    };
 
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         const int fd = open(path, modes[i] | O_CLOEXEC, 0600);

@@ -13,12 +13,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Stays on in release builds; the fuzzer keeps the input that led here. */
-#define FUZZ_PROMISE(fact) \
-    do { \
-        if (!(fact)) { \
+#define FUZZ_PROMISE(fact)                                                     \
+    do {                                                                       \
+        if (!(fact)) {                                                         \
             fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #fact); \
-            abort(); \
-        } \
+            abort();                                                           \
+        }                                                                      \
     } while (0)
 
 #endif

@@ -16,8 +16,8 @@
 
 #define SEEDS_PER_TYPE 6
 
-static void write_input(const char *folder, pmix_data_type_t type, unsigned seed,
-                        const void *head, size_t head_size, const void *body, size_t size)
+static void write_input(const char *folder, pmix_data_type_t type, unsigned seed, const void *head,
+                        size_t head_size, const void *body, size_t size)
 {
     char path[PATH_MAX];
     FILE *to;

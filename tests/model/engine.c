@@ -132,8 +132,9 @@ void model_location(const volatile void *word, unsigned size, const char *name, 
     if (location_count == LOCATIONS_MAX) {
         too_small("LOCATIONS_MAX");
     }
-    locations[location_count] =
-        (struct location){ .word = word, .name = name, .owner = owner, .lock = -1 };
+    locations[location_count] = (struct location){
+        .word = word, .name = name, .owner = owner, .lock = -1
+    };
     messages[location_count][0] = (struct message){ .value = plain_load(word, size) };
     location_count++;
 }
@@ -199,7 +200,9 @@ void model_store(volatile void *word, unsigned size, uint64_t value, memory_orde
     const int location = location_of(word);
 
     if (location >= 0) {
-        (void)step_answer((struct step){ .kind = STEP_STORE, .location = location, .order = order,
+        (void)step_answer((struct step){ .kind = STEP_STORE,
+                                         .location = location,
+                                         .order = order,
                                          .value = size == 4 ? (uint32_t)value : value });
     } else if (size == 4) {
         *(volatile uint32_t *)word = (uint32_t)value;
@@ -215,8 +218,9 @@ void model_may_stop_here(void)
 
 static bool queue_on(const volatile void *word, uint32_t seen, uint32_t mask)
 {
-    return step_answer((struct step){ .kind = STEP_QUEUE, .location = location_of(word),
-                                      .value = seen, .mask = mask }) != 0;
+    return step_answer((struct step){
+               .kind = STEP_QUEUE, .location = location_of(word), .value = seen, .mask = mask }) !=
+           0;
 }
 
 static long sleep_now(bool all_queued)
@@ -233,7 +237,7 @@ long model_syscall(long number, ...)
     const struct waitv {
         uint64_t seen, address;
         uint32_t flags, reserved;
-    } *words;
+    } * words;
     va_list args;
     long rc;
 
@@ -258,9 +262,8 @@ long model_syscall(long number, ...)
         const uint32_t mask = va_arg(args, uint32_t);
 
         if (op == FUTEX_WAKE_BITSET) {
-            rc = (long)step_answer((struct step){ .kind = STEP_WAKE, .mask = mask,
-                                                  .location = location_of(word),
-                                                  .value = value });
+            rc = (long)step_answer((struct step){
+                .kind = STEP_WAKE, .mask = mask, .location = location_of(word), .value = value });
         } else {
             rc = sleep_now(queue_on(word, value, mask));
         }
@@ -372,7 +375,9 @@ static void make_queue(struct state *state, unsigned index, const struct step *s
             too_small("QUEUE_MAX");
         }
         state->queue[state->sleeper_count++] = (struct sleeper){
-            .thread = (uint8_t)index, .location = (uint8_t)step->location, .mask = step->mask,
+            .thread = (uint8_t)index,
+            .location = (uint8_t)step->location,
+            .mask = step->mask,
         };
     }
     thread_log(state, index, step, equal);
@@ -580,8 +585,8 @@ static void trace_print(void)
         const bool has_place = t->step.kind != STEP_SLEEP && t->step.kind != STEP_STOP;
 
         printf("  thread %u: %-5s %-12s %llu -> %llu\n", t->thread, step_names[t->step.kind],
-               has_place ? locations[t->step.location].name : "",
-               (unsigned long long)t->step.value, (unsigned long long)t->answer);
+               has_place ? locations[t->step.location].name : "", (unsigned long long)t->step.value,
+               (unsigned long long)t->answer);
     }
 }
 

@@ -74,8 +74,9 @@ static void ring_begin(uint64_t records, uint32_t classes)
 {
     memset(&arena, 0, sizeof(arena));
     arena.header.data_bytes = RING_BYTES;
-    ring = (struct sx_ring){ .seg = SX_SEGMENT_NULL, .header = &arena.header, .data = arena.data,
-                             .mask = RING_BYTES - 1 };
+    ring = (struct sx_ring){
+        .seg = SX_SEGMENT_NULL, .header = &arena.header, .data = arena.data, .mask = RING_BYTES - 1
+    };
     ring.seg.base = (uint8_t *)&segment_header; /* for messages */
     record_count = records;
     class_count = classes;
@@ -215,8 +216,8 @@ static void reader_sleep(const struct reader *reader, const struct sx_bell_watch
     const bool waitv = sx_bell_has_waitv();
     const size_t count = waitv ? class_count : 1;
 
-    model_need(sx_bell_wait(watch, count, waitv ? SX_BELL_ALL : reader->class_bits,
-                            UINT64_MAX) == PMIX_SUCCESS);
+    model_need(sx_bell_wait(watch, count, waitv ? SX_BELL_ALL : reader->class_bits, UINT64_MAX) ==
+               PMIX_SUCCESS);
     for (size_t i = 0; i < count; i++) {
         sx_door_pass_on(waitv ? &arena.header.doors[1 + i] : &arena.header.any, &watch[i],
                         SX_BELL_ALL);
@@ -299,15 +300,14 @@ static bool reading(void)
     batch = 1;
     ring_begin(9, 2); /* twice around */
     good = read_scenario("a reader that is lapped, all classes",
-                         (struct reader){ .class_bits = UINT32_MAX }) && good;
-    good = good && read_scenario("a reader of one class",
-                                 (struct reader){ .class_bits = 1u << 2 });
-    good = good && read_scenario("a reader that begins with the oldest",
-                                 (struct reader){ .class_bits = UINT32_MAX,
-                                                  .seek = SEEK_TO_OLDEST });
+                         (struct reader){ .class_bits = UINT32_MAX }) &&
+           good;
+    good = good && read_scenario("a reader of one class", (struct reader){ .class_bits = 1u << 2 });
+    good = good &&
+           read_scenario("a reader that begins with the oldest",
+                         (struct reader){ .class_bits = UINT32_MAX, .seek = SEEK_TO_OLDEST });
     good = good && read_scenario("a reader that begins now",
-                                 (struct reader){ .class_bits = UINT32_MAX,
-                                                  .seek = SEEK_TO_NOW });
+                                 (struct reader){ .class_bits = UINT32_MAX, .seek = SEEK_TO_NOW });
     return good;
 }
 
@@ -372,8 +372,10 @@ static bool crowd(unsigned guests, uint32_t rings, bool one_may_stop, const char
 {
     const struct ringer ringer = { 0 };
     const struct guest guest = { .may_stop = false }, frail = { .may_stop = one_may_stop };
-    struct model_options options = { .name = name, .thread_count = guests + 1,
-                                     .turn = { ringer_turn }, .locals = { &ringer },
+    struct model_options options = { .name = name,
+                                     .thread_count = guests + 1,
+                                     .turn = { ringer_turn },
+                                     .locals = { &ringer },
                                      .locals_size = { sizeof(ringer) } };
 
     for (unsigned i = 1; i <= guests; i++) {

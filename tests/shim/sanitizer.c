@@ -5,8 +5,8 @@
  * A finding ends the program at once, with a code that no test expects: many of our processes are
  * children that leave by _exit, where nothing would be reported any more.  The runtimes call these
  * before they are ready themselves, so none is instrumented. */
-#define SHIM_OPTIONS                                                                                \
-    __attribute__((visibility("default"), used, no_sanitize("address"), no_sanitize("undefined"),   \
+#define SHIM_OPTIONS                                                                              \
+    __attribute__((visibility("default"), used, no_sanitize("address"), no_sanitize("undefined"), \
                    no_sanitize("thread")))
 
 const char *__asan_default_options(void);

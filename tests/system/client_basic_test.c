@@ -350,8 +350,8 @@ static void on_registered(pmix_status_t status, size_t id, void *cbdata)
     box_tell(status, text);
 }
 
-static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                     pmix_info_t *info, size_t ninfo, pmix_info_t *results, size_t nresults,
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t *info,
+                     size_t ninfo, pmix_info_t *results, size_t nresults,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
     char text[64];
@@ -417,8 +417,7 @@ static int a_store_that_moves_is_followed(int rank)
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
     fence(true);
     const pmix_proc_t other = peer(1 - me.rank);
-    CHECK_STATUS(PMIx_Info_load(&pointers, PMIX_GET_POINTER_VALUES, NULL, PMIX_BOOL),
-                 PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&pointers, PMIX_GET_POINTER_VALUES, NULL, PMIX_BOOL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Get(&other, "early", &pointers, 1, &kept), PMIX_SUCCESS);
     for (int i = 0; i < ROUNDS; i++) {
         pmix_value_t put = { .type = PMIX_BYTE_OBJECT,
@@ -662,8 +661,8 @@ static const struct job_case cases[] = {
     { "a_store_that_moves_is_followed", 2, a_store_that_moves_is_followed, NULL, false },
     { "threads_do_not_disturb_each_other", 2, threads_do_not_disturb_each_other, NULL, false },
     { "init_and_finalize_may_race", 1, init_and_finalize_may_race, NULL, false },
-    { "a_lapped_rank_asks_what_it_missed", 3, a_lapped_rank_asks_what_it_missed,
-      host_of_the_lapped, false },
+    { "a_lapped_rank_asks_what_it_missed", 3, a_lapped_rank_asks_what_it_missed, host_of_the_lapped,
+      false },
     { "a_forked_child_reads_and_asks_nothing", 2, a_forked_child_reads_and_asks_nothing, NULL,
       false },
     { "everything_ends_when_the_server_does", 2, everything_ends_when_the_server_does, host_ends,

@@ -221,7 +221,7 @@ static int work_get(int rank)
 /* Into the caller's own storage: a scalar, strings in the store, a qualified value. */
 static int work_get_static(int rank)
 {
-    pmix_value_t text = { .type = PMIX_STRING, .data.string = (char *)(uintptr_t)"some text" };
+    pmix_value_t text = { .type = PMIX_STRING, .data.string = (char *)(uintptr_t) "some text" };
     pmix_value_t storage, *at = &storage;
     pmix_info_t infos[3], parts[2];
     pmix_data_array_t array = { .type = PMIX_INFO, .size = 2, .array = parts };
@@ -301,8 +301,7 @@ static int work_commit(int rank)
 static void publish_all(void)
 {
     for (uint32_t i = 0; i < ROUNDS; i++) {
-        pmix_info_t info = { .key = "number", .value = { .type = PMIX_UINT32,
-                                                         .data.uint32 = i } };
+        pmix_info_t info = { .key = "number", .value = { .type = PMIX_UINT32, .data.uint32 = i } };
 
         CHECK_STATUS(PMIx_Notify_event(EVENT, &me, PMIX_RANGE_NAMESPACE, &info, 1, NULL, NULL),
                      PMIX_SUCCESS);
@@ -448,8 +447,8 @@ static int thread_ids(int ids[8])
     return count;
 }
 
-static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                     pmix_info_t *info, size_t ninfo, pmix_info_t *results, size_t nresults,
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t *info,
+                     size_t ninfo, pmix_info_t *results, size_t nresults,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
     (void)id;

@@ -23,8 +23,8 @@
 
 static atomic_uint bytes_sent;
 
-__attribute__((visibility("default")))
-ssize_t send(int fd, const void *bytes, size_t size, int flags)
+__attribute__((visibility("default"))) ssize_t send(int fd, const void *bytes, size_t size,
+                                                    int flags)
 {
     static ssize_t (*next)(int, const void *, size_t, int);
 
@@ -40,8 +40,8 @@ ssize_t send(int fd, const void *bytes, size_t size, int flags)
 static pmix_proc_t me;
 static unsigned heard, lost;
 
-static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                     pmix_info_t *info, size_t ninfo, pmix_info_t *results, size_t nresults,
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t *info,
+                     size_t ninfo, pmix_info_t *results, size_t nresults,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
     (void)id, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;

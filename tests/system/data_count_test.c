@@ -127,8 +127,7 @@ static void get_blobs(const pmix_proc_t *from)
     pmix_value_t *value;
     char key[32];
 
-    CHECK_STATUS(PMIx_Info_load(&pointers, PMIX_GET_POINTER_VALUES, NULL, PMIX_BOOL),
-                 PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&pointers, PMIX_GET_POINTER_VALUES, NULL, PMIX_BOOL), PMIX_SUCCESS);
     for (int i = 0; i < BLOBS; i++) {
         key_name(key, i);
         const size_t before = copied_bytes;
@@ -182,8 +181,8 @@ static int the_server_copies_a_blob_once(struct job *job)
 static void load_rank(pmix_info_t *info, uint32_t rank)
 {
     static const char *const keys[RANK_KEYS] = {
-        PMIX_RANK,      PMIX_APPNUM,    PMIX_GLOBAL_RANK, PMIX_APP_RANK,
-        PMIX_LOCALITY_STRING, PMIX_CPUSET, PMIX_HOSTNAME,    PMIX_NODEID,
+        PMIX_RANK,   PMIX_APPNUM,   PMIX_GLOBAL_RANK, PMIX_APP_RANK, PMIX_LOCALITY_STRING,
+        PMIX_CPUSET, PMIX_HOSTNAME, PMIX_NODEID,
     };
     pmix_info_t infos[RANK_KEYS];
     pmix_data_array_t array = { .type = PMIX_INFO, .size = RANK_KEYS, .array = infos };
@@ -192,8 +191,9 @@ static void load_rank(pmix_info_t *info, uint32_t rank)
         const bool text = i >= 4 && i <= 6;
 
         CHECK_STATUS(PMIx_Info_load(&infos[i], keys[i], text ? (const void *)"text" : &rank,
-                                    text ? PMIX_STRING
-                                         : i == 0 ? PMIX_PROC_RANK : PMIX_UINT32),
+                                    text     ? PMIX_STRING
+                                    : i == 0 ? PMIX_PROC_RANK
+                                             : PMIX_UINT32),
                      PMIX_SUCCESS);
     }
     CHECK_STATUS(PMIx_Info_load(info, PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY), PMIX_SUCCESS);

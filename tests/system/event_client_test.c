@@ -74,8 +74,8 @@ static int rank_of_registration(int rank)
     CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_EVENT_RETURN_OBJECT, object, PMIX_POINTER),
                  PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_HDLR_FIRST, NULL, PMIX_BOOL), PMIX_SUCCESS);
-    const pmix_status_t with_object =
-        PMIx_Register_event_handler(&one, 1, info, 2, hear, NULL, NULL);
+    const pmix_status_t with_object = PMIx_Register_event_handler(&one, 1, info, 2, hear, NULL,
+                                                                  NULL);
 
     CHECK(with_object >= 0);
     CHECK_STATUS(PMIx_Notify_event(CODE_A, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL),
@@ -84,8 +84,8 @@ static int rank_of_registration(int rank)
     heard_wait(7, 2);
     CHECK(heard_of(CODE_A) == 4); /* EV8: once, though its list names the code twice */
     CHECK(heard_by(single) == 1 && heard_by(several) == 2 && heard_by(any) == 2); /* EV9, EV41 */
-    CHECK(heard[0].id == (size_t)with_object && heard[0].object == object); /* EV10 */
-    CHECK(!heard[1].has_infos && heard[1].id == single);                    /* EV39, EV27 */
+    CHECK(heard[0].id == (size_t)with_object && heard[0].object == object);       /* EV10 */
+    CHECK(!heard[1].has_infos && heard[1].id == single);                          /* EV39, EV27 */
     forget_handler((size_t)with_object);
     heard_forget();
 
@@ -144,7 +144,11 @@ static const struct {
     { "EV49", 7, PMIX_RANGE_CUSTOM, JOB_NSPACE, 1, { false, true, false, false } },
     { "EV49", 8, PMIX_RANGE_CUSTOM, OTHER, PMIX_RANK_WILDCARD, { false, false, true, true } },
     { "EV49", 9, PMIX_RANGE_CUSTOM, OTHER, 0, { false, false, true, false } },
-    { "a target is one whatever the range", 10, PMIX_RANGE_GLOBAL, OTHER, 1,
+    { "a target is one whatever the range",
+      10,
+      PMIX_RANGE_GLOBAL,
+      OTHER,
+      1,
       { false, false, false, true } },
 };
 
@@ -190,7 +194,7 @@ static int rank_of_ranges(int rank)
         for (size_t k = 0; k < heard_count; k++) {
             times += heard[k].number == ranges[i].number;
             CHECK(strcmp(heard[k].source.nspace, JOB_NSPACE) == 0 && heard[k].source.rank == 0);
-            CHECK(heard[k].id != deaf); /* EV51 */
+            CHECK(heard[k].id != deaf);                               /* EV51 */
             CHECK(heard[k].code != CODE_END || heard[k].id == named); /* EV52 */
             CHECK(heard[k].id == named || heard[k].id == any);
         }
@@ -269,7 +273,8 @@ static int rank_of_carried(int rank)
     CHECK_STATUS(PMIx_Info_load(&info[2], "my.own.key", &number, PMIX_UINT32), PMIX_SUCCESS);
     job_token_get(0);
     CHECK_STATUS(PMIx_Notify_event(CODE_A, NULL, PMIX_RANGE_LOCAL, info, 3, sent,
-                                   info[0].value.data.string), PMIX_SUCCESS);
+                                   info[0].value.data.string),
+                 PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS); /* the callback has run */
     rank_begin();
     CHECK(info[0].value.data.string[0] == 'X');
@@ -288,8 +293,8 @@ static int rank_of_carried(int rank)
 static size_t inside_id;
 
 /* EV22, EO54: it removes itself, registers another one and publishes, all of it blocking. */
-static void act_inside(size_t id, pmix_status_t code, const pmix_proc_t *source,
-                       pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+static void act_inside(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                       size_t ninfo, pmix_info_t results[], size_t nresults,
                        pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
     heard_note(id, code, source, info, ninfo, nresults);
@@ -343,8 +348,8 @@ static int rank_of_inside(int rank)
 
 static uint32_t counted; /* under heard_lock */
 
-static void count_only(size_t id, pmix_status_t code, const pmix_proc_t *source,
-                       pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+static void count_only(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                       size_t ninfo, pmix_info_t results[], size_t nresults,
                        pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
     (void)id, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
@@ -398,7 +403,7 @@ static int rank_of_kept(int rank)
 /* ---- whom a publication wakes ------------------------------------------------------------------- */
 
 #define PUBLICATIONS 200u
-#define WOKEN_CODE 15  /* of the classes 1 + code mod 15: another one than */
+#define WOKEN_CODE 15 /* of the classes 1 + code mod 15: another one than */
 #define OTHER_CODE 16
 
 /* How often the threads of this process but the first have slept so far. */

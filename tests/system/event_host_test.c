@@ -18,8 +18,11 @@
 static struct {
     pmix_status_t code;
     int asked, dropped;
-} asked[] = { { CODE_ENV, 0, 0 },     { CODE_REFUSED, 0, 0 }, { CODE_REFUSED_LATER, 0, 0 },
-              { CODE_UNKNOWN, 0, 0 }, { CODE_SLOW, 0, 0 } }; /* under heard_lock */
+} asked[] = { { CODE_ENV, 0, 0 },
+              { CODE_REFUSED, 0, 0 },
+              { CODE_REFUSED_LATER, 0, 0 },
+              { CODE_UNKNOWN, 0, 0 },
+              { CODE_SLOW, 0, 0 } }; /* under heard_lock */
 
 static int slow_begun, slow_ended; /* the threads that answer for CODE_SLOW; under heard_lock */
 

@@ -11,8 +11,8 @@
 
 #include "job.h"
 
-#define CODE 42       /* a user's own: of no range of PMIx, so the host is asked for it */
-#define CODE_END 43   /* the last one of a case */
+#define CODE 42     /* a user's own: of no range of PMIx, so the host is asked for it */
+#define CODE_END 43 /* the last one of a case */
 #define CACHE_SIZE 4
 #define SEEN_MAX 2048
 
@@ -33,8 +33,8 @@ static size_t seen_count;
 static int asked, dropped; /* register_events and deregister_events for CODE */
 static uint32_t asked_uid, asked_gid;
 
-static void note(pmix_status_t code, const pmix_proc_t *source, int range,
-                 const pmix_info_t info[], size_t ninfo)
+static void note(pmix_status_t code, const pmix_proc_t *source, int range, const pmix_info_t info[],
+                 size_t ninfo)
 {
     struct seen one = { .code = code, .source = *source, .range = range };
 
@@ -130,8 +130,8 @@ static void handler(size_t id, pmix_status_t code, const pmix_proc_t *source, pm
 
 static size_t listen_to(pmix_status_t codes[], size_t ncodes)
 {
-    const pmix_status_t rc =
-        PMIx_Register_event_handler(codes, ncodes, NULL, 0, handler, NULL, NULL);
+    const pmix_status_t rc = PMIx_Register_event_handler(codes, ncodes, NULL, 0, handler, NULL,
+                                                         NULL);
 
     CHECK(rc >= 0);
     return (size_t)rc;
@@ -249,9 +249,14 @@ static int rank_of_upcalls(int rank)
 
 static int host_of_upcalls(struct job *job)
 {
-    static const struct { pmix_status_t code; int range; } up[] = {
-        { -2004, PMIX_RANGE_CUSTOM }, { -2005, PMIX_RANGE_SESSION },
-        { -2006, PMIX_RANGE_GLOBAL }, { -2008, PMIX_RANGE_RM },
+    static const struct {
+        pmix_status_t code;
+        int range;
+    } up[] = {
+        { -2004, PMIX_RANGE_CUSTOM },
+        { -2005, PMIX_RANGE_SESSION },
+        { -2006, PMIX_RANGE_GLOBAL },
+        { -2008, PMIX_RANGE_RM },
     };
 
     wait_for(CODE_END);
@@ -399,8 +404,7 @@ static int rank_of_late(int rank)
         for (uint32_t i = 0; i < JOB_EVENTS; i++) {
             send_number(-2020, PMIX_RANGE_NAMESPACE, i);
         }
-        CHECK_STATUS(PMIx_Info_load(&info, PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL),
-                     PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Info_load(&info, PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL), PMIX_SUCCESS);
         CHECK_STATUS(PMIx_Notify_event(-2022, NULL, PMIX_RANGE_NAMESPACE, &info, 1, NULL, NULL),
                      PMIX_SUCCESS);
         PMIx_Info_destruct(&info);
@@ -445,8 +449,7 @@ static int rank_of_large(int rank)
             memset(text, 'a', sizes[i]);
             text[sizes[i]] = '\0';
             CHECK_STATUS(PMIx_Info_load(&info, "test.text", text, PMIX_STRING), PMIX_SUCCESS);
-            CHECK_STATUS(PMIx_Notify_event(-2030, NULL, PMIX_RANGE_NAMESPACE, &info, 1, NULL,
-                                           NULL),
+            CHECK_STATUS(PMIx_Notify_event(-2030, NULL, PMIX_RANGE_NAMESPACE, &info, 1, NULL, NULL),
                          PMIX_SUCCESS);
             PMIx_Info_destruct(&info);
             free(text);

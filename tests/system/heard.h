@@ -47,8 +47,12 @@ static inline void heard_wait_locked(const char *what, long number)
 static inline void heard_note(size_t id, pmix_status_t code, const pmix_proc_t *source,
                               const pmix_info_t info[], size_t ninfo, size_t nresults)
 {
-    struct heard one = { .id = id, .code = code, .source = *source, .ninfo = ninfo,
-                         .nresults = nresults, .has_infos = info != NULL };
+    struct heard one = { .id = id,
+                         .code = code,
+                         .source = *source,
+                         .ninfo = ninfo,
+                         .nresults = nresults,
+                         .has_infos = info != NULL };
 
     for (size_t i = 0; i < ninfo; i++) {
         if (strcmp(info[i].key, NUMBER_KEY) == 0) {
@@ -180,8 +184,7 @@ static inline void server_has_it(void)
 {
     pmix_status_t never = -2999;
 
-    CHECK_STATUS(PMIx_Deregister_event_handler(hear_of(&never, 1, NULL), NULL, NULL),
-                 PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Deregister_event_handler(hear_of(&never, 1, NULL), NULL, NULL), PMIX_SUCCESS);
 }
 
 #endif

@@ -37,7 +37,7 @@ struct job {
 
 struct job_case {
     const char *name;
-    int size;             /* ranks */
+    int size;              /* ranks */
     int (*rank)(int rank); /* in the rank's process: its exit code */
     /* In the host, while the ranks run; NULL: nothing to do.  Return: 0 when all was well. */
     int (*host)(struct job *job);
@@ -62,22 +62,22 @@ void job_add(struct job *job, const char *nspace, int count);
 void job_token_put(int pipe_index);
 void job_token_get(int pipe_index);
 
-#define CHECK(fact) \
-    do { \
-        if (!(fact)) { \
+#define CHECK(fact)                                                    \
+    do {                                                               \
+        if (!(fact)) {                                                 \
             fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #fact); \
-            exit(99); \
-        } \
+            exit(99);                                                  \
+        }                                                              \
     } while (0)
 
-#define CHECK_STATUS(got, want) \
-    do { \
-        const pmix_status_t got_ = (got); \
-        if (got_ != (want)) { \
+#define CHECK_STATUS(got, want)                                                               \
+    do {                                                                                      \
+        const pmix_status_t got_ = (got);                                                     \
+        if (got_ != (want)) {                                                                 \
             fprintf(stderr, "%s:%d: %s is %d (%s), not %s\n", __FILE__, __LINE__, #got, got_, \
-                    PMIx_Error_string(got_), #want); \
-            exit(99); \
-        } \
+                    PMIx_Error_string(got_), #want);                                          \
+            exit(99);                                                                         \
+        }                                                                                     \
     } while (0)
 
 #endif

@@ -7,8 +7,8 @@
 #include <dlfcn.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stdatomic.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -381,8 +381,7 @@ static int two_readers_play_ping_pong(int rank)
     shmix_event_t event;
 
     begin(rank);
-    CHECK_STATUS(shmix_events_open(SHMIX_EVENTS_NOW, &codes[1 - rank], 1, &events),
-                 PMIX_SUCCESS);
+    CHECK_STATUS(shmix_events_open(SHMIX_EVENTS_NOW, &codes[1 - rank], 1, &events), PMIX_SUCCESS);
     CHECK_STATUS(shmix_events_wait(events, 0, &event), PMIX_ERR_TIMEOUT);
     CHECK_STATUS(shmix_events_wait(events, 1000000, &event), PMIX_ERR_TIMEOUT);
     meet();
@@ -569,12 +568,12 @@ static const struct job_case cases[] = {
     { "what_nobody_keeps_is_counted", 2, what_nobody_keeps_is_counted, NULL, false },
     { "what_the_ring_has_overwritten_comes_from_the_server", 2,
       what_the_ring_has_overwritten_comes_from_the_server, NULL, false },
-    { "an_event_too_large_for_the_ring_is_shown", 2, an_event_too_large_for_the_ring_is_shown,
-      NULL, false },
+    { "an_event_too_large_for_the_ring_is_shown", 2, an_event_too_large_for_the_ring_is_shown, NULL,
+      false },
     { "two_readers_play_ping_pong", 2, two_readers_play_ping_pong, NULL, false },
     { "other_codes_do_not_wake_a_reader", 2, other_codes_do_not_wake_a_reader, NULL, false },
-    { "a_reader_ends_with_the_process_it_reads_for", 2,
-      a_reader_ends_with_the_process_it_reads_for, NULL, false },
+    { "a_reader_ends_with_the_process_it_reads_for", 2, a_reader_ends_with_the_process_it_reads_for,
+      NULL, false },
     { "an_event_that_is_there_costs_no_call", 2, an_event_that_is_there_costs_no_call, NULL,
       false },
 };

@@ -339,9 +339,9 @@ static int a_read_makes_no_call_and_no_allocation(int rank)
     put_all();
     exchange();
     /* Handles from before the values would do as well: every_rank_reads_every_other. */
-    const struct handles at = { find("u64"),   find("i16"),   find("f32"),
-                                find("flag"),  find("text"),  find("bytes"),
-                                find("array"), find("proc"),  find("nothing") };
+    const struct handles at = { find("u64"),   find("i16"),  find("f32"),
+                                find("flag"),  find("text"), find("bytes"),
+                                find("array"), find("proc"), find("nothing") };
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {

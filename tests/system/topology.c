@@ -14,12 +14,12 @@
 
 #include <pmix.h>
 
-#define CHECK(fact) \
-    do { \
-        if (!(fact)) { \
+#define CHECK(fact)                                                                      \
+    do {                                                                                 \
+        if (!(fact)) {                                                                   \
             fprintf(stderr, "rank %u: %s:%d: %s\n", me.rank, __FILE__, __LINE__, #fact); \
-            exit(99); \
-        } \
+            exit(99);                                                                    \
+        }                                                                                \
     } while (0)
 
 static pmix_proc_t me;

@@ -106,7 +106,7 @@ static void expect_bytes(const char *key, size_t size, char content)
 
 static int values_of_no_bytes_and_of_64_mib(int rank)
 {
-    pmix_value_t empty = { .type = PMIX_STRING, .data.string = (char *)(uintptr_t)"" };
+    pmix_value_t empty = { .type = PMIX_STRING, .data.string = (char *)(uintptr_t) "" };
     pmix_value_t none = { .type = PMIX_STRING, .data.string = NULL };
     char *const bytes = malloc(LARGE);
     pmix_value_t *value;
@@ -195,7 +195,8 @@ static int a_hundred_thousand_keys(int rank)
 
 static int keys_of_every_length_and_beginning(int rank)
 {
-    static const char beginnings[] = ".-_/ 0%\\\"'$#~\x01\x7f\x80\xff" "pP";
+    static const char beginnings[] = ".-_/ 0%\\\"'$#~\x01\x7f\x80\xff"
+                                     "pP";
     char key[PMIX_MAX_KEYLEN + 1];
 
     init(rank);
@@ -327,8 +328,8 @@ static void put_qualified(pmix_scope_t scope, const char *key, uint64_t number, 
 }
 
 /* In another order, and with a directive between. */
-static pmix_status_t get_qualified(const char *key, uint32_t which, const char *kind,
-                                   bool optional, uint64_t *ret)
+static pmix_status_t get_qualified(const char *key, uint32_t which, const char *kind, bool optional,
+                                   uint64_t *ret)
 {
     const pmix_proc_t proc = other();
     pmix_value_t *value;
@@ -362,16 +363,13 @@ static int qualifiers_select_the_value_of_a_peer(int rank)
     put_number(PMIX_GLOBAL, PMIX_GROUP_LOCAL_CID, 7);
     exchange();
     for (uint32_t which = 0; which < 100; which++) {
-        CHECK_STATUS(get_qualified(PMIX_GROUP_LOCAL_CID, which, "a", false, &number),
-                     PMIX_SUCCESS);
+        CHECK_STATUS(get_qualified(PMIX_GROUP_LOCAL_CID, which, "a", false, &number), PMIX_SUCCESS);
         CHECK(number == which * 10 + other().rank);
-        CHECK_STATUS(get_qualified(PMIX_GROUP_LOCAL_CID, which, "b", false, &number),
-                     PMIX_SUCCESS);
+        CHECK_STATUS(get_qualified(PMIX_GROUP_LOCAL_CID, which, "b", false, &number), PMIX_SUCCESS);
         CHECK(number == which * 20 + other().rank);
     }
     CHECK(get_number(PMIX_GROUP_LOCAL_CID) == 7);
-    CHECK_STATUS(get_qualified(PMIX_GROUP_LOCAL_CID, 100, "a", true, &number),
-                 PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(get_qualified(PMIX_GROUP_LOCAL_CID, 100, "a", true, &number), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(get_qualified("key", 1, "remote", true, &number), PMIX_ERR_NOT_FOUND);
     pmix_value_t *const all = get(NULL, NULL, 0);
     const pmix_info_t *const infos = all->data.darray->array;
@@ -429,8 +427,7 @@ static int a_get_waits_for_a_reserved_key_when_told_to(int rank)
         put_number(PMIX_GLOBAL, PMIX_GROUP_LOCAL_CID, 9);
         CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
     }
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_ALL_CLONES_PARTICIPATE, &yes, PMIX_BOOL),
-                 PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_ALL_CLONES_PARTICIPATE, &yes, PMIX_BOOL), PMIX_SUCCESS);
     PMIx_Info_required(&info);
     CHECK_STATUS(PMIx_Fence(NULL, 0, &info, 1), PMIX_SUCCESS);
     return finalize();
@@ -470,8 +467,8 @@ static const struct job_case cases[] = {
     { "qualifiers_select_the_value_of_a_peer", 2, qualifiers_select_the_value_of_a_peer, NULL,
       false },
     { "a_get_waits_for_a_qualified_value", 2, a_get_waits_for_a_qualified_value, NULL, false },
-    { "a_get_waits_for_a_reserved_key_when_told_to", 2,
-      a_get_waits_for_a_reserved_key_when_told_to, NULL, false },
+    { "a_get_waits_for_a_reserved_key_when_told_to", 2, a_get_waits_for_a_reserved_key_when_told_to,
+      NULL, false },
     { "a_peer_is_named_and_near", 2, a_peer_is_named_and_near, NULL, false },
 };
 

@@ -22,8 +22,9 @@ static void no_delay(int fd)
 
 int connect(int fd, const struct sockaddr *address, socklen_t len)
 {
-    int (*const next)(int, const struct sockaddr *, socklen_t) =
-        (int (*)(int, const struct sockaddr *, socklen_t))dlsym(RTLD_NEXT, "connect");
+    int (*const next)(int, const struct sockaddr *,
+                      socklen_t) = (int (*)(int, const struct sockaddr *,
+                                            socklen_t))dlsym(RTLD_NEXT, "connect");
 
     no_delay(fd);
     return next(fd, address, len);
@@ -31,8 +32,9 @@ int connect(int fd, const struct sockaddr *address, socklen_t len)
 
 int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict len)
 {
-    int (*const next)(int, struct sockaddr *, socklen_t *) =
-        (int (*)(int, struct sockaddr *, socklen_t *))dlsym(RTLD_NEXT, "accept");
+    int (*const next)(int, struct sockaddr *,
+                      socklen_t *) = (int (*)(int, struct sockaddr *, socklen_t *))dlsym(RTLD_NEXT,
+                                                                                         "accept");
     const int got = next(fd, address, len);
 
     if (got >= 0) {

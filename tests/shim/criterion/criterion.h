@@ -45,30 +45,31 @@ void shim_fail(const char *file, int line, bool fatal, const char *fact, const c
 /* End the test as skipped. */
 void shim_skip(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-#define Test(in_suite, test, ...)                                                                   \
-    static void in_suite##_##test##_impl(void);                                                     \
-    __attribute__((constructor)) static void in_suite##_##test##_add(void)                          \
-    {                                                                                               \
-        static struct shim_test row = { .suite = #in_suite, .name = #test,                          \
-                                        .run = in_suite##_##test##_impl,                            \
-                                        .options = { __VA_ARGS__ } };                               \
-        shim_add_test(&row);                                                                        \
-    }                                                                                               \
+#define Test(in_suite, test, ...)                                          \
+    static void in_suite##_##test##_impl(void);                            \
+    __attribute__((constructor)) static void in_suite##_##test##_add(void) \
+    {                                                                      \
+        static struct shim_test row = { .suite = #in_suite,                \
+                                        .name = #test,                     \
+                                        .run = in_suite##_##test##_impl,   \
+                                        .options = { __VA_ARGS__ } };      \
+        shim_add_test(&row);                                               \
+    }                                                                      \
     static void in_suite##_##test##_impl(void)
 
-#define TestSuite(the_suite, ...)                                                                   \
-    __attribute__((constructor)) static void the_suite##_suite_add(void)                            \
-    {                                                                                               \
-        static struct shim_test row = { .suite = #the_suite, .options = { __VA_ARGS__ } };          \
-        shim_add_suite(&row);                                                                       \
-    }                                                                                               \
+#define TestSuite(the_suite, ...)                                                          \
+    __attribute__((constructor)) static void the_suite##_suite_add(void)                   \
+    {                                                                                      \
+        static struct shim_test row = { .suite = #the_suite, .options = { __VA_ARGS__ } }; \
+        shim_add_suite(&row);                                                              \
+    }                                                                                      \
     struct shim_suite_##the_suite
 
-#define SHIM_CHECK(fatal, fact, text, ...)                                                          \
-    do {                                                                                            \
-        if (!(fact)) {                                                                              \
-            shim_fail(__FILE__, __LINE__, fatal, text, " " __VA_ARGS__);                            \
-        }                                                                                           \
+#define SHIM_CHECK(fatal, fact, text, ...)                               \
+    do {                                                                 \
+        if (!(fact)) {                                                   \
+            shim_fail(__FILE__, __LINE__, fatal, text, " " __VA_ARGS__); \
+        }                                                                \
     } while (0)
 
 #define cr_assert(fact, ...) SHIM_CHECK(true, fact, #fact, __VA_ARGS__)
@@ -94,23 +95,23 @@ void shim_skip(const char *format, ...) __attribute__((noreturn, format(printf, 
 #define cr_assert_not_null(a, ...) SHIM_CHECK(true, (a) != NULL, #a " is not NULL", __VA_ARGS__)
 #define cr_expect_not_null(a, ...) SHIM_CHECK(false, (a) != NULL, #a " is not NULL", __VA_ARGS__)
 
-#define cr_assert_str_eq(a, b, ...)                                                                 \
+#define cr_assert_str_eq(a, b, ...) \
     SHIM_CHECK(true, strcmp(a, b) == 0, #a " is the string " #b, __VA_ARGS__)
-#define cr_expect_str_eq(a, b, ...)                                                                 \
+#define cr_expect_str_eq(a, b, ...) \
     SHIM_CHECK(false, strcmp(a, b) == 0, #a " is the string " #b, __VA_ARGS__)
-#define cr_assert_str_neq(a, b, ...)                                                                \
+#define cr_assert_str_neq(a, b, ...) \
     SHIM_CHECK(true, strcmp(a, b) != 0, #a " is not the string " #b, __VA_ARGS__)
-#define cr_expect_str_neq(a, b, ...)                                                                \
+#define cr_expect_str_neq(a, b, ...) \
     SHIM_CHECK(false, strcmp(a, b) != 0, #a " is not the string " #b, __VA_ARGS__)
 #define cr_assert_str_empty(a, ...) SHIM_CHECK(true, (a)[0] == '\0', #a " is empty", __VA_ARGS__)
 #define cr_expect_str_empty(a, ...) SHIM_CHECK(false, (a)[0] == '\0', #a " is empty", __VA_ARGS__)
-#define cr_assert_arr_eq(a, b, size, ...)                                                           \
+#define cr_assert_arr_eq(a, b, size, ...) \
     SHIM_CHECK(true, memcmp(a, b, size) == 0, #a " has the bytes of " #b, __VA_ARGS__)
-#define cr_expect_arr_eq(a, b, size, ...)                                                           \
+#define cr_expect_arr_eq(a, b, size, ...) \
     SHIM_CHECK(false, memcmp(a, b, size) == 0, #a " has the bytes of " #b, __VA_ARGS__)
-#define cr_assert_arr_neq(a, b, size, ...)                                                          \
+#define cr_assert_arr_neq(a, b, size, ...) \
     SHIM_CHECK(true, memcmp(a, b, size) != 0, #a " differs from the bytes of " #b, __VA_ARGS__)
-#define cr_expect_arr_neq(a, b, size, ...)                                                          \
+#define cr_expect_arr_neq(a, b, size, ...) \
     SHIM_CHECK(false, memcmp(a, b, size) != 0, #a " differs from the bytes of " #b, __VA_ARGS__)
 
 #define cr_assert_fail(...) shim_fail(__FILE__, __LINE__, true, "reached", " " __VA_ARGS__)

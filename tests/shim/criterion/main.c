@@ -168,9 +168,9 @@ static int judge(const struct shim_test *test, bool in_time, double seconds, int
     if (*failures == 0 && code == SHIM_CODE_SKIPPED) {
         return SHIM_SKIPPED;
     }
-    if (*failures == 0 && (want->signal != 0
-                               ? WIFSIGNALED(status) && WTERMSIG(status) == want->signal
-                               : code == want->exit_code)) {
+    if (*failures == 0 &&
+        (want->signal != 0 ? WIFSIGNALED(status) && WTERMSIG(status) == want->signal
+                           : code == want->exit_code)) {
         return SHIM_PASSED;
     }
     fprintf(stderr, "[FAIL] %s::%s: %u failed checks, %s %d\n", test->suite, test->name, *failures,

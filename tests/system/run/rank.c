@@ -173,8 +173,8 @@ static int survive(const char *how)
     static const bool rank_1[RANKS_MAX] = { [1] = true };
     pmix_status_t codes[] = { PMIX_ERR_LOST_CONNECTION, PMIX_ERR_PROC_ABORTED_BY_SIG,
                               PMIX_ERR_EXIT_NONZERO_TERM, PMIX_ERR_PROC_TERM_WO_SYNC };
-    const pmix_status_t id = PMIx_Register_event_handler(
-        codes, sizeof(codes) / sizeof(codes[0]), NULL, 0, on_failure, NULL, NULL);
+    const pmix_status_t id = PMIx_Register_event_handler(codes, sizeof(codes) / sizeof(codes[0]),
+                                                         NULL, 0, on_failure, NULL, NULL);
 
     must(id < 0 ? id : PMIX_SUCCESS, "a handler");
     must(PMIx_Fence(NULL, 0, NULL, 0), "the first fence");

@@ -41,8 +41,8 @@ static const struct {
     const char *a, *b;
     bool key, nspace;
 } names[] = {
-    { "a", "a", true, true },   { "a", "b", false, false }, { "a", "", false, true },
-    { "", "", true, true },     { NULL, "a", false, true }, { "a", NULL, false, true },
+    { "a", "a", true, true },    { "a", "b", false, false },  { "a", "", false, true },
+    { "", "", true, true },      { NULL, "a", false, true },  { "a", NULL, false, true },
     { NULL, NULL, false, true }, { "ab", "a", false, false },
 };
 

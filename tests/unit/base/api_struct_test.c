@@ -10,53 +10,55 @@
 #include "samples.h"
 
 /* The public functions of one struct, behind untyped doors. */
-#define FAMILY(prefix, c_type, pmix_type) \
-    static void prefix##_make(void *p) \
-    { \
-        prefix##_construct((c_type *)p); \
-    } \
-    static void prefix##_empty(void *p) \
-    { \
-        prefix##_destruct((c_type *)p); \
-    } \
-    static void *prefix##_new(size_t n) \
-    { \
-        return prefix##_create(n); \
-    } \
+#define FAMILY(prefix, c_type, pmix_type)        \
+    static void prefix##_make(void *p)           \
+    {                                            \
+        prefix##_construct((c_type *)p);         \
+    }                                            \
+    static void prefix##_empty(void *p)          \
+    {                                            \
+        prefix##_destruct((c_type *)p);          \
+    }                                            \
+    static void *prefix##_new(size_t n)          \
+    {                                            \
+        return prefix##_create(n);               \
+    }                                            \
     static void prefix##_drop(void *p, size_t n) \
-    { \
-        prefix##_free((c_type *)p, n); \
+    {                                            \
+        prefix##_free((c_type *)p, n);           \
     }
 
-#define FAMILIES(F) \
-    F(PMIx_Info, pmix_info_t, PMIX_INFO) \
-    F(PMIx_Proc, pmix_proc_t, PMIX_PROC) \
-    F(PMIx_Value, pmix_value_t, PMIX_VALUE) \
-    F(PMIx_Pdata, pmix_pdata_t, PMIX_PDATA) \
-    F(PMIx_App, pmix_app_t, PMIX_APP) \
-    F(PMIx_Query, pmix_query_t, PMIX_QUERY) \
-    F(PMIx_Proc_info, pmix_proc_info_t, PMIX_PROC_INFO) \
-    F(PMIx_Byte_object, pmix_byte_object_t, PMIX_BYTE_OBJECT) \
-    F(PMIx_Envar, pmix_envar_t, PMIX_ENVAR) \
-    F(PMIx_Regattr, pmix_regattr_t, PMIX_REGATTR) \
-    F(PMIx_Cpuset, pmix_cpuset_t, PMIX_PROC_CPUSET) \
-    F(PMIx_Topology, pmix_topology_t, PMIX_TOPO) \
-    F(PMIx_Geometry, pmix_geometry_t, PMIX_GEOMETRY) \
+#define FAMILIES(F)                                                   \
+    F(PMIx_Info, pmix_info_t, PMIX_INFO)                              \
+    F(PMIx_Proc, pmix_proc_t, PMIX_PROC)                              \
+    F(PMIx_Value, pmix_value_t, PMIX_VALUE)                           \
+    F(PMIx_Pdata, pmix_pdata_t, PMIX_PDATA)                           \
+    F(PMIx_App, pmix_app_t, PMIX_APP)                                 \
+    F(PMIx_Query, pmix_query_t, PMIX_QUERY)                           \
+    F(PMIx_Proc_info, pmix_proc_info_t, PMIX_PROC_INFO)               \
+    F(PMIx_Byte_object, pmix_byte_object_t, PMIX_BYTE_OBJECT)         \
+    F(PMIx_Envar, pmix_envar_t, PMIX_ENVAR)                           \
+    F(PMIx_Regattr, pmix_regattr_t, PMIX_REGATTR)                     \
+    F(PMIx_Cpuset, pmix_cpuset_t, PMIX_PROC_CPUSET)                   \
+    F(PMIx_Topology, pmix_topology_t, PMIX_TOPO)                      \
+    F(PMIx_Geometry, pmix_geometry_t, PMIX_GEOMETRY)                  \
     F(PMIx_Device_distance, pmix_device_distance_t, PMIX_DEVICE_DIST) \
-    F(PMIx_Endpoint, pmix_endpoint_t, PMIX_ENDPOINT) \
-    F(PMIx_Device, pmix_device_t, PMIX_DEVICE) \
-    F(PMIx_Resource_unit, pmix_resource_unit_t, PMIX_RESOURCE_UNIT) \
-    F(PMIx_Node_pid, pmix_node_pid_t, PMIX_NODE_PID) \
-    F(PMIx_Proc_stats, pmix_proc_stats_t, PMIX_PROC_STATS) \
-    F(PMIx_Disk_stats, pmix_disk_stats_t, PMIX_DISK_STATS) \
-    F(PMIx_Net_stats, pmix_net_stats_t, PMIX_NET_STATS) \
+    F(PMIx_Endpoint, pmix_endpoint_t, PMIX_ENDPOINT)                  \
+    F(PMIx_Device, pmix_device_t, PMIX_DEVICE)                        \
+    F(PMIx_Resource_unit, pmix_resource_unit_t, PMIX_RESOURCE_UNIT)   \
+    F(PMIx_Node_pid, pmix_node_pid_t, PMIX_NODE_PID)                  \
+    F(PMIx_Proc_stats, pmix_proc_stats_t, PMIX_PROC_STATS)            \
+    F(PMIx_Disk_stats, pmix_disk_stats_t, PMIX_DISK_STATS)            \
+    F(PMIx_Net_stats, pmix_net_stats_t, PMIX_NET_STATS)               \
     F(PMIx_Node_stats, pmix_node_stats_t, PMIX_NODE_STATS)
 
 FAMILIES(FAMILY)
 
-#define ROW(prefix, c_type, pmix_type) \
-    { #prefix, pmix_type, sizeof(c_type), prefix##_make, prefix##_empty, prefix##_new, \
-      prefix##_drop },
+#define ROW(prefix, c_type, pmix_type)                               \
+    {                                                                \
+        #prefix,        pmix_type,    sizeof(c_type), prefix##_make, \
+        prefix##_empty, prefix##_new, prefix##_drop                  \
+    },
 
 static const struct {
     const char *name;

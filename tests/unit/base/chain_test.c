@@ -154,16 +154,25 @@ static void edit(pmix_info_t results[], size_t nresults, bool all_goes)
 static void act_on_table(char letter, size_t id)
 {
     switch (letter) {
-    case 'D': cr_expect_eq(sx_handlers_remove(&table, id), PMIX_SUCCESS, "EV22"); break;
-    case 'O': cr_expect_eq(sx_handlers_remove(&table, id + 1), PMIX_SUCCESS, "EO55"); break;
-    case 'A': add("z"); break;
-    case 'P': publish(CODE); break;
+    case 'D':
+        cr_expect_eq(sx_handlers_remove(&table, id), PMIX_SUCCESS, "EV22");
+        break;
+    case 'O':
+        cr_expect_eq(sx_handlers_remove(&table, id + 1), PMIX_SUCCESS, "EO55");
+        break;
+    case 'A':
+        add("z");
+        break;
+    case 'P':
+        publish(CODE);
+        break;
     case 'F':
         sx_chain_forget(&table);
         sx_handlers_deinit(&table);
         sx_handlers_init(&table);
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -178,20 +187,40 @@ static void act(const char *name, size_t id, pmix_info_t results[], size_t nresu
     memset(own, 0, sizeof(own));
     for (const char *c = name + 1; *c != '\0'; c++) {
         switch (*c) {
-        case 'p': status = PMIX_EVENT_PARTIAL_ACTION_TAKEN; break;
-        case 'd': status = PMIX_EVENT_ACTION_DEFERRED; break;
-        case 'c': status = PMIX_EVENT_ACTION_COMPLETE; break;
-        case 'u': give(own, &count, "u", false); break;
-        case 'n': give(own, &count, PMIX_EVENT_NO_TERMINATION, false); break;
-        case 'w': give(own, &count, PMIX_EVENT_WANT_TERMINATION, false); break;
-        case 'R': give(own, &count, PMIX_EVENT_WANT_TERMINATION, true); break;
-        case 'e': edit(results, nresults, false); break;
-        case 'x': edit(results, nresults, true); break;
+        case 'p':
+            status = PMIX_EVENT_PARTIAL_ACTION_TAKEN;
+            break;
+        case 'd':
+            status = PMIX_EVENT_ACTION_DEFERRED;
+            break;
+        case 'c':
+            status = PMIX_EVENT_ACTION_COMPLETE;
+            break;
+        case 'u':
+            give(own, &count, "u", false);
+            break;
+        case 'n':
+            give(own, &count, PMIX_EVENT_NO_TERMINATION, false);
+            break;
+        case 'w':
+            give(own, &count, PMIX_EVENT_WANT_TERMINATION, false);
+            break;
+        case 'R':
+            give(own, &count, PMIX_EVENT_WANT_TERMINATION, true);
+            break;
+        case 'e':
+            edit(results, nresults, false);
+            break;
+        case 'x':
+            edit(results, nresults, true);
+            break;
         case 's': /* say nothing: complete later, or never */
             kept_done = done;
             kept_cbdata = cbdata;
             return;
-        default: act_on_table(*c, id); break;
+        default:
+            act_on_table(*c, id);
+            break;
         }
     }
     done(status, count == 0 ? NULL : own, count, count == 0 ? NULL : release, &released, cbdata);
@@ -231,7 +260,8 @@ static void add(const char *name)
                    PMIX_BOOL);
     PMIX_INFO_LOAD(&info[1], PMIX_EVENT_HDLR_NAME, name, PMIX_STRING);
     cr_assert_eq(sx_handlers_add(&table, "job", &code, 1, info, name[0] == '-' ? 1 : 2, handler,
-                                 &id), PMIX_SUCCESS);
+                                 &id),
+                 PMIX_SUCCESS);
     PMIX_INFO_DESTRUCT(&info[0]);
     PMIX_INFO_DESTRUCT(&info[1]);
 }
@@ -257,34 +287,45 @@ static const struct {
     const char *names[5];
     const char *want;
 } rows[] = {
-    { "EV28 EV31 EV32 EV33 one entry for each earlier one, in order", { "a", "b", "c" },
+    { "EV28 EV31 EV32 EV33 one entry for each earlier one, in order",
+      { "a", "b", "c" },
       "a() b(a:-331) c(a:-331,b:-331)" },
     { "EV33 an unnamed one has an empty key", { "-", "b" }, "-() b(:-331)" },
-    { "EV29 EV75 partial and deferred go on", { "ap", "bd", "c" },
+    { "EV29 EV75 partial and deferred go on",
+      { "ap", "bd", "c" },
       "ap() bd(ap:-332) c(ap:-332,bd:-333)" },
     { "EV29 EV30 EV35 complete ends it", { "a", "bc", "c" }, "a() bc(a:-331)" },
     { "EO26 the last one does not run then", { "Lz", "bc" }, "bc()" },
-    { "EV34 EO50 what it returned follows its status", { "au", "b", "c" },
+    { "EV34 EO50 what it returned follows its status",
+      { "au", "b", "c" },
       "au() b(au:-331,u=7) c(au:-331,u=7,b:-331)" },
-    { "EO48 a value edited in place", { "au", "be", "c" },
+    { "EO48 a value edited in place",
+      { "au", "be", "c" },
       "au() be(au:-331,u=7) c(au:-331,u=8,be:-331)" },
     { "EO49 an element deleted", { "au", "bx", "c" }, "au() bx(au:-331,u=7) c(au:-331,bx:-331)" },
-    { "EO49 EO50 deleted and added", { "au", "bxu", "c" },
+    { "EO49 EO50 deleted and added",
+      { "au", "bxu", "c" },
       "au() bxu(au:-331,u=7) c(au:-331,bxu:-331,u=7)" },
-    { "EO51 a later wish overrides", { "an", "bw", "c" },
+    { "EO51 a later wish overrides",
+      { "an", "bw", "c" },
       "an() bw(an:-331,pmix.evnoterm) c(an:-331,bw:-331,pmix.evterm)" },
-    { "EO52 also the other way round", { "aw", "bn", "c" },
+    { "EO52 also the other way round",
+      { "aw", "bn", "c" },
       "aw() bn(aw:-331,pmix.evterm) c(aw:-331,bn:-331,pmix.evnoterm)" },
-    { "EO52 not a required one", { "aR", "bn", "c" },
+    { "EO52 not a required one",
+      { "aR", "bn", "c" },
       "aR() bn(aR:-331,pmix.evterm!) c(aR:-331,pmix.evterm!,bn:-331)" },
-    { "EO52 nor by deleting it", { "aR", "bx", "c" },
+    { "EO52 nor by deleting it",
+      { "aR", "bx", "c" },
       "aR() bx(aR:-331,pmix.evterm!) c(aR:-331,pmix.evterm!,bx:-331)" },
     { "EO52 the required one of two at once", { "anR", "b" }, "anR() b(anR:-331,pmix.evterm!)" },
-    { "EO51 nothing else is overridden", { "aun", "bu", "c" },
+    { "EO51 nothing else is overridden",
+      { "aun", "bu", "c" },
       "aun() bu(aun:-331,u=7,pmix.evnoterm) c(aun:-331,u=7,pmix.evnoterm,bu:-331,u=7)" },
     { "EV22 a handler removes itself", { "aD", "b" }, "aD() b(aD:-331)" },
     { "EO55 a handler removes the next one", { "aO", "b", "c" }, "aO() c(aO:-331)" },
-    { "EO54 a handler registered inside a handler waits for the next event", { "aA", "b" },
+    { "EO54 a handler registered inside a handler waits for the next event",
+      { "aA", "b" },
       "aA() b(aA:-331)" },
 };
 

@@ -134,8 +134,9 @@ Test(flat, absent_things_stay_absent)
 static void rich_value(pmix_value_t *value, unsigned which)
 {
     static const pmix_data_type_t types[] = {
-        PMIX_INFO, PMIX_APP, PMIX_PROC_INFO, PMIX_REGATTR, PMIX_PDATA, PMIX_NODE_STATS,
-        PMIX_GEOMETRY, PMIX_ENDPOINT, PMIX_PROC, PMIX_BOOL, PMIX_DATA_ARRAY, PMIX_STRING,
+        PMIX_INFO,  PMIX_APP,        PMIX_PROC_INFO,  PMIX_REGATTR,
+        PMIX_PDATA, PMIX_NODE_STATS, PMIX_GEOMETRY,   PMIX_ENDPOINT,
+        PMIX_PROC,  PMIX_BOOL,       PMIX_DATA_ARRAY, PMIX_STRING,
     };
 
     sample_array_value(value, types[which % SX_COUNT(types)], 4, 12 + which);
@@ -383,13 +384,15 @@ Test(flat, deeper_bytes_than_any_encoder_writes_are_refused)
     enum { LEVELS = 5000, LEVEL_BYTES = 32 };
     uint8_t *bytes = calloc(LEVELS + 1, LEVEL_BYTES);
     const size_t total = (size_t)LEVELS * LEVEL_BYTES + 16;
-    struct flat flat = { .body = bytes, .size = total,
+    struct flat flat = { .body = bytes,
+                         .size = total,
                          .cell = { .type = PMIX_DATA_ARRAY, .len = (uint32_t)total } };
     pmix_value_t back;
 
     for (size_t i = 0; i < LEVELS; i++) {
         const struct sx_flat_record head = { .type = PMIX_DATA_ARRAY, .count = 1 };
-        const struct sx_cell cell = { .type = PMIX_DATA_ARRAY, .bits = (i + 1) * LEVEL_BYTES,
+        const struct sx_cell cell = { .type = PMIX_DATA_ARRAY,
+                                      .bits = (i + 1) * LEVEL_BYTES,
                                       .len = (uint32_t)(total - (i + 1) * LEVEL_BYTES) };
 
         memcpy(bytes + i * LEVEL_BYTES, &head, sizeof(head));

@@ -60,8 +60,8 @@ Test(flat_encode, strings_keep_their_nul_and_are_padded)
     expect_flat("8", &value, (struct sx_cell){ .type = PMIX_STRING, .len = 9 },
                 "12345678\0\0\0\0\0\0\0", 16);
     value.data.string = none;
-    expect_flat("0", &value, (struct sx_cell){ .type = PMIX_STRING, .len = 1 },
-                "\0\0\0\0\0\0\0", 8);
+    expect_flat("0", &value, (struct sx_cell){ .type = PMIX_STRING, .len = 1 }, "\0\0\0\0\0\0\0",
+                8);
     value.data.string = NULL;
     expect_flat("NULL", &value, (struct sx_cell){ .type = PMIX_STRING, .flags = SX_CELL_NULL }, "",
                 0);
@@ -80,14 +80,30 @@ Test(flat_encode, an_array_is_a_head_and_its_elements)
     pmix_data_array_t array = { .type = PMIX_UINT16, .size = 3, .array = numbers };
     pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
     static const uint8_t want_numbers[] = {
-        PMIX_UINT16, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, /* type, zero, count */
-        0x22, 0x11, 0x44, 0x33, 0x66, 0x55, 0, 0,
+        PMIX_UINT16, 0,    0,    0,    0,    0,    0, 0,
+        3,           0,    0,    0,    0,    0,    0, 0, /* type, zero, count */
+        0x22,        0x11, 0x44, 0x33, 0x66, 0x55, 0, 0,
     };
     static const uint8_t want_strings[] = {
-        PMIX_STRING, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0,
-        PMIX_STRING, 0, 0, 0, 3, 0, 0, 0, 48, 0, 0, 0, 0, 0, 0, 0, /* cell: 3 bytes at 48 */
-        PMIX_STRING, 0, SX_CELL_NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        'a', 'b', 0, 0, 0, 0, 0, 0,
+        PMIX_STRING, 0,           0,
+        0,           0,           0,
+        0,           0,           2,
+        0,           0,           0,
+        0,           0,           0,
+        0,           PMIX_STRING, 0,
+        0,           0,           3,
+        0,           0,           0,
+        48,          0,           0,
+        0,           0,           0,
+        0,           0, /* cell: 3 bytes at 48 */
+        PMIX_STRING, 0,           SX_CELL_NULL,
+        0,           0,           0,
+        0,           0,           0,
+        0,           0,           0,
+        0,           0,           0,
+        0,           'a',         'b',
+        0,           0,           0,
+        0,           0,           0,
     };
     static const uint8_t want_empty[] = { PMIX_INFO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 
@@ -100,8 +116,8 @@ Test(flat_encode, an_array_is_a_head_and_its_elements)
     expect_flat("empty", &value, (struct sx_cell){ .type = PMIX_DATA_ARRAY, .len = 16 }, want_empty,
                 sizeof(want_empty));
     value.data.darray = NULL;
-    expect_flat("NULL", &value,
-                (struct sx_cell){ .type = PMIX_DATA_ARRAY, .flags = SX_CELL_NULL }, "", 0);
+    expect_flat("NULL", &value, (struct sx_cell){ .type = PMIX_DATA_ARRAY, .flags = SX_CELL_NULL },
+                "", 0);
 }
 
 Test(flat_encode, a_struct_is_an_array_of_one)
@@ -110,11 +126,11 @@ Test(flat_encode, a_struct_is_an_array_of_one)
     pmix_value_t value = { .type = PMIX_ENVAR,
                            .data.envar = { .envar = name, .value = text, .separator = ':' } };
     static const uint8_t want[] = {
-        PMIX_ENVAR, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
-        PMIX_STRING, 0, 0, 0, 5, 0, 0, 0, 56, 0, 0, 0, 0, 0, 0, 0,
-        PMIX_STRING, 0, 0, 0, 5, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0,
-        ':', 0, 0, 0, 0, 0, 0, 0,
-        'P', 'A', 'T', 'H', 0, 0, 0, 0, '/', 'b', 'i', 'n', 0, 0, 0, 0,
+        PMIX_ENVAR,  0,   0,   0,   0, 0, 0, 0, 1,   0,   0,   0,   0, 0, 0, 0,
+        PMIX_STRING, 0,   0,   0,   5, 0, 0, 0, 56,  0,   0,   0,   0, 0, 0, 0,
+        PMIX_STRING, 0,   0,   0,   5, 0, 0, 0, 64,  0,   0,   0,   0, 0, 0, 0,
+        ':',         0,   0,   0,   0, 0, 0, 0, 'P', 'A', 'T', 'H', 0, 0, 0, 0,
+        '/',         'b', 'i', 'n', 0, 0, 0, 0,
     };
 
     expect_flat("envar", &value, (struct sx_cell){ .type = PMIX_ENVAR, .len = sizeof(want) }, want,
@@ -128,11 +144,11 @@ Test(flat_encode, an_info_is_its_key_flags_and_value)
     pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
     char text[] = "v";
     static const uint8_t want[] = {
-        PMIX_INFO, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
-        PMIX_STRING, 0, 0, 0, 2, 0, 0, 0, 56, 0, 0, 0, 0, 0, 0, 0, /* key */
-        1, 0, 0, 0, 0, 0, 0, 0,                                   /* flags */
-        PMIX_STRING, 0, 0, 0, 2, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, /* value */
-        'k', 0, 0, 0, 0, 0, 0, 0, 'v', 0, 0, 0, 0, 0, 0, 0,
+        PMIX_INFO,   0, 0, 0, 0, 0, 0, 0, 1,   0, 0, 0, 0, 0, 0, 0,
+        PMIX_STRING, 0, 0, 0, 2, 0, 0, 0, 56,  0, 0, 0, 0, 0, 0, 0, /* key */
+        1,           0, 0, 0, 0, 0, 0, 0,                           /* flags */
+        PMIX_STRING, 0, 0, 0, 2, 0, 0, 0, 64,  0, 0, 0, 0, 0, 0, 0, /* value */
+        'k',         0, 0, 0, 0, 0, 0, 0, 'v', 0, 0, 0, 0, 0, 0, 0,
     };
 
     memset(info.key + 2, 'x', sizeof(info.key) - 3); /* rubbish behind the name stays here */
@@ -166,12 +182,11 @@ Test(flat_encode, a_proc_carries_nothing_behind_its_name)
 static pmix_data_array_t array_null = { .type = PMIX_INT, .size = 1, .array = NULL };
 static char one_byte[1];
 static void *one_pointer[1];
-static pmix_data_array_t array_pointers = { .type = PMIX_POINTER, .size = 1,
-                                            .array = one_pointer };
+static pmix_data_array_t array_pointers = { .type = PMIX_POINTER, .size = 1, .array = one_pointer };
 static pmix_data_array_t array_unknown = { .type = 499, .size = 1, .array = one_byte };
-static pmix_data_array_t array_huge = { .type = PMIX_BYTE, .size = UINT32_MAX,
-                                        .array = one_byte };
-static pmix_data_array_t array_overflow = { .type = PMIX_UINT64, .size = SIZE_MAX / 8,
+static pmix_data_array_t array_huge = { .type = PMIX_BYTE, .size = UINT32_MAX, .array = one_byte };
+static pmix_data_array_t array_overflow = { .type = PMIX_UINT64,
+                                            .size = SIZE_MAX / 8,
                                             .array = one_byte };
 static pmix_cpuset_t cpuset;
 
@@ -187,17 +202,23 @@ static const struct {
     { "topology", { .type = PMIX_TOPO }, PMIX_ERR_NOT_SUPPORTED },
     { "info as a value", { .type = PMIX_INFO }, PMIX_ERR_NOT_SUPPORTED },
     { "value as a value", { .type = PMIX_VALUE }, PMIX_ERR_NOT_SUPPORTED },
-    { "bytes that are not there", { .type = PMIX_BYTE_OBJECT, .data.bo = { .size = 1 } },
+    { "bytes that are not there",
+      { .type = PMIX_BYTE_OBJECT, .data.bo = { .size = 1 } },
       PMIX_ERR_BAD_PARAM },
-    { "elements that are not there", { .type = PMIX_DATA_ARRAY, .data.darray = &array_null },
+    { "elements that are not there",
+      { .type = PMIX_DATA_ARRAY, .data.darray = &array_null },
       PMIX_ERR_BAD_PARAM },
-    { "array of pointers", { .type = PMIX_DATA_ARRAY, .data.darray = &array_pointers },
+    { "array of pointers",
+      { .type = PMIX_DATA_ARRAY, .data.darray = &array_pointers },
       PMIX_ERR_NOT_SUPPORTED },
-    { "array of an unknown type", { .type = PMIX_DATA_ARRAY, .data.darray = &array_unknown },
+    { "array of an unknown type",
+      { .type = PMIX_DATA_ARRAY, .data.darray = &array_unknown },
       PMIX_ERR_UNKNOWN_DATA_TYPE },
-    { "longer than a cell can say", { .type = PMIX_DATA_ARRAY, .data.darray = &array_huge },
+    { "longer than a cell can say",
+      { .type = PMIX_DATA_ARRAY, .data.darray = &array_huge },
       PMIX_ERR_OUT_OF_RESOURCE },
-    { "size overflows", { .type = PMIX_DATA_ARRAY, .data.darray = &array_overflow },
+    { "size overflows",
+      { .type = PMIX_DATA_ARRAY, .data.darray = &array_overflow },
       PMIX_ERR_OUT_OF_RESOURCE },
 };
 

@@ -30,11 +30,14 @@ static pmix_status_t add(struct sx_handlers *table, const char *wish, size_t *re
     static const struct {
         const char *word, *key;
     } places[] = {
-        { "first", PMIX_EVENT_HDLR_FIRST },       { "last", PMIX_EVENT_HDLR_LAST },
+        { "first", PMIX_EVENT_HDLR_FIRST },
+        { "last", PMIX_EVENT_HDLR_LAST },
         { "first-in", PMIX_EVENT_HDLR_FIRST_IN_CATEGORY },
         { "last-in", PMIX_EVENT_HDLR_LAST_IN_CATEGORY },
-        { "before", PMIX_EVENT_HDLR_BEFORE },     { "after", PMIX_EVENT_HDLR_AFTER },
-        { "prepend", PMIX_EVENT_HDLR_PREPEND },   { "append", PMIX_EVENT_HDLR_APPEND },
+        { "before", PMIX_EVENT_HDLR_BEFORE },
+        { "after", PMIX_EVENT_HDLR_AFTER },
+        { "prepend", PMIX_EVENT_HDLR_PREPEND },
+        { "append", PMIX_EVENT_HDLR_APPEND },
     };
     char text[128], *save = NULL;
     pmix_status_t codes[2];
@@ -56,8 +59,7 @@ static pmix_status_t add(struct sx_handlers *table, const char *wish, size_t *re
         PMIX_INFO_LOAD(&info[ninfo], PMIX_EVENT_HDLR_NAME, head, PMIX_STRING);
         ninfo++;
     }
-    for (char *word = strtok_r(NULL, " ", &save); word != NULL;
-         word = strtok_r(NULL, " ", &save)) {
+    for (char *word = strtok_r(NULL, " ", &save); word != NULL; word = strtok_r(NULL, " ", &save)) {
         for (size_t i = 0; i < SX_COUNT(places); i++) {
             if (strcmp(word, places[i].word) == 0) {
                 const bool named = strcmp(word, "before") == 0 || strcmp(word, "after") == 0;
@@ -69,8 +71,7 @@ static pmix_status_t add(struct sx_handlers *table, const char *wish, size_t *re
             }
         }
     }
-    const pmix_status_t rc =
-        sx_handlers_add(table, "job", codes, ncodes, info, ninfo, nobody, &id);
+    const pmix_status_t rc = sx_handlers_add(table, "job", codes, ncodes, info, ninfo, nobody, &id);
 
     for (size_t i = 0; i < ninfo; i++) {
         PMIX_INFO_DESTRUCT(&info[i]);
@@ -107,22 +108,24 @@ static const struct {
     const char *want; /* the order for code a */
 } orders[] = {
     { "EV27 single, several, default", { "d", "m:ab", "s:a" }, "s m d" },
-    { "EO1 EO2 EO3 EO8 the newest in front", { "s1:a", "s2:a", "m1:ab", "m2:ab", "d1", "d2" },
+    { "EO1 EO2 EO3 EO8 the newest in front",
+      { "s1:a", "s2:a", "m1:ab", "m2:ab", "d1", "d2" },
       "s2 s1 m2 m1 d2 d1" },
     { "EO9 prepend says the same aloud", { "s1:a", "s2:a prepend" }, "s2 s1" },
     { "EO10 append", { "s1:a", "s2:a append" }, "s1 s2" },
-    { "EO11 append, in front of the last in category", { "s1:a last-in", "s2:a", "s3:a append" },
+    { "EO11 append, in front of the last in category",
+      { "s1:a last-in", "s2:a", "s3:a append" },
       "s2 s3 s1" },
     { "EO12 EO14 first, whatever its category", { "s:a", "m:ab first" }, "m s" },
     { "EO13 first by a default handler", { "s:a", "d first", "m:ab" }, "d s m" },
     { "EO15 first for another code is left out", { "s:a", "x:b first" }, "s" },
     { "EO19 after the first, same category", { "f:a first", "s:a", "t:a after f" }, "f t s" },
     { "EO21 EO22 last, after the defaults", { "s:a last", "d", "m:ab" }, "m d s" },
-    { "EO27 first in category, also before later ones", { "s1:a first-in", "s2:a", "s3:a prepend" },
+    { "EO27 first in category, also before later ones",
+      { "s1:a first-in", "s2:a", "s3:a prepend" },
       "s1 s3 s2" },
     { "EO28 one per category", { "s:a first-in", "m:ab first-in", "d first-in" }, "s m d" },
-    { "EO31 last in category, also after later ones", { "s1:a last-in", "s2:a append" },
-      "s2 s1" },
+    { "EO31 last in category, also after later ones", { "s1:a last-in", "s2:a append" }, "s2 s1" },
     { "EO34 before", { "s1:a", "s2:a", "s3:a before s1" }, "s2 s3 s1" },
     { "EO35 after", { "s1:a", "s2:a", "s3:a after s2" }, "s2 s3 s1" },
     { "EO38 the later one nearest", { "s1:a", "s2:a after s1", "s3:a after s1" }, "s1 s3 s2" },
@@ -159,8 +162,7 @@ static const struct {
       PMIX_ERR_EVENT_REGISTRATION },
     { "EO30 before the first in category", "f:a first-in", "g:a before f",
       PMIX_ERR_EVENT_REGISTRATION },
-    { "EO32 a second last in category", "l:a last-in", "m:a last-in",
-      PMIX_ERR_EVENT_REGISTRATION },
+    { "EO32 a second last in category", "l:a last-in", "m:a last-in", PMIX_ERR_EVENT_REGISTRATION },
     { "EO33 after the last in category", "l:a last-in", "m:a after l",
       PMIX_ERR_EVENT_REGISTRATION },
     { "EO36 beside nobody", "s:a", "t:a before x", PMIX_ERR_EVENT_REGISTRATION },
@@ -214,8 +216,10 @@ Test(handlers, what_a_removed_one_held_is_free_again)
 static bool wants(const pmix_info_t *info, const pmix_proc_t *source, bool from_self,
                   const pmix_proc_t *affected)
 {
-    const struct sx_event_facts facts = { .code = CODE_A, .source = source,
-                                          .from_self = from_self, .affected = affected,
+    const struct sx_event_facts facts = { .code = CODE_A,
+                                          .source = source,
+                                          .from_self = from_self,
+                                          .affected = affected,
                                           .affected_count = affected != NULL };
     const pmix_status_t code = CODE_A;
     struct sx_handlers table;
@@ -302,7 +306,8 @@ enum { ASIDE = -1 }; /* the key is not given */
 static const struct {
     const char *why;
     int job, environment; /* what the two keys say */
-    bool hears_job, hears_environment, hears_own_code; /* the last: the manager's, of a user's code */
+    bool hears_job, hears_environment,
+        hears_own_code; /* the last: the manager's, of a user's code */
     pmix_status_t want;
 } levels[] = {
     { "EV12 plain", ASIDE, ASIDE, true, false, true, PMIX_SUCCESS },
@@ -317,7 +322,8 @@ static const struct {
 static bool hears(struct sx_handlers *table, pmix_status_t code, bool environment)
 {
     const pmix_proc_t source = { .nspace = "", .rank = PMIX_RANK_UNDEF };
-    const struct sx_event_facts facts = { .code = code, .source = &source,
+    const struct sx_event_facts facts = { .code = code,
+                                          .source = &source,
                                           .environment = environment };
     struct sx_handler **matches;
     size_t count;
@@ -356,8 +362,8 @@ Test(handlers, hear_of_the_level_they_ask_for)
                      levels[row].want, "%s", levels[row].why);
         cr_expect_eq(hears(&table, PMIX_EVENT_NODE_DOWN, false), levels[row].hears_job, "%s",
                      levels[row].why);
-        cr_expect_eq(hears(&table, PMIX_EVENT_NODE_DOWN, true), levels[row].hears_environment,
-                     "%s", levels[row].why);
+        cr_expect_eq(hears(&table, PMIX_EVENT_NODE_DOWN, true), levels[row].hears_environment, "%s",
+                     levels[row].why);
         cr_expect_eq(hears(&table, 42, true), levels[row].hears_own_code, "%s", levels[row].why);
         sx_handlers_deinit(&table);
     }
@@ -443,7 +449,8 @@ Test(handlers, threads_may_register_at_once)
     sx_handlers_init(&shared);
     for (size_t i = 0; i < 4; i++) {
         cr_assert_eq(pthread_create(&threads[i], NULL, register_some,
-                                    (void *)(uintptr_t)&numbers[i]), 0);
+                                    (void *)(uintptr_t)&numbers[i]),
+                     0);
     }
     for (size_t i = 0; i < 4; i++) {
         pthread_join(threads[i], NULL);
@@ -471,23 +478,31 @@ Test(handlers, keep_the_numbers_and_strings_of_the_abi)
     static const struct {
         const char *key, *want;
     } keys[] = {
-        { PMIX_EVENT_HDLR_FIRST, "pmix.evfirst" },   { PMIX_EVENT_HDLR_LAST, "pmix.evlast" },
+        { PMIX_EVENT_HDLR_FIRST, "pmix.evfirst" },
+        { PMIX_EVENT_HDLR_LAST, "pmix.evlast" },
         { PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, "pmix.evfirstcat" },
         { PMIX_EVENT_HDLR_LAST_IN_CATEGORY, "pmix.evlastcat" },
-        { PMIX_EVENT_HDLR_BEFORE, "pmix.evbefore" }, { PMIX_EVENT_HDLR_AFTER, "pmix.evafter" },
+        { PMIX_EVENT_HDLR_BEFORE, "pmix.evbefore" },
+        { PMIX_EVENT_HDLR_AFTER, "pmix.evafter" },
         { PMIX_EVENT_HDLR_PREPEND, "pmix.evprepend" },
         { PMIX_EVENT_ORDER_PREPEND, "pmix.evprepend" },
-        { PMIX_EVENT_HDLR_APPEND, "pmix.evappend" }, { PMIX_EVENT_HDLR_NAME, "pmix.evname" },
-        { PMIX_EVENT_CUSTOM_RANGE, "pmix.evrange" }, { PMIX_EVENT_NON_DEFAULT, "pmix.evnondef" },
+        { PMIX_EVENT_HDLR_APPEND, "pmix.evappend" },
+        { PMIX_EVENT_HDLR_NAME, "pmix.evname" },
+        { PMIX_EVENT_CUSTOM_RANGE, "pmix.evrange" },
+        { PMIX_EVENT_NON_DEFAULT, "pmix.evnondef" },
     };
     static const struct {
         int number, want;
     } numbers[] = {
         { PMIX_RANGE_PROC_LOCAL, 7 },
-        { PMIX_EVENT_NO_ACTION_TAKEN, -331 }, { PMIX_EVENT_PARTIAL_ACTION_TAKEN, -332 },
-        { PMIX_EVENT_ACTION_DEFERRED, -333 }, { PMIX_EVENT_ACTION_COMPLETE, -334 },
-        { PMIX_EVENT_SYS_BASE, -230 },        { PMIX_EVENT_NODE_DOWN, -231 },
-        { PMIX_EVENT_NODE_OFFLINE, -232 },    { PMIX_EVENT_SYS_OTHER, -330 },
+        { PMIX_EVENT_NO_ACTION_TAKEN, -331 },
+        { PMIX_EVENT_PARTIAL_ACTION_TAKEN, -332 },
+        { PMIX_EVENT_ACTION_DEFERRED, -333 },
+        { PMIX_EVENT_ACTION_COMPLETE, -334 },
+        { PMIX_EVENT_SYS_BASE, -230 },
+        { PMIX_EVENT_NODE_DOWN, -231 },
+        { PMIX_EVENT_NODE_OFFLINE, -232 },
+        { PMIX_EVENT_SYS_OTHER, -330 },
     };
 
     for (size_t i = 0; i < SX_COUNT(keys); i++) {

@@ -91,8 +91,8 @@ static const struct {
     { "CR0,4,8-11", "CR1-3,5-7,12-99", NODE },
     { "CR0,4,8-11", "CR1-3,5-8,12-99", NODE | CORE },
     { "CR99", "CR0,1,2,3,4,99", NODE | CORE },
-    { "SK0", "CR0", NODE },                 /* the same number on different levels */
-    { "ZZ0:CR1", "ZZ0:CR1", NODE | CORE },  /* a level of a later version */
+    { "SK0", "CR0", NODE },                /* the same number on different levels */
+    { "ZZ0:CR1", "ZZ0:CR1", NODE | CORE }, /* a level of a later version */
     { "SK0:CR1", "CR1:SK0", NODE | PACKAGE | CORE },
     { "", "", NODE },
     { "hwloc:", "NM0", NODE },
@@ -119,18 +119,30 @@ static const struct {
     const char *text;
     pmix_status_t want;
 } refused[] = {
-    { "NM", PMIX_ERR_BAD_PARAM },         { "NM:", PMIX_ERR_BAD_PARAM },
-    { "N", PMIX_ERR_BAD_PARAM },          { ":", PMIX_ERR_BAD_PARAM },
-    { "NM0:", PMIX_ERR_BAD_PARAM },       { ":NM0", PMIX_ERR_BAD_PARAM },
-    { "NM0::SK0", PMIX_ERR_BAD_PARAM },   { "nm0", PMIX_ERR_BAD_PARAM },
-    { "NMx", PMIX_ERR_BAD_PARAM },        { "NM0x", PMIX_ERR_BAD_PARAM },
-    { "NM0-", PMIX_ERR_BAD_PARAM },       { "NM-0", PMIX_ERR_BAD_PARAM },
-    { "NM0,", PMIX_ERR_BAD_PARAM },       { "NM,0", PMIX_ERR_BAD_PARAM },
-    { "NM3-1", PMIX_ERR_BAD_PARAM },      { "NM3,1", PMIX_ERR_BAD_PARAM },
-    { "NM1,1", PMIX_ERR_BAD_PARAM },      { "NM0 ", PMIX_ERR_BAD_PARAM },
-    { "NM4294967296", PMIX_ERR_BAD_PARAM }, { "NM99999999999999999999", PMIX_ERR_BAD_PARAM },
-    { "hwloc", PMIX_ERR_BAD_PARAM },      { "hwloc:hwloc:NM0", PMIX_ERR_BAD_PARAM },
-    { "other:NM0", PMIX_ERR_NOT_SUPPORTED }, { "hwlocality:NM0", PMIX_ERR_NOT_SUPPORTED },
+    { "NM", PMIX_ERR_BAD_PARAM },
+    { "NM:", PMIX_ERR_BAD_PARAM },
+    { "N", PMIX_ERR_BAD_PARAM },
+    { ":", PMIX_ERR_BAD_PARAM },
+    { "NM0:", PMIX_ERR_BAD_PARAM },
+    { ":NM0", PMIX_ERR_BAD_PARAM },
+    { "NM0::SK0", PMIX_ERR_BAD_PARAM },
+    { "nm0", PMIX_ERR_BAD_PARAM },
+    { "NMx", PMIX_ERR_BAD_PARAM },
+    { "NM0x", PMIX_ERR_BAD_PARAM },
+    { "NM0-", PMIX_ERR_BAD_PARAM },
+    { "NM-0", PMIX_ERR_BAD_PARAM },
+    { "NM0,", PMIX_ERR_BAD_PARAM },
+    { "NM,0", PMIX_ERR_BAD_PARAM },
+    { "NM3-1", PMIX_ERR_BAD_PARAM },
+    { "NM3,1", PMIX_ERR_BAD_PARAM },
+    { "NM1,1", PMIX_ERR_BAD_PARAM },
+    { "NM0 ", PMIX_ERR_BAD_PARAM },
+    { "NM4294967296", PMIX_ERR_BAD_PARAM },
+    { "NM99999999999999999999", PMIX_ERR_BAD_PARAM },
+    { "hwloc", PMIX_ERR_BAD_PARAM },
+    { "hwloc:hwloc:NM0", PMIX_ERR_BAD_PARAM },
+    { "other:NM0", PMIX_ERR_NOT_SUPPORTED },
+    { "hwlocality:NM0", PMIX_ERR_NOT_SUPPORTED },
 };
 
 Test(locality, what_is_no_place_is_refused_and_writes_nothing)
@@ -138,10 +150,10 @@ Test(locality, what_is_no_place_is_refused_and_writes_nothing)
     for (size_t i = 0; i < SX_COUNT(refused); i++) {
         pmix_locality_t locality = 0x7777;
 
-        cr_expect_eq(PMIx_Get_relative_locality(refused[i].text, "NM0", &locality),
-                     refused[i].want, "\"%s\"", refused[i].text);
-        cr_expect_eq(PMIx_Get_relative_locality("NM0", refused[i].text, &locality),
-                     refused[i].want, "\"%s\"", refused[i].text);
+        cr_expect_eq(PMIx_Get_relative_locality(refused[i].text, "NM0", &locality), refused[i].want,
+                     "\"%s\"", refused[i].text);
+        cr_expect_eq(PMIx_Get_relative_locality("NM0", refused[i].text, &locality), refused[i].want,
+                     "\"%s\"", refused[i].text);
         cr_expect_eq(locality, 0x7777);
     }
 }
@@ -167,12 +179,8 @@ Test(locality, null_is_refused)
 static const struct {
     const char *text, *back;
 } cpusets[] = {
-    { "hwloc:0", "hwloc:0" },
-    { "0", "hwloc:0" },
-    { "0-3,8", "hwloc:0-3,8" },
-    { "hwloc:0,1,2,3", "hwloc:0-3" },
-    { "hwloc:4-", "hwloc:4-" },
-    { "hwloc:", "hwloc:" },
+    { "hwloc:0", "hwloc:0" },         { "0", "hwloc:0" },         { "0-3,8", "hwloc:0-3,8" },
+    { "hwloc:0,1,2,3", "hwloc:0-3" }, { "hwloc:4-", "hwloc:4-" }, { "hwloc:", "hwloc:" },
     { "65535", "hwloc:65535" },
 };
 
@@ -203,12 +211,12 @@ Test(locality, what_is_no_cpuset_is_refused)
         const char *text;
         pmix_status_t want;
     } rows[] = {
-        { "", PMIX_ERR_BAD_PARAM },          { "hwloc", PMIX_ERR_BAD_PARAM },
-        { "hwloc:x", PMIX_ERR_BAD_PARAM },   { "0,", PMIX_ERR_BAD_PARAM },
-        { "3-1", PMIX_ERR_BAD_PARAM },       { "0x0000000f", PMIX_ERR_BAD_PARAM },
-        { "-1", PMIX_ERR_BAD_PARAM },        { "0-65536", PMIX_ERR_BAD_PARAM },
+        { "", PMIX_ERR_BAD_PARAM },           { "hwloc", PMIX_ERR_BAD_PARAM },
+        { "hwloc:x", PMIX_ERR_BAD_PARAM },    { "0,", PMIX_ERR_BAD_PARAM },
+        { "3-1", PMIX_ERR_BAD_PARAM },        { "0x0000000f", PMIX_ERR_BAD_PARAM },
+        { "-1", PMIX_ERR_BAD_PARAM },         { "0-65536", PMIX_ERR_BAD_PARAM },
         { "2147483647", PMIX_ERR_BAD_PARAM }, { "0-4294967295", PMIX_ERR_BAD_PARAM },
-        { "1:2", PMIX_ERR_BAD_PARAM },       { "other:0", PMIX_ERR_NOT_SUPPORTED },
+        { "1:2", PMIX_ERR_BAD_PARAM },        { "other:0", PMIX_ERR_NOT_SUPPORTED },
     };
 
     for (size_t i = 0; i < SX_COUNT(rows); i++) {

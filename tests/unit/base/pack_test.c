@@ -27,8 +27,11 @@ static pmix_data_buffer_t buffer_of(const void *bytes, size_t size)
     char *block = malloc(size == 0 ? 1 : size);
 
     memcpy(block, bytes, size);
-    return (pmix_data_buffer_t){ .base_ptr = block, .unpack_ptr = block, .pack_ptr = block + size,
-                                 .bytes_allocated = size, .bytes_used = size };
+    return (pmix_data_buffer_t){ .base_ptr = block,
+                                 .unpack_ptr = block,
+                                 .pack_ptr = block + size,
+                                 .bytes_allocated = size,
+                                 .bytes_used = size };
 }
 
 /* 0 when both arrays are equal. */
@@ -150,17 +153,18 @@ Test(pack, packs_come_out_in_their_order)
 Test(pack, the_format_is_the_one_that_the_header_draws)
 {
     static const unsigned char want[] = {
-        24, 0,                         /* PMIX_INFO */
-        1, 0, 0, 0,                    /* one */
-        2, 0, 0, 0, 0, 0, 0, 0, 'k', 0, /* key */
-        1, 0, 0, 0,                    /* PMIX_INFO_REQD, without PMIX_INFO_PERSISTENT */
-        39, 0, 1,                      /* a data array, present */
-        22, 0, 1, 0, 0, 0, 0, 0, 0, 0, /* one PMIX_PROC */
-        3, 0, 0, 0, 0, 0, 0, 0, 'n', 's', 0, 7, 0, 0, 0,
+        24, 0,                           /* PMIX_INFO */
+        1,  0, 0, 0,                     /* one */
+        2,  0, 0, 0, 0, 0, 0, 0, 'k', 0, /* key */
+        1,  0, 0, 0,                     /* PMIX_INFO_REQD, without PMIX_INFO_PERSISTENT */
+        39, 0, 1,                        /* a data array, present */
+        22, 0, 1, 0, 0, 0, 0, 0, 0,   0, /* one PMIX_PROC */
+        3,  0, 0, 0, 0, 0, 0, 0, 'n', 's', 0, 7, 0, 0, 0,
     };
     pmix_proc_t proc = { .nspace = "ns", .rank = 7 };
     pmix_data_array_t array = { .type = PMIX_PROC, .size = 1, .array = &proc };
-    pmix_info_t info = { .key = "k", .flags = PMIX_INFO_REQD | PMIX_INFO_PERSISTENT,
+    pmix_info_t info = { .key = "k",
+                         .flags = PMIX_INFO_REQD | PMIX_INFO_PERSISTENT,
                          .value = { .type = PMIX_DATA_ARRAY, .data.darray = &array } };
 
     expect_same_bytes(&info, 1, PMIX_INFO, (const char *)want, sizeof(want));
@@ -169,7 +173,8 @@ Test(pack, the_format_is_the_one_that_the_header_draws)
 Test(pack, directives_stay_required)
 {
     pmix_info_t info[2] = { { .key = "a", .flags = PMIX_INFO_REQD },
-                            { .key = "b", .flags = PMIX_INFO_REQD_PROCESSED } }, back[2];
+                            { .key = "b", .flags = PMIX_INFO_REQD_PROCESSED } },
+                back[2];
     pmix_data_buffer_t b = buffer_null;
     size_t got;
 
@@ -288,8 +293,8 @@ Test(pack, a_buffer_that_ends_early_says_so_wherever_it_ends)
 
             for (size_t cut = 0; cut < b.bytes_used; cut++) {
                 cr_assert_eq(unpack_exact(b.base_ptr, cut, type),
-                             PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER, "type %u at %zu of %zu",
-                             type, cut, b.bytes_used);
+                             PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER, "type %u at %zu of %zu", type,
+                             cut, b.bytes_used);
             }
             buffer_free(&b);
         }
@@ -314,9 +319,9 @@ Test(pack, no_damaged_byte_is_followed_out_of_the_buffer)
                 refused += rc != PMIX_SUCCESS;
                 taken += rc == PMIX_SUCCESS;
                 cr_assert(rc == PMIX_SUCCESS || rc == PMIX_ERR_UNPACK_FAILURE ||
-                          rc == PMIX_ERR_PACK_MISMATCH ||
-                          rc == PMIX_ERR_UNPACK_INADEQUATE_SPACE ||
-                          rc == PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER,
+                              rc == PMIX_ERR_PACK_MISMATCH ||
+                              rc == PMIX_ERR_UNPACK_INADEQUATE_SPACE ||
+                              rc == PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER,
                           "type %u at %zu: %d", type, at, rc);
                 b.base_ptr[at] = (char)(b.base_ptr[at] ^ damages[i % SX_COUNT(damages)]);
             }
@@ -338,54 +343,126 @@ static const struct {
     size_t size;
     unsigned char bytes[64];
 } hostile[] = {
-    { "more than an int32 can count", PMIX_BYTE, PMIX_ERR_UNPACK_FAILURE, 6,
+    { "more than an int32 can count",
+      PMIX_BYTE,
+      PMIX_ERR_UNPACK_FAILURE,
+      6,
       { PMIX_BYTE, 0, 0, 0, 0, 0x80 } },
-    { "more elements than bytes", PMIX_BYTE, PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER, 7,
+    { "more elements than bytes",
+      PMIX_BYTE,
+      PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER,
+      7,
       { PMIX_BYTE, 0, 2, 0, 0, 0, 1 } },
-    { "a billion empty infos", PMIX_INFO, PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER, 21,
+    { "a billion empty infos",
+      PMIX_INFO,
+      PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER,
+      21,
       { PMIX_INFO, 0, 0, 0, 0, 0x40, EMPTY_INFO } },
     { "a bool of 2", PMIX_BOOL, PMIX_ERR_UNPACK_FAILURE, 7, { HEAD(PMIX_BOOL), 2 } },
-    { "a string without a NUL", PMIX_STRING, PMIX_ERR_UNPACK_FAILURE, 15,
+    { "a string without a NUL",
+      PMIX_STRING,
+      PMIX_ERR_UNPACK_FAILURE,
+      15,
       { HEAD(PMIX_STRING), U64(1), 'a' } },
-    { "a string with two", PMIX_STRING, PMIX_ERR_UNPACK_FAILURE, 16,
+    { "a string with two",
+      PMIX_STRING,
+      PMIX_ERR_UNPACK_FAILURE,
+      16,
       { HEAD(PMIX_STRING), U64(2), 0, 0 } },
-    { "a string of all lengths", PMIX_STRING, PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER, 15,
+    { "a string of all lengths",
+      PMIX_STRING,
+      PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER,
+      15,
       { HEAD(PMIX_STRING), MANY, 0 } },
-    { "a byte object of all lengths", PMIX_BYTE_OBJECT, PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER,
-      15, { HEAD(PMIX_BYTE_OBJECT), MANY, 0 } },
-    { "a name that is NULL", PMIX_PROC, PMIX_ERR_UNPACK_FAILURE, 19,
+    { "a byte object of all lengths",
+      PMIX_BYTE_OBJECT,
+      PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER,
+      15,
+      { HEAD(PMIX_BYTE_OBJECT), MANY, 0 } },
+    { "a name that is NULL",
+      PMIX_PROC,
+      PMIX_ERR_UNPACK_FAILURE,
+      19,
       { HEAD(PMIX_PROC), U64(0), 0, 0, 0, 0, 0 } },
-    { "a value of an unknown type", PMIX_VALUE, PMIX_ERR_UNPACK_FAILURE, 8,
+    { "a value of an unknown type",
+      PMIX_VALUE,
+      PMIX_ERR_UNPACK_FAILURE,
+      8,
       { HEAD(PMIX_VALUE), 0xff, 0xff } },
-    { "a pointer in a value", PMIX_VALUE, PMIX_ERR_UNPACK_FAILURE, 16,
+    { "a pointer in a value",
+      PMIX_VALUE,
+      PMIX_ERR_UNPACK_FAILURE,
+      16,
       { HEAD(PMIX_VALUE), PMIX_POINTER, 0 } },
-    { "a cpuset in a value", PMIX_VALUE, PMIX_ERR_UNPACK_FAILURE, 25,
+    { "a cpuset in a value",
+      PMIX_VALUE,
+      PMIX_ERR_UNPACK_FAILURE,
+      25,
       { HEAD(PMIX_VALUE), PMIX_PROC_CPUSET, 0, 1 } },
-    { "an info as a value", PMIX_VALUE, PMIX_ERR_UNPACK_FAILURE, 40,
+    { "an info as a value",
+      PMIX_VALUE,
+      PMIX_ERR_UNPACK_FAILURE,
+      40,
       { HEAD(PMIX_VALUE), PMIX_INFO, 0 } },
-    { "half present", PMIX_VALUE, PMIX_ERR_UNPACK_FAILURE, 40,
+    { "half present",
+      PMIX_VALUE,
+      PMIX_ERR_UNPACK_FAILURE,
+      40,
       { HEAD(PMIX_VALUE), PMIX_PROC, 0, 2 } },
-    { "an info whose value is somebody else's", PMIX_INFO, PMIX_ERR_UNPACK_FAILURE, 21,
+    { "an info whose value is somebody else's",
+      PMIX_INFO,
+      PMIX_ERR_UNPACK_FAILURE,
+      21,
       { HEAD(PMIX_INFO), U64(1), 0, 0x10, 0, 0, 0, 0 } },
-    { "elements of no type", PMIX_DATA_ARRAY, PMIX_ERR_UNPACK_FAILURE, 24,
+    { "elements of no type",
+      PMIX_DATA_ARRAY,
+      PMIX_ERR_UNPACK_FAILURE,
+      24,
       { HEAD(PMIX_DATA_ARRAY), PMIX_UNDEF, 0, U64(1) } },
-    { "no elements of no type", PMIX_DATA_ARRAY, PMIX_SUCCESS, 16,
+    { "no elements of no type",
+      PMIX_DATA_ARRAY,
+      PMIX_SUCCESS,
+      16,
       { HEAD(PMIX_DATA_ARRAY), PMIX_UNDEF, 0, U64(0) } },
-    { "no elements of an unknown type", PMIX_DATA_ARRAY, PMIX_ERR_UNPACK_FAILURE, 16,
+    { "no elements of an unknown type",
+      PMIX_DATA_ARRAY,
+      PMIX_ERR_UNPACK_FAILURE,
+      16,
       { HEAD(PMIX_DATA_ARRAY), 0xff, 0, U64(0) } },
-    { "an array of pointers", PMIX_DATA_ARRAY, PMIX_ERR_UNPACK_FAILURE, 24,
+    { "an array of pointers",
+      PMIX_DATA_ARRAY,
+      PMIX_ERR_UNPACK_FAILURE,
+      24,
       { HEAD(PMIX_DATA_ARRAY), PMIX_POINTER, 0, U64(1) } },
-    { "an array of topologies", PMIX_DATA_ARRAY, PMIX_ERR_UNPACK_FAILURE, 32,
+    { "an array of topologies",
+      PMIX_DATA_ARRAY,
+      PMIX_ERR_UNPACK_FAILURE,
+      32,
       { HEAD(PMIX_DATA_ARRAY), PMIX_TOPO, 0, U64(1) } },
-    { "count times size overflows", PMIX_DATA_ARRAY, PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER, 24,
+    { "count times size overflows",
+      PMIX_DATA_ARRAY,
+      PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER,
+      24,
       { HEAD(PMIX_DATA_ARRAY), PMIX_UINT64, 0, 1, 0, 0, 0, 0, 0, 0, 0x20 } },
-    { "an argv of all lengths", PMIX_QUERY, PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER, 22,
+    { "an argv of all lengths",
+      PMIX_QUERY,
+      PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER,
+      22,
       { HEAD(PMIX_QUERY), MANY } },
-    { "an argv with a NULL inside", PMIX_QUERY, PMIX_ERR_UNPACK_FAILURE, 40,
+    { "an argv with a NULL inside",
+      PMIX_QUERY,
+      PMIX_ERR_UNPACK_FAILURE,
+      40,
       { HEAD(PMIX_QUERY), U64(2), U64(0) } },
-    { "a foreign cpuset", PMIX_PROC_CPUSET, PMIX_ERR_UNPACK_FAILURE, 26,
+    { "a foreign cpuset",
+      PMIX_PROC_CPUSET,
+      PMIX_ERR_UNPACK_FAILURE,
+      26,
       { HEAD(PMIX_PROC_CPUSET), U64(2), 'x', 0, U64(2), '1', 0 } },
-    { "a cpuset without a source", PMIX_PROC_CPUSET, PMIX_ERR_UNPACK_FAILURE, 24,
+    { "a cpuset without a source",
+      PMIX_PROC_CPUSET,
+      PMIX_ERR_UNPACK_FAILURE,
+      24,
       { HEAD(PMIX_PROC_CPUSET), U64(0), U64(2), '1', 0 } },
 };
 
@@ -408,8 +485,8 @@ Test(pack, memory_taken_is_proportional_to_the_bytes_given)
         }
         cr_assert_eq(sx_pack(&b, zeros, 1, type), PMIX_SUCCESS);
         /* 6 bytes of head; the rest is the smallest element there is. */
-        cr_assert_leq(sx_type_find(type)->size_bytes,
-                      SX_PACK_EXPANSION_MAX * (b.bytes_used - 6), "type %u", type);
+        cr_assert_leq(sx_type_find(type)->size_bytes, SX_PACK_EXPANSION_MAX * (b.bytes_used - 6),
+                      "type %u", type);
         buffer_free(&b);
     }
 }
@@ -539,13 +616,25 @@ Test(pack, a_buffer_whose_fields_disagree_is_not_touched)
         { .bytes_used = 5 },
         { .pack_ptr = memory },
         { .unpack_ptr = memory },
-        { .base_ptr = memory, .pack_ptr = memory + 9, .unpack_ptr = memory + 10,
-          .bytes_used = 9, .bytes_allocated = 64 },
-        { .base_ptr = memory, .pack_ptr = memory + 9, .unpack_ptr = memory, .bytes_used = 8,
+        { .base_ptr = memory,
+          .pack_ptr = memory + 9,
+          .unpack_ptr = memory + 10,
+          .bytes_used = 9,
           .bytes_allocated = 64 },
-        { .base_ptr = memory, .pack_ptr = memory + 9, .unpack_ptr = memory, .bytes_used = 9,
+        { .base_ptr = memory,
+          .pack_ptr = memory + 9,
+          .unpack_ptr = memory,
+          .bytes_used = 8,
+          .bytes_allocated = 64 },
+        { .base_ptr = memory,
+          .pack_ptr = memory + 9,
+          .unpack_ptr = memory,
+          .bytes_used = 9,
           .bytes_allocated = 8 },
-        { .base_ptr = memory + 8, .pack_ptr = memory + 16, .unpack_ptr = memory, .bytes_used = 8,
+        { .base_ptr = memory + 8,
+          .pack_ptr = memory + 16,
+          .unpack_ptr = memory,
+          .bytes_used = 8,
           .bytes_allocated = 8 },
         { .base_ptr = memory, .pack_ptr = memory + 9, .bytes_used = 9, .bytes_allocated = 64 },
     };

@@ -20,8 +20,7 @@
 #define SAMPLE_TYPES 128 /* numbers below this are tried as types */
 #define AT(type, base, off) (*(type *)(void *)((char *)(base) + (off)))
 
-static void sample_value(pmix_value_t *value, pmix_data_type_t type, unsigned seed,
-                         unsigned depth);
+static void sample_value(pmix_value_t *value, pmix_data_type_t type, unsigned seed, unsigned depth);
 
 /* Types that may leave a process inside a value. */
 static inline bool sample_is_value_type(pmix_data_type_t type)
@@ -149,8 +148,7 @@ static inline void sample_element(void *element, pmix_data_type_t type, unsigned
     }
 }
 
-static inline void *sample_array(pmix_data_type_t type, size_t count, unsigned seed,
-                                 unsigned depth)
+static inline void *sample_array(pmix_data_type_t type, size_t count, unsigned seed, unsigned depth)
 {
     const struct sx_type *row = sx_type_find(type);
     char *array = count == 0 ? NULL : calloc(count, row->size_bytes);

@@ -115,8 +115,7 @@ Test(status, errno_becomes_what_it_means_to_a_caller)
     };
 
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
-        cr_expect_eq(sx_status_from_errno(rows[i].err), rows[i].want, "%s",
-                     strerror(rows[i].err));
+        cr_expect_eq(sx_status_from_errno(rows[i].err), rows[i].want, "%s", strerror(rows[i].err));
     }
 }
 

@@ -101,8 +101,10 @@ Test(topology, the_environment_does_not_speak_when_a_text_is_read)
 Test(topology, what_is_no_xml_is_refused)
 {
     static const char whole[] = "<topology version=\"2.0\"></topology>";
-    static const char *const texts[] = { "", " ", "no xml", "<", "<topology", "<topology>", whole,
-                                         "<?xml version=\"1.0\"?><nothing/>" };
+    static const char *const texts[] = { "",          " ",
+                                         "no xml",    "<",
+                                         "<topology", "<topology>",
+                                         whole,       "<?xml version=\"1.0\"?><nothing/>" };
     hwloc_topology_t topology = NULL;
 
     for (size_t i = 0; i < SX_COUNT(texts); i++) {

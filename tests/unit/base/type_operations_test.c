@@ -26,7 +26,10 @@ static const struct row {
     enum held held;
     enum travel travel;
 } rows[] = {
-#define ROW(type, c_type, held, travel) { type, #type, sizeof(c_type), held, travel }
+#define ROW(type, c_type, held, travel)           \
+    {                                             \
+        type, #type, sizeof(c_type), held, travel \
+    }
     ROW(PMIX_BOOL, bool, OWNED, TRAVELS),
     ROW(PMIX_BYTE, uint8_t, OWNED, TRAVELS),
     ROW(PMIX_STRING, char *, OWNED, TRAVELS),
@@ -106,7 +109,8 @@ Test(type_operations, the_table_is_that_of_the_library)
         const struct sx_type *const own = sx_type_find((pmix_data_type_t)type);
         const struct row *found = NULL;
 
-        EACH_ROW(row) {
+        EACH_ROW(row)
+        {
             if (row->type == type) {
                 cr_expect_null(found, "%s has two rows", row->name);
                 found = row;
@@ -148,7 +152,8 @@ Test(type_operations, construct_makes_nothing_and_destruct_and_free_take_it)
 {
     static const char zero[1024];
 
-    EACH_ROW(row) {
+    EACH_ROW(row)
+    {
         pmix_data_array_t array;
 
         PMIx_Data_array_construct(&array, 3, row->type);
@@ -168,14 +173,14 @@ Test(type_operations, construct_makes_nothing_and_destruct_and_free_take_it)
 
 Test(type_operations, load_and_unload)
 {
-    EACH_ROW(row) {
+    EACH_ROW(row)
+    {
         for (unsigned seed = 0; seed < SEEDS; seed++) {
             void *const element = sampled(row, seed);
             pmix_value_t value;
             void *data = NULL;
             size_t size = 0;
-            const pmix_status_t rc =
-                PMIx_Value_load(&value, as_argument(row, element), row->type);
+            const pmix_status_t rc = PMIx_Value_load(&value, as_argument(row, element), row->type);
 
             if (row->held == NOT) {
                 cr_expect_eq(rc, PMIX_ERR_NOT_SUPPORTED, "%s: %d", row->name, rc);
@@ -216,7 +221,8 @@ static bool loaded(pmix_value_t *value, const struct row *row, unsigned seed)
 
 Test(type_operations, transfer_compare_print_and_size)
 {
-    EACH_ROW(row) {
+    EACH_ROW(row)
+    {
         for (unsigned seed = 0; seed < SEEDS; seed++) {
             pmix_value_t value, copy;
             pmix_info_t info, other;
@@ -253,7 +259,8 @@ Test(type_operations, transfer_compare_print_and_size)
 
 Test(type_operations, pack_unpack_copy_and_print)
 {
-    EACH_ROW(row) {
+    EACH_ROW(row)
+    {
         for (unsigned seed = 0; seed < SEEDS; seed++) {
             void *const element = sampled(row, seed), *const back = calloc(1, row->size);
             void *const given = as_argument(row, element);
@@ -271,8 +278,8 @@ Test(type_operations, pack_unpack_copy_and_print)
             } else {
                 cr_expect_eq(PMIx_Data_pack(NULL, buffer, element, 1, row->type), PMIX_SUCCESS,
                              "%s", row->name);
-                cr_expect_eq(PMIx_Data_unpack(NULL, buffer, back, &count, row->type),
-                             PMIX_SUCCESS, "%s", row->name);
+                cr_expect_eq(PMIx_Data_unpack(NULL, buffer, back, &count, row->type), PMIX_SUCCESS,
+                             "%s", row->name);
                 cr_expect_eq(PMIx_Data_print(&back_text, NULL, as_argument(row, back), row->type),
                              PMIX_SUCCESS);
                 cr_expect_str_eq(text, back_text);

@@ -15,20 +15,44 @@ static const struct {
     const char *name;
     size_t size;
 } abi[] = {
-    { 1, "PMIX_BOOL", 1 },          { 3, "PMIX_STRING", 8 },      { 5, "PMIX_PID", 4 },
-    { 18, "PMIX_TIMEVAL", 16 },     { 20, "PMIX_STATUS", 4 },     { 21, "PMIX_VALUE", 32 },
-    { 22, "PMIX_PROC", 260 },       { 23, "PMIX_APP", 56 },       { 24, "PMIX_INFO", 552 },
-    { 25, "PMIX_PDATA", 808 },      { 27, "PMIX_BYTE_OBJECT", 16 }, { 38, "PMIX_PROC_INFO", 296 },
-    { 39, "PMIX_DATA_ARRAY", 24 },  { 40, "PMIX_PROC_RANK", 4 },  { 41, "PMIX_QUERY", 24 },
-    { 45, "PMIX_IOF_CHANNEL", 2 },  { 46, "PMIX_ENVAR", 24 },     { 47, "PMIX_COORD", 24 },
-    { 48, "PMIX_REGATTR", 536 },    { 49, "PMIX_REGEX", 16 },     { 52, "PMIX_PROC_CPUSET", 16 },
-    { 53, "PMIX_GEOMETRY", 40 },    { 54, "PMIX_DEVICE_DIST", 32 }, { 55, "PMIX_ENDPOINT", 32 },
-    { 56, "PMIX_TOPO", 16 },        { 57, "PMIX_DEVTYPE", 8 },    { 58, "PMIX_LOCTYPE", 2 },
-    { 60, "PMIX_PROC_NSPACE", 256 }, { 61, "PMIX_PROC_STATS", 352 },
-    { 62, "PMIX_DISK_STATS", 96 },  { 63, "PMIX_NET_STATS", 56 }, { 64, "PMIX_NODE_STATS", 104 },
-    { 65, "PMIX_DATA_BUFFER", 40 }, { 66, "PMIX_STOR_MEDIUM", 8 },
-    { 69, "PMIX_STOR_ACCESS_TYPE", 2 }, { 70, "PMIX_DEVICE", 24 },
-    { 71, "PMIX_RESBLOCK_DIRECTIVE", 1 }, { 72, "PMIX_RESOURCE_UNIT", 16 },
+    { 1, "PMIX_BOOL", 1 },
+    { 3, "PMIX_STRING", 8 },
+    { 5, "PMIX_PID", 4 },
+    { 18, "PMIX_TIMEVAL", 16 },
+    { 20, "PMIX_STATUS", 4 },
+    { 21, "PMIX_VALUE", 32 },
+    { 22, "PMIX_PROC", 260 },
+    { 23, "PMIX_APP", 56 },
+    { 24, "PMIX_INFO", 552 },
+    { 25, "PMIX_PDATA", 808 },
+    { 27, "PMIX_BYTE_OBJECT", 16 },
+    { 38, "PMIX_PROC_INFO", 296 },
+    { 39, "PMIX_DATA_ARRAY", 24 },
+    { 40, "PMIX_PROC_RANK", 4 },
+    { 41, "PMIX_QUERY", 24 },
+    { 45, "PMIX_IOF_CHANNEL", 2 },
+    { 46, "PMIX_ENVAR", 24 },
+    { 47, "PMIX_COORD", 24 },
+    { 48, "PMIX_REGATTR", 536 },
+    { 49, "PMIX_REGEX", 16 },
+    { 52, "PMIX_PROC_CPUSET", 16 },
+    { 53, "PMIX_GEOMETRY", 40 },
+    { 54, "PMIX_DEVICE_DIST", 32 },
+    { 55, "PMIX_ENDPOINT", 32 },
+    { 56, "PMIX_TOPO", 16 },
+    { 57, "PMIX_DEVTYPE", 8 },
+    { 58, "PMIX_LOCTYPE", 2 },
+    { 60, "PMIX_PROC_NSPACE", 256 },
+    { 61, "PMIX_PROC_STATS", 352 },
+    { 62, "PMIX_DISK_STATS", 96 },
+    { 63, "PMIX_NET_STATS", 56 },
+    { 64, "PMIX_NODE_STATS", 104 },
+    { 65, "PMIX_DATA_BUFFER", 40 },
+    { 66, "PMIX_STOR_MEDIUM", 8 },
+    { 69, "PMIX_STOR_ACCESS_TYPE", 2 },
+    { 70, "PMIX_DEVICE", 24 },
+    { 71, "PMIX_RESBLOCK_DIRECTIVE", 1 },
+    { 72, "PMIX_RESOURCE_UNIT", 16 },
     { 73, "PMIX_NODE_PID", 16 },
 };
 
@@ -45,8 +69,8 @@ Test(type, rows_agree_with_the_abi)
 
 Test(type, every_number_of_the_standard_has_a_row_or_no_c_type)
 {
-    static const pmix_data_type_t none[] = { PMIX_UNDEF, PMIX_BUFFER, PMIX_KVAL, 29,
-                                             PMIX_COMMAND, 44 };
+    static const pmix_data_type_t none[] = { PMIX_UNDEF, PMIX_BUFFER,  PMIX_KVAL,
+                                             29,         PMIX_COMMAND, 44 };
     unsigned without = 0;
 
     for (pmix_data_type_t type = 0; type <= PMIX_NODE_PID; type++) {
@@ -78,8 +102,8 @@ Test(type, members_lie_in_their_struct_and_apart)
                 cr_assert_eq(used[j]++, 0, "%s member %zu", row->name, i);
             }
             if (m->kind == SX_MEMBER_PLAIN) {
-                cr_assert_eq(sx_type_find(m->type)->size_bytes, m->size, "%s member %zu",
-                             row->name, i);
+                cr_assert_eq(sx_type_find(m->type)->size_bytes, m->size, "%s member %zu", row->name,
+                             i);
             }
             if (m->kind == SX_MEMBER_ARRAY) {
                 cr_assert_not_null(sx_type_find(m->type));

@@ -56,8 +56,7 @@ Test(value, elements_of_any_type_are_copied_as_a_block)
 Test(value, what_cannot_be_copied_leaves_nothing)
 {
     char source[] = "foreign";
-    pmix_cpuset_t cpusets[2] = { { .source = source },
-                                 { .source = source, .bitmap = cpusets } };
+    pmix_cpuset_t cpusets[2] = { { .source = source }, { .source = source, .bitmap = cpusets } };
     pmix_cpuset_t copies[2];
     pmix_data_array_t null_array = { .type = PMIX_INFO, .size = 2 };
     pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &null_array }, copy;
@@ -201,8 +200,8 @@ Test(value, integers_are_read_only_if_they_fit)
         uint64_t u = 1;
         int64_t s = 1;
 
-        cr_expect_eq(sx_value_get_uint(&numbers[i].value, &u) == PMIX_SUCCESS,
-                     numbers[i].is_uint, "row %zu", i);
+        cr_expect_eq(sx_value_get_uint(&numbers[i].value, &u) == PMIX_SUCCESS, numbers[i].is_uint,
+                     "row %zu", i);
         cr_expect_eq(sx_value_get_int(&numbers[i].value, &s) == PMIX_SUCCESS, numbers[i].is_int,
                      "row %zu", i);
         cr_expect_eq(u, numbers[i].is_uint ? numbers[i].bits : 1, "row %zu", i);
@@ -216,8 +215,9 @@ Test(value, a_directive_is_true_by_being_there)
     static const struct {
         const char *text;
         bool want;
-    } texts[] = { { "true", true }, { "T", true }, { "Yes", true }, { "y", true }, { "1", true },
-                  { "false", false }, { "0", false }, { "no", false }, { "maybe", false } };
+    } texts[] = { { "true", true }, { "T", true },   { "Yes", true },
+                  { "y", true },    { "1", true },   { "false", false },
+                  { "0", false },   { "no", false }, { "maybe", false } };
     pmix_value_t value = { .type = PMIX_UNDEF };
 
     cr_assert(sx_value_is_true(&value));

@@ -91,8 +91,8 @@ struct launcher {
     int go_fd;         /* close it: the launcher goes on */
 };
 
-__attribute__((noreturn))
-static void launcher_main(int told_fd, int life_fd, int go_fd, bool take_back)
+__attribute__((noreturn)) static void launcher_main(int told_fd, int life_fd, int go_fd,
+                                                    bool take_back)
 {
     struct sx_janitor janitor;
     char byte;

@@ -55,7 +55,8 @@ static void test_has(const char *text, const char *want)
 
 static void test_store_create(struct sx_store_writer *writer)
 {
-    const struct sx_store_options options = { .nspace = "job.7", .row_count = 300,
+    const struct sx_store_options options = { .nspace = "job.7",
+                                              .row_count = 300,
                                               .reserve_bytes = 1 << 20 };
 
     cr_assert_eq(sx_store_create(writer, &options), PMIX_SUCCESS);
@@ -196,9 +197,11 @@ static void test_has_all(const char *const *wants, size_t count)
 /* One message of each kind. */
 static void test_lane_fill(struct sx_lane *lane)
 {
-    struct sx_lane_put put = { .cell = { .type = PMIX_STRING, .len = 6 }, .key_len = 3,
+    struct sx_lane_put put = { .cell = { .type = PMIX_STRING, .len = 6 },
+                               .key_len = 3,
                                .scope = PMIX_LOCAL };
-    const struct iovec put_iov[] = { { &put, sizeof(put) }, { (char[8]){ "key" }, 8 },
+    const struct iovec put_iov[] = { { &put, sizeof(put) },
+                                     { (char[8]){ "key" }, 8 },
                                      { (char[8]){ "value" }, 8 } };
     struct {
         struct sx_lane_arrive arrive;
@@ -215,10 +218,20 @@ static void test_lane_fill(struct sx_lane *lane)
         char target[8];
         uint32_t affected_rank, affected_len;
         char affected[8];
-    } event = { { .code = PMIX_EVENT_NODE_DOWN, .source_rank = 4, .range = PMIX_RANGE_CUSTOM,
-                  .flags = SX_EVENT_DO_NOT_CACHE, .source_len = 5, .target_count = 1,
+    } event = { { .code = PMIX_EVENT_NODE_DOWN,
+                  .source_rank = 4,
+                  .range = PMIX_RANGE_CUSTOM,
+                  .flags = SX_EVENT_DO_NOT_CACHE,
+                  .source_len = 5,
+                  .target_count = 1,
                   .affected_count = 1 },
-                "job.7", PMIX_RANK_WILDCARD, 5, "job.7", 1, 5, "job.7" };
+                "job.7",
+                PMIX_RANK_WILDCARD,
+                5,
+                "job.7",
+                1,
+                5,
+                "job.7" };
     const struct iovec event_iov = { &event, sizeof(event) };
 
     cr_assert_eq(sx_lane_append(lane, SX_LANE_PUT, put_iov, 3), PMIX_SUCCESS);
@@ -288,15 +301,19 @@ Test(mem, dumps_a_ring)
         struct sx_record_done_entry entry;
     } done = { { PMIX_ERR_TIMEOUT, 1 }, { 3, 9 } };
     struct sx_record_store store = { 6 };
-    struct sx_event event = { .number = 8, .code = -249, .range = PMIX_RANGE_LOCAL,
-                              .flags = SX_EVENT_ASK, .target_count = 5, .info_size = 9999 };
-    const struct iovec iov[] = { { &done, sizeof(done) }, { &store, sizeof(store) },
+    struct sx_event event = { .number = 8,
+                              .code = -249,
+                              .range = PMIX_RANGE_LOCAL,
+                              .flags = SX_EVENT_ASK,
+                              .target_count = 5,
+                              .info_size = 9999 };
+    const struct iovec iov[] = { { &done, sizeof(done) },
+                                 { &store, sizeof(store) },
                                  { &event, sizeof(event) } };
 
     cr_assert_eq(sx_ring_create(&ring, "job.7", SX_RING_BYTES_MIN), PMIX_SUCCESS);
     for (unsigned i = 0; i < 1000; i++) { /* several times around */
-        cr_assert_eq(sx_ring_publish(&ring, SX_RECORD_DONE, SX_CLASS_COLLECTIVE, &iov[0], 1,
-                                     NULL),
+        cr_assert_eq(sx_ring_publish(&ring, SX_RECORD_DONE, SX_CLASS_COLLECTIVE, &iov[0], 1, NULL),
                      PMIX_SUCCESS);
     }
     cr_assert_eq(sx_ring_publish(&ring, SX_RECORD_STORE, 5, &iov[1], 1, NULL), PMIX_SUCCESS);

@@ -15,8 +15,9 @@ static struct sx_run_app apps[] = {
 
 static struct sx_run_options on(enum sx_run_level map, enum sx_run_level bind)
 {
-    const struct sx_run_options options = { .apps = apps, .app_count = 2, .rank_count = 4,
-                                            .map = map, .bind = bind };
+    const struct sx_run_options options = {
+        .apps = apps, .app_count = 2, .rank_count = 4, .map = map, .bind = bind
+    };
     char message[SX_RUN_MESSAGE_MAX] = "";
 
     setenv("HWLOC_SYNTHETIC", "pack:1 numa:2 core:4 pu:2", 1);

@@ -34,10 +34,21 @@ static void expect(char **env, const char *name, const char *want)
 
 Test(run_env, drops_the_outer_job_and_keeps_settings)
 {
-    char *outer[] = { "PMIX_RANK=7", "PMIX_NAMESPACE=old", "PMIX_MCA_x=1", "PMIXLIKE=1",
-                      "SHMIX_SERVER_URI=unix:/old", "SHMIX_LOG=debug", "PMI_RANK=7",
-                      "OMPI_COMM_WORLD_RANK=7", "OMPI_MCA_ess=^singleton", "OMPI_MCA_orte_launch=1",
-                      "OMPI_MCA_btl=tcp,self", "SLURM_STEP_ID=0", "SLURM_JOB_ID=4", "A=1", NULL };
+    char *outer[] = { "PMIX_RANK=7",
+                      "PMIX_NAMESPACE=old",
+                      "PMIX_MCA_x=1",
+                      "PMIXLIKE=1",
+                      "SHMIX_SERVER_URI=unix:/old",
+                      "SHMIX_LOG=debug",
+                      "PMI_RANK=7",
+                      "OMPI_COMM_WORLD_RANK=7",
+                      "OMPI_MCA_ess=^singleton",
+                      "OMPI_MCA_orte_launch=1",
+                      "OMPI_MCA_btl=tcp,self",
+                      "SLURM_STEP_ID=0",
+                      "SLURM_JOB_ID=4",
+                      "A=1",
+                      NULL };
     char **env = build(outer, NULL, 0, false);
 
     expect(env, "PMIX_RANK", NULL);

@@ -26,15 +26,22 @@ static void build_two(enum sx_run_level bind, uint32_t ranks, uint32_t others)
 {
     char message[SX_RUN_MESSAGE_MAX] = "";
     const struct sx_run_job_facts facts = {
-        .options = &options, .machine = &machine, .session = &session, .host = "box",
-        .wdirs = wdirs, .server_nspace = "shmix-1-2.server", .node_map = "nm", .proc_map = "pm",
+        .options = &options,
+        .machine = &machine,
+        .session = &session,
+        .host = "box",
+        .wdirs = wdirs,
+        .server_nspace = "shmix-1-2.server",
+        .node_map = "nm",
+        .proc_map = "pm",
     };
 
     setenv("HWLOC_SYNTHETIC", "pack:2 numa:1 core:4 pu:1", 1);
     options.rank_count = ranks;
     options.map = options.bind = bind;
     apps[0] = (struct sx_run_app){ .rank_count = ranks - others, .program = program };
-    apps[1] = (struct sx_run_app){ .first_rank = ranks - others, .rank_count = others,
+    apps[1] = (struct sx_run_app){ .first_rank = ranks - others,
+                                   .rank_count = others,
                                    .program = second };
     options.apps = apps;
     options.app_count = others > 0 ? 2 : 1;
@@ -81,20 +88,20 @@ static const struct {
     const char *key;
     pmix_data_type_t type;
 } job_keys[] = {
-    { PMIX_JOBID, PMIX_STRING },         { PMIX_NSDIR, PMIX_STRING },
-    { PMIX_TMPDIR, PMIX_STRING },        { PMIX_TDIR_RMCLEAN, PMIX_BOOL },
-    { PMIX_UNIV_SIZE, PMIX_UINT32 },     { PMIX_JOB_SIZE, PMIX_UINT32 },
-    { PMIX_MAX_PROCS, PMIX_UINT32 },     { PMIX_JOB_NUM_APPS, PMIX_UINT32 },
-    { PMIX_LOCAL_SIZE, PMIX_UINT32 },    { PMIX_NODE_SIZE, PMIX_UINT32 },
-    { PMIX_NUM_NODES, PMIX_UINT32 },     { PMIX_NODE_MAP, PMIX_STRING },
-    { PMIX_PROC_MAP, PMIX_STRING },      { PMIX_LOCAL_PEERS, PMIX_STRING },
-    { PMIX_LOCALLDR, PMIX_PROC_RANK },   { PMIX_NODEID, PMIX_UINT32 },
-    { PMIX_HOSTNAME, PMIX_STRING },      { PMIX_MAPBY, PMIX_STRING },
-    { PMIX_RANKBY, PMIX_STRING },        { PMIX_BINDTO, PMIX_STRING },
-    { PMIX_SESSION_ID, PMIX_UINT32 },    { PMIX_CLUSTER_ID, PMIX_STRING },
-    { PMIX_LOCAL_TOPO, PMIX_STRING },    { PMIX_HWLOC_XML_V2, PMIX_STRING },
-    { PMIX_CMD_LINE, PMIX_STRING },      { PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64 },
-    { PMIX_SERVER_NSPACE, PMIX_STRING }, { PMIX_SERVER_RANK, PMIX_PROC_RANK },
+    { PMIX_JOBID, PMIX_STRING },           { PMIX_NSDIR, PMIX_STRING },
+    { PMIX_TMPDIR, PMIX_STRING },          { PMIX_TDIR_RMCLEAN, PMIX_BOOL },
+    { PMIX_UNIV_SIZE, PMIX_UINT32 },       { PMIX_JOB_SIZE, PMIX_UINT32 },
+    { PMIX_MAX_PROCS, PMIX_UINT32 },       { PMIX_JOB_NUM_APPS, PMIX_UINT32 },
+    { PMIX_LOCAL_SIZE, PMIX_UINT32 },      { PMIX_NODE_SIZE, PMIX_UINT32 },
+    { PMIX_NUM_NODES, PMIX_UINT32 },       { PMIX_NODE_MAP, PMIX_STRING },
+    { PMIX_PROC_MAP, PMIX_STRING },        { PMIX_LOCAL_PEERS, PMIX_STRING },
+    { PMIX_LOCALLDR, PMIX_PROC_RANK },     { PMIX_NODEID, PMIX_UINT32 },
+    { PMIX_HOSTNAME, PMIX_STRING },        { PMIX_MAPBY, PMIX_STRING },
+    { PMIX_RANKBY, PMIX_STRING },          { PMIX_BINDTO, PMIX_STRING },
+    { PMIX_SESSION_ID, PMIX_UINT32 },      { PMIX_CLUSTER_ID, PMIX_STRING },
+    { PMIX_LOCAL_TOPO, PMIX_STRING },      { PMIX_HWLOC_XML_V2, PMIX_STRING },
+    { PMIX_CMD_LINE, PMIX_STRING },        { PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64 },
+    { PMIX_SERVER_NSPACE, PMIX_STRING },   { PMIX_SERVER_RANK, PMIX_PROC_RANK },
     { PMIX_NPROC_OFFSET, PMIX_PROC_RANK }, { PMIX_LOCAL_PROCS, PMIX_DATA_ARRAY },
 };
 

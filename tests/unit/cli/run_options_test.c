@@ -96,9 +96,24 @@ Test(run_options, refuses_what_it_cannot_honour_and_names_it)
 
 Test(run_options, takes_every_option_in_every_form)
 {
-    char *argv[] = { "-n4", "--bind-to=numa", "--env", "A=b=c", "--env=HOME", "--wdir", "/tmp",
-                     "--pset=ocean", "--display=bind,map",
-                     "--on-failure=notify", "--timeout=1.5", "--tag-output", "--stdin", "3", "prog", "-n", "x", NULL };
+    char *argv[] = { "-n4",
+                     "--bind-to=numa",
+                     "--env",
+                     "A=b=c",
+                     "--env=HOME",
+                     "--wdir",
+                     "/tmp",
+                     "--pset=ocean",
+                     "--display=bind,map",
+                     "--on-failure=notify",
+                     "--timeout=1.5",
+                     "--tag-output",
+                     "--stdin",
+                     "3",
+                     "prog",
+                     "-n",
+                     "x",
+                     NULL };
     char message[SX_RUN_MESSAGE_MAX] = "";
     struct sx_run_options options;
 
@@ -139,8 +154,8 @@ Test(run_options, two_dashes_end_the_options)
 
 Test(run_options, colons_part_applications_with_options_of_their_own)
 {
-    char *argv[] = { "-n2", "--env", "A=1", "--tag-output", "a", "-x", ":", "-n", "3", "--wdir=/",
-                     "--pset", "two", "--", "b", ":", "c:d", "::", NULL };
+    char *argv[] = { "-n2",      "--env",  "A=1", "--tag-output", "a", "-x", ":",   "-n", "3",
+                     "--wdir=/", "--pset", "two", "--",           "b", ":",  "c:d", "::", NULL };
     char message[SX_RUN_MESSAGE_MAX] = "";
     struct sx_run_options options;
 
@@ -164,7 +179,10 @@ Test(run_options, colons_part_applications_with_options_of_their_own)
     cr_expect_str_eq(options.apps[2].program[1], "::");
     for (uint32_t rank = 0; rank < 6; rank++) {
         cr_expect_eq(sx_run_options_app(&options, rank) - options.apps,
-                     rank < 2 ? 0 : rank < 5 ? 1 : 2, "rank %u", rank);
+                     rank < 2   ? 0
+                     : rank < 5 ? 1
+                                : 2,
+                     "rank %u", rank);
     }
     sx_run_options_deinit(&options);
 }
@@ -213,6 +231,7 @@ Test(run_options, suggests_only_what_is_near)
 
     cr_expect_str_eq(sx_run_suggest("rum", verbs, 2), "run");
     cr_expect_null(sx_run_suggest("status", verbs, 2));
-    cr_expect_null(sx_run_suggest("run-run-run-run-run-run-run-run-run-run-run-run-run-run-run-run-run",
-                                  verbs, 2));
+    cr_expect_null(
+        sx_run_suggest("run-run-run-run-run-run-run-run-run-run-run-run-run-run-run-run-run", verbs,
+                       2));
 }

@@ -38,7 +38,8 @@ static void open_streams(const char *const tags[2], bool raw)
         fcntl(pair[0], F_SETFL, O_NONBLOCK);
         to_streams[i] = pair[1];
         cr_assert_eq(sx_run_stream_init(&streams[i], &sink, pair[0],
-                                        tags[i] == NULL ? NULL : sx_cli_strdup(tags[i]), raw), 0);
+                                        tags[i] == NULL ? NULL : sx_cli_strdup(tags[i]), raw),
+                     0);
     }
 }
 

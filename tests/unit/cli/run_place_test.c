@@ -110,8 +110,7 @@ Test(run_place, a_file_that_cannot_be_read_is_named)
     cr_assert_eq(write(fd, xml, sizeof(xml) - 1), (ssize_t)sizeof(xml) - 1);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     cr_assert_eq(setenv("HWLOC_XMLFILE", path, 1), 0);
-    cr_assert_not(sx_run_machine_init(&machine, SX_RUN_LEVEL_NONE, SX_RUN_LEVEL_NONE, 1,
-                                      message));
+    cr_assert_not(sx_run_machine_init(&machine, SX_RUN_LEVEL_NONE, SX_RUN_LEVEL_NONE, 1, message));
     cr_expect_not_null(strstr(message, "HWLOC_XMLFILE"), "%s", message);
     cr_expect_not_null(strstr(message, path), "%s", message);
     sx_run_machine_deinit(&machine);

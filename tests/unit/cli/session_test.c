@@ -78,7 +78,8 @@ Test(session, names_the_cause_and_the_remedy)
         struct sx_session session;
 
         cr_expect_not(sx_session_init(&session, refused[i].tmpdir, message) &&
-                      sx_session_make(&session, message), "row %zu", i);
+                          sx_session_make(&session, message),
+                      "row %zu", i);
         for (size_t k = 0; k < SX_COUNT(refused[i].says); k++) {
             cr_expect_not_null(strstr(message, refused[i].says[k]), "row %zu: %s", i, message);
         }

@@ -234,8 +234,8 @@ Test(arguments, nothing_works_before_init)
 
 Test(environment, a_rank_that_is_none_is_refused)
 {
-    static const char *const ranks[] = { NULL, "", "x", "1x", "-1", "4294967295", " 3",
-                                         "99999999999999999999999" };
+    static const char *const ranks[] = { NULL, "",           "x",  "1x",
+                                         "-1", "4294967295", " 3", "99999999999999999999999" };
 
     setenv("PMIX_NAMESPACE", "job", 1);
     for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {

@@ -34,8 +34,8 @@ static void end(void)
 TestSuite(event, .init = begin, .fini = end, .timeout = 60);
 
 /* Says the name it was registered with; ends the chain when that is "stop". */
-static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                     pmix_info_t *info, size_t ninfo, pmix_info_t *results, size_t nresults,
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t *info,
+                     size_t ninfo, pmix_info_t *results, size_t nresults,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
     const char *const name = ninfo > 0 ? info[0].value.data.string : "?";
@@ -77,8 +77,9 @@ static pmix_status_t add(const char *name, pmix_status_t *codes, size_t ncodes,
     } else if (directive != NULL) {
         PMIx_Info_load(&infos[1], directive, &yes, PMIX_BOOL);
     }
-    const pmix_status_t rc = PMIx_Register_event_handler(
-        codes, ncodes, infos, directive != NULL ? 2 : 1, on_event, NULL, NULL);
+    const pmix_status_t rc = PMIx_Register_event_handler(codes, ncodes, infos,
+                                                         directive != NULL ? 2 : 1, on_event, NULL,
+                                                         NULL);
     PMIx_Info_destruct(&infos[0]);
     if (directive != NULL) {
         PMIx_Info_destruct(&infos[1]);
@@ -116,8 +117,7 @@ Test(event, a_name_or_place_is_given_once)
     cr_expect_eq(add("b", NULL, 0, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, NULL), 1);
     cr_expect_eq(add("c", NULL, 0, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, NULL),
                  PMIX_ERR_EVENT_REGISTRATION);
-    cr_expect_eq(add("c", NULL, 0, PMIX_EVENT_HDLR_BEFORE, "unknown"),
-                 PMIX_ERR_EVENT_REGISTRATION);
+    cr_expect_eq(add("c", NULL, 0, PMIX_EVENT_HDLR_BEFORE, "unknown"), PMIX_ERR_EVENT_REGISTRATION);
 }
 
 Test(event, an_unknown_directive_is_refused_when_required)

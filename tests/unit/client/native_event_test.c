@@ -107,10 +107,15 @@ Test(native_event, infos_that_contradict_themselves_are_refused)
         } value;
         char key_body[8], value_body[8];
     } const good = {
-        .type = PMIX_DATA_ARRAY, .len = 72, .bits = 16, .element = PMIX_INFO, .count = 1,
+        .type = PMIX_DATA_ARRAY,
+        .len = 72,
+        .bits = 16,
+        .element = PMIX_INFO,
+        .count = 1,
         .key = { PMIX_STRING, 0, 4, 56 },
         .value = { PMIX_STRING, 0, 6, 64 },
-        .key_body = "key", .value_body = "value",
+        .key_body = "key",
+        .value_body = "value",
     };
     static const struct {
         const char *why;

@@ -88,8 +88,8 @@ static void expect_number(const shmix_value_t *view, const pmix_value_t *value,
     } else if (row->number == SX_NUMBER_BOOL) {
         cr_expect_eq(view->number.flag, bits != 0);
     } else if (row->number == SX_NUMBER_FLOAT) {
-        cr_expect(view->number.f64 == (row->size_bytes == sizeof(float) ? value->data.fval
-                                                                        : value->data.dval));
+        cr_expect(view->number.f64 ==
+                  (row->size_bytes == sizeof(float) ? value->data.fval : value->data.dval));
     } else {
         const int64_t narrow = row->size_bytes == 1   ? (int8_t)bits
                                : row->size_bytes == 2 ? (int16_t)bits
@@ -104,7 +104,8 @@ static pmix_value_t value_of_view(const shmix_value_t *view, pmix_data_array_t *
 {
     pmix_value_t value = { .type = view->type };
 
-    *array = (pmix_data_array_t){ .type = view->element_type, .size = view->count,
+    *array = (pmix_data_array_t){ .type = view->element_type,
+                                  .size = view->count,
                                   .array = (void *)(uintptr_t)view->data };
     if (view->type == PMIX_STRING) {
         value.data.string = array->array;
@@ -169,11 +170,9 @@ static void expect_one_reader(const char *key, const struct sx_type *row, bool i
     };
 
     for (size_t i = 0; i < SX_COUNT(readers); i++) {
-        cr_expect_eq(readers[i].got,
-                     readers[i].wanted ? PMIX_SUCCESS : PMIX_ERR_TYPE_MISMATCH,
+        cr_expect_eq(readers[i].got, readers[i].wanted ? PMIX_SUCCESS : PMIX_ERR_TYPE_MISMATCH,
                      "%s of %s gives %d", readers[i].name, row->name, readers[i].got);
-        cr_expect(readers[i].wanted || !readers[i].touched, "%s of %s", readers[i].name,
-                  row->name);
+        cr_expect(readers[i].wanted || !readers[i].touched, "%s of %s", readers[i].name, row->name);
     }
 }
 
@@ -196,8 +195,8 @@ Test(native, every_type_reads_as_a_get_gives_it)
             sample_value(&value, (pmix_data_type_t)type, seed, 0);
             store(RANK, key, &value);
             if (row->kind == SX_TYPE_STRUCT) {
-                cr_expect_eq(shmix_read_value(find(key), RANK, &view), PMIX_ERR_NOT_SUPPORTED,
-                             "%s", row->name);
+                cr_expect_eq(shmix_read_value(find(key), RANK, &view), PMIX_ERR_NOT_SUPPORTED, "%s",
+                             row->name);
             } else {
                 expect_view(key, row);
                 viewed++;
@@ -226,8 +225,8 @@ Test(native, arrays_of_every_plain_type_are_read_in_place)
         snprintf(key, sizeof(key), "array.%u", type);
         sample_array_value(&value, (pmix_data_type_t)type, 7, type);
         store(RANK, key, &value);
-        const pmix_status_t rc =
-            shmix_read_array(find(key), RANK, (pmix_data_type_t)type, &elements, &count);
+        const pmix_status_t rc = shmix_read_array(find(key), RANK, (pmix_data_type_t)type,
+                                                  &elements, &count);
         if (row->kind != SX_TYPE_PLAIN) {
             cr_expect_eq(rc, PMIX_ERR_NOT_SUPPORTED, "%s", row->name);
         } else {
@@ -329,9 +328,19 @@ Test(native, the_ends_of_the_ranges)
 Test(native, each_rank_has_its_own_place_and_the_job_too)
 {
     static const pmix_rank_t ranks[] = { 0, 1, 63, 64, 255, 256, 5000, PMIX_RANK_WILDCARD };
-    static const pmix_rank_t others[] = { 2, 62, 65, 254, 4999, 5001, 100000, 1u << 24,
-                                          PMIX_RANK_VALID, PMIX_RANK_UNDEF, PMIX_RANK_INVALID,
-                                          PMIX_RANK_LOCAL_NODE, PMIX_RANK_LOCAL_PEERS };
+    static const pmix_rank_t others[] = { 2,
+                                          62,
+                                          65,
+                                          254,
+                                          4999,
+                                          5001,
+                                          100000,
+                                          1u << 24,
+                                          PMIX_RANK_VALID,
+                                          PMIX_RANK_UNDEF,
+                                          PMIX_RANK_INVALID,
+                                          PMIX_RANK_LOCAL_NODE,
+                                          PMIX_RANK_LOCAL_PEERS };
     const shmix_key_t *const key = find("place");
     uint64_t number = 0;
 
@@ -346,8 +355,7 @@ Test(native, each_rank_has_its_own_place_and_the_job_too)
         cr_expect_eq(number, ranks[i] + 1000000ull);
     }
     for (size_t i = 0; i < SX_COUNT(others); i++) {
-        cr_expect_eq(shmix_read_u64(key, others[i], &number), PMIX_ERR_NOT_FOUND, "%u",
-                     others[i]);
+        cr_expect_eq(shmix_read_u64(key, others[i], &number), PMIX_ERR_NOT_FOUND, "%u", others[i]);
     }
 }
 
@@ -495,8 +503,7 @@ Test(native, a_job_moves_when_it_is_told_to)
     enum { BYTES = 100000 };
     const shmix_key_t *const key = find("text"), *const blob = find("blob"), *late;
     char *const bytes = calloc(1, BYTES);
-    pmix_value_t value = { .type = PMIX_BYTE_OBJECT,
-                           .data.bo = { .bytes = bytes, .size = BYTES } };
+    pmix_value_t value = { .type = PMIX_BYTE_OBJECT, .data.bo = { .bytes = bytes, .size = BYTES } };
     const uint64_t begun = generation();
     const char *text, *again;
     const void *at;

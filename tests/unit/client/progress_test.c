@@ -119,8 +119,8 @@ Test(init_directives, that_are_required_and_unknown_are_refused)
 static char told[256]; /* the strings among the infos, in their order */
 static unsigned model_events, default_events;
 
-static void on_model(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                     pmix_info_t *info, size_t ninfo, pmix_info_t *results, size_t nresults,
+static void on_model(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t *info,
+                     size_t ninfo, pmix_info_t *results, size_t nresults,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
     (void)id;

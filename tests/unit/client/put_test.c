@@ -56,8 +56,7 @@ Test(put, the_list_grows_and_survives_a_refused_value)
         append_string(&puts, key, "some text that takes room");
     }
     const size_t before = puts.used_bytes;
-    cr_expect_neq(sx_puts_append(&puts, PMIX_LOCAL, "p", 1, &pointer, &cell, &body),
-                  PMIX_SUCCESS);
+    cr_expect_neq(sx_puts_append(&puts, PMIX_LOCAL, "p", 1, &pointer, &cell, &body), PMIX_SUCCESS);
     cr_expect_eq(puts.used_bytes, before);
     cr_expect_geq(puts.size_bytes, before);
     sx_puts_deinit(&puts);

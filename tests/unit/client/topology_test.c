@@ -68,12 +68,9 @@ Test(topology, a_source_that_is_asked_for_is_honoured_or_refused)
         const char *source;
         pmix_status_t want;
     } rows[] = {
-        { "hwloc", PMIX_SUCCESS },
-        { "hwloc:1.0", PMIX_SUCCESS },
-        { "HWLOC", PMIX_SUCCESS },
-        { "hwlocality", PMIX_ERR_NOT_SUPPORTED },
-        { "other", PMIX_ERR_NOT_SUPPORTED },
-        { "", PMIX_ERR_NOT_SUPPORTED },
+        { "hwloc", PMIX_SUCCESS },           { "hwloc:1.0", PMIX_SUCCESS },
+        { "HWLOC", PMIX_SUCCESS },           { "hwlocality", PMIX_ERR_NOT_SUPPORTED },
+        { "other", PMIX_ERR_NOT_SUPPORTED }, { "", PMIX_ERR_NOT_SUPPORTED },
     };
 
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
@@ -247,10 +244,10 @@ Test(topology, a_device_is_nearer_to_its_own_package)
         cr_assert_eq(count, SX_COUNT(devices));
         for (size_t i = 0; i < SX_COUNT(devices); i++) {
             const pmix_device_distance_t *const at = find(all, count, devices[i].name);
-            const bool on[2] = { hwloc_bitmap_isset(cpuset.bitmap, 0) ||
-                                     hwloc_bitmap_isset(cpuset.bitmap, 1),
-                                 hwloc_bitmap_isset(cpuset.bitmap, 2) ||
-                                     hwloc_bitmap_isset(cpuset.bitmap, 3) };
+            const bool on[2] = {
+                hwloc_bitmap_isset(cpuset.bitmap, 0) || hwloc_bitmap_isset(cpuset.bitmap, 1),
+                hwloc_bitmap_isset(cpuset.bitmap, 2) || hwloc_bitmap_isset(cpuset.bitmap, 3)
+            };
 
             cr_assert_not_null(at, "%s", devices[i].name);
             cr_expect_eq(at->type, devices[i].type);
@@ -443,8 +440,7 @@ Test(topology, the_callback_has_the_distances_on_another_thread, .timeout = 60)
 
 Test(topology, bad_arguments_are_told_at_once_and_not_by_callback)
 {
-    struct answer answer = { .lock = PTHREAD_MUTEX_INITIALIZER,
-                             .cond = PTHREAD_COND_INITIALIZER };
+    struct answer answer = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
 
     cr_expect_eq(PMIx_Compute_distances_nb(NULL, NULL, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(PMIx_Compute_distances_nb(NULL, NULL, NULL, 1, on_distances, &answer),

@@ -57,13 +57,20 @@ Test(values, every_type_comes_back_equal)
         const void *data;
         pmix_data_type_t type;
     } rows[] = {
-        { &(bool){ true }, PMIX_BOOL },       { &(uint8_t){ 200 }, PMIX_BYTE },
-        { text, PMIX_STRING },                { &(size_t){ SIZE_MAX }, PMIX_SIZE },
-        { &(int){ -5 }, PMIX_INT },           { &(int8_t){ -8 }, PMIX_INT8 },
-        { &(int64_t){ INT64_MIN }, PMIX_INT64 }, { &(uint16_t){ 65535 }, PMIX_UINT16 },
-        { &(uint64_t){ UINT64_MAX }, PMIX_UINT64 }, { &(float){ 1.5f }, PMIX_FLOAT },
-        { &(double){ -2.25 }, PMIX_DOUBLE },  { &(struct timeval){ 5, 6 }, PMIX_TIMEVAL },
-        { &(pmix_status_t){ PMIX_ERR_TIMEOUT }, PMIX_STATUS }, { &proc, PMIX_PROC },
+        { &(bool){ true }, PMIX_BOOL },
+        { &(uint8_t){ 200 }, PMIX_BYTE },
+        { text, PMIX_STRING },
+        { &(size_t){ SIZE_MAX }, PMIX_SIZE },
+        { &(int){ -5 }, PMIX_INT },
+        { &(int8_t){ -8 }, PMIX_INT8 },
+        { &(int64_t){ INT64_MIN }, PMIX_INT64 },
+        { &(uint16_t){ 65535 }, PMIX_UINT16 },
+        { &(uint64_t){ UINT64_MAX }, PMIX_UINT64 },
+        { &(float){ 1.5f }, PMIX_FLOAT },
+        { &(double){ -2.25 }, PMIX_DOUBLE },
+        { &(struct timeval){ 5, 6 }, PMIX_TIMEVAL },
+        { &(pmix_status_t){ PMIX_ERR_TIMEOUT }, PMIX_STATUS },
+        { &proc, PMIX_PROC },
         { &(pmix_rank_t){ 77 }, PMIX_PROC_RANK },
         { &(pmix_byte_object_t){ bytes, sizeof(bytes) }, PMIX_BYTE_OBJECT },
     };
@@ -239,8 +246,7 @@ static pmix_status_t get_qualified(const char *key, uint32_t number, bool two, c
     directive(&infos[1], PMIX_OPTIONAL);
     cr_assert_eq(PMIx_Info_load(&infos[2], "which", &number, PMIX_UINT32), PMIX_SUCCESS);
     PMIx_Info_qualifier(&infos[2]);
-    const pmix_status_t rc =
-        PMIx_Get(&me, key, two ? infos : infos + 1, two ? 3 : 2, &value);
+    const pmix_status_t rc = PMIx_Get(&me, key, two ? infos : infos + 1, two ? 3 : 2, &value);
     if (rc == PMIX_SUCCESS) {
         cr_assert_eq(value->type, PMIX_STRING);
         strcpy(ret_text, value->data.string);

@@ -352,8 +352,9 @@ static void expect_drop(struct server *server, int log_fd, const void *bytes, si
 static size_t make_frame(uint8_t *frame, uint16_t kind, uint16_t flags, uint64_t body_size,
                          size_t in_frame)
 {
-    const struct sx_frame_header header = { .kind = kind, .flags = flags, .id = 1,
-                                            .body_size = body_size };
+    const struct sx_frame_header header = {
+        .kind = kind, .flags = flags, .id = 1, .body_size = body_size
+    };
 
     memset(frame, 0, HEADER + in_frame);
     memcpy(frame, &header, HEADER);
@@ -550,7 +551,7 @@ static void *reply_later(void *arg)
 
     memcpy(frame, &header, HEADER);
     return test_send_raw(*(int *)arg, frame, sizeof(frame), -1, 0) == (ssize_t)sizeof(frame) ? NULL
-                                                                                              : arg;
+                                                                                             : arg;
 }
 
 Test(channel, a_client_without_a_deadline_waits_for_its_reply)

@@ -22,20 +22,20 @@
 enum test_engine { TEST_URING, TEST_URING_PLAIN, TEST_EPOLL };
 
 /* A test body that runs on io_uring, on io_uring without multishot requests, and on epoll. */
-#define EACH_ENGINE(suite, name) \
+#define EACH_ENGINE(suite, name)                         \
     static void suite##_##name(enum test_engine engine); \
-    Test(suite, name##_on_uring) \
-    { \
-        suite##_##name(TEST_URING); \
-    } \
-    Test(suite, name##_on_uring_without_multishot) \
-    { \
-        suite##_##name(TEST_URING_PLAIN); \
-    } \
-    Test(suite, name##_on_epoll) \
-    { \
-        suite##_##name(TEST_EPOLL); \
-    } \
+    Test(suite, name##_on_uring)                         \
+    {                                                    \
+        suite##_##name(TEST_URING);                      \
+    }                                                    \
+    Test(suite, name##_on_uring_without_multishot)       \
+    {                                                    \
+        suite##_##name(TEST_URING_PLAIN);                \
+    }                                                    \
+    Test(suite, name##_on_epoll)                         \
+    {                                                    \
+        suite##_##name(TEST_EPOLL);                      \
+    }                                                    \
     static void suite##_##name(enum test_engine engine)
 
 #define TEST_GUARD_NS (60 * SX_NS_PER_SEC)

@@ -261,7 +261,8 @@ EACH_ENGINE(loop, serves_a_thousand_connections)
     struct echo *echo = echo_open(engine);
 
     echo->accept = (struct sx_accept){ .fd = make_listener(&address, &size),
-                                       .fn = on_accept, .arg = echo };
+                                       .fn = on_accept,
+                                       .arg = echo };
     cr_assert_eq(sx_accept_add(echo->bench.loop, &echo->accept), PMIX_SUCCESS);
     echo->stop_at_conns = COUNT;
     for (int i = 0; i < COUNT; i++) {
@@ -293,7 +294,8 @@ EACH_ENGINE(loop, accepts_again_after_descriptors_ran_out)
     struct echo *echo = echo_open(engine);
 
     echo->accept = (struct sx_accept){ .fd = make_listener(&address, &size),
-                                       .fn = on_accept, .arg = echo };
+                                       .fn = on_accept,
+                                       .arg = echo };
     for (int i = 0; i < CLIENTS; i++) {
         clients[i] = connect_to(&address, size);
     }
@@ -353,7 +355,8 @@ EACH_ENGINE(loop, lets_one_in_after_another_where_descriptors_stay_out)
 
     sx_loop_set_clock(echo->bench.loop, clock_read, &now_ns);
     echo->accept = (struct sx_accept){ .fd = make_listener(&address, &size),
-                                       .fn = on_accept, .arg = echo };
+                                       .fn = on_accept,
+                                       .arg = echo };
     for (int i = 0; i < CLIENTS; i++) {
         clients[i] = connect_to(&address, size);
     }
@@ -433,8 +436,10 @@ static void *post_all(void *arg)
     for (int i = 0; i < POSTS_EACH; i++) {
         struct numbered *numbered = &poster->posting->posts[poster->poster][i];
 
-        *numbered = (struct numbered){ .posting = poster->posting, .poster = poster->poster,
-                                       .number = i, .post = { .fn = on_post, .arg = numbered } };
+        *numbered = (struct numbered){ .posting = poster->posting,
+                                       .poster = poster->poster,
+                                       .number = i,
+                                       .post = { .fn = on_post, .arg = numbered } };
         if (sx_loop_post(poster->posting->bench.loop, &numbered->post) != PMIX_SUCCESS) {
             return arg;
         }
@@ -567,7 +572,8 @@ EACH_ENGINE(loop, runs_timers_by_deadline_then_by_order_of_adding)
     one_turn_at(&timing, 2007);
     cr_expect_eq(timing.count, 32);
     sx_timer_remove(&timing.timers[63]); /* due at 2009 */
-    cr_assert_eq(sx_timer_add(timing.bench.loop, &timing.timers[61], 2020), PMIX_SUCCESS); /* moved */
+    cr_assert_eq(sx_timer_add(timing.bench.loop, &timing.timers[61], 2020),
+                 PMIX_SUCCESS); /* moved */
     one_turn_at(&timing, 2015);
     cr_expect_eq(timing.count, 62);
     one_turn_at(&timing, 2020);
@@ -674,8 +680,9 @@ EACH_ENGINE(loop, readiness_is_level_triggered)
 
     test_loop_open(&reading.bench, engine);
     cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-    reading.poll = (struct sx_poll){ .fd = fds[0], .events = POLLIN, .fn = read_one,
-                                     .arg = &reading };
+    reading.poll = (struct sx_poll){
+        .fd = fds[0], .events = POLLIN, .fn = read_one, .arg = &reading
+    };
     cr_assert_eq(sx_poll_add(reading.bench.loop, &reading.poll), PMIX_SUCCESS);
     cr_assert_eq(write(fds[1], "12345", 5), 5);
     test_loop_run(&reading.bench, "five calls for five bytes");
@@ -766,8 +773,9 @@ EACH_ENGINE(loop, a_callback_may_remove_and_free_itself_and_another)
         for (int i = 0; i < 2; i++) {
             cr_assert_eq(pipe2(pipes[i], O_CLOEXEC), 0);
             *two[i] = (struct mutual){ .bench = &bench, .other = two[1 - i], .calls = &calls };
-            two[i]->poll = (struct sx_poll){ .fd = pipes[i][0], .events = POLLIN,
-                                             .fn = remove_both, .arg = two[i] };
+            two[i]->poll = (struct sx_poll){
+                .fd = pipes[i][0], .events = POLLIN, .fn = remove_both, .arg = two[i]
+            };
             cr_assert_eq(sx_poll_add(bench.loop, &two[i]->poll), PMIX_SUCCESS);
             cr_assert_eq(write(pipes[i][1], "x", 1), 1);
         }
@@ -816,7 +824,8 @@ EACH_ENGINE(loop, a_receiver_removed_at_its_first_message_gets_no_other)
         struct lone *lone = calloc(1, sizeof(*lone));
 
         test_socket_pair(pair);
-        *lone = (struct lone){ .bench = &bench, .calls = &calls,
+        *lone = (struct lone){ .bench = &bench,
+                               .calls = &calls,
                                .recv = { .fd = pair[0], .fn = remove_on_message, .arg = lone } };
         cr_assert_eq(sx_recv_add(bench.loop, &lone->recv), PMIX_SUCCESS);
         for (int i = 0; i < 10; i++) {
@@ -857,7 +866,8 @@ EACH_ENGINE(loop, an_acceptor_removed_at_its_first_connection_gets_no_other)
     const int before = test_count_fds();
     const int listener = make_listener(&address, &size);
 
-    *lone = (struct lone){ .bench = &bench, .calls = &calls,
+    *lone = (struct lone){ .bench = &bench,
+                           .calls = &calls,
                            .accept = { .fd = listener, .fn = remove_on_accept, .arg = lone } };
     for (int i = 0; i < 8; i++) {
         clients[i] = connect_to(&address, size);
@@ -883,11 +893,13 @@ EACH_ENGINE(loop, freeing_the_loop_drops_sources_that_are_still_added)
 
     test_loop_open(&bench, engine);
     test_socket_pair(pair);
-    struct lone lone = { .bench = &bench, .calls = &calls,
+    struct lone lone = { .bench = &bench,
+                         .calls = &calls,
                          .recv = { .fd = pair[0], .fn = remove_on_message, .arg = &lone } };
 
-    reading.poll = (struct sx_poll){ .fd = pair[1], .events = POLLIN, .fn = read_one,
-                                     .arg = &reading };
+    reading.poll = (struct sx_poll){
+        .fd = pair[1], .events = POLLIN, .fn = read_one, .arg = &reading
+    };
     cr_assert_eq(sx_poll_add(bench.loop, &reading.poll), PMIX_SUCCESS);
     cr_assert_eq(sx_recv_add(bench.loop, &lone.recv), PMIX_SUCCESS);
     cr_assert_eq(sx_timer_add(bench.loop, &timer, SX_DEADLINE_NEVER), PMIX_SUCCESS);
@@ -1043,8 +1055,9 @@ static void on_turn(void *arg, uint64_t now_ns)
 EACH_ENGINE(loop, asks_before_every_sleep_and_polls_while_there_is_work)
 {
     struct hooking hooking = { .work_left = 5 };
-    const struct sx_loop_hooks hooks = { .about_to_sleep = about_to_sleep, .awake = on_awake,
-                                         .turn = on_turn, .arg = &hooking };
+    const struct sx_loop_hooks hooks = {
+        .about_to_sleep = about_to_sleep, .awake = on_awake, .turn = on_turn, .arg = &hooking
+    };
     struct sx_timer stop = { .fn = test_stop_turn, .arg = &hooking.bench };
 
     test_loop_open(&hooking.bench, engine);
@@ -1065,8 +1078,9 @@ EACH_ENGINE(loop, asks_before_every_sleep_and_polls_while_there_is_work)
 EACH_ENGINE(loop, sees_events_while_the_hook_keeps_it_from_sleeping)
 {
     struct hooking hooking = { .work_left = 1 << 30 };
-    const struct sx_loop_hooks hooks = { .about_to_sleep = about_to_sleep, .awake = on_awake,
-                                         .turn = on_turn, .arg = &hooking };
+    const struct sx_loop_hooks hooks = {
+        .about_to_sleep = about_to_sleep, .awake = on_awake, .turn = on_turn, .arg = &hooking
+    };
     struct reading *reading = &hooking.reading;
     int fds[2];
 
@@ -1075,8 +1089,9 @@ EACH_ENGINE(loop, sees_events_while_the_hook_keeps_it_from_sleeping)
     reading->bench = hooking.bench;
     reading->stop_at = 100;
     cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-    reading->poll = (struct sx_poll){ .fd = fds[0], .events = POLLIN, .fn = read_one,
-                                      .arg = reading };
+    reading->poll = (struct sx_poll){
+        .fd = fds[0], .events = POLLIN, .fn = read_one, .arg = reading
+    };
     cr_assert_eq(sx_poll_add(hooking.bench.loop, &reading->poll), PMIX_SUCCESS);
     for (int i = 0; i < 100; i++) {
         cr_assert_eq(write(fds[1], "x", 1), 1);
@@ -1139,7 +1154,8 @@ EACH_ENGINE(loop, an_idle_loop_does_nothing)
     test_loop_open(&idle, engine);
     test_loop_open(&ticking.bench, engine);
     test_socket_pair(pair);
-    struct lone lone = { .bench = &idle, .calls = &calls,
+    struct lone lone = { .bench = &idle,
+                         .calls = &calls,
                          .recv = { .fd = pair[0], .fn = remove_on_message, .arg = &lone } };
 
     cr_assert_eq(sx_recv_add(idle.loop, &lone.recv), PMIX_SUCCESS);

@@ -14,8 +14,9 @@
 static const char *judge(uint16_t kind, uint16_t flags, uint64_t body_size, size_t size,
                          int fd_count, bool from_client)
 {
-    const struct sx_frame_header header = { .kind = kind, .flags = flags, .id = 1,
-                                            .body_size = body_size };
+    const struct sx_frame_header header = {
+        .kind = kind, .flags = flags, .id = 1, .body_size = body_size
+    };
     uint8_t *frame = calloc(1, size == 0 ? 1 : size);
     const char *why = NULL;
 
@@ -115,8 +116,8 @@ Test(message, a_welcome_has_all_descriptors_or_none)
 
 /* ---- bodies ------------------------------------------------------------------------------- */
 
-static const char *judge_body(uint16_t kind, const void *fixed, size_t fixed_size,
-                              const char *tail, size_t tail_size)
+static const char *judge_body(uint16_t kind, const void *fixed, size_t fixed_size, const char *tail,
+                              size_t tail_size)
 {
     uint8_t *body = malloc(fixed_size + tail_size);
     const char *why = NULL;
@@ -148,8 +149,8 @@ Test(message, a_key_ends_inside_its_body)
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
         const struct sx_get get = { .nspace = "job", .key_size = rows[i].key_size };
 
-        cr_expect_eq(judge_body(SX_MSG_GET, &get, sizeof(get), "key\0\0\0\0\0", rows[i].tail_size) ==
-                         NULL,
+        cr_expect_eq(judge_body(SX_MSG_GET, &get, sizeof(get), "key\0\0\0\0\0",
+                                rows[i].tail_size) == NULL,
                      rows[i].good, "%s", rows[i].why);
     }
 }

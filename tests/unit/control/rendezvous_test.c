@@ -88,8 +88,7 @@ static int run_as(uid_t uid, int (*body)(const void *arg), const void *arg)
     const pid_t pid = fork();
 
     if (pid == 0) {
-        if (uid != geteuid() &&
-            (setgroups(0, NULL) != 0 || setgid(uid) != 0 || setuid(uid) != 0)) {
+        if (uid != geteuid() && (setgroups(0, NULL) != 0 || setgid(uid) != 0 || setuid(uid) != 0)) {
             _exit(100);
         }
         _exit(body(arg));
@@ -219,8 +218,9 @@ Test(rendezvous, the_descriptor_alone_is_enough, .init = make_base, .fini = remo
 Test(rendezvous, a_descriptor_that_became_something_else_is_not_believed, .init = make_base,
      .fini = remove_base)
 {
-    static const char *const values[] = { "", "x", "-1:1:1", "0:0:0", "3", "3:1", "9999:1:1",
-                                          "3:1:1x", "99999999999999999999:1:1" };
+    static const char *const values[] = { "",         "x",      "-1:1:1",
+                                          "0:0:0",    "3",      "3:1",
+                                          "9999:1:1", "3:1:1x", "99999999999999999999:1:1" };
     struct sx_rendezvous rendezvous;
     struct sx_rendezvous_options options = options_for(base);
     const int log_fd = test_capture_stderr();
@@ -409,8 +409,9 @@ Test(rendezvous, another_user_is_refused, .init = make_base, .fini = remove_base
 Test(rendezvous, root_can_serve_another_user, .init = make_base, .fini = remove_base)
 {
     struct sx_rendezvous rendezvous;
-    const struct sx_rendezvous_options options = { .dir = base, .uid = NOBODY, .gid = NOBODY,
-                                                   .keep_fd = true };
+    const struct sx_rendezvous_options options = {
+        .dir = base, .uid = NOBODY, .gid = NOBODY, .keep_fd = true
+    };
     struct stat st;
 
     need_root();

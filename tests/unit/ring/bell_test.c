@@ -147,8 +147,8 @@ Test(bell, a_filter_from_the_start_means_no_waitv, .timeout = 60)
 #define SLEEPERS 64
 
 struct sleepers {
-    struct sx_door *door;             /* the ringer's view */
-    const struct sx_door *door_view;  /* the sleepers' */
+    struct sx_door *door;            /* the ringer's view */
+    const struct sx_door *door_view; /* the sleepers' */
     uint32_t masks[SLEEPERS];
     _Atomic pid_t tids[SLEEPERS];
     _Atomic uint32_t rings_heard[SLEEPERS];

@@ -284,9 +284,9 @@ static void *sleep_until_it_dies(void *arg)
 
     atomic_store(&all->tids[me], test_tid());
     do {
-        TEST_CHILD_NEEDS(sx_bell_wait(watch, 2, SX_BELL_ALL,
-                                      sx_deadline_ns(sx_now_ns(), TEST_PATIENCE_NS)) ==
-                         PMIX_SUCCESS);
+        TEST_CHILD_NEEDS(
+            sx_bell_wait(watch, 2, SX_BELL_ALL, sx_deadline_ns(sx_now_ns(), TEST_PATIENCE_NS)) ==
+            PMIX_SUCCESS);
     } while (sx_board_server_lives(&all->view));
     return NULL;
 }

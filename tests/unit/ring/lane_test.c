@@ -267,8 +267,7 @@ Test(lane, impossible_words_are_refused)
         { "half the number space", 0, INT64_MIN, 0, PMIX_ERR_BAD_PARAM },
         { "no whole words", 0, 12, 0, PMIX_ERR_BAD_PARAM },
         { "one byte", 0, 1, 0, PMIX_ERR_BAD_PARAM },
-        { "longer than a message", 0, SX_LANE_BYTES, SX_LANE_MESSAGE_MAX + 1,
-          PMIX_ERR_BAD_PARAM },
+        { "longer than a message", 0, SX_LANE_BYTES, SX_LANE_MESSAGE_MAX + 1, PMIX_ERR_BAD_PARAM },
         { "longest length", 0, SX_LANE_BYTES, UINT32_MAX, PMIX_ERR_BAD_PARAM },
         { "past the tail by one byte", 0, 16, 9, PMIX_ERR_BAD_PARAM },
         { "past the tail", 0, 8, 8, PMIX_ERR_BAD_PARAM },
@@ -282,8 +281,7 @@ Test(lane, impossible_words_are_refused)
         p.reader.head = rows[i].head;
         memcpy(p.lane.data + (rows[i].head & (SX_LANE_BYTES - 1)), &rows[i].len, 4);
         atomic_store(&p.lane.line->tail, rows[i].head + (uint64_t)rows[i].fill);
-        cr_expect_eq(sx_lane_take(&p.reader, p.buf, &kind, &len), rows[i].want, "%s",
-                     rows[i].why);
+        cr_expect_eq(sx_lane_take(&p.reader, p.buf, &kind, &len), rows[i].want, "%s", rows[i].why);
         if (rows[i].want == PMIX_SUCCESS) {
             cr_expect_eq(len, rows[i].len, "%s", rows[i].why);
         } else {

@@ -80,8 +80,7 @@ Test(ring, create_refuses_impossible_sizes)
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
         struct sx_ring ring;
 
-        cr_expect_eq(sx_ring_create(&ring, "test", rows[i].bytes), rows[i].want, "%s",
-                     rows[i].why);
+        cr_expect_eq(sx_ring_create(&ring, "test", rows[i].bytes), rows[i].want, "%s", rows[i].why);
         sx_ring_deinit(&ring);
         sx_ring_deinit(&ring);
     }
@@ -132,8 +131,7 @@ Test(ring, publish_refuses_what_no_reader_could_take)
     cr_expect_eq(sx_ring_publish(&ring, 1, 0, &large, 1, NULL), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(sx_ring_publish(&ring, 1, 0, overflow, 2, NULL), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(sx_ring_publish(&ring, 1, 0, &fits, -1, NULL), PMIX_ERR_BAD_PARAM);
-    cr_expect_eq(sx_ring_publish(&ring, 1, SX_RING_CLASS_MAX, &fits, 1, NULL),
-                 PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(sx_ring_publish(&ring, 1, SX_RING_CLASS_MAX, &fits, 1, NULL), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(sx_ring_publish(&ring, SX_RING_FILLER, 0, &fits, 1, NULL), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(atomic_load(&ring.header->tail), 0);
     cr_expect_eq(atomic_load(&ring.header->seq_last), 0);
@@ -599,8 +597,8 @@ static int sleeper(int fd, uint32_t class_index)
     TEST_CHILD_NEEDS(sx_ring_attach(&view, fd) == PMIX_SUCCESS);
     sx_ring_seek_oldest(&cursor, &view);
     for (;;) {
-        const struct sx_door *const door =
-            sx_bell_has_waitv() ? &view.header->doors[class_index] : &view.header->any;
+        const struct sx_door *const door = sx_bell_has_waitv() ? &view.header->doors[class_index]
+                                                               : &view.header->any;
         const struct sx_bell_watch watch = sx_door_watch(door);
         pmix_status_t rc;
 

@@ -70,24 +70,24 @@ static inline bool test_body_whole(uint64_t number, const void *body, size_t len
 }
 
 /* In forked children an exit code says what an assertion says in the test itself. */
-#define TEST_CHILD_NEEDS(fact) \
-    do { \
-        if (!(fact)) { \
+#define TEST_CHILD_NEEDS(fact)                                                     \
+    do {                                                                           \
+        if (!(fact)) {                                                             \
             fprintf(stderr, "%s:%d: in a child: %s\n", __FILE__, __LINE__, #fact); \
-            _exit(70); \
-        } \
+            _exit(70);                                                             \
+        }                                                                          \
     } while (0)
 
-#define TEST_UNTIL(fact) \
-    do { \
-        const uint64_t test_deadline_ns = sx_deadline_ns(sx_now_ns(), TEST_PATIENCE_NS); \
-        while (!(fact)) { \
-            if (sx_now_ns() > test_deadline_ns) { \
+#define TEST_UNTIL(fact)                                                                       \
+    do {                                                                                       \
+        const uint64_t test_deadline_ns = sx_deadline_ns(sx_now_ns(), TEST_PATIENCE_NS);       \
+        while (!(fact)) {                                                                      \
+            if (sx_now_ns() > test_deadline_ns) {                                              \
                 fprintf(stderr, "%s:%d: waited in vain for: %s\n", __FILE__, __LINE__, #fact); \
-                abort(); \
-            } \
-            sched_yield(); \
-        } \
+                abort();                                                                       \
+            }                                                                                  \
+            sched_yield();                                                                     \
+        }                                                                                      \
     } while (0)
 
 static inline int test_share(const struct sx_segment *seg)
@@ -108,10 +108,9 @@ static inline void test_send_fd(int sock, int fd)
         struct cmsghdr head;
         char room[CMSG_SPACE(sizeof(int))];
     } control = { .room = { 0 } };
-    struct msghdr msg = { .msg_iov = &iov,
-                          .msg_iovlen = 1,
-                          .msg_control = &control,
-                          .msg_controllen = sizeof(control) };
+    struct msghdr msg = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+    };
     struct cmsghdr *const part = CMSG_FIRSTHDR(&msg);
 
     part->cmsg_level = SOL_SOCKET;
@@ -131,10 +130,9 @@ static inline int test_recv_fd(int sock)
         struct cmsghdr head;
         char room[CMSG_SPACE(sizeof(int))];
     } control;
-    struct msghdr msg = { .msg_iov = &iov,
-                          .msg_iovlen = 1,
-                          .msg_control = &control,
-                          .msg_controllen = sizeof(control) };
+    struct msghdr msg = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+    };
     int fd;
 
     if (recvmsg(sock, &msg, MSG_CMSG_CLOEXEC) != 1 || CMSG_FIRSTHDR(&msg) == NULL) {

@@ -78,8 +78,7 @@ Test(application, setup_refuses_what_it_cannot_do)
                  PMIX_ERR_BAD_PARAM);
     cr_expect_eq(PMIx_server_setup_application(job, NULL, 1, on_setup, &job), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(PMIx_server_setup_application(job, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
-    cr_expect_eq(PMIx_server_setup_local_support(endless, NULL, 0, NULL, NULL),
-                 PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_server_setup_local_support(endless, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(done, 1, "a refused call does not call back");
 }
 

@@ -39,9 +39,14 @@ static void whole_event(void)
 
     memset(bytes, 0, sizeof(bytes));
     size = sizeof(struct sx_event);
-    *head() = (struct sx_event){ .number = 99, .code = -7, .source_rank = 1000,
-                                 .range = PMIX_RANGE_CUSTOM, .flags = 0xff, .source_len = 5,
-                                 .target_count = 2, .affected_count = 1 };
+    *head() = (struct sx_event){ .number = 99,
+                                 .code = -7,
+                                 .source_rank = 1000,
+                                 .range = PMIX_RANGE_CUSTOM,
+                                 .flags = 0xff,
+                                 .source_len = 5,
+                                 .target_count = 2,
+                                 .affected_count = 1 };
     memcpy(bytes + size, "liar!", 5);
     size += 8;
     append_proc("job", 1);

@@ -24,8 +24,7 @@ static void load_qualified(pmix_info_t *info, const char *key, uint32_t number, 
     load_u32(&parts[0], key, number);
     load_u32(&parts[1], "which", which);
     PMIx_Info_qualifier(&parts[1]);
-    cr_assert_eq(PMIx_Info_load(info, PMIX_QUALIFIED_VALUE, &array, PMIX_DATA_ARRAY),
-                 PMIX_SUCCESS);
+    cr_assert_eq(PMIx_Info_load(info, PMIX_QUALIFIED_VALUE, &array, PMIX_DATA_ARRAY), PMIX_SUCCESS);
 }
 
 /* Two nodes with a size each, an app, and qualified values of the job and of rank 1. */
@@ -49,7 +48,8 @@ static void begin(void)
         cr_assert_eq(PMIx_Info_load(&node[i][1], PMIX_HOSTNAME, names[i], PMIX_STRING), 0);
         load_u32(&node[i][2], PMIX_NODE_SIZE, 10 + i);
         cr_assert_eq(PMIx_Info_load(&infos[1 + i], PMIX_NODE_INFO_ARRAY, &arrays[i],
-                                    PMIX_DATA_ARRAY), 0);
+                                    PMIX_DATA_ARRAY),
+                     0);
     }
     load_u32(&app[0], PMIX_APPNUM, 0);
     load_u32(&app[1], PMIX_APP_SIZE, 2);

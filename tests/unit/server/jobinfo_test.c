@@ -57,8 +57,8 @@ static pmix_status_t job_try(const char *name, int local, struct list *list)
     pmix_nspace_t nspace;
 
     PMIx_Load_nspace(nspace, name);
-    const pmix_status_t rc =
-        PMIx_server_register_nspace(nspace, local, list->infos, list->count, NULL, NULL);
+    const pmix_status_t rc = PMIx_server_register_nspace(nspace, local, list->infos, list->count,
+                                                         NULL, NULL);
     clear(list);
     return rc;
 }

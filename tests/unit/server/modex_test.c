@@ -69,16 +69,15 @@ static int rank_main(void)
     }
     other = me;
     other.rank = 1;
-    if (me.rank == 1 && (PMIx_Put(PMIX_GLOBAL, "late", &put) != PMIX_SUCCESS ||
-                         PMIx_Commit() != PMIX_SUCCESS)) {
+    if (me.rank == 1 &&
+        (PMIx_Put(PMIX_GLOBAL, "late", &put) != PMIX_SUCCESS || PMIx_Commit() != PMIX_SUCCESS)) {
         return 2;
     }
     if (PMIx_Get(&other, "late", NULL, 0, &value) != PMIX_SUCCESS || value->data.uint32 != 5) {
         return 3;
     }
     free(value);
-    return PMIx_Fence(NULL, 0, NULL, 0) == PMIX_SUCCESS &&
-                   PMIx_Finalize(NULL, 0) == PMIX_SUCCESS
+    return PMIx_Fence(NULL, 0, NULL, 0) == PMIX_SUCCESS && PMIx_Finalize(NULL, 0) == PMIX_SUCCESS
                ? 0
                : 4;
 }

@@ -49,8 +49,7 @@ static void job(const char *name, int local, pmix_info_t *info, size_t ninfo)
     pmix_nspace_t nspace = "";
 
     strcpy(nspace, name);
-    cr_assert_eq(PMIx_server_register_nspace(nspace, local, info, ninfo, NULL, NULL),
-                 PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_register_nspace(nspace, local, info, ninfo, NULL, NULL), PMIX_SUCCESS);
 }
 
 /* Return: the processors in the text, 0 for a NULL string, -1 when there is no such key. */
@@ -68,7 +67,8 @@ static int published(const char *name, const char *key)
     cr_assert_eq(value->type, PMIX_STRING);
     if (value->data.string != NULL) {
         cr_assert_eq(sx_topology_read(value->data.string, strlen(value->data.string) + 1,
-                                      &topology), PMIX_SUCCESS);
+                                      &topology),
+                     PMIX_SUCCESS);
         count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
         hwloc_topology_destroy(topology);
     }
@@ -289,8 +289,8 @@ Test(server_topology, the_host_may_load_the_topology_and_write_places)
     cr_expect_str_eq(text, "hwloc:NM0:SK1:CR3:HT6");
     cr_expect_eq(PMIx_Get_relative_locality(text, "hwloc:NM0:SK1:CR2:HT5", &locality),
                  PMIX_SUCCESS);
-    cr_expect_eq(locality, PMIX_LOCALITY_SHARE_NODE | PMIX_LOCALITY_SHARE_NUMA |
-                               PMIX_LOCALITY_SHARE_PACKAGE);
+    cr_expect_eq(locality,
+                 PMIX_LOCALITY_SHARE_NODE | PMIX_LOCALITY_SHARE_NUMA | PMIX_LOCALITY_SHARE_PACKAGE);
     free(text);
     PMIx_Cpuset_destruct(&cpuset);
 }

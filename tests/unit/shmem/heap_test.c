@@ -25,8 +25,8 @@ Test(heap, allocations_are_aligned_zeroed_and_below_the_end)
     static const struct {
         uint64_t size, align, want_off, want_end;
     } rows[] = {
-        { 1, 8, 384, 392 },     { 0, 8, 392, 392 },          { 16, 8, 392, 408 },
-        { 8, 64, 448, 456 },    { 4096, 4096, 4096, 8192 },  { 100000, 8, 8192, 108192 },
+        { 1, 8, 384, 392 },        { 0, 8, 392, 392 },         { 16, 8, 392, 408 },
+        { 8, 64, 448, 456 },       { 4096, 4096, 4096, 8192 }, { 100000, 8, 8192, 108192 },
         { 1, 64, 108224, 108232 },
     };
     for (unsigned shared = 0; shared < 2; shared++) {

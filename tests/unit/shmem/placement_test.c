@@ -16,8 +16,8 @@ Test(placement, a_machine_has_a_node)
 Test(placement, interleaved_memory_can_be_used)
 {
     const size_t size = 1 << 20;
-    unsigned char *const at =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *const at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                                   -1, 0);
 
     cr_assert_neq(at, MAP_FAILED);
     cr_assert_eq(sx_placement_interleave(at, size), PMIX_SUCCESS);
@@ -30,10 +30,9 @@ Test(placement, interleaved_memory_can_be_used)
 Test(placement, a_segment_can_ask_for_it)
 {
     struct sx_segment seg;
-    const struct sx_segment_options options = { .kind = SX_SEGMENT_STORE,
-                                                .nspace = "numa",
-                                                .size_bytes = 1 << 20,
-                                                .interleave = true };
+    const struct sx_segment_options options = {
+        .kind = SX_SEGMENT_STORE, .nspace = "numa", .size_bytes = 1 << 20, .interleave = true
+    };
 
     cr_assert_eq(sx_segment_create(&seg, &options), PMIX_SUCCESS);
     sx_segment_deinit(&seg);

@@ -17,8 +17,8 @@ static void number(pmix_info_t *info, const char *key, uint64_t value)
     PMIx_Info_qualifier(info);
 }
 
-static void name_of(char name[SX_QUALIFIED_NAME_LEN + 1], const char *key,
-                    const pmix_info_t *infos, size_t count)
+static void name_of(char name[SX_QUALIFIED_NAME_LEN + 1], const char *key, const pmix_info_t *infos,
+                    size_t count)
 {
     cr_assert_eq(sx_qualified_name(key, strlen(key), infos, count, name), PMIX_SUCCESS);
     cr_assert_eq(strlen(name), SX_QUALIFIED_NAME_LEN);
@@ -146,9 +146,9 @@ Test(qualified, values_of_one_key_lie_side_by_side_and_come_back_whole)
     expect(&writer.view, 0, 1, 100);
     expect(&writer.view, 1, 1, 101);
     expect(&writer.view, 1, 2, 301);
-    columns = atomic_load(
-        &((const struct sx_store_header *)(const void *)(writer.view.seg.base +
-                                                         SX_SEGMENT_BODY_OFF))->column_count);
+    columns = atomic_load(&((const struct sx_store_header *)(const void *)(writer.view.seg.base +
+                                                                           SX_SEGMENT_BODY_OFF))
+                               ->column_count);
     cr_expect_eq(columns, 4u, "a column and a legend for each set, whatever the ranks");
 
     cr_assert_eq(test_put_text(&writer, 1, "plain", 24, 1), PMIX_SUCCESS);
@@ -179,8 +179,9 @@ Test(qualified, values_of_one_key_lie_side_by_side_and_come_back_whole)
 Test(qualified, a_store_that_is_alone_stays_small)
 {
     static uint8_t bytes[64 << 10];
-    const struct sx_store_options options = { .nspace = "job.7", .row_count = 4,
-                                              .private_memory = true, .alone = true };
+    const struct sx_store_options options = {
+        .nspace = "job.7", .row_count = 4, .private_memory = true, .alone = true
+    };
     const struct sx_cell cell = { .type = PMIX_BYTE_OBJECT, .len = sizeof(bytes) };
     struct sx_store_writer writer;
 
@@ -188,7 +189,8 @@ Test(qualified, a_store_that_is_alone_stays_small)
     for (unsigned i = 0; i < 1000; i++) {
         bytes[i % sizeof(bytes)]++;
         cr_assert_eq(sx_store_put_flat(&writer, SX_REALM_JOB, 0, "again", PMIX_REMOTE, &cell,
-                                       bytes), PMIX_SUCCESS);
+                                       bytes),
+                     PMIX_SUCCESS);
     }
     cr_expect_eq(writer.retired_count, 0u);
     cr_expect_leq(writer.view.seg.size_bytes, SX_STORE_PRIVATE_RESERVE_BYTES);

@@ -465,8 +465,8 @@ Test(segment, attach_refuses_a_header_that_lies)
         uint64_t value;
         pmix_status_t want;
     } rows[] = {
-#define FIELD(field) offsetof(struct sx_segment_header, field), \
-                     sizeof(((struct sx_segment_header *)0)->field)
+#define FIELD(field) \
+    offsetof(struct sx_segment_header, field), sizeof(((struct sx_segment_header *)0)->field)
         { "as it should be", FIELD(generation), 2, PMIX_SUCCESS },
         { "not finished", FIELD(magic), 0, PMIX_ERR_BAD_PARAM },
         { "something else", FIELD(magic), 0x464c457f, PMIX_ERR_BAD_PARAM },

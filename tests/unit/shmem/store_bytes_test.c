@@ -41,11 +41,10 @@ Test(store_bytes, per_rank_and_key_are_bounded)
 
     for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
         for (size_t j = 0; j < sizeof(sizes) / sizeof(sizes[0]); j++) {
-            const double each =
-                (double)bytes_taken(ranks[i], sizes[j]) / ((double)ranks[i] * KEYS);
+            const double each = (double)bytes_taken(ranks[i], sizes[j]) / ((double)ranks[i] * KEYS);
 
-            cr_expect_leq(each, 1.5 * sizes[j] + 32, "%u ranks, %u bytes: %.1f", ranks[i],
-                          sizes[j], each);
+            cr_expect_leq(each, 1.5 * sizes[j] + 32, "%u ranks, %u bytes: %.1f", ranks[i], sizes[j],
+                          each);
         }
     }
 }

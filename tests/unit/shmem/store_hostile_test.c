@@ -92,8 +92,8 @@ Test(store_hostile, random_damage_is_survived)
         memcpy(image, sound, sizeof(image));
         const unsigned hits = 1 + (unsigned)rand() % 64;
         for (unsigned i = 0; i < hits; i++) {
-            image[SX_SEGMENT_BODY_OFF + (uint64_t)rand() % (end - SX_SEGMENT_BODY_OFF)] =
-                (uint8_t)rand();
+            image[SX_SEGMENT_BODY_OFF + (uint64_t)rand() % (end - SX_SEGMENT_BODY_OFF)] = (uint8_t)
+                rand();
         }
         struct sx_store store;
         if (test_image_attach(&store, image) == PMIX_SUCCESS) {
@@ -139,8 +139,8 @@ Test(store_hostile, random_bytes_are_survived)
 /* Each word that is an offset or a length, wrong in every way, gives the one status. */
 Test(store_hostile, each_wrong_offset_is_an_unpack_failure)
 {
-    static const uint64_t wrong[] = { UINT64_MAX, IMAGE_BYTES, IMAGE_BYTES - 8, UINT64_MAX - 63,
-                                      UINT64_C(1) << 63, 0x1234567 };
+    static const uint64_t wrong[] = { UINT64_MAX,      IMAGE_BYTES,       IMAGE_BYTES - 8,
+                                      UINT64_MAX - 63, UINT64_C(1) << 63, 0x1234567 };
     struct sx_store store;
     struct sx_item item;
 
@@ -190,8 +190,7 @@ Test(store_hostile, nothing_beyond_the_published_end_is_read)
     memcpy(image, sound, sizeof(image));
     header->used_bytes = SX_STORE_HEAP_OFF;
     cr_assert_eq(test_image_attach(&store, image), PMIX_SUCCESS);
-    cr_expect_eq(sx_store_find(&store, SX_REALM_JOB, 3, "single", &item),
-                 PMIX_ERR_UNPACK_FAILURE);
+    cr_expect_eq(sx_store_find(&store, SX_REALM_JOB, 3, "single", &item), PMIX_ERR_UNPACK_FAILURE);
     sx_store_detach(&store);
     header->used_bytes = SX_SEGMENT_BODY_OFF + 8;
     cr_expect_eq(test_image_attach(&store, image), PMIX_ERR_BAD_PARAM);

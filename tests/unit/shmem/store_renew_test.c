@@ -190,8 +190,9 @@ static void test_send_fd(int sock, int fd)
 {
     char byte = 0, control[CMSG_SPACE(sizeof(int))] = { 0 };
     struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-    struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-                          .msg_controllen = sizeof(control) };
+    struct msghdr msg = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+    };
     struct cmsghdr *const cmsg = CMSG_FIRSTHDR(&msg);
 
     cmsg->cmsg_level = SOL_SOCKET;
@@ -208,8 +209,9 @@ static int test_receive_fd(int sock, int flags)
 {
     char byte, control[CMSG_SPACE(sizeof(int))];
     struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-    struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-                          .msg_controllen = sizeof(control) };
+    struct msghdr msg = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+    };
     int fd;
 
     if (recvmsg(sock, &msg, flags | MSG_CMSG_CLOEXEC) != 1 || CMSG_FIRSTHDR(&msg) == NULL) {
@@ -223,7 +225,8 @@ static int test_receive_fd(int sock, int flags)
 static void test_writer_process(int sock)
 {
     static struct sx_store_writer writer;
-    const struct sx_store_options options = { .nspace = "killed", .row_count = 3,
+    const struct sx_store_options options = { .nspace = "killed",
+                                              .row_count = 3,
                                               .reserve_bytes = 256 << 10 };
     uint64_t generation = 0;
 
@@ -235,8 +238,8 @@ static void test_writer_process(int sock)
         char key[16];
         snprintf(key, sizeof(key), "key.%u", (unsigned)(n % 40));
         if (test_put_text(&writer, (uint32_t)(n % 11), key, 24 + n % 200, n) != PMIX_SUCCESS ||
-            (n % 5 == 0 && sx_store_unset(&writer, SX_REALM_JOB, (uint32_t)(n % 11), key) !=
-                               PMIX_SUCCESS)) {
+            (n % 5 == 0 &&
+             sx_store_unset(&writer, SX_REALM_JOB, (uint32_t)(n % 11), key) != PMIX_SUCCESS)) {
             _exit(2);
         }
         if (writer.generation != generation) {
@@ -315,7 +318,8 @@ Test(store_renew, a_killed_writer_leaves_a_valid_store)
 static int test_starve(void)
 {
     struct sx_store_writer writer;
-    const struct sx_store_options options = { .nspace = "hungry", .row_count = 4,
+    const struct sx_store_options options = { .nspace = "hungry",
+                                              .row_count = 4,
                                               .reserve_bytes = 128 << 10 };
     const struct rlimit limit = { 128 << 10, 128 << 10 };
     char key[32];
@@ -381,7 +385,8 @@ Test(store_renew, a_store_that_cannot_be_renewed_refuses_and_goes_on)
 static int test_tight(uint32_t row_count)
 {
     struct sx_store_writer writer;
-    const struct sx_store_options options = { .nspace = "tight", .row_count = row_count,
+    const struct sx_store_options options = { .nspace = "tight",
+                                              .row_count = row_count,
                                               .reserve_bytes = 2 << 20 };
     struct rlimit limit;
     uint64_t renewals = 0;

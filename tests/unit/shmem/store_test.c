@@ -16,12 +16,18 @@ Test(store, a_value_is_found_by_realm_row_and_key)
         const char *key;
         uint64_t number;
     } rows[] = {
-        { SX_REALM_JOB, SX_ROW_JOB, "size", 1 },     { SX_REALM_JOB, 0, "size", 2 },
-        { SX_REALM_JOB, 63, "size", 3 },             { SX_REALM_JOB, 7, "size", 4 },
-        { SX_REALM_NODE, 0, "size", 5 },             { SX_REALM_NODE, SX_ROW_JOB, "size", 6 },
-        { SX_REALM_APP, 0, "size", 7 },              { SX_REALM_SESSION, 41, "size", 8 },
-        { SX_REALM_JOB, 0, "siz", 9 },               { SX_REALM_JOB, 0, "sizes", 10 },
-        { SX_REALM_JOB, 5, "sixteen bytes ..", 11 }, { SX_REALM_JOB, 5, "fifteen bytes .", 12 },
+        { SX_REALM_JOB, SX_ROW_JOB, "size", 1 },
+        { SX_REALM_JOB, 0, "size", 2 },
+        { SX_REALM_JOB, 63, "size", 3 },
+        { SX_REALM_JOB, 7, "size", 4 },
+        { SX_REALM_NODE, 0, "size", 5 },
+        { SX_REALM_NODE, SX_ROW_JOB, "size", 6 },
+        { SX_REALM_APP, 0, "size", 7 },
+        { SX_REALM_SESSION, 41, "size", 8 },
+        { SX_REALM_JOB, 0, "siz", 9 },
+        { SX_REALM_JOB, 0, "sizes", 10 },
+        { SX_REALM_JOB, 5, "sixteen bytes ..", 11 },
+        { SX_REALM_JOB, 5, "fifteen bytes .", 12 },
     };
     struct sx_store_writer writer;
     struct sx_store reader;
@@ -35,8 +41,8 @@ Test(store, a_value_is_found_by_realm_row_and_key)
                      PMIX_SUCCESS);
     }
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
-        cr_expect_eq(test_number(&reader, rows[i].realm, rows[i].row, rows[i].key),
-                     rows[i].number, "%zu", i);
+        cr_expect_eq(test_number(&reader, rows[i].realm, rows[i].row, rows[i].key), rows[i].number,
+                     "%zu", i);
     }
     cr_expect_eq(test_number(&reader, SX_REALM_JOB, 1, "size"), UINT64_MAX);
     cr_expect_eq(test_number(&reader, SX_REALM_JOB, 64, "size"), UINT64_MAX);
@@ -79,8 +85,8 @@ Test(store, keys_from_1_to_511_bytes_and_no_others)
         size_t len;
         pmix_status_t want;
     } rows[] = {
-        { 0, PMIX_ERR_BAD_PARAM }, { 1, PMIX_SUCCESS },         { 15, PMIX_SUCCESS },
-        { 16, PMIX_SUCCESS },      { 510, PMIX_SUCCESS },       { 511, PMIX_SUCCESS },
+        { 0, PMIX_ERR_BAD_PARAM },   { 1, PMIX_SUCCESS },   { 15, PMIX_SUCCESS },
+        { 16, PMIX_SUCCESS },        { 510, PMIX_SUCCESS }, { 511, PMIX_SUCCESS },
         { 512, PMIX_ERR_BAD_PARAM },
     };
     struct sx_store_writer writer;
@@ -190,8 +196,7 @@ Test(store, a_changed_value_replaces_the_old_one_whose_bytes_stay)
             cr_assert_eq(test_put_text(&writer, row, "text", 30 + 7 * n, 10 * row + n),
                          PMIX_SUCCESS);
         }
-        cr_assert_eq(sx_store_find(&writer.view, SX_REALM_JOB, 2, "text", &item[n]),
-                     PMIX_SUCCESS);
+        cr_assert_eq(sx_store_find(&writer.view, SX_REALM_JOB, 2, "text", &item[n]), PMIX_SUCCESS);
     }
     for (uint64_t n = 0; n < SX_COUNT(item); n++) {
         cr_expect_eq(test_text_number(&item[n]), 20 + n, "who holds an old pointer keeps it");
@@ -258,8 +263,7 @@ Test(store, a_hundred_thousand_keys)
     for (uint64_t i = 0; i < KEYS; i++) {
         snprintf(key, sizeof(key), "key.%" PRIu64, i);
         cr_assert_eq(test_number(&reader, SX_REALM_JOB, (uint32_t)(i % 4), key), i);
-        cr_assert_eq(test_number(&reader, SX_REALM_JOB, (uint32_t)((i + 1) % 4), key),
-                     UINT64_MAX);
+        cr_assert_eq(test_number(&reader, SX_REALM_JOB, (uint32_t)((i + 1) % 4), key), UINT64_MAX);
     }
     sx_store_detach(&reader);
     sx_store_destroy(&writer);

@@ -67,8 +67,8 @@ static inline pmix_status_t test_put_number(struct sx_store_writer *writer, enum
 }
 
 /* Return: the number stored, UINT64_MAX when there is none. */
-static inline uint64_t test_number(const struct sx_store *store, enum sx_realm realm,
-                                   uint32_t row, const char *key)
+static inline uint64_t test_number(const struct sx_store *store, enum sx_realm realm, uint32_t row,
+                                   const char *key)
 {
     struct sx_item item;
 
