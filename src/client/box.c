@@ -49,6 +49,13 @@ struct sx_box *sx_box_new(struct sx_view *view, enum sx_realm realm, uint32_t ro
     return box;
 }
 
+void sx_box_take_back(struct sx_box *box)
+{
+    boxes = box->next;
+    sx_body_drop(box->body);
+    free(box);
+}
+
 struct sx_box *sx_box_first(void)
 {
     return boxes;

@@ -47,6 +47,8 @@ void sx_body_drop(struct sx_body *body);
 /* Return: an empty box, NULL when memory is out. */
 struct sx_box *sx_box_new(struct sx_view *view, enum sx_realm realm, uint32_t row, const char *key,
                           size_t key_len);
+/* Free @box, the newest one, which nothing stands for yet. */
+void sx_box_take_back(struct sx_box *box);
 /* Return: the first of all boxes. */
 struct sx_box *sx_box_first(void);
 /* Put @cell and @body, whose reference the box takes, in place of what it has. */

@@ -309,6 +309,9 @@ pmix_status_t sx_view_put_locked(struct sx_view *view, struct sx_view_put *put,
     }
     if (rc == PMIX_SUCCESS && box != NULL) {
         rc = box_fill(view, put, box, is_new);
+        if (rc != PMIX_SUCCESS && is_new) {
+            sx_box_take_back(box);
+        }
     } else if (rc == PMIX_SUCCESS) {
         rc = sx_store_put_flat(&view->writer, put->realm, put->row, put->key, put->scope,
                                &put->cell, put->body);
