@@ -215,7 +215,9 @@ PMIX_EXPORT pmix_status_t shmix_events_close(shmix_events_t *events);
 /* The next event, if it is there.  Return: PMIX_ERR_NOT_FOUND: not yet; SHMIX_ERR_EVENTS_LOST:
  * @ret_event has number and lost_count of what is gone (whatever its codes), and the next call
  * goes on behind it; PMIX_ERR_LOST_CONNECTION: the server is gone that has the rest of this event,
- * which is passed over; PMIX_ERR_UNPACK_FAILURE: the shared memory contradicts itself. */
+ * which is passed over; PMIX_ERR_OUT_OF_RESOURCE: no memory for one that the ring no longer has,
+ * and the next call asks for it again; PMIX_ERR_UNPACK_FAILURE: what the server wrote contradicts
+ * itself. */
 PMIX_EXPORT pmix_status_t shmix_events_next(shmix_events_t *events, shmix_event_t *ret_event);
 
 /* The same, but sleep up to @timeout_ns nanoseconds (SHMIX_FOREVER: until it comes).  Only events

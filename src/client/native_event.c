@@ -396,6 +396,7 @@ static pmix_status_t event_view(const uint8_t *bytes, size_t size, shmix_event_t
 
 struct fetch {
     struct sx_call call;
+    pmix_status_t status; /* of the event itself */
     uint64_t lost;
     uint8_t *bytes;
     size_t size;
@@ -416,7 +417,11 @@ static void fetch_answered(struct sx_call *call, const struct sx_frame *frame)
 
     memcpy(&list, at - sizeof(list), sizeof(list));
     fetch->lost = list.lost;
-    if (list.count == 0 || frame->body_size < head + sizeof(length)) {
+    if (list.count == 0) {
+        fetch->status = PMIX_ERR_NOT_FOUND;
+        return;
+    }
+    if (frame->body_size < head + sizeof(length)) {
         return;
     }
     memcpy(&length, at, sizeof(length));
@@ -424,6 +429,7 @@ static void fetch_answered(struct sx_call *call, const struct sx_frame *frame)
         return;
     }
     fetch->bytes = malloc(length);
+    fetch->status = fetch->bytes != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
     if (fetch->bytes != NULL) {
         fetch->size = length;
         memcpy(fetch->bytes, at + sizeof(length), length);
@@ -438,7 +444,8 @@ static pmix_status_t event_fetch(shmix_events_t *reader, uint64_t first, uint64_
 {
     struct sx_event_replay request = { .first = first | SX_EVENT_REPLAY_ONE, .last = last };
     const struct iovec iov = { .iov_base = &request, .iov_len = sizeof(request) };
-    struct fetch fetch = { .call = { .fd = -1, .on_answer = fetch_answered } };
+    struct fetch fetch = { .call = { .fd = -1, .on_answer = fetch_answered },
+                           .status = PMIX_ERR_UNPACK_FAILURE };
     const pmix_status_t rc = sx_request(&fetch.call, SX_MSG_EVENT_REPLAY, &iov, 1,
                                         SX_DEADLINE_NEVER);
 
@@ -446,7 +453,7 @@ static pmix_status_t event_fetch(shmix_events_t *reader, uint64_t first, uint64_
     reader->large = fetch.bytes;
     *ret_size = fetch.size;
     *ret_lost = fetch.lost;
-    return rc == PMIX_SUCCESS && fetch.bytes == NULL ? PMIX_ERR_NOT_FOUND : rc;
+    return rc == PMIX_SUCCESS ? fetch.status : rc;
 }
 
 /* ---- the next one --------------------------------------------------------------------------- */
@@ -481,6 +488,9 @@ static pmix_status_t gap_next(shmix_events_t *reader, uint64_t next, shmix_event
     if (rc == PMIX_SUCCESS) {
         memcpy(&event, reader->large, sizeof(event));
         rc = event.number < reader->expected || event.number >= next ? PMIX_ERR_UNPACK_FAILURE : rc;
+    }
+    if (rc == PMIX_ERR_OUT_OF_RESOURCE) {
+        return rc; /* the next call asks for it again */
     }
     if (rc != PMIX_SUCCESS && rc != PMIX_ERR_NOT_FOUND) {
         event.number = next; /* nobody has them for us any more */
@@ -524,7 +534,7 @@ static pmix_status_t record_show(shmix_events_t *reader, shmix_event_t *ret_even
         uint64_t lost = 0;
         const pmix_status_t rc = event_fetch(reader, event.number, event.number, &size, &lost);
 
-        if (rc == PMIX_ERR_NOT_FOUND && lost != 0) {
+        if ((rc == PMIX_ERR_NOT_FOUND && lost != 0) || rc == PMIX_ERR_OUT_OF_RESOURCE) {
             reader->expected = event.number;
             return gap_tell(reader, event.number + 1, 1, ret_event);
         }
@@ -670,15 +680,15 @@ pmix_status_t shmix_events_wait(shmix_events_t *events, uint64_t timeout_ns,
         struct reader_sleep sleep;
         bool lives;
 
-        rc = sx_link_status();
-        if (rc != PMIX_SUCCESS) {
-            return rc;
-        }
         /* Asked before looking: what the server said before its end is still heard.  acquire: and
          * what it said before it dropped us. */
+        const pmix_status_t link = sx_link_status();
         lives = sx_board_server_lives(&p->board) && sx_board_slot_lives(p->slot, p->slot_claims);
         reader_sleep_prepare(&sleep, events);
         rc = shmix_events_next(events, ret_event);
+        if (rc == PMIX_ERR_NOT_FOUND && link != PMIX_SUCCESS) {
+            return link;
+        }
         if (rc == PMIX_ERR_NOT_FOUND && over) {
             return PMIX_ERR_TIMEOUT;
         }
