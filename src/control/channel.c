@@ -309,16 +309,20 @@ pmix_status_t sx_channel_watch_peer(struct sx_channel *channel)
     return PMIX_SUCCESS;
 }
 
+static void hang_up(struct sx_channel *channel);
+
 /* ---- server side: receiving --------------------------------------------------------------- */
 
-/* Close, log unless it is orderly, and tell the owner, who may free the channel. */
+/* Log unless it is orderly, end the socket, and tell the owner, who may free the channel.  The
+ * pidfd stays open until the owner closes the channel: it may be watched, and a loop that is asked
+ * to watch no longer must still find it under its number. */
 static void drop(struct sx_channel *channel, const char *why, uint64_t now_ns)
 {
     if (why != NULL) {
         sx_log(SX_LOG_WARN, "dropped the client with pid %d, uid %u: %s", (int)channel->peer.pid,
                (unsigned)channel->peer.uid, why);
     }
-    sx_channel_close(channel);
+    hang_up(channel);
     channel->on_frame(channel->arg, NULL, why, now_ns);
 }
 
@@ -378,7 +382,7 @@ static void free_waiting(struct sx_channel *channel, struct waiting *waiting)
     free(waiting);
 }
 
-void sx_channel_close(struct sx_channel *channel)
+static void hang_up(struct sx_channel *channel)
 {
     if (channel->fd < 0) {
         return;
@@ -392,6 +396,11 @@ void sx_channel_close(struct sx_channel *channel)
     shutdown(channel->fd, SHUT_RDWR);
     close(channel->fd);
     channel->fd = -1;
+}
+
+void sx_channel_close(struct sx_channel *channel)
+{
+    hang_up(channel);
     if (channel->peer.pidfd >= 0) {
         close(channel->peer.pidfd);
         channel->peer.pidfd = -1;

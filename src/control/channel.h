@@ -67,7 +67,8 @@ pmix_status_t sx_channel_open(struct sx_channel *channel, struct sx_loop *loop, 
 /* Open peer.pidfd (SO_PEERPIDFD or pidfd_open), once; it stays -1 where the kernel has none or the
  * peer has gone.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE when descriptors are out. */
 pmix_status_t sx_channel_watch_peer(struct sx_channel *channel);
-/* Safe twice and inside on_frame; nothing is called back. */
+/* Also after the end (on_frame without a frame), for the pidfd: stop watching that first.  Safe
+ * twice and inside on_frame; nothing is called back. */
 void sx_channel_close(struct sx_channel *channel);
 
 /* Send (copying what must wait); descriptors are borrowed and duplicated if queued.  Never blocks.

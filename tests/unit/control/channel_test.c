@@ -19,7 +19,7 @@ struct server {
     struct bench_loop bench;
     struct sx_channel channel;
     int client_fd;
-    int frame_count, gone_count;
+    int frame_count, gone_count, pidfd_count;
     int stop_at_frames;
     struct sx_frame_header header;
     size_t body_size;
@@ -48,6 +48,12 @@ static void on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_
     (void)now_ns;
     if (frame == NULL) {
         cr_expect_eq(server->channel.fd, -1);
+        /* Its watcher has still to take it out of a loop: under its number it must be found. */
+        cr_expect(server->channel.peer.pidfd < 0 ||
+                  fcntl(server->channel.peer.pidfd, F_GETFD) == FD_CLOEXEC);
+        server->pidfd_count += server->channel.peer.pidfd >= 0;
+        sx_channel_close(&server->channel);
+        cr_expect_eq(server->channel.peer.pidfd, -1);
         server->why = why;
         server->gone_count++;
         sx_loop_stop(server->bench.loop);
@@ -215,6 +221,21 @@ EACH_ENGINE(channel, knows_its_peer)
     sx_channel_close(&channel);
     close(pair[0]);
     close(pair[1]);
+    server_close(server);
+}
+
+EACH_ENGINE(channel, keeps_the_pidfd_of_a_client_that_left_until_it_is_closed)
+{
+    struct server *server = server_open(engine);
+
+    cr_assert_eq(sx_channel_watch_peer(&server->channel), PMIX_SUCCESS);
+    const bool has_pidfd = server->channel.peer.pidfd >= 0;
+
+    close(server->client_fd);
+    server->client_fd = -1;
+    test_loop_run(&server->bench, "the end");
+    cr_expect_eq(server->gone_count, 1);
+    cr_expect_eq(server->pidfd_count, has_pidfd);
     server_close(server);
 }
 
