@@ -82,6 +82,7 @@ int main(int argc, char **argv)
         first.rank = 0;
         PMIx_Info_load(&whom, PMIX_EVENT_CUSTOM_RANGE, &first, PMIX_PROC);
         notify(3, PMIX_RANGE_CUSTOM, &whom, 1);
+        PMIX_INFO_DESTRUCT(&whom);
     }
     if (argc > 2) {
         await_file(argv[2]);
