@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What becomes of a program that does not end, prints nothing, or is not there."""
+import os
+import subprocess
+import sys
+import unittest
+
+import launch
+
+# A launcher whose rank has a process group of its own, ignores SIGTERM and never ends.
+STUBBORN = """
+import os, signal, time
+if os.fork() == 0:
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print('{"rank": %d}' % os.getpid(), flush=True)
+    time.sleep(1000)
+time.sleep(1000)
+"""
+
+
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+class Bounded(unittest.TestCase):
+    def test_what_hangs_is_ended_with_all_its_processes_and_its_rows_are_kept(self):
+        outcome = launch.bounded([sys.executable, "-c", STUBBORN], dict(os.environ), 2)
+        self.assertEqual(outcome.why, "not done after 2 s")
+        self.assertEqual(len(outcome.rows), 1)
+        self.assertFalse(is_alive(outcome.rows[0]["rank"]))
+
+    def test_what_it_printed_is_parsed(self):
+        outcome = launch.bounded(["sh", "-c", "echo words; echo '{\"p50_ns\": 7}'"], dict(os.environ), 60)
+        self.assertEqual((outcome.rows, outcome.why), ([{"p50_ns": 7}], None))
+
+    def test_every_other_end_has_a_reason(self):
+        for cmd, why in ((["sh", "-c", "echo oops >&2; exit 3"], "ended with 3"),
+                         (["true"], "printed no figures"),
+                         (["/nonexistent/program"], "not started")):
+            outcome = launch.bounded(cmd, dict(os.environ), 60)
+            self.assertIn(why, outcome.why)
+
+    def test_a_peer_without_a_library_is_refused(self):
+        done = subprocess.run([sys.executable, os.path.join(launch.HERE, "events"), "--peer", launch.HERE],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no libpmix.so.2", done.stderr)
+
+
+unittest.main()
