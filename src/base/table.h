@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* table.h - an intrusive hash table: the owner hashes, and tells what has the same hash apart.
+ *
+ * A node lies in its owner's struct.  Adding may need memory; finding and removing never do.  Who
+ * lets strangers choose the keys hashes with a seed of its own. */
+#ifndef SX_BASE_TABLE_H
+#define SX_BASE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+
+struct sx_table_node {
+    struct sx_list link;
+    uint64_t hash;
+};
+
+/* Zeroed is empty. */
+struct sx_table {
+    struct sx_list *buckets; /* a power of two of them, at least as many as nodes */
+    size_t bucket_count, count;
+};
+
+/* The nodes are their owners'; none is looked at. */
+void sx_table_deinit(struct sx_table *table);
+
+/* Return: false when memory is out. */
+bool sx_table_add(struct sx_table *table, struct sx_table_node *node, uint64_t hash);
+/* @node is in @table. */
+void sx_table_remove(struct sx_table *table, struct sx_table_node *node);
+
+/* The nodes with @hash: the first, then the one behind @node.  Return: NULL when there is none. */
+struct sx_table_node *sx_table_first(const struct sx_table *table, uint64_t hash);
+struct sx_table_node *sx_table_next(const struct sx_table *table, const struct sx_table_node *node);
+
+#endif
