@@ -11,7 +11,7 @@
 #include "base/value.h"
 #include "server/blob.h"
 #include "server/lanes.h"
-#include "server/modex.h"
+#include "server/waiting.h"
 
 struct request {
     struct sx_list link; /* client.requests while it waits */
@@ -27,7 +27,7 @@ static void request_answer(struct request *request, struct sx_client *client, pm
 
     if (!sx_list_empty(&request->link)) {
         sx_list_remove(&request->link);
-        sx_modex_want(sx_server_get(), client, -1);
+        sx_waiting_want(sx_server_get(), client, -1);
     }
     if (status == PMIX_SUCCESS) {
         status = sx_blob_begin(&blob);
@@ -75,7 +75,7 @@ static pmix_status_t request_take(struct sx_server *server, void *arg)
         request_answer(request, client, PMIX_SUCCESS);
     } else {
         sx_list_append(&client->requests, &request->link);
-        sx_modex_want(server, client, 1);
+        sx_waiting_want(server, client, 1);
         if (client->state == SX_CLIENT_CONNECTED) { /* what came before it could see the wish */
             sx_lane_drain(server, client);
         }

@@ -79,7 +79,7 @@ static pmix_status_t host_store(const pmix_proc_t *proc, const char *key, pmix_v
     }
     if (rc == PMIX_SUCCESS) {
         rc = strcmp(key, PMIX_QUALIFIED_VALUE) == 0
-                 ? sx_qualified_put(&own->writer, row_of(proc->rank), PMIX_INTERNAL, value)
+                 ? sx_qualified_put(&own->writer, row_of(proc->rank), PMIX_INTERNAL, value, NULL)
                  : sx_store_put(&own->writer, SX_REALM_JOB, row_of(proc->rank), key, PMIX_INTERNAL,
                                 value);
     }

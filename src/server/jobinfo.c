@@ -91,7 +91,7 @@ static pmix_status_t put_qualified(const struct reading *reading, enum sx_realm 
                         "\"%s\" of %s: only jobs and processes have qualified values", info->key,
                         nspace->name);
     }
-    return sx_qualified_put(&nspace->store, row, PMIX_GLOBAL, &info->value);
+    return sx_qualified_put(&nspace->store, row, PMIX_GLOBAL, &info->value, NULL);
 }
 
 static pmix_status_t put(const struct reading *reading, enum sx_realm realm, uint32_t row,

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* modex.c - put data moves from lanes into the store; a get that misses waits here.
+/* modex.c - put data moves from lanes into the store; a get that misses waits (waiting.h).
  *
  *     WAITING --value stored, commit ends--> answered PMIX_SUCCESS ("look again")
  *        |\--deadline--> PMIX_ERR_TIMEOUT
  *        |\--the rank has left or died, or its node had no such value--> PMIX_ERR_NOT_FOUND
  *         \--the asker is gone, or cancels--> dropped
  *
- * While somebody waits for a rank, its board slot says so and its commits ring the doorbell.
  * Bounded by SX_MODEX_GETS_MAX per client. */
 #include "server/modex.h"
 
@@ -23,19 +22,8 @@
 #include "server/dmodex.h"
 #include "server/host.h"
 #include "server/lanes.h"
+#include "server/waiting.h"
 #include "shmem/qualified.h"
-
-struct waiting_get {
-    struct sx_list link; /* nspace.gets of the namespace asked for */
-    struct sx_server *server;
-    struct sx_nspace *nspace;
-    struct sx_client *asker; /* retained */
-    uint32_t id;
-    uint32_t rank;
-    enum sx_realm realm; /* JOB, or QUALIFIED: the key is a name then */
-    struct sx_timer deadline;
-    char key[]; /* empty: any data */
-};
 
 /* ---- put ----------------------------------------------------------------------------------- */
 
@@ -58,23 +46,23 @@ struct put {
     char key[PMIX_MAX_KEYLEN + 1];
     struct sx_cell cell;
     const void *body;
+    char name[SX_QUALIFIED_NAME_LEN + 1]; /* of a qualified value, once it is stored */
 };
 
 /* An array that one put stands for becomes a value under its qualifiers. */
-static pmix_status_t put_qualified(struct sx_store_writer *store, uint32_t rank,
-                                   const struct put *put)
+static pmix_status_t put_qualified(struct sx_store_writer *store, uint32_t rank, struct put *put)
 {
     pmix_value_t value;
     pmix_status_t rc = sx_flat_decode(&value, &put->cell, put->body, put->cell.len);
 
     if (rc == PMIX_SUCCESS) {
-        rc = sx_qualified_put(store, rank, put->head->scope, &value);
+        rc = sx_qualified_put(store, rank, put->head->scope, &value, put->name);
         sx_value_destruct(&value);
     }
     return rc;
 }
 
-static pmix_status_t put_store(struct sx_store_writer *store, uint32_t rank, const struct put *put)
+static pmix_status_t put_store(struct sx_store_writer *store, uint32_t rank, struct put *put)
 {
     return strcmp(put->key, PMIX_QUALIFIED_VALUE) == 0
                ? put_qualified(store, rank, put)
@@ -98,6 +86,7 @@ static pmix_status_t put_read(const void *body, size_t size, struct put *ret)
     ret->head = head;
     memcpy(ret->key, head + 1, head->key_len);
     ret->key[head->key_len] = '\0';
+    ret->name[0] = '\0';
     ret->body = (const char *)body + value_off;
     ret->cell = head->cell;
     if (strlen(ret->key) != head->key_len || (head->cell.flags & ~SX_CELL_NULL) != 0 ||
@@ -131,6 +120,24 @@ pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const void
     return PMIX_SUCCESS;
 }
 
+/* Who waits for what has been put, or for anything of this rank, is answered with the commit. */
+static void put_is_found(struct sx_server *server, const struct sx_client *client,
+                         const struct put *put)
+{
+    struct sx_wait_what what = {
+        .nspace = client->nspace, .rank = client->rank, .realm = SX_REALM_JOB, .key = put->key
+    };
+
+    if (put->name[0] != '\0') {
+        what.realm = SX_REALM_QUALIFIED;
+        what.key = put->name;
+    } else {
+        sx_waiting_put(server, &what);
+        what.key = "";
+    }
+    sx_waiting_put(server, &what);
+}
+
 pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, const void *body,
                            size_t size)
 {
@@ -138,7 +145,6 @@ pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, c
     struct put put;
     pmix_status_t rc = put_read(body, size, &put);
 
-    (void)server;
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
@@ -148,6 +154,9 @@ pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, c
     }
     if (rc == PMIX_SUCCESS) {
         rc = put_store(is_remote ? &nspace->remote : &nspace->store, client->rank, &put);
+    }
+    if (rc == PMIX_SUCCESS && !is_remote && client->waiter_count > 0) {
+        put_is_found(server, client, &put);
     }
     /* Other nodes hear of it with the next fence; a job that has none keeps no news. */
     if (rc == PMIX_SUCCESS && put.head->scope != PMIX_LOCAL &&
@@ -189,38 +198,12 @@ bool sx_modex_on_put_bulk(struct sx_server *server, struct sx_client *client,
 
 /* ---- waiting gets -------------------------------------------------------------------------- */
 
-void sx_modex_want(struct sx_server *server, struct sx_client *target, int change)
-{
-    target->waiter_count += (uint32_t)change;
-    if (target->slot < server->board.slot_count) {
-        sx_board_slot_want_data(&server->board, target->slot, target->waiter_count > 0);
-    }
-}
-
-static void get_end(struct waiting_get *get)
-{
-    struct sx_client *target = sx_client_find(get->nspace, get->rank);
-
-    if (target != NULL) {
-        sx_modex_want(get->server, target, -1);
-    }
-    sx_timer_remove(&get->deadline);
-    sx_list_remove(&get->link);
-    get->asker->request_count--;
-    sx_client_release(get->asker);
-    free(get);
-}
-
-static void get_answer(struct waiting_get *get, pmix_status_t status)
-{
-    sx_connection_reply(get->server, get->asker, get->id, status, -1);
-    get_end(get);
-}
-
 static void get_timed_out(void *arg, uint64_t now_ns)
 {
+    struct sx_wait *wait = arg;
+
     (void)now_ns;
-    get_answer(arg, PMIX_ERR_TIMEOUT);
+    sx_wait_answer(wait, wait->key == NULL ? PMIX_SUCCESS : PMIX_ERR_TIMEOUT);
 }
 
 static bool stop_at_first(void *arg, const char *key, const struct sx_item *item)
@@ -250,17 +233,13 @@ static bool value_is_there(const struct sx_nspace *nspace, uint32_t rank, enum s
 
 pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client)
 {
-    (void)server;
     client->has_committed = true;
     sx_dmodex_committed(client);
     if (client->waiter_count > 0) {
-        SX_LIST_EACH(it, &client->nspace->gets) {
-            struct waiting_get *get = SX_LIST_ENTRY(it, struct waiting_get, link);
+        struct sx_wanted *wanted = sx_wanted_find(server, client->nspace, client->rank);
 
-            if (get->rank == client->rank &&
-                value_is_there(client->nspace, get->rank, get->realm, get->key)) {
-                get_answer(get, PMIX_SUCCESS);
-            }
+        if (wanted != NULL) {
+            sx_wanted_commit(wanted);
         }
     }
     return PMIX_SUCCESS;
@@ -268,25 +247,14 @@ pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client
 
 /* ---- ranks of other nodes ------------------------------------------------------------------ */
 
-/* One question to the host about one rank; whoever else wants something of it waits along. */
-struct remote_ask {
-    struct sx_list link; /* nspace.remote_asks */
-    uint64_t serial;
-    uint32_t rank;
-};
-
-/* All that the rank's node had is in the store: who finds his value there has it. */
-static void remote_arrived(struct sx_nspace *nspace, uint32_t rank, pmix_status_t status)
+/* Find what is in the store by now, whoever has put it there. */
+static void wanted_look(struct sx_wanted *wanted)
 {
-    SX_LIST_EACH(it, &nspace->gets) {
-        struct waiting_get *get = SX_LIST_ENTRY(it, struct waiting_get, link);
+    SX_LIST_EACH(it, &wanted->keys) {
+        struct sx_wanted_key *key = SX_LIST_ENTRY(it, struct sx_wanted_key, link);
 
-        if (get->rank == rank) {
-            const bool found = value_is_there(nspace, rank, get->realm, get->key);
-
-            get_answer(get, found                    ? PMIX_SUCCESS
-                            : status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND
-                                                     : status);
+        if (value_is_there(wanted->nspace, wanted->rank, key->realm, key->key)) {
+            sx_wanted_key_found(key);
         }
     }
 }
@@ -294,59 +262,43 @@ static void remote_arrived(struct sx_nspace *nspace, uint32_t rank, pmix_status_
 static void host_has_answered(struct sx_server *server, uint64_t serial, struct sx_client *client,
                               const struct sx_host_answer *answer)
 {
+    struct sx_wanted *wanted = sx_wanted_of_ask(server, serial);
+    pmix_status_t status = answer->status;
+
     (void)client;
-    SX_LIST_EACH(ns, &server->registry.nspaces) {
-        struct sx_nspace *nspace = SX_LIST_ENTRY(ns, struct sx_nspace, link);
-
-        SX_LIST_EACH(it, &nspace->remote_asks) {
-            struct remote_ask *ask = SX_LIST_ENTRY(it, struct remote_ask, link);
-            const uint32_t rank = ask->rank;
-            pmix_status_t status = answer->status;
-
-            if (ask->serial != serial) {
-                continue;
-            }
-            sx_list_remove(&ask->link);
-            free(ask);
-            if (status == PMIX_SUCCESS && answer->size > 0) {
-                status = sx_blob_store(server, answer->bytes, answer->size);
-            }
-            remote_arrived(nspace, rank, status);
-            return;
-        }
+    if (wanted == NULL) {
+        return;
     }
+    if (status == PMIX_SUCCESS && answer->size > 0) {
+        status = sx_blob_store(server, answer->bytes, answer->size);
+    }
+    wanted_look(wanted); /* all that the rank's node had is in the store */
+    sx_wanted_end(wanted, status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status);
+    sx_wanted_unasked(wanted);
 }
 
-/* Ask the host unless it has been asked.  Return: an error when it cannot be; @get has ended. */
-static pmix_status_t remote_ask(struct sx_server *server, struct sx_nspace *nspace,
-                                struct waiting_get *get)
+/* Ask the host unless it has been asked; whoever else wants something of the rank waits along.
+ * Return: an error when it cannot be. */
+static pmix_status_t remote_ask(struct sx_server *server, struct sx_wanted *wanted,
+                                enum sx_realm realm, const char *key)
 {
     pmix_proc_t proc;
-    struct remote_ask *ask;
-    pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
 
-    SX_LIST_EACH(it, &nspace->remote_asks) {
-        if (SX_LIST_ENTRY(it, struct remote_ask, link)->rank == get->rank) {
-            return PMIX_SUCCESS;
-        }
+    if (wanted->ask != 0) {
+        return PMIX_SUCCESS;
     }
     memset(&proc, 0, sizeof(proc));
-    memcpy(proc.nspace, nspace->name, sizeof(proc.nspace));
-    proc.rank = get->rank;
-    ask = calloc(1, sizeof(*ask));
-    if (ask != NULL) {
-        *ask = (struct remote_ask){ .serial = ++server->serial, .rank = get->rank };
-        sx_list_append(&nspace->remote_asks, &ask->link);
-        /* Names of qualified values mean nothing to a host; it brings all of the rank anyway. */
-        rc = sx_host_direct_modex(server, ask->serial, &proc,
-                                  get->realm == SX_REALM_JOB ? get->key : "", 0, host_has_answered);
-        if (rc != PMIX_SUCCESS) {
-            sx_list_remove(&ask->link);
-            free(ask);
-        }
+    memcpy(proc.nspace, wanted->nspace->name, sizeof(proc.nspace));
+    proc.rank = wanted->rank;
+    if (!sx_wanted_asked(wanted, ++server->serial)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    /* Names of qualified values mean nothing to a host; it brings all of the rank anyway. */
+    const pmix_status_t rc = sx_host_direct_modex(server, wanted->ask, &proc,
+                                                  realm == SX_REALM_JOB ? key : "", 0,
+                                                  host_has_answered);
     if (rc != PMIX_SUCCESS) {
-        get_end(get);
+        sx_wanted_unasked(wanted);
     }
     return rc;
 }
@@ -371,40 +323,34 @@ static enum sx_realm realm_of(const struct sx_get *request)
 }
 
 static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
-                              struct sx_nspace *nspace, struct sx_client *target,
+                              const struct sx_wait_what *what, struct sx_client *target,
                               const struct sx_frame *frame, uint64_t now_ns)
 {
     const struct sx_get *request = frame->body;
-    struct waiting_get *get;
+    struct sx_wait *wait;
 
     if (asker->request_count >= SX_MODEX_GETS_MAX) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    get = calloc(1, sizeof(*get) + request->key_size + 1);
-    if (get == NULL) {
+    wait = sx_wait_add(server, asker, frame->header.id, what);
+    if (wait == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    *get = (struct waiting_get){ .server = server,
-                                 .nspace = nspace,
-                                 .rank = request->rank,
-                                 .realm = realm_of(request),
-                                 .asker = sx_client_retain(asker),
-                                 .id = frame->header.id };
-    memcpy(get->key, request + 1, request->key_size);
-    sx_list_append(&nspace->gets, &get->link);
-    asker->request_count++;
     if (request->timeout_ns != 0) {
-        get->deadline.fn = get_timed_out;
-        get->deadline.arg = get;
-        sx_timer_add(server->loop, &get->deadline, sx_deadline_ns(now_ns, request->timeout_ns));
+        wait->deadline.fn = get_timed_out;
+        wait->deadline.arg = wait;
+        sx_timer_add(server->loop, &wait->deadline, sx_deadline_ns(now_ns, request->timeout_ns));
     }
-    if (target == NULL) { /* it lives elsewhere and the host's answer ends the wait, or will come */
-        return is_elsewhere(server, nspace, get->rank) ? remote_ask(server, nspace, get)
-                                                       : PMIX_SUCCESS;
+    if (target == NULL && is_elsewhere(server, what->nspace, what->rank)) {
+        const pmix_status_t rc = remote_ask(server, wait->wanted, what->realm, what->key);
+
+        if (rc != PMIX_SUCCESS) {
+            sx_wait_drop(wait);
+        }
+        return rc;
     }
-    sx_modex_want(server, target, 1);
     /* A commit that came before it could see data_wanted is in the lane now. */
-    if (target->state == SX_CLIENT_CONNECTED) {
+    if (target != NULL && target->state == SX_CLIENT_CONNECTED) {
         sx_lane_drain(server, target);
     }
     return PMIX_SUCCESS;
@@ -429,7 +375,6 @@ bool sx_modex_on_get(struct sx_server *server, struct sx_client *client, struct 
 {
     const struct sx_get *request = frame->body;
     const char *key = (const char *)(request + 1);
-    struct sx_nspace *nspace;
     struct sx_client *target = NULL;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
@@ -439,17 +384,20 @@ bool sx_modex_on_get(struct sx_server *server, struct sx_client *client, struct 
         (request->key_size > 0 && key[request->key_size - 1] != '\0')) {
         return false;
     }
-    nspace = sx_nspace_find(server, request->nspace);
-    if (nspace != NULL && sx_nspace_visible(nspace, client)) {
-        target = sx_client_find(nspace, request->rank);
+    const struct sx_wait_what what = { .nspace = sx_nspace_find(server, request->nspace),
+                                       .rank = request->rank,
+                                       .realm = realm_of(request),
+                                       .key = request->key_size > 0 ? key : "" };
+
+    if (what.nspace != NULL && sx_nspace_visible(what.nspace, client)) {
+        target = sx_client_find(what.nspace, what.rank);
         if (target != NULL && target->state == SX_CLIENT_CONNECTED) {
             sx_lane_drain(server, target);
         }
-        if (value_is_there(nspace, request->rank, realm_of(request),
-                           request->key_size > 0 ? key : "")) {
+        if (value_is_there(what.nspace, what.rank, what.realm, what.key)) {
             rc = PMIX_SUCCESS;
-        } else if (may_come(server, nspace, target, request)) {
-            rc = get_wait(server, client, nspace, target, frame, now_ns);
+        } else if (may_come(server, what.nspace, target, request)) {
+            rc = get_wait(server, client, &what, target, frame, now_ns);
             if (rc == PMIX_SUCCESS) {
                 return true; /* answered later */
             }
@@ -462,26 +410,21 @@ bool sx_modex_on_get(struct sx_server *server, struct sx_client *client, struct 
 bool sx_modex_on_get_cancel(struct sx_server *server, struct sx_client *client,
                             struct sx_frame *frame, uint64_t now_ns)
 {
-    (void)now_ns;
-    SX_LIST_EACH(ns, &server->registry.nspaces) {
-        SX_LIST_EACH(it, &SX_LIST_ENTRY(ns, struct sx_nspace, link)->gets) {
-            struct waiting_get *get = SX_LIST_ENTRY(it, struct waiting_get, link);
+    struct sx_wait *wait = sx_wait_find(server, client, frame->header.id);
 
-            if (get->asker == client && get->id == frame->header.id) {
-                get_end(get);
-                return true;
-            }
-        }
+    (void)now_ns;
+    if (wait != NULL) { /* else answered in the meantime */
+        sx_wait_drop(wait);
     }
-    return true; /* answered in the meantime */
+    return true;
 }
 
 void sx_modex_client_added(struct sx_server *server, struct sx_client *client)
 {
-    SX_LIST_EACH(it, &client->nspace->gets) {
-        if (SX_LIST_ENTRY(it, struct waiting_get, link)->rank == client->rank) {
-            sx_modex_want(server, client, 1);
-        }
+    const struct sx_wanted *wanted = sx_wanted_find(server, client->nspace, client->rank);
+
+    if (wanted != NULL) {
+        sx_waiting_want(server, client, (int)wanted->wait_count);
     }
 }
 
@@ -490,37 +433,37 @@ void sx_modex_client_added(struct sx_server *server, struct sx_client *client)
 void sx_modex_client_gone(struct sx_server *server, struct sx_client *client)
 {
     sx_dmodex_client_gone(client);
-    if (client->request_count > 0) { /* it may wait for any namespace */
-        SX_LIST_EACH(ns, &server->registry.nspaces) {
-            SX_LIST_EACH(it, &SX_LIST_ENTRY(ns, struct sx_nspace, link)->gets) {
-                struct waiting_get *get = SX_LIST_ENTRY(it, struct waiting_get, link);
-
-                if (get->asker == client) {
-                    get_end(get);
-                }
-            }
-        }
+    SX_LIST_EACH(it, &client->waits) {
+        sx_wait_drop(SX_LIST_ENTRY(it, struct sx_wait, asker_link));
     }
     if (client->waiter_count > 0 && client->nspace != NULL) {
-        SX_LIST_EACH(it, &client->nspace->gets) {
-            struct waiting_get *get = SX_LIST_ENTRY(it, struct waiting_get, link);
+        struct sx_wanted *wanted = sx_wanted_find(server, client->nspace, client->rank);
 
-            if (get->rank == client->rank) {
-                get_answer(get, PMIX_ERR_NOT_FOUND);
-            }
+        if (wanted != NULL) {
+            sx_wanted_end(wanted, PMIX_ERR_NOT_FOUND);
         }
     }
 }
 
-void sx_modex_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+void sx_modex_nspace_filled(struct sx_nspace *nspace)
 {
-    struct sx_list *ask;
+    SX_LIST_EACH(it, &nspace->wanted) {
+        struct sx_wanted *wanted = SX_LIST_ENTRY(it, struct sx_wanted, link);
 
-    (void)server;
-    while ((ask = sx_list_pop(&nspace->remote_asks)) != NULL) {
-        free(SX_LIST_ENTRY(ask, struct remote_ask, link));
+        wanted_look(wanted);
+        sx_wanted_commit(wanted);
     }
-    SX_LIST_EACH(it, &nspace->gets) {
-        get_answer(SX_LIST_ENTRY(it, struct waiting_get, link), PMIX_ERR_NOT_FOUND);
+}
+
+void sx_modex_nspace_gone(struct sx_nspace *nspace)
+{
+    SX_LIST_EACH(it, &nspace->wanted) {
+        struct sx_wanted *wanted = SX_LIST_ENTRY(it, struct sx_wanted, link);
+        const bool asked = wanted->ask != 0;
+
+        sx_wanted_end(wanted, PMIX_ERR_NOT_FOUND);
+        if (asked) { /* else it is gone */
+            sx_wanted_unasked(wanted);
+        }
     }
 }

@@ -29,9 +29,8 @@ bool sx_modex_on_get_cancel(struct sx_server *server, struct sx_client *client,
 void sx_modex_client_added(struct sx_server *server, struct sx_client *client);
 /* The client puts nothing more and waits for nothing more. */
 void sx_modex_client_gone(struct sx_server *server, struct sx_client *client);
-void sx_modex_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
-
-/* One more (+1) or one less (-1) waits for the commits of @target: they ring, or no longer. */
-void sx_modex_want(struct sx_server *server, struct sx_client *target, int change);
+/* The host has given it data. */
+void sx_modex_nspace_filled(struct sx_nspace *nspace);
+void sx_modex_nspace_gone(struct sx_nspace *nspace);
 
 #endif

@@ -83,6 +83,7 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
         if (rc == PMIX_SUCCESS && nspace->local_count > 0) {
             rc = sx_server_topology_publish(nspace);
         }
+        sx_modex_nspace_filled(nspace);
     }
     nspace->registered = rc == PMIX_SUCCESS;
     return rc;

@@ -54,8 +54,7 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
     nspace->ring = SX_RING_NULL;
     sx_list_init(&nspace->link);
     sx_list_init(&nspace->clients);
-    sx_list_init(&nspace->gets);
-    sx_list_init(&nspace->remote_asks);
+    sx_list_init(&nspace->wanted);
     sx_list_init(&nspace->cleanups);
     sx_event_nspace_added(server, nspace);
     sx_list_append(&server->registry.nspaces, &nspace->link);
@@ -89,7 +88,7 @@ pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace)
 
 void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
 {
-    sx_modex_nspace_gone(server, nspace);
+    sx_modex_nspace_gone(nspace);
     sx_event_nspace_gone(server, nspace);
     sx_list_remove(&nspace->link);
     for (size_t i = 0; i < nspace->client_count; i++) {
@@ -179,6 +178,7 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)
     sx_list_init(&client->link);
     sx_list_init(&client->cleanups);
     sx_list_init(&client->requests);
+    sx_list_init(&client->waits);
     sx_list_append(&nspace->clients, &client->link);
     memmove(nspace->by_rank + at + 1, nspace->by_rank + at,
             (nspace->client_count - at) * sizeof(*nspace->by_rank));

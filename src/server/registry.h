@@ -66,6 +66,7 @@ struct sx_client {
     struct sx_list requests; /* dmodex.c: other nodes that wait for its first commit */
     uint32_t waiter_count;   /* gets of others that wait for this one's data */
     uint32_t request_count;  /* gets of its own that wait */
+    struct sx_list waits;    /* waiting.h: these */
     struct sx_list cleanups; /* cleanup.c */
     struct sx_result results[SX_RESULTS_KEPT]; /* newest ends of its collectives, a circle */
     uint64_t result_count;
@@ -97,8 +98,7 @@ struct sx_nspace {
     uint32_t event_classes;      /* of events in the ring that nobody was woken for yet */
     size_t event_sweep_at;       /* event.c */
     struct sx_list events_dirty; /* server.events_dirty */
-    struct sx_list remote_asks;  /* modex.c: ranks of other nodes the host was asked for */
-    struct sx_list gets;         /* modex.c: waiting for data of this namespace */
+    struct sx_list wanted;       /* waiting.h: its ranks that somebody waits for */
     struct sx_list cleanups;     /* cleanup.c: directories, removed with the last client */
 };
 

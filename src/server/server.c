@@ -279,6 +279,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     sx_list_init(&server->resources);
     sx_list_init(&server->connections);
     sx_registry_init(&server->registry);
+    sx_waiting_init(&server->waiting);
     rc = sx_events_init(server, info, ninfo);
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -356,6 +357,7 @@ static pmix_status_t server_empty(struct sx_server *server, void *arg)
     sx_collective_end_all(server);
     sx_event_codes_clear(&server->event_codes); /* the host need not be told any more */
     sx_registry_deinit(server);
+    sx_waiting_deinit(&server->waiting);
     sx_events_deinit(server);
     sx_pset_clear(server);
     sx_resource_clear(server);

@@ -21,6 +21,7 @@
 #include "ring/board.h"
 #include "ring/lane.h"
 #include "server/registry.h"
+#include "server/waiting.h"
 
 #define SX_SERVER_LINGER_YIELDS 4u
 #define SX_SERVER_LANE_BURST 64u /* messages taken from one lane before others get their turn */
@@ -41,6 +42,7 @@ struct sx_server {
     /* the loop thread's */
     struct sx_board board;
     struct sx_registry registry;
+    struct sx_waiting waiting;
     struct sx_list collectives;
     struct sx_list psets;       /* pset.c */
     struct sx_list resources;   /* resource.c */

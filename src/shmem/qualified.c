@@ -205,7 +205,7 @@ static pmix_status_t legend_put(struct sx_store_writer *writer,
 }
 
 pmix_status_t sx_qualified_put(struct sx_store_writer *writer, uint32_t row, pmix_scope_t scope,
-                               const pmix_value_t *value)
+                               const pmix_value_t *value, char *ret_name)
 {
     struct sx_qualified qualified;
     pmix_status_t rc = sx_qualified_read(&qualified, value);
@@ -215,6 +215,9 @@ pmix_status_t sx_qualified_put(struct sx_store_writer *writer, uint32_t row, pmi
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_store_put(writer, SX_REALM_QUALIFIED, row, qualified.name, scope, qualified.value);
+    }
+    if (rc == PMIX_SUCCESS && ret_name != NULL) {
+        memcpy(ret_name, qualified.name, sizeof(qualified.name));
     }
     return rc;
 }

@@ -48,10 +48,10 @@ pmix_status_t sx_qualified_legend(const struct sx_qualified *qualified, pmix_val
 #define SX_QUALIFIED_LEGEND_LEN (SX_QUALIFIED_NAME_LEN + 2)
 void sx_qualified_legend_key(const char *name, char ret_key[SX_QUALIFIED_LEGEND_LEN + 1]);
 
-/* Store @value, which is one for PMIX_QUALIFIED_VALUE, and its legend.  Return: as
- * sx_qualified_read, sx_store_put. */
+/* Store @value, which is one for PMIX_QUALIFIED_VALUE, and its legend.  @ret_name may be NULL.
+ * Return: as sx_qualified_read, sx_store_put. */
 pmix_status_t sx_qualified_put(struct sx_store_writer *writer, uint32_t row, pmix_scope_t scope,
-                               const pmix_value_t *value);
+                               const pmix_value_t *value, char *ret_name);
 
 /* The column @name of SX_REALM_QUALIFIED, which holds @item, back to what was put, deep copies.
  * Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for a column that is a legend or has none; as

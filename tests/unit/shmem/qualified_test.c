@@ -114,7 +114,7 @@ static void put(struct sx_store_writer *writer, uint32_t row, uint64_t primary, 
     number(&infos[0], "key", primary);
     infos[0].flags = 0;
     number(&infos[1], "which", qualifier);
-    cr_assert_eq(sx_qualified_put(writer, row, PMIX_GLOBAL, &value), PMIX_SUCCESS);
+    cr_assert_eq(sx_qualified_put(writer, row, PMIX_GLOBAL, &value, NULL), PMIX_SUCCESS);
 }
 
 static void expect(const struct sx_store *store, uint32_t row, uint64_t qualifier, uint64_t want)

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* waiting.c - a Get lies under its key, a key under its rank; each goes when it is empty. */
+#include "server/waiting.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/clock.h"
+#include "server/connection.h"
+#include "server/server.h"
+
+void sx_waiting_init(struct sx_waiting *waiting)
+{
+    *waiting = (struct sx_waiting){ .seed = sx_now_ns() };
+    /* Without entropy (early boot) the clock has to do. */
+    (void)!getrandom(&waiting->seed, sizeof(waiting->seed), GRND_NONBLOCK);
+}
+
+void sx_waiting_deinit(struct sx_waiting *waiting)
+{
+    sx_table_deinit(&waiting->ranks);
+    sx_table_deinit(&waiting->keys);
+    sx_table_deinit(&waiting->gets);
+    sx_table_deinit(&waiting->asks);
+}
+
+void sx_waiting_want(struct sx_server *server, struct sx_client *target, int change)
+{
+    target->waiter_count += (uint32_t)change;
+    if (target->slot < server->board.slot_count) {
+        sx_board_slot_want_data(&server->board, target->slot, target->waiter_count > 0);
+    }
+}
+
+/* ---- hashes --------------------------------------------------------------------------------- */
+
+static uint64_t hash_of_two(const struct sx_server *server, const void *owner, uint64_t number)
+{
+    const uint64_t words[2] = { (uint64_t)(uintptr_t)owner, number };
+
+    return XXH3_64bits_withSeed(words, sizeof(words), server->waiting.seed);
+}
+
+static uint64_t hash_of_key(const struct sx_server *server, const struct sx_wait_what *what)
+{
+    const uint64_t of_rank = hash_of_two(server, what->nspace,
+                                         (uint64_t)what->realm << 32 | what->rank);
+
+    return XXH3_64bits_withSeed(what->key, strlen(what->key), of_rank);
+}
+
+/* ---- ranks ---------------------------------------------------------------------------------- */
+
+static struct sx_wanted *wanted_of(struct sx_table_node *node)
+{
+    return SX_CONTAINER(node, struct sx_wanted, node);
+}
+
+struct sx_wanted *sx_wanted_find(struct sx_server *server, const struct sx_nspace *nspace,
+                                 uint32_t rank)
+{
+    const struct sx_table *ranks = &server->waiting.ranks;
+    struct sx_table_node *node = sx_table_first(ranks, hash_of_two(server, nspace, rank));
+
+    while (node != NULL && (wanted_of(node)->nspace != nspace || wanted_of(node)->rank != rank)) {
+        node = sx_table_next(ranks, node);
+    }
+    return node == NULL ? NULL : wanted_of(node);
+}
+
+static struct sx_wanted *wanted_obtain(struct sx_server *server, struct sx_nspace *nspace,
+                                       uint32_t rank)
+{
+    struct sx_wanted *wanted = sx_wanted_find(server, nspace, rank);
+
+    if (wanted != NULL) {
+        return wanted;
+    }
+    wanted = calloc(1, sizeof(*wanted));
+    if (wanted == NULL) {
+        return NULL;
+    }
+    *wanted = (struct sx_wanted){ .server = server, .nspace = nspace, .rank = rank };
+    sx_list_init(&wanted->keys);
+    sx_list_init(&wanted->found);
+    if (!sx_table_add(&server->waiting.ranks, &wanted->node, hash_of_two(server, nspace, rank))) {
+        free(wanted);
+        return NULL;
+    }
+    sx_list_append(&nspace->wanted, &wanted->link);
+    return wanted;
+}
+
+static void wanted_free_unless_used(struct sx_wanted *wanted)
+{
+    if (wanted->wait_count == 0 && wanted->ask == 0) {
+        sx_table_remove(&wanted->server->waiting.ranks, &wanted->node);
+        sx_list_remove(&wanted->link);
+        free(wanted);
+    }
+}
+
+static uint64_t hash_of_ask(const struct sx_server *server, uint64_t ask)
+{
+    return hash_of_two(server, NULL, ask);
+}
+
+bool sx_wanted_asked(struct sx_wanted *wanted, uint64_t ask)
+{
+    struct sx_server *server = wanted->server;
+
+    if (!sx_table_add(&server->waiting.asks, &wanted->ask_node, hash_of_ask(server, ask))) {
+        return false;
+    }
+    wanted->ask = ask;
+    return true;
+}
+
+void sx_wanted_unasked(struct sx_wanted *wanted)
+{
+    if (wanted->ask != 0) {
+        sx_table_remove(&wanted->server->waiting.asks, &wanted->ask_node);
+        wanted->ask = 0;
+        wanted_free_unless_used(wanted);
+    }
+}
+
+struct sx_wanted *sx_wanted_of_ask(struct sx_server *server, uint64_t ask)
+{
+    const struct sx_table *asks = &server->waiting.asks;
+    struct sx_table_node *node = sx_table_first(asks, hash_of_ask(server, ask));
+
+    while (node != NULL) {
+        struct sx_wanted *wanted = SX_CONTAINER(node, struct sx_wanted, ask_node);
+
+        if (wanted->ask == ask) {
+            return wanted;
+        }
+        node = sx_table_next(asks, node);
+    }
+    return NULL;
+}
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+static struct sx_wanted_key *key_find(struct sx_server *server, const struct sx_wait_what *what,
+                                      uint64_t hash)
+{
+    const struct sx_table *keys = &server->waiting.keys;
+    struct sx_table_node *node = sx_table_first(keys, hash);
+
+    for (; node != NULL; node = sx_table_next(keys, node)) {
+        struct sx_wanted_key *key = SX_CONTAINER(node, struct sx_wanted_key, node);
+
+        if (key->wanted->nspace == what->nspace && key->wanted->rank == what->rank &&
+            key->realm == what->realm && strcmp(key->key, what->key) == 0) {
+            return key;
+        }
+    }
+    return NULL;
+}
+
+static struct sx_wanted_key *key_obtain(struct sx_wanted *wanted, const struct sx_wait_what *what)
+{
+    struct sx_server *server = wanted->server;
+    const uint64_t hash = hash_of_key(server, what);
+    const size_t size = strlen(what->key) + 1;
+    struct sx_wanted_key *key = key_find(server, what, hash);
+
+    if (key != NULL) {
+        return key;
+    }
+    key = calloc(1, sizeof(*key) + size);
+    if (key == NULL || !sx_table_add(&server->waiting.keys, &key->node, hash)) {
+        free(key);
+        return NULL;
+    }
+    key->wanted = wanted;
+    key->realm = what->realm;
+    memcpy(key->key, what->key, size);
+    sx_list_init(&key->waits);
+    sx_list_append(&wanted->keys, &key->link);
+    return key;
+}
+
+static void key_free_unless_used(struct sx_wanted_key *key)
+{
+    if (sx_list_empty(&key->waits)) {
+        sx_table_remove(&key->wanted->server->waiting.keys, &key->node);
+        sx_list_remove(&key->link);
+        free(key);
+    }
+}
+
+/* Move the Gets of @key, which is no more then. */
+static void key_empty(struct sx_wanted_key *key, struct sx_list *into)
+{
+    SX_LIST_EACH(it, &key->waits) {
+        sx_list_remove(it);
+        sx_list_append(into, it);
+        SX_LIST_ENTRY(it, struct sx_wait, link)->key = NULL;
+    }
+    key_free_unless_used(key);
+}
+
+void sx_wanted_key_found(struct sx_wanted_key *key)
+{
+    key_empty(key, &key->wanted->found);
+}
+
+void sx_waiting_put(struct sx_server *server, const struct sx_wait_what *what)
+{
+    struct sx_wanted_key *key = key_find(server, what, hash_of_key(server, what));
+
+    if (key != NULL) {
+        sx_wanted_key_found(key);
+    }
+}
+
+/* ---- one Get -------------------------------------------------------------------------------- */
+
+struct sx_wait *sx_wait_find(struct sx_server *server, const struct sx_client *asker, uint32_t id)
+{
+    const struct sx_table *gets = &server->waiting.gets;
+    struct sx_table_node *node = sx_table_first(gets, hash_of_two(server, asker, id));
+
+    for (; node != NULL; node = sx_table_next(gets, node)) {
+        struct sx_wait *wait = SX_CONTAINER(node, struct sx_wait, node);
+
+        if (wait->asker == asker && wait->id == id) {
+            return wait;
+        }
+    }
+    return NULL;
+}
+
+struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, uint32_t id,
+                            const struct sx_wait_what *what)
+{
+    struct sx_wanted *wanted = wanted_obtain(server, what->nspace, what->rank);
+    struct sx_wanted_key *key = wanted == NULL ? NULL : key_obtain(wanted, what);
+    struct sx_client *target = sx_client_find(what->nspace, what->rank);
+    struct sx_wait *wait = key == NULL ? NULL : calloc(1, sizeof(*wait));
+
+    if (wait == NULL ||
+        !sx_table_add(&server->waiting.gets, &wait->node, hash_of_two(server, asker, id))) {
+        free(wait);
+        if (key != NULL) {
+            key_free_unless_used(key);
+        }
+        if (wanted != NULL) {
+            wanted_free_unless_used(wanted);
+        }
+        return NULL;
+    }
+    wait->wanted = wanted;
+    wait->key = key;
+    wait->asker = sx_client_retain(asker);
+    wait->id = id;
+    sx_list_append(&key->waits, &wait->link);
+    sx_list_append(&asker->waits, &wait->asker_link);
+    asker->request_count++;
+    wanted->wait_count++;
+    if (target != NULL) {
+        sx_waiting_want(server, target, 1);
+    }
+    return wait;
+}
+
+void sx_wait_drop(struct sx_wait *wait)
+{
+    struct sx_wanted *wanted = wait->wanted;
+    struct sx_client *target = sx_client_find(wanted->nspace, wanted->rank);
+
+    if (target != NULL) {
+        sx_waiting_want(wanted->server, target, -1);
+    }
+    sx_timer_remove(&wait->deadline);
+    sx_table_remove(&wanted->server->waiting.gets, &wait->node);
+    sx_list_remove(&wait->asker_link);
+    sx_list_remove(&wait->link);
+    if (wait->key != NULL) {
+        key_free_unless_used(wait->key);
+    }
+    wanted->wait_count--;
+    wanted_free_unless_used(wanted);
+    wait->asker->request_count--;
+    sx_client_release(wait->asker);
+    free(wait);
+}
+
+void sx_wait_answer(struct sx_wait *wait, pmix_status_t status)
+{
+    sx_connection_reply(wait->wanted->server, wait->asker, wait->id, status, -1);
+    sx_wait_drop(wait);
+}
+
+static void answer_each(struct sx_list *waits, pmix_status_t status)
+{
+    SX_LIST_EACH(it, waits) {
+        sx_wait_answer(SX_LIST_ENTRY(it, struct sx_wait, link), status);
+    }
+}
+
+static void list_move(struct sx_list *from, struct sx_list *into)
+{
+    struct sx_list *it;
+
+    while ((it = sx_list_pop(from)) != NULL) {
+        sx_list_append(into, it);
+    }
+}
+
+/* ---- all of a rank -------------------------------------------------------------------------- */
+
+void sx_wanted_commit(struct sx_wanted *wanted)
+{
+    struct sx_list found = SX_LIST_INIT(found); /* @wanted goes with its last Get */
+
+    list_move(&wanted->found, &found);
+    answer_each(&found, PMIX_SUCCESS);
+}
+
+void sx_wanted_end(struct sx_wanted *wanted, pmix_status_t status)
+{
+    struct sx_list found = SX_LIST_INIT(found);
+    struct sx_list waits = SX_LIST_INIT(waits);
+
+    list_move(&wanted->found, &found);
+    SX_LIST_EACH(it, &wanted->keys) {
+        key_empty(SX_LIST_ENTRY(it, struct sx_wanted_key, link), &waits);
+    }
+    answer_each(&found, PMIX_SUCCESS);
+    answer_each(&waits, status);
+}

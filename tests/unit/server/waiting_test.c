@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* waiting_test.c - a Get is found by what it waits for; nobody looks at the others.  No process of
+ * the job is connected, so answers go nowhere: what is counted is who waits still. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+#include <pmix_server.h>
+
+#include "server/modex.h"
+#include "server/server.h"
+
+#define NSPACE "waiting"
+#define RANKS 4u
+#define KEYS 300u
+
+static void begin(void)
+{
+    pmix_server_module_t module = { .abort = NULL };
+    pmix_proc_t proc;
+    pmix_nspace_t nspace;
+
+    alarm(60);
+    PMIx_Load_nspace(nspace, NSPACE);
+    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_register_nspace(nspace, RANKS, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        PMIx_Load_procid(&proc, NSPACE, rank);
+        cr_assert_eq(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL),
+                     PMIX_SUCCESS);
+    }
+}
+
+static void end(void)
+{
+    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+}
+
+TestSuite(waiting, .init = begin, .fini = end);
+
+/* The body of a test, on the thread that owns what waits. */
+static void on_loop(sx_server_fn body)
+{
+    cr_assert_eq(sx_server_call(sx_server_get(), body, NULL), PMIX_SUCCESS);
+}
+
+static struct sx_client *client_of(struct sx_server *server, uint32_t rank)
+{
+    return sx_client_find(sx_nspace_find(server, NSPACE), rank);
+}
+
+static struct sx_wait *wait_for(struct sx_server *server, uint32_t asker, uint32_t id,
+                                uint32_t rank, const char *key)
+{
+    const struct sx_wait_what what = {
+        .nspace = sx_nspace_find(server, NSPACE), .rank = rank, .realm = SX_REALM_JOB, .key = key
+    };
+    struct sx_wait *wait = sx_wait_add(server, client_of(server, asker), id, &what);
+
+    cr_assert_not_null(wait);
+    return wait;
+}
+
+/* What @rank's lane would bring. */
+static void put(struct sx_server *server, uint32_t rank, const char *key)
+{
+    _Alignas(8) char message[256] = { 0 };
+    struct sx_lane_put *head = (void *)message;
+
+    head->cell.type = PMIX_UINT32;
+    head->cell.bits = 7;
+    head->key_len = (uint16_t)strlen(key);
+    head->scope = PMIX_GLOBAL;
+    memcpy(head + 1, key, strlen(key));
+    cr_assert_eq(sx_modex_put(server, client_of(server, rank), message, sizeof(message)),
+                 PMIX_SUCCESS);
+}
+
+static pmix_status_t by_key(struct sx_server *server, void *arg)
+{
+    struct sx_client *target = client_of(server, 1);
+    struct sx_client *asker = client_of(server, 0);
+
+    (void)arg;
+    wait_for(server, 0, 1, 1, "first");
+    wait_for(server, 0, 2, 1, "second");
+    wait_for(server, 2, 1, 1, "first");
+    wait_for(server, 0, 3, 3, "first");
+    wait_for(server, 0, 4, 1, ""); /* anything */
+    cr_expect_eq(asker->request_count, 4);
+    cr_expect_eq(target->waiter_count, 4);
+    put(server, 1, "first");
+    cr_expect_eq(target->waiter_count, 4, "answered with the commit, not before");
+    cr_assert_eq(sx_modex_commit(server, target), PMIX_SUCCESS);
+    cr_expect_eq(target->waiter_count, 1);
+    cr_expect_eq(client_of(server, 2)->request_count, 0);
+    cr_expect_not_null(sx_wait_find(server, asker, 2));
+    cr_expect_not_null(sx_wait_find(server, asker, 3));
+    cr_expect_null(sx_wait_find(server, asker, 1));
+    cr_expect_null(sx_wait_find(server, asker, 4));
+    put(server, 3, "another");
+    cr_assert_eq(sx_modex_commit(server, client_of(server, 3)), PMIX_SUCCESS);
+    cr_expect_eq(asker->request_count, 2);
+    sx_modex_client_gone(server, asker);
+    cr_expect_eq(asker->request_count, 0);
+    cr_expect_eq(target->waiter_count, 0);
+    cr_expect(sx_list_empty(&sx_nspace_find(server, NSPACE)->wanted));
+    return PMIX_SUCCESS;
+}
+
+Test(waiting, a_commit_answers_who_waits_for_what_was_put)
+{
+    on_loop(by_key);
+}
+
+static pmix_status_t rank_goes(struct sx_server *server, void *arg)
+{
+    struct sx_client *target = client_of(server, 1);
+
+    (void)arg;
+    wait_for(server, 0, 1, 1, "a");
+    wait_for(server, 0, 2, 1, "b");
+    wait_for(server, 0, 3, 2, "a");
+    sx_modex_client_gone(server, target);
+    cr_expect_eq(client_of(server, 0)->request_count, 1);
+    cr_expect_eq(target->waiter_count, 0);
+    cr_expect_not_null(sx_wait_find(server, client_of(server, 0), 3));
+    sx_modex_nspace_gone(sx_nspace_find(server, NSPACE));
+    cr_expect_eq(client_of(server, 0)->request_count, 0);
+    return PMIX_SUCCESS;
+}
+
+Test(waiting, a_rank_that_goes_ends_the_waits_for_it_and_no_others)
+{
+    on_loop(rank_goes);
+}
+
+/* Whatever follows a link of these, or reads one, does not come back. */
+static void make_garbage(struct sx_wait *wait, struct sx_wait *ret_copy)
+{
+    *ret_copy = *wait;
+    memset(wait, 0xff, sizeof(*wait));
+}
+
+/* Rank 1 commits while one client waits for one of its keys and another for hundreds, of it and of
+ * others; those are not to be touched, and what they lie in is not to be walked. */
+static pmix_status_t untouched(struct sx_server *server, void *arg)
+{
+    static struct sx_wait *waits[2 * KEYS], copies[2 * KEYS];
+    struct sx_nspace *nspace = sx_nspace_find(server, NSPACE);
+    struct sx_client *target = client_of(server, 1);
+    struct sx_wanted *wanted;
+    char key[32];
+
+    (void)arg;
+    for (uint32_t i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof(key), "never.%u", i);
+        waits[2 * i] = wait_for(server, 0, 2 * i + 1, 1, key);
+        waits[2 * i + 1] = wait_for(server, 0, 2 * i + 2, 3, key);
+    }
+    wait_for(server, 2, 1, 1, "once");
+    for (size_t i = 0; i < SX_COUNT(waits); i++) {
+        make_garbage(waits[i], &copies[i]);
+    }
+    wanted = sx_wanted_find(server, nspace, 1);
+    const struct sx_list keys = wanted->keys, ranks = nspace->wanted;
+    wanted->keys = nspace->wanted = (struct sx_list){ NULL, NULL };
+    cr_assert_eq(sx_modex_commit(server, target), PMIX_SUCCESS);
+    wanted->keys = keys; /* a key that is found leaves its neighbours */
+    put(server, 1, "once");
+    const struct sx_list fewer = wanted->keys;
+    wanted->keys = (struct sx_list){ NULL, NULL };
+    cr_assert_eq(sx_modex_commit(server, target), PMIX_SUCCESS);
+    wanted->keys = fewer;
+    nspace->wanted = ranks;
+    for (size_t i = 0; i < SX_COUNT(waits); i++) {
+        *waits[i] = copies[i];
+    }
+    cr_expect_eq(client_of(server, 2)->request_count, 0);
+    cr_expect_eq(target->waiter_count, KEYS);
+    sx_modex_client_gone(server, client_of(server, 0));
+    return PMIX_SUCCESS;
+}
+
+Test(waiting, a_commit_touches_nobody_who_waits_for_something_else)
+{
+    on_loop(untouched);
+}
