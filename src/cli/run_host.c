@@ -305,13 +305,15 @@ void sx_run_host_rank_gone(const struct sx_run_host *host, uint32_t rank)
 void sx_run_host_rank_failed(const struct sx_run_host *host, uint32_t rank, pmix_status_t code,
                              int exit_code)
 {
-    pmix_info_t info[2];
+    const bool yes = true; /* a default handler might end a rank that is to go on */
+    pmix_info_t info[3];
     pmix_proc_t proc;
 
     proc_load(&proc, host->nspace, rank);
     memset(info, 0, sizeof(info));
     PMIx_Info_load(&info[0], PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC);
     PMIx_Info_load(&info[1], PMIX_EXIT_CODE, &exit_code, PMIX_INT);
+    PMIx_Info_load(&info[2], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
     (void)PMIx_Notify_event(code, &proc, PMIX_RANGE_NAMESPACE, info, SX_COUNT(info), NULL, NULL);
     sx_elements_destruct(info, SX_COUNT(info), PMIX_INFO);
 }

@@ -315,12 +315,16 @@ static bool reaches_host(const struct sx_server *server, const struct sx_event_b
     }
 }
 
-/* Whether the host's handlers without codes hear of it, too. */
+/* Whether the host's handlers without codes hear of it, too.  What the library says is none of a
+ * client's default handler's business; a lost client is the host's. */
 static bool is_addressed_to_host(const struct sx_event *head, enum origin origin)
 {
-    return head->range == PMIX_RANGE_RM ||
-           (head->range == PMIX_RANGE_PROC_LOCAL && origin == FROM_HOST) ||
-           (head->code == PMIX_ERR_LOST_CONNECTION && origin == FROM_LIBRARY);
+    if (origin == FROM_LIBRARY) {
+        return head->code == PMIX_ERR_LOST_CONNECTION;
+    }
+    return (head->flags & SX_EVENT_NON_DEFAULT) == 0 &&
+           (head->range == PMIX_RANGE_RM ||
+            (head->range == PMIX_RANGE_PROC_LOCAL && origin == FROM_HOST));
 }
 
 /* Hosts name nobody, or themselves.  Whatever else they pass on is some process's. */
@@ -516,13 +520,15 @@ pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
 
 /* ---- deaths -------------------------------------------------------------------------------- */
 
-/* @affected: the processes that it touches, none: the whole namespace. */
+/* Such an event reaches no default handler of a client: programs end themselves there, and would do
+ * so before their host has acted.  @affected: the processes that it touches, none: the whole
+ * namespace. */
 static void library_publishes(struct sx_server *server, const struct sx_client *client,
                               pmix_status_t code, const pmix_proc_t affected[], size_t count)
 {
     const pmix_proc_t source = proc_of(client);
     pmix_proc_t everyone = source;
-    pmix_info_t info;
+    pmix_info_t info[2];
     struct sx_event_block *block = NULL;
     pmix_data_array_t array;
     pmix_status_t rc;
@@ -532,20 +538,23 @@ static void library_publishes(struct sx_server *server, const struct sx_client *
         affected = &everyone;
         count = 1;
     }
-    memset(&info, 0, sizeof(info));
+    memset(info, 0, sizeof(info));
     if (count == 1) {
-        memcpy(info.key, PMIX_EVENT_AFFECTED_PROC, sizeof(PMIX_EVENT_AFFECTED_PROC));
-        info.value.type = PMIX_PROC;
-        info.value.data.proc = (pmix_proc_t *)(uintptr_t)affected;
+        memcpy(info[0].key, PMIX_EVENT_AFFECTED_PROC, sizeof(PMIX_EVENT_AFFECTED_PROC));
+        info[0].value.type = PMIX_PROC;
+        info[0].value.data.proc = (pmix_proc_t *)(uintptr_t)affected;
     } else {
         array = (pmix_data_array_t){ .type = PMIX_PROC,
                                      .size = count,
                                      .array = (void *)(uintptr_t)affected };
-        memcpy(info.key, PMIX_EVENT_AFFECTED_PROCS, sizeof(PMIX_EVENT_AFFECTED_PROCS));
-        info.value.type = PMIX_DATA_ARRAY;
-        info.value.data.darray = &array;
+        memcpy(info[0].key, PMIX_EVENT_AFFECTED_PROCS, sizeof(PMIX_EVENT_AFFECTED_PROCS));
+        info[0].value.type = PMIX_DATA_ARRAY;
+        info[0].value.data.darray = &array;
     }
-    rc = sx_event_block_build(code, &source, PMIX_RANGE_NAMESPACE, &info, 1, &block);
+    memcpy(info[1].key, PMIX_EVENT_NON_DEFAULT, sizeof(PMIX_EVENT_NON_DEFAULT));
+    info[1].value.type = PMIX_BOOL;
+    info[1].value.data.flag = true;
+    rc = sx_event_block_build(code, &source, PMIX_RANGE_NAMESPACE, info, SX_COUNT(info), &block);
     if (rc != PMIX_SUCCESS) {
         sx_log(SX_LOG_ERROR, "nobody is told of event %d of %s.%u: memory is short", code,
                source.nspace, source.rank);

@@ -127,7 +127,7 @@ static void deliver(const struct sx_event_block *block, uint64_t number, const s
             .code = event->code,
             .source = &source,
             .from_self = block->from_host,
-            .non_default = !block->for_host || (event->flags & SX_EVENT_NON_DEFAULT) != 0,
+            .non_default = !block->for_host,
             .environment = (event->flags & SX_EVENT_ENVIRONMENT) != 0,
             .affected = affected,
             .affected_count = affected_count,

@@ -18,11 +18,15 @@
 
 /* ---- what this process has heard ----------------------------------------------------------- */
 
+#define BY_HANDLER (-1)
+#define BY_DEFAULT (-2) /* a handler without codes */
+
 struct seen {
     pmix_status_t code;
     pmix_proc_t source;
-    int range;    /* of an upcall; -1 */
+    int range;    /* of an upcall; or BY_* */
     bool proxied; /* it names the server that relays */
+    bool non_default;
     uint32_t number, size;
 };
 
@@ -41,6 +45,8 @@ static void note(pmix_status_t code, const pmix_proc_t *source, int range, const
     for (size_t i = 0; i < ninfo; i++) {
         if (strcmp(info[i].key, PMIX_EVENT_PROXY) == 0) {
             one.proxied = info[i].value.type == PMIX_PROC;
+        } else if (strcmp(info[i].key, PMIX_EVENT_NON_DEFAULT) == 0) {
+            one.non_default = info[i].value.type == PMIX_BOOL && info[i].value.data.flag;
         } else if (strcmp(info[i].key, "test.number") == 0) {
             one.number = info[i].value.data.uint32;
         } else if (strcmp(info[i].key, "test.text") == 0) {
@@ -124,7 +130,18 @@ static void handler(size_t id, pmix_status_t code, const pmix_proc_t *source, pm
     (void)id;
     (void)results;
     (void)nresults;
-    note(code, source, -1, info, ninfo);
+    note(code, source, BY_HANDLER, info, ninfo);
+    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void default_handler(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                            pmix_info_t info[], size_t ninfo, pmix_info_t results[],
+                            size_t nresults, pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)id;
+    (void)results;
+    (void)nresults;
+    note(code, source, BY_DEFAULT, info, ninfo);
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -469,19 +486,36 @@ static int rank_of_large(int rank)
 
 /* ---- deaths -------------------------------------------------------------------------------- */
 
-/* EV60: its peers and the host's handler without codes hear of it. */
+/* X24: what the server says of the end of @code's process is heard by who registered for it, and by
+ * no handler without codes, which hears of what comes behind it. */
+static struct seen wait_for_end(pmix_status_t code)
+{
+    const struct seen one = wait_for(code);
+
+    send_number(CODE_END, PMIX_RANGE_LOCAL, 0);
+    (void)wait_for(CODE_END);
+    CHECK(one.range == BY_HANDLER && one.non_default && count_of(code) == 1);
+    CHECK(wait_for(CODE_END).range == BY_DEFAULT);
+    return one;
+}
+
+static void listen_for_end(pmix_status_t code)
+{
+    listen_to(&code, 1);
+    CHECK(PMIx_Register_event_handler(NULL, 0, NULL, 0, default_handler, NULL, NULL) >= 0);
+}
+
+/* EV60, X24: its peers and the host's handler without codes hear of it. */
 static int rank_of_death(int rank)
 {
-    pmix_status_t lost = PMIX_ERR_LOST_CONNECTION;
-
     rank_begin();
     if (rank == 1) {
         job_token_get(0);
         raise(SIGKILL);
     }
-    listen_to(&lost, 1);
+    listen_for_end(PMIX_ERR_LOST_CONNECTION);
     job_token_put(0);
-    const struct seen one = wait_for(lost);
+    const struct seen one = wait_for_end(PMIX_ERR_LOST_CONNECTION);
 
     CHECK(strcmp(one.source.nspace, JOB_NSPACE) == 0 && one.source.rank == 1);
     return rank_end();
@@ -502,19 +536,17 @@ static int host_of_death(struct job *job)
     return 0;
 }
 
-/* Whoever calls PMIx_Abort is heard of before anybody is ended. */
+/* Whoever calls PMIx_Abort is heard of before anybody is ended (X24). */
 static int rank_of_abort(int rank)
 {
-    pmix_status_t codes[2] = { PMIX_ERR_PROC_REQUESTED_ABORT, CODE_END };
-
     rank_begin();
     if (rank == 0) {
         job_token_get(0);
         CHECK(PMIx_Abort(3, "enough", NULL, 0) != PMIX_SUCCESS); /* this host cannot */
     } else {
-        listen_to(codes, 2);
+        listen_for_end(PMIX_ERR_PROC_REQUESTED_ABORT);
         job_token_put(0);
-        CHECK(wait_for(PMIX_ERR_PROC_REQUESTED_ABORT).source.rank == 0);
+        CHECK(wait_for_end(PMIX_ERR_PROC_REQUESTED_ABORT).source.rank == 0);
     }
     return rank_end();
 }

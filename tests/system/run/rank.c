@@ -149,6 +149,18 @@ static void on_failure(size_t id, pmix_status_t status, const pmix_proc_t *sourc
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
+/* What a program does that knows of no failure which it could survive. */
+static void on_anything(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                        pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                        pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)id, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
+    (void)done, (void)cbdata;
+    printf("rank %u: a handler without codes heard %s\n", me.rank, PMIx_Error_string(status));
+    fflush(stdout);
+    _exit(195);
+}
+
 /* A fence of all ranks but those in @left_out. */
 static void fence_without(const bool *left_out)
 {
@@ -176,7 +188,15 @@ static int survive(const char *how)
     const pmix_status_t id = PMIx_Register_event_handler(codes, sizeof(codes) / sizeof(codes[0]),
                                                          NULL, 0, on_failure, NULL, NULL);
 
+    const bool yes = true;
+    pmix_info_t first;
+
     must(id < 0 ? id : PMIX_SUCCESS, "a handler");
+    must(PMIx_Info_load(&first, PMIX_EVENT_HDLR_FIRST, &yes, PMIX_BOOL), "its place");
+    must(PMIx_Register_event_handler(NULL, 0, &first, 1, on_anything, NULL, NULL) < 0
+             ? PMIX_ERROR
+             : PMIX_SUCCESS,
+         "a default handler");
     must(PMIx_Fence(NULL, 0, NULL, 0), "the first fence");
     if (me.rank == 1) {
         if (strcmp(how, "kill") == 0) {
