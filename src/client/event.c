@@ -28,6 +28,7 @@
 struct registered {
     struct sx_list node;
     size_t id, code_count;
+    bool environment;
     pmix_status_t codes[];
 };
 
@@ -209,7 +210,8 @@ static uint64_t classes_open_locked(struct sx_process *p, const pmix_status_t *c
     return sx_event_published();
 }
 
-static pmix_status_t registered_keep(size_t id, const pmix_status_t *codes, size_t ncodes)
+static pmix_status_t registered_keep(size_t id, const pmix_status_t *codes, size_t ncodes,
+                                     bool environment)
 {
     struct registered *const kept = malloc(sizeof(*kept) + ncodes * sizeof(*codes));
 
@@ -218,6 +220,7 @@ static pmix_status_t registered_keep(size_t id, const pmix_status_t *codes, size
     }
     kept->id = id;
     kept->code_count = ncodes;
+    kept->environment = environment;
     if (ncodes != 0) {
         memcpy(kept->codes, codes, ncodes * sizeof(*codes));
     }
@@ -294,6 +297,7 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
 {
     struct sx_process *const p = &sx_process;
     const pmix_info_t *const level = sx_info_find(info, ninfo, PMIX_EVENT_ENVIRO_LEVEL);
+    const bool environment = level != NULL && sx_value_is_true(&level->value);
     const bool live = sx_link_status() == PMIX_SUCCESS;
     uint64_t upto = 0;
     size_t id = SIZE_MAX;
@@ -308,7 +312,7 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
                                        ninfo, fn, &id);
     if (rc == PMIX_SUCCESS) {
         sx_handlers_since(sx_event_handlers(), id, upto);
-        rc = registered_keep(id, codes, ncodes);
+        rc = registered_keep(id, codes, ncodes, environment);
     }
     if (rc != PMIX_SUCCESS) {
         if (id != SIZE_MAX) {
@@ -317,9 +321,8 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
         pthread_mutex_lock(&p->lock);
         p->registrations--;
         pthread_mutex_unlock(&p->lock);
-    } else if (registration_run(id, upto, codes, ncodes,
-                                level != NULL && sx_value_is_true(&level->value), notice,
-                                &rc) == PMIX_SUCCESS) {
+    } else if (registration_run(id, upto, codes, ncodes, environment, notice, &rc) ==
+               PMIX_SUCCESS) {
         return rc == PMIX_SUCCESS ? (pmix_status_t)id : rc;
     }
     if (notice != NULL) {
@@ -397,7 +400,10 @@ static pmix_status_t handler_deregister(size_t id)
     struct registered *const kept = rc == PMIX_SUCCESS ? registered_take(id) : NULL;
 
     if (kept != NULL) {
-        struct sx_event_register request = { .code_count = (uint32_t)kept->code_count };
+        struct sx_event_register request = {
+            .code_count = (uint32_t)kept->code_count,
+            .flags = kept->environment ? SX_EVENT_REGISTER_ENVIRONMENT : 0,
+        };
         const uint32_t padding = 0;
         const struct iovec iov[3] = {
             { .iov_base = &request, .iov_len = sizeof(request) },

@@ -161,7 +161,8 @@ struct sx_event_register {
 };
 #define SX_EVENT_REGISTER_ENVIRONMENT 0x1u /* wants events of the environment too */
 
-/* EVENT_DEREGISTER: struct sx_event_register again, upto 0.  Reply: struct sx_reply. */
+/* EVENT_DEREGISTER: struct sx_event_register again with the flags it had, upto 0: codes and flags
+ * say what the registration was counted for.  Reply: struct sx_reply. */
 
 /* TOOL_EVENT: struct sx_event and what follows it, as in a lane, in the frame; its source is the
  * receiver's to say.  Reply: struct sx_reply; then the connection ends. */

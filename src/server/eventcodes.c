@@ -145,9 +145,11 @@ pmix_status_t sx_event_code_wanted(struct sx_server *server, struct sx_client *c
     return rc;
 }
 
-void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client, pmix_status_t code)
+void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client, pmix_status_t code,
+                            bool environment)
 {
-    if (sx_event_codes_remove(&client->event_codes, code, NULL)) {
+    if (comes_from_outside(code, environment) &&
+        sx_event_codes_remove(&client->event_codes, code, NULL)) {
         server_wants_less(server, code);
     }
 }
@@ -173,13 +175,16 @@ static void host_answered(struct sx_server *server, uint64_t id, struct sx_clien
     }
 }
 
-void sx_event_code_wanted_by_host(struct sx_server *server, pmix_status_t code)
+pmix_status_t sx_event_code_wanted_by_host(struct sx_server *server, pmix_status_t code)
 {
     bool ask = false;
+    const pmix_status_t rc = comes_from_outside(code, true) ? server_wants(server, code, &ask)
+                                                            : PMIX_SUCCESS;
 
-    if (comes_from_outside(code, true) && server_wants(server, code, &ask) == PMIX_SUCCESS && ask) {
+    if (ask) {
         (void)sx_host_register_events(server, &code, 1, getuid(), getgid(), 0, host_answered);
     }
+    return rc;
 }
 
 void sx_event_code_unwanted_by_host(struct sx_server *server, pmix_status_t code)

@@ -45,12 +45,15 @@ void sx_event_codes_clear(struct sx_event_codes *codes);
  * the host has to be asked now; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_event_code_wanted(struct sx_server *server, struct sx_client *client,
                                    pmix_status_t code, bool environment, bool *ret_ask);
+/* @environment is what it said when it wanted it: other handlers of the client count on. */
+void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client, pmix_status_t code,
+                            bool environment);
 /* The host has refused: the next one who wants it asks again. */
 void sx_event_code_refused(struct sx_server *server, pmix_status_t code);
-/* The same for a handler of the host itself, which hears of no refusal but its own. */
-void sx_event_code_wanted_by_host(struct sx_server *server, pmix_status_t code);
+/* The same for a handler of the host itself, which hears of no refusal but its own.  Return:
+ * PMIX_SUCCESS when it counts, PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_event_code_wanted_by_host(struct sx_server *server, pmix_status_t code);
 void sx_event_code_unwanted_by_host(struct sx_server *server, pmix_status_t code);
-void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client, pmix_status_t code);
 /* It has gone: it wants nothing any more. */
 void sx_event_codes_client_left(struct sx_server *server, struct sx_client *client);
 

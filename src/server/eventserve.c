@@ -220,7 +220,8 @@ static void registration_end(struct sx_server *server, struct sx_client *client,
     if (client->state == SX_CLIENT_CONNECTED) {
         if (rc != PMIX_SUCCESS) {
             for (size_t i = 0; i < registration->wanted; i++) {
-                sx_event_code_unwanted(server, client, registration->codes[i]);
+                sx_event_code_unwanted(server, client, registration->codes[i],
+                                       registration->environment);
             }
         } else {
             rc = answer_kept(&answer, client, registration, &seq);
@@ -414,7 +415,7 @@ bool sx_event_on_deregister(struct sx_server *server, struct sx_client *client,
     if (rc == PMIX_SUCCESS) {
         registration_unique(&registration);
         for (size_t i = 0; i < registration.code_count; i++) {
-            sx_event_code_unwanted(server, client, registration.codes[i]);
+            sx_event_code_unwanted(server, client, registration.codes[i], registration.environment);
         }
     }
     sx_connection_reply(server, client, frame->header.id, rc, -1);

@@ -22,22 +22,16 @@
 #include "base/value.h"
 #include "server/host.h"
 
-/* One handler of the host. */
+/* One handler of the host.  All that its end needs is allocated with it: an end cannot fail. */
 struct own {
-    struct sx_list link; /* all_own */
+    struct sx_list link; /* all_own, until it is deregistered; then the loop thread's to free */
+    struct sx_loop_post activating, leaving;
+    struct sx_server *server;
     size_t id;
     bool environment;
-    bool asked; /* the host was asked for its codes; loop thread, under lock */
+    size_t counted; /* so many of its codes are; loop thread */
     size_t code_count;
     pmix_status_t codes[];
-};
-
-/* Something for the loop thread. */
-struct errand {
-    struct sx_loop_post post;
-    struct sx_server *server;
-    size_t id;       /* to activate */
-    struct own *own; /* to drop the codes of; owned */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -207,88 +201,64 @@ static struct own *own_find(size_t id)
     return NULL;
 }
 
-/* Have @errand done on the loop thread; it is the callee's. */
-static void errand_post(struct errand *errand, sx_loop_fn fn)
+/* Under lock.  Have @fn called with @own on the loop thread.  Return: false when the server ends:
+ * it tells nobody anything any more. */
+static bool own_post_locked(struct own *own, struct sx_loop_post *post, sx_loop_fn fn)
 {
-    bool posted = false;
-
-    errand->post = (struct sx_loop_post){ .fn = fn, .arg = errand };
-    pthread_mutex_lock(&lock);
-    if (serving != NULL) {
-        errand->server = serving;
-        posted = sx_loop_post(serving->loop, &errand->post) == PMIX_SUCCESS;
-    }
-    pthread_mutex_unlock(&lock);
-    if (!posted) { /* the server ends: it tells nobody anything any more */
-        free(errand->own);
-        free(errand);
-    }
+    own->server = serving;
+    *post = (struct sx_loop_post){ .fn = fn, .arg = own };
+    return serving != NULL && sx_loop_post(serving->loop, post) == PMIX_SUCCESS;
 }
 
-/* Return: a copy of the handler's codes when the host has to be asked for them. */
-static struct own *codes_to_ask(size_t id)
+static void codes_count(struct own *own)
 {
-    struct own *copy = NULL;
-
-    pthread_mutex_lock(&lock);
-    struct own *own = own_find(id);
-
-    if (own != NULL && own->environment && own->code_count > 0) {
-        const size_t size = sizeof(*own) + own->code_count * sizeof(own->codes[0]);
-
-        copy = malloc(size);
-        if (copy != NULL) {
-            memcpy(copy, own, size);
-            own->asked = true;
+    while (own->environment && own->counted < own->code_count) {
+        if (sx_event_code_wanted_by_host(own->server, own->codes[own->counted]) != PMIX_SUCCESS) {
+            sx_log(SX_LOG_ERROR, "a handler of the host is not counted for all its codes: memory "
+                                 "is short");
+            return;
         }
+        own->counted++;
     }
-    pthread_mutex_unlock(&lock);
-    return copy;
 }
 
 static void activate(void *arg, uint64_t now_ns)
 {
-    struct errand *errand = arg;
-    struct sx_server *server = errand->server;
-    struct own *asks = codes_to_ask(errand->id);
+    struct own *own = arg;
+    struct sx_server *server = own->server;
     struct sx_eventlog_cursor cursor;
     struct sx_event_entry *entry;
 
     (void)now_ns;
-    for (size_t i = 0; asks != NULL && i < asks->code_count; i++) {
-        sx_event_code_wanted_by_host(server, asks->codes[i]);
-    }
-    free(asks);
-    sx_handlers_since(&table, errand->id, server->host_events.newest);
+    codes_count(own);
+    sx_handlers_since(&table, own->id, server->host_events.newest);
     sx_eventlog_seek(&cursor, &server->host_events, 0);
     while ((entry = sx_eventlog_next(&cursor)) != NULL) {
-        deliver(entry->block, entry->number, &errand->id);
+        deliver(entry->block, entry->number, &own->id);
     }
-    free(errand);
 }
 
 void sx_hostevent_activate(size_t id)
 {
-    struct errand *errand = calloc(1, sizeof(*errand));
+    pthread_mutex_lock(&lock);
+    struct own *own = own_find(id);
 
-    if (errand == NULL) {
-        sx_log(SX_LOG_ERROR, "a handler of the host hears of nothing: memory is short");
-        return;
+    if (own != NULL) {
+        (void)own_post_locked(own, &own->activating, activate);
     }
-    errand->id = id;
-    errand_post(errand, activate);
+    pthread_mutex_unlock(&lock);
 }
 
-static void codes_drop(void *arg, uint64_t now_ns)
+/* Behind its activation, as it was posted later. */
+static void leave(void *arg, uint64_t now_ns)
 {
-    struct errand *errand = arg;
+    struct own *own = arg;
 
     (void)now_ns;
-    for (size_t i = 0; i < errand->own->code_count; i++) {
-        sx_event_code_unwanted_by_host(errand->server, errand->own->codes[i]);
+    for (size_t i = 0; i < own->counted; i++) {
+        sx_event_code_unwanted_by_host(own->server, own->codes[i]);
     }
-    free(errand->own);
-    free(errand);
+    free(own);
 }
 
 pmix_status_t sx_hostevent_deregister(size_t id)
@@ -297,7 +267,6 @@ pmix_status_t sx_hostevent_deregister(size_t id)
         return PMIX_ERR_INIT;
     }
     const pmix_status_t rc = sx_handlers_remove(&table, id);
-    struct errand *errand = NULL;
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -307,16 +276,10 @@ pmix_status_t sx_hostevent_deregister(size_t id)
 
     if (own != NULL) {
         sx_list_remove(&own->link);
+        if (!own_post_locked(own, &own->leaving, leave)) {
+            free(own);
+        }
     }
     pthread_mutex_unlock(&lock);
-    if (own != NULL && own->asked) {
-        errand = calloc(1, sizeof(*errand));
-    }
-    if (errand != NULL) {
-        errand->own = own;
-        errand_post(errand, codes_drop);
-    } else {
-        free(own);
-    }
     return PMIX_SUCCESS;
 }

@@ -296,6 +296,43 @@ static int host_of_environment(struct job *job)
     return 0;
 }
 
+/* ---- levels of one process ------------------------------------------------------------------ */
+
+/* EV25: two handlers of one process for one code; only one of them had the host asked for it. */
+static int rank_of_levels(int rank)
+{
+    pmix_status_t code = CODE_ENV;
+
+    (void)rank;
+    rank_begin();
+    const size_t plain = hear_of(&code, 1, PMIX_EVENT_JOB_LEVEL);
+    const size_t environment = hear_of(&code, 1, PMIX_EVENT_ENVIRO_LEVEL);
+
+    CHECK_STATUS(PMIx_Deregister_event_handler(plain, NULL, NULL), PMIX_SUCCESS);
+    server_has_it();
+    job_token_put(0);
+    job_token_get(1);
+    heard_wait(CODE_ENV, 1);
+    CHECK(heard_by(environment) == 1);
+    CHECK_STATUS(PMIx_Deregister_event_handler(environment, NULL, NULL), PMIX_SUCCESS);
+    server_has_it();
+    job_token_put(0);
+    return rank_end();
+}
+
+static int host_of_levels(struct job *job)
+{
+    job_token_get(0);
+    check_asked(CODE_ENV, 1, 0);
+    tell_host(CODE_ENV, PMIX_RANGE_SESSION);
+    job_token_put(1);
+    job_token_get(0);
+    check_asked(CODE_ENV, 1, 1);
+    job_wait(job, 0);
+    asked_forget();
+    return 0;
+}
+
 /* ---- refusals ------------------------------------------------------------------------------- */
 
 static pmix_status_t told = 1; /* under heard_lock; 1: nothing yet */
@@ -450,6 +487,7 @@ int main(int argc, char **argv)
     static const struct job_case cases[] = {
         { "late_handlers_of_the_host", 1, rank_of_late, host_of_late, false },
         { "environment", 3, rank_of_environment, host_of_environment, false },
+        { "levels", 1, rank_of_levels, host_of_levels, false },
         { "refusals", 1, rank_of_refusals, host_of_refusals, false },
         { "death_while_the_host_thinks", 1, rank_of_death, host_of_death, false },
         { "namespaces", 1, rank_of_namespaces, host_of_namespaces, false },
