@@ -261,8 +261,8 @@ PMIX_EXPORT pmix_status_t shmix_event_target(const shmix_event_t *event, size_t 
  *
  * One a process; it is the library's, which closes it in PMIx_Finalize: do not read, write or close
  * it, and take it out of a set before.  Any thread; not from a callback.  A forked child has none.
- * Return: PMIX_ERR_LOST_CONNECTION and other errors of a request; PMIX_ERR_OUT_OF_RESOURCE when
- * there are no descriptors left. */
+ * Return: PMIX_ERR_LOST_CONNECTION and other errors of a request; PMIX_ERR_TIMEOUT when the server
+ * does not answer for 30 seconds; PMIX_ERR_OUT_OF_RESOURCE when there are no descriptors left. */
 PMIX_EXPORT pmix_status_t shmix_fd(int *ret_fd);
 
 #ifdef __cplusplus

@@ -121,6 +121,8 @@ static void fork_child(void)
     sx_list_init(&p->tasks);
     sx_list_init(&p->events);
     p->registrations = 0;
+    atomic_store(&p->committing, false);
+    p->commit_waiters = 0;
     p->collective_count = 0;
     p->waiter_count = 0;
     p->thread_running = p->progressing = false;
@@ -295,7 +297,10 @@ static void process_close(struct sx_process *p)
     sx_keep_deinit();
     sx_box_deinit();
     sx_puts_deinit(&p->puts);
+    /* Who has the lock saw a live link; who gets it afterwards does not. */
+    pthread_mutex_lock(&p->lane_lock);
     sx_lane_detach(&p->lane);
+    pthread_mutex_unlock(&p->lane_lock);
     sx_ring_deinit(&p->ring);
     sx_board_deinit(&p->board);
     p->slot = NULL;
@@ -469,29 +474,38 @@ static void tear_down(struct sx_process *p)
     process_close(p);
 }
 
-pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
+/* May this call end anything?  With life_lock, which is given back at times. */
+static pmix_status_t finalize_judge(struct sx_process *p, const pmix_info_t *info, size_t ninfo)
 {
     static const char *const known[] = { PMIX_EMBED_BARRIER };
+    const pmix_status_t rc = ending_wait(p);
+
+    if (rc == PMIX_SUCCESS && p->init_count == 0) {
+        return PMIX_ERR_INIT;
+    }
+    return rc == PMIX_SUCCESS ? sx_directives_judge(info, ninfo, known, SX_COUNT(known)) : rc;
+}
+
+pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
+{
     struct sx_process *const p = &sx_process;
+    pmix_status_t fenced = PMIX_SUCCESS;
 
     if (info == NULL && ninfo != 0) {
         return PMIX_ERR_BAD_PARAM;
     }
     pthread_mutex_lock(&p->life_lock);
-    pmix_status_t rc = ending_wait(p);
-    if (rc == PMIX_SUCCESS && p->init_count == 0) {
-        rc = PMIX_ERR_INIT;
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_directives_judge(info, ninfo, known, SX_COUNT(known));
+    pmix_status_t rc = finalize_judge(p, info, ninfo);
+    if (rc == PMIX_SUCCESS && p->init_count == 1 && wants_barrier(info, ninfo)) {
+        pthread_mutex_unlock(&p->life_lock); /* it lasts as long as others like */
+        fenced = PMIx_Fence(NULL, 0, NULL, 0);
+        pthread_mutex_lock(&p->life_lock);
+        rc = finalize_judge(p, info, ninfo);
     }
     if (rc != PMIX_SUCCESS || p->init_count > 1) {
         p->init_count -= rc == PMIX_SUCCESS;
         pthread_mutex_unlock(&p->life_lock);
-        return rc;
-    }
-    if (wants_barrier(info, ninfo)) {
-        rc = PMIx_Fence(NULL, 0, NULL, 0);
+        return rc != PMIX_SUCCESS ? rc : fenced;
     }
     /* First of all: calls that come from now on are refused, and those that read what is about
      * to be unmapped have the time of a round trip to get out. */
@@ -505,5 +519,5 @@ pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
     atomic_store(&p->state, SX_PROCESS_NONE);
     pthread_cond_broadcast(&p->life_cond);
     pthread_mutex_unlock(&p->life_lock);
-    return rc;
+    return fenced;
 }

@@ -13,7 +13,9 @@
  * There is one state, because the ABI has no handle.  Locks, taken in this order and each held for
  * a bounded time: life_lock (Init and Finalize), lane_lock (appending to the lane), view_lock
  * (fetching a store), lock (whatever arrives, and who waits for it), data_lock (private stores and
- * values not committed yet), event_lock (handlers).  A Get that hits takes none of them. */
+ * values not committed yet), event_lock (handlers).  None is held while its holder waits for the
+ * server, but life_lock for the welcome and view_lock for a store, both with a deadline: whoever
+ * waits for anything else gives its lock back first.  A Get that hits takes none of them. */
 #ifndef SX_CLIENT_CLIENT_H
 #define SX_CLIENT_CLIENT_H
 
@@ -74,6 +76,8 @@ struct sx_process {
 
     pthread_mutex_t lane_lock;
     struct sx_lane lane;
+    _Atomic bool committing; /* stored under lane_lock, which its holder gives back at times */
+    unsigned commit_waiters; /* for the end of that commit */
 
     pthread_mutex_t view_lock;
 

@@ -80,20 +80,18 @@ static pmix_status_t arrive_send(uint8_t *bytes, size_t size, unsigned *ret_call
     struct sx_process *const p = &sx_process;
     struct sx_call call = SX_CALL_INIT(NULL);
     const struct iovec iov = { bytes, size };
-    pmix_status_t rc;
 
+    if (size > SX_LANE_MESSAGE_MAX) {
+        return sx_request(&call, SX_MSG_ARRIVE_BULK, &iov, 1,
+                          sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
+    }
     pthread_mutex_lock(&p->lane_lock);
-    if (size <= SX_LANE_MESSAGE_MAX) {
-        rc = sx_lane_submit(SX_LANE_ARRIVE, &iov, 1);
-        if (rc == PMIX_SUCCESS) {
-            const uint32_t rung_before = p->lane.epoch_rung;
+    const pmix_status_t rc = sx_lane_submit(SX_LANE_ARRIVE, &iov, 1);
+    if (rc == PMIX_SUCCESS) {
+        const uint32_t rung_before = p->lane.epoch_rung;
 
-            sx_lane_doorbell(&p->lane);
-            *ret_calls = p->lane.epoch_rung != rung_before;
-        }
-    } else {
-        rc = sx_request(&call, SX_MSG_ARRIVE_BULK, &iov, 1,
-                        sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
+        sx_lane_doorbell(&p->lane);
+        *ret_calls = p->lane.epoch_rung != rung_before;
     }
     pthread_mutex_unlock(&p->lane_lock);
     return rc;

@@ -9,7 +9,8 @@
  *
  * A commit makes no system call unless somebody waits for this rank's data, the lane is full, or a
  * value is too large for the lane: that one goes over control, and the next only after its answer,
- * so that the server sees all values in the order of the puts. */
+ * so that the server sees all values in the order of the puts.  For the same reason the commits of
+ * several threads come one after the other; meanwhile others may append to the lane. */
 #include "client/put.h"
 
 #include <inttypes.h>
@@ -255,7 +256,9 @@ pmix_status_t sx_lane_submit(uint32_t kind, const struct iovec *iov, int iov_cou
             return rc;
         }
         sx_lane_doorbell(&p->lane);
+        pthread_mutex_unlock(&p->lane_lock);
         rc = sx_wait_until(lane_has_moved, &room, 0, SX_DEADLINE_NEVER);
+        pthread_mutex_lock(&p->lane_lock);
         if (rc != PMIX_SUCCESS) {
             return rc;
         }
@@ -264,7 +267,7 @@ pmix_status_t sx_lane_submit(uint32_t kind, const struct iovec *iov, int iov_cou
 
 /* One message in parts, through the lane or, if it is too large for that, as a PUT_BULK body, where
  * its length stands before it.  @iov[0] is free for that. */
-static pmix_status_t commit_message(struct iovec *iov, int iov_count)
+static pmix_status_t commit_message(struct sx_process *p, struct iovec *iov, int iov_count)
 {
     uint64_t len = 0;
 
@@ -277,8 +280,12 @@ static pmix_status_t commit_message(struct iovec *iov, int iov_count)
     struct sx_call call = SX_CALL_INIT(NULL);
 
     iov[0] = (struct iovec){ &len, sizeof(len) };
-    return sx_request(&call, SX_MSG_PUT_BULK, iov, iov_count,
-                      sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
+    pthread_mutex_unlock(&p->lane_lock);
+    const pmix_status_t rc = sx_request(&call, SX_MSG_PUT_BULK, iov, iov_count,
+                                        sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
+
+    pthread_mutex_lock(&p->lane_lock);
+    return rc;
 }
 
 /* What the box has now, which may be newer than the commit. */
@@ -300,8 +307,9 @@ static pmix_status_t commit_box(struct sx_process *p, struct sx_box *box)
     iov[1] = (struct iovec){ &put, sizeof(put) };
     iov[2] = (struct iovec){ box->key, sx_align_up(box->key_len, 8) };
     iov[3] = (struct iovec){ body != NULL ? body->bytes : NULL, sx_align_up(put.cell.len, 8) };
-    const pmix_status_t rc = put.scope == PMIX_INTERNAL ? PMIX_SUCCESS
-                                                        : commit_message(iov, body != NULL ? 4 : 3);
+    const pmix_status_t rc = put.scope == PMIX_INTERNAL
+                                 ? PMIX_SUCCESS
+                                 : commit_message(p, iov, body != NULL ? 4 : 3);
 
     pthread_mutex_lock(&p->data_lock);
     sx_body_drop(body);
@@ -348,6 +356,46 @@ static void puts_take(struct sx_process *p, struct sx_puts *ret_puts)
     pthread_mutex_unlock(&p->data_lock);
 }
 
+static bool commit_has_ended(void *arg)
+{
+    const struct sx_process *const p = arg;
+
+    /* relaxed: decided under lane_lock, by whoever comes first. */
+    return !atomic_load_explicit(&p->committing, memory_order_relaxed);
+}
+
+/* Wait until the commit of another thread has ended: what was put before this one is then with the
+ * server, whoever took it along.  lane_lock is given back meanwhile. */
+static pmix_status_t commit_begin(struct sx_process *p)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    while (rc == PMIX_SUCCESS && !commit_has_ended(p)) {
+        p->commit_waiters++;
+        pthread_mutex_unlock(&p->lane_lock);
+        rc = sx_wait_until(commit_has_ended, p, 0, SX_DEADLINE_NEVER);
+        pthread_mutex_lock(&p->lane_lock);
+        p->commit_waiters--;
+        if (rc == PMIX_SUCCESS && sx_link_status() != PMIX_SUCCESS) {
+            rc = PMIX_ERR_LOST_CONNECTION; /* which may have ended the other commit, too */
+        }
+    }
+    if (rc == PMIX_SUCCESS) {
+        atomic_store_explicit(&p->committing, true, memory_order_relaxed);
+    }
+    return rc;
+}
+
+static void commit_end(struct sx_process *p)
+{
+    atomic_store_explicit(&p->committing, false, memory_order_relaxed);
+    if (p->commit_waiters != 0) {
+        pthread_mutex_lock(&p->lock);
+        sx_local_ring_locked();
+        pthread_mutex_unlock(&p->lock);
+    }
+}
+
 static pmix_status_t commit_send(struct sx_process *p, const struct sx_puts *puts)
 {
     for (size_t off = 0; off < puts->used_bytes;) {
@@ -357,7 +405,7 @@ static pmix_status_t commit_send(struct sx_process *p, const struct sx_puts *put
         struct sx_box *const box = puts_next(puts, &off, &len, &bytes);
 
         iov[1] = (struct iovec){ bytes, len };
-        const pmix_status_t rc = box != NULL ? commit_box(p, box) : commit_message(iov, 2);
+        const pmix_status_t rc = box != NULL ? commit_box(p, box) : commit_message(p, iov, 2);
         if (rc != PMIX_SUCCESS) {
             return rc;
         }
@@ -378,6 +426,24 @@ static void puts_give_back(struct sx_process *p, struct sx_puts *puts)
     sx_puts_deinit(puts);
 }
 
+static pmix_status_t commit_all(struct sx_process *p)
+{
+    struct sx_puts puts = { 0 };
+
+    puts_take(p, &puts);
+    if (puts.used_bytes == 0) {
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t rc = commit_send(p, &puts);
+    /* Pairs with modex.c: either we see that somebody waits, or the server, which says so before it
+     * looks at our lane, sees what we appended. */
+    if (sx_link_status() == PMIX_SUCCESS && sx_lane_data_wanted(&p->lane)) {
+        sx_lane_doorbell(&p->lane);
+    }
+    puts_give_back(p, &puts);
+    return rc;
+}
+
 pmix_status_t PMIx_Commit(void)
 {
     struct sx_process *const p = &sx_process;
@@ -390,16 +456,10 @@ pmix_status_t PMIx_Commit(void)
         return rc == PMIX_ERR_UNREACH ? PMIX_SUCCESS : rc; /* a singleton tells nobody */
     }
     pthread_mutex_lock(&p->lane_lock);
-    struct sx_puts puts = { 0 };
-    puts_take(p, &puts);
-    if (puts.used_bytes != 0) {
-        rc = commit_send(p, &puts);
-        /* Pairs with modex.c: either we see that somebody waits, or the server, which says so
-         * before it looks at our lane, sees what we appended. */
-        if (sx_lane_data_wanted(&p->lane)) {
-            sx_lane_doorbell(&p->lane);
-        }
-        puts_give_back(p, &puts);
+    rc = commit_begin(p);
+    if (rc == PMIX_SUCCESS) {
+        rc = commit_all(p);
+        commit_end(p);
     }
     pthread_mutex_unlock(&p->lane_lock);
     return rc;

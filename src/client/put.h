@@ -16,9 +16,9 @@ pmix_status_t sx_puts_append(struct sx_puts *puts, pmix_scope_t scope, const cha
                              const void **ret_body);
 void sx_puts_deinit(struct sx_puts *puts);
 
-/* Append one message to the lane, waiting while it is full.  lane_lock is held; the doorbell is
- * not rung.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM (longer than SX_LANE_MESSAGE_MAX); as
- * sx_link_status. */
+/* Append one message to the lane, waiting while it is full.  lane_lock is held, and given back
+ * while this waits: others may append meanwhile.  The doorbell is not rung.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_BAD_PARAM (longer than SX_LANE_MESSAGE_MAX); as sx_link_status. */
 pmix_status_t sx_lane_submit(uint32_t kind, const struct iovec *iov, int iov_count);
 
 #endif

@@ -22,6 +22,7 @@
 #include "base/status.h"
 #include "client/client.h"
 #include "client/native.h"
+#include "client/progress.h"
 #include "ring/sleeper.h"
 
 /* The bell rings for all classes.  This one has events, too: at times one is woken for nothing. */
@@ -30,7 +31,8 @@
 /* Under sx_process.lock, but `used`. */
 static struct {
     atomic_bool used;
-    bool told; /* the eventfd has been written and not read */
+    bool told;    /* the eventfd has been written and not read */
+    bool opening; /* by a thread that asks the server meanwhile; the others wait for it */
     int epoll_fd, event_fd;
     int server_fd; /* -1: without a server, or it is gone */
 } wakefd = { .epoll_fd = -1, .event_fd = -1, .server_fd = -1 };
@@ -178,7 +180,7 @@ static void close_all(void)
         close(wakefd.epoll_fd);
     }
     wakefd.event_fd = wakefd.epoll_fd = -1;
-    wakefd.told = false;
+    wakefd.told = wakefd.opening = false;
     atomic_store(&wakefd.used, false);
 }
 
@@ -224,10 +226,40 @@ static pmix_status_t open_locked(int server_fd)
     return PMIX_SUCCESS;
 }
 
-pmix_status_t shmix_fd(int *ret_fd)
+/* Asked under lock: true for one thread at a time, which opens then. */
+static bool may_open(void *arg)
+{
+    (void)arg;
+    if (wakefd.opening) {
+        return false;
+    }
+    wakefd.opening = true;
+    return true;
+}
+
+static pmix_status_t open_once(void)
 {
     struct sx_process *const p = &sx_process;
     struct sx_call call = SX_CALL_INIT(NULL);
+    pmix_status_t rc = sx_link_status();
+
+    if (rc == PMIX_ERR_UNREACH) {
+        rc = PMIX_SUCCESS; /* alone: its own callbacks are all that comes */
+    } else if (rc == PMIX_SUCCESS) {
+        rc = sx_request(&call, SX_MSG_WAKE_GET, NULL, 0,
+                        sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
+    }
+    if (rc == PMIX_SUCCESS) {
+        pthread_mutex_lock(&p->lock);
+        rc = open_locked(call.fd);
+        pthread_mutex_unlock(&p->lock);
+    }
+    return rc;
+}
+
+pmix_status_t shmix_fd(int *ret_fd)
+{
+    struct sx_process *const p = &sx_process;
     pmix_status_t rc;
 
     if (ret_fd == NULL) {
@@ -236,21 +268,17 @@ pmix_status_t shmix_fd(int *ret_fd)
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
-    pthread_mutex_lock(&p->view_lock); /* two threads that ask at once get one */
-    rc = sx_wakefd_is_used() ? PMIX_SUCCESS : sx_link_status();
-    if (!sx_wakefd_is_used() && rc == PMIX_SUCCESS) {
-        rc = sx_request(&call, SX_MSG_WAKE_GET, NULL, 0, SX_DEADLINE_NEVER);
-    } else if (rc == PMIX_ERR_UNREACH) {
-        rc = PMIX_SUCCESS; /* alone: its own callbacks are all that comes */
+    rc = sx_wait_until(may_open, NULL, 0, SX_DEADLINE_NEVER);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
+    rc = sx_wakefd_is_used() ? PMIX_SUCCESS : open_once();
     pthread_mutex_lock(&p->lock);
-    if (rc == PMIX_SUCCESS && !sx_wakefd_is_used()) {
-        rc = open_locked(call.fd);
-    }
     if (rc == PMIX_SUCCESS) {
         *ret_fd = wakefd.epoll_fd;
     }
+    wakefd.opening = false;
+    sx_local_ring_locked();
     pthread_mutex_unlock(&p->lock);
-    pthread_mutex_unlock(&p->view_lock);
     return rc;
 }
