@@ -5,11 +5,10 @@
 #define SX_BASE_EXITING_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
-/* Ask the kernel whether all threads of @pid are exiting.  The caller knows that @pid has not been
- * reused: its pidfd is silent, or it is its child and not reaped.  Return: false when the kernel
- * does not tell. */
-bool sx_process_is_exiting(pid_t pid);
+/* Ask the kernel whether all threads of the process behind @pidfd are exiting, or have.  Return:
+ * false when the kernel does not tell: there is no pidfd (-1), no /proc, or a /proc that does not
+ * show this process. */
+bool sx_process_is_exiting(int pidfd);
 
 #endif

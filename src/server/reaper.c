@@ -48,7 +48,7 @@ static void check_death(void *arg, uint64_t now_ns)
     if (client->state != SX_CLIENT_CONNECTED) {
         return; /* it has given the word back with its good-bye */
     }
-    if (peer->pid > 0 && sx_process_is_exiting(peer->pid)) {
+    if (sx_process_is_exiting(peer->pidfd)) {
         client_died(server, client);
         return;
     }

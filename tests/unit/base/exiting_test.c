@@ -1,16 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* exiting_test.c - a process that lives is not exiting; one that is dead and not reaped is. */
+/* exiting_test.c - a process that lives is not exiting; one that is dead and not reaped is; under a
+ * number that /proc does not know, either is still true. */
 #include "base/exiting.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+static int open_pidfd(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
 Test(exiting, this_process_is_not)
 {
-    cr_expect_not(sx_process_is_exiting(getpid()));
+    const int pidfd = open_pidfd(getpid());
+
+    cr_assert_geq(pidfd, 0, "%s", strerror(errno));
+    cr_expect_not(sx_process_is_exiting(pidfd));
+    close(pidfd);
+    cr_expect_not(sx_process_is_exiting(-1), "not known");
 }
 
 Test(exiting, a_stopped_process_is_not_and_a_dead_one_is)
@@ -23,10 +42,88 @@ Test(exiting, a_stopped_process_is_not_and_a_dead_one_is)
         _exit(0);
     }
     cr_assert_gt(pid, 0);
+    const int pidfd = open_pidfd(pid);
+
     cr_assert_eq(waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOWAIT), 0);
-    cr_expect_not(sx_process_is_exiting(pid));
+    cr_expect_not(sx_process_is_exiting(pidfd));
     kill(pid, SIGKILL);
     cr_assert_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-    cr_expect(sx_process_is_exiting(pid));
+    cr_expect(sx_process_is_exiting(pidfd), "dead and not reaped");
     waitpid(pid, NULL, 0);
+    cr_expect(sx_process_is_exiting(pidfd), "gone");
+    close(pidfd);
+}
+
+/* ---- a pid namespace that sees its parent's /proc -------------------------------------------- */
+
+#define CANNOT 77
+
+/* A number that is nobody's in the /proc that we see. */
+static pid_t unknown_number(void)
+{
+    char path[32];
+    pid_t pid = 32000;
+
+    do {
+        snprintf(path, sizeof(path), "/proc/%d", (int)--pid);
+    } while (pid > 1 && access(path, F_OK) == 0);
+    return pid;
+}
+
+/* Fork a process that has the number @pid here.  Return: as fork. */
+static pid_t fork_as(pid_t pid)
+{
+    struct clone_args args = { .exit_signal = SIGCHLD,
+                               .set_tid = (uint64_t)(uintptr_t)&pid,
+                               .set_tid_size = 1 };
+
+    return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+}
+
+/* Process 1 of the namespace.  Return: its exit code. */
+static int ask_inside(void)
+{
+    const pid_t pid = fork_as(unknown_number());
+
+    if (pid == 0) {
+        pause();
+        _exit(0);
+    }
+    if (pid < 0) {
+        return CANNOT;
+    }
+    const int pidfd = open_pidfd(pid);
+    struct pollfd gone = { .fd = pidfd, .events = POLLIN };
+
+    if (pidfd < 0 || sx_process_is_exiting(pidfd)) {
+        return 1;
+    }
+    kill(pid, SIGKILL);
+    return poll(&gone, 1, -1) == 1 && sx_process_is_exiting(pidfd) ? 0 : 2;
+}
+
+Test(exiting, a_live_process_that_proc_shows_under_another_number_is_not)
+{
+    const int flags = CLONE_NEWPID | (geteuid() == 0 ? 0 : CLONE_NEWUSER);
+    int status = 0;
+    const pid_t outer = fork();
+
+    if (outer == 0) {
+        if (unshare(flags) != 0) {
+            _exit(CANNOT);
+        }
+        const pid_t first = fork();
+
+        if (first == 0) {
+            _exit(ask_inside());
+        }
+        _exit(waitpid(first, &status, 0) == first && WIFEXITED(status) ? WEXITSTATUS(status) : 3);
+    }
+    cr_assert_eq(waitpid(outer, &status, 0), outer);
+    cr_assert(WIFEXITED(status), "%#x", (unsigned)status);
+    if (WEXITSTATUS(status) == CANNOT) {
+        cr_skip_test("no right to make a pid namespace, or no clone3 with a number");
+    }
+    cr_expect_neq(WEXITSTATUS(status), 1, "the live process is taken for gone");
+    cr_expect_eq(WEXITSTATUS(status), 0);
 }
