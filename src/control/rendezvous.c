@@ -3,7 +3,8 @@
 /* rendezvous.c - a private directory with one socket, and the way of a client to it.
  *
  *   NONE --mkdirat, checked through its descriptor--> DIRECTORY --bind, chown--> BOUND
- *        --directory given to its owner, listen--> OPEN --close, or any failure--> NONE
+ *        --listen, and only then its name--> NAMED --directory given to its owner--> OPEN
+ *        --close, or any failure--> NONE
  *
  * Every step but the first goes through descriptors, so that nobody who can write the parent
  * directory can put something else in our way.  The parent itself is the user's choice and may be
@@ -39,6 +40,7 @@
 #define SX_NAME_TRIES_MAX 16
 #define SX_PATH_FD_MIN 20 /* out of the way of what shells and scripts redirect */
 #define SOCKET_NAME "s"
+#define SOCKET_NAME_UNHEARD "u" /* until it listens: whoever finds SOCKET_NAME may ask it */
 #define URI_SCHEME "unix:"
 
 /* ---- addresses ---------------------------------------------------------------------------- */
@@ -147,6 +149,12 @@ static bool is_deserted(int dir_fd, pid_t gone_pid, bool *ret_there)
     return deserted;
 }
 
+static void remove_socket(int dir_fd)
+{
+    unlinkat(dir_fd, SOCKET_NAME, 0);
+    unlinkat(dir_fd, SOCKET_NAME_UNHEARD, 0);
+}
+
 /* Remove @name under @parent_fd if it is a directory of ours whose server has gone.  A process id
  * may mean another process in another container, so the socket is asked, too. */
 static void remove_if_stale(int parent_fd, const char *name, uid_t uid)
@@ -169,7 +177,7 @@ static void remove_if_stale(int parent_fd, const char *name, uid_t uid)
     if (fstat(dir_fd, &st) == 0 && (st.st_uid == uid || st.st_uid == geteuid()) &&
         is_deserted(dir_fd, name_pid, &there) &&
         (there || time(NULL) - st.st_mtime > SX_STALE_AGE_SEC)) {
-        unlinkat(dir_fd, SOCKET_NAME, 0);
+        remove_socket(dir_fd);
         if (unlinkat(parent_fd, name, AT_REMOVEDIR) == 0) {
             sx_log(SX_LOG_INFO, "removed '%s', left by a server that was killed", name);
         }
@@ -247,12 +255,13 @@ static int bind_socket(struct sx_rendezvous *rendezvous,
     if (rendezvous->listen_fd < 0 || fchmod(rendezvous->listen_fd, 0600) != 0) {
         return -errno;
     }
-    (void)make_address(&address, rendezvous->dir_fd, SOCKET_NAME);
+    (void)make_address(&address, rendezvous->dir_fd, SOCKET_NAME_UNHEARD);
     if (bind(rendezvous->listen_fd, (const struct sockaddr *)(const void *)&address,
              sizeof(address)) != 0) {
         return -errno;
     }
-    const int fd = openat(rendezvous->dir_fd, SOCKET_NAME, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    const int fd = openat(rendezvous->dir_fd, SOCKET_NAME_UNHEARD,
+                          O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0) {
         return -errno;
@@ -360,13 +369,14 @@ static int open_steps(struct sx_rendezvous *rendezvous, const struct sx_rendezvo
     if (err != 0) {
         return err;
     }
+    *ret_doing = "cannot listen";
+    if (listen(rendezvous->listen_fd, listen_backlog()) != 0 ||
+        renameat(rendezvous->dir_fd, SOCKET_NAME_UNHEARD, rendezvous->dir_fd, SOCKET_NAME) != 0) {
+        return errno;
+    }
     /* Given away last: while we work in it, it is ours alone. */
     *ret_doing = "cannot give the private directory to its owner";
     if (options->uid != geteuid() && fchown(rendezvous->dir_fd, options->uid, options->gid) != 0) {
-        return errno;
-    }
-    *ret_doing = "cannot listen";
-    if (listen(rendezvous->listen_fd, listen_backlog()) != 0) {
         return errno;
     }
     return make_uri(rendezvous, options->dir);
@@ -407,7 +417,7 @@ void sx_rendezvous_close(struct sx_rendezvous *rendezvous)
             shutdown(rendezvous->listen_fd, SHUT_RDWR);
         }
         if (rendezvous->dir_fd >= 0) {
-            unlinkat(rendezvous->dir_fd, SOCKET_NAME, 0);
+            remove_socket(rendezvous->dir_fd);
         }
         if (rendezvous->dir_name[0] != '\0') {
             unlinkat(rendezvous->parent_fd, rendezvous->dir_name, AT_REMOVEDIR);

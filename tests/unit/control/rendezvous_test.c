@@ -10,6 +10,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "control/rendezvous.h"
@@ -571,6 +572,60 @@ Test(rendezvous, a_killed_server_whose_socket_still_listens_is_removed_too, .ini
     sx_rendezvous_close(&next);
     close(hold[1]);
     close(hold[0]);
+}
+
+/* In place of the C library's: what happens while a server is about to listen, and a process that
+ * cannot be seen from here, as one in another container. */
+static void (*before_listen)(void);
+static bool nobody_lives;
+
+int listen(int fd, int backlog)
+{
+    void (*const what)(void) = before_listen;
+
+    before_listen = NULL;
+    if (what != NULL) {
+        what();
+    }
+    return (int)syscall(SYS_listen, fd, backlog);
+}
+
+int kill(pid_t pid, int number)
+{
+    if (nobody_lives) {
+        errno = ESRCH;
+        return -1;
+    }
+    return (int)syscall(SYS_kill, pid, number);
+}
+
+static void another_server_comes(void)
+{
+    const struct sx_rendezvous_options options = options_for(base);
+    struct sx_rendezvous other;
+
+    nobody_lives = true;
+    cr_assert_eq(sx_rendezvous_open(&other, &options), PMIX_SUCCESS);
+    nobody_lives = false;
+    cr_expect_eq(count_entries(base), 2, "both are there");
+    sx_rendezvous_close(&other);
+}
+
+Test(rendezvous, a_server_that_does_not_listen_yet_is_not_taken_for_gone, .init = make_base,
+     .fini = remove_base)
+{
+    const struct sx_rendezvous_options options = options_for(base);
+    struct sx_rendezvous rendezvous;
+    int fd;
+
+    before_listen = another_server_comes;
+    cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
+    cr_assert_null(before_listen, "it came");
+    setenv(SX_ENV_SERVER_URI, rendezvous.uri, 1);
+    cr_assert_eq(sx_rendezvous_connect(&fd), PMIX_SUCCESS);
+    close(fd);
+    sx_rendezvous_close(&rendezvous);
+    cr_expect_eq(count_entries(base), 0);
 }
 
 static int close_in_child(const void *arg)
