@@ -509,6 +509,22 @@ void sx_handlers_release(struct sx_handlers *handlers, struct sx_handler *handle
     pthread_mutex_unlock(&handlers->lock);
 }
 
+/* The one whom they stood beside goes: they are in front of their category again, or at its end. */
+static void companions_go_home(struct sx_handlers *handlers, enum sx_handler_zone from)
+{
+    struct sx_list *const zone = &handlers->zones[from];
+
+    while (!sx_list_empty(zone)) { /* each comes between those before it and the others */
+        struct sx_list *const node = from == SX_ZONE_FIRST ? zone->prev : zone->next;
+        struct sx_handler *const handler = SX_LIST_ENTRY(node, struct sx_handler, node);
+
+        sx_list_remove(node);
+        handler->zone = handler->category;
+        (from == SX_ZONE_FIRST ? place_early : place_late)(&handlers->zones[handler->zone],
+                                                           handler);
+    }
+}
+
 pmix_status_t sx_handlers_remove(struct sx_handlers *handlers, size_t id)
 {
     pthread_mutex_lock(&handlers->lock);
@@ -516,6 +532,9 @@ pmix_status_t sx_handlers_remove(struct sx_handlers *handlers, size_t id)
 
     if (handler != NULL) {
         sx_list_remove(&handler->node);
+        if (handler->is_first || handler->is_last) {
+            companions_go_home(handlers, handler->zone);
+        }
         sx_list_remove(&handler->by_name);
         sx_list_remove(&handler->by_id);
         handlers->count--;

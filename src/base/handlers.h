@@ -6,8 +6,9 @@
  *
  * Within its category a new handler comes in front unless a directive says otherwise.  Beside the
  * handler that is FIRST stand those that were put directly AFTER it, before LAST those that were
- * put BEFORE it.  One table per process; its lock is held for look-ups only, never while a handler
- * runs.  Any thread may call. */
+ * put BEFORE it.  When FIRST or LAST goes, these companions return to their category: in front of
+ * it, or to its end.  One table per process; its lock is held for look-ups only, never while a
+ * handler runs.  Any thread may call. */
 #ifndef SX_BASE_HANDLERS_H
 #define SX_BASE_HANDLERS_H
 

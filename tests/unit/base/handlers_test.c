@@ -212,6 +212,53 @@ Test(handlers, what_a_removed_one_held_is_free_again)
     sx_handlers_deinit(&table);
 }
 
+static const struct {
+    const char *why;
+    const char *wishes[7]; /* the first of them goes */
+    const char *before, *after;
+} goings[] = {
+    { "default FIRST: its companion is behind the single ones",
+      { "a first", "b after a", "c:a" },
+      "a b c",
+      "c b" },
+    { "several companions keep their order, in front of the others of their category",
+      { "a:a first", "x:a", "b:a after a", "c:a after b", "d:ab", "e:a first-in" },
+      "a b c e x d",
+      "e b c x d" },
+    { "single LAST: its companion is in front of the default ones",
+      { "a:a last", "b:a before a", "d" },
+      "d b a",
+      "b d" },
+    { "companions of LAST are at the end of their category",
+      { "a:a last", "c:a before a", "b:a before c", "x:a", "e:a last-in", "d" },
+      "x e d b c a",
+      "x b c e d" },
+    { "what stands beside neither stays", { "a:a", "f first", "b after f" }, "f b a", "f b" },
+};
+
+/* EO20, EO25, EO39. */
+Test(handlers, who_stood_beside_first_or_last_goes_home_when_that_one_goes)
+{
+    for (size_t i = 0; i < SX_COUNT(goings); i++) {
+        struct sx_handlers table;
+        size_t first = SIZE_MAX, id;
+        char got[256];
+
+        sx_handlers_init(&table);
+        for (size_t w = 0; w < SX_COUNT(goings[i].wishes) && goings[i].wishes[w] != NULL; w++) {
+            cr_assert_eq(add(&table, goings[i].wishes[w], &id), PMIX_SUCCESS, "%s",
+                         goings[i].wishes[w]);
+            first = w == 0 ? id : first;
+        }
+        order(&table, CODE_A, got, sizeof(got));
+        cr_expect_str_eq(got, goings[i].before, "%s: %s", goings[i].why, got);
+        cr_assert_eq(sx_handlers_remove(&table, first), PMIX_SUCCESS);
+        order(&table, CODE_A, got, sizeof(got));
+        cr_expect_str_eq(got, goings[i].after, "%s: %s", goings[i].why, got);
+        sx_handlers_deinit(&table);
+    }
+}
+
 /* Whether a handler with the one directive @info wants an event from @source about @affected. */
 static bool wants(const pmix_info_t *info, const pmix_proc_t *source, bool from_self,
                   const pmix_proc_t *affected)
