@@ -291,7 +291,7 @@ static enum after handler_run(struct sx_chain *chain, struct sx_handler *handler
     enum after after = AFTER_NEXT;
     struct sx_handler_call call;
 
-    if (sx_handlers_call(handlers, handler, chain->options.facts.code, &call)) {
+    if (sx_handlers_call(handlers, handler, &chain->options.facts, &call)) {
         const size_t ninfo = infos_complete(chain, &call);
         const uintptr_t ticket = waiting_add(chain);
 
@@ -299,7 +299,7 @@ static enum after handler_run(struct sx_chain *chain, struct sx_handler *handler
                 chain->results.count == 0 ? NULL : chain->results.all, chain->results.count,
                 handler_completed, (void *)ticket);
         after = call_ended(chain);
-        sx_handlers_returned(handlers, handler);
+        sx_handlers_returned(handlers, &call);
     } else {
         sx_handlers_release(handlers, handler);
     }

@@ -17,8 +17,6 @@ struct sx_handler {
     size_t id;
     unsigned reference_count;
     bool removed;
-    unsigned running; /* calls under way, all by the thread below */
-    pthread_t runner;
     enum sx_handler_zone category; /* by its codes: ONE, SEVERAL or ANY */
     enum sx_handler_zone zone;     /* where it stands */
     bool is_first, is_last;        /* of all; its companions in the zone are not */
@@ -33,7 +31,11 @@ struct sx_handler {
     char nspace[PMIX_MAX_NSLEN + 1]; /* for the range NAMESPACE */
     pmix_proc_t *sources;            /* for the range CUSTOM */
     size_t source_count;
-    uint64_t since;                    /* numbered events above this one only */
+    uint64_t since; /* numbered events above this one only */
+    /* Of the older ones that are for it alone it has had: 0 is no event. */
+    uint64_t in_hand;                  /* the one in whose handler it was registered */
+    uint64_t had_upto;                 /* by a handler like itself: all up to here */
+    uint64_t passing, passing_call;    /* one that another thread is at, in that call */
     bool job_level, environment_level; /* which events it wants */
     pmix_proc_t *affected;             /* only events that touch these; NULL: all */
     size_t affected_count;
@@ -74,6 +76,7 @@ void sx_handlers_init(struct sx_handlers *handlers)
         sx_list_init(&handlers->by_name[i]);
         sx_list_init(&handlers->by_id[i]);
     }
+    sx_list_init(&handlers->calls);
 }
 
 static struct sx_handler *handler_free(struct sx_handler *handler)
@@ -108,6 +111,9 @@ void sx_handlers_deinit(struct sx_handlers *handlers)
             handler->removed = true;
             release_locked(handler);
         }
+    }
+    while (sx_list_pop(&handlers->calls) !=
+           NULL) { /* the caller's own: it finds no list to leave */
     }
     pthread_cond_destroy(&handlers->returned);
     pthread_mutex_destroy(&handlers->lock);
@@ -418,6 +424,59 @@ static pmix_status_t directive_read(struct sx_handler *handler, struct wish *wis
     return rc;
 }
 
+/* ---- what a new one has had already -------------------------------------------------------- */
+
+static bool procs_equal(const pmix_proc_t *a, size_t count, const pmix_proc_t *b,
+                        size_t other_count)
+{
+    return count == other_count && (count == 0 || memcmp(a, b, count * sizeof(*a)) == 0);
+}
+
+/* One function that wants the same events: what the one has had, the other has. */
+static bool is_the_same_again(const struct sx_handler *a, const struct sx_handler *b)
+{
+    return a->fn == b->fn && a->code_count == b->code_count &&
+           (a->code_count == 0 ||
+            memcmp(a->codes, b->codes, a->code_count * sizeof(*a->codes)) == 0) &&
+           a->range == b->range && a->job_level == b->job_level &&
+           a->environment_level == b->environment_level &&
+           procs_equal(a->sources, a->source_count, b->sources, b->source_count) &&
+           procs_equal(a->affected, a->affected_count, b->affected, b->affected_count);
+}
+
+/* Under the lock, as the next. */
+static void meet_calls(const struct sx_handlers *handlers, struct sx_handler *handler)
+{
+    SX_LIST_EACH(it, &handlers->calls) {
+        const struct sx_handler_call *const call = SX_LIST_ENTRY(it, struct sx_handler_call, node);
+
+        if (pthread_equal(call->thread, pthread_self())) {
+            handler->in_hand = call->number;
+            handler->had_upto = is_the_same_again(call->handler, handler) ? call->number : 0;
+        } else if (!call->is_for_one) { /* else it was handled before, and this is for a late one */
+            handler->passing = call->number;
+            handler->passing_call = call->serial;
+        }
+    }
+}
+
+/* The call that was under way at the beginning of the registration has to be under way still. */
+static void passing_settle(const struct sx_handlers *handlers, struct sx_handler *handler)
+{
+    SX_LIST_EACH(it, &handlers->calls) {
+        if (SX_LIST_ENTRY(it, struct sx_handler_call, node)->serial == handler->passing_call) {
+            return;
+        }
+    }
+    handler->passing = 0;
+}
+
+static bool has_had(const struct sx_handler *handler, uint64_t number)
+{
+    return number != 0 && (number == handler->in_hand || number == handler->passing ||
+                           number <= handler->had_upto);
+}
+
 /* ---- registration -------------------------------------------------------------------------- */
 
 static pmix_status_t handler_fill(struct sx_handler *handler, struct wish *wish,
@@ -481,6 +540,7 @@ pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
         rc = place(handlers, handler, &wish);
         if (rc == PMIX_SUCCESS) {
             index_add(handlers, handler);
+            meet_calls(handlers, handler);
             *ret_id = handler->id;
         }
         pthread_mutex_unlock(&handlers->lock);
@@ -498,6 +558,7 @@ void sx_handlers_since(struct sx_handlers *handlers, size_t id, uint64_t number)
 
     if (handler != NULL) {
         handler->since = number;
+        passing_settle(handlers, handler);
     }
     pthread_mutex_unlock(&handlers->lock);
 }
@@ -525,6 +586,18 @@ static void companions_go_home(struct sx_handlers *handlers, enum sx_handler_zon
     }
 }
 
+static bool runs_elsewhere(const struct sx_handlers *handlers, const struct sx_handler *handler)
+{
+    SX_LIST_EACH(it, &handlers->calls) {
+        const struct sx_handler_call *const call = SX_LIST_ENTRY(it, struct sx_handler_call, node);
+
+        if (call->handler == handler && !pthread_equal(call->thread, pthread_self())) {
+            return true;
+        }
+    }
+    return false;
+}
+
 pmix_status_t sx_handlers_remove(struct sx_handlers *handlers, size_t id)
 {
     pthread_mutex_lock(&handlers->lock);
@@ -539,7 +612,7 @@ pmix_status_t sx_handlers_remove(struct sx_handlers *handlers, size_t id)
         sx_list_remove(&handler->by_id);
         handlers->count--;
         handler->removed = true;
-        while (handler->running > 0 && !pthread_equal(handler->runner, pthread_self())) {
+        while (runs_elsewhere(handlers, handler)) {
             pthread_cond_wait(&handlers->returned, &handlers->lock);
         }
         release_locked(handler);
@@ -633,8 +706,8 @@ static bool wants(const struct sx_handler *handler, const struct sx_event_facts 
 {
     const bool named = handler->code_count == 0 ? !event->non_default : names(handler, event->code);
 
-    if (event->only != NULL ? *event->only != handler->id
-                            : event->number != 0 && event->number <= handler->since) {
+    if (event->is_for_one ? event->only != handler->id || has_had(handler, event->number)
+                          : event->number != 0 && event->number <= handler->since) {
         return false;
     }
     return named && wants_level(handler, event) && wants_source(handler, event) &&
@@ -674,45 +747,56 @@ pmix_status_t sx_handlers_match(struct sx_handlers *handlers, const struct sx_ev
     return rc;
 }
 
-bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler, pmix_status_t code,
+/* Under the lock. */
+static void call_fill(const struct sx_handler *handler, pmix_status_t code,
                       struct sx_handler_call *ret)
+{
+    /* A handler of any code hears of a lost server by the name that is not deprecated. */
+    const bool by_new_name = handler->code_count == 0 && code == PMIX_ERR_LOST_CONNECTION_TO_SERVER;
+
+    ret->id = handler->id;
+    ret->code = by_new_name ? PMIX_ERR_LOST_CONNECTION : code;
+    ret->fn = handler->fn;
+    ret->object = handler->object;
+    ret->has_object = handler->has_object;
+    ret->name[0] = '\0'; /* not all of it: this runs for every call */
+    if (handler->name != NULL) {
+        memcpy(ret->name, handler->name, strlen(handler->name) + 1);
+    }
+    for (size_t i = 0; i < handler->code_count; i++) {
+        if (codes_agree(handler->codes[i], code)) {
+            ret->code = handler->codes[i];
+            break;
+        }
+    }
+}
+
+bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler,
+                      const struct sx_event_facts *event, struct sx_handler_call *ret)
 {
     pthread_mutex_lock(&handlers->lock);
     const bool removed = handler->removed;
 
     if (!removed) {
-        handler->running++;
-        handler->runner = pthread_self();
-        /* A handler of any code hears of a lost server by the name that is not deprecated. */
-        const bool by_new_name = handler->code_count == 0 &&
-                                 code == PMIX_ERR_LOST_CONNECTION_TO_SERVER;
-
-        ret->id = handler->id;
-        ret->code = by_new_name ? PMIX_ERR_LOST_CONNECTION : code;
-        ret->fn = handler->fn;
-        ret->object = handler->object;
-        ret->has_object = handler->has_object;
-        ret->name[0] = '\0'; /* not all of it: this runs for every call */
-        if (handler->name != NULL) {
-            memcpy(ret->name, handler->name, strlen(handler->name) + 1);
-        }
-        for (size_t i = 0; i < handler->code_count; i++) {
-            if (codes_agree(handler->codes[i], code)) {
-                ret->code = handler->codes[i];
-                break;
-            }
-        }
+        call_fill(handler, event->code, ret);
+        ret->handler = handler;
+        ret->thread = pthread_self();
+        ret->serial = ++handlers->call_last;
+        ret->number = event->number;
+        ret->is_for_one = event->is_for_one;
+        sx_list_append(&handlers->calls, &ret->node);
     }
     pthread_mutex_unlock(&handlers->lock);
     return !removed;
 }
 
-void sx_handlers_returned(struct sx_handlers *handlers, struct sx_handler *handler)
+void sx_handlers_returned(struct sx_handlers *handlers, struct sx_handler_call *call)
 {
     pthread_mutex_lock(&handlers->lock);
-    if (--handler->running == 0) {
-        pthread_cond_broadcast(&handlers->returned);
+    sx_list_remove(&call->node);
+    if (call->handler->removed) {
+        pthread_cond_broadcast(&handlers->returned); /* who removed it may wait for this */
     }
-    release_locked(handler);
+    release_locked(call->handler);
     pthread_mutex_unlock(&handlers->lock);
 }

@@ -43,6 +43,8 @@ struct sx_handlers {
     struct sx_list zones[SX_ZONE_COUNT]; /* of struct sx_handler */
     struct sx_list by_name[SX_HANDLER_BUCKETS], by_id[SX_HANDLER_BUCKETS]; /* the same again */
     size_t next_id, count;
+    struct sx_list calls; /* of struct sx_handler_call, the newest last */
+    uint64_t call_last;
 };
 
 /* What an event is to a handler that may want it. */
@@ -54,12 +56,20 @@ struct sx_event_facts {
     bool environment;            /* the resource manager's own, for no job in particular */
     const pmix_proc_t *affected; /* whom it touches */
     size_t affected_count;
-    uint64_t number;    /* 0: not numbered; else only for handlers since an older one */
-    const size_t *only; /* not NULL: for this handler alone, whatever its number */
+    uint64_t number; /* 0: not numbered; else only for handlers since an older one */
+    bool is_for_one; /* a kept one: for the handler `only`, which came after it */
+    size_t only;
 };
 
-/* What a handler is told besides the event. */
+/* A handler's function, from when it is called until it has returned. */
 struct sx_handler_call {
+    struct sx_list node; /* sx_handlers.calls */
+    struct sx_handler *handler;
+    pthread_t thread;
+    uint64_t serial; /* no two calls have the same */
+    uint64_t number; /* of the event */
+    bool is_for_one; /* the event is */
+    /* What it is told besides the event. */
     size_t id;
     pmix_status_t code; /* the event's, or the other name of it that the handler asked for */
     pmix_notification_fn_t fn;
@@ -83,8 +93,13 @@ pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
                               const pmix_status_t codes[], size_t ncodes, const pmix_info_t info[],
                               size_t ninfo, pmix_notification_fn_t fn, size_t *ret_id);
 
-/* The handler hears of numbered events above @number only: older ones reach it by themselves.
- * Until this call a new handler hears of no numbered event. */
+/* The registration is over: the handler hears of numbered events above @number, and of older ones
+ * that are for it alone.  Until this call a new handler hears of no numbered event.
+ *
+ * It is not given the event that was being handled when it was registered: the one in whose
+ * handler sx_handlers_add was called, or at which a handler in another thread has been since then.
+ * A handler that registers itself once more, with everything as it was, has had what came before
+ * that event, too. */
 void sx_handlers_since(struct sx_handlers *handlers, size_t id, uint64_t number);
 
 /* When this returns no call of the handler begins any more; one that runs in another thread has
@@ -101,11 +116,11 @@ void sx_handlers_release(struct sx_handlers *handlers, struct sx_handler *handle
 /* Whether some handler names @code, or names none: false spares the work of a match. */
 bool sx_handlers_hear(struct sx_handlers *handlers, pmix_status_t code);
 
-/* Fill what @handler is to be told of an event of @code, and mark it as running until
- * sx_handlers_returned, which also releases it.  Return: false when it was removed; *ret is then
- * left alone, and the handler is still to be released. */
-bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler, pmix_status_t code,
-                      struct sx_handler_call *ret);
-void sx_handlers_returned(struct sx_handlers *handlers, struct sx_handler *handler);
+/* Fill what @handler is to be told of @event, and mark it as running until sx_handlers_returned,
+ * which also releases it.  Return: false when it was removed; *ret is then left alone, and the
+ * handler is still to be released. */
+bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler,
+                      const struct sx_event_facts *event, struct sx_handler_call *ret);
+void sx_handlers_returned(struct sx_handlers *handlers, struct sx_handler_call *call);
 
 #endif

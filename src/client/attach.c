@@ -50,6 +50,7 @@ struct sx_process sx_process = {
     .collectives = SX_LIST_INIT(sx_process.collectives),
     .tasks = SX_LIST_INIT(sx_process.tasks),
     .events = SX_LIST_INIT(sx_process.events),
+    .late_events = SX_LIST_INIT(sx_process.late_events),
     .data_lock = PTHREAD_MUTEX_INITIALIZER,
     .event_lock = PTHREAD_MUTEX_INITIALIZER,
 };

@@ -108,13 +108,16 @@ struct sx_process {
     pthread_mutex_t event_lock; /* event.c: what was registered */
     struct sx_handlers handlers;
     /* Under lock: events that wait for the progress thread, and what we know of the ring's. */
-    struct sx_list events;  /* struct sx_event_item */
-    unsigned registrations; /* under way: no event is handed out meanwhile */
-    uint32_t event_classes; /* of the ring, that some handler may want */
-    uint64_t event_last;    /* newest event of ours that was taken in, or passed over */
-    bool event_gap;         /* the ring has lapped us since */
-    unsigned event_ranges;  /* of events that we still have to ask for */
-    uint64_t cursor_told;   /* the record up to which the server knows that we have read */
+    struct sx_list events;      /* struct sx_event_item */
+    struct sx_list late_events; /* the same: kept ones for a late handler alone */
+    bool late_events_turn;      /* one of these was taken out last */
+    uint64_t late_lists;        /* of them that have come */
+    unsigned registrations;     /* under way: no event is handed out meanwhile */
+    uint32_t event_classes;     /* of the ring, that some handler may want */
+    uint64_t event_last;        /* newest event of ours that was taken in, or passed over */
+    bool event_gap;             /* the ring has lapped us since */
+    unsigned event_ranges;      /* of events that we still have to ask for */
+    uint64_t cursor_told;       /* the record up to which the server knows that we have read */
 
     /* Scratch of whoever holds lock. */
     _Alignas(8) uint8_t frame[SX_FRAME_MAX];

@@ -144,6 +144,7 @@ struct registration {
     struct sx_call call;
     struct notice *notice; /* NULL: somebody waits */
     size_t id;
+    uint64_t upto;        /* older events come from the server, newer ones from the ring */
     pmix_status_t status; /* the server's word; PMIX_SUCCESS when it gave none */
 };
 
@@ -156,8 +157,9 @@ static void registration_answered(struct sx_call *call, const struct sx_frame *f
 
     registration->status = call->status;
     if (call->status == PMIX_SUCCESS && frame->body_size > sizeof(struct sx_reply)) {
-        sx_event_list_locked((const uint8_t *)frame->body + sizeof(struct sx_reply),
-                             frame->body_size - sizeof(struct sx_reply), &registration->id);
+        sx_event_kept_locked((const uint8_t *)frame->body + sizeof(struct sx_reply),
+                             frame->body_size - sizeof(struct sx_reply), registration->id,
+                             registration->upto);
     }
 }
 
@@ -173,6 +175,7 @@ static void registration_done(struct sx_call *call, const struct sx_frame *frame
         sx_handlers_remove(sx_event_handlers(), registration->id);
         free(registered_take(registration->id));
     }
+    sx_handlers_since(sx_event_handlers(), registration->id, registration->upto);
     sx_process.registrations--;
     if (notice != NULL) {
         notice->status = registration->status;
@@ -231,11 +234,11 @@ static pmix_status_t registered_keep(size_t id, const pmix_status_t *codes, size
 }
 
 /* Tell the server; the answer ends the registration. */
-static pmix_status_t registration_send(struct registration *registration, uint64_t upto,
+static pmix_status_t registration_send(struct registration *registration,
                                        const pmix_status_t *codes, size_t ncodes, bool environment)
 {
     struct sx_event_register request = {
-        .upto = upto,
+        .upto = registration->upto,
         .code_count = (uint32_t)ncodes,
         .flags = environment ? SX_EVENT_REGISTER_ENVIRONMENT : 0,
     };
@@ -269,11 +272,13 @@ static pmix_status_t registration_run(size_t id, uint64_t upto, const pmix_statu
             .call = { .fd = -1, .on_answer = registration_answered, .on_done = registration_done },
             .notice = notice,
             .id = id,
+            .upto = upto,
         };
-        rc = registration_send(registration, upto, codes, ncodes, environment);
+        rc = registration_send(registration, codes, ncodes, environment);
     }
     if (rc != PMIX_SUCCESS) { /* no server, or none any more: own events are left */
         pthread_mutex_lock(&p->lock);
+        sx_handlers_since(sx_event_handlers(), id, upto);
         p->registrations--;
         pthread_mutex_unlock(&p->lock);
         free(registration);
@@ -311,7 +316,6 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
     pmix_status_t rc = sx_handlers_add(sx_event_handlers(), p->self.nspace, codes, ncodes, info,
                                        ninfo, fn, &id);
     if (rc == PMIX_SUCCESS) {
-        sx_handlers_since(sx_event_handlers(), id, upto);
         rc = registered_keep(id, codes, ncodes, environment);
     }
     if (rc != PMIX_SUCCESS) {

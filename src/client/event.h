@@ -3,10 +3,12 @@
 /* event.h - the handlers of this process, and the events that wait for them.
  *
  *     ring record, replay, own event --> queue --progress thread--> chain (base/chain.h)
+ *     what a late handler has missed --> queue --------/
  *
- * One queue, in the order of the ring.  What a late handler has missed comes in front of it, for
- * that handler alone; while a registration is under way nothing is handed out, so nothing of it
- * is delivered before its acknowledgement or out of order. */
+ * Each handler hears of events in the order of the ring.  What a late one has missed is for that
+ * handler alone and has a queue of its own, from which events are taken in turns; while a
+ * registration is under way nothing is handed out, so nothing of it is delivered before its
+ * acknowledgement or out of order. */
 #ifndef SX_CLIENT_EVENT_H
 #define SX_CLIENT_EVENT_H
 
@@ -45,12 +47,14 @@ void sx_event_record_locked(const void *bytes, size_t size);
 /* The ring has been read to where it was when @newest was counted.  Under lock. */
 void sx_event_read_to_locked(uint64_t newest);
 
-/* A list of kept events (struct sx_event_list) in front of the queue, for handler @only (NULL: for
- * all).  Under lock. */
-void sx_event_list_locked(const void *bytes, size_t size, const size_t *only);
+/* A list of kept events (struct sx_event_list), for handler @only, which hears of newer ones than
+ * @upto from the ring.  Under lock. */
+void sx_event_kept_locked(const void *bytes, size_t size, size_t only, uint64_t upto);
 
 /* Take out the next event.  Under lock.  Return: NULL when nothing may be handed out now. */
 struct sx_event_item *sx_event_take_locked(void);
+/* Whether there is one to take out.  Under lock. */
+bool sx_event_waits_locked(void);
 /* Hand it to its handlers.  On the progress thread (or whoever plays it), without lock. */
 void sx_event_run(struct sx_event_item *item);
 

@@ -2,6 +2,12 @@
 /* Copyright (c) 2026 The shmix authors */
 /* event_queue.c - events as bytes until a handler is to be called.
  *
+ *     the ring, this process --> events --\
+ *     kept ones for a late handler --> late --in turns--> handed out
+ *
+ * A late handler gets all its kept events before any newer one; beyond that neither waits for the
+ * other, so one that registers again and again holds up nobody but itself.
+ *
  * Items are judged when they are taken out; what came from the server and contradicts itself is
  * dropped with one line.  A range of numbers that is missing (the ring has lapped us, or an event
  * was too large for a record) waits in the queue like an event: its turn asks the server for it.
@@ -24,11 +30,15 @@
 
 struct sx_event_item {
     struct sx_list node;
-    bool is_range; /* ask for first..last instead of delivering */
-    uint64_t first, last;
-    bool has_only;
-    size_t only; /* the one handler it is for */
+    uint64_t
+        number;    /* of the event; one of our own: 0, and that of the server's end: the highest */
+    bool is_range; /* ask for number..last instead of delivering */
+    uint64_t last;
+    bool has_only; /* late: for the handler `only`, before it hears of newer ones than `upto` */
+    size_t only;
+    uint64_t upto;
     bool is_local;
+    uint64_t lists; /* of late events so far: one of our own comes behind all of them */
     size_t size;
     _Alignas(8) uint8_t bytes[]; /* struct sx_event and what follows it */
 };
@@ -58,7 +68,7 @@ static void range_add_locked(uint64_t first, uint64_t last)
 
     if (item != NULL) {
         item->is_range = true;
-        item->first = first;
+        item->number = first;
         item->last = last;
         sx_process.event_ranges++;
         sx_list_append(&sx_process.events, &item->node);
@@ -86,6 +96,7 @@ void sx_event_record_locked(const void *bytes, size_t size)
     struct sx_event_item *item = item_new(bytes, size);
 
     if (item != NULL) {
+        item->number = event.number;
         sx_list_append(&p->events, &item->node);
     }
 }
@@ -101,10 +112,9 @@ void sx_event_read_to_locked(uint64_t newest)
     p->event_last = newest > p->event_last ? newest : p->event_last;
 }
 
-void sx_event_list_locked(const void *bytes, size_t size, const size_t *only)
+/* The events of a list (struct sx_event_list) as items, in its order. */
+static void list_read(const void *bytes, size_t size, struct sx_list *ret_items)
 {
-    struct sx_list *const queue = &sx_process.events;
-    struct sx_list *const before = queue->next; /* all go in front of what waits now */
     const uint8_t *at = bytes;
     struct sx_event_list list;
 
@@ -129,12 +139,50 @@ void sx_event_list_locked(const void *bytes, size_t size, const size_t *only)
         struct sx_event_item *item = item_new(at, length);
 
         if (item != NULL) {
-            item->has_only = only != NULL;
-            item->only = only != NULL ? *only : 0;
-            sx_list_append(before, &item->node);
+            memcpy(&item->number, at + offsetof(struct sx_event, number), sizeof(item->number));
+            sx_list_append(ret_items, &item->node);
         }
         at += sx_align_up(length, 8);
         size -= sx_align_up(length, 8);
+    }
+}
+
+static struct sx_event_item *item_of(struct sx_list *node)
+{
+    return SX_LIST_ENTRY(node, struct sx_event_item, node);
+}
+
+void sx_event_kept_locked(const void *bytes, size_t size, size_t only, uint64_t upto)
+{
+    struct sx_list *const late = &sx_process.late_events;
+    struct sx_list items = SX_LIST_INIT(items);
+    struct sx_list *node = late->prev;
+
+    /* An older registration may be answered later: what it waits for waits for those before it. */
+    for (; node != late && item_of(node)->upto > upto; node = node->prev) {
+        item_of(node)->upto = upto;
+    }
+    sx_process.late_lists++;
+    list_read(bytes, size, &items);
+    while ((node = sx_list_pop(&items)) != NULL) {
+        item_of(node)->has_only = true;
+        item_of(node)->only = only;
+        item_of(node)->upto = upto;
+        item_of(node)->lists = sx_process.late_lists;
+        sx_list_append(late, node);
+    }
+}
+
+/* What the ring has overwritten, where it would have been. */
+static void replayed_locked(const void *bytes, size_t size)
+{
+    struct sx_list *const before = sx_process.events.next;
+    struct sx_list items = SX_LIST_INIT(items);
+    struct sx_list *node;
+
+    list_read(bytes, size, &items);
+    while ((node = sx_list_pop(&items)) != NULL) {
+        sx_list_append(before, node);
     }
 }
 
@@ -168,6 +216,7 @@ pmix_status_t sx_event_local(pmix_status_t code, const pmix_proc_t *source,
 
     if (rc == PMIX_SUCCESS) {
         pthread_mutex_lock(&p->lock);
+        item->lists = p->late_lists;
         sx_list_append(&p->events, &item->node);
         sx_local_ring_locked();
         pthread_mutex_unlock(&p->lock);
@@ -208,6 +257,7 @@ void sx_event_lost_locked(void)
     item = item_new(bytes, sizeof(event) + sx_align_up(event.source_len, 8));
     if (item != NULL) {
         item->is_local = true;
+        item->lists = p->late_lists;
         sx_list_append(&p->events, &item->node);
     }
 }
@@ -336,7 +386,8 @@ static void item_deliver(const struct sx_event_item *item)
                        .affected = d.procs != NULL ? d.procs + d.event.target_count : NULL,
                        .affected_count = d.event.affected_count,
                        .number = item->is_local ? 0 : d.event.number,
-                       .only = item->has_only ? &item->only : NULL },
+                       .is_for_one = item->has_only,
+                       .only = item->only },
             .info = d.info,
             .ninfo = d.ninfo,
             .here = true,
@@ -371,7 +422,7 @@ static void replay_answered(struct sx_call *call, const struct sx_frame *frame)
 
     memcpy(&list, at, sizeof(list));
     replay->lost = list.lost;
-    sx_event_list_locked(at, frame->body_size - sizeof(struct sx_reply), NULL);
+    replayed_locked(at, frame->body_size - sizeof(struct sx_reply));
 }
 
 static void range_ask(uint64_t first, uint64_t last)
@@ -388,12 +439,38 @@ static void range_ask(uint64_t first, uint64_t last)
     }
 }
 
+/* The handler of @late is to hear of @item, too, and later. */
+static bool comes_behind(const struct sx_event_item *item, const struct sx_event_item *late)
+{
+    return item->is_local ? item->lists >= late->lists : item->number > late->upto;
+}
+
+/* Which of the two has its turn. */
+static struct sx_list *queue_next(struct sx_process *p)
+{
+    if (sx_list_empty(&p->events) || sx_list_empty(&p->late_events)) {
+        return sx_list_empty(&p->events) ? &p->late_events : &p->events;
+    }
+    if (comes_behind(item_of(p->events.next), item_of(p->late_events.next))) {
+        return &p->late_events;
+    }
+    p->late_events_turn = !p->late_events_turn;
+    return p->late_events_turn ? &p->late_events : &p->events;
+}
+
 struct sx_event_item *sx_event_take_locked(void)
 {
     struct sx_process *const p = &sx_process;
-    struct sx_list *const node = p->registrations == 0 ? sx_list_pop(&p->events) : NULL;
+    struct sx_list *const node = p->registrations == 0 ? sx_list_pop(queue_next(p)) : NULL;
 
-    return node == NULL ? NULL : SX_LIST_ENTRY(node, struct sx_event_item, node);
+    return node == NULL ? NULL : item_of(node);
+}
+
+bool sx_event_waits_locked(void)
+{
+    const struct sx_process *const p = &sx_process;
+
+    return p->registrations == 0 && (!sx_list_empty(&p->events) || !sx_list_empty(&p->late_events));
 }
 
 void sx_event_run(struct sx_event_item *item)
@@ -401,7 +478,7 @@ void sx_event_run(struct sx_event_item *item)
     struct sx_process *const p = &sx_process;
 
     if (item->is_range) {
-        range_ask(item->first, item->last);
+        range_ask(item->number, item->last);
         pthread_mutex_lock(&p->lock);
         p->event_ranges--;
         pthread_mutex_unlock(&p->lock);
@@ -411,11 +488,17 @@ void sx_event_run(struct sx_event_item *item)
     free(item);
 }
 
-void sx_event_queue_clear_locked(void)
+static void items_free(struct sx_list *items)
 {
     struct sx_list *node;
 
-    while ((node = sx_list_pop(&sx_process.events)) != NULL) {
-        free(SX_LIST_ENTRY(node, struct sx_event_item, node));
+    while ((node = sx_list_pop(items)) != NULL) {
+        free(item_of(node));
     }
+}
+
+void sx_event_queue_clear_locked(void)
+{
+    items_free(&sx_process.events);
+    items_free(&sx_process.late_events);
 }

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "client/client.h"
+#include "client/event.h"
 #include "client/native.h"
 #include "client/progress.h"
 #include "ring/sleeper.h"
@@ -109,8 +110,7 @@ static bool server_is_gone(const struct sx_process *p)
 /* Callbacks wait for PMIx_Progress. */
 static bool progress_is_due(const struct sx_process *p)
 {
-    return p->external && !p->progressing &&
-           (!sx_list_empty(&p->tasks) || (!sx_list_empty(&p->events) && p->registrations == 0));
+    return p->external && !p->progressing && (!sx_list_empty(&p->tasks) || sx_event_waits_locked());
 }
 
 bool sx_wakefd_arm_locked(void)

@@ -126,7 +126,8 @@ static void deliver(const struct sx_event_block *block, uint64_t number, const s
             .affected = affected,
             .affected_count = affected_count,
             .number = number,
-            .only = only,
+            .is_for_one = only != NULL,
+            .only = only != NULL ? *only : 0,
         };
         rc = sx_chain_start(&options);
         info = NULL; /* the chain's */

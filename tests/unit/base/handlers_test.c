@@ -95,8 +95,8 @@ static void order(struct sx_handlers *table, pmix_status_t code, char *ret, size
     for (size_t i = 0; i < count; i++) {
         struct sx_handler_call call;
 
-        cr_assert(sx_handlers_call(table, matches[i], code, &call));
-        sx_handlers_returned(table, matches[i]);
+        cr_assert(sx_handlers_call(table, matches[i], &facts, &call));
+        sx_handlers_returned(table, &call);
         snprintf(ret + strlen(ret), size - strlen(ret), "%s%s", i == 0 ? "" : " ", call.name);
     }
     free(matches);
@@ -332,12 +332,13 @@ Test(handlers, a_late_one_hears_of_newer_numbers_only)
     sx_handlers_since(&table, id, 7);
     cr_assert_eq(sx_handlers_match(&table, &facts, &matches, &count), PMIX_SUCCESS);
     cr_expect_eq(count, 0);
-    facts.only = &id; /* replayed to it alone */
+    facts.is_for_one = true; /* replayed to it alone */
+    facts.only = id;
     cr_assert_eq(sx_handlers_match(&table, &facts, &matches, &count), PMIX_SUCCESS);
     cr_assert_eq(count, 1);
     sx_handlers_release(&table, matches[0]);
     free(matches);
-    facts.only = NULL;
+    facts.is_for_one = false;
     facts.number = 8;
     cr_assert_eq(sx_handlers_match(&table, &facts, &matches, &count), PMIX_SUCCESS);
     cr_assert_eq(count, 1);
@@ -461,9 +462,9 @@ Test(handlers, a_thousand_for_one_code)
     for (size_t i = 0; i < MANY; i++) {
         struct sx_handler_call call;
 
-        cr_assert(sx_handlers_call(&table, matches[i], CODE_A, &call));
+        cr_assert(sx_handlers_call(&table, matches[i], &facts, &call));
         cr_expect_eq(call.id, ids[MANY - 1 - i]);
-        sx_handlers_returned(&table, matches[i]);
+        sx_handlers_returned(&table, &call);
     }
     free(matches);
     sx_handlers_deinit(&table);
@@ -508,12 +509,12 @@ Test(handlers, threads_may_register_at_once)
         struct sx_handler_call call;
         size_t thread, number;
 
-        cr_assert(sx_handlers_call(&shared, matches[i], CODE_A, &call));
+        cr_assert(sx_handlers_call(&shared, matches[i], &facts, &call));
         cr_assert(call.id < MANY && !seen[call.id]);
         seen[call.id] = true;
         cr_assert_eq(sscanf(call.name, "t%zu.%zu", &thread, &number), 2);
         cr_expect_eq(number, next[thread]++);
-        sx_handlers_returned(&shared, matches[i]);
+        sx_handlers_returned(&shared, &call);
     }
     free(matches);
     sx_handlers_deinit(&shared);
