@@ -347,6 +347,22 @@ static void on_message(void *arg, const struct sx_recv_message *received, uint64
     sx_frame_release(&frame);
 }
 
+void sx_channel_take(struct sx_channel *channel, uint64_t now_ns)
+{
+    sx_recv_take(&channel->recv, now_ns);
+}
+
+static void on_readable(void *arg, uint64_t now_ns)
+{
+    struct sx_channel *channel = arg;
+
+    if (channel->on_ready != NULL) {
+        channel->on_ready(channel->arg, now_ns);
+    } else {
+        sx_channel_take(channel, now_ns);
+    }
+}
+
 pmix_status_t sx_channel_open(struct sx_channel *channel, struct sx_loop *loop, int fd,
                               void (*on_frame)(void *arg, struct sx_frame *frame, const char *why,
                                                uint64_t now_ns),
@@ -358,7 +374,7 @@ pmix_status_t sx_channel_open(struct sx_channel *channel, struct sx_loop *loop, 
         .loop = loop,
         .on_frame = on_frame,
         .arg = arg,
-        .recv = { .fd = fd, .fn = on_message, .arg = channel },
+        .recv = { .fd = fd, .fn = on_message, .ready = on_readable, .arg = channel },
     };
     sx_list_init(&channel->queue);
     pmix_status_t rc = read_peer(fd, &channel->peer);

@@ -55,6 +55,9 @@ struct sx_channel {
     /* A checked frame, or NULL when the peer has gone or was dropped for @why (NULL: orderly);
      * after NULL the channel is closed and may be freed by the callback. */
     void (*on_frame)(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns);
+    /* The peer has sent something, or has gone: on_frame waits for sx_channel_take.  NULL: it does
+     * not.  The owner's to set at any time. */
+    sx_loop_fn on_ready;
     void *arg;
 };
 
@@ -64,6 +67,9 @@ pmix_status_t sx_channel_open(struct sx_channel *channel, struct sx_loop *loop, 
                               void (*on_frame)(void *arg, struct sx_frame *frame, const char *why,
                                                uint64_t now_ns),
                               void *arg);
+/* After on_ready: receive one frame, or learn of the end; on_frame is called before this returns,
+ * or not at all.  The channel may be gone then. */
+void sx_channel_take(struct sx_channel *channel, uint64_t now_ns);
 /* Open peer.pidfd (SO_PEERPIDFD or pidfd_open), once; it stays -1 where the kernel has none or the
  * peer has gone.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE when descriptors are out. */
 pmix_status_t sx_channel_watch_peer(struct sx_channel *channel);

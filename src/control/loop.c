@@ -28,7 +28,6 @@
 #include "control/loop_engine.h"
 #include "control/socket.h"
 
-#define SX_ACCEPT_BATCH_MAX 64
 #define SX_ACCEPT_REST_NS SX_NS_PER_SEC
 #define SX_ACCEPT_NEXT_NS (10 * SX_NS_PER_MS) /* for the one before to be gone */
 
@@ -621,15 +620,7 @@ int sx_loop_accept_ready(struct sx_source *const *live, struct sx_accept_rest *r
     return 0;
 }
 
-void sx_loop_receive_gone(struct sx_recv *recv, uint64_t now_ns)
-{
-    const struct sx_recv_message gone = { .bytes = NULL };
-
-    sx_recv_remove(recv);
-    recv->fn(recv->arg, &gone, now_ns);
-}
-
-void sx_loop_receive_ready(struct sx_loop *loop, struct sx_recv *recv, uint64_t now_ns)
+static void receive(struct sx_loop *loop, struct sx_recv *recv, uint64_t now_ns)
 {
     struct sx_recv_message message;
     const int err = sx_socket_receive(recv->fd, MSG_DONTWAIT, loop->buffer, sizeof(loop->buffer),
@@ -639,8 +630,30 @@ void sx_loop_receive_ready(struct sx_loop *loop, struct sx_recv *recv, uint64_t 
         return;
     }
     if (err != 0 || message.bytes == NULL) {
-        sx_loop_receive_gone(recv, now_ns);
+        const struct sx_recv_message gone = { .bytes = NULL };
+
+        sx_recv_remove(recv);
+        recv->fn(recv->arg, &gone, now_ns);
         return;
     }
     recv->fn(recv->arg, &message, now_ns);
+}
+
+void sx_loop_receive_ready(struct sx_loop *loop, struct sx_recv *recv, uint64_t now_ns)
+{
+    if (recv->ready != NULL) {
+        recv->ready(recv->arg, now_ns);
+    } else {
+        receive(loop, recv, now_ns);
+    }
+}
+
+void sx_recv_take(struct sx_recv *recv, uint64_t now_ns)
+{
+    struct sx_loop *loop = recv->source.loop;
+
+    if (loop != NULL) {
+        loop->engine->resume(recv);
+        receive(loop, recv, now_ns);
+    }
 }

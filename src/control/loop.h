@@ -2,8 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* loop.h - one thread's wait for everything: sockets, descriptors, timers, futex words, posts.
  *
- * Two engines with one behaviour: io_uring (multishot accept, receive and poll with provided
- * buffers where the kernel has them) and epoll where io_uring is refused.  Chosen at run time;
+ * Two engines with one behaviour: io_uring, and epoll where that is refused.  Chosen at run time;
  * SHMIX_LOOP=uring|epoll forces one (uring forced and refused is an error).  All callbacks run on
  * the thread that runs the loop; all functions but sx_loop_post and sx_loop_stop belong to that
  * thread (or to the creator before the loop runs).  An idle loop sleeps without a timeout. */
@@ -82,9 +81,10 @@ pmix_status_t sx_poll_modify(struct sx_poll *poll, uint32_t events);
 void sx_poll_remove(struct sx_poll *poll);
 
 /* A listening socket, non-blocking: @fn gets each new connection (close-on-exec, non-blocking),
- * which it owns.  When descriptors run out the source pauses (logged once) and tries again after a
- * second; when they stay out, @fn gets those who wait one at a time, on a descriptor kept for it,
- * to be told so. */
+ * which it owns, at most SX_ACCEPT_BATCH_MAX a turn.  When descriptors run out the source pauses
+ * (logged once) and tries again after a second; when they stay out, @fn gets those who wait one at
+ * a time, on a descriptor kept for it, to be told so. */
+#define SX_ACCEPT_BATCH_MAX 16
 struct sx_accept {
     struct sx_source source;
     int fd;
@@ -96,7 +96,9 @@ void sx_accept_remove(struct sx_accept *accept);
 
 /* Messages of one connected SEQPACKET socket.  @fn gets every message with its descriptors (which
  * it owns, close-on-exec; at most SX_RECV_FDS_MAX, more are closed and truncated is set), a NULL
- * @bytes at the orderly end or an error: then the source has removed itself. */
+ * @bytes at the orderly end or an error: then the source has removed itself.  At most one message a
+ * turn.  With @ready the owner decides when: it is told once that there is something, and nothing
+ * more is said or taken until sx_recv_take. */
 #define SX_RECV_FDS_MAX 8
 #define SX_RECV_BYTES_MAX 8192u
 struct sx_recv_message {
@@ -110,9 +112,13 @@ struct sx_recv {
     struct sx_source source;
     int fd;
     void (*fn)(void *arg, const struct sx_recv_message *message, uint64_t now_ns);
+    sx_loop_fn ready; /* NULL: @fn is called at once */
     void *arg;
 };
 pmix_status_t sx_recv_add(struct sx_loop *loop, struct sx_recv *recv);
+/* After @ready: call @fn with one message, if there is one, and watch for more.  @recv may be
+ * removed and freed when this returns. */
+void sx_recv_take(struct sx_recv *recv, uint64_t now_ns);
 void sx_recv_remove(struct sx_recv *recv);
 
 /* A deadline; one shot.  Adding an added timer moves it; equal deadlines run in the order of

@@ -36,14 +36,12 @@ struct sx_loop_engine {
     void (*dispatch)(struct sx_loop *loop, uint64_t now_ns); /* call back what has happened */
     int (*add)(struct sx_loop *loop, struct sx_source *source, enum sx_source_kind kind);
     int (*modify)(struct sx_poll *poll);      /* poll->events has changed */
+    void (*resume)(struct sx_recv *recv);     /* it has called ready: look for messages again */
     void (*remove)(struct sx_source *source); /* clears source->loop and ->engine */
 };
 
 extern const struct sx_loop_engine sx_loop_engine_uring;
 extern const struct sx_loop_engine sx_loop_engine_epoll;
-
-/* For tests: behave like a kernel without multishot requests.  Before any source is added. */
-void sx_loop_uring_refuse_multishot(struct sx_loop *loop);
 
 struct sx_loop_heap_entry {
     uint64_t deadline_ns;
@@ -107,11 +105,8 @@ void sx_loop_accept_works(struct sx_accept_rest *rest);
 int sx_loop_accept_ready(struct sx_source *const *live, struct sx_accept_rest *rest,
                          uint64_t now_ns);
 
-/* Receive one message of @recv with recvmsg(2), if there is one, and hand it out.  @recv may be
- * removed and freed when this returns. */
+/* There is a message for @recv: tell its owner, or receive it with recvmsg(2) and hand it out.
+ * @recv may be removed and freed when this returns. */
 void sx_loop_receive_ready(struct sx_loop *loop, struct sx_recv *recv, uint64_t now_ns);
-
-/* Remove @recv and tell its owner that the peer has gone. */
-void sx_loop_receive_gone(struct sx_recv *recv, uint64_t now_ns);
 
 #endif

@@ -173,6 +173,12 @@ static void epoll_dispatch(struct sx_loop *loop, uint64_t now_ns)
     empty_graveyard(state);
 }
 
+/* One that is asked for its messages is silent until then. */
+static uint32_t receive_events(const struct sx_recv *recv)
+{
+    return recv->ready == NULL ? EPOLLIN : EPOLLIN | EPOLLONESHOT;
+}
+
 static int epoll_add(struct sx_loop *loop, struct sx_source *source, enum sx_source_kind kind)
 {
     struct epoll_state *state = loop->state;
@@ -189,6 +195,7 @@ static int epoll_add(struct sx_loop *loop, struct sx_source *source, enum sx_sou
         break;
     case SX_SOURCE_RECV:
         fd = SX_CONTAINER(source, struct sx_recv, source)->fd;
+        events = receive_events(SX_CONTAINER(source, struct sx_recv, source));
         break;
     default:
         return EOPNOTSUPP;
@@ -226,6 +233,11 @@ static int epoll_modify(struct sx_poll *poll)
     return watch(poll->source.loop->state, EPOLL_CTL_MOD, poll->source.engine, poll->events);
 }
 
+static void epoll_resume(struct sx_recv *recv)
+{
+    watch(recv->source.loop->state, EPOLL_CTL_MOD, recv->source.engine, receive_events(recv));
+}
+
 static void epoll_remove(struct sx_source *source)
 {
     bury(source->loop->state, source->engine);
@@ -240,5 +252,6 @@ const struct sx_loop_engine sx_loop_engine_epoll = {
     .dispatch = epoll_dispatch,
     .add = epoll_add,
     .modify = epoll_modify,
+    .resume = epoll_resume,
     .remove = epoll_remove,
 };

@@ -19,18 +19,14 @@
 #include "control/loop.h"
 #include "control/loop_engine.h"
 
-enum test_engine { TEST_URING, TEST_URING_PLAIN, TEST_EPOLL };
+enum test_engine { TEST_URING, TEST_EPOLL };
 
-/* A test body that runs on io_uring, on io_uring without multishot requests, and on epoll. */
+/* A test body that runs on io_uring and on epoll. */
 #define EACH_ENGINE(suite, name)                         \
     static void suite##_##name(enum test_engine engine); \
     Test(suite, name##_on_uring)                         \
     {                                                    \
         suite##_##name(TEST_URING);                      \
-    }                                                    \
-    Test(suite, name##_on_uring_without_multishot)       \
-    {                                                    \
-        suite##_##name(TEST_URING_PLAIN);                \
     }                                                    \
     Test(suite, name##_on_epoll)                         \
     {                                                    \
@@ -63,9 +59,6 @@ static inline void test_loop_open(struct bench_loop *bench, enum test_engine eng
     }
     cr_assert_eq(rc, PMIX_SUCCESS);
     cr_assert_str_eq(sx_loop_engine(bench->loop), engine == TEST_EPOLL ? "epoll" : "io_uring");
-    if (engine == TEST_URING_PLAIN) {
-        sx_loop_uring_refuse_multishot(bench->loop);
-    }
 }
 
 static inline void test_guard_expired(void *arg, uint64_t now_ns)

@@ -841,6 +841,148 @@ EACH_ENGINE(loop, a_receiver_removed_at_its_first_message_gets_no_other)
     close(null_fd);
 }
 
+/* ---- shares of a turn --------------------------------------------------------------------- */
+
+struct paced {
+    struct bench_loop bench;
+    struct sx_recv recv;
+    int ready_count, message_count, gone_count;
+};
+
+static void paced_is_ready(void *arg, uint64_t now_ns)
+{
+    struct paced *paced = arg;
+
+    (void)now_ns;
+    paced->ready_count++;
+    sx_loop_stop(paced->bench.loop);
+}
+
+static void paced_on_message(void *arg, const struct sx_recv_message *message, uint64_t now_ns)
+{
+    struct paced *paced = arg;
+
+    (void)now_ns;
+    for (int i = 0; i < message->fd_count; i++) {
+        close(message->fds[i]);
+    }
+    *(message->bytes != NULL ? &paced->message_count : &paced->gone_count) += 1;
+}
+
+EACH_ENGINE(loop, messages_stay_in_the_socket_until_they_are_taken)
+{
+    struct paced paced = { .ready_count = 0 };
+    int pair[2];
+    const int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    test_loop_open(&paced.bench, engine);
+    test_socket_pair(pair);
+    paced.recv = (struct sx_recv){
+        .fd = pair[0], .fn = paced_on_message, .ready = paced_is_ready, .arg = &paced
+    };
+    cr_assert_eq(sx_recv_add(paced.bench.loop, &paced.recv), PMIX_SUCCESS);
+    const int before = test_count_fds();
+
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(test_send_raw(pair[1], "x", 1, null_fd, 1), 1);
+    }
+    close(pair[1]);
+    for (int i = 1; i <= 3; i++) {
+        test_loop_run(&paced.bench, "word of a message");
+        test_loop_settle(&paced.bench);
+        cr_expect_eq(paced.ready_count, i, "told once");
+        cr_expect_eq(paced.message_count, i - 1, "none comes unasked");
+        cr_expect_eq(test_count_fds(), before - 1, "nor its descriptor");
+        sx_recv_take(&paced.recv, 0);
+        cr_expect_eq(paced.message_count, i);
+    }
+    test_loop_run(&paced.bench, "word of the end");
+    cr_expect_eq(paced.gone_count, 0);
+    sx_recv_take(&paced.recv, 0);
+    cr_expect_eq(paced.gone_count, 1);
+    cr_expect_null(paced.recv.source.loop);
+    sx_recv_take(&paced.recv, 0); /* removed: nothing happens */
+    cr_expect_eq(paced.gone_count, 1);
+    test_loop_close(&paced.bench);
+    close(pair[0]);
+    close(null_fd);
+}
+
+/* Between two turns: what came in the one before. */
+struct shares {
+    struct echo *echo;
+    int turns, messages_before, conns_before, messages_most, conns_most;
+};
+
+static void shares_on_turn(void *arg, uint64_t now_ns)
+{
+    struct shares *shares = arg;
+    struct echo *echo = shares->echo;
+    const int messages = echo->message_count - shares->messages_before;
+    const int conns = echo->conn_count - shares->conns_before;
+
+    (void)now_ns;
+    shares->turns++;
+    shares->messages_before = echo->message_count;
+    shares->conns_before = echo->conn_count;
+    shares->messages_most = messages > shares->messages_most ? messages : shares->messages_most;
+    shares->conns_most = conns > shares->conns_most ? conns : shares->conns_most;
+}
+
+EACH_ENGINE(loop, a_turn_takes_one_message_of_each_peer)
+{
+    enum { MESSAGES = 20 };
+    struct echo *echo = echo_open(engine);
+    struct shares shares = { .echo = echo };
+    const struct sx_loop_hooks hooks = { .turn = shares_on_turn, .arg = &shares };
+    int loud[2], quiet[2];
+
+    test_socket_pair(loud);
+    test_socket_pair(quiet);
+    for (int i = 0; i < MESSAGES; i++) {
+        cr_assert_eq(test_send_raw(loud[1], "x", 1, -1, 0), 1);
+    }
+    cr_assert_eq(test_send_raw(quiet[1], "x", 1, -1, 0), 1);
+    sx_loop_set_hooks(echo->bench.loop, &hooks);
+    echo->stop_at_messages = MESSAGES + 1;
+    add_conn(echo, loud[0]);
+    add_conn(echo, quiet[0]);
+    test_loop_run(&echo->bench, "all messages");
+    cr_expect_leq(shares.messages_most, 2, "one of each");
+    cr_expect_geq(shares.turns, MESSAGES);
+    echo_close(echo);
+    close(loud[1]);
+    close(quiet[1]);
+}
+
+EACH_ENGINE(loop, a_turn_accepts_a_few_connections)
+{
+    enum { COUNT = 3 * SX_ACCEPT_BATCH_MAX + 1 };
+    struct echo *echo = echo_open(engine);
+    struct shares shares = { .echo = echo };
+    const struct sx_loop_hooks hooks = { .turn = shares_on_turn, .arg = &shares };
+    struct sockaddr_un address;
+    socklen_t size;
+    int fds[COUNT];
+
+    echo->accept = (struct sx_accept){ .fn = on_accept, .arg = echo };
+    echo->accept.fd = make_listener(&address, &size);
+    for (int i = 0; i < COUNT; i++) {
+        fds[i] = connect_to(&address, size);
+    }
+    sx_loop_set_hooks(echo->bench.loop, &hooks);
+    echo->stop_at_conns = COUNT;
+    cr_assert_eq(sx_accept_add(echo->bench.loop, &echo->accept), PMIX_SUCCESS);
+    test_loop_run(&echo->bench, "all connections");
+    cr_expect_eq(shares.conns_most, SX_ACCEPT_BATCH_MAX);
+    for (int i = 0; i < COUNT; i++) {
+        close(fds[i]);
+    }
+    const int listener = echo->accept.fd;
+    echo_close(echo);
+    close(listener);
+}
+
 static void remove_on_accept(void *arg, int fd, uint64_t now_ns)
 {
     struct lone *lone = arg;
