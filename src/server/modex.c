@@ -236,10 +236,10 @@ pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client
     client->has_committed = true;
     sx_dmodex_committed(client);
     if (client->waiter_count > 0) {
-        struct sx_wanted *wanted = sx_wanted_find(server, client->nspace, client->rank);
+        struct sx_awaited *awaited = sx_awaited_find(server, client->nspace, client->rank);
 
-        if (wanted != NULL) {
-            sx_wanted_commit(wanted);
+        if (awaited != NULL) {
+            sx_awaited_commit(awaited);
         }
     }
     return PMIX_SUCCESS;
@@ -248,13 +248,13 @@ pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client
 /* ---- ranks of other nodes ------------------------------------------------------------------ */
 
 /* Find what is in the store by now, whoever has put it there. */
-static void wanted_look(struct sx_wanted *wanted)
+static void awaited_look(struct sx_awaited *awaited)
 {
-    SX_LIST_EACH(it, &wanted->keys) {
-        struct sx_wanted_key *key = SX_LIST_ENTRY(it, struct sx_wanted_key, link);
+    SX_LIST_EACH(it, &awaited->keys) {
+        struct sx_awaited_key *key = SX_LIST_ENTRY(it, struct sx_awaited_key, link);
 
-        if (value_is_there(wanted->nspace, wanted->rank, key->realm, key->key)) {
-            sx_wanted_key_found(key);
+        if (value_is_there(awaited->nspace, awaited->rank, key->realm, key->key)) {
+            sx_awaited_key_found(key);
         }
     }
 }
@@ -262,43 +262,43 @@ static void wanted_look(struct sx_wanted *wanted)
 static void host_has_answered(struct sx_server *server, uint64_t serial, struct sx_client *client,
                               const struct sx_host_answer *answer)
 {
-    struct sx_wanted *wanted = sx_wanted_of_ask(server, serial);
+    struct sx_awaited *awaited = sx_awaited_of_ask(server, serial);
     pmix_status_t status = answer->status;
 
     (void)client;
-    if (wanted == NULL) {
+    if (awaited == NULL) {
         return;
     }
     if (status == PMIX_SUCCESS && answer->size > 0) {
         status = sx_blob_store(server, answer->bytes, answer->size);
     }
-    wanted_look(wanted); /* all that the rank's node had is in the store */
-    sx_wanted_end(wanted, status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status);
-    sx_wanted_unasked(wanted);
+    awaited_look(awaited); /* all that the rank's node had is in the store */
+    sx_awaited_end(awaited, status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status);
+    sx_awaited_unasked(awaited);
 }
 
 /* Ask the host unless it has been asked; whoever else wants something of the rank waits along.
  * Return: an error when it cannot be. */
-static pmix_status_t remote_ask(struct sx_server *server, struct sx_wanted *wanted,
+static pmix_status_t remote_ask(struct sx_server *server, struct sx_awaited *awaited,
                                 enum sx_realm realm, const char *key)
 {
     pmix_proc_t proc;
 
-    if (wanted->ask != 0) {
+    if (awaited->ask != 0) {
         return PMIX_SUCCESS;
     }
     memset(&proc, 0, sizeof(proc));
-    memcpy(proc.nspace, wanted->nspace->name, sizeof(proc.nspace));
-    proc.rank = wanted->rank;
-    if (!sx_wanted_asked(wanted, ++server->serial)) {
+    memcpy(proc.nspace, awaited->nspace->name, sizeof(proc.nspace));
+    proc.rank = awaited->rank;
+    if (!sx_awaited_asked(awaited, ++server->serial)) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     /* Names of qualified values mean nothing to a host; it brings all of the rank anyway. */
-    const pmix_status_t rc = sx_host_direct_modex(server, wanted->ask, &proc,
+    const pmix_status_t rc = sx_host_direct_modex(server, awaited->ask, &proc,
                                                   realm == SX_REALM_JOB ? key : "", 0,
                                                   host_has_answered);
     if (rc != PMIX_SUCCESS) {
-        sx_wanted_unasked(wanted);
+        sx_awaited_unasked(awaited);
     }
     return rc;
 }
@@ -342,7 +342,7 @@ static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
         sx_timer_add(server->loop, &wait->deadline, sx_deadline_ns(now_ns, request->timeout_ns));
     }
     if (target == NULL && is_elsewhere(server, what->nspace, what->rank)) {
-        const pmix_status_t rc = remote_ask(server, wait->wanted, what->realm, what->key);
+        const pmix_status_t rc = remote_ask(server, wait->awaited, what->realm, what->key);
 
         if (rc != PMIX_SUCCESS) {
             sx_wait_drop(wait);
@@ -421,10 +421,10 @@ bool sx_modex_on_get_cancel(struct sx_server *server, struct sx_client *client,
 
 void sx_modex_client_added(struct sx_server *server, struct sx_client *client)
 {
-    const struct sx_wanted *wanted = sx_wanted_find(server, client->nspace, client->rank);
+    const struct sx_awaited *awaited = sx_awaited_find(server, client->nspace, client->rank);
 
-    if (wanted != NULL) {
-        sx_waiting_want(server, client, (int)wanted->wait_count);
+    if (awaited != NULL) {
+        sx_waiting_want(server, client, (int)awaited->wait_count);
     }
 }
 
@@ -437,33 +437,33 @@ void sx_modex_client_gone(struct sx_server *server, struct sx_client *client)
         sx_wait_drop(SX_LIST_ENTRY(it, struct sx_wait, asker_link));
     }
     if (client->waiter_count > 0 && client->nspace != NULL) {
-        struct sx_wanted *wanted = sx_wanted_find(server, client->nspace, client->rank);
+        struct sx_awaited *awaited = sx_awaited_find(server, client->nspace, client->rank);
 
-        if (wanted != NULL) {
-            sx_wanted_end(wanted, PMIX_ERR_NOT_FOUND);
+        if (awaited != NULL) {
+            sx_awaited_end(awaited, PMIX_ERR_NOT_FOUND);
         }
     }
 }
 
 void sx_modex_nspace_filled(struct sx_nspace *nspace)
 {
-    SX_LIST_EACH(it, &nspace->wanted) {
-        struct sx_wanted *wanted = SX_LIST_ENTRY(it, struct sx_wanted, link);
+    SX_LIST_EACH(it, &nspace->awaited) {
+        struct sx_awaited *awaited = SX_LIST_ENTRY(it, struct sx_awaited, link);
 
-        wanted_look(wanted);
-        sx_wanted_commit(wanted);
+        awaited_look(awaited);
+        sx_awaited_commit(awaited);
     }
 }
 
 void sx_modex_nspace_gone(struct sx_nspace *nspace)
 {
-    SX_LIST_EACH(it, &nspace->wanted) {
-        struct sx_wanted *wanted = SX_LIST_ENTRY(it, struct sx_wanted, link);
-        const bool asked = wanted->ask != 0;
+    SX_LIST_EACH(it, &nspace->awaited) {
+        struct sx_awaited *awaited = SX_LIST_ENTRY(it, struct sx_awaited, link);
+        const bool asked = awaited->ask != 0;
 
-        sx_wanted_end(wanted, PMIX_ERR_NOT_FOUND);
+        sx_awaited_end(awaited, PMIX_ERR_NOT_FOUND);
         if (asked) { /* else it is gone */
-            sx_wanted_unasked(wanted);
+            sx_awaited_unasked(awaited);
         }
     }
 }

@@ -54,7 +54,7 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
     nspace->ring = SX_RING_NULL;
     sx_list_init(&nspace->link);
     sx_list_init(&nspace->clients);
-    sx_list_init(&nspace->wanted);
+    sx_list_init(&nspace->awaited);
     sx_list_init(&nspace->cleanups);
     sx_event_nspace_added(server, nspace);
     sx_list_append(&server->registry.nspaces, &nspace->link);

@@ -98,7 +98,7 @@ struct sx_nspace {
     uint32_t event_classes;      /* of events in the ring that nobody was woken for yet */
     size_t event_sweep_at;       /* event.c */
     struct sx_list events_dirty; /* server.events_dirty */
-    struct sx_list wanted;       /* waiting.h: its ranks that somebody waits for */
+    struct sx_list awaited;      /* waiting.h: its ranks that somebody waits for */
     struct sx_list cleanups;     /* cleanup.c: directories, removed with the last client */
 };
 

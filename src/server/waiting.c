@@ -56,52 +56,52 @@ static uint64_t hash_of_key(const struct sx_server *server, const struct sx_wait
 
 /* ---- ranks ---------------------------------------------------------------------------------- */
 
-static struct sx_wanted *wanted_of(struct sx_table_node *node)
+static struct sx_awaited *awaited_of(struct sx_table_node *node)
 {
-    return SX_CONTAINER(node, struct sx_wanted, node);
+    return SX_CONTAINER(node, struct sx_awaited, node);
 }
 
-struct sx_wanted *sx_wanted_find(struct sx_server *server, const struct sx_nspace *nspace,
-                                 uint32_t rank)
+struct sx_awaited *sx_awaited_find(struct sx_server *server, const struct sx_nspace *nspace,
+                                   uint32_t rank)
 {
     const struct sx_table *ranks = &server->waiting.ranks;
     struct sx_table_node *node = sx_table_first(ranks, hash_of_two(server, nspace, rank));
 
-    while (node != NULL && (wanted_of(node)->nspace != nspace || wanted_of(node)->rank != rank)) {
+    while (node != NULL && (awaited_of(node)->nspace != nspace || awaited_of(node)->rank != rank)) {
         node = sx_table_next(ranks, node);
     }
-    return node == NULL ? NULL : wanted_of(node);
+    return node == NULL ? NULL : awaited_of(node);
 }
 
-static struct sx_wanted *wanted_obtain(struct sx_server *server, struct sx_nspace *nspace,
-                                       uint32_t rank)
+static struct sx_awaited *awaited_obtain(struct sx_server *server, struct sx_nspace *nspace,
+                                         uint32_t rank)
 {
-    struct sx_wanted *wanted = sx_wanted_find(server, nspace, rank);
+    struct sx_awaited *awaited = sx_awaited_find(server, nspace, rank);
 
-    if (wanted != NULL) {
-        return wanted;
+    if (awaited != NULL) {
+        return awaited;
     }
-    wanted = calloc(1, sizeof(*wanted));
-    if (wanted == NULL) {
+    awaited = calloc(1, sizeof(*awaited));
+    if (awaited == NULL) {
         return NULL;
     }
-    *wanted = (struct sx_wanted){ .server = server, .nspace = nspace, .rank = rank };
-    sx_list_init(&wanted->keys);
-    sx_list_init(&wanted->found);
-    if (!sx_table_add(&server->waiting.ranks, &wanted->node, hash_of_two(server, nspace, rank))) {
-        free(wanted);
+    *awaited = (struct sx_awaited){ .server = server, .nspace = nspace, .rank = rank };
+    sx_list_init(&awaited->keys);
+    sx_list_init(&awaited->found);
+    if (!sx_table_add(&server->waiting.ranks, &awaited->node, hash_of_two(server, nspace, rank))) {
+        free(awaited);
         return NULL;
     }
-    sx_list_append(&nspace->wanted, &wanted->link);
-    return wanted;
+    sx_list_append(&nspace->awaited, &awaited->link);
+    return awaited;
 }
 
-static void wanted_free_unless_used(struct sx_wanted *wanted)
+static void awaited_free_unless_used(struct sx_awaited *awaited)
 {
-    if (wanted->wait_count == 0 && wanted->ask == 0) {
-        sx_table_remove(&wanted->server->waiting.ranks, &wanted->node);
-        sx_list_remove(&wanted->link);
-        free(wanted);
+    if (awaited->wait_count == 0 && awaited->ask == 0) {
+        sx_table_remove(&awaited->server->waiting.ranks, &awaited->node);
+        sx_list_remove(&awaited->link);
+        free(awaited);
     }
 }
 
@@ -110,36 +110,36 @@ static uint64_t hash_of_ask(const struct sx_server *server, uint64_t ask)
     return hash_of_two(server, NULL, ask);
 }
 
-bool sx_wanted_asked(struct sx_wanted *wanted, uint64_t ask)
+bool sx_awaited_asked(struct sx_awaited *awaited, uint64_t ask)
 {
-    struct sx_server *server = wanted->server;
+    struct sx_server *server = awaited->server;
 
-    if (!sx_table_add(&server->waiting.asks, &wanted->ask_node, hash_of_ask(server, ask))) {
+    if (!sx_table_add(&server->waiting.asks, &awaited->ask_node, hash_of_ask(server, ask))) {
         return false;
     }
-    wanted->ask = ask;
+    awaited->ask = ask;
     return true;
 }
 
-void sx_wanted_unasked(struct sx_wanted *wanted)
+void sx_awaited_unasked(struct sx_awaited *awaited)
 {
-    if (wanted->ask != 0) {
-        sx_table_remove(&wanted->server->waiting.asks, &wanted->ask_node);
-        wanted->ask = 0;
-        wanted_free_unless_used(wanted);
+    if (awaited->ask != 0) {
+        sx_table_remove(&awaited->server->waiting.asks, &awaited->ask_node);
+        awaited->ask = 0;
+        awaited_free_unless_used(awaited);
     }
 }
 
-struct sx_wanted *sx_wanted_of_ask(struct sx_server *server, uint64_t ask)
+struct sx_awaited *sx_awaited_of_ask(struct sx_server *server, uint64_t ask)
 {
     const struct sx_table *asks = &server->waiting.asks;
     struct sx_table_node *node = sx_table_first(asks, hash_of_ask(server, ask));
 
     while (node != NULL) {
-        struct sx_wanted *wanted = SX_CONTAINER(node, struct sx_wanted, ask_node);
+        struct sx_awaited *awaited = SX_CONTAINER(node, struct sx_awaited, ask_node);
 
-        if (wanted->ask == ask) {
-            return wanted;
+        if (awaited->ask == ask) {
+            return awaited;
         }
         node = sx_table_next(asks, node);
     }
@@ -148,16 +148,16 @@ struct sx_wanted *sx_wanted_of_ask(struct sx_server *server, uint64_t ask)
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
-static struct sx_wanted_key *key_find(struct sx_server *server, const struct sx_wait_what *what,
-                                      uint64_t hash)
+static struct sx_awaited_key *key_find(struct sx_server *server, const struct sx_wait_what *what,
+                                       uint64_t hash)
 {
     const struct sx_table *keys = &server->waiting.keys;
     struct sx_table_node *node = sx_table_first(keys, hash);
 
     for (; node != NULL; node = sx_table_next(keys, node)) {
-        struct sx_wanted_key *key = SX_CONTAINER(node, struct sx_wanted_key, node);
+        struct sx_awaited_key *key = SX_CONTAINER(node, struct sx_awaited_key, node);
 
-        if (key->wanted->nspace == what->nspace && key->wanted->rank == what->rank &&
+        if (key->awaited->nspace == what->nspace && key->awaited->rank == what->rank &&
             key->realm == what->realm && strcmp(key->key, what->key) == 0) {
             return key;
         }
@@ -165,12 +165,13 @@ static struct sx_wanted_key *key_find(struct sx_server *server, const struct sx_
     return NULL;
 }
 
-static struct sx_wanted_key *key_obtain(struct sx_wanted *wanted, const struct sx_wait_what *what)
+static struct sx_awaited_key *key_obtain(struct sx_awaited *awaited,
+                                         const struct sx_wait_what *what)
 {
-    struct sx_server *server = wanted->server;
+    struct sx_server *server = awaited->server;
     const uint64_t hash = hash_of_key(server, what);
     const size_t size = strlen(what->key) + 1;
-    struct sx_wanted_key *key = key_find(server, what, hash);
+    struct sx_awaited_key *key = key_find(server, what, hash);
 
     if (key != NULL) {
         return key;
@@ -180,25 +181,25 @@ static struct sx_wanted_key *key_obtain(struct sx_wanted *wanted, const struct s
         free(key);
         return NULL;
     }
-    key->wanted = wanted;
+    key->awaited = awaited;
     key->realm = what->realm;
     memcpy(key->key, what->key, size);
     sx_list_init(&key->waits);
-    sx_list_append(&wanted->keys, &key->link);
+    sx_list_append(&awaited->keys, &key->link);
     return key;
 }
 
-static void key_free_unless_used(struct sx_wanted_key *key)
+static void key_free_unless_used(struct sx_awaited_key *key)
 {
     if (sx_list_empty(&key->waits)) {
-        sx_table_remove(&key->wanted->server->waiting.keys, &key->node);
+        sx_table_remove(&key->awaited->server->waiting.keys, &key->node);
         sx_list_remove(&key->link);
         free(key);
     }
 }
 
 /* Move the Gets of @key, which is no more then. */
-static void key_empty(struct sx_wanted_key *key, struct sx_list *into)
+static void key_empty(struct sx_awaited_key *key, struct sx_list *into)
 {
     SX_LIST_EACH(it, &key->waits) {
         sx_list_remove(it);
@@ -208,17 +209,17 @@ static void key_empty(struct sx_wanted_key *key, struct sx_list *into)
     key_free_unless_used(key);
 }
 
-void sx_wanted_key_found(struct sx_wanted_key *key)
+void sx_awaited_key_found(struct sx_awaited_key *key)
 {
-    key_empty(key, &key->wanted->found);
+    key_empty(key, &key->awaited->found);
 }
 
 void sx_waiting_put(struct sx_server *server, const struct sx_wait_what *what)
 {
-    struct sx_wanted_key *key = key_find(server, what, hash_of_key(server, what));
+    struct sx_awaited_key *key = key_find(server, what, hash_of_key(server, what));
 
     if (key != NULL) {
-        sx_wanted_key_found(key);
+        sx_awaited_key_found(key);
     }
 }
 
@@ -242,8 +243,8 @@ struct sx_wait *sx_wait_find(struct sx_server *server, const struct sx_client *a
 struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, uint32_t id,
                             const struct sx_wait_what *what)
 {
-    struct sx_wanted *wanted = wanted_obtain(server, what->nspace, what->rank);
-    struct sx_wanted_key *key = wanted == NULL ? NULL : key_obtain(wanted, what);
+    struct sx_awaited *awaited = awaited_obtain(server, what->nspace, what->rank);
+    struct sx_awaited_key *key = awaited == NULL ? NULL : key_obtain(awaited, what);
     struct sx_client *target = sx_client_find(what->nspace, what->rank);
     struct sx_wait *wait = key == NULL ? NULL : calloc(1, sizeof(*wait));
 
@@ -253,19 +254,19 @@ struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, u
         if (key != NULL) {
             key_free_unless_used(key);
         }
-        if (wanted != NULL) {
-            wanted_free_unless_used(wanted);
+        if (awaited != NULL) {
+            awaited_free_unless_used(awaited);
         }
         return NULL;
     }
-    wait->wanted = wanted;
+    wait->awaited = awaited;
     wait->key = key;
     wait->asker = sx_client_retain(asker);
     wait->id = id;
     sx_list_append(&key->waits, &wait->link);
     sx_list_append(&asker->waits, &wait->asker_link);
     asker->request_count++;
-    wanted->wait_count++;
+    awaited->wait_count++;
     if (target != NULL) {
         sx_waiting_want(server, target, 1);
     }
@@ -274,21 +275,21 @@ struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, u
 
 void sx_wait_drop(struct sx_wait *wait)
 {
-    struct sx_wanted *wanted = wait->wanted;
-    struct sx_client *target = sx_client_find(wanted->nspace, wanted->rank);
+    struct sx_awaited *awaited = wait->awaited;
+    struct sx_client *target = sx_client_find(awaited->nspace, awaited->rank);
 
     if (target != NULL) {
-        sx_waiting_want(wanted->server, target, -1);
+        sx_waiting_want(awaited->server, target, -1);
     }
     sx_timer_remove(&wait->deadline);
-    sx_table_remove(&wanted->server->waiting.gets, &wait->node);
+    sx_table_remove(&awaited->server->waiting.gets, &wait->node);
     sx_list_remove(&wait->asker_link);
     sx_list_remove(&wait->link);
     if (wait->key != NULL) {
         key_free_unless_used(wait->key);
     }
-    wanted->wait_count--;
-    wanted_free_unless_used(wanted);
+    awaited->wait_count--;
+    awaited_free_unless_used(awaited);
     wait->asker->request_count--;
     sx_client_release(wait->asker);
     free(wait);
@@ -296,7 +297,7 @@ void sx_wait_drop(struct sx_wait *wait)
 
 void sx_wait_answer(struct sx_wait *wait, pmix_status_t status)
 {
-    sx_connection_reply(wait->wanted->server, wait->asker, wait->id, status, -1);
+    sx_connection_reply(wait->awaited->server, wait->asker, wait->id, status, -1);
     sx_wait_drop(wait);
 }
 
@@ -318,22 +319,22 @@ static void list_move(struct sx_list *from, struct sx_list *into)
 
 /* ---- all of a rank -------------------------------------------------------------------------- */
 
-void sx_wanted_commit(struct sx_wanted *wanted)
+void sx_awaited_commit(struct sx_awaited *awaited)
 {
-    struct sx_list found = SX_LIST_INIT(found); /* @wanted goes with its last Get */
+    struct sx_list found = SX_LIST_INIT(found); /* @awaited goes with its last Get */
 
-    list_move(&wanted->found, &found);
+    list_move(&awaited->found, &found);
     answer_each(&found, PMIX_SUCCESS);
 }
 
-void sx_wanted_end(struct sx_wanted *wanted, pmix_status_t status)
+void sx_awaited_end(struct sx_awaited *awaited, pmix_status_t status)
 {
     struct sx_list found = SX_LIST_INIT(found);
     struct sx_list waits = SX_LIST_INIT(waits);
 
-    list_move(&wanted->found, &found);
-    SX_LIST_EACH(it, &wanted->keys) {
-        key_empty(SX_LIST_ENTRY(it, struct sx_wanted_key, link), &waits);
+    list_move(&awaited->found, &found);
+    SX_LIST_EACH(it, &awaited->keys) {
+        key_empty(SX_LIST_ENTRY(it, struct sx_awaited_key, link), &waits);
     }
     answer_each(&found, PMIX_SUCCESS);
     answer_each(&waits, status);

@@ -5,7 +5,7 @@
  *     WAITING --the value is put--> FOUND --the commit ends--> answered PMIX_SUCCESS
  *        \-----any other end------------\--------------------> answered, or dropped
  *
- * A rank that somebody waits for (struct sx_wanted) has the keys that are waited for, and each key
+ * A rank that somebody waits for (struct sx_awaited) has the keys that are waited for, and each key
  * has the Gets that wait for it.  Ranks, keys, Gets and questions to the host are found through one
  * table each, hashed with a seed that no client knows: no message makes the server walk what others
  * wait for.
@@ -29,29 +29,29 @@ struct sx_server;
 /* Of a server. */
 struct sx_waiting {
     uint64_t seed;
-    struct sx_table ranks; /* struct sx_wanted by namespace and rank */
-    struct sx_table keys;  /* struct sx_wanted_key by namespace, rank, realm and key */
+    struct sx_table ranks; /* struct sx_awaited by namespace and rank */
+    struct sx_table keys;  /* struct sx_awaited_key by namespace, rank, realm and key */
     struct sx_table gets;  /* struct sx_wait by asker and number */
-    struct sx_table asks;  /* struct sx_wanted by the number of the question to the host */
+    struct sx_table asks;  /* struct sx_awaited by the number of the question to the host */
 };
 
 /* A rank that somebody waits for, or that the host has been asked for. */
-struct sx_wanted {
+struct sx_awaited {
     struct sx_table_node node, ask_node;
-    struct sx_list link; /* nspace.wanted */
+    struct sx_list link; /* nspace.awaited */
     struct sx_server *server;
     struct sx_nspace *nspace;
     uint32_t rank;
-    struct sx_list keys;  /* of struct sx_wanted_key */
+    struct sx_list keys;  /* of struct sx_awaited_key */
     struct sx_list found; /* of struct sx_wait */
     uint32_t wait_count;  /* FOUND ones included */
     uint64_t ask;         /* the number of the question to the host; 0: it is not asked */
 };
 
-struct sx_wanted_key {
+struct sx_awaited_key {
     struct sx_table_node node;
-    struct sx_list link; /* wanted.keys */
-    struct sx_wanted *wanted;
+    struct sx_list link; /* awaited.keys */
+    struct sx_awaited *awaited;
     struct sx_list waits;
     enum sx_realm realm; /* JOB, or QUALIFIED: the key is a name then */
     char key[];          /* empty: any data */
@@ -60,12 +60,12 @@ struct sx_wanted_key {
 /* One Get. */
 struct sx_wait {
     struct sx_table_node node;
-    struct sx_list link;       /* key.waits, or wanted.found */
+    struct sx_list link;       /* key.waits, or awaited.found */
     struct sx_list asker_link; /* asker.waits */
-    struct sx_wanted *wanted;
-    struct sx_wanted_key *key; /* NULL: FOUND */
-    struct sx_client *asker;   /* retained */
-    uint32_t id;               /* the asker's number */
+    struct sx_awaited *awaited;
+    struct sx_awaited_key *key; /* NULL: FOUND */
+    struct sx_client *asker;    /* retained */
+    uint32_t id;                /* the asker's number */
     struct sx_timer deadline;
 };
 
@@ -96,22 +96,22 @@ void sx_wait_answer(struct sx_wait *wait, pmix_status_t status);
 /* ---- all that wait for a key, a rank -------------------------------------------------------- */
 
 /* The value has been stored: who waits for it is answered with the commit. */
-void sx_wanted_key_found(struct sx_wanted_key *key);
+void sx_awaited_key_found(struct sx_awaited_key *key);
 void sx_waiting_put(struct sx_server *server, const struct sx_wait_what *what);
 
 /* Return: NULL when nobody waits for it and the host is not asked. */
-struct sx_wanted *sx_wanted_find(struct sx_server *server, const struct sx_nspace *nspace,
-                                 uint32_t rank);
-/* FOUND ones are answered.  @wanted may be gone afterwards. */
-void sx_wanted_commit(struct sx_wanted *wanted);
-/* All are answered: FOUND ones PMIX_SUCCESS, the others @status.  @wanted may be gone. */
-void sx_wanted_end(struct sx_wanted *wanted, pmix_status_t status);
+struct sx_awaited *sx_awaited_find(struct sx_server *server, const struct sx_nspace *nspace,
+                                   uint32_t rank);
+/* FOUND ones are answered.  @awaited may be gone afterwards. */
+void sx_awaited_commit(struct sx_awaited *awaited);
+/* All are answered: FOUND ones PMIX_SUCCESS, the others @status.  @awaited may be gone. */
+void sx_awaited_end(struct sx_awaited *awaited, pmix_status_t status);
 
 /* The host is asked for the rank under the number @ask.  Return: false when memory is out. */
-bool sx_wanted_asked(struct sx_wanted *wanted, uint64_t ask);
-/* It has answered, or will not: the number means nothing any more.  @wanted stays as long as
+bool sx_awaited_asked(struct sx_awaited *awaited, uint64_t ask);
+/* It has answered, or will not: the number means nothing any more.  @awaited stays as long as
  * somebody waits. */
-void sx_wanted_unasked(struct sx_wanted *wanted);
-struct sx_wanted *sx_wanted_of_ask(struct sx_server *server, uint64_t ask);
+void sx_awaited_unasked(struct sx_awaited *awaited);
+struct sx_awaited *sx_awaited_of_ask(struct sx_server *server, uint64_t ask);
 
 #endif

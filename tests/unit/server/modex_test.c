@@ -94,8 +94,8 @@ static pmix_status_t count_gets(struct sx_server *server, void *arg)
 {
     struct sx_nspace *const nspace = sx_nspace_find(server, NSPACE);
 
-    SX_LIST_EACH(it, &nspace->wanted) {
-        *(unsigned *)arg += SX_LIST_ENTRY(it, struct sx_wanted, link)->wait_count;
+    SX_LIST_EACH(it, &nspace->awaited) {
+        *(unsigned *)arg += SX_LIST_ENTRY(it, struct sx_awaited, link)->wait_count;
     }
     return PMIX_SUCCESS;
 }

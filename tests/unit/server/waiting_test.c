@@ -107,7 +107,7 @@ static pmix_status_t by_key(struct sx_server *server, void *arg)
     sx_modex_client_gone(server, asker);
     cr_expect_eq(asker->request_count, 0);
     cr_expect_eq(target->waiter_count, 0);
-    cr_expect(sx_list_empty(&sx_nspace_find(server, NSPACE)->wanted));
+    cr_expect(sx_list_empty(&sx_nspace_find(server, NSPACE)->awaited));
     return PMIX_SUCCESS;
 }
 
@@ -152,7 +152,7 @@ static pmix_status_t untouched(struct sx_server *server, void *arg)
     static struct sx_wait *waits[2 * KEYS], copies[2 * KEYS];
     struct sx_nspace *nspace = sx_nspace_find(server, NSPACE);
     struct sx_client *target = client_of(server, 1);
-    struct sx_wanted *wanted;
+    struct sx_awaited *awaited;
     char key[32];
 
     (void)arg;
@@ -165,17 +165,17 @@ static pmix_status_t untouched(struct sx_server *server, void *arg)
     for (size_t i = 0; i < SX_COUNT(waits); i++) {
         make_garbage(waits[i], &copies[i]);
     }
-    wanted = sx_wanted_find(server, nspace, 1);
-    const struct sx_list keys = wanted->keys, ranks = nspace->wanted;
-    wanted->keys = nspace->wanted = (struct sx_list){ NULL, NULL };
+    awaited = sx_awaited_find(server, nspace, 1);
+    const struct sx_list keys = awaited->keys, ranks = nspace->awaited;
+    awaited->keys = nspace->awaited = (struct sx_list){ NULL, NULL };
     cr_assert_eq(sx_modex_commit(server, target), PMIX_SUCCESS);
-    wanted->keys = keys; /* a key that is found leaves its neighbours */
+    awaited->keys = keys; /* a key that is found leaves its neighbours */
     put(server, 1, "once");
-    const struct sx_list fewer = wanted->keys;
-    wanted->keys = (struct sx_list){ NULL, NULL };
+    const struct sx_list fewer = awaited->keys;
+    awaited->keys = (struct sx_list){ NULL, NULL };
     cr_assert_eq(sx_modex_commit(server, target), PMIX_SUCCESS);
-    wanted->keys = fewer;
-    nspace->wanted = ranks;
+    awaited->keys = fewer;
+    nspace->awaited = ranks;
     for (size_t i = 0; i < SX_COUNT(waits); i++) {
         *waits[i] = copies[i];
     }
