@@ -71,7 +71,7 @@ typedef enum shmix_realm {
     SHMIX_JOB = 0,    /* the job (PMIX_RANK_WILDCARD) and its processes (their ranks) */
     SHMIX_NODE = 1,   /* the nodes, by PMIX_NODEID */
     SHMIX_APP = 2,    /* the applications, by PMIX_APPNUM */
-    SHMIX_SESSION = 3 /* the sessions, by PMIX_SESSION_ID */
+    SHMIX_SESSION = 3 /* the sessions: 0 is the job's own, PMIX_SESSION_ID says which is which */
 } shmix_realm_t;
 
 /* A handle for @key, which need not be stored yet: reads find it as soon as it is.  It is the

@@ -56,12 +56,12 @@ static pmix_status_t point_at(pmix_value_t *ret, const struct sx_item *item)
 /* Decode @item into storage that already exists. */
 static pmix_status_t fill(struct sx_lookup *lookup, const struct sx_item *item, pmix_value_t *ret)
 {
-    if (lookup->key == NULL) {
+    if (lookup->wanted.key == NULL) {
         const pmix_status_t rc = sx_lookup_collect(lookup, ret);
 
-        return rc == PMIX_SUCCESS && lookup->is_pointers ? sx_keep_content(ret) : rc;
+        return rc == PMIX_SUCCESS && lookup->wanted.is_pointers ? sx_keep_content(ret) : rc;
     }
-    if (lookup->is_pointers) {
+    if (lookup->wanted.is_pointers) {
         return point_at(ret, item);
     }
     return sx_flat_decode(ret, &item->cell, item->body, item->cell.len);
@@ -76,18 +76,18 @@ static pmix_status_t answer_implied(const struct sx_lookup *lookup, pmix_value_t
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    if (lookup->is_static && *ret == NULL) {
+    if (lookup->wanted.is_static && *ret == NULL) {
         sx_value_destruct(&made);
         return PMIX_ERR_BAD_PARAM;
     }
-    pmix_value_t *const value = lookup->is_static     ? *ret
-                                : lookup->is_pointers ? sx_keep_value()
-                                                      : malloc(sizeof(*value));
+    pmix_value_t *const value = lookup->wanted.is_static     ? *ret
+                                : lookup->wanted.is_pointers ? sx_keep_value()
+                                                             : malloc(sizeof(*value));
     if (value == NULL) {
         sx_value_destruct(&made);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if (lookup->is_pointers) {
+    if (lookup->wanted.is_pointers) {
         rc = sx_keep_content(&made); /* it stays ours */
     }
     if (rc == PMIX_SUCCESS) {
@@ -100,17 +100,18 @@ static pmix_status_t answer_implied(const struct sx_lookup *lookup, pmix_value_t
 static pmix_status_t answer(struct sx_lookup *lookup, const struct sx_item *item,
                             pmix_value_t **ret)
 {
-    if (lookup->is_static) {
+    if (lookup->wanted.is_static) {
         return *ret != NULL ? fill(lookup, item, *ret) : PMIX_ERR_BAD_PARAM;
     }
-    pmix_value_t *const value = lookup->is_pointers ? sx_keep_value() : malloc(sizeof(*value));
+    pmix_value_t *const value = lookup->wanted.is_pointers ? sx_keep_value()
+                                                           : malloc(sizeof(*value));
     if (value == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     const pmix_status_t rc = fill(lookup, item, value);
     if (rc == PMIX_SUCCESS) {
         *ret = value;
-    } else if (!lookup->is_pointers) {
+    } else if (!lookup->wanted.is_pointers) {
         free(value);
     }
     return rc;
@@ -120,7 +121,7 @@ static pmix_status_t answer(struct sx_lookup *lookup, const struct sx_item *item
 static pmix_status_t answer_box(struct sx_lookup *lookup, struct sx_item *item, pmix_value_t **ret)
 {
     pthread_mutex_lock(&sx_process.data_lock);
-    sx_box_open(item, lookup->is_pointers);
+    sx_box_open(item, lookup->wanted.is_pointers);
     const pmix_status_t rc = answer(lookup, item, ret);
     pthread_mutex_unlock(&sx_process.data_lock);
     return rc;
@@ -131,7 +132,7 @@ static pmix_status_t look(struct sx_lookup *lookup, pmix_value_t **ret)
 {
     struct sx_item item;
 
-    if (lookup->key == NULL) {
+    if (lookup->wanted.key == NULL) {
         return answer(lookup, NULL, ret);
     }
     const pmix_status_t rc = sx_lookup_find(lookup, &item);
@@ -149,14 +150,16 @@ static pmix_status_t worth_asking(const struct sx_lookup *lookup)
     const struct sx_process *const p = &sx_process;
     const pmix_status_t rc = sx_link_status();
 
-    const bool is_put = lookup->realm == SX_REALM_QUALIFIED ||
-                        (lookup->realm == SX_REALM_JOB && (lookup->waits || !lookup->reserved));
+    const bool is_put = lookup->wanted.realm == SX_REALM_QUALIFIED ||
+                        (lookup->wanted.realm == SX_REALM_JOB &&
+                         (lookup->wanted.waits || !lookup->wanted.reserved));
 
-    if (lookup->optional || !is_put || rc == PMIX_ERR_UNREACH) {
+    if (lookup->wanted.optional || !is_put || rc == PMIX_ERR_UNREACH ||
+        lookup->wanted.rank == PMIX_RANK_INVALID) {
         return PMIX_ERR_NOT_FOUND;
     }
     /* What we put is seen at once, and nobody else puts for us. */
-    if (lookup->view == p->own && lookup->rank == p->self.rank) {
+    if (lookup->view == p->own && lookup->wanted.rank == p->self.rank) {
         return PMIX_ERR_NOT_FOUND;
     }
     return rc;
@@ -166,7 +169,7 @@ static pmix_status_t worth_asking(const struct sx_lookup *lookup)
  * need or no such namespace. */
 static pmix_status_t fetch_foreign(struct sx_lookup *lookup)
 {
-    if (lookup->optional || (lookup->view != NULL && sx_view_shared(lookup->view) != NULL)) {
+    if (lookup->wanted.optional || (lookup->view != NULL && sx_view_shared(lookup->view) != NULL)) {
         return PMIX_ERR_NOT_FOUND;
     }
     const pmix_status_t rc = sx_view_fetch(lookup->nspace, &lookup->view);
@@ -175,14 +178,16 @@ static pmix_status_t fetch_foreign(struct sx_lookup *lookup)
 
 static int get_request(const struct sx_lookup *lookup, struct sx_get *get, struct iovec iov[2])
 {
-    *get = (struct sx_get){ .rank = lookup->rank,
-                            .flags = (lookup->immediate ? SX_GET_IMMEDIATE : 0) |
-                                     (lookup->realm == SX_REALM_QUALIFIED ? SX_GET_QUALIFIED : 0),
-                            .timeout_ns = lookup->timeout_ns,
-                            .key_size = lookup->key != NULL ? (uint32_t)lookup->key_len + 1 : 0 };
+    *get = (struct sx_get){
+        .rank = lookup->wanted.rank,
+        .flags = (lookup->wanted.immediate ? SX_GET_IMMEDIATE : 0) |
+                 (lookup->wanted.realm == SX_REALM_QUALIFIED ? SX_GET_QUALIFIED : 0),
+        .timeout_ns = lookup->wanted.timeout_ns,
+        .key_size = lookup->wanted.key != NULL ? (uint32_t)lookup->wanted.key_len + 1 : 0
+    };
     memcpy(get->nspace, lookup->nspace, strlen(lookup->nspace));
     iov[0] = (struct iovec){ get, sizeof(*get) };
-    iov[1] = (struct iovec){ (void *)(uintptr_t)lookup->key, get->key_size };
+    iov[1] = (struct iovec){ (void *)(uintptr_t)lookup->wanted.key, get->key_size };
     return get->key_size != 0 ? 2 : 1;
 }
 
@@ -192,8 +197,8 @@ static pmix_status_t ask(const struct sx_lookup *lookup)
     struct sx_get get;
     struct iovec iov[2];
     const int iov_count = get_request(lookup, &get, iov);
-    const uint64_t deadline_ns = lookup->timeout_ns != 0
-                                     ? sx_deadline_ns(sx_now_ns(), lookup->timeout_ns)
+    const uint64_t deadline_ns = lookup->wanted.timeout_ns != 0
+                                     ? sx_deadline_ns(sx_now_ns(), lookup->wanted.timeout_ns)
                                      : SX_DEADLINE_NEVER;
 
     const pmix_status_t rc = sx_request(&call, SX_MSG_GET, iov, iov_count, deadline_ns);
@@ -227,15 +232,12 @@ static pmix_status_t get_missed(struct sx_lookup *lookup, pmix_value_t **ret)
 
 /* ---- PMIx_Get ----------------------------------------------------------------------------- */
 
-pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
-                       size_t ninfo, pmix_value_t **val)
+static pmix_status_t get(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
+                         size_t ninfo, pmix_value_t **val)
 {
     const struct sx_role_server *const server = sx_role_server_get();
     struct sx_lookup lookup;
 
-    if (val == NULL) {
-        return PMIX_ERR_BAD_PARAM;
-    }
     if (__builtin_expect(server != NULL, 0)) {
         const pmix_status_t rc = server->get(proc, key, info, ninfo, val);
 
@@ -253,6 +255,20 @@ pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info
     sx_view_renew(&lookup.view);
     rc = look(&lookup, val);
     return rc == PMIX_ERR_NOT_FOUND ? get_missed(&lookup, val) : rc;
+}
+
+pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
+                       size_t ninfo, pmix_value_t **val)
+{
+    if (val == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    const pmix_status_t rc = get(proc, key, info, ninfo, val);
+    /* Storage of the caller's stays the caller's. */
+    if (rc != PMIX_SUCCESS && !sx_wanted_is_static(info, ninfo)) {
+        *val = NULL;
+    }
+    return rc;
 }
 
 /* ---- PMIx_Get_nb -------------------------------------------------------------------------- */
@@ -273,7 +289,7 @@ struct get_nb {
 static void get_nb_deliver(struct get_nb *op)
 {
     op->cbfunc(op->status, op->value, op->cbdata);
-    if (op->value != NULL && !op->lookup.is_pointers) {
+    if (op->value != NULL && !op->lookup.wanted.is_pointers) {
         sx_value_destruct(op->value);
         free(op->value);
     }
@@ -336,7 +352,9 @@ static void get_nb_missed(struct sx_task *task)
 static struct get_nb *get_nb_new(const struct sx_lookup *lookup, pmix_value_cbfunc_t cbfunc,
                                  void *cbdata)
 {
-    const size_t hostname_size = lookup->hostname != NULL ? strlen(lookup->hostname) + 1 : 0;
+    const size_t hostname_size = lookup->wanted.hostname != NULL
+                                     ? strlen(lookup->wanted.hostname) + 1
+                                     : 0;
     struct get_nb *const op = malloc(sizeof(*op) + hostname_size);
 
     if (op == NULL) {
@@ -348,13 +366,13 @@ static struct get_nb *get_nb_new(const struct sx_lookup *lookup, pmix_value_cbfu
     op->cbdata = cbdata;
     memcpy(op->nspace, lookup->nspace, strlen(lookup->nspace));
     op->lookup.nspace = op->nspace;
-    if (lookup->key != NULL) {
-        memcpy(op->key, lookup->key, lookup->key_len);
-        op->lookup.key = op->key;
+    if (lookup->wanted.key != NULL) {
+        memcpy(op->key, lookup->wanted.key, lookup->wanted.key_len);
+        op->lookup.wanted.key = op->key;
     }
     if (hostname_size != 0) {
-        memcpy(op->hostname, lookup->hostname, hostname_size);
-        op->lookup.hostname = op->hostname;
+        memcpy(op->hostname, lookup->wanted.hostname, hostname_size);
+        op->lookup.wanted.hostname = op->hostname;
     }
     return op;
 }
@@ -399,7 +417,7 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char *key, const pmix_i
                               : get_nb_server(server, proc, key, info, ninfo, cbfunc, cbdata);
     }
     pmix_status_t rc = sx_lookup_init(&lookup, proc, key, info, ninfo);
-    if (rc == PMIX_SUCCESS && lookup.is_static) {
+    if (rc == PMIX_SUCCESS && lookup.wanted.is_static) {
         rc = PMIX_ERR_BAD_PARAM; /* there is no storage to fill */
     }
     if (rc == PMIX_SUCCESS) {

@@ -49,37 +49,11 @@ static const char *related_text(const struct sx_lookup *lookup, uint32_t rank, c
     return item.body;
 }
 
-/* Nobody named is ourselves; a rank has to be one of the job's. */
 static bool rank_of(const struct sx_lookup *lookup, uint32_t *ret)
 {
-    uint64_t size;
+    const struct sx_site site = sx_lookup_site(lookup->view);
 
-    *ret = lookup->rank == PMIX_RANK_UNDEF ? sx_process.self.rank : lookup->rank;
-    return *ret < PMIX_RANK_VALID &&
-           (!related_number(lookup, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &size) || *ret < size);
-}
-
-static pmix_status_t nspace_find(const struct sx_lookup *lookup, pmix_value_t *ret)
-{
-    return sx_value_load(ret, lookup->view->nspace, PMIX_STRING);
-}
-
-static pmix_status_t rank_find(const struct sx_lookup *lookup, pmix_value_t *ret)
-{
-    uint32_t rank;
-
-    return rank_of(lookup, &rank) ? sx_value_load(ret, &rank, PMIX_PROC_RANK) : PMIX_ERR_NOT_FOUND;
-}
-
-static pmix_status_t procid_find(const struct sx_lookup *lookup, pmix_value_t *ret)
-{
-    pmix_proc_t proc = { .rank = 0 };
-
-    if (!rank_of(lookup, &proc.rank)) {
-        return PMIX_ERR_NOT_FOUND;
-    }
-    memcpy(proc.nspace, lookup->view->nspace, sizeof(proc.nspace));
-    return sx_value_load(ret, &proc, PMIX_PROC);
+    return sx_wanted_rank(&lookup->wanted, &site, ret);
 }
 
 /* On which side of the node's border is @rank?  Return: false when nobody has said. */
@@ -164,22 +138,22 @@ static const struct {
     const char *key;
     pmix_status_t (*find)(const struct sx_lookup *lookup, pmix_value_t *ret);
 } implied[] = {
-    { PMIX_NSPACE, nspace_find },
-    { PMIX_RANK, rank_find },
-    { PMIX_PROCID, procid_find },
     { PMIX_LOCALITY, locality_find },
     { PMIX_DEVICE_DISTANCES, distances_find },
 };
 
 pmix_status_t sx_implied_find(const struct sx_lookup *lookup, pmix_value_t *ret)
 {
-    if (!lookup->reserved || lookup->realm != SX_REALM_JOB || lookup->view == NULL) {
+    const struct sx_wanted *const wanted = &lookup->wanted;
+
+    if (!wanted->reserved || wanted->realm != SX_REALM_JOB || lookup->view == NULL) {
         return PMIX_ERR_NOT_FOUND;
     }
     for (size_t i = 0; i < SX_COUNT(implied); i++) {
-        if (strcmp(lookup->key, implied[i].key) == 0) {
+        if (strcmp(wanted->key, implied[i].key) == 0) {
             return implied[i].find(lookup, ret);
         }
     }
-    return PMIX_ERR_NOT_FOUND;
+    const struct sx_site site = sx_lookup_site(lookup->view);
+    return sx_wanted_name(wanted, &site, lookup->view->nspace, ret);
 }

@@ -17,6 +17,7 @@
 #include "server/derive.h"
 #include "server/nodemap.h"
 #include "shmem/qualified.h"
+#include "shmem/wanted.h"
 
 /* The infos inside a DATA_ARRAY value.  Return: NULL when it is none. */
 static const pmix_info_t *array_infos(const pmix_value_t *value, size_t *ret_count)
@@ -183,6 +184,41 @@ static uint64_t row_without_id(const struct reading *reading, enum sx_realm real
     return own != UINT32_MAX ? own : 0;
 }
 
+/* The row that @id names.  Return: UINT64_MAX when it is no number that may stand there. */
+static uint64_t row_of_id(const struct reading *reading, enum sx_realm realm,
+                          const pmix_value_t *id)
+{
+    const struct sx_site site = { .shared = &reading->nspace->store.view,
+                                  .self = PMIX_RANK_INVALID };
+    uint64_t number;
+    uint32_t row;
+
+    if (sx_value_get_uint(id, &number) != PMIX_SUCCESS) {
+        return UINT64_MAX;
+    }
+    if (realm != SX_REALM_SESSION) {
+        return number;
+    }
+    if (number > UINT32_MAX ||
+        (!sx_session_row(&site, (uint32_t)number, &row) && row == SX_SESSION_COUNT_MAX)) {
+        return UINT64_MAX;
+    }
+    return row;
+}
+
+static pmix_status_t row_refuse(const struct reading *reading, const pmix_info_t *info,
+                                const struct realm_form *form)
+{
+    if (form->realm == SX_REALM_SESSION) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "\"%s\" of %s needs a number of 32 bits under \"%s\", and there may be %u "
+                        "of them",
+                        info->key, reading->nspace->name, form->id_key, SX_SESSION_COUNT_MAX);
+    }
+    return SX_RAISE(PMIX_ERR_BAD_PARAM, "\"%s\" of %s needs a number below %u under \"%s\"",
+                    info->key, reading->nspace->name, SX_STORE_ROW_MAX, form->id_key);
+}
+
 static pmix_status_t given_list(struct reading *reading, const pmix_info_t *infos, size_t count,
                                 enum sx_realm realm, uint32_t row, unsigned depth);
 
@@ -193,20 +229,15 @@ static pmix_status_t given_array(struct reading *reading, const pmix_info_t *inf
     size_t count = 0;
     const pmix_info_t *inner = array_infos(&info->value, &count);
     const pmix_info_t *id = sx_info_find(inner, count, form->id_key);
-    uint64_t row = 0;
 
     if (inner == NULL || depth >= SX_JOBINFO_DEPTH_MAX) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "\"%s\" of %s is no array of infos%s", info->key,
                         reading->nspace->name, inner != NULL ? ", or nested too deep" : "");
     }
-    if (id == NULL) {
-        row = row_without_id(reading, form->realm, inner, count);
-    } else if (sx_value_get_uint(&id->value, &row) != PMIX_SUCCESS) {
-        row = UINT64_MAX;
-    }
+    const uint64_t row = id == NULL ? row_without_id(reading, form->realm, inner, count)
+                                    : row_of_id(reading, form->realm, &id->value);
     if (row >= SX_STORE_ROW_MAX && (form->realm != SX_REALM_JOB || row != SX_ROW_JOB)) {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM, "\"%s\" of %s needs a number below %u under \"%s\"",
-                        info->key, reading->nspace->name, SX_STORE_ROW_MAX, form->id_key);
+        return row_refuse(reading, info, form);
     }
     if (form->realm == SX_REALM_NODE && row >= reading->node_count) {
         reading->node_count = (uint32_t)row + 1;

@@ -125,9 +125,11 @@ Test(arguments, get)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ret = &number;
         cr_expect_eq(PMIx_Get(rows[i].proc, rows[i].key, rows[i].info, rows[i].ninfo,
                               rows[i].value),
                      rows[i].want, "%s", rows[i].why);
+        cr_expect(rows[i].value == NULL || ret == NULL, "%s: no value", rows[i].why);
         if (rows[i].value != NULL && rows[i].want == PMIX_ERR_BAD_PARAM) {
             cr_expect_eq(PMIx_Get_nb(rows[i].proc, rows[i].key, rows[i].info, rows[i].ninfo,
                                      never_value, NULL),

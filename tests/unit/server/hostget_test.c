@@ -41,7 +41,9 @@ static void begin(void)
     static const char *const names[] = { "alpha", "beta" };
     pmix_nspace_t nspace = NSPACE;
 
-    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_Info_load(&infos[0], PMIX_SERVER_NSPACE, "the.server", PMIX_STRING), 0);
+    load_u32(&infos[1], PMIX_SERVER_RANK, 4);
+    cr_assert_eq(PMIx_server_init(&module, infos, 2), PMIX_SUCCESS);
     load_u32(&infos[0], PMIX_JOB_SIZE, 2);
     for (uint32_t i = 0; i < 2; i++) {
         load_u32(&node[i][0], PMIX_NODEID, i);
@@ -127,7 +129,7 @@ Test(hostget, fills_storage_and_refuses_what_it_cannot_do)
 {
     const pmix_proc_t proc = { .nspace = NSPACE, .rank = PMIX_RANK_WILDCARD };
     pmix_value_t storage, *at = &storage, *none = NULL;
-    pmix_scope_t scope = PMIX_LOCAL;
+    const int one = 1;
     pmix_info_t info;
 
     cr_assert_eq(PMIx_Info_load(&info, PMIX_GET_STATIC_VALUES, NULL, PMIX_BOOL), PMIX_SUCCESS);
@@ -136,7 +138,48 @@ Test(hostget, fills_storage_and_refuses_what_it_cannot_do)
     cr_expect_eq(PMIx_Get(&proc, PMIX_JOB_SIZE, &info, 1, &none), PMIX_ERR_BAD_PARAM);
     cr_assert_eq(PMIx_Info_load(&info, PMIX_GET_POINTER_VALUES, NULL, PMIX_BOOL), PMIX_SUCCESS);
     get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &info, 1, PMIX_ERR_NOT_SUPPORTED);
-    cr_assert_eq(PMIx_Info_load(&info, PMIX_DATA_SCOPE, &scope, PMIX_SCOPE), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_Info_load(&info, PMIX_WAIT, &one, PMIX_INT), PMIX_SUCCESS);
+    cr_expect_eq(get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &info, 1, PMIX_SUCCESS), 2u, "a wish");
     PMIx_Info_required(&info);
     get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &info, 1, PMIX_ERR_NOT_SUPPORTED);
+}
+
+Test(hostget, knows_the_server_itself_by_nobody_and_by_an_empty_namespace)
+{
+    const pmix_proc_t own = { .nspace = "", .rank = 0 };
+    pmix_value_t stored = { .type = PMIX_UINT32, .data.uint32 = 3 }, *value;
+
+    cr_assert_eq(PMIx_Get(NULL, PMIX_PROCID, NULL, 0, &value), PMIX_SUCCESS);
+    cr_assert_eq(value->type, PMIX_PROC);
+    cr_expect_str_eq(value->data.proc->nspace, "the.server");
+    cr_expect_eq(value->data.proc->rank, 4u);
+    const pmix_proc_t self = *value->data.proc;
+    PMIx_Value_free(value, 1);
+    cr_assert_eq(PMIx_Store_internal(&own, "key", &stored), PMIX_SUCCESS);
+    for (int i = 0; i < 2; i++) {
+        const pmix_proc_t proc = { .nspace = "the.server", .rank = 0 };
+
+        cr_assert_eq(PMIx_Get(i == 0 ? &own : &proc, "key", NULL, 0, &value), PMIX_SUCCESS);
+        cr_expect_eq(value->data.uint32, 3u);
+        PMIx_Value_free(value, 1);
+    }
+    value = &stored;
+    cr_expect_eq(PMIx_Get(&self, "else", NULL, 0, &value), PMIX_ERR_NOT_FOUND);
+    cr_expect_null(value);
+}
+
+Test(hostget, asks_for_a_scope_as_clients_do)
+{
+    const pmix_proc_t proc = { .nspace = NSPACE, .rank = 0 };
+    pmix_value_t stored = { .type = PMIX_UINT32, .data.uint32 = 3 };
+    pmix_scope_t scope = PMIX_GLOBAL;
+    pmix_info_t info;
+
+    cr_assert_eq(PMIx_Store_internal(&proc, "key", &stored), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_Info_load(&info, PMIX_DATA_SCOPE, &scope, PMIX_SCOPE), PMIX_SUCCESS);
+    PMIx_Info_required(&info);
+    get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &info, 1, PMIX_SUCCESS);
+    get(0, "key", &info, 1, PMIX_ERR_EXISTS_OUTSIDE_SCOPE);
+    info.value.data.scope = PMIX_INTERNAL;
+    cr_expect_eq(get(0, "key", &info, 1, PMIX_SUCCESS), 3u);
 }

@@ -78,14 +78,15 @@ static void client(const char *name, pmix_rank_t rank)
 }
 
 /* The value as text, "-" when there is none. */
-static void expect(const char *name, pmix_rank_t rank, const char *key, const char *want)
+static void expect_with(const char *name, pmix_rank_t rank, const char *key,
+                        const pmix_info_t *info, size_t ninfo, const char *want)
 {
     pmix_value_t *value = NULL;
     char got[512] = "-";
     pmix_proc_t proc;
 
     PMIx_Load_procid(&proc, name, rank);
-    const pmix_status_t rc = PMIx_Get(&proc, key, NULL, 0, &value);
+    const pmix_status_t rc = PMIx_Get(&proc, key, info, ninfo, &value);
     if (rc == PMIX_SUCCESS && value->type == PMIX_STRING) {
         snprintf(got, sizeof(got), "%s", value->data.string != NULL ? value->data.string : "NULL");
     } else if (rc == PMIX_SUCCESS) {
@@ -101,6 +102,11 @@ static void expect(const char *name, pmix_rank_t rank, const char *key, const ch
         PMIx_Value_destruct(value);
         free(value);
     }
+}
+
+static void expect(const char *name, pmix_rank_t rank, const char *key, const char *want)
+{
+    expect_with(name, rank, key, NULL, 0, want);
 }
 
 #define ALL PMIX_RANK_WILDCARD
@@ -298,7 +304,28 @@ Test(jobinfo, of_applications_and_sessions_has_rows_of_its_own)
     add_list(&list, PMIX_SESSION_INFO_ARRAY, &inner);
     job("realms", 0, &list);
     expect_in("realms", SX_REALM_APP, 1, PMIX_APP_SIZE, U32(4));
-    expect_in("realms", SX_REALM_SESSION, 9, PMIX_UNIV_SIZE, U32(77));
+    expect_in("realms", SX_REALM_SESSION, 0, PMIX_UNIV_SIZE, U32(77));
+}
+
+/* Sessions are called by numbers of 32 bits, and hosts make them from names. */
+Test(jobinfo, of_sessions_is_found_by_any_number)
+{
+    static const uint32_t ids[] = { 17, 4000000000u, 3 };
+    struct list list = { .count = 0 }, inner = { .count = 0 };
+
+    add_u32(&list, PMIX_SESSION_ID, ids[1]); /* the job's own */
+    for (uint32_t i = 0; i < 3; i++) {
+        add_u32(&inner, PMIX_SESSION_ID, ids[i]);
+        add_u32(&inner, PMIX_NODE_SIZE, 70 + i);
+        add_list(&list, PMIX_SESSION_INFO_ARRAY, &inner);
+    }
+    job("sessions", 0, &list);
+    expect_in("sessions", SX_REALM_SESSION, 0, PMIX_NODE_SIZE, U32(71));
+    expect_in("sessions", SX_REALM_SESSION, 1, PMIX_NODE_SIZE, U32(70));
+    expect_in("sessions", SX_REALM_SESSION, 2, PMIX_NODE_SIZE, U32(72));
+    add(&inner, PMIX_SESSION_ID, "17", PMIX_STRING);
+    add_list(&list, PMIX_SESSION_INFO_ARRAY, &inner);
+    cr_expect_eq(job_try("no number", 0, &list), PMIX_ERR_BAD_PARAM);
 }
 
 Test(jobinfo, counts_the_ranks_it_is_told_of)

@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* wanted.c - the directives of a Get, and the order of the places where its value may lie. */
+#include "shmem/wanted.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/value.h"
+
+#define SX_ID_END (UINT64_C(1) << 32) /* of nodes, apps and sessions */
+
+/* ---- directives --------------------------------------------------------------------------- */
+
+static pmix_status_t optional_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    wanted->optional = sx_value_is_true(value);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t immediate_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    wanted->immediate = sx_value_is_true(value);
+    return PMIX_SUCCESS;
+}
+
+/* How many values to wait for: a key has one, and 0 means all.  More cannot come. */
+static pmix_status_t wait_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    uint64_t count;
+    const pmix_status_t rc = sx_value_get_uint(value, &count);
+
+    wanted->waits = rc == PMIX_SUCCESS && count <= 1;
+    return wanted->waits ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+}
+
+static pmix_status_t timeout_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    uint64_t seconds;
+    const pmix_status_t rc = sx_value_get_uint(value, &seconds);
+
+    if (rc == PMIX_SUCCESS) {
+        wanted->timeout_ns = seconds > SX_DEADLINE_NEVER / SX_NS_PER_SEC ? SX_DEADLINE_NEVER
+                                                                         : seconds * SX_NS_PER_SEC;
+    }
+    return rc;
+}
+
+static pmix_status_t scope_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    if (value->type != PMIX_SCOPE || value->data.scope > PMIX_INTERNAL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    wanted->scope = value->data.scope;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t static_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    wanted->is_static = sx_value_is_true(value);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t pointers_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    wanted->is_pointers = sx_value_is_true(value);
+    return PMIX_SUCCESS;
+}
+
+/* What is mapped is always fresh. */
+static pmix_status_t refresh_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    (void)wanted;
+    (void)value;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t realm_read(struct sx_wanted *wanted, const pmix_value_t *value,
+                                enum sx_realm realm)
+{
+    if (sx_value_is_true(value)) {
+        wanted->realm = realm;
+        wanted->job_only = realm == SX_REALM_JOB;
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t job_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    return realm_read(wanted, value, SX_REALM_JOB);
+}
+
+static pmix_status_t node_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    return realm_read(wanted, value, SX_REALM_NODE);
+}
+
+static pmix_status_t app_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    return realm_read(wanted, value, SX_REALM_APP);
+}
+
+static pmix_status_t session_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    return realm_read(wanted, value, SX_REALM_SESSION);
+}
+
+static pmix_status_t id_read(struct sx_wanted *wanted, const pmix_value_t *value,
+                             enum sx_realm realm)
+{
+    uint64_t id;
+    const pmix_status_t rc = sx_value_get_uint(value, &id);
+
+    if (rc != PMIX_SUCCESS || id >= SX_ID_END) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    wanted->id[realm] = (uint32_t)id;
+    wanted->has_id[realm] = true;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t nodeid_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    return id_read(wanted, value, SX_REALM_NODE);
+}
+
+static pmix_status_t appnum_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    return id_read(wanted, value, SX_REALM_APP);
+}
+
+static pmix_status_t session_id_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    return id_read(wanted, value, SX_REALM_SESSION);
+}
+
+static pmix_status_t hostname_read(struct sx_wanted *wanted, const pmix_value_t *value)
+{
+    if (value->type != PMIX_STRING || value->data.string == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    wanted->hostname = value->data.string;
+    return PMIX_SUCCESS;
+}
+
+static const struct {
+    const char *key;
+    pmix_status_t (*read)(struct sx_wanted *wanted, const pmix_value_t *value);
+} directives[] = {
+    { PMIX_OPTIONAL, optional_read },
+    { PMIX_IMMEDIATE, immediate_read },
+    { PMIX_WAIT, wait_read },
+    { PMIX_TIMEOUT, timeout_read },
+    { PMIX_DATA_SCOPE, scope_read },
+    { PMIX_GET_STATIC_VALUES, static_read },
+    { PMIX_GET_POINTER_VALUES, pointers_read },
+    { PMIX_GET_REFRESH_CACHE, refresh_read },
+    { PMIX_JOB_INFO, job_read },
+    { PMIX_NODE_INFO, node_read },
+    { PMIX_APP_INFO, app_read },
+    { PMIX_SESSION_INFO, session_read },
+    { PMIX_NODEID, nodeid_read },
+    { PMIX_APPNUM, appnum_read },
+    { PMIX_SESSION_ID, session_id_read },
+    { PMIX_HOSTNAME, hostname_read },
+};
+
+static pmix_status_t directive_read(struct sx_wanted *wanted, const pmix_info_t *info)
+{
+    if (sx_name_len(info->key, sizeof(info->key)) >= sizeof(info->key)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if ((info->flags & PMIX_INFO_QUALIFIER) != 0) {
+        return PMIX_SUCCESS; /* part of what is asked for, no directive */
+    }
+    for (size_t i = 0; i < SX_COUNT(directives); i++) {
+        if (strcmp(info->key, directives[i].key) == 0) {
+            return directives[i].read(wanted, &info->value);
+        }
+    }
+    return sx_directives_judge(info, 1, NULL, 0);
+}
+
+/* A key with qualifiers is looked up by the name that stands for both. */
+static pmix_status_t qualify(struct sx_wanted *wanted, const pmix_info_t *info, size_t ninfo)
+{
+    if (wanted->key == NULL || wanted->realm != SX_REALM_JOB) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "a PMIx_Get with qualifiers needs a key, and a process or job");
+    }
+    const pmix_status_t rc = sx_qualified_name(wanted->key, wanted->key_len, info, ninfo,
+                                               wanted->name);
+
+    wanted->realm = SX_REALM_QUALIFIED;
+    wanted->key = wanted->name;
+    wanted->key_len = SX_QUALIFIED_NAME_LEN;
+    return rc;
+}
+
+/* Nobody stores which process asks; its rank may be left open or, as it is unknown, be INVALID. */
+static pmix_status_t rank_read(struct sx_wanted *wanted, pmix_rank_t rank)
+{
+    wanted->rank = rank;
+    if (rank < PMIX_RANK_VALID || rank == PMIX_RANK_WILDCARD) {
+        return PMIX_SUCCESS;
+    }
+    if ((rank == PMIX_RANK_UNDEF || rank == PMIX_RANK_INVALID) && wanted->reserved &&
+        (strcmp(wanted->key, PMIX_RANK) == 0 || strcmp(wanted->key, PMIX_PROCID) == 0)) {
+        wanted->rank = PMIX_RANK_INVALID;
+        return PMIX_SUCCESS;
+    }
+    return rank == PMIX_RANK_UNDEF ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+}
+
+pmix_status_t sx_wanted_read(struct sx_wanted *wanted, pmix_rank_t rank, const char *key,
+                             const pmix_info_t *info, size_t ninfo)
+{
+    *wanted = (struct sx_wanted){ .key = key };
+    if (info == NULL && ninfo != 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (key != NULL) {
+        wanted->key_len = strnlen(key, PMIX_MAX_KEYLEN + 1);
+        if (wanted->key_len == 0 || wanted->key_len > PMIX_MAX_KEYLEN) {
+            return PMIX_ERR_BAD_PARAM;
+        }
+        wanted->reserved = strncmp(key, "pmix", 4) == 0;
+    }
+    pmix_status_t rc = rank_read(wanted, rank);
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+        rc = directive_read(wanted, &info[i]);
+    }
+    if (rc == PMIX_SUCCESS && sx_qualified_asked(info, ninfo)) {
+        rc = qualify(wanted, info, ninfo);
+    }
+    return rc;
+}
+
+bool sx_wanted_is_static(const pmix_info_t *info, size_t ninfo)
+{
+    const pmix_info_t *const asked = sx_info_find(info, ninfo, PMIX_GET_STATIC_VALUES);
+
+    return asked != NULL && sx_value_is_true(&asked->value);
+}
+
+/* ---- cells -------------------------------------------------------------------------------- */
+
+/* One key in the two stores of a site. */
+struct columns {
+    const struct sx_site *site;
+    sx_column own, shared;
+};
+
+static struct columns columns_of(const struct sx_site *site, enum sx_realm realm, const char *key,
+                                 size_t key_len)
+{
+    const uint64_t hash = sx_store_hash(realm, key, key_len);
+    struct columns columns = { .site = site };
+
+    if (site->own != NULL) {
+        columns.own = sx_store_column_hashed(site->own, hash, realm, key, key_len);
+    }
+    if (site->shared != NULL) {
+        columns.shared = sx_store_column_hashed(site->shared, hash, realm, key, key_len);
+    }
+    return columns;
+}
+
+static bool columns_exist(const struct columns *columns)
+{
+    return columns->own != 0 || columns->shared != 0;
+}
+
+static pmix_status_t columns_read(const struct columns *columns, uint32_t row, struct sx_item *ret)
+{
+    if (columns->own != 0) {
+        const pmix_status_t rc = sx_store_read(columns->site->own, columns->own, row, ret);
+
+        if (rc == PMIX_SUCCESS && columns->site->open != NULL) {
+            columns->site->open(ret);
+        }
+        if (rc != PMIX_ERR_NOT_FOUND) {
+            return rc;
+        }
+    }
+    if (columns->shared == 0) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    const pmix_status_t rc = sx_store_read(columns->site->shared, columns->shared, row, ret);
+    /* Nobody else's stand-in is taken for one of ours. */
+    return rc == PMIX_SUCCESS && ret->cell.type == PMIX_POINTER ? PMIX_ERR_UNPACK_FAILURE : rc;
+}
+
+/* A number below @max.  Return: false when there is none. */
+static bool number_read(const struct sx_site *site, enum sx_realm realm, uint32_t row,
+                        const char *key, uint64_t max, uint32_t *ret)
+{
+    const struct columns columns = columns_of(site, realm, key, strlen(key));
+    struct sx_item item;
+
+    if (columns_read(&columns, row, &item) != PMIX_SUCCESS || item.cell.len != 0 ||
+        item.cell.bits >= max) {
+        return false;
+    }
+    *ret = (uint32_t)item.cell.bits;
+    return true;
+}
+
+/* The job's number of @key, 0 when unknown. */
+static uint32_t job_count(const struct sx_site *site, const char *key)
+{
+    uint32_t count = 0;
+
+    (void)number_read(site, SX_REALM_JOB, SX_ROW_JOB, key, SX_STORE_ROW_MAX + 1, &count);
+    return count;
+}
+
+/* A number of the asker's: its own cell's, else the job's. */
+static bool own_number(const struct sx_site *site, const char *key, uint32_t *ret)
+{
+    return (site->self != PMIX_RANK_INVALID &&
+            number_read(site, SX_REALM_JOB, site->self, key, SX_STORE_ROW_MAX, ret)) ||
+           number_read(site, SX_REALM_JOB, SX_ROW_JOB, key, SX_STORE_ROW_MAX, ret);
+}
+
+/* ---- rows --------------------------------------------------------------------------------- */
+
+/* @name has @size bytes, with its NUL. */
+static bool node_row(const struct sx_site *site, const void *name, size_t size, uint32_t *ret)
+{
+    const uint32_t node_count = job_count(site, PMIX_NUM_NODES);
+    const struct columns columns = columns_of(site, SX_REALM_NODE, PMIX_HOSTNAME,
+                                              strlen(PMIX_HOSTNAME));
+    struct sx_item item;
+
+    for (uint32_t row = 0; row < node_count && columns_exist(&columns); row++) {
+        if (columns_read(&columns, row, &item) == PMIX_SUCCESS && item.cell.len == size &&
+            item.cell.type == PMIX_STRING && memcmp(item.body, name, size) == 0) {
+            *ret = row;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The node that goes by the name that the job has for this one. */
+static bool node_row_here(const struct sx_site *site, uint32_t *ret)
+{
+    const struct columns columns = columns_of(site, SX_REALM_JOB, PMIX_HOSTNAME,
+                                              strlen(PMIX_HOSTNAME));
+    struct sx_item item;
+
+    return columns_read(&columns, SX_ROW_JOB, &item) == PMIX_SUCCESS &&
+           item.cell.type == PMIX_STRING && item.cell.len > 0 &&
+           node_row(site, item.body, item.cell.len, ret);
+}
+
+bool sx_session_row(const struct sx_site *site, uint32_t id, uint32_t *ret_row)
+{
+    uint32_t free_row = SX_SESSION_COUNT_MAX, has;
+    uint32_t job_has = 0;
+    const bool told = number_read(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_SESSION_ID, SX_ID_END,
+                                  &job_has);
+
+    for (uint32_t row = 0; row < SX_SESSION_COUNT_MAX; row++) {
+        bool known = number_read(site, SX_REALM_SESSION, row, PMIX_SESSION_ID, SX_ID_END, &has);
+
+        if (!known && row == 0 && told) { /* the job's own word names its session */
+            known = true;
+            has = job_has;
+        }
+        if (known && has == id) {
+            *ret_row = row;
+            return true;
+        }
+        if (!known && free_row == SX_SESSION_COUNT_MAX) {
+            free_row = row;
+        }
+    }
+    *ret_row = free_row;
+    return false;
+}
+
+/* A job whose session has no name has but one, whatever it is called. */
+static bool session_row(const struct sx_site *site, uint32_t id, uint32_t *ret)
+{
+    return sx_session_row(site, id, ret) || *ret == 0;
+}
+
+/* Our own row: where this process is, or the host whose job this is. */
+static bool own_row(const struct sx_site *site, enum sx_realm realm, uint32_t *ret)
+{
+    switch (realm) {
+    case SX_REALM_NODE:
+        return own_number(site, PMIX_NODEID, ret) || node_row_here(site, ret);
+    case SX_REALM_APP:
+        if (!own_number(site, PMIX_APPNUM, ret)) {
+            *ret = 0;
+        }
+        return true;
+    default:
+        *ret = 0;
+        return realm == SX_REALM_SESSION;
+    }
+}
+
+/* The row of a node, an app or a session. */
+static bool realm_row(const struct sx_wanted *wanted, const struct sx_site *site,
+                      enum sx_realm realm, uint32_t *ret)
+{
+    if (wanted->has_id[realm]) {
+        *ret = wanted->id[realm];
+        return realm != SX_REALM_SESSION || session_row(site, wanted->id[realm], ret);
+    }
+    if (realm == SX_REALM_NODE && wanted->hostname != NULL) {
+        return node_row(site, wanted->hostname, strlen(wanted->hostname) + 1, ret);
+    }
+    return own_row(site, realm, ret);
+}
+
+bool sx_wanted_row(const struct sx_wanted *wanted, const struct sx_site *site, uint32_t *ret_row)
+{
+    if (wanted->realm != SX_REALM_JOB && wanted->realm != SX_REALM_QUALIFIED) {
+        return realm_row(wanted, site, wanted->realm, ret_row);
+    }
+    *ret_row = wanted->rank == PMIX_RANK_UNDEF ? SX_ROW_JOB : wanted->rank;
+    return wanted->rank != PMIX_RANK_INVALID;
+}
+
+/* ---- finding ------------------------------------------------------------------------------ */
+
+static pmix_status_t find_in_realm(const struct sx_wanted *wanted, const struct sx_site *site,
+                                   enum sx_realm realm, struct sx_item *ret)
+{
+    const struct columns columns = columns_of(site, realm, wanted->key, wanted->key_len);
+    uint32_t row;
+
+    return columns_exist(&columns) && realm_row(wanted, site, realm, &row)
+               ? columns_read(&columns, row, ret)
+               : PMIX_ERR_NOT_FOUND;
+}
+
+/* A node, an app or a session that was asked for.  Of our own the job's word holds as well. */
+static pmix_status_t find_in_named(const struct sx_wanted *wanted, const struct sx_site *site,
+                                   struct sx_item *ret)
+{
+    pmix_status_t rc = find_in_realm(wanted, site, wanted->realm, ret);
+    uint32_t row, own;
+
+    if (rc == PMIX_ERR_NOT_FOUND && realm_row(wanted, site, wanted->realm, &row) &&
+        own_row(site, wanted->realm, &own) && row == own) {
+        const struct columns columns = columns_of(site, SX_REALM_JOB, wanted->key, wanted->key_len);
+
+        rc = columns_read(&columns, SX_ROW_JOB, ret);
+    }
+    return rc;
+}
+
+/* A key that some process of the job has, whichever. */
+static pmix_status_t find_anywhere(const struct columns *columns, struct sx_item *ret)
+{
+    const struct sx_site *const site = columns->site;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    if (site->self != PMIX_RANK_INVALID) {
+        rc = columns_read(columns, site->self, ret);
+    }
+    if (rc == PMIX_ERR_NOT_FOUND && columns_exist(columns)) {
+        const uint32_t rank_count = job_count(site, PMIX_JOB_SIZE);
+
+        for (uint32_t rank = 0; rank < rank_count && rc == PMIX_ERR_NOT_FOUND; rank++) {
+            rc = columns_read(columns, rank, ret);
+        }
+    }
+    return rc;
+}
+
+static pmix_status_t find_in_job(const struct sx_wanted *wanted, const struct sx_site *site,
+                                 struct sx_item *ret)
+{
+    const struct columns columns = columns_of(site, wanted->realm, wanted->key, wanted->key_len);
+
+    if (wanted->rank < PMIX_RANK_VALID) {
+        const pmix_status_t rc = columns_read(&columns, wanted->rank, ret);
+
+        if (rc != PMIX_ERR_NOT_FOUND || !wanted->reserved) {
+            return rc;
+        }
+    }
+    pmix_status_t rc = columns_read(&columns, SX_ROW_JOB, ret);
+    if (rc == PMIX_ERR_NOT_FOUND && (wanted->rank == PMIX_RANK_UNDEF ||
+                                     (wanted->rank == PMIX_RANK_WILDCARD && !wanted->reserved))) {
+        rc = find_anywhere(&columns, ret);
+    }
+    /* Keys of the node, app and session are known by their names, without a directive. */
+    if (rc == PMIX_ERR_NOT_FOUND && wanted->reserved && !wanted->job_only &&
+        wanted->realm == SX_REALM_JOB) {
+        for (enum sx_realm realm = SX_REALM_NODE;
+             realm <= SX_REALM_SESSION && rc == PMIX_ERR_NOT_FOUND; realm++) {
+            rc = find_in_realm(wanted, site, realm, ret);
+        }
+    }
+    return rc;
+}
+
+static bool scope_holds(pmix_scope_t asked, pmix_scope_t has)
+{
+    if (asked == PMIX_SCOPE_UNDEF || has == PMIX_SCOPE_UNDEF || asked == has) {
+        return true;
+    }
+    return asked == PMIX_GLOBAL ? has != PMIX_INTERNAL
+                                : asked != PMIX_INTERNAL && has == PMIX_GLOBAL;
+}
+
+bool sx_wanted_has_scope(const struct sx_wanted *wanted, const struct sx_item *item)
+{
+    return scope_holds(wanted->scope, sx_item_scope(item));
+}
+
+pmix_status_t sx_wanted_find(const struct sx_wanted *wanted, const struct sx_site *site,
+                             struct sx_item *ret)
+{
+    const bool in_job = wanted->realm == SX_REALM_JOB || wanted->realm == SX_REALM_QUALIFIED;
+
+    if (wanted->rank == PMIX_RANK_INVALID) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    const pmix_status_t rc = in_job ? find_in_job(wanted, site, ret)
+                                    : find_in_named(wanted, site, ret);
+    if (rc == PMIX_SUCCESS && wanted->scope != PMIX_SCOPE_UNDEF &&
+        !sx_wanted_has_scope(wanted, ret)) {
+        return PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
+    }
+    return rc;
+}
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+bool sx_wanted_rank(const struct sx_wanted *wanted, const struct sx_site *site, uint32_t *ret_rank)
+{
+    const bool is_asker = wanted->rank == PMIX_RANK_UNDEF || wanted->rank == PMIX_RANK_INVALID;
+    const uint32_t size = job_count(site, PMIX_JOB_SIZE);
+
+    *ret_rank = is_asker ? site->self : wanted->rank;
+    return *ret_rank < PMIX_RANK_VALID && (size == 0 || *ret_rank < size);
+}
+
+pmix_status_t sx_wanted_name(const struct sx_wanted *wanted, const struct sx_site *site,
+                             const char *nspace, pmix_value_t *ret)
+{
+    pmix_proc_t proc;
+
+    if (wanted->realm != SX_REALM_JOB || wanted->key == NULL) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    if (strcmp(wanted->key, PMIX_NSPACE) == 0) {
+        return sx_value_load(ret, nspace, PMIX_STRING);
+    }
+    const bool is_rank = strcmp(wanted->key, PMIX_RANK) == 0;
+    if ((!is_rank && strcmp(wanted->key, PMIX_PROCID) != 0) ||
+        !sx_wanted_rank(wanted, site, &proc.rank)) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    if (is_rank) {
+        return sx_value_load(ret, &proc.rank, PMIX_PROC_RANK);
+    }
+    memset(proc.nspace, 0, sizeof(proc.nspace));
+    memcpy(proc.nspace, nspace, strnlen(nspace, PMIX_MAX_NSLEN));
+    return sx_value_load(ret, &proc, PMIX_PROC);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* wanted.h - what a Get wants, and in which places it may lie: one policy for clients and hosts.
+ *
+ *     rank given        that process's cell, then for reserved keys as WILDCARD
+ *     WILDCARD          the job's cell; then for reserved keys our node's, app's, session's, for
+ *                       others any process's
+ *     UNDEF (or NULL)   the job's, our own, any process's, then as WILDCARD
+ *     INVALID           nothing: it asks for PMIX_RANK or PMIX_PROCID of who asks
+ *     node/app/session  the row that was named, else our own; what our own row does not say the
+ *                       job's cell may, as hosts give keys of all realms for the job
+ *
+ * Everything here reads mapped memory only, takes no lock and keeps no state. */
+#ifndef SX_SHMEM_WANTED_H
+#define SX_SHMEM_WANTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shmem/qualified.h"
+#include "shmem/store.h"
+
+/* Sessions that one namespace may tell of.  A session's row is no id, which may be any number: the
+ * job's own session has row 0, and PMIX_SESSION_ID in each row says which one it is. */
+#define SX_SESSION_COUNT_MAX 64u
+
+/* The arguments of a Get.  Strings are borrowed from the caller. */
+struct sx_wanted {
+    const char *key; /* NULL: everything of the place */
+    size_t key_len;
+    uint32_t rank; /* INVALID: who asks wants to know his own */
+    bool reserved; /* the key is one of the library's: complete at connect */
+    bool optional, immediate;
+    bool waits;       /* for a reserved key too, as somebody may put it yet */
+    bool job_only;    /* not of the node, app or session */
+    bool is_static;   /* fill the caller's pmix_value_t */
+    bool is_pointers; /* point into the store instead of copying */
+    bool has_id[SX_REALM_SESSION + 1];
+    uint32_t id[SX_REALM_SESSION + 1]; /* of the node, app or session */
+    const char *hostname;              /* names a node */
+    enum sx_realm realm; /* JOB: the job and its processes; QUALIFIED likewise, and the key is the
+                          * name of what was asked for */
+    pmix_scope_t scope;  /* PMIX_SCOPE_UNDEF: any */
+    uint64_t timeout_ns; /* 0: none */
+    char name[SX_QUALIFIED_NAME_LEN + 1];
+};
+
+/* Judge and read.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED for an unknown directive that is required. */
+pmix_status_t sx_wanted_read(struct sx_wanted *wanted, pmix_rank_t rank, const char *key,
+                             const pmix_info_t *info, size_t ninfo);
+
+/* True when @info asks for the caller's storage to be filled, whether the rest is right or not. */
+bool sx_wanted_is_static(const pmix_info_t *info, size_t ninfo);
+
+/* Where one namespace is looked into, and by whom. */
+struct sx_site {
+    const struct sx_store *own, *shared; /* NULL: none; what @own says counts */
+    /* Puts a value in the place of an item of @own that stands for one; NULL: none does. */
+    void (*open)(struct sx_item *item);
+    uint32_t self; /* the asker's rank in this namespace; PMIX_RANK_INVALID: it is not of it */
+};
+
+/* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND; PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
+ * PMIX_ERR_UNPACK_FAILURE. */
+pmix_status_t sx_wanted_find(const struct sx_wanted *wanted, const struct sx_site *site,
+                             struct sx_item *ret);
+
+/* What follows from the question: the name of a namespace or process (PMIX_NSPACE, PMIX_RANK,
+ * PMIX_PROCID) of @nspace, where the asker is meant unless a rank is given.  *ret (uninitialised)
+ * owns its content.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_wanted_name(const struct sx_wanted *wanted, const struct sx_site *site,
+                             const char *nspace, pmix_value_t *ret);
+
+/* The process that is asked about: the asker unless a rank is given.  Return: false when it is none
+ * of the job's. */
+bool sx_wanted_rank(const struct sx_wanted *wanted, const struct sx_site *site, uint32_t *ret_rank);
+
+/* The row of the realm that is asked for, where everything of it is wanted.  Return: false when
+ * nobody knows it. */
+bool sx_wanted_row(const struct sx_wanted *wanted, const struct sx_site *site, uint32_t *ret_row);
+
+/* Does the item's scope fit what was asked for? */
+bool sx_wanted_has_scope(const struct sx_wanted *wanted, const struct sx_item *item);
+
+/* The row of the session @id.  Return: false when there is none; *ret_row is where it would lie
+ * then, SX_SESSION_COUNT_MAX when there are too many. */
+bool sx_session_row(const struct sx_site *site, uint32_t id, uint32_t *ret_row);
+
+#endif
