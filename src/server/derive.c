@@ -16,10 +16,27 @@
 #include <pmix.h>
 
 #include "base/status.h"
+#include "server/apps.h"
 
 #define SX_RANK_DIGITS 11u /* with a comma */
 
 /* ---- what is missing ------------------------------------------------------------------------ */
+
+pmix_status_t sx_derive_put(struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,
+                            const char *key, const pmix_value_t *value)
+{
+    struct sx_item item;
+    pmix_status_t rc = sx_store_find(&nspace->store.view, realm, row, key, &item);
+
+    if (rc != PMIX_SUCCESS) {
+        rc = sx_store_put(&nspace->store, realm, row, key, PMIX_GLOBAL, value);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_log(SX_LOG_ERROR, "\"%s\" of %s cannot be stored: %s", key, nspace->name,
+               PMIx_Error_string(rc));
+    }
+    return rc;
+}
 
 /* One cell to be filled unless it is. */
 struct cell {
@@ -38,16 +55,7 @@ static bool is_stored(const struct cell *cell, const char *key)
 
 static pmix_status_t put(const struct cell *cell, const char *key, const pmix_value_t *value)
 {
-    const pmix_status_t rc = is_stored(cell, key)
-                                 ? PMIX_SUCCESS
-                                 : sx_store_put(&cell->nspace->store, cell->realm, cell->row, key,
-                                                PMIX_GLOBAL, value);
-
-    if (rc != PMIX_SUCCESS) {
-        sx_log(SX_LOG_ERROR, "\"%s\" of %s cannot be stored: %s", key, cell->nspace->name,
-               PMIx_Error_string(rc));
-    }
-    return rc;
+    return sx_derive_put(cell->nspace, cell->realm, cell->row, key, value);
 }
 
 static pmix_status_t put_u32(const struct cell *cell, const char *key, uint32_t number)
@@ -202,6 +210,13 @@ static pmix_status_t derive_node(struct sx_nspace *nspace, const struct sx_nodem
     if (rc == PMIX_SUCCESS) {
         rc = put_u32(&cell, PMIX_LOCAL_SIZE, count);
     }
+    if (rc == PMIX_SUCCESS) {
+        rc = put_u32(&cell, PMIX_NUM_NODES, 1);
+    }
+    /* What the host says of the job holds for its only node. */
+    if (rc == PMIX_SUCCESS && map->node_count > 1) {
+        rc = put_u32(&cell, PMIX_MAX_PROCS, count);
+    }
     if (rc == PMIX_SUCCESS && own) {
         rc = put_text(&job, PMIX_LOCAL_PEERS, text);
     }
@@ -276,7 +291,8 @@ static pmix_status_t derive_node_list(struct sx_nspace *nspace, const struct sx_
 /* ---- without maps --------------------------------------------------------------------------- */
 
 /* A map of one node, ours, with all ranks of the job. */
-static pmix_status_t derive_all_local(struct sx_server *server, struct sx_nspace *nspace)
+static pmix_status_t derive_all_local(struct sx_server *server, struct sx_nspace *nspace,
+                                      uint32_t *ret_app_count)
 {
     const uint32_t number = own_number(nspace);
     char *name = server->hostname;
@@ -286,8 +302,11 @@ static pmix_status_t derive_all_local(struct sx_server *server, struct sx_nspace
                               .node_base = number != UINT32_MAX ? number : 0 };
 
     map.node_of_rank = calloc(map.rank_count, sizeof(*map.node_of_rank));
-    const pmix_status_t rc = map.node_of_rank != NULL ? derive_nodes(nspace, &map, 0)
-                                                      : PMIX_ERR_OUT_OF_RESOURCE;
+    pmix_status_t rc = map.node_of_rank != NULL ? derive_nodes(nspace, &map, 0)
+                                                : PMIX_ERR_OUT_OF_RESOURCE;
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_apps_derive(nspace, &map, ret_app_count);
+    }
     free(map.node_of_rank);
     return rc;
 }
@@ -317,6 +336,14 @@ static pmix_status_t derive_from_clients(struct sx_nspace *nspace)
     return rc;
 }
 
+/* Application 0, unless the host gave all of the job a number. */
+static pmix_status_t derive_appnum(struct sx_nspace *nspace, uint32_t rank)
+{
+    const struct cell job = job_of(nspace), cell = rank_of(nspace, rank);
+
+    return is_stored(&job, PMIX_APPNUM) ? PMIX_SUCCESS : put_u32(&cell, PMIX_APPNUM, 0);
+}
+
 pmix_status_t sx_derive_client(struct sx_server *server, struct sx_nspace *nspace,
                                const struct sx_client *client)
 {
@@ -324,7 +351,7 @@ pmix_status_t sx_derive_client(struct sx_server *server, struct sx_nspace *nspac
     pmix_status_t rc = put_text(&cell, PMIX_HOSTNAME, server->hostname);
 
     if (rc == PMIX_SUCCESS) {
-        rc = put_u32(&cell, PMIX_APPNUM, 0);
+        rc = derive_appnum(nspace, client->rank);
     }
     return rc == PMIX_SUCCESS ? derive_from_clients(nspace) : rc;
 }
@@ -332,18 +359,16 @@ pmix_status_t sx_derive_client(struct sx_server *server, struct sx_nspace *nspac
 /* ---- the job -------------------------------------------------------------------------------- */
 
 /* A host that gives one size means them all. */
-static pmix_status_t derive_sizes(struct sx_nspace *nspace, uint32_t node_count)
+static pmix_status_t derive_sizes(struct sx_nspace *nspace, uint32_t node_count, uint32_t app_count)
 {
     const struct cell job = job_of(nspace);
     const struct {
         const char *key;
         uint32_t number;
     } sizes[] = {
-        { PMIX_JOB_SIZE, nspace->job_size },
-        { PMIX_MAX_PROCS, nspace->job_size },
-        { PMIX_UNIV_SIZE, nspace->job_size },
-        { PMIX_NUM_NODES, node_count },
-        { PMIX_JOB_NUM_APPS, 1 },
+        { PMIX_JOB_SIZE, nspace->job_size },  { PMIX_MAX_PROCS, nspace->job_size },
+        { PMIX_UNIV_SIZE, nspace->job_size }, { PMIX_NUM_NODES, node_count },
+        { PMIX_JOB_NUM_APPS, app_count },
     };
     pmix_status_t rc = put_u32(&job, PMIX_LOCAL_SIZE, nspace->local_count);
 
@@ -359,6 +384,7 @@ pmix_status_t sx_derive(struct sx_server *server, struct sx_nspace *nspace,
                         const struct sx_nodemap *map, uint32_t node_count)
 {
     const struct cell job = job_of(nspace);
+    uint32_t app_count = 1;
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (nspace->job_size == 0) {
@@ -373,19 +399,18 @@ pmix_status_t sx_derive(struct sx_server *server, struct sx_nspace *nspace,
             rc = derive_node_list(nspace, map);
         }
     }
-    if (rc == PMIX_SUCCESS && all_local) {
-        rc = derive_all_local(server, nspace);
+    if (rc == PMIX_SUCCESS) {
+        rc = all_local ? derive_all_local(server, nspace, &app_count)
+                       : sx_apps_derive(nspace, map, &app_count);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = derive_sizes(nspace, node_count != 0 ? node_count : all_local);
+        rc = derive_sizes(nspace, node_count != 0 ? node_count : all_local, app_count);
     }
     if (rc == PMIX_SUCCESS) {
         rc = put_text(&job, PMIX_HOSTNAME, server->hostname);
     }
     for (uint32_t rank = 0; rank < nspace->job_size && rc == PMIX_SUCCESS; rank++) {
-        const struct cell cell = rank_of(nspace, rank);
-
-        rc = put_u32(&cell, PMIX_APPNUM, 0);
+        rc = derive_appnum(nspace, rank);
     }
     for (size_t i = 0; i < nspace->client_count && rc == PMIX_SUCCESS; i++) {
         rc = sx_derive_client(server, nspace, nspace->by_rank[i]);

@@ -13,7 +13,8 @@ uint32_t sx_derive_own_node(const struct sx_server *server, const struct sx_nspa
                             const struct sx_nodemap *map);
 
 /* Store what is missing: of the job its sizes, nodes and local peers, of each node its name, peers
- * and their number, of each rank host name, node, local and node rank, and application 0.  @map
+ * and their number, of each application what apps.h says, of each rank host name, node, local and
+ * node rank, and application 0.  @map
  * has no nodes when the host gave none; @node_count is how many it told of otherwise.
  * Return: PMIX_SUCCESS; what the store says. */
 pmix_status_t sx_derive(struct sx_server *server, struct sx_nspace *nspace,
@@ -22,5 +23,9 @@ pmix_status_t sx_derive(struct sx_server *server, struct sx_nspace *nspace,
 /* The same for a local process that was registered after its namespace. */
 pmix_status_t sx_derive_client(struct sx_server *server, struct sx_nspace *nspace,
                                const struct sx_client *client);
+
+/* Fill one cell unless it is.  Return: PMIX_SUCCESS; what the store says, logged. */
+pmix_status_t sx_derive_put(struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,
+                            const char *key, const pmix_value_t *value);
 
 #endif

@@ -109,6 +109,15 @@ static void expect(const char *name, pmix_rank_t rank, const char *key, const ch
     expect_with(name, rank, key, NULL, 0, want);
 }
 
+/* Of the realm's row that is ours. */
+static void expect_of(const char *name, const char *realm, const char *key, const char *want)
+{
+    pmix_info_t info;
+
+    cr_assert_eq(PMIx_Info_load(&info, realm, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    expect_with(name, PMIX_RANK_WILDCARD, key, &info, 1, want);
+}
+
 #define ALL PMIX_RANK_WILDCARD
 #define U32(number) #number ":14"
 #define U16(number) #number ":13"
@@ -326,6 +335,49 @@ Test(jobinfo, of_sessions_is_found_by_any_number)
     add(&inner, PMIX_SESSION_ID, "17", PMIX_STRING);
     add_list(&list, PMIX_SESSION_INFO_ARRAY, &inner);
     cr_expect_eq(job_try("no number", 0, &list), PMIX_ERR_BAD_PARAM);
+}
+
+/* Ranks 0, 2 and 3 are of app 0, 1 and 4 of app 1. */
+Test(jobinfo, of_applications_and_nodes_is_derived_from_their_ranks)
+{
+    struct list list = { .count = 0 }, rank = { .count = 0 };
+
+    add(&list, PMIX_NODE_MAP, "n1,n2,n3", PMIX_STRING);
+    add(&list, PMIX_PROC_MAP, "0-1;2;3,4", PMIX_STRING);
+    for (uint32_t i = 1; i < 5; i += 3) {
+        add_rank(&rank, PMIX_RANK, i);
+        add_u32(&rank, PMIX_APPNUM, 1);
+        add_list(&list, PMIX_PROC_DATA, &rank);
+    }
+    job("apps", 0, &list);
+    expect("apps", ALL, PMIX_JOB_NUM_APPS, U32(2));
+    expect_in("apps", SX_REALM_APP, 0, PMIX_APP_SIZE, U32(3));
+    expect_in("apps", SX_REALM_APP, 0, PMIX_APPLDR, RANK(0));
+    expect_in("apps", SX_REALM_APP, 0, PMIX_NUM_NODES, U32(3));
+    expect_in("apps", SX_REALM_APP, 0, PMIX_MAX_PROCS, U32(3));
+    expect_in("apps", SX_REALM_APP, 1, PMIX_APP_SIZE, U32(2));
+    expect_in("apps", SX_REALM_APP, 1, PMIX_APPLDR, RANK(1));
+    expect_in("apps", SX_REALM_APP, 1, PMIX_NUM_NODES, U32(2));
+    expect_in("apps", SX_REALM_NODE, 2, PMIX_NUM_NODES, U32(1));
+    expect_in("apps", SX_REALM_NODE, 2, PMIX_MAX_PROCS, U32(2));
+}
+
+Test(jobinfo, for_the_whole_job_holds_for_its_one_application_and_node)
+{
+    struct list list = { .count = 0 };
+
+    add_u32(&list, PMIX_JOB_SIZE, 3);
+    add_u32(&list, PMIX_MAX_PROCS, 12);
+    add_u32(&list, PMIX_APPNUM, 9);
+    job("one", 3, &list);
+    expect("one", 2, PMIX_APPNUM, U32(9));
+    expect("one", ALL, PMIX_JOB_NUM_APPS, U32(1));
+    expect_of("one", PMIX_APP_INFO, PMIX_MAX_PROCS, U32(12));
+    expect_of("one", PMIX_APP_INFO, PMIX_NUM_NODES, U32(1));
+    expect_of("one", PMIX_APP_INFO, PMIX_APP_SIZE, U32(3));
+    expect_of("one", PMIX_NODE_INFO, PMIX_MAX_PROCS, U32(12));
+    expect_of("one", PMIX_NODE_INFO, PMIX_NUM_NODES, U32(1));
+    expect_of("one", PMIX_SESSION_INFO, PMIX_UNIV_SIZE, U32(3));
 }
 
 Test(jobinfo, counts_the_ranks_it_is_told_of)
