@@ -102,6 +102,16 @@ pmix_status_t sx_flat_decode(pmix_value_t *ret, const struct sx_cell *cell, cons
  * they are stored.  Return: PMIX_SUCCESS or PMIX_ERR_UNPACK_FAILURE. */
 pmix_status_t sx_flat_check(const struct sx_cell *cell, const void *body, size_t size);
 
+/* The same, of which the decoded form may take no more than @heap_max bytes of memory, where an
+ * allocation counts as SX_FLAT_ALLOCATION_BYTES more (its time is bounded by that, too).  The check
+ * refuses exactly what the decoder refuses.  Return: also PMIX_ERR_OUT_OF_RESOURCE when it would
+ * take more. */
+#define SX_FLAT_ALLOCATION_BYTES 256u
+pmix_status_t sx_flat_decode_within(pmix_value_t *ret, const struct sx_cell *cell, const void *body,
+                                    size_t size, uint64_t heap_max);
+pmix_status_t sx_flat_check_within(const struct sx_cell *cell, const void *body, size_t size,
+                                   uint64_t heap_max);
+
 /* True when a value of @type has a body (unless NULL). */
 bool sx_flat_has_body(pmix_data_type_t type);
 
@@ -114,5 +124,7 @@ pmix_status_t sx_flat_infos_encode(const pmix_info_t *info, size_t ninfo, void *
 /* Return: also *ret_info malloc'ed (NULL when none), for PMIX_INFO_FREE. */
 pmix_status_t sx_flat_infos_decode(const void *at, size_t size, pmix_info_t **ret_info,
                                    size_t *ret_ninfo);
+pmix_status_t sx_flat_infos_decode_within(const void *at, size_t size, uint64_t heap_max,
+                                          pmix_info_t **ret_info, size_t *ret_ninfo);
 
 #endif

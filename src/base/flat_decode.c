@@ -23,8 +23,9 @@
 
 struct reader {
     const uint8_t *base;
-    uint64_t at;  /* where the next body starts, a multiple of 8 */
-    uint64_t end; /* of the enclosing record, a multiple of 8 */
+    uint64_t at;        /* where the next body starts, a multiple of 8 */
+    uint64_t end;       /* of the enclosing record, a multiple of 8 */
+    uint64_t heap_left; /* what may still be allocated; counted where nothing is filled, too */
 };
 
 struct record {
@@ -38,6 +39,16 @@ static pmix_status_t get_value(struct reader *r, const struct sx_cell *cell, pmi
                                unsigned depth);
 static pmix_status_t record_read(struct reader *r, const struct record *rec, void *elements,
                                  unsigned depth);
+
+/* Account for an allocation of @size bytes.  Return: false when it would be too many. */
+static bool heap_take(struct reader *r, uint64_t size)
+{
+    if (size > r->heap_left || r->heap_left - size < SX_FLAT_ALLOCATION_BYTES) {
+        return false;
+    }
+    r->heap_left -= size + SX_FLAT_ALLOCATION_BYTES;
+    return true;
+}
 
 static bool cell_is_null(const struct sx_cell *cell)
 {
@@ -65,6 +76,9 @@ static pmix_status_t get_string(struct reader *r, const struct sx_cell *cell, ch
     }
     if (!body_take(r, cell) || memchr(text, '\0', cell->len) != text + cell->len - 1) {
         return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (!heap_take(r, cell->len)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (out != NULL) {
         *out = malloc(cell->len);
@@ -100,6 +114,9 @@ static pmix_status_t get_bytes(struct reader *r, const struct sx_cell *cell,
     }
     if (!body_take(r, cell)) {
         return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (!heap_take(r, cell->len)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (out != NULL) {
         out->bytes = malloc(cell->len);
@@ -158,23 +175,31 @@ static pmix_status_t record_open(struct reader *r, const struct sx_cell *cell, s
     return PMIX_SUCCESS;
 }
 
-/* A block for the elements of @rec, zeroed where destructors might look. */
-static void *record_alloc(const struct record *rec, size_t extra)
+/* A block for the elements of @rec and @extra more, zeroed where destructors might look; without
+ * @ret_block it is only accounted for. */
+static pmix_status_t record_alloc(struct reader *r, const struct record *rec, size_t extra,
+                                  void **ret_block)
 {
     size_t size;
+    void *block;
 
-    if (!sx_add_size(rec->count, extra, &size) || !sx_mul_size(size, rec->row->size_bytes, &size)) {
-        return NULL;
+    if (!sx_add_size(rec->count, extra, &size) || !sx_mul_size(size, rec->row->size_bytes, &size) ||
+        !heap_take(r, size)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (ret_block == NULL) {
+        return PMIX_SUCCESS;
     }
     if (rec->row->kind != SX_TYPE_PLAIN && size > SX_PAGE_BYTES) {
-        return calloc(1, size);
+        block = calloc(1, size);
+    } else {
+        block = malloc(size); /* in glibc calloc passes by the thread's cache */
+        if (block != NULL && rec->row->kind != SX_TYPE_PLAIN) {
+            memset(block, 0, size);
+        }
     }
-    void *const block = malloc(size); /* in glibc calloc passes by the thread's cache */
-
-    if (block != NULL && rec->row->kind != SX_TYPE_PLAIN) {
-        memset(block, 0, size);
-    }
-    return block;
+    *ret_block = block;
+    return block != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
 /* The array of @cell, whose elements are of @type and at least one (UNDEF: of any, or none). */
@@ -195,15 +220,15 @@ static pmix_status_t get_array(struct reader *r, const struct sx_cell *cell, pmi
         (rec.count > 0 && depth >= SX_VALUE_DEPTH_MAX)) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
+    if (rec.count > 0) {
+        rc = record_alloc(r, &rec, 0, out == NULL ? NULL : &out->array);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
     if (out != NULL) {
         out->type = rec.type;
-        if (rec.count > 0) {
-            out->array = record_alloc(&rec, 0);
-            if (out->array == NULL) {
-                return PMIX_ERR_OUT_OF_RESOURCE;
-            }
-            out->size = rec.count;
-        }
+        out->size = rec.count;
     }
     return record_read(r, &rec, out == NULL ? NULL : out->array, depth + 1);
 }
@@ -232,13 +257,16 @@ static pmix_status_t get_argv(struct reader *r, const struct sx_cell *cell, char
             return PMIX_ERR_UNPACK_FAILURE; /* it would end the vector early */
         }
     }
-    if (out != NULL) {
-        *out = record_alloc(&rec, 1);
-        if (*out == NULL) {
-            return PMIX_ERR_OUT_OF_RESOURCE;
-        }
+    void *block = NULL;
+
+    rc = record_alloc(r, &rec, 1, out == NULL ? NULL : &block);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
-    return record_read(r, &rec, out == NULL ? NULL : *out, depth);
+    if (out != NULL) {
+        *out = block;
+    }
+    return record_read(r, &rec, block, depth);
 }
 
 static pmix_status_t get_scalar(const struct sx_cell *cell, size_t size, pmix_value_t *out)
@@ -268,6 +296,9 @@ static pmix_status_t get_single(struct reader *r, const struct sx_cell *cell,
     }
     if (rec.count != 1 || rec.type != cell->type) {
         return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (row->in_value == SX_WHERE_POINTER && !heap_take(r, row->size_bytes)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (out != NULL) {
         element = &out->data;
@@ -311,6 +342,9 @@ static pmix_status_t get_value(struct reader *r, const struct sx_cell *cell, pmi
         return PMIX_SUCCESS;
     }
     if (cell->type == PMIX_DATA_ARRAY) {
+        if (!heap_take(r, row->size_bytes)) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
         if (out != NULL) {
             out->data.darray = calloc(1, sizeof(*out->data.darray));
             if (out->data.darray == NULL) {
@@ -472,12 +506,13 @@ static pmix_status_t record_read(struct reader *r, const struct record *rec, voi
 
 /* The walk over a whole value; @out is NULL or zeroed. */
 static pmix_status_t flat_walk(pmix_value_t *out, const struct sx_cell *at, const void *body,
-                               size_t size)
+                               size_t size, uint64_t heap_max)
 {
     /* One copy, so that what is judged is what is used. */
     struct sx_cell cell = *at;
     struct reader r = { .base = body == NULL ? (const void *)"" : body,
-                        .end = sx_align_up(cell.len, SX_FLAT_ALIGN) };
+                        .end = sx_align_up(cell.len, SX_FLAT_ALIGN),
+                        .heap_left = heap_max };
 
     if (cell.len > size || cell.len > SX_FLAT_BODY_MAX || (cell.len > 0 && body == NULL)) {
         return PMIX_ERR_UNPACK_FAILURE;
@@ -489,26 +524,44 @@ static pmix_status_t flat_walk(pmix_value_t *out, const struct sx_cell *at, cons
     return get_value(&r, &cell, out, 0);
 }
 
-pmix_status_t sx_flat_decode(pmix_value_t *ret, const struct sx_cell *cell, const void *body,
-                             size_t size)
+pmix_status_t sx_flat_decode_within(pmix_value_t *ret, const struct sx_cell *cell, const void *body,
+                                    size_t size, uint64_t heap_max)
 {
     pmix_status_t rc;
 
     memset(ret, 0, sizeof(*ret));
-    rc = flat_walk(ret, cell, body, size);
+    rc = flat_walk(ret, cell, body, size, heap_max);
     if (rc != PMIX_SUCCESS) {
         sx_value_destruct(ret);
     }
     return rc;
 }
 
+pmix_status_t sx_flat_decode(pmix_value_t *ret, const struct sx_cell *cell, const void *body,
+                             size_t size)
+{
+    return sx_flat_decode_within(ret, cell, body, size, UINT64_MAX);
+}
+
 pmix_status_t sx_flat_check(const struct sx_cell *cell, const void *body, size_t size)
 {
-    return flat_walk(NULL, cell, body, size);
+    return flat_walk(NULL, cell, body, size, UINT64_MAX);
+}
+
+pmix_status_t sx_flat_check_within(const struct sx_cell *cell, const void *body, size_t size,
+                                   uint64_t heap_max)
+{
+    return flat_walk(NULL, cell, body, size, heap_max);
 }
 
 pmix_status_t sx_flat_infos_decode(const void *at, size_t size, pmix_info_t **ret_info,
                                    size_t *ret_ninfo)
+{
+    return sx_flat_infos_decode_within(at, size, UINT64_MAX, ret_info, ret_ninfo);
+}
+
+pmix_status_t sx_flat_infos_decode_within(const void *at, size_t size, uint64_t heap_max,
+                                          pmix_info_t **ret_info, size_t *ret_ninfo)
 {
     struct sx_cell cell;
     pmix_value_t value;
@@ -521,7 +574,8 @@ pmix_status_t sx_flat_infos_decode(const void *at, size_t size, pmix_info_t **re
     if (cell.type != PMIX_DATA_ARRAY) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
-    rc = sx_flat_decode(&value, &cell, (const char *)at + sizeof(cell), size - sizeof(cell));
+    rc = sx_flat_decode_within(&value, &cell, (const char *)at + sizeof(cell), size - sizeof(cell),
+                               heap_max);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }

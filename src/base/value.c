@@ -538,3 +538,11 @@ size_t sx_name_len(const char *name, size_t size)
 {
     return strnlen(name, size);
 }
+
+int sx_proc_order(const void *left, const void *right)
+{
+    const pmix_proc_t *a = left, *b = right;
+    const int names = strcmp(a->nspace, b->nspace);
+
+    return names != 0 ? names : a->rank < b->rank ? -1 : a->rank > b->rank;
+}

@@ -65,4 +65,7 @@ pmix_status_t sx_directives_judge(const pmix_info_t *info, size_t ninfo, const c
  * Return: its length, or @size when it is unterminated. */
 size_t sx_name_len(const char *name, size_t size);
 
+/* The order of processes, for qsort and bsearch: by namespace, then by rank. */
+int sx_proc_order(const void *left, const void *right);
+
 #endif

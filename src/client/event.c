@@ -22,8 +22,6 @@
 #include "client/progress.h"
 #include "ring/record.h"
 
-#define SX_CODE_COUNT_MAX 65536u
-
 /* What a handler asked for, to take it back from the server. */
 struct registered {
     struct sx_list node;
@@ -346,9 +344,14 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, 
     if (server == NULL && !sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
-    if (evhdlr == NULL || (codes == NULL && ncodes != 0) || ncodes > SX_CODE_COUNT_MAX ||
-        (info == NULL && ninfo != 0)) {
+    if (evhdlr == NULL || (codes == NULL && ncodes != 0) || (info == NULL && ninfo != 0)) {
         return PMIX_ERR_BAD_PARAM;
+    }
+    if (ncodes > SX_REGISTER_CODES_MAX) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "a handler for %zu codes: at most %u can be named; register several "
+                        "handlers, or one without codes, which hears of all",
+                        ncodes, SX_REGISTER_CODES_MAX);
     }
     if (server == NULL) {
         rc = sx_progress_start();

@@ -138,9 +138,9 @@ static pmix_status_t fence_sent(struct sx_call *call, pmix_status_t status)
     return status;
 }
 
-/* Arrive.  Return: PMIX_SUCCESS when @call will be completed; *ret_calls as arrive_send. */
-static pmix_status_t fence_start(struct sx_call *call, const pmix_proc_t *procs, size_t nprocs,
-                                 const pmix_info_t *info, size_t ninfo, unsigned *ret_calls)
+/* Arrive; @procs are sorted.  Return: as fence_start. */
+static pmix_status_t fence_arrive(struct sx_call *call, const pmix_proc_t *procs, size_t nprocs,
+                                  const pmix_info_t *info, size_t ninfo, unsigned *ret_calls)
 {
     uint64_t stack[SX_ARRIVE_STACK_BYTES / sizeof(uint64_t)];
     uint8_t *bytes = (uint8_t *)stack;
@@ -154,8 +154,9 @@ static pmix_status_t fence_start(struct sx_call *call, const pmix_proc_t *procs,
         return rc;
     }
     const size_t head_size = sizeof(struct sx_lane_arrive) + procs_size;
-    if (info_size > UINT32_MAX || head_size + info_size > SX_BULK_MAX) {
-        return PMIX_ERR_BAD_PARAM;
+    rc = sx_message_size_judge(SX_MSG_ARRIVE_BULK, head_size + info_size);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
     if (head_size + info_size > sizeof(stack)) {
         bytes = malloc(head_size + info_size);
@@ -165,6 +166,9 @@ static pmix_status_t fence_start(struct sx_call *call, const pmix_proc_t *procs,
     }
     if (ninfo != 0) {
         rc = sx_flat_infos_encode(info, ninfo, bytes + head_size, info_size);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_wire_infos_judge(bytes + head_size, info_size, SX_REQUEST_HEAP_MAX);
     }
     if (rc == PMIX_SUCCESS) {
         rc = fence_enlist(call);
@@ -181,6 +185,22 @@ static pmix_status_t fence_start(struct sx_call *call, const pmix_proc_t *procs,
     if (bytes != (uint8_t *)stack) {
         free(bytes);
     }
+    return rc;
+}
+
+/* Return: PMIX_SUCCESS when @call will be completed; *ret_calls as arrive_send. */
+static pmix_status_t fence_start(struct sx_call *call, const pmix_proc_t *procs, size_t nprocs,
+                                 const pmix_info_t *info, size_t ninfo, unsigned *ret_calls)
+{
+    pmix_proc_t *copy;
+    const pmix_proc_t *const sorted = sx_wire_procs_sorted(procs, &nprocs, &copy);
+
+    if (sorted == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const pmix_status_t rc = fence_arrive(call, sorted, nprocs, info, ninfo, ret_calls);
+
+    free(copy);
     return rc;
 }
 

@@ -42,11 +42,12 @@ static pmix_status_t message_make(struct message *message, const pmix_proc_t *ta
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    if (info_size > SX_BULK_MAX - sizeof(head) - procs_size) {
-        return PMIX_ERR_BAD_PARAM;
-    }
     head.info_size = info_size;
     message->size = sizeof(head) + procs_size + info_size;
+    rc = sx_message_size_judge(SX_MSG_JOB_CONTROL, message->size);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
     message->bytes = malloc(message->size);
     if (message->bytes == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -54,6 +55,9 @@ static pmix_status_t message_make(struct message *message, const pmix_proc_t *ta
     memcpy(message->bytes, &head, sizeof(head));
     uint8_t *const infos = sx_wire_procs_write(message->bytes + sizeof(head), targets, ntargets);
     rc = sx_flat_infos_encode(directives, ndirs, infos, info_size);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_wire_infos_judge(infos, info_size, SX_REQUEST_HEAP_MAX);
+    }
     if (rc != PMIX_SUCCESS) {
         free(message->bytes);
     }

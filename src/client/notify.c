@@ -128,6 +128,9 @@ pmix_status_t sx_event_encode(pmix_status_t code, const pmix_proc_t *source,
     if (info_size > 0) {
         rc = sx_flat_infos_encode(info, ninfo, at, info_size);
     }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_wire_infos_judge(at, info_size, SX_EVENT_HEAP_MAX);
+    }
     if (rc != PMIX_SUCCESS) {
         free(bytes);
         return rc;

@@ -61,10 +61,11 @@ static pmix_status_t put_size_judge(const char *key, size_t key_len, uint64_t bo
 {
     const uint64_t head = sizeof(uint64_t) + sizeof(struct sx_lane_put) + sx_align_up(key_len, 8);
 
-    if (body_bytes > SX_BULK_MAX - head) {
+    if (body_bytes > SX_VALUE_BYTES_MAX - head) {
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                        "a value of %" PRIu64 " bytes for \"%s\"; the largest is 1 GiB", body_bytes,
-                        key);
+                        "a value of %" PRIu64 " bytes for \"%s\": the largest is %" PRIu64
+                        "; put it in parts",
+                        body_bytes, key, SX_VALUE_BYTES_MAX - head);
     }
     return PMIX_SUCCESS;
 }
@@ -149,6 +150,20 @@ static pmix_status_t put_locked(struct sx_process *p, struct sx_view_put *put,
                : rc;
 }
 
+/* The server takes it apart. */
+static pmix_status_t qualified_size_judge(const struct sx_cell *cell, const void *body)
+{
+    const pmix_status_t rc = sx_flat_check_within(cell, body, cell->len,
+                                                  SX_QUALIFIED_HEAP_MAX(cell->len));
+
+    return rc == PMIX_ERR_OUT_OF_RESOURCE
+               ? SX_RAISE(rc,
+                          "a value with so many qualifiers or parts that it unfolds from %" PRIu32
+                          " bytes to more than %" PRIu64 ": give fewer",
+                          cell->len, SX_QUALIFIED_HEAP_MAX(cell->len))
+               : rc;
+}
+
 /* The message has all of it; the private store has the parts.  data_lock is held. */
 static pmix_status_t put_qualified_locked(struct sx_process *p, const struct sx_view_put *put,
                                           const struct sx_qualified *qualified,
@@ -161,6 +176,7 @@ static pmix_status_t put_qualified_locked(struct sx_process *p, const struct sx_
 
     if (told) {
         rc = sx_puts_append(&p->puts, put->scope, put->key, put->key_len, value, &cell, &body);
+        rc = rc == PMIX_SUCCESS ? qualified_size_judge(&cell, body) : rc;
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_view_put_qualified_locked(p->own, put->row, put->scope, qualified);

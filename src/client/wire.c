@@ -3,8 +3,12 @@
 /* wire.c - write process lists; judged first, so that writing cannot fail. */
 #include "client/wire.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/flat.h"
+#include "base/status.h"
 #include "base/util.h"
 #include "base/value.h"
 
@@ -17,8 +21,14 @@ pmix_status_t sx_wire_procs_size(const pmix_proc_t *procs, size_t nprocs, size_t
 {
     size_t size = 0;
 
-    if ((procs == NULL && nprocs != 0) || nprocs > SX_WIRE_PROCS_MAX) {
+    if (procs == NULL && nprocs != 0) {
         return PMIX_ERR_BAD_PARAM;
+    }
+    if (nprocs > SX_PROCS_MAX) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "a list of %zu processes: at most %u can be named; name a whole namespace "
+                        "with PMIX_RANK_WILDCARD",
+                        nprocs, SX_PROCS_MAX);
     }
     for (size_t i = 0; i < nprocs; i++) {
         const size_t len = nspace_len(&procs[i]);
@@ -30,6 +40,64 @@ pmix_status_t sx_wire_procs_size(const pmix_proc_t *procs, size_t nprocs, size_t
     }
     *ret_size = size;
     return PMIX_SUCCESS;
+}
+
+static bool is_sorted(const pmix_proc_t *procs, size_t nprocs)
+{
+    for (size_t i = 1; i < nprocs; i++) {
+        if (sx_proc_order(&procs[i - 1], &procs[i]) >= 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const pmix_proc_t *sx_wire_procs_sorted(const pmix_proc_t *procs, size_t *nprocs,
+                                        pmix_proc_t **ret_copy)
+{
+    size_t kept = 0;
+
+    *ret_copy = NULL;
+    if (is_sorted(procs, *nprocs)) {
+        return procs;
+    }
+    pmix_proc_t *const copy = malloc(*nprocs * sizeof(*copy));
+
+    if (copy == NULL) {
+        return NULL;
+    }
+    memcpy(copy, procs, *nprocs * sizeof(*copy));
+    qsort(copy, *nprocs, sizeof(*copy), sx_proc_order);
+    for (size_t i = 0; i < *nprocs; i++) {
+        if (kept == 0 || sx_proc_order(&copy[kept - 1], &copy[i]) != 0) {
+            copy[kept++] = copy[i];
+        }
+    }
+    *nprocs = kept;
+    return *ret_copy = copy;
+}
+
+/* So few bytes cannot unfold to more than any server takes. */
+#define ALWAYS_FAIR_BYTES 4096u
+
+pmix_status_t sx_wire_infos_judge(const void *at, size_t size, uint64_t heap_max)
+{
+    struct sx_cell cell;
+
+    if (size <= ALWAYS_FAIR_BYTES) {
+        return PMIX_SUCCESS;
+    }
+    memcpy(&cell, at, sizeof(cell));
+    const pmix_status_t rc = sx_flat_check_within(&cell, (const uint8_t *)at + sizeof(cell),
+                                                  size - sizeof(cell), heap_max);
+
+    if (rc != PMIX_ERR_OUT_OF_RESOURCE) {
+        return rc;
+    }
+    return SX_RAISE(rc,
+                    "infos of %zu bytes, which unfold to more than %" PRIu64
+                    ": give fewer of them, or one array of numbers instead of many small values",
+                    size, heap_max);
 }
 
 uint8_t *sx_wire_procs_write(uint8_t *at, const pmix_proc_t *procs, size_t nprocs)

@@ -9,14 +9,24 @@
 
 #include <pmix_common.h>
 
-/* More processes than this are refused: a server would refuse them too. */
-#define SX_WIRE_PROCS_MAX (1u << 20)
+#include "control/message.h"
 
 /* Judge @procs and size their encoding.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for NULL with a
- * count, more than SX_WIRE_PROCS_MAX, or a namespace that is empty or has no end. */
+ * count, more than SX_PROCS_MAX (which is told), or a namespace that is empty or has no end. */
 pmix_status_t sx_wire_procs_size(const pmix_proc_t *procs, size_t nprocs, size_t *ret_size);
 
 /* Write exactly as many bytes as sx_wire_procs_size gave.  Return: the byte behind them. */
 uint8_t *sx_wire_procs_write(uint8_t *at, const pmix_proc_t *procs, size_t nprocs);
+
+/* @procs in the order in which a server takes the members of a collective (sx_proc_order, each
+ * once): itself where it is so already, else a copy, with its length in *nprocs and to be freed as
+ * *ret_copy.  Return: NULL when memory is out. */
+const pmix_proc_t *sx_wire_procs_sorted(const pmix_proc_t *procs, size_t *nprocs,
+                                        pmix_proc_t **ret_copy);
+
+/* Whether a server takes the encoded infos at @at (sx_flat_infos_encode): only what unfolds to at
+ * most @heap_max bytes.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, told, when they are too
+ * many. */
+pmix_status_t sx_wire_infos_judge(const void *at, size_t size, uint64_t heap_max);
 
 #endif

@@ -90,11 +90,6 @@ static pmix_status_t make_bulk(const struct iovec *iov, int iov_count, uint64_t 
 {
     struct rlimit limit;
 
-    if (size > SX_BULK_MAX) {
-        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                        "a message of %" PRIu64 " bytes: at most %" PRIu64 " go in one", size,
-                        SX_BULK_MAX);
-    }
     /* Asked beforehand, since writing past it would kill the process (SIGXFSZ). */
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur) {
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
@@ -239,8 +234,11 @@ static pmix_status_t make_outgoing(struct outgoing *out, uint16_t kind, uint32_t
     out->iov[0] = (struct iovec){ .iov_base = &out->header, .iov_len = sizeof(out->header) };
     out->iov_count = (size_t)iov_count + 1;
     if (size > SX_FRAME_MAX - sizeof(out->header)) {
-        const pmix_status_t rc = make_bulk(iov, iov_count, size, &out->bulk_fd);
+        pmix_status_t rc = sx_message_size_judge(kind, size);
 
+        if (rc == PMIX_SUCCESS) {
+            rc = make_bulk(iov, iov_count, size, &out->bulk_fd);
+        }
         if (rc != PMIX_SUCCESS) {
             return rc;
         }

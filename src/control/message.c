@@ -7,65 +7,125 @@
  * bulk) and checks the fields that say how far to read: lengths, and names that must end. */
 #include "control/message.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "base/util.h"
 
 #define IN_FRAME (SX_FRAME_MAX - (uint32_t)sizeof(struct sx_frame_header))
 #define KEY_BYTES_MAX 512u
+#define CODES_BYTES_MAX (SX_REGISTER_CODES_MAX * (uint32_t)sizeof(int32_t))
 
 #define CLIENT .from_client = true
 #define SERVER .from_server = true
 #define FIXED(type) .body_min = sizeof(type), .body_max = sizeof(type)
 #define AT_LEAST(type, max) .body_min = sizeof(type), .body_max = (max)
+#define COST(units, units_per_kib) .cost = (units), .cost_kib = (units_per_kib)
+#define BULK(max, what, hint) .bulk_max = (max), .thing = (what), .advice = (hint)
+
+#define NAME_THE_NAMESPACE "name a whole namespace with PMIX_RANK_WILDCARD"
 
 static const struct sx_message_spec specs[] = {
-    [SX_MSG_HELLO] = { .name = "HELLO", CLIENT, FIXED(struct sx_hello) },
+    [SX_MSG_HELLO] = { .name = "HELLO", CLIENT, FIXED(struct sx_hello), COST(200, 0) },
     [SX_MSG_WELCOME] = { .name = "WELCOME", SERVER, FIXED(struct sx_welcome), .fds_max = 5 },
     [SX_MSG_REPLY] = { .name = "REPLY",
                        SERVER,
                        AT_LEAST(struct sx_reply, IN_FRAME),
                        .fds_max = 1,
-                       .bulk = true },
-    [SX_MSG_SEGMENT_GET] = { .name = "SEGMENT_GET", CLIENT, FIXED(struct sx_segment_get) },
+                       BULK(SX_ANSWER_BYTES_MAX, "an answer", "ask for less at once") },
+    [SX_MSG_SEGMENT_GET] = { .name = "SEGMENT_GET",
+                             CLIENT,
+                             FIXED(struct sx_segment_get),
+                             COST(20, 0) },
     [SX_MSG_GET] = { .name = "GET",
                      CLIENT,
+                     COST(10, 0),
                      AT_LEAST(struct sx_get, sizeof(struct sx_get) + KEY_BYTES_MAX) },
-    [SX_MSG_GET_CANCEL] = { .name = "GET_CANCEL", CLIENT },
-    [SX_MSG_PUT_BULK] = { .name = "PUT_BULK", CLIENT, AT_LEAST(uint64_t, IN_FRAME), .bulk = true },
+    [SX_MSG_GET_CANCEL] = { .name = "GET_CANCEL", CLIENT, COST(5, 0) },
+    [SX_MSG_PUT_BULK] = { .name = "PUT_BULK",
+                          CLIENT,
+                          AT_LEAST(uint64_t, IN_FRAME),
+                          COST(20, 1),
+                          BULK(SX_VALUE_BYTES_MAX, "a value", "put it in parts") },
     [SX_MSG_ARRIVE_BULK] = { .name = "ARRIVE_BULK",
                              CLIENT,
                              AT_LEAST(uint64_t, IN_FRAME),
-                             .bulk = true },
-    [SX_MSG_ABORT] = { .name = "ABORT", CLIENT, AT_LEAST(struct sx_abort, IN_FRAME), .bulk = true },
-    [SX_MSG_FINALIZE] = { .name = "FINALIZE", CLIENT },
+                             COST(50, 10),
+                             BULK(SX_REQUEST_BYTES_MAX, "the processes and directives of a fence",
+                                  NAME_THE_NAMESPACE) },
+    [SX_MSG_ABORT] = { .name = "ABORT",
+                       CLIENT,
+                       AT_LEAST(struct sx_abort, IN_FRAME),
+                       COST(50, 10),
+                       BULK(SX_REQUEST_BYTES_MAX, "the processes and the text of an abort",
+                            NAME_THE_NAMESPACE) },
+    [SX_MSG_FINALIZE] = { .name = "FINALIZE", CLIENT, COST(50, 0) },
     [SX_MSG_JOB_CONTROL] = { .name = "JOB_CONTROL",
                              CLIENT,
                              AT_LEAST(struct sx_job_control, IN_FRAME),
-                             .bulk = true },
-    [SX_MSG_RESULTS_GET] = { .name = "RESULTS_GET", CLIENT },
+                             COST(20, 4),
+                             BULK(SX_REQUEST_BYTES_MAX, "the targets and directives of job control",
+                                  "make several calls") },
+    [SX_MSG_RESULTS_GET] = { .name = "RESULTS_GET", CLIENT, COST(10, 0) },
     [SX_MSG_EVENT_BULK] = { .name = "EVENT_BULK",
                             CLIENT,
                             AT_LEAST(uint64_t, IN_FRAME),
-                            .bulk = true },
+                            COST(50, 3),
+                            BULK(SX_EVENT_BYTES_MAX, "an event",
+                                 "put large data with PMIx_Put and notify of its key") },
     [SX_MSG_EVENT_REGISTER] = { .name = "EVENT_REGISTER",
                                 CLIENT,
-                                AT_LEAST(struct sx_event_register, IN_FRAME),
-                                .bulk = true },
+                                COST(50, 200),
+                                AT_LEAST(struct sx_event_register,
+                                         sizeof(struct sx_event_register) + CODES_BYTES_MAX) },
     [SX_MSG_EVENT_DEREGISTER] = { .name = "EVENT_DEREGISTER",
                                   CLIENT,
-                                  AT_LEAST(struct sx_event_register, IN_FRAME),
-                                  .bulk = true },
-    [SX_MSG_EVENT_REPLAY] = { .name = "EVENT_REPLAY", CLIENT, FIXED(struct sx_event_replay) },
-    [SX_MSG_WAKE_GET] = { .name = "WAKE_GET", CLIENT },
-    [SX_MSG_TOOL_EVENT] = { .name = "TOOL_EVENT", CLIENT, AT_LEAST(uint64_t, IN_FRAME) },
+                                  COST(20, 200),
+                                  AT_LEAST(struct sx_event_register,
+                                           sizeof(struct sx_event_register) + CODES_BYTES_MAX) },
+    [SX_MSG_EVENT_REPLAY] = { .name = "EVENT_REPLAY",
+                              CLIENT,
+                              FIXED(struct sx_event_replay),
+                              COST(50, 0) },
+    [SX_MSG_WAKE_GET] = { .name = "WAKE_GET", CLIENT, COST(20, 0) },
+    [SX_MSG_TOOL_EVENT] = { .name = "TOOL_EVENT",
+                            CLIENT,
+                            AT_LEAST(uint64_t, IN_FRAME),
+                            COST(50, 3),
+                            .thing = "an event from outside its job",
+                            .advice = "give it fewer or smaller infos" },
 };
 static_assert(SX_COUNT(specs) == SX_MSG_SPEC_MAX, "every kind has its row");
+static_assert(sizeof(struct sx_event_register) + CODES_BYTES_MAX <= IN_FRAME, "never bulk");
 
 const struct sx_message_spec *sx_message_spec(uint16_t kind)
 {
     return kind < SX_COUNT(specs) && specs[kind].name != NULL ? &specs[kind] : NULL;
+}
+
+uint64_t sx_message_cost(uint16_t kind, uint64_t body_size)
+{
+    const struct sx_message_spec *const spec = sx_message_spec(kind);
+
+    return spec == NULL ? 0 : spec->cost + (body_size + 1023) / 1024 * spec->cost_kib;
+}
+
+pmix_status_t sx_message_size_judge(uint16_t kind, uint64_t body_size)
+{
+    const struct sx_message_spec *const spec = sx_message_spec(kind);
+
+    sx_assert(spec != NULL);
+    const uint64_t max = spec->bulk_max != 0 ? spec->bulk_max : spec->body_max;
+
+    if (body_size <= max) {
+        return PMIX_SUCCESS;
+    }
+    sx_assert(spec->advice != NULL); /* kinds without it have one size, or are built by us alone */
+    return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                    "%s would take %" PRIu64 " bytes; at most %" PRIu64 " go in one message: %s",
+                    spec->thing, body_size, max, spec->advice);
 }
 
 static const char *find_header_fault(const struct sx_frame_header *header, size_t size,
@@ -83,7 +143,7 @@ static const char *find_header_fault(const struct sx_frame_header *header, size_
         return "unknown flags";
     }
     if ((header->flags & SX_FRAME_BULK) != 0) {
-        if (!spec->bulk) {
+        if (spec->bulk_max == 0) {
             return "this kind of message may not be bulk";
         }
         if (size != sizeof(*header)) {
@@ -92,7 +152,7 @@ static const char *find_header_fault(const struct sx_frame_header *header, size_
         if (header->body_size < spec->body_min) {
             return "bulk body too short";
         }
-        return header->body_size > SX_BULK_MAX ? "bulk body too long" : NULL;
+        return header->body_size > spec->bulk_max ? "bulk body too long for its kind" : NULL;
     }
     if (header->body_size != size - sizeof(*header)) {
         return "body size differs from what came";

@@ -17,8 +17,22 @@
 #include <pmix_common.h>
 
 #define SX_FRAME_MAX 8192u
-#define SX_BULK_MAX (UINT64_C(1) << 30) /* bytes of one bulk body */
 #define SX_PROTOCOL_VERSION 1u
+
+/* ---- bounds of one message; each kind has its own in the table ----------------------------- */
+
+#define SX_VALUE_BYTES_MAX (UINT64_C(1) << 30)   /* PUT_BULK: one committed value */
+#define SX_REQUEST_BYTES_MAX (UINT64_C(1) << 20) /* what names processes and directives */
+#define SX_EVENT_BYTES_MAX (UINT64_C(4) << 20)   /* one event, all of it */
+#define SX_ANSWER_BYTES_MAX (UINT64_C(1) << 30)  /* REPLY */
+/* What the infos of a request or an event may unfold to when they are decoded (base/flat.h). */
+#define SX_REQUEST_HEAP_MAX (UINT64_C(4) << 20)
+#define SX_EVENT_HEAP_MAX (UINT64_C(16) << 20)
+/* So may a value with qualifiers of @size bytes, which the server takes apart: the value keeps its
+ * size, and there is room for some thousand qualifiers. */
+#define SX_QUALIFIED_HEAP_MAX(size) (2 * (uint64_t)(size) + (UINT64_C(1) << 20))
+#define SX_PROCS_MAX 16384u         /* processes in one list */
+#define SX_REGISTER_CODES_MAX 1024u /* codes of one handler */
 
 enum sx_message_kind {
     SX_MSG_HELLO = 1,        /* client: who I am; first frame, exactly once */
@@ -52,17 +66,31 @@ struct sx_frame_header {
 };
 static_assert(sizeof(struct sx_frame_header) == 16, "fixed by protocol 1");
 
-/* What a receiver checks before anything else looks at the body. */
+/* What a receiver checks before anything else looks at the body, and what a message may cost it. */
 struct sx_message_spec {
     const char *name;  /* "GET" */
     uint32_t body_min; /* bytes */
-    uint32_t body_max; /* in the frame; a bulk body may have SX_BULK_MAX */
+    uint32_t body_max; /* in the frame */
+    uint64_t bulk_max; /* bytes of a bulk body; 0: this kind is never bulk */
+    const char *thing; /* what it is to the user, and what to do when it is too large */
+    const char *advice;
+    uint16_t cost;     /* work units of any message of this kind, at most */
+    uint16_t cost_kib; /* and of each KiB of its body */
     uint8_t fds_min, fds_max;
-    bool from_client, from_server, bulk;
+    bool from_client, from_server;
 };
 
 /* Return: the row of @kind, NULL when there is none. */
 const struct sx_message_spec *sx_message_spec(uint16_t kind);
+
+/* What a message of @kind with @body_size bytes may cost its receiver at most, in work units: one
+ * is about a microsecond of one CPU.  What answers come from elsewhere (a host, a peer) is not
+ * counted. */
+uint64_t sx_message_cost(uint16_t kind, uint64_t body_size);
+
+/* Whether @body_size bytes can go in one message of @kind: who sends asks, who receives checks.
+ * Return: PMIX_SUCCESS, or PMIX_ERR_OUT_OF_RESOURCE, told with thing, limit and advice. */
+pmix_status_t sx_message_size_judge(uint16_t kind, uint64_t body_size);
 
 /* Judge a received frame: size, kind, direction, flags, body bounds, number of descriptors.
  * Return: PMIX_SUCCESS, or PMIX_ERR_BAD_PARAM with the reason in *ret_why (static text). */
@@ -152,7 +180,8 @@ struct sx_job_control {
 
 /* EVENT_BULK: struct sx_event and what follows it, as in a lane.  Reply: struct sx_reply. */
 
-/* Followed by code_count int32_t codes (padded to 8); none: a default handler.  Reply: struct
+/* Followed by code_count int32_t codes (padded to 8), at most SX_REGISTER_CODES_MAX; none: a
+ * default handler.  Reply: struct
  * sx_reply, struct sx_event_list and the kept events with a number up to `upto` that match. */
 struct sx_event_register {
     uint64_t upto; /* the newest event this client has read from its ring */

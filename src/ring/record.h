@@ -37,8 +37,9 @@ enum sx_collective_kind {
     SX_COLLECTIVE_GROUP_DESTRUCT = 5,
 };
 
-/* Followed by proc_count times {u32 rank, u32 nspace_len, nspace bytes padded to 8}, then, when
- * info_size != 0, the flat infos (sx_flat_infos_encode). */
+/* Followed by proc_count times {u32 rank, u32 nspace_len, nspace bytes padded to 8}, sorted by
+ * namespace (as strcmp does) and rank, none twice; then, when info_size != 0, the flat infos
+ * (sx_flat_infos_encode). */
 struct sx_lane_arrive {
     uint32_t kind; /* enum sx_collective_kind */
     uint32_t op;   /* the client's number for this call: comes back in the completion */

@@ -13,30 +13,15 @@
 #include "ring/record.h"
 #include "server/procs.h"
 
-int sx_arrival_procs_order(const void *a, const void *b)
+/* A client sorts the list that its caller gave: it costs the server one look at each. */
+static bool procs_are_canonical(const pmix_proc_t *procs, size_t count)
 {
-    const pmix_proc_t *left = a;
-    const pmix_proc_t *right = b;
-    const int names = strcmp(left->nspace, right->nspace);
-
-    if (names != 0) {
-        return names;
-    }
-    return left->rank < right->rank ? -1 : left->rank > right->rank;
-}
-
-/* Sorted and each once: the order in which a caller lists processes means nothing. */
-static size_t procs_canonical(pmix_proc_t *procs, size_t count)
-{
-    size_t kept = 0;
-
-    qsort(procs, count, sizeof(*procs), sx_arrival_procs_order);
-    for (size_t i = 0; i < count; i++) {
-        if (kept == 0 || sx_arrival_procs_order(&procs[kept - 1], &procs[i]) != 0) {
-            procs[kept++] = procs[i];
+    for (size_t i = 1; i < count; i++) {
+        if (sx_proc_order(&procs[i - 1], &procs[i]) >= 0) {
+            return false;
         }
     }
-    return kept;
+    return true;
 }
 
 void sx_arrival_clear(struct sx_arrival *arrival)
@@ -62,17 +47,12 @@ pmix_status_t sx_arrival_read(struct sx_arrival *ret, const void *body, size_t s
     ret->op = message->op;
     rc = sx_procs_read(&at, &left, message->proc_count, &ret->procs);
     if (rc == PMIX_SUCCESS) {
-        ret->proc_count = procs_canonical(ret->procs, message->proc_count);
-        if (ret->proc_count < message->proc_count) {
-            /* A list that names one process over and over shall not wait at its full length. */
-            pmix_proc_t *shorter = realloc(ret->procs, ret->proc_count * sizeof(*shorter));
-
-            ret->procs = shorter != NULL ? shorter : ret->procs;
-        }
-        if (message->info_size > left) {
+        ret->proc_count = message->proc_count;
+        if (message->info_size > left || !procs_are_canonical(ret->procs, ret->proc_count)) {
             rc = PMIX_ERR_BAD_PARAM;
         } else if (message->info_size > 0) {
-            rc = sx_flat_infos_decode(at, message->info_size, &ret->info, &ret->ninfo);
+            rc = sx_flat_infos_decode_within(at, message->info_size, SX_REQUEST_HEAP_MAX,
+                                             &ret->info, &ret->ninfo);
         }
     }
     if (rc != PMIX_SUCCESS) {

@@ -14,14 +14,11 @@ struct sx_arrival {
     uint32_t kind, op;
     uint64_t timeout_ns; /* 0: none */
     bool collect;
-    pmix_proc_t *procs; /* sorted, each once: the order in which a caller lists them is nothing */
+    pmix_proc_t *procs; /* in the order of sx_proc_order, each once */
     size_t proc_count;
     pmix_info_t *info;
     size_t ninfo;
 };
-
-/* The order of a signature: by namespace, then rank. */
-int sx_arrival_procs_order(const void *a, const void *b);
 
 /* Read struct sx_lane_arrive and what follows it.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for
  * bytes that no client of ours writes; PMIX_ERR_OUT_OF_RESOURCE. */

@@ -227,7 +227,8 @@ bool sx_cleanup_on_job_control(struct sx_server *server, struct sx_client *clien
         return false;
     }
     if (rc == PMIX_SUCCESS && request->info_size > 0) {
-        rc = sx_flat_infos_decode(at, request->info_size, &info, &ninfo);
+        rc = sx_flat_infos_decode_within(at, request->info_size, SX_REQUEST_HEAP_MAX, &info,
+                                         &ninfo);
         if (rc == PMIX_ERR_UNPACK_FAILURE) {
             return false;
         }

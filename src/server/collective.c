@@ -4,7 +4,8 @@
  *
  * A second arrival of the same client with the same signature belongs to the next operation.  Who
  * is expected and who is told: members.h.  Memory: one struct and one member entry per expected
- * client, SX_COLLECTIVE_PENDING_MAX operations per client. */
+ * client, SX_COLLECTIVE_PENDING_MAX operations per client, and SX_COLLECTIVE_PROCS_MAX processes in
+ * their lists. */
 #include "server/collective.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/value.h"
 #include "server/arrival.h"
 #include "server/blob.h"
 #include "server/connection.h"
@@ -61,7 +63,7 @@ static bool same_signature(const struct sx_collective *collective, const struct 
         return false;
     }
     for (size_t i = 0; i < arrival->proc_count; i++) {
-        if (sx_arrival_procs_order(&members->procs[i], &arrival->procs[i]) != 0) {
+        if (sx_proc_order(&members->procs[i], &arrival->procs[i]) != 0) {
             return false;
         }
     }
@@ -208,18 +210,21 @@ static pmix_status_t collective_ask_host(struct sx_collective *collective)
 
 /* ---- arrivals ------------------------------------------------------------------------------ */
 
-/* Operations that @client has joined and that have not ended. */
-static size_t pending_count(struct sx_server *server, struct sx_client *client)
+/* Whether @client may wait in one operation more, as many as it has joined that have not ended. */
+static bool may_wait(struct sx_server *server, struct sx_client *client)
 {
-    size_t count = 0;
+    size_t count = 0, procs = 0;
 
     SX_LIST_EACH(it, &server->collectives) {
-        const struct sx_member *member =
-            sx_members_find(&SX_LIST_ENTRY(it, struct sx_collective, link)->members, client);
+        const struct sx_members *members = &SX_LIST_ENTRY(it, struct sx_collective, link)->members;
+        const struct sx_member *member = sx_members_find(members, client);
 
-        count += member != NULL && member->arrived;
+        if (member != NULL && member->arrived) {
+            count++;
+            procs += members->proc_count;
+        }
     }
-    return count;
+    return count < SX_COLLECTIVE_PENDING_MAX && procs < SX_COLLECTIVE_PROCS_MAX;
 }
 
 /* Everybody here?  Return: true when the operation has ended. */
@@ -288,7 +293,7 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
         rc = arrival.kind == SX_COLLECTIVE_FENCE ? sx_arrival_directives(&arrival)
                                                  : PMIX_ERR_NOT_SUPPORTED;
     }
-    if (rc == PMIX_SUCCESS && pending_count(server, client) >= SX_COLLECTIVE_PENDING_MAX) {
+    if (rc == PMIX_SUCCESS && !may_wait(server, client)) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (rc == PMIX_SUCCESS) {

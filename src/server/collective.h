@@ -13,7 +13,8 @@
 
 #include "server/server.h"
 
-#define SX_COLLECTIVE_PENDING_MAX 256u /* operations that one client may be waiting in */
+#define SX_COLLECTIVE_PENDING_MAX 256u  /* operations that one client may be waiting in */
+#define SX_COLLECTIVE_PROCS_MAX 131072u /* processes that these name in all, or one list more */
 
 /* A lane message: the client joins an operation.  Return: PMIX_SUCCESS (whatever becomes of the
  * operation), or PMIX_ERR_BAD_PARAM for bytes that no client of ours writes. */

@@ -99,27 +99,29 @@ static bool procs_skip(const char **at, size_t *left, uint32_t count)
     return true;
 }
 
-/* Return: whether @size bytes are flat infos and nothing else. */
-static bool infos_are_sound(const char *at, size_t size)
+/* Whether @size bytes are flat infos and nothing else, and what the host will get of them is in
+ * proportion. */
+static pmix_status_t infos_judge(const char *at, size_t size)
 {
     struct sx_cell cell;
     uint16_t type = PMIX_INFO;
 
     if (size == 0) {
-        return true;
+        return PMIX_SUCCESS;
     }
     if (size < sizeof(cell)) {
-        return false;
+        return PMIX_ERR_UNPACK_FAILURE;
     }
     memcpy(&cell, at, sizeof(cell));
-    if (cell.type != PMIX_DATA_ARRAY ||
-        sx_flat_check(&cell, at + sizeof(cell), size - sizeof(cell)) != PMIX_SUCCESS) {
-        return false;
+    if (cell.type != PMIX_DATA_ARRAY) {
+        return PMIX_ERR_UNPACK_FAILURE;
     }
-    if ((cell.flags & SX_CELL_NULL) == 0) {
+    const pmix_status_t rc = sx_flat_check_within(&cell, at + sizeof(cell), size - sizeof(cell),
+                                                  SX_EVENT_HEAP_MAX);
+    if (rc == PMIX_SUCCESS && (cell.flags & SX_CELL_NULL) == 0) {
         memcpy(&type, at + sizeof(cell), sizeof(type));
     }
-    return type == PMIX_INFO;
+    return type == PMIX_INFO ? rc : PMIX_ERR_UNPACK_FAILURE;
 }
 
 static bool range_can_leave(uint8_t range)
@@ -156,9 +158,16 @@ pmix_status_t sx_event_block_judge(const pmix_proc_t *source, const void *bytes,
     }
     const char *const affected = at;
 
-    if (!procs_skip(&at, &left, given.affected_count) || given.info_size > left ||
-        !infos_are_sound(at, given.info_size)) {
+    if (!procs_skip(&at, &left, given.affected_count) || given.info_size > left) {
         return PMIX_ERR_UNPACK_FAILURE;
+    }
+    const pmix_status_t rc = infos_judge(at, given.info_size);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (given.target_count > SX_PROCS_MAX || given.affected_count > SX_PROCS_MAX) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (given.range == PMIX_RANGE_CUSTOM && given.target_count == 0) {
         return PMIX_ERR_BAD_PARAM;

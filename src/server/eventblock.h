@@ -14,9 +14,8 @@
 #include <pmix_common.h>
 
 #include "base/list.h"
+#include "control/message.h"
 #include "ring/record.h"
-
-#define SX_EVENT_BYTES_MAX (UINT32_C(16) << 20) /* one event, all of it */
 
 struct sx_event_block {
     unsigned reference_count;

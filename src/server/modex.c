@@ -53,7 +53,8 @@ struct put {
 static pmix_status_t put_qualified(struct sx_store_writer *store, uint32_t rank, struct put *put)
 {
     pmix_value_t value;
-    pmix_status_t rc = sx_flat_decode(&value, &put->cell, put->body, put->cell.len);
+    pmix_status_t rc = sx_flat_decode_within(&value, &put->cell, put->body, put->cell.len,
+                                             SX_QUALIFIED_HEAP_MAX(put->cell.len));
 
     if (rc == PMIX_SUCCESS) {
         rc = sx_qualified_put(store, rank, put->head->scope, &value, put->name);

@@ -9,10 +9,11 @@
 
 #include <pmix_common.h>
 
-#define SX_PROCS_MAX (1u << 20)
+#include "control/message.h"
 
-/* Read @count processes at *at and move on; *ret_procs is malloc'ed, NULL for none.  Return:
- * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for bytes that are no such list; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Read @count processes, at most SX_PROCS_MAX, at *at and move on; *ret_procs is malloc'ed, NULL
+ * for none.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for bytes that are no such list;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_procs_read(const char **at, size_t *left, uint32_t count, pmix_proc_t **ret_procs);
 
 #endif

@@ -44,25 +44,17 @@ static struct pset *pset_find(struct sx_server *server, const char *name)
     return NULL;
 }
 
-static int proc_compare(const void *left, const void *right)
-{
-    const pmix_proc_t *a = left, *b = right;
-    const int names = strcmp(a->nspace, b->nspace);
-
-    return names != 0 ? names : a->rank < b->rank ? -1 : a->rank > b->rank;
-}
-
 static bool pset_holds(const struct pset *pset, const char *nspace, uint32_t rank)
 {
     pmix_proc_t proc = { .rank = rank };
 
     memcpy(proc.nspace, nspace, strlen(nspace));
-    const bool found = bsearch(&proc, pset->procs, pset->proc_count, sizeof(proc), proc_compare) !=
+    const bool found = bsearch(&proc, pset->procs, pset->proc_count, sizeof(proc), sx_proc_order) !=
                        NULL;
 
     proc.rank = PMIX_RANK_WILDCARD;
     return found ||
-           bsearch(&proc, pset->procs, pset->proc_count, sizeof(proc), proc_compare) != NULL;
+           bsearch(&proc, pset->procs, pset->proc_count, sizeof(proc), sx_proc_order) != NULL;
 }
 
 /* ---- the list of one process ---------------------------------------------------------------- */
@@ -201,7 +193,7 @@ pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *members, size_t 
         return PMIX_ERR_INIT;
     }
     if (len == 0 || len > PMIX_MAX_KEYLEN || members == NULL || nmembers == 0 ||
-        nmembers > SX_PROCS_MAX || !procs_are_good(members, nmembers)) {
+        nmembers > SX_PSET_MEMBERS_MAX || !procs_are_good(members, nmembers)) {
         return PMIX_ERR_BAD_PARAM;
     }
     struct pset *pset = calloc(1, sizeof(*pset) + len + 1);
@@ -216,7 +208,7 @@ pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *members, size_t 
     }
     memcpy(pset->procs, members, nmembers * sizeof(*pset->procs));
     pset->proc_count = nmembers;
-    qsort(pset->procs, nmembers, sizeof(*pset->procs), proc_compare);
+    qsort(pset->procs, nmembers, sizeof(*pset->procs), sx_proc_order);
     return sx_server_call(sx_server_get(), pset_define, pset);
 }
 

@@ -7,6 +7,7 @@
 #include "server/server.h"
 
 #define SX_PSET_COUNT_MAX 65536u
+#define SX_PSET_MEMBERS_MAX (1u << 20)
 
 /* The namespace has its data now: its processes get the names of the sets they are in already. */
 pmix_status_t sx_pset_nspace_added(struct sx_server *server, struct sx_nspace *nspace);

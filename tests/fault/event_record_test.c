@@ -359,8 +359,8 @@ static int role_records(const char *arg)
     procs();
     infos();
     long_and_deep();
-    bulk("an event with 400,000 targets", 400000, 0, PMIX_SUCCESS);
-    bulk("an event of 17 MiB", 1, 17u << 20, PMIX_ERR_OUT_OF_RESOURCE);
+    bulk("an event with as many targets as there may be", SX_PROCS_MAX, 0, PMIX_SUCCESS);
+    bulk("an event with a target too much", SX_PROCS_MAX + 1, 0, PMIX_ERR_OUT_OF_RESOURCE);
     bulk("an event of 1 MiB of zeros", 1, 1u << 20, PMIX_ERR_LOST_CONNECTION);
     return 0;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "attack.h"
+#include "base/flat.h"
 
 #define SEED UINT64_C(20260731)
 
@@ -205,8 +206,18 @@ static void attack_bulk(bool welcomed)
     send_bulk(welcomed, "a bulk longer than it says", 4096, make_memfd(8192, all), 1);
     send_bulk(welcomed, "an empty bulk", 0, make_memfd(0, all), 1);
     send_bulk(welcomed, "a bulk made of a hole", 1 << 20, make_memfd(1 << 20, all), 1);
-    send_bulk(welcomed, "a bulk of more than a GiB", SX_BULK_MAX + 4096,
-              make_memfd((off_t)SX_BULK_MAX + 4096, all), 1);
+    for (uint16_t kind = SX_MSG_HELLO; kind < SX_MSG_SPEC_MAX; kind++) {
+        const struct sx_message_spec *spec = sx_message_spec(kind);
+        const struct sx_frame_header header = {
+            .kind = kind, .flags = SX_FRAME_BULK, .id = 7, .body_size = spec->bulk_max + 4096
+        };
+        char name[64];
+
+        fd = make_memfd((off_t)header.body_size, all);
+        snprintf(name, sizeof(name), "more than a %s may have", spec->name);
+        send_bytes(welcomed, name, &header, sizeof(header), fd, 1);
+        close(fd);
+    }
     send_bulk(welcomed, "a bulk of 2^64 - 1 bytes", UINT64_MAX, make_memfd(4096, all), 1);
     send_bulk(welcomed, "two descriptors for one bulk", 4096, make_memfd(4096, all), 2);
     CHECK(pipe2(pipes, O_CLOEXEC) == 0, "%s", strerror(errno));
@@ -486,12 +497,16 @@ static void data_bodies(void)
               .key = "key" };
     struct {
         struct sx_lane_arrive arrive;
-        uint32_t head[2];
-        char nspace[16];
-    } arrive = { .arrive = { .kind = SX_COLLECTIVE_FENCE, .proc_count = 1 },
-                 .head = { ATTACK_RANK, 12 } };
+        struct {
+            uint32_t head[2];
+            char nspace[16];
+        } procs[2];
+    } arrive = { .arrive = { .kind = SX_COLLECTIVE_FENCE } };
 
-    memcpy(arrive.nspace, ATTACK_JOB, 12);
+    for (int i = 0; i < 2; i++) {
+        arrive.procs[i].head[1] = 12;
+        memcpy(arrive.procs[i].nspace, ATTACK_JOB, 12);
+    }
     put.len = UINT64_MAX;
     body_dropped("a put of 2^64 - 1 bytes", SX_MSG_PUT_BULK, &put, sizeof(put));
     put.len = UINT64_MAX - 7;
@@ -510,6 +525,13 @@ static void data_bodies(void)
     put.put.cell.type = PMIX_UINT32;
     put.put.scope = 200;
     body_dropped("a put with scope 200", SX_MSG_PUT_BULK, &put, sizeof(put));
+    arrive.procs[0].head[0] = 1;
+    arrive.procs[1].head[0] = 0;
+    arrive.arrive.proc_count = 2;
+    body_dropped("an arrival of processes in disorder", SX_MSG_ARRIVE_BULK, &arrive,
+                 sizeof(arrive));
+    arrive.procs[1].head[0] = 1;
+    body_dropped("an arrival of one process twice", SX_MSG_ARRIVE_BULK, &arrive, sizeof(arrive));
     arrive.arrive.proc_count = UINT32_C(1) << 31;
     body_dropped("an arrival of 2^31 processes", SX_MSG_ARRIVE_BULK, &arrive, sizeof(arrive));
     arrive.arrive.proc_count = 0;
@@ -518,6 +540,56 @@ static void data_bodies(void)
     arrive.arrive.info_size = UINT32_MAX;
     body_dropped("an arrival with 4 GiB of infos", SX_MSG_ARRIVE_BULK, &arrive, sizeof(arrive));
     body_dropped("an arrival that is cut", SX_MSG_ARRIVE_BULK, &arrive, 12);
+}
+
+/* ---- bodies that unfold -------------------------------------------------------------------- */
+
+/* A request whose infos are sound, and so many that they would take twelve times the memory when
+ * they are decoded; @head lies before them, its last word is their size. */
+static void unfolds(const char *name, uint16_t kind, size_t count, void *head, size_t head_size,
+                    uint32_t *info_size)
+{
+    pmix_info_t *const info = calloc(count, sizeof(*info));
+    struct attacker attacker;
+    size_t size;
+
+    CHECK(info != NULL, "no memory");
+    for (size_t i = 0; i < count; i++) {
+        PMIX_INFO_LOAD(&info[i], "an.info", NULL, PMIX_BOOL);
+    }
+    CHECK_STATUS(sx_flat_infos_size(info, count, &size), PMIX_SUCCESS);
+    uint8_t *const infos = malloc(size);
+
+    CHECK(infos != NULL, "no memory");
+    CHECK_STATUS(sx_flat_infos_encode(info, count, infos, size), PMIX_SUCCESS);
+    *info_size = (uint32_t)size;
+    const struct iovec iov[] = { { head, head_size }, { infos, size } };
+
+    attack_begin(ATTACK_LINES_ANY, "%s", name);
+    attack_attach(&attacker);
+    CHECK_STATUS(sx_frame_send(attacker.socket_fd, kind, 9, iov, 2, NULL, 0, UINT64_MAX),
+                 PMIX_SUCCESS);
+    (void)attack_expect_reply(attacker.socket_fd, 9, PMIX_ERR_OUT_OF_RESOURCE);
+    attack_detach(&attacker);
+    attack_end();
+    free(infos);
+    free(info);
+}
+
+static int role_unfolding(const char *arg)
+{
+    struct {
+        uint32_t proc_count, reserved, info_size, info_size_high;
+    } control = { 0 };
+    struct sx_event event = { .code = PMIX_EXTERNAL_ERR_BASE - 1, .range = PMIX_RANGE_LOCAL };
+
+    (void)arg;
+    static_assert(sizeof(control) == sizeof(struct sx_job_control), "the same");
+    unfolds("job control that unfolds", SX_MSG_JOB_CONTROL, 16000, &control, sizeof(control),
+            &control.info_size);
+    unfolds("an event that unfolds", SX_MSG_EVENT_BULK, 40000, &event, sizeof(event),
+            &event.info_size);
+    return 0;
 }
 
 /* ---- a client that does not read ----------------------------------------------------------- */
@@ -592,6 +664,12 @@ static int case_bodies(void)
     return 0;
 }
 
+static int case_unfolding(void)
+{
+    attack_judge("unfolding");
+    return 0;
+}
+
 /* What waits for one client may not use up the descriptors of all. */
 static int case_reads_nothing(void)
 {
@@ -608,6 +686,7 @@ int main(int argc, char **argv)
         { "after_hello", case_after_hello },
         { "hello", case_hello },
         { "bodies", case_bodies },
+        { "unfolding", case_unfolding },
         { "reads_nothing", case_reads_nothing },
     };
     static const struct fault_role roles[] = {
@@ -615,6 +694,7 @@ int main(int argc, char **argv)
         { "after_hello", role_after_hello },
         { "hello", role_hello },
         { "bodies", role_bodies },
+        { "unfolding", role_unfolding },
         { "reads_nothing", role_reads_nothing },
     };
 

@@ -185,8 +185,8 @@ static void arrival_make(struct arrival *arrival, uint32_t count)
 {
     *arrival = (struct arrival){
         .arrive = { .kind = SX_COLLECTIVE_FENCE, .op = 77, .proc_count = count },
-        .procs = { { .rank = ATTACK_RANK, .nspace_len = strlen(ATTACK_JOB) },
-                   { .rank = 0, .nspace_len = strlen(ATTACK_JOB) } },
+        .procs = { { .rank = count == 2 ? 0 : ATTACK_RANK, .nspace_len = strlen(ATTACK_JOB) },
+                   { .rank = ATTACK_RANK, .nspace_len = strlen(ATTACK_JOB) } },
     };
     memcpy(arrival->procs[0].nspace, ATTACK_JOB, strlen(ATTACK_JOB));
     memcpy(arrival->procs[1].nspace, ATTACK_JOB, strlen(ATTACK_JOB));
@@ -271,8 +271,14 @@ static void arrivals_refused(void)
     arrival.arrive.kind = 77;
     arrival_answered("an operation of kind 77", &arrival, one, PMIX_ERR_NOT_SUPPORTED);
     arrival_make(&arrival, 2);
-    arrival.procs[1] = arrival.procs[0];
-    arrival_answered("a fence with itself, twice", &arrival, sizeof(arrival), PMIX_SUCCESS);
+    arrival.procs[0] = arrival.procs[1];
+    arrival_dropped("a fence with itself, twice", &arrival, sizeof(arrival));
+    arrival_make(&arrival, 2);
+    arrival.procs[1].rank = 0;
+    arrival.procs[0].rank = ATTACK_RANK;
+    arrival_dropped("a fence of processes in disorder", &arrival, sizeof(arrival));
+    arrival_make(&arrival, 1);
+    arrival_answered("a fence with itself", &arrival, one, PMIX_SUCCESS);
 }
 
 /* Rank 0 of the job never arrives, so all of these would wait for ever. */
@@ -310,45 +316,6 @@ static void arrivals_without_end(void)
     attack_end();
 }
 
-/* One process, named so often that the list takes some MiB: what is kept of it is one name. */
-static void arrivals_of_many_names(void)
-{
-    enum { NAMES = 1 << 15, FENCES = 32 };
-    const size_t size = sizeof(struct sx_lane_arrive) + NAMES * sizeof(struct sx_frame_header) +
-                        NAMES * 8;
-    const uint64_t before = fault_memory_kib(getppid());
-    struct arrival arrival;
-    struct attacker attacker;
-    uint8_t *const body = malloc(size);
-
-    attack_begin(0, "fences whose lists name a process over and over");
-    attack_attach(&attacker);
-    CHECK(body != NULL, "no memory");
-    arrival_make(&arrival, 2);
-    arrival.arrive.proc_count = NAMES;
-    memcpy(body, &arrival.arrive, sizeof(arrival.arrive));
-    for (size_t i = 0; i < NAMES; i++) {
-        memcpy(body + sizeof(arrival.arrive) + i * sizeof(arrival.procs[0]), &arrival.procs[i % 2],
-               sizeof(arrival.procs[0]));
-    }
-    for (uint32_t i = 1; i <= FENCES; i++) {
-        const struct iovec iov = { body, size };
-
-        CHECK_STATUS(sx_frame_send(attacker.socket_fd, SX_MSG_ARRIVE_BULK, i, &iov, 1, NULL, 0,
-                                   UINT64_MAX),
-                     PMIX_SUCCESS);
-        (void)attack_expect_reply(attacker.socket_fd, i, PMIX_SUCCESS);
-    }
-    const uint64_t after = fault_memory_kib(getppid());
-
-    CHECK(after < before + (16u << 10) + fault_memory_slack_kib(),
-          "%d fences hold %llu KiB of the server's memory", FENCES,
-          (unsigned long long)(after - before));
-    free(body);
-    attack_detach(&attacker);
-    attack_end();
-}
-
 /* The others of this fence never come, and its only member that did is gone. */
 static void arrivals_of_the_dead(void)
 {
@@ -366,6 +333,53 @@ static void arrivals_of_the_dead(void)
         attack_detach(&attacker);
         attack_end();
     }
+}
+
+/* Fences that wait, each with as long a list as there may be: what is kept of all is bounded. */
+static int role_lists(const char *arg)
+{
+    enum { FENCES = 200 };
+    const size_t size = sizeof(struct sx_lane_arrive) +
+                        SX_PROCS_MAX * sizeof(((struct arrival *)NULL)->procs[0]);
+    const uint64_t before = fault_memory_kib(getppid());
+    pmix_status_t rc = PMIX_SUCCESS;
+    uint32_t op = 0, made = 0;
+    struct arrival arrival;
+    struct attacker attacker;
+    uint8_t *const body = malloc(size);
+
+    (void)arg;
+    attack_begin(0, "fences with long lists, one after the other");
+    attack_attach(&attacker);
+    CHECK(body != NULL, "no memory");
+    arrival_make(&arrival, SX_PROCS_MAX);
+    for (uint32_t i = 0; i < SX_PROCS_MAX; i++) {
+        arrival.procs[0].rank = i;
+        memcpy(body + sizeof(arrival.arrive) + i * sizeof(arrival.procs[0]), &arrival.procs[0],
+               sizeof(arrival.procs[0]));
+    }
+    const struct iovec iov = { body, size };
+
+    while (made < FENCES && rc == PMIX_SUCCESS) {
+        arrival.arrive.op = ++made;
+        memcpy(body, &arrival.arrive, sizeof(arrival.arrive));
+        CHECK_STATUS(sx_frame_send(attacker.socket_fd, SX_MSG_ARRIVE_BULK, made, &iov, 1, NULL, 0,
+                                   UINT64_MAX),
+                     PMIX_SUCCESS);
+        (void)attack_expect_reply(attacker.socket_fd, made, PMIX_SUCCESS);
+        rc = newest_result(&attacker, &op);
+    }
+    CHECK(rc == PMIX_ERR_OUT_OF_RESOURCE && op == made,
+          "%u fences wait: nothing bounds their lists", made);
+    const uint64_t after = fault_memory_kib(getppid());
+
+    CHECK(after < before + (48u << 10) + fault_memory_slack_kib(),
+          "%u fences hold %llu KiB of the server's memory", made,
+          (unsigned long long)(after - before));
+    free(body);
+    attack_detach(&attacker);
+    attack_end();
+    return 0;
 }
 
 /* ---- mutations ------------------------------------------------------------------------------ */
@@ -564,7 +578,6 @@ static int role_arrivals(const char *arg)
     arrivals_refused();
     arrivals_without_end();
     arrivals_of_the_dead();
-    arrivals_of_many_names();
     return 0;
 }
 
@@ -595,6 +608,23 @@ static int case_arrivals(void)
     return 0;
 }
 
+static pmix_status_t fence_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                              size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
+                              void *cbdata)
+{
+    (void)procs, (void)nprocs, (void)info, (void)ninfo;
+    (void)data, (void)ndata, (void)cbfunc, (void)cbdata;
+    return PMIX_ERR_NOT_SUPPORTED; /* never asked: somebody here never comes */
+}
+
+static int case_lists(void)
+{
+    fault_module.fence_nb = fence_nb;
+    attack_keeps_kib = 48u << 10; /* what malloc keeps of the lists */
+    attack_judge("lists");
+    return 0;
+}
+
 static int case_mutations(void)
 {
     attack_judge("mutations");
@@ -610,16 +640,12 @@ static int case_races(void)
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
-        { "words", case_words },
-        { "arrivals", case_arrivals },
-        { "mutations", case_mutations },
-        { "races", case_races },
+        { "words", case_words },         { "arrivals", case_arrivals }, { "lists", case_lists },
+        { "mutations", case_mutations }, { "races", case_races },
     };
     static const struct fault_role roles[] = {
-        { "words", role_words },
-        { "arrivals", role_arrivals },
-        { "mutations", role_mutations },
-        { "races", role_races },
+        { "words", role_words },         { "arrivals", role_arrivals }, { "lists", role_lists },
+        { "mutations", role_mutations }, { "races", role_races },
     };
 
     return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,

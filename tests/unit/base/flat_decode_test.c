@@ -402,6 +402,39 @@ Test(flat, deeper_bytes_than_any_encoder_writes_are_refused)
     free(bytes);
 }
 
+/* The bound is met exactly, and the check says what the decoder says. */
+Test(flat, what_bytes_unfold_to_has_a_bound)
+{
+    static char *const texts[] = { "one", "two" };
+    pmix_data_array_t array = { .type = PMIX_STRING, .size = 2, .array = (void *)texts };
+    const pmix_value_t values[] = {
+        { .type = PMIX_STRING, .data.string = "text" },
+        { .type = PMIX_DATA_ARRAY, .data.darray = &array },
+    };
+    /* What is allocated: the text; the array's head, two pointers, two texts of 4 bytes. */
+    const uint64_t heap[] = {
+        5 + SX_FLAT_ALLOCATION_BYTES,
+        sizeof(array) + 2 * sizeof(char *) + 2 * 4 + 4 * SX_FLAT_ALLOCATION_BYTES,
+    };
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct flat flat = flat_of(&values[i]);
+        pmix_value_t value;
+
+        for (uint64_t less = 0; less < 2; less++) {
+            const pmix_status_t want = less == 0 ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+
+            cr_expect_eq(sx_flat_check_within(&flat.cell, flat.body, flat.size, heap[i] - less),
+                         want, "value %zu", i);
+            cr_expect_eq(sx_flat_decode_within(&value, &flat.cell, flat.body, flat.size,
+                                               heap[i] - less),
+                         want, "value %zu", i);
+            PMIX_VALUE_DESTRUCT(&value);
+        }
+        free(flat.body);
+    }
+}
+
 Test(flat, infos_travel_as_one_block)
 {
     pmix_info_t *infos = sample_array(PMIX_INFO, 5, 3, SAMPLE_DEPTH), *back;

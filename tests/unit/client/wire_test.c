@@ -36,7 +36,7 @@ Test(wire, names_that_are_none_are_refused)
     cr_expect_eq(sx_wire_procs_size(NULL, 1, &size), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(sx_wire_procs_size(&empty, 1, &size), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(sx_wire_procs_size(&endless, 1, &size), PMIX_ERR_BAD_PARAM);
-    cr_expect_eq(sx_wire_procs_size(&empty, SX_WIRE_PROCS_MAX + 1u, &size), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(sx_wire_procs_size(&empty, SX_PROCS_MAX + 1u, &size), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(sx_wire_procs_size(NULL, 0, &size), PMIX_SUCCESS);
     cr_expect_eq(size, 0u);
 }

@@ -52,6 +52,37 @@ Test(message, every_kind_has_a_row_and_nothing_else_has)
     }
 }
 
+/* Whoever sends a request has its price in the table, and its largest message is not free. */
+Test(message, every_request_has_a_cost)
+{
+    for (uint16_t kind = SX_MSG_HELLO; kind < SX_MSG_SPEC_MAX; kind++) {
+        const struct sx_message_spec *spec = sx_message_spec(kind);
+
+        if (spec->from_client) {
+            cr_expect_gt(sx_message_cost(kind, 0), 0u, "%s", spec->name);
+            cr_expect(spec->bulk_max == 0 || sx_message_cost(kind, spec->bulk_max) >=
+                                                 sx_message_cost(kind, 0) + spec->bulk_max / 1024,
+                      "%s", spec->name);
+        }
+    }
+    cr_expect_eq(sx_message_cost(SX_MSG_SPEC_MAX, 100), 0u);
+}
+
+/* The sender hears of it before the receiver has to refuse it. */
+Test(message, what_is_too_large_is_told_to_its_sender)
+{
+    for (uint16_t kind = SX_MSG_HELLO; kind < SX_MSG_SPEC_MAX; kind++) {
+        const struct sx_message_spec *spec = sx_message_spec(kind);
+        const uint64_t max = spec->bulk_max != 0 ? spec->bulk_max : spec->body_max;
+
+        cr_expect_eq(sx_message_size_judge(kind, max), PMIX_SUCCESS, "%s", spec->name);
+        if (spec->bulk_max != 0) {
+            cr_expect_eq(sx_message_size_judge(kind, max + 1), PMIX_ERR_OUT_OF_RESOURCE, "%s",
+                         spec->name);
+        }
+    }
+}
+
 Test(message, every_kind_keeps_its_bounds)
 {
     for (uint16_t kind = SX_MSG_HELLO; kind < SX_MSG_SPEC_MAX; kind++) {
@@ -94,11 +125,13 @@ Test(message, bulk_is_for_the_kinds_that_allow_it_and_has_one_more_descriptor)
         const bool client = spec->from_client;
         const int fds = spec->fds_max + 1;
 
-        cr_expect_eq(judge(kind, SX_FRAME_BULK, 10000, HEADER, fds, client) == NULL, spec->bulk,
-                     "%s", spec->name);
+        cr_expect_eq(judge(kind, SX_FRAME_BULK, 10000, HEADER, fds, client) == NULL,
+                     spec->bulk_max != 0, "%s", spec->name);
+        cr_expect_eq(judge(kind, SX_FRAME_BULK, spec->bulk_max, HEADER, fds, client) == NULL,
+                     spec->bulk_max != 0, "%s", spec->name);
         cr_expect_not_null(judge(kind, SX_FRAME_BULK, 10000, HEADER, fds + 1, client));
         cr_expect_not_null(judge(kind, SX_FRAME_BULK, 10000, HEADER, 0, client));
-        cr_expect_not_null(judge(kind, SX_FRAME_BULK, SX_BULK_MAX + 1, HEADER, fds, client));
+        cr_expect_not_null(judge(kind, SX_FRAME_BULK, spec->bulk_max + 1, HEADER, fds, client));
         cr_expect_not_null(judge(kind, SX_FRAME_BULK, 0, HEADER, fds, client));
         cr_expect_not_null(judge(kind, SX_FRAME_BULK, 8, HEADER + 8, fds, client));
     }
