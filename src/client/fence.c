@@ -49,7 +49,7 @@ static bool procs_hold_self(const pmix_proc_t *procs, size_t nprocs)
     const struct sx_process *const p = &sx_process;
 
     for (size_t i = 0; i < nprocs; i++) {
-        if (strcmp(procs[i].nspace, p->self.nspace) == 0 &&
+        if (strcmp(sx_wire_nspace(&procs[i]), p->self.nspace) == 0 &&
             (procs[i].rank == p->self.rank || procs[i].rank == PMIX_RANK_WILDCARD)) {
             return true;
         }

@@ -11,10 +11,17 @@
 #include "base/status.h"
 #include "base/util.h"
 #include "base/value.h"
+#include "client/client.h"
+
+/* Programs that only ever mean their own job leave the namespace empty. */
+const char *sx_wire_nspace(const pmix_proc_t *proc)
+{
+    return proc->nspace[0] != '\0' ? proc->nspace : sx_process.self.nspace;
+}
 
 static size_t nspace_len(const pmix_proc_t *proc)
 {
-    return sx_name_len(proc->nspace, sizeof(proc->nspace));
+    return sx_name_len(sx_wire_nspace(proc), sizeof(proc->nspace));
 }
 
 pmix_status_t sx_wire_procs_size(const pmix_proc_t *procs, size_t nprocs, size_t *ret_size)
@@ -45,7 +52,7 @@ pmix_status_t sx_wire_procs_size(const pmix_proc_t *procs, size_t nprocs, size_t
 static bool is_sorted(const pmix_proc_t *procs, size_t nprocs)
 {
     for (size_t i = 1; i < nprocs; i++) {
-        if (sx_proc_order(&procs[i - 1], &procs[i]) >= 0) {
+        if (procs[i - 1].nspace[0] == '\0' || sx_proc_order(&procs[i - 1], &procs[i]) >= 0) {
             return false;
         }
     }
@@ -66,7 +73,10 @@ const pmix_proc_t *sx_wire_procs_sorted(const pmix_proc_t *procs, size_t *nprocs
     if (copy == NULL) {
         return NULL;
     }
-    memcpy(copy, procs, *nprocs * sizeof(*copy));
+    for (size_t i = 0; i < *nprocs; i++) {
+        memcpy(copy[i].nspace, sx_wire_nspace(&procs[i]), sizeof(copy[i].nspace));
+        copy[i].rank = procs[i].rank;
+    }
     qsort(copy, *nprocs, sizeof(*copy), sx_proc_order);
     for (size_t i = 0; i < *nprocs; i++) {
         if (kept == 0 || sx_proc_order(&copy[kept - 1], &copy[i]) != 0) {
@@ -110,7 +120,7 @@ uint8_t *sx_wire_procs_write(uint8_t *at, const pmix_proc_t *procs, size_t nproc
         memcpy(at, head, sizeof(head));
         at += sizeof(head);
         memset(at, 0, padded);
-        memcpy(at, procs[i].nspace, len);
+        memcpy(at, sx_wire_nspace(&procs[i]), len);
         at += padded;
     }
     return at;

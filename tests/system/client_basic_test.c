@@ -239,9 +239,12 @@ static int fence_of_some(int rank)
     init(rank);
     if (rank < 2) {
         const pmix_proc_t both[2] = { peer(0), peer(1) };
+        const pmix_proc_t nameless[2] = { { .rank = 0 }, { .rank = 1 } };
 
         for (int i = 0; i < 50; i++) {
-            CHECK_STATUS(PMIx_Fence(both, 2, NULL, 0), PMIX_SUCCESS);
+            const bool named = (i + rank) % 2 == 0; /* one of them names the job */
+
+            CHECK_STATUS(PMIx_Fence(named ? both : nameless, 2, NULL, 0), PMIX_SUCCESS);
         }
     }
     fence(false);
