@@ -41,6 +41,10 @@ pmix_status_t sx_event_local(pmix_status_t code, const pmix_proc_t *source,
 
 /* The server is gone: tell the handlers.  Under lock. */
 void sx_event_lost_locked(void);
+/* What the server sent cannot be read: say so, and tell the handlers (PMIX_ERR_COMM_FAILURE); what
+ * comes while this waits to be handed out is part of it.  Nobody else hears of either event.  Under
+ * lock. */
+void sx_event_garbled_locked(const char *what);
 
 /* A record of the ring: struct sx_event and what follows it.  Under lock. */
 void sx_event_record_locked(const void *bytes, size_t size);

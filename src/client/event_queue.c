@@ -9,10 +9,11 @@
  * other, so one that registers again and again holds up nobody but itself.
  *
  * Items are judged when they are taken out; what came from the server and contradicts itself is
- * dropped with one line.  A range of numbers that is missing (the ring has lapped us, or an event
- * was too large for a record) waits in the queue like an event: its turn asks the server for it.
- * What the server no longer has becomes one event of our own, SHMIX_ERR_EVENTS_LOST, with the
- * count. */
+ * dropped with one line, and becomes an event of our own, PMIX_ERR_COMM_FAILURE.  A range of
+ * numbers that is missing (the ring has lapped us, or an event was too large for a record) waits in
+ * the queue like an event: its turn asks the server for it.  What the server no longer has becomes
+ * one event of our own, SHMIX_ERR_EVENTS_LOST, with the count. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,8 @@ struct sx_event_item {
     size_t only;
     uint64_t upto;
     bool is_local;
-    uint64_t lists; /* of late events so far: one of our own comes behind all of them */
+    bool is_failure; /* PMIX_ERR_COMM_FAILURE */
+    uint64_t lists;  /* of late events so far: one of our own comes behind all of them */
     size_t size;
     _Alignas(8) uint8_t bytes[]; /* struct sx_event and what follows it */
 };
@@ -81,6 +83,7 @@ void sx_event_record_locked(const void *bytes, size_t size)
     struct sx_event event;
 
     if (size < sizeof(event)) {
+        sx_event_garbled_locked("an event's record that is none");
         return;
     }
     memcpy(&event, bytes, sizeof(event));
@@ -112,14 +115,15 @@ void sx_event_read_to_locked(uint64_t newest)
     p->event_last = newest > p->event_last ? newest : p->event_last;
 }
 
-/* The events of a list (struct sx_event_list) as items, in its order. */
-static void list_read(const void *bytes, size_t size, struct sx_list *ret_items)
+/* The events of a list (struct sx_event_list) as items, in its order.  Return: false when it
+ * contradicts itself: the items are those before that. */
+static bool list_read(const void *bytes, size_t size, struct sx_list *ret_items)
 {
     const uint8_t *at = bytes;
     struct sx_event_list list;
 
     if (size < sizeof(list)) {
-        return;
+        return false;
     }
     memcpy(&list, at, sizeof(list));
     at += sizeof(list);
@@ -128,13 +132,13 @@ static void list_read(const void *bytes, size_t size, struct sx_list *ret_items)
         uint64_t length;
 
         if (size < sizeof(length)) {
-            return;
+            return false;
         }
         memcpy(&length, at, sizeof(length));
         at += sizeof(length);
         size -= sizeof(length);
         if (length < sizeof(struct sx_event) || length > size || sx_align_up(length, 8) > size) {
-            return;
+            return false;
         }
         struct sx_event_item *item = item_new(at, length);
 
@@ -145,6 +149,7 @@ static void list_read(const void *bytes, size_t size, struct sx_list *ret_items)
         at += sx_align_up(length, 8);
         size -= sx_align_up(length, 8);
     }
+    return true;
 }
 
 static struct sx_event_item *item_of(struct sx_list *node)
@@ -163,7 +168,9 @@ void sx_event_kept_locked(const void *bytes, size_t size, size_t only, uint64_t 
         item_of(node)->upto = upto;
     }
     sx_process.late_lists++;
-    list_read(bytes, size, &items);
+    if (!list_read(bytes, size, &items)) {
+        sx_event_garbled_locked("a list of kept events that contradicts itself");
+    }
     while ((node = sx_list_pop(&items)) != NULL) {
         item_of(node)->has_only = true;
         item_of(node)->only = only;
@@ -180,7 +187,9 @@ static void replayed_locked(const void *bytes, size_t size)
     struct sx_list items = SX_LIST_INIT(items);
     struct sx_list *node;
 
-    list_read(bytes, size, &items);
+    if (!list_read(bytes, size, &items)) {
+        sx_event_garbled_locked("a list of kept events that contradicts itself");
+    }
     while ((node = sx_list_pop(&items)) != NULL) {
         sx_list_append(before, node);
     }
@@ -242,10 +251,11 @@ static void lost_add(uint64_t count)
     }
 }
 
-void sx_event_lost_locked(void)
+/* The server is the source of what becomes of the link to it. */
+static void link_event_add_locked(pmix_status_t code)
 {
     struct sx_process *const p = &sx_process;
-    struct sx_event event = { .code = PMIX_ERR_LOST_CONNECTION_TO_SERVER,
+    struct sx_event event = { .code = code,
                               .source_rank = p->server.rank,
                               .source_len = (uint16_t)sx_name_len(p->server.nspace,
                                                                   PMIX_MAX_NSLEN) };
@@ -258,7 +268,26 @@ void sx_event_lost_locked(void)
     if (item != NULL) {
         item->is_local = true;
         item->lists = p->late_lists;
+        item->is_failure = code == PMIX_ERR_COMM_FAILURE;
+        p->comm_failure_waits = p->comm_failure_waits || item->is_failure;
         sx_list_append(&p->events, &item->node);
+    }
+}
+
+void sx_event_lost_locked(void)
+{
+    link_event_add_locked(PMIX_ERR_LOST_CONNECTION_TO_SERVER);
+}
+
+void sx_event_garbled_locked(const char *what)
+{
+    struct sx_process *const p = &sx_process;
+
+    if (!p->comm_failure_waits) { /* else it has been said, and is to be handled first */
+        sx_log(SX_LOG_ERROR, "%s.%" PRIu32 " cannot read what its server sent: %s", p->self.nspace,
+               p->self.rank, what);
+        link_event_add_locked(PMIX_ERR_COMM_FAILURE);
+        sx_local_ring_locked();
     }
 }
 
@@ -374,7 +403,9 @@ static void item_deliver(const struct sx_event_item *item)
         return; /* one of its class that nobody asked for */
     }
     if (!item_decode(item, &d)) {
-        sx_log(SX_LOG_ERROR, "an event from the server contradicts itself and is dropped");
+        pthread_mutex_lock(&sx_process.lock);
+        sx_event_garbled_locked("an event that contradicts itself");
+        pthread_mutex_unlock(&sx_process.lock);
     } else if (is_for_us(&d)) {
         const struct sx_chain_options options = {
             .handlers = sx_event_handlers(),
@@ -415,7 +446,11 @@ static void replay_answered(struct sx_call *call, const struct sx_frame *frame)
     struct replay *const replay = SX_CONTAINER(call, struct replay, call);
     struct sx_event_list list;
 
-    if (call->status != PMIX_SUCCESS || frame->body_size < sizeof(struct sx_reply) + sizeof(list)) {
+    if (call->status != PMIX_SUCCESS) {
+        return;
+    }
+    if (frame->body_size < sizeof(struct sx_reply) + sizeof(list)) {
+        sx_event_garbled_locked("an answer without the events it is about");
         return;
     }
     const uint8_t *const at = (const uint8_t *)frame->body + sizeof(struct sx_reply);
@@ -463,7 +498,11 @@ struct sx_event_item *sx_event_take_locked(void)
     struct sx_process *const p = &sx_process;
     struct sx_list *const node = p->registrations == 0 ? sx_list_pop(queue_next(p)) : NULL;
 
-    return node == NULL ? NULL : item_of(node);
+    if (node == NULL) {
+        return NULL;
+    }
+    p->comm_failure_waits = p->comm_failure_waits && !item_of(node)->is_failure;
+    return item_of(node);
 }
 
 bool sx_event_waits_locked(void)
@@ -501,4 +540,5 @@ void sx_event_queue_clear_locked(void)
 {
     items_free(&sx_process.events);
     items_free(&sx_process.late_events);
+    sx_process.comm_failure_waits = false;
 }

@@ -199,7 +199,7 @@ static void record_done(struct sx_process *p, const void *body, size_t size)
 
     if (size < sizeof(*done) || done->count > SX_RECORD_DONE_ENTRIES ||
         size < sizeof(*done) + done->count * sizeof(struct sx_record_done_entry)) {
-        (void)SX_RAISE(PMIX_ERR_UNPACK_FAILURE, "a completion of %zu bytes", size);
+        sx_event_garbled_locked("the end of a collective operation, in a record that is none");
         return;
     }
     const struct sx_record_done_entry *const entry = done_find((const void *)(done + 1),
@@ -225,8 +225,12 @@ static void results_done(struct sx_call *call, const struct sx_frame *frame)
     } *const body = frame != NULL ? frame->body : NULL;
 
     p->results_asked = false;
-    if (body == NULL || call->status != PMIX_SUCCESS || frame->body_size < sizeof(*body) ||
+    if (body == NULL || call->status != PMIX_SUCCESS) {
+        return;
+    }
+    if (frame->body_size < sizeof(*body) ||
         body->count > (frame->body_size - sizeof(*body)) / sizeof(body->ends[0])) {
+        sx_event_garbled_locked("a list of ended collective operations that contradicts itself");
         return;
     }
     for (uint32_t i = 0; i < body->count; i++) {
@@ -297,6 +301,7 @@ static void pump_ring(struct sx_process *p)
             results_ask(p);
         } else {
             if (rc != PMIX_ERR_NOT_FOUND) {
+                sx_event_garbled_locked("a ring that contradicts itself");
                 sx_link_lost_locked("its ring contradicts itself");
             } else if (p->event_classes != 0) {
                 sx_event_read_to_locked(newest);
@@ -304,6 +309,18 @@ static void pump_ring(struct sx_process *p)
             }
             return;
         }
+    }
+}
+
+/* The answer to an abandoned call ends here. */
+static void frame_take(struct sx_process *p, struct sx_frame *frame)
+{
+    struct sx_call *const call = sx_call_find(&p->requests, frame->header.id);
+
+    if (frame->header.kind != SX_MSG_REPLY) {
+        sx_event_garbled_locked("a message that a server does not send");
+    } else if (call != NULL) {
+        sx_call_complete(call, ((const struct sx_reply *)frame->body)->status, frame);
     }
 }
 
@@ -323,16 +340,17 @@ static void pump_socket(struct sx_process *p)
             p->bell_seen = bell;
             return;
         }
-        if (rc != PMIX_SUCCESS) {
+        if (rc == PMIX_ERR_LOST_CONNECTION) {
             sx_link_lost_locked("the control socket is closed");
             return;
         }
-        struct sx_call *const call = sx_call_find(&p->requests, frame.header.id);
-        if (frame.header.kind == SX_MSG_REPLY && call != NULL &&
-            frame.body_size >= sizeof(struct sx_reply)) {
-            sx_call_complete(call, ((const struct sx_reply *)frame.body)->status, &frame);
+        if (rc != PMIX_SUCCESS) {
+            sx_event_garbled_locked("a message that could not be received");
+            sx_link_lost_locked("its message could not be received");
+            return;
         }
-        sx_frame_release(&frame); /* the answer to an abandoned call ends here */
+        frame_take(p, &frame);
+        sx_frame_release(&frame);
     }
 }
 
