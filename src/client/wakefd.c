@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <shmix.h>
@@ -75,19 +74,6 @@ static void server_fd_close(void)
     }
 }
 
-static void server_fd_empty(void)
-{
-    char bytes[16]; /* one a sleep, and one that came late */
-    ssize_t got;
-
-    do {
-        got = recv(wakefd.server_fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-    } while (got < 0 && errno == EINTR);
-    if (got == 0) {
-        server_fd_close();
-    }
-}
-
 /* What any of us wants to be woken for. */
 static uint32_t classes_wanted(const struct sx_process *p)
 {
@@ -113,25 +99,33 @@ static bool progress_is_due(const struct sx_process *p)
     return p->external && !p->progressing && (!sx_list_empty(&p->tasks) || sx_event_waits_locked());
 }
 
+/* Return: true when we sleep only from now on, or are alone from now on. */
+static bool sleep_begin(struct sx_process *p)
+{
+    if (wakefd.server_fd < 0) {
+        return false;
+    }
+    if (server_is_gone(p)) {
+        server_fd_close();
+        return true;
+    }
+    sx_sleeper_classes(p->lane.line, classes_wanted(p));
+    const enum sx_sleep sleep = sx_sleeper_sleep(p->lane.line, p->slot, wakefd.server_fd);
+
+    if (sleep == SX_SLEEP_ENDED) {
+        server_fd_close();
+    }
+    return sleep != SX_SLEEP_NOTHING_NEW;
+}
+
 bool sx_wakefd_arm_locked(void)
 {
     struct sx_process *const p = &sx_process;
-    bool armed = false;
 
     if (!sx_wakefd_is_used()) {
         return false;
     }
-    if (wakefd.server_fd >= 0 && server_is_gone(p)) {
-        server_fd_close();
-        armed = true;
-    } else if (wakefd.server_fd >= 0) {
-        sx_sleeper_classes(p->lane.line, classes_wanted(p));
-        if (sx_sleeper_is_awake(p->lane.line, p->slot)) {
-            server_fd_empty();
-            sx_sleeper_arm(p->lane.line);
-            armed = true;
-        }
-    }
+    const bool armed = sleep_begin(p);
     /* After arming: what comes later rings again, what has come is theirs to look at. */
     if (progress_is_due(p) || sx_native_events_behind_locked()) {
         tell();

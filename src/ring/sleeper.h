@@ -5,11 +5,14 @@
  *
  *     client's line:  wake_wanted, how often it went to sleep; wake_classes, what for (as bits)
  *     server's slot:  wake_rung, the wake_wanted that the server has answered
+ *     a socket:       one byte from the server for each answer
  *
- * Equal: the client is awake, or has been rung; the server does nothing.  Different: it sleeps, and
- * the next news of its classes rings it, once.  A client that never arms costs a comparison.
+ * Equal: the client is awake, or a byte has been sent to it, or is about to be; the server does
+ * nothing.  Different: it sleeps, and the next news of its classes rings it, once.  A client that
+ * never sleeps costs a comparison.
  *
- * Who frees it if its holder is killed here?  The words go with lane and slot. */
+ * Who frees it if its holder is killed here?  The words go with lane and slot, and whoever is left
+ * finds the socket's other end closed. */
 #ifndef SX_RING_SLEEPER_H
 #define SX_RING_SLEEPER_H
 
@@ -21,20 +24,28 @@
 
 /* ---- client; the caller serialises ---------------------------------------------------------- */
 
-/* Whether the server has rung for the last sleep, or there was none yet: empty the socket, arm. */
-bool sx_sleeper_is_awake(const struct sx_lane_line *line, const struct sx_board_slot *slot);
+enum sx_sleep {
+    SX_SLEEP_NOTHING_NEW, /* it sleeps already, or its byte is still to come: poll(2) waits */
+    SX_SLEEP_BEGUN,       /* the socket is empty, and it sleeps from now on: look for news */
+    SX_SLEEP_ENDED,       /* the server has closed the socket */
+};
+
+/* Sleep from now on if the last sleep has been answered; @fd is the client's end of the socket,
+ * which does not block.  One comparison while it was not. */
+enum sx_sleep sx_sleeper_sleep(struct sx_lane_line *line, const struct sx_board_slot *slot, int fd);
 /* What to be woken for from now on; look for news after it. */
 void sx_sleeper_classes(struct sx_lane_line *line, uint32_t class_bits);
-/* Sleep from now on; look for news after it. */
-void sx_sleeper_arm(struct sx_lane_line *line);
 
-/* ---- server --------------------------------------------------------------------------------- */
+/* ---- server; @fd is its end of the socket, which does not block ----------------------------- */
 
-/* After news of @class_bits was published: is the client to be rung?  Its words are believed
- * nothing: whatever they say, it is rung at most once a call. */
-bool sx_sleeper_is_due(const struct sx_lane_line *line, const struct sx_board_slot *slot,
-                       uint32_t class_bits, uint32_t *ret_wanted);
-/* It was, for @wanted. */
-void sx_sleeper_rung(struct sx_board_slot *slot, uint32_t wanted);
+/* The client has not slept yet: its socket is readable, and it looks.  Return: false when there is
+ * no memory for a byte. */
+bool sx_sleeper_open(const struct sx_lane_line *line, struct sx_board_slot *slot, int fd);
+
+/* News of @class_bits has been published: ring a client that sleeps for it.  Its words are believed
+ * nothing: whatever they say, it is rung at most once a call.  Return: false when it has to be rung
+ * and there is no memory for the byte: it sleeps as before, so call this again. */
+bool sx_sleeper_ring(const struct sx_lane_line *line, struct sx_board_slot *slot,
+                     uint32_t class_bits, int fd);
 
 #endif

@@ -56,6 +56,8 @@ struct sx_client {
     int doorbell_fd;
     struct sx_poll doorbell;
     int wake_fd;                /* wakefd.c; -1: it does not sleep in poll(2) */
+    uint32_t wake_owed;         /* classes of news that it could not be rung for yet */
+    struct sx_timer wake_again;
     struct sx_poll death;       /* the pidfd: the authority */
     struct sx_futex death_hint; /* the lane's life word: starts the check, never decides */
     struct sx_timer death_check;

@@ -6,7 +6,8 @@
  *
  * A socket, not an eventfd: an eventfd's flags and counter are shared with the client, who could
  * make a write to it wait for ever; and the client hears the end of a socket when the server dies.
- * The words that say who sleeps are ring/sleeper.h's. */
+ * The words that say who sleeps are ring/sleeper.h's.  Where memory for a byte is short it is sent
+ * SX_WAKE_AGAIN_NS later: there may be no other news to do it. */
 #include "server/wakefd.h"
 
 #include <errno.h>
@@ -14,38 +15,54 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "ring/sleeper.h"
 #include "server/connection.h"
 
+#define SX_WAKE_AGAIN_NS (10 * SX_NS_PER_MS)
+
+/* Return: PMIX_SUCCESS, the server's end is in the client and the other one in *ret_fd. */
+static pmix_status_t pair_make(struct sx_server *server, struct sx_client *client, int *ret_fd)
+{
+    int fds[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) != 0) {
+        return SX_RAISE(sx_status_from_errno(errno), "a socket to wake %s.%u: %s (raise ulimit -n)",
+                        client->nspace->name, client->rank, strerror(errno));
+    }
+    if (!sx_sleeper_open(client->lane.line, &server->board.slots[client->slot], fds[0])) {
+        close(fds[0]);
+        close(fds[1]);
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "no memory to wake %s.%u", client->nspace->name,
+                        client->rank);
+    }
+    client->wake_fd = fds[0];
+    client->nspace->wake_count++;
+    *ret_fd = fds[1];
+    return PMIX_SUCCESS;
+}
+
 bool sx_wakefd_on_get(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                       uint64_t now_ns)
 {
-    int fds[2] = { -1, -1 };
-    pmix_status_t rc = PMIX_SUCCESS;
+    int fd = -1;
 
     (void)now_ns;
     sx_wakefd_close(client);
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) != 0) {
-        rc = SX_RAISE(sx_status_from_errno(errno), "a socket to wake %s.%u: %s (raise ulimit -n)",
-                      client->nspace->name, client->rank, strerror(errno));
-    } else {
-        client->wake_fd = fds[0];
-        client->nspace->wake_count++;
-        /* It has not slept yet. */
-        sx_sleeper_rung(&server->board.slots[client->slot],
-                        atomic_load_explicit(&client->lane.line->wake_wanted,
-                                             memory_order_relaxed));
-    }
-    sx_connection_reply(server, client, frame->header.id, rc, fds[1]);
-    if (fds[1] >= 0) {
-        close(fds[1]);
+    const pmix_status_t rc = pair_make(server, client, &fd);
+
+    sx_connection_reply(server, client, frame->header.id, rc, fd);
+    if (fd >= 0) {
+        close(fd);
     }
     return true;
 }
 
 void sx_wakefd_close(struct sx_client *client)
 {
+    sx_timer_remove(&client->wake_again);
+    client->wake_owed = 0;
     if (client->wake_fd >= 0) {
         close(client->wake_fd);
         client->wake_fd = -1;
@@ -55,22 +72,28 @@ void sx_wakefd_close(struct sx_client *client)
     }
 }
 
+static void ring_again(void *arg, uint64_t now_ns)
+{
+    struct sx_client *client = arg;
+    const uint32_t owed = client->wake_owed;
+
+    (void)now_ns;
+    client->wake_owed = 0;
+    sx_wakefd_ring(sx_server_get(), client, owed);
+}
+
 void sx_wakefd_ring(struct sx_server *server, struct sx_client *client, uint32_t class_bits)
 {
-    uint32_t wanted;
-
     if (client->wake_fd < 0 || client->lane.line == NULL ||
-        client->slot >= server->board.slot_count) {
+        client->slot >= server->board.slot_count ||
+        sx_sleeper_ring(client->lane.line, &server->board.slots[client->slot], class_bits,
+                        client->wake_fd)) {
         return;
     }
-    struct sx_board_slot *const slot = &server->board.slots[client->slot];
-
-    if (sx_sleeper_is_due(client->lane.line, slot, class_bits, &wanted)) {
-        /* A full socket is readable already; one whose other end is gone has nobody to wake. */
-        while (send(client->wake_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EINTR) {
-        }
-        sx_sleeper_rung(slot, wanted);
-    }
+    client->wake_owed |= class_bits;
+    client->wake_again.fn = ring_again;
+    client->wake_again.arg = client;
+    (void)sx_timer_add(server->loop, &client->wake_again, sx_now_ns() + SX_WAKE_AGAIN_NS);
 }
 
 void sx_wakefd_ring_all(struct sx_server *server, const struct sx_nspace *nspace,

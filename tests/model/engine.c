@@ -34,9 +34,22 @@ struct message {
     struct view view; /* handed over by an acquire load */
 };
 
-enum step_kind { STEP_NONE, STEP_LOAD, STEP_STORE, STEP_QUEUE, STEP_SLEEP, STEP_WAKE, STEP_STOP };
+enum step_kind {
+    STEP_NONE,
+    STEP_LOAD,
+    STEP_STORE,
+    STEP_QUEUE,
+    STEP_SLEEP,
+    STEP_WAKE,
+    STEP_STOP,
+    STEP_FENCE,
+    STEP_SEND,
+    STEP_TAKE,
+    STEP_POLL,
+};
 
-static const char *const step_names[] = { "-", "load", "store", "queue", "sleep", "wake", "stop" };
+static const char *const step_names[] = { "-",    "load",  "store", "queue", "sleep", "wake",
+                                          "stop", "fence", "send",  "take",  "poll" };
 
 struct step {
     enum step_kind kind;
@@ -63,9 +76,11 @@ struct sleeper {
 struct state {
     uint8_t message_count[LOCATIONS_MAX];
     uint64_t memory_hash;
-    uint32_t sleeper_count, unused;
+    uint32_t sleeper_count;
+    uint16_t socket_bytes, refused_count;
     struct sleeper queue[QUEUE_MAX];
     struct view lock[LOCKS_MAX]; /* of a word's queue */
+    struct view fences, socket;
     struct thread threads[MODEL_THREADS_MAX];
 };
 
@@ -214,6 +229,38 @@ void model_store(volatile void *word, unsigned size, uint64_t value, memory_orde
 void model_may_stop_here(void)
 {
     (void)step_answer((struct step){ .kind = STEP_STOP });
+}
+
+void model_fence(memory_order order)
+{
+    if (order != memory_order_seq_cst) {
+        too_small("the choice of fences");
+    }
+    (void)step_answer((struct step){ .kind = STEP_FENCE });
+}
+
+void model_poll(void)
+{
+    (void)step_answer((struct step){ .kind = STEP_POLL });
+}
+
+ssize_t model_send(int fd, const void *bytes, size_t size, int flags)
+{
+    (void)fd, (void)bytes, (void)flags;
+    if (step_answer((struct step){ .kind = STEP_SEND }) != 0) {
+        return (ssize_t)size;
+    }
+    errno = ENOBUFS;
+    return -1;
+}
+
+ssize_t model_recv(int fd, void *bytes, size_t size, int flags)
+{
+    (void)fd, (void)bytes, (void)size, (void)flags;
+    const uint64_t taken = step_answer((struct step){ .kind = STEP_TAKE });
+
+    errno = EAGAIN;
+    return taken != 0 ? (ssize_t)taken : -1;
 }
 
 static bool queue_on(const volatile void *word, uint32_t seen, uint32_t mask)
@@ -425,6 +472,35 @@ static void make_wake(struct state *state, unsigned index, const struct step *st
     thread_log(state, index, step, woken);
 }
 
+/* @shared is what all threads see that come by here. */
+static void view_meet(struct view *shared, struct view *mine)
+{
+    view_join(mine, shared);
+    view_join(shared, mine);
+}
+
+static void make_fence(struct state *state, unsigned index, const struct step *step)
+{
+    view_meet(&state->fences, &state->threads[index].view);
+    thread_log(state, index, step, 0);
+}
+
+/* The socket's steps; @refused: a byte that is not sent. */
+static void make_socket(struct state *state, unsigned index, const struct step *step, bool refused)
+{
+    const uint16_t bytes = state->socket_bytes;
+
+    view_meet(&state->socket, &state->threads[index].view);
+    if (step->kind == STEP_SEND && !refused) {
+        state->socket_bytes++;
+    } else if (step->kind == STEP_SEND) {
+        state->refused_count++;
+    } else if (step->kind == STEP_TAKE) {
+        state->socket_bytes = 0;
+    }
+    thread_log(state, index, step, step->kind == STEP_SEND ? !refused : bytes);
+}
+
 /* ---- exploring ----------------------------------------------------------------------------- */
 
 static uint64_t state_hash(const struct state *state)
@@ -524,7 +600,8 @@ static void explore_thread(const struct state *state, unsigned index, const stru
     if (step->kind == STEP_LOAD || step->kind == STEP_QUEUE) {
         first = view.at[step->location];
         end = state->message_count[step->location];
-    } else if (step->kind == STEP_STOP) {
+    } else if (step->kind == STEP_STOP ||
+               (step->kind == STEP_SEND && state->refused_count < model->refusals)) {
         end = 2;
     }
     /* The newest first: what goes wrong is mostly found soon. */
@@ -544,6 +621,14 @@ static void explore_thread(const struct state *state, unsigned index, const stru
             break;
         case STEP_WAKE:
             make_wake(&next, index, step);
+            break;
+        case STEP_FENCE:
+            make_fence(&next, index, step);
+            break;
+        case STEP_SEND:
+        case STEP_TAKE:
+        case STEP_POLL:
+            make_socket(&next, index, step, which == 1);
             break;
         default:
             thread_log(&next, index, step, which);
@@ -565,8 +650,10 @@ static void explore(struct state *state)
         return;
     }
     for (unsigned i = 0; i < model->thread_count; i++) {
-        const bool asleep = steps[i].kind == STEP_SLEEP && steps[i].value != 0 &&
-                            !state->threads[i].woken;
+        const bool asleep = steps[i].kind == STEP_POLL
+                                ? state->socket_bytes == 0
+                                : steps[i].kind == STEP_SLEEP && steps[i].value != 0 &&
+                                      !state->threads[i].woken;
 
         if (steps[i].kind != STEP_NONE && !asleep) {
             moved = true;
@@ -582,7 +669,7 @@ static void trace_print(void)
 {
     for (unsigned i = 0; i < depth; i++) {
         const struct trace *const t = &trace[i];
-        const bool has_place = t->step.kind != STEP_SLEEP && t->step.kind != STEP_STOP;
+        const bool has_place = t->step.kind != STEP_SLEEP && t->step.kind < STEP_STOP;
 
         printf("  thread %u: %-5s %-12s %llu -> %llu\n", t->thread, step_names[t->step.kind],
                has_place ? locations[t->step.location].name : "", (unsigned long long)t->step.value,
@@ -598,6 +685,7 @@ bool model_explore(const struct model_options *options)
     model = options;
     depth = 0;
     visited_count = visited_room = 0;
+    start.socket_bytes = options->socket_bytes;
     for (int i = 0; i < location_count; i++) {
         start.message_count[i] = 1;
     }

@@ -3,7 +3,7 @@
 /* engine.h - run real code in every order that C11 and the kernel allow.
  *
  * The code under test is compiled with this file in front, which puts the explorer in the place of
- * the atomic operations and of futex system calls.  A model has a few threads.  Each is a function,
+ * the atomic operations, of futex system calls and of a socket's.  A model has a few threads.  Each is a function,
  * called turn after turn on its own locals; it says when it has finished.  A thread is not stopped
  * in the middle: to make its next step, its turn is run again from the beginning with the answers
  * that it got so far, so a turn must depend on nothing else (it may look at shared memory only
@@ -12,13 +12,17 @@
  * Memory is the release/acquire fragment of C11, as a set of messages per location and a view per
  * thread: a load may return any message that is not older than what the thread has seen; an
  * acquire load of a release store hands over what its storer had seen.  So a load may be as late
- * or as early as hardware could make it.  Each location has one thread that stores to it.  What is
- * left out: loads that move behind later stores of their own thread (no code here has such a pair
- * without a system call between), and read-modify-writes (there are none).
+ * or as early as hardware could make it.  A seq_cst fence hands over what all threads had seen that
+ * made such a fence before.  Each location has one thread that stores to it.  What is left out: loads
+ * that move behind later stores of their own thread (no code here has such a pair without a fence or
+ * a system call between), and read-modify-writes (there are none).
  *
  * Futexes: waiting takes the queue's lock, compares, queues; waking takes the lock and wakes the
  * first of matching mask.  The lock hands over views, and so does being woken (the kernel's
  * memory-barriers.txt, "Sleep and wake-up functions").
+ *
+ * One socket: bytes go in at one end and come out at the other; poll waits until there is one.  Its
+ * lock hands over views, too.  A byte may be refused for want of memory, as often as the model says.
  *
  * Every state is visited once (64-bit hashes are compared, so two of some million states could be
  * taken for one with a chance of 1 in a million).  A state in which nobody can go on although some
@@ -30,6 +34,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #define MODEL_THREADS_MAX 5
 #define MODEL_LOCALS_MAX 64
@@ -43,6 +48,8 @@ struct model_options {
     model_turn_fn turn[MODEL_THREADS_MAX];
     const void *locals[MODEL_THREADS_MAX]; /* to begin with */
     size_t locals_size[MODEL_THREADS_MAX];
+    uint16_t socket_bytes; /* in the socket to begin with */
+    uint16_t refusals;     /* of send() */
 };
 
 /* Forget all locations. */
@@ -59,16 +66,25 @@ bool model_explore(const struct model_options *options);
 _Noreturn void model_violated(const char *fact, int line);
 /* Either goes on, or this thread never makes another step (killed, or stopped for ever). */
 void model_may_stop_here(void);
+/* Until there is a byte in the socket. */
+void model_poll(void);
 
 /* ---- what the code under test gets --------------------------------------------------------- */
 
 uint64_t model_load(const volatile void *word, unsigned size, memory_order order);
 void model_store(volatile void *word, unsigned size, uint64_t value, memory_order order);
+void model_fence(memory_order order);
 long model_syscall(long number, ...);
+ssize_t model_send(int fd, const void *bytes, size_t size, int flags);
+ssize_t model_recv(int fd, void *bytes, size_t size, int flags);
 
 #ifndef MODEL_ENGINE
 #undef atomic_load_explicit
 #undef atomic_store_explicit
+#undef atomic_thread_fence
+#define atomic_thread_fence(order) model_fence(order)
+#define send model_send
+#define recv model_recv
 #define atomic_load_explicit(at, order) model_load((at), sizeof(*(at)), (order))
 #define atomic_store_explicit(at, value, order) \
     model_store((at), sizeof(*(at)), (uint64_t)(value), (order))

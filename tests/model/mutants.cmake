@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Steps of the ring and of the doors, each broken in one way.  Left: what src/ring has; below it: what
+# Steps of the ring, the doors and the sleeper, each broken in one way.  Left: what src/ring has; below it: what
 # it becomes.  A semicolon is written @semicolon@, since it separates the elements of CMake's lists.
 
 # ---- the ring: R0, R1, R2, R3 of the writer, A0 to A3 of the reader ---------------------------------
@@ -99,3 +99,36 @@ shmix_mutant(wake-first bell)
 target_compile_definitions(model-wake-first PRIVATE MODEL_WAKE_FIRST)
 shmix_mutant(watch-late bell)
 target_compile_definitions(model-watch-late PRIVATE MODEL_WATCH_LATE)
+
+# ---- the sleeper: who polls, and who writes to it -----------------------------------------------------
+
+# F: either side alone, and when a sleeper changes what it sleeps for
+shmix_mutant(sleeper-no-fence sleeper
+  sleeper.c "atomic_thread_fence(memory_order_seq_cst)" "(void)0")
+shmix_mutant(sleeper-no-fence-to-sleep sleeper
+  sleeper.c "    fence()@semicolon@\n    return got == 0" "    return got == 0")
+shmix_mutant(sleeper-no-fence-of-classes sleeper
+  sleeper.c "memory_order_relaxed)@semicolon@\n        fence()@semicolon@" "memory_order_relaxed)@semicolon@")
+shmix_mutant(sleeper-no-fence-to-ring sleeper
+  sleeper.c "    fence()@semicolon@\n    const uint32_t wanted" "    const uint32_t wanted")
+# B0: the byte before the word
+shmix_mutant(sleeper-byte-first sleeper
+  sleeper.c "    atomic_store_explicit(&slot->wake_rung, wanted, memory_order_release)@semicolon@ /* B0 -> B1 */\n"
+            "    if (byte_send(fd)) {
+        atomic_store_explicit(&slot->wake_rung, wanted, memory_order_release)@semicolon@
+        return true@semicolon@
+    }
+    return false@semicolon@\n")
+# B2: asleep again before the byte has come, or beside it
+shmix_mutant(sleeper-byte-not-awaited sleeper
+  sleeper.c "if (got < 0)" "if (false)")
+shmix_mutant(sleeper-byte-not-taken sleeper
+  sleeper.c "got = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT)" "got = (ssize_t)sizeof(bytes) + 0 * fd")
+# a refused byte counts as sent
+shmix_mutant(sleeper-refusal-is-answer sleeper
+  sleeper.c "return sent >= 0 || (errno != ENOBUFS && errno != ENOMEM)" "return true")
+shmix_mutant(sleeper-refusal-kept sleeper
+  sleeper.c "atomic_store_explicit(&slot->wake_rung, rung, memory_order_release)" "(void)rung")
+# how it is used: looked first, asleep after
+shmix_mutant(sleeper-looks-late sleeper)
+target_compile_definitions(model-sleeper-looks-late PRIVATE MODEL_LOOK_ONCE)

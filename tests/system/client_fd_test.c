@@ -7,6 +7,7 @@
  * and writes afterwards, so a rank that has its answer may have the byte for it still to come:
  * before silence is counted, rank 1 sees the server's loop go around. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #define NOTICES 100
 
 static atomic_uint bytes_sent;
+static atomic_int refusals; /* that many more are refused for want of memory */
 
 __attribute__((visibility("default"))) ssize_t send(int fd, const void *bytes, size_t size,
                                                     int flags)
@@ -30,6 +32,11 @@ __attribute__((visibility("default"))) ssize_t send(int fd, const void *bytes, s
 
     if (next == NULL) {
         *(void **)&next = dlsym(RTLD_NEXT, "send");
+    }
+    if (size == 1 && atomic_load(&refusals) > 0) {
+        atomic_fetch_sub(&refusals, 1);
+        errno = ENOBUFS;
+        return -1;
     }
     if (size == 1) {
         atomic_fetch_add(&bytes_sent, 1);
@@ -116,7 +123,7 @@ static int publish(void)
 static void host_check(unsigned count)
 {
     job_token_get(2);
-    CHECK(atomic_exchange(&bytes_sent, 0) <= 1000); /* what its own start took */
+    atomic_store(&bytes_sent, 0); /* what its start took, and other cases */
     job_token_put(3);
     job_token_get(2);
     const unsigned sent = atomic_exchange(&bytes_sent, 0);
@@ -299,6 +306,132 @@ static int answers_and_fences_wake(int rank)
     return 0;
 }
 
+/* ---- how often ------------------------------------------------------------------------------ */
+
+#define ROUNDS 500
+
+/* Rank 1: an event whenever rank 0 sleeps. */
+static int publish_when_asked(int rounds)
+{
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    for (int i = 0; i < rounds; i++) {
+        job_token_get(0);
+        CHECK_STATUS(PMIx_Notify_event(CODE(0), NULL, PMIX_RANGE_NAMESPACE, NULL, 0, NULL, NULL),
+                     PMIX_SUCCESS);
+    }
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* How often poll() came back until @look had found all events. */
+static void polls_check(int fd, unsigned (*look)(void *arg), void *arg)
+{
+    unsigned polls = 0, found;
+
+    while (readable(fd, 0)) {
+        CHECK(look(arg) == 0);
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        job_token_put(0);
+        do {
+            CHECK(readable(fd, -1));
+            polls++;
+            found = look(arg);
+        } while (found == 0);
+        CHECK(found == 1);
+    }
+    /* Two more: what the answers of the server have rung for may come late. */
+    if (polls > ROUNDS + 2) {
+        fprintf(stderr, "%u polls for %d events\n", polls, ROUNDS);
+        exit(99);
+    }
+}
+
+static unsigned look_with_reader(void *arg)
+{
+    return (unsigned)read_all(arg);
+}
+
+static int an_event_is_one_poll_of_a_reader(int rank)
+{
+    const pmix_status_t code = CODE(0);
+    shmix_events_t *events;
+    int fd;
+
+    if (rank == 1) {
+        return publish_when_asked(ROUNDS);
+    }
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_events_open(SHMIX_EVENTS_NOW, &code, 1, &events), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_fd(&fd), PMIX_SUCCESS);
+    polls_check(fd, look_with_reader, events);
+    CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static unsigned look_with_handler(void *arg)
+{
+    const unsigned before = heard;
+
+    (void)arg;
+    PMIx_Progress();
+    return heard - before;
+}
+
+static int an_event_is_one_poll_of_a_handler(int rank)
+{
+    pmix_status_t code = CODE(0);
+    int fd;
+
+    if (rank == 1) {
+        return publish_when_asked(ROUNDS);
+    }
+    init_external();
+    CHECK_STATUS(shmix_fd(&fd), PMIX_SUCCESS);
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL) >= 0);
+    polls_check(fd, look_with_handler, NULL);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* ---- a byte that is refused ------------------------------------------------------------------ */
+
+static int a_byte_that_is_refused_comes_later(int rank)
+{
+    const pmix_status_t code = CODE(0);
+    shmix_events_t *events;
+    int fd;
+
+    if (rank == 1) {
+        return publish_when_asked(1);
+    }
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_events_open(SHMIX_EVENTS_NOW, &code, 1, &events), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_fd(&fd), PMIX_SUCCESS);
+    while (readable(fd, 0)) {
+        CHECK(read_all(events) == 0);
+    }
+    host_looks(); /* from here on it refuses */
+    job_token_put(0);
+    do { /* there is no other news; what an answer has rung for may come late */
+        CHECK(readable(fd, -1));
+    } while (read_all(events) == 0);
+    CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static int host_refuses(struct job *job)
+{
+    job_token_get(2);
+    atomic_store(&refusals, 5);
+    job_token_put(3);
+    (void)job_wait(job, 0);
+    CHECK(atomic_load(&refusals) == 0);
+    return 0;
+}
+
 /* A lost server is news, and then the descriptor is quiet. */
 static int the_end_of_the_server_wakes(int rank)
 {
@@ -370,6 +503,10 @@ static const struct job_case cases[] = {
     { "a_sleeper_is_written_to_once", 2, a_sleeper_is_written_to_once, host_counts, false },
     { "readers_are_woken_too", 2, readers_are_woken_too, host_counts, false },
     { "answers_and_fences_wake", 2, answers_and_fences_wake, NULL, false },
+    { "an_event_is_one_poll_of_a_reader", 2, an_event_is_one_poll_of_a_reader, NULL, false },
+    { "an_event_is_one_poll_of_a_handler", 2, an_event_is_one_poll_of_a_handler, NULL, false },
+    { "a_byte_that_is_refused_comes_later", 2, a_byte_that_is_refused_comes_later, host_refuses,
+      false },
     { "the_end_of_the_server_wakes", 2, the_end_of_the_server_wakes, end_the_server, false },
     { "nobody_else_is_written_to", 2, nobody_else_is_written_to, host_counts_nothing, false },
 };
