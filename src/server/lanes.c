@@ -3,7 +3,9 @@
 /* lanes.c - scan the lanes of all connected clients, take messages, hand them to dispatch.
  *
  * The loop asks before it sleeps: the board's epoch becomes odd first, then every lane is looked at
- * once more, so a client that appends in between either is seen here or sees the odd epoch. */
+ * once more, so a client that appends in between either is seen here or sees the odd epoch.  A
+ * client that has said good-bye keeps its lane until its connection ends, but nothing is taken out
+ * of it. */
 #include "server/lanes.h"
 
 #include <sched.h>
@@ -15,11 +17,16 @@
 #include "server/event.h"
 #include "server/reaper.h"
 
+static bool lane_speaks(const struct sx_client *client)
+{
+    return client->state == SX_CLIENT_CONNECTED && sx_lane_pending(&client->lane);
+}
+
 /* Take at most @budget messages.  Return: false when the client was dropped. */
 static bool lane_take(struct sx_server *server, struct sx_client *client, unsigned budget)
 {
     const uint32_t room_rung = client->lane.room_rung;
-    bool alive = true;
+    bool alive = client->state == SX_CLIENT_CONNECTED;
     uint32_t kind;
     uint32_t len;
 
@@ -59,7 +66,7 @@ static void lanes_turn(void *arg, uint64_t now_ns)
     for (size_t i = server->live_count; i-- > 0;) { /* backwards: the last one moves into a hole */
         struct sx_client *client = server->live[i];
 
-        if (sx_lane_pending(&client->lane)) {
+        if (lane_speaks(client)) {
             server->lanes_active = true;
             lane_take(server, client, SX_SERVER_LANE_BURST);
         }
@@ -73,7 +80,7 @@ static void lanes_turn(void *arg, uint64_t now_ns)
 static bool lanes_pending(const struct sx_server *server)
 {
     for (size_t i = 0; i < server->live_count; i++) {
-        if (sx_lane_pending(&server->live[i]->lane)) {
+        if (lane_speaks(server->live[i])) {
             return true;
         }
     }

@@ -382,6 +382,38 @@ static int role_lists(const char *arg)
     return 0;
 }
 
+static void good_bye(struct attacker *attacker)
+{
+    attack_request(attacker->socket_fd, SX_MSG_FINALIZE, 5, NULL, 0);
+    (void)attack_expect_reply(attacker->socket_fd, 5, PMIX_SUCCESS);
+}
+
+/* Whoever has said good-bye has left its lane: what it writes there later releases nobody. */
+static void arrivals_after_the_good_bye(void)
+{
+    struct attacker gone, waiting;
+    struct arrival arrival;
+    pmix_status_t rc = PMIX_SUCCESS;
+    uint32_t op;
+
+    attack_begin(0, "an arrival after the good-bye");
+    attack_attach(&gone);
+    CHECK_STATUS(attack_attach_as(&waiting, 0), PMIX_SUCCESS);
+    good_bye(&gone);
+    arrival_make(&arrival, 2);
+    set_tail(&waiting, write_message(&waiting, 0, SX_LANE_ARRIVE, sizeof(arrival), &arrival));
+    set_tail(&gone, write_message(&gone, 0, SX_LANE_ARRIVE, sizeof(arrival), &arrival));
+    for (int turns = 0; turns < 3; turns++) { /* all lanes are looked at behind each answer */
+        rc = newest_result(&waiting, &op);
+    }
+    CHECK(op == 0 || rc != PMIX_SUCCESS, "the fence was released by who had gone");
+    CHECK(atomic_load(&gone.board.slots[gone.slot].lane_head) == 0, "its lane was read");
+    good_bye(&waiting);
+    attack_detach(&waiting);
+    attack_detach(&gone);
+    attack_end();
+}
+
 /* ---- mutations ------------------------------------------------------------------------------ */
 
 struct put {
@@ -578,6 +610,7 @@ static int role_arrivals(const char *arg)
     arrivals_refused();
     arrivals_without_end();
     arrivals_of_the_dead();
+    arrivals_after_the_good_bye();
     return 0;
 }
 
