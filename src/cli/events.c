@@ -226,7 +226,7 @@ static void tail_sleep_prepare(struct tail_sleep *sleep, const struct tail *tail
         }
     }
     sleep->watch[sleep->count] = (struct sx_bell_watch){
-        .word = &tail->job->board.header->life_word,
+        .word = tail->job->board.life_word,
         .seen = sx_board_life_seen(&tail->job->board),
     };
 }

@@ -51,7 +51,7 @@ void sx_mem_board_dump(struct sx_bytes segment)
     const uint64_t slot_count = sx_bytes_u32(&segment, SX_MEM_BODY_OFF + 68);
     const uint64_t slots_off = sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 72);
 
-    life_print("the server", sx_bytes_u32(&segment, SX_MEM_BODY_OFF));
+    life_print("the server", sx_bytes_u32(&segment, sx_bytes_u32(&segment, SX_MEM_BODY_OFF)));
     printf("  sleep epoch %" PRIu32 " (%s), %" PRIu64 " slots\n", epoch,
            epoch % 2 != 0 ? "asleep" : "awake", slot_count);
     printf("  kept events take %" PRIu64 " bytes, %" PRIu64 " went for want of room\n",

@@ -648,7 +648,7 @@ static void reader_sleep_prepare(struct reader_sleep *sleep, const shmix_events_
     door_watch(sleep, &p->slot->bell); /* rung when the server drops us */
     sleep->doors[sleep->count] = NULL;
     sleep->watch[sleep->count++] = (struct sx_bell_watch){
-        .word = &p->board.header->life_word,
+        .word = p->board.life_word,
         .seen = sx_board_life_seen(&p->board),
     };
 }

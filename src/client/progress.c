@@ -79,7 +79,7 @@ static void sleep_prepare(struct sx_sleep *sleep)
         watch_add(sleep, sleep->ring_door);
         watch_add(sleep, &p->slot->bell);
         sleep->watch[sleep->count++] = (struct sx_bell_watch){
-            .word = &p->board.header->life_word,
+            .word = p->board.life_word,
             .seen = sx_board_life_seen(&p->board),
         };
     }

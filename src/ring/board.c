@@ -11,29 +11,69 @@
  * message, or the client finds the server asleep and rings.  A wish for data is the same pair. */
 #include "ring/board.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/status.h"
 
-#define SX_BOARD_SLOTS_OFF (SX_SEGMENT_BODY_OFF + sizeof(struct sx_board_header))
-#define SX_BOARD_BYTES \
-    (SX_BOARD_SLOTS_OFF + (uint64_t)SX_BOARD_SLOT_MAX * sizeof(struct sx_board_slot))
-static_assert(SX_BOARD_SLOTS_OFF % SX_CACHELINE_BYTES == 0, "a slot is one cache line");
+#define SX_BOARD_HEADER_END (SX_SEGMENT_BODY_OFF + sizeof(struct sx_board_header))
+#define SX_BOARD_SLOTS_BYTES ((uint64_t)SX_BOARD_SLOT_MAX * sizeof(struct sx_board_slot))
+
+/* The life word ends the first page; the second is the server's own, in its mapping (life.h), and a
+ * hole for all others; then come the slots. */
+struct places {
+    size_t page_bytes;
+    uint32_t life_off;
+    uint64_t slots_off;
+};
+
+static struct places places_of_this_machine(void)
+{
+    const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+
+    return (struct places){ .page_bytes = page_bytes,
+                            .life_off = (uint32_t)(page_bytes - SX_LIFE_SHOWN_BYTES),
+                            .slots_off = 2 * page_bytes };
+}
 
 static struct sx_board_header *header_of(const struct sx_segment *seg)
 {
     return (struct sx_board_header *)(void *)(seg->base + SX_SEGMENT_BODY_OFF);
 }
 
+static pmix_status_t board_format(struct sx_board *board, const struct places *at)
+{
+    struct sx_board_header *const header = header_of(&board->seg);
+
+    board->header = header;
+    board->life = (pthread_mutex_t *)(void *)(board->seg.base + at->life_off);
+    board->life_word = sx_life_word(board->life);
+    board->slots = (struct sx_board_slot *)(void *)(board->seg.base + at->slots_off);
+    board->slot_count = SX_BOARD_SLOT_MAX;
+    header->life_off = at->life_off;
+    header->slot_count = SX_BOARD_SLOT_MAX;
+    header->slots_off = at->slots_off;
+    header->server_pid = sx_segment_header(&board->seg)->creator_pid;
+    header->server_start_ticks = sx_segment_header(&board->seg)->creator_start_ticks;
+    /* relaxed: covered by the magic's release in sx_segment_publish. */
+    atomic_store_explicit(&sx_segment_header(&board->seg)->used_bytes, at->slots_off,
+                          memory_order_relaxed);
+    const pmix_status_t rc = sx_life_links_hide(board->seg.base + at->page_bytes, at->page_bytes);
+
+    return rc == PMIX_SUCCESS ? sx_life_init(board->life) : rc;
+}
+
 pmix_status_t sx_board_create(struct sx_board *board, const char *name)
 {
+    const struct places at = places_of_this_machine();
+    const uint64_t size_bytes = sx_align_up(at.slots_off + SX_BOARD_SLOTS_BYTES, at.page_bytes);
     const struct sx_segment_options options = {
         .kind = SX_SEGMENT_BOARD,
         .nspace = name,
-        .size_bytes = sx_align_up(SX_BOARD_BYTES, SX_PAGE_BYTES),
-        .size_min_bytes = sx_align_up(SX_BOARD_BYTES, SX_PAGE_BYTES),
+        .size_bytes = size_bytes,
+        .size_min_bytes = size_bytes,
         .generation = 1,
     };
     pmix_status_t rc;
@@ -43,7 +83,7 @@ pmix_status_t sx_board_create(struct sx_board *board, const char *name)
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    rc = sx_segment_back(&board->seg, SX_BOARD_SLOTS_OFF);
+    rc = sx_segment_back(&board->seg, at.slots_off);
     if (rc != PMIX_SUCCESS) {
         goto fail;
     }
@@ -53,20 +93,10 @@ pmix_status_t sx_board_create(struct sx_board *board, const char *name)
                       SX_BOARD_SLOT_MAX);
         goto fail;
     }
-    board->header = header_of(&board->seg);
-    rc = sx_life_init(&board->header->life);
+    rc = board_format(board, &at);
     if (rc != PMIX_SUCCESS) {
         goto fail;
     }
-    board->slots = (struct sx_board_slot *)(void *)(board->seg.base + SX_BOARD_SLOTS_OFF);
-    board->slot_count = SX_BOARD_SLOT_MAX;
-    board->header->slot_count = SX_BOARD_SLOT_MAX;
-    board->header->slots_off = SX_BOARD_SLOTS_OFF;
-    board->header->server_pid = sx_segment_header(&board->seg)->creator_pid;
-    board->header->server_start_ticks = sx_segment_header(&board->seg)->creator_start_ticks;
-    /* relaxed: covered by the magic's release in sx_segment_publish. */
-    atomic_store_explicit(&sx_segment_header(&board->seg)->used_bytes, SX_BOARD_SLOTS_OFF,
-                          memory_order_relaxed);
     sx_segment_publish(&board->seg);
     return PMIX_SUCCESS;
 fail:
@@ -76,7 +106,7 @@ fail:
 
 pmix_status_t sx_board_live(struct sx_board *board)
 {
-    const pmix_status_t rc = sx_life_hold(&board->header->life);
+    const pmix_status_t rc = sx_life_hold(board->life);
 
     if (rc == PMIX_SUCCESS) {
         board->live_pid = getpid();
@@ -90,7 +120,7 @@ void sx_board_end(struct sx_board *board)
     if (board->live_pid == 0 || board->live_pid != getpid()) {
         return;
     }
-    if (sx_life_release(&board->header->life)) {
+    if (sx_life_release(board->life)) {
         board->live_pid = 0;
     }
 }
@@ -104,7 +134,7 @@ pmix_status_t sx_board_slot_claim(struct sx_board *board, uint32_t *ret_index)
         index = board->slot_free[--board->free_count];
         slot = &board->slots[index];
     } else {
-        const uint64_t end = SX_BOARD_SLOTS_OFF +
+        const uint64_t end = board->header->slots_off +
                              ((uint64_t)board->slot_next + 1) * sizeof(struct sx_board_slot);
         pmix_status_t rc;
 
@@ -172,38 +202,50 @@ void sx_board_wake(struct sx_board *board)
     }
 }
 
-pmix_status_t sx_board_attach(struct sx_board *board, int fd)
+/* What the header of @board says of where things lie, read once. */
+static pmix_status_t board_judge(struct sx_board *board)
 {
-    uint64_t slots_off;
-    uint32_t slot_count;
-    pmix_status_t rc;
+    const struct sx_board_header *const header = header_of(&board->seg);
+    const uint64_t size_bytes = board->seg.size_bytes;
 
-    *board = SX_BOARD_NULL;
-    rc = sx_segment_attach(&board->seg, fd, SX_SEGMENT_BOARD);
-    if (rc != PMIX_SUCCESS) {
-        return rc;
+    if (size_bytes < SX_BOARD_HEADER_END) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "a board of only %" PRIu64 " bytes", size_bytes);
     }
-    if (board->seg.size_bytes < SX_BOARD_SLOTS_OFF) {
-        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a board of only %llu bytes",
-                      (unsigned long long)board->seg.size_bytes);
-        goto fail;
-    }
-    board->header = header_of(&board->seg);
-    slots_off = board->header->slots_off;
-    slot_count = board->header->slot_count;
-    if (slot_count == 0 || slot_count > SX_BOARD_SLOT_MAX || slots_off < SX_BOARD_SLOTS_OFF ||
+    const uint64_t slots_off = header->slots_off;
+    const uint32_t slot_count = header->slot_count, life_off = header->life_off;
+
+    if (slot_count == 0 || slot_count > SX_BOARD_SLOT_MAX || slots_off < SX_BOARD_HEADER_END ||
         slots_off % SX_CACHELINE_BYTES != 0 ||
         !sx_range_fits(slots_off, (uint64_t)slot_count * sizeof(struct sx_board_slot),
-                       board->seg.size_bytes)) {
-        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a board with %u slots at %llu in %llu bytes", slot_count,
-                      (unsigned long long)slots_off, (unsigned long long)board->seg.size_bytes);
-        goto fail;
+                       size_bytes)) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "a board with %u slots at %" PRIu64 " in %" PRIu64 " bytes", slot_count,
+                        slots_off, size_bytes);
     }
+    if (life_off < SX_BOARD_HEADER_END || life_off % sizeof(uint32_t) != 0 ||
+        !sx_range_fits(life_off, SX_LIFE_SHOWN_BYTES, slots_off)) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "a board with its life word at %u and slots at %" PRIu64, life_off,
+                        slots_off);
+    }
+    board->header = header_of(&board->seg);
+    board->life_word = (const _Atomic uint32_t *)(const void *)(board->seg.base + life_off);
     board->slots = (struct sx_board_slot *)(void *)(board->seg.base + slots_off);
     board->slot_count = slot_count;
     return PMIX_SUCCESS;
-fail:
-    sx_board_deinit(board);
+}
+
+pmix_status_t sx_board_attach(struct sx_board *board, int fd)
+{
+    *board = SX_BOARD_NULL;
+    pmix_status_t rc = sx_segment_attach(&board->seg, fd, SX_SEGMENT_BOARD);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = board_judge(board);
+        if (rc != PMIX_SUCCESS) {
+            sx_board_deinit(board);
+        }
+    }
     return rc;
 }
 
@@ -218,18 +260,18 @@ bool sx_board_slot_lives(const struct sx_board_slot *slot, uint32_t claims)
 bool sx_board_server_lives(const struct sx_board *board)
 {
     /* acquire: what the server stored before it went is visible to who hears that it went. */
-    const uint32_t word = atomic_load_explicit(&board->header->life_word, memory_order_acquire);
+    const uint32_t word = atomic_load_explicit(board->life_word, memory_order_acquire);
 
     if (sx_life_word_lives(word)) {
         return true;
     }
-    sx_life_tell(&board->header->life_word);
+    sx_life_tell(board->life_word);
     return false;
 }
 
 uint32_t sx_board_life_seen(const struct sx_board *board)
 {
-    const uint32_t word = atomic_load_explicit(&board->header->life_word, memory_order_acquire);
+    const uint32_t word = atomic_load_explicit(board->life_word, memory_order_acquire);
 
     return sx_life_word_lives(word) ? word : ~word;
 }

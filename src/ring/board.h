@@ -42,11 +42,8 @@ static_assert(sizeof(struct sx_board_slot) == SX_CACHELINE_BYTES, "fixed by layo
 
 struct sx_board_header {
     /* line 0: life */
-    union {
-        pthread_mutex_t life;       /* robust, process-shared; 40 bytes with glibc on LP64 */
-        _Atomic uint32_t life_word; /* its first word: owner's tid, FUTEX_WAITERS, OWNER_DIED */
-        uint8_t reserved0[64];
-    };
+    uint32_t life_off; /* of the life word, from the segment base; behind it is a page of nothing */
+    uint8_t reserved0[60]; /* zero */
     /* line 1: sleep */
     _Atomic uint32_t sleep_epoch; /* odd: the server sleeps or is about to */
     uint32_t slot_count;
@@ -64,10 +61,12 @@ static_assert(sizeof(struct sx_board_header) == 128, "fixed by layout 1");
 struct sx_board {
     struct sx_segment seg;
     struct sx_board_header *header;
+    const _Atomic uint32_t *life_word; /* owner's tid, FUTEX_WAITERS, OWNER_DIED */
     struct sx_board_slot *slots;
-    uint32_t slot_count; /* copied out once and checked */
-    uint32_t slot_next;  /* server: first slot never used */
-    uint32_t *slot_free; /* server: stack of returned slots */
+    uint32_t slot_count;   /* copied out once and checked */
+    pthread_mutex_t *life; /* server: robust, process-shared; the life word is its first */
+    uint32_t slot_next;    /* server: first slot never used */
+    uint32_t *slot_free;   /* server: stack of returned slots */
     uint32_t free_count;
     pid_t live_pid; /* server: the process that holds the life word, 0: nobody */
 };

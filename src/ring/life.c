@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +19,16 @@
 static_assert(SX_LIFE_WAITERS == FUTEX_WAITERS, "the kernel's bit");
 static_assert(SX_LIFE_OWNER_DIED == FUTEX_OWNER_DIED, "the kernel's bit");
 static_assert(SX_LIFE_TID_MASK == FUTEX_TID_MASK, "the kernel's mask");
+
+pmix_status_t sx_life_links_hide(void *page, size_t page_bytes)
+{
+    if (mmap(page, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+             0) == MAP_FAILED ||
+        madvise(page, page_bytes, MADV_DONTFORK) != 0) {
+        return SX_RAISE(sx_status_from_errno(errno), "a page for a life word: %s", strerror(errno));
+    }
+    return PMIX_SUCCESS;
+}
 
 pmix_status_t sx_life_init(pthread_mutex_t *life)
 {

@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -28,6 +29,14 @@
 
 static_assert(sizeof(pthread_mutex_t) == 40, "part of layout 1");
 
+/* While a thread holds the mutex, the C library keeps addresses of that thread in it: behind its
+ * first SX_LIFE_SHOWN_BYTES, which are the word, counts and flags.  A holder that others may read
+ * lets no more than these lie in shared memory, at the end of a page (sx_life_links_hide). */
+#define SX_LIFE_SHOWN_BYTES 24u
+#ifdef __GLIBC__
+static_assert(offsetof(pthread_mutex_t, __data.__list) == SX_LIFE_SHOWN_BYTES, "nothing shows");
+#endif
+
 /* The word is the mutex's first: the kernel and the C library agreed on that long ago. */
 static inline _Atomic uint32_t *sx_life_word(pthread_mutex_t *life)
 {
@@ -38,6 +47,10 @@ static inline bool sx_life_word_lives(uint32_t word)
 {
     return (word & SX_LIFE_TID_MASK) != 0 && (word & SX_LIFE_OWNER_DIED) == 0;
 }
+
+/* Lay memory of this process alone over the page at @page, in a mapping of its own: what a mutex
+ * that begins SX_LIFE_SHOWN_BYTES before it has behind these is nobody else's to see. */
+pmix_status_t sx_life_links_hide(void *page, size_t page_bytes);
 
 /* Format the word at @life (zeroed memory that nobody uses yet). */
 pmix_status_t sx_life_init(pthread_mutex_t *life);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* write_test.c - a client cannot write, resize or replace what others read: neither through the
- * descriptors it received nor through those it can open under /proc, whatever its uid. */
+ * descriptors it received nor through those it can open under /proc, whatever its uid.  And what it
+ * may read tells it nothing about the server's own memory. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -233,6 +234,58 @@ static int role_writer(const char *arg)
     return 0;
 }
 
+/* ---- what a client can learn ---------------------------------------------------------------- */
+
+/* Whether @word is an address that process @pid has something at. */
+static bool is_address_in(pid_t pid, uint64_t word)
+{
+    char path[32], line[512];
+    bool found = false;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    FILE *const maps = fopen(path, "re");
+
+    CHECK(maps != NULL, "%s: %s", path, strerror(errno));
+    while (!found && fgets(line, sizeof(line), maps) != NULL) {
+        unsigned long long begin, end;
+
+        found = sscanf(line, "%llx-%llx", &begin, &end) == 2 && word >= begin && word < end;
+    }
+    fclose(maps);
+    return found;
+}
+
+/* Where the server's stacks, heap and libraries are is nobody's business. */
+static int role_reader(const char *arg)
+{
+    struct attacker attacker;
+
+    (void)arg;
+    attack_begin(0, "looking for addresses of the server");
+    attack_attach(&attacker);
+    CHECK(sx_board_server_lives(&attacker.board), "nobody holds the life word");
+    const uint64_t *const words = (const uint64_t *)(const void *)attacker.board.seg.base;
+    const uint64_t used = atomic_load(&sx_segment_header(&attacker.board.seg)->used_bytes);
+    unsigned seen = 0;
+
+    for (uint64_t i = 0; i < used / sizeof(*words); i++) {
+        seen += words[i] != 0;
+        CHECK(words[i] <= UINT32_MAX || !is_address_in(getppid(), words[i]),
+              "the board shows an address of the server at %llu: %#llx",
+              (unsigned long long)(i * sizeof(*words)), (unsigned long long)words[i]);
+    }
+    CHECK(seen > 8, "only %u words are there: is that the board?", seen);
+    attack_detach(&attacker);
+    attack_end();
+    return 0;
+}
+
+static int case_reader(void)
+{
+    attack_judge("reader");
+    return 0;
+}
+
 static int case_writer(void)
 {
     attack_judge("writer");
@@ -241,8 +294,15 @@ static int case_writer(void)
 
 int main(int argc, char **argv)
 {
-    static const struct fault_case cases[] = { { "writer", case_writer } };
-    static const struct fault_role roles[] = { { "writer", role_writer } };
+    static const struct fault_case cases[] = {
+        { "writer", case_writer },
+        { "reader", case_reader },
+    };
+    static const struct fault_role roles[] = {
+        { "writer", role_writer },
+        { "reader", role_reader },
+    };
 
-    return fault_main(argc, argv, cases, 1, roles, 1);
+    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
+                      sizeof(roles) / sizeof(roles[0]));
 }

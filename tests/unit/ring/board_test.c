@@ -94,20 +94,27 @@ Test(board, slots_run_out_with_a_status_and_come_back)
 
 Test(board, attach_refuses_slots_outside_the_segment)
 {
-    static const struct {
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size = 2 * page + SX_BOARD_SLOT_MAX * 64;
+    const uint32_t life = (uint32_t)page - SX_LIFE_SHOWN_BYTES;
+    const struct {
         const char *why;
         uint64_t slots_off;
-        uint32_t slot_count;
+        uint32_t slot_count, life_off;
         pmix_status_t want;
     } rows[] = {
-        { "as made", 512, SX_BOARD_SLOT_MAX, PMIX_SUCCESS },
-        { "fewer slots", 512, 3, PMIX_SUCCESS },
-        { "none", 512, 0, PMIX_ERR_BAD_PARAM },
-        { "more than there can be", 512, SX_BOARD_SLOT_MAX + 1, PMIX_ERR_BAD_PARAM },
-        { "over the header", 448, 3, PMIX_ERR_BAD_PARAM },
-        { "between lines", 520, 3, PMIX_ERR_BAD_PARAM },
-        { "past the end", 8192, SX_BOARD_SLOT_MAX, PMIX_ERR_BAD_PARAM },
-        { "overflow", UINT64_MAX - 63, 3, PMIX_ERR_BAD_PARAM },
+        { "as made", 2 * page, SX_BOARD_SLOT_MAX, life, PMIX_SUCCESS },
+        { "fewer slots", 2 * page, 3, life, PMIX_SUCCESS },
+        { "as small pages would have it", 1024, 3, 512, PMIX_SUCCESS },
+        { "none", 2 * page, 0, life, PMIX_ERR_BAD_PARAM },
+        { "more than there can be", 2 * page, SX_BOARD_SLOT_MAX + 1, life, PMIX_ERR_BAD_PARAM },
+        { "over the header", 448, 3, life, PMIX_ERR_BAD_PARAM },
+        { "between lines", 2 * page + 8, 3, life, PMIX_ERR_BAD_PARAM },
+        { "past the end", size, 1, life, PMIX_ERR_BAD_PARAM },
+        { "overflow", UINT64_MAX - 63, 3, life, PMIX_ERR_BAD_PARAM },
+        { "life in the header", 2 * page, 3, 448, PMIX_ERR_BAD_PARAM },
+        { "life across words", 2 * page, 3, life + 2, PMIX_ERR_BAD_PARAM },
+        { "life among the slots", 1024, 3, 1004, PMIX_ERR_BAD_PARAM },
+        { "life past the end", 2 * page, 3, UINT32_MAX - 3, PMIX_ERR_BAD_PARAM },
     };
 
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
@@ -116,11 +123,30 @@ Test(board, attach_refuses_slots_outside_the_segment)
 
         board.header->slots_off = rows[i].slots_off;
         board.header->slot_count = rows[i].slot_count;
+        board.header->life_off = rows[i].life_off;
         cr_expect_eq(sx_board_attach(&view, fd), rows[i].want, "%s", rows[i].why);
         sx_board_deinit(&view);
         sx_board_deinit(&board);
         close(fd);
     }
+}
+
+/* The holder's list of held mutexes goes through this one, and not through anybody else's memory. */
+Test(board, a_held_life_word_shows_a_thread_and_no_address)
+{
+    struct sx_board board = board_new(), view = board_view(&board);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    cr_assert_eq(sx_board_live(&board), PMIX_SUCCESS);
+    cr_assert_eq((const uint8_t *)view.life_word + SX_LIFE_SHOWN_BYTES, view.seg.base + page);
+    cr_expect_neq(memcmp(board.seg.base + page, view.seg.base + page, 16), 0,
+                  "the C library has linked it there");
+    for (size_t i = 0; i < page; i++) {
+        cr_assert_eq(view.seg.base[page + i], 0, "byte %zu", i);
+    }
+    sx_board_end(&board);
+    sx_board_deinit(&view);
+    sx_board_deinit(&board);
 }
 
 Test(board, the_sleep_epoch_is_odd_while_asleep)
@@ -148,7 +174,7 @@ Test(board, lives_from_live_to_the_orderly_end, .timeout = 60)
     cr_expect_not(sx_board_server_lives(&view), "not yet");
     cr_assert_eq(sx_board_live(&board), PMIX_SUCCESS);
     cr_expect(sx_board_server_lives(&view));
-    watch = (struct sx_bell_watch){ &view.header->life_word, sx_board_life_seen(&view) };
+    watch = (struct sx_bell_watch){ view.life_word, sx_board_life_seen(&view) };
     cr_expect_eq(watch.seen & SX_LIFE_TID_MASK, (uint32_t)test_tid());
     cr_expect_neq(watch.seen & SX_LIFE_WAITERS, 0, "or the kernel wakes nobody");
     cr_expect_eq(sx_bell_wait(&watch, 1, SX_BELL_ALL, 0), PMIX_ERR_TIMEOUT);
@@ -279,7 +305,7 @@ static void *sleep_until_it_dies(void *arg)
     const unsigned me = atomic_fetch_add(&all->next, 1);
     const struct sx_bell_watch watch[2] = {
         sx_door_watch(&all->view.slots[0].bell),
-        { &all->view.header->life_word, sx_board_life_seen(&all->view) },
+        { all->view.life_word, sx_board_life_seen(&all->view) },
     };
 
     atomic_store(&all->tids[me], test_tid());
