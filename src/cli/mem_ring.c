@@ -57,6 +57,10 @@ void sx_mem_board_dump(struct sx_bytes segment)
     printf("  kept events take %" PRIu64 " bytes, %" PRIu64 " went for want of room\n",
            sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 96),
            sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 104));
+    printf("  the longest turn of its loop took %" PRIu64 " units of work, the most for one client "
+           "in a turn %" PRIu64 "\n",
+           sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 112),
+           sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 120));
     for (uint64_t i = 0; i < slot_count && slots_off + 64 * (i + 1) <= segment.size; i++) {
         const uint64_t off = slots_off + 64 * i;
         const uint32_t state = sx_bytes_u32(&segment, off + 16);

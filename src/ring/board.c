@@ -202,6 +202,20 @@ void sx_board_wake(struct sx_board *board)
     }
 }
 
+static void keep_most(_Atomic uint64_t *most, uint64_t units)
+{
+    /* relaxed: figures for people, written by the loop thread alone. */
+    if (units > atomic_load_explicit(most, memory_order_relaxed)) {
+        atomic_store_explicit(most, units, memory_order_relaxed);
+    }
+}
+
+void sx_board_work(struct sx_board *board, uint64_t turn_units, uint64_t share_units)
+{
+    keep_most(&board->header->turn_units_max, turn_units);
+    keep_most(&board->header->share_units_max, share_units);
+}
+
 /* What the header of @board says of where things lie, read once. */
 static pmix_status_t board_judge(struct sx_board *board)
 {

@@ -54,7 +54,10 @@ struct sx_board_header {
     /* For reports: of the events that are kept for those who come late. */
     _Atomic uint64_t history_bytes;
     _Atomic uint64_t history_crowded_out; /* events that went for want of bytes */
-    uint8_t reserved2[16];                /* zero */
+    /* For reports: the most work (server/turn.h) of one turn of the loop, and of one client in one
+     * turn. */
+    _Atomic uint64_t turn_units_max;
+    _Atomic uint64_t share_units_max;
 };
 static_assert(sizeof(struct sx_board_header) == 128, "fixed by layout 1");
 
@@ -95,6 +98,9 @@ void sx_board_slot_want_data(struct sx_board *board, uint32_t index, bool wanted
 void sx_board_sleep(struct sx_board *board);
 /* After waking: epoch even. */
 void sx_board_wake(struct sx_board *board);
+
+/* So much was done in a turn, for one client in it. */
+void sx_board_work(struct sx_board *board, uint64_t turn_units, uint64_t share_units);
 
 /* Client: map a received @fd (not consumed).  Return: as sx_segment_attach. */
 pmix_status_t sx_board_attach(struct sx_board *board, int fd);

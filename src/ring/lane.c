@@ -248,10 +248,15 @@ void sx_lane_destroy(struct sx_lane_reader *lane)
     *lane = SX_LANE_READER_NULL;
 }
 
-bool sx_lane_pending(const struct sx_lane_reader *lane)
+uint64_t sx_lane_tail(const struct sx_lane_reader *lane)
 {
     /* S1: seq_cst, after S0 (sx_board_sleep, sx_board_slot_want_data); T0 is its partner. */
-    return atomic_load_explicit(&lane->line->tail, memory_order_seq_cst) != lane->head;
+    return atomic_load_explicit(&lane->line->tail, memory_order_seq_cst);
+}
+
+bool sx_lane_pending(const struct sx_lane_reader *lane)
+{
+    return sx_lane_tail(lane) != lane->head;
 }
 
 /* Copy @len bytes that may wrap; each word is read once. */

@@ -129,7 +129,9 @@ pmix_status_t sx_lane_create(struct sx_lane_reader *lane, const char *name, stru
 /* Safe on SX_LANE_READER_NULL and twice. */
 void sx_lane_destroy(struct sx_lane_reader *lane);
 
-/* Something may be there: one load (seq_cst, so that it pairs with the doorbell). */
+/* The end of what was appended so far, by the client's word; and whether something may be there:
+ * one load each (seq_cst, so that it pairs with the doorbell). */
+uint64_t sx_lane_tail(const struct sx_lane_reader *lane);
 bool sx_lane_pending(const struct sx_lane_reader *lane);
 
 /* Copy the next message into @buf (at least SX_LANE_MESSAGE_MAX bytes) and advance; the room is

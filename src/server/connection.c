@@ -32,12 +32,15 @@
 #include "server/host.h"
 #include "server/lanes.h"
 #include "server/reaper.h"
+#include "server/waiting.h"
 #include "server/wakefd.h"
+
+#define STRANGER_END_UNITS 20 /* of one who leaves without a word */
 
 /* Owned by the pending list, then by its client; buried by the loop, since it may end inside one
  * of its own callbacks. */
 struct sx_connection {
-    struct sx_list link; /* server.connections while pending */
+    struct sx_list link; /* server.connections or turn.strangers while pending */
     struct sx_server *server;
     struct sx_channel channel;
     struct sx_loop_post burial;
@@ -66,7 +69,18 @@ static void pending_remove(struct sx_connection *connection)
     }
 }
 
+static uint64_t frame_cost(const struct sx_frame *frame)
+{
+    return sx_message_cost(frame->header.kind, frame->body_size);
+}
+
 /* ---- frames of a welcomed client ----------------------------------------------------------- */
+
+static void client_is_ready(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    sx_turn_frame_is_there(arg);
+}
 
 static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
 {
@@ -77,6 +91,7 @@ static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, 
         sx_reaper_socket_ended(server, client, why);
         return;
     }
+    sx_turn_charge(server, client, frame_cost(frame));
     if (client->state != SX_CLIENT_CONNECTED) {
         /* Sent by another of its threads while it said good-bye: nothing is done for it, and the
          * host hears of one good-bye only. */
@@ -84,11 +99,13 @@ static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, 
         return;
     }
     sx_client_retain(client);
-    /* What the client wrote before it asked comes first. */
-    if (sx_lane_drain(server, client)) {
-        sx_dispatch_frame(server, client, frame, now_ns);
-    }
+    sx_dispatch_frame(server, client, frame, now_ns);
     sx_client_release(client);
+}
+
+void sx_connection_take(struct sx_client *client, uint64_t now_ns)
+{
+    sx_channel_take(&client->connection->channel, now_ns);
 }
 
 static void doorbell_rung(void *arg, uint32_t revents, uint64_t now_ns)
@@ -264,8 +281,10 @@ static pmix_status_t client_connect(struct sx_server *server, struct sx_client *
     pending_remove(connection);
     client->connection = connection;
     connection->channel.on_frame = client_on_frame;
+    connection->channel.on_ready = client_is_ready;
     connection->channel.arg = client;
     client->state = SX_CLIENT_CONNECTED;
+    sx_share_begin(server, client);
     sx_event_client_connected(client);
     client->result_count = 0; /* those of the process before have its numbers */
     client->no_waitv = (hello->flags & SX_HELLO_NO_WAITV) != 0;
@@ -311,6 +330,7 @@ static void pending_on_frame(void *arg, struct sx_frame *frame, const char *why,
 
     (void)now_ns;
     (void)why;
+    server->turn.stranger_units -= frame == NULL ? STRANGER_END_UNITS : (int64_t)frame_cost(frame);
     if (frame != NULL && frame->header.kind == SX_MSG_HELLO) {
         const struct sx_hello *hello = frame->body;
         const uint32_t id = frame->header.id;
@@ -352,31 +372,18 @@ static size_t pending_max(void)
                                                           : limit.rlim_cur / 4;
 }
 
-/* What has been said and not read yet will be read in the next turn.  Return: NULL when all have
- * said something. */
-static struct sx_connection *pending_oldest_silent(struct sx_server *server)
-{
-    SX_LIST_EACH(it, &server->connections) {
-        struct sx_connection *connection = SX_LIST_ENTRY(it, struct sx_connection, link);
-        char byte;
-
-        if (recv(connection->channel.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) {
-            return connection;
-        }
-    }
-    return NULL;
-}
-
 /* At the end of a turn, when the first words of those accepted in it have had their chance. */
 static void pending_thin_out(void *arg, uint64_t now_ns)
 {
     struct sx_server *server = arg;
     const size_t max = pending_max();
-    struct sx_connection *oldest;
 
     (void)now_ns;
     server->crowd_posted = false;
-    while (server->connection_count > max && (oldest = pending_oldest_silent(server)) != NULL) {
+    while (server->connection_count > max && !sx_list_empty(&server->connections)) {
+        struct sx_connection *oldest = SX_LIST_ENTRY(server->connections.next, struct sx_connection,
+                                                     link);
+
         if (!server->crowd_told) {
             server->crowd_told = true;
             sx_log(SX_LOG_WARN,
@@ -387,6 +394,24 @@ static void pending_thin_out(void *arg, uint64_t now_ns)
         pending_remove(oldest);
         connection_end(oldest);
     }
+}
+
+static void stranger_is_ready(void *arg, uint64_t now_ns)
+{
+    struct sx_connection *connection = arg;
+
+    (void)now_ns;
+    sx_list_remove(&connection->link);
+    sx_list_append(&connection->server->turn.strangers, &connection->link);
+}
+
+void sx_connection_take_stranger(struct sx_server *server, uint64_t now_ns)
+{
+    struct sx_connection *connection = SX_LIST_ENTRY(sx_list_pop(&server->turn.strangers),
+                                                     struct sx_connection, link);
+
+    sx_list_append(&server->connections, &connection->link); /* there may be nothing after all */
+    sx_channel_take(&connection->channel, now_ns);
 }
 
 static void accepted(void *arg, int fd, uint64_t now_ns)
@@ -406,6 +431,7 @@ static void accepted(void *arg, int fd, uint64_t now_ns)
         free(connection);
         return;
     }
+    connection->channel.on_ready = stranger_is_ready;
     sx_list_append(&server->connections, &connection->link);
     if (++server->connection_count > pending_max() && !server->crowd_posted) {
         server->crowd = (struct sx_loop_post){ .fn = pending_thin_out, .arg = server };
@@ -435,6 +461,7 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client)
         sx_connection_ring(server, client);
     }
     sx_reaper_unwatch(server, client);
+    sx_share_end(client);
     sx_lanes_remove(server, client);
     sx_wakefd_close(client);
     sx_poll_remove(&client->doorbell);
@@ -456,6 +483,7 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client)
     if (connection != NULL) {
         client->connection = NULL;
         connection_end(connection);
+        sx_waiting_asker_gone(client); /* nobody to answer any more */
         server->bitset_sleepers -= client->no_waitv;
         if (client->nspace != NULL) {
             client->nspace->connected_count--;
@@ -471,15 +499,21 @@ void sx_connection_drop(struct sx_server *server, struct sx_client *client, cons
     sx_reaper_client_lost(server, client);
 }
 
-void sx_connection_end_all(struct sx_server *server)
+static void pending_end_all(struct sx_list *connections)
 {
-    sx_accept_remove(&server->accept);
-    SX_LIST_EACH(it, &server->connections) {
+    SX_LIST_EACH(it, connections) {
         struct sx_connection *connection = SX_LIST_ENTRY(it, struct sx_connection, link);
 
         pending_remove(connection);
         connection_end(connection);
     }
+}
+
+void sx_connection_end_all(struct sx_server *server)
+{
+    sx_accept_remove(&server->accept);
+    pending_end_all(&server->connections);
+    pending_end_all(&server->turn.strangers);
     while (server->live_count > 0) {
         struct sx_client *client = server->live[server->live_count - 1];
 

@@ -23,6 +23,11 @@ void sx_connection_drop(struct sx_server *server, struct sx_client *client, cons
  * (it may connect again) unless it is DEAD already. */
 void sx_connection_close(struct sx_server *server, struct sx_client *client);
 
+/* Take what is in the socket of a client, or of the first of those who have not said who they are
+ * and have sent something. */
+void sx_connection_take(struct sx_client *client, uint64_t now_ns);
+void sx_connection_take_stranger(struct sx_server *server, uint64_t now_ns);
+
 /* Who the kernel says the client is; pid -1 when it is not connected. */
 const struct sx_peer *sx_connection_peer(const struct sx_client *client);
 

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "base/util.h"
 #include "base/value.h"
 #include "server/abort.h"
 #include "server/cleanup.h"
@@ -112,25 +113,54 @@ void sx_dispatch_frame(struct sx_server *server, struct sx_client *client, struc
     }
 }
 
+/* ---- lanes ---------------------------------------------------------------------------------- */
+
+static pmix_status_t on_commit_end(struct sx_server *server, struct sx_client *client,
+                                   const void *body, size_t size)
+{
+    (void)body;
+    (void)size;
+    return sx_modex_commit(server, client);
+}
+
+static pmix_status_t on_cursor(struct sx_server *server, struct sx_client *client, const void *body,
+                               size_t size)
+{
+    if (size < sizeof(struct sx_lane_cursor)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    sx_event_client_read(server, client, ((const struct sx_lane_cursor *)body)->seq);
+    return PMIX_SUCCESS;
+}
+
+/* What a message costs, in units, and what each KiB of it costs besides. */
+static const struct {
+    pmix_status_t (*fn)(struct sx_server *server, struct sx_client *client, const void *body,
+                        size_t size);
+    uint8_t cost, cost_kib;
+} lane_table[] = {
+    [SX_LANE_PUT] = { sx_modex_put, 1, 1 },
+    [SX_LANE_COMMIT_END] = { on_commit_end, 1, 1 },
+    [SX_LANE_ARRIVE] = { sx_collective_arrive, 4, 10 },
+    [SX_LANE_CURSOR] = { on_cursor, 1, 1 },
+    [SX_LANE_NOTIFY] = { sx_event_on_notify, 1, 2 },
+};
+
+static bool is_lane_kind(uint32_t kind)
+{
+    return kind < SX_COUNT(lane_table) && lane_table[kind].fn != NULL;
+}
+
+uint64_t sx_dispatch_lane_cost(uint32_t kind, size_t size)
+{
+    return is_lane_kind(kind)
+               ? lane_table[kind].cost + (uint64_t)size / 1024 * lane_table[kind].cost_kib
+               : 1;
+}
+
 pmix_status_t sx_dispatch_lane(struct sx_server *server, struct sx_client *client, uint32_t kind,
                                const void *body, size_t size)
 {
-    switch (kind) {
-    case SX_LANE_PUT:
-        return sx_modex_put(server, client, body, size);
-    case SX_LANE_COMMIT_END:
-        return sx_modex_commit(server, client);
-    case SX_LANE_ARRIVE:
-        return sx_collective_arrive(server, client, body, size);
-    case SX_LANE_CURSOR:
-        if (size < sizeof(struct sx_lane_cursor)) {
-            return PMIX_ERR_BAD_PARAM;
-        }
-        sx_event_client_read(server, client, ((const struct sx_lane_cursor *)body)->seq);
-        return PMIX_SUCCESS;
-    case SX_LANE_NOTIFY:
-        return sx_event_on_notify(server, client, body, size);
-    default:
-        return PMIX_ERR_BAD_PARAM;
-    }
+    return is_lane_kind(kind) ? lane_table[kind].fn(server, client, body, size)
+                              : PMIX_ERR_BAD_PARAM;
 }

@@ -15,16 +15,20 @@
 
 struct request {
     struct sx_list link; /* client.requests while it waits */
+    struct sx_client *client;
+    struct sx_lane_mark mark; /* all that the rank had sent when it was asked for belongs to it */
     pmix_proc_t proc;
     pmix_dmodex_response_fn_t cbfunc;
     void *cbdata;
 };
 
 /* The bytes are ours until the host's function returns. */
-static void request_answer(struct request *request, struct sx_client *client, pmix_status_t status)
+static void request_answer(struct request *request, pmix_status_t status)
 {
+    struct sx_client *client = request->client;
     struct sx_blob blob = { 0 };
 
+    sx_list_remove(&request->mark.link);
     if (!sx_list_empty(&request->link)) {
         sx_list_remove(&request->link);
         sx_waiting_want(sx_server_get(), client, -1);
@@ -47,14 +51,27 @@ static void request_answer(struct request *request, struct sx_client *client, pm
 void sx_dmodex_committed(struct sx_client *client)
 {
     SX_LIST_EACH(it, &client->requests) {
-        request_answer(SX_LIST_ENTRY(it, struct request, link), client, PMIX_SUCCESS);
+        struct request *request = SX_LIST_ENTRY(it, struct request, link);
+
+        if (sx_list_empty(&request->mark.link)) { /* else there is more to come */
+            request_answer(request, PMIX_SUCCESS);
+        }
     }
 }
 
 void sx_dmodex_client_gone(struct sx_client *client)
 {
     SX_LIST_EACH(it, &client->requests) {
-        request_answer(SX_LIST_ENTRY(it, struct request, link), client, PMIX_ERR_NOT_FOUND);
+        request_answer(SX_LIST_ENTRY(it, struct request, link), PMIX_ERR_NOT_FOUND);
+    }
+}
+
+static void request_caught_up(struct sx_lane_mark *mark)
+{
+    struct request *request = SX_CONTAINER(mark, struct request, mark);
+
+    if (request->client->has_committed) {
+        request_answer(request, PMIX_SUCCESS);
     }
 }
 
@@ -64,21 +81,18 @@ static pmix_status_t request_take(struct sx_server *server, void *arg)
     struct sx_nspace *nspace = sx_nspace_find(server, request->proc.nspace);
     struct sx_client *client = nspace == NULL ? NULL : sx_client_find(nspace, request->proc.rank);
 
+    request->client = client;
     if (client == NULL || client->state == SX_CLIENT_DEAD) {
-        request_answer(request, client, PMIX_ERR_NOT_FOUND);
+        request_answer(request, PMIX_ERR_NOT_FOUND);
         return PMIX_SUCCESS;
     }
+    sx_list_append(&client->requests, &request->link);
+    sx_waiting_want(server, client, 1);
     if (client->state == SX_CLIENT_CONNECTED) {
-        sx_lane_drain(server, client);
-    }
-    if (client->has_committed) {
-        request_answer(request, client, PMIX_SUCCESS);
+        request->mark.reached = request_caught_up;
+        sx_lane_mark(server, client, &request->mark);
     } else {
-        sx_list_append(&client->requests, &request->link);
-        sx_waiting_want(server, client, 1);
-        if (client->state == SX_CLIENT_CONNECTED) { /* what came before it could see the wish */
-            sx_lane_drain(server, client);
-        }
+        request_caught_up(&request->mark);
     }
     return PMIX_SUCCESS;
 }
@@ -110,5 +124,6 @@ pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc, pmix_dmodex_re
     request->cbfunc = cbfunc;
     request->cbdata = cbdata;
     sx_list_init(&request->link);
+    sx_list_init(&request->mark.link);
     return sx_server_submit(server, request_take, request, NULL, request_taken, NULL);
 }

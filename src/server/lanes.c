@@ -1,139 +1,89 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* lanes.c - scan the lanes of all connected clients, take messages, hand them to dispatch.
+/* lanes.c - take messages out of the lanes of connected clients, hand them to dispatch.
  *
- * The loop asks before it sleeps: the board's epoch becomes odd first, then every lane is looked at
- * once more, so a client that appends in between either is seen here or sees the odd epoch.  A
- * client that has said good-bye keeps its lane until its connection ends, but nothing is taken out
- * of it. */
+ * A client that has said good-bye keeps its lane until its connection ends, but nothing is taken
+ * out of it. */
 #include "server/lanes.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 #include "base/status.h"
 #include "server/connection.h"
 #include "server/dispatch.h"
-#include "server/event.h"
 #include "server/reaper.h"
 
-static bool lane_speaks(const struct sx_client *client)
+/* ---- marks ---------------------------------------------------------------------------------- */
+
+uint64_t sx_lane_end(const struct sx_client *client)
 {
-    return client->state == SX_CLIENT_CONNECTED && sx_lane_pending(&client->lane);
+    return sx_lane_tail(&client->lane);
 }
 
-/* Take at most @budget messages.  Return: false when the client was dropped. */
-static bool lane_take(struct sx_server *server, struct sx_client *client, unsigned budget)
+bool sx_lane_taken(const struct sx_client *client, uint64_t mark)
 {
-    const uint32_t room_rung = client->lane.room_rung;
-    bool alive = client->state == SX_CLIENT_CONNECTED;
-    uint32_t kind;
-    uint32_t len;
+    /* A lane that is empty has nothing left, whatever its tail was before. */
+    return (int64_t)(client->lane.head - mark) >= 0 || !sx_lane_pending(&client->lane);
+}
 
-    sx_client_retain(client); /* what it says may end it */
-    while (alive && budget-- > 0) {
-        pmix_status_t rc = sx_lane_take(&client->lane, server->lane_buffer, &kind, &len);
+static void marks_reach(struct sx_client *client)
+{
+    while (!sx_list_empty(&client->share.marks)) {
+        struct sx_lane_mark *mark = SX_LIST_ENTRY(client->share.marks.next, struct sx_lane_mark,
+                                                  link);
 
-        if (rc == PMIX_ERR_NOT_FOUND) {
-            break;
+        if (!sx_lane_taken(client, mark->at)) {
+            return;
         }
-        if (rc == PMIX_SUCCESS) {
-            sx_reaper_watch_hint(server, client);
-            rc = sx_dispatch_lane(server, client, kind, server->lane_buffer, len);
+        sx_list_remove(&mark->link);
+        mark->reached(mark);
+        if (client->state != SX_CLIENT_CONNECTED) {
+            return; /* and its lane is gone */
         }
-        if (rc != PMIX_SUCCESS) {
-            sx_connection_drop(server, client, "its lane holds what no client writes");
-        }
-        alive = client->state == SX_CLIENT_CONNECTED;
     }
-    if (alive && client->no_waitv && client->lane.room_rung != room_rung) {
-        sx_connection_ring(server, client); /* it sleeps on the door `any`, not on its bell */
+}
+
+void sx_lane_mark(struct sx_server *server, struct sx_client *client, struct sx_lane_mark *mark)
+{
+    mark->at = sx_lane_end(client);
+    sx_list_append(&client->share.marks, &mark->link);
+    sx_client_retain(client);
+    marks_reach(client);
+    while (client->state == SX_CLIENT_CONNECTED && !sx_list_empty(&client->share.marks) &&
+           sx_turn_affords(server, client)) {
+        sx_lane_take_one(server, client);
     }
     sx_client_release(client);
-    return alive;
 }
 
-bool sx_lane_drain(struct sx_server *server, struct sx_client *client)
+/* ---- messages ------------------------------------------------------------------------------- */
+
+void sx_lane_take_one(struct sx_server *server, struct sx_client *client)
 {
-    return lane_take(server, client, SX_LANE_BYTES / 8);
-}
+    const uint32_t room_rung = client->lane.room_rung;
+    uint32_t kind;
+    uint32_t len;
+    pmix_status_t rc = sx_lane_take(&client->lane, server->lane_buffer, &kind, &len);
 
-static void lanes_turn(void *arg, uint64_t now_ns)
-{
-    struct sx_server *server = arg;
-
-    (void)now_ns;
-    for (size_t i = server->live_count; i-- > 0;) { /* backwards: the last one moves into a hole */
-        struct sx_client *client = server->live[i];
-
-        if (lane_speaks(client)) {
-            server->lanes_active = true;
-            lane_take(server, client, SX_SERVER_LANE_BURST);
+    server->lanes_active = true;
+    /* A tail that comes and goes is not taken for nothing. */
+    sx_turn_charge(server, client, rc == PMIX_SUCCESS ? sx_dispatch_lane_cost(kind, len) : 1);
+    if (rc == PMIX_SUCCESS) {
+        if (client->no_waitv && client->lane.room_rung != room_rung) {
+            sx_connection_ring(server, client); /* it sleeps on the door `any`, not on its bell */
         }
-        if (i > server->live_count) {
-            i = server->live_count;
-        }
+        sx_reaper_watch_hint(server, client);
+        rc = sx_dispatch_lane(server, client, kind, server->lane_buffer, len);
     }
-    sx_event_wake(server);
-}
-
-static bool lanes_pending(const struct sx_server *server)
-{
-    for (size_t i = 0; i < server->live_count; i++) {
-        if (lane_speaks(server->live[i])) {
-            return true;
-        }
+    if (rc != PMIX_SUCCESS && rc != PMIX_ERR_NOT_FOUND) {
+        sx_connection_drop(server, client, "its lane holds what no client writes");
     }
-    return false;
-}
-
-/* After activity more is likely: let the others run before they have to wake us.  A collective of
- * many ranks on few CPUs costs one wake of the server instead of one per handful of arrivals. */
-static bool lanes_linger(struct sx_server *server)
-{
-    for (unsigned i = 0; server->lanes_active && i < SX_SERVER_LINGER_YIELDS; i++) {
-        sched_yield();
-        if (lanes_pending(server)) {
-            return true;
-        }
+    if (client->state == SX_CLIENT_CONNECTED) {
+        marks_reach(client);
     }
-    server->lanes_active = false;
-    return false;
 }
 
-static bool lanes_about_to_sleep(void *arg)
-{
-    struct sx_server *server = arg;
-
-    if (lanes_linger(server)) {
-        return true;
-    }
-    sx_board_sleep(&server->board);
-    if (lanes_pending(server)) {
-        sx_board_wake(&server->board);
-        return true;
-    }
-    return false;
-}
-
-static void lanes_awake(void *arg, uint64_t now_ns)
-{
-    struct sx_server *server = arg;
-
-    (void)now_ns;
-    sx_board_wake(&server->board);
-}
-
-void sx_lanes_hook(struct sx_server *server)
-{
-    const struct sx_loop_hooks hooks = {
-        .about_to_sleep = lanes_about_to_sleep,
-        .awake = lanes_awake,
-        .turn = lanes_turn,
-        .arg = server,
-    };
-    sx_loop_set_hooks(server->loop, &hooks);
-}
+/* ---- who has one ---------------------------------------------------------------------------- */
 
 pmix_status_t sx_lanes_add(struct sx_server *server, struct sx_client *client)
 {

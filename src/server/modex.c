@@ -323,9 +323,24 @@ static enum sx_realm realm_of(const struct sx_get *request)
     return (request->flags & SX_GET_QUALIFIED) != 0 ? SX_REALM_QUALIFIED : SX_REALM_JOB;
 }
 
+/* All that its rank had sent when it was asked for has been taken. */
+static void get_caught_up(struct sx_lane_mark *mark)
+{
+    struct sx_wait *wait = SX_CONTAINER(mark, struct sx_wait, mark);
+    const struct sx_awaited *awaited = wait->awaited;
+
+    if (wait->key == NULL ||
+        value_is_there(awaited->nspace, awaited->rank, wait->key->realm, wait->key->key)) {
+        sx_wait_answer(wait, PMIX_SUCCESS);
+    } else if (!wait->patient) {
+        sx_wait_answer(wait, PMIX_ERR_NOT_FOUND);
+    }
+}
+
+/* Return: PMIX_SUCCESS when it will be answered, or has been. */
 static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
                               const struct sx_wait_what *what, struct sx_client *target,
-                              const struct sx_frame *frame, uint64_t now_ns)
+                              const struct sx_frame *frame, bool patient, uint64_t now_ns)
 {
     const struct sx_get *request = frame->body;
     struct sx_wait *wait;
@@ -337,6 +352,7 @@ static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
     if (wait == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    wait->patient = patient;
     if (request->timeout_ns != 0) {
         wait->deadline.fn = get_timed_out;
         wait->deadline.arg = wait;
@@ -352,7 +368,8 @@ static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
     }
     /* A commit that came before it could see data_wanted is in the lane now. */
     if (target != NULL && target->state == SX_CLIENT_CONNECTED) {
-        sx_lane_drain(server, target);
+        wait->mark.reached = get_caught_up;
+        sx_lane_mark(server, target, &wait->mark);
     }
     return PMIX_SUCCESS;
 }
@@ -392,13 +409,15 @@ bool sx_modex_on_get(struct sx_server *server, struct sx_client *client, struct 
 
     if (what.nspace != NULL && sx_nspace_visible(what.nspace, client)) {
         target = sx_client_find(what.nspace, what.rank);
-        if (target != NULL && target->state == SX_CLIENT_CONNECTED) {
-            sx_lane_drain(server, target);
-        }
-        if (value_is_there(what.nspace, what.rank, what.realm, what.key)) {
+        /* What the rank has sent comes first: it may be this value, or a newer one. */
+        const bool is_behind = target != NULL && target->state == SX_CLIENT_CONNECTED &&
+                               sx_lane_pending(&target->lane);
+        const bool patient = may_come(server, what.nspace, target, request);
+
+        if (!is_behind && value_is_there(what.nspace, what.rank, what.realm, what.key)) {
             rc = PMIX_SUCCESS;
-        } else if (may_come(server, what.nspace, target, request)) {
-            rc = get_wait(server, client, &what, target, frame, now_ns);
+        } else if (is_behind || patient) {
+            rc = get_wait(server, client, &what, target, frame, patient, now_ns);
             if (rc == PMIX_SUCCESS) {
                 return true; /* answered later */
             }
@@ -434,9 +453,7 @@ void sx_modex_client_added(struct sx_server *server, struct sx_client *client)
 void sx_modex_client_gone(struct sx_server *server, struct sx_client *client)
 {
     sx_dmodex_client_gone(client);
-    SX_LIST_EACH(it, &client->waits) {
-        sx_wait_drop(SX_LIST_ENTRY(it, struct sx_wait, asker_link));
-    }
+    sx_waiting_asker_gone(client);
     if (client->waiter_count > 0 && client->nspace != NULL) {
         struct sx_awaited *awaited = sx_awaited_find(server, client->nspace, client->rank);
 

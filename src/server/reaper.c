@@ -3,7 +3,7 @@
 /* reaper.c - the three signals of a death, and what follows from it.
  *
  *     CONNECTED --FINALIZE--> FINALIZED --socket ends--> REGISTERED
- *        \--pidfd readable, or socket ends without FINALIZE--> DEAD
+ *        \--pidfd readable, or socket ends without FINALIZE--> its lane is taken --> DEAD
  *
  * The life word in the lane fires 0.1 ms after a kill, however large the process; the pidfd only
  * when the kernel has freed its memory (60 us per MiB).  The word is the client's to write, so it
@@ -28,14 +28,23 @@
 #define SX_DEATH_CHECK_MAX 12u /* 0.1 ms doubling: 0.4 s in all, then the pidfd decides */
 #define SX_DEATH_CHECK_FIRST_NS UINT64_C(100000)
 
-/* The kernel says that it is gone.  What it had submitted before it died still counts. */
+static void lane_was_taken(struct sx_lane_mark *mark)
+{
+    sx_reaper_client_lost(sx_server_get(), SX_CONTAINER(mark, struct sx_client, share.ending));
+}
+
+/* The kernel says that it is gone.  What it had submitted before it died still counts; nothing else
+ * of it is looked at meanwhile. */
 static void client_died(struct sx_server *server, struct sx_client *client)
 {
     if (client->state == SX_CLIENT_FINALIZED) {
         sx_connection_close(server, client);
         sx_cleanup_client_gone(client);
-    } else if (sx_lane_drain(server, client)) {
-        sx_reaper_client_lost(server, client);
+    } else if (client->state == SX_CLIENT_CONNECTED && client->share.ending.reached == NULL) {
+        sx_reaper_unwatch(server, client);
+        sx_turn_forgive(client);
+        client->share.ending.reached = lane_was_taken;
+        sx_lane_mark(server, client, &client->share.ending);
     }
 }
 

@@ -179,6 +179,9 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)
     sx_list_init(&client->cleanups);
     sx_list_init(&client->requests);
     sx_list_init(&client->waits);
+    sx_list_init(&client->share.marks);
+    sx_list_init(&client->share.due);
+    sx_list_init(&client->share.ending.link);
     sx_list_append(&nspace->clients, &client->link);
     memmove(nspace->by_rank + at + 1, nspace->by_rank + at,
             (nspace->client_count - at) * sizeof(*nspace->by_rank));

@@ -19,6 +19,7 @@
 #include "server/blob.h"
 #include "server/eventcodes.h"
 #include "server/eventlog.h"
+#include "server/turn.h"
 #include "shmem/store.h"
 
 struct sx_connection;
@@ -53,10 +54,11 @@ struct sx_client {
     uint32_t slot;                    /* on the board; SX_BOARD_SLOT_MAX: none */
     bool no_waitv;
     struct sx_lane_reader lane;
+    struct sx_share share;
     int doorbell_fd;
     struct sx_poll doorbell;
-    int wake_fd;                /* wakefd.c; -1: it does not sleep in poll(2) */
-    uint32_t wake_owed;         /* classes of news that it could not be rung for yet */
+    int wake_fd;        /* wakefd.c; -1: it does not sleep in poll(2) */
+    uint32_t wake_owed; /* classes of news that it could not be rung for yet */
     struct sx_timer wake_again;
     struct sx_poll death;       /* the pidfd: the authority */
     struct sx_futex death_hint; /* the lane's life word: starts the check, never decides */

@@ -21,7 +21,6 @@
 #include "server/host.h"
 #include "server/hostevent.h"
 #include "server/hostget.h"
-#include "server/lanes.h"
 #include "server/pset.h"
 #include "server/resource.h"
 #include "server/topology.h"
@@ -280,6 +279,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     sx_list_init(&server->connections);
     sx_registry_init(&server->registry);
     sx_waiting_init(&server->waiting);
+    sx_turn_init(&server->turn);
     rc = sx_events_init(server, info, ninfo);
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -330,7 +330,7 @@ pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
     } else {
         rc = server_build(server, module, info, ninfo);
         if (rc == PMIX_SUCCESS) {
-            sx_lanes_hook(server);
+            sx_turn_hook(server);
             sx_hostevent_serve(server);
             rc = thread_start(server);
         }

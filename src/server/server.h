@@ -21,10 +21,10 @@
 #include "ring/board.h"
 #include "ring/lane.h"
 #include "server/registry.h"
+#include "server/turn.h"
 #include "server/waiting.h"
 
 #define SX_SERVER_LINGER_YIELDS 4u
-#define SX_SERVER_LANE_BURST 64u /* messages taken from one lane before others get their turn */
 
 struct sx_server {
     /* constant between init and finalize */
@@ -44,10 +44,12 @@ struct sx_server {
     struct sx_registry registry;
     struct sx_waiting waiting;
     struct sx_list collectives;
-    struct sx_list psets;       /* pset.c */
-    struct sx_list resources;   /* resource.c */
-    uint64_t serial;            /* numbers collectives and questions to the host */
-    struct sx_list connections; /* accepted, not yet welcomed */
+    struct sx_list psets;     /* pset.c */
+    struct sx_list resources; /* resource.c */
+    uint64_t serial;          /* numbers collectives and questions to the host */
+    struct sx_turn turn;
+    struct sx_list
+        connections; /* accepted, have said nothing yet; those who have: turn.strangers */
     size_t connection_count;
     struct sx_loop_post crowd; /* connection.c: too many of them */
     bool crowd_posted, crowd_told;

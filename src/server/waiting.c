@@ -263,6 +263,7 @@ struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, u
     wait->key = key;
     wait->asker = sx_client_retain(asker);
     wait->id = id;
+    sx_list_init(&wait->mark.link);
     sx_list_append(&key->waits, &wait->link);
     sx_list_append(&asker->waits, &wait->asker_link);
     asker->request_count++;
@@ -273,7 +274,8 @@ struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, u
     return wait;
 }
 
-void sx_wait_drop(struct sx_wait *wait)
+/* It waits no longer; its asker still has it. */
+static void wait_end(struct sx_wait *wait)
 {
     struct sx_awaited *awaited = wait->awaited;
     struct sx_client *target = sx_client_find(awaited->nspace, awaited->rank);
@@ -283,22 +285,68 @@ void sx_wait_drop(struct sx_wait *wait)
     }
     sx_timer_remove(&wait->deadline);
     sx_table_remove(&awaited->server->waiting.gets, &wait->node);
-    sx_list_remove(&wait->asker_link);
+    sx_list_remove(&wait->mark.link);
     sx_list_remove(&wait->link);
     if (wait->key != NULL) {
         key_free_unless_used(wait->key);
     }
     awaited->wait_count--;
     awaited_free_unless_used(awaited);
+    wait->awaited = NULL;
+}
+
+static void wait_free(struct sx_wait *wait)
+{
+    sx_list_remove(&wait->asker_link);
     wait->asker->request_count--;
     sx_client_release(wait->asker);
     free(wait);
 }
 
+void sx_wait_drop(struct sx_wait *wait)
+{
+    wait_end(wait);
+    wait_free(wait);
+}
+
+void sx_wait_send_due(struct sx_client *asker)
+{
+    struct sx_server *server = sx_server_get();
+    struct sx_wait *wait = SX_LIST_ENTRY(asker->share.due.next, struct sx_wait, asker_link);
+
+    sx_connection_reply(server, asker, wait->id, wait->status, -1);
+    sx_turn_charge(server, asker, SX_TURN_ANSWER_UNITS);
+    wait_free(wait);
+}
+
 void sx_wait_answer(struct sx_wait *wait, pmix_status_t status)
 {
-    sx_connection_reply(wait->awaited->server, wait->asker, wait->id, status, -1);
-    sx_wait_drop(wait);
+    struct sx_server *server = wait->awaited->server;
+    struct sx_client *asker = wait->asker;
+
+    wait_end(wait);
+    if (asker->connection == NULL) {
+        wait_free(wait);
+        return;
+    }
+    wait->status = status;
+    sx_list_remove(&wait->asker_link);
+    sx_list_append(&asker->share.due, &wait->asker_link);
+    if (asker->share.due.next == &wait->asker_link && sx_turn_affords(server, asker)) {
+        sx_wait_send_due(asker);
+    }
+}
+
+void sx_waiting_asker_gone(struct sx_client *asker)
+{
+    sx_client_retain(asker); /* its Gets hold it */
+    SX_LIST_EACH(it, &asker->waits) {
+        sx_wait_drop(SX_LIST_ENTRY(it, struct sx_wait, asker_link));
+    }
+    SX_LIST_EACH(it, &asker->share.due) {
+        wait_free(SX_LIST_ENTRY(it, struct sx_wait, asker_link));
+    }
+    sx_client_release(asker);
 }
 
 static void answer_each(struct sx_list *waits, pmix_status_t status)

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* waiting.h - Gets whose value is not there yet, found by what they wait for.
  *
- *     WAITING --the value is put--> FOUND --the commit ends--> answered PMIX_SUCCESS
- *        \-----any other end------------\--------------------> answered, or dropped
+ *     WAITING --the value is put--> FOUND --the commit ends--> DUE --its asker's turn--> answered
+ *        |\----any other end-----------|----------------------^
+ *         \----asker gone, cancelled---\--> dropped
  *
  * A rank that somebody waits for (struct sx_awaited) has the keys that are waited for, and each key
  * has the Gets that wait for it.  Ranks, keys, Gets and questions to the host are found through one
@@ -20,6 +21,7 @@
 #include "base/list.h"
 #include "base/table.h"
 #include "control/loop.h"
+#include "server/turn.h"
 #include "shmem/store.h"
 
 struct sx_client;
@@ -61,12 +63,15 @@ struct sx_awaited_key {
 struct sx_wait {
     struct sx_table_node node;
     struct sx_list link;       /* key.waits, or awaited.found */
-    struct sx_list asker_link; /* asker.waits */
+    struct sx_list asker_link; /* asker.waits; DUE: asker.share.due */
     struct sx_awaited *awaited;
     struct sx_awaited_key *key; /* NULL: FOUND */
     struct sx_client *asker;    /* retained */
     uint32_t id;                /* the asker's number */
+    bool patient;               /* it waits for what may come; else for what was sent before */
+    struct sx_lane_mark mark;   /* of the lane of the rank that it waits for */
     struct sx_timer deadline;
+    pmix_status_t status; /* DUE */
 };
 
 void sx_waiting_init(struct sx_waiting *waiting);
@@ -91,7 +96,12 @@ struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, u
 /* Return: NULL when it has been answered. */
 struct sx_wait *sx_wait_find(struct sx_server *server, const struct sx_client *asker, uint32_t id);
 void sx_wait_drop(struct sx_wait *wait);
+/* Now if its asker can afford it, else in its next turn. */
 void sx_wait_answer(struct sx_wait *wait, pmix_status_t status);
+/* The oldest of @asker that is DUE. */
+void sx_wait_send_due(struct sx_client *asker);
+/* It wants no answers any more. */
+void sx_waiting_asker_gone(struct sx_client *asker);
 
 /* ---- all that wait for a key, a rank -------------------------------------------------------- */
 

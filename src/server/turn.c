@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* turn.c - one round over all clients, each as far as its units go.
+ *
+ * The loop asks before it sleeps: the board's epoch becomes odd first, then every lane is looked at
+ * once more, so a client that appends in between either is seen here or sees the odd epoch. */
+#include "server/turn.h"
+
+#include <sched.h>
+
+#include "base/status.h"
+#include "server/connection.h"
+#include "server/event.h"
+#include "server/lanes.h"
+#include "server/server.h"
+#include "server/waiting.h"
+
+/* ---- shares --------------------------------------------------------------------------------- */
+
+void sx_turn_init(struct sx_turn *turn)
+{
+    *turn = (struct sx_turn){ .number = 1, .stranger_units = SX_TURN_STRANGER_UNITS };
+    sx_list_init(&turn->strangers);
+}
+
+void sx_share_begin(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_share *share = &client->share;
+
+    sx_assert(sx_list_empty(&share->due));
+    share->turn = server->turn.number;
+    share->units = SX_TURN_UNITS;
+    share->spent = 0;
+    share->frame = false;
+}
+
+void sx_share_end(struct sx_client *client)
+{
+    struct sx_share *share = &client->share;
+
+    sx_timer_remove(&share->rest);
+    sx_list_remove(&share->ending.link);
+    share->ending.reached = NULL;
+    share->frame = false;
+}
+
+static bool is_resting(const struct sx_client *client)
+{
+    return client->share.rest.source.loop != NULL;
+}
+
+/* Give it the units of the turns since it was given some; what it did not use is gone. */
+static void refill(const struct sx_turn *turn, struct sx_share *share)
+{
+    const uint64_t turns = turn->number - share->turn;
+
+    if (turns == 0) {
+        return;
+    }
+    share->turn = turn->number;
+    share->spent = 0;
+    if (turns > SX_TURN_LONG_UNITS || /* more than anybody owes */
+        share->units + (int64_t)turns * SX_TURN_UNITS > SX_TURN_UNITS) {
+        share->units = SX_TURN_UNITS;
+    } else {
+        share->units += (int64_t)turns * SX_TURN_UNITS;
+    }
+}
+
+bool sx_turn_affords(struct sx_server *server, struct sx_client *client)
+{
+    refill(&server->turn, &client->share);
+    return client->share.units > 0 && !is_resting(client);
+}
+
+static void rest_is_over(void *arg, uint64_t now_ns)
+{
+    (void)arg; /* the timer is out of the loop now, and the turn goes on with the clients */
+    (void)now_ns;
+}
+
+void sx_turn_charge(struct sx_server *server, struct sx_client *client, uint64_t units)
+{
+    struct sx_share *share = &client->share;
+    const uint64_t beyond = units > SX_TURN_LONG_UNITS ? units - SX_TURN_LONG_UNITS : 0;
+
+    refill(&server->turn, share);
+    share->units -= (int64_t)(units - beyond);
+    share->spent += (uint32_t)units;
+    server->turn.units += (uint32_t)units;
+    if (beyond > 0 && client->connection != NULL && share->ending.reached == NULL) {
+        share->rest.fn = rest_is_over;
+        sx_timer_add(server->loop, &share->rest,
+                     server->turn.now_ns + (units + beyond * SX_TURN_REST) * SX_TURN_UNIT_NS);
+    }
+    sx_board_work(&server->board, 0, share->spent);
+}
+
+void sx_turn_forgive(struct sx_client *client)
+{
+    sx_timer_remove(&client->share.rest);
+    if (client->share.units < 0) {
+        client->share.units = 0;
+    }
+}
+
+void sx_turn_frame_is_there(struct sx_client *client)
+{
+    client->share.frame = true;
+    client->share.frame_mark = sx_lane_end(client);
+}
+
+/* ---- one client ----------------------------------------------------------------------------- */
+
+static bool has_lane_work(const struct sx_client *client)
+{
+    return client->state == SX_CLIENT_CONNECTED && sx_lane_pending(&client->lane);
+}
+
+static bool is_busy(const struct sx_client *client)
+{
+    return (client->share.frame || has_lane_work(client) || !sx_list_empty(&client->share.due)) &&
+           !is_resting(client);
+}
+
+/* What the client wrote before it asked comes first; what it writes since may not hold it up. */
+static bool is_frames_turn(const struct sx_client *client)
+{
+    return client->share.frame && (client->state != SX_CLIENT_CONNECTED ||
+                                   sx_lane_taken(client, client->share.frame_mark));
+}
+
+/* Return: false when there was nothing to do. */
+static bool serve_one(struct sx_server *server, struct sx_client *client)
+{
+    if (!sx_list_empty(&client->share.due)) {
+        sx_wait_send_due(client);
+    } else if (is_frames_turn(client)) {
+        client->share.frame = false;
+        sx_connection_take(client, server->turn.now_ns);
+    } else if (has_lane_work(client)) {
+        sx_lane_take_one(server, client);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void serve(struct sx_server *server, struct sx_client *client)
+{
+    sx_client_retain(client); /* what it says may end it */
+    while (client->connection != NULL && sx_turn_affords(server, client) &&
+           serve_one(server, client)) {
+    }
+    sx_client_release(client);
+}
+
+/* ---- the turn ------------------------------------------------------------------------------- */
+
+static void strangers_serve(struct sx_server *server)
+{
+    struct sx_turn *turn = &server->turn;
+
+    turn->stranger_units += SX_TURN_STRANGER_UNITS;
+    if (turn->stranger_units > SX_TURN_STRANGER_UNITS) {
+        turn->stranger_units = SX_TURN_STRANGER_UNITS;
+    }
+    while (turn->stranger_units > 0 && !sx_list_empty(&turn->strangers)) {
+        sx_connection_take_stranger(server, turn->now_ns);
+    }
+}
+
+/* Clients come and go meanwhile: the last one moves into a hole, and has been served by then or is
+ * served in the next turn. */
+static void clients_serve(struct sx_server *server)
+{
+    const size_t first = server->turn.number;
+
+    for (size_t i = 0; i < server->live_count; i++) {
+        struct sx_client *client = server->live[(first + i) % server->live_count];
+
+        if (is_busy(client)) {
+            serve(server, client);
+        }
+    }
+}
+
+static void turn(void *arg, uint64_t now_ns)
+{
+    struct sx_server *server = arg;
+
+    server->turn.number++;
+    server->turn.now_ns = now_ns;
+    strangers_serve(server);
+    clients_serve(server);
+    sx_event_wake(server);
+    sx_board_work(&server->board, server->turn.units, 0);
+    server->turn.units = 0;
+}
+
+static bool somebody_is_busy(const struct sx_server *server)
+{
+    for (size_t i = 0; i < server->live_count; i++) {
+        if (is_busy(server->live[i])) {
+            return true;
+        }
+    }
+    return !sx_list_empty(&server->turn.strangers);
+}
+
+/* After activity more is likely: let the others run before they have to wake us.  A collective of
+ * many ranks on few CPUs costs one wake of the server instead of one per handful of arrivals. */
+static bool linger(struct sx_server *server)
+{
+    for (unsigned i = 0; server->lanes_active && i < SX_SERVER_LINGER_YIELDS; i++) {
+        sched_yield();
+        if (somebody_is_busy(server)) {
+            return true;
+        }
+    }
+    server->lanes_active = false;
+    return false;
+}
+
+static bool about_to_sleep(void *arg)
+{
+    struct sx_server *server = arg;
+
+    if (somebody_is_busy(server) || linger(server)) {
+        return true;
+    }
+    sx_board_sleep(&server->board);
+    if (somebody_is_busy(server)) {
+        sx_board_wake(&server->board);
+        return true;
+    }
+    return false;
+}
+
+static void awake(void *arg, uint64_t now_ns)
+{
+    struct sx_server *server = arg;
+
+    (void)now_ns;
+    sx_board_wake(&server->board);
+}
+
+void sx_turn_hook(struct sx_server *server)
+{
+    const struct sx_loop_hooks hooks = {
+        .about_to_sleep = about_to_sleep,
+        .awake = awake,
+        .turn = turn,
+        .arg = server,
+    };
+    sx_loop_set_hooks(server->loop, &hooks);
+}

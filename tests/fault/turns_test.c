@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* turns_test.c - the server never waits for a client: whatever one of them does, a turn of the loop
+ * gives it its share and no more, and the others theirs.  Gated on counts of work, never on time. */
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "attack.h"
+#include "server/modex.h"
+#include "server/server.h"
+
+/* ---- one turn at a time ---------------------------------------------------------------------- */
+
+/* What a turn has taken of the lanes of the two ranks of the job, seen from the loop's own thread:
+ * each post that it gives itself runs in the turn after. */
+struct turns {
+    struct sx_loop_post post;
+    struct sx_server *server;
+    uint64_t before[2];
+    unsigned count, quiet_after;
+    uint64_t most_bytes, least_bytes;
+    _Atomic bool over;
+};
+
+static uint64_t head_of(struct sx_server *server, uint32_t rank)
+{
+    return sx_client_find(sx_nspace_find(server, ATTACK_JOB), rank)->lane.head;
+}
+
+static void turn_is_over(void *arg, uint64_t now_ns)
+{
+    struct turns *turns = arg;
+    const uint64_t taken = head_of(turns->server, 0) - turns->before[0];
+    const struct sx_client *loud = sx_client_find(sx_nspace_find(turns->server, ATTACK_JOB), 0);
+
+    (void)now_ns;
+    turns->count++;
+    turns->before[0] += taken;
+    turns->most_bytes = taken > turns->most_bytes ? taken : turns->most_bytes;
+    if (sx_lane_pending(&loud->lane)) {
+        turns->least_bytes = taken < turns->least_bytes ? taken : turns->least_bytes;
+    }
+    if (turns->quiet_after == 0 && head_of(turns->server, 1) != turns->before[1]) {
+        turns->quiet_after = turns->count;
+    }
+    if (sx_lane_pending(&loud->lane)) {
+        CHECK_STATUS(sx_loop_post(turns->server->loop, &turns->post), PMIX_SUCCESS);
+    } else {
+        atomic_store(&turns->over, true);
+    }
+}
+
+/* The loop stands still here until both lanes have been written; the turn goes on with them. */
+static pmix_status_t hold_and_watch(struct sx_server *server, void *arg)
+{
+    struct turns *turns = arg;
+
+    turns->server = server;
+    turns->least_bytes = UINT64_MAX;
+    atomic_store(&fault_shared->go, 1);
+    WAIT_FOR(atomic_load(&fault_shared->state[0]) == 2 && atomic_load(&fault_shared->state[1]) == 2,
+             "both lanes");
+    turns->before[0] = head_of(server, 0);
+    turns->before[1] = head_of(server, 1);
+    turns->post = (struct sx_loop_post){ .fn = turn_is_over, .arg = turns };
+    return sx_loop_post(server->loop, &turns->post);
+}
+
+/* Rank 0 fills its lane with the smallest messages there are, rank 1 writes one. */
+static int role_lane_writer(const char *arg)
+{
+    struct attacker attacker;
+    const bool loud = strcmp(arg, "loud") == 0;
+    const uint32_t rank = loud ? 0 : 1;
+
+    CHECK_STATUS(attack_attach_as(&attacker, rank), PMIX_SUCCESS);
+    atomic_store(&fault_shared->state[rank], 1);
+    WAIT_FOR(atomic_load(&fault_shared->go) == 1, "the host's word to go");
+    pmix_status_t rc;
+    do {
+        rc = sx_lane_append(&attacker.lane, SX_LANE_COMMIT_END, NULL, 0);
+    } while (loud && rc == PMIX_SUCCESS);
+    CHECK_STATUS(rc, loud ? PMIX_ERR_WOULD_BLOCK : PMIX_SUCCESS);
+    atomic_store(&fault_shared->state[rank], 2);
+    WAIT_FOR(atomic_load(&fault_shared->stop) == 1, "the host's word to stop");
+    attack_detach(&attacker);
+    return 0;
+}
+
+static int case_lane_share(void)
+{
+    static struct turns turns;
+
+    fault_log_begin();
+    fault_server_start();
+    fault_job_start(ATTACK_JOB, 2);
+    const pid_t loud = fault_start(ATTACK_JOB, 0, "lane_writer", "loud");
+    const pid_t quiet = fault_start(ATTACK_JOB, 1, "lane_writer", "quiet");
+    WAIT_FOR(atomic_load(&fault_shared->state[0]) == 1 && atomic_load(&fault_shared->state[1]) == 1,
+             "both to connect");
+    CHECK_STATUS(sx_server_call(sx_server_get(), hold_and_watch, &turns), PMIX_SUCCESS);
+    WAIT_FOR(atomic_load(&turns.over), "the full lane to be taken");
+    fault_say("a full lane of %u messages in %u turns, %llu to %llu bytes each", SX_LANE_BYTES / 8,
+              turns.count, (unsigned long long)turns.least_bytes,
+              (unsigned long long)turns.most_bytes);
+    CHECK(turns.quiet_after == 1, "the other lane was taken in turn %u", turns.quiet_after);
+    CHECK(turns.most_bytes <= 8 * SX_TURN_UNITS, "%llu bytes in one turn",
+          (unsigned long long)turns.most_bytes);
+    CHECK(turns.least_bytes >= 8, "a turn left out who had something");
+    CHECK(turns.count >= SX_LANE_BYTES / 8 / SX_TURN_UNITS, "%u turns", turns.count);
+    atomic_store(&fault_shared->stop, 1);
+    fault_wait_ok(loud, "the loud rank");
+    fault_wait_ok(quiet, "the quiet rank");
+    fault_job_end(ATTACK_JOB);
+    fault_server_stop();
+    return 0;
+}
+
+/* ---- Gets that wait ------------------------------------------------------------------------- */
+
+static void get_send(const struct attacker *attacker, uint32_t id, const char *key)
+{
+    char body[sizeof(struct sx_get) + 64] = { 0 };
+    struct sx_get get = { .rank = 0, .key_size = (uint32_t)strlen(key) + 1 };
+
+    memcpy(get.nspace, ATTACK_JOB, sizeof(ATTACK_JOB));
+    memcpy(body, &get, sizeof(get));
+    memcpy(body + sizeof(get), key, get.key_size);
+    attack_request(attacker->socket_fd, SX_MSG_GET, id, body, sizeof(get) + get.key_size);
+}
+
+/* As many wait as may; one more is refused, and one may wait again when another is given up.  The
+ * answer to a request that is answered at once shows what was not answered before. */
+static int role_gets(const char *arg)
+{
+    struct attacker attacker;
+    char key[32];
+
+    (void)arg;
+    attack_begin(0, "more Gets than may wait");
+    attack_attach(&attacker);
+    for (uint32_t i = 0; i < SX_MODEX_GETS_MAX; i++) {
+        snprintf(key, sizeof(key), "never.%u", i % 700); /* some wait for the same */
+        get_send(&attacker, 10 + i, key);
+    }
+    attack_request(attacker.socket_fd, SX_MSG_RESULTS_GET, 5, NULL, 0);
+    attack_expect_reply(attacker.socket_fd, 5, PMIX_SUCCESS);
+    get_send(&attacker, 6, "one.more");
+    attack_request(attacker.socket_fd, SX_MSG_RESULTS_GET, 9, NULL, 0);
+    attack_expect_reply(attacker.socket_fd, 6, PMIX_ERR_OUT_OF_RESOURCE);
+    attack_expect_reply(attacker.socket_fd, 9, PMIX_SUCCESS);
+    attack_request(attacker.socket_fd, SX_MSG_GET_CANCEL, 10, NULL, 0);
+    get_send(&attacker, 7, "one.instead");
+    get_send(&attacker, 8, "one.more");
+    attack_expect_reply(attacker.socket_fd, 8, PMIX_ERR_OUT_OF_RESOURCE);
+    attack_detach(&attacker);
+    attack_end();
+    return 0;
+}
+
+static int case_gets_bound(void)
+{
+    attack_judge("gets");
+    return 0;
+}
+
+/* ---- a rank dies, others wait for it, and it waits for others --------------------------------- */
+
+#define WAITING 50u
+
+static pmix_status_t count_waiting(struct sx_server *server, void *arg)
+{
+    const struct sx_nspace *nspace = sx_nspace_find(server, ATTACK_JOB);
+    unsigned *counts = arg; /* of rank 0's Gets, of rank 1's; of those that wait for either */
+
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        const struct sx_client *client = sx_client_find(nspace, rank);
+        struct sx_awaited *awaited = sx_awaited_find(server, nspace, rank);
+
+        counts[rank] = client->request_count;
+        counts[2 + rank] = client->waiter_count;
+        CHECK((awaited == NULL ? 0 : awaited->wait_count) == client->waiter_count,
+              "the counts differ");
+        CHECK(client->slot == SX_BOARD_SLOT_MAX || (server->board.slots[client->slot].data_wanted !=
+                                                    0) == (client->waiter_count > 0),
+              "rank %u is not told whether it shall ring", rank);
+    }
+    return PMIX_SUCCESS;
+}
+
+static bool waiting_are(unsigned zero, unsigned one, unsigned for_zero, unsigned for_one)
+{
+    unsigned counts[4] = { 0 };
+
+    CHECK_STATUS(sx_server_call(sx_server_get(), count_waiting, counts), PMIX_SUCCESS);
+    return counts[0] == zero && counts[1] == one && counts[2] == for_zero && counts[3] == for_one;
+}
+
+/* Rank 0: asks for what rank 1 never puts, then for nothing more. */
+static int role_survivor(const char *arg)
+{
+    pmix_value_t *value = NULL;
+    pmix_proc_t self, other;
+
+    (void)arg;
+    CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
+    other = self;
+    other.rank = 1;
+    CHECK_STATUS(PMIx_Get(&other, "never", NULL, 0, &value), PMIX_ERR_NOT_FOUND);
+    atomic_store(&fault_shared->state[0], 1);
+    WAIT_FOR(atomic_load(&fault_shared->stop) == 1, "the host's word to stop");
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* Rank 1: waits for much of rank 0, and is killed. */
+static int role_victim(const char *arg)
+{
+    struct attacker attacker;
+    char key[32];
+
+    CHECK_STATUS(attack_attach_as(&attacker, 1), PMIX_SUCCESS);
+    for (uint32_t i = 0; i < WAITING; i++) {
+        snprintf(key, sizeof(key), "never.%u", i);
+        get_send(&attacker, 10 + i, key);
+    }
+    if (strcmp(arg, "fork") == 0) { /* who goes on, with the socket and all, until it is killed */
+        const pid_t child = fork();
+
+        if (child == 0) {
+            for (;;) {
+                pause();
+            }
+        }
+        atomic_store(&fault_shared->pid[1], (uint32_t)child);
+    }
+    atomic_store(&fault_shared->state[1], 1);
+    for (;;) {
+        pause();
+    }
+}
+
+static void die_while_waiting(const char *how)
+{
+    fault_log_begin();
+    fault_server_start();
+    fault_job_start(ATTACK_JOB, 2);
+    const pid_t victim = fault_start(ATTACK_JOB, 1, "victim", how);
+    WAIT_FOR(atomic_load(&fault_shared->state[1]) == 1, "rank 1 to ask");
+    const pid_t survivor = fault_start(ATTACK_JOB, 0, "survivor", "");
+    WAIT_FOR(waiting_are(1, WAITING, WAITING, 1), "both to wait for each other");
+    CHECK(kill(victim, SIGKILL) == 0, "kill");
+    (void)fault_wait(victim);
+    WAIT_FOR(atomic_load(&fault_shared->state[0]) == 1, "the survivor's Get to end");
+    WAIT_FOR(waiting_are(0, 0, 0, 0), "the dead rank's Gets to end");
+    if (strcmp(how, "fork") == 0) {
+        CHECK(kill((pid_t)atomic_load(&fault_shared->pid[1]), SIGKILL) == 0,
+              "the forked child is gone, so it proved nothing");
+    }
+    atomic_store(&fault_shared->stop, 1);
+    fault_wait_ok(survivor, "the survivor");
+    fault_job_end(ATTACK_JOB);
+    fault_job_whole("after.job", 2, 3);
+    fault_server_stop();
+}
+
+static int case_dies_waiting(void)
+{
+    die_while_waiting("alone");
+    return 0;
+}
+
+static int case_dies_waiting_forked(void)
+{
+    die_while_waiting("fork");
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct fault_case cases[] = {
+        { "lane_share", case_lane_share },
+        { "gets_bound", case_gets_bound },
+        { "dies_waiting", case_dies_waiting },
+        { "dies_waiting_forked", case_dies_waiting_forked },
+    };
+    static const struct fault_role roles[] = {
+        { "lane_writer", role_lane_writer },
+        { "gets", role_gets },
+        { "survivor", role_survivor },
+        { "victim", role_victim },
+    };
+
+    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
+                      sizeof(roles) / sizeof(roles[0]));
+}
