@@ -101,8 +101,7 @@ static bool remove_entry(int parent_fd, const char *name, dev_t dev, uid_t uid, 
         return unlinkat(parent_fd, name, 0) == 0 || errno == ENOENT;
     }
     fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 && errno == EACCES &&
-        fchmodat(parent_fd, name, 0700, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (fd < 0 && errno == EACCES && fchmodat(parent_fd, name, 0700, AT_SYMLINK_NOFOLLOW) == 0) {
         /* A rank had taken its own permissions away. */
         fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     }

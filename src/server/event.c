@@ -21,7 +21,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "server/connection.h"
-#include "server/eventserve.h"
+#include "server/eventask.h"
 #include "server/host.h"
 #include "server/hostevent.h"
 #include "server/wakefd.h"
@@ -77,13 +77,13 @@ pmix_status_t sx_events_init(struct sx_server *server, const pmix_info_t info[],
     sx_event_history_init(&server->event_history, (size_t)cache_max, bytes_max);
     sx_eventlog_init(&server->host_events);
     server->host_events.loose_only = true;
-    sx_list_init(&server->event_askings);
+    sx_list_init(&server->event_wants);
     return rc;
 }
 
 void sx_events_deinit(struct sx_server *server)
 {
-    sx_event_askings_drop(server, NULL);
+    sx_event_wants_drop(server, NULL);
     sx_eventlog_clear(&server->event_history, &server->host_events);
     sx_event_history_deinit(&server->event_history);
     sx_event_codes_clear(&server->event_codes);
@@ -623,7 +623,7 @@ void sx_event_client_connected(struct sx_client *client)
 void sx_event_client_left(struct sx_server *server, struct sx_client *client)
 {
     client->event_left = true;
-    sx_event_askings_drop(server, client);
+    sx_event_wants_drop(server, client);
     sx_event_codes_client_left(server, client);
     sweep(server, client->nspace);
 }

@@ -5,11 +5,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <shmix.h>
 
-#include "base/log.h"
 #include "server/host.h"
 #include "server/server.h"
 
@@ -101,7 +99,8 @@ static bool comes_from_outside(pmix_status_t code, bool environment)
 }
 
 /* One more wants it.  Return: PMIX_SUCCESS, and *ret_ask when the host has to be asked now. */
-static pmix_status_t server_wants(struct sx_server *server, pmix_status_t code, bool *ret_ask)
+static pmix_status_t server_wants(struct sx_server *server, pmix_status_t code, uint64_t question,
+                                  bool *ret_ask)
 {
     if (sx_event_codes_add(&server->event_codes, code, SX_EVENT_CODES_PER_SERVER) == 0) {
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -109,7 +108,10 @@ static pmix_status_t server_wants(struct sx_server *server, pmix_status_t code, 
     struct sx_event_code *entry = sx_event_codes_find(&server->event_codes, code);
 
     *ret_ask = !entry->asked;
-    entry->asked = true;
+    if (!entry->asked) {
+        entry->asked = true;
+        entry->question = question;
+    }
     return PMIX_SUCCESS;
 }
 
@@ -122,24 +124,36 @@ static void server_wants_less(struct sx_server *server, pmix_status_t code)
     }
 }
 
+uint64_t sx_event_code_question(struct sx_server *server, pmix_status_t code, bool environment)
+{
+    const struct sx_event_code *entry = comes_from_outside(code, environment)
+                                            ? sx_event_codes_find(&server->event_codes, code)
+                                            : NULL;
+
+    return entry != NULL ? entry->question : 0;
+}
+
 pmix_status_t sx_event_code_wanted(struct sx_server *server, struct sx_client *client,
-                                   pmix_status_t code, bool environment, bool *ret_ask)
+                                   pmix_status_t code, bool environment, uint64_t question,
+                                   bool *ret_ask)
 {
     pmix_status_t rc = PMIX_SUCCESS;
+    uint32_t own = 1;
 
     *ret_ask = false;
     if (!comes_from_outside(code, environment)) {
         return PMIX_SUCCESS;
     }
-    const uint32_t own = sx_event_codes_add(&client->event_codes, code, SX_EVENT_CODES_PER_CLIENT);
-
+    if (client != NULL) {
+        own = sx_event_codes_add(&client->event_codes, code, SX_EVENT_CODES_PER_CLIENT);
+    }
     if (own == 0) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (own == 1) { /* else the client counts already */
-        rc = server_wants(server, code, ret_ask);
+        rc = server_wants(server, code, question, ret_ask);
     }
-    if (rc != PMIX_SUCCESS) {
+    if (rc != PMIX_SUCCESS && client != NULL) {
         sx_event_codes_remove(&client->event_codes, code, NULL);
     }
     return rc;
@@ -149,48 +163,20 @@ void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client, 
                             bool environment)
 {
     if (comes_from_outside(code, environment) &&
-        sx_event_codes_remove(&client->event_codes, code, NULL)) {
+        (client == NULL || sx_event_codes_remove(&client->event_codes, code, NULL))) {
         server_wants_less(server, code);
     }
 }
 
-void sx_event_code_refused(struct sx_server *server, pmix_status_t code)
+void sx_event_codes_answered(struct sx_server *server, uint64_t question, bool refused)
 {
-    struct sx_event_code *entry = sx_event_codes_find(&server->event_codes, code);
+    for (size_t i = 0; i < server->event_codes.count; i++) {
+        struct sx_event_code *entry = &server->event_codes.all[i];
 
-    if (entry != NULL) {
-        entry->asked = false;
-    }
-}
-
-static void host_answered(struct sx_server *server, uint64_t id, struct sx_client *client,
-                          const struct sx_host_answer *answer)
-{
-    (void)server;
-    (void)id;
-    (void)client;
-    if (answer->status != PMIX_SUCCESS && answer->status != PMIX_OPERATION_SUCCEEDED) {
-        sx_log(SX_LOG_WARN, "the host refuses its own handler events of the environment: status %d",
-               answer->status);
-    }
-}
-
-pmix_status_t sx_event_code_wanted_by_host(struct sx_server *server, pmix_status_t code)
-{
-    bool ask = false;
-    const pmix_status_t rc = comes_from_outside(code, true) ? server_wants(server, code, &ask)
-                                                            : PMIX_SUCCESS;
-
-    if (ask) {
-        (void)sx_host_register_events(server, &code, 1, getuid(), getgid(), 0, host_answered);
-    }
-    return rc;
-}
-
-void sx_event_code_unwanted_by_host(struct sx_server *server, pmix_status_t code)
-{
-    if (comes_from_outside(code, true)) {
-        server_wants_less(server, code);
+        if (entry->question == question) {
+            entry->question = 0;
+            entry->asked = !refused;
+        }
     }
 }
 

@@ -4,7 +4,12 @@
  *
  * A client's set counts its handlers; the server's set counts clients, and handlers of the host
  * itself.  The host is asked for a code when somebody wants it and it has not been asked, or has
- * refused since; it is told to drop it when nobody does any more. */
+ * refused since; it is told to drop it when nobody does any more.
+ *
+ *     not asked --question--> open --taken, or no answer in time--> asked
+ *         ^---------------------/ refused
+ *
+ * While a question is open nobody can know its answer: who else wants the code waits. */
 #ifndef SX_SERVER_EVENTCODES_H
 #define SX_SERVER_EVENTCODES_H
 
@@ -23,7 +28,9 @@ struct sx_server;
 struct sx_event_code {
     pmix_status_t code;
     uint32_t count;
-    bool asked; /* the server's set: the host was asked and has not refused */
+    /* the server's set */
+    bool asked;        /* the host was asked and has not refused */
+    uint64_t question; /* that it has not answered; 0: none */
 };
 
 /* Sorted by code; zeroed is empty. */
@@ -40,20 +47,19 @@ bool sx_event_codes_remove(struct sx_event_codes *codes, pmix_status_t code, boo
 struct sx_event_code *sx_event_codes_find(struct sx_event_codes *codes, pmix_status_t code);
 void sx_event_codes_clear(struct sx_event_codes *codes);
 
-/* One handler more or less of @client for @code.  Codes that never come from outside are passed
- * over.  @environment: it wants events of the environment.  Return: PMIX_SUCCESS, and *ret_ask when
- * the host has to be asked now; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Return: the number of the open question about @code that has to be waited for; 0: none. */
+uint64_t sx_event_code_question(struct sx_server *server, pmix_status_t code, bool environment);
+/* One handler more or less of @client (NULL: of the host itself) for @code.  Codes that never come
+ * from outside are passed over.  @environment: it wants events of the environment, also when it has
+ * had enough: other handlers count on.  Return: PMIX_SUCCESS, and *ret_ask when the host has to be
+ * asked now, which is question @question; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_event_code_wanted(struct sx_server *server, struct sx_client *client,
-                                   pmix_status_t code, bool environment, bool *ret_ask);
-/* @environment is what it said when it wanted it: other handlers of the client count on. */
+                                   pmix_status_t code, bool environment, uint64_t question,
+                                   bool *ret_ask);
 void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client, pmix_status_t code,
                             bool environment);
-/* The host has refused: the next one who wants it asks again. */
-void sx_event_code_refused(struct sx_server *server, pmix_status_t code);
-/* The same for a handler of the host itself, which hears of no refusal but its own.  Return:
- * PMIX_SUCCESS when it counts, PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_event_code_wanted_by_host(struct sx_server *server, pmix_status_t code);
-void sx_event_code_unwanted_by_host(struct sx_server *server, pmix_status_t code);
+/* Question @question is over.  @refused: the next one who wants one of its codes asks again. */
+void sx_event_codes_answered(struct sx_server *server, uint64_t question, bool refused);
 /* It has gone: it wants nothing any more. */
 void sx_event_codes_client_left(struct sx_server *server, struct sx_client *client);
 

@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* eventserve.c - pick the kept events that a client may have and has asked for.
- *
- *     registration --codes nobody asked the host for yet--> ASKING --its answers--> answered
- *            \-------------------none---------------------------------------------^
- *
- * A refusal of the host is the registration's: then it wants nothing of it.  A host that cannot
- * (PMIX_ERR_NOT_SUPPORTED, no entry) refuses nothing: events of this node come all the same.  One
- * that says nothing for SX_ASKING_NS is not waited for any longer. */
+/* eventserve.c - pick the kept events that a client may have and has asked for. */
 #include "server/eventserve.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/status.h"
 #include "server/connection.h"
 #include "server/event.h"
-#include "server/host.h"
-
-#define SX_ASKING_NS (10 * SX_NS_PER_SEC)
+#include "server/eventask.h"
 
 /* ---- the answer's body --------------------------------------------------------------------- */
 
@@ -95,19 +85,18 @@ static void answer_send(struct sx_server *server, struct sx_client *client, uint
 /* ---- registrations ------------------------------------------------------------------------- */
 
 struct registration {
+    struct sx_event_want want;
+    uint32_t frame_id;
     uint64_t upto;
     bool environment;
     int32_t *codes; /* sorted; NULL: a default handler */
     size_t code_count;
-    size_t wanted; /* that many of them are counted */
-    int32_t *ask;  /* those that the host has to be asked for */
-    size_t ask_count;
 };
 
 static void registration_free(struct registration *registration)
 {
     free(registration->codes);
-    free(registration->ask);
+    free(registration);
 }
 
 static int codes_order(const void *a, const void *b)
@@ -118,49 +107,51 @@ static int codes_order(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* Return: false for a breach; memory may still be out (*ret_rc). */
-static bool registration_read(struct registration *registration, const struct sx_frame *frame,
-                              pmix_status_t *ret_rc)
-{
-    struct sx_event_register given;
-
-    memcpy(&given, frame->body, sizeof(given));
-    const size_t left = frame->body_size - sizeof(given);
-
-    *ret_rc = PMIX_SUCCESS;
-    if (given.code_count > left / sizeof(int32_t)) {
-        return false;
-    }
-    *registration = (struct registration){
-        .upto = given.upto,
-        .environment = (given.flags & SX_EVENT_REGISTER_ENVIRONMENT) != 0,
-        .code_count = given.code_count,
-    };
-    if (given.code_count > 0) {
-        const size_t size = given.code_count * sizeof(int32_t);
-
-        registration->codes = malloc(size);
-        if (registration->codes == NULL) {
-            *ret_rc = PMIX_ERR_OUT_OF_RESOURCE;
-            return true;
-        }
-        memcpy(registration->codes, (const char *)frame->body + sizeof(given), size);
-        qsort(registration->codes, given.code_count, sizeof(int32_t), codes_order);
-    }
-    return true;
-}
-
 /* The handler is called once for an event, however often its list names the code. */
 static void registration_unique(struct registration *registration)
 {
     size_t kept = 0;
 
+    qsort(registration->codes, registration->code_count, sizeof(int32_t), codes_order);
     for (size_t i = 0; i < registration->code_count; i++) {
         if (kept == 0 || registration->codes[kept - 1] != registration->codes[i]) {
             registration->codes[kept++] = registration->codes[i];
         }
     }
     registration->code_count = kept;
+}
+
+/* Return: false for a breach.  *ret is NULL when memory is out. */
+static bool registration_read(const struct sx_frame *frame, struct registration **ret)
+{
+    struct registration *registration = NULL;
+    struct sx_event_register given;
+
+    *ret = NULL;
+    memcpy(&given, frame->body, sizeof(given));
+    if (given.code_count > (frame->body_size - sizeof(given)) / sizeof(int32_t)) {
+        return false;
+    }
+    registration = calloc(1, sizeof(*registration));
+    if (registration == NULL) {
+        return true;
+    }
+    registration->frame_id = frame->header.id;
+    registration->upto = given.upto;
+    registration->environment = (given.flags & SX_EVENT_REGISTER_ENVIRONMENT) != 0;
+    registration->code_count = given.code_count;
+    if (given.code_count > 0) {
+        registration->codes = malloc(given.code_count * sizeof(int32_t));
+        if (registration->codes == NULL) {
+            free(registration);
+            return true;
+        }
+        memcpy(registration->codes, (const char *)frame->body + sizeof(given),
+               given.code_count * sizeof(int32_t));
+        registration_unique(registration);
+    }
+    *ret = registration;
+    return true;
 }
 
 static bool is_wanted(const struct registration *registration, const struct sx_client *client,
@@ -209,217 +200,70 @@ static pmix_status_t answer_kept(struct answer *answer, const struct sx_client *
     return rc;
 }
 
-/* The host's answers are in, or were not needed. */
-static void registration_end(struct sx_server *server, struct sx_client *client, uint32_t frame_id,
-                             struct registration *registration, pmix_status_t rc)
+/* The host's word is in, or was not needed. */
+static void registration_end(struct sx_event_want *want, pmix_status_t rc)
 {
+    struct registration *registration = SX_CONTAINER(want, struct registration, want);
+    struct sx_client *client = want->client;
     struct answer answer = { .bytes = NULL };
     uint64_t seq = 0;
 
-    /* What the host did when it was asked may have ended it. */
-    if (client->state == SX_CLIENT_CONNECTED) {
-        if (rc != PMIX_SUCCESS) {
-            for (size_t i = 0; i < registration->wanted; i++) {
-                sx_event_code_unwanted(server, client, registration->codes[i],
-                                       registration->environment);
-            }
-        } else {
-            rc = answer_kept(&answer, client, registration, &seq);
-        }
-        answer_send(server, client, frame_id, rc, &answer);
-        if (rc == PMIX_SUCCESS) {
-            sx_event_client_read(server, client, seq);
-        }
+    if (rc == PMIX_SUCCESS) {
+        rc = answer_kept(&answer, client, registration, &seq);
+    }
+    answer_send(want->server, client, registration->frame_id, rc, &answer);
+    if (rc == PMIX_SUCCESS) {
+        sx_event_client_read(want->server, client, seq);
     }
     registration_free(registration);
 }
 
-/* ---- asking the host ----------------------------------------------------------------------- */
-
-struct asking {
-    struct sx_list link; /* server.event_askings */
-    struct sx_server *server;
-    struct sx_client *client; /* retained */
-    uint32_t frame_id;
-    uint64_t id;
-    struct sx_timer timer;
-    struct registration registration;
-};
-
-static void asking_free(struct asking *asking)
+static void registration_drop(struct sx_event_want *want)
 {
-    sx_list_remove(&asking->link);
-    sx_timer_remove(&asking->timer);
-    sx_client_release(asking->client);
-    free(asking);
-}
-
-static void asking_end(struct asking *asking, pmix_status_t rc)
-{
-    registration_end(asking->server, asking->client, asking->frame_id, &asking->registration, rc);
-    asking_free(asking);
-}
-
-void sx_event_askings_drop(struct sx_server *server, const struct sx_client *client)
-{
-    SX_LIST_EACH(it, &server->event_askings) {
-        struct asking *asking = SX_LIST_ENTRY(it, struct asking, link);
-
-        if (client == NULL || asking->client == client) {
-            registration_free(&asking->registration);
-            asking_free(asking);
-        }
-    }
-}
-
-static void asking_late(void *arg, uint64_t now_ns)
-{
-    struct asking *asking = arg;
-
-    (void)now_ns;
-    sx_log(SX_LOG_WARN,
-           "the host does not answer register_events: the handler of %s.%u is "
-           "registered without its word",
-           asking->client->nspace->name, asking->client->rank);
-    asking_end(asking, PMIX_SUCCESS);
-}
-
-/* What the host said of all the codes it was asked for. */
-static void asking_judge(struct asking *asking, pmix_status_t status)
-{
-    struct registration *registration = &asking->registration;
-    pmix_status_t rc = status < 0 ? status : PMIX_ERR_EVENT_REGISTRATION;
-
-    if (status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED ||
-        status == PMIX_ERR_NOT_SUPPORTED || status == PMIX_ERR_NOT_IMPLEMENTED) {
-        rc = PMIX_SUCCESS;
-    }
-    for (size_t i = 0; rc != PMIX_SUCCESS && i < registration->ask_count; i++) {
-        sx_event_code_refused(asking->server, registration->ask[i]);
-    }
-    asking_end(asking, rc);
-}
-
-/* The asking may have been dropped meanwhile. */
-static void asking_answered(struct sx_server *server, uint64_t id, pmix_status_t status)
-{
-    SX_LIST_EACH(it, &server->event_askings) {
-        struct asking *asking = SX_LIST_ENTRY(it, struct asking, link);
-
-        if (asking->id == id) {
-            asking_judge(asking, status);
-            return;
-        }
-    }
-}
-
-static void host_answered(struct sx_server *server, uint64_t id, struct sx_client *client,
-                          const struct sx_host_answer *answer)
-{
-    (void)client;
-    asking_answered(server, id, answer->status);
-}
-
-/* @registration is the callee's. */
-static void asking_begin(struct sx_server *server, struct sx_client *client, uint32_t frame_id,
-                         const struct registration *registration, uint64_t now_ns)
-{
-    struct asking *asking = calloc(1, sizeof(*asking));
-
-    if (asking == NULL) {
-        struct registration copy = *registration;
-
-        for (size_t i = 0; i < copy.ask_count; i++) {
-            sx_event_code_refused(server, copy.ask[i]);
-        }
-        registration_end(server, client, frame_id, &copy, PMIX_ERR_OUT_OF_RESOURCE);
-        return;
-    }
-    *asking = (struct asking){
-        .server = server,
-        .client = sx_client_retain(client),
-        .frame_id = frame_id,
-        .id = ++server->serial,
-        .timer = { .fn = asking_late, .arg = asking },
-        .registration = *registration,
-    };
-    sx_list_append(&server->event_askings, &asking->link);
-    (void)sx_timer_add(server->loop, &asking->timer, now_ns + SX_ASKING_NS);
-    const uint64_t id = asking->id;
-    const pmix_status_t rc = sx_host_register_events(server, registration->ask,
-                                                     registration->ask_count, client->uid,
-                                                     client->gid, id, host_answered);
-
-    if (rc != PMIX_SUCCESS) {
-        asking_answered(server, id, rc);
-    }
-}
-
-/* Return: PMIX_SUCCESS, with the codes that the host has to be asked for set aside. */
-static pmix_status_t codes_want(struct sx_server *server, struct sx_client *client,
-                                struct registration *registration)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    if (registration->code_count > 0) {
-        registration->ask = malloc(registration->code_count * sizeof(*registration->ask));
-        rc = registration->ask != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    while (rc == PMIX_SUCCESS && registration->wanted < registration->code_count) {
-        const pmix_status_t code = registration->codes[registration->wanted];
-        bool ask = false;
-
-        rc = sx_event_code_wanted(server, client, code, registration->environment, &ask);
-        registration->wanted += rc == PMIX_SUCCESS;
-        if (ask) {
-            registration->ask[registration->ask_count++] = code;
-        }
-    }
-    for (size_t i = 0; rc != PMIX_SUCCESS && i < registration->ask_count; i++) {
-        sx_event_code_refused(server, registration->ask[i]); /* it never was asked */
-    }
-    return rc;
+    registration_free(SX_CONTAINER(want, struct registration, want));
 }
 
 bool sx_event_on_register(struct sx_server *server, struct sx_client *client,
                           struct sx_frame *frame, uint64_t now_ns)
 {
-    struct registration registration = { .codes = NULL };
-    pmix_status_t rc;
+    struct registration *registration;
 
-    if (!registration_read(&registration, frame, &rc)) {
+    if (!registration_read(frame, &registration)) {
         return false;
     }
-    if (rc == PMIX_SUCCESS) {
-        registration_unique(&registration);
-        rc = codes_want(server, client, &registration);
+    if (registration == NULL) {
+        sx_connection_reply(server, client, frame->header.id, PMIX_ERR_OUT_OF_RESOURCE, -1);
+        return true;
     }
-    if (rc == PMIX_SUCCESS && registration.ask_count > 0) {
-        asking_begin(server, client, frame->header.id, &registration, now_ns);
-    } else {
-        registration_end(server, client, frame->header.id, &registration, rc);
-    }
+    registration->want = (struct sx_event_want){
+        .client = client,
+        .codes = registration->codes,
+        .code_count = registration->code_count,
+        .environment = registration->environment,
+        .ended = registration_end,
+        .dropped = registration_drop,
+    };
+    sx_event_want(server, &registration->want, now_ns);
     return true;
 }
 
 bool sx_event_on_deregister(struct sx_server *server, struct sx_client *client,
                             struct sx_frame *frame, uint64_t now_ns)
 {
-    struct registration registration = { .codes = NULL };
-    pmix_status_t rc;
+    struct registration *registration;
 
     (void)now_ns;
-    if (!registration_read(&registration, frame, &rc)) {
+    if (!registration_read(frame, &registration)) {
         return false;
     }
-    if (rc == PMIX_SUCCESS) {
-        registration_unique(&registration);
-        for (size_t i = 0; i < registration.code_count; i++) {
-            sx_event_code_unwanted(server, client, registration.codes[i], registration.environment);
-        }
+    for (size_t i = 0; registration != NULL && i < registration->code_count; i++) {
+        sx_event_code_unwanted(server, client, registration->codes[i], registration->environment);
     }
-    sx_connection_reply(server, client, frame->header.id, rc, -1);
-    registration_free(&registration);
+    sx_connection_reply(server, client, frame->header.id,
+                        registration != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE, -1);
+    if (registration != NULL) {
+        registration_free(registration);
+    }
     return true;
 }
 

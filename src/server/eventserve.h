@@ -14,7 +14,4 @@ bool sx_event_on_deregister(struct sx_server *server, struct sx_client *client,
 bool sx_event_on_replay(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                         uint64_t now_ns);
 
-/* @client (NULL: each) has gone while the host was asked for it: it is not answered any more. */
-void sx_event_askings_drop(struct sx_server *server, const struct sx_client *client);
-
 #endif

@@ -12,7 +12,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <shmix.h>
 
@@ -20,7 +19,7 @@
 #include "base/handlers.h"
 #include "base/status.h"
 #include "base/value.h"
-#include "server/host.h"
+#include "server/eventask.h"
 
 /* One handler of the host.  All that its end needs is allocated with it: an end cannot fail. */
 struct own {
@@ -211,18 +210,6 @@ static bool own_post_locked(struct own *own, struct sx_loop_post *post, sx_loop_
     return serving != NULL && sx_loop_post(serving->loop, post) == PMIX_SUCCESS;
 }
 
-static void codes_count(struct own *own)
-{
-    while (own->environment && own->counted < own->code_count) {
-        if (sx_event_code_wanted_by_host(own->server, own->codes[own->counted]) != PMIX_SUCCESS) {
-            sx_log(SX_LOG_ERROR, "a handler of the host is not counted for all its codes: memory "
-                                 "is short");
-            return;
-        }
-        own->counted++;
-    }
-}
-
 static void activate(void *arg, uint64_t now_ns)
 {
     struct own *own = arg;
@@ -231,7 +218,9 @@ static void activate(void *arg, uint64_t now_ns)
     struct sx_event_entry *entry;
 
     (void)now_ns;
-    codes_count(own);
+    if (own->environment) {
+        own->counted = sx_event_wanted_by_host(server, own->codes, own->code_count);
+    }
     sx_handlers_since(&table, own->id, server->host_events.newest);
     sx_eventlog_seek(&cursor, &server->host_events, 0);
     while ((entry = sx_eventlog_next(&cursor)) != NULL) {
@@ -256,9 +245,7 @@ static void leave(void *arg, uint64_t now_ns)
     struct own *own = arg;
 
     (void)now_ns;
-    for (size_t i = 0; i < own->counted; i++) {
-        sx_event_code_unwanted_by_host(own->server, own->codes[i]);
-    }
+    sx_event_unwanted_by_host(own->server, own->codes, own->counted);
     free(own);
 }
 

@@ -78,6 +78,7 @@ struct sx_client {
     uint64_t event_seq;                /* of its ring: what it is known to have had */
     bool event_left;                   /* it has gone: no event is kept for it */
     bool event_lost_told;
+    unsigned event_want_count; /* registrations that wait for the host */
 };
 
 struct sx_nspace {

@@ -59,7 +59,7 @@ struct sx_server {
     bool lanes_active; /* something was taken since the last sleep */
     struct sx_event_history event_history;
     struct sx_eventlog host_events;    /* what the host's own handlers may hear of */
-    struct sx_list event_askings;      /* eventserve.c: registrations that wait for the host */
+    struct sx_list event_wants;        /* eventask.c: registrations that wait for the host */
     struct sx_event_codes event_codes; /* clients that want them */
     struct sx_list events_dirty;       /* namespaces whose sleepers have to be woken */
     struct sx_loop_post events_wake;   /* event.c: not before this */

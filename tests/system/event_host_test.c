@@ -11,6 +11,7 @@
 #define CODE_REFUSED_LATER 45 /* by callback */
 #define CODE_UNKNOWN 46       /* the host cannot; that is no refusal */
 #define CODE_SLOW 47          /* taken, in another thread */
+#define CODE_JOINED 48        /* refused in another thread; the second time at once */
 #define CODE_END 143 /* behind the others: a registration is asked for by its lowest code */
 
 /* ---- the host's entries -------------------------------------------------------------------- */
@@ -18,11 +19,10 @@
 static struct {
     pmix_status_t code;
     int asked, dropped;
-} asked[] = { { CODE_ENV, 0, 0 },
-              { CODE_REFUSED, 0, 0 },
-              { CODE_REFUSED_LATER, 0, 0 },
-              { CODE_UNKNOWN, 0, 0 },
-              { CODE_SLOW, 0, 0 } }; /* under heard_lock */
+} asked[] = {
+    { CODE_ENV, 0, 0 },     { CODE_REFUSED, 0, 0 }, { CODE_REFUSED_LATER, 0, 0 },
+    { CODE_UNKNOWN, 0, 0 }, { CODE_SLOW, 0, 0 },    { CODE_JOINED, 0, 0 }
+}; /* under heard_lock */
 
 static int slow_begun, slow_ended; /* the threads that answer for CODE_SLOW; under heard_lock */
 
@@ -40,6 +40,7 @@ static void count(const pmix_status_t codes[], size_t ncodes, bool drop)
 }
 
 struct answer {
+    pmix_status_t status;
     pmix_op_cbfunc_t cbfunc;
     void *cbdata;
 };
@@ -50,13 +51,30 @@ static void *answer_slowly(void *arg)
 
     free(arg);
     job_token_get(3); /* the rank has seen that nothing has come yet */
-    answer.cbfunc(PMIX_SUCCESS, answer.cbdata);
+    answer.cbfunc(answer.status, answer.cbdata);
     pthread_mutex_lock(&heard_lock);
     slow_ended++;
     pthread_cond_broadcast(&heard_more);
     pthread_mutex_unlock(&heard_lock);
     return NULL;
 }
+
+static pmix_status_t think(pmix_status_t status, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct answer *answer = malloc(sizeof(*answer));
+    pthread_t thread;
+
+    CHECK(answer != NULL);
+    *answer = (struct answer){ status, cbfunc, cbdata };
+    pthread_mutex_lock(&heard_lock);
+    slow_begun++;
+    pthread_mutex_unlock(&heard_lock);
+    CHECK(pthread_create(&thread, NULL, answer_slowly, answer) == 0);
+    pthread_detach(thread);
+    return PMIX_SUCCESS;
+}
+
+static int asked_joined; /* loop thread */
 
 static pmix_status_t host_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
                                    size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
@@ -72,19 +90,11 @@ static pmix_status_t host_register(pmix_status_t *codes, size_t ncodes, const pm
         return PMIX_SUCCESS;
     case CODE_UNKNOWN:
         return PMIX_ERR_NOT_SUPPORTED;
-    case CODE_SLOW: {
-        struct answer *answer = malloc(sizeof(*answer));
-        pthread_t thread;
-
-        CHECK(answer != NULL);
-        *answer = (struct answer){ cbfunc, cbdata };
-        pthread_mutex_lock(&heard_lock);
-        slow_begun++;
-        pthread_mutex_unlock(&heard_lock);
-        CHECK(pthread_create(&thread, NULL, answer_slowly, answer) == 0);
-        pthread_detach(thread);
-        return PMIX_SUCCESS;
-    }
+    case CODE_SLOW:
+        return think(PMIX_SUCCESS, cbfunc, cbdata);
+    case CODE_JOINED:
+        return asked_joined++ == 0 ? think(PMIX_ERR_NO_PERMISSIONS, cbfunc, cbdata)
+                                   : PMIX_ERR_NOT_AVAILABLE;
     default:
         return PMIX_OPERATION_SUCCEEDED;
     }
@@ -403,6 +413,44 @@ static int host_of_refusals(struct job *job)
     return 0;
 }
 
+static void register_meanwhile(pmix_status_t code)
+{
+    CHECK_STATUS(PMIx_Register_event_handler(&code, 1, NULL, 0, hear, told_status, NULL),
+                 PMIX_SUCCESS);
+    server_has_it();
+    pthread_mutex_lock(&heard_lock);
+    CHECK(told == 1); /* not before the host has answered */
+    pthread_mutex_unlock(&heard_lock);
+}
+
+/* EV14, EV19: rank 1 wants a code about which the host thinks for rank 0.  A refusal is rank 0's
+ * own, so rank 1 has the host asked again; what is granted is granted to both. */
+static int rank_of_joining(int rank)
+{
+    rank_begin();
+    for (int i = 0; i < 2; i++) {
+        if (rank == 1) {
+            job_token_get(0);
+        }
+        register_meanwhile(i == 0 ? CODE_JOINED : CODE_SLOW);
+        job_token_put(rank == 0 ? 0 : 3);
+        CHECK_STATUS(told_wait(), i == 1      ? PMIX_SUCCESS
+                                  : rank == 0 ? PMIX_ERR_NO_PERMISSIONS
+                                              : PMIX_ERR_NOT_AVAILABLE);
+    }
+    return rank_end();
+}
+
+static int host_of_joining(struct job *job)
+{
+    job_wait(job, 0);
+    job_wait(job, 1);
+    check_asked(CODE_JOINED, 2, 0);
+    check_asked(CODE_SLOW, 1, 1);
+    asked_forget();
+    return 0;
+}
+
 /* A rank that dies while the host thinks: its answer is nobody's. */
 static int rank_of_death(int rank)
 {
@@ -489,6 +537,7 @@ int main(int argc, char **argv)
         { "environment", 3, rank_of_environment, host_of_environment, false },
         { "levels", 1, rank_of_levels, host_of_levels, false },
         { "refusals", 1, rank_of_refusals, host_of_refusals, false },
+        { "joining_while_the_host_thinks", 2, rank_of_joining, host_of_joining, false },
         { "death_while_the_host_thinks", 1, rank_of_death, host_of_death, false },
         { "namespaces", 1, rank_of_namespaces, host_of_namespaces, false },
     };
