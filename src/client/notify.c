@@ -193,6 +193,16 @@ static pmix_status_t event_send(pmix_status_t code, pmix_data_range_t range,
     return rc;
 }
 
+/* What is acted upon, and what says something of the event, which is carried to who hears it. */
+static const char *const known[] = {
+    PMIX_EVENT_CUSTOM_RANGE,  PMIX_EVENT_AFFECTED_PROC,     PMIX_EVENT_AFFECTED_PROCS,
+    PMIX_EVENT_NON_DEFAULT,   PMIX_EVENT_DO_NOT_CACHE,      PMIX_EVENT_PROXY,
+    PMIX_EVENT_TEXT_MESSAGE,  PMIX_EVENT_TIMESTAMP,         PMIX_EVENT_ACTION_TIMEOUT,
+    PMIX_EVENT_TERMINATE_JOB, PMIX_EVENT_TERMINATE_NODE,    PMIX_EVENT_TERMINATE_PROC,
+    PMIX_EXIT_CODE,           PMIX_EVENT_TERMINATE_SESSION, PMIX_JOB_TERM_STATUS,
+    PMIX_PROC_TERM_STATUS,    PMIX_PROC_STATE_STATUS,
+};
+
 struct notified {
     struct sx_task task;
     pmix_op_cbfunc_t cbfunc;
@@ -221,6 +231,10 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
     if ((info == NULL && ninfo != 0) || range > PMIX_RANGE_PROC_LOCAL ||
         (source != NULL && !sx_proc_is_valid(source))) {
         return PMIX_ERR_BAD_PARAM;
+    }
+    rc = sx_directives_judge(info, ninfo, known, SX_COUNT(known));
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
     if (cbfunc != NULL) {
         rc = server == NULL ? sx_progress_start() : PMIX_SUCCESS;

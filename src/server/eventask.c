@@ -247,8 +247,9 @@ size_t sx_event_wanted_by_host(struct sx_server *server, const pmix_status_t cod
         counted++;
     }
     if (counted < count) {
-        sx_log(SX_LOG_ERROR, "a handler of the host is not counted for %zu of its codes: memory is "
-                             "short",
+        sx_log(SX_LOG_ERROR,
+               "a handler of the host is not counted for %zu of its codes: memory is "
+               "short",
                count - counted);
     }
     if (ask_count > 0) {

@@ -12,6 +12,7 @@
 
 #include <pmix.h>
 
+#include "base/names.h"
 #include "base/status.h"
 #include "base/value.h"
 #include "server/derive.h"
@@ -30,6 +31,25 @@ static const pmix_info_t *array_infos(const pmix_value_t *value, size_t *ret_cou
     }
     *ret_count = array->size;
     return array->array;
+}
+
+pmix_status_t sx_jobinfo_judge(const pmix_info_t info[], size_t ninfo)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+        if (sx_name_len(info[i].key, sizeof(info[i].key)) >= sizeof(info[i].key)) {
+            rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "info %zu has a key without an end", i);
+        } else if ((info[i].flags & PMIX_INFO_REQD) != 0 &&
+                   sx_attribute_name(info[i].key) == NULL) {
+            rc = SX_RAISE(
+                PMIX_ERR_NOT_SUPPORTED,
+                "\"%s\" is required and no attribute of PMIx: leave the mark out, and it is "
+                "stored for who gets it",
+                info[i].key);
+        }
+    }
+    return rc;
 }
 
 uint32_t sx_jobinfo_job_size(const pmix_info_t info[], size_t ninfo)

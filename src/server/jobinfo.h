@@ -22,6 +22,11 @@ enum sx_jobinfo_way {
 pmix_status_t sx_jobinfo_apply(struct sx_server *server, struct sx_nspace *nspace,
                                const pmix_info_t info[], size_t ninfo, enum sx_jobinfo_way way);
 
+/* Refuse what is required and no attribute: nobody could act upon it.  Any thread.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED and PMIX_ERR_BAD_PARAM (a key without an end) with a line
+ * that names it. */
+pmix_status_t sx_jobinfo_judge(const pmix_info_t info[], size_t ninfo);
+
 /* The number of processes that @info announces, flat or in the array of the job; 0: it does not. */
 uint32_t sx_jobinfo_job_size(const pmix_info_t info[], size_t ninfo);
 

@@ -103,6 +103,11 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocal
     if (registration == NULL) {
         return rc;
     }
+    rc = sx_jobinfo_judge(info, ninfo);
+    if (rc != PMIX_SUCCESS) {
+        free(registration);
+        return rc;
+    }
     registration->local_count = nlocalprocs;
     registration->info = info;
     registration->ninfo = ninfo;

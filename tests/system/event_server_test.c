@@ -551,6 +551,73 @@ static int rank_of_abort(int rank)
     return rank_end();
 }
 
+/* ---- what is required ----------------------------------------------------------------------- */
+
+static void load_required(pmix_info_t *info, const char *key)
+{
+    const bool yes = true;
+
+    CHECK_STATUS(PMIx_Info_load(info, key, &yes, PMIX_BOOL), PMIX_SUCCESS);
+    PMIx_Info_required(info);
+}
+
+/* P6, of clients and hosts alike: what nobody knows is refused, what is acted upon or carried is
+ * not; nothing of what is refused is done. */
+static void check_required(pmix_data_range_t range)
+{
+    pmix_status_t code = CODE;
+    pmix_info_t info;
+
+    load_required(&info, "test.unknown");
+    CHECK_STATUS(PMIx_Notify_event(CODE, NULL, range, &info, 1, NULL, NULL),
+                 PMIX_ERR_NOT_SUPPORTED);
+    CHECK_STATUS(PMIx_Register_event_handler(&code, 1, &info, 1, handler, NULL, NULL),
+                 PMIX_ERR_NOT_SUPPORTED);
+    load_required(&info, PMIX_EVENT_ONESHOT);
+    CHECK_STATUS(PMIx_Notify_event(CODE, NULL, range, &info, 1, NULL, NULL),
+                 PMIX_ERR_NOT_SUPPORTED);
+    load_required(&info, PMIX_EVENT_TERMINATE_JOB);
+    CHECK_STATUS(PMIx_Notify_event(CODE_END, NULL, range, &info, 1, NULL, NULL), PMIX_SUCCESS);
+    (void)wait_for(CODE_END);
+    CHECK(count_of(CODE) == 0);
+}
+
+static int rank_of_required(int rank)
+{
+    pmix_status_t codes[2] = { CODE, CODE_END };
+
+    (void)rank;
+    rank_begin();
+    listen_to(codes, 2);
+    check_required(PMIX_RANGE_PROC_LOCAL);
+    forget();
+    check_required(PMIX_RANGE_LOCAL);
+    return rank_end();
+}
+
+static int host_of_required(struct job *job)
+{
+    const pmix_nspace_t nspace = "test.required";
+    pmix_status_t codes[2] = { CODE, CODE_END };
+    pmix_info_t info;
+
+    job_wait(job, 0);
+    forget();
+    const size_t id = listen_to(codes, 2);
+
+    check_required(PMIX_RANGE_PROC_LOCAL);
+    CHECK_STATUS(PMIx_Deregister_event_handler(id, NULL, NULL), PMIX_SUCCESS);
+    load_required(&info, "test.unknown");
+    CHECK_STATUS(PMIx_server_register_nspace(nspace, 1, &info, 1, NULL, NULL),
+                 PMIX_ERR_NOT_SUPPORTED);
+    CHECK_STATUS(PMIx_server_register_resources(&info, 1, NULL, NULL), PMIX_ERR_NOT_SUPPORTED);
+    load_required(&info, PMIX_REGISTER_NODATA);
+    CHECK(PMIx_server_register_nspace(nspace, 1, &info, 1, NULL, NULL) >= PMIX_SUCCESS);
+    PMIx_server_deregister_nspace(nspace, NULL, NULL);
+    forget();
+    return 0;
+}
+
 /* ---- floods -------------------------------------------------------------------------------- */
 
 #define FLOOD 50000u
@@ -604,6 +671,7 @@ int main(int argc, char **argv)
         { "large", 2, rank_of_large, NULL, false },
         { "death", 2, rank_of_death, host_of_death, true },
         { "abort", 2, rank_of_abort, NULL, false },
+        { "required", 1, rank_of_required, host_of_required, false },
         { "flood", 2, rank_of_flood, host_of_flood, false },
     };
 
