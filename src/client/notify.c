@@ -61,6 +61,8 @@ static pmix_status_t directives_read(struct directives *d, const pmix_info_t inf
             d->flags |= sx_value_is_true(value) ? SX_EVENT_NON_DEFAULT : 0;
         } else if (strcmp(info[i].key, PMIX_EVENT_DO_NOT_CACHE) == 0) {
             d->flags |= sx_value_is_true(value) ? SX_EVENT_DO_NOT_CACHE : 0;
+        } else if (strcmp(info[i].key, PMIX_EVENT_STAYS_LOCAL) == 0) {
+            d->flags |= sx_value_is_true(value) ? SX_EVENT_STAYS_LOCAL : 0;
         }
         if (!good) {
             return PMIX_ERR_BAD_PARAM;
@@ -200,7 +202,7 @@ static const char *const known[] = {
     PMIX_EVENT_TEXT_MESSAGE,  PMIX_EVENT_TIMESTAMP,         PMIX_EVENT_ACTION_TIMEOUT,
     PMIX_EVENT_TERMINATE_JOB, PMIX_EVENT_TERMINATE_NODE,    PMIX_EVENT_TERMINATE_PROC,
     PMIX_EXIT_CODE,           PMIX_EVENT_TERMINATE_SESSION, PMIX_JOB_TERM_STATUS,
-    PMIX_PROC_TERM_STATUS,    PMIX_PROC_STATE_STATUS,
+    PMIX_PROC_TERM_STATUS,    PMIX_PROC_STATE_STATUS,       PMIX_EVENT_STAYS_LOCAL,
 };
 
 struct notified {

@@ -88,6 +88,7 @@ static_assert(sizeof(struct sx_event) == 32, "fixed by layout 1");
 /* Server, in a ring: too large for a record; what follows the struct is missing and is to be asked
  * for by its number (EVENT_REPLAY). */
 #define SX_EVENT_ASK 0x08u
+#define SX_EVENT_STAYS_LOCAL 0x10u /* not for other nodes, whatever its range */
 
 /* ---- ring records: server to all ---------------------------------------------------------- */
 

@@ -22,13 +22,13 @@
 #include "base/value.h"
 #include "server/connection.h"
 #include "server/eventask.h"
+#include "server/eventrelay.h"
+#include "server/eventroute.h"
 #include "server/host.h"
 #include "server/hostevent.h"
 #include "server/wakefd.h"
 
 #define SWEEP_EVERY 256u /* HELD events between two looks at who has had them */
-
-enum origin { FROM_CLIENT /* or a tool */, FROM_HOST, FROM_LIBRARY };
 
 /* ---- bounds -------------------------------------------------------------------------------- */
 
@@ -74,6 +74,7 @@ pmix_status_t sx_events_init(struct sx_server *server, const pmix_info_t info[],
     if (rc != PMIX_SUCCESS) {
         cache_max = SX_EVENTLOG_CACHE_DEFAULT;
     }
+    sx_event_relay_init(server);
     sx_event_history_init(&server->event_history, (size_t)cache_max, bytes_max);
     sx_eventlog_init(&server->host_events);
     server->host_events.loose_only = true;
@@ -242,110 +243,16 @@ static void wake_behind_host(struct sx_server *server)
 
 /* ---- publishing ---------------------------------------------------------------------------- */
 
-static bool concerns(const struct sx_event_block *block, const struct sx_event *head,
-                     const pmix_proc_t *source, const struct sx_nspace *nspace)
+static void publish(struct sx_server *server, struct sx_event_block *block,
+                    enum sx_event_origin origin)
 {
-    switch (head->range) {
-    case PMIX_RANGE_RM:
-    case PMIX_RANGE_PROC_LOCAL:
-        return false;
-    case PMIX_RANGE_NAMESPACE:
-        return strcmp(source->nspace, nspace->name) == 0;
-    case PMIX_RANGE_CUSTOM:
-        return sx_event_block_aims_at(block, nspace->name, PMIX_RANK_WILDCARD);
-    default:
-        return true;
-    }
-}
+    const struct sx_event *head = sx_event_block_head(block);
 
-/* Whether the job may have processes on other nodes. */
-static bool job_goes_on_elsewhere(struct sx_server *server, const char *name)
-{
-    const struct sx_nspace *nspace = sx_nspace_find(server, name);
-
-    return nspace == NULL || nspace->job_size == 0 || nspace->job_size > nspace->local_count;
-}
-
-static bool targets_are_here(struct sx_server *server, const struct sx_event_block *block)
-{
-    pmix_proc_t *procs = NULL;
-    size_t count = 0;
-    bool here = sx_event_block_targets(block, &procs, &count) == PMIX_SUCCESS;
-
-    for (size_t i = 0; i < count && here; i++) {
-        const struct sx_nspace *nspace = sx_nspace_find(server, procs[i].nspace);
-
-        here = nspace != NULL && (procs[i].rank == PMIX_RANK_WILDCARD
-                                      ? !job_goes_on_elsewhere(server, procs[i].nspace)
-                                      : sx_client_find(nspace, procs[i].rank) != NULL);
-    }
-    free(procs);
-    return here;
-}
-
-static bool leaves_node(struct sx_server *server, const struct sx_event_block *block,
-                        const struct sx_event *head, const pmix_proc_t *source)
-{
-    switch (head->range) {
-    case PMIX_RANGE_LOCAL:
-    case PMIX_RANGE_PROC_LOCAL:
-        return false;
-    case PMIX_RANGE_NAMESPACE:
-        return job_goes_on_elsewhere(server, source->nspace);
-    case PMIX_RANGE_CUSTOM:
-        return !targets_are_here(server, block);
-    default:
-        return true;
-    }
-}
-
-/* Whether the host's handlers hear of it if they ask for its code. */
-static bool reaches_host(const struct sx_server *server, const struct sx_event_block *block,
-                         const struct sx_event *head, const pmix_proc_t *source, enum origin origin)
-{
-    switch (head->range) {
-    case PMIX_RANGE_NAMESPACE:
-        return origin == FROM_LIBRARY || strcmp(source->nspace, server->self.nspace) == 0;
-    case PMIX_RANGE_CUSTOM:
-        return sx_event_block_aims_at(block, server->self.nspace, server->self.rank);
-    case PMIX_RANGE_PROC_LOCAL:
-        return origin == FROM_HOST;
-    default:
-        return true;
-    }
-}
-
-/* Whether the host's handlers without codes hear of it, too.  What the library says is none of a
- * client's default handler's business; a lost client is the host's. */
-static bool is_addressed_to_host(const struct sx_event *head, enum origin origin)
-{
-    if (origin == FROM_LIBRARY) {
-        return head->code == PMIX_ERR_LOST_CONNECTION;
-    }
-    return (head->flags & SX_EVENT_NON_DEFAULT) == 0 &&
-           (head->range == PMIX_RANGE_RM ||
-            (head->range == PMIX_RANGE_PROC_LOCAL && origin == FROM_HOST));
-}
-
-/* Hosts name nobody, or themselves.  Whatever else they pass on is some process's. */
-static bool is_manager(const struct sx_server *server, const pmix_proc_t *source)
-{
-    return source->nspace[0] == '\0' || strcmp(source->nspace, server->self.nspace) == 0;
-}
-
-static void publish(struct sx_server *server, struct sx_event_block *block, enum origin origin)
-{
-    struct sx_event *head = sx_event_block_head(block);
-    pmix_proc_t source;
-
-    sx_event_block_source(block, &source);
-    if (origin == FROM_HOST && !block->is_job && is_manager(server, &source)) {
-        head->flags |= SX_EVENT_ENVIRONMENT;
-    }
+    sx_event_route(server, block, origin);
     SX_LIST_EACH(it, &server->registry.nspaces) {
         struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
 
-        if (concerns(block, head, &source, nspace)) {
+        if (sx_event_concerns(block, nspace)) {
             deliver(server, nspace, block);
         }
     }
@@ -353,13 +260,13 @@ static void publish(struct sx_server *server, struct sx_event_block *block, enum
         head->range != PMIX_RANGE_RM && head->range != PMIX_RANGE_PROC_LOCAL) {
         sx_event_history_keep(&server->event_history, block);
     }
-    if (reaches_host(server, block, head, &source, origin)) {
-        block->from_host = origin == FROM_HOST;
-        block->for_host = is_addressed_to_host(head, origin);
+    if (sx_event_reaches_host(server, block, origin)) {
+        block->from_host = origin == SX_EVENT_FROM_HOST;
+        block->for_host = sx_event_is_for_host(block, origin);
         sx_hostevent_deliver(server, block);
     }
     /* Deaths and aborts are the host's own business: it hears of them in other ways. */
-    if (origin == FROM_CLIENT && leaves_node(server, block, head, &source)) {
+    if (origin == SX_EVENT_FROM_CLIENT && sx_event_goes_up(server, block)) {
         sx_host_notify(server, block);
     }
 }
@@ -384,7 +291,7 @@ static pmix_status_t client_publishes(struct sx_server *server, const struct sx_
     const pmix_status_t rc = sx_event_block_judge(&source, body, size, &block);
 
     if (rc == PMIX_SUCCESS) {
-        publish(server, block, FROM_CLIENT);
+        publish(server, block, SX_EVENT_FROM_CLIENT);
         sx_event_block_release(block);
     }
     return rc;
@@ -457,7 +364,7 @@ pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *
     if (rc == PMIX_SUCCESS) {
         sx_log(SX_LOG_INFO, "%s publishes an event of code %d", source.nspace,
                (int)sx_event_block_head(block)->code);
-        publish(server, block, FROM_CLIENT);
+        publish(server, block, SX_EVENT_FROM_CLIENT);
     }
     sx_event_block_release(block);
     return rc;
@@ -476,9 +383,42 @@ static void notice_publish(void *arg, uint64_t now_ns)
     struct notice *notice = arg;
 
     (void)now_ns;
-    publish(notice->server, notice->block, FROM_HOST);
+    publish(notice->server, notice->block, SX_EVENT_FROM_HOST);
     sx_event_block_release(notice->block);
     free(notice);
+}
+
+/* What another server has relayed is an event as it was there. */
+static pmix_status_t relayed_build(pmix_status_t code, const pmix_proc_t *source,
+                                   const struct sx_event_relay *relay, const pmix_info_t info[],
+                                   size_t ninfo, struct sx_event_block **ret)
+{
+    size_t count = 0;
+    pmix_info_t *given = sx_event_relay_strip(info, ninfo, &count);
+    const pmix_status_t rc = given == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+                                           : sx_event_block_build(code, source, relay->range, given,
+                                                                  count, ret);
+
+    if (rc == PMIX_SUCCESS) {
+        (*ret)->session = relay->session;
+    }
+    free(given);
+    return rc;
+}
+
+static pmix_status_t given_build(pmix_status_t code, const pmix_proc_t *source,
+                                 pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
+                                 struct sx_event_block **ret)
+{
+    const pmix_info_t *session = sx_info_find(info, ninfo, PMIX_SESSION_ID);
+    uint64_t number = 0;
+    const pmix_status_t rc = sx_event_block_build(code, source, range, info, ninfo, ret);
+
+    if (rc == PMIX_SUCCESS && session != NULL &&
+        sx_value_get_uint(&session->value, &number) == PMIX_SUCCESS) {
+        (*ret)->session = number;
+    }
+    return rc;
 }
 
 pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
@@ -487,6 +427,7 @@ pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
     struct sx_server *server = sx_server_get();
     pmix_proc_t from = { .rank = PMIX_RANK_UNDEF };
     struct sx_event_block *block = NULL;
+    struct sx_event_relay relay;
     pmix_status_t rc;
 
     if (server == NULL) {
@@ -498,7 +439,13 @@ pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
     if (sx_name_len(from.nspace, sizeof(from.nspace)) > PMIX_MAX_NSLEN) {
         return PMIX_ERR_BAD_PARAM;
     }
-    rc = sx_event_block_build(code, &from, range, info, ninfo, &block);
+    if (!sx_event_relay_read(server, info, ninfo, &relay)) {
+        rc = given_build(code, &from, range, info, ninfo, &block);
+    } else if (relay.own) {
+        return PMIX_SUCCESS; /* it is back on the node it has left */
+    } else {
+        rc = relayed_build(code, &from, &relay, info, ninfo, &block);
+    }
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
@@ -560,7 +507,7 @@ static void library_publishes(struct sx_server *server, const struct sx_client *
                source.nspace, source.rank);
         return;
     }
-    publish(server, block, FROM_LIBRARY);
+    publish(server, block, SX_EVENT_FROM_LIBRARY);
     sx_event_block_release(block);
 }
 
@@ -596,16 +543,19 @@ void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace)
     struct sx_eventlog_cursor cursor;
     struct sx_event_entry *entry;
 
-    (void)server; /* nobody has this ring yet, so nobody has to be woken */
     sx_eventlog_seek(&cursor, &nspace->events, 0);
     /* Numbers begin anew: what has been pushed out before anybody came was never there, and each
      * number has its record. */
     nspace->events.newest = 0;
     while ((entry = sx_eventlog_next(&cursor)) != NULL) {
+        if (!sx_event_concerns(entry->block, nspace)) { /* its session is known by now */
+            sx_eventlog_remove(&server->event_history, entry);
+            continue;
+        }
         entry->number = ++nspace->events.newest;
         entry->seq = ring_publish(nspace, entry->block, entry->number);
     }
-    nspace->event_classes = 0;
+    nspace->event_classes = 0; /* nobody has this ring yet, so nobody has to be woken */
 }
 
 void sx_event_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)

@@ -17,8 +17,9 @@
 #include "base/util.h"
 #include "base/value.h"
 #include "server/procs.h"
+#include "server/registry.h"
 
-#define FLAGS_OF_SENDER (SX_EVENT_NON_DEFAULT | SX_EVENT_DO_NOT_CACHE)
+#define FLAGS_OF_SENDER (SX_EVENT_NON_DEFAULT | SX_EVENT_DO_NOT_CACHE | SX_EVENT_STAYS_LOCAL)
 
 /* ---- making -------------------------------------------------------------------------------- */
 
@@ -40,6 +41,7 @@ static struct sx_event_block *block_new(const pmix_proc_t *source, size_t rest_s
     }
     memset(block, 0, sizeof(*block) + rest_off);
     block->reference_count = 1;
+    block->session = SX_SESSION_UNKNOWN;
     sx_list_init(&block->link);
     sx_list_init(&block->cache);
     sx_list_init(&block->entries);
@@ -248,6 +250,8 @@ static pmix_status_t wish_read(struct wish *wish, const pmix_info_t info[], size
             wish->flags |= sx_value_is_true(&info[i].value) ? SX_EVENT_NON_DEFAULT : 0;
         } else if (strcmp(key, PMIX_EVENT_DO_NOT_CACHE) == 0) {
             wish->flags |= sx_value_is_true(&info[i].value) ? SX_EVENT_DO_NOT_CACHE : 0;
+        } else if (strcmp(key, PMIX_EVENT_STAYS_LOCAL) == 0) {
+            wish->flags |= sx_value_is_true(&info[i].value) ? SX_EVENT_STAYS_LOCAL : 0;
         }
     }
     return rc;

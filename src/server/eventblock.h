@@ -22,6 +22,7 @@ struct sx_event_block {
     bool is_job; /* concerns a job: kept until all its local ranks have had it */
     bool from_host;
     bool for_host;          /* addressed to it: its handlers without codes hear of it */
+    uint64_t session;       /* of the range SESSION: the source's, or SX_SESSION_UNKNOWN */
     struct sx_list link;    /* eventlog.c: the history, oldest first */
     struct sx_list cache;   /* eventlog.c: the events without a job, oldest first */
     struct sx_list entries; /* eventlog.c: the logs it is in */

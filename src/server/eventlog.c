@@ -123,7 +123,7 @@ void sx_eventlog_init(struct sx_eventlog *log)
     }
 }
 
-static void entry_end(struct sx_event_history *history, struct sx_event_entry *entry)
+void sx_eventlog_remove(struct sx_event_history *history, struct sx_event_entry *entry)
 {
     struct sx_event_block *block = entry->block;
 
@@ -134,17 +134,17 @@ static void entry_end(struct sx_event_history *history, struct sx_event_entry *e
 void sx_eventlog_clear(struct sx_event_history *history, struct sx_eventlog *log)
 {
     SX_LIST_EACH(it, &log->held) {
-        entry_end(history, entry_of(it));
+        sx_eventlog_remove(history, entry_of(it));
     }
     SX_LIST_EACH(it, &log->loose) {
-        entry_end(history, entry_of(it));
+        sx_eventlog_remove(history, entry_of(it));
     }
 }
 
 static void loose_trim(struct sx_event_history *history, struct sx_eventlog *log)
 {
     while (log->loose_count > history->cache_max) {
-        entry_end(history, entry_of(log->loose.next));
+        sx_eventlog_remove(history, entry_of(log->loose.next));
     }
 }
 

@@ -57,6 +57,8 @@ void sx_event_history_keep(struct sx_event_history *history, struct sx_event_blo
 
 void sx_eventlog_init(struct sx_eventlog *log);
 void sx_eventlog_clear(struct sx_event_history *history, struct sx_eventlog *log);
+/* @entry goes from its log. */
+void sx_eventlog_remove(struct sx_event_history *history, struct sx_event_entry *entry);
 /* A new namespace's log begins with the events without a job that are still kept. */
 void sx_eventlog_seed(struct sx_event_history *history, struct sx_eventlog *log);
 

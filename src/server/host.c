@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "server/eventrelay.h"
 
 static pmix_proc_t proc_of(const struct sx_client *client)
 {
@@ -391,34 +392,6 @@ void sx_host_deregister_event(struct sx_server *server, pmix_status_t code)
     }
 }
 
-/* The event's infos, then its range and who relays it. */
-static pmix_status_t notice_fill(struct question *question, const struct sx_event *event,
-                                 const struct sx_event_block *block)
-{
-    const pmix_data_range_t range = event->range;
-    pmix_info_t *info = NULL;
-    size_t ninfo = 0;
-    const pmix_status_t rc = sx_event_block_infos(block, &info, &ninfo);
-
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    PMIX_INFO_CREATE(question->info, ninfo + 2);
-    if (question->info == NULL) {
-        PMIX_INFO_FREE(info, ninfo);
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    question->ninfo = ninfo + 2;
-    if (ninfo > 0) {
-        memcpy(question->info, info, ninfo * sizeof(*info)); /* what they own moves along */
-        free(info);
-    }
-    PMIX_INFO_LOAD(&question->info[ninfo], PMIX_RANGE, &range, PMIX_DATA_RANGE);
-    PMIX_INFO_LOAD(&question->info[ninfo + 1], PMIX_EVENT_PROXY, &question->server->self,
-                   PMIX_PROC);
-    return PMIX_SUCCESS;
-}
-
 void sx_host_notify(struct sx_server *server, const struct sx_event_block *block)
 {
     const struct sx_event *event = (const struct sx_event *)(const void *)block->bytes;
@@ -434,7 +407,7 @@ void sx_host_notify(struct sx_server *server, const struct sx_event_block *block
         return;
     }
     const uintptr_t number = question->number;
-    const pmix_status_t rc = notice_fill(question, event, block);
+    const pmix_status_t rc = sx_event_relay_infos(server, block, &question->info, &question->ninfo);
 
     if (rc != PMIX_SUCCESS) {
         question_free(question_take(number));

@@ -71,6 +71,25 @@ uint32_t sx_jobinfo_job_size(const pmix_info_t info[], size_t ninfo)
     return (uint32_t)number;
 }
 
+uint64_t sx_jobinfo_session(const pmix_info_t info[], size_t ninfo)
+{
+    static const char *const arrays[] = { PMIX_SESSION_INFO_ARRAY, PMIX_JOB_INFO_ARRAY };
+    const pmix_info_t *id = sx_info_find(info, ninfo, PMIX_SESSION_ID);
+    uint64_t number = 0;
+
+    for (size_t i = 0; i < SX_COUNT(arrays) && id == NULL; i++) {
+        const pmix_info_t *array = sx_info_find(info, ninfo, arrays[i]);
+        size_t count = 0;
+        const pmix_info_t *inner = array == NULL ? NULL : array_infos(&array->value, &count);
+
+        id = sx_info_find(inner, count, PMIX_SESSION_ID);
+    }
+    return id != NULL && sx_value_get_uint(&id->value, &number) == PMIX_SUCCESS &&
+                   number <= UINT32_MAX
+               ? number
+               : SX_SESSION_NONE;
+}
+
 /* ---- given keys ---------------------------------------------------------------------------- */
 
 #define SX_JOBINFO_DEPTH_MAX 4u /* arrays inside arrays */

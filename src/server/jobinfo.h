@@ -29,5 +29,7 @@ pmix_status_t sx_jobinfo_judge(const pmix_info_t info[], size_t ninfo);
 
 /* The number of processes that @info announces, flat or in the array of the job; 0: it does not. */
 uint32_t sx_jobinfo_job_size(const pmix_info_t info[], size_t ninfo);
+/* The session that @info names, flat or in an array; SX_SESSION_NONE: it does not. */
+uint64_t sx_jobinfo_session(const pmix_info_t info[], size_t ninfo);
 
 #endif

@@ -67,6 +67,9 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
     if (nspace->job_size == 0) {
         nspace->job_size = sx_jobinfo_job_size(registration->info, registration->ninfo);
     }
+    if (nspace->session >= SX_SESSION_NONE) {
+        nspace->session = sx_jobinfo_session(registration->info, registration->ninfo);
+    }
     const pmix_info_t *no_data = sx_info_find(registration->info, registration->ninfo,
                                               PMIX_REGISTER_NODATA);
 

@@ -52,6 +52,7 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
     }
     memcpy(nspace->name, name, len);
     nspace->ring = SX_RING_NULL;
+    nspace->session = SX_SESSION_UNKNOWN;
     sx_list_init(&nspace->link);
     sx_list_init(&nspace->clients);
     sx_list_init(&nspace->awaited);

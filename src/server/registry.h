@@ -81,6 +81,9 @@ struct sx_client {
     unsigned event_want_count; /* registrations that wait for the host */
 };
 
+#define SX_SESSION_UNKNOWN UINT64_MAX    /* nobody has told of it yet */
+#define SX_SESSION_NONE (UINT64_MAX - 1) /* the host has not named one */
+
 struct sx_nspace {
     struct sx_list link; /* registry.nspaces */
     char name[256];
@@ -89,6 +92,7 @@ struct sx_nspace {
     bool has_data;        /* was registered with job info */
     uint32_t local_count; /* local processes the host announced */
     uint32_t job_size;    /* 0: not known */
+    uint64_t session;     /* PMIX_SESSION_ID, or SX_SESSION_* */
     size_t connected_count;
     size_t wake_count; /* of clients with a wake_fd */
     struct sx_list clients;

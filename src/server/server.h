@@ -34,6 +34,7 @@ struct sx_server {
     gid_t client_gid;
     char *tmpdir;
     char hostname[256];
+    char relay_origin[33]; /* eventrelay.c: hexadecimal */
     struct sx_loop *loop;
     struct sx_rendezvous rendezvous;
     pthread_t thread;

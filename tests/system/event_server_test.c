@@ -13,6 +13,8 @@
 
 #define CODE 42     /* a user's own: of no range of PMIx, so the host is asked for it */
 #define CODE_END 43 /* the last one of a case */
+#define CODE_ECHO (-2071)
+#define RELAY_KEY "shmix.evrelay" /* how servers know their own events again */
 #define CACHE_SIZE 4
 #define SEEN_MAX 2048
 
@@ -26,7 +28,7 @@ struct seen {
     pmix_proc_t source;
     int range;    /* of an upcall; or BY_* */
     bool proxied; /* it names the server that relays */
-    bool non_default;
+    bool non_default, marked;
     uint32_t number, size;
 };
 
@@ -45,6 +47,8 @@ static void note(pmix_status_t code, const pmix_proc_t *source, int range, const
     for (size_t i = 0; i < ninfo; i++) {
         if (strcmp(info[i].key, PMIX_EVENT_PROXY) == 0) {
             one.proxied = info[i].value.type == PMIX_PROC;
+        } else if (strcmp(info[i].key, RELAY_KEY) == 0 || strcmp(info[i].key, PMIX_RANGE) == 0) {
+            one.marked = true;
         } else if (strcmp(info[i].key, PMIX_EVENT_NON_DEFAULT) == 0) {
             one.non_default = info[i].value.type == PMIX_BOOL && info[i].value.data.flag;
         } else if (strcmp(info[i].key, "test.number") == 0) {
@@ -245,19 +249,31 @@ static void send_to(pmix_status_t code, const char *nspace, pmix_rank_t rank)
 
 /* ---- what leaves the node ------------------------------------------------------------------ */
 
+static void send_staying(pmix_status_t code)
+{
+    const bool yes = true;
+    pmix_info_t info;
+
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_EVENT_STAYS_LOCAL, &yes, PMIX_BOOL), PMIX_SUCCESS);
+    PMIx_Info_required(&info);
+    CHECK_STATUS(PMIx_Notify_event(code, &self, PMIX_RANGE_GLOBAL, &info, 1, NULL, NULL),
+                 PMIX_SUCCESS);
+}
+
 /* EV48, EV54, EV55: the host hears of what is not for this node alone. */
 static int rank_of_upcalls(int rank)
 {
     rank_begin();
     if (rank == 0) {
         send_number(-2001, PMIX_RANGE_LOCAL, 0);
-        send_number(-2002, PMIX_RANGE_NAMESPACE, 0); /* the whole job is here */
+        send_number(-2002, PMIX_RANGE_NAMESPACE, 0); /* though the whole job is here */
         send_to(-2003, JOB_NSPACE, 1);
         send_to(-2004, "job.elsewhere", 0);
         send_number(-2005, PMIX_RANGE_SESSION, 0);
         send_number(-2006, PMIX_RANGE_GLOBAL, 0);
         send_number(-2007, PMIX_RANGE_PROC_LOCAL, 0);
         send_number(-2008, PMIX_RANGE_RM, 0);
+        send_staying(-2009);
         send_number(CODE_END, PMIX_RANGE_GLOBAL, 0);
         server_has_it();
     }
@@ -270,10 +286,9 @@ static int host_of_upcalls(struct job *job)
         pmix_status_t code;
         int range;
     } up[] = {
-        { -2004, PMIX_RANGE_CUSTOM },
-        { -2005, PMIX_RANGE_SESSION },
-        { -2006, PMIX_RANGE_GLOBAL },
-        { -2008, PMIX_RANGE_RM },
+        { -2002, PMIX_RANGE_NAMESPACE }, /* X25 */
+        { -2004, PMIX_RANGE_CUSTOM },    { -2005, PMIX_RANGE_SESSION },
+        { -2006, PMIX_RANGE_GLOBAL },    { -2008, PMIX_RANGE_RM },
     };
 
     wait_for(CODE_END);
@@ -284,8 +299,8 @@ static int host_of_upcalls(struct job *job)
         CHECK(strcmp(one.source.nspace, JOB_NSPACE) == 0 && one.source.rank == 0);
         CHECK(count_of(up[i].code) == 1);
     }
-    CHECK(count_of(-2001) == 0 && count_of(-2002) == 0 && count_of(-2003) == 0);
-    CHECK(count_of(-2007) == 0);
+    CHECK(count_of(-2001) == 0 && count_of(-2003) == 0);
+    CHECK(count_of(-2007) == 0 && count_of(-2009) == 0);
     job_wait(job, 0);
     forget();
     return 0;
@@ -306,6 +321,131 @@ static int host_of_handlers(struct job *job)
     CHECK(count_of(-2006) == 1 && count_of(-2001) == 0);
     CHECK_STATUS(PMIx_Deregister_event_handler(any, NULL, NULL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Deregister_event_handler(one, NULL, NULL), PMIX_SUCCESS);
+    forget();
+    return 0;
+}
+
+/* ---- what comes back ----------------------------------------------------------------------- */
+
+#define OTHER "test.other"
+
+/* What ORTE does with a client's event: it is carried to all nodes, this one too, with infos of the
+ * types it knows, and becomes one of the range SESSION.  @foreign: as if another node had sent it. */
+static void relay(pmix_status_t code, const pmix_proc_t *source, const pmix_info_t info[],
+                  size_t ninfo, bool foreign)
+{
+    pmix_info_t *copy = calloc(ninfo, sizeof(*copy));
+    bool marked = false, ranged = false;
+
+    CHECK(copy != NULL);
+    for (size_t i = 0; i < ninfo; i++) {
+        CHECK_STATUS(PMIx_Info_xfer(&copy[i], &info[i]), PMIX_SUCCESS);
+        CHECK(info[i].value.type == PMIX_STRING || info[i].value.type == PMIX_PROC ||
+              info[i].value.type == PMIX_UINT8 || info[i].value.type == PMIX_UINT32);
+        ranged = ranged || strcmp(info[i].key, PMIX_RANGE) == 0;
+        if (strcmp(info[i].key, RELAY_KEY) == 0) {
+            char *mark = copy[i].value.data.string;
+
+            marked = true;
+            mark[0] = !foreign ? mark[0] : mark[0] == '0' ? '1' : '0';
+        }
+    }
+    CHECK(marked && ranged);
+    CHECK_STATUS(PMIx_Notify_event(code, source, PMIX_RANGE_SESSION, copy, ninfo, NULL, NULL),
+                 PMIX_SUCCESS);
+    for (size_t i = 0; i < ninfo; i++) {
+        PMIx_Info_destruct(&copy[i]);
+    }
+    free(copy);
+}
+
+/* Ranks 0 and 1 are of one job, 2 of another. */
+static int rank_of_echo(int rank)
+{
+    pmix_status_t codes[2] = { CODE_ECHO, CODE_END };
+
+    rank_begin();
+    listen_to(codes, 2);
+    if (rank == 0) {
+        job_token_get(0);
+        job_token_get(0);
+        send_number(CODE_ECHO, PMIX_RANGE_NAMESPACE, 7);
+    } else {
+        job_token_put(0);
+    }
+    (void)wait_for(CODE_END);
+    pthread_mutex_lock(&lock);
+    CHECK(count_locked(CODE_ECHO) == (rank == 2 ? 0 : 2)); /* its own, and that of "another node" */
+    for (size_t i = 0; i < seen_count; i++) {
+        CHECK(seen[i].code != CODE_ECHO || seen[i].number == 7);
+        CHECK(!seen[i].marked);
+        CHECK(seen[i].code != CODE_ECHO || strcmp(seen[i].source.nspace, JOB_NSPACE) == 0);
+    }
+    pthread_mutex_unlock(&lock);
+    return rank_end();
+}
+
+/* X25, EV56: the event comes back to the node it left, and another one comes from elsewhere, in the
+ * range that it had there.  Neither goes up again. */
+static int host_of_echo(struct job *job)
+{
+    job_add(job, OTHER, 1);
+    (void)wait_for(CODE_ECHO);
+    CHECK_STATUS(PMIx_Notify_event(CODE_END, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL),
+                 PMIX_SUCCESS);
+    for (int i = 0; i < job->size; i++) {
+        job_wait(job, i);
+    }
+    CHECK(count_of(CODE_ECHO) == 1);
+    forget();
+    return 0;
+}
+
+/* ---- sessions ------------------------------------------------------------------------------- */
+
+/* EV47: rank 0 is of no session, 1 and 2 of session 5, 3 of session 6; 4 and 5 come when all has
+ * been said, of sessions 5 and 6. */
+static int rank_of_sessions(int rank)
+{
+    pmix_status_t codes[2] = { -2072, CODE_END };
+
+    rank_begin();
+    if (rank == 1) {
+        job_token_get(0);
+        send_number(-2072, PMIX_RANGE_SESSION, 1);
+        server_has_it();
+        job_token_put(1);
+        return rank_end();
+    }
+    if (rank == 2) {
+        job_token_get(0);
+        job_token_get(1);
+        send_number(CODE_END, PMIX_RANGE_GLOBAL, 0);
+    }
+    listen_to(codes, 2);
+    if (rank == 0 || rank == 3) {
+        job_token_put(0);
+    }
+    (void)wait_for(CODE_END);
+    CHECK(count_of(-2072) == (rank == 2 || rank == 4));
+    return rank_end();
+}
+
+static int host_of_sessions(struct job *job)
+{
+    job_session = 5;
+    job_add(job, "test.five", 2);
+    job_session = 6;
+    job_add(job, "test.six", 1);
+    job_wait(job, 2);
+    job_session = 5;
+    job_add(job, "test.five.late", 1);
+    job_session = 6;
+    job_add(job, "test.six.late", 1);
+    job_session = -1;
+    for (int i = 0; i < job->size; i++) {
+        job_wait(job, i);
+    }
     forget();
     return 0;
 }
@@ -657,6 +797,10 @@ static pmix_status_t host_counts(pmix_status_t code, const pmix_proc_t *source,
     if (code == -2040) { /* a flood: counted nowhere */
         return PMIX_OPERATION_SUCCEEDED;
     }
+    if (code == CODE_ECHO) {
+        relay(code, source, info, ninfo, false);
+        relay(code, source, info, ninfo, true);
+    }
     return host_notify(code, source, range, info, ninfo, cbfunc, cbdata);
 }
 
@@ -665,6 +809,8 @@ int main(int argc, char **argv)
     static const struct job_case cases[] = {
         { "upcalls", 2, rank_of_upcalls, host_of_upcalls, false },
         { "handlers_of_the_host", 2, rank_of_upcalls, host_of_handlers, false },
+        { "echo", 2, rank_of_echo, host_of_echo, false },
+        { "sessions", 1, rank_of_sessions, host_of_sessions, false },
         { "events_of_the_host", 2, rank_of_host_events, host_of_host_events, false },
         { "codes", 2, rank_of_codes, host_of_codes, false },
         { "late", 2, rank_of_late, NULL, false },

@@ -13,6 +13,7 @@
 extern char **environ;
 
 pmix_server_module_t job_module;
+int job_session = -1;
 
 static const char *self_path;
 static bool any_skipped;
@@ -63,7 +64,7 @@ static void register_job(const char *name, int size)
 {
     char peers[JOB_RANKS_MAX * 4] = "";
     pmix_nspace_t nspace;
-    pmix_info_t infos[8 + JOB_RANKS_MAX];
+    pmix_info_t infos[9 + JOB_RANKS_MAX];
     size_t n = 0;
 
     snprintf(nspace, sizeof(nspace), "%s", name);
@@ -75,6 +76,9 @@ static void register_job(const char *name, int size)
     load_u32(&infos[n++], PMIX_UNIV_SIZE, (uint32_t)size);
     load_u32(&infos[n++], PMIX_LOCAL_SIZE, (uint32_t)size);
     CHECK_STATUS(PMIx_Info_load(&infos[n++], PMIX_LOCAL_PEERS, peers, PMIX_STRING), PMIX_SUCCESS);
+    if (job_session >= 0) {
+        load_u32(&infos[n++], PMIX_SESSION_ID, (uint32_t)job_session);
+    }
     for (int i = 0; i < size; i++) {
         load_rank(&infos[n++], i);
     }

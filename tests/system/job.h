@@ -53,6 +53,9 @@ int job_main(int argc, char **argv, const struct job_case *cases, size_t count);
 /* In a host function: wait until @rank ends.  Return: its status. */
 int job_wait(struct job *job, int rank);
 
+/* The session that the jobs registered from here on are of; -1: of none. */
+extern int job_session;
+
 /* In a host function: register another namespace and start @count ranks of it; in their processes
  * the case's rank function gets the numbers behind those that are there. */
 void job_add(struct job *job, const char *nspace, int count);

@@ -91,7 +91,7 @@ Test(event_judge, takes_what_the_sender_may_say_and_nothing_more)
     cr_assert_eq(source.rank, 3);
     cr_assert_eq(event->number, 0);
     cr_assert_eq(event->code, -7);
-    cr_assert_eq(event->flags, SX_EVENT_NON_DEFAULT | SX_EVENT_DO_NOT_CACHE);
+    cr_assert_eq(event->flags, SX_EVENT_NON_DEFAULT | SX_EVENT_DO_NOT_CACHE | SX_EVENT_STAYS_LOCAL);
     cr_assert(block->is_job);
 
     cr_assert_eq(sx_event_block_targets(block, &procs, &count), PMIX_SUCCESS);
