@@ -4,8 +4,20 @@
 #include "base/table.h"
 
 #include <stdlib.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
 
 #define BUCKETS_FIRST 16u
+
+uint64_t sx_table_seed(void)
+{
+    uint64_t seed = sx_now_ns();
+
+    /* Without entropy (early boot) the clock has to do. */
+    (void)!getrandom(&seed, sizeof(seed), GRND_NONBLOCK);
+    return seed;
+}
 
 void sx_table_deinit(struct sx_table *table)
 {

@@ -3,7 +3,7 @@
 /* table.h - an intrusive hash table: the owner hashes, and tells what has the same hash apart.
  *
  * A node lies in its owner's struct.  Adding may need memory; finding and removing never do.  Who
- * lets strangers choose the keys hashes with a seed of its own. */
+ * lets strangers choose the keys hashes with a seed (sx_table_seed) that they do not know. */
 #ifndef SX_BASE_TABLE_H
 #define SX_BASE_TABLE_H
 
@@ -22,6 +22,9 @@ struct sx_table {
     struct sx_list *buckets; /* a power of two of them, at least as many as nodes */
     size_t bucket_count, count;
 };
+
+/* Return: another number each time, which nobody can guess. */
+uint64_t sx_table_seed(void);
 
 /* The nodes are their owners'; none is looked at. */
 void sx_table_deinit(struct sx_table *table);

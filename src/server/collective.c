@@ -2,14 +2,18 @@
 /* Copyright (c) 2026 The shmix authors */
 /* collective.c - gather the local members of an operation, then release them together.
  *
- * A second arrival of the same client with the same signature belongs to the next operation.  Who
- * is expected and who is told: members.h.  Memory: one struct and one member entry per expected
+ * An arrival finds its operation by the hash of its signature; nobody walks those of others.  A
+ * second arrival of the same client with the same signature belongs to the next operation.  Who is
+ * expected and who is told: members.h.  Memory: one struct and one member entry per expected
  * client, SX_COLLECTIVE_PENDING_MAX operations per client, and SX_COLLECTIVE_PROCS_MAX processes in
  * their lists. */
 #include "server/collective.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/clock.h"
 #include "base/status.h"
@@ -21,7 +25,8 @@
 #include "server/members.h"
 
 struct sx_collective {
-    struct sx_list link; /* server.collectives */
+    struct sx_list link;       /* server.collectives */
+    struct sx_table_node node; /* server.signatures, unless it is full */
     struct sx_members members;
     uint32_t kind;
     uint64_t serial; /* names it to the host's answer: it may end before that comes */
@@ -32,10 +37,19 @@ struct sx_collective {
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
+/* Nobody joins it any more. */
+static void collective_close(struct sx_collective *collective)
+{
+    if (!sx_list_empty(&collective->node.link)) {
+        sx_table_remove(&collective->members.server->signatures, &collective->node);
+    }
+}
+
 static struct sx_collective *collective_free(struct sx_collective *collective)
 {
     sx_timer_remove(&collective->deadline);
     sx_list_remove(&collective->link);
+    collective_close(collective);
     sx_members_clear(&collective->members);
     free(collective);
     return NULL;
@@ -45,6 +59,7 @@ static struct sx_collective *collective_free(struct sx_collective *collective)
 static void collective_end(struct sx_collective *collective, pmix_status_t status)
 {
     sx_list_remove(&collective->link);
+    collective_close(collective);
     sx_members_release(&collective->members, status);
     collective_free(collective);
 }
@@ -53,6 +68,18 @@ static void deadline_passed(void *arg, uint64_t now_ns)
 {
     (void)now_ns;
     collective_end(arg, PMIX_ERR_TIMEOUT);
+}
+
+static uint64_t signature_of(const struct sx_server *server, const struct sx_arrival *arrival)
+{
+    uint64_t hash = server->signature_seed ^ arrival->kind;
+
+    for (size_t i = 0; i < arrival->proc_count; i++) {
+        const pmix_proc_t *proc = &arrival->procs[i];
+
+        hash = XXH3_64bits_withSeed(proc->nspace, strlen(proc->nspace), hash + proc->rank);
+    }
+    return hash;
 }
 
 static bool same_signature(const struct sx_collective *collective, const struct sx_arrival *arrival)
@@ -71,27 +98,27 @@ static bool same_signature(const struct sx_collective *collective, const struct 
 }
 
 /* The oldest operation of this signature that @client has not joined yet. */
-static struct sx_collective *collective_find(struct sx_server *server,
+static struct sx_collective *collective_find(struct sx_server *server, uint64_t signature,
                                              const struct sx_arrival *arrival,
                                              struct sx_client *client)
 {
-    SX_LIST_EACH(it, &server->collectives) {
-        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+    const struct sx_table *table = &server->signatures;
+    struct sx_table_node *node = sx_table_first(table, signature);
 
-        if (!collective->full && same_signature(collective, arrival)) {
-            const struct sx_member *member = sx_members_find(&collective->members, client);
+    for (; node != NULL; node = sx_table_next(table, node)) {
+        struct sx_collective *collective = SX_CONTAINER(node, struct sx_collective, node);
+        const struct sx_member *member = sx_members_find(&collective->members, client);
 
-            if (member != NULL && !member->arrived) {
-                return collective;
-            }
+        if (member != NULL && !member->arrived && same_signature(collective, arrival)) {
+            return collective;
         }
     }
     return NULL;
 }
 
 /* Takes the processes out of @arrival. */
-static pmix_status_t collective_new(struct sx_server *server, struct sx_arrival *arrival,
-                                    struct sx_collective **ret)
+static pmix_status_t collective_new(struct sx_server *server, uint64_t signature,
+                                    struct sx_arrival *arrival, struct sx_collective **ret)
 {
     struct sx_collective *collective = calloc(1, sizeof(*collective));
     pmix_status_t rc;
@@ -100,6 +127,7 @@ static pmix_status_t collective_new(struct sx_server *server, struct sx_arrival 
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     sx_list_init(&collective->link);
+    sx_list_init(&collective->node.link);
     collective->members.server = server;
     collective->serial = ++server->serial;
     collective->kind = arrival->kind;
@@ -110,6 +138,9 @@ static pmix_status_t collective_new(struct sx_server *server, struct sx_arrival 
     if (rc == PMIX_SUCCESS && sx_members_absent(&collective->members).elsewhere &&
         server->module.fence_nb == NULL) {
         rc = PMIX_ERR_NOT_SUPPORTED;
+    }
+    if (rc == PMIX_SUCCESS && !sx_table_add(&server->signatures, &collective->node, signature)) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (rc != PMIX_SUCCESS) {
         collective_free(collective);
@@ -204,27 +235,18 @@ static pmix_status_t collective_ask_host(struct sx_collective *collective)
         return rc;
     }
     collective->full = true;
+    collective_close(collective);
     return sx_host_fence(collective->members.server, collective->serial, collective->members.procs,
                          collective->members.proc_count, blob.bytes, blob.size, host_has_answered);
 }
 
 /* ---- arrivals ------------------------------------------------------------------------------ */
 
-/* Whether @client may wait in one operation more, as many as it has joined that have not ended. */
-static bool may_wait(struct sx_server *server, struct sx_client *client)
+/* Whether @client may wait in one operation more. */
+static bool may_wait(const struct sx_client *client)
 {
-    size_t count = 0, procs = 0;
-
-    SX_LIST_EACH(it, &server->collectives) {
-        const struct sx_members *members = &SX_LIST_ENTRY(it, struct sx_collective, link)->members;
-        const struct sx_member *member = sx_members_find(members, client);
-
-        if (member != NULL && member->arrived) {
-            count++;
-            procs += members->proc_count;
-        }
-    }
-    return count < SX_COLLECTIVE_PENDING_MAX && procs < SX_COLLECTIVE_PROCS_MAX;
+    return client->arrival_count < SX_COLLECTIVE_PENDING_MAX &&
+           client->arrival_procs < SX_COLLECTIVE_PROCS_MAX;
 }
 
 /* Everybody here?  Return: true when the operation has ended. */
@@ -253,10 +275,8 @@ static void join(struct sx_collective *collective, struct sx_client *client,
 {
     struct sx_member *member = sx_members_find(&collective->members, client);
 
-    member->arrived = true;
-    member->op = arrival->op;
+    sx_members_arrive(&collective->members, member, arrival->op);
     collective->collect |= arrival->collect;
-    collective->members.arrived_count++;
     if (collective_try(collective)) {
         return;
     }
@@ -293,13 +313,15 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
         rc = arrival.kind == SX_COLLECTIVE_FENCE ? sx_arrival_directives(&arrival)
                                                  : PMIX_ERR_NOT_SUPPORTED;
     }
-    if (rc == PMIX_SUCCESS && !may_wait(server, client)) {
+    if (rc == PMIX_SUCCESS && !may_wait(client)) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (rc == PMIX_SUCCESS) {
-        collective = collective_find(server, &arrival, client);
+        const uint64_t signature = signature_of(server, &arrival);
+
+        collective = collective_find(server, signature, &arrival, client);
         if (collective == NULL) {
-            rc = collective_new(server, &arrival, &collective);
+            rc = collective_new(server, signature, &arrival, &collective);
         }
         if (rc == PMIX_SUCCESS && sx_members_find(&collective->members, client) == NULL) {
             collective_free(collective); /* ours alone so far: it lists others only */
@@ -366,4 +388,5 @@ void sx_collective_end_all(struct sx_server *server)
     SX_LIST_EACH(it, &server->collectives) {
         collective_free(SX_LIST_ENTRY(it, struct sx_collective, link));
     }
+    sx_table_deinit(&server->signatures);
 }

@@ -9,7 +9,11 @@
 void sx_members_clear(struct sx_members *members)
 {
     for (size_t i = 0; i < members->count; i++) {
-        sx_client_release(members->all[i].client);
+        struct sx_client *client = members->all[i].client;
+
+        client->arrival_count -= members->all[i].arrived;
+        client->arrival_procs -= members->all[i].arrived ? members->proc_count : 0;
+        sx_client_release(client);
     }
     free(members->all);
     free(members->procs);
@@ -99,6 +103,15 @@ pmix_status_t sx_members_gather(struct sx_members *members)
         }
     }
     return PMIX_SUCCESS;
+}
+
+void sx_members_arrive(struct sx_members *members, struct sx_member *member, uint32_t op)
+{
+    member->arrived = true;
+    member->op = op;
+    members->arrived_count++;
+    member->client->arrival_count++;
+    member->client->arrival_procs += members->proc_count;
 }
 
 struct sx_absent sx_members_absent(const struct sx_members *members)

@@ -37,6 +37,9 @@ struct sx_member *sx_members_find(const struct sx_members *members, struct sx_cl
  * Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *client);
 
+/* @member, which had not arrived, has arrived with its number @op. */
+void sx_members_arrive(struct sx_members *members, struct sx_member *member, uint32_t op);
+
 /* What of the signature is not among the members. */
 struct sx_absent {
     size_t announced; /* local, but the host has not registered them yet */

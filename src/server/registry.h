@@ -68,6 +68,8 @@ struct sx_client {
     bool has_committed;
     struct sx_blob news;     /* put since the last fence that all nodes took part in */
     struct sx_list requests; /* dmodex.c: other nodes that wait for its first commit */
+    uint32_t arrival_count;  /* collectives that it has joined and that have not ended ... */
+    size_t arrival_procs;    /* ... and the processes that these name */
     uint32_t waiter_count;   /* gets of others that wait for this one's data */
     uint32_t request_count;  /* gets of its own that wait */
     struct sx_list waits;    /* waiting.h: these */

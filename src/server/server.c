@@ -274,6 +274,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     server->rendezvous.listen_fd = server->rendezvous.path_fd = -1;
     server->rendezvous.dir_fd = server->rendezvous.parent_fd = -1;
     sx_list_init(&server->collectives);
+    server->signature_seed = sx_table_seed();
     sx_list_init(&server->psets);
     sx_list_init(&server->resources);
     sx_list_init(&server->connections);

@@ -45,6 +45,8 @@ struct sx_server {
     struct sx_registry registry;
     struct sx_waiting waiting;
     struct sx_list collectives;
+    struct sx_table signatures; /* the same, found by whom they are for */
+    uint64_t signature_seed;
     struct sx_list psets;     /* pset.c */
     struct sx_list resources; /* resource.c */
     uint64_t serial;          /* numbers collectives and questions to the host */

@@ -5,20 +5,16 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/clock.h"
 #include "server/connection.h"
 #include "server/server.h"
 
 void sx_waiting_init(struct sx_waiting *waiting)
 {
-    *waiting = (struct sx_waiting){ .seed = sx_now_ns() };
-    /* Without entropy (early boot) the clock has to do. */
-    (void)!getrandom(&waiting->seed, sizeof(waiting->seed), GRND_NONBLOCK);
+    *waiting = (struct sx_waiting){ .seed = sx_table_seed() };
 }
 
 void sx_waiting_deinit(struct sx_waiting *waiting)

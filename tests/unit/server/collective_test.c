@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* collective_test.c - an arrival finds its operation; nobody looks at those of others.  No process
+ * of the job is connected, so nobody is told of an end: what is counted is who waits still. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pmix.h>
+#include <pmix_server.h>
+
+#include "server/collective.h"
+#include "server/server.h"
+
+#define NSPACE "fences"
+#define RANKS 40u
+
+static void begin(void)
+{
+    pmix_server_module_t module = { .abort = NULL };
+    pmix_proc_t proc;
+    pmix_nspace_t nspace;
+    pmix_info_t info;
+    const uint32_t size = RANKS;
+
+    alarm(60);
+    PMIx_Load_nspace(nspace, NSPACE);
+    PMIx_Info_load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32);
+    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_register_nspace(nspace, RANKS, &info, 1, NULL, NULL), PMIX_SUCCESS);
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        PMIx_Load_procid(&proc, NSPACE, rank);
+        cr_assert_eq(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL),
+                     PMIX_SUCCESS);
+    }
+}
+
+static void end(void)
+{
+    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+}
+
+TestSuite(collective, .init = begin, .fini = end);
+
+static void on_loop(sx_server_fn body)
+{
+    cr_assert_eq(sx_server_call(sx_server_get(), body, NULL), PMIX_SUCCESS);
+}
+
+static struct sx_client *client_of(struct sx_server *server, uint32_t rank)
+{
+    return sx_client_find(sx_nspace_find(server, NSPACE), rank);
+}
+
+/* @rank comes to the fence of the ranks 0 to @last. */
+static void arrive(struct sx_server *server, uint32_t rank, uint32_t last)
+{
+    static uint32_t op;
+    _Alignas(8) char message[sizeof(struct sx_lane_arrive) + RANKS * 16] = { 0 };
+    const struct sx_lane_arrive head = { .kind = SX_COLLECTIVE_FENCE,
+                                         .op = ++op,
+                                         .proc_count = last + 1 };
+    char *at = message + sizeof(head);
+
+    memcpy(message, &head, sizeof(head));
+    for (uint32_t i = 0; i <= last; i++, at += 16) {
+        const uint32_t proc[2] = { i, (uint32_t)strlen(NSPACE) };
+
+        memcpy(at, proc, sizeof(proc));
+        memcpy(at + sizeof(proc), NSPACE, strlen(NSPACE));
+    }
+    cr_assert_eq(sx_collective_arrive(server, client_of(server, rank), message,
+                                      (size_t)(at - message)),
+                 PMIX_SUCCESS);
+}
+
+static pmix_status_t counted(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    arrive(server, 0, 2);
+    arrive(server, 0, 2); /* its next fence, which the others come to later */
+    arrive(server, 1, 2);
+    cr_expect_eq(client_of(server, 0)->arrival_count, 2);
+    cr_expect_eq(client_of(server, 0)->arrival_procs, 6);
+    cr_expect_eq(client_of(server, 1)->arrival_count, 1);
+    arrive(server, 2, 2);
+    cr_expect_eq(client_of(server, 0)->arrival_count, 1, "the first has ended");
+    cr_expect_eq(client_of(server, 0)->arrival_procs, 3);
+    cr_expect_eq(client_of(server, 1)->arrival_count, 0);
+    cr_expect_eq(client_of(server, 2)->arrival_count, 0);
+    arrive(server, 2, 2);
+    arrive(server, 1, 2);
+    cr_expect_eq(client_of(server, 0)->arrival_count, 0);
+    cr_expect(sx_list_empty(&server->collectives));
+    cr_expect_eq(server->signatures.count, 0);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, who_waits_is_counted_until_the_operation_ends)
+{
+    on_loop(counted);
+}
+
+static pmix_status_t untouched(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    for (uint32_t last = 2; last < RANKS; last++) {
+        arrive(server, 0, last);
+    }
+    /* Whoever walks the list of all operations does not come back. */
+    const struct sx_list all = server->collectives;
+
+    server->collectives = (struct sx_list){ NULL, NULL };
+    for (uint32_t last = 2; last < RANKS; last++) {
+        arrive(server, 1, last);
+    }
+    server->collectives = all;
+    cr_expect_eq(client_of(server, 1)->arrival_count, RANKS - 2, "it has found them all");
+    cr_expect_eq(server->signatures.count, RANKS - 2);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, an_arrival_walks_no_operations)
+{
+    on_loop(untouched);
+}
