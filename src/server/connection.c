@@ -27,6 +27,7 @@
 
 #include "base/status.h"
 #include "base/value.h"
+#include "server/derive.h"
 #include "server/dispatch.h"
 #include "server/event.h"
 #include "server/host.h"
@@ -285,6 +286,7 @@ static pmix_status_t client_connect(struct sx_server *server, struct sx_client *
     connection->channel.arg = client;
     client->state = SX_CLIENT_CONNECTED;
     sx_share_begin(server, client);
+    sx_derive_process(client->nspace, client, connection->channel.peer.pid);
     sx_event_client_connected(client);
     client->result_count = 0; /* those of the process before have its numbers */
     client->no_waitv = (hello->flags & SX_HELLO_NO_WAITV) != 0;

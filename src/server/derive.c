@@ -356,7 +356,35 @@ pmix_status_t sx_derive_client(struct sx_server *server, struct sx_nspace *nspac
     return rc == PMIX_SUCCESS ? derive_from_clients(nspace) : rc;
 }
 
+void sx_derive_process(struct sx_nspace *nspace, struct sx_client *client, pid_t pid)
+{
+    const struct cell cell = rank_of(nspace, client->rank);
+    const pmix_value_t value = { .type = PMIX_PID, .data.pid = pid };
+
+    if (pid <= 0 || !nspace->has_store || (!client->pid_told && is_stored(&cell, PMIX_PROC_PID))) {
+        return; /* of another pid namespace, or the host knows better */
+    }
+    const pmix_status_t rc = sx_store_put(&nspace->store, cell.realm, cell.row, PMIX_PROC_PID,
+                                          PMIX_GLOBAL, &value);
+    client->pid_told = rc == PMIX_SUCCESS;
+    if (rc != PMIX_SUCCESS) {
+        sx_log(SX_LOG_ERROR, "the process id of %s.%u cannot be stored: %s", nspace->name,
+               client->rank, PMIx_Error_string(rc));
+    }
+}
+
 /* ---- the job -------------------------------------------------------------------------------- */
+
+static pmix_status_t derive_server(const struct sx_server *server, struct sx_nspace *nspace)
+{
+    const struct cell job = job_of(nspace);
+    char *const uri = sx_server_uri(server);
+    const pmix_status_t rc = uri != NULL ? put_text(&job, PMIX_SERVER_URI, uri)
+                                         : PMIX_ERR_OUT_OF_RESOURCE;
+
+    free(uri);
+    return rc;
+}
 
 /* A host that gives one size means them all. */
 static pmix_status_t derive_sizes(struct sx_nspace *nspace, uint32_t node_count, uint32_t app_count)
@@ -408,6 +436,9 @@ pmix_status_t sx_derive(struct sx_server *server, struct sx_nspace *nspace,
     }
     if (rc == PMIX_SUCCESS) {
         rc = put_text(&job, PMIX_HOSTNAME, server->hostname);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = derive_server(server, nspace);
     }
     for (uint32_t rank = 0; rank < nspace->job_size && rc == PMIX_SUCCESS; rank++) {
         rc = derive_appnum(nspace, rank);

@@ -172,13 +172,31 @@ static pmix_status_t site_ask(const struct sx_server *server, struct question *q
                : sx_wanted_name(&question->wanted, &site, question->nspace, question->ret);
 }
 
+/* What nobody stores about the server itself. */
+static pmix_status_t server_ask(const struct sx_server *server, const struct question *question)
+{
+    const char *key = question->wanted.key;
+
+    if (key == NULL || strcmp(question->nspace, server->self.nspace) != 0 ||
+        (strcmp(key, PMIX_SERVER_URI) != 0 && strcmp(key, PMIX_MYSERVER_URI) != 0)) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    char *const uri = sx_server_uri(server);
+    const pmix_status_t rc = uri != NULL ? sx_value_load(question->ret, uri, PMIX_STRING)
+                                         : PMIX_ERR_OUT_OF_RESOURCE;
+
+    free(uri);
+    return rc;
+}
+
 static pmix_status_t job_ask(struct sx_server *server, void *arg)
 {
     struct question *question = arg;
     struct sx_nspace *nspace = sx_nspace_find(server, question->nspace);
+    const bool has_store = nspace != NULL && nspace->has_store;
+    const pmix_status_t rc = site_ask(server, question, has_store ? &nspace->store.view : NULL);
 
-    return site_ask(server, question,
-                    nspace != NULL && nspace->has_store ? &nspace->store.view : NULL);
+    return rc == PMIX_ERR_NOT_FOUND ? server_ask(server, question) : rc;
 }
 
 /* The host's own word first. */

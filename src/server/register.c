@@ -52,6 +52,18 @@ static struct registration *registration_new(const char *nspace, pmix_status_t *
     return registration;
 }
 
+/* Who may read a job that has no process here: its user, if the host says so, else whoever this
+ * server is for. */
+static uid_t user_of(const struct sx_server *server, const struct registration *registration)
+{
+    const pmix_info_t *user = sx_info_find(registration->info, registration->ninfo, PMIX_USERID);
+    uint64_t number;
+
+    return user != NULL && sx_value_get_uint(&user->value, &number) == PMIX_SUCCESS
+               ? (uid_t)number
+               : server->client_uid;
+}
+
 /* ---- namespaces ---------------------------------------------------------------------------- */
 
 static pmix_status_t nspace_register(struct sx_server *server, void *arg)
@@ -63,6 +75,7 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
     if (nspace == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    nspace->uid = user_of(server, registration);
     nspace->local_count = registration->local_count < 0 ? 0 : (uint32_t)registration->local_count;
     if (nspace->job_size == 0) {
         nspace->job_size = sx_jobinfo_job_size(registration->info, registration->ninfo);

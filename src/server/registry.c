@@ -122,7 +122,7 @@ bool sx_nspace_visible(const struct sx_nspace *nspace, const struct sx_client *c
             return false;
         }
     }
-    return nspace->client_count > 0;
+    return nspace->client_count > 0 || (nspace->registered && nspace->uid == client->uid);
 }
 
 /* Return: where @rank is, or would be inserted, in by_rank. */

@@ -81,6 +81,7 @@ struct sx_client {
     bool event_left;                   /* it has gone: no event is kept for it */
     bool event_lost_told;
     unsigned event_want_count; /* registrations that wait for the host */
+    bool pid_told; /* derive.c: PMIX_PROC_PID is ours, not the host's */
 };
 
 #define SX_SESSION_UNKNOWN UINT64_MAX    /* nobody has told of it yet */
@@ -92,6 +93,7 @@ struct sx_nspace {
     bool registered; /* PMIx_server_register_nspace was called */
     bool has_store;
     bool has_data;        /* was registered with job info */
+    uid_t uid;            /* whose job it is while none of its processes is here */
     uint32_t local_count; /* local processes the host announced */
     uint32_t job_size;    /* 0: not known */
     uint64_t session;     /* PMIX_SESSION_ID, or SX_SESSION_* */
@@ -128,8 +130,8 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name);
 pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace);
 void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace);
 
-/* Whether @client may map the namespace's store: its own, or one whose processes are all of its
- * own user. */
+/* Whether @client may map the namespace's store: its own, or one whose processes here are all of
+ * its own user, or, without any, whose user is its own. */
 bool sx_nspace_visible(const struct sx_nspace *nspace, const struct sx_client *client);
 
 /* Return: the new client, NULL when memory is out.  @rank must not be there yet. */

@@ -348,6 +348,16 @@ pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
     return rc;
 }
 
+char *sx_server_uri(const struct sx_server *server)
+{
+    char *text;
+
+    return asprintf(&text, "%s.%u;%s", server->self.nspace, server->self.rank,
+                    server->rendezvous.uri) >= 0
+               ? text
+               : NULL;
+}
+
 /* ---- end ----------------------------------------------------------------------------------- */
 
 static pmix_status_t server_empty(struct sx_server *server, void *arg)

@@ -74,6 +74,9 @@ struct sx_server {
 /* Return: the running server or NULL.  Any thread; a forked child of the host sees it too. */
 struct sx_server *sx_server_get(void);
 
+/* "NSPACE.RANK;unix:PATH": who the server is, and where.  Return: malloc'ed, or NULL. */
+char *sx_server_uri(const struct sx_server *server);
+
 /* Run @fn on the loop thread and wait for its result; on the loop thread itself: call it. */
 typedef pmix_status_t (*sx_server_fn)(struct sx_server *server, void *arg);
 pmix_status_t sx_server_call(struct sx_server *server, sx_server_fn fn, void *arg);
