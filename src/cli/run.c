@@ -215,6 +215,7 @@ static bool start_server(struct run *run)
     for (uint32_t i = 0; i < run->options.app_count; i++) {
         run->programs[i].env = sx_run_env_build(environ, &run->options.apps[i], run->lib_dir,
                                                 run->options.rank_count > run->machine.cpu_count);
+        sx_run_env_put_job(&run->programs[i].env, &run->options, &run->options.apps[i]);
     }
     return true;
 }

@@ -3,6 +3,7 @@
 /* run_env.c - start from the launcher's environment, take the outer job out, put this job in. */
 #include "cli/run_env.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,76 @@ char **sx_run_env_build(char *const *outer, const struct sx_run_app *app, const 
     sx_run_env_put(&env, "LD_LIBRARY_PATH", path);
     free(path);
     return env;
+}
+
+static void put_number(char ***env, const char *name, uint32_t number)
+{
+    char text[16];
+
+    snprintf(text, sizeof(text), "%" PRIu32, number);
+    sx_run_env_put(env, name, text);
+}
+
+/* Per application one number, with blanks between them. */
+static void put_numbers(char ***env, const char *name, const struct sx_run_options *options,
+                        uint32_t (*number_of)(const struct sx_run_app *app))
+{
+    char *text = sx_cli_calloc(options->app_count, 12), *end = text;
+
+    for (uint32_t i = 0; i < options->app_count; i++) {
+        end += sprintf(end, "%s%" PRIu32, i > 0 ? " " : "", number_of(&options->apps[i]));
+    }
+    sx_run_env_put(env, name, text);
+    free(text);
+}
+
+static uint32_t first_rank_of(const struct sx_run_app *app)
+{
+    return app->first_rank;
+}
+
+static uint32_t rank_count_of(const struct sx_run_app *app)
+{
+    return app->rank_count;
+}
+
+/* The arguments behind the program's name, with blanks between them. */
+static char *arguments_join(char *const *program)
+{
+    char *text = sx_cli_strdup("");
+
+    for (size_t i = 1; program[0] != NULL && program[i] != NULL; i++) {
+        char *const longer = sx_cli_printf("%s%s%s", text, i > 1 ? " " : "", program[i]);
+
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+void sx_run_env_put_job(char ***env, const struct sx_run_options *options,
+                        const struct sx_run_app *app)
+{
+    char *const arguments = arguments_join(app->program);
+
+    put_number(env, "OMPI_COMM_WORLD_SIZE", options->rank_count);
+    put_number(env, "OMPI_COMM_WORLD_LOCAL_SIZE", options->rank_count);
+    put_number(env, "OMPI_UNIVERSE_SIZE", options->rank_count);
+    put_number(env, "OMPI_NUM_APP_CTX", options->app_count);
+    put_numbers(env, "OMPI_FIRST_RANKS", options, first_rank_of);
+    put_numbers(env, "OMPI_APP_CTX_NUM_PROCS", options, rank_count_of);
+    sx_run_env_put(env, "OMPI_COMMAND", app->program[0]);
+    if (arguments[0] != '\0') {
+        sx_run_env_put(env, "OMPI_ARGV", arguments);
+    }
+    free(arguments);
+}
+
+void sx_run_env_put_rank(char ***env, uint32_t rank)
+{
+    put_number(env, "OMPI_COMM_WORLD_RANK", rank);
+    put_number(env, "OMPI_COMM_WORLD_LOCAL_RANK", rank);
+    put_number(env, "OMPI_COMM_WORLD_NODE_RANK", rank);
 }
 
 char *sx_run_env_lib_dir(const char *exe, char message[SX_RUN_MESSAGE_MAX])

@@ -30,6 +30,14 @@ void sx_run_env_drop_outer(char **env);
 char **sx_run_env_build(char *const *outer, const struct sx_run_app *app, const char *lib_dir,
                         bool oversubscribed);
 
+/* What wrapper scripts and MPI_INFO_ENV read of the job, under the names that mpirun made common:
+ * its sizes, its applications' first ranks and sizes, the command of @app.  The user cannot set
+ * them otherwise: they say what is. */
+void sx_run_env_put_job(char ***env, const struct sx_run_options *options,
+                        const struct sx_run_app *app);
+/* The same for one rank; the whole job is on this node. */
+void sx_run_env_put_rank(char ***env, uint32_t rank);
+
 /* The directory with this build's libpmix.so.2, seen from the command's own file @exe: ../lib,
  * ../lib/MULTIARCH, ../lib64.  Return: malloc'ed, or NULL with one line in @message. */
 char *sx_run_env_lib_dir(const char *exe, char message[SX_RUN_MESSAGE_MAX]);

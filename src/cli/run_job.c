@@ -149,6 +149,7 @@ static void spawn_one(struct sx_run_state *job)
     int fds[3], why;
 
     job->spawned++;
+    sx_run_env_put_rank(&env, rank);
     why = connect_rank(job, rank, fds);
     if (why != 0) {
         sx_run_end(job, SX_EXIT_FAILURE, SIGTERM, SX_RUN_GRACE_NS,
