@@ -29,7 +29,8 @@ LEVELS = ("4.2.2", "4.2.9", "5.0", "6.1")
 HEADERS = ("pmix.h", "pmix_common.h", "pmix_deprecated.h", "pmix_server.h", "pmix_tool.h",
            "pmix_version.h", "shmix.h")
 SONAME = "libpmix.so.2"
-OURS = re.compile(r"(PMIx_|shmix_)\w+$")
+# pmix_framework_names is data that libopen-pal 5 refers to.
+OURS = re.compile(r"(PMIx_|shmix_)\w+$|pmix_framework_names$")
 HERE = os.path.dirname(os.path.realpath(__file__))
 PRELUDE = "#include <pmix.h>\n#include <pmix_server.h>\n#include <pmix_tool.h>\n"
 SKIP = 77
