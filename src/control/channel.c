@@ -440,12 +440,9 @@ static const char *send_fault(int err)
                : strerror(err);
 }
 
-static void on_writable(void *arg, uint32_t revents, uint64_t now_ns)
+/* Return: false when the socket takes no more for now. */
+static bool queue_send(struct sx_channel *channel, unsigned *ret_count)
 {
-    struct sx_channel *channel = arg;
-
-    (void)revents;
-    (void)now_ns;
     SX_LIST_EACH(node, &channel->queue) {
         struct waiting *waiting = SX_LIST_ENTRY(node, struct waiting, link);
         const struct iovec iov = { .iov_base = waiting->bytes, .iov_len = waiting->size };
@@ -454,14 +451,29 @@ static void on_writable(void *arg, uint32_t revents, uint64_t now_ns)
                             : sx_socket_send(channel->fd, &iov, 1, waiting->fds, waiting->fd_count);
 
         if (err == EAGAIN || err == EWOULDBLOCK) {
-            return;
+            return false;
         }
         if (err != 0 && channel->fault == NULL) {
             (void)fail_send(channel, PMIX_SUCCESS, send_fault(err));
         }
         free_waiting(channel, waiting); /* sent, or never to be */
+        ++*ret_count;
     }
-    sx_poll_remove(&channel->writable);
+    return true;
+}
+
+static void on_writable(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    struct sx_channel *channel = arg;
+    unsigned sent_count = 0;
+
+    (void)revents;
+    if (queue_send(channel, &sent_count)) {
+        sx_poll_remove(&channel->writable);
+    }
+    if (sent_count != 0 && channel->on_sent != NULL) {
+        channel->on_sent(channel->arg, now_ns);
+    }
 }
 
 static pmix_status_t queue_message(struct sx_channel *channel, const struct outgoing *out)

@@ -58,6 +58,9 @@ struct sx_channel {
     /* The peer has sent something, or has gone: on_frame waits for sx_channel_take.  NULL: it does
      * not.  The owner's to set at any time. */
     sx_loop_fn on_ready;
+    /* Some of what had to be queued has gone: who sleeps until he is told wants to know.  It must
+     * not close the channel.  NULL: nobody does.  The owner's to set at any time. */
+    sx_loop_fn on_sent;
     void *arg;
 };
 

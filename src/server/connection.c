@@ -109,6 +109,18 @@ void sx_connection_take(struct sx_client *client, uint64_t now_ns)
     sx_channel_take(&client->connection->channel, now_ns);
 }
 
+/* It rang when the answers were queued; who has read up to there and sleeps is told again. */
+static void client_on_sent(void *arg, uint64_t now_ns)
+{
+    struct sx_client *client = arg;
+    struct sx_server *server = sx_server_get();
+
+    (void)now_ns;
+    if (client->slot < server->board.slot_count) {
+        sx_connection_ring(server, client);
+    }
+}
+
 static void doorbell_rung(void *arg, uint32_t revents, uint64_t now_ns)
 {
     struct sx_client *client = arg;
@@ -283,6 +295,7 @@ static pmix_status_t client_connect(struct sx_server *server, struct sx_client *
     client->connection = connection;
     connection->channel.on_frame = client_on_frame;
     connection->channel.on_ready = client_is_ready;
+    connection->channel.on_sent = client_on_sent;
     connection->channel.arg = client;
     client->state = SX_CLIENT_CONNECTED;
     sx_share_begin(server, client);

@@ -19,7 +19,7 @@ struct server {
     struct bench_loop bench;
     struct sx_channel channel;
     int client_fd;
-    int frame_count, gone_count, pidfd_count;
+    int frame_count, gone_count, pidfd_count, sent_count;
     int stop_at_frames;
     struct sx_frame_header header;
     size_t body_size;
@@ -39,6 +39,14 @@ static uint64_t sum_bytes(const void *bytes, size_t size)
         sum = sum * 31 + at[i];
     }
     return sum;
+}
+
+static void on_sent(void *arg, uint64_t now_ns)
+{
+    struct server *server = arg;
+
+    (void)now_ns;
+    server->sent_count++;
 }
 
 static void on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
@@ -291,7 +299,9 @@ EACH_ENGINE(channel, queues_for_a_slow_client_in_order)
     const int before = test_count_fds();
     struct sx_frame frame;
     uint32_t next = 0;
+    int told = 0;
 
+    server->channel.on_sent = on_sent;
     for (uint32_t id = 0; id < COUNT; id++) {
         cr_assert_eq(sx_channel_send(&server->channel, SX_MSG_REPLY, id, &iov, 1, &null_fd,
                                      id % 8 == 0),
@@ -303,6 +313,8 @@ EACH_ENGINE(channel, queues_for_a_slow_client_in_order)
 
         if (rc == PMIX_ERR_WOULD_BLOCK) {
             test_loop_settle(&server->bench);
+            cr_assert_gt(server->sent_count, told, "who sleeps is told of more");
+            told = server->sent_count;
             continue;
         }
         cr_assert_eq(rc, PMIX_SUCCESS);
