@@ -18,6 +18,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "client/client.h"
+#include "client/gate.h"
 #include "client/implied.h"
 #include "client/keep.h"
 #include "client/lookup.h"
@@ -191,20 +192,29 @@ static int get_request(const struct sx_lookup *lookup, struct sx_get *get, struc
     return get->key_size != 0 ? 2 : 1;
 }
 
+static uint64_t deadline_of(const struct sx_lookup *lookup)
+{
+    return lookup->wanted.timeout_ns != 0 ? sx_deadline_ns(sx_now_ns(), lookup->wanted.timeout_ns)
+                                          : SX_DEADLINE_NEVER;
+}
+
 static pmix_status_t ask(const struct sx_lookup *lookup)
 {
     struct sx_call call = SX_CALL_INIT(NULL);
     struct sx_get get;
     struct iovec iov[2];
     const int iov_count = get_request(lookup, &get, iov);
-    const uint64_t deadline_ns = lookup->wanted.timeout_ns != 0
-                                     ? sx_deadline_ns(sx_now_ns(), lookup->wanted.timeout_ns)
-                                     : SX_DEADLINE_NEVER;
+    const uint64_t deadline_ns = deadline_of(lookup);
 
-    const pmix_status_t rc = sx_request(&call, SX_MSG_GET, iov, iov_count, deadline_ns);
+    pmix_status_t rc = sx_gate_wait(deadline_ns);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = sx_request(&call, SX_MSG_GET, iov, iov_count, deadline_ns);
     if (rc == PMIX_ERR_TIMEOUT && !call.done) {
         (void)sx_request_tell(SX_MSG_GET_CANCEL, call.id, NULL, 0);
     }
+    sx_gate_leave();
     return rc;
 }
 
@@ -274,7 +284,7 @@ pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info
 /* ---- PMIx_Get_nb -------------------------------------------------------------------------- */
 
 struct get_nb {
-    struct sx_task task;
+    struct sx_gate_turn turn;
     struct sx_call call;
     struct sx_lookup lookup; /* its strings are the ones below */
     pmix_value_cbfunc_t cbfunc;
@@ -296,14 +306,19 @@ static void get_nb_deliver(struct get_nb *op)
     free(op);
 }
 
+static struct get_nb *get_nb_of(struct sx_task *task)
+{
+    return SX_CONTAINER(task, struct get_nb, turn.task);
+}
+
 static void get_nb_found(struct sx_task *task)
 {
-    get_nb_deliver(SX_CONTAINER(task, struct get_nb, task));
+    get_nb_deliver(get_nb_of(task));
 }
 
 static void get_nb_answered(struct sx_task *task)
 {
-    struct get_nb *const op = SX_CONTAINER(task, struct get_nb, task);
+    struct get_nb *const op = get_nb_of(task);
 
     op->status = op->call.status;
     if (op->status == PMIX_SUCCESS) {
@@ -319,16 +334,54 @@ static void get_nb_done(struct sx_call *call, const struct sx_frame *frame)
     struct get_nb *const op = SX_CONTAINER(call, struct get_nb, call);
 
     (void)frame;
-    op->task.run = get_nb_answered;
-    sx_task_post_locked(&op->task);
+    op->turn.task.run = get_nb_answered;
+    sx_task_post_locked(&op->turn.task);
+    sx_gate_leave_locked();
+}
+
+/* It has a place.  Return: an error when it was not sent; the place is given back then. */
+static pmix_status_t get_nb_send(struct get_nb *op)
+{
+    struct sx_get get;
+    struct iovec iov[2];
+
+    if (op->turn.deadline_ns != SX_DEADLINE_NEVER) { /* what is left of it */
+        const uint64_t now_ns = sx_now_ns();
+
+        op->lookup.wanted.timeout_ns = op->turn.deadline_ns > now_ns ? op->turn.deadline_ns - now_ns
+                                                                     : 1;
+    }
+    const int iov_count = get_request(&op->lookup, &get, iov);
+    op->call = (struct sx_call)SX_CALL_INIT(get_nb_done);
+    const pmix_status_t rc = sx_request_start(&op->call, SX_MSG_GET, iov, iov_count);
+    if (rc != PMIX_SUCCESS) {
+        sx_gate_leave();
+    }
+    return rc;
+}
+
+/* It has waited for a place, and its value may have come meanwhile. */
+static void get_nb_let_in(struct sx_task *task)
+{
+    struct get_nb *const op = get_nb_of(task);
+
+    sx_view_renew(&op->lookup.view);
+    op->status = op->turn.timed_out ? PMIX_ERR_TIMEOUT : look(&op->lookup, &op->value);
+    if (op->status == PMIX_ERR_NOT_FOUND) {
+        op->status = get_nb_send(op);
+        if (op->status == PMIX_SUCCESS) {
+            return;
+        }
+    } else if (!op->turn.timed_out) {
+        sx_gate_leave();
+    }
+    get_nb_deliver(op);
 }
 
 /* On the progress thread, which may wait for a store but not for a value. */
 static void get_nb_missed(struct sx_task *task)
 {
-    struct get_nb *const op = SX_CONTAINER(task, struct get_nb, task);
-    struct sx_get get;
-    struct iovec iov[2];
+    struct get_nb *const op = get_nb_of(task);
 
     op->status = fetch_foreign(&op->lookup);
     if (op->status == PMIX_SUCCESS) {
@@ -337,10 +390,12 @@ static void get_nb_missed(struct sx_task *task)
     if (op->status == PMIX_ERR_NOT_FOUND) {
         op->status = worth_asking(&op->lookup);
         if (op->status == PMIX_SUCCESS) {
-            const int iov_count = get_request(&op->lookup, &get, iov);
-
-            op->call = (struct sx_call)SX_CALL_INIT(get_nb_done);
-            op->status = sx_request_start(&op->call, SX_MSG_GET, iov, iov_count);
+            op->turn.task.run = get_nb_let_in;
+            op->turn.deadline_ns = deadline_of(&op->lookup);
+            if (!sx_gate_enter(&op->turn)) {
+                return;
+            }
+            op->status = get_nb_send(op);
             if (op->status == PMIX_SUCCESS) {
                 return;
             }
@@ -387,12 +442,12 @@ static pmix_status_t get_nb_server(const struct sx_role_server *server, const pm
     if (op == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    op->task.run = get_nb_found;
+    op->turn.task.run = get_nb_found;
     op->cbfunc = cbfunc;
     op->cbdata = cbdata;
     op->status = server->get(proc, key, info, ninfo, &op->value);
     const pmix_status_t rc = op->status == PMIX_ERR_BAD_PARAM ? op->status
-                                                              : sx_task_run_alone(&op->task);
+                                                              : sx_task_run_alone(&op->turn.task);
     if (rc != PMIX_SUCCESS) {
         if (op->value != NULL) {
             sx_value_destruct(op->value);
@@ -432,7 +487,7 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char *key, const pmix_i
     }
     sx_view_renew(&op->lookup.view);
     op->status = look(&op->lookup, &op->value);
-    op->task.run = op->status == PMIX_ERR_NOT_FOUND ? get_nb_missed : get_nb_found;
-    sx_task_post(&op->task);
+    op->turn.task.run = op->status == PMIX_ERR_NOT_FOUND ? get_nb_missed : get_nb_found;
+    sx_task_post(&op->turn.task);
     return PMIX_SUCCESS;
 }

@@ -19,6 +19,7 @@
 #include "base/status.h"
 #include "client/client.h"
 #include "client/event.h"
+#include "client/gate.h"
 #include "client/thread.h"
 #include "client/wakefd.h"
 #include "ring/bell.h"
@@ -356,6 +357,7 @@ static void pump_socket(struct sx_process *p)
 
 static void pump_locked(struct sx_process *p)
 {
+    sx_gate_expire_locked();
     if (atomic_load_explicit(&p->link, memory_order_acquire) != SX_LINK_LIVE) {
         return;
     }
@@ -468,12 +470,13 @@ static void *progress_main(void *arg)
         }
         pump_locked(p);
         const bool stop = sx_list_empty(&p->tasks) && p->thread_stop;
+        const uint64_t due_ns = sx_gate_due_locked();
         pthread_mutex_unlock(&p->lock);
         if (stop) {
             return NULL;
         }
         if (!run_some(p, generation) && !sx_bell_spin(sleep.watch, sleep.count, p->spin_ns)) {
-            (void)sleep_until(&sleep, SX_DEADLINE_NEVER);
+            (void)sleep_until(&sleep, due_ns);
         }
     }
 }

@@ -150,6 +150,7 @@ struct sx_get {
     uint32_t key_size;   /* with its NUL, at most 512 */
     uint32_t reserved;
 };
+#define SX_GETS_MAX 1024u     /* that a server lets one client have waiting; it queues the others */
 #define SX_GET_IMMEDIATE 0x1u /* answer at once, do not wait for a commit */
 #define SX_GET_REFRESH 0x2u   /* reserved */
 #define SX_GET_QUALIFIED 0x4u /* the key is the name of a qualified value */

@@ -7,7 +7,7 @@
  *        |\--the rank has left or died, or its node had no such value--> PMIX_ERR_NOT_FOUND
  *         \--the asker is gone, or cancels--> dropped
  *
- * Bounded by SX_MODEX_GETS_MAX per client. */
+ * Bounded by SX_GETS_MAX per client. */
 #include "server/modex.h"
 
 #include <stdlib.h>
@@ -345,7 +345,7 @@ static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
     const struct sx_get *request = frame->body;
     struct sx_wait *wait;
 
-    if (asker->request_count >= SX_MODEX_GETS_MAX) {
+    if (asker->request_count >= SX_GETS_MAX) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     wait = sx_wait_add(server, asker, frame->header.id, what);

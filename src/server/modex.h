@@ -6,8 +6,6 @@
 
 #include "server/server.h"
 
-#define SX_MODEX_GETS_MAX 1024u /* gets that one client may have waiting */
-
 /* One committed value from a lane: checked, then stored by its scope.  Return: PMIX_SUCCESS (also
  * when memory was short: logged), or PMIX_ERR_BAD_PARAM for bytes that are no put. */
 pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, const void *body,

@@ -12,7 +12,7 @@
  * wait for.
  *
  * While somebody waits for a rank, its board slot says so and its commits ring the doorbell.
- * Memory: SX_MODEX_GETS_MAX Gets a client.  Loop thread. */
+ * Memory: SX_GETS_MAX Gets a client.  Loop thread. */
 #ifndef SX_SERVER_WAITING_H
 #define SX_SERVER_WAITING_H
 

@@ -143,7 +143,7 @@ static int role_gets(const char *arg)
     (void)arg;
     attack_begin(0, "more Gets than may wait");
     attack_attach(&attacker);
-    for (uint32_t i = 0; i < SX_MODEX_GETS_MAX; i++) {
+    for (uint32_t i = 0; i < SX_GETS_MAX; i++) {
         snprintf(key, sizeof(key), "never.%u", i % 700); /* some wait for the same */
         get_send(&attacker, 10 + i, key);
     }

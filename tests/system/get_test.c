@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* get_test.c - what a Get finds, waits for and gives up, with a server and with peers. */
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -126,6 +127,86 @@ static int a_reserved_key_that_is_not_there_is_not_waited_for(int rank)
     return 0;
 }
 
+/* ---- many at once --------------------------------------------------------------------------- */
+
+/* More than the server lets one client have waiting. */
+enum { MANY = 3000 };
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    unsigned answered, found, timed_out;
+} many = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
+
+static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
+{
+    const uint32_t number = (uint32_t)(uintptr_t)cbdata;
+
+    CHECK(status == PMIX_SUCCESS || status == PMIX_ERR_TIMEOUT);
+    CHECK(status != PMIX_SUCCESS || value->data.uint32 == number);
+    pthread_mutex_lock(&many.lock);
+    many.answered++;
+    many.found += status == PMIX_SUCCESS;
+    many.timed_out += status == PMIX_ERR_TIMEOUT;
+    pthread_cond_broadcast(&many.cond);
+    pthread_mutex_unlock(&many.lock);
+}
+
+static void wait_for_answers(unsigned count)
+{
+    pthread_mutex_lock(&many.lock);
+    while (many.answered < count) {
+        pthread_cond_wait(&many.cond, &many.lock);
+    }
+    pthread_mutex_unlock(&many.lock);
+}
+
+static void ask_for(pmix_rank_t rank, uint32_t number, const pmix_info_t *info, size_t ninfo)
+{
+    const pmix_proc_t proc = proc_of(JOB_NSPACE, rank);
+    char key[32];
+
+    snprintf(key, sizeof(key), "many.%u", number);
+    CHECK_STATUS(PMIx_Get_nb(&proc, key, info, ninfo, on_value, (void *)(uintptr_t)number),
+                 PMIX_SUCCESS);
+}
+
+/* The one with a time limit is at the end of the queue; a blocking Get does not stand behind it. */
+static int more_gets_than_the_server_takes_wait_in_the_client(int rank)
+{
+    const pmix_proc_t other = proc_of(JOB_NSPACE, 1);
+    pmix_value_t *value = NULL;
+    const int seconds = 1;
+    pmix_info_t info;
+    char key[32];
+
+    init();
+    if (rank == 1) {
+        job_token_get(0);
+        for (uint32_t i = 0; i < MANY; i++) {
+            snprintf(key, sizeof(key), "many.%u", i);
+            put_u32(key, i, PMIX_GLOBAL);
+        }
+        CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    } else {
+        CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &seconds, PMIX_INT), PMIX_SUCCESS);
+        for (uint32_t i = 0; i < MANY; i++) {
+            ask_for(1, i, NULL, 0);
+        }
+        ask_for(1, MANY, &info, 1);
+        wait_for_answers(1);
+        CHECK(many.timed_out == 1);
+        CHECK_STATUS(PMIx_Get(&other, "never", &info, 1, &value), PMIX_ERR_TIMEOUT);
+        CHECK(many.answered == 1);
+        job_token_put(0);
+        wait_for_answers(MANY + 1);
+        CHECK(many.found == MANY);
+    }
+    fence();
+    finalize();
+    return 0;
+}
+
 /* ---- jobs elsewhere ------------------------------------------------------------------------- */
 
 static void register_far(const char *name, const pmix_info_t *user)
@@ -174,6 +255,8 @@ static const struct job_case cases[] = {
       a_rank_knows_itself_its_peers_and_its_server, NULL, false },
     { "a_reserved_key_that_is_not_there_is_not_waited_for", 2,
       a_reserved_key_that_is_not_there_is_not_waited_for, NULL, false },
+    { "more_gets_than_the_server_takes_wait_in_the_client", 2,
+      more_gets_than_the_server_takes_wait_in_the_client, NULL, false },
     { "a_job_without_a_rank_here_is_read_by_its_user", 1,
       a_job_without_a_rank_here_is_read_by_its_user, host_with_jobs_elsewhere, false },
 };
