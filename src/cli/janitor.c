@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/util.h"
 #include "cli/session.h"
 
@@ -356,13 +357,7 @@ static void keep_only(int *fd, int *pidfd)
     }
     *fd = dup2(high_fd, 3);
     *pidfd = high_pidfd < 0 ? -1 : dup2(high_pidfd, 4);
-    if (syscall(SYS_close_range, *pidfd < 0 ? 4u : 5u, ~0u, 0u) != 0) {
-        const long max = sysconf(_SC_OPEN_MAX);
-
-        for (int i = *pidfd < 0 ? 4 : 5; i < (max > 0 && max < 65536 ? (int)max : 65536); i++) {
-            close(i);
-        }
-    }
+    sx_descriptors_close_from(*pidfd < 0 ? 4 : 5);
 }
 
 __attribute__((noreturn)) static void janitor_main(int fd, int pidfd)
