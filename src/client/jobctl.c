@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/flat.h"
+#include "client/cleanup.h"
 #include "client/client.h"
 #include "client/progress.h"
 #include "client/wire.h"
@@ -18,27 +19,15 @@ struct message {
     size_t size;
 };
 
-/* Judge the arguments and encode them; the caller frees message.bytes. */
-static pmix_status_t message_make(struct message *message, const pmix_proc_t *targets,
-                                  size_t ntargets, const pmix_info_t *directives, size_t ndirs)
+/* Encode what has been judged; the caller frees message.bytes. */
+static pmix_status_t message_encode(struct message *message, const pmix_proc_t *targets,
+                                    size_t ntargets, size_t procs_size,
+                                    const pmix_info_t *directives, size_t ndirs)
 {
     struct sx_job_control head = { .proc_count = (uint32_t)ntargets };
-    size_t procs_size, info_size;
+    size_t info_size;
+    pmix_status_t rc = sx_flat_infos_size(directives, ndirs, &info_size);
 
-    message->bytes = NULL;
-    if (!sx_process_ready()) {
-        return PMIX_ERR_INIT;
-    }
-    if (directives == NULL || ndirs == 0) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    pmix_status_t rc = sx_wire_procs_size(targets, ntargets, &procs_size);
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_link_status();
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_flat_infos_size(directives, ndirs, &info_size);
-    }
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
@@ -61,6 +50,35 @@ static pmix_status_t message_make(struct message *message, const pmix_proc_t *ta
     if (rc != PMIX_SUCCESS) {
         free(message->bytes);
     }
+    return rc;
+}
+
+/* Judge the arguments and encode them; the caller frees message.bytes. */
+static pmix_status_t message_make(struct message *message, const pmix_proc_t *targets,
+                                  size_t ntargets, const pmix_info_t *directives, size_t ndirs)
+{
+    pmix_info_t *spelled;
+    size_t procs_size;
+
+    message->bytes = NULL;
+    if (!sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    if (directives == NULL || ndirs == 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    pmix_status_t rc = sx_wire_procs_size(targets, ntargets, &procs_size);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_link_status();
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_cleanup_spell(directives, ndirs, &spelled);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = message_encode(message, targets, ntargets, procs_size, spelled, ndirs);
+    sx_cleanup_free(spelled, directives, ndirs);
     return rc;
 }
 
