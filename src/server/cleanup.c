@@ -1,203 +1,166 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* cleanup.c - remember paths, remove them when their owner is gone.
+/* cleanup.c - what each client wants removed, and when the time has come.
  *
- * The server may be root and the client is not: only what belongs to the client's uid is removed,
- * no link is followed in the last component or below it, and a directory is entered through its
- * descriptor only, SX_CLEANUP_DEPTH_MAX deep. */
+ *   REGISTERED in its client's list --its process is gone--> swept (broom.h)
+ *        a directory: --the last client of the job is gone-->
+ *
+ * A client has at most SX_CLEANUP_PATHS_MAX paths of SX_CLEANUP_BYTES_MAX bytes; a call that would
+ * exceed this changes nothing. */
 #include "server/cleanup.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/flat.h"
+#include "base/pathlist.h"
 #include "base/status.h"
 #include "base/value.h"
+#include "server/broom.h"
 #include "server/connection.h"
 #include "server/procs.h"
 
-#define SX_CLEANUP_DEPTH_MAX 32
+/* ---- the end of processes ------------------------------------------------------------------ */
 
-struct cleanup {
-    struct sx_list link;
-    uid_t uid;
-    bool is_dir, recurse, leave_top;
-    char path[];
-};
-
-/* ---- removal ------------------------------------------------------------------------------- */
-
-static bool is_own(int dir_fd, const char *name, uid_t uid, mode_t *ret_mode)
+static void sweep_paths(struct sx_client *client, bool directories_too)
 {
-    struct stat st;
+    SX_LIST_EACH(it, &client->cleanups) {
+        struct sx_broom_path *path = SX_LIST_ENTRY(it, struct sx_broom_path, link);
 
-    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || st.st_uid != uid) {
-        return false;
-    }
-    *ret_mode = st.st_mode;
-    return true;
-}
-
-/* Empty the directory behind @fd (consumed). */
-static void dir_empty(int fd, uid_t uid, bool recurse, int depth)
-{
-    DIR *dir = fdopendir(fd);
-    struct dirent *entry;
-    mode_t mode;
-
-    if (dir == NULL) {
-        close(fd);
-        return;
-    }
-    while ((entry = readdir(dir)) != NULL) {
-        const char *name = entry->d_name;
-
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || !is_own(fd, name, uid, &mode)) {
-            continue;
-        }
-        if (!S_ISDIR(mode)) {
-            unlinkat(fd, name, 0);
-        } else if (recurse && depth < SX_CLEANUP_DEPTH_MAX) {
-            const int below = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-            if (below >= 0) {
-                dir_empty(below, uid, recurse, depth + 1);
-            }
-            unlinkat(fd, name, AT_REMOVEDIR);
-        }
-    }
-    closedir(dir);
-}
-
-static void cleanup_do(const struct cleanup *cleanup)
-{
-    mode_t mode;
-
-    if (!is_own(AT_FDCWD, cleanup->path, cleanup->uid, &mode)) {
-        return;
-    }
-    if (!cleanup->is_dir) {
-        if (!S_ISDIR(mode)) {
-            unlink(cleanup->path);
-        }
-        return;
-    }
-    const int fd = open(cleanup->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-    if (fd >= 0) {
-        dir_empty(fd, cleanup->uid, cleanup->recurse, 0);
-        if (!cleanup->leave_top) {
-            rmdir(cleanup->path); /* not empty: something in it is not the client's */
+        if (directories_too || (path->sweep.flags & SX_SWEEP_DIR) == 0) {
+            sx_list_remove(it);
+            sx_broom_sweep(path);
         }
     }
 }
 
-void sx_cleanup_run(struct sx_list *cleanups)
-{
-    struct sx_list *it;
-
-    while ((it = sx_list_pop(cleanups)) != NULL) {
-        struct cleanup *cleanup = SX_LIST_ENTRY(it, struct cleanup, link);
-
-        cleanup_do(cleanup);
-        free(cleanup);
-    }
-}
-
-void sx_cleanup_client_gone(struct sx_client *client)
+void sx_cleanup_client_gone(struct sx_server *server, struct sx_client *client)
 {
     struct sx_nspace *nspace = client->nspace;
 
-    sx_cleanup_run(&client->cleanups);
+    sweep_paths(client, false);
     if (nspace != NULL && nspace->connected_count == 0) {
-        sx_cleanup_run(&nspace->cleanups);
+        sx_cleanup_nspace_gone(server, nspace);
     }
+    sx_brooms_go(server);
+}
+
+void sx_cleanup_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    for (size_t i = 0; i < nspace->client_count; i++) {
+        sweep_paths(nspace->by_rank[i], true);
+    }
+    sx_brooms_go(server);
 }
 
 /* ---- registration -------------------------------------------------------------------------- */
 
-static size_t list_length(const struct sx_list *list)
-{
-    size_t count = 0;
+/* A client's list while a call adds to it. */
+struct taking {
+    struct sx_server *server;
+    struct sx_client *client;
+    struct sx_list *last_before; /* what this call adds comes behind it */
+    size_t count, size_bytes;    /* with what this call has added */
+    size_t named_count;          /* by this call, again and again the same or not */
+};
 
-    SX_LIST_EACH(it, list) {
-        count++;
+static void taking_begin(struct taking *taking, struct sx_server *server, struct sx_client *client)
+{
+    *taking = (struct taking){ .server = server,
+                               .client = client,
+                               .last_before = client->cleanups.prev };
+    SX_LIST_EACH(it, &client->cleanups) {
+        taking->size_bytes += SX_LIST_ENTRY(it, struct sx_broom_path, link)->len + 1;
+        taking->count++;
     }
-    return count;
 }
 
-static bool is_known(const struct sx_list *list, const char *path, size_t len)
+static void taking_undo(struct taking *taking)
 {
-    SX_LIST_EACH(it, list) {
-        const struct cleanup *cleanup = SX_LIST_ENTRY(it, struct cleanup, link);
+    while (taking->client->cleanups.prev != taking->last_before) {
+        sx_broom_path_free(
+            SX_LIST_ENTRY(taking->client->cleanups.prev, struct sx_broom_path, link));
+    }
+}
 
-        if (strncmp(cleanup->path, path, len) == 0 && cleanup->path[len] == '\0') {
+static bool is_known(const struct taking *taking, const struct sx_path *path, uint32_t flags)
+{
+    SX_LIST_EACH(it, &taking->client->cleanups) {
+        const struct sx_broom_path *known = SX_LIST_ENTRY(it, struct sx_broom_path, link);
+
+        if (known->len == path->len && known->sweep.flags == flags &&
+            memcmp(known->sweep.path, path->text, path->len) == 0) {
             return true;
         }
     }
     return false;
 }
 
-/* Each path of a comma-separated list.  Relative ones are refused: whose directory would it be? */
-static pmix_status_t paths_take(struct sx_list *list, uid_t uid, const pmix_info_t *info,
-                                const struct cleanup *how)
+static pmix_status_t path_take(struct taking *taking, const struct sx_path *path, uint32_t flags)
 {
-    const char *path = info->value.data.string;
+    struct sx_client *client = taking->client;
+    struct sx_broom_path *made;
 
-    if (info->value.type != PMIX_STRING || path == NULL) {
+    if (sx_path_fault(path) != NULL) { /* its library has said why */
         return PMIX_ERR_BAD_PARAM;
     }
-    while (*path != '\0') {
-        const size_t len = strcspn(path, ",");
-
-        if (len > 0 && path[0] != '/') {
-            return PMIX_ERR_BAD_PARAM;
-        }
-        if (len > 1 && !is_known(list, path, len)) {
-            struct cleanup *cleanup = NULL;
-
-            if (list_length(list) < SX_CLEANUP_MAX) {
-                cleanup = calloc(1, sizeof(*cleanup) + len + 1);
-            }
-            if (cleanup == NULL) {
-                return PMIX_ERR_OUT_OF_RESOURCE;
-            }
-            *cleanup = *how;
-            cleanup->uid = uid;
-            memcpy(cleanup->path, path, len);
-            sx_list_append(list, &cleanup->link);
-        }
-        path += len + (path[len] == ',');
+    if (taking->named_count++ == SX_CLEANUP_PATHS_MAX) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    if (is_known(taking, path, flags)) {
+        return PMIX_SUCCESS;
+    }
+    if (taking->count == SX_CLEANUP_PATHS_MAX ||
+        path->len + 1 > SX_CLEANUP_BYTES_MAX - taking->size_bytes) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    made = sx_broom_path_new(taking->server, client->uid, client->gid, path->text, path->len,
+                             flags);
+    if (made == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_list_append(&client->cleanups, &made->link);
+    taking->count++;
+    taking->size_bytes += path->len + 1;
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t directives_take(struct sx_client *client, const pmix_info_t info[],
-                                     size_t ninfo)
+static pmix_status_t paths_take(struct taking *taking, const pmix_info_t *info, uint32_t flags)
+{
+    const char *at = info->value.data.string;
+    struct sx_path path;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (info->value.type != PMIX_STRING || at == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    while (rc == PMIX_SUCCESS && sx_pathlist_next(&at, &path)) {
+        rc = path_take(taking, &path, flags);
+    }
+    return rc;
+}
+
+static uint32_t flag_of(const pmix_info_t *info, uint32_t flag)
+{
+    return info != NULL && sx_value_is_true(&info->value) ? flag : 0;
+}
+
+static pmix_status_t directives_take(struct taking *taking, const pmix_info_t info[], size_t ninfo)
 {
     const pmix_info_t *recurse = sx_info_find(info, ninfo, PMIX_CLEANUP_RECURSIVE);
     const pmix_info_t *leave = sx_info_find(info, ninfo, PMIX_CLEANUP_LEAVE_TOPDIR);
-    struct cleanup how = {
-        .recurse = recurse != NULL && sx_value_is_true(&recurse->value),
-        .leave_top = leave != NULL && sx_value_is_true(&leave->value),
-    };
+    const uint32_t dir_flags = SX_SWEEP_DIR | flag_of(recurse, SX_SWEEP_RECURSE) |
+                               flag_of(leave, SX_SWEEP_LEAVE_TOP);
     bool taken = false;
 
     for (size_t i = 0; i < ninfo; i++) {
         pmix_status_t rc = PMIX_SUCCESS;
 
         if (strcmp(info[i].key, PMIX_REGISTER_CLEANUP) == 0) {
-            how.is_dir = false;
-            rc = paths_take(&client->cleanups, client->uid, &info[i], &how);
+            rc = paths_take(taking, &info[i], 0);
             taken = true;
         } else if (strcmp(info[i].key, PMIX_REGISTER_CLEANUP_DIR) == 0) {
-            how.is_dir = true;
-            rc = paths_take(&client->nspace->cleanups, client->uid, &info[i], &how);
+            rc = paths_take(taking, &info[i], dir_flags);
             taken = true;
         } else if (&info[i] != recurse && &info[i] != leave &&
                    (info[i].flags & PMIX_INFO_REQD) != 0) {
@@ -208,6 +171,28 @@ static pmix_status_t directives_take(struct sx_client *client, const pmix_info_t
         }
     }
     return taken ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED;
+}
+
+/* All of a call is taken, or nothing. */
+static pmix_status_t cleanups_take(struct sx_server *server, struct sx_client *client,
+                                   const pmix_info_t info[], size_t ninfo)
+{
+    struct taking taking;
+
+    taking_begin(&taking, server, client);
+    const pmix_status_t rc = directives_take(&taking, info, ninfo);
+
+    if (rc != PMIX_SUCCESS) {
+        taking_undo(&taking);
+    }
+    if (rc == PMIX_ERR_OUT_OF_RESOURCE && !client->cleanup_told) {
+        client->cleanup_told = true;
+        sx_log(SX_LOG_WARN,
+               "cleanup for rank %u of %s refused: a process may name %u paths of %u bytes in all; "
+               "let it name the directory of its files",
+               client->rank, client->nspace->name, SX_CLEANUP_PATHS_MAX, SX_CLEANUP_BYTES_MAX);
+    }
+    return rc;
 }
 
 bool sx_cleanup_on_job_control(struct sx_server *server, struct sx_client *client,
@@ -234,7 +219,7 @@ bool sx_cleanup_on_job_control(struct sx_server *server, struct sx_client *clien
         }
     }
     if (rc == PMIX_SUCCESS) {
-        rc = directives_take(client, info, ninfo);
+        rc = cleanups_take(server, client, info, ninfo);
     }
     if (info != NULL) {
         PMIX_INFO_FREE(info, ninfo);

@@ -39,7 +39,7 @@ static void client_died(struct sx_server *server, struct sx_client *client)
 {
     if (client->state == SX_CLIENT_FINALIZED) {
         sx_connection_close(server, client);
-        sx_cleanup_client_gone(client);
+        sx_cleanup_client_gone(server, client);
     } else if (client->state == SX_CLIENT_CONNECTED && client->share.ending.reached == NULL) {
         sx_reaper_unwatch(server, client);
         sx_turn_forgive(client);
@@ -141,7 +141,7 @@ void sx_reaper_client_lost(struct sx_server *server, struct sx_client *client)
     sx_modex_client_gone(server, client);
     sx_event_client_left(server, client);
     sx_event_client_lost(server, client);
-    sx_cleanup_client_gone(client);
+    sx_cleanup_client_gone(server, client);
     sx_client_release(client);
 }
 

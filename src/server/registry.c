@@ -56,7 +56,6 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
     sx_list_init(&nspace->link);
     sx_list_init(&nspace->clients);
     sx_list_init(&nspace->awaited);
-    sx_list_init(&nspace->cleanups);
     sx_event_nspace_added(server, nspace);
     sx_list_append(&server->registry.nspaces, &nspace->link);
     return nspace;
@@ -91,6 +90,7 @@ void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
 {
     sx_modex_nspace_gone(nspace);
     sx_event_nspace_gone(server, nspace);
+    sx_cleanup_nspace_gone(server, nspace);
     sx_list_remove(&nspace->link);
     for (size_t i = 0; i < nspace->client_count; i++) {
         struct sx_client *client = nspace->by_rank[i];
@@ -101,7 +101,6 @@ void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
         sx_client_release(client);
     }
     free(nspace->by_rank);
-    sx_cleanup_run(&nspace->cleanups);
     if (nspace->has_store) {
         sx_store_destroy(&nspace->store);
         sx_ring_deinit(&nspace->ring);
@@ -202,7 +201,7 @@ struct sx_client *sx_client_release(struct sx_client *client)
     sx_assert(client->reference_count > 0);
     if (--client->reference_count == 0) {
         sx_assert(client->connection == NULL); /* a connection holds a reference */
-        sx_cleanup_run(&client->cleanups);
+        sx_assert(sx_list_empty(&client->cleanups));   /* the namespace's end has taken them */
         sx_blob_clear(&client->news);
         free(client);
     }

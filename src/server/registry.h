@@ -73,7 +73,8 @@ struct sx_client {
     uint32_t waiter_count;   /* gets of others that wait for this one's data */
     uint32_t request_count;  /* gets of its own that wait */
     struct sx_list waits;    /* waiting.h: these */
-    struct sx_list cleanups; /* cleanup.c */
+    struct sx_list cleanups; /* cleanup.c: struct sx_broom_path */
+    bool cleanup_told;
     struct sx_result results[SX_RESULTS_KEPT]; /* newest ends of its collectives, a circle */
     uint64_t result_count;
     struct sx_event_codes event_codes; /* its handlers for events from outside the node */
@@ -112,7 +113,6 @@ struct sx_nspace {
     size_t event_sweep_at;       /* event.c */
     struct sx_list events_dirty; /* server.events_dirty */
     struct sx_list awaited;      /* waiting.h: its ranks that somebody waits for */
-    struct sx_list cleanups;     /* cleanup.c: directories, removed with the last client */
 };
 
 struct sx_registry {

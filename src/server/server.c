@@ -279,6 +279,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     sx_list_init(&server->resources);
     sx_list_init(&server->connections);
     sx_registry_init(&server->registry);
+    sx_brooms_init(&server->brooms);
     sx_waiting_init(&server->waiting);
     sx_turn_init(&server->turn);
     rc = sx_events_init(server, info, ninfo);
@@ -360,6 +361,11 @@ char *sx_server_uri(const struct sx_server *server)
 
 /* ---- end ----------------------------------------------------------------------------------- */
 
+static void loop_stop(struct sx_server *server)
+{
+    sx_loop_stop(server->loop);
+}
+
 static pmix_status_t server_empty(struct sx_server *server, void *arg)
 {
     (void)arg;
@@ -372,6 +378,7 @@ static pmix_status_t server_empty(struct sx_server *server, void *arg)
     sx_events_deinit(server);
     sx_pset_clear(server);
     sx_resource_clear(server);
+    sx_brooms_end(server, loop_stop);
     return PMIX_SUCCESS;
 }
 
@@ -389,8 +396,7 @@ pmix_status_t PMIx_server_finalize(void)
         return PMIX_SUCCESS;
     }
     sx_role_server_set(NULL);
-    sx_server_call(server, server_empty, NULL);
-    sx_loop_stop(server->loop);
+    sx_server_call(server, server_empty, NULL); /* which sees to the loop's end */
     pthread_join(server->thread, NULL);
     atomic_store_explicit(&running, NULL, memory_order_release);
     sx_hostget_clear();

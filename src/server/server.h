@@ -20,6 +20,7 @@
 #include "control/rendezvous.h"
 #include "ring/board.h"
 #include "ring/lane.h"
+#include "server/broom.h"
 #include "server/registry.h"
 #include "server/turn.h"
 #include "server/waiting.h"
@@ -49,6 +50,7 @@ struct sx_server {
     uint64_t signature_seed;
     struct sx_list psets;     /* pset.c */
     struct sx_list resources; /* resource.c */
+    struct sx_brooms brooms;
     uint64_t serial;          /* numbers collectives and questions to the host */
     struct sx_turn turn;
     struct sx_list

@@ -192,16 +192,26 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
 pmix_server_module_t fault_module = { .client_connected = on_connected,
                                       .client_finalized = on_finalized };
 
-void fault_server_start(void)
+void fault_server_start_for(uid_t uid)
 {
     const char *engine = getenv("SHMIX_LOOP");
-    const pmix_status_t rc = PMIx_server_init(&fault_module, NULL, 0);
+    const uint32_t id = uid;
+    pmix_info_t info[2];
+
+    CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_USERID, &id, PMIX_UINT32), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_GRPID, &id, PMIX_UINT32), PMIX_SUCCESS);
+    const pmix_status_t rc = PMIx_server_init(&fault_module, info, uid == geteuid() ? 0 : 2);
 
     if (rc == PMIX_ERR_NOT_SUPPORTED && engine != NULL && strcmp(engine, "uring") == 0) {
         exit(fault_skip("io_uring is refused on this machine"));
     }
     CHECK_STATUS(rc, PMIX_SUCCESS);
     CHECK(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL) >= 0, "no handler");
+}
+
+void fault_server_start(void)
+{
+    fault_server_start_for(geteuid());
 }
 
 void fault_server_stop(void)
@@ -219,16 +229,20 @@ static pmix_proc_t proc_of(const char *nspace, int rank)
     return proc;
 }
 
-void fault_rank_admit(const char *nspace, int rank)
+static void rank_admit(uid_t uid, gid_t gid, const char *nspace, int rank)
 {
     const pmix_proc_t proc = proc_of(nspace, rank);
-    const pmix_status_t rc = PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, NULL,
-                                                         NULL);
+    const pmix_status_t rc = PMIx_server_register_client(&proc, uid, gid, NULL, NULL, NULL);
 
     CHECK(rc == PMIX_SUCCESS || rc == PMIX_EXISTS, "register_client: %d", rc);
 }
 
-void fault_job_start(const char *nspace, int size)
+void fault_rank_admit(const char *nspace, int rank)
+{
+    rank_admit(geteuid(), getegid(), nspace, rank);
+}
+
+static void nspace_register(const char *nspace, int size)
 {
     uint32_t count = (uint32_t)size;
     pmix_info_t info[2];
@@ -236,8 +250,21 @@ void fault_job_start(const char *nspace, int size)
     CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_JOB_SIZE, &count, PMIX_UINT32), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_LOCAL_SIZE, &count, PMIX_UINT32), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_server_register_nspace(nspace, size, info, 2, NULL, NULL), PMIX_SUCCESS);
+}
+
+void fault_job_start(const char *nspace, int size)
+{
+    nspace_register(nspace, size);
     for (int rank = 0; rank < size; rank++) {
         fault_rank_admit(nspace, rank);
+    }
+}
+
+void fault_job_start_for(uid_t uid, const char *nspace, int size)
+{
+    nspace_register(nspace, size);
+    for (int rank = 0; rank < size; rank++) {
+        rank_admit(uid, uid, nspace, rank);
     }
 }
 

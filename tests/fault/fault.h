@@ -112,10 +112,13 @@ uint64_t fault_random(uint64_t *seed);
 extern pmix_server_module_t fault_module;
 /* Start the server.  Exits with FAULT_SKIP when the engine that SHMIX_LOOP forces is refused. */
 void fault_server_start(void);
+/* As root: for clients of @uid. */
+void fault_server_start_for(uid_t uid);
 void fault_server_stop(void);
 
 /* Register a job with @size local processes, and its clients as ours. */
 void fault_job_start(const char *nspace, int size);
+void fault_job_start_for(uid_t uid, const char *nspace, int size);
 void fault_job_end(const char *nspace);
 /* Register one rank again whose process is gone; a rank that is not gone stays as it is. */
 void fault_rank_admit(const char *nspace, int rank);

@@ -388,17 +388,24 @@ static void body_dropped(const char *name, uint16_t kind, const void *body, size
     target_dropped(&target);
 }
 
-static void body_answered(const char *name, uint16_t kind, const void *body, size_t size,
-                          pmix_status_t status)
+/* Answered with @status, and the server writes @lines. */
+static void body_answered_with(uint32_t lines, const char *name, uint16_t kind, const void *body,
+                               size_t size, pmix_status_t status)
 {
     struct attacker attacker;
 
-    attack_begin(0, "%s", name);
+    attack_begin(lines, "%s", name);
     attack_attach(&attacker);
     attack_request(attacker.socket_fd, kind, 9, body, size);
     (void)attack_expect_reply(attacker.socket_fd, 9, status);
     attack_detach(&attacker);
     attack_end();
+}
+
+static void body_answered(const char *name, uint16_t kind, const void *body, size_t size,
+                          pmix_status_t status)
+{
+    body_answered_with(0, name, kind, body, size, status);
 }
 
 static void get_bodies(void)
@@ -484,6 +491,44 @@ static void abort_bodies(void)
     job.control.proc_count = 0;
     memset(job.infos, 0xff, sizeof(job.infos));
     body_dropped("job control with infos of ones", SX_MSG_JOB_CONTROL, &job, sizeof(job));
+}
+
+/* A client asks for the cleanup of @paths. */
+static void cleanup_body(uint32_t lines, const char *name, const char *paths, pmix_status_t status)
+{
+    struct {
+        struct sx_job_control control;
+        uint8_t
+            infos[SX_FRAME_MAX - sizeof(struct sx_frame_header) - sizeof(struct sx_job_control)];
+    } body = { .control = { .proc_count = 0 } };
+    pmix_info_t info;
+    size_t size;
+
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_REGISTER_CLEANUP, paths, PMIX_STRING), PMIX_SUCCESS);
+    CHECK_STATUS(sx_flat_infos_size(&info, 1, &size), PMIX_SUCCESS);
+    CHECK(size <= sizeof(body.infos), "%zu", size);
+    CHECK_STATUS(sx_flat_infos_encode(&info, 1, body.infos, size), PMIX_SUCCESS);
+    body.control.info_size = size;
+    PMIX_INFO_DESTRUCT(&info);
+    body_answered_with(lines, name, SX_MSG_JOB_CONTROL, &body, sizeof(body.control) + size, status);
+}
+
+/* What the library does not send, as it judges paths itself. */
+static void cleanup_bodies(void)
+{
+    static char text[7500];
+
+    cleanup_body(0, "cleanup of a relative path", "/no/such/file,../etc", PMIX_ERR_BAD_PARAM);
+    cleanup_body(0, "cleanup of a parent", "/no/such/..", PMIX_ERR_BAD_PARAM);
+    cleanup_body(0, "cleanup of /", "/", PMIX_ERR_BAD_PARAM);
+    memset(text, 'x', sizeof(text) - 1);
+    text[0] = '/';
+    cleanup_body(0, "cleanup of a path of 7 KiB", text, PMIX_ERR_BAD_PARAM);
+    for (size_t i = 0; i + 1 < sizeof(text); i++) {
+        text[i] = "/n,"[i % 3];
+    }
+    cleanup_body(1, "cleanup of the same path 2,500 times", text, PMIX_ERR_OUT_OF_RESOURCE);
+    cleanup_body(0, "and again, of which nobody is told twice", text, PMIX_ERR_OUT_OF_RESOURCE);
 }
 
 static void data_bodies(void)
@@ -627,6 +672,7 @@ static int role_bodies(const char *arg)
     get_bodies();
     segment_bodies();
     abort_bodies();
+    cleanup_bodies();
     data_bodies();
     return 0;
 }
