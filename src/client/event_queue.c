@@ -11,8 +11,9 @@
  * Items are judged when they are taken out; what came from the server and contradicts itself is
  * dropped with one line, and becomes an event of our own, PMIX_ERR_COMM_FAILURE.  A range of
  * numbers that is missing (the ring has lapped us, or an event was too large for a record) waits in
- * the queue like an event: its turn asks the server for it.  What the server no longer has becomes
- * one event of our own, SHMIX_ERR_EVENTS_LOST, with the count. */
+ * the queue like an event: its turn asks the server for what comes first of it, and what is left of
+ * it waits behind that.  What the server no longer has becomes an event of our own,
+ * SHMIX_ERR_EVENTS_LOST, with the count. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@
 #include "base/value.h"
 #include "client/client.h"
 #include "client/event.h"
+#include "client/event_list.h"
 #include "client/progress.h"
 #include "ring/record.h"
 
@@ -115,41 +117,25 @@ void sx_event_read_to_locked(uint64_t newest)
     p->event_last = newest > p->event_last ? newest : p->event_last;
 }
 
-/* The events of a list (struct sx_event_list) as items, in its order.  Return: false when it
- * contradicts itself: the items are those before that. */
-static bool list_read(const void *bytes, size_t size, struct sx_list *ret_items)
+/* The events of a list as items, in its order.  Return: false when it contradicts itself: the items
+ * are those before that.  *ret_lost: how many are lost between and behind them. */
+static bool list_read(struct sx_event_list_rest *rest, struct sx_list *ret_items,
+                      uint64_t *ret_lost)
 {
-    const uint8_t *at = bytes;
-    struct sx_event_list list;
+    struct sx_event_listed listed;
+    pmix_status_t rc;
 
-    if (size < sizeof(list)) {
-        return false;
-    }
-    memcpy(&list, at, sizeof(list));
-    at += sizeof(list);
-    size -= sizeof(list);
-    for (uint32_t i = 0; i < list.count; i++) {
-        uint64_t length;
+    *ret_lost = rest->lost;
+    while ((rc = sx_event_list_next(rest, &listed)) == PMIX_SUCCESS) {
+        struct sx_event_item *const item = item_new(listed.bytes, listed.size);
 
-        if (size < sizeof(length)) {
-            return false;
-        }
-        memcpy(&length, at, sizeof(length));
-        at += sizeof(length);
-        size -= sizeof(length);
-        if (length < sizeof(struct sx_event) || length > size || sx_align_up(length, 8) > size) {
-            return false;
-        }
-        struct sx_event_item *item = item_new(at, length);
-
+        *ret_lost += listed.lost;
         if (item != NULL) {
-            memcpy(&item->number, at + offsetof(struct sx_event, number), sizeof(item->number));
+            item->number = listed.number;
             sx_list_append(ret_items, &item->node);
         }
-        at += sx_align_up(length, 8);
-        size -= sx_align_up(length, 8);
     }
-    return true;
+    return rc == PMIX_ERR_NOT_FOUND;
 }
 
 static struct sx_event_item *item_of(struct sx_list *node)
@@ -162,13 +148,16 @@ void sx_event_kept_locked(const void *bytes, size_t size, size_t only, uint64_t 
     struct sx_list *const late = &sx_process.late_events;
     struct sx_list items = SX_LIST_INIT(items);
     struct sx_list *node = late->prev;
+    struct sx_event_list_rest rest;
+    uint64_t lost;
 
     /* An older registration may be answered later: what it waits for waits for those before it. */
     for (; node != late && item_of(node)->upto > upto; node = node->prev) {
         item_of(node)->upto = upto;
     }
     sx_process.late_lists++;
-    if (!list_read(bytes, size, &items)) {
+    sx_event_list_open(&rest, bytes, size);
+    if (!list_read(&rest, &items, &lost)) {
         sx_event_garbled_locked("a list of kept events that contradicts itself");
     }
     while ((node = sx_list_pop(&items)) != NULL) {
@@ -177,21 +166,6 @@ void sx_event_kept_locked(const void *bytes, size_t size, size_t only, uint64_t 
         item_of(node)->upto = upto;
         item_of(node)->lists = sx_process.late_lists;
         sx_list_append(late, node);
-    }
-}
-
-/* What the ring has overwritten, where it would have been. */
-static void replayed_locked(const void *bytes, size_t size)
-{
-    struct sx_list *const before = sx_process.events.next;
-    struct sx_list items = SX_LIST_INIT(items);
-    struct sx_list *node;
-
-    if (!list_read(bytes, size, &items)) {
-        sx_event_garbled_locked("a list of kept events that contradicts itself");
-    }
-    while ((node = sx_list_pop(&items)) != NULL) {
-        sx_list_append(before, node);
     }
 }
 
@@ -435,43 +409,56 @@ static void item_deliver(const struct sx_event_item *item)
 
 /* ---- what is missing ----------------------------------------------------------------------- */
 
-/* An answer whose list is taken in under lock; @lost is told afterwards. */
-struct replay {
-    struct sx_call call;
-    uint64_t lost;
-};
-
-static void replay_answered(struct sx_call *call, const struct sx_frame *frame)
+/* What the server had to say of @range takes the place where it would have been; what is left of
+ * the range, from @next on, waits behind it.  Return: true when something is left. */
+static bool range_go_on(struct sx_event_item *range, struct sx_list *items, uint64_t next)
 {
-    struct replay *const replay = SX_CONTAINER(call, struct replay, call);
-    struct sx_event_list list;
+    struct sx_process *const p = &sx_process;
+    struct sx_list *const before = p->events.next;
+    struct sx_list *node;
 
-    if (call->status != PMIX_SUCCESS) {
-        return;
+    while ((node = sx_list_pop(items)) != NULL) {
+        sx_list_append(before, node);
     }
-    if (frame->body_size < sizeof(struct sx_reply) + sizeof(list)) {
-        sx_event_garbled_locked("an answer without the events it is about");
-        return;
+    range->number = next;
+    if (next > range->last) {
+        p->event_ranges--;
+        return false;
     }
-    const uint8_t *const at = (const uint8_t *)frame->body + sizeof(struct sx_reply);
-
-    memcpy(&list, at, sizeof(list));
-    replay->lost = list.lost;
-    replayed_locked(at, frame->body_size - sizeof(struct sx_reply));
+    sx_list_append(before, &range->node);
+    return true;
 }
 
-static void range_ask(uint64_t first, uint64_t last)
+/* Ask for what comes first of @range.  Return: true when the rest of it waits for its next turn. */
+static bool range_ask(struct sx_event_item *range)
 {
-    struct sx_event_replay request = { .first = first, .last = last };
-    const struct iovec iov = { .iov_base = &request, .iov_len = sizeof(request) };
-    struct replay replay = { .call = { .fd = -1, .on_answer = replay_answered } };
+    struct sx_process *const p = &sx_process;
+    const uint64_t first = range->number;
+    struct sx_list items = SX_LIST_INIT(items);
+    struct sx_event_batch batch;
+    uint64_t lost, next = range->last + 1;
+    bool good = true;
+    const pmix_status_t rc = sx_event_batch_ask(first, range->last, &batch);
 
-    if (sx_request(&replay.call, SX_MSG_EVENT_REPLAY, &iov, 1, SX_DEADLINE_NEVER) != PMIX_SUCCESS) {
-        replay.lost = last - first + 1; /* nobody has them for us any more */
+    pthread_mutex_lock(&p->lock);
+    if (rc == PMIX_SUCCESS) {
+        next = batch.rest.next;
+        good = list_read(&batch.rest, &items, &lost);
+    } else { /* one that cannot be carried is lost, or nobody has them for us any more */
+        good = rc != PMIX_ERR_UNPACK_FAILURE;
+        next = rc == PMIX_ERR_OUT_OF_RESOURCE ? first + 1 : next;
+        lost = next - first;
     }
-    if (replay.lost > 0) {
-        lost_add(replay.lost);
+    const bool waits = range_go_on(range, &items, next);
+    if (!good) {
+        sx_event_garbled_locked("a list of kept events that contradicts itself");
     }
+    pthread_mutex_unlock(&p->lock);
+    sx_event_batch_free(&batch);
+    if (lost > 0) {
+        lost_add(lost);
+    }
+    return waits;
 }
 
 /* The handler of @late is to hear of @item, too, and later. */
@@ -514,14 +501,10 @@ bool sx_event_waits_locked(void)
 
 void sx_event_run(struct sx_event_item *item)
 {
-    struct sx_process *const p = &sx_process;
-
-    if (item->is_range) {
-        range_ask(item->number, item->last);
-        pthread_mutex_lock(&p->lock);
-        p->event_ranges--;
-        pthread_mutex_unlock(&p->lock);
-    } else {
+    if (item->is_range && range_ask(item)) {
+        return;
+    }
+    if (!item->is_range) {
         item_deliver(item);
     }
     free(item);

@@ -5,9 +5,10 @@
  *     reader: OPEN --PMIx_Finalize--> DEAD (says PMIX_ERR_INIT) --close--> gone
  *
  * A reader takes in the records of all events, so that it knows each number; a number that is
- * missing is one that the ring has overwritten.  The server is asked for such events, one at a
- * time; what it does not have either is told as lost.  The event behind them is held back in the
- * copy meanwhile.  Memory is bounded: one record a reader, and one event that the server sent. */
+ * missing is one that the ring has overwritten.  The server is asked for such events, a frame of
+ * them at a time; what it does not have either is told as lost.  The event behind them is held back
+ * in the copy meanwhile.  Memory is bounded: one record a reader, and one frame, or one large
+ * event, that the server sent. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "base/util.h"
 #include "client/client.h"
 #include "client/event.h"
+#include "client/event_list.h"
 #include "client/native.h"
 #include "client/progress.h"
 #include "client/wakefd.h"
@@ -32,7 +34,8 @@ struct shmix_events {
     bool held;         /* the copy has an event that was not shown yet */
     uint32_t classes;  /* that can wake it */
     _Atomic uint64_t read_to; /* where it last found the end; for sx_native_events_behind_locked */
-    uint8_t *large; /* struct sx_event and what follows it, of an event that was asked for */
+    struct sx_event_batch kept; /* from the server, to be shown first; empty: nothing is */
+    uint64_t kept_last;         /* what it was asked for ends here */
     size_t code_count;
     pmix_status_t *codes; /* sorted; behind the struct */
     _Alignas(8) uint8_t record[SX_RING_RECORD_MAX];
@@ -128,7 +131,7 @@ pmix_status_t shmix_events_close(shmix_events_t *events)
     pthread_mutex_lock(&sx_process.lock);
     sx_list_remove(&events->node);
     pthread_mutex_unlock(&sx_process.lock);
-    free(events->large);
+    sx_event_batch_free(&events->kept);
     free(events);
     return PMIX_SUCCESS;
 }
@@ -392,70 +395,6 @@ static pmix_status_t event_view(const uint8_t *bytes, size_t size, shmix_event_t
     return for_us ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
-/* ---- what the ring does not have --------------------------------------------------------- */
-
-struct fetch {
-    struct sx_call call;
-    pmix_status_t status; /* of the event itself */
-    uint64_t lost;
-    uint8_t *bytes;
-    size_t size;
-};
-
-/* Under lock. */
-static void fetch_answered(struct sx_call *call, const struct sx_frame *frame)
-{
-    struct fetch *const fetch = SX_CONTAINER(call, struct fetch, call);
-    const size_t head = sizeof(struct sx_reply) + sizeof(struct sx_event_list);
-    struct sx_event_list list;
-    uint64_t length;
-
-    if (call->status != PMIX_SUCCESS || frame->body_size < head) {
-        return;
-    }
-    const uint8_t *const at = (const uint8_t *)frame->body + head;
-
-    memcpy(&list, at - sizeof(list), sizeof(list));
-    fetch->lost = list.lost;
-    if (list.count == 0) {
-        fetch->status = PMIX_ERR_NOT_FOUND;
-        return;
-    }
-    if (frame->body_size < head + sizeof(length)) {
-        return;
-    }
-    memcpy(&length, at, sizeof(length));
-    if (length < sizeof(struct sx_event) || length > frame->body_size - head - sizeof(length)) {
-        return;
-    }
-    fetch->bytes = malloc(length);
-    fetch->status = fetch->bytes != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
-    if (fetch->bytes != NULL) {
-        fetch->size = length;
-        memcpy(fetch->bytes, at + sizeof(length), length);
-    }
-}
-
-/* Ask for the oldest event among @first to @last that the server has, into reader->large.  Return:
- * PMIX_ERR_NOT_FOUND when it has none that is for this process.  *ret_lost: how many of those
- * before it, or of all, it has no more. */
-static pmix_status_t event_fetch(shmix_events_t *reader, uint64_t first, uint64_t last,
-                                 size_t *ret_size, uint64_t *ret_lost)
-{
-    struct sx_event_replay request = { .first = first | SX_EVENT_REPLAY_ONE, .last = last };
-    const struct iovec iov = { .iov_base = &request, .iov_len = sizeof(request) };
-    struct fetch fetch = { .call = { .fd = -1, .on_answer = fetch_answered },
-                           .status = PMIX_ERR_UNPACK_FAILURE };
-    const pmix_status_t rc = sx_request(&fetch.call, SX_MSG_EVENT_REPLAY, &iov, 1,
-                                        SX_DEADLINE_NEVER);
-
-    free(reader->large);
-    reader->large = fetch.bytes;
-    *ret_size = fetch.size;
-    *ret_lost = fetch.lost;
-    return rc == PMIX_SUCCESS ? fetch.status : rc;
-}
-
 /* ---- the next one --------------------------------------------------------------------------- */
 
 /* Of the events before @next @count are lost. */
@@ -476,44 +415,65 @@ static bool code_is_wanted(const shmix_events_t *reader, pmix_status_t code)
            bsearch(&code, reader->codes, reader->code_count, sizeof(code), codes_order) != NULL;
 }
 
-/* The ring does not have the events from the expected one to @next.  Return: PMIX_ERR_NOT_FOUND
- * when that has moved on and there is nothing to show. */
-static pmix_status_t gap_next(shmix_events_t *reader, uint64_t next, shmix_event_t *ret_event)
+/* The ring does not have the events from the expected one to @last: those that come first are asked
+ * for, to be shown next.  Return: PMIX_ERR_NOT_FOUND when they have come; PMIX_ERR_OUT_OF_RESOURCE
+ * (the next call asks again); SHMIX_ERR_EVENTS_LOST: nobody has them for us any more. */
+static pmix_status_t gap_ask(shmix_events_t *reader, uint64_t last, shmix_event_t *ret_event)
 {
-    struct sx_event event = { .number = next };
-    size_t size = 0;
-    uint64_t lost = 0;
-    pmix_status_t rc = event_fetch(reader, reader->expected, next - 1, &size, &lost);
+    const pmix_status_t rc = sx_event_batch_ask(reader->expected, last, &reader->kept);
 
+    reader->kept_last = last;
     if (rc == PMIX_SUCCESS) {
-        memcpy(&event, reader->large, sizeof(event));
-        rc = event.number < reader->expected || event.number >= next ? PMIX_ERR_UNPACK_FAILURE : rc;
+        return PMIX_ERR_NOT_FOUND;
     }
-    if (rc == PMIX_ERR_OUT_OF_RESOURCE) {
-        return rc; /* the next call asks for it again */
-    }
-    if (rc != PMIX_SUCCESS && rc != PMIX_ERR_NOT_FOUND) {
-        event.number = next; /* nobody has them for us any more */
-        lost = next - reader->expected;
-    } else if (reader->oldest_kept) {
-        lost = 0;
-    }
-    if (lost != 0) {
-        return gap_tell(reader, event.number, lost, ret_event); /* and it is asked for again */
-    }
-    reader->expected = event.number + (rc == PMIX_SUCCESS);
-    reader->oldest_kept = rc != PMIX_SUCCESS && reader->oldest_kept;
-    return rc == PMIX_SUCCESS && code_is_wanted(reader, event.code)
-               ? event_view(reader->large, size, ret_event)
-               : PMIX_ERR_NOT_FOUND;
+    return rc == PMIX_ERR_OUT_OF_RESOURCE
+               ? rc
+               : gap_tell(reader, last + 1, last + 1 - reader->expected, ret_event);
 }
 
-/* Show what is in the copy.  Return: PMIX_ERR_NOT_FOUND when it is not to be shown. */
+/* The list says nothing more, or nothing that makes sense. */
+static pmix_status_t kept_end(shmix_events_t *reader, bool good, shmix_event_t *ret_event)
+{
+    const uint64_t next = good ? reader->kept.rest.next : reader->kept_last + 1;
+    const uint64_t lost = good ? reader->kept.rest.lost : next - reader->expected;
+
+    sx_event_batch_free(&reader->kept);
+    if (lost != 0 && !(good && reader->oldest_kept)) {
+        return gap_tell(reader, next, lost, ret_event);
+    }
+    reader->expected = next;
+    return PMIX_ERR_NOT_FOUND;
+}
+
+/* Show the next event that the server has sent.  Return: PMIX_ERR_NOT_FOUND when it is not to be
+ * shown, or there are no more. */
+static pmix_status_t kept_show(shmix_events_t *reader, shmix_event_t *ret_event)
+{
+    const struct sx_event_list_rest before = reader->kept.rest;
+    struct sx_event_listed listed;
+    struct sx_event event;
+    const pmix_status_t rc = sx_event_list_next(&reader->kept.rest, &listed);
+
+    if (rc != PMIX_SUCCESS || listed.number < reader->expected || listed.number >= before.next) {
+        return kept_end(reader, rc == PMIX_ERR_NOT_FOUND, ret_event);
+    }
+    if (listed.lost != 0 && listed.number > reader->expected && !reader->oldest_kept) {
+        reader->kept.rest = before; /* itself it is shown by the next call */
+        return gap_tell(reader, listed.number, listed.lost, ret_event);
+    }
+    reader->oldest_kept = false;
+    reader->expected = listed.number + 1;
+    memcpy(&event, listed.bytes, sizeof(event));
+    return code_is_wanted(reader, event.code) ? event_view(listed.bytes, listed.size, ret_event)
+                                              : PMIX_ERR_NOT_FOUND;
+}
+
+/* Show what is in the copy.  Return: PMIX_ERR_NOT_FOUND when it is not to be shown, or others come
+ * first. */
 static pmix_status_t record_show(shmix_events_t *reader, shmix_event_t *ret_event)
 {
     const struct sx_record_header *const header = (const void *)reader->record;
-    size_t size = header->size_bytes - sizeof(*header);
-    const uint8_t *bytes = reader->record + sizeof(*header);
+    const uint8_t *const bytes = reader->record + sizeof(*header);
     struct sx_event event;
 
     memcpy(&event, bytes, sizeof(event));
@@ -523,27 +483,20 @@ static pmix_status_t record_show(shmix_events_t *reader, shmix_event_t *ret_even
         return PMIX_ERR_NOT_FOUND; /* before the number that the reader begins at */
     }
     if (reader->held) {
-        return gap_next(reader, event.number, ret_event);
+        return gap_ask(reader, event.number - 1, ret_event);
     }
     reader->oldest_kept = false;
-    reader->expected = event.number + 1;
-    if (!code_is_wanted(reader, event.code)) {
-        return PMIX_ERR_NOT_FOUND;
-    }
-    if ((event.flags & SX_EVENT_ASK) != 0) {
-        uint64_t lost = 0;
-        const pmix_status_t rc = event_fetch(reader, event.number, event.number, &size, &lost);
+    if (code_is_wanted(reader, event.code) && (event.flags & SX_EVENT_ASK) != 0) {
+        const pmix_status_t rc = gap_ask(reader, event.number, ret_event);
 
-        if ((rc == PMIX_ERR_NOT_FOUND && lost != 0) || rc == PMIX_ERR_OUT_OF_RESOURCE) {
-            reader->expected = event.number;
-            return gap_tell(reader, event.number + 1, 1, ret_event);
-        }
-        if (rc != PMIX_SUCCESS) {
-            return rc;
-        }
-        bytes = reader->large;
+        /* It would be too large the next time, too. */
+        return rc == PMIX_ERR_OUT_OF_RESOURCE ? gap_tell(reader, event.number + 1, 1, ret_event)
+                                              : rc;
     }
-    return event_view(bytes, size, ret_event);
+    reader->expected = event.number + 1;
+    return code_is_wanted(reader, event.code)
+               ? event_view(bytes, header->size_bytes - sizeof(*header), ret_event)
+               : PMIX_ERR_NOT_FOUND;
 }
 
 /* The ring is read to its end; @newest was counted before.  What is missing up to there is not in
@@ -551,7 +504,7 @@ static pmix_status_t record_show(shmix_events_t *reader, shmix_event_t *ret_even
 static pmix_status_t end_reached(shmix_events_t *reader, uint64_t newest, shmix_event_t *ret_event)
 {
     if (newest >= reader->expected) {
-        return gap_next(reader, newest + 1, ret_event);
+        return gap_ask(reader, newest, ret_event);
     }
     reader->lapped = false;
     return PMIX_ERR_NOT_FOUND;
@@ -590,8 +543,9 @@ pmix_status_t shmix_events_next(shmix_events_t *events, shmix_event_t *ret_event
     }
     header = (const void *)events->record;
     while (rc == PMIX_ERR_NOT_FOUND) {
-        if (events->held) {
-            rc = record_show(events, ret_event);
+        if (events->kept.bytes != NULL || events->held) {
+            rc = events->kept.bytes != NULL ? kept_show(events, ret_event)
+                                            : record_show(events, ret_event);
             continue;
         }
         /* Counted before the ring is read: what is counted here has been read at its end. */

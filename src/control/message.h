@@ -17,7 +17,7 @@
 #include <pmix_common.h>
 
 #define SX_FRAME_MAX 8192u
-#define SX_PROTOCOL_VERSION 1u
+#define SX_PROTOCOL_VERSION 2u
 
 /* ---- bounds of one message; each kind has its own in the table ----------------------------- */
 
@@ -185,8 +185,8 @@ struct sx_job_control {
 /* EVENT_BULK: struct sx_event and what follows it, as in a lane.  Reply: struct sx_reply. */
 
 /* Followed by code_count int32_t codes (padded to 8), at most SX_REGISTER_CODES_MAX; none: a
- * default handler.  Reply: struct
- * sx_reply, struct sx_event_list and the kept events with a number up to `upto` that match. */
+ * default handler.  Reply: struct sx_reply and struct sx_event_list with the kept events that
+ * match, up to number `upto`. */
 struct sx_event_register {
     uint64_t upto; /* the newest event this client has read from its ring */
     uint32_t code_count;
@@ -202,20 +202,28 @@ struct sx_event_register {
 
 /* WAKE_GET: no body.  Reply: struct sx_reply and one end of a stream socket: ring/sleeper.h. */
 
-/* The events first..last of the caller's ring.  Reply: as EVENT_REGISTER; what is no longer kept is
- * counted as lost. */
+/* The events first..last of the caller's ring.  Reply: struct sx_reply and struct sx_event_list
+ * with those that come first: as many as fit into one frame, but one, however large it is, and not
+ * more than are found with SX_REPLAY_LOOKS_MAX looks, each at a place of the log or at a target of
+ * an event.  What it does not say is asked for again, from `next` on. */
 struct sx_event_replay {
     uint64_t first, last;
 };
-/* In `first`: of these events only the oldest that is kept and is for the caller; what is counted
- * as lost is older than it. */
-#define SX_EVENT_REPLAY_ONE (UINT64_C(1) << 63)
+#define SX_REPLAY_LOOKS_MAX 1024u
+#define SX_REPLAY_BYTES_MAX \
+    (SX_FRAME_MAX - sizeof(struct sx_frame_header) - sizeof(struct sx_reply))
 
-/* Followed by count times {u64 length, struct sx_event and what follows it, padded to 8}. */
+/* Followed by count times {struct sx_event_kept, struct sx_event and what follows it, padded to
+ * 8}. */
 struct sx_event_list {
-    uint64_t lost;
+    uint64_t next; /* what comes before it is here, is lost, or is not for the caller */
+    uint64_t lost; /* of it: between the last one here and `next` */
     uint32_t count;
     uint32_t reserved;
+};
+struct sx_event_kept {
+    uint64_t size;
+    uint64_t lost; /* between the one before it and this one */
 };
 
 #endif

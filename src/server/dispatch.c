@@ -12,6 +12,7 @@
 #include "server/collective.h"
 #include "server/connection.h"
 #include "server/event.h"
+#include "server/eventreplay.h"
 #include "server/eventserve.h"
 #include "server/modex.h"
 #include "server/reaper.h"

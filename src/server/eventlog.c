@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* eventlog.c - two lists a log, one list of bytes for all of them. */
+/* eventlog.c - two lists a log, one list of bytes for all of them.
+ *
+ * The places of a log are an array in the order of numbers, so that each is found by halving.  A
+ * place whose entry has gone stays until a quarter of them are such; the first ones go at once. */
 #include "server/eventlog.h"
 
 #include <stdlib.h>
 
 #include "base/status.h"
+
+#define PLACES_MIN 64u
 
 static size_t block_cost(const struct sx_event_block *block)
 {
@@ -20,6 +25,89 @@ static struct sx_event_entry *entry_of(struct sx_list *link)
 static size_t bucket_of(pmix_status_t code)
 {
     return (uint32_t)code % SX_EVENTLOG_BUCKETS;
+}
+
+/* ---- places -------------------------------------------------------------------------------- */
+
+static size_t kept_count(const struct sx_eventlog *log)
+{
+    return log->held_count + log->loose_count;
+}
+
+/* The first place from @begin on that is not before @number. */
+static size_t place_find(const struct sx_eventlog *log, uint64_t number, size_t *visited)
+{
+    size_t low = log->place_begin, high = log->place_end;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        (*visited)++;
+        if (log->places[middle].number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Return: false when memory is out. */
+static bool places_resize(struct sx_eventlog *log, size_t capacity)
+{
+    struct sx_eventlog_place *const places = realloc(log->places, capacity * sizeof(*places));
+
+    if (places == NULL) {
+        return false;
+    }
+    log->places = places;
+    log->place_capacity = capacity;
+    return true;
+}
+
+/* The places that are there move to the front of the array. */
+static void places_pack(struct sx_eventlog *log)
+{
+    size_t count = 0;
+
+    for (size_t i = log->place_begin; i < log->place_end; i++) {
+        if (log->places[i].entry != NULL) {
+            log->places[count++] = log->places[i];
+        }
+    }
+    log->place_begin = 0;
+    log->place_end = count;
+    if (count < log->place_capacity / 4 && log->place_capacity > PLACES_MIN) {
+        (void)places_resize(log, log->place_capacity / 2);
+    }
+}
+
+/* Return: false when memory is out. */
+static bool place_append(struct sx_eventlog *log, struct sx_event_entry *entry)
+{
+    if (log->place_end == log->place_capacity && log->place_begin > log->place_capacity / 4) {
+        places_pack(log);
+    } else if (log->place_end == log->place_capacity) {
+        if (!places_resize(log, log->place_capacity == 0 ? PLACES_MIN : 2 * log->place_capacity)) {
+            return false;
+        }
+    }
+    log->places[log->place_end++] = (struct sx_eventlog_place){ entry->number, entry };
+    return true;
+}
+
+/* @entry is not counted any more. */
+static void place_drop(struct sx_eventlog *log, const struct sx_event_entry *entry)
+{
+    size_t visited = 0;
+
+    log->places[place_find(log, entry->number, &visited)].entry = NULL;
+    while (log->place_begin < log->place_end && log->places[log->place_begin].entry == NULL) {
+        log->place_begin++;
+    }
+    if (log->place_end - log->place_begin > kept_count(log) + kept_count(log) / 4 + PLACES_MIN) {
+        places_pack(log);
+    }
 }
 
 /* ---- bytes --------------------------------------------------------------------------------- */
@@ -59,7 +147,8 @@ static void entry_drop(struct sx_event_history *history, struct sx_event_entry *
     sx_list_remove(&entry->block_link);
     sx_list_remove(&entry->code_link);
     *(entry->is_held ? &entry->log->held_count : &entry->log->loose_count) -= 1;
-    history->bytes -= sizeof(*entry);
+    place_drop(entry->log, entry);
+    history->bytes -= SX_EVENTLOG_ENTRY_BYTES;
     free(entry);
 }
 
@@ -139,6 +228,9 @@ void sx_eventlog_clear(struct sx_event_history *history, struct sx_eventlog *log
     SX_LIST_EACH(it, &log->loose) {
         sx_eventlog_remove(history, entry_of(it));
     }
+    free(log->places);
+    log->places = NULL;
+    log->place_begin = log->place_end = log->place_capacity = 0;
 }
 
 static void loose_trim(struct sx_event_history *history, struct sx_eventlog *log)
@@ -163,12 +255,16 @@ void sx_eventlog_add(struct sx_event_history *history, struct sx_eventlog *log,
         .seq = seq,
         .is_held = block->is_job && !log->loose_only,
     };
+    if (!place_append(log, entry)) {
+        free(entry);
+        return;
+    }
     block_hold(history, block);
     sx_list_append(&block->entries, &entry->block_link);
     sx_list_append(&log->by_code[bucket_of(sx_event_block_head(block)->code)], &entry->code_link);
     sx_list_append(entry->is_held ? &log->held : &log->loose, &entry->link);
     *(entry->is_held ? &log->held_count : &log->loose_count) += 1;
-    history->bytes += sizeof(*entry);
+    history->bytes += SX_EVENTLOG_ENTRY_BYTES;
     loose_trim(history, log);
     history_shrink(history);
 }
@@ -216,45 +312,24 @@ void sx_eventlog_release(struct sx_event_history *history, struct sx_eventlog *l
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Step back from the new end while it is not older than @number; the first number is 1. */
-static struct sx_list *list_seek(const struct sx_list *list, uint64_t number)
-{
-    struct sx_list *it = list->prev;
-
-    if (number <= 1) {
-        return list->next;
-    }
-    while (it != list && entry_of(it)->number >= number) {
-        it = it->prev;
-    }
-    return it->next;
-}
-
 void sx_eventlog_seek(struct sx_eventlog_cursor *cursor, const struct sx_eventlog *log,
                       uint64_t number)
 {
-    *cursor = (struct sx_eventlog_cursor){
-        .log = log,
-        .held = list_seek(&log->held, number),
-        .loose = list_seek(&log->loose, number),
-    };
+    *cursor = (struct sx_eventlog_cursor){ .log = log };
+    cursor->at = place_find(log, number, &cursor->visited);
 }
 
 struct sx_event_entry *sx_eventlog_next(struct sx_eventlog_cursor *cursor)
 {
-    struct sx_event_entry *held = cursor->held == &cursor->log->held ? NULL
-                                                                     : entry_of(cursor->held);
-    struct sx_event_entry *loose = cursor->loose == &cursor->log->loose ? NULL
-                                                                        : entry_of(cursor->loose);
+    const struct sx_eventlog *const log = cursor->log;
 
-    if (held != NULL && (loose == NULL || held->number < loose->number)) {
-        cursor->held = cursor->held->next;
-        return held;
+    while (cursor->at < log->place_end) {
+        cursor->visited++;
+        if (log->places[cursor->at++].entry != NULL) {
+            return log->places[cursor->at - 1].entry;
+        }
     }
-    if (loose != NULL) {
-        cursor->loose = cursor->loose->next;
-    }
-    return loose;
+    return NULL;
 }
 
 struct sx_event_entry *sx_eventlog_next_of(const struct sx_eventlog *log, pmix_status_t code,

@@ -28,9 +28,17 @@ struct sx_event_history {
 
 #define SX_EVENTLOG_BUCKETS 64u
 
+/* A place among all events of a log. */
+struct sx_eventlog_place {
+    uint64_t number;
+    struct sx_event_entry *entry; /* NULL: it has gone */
+};
+
 struct sx_eventlog {
     struct sx_list held, loose;                  /* of struct sx_event_entry, by number */
     struct sx_list by_code[SX_EVENTLOG_BUCKETS]; /* all of them again, by number in each */
+    struct sx_eventlog_place *places;            /* and again, by number; the first one is there */
+    size_t place_begin, place_end, place_capacity;
     size_t held_count, loose_count;
     uint64_t newest; /* the last number given */
     bool loose_only; /* its readers belong to no job: nothing is HELD for them */
@@ -47,6 +55,8 @@ struct sx_event_entry {
     uint64_t seq; /* of its ring record; 0: it has none yet */
     bool is_held;
 };
+/* What an entry takes of the history's bytes, without its block. */
+#define SX_EVENTLOG_ENTRY_BYTES (sizeof(struct sx_event_entry) + sizeof(struct sx_eventlog_place))
 
 void sx_event_history_init(struct sx_event_history *history, size_t cache_max, uint64_t bytes_max);
 /* All logs have been cleared. */
@@ -70,10 +80,12 @@ void sx_eventlog_add(struct sx_event_history *history, struct sx_eventlog *log,
 /* Every local rank has had the records up to @seq. */
 void sx_eventlog_release(struct sx_event_history *history, struct sx_eventlog *log, uint64_t seq);
 
-/* In the order of numbers, from @number on; the log does not change meanwhile. */
+/* In the order of numbers, from @number on; the log does not change meanwhile.  To find the place
+ * takes steps by the logarithm of what is kept, wherever it is. */
 struct sx_eventlog_cursor {
     const struct sx_eventlog *log;
-    struct sx_list *held, *loose;
+    size_t at;
+    size_t visited; /* places looked at so far: what it has cost */
 };
 void sx_eventlog_seek(struct sx_eventlog_cursor *cursor, const struct sx_eventlog *log,
                       uint64_t number);

@@ -9,78 +9,8 @@
 #include "base/status.h"
 #include "server/connection.h"
 #include "server/event.h"
+#include "server/eventanswer.h"
 #include "server/eventask.h"
-
-/* ---- the answer's body --------------------------------------------------------------------- */
-
-struct answer {
-    char *bytes; /* struct sx_event_list and the events; NULL: memory ran out */
-    size_t size, capacity;
-};
-
-static struct sx_event_list *answer_head(struct answer *answer)
-{
-    return (struct sx_event_list *)(void *)answer->bytes;
-}
-
-/* Return: room for @size more bytes, NULL when memory is out. */
-static char *answer_room(struct answer *answer, size_t size)
-{
-    if (size > answer->capacity - answer->size) {
-        const size_t capacity = 2 * (answer->capacity + size);
-        char *grown = realloc(answer->bytes, capacity);
-
-        if (grown == NULL) {
-            return NULL;
-        }
-        answer->bytes = grown;
-        answer->capacity = capacity;
-    }
-    answer->size += size;
-    return answer->bytes + answer->size - size;
-}
-
-static pmix_status_t answer_begin(struct answer *answer)
-{
-    memset(answer, 0, sizeof(*answer));
-    answer->capacity = 4096;
-    answer->bytes = malloc(answer->capacity);
-    if (answer->bytes == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    answer->size = sizeof(struct sx_event_list);
-    memset(answer->bytes, 0, answer->size);
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t answer_add(struct answer *answer, const struct sx_event_entry *entry)
-{
-    const uint64_t length = entry->block->size;
-    const size_t padded = (size_t)sx_align_up(length, 8);
-    char *at = answer_room(answer, sizeof(length) + padded);
-
-    if (at == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    memcpy(at, &length, sizeof(length));
-    memcpy(at + sizeof(length), entry->block->bytes, length);
-    memcpy(at + sizeof(length) + offsetof(struct sx_event, number), &entry->number,
-           sizeof(entry->number));
-    memset(at + sizeof(length) + length, 0, padded - length);
-    answer_head(answer)->count++;
-    return PMIX_SUCCESS;
-}
-
-static void answer_send(struct sx_server *server, struct sx_client *client, uint32_t id,
-                        pmix_status_t rc, struct answer *answer)
-{
-    if (rc == PMIX_SUCCESS) {
-        sx_connection_reply_body(server, client, id, rc, answer->bytes, answer->size);
-    } else {
-        sx_connection_reply(server, client, id, rc, -1);
-    }
-    free(answer->bytes);
-}
 
 /* ---- registrations ------------------------------------------------------------------------- */
 
@@ -172,14 +102,14 @@ static bool is_wanted(const struct registration *registration, const struct sx_c
 }
 
 /* The kept events up to number upto.  *ret_seq: the last record that the client has had. */
-static pmix_status_t answer_kept(struct answer *answer, const struct sx_client *client,
+static pmix_status_t answer_kept(struct sx_event_answer *answer, const struct sx_client *client,
                                  const struct registration *registration, uint64_t *ret_seq)
 {
     const struct sx_eventlog *const log = &client->nspace->events;
     const pmix_status_t *const code = registration->code_count == 1 ? registration->codes : NULL;
     struct sx_eventlog_cursor cursor;
     struct sx_event_entry *entry = NULL;
-    pmix_status_t rc = answer_begin(answer);
+    pmix_status_t rc = sx_event_answer_init(answer);
 
     if (registration->upto < log->newest) {
         sx_eventlog_seek(&cursor, log, registration->upto + 1);
@@ -194,7 +124,7 @@ static pmix_status_t answer_kept(struct answer *answer, const struct sx_client *
             break;
         }
         if (is_wanted(registration, client, entry)) {
-            rc = answer_add(answer, entry);
+            rc = sx_event_answer_add(answer, entry, 0);
         }
     }
     return rc;
@@ -205,13 +135,13 @@ static void registration_end(struct sx_event_want *want, pmix_status_t rc)
 {
     struct registration *registration = SX_CONTAINER(want, struct registration, want);
     struct sx_client *client = want->client;
-    struct answer answer = { .bytes = NULL };
+    struct sx_event_answer answer = SX_EVENT_ANSWER_NULL;
     uint64_t seq = 0;
 
     if (rc == PMIX_SUCCESS) {
         rc = answer_kept(&answer, client, registration, &seq);
     }
-    answer_send(want->server, client, registration->frame_id, rc, &answer);
+    sx_event_answer_send(want->server, client, registration->frame_id, rc, &answer);
     if (rc == PMIX_SUCCESS) {
         sx_event_client_read(want->server, client, seq);
     }
@@ -264,40 +194,5 @@ bool sx_event_on_deregister(struct sx_server *server, struct sx_client *client,
     if (registration != NULL) {
         registration_free(registration);
     }
-    return true;
-}
-
-/* ---- replay -------------------------------------------------------------------------------- */
-
-bool sx_event_on_replay(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
-                        uint64_t now_ns)
-{
-    const struct sx_eventlog *log = &client->nspace->events;
-    struct sx_event_replay wanted;
-    struct sx_eventlog_cursor cursor;
-    struct sx_event_entry *entry;
-    struct answer answer = { .bytes = NULL };
-    uint64_t found = 0;
-    pmix_status_t rc = answer_begin(&answer);
-
-    (void)now_ns;
-    memcpy(&wanted, frame->body, sizeof(wanted));
-    const bool one = (wanted.first & SX_EVENT_REPLAY_ONE) != 0;
-    wanted.first &= ~SX_EVENT_REPLAY_ONE;
-    wanted.first = wanted.first == 0 ? 1 : wanted.first;
-    wanted.last = wanted.last > log->newest ? log->newest : wanted.last;
-    sx_eventlog_seek(&cursor, log, wanted.first);
-    while (rc == PMIX_SUCCESS && (entry = sx_eventlog_next(&cursor)) != NULL &&
-           entry->number <= wanted.last) {
-        found++;
-        if (sx_event_block_aims_at(entry->block, client->nspace->name, client->rank)) {
-            rc = answer_add(&answer, entry);
-            wanted.last = one ? entry->number : wanted.last;
-        }
-    }
-    if (rc == PMIX_SUCCESS && wanted.first <= wanted.last) {
-        answer_head(&answer)->lost = wanted.last - wanted.first + 1 - found;
-    }
-    answer_send(server, client, frame->header.id, rc, &answer);
     return true;
 }

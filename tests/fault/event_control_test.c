@@ -203,21 +203,21 @@ static int role_unread(const char *arg)
 {
     enum { REQUESTS = 40 };
     _Alignas(8) static uint8_t buffer[SX_FRAME_MAX];
-    const uint64_t all[2] = { 1, UINT64_MAX };
+    const struct sx_event_register all = { .upto = UINT64_MAX }; /* a default handler: 14 MB */
     struct attacker attacker;
     struct sx_frame frame;
     uint64_t bytes = 0;
     unsigned refused = 0;
 
     (void)arg;
-    attack_begin(ATTACK_LINES_ANY, "replays that nobody reads");
+    attack_begin(ATTACK_LINES_ANY, "kept events that nobody reads");
     attack_attach(&attacker);
     history_fill(&attacker);
     const struct sx_door *const bell = &attacker.board.slots[attacker.slot].bell;
     const uint32_t rung = sx_door_epoch(bell);
 
     for (uint32_t id = 100; id < 100 + REQUESTS; id++) {
-        attack_request(attacker.socket_fd, SX_MSG_EVENT_REPLAY, id, all, sizeof(all));
+        attack_request(attacker.socket_fd, SX_MSG_EVENT_REGISTER, id, &all, sizeof(all));
     }
     WAIT_FOR(sx_door_epoch(bell) - rung >= REQUESTS, "the answers"); /* one ring each, behind it */
     for (uint32_t id = 100; id < 100 + REQUESTS; id++) {
@@ -232,7 +232,7 @@ static int role_unread(const char *arg)
               (unsigned long long)bytes >> 20);
     CHECK(refused > 0 && bytes <= UNREAD_MAX, "%llu MiB of answers waited",
           (unsigned long long)bytes >> 20);
-    attack_request(attacker.socket_fd, SX_MSG_EVENT_REPLAY, 999, all, sizeof(all));
+    attack_request(attacker.socket_fd, SX_MSG_EVENT_REGISTER, 999, &all, sizeof(all));
     (void)attack_expect_reply(attacker.socket_fd, 999, PMIX_SUCCESS);
     attack_detach(&attacker);
     attack_end();

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -347,6 +348,48 @@ static int what_the_ring_has_overwritten_comes_from_the_server(int rank)
     return 0;
 }
 
+/* This process's messages to its server. */
+static atomic_uint messages;
+
+__attribute__((visibility("default"))) ssize_t sendmsg(int fd, const struct msghdr *message,
+                                                       int flags)
+{
+    static ssize_t (*next)(int, const struct msghdr *, int);
+
+    if (next == NULL) {
+        *(void **)&next = dlsym(RTLD_NEXT, "sendmsg");
+    }
+    atomic_fetch_add(&messages, 1);
+    return next(fd, message, flags);
+}
+
+/* Many small ones are asked for a frame at a time: at least 15 a message. */
+static int an_overtaken_reader_asks_for_many_at_once(int rank)
+{
+    enum { SMALL = 6000, SMALL_BYTES = 200, AT_ONCE = 15 };
+    shmix_event_t event;
+
+    begin(rank);
+    shmix_events_t *const events = open_at(SHMIX_EVENTS_NOW);
+    meet();
+    if (rank == 0) {
+        flood(SMALL_BYTES, SMALL);
+    }
+    meet();
+    atomic_store(&messages, 0);
+    for (int i = 0; i < SMALL; i++) {
+        CHECK_STATUS(shmix_events_next(events, &event), PMIX_SUCCESS);
+        check_bytes(&event, i, SMALL_BYTES);
+    }
+    CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
+    if (atomic_load(&messages) == 0 || atomic_load(&messages) > SMALL / AT_ONCE) {
+        fprintf(stderr, "%u messages for %d events\n", atomic_load(&messages), SMALL);
+        exit(99);
+    }
+    end(events);
+    return 0;
+}
+
 /* Larger than a record, larger than a lane message, larger than a frame: asked for, and shown. */
 static int an_event_too_large_for_the_ring_is_shown(int rank)
 {
@@ -566,6 +609,8 @@ static const struct job_case cases[] = {
     { "what_nobody_keeps_is_counted", 2, what_nobody_keeps_is_counted, NULL, false },
     { "what_the_ring_has_overwritten_comes_from_the_server", 2,
       what_the_ring_has_overwritten_comes_from_the_server, NULL, false },
+    { "an_overtaken_reader_asks_for_many_at_once", 2, an_overtaken_reader_asks_for_many_at_once,
+      NULL, false },
     { "an_event_too_large_for_the_ring_is_shown", 2, an_event_too_large_for_the_ring_is_shown, NULL,
       false },
     { "two_readers_play_ping_pong", 2, two_readers_play_ping_pong, NULL, false },

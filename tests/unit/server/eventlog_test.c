@@ -145,6 +145,34 @@ Test(eventlog, keeps_the_order_of_numbers)
     end();
 }
 
+/* Any place is found by halving, and those that have gone cost little; what is left is always right. */
+Test(eventlog, finds_any_place_in_few_steps)
+{
+    enum { EVENTS = 20000, LOOSE = 5000 };
+    struct sx_eventlog_cursor cursor;
+    uint64_t oldest, newest;
+
+    begin(LOOSE, UINT64_C(1) << 30);
+    for (int i = 1; i <= EVENTS; i++) { /* one in three is HELD */
+        log_add(&job, -1, i % 3 == 0 ? PMIX_RANGE_NAMESPACE : PMIX_RANGE_LOCAL);
+    }
+    cr_expect_eq(kept(&job, 0, &oldest, &newest), EVENTS / 3 + LOOSE);
+    cr_expect_eq(oldest, 3);
+    for (uint64_t number = 1; number <= EVENTS + 1; number += 97) {
+        sx_eventlog_seek(&cursor, &job, number);
+        const struct sx_event_entry *const entry = sx_eventlog_next(&cursor);
+        const bool is_kept = number % 3 == 0 || number > EVENTS - LOOSE * 3 / 2;
+
+        cr_assert_leq(cursor.visited, 16 + 2, "a place is gone, the one behind it is not");
+        cr_assert(entry != NULL || number > EVENTS);
+        cr_assert(entry == NULL || (is_kept ? entry->number == number : entry->number > number));
+    }
+    sx_eventlog_release(&history, &job, UINT64_MAX);
+    cr_expect_eq(kept(&job, 0, &oldest, &newest), LOOSE);
+    cr_expect_eq(oldest, EVENTS - LOOSE + 1);
+    end();
+}
+
 /* EV66, EV71: a namespace to come begins with what is of no job, and with nothing else. */
 Test(eventlog, seeds_with_events_without_a_job)
 {
@@ -178,7 +206,7 @@ Test(eventlog, shares_bytes_and_gives_them_back)
     const uint64_t once = history.bytes;
 
     sx_eventlog_add(&history, &other, block, ++other.newest, 1);
-    cr_assert_eq(history.bytes, once + sizeof(struct sx_event_entry));
+    cr_assert_eq(history.bytes, once + SX_EVENTLOG_ENTRY_BYTES);
     sx_event_block_release(block);
     sx_eventlog_clear(&history, &job);
     sx_eventlog_clear(&history, &other);
