@@ -73,11 +73,13 @@ static void rank_failed(struct sx_run_state *job, uint32_t rank, const siginfo_t
     const bool others = job->alive > 0 || sx_run_starting(job);
 
     if (!goes_on(job)) {
-        sx_run_end(job, verdict.code, SIGTERM, SX_RUN_GRACE_NS, "rank %u (pid %ld) on %s %s%s%s",
-                   rank, (long)info->si_pid, job->host, verdict.text,
-                   verdict.event == PMIX_ERR_PROC_TERM_WO_SYNC ? "; the others cannot do without it"
-                                                               : "",
-                   others ? "; ending the job" : "");
+        sx_run_host_rank_failed(job->setup->host, rank, verdict.event, verdict.code);
+        sx_run_end_told(job, verdict.code, rank, "rank %u (pid %ld) on %s %s%s%s", rank,
+                        (long)info->si_pid, job->host, verdict.text,
+                        verdict.event == PMIX_ERR_PROC_TERM_WO_SYNC
+                            ? "; the others cannot do without it"
+                            : "",
+                        others ? "; ending the job" : "");
         return;
     }
     sx_run_code(job, verdict.code);
@@ -103,10 +105,10 @@ static long pid_of(const struct sx_run_state *job, uint32_t rank)
 
 static void abort_all(struct sx_run_state *job, const struct sx_run_news *news)
 {
-    sx_run_end(job, code_of(news), SIGTERM, SX_RUN_GRACE_NS,
-               "rank %u (pid %ld) on %s called abort with status %d%s%s; ending the job",
-               news->rank, pid_of(job, news->rank), job->host, news->status,
-               news->text[0] == '\0' ? "" : ": ", news->text);
+    sx_run_end_told(job, code_of(news), UINT32_MAX,
+                    "rank %u (pid %ld) on %s called abort with status %d%s%s; ending the job",
+                    news->rank, pid_of(job, news->rank), job->host, news->status,
+                    news->text[0] == '\0' ? "" : ": ", news->text);
 }
 
 static bool is_gone(const struct sx_run_state *job, uint32_t rank)
@@ -249,12 +251,11 @@ static void check_lost(struct sx_run_state *job, uint64_t now_ns)
             job->lost_ns = sx_deadline_ns(now_ns, LOST_GRACE_NS);
             continue;
         }
-        sx_run_end(job, SX_EXIT_FAILURE, SIGTERM, SX_RUN_GRACE_NS,
-                   "rank %u on %s has lost its "
-                   "PMIx client, which ended or closed the connection without PMIx_Finalize "
-                   "(MPI_Finalize), while pid %ld, which was started for it, lives on; ending the "
-                   "job",
-                   i, job->host, (long)rank->pid);
+        sx_run_end_told(job, SX_EXIT_FAILURE, UINT32_MAX,
+                        "rank %u on %s has lost its PMIx client, which ended or closed the "
+                        "connection without PMIx_Finalize (MPI_Finalize), while pid %ld, which was "
+                        "started for it, lives on; ending the job",
+                        i, job->host, (long)rank->pid);
     }
 }
 
@@ -265,11 +266,19 @@ void sx_run_failure_news(struct sx_run_state *job)
     struct sx_run_news *news;
 
     while ((news = sx_run_host_take(job->setup->host)) != NULL) {
-        if (news->kind == SX_RUN_NEWS_ABORT) {
+        switch (news->kind) {
+        case SX_RUN_NEWS_ABORT:
             abort_taken(job, news);
-        } else {
+            break;
+        case SX_RUN_NEWS_LOST:
             rank_lost(job, news->rank);
+            sx_run_end_loss_heard(job, news->rank);
             sx_run_news_free(news);
+            break;
+        case SX_RUN_NEWS_HANDLED:
+            sx_run_end_handled(job);
+            sx_run_news_free(news);
+            break;
         }
     }
     answer_aborts(job);

@@ -41,6 +41,8 @@ static const char help_text[] =
     "  --display map,bindings show (stderr) where each rank goes; its process and its CPUs\n"
     "  --on-failure WHAT      when a rank fails: abort: end the job (default); notify: tell the\n"
     "                         others by an event and go on without it\n"
+    "  --kill-grace SECONDS   how long the others' event handlers may take to hear of the end of\n"
+    "                         a job before SIGTERM (default 0.1; ended once they have)\n"
     "  --timeout SECONDS      end the job after this time\n"
     "  --tag-output           put [namespace,rank]<stream> before each line\n"
     "  --stdin RANK|all|none  who reads the standard input (default 0)\n"

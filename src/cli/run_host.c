@@ -18,6 +18,7 @@
 #include "base/value.h"
 #include "cli/run_info.h"
 #include "cli/say.h"
+#include "server/eventhandled.h"
 
 /* Asks this library's server to keep a descriptor that the ranks inherit, so that they reach it
  * without a path (SHMIX_SERVER_FD). */
@@ -300,6 +301,11 @@ void sx_run_host_rank_gone(const struct sx_run_host *host, uint32_t rank)
         proc_load(&proc, host->nspace, rank);
         PMIx_server_deregister_client(&proc, NULL, NULL);
     }
+}
+
+bool sx_run_host_await_handlers(const struct sx_run_host *host)
+{
+    return sx_eventhandled_ask(host->nspace, sx_run_upcall_handled, NULL) == PMIX_SUCCESS;
 }
 
 void sx_run_host_rank_failed(const struct sx_run_host *host, uint32_t rank, pmix_status_t code,

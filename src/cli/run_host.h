@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* run_host.h - the launcher as host of a PMIx server: the public server interface and no more.
+/* run_host.h - the launcher as host of a PMIx server: the public server interface, and one question
+ * that it has no words for.
  *
  * What the server has to tell comes through run_upcall.h. */
 #ifndef SX_CLI_RUN_HOST_H
@@ -42,6 +43,10 @@ struct sx_run_news *sx_run_host_take(const struct sx_run_host *host);
 /* @rank has ended, or will never start: nobody shall wait for it any more.  The server has seen
  * the end of those that were its clients itself. */
 void sx_run_host_rank_gone(const struct sx_run_host *host, uint32_t rank);
+
+/* News come (SX_RUN_NEWS_HANDLED) when all ranks that have handlers of events have called them for
+ * what was published so far.  Return: false: they do not come. */
+bool sx_run_host_await_handlers(const struct sx_run_host *host);
 
 /* Tell the job with the event @code how @rank has ended; @exit_code as a shell would have it. */
 void sx_run_host_rank_failed(const struct sx_run_host *host, uint32_t rank, pmix_status_t code,

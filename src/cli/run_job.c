@@ -314,6 +314,7 @@ static void stop(struct sx_run_state *job)
     raise(SIGSTOP);
     stopped_ns = sx_now_ns() - begin_ns;
     job->kill_ns = sx_deadline_ns(job->kill_ns, stopped_ns);
+    job->term_ns = sx_deadline_ns(job->term_ns, stopped_ns);
     job->timeout_ns = sx_deadline_ns(job->timeout_ns, stopped_ns);
     job->unwanted_ns = sx_deadline_ns(job->unwanted_ns, stopped_ns);
     sx_run_signal(job, SIGCONT);
@@ -343,7 +344,9 @@ static void handle_signal(struct sx_run_state *job, int number)
         }
         /* fall through */
     default:
-        if (job->ending) {
+        if (job->term_ns != SX_DEADLINE_NEVER) {
+            sx_run_end_handled(job); /* the user does not wait for handlers */
+        } else if (job->ending) {
             job->give_up = job->give_up || job->alive == 0;
             sx_run_kill(job);
         }
@@ -387,6 +390,9 @@ static void check_deadlines(struct sx_run_state *job)
 {
     const uint64_t now_ns = sx_now_ns();
 
+    if (now_ns >= job->term_ns || now_ns >= job->timeout_ns) {
+        sx_run_end_handled(job); /* or not: they have had their time */
+    }
     if (job->ending && now_ns >= job->kill_ns) {
         sx_run_kill(job);
     }
@@ -419,7 +425,7 @@ static int wait_ms(const struct sx_run_state *job)
         return 0;
     }
     const uint64_t failure_ns = sx_run_failure_deadline_ns(job);
-    uint64_t until_ns = job->timeout_ns;
+    uint64_t until_ns = job->timeout_ns < job->term_ns ? job->timeout_ns : job->term_ns;
 
     if (job->ending && !job->killed && job->kill_ns < until_ns) {
         until_ns = job->kill_ns;
@@ -551,7 +557,8 @@ static void job_init(struct sx_run_state *job, const struct sx_run_job_setup *se
                                         .janitor = setup->janitor };
     job->timeout_ns = options->timeout_ns == 0 ? SX_DEADLINE_NEVER
                                                : sx_deadline_ns(sx_now_ns(), options->timeout_ns);
-    job->drain_ns = SX_DEADLINE_NEVER;
+    job->drain_ns = job->term_ns = SX_DEADLINE_NEVER;
+    job->loss_awaited = UINT32_MAX;
     sx_run_failure_init(job);
     if (gethostname(job->host, sizeof(job->host) - 1) != 0) {
         snprintf(job->host, sizeof(job->host), "localhost");

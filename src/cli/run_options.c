@@ -17,6 +17,8 @@
 #include "cli/run_words.h"
 #include "cli/say.h"
 
+#define KILL_GRACE_NS (100 * SX_NS_PER_MS) /* for --kill-grace */
+
 static const struct {
     const char *name, *noun;
 } levels[] = {
@@ -175,19 +177,42 @@ static bool set_pset(struct sx_run_options *options, const char *value, char *me
     return true;
 }
 
-static bool set_timeout(struct sx_run_options *options, const char *value, char *message)
+/* Return: false when @value is no number of seconds that a clock here can have. */
+static bool parse_seconds(const char *value, uint64_t *ret_ns)
 {
     char *end = NULL;
     double seconds;
 
     errno = 0;
     seconds = isdigit((unsigned char)value[0]) || value[0] == '.' ? strtod(value, &end) : 0.0;
-    if (end == NULL || *end != '\0' || errno != 0 || !isfinite(seconds) || seconds < 0.001 ||
+    if (end == NULL || *end != '\0' || errno != 0 || !isfinite(seconds) ||
         seconds > (double)SX_RUN_TIMEOUT_SEC_MAX) {
+        return false;
+    }
+    *ret_ns = (uint64_t)(seconds * (double)SX_NS_PER_SEC);
+    return true;
+}
+
+static bool set_timeout(struct sx_run_options *options, const char *value, char *message)
+{
+    uint64_t ns = 0;
+
+    if (!parse_seconds(value, &ns) || ns < SX_NS_PER_MS) {
         return refuse(message, "--timeout wants seconds, from 0.001 to %u, not '%.80s'",
                       SX_RUN_TIMEOUT_SEC_MAX, value);
     }
-    options->timeout_ns = (uint64_t)(seconds * (double)SX_NS_PER_SEC);
+    options->timeout_ns = ns;
+    return true;
+}
+
+static bool set_kill_grace(struct sx_run_options *options, const char *value, char *message)
+{
+    if (!parse_seconds(value, &options->kill_grace_ns)) {
+        return refuse(message,
+                      "--kill-grace wants seconds, from 0 (do not wait for handlers of events) to "
+                      "%u, not '%.80s'",
+                      SX_RUN_TIMEOUT_SEC_MAX, value);
+    }
     return true;
 }
 
@@ -287,6 +312,7 @@ static const struct option_row {
     { "--map-by", true, false, set_map },
     { "--bind-to", true, false, set_bind },
     { "--on-failure", true, false, set_on_failure },
+    { "--kill-grace", true, false, set_kill_grace },
     { "--timeout", true, false, set_timeout },
     { "--stdin", true, false, set_stdin },
     { "--tag-output", false, false, set_tag_output },
@@ -435,7 +461,7 @@ bool sx_run_options_init(struct sx_run_options *options, char **argv,
 {
     bool more = true;
 
-    *options = (struct sx_run_options){ .app_count = 0 };
+    *options = (struct sx_run_options){ .kill_grace_ns = KILL_GRACE_NS };
     for (size_t at = 0; more; at++) {
         app_begin(options);
         if (!take_options(options, argv, &at, message)) {

@@ -62,8 +62,9 @@ struct sx_run_options {
     bool tag_output;
     bool display_map, display_bindings;
     enum sx_run_on_failure on_failure;
-    uint64_t timeout_ns; /* 0: none */
-    bool help, version;  /* asked for: nothing else is checked */
+    uint64_t kill_grace_ns; /* for handlers of events, between a cause and SIGTERM */
+    uint64_t timeout_ns;    /* 0: none */
+    bool help, version;     /* asked for: nothing else is checked */
 };
 
 /* Parse @argv (NULL-terminated, the words after "run"), which is cut into the applications' argv

@@ -15,8 +15,9 @@
 struct sx_run_rank {
     pid_t pid;
     bool alive;
-    bool unwanted; /* an abort names it: its end is no failure */
-    bool lost;     /* its client has gone, and the process that was started has not yet */
+    bool unwanted;   /* an abort names it: its end is no failure */
+    bool lost;       /* its client has gone, and the process that was started has not yet */
+    bool loss_heard; /* its client has gone, and the others have been told */
     struct sx_run_stream streams[2]; /* of stdout and stderr */
 };
 
@@ -36,6 +37,8 @@ struct sx_run_state {
     bool ending, killed, give_up;
     int code;                               /* of the first failure */
     uint64_t kill_ns, timeout_ns, drain_ns; /* deadlines */
+    uint64_t term_ns;                       /* the same: those who are told of the end first */
+    uint32_t loss_awaited;                  /* by them, of this rank; UINT32_MAX: of none */
     struct sx_run_news *aborts;             /* taken and not answered */
     const struct sx_run_news *reaction;     /* of them, one that may have a cause ... */
     uint64_t reaction_ns;                   /* ... until then */

@@ -208,6 +208,16 @@ void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *sour
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
+void sx_run_upcall_handled(pmix_status_t status, void *arg)
+{
+    struct sx_run_news *news = sx_cli_calloc(1, sizeof(*news));
+
+    (void)status;
+    (void)arg;
+    news->kind = SX_RUN_NEWS_HANDLED;
+    news_add(news);
+}
+
 /* ---- life ------------------------------------------------------------------------------------ */
 
 void sx_run_upcall_init(const char *nspace, uint32_t rank_count, int event_fd)

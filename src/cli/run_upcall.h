@@ -6,7 +6,7 @@
  *
  * Upcalls answer at once, but for abort: it is news, and its caller stays blocked in PMIx_Abort
  * until the launcher answers.  Memory is bounded by the calls that clients wait in, and by one
- * loss a rank. */
+ * loss a rank and one answer to the launcher. */
 #ifndef SX_CLI_RUN_UPCALL_H
 #define SX_CLI_RUN_UPCALL_H
 
@@ -17,8 +17,9 @@
 #define SX_RUN_ABORT_TEXT_MAX 256
 
 enum sx_run_news_kind {
-    SX_RUN_NEWS_ABORT, /* @rank asks for it */
-    SX_RUN_NEWS_LOST,  /* a process of @rank has gone without PMIx_Finalize */
+    SX_RUN_NEWS_ABORT,   /* @rank asks for it */
+    SX_RUN_NEWS_LOST,    /* a process of @rank has gone without PMIx_Finalize */
+    SX_RUN_NEWS_HANDLED, /* what sx_run_upcall_handled was given for has happened */
 };
 
 struct sx_run_news {
@@ -47,6 +48,9 @@ extern pmix_server_module_t sx_run_upcall_module;
 void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                         pmix_event_notification_cbfunc_fn_t done, void *cbdata);
+
+/* For sx_eventhandled_ask. */
+void sx_run_upcall_handled(pmix_status_t status, void *arg);
 
 /* True while a process of @rank is a client: it has called PMIx_Init, and PMIx_Finalize not yet. */
 bool sx_run_upcall_is_client(uint32_t rank);

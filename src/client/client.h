@@ -119,6 +119,8 @@ struct sx_process {
     bool event_gap;             /* the ring has lapped us since */
     unsigned event_ranges;      /* of events that we still have to ask for */
     uint64_t cursor_told;       /* the record up to which the server knows that we have read */
+    bool event_in_hand;         /* one was taken out, and its handlers may still be running */
+    uint64_t handled_told;      /* as cursor_told: that handlers have been called */
 
     /* Scratch of whoever holds lock. */
     _Alignas(8) uint8_t frame[SX_FRAME_MAX];

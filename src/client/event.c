@@ -75,6 +75,7 @@ void sx_event_deinit(void)
     p->event_gap = false;
     p->event_ranges = 0;
     p->cursor_told = 0;
+    p->handled_told = 0;
     pthread_mutex_unlock(&p->lock);
 }
 

@@ -59,6 +59,8 @@ void sx_event_kept_locked(const void *bytes, size_t size, size_t only, uint64_t 
 struct sx_event_item *sx_event_take_locked(void);
 /* Whether there is one to take out.  Under lock. */
 bool sx_event_waits_locked(void);
+/* Whether the handlers have been called for all that has been read.  Under lock. */
+bool sx_event_all_handled_locked(void);
 /* Hand it to its handlers.  On the progress thread (or whoever plays it), without lock. */
 void sx_event_run(struct sx_event_item *item);
 

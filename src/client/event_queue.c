@@ -485,6 +485,7 @@ struct sx_event_item *sx_event_take_locked(void)
     struct sx_process *const p = &sx_process;
     struct sx_list *const node = p->registrations == 0 ? sx_list_pop(queue_next(p)) : NULL;
 
+    p->event_in_hand = node != NULL; /* whoever takes is done with the one before */
     if (node == NULL) {
         return NULL;
     }
@@ -497,6 +498,14 @@ bool sx_event_waits_locked(void)
     const struct sx_process *const p = &sx_process;
 
     return p->registrations == 0 && (!sx_list_empty(&p->events) || !sx_list_empty(&p->late_events));
+}
+
+bool sx_event_all_handled_locked(void)
+{
+    const struct sx_process *const p = &sx_process;
+
+    return !p->event_in_hand && p->registrations == 0 && p->event_ranges == 0 &&
+           sx_list_empty(&p->events) && sx_list_empty(&p->late_events);
 }
 
 void sx_event_run(struct sx_event_item *item)

@@ -280,6 +280,31 @@ static void cursor_tell(struct sx_process *p)
     pthread_mutex_unlock(&p->lane_lock);
 }
 
+/* The server asks when somebody waits for it (server/eventhandled.h). */
+static void handled_tell(struct sx_process *p)
+{
+    const uint64_t seq = p->cursor.seq_next - 1;
+    /* relaxed: it refers to nothing but a number. */
+    const uint64_t wanted = atomic_load_explicit(&p->ring.header->handled_wanted,
+                                                 memory_order_relaxed);
+
+    if (wanted > p->handled_told && seq >= wanted && sx_event_all_handled_locked()) {
+        p->handled_told = seq;
+        sx_lane_handled(&p->lane, seq);
+    }
+}
+
+/* The next event for its handlers; without one all that was read has been handled. */
+static struct sx_event_item *event_take(struct sx_process *p)
+{
+    struct sx_event_item *const event = sx_event_take_locked();
+
+    if (event == NULL && p->event_classes != 0 && sx_link_status() == PMIX_SUCCESS) {
+        handled_tell(p);
+    }
+    return event;
+}
+
 static void pump_ring(struct sx_process *p)
 {
     const struct sx_record_header *const header = (const void *)p->record;
@@ -307,6 +332,7 @@ static void pump_ring(struct sx_process *p)
             } else if (p->event_classes != 0) {
                 sx_event_read_to_locked(newest);
                 cursor_tell(p);
+                handled_tell(p);
             }
             return;
         }
@@ -434,7 +460,7 @@ static bool run_some(struct sx_process *p, uint64_t generation)
         const bool mine = p->thread_generation == generation;
         struct sx_list *const node = mine ? sx_list_pop(&p->tasks) : NULL;
         const bool stop = !mine || (node == NULL && p->thread_stop);
-        struct sx_event_item *const event = node == NULL && !stop ? sx_event_take_locked() : NULL;
+        struct sx_event_item *const event = node == NULL && !stop ? event_take(p) : NULL;
         pthread_mutex_unlock(&p->lock);
         if (stop) {
             return true; /* the caller looks again */
@@ -575,7 +601,7 @@ void sx_progress_run(void)
         do {
             run_queued(p);
             pthread_mutex_lock(&p->lock);
-            event = sx_event_take_locked();
+            event = event_take(p);
             pthread_mutex_unlock(&p->lock);
             if (event != NULL) {
                 sx_event_run(event);

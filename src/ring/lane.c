@@ -166,9 +166,17 @@ pmix_status_t sx_lane_append(struct sx_lane *lane, uint32_t kind, const struct i
     return PMIX_SUCCESS;
 }
 
-void sx_lane_doorbell(struct sx_lane *lane)
+static void doorbell_write(const struct sx_lane *lane)
 {
     const uint64_t one = 1;
+
+    /* EAGAIN: the counter is full, so the bell rings already. */
+    while (write(lane->doorbell_fd, &one, sizeof(one)) < 0 && errno == EINTR) {
+    }
+}
+
+void sx_lane_doorbell(struct sx_lane *lane)
+{
     uint32_t epoch;
 
     /* T0, then T1: seq_cst, against S0 and S1 of a server that falls asleep.  The tail is stored
@@ -179,9 +187,14 @@ void sx_lane_doorbell(struct sx_lane *lane)
         return;
     }
     lane->epoch_rung = epoch;
-    /* EAGAIN: the counter is full, so the bell rings already. */
-    while (write(lane->doorbell_fd, &one, sizeof(one)) < 0 && errno == EINTR) {
-    }
+    doorbell_write(lane);
+}
+
+void sx_lane_handled(struct sx_lane *lane, uint64_t seq)
+{
+    /* R-handled -> A-handled (server/eventhandled.c): what the handlers did comes before. */
+    atomic_store_explicit(&lane->line->handled, seq, memory_order_release);
+    doorbell_write(lane); /* whatever the server does: it has asked, and looks after this */
 }
 
 bool sx_lane_data_wanted(struct sx_lane *lane)

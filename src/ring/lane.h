@@ -49,7 +49,9 @@ struct sx_lane_line {
     _Atomic uint32_t room_wanted;  /* counts how often the producer found the lane full */
     _Atomic uint32_t wake_wanted;  /* sleeper.h */
     _Atomic uint32_t wake_classes; /* sleeper.h */
-    uint8_t reserved0[44];         /* zero */
+    uint8_t reserved0[4];          /* zero */
+    _Atomic uint64_t handled;      /* the ring record up to which the handlers have been called */
+    uint8_t reserved2[32];         /* zero */
     union {
         pthread_mutex_t life; /* robust, process-shared; made by the server */
         _Atomic uint32_t life_word;
@@ -104,6 +106,10 @@ pmix_status_t sx_lane_append(struct sx_lane *lane, uint32_t kind, const struct i
 /* Ring the server's doorbell if it sleeps and was not rung for this sleep: at most one system
  * call.  Orders the append before the look at the epoch (seq_cst). */
 void sx_lane_doorbell(struct sx_lane *lane);
+
+/* Say up to which record of the ring the handlers of events have been called, and wake the server.
+ * The caller serialises, but not with appenders. */
+void sx_lane_handled(struct sx_lane *lane, uint64_t seq);
 
 /* After an append: does somebody wait for our data?  Then ring.  Orders as the doorbell does. */
 bool sx_lane_data_wanted(struct sx_lane *lane);

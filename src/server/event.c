@@ -22,6 +22,7 @@
 #include "base/value.h"
 #include "server/connection.h"
 #include "server/eventask.h"
+#include "server/eventhandled.h"
 #include "server/eventrelay.h"
 #include "server/eventroute.h"
 #include "server/host.h"
@@ -58,6 +59,7 @@ pmix_status_t sx_events_init(struct sx_server *server, const pmix_info_t info[],
     pmix_status_t rc = number_of_environment("PMIX_SERVER_CACHE_SIZE", &cache_max);
 
     sx_list_init(&server->events_dirty);
+    sx_list_init(&server->handled_askers);
     if (rc == PMIX_SUCCESS) {
         rc = number_of_environment("SHMIX_SERVER_CACHE_SIZE", &cache_max);
     }
@@ -220,6 +222,13 @@ void sx_event_wake(struct sx_server *server)
         sx_wakefd_ring_all(server, nspace, nspace->event_classes);
         nspace->event_classes = 0;
     }
+}
+
+void sx_event_wake_handlers(struct sx_server *server, struct sx_nspace *nspace)
+{
+    nspace->event_classes |= SX_CLASSES_OF_CODES;
+    mark_dirty(server, nspace);
+    sx_event_wake(server);
 }
 
 static void wake_now(void *arg, uint64_t now_ns)
@@ -560,6 +569,7 @@ void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace)
 
 void sx_event_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
+    sx_eventhandled_nspace_gone(server, nspace);
     sx_list_remove(&nspace->events_dirty);
     sx_eventlog_clear(&server->event_history, &nspace->events);
 }
@@ -568,6 +578,7 @@ void sx_event_client_connected(struct sx_client *client)
 {
     client->event_left = false;
     client->event_seq = 0;
+    client->has_handlers = false;
 }
 
 void sx_event_client_left(struct sx_server *server, struct sx_client *client)

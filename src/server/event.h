@@ -50,5 +50,7 @@ void sx_event_client_read(struct sx_server *server, struct sx_client *client, ui
 
 /* Wake the sleepers of all rings that were written since the last call; once a turn. */
 void sx_event_wake(struct sx_server *server);
+/* Wake all clients of @nspace that have handlers, news or not. */
+void sx_event_wake_handlers(struct sx_server *server, struct sx_nspace *nspace);
 
 #endif

@@ -165,6 +165,7 @@ bool sx_event_on_register(struct sx_server *server, struct sx_client *client,
         sx_connection_reply(server, client, frame->header.id, PMIX_ERR_OUT_OF_RESOURCE, -1);
         return true;
     }
+    client->has_handlers = true;
     registration->want = (struct sx_event_want){
         .client = client,
         .codes = registration->codes,

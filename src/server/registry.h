@@ -79,6 +79,7 @@ struct sx_client {
     uint64_t result_count;
     struct sx_event_codes event_codes; /* its handlers for events from outside the node */
     uint64_t event_seq;                /* of its ring: what it is known to have had */
+    bool has_handlers;                 /* of events, or has had some */
     bool event_left;                   /* it has gone: no event is kept for it */
     bool event_lost_told;
     unsigned event_want_count; /* registrations that wait for the host */

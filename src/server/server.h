@@ -69,8 +69,9 @@ struct sx_server {
     struct sx_list events_dirty;       /* namespaces whose sleepers have to be woken */
     struct sx_loop_post events_wake;   /* event.c: not before this */
     bool events_wake_posted;
-    size_t bitset_sleepers; /* clients without futex_waitv */
-    uint8_t *lane_buffer;   /* SX_LANE_MESSAGE_MAX bytes, 8-aligned */
+    struct sx_list handled_askers; /* eventhandled.c */
+    size_t bitset_sleepers;        /* clients without futex_waitv */
+    uint8_t *lane_buffer;          /* SX_LANE_MESSAGE_MAX bytes, 8-aligned */
 };
 
 /* Return: the running server or NULL.  Any thread; a forked child of the host sees it too. */

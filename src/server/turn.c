@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "server/connection.h"
 #include "server/event.h"
+#include "server/eventhandled.h"
 #include "server/lanes.h"
 #include "server/server.h"
 #include "server/waiting.h"
@@ -194,6 +195,7 @@ static void turn(void *arg, uint64_t now_ns)
     strangers_serve(server);
     clients_serve(server);
     sx_event_wake(server);
+    sx_eventhandled_check(server);
     sx_board_work(&server->board, server->turn.units, 0);
     server->turn.units = 0;
 }

@@ -3,6 +3,10 @@
 /* rank.c - a rank for the scripts of this folder: the first argument says what it does.
  *
  *   apps          say what it knows of its application and of all others, a line each
+ *   hear HOW      rank 1 ends by HOW (the same, or abort); the others say what they hear of it and
+ *                 wait to be ended
+ *   hang HOW      the same, and their handlers never return
+ *   deaf HOW      the same, and they have none
  *   survive HOW   rank 1 ends by HOW (kill, exit, leave); the others hear of it and go on
  *   fence         say what a fence of the job returns
  *   abort RANK... rank 0 aborts these; the others but those meet in a fence
@@ -118,6 +122,7 @@ static pthread_cond_t heard = PTHREAD_COND_INITIALIZER;
 static bool lost, told; /* of rank 1: the connection is lost; how it ended */
 static pmix_status_t told_code;
 static int told_exit = -1;
+static bool hangs; /* handlers do not return */
 
 static void on_failure(size_t id, pmix_status_t status, const pmix_proc_t *source,
                        pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
@@ -218,6 +223,49 @@ static int survive(const char *how)
     return 0;
 }
 
+/* For all that tells of the end of rank 1: it says so, and nothing else is left to this process. */
+static void on_end(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                   size_t ninfo, pmix_info_t results[], size_t nresults,
+                   pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    char line[128];
+    const int size = snprintf(line, sizeof(line), "rank %u heard %s of %u\n", me.rank,
+                              PMIx_Error_string(status), source->rank);
+
+    (void)id, (void)info, (void)ninfo, (void)results, (void)nresults;
+    (void)!write(STDOUT_FILENO, line, (size_t)size);
+    while (hangs) {
+        pause();
+    }
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+static int hear(const char *how, bool listens)
+{
+    pmix_status_t codes[] = { PMIX_ERR_LOST_CONNECTION, PMIX_ERR_PROC_ABORTED_BY_SIG,
+                              PMIX_ERR_EXIT_NONZERO_TERM, PMIX_ERR_PROC_TERM_WO_SYNC,
+                              PMIX_ERR_PROC_REQUESTED_ABORT };
+
+    if (listens && me.rank != 1) {
+        must(PMIx_Register_event_handler(codes, sizeof(codes) / sizeof(codes[0]), NULL, 0, on_end,
+                                         NULL, NULL) < 0
+                 ? PMIX_ERROR
+                 : PMIX_SUCCESS,
+             "a handler");
+    }
+    must(PMIx_Fence(NULL, 0, NULL, 0), "the first fence");
+    if (me.rank == 1 && strcmp(how, "abort") == 0) {
+        (void)PMIx_Abort(7, "", NULL, 0);
+    } else if (me.rank == 1 && strcmp(how, "kill") == 0) {
+        kill(getpid(), SIGKILL);
+    } else if (me.rank == 1) {
+        _exit(strcmp(how, "exit") == 0 ? 5 : 0);
+    }
+    for (;;) {
+        pause();
+    }
+}
+
 static int abort_some(char **ranks, int count)
 {
     bool named[RANKS_MAX] = { false };
@@ -266,6 +314,10 @@ int main(int argc, char **argv)
         code = apps();
     } else if (strcmp(what, "survive") == 0) {
         code = survive(argc > 2 ? argv[2] : "");
+    } else if (strcmp(what, "hear") == 0 || strcmp(what, "hang") == 0 ||
+               strcmp(what, "deaf") == 0) {
+        hangs = strcmp(what, "hang") == 0;
+        code = hear(argc > 2 ? argv[2] : "", strcmp(what, "deaf") != 0);
     } else if (strcmp(what, "fence") == 0) {
         code = fence();
     } else if (strcmp(what, "abort") == 0) {

@@ -50,6 +50,8 @@ static const struct {
     { { "--timeout", "nan", "x", NULL }, { "'nan'" } },
     { { "--timeout", "1e300", "x", NULL }, { "'1e300'" } },
     { { "--timeout", "5s", "x", NULL }, { "'5s'" } },
+    { { "--kill-grace", "-1", "x", NULL }, { "--kill-grace", "from 0 ", "'-1'" } },
+    { { "--kill-grace", "1e10", "x", NULL }, { "'1e10'" } },
     { { "--stdin", "1", "x", NULL }, { "no such rank", "0 to 0" } },
     { { "-n", "3", "--stdin", "3", "x", NULL }, { "0 to 2" } },
     { { "--stdin", "some", "x", NULL }, { "'all'", "'none'" } },
@@ -107,6 +109,7 @@ Test(run_options, takes_every_option_in_every_form)
                      "--display=bind,map",
                      "--on-failure=notify",
                      "--timeout=1.5",
+                     "--kill-grace=0.25",
                      "--tag-output",
                      "--stdin",
                      "3",
@@ -129,6 +132,7 @@ Test(run_options, takes_every_option_in_every_form)
     cr_expect_str_eq(options.apps[0].pset, "ocean");
     cr_expect_eq(options.on_failure, SX_RUN_ON_FAILURE_NOTIFY);
     cr_expect_eq(options.timeout_ns, UINT64_C(1500000000));
+    cr_expect_eq(options.kill_grace_ns, UINT64_C(250000000));
     cr_expect(options.tag_output && options.display_map && options.display_bindings);
     cr_expect_eq(options.stdin_mode, SX_RUN_STDIN_RANK);
     cr_expect_eq(options.stdin_rank, 3);
@@ -147,6 +151,7 @@ Test(run_options, two_dashes_end_the_options)
     cr_assert(sx_run_options_init(&options, argv, message), "%s", message);
     cr_expect_str_eq(options.apps[0].program[0], "--help");
     cr_expect_not(options.help);
+    cr_expect_eq(options.kill_grace_ns, UINT64_C(100000000));
     cr_expect_eq(options.stdin_mode, SX_RUN_STDIN_RANK);
     cr_expect_eq(options.bind, SX_RUN_LEVEL_NONE);
     sx_run_options_deinit(&options);
