@@ -94,6 +94,8 @@ pmix_status_t PMIx_Value_unload(pmix_value_t *val, void **data, size_t *sz)
     } else if (source == NULL) {
         *data = NULL;
         size = 0;
+    } else if (row->kind == SX_TYPE_PLAIN && *data == NULL && row->in_value == SX_WHERE_UNION) {
+        rc = PMIX_ERR_BAD_PARAM; /* a number goes where the caller has room for it */
     } else if (row->kind == SX_TYPE_PLAIN && *data != NULL) {
         /* A name that fills its array has no NUL to copy. */
         memcpy(*data, source, size + (val->type == PMIX_PROC_NSPACE && size < PMIX_MAX_NSLEN + 1));
