@@ -67,6 +67,7 @@ struct wish {
 void sx_handlers_init(struct sx_handlers *handlers)
 {
     memset(handlers, 0, sizeof(*handlers));
+    handlers->next_id = 1; /* callers take 0 for "no handler" */
     pthread_mutex_init(&handlers->lock, NULL);
     pthread_cond_init(&handlers->returned, NULL);
     for (size_t i = 0; i < SX_ZONE_COUNT; i++) {

@@ -377,13 +377,13 @@ static int handlers(int rank)
                  PMIX_SUCCESS);
     box_wait(1);
     CHECK_STATUS(box.status, PMIX_SUCCESS);
-    CHECK(strcmp(box.text, "0") == 0);
-    CHECK_STATUS(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL), 1);
-    CHECK_STATUS(PMIx_Deregister_event_handler(0, on_op, &box), PMIX_SUCCESS);
+    CHECK(strcmp(box.text, "1") == 0);
+    CHECK_STATUS(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL), 2);
+    CHECK_STATUS(PMIx_Deregister_event_handler(1, on_op, &box), PMIX_SUCCESS);
     box_wait(2);
     CHECK_STATUS(box.status, PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Deregister_event_handler(1, NULL, NULL), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Deregister_event_handler(1, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Deregister_event_handler(2, NULL, NULL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Deregister_event_handler(2, NULL, NULL), PMIX_ERR_BAD_PARAM);
     finalize();
     return 0;
 }
@@ -474,7 +474,7 @@ static int threads_do_not_disturb_each_other(int rank)
     pthread_t threads[THREADS];
 
     init(rank);
-    CHECK_STATUS(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL), 0);
+    CHECK_STATUS(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL), 1);
     for (int i = 0; i < THREADS; i++) {
         CHECK(pthread_create(&threads[i], NULL, thread_main, (void *)(intptr_t)i) == 0);
     }
@@ -625,7 +625,7 @@ static int everything_ends_when_the_server_does(int rank)
     pmix_value_t *value = NULL;
 
     init(rank);
-    CHECK_STATUS(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL), 0);
+    CHECK_STATUS(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL), 1);
     CHECK_STATUS(PMIx_Get_nb(&me, PMIX_LOCAL_RANK, NULL, 0, on_value, &box), PMIX_SUCCESS);
     box_wait(1);
     if (rank == 0) {

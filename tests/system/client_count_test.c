@@ -473,7 +473,7 @@ static int an_idle_rank_sleeps(int rank)
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     const int threads_before = thread_ids(ids);
-    CHECK_STATUS(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL), 0);
+    CHECK_STATUS(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL), 1);
     const int threads = thread_ids(ids);
     CHECK(threads == threads_before + 1); /* none before the first handler */
     const int progress = ids[0] != getpid() ? ids[threads - 1] : ids[1];

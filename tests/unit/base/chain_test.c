@@ -402,7 +402,7 @@ Test(chain, a_handler_that_never_completes_holds_up_its_own_event_only)
     add("as");
     publish(CODE);
     run();
-    cr_assert_eq(sx_handlers_remove(&table, 0), PMIX_SUCCESS);
+    cr_assert_eq(sx_handlers_remove(&table, 1), PMIX_SUCCESS);
     add("b");
     publish(CODE);
     run();

@@ -510,8 +510,8 @@ Test(handlers, threads_may_register_at_once)
         size_t thread, number;
 
         cr_assert(sx_handlers_call(&shared, matches[i], &facts, &call));
-        cr_assert(call.id < MANY && !seen[call.id]);
-        seen[call.id] = true;
+        cr_assert(call.id >= 1 && call.id <= MANY && !seen[call.id - 1]);
+        seen[call.id - 1] = true;
         cr_assert_eq(sscanf(call.name, "t%zu.%zu", &thread, &number), 2);
         cr_expect_eq(number, next[thread]++);
         sx_handlers_returned(&shared, &call);

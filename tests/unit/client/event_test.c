@@ -102,19 +102,19 @@ static void server_lost(void)
 
 Test(event, numbers_count_up_and_are_not_reused)
 {
-    cr_expect_eq(add("a", NULL, 0, NULL, NULL), 0);
-    cr_expect_eq(add("b", NULL, 0, NULL, NULL), 1);
-    cr_expect_eq(PMIx_Deregister_event_handler(1, NULL, NULL), PMIX_SUCCESS);
-    cr_expect_eq(add("c", NULL, 0, NULL, NULL), 2);
-    cr_expect_eq(PMIx_Deregister_event_handler(1, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(add("a", NULL, 0, NULL, NULL), 1); /* 0 is what callers take for no handler */
+    cr_expect_eq(add("b", NULL, 0, NULL, NULL), 2);
+    cr_expect_eq(PMIx_Deregister_event_handler(2, NULL, NULL), PMIX_SUCCESS);
+    cr_expect_eq(add("c", NULL, 0, NULL, NULL), 3);
+    cr_expect_eq(PMIx_Deregister_event_handler(2, NULL, NULL), PMIX_ERR_BAD_PARAM);
 }
 
 Test(event, a_name_or_place_is_given_once)
 {
-    cr_expect_eq(add("a", NULL, 0, PMIX_EVENT_HDLR_FIRST, NULL), 0);
+    cr_expect_eq(add("a", NULL, 0, PMIX_EVENT_HDLR_FIRST, NULL), 1);
     cr_expect_eq(add("a", NULL, 0, NULL, NULL), PMIX_ERR_EVENT_REGISTRATION);
     cr_expect_eq(add("b", NULL, 0, PMIX_EVENT_HDLR_FIRST, NULL), PMIX_ERR_EVENT_REGISTRATION);
-    cr_expect_eq(add("b", NULL, 0, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, NULL), 1);
+    cr_expect_eq(add("b", NULL, 0, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, NULL), 2);
     cr_expect_eq(add("c", NULL, 0, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, NULL),
                  PMIX_ERR_EVENT_REGISTRATION);
     cr_expect_eq(add("c", NULL, 0, PMIX_EVENT_HDLR_BEFORE, "unknown"), PMIX_ERR_EVENT_REGISTRATION);
@@ -126,7 +126,7 @@ Test(event, an_unknown_directive_is_refused_when_required)
     bool yes = true;
 
     PMIx_Info_load(&info, "no.such.directive", &yes, PMIX_BOOL);
-    cr_expect_eq(PMIx_Register_event_handler(NULL, 0, &info, 1, on_event, NULL, NULL), 0);
+    cr_expect_eq(PMIx_Register_event_handler(NULL, 0, &info, 1, on_event, NULL, NULL), 1);
     info.flags |= PMIX_INFO_REQD;
     cr_expect_eq(PMIx_Register_event_handler(NULL, 0, &info, 1, on_event, NULL, NULL),
                  PMIX_ERR_NOT_SUPPORTED);

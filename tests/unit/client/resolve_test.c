@@ -47,7 +47,7 @@ static void job(const char *name)
 
     PMIx_Load_nspace(nspace, name);
     cr_assert_eq(PMIx_server_register_nspace(nspace, 2, infos, info_count, NULL, NULL),
-                 PMIX_SUCCESS);
+                 PMIX_OPERATION_SUCCEEDED);
     while (info_count > 0) {
         PMIx_Info_destruct(&infos[--info_count]);
     }
