@@ -40,7 +40,7 @@ static const char *const form_names[] = { "Slurm's arrays", "ORTE's arrays", "sh
 
 static void must(pmix_status_t rc, const char *what)
 {
-    if (rc != PMIX_SUCCESS) {
+    if (rc != PMIX_SUCCESS && rc != PMIX_OPERATION_SUCCEEDED) {
         fprintf(stderr, "register: %s: %s\n", what, PMIx_Error_string(rc));
         exit(1);
     }

@@ -170,7 +170,7 @@ struct sx_abort {
 
 /* JOB_CONTROL: proc_count and procs as in sx_abort, then info_size bytes of flat infos.  Reply:
  * struct sx_reply. */
-#define SX_CLEANUP_PATHS_MAX 256u           /* that a process may want removed */
+#define SX_CLEANUP_PATHS_MAX 256u          /* that a process may want removed */
 #define SX_CLEANUP_BYTES_MAX (64u * 1024u) /* of all of them, with a NUL each */
 struct sx_job_control {
     uint32_t proc_count;

@@ -260,8 +260,7 @@ static int bind_socket(struct sx_rendezvous *rendezvous,
              sizeof(address)) != 0) {
         return -errno;
     }
-    const int fd = openat(rendezvous->dir_fd, SOCKET_NAME_UNHEARD,
-                          O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    const int fd = openat(rendezvous->dir_fd, SOCKET_NAME_UNHEARD, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0) {
         return -errno;

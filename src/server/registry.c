@@ -200,8 +200,8 @@ struct sx_client *sx_client_release(struct sx_client *client)
 {
     sx_assert(client->reference_count > 0);
     if (--client->reference_count == 0) {
-        sx_assert(client->connection == NULL); /* a connection holds a reference */
-        sx_assert(sx_list_empty(&client->cleanups));   /* the namespace's end has taken them */
+        sx_assert(client->connection == NULL);       /* a connection holds a reference */
+        sx_assert(sx_list_empty(&client->cleanups)); /* the namespace's end has taken them */
         sx_blob_clear(&client->news);
         free(client);
     }

@@ -83,7 +83,7 @@ struct sx_client {
     bool event_left;                   /* it has gone: no event is kept for it */
     bool event_lost_told;
     unsigned event_want_count; /* registrations that wait for the host */
-    bool pid_told; /* derive.c: PMIX_PROC_PID is ours, not the host's */
+    bool pid_told;             /* derive.c: PMIX_PROC_PID is ours, not the host's */
 };
 
 #define SX_SESSION_UNKNOWN UINT64_MAX    /* nobody has told of it yet */

@@ -107,7 +107,7 @@ pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *
         if (release != NULL) {
             release(arg);
         }
-        return rc;
+        return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc; /* done, and nobody is called */
     }
     struct call *call = calloc(1, sizeof(*call));
 

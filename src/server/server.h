@@ -51,7 +51,7 @@ struct sx_server {
     struct sx_list psets;     /* pset.c */
     struct sx_list resources; /* resource.c */
     struct sx_brooms brooms;
-    uint64_t serial;          /* numbers collectives and questions to the host */
+    uint64_t serial; /* numbers collectives and questions to the host */
     struct sx_turn turn;
     struct sx_list
         connections; /* accepted, have said nothing yet; those who have: turn.strangers */
@@ -84,8 +84,9 @@ char *sx_server_uri(const struct sx_server *server);
 typedef pmix_status_t (*sx_server_fn)(struct sx_server *server, void *arg);
 pmix_status_t sx_server_call(struct sx_server *server, sx_server_fn fn, void *arg);
 
-/* Call @fn on the loop thread, then @cbfunc with its status; without @cbfunc wait and return the
- * status itself.  @arg must live until then.  Return: PMIX_SUCCESS when @cbfunc will be called. */
+/* Call @fn on the loop thread, then @cbfunc with its status; without @cbfunc wait for it.  @arg
+ * must live until then.  Return: PMIX_SUCCESS when @cbfunc will be called; without @cbfunc
+ * PMIX_OPERATION_SUCCEEDED, or the error of @fn. */
 pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *arg,
                                void (*release)(void *arg), pmix_op_cbfunc_t cbfunc, void *cbdata);
 

@@ -234,7 +234,7 @@ static void rank_admit(uid_t uid, gid_t gid, const char *nspace, int rank)
     const pmix_proc_t proc = proc_of(nspace, rank);
     const pmix_status_t rc = PMIx_server_register_client(&proc, uid, gid, NULL, NULL, NULL);
 
-    CHECK(rc == PMIX_SUCCESS || rc == PMIX_EXISTS, "register_client: %d", rc);
+    CHECK(rc == PMIX_OPERATION_SUCCEEDED || rc == PMIX_EXISTS, "register_client: %d", rc);
 }
 
 void fault_rank_admit(const char *nspace, int rank)
@@ -249,7 +249,8 @@ static void nspace_register(const char *nspace, int size)
 
     CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_JOB_SIZE, &count, PMIX_UINT32), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_LOCAL_SIZE, &count, PMIX_UINT32), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_server_register_nspace(nspace, size, info, 2, NULL, NULL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_server_register_nspace(nspace, size, info, 2, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
 }
 
 void fault_job_start(const char *nspace, int size)

@@ -187,9 +187,10 @@ static int case_rank_of_another_uid(void)
     const pmix_proc_t proc = { .nspace = "theirs.job", .rank = 0 };
 
     begin();
-    CHECK_STATUS(PMIx_server_register_nspace(proc.nspace, 1, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_server_register_nspace(proc.nspace, 1, NULL, 0, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
     CHECK_STATUS(PMIx_server_register_client(&proc, geteuid() + 1, getegid(), NULL, NULL, NULL),
-                 PMIX_SUCCESS);
+                 PMIX_OPERATION_SUCCEEDED);
     fault_wait_ok(fault_start(proc.nspace, 0, "wrong_rank", ""), "the wrong user");
     told_once();
     fault_job_end(proc.nspace);

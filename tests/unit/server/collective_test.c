@@ -28,11 +28,12 @@ static void begin(void)
     PMIx_Load_nspace(nspace, NSPACE);
     PMIx_Info_load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32);
     cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
-    cr_assert_eq(PMIx_server_register_nspace(nspace, RANKS, &info, 1, NULL, NULL), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_register_nspace(nspace, RANKS, &info, 1, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         PMIx_Load_procid(&proc, NSPACE, rank);
         cr_assert_eq(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL),
-                     PMIX_SUCCESS);
+                     PMIX_OPERATION_SUCCEEDED);
     }
 }
 

@@ -60,7 +60,8 @@ static void begin(void)
     load_qualified(&rank[1], "key", 71, 1);
     cr_assert_eq(PMIx_Info_load(&infos[4], PMIX_PROC_DATA, &arrays[3], PMIX_DATA_ARRAY), 0);
     load_qualified(&infos[5], "key", 70, 1);
-    cr_assert_eq(PMIx_server_register_nspace(nspace, 0, infos, 6, NULL, NULL), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_register_nspace(nspace, 0, infos, 6, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
 }
 
 static void end(void)

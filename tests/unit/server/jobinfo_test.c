@@ -65,7 +65,7 @@ static pmix_status_t job_try(const char *name, int local, struct list *list)
 
 static void job(const char *name, int local, struct list *list)
 {
-    cr_assert_eq(job_try(name, local, list), PMIX_SUCCESS, "%s", name);
+    cr_assert_eq(job_try(name, local, list), PMIX_OPERATION_SUCCEEDED, "%s", name);
 }
 
 static void client(const char *name, pmix_rank_t rank)
@@ -74,7 +74,7 @@ static void client(const char *name, pmix_rank_t rank)
 
     PMIx_Load_procid(&proc, name, rank);
     cr_assert_eq(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL),
-                 PMIX_SUCCESS);
+                 PMIX_OPERATION_SUCCEEDED);
 }
 
 /* The value as text, "-" when there is none. */

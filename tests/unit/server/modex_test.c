@@ -25,7 +25,8 @@ static void begin(void)
     PMIx_Load_nspace(nspace, NSPACE);
     cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
     PMIx_Info_load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32);
-    cr_assert_eq(PMIx_server_register_nspace(nspace, 2, &info, 1, NULL, NULL), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_register_nspace(nspace, 2, &info, 1, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
 }
 
 static void end(void)
@@ -43,7 +44,7 @@ static pid_t start(pmix_rank_t rank)
 
     PMIx_Load_procid(&proc, NSPACE, rank);
     cr_assert_eq(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL),
-                 PMIX_SUCCESS);
+                 PMIX_OPERATION_SUCCEEDED);
     cr_assert_eq(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
     PMIx_Setenv("MODEX_TEST_RANK", "yes", true, &env);
     char *argv[] = { path, NULL };

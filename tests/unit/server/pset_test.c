@@ -16,7 +16,7 @@ static void job(const char *name, uint32_t size)
     PMIx_Load_nspace(nspace, name);
     cr_assert_eq(PMIx_Info_load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32), PMIX_SUCCESS);
     cr_assert_eq(PMIx_server_register_nspace(nspace, (int)size, &info, 1, NULL, NULL),
-                 PMIX_SUCCESS);
+                 PMIX_OPERATION_SUCCEEDED);
 }
 
 static pmix_status_t define(const char *set, const char *name, pmix_rank_t first, pmix_rank_t last)

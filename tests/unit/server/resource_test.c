@@ -17,7 +17,8 @@ static void job(const char *name, const char *key, uint32_t number)
 
     PMIx_Load_nspace(nspace, name);
     cr_assert_eq(PMIx_Info_load(&info, key, &number, PMIX_UINT32), PMIX_SUCCESS);
-    cr_assert_eq(PMIx_server_register_nspace(nspace, 0, &info, 1, NULL, NULL), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_register_nspace(nspace, 0, &info, 1, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
 }
 
 struct question {
@@ -102,20 +103,24 @@ Test(resource, is_in_jobs_that_are_there_and_in_those_that_come)
 
 Test(resource, gives_way_to_what_a_later_job_says)
 {
-    cr_assert_eq(PMIx_server_register_resources(resources, 2, NULL, NULL), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_register_resources(resources, 2, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
     job("own", PMIX_NUM_SLOTS, 7);
     expect("own", SX_REALM_JOB, SX_ROW_JOB, PMIX_NUM_SLOTS, 7);
     expect("own", SX_REALM_NODE, 3, PMIX_NODE_SIZE, 16);
-    cr_assert_eq(PMIx_server_deregister_resources(resources, 2, NULL, NULL), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_deregister_resources(resources, 2, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
     expect("own", SX_REALM_JOB, SX_ROW_JOB, PMIX_NUM_SLOTS, 7);
     expect("own", SX_REALM_NODE, 3, PMIX_NODE_SIZE, NONE);
 }
 
 Test(resource, is_gone_when_it_is_taken_back)
 {
-    cr_assert_eq(PMIx_server_register_resources(resources, 2, NULL, NULL), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_register_resources(resources, 2, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
     job("one", PMIX_JOB_SIZE, 1);
-    cr_assert_eq(PMIx_server_deregister_resources(resources, 1, NULL, NULL), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_deregister_resources(resources, 1, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
     job("two", PMIX_JOB_SIZE, 1);
     expect("one", SX_REALM_JOB, SX_ROW_JOB, PMIX_NUM_SLOTS, NONE);
     expect("two", SX_REALM_JOB, SX_ROW_JOB, PMIX_NUM_SLOTS, NONE);

@@ -49,7 +49,8 @@ static void job(const char *name, int local, pmix_info_t *info, size_t ninfo)
     pmix_nspace_t nspace = "";
 
     strcpy(nspace, name);
-    cr_assert_eq(PMIx_server_register_nspace(nspace, local, info, ninfo, NULL, NULL), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_register_nspace(nspace, local, info, ninfo, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
 }
 
 /* Return: the processors in the text, 0 for a NULL string, -1 when there is no such key. */

@@ -26,11 +26,12 @@ static void begin(void)
     alarm(60);
     PMIx_Load_nspace(nspace, NSPACE);
     cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
-    cr_assert_eq(PMIx_server_register_nspace(nspace, RANKS, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_register_nspace(nspace, RANKS, NULL, 0, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         PMIx_Load_procid(&proc, NSPACE, rank);
         cr_assert_eq(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL),
-                     PMIX_SUCCESS);
+                     PMIX_OPERATION_SUCCEEDED);
     }
 }
 
