@@ -43,6 +43,7 @@ struct sx_process sx_process = {
     .life_lock = PTHREAD_MUTEX_INITIALIZER,
     .life_cond = PTHREAD_COND_INITIALIZER,
     .lane_lock = PTHREAD_MUTEX_INITIALIZER,
+    .commit_over = PTHREAD_COND_INITIALIZER,
     .view_lock = PTHREAD_MUTEX_INITIALIZER,
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .quiet = PTHREAD_COND_INITIALIZER,
@@ -116,6 +117,7 @@ static void fork_child(void)
     }
     pthread_cond_init(&p->life_cond, NULL);
     pthread_cond_init(&p->quiet, NULL);
+    pthread_cond_init(&p->commit_over, NULL);
     sx_wakefd_forget();
     sx_list_init(&p->requests);
     sx_list_init(&p->collectives);
@@ -287,9 +289,22 @@ static pmix_status_t attach(struct sx_process *p)
     return PMIX_SUCCESS;
 }
 
+/* Whoever gets lane_lock from here on finds that there is no link.  A commit that waited for the
+ * server has been told so, and gives back what it holds. */
+static void lane_close(struct sx_process *p)
+{
+    pthread_mutex_lock(&p->lane_lock);
+    while (atomic_load(&p->committing)) {
+        pthread_cond_wait(&p->commit_over, &p->lane_lock);
+    }
+    sx_lane_detach(&p->lane);
+    pthread_mutex_unlock(&p->lane_lock);
+}
+
 static void process_close(struct sx_process *p)
 {
     atomic_store(&p->link, SX_LINK_SINGLETON);
+    lane_close(p);
     sx_native_deinit();
     sx_native_events_deinit();
     sx_wakefd_deinit();
@@ -298,10 +313,6 @@ static void process_close(struct sx_process *p)
     sx_keep_deinit();
     sx_box_deinit();
     sx_puts_deinit(&p->puts);
-    /* Who has the lock saw a live link; who gets it afterwards does not. */
-    pthread_mutex_lock(&p->lane_lock);
-    sx_lane_detach(&p->lane);
-    pthread_mutex_unlock(&p->lane_lock);
     sx_ring_deinit(&p->ring);
     sx_board_deinit(&p->board);
     p->slot = NULL;

@@ -78,6 +78,7 @@ struct sx_process {
     struct sx_lane lane;
     _Atomic bool committing; /* stored under lane_lock, which its holder gives back at times */
     unsigned commit_waiters; /* for the end of that commit */
+    pthread_cond_t commit_over;
 
     pthread_mutex_t view_lock;
 

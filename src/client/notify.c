@@ -154,11 +154,15 @@ static pmix_status_t lane_send(struct sx_process *p, const void *bytes, size_t s
     pmix_status_t rc = PMIX_ERR_WOULD_BLOCK;
 
     while (rc == PMIX_ERR_WOULD_BLOCK) {
-        uint32_t bell = sx_door_epoch(&p->slot->bell);
+        uint32_t bell = 0;
 
         pthread_mutex_lock(&p->lane_lock);
-        rc = sx_lane_append(&p->lane, SX_LANE_NOTIFY, &iov, 1);
-        sx_lane_doorbell(&p->lane);
+        rc = sx_link_status();
+        if (rc == PMIX_SUCCESS) {
+            bell = sx_door_epoch(&p->slot->bell);
+            rc = sx_lane_append(&p->lane, SX_LANE_NOTIFY, &iov, 1);
+            sx_lane_doorbell(&p->lane);
+        }
         pthread_mutex_unlock(&p->lane_lock);
         if (rc == PMIX_ERR_WOULD_BLOCK) {
             const pmix_status_t waited = sx_wait_until(bell_has_rung, &bell, 1, SX_DEADLINE_NEVER);

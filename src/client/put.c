@@ -405,6 +405,7 @@ static pmix_status_t commit_begin(struct sx_process *p)
 static void commit_end(struct sx_process *p)
 {
     atomic_store_explicit(&p->committing, false, memory_order_relaxed);
+    pthread_cond_broadcast(&p->commit_over);
     if (p->commit_waiters != 0) {
         pthread_mutex_lock(&p->lock);
         sx_local_ring_locked();
