@@ -345,7 +345,7 @@ static void pending_on_frame(void *arg, struct sx_frame *frame, const char *why,
 
     (void)now_ns;
     (void)why;
-    server->turn.stranger_units -= frame == NULL ? STRANGER_END_UNITS : (int64_t)frame_cost(frame);
+    sx_turn_charge_strangers(server, frame == NULL ? STRANGER_END_UNITS : frame_cost(frame));
     if (frame != NULL && frame->header.kind == SX_MSG_HELLO) {
         const struct sx_hello *hello = frame->body;
         const uint32_t id = frame->header.id;

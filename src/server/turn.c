@@ -97,6 +97,12 @@ void sx_turn_charge(struct sx_server *server, struct sx_client *client, uint64_t
     sx_board_work(&server->board, 0, share->spent);
 }
 
+void sx_turn_charge_strangers(struct sx_server *server, uint64_t units)
+{
+    server->turn.stranger_units -= (int64_t)units;
+    server->turn.units += (uint32_t)units;
+}
+
 void sx_turn_forgive(struct sx_client *client)
 {
     sx_timer_remove(&client->share.rest);

@@ -75,6 +75,7 @@ void sx_share_end(struct sx_client *client);
 bool sx_turn_affords(struct sx_server *server, struct sx_client *client);
 /* Something was done for it. */
 void sx_turn_charge(struct sx_server *server, struct sx_client *client, uint64_t units);
+void sx_turn_charge_strangers(struct sx_server *server, uint64_t units);
 /* It is owed nothing and rests no longer: what it has left is its last. */
 void sx_turn_forgive(struct sx_client *client);
 

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* hostile.c - one row for each kind of flood. */
+#include "hostile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/flat.h"
+#include "base/util.h"
+
+#define BATCH 64
+#define PUT_BYTES 8000u                    /* of a value in the lane */
+#define PUT_BULK_BYTES (UINT64_C(1) << 20) /* larger ones take the time that their copy takes */
+#define EVENT_PAD_BYTES (UINT64_C(3) << 20)
+#define INFOS 5000u
+
+/* ---- sending ---------------------------------------------------------------------------------- */
+
+static void take_answers(struct hostile *hostile)
+{
+    _Alignas(8) static uint8_t buffer[SX_FRAME_MAX];
+    struct sx_frame frame;
+    pmix_status_t rc;
+
+    while ((rc = sx_frame_receive(hostile->attacker.socket_fd, buffer, &frame, 0)) ==
+           PMIX_SUCCESS) {
+        sx_frame_release(&frame);
+    }
+    hostile->lost = hostile->lost || rc == PMIX_ERR_LOST_CONNECTION;
+}
+
+static bool goes_on(const struct hostile *hostile)
+{
+    return !hostile->lost && atomic_load(&fault_shared->stop) == 0;
+}
+
+/* As soon as the server makes room for it. */
+static void send_frame(struct hostile *hostile, uint16_t kind, const void *body, size_t size,
+                       int bulk_fd)
+{
+    _Alignas(8) static uint8_t frame[SX_FRAME_MAX];
+    const struct sx_frame_header header = { .kind = kind,
+                                            .flags = bulk_fd >= 0 ? SX_FRAME_BULK : 0,
+                                            .id = ++hostile->id | 1u << 31,
+                                            .body_size = size };
+    const size_t length = sizeof(header) + (bulk_fd >= 0 ? 0 : size);
+    const int fd = hostile->attacker.socket_fd;
+
+    CHECK(length <= sizeof(frame), "%zu", size);
+    memcpy(frame, &header, sizeof(header));
+    if (length > sizeof(header)) {
+        memcpy(frame + sizeof(header), body, size);
+    }
+    fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK);
+    while (goes_on(hostile) && attack_send(fd, frame, length, bulk_fd, bulk_fd >= 0) < 0) {
+        struct pollfd room = { .fd = fd, .events = POLLOUT };
+
+        hostile->lost = errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR;
+        if (!hostile->lost && hostile->reads) {
+            take_answers(hostile);
+        }
+        poll(&room, 1, 10);
+    }
+    if (hostile->reads) {
+        take_answers(hostile);
+    }
+}
+
+/* As many as fit into the lane; then the doorbell, and the CPU to the others. */
+static void lane_flood(struct hostile *hostile, uint32_t kind, const void *body, size_t size)
+{
+    const struct iovec iov = { .iov_base = (void *)(uintptr_t)body, .iov_len = size };
+
+    for (unsigned i = 0; i < SX_LANE_BYTES / 8; i++) {
+        if (sx_lane_append(&hostile->attacker.lane, kind, &iov, 1) != PMIX_SUCCESS) {
+            break;
+        }
+    }
+    sx_lane_doorbell(&hostile->attacker.lane);
+    sched_yield();
+    take_answers(hostile);
+}
+
+static int sealed(const void *bytes, size_t size)
+{
+    const int fd = memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    CHECK(fd >= 0 && write(fd, bytes, size) == (ssize_t)size, "%s", strerror(errno));
+    CHECK(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW) == 0, "%s",
+          strerror(errno));
+    return fd;
+}
+
+static void bulk_send(struct hostile *hostile, uint16_t kind)
+{
+    send_frame(hostile, kind, NULL, hostile->bulk_size, hostile->bulk_fds[hostile->rounds % 2]);
+}
+
+/* Two bodies that differ in the byte at @off, or one. */
+static void bulk_make(struct hostile *hostile, uint8_t *bytes, size_t size, size_t off)
+{
+    hostile->bulk_size = size;
+    hostile->bulk_fds[0] = sealed(bytes, size);
+    if (off < size) {
+        bytes[off] ^= 1;
+    }
+    hostile->bulk_fds[1] = sealed(bytes, size);
+    free(bytes);
+}
+
+static uint8_t *zeroed(size_t size)
+{
+    uint8_t *bytes = calloc(1, size);
+
+    CHECK(bytes != NULL, "%zu bytes", size);
+    return bytes;
+}
+
+/* ---- bodies ----------------------------------------------------------------------------------- */
+
+/* {rank, length of the name, the name}.  Return: where the next begins. */
+static uint8_t *write_proc(uint8_t *at, uint32_t rank)
+{
+    const uint32_t words[2] = { rank, (uint32_t)strlen(ATTACK_JOB) };
+
+    memcpy(at, words, sizeof(words));
+    memcpy(at + sizeof(words), ATTACK_JOB, strlen(ATTACK_JOB));
+    return at + sizeof(words) + sx_align_up(strlen(ATTACK_JOB), 8);
+}
+
+#define PROC_BYTES (8 + 16u)
+
+static size_t put_write(uint8_t *at, const char *key, size_t value_size)
+{
+    struct sx_lane_put put = { .cell = { .type = PMIX_STRING, .len = (uint32_t)value_size },
+                               .key_len = (uint16_t)strlen(key),
+                               .scope = PMIX_GLOBAL };
+    uint8_t *const value = at + sizeof(put) + sx_align_up(put.key_len, 8);
+
+    memcpy(at, &put, sizeof(put));
+    memcpy(at + sizeof(put), key, put.key_len);
+    memset(value, 'v', value_size - 1);
+    return (size_t)(value - at) + sx_align_up(value_size, 8);
+}
+
+static size_t get_write(uint8_t *at, uint32_t rank, const char *key, uint32_t flags)
+{
+    struct sx_get get = { .rank = rank, .flags = flags, .key_size = (uint32_t)strlen(key) + 1 };
+
+    memcpy(get.nspace, ATTACK_JOB, sizeof(ATTACK_JOB));
+    memcpy(at, &get, sizeof(get));
+    memcpy(at + sizeof(get), key, get.key_size);
+    return sizeof(get) + get.key_size;
+}
+
+/* ---- kinds: lanes ----------------------------------------------------------------------------- */
+
+static void commit_ends(struct hostile *hostile)
+{
+    lane_flood(hostile, SX_LANE_COMMIT_END, NULL, 0);
+}
+
+static void puts_begin(struct hostile *hostile)
+{
+    hostile->body = zeroed(PUT_BYTES + 256);
+    hostile->size = put_write(hostile->body, "hostile.put", PUT_BYTES);
+}
+
+static void puts_flood(struct hostile *hostile)
+{
+    hostile->body[sizeof(struct sx_lane_put) + 16] ^= 1; /* never the value of before */
+    lane_flood(hostile, SX_LANE_PUT, hostile->body, hostile->size);
+}
+
+static void notifies_begin(struct hostile *hostile)
+{
+    const struct sx_event event = { .code = PMIX_EXTERNAL_ERR_BASE - 1,
+                                    .range = PMIX_RANGE_NAMESPACE };
+
+    hostile->size = sizeof(event);
+    hostile->body = zeroed(hostile->size);
+    memcpy(hostile->body, &event, sizeof(event));
+}
+
+static void notifies(struct hostile *hostile)
+{
+    lane_flood(hostile, SX_LANE_NOTIFY, hostile->body, hostile->size);
+}
+
+/* Fences with rank 0, which is never started, each with another number of names. */
+static void arrivals(struct hostile *hostile)
+{
+    static uint8_t body[sizeof(struct sx_lane_arrive) + 2 * PROC_BYTES];
+    const struct sx_lane_arrive head = { .kind = SX_COLLECTIVE_FENCE,
+                                         .op = ++hostile->id,
+                                         .proc_count = 2 };
+
+    memcpy(body, &head, sizeof(head));
+    (void)write_proc(write_proc(body + sizeof(head), 0), 1);
+    lane_flood(hostile, SX_LANE_ARRIVE, body, sizeof(body));
+}
+
+static void doorbells(struct hostile *hostile)
+{
+    const uint64_t one = 1;
+
+    for (int i = 0; i < BATCH; i++) {
+        CHECK(write(hostile->attacker.fds[2], &one, sizeof(one)) == sizeof(one) || errno == EAGAIN,
+              "%s", strerror(errno));
+        sched_yield();
+    }
+    take_answers(hostile);
+}
+
+/* ---- kinds: frames ---------------------------------------------------------------------------- */
+
+/* As many Gets wait as may, for one key each; then one is given up and asked again, and the lane
+ * commits all the while. */
+static void waiting_gets(struct hostile *hostile)
+{
+    uint8_t body[sizeof(struct sx_get) + 64];
+    char key[32];
+
+    for (uint32_t i = 0; i < 32; i++) {
+        snprintf(key, sizeof(key), "never.%u", hostile->id % 1024);
+        send_frame(hostile, SX_MSG_GET, body, get_write(body, 0, key, 0), -1);
+    }
+    if (hostile->rounds >= 31) {
+        hostile->id -= 32;
+        for (uint32_t i = 0; i < 32; i++) {
+            send_frame(hostile, SX_MSG_GET_CANCEL, NULL, 0, -1);
+        }
+    }
+    commit_ends(hostile);
+}
+
+static void own_value_begin(struct hostile *hostile)
+{
+    uint8_t *const bytes = zeroed(256);
+    const struct iovec iov = { bytes, put_write(bytes, "there", 8) };
+
+    CHECK_STATUS(sx_lane_append(&hostile->attacker.lane, SX_LANE_PUT, &iov, 1), PMIX_SUCCESS);
+    CHECK_STATUS(sx_lane_append(&hostile->attacker.lane, SX_LANE_COMMIT_END, NULL, 0),
+                 PMIX_SUCCESS);
+    free(bytes);
+}
+
+static void gets(struct hostile *hostile)
+{
+    uint8_t body[sizeof(struct sx_get) + 64];
+    const size_t size = get_write(body, ATTACK_RANK, "there", SX_GET_IMMEDIATE);
+
+    for (int i = 0; i < BATCH && goes_on(hostile); i++) {
+        send_frame(hostile, SX_MSG_GET, body, size, -1);
+    }
+}
+
+static void registrations(struct hostile *hostile)
+{
+    const struct sx_event_register head = { .code_count = SX_REGISTER_CODES_MAX };
+    uint8_t body[sizeof(head) + SX_REGISTER_CODES_MAX * sizeof(int32_t)];
+    int32_t codes[SX_REGISTER_CODES_MAX];
+
+    for (uint32_t i = 0; i < SX_REGISTER_CODES_MAX; i++) { /* an order that takes long to sort */
+        codes[i] = PMIX_EXTERNAL_ERR_BASE - (int32_t)((i * 397 + hostile->rounds) % 65536);
+    }
+    memcpy(body, &head, sizeof(head));
+    memcpy(body + sizeof(head), codes, sizeof(codes));
+    send_frame(hostile, SX_MSG_EVENT_REGISTER, body, sizeof(body), -1);
+    send_frame(hostile, SX_MSG_EVENT_DEREGISTER, body, sizeof(body), -1);
+}
+
+static uint64_t registration_units(void)
+{
+    return sx_message_cost(SX_MSG_EVENT_REGISTER, sizeof(struct sx_event_register) +
+                                                      SX_REGISTER_CODES_MAX * sizeof(int32_t));
+}
+
+static void controls_begin(struct hostile *hostile)
+{
+    pmix_info_t *const infos = calloc(INFOS, sizeof(*infos));
+    size_t size;
+
+    CHECK(infos != NULL, "no memory");
+    for (size_t i = 0; i < INFOS; i++) {
+        memset(infos[i].key, 'k', PMIX_MAX_KEYLEN / 4);
+        infos[i].value = (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true };
+    }
+    CHECK_STATUS(sx_flat_infos_size(infos, INFOS, &size), PMIX_SUCCESS);
+    const struct sx_job_control head = { .info_size = size };
+    uint8_t *const bytes = zeroed(sizeof(head) + size);
+
+    memcpy(bytes, &head, sizeof(head));
+    CHECK_STATUS(sx_flat_infos_encode(infos, INFOS, bytes + sizeof(head), size), PMIX_SUCCESS);
+    free(infos);
+    CHECK(sizeof(head) + size <= SX_REQUEST_BYTES_MAX, "%zu", size);
+    bulk_make(hostile, bytes, sizeof(head) + size, SIZE_MAX);
+}
+
+static void controls(struct hostile *hostile)
+{
+    bulk_send(hostile, SX_MSG_JOB_CONTROL);
+}
+
+static uint64_t control_units(void)
+{
+    return sx_message_cost(SX_MSG_JOB_CONTROL, SX_REQUEST_BYTES_MAX);
+}
+
+static void bulk_puts_begin(struct hostile *hostile)
+{
+    uint8_t *const bytes = zeroed(PUT_BULK_BYTES + 256);
+    const uint64_t size = put_write(bytes + sizeof(size), "hostile.bulk", PUT_BULK_BYTES);
+
+    memcpy(bytes, &size, sizeof(size));
+    bulk_make(hostile, bytes, sizeof(size) + size, sizeof(size) + 64);
+}
+
+static void bulk_puts(struct hostile *hostile)
+{
+    bulk_send(hostile, SX_MSG_PUT_BULK);
+}
+
+static uint64_t bulk_put_units(void)
+{
+    return sx_message_cost(SX_MSG_PUT_BULK, PUT_BULK_BYTES + 256);
+}
+
+static void bulk_arrivals_begin(struct hostile *hostile)
+{
+    const size_t size = sizeof(struct sx_lane_arrive) + SX_PROCS_MAX * PROC_BYTES;
+    const struct sx_lane_arrive head = { .kind = SX_COLLECTIVE_FENCE,
+                                         .op = 1,
+                                         .proc_count = SX_PROCS_MAX };
+    uint8_t *const bytes = zeroed(size);
+    uint8_t *at = bytes + sizeof(head);
+
+    memcpy(bytes, &head, sizeof(head));
+    for (uint32_t i = 0; i < SX_PROCS_MAX; i++) {
+        at = write_proc(at, i);
+    }
+    bulk_make(hostile, bytes, size, SIZE_MAX);
+}
+
+static void bulk_arrivals(struct hostile *hostile)
+{
+    bulk_send(hostile, SX_MSG_ARRIVE_BULK);
+}
+
+static uint64_t bulk_arrival_units(void)
+{
+    return sx_message_cost(SX_MSG_ARRIVE_BULK, SX_REQUEST_BYTES_MAX);
+}
+
+static void bulk_events_begin(struct hostile *hostile)
+{
+    pmix_info_t info = { .key = "pad", .value = { .type = PMIX_BYTE_OBJECT } };
+    size_t info_size;
+
+    info.value.data.bo.bytes = (char *)zeroed(EVENT_PAD_BYTES);
+    info.value.data.bo.size = EVENT_PAD_BYTES;
+    CHECK_STATUS(sx_flat_infos_size(&info, 1, &info_size), PMIX_SUCCESS);
+    const struct sx_event event = { .code = PMIX_EXTERNAL_ERR_BASE - 1,
+                                    .range = PMIX_RANGE_CUSTOM,
+                                    .target_count = SX_PROCS_MAX,
+                                    .info_size = (uint32_t)info_size };
+    const size_t size = sizeof(event) + SX_PROCS_MAX * PROC_BYTES + info_size;
+    uint8_t *const bytes = zeroed(size);
+    uint8_t *at = bytes + sizeof(event);
+
+    memcpy(bytes, &event, sizeof(event));
+    for (uint32_t i = 0; i < SX_PROCS_MAX; i++) {
+        at = write_proc(at, i);
+    }
+    CHECK_STATUS(sx_flat_infos_encode(&info, 1, at, info_size), PMIX_SUCCESS);
+    free(info.value.data.bo.bytes);
+    CHECK(size <= SX_EVENT_BYTES_MAX, "%zu", size);
+    bulk_make(hostile, bytes, size, SIZE_MAX);
+}
+
+static void bulk_events(struct hostile *hostile)
+{
+    bulk_send(hostile, SX_MSG_EVENT_BULK);
+}
+
+static uint64_t bulk_event_units(void)
+{
+    return sx_message_cost(SX_MSG_EVENT_BULK, SX_EVENT_BYTES_MAX);
+}
+
+/* ---- kinds: connections ----------------------------------------------------------------------- */
+
+static void comes_and_goes(struct hostile *hostile)
+{
+    (void)hostile;
+    for (int i = 0; i < 8; i++) {
+        close(attack_connect());
+    }
+}
+
+static void wrong_hellos(struct hostile *hostile)
+{
+    struct sx_hello hello;
+
+    (void)hostile;
+    for (int i = 0; i < 8; i++) {
+        const int fd = attack_connect();
+
+        attack_hello(&hello, 1000);
+        attack_request(fd, SX_MSG_HELLO, 1, &hello, sizeof(hello));
+        close(fd);
+    }
+}
+
+static void hellos_and_finalizes(struct hostile *hostile)
+{
+    attack_request(hostile->attacker.socket_fd, SX_MSG_FINALIZE, 1, NULL, 0);
+    attack_expect_reply(hostile->attacker.socket_fd, 1, PMIX_SUCCESS);
+    hostile->lost = true; /* by its own will: it comes back as the same rank */
+}
+
+static void nonsense(struct hostile *hostile)
+{
+    send_frame(hostile, SX_MSG_REPLY, NULL, 0, -1); /* goes the other way: the end */
+    while (goes_on(hostile)) {
+        take_answers(hostile);
+    }
+}
+
+const struct hostile_kind hostile_kinds[] = {
+    { .name = "commit_ends", .go = commit_ends },
+    { .name = "puts", .begin = puts_begin, .go = puts_flood },
+    { .name = "notifies", .begin = notifies_begin, .go = notifies },
+    { .name = "arrivals", .go = arrivals },
+    { .name = "doorbells", .go = doorbells },
+    { .name = "waiting_gets", .go = waiting_gets },
+    { .name = "gets", .begin = own_value_begin, .go = gets },
+    { .name = "reads_nothing", .begin = own_value_begin, .go = gets, .reads_nothing = true },
+    { .name = "registrations", .go = registrations, .units = registration_units },
+    { .name = "controls", .begin = controls_begin, .go = controls, .units = control_units },
+    { .name = "bulk_puts", .begin = bulk_puts_begin, .go = bulk_puts, .units = bulk_put_units },
+    { .name = "bulk_arrivals",
+      .begin = bulk_arrivals_begin,
+      .go = bulk_arrivals,
+      .units = bulk_arrival_units },
+    { .name = "bulk_events",
+      .begin = bulk_events_begin,
+      .go = bulk_events,
+      .units = bulk_event_units },
+    { .name = "comes_and_goes", .go = comes_and_goes },
+    { .name = "wrong_hellos", .go = wrong_hellos },
+    { .name = "hellos_and_finalizes", .go = hellos_and_finalizes },
+    { .name = "nonsense", .go = nonsense },
+};
+const size_t hostile_kind_count = SX_COUNT(hostile_kinds);
+
+const struct hostile_kind *hostile_find(const char *name)
+{
+    for (size_t i = 0; i < hostile_kind_count; i++) {
+        if (strcmp(hostile_kinds[i].name, name) == 0) {
+            return &hostile_kinds[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- the role --------------------------------------------------------------------------------- */
+
+/* Return: false when it is told to stop. */
+static bool hostile_attach(struct hostile *hostile, const struct hostile_kind *kind)
+{
+    *hostile = (struct hostile){ .reads = !kind->reads_nothing, .bulk_fds = { -1, -1 } };
+    while (attack_attach_as(&hostile->attacker, ATTACK_RANK) != PMIX_SUCCESS) {
+        close(hostile->attacker.socket_fd); /* the host has not admitted it yet */
+        if (atomic_load(&fault_shared->stop) != 0) {
+            return false;
+        }
+        fault_pause();
+    }
+    if (kind->begin != NULL) {
+        kind->begin(hostile);
+    }
+    return true;
+}
+
+static void hostile_detach(struct hostile *hostile)
+{
+    attack_detach(&hostile->attacker);
+    free(hostile->body);
+    for (int i = 0; i < 2; i++) {
+        if (hostile->bulk_fds[i] >= 0) {
+            close(hostile->bulk_fds[i]);
+        }
+    }
+}
+
+int hostile_role(const char *name)
+{
+    const struct hostile_kind *const kind = hostile_find(name);
+    struct hostile hostile;
+
+    CHECK(kind != NULL, "no kind %s", name);
+    while (hostile_attach(&hostile, kind)) {
+        for (; goes_on(&hostile); hostile.rounds++) {
+            kind->go(&hostile);
+            atomic_fetch_add(&fault_shared->state[ATTACK_RANK], 1);
+        }
+        hostile_detach(&hostile);
+        if (atomic_load(&fault_shared->stop) != 0) {
+            break;
+        }
+    }
+    return 0;
+}
+
+void hostile_admit(void)
+{
+    fault_rank_admit(ATTACK_JOB, ATTACK_RANK);
+}
