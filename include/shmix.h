@@ -173,8 +173,8 @@ PMIX_EXPORT pmix_status_t shmix_read_value(const shmix_key_t *key, pmix_rank_t r
  * before it is shown: a writer that overtakes the reader cannot change or tear what it looks at.
  * Views point into that copy; they are valid until the next call on the same reader.  To read an
  * event that is there takes no lock, no allocation, no system call and no atomic
- * read-modify-write; one of more than 4000 bytes, or that the ring no longer has, costs a message
- * to the server.
+ * read-modify-write; one of more than 4000 bytes costs a message to the server, and so does as much
+ * as fits into 8 KiB of those that the ring no longer has.
  *
  * A reader belongs to one thread at a time; any number of readers may be open.  All of them end
  * with PMIx_Finalize (PMIX_ERR_INIT from then on) and are still to be closed. */

@@ -415,18 +415,24 @@ static bool code_is_wanted(const shmix_events_t *reader, pmix_status_t code)
            bsearch(&code, reader->codes, reader->code_count, sizeof(code), codes_order) != NULL;
 }
 
-/* The ring does not have the events from the expected one to @last: those that come first are asked
- * for, to be shown next.  Return: PMIX_ERR_NOT_FOUND when they have come; PMIX_ERR_OUT_OF_RESOURCE
- * (the next call asks again); SHMIX_ERR_EVENTS_LOST: nobody has them for us any more. */
-static pmix_status_t gap_ask(shmix_events_t *reader, uint64_t last, shmix_event_t *ret_event)
+/* Ask for the events from the expected one to @last.  Return: PMIX_ERR_NOT_FOUND when those that
+ * come first are there, to be shown next; as sx_event_batch_ask. */
+static pmix_status_t kept_ask(shmix_events_t *reader, uint64_t last)
 {
     const pmix_status_t rc = sx_event_batch_ask(reader->expected, last, &reader->kept);
 
     reader->kept_last = last;
-    if (rc == PMIX_SUCCESS) {
-        return PMIX_ERR_NOT_FOUND;
-    }
-    return rc == PMIX_ERR_OUT_OF_RESOURCE
+    return rc == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : rc;
+}
+
+/* The ring does not have the events from the expected one to @last.  Return: PMIX_ERR_NOT_FOUND
+ * when some of them have come; PMIX_ERR_OUT_OF_RESOURCE (the next call asks again);
+ * SHMIX_ERR_EVENTS_LOST: nobody has them for us any more. */
+static pmix_status_t gap_ask(shmix_events_t *reader, uint64_t last, shmix_event_t *ret_event)
+{
+    const pmix_status_t rc = kept_ask(reader, last);
+
+    return rc == PMIX_ERR_NOT_FOUND || rc == PMIX_ERR_OUT_OF_RESOURCE
                ? rc
                : gap_tell(reader, last + 1, last + 1 - reader->expected, ret_event);
 }
@@ -468,6 +474,19 @@ static pmix_status_t kept_show(shmix_events_t *reader, shmix_event_t *ret_event)
                                               : PMIX_ERR_NOT_FOUND;
 }
 
+/* The ring has only the head of event @number.  Return: as kept_ask, but when memory is out, which
+ * it would be the next time, too: then it is lost.  However it is, the reader goes on behind it. */
+static pmix_status_t rest_ask(shmix_events_t *reader, uint64_t number, shmix_event_t *ret_event)
+{
+    const pmix_status_t rc = kept_ask(reader, number);
+
+    if (rc == PMIX_ERR_OUT_OF_RESOURCE) {
+        return gap_tell(reader, number + 1, 1, ret_event);
+    }
+    reader->expected = rc == PMIX_ERR_NOT_FOUND ? number : number + 1;
+    return rc;
+}
+
 /* Show what is in the copy.  Return: PMIX_ERR_NOT_FOUND when it is not to be shown, or others come
  * first. */
 static pmix_status_t record_show(shmix_events_t *reader, shmix_event_t *ret_event)
@@ -487,11 +506,7 @@ static pmix_status_t record_show(shmix_events_t *reader, shmix_event_t *ret_even
     }
     reader->oldest_kept = false;
     if (code_is_wanted(reader, event.code) && (event.flags & SX_EVENT_ASK) != 0) {
-        const pmix_status_t rc = gap_ask(reader, event.number, ret_event);
-
-        /* It would be too large the next time, too. */
-        return rc == PMIX_ERR_OUT_OF_RESOURCE ? gap_tell(reader, event.number + 1, 1, ret_event)
-                                              : rc;
+        return rest_ask(reader, event.number, ret_event);
     }
     reader->expected = event.number + 1;
     return code_is_wanted(reader, event.code)
