@@ -752,7 +752,8 @@ static int host_of_required(struct job *job)
                  PMIX_ERR_NOT_SUPPORTED);
     CHECK_STATUS(PMIx_server_register_resources(&info, 1, NULL, NULL), PMIX_ERR_NOT_SUPPORTED);
     load_required(&info, PMIX_REGISTER_NODATA);
-    CHECK(PMIx_server_register_nspace(nspace, 1, &info, 1, NULL, NULL) >= PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_server_register_nspace(nspace, 1, &info, 1, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
     PMIx_server_deregister_nspace(nspace, NULL, NULL);
     forget();
     return 0;
