@@ -51,7 +51,7 @@ static void judge(const struct hostile_kind *kind)
         (unsigned long long)share_max, (unsigned long long)turn, (unsigned long long)turn_max);
     CHECK(share <= share_max, "%llu units for one client", (unsigned long long)share);
     CHECK(turn <= turn_max, "%llu units in a turn", (unsigned long long)turn);
-    CHECK(share > 0 && turn >= share, "the server counts nothing");
+    CHECK(share > 0 && turn > 0, "the server counts nothing");
 }
 
 static const char *wanted; /* the case is the kind */

@@ -139,11 +139,13 @@ Test(waiting, a_rank_that_goes_ends_the_waits_for_it_and_no_others)
     on_loop(rank_goes);
 }
 
-/* Whatever follows a link of these, or reads one, does not come back. */
+/* Whatever follows a link of these, or reads one, does not come back; but a table's other nodes may
+ * be its neighbours. */
 static void make_garbage(struct sx_wait *wait, struct sx_wait *ret_copy)
 {
     *ret_copy = *wait;
     memset(wait, 0xff, sizeof(*wait));
+    wait->node = ret_copy->node;
 }
 
 /* Rank 1 commits while one client waits for one of its keys and another for hundreds, of it and of
@@ -178,7 +180,10 @@ static pmix_status_t untouched(struct sx_server *server, void *arg)
     awaited->keys = fewer;
     nspace->awaited = ranks;
     for (size_t i = 0; i < SX_COUNT(waits); i++) {
+        const struct sx_table_node node = waits[i]->node;
+
         *waits[i] = copies[i];
+        waits[i]->node = node;
     }
     cr_expect_eq(client_of(server, 2)->request_count, 0);
     cr_expect_eq(target->waiter_count, KEYS);
