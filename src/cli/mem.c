@@ -25,6 +25,7 @@
 
 #define SX_MEM_PREFIX "/memfd:shmix:"
 #define SX_MEM_MAGIC UINT64_C(0x5358534547000001)
+#define SX_MEM_ENDED UINT64_MAX /* in place of a successor */
 
 enum kind { KIND_STORE = 1, KIND_RING, KIND_BOARD, KIND_LANE, KIND_COUNT };
 static const char *const kind_names[KIND_COUNT] = { "?", "store", "ring", "board", "lane" };
@@ -189,7 +190,9 @@ static void line_print(struct found *found)
     printf(" %8" PRIu32 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %5" PRIu64, found->pid,
            whole->size, found->used.size, sx_bytes_u64(whole, 80), sx_bytes_u64(whole, 32));
     const uint64_t successor = sx_bytes_u64(whole, 72);
-    if (successor != 0) {
+    if (successor == SX_MEM_ENDED) {
+        printf("  has ended");
+    } else if (successor != 0) {
         printf("  replaced by %" PRIu64, successor);
     }
     if ((pid_t)found->pid != found->holder) {

@@ -133,7 +133,8 @@ static const char *sx_segment_advice(int err)
         return "; raise the file size limit (ulimit -f)";
     case ENOMEM:
     case ENOSPC:
-        return "; memory or the address space limit (ulimit -v) is out";
+        return "; memory is out, the address space limit (ulimit -v) or vm.max_map_count is "
+               "reached";
     case EMFILE:
     case ENFILE:
         return "; raise the limit of open files (ulimit -n)";

@@ -28,6 +28,7 @@
 #define SX_SEGMENT_MAGIC UINT64_C(0x5358534547000001) /* "SXSEG", 0, layout 1: bump on change */
 #define SX_SEGMENT_BODY_OFF 384
 #define SX_SEGMENT_NSPACE_BYTES 256
+#define SX_SEGMENT_ENDED UINT64_MAX /* as a successor: what the segment told of is gone */
 
 enum sx_segment_kind {
     SX_SEGMENT_STORE = 1, /* state: "shmix:store:NSPACE" */
@@ -50,7 +51,7 @@ struct sx_segment_header {
     uint8_t reserved0[16]; /* zero */
     /* line 1: the owner writes it while the segment lives */
     _Atomic uint64_t used_bytes;    /* readers stay below; only grows */
-    _Atomic uint64_t successor;     /* generation that replaces this one; 0 none */
+    _Atomic uint64_t successor;     /* generation that replaces this one; 0 none; ENDED */
     _Atomic uint64_t garbage_bytes; /* superseded records, for reports */
     uint8_t reserved1[40];          /* zero */
     char nspace[SX_SEGMENT_NSPACE_BYTES];

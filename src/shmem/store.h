@@ -9,9 +9,10 @@
  *
  * One writer a store; the caller serialises writers.  Readers take no lock, make no system call
  * and never wait: a cell appears by one release store and is never overwritten; a changed value
- * is a new record, reached through one release store in the old cell.  A full store, or one
- * whose garbage passes half, is rewritten as the next generation: the old segment stays valid
- * for those who hold pointers into it, its header names the successor. */
+ * is a new record, reached through one release store in the old cell.  A full store, or one that
+ * is mostly garbage, is rewritten as the next generation, whose size follows from what lives: the
+ * old segment stays valid for those who hold pointers into it, its header names the successor, or
+ * says that there will be none. */
 #ifndef SX_SHMEM_STORE_H
 #define SX_SHMEM_STORE_H
 
@@ -20,8 +21,13 @@
 #include "shmem/segment.h"
 
 #define SX_ROW_JOB PMIX_RANK_WILDCARD
-#define SX_STORE_RESERVE_BYTES (UINT64_C(256) << 20)
+/* A shared store begins with so much room, and more for each row that was announced. */
+#define SX_STORE_RESERVE_BYTES (UINT64_C(16) << 20)
+#define SX_STORE_RESERVE_ROW_BYTES (UINT64_C(4) << 10)
+#define SX_STORE_RESERVE_MAX_BYTES (UINT64_C(256) << 20)
 #define SX_STORE_PRIVATE_RESERVE_BYTES (UINT64_C(1) << 20)
+/* Garbage below this is not worth a renewal, which costs every reader a message and a mapping. */
+#define SX_STORE_GARBAGE_MIN_BYTES (UINT64_C(4) << 20)
 #define SX_STORE_ROW_MAX (1u << 24)
 
 enum sx_realm {
@@ -86,10 +92,12 @@ static inline pmix_scope_t sx_item_scope(const struct sx_item *item)
     return (pmix_scope_t)((item->cell.flags & SX_CELL_SCOPE_MASK) >> SX_CELL_SCOPE_SHIFT);
 }
 
-/* Return: 0, or the generation that has replaced this one (this one gets no more news). */
+/* Return: 0, or the generation that has replaced this one (this one gets no more news), or
+ * SX_SEGMENT_ENDED: there will be none, its namespace is gone. */
 static inline uint64_t sx_store_successor(const struct sx_store *store)
 {
-    /* A-succ <- R-succ (sx_store_renew): the new generation is complete before it is named. */
+    /* A-succ <- R-succ (sx_store_renew, sx_store_end): the new generation is complete before it is
+     * named. */
     return atomic_load_explicit(&sx_segment_header(&store->seg)->successor, memory_order_acquire);
 }
 
@@ -105,6 +113,7 @@ struct sx_store_writer {
     uint64_t garbage_bytes; /* superseded in this generation */
     uint64_t live_bytes;
     uint64_t garbage_limit_bytes; /* no renewal below; doubled when one could not be had */
+    uint64_t reserve_bytes;       /* no generation is made smaller without need */
     bool private_memory;
     bool alone;
     bool interleave;
@@ -118,7 +127,8 @@ struct sx_store_writer {
 struct sx_store_options {
     const char *nspace;
     uint32_t row_count;     /* ranks of the job, if known; 0: a guess that grows */
-    uint64_t reserve_bytes; /* 0: SX_STORE_RESERVE_BYTES, SX_STORE_PRIVATE_RESERVE_BYTES */
+    uint64_t reserve_bytes; /* 0: what suits the rows and the kind of memory */
+    uint64_t generation;    /* to begin with; 0: 1 */
     bool private_memory;    /* never shared */
     bool alone;             /* ... and read by the writer's thread only: like a shared one it leaves
                              * its garbage behind, and its old generations */
@@ -129,6 +139,9 @@ struct sx_store_options {
 pmix_status_t sx_store_create(struct sx_store_writer *writer,
                               const struct sx_store_options *options);
 void sx_store_destroy(struct sx_store_writer *writer);
+
+/* What the store told of is gone: readers who have it mapped are told so.  Then destroy it. */
+void sx_store_end(struct sx_store_writer *writer);
 
 /* Store @value for (realm, row, key).  A second put of the same key replaces the first, for
  * readers at once; an equal value changes nothing.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
@@ -147,9 +160,10 @@ pmix_status_t sx_store_put_flat(struct sx_store_writer *writer, enum sx_realm re
 pmix_status_t sx_store_unset(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,
                              const char *key);
 
-/* Write the next generation now; put and unset do it by themselves when the store is full or,
- * if shared, half garbage.  Watch writer->generation.  Return: PMIX_SUCCESS;
- * PMIX_ERR_OUT_OF_RESOURCE, and then nothing has changed. */
+/* Write the next generation now; put and unset do it by themselves when the store is full or, if
+ * shared, has more garbage than live bytes and than SX_STORE_GARBAGE_MIN_BYTES.  Watch
+ * writer->generation.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, and then nothing has
+ * changed. */
 pmix_status_t sx_store_renew(struct sx_store_writer *writer);
 
 #endif

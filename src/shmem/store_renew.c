@@ -3,7 +3,7 @@
 /* store_renew.c - rewrite a store without its garbage as the next generation.
  *     old: current --new one published--> superseded (header names the successor) --> unmapped
  *
- * What is live is measured, then copied into a segment of at least the same reserve; nothing of
+ * What is live is measured, then copied into a segment whose size follows from it; nothing of
  * the old one changes but its successor word, so readers stay valid as long as they map it.  If
  * the new one cannot be had, the old one goes on as if nothing had happened.  Entered from put
  * and sx_store_renew.  Bounded by the live bytes, which are at most the reserve. */
@@ -11,6 +11,8 @@
 
 #include "base/status.h"
 #include "shmem/store_layout.h"
+
+#define SX_STORE_ROOM_BYTES (UINT64_C(256) << 20)
 
 /* Called for each live cell of a column; the item lies in the old generation. */
 typedef void (*sx_live_fn)(void *arg, const struct sx_column_record *record, uint32_t row,
@@ -137,20 +139,29 @@ static void sx_copy_cell(void *arg, const struct sx_column_record *record, uint3
     sx_column_put(next, sx_column_find(next, &put), &put);
 }
 
+/* Readers map all of it, so it is no larger than it needs to be; but each growth is a copy of
+ * everything.  So there is room to grow to four times what is needed now, and beyond
+ * SX_STORE_ROOM_BYTES to twice that. */
+static uint64_t sx_store_next_size(const struct sx_store_writer *writer, uint64_t need_bytes)
+{
+    uint64_t room_bytes = need_bytes * 3;
+
+    if (room_bytes > SX_STORE_ROOM_BYTES) {
+        room_bytes = need_bytes > SX_STORE_ROOM_BYTES ? need_bytes : SX_STORE_ROOM_BYTES;
+    }
+    const uint64_t size_bytes = need_bytes + room_bytes;
+    return size_bytes > writer->reserve_bytes ? size_bytes : writer->reserve_bytes;
+}
+
 /* An empty next generation with room for @need_bytes, not yet published. */
 static pmix_status_t sx_store_next(const struct sx_store_writer *writer, uint32_t row_count,
                                    uint64_t column_count, uint64_t need_bytes,
                                    struct sx_store_writer *ret_next)
 {
-    uint64_t size_bytes = writer->view.seg.size_bytes;
-
-    while (size_bytes < need_bytes * 2 && size_bytes < UINT64_C(1) << 48) {
-        size_bytes *= 2; /* or it would be full again soon */
-    }
     const struct sx_segment_options options = {
         .kind = SX_SEGMENT_STORE,
         .nspace = writer->nspace,
-        .size_bytes = size_bytes,
+        .size_bytes = sx_store_next_size(writer, need_bytes),
         .size_min_bytes = need_bytes,
         .generation = writer->generation + 1,
         .private_memory = writer->private_memory,
@@ -198,6 +209,7 @@ static void sx_store_switch(struct sx_store_writer *writer, const struct sx_stor
     writer->row_count = next->row_count;
     writer->generation++;
     writer->garbage_bytes = next->garbage_bytes;
+    writer->garbage_limit_bytes = SX_STORE_GARBAGE_MIN_BYTES;
     writer->live_bytes = next->heap.next_off - next->garbage_bytes;
     writer->heap.seg = &writer->view.seg;
     /* R-succ -> A-succ (sx_store_successor): the new generation is complete and published. */

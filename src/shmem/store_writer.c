@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* store_writer.c - create a store, put and withdraw values.
- *     put: same value? done --> room? else renew --> column.c --> half garbage? renew
+ *     put: same value? done --> room? else renew --> column.c --> mostly garbage? renew
  *
  * All memory that a put needs is reserved before its first store, so a put happens whole or not
  * at all.  Entered from the server's registry and the client's private store; the caller
@@ -16,15 +16,26 @@
 
 #define SX_STORE_ROWS_GUESS 64u
 #define SX_STORE_RESERVE_MIN_BYTES (UINT64_C(64) << 10)
-#define SX_STORE_GARBAGE_MIN_BYTES (UINT64_C(64) << 10)
 #define SX_PUT_STACK_BYTES 1024
+
+static uint64_t sx_store_reserve(const struct sx_store_options *options)
+{
+    const uint64_t shared = SX_STORE_RESERVE_BYTES +
+                            options->row_count * SX_STORE_RESERVE_ROW_BYTES;
+
+    if (options->reserve_bytes != 0) {
+        return options->reserve_bytes;
+    }
+    if (options->private_memory) {
+        return SX_STORE_PRIVATE_RESERVE_BYTES;
+    }
+    return shared < SX_STORE_RESERVE_MAX_BYTES ? shared : SX_STORE_RESERVE_MAX_BYTES;
+}
 
 pmix_status_t sx_store_create(struct sx_store_writer *writer,
                               const struct sx_store_options *options)
 {
     const uint32_t row_count = options->row_count != 0 ? options->row_count : SX_STORE_ROWS_GUESS;
-    const uint64_t reserve_bytes = options->private_memory ? SX_STORE_PRIVATE_RESERVE_BYTES
-                                                           : SX_STORE_RESERVE_BYTES;
 
     memset(writer, 0, sizeof(*writer));
     writer->view = SX_STORE_NULL;
@@ -35,9 +46,9 @@ pmix_status_t sx_store_create(struct sx_store_writer *writer,
     const struct sx_segment_options segment_options = {
         .kind = SX_SEGMENT_STORE,
         .nspace = options->nspace,
-        .size_bytes = options->reserve_bytes != 0 ? options->reserve_bytes : reserve_bytes,
+        .size_bytes = sx_store_reserve(options),
         .size_min_bytes = SX_STORE_RESERVE_MIN_BYTES,
-        .generation = 1,
+        .generation = options->generation != 0 ? options->generation : 1,
         .private_memory = options->private_memory,
         .interleave = options->interleave,
     };
@@ -46,8 +57,9 @@ pmix_status_t sx_store_create(struct sx_store_writer *writer,
         return rc;
     }
     writer->row_count = row_count;
-    writer->generation = 1;
+    writer->generation = segment_options.generation;
     writer->garbage_limit_bytes = SX_STORE_GARBAGE_MIN_BYTES;
+    writer->reserve_bytes = segment_options.size_bytes;
     writer->private_memory = options->private_memory;
     writer->alone = options->alone;
     writer->interleave = options->interleave;
@@ -71,6 +83,13 @@ void sx_store_destroy(struct sx_store_writer *writer)
     writer->retired = NULL;
     writer->retired_count = 0;
     sx_store_detach(&writer->view);
+}
+
+void sx_store_end(struct sx_store_writer *writer)
+{
+    /* R-succ -> A-succ (sx_store_successor): the last word about this store. */
+    atomic_store_explicit(&sx_segment_header(&writer->view.seg)->successor, SX_SEGMENT_ENDED,
+                          memory_order_release);
 }
 
 static pmix_status_t sx_put_init(struct sx_put *put, enum sx_realm realm, uint32_t row,
@@ -151,7 +170,8 @@ static pmix_status_t sx_put_reserve(struct sx_store_writer *writer,
     return sx_heap_reserve(&writer->heap, sx_column_need(writer, *record, put));
 }
 
-/* Renew when half of the store is garbage; a private store that others read only when it is full,
+/* Renew when there is more garbage than what lives, and some MiB of it: each reader then has to ask
+ * for the next generation.  A private store that others read is renewed only when it is full,
  * because it keeps its old generations, so nothing would be won.  It is no failure of the put when
  * the next generation cannot be had: try again when there is twice as much garbage. */
 static void sx_store_tidy(struct sx_store_writer *writer)

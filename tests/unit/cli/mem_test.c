@@ -83,8 +83,29 @@ Test(mem, lists_the_segments_of_a_process)
              448 + 128 * 16, 0, 2);
     test_has(text, line);
     cr_expect_null(strstr(text, "slots"), "no contents without --dump");
+    cr_expect_null(strstr(text, "ended"));
     free(text);
     sx_store_destroy(&writer);
+}
+
+/* What a generation says of its future, seen by a descriptor that somebody still holds. */
+Test(mem, says_what_has_become_of_a_store)
+{
+    struct sx_store_writer writer;
+    int first, last;
+
+    test_store_create(&writer);
+    cr_assert_eq(sx_segment_share(&writer.view.seg, &first), PMIX_SUCCESS);
+    cr_assert_eq(sx_store_renew(&writer), PMIX_SUCCESS);
+    cr_assert_eq(sx_segment_share(&writer.view.seg, &last), PMIX_SUCCESS);
+    sx_store_end(&writer);
+    sx_store_destroy(&writer);
+    char *const text = test_mem(NULL, 0);
+    test_has(text, "     1  replaced by 2\n");
+    test_has(text, "     2  has ended\n");
+    free(text);
+    close(first);
+    close(last);
 }
 
 Test(mem, says_what_is_wrong_with_its_arguments)
