@@ -46,10 +46,11 @@ enum step_kind {
     STEP_SEND,
     STEP_TAKE,
     STEP_POLL,
+    STEP_BARRIER, /* in all threads */
 };
 
 static const char *const step_names[] = { "-",    "load",  "store", "queue", "sleep", "wake",
-                                          "stop", "fence", "send",  "take",  "poll" };
+                                          "stop", "fence", "send",  "take",  "poll",  "barrier" };
 
 struct step {
     enum step_kind kind;
@@ -134,7 +135,9 @@ static int location_of(const volatile void *word)
 
 static uint64_t plain_load(const volatile void *word, unsigned size)
 {
-    return size == 4 ? *(const volatile uint32_t *)word : *(const volatile uint64_t *)word;
+    return size == 1   ? *(const volatile uint8_t *)word
+           : size == 4 ? *(const volatile uint32_t *)word
+                       : *(const volatile uint64_t *)word;
 }
 
 void model_reset(void)
@@ -219,6 +222,8 @@ void model_store(volatile void *word, unsigned size, uint64_t value, memory_orde
                                          .location = location,
                                          .order = order,
                                          .value = size == 4 ? (uint32_t)value : value });
+    } else if (size == 1) {
+        *(volatile uint8_t *)word = (uint8_t)value;
     } else if (size == 4) {
         *(volatile uint32_t *)word = (uint32_t)value;
     } else {
@@ -237,6 +242,41 @@ void model_fence(memory_order order)
         too_small("the choice of fences");
     }
     (void)step_answer((struct step){ .kind = STEP_FENCE });
+}
+
+void *model_copy(void *to, const void *from, size_t size)
+{
+    uint8_t *const out = to;
+    const uint8_t *const in = from;
+
+    for (size_t i = 0; i < size; i += 8) {
+        const size_t part = size - i < 8 ? size - i : 8;
+        uint64_t word = 0;
+
+        if (location_of(in + i) >= 0) {
+            word = model_load(in + i, 8, memory_order_relaxed);
+        } else {
+            memcpy(&word, in + i, part);
+        }
+        if (location_of(out + i) >= 0) {
+            model_store(out + i, 8, word, memory_order_relaxed);
+        } else {
+            memcpy(out + i, &word, part);
+        }
+    }
+    return to;
+}
+
+int model_compare(const void *one, const void *other, size_t size)
+{
+    uint8_t copies[2][64];
+
+    if (size > sizeof(copies[0])) {
+        too_small("model_compare");
+    }
+    model_copy(copies[0], one, size);
+    model_copy(copies[1], other, size);
+    return memcmp(copies[0], copies[1], size);
 }
 
 void model_poll(void)
@@ -288,6 +328,10 @@ long model_syscall(long number, ...)
     va_list args;
     long rc;
 
+    if (number == SYS_membarrier) {
+        (void)step_answer((struct step){ .kind = STEP_BARRIER });
+        return 0;
+    }
     va_start(args, number);
     if (number == SYS_WAITV) {
         words = va_arg(args, const void *);
@@ -485,6 +529,18 @@ static void make_fence(struct state *state, unsigned index, const struct step *s
     thread_log(state, index, step, 0);
 }
 
+/* What a thread saw before its barrier the caller sees afterwards, and the other way around. */
+static void make_barrier(struct state *state, unsigned index, const struct step *step)
+{
+    const struct view before = state->threads[index].view;
+
+    for (unsigned i = 0; i < model->thread_count; i++) {
+        view_join(&state->threads[index].view, &state->threads[i].view);
+        view_join(&state->threads[i].view, &before);
+    }
+    thread_log(state, index, step, 0);
+}
+
 /* The socket's steps; @refused: a byte that is not sent. */
 static void make_socket(struct state *state, unsigned index, const struct step *step, bool refused)
 {
@@ -624,6 +680,9 @@ static void explore_thread(const struct state *state, unsigned index, const stru
             break;
         case STEP_FENCE:
             make_fence(&next, index, step);
+            break;
+        case STEP_BARRIER:
+            make_barrier(&next, index, step);
             break;
         case STEP_SEND:
         case STEP_TAKE:

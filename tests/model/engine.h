@@ -3,19 +3,22 @@
 /* engine.h - run real code in every order that C11 and the kernel allow.
  *
  * The code under test is compiled with this file in front, which puts the explorer in the place of
- * the atomic operations, of futex system calls and of a socket's.  A model has a few threads.  Each is a function,
- * called turn after turn on its own locals; it says when it has finished.  A thread is not stopped
- * in the middle: to make its next step, its turn is run again from the beginning with the answers
- * that it got so far, so a turn must depend on nothing else (it may look at shared memory only
- * through the operations below).
+ * the atomic operations, of futex system calls and of a socket's.  A model has a few threads.  Each
+ * is a function, called turn after turn on its own locals; it says when it has finished.  A thread
+ * is not stopped in the middle: to make its next step, its turn is run again from the beginning with
+ * the answers that it got so far, so a turn must depend on nothing else (it may look at shared
+ * memory only through the operations below).
  *
  * Memory is the release/acquire fragment of C11, as a set of messages per location and a view per
  * thread: a load may return any message that is not older than what the thread has seen; an
  * acquire load of a release store hands over what its storer had seen.  So a load may be as late
  * or as early as hardware could make it.  A seq_cst fence hands over what all threads had seen that
- * made such a fence before.  Each location has one thread that stores to it.  What is left out: loads
- * that move behind later stores of their own thread (no code here has such a pair without a fence or
- * a system call between), and read-modify-writes (there are none).
+ * made such a fence before.  membarrier(2) is as if each other thread had made one between two of its
+ * steps, and the caller one before and one after.  Each location has one thread that stores to it.
+ * Plain bytes that one thread writes and another reads later are words like others, accessed
+ * relaxed.  What is left out: loads that move behind later stores of their own thread (no code here
+ * has such a pair without a fence, a release or a system call between), and read-modify-writes
+ * (there are none).
  *
  * Futexes: waiting takes the queue's lock, compares, queues; waking takes the lock and wakes the
  * first of matching mask.  The lock hands over views, and so does being woken (the kernel's
@@ -30,6 +33,7 @@
 #ifndef SX_TESTS_MODEL_ENGINE_H
 #define SX_TESTS_MODEL_ENGINE_H
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,6 +81,9 @@ void model_fence(memory_order order);
 long model_syscall(long number, ...);
 ssize_t model_send(int fd, const void *bytes, size_t size, int flags);
 ssize_t model_recv(int fd, void *bytes, size_t size, int flags);
+/* As memcpy and, up to 64 bytes, memcmp: word by word, as far as words are locations. */
+void *model_copy(void *to, const void *from, size_t size);
+int model_compare(const void *one, const void *other, size_t size);
 
 #ifndef MODEL_ENGINE
 #undef atomic_load_explicit
@@ -85,7 +92,8 @@ ssize_t model_recv(int fd, void *bytes, size_t size, int flags);
 #define atomic_thread_fence(order) model_fence(order)
 #define send model_send
 #define recv model_recv
-#define atomic_load_explicit(at, order) model_load((at), sizeof(*(at)), (order))
+#define atomic_load_explicit(at, order) \
+    ((__typeof__(*(at) + 0))(uintptr_t)model_load((at), sizeof(*(at)), (order)))
 #define atomic_store_explicit(at, value, order) \
     model_store((at), sizeof(*(at)), (uint64_t)(value), (order))
 #define syscall model_syscall
