@@ -6,7 +6,8 @@
  *
  * A job handle is a view of one namespace's shared memory; a key handle is one key of it, looked
  * up once.  A read by rank is a few loads from a read-only mapping: no allocation, no lock, no
- * system call, no atomic read-modify-write, and any number of threads at once.
+ * system call, no atomic read-modify-write (but one in the first read of a thread), and any number
+ * of threads at once.
  *
  * What is read is what the server has published: what the host said of the job and what its
  * processes have committed.  Values that this process only keeps for itself (put and not
@@ -15,9 +16,10 @@
  *
  * Generations: a value never changes under a reader; a new one is a new record.  Now and then
  * the server writes the whole store anew, without the old records: that is the next generation,
- * and the old one gets no more news.  Reads stay in the generation that the job is in, so that
- * what they point at stays there, until shmix_job_refresh moves the job.  Call it after a fence:
- * it costs one load when there is nothing new.  shmix_job_unpin gives the older ones back.
+ * and the old one gets no more news.  Reads stay in the generation that the job is in until
+ * shmix_job_refresh moves the job.  Call it after a fence: it costs one load when there is nothing
+ * new.  A generation that the job has left is unmapped, unless a read gave an address in it: then
+ * it stays until shmix_job_unpin.
  *
  * Every function returns PMIX_SUCCESS or a negative PMIX_ERR_ code, among them PMIX_ERR_BAD_PARAM
  * for a NULL where something is needed and PMIX_ERR_INIT before PMIx_Init and for handles from
@@ -51,11 +53,12 @@ PMIX_EXPORT pmix_status_t shmix_job_close(shmix_job_t *job);
 
 /* Move the job and all its keys to the newest generation; views from the older ones stay valid.
  * One load and no system call when the job is there already.  Any thread, beside reads.
- * Return: as shmix_job_open, and then the job stays where it was. */
+ * Return: as shmix_job_open, and then the job stays where it was: PMIX_ERR_NOT_FOUND when its
+ * namespace has ended (one that is registered again under the name is the next generation). */
 PMIX_EXPORT pmix_status_t shmix_job_refresh(shmix_job_t *job);
 
-/* Give back the generations that the job has left: views from before the last shmix_job_refresh
- * end.  No other call on the job may be under way. */
+/* Give back the generations that the job has left and that views point into: these views, from
+ * before the last shmix_job_refresh, end.  No other call on the job may be under way. */
 PMIX_EXPORT pmix_status_t shmix_job_unpin(shmix_job_t *job);
 
 /* The number of the generation that the job is in: it differs after a shmix_job_refresh that has

@@ -112,6 +112,7 @@ static void fork_child(void)
     pthread_mutex_t *const locks[] = { &p->life_lock, &p->lane_lock, &p->view_lock, &p->lock };
 
     fork_parent(); /* what fork_prepare took is this thread's to give back here as well */
+    sx_grace_forked();
     for (size_t i = 0; i < SX_COUNT(locks); i++) {
         pthread_mutex_init(locks[i], NULL);
     }
@@ -338,6 +339,7 @@ static pmix_status_t process_open(struct sx_process *p)
 {
     process_reset(p);
     fork_handlers_add();
+    sx_grace_init();
     pmix_status_t rc = identity_read(&p->self);
     if (rc == PMIX_SUCCESS) {
         rc = attach(p);

@@ -7,7 +7,8 @@
  *       \--> GET --the server has it now--> look again
  *             \--timeout, not there, link lost--> that status
  *
- * A hit takes no lock and makes no system call, and one allocation for a scalar. */
+ * A hit takes no lock and makes no system call, and one allocation for a scalar.  A store that has
+ * been replaced is fetched first; when that fails, so does the Get: an old value is no answer. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +27,19 @@
 
 /* ---- the answer --------------------------------------------------------------------------- */
 
-/* A string or bytes inside the mapping; everything else is decoded and stays ours. */
-static pmix_status_t point_at(pmix_value_t *ret, const struct sx_item *item)
+/* A string or bytes inside the mapping, which stays for it; everything else is decoded and stays
+ * ours. */
+static pmix_status_t point_at(struct sx_lookup *lookup, pmix_value_t *ret,
+                              const struct sx_item *item)
 {
     const char *const bytes = item->body;
     const bool null = (item->cell.flags & SX_CELL_NULL) != 0;
 
     memset(ret, 0, sizeof(*ret));
     ret->type = item->cell.type;
+    if (lookup->edition != NULL) {
+        sx_edition_hand_out(lookup->edition, bytes);
+    }
     /* The caller must not write there; the interface has no const for it. */
     if (item->cell.type == PMIX_STRING && !null) {
         if (item->cell.len == 0 || bytes[item->cell.len - 1] != '\0') {
@@ -63,7 +69,7 @@ static pmix_status_t fill(struct sx_lookup *lookup, const struct sx_item *item, 
         return rc == PMIX_SUCCESS && lookup->wanted.is_pointers ? sx_keep_content(ret) : rc;
     }
     if (lookup->wanted.is_pointers) {
-        return point_at(ret, item);
+        return point_at(lookup, ret, item);
     }
     return sx_flat_decode(ret, &item->cell, item->body, item->cell.len);
 }
@@ -143,6 +149,26 @@ static pmix_status_t look(struct sx_lookup *lookup, pmix_value_t **ret)
     return sx_box_of(&item) != NULL ? answer_box(lookup, &item, ret) : answer(lookup, &item, ret);
 }
 
+/* The same in what is newest: an old value is none.  A namespace that is gone has what this process
+ * keeps of it. */
+static pmix_status_t look_fresh(struct sx_lookup *lookup, pmix_value_t **ret)
+{
+    struct sx_grace grace = sx_grace_enter();
+
+    if (sx_view_is_stale(lookup->view)) {
+        sx_grace_exit(&grace);
+        const pmix_status_t rc = sx_view_fetch(lookup->nspace, &lookup->view);
+
+        if (rc != PMIX_SUCCESS && rc != PMIX_ERR_NOT_FOUND) {
+            return rc;
+        }
+        grace = sx_grace_enter();
+    }
+    const pmix_status_t rc = look(lookup, ret);
+    sx_grace_exit(&grace);
+    return rc;
+}
+
 /* ---- what the server knows ---------------------------------------------------------------- */
 
 /* Can the server know more than is mapped?  Return: PMIX_SUCCESS when it is worth asking. */
@@ -175,6 +201,14 @@ static pmix_status_t fetch_foreign(struct sx_lookup *lookup)
     }
     const pmix_status_t rc = sx_view_fetch(lookup->nspace, &lookup->view);
     return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc;
+}
+
+/* The server says that there is something to be found. */
+static pmix_status_t look_again(struct sx_lookup *lookup, pmix_value_t **ret)
+{
+    const pmix_status_t rc = fetch_foreign(lookup);
+
+    return rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND ? look_fresh(lookup, ret) : rc;
 }
 
 static int get_request(const struct sx_lookup *lookup, struct sx_get *get, struct iovec iov[2])
@@ -223,7 +257,7 @@ static pmix_status_t get_missed(struct sx_lookup *lookup, pmix_value_t **ret)
     pmix_status_t rc = fetch_foreign(lookup);
 
     if (rc == PMIX_SUCCESS) {
-        rc = look(lookup, ret);
+        rc = look_fresh(lookup, ret);
     }
     if (rc != PMIX_ERR_NOT_FOUND) {
         return rc;
@@ -232,12 +266,7 @@ static pmix_status_t get_missed(struct sx_lookup *lookup, pmix_value_t **ret)
     if (rc == PMIX_SUCCESS) {
         rc = ask(lookup);
     }
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    (void)fetch_foreign(lookup);
-    sx_view_renew(&lookup->view);
-    return look(lookup, ret);
+    return rc == PMIX_SUCCESS ? look_again(lookup, ret) : rc;
 }
 
 /* ---- PMIx_Get ----------------------------------------------------------------------------- */
@@ -262,8 +291,7 @@ static pmix_status_t get(const pmix_proc_t *proc, const char *key, const pmix_in
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    sx_view_renew(&lookup.view);
-    rc = look(&lookup, val);
+    rc = look_fresh(&lookup, val);
     return rc == PMIX_ERR_NOT_FOUND ? get_missed(&lookup, val) : rc;
 }
 
@@ -322,9 +350,7 @@ static void get_nb_answered(struct sx_task *task)
 
     op->status = op->call.status;
     if (op->status == PMIX_SUCCESS) {
-        (void)fetch_foreign(&op->lookup);
-        sx_view_renew(&op->lookup.view);
-        op->status = look(&op->lookup, &op->value);
+        op->status = look_again(&op->lookup, &op->value);
     }
     get_nb_deliver(op);
 }
@@ -365,8 +391,7 @@ static void get_nb_let_in(struct sx_task *task)
 {
     struct get_nb *const op = get_nb_of(task);
 
-    sx_view_renew(&op->lookup.view);
-    op->status = op->turn.timed_out ? PMIX_ERR_TIMEOUT : look(&op->lookup, &op->value);
+    op->status = op->turn.timed_out ? PMIX_ERR_TIMEOUT : look_fresh(&op->lookup, &op->value);
     if (op->status == PMIX_ERR_NOT_FOUND) {
         op->status = get_nb_send(op);
         if (op->status == PMIX_SUCCESS) {
@@ -385,7 +410,7 @@ static void get_nb_missed(struct sx_task *task)
 
     op->status = fetch_foreign(&op->lookup);
     if (op->status == PMIX_SUCCESS) {
-        op->status = look(&op->lookup, &op->value);
+        op->status = look_fresh(&op->lookup, &op->value);
     }
     if (op->status == PMIX_ERR_NOT_FOUND) {
         op->status = worth_asking(&op->lookup);
@@ -485,8 +510,7 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char *key, const pmix_i
     if (op == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    sx_view_renew(&op->lookup.view);
-    op->status = look(&op->lookup, &op->value);
+    op->status = look_fresh(&op->lookup, &op->value);
     op->turn.task.run = op->status == PMIX_ERR_NOT_FOUND ? get_nb_missed : get_nb_found;
     sx_task_post(&op->turn.task);
     return PMIX_SUCCESS;

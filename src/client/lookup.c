@@ -34,6 +34,7 @@ static pmix_status_t nspace_read(struct sx_lookup *lookup, const pmix_proc_t *pr
 pmix_status_t sx_lookup_init(struct sx_lookup *lookup, const pmix_proc_t *proc, const char *key,
                              const pmix_info_t *info, size_t ninfo)
 {
+    lookup->edition = NULL;
     const pmix_status_t rc = sx_wanted_read(&lookup->wanted,
                                             proc != NULL ? proc->rank : PMIX_RANK_UNDEF, key, info,
                                             ninfo);
@@ -41,22 +42,28 @@ pmix_status_t sx_lookup_init(struct sx_lookup *lookup, const pmix_proc_t *proc, 
     return rc == PMIX_SUCCESS ? nspace_read(lookup, proc) : rc;
 }
 
-struct sx_site sx_lookup_site(const struct sx_view *view)
+static struct sx_site site_of(const struct sx_view *view, const struct sx_edition *edition)
 {
     const struct sx_process *const p = &sx_process;
 
     return (struct sx_site){ .own = sx_view_private(view),
-                             .shared = sx_view_shared(view),
+                             .shared = sx_edition_store(edition),
                              .open = sx_box_peek,
                              .self = view == p->own ? p->self.rank : PMIX_RANK_INVALID };
 }
 
-pmix_status_t sx_lookup_find(const struct sx_lookup *lookup, struct sx_item *ret)
+struct sx_site sx_lookup_site(const struct sx_view *view)
+{
+    return site_of(view, sx_view_shared(view));
+}
+
+pmix_status_t sx_lookup_find(struct sx_lookup *lookup, struct sx_item *ret)
 {
     if (lookup->view == NULL) {
         return PMIX_ERR_NOT_FOUND;
     }
-    const struct sx_site site = sx_lookup_site(lookup->view);
+    lookup->edition = sx_view_shared(lookup->view);
+    const struct sx_site site = site_of(lookup->view, lookup->edition);
 
     return sx_wanted_find(&lookup->wanted, &site, ret);
 }

@@ -2,13 +2,14 @@
 /* Copyright (c) 2026 The shmix authors */
 /* native.c - job and key handles: open, move, let go.
  *
- *     job: OPEN in generation g --refresh--> OPEN in g', holding g --unpin--> OPEN in g'
- *            \--PMIx_Finalize--> DEAD (says PMIX_ERR_INIT) --close--> gone
+ *     job: OPEN in generation g --refresh--> OPEN in g', g retired --nobody reads in it--> let go
+ *           \                                                \--pointers given out--> HELD
+ *            \                                                    --unpin--> let go
+ *             \--PMIx_Finalize--> DEAD (says PMIX_ERR_INIT) --close--> gone
  *
- * A generation that this process has mapped for PMIx_Get already is borrowed; a newer one is
- * mapped for the job alone, so that it can be given back.  Everything that changes a handle
- * happens here and under view_lock; reads are native_read.c's and take no lock.  Memory is
- * bounded by the keys asked for and the generations not yet unpinned. */
+ * A process maps a generation once, for PMIx_Get and for all jobs (edition.h).  Everything that
+ * changes a handle happens here and under view_lock; reads are native_read.c's and take no lock.
+ * Memory is bounded by the keys asked for and the generations not yet unpinned. */
 #include "client/native.h"
 
 #include <stdlib.h>
@@ -33,65 +34,78 @@ static struct sx_hold *newest_of(const shmix_job_t *job)
 
 /* ---- generations ---------------------------------------------------------------------------- */
 
-static bool is_current(const struct sx_store *store)
+static bool is_current(const struct sx_hold *hold)
 {
-    return store != NULL && sx_store_successor(store) == 0;
+    return sx_store_successor(&hold->store) == 0;
 }
 
-/* The newest store there is for @job.  *ret_owned: it has been mapped for the job. */
-static pmix_status_t store_obtain(const shmix_job_t *job, struct sx_store *ret_store,
-                                  bool *ret_owned)
+/* A process on its own has nothing but what it said itself. */
+static pmix_status_t private_obtain(const shmix_job_t *job, struct sx_hold *hold)
 {
     struct sx_view *const view = sx_view_find(job->nspace, strlen(job->nspace));
-    const struct sx_store *mapped = view != NULL ? sx_view_shared(view) : NULL;
-    const bool first = newest_of(job) == NULL;
-    pmix_status_t rc = sx_link_status();
+    const pmix_status_t rc = view != NULL ? sx_view_unbox(view) : PMIX_ERR_NOT_FOUND;
+    const struct sx_store *const store = rc == PMIX_SUCCESS ? sx_view_private(view) : NULL;
+
+    if (store == NULL) {
+        return rc != PMIX_SUCCESS ? rc : PMIX_ERR_NOT_FOUND;
+    }
+    hold->store = *store;
+    return PMIX_SUCCESS;
+}
+
+/* The newest store there is for @job. */
+static pmix_status_t store_obtain(const shmix_job_t *job, struct sx_hold *hold)
+{
+    struct sx_view *view;
+    const pmix_status_t rc = sx_view_fetch_locked(job->nspace, &view);
 
     if (rc == PMIX_ERR_UNREACH) {
-        /* A process on its own has nothing but what it said itself. */
-        rc = view != NULL ? sx_view_unbox(view) : PMIX_ERR_NOT_FOUND;
-        if (rc != PMIX_SUCCESS) {
-            return rc;
-        }
-        mapped = sx_view_private(view);
-        rc = PMIX_ERR_NOT_FOUND;
-    }
-    *ret_owned = false;
-    if (is_current(mapped)) {
-        *ret_store = *mapped;
-        return PMIX_SUCCESS;
+        return private_obtain(job, hold);
     }
     if (rc == PMIX_SUCCESS) {
-        *ret_owned = true;
-        return sx_view_download_locked(job->nspace, ret_store);
-    }
-    if (first && mapped != NULL) {
-        *ret_store = *mapped; /* the last that we shall ever see of it */
-        return PMIX_SUCCESS;
+        hold->edition = sx_edition_retain(sx_view_shared(view));
+        hold->store = hold->edition->store;
     }
     return rc;
 }
 
 static struct sx_hold *hold_free(struct sx_hold *hold)
 {
-    if (hold != NULL && hold->owned) {
-        sx_store_detach(&hold->store);
-    }
+    sx_edition_release(hold->edition);
     free(hold);
     return NULL;
 }
 
+/* No reader stands in any of them. */
 static void holds_free(struct sx_hold *hold)
 {
     while (hold != NULL) {
         struct sx_hold *const older = hold->older;
 
+        (void)sx_grace_cancel(&hold->retired);
         hold_free(hold);
         hold = older;
     }
 }
 
-static pmix_status_t hold_new(const shmix_job_t *job, struct sx_hold **ret_hold)
+/* The job has left it and no reader is inside. */
+static void hold_over(struct sx_retired *retired)
+{
+    struct sx_hold *const hold = SX_CONTAINER(retired, struct sx_hold, retired);
+    struct sx_hold *newer = newest_of(hold->job);
+
+    /* relaxed: whoever set it has left (A-inside in grace.c). */
+    if (atomic_load_explicit(&hold->handed_out, memory_order_relaxed)) {
+        return;
+    }
+    while (newer->older != hold) {
+        newer = newer->older;
+    }
+    newer->older = hold->older;
+    hold_free(hold);
+}
+
+static pmix_status_t hold_new(shmix_job_t *job, struct sx_hold **ret_hold)
 {
     struct sx_hold *const hold = calloc(1,
                                         sizeof(*hold) + job->key_count * sizeof(hold->bindings[0]));
@@ -99,7 +113,8 @@ static pmix_status_t hold_new(const shmix_job_t *job, struct sx_hold **ret_hold)
     if (hold == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    const pmix_status_t rc = store_obtain(job, &hold->store, &hold->owned);
+    hold->job = job;
+    const pmix_status_t rc = store_obtain(job, hold);
     if (rc != PMIX_SUCCESS) {
         free(hold);
         return rc;
@@ -108,10 +123,10 @@ static pmix_status_t hold_new(const shmix_job_t *job, struct sx_hold **ret_hold)
     return PMIX_SUCCESS;
 }
 
-static void binding_init(struct sx_binding *binding, const struct sx_hold *hold,
-                         const shmix_key_t *key)
+static void binding_init(struct sx_binding *binding, struct sx_hold *hold, const shmix_key_t *key)
 {
     binding->store = hold->store;
+    binding->hold = hold;
     atomic_init(&binding->column, sx_store_column_hashed(&hold->store, key->hash, key->realm,
                                                          key->text, key->text_len));
 }
@@ -119,9 +134,10 @@ static void binding_init(struct sx_binding *binding, const struct sx_hold *hold,
 /* Step over to @hold, which has room for the bindings of all keys. */
 static void job_move(shmix_job_t *job, struct sx_hold *hold)
 {
+    struct sx_hold *const older = newest_of(job);
     size_t index = 0;
 
-    hold->older = newest_of(job);
+    hold->older = older;
     for (shmix_key_t *key = job->keys; key != NULL; key = key->next) {
         struct sx_binding *const binding = &hold->bindings[index++];
 
@@ -131,6 +147,10 @@ static void job_move(shmix_job_t *job, struct sx_hold *hold)
     }
     /* R-hold -> A-hold (newest_of) */
     atomic_store_explicit(&job->newest, hold, memory_order_release);
+    if (older != NULL) {
+        sx_grace_retire(&older->retired, hold_over);
+        sx_grace_collect();
+    }
 }
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
@@ -209,7 +229,7 @@ static pmix_status_t job_refresh_locked(shmix_job_t *job)
     if (newest == NULL) {
         return PMIX_ERR_INIT;
     }
-    if (is_current(&newest->store)) {
+    if (is_current(newest)) {
         return PMIX_SUCCESS; /* another thread was faster */
     }
     const pmix_status_t rc = hold_new(job, &hold);
@@ -224,8 +244,12 @@ pmix_status_t shmix_job_refresh(shmix_job_t *job)
     if (job == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
+    const struct sx_grace grace = sx_grace_enter();
     const struct sx_hold *const newest = newest_of(job);
-    if (newest != NULL && is_current(&newest->store)) {
+    const bool current = newest != NULL && is_current(newest);
+
+    sx_grace_exit(&grace);
+    if (current) {
         return PMIX_SUCCESS;
     }
     pthread_mutex_lock(&sx_process.view_lock);
@@ -244,6 +268,7 @@ pmix_status_t shmix_job_unpin(shmix_job_t *job)
     if (newest != NULL) {
         holds_free(newest->older);
         newest->older = NULL;
+        sx_grace_collect();
     }
     pthread_mutex_unlock(&sx_process.view_lock);
     return newest != NULL ? PMIX_SUCCESS : PMIX_ERR_INIT;
@@ -254,12 +279,14 @@ pmix_status_t shmix_job_generation(const shmix_job_t *job, uint64_t *ret_generat
     if (job == NULL || ret_generation == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
+    const struct sx_grace grace = sx_grace_enter();
     const struct sx_hold *const newest = newest_of(job);
-    if (newest == NULL) {
-        return PMIX_ERR_INIT;
+
+    if (newest != NULL) {
+        *ret_generation = sx_segment_header(&newest->store.seg)->generation;
     }
-    *ret_generation = sx_segment_header(&newest->store.seg)->generation;
-    return PMIX_SUCCESS;
+    sx_grace_exit(&grace);
+    return newest != NULL ? PMIX_SUCCESS : PMIX_ERR_INIT;
 }
 
 void sx_native_deinit(void)
@@ -298,7 +325,7 @@ static shmix_key_t *key_known(const shmix_job_t *job, const shmix_key_t *like, c
 static pmix_status_t key_find_locked(shmix_job_t *job, const shmix_key_t *like, const char *text,
                                      const shmix_key_t **ret_key)
 {
-    const struct sx_hold *const newest = newest_of(job);
+    struct sx_hold *const newest = newest_of(job);
 
     if (newest == NULL) {
         return PMIX_ERR_INIT;

@@ -6,8 +6,9 @@
  *   job --newest--> hold --older--> hold ...      a hold is one generation and its bindings
  *
  * A read loads the binding and has everything: no two words have to fit together, so a move to the
- * next generation needs no more than one release store a key.  Whatever a reader may still stand
- * in stays until shmix_job_unpin, shmix_job_close or PMIx_Finalize.  Writers hold view_lock. */
+ * next generation needs no more than one release store a key.  A hold that the job has left goes
+ * when no reader is inside any more; one that a pointer was given into stays until shmix_job_unpin,
+ * shmix_job_close or PMIx_Finalize.  Writers hold view_lock. */
 #ifndef SX_CLIENT_NATIVE_H
 #define SX_CLIENT_NATIVE_H
 
@@ -18,19 +19,26 @@
 #include <shmix.h>
 
 #include "base/list.h"
+#include "client/edition.h"
 #include "shmem/store.h"
+
+struct sx_hold;
 
 /* One key in one generation. */
 struct sx_binding {
-    struct sx_store store;    /* a view of the hold's */
+    struct sx_store store; /* a view of the hold's */
+    struct sx_hold *hold;
     _Atomic sx_column column; /* 0: not there when last looked for; else constant */
 };
 
 /* One generation that a job keeps. */
 struct sx_hold {
+    struct sx_edition *edition; /* a reference; NULL: of a private store, which stays anyway */
     struct sx_store store;
     struct sx_hold *older;
-    bool owned; /* the mapping is ours; else a view's, which lasts until PMIx_Finalize */
+    shmix_job_t *job;
+    _Atomic bool handed_out; /* somebody has a pointer into it */
+    struct sx_retired retired;
     struct sx_binding bindings[]; /* of the keys that were there when the job moved here */
 };
 

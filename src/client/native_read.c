@@ -3,7 +3,8 @@
 /* native_read.c - the reads of <shmix.h>: one binding, one cell, one look at its type.
  *
  * Nothing here allocates, locks, enters the kernel or changes a shared word by more than a plain
- * store; a test takes the machine code apart to see that it stays so.  Bodies were proved to be
+ * store, but for a thread's first read (sx_grace_join); a test takes the machine code apart to see
+ * that it stays so.  Bodies were proved to be
  * what their cells say before they were stored; what a view depends on (the NUL of a string, the
  * bounds of an array) is looked at all the same. */
 #include "base/flat_layout.h"
@@ -25,22 +26,38 @@ static sx_column column_look_again(const shmix_key_t *key, struct sx_binding *bi
     return column;
 }
 
+static inline pmix_status_t binding_read(const shmix_key_t *key, struct sx_binding *binding,
+                                         pmix_rank_t rank, struct sx_item *ret)
+{
+    /* A-column <- R-column (column_look_again) */
+    sx_column column = atomic_load_explicit(&binding->column, memory_order_acquire);
+
+    if (__builtin_expect(column == 0, 0)) {
+        column = column_look_again(key, binding);
+    }
+    const pmix_status_t rc = sx_store_read(&binding->store, column, rank, ret); /* 0: not found */
+    /* relaxed: who lets go of the hold reads it when this thread has left (R-inside in grace.h). */
+    if (rc == PMIX_SUCCESS && ret->body != NULL &&
+        !atomic_load_explicit(&binding->hold->handed_out, memory_order_relaxed)) {
+        atomic_store_explicit(&binding->hold->handed_out, true, memory_order_relaxed);
+    }
+    return rc;
+}
+
+/* The body of @ret, if it has one, stays until the job is unpinned. */
 static inline pmix_status_t item_read(const shmix_key_t *key, pmix_rank_t rank, struct sx_item *ret)
 {
     if (key == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
+    const struct sx_grace grace = sx_grace_enter();
     /* A-bind <- R-bind (job_move in native.c): store and column belong together. */
     struct sx_binding *const binding = atomic_load_explicit(&key->binding, memory_order_acquire);
-    if (binding == NULL) {
-        return PMIX_ERR_INIT;
-    }
-    /* A-column <- R-column (column_look_again) */
-    sx_column column = atomic_load_explicit(&binding->column, memory_order_acquire);
-    if (__builtin_expect(column == 0, 0)) {
-        column = column_look_again(key, binding);
-    }
-    return sx_store_read(&binding->store, column, rank, ret); /* column 0 is not found */
+    const pmix_status_t rc = binding != NULL ? binding_read(key, binding, rank, ret)
+                                             : PMIX_ERR_INIT;
+
+    sx_grace_exit(&grace);
+    return rc;
 }
 
 /* ---- scalars -------------------------------------------------------------------------------- */

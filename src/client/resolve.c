@@ -89,15 +89,37 @@ static bool walk_store(void *arg, const char *nspace, const struct sx_store *sto
     return walk->status == PMIX_SUCCESS;
 }
 
+/* Is there something newer to be had than what is shown of @view, or something at all? */
+static bool is_behind(const struct sx_view *view)
+{
+    return sx_view_shared(view) == NULL ? sx_link_status() == PMIX_SUCCESS : sx_view_is_stale(view);
+}
+
+/* A namespace that nobody knows is none, unless this process keeps something of it. */
 static pmix_status_t walk_view(struct walk *walk, struct sx_view *view)
 {
-    sx_view_renew(&view);
+    struct sx_grace grace = sx_grace_enter();
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (is_behind(view)) {
+        sx_grace_exit(&grace);
+        rc = sx_view_fetch(view->nspace, &view);
+        grace = sx_grace_enter();
+    }
     const struct site site = { .nspace = view->nspace,
-                               .stores = { sx_view_private(view), sx_view_shared(view) },
+                               .stores = { sx_view_private(view),
+                                           sx_edition_store(sx_view_shared(view)) },
                                .has_private = true };
 
-    walk->count++;
-    return walk->visit(walk->arg, &site);
+    if (rc == PMIX_ERR_NOT_FOUND) {
+        rc = PMIX_SUCCESS;
+    }
+    if (rc == PMIX_SUCCESS && (site.stores[0] != NULL || site.stores[1] != NULL)) {
+        walk->count++;
+        rc = walk->visit(walk->arg, &site);
+    }
+    sx_grace_exit(&grace);
+    return rc;
 }
 
 /* @nspace is "" for all.  Return: PMIX_ERR_NOT_FOUND when nobody knows it. */
@@ -114,7 +136,9 @@ static pmix_status_t walk_client(struct walk *walk, const char *nspace)
                 return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc;
             }
         }
-        return walk_view(walk, view);
+        const pmix_status_t rc = walk_view(walk, view);
+
+        return rc == PMIX_SUCCESS && walk->count == 0 ? PMIX_ERR_NOT_FOUND : rc;
     }
     pmix_status_t rc = PMIX_SUCCESS;
     for (view = sx_view_next(NULL); view != NULL && rc == PMIX_SUCCESS; view = sx_view_next(view)) {

@@ -31,18 +31,13 @@
 /* Where hosts put the text; one key, and the same text, is enough. */
 static const char *const keys[] = { PMIX_HWLOC_XML_V2, PMIX_LOCAL_TOPO, PMIX_TOPOLOGY_XML };
 
-/* Return: PMIX_ERR_NOT_FOUND also for a NULL string. */
-static pmix_status_t read_key(const char *key, hwloc_topology_t *ret_topology)
+/* Inside.  Return: PMIX_ERR_NOT_FOUND also for a NULL string. */
+static pmix_status_t read_key(struct sx_lookup *lookup, const char *key,
+                              hwloc_topology_t *ret_topology)
 {
-    pmix_proc_t job = sx_process.self;
-    struct sx_lookup lookup;
     struct sx_item item;
 
-    job.rank = PMIX_RANK_WILDCARD;
-    pmix_status_t rc = sx_lookup_init(&lookup, &job, key, NULL, 0);
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_lookup_find(&lookup, &item);
-    }
+    pmix_status_t rc = sx_lookup_find(lookup, &item);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
@@ -56,12 +51,29 @@ static pmix_status_t read_key(const char *key, hwloc_topology_t *ret_topology)
                : SX_RAISE(rc, "\"%s\" is no XML that hwloc understands", key);
 }
 
+/* As it was told of the node: it does not change, so an old store does as well as the newest. */
+static pmix_status_t look_for_key(const char *key, hwloc_topology_t *ret_topology)
+{
+    pmix_proc_t job = sx_process.self;
+    struct sx_lookup lookup;
+
+    job.rank = PMIX_RANK_WILDCARD;
+    pmix_status_t rc = sx_lookup_init(&lookup, &job, key, NULL, 0);
+    if (rc == PMIX_SUCCESS) {
+        const struct sx_grace grace = sx_grace_enter();
+
+        rc = read_key(&lookup, key, ret_topology);
+        sx_grace_exit(&grace);
+    }
+    return rc;
+}
+
 static pmix_status_t read_published(hwloc_topology_t *ret_topology)
 {
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
     for (size_t i = 0; i < SX_COUNT(keys); i++) {
-        const pmix_status_t here = read_key(keys[i], ret_topology);
+        const pmix_status_t here = look_for_key(keys[i], ret_topology);
 
         if (here == PMIX_SUCCESS) {
             return here;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* view.c - the list of namespaces this process looks into, and the editions of their stores.
+/* view.c - the list of namespaces this process looks into, and what is shown of their stores.
+ *     a shared store: NONE --fetch--> SHOWN --superseded: fetch--> the newer one SHOWN
+ *                                        \--its namespace has ended: fetch--> NONE
  *
  * The list grows at its end and never shrinks before PMIx_Finalize; its length is bounded by
  * SX_VIEW_COUNT_MAX.  Writers hold data_lock (private stores) or view_lock (list, shared ones). */
@@ -28,48 +30,43 @@ static struct sx_view *view_new(const char *nspace)
     return view;
 }
 
-/* Show @store as the newest edition in @slot.  Return: false when memory is out. */
-static bool edition_show(_Atomic(struct sx_edition *) *slot, const struct sx_store *store)
+/* Show @edition, NULL for none, in place of what was shown, which goes; under view_lock. */
+static void edition_show(struct sx_view *view, struct sx_edition *edition)
 {
-    struct sx_edition *const edition = calloc(1, sizeof(*edition));
+    struct sx_edition *const old = sx_view_shared(view);
 
-    if (edition == NULL) {
-        return false;
+    /* R-shared -> A-shared (view.h): the store is mapped before it is named. */
+    atomic_store_explicit(&view->shared, edition, memory_order_release);
+    if (old != NULL) {
+        sx_edition_retire(old);
+        sx_grace_collect();
     }
-    edition->store = *store;
-    /* relaxed: the caller's lock makes it the only writer. */
-    edition->older = atomic_load_explicit(slot, memory_order_relaxed);
-    /* R-priv, R-shared -> A-priv, A-shared (view.h): the store is readable before it is named. */
-    atomic_store_explicit(slot, edition, memory_order_release);
-    return true;
 }
 
 struct sx_view *sx_view_open(const char *nspace, struct sx_store *shared)
 {
     struct sx_view *const view = view_new(nspace);
+    struct sx_edition *edition = NULL;
 
-    if (view == NULL || (shared != NULL && !edition_show(&view->shared, shared))) {
+    if (view != NULL && shared != NULL) {
+        edition = sx_edition_new(shared, true);
+    }
+    if (view == NULL || (shared != NULL && edition == NULL)) {
         free(view);
         return NULL;
     }
-    if (shared != NULL) {
-        *shared = SX_STORE_NULL;
-    }
+    edition_show(view, edition);
     atomic_store(&view_first, view);
     return view;
 }
 
-/* The stores of a private view's editions belong to its writer. */
-static void editions_free(struct sx_edition *edition, bool detach)
+static void privates_free(struct sx_private *priv)
 {
-    while (edition != NULL) {
-        struct sx_edition *const older = edition->older;
+    while (priv != NULL) {
+        struct sx_private *const older = priv->older;
 
-        if (detach) {
-            sx_store_detach(&edition->store);
-        }
-        free(edition);
-        edition = older;
+        free(priv);
+        priv = older;
     }
 }
 
@@ -80,14 +77,16 @@ void sx_view_close_all(void)
     while (view != NULL) {
         struct sx_view *const next = atomic_load(&view->next);
 
-        editions_free(atomic_load(&view->shared), true);
-        editions_free(atomic_load(&view->priv), false);
+        sx_edition_release(atomic_load(&view->shared));
+        privates_free(atomic_load(&view->priv));
         if (view->has_writer) {
             sx_store_destroy(&view->writer);
         }
         free(view);
         view = next;
     }
+    sx_grace_deinit();
+    sx_editions_deinit();
 }
 
 struct sx_view *sx_view_find(const char *nspace, size_t nspace_len)
@@ -151,15 +150,8 @@ pmix_status_t sx_view_obtain(const char *nspace, struct sx_view **ret_view)
     return rc;
 }
 
-/* True when @view shows the newest store there is. */
-static bool view_is_current(const struct sx_view *view)
-{
-    const struct sx_store *const store = view != NULL ? sx_view_shared(view) : NULL;
-
-    return store != NULL && sx_store_successor(store) == 0;
-}
-
-pmix_status_t sx_view_download_locked(const char *nspace, struct sx_store *ret_store)
+/* Map the newest store of @nspace; view_lock is held. */
+static pmix_status_t download(const char *nspace, struct sx_store *ret_store)
 {
     struct sx_call call = SX_CALL_INIT(NULL);
     struct sx_segment_get get = { .wanted = SX_WANT_STORE };
@@ -181,49 +173,51 @@ pmix_status_t sx_view_download_locked(const char *nspace, struct sx_store *ret_s
 }
 
 /* Under view_lock. */
-static pmix_status_t fetch_locked(const char *nspace, struct sx_view **ret_view)
+static pmix_status_t download_and_show(const char *nspace, struct sx_view **ret_view)
 {
     struct sx_store store;
 
-    pmix_status_t rc = sx_view_download_locked(nspace, &store);
+    pmix_status_t rc = download(nspace, &store);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
     rc = view_add(nspace, ret_view);
-    if (rc == PMIX_SUCCESS && !edition_show(&(*ret_view)->shared, &store)) {
-        rc = PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    if (rc != PMIX_SUCCESS) {
+    struct sx_edition *const edition = rc == PMIX_SUCCESS
+                                           ? sx_edition_new(&store,
+                                                            sx_view_shared(*ret_view) == NULL)
+                                           : NULL;
+    if (edition == NULL) {
         sx_store_detach(&store);
+        return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    edition_show(*ret_view, edition);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_view_fetch_locked(const char *nspace, struct sx_view **ret_view)
+{
+    struct sx_view *const view = sx_view_find(nspace, strlen(nspace));
+
+    if (view != NULL && sx_view_shared(view) != NULL && !sx_view_is_stale(view)) {
+        *ret_view = view; /* another thread was faster */
+        return PMIX_SUCCESS;
+    }
+    pmix_status_t rc = sx_link_status();
+    if (rc == PMIX_SUCCESS) {
+        rc = download_and_show(nspace, ret_view);
+    }
+    if (rc == PMIX_ERR_NOT_FOUND && view != NULL) {
+        edition_show(view, NULL);
     }
     return rc;
 }
 
 pmix_status_t sx_view_fetch(const char *nspace, struct sx_view **ret_view)
 {
-    pmix_status_t rc = sx_link_status();
-
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
     pthread_mutex_lock(&sx_process.view_lock);
-    struct sx_view *const view = sx_view_find(nspace, strlen(nspace));
-    if (view_is_current(view)) {
-        *ret_view = view; /* another thread was faster */
-    } else {
-        rc = fetch_locked(nspace, ret_view);
-    }
+    const pmix_status_t rc = sx_view_fetch_locked(nspace, ret_view);
     pthread_mutex_unlock(&sx_process.view_lock);
     return rc;
-}
-
-void sx_view_renew(struct sx_view **view)
-{
-    const struct sx_store *const store = *view != NULL ? sx_view_shared(*view) : NULL;
-
-    if (store != NULL && sx_store_successor(store) != 0 && sx_link_status() == PMIX_SUCCESS) {
-        (void)sx_view_fetch((*view)->nspace, view);
-    }
 }
 
 /* Make the writer if there is none; data_lock is held. */
@@ -247,7 +241,17 @@ static pmix_status_t writer_show(struct sx_view *view)
     if (shown != NULL && shown->seg.base == view->writer.view.seg.base) {
         return PMIX_SUCCESS;
     }
-    return edition_show(&view->priv, &view->writer.view) ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    struct sx_private *const priv = malloc(sizeof(*priv));
+
+    if (priv == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    priv->store = view->writer.view;
+    /* relaxed: data_lock makes us the only writer. */
+    priv->older = atomic_load_explicit(&view->priv, memory_order_relaxed);
+    /* R-priv -> A-priv (view.h): the store is readable before it is named. */
+    atomic_store_explicit(&view->priv, priv, memory_order_release);
+    return PMIX_SUCCESS;
 }
 
 /* True when the private store itself has exactly this value. */
@@ -422,20 +426,11 @@ pmix_status_t sx_view_unbox(struct sx_view *view)
 
 void sx_view_warm(struct sx_view *view)
 {
-    /* A-shared <- R-shared (sx_view_fetch): the edition is mapped. */
-    struct sx_edition *edition = atomic_load_explicit(&view->shared, memory_order_acquire);
+    const struct sx_grace grace = sx_grace_enter();
+    struct sx_edition *const edition = sx_view_shared(view);
 
-    if (edition == NULL) {
-        return;
+    if (edition != NULL) {
+        sx_edition_warm(edition);
     }
-    const struct sx_segment *seg = &edition->store.seg;
-    const uint64_t used_bytes = atomic_load_explicit(&sx_segment_header(seg)->used_bytes,
-                                                     memory_order_acquire);
-    /* relaxed: a mark for ourselves; two threads may warm the same pages. */
-    const uint64_t warm_bytes = atomic_exchange_explicit(&edition->warm_bytes, used_bytes,
-                                                         memory_order_relaxed);
-
-    if (warm_bytes < used_bytes) {
-        sx_segment_prefault(seg, warm_bytes, used_bytes);
-    }
+    sx_grace_exit(&grace);
 }

@@ -3,8 +3,9 @@
 /* view.h - what this process knows of one namespace: its shared store and a private one.
  *
  * The shared store is the server's; the private one holds what this process put or stored for
- * itself.  Views are only ever added, and generations only replaced by newer ones while the older
- * stay mapped until PMIx_Finalize, so readers need no lock and pointers into a store stay good. */
+ * itself.  Views are only ever added, so readers need no lock to find one.  Who looks into a shared
+ * store is between sx_grace_enter and sx_grace_exit: a generation that has been replaced is
+ * unmapped when nobody is inside any more.  Private ones stay until PMIx_Finalize. */
 #ifndef SX_CLIENT_VIEW_H
 #define SX_CLIENT_VIEW_H
 
@@ -14,22 +15,22 @@
 #include <pmix_common.h>
 
 #include "client/box.h"
+#include "client/edition.h"
 #include "shmem/qualified.h"
 #include "shmem/store.h"
 
 #define SX_VIEW_COUNT_MAX 4096u
 
-/* One generation of a store. */
-struct sx_edition {
+/* One generation of a private store, which belongs to its writer. */
+struct sx_private {
     struct sx_store store;
-    _Atomic uint64_t warm_bytes; /* what sx_view_warm has entered into the page tables */
-    struct sx_edition *older;
+    struct sx_private *older;
 };
 
 struct sx_view {
     _Atomic(struct sx_view *) next;
-    _Atomic(struct sx_edition *) shared; /* NULL: not fetched */
-    _Atomic(struct sx_edition *) priv;   /* NULL: nothing stored */
+    _Atomic(struct sx_edition *) shared; /* NULL: not fetched, or its namespace has ended */
+    _Atomic(struct sx_private *) priv;   /* NULL: nothing stored */
     struct sx_store_writer writer;       /* of the private store; under data_lock */
     bool has_writer;
     bool is_plain; /* no boxes: somebody reads the private store by himself; under data_lock */
@@ -37,7 +38,7 @@ struct sx_view {
     char nspace[PMIX_MAX_NSLEN + 1];
 };
 
-/* The first view, of our own namespace @nspace; @shared may be NULL, else it is moved.
+/* The first view, of our own namespace @nspace; @shared may be NULL, else it is moved on success.
  * Return: NULL when memory is out. */
 struct sx_view *sx_view_open(const char *nspace, struct sx_store *shared);
 
@@ -50,23 +51,18 @@ struct sx_view *sx_view_find(const char *nspace, size_t nspace_len);
 /* Return: the view behind @view, the first for NULL, NULL at the end.  Lock-free. */
 struct sx_view *sx_view_next(const struct sx_view *view);
 
-/* If the store of *@view has moved to a newer generation, fetch that: the old one gets no more
- * news.  When it cannot be had, the old one has to do. */
-void sx_view_renew(struct sx_view **view);
-
 /* Find or make, without asking the server.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_view_obtain(const char *nspace, struct sx_view **ret_view);
 
-/* Ask the server for the newest store of @nspace unless we have it.  Return: PMIX_SUCCESS;
- * PMIX_ERR_NOT_FOUND when the server knows no such namespace; as sx_request. */
+/* Ask the server for the newest store of @nspace unless we have it.  Not between sx_grace_enter and
+ * sx_grace_exit, or the old one stays.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when the server
+ * knows no such namespace (any more: then nothing of it is shown); as sx_link_status, sx_request
+ * and sx_store_attach, and then what is shown may be old. */
 pmix_status_t sx_view_fetch(const char *nspace, struct sx_view **ret_view);
+/* With view_lock. */
+pmix_status_t sx_view_fetch_locked(const char *nspace, struct sx_view **ret_view);
 
-/* Map the newest store of @nspace for the caller alone, who detaches it; view_lock is held.
- * Return: as sx_view_fetch. */
-pmix_status_t sx_view_download_locked(const char *nspace, struct sx_store *ret_store);
-
-/* Enter what has been published since the last time into our page tables, so that the first Get of
- * each value does not have to: one system call, for the namespace @view, when it has grown. */
+/* Enter what has been published since the last time into our page tables. */
 void sx_view_warm(struct sx_view *view);
 
 /* A value for the private store. */
@@ -100,17 +96,30 @@ pmix_status_t sx_view_unbox(struct sx_view *view);
 /* The two stores of a view as a reader sees them now; NULL where there is none. */
 static inline const struct sx_store *sx_view_private(const struct sx_view *view)
 {
-    /* A-priv <- R-priv (view.c): the edition names a readable store. */
-    const struct sx_edition *edition = atomic_load_explicit(&view->priv, memory_order_acquire);
+    /* A-priv <- R-priv (view.c): it names a readable store. */
+    const struct sx_private *priv = atomic_load_explicit(&view->priv, memory_order_acquire);
 
-    return edition != NULL ? &edition->store : NULL;
+    return priv != NULL ? &priv->store : NULL;
 }
 
-static inline const struct sx_store *sx_view_shared(const struct sx_view *view)
+/* Inside, or with view_lock. */
+static inline struct sx_edition *sx_view_shared(const struct sx_view *view)
 {
     /* A-shared <- R-shared (view.c): the edition is mapped. */
-    const struct sx_edition *edition = atomic_load_explicit(&view->shared, memory_order_acquire);
+    return atomic_load_explicit(&view->shared, memory_order_acquire);
+}
 
+/* Likewise: what is shown of @view, which may be NULL, gets no more news: sx_view_fetch before
+ * something is read. */
+static inline bool sx_view_is_stale(const struct sx_view *view)
+{
+    const struct sx_edition *const edition = view != NULL ? sx_view_shared(view) : NULL;
+
+    return edition != NULL && sx_edition_is_stale(edition);
+}
+
+static inline const struct sx_store *sx_edition_store(const struct sx_edition *edition)
+{
     return edition != NULL ? &edition->store : NULL;
 }
 

@@ -3,7 +3,7 @@
 /* sleeper.c - go to sleep, look again, poll; publish, look at who sleeps, ring.
  *
  *     client: wake_wanted := n + 1   A0        server: tail, bell := news      P0
- *             fence                  F                 fence                   F
+ *             sx_barrier             F                 sx_barrier              F
  *             load tail, bell        A1                load wake_wanted        P1
  *
  * The two fences are seq_cst, so at least one side sees the other: either the client finds the news
@@ -21,18 +21,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-static void fence(void)
-{
-#if defined(__SANITIZE_THREAD__) && defined(__GNUC__) && !defined(__clang__)
-/* It cannot follow fences; what they order here are atomics, in which it looks for no race. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wtsan"
-#endif
-    atomic_thread_fence(memory_order_seq_cst); /* F */
-#if defined(__SANITIZE_THREAD__) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
-}
+#include "base/barrier.h"
 
 /* ---- client --------------------------------------------------------------------------------- */
 
@@ -62,7 +51,7 @@ enum sx_sleep sx_sleeper_sleep(struct sx_lane_line *line, const struct sx_board_
         return SX_SLEEP_NOTHING_NEW;
     }
     atomic_store_explicit(&line->wake_wanted, wanted + 1, memory_order_release); /* A0 */
-    fence();
+    sx_barrier();
     return got == 0 ? SX_SLEEP_ENDED : SX_SLEEP_BEGUN;
 }
 
@@ -71,7 +60,7 @@ void sx_sleeper_classes(struct sx_lane_line *line, uint32_t class_bits)
     /* relaxed: ordered by the fence. */
     if (atomic_load_explicit(&line->wake_classes, memory_order_relaxed) != class_bits) {
         atomic_store_explicit(&line->wake_classes, class_bits, memory_order_relaxed);
-        fence();
+        sx_barrier();
     }
 }
 
@@ -104,7 +93,7 @@ bool sx_sleeper_ring(const struct sx_lane_line *line, struct sx_board_slot *slot
     /* relaxed: the server's own word. */
     const uint32_t rung = atomic_load_explicit(&slot->wake_rung, memory_order_relaxed);
 
-    fence();
+    sx_barrier();
     const uint32_t wanted = atomic_load_explicit(&line->wake_wanted,
                                                  memory_order_acquire); /* P1 <- A0 */
     /* relaxed: ordered by the fence. */

@@ -29,6 +29,7 @@ struct sx_wanted {
     const char *key; /* NULL: everything of the place */
     size_t key_len;
     uint32_t rank; /* INVALID: who asks wants to know his own */
+    /* Zero where nothing is said. */
     bool reserved; /* the key is one of the library's: complete at connect */
     bool optional, immediate;
     bool waits;       /* for a reserved key too, as somebody may put it yet */
@@ -42,6 +43,7 @@ struct sx_wanted {
                           * name of what was asked for */
     pmix_scope_t scope;  /* PMIX_SCOPE_UNDEF: any */
     uint64_t timeout_ns; /* 0: none */
+    /* Set if the key is this name. */
     char name[SX_QUALIFIED_NAME_LEN + 1];
 };
 

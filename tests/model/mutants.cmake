@@ -104,13 +104,13 @@ target_compile_definitions(model-watch-late PRIVATE MODEL_WATCH_LATE)
 
 # F: either side alone, and when a sleeper changes what it sleeps for
 shmix_mutant(sleeper-no-fence sleeper
-  ring/sleeper.c "atomic_thread_fence(memory_order_seq_cst)" "(void)0")
+  base/barrier.h "atomic_thread_fence(memory_order_seq_cst)" "(void)0")
 shmix_mutant(sleeper-no-fence-to-sleep sleeper
-  ring/sleeper.c "    fence()@semicolon@\n    return got == 0" "    return got == 0")
+  ring/sleeper.c "    sx_barrier()@semicolon@\n    return got == 0" "    return got == 0")
 shmix_mutant(sleeper-no-fence-of-classes sleeper
-  ring/sleeper.c "memory_order_relaxed)@semicolon@\n        fence()@semicolon@" "memory_order_relaxed)@semicolon@")
+  ring/sleeper.c "memory_order_relaxed)@semicolon@\n        sx_barrier()@semicolon@" "memory_order_relaxed)@semicolon@")
 shmix_mutant(sleeper-no-fence-to-ring sleeper
-  ring/sleeper.c "    fence()@semicolon@\n    const uint32_t wanted" "    const uint32_t wanted")
+  ring/sleeper.c "    sx_barrier()@semicolon@\n    const uint32_t wanted" "    const uint32_t wanted")
 # B0: the byte before the word
 shmix_mutant(sleeper-byte-first sleeper
   ring/sleeper.c "    atomic_store_explicit(&slot->wake_rung, wanted, memory_order_release)@semicolon@ /* B0 -> B1 */\n"
@@ -191,3 +191,38 @@ shmix_mutant(end-not-moved store
         *ret_off = off@semicolon@
         return PMIX_SUCCESS@semicolon@
     }")
+
+# ---- what readers may stand in --------------------------------------------------------------------------
+
+# it is over at once, or one epoch too early
+shmix_mutant(grace-not-waited grace
+  client/grace.c "end_before(oldest_inside())" "end_before(oldest_inside() | UINT64_MAX)")
+shmix_mutant(grace-too-early grace
+  client/grace.c "if (retired->epoch < epoch)" "if (retired->epoch <= epoch)")
+# no barrier in the readers
+shmix_mutant(grace-no-barrier grace
+  client/grace.c "(epoch & SX_GRACE_FENCE) != 0 || membarrier_make()"
+                 "epoch != 0 || membarrier_make()")
+shmix_mutant(grace-no-fence grace
+  client/grace.c "    sx_barrier()@semicolon@
+}
+
+/* ---- the barrier" "}
+
+/* ---- the barrier")
+shmix_mutant(grace-collector-no-fence grace
+  client/grace.c "    sx_barrier()@semicolon@
+    const uint32_t count" "    const uint32_t count")
+# A-epoch: inside since an epoch whose beginning is not seen
+shmix_mutant(grace-epoch-relaxed grace
+  client/grace.h "atomic_load_explicit(&sx_grace_epoch, memory_order_acquire)"
+                 "atomic_load_explicit(&sx_grace_epoch, memory_order_relaxed)")
+# who enters twice has left when he leaves once
+shmix_mutant(grace-left-too-early grace
+  client/grace.h "atomic_store_explicit(&grace->reader->epoch, grace->before, memory_order_release)"
+                 "atomic_store_explicit(&grace->reader->epoch, 0, memory_order_release)")
+shmix_mutant(grace-entered-anew grace
+  client/grace.h "before != 0 ? before : epoch" "epoch")
+# how it is used: retired first, and only then something else is shown
+shmix_mutant(retire-first grace)
+target_compile_definitions(model-retire-first PRIVATE MODEL_RETIRE_FIRST)
