@@ -117,10 +117,6 @@ SX_UNSUPPORTED(PMIx_Fabric_deregister_nb, pmix_fabric_t *fabric, pmix_op_cbfunc_
                void *cbdata)
 
 /* Host functions beyond one plain job. */
-SX_UNSUPPORTED(PMIx_server_collect_inventory, pmix_info_t *directives, size_t ndirs,
-               pmix_info_cbfunc_t cbfunc, void *cbdata)
-SX_UNSUPPORTED(PMIx_server_deliver_inventory, pmix_info_t *info, size_t ninfo,
-               pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
 SX_UNSUPPORTED(PMIx_server_collect_job_info, pmix_proc_t *procs, size_t nprocs,
                pmix_data_buffer_t *buffer)
 

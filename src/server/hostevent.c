@@ -254,10 +254,8 @@ pmix_status_t sx_hostevent_deregister(size_t id)
     if (sx_server_get() == NULL) {
         return PMIX_ERR_INIT;
     }
-    const pmix_status_t rc = sx_handlers_remove(&table, id);
-
-    if (rc != PMIX_SUCCESS) {
-        return rc;
+    if (sx_handlers_remove(&table, id) != PMIX_SUCCESS) {
+        return PMIX_SUCCESS; /* unknown: nothing to do */
     }
     pthread_mutex_lock(&lock);
     struct own *own = own_find(id);

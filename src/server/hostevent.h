@@ -20,7 +20,8 @@ pmix_status_t sx_hostevent_register(pmix_status_t codes[], size_t ncodes, pmix_i
 /* Any thread.  It hears of the kept events, and of all that come; if it asked for the level of the
  * environment, the host is asked for its codes as for a client's. */
 void sx_hostevent_activate(size_t id);
-/* Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for an unknown id. */
+/* Return: PMIX_SUCCESS, for an unknown id as well: hosts deregister what they never registered
+ * (Slurm always the id 0). */
 pmix_status_t sx_hostevent_deregister(size_t id);
 
 /* Loop thread: have the matching handlers called, one after the other, in later turns, and keep the

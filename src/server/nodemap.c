@@ -11,7 +11,6 @@
 
 #include <pmix_server.h>
 
-#include "server/server.h"
 #include "shmem/store.h"
 
 #define SX_NODEMAP_PREFIX "shmix:"
@@ -22,9 +21,6 @@
  * on every node. */
 static pmix_status_t generate(const char *input, char **ret)
 {
-    if (sx_server_get() == NULL) {
-        return PMIX_ERR_INIT;
-    }
     if (input == NULL || ret == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }

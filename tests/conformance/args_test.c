@@ -162,6 +162,8 @@ static const struct exception exceptions[] = {
     { "PMIx_server_register_resources", 2, "NULL", "makes it block" },
     { "PMIx_server_deregister_resources", 2, "NULL", "makes it block" },
     { "PMIx_server_setup_local_support", 3, "NULL", "makes it block" },
+    { "PMIx_server_deliver_inventory", 0, "required and unknown", "is data, not a directive" },
+    { "PMIx_server_deliver_inventory", 4, "NULL", "makes it block" },
     { "PMIx_server_register_nspace", 2, "required and unknown", "is data, not a directive" },
     { "PMIx_server_register_nspace", 4, "NULL", "makes it block" },
     { "PMIx_Register_event_handler", 2, "required and unknown", "the callback tells" },
