@@ -64,12 +64,12 @@ static struct question *question_free(struct question *question)
     return NULL;
 }
 
-/* Return: a question in the list, NULL when memory is out. */
+/* Return: a question in the list, NULL when memory is out, or the server ends. */
 static struct question *question_new(struct sx_server *server, uint64_t id,
                                      sx_host_answer_fn answer_fn, const pmix_proc_t procs[],
                                      size_t nprocs)
 {
-    struct question *question = calloc(1, sizeof(*question));
+    struct question *question = server->host_forgotten ? NULL : calloc(1, sizeof(*question));
 
     if (question == NULL) {
         return NULL;
@@ -92,23 +92,28 @@ static struct question *question_new(struct sx_server *server, uint64_t id,
     return question;
 }
 
-/* Take question @number out of the list.  Return: NULL when it has been taken before. */
-static struct question *question_take(uintptr_t number)
+/* Under the lock: take question @number out of the list.  Return: NULL when it has been taken
+ * before. */
+static struct question *question_take_locked(uintptr_t number)
 {
-    struct question *found = NULL;
-
-    pthread_mutex_lock(&questions_lock);
     SX_LIST_EACH(it, &questions) {
         struct question *question = SX_LIST_ENTRY(it, struct question, link);
 
         if (question->number == number) {
             sx_list_remove(it);
-            found = question;
-            break;
+            return question;
         }
     }
+    return NULL;
+}
+
+static struct question *question_take(uintptr_t number)
+{
+    pthread_mutex_lock(&questions_lock);
+    struct question *question = question_take_locked(number);
+
     pthread_mutex_unlock(&questions_lock);
-    return found;
+    return question;
 }
 
 static void question_answered(void *arg, uint64_t now_ns)
@@ -123,21 +128,25 @@ static void question_answered(void *arg, uint64_t now_ns)
     question_free(question);
 }
 
-/* The host's word, on any thread. */
+/* The host's word, on any thread.  It is with the loop before the lock is given back: the server,
+ * which ends behind sx_host_forget_all, cannot end in between. */
 static void host_answers(uintptr_t number, pmix_status_t status, const char *bytes, size_t size,
                          pmix_release_cbfunc_t release_fn, void *release_cbdata)
 {
-    struct question *question = question_take(number);
+    pthread_mutex_lock(&questions_lock);
+    struct question *question = question_take_locked(number);
 
+    if (question != NULL) {
+        question->answer = (struct sx_host_answer){ status, bytes, bytes == NULL ? 0 : size };
+        question->release_fn = release_fn;
+        question->release_cbdata = release_cbdata;
+        question->post = (struct sx_loop_post){ .fn = question_answered, .arg = question };
+        (void)sx_loop_post(question->server->loop, &question->post); /* it runs: see above */
+    }
+    pthread_mutex_unlock(&questions_lock);
     if (question == NULL) {
         sx_log(SX_LOG_INFO, "the host answered a question twice, or too late");
-        return;
     }
-    question->answer = (struct sx_host_answer){ status, bytes, bytes == NULL ? 0 : size };
-    question->release_fn = release_fn;
-    question->release_cbdata = release_cbdata;
-    question->post = (struct sx_loop_post){ .fn = question_answered, .arg = question };
-    sx_loop_post(question->server->loop, &question->post);
 }
 
 static void host_answers_op(pmix_status_t status, void *cbdata)
@@ -173,12 +182,15 @@ void sx_host_forget_all(struct sx_server *server)
 {
     struct sx_list *it;
 
-    (void)server;
-    pthread_mutex_lock(&questions_lock);
-    while ((it = sx_list_pop(&questions)) != NULL) {
-        question_free(SX_LIST_ENTRY(it, struct question, link));
-    }
-    pthread_mutex_unlock(&questions_lock);
+    server->host_forgotten = true;
+    do {
+        pthread_mutex_lock(&questions_lock);
+        it = sx_list_pop(&questions);
+        pthread_mutex_unlock(&questions_lock);
+        if (it != NULL) {
+            question_free(SX_LIST_ENTRY(it, struct question, link));
+        }
+    } while (it != NULL);
 }
 
 /* ---- the entries --------------------------------------------------------------------------- */

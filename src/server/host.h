@@ -55,7 +55,7 @@ pmix_status_t sx_host_register_events(struct sx_server *server, const pmix_statu
                                       size_t count, uid_t uid, gid_t gid, uint64_t id,
                                       sx_host_answer_fn answer);
 
-/* No answer is taken any more; what is still open is forgotten.  Loop thread. */
+/* Nothing is asked and no answer is taken any more; what is open is forgotten.  Loop thread. */
 void sx_host_forget_all(struct sx_server *server);
 
 #endif

@@ -52,6 +52,7 @@ struct sx_server {
     struct sx_list resources; /* resource.c */
     struct sx_brooms brooms;
     uint64_t serial; /* numbers collectives and questions to the host */
+    bool host_forgotten; /* host.c: nothing is asked any more */
     struct sx_turn turn;
     struct sx_list
         connections; /* accepted, have said nothing yet; those who have: turn.strangers */
