@@ -148,9 +148,13 @@ PMIX_EXPORT pmix_status_t shmix_read_value(const shmix_key_t *key, pmix_rank_t r
 /* ---- Events ----------------------------------------------------------------------------------- */
 
 /* Raised in a process whose reading of events was overtaken, for its own handlers: events are gone
- * that the server no longer keeps.  The info SHMIX_EVENTS_LOST_COUNT (PMIX_UINT64) says how many. */
+ * that the server no longer keeps.  The info SHMIX_EVENTS_LOST_COUNT (PMIX_UINT64) says how many.
+ * With SHMIX_EVENTS_LOST_OWN (PMIX_BOOL, true) they are events that this process has published:
+ * PMIx_Notify_event had taken them, and then the server had no memory for them, or the host did not
+ * carry them to other nodes. */
 #define SHMIX_ERR_EVENTS_LOST (PMIX_EXTERNAL_ERR_BASE - 5001)
 #define SHMIX_EVENTS_LOST_COUNT "shmix.evlost"
+#define SHMIX_EVENTS_LOST_OWN "shmix.evlost.own"
 
 /* Names of RFC0002 that the headers of the Standard no longer have.  bool, at the registration of a
  * handler: which events it wants.  Alone, one of the two keeps the other's events away; by default

@@ -311,6 +311,11 @@ static int tell(pmix_status_t rc, const char *nspace, pid_t pid)
     switch (rc) {
     case PMIX_SUCCESS:
         return 0;
+    case PMIX_ERR_PARTIAL_SUCCESS:
+        sx_say("the event is published on this node only: the server of job %.255s (process %d) "
+               "cannot pass it on to other nodes",
+               nspace, (int)pid);
+        break;
     case PMIX_ERR_NOT_FOUND:
         sx_say("job %.255s has no such rank, or has just ended", nspace);
         break;

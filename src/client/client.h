@@ -114,6 +114,9 @@ struct sx_process {
     bool late_events_turn;      /* one of these was taken out last */
     uint64_t late_lists;        /* of them that have come */
     bool comm_failure_waits;    /* PMIX_ERR_COMM_FAILURE is among the events */
+    uint64_t event_unreached;   /* of our own, that the server has counted as lost so far */
+    uint64_t event_unreached_told;
+    bool event_unreached_waits; /* an item that tells of them is among the events */
     unsigned registrations;     /* under way: no event is handed out meanwhile */
     uint32_t event_classes;     /* of the ring, that some handler may want */
     uint64_t event_last;        /* newest event of ours that was taken in, or passed over */

@@ -74,6 +74,7 @@ void sx_event_deinit(void)
     p->event_last = 0;
     p->event_gap = false;
     p->event_ranges = 0;
+    p->event_unreached = p->event_unreached_told = 0;
     p->cursor_told = 0;
     p->handled_told = 0;
     pthread_mutex_unlock(&p->lock);

@@ -46,6 +46,9 @@ void sx_event_lost_locked(void);
  * lock. */
 void sx_event_garbled_locked(const char *what);
 
+/* The server has counted @count events of ours as lost so far: tell the handlers.  Under lock. */
+void sx_event_unreached_locked(uint64_t count);
+
 /* A record of the ring: struct sx_event and what follows it.  Under lock. */
 void sx_event_record_locked(const void *bytes, size_t size);
 /* The ring has been read to where it was when @newest was counted.  Under lock. */

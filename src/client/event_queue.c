@@ -41,8 +41,9 @@ struct sx_event_item {
     size_t only;
     uint64_t upto;
     bool is_local;
-    bool is_failure; /* PMIX_ERR_COMM_FAILURE */
-    uint64_t lists;  /* of late events so far: one of our own comes behind all of them */
+    bool is_failure;   /* PMIX_ERR_COMM_FAILURE */
+    bool is_unreached; /* tells how many events of our own are lost by now */
+    uint64_t lists;    /* of late events so far: one of our own comes behind all of them */
     size_t size;
     _Alignas(8) uint8_t bytes[]; /* struct sx_event and what follows it */
 };
@@ -207,21 +208,52 @@ pmix_status_t sx_event_local(pmix_status_t code, const pmix_proc_t *source,
     return rc;
 }
 
+/* SHMIX_ERR_EVENTS_LOST; @own: they were published here. */
+static struct sx_event_item *lost_item(uint64_t count, bool own)
+{
+    struct sx_event_item *item = NULL;
+    pmix_info_t info[2];
+
+    memset(info, 0, sizeof(info));
+    memcpy(info[0].key, SHMIX_EVENTS_LOST_COUNT, sizeof(SHMIX_EVENTS_LOST_COUNT));
+    info[0].value.type = PMIX_UINT64;
+    info[0].value.data.uint64 = count;
+    memcpy(info[1].key, SHMIX_EVENTS_LOST_OWN, sizeof(SHMIX_EVENTS_LOST_OWN));
+    info[1].value.type = PMIX_BOOL;
+    info[1].value.data.flag = true;
+    (void)item_local(SHMIX_ERR_EVENTS_LOST, NULL, info, own ? 2 : 1, &item);
+    return item;
+}
+
 /* Where the lost ones would have been: in front of what waits. */
 static void lost_add(uint64_t count)
 {
     struct sx_process *const p = &sx_process;
-    struct sx_event_item *item = NULL;
-    pmix_info_t info;
+    struct sx_event_item *const item = lost_item(count, false);
 
-    memset(&info, 0, sizeof(info));
-    memcpy(info.key, SHMIX_EVENTS_LOST_COUNT, sizeof(SHMIX_EVENTS_LOST_COUNT));
-    info.value.type = PMIX_UINT64;
-    info.value.data.uint64 = count;
-    if (item_local(SHMIX_ERR_EVENTS_LOST, NULL, &info, 1, &item) == PMIX_SUCCESS) {
+    if (item != NULL) {
         pthread_mutex_lock(&p->lock);
         sx_list_append(p->events.next, &item->node);
         pthread_mutex_unlock(&p->lock);
+    }
+}
+
+void sx_event_unreached_locked(uint64_t count)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event_item *item;
+
+    p->event_unreached = count > p->event_unreached ? count : p->event_unreached;
+    if (p->event_unreached == p->event_unreached_told || p->event_unreached_waits) {
+        return;
+    }
+    item = item_new(NULL, 0);
+    if (item != NULL) { /* else the next pump tries again */
+        item->is_unreached = true;
+        item->is_local = true;
+        item->lists = p->late_lists;
+        p->event_unreached_waits = true;
+        sx_list_append(&p->events, &item->node);
     }
 }
 
@@ -508,12 +540,33 @@ bool sx_event_all_handled_locked(void)
            sx_list_empty(&p->events) && sx_list_empty(&p->late_events);
 }
 
+/* All that have been counted until now, in one. */
+static void unreached_tell(void)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event_item *item;
+
+    pthread_mutex_lock(&p->lock);
+    const uint64_t count = p->event_unreached - p->event_unreached_told;
+
+    p->event_unreached_told = p->event_unreached;
+    p->event_unreached_waits = false;
+    pthread_mutex_unlock(&p->lock);
+    item = lost_item(count, true);
+    if (item != NULL) {
+        item_deliver(item);
+        free(item);
+    }
+}
+
 void sx_event_run(struct sx_event_item *item)
 {
     if (item->is_range && range_ask(item)) {
         return;
     }
-    if (!item->is_range) {
+    if (item->is_unreached) {
+        unreached_tell();
+    } else if (!item->is_range) {
         item_deliver(item);
     }
     free(item);
@@ -533,4 +586,5 @@ void sx_event_queue_clear_locked(void)
     items_free(&sx_process.events);
     items_free(&sx_process.late_events);
     sx_process.comm_failure_waits = false;
+    sx_process.event_unreached_waits = false;
 }

@@ -173,6 +173,19 @@ static pmix_status_t lane_send(struct sx_process *p, const void *bytes, size_t s
     return rc;
 }
 
+/* Whether only the server can say if the event reaches all it is for.  It says so in answer to a
+ * request; a lane carries no answers. */
+static bool asks_for_reach(const struct sx_process *p, const struct sx_event *event)
+{
+    /* relaxed: an event that is sent meanwhile is told of later, as a loss. */
+    if (atomic_load_explicit(&p->board.header->events_confined, memory_order_relaxed) == 0 ||
+        (event->flags & SX_EVENT_STAYS_LOCAL) != 0) {
+        return false;
+    }
+    return event->target_count > 0 ||
+           (event->range != PMIX_RANGE_LOCAL && event->range != PMIX_RANGE_RM);
+}
+
 static pmix_status_t event_send(pmix_status_t code, pmix_data_range_t range,
                                 const pmix_info_t info[], size_t ninfo)
 {
@@ -187,7 +200,7 @@ static pmix_status_t event_send(pmix_status_t code, pmix_data_range_t range,
     if (rc == PMIX_SUCCESS) {
         rc = sx_event_encode(code, &p->self, range, info, ninfo, &bytes, &size);
     }
-    if (rc == PMIX_SUCCESS && size <= SX_LANE_MESSAGE_MAX) {
+    if (rc == PMIX_SUCCESS && size <= SX_LANE_MESSAGE_MAX && !asks_for_reach(p, bytes)) {
         rc = lane_send(p, bytes, size);
     } else if (rc == PMIX_SUCCESS) {
         const struct iovec iov = { .iov_base = bytes, .iov_len = size };
@@ -213,13 +226,14 @@ struct notified {
     struct sx_task task;
     pmix_op_cbfunc_t cbfunc;
     void *cbdata;
+    pmix_status_t status;
 };
 
 static void notified_run(struct sx_task *task)
 {
     struct notified *const notified = SX_CONTAINER(task, struct notified, task);
 
-    notified->cbfunc(PMIX_SUCCESS, notified->cbdata);
+    notified->cbfunc(notified->status, notified->cbdata);
     free(notified);
 }
 
@@ -258,6 +272,10 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
         rc = sx_event_local(status, NULL, info, ninfo);
     } else {
         rc = event_send(status, range, info, ninfo);
+    }
+    if (notified != NULL && (rc == PMIX_SUCCESS || rc == PMIX_ERR_PARTIAL_SUCCESS)) {
+        notified->status = rc;
+        rc = PMIX_SUCCESS;
     }
     if (notified != NULL && rc == PMIX_SUCCESS && server == NULL) {
         sx_task_post(&notified->task);

@@ -394,6 +394,10 @@ static void pump_locked(struct sx_process *p)
 
     pump_ring(p);
     pump_socket(p);
+    if (!dropped) { /* relaxed: a count */
+        sx_event_unreached_locked(
+            atomic_load_explicit(&p->slot->events_lost, memory_order_relaxed));
+    }
     if (!lives || dropped) {
         sx_link_lost_locked(lives ? "it has dropped us" : "it has ended");
     }

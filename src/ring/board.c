@@ -155,6 +155,7 @@ pmix_status_t sx_board_slot_claim(struct sx_board *board, uint32_t *ret_index)
     /* relaxed: the client learns of its slot by a message, after all of this. */
     atomic_store_explicit(&slot->data_wanted, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->lane_head, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->events_lost, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->claims,
                           atomic_load_explicit(&slot->claims, memory_order_relaxed) + 1,
                           memory_order_relaxed);

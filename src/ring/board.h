@@ -36,7 +36,9 @@ struct sx_board_slot {
     _Atomic uint64_t lane_head;   /* bytes of the lane the server has taken */
     _Atomic uint32_t wake_rung;   /* sleeper.h */
     _Atomic uint32_t claims;      /* how often it was given to a client */
-    uint8_t reserved[24];         /* zero */
+    /* Events that this client has published since, and that have not reached all they are for. */
+    _Atomic uint64_t events_lost;
+    uint8_t reserved[16]; /* zero */
 };
 static_assert(sizeof(struct sx_board_slot) == SX_CACHELINE_BYTES, "fixed by layout 1");
 
@@ -49,7 +51,8 @@ struct sx_board_header {
     uint32_t slot_count;
     uint64_t slots_off; /* from the segment base */
     uint32_t server_pid;
-    uint32_t reserved1;
+    /* != 0: jobs go on on other nodes, where no event of this one gets to: publishers ask. */
+    _Atomic uint32_t events_confined;
     uint64_t server_start_ticks;
     /* For reports: of the events that are kept for those who come late. */
     _Atomic uint64_t history_bytes;

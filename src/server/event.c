@@ -252,8 +252,61 @@ static void wake_behind_host(struct sx_server *server)
 
 /* ---- publishing ---------------------------------------------------------------------------- */
 
-static void publish(struct sx_server *server, struct sx_event_block *block,
-                    enum sx_event_origin origin)
+/* It was for others than those who hear of it: what its publisher was not told in an answer, it
+ * counts. */
+static void client_loses(struct sx_server *server, struct sx_client *client, const char *why)
+{
+    struct sx_board_slot *slot;
+
+    if (client->slot >= SX_BOARD_SLOT_MAX) {
+        return; /* it has gone */
+    }
+    slot = &server->board.slots[client->slot];
+    /* relaxed: a count, and nobody else writes it. */
+    atomic_store_explicit(&slot->events_lost,
+                          atomic_load_explicit(&slot->events_lost, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    sx_connection_ring(server, client);
+    if (!client->event_lost_told) {
+        client->event_lost_told = true; /* one line a client: it could cause many of them */
+        sx_log(SX_LOG_WARN, "an event of client %s.%u is lost: %s", client->nspace->name,
+               client->rank, why);
+    }
+}
+
+/* @leaves: somebody on another node is meant. */
+static void host_told(struct sx_server *server, uint64_t leaves, struct sx_client *client,
+                      const struct sx_host_answer *answer)
+{
+    if (answer->status == PMIX_SUCCESS || answer->status == PMIX_OPERATION_SUCCEEDED) {
+        return;
+    }
+    sx_log(SX_LOG_INFO, "the host made nothing of an event: status %d", answer->status);
+    if (leaves != 0 && client != NULL) {
+        client_loses(server, client, "the host does not carry it to other nodes");
+    }
+}
+
+/* Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes, too, and gets to
+ * none. */
+static pmix_status_t host_tell(struct sx_server *server, struct sx_client *client,
+                               const struct sx_event_block *block)
+{
+    const enum sx_event_way way = sx_event_way(server, block);
+    const bool leaves = way == SX_EVENT_LEAVES;
+    const pmix_status_t rc = way == SX_EVENT_STAYS
+                                 ? PMIX_SUCCESS
+                                 : sx_host_notify(server, client, leaves, block, host_told);
+
+    if (rc != PMIX_SUCCESS && rc != PMIX_ERR_NOT_SUPPORTED) {
+        sx_log(SX_LOG_INFO, "the host does not take an event: status %d", rc);
+    }
+    return rc == PMIX_SUCCESS || !leaves ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
+}
+
+/* @client: whose it is; NULL: none's of this server.  Return: as host_tell. */
+static pmix_status_t publish(struct sx_server *server, struct sx_event_block *block,
+                             enum sx_event_origin origin, struct sx_client *client)
 {
     const struct sx_event *head = sx_event_block_head(block);
 
@@ -275,9 +328,7 @@ static void publish(struct sx_server *server, struct sx_event_block *block,
         sx_hostevent_deliver(server, block);
     }
     /* Deaths and aborts are the host's own business: it hears of them in other ways. */
-    if (origin == SX_EVENT_FROM_CLIENT && sx_event_goes_up(server, block)) {
-        sx_host_notify(server, block);
-    }
+    return origin == SX_EVENT_FROM_CLIENT ? host_tell(server, client, block) : PMIX_SUCCESS;
 }
 
 /* ---- from clients -------------------------------------------------------------------------- */
@@ -292,15 +343,15 @@ static pmix_proc_t proc_of(const struct sx_client *client)
     return proc;
 }
 
-static pmix_status_t client_publishes(struct sx_server *server, const struct sx_client *client,
+static pmix_status_t client_publishes(struct sx_server *server, struct sx_client *client,
                                       const void *body, size_t size)
 {
     const pmix_proc_t source = proc_of(client);
     struct sx_event_block *block = NULL;
-    const pmix_status_t rc = sx_event_block_judge(&source, body, size, &block);
+    pmix_status_t rc = sx_event_block_judge(&source, body, size, &block);
 
     if (rc == PMIX_SUCCESS) {
-        publish(server, block, SX_EVENT_FROM_CLIENT);
+        rc = publish(server, block, SX_EVENT_FROM_CLIENT, client);
         sx_event_block_release(block);
     }
     return rc;
@@ -314,12 +365,11 @@ pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *cli
     if (rc == PMIX_ERR_UNPACK_FAILURE) {
         return PMIX_ERR_BAD_PARAM;
     }
-    if (rc != PMIX_SUCCESS && !client->event_lost_told) {
-        client->event_lost_told = true; /* one line a client: it could write many of them */
-        sx_log(SX_LOG_WARN, "an event of client %s.%u is lost: %s", client->nspace->name,
-               client->rank,
-               rc == PMIX_ERR_BAD_PARAM ? "a custom range that names no process"
-                                        : "memory is short");
+    if (rc != PMIX_SUCCESS) {
+        client_loses(server, client,
+                     rc == PMIX_ERR_BAD_PARAM         ? "a custom range that names no process"
+                     : rc == PMIX_ERR_PARTIAL_SUCCESS ? "the host does not carry it to other nodes"
+                                                      : "memory is short");
     }
     return PMIX_SUCCESS;
 }
@@ -373,7 +423,7 @@ pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *
     if (rc == PMIX_SUCCESS) {
         sx_log(SX_LOG_INFO, "%s publishes an event of code %d", source.nspace,
                (int)sx_event_block_head(block)->code);
-        publish(server, block, SX_EVENT_FROM_CLIENT);
+        rc = publish(server, block, SX_EVENT_FROM_CLIENT, NULL);
     }
     sx_event_block_release(block);
     return rc;
@@ -392,7 +442,7 @@ static void notice_publish(void *arg, uint64_t now_ns)
     struct notice *notice = arg;
 
     (void)now_ns;
-    publish(notice->server, notice->block, SX_EVENT_FROM_HOST);
+    (void)publish(notice->server, notice->block, SX_EVENT_FROM_HOST, NULL);
     sx_event_block_release(notice->block);
     free(notice);
 }
@@ -516,7 +566,7 @@ static void library_publishes(struct sx_server *server, const struct sx_client *
                source.nspace, source.rank);
         return;
     }
-    publish(server, block, SX_EVENT_FROM_LIBRARY);
+    (void)publish(server, block, SX_EVENT_FROM_LIBRARY, NULL);
     sx_event_block_release(block);
 }
 

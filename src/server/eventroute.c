@@ -110,17 +110,52 @@ static bool targets_are_here(struct sx_server *server, const struct sx_event_blo
     return here;
 }
 
-bool sx_event_goes_up(struct sx_server *server, const struct sx_event_block *block)
+/* Whether a job is known to have processes on other nodes. */
+static bool nodes_are_elsewhere(const struct sx_server *server)
+{
+    SX_LIST_EACH(it, &server->registry.nspaces) {
+        const struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
+
+        if (nspace->job_size > nspace->local_count) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum sx_event_way sx_event_way(struct sx_server *server, const struct sx_event_block *block)
 {
     const struct sx_event *head = head_of(block);
+    const struct sx_nspace *nspace;
+    pmix_proc_t source;
 
+    if ((head->flags & SX_EVENT_STAYS_LOCAL) != 0 ||
+        (server->module.notify_event == NULL && !nodes_are_elsewhere(server))) {
+        return SX_EVENT_STAYS;
+    }
     switch (head->range) {
     case PMIX_RANGE_LOCAL:
     case PMIX_RANGE_PROC_LOCAL:
-        return false;
+        return SX_EVENT_STAYS;
+    case PMIX_RANGE_RM:
+        return SX_EVENT_GOES_UP;
+    case PMIX_RANGE_NAMESPACE:
+        sx_event_block_source(block, &source);
+        nspace = sx_nspace_find(server, source.nspace);
+        return nspace != NULL && nspace->job_size > nspace->local_count ? SX_EVENT_LEAVES
+                                                                        : SX_EVENT_GOES_UP;
     case PMIX_RANGE_CUSTOM:
-        return (head->flags & SX_EVENT_STAYS_LOCAL) == 0 && !targets_are_here(server, block);
+        return targets_are_here(server, block) ? SX_EVENT_STAYS : SX_EVENT_LEAVES;
     default:
-        return (head->flags & SX_EVENT_STAYS_LOCAL) == 0;
+        return SX_EVENT_LEAVES;
     }
+}
+
+void sx_event_confine(struct sx_server *server)
+{
+    const bool confined = server->module.notify_event == NULL && nodes_are_elsewhere(server);
+
+    /* relaxed: who has not seen it is told of a loss instead. */
+    atomic_store_explicit(&server->board.header->events_confined, confined ? 1 : 0,
+                          memory_order_relaxed);
 }

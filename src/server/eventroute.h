@@ -11,7 +11,8 @@
  *     CUSTOM      the targets'            when it is a target       unless all targets are here
  *     PROC_LOCAL  none                    its own                   no
  *
- * notify_event is told of clients' events only, and of none with PMIX_EVENT_STAYS_LOCAL. */
+ * notify_event is told of clients' events only, and of none with PMIX_EVENT_STAYS_LOCAL.  Where
+ * nobody can pass an event on to those on other nodes whom it is for, its publisher is told. */
 #ifndef SX_SERVER_EVENTROUTE_H
 #define SX_SERVER_EVENTROUTE_H
 
@@ -36,7 +37,17 @@ bool sx_event_reaches_host(struct sx_server *server, const struct sx_event_block
 /* Whether the host's handlers without codes hear of it, too.  What the library says is none of a
  * client's default handler's business; a lost client is the host's. */
 bool sx_event_is_for_host(const struct sx_event_block *block, enum sx_event_origin origin);
-/* Whether the host's notify_event is told of a client's event. */
-bool sx_event_goes_up(struct sx_server *server, const struct sx_event_block *block);
+enum sx_event_way {
+    SX_EVENT_STAYS,
+    SX_EVENT_GOES_UP, /* the host's notify_event is told */
+    SX_EVENT_LEAVES,  /* and somebody on another node hears of it through the host alone */
+};
+/* The way of a client's event.  A host without notify_event is taken to have no nodes but those
+ * that its jobs tell of. */
+enum sx_event_way sx_event_way(struct sx_server *server, const struct sx_event_block *block);
+
+/* Jobs have come or gone: say on the board whether events would have to leave the node and
+ * cannot. */
+void sx_event_confine(struct sx_server *server);
 
 #endif

@@ -38,6 +38,7 @@ struct question {
     pmix_info_t *info;
     size_t ninfo;
     char *msg;
+    uint64_t event_bytes; /* it is one about events, of this size; 0: it is not */
     pmix_status_t code;
     pmix_status_t *codes; /* several of them; NULL: none */
     struct sx_host_answer answer;
@@ -49,8 +50,13 @@ static pthread_mutex_t questions_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sx_list questions = SX_LIST_INIT(questions); /* under the lock, as the number */
 static uintptr_t question_number;
 
+/* Loop thread. */
 static struct question *question_free(struct question *question)
 {
+    if (question->event_bytes > 0) {
+        question->server->host_event_count--;
+        question->server->host_event_bytes -= question->event_bytes;
+    }
     if (question->client != NULL) {
         sx_client_release(question->client);
     }
@@ -317,6 +323,8 @@ void sx_host_client_finalized(struct sx_server *server, struct sx_client *client
 
 /* ---- events -------------------------------------------------------------------------------- */
 
+#define EVENT_BYTES(size) (sizeof(struct question) + (size))
+
 static void event_answered(struct sx_server *server, uint64_t id, struct sx_client *client,
                            const struct sx_host_answer *answer)
 {
@@ -324,21 +332,43 @@ static void event_answered(struct sx_server *server, uint64_t id, struct sx_clie
     (void)id;
     (void)client;
     if (answer->status != PMIX_SUCCESS && answer->status != PMIX_OPERATION_SUCCEEDED) {
-        sx_log(SX_LOG_INFO, "the host made nothing of an event: status %d", answer->status);
+        sx_log(SX_LOG_INFO, "the host does not drop a code: status %d", answer->status);
     }
 }
 
-/* A question about @code with room for @ninfo infos, NULL when memory is out. */
-static struct question *event_question(struct sx_server *server, pmix_status_t code,
-                                       const pmix_proc_t *source, size_t ninfo)
+/* The host may never answer: what it is asked is bounded. */
+static bool events_are_full(struct sx_server *server, uint64_t bytes)
 {
-    struct question *question = question_new(server, 0, event_answered, source,
-                                             source == NULL ? 0 : 1);
+    const bool full = server->host_event_count >= SX_HOST_EVENTS_MAX ||
+                      server->host_event_bytes + bytes > SX_HOST_EVENT_BYTES_MAX;
+
+    if (full && !server->host_events_full) {
+        sx_log(SX_LOG_WARN,
+               "the host has not answered %u questions about events (%llu bytes); it is asked no "
+               "more before it does, and events that it would carry to other nodes are lost there",
+               server->host_event_count, (unsigned long long)server->host_event_bytes);
+    }
+    server->host_events_full = full || (server->host_events_full && server->host_event_count > 0);
+    return full;
+}
+
+/* A question about @code, to count as @bytes, with room for @ninfo infos.  Return: NULL when memory
+ * is out, or the host answers nothing. */
+static struct question *event_question(struct sx_server *server, pmix_status_t code,
+                                       const pmix_proc_t *source, size_t ninfo, uint64_t bytes)
+{
+    struct question *question = events_are_full(server, bytes)
+                                    ? NULL
+                                    : question_new(server, 0, event_answered, source,
+                                                   source == NULL ? 0 : 1);
 
     if (question == NULL) {
         return NULL;
     }
     question->code = code;
+    question->event_bytes = bytes;
+    server->host_event_count++;
+    server->host_event_bytes += bytes;
     if (ninfo > 0) {
         PMIX_INFO_CREATE(question->info, ninfo);
         if (question->info == NULL) {
@@ -347,14 +377,6 @@ static struct question *event_question(struct sx_server *server, pmix_status_t c
         question->ninfo = ninfo;
     }
     return question;
-}
-
-static void event_asked(uintptr_t number, pmix_status_t rc)
-{
-    rc = question_asked(number, rc);
-    if (rc != PMIX_SUCCESS) {
-        sx_log(SX_LOG_INFO, "the host does not take an event: status %d", rc);
-    }
 }
 
 pmix_status_t sx_host_register_events(struct sx_server *server, const pmix_status_t codes[],
@@ -367,7 +389,8 @@ pmix_status_t sx_host_register_events(struct sx_server *server, const pmix_statu
     if (server->module.register_events == NULL) {
         return PMIX_ERR_NOT_SUPPORTED;
     }
-    struct question *question = event_question(server, codes[0], NULL, 2);
+    struct question *question = event_question(server, codes[0], NULL, 2,
+                                               EVENT_BYTES(count * sizeof(*codes)));
 
     if (question == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -394,38 +417,48 @@ void sx_host_deregister_event(struct sx_server *server, pmix_status_t code)
     struct question *question = NULL;
 
     if (server->module.deregister_events != NULL) {
-        question = event_question(server, code, NULL, 0);
+        question = event_question(server, code, NULL, 0, EVENT_BYTES(sizeof(code)));
     }
     if (question != NULL) {
         const uintptr_t number = question->number;
+        const pmix_status_t rc = question_asked(number,
+                                                server->module.deregister_events(&question->code, 1,
+                                                                                 host_answers_op,
+                                                                                 (void *)number));
 
-        event_asked(number, server->module.deregister_events(&question->code, 1, host_answers_op,
-                                                             (void *)number));
+        if (rc != PMIX_SUCCESS) {
+            sx_log(SX_LOG_INFO, "the host does not drop code %d: status %d", code, rc);
+        }
     }
 }
 
-void sx_host_notify(struct sx_server *server, const struct sx_event_block *block)
+pmix_status_t sx_host_notify(struct sx_server *server, struct sx_client *client, uint64_t id,
+                             const struct sx_event_block *block, sx_host_answer_fn answer)
 {
     const struct sx_event *event = (const struct sx_event *)(const void *)block->bytes;
     struct question *question = NULL;
     pmix_proc_t source;
 
     if (server->module.notify_event == NULL) {
-        return;
+        return PMIX_ERR_NOT_SUPPORTED;
     }
     sx_event_block_source(block, &source);
-    question = event_question(server, event->code, &source, 0);
+    question = event_question(server, event->code, &source, 0, EVENT_BYTES(block->size));
     if (question == NULL) {
-        return;
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
     const uintptr_t number = question->number;
     const pmix_status_t rc = sx_event_relay_infos(server, block, &question->info, &question->ninfo);
 
     if (rc != PMIX_SUCCESS) {
         question_free(question_take(number));
-        return;
+        return rc;
     }
-    event_asked(number, server->module.notify_event(event->code, question->procs, event->range,
-                                                    question->info, question->ninfo,
-                                                    host_answers_op, (void *)number));
+    question->id = id;
+    question->answer_fn = answer;
+    question->client = client == NULL ? NULL : sx_client_retain(client);
+    return question_asked(number,
+                          server->module.notify_event(event->code, question->procs, event->range,
+                                                      question->info, question->ninfo,
+                                                      host_answers_op, (void *)number));
 }

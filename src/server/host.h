@@ -11,14 +11,15 @@
 #include "server/eventblock.h"
 #include "server/server.h"
 
+#define SX_HOST_EVENTS_MAX 4096u
+#define SX_HOST_EVENT_BYTES_MAX (UINT64_C(64) << 20)
+
 /* Return: PMIX_SUCCESS, or the host's refusal. */
 pmix_status_t sx_host_client_connected(struct sx_server *server, struct sx_client *client);
 void sx_host_client_finalized(struct sx_server *server, struct sx_client *client);
 
 /* Nobody wants to hear of @code any more.  What the host says to it is logged and nothing else. */
 void sx_host_deregister_event(struct sx_server *server, pmix_status_t code);
-/* An event of a client that concerns others than the processes of this node. */
-void sx_host_notify(struct sx_server *server, const struct sx_event_block *block);
 
 /* ---- questions: calls that the host answers ------------------------------------------------ */
 
@@ -49,6 +50,12 @@ pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id, const pmix_pr
 /* Ask for the data of a process of another node; @key is the one wanted.  Return: as above. */
 pmix_status_t sx_host_direct_modex(struct sx_server *server, uint64_t id, const pmix_proc_t *proc,
                                    const char *key, uint64_t timeout_ns, sx_host_answer_fn answer);
+
+/* An event of @client (NULL: of a tool's) that concerns others than the processes of this node.
+ * Return: as above; PMIX_ERR_OUT_OF_RESOURCE also while the host owes the answers to
+ * SX_HOST_EVENTS_MAX questions about events, or to events of SX_HOST_EVENT_BYTES_MAX. */
+pmix_status_t sx_host_notify(struct sx_server *server, struct sx_client *client, uint64_t id,
+                             const struct sx_event_block *block, sx_host_answer_fn answer);
 
 /* Somebody of this user and group wants to hear of @codes.  Return: as above. */
 pmix_status_t sx_host_register_events(struct sx_server *server, const pmix_status_t codes[],

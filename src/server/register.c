@@ -10,6 +10,7 @@
 #include "server/connection.h"
 #include "server/derive.h"
 #include "server/event.h"
+#include "server/eventroute.h"
 #include "server/jobinfo.h"
 #include "server/modex.h"
 #include "server/pset.h"
@@ -102,6 +103,7 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
         sx_modex_nspace_filled(nspace);
     }
     nspace->registered = rc == PMIX_SUCCESS;
+    sx_event_confine(server);
     return rc;
 }
 

@@ -11,6 +11,7 @@
 #include "base/value.h"
 #include "server/cleanup.h"
 #include "server/event.h"
+#include "server/eventroute.h"
 #include "server/modex.h"
 #include "server/server.h"
 
@@ -92,6 +93,7 @@ void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
     sx_event_nspace_gone(server, nspace);
     sx_cleanup_nspace_gone(server, nspace);
     sx_list_remove(&nspace->link);
+    sx_event_confine(server);
     for (size_t i = 0; i < nspace->client_count; i++) {
         struct sx_client *client = nspace->by_rank[i];
 

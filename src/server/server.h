@@ -51,8 +51,11 @@ struct sx_server {
     struct sx_list psets;     /* pset.c */
     struct sx_list resources; /* resource.c */
     struct sx_brooms brooms;
-    uint64_t serial; /* numbers collectives and questions to the host */
-    bool host_forgotten; /* host.c: nothing is asked any more */
+    uint64_t serial;           /* numbers collectives and questions to the host */
+    bool host_forgotten;       /* host.c: nothing is asked any more */
+    unsigned host_event_count; /* host.c: questions about events that it has not answered */
+    uint64_t host_event_bytes;
+    bool host_events_full;
     struct sx_turn turn;
     struct sx_list
         connections; /* accepted, have said nothing yet; those who have: turn.strangers */

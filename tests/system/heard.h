@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <shmix.h>
+
 #include "job.h"
 
 #define HEARD_MAX 4096
@@ -145,6 +147,54 @@ static inline size_t hear_of(pmix_status_t codes[], size_t ncodes, const char *k
 static inline size_t hear_one(pmix_status_t code)
 {
     return hear_of(&code, 1, NULL);
+}
+
+/* Of this process's own events, lost on their way: how often it was told, and how many they were;
+ * under the lock. */
+static size_t lost_tellings;
+static uint64_t lost_own;
+
+/* A handler of SHMIX_ERR_EVENTS_LOST. */
+static inline void hear_lost(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                             pmix_info_t info[], size_t ninfo, pmix_info_t results[],
+                             size_t nresults, pmix_event_notification_cbfunc_fn_t done,
+                             void *cbdata)
+{
+    uint64_t count = 0;
+    bool own = false;
+
+    (void)id, (void)code, (void)source, (void)results, (void)nresults;
+    for (size_t i = 0; i < ninfo; i++) {
+        if (strcmp(info[i].key, SHMIX_EVENTS_LOST_COUNT) == 0) {
+            count = info[i].value.data.uint64;
+        } else if (strcmp(info[i].key, SHMIX_EVENTS_LOST_OWN) == 0) {
+            own = info[i].value.data.flag;
+        }
+    }
+    pthread_mutex_lock(&heard_lock);
+    CHECK(own && count > 0);
+    lost_tellings++;
+    lost_own += count;
+    pthread_cond_broadcast(&heard_more);
+    pthread_mutex_unlock(&heard_lock);
+    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+}
+
+static inline void listen_to_losses(void)
+{
+    pmix_status_t code = SHMIX_ERR_EVENTS_LOST;
+
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, hear_lost, NULL, NULL) >= 0);
+}
+
+static inline void lost_wait(uint64_t count)
+{
+    pthread_mutex_lock(&heard_lock);
+    while (lost_own < count) {
+        heard_wait_locked("lost events, of", (long)count);
+    }
+    CHECK(lost_own == count);
+    pthread_mutex_unlock(&heard_lock);
 }
 
 /* An event with NUMBER_KEY, and one more key when @key is not NULL. */

@@ -14,6 +14,7 @@ extern char **environ;
 
 pmix_server_module_t job_module;
 int job_session = -1;
+int job_elsewhere = 0;
 
 static const char *self_path;
 static bool any_skipped;
@@ -71,9 +72,9 @@ static void register_job(const char *name, int size)
     for (int i = 0; i < size; i++) {
         snprintf(peers + strlen(peers), sizeof(peers) - strlen(peers), i == 0 ? "%d" : ",%d", i);
     }
-    load_u32(&infos[n++], PMIX_JOB_SIZE, (uint32_t)size);
-    load_u32(&infos[n++], PMIX_MAX_PROCS, (uint32_t)size);
-    load_u32(&infos[n++], PMIX_UNIV_SIZE, (uint32_t)size);
+    load_u32(&infos[n++], PMIX_JOB_SIZE, (uint32_t)(size + job_elsewhere));
+    load_u32(&infos[n++], PMIX_MAX_PROCS, (uint32_t)(size + job_elsewhere));
+    load_u32(&infos[n++], PMIX_UNIV_SIZE, (uint32_t)(size + job_elsewhere));
     load_u32(&infos[n++], PMIX_LOCAL_SIZE, (uint32_t)size);
     CHECK_STATUS(PMIx_Info_load(&infos[n++], PMIX_LOCAL_PEERS, peers, PMIX_STRING), PMIX_SUCCESS);
     if (job_session >= 0) {

@@ -55,6 +55,8 @@ int job_wait(struct job *job, int rank);
 
 /* The session that the jobs registered from here on are of; -1: of none. */
 extern int job_session;
+/* How many processes the jobs registered from here on have on other nodes. */
+extern int job_elsewhere;
 
 /* In a host function: register another namespace and start @count ranks of it; in their processes
  * the case's rank function gets the numbers behind those that are there. */

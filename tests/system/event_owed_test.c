@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_owed_test.c - events that leave the node, and a host that owes its answers or refuses. */
+#include "heard.h"
+
+#define CODE_A (-2090)       /* answered when the test says so */
+#define CODE_REFUSED (-2091) /* refused at once */
+#define CODE_LATER (-2092)   /* refused by callback */
+#define OWED_MAX 4096        /* what the library lets a host owe, in questions */
+#define OWED_BYTES (64u << 20)
+#define LARGE (1u << 20)
+#define MORE 100u
+
+/* ---- the host: it keeps what it would have to answer ----------------------------------------- */
+
+static struct {
+    pmix_op_cbfunc_t cbfunc;
+    void *cbdata;
+} owed[OWED_MAX + 1]; /* under heard_lock, as the count */
+static size_t owed_count;
+
+static pmix_status_t host_notify(pmix_status_t code, const pmix_proc_t *source,
+                                 pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
+                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)source, (void)range, (void)info, (void)ninfo;
+    if (code == CODE_REFUSED) {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    if (code == CODE_LATER) {
+        cbfunc(PMIX_ERR_UNREACH, cbdata);
+        return PMIX_SUCCESS;
+    }
+    pthread_mutex_lock(&heard_lock);
+    CHECK(owed_count <= OWED_MAX);
+    owed[owed_count].cbfunc = cbfunc;
+    owed[owed_count++].cbdata = cbdata;
+    pthread_cond_broadcast(&heard_more);
+    pthread_mutex_unlock(&heard_lock);
+    return PMIX_SUCCESS;
+}
+
+static void owed_wait(size_t count)
+{
+    pthread_mutex_lock(&heard_lock);
+    while (owed_count < count) {
+        heard_wait_locked("upcall", (long)owed_count);
+    }
+    CHECK(owed_count == count);
+    pthread_mutex_unlock(&heard_lock);
+}
+
+static void owed_answer(void)
+{
+    pthread_mutex_lock(&heard_lock);
+    for (size_t i = 0; i < owed_count; i++) {
+        owed[i].cbfunc(PMIX_SUCCESS, owed[i].cbdata);
+    }
+    owed_count = 0;
+    pthread_mutex_unlock(&heard_lock);
+}
+
+/* ---- ranks ---------------------------------------------------------------------------------- */
+
+static void rank_begin(void)
+{
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+    listen_to_losses();
+}
+
+static int rank_end(void)
+{
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* EV42: the host owes all that it is let owe; of what is more its publisher is told.  Handlers here hear
+ * of everything; when the host has answered, it is asked again. */
+static int rank_of_many(int rank)
+{
+    (void)rank;
+    rank_begin();
+    const size_t id = hear_one(CODE_A);
+
+    for (uint32_t i = 0; i < OWED_MAX; i++) {
+        tell(CODE_A, PMIX_RANGE_GLOBAL, i);
+        if (i % 1000 == 999) { /* what this test notes is bounded, too */
+            heard_wait(CODE_A, 1000);
+            CHECK(heard_by(id) == 1000);
+            heard_forget();
+        }
+    }
+    server_has_it();
+    lost_wait(0);
+    for (uint32_t i = 0; i < MORE; i++) {
+        tell(CODE_A, PMIX_RANGE_GLOBAL, i);
+    }
+    heard_wait(CODE_A, OWED_MAX % 1000 + MORE);
+    lost_wait(MORE);
+    job_token_put(0);
+    job_token_get(1);
+    tell(CODE_A, PMIX_RANGE_GLOBAL, 0);
+    server_has_it();
+    lost_wait(MORE);
+    return rank_end();
+}
+
+static int host_of_many(struct job *job)
+{
+    (void)job;
+    job_token_get(0);
+    owed_wait(OWED_MAX);
+    owed_answer();
+    job_token_put(1);
+    owed_wait(1);
+    owed_answer();
+    return 0;
+}
+
+/* Large ones are bounded by their bytes, and their publisher is told at once. */
+static int rank_of_large(int rank)
+{
+    const uint32_t fits = OWED_BYTES / LARGE - 1; /* each has a head */
+    char *const text = malloc(LARGE + 1);
+    pmix_info_t info;
+
+    (void)rank;
+    CHECK(text != NULL);
+    rank_begin();
+    memset(text, 'a', LARGE);
+    text[LARGE] = '\0';
+    CHECK_STATUS(PMIx_Info_load(&info, "test.text", text, PMIX_STRING), PMIX_SUCCESS);
+    for (uint32_t i = 0; i < fits + 2; i++) {
+        CHECK_STATUS(PMIx_Notify_event(CODE_A, NULL, PMIX_RANGE_GLOBAL, &info, 1, NULL, NULL),
+                     i < fits ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS);
+    }
+    job_token_put(0);
+    job_token_get(1);
+    CHECK_STATUS(PMIx_Notify_event(CODE_A, NULL, PMIX_RANGE_GLOBAL, &info, 1, NULL, NULL),
+                 PMIX_SUCCESS);
+    lost_wait(0);
+    PMIx_Info_destruct(&info);
+    free(text);
+    return rank_end();
+}
+
+static int host_of_large(struct job *job)
+{
+    (void)job;
+    job_token_get(0);
+    owed_wait(OWED_BYTES / LARGE - 1);
+    owed_answer();
+    job_token_put(1);
+    owed_wait(1);
+    owed_answer();
+    return 0;
+}
+
+/* What the host refuses is lost, if it was for another node. */
+static int rank_of_refused(int rank)
+{
+    (void)rank;
+    rank_begin();
+    tell(CODE_REFUSED, PMIX_RANGE_GLOBAL, 0);
+    lost_wait(1);
+    tell(CODE_LATER, PMIX_RANGE_NAMESPACE, 0);
+    lost_wait(2);
+    tell(CODE_REFUSED, PMIX_RANGE_RM, 0);
+    tell(CODE_REFUSED, PMIX_RANGE_LOCAL, 0);
+    tell_proc(CODE_REFUSED, JOB_NSPACE, 0);
+    tell_proc(CODE_LATER, JOB_NSPACE, 1);
+    lost_wait(3);
+    server_has_it();
+    lost_wait(3);
+    return rank_end();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct job_case cases[] = {
+        { "many", 1, rank_of_many, host_of_many, false },
+        { "large", 1, rank_of_large, host_of_large, false },
+        { "refused", 1, rank_of_refused, NULL, false },
+    };
+
+    job_module.notify_event = host_notify;
+    job_elsewhere = 1;
+    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
