@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -45,6 +46,20 @@ static const char *advice(int err)
     return is_out_of_files(err) ? " (raise the limit of open files: ulimit -n)" : "";
 }
 
+static int is_valgrinds(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    (void)arg;
+    return strstr(info->dlpi_name, "/vgpreload_") != NULL;
+}
+
+/* Valgrind takes io_uring_enter for a call that does not wait: while the loop is in it, no other
+ * thread of the process runs. */
+static bool is_under_valgrind(void)
+{
+    return dl_iterate_phdr(is_valgrinds, NULL) != 0;
+}
+
 static pmix_status_t open_engine(struct sx_loop *loop)
 {
     const char *forced = getenv("SHMIX_LOOP");
@@ -56,7 +71,12 @@ static pmix_status_t open_engine(struct sx_loop *loop)
         return SX_RAISE(PMIX_ERR_BAD_PARAM,
                         "SHMIX_LOOP is '%s': set it to uring or epoll, or unset it", forced);
     }
-    if (!want_epoll) {
+    if (want_uring && is_under_valgrind()) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "SHMIX_LOOP=uring, but under valgrind no thread runs while another one "
+                        "waits in io_uring; unset SHMIX_LOOP");
+    }
+    if (!want_epoll && !is_under_valgrind()) {
         loop->engine = &sx_loop_engine_uring;
         err = loop->engine->open(loop);
         if (err == 0) {
