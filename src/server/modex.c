@@ -121,6 +121,20 @@ pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const void
     return PMIX_SUCCESS;
 }
 
+/* The put that makes a store begin its next generation pays for that: what lives is copied, and
+ * the memory of the old one is given back. */
+static pmix_status_t put_charged(struct sx_server *server, struct sx_client *client,
+                                 struct sx_store_writer *store, struct put *put)
+{
+    const uint64_t generation = store->generation, used_bytes = store->heap.next_off;
+    const pmix_status_t rc = put_store(store, client->rank, put);
+
+    if (store->generation != generation) {
+        sx_turn_charge(server, client, used_bytes / 2048 + store->live_bytes / 1024);
+    }
+    return rc;
+}
+
 /* Who waits for what has been put, or for anything of this rank, is answered with the commit. */
 static void put_is_found(struct sx_server *server, const struct sx_client *client,
                          const struct put *put)
@@ -154,7 +168,7 @@ pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, c
         rc = remote_obtain(nspace);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = put_store(is_remote ? &nspace->remote : &nspace->store, client->rank, &put);
+        rc = put_charged(server, client, is_remote ? &nspace->remote : &nspace->store, &put);
     }
     if (rc == PMIX_SUCCESS && !is_remote && client->waiter_count > 0) {
         put_is_found(server, client, &put);

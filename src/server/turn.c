@@ -74,6 +74,17 @@ bool sx_turn_affords(struct sx_server *server, struct sx_client *client)
     return client->share.units > 0 && !is_resting(client);
 }
 
+/* Units of rest after a message that took so many beyond SX_TURN_LONG_UNITS. */
+static uint64_t rest_after(uint64_t beyond)
+{
+    const uint64_t rest = beyond * SX_TURN_REST;
+
+    if (rest <= SX_TURN_REST_UNITS) {
+        return rest;
+    }
+    return beyond > SX_TURN_REST_UNITS ? beyond : SX_TURN_REST_UNITS;
+}
+
 static void rest_is_over(void *arg, uint64_t now_ns)
 {
     (void)arg; /* the timer is out of the loop now, and the turn goes on with the clients */
@@ -92,7 +103,7 @@ void sx_turn_charge(struct sx_server *server, struct sx_client *client, uint64_t
     if (beyond > 0 && client->connection != NULL && share->ending.reached == NULL) {
         share->rest.fn = rest_is_over;
         sx_timer_add(server->loop, &share->rest,
-                     server->turn.now_ns + (units + beyond * SX_TURN_REST) * SX_TURN_UNIT_NS);
+                     server->turn.now_ns + (units + rest_after(beyond)) * SX_TURN_UNIT_NS);
     }
     sx_board_work(&server->board, 0, share->spent);
 }

@@ -11,8 +11,9 @@
  * something, beginning with another one each time, and each gets SX_TURN_UNITS.  What its last
  * message takes beyond that is paid with its shares of the next turns.  So no client's wishes
  * change what others get: nobody starves, and a turn is no longer than the shares of who is busy.
- * A message that is long by itself cannot be cut; its sender rests for a multiple of what it took,
- * so that it holds up few turns of others.  Those who have not said who they are share one share.
+ * A message that is long by itself cannot be cut: its sender rests, so that it holds up few turns
+ * of others, and never has more than half of the time.  Those who have not said who they are share
+ * one share.
  *
  * The loop does not sleep while somebody is BUSY.  Loop thread. */
 #ifndef SX_SERVER_TURN_H
@@ -32,8 +33,9 @@ struct sx_server;
 #define SX_TURN_UNITS 100          /* of a client */
 #define SX_TURN_STRANGER_UNITS 400 /* of all who have not said who they are */
 #define SX_TURN_LONG_UNITS 1000
-#define SX_TURN_REST 4         /* units of rest for each unit beyond SX_TURN_LONG_UNITS */
-#define SX_TURN_ANSWER_UNITS 5 /* to send one answer that was waited for */
+#define SX_TURN_REST 10          /* units of rest for each unit beyond LONG, but no more ... */
+#define SX_TURN_REST_UNITS 20000 /* ... than these, unless the message took longer itself */
+#define SX_TURN_ANSWER_UNITS 5   /* to send one answer that was waited for */
 
 /* Somebody waits until all that a lane had at some moment has been taken: lanes.h. */
 struct sx_lane_mark {

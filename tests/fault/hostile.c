@@ -330,9 +330,15 @@ static void bulk_puts(struct hostile *hostile)
     bulk_send(hostile, SX_MSG_PUT_BULK);
 }
 
+/* A put now and then is the one that makes the store begin its next generation. */
+static uint64_t renewal_units(void)
+{
+    return (8 << 20) / 2048 + (2 << 20) / 1024;
+}
+
 static uint64_t bulk_put_units(void)
 {
-    return sx_message_cost(SX_MSG_PUT_BULK, PUT_BULK_BYTES + 256);
+    return sx_message_cost(SX_MSG_PUT_BULK, PUT_BULK_BYTES + 256) + renewal_units();
 }
 
 static void bulk_arrivals_begin(struct hostile *hostile)
@@ -438,7 +444,7 @@ static void nonsense(struct hostile *hostile)
 
 const struct hostile_kind hostile_kinds[] = {
     { .name = "commit_ends", .go = commit_ends },
-    { .name = "puts", .begin = puts_begin, .go = puts_flood },
+    { .name = "puts", .begin = puts_begin, .go = puts_flood, .units = renewal_units },
     { .name = "notifies", .begin = notifies_begin, .go = notifies },
     { .name = "arrivals", .go = arrivals },
     { .name = "doorbells", .go = doorbells },

@@ -120,6 +120,90 @@ static int case_lane_share(void)
     return 0;
 }
 
+/* ---- rest ------------------------------------------------------------------------------------ */
+
+#define LONG_UNITS (5 * SX_TURN_LONG_UNITS)
+
+struct rest {
+    struct sx_loop_post post;
+    struct sx_server *server;
+    uint64_t begin_ns, ahead_ns; /* the loop's clock stands still but for this */
+    uint64_t head;
+    unsigned turns_resting, turns_after;
+    _Atomic bool over;
+};
+
+static uint64_t clock_ahead(void *arg)
+{
+    const struct rest *rest = arg;
+
+    return rest->begin_ns + rest->ahead_ns;
+}
+
+/* Some turns in which the loud one has much and gets nothing; then its time comes. */
+static void rest_goes_on(void *arg, uint64_t now_ns)
+{
+    struct rest *rest = arg;
+    const bool was_served = head_of(rest->server, 0) != rest->head;
+
+    (void)now_ns;
+    if (rest->ahead_ns == 0) {
+        CHECK(!was_served, "it is served in turn %u of its rest", rest->turns_resting);
+        rest->turns_resting++;
+        rest->ahead_ns = rest->turns_resting == 5 ? UINT64_C(1000000000) : 0;
+    } else {
+        rest->turns_after++;
+        CHECK(was_served || rest->turns_after < 5, "it rests for ever");
+    }
+    if (was_served) {
+        atomic_store(&rest->over, true);
+    } else {
+        CHECK_STATUS(sx_loop_post(rest->server->loop, &rest->post), PMIX_SUCCESS);
+    }
+}
+
+static pmix_status_t hold_and_charge(struct sx_server *server, void *arg)
+{
+    struct rest *rest = arg;
+    struct sx_client *loud = sx_client_find(sx_nspace_find(server, ATTACK_JOB), 0);
+
+    rest->server = server;
+    rest->head = head_of(server, 0);
+    rest->begin_ns = server->turn.now_ns = fault_now_ns();
+    sx_loop_set_clock(server->loop, clock_ahead, rest);
+    sx_turn_charge(server, loud, LONG_UNITS);
+    CHECK(loud->share.rest.source.loop != NULL, "it does not rest");
+    CHECK(loud->share.rest.deadline_ns ==
+              server->turn.now_ns + (LONG_UNITS + SX_TURN_REST_UNITS) * SX_TURN_UNIT_NS,
+          "it rests for another time");
+    atomic_store(&fault_shared->go, 1);
+    WAIT_FOR(atomic_load(&fault_shared->state[0]) == 2 && atomic_load(&fault_shared->state[1]) == 2,
+             "both lanes");
+    rest->post = (struct sx_loop_post){ .fn = rest_goes_on, .arg = rest };
+    return sx_loop_post(server->loop, &rest->post);
+}
+
+static int case_rest(void)
+{
+    static struct rest rest;
+
+    fault_log_begin();
+    fault_server_start();
+    fault_job_start(ATTACK_JOB, 2);
+    const pid_t loud = fault_start(ATTACK_JOB, 0, "lane_writer", "loud");
+    const pid_t quiet = fault_start(ATTACK_JOB, 1, "lane_writer", "quiet");
+    WAIT_FOR(atomic_load(&fault_shared->state[0]) == 1 && atomic_load(&fault_shared->state[1]) == 1,
+             "both to connect");
+    CHECK_STATUS(sx_server_call(sx_server_get(), hold_and_charge, &rest), PMIX_SUCCESS);
+    WAIT_FOR(atomic_load(&rest.over), "the end of its rest");
+    atomic_store(&fault_shared->stop, 1);
+    fault_wait_ok(loud, "the loud rank");
+    fault_wait_ok(quiet, "the quiet rank");
+    fault_job_end(ATTACK_JOB);
+    fault_server_stop();
+    return 0;
+}
+
 /* ---- Gets that wait ------------------------------------------------------------------------- */
 
 static void get_send(const struct attacker *attacker, uint32_t id, const char *key)
@@ -284,6 +368,7 @@ int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
         { "lane_share", case_lane_share },
+        { "rest", case_rest },
         { "gets_bound", case_gets_bound },
         { "dies_waiting", case_dies_waiting },
         { "dies_waiting_forked", case_dies_waiting_forked },
