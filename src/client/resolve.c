@@ -292,7 +292,9 @@ static pmix_status_t peers_visit(void *arg, const struct site *site)
         return peers_add_text(peers, site->nspace, text);
     }
     const size_t before = peers->count;
-    peers->node = named != NULL ? named : peers->own;
+    /* The server may know this node by another name than the machine does. */
+    const char *const own = site_text(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_HOSTNAME);
+    peers->node = named != NULL ? named : own != NULL ? own : peers->own;
     pmix_status_t rc = peers_by_rank(peers, site);
     const uint32_t node_count = site_count(site, PMIX_NUM_NODES);
     for (uint32_t node = 0; node < node_count && rc == PMIX_SUCCESS && peers->count == before;

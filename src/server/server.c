@@ -140,8 +140,29 @@ pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *
 static const char *const options_known[] = {
     PMIX_SERVER_TMPDIR, PMIX_SERVER_NSPACE,      PMIX_SERVER_RANK,           PMIX_USERID,
     PMIX_GRPID,         "shmix.inherit.fd",      PMIX_SERVER_SHARE_TOPOLOGY, PMIX_TOPOLOGY,
-    PMIX_TOPOLOGY2,     SHMIX_SERVER_CACHE_SIZE,
+    PMIX_TOPOLOGY2,     SHMIX_SERVER_CACHE_SIZE, PMIX_HOSTNAME,
 };
+
+/* The name by which the host knows this node, which its maps use; else the machine's own. */
+static pmix_status_t hostname_read(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
+{
+    const pmix_info_t *given = sx_info_find(info, ninfo, PMIX_HOSTNAME);
+
+    if (given == NULL) {
+        gethostname(server->hostname, sizeof(server->hostname) - 1);
+        return PMIX_SUCCESS;
+    }
+    const char *name = given->value.type == PMIX_STRING ? given->value.data.string : NULL;
+    const size_t len = name == NULL ? 0 : strlen(name);
+
+    if (len == 0 || len >= sizeof(server->hostname)) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "\"%s\" given to PMIx_server_init is no text of 1 to %zu characters",
+                        PMIX_HOSTNAME, sizeof(server->hostname) - 1);
+    }
+    memcpy(server->hostname, name, len + 1);
+    return PMIX_SUCCESS;
+}
 
 /* What the host says of itself: identity, where to rendezvous, whose clients they are. */
 static pmix_status_t options_read(struct sx_server *server, const pmix_info_t info[], size_t ninfo,
@@ -269,7 +290,6 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
         server->module = *module;
     }
     server->pid = getpid();
-    gethostname(server->hostname, sizeof(server->hostname) - 1);
     server->board = SX_BOARD_NULL;
     server->rendezvous.listen_fd = server->rendezvous.path_fd = -1;
     server->rendezvous.dir_fd = server->rendezvous.parent_fd = -1;
@@ -291,6 +311,9 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     rc = options_read(server, info, ninfo, &rendezvous);
+    if (rc == PMIX_SUCCESS) {
+        rc = hostname_read(server, info, ninfo);
+    }
     if (rc == PMIX_SUCCESS) {
         rc = sx_server_topology_open(info, ninfo);
     }

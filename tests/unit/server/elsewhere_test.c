@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* elsewhere_test.c - what a server is told of nodes: the name of its own, and jobs of others. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+#include <pmix_server.h>
+
+static pmix_status_t server_init(const char *hostname)
+{
+    static pmix_server_module_t module;
+    pmix_info_t info;
+
+    cr_assert_eq(PMIx_Info_load(&info, PMIX_HOSTNAME, hostname, PMIX_STRING), PMIX_SUCCESS);
+    info.flags = PMIX_INFO_REQD;
+    const pmix_status_t rc = PMIx_server_init(&module, &info, 1);
+    PMIx_Info_destruct(&info);
+    return rc;
+}
+
+static void job_register(const char *name, int local)
+{
+    pmix_nspace_t nspace;
+    pmix_info_t info[2];
+    char *text = NULL;
+
+    PMIx_Load_nspace(nspace, name);
+    cr_assert_eq(PMIx_generate_regex("node1,node2", &text), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_Info_load(&info[0], PMIX_NODE_MAP, text, PMIX_STRING), PMIX_SUCCESS);
+    free(text);
+    cr_assert_eq(PMIx_generate_ppn("0,1;2,3", &text), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_Info_load(&info[1], PMIX_PROC_MAP, text, PMIX_STRING), PMIX_SUCCESS);
+    free(text);
+    cr_assert_eq(PMIx_server_register_nspace(nspace, local, info, 2, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    PMIx_Info_destruct(&info[0]);
+    PMIx_Info_destruct(&info[1]);
+}
+
+static void expect(const char *job, pmix_rank_t rank, const char *key, const char *want)
+{
+    pmix_value_t *value = NULL;
+    pmix_proc_t proc;
+
+    PMIx_Load_procid(&proc, job, rank);
+    cr_assert_eq(PMIx_Get(&proc, key, NULL, 0, &value), PMIX_SUCCESS, "%s", key);
+    cr_assert_eq(value->type, PMIX_STRING);
+    cr_expect_str_eq(value->data.string, want, "%s", key);
+    PMIx_Value_destruct(value);
+    free(value);
+}
+
+Test(hostname, given_by_the_host_is_the_name_of_this_node_everywhere)
+{
+    pmix_proc_t proc, *peers = NULL;
+    char **env = NULL;
+    size_t count = 0;
+    bool found = false;
+
+    cr_assert_eq(server_init("node2"), PMIX_SUCCESS);
+    job_register("job", 2);
+    expect("job", PMIX_RANK_WILDCARD, PMIX_HOSTNAME, "node2");
+    expect("job", PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS, "2,3");
+    expect("job", 0, PMIX_HOSTNAME, "node1");
+    expect("job", 3, PMIX_HOSTNAME, "node2");
+    PMIx_Load_procid(&proc, "job", 2);
+    cr_assert_eq(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
+    for (char **at = env; *at != NULL; at++) {
+        found |= strcmp(*at, "PMIX_HOSTNAME=node2") == 0;
+    }
+    cr_expect(found);
+    PMIx_Argv_free(env);
+    cr_assert_eq(PMIx_Resolve_peers(NULL, "job", &peers, &count), PMIX_SUCCESS);
+    cr_expect(count == 2 && peers[0].rank == 2 && peers[1].rank == 3);
+    PMIx_Proc_free(peers, count);
+    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+}
+
+Test(hostname, that_is_none_is_refused)
+{
+    char endless[300];
+
+    memset(endless, 'x', sizeof(endless));
+    endless[sizeof(endless) - 1] = '\0';
+    cr_expect_eq(server_init(""), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(server_init(endless), PMIX_ERR_BAD_PARAM);
+    cr_assert_eq(server_init("node2"), PMIX_SUCCESS, "a refused server leaves nothing");
+    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+}
