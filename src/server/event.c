@@ -165,7 +165,7 @@ static void sweep(struct sx_server *server, struct sx_nspace *nspace)
 /* Have the clients say how far they have read: they answer in their lanes and wake nobody. */
 static void cursors_ask(struct sx_nspace *nspace)
 {
-    if (nspace->has_store) {
+    if (sx_nspace_has_ring(nspace)) {
         /* relaxed: it refers to nothing but a number. */
         atomic_store_explicit(&nspace->ring.header->cursor_wanted, nspace->event_seq_last,
                               memory_order_relaxed);
@@ -177,11 +177,11 @@ static void deliver(struct sx_server *server, struct sx_nspace *nspace,
 {
     const uint64_t number = ++nspace->events.newest;
     const bool kept = (sx_event_block_head(block)->flags & SX_EVENT_DO_NOT_CACHE) == 0 ||
-                      !nspace->has_store ||
+                      !sx_nspace_has_ring(nspace) ||
                       block->size > SX_RING_RECORD_MAX - (uint32_t)sizeof(struct sx_record_header);
     uint64_t seq = 0;
 
-    if (nspace->has_store) {
+    if (sx_nspace_has_ring(nspace)) {
         seq = ring_publish(nspace, block, number);
         mark_dirty(server, nspace);
     }

@@ -80,7 +80,7 @@ static pmix_status_t ask(struct sx_server *server, void *arg)
     question->asker->nspace = nspace;
     question->asker->seq = nspace->event_seq_last;
     sx_list_append(&server->handled_askers, &question->asker->link);
-    if (nspace->has_store && !all_have_handled(question->asker)) {
+    if (sx_nspace_has_ring(nspace) && !all_have_handled(question->asker)) {
         /* relaxed: it refers to nothing but a number, and the doors are rung behind it. */
         atomic_store_explicit(&nspace->ring.header->handled_wanted, question->asker->seq,
                               memory_order_relaxed);

@@ -205,8 +205,11 @@ static pmix_status_t client_register(struct sx_server *server, void *arg)
     client->gid = registration->gid;
     client->server_object = registration->server_object;
     sx_collective_client_added(server, client);
-    return nspace->registered && nspace->has_data ? sx_derive_client(server, nspace, client)
-                                                  : PMIX_SUCCESS;
+    const pmix_status_t rc = nspace->has_store ? sx_nspace_open(server, nspace) : PMIX_SUCCESS;
+
+    return rc == PMIX_SUCCESS && nspace->registered && nspace->has_data
+               ? sx_derive_client(server, nspace, client)
+               : rc;
 }
 
 pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid, gid_t gid,

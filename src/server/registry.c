@@ -62,29 +62,36 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
     return nspace;
 }
 
-pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace)
+static pmix_status_t store_open(struct sx_nspace *nspace)
 {
-    if (nspace->has_store) {
-        return PMIX_SUCCESS;
-    }
     const struct sx_store_options options = {
         .nspace = nspace->name,
         .row_count = nspace->job_size,
         .interleave = true,
     };
-    pmix_status_t rc = sx_store_create(&nspace->store, &options);
+    const pmix_status_t rc = sx_store_create(&nspace->store, &options);
 
-    if (rc != PMIX_SUCCESS) {
-        return rc;
+    nspace->has_store = rc == PMIX_SUCCESS;
+    return rc;
+}
+
+bool sx_nspace_has_ring(const struct sx_nspace *nspace)
+{
+    return nspace->ring.header != NULL;
+}
+
+pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace)
+{
+    const bool is_here = nspace->local_count > 0 || nspace->client_count > 0;
+    pmix_status_t rc = nspace->has_store ? PMIX_SUCCESS : store_open(nspace);
+
+    if (rc == PMIX_SUCCESS && is_here && !sx_nspace_has_ring(nspace)) {
+        rc = sx_ring_create(&nspace->ring, nspace->name, 0);
+        if (rc == PMIX_SUCCESS) {
+            sx_event_nspace_opened(server, nspace);
+        }
     }
-    rc = sx_ring_create(&nspace->ring, nspace->name, 0);
-    if (rc != PMIX_SUCCESS) {
-        sx_store_destroy(&nspace->store);
-        return rc;
-    }
-    nspace->has_store = true;
-    sx_event_nspace_opened(server, nspace);
-    return PMIX_SUCCESS;
+    return rc;
 }
 
 void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
@@ -105,8 +112,8 @@ void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
     free(nspace->by_rank);
     if (nspace->has_store) {
         sx_store_destroy(&nspace->store);
-        sx_ring_deinit(&nspace->ring);
     }
+    sx_ring_deinit(&nspace->ring);
     if (nspace->has_remote) {
         sx_store_destroy(&nspace->remote);
     }

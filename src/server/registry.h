@@ -127,8 +127,10 @@ void sx_registry_deinit(struct sx_server *server);
 struct sx_nspace *sx_nspace_find(struct sx_server *server, const char *name);
 /* Find or make.  Return: NULL when memory is out. */
 struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name);
-/* Make its store and ring if it has none yet. */
+/* Make its store, and its ring when processes of it belong here: nobody else reads one.  Each once,
+ * whichever call it takes. */
 pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace);
+bool sx_nspace_has_ring(const struct sx_nspace *nspace);
 void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace);
 
 /* Whether @client may map the namespace's store: its own, or one whose processes here are all of

@@ -2,11 +2,15 @@
 /* Copyright (c) 2026 The shmix authors */
 /* elsewhere_test.c - what a server is told of nodes: the name of its own, and jobs of others. */
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <pmix.h>
 #include <pmix_server.h>
+
+#define JOBS 8
 
 static pmix_status_t server_init(const char *hostname)
 {
@@ -87,5 +91,52 @@ Test(hostname, that_is_none_is_refused)
     cr_expect_eq(server_init(""), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(server_init(endless), PMIX_ERR_BAD_PARAM);
     cr_assert_eq(server_init("node2"), PMIX_SUCCESS, "a refused server leaves nothing");
+    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+}
+
+/* Return: how many rings this process has made. */
+static int rings(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    char target[512];
+    int count = 0;
+
+    cr_assert_not_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        const ssize_t len = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+
+        if (len > 0) {
+            target[len] = '\0';
+            count += strstr(target, "shmix:ring:") != NULL;
+        }
+    }
+    closedir(dir);
+    return count;
+}
+
+Test(ring, is_made_for_processes_of_this_node_only)
+{
+    char name[] = "job.0";
+    pmix_proc_t proc;
+
+    cr_assert_eq(server_init("node2"), PMIX_SUCCESS);
+    for (int i = 0; i < JOBS; i++) {
+        name[4] = (char)('0' + i);
+        job_register(name, 0);
+    }
+    cr_expect_eq(rings(), 0);
+    cr_expect_eq(PMIx_Notify_event(PMIX_ERR_NODE_DOWN, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL),
+                 PMIX_SUCCESS);
+    PMIx_Load_procid(&proc, "job.3", 2);
+    cr_assert_eq(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    cr_expect_eq(rings(), 1, "the first client of a job");
+    job_register("job.here", 2);
+    cr_expect_eq(rings(), 2, "clients that are announced");
+    cr_expect_eq(PMIx_Notify_event(PMIX_ERR_NODE_DOWN, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL),
+                 PMIX_SUCCESS);
+    PMIx_server_deregister_nspace("job.4", NULL, NULL);
+    PMIx_server_deregister_nspace("job.3", NULL, NULL);
+    cr_expect_eq(rings(), 1);
     cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
 }
