@@ -257,6 +257,14 @@ PMIX_EXPORT pmix_status_t shmix_event_target(const shmix_event_t *event, size_t 
 #define PMIX_SERVER_CACHE_SIZE SHMIX_SERVER_CACHE_SIZE
 #endif
 
+/* ---- Servers ---------------------------------------------------------------------------------- */
+
+/* Any integer: to PMIx_server_init, how many seconds a PMIx_Get without PMIX_TIMEOUT waits for a key
+ * of a process of the node that has committed, but not this key, before it ends with
+ * PMIX_ERR_TIMEOUT; 0: without end.  Else the environment's SHMIX_GET_TIMEOUT counts, which may have
+ * decimals, else 2 seconds. */
+#define SHMIX_SERVER_GET_TIMEOUT "shmix.srv.get.tmout"
+
 /* ---- Waiting ---------------------------------------------------------------------------------- */
 
 /* A descriptor for poll(2), select(2) and epoll(7), readable when there is something to do: for

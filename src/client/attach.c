@@ -218,6 +218,7 @@ static pmix_status_t welcome_map(struct sx_process *p, struct sx_frame *frame,
         return rc;
     }
     frame->fds[WELCOME_DOORBELL] = -1; /* the lane's now */
+    p->committed = false;
     rc = sx_lane_live(&p->lane);
     if (rc == PMIX_SUCCESS) {
         rc = sx_ring_attach(&p->ring, frame->fds[WELCOME_RING]);

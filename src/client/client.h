@@ -79,6 +79,7 @@ struct sx_process {
     _Atomic bool committing; /* stored under lane_lock, which its holder gives back at times */
     unsigned commit_waiters; /* for the end of that commit */
     pthread_cond_t commit_over;
+    bool committed; /* the server has been told of one; under lane_lock */
 
     pthread_mutex_t view_lock;
 

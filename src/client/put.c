@@ -448,11 +448,13 @@ static pmix_status_t commit_all(struct sx_process *p)
     struct sx_puts puts = { 0 };
 
     puts_take(p, &puts);
-    if (puts.used_bytes == 0) {
+    /* The first one is told even if there is nothing: who waits for us need not wait for ever. */
+    if (puts.used_bytes == 0 && p->committed) {
         return PMIX_SUCCESS;
     }
     const pmix_status_t rc = commit_send(p, &puts);
-    /* Pairs with modex.c: either we see that somebody waits, or the server, which says so before it
+    p->committed = p->committed || rc == PMIX_SUCCESS;
+    /* Pairs with gets.c: either we see that somebody waits, or the server, which says so before it
      * looks at our lane, sees what we appended. */
     if (sx_link_status() == PMIX_SUCCESS && sx_lane_data_wanted(&p->lane)) {
         sx_lane_doorbell(&p->lane);

@@ -14,6 +14,7 @@
 #include "server/event.h"
 #include "server/eventreplay.h"
 #include "server/eventserve.h"
+#include "server/gets.h"
 #include "server/modex.h"
 #include "server/reaper.h"
 #include "server/wakefd.h"
@@ -86,8 +87,8 @@ typedef bool (*frame_fn)(struct sx_server *server, struct sx_client *client, str
 
 static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_SEGMENT_GET] = on_segment_get,
-    [SX_MSG_GET] = sx_modex_on_get,
-    [SX_MSG_GET_CANCEL] = sx_modex_on_get_cancel,
+    [SX_MSG_GET] = sx_gets_on_get,
+    [SX_MSG_GET_CANCEL] = sx_gets_on_cancel,
     [SX_MSG_PUT_BULK] = sx_modex_on_put_bulk,
     [SX_MSG_ARRIVE_BULK] = sx_collective_on_arrive_bulk,
     [SX_MSG_ABORT] = sx_abort_on_abort,

@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* modex.c - put data moves from lanes into the store; a get that misses waits (waiting.h).
+/* modex.c - put data moves from lanes into the store, and whoever waits for it is told.
  *
- *     WAITING --value stored, commit ends--> answered PMIX_SUCCESS ("look again")
- *        |\--deadline--> PMIX_ERR_TIMEOUT
- *        |\--the rank has left or died, or its node had no such value--> PMIX_ERR_NOT_FOUND
- *         \--the asker is gone, or cancels--> dropped
- *
- * Bounded by SX_GETS_MAX per client. */
+ * A value for other nodes alone lies apart: Gets here do not see it, and need not wait for it. */
 #include "server/modex.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include <pmix.h>
 
 #include "base/status.h"
 #include "base/value.h"
 #include "server/connection.h"
 #include "server/dmodex.h"
-#include "server/host.h"
-#include "server/lanes.h"
+#include "server/gets.h"
 #include "server/waiting.h"
 #include "shmem/qualified.h"
 
@@ -146,11 +138,12 @@ static void put_is_found(struct sx_server *server, const struct sx_client *clien
     if (put->name[0] != '\0') {
         what.realm = SX_REALM_QUALIFIED;
         what.key = put->name;
-    } else {
-        sx_waiting_put(server, &what);
-        what.key = "";
     }
     sx_waiting_put(server, &what);
+    if (what.realm == SX_REALM_JOB && put->head->scope != PMIX_REMOTE) {
+        what.key = ""; /* any data of the rank */
+        sx_waiting_put(server, &what);
+    }
 }
 
 pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, const void *body,
@@ -170,7 +163,7 @@ pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, c
     if (rc == PMIX_SUCCESS) {
         rc = put_charged(server, client, is_remote ? &nspace->remote : &nspace->store, &put);
     }
-    if (rc == PMIX_SUCCESS && !is_remote && client->waiter_count > 0) {
+    if (rc == PMIX_SUCCESS && client->waiter_count > 0) {
         put_is_found(server, client, &put);
     }
     /* Other nodes hear of it with the next fence; a job that has none keeps no news. */
@@ -211,291 +204,12 @@ bool sx_modex_on_put_bulk(struct sx_server *server, struct sx_client *client,
     return true;
 }
 
-/* ---- waiting gets -------------------------------------------------------------------------- */
-
-static void get_timed_out(void *arg, uint64_t now_ns)
-{
-    struct sx_wait *wait = arg;
-
-    (void)now_ns;
-    sx_wait_answer(wait, wait->key == NULL ? PMIX_SUCCESS : PMIX_ERR_TIMEOUT);
-}
-
-static bool stop_at_first(void *arg, const char *key, const struct sx_item *item)
-{
-    (void)key;
-    (void)item;
-    *(bool *)arg = true;
-    return false;
-}
-
-/* Is it in the store?  An empty key asks for any data of the rank. */
-static bool value_is_there(const struct sx_nspace *nspace, uint32_t rank, enum sx_realm realm,
-                           const char *key)
-{
-    struct sx_item item;
-    bool any = false;
-
-    if (!nspace->has_store) {
-        return false;
-    }
-    if (key[0] == '\0') {
-        sx_store_each(&nspace->store.view, SX_REALM_JOB, rank, stop_at_first, &any);
-        return any;
-    }
-    return sx_store_find(&nspace->store.view, realm, rank, key, &item) == PMIX_SUCCESS;
-}
-
 pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client)
 {
+    const bool first = !client->has_committed;
+
     client->has_committed = true;
     sx_dmodex_committed(client);
-    if (client->waiter_count > 0) {
-        struct sx_awaited *awaited = sx_awaited_find(server, client->nspace, client->rank);
-
-        if (awaited != NULL) {
-            sx_awaited_commit(awaited);
-        }
-    }
+    sx_gets_committed(server, client, first);
     return PMIX_SUCCESS;
-}
-
-/* ---- ranks of other nodes ------------------------------------------------------------------ */
-
-/* Find what is in the store by now, whoever has put it there. */
-static void awaited_look(struct sx_awaited *awaited)
-{
-    SX_LIST_EACH(it, &awaited->keys) {
-        struct sx_awaited_key *key = SX_LIST_ENTRY(it, struct sx_awaited_key, link);
-
-        if (value_is_there(awaited->nspace, awaited->rank, key->realm, key->key)) {
-            sx_awaited_key_found(key);
-        }
-    }
-}
-
-static void host_has_answered(struct sx_server *server, uint64_t serial, struct sx_client *client,
-                              const struct sx_host_answer *answer)
-{
-    struct sx_awaited *awaited = sx_awaited_of_ask(server, serial);
-    pmix_status_t status = answer->status;
-
-    (void)client;
-    if (awaited == NULL) {
-        return;
-    }
-    if (status == PMIX_SUCCESS && answer->size > 0) {
-        status = sx_blob_store(server, answer->bytes, answer->size);
-    }
-    awaited_look(awaited); /* all that the rank's node had is in the store */
-    sx_awaited_end(awaited, status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status);
-    sx_awaited_unasked(awaited);
-}
-
-/* Ask the host unless it has been asked; whoever else wants something of the rank waits along.
- * Return: an error when it cannot be. */
-static pmix_status_t remote_ask(struct sx_server *server, struct sx_awaited *awaited,
-                                enum sx_realm realm, const char *key)
-{
-    pmix_proc_t proc;
-
-    if (awaited->ask != 0) {
-        return PMIX_SUCCESS;
-    }
-    memset(&proc, 0, sizeof(proc));
-    memcpy(proc.nspace, awaited->nspace->name, sizeof(proc.nspace));
-    proc.rank = awaited->rank;
-    if (!sx_awaited_asked(awaited, ++server->serial)) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    /* Names of qualified values mean nothing to a host; it brings all of the rank anyway. */
-    const pmix_status_t rc = sx_host_direct_modex(server, awaited->ask, &proc,
-                                                  realm == SX_REALM_JOB ? key : "", 0,
-                                                  host_has_answered);
-    if (rc != PMIX_SUCCESS) {
-        sx_awaited_unasked(awaited);
-    }
-    return rc;
-}
-
-/* Whether @rank can be a process of another node that the host may be asked for. */
-static bool is_elsewhere(const struct sx_server *server, const struct sx_nspace *nspace,
-                         uint32_t rank)
-{
-    return server->module.direct_modex != NULL && rank < nspace->job_size &&
-           nspace->job_size > nspace->local_count;
-}
-
-/* Whether @rank can be a local process that the host has not registered yet. */
-static bool is_to_come(const struct sx_nspace *nspace, uint32_t rank)
-{
-    return rank < nspace->job_size && nspace->client_count < nspace->local_count;
-}
-
-static enum sx_realm realm_of(const struct sx_get *request)
-{
-    return (request->flags & SX_GET_QUALIFIED) != 0 ? SX_REALM_QUALIFIED : SX_REALM_JOB;
-}
-
-/* All that its rank had sent when it was asked for has been taken. */
-static void get_caught_up(struct sx_lane_mark *mark)
-{
-    struct sx_wait *wait = SX_CONTAINER(mark, struct sx_wait, mark);
-    const struct sx_awaited *awaited = wait->awaited;
-
-    if (wait->key == NULL ||
-        value_is_there(awaited->nspace, awaited->rank, wait->key->realm, wait->key->key)) {
-        sx_wait_answer(wait, PMIX_SUCCESS);
-    } else if (!wait->patient) {
-        sx_wait_answer(wait, PMIX_ERR_NOT_FOUND);
-    }
-}
-
-/* Return: PMIX_SUCCESS when it will be answered, or has been. */
-static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
-                              const struct sx_wait_what *what, struct sx_client *target,
-                              const struct sx_frame *frame, bool patient, uint64_t now_ns)
-{
-    const struct sx_get *request = frame->body;
-    struct sx_wait *wait;
-
-    if (asker->request_count >= SX_GETS_MAX) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    wait = sx_wait_add(server, asker, frame->header.id, what);
-    if (wait == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    wait->patient = patient;
-    if (request->timeout_ns != 0) {
-        wait->deadline.fn = get_timed_out;
-        wait->deadline.arg = wait;
-        sx_timer_add(server->loop, &wait->deadline, sx_deadline_ns(now_ns, request->timeout_ns));
-    }
-    if (target == NULL && is_elsewhere(server, what->nspace, what->rank)) {
-        const pmix_status_t rc = remote_ask(server, wait->awaited, what->realm, what->key);
-
-        if (rc != PMIX_SUCCESS) {
-            sx_wait_drop(wait);
-        }
-        return rc;
-    }
-    /* A commit that came before it could see data_wanted is in the lane now. */
-    if (target != NULL && target->state == SX_CLIENT_CONNECTED) {
-        wait->mark.reached = get_caught_up;
-        sx_lane_mark(server, target, &wait->mark);
-    }
-    return PMIX_SUCCESS;
-}
-
-/* Whether waiting for the value can help. */
-static bool may_come(const struct sx_server *server, const struct sx_nspace *nspace,
-                     const struct sx_client *target, const struct sx_get *request)
-{
-    const bool immediate = (request->flags & SX_GET_IMMEDIATE) != 0;
-
-    if (target == NULL) {
-        return is_elsewhere(server, nspace, request->rank) ||
-               (!immediate && is_to_come(nspace, request->rank));
-    }
-    return !immediate &&
-           (target->state == SX_CLIENT_CONNECTED || target->state == SX_CLIENT_REGISTERED);
-}
-
-bool sx_modex_on_get(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
-                     uint64_t now_ns)
-{
-    const struct sx_get *request = frame->body;
-    const char *key = (const char *)(request + 1);
-    struct sx_client *target = NULL;
-    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
-
-    if (sx_name_len(request->nspace, sizeof(request->nspace)) >= sizeof(request->nspace) ||
-        request->key_size > PMIX_MAX_KEYLEN + 1 ||
-        request->key_size > frame->body_size - sizeof(*request) ||
-        (request->key_size > 0 && key[request->key_size - 1] != '\0')) {
-        return false;
-    }
-    const struct sx_wait_what what = { .nspace = sx_nspace_find(server, request->nspace),
-                                       .rank = request->rank,
-                                       .realm = realm_of(request),
-                                       .key = request->key_size > 0 ? key : "" };
-
-    if (what.nspace != NULL && sx_nspace_visible(what.nspace, client)) {
-        target = sx_client_find(what.nspace, what.rank);
-        /* What the rank has sent comes first: it may be this value, or a newer one. */
-        const bool is_behind = target != NULL && target->state == SX_CLIENT_CONNECTED &&
-                               sx_lane_pending(&target->lane);
-        const bool patient = may_come(server, what.nspace, target, request);
-
-        if (!is_behind && value_is_there(what.nspace, what.rank, what.realm, what.key)) {
-            rc = PMIX_SUCCESS;
-        } else if (is_behind || patient) {
-            rc = get_wait(server, client, &what, target, frame, patient, now_ns);
-            if (rc == PMIX_SUCCESS) {
-                return true; /* answered later */
-            }
-        }
-    }
-    sx_connection_reply(server, client, frame->header.id, rc, -1);
-    return true;
-}
-
-bool sx_modex_on_get_cancel(struct sx_server *server, struct sx_client *client,
-                            struct sx_frame *frame, uint64_t now_ns)
-{
-    struct sx_wait *wait = sx_wait_find(server, client, frame->header.id);
-
-    (void)now_ns;
-    if (wait != NULL) { /* else answered in the meantime */
-        sx_wait_drop(wait);
-    }
-    return true;
-}
-
-void sx_modex_client_added(struct sx_server *server, struct sx_client *client)
-{
-    const struct sx_awaited *awaited = sx_awaited_find(server, client->nspace, client->rank);
-
-    if (awaited != NULL) {
-        sx_waiting_want(server, client, (int)awaited->wait_count);
-    }
-}
-
-/* ---- ends ---------------------------------------------------------------------------------- */
-
-void sx_modex_client_gone(struct sx_server *server, struct sx_client *client)
-{
-    sx_dmodex_client_gone(client);
-    sx_waiting_asker_gone(client);
-    if (client->waiter_count > 0 && client->nspace != NULL) {
-        struct sx_awaited *awaited = sx_awaited_find(server, client->nspace, client->rank);
-
-        if (awaited != NULL) {
-            sx_awaited_end(awaited, PMIX_ERR_NOT_FOUND);
-        }
-    }
-}
-
-void sx_modex_nspace_filled(struct sx_nspace *nspace)
-{
-    SX_LIST_EACH(it, &nspace->awaited) {
-        struct sx_awaited *awaited = SX_LIST_ENTRY(it, struct sx_awaited, link);
-
-        awaited_look(awaited);
-        sx_awaited_commit(awaited);
-    }
-}
-
-void sx_modex_nspace_gone(struct sx_nspace *nspace)
-{
-    SX_LIST_EACH(it, &nspace->awaited) {
-        struct sx_awaited *awaited = SX_LIST_ENTRY(it, struct sx_awaited, link);
-        const bool asked = awaited->ask != 0;
-
-        sx_awaited_end(awaited, PMIX_ERR_NOT_FOUND);
-        if (asked) { /* else it is gone */
-            sx_awaited_unasked(awaited);
-        }
-    }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* modex.h - what ranks put and commit, and those who wait for it. */
+/* modex.h - what ranks put and commit. */
 #ifndef SX_SERVER_MODEX_H
 #define SX_SERVER_MODEX_H
 
@@ -18,17 +18,5 @@ pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client
 
 bool sx_modex_on_put_bulk(struct sx_server *server, struct sx_client *client,
                           struct sx_frame *frame, uint64_t now_ns);
-bool sx_modex_on_get(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
-                     uint64_t now_ns);
-bool sx_modex_on_get_cancel(struct sx_server *server, struct sx_client *client,
-                            struct sx_frame *frame, uint64_t now_ns);
-
-/* The host has registered it: gets that wait for its rank wait for it. */
-void sx_modex_client_added(struct sx_server *server, struct sx_client *client);
-/* The client puts nothing more and waits for nothing more. */
-void sx_modex_client_gone(struct sx_server *server, struct sx_client *client);
-/* The host has given it data. */
-void sx_modex_nspace_filled(struct sx_nspace *nspace);
-void sx_modex_nspace_gone(struct sx_nspace *nspace);
 
 #endif

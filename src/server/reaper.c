@@ -21,9 +21,9 @@
 #include "server/collective.h"
 #include "server/connection.h"
 #include "server/event.h"
+#include "server/gets.h"
 #include "server/host.h"
 #include "server/lanes.h"
-#include "server/modex.h"
 
 #define SX_DEATH_CHECK_MAX 12u /* 0.1 ms doubling: 0.4 s in all, then the pidfd decides */
 #define SX_DEATH_CHECK_FIRST_NS UINT64_C(100000)
@@ -138,7 +138,7 @@ void sx_reaper_client_lost(struct sx_server *server, struct sx_client *client)
     client->state = SX_CLIENT_DEAD;
     sx_connection_close(server, client);
     sx_collective_client_gone(server, client, PMIX_ERR_LOST_CONNECTION);
-    sx_modex_client_gone(server, client);
+    sx_gets_client_gone(server, client);
     sx_event_client_left(server, client);
     sx_event_client_lost(server, client);
     sx_cleanup_client_gone(server, client);
@@ -158,7 +158,7 @@ void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *clie
 {
     client->state = SX_CLIENT_FINALIZED;
     sx_collective_client_left(server, client);
-    sx_modex_client_gone(server, client);
+    sx_gets_client_gone(server, client);
     sx_event_client_left(server, client);
     sx_host_client_finalized(server, client);
     sx_connection_reply(server, client, id, PMIX_SUCCESS, -1);

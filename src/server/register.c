@@ -11,8 +11,8 @@
 #include "server/derive.h"
 #include "server/event.h"
 #include "server/eventroute.h"
+#include "server/gets.h"
 #include "server/jobinfo.h"
-#include "server/modex.h"
 #include "server/pset.h"
 #include "server/reaper.h"
 #include "server/resource.h"
@@ -100,7 +100,7 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
         if (rc == PMIX_SUCCESS && nspace->local_count > 0) {
             rc = sx_server_topology_publish(nspace);
         }
-        sx_modex_nspace_filled(nspace);
+        sx_gets_nspace_filled(nspace);
     }
     nspace->registered = rc == PMIX_SUCCESS;
     sx_event_confine(server);
@@ -141,7 +141,7 @@ static void client_take_away(struct sx_server *server, struct sx_client *client)
     client->state = SX_CLIENT_DEAD;
     sx_connection_close(server, client);
     sx_collective_client_gone(server, client, PMIX_ERR_LOST_CONNECTION);
-    sx_modex_client_gone(server, client);
+    sx_gets_client_gone(server, client);
     sx_event_client_left(server, client);
     sx_client_release(client);
 }
@@ -190,11 +190,12 @@ static pmix_status_t client_register(struct sx_server *server, void *arg)
     if (client == NULL) {
         client = sx_client_add(nspace, registration->rank);
         if (client != NULL) {
-            sx_modex_client_added(server, client);
+            sx_gets_client_added(server, client);
         }
     } else if (client->state == SX_CLIENT_DEAD) {
         client->state = SX_CLIENT_REGISTERED; /* a new process takes the rank */
-        sx_event_client_connected(client);    /* events wait for it from now on */
+        client->has_committed = false;
+        sx_event_client_connected(client); /* events wait for it from now on */
     } else {
         return PMIX_EXISTS;
     }

@@ -12,7 +12,7 @@
 #include "server/cleanup.h"
 #include "server/event.h"
 #include "server/eventroute.h"
-#include "server/modex.h"
+#include "server/gets.h"
 #include "server/server.h"
 
 void sx_registry_init(struct sx_registry *registry)
@@ -96,7 +96,7 @@ pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace)
 
 void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
 {
-    sx_modex_nspace_gone(nspace);
+    sx_gets_nspace_gone(nspace);
     sx_event_nspace_gone(server, nspace);
     sx_cleanup_nspace_gone(server, nspace);
     sx_list_remove(&nspace->link);

@@ -18,6 +18,7 @@
 #include "server/collective.h"
 #include "server/connection.h"
 #include "server/event.h"
+#include "server/gets.h"
 #include "server/host.h"
 #include "server/hostevent.h"
 #include "server/hostget.h"
@@ -138,9 +139,18 @@ pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *
 /* ---- start --------------------------------------------------------------------------------- */
 
 static const char *const options_known[] = {
-    PMIX_SERVER_TMPDIR, PMIX_SERVER_NSPACE,      PMIX_SERVER_RANK,           PMIX_USERID,
-    PMIX_GRPID,         "shmix.inherit.fd",      PMIX_SERVER_SHARE_TOPOLOGY, PMIX_TOPOLOGY,
-    PMIX_TOPOLOGY2,     SHMIX_SERVER_CACHE_SIZE, PMIX_HOSTNAME,
+    PMIX_SERVER_TMPDIR,
+    PMIX_SERVER_NSPACE,
+    PMIX_SERVER_RANK,
+    PMIX_USERID,
+    PMIX_GRPID,
+    "shmix.inherit.fd",
+    PMIX_SERVER_SHARE_TOPOLOGY,
+    PMIX_TOPOLOGY,
+    PMIX_TOPOLOGY2,
+    SHMIX_SERVER_CACHE_SIZE,
+    PMIX_HOSTNAME,
+    SHMIX_SERVER_GET_TIMEOUT,
 };
 
 /* The name by which the host knows this node, which its maps use; else the machine's own. */
@@ -303,6 +313,10 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     sx_waiting_init(&server->waiting);
     sx_turn_init(&server->turn);
     rc = sx_events_init(server, info, ninfo);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = sx_gets_init(server, info, ninfo);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }

@@ -74,6 +74,7 @@ struct sx_server {
     struct sx_loop_post events_wake;   /* event.c: not before this */
     bool events_wake_posted;
     struct sx_list handled_askers; /* eventhandled.c */
+    uint64_t get_patience_ns;      /* gets.c; 0: no end */
     size_t bitset_sleepers;        /* clients without futex_waitv */
     uint8_t *lane_buffer;          /* SX_LANE_MESSAGE_MAX bytes, 8-aligned */
 };

@@ -95,6 +95,7 @@ static struct sx_awaited *awaited_obtain(struct sx_server *server, struct sx_nsp
 static void awaited_free_unless_used(struct sx_awaited *awaited)
 {
     if (awaited->wait_count == 0 && awaited->ask == 0) {
+        sx_timer_remove(&awaited->patience);
         sx_table_remove(&awaited->server->waiting.ranks, &awaited->node);
         sx_list_remove(&awaited->link);
         free(awaited);
@@ -120,6 +121,7 @@ bool sx_awaited_asked(struct sx_awaited *awaited, uint64_t ask)
 void sx_awaited_unasked(struct sx_awaited *awaited)
 {
     if (awaited->ask != 0) {
+        sx_timer_remove(&awaited->remote.timer);
         sx_table_remove(&awaited->server->waiting.asks, &awaited->ask_node);
         awaited->ask = 0;
         awaited_free_unless_used(awaited);
@@ -361,6 +363,46 @@ static void list_move(struct sx_list *from, struct sx_list *into)
     }
 }
 
+/* ---- the store ------------------------------------------------------------------------------ */
+
+static bool stop_at_first(void *arg, const char *key, const struct sx_item *item)
+{
+    (void)key;
+    (void)item;
+    *(bool *)arg = true;
+    return false;
+}
+
+bool sx_wait_is_there(const struct sx_wait_what *what)
+{
+    const struct sx_store *store = &what->nspace->store.view;
+    struct sx_item item;
+    bool any = false;
+
+    if (!what->nspace->has_store) {
+        return false;
+    }
+    if (what->key[0] == '\0') {
+        sx_store_each(store, SX_REALM_JOB, what->rank, stop_at_first, &any);
+        return any;
+    }
+    return sx_store_find(store, what->realm, what->rank, what->key, &item) == PMIX_SUCCESS;
+}
+
+void sx_awaited_look(struct sx_awaited *awaited)
+{
+    SX_LIST_EACH(it, &awaited->keys) {
+        struct sx_awaited_key *key = SX_LIST_ENTRY(it, struct sx_awaited_key, link);
+        const struct sx_wait_what what = {
+            .nspace = awaited->nspace, .rank = awaited->rank, .realm = key->realm, .key = key->key
+        };
+
+        if (sx_wait_is_there(&what)) {
+            sx_awaited_key_found(key);
+        }
+    }
+}
+
 /* ---- all of a rank -------------------------------------------------------------------------- */
 
 void sx_awaited_commit(struct sx_awaited *awaited)
@@ -381,5 +423,27 @@ void sx_awaited_end(struct sx_awaited *awaited, pmix_status_t status)
         key_empty(SX_LIST_ENTRY(it, struct sx_awaited_key, link), &waits);
     }
     answer_each(&found, PMIX_SUCCESS);
+    answer_each(&waits, status);
+}
+
+void sx_awaited_end_some(struct sx_awaited *awaited, bool (*which)(struct sx_wait *wait, void *arg),
+                         void *arg, pmix_status_t status)
+{
+    struct sx_list waits = SX_LIST_INIT(waits); /* a key goes with its last Get, @awaited too */
+
+    SX_LIST_EACH(k, &awaited->keys) {
+        struct sx_awaited_key *key = SX_LIST_ENTRY(k, struct sx_awaited_key, link);
+
+        SX_LIST_EACH(it, &key->waits) {
+            struct sx_wait *wait = SX_LIST_ENTRY(it, struct sx_wait, link);
+
+            if (which(wait, arg)) {
+                sx_list_remove(it);
+                sx_list_append(&waits, it);
+                wait->key = NULL;
+            }
+        }
+        key_free_unless_used(key);
+    }
     answer_each(&waits, status);
 }

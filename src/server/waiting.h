@@ -37,6 +37,15 @@ struct sx_waiting {
     struct sx_table asks;  /* struct sx_awaited by the number of the question to the host */
 };
 
+/* remote.c: how the host is asked for a rank. */
+struct sx_remote {
+    struct sx_timer timer; /* to ask again */
+    uint64_t timer_ns, asked_ns;
+    uint64_t lost_ns;  /* after which an answer counts as lost */
+    uint64_t pause_ns; /* before it is asked again for what it did not have */
+    bool is_asked;     /* an answer is under way */
+};
+
 /* A rank that somebody waits for, or that the host has been asked for. */
 struct sx_awaited {
     struct sx_table_node node, ask_node;
@@ -48,6 +57,8 @@ struct sx_awaited {
     struct sx_list found; /* of struct sx_wait */
     uint32_t wait_count;  /* FOUND ones included */
     uint64_t ask;         /* the number of the question to the host; 0: it is not asked */
+    struct sx_remote remote;
+    struct sx_timer patience; /* gets.c: it has committed, but not what is waited for */
 };
 
 struct sx_awaited_key {
@@ -69,6 +80,8 @@ struct sx_wait {
     struct sx_client *asker;    /* retained */
     uint32_t id;                /* the asker's number */
     bool patient;               /* it waits for what may come; else for what was sent before */
+    bool is_late;               /* remote.c: the next answer may be from before it */
+    size_t lanes_seen;          /* gets.c: of those who wait for what anybody may have sent */
     struct sx_lane_mark mark;   /* of the lane of the rank that it waits for */
     struct sx_timer deadline;
     pmix_status_t status; /* DUE */
@@ -88,6 +101,9 @@ struct sx_wait_what {
     enum sx_realm realm;
     const char *key; /* "": any data */
 };
+
+/* Is it in the store? */
+bool sx_wait_is_there(const struct sx_wait_what *what);
 
 /* @asker waits, and whoever is registered as that rank rings after commits.  Return: NULL when
  * memory is out. */
@@ -112,10 +128,17 @@ void sx_waiting_put(struct sx_server *server, const struct sx_wait_what *what);
 /* Return: NULL when nobody waits for it and the host is not asked. */
 struct sx_awaited *sx_awaited_find(struct sx_server *server, const struct sx_nspace *nspace,
                                    uint32_t rank);
+/* Find what is in the store by now, whoever has put it there. */
+void sx_awaited_look(struct sx_awaited *awaited);
 /* FOUND ones are answered.  @awaited may be gone afterwards. */
 void sx_awaited_commit(struct sx_awaited *awaited);
 /* All are answered: FOUND ones PMIX_SUCCESS, the others @status.  @awaited may be gone. */
 void sx_awaited_end(struct sx_awaited *awaited, pmix_status_t status);
+
+/* Those that @which picks, FOUND ones not among them, are answered @status.  @awaited may be gone
+ * afterwards. */
+void sx_awaited_end_some(struct sx_awaited *awaited, bool (*which)(struct sx_wait *wait, void *arg),
+                         void *arg, pmix_status_t status);
 
 /* The host is asked for the rank under the number @ask.  Return: false when memory is out. */
 bool sx_awaited_asked(struct sx_awaited *awaited, uint64_t ask);

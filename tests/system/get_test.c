@@ -127,6 +127,194 @@ static int a_reserved_key_that_is_not_there_is_not_waited_for(int rank)
     return 0;
 }
 
+/* ---- how long is waited --------------------------------------------------------------------- */
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    unsigned count;
+    pmix_status_t last;
+} answers = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
+
+static void on_answer(pmix_status_t status, pmix_value_t *value, void *cbdata)
+{
+    (void)cbdata;
+    CHECK((status == PMIX_SUCCESS) == (value != NULL));
+    pthread_mutex_lock(&answers.lock);
+    answers.count++;
+    answers.last = status;
+    pthread_cond_broadcast(&answers.cond);
+    pthread_mutex_unlock(&answers.lock);
+}
+
+static unsigned answer_count(void)
+{
+    pthread_mutex_lock(&answers.lock);
+    const unsigned count = answers.count;
+    pthread_mutex_unlock(&answers.lock);
+    return count;
+}
+
+/* Return: the status of the newest answer. */
+static pmix_status_t answer_wait(unsigned count)
+{
+    pthread_mutex_lock(&answers.lock);
+    while (answers.count < count) {
+        pthread_cond_wait(&answers.cond, &answers.lock);
+    }
+    const pmix_status_t last = answers.last;
+    pthread_mutex_unlock(&answers.lock);
+    return last;
+}
+
+static void get_nb(pmix_rank_t rank, const char *key)
+{
+    const pmix_proc_t proc = proc_of(JOB_NSPACE, rank);
+
+    CHECK_STATUS(PMIx_Get_nb(&proc, key, NULL, 0, on_answer, NULL), PMIX_SUCCESS);
+}
+
+static void get_within(pmix_rank_t rank, const char *key, int seconds, pmix_status_t want)
+{
+    const pmix_proc_t proc = proc_of(JOB_NSPACE, rank);
+    pmix_value_t *value = NULL;
+    pmix_info_t info;
+
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &seconds, PMIX_INT), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Get(&proc, key, &info, 1, &value), want);
+    CHECK(value == NULL);
+}
+
+static void commit(void)
+{
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+}
+
+/* The server's patience is a fifth of a second here: a whole one passes, and nothing is given up. */
+static int a_rank_that_has_not_committed_is_waited_for(int rank)
+{
+    init();
+    if (rank == 1) {
+        job_token_get(0);
+        put_u32("late", 5, PMIX_GLOBAL);
+        commit();
+    } else {
+        get_nb(1, "late");
+        get_within(1, "never", 1, PMIX_ERR_TIMEOUT);
+        CHECK(answer_count() == 0);
+        job_token_put(0);
+        CHECK_STATUS(answer_wait(1), PMIX_SUCCESS);
+    }
+    fence();
+    finalize();
+    return 0;
+}
+
+static int what_a_commit_did_not_bring_is_given_up(int rank)
+{
+    init();
+    if (rank == 1) {
+        job_token_get(0);
+        put_u32("else", 5, PMIX_GLOBAL);
+        commit();
+        job_token_put(1);
+    } else {
+        get_nb(1, "never"); /* before the commit, and after it */
+        job_token_put(0);
+        CHECK_STATUS(answer_wait(1), PMIX_ERR_TIMEOUT);
+        job_token_get(1);
+        expect_status(JOB_NSPACE, 1, "never", PMIX_ERR_TIMEOUT);
+    }
+    fence();
+    finalize();
+    return 0;
+}
+
+static int a_commit_of_nothing_is_one(int rank)
+{
+    init();
+    if (rank == 1) {
+        commit();
+        job_token_put(0);
+    } else {
+        job_token_get(0);
+        expect_status(JOB_NSPACE, 1, "never", PMIX_ERR_TIMEOUT);
+    }
+    fence();
+    finalize();
+    return 0;
+}
+
+/* The own value is answered behind the other, which has been sent by then. */
+static void get_nb_sent(pmix_rank_t rank, const char *key)
+{
+    put_u32("own", 1, PMIX_INTERNAL);
+    get_nb(rank, key);
+    get_nb(me.rank, "own");
+    CHECK_STATUS(answer_wait(1), PMIX_SUCCESS);
+}
+
+static int what_is_for_other_nodes_is_not_waited_for(int rank)
+{
+    init();
+    if (rank == 1) {
+        put_u32("far", 5, PMIX_REMOTE);
+        commit();
+        job_token_put(0);
+        job_token_get(1);
+        put_u32("far too", 5, PMIX_REMOTE);
+        put_u32("both", 5, PMIX_REMOTE);
+        put_u32("both", 6, PMIX_LOCAL);
+        commit();
+    } else {
+        job_token_get(0);
+        expect_status(JOB_NSPACE, 1, "far", PMIX_ERR_NOT_FOUND);
+        get_within(1, "far", JOB_SECONDS, PMIX_ERR_NOT_FOUND);
+        get_nb_sent(1, "far too");
+        job_token_put(1);
+        CHECK_STATUS(answer_wait(2), PMIX_ERR_NOT_FOUND);
+        expect_u32(JOB_NSPACE, 1, "both", 6);
+    }
+    fence();
+    finalize();
+    return 0;
+}
+
+/* No fence has made the server take what the ranks have sent. */
+static int what_anybody_has_sent_is_found(int rank)
+{
+    enum { ROUNDS = 30 };
+    char key[32];
+
+    init();
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int of = 1; of < 3; of++) {
+            snprintf(key, sizeof(key), "of %d in %d", of, round);
+            if (rank == of) {
+                put_u32(key, 5, PMIX_GLOBAL);
+                commit();
+                job_token_put(0);
+                job_token_get(of);
+            }
+        }
+        if (rank == 0) {
+            job_token_get(0);
+            job_token_get(0);
+            expect_u32(JOB_NSPACE, PMIX_RANK_WILDCARD, key, 5);
+            snprintf(key, sizeof(key), "of 1 in %d", round);
+            expect_u32(JOB_NSPACE, PMIX_RANK_UNDEF, key, 5);
+            job_token_put(1);
+            job_token_put(2);
+        }
+    }
+    if (rank == 0) {
+        get_within(PMIX_RANK_WILDCARD, "never", JOB_SECONDS, PMIX_ERR_NOT_FOUND);
+    }
+    fence();
+    finalize();
+    return 0;
+}
+
 /* ---- many at once --------------------------------------------------------------------------- */
 
 /* More than the server lets one client have waiting. */
@@ -255,6 +443,14 @@ static const struct job_case cases[] = {
       a_rank_knows_itself_its_peers_and_its_server, NULL, false },
     { "a_reserved_key_that_is_not_there_is_not_waited_for", 2,
       a_reserved_key_that_is_not_there_is_not_waited_for, NULL, false },
+    { "a_rank_that_has_not_committed_is_waited_for", 2, a_rank_that_has_not_committed_is_waited_for,
+      NULL, false },
+    { "what_a_commit_did_not_bring_is_given_up", 2, what_a_commit_did_not_bring_is_given_up, NULL,
+      false },
+    { "a_commit_of_nothing_is_one", 2, a_commit_of_nothing_is_one, NULL, false },
+    { "what_is_for_other_nodes_is_not_waited_for", 2, what_is_for_other_nodes_is_not_waited_for,
+      NULL, false },
+    { "what_anybody_has_sent_is_found", 3, what_anybody_has_sent_is_found, NULL, false },
     { "more_gets_than_the_server_takes_wait_in_the_client", 2,
       more_gets_than_the_server_takes_wait_in_the_client, NULL, false },
     { "a_job_without_a_rank_here_is_read_by_its_user", 1,
@@ -263,5 +459,6 @@ static const struct job_case cases[] = {
 
 int main(int argc, char **argv)
 {
+    setenv("SHMIX_GET_TIMEOUT", "0.2", 1); /* for the host, before its server starts */
     return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

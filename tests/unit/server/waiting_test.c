@@ -10,6 +10,7 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
+#include "server/gets.h"
 #include "server/modex.h"
 #include "server/server.h"
 
@@ -105,7 +106,7 @@ static pmix_status_t by_key(struct sx_server *server, void *arg)
     put(server, 3, "another");
     cr_assert_eq(sx_modex_commit(server, client_of(server, 3)), PMIX_SUCCESS);
     cr_expect_eq(asker->request_count, 2);
-    sx_modex_client_gone(server, asker);
+    sx_gets_client_gone(server, asker);
     cr_expect_eq(asker->request_count, 0);
     cr_expect_eq(target->waiter_count, 0);
     cr_expect(sx_list_empty(&sx_nspace_find(server, NSPACE)->awaited));
@@ -125,11 +126,11 @@ static pmix_status_t rank_goes(struct sx_server *server, void *arg)
     wait_for(server, 0, 1, 1, "a");
     wait_for(server, 0, 2, 1, "b");
     wait_for(server, 0, 3, 2, "a");
-    sx_modex_client_gone(server, target);
+    sx_gets_client_gone(server, target);
     cr_expect_eq(client_of(server, 0)->request_count, 1);
     cr_expect_eq(target->waiter_count, 0);
     cr_expect_not_null(sx_wait_find(server, client_of(server, 0), 3));
-    sx_modex_nspace_gone(sx_nspace_find(server, NSPACE));
+    sx_gets_nspace_gone(sx_nspace_find(server, NSPACE));
     cr_expect_eq(client_of(server, 0)->request_count, 0);
     return PMIX_SUCCESS;
 }
@@ -187,7 +188,7 @@ static pmix_status_t untouched(struct sx_server *server, void *arg)
     }
     cr_expect_eq(client_of(server, 2)->request_count, 0);
     cr_expect_eq(target->waiter_count, KEYS);
-    sx_modex_client_gone(server, client_of(server, 0));
+    sx_gets_client_gone(server, client_of(server, 0));
     return PMIX_SUCCESS;
 }
 

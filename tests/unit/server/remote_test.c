@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* remote_test.c - Gets of a rank of another node, and a host that carries the questions: slowly, in
+ * vain, or never.  The ranks are children. */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <pmix.h>
+#include <pmix_server.h>
+
+#include "server/blob.h"
+#include "server/server.h"
+#include "server/waiting.h"
+
+#define NSPACE "remote"
+#define FAR 2u
+#define QUESTIONS_MAX 64
+
+/* ---- the host ------------------------------------------------------------------------------- */
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    struct {
+        pmix_modex_cbfunc_t cbfunc;
+        void *cbdata;
+        char key[64];
+    } asked[QUESTIONS_MAX];
+    unsigned count;
+} host = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
+
+static pmix_status_t on_direct_modex(const pmix_proc_t *proc, const pmix_info_t info[],
+                                     size_t ninfo, pmix_modex_cbfunc_t cbfunc, void *cbdata)
+{
+    pthread_mutex_lock(&host.lock);
+    if (host.count < QUESTIONS_MAX && proc->rank == FAR && ninfo > 0) {
+        host.asked[host.count].cbfunc = cbfunc;
+        host.asked[host.count].cbdata = cbdata;
+        snprintf(host.asked[host.count].key, sizeof(host.asked[0].key), "%s",
+                 info[0].value.data.string);
+        host.count++;
+    }
+    pthread_cond_broadcast(&host.cond);
+    pthread_mutex_unlock(&host.lock);
+    return PMIX_SUCCESS;
+}
+
+/* Bounded by the alarm. */
+static void wait_for_question(unsigned number)
+{
+    pthread_mutex_lock(&host.lock);
+    while (host.count <= number) {
+        pthread_cond_wait(&host.cond, &host.lock);
+    }
+    pthread_mutex_unlock(&host.lock);
+}
+
+/* What the far server sends when its rank has committed 5 under @key, NULL: nothing at all. */
+static struct sx_blob far_data(const char *key)
+{
+    _Alignas(8) char put[sizeof(struct sx_lane_put) + 64] = { 0 };
+    struct sx_blob blob = { 0 }, messages = { 0 };
+    struct sx_lane_put *head = (void *)put;
+
+    if (key != NULL) {
+        head->cell.type = PMIX_UINT32;
+        head->cell.bits = 5;
+        head->key_len = (uint16_t)strlen(key);
+        head->scope = PMIX_GLOBAL;
+        memcpy(head + 1, key, strlen(key));
+        cr_assert_eq(sx_blob_message(&messages, put, sizeof(put)), PMIX_SUCCESS);
+    }
+    cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
+    cr_assert_eq(sx_blob_add_messages(&blob, NSPACE, FAR, messages.bytes, messages.size),
+                 PMIX_SUCCESS);
+    sx_blob_clear(&messages);
+    return blob;
+}
+
+static void release(void *cbdata)
+{
+    free(cbdata);
+}
+
+static void answer(unsigned number, pmix_status_t status, const char *key)
+{
+    const struct sx_blob blob = far_data(key);
+
+    wait_for_question(number);
+    host.asked[number].cbfunc(status, blob.bytes, blob.size, host.asked[number].cbdata, release,
+                              blob.bytes);
+}
+
+static void begin(void)
+{
+    pmix_server_module_t module = { .direct_modex = on_direct_modex };
+    const uint32_t size = 3;
+    pmix_nspace_t nspace;
+    pmix_info_t info;
+
+    alarm(60);
+    PMIx_Load_nspace(nspace, NSPACE);
+    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    PMIx_Info_load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32);
+    const pmix_status_t rc = PMIx_server_register_nspace(nspace, 2, &info, 1, NULL, NULL);
+    cr_assert(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
+}
+
+static void end(void)
+{
+    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+}
+
+TestSuite(remote, .init = begin, .fini = end);
+
+/* ---- the ranks ------------------------------------------------------------------------------ */
+
+/* @timeouts: of its Gets, one behind the other, in seconds, 0: none. */
+static pid_t start(pmix_rank_t rank, const char *timeouts)
+{
+    char **env = NULL, path[] = "/proc/self/exe";
+    pmix_proc_t proc;
+
+    PMIx_Load_procid(&proc, NSPACE, rank);
+    const pmix_status_t rc = PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL,
+                                                         NULL);
+    cr_assert(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
+    cr_assert_eq(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
+    PMIx_Setenv("REMOTE_TEST_TIMEOUTS", timeouts, true, &env);
+    char *argv[] = { path, NULL };
+    const pid_t pid = fork();
+    if (pid == 0) {
+        execve(path, argv, env);
+        _exit(98);
+    }
+    cr_assert_gt(pid, 0);
+    PMIx_Argv_free(env);
+    return pid;
+}
+
+/* Return: minus the status of the last Get. */
+static int rank_main(const char *timeouts)
+{
+    pmix_status_t rc = PMIX_ERR_INIT;
+    pmix_proc_t proc;
+
+    alarm(60);
+    if (PMIx_Init(&proc, NULL, 0) != PMIX_SUCCESS) {
+        return 99;
+    }
+    proc.rank = FAR;
+    while (*timeouts != '\0') {
+        const long seconds = strtol(timeouts, (char **)(uintptr_t)&timeouts, 10);
+        const int timeout = (int)seconds;
+        pmix_value_t *value = NULL;
+        pmix_info_t info;
+
+        PMIx_Info_load(&info, PMIX_TIMEOUT, &timeout, PMIX_INT);
+        rc = PMIx_Get(&proc, "key", &info, timeout != 0, &value);
+        if (rc == PMIX_SUCCESS && value->data.uint32 != 5) {
+            return 97;
+        }
+        timeouts += *timeouts == ' ';
+    }
+    return PMIx_Finalize(NULL, 0) == PMIX_SUCCESS ? -rc : 96;
+}
+
+/* Before any test of this program: a rank is not to run them. */
+__attribute__((constructor)) static void rank_or_test(void)
+{
+    const char *timeouts = getenv("REMOTE_TEST_TIMEOUTS");
+
+    if (timeouts != NULL) {
+        _exit(rank_main(timeouts));
+    }
+}
+
+static void expect_end(pid_t pid, pmix_status_t want)
+{
+    int status = -1;
+
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_assert(WIFEXITED(status));
+    cr_expect_eq(-WEXITSTATUS(status), want, "it ends with %d", -WEXITSTATUS(status));
+}
+
+static pmix_status_t count_waits(struct sx_server *server, void *arg)
+{
+    const struct sx_awaited *awaited = sx_awaited_find(server, sx_nspace_find(server, NSPACE), FAR);
+
+    *(unsigned *)arg = awaited == NULL ? 0 : awaited->wait_count;
+    return PMIX_SUCCESS;
+}
+
+static void wait_for_waits(unsigned want)
+{
+    unsigned count = 0;
+
+    while (count != want) { /* bounded by the alarm */
+        sched_yield();
+        cr_assert_eq(sx_server_call(sx_server_get(), count_waits, &count), PMIX_SUCCESS);
+    }
+}
+
+/* ---- tests ---------------------------------------------------------------------------------- */
+
+Test(remote, what_the_rank_commits_later_is_asked_for_again)
+{
+    const pid_t pid = start(0, "50");
+
+    answer(0, PMIX_SUCCESS, "else");
+    answer(1, PMIX_ERR_NOT_FOUND, NULL);
+    answer(2, PMIX_SUCCESS, NULL);
+    answer(3, PMIX_SUCCESS, "key");
+    expect_end(pid, PMIX_SUCCESS);
+    cr_expect_str_eq(host.asked[0].key, "key");
+    cr_expect_str_eq(host.asked[3].key, "key");
+}
+
+Test(remote, without_a_time_limit_the_first_answer_counts)
+{
+    const pid_t pid = start(0, "0");
+
+    answer(0, PMIX_SUCCESS, "else");
+    expect_end(pid, PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(host.count, 1u);
+}
+
+Test(remote, an_error_of_the_host_is_the_gets)
+{
+    const pid_t pid = start(0, "50");
+
+    answer(0, PMIX_ERR_UNREACH, NULL);
+    expect_end(pid, PMIX_ERR_UNREACH);
+}
+
+Test(remote, the_answer_within_a_time_limit_is_waited_for_no_longer)
+{
+    const pid_t pid = start(0, "1");
+
+    answer(0, PMIX_SUCCESS, NULL);
+    expect_end(pid, PMIX_ERR_TIMEOUT);
+}
+
+Test(remote, a_lost_answer_does_not_spoil_later_gets)
+{
+    const pid_t pid = start(0, "1 8"); /* the first one is never answered */
+
+    answer(1, PMIX_SUCCESS, "key");
+    expect_end(pid, PMIX_SUCCESS);
+}
+
+Test(remote, a_late_answer_counts_as_well)
+{
+    const pid_t pid = start(0, "1 50");
+
+    wait_for_question(1);
+    answer(0, PMIX_SUCCESS, "key");
+    expect_end(pid, PMIX_SUCCESS);
+    answer(1, PMIX_SUCCESS, "key");
+}
+
+/* Rank 1 may know of a commit that came after the far server had answered rank 0. */
+Test(remote, an_answer_from_before_a_get_is_not_its_answer)
+{
+    const pid_t zero = start(0, "0");
+
+    wait_for_question(0);
+    const pid_t one = start(1, "0");
+    wait_for_waits(2);
+    answer(0, PMIX_SUCCESS, NULL);
+    expect_end(zero, PMIX_ERR_NOT_FOUND);
+    answer(1, PMIX_SUCCESS, "key");
+    expect_end(one, PMIX_SUCCESS);
+}
