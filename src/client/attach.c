@@ -501,13 +501,18 @@ static pmix_status_t finalize_judge(struct sx_process *p, const pmix_info_t *inf
     return rc == PMIX_SUCCESS ? sx_directives_judge(info, ninfo, known, SX_COUNT(known)) : rc;
 }
 
+pmix_status_t sx_process_misused(void)
+{
+    return sx_role_server_get() == NULL && !sx_process_ready() ? PMIX_ERR_INIT : PMIX_ERR_BAD_PARAM;
+}
+
 pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
 {
     struct sx_process *const p = &sx_process;
     pmix_status_t fenced = PMIX_SUCCESS;
 
     if (info == NULL && ninfo != 0) {
-        return PMIX_ERR_BAD_PARAM;
+        return sx_process_misused();
     }
     pthread_mutex_lock(&p->life_lock);
     pmix_status_t rc = finalize_judge(p, info, ninfo);

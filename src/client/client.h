@@ -141,6 +141,9 @@ static inline bool sx_process_ready(void)
     return atomic_load_explicit(&sx_process.state, memory_order_acquire) == SX_PROCESS_READY;
 }
 
+/* What a call answers whose arguments are wrong: without a library that is said first. */
+pmix_status_t sx_process_misused(void);
+
 /* Return: PMIX_SUCCESS while requests can be made; PMIX_ERR_UNREACH for a singleton;
  * PMIX_ERR_LOST_CONNECTION; PMIX_ERR_NOT_AVAILABLE in a forked child. */
 pmix_status_t sx_link_status(void);

@@ -238,7 +238,7 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo, pmix_cpuset_t *cpuse
     struct question question = { .topology = NULL };
 
     if (distances == NULL || ndist == NULL || (info == NULL && ninfo > 0)) {
-        return PMIX_ERR_BAD_PARAM;
+        return sx_process_misused();
     }
     *distances = NULL;
     *ndist = 0;
@@ -286,7 +286,7 @@ pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo, pmix_cpuset_t *cp
                                         pmix_device_dist_cbfunc_t cbfunc, void *cbdata)
 {
     if (cbfunc == NULL) {
-        return PMIX_ERR_BAD_PARAM;
+        return sx_process_misused();
     }
     struct distances_nb *const op = calloc(1, sizeof(*op));
     if (op == NULL) {

@@ -299,7 +299,7 @@ pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info
                        size_t ninfo, pmix_value_t **val)
 {
     if (val == NULL) {
-        return PMIX_ERR_BAD_PARAM;
+        return sx_process_misused();
     }
     const pmix_status_t rc = get(proc, key, info, ninfo, val);
     /* Storage of the caller's stays the caller's. */
@@ -490,7 +490,7 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char *key, const pmix_i
     struct sx_lookup lookup;
 
     if (cbfunc == NULL) {
-        return PMIX_ERR_BAD_PARAM;
+        return sx_process_misused();
     }
     if (!sx_process_ready()) {
         return server == NULL ? PMIX_ERR_INIT

@@ -315,7 +315,7 @@ pmix_status_t PMIx_Resolve_peers(const char *nodename, const pmix_nspace_t nspac
     const char *name;
 
     if (procs == NULL || nprocs == NULL || !nspace_is_good(nspace, &name)) {
-        return PMIX_ERR_BAD_PARAM;
+        return sx_process_misused();
     }
     (void)gethostname(peers.own, sizeof(peers.own) - 1); /* a longer name is cut */
     const pmix_status_t rc = walk_all(&walk, name);
@@ -392,7 +392,7 @@ pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char **nodelist)
     const char *name;
 
     if (nodelist == NULL || !nspace_is_good(nspace, &name)) {
-        return PMIX_ERR_BAD_PARAM;
+        return sx_process_misused();
     }
     const pmix_status_t rc = walk_all(&walk, name);
     if (rc != PMIX_SUCCESS || nodes.text == NULL) {

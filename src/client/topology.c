@@ -118,7 +118,7 @@ pmix_status_t PMIx_Load_topology(pmix_topology_t *topo)
     hwloc_topology_t made;
 
     if (topo == NULL) {
-        return PMIX_ERR_BAD_PARAM;
+        return sx_process_misused();
     }
     if (topo->source != NULL && !sx_opaque_is_hwloc(topo->source)) {
         return PMIX_ERR_NOT_SUPPORTED;

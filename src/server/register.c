@@ -114,7 +114,7 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocal
     pmix_status_t rc;
 
     if (info == NULL && ninfo != 0) {
-        return PMIX_ERR_BAD_PARAM;
+        return sx_server_get() == NULL ? PMIX_ERR_INIT : PMIX_ERR_BAD_PARAM;
     }
     struct registration *registration = registration_new(nspace, &rc);
 
@@ -220,7 +220,7 @@ pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid, gi
     pmix_status_t rc;
 
     if (proc == NULL || proc->rank > PMIX_RANK_VALID || proc->rank >= SX_STORE_ROW_MAX) {
-        return PMIX_ERR_BAD_PARAM;
+        return sx_server_get() == NULL ? PMIX_ERR_INIT : PMIX_ERR_BAD_PARAM;
     }
     struct registration *registration = registration_new(proc->nspace, &rc);
 

@@ -159,7 +159,9 @@ static pmix_status_t submit(sx_server_fn fn, const pmix_info_t info[], size_t ni
 pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
                                              pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    const pmix_status_t rc = info == NULL ? PMIX_SUCCESS : sx_jobinfo_judge(info, ninfo);
+    const pmix_status_t rc = info == NULL || sx_server_get() == NULL
+                                 ? PMIX_SUCCESS
+                                 : sx_jobinfo_judge(info, ninfo);
 
     return rc != PMIX_SUCCESS ? rc : submit(resources_register, info, ninfo, cbfunc, cbdata);
 }

@@ -386,6 +386,15 @@ static void case_print(const struct test *test)
     }
 }
 
+/* A call of what needs the library says that it is not there, whatever else is wrong with it; what
+ * does nothing anywhere says that. */
+static bool says_init(const struct test *test)
+{
+    return test->function->result != RETURNS_STATUS ||
+           is_for_anytime(test->function) || report->status == PMIX_ERR_INIT ||
+           report->status == PMIX_ERR_NOT_SUPPORTED;
+}
+
 /* Return: what is wrong with the case, NULL: nothing. */
 static const char *case_judge(const struct test *test, int wait_status)
 {
@@ -405,6 +414,10 @@ static const char *case_judge(const struct test *test, int wait_status)
         (report->accepted == 0 && report->handler_calls != 0)) {
         snprintf(text, sizeof(text), "%u callbacks after %u calls that were accepted, last %lld",
                  report->callbacks + report->handler_calls, report->accepted, report->status);
+        return text;
+    }
+    if (state == STATE_BEFORE && !says_init(test)) {
+        snprintf(text, sizeof(text), "says %lld before PMIx_Init", report->status);
         return text;
     }
     if (!is_success(test->function)) {
