@@ -389,12 +389,12 @@ bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct
 
 /* ---- from tools ---------------------------------------------------------------------------- */
 
-/* Whether each target may be one day: whom nobody registered, no event reaches. */
-static bool targets_exist(struct sx_server *server, const struct sx_event_block *block)
+/* Takes over what was read out of an event: whether each of @procs may be one day.  Whom nobody
+ * registered, no event reaches, and none is about him. */
+static bool procs_exist(struct sx_server *server, pmix_status_t rc, pmix_proc_t *procs,
+                        size_t count)
 {
-    pmix_proc_t *procs = NULL;
-    size_t count = 0;
-    bool exist = sx_event_block_targets(block, &procs, &count) == PMIX_SUCCESS;
+    bool exist = rc == PMIX_SUCCESS;
 
     for (size_t i = 0; i < count && exist; i++) {
         const struct sx_nspace *nspace = sx_nspace_find(server, procs[i].nspace);
@@ -404,6 +404,19 @@ static bool targets_exist(struct sx_server *server, const struct sx_event_block 
     }
     free(procs);
     return exist;
+}
+
+static bool named_exist(struct sx_server *server, const struct sx_event_block *block)
+{
+    pmix_proc_t *procs = NULL;
+    size_t count = 0;
+    pmix_status_t rc = sx_event_block_targets(block, &procs, &count);
+
+    if (!procs_exist(server, rc, procs, count)) {
+        return false;
+    }
+    rc = sx_event_block_affected(block, &procs, &count);
+    return procs_exist(server, rc, procs, count);
 }
 
 pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *body, size_t size)
@@ -417,7 +430,7 @@ pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *
     if (rc == PMIX_SUCCESS && sx_event_block_head(block)->range == PMIX_RANGE_NAMESPACE) {
         rc = PMIX_ERR_BAD_PARAM; /* it has none of its own */
     }
-    if (rc == PMIX_SUCCESS && !targets_exist(server, block)) {
+    if (rc == PMIX_SUCCESS && !named_exist(server, block)) {
         rc = PMIX_ERR_NOT_FOUND;
     }
     if (rc == PMIX_SUCCESS) {

@@ -22,7 +22,7 @@ pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *cli
 bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                       uint64_t now_ns);
 /* A tool's, by the process id that the kernel says it has.  Return: PMIX_SUCCESS;
- * PMIX_ERR_NOT_FOUND for a target that this server does not know; PMIX_ERR_BAD_PARAM for the range
+ * PMIX_ERR_NOT_FOUND for a process that this server does not know; PMIX_ERR_BAD_PARAM for the range
  * of its namespace; PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes too, and the host does not
  * carry it there; else as of sx_event_block_judge. */
 pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *body, size_t size);

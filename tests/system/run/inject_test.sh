@@ -67,6 +67,9 @@ END
 inject -1 "$job" --to 0,2
 expect_code 1 "a rank that there is not"
 expect_err "no such rank" "a rank that there is not"
+inject -1 "$job" --affected 2
+expect_code 1 "about a rank that there is not"
+expect_err "no such rank" "about a rank that there is not"
 inject -1 "$job" --info "a.text=$(head -c 9000 /dev/zero | tr '\0' a)"
 expect_code 1 "too large"
 expect_err "shorter --info values" "too large"
