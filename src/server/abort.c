@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "server/connection.h"
-#include "server/event.h"
+#include "server/eventmade.h"
 #include "server/host.h"
 #include "server/procs.h"
 

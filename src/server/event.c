@@ -4,7 +4,7 @@
  *
  *     lane, EVENT_BULK --judge--\    (TOOL_EVENT likewise)
  *     host -----------build-----> publish --> ring and log of each namespace --(turn ends)--> wake
- *     deaths, aborts --build---/         \--> the host: its handlers; its notify_event for what
+ *     library --build----------/         \--> the host: its handlers; its notify_event for what
  *                                             leaves the node (never for what came from it)
  *
  * Order is the order of publishing, one for all namespaces.  The history is bounded (eventlog.h);
@@ -240,8 +240,7 @@ static void wake_now(void *arg, uint64_t now_ns)
     sx_event_wake(server);
 }
 
-/* Wake behind what the host has been posted so far. */
-static void wake_behind_host(struct sx_server *server)
+void sx_event_wake_behind_host(struct sx_server *server)
 {
     if (!server->events_wake_posted) {
         server->events_wake = (struct sx_loop_post){ .fn = wake_now, .arg = server };
@@ -304,9 +303,8 @@ static pmix_status_t host_tell(struct sx_server *server, struct sx_client *clien
     return rc == PMIX_SUCCESS || !leaves ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
 }
 
-/* @client: whose it is; NULL: none's of this server.  Return: as host_tell. */
-static pmix_status_t publish(struct sx_server *server, struct sx_event_block *block,
-                             enum sx_event_origin origin, struct sx_client *client)
+pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *block,
+                               enum sx_event_origin origin, struct sx_client *client)
 {
     const struct sx_event *head = sx_event_block_head(block);
 
@@ -351,7 +349,7 @@ static pmix_status_t client_publishes(struct sx_server *server, struct sx_client
     pmix_status_t rc = sx_event_block_judge(&source, body, size, &block);
 
     if (rc == PMIX_SUCCESS) {
-        rc = publish(server, block, SX_EVENT_FROM_CLIENT, client);
+        rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, client);
         sx_event_block_release(block);
     }
     return rc;
@@ -436,7 +434,7 @@ pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *
     if (rc == PMIX_SUCCESS) {
         sx_log(SX_LOG_INFO, "%s publishes an event of code %d", source.nspace,
                (int)sx_event_block_head(block)->code);
-        rc = publish(server, block, SX_EVENT_FROM_CLIENT, NULL);
+        rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, NULL);
     }
     sx_event_block_release(block);
     return rc;
@@ -455,7 +453,7 @@ static void notice_publish(void *arg, uint64_t now_ns)
     struct notice *notice = arg;
 
     (void)now_ns;
-    (void)publish(notice->server, notice->block, SX_EVENT_FROM_HOST, NULL);
+    (void)sx_event_publish(notice->server, notice->block, SX_EVENT_FROM_HOST, NULL);
     sx_event_block_release(notice->block);
     free(notice);
 }
@@ -535,69 +533,6 @@ pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
         free(notice);
     }
     return rc;
-}
-
-/* ---- deaths -------------------------------------------------------------------------------- */
-
-/* Such an event reaches no default handler of a client: programs end themselves there, and would do
- * so before their host has acted.  @affected: the processes that it touches, none: the whole
- * namespace. */
-static void library_publishes(struct sx_server *server, const struct sx_client *client,
-                              pmix_status_t code, const pmix_proc_t affected[], size_t count)
-{
-    const pmix_proc_t source = proc_of(client);
-    pmix_proc_t everyone = source;
-    pmix_info_t info[2];
-    struct sx_event_block *block = NULL;
-    pmix_data_array_t array;
-    pmix_status_t rc;
-
-    everyone.rank = PMIX_RANK_WILDCARD;
-    if (count == 0) {
-        affected = &everyone;
-        count = 1;
-    }
-    memset(info, 0, sizeof(info));
-    if (count == 1) {
-        memcpy(info[0].key, PMIX_EVENT_AFFECTED_PROC, sizeof(PMIX_EVENT_AFFECTED_PROC));
-        info[0].value.type = PMIX_PROC;
-        info[0].value.data.proc = (pmix_proc_t *)(uintptr_t)affected;
-    } else {
-        array = (pmix_data_array_t){ .type = PMIX_PROC,
-                                     .size = count,
-                                     .array = (void *)(uintptr_t)affected };
-        memcpy(info[0].key, PMIX_EVENT_AFFECTED_PROCS, sizeof(PMIX_EVENT_AFFECTED_PROCS));
-        info[0].value.type = PMIX_DATA_ARRAY;
-        info[0].value.data.darray = &array;
-    }
-    memcpy(info[1].key, PMIX_EVENT_NON_DEFAULT, sizeof(PMIX_EVENT_NON_DEFAULT));
-    info[1].value.type = PMIX_BOOL;
-    info[1].value.data.flag = true;
-    rc = sx_event_block_build(code, &source, PMIX_RANGE_NAMESPACE, info, SX_COUNT(info), &block);
-    if (rc != PMIX_SUCCESS) {
-        sx_log(SX_LOG_ERROR, "nobody is told of event %d of %s.%u: memory is short", code,
-               source.nspace, source.rank);
-        return;
-    }
-    (void)publish(server, block, SX_EVENT_FROM_LIBRARY, NULL);
-    sx_event_block_release(block);
-}
-
-void sx_event_client_lost(struct sx_server *server, const struct sx_client *client)
-{
-    const pmix_proc_t proc = proc_of(client);
-
-    library_publishes(server, client, PMIX_ERR_LOST_CONNECTION, &proc, 1);
-    /* Peers may well abort when they hear of it.  The host has to know by then whose death was the
-     * cause; it hears of it in this turn or the next. */
-    wake_behind_host(server);
-}
-
-void sx_event_client_aborts(struct sx_server *server, const struct sx_client *client,
-                            const pmix_proc_t procs[], size_t nprocs)
-{
-    library_publishes(server, client, PMIX_ERR_PROC_REQUESTED_ABORT, procs, nprocs);
-    sx_event_wake(server); /* before the host ends them */
 }
 
 /* ---- namespaces and clients ---------------------------------------------------------------- */

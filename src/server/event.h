@@ -4,6 +4,7 @@
 #ifndef SX_SERVER_EVENT_H
 #define SX_SERVER_EVENT_H
 
+#include "server/eventroute.h"
 #include "server/server.h"
 
 /* How many events of which size are kept, by the host's word or the environment's.  Return:
@@ -29,11 +30,11 @@ pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *
 /* The host's; any thread (struct sx_role_server). */
 pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
                               pmix_data_range_t range, const pmix_info_t info[], size_t ninfo);
-/* The client's process is gone without a word: its namespace, then the host hear of it. */
-void sx_event_client_lost(struct sx_server *server, const struct sx_client *client);
-/* It wants @procs (none: all of its namespace) to be ended. */
-void sx_event_client_aborts(struct sx_server *server, const struct sx_client *client,
-                            const pmix_proc_t procs[], size_t nprocs);
+/* Any block, by whoever made it, which keeps its reference.  @client: whose it is; NULL: none's of
+ * this server.  Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes, too,
+ * and gets to none. */
+pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *block,
+                               enum sx_event_origin origin, struct sx_client *client);
 
 /* ---- the life of namespaces and clients ----------------------------------------------------- */
 
@@ -51,6 +52,8 @@ void sx_event_client_read(struct sx_server *server, struct sx_client *client, ui
 
 /* Wake the sleepers of all rings that were written since the last call; once a turn. */
 void sx_event_wake(struct sx_server *server);
+/* Wake them behind what the host has been posted so far. */
+void sx_event_wake_behind_host(struct sx_server *server);
 /* Wake all clients of @nspace that have handlers, news or not. */
 void sx_event_wake_handlers(struct sx_server *server, struct sx_nspace *nspace);
 

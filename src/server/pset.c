@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 #include "base/value.h"
+#include "server/eventmade.h"
 #include "server/procs.h"
 
 struct pset {
@@ -167,6 +168,8 @@ static pmix_status_t pset_define(struct sx_server *server, void *arg)
         sx_list_remove(&pset->link);
         (void)members_store(server, pset);
         pset_free(pset);
+    } else {
+        sx_event_pset(server, true, pset->name, pset->procs, pset->proc_count);
     }
     return rc;
 }
@@ -221,6 +224,7 @@ static pmix_status_t pset_delete(struct sx_server *server, void *arg)
     }
     sx_list_remove(&pset->link);
     const pmix_status_t rc = members_store(server, pset);
+    sx_event_pset(server, false, pset->name, pset->procs, pset->proc_count);
     pset_free(pset);
     return rc;
 }

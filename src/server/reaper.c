@@ -21,6 +21,7 @@
 #include "server/collective.h"
 #include "server/connection.h"
 #include "server/event.h"
+#include "server/eventmade.h"
 #include "server/gets.h"
 #include "server/host.h"
 #include "server/lanes.h"

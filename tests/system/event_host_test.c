@@ -343,6 +343,93 @@ static int host_of_levels(struct job *job)
     return 0;
 }
 
+/* ---- process sets --------------------------------------------------------------------------- */
+
+#define SET "test.set"
+
+static int set_news, set_wrong, anything; /* under heard_lock */
+
+static void hear_set(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t results[], size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    int good = source->nspace[0] == '\0' && source->rank == PMIX_RANK_UNDEF;
+
+    (void)id, (void)code, (void)results, (void)nresults;
+    for (size_t i = 0; i < ninfo; i++) {
+        const pmix_value_t *const value = &info[i].value;
+
+        if (strcmp(info[i].key, PMIX_PSET_NAME) == 0) {
+            good += strcmp(value->data.string, SET) == 0;
+        } else if (strcmp(info[i].key, PMIX_PSET_MEMBERS) == 0) {
+            const pmix_proc_t *const procs = value->data.darray->array;
+
+            good += value->data.darray->type == PMIX_PROC && value->data.darray->size == 2 &&
+                    procs[0].rank == 0 && procs[1].rank == 1 &&
+                    strcmp(procs[1].nspace, JOB_NSPACE) == 0;
+        } else if (strcmp(info[i].key, PMIX_EVENT_NON_DEFAULT) == 0) {
+            good += value->data.flag;
+        }
+    }
+    pthread_mutex_lock(&heard_lock);
+    set_news++;
+    set_wrong += good != 4;
+    pthread_cond_broadcast(&heard_more);
+    pthread_mutex_unlock(&heard_lock);
+    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void hear_anything(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                          pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                          pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)id, (void)code, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
+    pthread_mutex_lock(&heard_lock);
+    anything++;
+    pthread_cond_broadcast(&heard_more);
+    pthread_mutex_unlock(&heard_lock);
+    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+}
+
+/* X24 by sense: sets are no failures, so no handler without codes hears of them.  Rank 1 registers
+ * when the set is there, and gets what is kept. */
+static int rank_of_sets(int rank)
+{
+    pmix_status_t codes[2] = { PMIX_PROCESS_SET_DEFINE, PMIX_PROCESS_SET_DELETE };
+
+    rank_begin();
+    if (rank == 1) {
+        job_token_get(1);
+    }
+    CHECK(PMIx_Register_event_handler(NULL, 0, NULL, 0, hear_anything, NULL, NULL) >= 0);
+    CHECK(PMIx_Register_event_handler(codes, 2, NULL, 0, hear_set, NULL, NULL) >= 0);
+    job_token_put(0);
+    pthread_mutex_lock(&heard_lock);
+    while (set_news < 2 || anything == 0) {
+        heard_wait_locked("the set", set_news);
+    }
+    CHECK(set_news == 2 && set_wrong == 0 && anything == 1); /* the end */
+    pthread_mutex_unlock(&heard_lock);
+    return rank_end();
+}
+
+static int host_of_sets(struct job *job)
+{
+    const pmix_proc_t members[2] = { { .nspace = JOB_NSPACE, .rank = 1 },
+                                     { .nspace = JOB_NSPACE, .rank = 0 } };
+    char name[] = SET;
+
+    (void)job;
+    job_token_get(0);
+    CHECK_STATUS(PMIx_server_define_process_set(members, 2, SET), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_server_define_process_set(members, 2, SET), PMIX_EXISTS); /* no news */
+    job_token_put(1);
+    job_token_get(0);
+    CHECK_STATUS(PMIx_server_delete_process_set(name), PMIX_SUCCESS);
+    tell_host(CODE_END, PMIX_RANGE_LOCAL);
+    return 0;
+}
+
 /* ---- refusals ------------------------------------------------------------------------------- */
 
 static pmix_status_t told = 1; /* under heard_lock; 1: nothing yet */
@@ -536,6 +623,7 @@ int main(int argc, char **argv)
         { "late_handlers_of_the_host", 1, rank_of_late, host_of_late, false },
         { "environment", 3, rank_of_environment, host_of_environment, false },
         { "levels", 1, rank_of_levels, host_of_levels, false },
+        { "process_sets", 2, rank_of_sets, host_of_sets, false },
         { "refusals", 1, rank_of_refusals, host_of_refusals, false },
         { "joining_while_the_host_thinks", 2, rank_of_joining, host_of_joining, false },
         { "death_while_the_host_thinks", 1, rank_of_death, host_of_death, false },

@@ -54,9 +54,9 @@ static const struct {
 static void check_rows(void)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
-        const pmix_status_t rc = rows[i].nspace != NULL ? publish_to(rows[i].nspace, rows[i].rank)
-                                                        : publish(rows[i].range, NULL, NULL,
-                                                                  PMIX_UNDEF);
+        const pmix_status_t rc = rows[i].nspace != NULL
+                                     ? publish_to(rows[i].nspace, rows[i].rank)
+                                     : publish(rows[i].range, NULL, NULL, PMIX_UNDEF);
 
         if (rc != rows[i].status) {
             fprintf(stderr, "for %s: %s, not %s\n", rows[i].why, PMIx_Error_string(rc),
