@@ -22,11 +22,6 @@ static atomic_bool no_large;       /* nobody gets a large piece */
 
 #define LARGE 9000 /* bytes of an event that a lane carries */
 
-static bool refuse(size_t size)
-{
-    return starved || (size >= LARGE && atomic_load(&no_large));
-}
-
 #ifndef SANITIZED
 #define SEEN_BY_ALL __attribute__((visibility("default")))
 void *__libc_malloc(size_t size);
@@ -35,6 +30,11 @@ void *__libc_realloc(void *at, size_t size);
 SEEN_BY_ALL void *malloc(size_t size);
 SEEN_BY_ALL void *calloc(size_t count, size_t size);
 SEEN_BY_ALL void *realloc(void *at, size_t size);
+
+static bool refuse(size_t size)
+{
+    return starved || (size >= LARGE && atomic_load(&no_large));
+}
 
 void *malloc(size_t size)
 {
