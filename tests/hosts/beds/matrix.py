@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs that work and programs that die, under an unmodified host on simulated nodes.
+
+usage: matrix.py HOST NODES [--library DIR] [--control] [--only NAME[,NAME]] [--users root,nobody]
+       matrix.py HOST NODES [--library DIR] --shell COMMAND...      (a bed to look at)
+
+HOST is slurm or orte, DIR holds the libpmix.so.2 under test.  Every program runs with two ranks a node, as
+root and as nobody; its exit status is compared with the table below, which is what the host gives with
+Debian's libpmix.  --control runs Debian's library beside it and compares with that as well.
+"""
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+import bed
+import orte
+import slurm
+
+HOSTS = {"slurm": slurm.Slurm, "orte": orte.Orte}
+PROGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "progs")
+
+# name: command; status under slurm, under orte; words that every rank must have said
+TABLE = [
+    ("hello", ["hello_mpi"], 0, 0, "ok"),
+    ("ring", ["ring_mpi"], 0, 0, None),
+    ("data", ["data_pmix"], 0, 0, ": ok"),
+    ("direct", ["hello_mpi", "OMPI_MCA_pmix_base_collect_data=0"], 0, 0, "ok"),
+    ("event", ["event_pmix"], 0, 0, ": ok"),
+    ("abort", ["abort_mpi", "7"], 7, 7, None),
+    ("exit 5", ["end_mpi", "exit"], 137, 5, None),
+    ("segv", ["segv_mpi"], 139, 139, None),
+    ("kill -9", ["end_mpi", "kill"], 137, 137, None),
+]
+NOT_FOR_CONTROL = ("event",)  # with Debian's library it does not end
+
+
+def programs_build(folder):
+    os.chmod(folder, 0o755)
+    pmix = "/usr/lib/x86_64-linux-gnu/pmix2"
+    for source in sorted(os.listdir(PROGS)):
+        out = os.path.join(folder, source[:-2])
+        cmd = ["mpicc.openmpi", "-O1"] if source.endswith("_mpi.c") else \
+            ["cc", "-O1", f"-I{pmix}/include", f"-L{pmix}/lib"]
+        more = [] if source.endswith("_mpi.c") else ["-lpmix", "-lpthread"]
+        subprocess.run([*cmd, "-o", out, os.path.join(PROGS, source), *more], check=True)
+
+
+def run_row(where, row, user, folder):
+    name, command, _, _, words = row
+    env = dict(c.split("=", 1) for c in command[1:] if "=" in c)
+    arguments = [c for c in command[1:] if "=" not in c]
+    ranks = 2 * len(where.names)
+    done = where.run(ranks, [os.path.join(folder, command[0]), *arguments], user=user, env=env)
+    said = words is None or sum(words in line for line in done.out.splitlines()) == ranks
+    return done, said
+
+
+def judge(opt, where, library, folder, results):
+    for row in TABLE:
+        if (opt.only and row[0] not in opt.only.split(",")) or (library == "control" and row[0] in NOT_FOR_CONTROL):
+            continue
+        for user in opt.users.split(","):
+            done, said = run_row(where, row, user, folder)
+            results.setdefault((row[0], user), {})[library] = done.code
+            want = row[2] if opt.host == "slurm" else row[3]
+            if library == "ours" and (done.code != want or not said):
+                results[(row[0], user)]["bad"] = True
+                print(f"--- {row[0]} as {user}: status {done.code}, not {want}; it said:\n{done.out}", flush=True)
+    if library == "ours":
+        for path in where.left():
+            results.setdefault(("left behind", path), {})["bad"] = True
+
+
+def table(opt, results):
+    bad = 0
+    print(f"{opt.host}, {opt.nodes} nodes, 2 ranks a node\n{'program':12} {'user':8} {'ours':>6} {'control':>8}")
+    for (name, user), row in results.items():
+        differs = "control" in row and row["control"] != row.get("ours")
+        bad += row.get("bad", False) or differs
+        print(f"{name:12} {user:8} {row.get('ours', '-'):>6} {row.get('control', '-'):>8}"
+              f"{'  WRONG' if row.get('bad') else '  DIFFERS' if differs else ''}")
+    return bad
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    ap.add_argument("host", choices=HOSTS)
+    ap.add_argument("nodes", type=int)
+    ap.add_argument("--library")
+    ap.add_argument("--control", action="store_true", default=os.environ.get("SHMIX_HOSTS_CONTROL") == "1")
+    ap.add_argument("--only")
+    ap.add_argument("--users", default="root,nobody")
+    ap.add_argument("--shell", nargs=argparse.REMAINDER)
+    opt = ap.parse_args()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # some rows die of a signal
+    try:
+        bed.require("mpicc.openmpi")
+        bed.enter()
+        with tempfile.TemporaryDirectory(prefix="shmix-progs-") as folder:
+            programs_build(folder)
+            if opt.shell:
+                with HOSTS[opt.host](opt.nodes, opt.library) as where:
+                    done = where.run(2 * opt.nodes, [c.replace("PROGS", folder) for c in opt.shell])
+                    print(done.out, end="")
+                    return done.code
+            results = {}
+            with HOSTS[opt.host](opt.nodes, opt.library) as where:
+                judge(opt, where, "ours", folder, results)
+            if opt.control:
+                with HOSTS[opt.host](opt.nodes) as where:
+                    judge(opt, where, "control", folder, results)
+            return 1 if table(opt, results) else 0
+    except bed.Skip as why:
+        print(f"skipped: {why}")
+        return 77
+
+
+sys.exit(main())
