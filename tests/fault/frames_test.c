@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "attack.h"
@@ -666,6 +668,51 @@ static void reads_nothing(void)
     attack_end();
 }
 
+/* ---- a connection that outlives its process ------------------------------------------------- */
+
+/* In a process of its own: become the rank, leave the connection to a child, and die.  The child
+ * stays until nobody holds the other end of @pipe_fd. */
+static void die_outlived(int pipe_fd)
+{
+    struct attacker attacker;
+    char byte;
+
+    attack_attach(&attacker);
+    const pid_t pid = fork();
+
+    CHECK(pid >= 0, "%s", strerror(errno));
+    if (pid == 0) {
+        while (read(pipe_fd, &byte, 1) < 0 && errno == EINTR) {
+        }
+    }
+    _exit(0);
+}
+
+/* The socket stays open and nobody ever held the life word: what is left is what the kernel says of
+ * the process. */
+static int role_outlived(const char *arg)
+{
+    const uint32_t lost = atomic_load(&fault_shared->lost);
+    int pipes[2], status;
+
+    (void)arg;
+    attack_begin(ATTACK_LINES_ANY, "a process that dies while its child holds the connection");
+    CHECK(pipe2(pipes, O_CLOEXEC) == 0, "%s", strerror(errno));
+    const pid_t pid = fork();
+
+    CHECK(pid >= 0, "%s", strerror(errno));
+    if (pid == 0) {
+        close(pipes[1]);
+        die_outlived(pipes[0]);
+    }
+    close(pipes[0]);
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0, "status %d", status);
+    WAIT_FOR(atomic_load(&fault_shared->lost) == lost + 1, "the news of its death");
+    close(pipes[1]);
+    attack_end();
+    return 0;
+}
+
 static int role_bodies(const char *arg)
 {
     (void)arg;
@@ -716,6 +763,18 @@ static int case_unfolding(void)
     return 0;
 }
 
+static int case_outlived(void)
+{
+    const int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+
+    if (pidfd < 0) {
+        return fault_skip("no pidfd on this machine: %s", strerror(errno));
+    }
+    close(pidfd);
+    attack_judge("outlived");
+    return 0;
+}
+
 /* What waits for one client may not use up the descriptors of all. */
 static int case_reads_nothing(void)
 {
@@ -733,6 +792,7 @@ int main(int argc, char **argv)
         { "hello", case_hello },
         { "bodies", case_bodies },
         { "unfolding", case_unfolding },
+        { "outlived", case_outlived },
         { "reads_nothing", case_reads_nothing },
     };
     static const struct fault_role roles[] = {
@@ -741,6 +801,7 @@ int main(int argc, char **argv)
         { "hello", role_hello },
         { "bodies", role_bodies },
         { "unfolding", role_unfolding },
+        { "outlived", role_outlived },
         { "reads_nothing", role_reads_nothing },
     };
 
