@@ -91,7 +91,7 @@ static size_t ask(const int *fds, int clients, uint64_t *ns, size_t count)
         const int fd = fds[i % (size_t)clients];
         const uint64_t begin_ns = sx_now_ns();
 
-        if (sx_frame_send(fd, SX_MSG_GET, (uint32_t)i, &iov, 1, NULL, 0, SX_DEADLINE_NEVER) !=
+        if (sx_frame_send(fd, SX_MSG_GET, (uint32_t)i, &iov, 1, SX_DEADLINE_NEVER) !=
                 PMIX_SUCCESS ||
             sx_frame_receive(fd, buf, &frame, SX_DEADLINE_NEVER) != PMIX_SUCCESS) {
             break;

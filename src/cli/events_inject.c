@@ -290,7 +290,7 @@ static pmix_status_t publish(int fd, const void *bytes, size_t size)
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), ANSWER_SECONDS * SX_NS_PER_SEC);
     struct sx_frame frame;
     struct sx_reply reply;
-    pmix_status_t rc = sx_frame_send(fd, SX_MSG_TOOL_EVENT, 1, &iov, 1, NULL, 0, deadline_ns);
+    pmix_status_t rc = sx_frame_send(fd, SX_MSG_TOOL_EVENT, 1, &iov, 1, deadline_ns);
 
     if (rc == PMIX_SUCCESS) {
         rc = sx_frame_receive(fd, buffer, &frame, deadline_ns);

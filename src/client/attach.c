@@ -48,6 +48,7 @@ struct sx_process sx_process = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .quiet = PTHREAD_COND_INITIALIZER,
     .requests = SX_LIST_INIT(sx_process.requests),
+    .window = SX_WINDOW_NULL,
     .collectives = SX_LIST_INIT(sx_process.collectives),
     .tasks = SX_LIST_INIT(sx_process.tasks),
     .events = SX_LIST_INIT(sx_process.events),
@@ -191,7 +192,7 @@ static pmix_status_t hello_send(struct sx_process *p, uint64_t deadline_ns)
     const struct iovec iov = { &hello, sizeof(hello) };
 
     memcpy(hello.nspace, p->self.nspace, sizeof(hello.nspace));
-    return sx_frame_send(p->socket_fd, SX_MSG_HELLO, 1, &iov, 1, NULL, 0, deadline_ns);
+    return sx_frame_send(p->socket_fd, SX_MSG_HELLO, 1, &iov, 1, deadline_ns);
 }
 
 /* Map what the server gave.  The frame keeps the descriptors that are not taken over. */
@@ -318,6 +319,7 @@ static void process_close(struct sx_process *p)
     sx_ring_deinit(&p->ring);
     sx_board_deinit(&p->board);
     p->slot = NULL;
+    sx_window_deinit(&p->window);
     if (p->socket_fd >= 0) {
         close(p->socket_fd);
         p->socket_fd = -1;
@@ -327,6 +329,7 @@ static void process_close(struct sx_process *p)
 static void process_reset(struct sx_process *p)
 {
     p->socket_fd = -1;
+    p->window = SX_WINDOW_NULL;
     p->board = SX_BOARD_NULL;
     p->lane = SX_LANE_NULL;
     p->ring = SX_RING_NULL;

@@ -29,6 +29,7 @@
 #include "base/list.h"
 #include "client/request.h"
 #include "client/view.h"
+#include "client/window.h"
 #include "control/message.h"
 #include "ring/board.h"
 #include "ring/lane.h"
@@ -89,6 +90,7 @@ struct sx_process {
     struct sx_ring_cursor cursor;
     uint32_t bell_seen;         /* our slot's bell when the socket was last emptied */
     struct sx_list requests;    /* struct sx_call, by id */
+    struct sx_window window;
     struct sx_list collectives; /* struct sx_call, by op */
     unsigned collective_count;
     uint32_t id_last;

@@ -252,7 +252,7 @@ static void results_ask(struct sx_process *p)
     p->results = (struct sx_call)SX_CALL_INIT(results_done);
     p->results.id = p->id_last = p->id_last == UINT32_MAX ? 1 : p->id_last + 1;
     sx_list_append(&p->requests, &p->results.node);
-    if (sx_frame_send(p->socket_fd, SX_MSG_RESULTS_GET, p->results.id, NULL, 0, NULL, 0,
+    if (sx_frame_send(p->socket_fd, SX_MSG_RESULTS_GET, p->results.id, NULL, 0,
                       sx_deadline_ns(sx_now_ns(), SX_RESULTS_SEND_NS)) != PMIX_SUCCESS) {
         sx_link_lost_locked("completions were missed and cannot be asked for");
     }
@@ -351,6 +351,16 @@ static void frame_take(struct sx_process *p, struct sx_frame *frame)
     }
 }
 
+/* The descriptor that came with it did not fit: one request fails, and nothing else. */
+static void answer_is_lost(struct sx_process *p, uint32_t id)
+{
+    struct sx_call *const call = sx_call_find(&p->requests, id);
+
+    if (call != NULL) {
+        sx_call_complete(call, PMIX_ERR_OUT_OF_RESOURCE, NULL);
+    }
+}
+
 static void pump_socket(struct sx_process *p)
 {
     struct sx_frame frame;
@@ -370,6 +380,10 @@ static void pump_socket(struct sx_process *p)
         if (rc == PMIX_ERR_LOST_CONNECTION) {
             sx_link_lost_locked("the control socket is closed");
             return;
+        }
+        if (rc == PMIX_ERR_OUT_OF_RESOURCE) {
+            answer_is_lost(p, frame.header.id);
+            continue;
         }
         if (rc != PMIX_SUCCESS) {
             sx_event_garbled_locked("a message that could not be received");

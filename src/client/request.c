@@ -27,6 +27,10 @@ struct sx_call *sx_call_find(struct sx_list *list, uint32_t id)
 void sx_call_complete(struct sx_call *call, pmix_status_t status, struct sx_frame *frame)
 {
     sx_list_remove(&call->node);
+    if (call->windowed) {
+        call->windowed = false;
+        sx_window_free_locked(&sx_process.window);
+    }
     call->status = status;
     call->done = true;
     if (frame != NULL && frame->fd_count > 0) {
@@ -51,34 +55,67 @@ void sx_call_release_locked(struct sx_call *call)
     }
 }
 
-pmix_status_t sx_request_start(struct sx_call *call, uint16_t kind, const struct iovec *iov,
-                               int iov_count)
+static size_t body_size_of(const struct iovec *iov, int iov_count)
+{
+    size_t size = 0;
+
+    for (int i = 0; i < iov_count; i++) {
+        size = sx_add_size(size, iov[i].iov_len, &size) ? size : SIZE_MAX;
+    }
+    return size;
+}
+
+uint32_t sx_request_id(void)
 {
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    pmix_status_t rc = sx_link_status();
-    if (rc != PMIX_SUCCESS) {
-        pthread_mutex_unlock(&p->lock);
-        return rc;
-    }
     p->id_last = p->id_last == UINT32_MAX ? 1 : p->id_last + 1; /* 0 wants no answer */
-    call->id = p->id_last;
-    call->done = false;
-    call->held = true;
-    call->fd = -1;
-    sx_list_append(&p->requests, &call->node);
+    const uint32_t id = p->id_last;
     pthread_mutex_unlock(&p->lock);
+    return id;
+}
 
-    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
-    rc = sx_frame_send(p->socket_fd, kind, call->id, iov, iov_count, NULL, 0, deadline_ns);
+/* Among those who wait for an answer, before it is sent: so the answer finds it, however early. */
+static pmix_status_t call_enlist(struct sx_call *call, bool windowed)
+{
+    struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    const bool sent = rc == PMIX_SUCCESS;
-    if (!sent && call->done) {
+    const pmix_status_t rc = sx_link_status();
+    if (rc == PMIX_SUCCESS) {
+        call->done = false;
+        call->held = true;
+        call->windowed = windowed;
+        call->fd = -1;
+        sx_list_append(&p->requests, &call->node);
+    } else if (windowed) {
+        sx_window_forget_locked(&p->window);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return rc;
+}
+
+/* Taken out again: there will be no answer, or nobody waits for it. */
+static void call_forget_locked(struct sx_call *call)
+{
+    sx_list_remove(&call->node);
+    if (call->windowed) { /* what is in the window may still be read */
+        call->windowed = false;
+        sx_window_forget_locked(&sx_process.window);
+    }
+}
+
+/* The frame was sent as @rc says.  Return: as sx_request_start. */
+static pmix_status_t call_sent(struct sx_call *call, pmix_status_t rc)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    if (rc != PMIX_SUCCESS && call->done) {
         rc = PMIX_SUCCESS; /* the loss of the link was its answer */
-    } else if (!sent) {
-        sx_list_remove(&call->node);
+    } else if (rc != PMIX_SUCCESS) {
+        call_forget_locked(call);
     }
     if (rc == PMIX_SUCCESS) {
         sx_call_release_locked(call);
@@ -89,15 +126,49 @@ pmix_status_t sx_request_start(struct sx_call *call, uint16_t kind, const struct
     return rc;
 }
 
+pmix_status_t sx_request_piece(uint16_t kind, uint16_t flags, uint32_t id, size_t size,
+                               struct sx_call *call)
+{
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
+
+    call->id = id;
+    const pmix_status_t rc = call_enlist(call, (flags & SX_FRAME_MORE) == 0);
+
+    return rc != PMIX_SUCCESS ? rc
+                              : call_sent(call, sx_frame_send_window(sx_process.socket_fd, kind,
+                                                                     flags, id, size, deadline_ns));
+}
+
+pmix_status_t sx_request_start(struct sx_call *call, uint16_t kind, const struct iovec *iov,
+                               int iov_count)
+{
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
+    const size_t size = body_size_of(iov, iov_count);
+
+    if (size > SX_FRAME_BODY_MAX) {
+        return sx_window_send(call, kind, iov, iov_count, size);
+    }
+    call->id = sx_request_id();
+    const pmix_status_t rc = call_enlist(call, false);
+
+    return rc != PMIX_SUCCESS ? rc
+                              : call_sent(call, sx_frame_send(sx_process.socket_fd, kind, call->id,
+                                                              iov, iov_count, deadline_ns));
+}
+
 pmix_status_t sx_request_tell(uint16_t kind, uint32_t id, const struct iovec *iov, int iov_count)
 {
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
+    struct sx_call call = SX_CALL_INIT(NULL);
     const pmix_status_t rc = sx_link_status();
 
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    return sx_frame_send(sx_process.socket_fd, kind, id, iov, iov_count, NULL, 0,
-                         sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
+    if (body_size_of(iov, iov_count) > SX_FRAME_BODY_MAX) {
+        return sx_request(&call, kind, iov, iov_count, deadline_ns);
+    }
+    return sx_frame_send(sx_process.socket_fd, kind, id, iov, iov_count, deadline_ns);
 }
 
 static bool call_is_done(void *arg)
@@ -116,7 +187,7 @@ pmix_status_t sx_call_wait(struct sx_call *call, unsigned yield_count, uint64_t 
     if (call->done) {
         rc = call->status;
     } else {
-        sx_list_remove(&call->node);
+        call_forget_locked(call);
     }
     pthread_mutex_unlock(&p->lock);
     return rc;

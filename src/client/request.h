@@ -29,6 +29,7 @@ struct sx_call {
     struct sx_list node; /* process.requests or process.collectives */
     uint32_t id;
     bool done, held; /* under lock */
+    bool windowed;   /* under lock: its body is in the window, until it is done */
     pmix_status_t status;
     int fd; /* the answer's descriptor, -1 without; its taker closes it */
     /* The answer itself, under lock, before anything else is done about it; may be NULL. */
@@ -42,10 +43,19 @@ struct sx_call {
         .fd = -1, .on_done = (fn) \
     }
 
-/* Send a request whose answer completes @call.  Return: PMIX_SUCCESS (on_done has been or will be
- * called, exactly once); else nothing will be called: as sx_link_status and sx_frame_send. */
+/* Send a request whose answer completes @call; one that does not fit in a frame goes through the
+ * window, for which it may have to wait.  Return: PMIX_SUCCESS (on_done has been or will be called,
+ * exactly once); else nothing will be called: as sx_link_status, sx_frame_send and
+ * sx_window_send. */
 pmix_status_t sx_request_start(struct sx_call *call, uint16_t kind, const struct iovec *iov,
                                int iov_count);
+
+/* For the window: the number of a request to come, and a frame of it about the first @size bytes of
+ * the window.  @call is completed by the answer to this frame; unless @flags have SX_FRAME_MORE it
+ * has the window until then.  Return: as sx_request_start. */
+uint32_t sx_request_id(void);
+pmix_status_t sx_request_piece(uint16_t kind, uint16_t flags, uint32_t id, size_t size,
+                               struct sx_call *call);
 
 /* Wait until @call is done, whatever thread takes in its answer; @yield_count as sx_wait_until.
  * Return: its status; PMIX_ERR_TIMEOUT when @deadline_ns came first (the call is abandoned). */
@@ -55,7 +65,7 @@ pmix_status_t sx_call_wait(struct sx_call *call, unsigned yield_count, uint64_t 
 pmix_status_t sx_request(struct sx_call *call, uint16_t kind, const struct iovec *iov,
                          int iov_count, uint64_t deadline_ns);
 
-/* Send without wanting an answer. */
+/* Send without wanting an answer; a large one waits until it was taken. */
 pmix_status_t sx_request_tell(uint16_t kind, uint32_t id, const struct iovec *iov, int iov_count);
 
 /* ---- under lock --------------------------------------------------------------------------- */

@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* channel.c - frames in and out of one SEQPACKET socket, bulk bodies in sealed memfds.
+/* channel.c - frames in and out of one SEQPACKET socket.
  *
  *   OPEN --frame passes the checks--> on_frame(frame)
  *     \--end, refused frame, queue full, socket error--> CLOSED, on_frame(NULL, why)
  *
- * What a peer sends is judged before anybody reads it: the frame by message.c, a bulk memfd here.
- * A bulk is accepted only when nobody can change it any more (sealed against writing, shrinking and
- * growing), when it is as long as the frame says, and when its pages exist: reading holes would
- * charge their memory to us.  What waits for a slow peer is bounded by SX_CHANNEL_QUEUE_MAX, except
- * that one message may always wait. */
+ * What a peer sends is judged before anybody reads it: the frame by message.c, a bulk body by
+ * bulk.c as well.  What waits for a slow peer is bounded by SX_CHANNEL_QUEUE_MAX, except that one
+ * message may always wait. */
 #include "control/channel.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/sockios.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -36,115 +31,16 @@
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
 #endif
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U /* Linux 6.3 */
-#endif
-#define SEALS_NEEDED (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW)
 
 /* A message that the socket did not take yet. */
 struct waiting {
     struct sx_list link;
     size_t charge; /* what it counts against the bound */
     size_t size;
-    int fds[SX_RECV_FDS_MAX]; /* ours */
+    int fds[SX_FRAME_FDS_MAX]; /* ours */
     int fd_count;
     uint8_t bytes[];
 };
-
-/* ---- bulk bodies -------------------------------------------------------------------------- */
-
-static int create_memfd(void)
-{
-    int fd = memfd_create("shmix-bulk", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-
-    if (fd < 0 && errno == EINVAL) {
-        fd = memfd_create("shmix-bulk", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    }
-    return fd;
-}
-
-static int write_all(int fd, const struct iovec *iov, int iov_count)
-{
-    for (int i = 0; i < iov_count; i++) {
-        const uint8_t *at = iov[i].iov_base;
-        size_t left = iov[i].iov_len;
-
-        while (left > 0) {
-            const ssize_t n = write(fd, at, left);
-
-            if (n < 0 && errno == EINTR) {
-                continue;
-            }
-            if (n <= 0) {
-                return n < 0 ? errno : ENOSPC;
-            }
-            at += n;
-            left -= (size_t)n;
-        }
-    }
-    return 0;
-}
-
-/* Put the body into a sealed memfd. */
-static pmix_status_t make_bulk(const struct iovec *iov, int iov_count, uint64_t size, int *ret_fd)
-{
-    struct rlimit limit;
-
-    /* Asked beforehand, since writing past it would kill the process (SIGXFSZ). */
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur) {
-        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                        "a message of %" PRIu64 " bytes is over the limit of file size "
-                        "(raise it: ulimit -f)",
-                        size);
-    }
-    const int fd = create_memfd();
-
-    if (fd < 0) {
-        return SX_RAISE(sx_status_from_errno(errno), "memfd for a message of %" PRIu64 " bytes: %s",
-                        size, strerror(errno));
-    }
-    int err = write_all(fd, iov, iov_count);
-
-    if (err == 0 && fcntl(fd, F_ADD_SEALS, SEALS_NEEDED | F_SEAL_SEAL) != 0) {
-        err = errno;
-    }
-    if (err != 0) {
-        close(fd);
-        return SX_RAISE(sx_status_from_errno(err), "memfd for a message of %" PRIu64 " bytes: %s",
-                        size, strerror(err));
-    }
-    *ret_fd = fd;
-    return PMIX_SUCCESS;
-}
-
-/* Map the bulk body behind @fd, which the frame claims to have @size bytes. */
-static const char *map_bulk(int fd, uint64_t size, struct sx_frame *frame)
-{
-    struct stat st;
-    const int seals = fcntl(fd, F_GET_SEALS);
-
-    if (seals < 0) {
-        return "bulk descriptor is not a memfd";
-    }
-    if ((seals & SEALS_NEEDED) != SEALS_NEEDED) {
-        return "bulk memfd is not sealed against change";
-    }
-    if (fstat(fd, &st) != 0 || st.st_size < 0 || (uint64_t)st.st_size != size) {
-        return "bulk memfd is not as long as its frame says";
-    }
-    if ((uint64_t)st.st_blocks * 512 < size) {
-        return "bulk memfd has holes";
-    }
-    void *const map = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-
-    if (map == MAP_FAILED) {
-        return "bulk memfd cannot be mapped";
-    }
-    frame->bulk_map = map;
-    frame->bulk_map_size = size;
-    frame->body = map;
-    return NULL;
-}
 
 /* ---- frames ------------------------------------------------------------------------------- */
 
@@ -160,46 +56,89 @@ void sx_frame_release(struct sx_frame *frame)
         munmap(frame->bulk_map, frame->bulk_map_size);
         frame->bulk_map = NULL;
     }
+    free(frame->bulk_bytes);
+    frame->bulk_bytes = NULL;
     frame->body = NULL;
     frame->body_size = 0;
 }
 
-/* Judge @message and move it, with its descriptors, into *ret.  Return: NULL, or why it is
- * refused (the descriptors are closed). */
-static const char *take_frame(struct sx_recv_message *message, bool from_client,
-                              struct sx_frame *ret)
+static void frame_begin(struct sx_frame *frame, const void *bytes)
+{
+    *frame = (struct sx_frame){ .status = PMIX_SUCCESS };
+    memcpy(&frame->header, bytes, sizeof(frame->header));
+    frame->body = (const uint8_t *)bytes + sizeof(frame->header);
+    frame->body_size = (size_t)frame->header.body_size;
+}
+
+/* Return: @why, or why the body is refused; then nothing of @frame is left. */
+static const char *frame_end(struct sx_frame *frame, const char *why)
+{
+    if (why == NULL && frame->body != NULL) {
+        (void)sx_body_check(frame->header.kind, frame->body, frame->body_size, &why);
+    }
+    if (why != NULL) {
+        sx_frame_release(frame);
+    }
+    return why;
+}
+
+/* Judge a client's @message and make *ret of it.  Return: NULL, or why it is refused. */
+static const char *take_request(struct sx_channel *channel, const struct sx_recv_message *message,
+                                struct sx_frame *ret)
 {
     const char *why = NULL;
 
-    *ret = (struct sx_frame){ .body = NULL };
+    if (message->rights) {
+        return "it sends descriptors, which no client does";
+    }
+    if (message->truncated) {
+        return "message too long";
+    }
+    if (sx_frame_check(message->bytes, message->size, 0, true, &why) != PMIX_SUCCESS) {
+        return why;
+    }
+    frame_begin(ret, message->bytes);
+    if ((ret->header.flags & SX_FRAME_BULK) == 0) {
+        return frame_end(ret, NULL);
+    }
+    ret->body = NULL;
+    why = sx_bulk_take(&channel->bulk, &ret->header, &ret->status);
+    if (why == NULL && ret->status == PMIX_SUCCESS && (ret->header.flags & SX_FRAME_MORE) == 0) {
+        ret->body = ret->bulk_bytes = sx_bulk_give(&channel->bulk, &ret->body_size);
+        why = ret->body_size < sx_message_spec(ret->header.kind)->body_min ? "bulk body too short"
+                                                                           : NULL;
+    }
+    return frame_end(ret, why);
+}
+
+/* Judge a server's @message and move it, with its descriptors, into *ret.  Return: NULL, or why it
+ * is refused (the descriptors are closed). */
+static const char *take_answer(struct sx_socket_message *message, struct sx_frame *ret)
+{
+    const char *why = NULL;
+
     if (message->truncated) {
         why = "message too long, or descriptors that did not fit";
     } else {
-        (void)sx_frame_check(message->bytes, message->size, message->fd_count, from_client, &why);
+        (void)sx_frame_check(message->bytes, message->size, message->fd_count, false, &why);
     }
     if (why != NULL) {
         sx_socket_close_fds(message);
         return why;
     }
-    memcpy(&ret->header, message->bytes, sizeof(ret->header));
+    frame_begin(ret, message->bytes);
     memcpy(ret->fds, message->fds, sizeof(ret->fds));
     ret->fd_count = message->fd_count;
     message->fd_count = 0;
-    ret->body = (const uint8_t *)message->bytes + sizeof(ret->header);
     if ((ret->header.flags & SX_FRAME_BULK) != 0) {
         const int fd = ret->fds[--ret->fd_count]; /* the last one */
 
-        why = map_bulk(fd, ret->header.body_size, ret);
+        why = sx_bulk_map(fd, ret->header.body_size, &ret->bulk_map);
         close(fd);
+        ret->bulk_map_size = ret->bulk_map != NULL ? ret->body_size : 0;
+        ret->body = ret->bulk_map;
     }
-    ret->body_size = (size_t)ret->header.body_size;
-    if (why == NULL) {
-        (void)sx_body_check(ret->header.kind, ret->body, ret->body_size, &why);
-    }
-    if (why != NULL) {
-        sx_frame_release(ret);
-    }
-    return why;
+    return frame_end(ret, why);
 }
 
 /* A message ready to go: its header, pieces, descriptors, with a bulk memfd where needed. */
@@ -207,46 +146,55 @@ struct outgoing {
     struct sx_frame_header header;
     struct iovec iov[IOV_COUNT_MAX + 1];
     size_t iov_count;
-    int fds[SX_RECV_FDS_MAX];
+    int fds[SX_FRAME_FDS_MAX];
     int fd_count;
     int bulk_fd; /* ours; -1: none */
 };
 
-static pmix_status_t make_outgoing(struct outgoing *out, uint16_t kind, uint32_t id,
-                                   const struct iovec *iov, int iov_count, const int *fds,
-                                   int fd_count)
+/* The header and the pieces of the body. */
+static pmix_status_t gather(struct outgoing *out, uint16_t kind, uint32_t id,
+                            const struct iovec *iov, int iov_count)
 {
     size_t size = 0;
 
     sx_assert(iov_count >= 0 && iov_count <= IOV_COUNT_MAX);
-    sx_assert(fd_count >= 0 && fd_count < SX_RECV_FDS_MAX);
-    *out = (struct outgoing){ .fd_count = fd_count, .bulk_fd = -1 };
+    *out = (struct outgoing){ .bulk_fd = -1 };
     for (int i = 0; i < iov_count; i++) {
         if (!sx_add_size(size, iov[i].iov_len, &size)) {
             return PMIX_ERR_OUT_OF_RESOURCE;
         }
         out->iov[i + 1] = iov[i];
     }
-    if (fd_count > 0) {
-        memcpy(out->fds, fds, (size_t)fd_count * sizeof(int));
-    }
     out->header = (struct sx_frame_header){ .kind = kind, .id = id, .body_size = size };
     out->iov[0] = (struct iovec){ .iov_base = &out->header, .iov_len = sizeof(out->header) };
     out->iov_count = (size_t)iov_count + 1;
-    if (size > SX_FRAME_MAX - sizeof(out->header)) {
-        pmix_status_t rc = sx_message_size_judge(kind, size);
+    return PMIX_SUCCESS;
+}
 
-        if (rc == PMIX_SUCCESS) {
-            rc = make_bulk(iov, iov_count, size, &out->bulk_fd);
-        }
-        if (rc != PMIX_SUCCESS) {
-            return rc;
-        }
+static pmix_status_t make_outgoing(struct outgoing *out, uint16_t kind, uint32_t id,
+                                   const struct iovec *iov, int iov_count, const int *fds,
+                                   int fd_count)
+{
+    pmix_status_t rc = gather(out, kind, id, iov, iov_count);
+
+    sx_assert(fd_count >= 0 && fd_count < SX_FRAME_FDS_MAX);
+    if (fd_count > 0) {
+        memcpy(out->fds, fds, (size_t)fd_count * sizeof(int));
+    }
+    out->fd_count = fd_count;
+    if (rc != PMIX_SUCCESS || out->header.body_size <= SX_FRAME_BODY_MAX) {
+        return rc;
+    }
+    rc = sx_message_size_judge(kind, out->header.body_size);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_bulk_make(iov, iov_count, out->header.body_size, &out->bulk_fd);
+    }
+    if (rc == PMIX_SUCCESS) {
         out->header.flags = SX_FRAME_BULK;
         out->iov_count = 1;
         out->fds[out->fd_count++] = out->bulk_fd;
     }
-    return PMIX_SUCCESS;
+    return rc;
 }
 
 static void close_outgoing(struct outgoing *out)
@@ -324,18 +272,16 @@ static void drop(struct sx_channel *channel, const char *why, uint64_t now_ns)
     channel->on_frame(channel->arg, NULL, why, now_ns);
 }
 
-static void on_message(void *arg, const struct sx_recv_message *received, uint64_t now_ns)
+static void on_message(void *arg, const struct sx_recv_message *message, uint64_t now_ns)
 {
     struct sx_channel *channel = arg;
-    struct sx_recv_message message = *received;
     struct sx_frame frame;
 
-    if (channel->fault != NULL || message.bytes == NULL) {
-        sx_socket_close_fds(&message);
+    if (channel->fault != NULL || (message->bytes == NULL && !message->rights)) {
         drop(channel, channel->fault, now_ns);
         return;
     }
-    const char *why = take_frame(&message, true, &frame);
+    const char *why = take_request(channel, message, &frame);
 
     if (why != NULL) {
         drop(channel, why, now_ns);
@@ -369,6 +315,7 @@ pmix_status_t sx_channel_open(struct sx_channel *channel, struct sx_loop *loop, 
     *channel = (struct sx_channel){
         .fd = fd,
         .peer.pidfd = -1,
+        .bulk = SX_BULK_IN_NULL,
         .loop = loop,
         .on_frame = on_frame,
         .arg = arg,
@@ -406,10 +353,14 @@ static void hang_up(struct sx_channel *channel)
     SX_LIST_EACH(node, &channel->queue) {
         free_waiting(channel, SX_LIST_ENTRY(node, struct waiting, link));
     }
-    /* The engine may hold the socket a little longer; the peer shall see the end now. */
-    shutdown(channel->fd, SHUT_RDWR);
-    close(channel->fd);
+    sx_socket_hang_up(channel->fd);
     channel->fd = -1;
+    sx_bulk_clear(&channel->bulk);
+}
+
+void sx_channel_refuse(int fd)
+{
+    sx_socket_hang_up(fd);
 }
 
 void sx_channel_close(struct sx_channel *channel)
@@ -419,6 +370,14 @@ void sx_channel_close(struct sx_channel *channel)
         close(channel->peer.pidfd);
         channel->peer.pidfd = -1;
     }
+}
+
+pmix_status_t sx_channel_window(struct sx_channel *channel, int *ret_fd)
+{
+    const pmix_status_t rc = sx_bulk_window(&channel->bulk);
+
+    *ret_fd = channel->bulk.window_fd;
+    return rc;
 }
 
 /* ---- server side: sending ----------------------------------------------------------------- */
@@ -621,18 +580,13 @@ static pmix_status_t status_of_socket(int err, const char *what)
     }
 }
 
-pmix_status_t sx_frame_send(int fd, uint16_t kind, uint32_t id, const struct iovec *iov,
-                            int iov_count, const int *fds, int fd_count, uint64_t deadline_ns)
+static pmix_status_t send_by(int fd, const struct iovec *iov, size_t iov_count,
+                             uint64_t deadline_ns)
 {
-    struct outgoing out;
-    const pmix_status_t rc = make_outgoing(&out, kind, id, iov, iov_count, fds, fd_count);
     int err;
 
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
     for (;;) {
-        err = sx_socket_send(fd, out.iov, out.iov_count, out.fds, out.fd_count);
+        err = sx_socket_send(fd, iov, iov_count, NULL, 0);
         if (err != EAGAIN && err != EWOULDBLOCK) {
             break;
         }
@@ -641,12 +595,38 @@ pmix_status_t sx_frame_send(int fd, uint16_t kind, uint32_t id, const struct iov
             break;
         }
     }
-    close_outgoing(&out);
     return status_of_socket(err, "send to the server");
 }
 
+pmix_status_t sx_frame_send(int fd, uint16_t kind, uint32_t id, const struct iovec *iov,
+                            int iov_count, uint64_t deadline_ns)
+{
+    struct outgoing out;
+    const pmix_status_t rc = gather(&out, kind, id, iov, iov_count);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (out.header.body_size > SX_FRAME_BODY_MAX) {
+        sx_assert(sx_message_spec(kind)->bulk_max == 0); /* else it goes through the window */
+        return sx_message_size_judge(kind, out.header.body_size);
+    }
+    return send_by(fd, out.iov, out.iov_count, deadline_ns);
+}
+
+pmix_status_t sx_frame_send_window(int fd, uint16_t kind, uint16_t flags, uint32_t id, size_t size,
+                                   uint64_t deadline_ns)
+{
+    struct sx_frame_header header = {
+        .kind = kind, .flags = SX_FRAME_BULK | flags, .id = id, .body_size = size
+    };
+    const struct iovec iov = { .iov_base = &header, .iov_len = sizeof(header) };
+
+    return send_by(fd, &iov, 1, deadline_ns);
+}
+
 /* One message, by @deadline_ns: 0 does not wait, never waits in recvmsg itself. */
-static int receive_by(int fd, void *buf, struct sx_recv_message *message, uint64_t deadline_ns)
+static int receive_by(int fd, void *buf, struct sx_socket_message *message, uint64_t deadline_ns)
 {
     const int flags = deadline_ns == SX_DEADLINE_NEVER ? 0 : MSG_DONTWAIT;
 
@@ -673,9 +653,10 @@ static int receive_by(int fd, void *buf, struct sx_recv_message *message, uint64
 
 pmix_status_t sx_frame_receive(int fd, void *buf, struct sx_frame *ret, uint64_t deadline_ns)
 {
-    struct sx_recv_message message;
+    struct sx_socket_message message;
     const int err = receive_by(fd, buf, &message, deadline_ns);
 
+    *ret = (struct sx_frame){ .status = PMIX_SUCCESS };
     if (err == EAGAIN || err == EWOULDBLOCK) {
         return PMIX_ERR_WOULD_BLOCK;
     }
@@ -685,13 +666,14 @@ pmix_status_t sx_frame_receive(int fd, void *buf, struct sx_frame *ret, uint64_t
     if (message.bytes == NULL) {
         return PMIX_ERR_LOST_CONNECTION;
     }
-    if (message.truncated && message.size <= SX_FRAME_MAX) {
+    if (message.truncated && message.size >= sizeof(ret->header) && message.size <= SX_FRAME_MAX) {
         sx_socket_close_fds(&message);
+        memcpy(&ret->header, message.bytes, sizeof(ret->header));
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
                         "descriptors from the server did not fit: raise the limit of open files "
                         "(ulimit -n)");
     }
-    const char *why = take_frame(&message, false, ret);
+    const char *why = take_answer(&message, ret);
 
     if (why != NULL) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "refused a message of the server: %s", why);

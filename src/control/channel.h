@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* channel.h - frames and descriptors over one connected SEQPACKET socket.
+/* channel.h - frames over one connected SEQPACKET socket, and descriptors from server to client.
  *
  * The server's side lives in the loop: frames arrive checked (sx_frame_check) with their bulk body
- * mapped, and go out without ever blocking: what the socket does not take is queued up to
+ * put together, and go out without ever blocking: what the socket does not take is queued up to
  * SX_CHANNEL_QUEUE_MAX bytes, then the peer is dropped.  The client's side sends and receives in
  * the caller's thread. */
 #ifndef SX_CONTROL_CHANNEL_H
@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 
 #include "base/list.h"
+#include "control/bulk.h"
 #include "control/loop.h"
 #include "control/message.h"
 
@@ -27,15 +28,21 @@ struct sx_peer {
     int pidfd; /* -1 until sx_channel_watch_peer, and where the kernel has none; the channel's */
 };
 
+#define SX_FRAME_FDS_MAX 8
+
 /* A received frame, valid during the callback (or until sx_frame_release). */
 struct sx_frame {
     struct sx_frame_header header;
-    const void *body; /* in the message or in the mapped bulk memfd; 8-aligned */
+    const void *body; /* in the message or where its bulk is; 8-aligned */
     size_t body_size;
-    int fds[SX_RECV_FDS_MAX]; /* without the bulk one; the receiver closes or takes (sets -1) */
+    /* Of a client's bulk body: the answer, and body is NULL, when this was a piece of it
+     * (SX_FRAME_MORE) or when there was no memory for it. */
+    pmix_status_t status;
+    int fds[SX_FRAME_FDS_MAX]; /* a server's, without the bulk one; taken (-1) or closed */
     int fd_count;
-    void *bulk_map;
+    void *bulk_map; /* a server's */
     size_t bulk_map_size;
+    uint8_t *bulk_bytes; /* a client's */
 };
 
 void sx_frame_release(struct sx_frame *frame); /* closes what was not taken, unmaps bulk */
@@ -50,6 +57,7 @@ struct sx_channel {
     struct sx_list queue;
     size_t queue_bytes;
     uint64_t unread_bytes; /* of bulk bodies sent since the peer had taken all */
+    struct sx_bulk_in bulk;
     struct sx_loop *loop;
     const char *fault; /* a send has failed: the loop drops the peer for this */
     /* A checked frame, or NULL when the peer has gone or was dropped for @why (NULL: orderly);
@@ -70,6 +78,8 @@ pmix_status_t sx_channel_open(struct sx_channel *channel, struct sx_loop *loop, 
                               void (*on_frame)(void *arg, struct sx_frame *frame, const char *why,
                                                uint64_t now_ns),
                               void *arg);
+/* End an accepted connection that gets no channel. */
+void sx_channel_refuse(int fd);
 /* After on_ready: receive one frame, or learn of the end; on_frame is called before this returns,
  * or not at all.  The channel may be gone then. */
 void sx_channel_take(struct sx_channel *channel, uint64_t now_ns);
@@ -79,6 +89,10 @@ pmix_status_t sx_channel_watch_peer(struct sx_channel *channel);
 /* Also after the end (on_frame without a frame), for the pidfd: stop watching that first.  Safe
  * twice and inside on_frame; nothing is called back. */
 void sx_channel_close(struct sx_channel *channel);
+
+/* A (new) window for the bulk bodies of this peer; *ret_fd is the channel's.  Return: PMIX_SUCCESS,
+ * or a status that was told. */
+pmix_status_t sx_channel_window(struct sx_channel *channel, int *ret_fd);
 
 /* Send (copying what must wait); descriptors are borrowed and duplicated if queued.  Never blocks.
  * A body that does not fit goes as bulk.  Return: PMIX_SUCCESS; PMIX_ERR_LOST_CONNECTION (the
@@ -90,15 +104,22 @@ pmix_status_t sx_channel_send(struct sx_channel *channel, uint16_t kind, uint32_
 
 /* ---- client side: the caller's thread, blocking ------------------------------------------- */
 
-/* Send on @fd; bulk as needed.  Waits while the socket is full, until @deadline_ns.
- * Return: PMIX_SUCCESS; PMIX_ERR_TIMEOUT; PMIX_ERR_LOST_CONNECTION; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Send on @fd a frame that has its body in it.  Waits while the socket is full, until @deadline_ns.
+ * Return: PMIX_SUCCESS; PMIX_ERR_TIMEOUT; PMIX_ERR_LOST_CONNECTION; PMIX_ERR_OUT_OF_RESOURCE (told:
+ * too large). */
 pmix_status_t sx_frame_send(int fd, uint16_t kind, uint32_t id, const struct iovec *iov,
-                            int iov_count, const int *fds, int fd_count, uint64_t deadline_ns);
+                            int iov_count, uint64_t deadline_ns);
+
+/* The same for one whose body, or a piece of it (@flags has SX_FRAME_MORE), are the first @size
+ * bytes of the window. */
+pmix_status_t sx_frame_send_window(int fd, uint16_t kind, uint16_t flags, uint32_t id, size_t size,
+                                   uint64_t deadline_ns);
 
 /* Receive one frame into @buf (SX_FRAME_MAX bytes, 8-aligned, owned by the caller and referred to
  * by @ret).  @deadline_ns 0: do not wait.  Return: PMIX_SUCCESS; PMIX_ERR_WOULD_BLOCK (nothing
  * there, deadline 0); PMIX_ERR_TIMEOUT; PMIX_ERR_LOST_CONNECTION; PMIX_ERR_BAD_PARAM (not a frame
- * of a server); PMIX_ERR_OUT_OF_RESOURCE (descriptors did not fit, bulk could not be mapped). */
+ * of a server); PMIX_ERR_OUT_OF_RESOURCE (its descriptors did not fit; the header in @ret says
+ * whose answer it was, and there is nothing else). */
 pmix_status_t sx_frame_receive(int fd, void *buf, struct sx_frame *ret, uint64_t deadline_ns);
 
 #endif

@@ -514,6 +514,7 @@ void sx_accept_remove(struct sx_accept *accept)
 
 pmix_status_t sx_recv_add(struct sx_loop *loop, struct sx_recv *recv)
 {
+    sx_socket_refuse_rights(recv->fd);
     return add_source(loop, &recv->source, SX_SOURCE_RECV, recv->fd);
 }
 
@@ -643,8 +644,15 @@ int sx_loop_accept_ready(struct sx_source *const *live, struct sx_accept_rest *r
 static void receive(struct sx_loop *loop, struct sx_recv *recv, uint64_t now_ns)
 {
     struct sx_recv_message message;
-    const int err = sx_socket_receive(recv->fd, MSG_DONTWAIT, loop->buffer, sizeof(loop->buffer),
-                                      &message);
+    const enum sx_socket_next next = sx_socket_can_refuse_rights() ? SX_SOCKET_MESSAGE
+                                                                   : sx_socket_look(recv->fd);
+
+    if (next == SX_SOCKET_RIGHTS) {
+        message = (struct sx_recv_message){ .rights = true };
+        recv->fn(recv->arg, &message, now_ns);
+        return;
+    }
+    const int err = sx_socket_receive_plain(recv->fd, loop->buffer, sizeof(loop->buffer), &message);
 
     if (err == EAGAIN || err == EWOULDBLOCK) {
         return;

@@ -94,19 +94,17 @@ struct sx_accept {
 pmix_status_t sx_accept_add(struct sx_loop *loop, struct sx_accept *accept);
 void sx_accept_remove(struct sx_accept *accept);
 
-/* Messages of one connected SEQPACKET socket.  @fn gets every message with its descriptors (which
- * it owns, close-on-exec; at most SX_RECV_FDS_MAX, more are closed and truncated is set), a NULL
- * @bytes at the orderly end or an error: then the source has removed itself.  At most one message a
- * turn.  With @ready the owner decides when: it is told once that there is something, and nothing
- * more is said or taken until sx_recv_take. */
-#define SX_RECV_FDS_MAX 8
+/* Messages of one connected SEQPACKET socket.  @fn gets every message, a NULL @bytes at the orderly
+ * end or an error: then the source has removed itself.  No descriptors are taken: the kernel
+ * refuses them to their sender, or the message stays where it is and @fn is told, which has to hang
+ * up.  At most one message a turn.  With @ready the owner decides when: it is told once that there
+ * is something, and nothing more is said or taken until sx_recv_take. */
 #define SX_RECV_BYTES_MAX 8192u
 struct sx_recv_message {
     const void *bytes; /* 8-aligned, valid during the call; NULL: the peer has gone */
     size_t size;
-    int fds[SX_RECV_FDS_MAX];
-    int fd_count;
-    bool truncated; /* longer than SX_RECV_BYTES_MAX or too many descriptors */
+    bool truncated; /* longer than SX_RECV_BYTES_MAX */
+    bool rights;    /* it carries descriptors; there are no bytes */
 };
 struct sx_recv {
     struct sx_source source;

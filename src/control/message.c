@@ -14,7 +14,6 @@
 #include "base/status.h"
 #include "base/util.h"
 
-#define IN_FRAME (SX_FRAME_MAX - (uint32_t)sizeof(struct sx_frame_header))
 #define KEY_BYTES_MAX 512u
 #define CODES_BYTES_MAX (SX_REGISTER_CODES_MAX * (uint32_t)sizeof(int32_t))
 
@@ -32,7 +31,7 @@ static const struct sx_message_spec specs[] = {
     [SX_MSG_WELCOME] = { .name = "WELCOME", SERVER, FIXED(struct sx_welcome), .fds_max = 5 },
     [SX_MSG_REPLY] = { .name = "REPLY",
                        SERVER,
-                       AT_LEAST(struct sx_reply, IN_FRAME),
+                       AT_LEAST(struct sx_reply, SX_FRAME_BODY_MAX),
                        .fds_max = 1,
                        BULK(SX_ANSWER_BYTES_MAX, "an answer", "ask for less at once") },
     [SX_MSG_SEGMENT_GET] = { .name = "SEGMENT_GET",
@@ -46,32 +45,32 @@ static const struct sx_message_spec specs[] = {
     [SX_MSG_GET_CANCEL] = { .name = "GET_CANCEL", CLIENT, COST(5, 0) },
     [SX_MSG_PUT_BULK] = { .name = "PUT_BULK",
                           CLIENT,
-                          AT_LEAST(uint64_t, IN_FRAME),
+                          AT_LEAST(uint64_t, SX_FRAME_BODY_MAX),
                           COST(20, 1),
                           BULK(SX_VALUE_BYTES_MAX, "a value", "put it in parts") },
     [SX_MSG_ARRIVE_BULK] = { .name = "ARRIVE_BULK",
                              CLIENT,
-                             AT_LEAST(uint64_t, IN_FRAME),
+                             AT_LEAST(uint64_t, SX_FRAME_BODY_MAX),
                              COST(50, 5),
                              BULK(SX_REQUEST_BYTES_MAX, "the processes and directives of a fence",
                                   NAME_THE_NAMESPACE) },
     [SX_MSG_ABORT] = { .name = "ABORT",
                        CLIENT,
-                       AT_LEAST(struct sx_abort, IN_FRAME),
+                       AT_LEAST(struct sx_abort, SX_FRAME_BODY_MAX),
                        COST(50, 10),
                        BULK(SX_REQUEST_BYTES_MAX, "the processes and the text of an abort",
                             NAME_THE_NAMESPACE) },
     [SX_MSG_FINALIZE] = { .name = "FINALIZE", CLIENT, COST(50, 0) },
     [SX_MSG_JOB_CONTROL] = { .name = "JOB_CONTROL",
                              CLIENT,
-                             AT_LEAST(struct sx_job_control, IN_FRAME),
+                             AT_LEAST(struct sx_job_control, SX_FRAME_BODY_MAX),
                              COST(20, 2),
                              BULK(SX_REQUEST_BYTES_MAX, "the targets and directives of job control",
                                   "make several calls") },
     [SX_MSG_RESULTS_GET] = { .name = "RESULTS_GET", CLIENT, COST(10, 0) },
     [SX_MSG_EVENT_BULK] = { .name = "EVENT_BULK",
                             CLIENT,
-                            AT_LEAST(uint64_t, IN_FRAME),
+                            AT_LEAST(uint64_t, SX_FRAME_BODY_MAX),
                             COST(50, 1),
                             BULK(SX_EVENT_BYTES_MAX, "an event",
                                  "put large data with PMIx_Put and notify of its key") },
@@ -92,13 +91,15 @@ static const struct sx_message_spec specs[] = {
     [SX_MSG_WAKE_GET] = { .name = "WAKE_GET", CLIENT, COST(20, 0) },
     [SX_MSG_TOOL_EVENT] = { .name = "TOOL_EVENT",
                             CLIENT,
-                            AT_LEAST(uint64_t, IN_FRAME),
+                            AT_LEAST(uint64_t, SX_FRAME_BODY_MAX),
                             COST(50, 3),
                             .thing = "an event from outside its job",
                             .advice = "give it fewer or smaller infos" },
+    [SX_MSG_WINDOW_GET] = { .name = "WINDOW_GET", CLIENT, COST(30, 0) },
 };
 static_assert(SX_COUNT(specs) == SX_MSG_SPEC_MAX, "every kind has its row");
-static_assert(sizeof(struct sx_event_register) + CODES_BYTES_MAX <= IN_FRAME, "never bulk");
+static_assert(sizeof(struct sx_event_register) + CODES_BYTES_MAX <= SX_FRAME_BODY_MAX,
+              "never bulk");
 
 const struct sx_message_spec *sx_message_spec(uint16_t kind)
 {
@@ -110,6 +111,11 @@ uint64_t sx_message_cost(uint16_t kind, uint64_t body_size)
     const struct sx_message_spec *const spec = sx_message_spec(kind);
 
     return spec == NULL ? 0 : spec->cost + (body_size + 1023) / 1024 * spec->cost_kib;
+}
+
+uint64_t sx_message_piece_cost(uint64_t size)
+{
+    return 10 + size / 4096;
 }
 
 pmix_status_t sx_message_size_judge(uint16_t kind, uint64_t body_size)
@@ -128,6 +134,25 @@ pmix_status_t sx_message_size_judge(uint16_t kind, uint64_t body_size)
                     spec->thing, body_size, max, spec->advice);
 }
 
+static const char *find_bulk_fault(const struct sx_frame_header *header,
+                                   const struct sx_message_spec *spec, size_t size,
+                                   bool from_client)
+{
+    if (spec->bulk_max == 0) {
+        return "this kind of message may not be bulk";
+    }
+    if (size != sizeof(*header)) {
+        return "a bulk message with a body in the frame";
+    }
+    if (header->body_size < (from_client ? 1 : spec->body_min)) {
+        return "bulk body too short";
+    }
+    if (from_client && header->body_size > SX_WINDOW_BYTES) {
+        return "a bulk body beyond its window";
+    }
+    return header->body_size > spec->bulk_max ? "bulk body too long for its kind" : NULL;
+}
+
 static const char *find_header_fault(const struct sx_frame_header *header, size_t size,
                                      bool from_client)
 {
@@ -139,20 +164,14 @@ static const char *find_header_fault(const struct sx_frame_header *header, size_
     if (from_client ? !spec->from_client : !spec->from_server) {
         return "this kind of message goes the other way";
     }
-    if ((header->flags & ~SX_FRAME_BULK) != 0) {
+    if ((header->flags & ~(from_client ? SX_FRAME_BULK | SX_FRAME_MORE : SX_FRAME_BULK)) != 0) {
         return "unknown flags";
     }
     if ((header->flags & SX_FRAME_BULK) != 0) {
-        if (spec->bulk_max == 0) {
-            return "this kind of message may not be bulk";
-        }
-        if (size != sizeof(*header)) {
-            return "a bulk message with a body in the frame";
-        }
-        if (header->body_size < spec->body_min) {
-            return "bulk body too short";
-        }
-        return header->body_size > spec->bulk_max ? "bulk body too long for its kind" : NULL;
+        return find_bulk_fault(header, spec, size, from_client);
+    }
+    if ((header->flags & SX_FRAME_MORE) != 0) {
+        return "a piece of a body that is in the frame";
     }
     if (header->body_size != size - sizeof(*header)) {
         return "body size differs from what came";
@@ -166,7 +185,7 @@ static const char *find_header_fault(const struct sx_frame_header *header, size_
 static const char *find_fd_fault(const struct sx_frame_header *header, int fd_count)
 {
     const struct sx_message_spec *spec = sx_message_spec(header->kind);
-    const int bulk = (header->flags & SX_FRAME_BULK) != 0 ? 1 : 0;
+    const int bulk = spec->from_server && (header->flags & SX_FRAME_BULK) != 0 ? 1 : 0;
 
     if (fd_count < spec->fds_min + bulk) {
         return bulk != 0 ? "bulk without its descriptor" : "too few descriptors";

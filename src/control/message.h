@@ -3,9 +3,11 @@
 /* message.h - the control protocol: one table of kinds, their bounds and their layouts.
  *
  * A frame is one SEQPACKET message: a 16-byte header and a body, at most SX_FRAME_MAX together.
- * A body that does not fit travels in a sealed memfd attached to the frame (SX_FRAME_BULK), as a
- * blob of `size` bytes.  Numbers are little-endian, fixed-width; bodies are 8-aligned.  Requests
- * carry an id that the answer repeats; id 0 wants no answer. */
+ * Descriptors go from server to client only.  A body that does not fit is bulk (SX_FRAME_BULK): a
+ * server's lies in a sealed memfd that goes with the frame; a client's goes through its window
+ * (WINDOW_GET), whole or in pieces, each of which is answered before the window is used again.
+ * Numbers are little-endian, fixed-width; bodies are 8-aligned.  Requests carry an id that the
+ * answer repeats; id 0 wants no answer. */
 #ifndef SX_CONTROL_MESSAGE_H
 #define SX_CONTROL_MESSAGE_H
 
@@ -17,7 +19,8 @@
 #include <pmix_common.h>
 
 #define SX_FRAME_MAX 8192u
-#define SX_PROTOCOL_VERSION 2u
+#define SX_WINDOW_BYTES ((1u << 20) + 4096u) /* a value of 1 MiB, and what is said of it */
+#define SX_PROTOCOL_VERSION 3u
 
 /* ---- bounds of one message; each kind has its own in the table ----------------------------- */
 
@@ -41,7 +44,7 @@ enum sx_message_kind {
     SX_MSG_SEGMENT_GET,      /* client: give me a segment of this namespace */
     SX_MSG_GET,              /* client: answer when this value is in the store */
     SX_MSG_GET_CANCEL,       /* client: the Get with this id has timed out here */
-    SX_MSG_PUT_BULK,         /* client: committed values too large for the lane (lane put layout) */
+    SX_MSG_PUT_BULK,         /* client: a committed value too large for the lane */
     SX_MSG_ARRIVE_BULK,      /* client: an arrival too large for the lane */
     SX_MSG_ABORT,            /* client: end these processes */
     SX_MSG_FINALIZE,         /* client: I leave in an orderly way */
@@ -53,18 +56,22 @@ enum sx_message_kind {
     SX_MSG_EVENT_REPLAY,     /* client: what I have missed of the ring */
     SX_MSG_WAKE_GET,         /* client: a socket that becomes readable when there is news */
     SX_MSG_TOOL_EVENT,       /* tool: an event; first frame and only one, instead of HELLO */
+    SX_MSG_WINDOW_GET,       /* client: a (new) window for what does not fit in a frame */
     SX_MSG_SPEC_MAX,
 };
 
-#define SX_FRAME_BULK 0x0001u /* the body is in the attached memfd */
+#define SX_FRAME_BULK 0x0001u /* the body is not in the frame */
+#define SX_FRAME_MORE 0x0002u /* client, with BULK: and this is not the last piece of it */
 
 struct sx_frame_header {
     uint16_t kind; /* enum sx_message_kind */
     uint16_t flags;
     uint32_t id;
-    uint64_t body_size; /* of the body in this frame, or in the memfd */
+    uint64_t body_size; /* of the body in this frame, in the memfd, or of the piece in the window */
 };
 static_assert(sizeof(struct sx_frame_header) == 16, "fixed by protocol 1");
+
+#define SX_FRAME_BODY_MAX (SX_FRAME_MAX - (uint32_t)sizeof(struct sx_frame_header))
 
 /* What a receiver checks before anything else looks at the body, and what a message may cost it. */
 struct sx_message_spec {
@@ -88,11 +95,15 @@ const struct sx_message_spec *sx_message_spec(uint16_t kind);
  * counted. */
 uint64_t sx_message_cost(uint16_t kind, uint64_t body_size);
 
+/* What a piece of a client's bulk body costs before the whole is there: a copy. */
+uint64_t sx_message_piece_cost(uint64_t size);
+
 /* Whether @body_size bytes can go in one message of @kind: who sends asks, who receives checks.
  * Return: PMIX_SUCCESS, or PMIX_ERR_OUT_OF_RESOURCE, told with thing, limit and advice. */
 pmix_status_t sx_message_size_judge(uint16_t kind, uint64_t body_size);
 
-/* Judge a received frame: size, kind, direction, flags, body bounds, number of descriptors.
+/* Judge a received frame: size, kind, direction, flags, body bounds, number of descriptors.  Of a
+ * client's bulk body the piece alone: the whole is judged by who puts it together.
  * Return: PMIX_SUCCESS, or PMIX_ERR_BAD_PARAM with the reason in *ret_why (static text). */
 pmix_status_t sx_frame_check(const void *frame, size_t size, int fd_count, bool from_client,
                              const char **ret_why);
@@ -155,8 +166,8 @@ struct sx_get {
 #define SX_GET_REFRESH 0x2u   /* reserved */
 #define SX_GET_QUALIFIED 0x4u /* the key is the name of a qualified value */
 
-/* Body of PUT_BULK: a sequence of struct sx_lane_put messages as in the lane, each preceded by a
- * uint64_t with its length (padded to 8).  Body of ARRIVE_BULK: struct sx_lane_arrive and what
+/* Body of PUT_BULK: one struct sx_lane_put message as in the lane, preceded by a uint64_t with its
+ * length (padded to 8).  Body of ARRIVE_BULK: struct sx_lane_arrive and what
  * follows it.  Replies: struct sx_reply. */
 
 /* Followed by proc_count times {u32 rank, u32 nspace_len, nspace padded to 8}, then msg_size bytes
@@ -199,6 +210,8 @@ struct sx_event_register {
 
 /* TOOL_EVENT: struct sx_event and what follows it, as in a lane, in the frame; its source is the
  * receiver's to say.  Reply: struct sx_reply; then the connection ends. */
+
+/* WINDOW_GET: no body.  Reply: struct sx_reply and one descriptor: a memfd of SX_WINDOW_BYTES. */
 
 /* WAKE_GET: no body.  Reply: struct sx_reply and one end of a stream socket: ring/sleeper.h. */
 

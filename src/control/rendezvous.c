@@ -32,6 +32,7 @@
 
 #include "base/status.h"
 #include "base/util.h"
+#include "control/socket.h"
 
 #define SX_LISTEN_BACKLOG_MAX 4096
 #define SX_LISTEN_BACKLOG_MIN 16
@@ -369,6 +370,7 @@ static int open_steps(struct sx_rendezvous *rendezvous, const struct sx_rendezvo
         return err;
     }
     *ret_doing = "cannot listen";
+    sx_socket_refuse_rights(rendezvous->listen_fd); /* and so on every connection to it */
     if (listen(rendezvous->listen_fd, listen_backlog()) != 0 ||
         renameat(rendezvous->dir_fd, SOCKET_NAME_UNHEARD, rendezvous->dir_fd, SOCKET_NAME) != 0) {
         return errno;
@@ -413,7 +415,8 @@ void sx_rendezvous_close(struct sx_rendezvous *rendezvous)
     /* A forked child has the descriptors only; directory and listening belong to its parent. */
     if (rendezvous->creator_pid == getpid()) {
         if (rendezvous->listen_fd >= 0) {
-            shutdown(rendezvous->listen_fd, SHUT_RDWR);
+            sx_socket_close_listener(rendezvous->listen_fd);
+            rendezvous->listen_fd = -1;
         }
         if (rendezvous->dir_fd >= 0) {
             remove_socket(rendezvous->dir_fd);

@@ -1,32 +1,72 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* socket.h - one SEQPACKET message with its descriptors, received whole; private to control. */
+/* socket.h - one SEQPACKET message, and who may send descriptors with it; private to control.
+ *
+ * Descriptors go one way, from a server to its clients.  A server takes none: closing the last
+ * reference to something that another process chose can take as long as that process likes (a
+ * socket that lingers, a file of a file system that hangs).  So the kernel is told to refuse them
+ * to their sender (SO_PASSRIGHTS, Linux 6.16); where it cannot, a server looks at each message
+ * before it takes it, leaves one that carries some where it is, and lets another thread throw it
+ * away with its socket (closer.h). */
 #ifndef SX_CONTROL_SOCKET_H
 #define SX_CONTROL_SOCKET_H
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <sys/socket.h>
+#include <sys/uio.h>
 
 #include "control/loop.h"
 
-/* Room for the control data of one message: exactly SX_RECV_FDS_MAX descriptors. */
-#define SX_SOCKET_CONTROL_BYTES CMSG_SPACE(SX_RECV_FDS_MAX * sizeof(int))
+/* ---- a client's side ----------------------------------------------------------------------- */
 
-/* Take the descriptors out of @msg's control data into @message; what is too much is closed and
- * sets truncated, as do MSG_TRUNC and MSG_CTRUNC in @msg->msg_flags. */
-void sx_socket_take_fds(struct sx_recv_message *message, struct msghdr *msg);
+#define SX_SOCKET_FDS_MAX 8 /* of one message; more are closed and truncated is set */
 
-/* Close what @message still holds. */
-void sx_socket_close_fds(struct sx_recv_message *message);
+struct sx_socket_message {
+    const void *bytes; /* NULL: the orderly end */
+    size_t size;
+    int fds[SX_SOCKET_FDS_MAX]; /* the receiver's, close-on-exec */
+    int fd_count;
+    bool truncated; /* longer than the buffer, or too many descriptors */
+};
 
-/* Receive one message into @buf (8-aligned).  @flags: MSG_DONTWAIT or 0.  Return: 0, and
- * @message->bytes is NULL at the orderly end; or an errno value. */
+/* Receive one message into @buf (8-aligned).  @flags: MSG_DONTWAIT or 0.  Return: 0 or an errno
+ * value. */
 int sx_socket_receive(int fd, int flags, void *buf, size_t buf_size,
-                      struct sx_recv_message *message);
+                      struct sx_socket_message *message);
+void sx_socket_close_fds(struct sx_socket_message *message); /* what @message still holds */
+
+/* ---- a server's side ----------------------------------------------------------------------- */
+
+/* Whether this kernel refuses descriptors for us; SHMIX_PASSRIGHTS=0 says it does not. */
+bool sx_socket_can_refuse_rights(void);
+
+/* For a socket on which none are wanted: a listening one, of which others inherit it, before it
+ * listens, or a connected one. */
+void sx_socket_refuse_rights(int fd);
+
+/* What comes next on @fd; nothing is taken, nothing is waited for.  On a socket that was given to
+ * sx_socket_refuse_rights, where the kernel cannot refuse. */
+enum sx_socket_next {
+    SX_SOCKET_NOTHING,
+    SX_SOCKET_MESSAGE,
+    SX_SOCKET_RIGHTS, /* a message that carries descriptors */
+    SX_SOCKET_END,
+};
+enum sx_socket_next sx_socket_look(int fd);
+
+/* Receive one message that carries no descriptors into @buf (8-aligned), without waiting.  Return:
+ * 0 or an errno value; @message->bytes is NULL at the orderly end. */
+int sx_socket_receive_plain(int fd, void *buf, size_t buf_size, struct sx_recv_message *message);
+
+/* End a connection and close @fd, without waiting for what its peer may have sent. */
+void sx_socket_hang_up(int fd);
+/* The same for a non-blocking listening socket, with the connections that nobody accepted. */
+void sx_socket_close_listener(int fd);
+
+/* ---- both ---------------------------------------------------------------------------------- */
 
 /* Send @iov with @fds as one message, without blocking and without SIGPIPE; EINTR is retried.
  * Return: 0 or an errno value. */
-struct iovec;
 int sx_socket_send(int fd, const struct iovec *iov, size_t iov_count, const int *fds, int fd_count);
 
 #endif

@@ -72,7 +72,8 @@ static void pending_remove(struct sx_connection *connection)
 
 static uint64_t frame_cost(const struct sx_frame *frame)
 {
-    return sx_message_cost(frame->header.kind, frame->body_size);
+    return frame->body == NULL ? sx_message_piece_cost(frame->body_size)
+                               : sx_message_cost(frame->header.kind, frame->body_size);
 }
 
 /* ---- frames of a welcomed client ----------------------------------------------------------- */
@@ -97,6 +98,10 @@ static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, 
         /* Sent by another of its threads while it said good-bye: nothing is done for it, and the
          * host hears of one good-bye only. */
         sx_connection_reply(server, client, frame->header.id, PMIX_ERR_NOT_AVAILABLE, -1);
+        return;
+    }
+    if (frame->body == NULL) { /* a piece of a large body, or none for want of memory */
+        sx_connection_reply(server, client, frame->header.id, frame->status, -1);
         return;
     }
     sx_client_retain(client);
@@ -436,7 +441,7 @@ static void accepted(void *arg, int fd, uint64_t now_ns)
 
     (void)now_ns;
     if (connection == NULL) {
-        close(fd);
+        sx_channel_refuse(fd);
         return;
     }
     connection->server = server;
@@ -556,6 +561,17 @@ void sx_connection_ring(struct sx_server *server, struct sx_client *client)
         sx_door_ring(&client->nspace->ring.header->any, rank_class, 1);
     }
     sx_wakefd_ring(server, client, UINT32_MAX);
+}
+
+bool sx_connection_on_window_get(struct sx_server *server, struct sx_client *client,
+                                 struct sx_frame *frame, uint64_t now_ns)
+{
+    int fd = -1;
+    const pmix_status_t rc = sx_channel_window(&client->connection->channel, &fd);
+
+    (void)now_ns;
+    sx_connection_reply(server, client, frame->header.id, rc, fd);
+    return true;
 }
 
 static void reply_send(struct sx_server *server, struct sx_client *client, uint32_t id,

@@ -37,6 +37,10 @@ void sx_connection_reply(struct sx_server *server, struct sx_client *client, uin
 void sx_connection_reply_body(struct sx_server *server, struct sx_client *client, uint32_t id,
                               pmix_status_t status, const void *body, size_t size);
 
+/* A window for what it has to say that does not fit in a frame. */
+bool sx_connection_on_window_get(struct sx_server *server, struct sx_client *client,
+                                 struct sx_frame *frame, uint64_t now_ns);
+
 /* Wake a client that may be waiting on its bell. */
 void sx_connection_ring(struct sx_server *server, struct sx_client *client);
 

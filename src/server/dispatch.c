@@ -100,6 +100,7 @@ static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_EVENT_DEREGISTER] = sx_event_on_deregister,
     [SX_MSG_EVENT_REPLAY] = sx_event_on_replay,
     [SX_MSG_WAKE_GET] = sx_wakefd_on_get,
+    [SX_MSG_WINDOW_GET] = sx_connection_on_window_get,
 };
 
 void sx_dispatch_frame(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,

@@ -180,25 +180,15 @@ pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, c
 bool sx_modex_on_put_bulk(struct sx_server *server, struct sx_client *client,
                           struct sx_frame *frame, uint64_t now_ns)
 {
-    const char *at = frame->body;
-    size_t left = frame->body_size;
+    const char *const at = frame->body;
+    const size_t left = frame->body_size - sizeof(uint64_t);
+    uint64_t size;
 
     (void)now_ns;
-    while (left > 0) {
-        uint64_t size;
-
-        if (left < sizeof(size)) {
-            return false;
-        }
-        memcpy(&size, at, sizeof(size));
-        at += sizeof(size);
-        left -= sizeof(size);
-        if (size > left || sx_align_up(size, 8) > left ||
-            sx_modex_put(server, client, at, size) != PMIX_SUCCESS) {
-            return false;
-        }
-        at += sx_align_up(size, 8);
-        left -= sx_align_up(size, 8);
+    memcpy(&size, at, sizeof(size));
+    if (size > left || sx_align_up(size, 8) != left ||
+        sx_modex_put(server, client, at + sizeof(size), size) != PMIX_SUCCESS) {
+        return false;
     }
     sx_connection_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
     return true;

@@ -37,6 +37,8 @@ static pmix_status_t pair_make(struct sx_server *server, struct sx_client *clien
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "no memory to wake %s.%u", client->nspace->name,
                         client->rank);
     }
+    /* One way: what the client would send here could make our end hard to close. */
+    shutdown(fds[0], SHUT_RD);
     client->wake_fd = fds[0];
     client->nspace->wake_count++;
     *ret_fd = fds[1];

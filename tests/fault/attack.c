@@ -134,9 +134,9 @@ pmix_status_t attack_attach_as(struct attacker *attacker, uint32_t rank)
     struct sx_hello hello;
     struct sx_frame frame;
 
-    *attacker = (struct attacker){ .board = SX_BOARD_NULL,
-                                   .lane = SX_LANE_NULL,
-                                   .fds = { -1, -1, -1, -1, -1 } };
+    *attacker = (struct attacker){
+        .board = SX_BOARD_NULL, .lane = SX_LANE_NULL, .fds = { -1, -1, -1, -1, -1 }, .window_fd = -1
+    };
     attacker->socket_fd = attack_connect();
     attack_hello(&hello, rank);
     attack_request(attacker->socket_fd, SX_MSG_HELLO, 1, &hello, sizeof(hello));
@@ -169,8 +169,61 @@ void attack_attach(struct attacker *attacker)
     CHECK_STATUS(attack_attach_as(attacker, ATTACK_RANK), PMIX_SUCCESS);
 }
 
+int attack_expect_descriptor(int socket_fd, uint32_t id)
+{
+    _Alignas(8) static uint8_t buffer[SX_FRAME_MAX];
+    struct sx_frame frame;
+
+    CHECK_STATUS(sx_frame_receive(socket_fd, buffer, &frame, UINT64_MAX), PMIX_SUCCESS);
+    CHECK(frame.header.kind == SX_MSG_REPLY && frame.header.id == id, "%s: kind %u id %u",
+          fault_shared->attack_name, frame.header.kind, frame.header.id);
+    CHECK_STATUS(((const struct sx_reply *)frame.body)->status, PMIX_SUCCESS);
+    CHECK(frame.fd_count == 1, "%s: %d descriptors", fault_shared->attack_name, frame.fd_count);
+    const int fd = frame.fds[0];
+
+    frame.fds[0] = -1;
+    sx_frame_release(&frame);
+    return fd;
+}
+
+void attack_window(struct attacker *attacker)
+{
+    if (attacker->window_fd >= 0) {
+        close(attacker->window_fd);
+    }
+    attack_request(attacker->socket_fd, SX_MSG_WINDOW_GET, 77, NULL, 0);
+    attacker->window_fd = attack_expect_descriptor(attacker->socket_fd, 77);
+}
+
+void attack_large(struct attacker *attacker, uint16_t kind, uint32_t id, const void *body,
+                  size_t size)
+{
+    const uint8_t *at = body;
+
+    if (attacker->window_fd < 0) {
+        attack_window(attacker);
+    }
+    for (;;) {
+        const size_t piece = size < SX_WINDOW_BYTES ? size : SX_WINDOW_BYTES;
+        const uint16_t flags = piece < size ? SX_FRAME_MORE : 0;
+
+        CHECK(pwrite(attacker->window_fd, at, piece, 0) == (ssize_t)piece, "%s", strerror(errno));
+        CHECK_STATUS(sx_frame_send_window(attacker->socket_fd, kind, flags, id, piece, UINT64_MAX),
+                     PMIX_SUCCESS);
+        if (flags == 0) {
+            return;
+        }
+        (void)attack_expect_reply(attacker->socket_fd, id, PMIX_SUCCESS);
+        at += piece;
+        size -= piece;
+    }
+}
+
 void attack_detach(struct attacker *attacker)
 {
+    if (attacker->window_fd >= 0) {
+        close(attacker->window_fd);
+    }
     sx_lane_detach(&attacker->lane);
     sx_board_deinit(&attacker->board);
     for (int i = 0; i < 5; i++) {

@@ -46,17 +46,27 @@ void attack_expect_end(int socket_fd);
  * without struct sx_reply; a descriptor in it is closed. */
 size_t attack_expect_reply(int socket_fd, uint32_t id, pmix_status_t status);
 
+/* The same for an answer that is well and brings a descriptor.  Return: the descriptor. */
+int attack_expect_descriptor(int socket_fd, uint32_t id);
+
 /* A client as the server knows it, without the library's manners. */
 struct attacker {
     int socket_fd;
     uint32_t slot;
-    int fds[5]; /* as in struct sx_welcome; kept open */
+    int fds[5];    /* as in struct sx_welcome; kept open */
+    int window_fd; /* -1: it has not asked for one */
     struct sx_board board;
     struct sx_lane lane;
 };
 /* HELLO as @rank of the attacked job; the answer's status.  On success everything is mapped. */
 pmix_status_t attack_attach_as(struct attacker *attacker, uint32_t rank);
 void attack_attach(struct attacker *attacker);
+/* Ask for a window, instead of the one there is. */
+void attack_window(struct attacker *attacker);
+/* A request whose body goes through the window, all pieces but the last one answered well; the
+ * answer to the request is still to come. */
+void attack_large(struct attacker *attacker, uint16_t kind, uint32_t id, const void *body,
+                  size_t size);
 /* Close and unmap; nothing is said to the server. */
 void attack_detach(struct attacker *attacker);
 void attack_hello(struct sx_hello *hello, uint32_t rank);

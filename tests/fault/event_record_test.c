@@ -328,7 +328,6 @@ static void bulk(const char *name, uint32_t targets, size_t info_bytes, pmix_sta
                               .range = PMIX_RANGE_CUSTOM,
                               .target_count = targets,
                               .info_size = (uint32_t)info_bytes };
-    const struct iovec iov = { .iov_base = bytes, .iov_len = size };
     struct attacker attacker;
 
     CHECK(bytes != NULL, "no memory");
@@ -338,9 +337,7 @@ static void bulk(const char *name, uint32_t targets, size_t info_bytes, pmix_sta
     }
     attack_begin(ATTACK_LINES_ANY, "%s", name);
     attack_attach(&attacker);
-    CHECK_STATUS(sx_frame_send(attacker.socket_fd, SX_MSG_EVENT_BULK, ++id, &iov, 1, NULL, 0,
-                               UINT64_MAX),
-                 PMIX_SUCCESS);
+    attack_large(&attacker, SX_MSG_EVENT_BULK, ++id, bytes, size);
     if (status == PMIX_ERR_LOST_CONNECTION) {
         attack_expect_end(attacker.socket_fd);
         attacker.socket_fd = -1;

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -34,6 +33,7 @@ static void take_answers(struct hostile *hostile)
     while ((rc = sx_frame_receive(hostile->attacker.socket_fd, buffer, &frame, 0)) ==
            PMIX_SUCCESS) {
         sx_frame_release(&frame);
+        hostile->answers++;
     }
     hostile->lost = hostile->lost || rc == PMIX_ERR_LOST_CONNECTION;
 }
@@ -43,16 +43,15 @@ static bool goes_on(const struct hostile *hostile)
     return !hostile->lost && atomic_load(&fault_shared->stop) == 0;
 }
 
-/* As soon as the server makes room for it. */
-static void send_frame(struct hostile *hostile, uint16_t kind, const void *body, size_t size,
-                       int bulk_fd)
+/* As soon as the server makes room for it; @flags: a body in the window. */
+static void send_with(struct hostile *hostile, uint16_t kind, uint16_t flags, uint32_t id,
+                      const void *body, size_t size)
 {
     _Alignas(8) static uint8_t frame[SX_FRAME_MAX];
-    const struct sx_frame_header header = { .kind = kind,
-                                            .flags = bulk_fd >= 0 ? SX_FRAME_BULK : 0,
-                                            .id = ++hostile->id | 1u << 31,
-                                            .body_size = size };
-    const size_t length = sizeof(header) + (bulk_fd >= 0 ? 0 : size);
+    const struct sx_frame_header header = {
+        .kind = kind, .flags = flags, .id = id | 1u << 31, .body_size = size
+    };
+    const size_t length = sizeof(header) + (flags != 0 ? 0 : size);
     const int fd = hostile->attacker.socket_fd;
 
     CHECK(length <= sizeof(frame), "%zu", size);
@@ -61,7 +60,7 @@ static void send_frame(struct hostile *hostile, uint16_t kind, const void *body,
         memcpy(frame + sizeof(header), body, size);
     }
     fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK);
-    while (goes_on(hostile) && attack_send(fd, frame, length, bulk_fd, bulk_fd >= 0) < 0) {
+    while (goes_on(hostile) && attack_send(fd, frame, length, -1, 0) < 0) {
         struct pollfd room = { .fd = fd, .events = POLLOUT };
 
         hostile->lost = errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR;
@@ -73,6 +72,11 @@ static void send_frame(struct hostile *hostile, uint16_t kind, const void *body,
     if (hostile->reads) {
         take_answers(hostile);
     }
+}
+
+static void send_frame(struct hostile *hostile, uint16_t kind, const void *body, size_t size)
+{
+    send_with(hostile, kind, 0, ++hostile->id, body, size);
 }
 
 /* As many as fit into the lane; then the doorbell, and the CPU to the others. */
@@ -90,31 +94,56 @@ static void lane_flood(struct hostile *hostile, uint32_t kind, const void *body,
     take_answers(hostile);
 }
 
-static int sealed(const void *bytes, size_t size)
+/* What is in the window, and the answer to it: then it is free again. */
+static void window_send(struct hostile *hostile, uint16_t kind, uint16_t flags, size_t size)
 {
-    const int fd = memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const uint32_t answered = hostile->answers;
 
-    CHECK(fd >= 0 && write(fd, bytes, size) == (ssize_t)size, "%s", strerror(errno));
-    CHECK(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW) == 0, "%s",
-          strerror(errno));
-    return fd;
+    send_with(hostile, kind, SX_FRAME_BULK | flags, hostile->id, NULL, size);
+    while (goes_on(hostile) && hostile->answers == answered) {
+        sched_yield();
+        take_answers(hostile);
+    }
 }
 
+static void window_write(struct hostile *hostile, size_t off, size_t size, size_t at)
+{
+    CHECK(pwrite(hostile->attacker.window_fd, hostile->bulk + off, size, (off_t)at) ==
+              (ssize_t)size,
+          "%s", strerror(errno));
+}
+
+/* A body that fits in the window is there already, but for what changes, and is sent as fast as the
+ * server takes it; a larger one goes in pieces. */
 static void bulk_send(struct hostile *hostile, uint16_t kind)
 {
-    send_frame(hostile, kind, NULL, hostile->bulk_size, hostile->bulk_fds[hostile->rounds % 2]);
+    size_t off = 0;
+
+    hostile->id++;
+    if (hostile->bulk_size <= SX_WINDOW_BYTES) {
+        hostile->bulk[hostile->bulk_changes] ^= hostile->bulk_changes != 0;
+        window_write(hostile, hostile->bulk_changes, 1, hostile->bulk_changes);
+        send_with(hostile, kind, SX_FRAME_BULK, hostile->id, NULL, hostile->bulk_size);
+        return;
+    }
+    for (; hostile->bulk_size - off > SX_WINDOW_BYTES; off += SX_WINDOW_BYTES) {
+        window_write(hostile, off, SX_WINDOW_BYTES, 0);
+        window_send(hostile, kind, SX_FRAME_MORE, SX_WINDOW_BYTES);
+    }
+    window_write(hostile, off, hostile->bulk_size - off, 0);
+    window_send(hostile, kind, 0, hostile->bulk_size - off);
 }
 
-/* Two bodies that differ in the byte at @off, or one. */
-static void bulk_make(struct hostile *hostile, uint8_t *bytes, size_t size, size_t off)
+/* A body of which the byte at @changes is never the same twice; 0: nothing changes. */
+static void bulk_make(struct hostile *hostile, uint8_t *bytes, size_t size, size_t changes)
 {
+    hostile->bulk = bytes;
     hostile->bulk_size = size;
-    hostile->bulk_fds[0] = sealed(bytes, size);
-    if (off < size) {
-        bytes[off] ^= 1;
+    hostile->bulk_changes = changes;
+    attack_window(&hostile->attacker);
+    if (size <= SX_WINDOW_BYTES) {
+        window_write(hostile, 0, size, 0);
     }
-    hostile->bulk_fds[1] = sealed(bytes, size);
-    free(bytes);
 }
 
 static uint8_t *zeroed(size_t size)
@@ -232,12 +261,12 @@ static void waiting_gets(struct hostile *hostile)
 
     for (uint32_t i = 0; i < 32; i++) {
         snprintf(key, sizeof(key), "never.%u", hostile->id % 1024);
-        send_frame(hostile, SX_MSG_GET, body, get_write(body, 0, key, 0), -1);
+        send_frame(hostile, SX_MSG_GET, body, get_write(body, 0, key, 0));
     }
     if (hostile->rounds >= 31) {
         hostile->id -= 32;
         for (uint32_t i = 0; i < 32; i++) {
-            send_frame(hostile, SX_MSG_GET_CANCEL, NULL, 0, -1);
+            send_frame(hostile, SX_MSG_GET_CANCEL, NULL, 0);
         }
     }
     commit_ends(hostile);
@@ -260,7 +289,7 @@ static void gets(struct hostile *hostile)
     const size_t size = get_write(body, ATTACK_RANK, "there", SX_GET_IMMEDIATE);
 
     for (int i = 0; i < BATCH && goes_on(hostile); i++) {
-        send_frame(hostile, SX_MSG_GET, body, size, -1);
+        send_frame(hostile, SX_MSG_GET, body, size);
     }
 }
 
@@ -275,8 +304,8 @@ static void registrations(struct hostile *hostile)
     }
     memcpy(body, &head, sizeof(head));
     memcpy(body + sizeof(head), codes, sizeof(codes));
-    send_frame(hostile, SX_MSG_EVENT_REGISTER, body, sizeof(body), -1);
-    send_frame(hostile, SX_MSG_EVENT_DEREGISTER, body, sizeof(body), -1);
+    send_frame(hostile, SX_MSG_EVENT_REGISTER, body, sizeof(body));
+    send_frame(hostile, SX_MSG_EVENT_DEREGISTER, body, sizeof(body));
 }
 
 static uint64_t registration_units(void)
@@ -303,7 +332,7 @@ static void controls_begin(struct hostile *hostile)
     CHECK_STATUS(sx_flat_infos_encode(infos, INFOS, bytes + sizeof(head), size), PMIX_SUCCESS);
     free(infos);
     CHECK(sizeof(head) + size <= SX_REQUEST_BYTES_MAX, "%zu", size);
-    bulk_make(hostile, bytes, sizeof(head) + size, SIZE_MAX);
+    bulk_make(hostile, bytes, sizeof(head) + size, 0);
 }
 
 static void controls(struct hostile *hostile)
@@ -354,7 +383,7 @@ static void bulk_arrivals_begin(struct hostile *hostile)
     for (uint32_t i = 0; i < SX_PROCS_MAX; i++) {
         at = write_proc(at, i);
     }
-    bulk_make(hostile, bytes, size, SIZE_MAX);
+    bulk_make(hostile, bytes, size, 0);
 }
 
 static void bulk_arrivals(struct hostile *hostile)
@@ -390,7 +419,7 @@ static void bulk_events_begin(struct hostile *hostile)
     CHECK_STATUS(sx_flat_infos_encode(&info, 1, at, info_size), PMIX_SUCCESS);
     free(info.value.data.bo.bytes);
     CHECK(size <= SX_EVENT_BYTES_MAX, "%zu", size);
-    bulk_make(hostile, bytes, size, SIZE_MAX);
+    bulk_make(hostile, bytes, size, 0);
 }
 
 static void bulk_events(struct hostile *hostile)
@@ -436,7 +465,7 @@ static void hellos_and_finalizes(struct hostile *hostile)
 
 static void nonsense(struct hostile *hostile)
 {
-    send_frame(hostile, SX_MSG_REPLY, NULL, 0, -1); /* goes the other way: the end */
+    send_frame(hostile, SX_MSG_REPLY, NULL, 0); /* goes the other way: the end */
     while (goes_on(hostile)) {
         take_answers(hostile);
     }
@@ -484,7 +513,7 @@ const struct hostile_kind *hostile_find(const char *name)
 /* Return: false when it is told to stop. */
 static bool hostile_attach(struct hostile *hostile, const struct hostile_kind *kind)
 {
-    *hostile = (struct hostile){ .reads = !kind->reads_nothing, .bulk_fds = { -1, -1 } };
+    *hostile = (struct hostile){ .reads = !kind->reads_nothing };
     while (attack_attach_as(&hostile->attacker, ATTACK_RANK) != PMIX_SUCCESS) {
         close(hostile->attacker.socket_fd); /* the host has not admitted it yet */
         if (atomic_load(&fault_shared->stop) != 0) {
@@ -502,11 +531,7 @@ static void hostile_detach(struct hostile *hostile)
 {
     attack_detach(&hostile->attacker);
     free(hostile->body);
-    for (int i = 0; i < 2; i++) {
-        if (hostile->bulk_fds[i] >= 0) {
-            close(hostile->bulk_fds[i]);
-        }
-    }
+    free(hostile->bulk);
 }
 
 int hostile_role(const char *name)

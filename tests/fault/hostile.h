@@ -18,8 +18,9 @@ struct hostile {
     uint64_t rounds; /* done so far */
     uint8_t *body;   /* of the next message */
     size_t size;
-    int bulk_fds[2]; /* sealed bodies, sent in turns */
-    size_t bulk_size;
+    uint8_t *bulk; /* of large ones */
+    size_t bulk_size, bulk_changes;
+    uint32_t answers; /* taken so far */
 };
 
 struct hostile_kind {

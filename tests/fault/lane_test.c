@@ -358,14 +358,10 @@ static int role_lists(const char *arg)
         memcpy(body + sizeof(arrival.arrive) + i * sizeof(arrival.procs[0]), &arrival.procs[0],
                sizeof(arrival.procs[0]));
     }
-    const struct iovec iov = { body, size };
-
     while (made < FENCES && rc == PMIX_SUCCESS) {
         arrival.arrive.op = ++made;
         memcpy(body, &arrival.arrive, sizeof(arrival.arrive));
-        CHECK_STATUS(sx_frame_send(attacker.socket_fd, SX_MSG_ARRIVE_BULK, made, &iov, 1, NULL, 0,
-                                   UINT64_MAX),
-                     PMIX_SUCCESS);
+        attack_large(&attacker, SX_MSG_ARRIVE_BULK, made, body, size);
         (void)attack_expect_reply(attacker.socket_fd, made, PMIX_SUCCESS);
         rc = newest_result(&attacker, &op);
     }

@@ -118,20 +118,27 @@ Test(message, every_kind_keeps_its_bounds)
     }
 }
 
-Test(message, bulk_is_for_the_kinds_that_allow_it_and_has_one_more_descriptor)
+Test(message, bulk_is_for_the_kinds_that_allow_it_and_has_bounds)
 {
     for (uint16_t kind = SX_MSG_HELLO; kind < SX_MSG_SPEC_MAX; kind++) {
         const struct sx_message_spec *spec = sx_message_spec(kind);
         const bool client = spec->from_client;
-        const int fds = spec->fds_max + 1;
+        /* A server's comes with a descriptor more; a client's in pieces, without any. */
+        const int fds = client ? 0 : spec->fds_max + 1;
+        const uint64_t max = client && spec->bulk_max > SX_WINDOW_BYTES ? SX_WINDOW_BYTES
+                                                                        : spec->bulk_max;
 
         cr_expect_eq(judge(kind, SX_FRAME_BULK, 10000, HEADER, fds, client) == NULL,
                      spec->bulk_max != 0, "%s", spec->name);
-        cr_expect_eq(judge(kind, SX_FRAME_BULK, spec->bulk_max, HEADER, fds, client) == NULL,
+        cr_expect_eq(judge(kind, SX_FRAME_BULK, max, HEADER, fds, client) == NULL,
                      spec->bulk_max != 0, "%s", spec->name);
+        cr_expect_eq(judge(kind, SX_FRAME_BULK | SX_FRAME_MORE, max, HEADER, fds, client) == NULL,
+                     client && spec->bulk_max != 0, "%s", spec->name);
+        cr_expect_not_null(
+            judge(kind, SX_FRAME_MORE, spec->body_min, HEADER + spec->body_min, 0, client));
         cr_expect_not_null(judge(kind, SX_FRAME_BULK, 10000, HEADER, fds + 1, client));
-        cr_expect_not_null(judge(kind, SX_FRAME_BULK, 10000, HEADER, 0, client));
-        cr_expect_not_null(judge(kind, SX_FRAME_BULK, spec->bulk_max + 1, HEADER, fds, client));
+        cr_expect(client || judge(kind, SX_FRAME_BULK, 10000, HEADER, 0, client) != NULL);
+        cr_expect_not_null(judge(kind, SX_FRAME_BULK, max + 1, HEADER, fds, client));
         cr_expect_not_null(judge(kind, SX_FRAME_BULK, 0, HEADER, fds, client));
         cr_expect_not_null(judge(kind, SX_FRAME_BULK, 8, HEADER + 8, fds, client));
     }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* window.h - memory of the server through which requests go that do not fit in a frame.
+ *
+ *     NONE --WINDOW_GET--> FREE --somebody fills it--> BUSY --answer--> FREE
+ *                                                       \--no answer in time--> NONE
+ *
+ * One a process; one request is in it at a time, others wait for it.  A body is written in pieces
+ * of the window's size; the server answers each, and takes the last one for the request.  When an
+ * answer stays away the window is given up: what is in it may still be read. */
+#ifndef SX_CLIENT_WINDOW_H
+#define SX_CLIENT_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include <pmix_common.h>
+
+struct sx_call;
+
+/* Under the process's lock, but for the bytes behind fd, which are whose the window is. */
+struct sx_window {
+    int fd; /* -1: NONE */
+    bool busy;
+};
+#define SX_WINDOW_NULL ((struct sx_window){ .fd = -1 })
+
+/* Send a request whose body of @size bytes goes through the window; the answer completes @call.
+ * Return: as sx_request_start; PMIX_ERR_OUT_OF_RESOURCE (told: too large; no memory for it, here or
+ * there; over the limit of file size). */
+pmix_status_t sx_window_send(struct sx_call *call, uint16_t kind, const struct iovec *iov,
+                             int iov_count, size_t size);
+
+void sx_window_free_locked(struct sx_window *window);
+void sx_window_forget_locked(struct sx_window *window);
+void sx_window_deinit(struct sx_window *window);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* closer.c - a list of sockets, and threads that empty it.
+ *
+ * A socket is emptied before it is closed: the last reference to it may be an engine's, which gives
+ * it back on its own thread, and then there must be nothing in it. */
+#include "control/closer.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "control/socket.h"
+
+#define STACK_BYTES (64u << 10)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int *waiting; /* newest last; under lock, as all below */
+static size_t waiting_count, waiting_capacity;
+static unsigned thread_count;
+
+static void empty(int fd)
+{
+    enum sx_socket_next next;
+    char byte;
+
+    while ((next = sx_socket_look(fd)) == SX_SOCKET_MESSAGE || next == SX_SOCKET_RIGHTS) {
+        (void)!recv(fd, &byte, 1, MSG_DONTWAIT); /* the rest of it goes, and here one may wait */
+    }
+}
+
+static void *closer_run(void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&lock);
+    while (waiting_count > 0) {
+        const int fd = waiting[--waiting_count];
+
+        pthread_mutex_unlock(&lock);
+        empty(fd);
+        close(fd);
+        pthread_mutex_lock(&lock);
+    }
+    thread_count--;
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+/* Under lock. */
+static bool closer_start(void)
+{
+    sigset_t all, before;
+    pthread_attr_t attr;
+    pthread_t thread;
+
+    if (pthread_attr_init(&attr) != 0) {
+        return false;
+    }
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    (void)pthread_attr_setstacksize(&attr, STACK_BYTES); /* else it is larger */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the host's signals are the host's */
+    const bool started = pthread_create(&thread, &attr, closer_run, NULL) == 0;
+
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    return started;
+}
+
+/* Under lock.  Return: false when memory is out. */
+static bool waiting_add(int fd)
+{
+    if (waiting_count == waiting_capacity) {
+        const size_t capacity = waiting_capacity == 0 ? 16 : 2 * waiting_capacity;
+        int *const grown = realloc(waiting, capacity * sizeof(*grown));
+
+        if (grown == NULL) {
+            return false;
+        }
+        waiting = grown;
+        waiting_capacity = capacity;
+    }
+    waiting[waiting_count++] = fd;
+    return true;
+}
+
+void sx_closer_close(int fd)
+{
+    pthread_mutex_lock(&lock);
+    if (!waiting_add(fd)) {
+        sx_log(SX_LOG_WARN, "no memory to close a connection later: it stays open");
+    } else if (thread_count < SX_CLOSER_THREADS_MAX && closer_start()) {
+        thread_count++;
+    }
+    pthread_mutex_unlock(&lock);
+}
