@@ -236,6 +236,9 @@ static int role_writer(const char *arg)
 
 /* ---- what a client can learn ---------------------------------------------------------------- */
 
+#define SHADOW_BYTES \
+    (UINT64_C(64) << 30) /* a sanitizer has maps of this size, which mean nothing */
+
 /* Whether @word is an address that process @pid has something at. */
 static bool is_address_in(pid_t pid, uint64_t word)
 {
@@ -249,7 +252,8 @@ static bool is_address_in(pid_t pid, uint64_t word)
     while (!found && fgets(line, sizeof(line), maps) != NULL) {
         unsigned long long begin, end;
 
-        found = sscanf(line, "%llx-%llx", &begin, &end) == 2 && word >= begin && word < end;
+        found = sscanf(line, "%llx-%llx", &begin, &end) == 2 && word >= begin && word < end &&
+                end - begin < SHADOW_BYTES;
     }
     fclose(maps);
     return found;
