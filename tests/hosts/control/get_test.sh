@@ -30,3 +30,4 @@ fi
 run --timeout 100 --env LD_LIBRARY_PATH="$(dirname "$LIBPMIX")" -n 3 ./get_pmix
 expect_code 0 "with this library"
 diff -u control "$work/out" || fail "what Gets end with differs from the control"
+finish
