@@ -155,7 +155,7 @@ static pmix_status_t nspace_deregister(struct sx_server *server, void *arg)
         for (size_t i = 0; i < nspace->client_count; i++) {
             client_take_away(server, nspace->by_rank[i]);
         }
-        sx_nspace_remove(server, nspace);
+        sx_nspace_end(server, nspace);
     }
     return PMIX_SUCCESS;
 }

@@ -62,11 +62,13 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
     return nspace;
 }
 
-static pmix_status_t store_open(struct sx_nspace *nspace)
+static pmix_status_t store_open(const struct sx_server *server, struct sx_nspace *nspace)
 {
     const struct sx_store_options options = {
         .nspace = nspace->name,
         .row_count = nspace->job_size,
+        /* One that comes again under its old name goes on counting. */
+        .generation = server->generation_last + 1,
         .interleave = true,
     };
     const pmix_status_t rc = sx_store_create(&nspace->store, &options);
@@ -83,7 +85,7 @@ bool sx_nspace_has_ring(const struct sx_nspace *nspace)
 pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace)
 {
     const bool is_here = nspace->local_count > 0 || nspace->client_count > 0;
-    pmix_status_t rc = nspace->has_store ? PMIX_SUCCESS : store_open(nspace);
+    pmix_status_t rc = nspace->has_store ? PMIX_SUCCESS : store_open(server, nspace);
 
     if (rc == PMIX_SUCCESS && is_here && !sx_nspace_has_ring(nspace)) {
         rc = sx_ring_create(&nspace->ring, nspace->name, 0);
@@ -92,6 +94,17 @@ pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace)
         }
     }
     return rc;
+}
+
+void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace)
+{
+    if (nspace->has_store) {
+        sx_store_end(&nspace->store);
+        if (nspace->store.generation > server->generation_last) {
+            server->generation_last = nspace->store.generation;
+        }
+    }
+    sx_nspace_remove(server, nspace);
 }
 
 void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)

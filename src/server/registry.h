@@ -131,7 +131,10 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name);
  * whichever call it takes. */
 pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace);
 bool sx_nspace_has_ring(const struct sx_nspace *nspace);
+/* The server has no more to do with it; readers of its store are told nothing. */
 void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace);
+/* The same when it is gone for all: readers ask again before they read on. */
+void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace);
 
 /* Whether @client may map the namespace's store: its own, or one whose processes here are all of
  * its own user, or, without any, whose user is its own. */

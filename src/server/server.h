@@ -51,6 +51,7 @@ struct sx_server {
     struct sx_list psets;     /* pset.c */
     struct sx_list resources; /* resource.c */
     struct sx_brooms brooms;
+    uint64_t generation_last;  /* the highest of the stores that have ended */
     uint64_t serial;           /* numbers collectives and questions to the host */
     bool host_forgotten;       /* host.c: nothing is asked any more */
     unsigned host_event_count; /* host.c: questions about events that it has not answered */

@@ -527,6 +527,93 @@ static int a_forked_child_is_told_that_it_cannot(int rank)
     return 0;
 }
 
+/* ---- a namespace that ends, and comes again ------------------------------------------------------ */
+
+#define OTHER "test.other"
+enum { TO_HOST, TO_RANK };
+
+static void register_other(uint32_t size)
+{
+    const pmix_proc_t first = { .nspace = OTHER, .rank = 0 };
+    pmix_info_t info;
+
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32), PMIX_SUCCESS);
+    pmix_status_t rc = PMIx_server_register_nspace(first.nspace, 1, &info, 1, NULL, NULL);
+    CHECK(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
+    rc = PMIx_server_register_client(&first, getuid(), getgid(), NULL, NULL, NULL);
+    CHECK(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
+}
+
+static int host_of_a_namespace_that_comes_again(struct job *job)
+{
+    register_other(7);
+    job_token_put(TO_RANK);
+    job_token_get(TO_HOST);
+    PMIx_server_deregister_nspace(OTHER, NULL, NULL);
+    job_token_put(TO_RANK);
+    job_token_get(TO_HOST);
+    register_other(9);
+    job_token_put(TO_RANK);
+    (void)job_wait(job, 0);
+    return 0;
+}
+
+/* The size of the other job, with and without a directive. */
+static void check_size(pmix_status_t want, uint32_t size)
+{
+    const pmix_proc_t other = { .nspace = OTHER, .rank = PMIX_RANK_WILDCARD };
+    pmix_value_t *value;
+    pmix_info_t refresh;
+
+    CHECK_STATUS(PMIx_Info_load(&refresh, PMIX_GET_REFRESH_CACHE, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    for (size_t directives = 0; directives < 2; directives++) {
+        const pmix_status_t rc = PMIx_Get(&other, PMIX_JOB_SIZE, &refresh, directives, &value);
+
+        CHECK_STATUS(rc, want);
+        if (rc == PMIX_SUCCESS) {
+            CHECK(value->data.uint32 == size);
+            free(value);
+        }
+    }
+}
+
+static int a_namespace_that_comes_again_is_the_new_one(int rank)
+{
+    const shmix_key_t *key;
+    uint64_t size, first, second;
+    shmix_job_t *job;
+    pmix_proc_t *procs;
+    size_t count;
+
+    begin(rank);
+    job_token_get(TO_RANK);
+    check_size(PMIX_SUCCESS, 7);
+    CHECK_STATUS(shmix_job_open(OTHER, &job), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_key_find(job, SHMIX_JOB, PMIX_JOB_SIZE, &key), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_read_u64(key, PMIX_RANK_WILDCARD, &size), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_job_generation(job, &first), PMIX_SUCCESS);
+    CHECK(size == 7 && mapped_now().stores == 2);
+
+    job_token_put(TO_HOST);
+    job_token_get(TO_RANK);
+    check_size(PMIX_ERR_NOT_FOUND, 0);
+    CHECK_STATUS(PMIx_Resolve_peers(NULL, OTHER, &procs, &count), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(shmix_job_refresh(job), PMIX_ERR_NOT_FOUND);
+
+    job_token_put(TO_HOST);
+    job_token_get(TO_RANK);
+    check_size(PMIX_SUCCESS, 9);
+    CHECK_STATUS(PMIx_Resolve_peers(NULL, OTHER, &procs, &count), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_job_refresh(job), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_read_u64(key, PMIX_RANK_WILDCARD, &size), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_job_generation(job, &second), PMIX_SUCCESS);
+    CHECK(size == 9 && second > first);
+    CHECK(mapped_now().stores == 2);
+    CHECK_STATUS(shmix_job_close(job), PMIX_SUCCESS);
+    end();
+    return 0;
+}
+
 static const struct job_case cases[] = {
     { "memory_stays_flat", 2, memory_stays_flat, the_server_keeps_one_store, false },
     { "memory_stays_flat_where_it_is_scarce", 2, memory_stays_flat_where_it_is_scarce,
@@ -538,6 +625,8 @@ static const struct job_case cases[] = {
       NULL, false },
     { "a_forked_child_is_told_that_it_cannot", 2, a_forked_child_is_told_that_it_cannot, NULL,
       false },
+    { "a_namespace_that_comes_again_is_the_new_one", 1, a_namespace_that_comes_again_is_the_new_one,
+      host_of_a_namespace_that_comes_again, false },
 };
 
 int main(int argc, char **argv)
