@@ -25,7 +25,7 @@
 struct own {
     struct sx_list link; /* all_own, until it is deregistered; then the loop thread's to free */
     struct sx_loop_post activating, leaving;
-    struct sx_server *server;
+    struct sx_server *server; /* constant, as the next two */
     size_t id;
     bool environment;
     size_t counted; /* so many of its codes are; loop thread */
@@ -156,7 +156,7 @@ void sx_hostevent_deliver(struct sx_server *server, struct sx_event_block *block
 pmix_status_t sx_hostevent_register(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],
                                     size_t ninfo, pmix_notification_fn_t fn)
 {
-    const struct sx_server *server = sx_server_get();
+    struct sx_server *server = sx_server_get();
     const pmix_info_t *level = sx_info_find(info, ninfo, PMIX_EVENT_ENVIRO_LEVEL);
     size_t id = 0;
 
@@ -175,6 +175,7 @@ pmix_status_t sx_hostevent_register(pmix_status_t codes[], size_t ncodes, pmix_i
         free(own);
         return rc;
     }
+    own->server = server;
     own->id = id;
     own->environment = level != NULL && sx_value_is_true(&level->value);
     own->code_count = ncodes;
@@ -205,7 +206,6 @@ static struct own *own_find(size_t id)
  * it tells nobody anything any more. */
 static bool own_post_locked(struct own *own, struct sx_loop_post *post, sx_loop_fn fn)
 {
-    own->server = serving;
     *post = (struct sx_loop_post){ .fn = fn, .arg = own };
     return serving != NULL && sx_loop_post(serving->loop, post) == PMIX_SUCCESS;
 }
