@@ -4,9 +4,9 @@
  *
  * Question:  what does it cost to hand 1 MiB from every rank to a peer: Put, Commit, collecting
  *            Fence, Get?
- * Predict:   four copies (into the process's own store, into the memfd of the commit, into the
- *            shared store, out of it), each at the speed of a memcpy into fresh memory; fence and
- *            requests, some tens of microseconds, vanish beside them.
+ * Predict:   five copies (into the process's own store, into the window, out of it, into the shared
+ *            store, out of it), of which three at the speed of a memcpy into fresh memory; fence
+ *            and requests, some tens of microseconds, vanish beside them.
  * Method:    each round another key and fresh content; the ranks meet in a fence first.  The time
  *            of a round is from Put to the end of Get; the median of the rounds.
  * Varies:    ranks, bytes (argv[2]).  Control: memcpy of as many bytes into memory just mapped.
