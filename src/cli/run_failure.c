@@ -295,6 +295,8 @@ void sx_run_failure_rank_ended(struct sx_run_state *job, uint32_t rank, const si
         answer_aborts(job);
     } else if (!good) {
         rank_failed(job, rank, info);
+    } else {
+        sx_run_host_rank_gone(job->setup->host, rank);
     }
 }
 

@@ -293,13 +293,20 @@ struct sx_run_news *sx_run_host_take(const struct sx_run_host *host)
     return sx_run_upcall_take();
 }
 
+static void nothing_more(pmix_status_t status, void *arg)
+{
+    (void)status;
+    (void)arg;
+}
+
+/* Not waited for: there may be thousands. */
 void sx_run_host_rank_gone(const struct sx_run_host *host, uint32_t rank)
 {
     pmix_proc_t proc;
 
     if (!sx_run_host_is_client(host, rank)) {
         proc_load(&proc, host->nspace, rank);
-        PMIx_server_deregister_client(&proc, NULL, NULL);
+        PMIx_server_deregister_client(&proc, nothing_more, NULL);
     }
 }
 

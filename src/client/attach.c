@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -476,12 +477,28 @@ static bool wants_barrier(const pmix_info_t *info, size_t ninfo)
     return found != NULL && sx_value_is_true(&found->value);
 }
 
+/* With the good-bye: has the server's process started this one itself?  Then there is no wrapper
+ * that may start another one in its place. */
+static void say_parent(struct sx_process *p)
+{
+    struct ucred cred;
+    socklen_t size = sizeof(cred);
+
+    /* 0 is whoever is outside of our pid namespace: they need not be the same. */
+    if (getsockopt(p->socket_fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.pid > 0 &&
+        cred.pid == getppid()) {
+        /* relaxed: FINALIZE is sent behind it. */
+        atomic_store_explicit(&p->lane.line->no_wrapper, 1, memory_order_relaxed);
+    }
+}
+
 /* Without life_lock, since callbacks that still run may ask for it. */
 static void tear_down(struct sx_process *p)
 {
     struct sx_call call = SX_CALL_INIT(NULL);
 
     if (sx_link_status() == PMIX_SUCCESS) {
+        say_parent(p);
         /* Whatever the answer: the server learns of our end by the socket too. */
         (void)sx_request(&call, SX_MSG_FINALIZE, NULL, 0,
                          sx_deadline_ns(sx_now_ns(), SX_FINALIZE_TIMEOUT_NS));

@@ -51,7 +51,8 @@ struct sx_lane_line {
     _Atomic uint32_t wake_classes; /* sleeper.h */
     uint8_t reserved0[4];          /* zero */
     _Atomic uint64_t handled;      /* the ring record up to which the handlers have been called */
-    uint8_t reserved2[32];         /* zero */
+    _Atomic uint32_t no_wrapper;   /* said with the good-bye: the server's process is our parent */
+    uint8_t reserved2[28];         /* zero */
     union {
         pthread_mutex_t life; /* robust, process-shared; made by the server */
         _Atomic uint32_t life_word;

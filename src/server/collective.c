@@ -58,6 +58,9 @@ static struct sx_collective *collective_free(struct sx_collective *collective)
 /* Release everybody who has arrived with @status; the operation is no more. */
 static void collective_end(struct sx_collective *collective, pmix_status_t status)
 {
+    if (status == PMIX_SUCCESS && collective->members.incomplete) {
+        status = PMIX_ERR_PARTIAL_SUCCESS;
+    }
     sx_list_remove(&collective->link);
     collective_close(collective);
     sx_members_release(&collective->members, status);
@@ -375,12 +378,19 @@ void sx_collective_client_gone(struct sx_server *server, struct sx_client *clien
     }
 }
 
-void sx_collective_client_left(struct sx_server *server, struct sx_client *client)
+void sx_collective_client_departed(struct sx_server *server, struct sx_client *client)
 {
-    /* It may come back (a wrapper that runs two programs), so nobody's wait ends for it; an
-     * operation it had joined counts it and does not answer it. */
-    (void)server;
-    (void)client;
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+        struct sx_member *member = sx_members_find(&collective->members, client);
+
+        if (member != NULL && !member->arrived) {
+            sx_members_leave(&collective->members, member);
+            (void)collective_try(collective);
+        } else if (member != NULL && !sx_members_somebody_waits(&collective->members)) {
+            collective_end(collective, PMIX_ERR_PARTIAL_SUCCESS);
+        }
+    }
 }
 
 void sx_collective_end_all(struct sx_server *server)

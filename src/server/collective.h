@@ -7,6 +7,9 @@
  *
  *     OPEN --last expected local member arrives--> FULL --host answers, or not needed--> released
  *       \------a member dies before it arrives, or is late: its status is everybody's------^
+ *
+ * A member that departs before it arrives is expected no longer; the status is then
+ * PMIX_ERR_PARTIAL_SUCCESS where it would be PMIX_SUCCESS, as with OpenPMIx.
  */
 #ifndef SX_SERVER_COLLECTIVE_H
 #define SX_SERVER_COLLECTIVE_H
@@ -29,8 +32,9 @@ void sx_collective_client_added(struct sx_server *server, struct sx_client *clie
  * @status. */
 void sx_collective_client_gone(struct sx_server *server, struct sx_client *client,
                                pmix_status_t status);
-/* It has finalized: what it waited for goes on without an answer to it. */
-void sx_collective_client_left(struct sx_server *server, struct sx_client *client);
+/* It has finalized and will not come back: operations that still wait for it end without it, with
+ * PMIX_ERR_PARTIAL_SUCCESS.  One that it had joined counts it and does not answer it. */
+void sx_collective_client_departed(struct sx_server *server, struct sx_client *client);
 /* The server ends. */
 void sx_collective_end_all(struct sx_server *server);
 

@@ -303,6 +303,7 @@ static pmix_status_t client_connect(struct sx_server *server, struct sx_client *
     connection->channel.on_sent = client_on_sent;
     connection->channel.arg = client;
     client->state = SX_CLIENT_CONNECTED;
+    sx_reaper_await_nobody(client);
     sx_share_begin(server, client);
     sx_derive_process(client->nspace, client, connection->channel.peer.pid);
     sx_event_client_connected(client);

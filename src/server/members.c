@@ -64,6 +64,10 @@ static pmix_status_t members_of(struct sx_members *members, const struct sx_nspa
     for (size_t i = 0; i < count; i++) {
         struct sx_client *client = all ? nspace->by_rank[i] : one;
 
+        if (client->departed) {
+            members->incomplete = true;
+            continue;
+        }
         if (client->state == SX_CLIENT_DEAD) {
             return PMIX_ERR_LOST_CONNECTION;
         }
@@ -112,6 +116,16 @@ void sx_members_arrive(struct sx_members *members, struct sx_member *member, uin
     members->arrived_count++;
     member->client->arrival_count++;
     member->client->arrival_procs += members->proc_count;
+}
+
+void sx_members_leave(struct sx_members *members, struct sx_member *member)
+{
+    const size_t behind = (size_t)(members->all + members->count - (member + 1));
+
+    sx_client_release(member->client);
+    memmove(member, member + 1, behind * sizeof(*member));
+    members->count--;
+    members->incomplete = true;
 }
 
 struct sx_absent sx_members_absent(const struct sx_members *members)

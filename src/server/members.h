@@ -22,10 +22,12 @@ struct sx_members {
     size_t proc_count;
     struct sx_member *all; /* sorted by client address */
     size_t count, capacity, arrived_count;
+    bool incomplete; /* somebody has departed and is not among them */
 };
 
 /* Find who of the signature is registered.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for a
- * namespace nobody knows; PMIX_ERR_LOST_CONNECTION when a member is dead already;
+ * namespace nobody knows; PMIX_ERR_LOST_CONNECTION when a member is dead already (one that has
+ * departed is left out);
  * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_members_gather(struct sx_members *members);
 void sx_members_clear(struct sx_members *members);
@@ -39,6 +41,9 @@ pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *cl
 
 /* @member, which had not arrived, has arrived with its number @op. */
 void sx_members_arrive(struct sx_members *members, struct sx_member *member, uint32_t op);
+
+/* @member, which has not arrived, never will. */
+void sx_members_leave(struct sx_members *members, struct sx_member *member);
 
 /* What of the signature is not among the members. */
 struct sx_absent {

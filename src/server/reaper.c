@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* reaper.c - the three signals of a death, and what follows from it.
  *
- *     CONNECTED --FINALIZE--> FINALIZED --socket ends--> REGISTERED
+ *     CONNECTED --FINALIZE--> FINALIZED --socket ends--> REGISTERED --it exits--> departed
  *        \--pidfd readable, or socket ends without FINALIZE--> its lane is taken --> DEAD
  *
  * The life word in the lane fires 0.1 ms after a kill, however large the process; the pidfd only
@@ -12,7 +12,9 @@
  * execve, fires the word too and is told apart by the same question. */
 #include "server/reaper.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/exiting.h"
@@ -29,6 +31,57 @@
 #define SX_DEATH_CHECK_MAX 12u /* 0.1 ms doubling: 0.4 s in all, then the pidfd decides */
 #define SX_DEATH_CHECK_FIRST_NS UINT64_C(100000)
 
+/* ---- departures ----------------------------------------------------------------------------- */
+
+void sx_reaper_await_nobody(struct sx_client *client)
+{
+    client->left = client->departed = false;
+    sx_poll_remove(&client->exit);
+    if (client->exit_fd >= 0) {
+        close(client->exit_fd);
+        client->exit_fd = -1;
+    }
+}
+
+void sx_reaper_client_departed(struct sx_server *server, struct sx_client *client)
+{
+    sx_reaper_await_nobody(client);
+    client->departed = true;
+    sx_collective_client_departed(server, client);
+}
+
+static void exit_fired(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    (void)revents;
+    (void)now_ns;
+    sx_reaper_client_departed(sx_server_get(), arg);
+}
+
+/* Its good-bye is said and its socket has ended, or its process. */
+static void client_left(struct sx_server *server, struct sx_client *client)
+{
+    const int pidfd = sx_connection_peer(client)->pidfd;
+    /* relaxed: the client stored it before it sent its good-bye. */
+    const bool no_wrapper = atomic_load_explicit(&client->lane.line->no_wrapper,
+                                                 memory_order_relaxed) != 0;
+    const int exit_fd = no_wrapper && pidfd >= 0 ? fcntl(pidfd, F_DUPFD_CLOEXEC, 0) : -1;
+
+    sx_connection_close(server, client);
+    sx_cleanup_client_gone(server, client);
+    if (exit_fd >= 0) {
+        client->exit_fd = exit_fd;
+        client->exit = (struct sx_poll){
+            .fd = exit_fd,
+            .events = POLLIN,
+            .fn = exit_fired,
+            .arg = client,
+        };
+        sx_poll_add(server->loop, &client->exit);
+    }
+}
+
+/* ---- deaths --------------------------------------------------------------------------------- */
+
 static void lane_was_taken(struct sx_lane_mark *mark)
 {
     sx_reaper_client_lost(sx_server_get(), SX_CONTAINER(mark, struct sx_client, share.ending));
@@ -39,8 +92,7 @@ static void lane_was_taken(struct sx_lane_mark *mark)
 static void client_died(struct sx_server *server, struct sx_client *client)
 {
     if (client->state == SX_CLIENT_FINALIZED) {
-        sx_connection_close(server, client);
-        sx_cleanup_client_gone(server, client);
+        client_left(server, client);
     } else if (client->state == SX_CLIENT_CONNECTED && client->share.ending.reached == NULL) {
         sx_reaper_unwatch(server, client);
         sx_turn_forgive(client);
@@ -158,7 +210,7 @@ void sx_reaper_socket_ended(struct sx_server *server, struct sx_client *client, 
 void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *client, uint32_t id)
 {
     client->state = SX_CLIENT_FINALIZED;
-    sx_collective_client_left(server, client);
+    client->left = true;
     sx_gets_client_gone(server, client);
     sx_event_client_left(server, client);
     sx_host_client_finalized(server, client);

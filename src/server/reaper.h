@@ -16,6 +16,14 @@ void sx_reaper_watch_hint(struct sx_server *server, struct sx_client *client);
 /* Its socket has ended: orderly after FINALIZE, else the client is lost. */
 void sx_reaper_socket_ended(struct sx_server *server, struct sx_client *client, const char *why);
 
+/* A client that has finalized may come back, and so may another process in its place (a wrapper
+ * runs two programs).  Once its own process has exited, and that was the host's own child, nobody
+ * does: then it has departed, and others that wait for it go on without.  The host may say so
+ * itself. */
+void sx_reaper_client_departed(struct sx_server *server, struct sx_client *client);
+/* A process takes its place, or the client goes: its departure is not awaited any more. */
+void sx_reaper_await_nobody(struct sx_client *client);
+
 /* It asked to leave: answer, tell the host, keep the socket until it ends. */
 void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *client, uint32_t id);
 

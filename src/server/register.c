@@ -137,10 +137,16 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocal
 
 static void client_take_away(struct sx_server *server, struct sx_client *client)
 {
+    const bool left = client->left || client->departed;
+
     sx_client_retain(client);
     client->state = SX_CLIENT_DEAD;
     sx_connection_close(server, client);
-    sx_collective_client_gone(server, client, PMIX_ERR_LOST_CONNECTION);
+    if (left) {
+        sx_reaper_client_departed(server, client);
+    } else {
+        sx_collective_client_gone(server, client, PMIX_ERR_LOST_CONNECTION);
+    }
     sx_gets_client_gone(server, client);
     sx_event_client_left(server, client);
     sx_client_release(client);
@@ -195,6 +201,7 @@ static pmix_status_t client_register(struct sx_server *server, void *arg)
     } else if (client->state == SX_CLIENT_DEAD) {
         client->state = SX_CLIENT_REGISTERED; /* a new process takes the rank */
         client->has_committed = false;
+        sx_reaper_await_nobody(client);
         sx_event_client_connected(client); /* events wait for it from now on */
     } else {
         return PMIX_EXISTS;

@@ -13,6 +13,7 @@
 #include "server/event.h"
 #include "server/eventroute.h"
 #include "server/gets.h"
+#include "server/reaper.h"
 #include "server/server.h"
 
 void sx_registry_init(struct sx_registry *registry)
@@ -118,6 +119,7 @@ void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
         struct sx_client *client = nspace->by_rank[i];
 
         sx_list_remove(&client->link);
+        sx_reaper_await_nobody(client);
         sx_event_codes_client_left(server, client);
         client->nspace = NULL;
         sx_client_release(client);
@@ -196,6 +198,7 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)
     client->slot = SX_BOARD_SLOT_MAX;
     client->doorbell_fd = -1;
     client->wake_fd = -1;
+    client->exit_fd = -1;
     client->lane = SX_LANE_READER_NULL;
     sx_list_init(&client->link);
     sx_list_init(&client->cleanups);

@@ -65,6 +65,11 @@ struct sx_client {
     struct sx_timer death_check;
     unsigned death_checks;
 
+    bool left;           /* it has finalized: another process may come in its place ... */
+    int exit_fd;         /* ... but not behind this one (a pidfd; -1: nobody can tell) ... */
+    struct sx_poll exit; /* ... once it has exited */
+    bool departed;       /* for good: nobody waits for it any more */
+
     bool has_committed;
     struct sx_blob news;     /* put since the last fence that all nodes took part in */
     struct sx_list requests; /* dmodex.c: other nodes that wait for its first commit */

@@ -64,7 +64,7 @@ void *realloc(void *at, size_t size)
 /* Both ends of what is counted. */
 static void mark(void)
 {
-    (void)syscall(SYS_getppid);
+    (void)syscall(SYS_getpgrp);
 }
 
 /* Between two marks of the traced process. */
@@ -82,7 +82,7 @@ static bool is_of_malloc(long number)
 
 static void count_call(struct counter *counter, long number)
 {
-    if (number == SYS_getppid) {
+    if (number == SYS_getpgrp) {
         counter->counting = !counter->counting;
     } else if (counter->counting && !is_of_malloc(number)) {
         const size_t used = strlen(counter->names);

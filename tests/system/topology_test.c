@@ -22,7 +22,7 @@
 
 static void mark(void)
 {
-    (void)syscall(SYS_getppid);
+    (void)syscall(SYS_getpgrp);
 }
 
 struct watch {
@@ -81,7 +81,7 @@ static void watch_call(struct watch *watch, pid_t pid, const struct __ptrace_sys
     const int argument = path_argument((long)info->entry.nr);
     char path[256];
 
-    if (info->entry.nr == SYS_getppid) {
+    if (info->entry.nr == SYS_getpgrp) {
         watch->counting = !watch->counting;
         return;
     }

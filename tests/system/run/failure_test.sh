@@ -87,6 +87,28 @@ expect_err "rank 1 .*on $host" "a wrapper passes it on"
 # Two programs, one after the other, are no loss.
 run --timeout 120 -n 2 sh -c '"$RANK" fence && "$RANK" fence'
 expect_code 0 "a wrapper of two programs"
+# ... also when the other rank waits in the second one while the first one ends.
+waits='"$RANK" fence; { sleep 0.2; touch "$0"; } & "$RANK" fence'
+all_met() {
+    [ "$(grep -c 'PMIX_SUCCESS' "$work/out")" -eq 4 ] || fail "$1: a fence was cut short"
+}
+run --timeout 120 sh -c "$waits" "$work/waits" : sh -c '"$RANK" fence "$0"; "$RANK" fence' "$work/waits"
+all_met "a wrapper of two programs"
+# ... and when they cannot see who has started them.
+if unshare -fp true 2>/dev/null; then
+    run --timeout 120 sh -c "$waits" "$work/apart" : \
+        sh -c 'unshare -fp "$RANK" fence "$0"; unshare -fp "$RANK" fence' "$work/apart"
+    all_met "a wrapper of two pid namespaces"
+else
+    echo "not tested: pid namespaces are refused here"
+fi
+# The wrapper's own end is the end; nobody waits for who is gone.
+run --timeout 120 "$RANK" fence : sh -c '"$RANK" pass; true'
+has "rank 0: PMIX_ERR_PARTIAL_SUCCESS" "a wrapper that has left"
+run --timeout 120 "$RANK" fence : "$RANK" pass
+has "rank 0: PMIX_ERR_PARTIAL_SUCCESS" "a rank that has left"
+run --timeout 120 "$RANK" fence : true
+has "rank 0: PMIX_ERR_LOST_CONNECTION" "a program without PMIx"
 
 expect_clean "at the end"
 finish

@@ -318,8 +318,13 @@ int main(int argc, char **argv)
                strcmp(what, "deaf") == 0) {
         hangs = strcmp(what, "hang") == 0;
         code = hear(argc > 2 ? argv[2] : "", strcmp(what, "deaf") != 0);
+    } else if (strcmp(what, "pass") == 0) {
+        code = 0;
     } else if (strcmp(what, "fence") == 0) {
         code = fence();
+        while (argc > 2 && access(argv[2], F_OK) != 0) {
+            usleep(1000);
+        }
     } else if (strcmp(what, "abort") == 0) {
         code = abort_some(argv + 2, argc - 2);
     } else if (strcmp(what, "kill") == 0) {

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* fence_leave_test.c - a member of a fence that leaves for good, or comes back: who waits for it goes
+ * on without it, with PMIX_ERR_PARTIAL_SUCCESS, or until it is there again. */
+#include <unistd.h>
+
+#include "job.h"
+
+#define LEAVER 1
+#define SIZE 3
+#define CYCLES 30
+
+static void rank_begin(void)
+{
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+}
+
+static void rank_end(void)
+{
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+}
+
+static pmix_status_t fence(void)
+{
+    return PMIx_Fence(NULL, 0, NULL, 0);
+}
+
+/* The others are in their fence or not yet there when it has gone; the end is the same. */
+static int rank_of_leaving(int rank)
+{
+    rank_begin();
+    CHECK_STATUS(fence(), PMIX_SUCCESS);
+    if (rank != LEAVER) {
+        CHECK_STATUS(fence(), PMIX_ERR_PARTIAL_SUCCESS);
+        CHECK_STATUS(fence(), PMIX_ERR_PARTIAL_SUCCESS);
+    }
+    rank_end();
+    return 0;
+}
+
+static int rank_of_having_left(int rank)
+{
+    rank_begin();
+    CHECK_STATUS(fence(), PMIX_SUCCESS);
+    if (rank != LEAVER) {
+        job_token_get(rank);
+        CHECK_STATUS(fence(), PMIX_ERR_PARTIAL_SUCCESS);
+    }
+    rank_end();
+    return 0;
+}
+
+static int host_of_having_left(struct job *job)
+{
+    CHECK(job_wait(job, LEAVER) == 0);
+    job_token_put(0);
+    job_token_put(2);
+    return 0;
+}
+
+/* Its process lives on: it may come back, so the others wait for it; so they do while it is away. */
+static int rank_of_coming_back(int rank)
+{
+    rank_begin();
+    for (int i = 0; i < CYCLES; i++) {
+        CHECK_STATUS(fence(), PMIX_SUCCESS);
+        if (rank == LEAVER) {
+            rank_end();
+            rank_begin();
+        }
+    }
+    rank_end();
+    return 0;
+}
+
+/* The host takes away who has finalized and lives on: it says that nobody comes in its place. */
+static int rank_of_being_taken(int rank)
+{
+    rank_begin();
+    CHECK_STATUS(fence(), PMIX_SUCCESS);
+    if (rank == LEAVER) {
+        rank_end();
+        job_token_put(1);
+        job_token_get(3); /* until the others are done */
+        return 0;
+    }
+    CHECK_STATUS(fence(), PMIX_ERR_PARTIAL_SUCCESS);
+    rank_end();
+    return 0;
+}
+
+static int host_of_being_taken(struct job *job)
+{
+    pmix_proc_t leaver = { .nspace = JOB_NSPACE, .rank = LEAVER };
+
+    job_token_get(1);
+    PMIx_server_deregister_client(&leaver, NULL, NULL);
+    CHECK(job_wait(job, 0) == 0 && job_wait(job, 2) == 0);
+    job_token_put(3);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct job_case cases[] = {
+        { "while_others_wait", SIZE, rank_of_leaving, NULL, false },
+        { "before_the_others_wait", SIZE, rank_of_having_left, host_of_having_left, false },
+        { "and_comes_back", SIZE, rank_of_coming_back, NULL, false },
+        { "is_taken_away", SIZE, rank_of_being_taken, host_of_being_taken, false },
+    };
+
+    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
