@@ -231,6 +231,7 @@ static void row(const char *name, const char *beside, const uint64_t quiet[SORTS
 static int table(void)
 {
     uint64_t quiet[SORTS];
+    const char *const only = getenv("HOSTILE_ONLY");
     struct utsname host;
 
     samples = getenv("HOSTILE_SAMPLES") != NULL ? (size_t)atol(getenv("HOSTILE_SAMPLES"))
@@ -250,7 +251,9 @@ static int table(void)
     }
     row("(spins)", "spins", quiet);
     for (size_t i = 0; i < hostile_kind_count; i++) {
-        row(hostile_kinds[i].name, hostile_kinds[i].name, quiet);
+        if (only == NULL || strcmp(only, hostile_kinds[i].name) == 0) {
+            row(hostile_kinds[i].name, hostile_kinds[i].name, quiet);
+        }
     }
     fault_server_stop();
     return 0;

@@ -36,7 +36,7 @@
 #include "server/waiting.h"
 #include "server/wakefd.h"
 
-#define STRANGER_END_UNITS 20 /* of one who leaves without a word */
+#define REFUSAL_UNITS 20 /* of one who is refused, or leaves without a word */
 
 /* Owned by the pending list, then by its client; buried by the loop, since it may end inside one
  * of its own callbacks. */
@@ -67,6 +67,46 @@ static void pending_remove(struct sx_connection *connection)
     sx_list_remove(&connection->link);
     if (--connection->server->connection_count == 0) {
         connection->server->crowd_told = false;
+    }
+}
+
+/* ---- refusals ------------------------------------------------------------------------------ */
+
+#define ACCEPT_REST_NS (SX_TURN_STRANGER_UNITS * SX_TURN_REST * SX_TURN_UNIT_NS)
+
+static void accept_again(void *arg, uint64_t now_ns);
+
+/* Nothing keeps those who are refused from coming back at once: when they have used up a share of a
+ * turn, the others have ten times as long for themselves.  Who connects meanwhile waits in the
+ * backlog; those who have been accepted go on. */
+static void accept_rest(struct sx_server *server, uint64_t now_ns)
+{
+    server->accept_rest.fn = accept_again;
+    server->accept_rest.arg = server;
+    if (sx_timer_add(server->loop, &server->accept_rest, now_ns + ACCEPT_REST_NS) == PMIX_SUCCESS) {
+        sx_accept_remove(&server->accept);
+        server->refused_units -= server->refused_units < SX_TURN_STRANGER_UNITS
+                                     ? server->refused_units
+                                     : SX_TURN_STRANGER_UNITS;
+    }
+}
+
+static void accept_again(void *arg, uint64_t now_ns)
+{
+    struct sx_server *server = arg;
+
+    if (server->refused_units >= SX_TURN_STRANGER_UNITS || /* accepted before the rest */
+        sx_accept_add(server->loop, &server->accept) != PMIX_SUCCESS) {
+        accept_rest(server, now_ns);
+    }
+}
+
+static void refusal_charge(struct sx_server *server, uint64_t now_ns)
+{
+    sx_turn_charge_strangers(server, REFUSAL_UNITS);
+    server->refused_units += REFUSAL_UNITS;
+    if (server->refused_units >= SX_TURN_STRANGER_UNITS && server->accept.source.loop != NULL) {
+        accept_rest(server, now_ns);
     }
 }
 
@@ -349,9 +389,7 @@ static void pending_on_frame(void *arg, struct sx_frame *frame, const char *why,
     pmix_status_t status = PMIX_ERR_BAD_PARAM;
     const char *reason = "did not say who it is";
 
-    (void)now_ns;
     (void)why;
-    sx_turn_charge_strangers(server, frame == NULL ? STRANGER_END_UNITS : frame_cost(frame));
     if (frame != NULL && frame->header.kind == SX_MSG_HELLO) {
         const struct sx_hello *hello = frame->body;
         const uint32_t id = frame->header.id;
@@ -362,6 +400,7 @@ static void pending_on_frame(void *arg, struct sx_frame *frame, const char *why,
             status = client_connect(server, client, connection, hello, id);
         }
         if (status == PMIX_SUCCESS) {
+            sx_turn_charge_strangers(server, frame_cost(frame));
             return;
         }
         struct sx_welcome refusal = { .status = status };
@@ -370,6 +409,11 @@ static void pending_on_frame(void *arg, struct sx_frame *frame, const char *why,
         sx_channel_send(&connection->channel, SX_MSG_WELCOME, id, &iov, 1, NULL, 0);
     } else if (frame != NULL && frame->header.kind == SX_MSG_TOOL_EVENT) {
         reason = tool_publish(connection, frame);
+    }
+    if (reason == NULL) {
+        sx_turn_charge_strangers(server, frame_cost(frame));
+    } else {
+        refusal_charge(server, now_ns);
     }
     if (frame != NULL && reason != NULL) {
         sx_log(SX_LOG_WARN, "connection of pid %d uid %u refused: it %s", (int)peer.pid,
@@ -399,7 +443,6 @@ static void pending_thin_out(void *arg, uint64_t now_ns)
     struct sx_server *server = arg;
     const size_t max = pending_max();
 
-    (void)now_ns;
     server->crowd_posted = false;
     while (server->connection_count > max && !sx_list_empty(&server->connections)) {
         struct sx_connection *oldest = SX_LIST_ENTRY(server->connections.next, struct sx_connection,
@@ -414,6 +457,7 @@ static void pending_thin_out(void *arg, uint64_t now_ns)
         }
         pending_remove(oldest);
         connection_end(oldest);
+        refusal_charge(server, now_ns);
     }
 }
 
@@ -533,6 +577,7 @@ static void pending_end_all(struct sx_list *connections)
 void sx_connection_end_all(struct sx_server *server)
 {
     sx_accept_remove(&server->accept);
+    sx_timer_remove(&server->accept_rest);
     pending_end_all(&server->connections);
     pending_end_all(&server->turn.strangers);
     while (server->live_count > 0) {

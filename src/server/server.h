@@ -64,7 +64,9 @@ struct sx_server {
     struct sx_loop_post crowd; /* connection.c: too many of them */
     bool crowd_posted, crowd_told;
     struct sx_accept accept;
-    struct sx_client **live; /* the connected ones: lanes.c scans them */
+    struct sx_timer accept_rest; /* added: nobody is accepted */
+    uint64_t refused_units;      /* spent on those who were refused, since the last rest */
+    struct sx_client **live;     /* the connected ones: lanes.c scans them */
     size_t live_count, live_capacity;
     bool lanes_active; /* something was taken since the last sleep */
     struct sx_event_history event_history;

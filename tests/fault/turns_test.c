@@ -204,6 +204,81 @@ static int case_rest(void)
     return 0;
 }
 
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+#define REFUSED 100u /* they all fit into the backlog */
+#define REFUSED_TEXT "refused: it wants to be a rank"
+
+static int role_intruder(const char *arg)
+{
+    struct sx_hello hello;
+
+    (void)arg;
+    attack_hello(&hello, 1000);
+    for (unsigned i = 0; i < REFUSED; i++) {
+        const int fd = attack_connect();
+
+        attack_request(fd, SX_MSG_HELLO, 1, &hello, sizeof(hello));
+        close(fd);
+    }
+    return 0;
+}
+
+static pmix_status_t stop_clock(struct sx_server *server, void *arg)
+{
+    struct rest *const rest = arg;
+
+    rest->begin_ns = fault_now_ns();
+    sx_loop_set_clock(server->loop, clock_ahead, rest);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t start_clock(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    sx_loop_set_clock(server->loop, NULL, NULL);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t is_resting(struct sx_server *server, void *arg)
+{
+    *(bool *)arg = server->accept.source.loop == NULL && server->connection_count == 0;
+    return PMIX_SUCCESS;
+}
+
+static bool accept_rests(void)
+{
+    bool rests = false;
+
+    CHECK_STATUS(sx_server_call(sx_server_get(), is_resting, &rests), PMIX_SUCCESS);
+    return rests;
+}
+
+/* As long as the clock stands still, a share's worth of them is refused, and those who were
+ * accepted with them.  When it goes on, all are, and whoever comes behind them gets in. */
+static int case_refusals(void)
+{
+    static struct rest rest;
+    const unsigned share = SX_TURN_STRANGER_UNITS / 20 + 2 * SX_ACCEPT_BATCH_MAX;
+
+    fault_log_begin();
+    fault_server_start();
+    fault_job_start(ATTACK_JOB, 1);
+    CHECK_STATUS(sx_server_call(sx_server_get(), stop_clock, &rest), PMIX_SUCCESS);
+    fault_wait_ok(fault_start(ATTACK_JOB, 0, "intruder", ""), "the intruder");
+    WAIT_FOR(accept_rests(), "the server to accept nobody");
+    const unsigned refused = fault_log_lines(getpid(), REFUSED_TEXT);
+
+    fault_say("%u of %u refused before the rest (%u may be)", refused, REFUSED, share);
+    CHECK(refused <= share, "%u refused", refused);
+    CHECK_STATUS(sx_server_call(sx_server_get(), start_clock, NULL), PMIX_SUCCESS);
+    WAIT_FOR(fault_log_lines(getpid(), REFUSED_TEXT) == REFUSED, "the others to be refused");
+    fault_job_end(ATTACK_JOB);
+    fault_job_whole("after.job", 2, 3);
+    fault_server_stop();
+    return 0;
+}
+
 /* ---- Gets that wait ------------------------------------------------------------------------- */
 
 static void get_send(const struct attacker *attacker, uint32_t id, const char *key)
@@ -367,17 +442,13 @@ static int case_dies_waiting_forked(void)
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
-        { "lane_share", case_lane_share },
-        { "rest", case_rest },
-        { "gets_bound", case_gets_bound },
-        { "dies_waiting", case_dies_waiting },
-        { "dies_waiting_forked", case_dies_waiting_forked },
+        { "lane_share", case_lane_share },     { "rest", case_rest },
+        { "refusals", case_refusals },         { "gets_bound", case_gets_bound },
+        { "dies_waiting", case_dies_waiting }, { "dies_waiting_forked", case_dies_waiting_forked },
     };
     static const struct fault_role roles[] = {
-        { "lane_writer", role_lane_writer },
-        { "gets", role_gets },
-        { "survivor", role_survivor },
-        { "victim", role_victim },
+        { "lane_writer", role_lane_writer }, { "intruder", role_intruder }, { "gets", role_gets },
+        { "survivor", role_survivor },       { "victim", role_victim },
     };
 
     return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
