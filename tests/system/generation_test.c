@@ -604,6 +604,7 @@ static int a_namespace_that_comes_again_is_the_new_one(int rank)
     job_token_get(TO_RANK);
     check_size(PMIX_SUCCESS, 9);
     CHECK_STATUS(PMIx_Resolve_peers(NULL, OTHER, &procs, &count), PMIX_SUCCESS);
+    PMIx_Proc_free(procs, count);
     CHECK_STATUS(shmix_job_refresh(job), PMIX_SUCCESS);
     CHECK_STATUS(shmix_read_u64(key, PMIX_RANK_WILDCARD, &size), PMIX_SUCCESS);
     CHECK_STATUS(shmix_job_generation(job, &second), PMIX_SUCCESS);
