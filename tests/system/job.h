@@ -23,7 +23,8 @@
 #define JOB_RANKS_MAX 256
 #define JOB_SECONDS 120
 
-/* A rank that cannot do its case here says why and exits with this; so does the program. */
+/* A rank that cannot do its case here says why and exits with this; so does the program when none of
+ * its cases could be done.  A line "SKIP name" tells of each (tests/skipped.awk). */
 #define JOB_SKIPPED 77
 
 struct job_case;

@@ -20,6 +20,6 @@ done
 if "$shmix" run -n 2 --bind-to core true 2>/dev/null; then
   "$shmix" run -n 2 --bind-to core "$program" bound || { echo "two bound ranks"; bad=1; }
 else
-  echo "left out: two bound ranks want two cores"
+  echo "SKIP two bound ranks: they want two cores"
 fi
 exit $bad

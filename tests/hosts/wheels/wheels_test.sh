@@ -55,7 +55,7 @@ if [ ! -d "$VENV/mpi4py-tests" ]; then
     if pip download --no-deps --no-binary mpi4py 'mpi4py==4.*' -d "$work/sdist" >"$work/err" 2>&1; then
         mkdir "$VENV/mpi4py-tests" && tar -xzf "$work"/sdist/mpi4py*.tar.gz -C "$VENV/mpi4py-tests" --strip-components=1
     else
-        echo "mpi4py's own tests are left out: pip finds no source package"
+        echo "SKIP mpi4py's own tests: pip finds no source package"
     fi
 fi
 if [ -d "$VENV/mpi4py-tests" ]; then

@@ -26,7 +26,8 @@ enum { SHIM_PASSED, SHIM_FAILED, SHIM_SKIPPED, SHIM_NOT_RUN, SHIM_COUNT };
 
 static struct shim_test *tests, **tests_end = &tests;
 static struct shim_test *suites;
-static unsigned *failures; /* shared with every descendant */
+static unsigned *failures;              /* shared with every descendant */
+static const struct shim_test *running; /* in this child */
 static pid_t test_pid;
 static sigjmp_buf test_end;
 
@@ -78,7 +79,7 @@ void shim_skip(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    fprintf(stderr, "    skipped:");
+    fprintf(stderr, "[SKIP] %s::%s:", running->suite, running->name);
     say(format, args);
     va_end(args);
     if (runs_the_test()) {
@@ -108,6 +109,7 @@ static void call(void (*function)(void))
 
 static void run_in_child(const struct shim_test *test, const struct shim_options *suite)
 {
+    running = test;
     test_pid = getpid();
     setpgid(0, 0);
     /* Without the mask: a test that unblocks a signal keeps it so in its fini. */
@@ -235,7 +237,7 @@ int main(int argc, char **argv)
     }
     munmap(failures, sizeof(*failures));
     printf("[====] Tested: %u | Passing: %u | Failing: %u | Skipped: %u\n",
-           count[SHIM_PASSED] + count[SHIM_FAILED] + count[SHIM_SKIPPED], count[SHIM_PASSED],
-           count[SHIM_FAILED], count[SHIM_SKIPPED]);
+           count[SHIM_PASSED] + count[SHIM_FAILED], count[SHIM_PASSED], count[SHIM_FAILED],
+           count[SHIM_SKIPPED]);
     return count[SHIM_FAILED] == 0 ? 0 : 1;
 }
