@@ -115,6 +115,24 @@ static int find_programs(struct run *run)
     return 0;
 }
 
+/* Ranks of Open MPI 4.1 need OMPI_MCA_ess=pmi; its mpirun ends with it at once, without a word. */
+static void warn_of_mpirun(const struct run *run)
+{
+    const char *ess = getenv("OMPI_MCA_ess");
+
+    for (uint32_t i = 0; i < run->options.app_count; i++) {
+        if (sx_run_program_is_mpirun(&run->programs[i])) {
+            sx_say("warning: '%.80s' is a launcher itself, and as a rank of this job it ends with "
+                   "status 1 and says nothing: give its program to 'shmix run'",
+                   run->options.apps[i].program[0]);
+        }
+    }
+    if (ess != NULL && strcmp(ess, "pmi") == 0 && getenv("OMPI_COMM_WORLD_RANK") == NULL) {
+        sx_say("warning: OMPI_MCA_ess=pmi is set here; 'shmix run' sets it for its ranks, but "
+               "mpirun ends with it at once and says nothing: unset OMPI_MCA_ess");
+    }
+}
+
 static bool find_library(struct run *run)
 {
     char message[SX_RUN_MESSAGE_MAX], exe[PATH_MAX] = "";
@@ -265,6 +283,7 @@ static int run_all(struct run *run)
     if (code != 0) {
         return code;
     }
+    warn_of_mpirun(run);
     if (!find_library(run) || !raise_limit(run)) {
         return SX_EXIT_FAILURE;
     }

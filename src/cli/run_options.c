@@ -138,10 +138,14 @@ static bool set_bind(struct sx_run_options *options, const char *value, char *me
     return true;
 }
 
+static void add_env(struct sx_run_app *app, char *word)
+{
+    app->env = sx_cli_realloc(app->env, app->env_count + 1, sizeof(*app->env));
+    app->env[app->env_count++] = word;
+}
+
 static bool set_env(struct sx_run_options *options, const char *value, char *message)
 {
-    struct sx_run_app *app = app_of(options);
-
     if (value[0] == '\0' || value[0] == '=') {
         return refuse(message, "--env wants NAME or NAME=VALUE, not '%.80s'", value);
     }
@@ -151,8 +155,35 @@ static bool set_env(struct sx_run_options *options, const char *value, char *mes
                       "pass on; give it a value (--env %.80s=VALUE)",
                       value, value);
     }
-    app->env = sx_cli_realloc(app->env, app->env_count + 1, sizeof(*app->env));
-    app->env[app->env_count++] = value;
+    add_env(app_of(options), sx_cli_strdup(value));
+    return true;
+}
+
+/* --mca KEY VALUE.  Values of one key are a list, as mpirun has it. */
+static bool set_mca(struct sx_run_options *options, const char *key, const char *value,
+                    char *message)
+{
+    struct sx_run_app *app = app_of(options);
+    char *head;
+
+    if (key[0] == '\0' || strchr(key, '=') != NULL || value == NULL) {
+        return refuse(message,
+                      "--mca wants KEY VALUE (it is --env OMPI_MCA_KEY=VALUE), not '%.80s%s%.80s'",
+                      key, value == NULL ? "" : " ", value == NULL ? "" : value);
+    }
+    head = sx_cli_printf("OMPI_MCA_%s=", key);
+    for (size_t i = 0; i < app->env_count; i++) {
+        if (strncmp(app->env[i], head, strlen(head)) == 0) {
+            char *const both = sx_cli_printf("%s,%s", app->env[i], value);
+
+            free(app->env[i]);
+            app->env[i] = both;
+            free(head);
+            return true;
+        }
+    }
+    add_env(app, sx_cli_printf("%s%s", head, value));
+    free(head);
     return true;
 }
 
@@ -283,6 +314,15 @@ static bool set_display(struct sx_run_options *options, const char *value, char 
     }
 }
 
+/* What is so in any case: more ranks than CPUs are allowed, and so is root. */
+static bool set_nothing(struct sx_run_options *options, const char *value, char *message)
+{
+    (void)options;
+    (void)value;
+    (void)message;
+    return true;
+}
+
 static bool set_help(struct sx_run_options *options, const char *value, char *message)
 {
     (void)value;
@@ -304,38 +344,42 @@ static const struct option_row {
     bool has_value;
     bool of_app; /* else of the job */
     bool (*set)(struct sx_run_options *options, const char *value, char *message);
+    bool (*set_pair)(struct sx_run_options *options, const char *key, const char *value,
+                     char *message); /* instead, of an option with two words behind it */
 } option_rows[] = {
-    { "-n", true, true, set_ranks },
-    { "--env", true, true, set_env },
-    { "--wdir", true, true, set_wdir },
-    { "--pset", true, true, set_pset },
-    { "--map-by", true, false, set_map },
-    { "--bind-to", true, false, set_bind },
-    { "--on-failure", true, false, set_on_failure },
-    { "--kill-grace", true, false, set_kill_grace },
-    { "--timeout", true, false, set_timeout },
-    { "--stdin", true, false, set_stdin },
-    { "--tag-output", false, false, set_tag_output },
-    { "--display", true, false, set_display },
-    { "--help", false, false, set_help },
-    { "--version", false, false, set_version },
-    { "-h", false, false, set_help },
-    { "-V", false, false, set_version },
+    { "-n", true, true, set_ranks, NULL },
+    { "--np", true, true, set_ranks, NULL },
+    { "--env", true, true, set_env, NULL },
+    { "-x", true, true, set_env, NULL },
+    { "--mca", true, true, NULL, set_mca },
+    { "--wdir", true, true, set_wdir, NULL },
+    { "--pset", true, true, set_pset, NULL },
+    { "--map-by", true, false, set_map, NULL },
+    { "--bind-to", true, false, set_bind, NULL },
+    { "--on-failure", true, false, set_on_failure, NULL },
+    { "--kill-grace", true, false, set_kill_grace, NULL },
+    { "--timeout", true, false, set_timeout, NULL },
+    { "--stdin", true, false, set_stdin, NULL },
+    { "--tag-output", false, false, set_tag_output, NULL },
+    { "--display", true, false, set_display, NULL },
+    { "--oversubscribe", false, true, set_nothing, NULL },
+    { "--allow-run-as-root", false, true, set_nothing, NULL },
+    { "--help", false, false, set_help, NULL },
+    { "--version", false, false, set_version, NULL },
+    { "-h", false, false, set_help, NULL },
+    { "-V", false, false, set_version, NULL },
 };
 
 static bool refuse_unknown(const char *word, size_t name_len, char *message)
 {
-    const char *names[SX_COUNT(option_rows)], *meant;
+    const char *names[SX_COUNT(option_rows)], *meant, *answer;
     char name[SX_RUN_WORD_MAX + 1];
 
     snprintf(name, sizeof(name), "%.*s",
              (int)(name_len < SX_RUN_WORD_MAX ? name_len : SX_RUN_WORD_MAX), word);
-    if (sx_run_words_means_nodes(name)) {
-        return refuse(message,
-                      "'%s' is about several nodes, and 'shmix run' starts all ranks on "
-                      "this one: leave it out, or use mpirun or srun, which can run over this "
-                      "library as well (LD_LIBRARY_PATH)",
-                      name);
+    answer = sx_run_words_answer(name);
+    if (answer != NULL) {
+        return refuse(message, "'%s' %s", name, answer);
     }
     for (size_t i = 0; i < SX_COUNT(option_rows); i++) {
         names[i] = option_rows[i].name;
@@ -370,7 +414,7 @@ static bool take_option(struct sx_run_options *options, char **argv, size_t *at,
         const struct option_row *row = &option_rows[i];
         const char *value = equals == NULL ? NULL : equals + 1;
 
-        if (strncmp(row->name, word, name_len) != 0 || row->name[name_len] != '\0') {
+        if (!sx_run_words_name(row->name, word, name_len)) {
             continue;
         }
         if (!row->of_app && options->app_count > 1) {
@@ -387,6 +431,9 @@ static bool take_option(struct sx_run_options *options, char **argv, size_t *at,
                 return refuse(message, "%s wants a value; see 'shmix run --help'", row->name);
             }
             (*at)++;
+        }
+        if (row->set_pair != NULL) {
+            return row->set_pair(options, value, argv[*at] == NULL ? NULL : argv[(*at)++], message);
         }
         return row->set(options, value, message);
     }
@@ -486,6 +533,9 @@ bool sx_run_options_init(struct sx_run_options *options, char **argv,
 void sx_run_options_deinit(struct sx_run_options *options)
 {
     for (uint32_t i = 0; i < options->app_count; i++) {
+        for (size_t k = 0; k < options->apps[i].env_count; k++) {
+            free(options->apps[i].env[k]);
+        }
         free(options->apps[i].env);
     }
     free(options->apps);

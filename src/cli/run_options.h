@@ -7,7 +7,8 @@
  * Options end at the first word that is none, or at "--"; what follows, up to a lone ":" or the
  * end, is a program and its arguments: an application.  Ranks are numbered through all of them in
  * order.  Some options are an application's own, the others are the job's and stand before its
- * first program.  A value may follow as "--name value" or "--name=value", and "-n4" is "-n 4". */
+ * first program.  A value may follow as "--name value" or "--name=value", and "-n4" is "-n 4".
+ * Options that users of mpirun type without thinking are taken as there, a single dash included. */
 #ifndef SX_CLI_RUN_OPTIONS_H
 #define SX_CLI_RUN_OPTIONS_H
 
@@ -41,12 +42,12 @@ enum sx_run_on_failure {
     SX_RUN_ON_FAILURE_NOTIFY,    /* the others are told and go on */
 };
 
-/* One program and what is said about it alone; the words are borrowed from argv. */
+/* One program and what is said about it alone; words are borrowed from argv, but for env. */
 struct sx_run_app {
     uint32_t first_rank, rank_count;
     const char *wdir; /* NULL: the launcher's */
     const char *pset; /* the process set that its ranks are in; NULL: none */
-    const char **env; /* NAME=VALUE or NAME, in the order given */
+    char **env;       /* NAME=VALUE or NAME, in the order given; owned */
     size_t env_count;
     char **program; /* argv of its ranks, NULL-terminated */
 };

@@ -164,3 +164,17 @@ void sx_run_program_deinit(struct sx_run_program *program)
     program->env = sx_run_env_free(program->env);
     *program = (struct sx_run_program){ .path = NULL };
 }
+
+bool sx_run_program_is_mpirun(const struct sx_run_program *program)
+{
+    const bool relative = program->wdir != NULL && program->path[0] != '/';
+    char *path = sx_cli_printf("%s%s%s", relative ? program->wdir : "", relative ? "/" : "",
+                               program->path);
+    char *real = realpath(path, NULL);
+    const char *slash = real == NULL ? NULL : strrchr(real, '/');
+    const bool is = slash != NULL && strcmp(slash + 1, "orterun") == 0;
+
+    free(real);
+    free(path);
+    return is;
+}

@@ -4,6 +4,8 @@
 #ifndef SX_CLI_RUN_PROGRAM_H
 #define SX_CLI_RUN_PROGRAM_H
 
+#include <stdbool.h>
+
 #include "cli/run_options.h"
 
 #define SX_EXIT_NOT_EXECUTABLE 126
@@ -30,5 +32,8 @@ struct sx_run_program {
 int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app *app,
                         char message[SX_RUN_MESSAGE_MAX]);
 void sx_run_program_deinit(struct sx_run_program *program);
+
+/* Whether it is mpirun of Open MPI 4, which is another name of its orterun. */
+bool sx_run_program_is_mpirun(const struct sx_run_program *program);
 
 #endif

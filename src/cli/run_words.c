@@ -13,61 +13,81 @@ static const struct habit {
     const char *word, *meant;
 } habits[] = {
     { "-c", "-n" },
-    { "-np", "-n" },
-    { "--np", "-n" },
     { "--n", "-n" },
     { "--ntasks", "-n" },
-    { "-x", "--env" },
     { "--export", "--env" },
     { "-wd", "--wdir" },
-    { "-wdir", "--wdir" },
     { "--chdir", "--wdir" },
     { "-D", "--wdir" },
     { "-t", "--timeout" },
     { "--time", "--timeout" },
     { "-l", "--tag-output" },
     { "--label", "--tag-output" },
-    { "-stdin", "--stdin" },
     { "--input", "--stdin" },
     { "-i", "--stdin" },
     { "--cpu-bind", "--bind-to" },
-    { "-bind-to", "--bind-to" },
-    { "-map-by", "--map-by" },
     { "--distribution", "--map-by" },
     { "-m", "--map-by" },
     { "--report-bindings", "--display bindings" },
-    { "-report-bindings", "--display bindings" },
     { "--display-map", "--display map" },
-    { "-display-map", "--display map" },
     { "--kill-on-bad-exit", "--on-failure" },
     { "-K", "--on-failure" },
     { "--enable-recovery", "--on-failure notify" },
 };
 
-static const char *const node_words[] = {
-    "-H",           "-host",         "--host",     "-hostfile",         "--hostfile",
-    "-machinefile", "--machinefile", "-N",         "--nodes",           "-w",
-    "--nodelist",   "-npernode",     "--npernode", "--ntasks-per-node", "-ppn",
+#define NODES                                                                                      \
+    "is about several nodes, and 'shmix run' starts all ranks on this one: leave it out (-n N is " \
+    "the number of ranks), or use mpirun or srun, which can run over this library as well "        \
+    "(LD_LIBRARY_PATH)"
+#define TALK                                                                                  \
+    "is no option here: --display map,bindings shows where ranks go, and SHMIX_LOG=info (or " \
+    "debug) in the environment what the library does"
+#define HUSH                                                                                      \
+    "is no option here: 'shmix run' says only what is wrong; SHMIX_LOG=error in the environment " \
+    "leaves out the library's warnings"
+#define DEBUG                                                                                   \
+    "is no option here: SHMIX_LOG=debug in the environment shows what the library does, and a " \
+    "debugger is a program like any other (shmix run -n 2 xterm -e gdb PROGRAM)"
+
+/* What has no option of ours in its place. */
+static const struct habit answers[] = {
+    { "-H", NODES },         { "--host", NODES },
+    { "--hostfile", NODES }, { "--machinefile", NODES },
+    { "-N", NODES },         { "--nodes", NODES },
+    { "-w", NODES },         { "--nodelist", NODES },
+    { "--npernode", NODES }, { "--ntasks-per-node", NODES },
+    { "-ppn", NODES },       { "-v", TALK },
+    { "--verbose", TALK },   { "-q", HUSH },
+    { "--quiet", HUSH },     { "-d", DEBUG },
+    { "--debug", DEBUG },    { "--debug-devel", DEBUG },
 };
 
-const char *sx_run_words_habit(const char *option)
+bool sx_run_words_name(const char *name, const char *word, size_t len)
 {
-    for (size_t i = 0; i < SX_COUNT(habits); i++) {
-        if (strcmp(option, habits[i].word) == 0) {
-            return habits[i].meant;
+    if (strncmp(name, "--", 2) == 0 && strncmp(word, "--", 2) != 0) {
+        name++;
+    }
+    return strlen(name) == len && strncmp(word, name, len) == 0;
+}
+
+static const char *find(const struct habit *table, size_t count, const char *option)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (sx_run_words_name(table[i].word, option, strlen(option))) {
+            return table[i].meant;
         }
     }
     return NULL;
 }
 
-bool sx_run_words_means_nodes(const char *option)
+const char *sx_run_words_habit(const char *option)
 {
-    for (size_t i = 0; i < SX_COUNT(node_words); i++) {
-        if (strcmp(option, node_words[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return find(habits, SX_COUNT(habits), option);
+}
+
+const char *sx_run_words_answer(const char *option)
+{
+    return find(answers, SX_COUNT(answers), option);
 }
 
 /* Levenshtein's distance in one row, for words of at most SX_RUN_WORD_MAX bytes. */
@@ -103,10 +123,12 @@ const char *sx_run_suggest(const char *word, const char *const *list, size_t cou
         return NULL;
     }
     for (size_t i = 0; i < count; i++) {
+        const size_t len = strlen(list[i]), letters = len - strspn(list[i], "-");
         const size_t far = distance(word, list[i]);
 
-        /* More than a third of the letters wrong is another word, not a slip. */
-        if (far < best_distance && far * 3 <= strlen(list[i]) + 1) {
+        /* More than a third of the letters wrong is another word, not a slip; so is a single
+         * letter for another. */
+        if (far < best_distance && far * 3 <= len + 1 && far < letters) {
             best = list[i];
             best_distance = far;
         }

@@ -12,10 +12,15 @@
 /* Of the @count words of @list the one that @word is most likely to be, or NULL. */
 const char *sx_run_suggest(const char *word, const char *const *list, size_t count);
 
+/* Whether the first @len bytes of @word are the option @name.  Long ones may have a single dash, as
+ * for mpirun. */
+bool sx_run_words_name(const char *name, const char *word, size_t len);
+
 /* The option of ours that users of mpirun and srun mean by @option, or NULL. */
 const char *sx_run_words_habit(const char *option);
 
-/* Whether @option of another launcher names nodes or deals ranks out to them. */
-bool sx_run_words_means_nodes(const char *option);
+/* What to say of @option of mpirun or srun that has none of ours in its place, behind its name; or
+ * NULL. */
+const char *sx_run_words_answer(const char *option);
 
 #endif

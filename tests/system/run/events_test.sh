@@ -40,17 +40,6 @@ lines_are "$work/out" 0 || fail "another source"
 events --count 1 --timeout 0
 expect_code 1 "a count that does not come"
 
-for wrong in "--code nothing" "--since yesterday" "--count 0" "--range wide" "--frob" "--code"; do
-    # shellcheck disable=SC2086
-    events $wrong
-    expect_code 2 "$wrong"
-    expect_err "shmix events --help" "$wrong"
-done
-"$SHMIX" events no.such.job 2>"$work/err"
-code=$?
-expect_code 1 "a job that is not there"
-expect_err "shmix mem" "a job that is not there"
-
 # An event comes as it is told, also one for a single rank, which wakes nobody else; the job goes on
 # meanwhile.
 "$SHMIX" events "$job" --since oldest >"$work/followed" 2>&1 &

@@ -40,30 +40,7 @@ inject PMIX_ERR_TIMEOUT "$job" --non-default
 grep -q '"name":"PMIX_ERR_TIMEOUT","range":"custom","non_default":true' "$work/out" ||
     fail "a name, and not for default handlers"
 
-# What is wrong is named, and nothing is published.
-while IFS='|' read -r args text; do
-    # shellcheck disable=SC2086
-    inject $args "$job"
-    expect_code 2 "$args"
-    expect_err "$text" "$args"
-    expect_err "shmix events inject --help" "$args"
-done <<'END'
-nothing|first word has to be the event's code
---range local|first word has to be the event's code
--1 --range wide|--range does not take 'wide'
--1 --range rm|--range does not take 'rm'
--1 --range custom|say with --to
--1 --range global --to 0|--to makes the range custom
--1 --to 0,x|--to does not take '0,x'
--1 --to 0,|--to does not take '0,'
--1 --affected -1|--affected does not take '-1'
--1 --info a.text|--info does not take 'a.text'
--1 --info =1|--info does not take '=1'
--1 --info a.n:int=x|--info does not take
--1 --info a.n:float=1|--info does not take
--1 --info PMIX_NO_SUCH=1|--info does not take
--1 --frob|'--frob'
-END
+# What the job refuses is named, and nothing is published.
 inject -1 "$job" --to 0,2
 expect_code 1 "a rank that there is not"
 expect_err "no such rank" "a rank that there is not"
@@ -76,9 +53,6 @@ expect_err "shorter --info values" "too large"
 inject -1 "$job" --info PMIX_EVENT_CUSTOM_RANGE=all
 expect_code 1 "a directive of the wrong type"
 expect_err "the type of that attribute" "a directive of the wrong type"
-inject -1 no.such.job
-expect_code 1 "a job that is not there"
-expect_err "shmix mem" "a job that is not there"
 "$SHMIX" events "$job" --since 8 --timeout 0 >"$work/out"
 lines_are "$work/out" 0 || fail "something was published all the same"
 

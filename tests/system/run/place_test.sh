@@ -40,9 +40,6 @@ expect_err "rank 4 wants a core of its own on package 0, which has 2" "too few c
 HWLOC_SYNTHETIC="pack:2 core:2 pu:1" run -n 5 --map-by core true
 expect_code 1 "too few cores"
 expect_err "5 ranks want a core each, and this machine has 4" "too few cores"
-run --map-by board true
-expect_code 2 "an unknown policy"
-expect_err "knows slot, hwthread, core" "an unknown policy"
 
 expect_clean "at the end"
 finish

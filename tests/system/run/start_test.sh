@@ -68,14 +68,6 @@ printf 'echo "plain $1"\n' >"$work/script"
 run "$work/script" x
 expect_out "plain x" "a script without a first line that names its interpreter"
 
-run -np 2 true
-expect_code 2 "a foreign option"
-expect_err "did you mean '-n'" "a foreign option"
-
-run -n 0 true
-expect_code 2 "no ranks"
-expect_err "1 to 16384" "no ranks"
-
 HWLOC_SYNTHETIC="core:2 pu:1" run --bind-to core -n 3 true
 expect_code 1 "more ranks than cores"
 expect_err "this machine has 2" "more ranks than cores"

@@ -15,7 +15,7 @@
 
 static char **build(char *const *outer, const char **words, size_t count, bool oversubscribed)
 {
-    struct sx_run_app app = { .env = words, .env_count = count };
+    struct sx_run_app app = { .env = (char **)words, .env_count = count };
 
     return sx_run_env_build(outer, &app, "/our/lib", oversubscribed);
 }

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The shmix authors
+# answers_test.sh - each line of answers.tsv gets the exit code and the words that stand beside it.
+. "$(dirname "$0")/lib.sh"
+
+tab=$(printf '\t')
+unset OMPI_MCA_ess OMPI_COMM_WORLD_RANK
+
+# What mpirun is in Open MPI 4: a name of its orterun.
+printf '#!/bin/sh\nexit 1\n' >"$work/orterun"
+chmod +x "$work/orterun"
+ln -s orterun "$work/mpirun"
+
+shmix() {
+    "$SHMIX" "$@"
+}
+
+# expect_words WORD [| WORD]... LINE: each of the words is in the answer
+expect_words() {
+    words=$1
+    while [ -n "$words" ]; do
+        word=${words%% | *}
+        grep -qF -e "$word" "$work/out" "$work/err" || fail "$2: no '$word' in the answer"
+        case $words in
+        *" | "*) words=${words#* | } ;;
+        *) words= ;;
+        esac
+    done
+}
+
+count=0
+while IFS=$tab read -r want line words; do
+    case $want in
+    '' | '#'*) continue ;;
+    esac
+    count=$((count + 1))
+    (eval "$line") >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    expect_code "$want" "$line"
+    if [ "$words" = - ]; then
+        [ ! -s "$work/out" ] && [ ! -s "$work/err" ] || fail "$line: there is an answer"
+    else
+        expect_words "$words" "$line"
+    fi
+done <"$(dirname "$0")/answers.tsv"
+[ $count -gt 80 ] || fail "only $count lines were read"
+expect_clean "the answers"
+
+finish
