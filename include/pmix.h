@@ -404,6 +404,7 @@ PMIX_EXPORT bool PMIx_Data_decompress(const uint8_t *inbytes, size_t size, uint8
  * for the caller to free, or NULL when memory runs out. PMIx_Error_code finds the code of a
  * name. Any thread, any time. */
 PMIX_EXPORT const char *PMIx_Alloc_directive_string(pmix_alloc_directive_t directive);
+PMIX_EXPORT const char *PMIx_Alloc_inheritance_string(pmix_alloc_inheritance_t inheritance);
 PMIX_EXPORT const char *PMIx_Data_range_string(pmix_data_range_t range);
 PMIX_EXPORT const char *PMIx_Data_type_string(pmix_data_type_t type);
 PMIX_EXPORT const char *PMIx_Device_type_string(pmix_device_type_t type);

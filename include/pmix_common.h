@@ -5,8 +5,8 @@
  * In this order: limits and identifiers, status codes, data types and enumerations, keys of
  * attributes, structures, callbacks, and the functions and macros that build and take apart the
  * structures. Names and numbers are those of the PMIx Standard and of the PMIx 4.2 ABI; a
- * comment "since 5.0" or "since 6.1" marks what later releases added. Whether this library acts
- * on a key or a function is told by docs/support.md.
+ * comment "since 5.0", "since 6.1" or "since 7.0" (OpenPMIx's master) marks what later releases
+ * added. Whether this library acts on a key or a function is told by docs/support.md.
  *
  * Memory: what crosses the interface comes from malloc and is released with free, and an array
  * is one block, because programs built with older headers expand the release code in themselves.
@@ -109,6 +109,7 @@ typedef int pmix_status_t;
 #define PMIX_ERR_REPEAT_ATTR_REGISTRATION (-171)
 #define PMIX_ERR_IOF_FAILURE              (-172)  /* forwarding of a stream failed */
 #define PMIX_ERR_IOF_COMPLETE             (-173)  /* a stream has ended */
+#define PMIX_ERR_IOF_XOFF                 (-405)  /* taken, now stop sending; since 7.0 */
 #define PMIX_ERR_LOST_PRECISION           (-400)  /* the number lost digits; since 6.1 */
 #define PMIX_ERR_CHANGE_SIGN              (-401)  /* the number lost its sign; since 6.1 */
 
@@ -138,6 +139,7 @@ typedef int pmix_status_t;
 #define PMIX_GROUP_LEADER_FAILED       (-168)  /* the leader is gone */
 #define PMIX_GROUP_CONTEXT_ID_ASSIGNED (-169)  /* the context number is there */
 #define PMIX_GROUP_MEMBER_FAILED       (-170)  /* a member is gone */
+#define PMIX_ERR_NOT_A_MEMBER          (-66)   /* of the processes that it names; since 7.0 */
 
 /* Debuggers, launchers and programming models. */
 #define PMIX_DEBUGGER_RELEASE        (-3)    /* the debugger lets go */
@@ -173,6 +175,9 @@ typedef int pmix_status_t;
 #define PMIX_EVENT_JOB_START                (-191)  /* a job started */
 #define PMIX_EVENT_SESSION_START            (-192)  /* a session started */
 #define PMIX_EVENT_SESSION_END              (-193)  /* a session ended */
+#define PMIX_ALLOC_TIMEOUT_WARNING          (-194)  /* an allocation ends soon; since 7.0 */
+#define PMIX_DVM_IS_READY                   (-195)  /* the launcher takes jobs; since 7.0 */
+#define PMIX_ERR_DVM_MOD                    (-196)  /* it cannot be changed so; since 7.0 */
 #define PMIX_ERR_JOB_WDIR_NOT_FOUND         (-233)
 #define PMIX_ERR_JOB_INSUFFICIENT_RESOURCES (-234)
 #define PMIX_ERR_JOB_SYS_OP_FAILED          (-235)
@@ -286,6 +291,8 @@ typedef uint16_t pmix_data_type_t;
 #define PMIX_RESBLOCK_DIRECTIVE     71   /* since 6.1 */
 #define PMIX_RESOURCE_UNIT          72   /* since 6.1 */
 #define PMIX_NODE_PID               73   /* since 6.1 */
+#define PMIX_REGEX2                 74   /* since 7.0 */
+#define PMIX_ALLOC_INHERIT          75   /* since 7.0 */
 #define PMIX_DATA_TYPE_MAX          500  /* types of the user are above */
 
 /* ---- Enumerations ---------------------------------------------------------------------------- */
@@ -375,6 +382,13 @@ typedef uint8_t pmix_alloc_directive_t;
 #define PMIX_ALLOC_REAQUIRE   4    /* take back what was lent */
 #define PMIX_ALLOC_REQ_CANCEL 5    /* forget a request; since 5.0 */
 #define PMIX_ALLOC_EXTERNAL   128
+
+/* Who gets an allocation when its namespace ends (since 7.0). */
+typedef uint8_t pmix_alloc_inheritance_t;
+#define PMIX_ALLOC_INHERIT_NONE          1  /* nobody: it is released; since 7.0 */
+#define PMIX_ALLOC_INHERIT_CHILD         2  /* spawned namespaces; since 7.0 */
+#define PMIX_ALLOC_INHERIT_DEFAULT       3  /* the session; since 7.0 */
+#define PMIX_ALLOC_INHERIT_CHILD_DEFAULT 4  /* spawned namespaces, then the session; since 7.0 */
 
 /* What PMIx_Resource_block is to do (since 6.1). */
 typedef uint8_t pmix_resource_block_directive_t;
@@ -500,7 +514,8 @@ typedef enum {
 typedef enum {
     PMIX_GROUP_CONSTRUCT = 0,
     PMIX_GROUP_DESTRUCT = 1,
-    PMIX_GROUP_NONE = 2       /* since 5.0 */
+    PMIX_GROUP_NONE = 2,      /* since 5.0 */
+    PMIX_GROUP_CANCEL = 3     /* since 7.0 */
 } pmix_group_operation_t;
 
 /* What the fabric upcall is to do. */
@@ -899,6 +914,8 @@ typedef enum {
 #define PMIX_ALL_CLONES_PARTICIPATE "pmix.clone.part"
 /* pmix_status_t: how the collective went on this node */
 #define PMIX_LOCAL_COLLECTIVE_STATUS "pmix.loc.col.st"
+/* pmix_data_array_t*: local processes that take part in a collective (since 7.0) */
+#define PMIX_LOCAL_PARTICIPANTS "pmix.lcl.part"
 
 /* PMIx_Finalize. */
 
@@ -1063,6 +1080,12 @@ typedef enum {
 #define PMIX_SPAWN_TOOL "pmix.spwn.tool"
 /* int: seconds until the launch counts as failed */
 #define PMIX_SPAWN_TIMEOUT "pmix.sp.time"
+/* char*: namespace at the root of what spawned the job (since 7.0) */
+#define PMIX_SPAWN_TREE_ROOT "pmix.spwn.root"
+/* uint32_t: jobs of that tree that still run (since 7.0) */
+#define PMIX_SPAWN_TREE_ACTIVE "pmix.spwn.actv"
+/* char* or pmix_data_array_t*: allocations to start the job in (since 7.0) */
+#define PMIX_SPAWN_TARGET "pmix.spwn.tgt"
 /* int: seconds until the job is ended */
 #define PMIX_JOB_TIMEOUT "pmix.job.time"
 /* bool: on timeout: print stack traces */
@@ -1204,6 +1227,10 @@ typedef enum {
 #define PMIX_QUERY_PROVISIONAL_ABI_VERSION "pmix.qry.prabiver"
 /* pmix_data_array_t*: allocations and their nodes (since 5.0) */
 #define PMIX_QUERY_ALLOCATION "pmix.query.allc"
+/* pmix_data_array_t*: identifiers of the allocations (since 7.0) */
+#define PMIX_QUERY_ALLOC_IDS "pmix.query.alloc.ids"
+/* pmix_data_array_t*: properties of an allocation (since 7.0) */
+#define PMIX_QUERY_ALLOC_PROPERTIES "pmix.query.alloc.prop"
 /* uint32_t: free slots (since 5.0) */
 #define PMIX_QUERY_AVAILABLE_SLOTS "pmix.qry.aslots"
 /* char*: nodes of a namespace (since 5.0) */
@@ -1374,6 +1401,8 @@ typedef enum {
 #define PMIX_IOF_FILE_PATTERN "pmix.iof.fpt"
 /* bool: standard error goes with standard output */
 #define PMIX_IOF_MERGE_STDERR_STDOUT "pmix.iof.mrg"
+/* bool: spawned jobs are forwarded as the job that spawned them (since 7.0) */
+#define PMIX_IOF_INHERIT "pmix.iof.inhrt"
 
 /* Process groups. */
 
@@ -1709,6 +1738,18 @@ typedef enum {
 #define PMIX_ALLOC_RES_BLOCK "pmix.alloc.blk"
 /* uint64_t: how many of them (since 6.1) */
 #define PMIX_ALLOC_NUM_BLOCKS "pmix.alloc.nblks"
+/* char*: one property (since 7.0) */
+#define PMIX_ALLOC_PROPERTY "pmix.alloc.property"
+/* bool: all of the allocation may be given back (since 7.0) */
+#define PMIX_ALLOC_RELEASABLE "pmix.alloc.releasable"
+/* uint32_t: seconds before the end at which to warn (since 7.0) */
+#define PMIX_ALLOC_WARN_TIMEOUT "pmix.alloc.wtmo"
+/* pmix_status_t: what became of the request (since 7.0) */
+#define PMIX_ALLOC_STATUS "pmix.alloc.status"
+/* char*: namespace that the allocation is for (since 7.0) */
+#define PMIX_ALLOC_TARGET "pmix.alloc.tgt"
+/* pmix_alloc_inheritance_t: who has it afterwards (since 7.0) */
+#define PMIX_ALLOC_INHERITANCE "pmix.alloc.inhrt"
 
 /* PMIx_Session_control. */
 
@@ -1998,6 +2039,13 @@ typedef struct pmix_node_pid {
     pid_t pid;
 } pmix_node_pid_t;
 
+/* A list, written shorter by some method (since 7.0). */
+typedef struct pmix_regex2 {
+    char *type;     /* the method's name */
+    uint8_t *bytes; /* what it wrote, which may lack a NUL */
+    size_t len;
+} pmix_regex2_t;
+
 /* ---- Statistics (in 4.x and 5.0; 6.1 carries the same data as arrays of pmix_info_t) --------- */
 
 /* One process; memory in megabytes, time is the processor time used. */
@@ -2126,6 +2174,8 @@ typedef struct pmix_value {
         pmix_device_t *device;
         pmix_resource_unit_t *resunit;
         pmix_node_pid_t *nodepid;
+        pmix_regex2_t *regex2;
+        pmix_alloc_inheritance_t inheritance;
     } data;
 } pmix_value_t;
 
@@ -2786,6 +2836,12 @@ PMIX_EXPORT void PMIx_Node_pid_construct(pmix_node_pid_t *m);
 PMIX_EXPORT void PMIx_Node_pid_destruct(pmix_node_pid_t *m);
 PMIX_EXPORT pmix_node_pid_t *PMIx_Node_pid_create(size_t n);
 PMIX_EXPORT void PMIx_Node_pid_free(pmix_node_pid_t *m, size_t n);
+
+/* Shortened lists (since 7.0). */
+PMIX_EXPORT void PMIx_Regex2_construct(pmix_regex2_t *m);
+PMIX_EXPORT void PMIx_Regex2_destruct(pmix_regex2_t *m);
+PMIX_EXPORT pmix_regex2_t *PMIx_Regex2_create(size_t n);
+PMIX_EXPORT void PMIx_Regex2_free(pmix_regex2_t *m, size_t n);
 
 /* Fabrics. The releases that have the function declare its parameter by mistake as
  * pmix_regattr_t *; the macro takes what it should be. */

@@ -293,6 +293,16 @@ PMIX_EXPORT pmix_status_t PMIx_generate_regex(const char *input, char **output);
  * has no inner NUL. */
 PMIX_EXPORT pmix_status_t PMIx_generate_ppn(const char *input, char **ppn);
 
+/* Write a list, its elements parted by commas or semicolons, as a value for PMIX_NODE_MAP or
+ * PMIX_PROC_MAP (since 7.0). The caller destructs @regex. */
+PMIX_EXPORT pmix_status_t PMIx_generate_regex2(const char *input, pmix_info_t info[], size_t ninfo,
+    pmix_regex2_t *regex);
+
+/* Read it back, in the order in which it was given (since 7.0). The caller frees *@output.
+ * PMIX_ERR_NOT_SUPPORTED: another library's method. */
+PMIX_EXPORT pmix_status_t PMIx_parse_regex2(const pmix_regex2_t *regex, pmix_info_t info[],
+    size_t ninfo, char **output);
+
 /* Write where @cpuset sits as a value for PMIX_LOCALITY_STRING. */
 PMIX_EXPORT pmix_status_t PMIx_server_generate_locality_string(const pmix_cpuset_t *cpuset,
     char **locality);
@@ -310,6 +320,11 @@ PMIX_EXPORT pmix_status_t PMIx_server_generate_cpuset(const char *cpuset_string,
 /* Hand output of @source to the tools and clients that pull it. */
 PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
     pmix_iof_channel_t channel, const pmix_byte_object_t *bo, const pmix_info_t *info, size_t ninfo,
+    pmix_op_cbfunc_t cbfunc, void *cbdata);
+
+/* Let the processes that feed @channel of this server stop (@xoff) or go on (since 7.0). */
+PMIX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t *source,
+    pmix_iof_channel_t channel, bool xoff, const pmix_info_t directives[], size_t ndirs,
     pmix_op_cbfunc_t cbfunc, void *cbdata);
 
 /* Describe the devices of this node. */

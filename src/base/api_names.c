@@ -63,6 +63,11 @@ const char *PMIx_Alloc_directive_string(pmix_alloc_directive_t directive)
     return name_or(sx_name_find(PMIX_ALLOC_DIRECTIVE, directive), "UNKNOWN DIRECTIVE");
 }
 
+const char *PMIx_Alloc_inheritance_string(pmix_alloc_inheritance_t inheritance)
+{
+    return name_or(sx_name_find(PMIX_ALLOC_INHERIT, inheritance), "UNKNOWN INHERITANCE");
+}
+
 const char *PMIx_Job_state_string(pmix_job_state_t state)
 {
     return name_or(sx_name_find(PMIX_JOB_STATE, state), "UNKNOWN JOB STATE");
@@ -101,6 +106,7 @@ const char *PMIx_Group_operation_string(pmix_group_operation_t op)
 {
     static const struct sx_name names[] = {
         NAME(PMIX_GROUP_CONSTRUCT) NAME(PMIX_GROUP_DESTRUCT) NAME(PMIX_GROUP_NONE)
+            NAME(PMIX_GROUP_CANCEL)
     };
 
     return name_or(sx_name_in(names, SX_COUNT(names), (int64_t)op), "UNKNOWN GROUP OPERATION");

@@ -63,6 +63,10 @@ static const struct sx_name alloc_names[] = { NAME(PMIX_ALLOC_NEW) NAME(PMIX_ALL
                                                       NAME(PMIX_ALLOC_REQ_CANCEL)
                                                           NAME(PMIX_ALLOC_EXTERNAL) };
 
+static const struct sx_name inheritance_names[] = { NAME(PMIX_ALLOC_INHERIT_NONE) NAME(
+    PMIX_ALLOC_INHERIT_CHILD) NAME(PMIX_ALLOC_INHERIT_DEFAULT)
+                                                        NAME(PMIX_ALLOC_INHERIT_CHILD_DEFAULT) };
+
 static const struct sx_name device_names[] = {
     NAME(PMIX_DEVTYPE_UNKNOWN) NAME(PMIX_DEVTYPE_BLOCK) NAME(PMIX_DEVTYPE_GPU)
         NAME(PMIX_DEVTYPE_NETWORK) NAME(PMIX_DEVTYPE_OPENFABRICS) NAME(PMIX_DEVTYPE_DMA)
@@ -94,6 +98,7 @@ static const struct {
     { PMIX_JOB_STATE, job_state_names, SX_COUNT(job_state_names) },
     { PMIX_LINK_STATE, link_state_names, SX_COUNT(link_state_names) },
     { PMIX_ALLOC_DIRECTIVE, alloc_names, SX_COUNT(alloc_names) },
+    { PMIX_ALLOC_INHERIT, inheritance_names, SX_COUNT(inheritance_names) },
     { PMIX_DEVTYPE, device_names, SX_COUNT(device_names) },
     { PMIX_RESBLOCK_DIRECTIVE, resource_block_names, SX_COUNT(resource_block_names) },
     { PMIX_PROC_RANK, rank_names, SX_COUNT(rank_names) },
@@ -107,6 +112,16 @@ static const struct {
     const char *string, *name;
 } attributes[] = {
 #include "base/names_attribute.inc"
+};
+
+/* Keys whose strings OpenPMIx changes in its next release (7.0), so that no two share one. */
+static const struct {
+    const char *name, *string, *also;
+} respelt[] = {
+    { "PMIX_FABRIC_DEVICE_COORDINATES", "pmix.fab.coord", "pmix.fabdev.coord" },
+    { "PMIX_JOB_CTRL_CHECKPOINT_TIMEOUT", "pmix.jctrl.ckptsig", "pmix.jctrl.ckpttime" },
+    { "PMIX_PROGRESS_THREAD_NAME", "pmix.evname", "pmix.pthrdnm" },
+    { "PMIX_QUERY_SUPPORTED_QUALIFIERS", "pmix.qry.quals", "pmix.qry.supqual" },
 };
 
 const char *sx_name_in(const struct sx_name *names, size_t count, int64_t value)
@@ -155,6 +170,21 @@ const char *sx_attribute_name(const char *string)
     for (size_t i = 0; i < SX_COUNT(attributes); i++) {
         if (strcmp(attributes[i].string, string) == 0) {
             return attributes[i].name;
+        }
+    }
+    for (size_t i = 0; i < SX_COUNT(respelt); i++) {
+        if (strcmp(respelt[i].also, string) == 0) {
+            return respelt[i].name;
+        }
+    }
+    return NULL;
+}
+
+const char *sx_attribute_also(const char *key)
+{
+    for (size_t i = 0; i < SX_COUNT(respelt); i++) {
+        if (strcmp(respelt[i].string, key) == 0) {
+            return respelt[i].also;
         }
     }
     return NULL;

@@ -34,4 +34,8 @@ bool sx_name_value(pmix_data_type_t type, const char *name, int64_t *ret_value);
 const char *sx_attribute_name(const char *string);
 const char *sx_attribute_string(const char *name);
 
+/* How a later release spells the key that is @string in the headers.  Return: NULL when that has
+ * not changed. */
+const char *sx_attribute_also(const char *string);
+
 #endif

@@ -228,6 +228,11 @@ static const struct sx_member node_pid_members[] = {
     PLAIN(pmix_node_pid_t, pid, PMIX_PID),
 };
 
+static const struct sx_member regex2_members[] = {
+    STRING(pmix_regex2_t, type),
+    ARRAY(pmix_regex2_t, bytes, len, PMIX_BYTE),
+};
+
 /* Rows: numbers in the union; records whose bytes are their value; structs. */
 #define NUMBER(pmix_type, c_type, how)            \
     [pmix_type] = { .name = #pmix_type,           \
@@ -327,6 +332,8 @@ static const struct sx_type types[] = {
     NUMBER(PMIX_RESBLOCK_DIRECTIVE, pmix_resource_block_directive_t, UINT),
     STRUCT(PMIX_RESOURCE_UNIT, pmix_resource_unit_t, POINTER, resource_unit_members),
     STRUCT(PMIX_NODE_PID, pmix_node_pid_t, POINTER, node_pid_members),
+    STRUCT(PMIX_REGEX2, pmix_regex2_t, POINTER, regex2_members),
+    NUMBER(PMIX_ALLOC_INHERIT, pmix_alloc_inheritance_t, UINT),
 };
 
 const struct sx_type *sx_type_find(pmix_data_type_t type)

@@ -64,8 +64,6 @@ SX_UNSUPPORTED(PMIx_Group_destruct, const char *grp, const pmix_info_t *directiv
 SX_UNSUPPORTED(PMIx_Group_destruct_nb, const char *grp, const pmix_info_t *directives, size_t ndirs,
                pmix_op_cbfunc_t cbfunc, void *cbdata)
 
-/* Events: handlers can be registered, but nobody may notify yet. */
-
 /* Queries. */
 SX_UNSUPPORTED(PMIx_Query_info, pmix_query_t *queries, size_t nqueries, pmix_info_t **info,
                size_t *ninfo)
@@ -124,6 +122,9 @@ SX_UNSUPPORTED(PMIx_server_collect_job_info, pmix_proc_t *procs, size_t nprocs,
 SX_UNSUPPORTED(PMIx_server_IOF_deliver, const pmix_proc_t *source, pmix_iof_channel_t channel,
                const pmix_byte_object_t *bo, const pmix_info_t *info, size_t ninfo,
                pmix_op_cbfunc_t cbfunc, void *cbdata)
+SX_UNSUPPORTED(PMIx_server_IOF_flow_control, const pmix_proc_t *source, pmix_iof_channel_t channel,
+               bool xoff, const pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc,
+               void *cbdata)
 SX_UNSUPPORTED(PMIx_IOF_pull, const pmix_proc_t *procs, size_t nprocs,
                const pmix_info_t *directives, size_t ndirs, pmix_iof_channel_t channel,
                pmix_iof_cbfunc_t cbfunc, pmix_hdlr_reg_cbfunc_t regcbfunc, void *regcbdata)

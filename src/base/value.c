@@ -14,6 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/names.h"
 #include "base/opaque.h"
 #include "base/status.h"
 #include "base/type.h"
@@ -503,7 +504,7 @@ bool sx_value_is_true(const pmix_value_t *value)
     return value_integer(value, &bits, &negative) && bits != 0;
 }
 
-const pmix_info_t *sx_info_find(const pmix_info_t *info, size_t ninfo, const char *key)
+static const pmix_info_t *spelt_find(const pmix_info_t *info, size_t ninfo, const char *key)
 {
     for (size_t i = 0; info != NULL && i < ninfo; i++) {
         if (strncmp(info[i].key, key, PMIX_MAX_KEYLEN) == 0) {
@@ -513,6 +514,26 @@ const pmix_info_t *sx_info_find(const pmix_info_t *info, size_t ninfo, const cha
     return NULL;
 }
 
+const pmix_info_t *sx_info_find(const pmix_info_t *info, size_t ninfo, const char *key)
+{
+    const pmix_info_t *const found = spelt_find(info, ninfo, key);
+    const char *const also = found == NULL && ninfo != 0 ? sx_attribute_also(key) : NULL;
+
+    return also != NULL ? spelt_find(info, ninfo, also) : found;
+}
+
+static bool is_known(const char *key, const char *const *known, size_t known_count)
+{
+    for (size_t i = 0; i < known_count; i++) {
+        const char *const also = sx_attribute_also(known[i]);
+
+        if (strcmp(key, known[i]) == 0 || (also != NULL && strcmp(key, also) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 pmix_status_t sx_directives_judge(const pmix_info_t *info, size_t ninfo, const char *const *known,
                                   size_t known_count)
 {
@@ -520,12 +541,7 @@ pmix_status_t sx_directives_judge(const pmix_info_t *info, size_t ninfo, const c
         if (sx_name_len(info[i].key, sizeof(info[i].key)) >= sizeof(info[i].key)) {
             return SX_RAISE(PMIX_ERR_BAD_PARAM, "directive %zu has a key without an end", i);
         }
-        bool found = (info[i].flags & PMIX_INFO_REQD) == 0;
-
-        for (size_t k = 0; k < known_count && !found; k++) {
-            found = strcmp(info[i].key, known[k]) == 0;
-        }
-        if (!found) {
+        if ((info[i].flags & PMIX_INFO_REQD) != 0 && !is_known(info[i].key, known, known_count)) {
             return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
                             "\"%s\" is required and not acted upon here: see docs/support.md",
                             info[i].key);

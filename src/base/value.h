@@ -52,7 +52,8 @@ pmix_status_t sx_value_get_int(const pmix_value_t *value, int64_t *ret);
  * when not 0, strings by "true/t/yes/y/1" and "false/f/no/n/0", else false. */
 bool sx_value_is_true(const pmix_value_t *value);
 
-/* The info of @key in @info, or NULL.  Keys are compared whole, bounded by PMIX_MAX_KEYLEN. */
+/* The info of @key in @info, or NULL.  Keys are compared whole, bounded by PMIX_MAX_KEYLEN; a
+ * later spelling of the key counts as well. */
 const pmix_info_t *sx_info_find(const pmix_info_t *info, size_t ninfo, const char *key);
 
 /* Judge directives by a list of those that are understood here.  Return: PMIX_SUCCESS;

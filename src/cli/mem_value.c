@@ -97,6 +97,8 @@ static const struct sx_mem_type types[] = {
     { 71, "RESBLOCK_DIRECTIVE", "u1" },
     { 72, "RESOURCE_UNIT", "type:u8 count:u8" },
     { 73, "NODE_PID", "hostname:cell nodeid:u4 pid:i4" },
+    { 74, "REGEX2", "type:cell bytes:cell" },
+    { 75, "ALLOC_INHERIT", "u1" },
 };
 
 /* Where a body is being read: all offsets in its cells count from the start of @outer. */

@@ -8,9 +8,11 @@
  * keys are stored first, so that a node can be named instead of numbered wherever the map is. */
 #include "server/jobinfo.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <pmix.h>
+#include <pmix_server.h>
 
 #include "base/names.h"
 #include "base/status.h"
@@ -354,32 +356,45 @@ static pmix_status_t given_arrays(struct reading *reading, const pmix_info_t *in
 
 /* ---- the maps ------------------------------------------------------------------------------- */
 
-/* A map as the host gave it, inside the store: a string, or a regex, bytes with their NUL. */
-static const char *map_text(const struct sx_nspace *nspace, const char *key)
+/* A map as the host gave it: a string; a regex, bytes with their NUL; or what names its method.
+ * *ret is the caller's, NULL when there is no map. */
+static pmix_status_t map_text(const struct sx_nspace *nspace, const char *key, char **ret)
 {
-    struct sx_item item;
+    pmix_value_t value;
+    pmix_status_t rc = sx_store_get(&nspace->store.view, SX_REALM_JOB, SX_ROW_JOB, key, &value);
 
-    if (sx_store_find(&nspace->store.view, SX_REALM_JOB, SX_ROW_JOB, key, &item) != PMIX_SUCCESS ||
-        (item.cell.type != PMIX_STRING && item.cell.type != PMIX_REGEX) || item.cell.len == 0 ||
-        memchr(item.body, '\0', item.cell.len) == NULL) {
-        return NULL;
+    *ret = NULL;
+    if (rc != PMIX_SUCCESS) {
+        return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
     }
-    return item.body;
+    if (value.type == PMIX_REGEX2) {
+        rc = PMIx_parse_regex2(value.data.regex2, NULL, 0, ret);
+    } else if (value.type == PMIX_STRING && value.data.string != NULL) {
+        *ret = value.data.string;
+        value.data.string = NULL;
+    } else if (value.type == PMIX_REGEX && value.data.bo.bytes != NULL) {
+        *ret = strndup(value.data.bo.bytes, value.data.bo.size);
+        rc = *ret != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_value_destruct(&value);
+    return rc;
 }
 
 static pmix_status_t maps_read(struct reading *reading)
 {
-    const char *nodes = map_text(reading->nspace, PMIX_NODE_MAP);
+    char *nodes, *ranks = NULL;
+    pmix_status_t rc = map_text(reading->nspace, PMIX_NODE_MAP, &nodes);
 
-    if (nodes == NULL) {
-        return PMIX_SUCCESS;
+    if (rc == PMIX_SUCCESS && nodes != NULL) {
+        rc = map_text(reading->nspace, PMIX_PROC_MAP, &ranks);
+        rc = rc == PMIX_SUCCESS ? sx_nodemap_read(&reading->map, nodes, ranks) : rc;
+        reading->node_count = (uint32_t)reading->map.node_count;
     }
-    const pmix_status_t rc = sx_nodemap_read(&reading->map, nodes,
-                                             map_text(reading->nspace, PMIX_PROC_MAP));
+    free(nodes);
+    free(ranks);
     if (rc != PMIX_SUCCESS) {
         return SX_RAISE(rc, "the node or process map of %s cannot be read", reading->nspace->name);
     }
-    reading->node_count = (uint32_t)reading->map.node_count;
     return PMIX_SUCCESS;
 }
 

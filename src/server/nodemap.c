@@ -11,9 +11,12 @@
 
 #include <pmix_server.h>
 
+#include "base/status.h"
+#include "base/value.h"
 #include "shmem/store.h"
 
 #define SX_NODEMAP_PREFIX "shmix:"
+#define SX_NODEMAP_METHOD "raw"
 
 /* ---- texts --------------------------------------------------------------------------------- */
 
@@ -43,6 +46,50 @@ pmix_status_t PMIx_generate_regex(const char *input, char **ret_regex)
 pmix_status_t PMIx_generate_ppn(const char *input, char **ret_ppn)
 {
     return generate(input, ret_ppn);
+}
+
+/* The method is the simplest that OpenPMIx has: the list as it is, with its NUL. */
+pmix_status_t PMIx_generate_regex2(const char *input, pmix_info_t info[], size_t ninfo,
+                                   pmix_regex2_t *regex)
+{
+    if (input == NULL || regex == NULL || (info == NULL && ninfo != 0)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    const pmix_status_t rc = sx_directives_judge(info, ninfo, NULL, 0);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    *regex = (pmix_regex2_t){ .type = strdup(SX_NODEMAP_METHOD),
+                              .bytes = (uint8_t *)strdup(input),
+                              .len = strlen(input) + 1 };
+    if (regex->type == NULL || regex->bytes == NULL) {
+        PMIx_Regex2_destruct(regex);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t PMIx_parse_regex2(const pmix_regex2_t *regex, pmix_info_t info[], size_t ninfo,
+                                char **output)
+{
+    if (regex == NULL || regex->type == NULL || regex->bytes == NULL || output == NULL ||
+        (info == NULL && ninfo != 0)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    const pmix_status_t rc = sx_directives_judge(info, ninfo, NULL, 0);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (strcmp(regex->type, SX_NODEMAP_METHOD) != 0) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "a list written by the method \"%s\": only \"%s\" "
+                        "can be read here",
+                        regex->type, SX_NODEMAP_METHOD);
+    }
+    *output = strndup((const char *)regex->bytes, regex->len);
+    return *output != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
 static const char *without_prefix(const char *text)

@@ -30,7 +30,7 @@ BOUNDED = {
 MAKERS = ("PMIx_Data_array_construct", "PMIx_App_info_create", "PMIx_Query_qualifiers_create")
 # Functions that mean the same before, during and after the library's life.
 STATELESS = re.compile(r"PMIx_(\w+_string|Get_version|Get_attribute_name|Data_\w+|"
-                       r"generate_\w+|Error_code|Initialized)$")
+                       r"generate_\w+|parse_regex2|Error_code|Initialized)$")
 
 
 class Parameter:

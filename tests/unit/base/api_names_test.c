@@ -20,11 +20,15 @@ Test(api_names, codes_are_called_by_their_constants)
     cr_expect_str_eq(PMIx_Data_type_string(PMIX_DATA_ARRAY), "PMIX_DATA_ARRAY");
     cr_expect_str_eq(PMIx_Data_type_string(PMIX_COMMAND), "PMIX_COMMAND");
     cr_expect_str_eq(PMIx_Alloc_directive_string(PMIX_ALLOC_NEW), "PMIX_ALLOC_NEW");
+    cr_expect_str_eq(PMIx_Alloc_inheritance_string(PMIX_ALLOC_INHERIT_CHILD),
+                     "PMIX_ALLOC_INHERIT_CHILD");
+    cr_expect_str_eq(PMIx_Error_string(PMIX_ERR_IOF_XOFF), "PMIX_ERR_IOF_XOFF");
     cr_expect_str_eq(PMIx_Job_state_string(PMIX_JOB_STATE_RUNNING), "PMIX_JOB_STATE_RUNNING");
     cr_expect_str_eq(PMIx_Link_state_string(PMIX_LINK_UP), "PMIX_LINK_UP");
     cr_expect_str_eq(PMIx_Device_type_string(PMIX_DEVTYPE_GPU), "PMIX_DEVTYPE_GPU");
     cr_expect_str_eq(PMIx_Value_comparison_string(PMIX_EQUAL), "PMIX_EQUAL");
     cr_expect_str_eq(PMIx_Group_operation_string(PMIX_GROUP_DESTRUCT), "PMIX_GROUP_DESTRUCT");
+    cr_expect_str_eq(PMIx_Group_operation_string(PMIX_GROUP_CANCEL), "PMIX_GROUP_CANCEL");
     cr_expect_str_eq(PMIx_Resource_block_directive_string(PMIX_RESOURCE_BLOCK_DEFINE),
                      "PMIX_RESOURCE_BLOCK_DEFINE");
     cr_expect_str_eq(PMIx_IOF_channel_string(PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL),
@@ -45,6 +49,7 @@ Test(api_names, no_code_is_without_a_text)
         cr_assert_not_null(PMIx_Persistence_string((pmix_persistence_t)i));
         cr_assert_not_null(PMIx_Data_range_string((pmix_data_range_t)i));
         cr_assert_not_null(PMIx_Alloc_directive_string((pmix_alloc_directive_t)i));
+        cr_assert_not_null(PMIx_Alloc_inheritance_string((pmix_alloc_inheritance_t)i));
         cr_assert_not_null(PMIx_Job_state_string((pmix_job_state_t)i));
         cr_assert_not_null(PMIx_Link_state_string((pmix_link_state_t)i));
         cr_assert_not_null(PMIx_Resource_block_directive_string((uint8_t)i));
@@ -87,6 +92,18 @@ Test(api_names, attributes_are_found_in_both_directions)
     cr_expect_str_eq(PMIx_Get_attribute_name("no.such.key"), "no.such.key");
     cr_expect_not_null(PMIx_Get_attribute_string(NULL));
     cr_expect_not_null(PMIx_Get_attribute_name(NULL));
+}
+
+Test(api_names, later_spellings_of_a_key_are_known)
+{
+    cr_expect_str_eq(PMIx_Get_attribute_name("pmix.fabdev.coord"),
+                     "PMIX_FABRIC_DEVICE_COORDINATES");
+    cr_expect_str_eq(PMIx_Get_attribute_name("pmix.jctrl.ckpttime"),
+                     "PMIX_JOB_CTRL_CHECKPOINT_TIMEOUT");
+    cr_expect_str_eq(PMIx_Get_attribute_name("pmix.pthrdnm"), "PMIX_PROGRESS_THREAD_NAME");
+    cr_expect_str_eq(PMIx_Get_attribute_name("pmix.qry.supqual"),
+                     "PMIX_QUERY_SUPPORTED_QUALIFIERS");
+    cr_expect_str_eq(PMIx_Get_attribute_string("PMIX_PROGRESS_THREAD_NAME"), "pmix.evname");
 }
 
 static void expect_text(char *text, const char *want)

@@ -47,6 +47,7 @@
     F(PMIx_Device, pmix_device_t, PMIX_DEVICE)                        \
     F(PMIx_Resource_unit, pmix_resource_unit_t, PMIX_RESOURCE_UNIT)   \
     F(PMIx_Node_pid, pmix_node_pid_t, PMIX_NODE_PID)                  \
+    F(PMIx_Regex2, pmix_regex2_t, PMIX_REGEX2)                        \
     F(PMIx_Proc_stats, pmix_proc_stats_t, PMIX_PROC_STATS)            \
     F(PMIx_Disk_stats, pmix_disk_stats_t, PMIX_DISK_STATS)            \
     F(PMIx_Net_stats, pmix_net_stats_t, PMIX_NET_STATS)               \

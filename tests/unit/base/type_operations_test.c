@@ -98,6 +98,8 @@ static const struct row {
     ROW(PMIX_RESBLOCK_DIRECTIVE, pmix_resource_block_directive_t, OWNED, TRAVELS),
     ROW(PMIX_RESOURCE_UNIT, pmix_resource_unit_t, OWNED, TRAVELS),
     ROW(PMIX_NODE_PID, pmix_node_pid_t, OWNED, TRAVELS),
+    ROW(PMIX_REGEX2, pmix_regex2_t, OWNED, TRAVELS),
+    ROW(PMIX_ALLOC_INHERIT, pmix_alloc_inheritance_t, OWNED, TRAVELS),
 #undef ROW
 };
 

@@ -54,6 +54,8 @@ static const struct {
     { 71, "PMIX_RESBLOCK_DIRECTIVE", 1 },
     { 72, "PMIX_RESOURCE_UNIT", 16 },
     { 73, "PMIX_NODE_PID", 16 },
+    { 74, "PMIX_REGEX2", 24 },
+    { 75, "PMIX_ALLOC_INHERIT", 1 },
 };
 
 Test(type, rows_agree_with_the_abi)
@@ -73,7 +75,7 @@ Test(type, every_number_of_the_standard_has_a_row_or_no_c_type)
                                              29,         PMIX_COMMAND, 44 };
     unsigned without = 0;
 
-    for (pmix_data_type_t type = 0; type <= PMIX_NODE_PID; type++) {
+    for (pmix_data_type_t type = 0; type <= PMIX_ALLOC_INHERIT; type++) {
         bool wanted = true;
 
         for (size_t i = 0; i < SX_COUNT(none); i++) {
@@ -83,7 +85,7 @@ Test(type, every_number_of_the_standard_has_a_row_or_no_c_type)
         without += !wanted;
     }
     cr_assert_eq(without, SX_COUNT(none));
-    cr_assert_null(sx_type_find(PMIX_NODE_PID + 1));
+    cr_assert_null(sx_type_find(PMIX_ALLOC_INHERIT + 1));
     cr_assert_null(sx_type_find(PMIX_DATA_TYPE_MAX));
     cr_assert_null(sx_type_find(UINT16_MAX));
 }

@@ -252,7 +252,7 @@ Test(directives, the_progress_thread_has_its_name_and_place_and_can_be_stopped, 
     pmix_info_t infos[3];
 
     snprintf(cpus, sizeof(cpus), "%d", some_cpu());
-    load(&infos[0], PMIX_PROGRESS_THREAD_NAME, "a-name-that-is-too-long", PMIX_STRING);
+    load(&infos[0], "pmix.pthrdnm", "a-name-that-is-too-long", PMIX_STRING); /* as in 7.0 */
     load(&infos[1], PMIX_BIND_PROGRESS_THREAD, cpus, PMIX_STRING);
     load(&infos[2], PMIX_BIND_REQUIRED, NULL, PMIX_BOOL);
     for (size_t i = 0; i < 3; i++) {

@@ -174,6 +174,52 @@ static void end(void)
 
 TestSuite(jobinfo, .init = begin, .fini = end);
 
+static void add_written(struct list *list, const char *key, const char *text)
+{
+    pmix_regex2_t regex;
+
+    cr_assert_eq(PMIx_generate_regex2(text, NULL, 0, &regex), PMIX_SUCCESS);
+    add(list, key, &regex, PMIX_REGEX2);
+    PMIx_Regex2_destruct(&regex);
+}
+
+Test(jobinfo, is_derived_from_maps_that_name_their_method)
+{
+    struct list list = { .count = 0 };
+
+    add_written(&list, PMIX_NODE_MAP, "n1,n2");
+    add_written(&list, PMIX_PROC_MAP, "0,2;1");
+    job("written", 0, &list);
+    expect("written", ALL, PMIX_NODE_LIST, "n1,n2");
+    expect("written", ALL, PMIX_JOB_SIZE, U32(3));
+    expect("written", 1, PMIX_HOSTNAME, "n2");
+}
+
+/* It is read back in its order, whether it ends with a NUL or not; another library's is not. */
+Test(jobinfo, a_list_that_names_its_method_is_read_back)
+{
+    pmix_regex2_t regex = { .type = NULL };
+    pmix_info_t must = { .key = "no.such.key", .flags = PMIX_INFO_REQD };
+    char *text = NULL;
+
+    cr_assert_eq(PMIx_generate_regex2("c,a,b", NULL, 0, &regex), PMIX_SUCCESS);
+    cr_expect_eq(PMIx_parse_regex2(&regex, NULL, 0, &text), PMIX_SUCCESS);
+    cr_expect_str_eq(text, "c,a,b");
+    free(text);
+    regex.len = 3;
+    cr_expect_eq(PMIx_parse_regex2(&regex, NULL, 0, &text), PMIX_SUCCESS);
+    cr_expect_str_eq(text, "c,a");
+    free(text);
+    cr_expect_eq(PMIx_parse_regex2(&regex, &must, 1, &text), PMIX_ERR_NOT_SUPPORTED);
+    strcpy(regex.type, "rac");
+    cr_expect_eq(PMIx_parse_regex2(&regex, NULL, 0, &text), PMIX_ERR_NOT_SUPPORTED);
+    cr_expect_eq(PMIx_parse_regex2(&regex, NULL, 0, NULL), PMIX_ERR_BAD_PARAM);
+    PMIx_Regex2_destruct(&regex);
+    cr_expect_eq(PMIx_parse_regex2(&regex, NULL, 0, &text), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_generate_regex2(NULL, NULL, 0, &regex), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_generate_regex2("a", &must, 1, &regex), PMIX_ERR_NOT_SUPPORTED);
+}
+
 Test(jobinfo, is_derived_from_the_two_maps)
 {
     char hostname[256] = "", nodes[300];
