@@ -9,6 +9,8 @@
  *   deaf HOW      the same, and they have none
  *   survive HOW   rank 1 ends by HOW (kill, exit, leave); the others hear of it and go on
  *   fence         say what a fence of the job returns
+ *   thread        the same, after the thread that called PMIx_Init has ended: the word that tells
+ *                 the server of a death tells it of that too, and it asks the kernel which it is
  *   abort RANK... rank 0 aborts these; the others but those meet in a fence
  *   kill          be killed as a client
  *   wait          as a client for ever, without hearing SIGTERM */
@@ -304,12 +306,43 @@ static int fence(void)
     return 0;
 }
 
+/* As many turns of the server as it takes to have heard of all. */
+static int fences(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        must(PMIx_Fence(NULL, 0, NULL, 0), "one fence of many");
+    }
+    return fence();
+}
+
+/* The server watches the word from a client's first message on. */
+static void *begin(void *arg)
+{
+    must(PMIx_Init(&me, NULL, 0), "PMIx_Init");
+    must(PMIx_Fence(NULL, 0, NULL, 0), "the first fence");
+    return arg;
+}
+
+static void begin_in_a_thread(void)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, begin, NULL) != 0 || pthread_join(thread, NULL) != 0) {
+        printf("no thread\n");
+        exit(1);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     int code = 2;
 
-    must(PMIx_Init(&me, NULL, 0), "PMIx_Init");
+    if (strcmp(what, "thread") == 0) {
+        begin_in_a_thread();
+    } else {
+        must(PMIx_Init(&me, NULL, 0), "PMIx_Init");
+    }
     if (strcmp(what, "apps") == 0) {
         code = apps();
     } else if (strcmp(what, "survive") == 0) {
@@ -320,6 +353,8 @@ int main(int argc, char **argv)
         code = hear(argc > 2 ? argv[2] : "", strcmp(what, "deaf") != 0);
     } else if (strcmp(what, "pass") == 0) {
         code = 0;
+    } else if (strcmp(what, "thread") == 0) {
+        code = fences();
     } else if (strcmp(what, "fence") == 0) {
         code = fence();
         while (argc > 2 && access(argv[2], F_OK) != 0) {
