@@ -11,7 +11,9 @@
  *            A turn is what the server's thread has of the CPU from one round over its clients to
  *            the next: unlike the round trips it does not depend on who else wants the CPUs.
  * Varies:    the flood.  Fixed: one flooder.  Control: nobody beside it; a process beside it that
- *            spins and never says anything, to price the CPU that a flood takes by itself. */
+ *            spins and never says anything, to price the CPU that a flood takes by itself; one with
+ *            two threads that do, since a flood keeps the server's thread busy, too. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,13 +102,26 @@ static int role_measure(const char *arg)
 
 /* ---- who disturbs ------------------------------------------------------------------------------- */
 
+static void *spin(void *arg)
+{
+    while (atomic_load(&fault_shared->stop) == 0) {
+    }
+    return arg;
+}
+
 static int role_hostile(const char *arg)
 {
-    if (strcmp(arg, "spins") != 0) {
+    const bool two_spin = strcmp(arg, "two spin") == 0;
+    pthread_t other;
+
+    if (!two_spin && strcmp(arg, "spins") != 0) {
         return hostile_role(arg);
     }
+    CHECK(!two_spin || pthread_create(&other, NULL, spin, NULL) == 0, "no second thread");
     atomic_store(&fault_shared->state[ATTACK_RANK], HOSTILE_ROUNDS);
-    while (atomic_load(&fault_shared->stop) == 0) {
+    spin(NULL);
+    if (two_spin) {
+        pthread_join(other, NULL);
     }
     return 0;
 }
@@ -250,6 +265,7 @@ static int table(void)
         quiet[sort] = fault_shared->time_ns[FIGURES * sort + P999];
     }
     row("(spins)", "spins", quiet);
+    row("(two spin)", "two spin", quiet);
     for (size_t i = 0; i < hostile_kind_count; i++) {
         if (only == NULL || strcmp(only, hostile_kinds[i].name) == 0) {
             row(hostile_kinds[i].name, hostile_kinds[i].name, quiet);
