@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* server.c - the server's life, and the way of host threads into its loop. */
+/* server.c - the server's life: PMIx_server_init to PMIx_server_finalize. */
 #include "server/server.h"
 
 #include <signal.h>
@@ -26,115 +26,8 @@
 #include "server/resource.h"
 #include "server/topology.h"
 
-static _Atomic(struct sx_server *) running;
 static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER; /* init and finalize only */
 static unsigned init_count;                                   /* under life_lock */
-
-struct sx_server *sx_server_get(void)
-{
-    /* A0 <- R0 (PMIx_server_init): seeing the pointer means seeing the server it points at. */
-    return atomic_load_explicit(&running, memory_order_acquire);
-}
-
-/* ---- work for the loop thread -------------------------------------------------------------- */
-
-/* One call on its way into the loop: either somebody waits, or a callback gets the status. */
-struct call {
-    struct sx_loop_post post;
-    struct sx_server *server;
-    sx_server_fn fn;
-    void *arg;
-    void (*release)(void *arg);
-    pmix_op_cbfunc_t cbfunc; /* NULL: somebody waits */
-    void *cbdata;
-    pthread_mutex_t lock;
-    pthread_cond_t done_cond;
-    bool done;
-    pmix_status_t status;
-};
-
-static void call_run(void *arg, uint64_t now_ns)
-{
-    struct call *call = arg;
-    const pmix_status_t status = call->fn(call->server, call->arg);
-
-    (void)now_ns;
-    if (call->cbfunc != NULL) {
-        if (call->release != NULL) {
-            call->release(call->arg);
-        }
-        call->cbfunc(status, call->cbdata);
-        free(call);
-        return;
-    }
-    pthread_mutex_lock(&call->lock);
-    call->status = status;
-    call->done = true;
-    pthread_cond_signal(&call->done_cond);
-    pthread_mutex_unlock(&call->lock);
-}
-
-pmix_status_t sx_server_call(struct sx_server *server, sx_server_fn fn, void *arg)
-{
-    if (sx_loop_is_own_thread(server->loop)) {
-        return fn(server, arg);
-    }
-    struct call call = { .server = server, .fn = fn, .arg = arg };
-
-    call.post = (struct sx_loop_post){ .fn = call_run, .arg = &call };
-    pthread_mutex_init(&call.lock, NULL);
-    pthread_cond_init(&call.done_cond, NULL);
-    pmix_status_t rc = sx_loop_post(server->loop, &call.post);
-
-    if (rc == PMIX_SUCCESS) {
-        pthread_mutex_lock(&call.lock);
-        while (!call.done) {
-            pthread_cond_wait(&call.done_cond, &call.lock);
-        }
-        pthread_mutex_unlock(&call.lock);
-        rc = call.status;
-    }
-    pthread_cond_destroy(&call.done_cond);
-    pthread_mutex_destroy(&call.lock);
-    return rc;
-}
-
-pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *arg,
-                               void (*release)(void *arg), pmix_op_cbfunc_t cbfunc, void *cbdata)
-{
-    if (cbfunc == NULL) {
-        const pmix_status_t rc = sx_server_call(server, fn, arg);
-
-        if (release != NULL) {
-            release(arg);
-        }
-        return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc; /* done, and nobody is called */
-    }
-    struct call *call = calloc(1, sizeof(*call));
-
-    if (call == NULL) {
-        if (release != NULL) {
-            release(arg);
-        }
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    *call = (struct call){ .server = server,
-                           .fn = fn,
-                           .arg = arg,
-                           .release = release,
-                           .cbfunc = cbfunc,
-                           .cbdata = cbdata };
-    call->post = (struct sx_loop_post){ .fn = call_run, .arg = call };
-    const pmix_status_t rc = sx_loop_post(server->loop, &call->post);
-
-    if (rc != PMIX_SUCCESS) {
-        if (release != NULL) {
-            release(arg);
-        }
-        free(call);
-    }
-    return rc;
-}
 
 /* ---- start --------------------------------------------------------------------------------- */
 
@@ -375,8 +268,7 @@ pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
         }
         if (rc == PMIX_SUCCESS) {
             init_count = 1;
-            /* R0 -> A0 (sx_server_get) */
-            atomic_store_explicit(&running, server, memory_order_release);
+            sx_server_set(server);
             sx_role_server_set(&sx_hostget_role);
         } else {
             server_free(server);
@@ -384,16 +276,6 @@ pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
     }
     pthread_mutex_unlock(&life_lock);
     return rc;
-}
-
-char *sx_server_uri(const struct sx_server *server)
-{
-    char *text;
-
-    return asprintf(&text, "%s.%u;%s", server->self.nspace, server->self.rank,
-                    server->rendezvous.uri) >= 0
-               ? text
-               : NULL;
 }
 
 /* ---- end ----------------------------------------------------------------------------------- */
@@ -435,7 +317,7 @@ pmix_status_t PMIx_server_finalize(void)
     sx_role_server_set(NULL);
     sx_server_call(server, server_empty, NULL); /* which sees to the loop's end */
     pthread_join(server->thread, NULL);
-    atomic_store_explicit(&running, NULL, memory_order_release);
+    sx_server_set(NULL);
     sx_hostget_clear();
     server_free(server);
     pthread_mutex_unlock(&life_lock);

@@ -84,6 +84,8 @@ struct sx_server {
 
 /* Return: the running server or NULL.  Any thread; a forked child of the host sees it too. */
 struct sx_server *sx_server_get(void);
+/* It runs from now on, or (NULL) no more.  Under the lock of init and finalize. */
+void sx_server_set(struct sx_server *server);
 
 /* "NSPACE.RANK;unix:PATH": who the server is, and where.  Return: malloc'ed, or NULL. */
 char *sx_server_uri(const struct sx_server *server);
