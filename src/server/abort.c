@@ -5,15 +5,15 @@
 
 #include <stdlib.h>
 
-#include "server/connection.h"
 #include "server/eventmade.h"
 #include "server/host.h"
 #include "server/procs.h"
+#include "server/reply.h"
 
 static void answered(struct sx_server *server, uint64_t id, struct sx_client *client,
                      const struct sx_host_answer *answer)
 {
-    sx_connection_reply(server, client, (uint32_t)id, answer->status, -1);
+    sx_reply(server, client, (uint32_t)id, answer->status, -1);
 }
 
 bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
@@ -44,7 +44,7 @@ bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struc
     }
     free(procs);
     if (rc != PMIX_SUCCESS) {
-        sx_connection_reply(server, client, frame->header.id, rc, -1);
+        sx_reply(server, client, frame->header.id, rc, -1);
     }
     return true;
 }

@@ -17,8 +17,8 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "server/broom.h"
-#include "server/connection.h"
 #include "server/procs.h"
+#include "server/reply.h"
 
 /* ---- the end of processes ------------------------------------------------------------------ */
 
@@ -224,6 +224,6 @@ bool sx_cleanup_on_job_control(struct sx_server *server, struct sx_client *clien
     if (info != NULL) {
         PMIX_INFO_FREE(info, ninfo);
     }
-    sx_connection_reply(server, client, frame->header.id, rc, -1);
+    sx_reply(server, client, frame->header.id, rc, -1);
     return true;
 }

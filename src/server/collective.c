@@ -20,9 +20,9 @@
 #include "base/value.h"
 #include "server/arrival.h"
 #include "server/blob.h"
-#include "server/connection.h"
 #include "server/host.h"
 #include "server/members.h"
+#include "server/reply.h"
 
 struct sx_collective {
     struct sx_list link;       /* server.collectives */
@@ -347,7 +347,7 @@ bool sx_collective_on_arrive_bulk(struct sx_server *server, struct sx_client *cl
     if (sx_collective_arrive(server, client, frame->body, frame->body_size) != PMIX_SUCCESS) {
         return false;
     }
-    sx_connection_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
+    sx_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
     return true;
 }
 

@@ -33,8 +33,9 @@
 #include "server/host.h"
 #include "server/lanes.h"
 #include "server/reaper.h"
+#include "server/reply.h"
 #include "server/waiting.h"
-#include "server/wakefd.h"
+#include "server/wake.h"
 
 #define REFUSAL_UNITS 20 /* of one who is refused, or leaves without a word */
 
@@ -137,11 +138,11 @@ static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, 
     if (client->state != SX_CLIENT_CONNECTED) {
         /* Sent by another of its threads while it said good-bye: nothing is done for it, and the
          * host hears of one good-bye only. */
-        sx_connection_reply(server, client, frame->header.id, PMIX_ERR_NOT_AVAILABLE, -1);
+        sx_reply(server, client, frame->header.id, PMIX_ERR_NOT_AVAILABLE, -1);
         return;
     }
     if (frame->body == NULL) { /* a piece of a large body, or none for want of memory */
-        sx_connection_reply(server, client, frame->header.id, frame->status, -1);
+        sx_reply(server, client, frame->header.id, frame->status, -1);
         return;
     }
     sx_client_retain(client);
@@ -162,7 +163,7 @@ static void client_on_sent(void *arg, uint64_t now_ns)
 
     (void)now_ns;
     if (client->slot < server->board.slot_count) {
-        sx_connection_ring(server, client);
+        sx_wake_client(server, client);
     }
 }
 
@@ -338,6 +339,7 @@ static pmix_status_t client_connect(struct sx_server *server, struct sx_client *
     }
     pending_remove(connection);
     client->connection = connection;
+    client->channel = &connection->channel;
     connection->channel.on_frame = client_on_frame;
     connection->channel.on_ready = client_is_ready;
     connection->channel.on_sent = client_on_sent;
@@ -523,12 +525,12 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client)
     if (client->slot < server->board.slot_count && client->lane.seg.base != NULL) {
         atomic_store_explicit(&server->board.slots[client->slot].state, SX_SLOT_DROPPED,
                               memory_order_release);
-        sx_connection_ring(server, client);
+        sx_wake_client(server, client);
     }
     sx_reaper_unwatch(server, client);
     sx_share_end(client);
     sx_lanes_remove(server, client);
-    sx_wakefd_close(client);
+    sx_wake_fd_close(client);
     sx_poll_remove(&client->doorbell);
     if (client->doorbell_fd >= 0) {
         close(client->doorbell_fd);
@@ -547,6 +549,7 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client)
     }
     if (connection != NULL) {
         client->connection = NULL;
+        client->channel = NULL;
         connection_end(connection);
         sx_waiting_asker_gone(client); /* nobody to answer any more */
         server->bitset_sleepers -= client->no_waitv;
@@ -560,7 +563,7 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client)
 void sx_connection_drop(struct sx_server *server, struct sx_client *client, const char *why)
 {
     sx_log(SX_LOG_WARN, "client %s.%u (pid %d) is dropped: %s", client->nspace->name, client->rank,
-           (int)sx_connection_peer(client)->pid, why);
+           (int)sx_client_peer(client)->pid, why);
     sx_reaper_client_lost(server, client);
 }
 
@@ -585,78 +588,4 @@ void sx_connection_end_all(struct sx_server *server)
 
         sx_connection_close(server, client);
     }
-}
-
-const struct sx_peer *sx_connection_peer(const struct sx_client *client)
-{
-    static const struct sx_peer nobody = {
-        .pid = -1, .uid = (uid_t)-1, .gid = (gid_t)-1, .pidfd = -1
-    };
-
-    return client->connection == NULL ? &nobody : &client->connection->channel.peer;
-}
-
-/* ---- answers ------------------------------------------------------------------------------- */
-
-void sx_connection_ring(struct sx_server *server, struct sx_client *client)
-{
-    const uint32_t rank_class = 1u << SX_CLASS_OF_RANK(client->rank);
-
-    sx_door_ring(&server->board.slots[client->slot].bell, SX_BELL_ALL, 1);
-    if (client->no_waitv) {
-        sx_door_ring(&client->nspace->ring.header->any, rank_class, 1);
-    }
-    sx_wakefd_ring(server, client, UINT32_MAX);
-}
-
-bool sx_connection_on_window_get(struct sx_server *server, struct sx_client *client,
-                                 struct sx_frame *frame, uint64_t now_ns)
-{
-    int fd = -1;
-    const pmix_status_t rc = sx_channel_window(&client->connection->channel, &fd);
-
-    (void)now_ns;
-    sx_connection_reply(server, client, frame->header.id, rc, fd);
-    return true;
-}
-
-static void reply_send(struct sx_server *server, struct sx_client *client, uint32_t id,
-                       const struct iovec *iov, int iov_count, int fd)
-{
-    if (id == 0 || client->connection == NULL) {
-        return;
-    }
-    const pmix_status_t rc = sx_channel_send(&client->connection->channel, SX_MSG_REPLY, id, iov,
-                                             iov_count, &fd, fd >= 0 ? 1 : 0);
-
-    if (rc != PMIX_SUCCESS) { /* too large for what there is: a few bytes may still go */
-        const struct sx_reply reply = { .status = rc };
-        const struct iovec instead = { .iov_base = (void *)(uintptr_t)&reply,
-                                       .iov_len = sizeof(reply) };
-
-        (void)sx_channel_send(&client->connection->channel, SX_MSG_REPLY, id, &instead, 1, NULL, 0);
-    }
-    if (client->slot < server->board.slot_count) {
-        sx_connection_ring(server, client);
-    }
-}
-
-void sx_connection_reply(struct sx_server *server, struct sx_client *client, uint32_t id,
-                         pmix_status_t status, int fd)
-{
-    struct sx_reply reply = { .status = status };
-    const struct iovec iov = { .iov_base = &reply, .iov_len = sizeof(reply) };
-
-    reply_send(server, client, id, &iov, 1, fd);
-}
-
-void sx_connection_reply_body(struct sx_server *server, struct sx_client *client, uint32_t id,
-                              pmix_status_t status, const void *body, size_t size)
-{
-    struct sx_reply reply = { .status = status };
-    const struct iovec iov[2] = {
-        { .iov_base = &reply, .iov_len = sizeof(reply) },
-        { .iov_base = (void *)(uintptr_t)body, .iov_len = size },
-    };
-    reply_send(server, client, id, iov, 2, -1);
 }

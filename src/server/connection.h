@@ -28,20 +28,4 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client);
 void sx_connection_take(struct sx_client *client, uint64_t now_ns);
 void sx_connection_take_stranger(struct sx_server *server, uint64_t now_ns);
 
-/* Who the kernel says the client is; pid -1 when it is not connected. */
-const struct sx_peer *sx_connection_peer(const struct sx_client *client);
-
-/* Answer a request and ring the client's bell.  @fd < 0: none.  Request id 0 wants no answer. */
-void sx_connection_reply(struct sx_server *server, struct sx_client *client, uint32_t id,
-                         pmix_status_t status, int fd);
-void sx_connection_reply_body(struct sx_server *server, struct sx_client *client, uint32_t id,
-                              pmix_status_t status, const void *body, size_t size);
-
-/* A window for what it has to say that does not fit in a frame. */
-bool sx_connection_on_window_get(struct sx_server *server, struct sx_client *client,
-                                 struct sx_frame *frame, uint64_t now_ns);
-
-/* Wake a client that may be waiting on its bell. */
-void sx_connection_ring(struct sx_server *server, struct sx_client *client);
-
 #endif

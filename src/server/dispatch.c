@@ -17,7 +17,8 @@
 #include "server/gets.h"
 #include "server/modex.h"
 #include "server/reaper.h"
-#include "server/wakefd.h"
+#include "server/reply.h"
+#include "server/wake.h"
 
 /* Return: the namespace's name lies terminated in @name. */
 static bool name_ends(const char name[256])
@@ -46,7 +47,7 @@ static bool on_segment_get(struct sx_server *server, struct sx_client *client,
             rc = sx_segment_share(&nspace->ring.seg, &fd);
         }
     }
-    sx_connection_reply(server, client, frame->header.id, rc, fd);
+    sx_reply(server, client, frame->header.id, rc, fd);
     if (fd >= 0) {
         close(fd);
     }
@@ -77,8 +78,36 @@ static bool on_results_get(struct sx_server *server, struct sx_client *client,
     for (uint64_t i = 0; i < count; i++) {
         body.results[i] = client->results[(client->result_count - count + i) % SX_RESULTS_KEPT];
     }
-    sx_connection_reply_body(server, client, frame->header.id, PMIX_SUCCESS, &body,
-                             8 + count * sizeof(body.results[0]));
+    sx_reply_body(server, client, frame->header.id, PMIX_SUCCESS, &body,
+                  8 + count * sizeof(body.results[0]));
+    return true;
+}
+
+static bool on_wake_get(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                        uint64_t now_ns)
+{
+    int fd = -1;
+
+    (void)now_ns;
+    sx_wake_fd_close(client);
+    const pmix_status_t rc = sx_wake_fd_open(server, client, &fd);
+
+    sx_reply(server, client, frame->header.id, rc, fd);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return true;
+}
+
+/* For what it has to say that does not fit in a frame. */
+static bool on_window_get(struct sx_server *server, struct sx_client *client,
+                          struct sx_frame *frame, uint64_t now_ns)
+{
+    int fd = -1;
+    const pmix_status_t rc = sx_channel_window(client->channel, &fd);
+
+    (void)now_ns;
+    sx_reply(server, client, frame->header.id, rc, fd);
     return true;
 }
 
@@ -99,8 +128,8 @@ static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_EVENT_REGISTER] = sx_event_on_register,
     [SX_MSG_EVENT_DEREGISTER] = sx_event_on_deregister,
     [SX_MSG_EVENT_REPLAY] = sx_event_on_replay,
-    [SX_MSG_WAKE_GET] = sx_wakefd_on_get,
-    [SX_MSG_WINDOW_GET] = sx_connection_on_window_get,
+    [SX_MSG_WAKE_GET] = on_wake_get,
+    [SX_MSG_WINDOW_GET] = on_window_get,
 };
 
 void sx_dispatch_frame(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,

@@ -20,14 +20,14 @@
 
 #include "base/status.h"
 #include "base/value.h"
-#include "server/connection.h"
 #include "server/eventask.h"
 #include "server/eventhandled.h"
 #include "server/eventrelay.h"
 #include "server/eventroute.h"
 #include "server/host.h"
 #include "server/hostevent.h"
-#include "server/wakefd.h"
+#include "server/reply.h"
+#include "server/wake.h"
 
 #define SWEEP_EVERY 256u /* HELD events between two looks at who has had them */
 
@@ -219,7 +219,7 @@ void sx_event_wake(struct sx_server *server)
         history_show(server, nspace);
         sx_ring_wake(&nspace->ring, nspace->event_classes, (uint32_t)nspace->connected_count,
                      server->bitset_sleepers > 0);
-        sx_wakefd_ring_all(server, nspace, nspace->event_classes);
+        sx_wake_all(server, nspace, nspace->event_classes);
         nspace->event_classes = 0;
     }
 }
@@ -265,7 +265,7 @@ static void client_loses(struct sx_server *server, struct sx_client *client, con
     atomic_store_explicit(&slot->events_lost,
                           atomic_load_explicit(&slot->events_lost, memory_order_relaxed) + 1,
                           memory_order_relaxed);
-    sx_connection_ring(server, client);
+    sx_wake_client(server, client);
     if (!client->event_lost_told) {
         client->event_lost_told = true; /* one line a client: it could cause many of them */
         sx_log(SX_LOG_WARN, "an event of client %s.%u is lost: %s", client->nspace->name,
@@ -381,7 +381,7 @@ bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct
     if (rc == PMIX_ERR_UNPACK_FAILURE) {
         return false;
     }
-    sx_connection_reply(server, client, frame->header.id, rc, -1);
+    sx_reply(server, client, frame->header.id, rc, -1);
     return true;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "server/connection.h"
+#include "server/reply.h"
 
 #define FIRST_BYTES 4096u
 
@@ -75,9 +75,9 @@ void sx_event_answer_send(struct sx_server *server, struct sx_client *client, ui
                           pmix_status_t rc, struct sx_event_answer *answer)
 {
     if (rc == PMIX_SUCCESS) {
-        sx_connection_reply_body(server, client, id, rc, answer->bytes, answer->size);
+        sx_reply_body(server, client, id, rc, answer->bytes, answer->size);
     } else {
-        sx_connection_reply(server, client, id, rc, -1);
+        sx_reply(server, client, id, rc, -1);
     }
     sx_event_answer_deinit(answer);
 }

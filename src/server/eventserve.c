@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "server/connection.h"
 #include "server/event.h"
 #include "server/eventanswer.h"
 #include "server/eventask.h"
+#include "server/reply.h"
 
 /* ---- registrations ------------------------------------------------------------------------- */
 
@@ -162,7 +162,7 @@ bool sx_event_on_register(struct sx_server *server, struct sx_client *client,
         return false;
     }
     if (registration == NULL) {
-        sx_connection_reply(server, client, frame->header.id, PMIX_ERR_OUT_OF_RESOURCE, -1);
+        sx_reply(server, client, frame->header.id, PMIX_ERR_OUT_OF_RESOURCE, -1);
         return true;
     }
     client->has_handlers = true;
@@ -190,8 +190,8 @@ bool sx_event_on_deregister(struct sx_server *server, struct sx_client *client,
     for (size_t i = 0; registration != NULL && i < registration->code_count; i++) {
         sx_event_code_unwanted(server, client, registration->codes[i], registration->environment);
     }
-    sx_connection_reply(server, client, frame->header.id,
-                        registration != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE, -1);
+    sx_reply(server, client, frame->header.id,
+             registration != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE, -1);
     if (registration != NULL) {
         registration_free(registration);
     }

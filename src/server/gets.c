@@ -25,10 +25,10 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/value.h"
-#include "server/connection.h"
 #include "server/dmodex.h"
 #include "server/lanes.h"
 #include "server/remote.h"
+#include "server/reply.h"
 #include "server/waiting.h"
 
 /* ---- patience ------------------------------------------------------------------------------ */
@@ -325,7 +325,7 @@ bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct s
             }
         }
     }
-    sx_connection_reply(server, client, frame->header.id, rc, -1);
+    sx_reply(server, client, frame->header.id, rc, -1);
     return true;
 }
 

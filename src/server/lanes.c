@@ -12,6 +12,7 @@
 #include "server/connection.h"
 #include "server/dispatch.h"
 #include "server/reaper.h"
+#include "server/wake.h"
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
@@ -70,7 +71,7 @@ void sx_lane_take_one(struct sx_server *server, struct sx_client *client)
     sx_turn_charge(server, client, rc == PMIX_SUCCESS ? sx_dispatch_lane_cost(kind, len) : 1);
     if (rc == PMIX_SUCCESS) {
         if (client->no_waitv && client->lane.room_rung != room_rung) {
-            sx_connection_ring(server, client); /* it sleeps on the door `any`, not on its bell */
+            sx_wake_client(server, client); /* it sleeps on the door `any`, not on its bell */
         }
         sx_reaper_watch_hint(server, client);
         rc = sx_dispatch_lane(server, client, kind, server->lane_buffer, len);

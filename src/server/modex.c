@@ -11,9 +11,9 @@
 
 #include "base/status.h"
 #include "base/value.h"
-#include "server/connection.h"
 #include "server/dmodex.h"
 #include "server/gets.h"
+#include "server/reply.h"
 #include "server/waiting.h"
 #include "shmem/qualified.h"
 
@@ -190,7 +190,7 @@ bool sx_modex_on_put_bulk(struct sx_server *server, struct sx_client *client,
         sx_modex_put(server, client, at + sizeof(size), size) != PMIX_SUCCESS) {
         return false;
     }
-    sx_connection_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
+    sx_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
     return true;
 }
 

@@ -27,6 +27,7 @@
 #include "server/gets.h"
 #include "server/host.h"
 #include "server/lanes.h"
+#include "server/reply.h"
 
 #define SX_DEATH_CHECK_MAX 12u /* 0.1 ms doubling: 0.4 s in all, then the pidfd decides */
 #define SX_DEATH_CHECK_FIRST_NS UINT64_C(100000)
@@ -60,7 +61,7 @@ static void exit_fired(void *arg, uint32_t revents, uint64_t now_ns)
 /* Its good-bye is said and its socket has ended, or its process. */
 static void client_left(struct sx_server *server, struct sx_client *client)
 {
-    const int pidfd = sx_connection_peer(client)->pidfd;
+    const int pidfd = sx_client_peer(client)->pidfd;
     /* relaxed: the client stored it before it sent its good-bye. */
     const bool no_wrapper = atomic_load_explicit(&client->lane.line->no_wrapper,
                                                  memory_order_relaxed) != 0;
@@ -105,7 +106,7 @@ static void check_death(void *arg, uint64_t now_ns)
 {
     struct sx_client *client = arg;
     struct sx_server *server = sx_server_get();
-    const struct sx_peer *peer = sx_connection_peer(client);
+    const struct sx_peer *peer = sx_client_peer(client);
 
     if (client->state != SX_CLIENT_CONNECTED) {
         return; /* it has given the word back with its good-bye */
@@ -141,7 +142,7 @@ static void pidfd_fired(void *arg, uint32_t revents, uint64_t now_ns)
 
 void sx_reaper_watch(struct sx_server *server, struct sx_client *client)
 {
-    const struct sx_peer *peer = sx_connection_peer(client);
+    const struct sx_peer *peer = sx_client_peer(client);
 
     if (peer->pidfd >= 0) {
         client->death = (struct sx_poll){
@@ -214,5 +215,5 @@ void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *clie
     sx_gets_client_gone(server, client);
     sx_event_client_left(server, client);
     sx_host_client_finalized(server, client);
-    sx_connection_reply(server, client, id, PMIX_SUCCESS, -1);
+    sx_reply(server, client, id, PMIX_SUCCESS, -1);
 }

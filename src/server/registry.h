@@ -22,6 +22,7 @@
 #include "server/turn.h"
 #include "shmem/store.h"
 
+struct sx_channel;
 struct sx_connection;
 struct sx_nspace;
 struct sx_server;
@@ -51,13 +52,14 @@ struct sx_client {
 
     /* while connected */
     struct sx_connection *connection; /* connection.c; NULL: none */
+    struct sx_channel *channel;       /* its channel: whom we answer */
     uint32_t slot;                    /* on the board; SX_BOARD_SLOT_MAX: none */
     bool no_waitv;
     struct sx_lane_reader lane;
     struct sx_share share;
     int doorbell_fd;
     struct sx_poll doorbell;
-    int wake_fd;        /* wakefd.c; -1: it does not sleep in poll(2) */
+    int wake_fd;        /* wake.c; -1: it does not sleep in poll(2) */
     uint32_t wake_owed; /* classes of news that it could not be rung for yet */
     struct sx_timer wake_again;
     struct sx_poll death;       /* the pidfd: the authority */

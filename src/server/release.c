@@ -3,9 +3,8 @@
 /* release.c - the end of a collective operation, told to its local members (members.h). */
 #include <stdlib.h>
 
-#include "server/connection.h"
 #include "server/members.h"
-#include "server/wakefd.h"
+#include "server/wake.h"
 
 static void result_keep(struct sx_client *client, uint32_t op, pmix_status_t status)
 {
@@ -65,7 +64,7 @@ static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
     if (2 * told >= nspace->connected_count) {
         sx_ring_wake(&nspace->ring, 1u << SX_CLASS_COLLECTIVE, (uint32_t)nspace->connected_count,
                      server->bitset_sleepers > 0);
-        sx_wakefd_ring_all(server, nspace, 1u << SX_CLASS_COLLECTIVE);
+        sx_wake_all(server, nspace, 1u << SX_CLASS_COLLECTIVE);
         return;
     }
     for (size_t i = 0; i < members->count; i++) {
@@ -73,7 +72,7 @@ static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
 
         if (member->arrived && member->client->nspace == nspace &&
             member->client->state == SX_CLIENT_CONNECTED) {
-            sx_connection_ring(server, member->client);
+            sx_wake_client(server, member->client);
         }
     }
 }
@@ -112,5 +111,5 @@ void sx_members_refuse(struct sx_client *client, uint32_t op, pmix_status_t stat
 
     result_keep(client, op, status);
     entries_publish(client->nspace, status, &entry, 1);
-    sx_connection_ring(sx_server_get(), client);
+    sx_wake_client(sx_server_get(), client);
 }

@@ -9,7 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "server/connection.h"
+#include "server/reply.h"
 #include "server/server.h"
 
 void sx_waiting_init(struct sx_waiting *waiting)
@@ -312,7 +312,7 @@ void sx_wait_send_due(struct sx_client *asker)
     struct sx_server *server = sx_server_get();
     struct sx_wait *wait = SX_LIST_ENTRY(asker->share.due.next, struct sx_wait, asker_link);
 
-    sx_connection_reply(server, asker, wait->id, wait->status, -1);
+    sx_reply(server, asker, wait->id, wait->status, -1);
     sx_turn_charge(server, asker, SX_TURN_ANSWER_UNITS);
     wait_free(wait);
 }

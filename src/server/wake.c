@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* wakefd.c - write one byte to who sleeps in poll(2) and wants what there is.
+/* wake.c - ring a client's bell; write one byte to who sleeps in poll(2) and wants what there is.
  *
  *     NONE --WAKE_GET--> a pair of sockets, one end the client's --client goes--> NONE
  *
@@ -8,7 +8,7 @@
  * make a write to it wait for ever; and the client hears the end of a socket when the server dies.
  * The words that say who sleeps are ring/sleeper.h's.  Where memory for a byte is short it is sent
  * SX_WAKE_AGAIN_NS later: there may be no other news to do it. */
-#include "server/wakefd.h"
+#include "server/wake.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,12 +18,11 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "ring/sleeper.h"
-#include "server/connection.h"
+#include "server/server.h"
 
 #define SX_WAKE_AGAIN_NS (10 * SX_NS_PER_MS)
 
-/* Return: PMIX_SUCCESS, the server's end is in the client and the other one in *ret_fd. */
-static pmix_status_t pair_make(struct sx_server *server, struct sx_client *client, int *ret_fd)
+pmix_status_t sx_wake_fd_open(struct sx_server *server, struct sx_client *client, int *ret_fd)
 {
     int fds[2];
 
@@ -45,23 +44,7 @@ static pmix_status_t pair_make(struct sx_server *server, struct sx_client *clien
     return PMIX_SUCCESS;
 }
 
-bool sx_wakefd_on_get(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
-                      uint64_t now_ns)
-{
-    int fd = -1;
-
-    (void)now_ns;
-    sx_wakefd_close(client);
-    const pmix_status_t rc = pair_make(server, client, &fd);
-
-    sx_connection_reply(server, client, frame->header.id, rc, fd);
-    if (fd >= 0) {
-        close(fd);
-    }
-    return true;
-}
-
-void sx_wakefd_close(struct sx_client *client)
+void sx_wake_fd_close(struct sx_client *client)
 {
     sx_timer_remove(&client->wake_again);
     client->wake_owed = 0;
@@ -81,10 +64,10 @@ static void ring_again(void *arg, uint64_t now_ns)
 
     (void)now_ns;
     client->wake_owed = 0;
-    sx_wakefd_ring(sx_server_get(), client, owed);
+    sx_wake_ring(sx_server_get(), client, owed);
 }
 
-void sx_wakefd_ring(struct sx_server *server, struct sx_client *client, uint32_t class_bits)
+void sx_wake_ring(struct sx_server *server, struct sx_client *client, uint32_t class_bits)
 {
     if (client->wake_fd < 0 || client->lane.line == NULL ||
         client->slot >= server->board.slot_count ||
@@ -98,10 +81,20 @@ void sx_wakefd_ring(struct sx_server *server, struct sx_client *client, uint32_t
     (void)sx_timer_add(server->loop, &client->wake_again, sx_now_ns() + SX_WAKE_AGAIN_NS);
 }
 
-void sx_wakefd_ring_all(struct sx_server *server, const struct sx_nspace *nspace,
-                        uint32_t class_bits)
+void sx_wake_all(struct sx_server *server, const struct sx_nspace *nspace, uint32_t class_bits)
 {
     for (size_t i = 0; nspace->wake_count > 0 && i < nspace->client_count; i++) {
-        sx_wakefd_ring(server, nspace->by_rank[i], class_bits);
+        sx_wake_ring(server, nspace->by_rank[i], class_bits);
     }
+}
+
+void sx_wake_client(struct sx_server *server, struct sx_client *client)
+{
+    const uint32_t rank_class = 1u << SX_CLASS_OF_RANK(client->rank);
+
+    sx_door_ring(&server->board.slots[client->slot].bell, SX_BELL_ALL, 1);
+    if (client->no_waitv) {
+        sx_door_ring(&client->nspace->ring.header->any, rank_class, 1);
+    }
+    sx_wake_ring(server, client, UINT32_MAX);
 }
