@@ -26,45 +26,45 @@
 
 struct sx_collective {
     struct sx_list link;       /* server.collectives */
-    struct sx_table_node node; /* server.signatures, unless it is full */
+    struct sx_table_node node; /* server.signatures */
     struct sx_members members;
     uint32_t kind;
-    uint64_t serial; /* names it to the host's answer: it may end before that comes */
-    bool full;       /* everybody here has arrived, the host has it now */
+    uint64_t serial; /* names it to the host's answer */
+    bool with_host;  /* everybody here has arrived; it stays until the host has answered */
+    bool is_over;    /* its members have been told */
     bool collect;    /* somebody asked for the data */
     struct sx_timer deadline;
 };
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-/* Nobody joins it any more. */
-static void collective_close(struct sx_collective *collective)
-{
-    if (!sx_list_empty(&collective->node.link)) {
-        sx_table_remove(&collective->members.server->signatures, &collective->node);
-    }
-}
-
 static struct sx_collective *collective_free(struct sx_collective *collective)
 {
     sx_timer_remove(&collective->deadline);
     sx_list_remove(&collective->link);
-    collective_close(collective);
+    if (!sx_list_empty(&collective->node.link)) {
+        sx_table_remove(&collective->members.server->signatures, &collective->node);
+    }
     sx_members_clear(&collective->members);
     free(collective);
     return NULL;
 }
 
-/* Release everybody who has arrived with @status; the operation is no more. */
+/* Release everybody who has arrived with @status; the operation is no more, unless the host has it:
+ * then the next one of its kind and signature waits for the answer. */
 static void collective_end(struct sx_collective *collective, pmix_status_t status)
 {
     if (status == PMIX_SUCCESS && collective->members.incomplete) {
         status = PMIX_ERR_PARTIAL_SUCCESS;
     }
-    sx_list_remove(&collective->link);
-    collective_close(collective);
-    sx_members_release(&collective->members, status);
-    collective_free(collective);
+    if (!collective->is_over) {
+        collective->is_over = true;
+        sx_timer_remove(&collective->deadline);
+        sx_members_release(&collective->members, status);
+    }
+    if (!collective->with_host) {
+        collective_free(collective);
+    }
 }
 
 static void deadline_passed(void *arg, uint64_t now_ns)
@@ -85,15 +85,16 @@ static uint64_t signature_of(const struct sx_server *server, const struct sx_arr
     return hash;
 }
 
-static bool same_signature(const struct sx_collective *collective, const struct sx_arrival *arrival)
+static bool has_signature(const struct sx_collective *collective, uint32_t kind,
+                          const pmix_proc_t *procs, size_t proc_count)
 {
     const struct sx_members *members = &collective->members;
 
-    if (collective->kind != arrival->kind || members->proc_count != arrival->proc_count) {
+    if (collective->kind != kind || members->proc_count != proc_count) {
         return false;
     }
-    for (size_t i = 0; i < arrival->proc_count; i++) {
-        if (sx_proc_order(&members->procs[i], &arrival->procs[i]) != 0) {
+    for (size_t i = 0; i < proc_count; i++) {
+        if (sx_proc_order(&members->procs[i], &procs[i]) != 0) {
             return false;
         }
     }
@@ -112,8 +113,26 @@ static struct sx_collective *collective_find(struct sx_server *server, uint64_t 
         struct sx_collective *collective = SX_CONTAINER(node, struct sx_collective, node);
         const struct sx_member *member = sx_members_find(&collective->members, client);
 
-        if (member != NULL && !member->arrived && same_signature(collective, arrival)) {
+        if (member != NULL && !member->arrived &&
+            has_signature(collective, arrival->kind, arrival->procs, arrival->proc_count)) {
             return collective;
+        }
+    }
+    return NULL;
+}
+
+/* The oldest other operation of the signature of @of that the host has, or has not. */
+static struct sx_collective *collective_other(const struct sx_collective *of, bool with_host)
+{
+    const struct sx_table *table = &of->members.server->signatures;
+    struct sx_table_node *node = sx_table_first(table, of->node.hash);
+
+    for (; node != NULL; node = sx_table_next(table, node)) {
+        struct sx_collective *other = SX_CONTAINER(node, struct sx_collective, node);
+
+        if (other != of && other->with_host == with_host &&
+            has_signature(other, of->kind, of->members.procs, of->members.proc_count)) {
+            return other;
         }
     }
     return NULL;
@@ -181,7 +200,7 @@ static pmix_status_t contribution(struct sx_collective *collective, struct sx_bl
             continue;
         }
         if (covers(collective, client->nspace)) {
-            member->news_sent = client->news.size;
+            member->news_sent = client->news_gone + client->news.size;
             rc = sx_blob_add_messages(blob, client->nspace->name, client->rank, client->news.bytes,
                                       client->news.size);
         } else {
@@ -194,16 +213,36 @@ static pmix_status_t contribution(struct sx_collective *collective, struct sx_bl
     return rc;
 }
 
+/* What another operation has brought in the meantime is not there any more. */
 static void news_have_arrived(struct sx_collective *collective)
 {
     for (size_t i = 0; i < collective->members.count; i++) {
-        struct sx_blob *news = &collective->members.all[i].client->news;
-        const size_t sent = collective->members.all[i].news_sent;
+        struct sx_client *client = collective->members.all[i].client;
+        const uint64_t sent = collective->members.all[i].news_sent;
 
-        if (sent > 0 && sent <= news->size) {
-            news->size -= sent;
-            memmove(news->bytes, news->bytes + sent, news->size);
+        if (sent > client->news_gone) {
+            const size_t size = (size_t)(sent - client->news_gone);
+
+            client->news_gone = sent;
+            client->news.size -= size;
+            memmove(client->news.bytes, client->news.bytes + size, client->news.size);
         }
+    }
+}
+
+static bool collective_try(struct sx_collective *collective);
+
+/* The host has it no longer, and takes the next one of its signature. */
+static void collective_leave_host(struct sx_collective *collective, pmix_status_t status)
+{
+    struct sx_collective *next = collective_other(collective, false);
+
+    collective->with_host = false;
+    collective_end(collective, status);
+    while (next != NULL) {
+        struct sx_collective *behind = collective_other(next, false);
+
+        next = collective_try(next) ? behind : NULL;
     }
 }
 
@@ -224,7 +263,7 @@ static void host_has_answered(struct sx_server *server, uint64_t serial, struct 
         if (status == PMIX_SUCCESS) {
             news_have_arrived(collective);
         }
-        collective_end(collective, status);
+        collective_leave_host(collective, status);
         return;
     }
 }
@@ -232,15 +271,15 @@ static void host_has_answered(struct sx_server *server, uint64_t serial, struct 
 static pmix_status_t collective_ask_host(struct sx_collective *collective)
 {
     struct sx_blob blob = { 0 };
-    const pmix_status_t rc = contribution(collective, &blob);
+    pmix_status_t rc = contribution(collective, &blob);
 
-    if (rc != PMIX_SUCCESS) {
-        return rc;
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_host_fence(collective->members.server, collective->serial,
+                           collective->members.procs, collective->members.proc_count, blob.bytes,
+                           blob.size, host_has_answered);
     }
-    collective->full = true;
-    collective_close(collective);
-    return sx_host_fence(collective->members.server, collective->serial, collective->members.procs,
-                         collective->members.proc_count, blob.bytes, blob.size, host_has_answered);
+    collective->with_host = rc == PMIX_SUCCESS;
+    return rc;
 }
 
 /* ---- arrivals ------------------------------------------------------------------------------ */
@@ -259,6 +298,9 @@ static bool collective_try(struct sx_collective *collective)
 
     if (collective->members.arrived_count < collective->members.count || absent.announced > 0) {
         return false;
+    }
+    if (absent.elsewhere && collective_other(collective, true) != NULL) {
+        return false; /* hosts tell operations apart by their processes: one at a time */
     }
     if (absent.elsewhere) {
         const pmix_status_t rc = collective_ask_host(collective);
@@ -358,7 +400,8 @@ void sx_collective_client_added(struct sx_server *server, struct sx_client *clie
     SX_LIST_EACH(it, &server->collectives) {
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
-        if (!collective->full && sx_members_expect(&collective->members, client) != PMIX_SUCCESS) {
+        if (!collective->with_host &&
+            sx_members_expect(&collective->members, client) != PMIX_SUCCESS) {
             collective_end(collective, PMIX_ERR_OUT_OF_RESOURCE);
         }
     }
@@ -390,6 +433,36 @@ void sx_collective_client_departed(struct sx_server *server, struct sx_client *c
         } else if (member != NULL && !sx_members_somebody_waits(&collective->members)) {
             collective_end(collective, PMIX_ERR_PARTIAL_SUCCESS);
         }
+    }
+}
+
+static bool names(const struct sx_collective *collective, const struct sx_nspace *nspace)
+{
+    const struct sx_members *members = &collective->members;
+    size_t i = 0;
+
+    while (i < members->proc_count && strcmp(members->procs[i].nspace, nspace->name) != 0) {
+        i++;
+    }
+    return i < members->proc_count;
+}
+
+void sx_collective_nspace_gone(struct sx_server *server, const struct sx_nspace *nspace)
+{
+    struct sx_list gone = SX_LIST_INIT(gone); /* the next ones may end, and are in the list */
+    struct sx_list *link;
+
+    SX_LIST_EACH(it, &server->collectives) {
+        const struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (collective->is_over && names(collective, nspace)) {
+            sx_list_remove(it);
+            sx_list_append(&gone, it);
+        }
+    }
+    while ((link = sx_list_pop(&gone)) != NULL) {
+        collective_leave_host(SX_LIST_ENTRY(link, struct sx_collective, link),
+                              PMIX_ERR_LOST_CONNECTION);
     }
 }
 

@@ -8,6 +8,10 @@
  *     OPEN --last expected local member arrives--> FULL --host answers, or not needed--> released
  *       \------a member dies before it arrives, or is late: its status is everybody's------^
  *
+ * Of one kind and signature the host has one operation at a time; the next one waits, FULL, for its
+ * answer.  One that ends for its members before that, as by their time limit, stays with the host:
+ * the data of the answer are stored then.
+ *
  * A member that departs before it arrives is expected no longer; the status is then
  * PMIX_ERR_PARTIAL_SUCCESS where it would be PMIX_SUCCESS, as with OpenPMIx.
  */
@@ -16,7 +20,7 @@
 
 #include "server/server.h"
 
-#define SX_COLLECTIVE_PENDING_MAX 256u  /* operations that one client may be waiting in */
+#define SX_COLLECTIVE_PENDING_MAX 256u  /* operations of one client that have not gone */
 #define SX_COLLECTIVE_PROCS_MAX 131072u /* processes that these name in all, or one list more */
 
 /* A lane message: the client joins an operation.  Return: PMIX_SUCCESS (whatever becomes of the
@@ -35,6 +39,9 @@ void sx_collective_client_gone(struct sx_server *server, struct sx_client *clien
 /* It has finalized and will not come back: operations that still wait for it end without it, with
  * PMIX_ERR_PARTIAL_SUCCESS.  One that it had joined counts it and does not answer it. */
 void sx_collective_client_departed(struct sx_server *server, struct sx_client *client);
+/* The namespace goes, and may be registered again: what the host still has of it holds up nobody,
+ * and its answer is nobody's. */
+void sx_collective_nspace_gone(struct sx_server *server, const struct sx_nspace *nspace);
 /* The server ends. */
 void sx_collective_end_all(struct sx_server *server);
 

@@ -13,7 +13,7 @@ struct sx_member {
     struct sx_client *client; /* retained */
     uint32_t op;              /* the client's own number for the call */
     bool arrived;
-    size_t news_sent; /* bytes of its news that the host carries */
+    uint64_t news_sent; /* of all bytes of its news, how many the host has been given */
 };
 
 struct sx_members {

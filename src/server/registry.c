@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "server/cleanup.h"
+#include "server/collective.h"
 #include "server/event.h"
 #include "server/eventroute.h"
 #include "server/gets.h"
@@ -111,6 +112,7 @@ void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace)
 void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
 {
     sx_gets_nspace_gone(nspace);
+    sx_collective_nspace_gone(server, nspace);
     sx_event_nspace_gone(server, nspace);
     sx_cleanup_nspace_gone(server, nspace);
     sx_list_remove(&nspace->link);

@@ -74,8 +74,9 @@ struct sx_client {
 
     bool has_committed;
     struct sx_blob news;     /* put since the last fence that all nodes took part in */
+    uint64_t news_gone;      /* bytes of news before these */
     struct sx_list requests; /* dmodex.c: other nodes that wait for its first commit */
-    uint32_t arrival_count;  /* collectives that it has joined and that have not ended ... */
+    uint32_t arrival_count;  /* collectives that it has joined and that have not gone ... */
     size_t arrival_procs;    /* ... and the processes that these name */
     uint32_t waiter_count;   /* gets of others that wait for this one's data */
     uint32_t request_count;  /* gets of its own that wait */

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* fence_host_test.c - fences that reach beyond this node, and a host that is slow to answer. */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "job.h"
+
+#define SIZE 2
+#define ROUNDS 3
+
+/* ---- the host ------------------------------------------------------------------------------- */
+
+/* It answers inside the call, unless it holds back. */
+static struct {
+    pthread_mutex_t lock;
+    bool holds, two_at_once;
+    unsigned asked;
+    pmix_modex_cbfunc_t cbfunc; /* of the question that it holds; NULL: none */
+    void *cbdata;
+    char *bytes;
+    size_t size;
+} host = { .lock = PTHREAD_MUTEX_INITIALIZER, .holds = true };
+
+static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                              size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
+                              void *cbdata)
+{
+    (void)procs, (void)nprocs, (void)info, (void)ninfo;
+    pthread_mutex_lock(&host.lock);
+    const bool holds = host.holds;
+
+    host.asked++;
+    host.two_at_once |= host.cbfunc != NULL;
+    if (holds) {
+        host.cbfunc = cbfunc;
+        host.cbdata = cbdata;
+        host.bytes = data;
+        host.size = ndata;
+    }
+    pthread_mutex_unlock(&host.lock);
+    if (!holds) { /* the only node's data come back to it */
+        cbfunc(PMIX_SUCCESS, data, ndata, cbdata, free, data);
+    }
+    return PMIX_SUCCESS;
+}
+
+static void host_answers(void)
+{
+    pthread_mutex_lock(&host.lock);
+    const pmix_modex_cbfunc_t cbfunc = host.cbfunc;
+
+    host.cbfunc = NULL;
+    host.holds = false;
+    pthread_mutex_unlock(&host.lock);
+    if (cbfunc != NULL) {
+        cbfunc(PMIX_SUCCESS, host.bytes, host.size, host.cbdata, free, host.bytes);
+    }
+}
+
+/* When both ranks have ended.  It holds back again, for the next case. */
+static void host_is_done(struct job *job, unsigned *ret_asked)
+{
+    CHECK(job_wait(job, 0) == 0 && job_wait(job, 1) == 0);
+    pthread_mutex_lock(&host.lock);
+    *ret_asked = host.asked;
+    CHECK(!host.two_at_once);
+    host.holds = true;
+    pthread_mutex_unlock(&host.lock);
+}
+
+/* ---- the ranks ------------------------------------------------------------------------------ */
+
+static void rank_begin(void)
+{
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+}
+
+static void rank_end(void)
+{
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+}
+
+static void fence_done(pmix_status_t status, void *cbdata)
+{
+    CHECK_STATUS(status, PMIX_SUCCESS);
+    __atomic_add_fetch((unsigned *)cbdata, 1, __ATOMIC_RELEASE);
+}
+
+/* All are under way when the host answers the first. */
+static int rank_of_several(int rank)
+{
+    static unsigned done;
+
+    (void)rank;
+    rank_begin();
+    for (int i = 0; i < ROUNDS; i++) {
+        CHECK_STATUS(PMIx_Fence_nb(NULL, 0, NULL, 0, fence_done, &done), PMIX_SUCCESS);
+    }
+    job_token_put(0);
+    while (__atomic_load_n(&done, __ATOMIC_ACQUIRE) < ROUNDS) {
+        usleep(1000);
+    }
+    rank_end();
+    return 0;
+}
+
+static int host_of_several(struct job *job)
+{
+    unsigned asked;
+
+    job_token_get(0);
+    job_token_get(0);
+    host_answers();
+    host_is_done(job, &asked);
+    CHECK(asked == ROUNDS);
+    return 0;
+}
+
+static int rank_of_late(int rank)
+{
+    const int second = 1;
+    pmix_info_t info;
+
+    (void)rank;
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &second, PMIX_INT), PMIX_SUCCESS);
+    rank_begin();
+    CHECK_STATUS(PMIx_Fence(NULL, 0, &info, 1), PMIX_ERR_TIMEOUT);
+    job_token_put(0);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    rank_end();
+    return 0;
+}
+
+/* The first answer comes when nobody waits for it; it ends nothing but its own fence. */
+static int host_of_late(struct job *job)
+{
+    unsigned asked;
+
+    job_token_get(0);
+    job_token_get(0);
+    host_answers();
+    host_is_done(job, &asked);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct job_case cases[] = {
+        { "several_at_once", SIZE, rank_of_several, host_of_several, false },
+        { "an_answer_too_late", SIZE, rank_of_late, host_of_late, false },
+    };
+
+    job_module.fence_nb = on_fence;
+    job_elsewhere = 1;
+    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
