@@ -22,16 +22,26 @@
 #include "base/descriptors.h"
 #include "server/sweep.h"
 
+/* Give up all capabilities; who has none need not be allowed to.  A server has them as root, or
+ * without being root from its file. */
+static bool capabilities_drop(void)
+{
+    struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+    const struct __user_cap_data_struct none[2] = { 0 };
+    struct __user_cap_data_struct data[2];
+
+    return (syscall(SYS_capget, &header, data) == 0 &&
+            (data[0].permitted | data[1].permitted) == 0) ||
+           syscall(SYS_capset, &header, none) == 0;
+}
+
 /* Take the rights in file systems that the user has, and no others, for good.  The user id itself
  * stays: this process has the server's memory, and the user must not be able to trace or signal it.
  * Return: false when this server may not act for that user. */
 static bool become(uid_t uid, gid_t gid)
 {
-    struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-    const struct __user_cap_data_struct none[2] = { 0 };
-
-    if ((uid_t)setfsuid((uid_t)-1) == uid) {
-        return true; /* its own user: there is nothing to take or to lose */
+    if ((uid_t)setfsuid((uid_t)-1) == uid) { /* its own user, who as root may all that it may */
+        return uid == 0 || capabilities_drop();
     }
     if (syscall(SYS_setgroups, 0, NULL) != 0) {
         return false;
@@ -39,7 +49,7 @@ static bool become(uid_t uid, gid_t gid)
     setfsgid(gid);
     setfsuid(uid);
     return (gid_t)setfsgid((gid_t)-1) == gid && (uid_t)setfsuid((uid_t)-1) == uid &&
-           syscall(SYS_capset, &header, none) == 0;
+           capabilities_drop();
 }
 
 static void packet_do(const char *packet, size_t size, uid_t uid, bool allowed)

@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -254,10 +257,15 @@ static int need_root(void)
     return geteuid() == 0 ? 0 : fault_skip("only root can become another user");
 }
 
-static void begin(uid_t uid)
+static void place_make(void)
 {
     CHECK(chmod(fault_tmpdir_make(), 0755) == 0, "%s", strerror(errno));
     fault_log_begin();
+}
+
+static void begin(uid_t uid)
+{
+    place_make();
     fault_server_start_for(uid);
 }
 
@@ -275,7 +283,7 @@ static pid_t asks(uid_t uid, const char *nspace, int rank, const char *role, con
     }
     *out = '\0';
     atomic_store(&fault_shared->state[rank], 0);
-    const pid_t pid = fault_start_as(uid == geteuid() ? (uid_t)-1 : uid, nspace, rank, role, "");
+    const pid_t pid = fault_start_as(uid, nspace, rank, role, "");
 
     WAIT_FOR(atomic_load(&fault_shared->state[rank]) == 1, "a rank that has asked");
     return pid;
@@ -371,16 +379,32 @@ static int case_own(void)
     return 0;
 }
 
-/* What root may and the user may not. */
-static int case_rights(void)
+/* From here on this process is that user's, but may do as it likes in file systems, as a program
+ * may whose file has that capability.  What it starts may not: exec takes it. */
+static bool become_capable(uid_t uid)
+{
+    const uint32_t capability = UINT32_C(1) << CAP_DAC_OVERRIDE;
+    struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+    const struct __user_cap_data_struct data[2] = {
+        { .effective = capability, .permitted = capability },
+    };
+
+    return prctl(PR_SET_KEEPCAPS, 1) == 0 && setresgid(uid, uid, uid) == 0 &&
+           setresuid(uid, uid, uid) == 0 && syscall(SYS_capset, &header, data) == 0 &&
+           prctl(PR_SET_DUMPABLE, 1) == 0;
+}
+
+/* What a server of @server (0: root) may and its client may not. */
+static int rights(uid_t server)
 {
     static const gid_t group = GROUP;
 
     if (need_root() != 0) {
         return FAULT_SKIP;
     }
-    CHECK(setgroups(1, &group) == 0, "%s", strerror(errno));
-    begin(USER);
+    /* A rank inherits the groups of a server of its own user. */
+    CHECK(setgroups(server == USER ? 0 : 1, &group) == 0, "%s", strerror(errno));
+    place_make();
     dir("locked", 0);
     file("locked/own", USER);
     dir("hidden", 0);
@@ -400,6 +424,10 @@ static int case_rights(void)
     file("u/foreign", 0);
     dir("u/sub", 0);
     file("u/sub/own", USER);
+    if (server != 0 && !become_capable(server)) {
+        return fault_skip("this root may not keep a capability under another uid");
+    }
+    fault_server_start_for(USER);
     fault_job_start_for(USER, JOB, 1);
     let_die(1, asks(USER, JOB, 0, "asks",
                     "flocked/own\nfhidden/u/own\nfgrouped/own\nfshared/own\nru"));
@@ -413,6 +441,25 @@ static int case_rights(void)
     fault_server_stop();
     no_child_is_left();
     return 0;
+}
+
+static int case_rights(void)
+{
+    return rights(0);
+}
+
+static int case_rights_of_its_user(void)
+{
+    return rights(USER);
+}
+
+/* Where the kernel takes nothing from a process that changes its user. */
+static int case_rights_kept(void)
+{
+    if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) != 0) {
+        return fault_skip("only root can keep what goes with the uid 0");
+    }
+    return rights(0);
 }
 
 static struct stat roots_victim;
@@ -652,8 +699,14 @@ static int case_bounds(void)
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
-        { "own", case_own },     { "rights", case_rights }, { "swapped", case_swapped },
-        { "raced", case_raced }, { "hangs", case_hangs },   { "bounds", case_bounds },
+        { "own", case_own },
+        { "rights", case_rights },
+        { "rights_of_its_user", case_rights_of_its_user },
+        { "rights_kept", case_rights_kept },
+        { "swapped", case_swapped },
+        { "raced", case_raced },
+        { "hangs", case_hangs },
+        { "bounds", case_bounds },
     };
     static const struct fault_role roles[] = {
         { "asks", role_asks }, { "spells", role_spells }, { "swaps", role_swaps },
