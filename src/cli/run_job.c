@@ -46,10 +46,11 @@ void sx_run_job_signals(sigset_t *ret_set)
 uint64_t sx_run_job_files(const struct sx_run_options *options)
 {
     /* A rank: two pipes here, a third while it starts or when all read the input; in the server a
-     * socket, its process, its lane and its bell, which a connection may hold twice a moment. */
+     * socket, its process, its lane and its bell, which a connection may hold twice a moment.  All
+     * that is not a rank's are 26; the rest is for tools and for what stores grow by. */
     const uint64_t a_rank = 6 + (options->stdin_mode == SX_RUN_STDIN_ALL);
 
-    return 64 + a_rank * options->rank_count;
+    return 40 + a_rank * options->rank_count;
 }
 
 /* ---- starting -------------------------------------------------------------------------------- */

@@ -31,6 +31,11 @@ run ls /proc/self/fd
 (ulimit -Sn 50; "$SHMIX" run -n 4 sh -c 'ulimit -Sn' | sort -u >"$work/out")
 expect_out 50 "the ranks' limit is the user's"
 
+# 64 descriptors are enough for two ranks that talk, as they are for mpirun.
+(ulimit -n 64; "$SHMIX" run -n 2 "$RANK" fence >"$work/out" 2>"$work/err"; echo $? >"$work/code")
+code=$(cat "$work/code")
+expect_code 0 "a limit of 64 descriptors"
+
 (ulimit -n 16; "$SHMIX" run true >"$work/out" 2>"$work/err"; echo $? >"$work/code")
 code=$(cat "$work/code")
 expect_code 1 "a limit of 16 descriptors"
