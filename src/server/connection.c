@@ -104,7 +104,7 @@ static void accept_again(void *arg, uint64_t now_ns)
 
 static void refusal_charge(struct sx_server *server, uint64_t now_ns)
 {
-    sx_turn_charge_strangers(server, REFUSAL_UNITS);
+    sx_share_charge_strangers(server, REFUSAL_UNITS);
     server->refused_units += REFUSAL_UNITS;
     if (server->refused_units >= SX_TURN_STRANGER_UNITS && server->accept.source.loop != NULL) {
         accept_rest(server, now_ns);
@@ -119,10 +119,14 @@ static uint64_t frame_cost(const struct sx_frame *frame)
 
 /* ---- frames of a welcomed client ----------------------------------------------------------- */
 
+/* What is in its socket comes when its turn does, and its lane has been taken up to here. */
 static void client_is_ready(void *arg, uint64_t now_ns)
 {
+    struct sx_client *client = arg;
+
     (void)now_ns;
-    sx_turn_frame_is_there(arg);
+    client->share.frame = true;
+    client->share.frame_mark = sx_lane_end(client);
 }
 
 static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
@@ -134,7 +138,7 @@ static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, 
         sx_reaper_socket_ended(server, client, why);
         return;
     }
-    sx_turn_charge(server, client, frame_cost(frame));
+    sx_share_charge(server, client, frame_cost(frame));
     if (client->state != SX_CLIENT_CONNECTED) {
         /* Sent by another of its threads while it said good-bye: nothing is done for it, and the
          * host hears of one good-bye only. */
@@ -402,7 +406,7 @@ static void pending_on_frame(void *arg, struct sx_frame *frame, const char *why,
             status = client_connect(server, client, connection, hello, id);
         }
         if (status == PMIX_SUCCESS) {
-            sx_turn_charge_strangers(server, frame_cost(frame));
+            sx_share_charge_strangers(server, frame_cost(frame));
             return;
         }
         struct sx_welcome refusal = { .status = status };
@@ -413,7 +417,7 @@ static void pending_on_frame(void *arg, struct sx_frame *frame, const char *why,
         reason = tool_publish(connection, frame);
     }
     if (reason == NULL) {
-        sx_turn_charge_strangers(server, frame_cost(frame));
+        sx_share_charge_strangers(server, frame_cost(frame));
     } else {
         refusal_charge(server, now_ns);
     }

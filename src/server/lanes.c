@@ -51,7 +51,7 @@ void sx_lane_mark(struct sx_server *server, struct sx_client *client, struct sx_
     sx_client_retain(client);
     marks_reach(client);
     while (client->state == SX_CLIENT_CONNECTED && !sx_list_empty(&client->share.marks) &&
-           sx_turn_affords(server, client)) {
+           sx_share_affords(server, client)) {
         sx_lane_take_one(server, client);
     }
     sx_client_release(client);
@@ -68,7 +68,7 @@ void sx_lane_take_one(struct sx_server *server, struct sx_client *client)
 
     server->lanes_active = true;
     /* A tail that comes and goes is not taken for nothing. */
-    sx_turn_charge(server, client, rc == PMIX_SUCCESS ? sx_dispatch_lane_cost(kind, len) : 1);
+    sx_share_charge(server, client, rc == PMIX_SUCCESS ? sx_dispatch_lane_cost(kind, len) : 1);
     if (rc == PMIX_SUCCESS) {
         if (client->no_waitv && client->lane.room_rung != room_rung) {
             sx_wake_client(server, client); /* it sleeps on the door `any`, not on its bell */

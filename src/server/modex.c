@@ -122,7 +122,7 @@ static pmix_status_t put_charged(struct sx_server *server, struct sx_client *cli
     const pmix_status_t rc = put_store(store, client->rank, put);
 
     if (store->generation != generation) {
-        sx_turn_charge(server, client, used_bytes / 2048 + store->live_bytes / 1024);
+        sx_share_charge(server, client, used_bytes / 2048 + store->live_bytes / 1024);
     }
     return rc;
 }

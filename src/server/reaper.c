@@ -96,7 +96,7 @@ static void client_died(struct sx_server *server, struct sx_client *client)
         client_left(server, client);
     } else if (client->state == SX_CLIENT_CONNECTED && client->share.ending.reached == NULL) {
         sx_reaper_unwatch(server, client);
-        sx_turn_forgive(client);
+        sx_share_forgive(client);
         client->share.ending.reached = lane_was_taken;
         sx_lane_mark(server, client, &client->share.ending);
     }

@@ -19,7 +19,7 @@
 #include "server/blob.h"
 #include "server/eventcodes.h"
 #include "server/eventlog.h"
-#include "server/turn.h"
+#include "server/share.h"
 #include "shmem/store.h"
 
 struct sx_channel;

@@ -25,6 +25,7 @@
 #include "server/pset.h"
 #include "server/resource.h"
 #include "server/topology.h"
+#include "server/turn.h"
 
 static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER; /* init and finalize only */
 static unsigned init_count;                                   /* under life_lock */

@@ -22,7 +22,7 @@
 #include "ring/lane.h"
 #include "server/broom.h"
 #include "server/registry.h"
-#include "server/turn.h"
+#include "server/share.h"
 #include "server/waiting.h"
 
 #define SX_SERVER_LINGER_YIELDS 4u

@@ -313,7 +313,7 @@ void sx_wait_send_due(struct sx_client *asker)
     struct sx_wait *wait = SX_LIST_ENTRY(asker->share.due.next, struct sx_wait, asker_link);
 
     sx_reply(server, asker, wait->id, wait->status, -1);
-    sx_turn_charge(server, asker, SX_TURN_ANSWER_UNITS);
+    sx_share_charge(server, asker, SX_TURN_ANSWER_UNITS);
     wait_free(wait);
 }
 
@@ -330,7 +330,7 @@ void sx_wait_answer(struct sx_wait *wait, pmix_status_t status)
     wait->status = status;
     sx_list_remove(&wait->asker_link);
     sx_list_append(&asker->share.due, &wait->asker_link);
-    if (asker->share.due.next == &wait->asker_link && sx_turn_affords(server, asker)) {
+    if (asker->share.due.next == &wait->asker_link && sx_share_affords(server, asker)) {
         sx_wait_send_due(asker);
     }
 }

@@ -21,7 +21,7 @@
 #include "base/list.h"
 #include "base/table.h"
 #include "control/loop.h"
-#include "server/turn.h"
+#include "server/share.h"
 #include "shmem/store.h"
 
 struct sx_client;

@@ -171,7 +171,7 @@ static pmix_status_t hold_and_charge(struct sx_server *server, void *arg)
     rest->head = head_of(server, 0);
     rest->begin_ns = server->turn.now_ns = fault_now_ns();
     sx_loop_set_clock(server->loop, clock_ahead, rest);
-    sx_turn_charge(server, loud, LONG_UNITS);
+    sx_share_charge(server, loud, LONG_UNITS);
     CHECK(loud->share.rest.source.loop != NULL, "it does not rest");
     CHECK(loud->share.rest.deadline_ns ==
               server->turn.now_ns + (LONG_UNITS + SX_TURN_REST_UNITS) * SX_TURN_UNIT_NS,
