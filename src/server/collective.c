@@ -407,16 +407,19 @@ void sx_collective_client_added(struct sx_server *server, struct sx_client *clie
     }
 }
 
-void sx_collective_client_gone(struct sx_server *server, struct sx_client *client,
-                               pmix_status_t status)
+void sx_collective_client_gone(struct sx_server *server, struct sx_client *client)
 {
+    if (client->departed) {
+        sx_collective_client_departed(server, client);
+        return;
+    }
     SX_LIST_EACH(it, &server->collectives) {
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
         const struct sx_member *member = sx_members_find(&collective->members, client);
 
         if (member != NULL &&
             (!member->arrived || !sx_members_somebody_waits(&collective->members))) {
-            collective_end(collective, status);
+            collective_end(collective, PMIX_ERR_LOST_CONNECTION);
         }
     }
 }
@@ -447,7 +450,7 @@ static bool names(const struct sx_collective *collective, const struct sx_nspace
     return i < members->proc_count;
 }
 
-void sx_collective_nspace_gone(struct sx_server *server, const struct sx_nspace *nspace)
+void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
     struct sx_list gone = SX_LIST_INIT(gone); /* the next ones may end, and are in the list */
     struct sx_list *link;

@@ -33,15 +33,14 @@ bool sx_collective_on_arrive_bulk(struct sx_server *server, struct sx_client *cl
 /* The host has registered it: operations under way that name it expect it too. */
 void sx_collective_client_added(struct sx_server *server, struct sx_client *client);
 /* It is dead: operations that still wait for it, or in which nobody waits any more, end with
- * @status. */
-void sx_collective_client_gone(struct sx_server *server, struct sx_client *client,
-                               pmix_status_t status);
+ * PMIX_ERR_LOST_CONNECTION; unless it has departed. */
+void sx_collective_client_gone(struct sx_server *server, struct sx_client *client);
 /* It has finalized and will not come back: operations that still wait for it end without it, with
  * PMIX_ERR_PARTIAL_SUCCESS.  One that it had joined counts it and does not answer it. */
 void sx_collective_client_departed(struct sx_server *server, struct sx_client *client);
 /* The namespace goes, and may be registered again: what the host still has of it holds up nobody,
  * and its answer is nobody's. */
-void sx_collective_nspace_gone(struct sx_server *server, const struct sx_nspace *nspace);
+void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 /* The server ends. */
 void sx_collective_end_all(struct sx_server *server);
 

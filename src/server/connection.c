@@ -27,14 +27,11 @@
 
 #include "base/status.h"
 #include "base/value.h"
-#include "server/derive.h"
-#include "server/dispatch.h"
 #include "server/event.h"
+#include "server/family.h"
 #include "server/host.h"
 #include "server/lanes.h"
-#include "server/reaper.h"
 #include "server/reply.h"
-#include "server/waiting.h"
 #include "server/wake.h"
 
 #define REFUSAL_UNITS 20 /* of one who is refused, or leaves without a word */
@@ -135,7 +132,7 @@ static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, 
     struct sx_server *server = sx_server_get();
 
     if (frame == NULL) {
-        sx_reaper_socket_ended(server, client, why);
+        server->consumer->ended(server, client, why);
         return;
     }
     sx_share_charge(server, client, frame_cost(frame));
@@ -150,7 +147,7 @@ static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, 
         return;
     }
     sx_client_retain(client);
-    sx_dispatch_frame(server, client, frame, now_ns);
+    server->consumer->frame(server, client, frame, now_ns);
     sx_client_release(client);
 }
 
@@ -324,7 +321,7 @@ static pmix_status_t client_connect(struct sx_server *server, struct sx_client *
 
     if (client->state == SX_CLIENT_FINALIZED) {
         /* Its good-bye was said; a forked child holds the old socket open. */
-        sx_reaper_socket_ended(server, client, NULL);
+        server->consumer->ended(server, client, NULL);
     }
     rc = client_equip(server, client);
     if (rc == PMIX_SUCCESS) {
@@ -349,19 +346,13 @@ static pmix_status_t client_connect(struct sx_server *server, struct sx_client *
     connection->channel.on_sent = client_on_sent;
     connection->channel.arg = client;
     client->state = SX_CLIENT_CONNECTED;
-    sx_reaper_await_nobody(client);
     sx_share_begin(server, client);
-    sx_derive_process(client->nspace, client, connection->channel.peer.pid);
-    sx_event_client_connected(client);
     client->result_count = 0; /* those of the process before have its numbers */
     client->no_waitv = (hello->flags & SX_HELLO_NO_WAITV) != 0;
     server->bitset_sleepers += client->no_waitv;
     client->nspace->connected_count++;
     sx_client_retain(client); /* the connection's */
-    sx_reaper_watch(server, client);
-    if (client->waiter_count > 0) {
-        sx_board_slot_want_data(&server->board, client->slot, true);
-    }
+    SX_FAMILIES_TELL(server, client_connected, server, client);
     client_welcome(server, client, id, fds);
     return PMIX_SUCCESS;
 }
@@ -531,7 +522,7 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client)
                               memory_order_release);
         sx_wake_client(server, client);
     }
-    sx_reaper_unwatch(server, client);
+    SX_FAMILIES_TELL(server, client_closed, server, client);
     sx_share_end(client);
     sx_lanes_remove(server, client);
     sx_wake_fd_close(client);
@@ -555,20 +546,12 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client)
         client->connection = NULL;
         client->channel = NULL;
         connection_end(connection);
-        sx_waiting_asker_gone(client); /* nobody to answer any more */
         server->bitset_sleepers -= client->no_waitv;
         if (client->nspace != NULL) {
             client->nspace->connected_count--;
         }
         sx_client_release(client);
     }
-}
-
-void sx_connection_drop(struct sx_server *server, struct sx_client *client, const char *why)
-{
-    sx_log(SX_LOG_WARN, "client %s.%u (pid %d) is dropped: %s", client->nspace->name, client->rank,
-           (int)sx_client_peer(client)->pid, why);
-    sx_reaper_client_lost(server, client);
 }
 
 static void pending_end_all(struct sx_list *connections)

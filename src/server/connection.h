@@ -16,9 +16,6 @@ pmix_status_t sx_connection_listen(struct sx_server *server);
 /* The server ends: every client is told by its closed socket. */
 void sx_connection_end_all(struct sx_server *server);
 
-/* A breach of protocol: one log line with the reason, then as lost. */
-void sx_connection_drop(struct sx_server *server, struct sx_client *client, const char *why);
-
 /* Close what a connected client holds of us: slot, lane, doorbell, socket.  It becomes REGISTERED
  * (it may connect again) unless it is DEAD already. */
 void sx_connection_close(struct sx_server *server, struct sx_client *client);

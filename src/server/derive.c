@@ -17,6 +17,7 @@
 
 #include "base/status.h"
 #include "server/apps.h"
+#include "server/reply.h"
 
 #define SX_RANK_DIGITS 11u /* with a comma */
 
@@ -356,11 +357,14 @@ pmix_status_t sx_derive_client(struct sx_server *server, struct sx_nspace *nspac
     return rc == PMIX_SUCCESS ? derive_from_clients(nspace) : rc;
 }
 
-void sx_derive_process(struct sx_nspace *nspace, struct sx_client *client, pid_t pid)
+void sx_derive_process(struct sx_server *server, struct sx_client *client)
 {
+    struct sx_nspace *const nspace = client->nspace;
+    const pid_t pid = sx_client_peer(client)->pid;
     const struct cell cell = rank_of(nspace, client->rank);
     const pmix_value_t value = { .type = PMIX_PID, .data.pid = pid };
 
+    (void)server;
     if (pid <= 0 || !nspace->has_store || (!client->pid_told && is_stored(&cell, PMIX_PROC_PID))) {
         return; /* of another pid namespace, or the host knows better */
     }

@@ -25,7 +25,7 @@ pmix_status_t sx_derive_client(struct sx_server *server, struct sx_nspace *nspac
                                const struct sx_client *client);
 
 /* The process of @client is there: its PMIX_PROC_PID, as this server sees it. */
-void sx_derive_process(struct sx_nspace *nspace, struct sx_client *client, pid_t pid);
+void sx_derive_process(struct sx_server *server, struct sx_client *client);
 
 /* Fill one cell unless it is.  Return: PMIX_SUCCESS; what the store says, logged. */
 pmix_status_t sx_derive_put(struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,

@@ -10,7 +10,6 @@
 #include "server/abort.h"
 #include "server/cleanup.h"
 #include "server/collective.h"
-#include "server/connection.h"
 #include "server/event.h"
 #include "server/eventreplay.h"
 #include "server/eventserve.h"
@@ -132,16 +131,16 @@ static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_WINDOW_GET] = on_window_get,
 };
 
-void sx_dispatch_frame(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+static void take_frame(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                        uint64_t now_ns)
 {
     const frame_fn fn = frame->header.kind < SX_MSG_SPEC_MAX ? frame_table[frame->header.kind]
                                                              : NULL;
 
     if (fn == NULL) {
-        sx_connection_drop(server, client, "it sent a frame that is not a client's to send");
+        sx_reaper_client_breaks(server, client, "it sent a frame that is not a client's to send");
     } else if (!fn(server, client, frame, now_ns)) {
-        sx_connection_drop(server, client, "it sent a frame whose body contradicts itself");
+        sx_reaper_client_breaks(server, client, "it sent a frame whose body contradicts itself");
     }
 }
 
@@ -183,16 +182,25 @@ static bool is_lane_kind(uint32_t kind)
     return kind < SX_COUNT(lane_table) && lane_table[kind].fn != NULL;
 }
 
-uint64_t sx_dispatch_lane_cost(uint32_t kind, size_t size)
+static uint64_t lane_cost(uint32_t kind, size_t size)
 {
     return is_lane_kind(kind)
                ? lane_table[kind].cost + (uint64_t)size / 1024 * lane_table[kind].cost_kib
                : 1;
 }
 
-pmix_status_t sx_dispatch_lane(struct sx_server *server, struct sx_client *client, uint32_t kind,
+static pmix_status_t take_lane(struct sx_server *server, struct sx_client *client, uint32_t kind,
                                const void *body, size_t size)
 {
+    sx_reaper_watch_hint(server, client);
     return is_lane_kind(kind) ? lane_table[kind].fn(server, client, body, size)
                               : PMIX_ERR_BAD_PARAM;
 }
+
+const struct sx_consumer sx_dispatch_consumer = {
+    .frame = take_frame,
+    .lane_cost = lane_cost,
+    .lane = take_lane,
+    .breaks = sx_reaper_client_breaks,
+    .ended = sx_reaper_socket_ended,
+};

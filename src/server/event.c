@@ -84,6 +84,11 @@ pmix_status_t sx_events_init(struct sx_server *server, const pmix_info_t info[],
     return rc;
 }
 
+void sx_events_stop(struct sx_server *server)
+{
+    sx_event_codes_clear(&server->event_codes);
+}
+
 void sx_events_deinit(struct sx_server *server)
 {
     sx_event_wants_drop(server, NULL);
@@ -572,8 +577,9 @@ void sx_event_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
     sx_eventlog_clear(&server->event_history, &nspace->events);
 }
 
-void sx_event_client_connected(struct sx_client *client)
+void sx_event_client_connected(struct sx_server *server, struct sx_client *client)
 {
+    (void)server;
     client->event_left = false;
     client->event_seq = 0;
     client->has_handlers = false;

@@ -10,6 +10,8 @@
 /* How many events of which size are kept, by the host's word or the environment's.  Return:
  * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a number that is none. */
 pmix_status_t sx_events_init(struct sx_server *server, const pmix_info_t info[], size_t ninfo);
+/* Nobody is connected: the host is told no more about codes. */
+void sx_events_stop(struct sx_server *server);
 /* All namespaces have gone. */
 void sx_events_deinit(struct sx_server *server);
 
@@ -43,7 +45,7 @@ void sx_event_nspace_added(struct sx_server *server, struct sx_nspace *nspace);
 void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace);
 void sx_event_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 
-void sx_event_client_connected(struct sx_client *client);
+void sx_event_client_connected(struct sx_server *server, struct sx_client *client);
 /* It has said good-bye, died or was taken away: it wants nothing and waits for nothing. */
 void sx_event_client_left(struct sx_server *server, struct sx_client *client);
 

@@ -65,7 +65,7 @@ static void make_end(struct sx_server *server, const struct sx_client *client, p
     make(server, code, &source, PMIX_RANGE_NAMESPACE, info, 1);
 }
 
-void sx_event_client_lost(struct sx_server *server, const struct sx_client *client)
+void sx_event_client_lost(struct sx_server *server, struct sx_client *client)
 {
     pmix_proc_t proc = { .rank = client->rank };
 

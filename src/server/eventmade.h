@@ -10,7 +10,7 @@
 #include "server/server.h"
 
 /* The client's process is gone without a word: its namespace, then the host hear of it. */
-void sx_event_client_lost(struct sx_server *server, const struct sx_client *client);
+void sx_event_client_lost(struct sx_server *server, struct sx_client *client);
 /* It wants @procs (none: all of its namespace) to be ended. */
 void sx_event_client_aborts(struct sx_server *server, const struct sx_client *client,
                             const pmix_proc_t procs[], size_t nprocs);

@@ -352,6 +352,19 @@ void sx_gets_client_added(struct sx_server *server, struct sx_client *client)
     }
 }
 
+void sx_gets_client_connected(struct sx_server *server, struct sx_client *client)
+{
+    if (client->waiter_count > 0) {
+        sx_board_slot_want_data(&server->board, client->slot, true);
+    }
+}
+
+void sx_gets_client_closed(struct sx_server *server, struct sx_client *client)
+{
+    (void)server;
+    sx_waiting_asker_gone(client);
+}
+
 void sx_gets_client_gone(struct sx_server *server, struct sx_client *client)
 {
     sx_dmodex_client_gone(client);
@@ -384,8 +397,9 @@ void sx_gets_nspace_filled(struct sx_nspace *nspace)
     }
 }
 
-void sx_gets_nspace_gone(struct sx_nspace *nspace)
+void sx_gets_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
+    (void)server;
     SX_LIST_EACH(it, &nspace->awaited) {
         struct sx_awaited *awaited = SX_LIST_ENTRY(it, struct sx_awaited, link);
         const bool asked = awaited->ask != 0;
@@ -395,4 +409,9 @@ void sx_gets_nspace_gone(struct sx_nspace *nspace)
             sx_awaited_unasked(awaited);
         }
     }
+}
+
+void sx_gets_deinit(struct sx_server *server)
+{
+    sx_waiting_deinit(&server->waiting);
 }

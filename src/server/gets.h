@@ -24,10 +24,15 @@ void sx_gets_committed(struct sx_server *server, struct sx_client *client, bool 
 
 /* The host has registered it: Gets that wait for its rank wait for it. */
 void sx_gets_client_added(struct sx_server *server, struct sx_client *client);
+/* It has a slot on the board now: it is to ring when somebody waits for it. */
+void sx_gets_client_connected(struct sx_server *server, struct sx_client *client);
+/* Nobody is there to be answered any more. */
+void sx_gets_client_closed(struct sx_server *server, struct sx_client *client);
 /* The client puts nothing more and waits for nothing more. */
 void sx_gets_client_gone(struct sx_server *server, struct sx_client *client);
 /* The host has given it data. */
 void sx_gets_nspace_filled(struct sx_nspace *nspace);
-void sx_gets_nspace_gone(struct sx_nspace *nspace);
+void sx_gets_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
+void sx_gets_deinit(struct sx_server *server);
 
 #endif

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 
 #include "base/status.h"
-#include "server/connection.h"
-#include "server/dispatch.h"
-#include "server/reaper.h"
 #include "server/wake.h"
 
 /* ---- marks ---------------------------------------------------------------------------------- */
@@ -68,16 +65,16 @@ void sx_lane_take_one(struct sx_server *server, struct sx_client *client)
 
     server->lanes_active = true;
     /* A tail that comes and goes is not taken for nothing. */
-    sx_share_charge(server, client, rc == PMIX_SUCCESS ? sx_dispatch_lane_cost(kind, len) : 1);
+    sx_share_charge(server, client,
+                    rc == PMIX_SUCCESS ? server->consumer->lane_cost(kind, len) : 1);
     if (rc == PMIX_SUCCESS) {
         if (client->no_waitv && client->lane.room_rung != room_rung) {
             sx_wake_client(server, client); /* it sleeps on the door `any`, not on its bell */
         }
-        sx_reaper_watch_hint(server, client);
-        rc = sx_dispatch_lane(server, client, kind, server->lane_buffer, len);
+        rc = server->consumer->lane(server, client, kind, server->lane_buffer, len);
     }
     if (rc != PMIX_SUCCESS && rc != PMIX_ERR_NOT_FOUND) {
-        sx_connection_drop(server, client, "its lane holds what no client writes");
+        server->consumer->breaks(server, client, "its lane holds what no client writes");
     }
     if (client->state == SX_CLIENT_CONNECTED) {
         marks_reach(client);

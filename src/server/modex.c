@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "base/value.h"
+#include "server/blob.h"
 #include "server/dmodex.h"
 #include "server/gets.h"
 #include "server/reply.h"
@@ -202,4 +203,18 @@ pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client
     sx_dmodex_committed(client);
     sx_gets_committed(server, client, first);
     return PMIX_SUCCESS;
+}
+
+/* ---- clients -------------------------------------------------------------------------------- */
+
+void sx_modex_client_expected(struct sx_server *server, struct sx_client *client)
+{
+    (void)server;
+    client->has_committed = false;
+}
+
+void sx_modex_client_removed(struct sx_server *server, struct sx_client *client)
+{
+    (void)server;
+    sx_blob_clear(&client->news);
 }

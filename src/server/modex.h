@@ -19,4 +19,8 @@ pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client
 bool sx_modex_on_put_bulk(struct sx_server *server, struct sx_client *client,
                           struct sx_frame *frame, uint64_t now_ns);
 
+/* What was put before was another process's. */
+void sx_modex_client_expected(struct sx_server *server, struct sx_client *client);
+void sx_modex_client_removed(struct sx_server *server, struct sx_client *client);
+
 #endif

@@ -19,13 +19,8 @@
 #include "base/clock.h"
 #include "base/exiting.h"
 #include "base/status.h"
-#include "server/cleanup.h"
-#include "server/collective.h"
 #include "server/connection.h"
-#include "server/event.h"
-#include "server/eventmade.h"
-#include "server/gets.h"
-#include "server/host.h"
+#include "server/family.h"
 #include "server/lanes.h"
 #include "server/reply.h"
 
@@ -34,8 +29,9 @@
 
 /* ---- departures ----------------------------------------------------------------------------- */
 
-void sx_reaper_await_nobody(struct sx_client *client)
+void sx_reaper_await_nobody(struct sx_server *server, struct sx_client *client)
 {
+    (void)server;
     client->left = client->departed = false;
     sx_poll_remove(&client->exit);
     if (client->exit_fd >= 0) {
@@ -46,9 +42,9 @@ void sx_reaper_await_nobody(struct sx_client *client)
 
 void sx_reaper_client_departed(struct sx_server *server, struct sx_client *client)
 {
-    sx_reaper_await_nobody(client);
+    sx_reaper_await_nobody(server, client);
     client->departed = true;
-    sx_collective_client_departed(server, client);
+    SX_FAMILIES_TELL(server, client_departed, server, client);
 }
 
 static void exit_fired(void *arg, uint32_t revents, uint64_t now_ns)
@@ -68,7 +64,7 @@ static void client_left(struct sx_server *server, struct sx_client *client)
     const int exit_fd = no_wrapper && pidfd >= 0 ? fcntl(pidfd, F_DUPFD_CLOEXEC, 0) : -1;
 
     sx_connection_close(server, client);
-    sx_cleanup_client_gone(server, client);
+    SX_FAMILIES_TELL(server, client_ended, server, client);
     if (exit_fd >= 0) {
         client->exit_fd = exit_fd;
         client->exit = (struct sx_poll){
@@ -191,12 +187,16 @@ void sx_reaper_client_lost(struct sx_server *server, struct sx_client *client)
     sx_client_retain(client);
     client->state = SX_CLIENT_DEAD;
     sx_connection_close(server, client);
-    sx_collective_client_gone(server, client, PMIX_ERR_LOST_CONNECTION);
-    sx_gets_client_gone(server, client);
-    sx_event_client_left(server, client);
-    sx_event_client_lost(server, client);
-    sx_cleanup_client_gone(server, client);
+    SX_FAMILIES_TELL(server, client_gone, server, client);
+    SX_FAMILIES_TELL(server, client_lost, server, client);
     sx_client_release(client);
+}
+
+void sx_reaper_client_breaks(struct sx_server *server, struct sx_client *client, const char *why)
+{
+    sx_log(SX_LOG_WARN, "client %s.%u (pid %d) is dropped: %s", client->nspace->name, client->rank,
+           (int)sx_client_peer(client)->pid, why);
+    sx_reaper_client_lost(server, client);
 }
 
 void sx_reaper_socket_ended(struct sx_server *server, struct sx_client *client, const char *why)
@@ -212,8 +212,6 @@ void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *clie
 {
     client->state = SX_CLIENT_FINALIZED;
     client->left = true;
-    sx_gets_client_gone(server, client);
-    sx_event_client_left(server, client);
-    sx_host_client_finalized(server, client);
+    SX_FAMILIES_TELL(server, client_left, server, client);
     sx_reply(server, client, id, PMIX_SUCCESS, -1);
 }

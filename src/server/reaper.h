@@ -22,11 +22,13 @@ void sx_reaper_socket_ended(struct sx_server *server, struct sx_client *client, 
  * itself. */
 void sx_reaper_client_departed(struct sx_server *server, struct sx_client *client);
 /* A process takes its place, or the client goes: its departure is not awaited any more. */
-void sx_reaper_await_nobody(struct sx_client *client);
+void sx_reaper_await_nobody(struct sx_server *server, struct sx_client *client);
 
 /* It asked to leave: answer, tell the host, keep the socket until it ends. */
 void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *client, uint32_t id);
 
+/* A breach of protocol: one log line with the reason, then as lost. */
+void sx_reaper_client_breaks(struct sx_server *server, struct sx_client *client, const char *why);
 /* It is gone without a word: its collectives end, its waiters are answered, the host is told. */
 void sx_reaper_client_lost(struct sx_server *server, struct sx_client *client);
 

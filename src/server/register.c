@@ -6,15 +6,13 @@
 
 #include "base/status.h"
 #include "base/value.h"
-#include "server/collective.h"
 #include "server/connection.h"
 #include "server/derive.h"
-#include "server/event.h"
 #include "server/eventroute.h"
+#include "server/family.h"
 #include "server/gets.h"
 #include "server/jobinfo.h"
 #include "server/pset.h"
-#include "server/reaper.h"
 #include "server/resource.h"
 #include "server/server.h"
 #include "server/topology.h"
@@ -137,18 +135,11 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocal
 
 static void client_take_away(struct sx_server *server, struct sx_client *client)
 {
-    const bool left = client->left || client->departed;
-
     sx_client_retain(client);
+    client->departed |= client->left;
     client->state = SX_CLIENT_DEAD;
     sx_connection_close(server, client);
-    if (left) {
-        sx_reaper_client_departed(server, client);
-    } else {
-        sx_collective_client_gone(server, client, PMIX_ERR_LOST_CONNECTION);
-    }
-    sx_gets_client_gone(server, client);
-    sx_event_client_left(server, client);
+    SX_FAMILIES_TELL(server, client_gone, server, client);
     sx_client_release(client);
 }
 
@@ -162,6 +153,7 @@ static pmix_status_t nspace_deregister(struct sx_server *server, void *arg)
             client_take_away(server, nspace->by_rank[i]);
         }
         sx_nspace_end(server, nspace);
+        sx_event_confine(server);
     }
     return PMIX_SUCCESS;
 }
@@ -187,32 +179,31 @@ static pmix_status_t client_register(struct sx_server *server, void *arg)
 {
     const struct registration *registration = arg;
     struct sx_nspace *nspace = sx_nspace_obtain(server, registration->nspace);
-    struct sx_client *client;
 
     if (nspace == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    client = sx_client_find(nspace, registration->rank);
-    if (client == NULL) {
-        client = sx_client_add(nspace, registration->rank);
-        if (client != NULL) {
-            sx_gets_client_added(server, client);
-        }
-    } else if (client->state == SX_CLIENT_DEAD) {
-        client->state = SX_CLIENT_REGISTERED; /* a new process takes the rank */
-        client->has_committed = false;
-        sx_reaper_await_nobody(client);
-        sx_event_client_connected(client); /* events wait for it from now on */
-    } else {
+    struct sx_client *client = sx_client_find(nspace, registration->rank);
+    const bool is_new = client == NULL;
+
+    if (!is_new && client->state != SX_CLIENT_DEAD) {
         return PMIX_EXISTS;
+    }
+    if (is_new) {
+        client = sx_client_add(nspace, registration->rank);
     }
     if (client == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    client->state = SX_CLIENT_REGISTERED;
     client->uid = registration->uid;
     client->gid = registration->gid;
     client->server_object = registration->server_object;
-    sx_collective_client_added(server, client);
+    if (is_new) {
+        SX_FAMILIES_TELL(server, client_added, server, client);
+    } else {
+        SX_FAMILIES_TELL(server, client_expected, server, client);
+    }
     const pmix_status_t rc = nspace->has_store ? sx_nspace_open(server, nspace) : PMIX_SUCCESS;
 
     return rc == PMIX_SUCCESS && nspace->registered && nspace->has_data

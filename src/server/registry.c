@@ -9,12 +9,7 @@
 
 #include "base/status.h"
 #include "base/value.h"
-#include "server/cleanup.h"
-#include "server/collective.h"
-#include "server/event.h"
-#include "server/eventroute.h"
-#include "server/gets.h"
-#include "server/reaper.h"
+#include "server/family.h"
 #include "server/server.h"
 
 void sx_registry_init(struct sx_registry *registry)
@@ -59,7 +54,7 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
     sx_list_init(&nspace->link);
     sx_list_init(&nspace->clients);
     sx_list_init(&nspace->awaited);
-    sx_event_nspace_added(server, nspace);
+    SX_FAMILIES_TELL(server, nspace_added, server, nspace);
     sx_list_append(&server->registry.nspaces, &nspace->link);
     return nspace;
 }
@@ -92,7 +87,7 @@ pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace)
     if (rc == PMIX_SUCCESS && is_here && !sx_nspace_has_ring(nspace)) {
         rc = sx_ring_create(&nspace->ring, nspace->name, 0);
         if (rc == PMIX_SUCCESS) {
-            sx_event_nspace_opened(server, nspace);
+            SX_FAMILIES_TELL(server, nspace_opened, server, nspace);
         }
     }
     return rc;
@@ -111,18 +106,13 @@ void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace)
 
 void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
 {
-    sx_gets_nspace_gone(nspace);
-    sx_collective_nspace_gone(server, nspace);
-    sx_event_nspace_gone(server, nspace);
-    sx_cleanup_nspace_gone(server, nspace);
+    SX_FAMILIES_TELL(server, nspace_gone, server, nspace);
     sx_list_remove(&nspace->link);
-    sx_event_confine(server);
     for (size_t i = 0; i < nspace->client_count; i++) {
         struct sx_client *client = nspace->by_rank[i];
 
         sx_list_remove(&client->link);
-        sx_reaper_await_nobody(client);
-        sx_event_codes_client_left(server, client);
+        SX_FAMILIES_TELL(server, client_removed, server, client);
         client->nspace = NULL;
         sx_client_release(client);
     }
@@ -229,7 +219,6 @@ struct sx_client *sx_client_release(struct sx_client *client)
     if (--client->reference_count == 0) {
         sx_assert(client->connection == NULL);       /* a connection holds a reference */
         sx_assert(sx_list_empty(&client->cleanups)); /* the namespace's end has taken them */
-        sx_blob_clear(&client->news);
         free(client);
     }
     return NULL;

@@ -15,15 +15,14 @@
 #include "base/role.h"
 #include "base/status.h"
 #include "base/value.h"
-#include "server/collective.h"
 #include "server/connection.h"
+#include "server/dispatch.h"
 #include "server/event.h"
+#include "server/family.h"
 #include "server/gets.h"
 #include "server/host.h"
 #include "server/hostevent.h"
 #include "server/hostget.h"
-#include "server/pset.h"
-#include "server/resource.h"
 #include "server/topology.h"
 #include "server/turn.h"
 
@@ -193,6 +192,8 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     if (module != NULL) {
         server->module = *module;
     }
+    server->families = sx_families;
+    server->consumer = &sx_dispatch_consumer;
     server->pid = getpid();
     server->board = SX_BOARD_NULL;
     server->rendezvous.listen_fd = server->rendezvous.path_fd = -1;
@@ -291,13 +292,9 @@ static pmix_status_t server_empty(struct sx_server *server, void *arg)
     (void)arg;
     sx_connection_end_all(server);
     sx_host_forget_all(server);
-    sx_collective_end_all(server);
-    sx_event_codes_clear(&server->event_codes); /* the host need not be told any more */
+    SX_FAMILIES_TELL(server, stop, server);
     sx_registry_deinit(server);
-    sx_waiting_deinit(&server->waiting);
-    sx_events_deinit(server);
-    sx_pset_clear(server);
-    sx_resource_clear(server);
+    SX_FAMILIES_TELL(server, end, server);
     sx_brooms_end(server, loop_stop);
     return PMIX_SUCCESS;
 }

@@ -27,6 +27,25 @@
 
 #define SX_SERVER_LINGER_YIELDS 4u
 
+struct sx_family; /* family.h */
+
+/* What clients say, and how they end, is for rooms above those that find it out. */
+struct sx_consumer {
+    /* A checked frame of a connected client. */
+    void (*frame)(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                  uint64_t now_ns);
+    /* What a lane message costs, in units (share.h). */
+    uint64_t (*lane_cost)(uint32_t kind, size_t size);
+    /* A lane message, already copied out.  Return: PMIX_SUCCESS, or an error for one that no client
+     * of ours writes. */
+    pmix_status_t (*lane)(struct sx_server *server, struct sx_client *client, uint32_t kind,
+                          const void *body, size_t size);
+    /* A breach of protocol, in words. */
+    void (*breaks)(struct sx_server *server, struct sx_client *client, const char *why);
+    /* Its socket has ended; @why: NULL, or a breach that has been logged. */
+    void (*ended)(struct sx_server *server, struct sx_client *client, const char *why);
+};
+
 struct sx_server {
     /* constant between init and finalize */
     pmix_server_module_t module;
@@ -36,6 +55,8 @@ struct sx_server {
     char *tmpdir;
     char hostname[256];
     char relay_origin[33]; /* eventrelay.c: hexadecimal */
+    const struct sx_family *families;
+    const struct sx_consumer *consumer;
     struct sx_loop *loop;
     struct sx_rendezvous rendezvous;
     pthread_t thread;

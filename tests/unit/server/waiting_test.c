@@ -130,7 +130,7 @@ static pmix_status_t rank_goes(struct sx_server *server, void *arg)
     cr_expect_eq(client_of(server, 0)->request_count, 1);
     cr_expect_eq(target->waiter_count, 0);
     cr_expect_not_null(sx_wait_find(server, client_of(server, 0), 3));
-    sx_gets_nspace_gone(sx_nspace_find(server, NSPACE));
+    sx_gets_nspace_gone(server, sx_nspace_find(server, NSPACE));
     cr_expect_eq(client_of(server, 0)->request_count, 0);
     return PMIX_SUCCESS;
 }
