@@ -7,6 +7,7 @@
  * At most SX_FENCE_COUNT_MAX are under way.  A blocking fence costs SX_FENCE_CALLS_MAX system calls
  * when nothing disturbs it: the doorbell, if the server sleeps; the CPU handed over once, twice
  * without the doorbell; one sleep, if that was not enough. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +139,19 @@ static pmix_status_t fence_sent(struct sx_call *call, pmix_status_t status)
     return status;
 }
 
+static pmix_status_t infos_size(const pmix_info_t *info, size_t ninfo, size_t *ret_size)
+{
+    const pmix_status_t rc = ninfo == 0 ? PMIX_SUCCESS : sx_flat_infos_size(info, ninfo, ret_size);
+
+    if (rc != PMIX_SUCCESS || *ret_size <= SX_ARRIVE_INFOS_MAX) {
+        return rc;
+    }
+    return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                    "the directives of a fence would take %zu bytes; at most %" PRIu64
+                    " go with it: what is for the other processes belongs in PMIx_Put",
+                    *ret_size, SX_ARRIVE_INFOS_MAX);
+}
+
 /* Arrive; @procs are sorted.  Return: as fence_start. */
 static pmix_status_t fence_arrive(struct sx_call *call, const pmix_proc_t *procs, size_t nprocs,
                                   const pmix_info_t *info, size_t ninfo, unsigned *ret_calls)
@@ -147,8 +161,8 @@ static pmix_status_t fence_arrive(struct sx_call *call, const pmix_proc_t *procs
     size_t procs_size, info_size = 0;
 
     pmix_status_t rc = sx_wire_procs_size(procs, nprocs, &procs_size);
-    if (rc == PMIX_SUCCESS && ninfo != 0) {
-        rc = sx_flat_infos_size(info, ninfo, &info_size);
+    if (rc == PMIX_SUCCESS) {
+        rc = infos_size(info, ninfo, &info_size);
     }
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -168,7 +182,7 @@ static pmix_status_t fence_arrive(struct sx_call *call, const pmix_proc_t *procs
         rc = sx_flat_infos_encode(info, ninfo, bytes + head_size, info_size);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_wire_infos_judge(bytes + head_size, info_size, SX_REQUEST_HEAP_MAX);
+        rc = sx_wire_infos_judge(bytes + head_size, info_size, SX_ARRIVE_HEAP_MAX);
     }
     if (rc == PMIX_SUCCESS) {
         rc = fence_enlist(call);

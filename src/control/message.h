@@ -31,6 +31,9 @@
 /* What the infos of a request or an event may unfold to when they are decoded (base/flat.h). */
 #define SX_REQUEST_HEAP_MAX (UINT64_C(4) << 20)
 #define SX_EVENT_HEAP_MAX (UINT64_C(16) << 20)
+/* Those of an arrival, which are kept for the host until all have arrived. */
+#define SX_ARRIVE_INFOS_MAX (UINT64_C(16) << 10)
+#define SX_ARRIVE_HEAP_MAX (UINT64_C(64) << 10)
 /* So may a value with qualifiers of @size bytes, which the server takes apart: the value keeps its
  * size, and there is room for some thousand qualifiers. */
 #define SX_QUALIFIED_HEAP_MAX(size) (2 * (uint64_t)(size) + (UINT64_C(1) << 20))

@@ -48,11 +48,12 @@ pmix_status_t sx_arrival_read(struct sx_arrival *ret, const void *body, size_t s
     rc = sx_procs_read(&at, &left, message->proc_count, &ret->procs);
     if (rc == PMIX_SUCCESS) {
         ret->proc_count = message->proc_count;
-        if (message->info_size > left || !procs_are_canonical(ret->procs, ret->proc_count)) {
+        if (message->info_size > left || message->info_size > SX_ARRIVE_INFOS_MAX ||
+            !procs_are_canonical(ret->procs, ret->proc_count)) {
             rc = PMIX_ERR_BAD_PARAM;
         } else if (message->info_size > 0) {
-            rc = sx_flat_infos_decode_within(at, message->info_size, SX_REQUEST_HEAP_MAX,
-                                             &ret->info, &ret->ninfo);
+            rc = sx_flat_infos_decode_within(at, message->info_size, SX_ARRIVE_HEAP_MAX, &ret->info,
+                                             &ret->ninfo);
         }
     }
     if (rc != PMIX_SUCCESS) {

@@ -28,6 +28,7 @@ struct sx_collective {
     struct sx_list link;       /* server.collectives */
     struct sx_table_node node; /* server.signatures */
     struct sx_members members;
+    struct sx_wishes wishes; /* for the host */
     uint32_t kind;
     uint64_t serial; /* names it to the host's answer */
     bool with_host;  /* everybody here has arrived; it stays until the host has answered */
@@ -46,6 +47,7 @@ static struct sx_collective *collective_free(struct sx_collective *collective)
         sx_table_remove(&collective->members.server->signatures, &collective->node);
     }
     sx_members_clear(&collective->members);
+    sx_wishes_clear(&collective->wishes);
     free(collective);
     return NULL;
 }
@@ -150,6 +152,7 @@ static pmix_status_t collective_new(struct sx_server *server, uint64_t signature
     }
     sx_list_init(&collective->link);
     sx_list_init(&collective->node.link);
+    sx_wishes_init(&collective->wishes);
     collective->members.server = server;
     collective->serial = ++server->serial;
     collective->kind = arrival->kind;
@@ -273,10 +276,17 @@ static pmix_status_t collective_ask_host(struct sx_collective *collective)
     struct sx_blob blob = { 0 };
     pmix_status_t rc = contribution(collective, &blob);
 
+    const struct sx_host_fence fence = {
+        .procs = collective->members.procs,
+        .nprocs = collective->members.proc_count,
+        .bytes = blob.bytes,
+        .size = blob.size,
+        .local = collective->members.incomplete ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS,
+        .wishes = &collective->wishes,
+    };
     if (rc == PMIX_SUCCESS) {
-        rc = sx_host_fence(collective->members.server, collective->serial,
-                           collective->members.procs, collective->members.proc_count, blob.bytes,
-                           blob.size, host_has_answered);
+        rc = sx_host_fence(collective->members.server, collective->serial, &fence,
+                           host_has_answered);
     }
     collective->with_host = rc == PMIX_SUCCESS;
     return rc;
@@ -313,6 +323,23 @@ static bool collective_try(struct sx_collective *collective)
     }
     collective_end(collective, PMIX_SUCCESS);
     return true;
+}
+
+/* Take what @client brings.  Return: PMIX_SUCCESS when it may join; else nothing is left of an
+ * operation that was made for it alone. */
+static pmix_status_t admit(struct sx_collective *collective, struct sx_client *client,
+                           const struct sx_arrival *arrival)
+{
+    pmix_status_t rc = PMIX_ERR_BAD_PARAM; /* it lists others only */
+
+    if (sx_members_find(&collective->members, client) != NULL) {
+        rc = sx_wishes_add(&collective->wishes, arrival->info, arrival->ninfo,
+                           collective->members.server->signature_seed);
+    }
+    if (rc != PMIX_SUCCESS && collective->members.arrived_count == 0) {
+        collective_free(collective);
+    }
+    return rc;
 }
 
 static void join(struct sx_collective *collective, struct sx_client *client,
@@ -368,9 +395,8 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
         if (collective == NULL) {
             rc = collective_new(server, signature, &arrival, &collective);
         }
-        if (rc == PMIX_SUCCESS && sx_members_find(&collective->members, client) == NULL) {
-            collective_free(collective); /* ours alone so far: it lists others only */
-            rc = PMIX_ERR_BAD_PARAM;
+        if (rc == PMIX_SUCCESS) {
+            rc = admit(collective, client, &arrival);
         }
     }
     if (rc == PMIX_SUCCESS) {

@@ -224,24 +224,22 @@ pmix_status_t sx_host_abort(struct sx_server *server, struct sx_client *client, 
                                                        host_answers_op, (void *)number));
 }
 
-pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id, const pmix_proc_t procs[],
-                            size_t nprocs, char *bytes, size_t size, sx_host_answer_fn answer)
+pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id,
+                            const struct sx_host_fence *fence, sx_host_answer_fn answer)
 {
-    /* A collective whose local part has failed never gets here; members are kept in order. */
-    const bool collect = true, sorted = true;
-    const pmix_status_t local = PMIX_SUCCESS;
+    const bool collect = true, sorted = true; /* members are kept in order */
     struct question *question = NULL;
 
     if (server->module.fence_nb == NULL) {
-        free(bytes);
+        free(fence->bytes);
         return PMIX_ERR_NOT_SUPPORTED;
     }
-    question = question_new(server, id, answer, procs, nprocs);
+    question = question_new(server, id, answer, fence->procs, fence->nprocs);
     if (question != NULL) {
-        PMIX_INFO_CREATE(question->info, 3);
+        question->info = sx_wishes_take(fence->wishes, 3, &question->ninfo);
     }
     if (question == NULL || question->info == NULL) {
-        free(bytes);
+        free(fence->bytes);
         if (question != NULL) {
             question_free(question_take(question->number));
         }
@@ -251,13 +249,13 @@ pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id, const pmix_pr
 
     /* Always there, with at least a header of data: some hosts make no barrier without.  It stands
      * first because others look at nothing else. */
-    question->ninfo = 3;
     PMIX_INFO_LOAD(&question->info[0], PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
-    PMIX_INFO_LOAD(&question->info[1], PMIX_LOCAL_COLLECTIVE_STATUS, &local, PMIX_STATUS);
+    PMIX_INFO_LOAD(&question->info[1], PMIX_LOCAL_COLLECTIVE_STATUS, &fence->local, PMIX_STATUS);
     PMIX_INFO_LOAD(&question->info[2], PMIX_SORTED_PROC_ARRAY, &sorted, PMIX_BOOL);
-    return question_asked(number, server->module.fence_nb(question->procs, nprocs, question->info,
-                                                          question->ninfo, bytes, size,
-                                                          host_answers_modex, (void *)number));
+    return question_asked(number,
+                          server->module.fence_nb(question->procs, fence->nprocs, question->info,
+                                                  question->ninfo, fence->bytes, fence->size,
+                                                  host_answers_modex, (void *)number));
 }
 
 pmix_status_t sx_host_direct_modex(struct sx_server *server, uint64_t id, const pmix_proc_t *proc,

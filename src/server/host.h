@@ -10,6 +10,7 @@
 
 #include "server/eventblock.h"
 #include "server/server.h"
+#include "server/wishes.h"
 
 #define SX_HOST_EVENTS_MAX 4096u
 #define SX_HOST_EVENT_BYTES_MAX (UINT64_C(64) << 20)
@@ -42,10 +43,18 @@ pmix_status_t sx_host_abort(struct sx_server *server, struct sx_client *client, 
                             int status, const char *msg, const pmix_proc_t procs[], size_t nprocs,
                             sx_host_answer_fn answer);
 
-/* Carry @bytes (malloc'ed, the host's from here on whatever comes back) to the servers of all
- * nodes that take part, and theirs back.  Return: as sx_host_abort. */
-pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id, const pmix_proc_t procs[],
-                            size_t nprocs, char *bytes, size_t size, sx_host_answer_fn answer);
+struct sx_host_fence {
+    const pmix_proc_t *procs;
+    size_t nprocs;
+    char *bytes; /* malloc'ed, the host's from here on whatever comes back */
+    size_t size;
+    pmix_status_t local;      /* how it went on this node */
+    struct sx_wishes *wishes; /* empty afterwards */
+};
+/* Carry the bytes to the servers of all nodes that take part, and theirs back.
+ * Return: as sx_host_abort. */
+pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id,
+                            const struct sx_host_fence *fence, sx_host_answer_fn answer);
 
 /* Ask for the data of a process of another node; @key is the one wanted.  Return: as above. */
 pmix_status_t sx_host_direct_modex(struct sx_server *server, uint64_t id, const pmix_proc_t *proc,

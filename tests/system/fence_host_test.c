@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* fence_host_test.c - fences that reach beyond this node, and a host that is slow to answer. */
+/* fence_host_test.c - fences that reach beyond this node: a host that is slow to answer, and what it
+ * is told. */
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "job.h"
 
 #define SIZE 2
 #define ROUNDS 3
+#define WISH "a.wish"
+#define LARGE (16 << 10)
+#define MANY 200
 
 /* ---- the host ------------------------------------------------------------------------------- */
 
@@ -20,15 +25,27 @@ static struct {
     void *cbdata;
     char *bytes;
     size_t size;
+    pmix_status_t local; /* what it was told last: how it went here, and a member's wish */
+    char wish[32];
 } host = { .lock = PTHREAD_MUTEX_INITIALIZER, .holds = true };
 
 static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)procs, (void)nprocs, (void)info, (void)ninfo;
+    (void)procs, (void)nprocs;
     pthread_mutex_lock(&host.lock);
     const bool holds = host.holds;
+
+    CHECK(ninfo > 0 && strcmp(info[0].key, PMIX_COLLECT_DATA) == 0);
+    host.wish[0] = '\0';
+    for (size_t i = 1; i < ninfo; i++) {
+        if (strcmp(info[i].key, PMIX_LOCAL_COLLECTIVE_STATUS) == 0) {
+            host.local = info[i].value.data.status;
+        } else if (strcmp(info[i].key, WISH) == 0) {
+            snprintf(host.wish, sizeof(host.wish), "%s", info[i].value.data.string);
+        }
+    }
 
     host.asked++;
     host.two_at_once |= host.cbfunc != NULL;
@@ -64,6 +81,7 @@ static void host_is_done(struct job *job, unsigned *ret_asked)
     CHECK(job_wait(job, 0) == 0 && job_wait(job, 1) == 0);
     pthread_mutex_lock(&host.lock);
     *ret_asked = host.asked;
+    host.asked = 0;
     CHECK(!host.two_at_once);
     host.holds = true;
     pthread_mutex_unlock(&host.lock);
@@ -144,11 +162,95 @@ static int host_of_late(struct job *job)
     return 0;
 }
 
+static pmix_status_t fence_with(const pmix_info_t *info, size_t ninfo)
+{
+    return PMIx_Fence(NULL, 0, info, ninfo);
+}
+
+/* Rank 1 alone has a wish; then it leaves. */
+static int rank_of_telling(int rank)
+{
+    pmix_info_t info;
+
+    rank_begin();
+    CHECK_STATUS(PMIx_Info_load(&info, WISH, "rank 1's", PMIX_STRING), PMIX_SUCCESS);
+    CHECK_STATUS(fence_with(&info, rank == 1), PMIX_SUCCESS);
+    job_token_put(rank);
+    if (rank == 0) {
+        job_token_get(2);
+        CHECK_STATUS(fence_with(NULL, 0), PMIX_ERR_PARTIAL_SUCCESS);
+    }
+    rank_end();
+    PMIx_Info_destruct(&info);
+    return 0;
+}
+
+static void expect_told(pmix_status_t local, const char *wish)
+{
+    pthread_mutex_lock(&host.lock);
+    CHECK_STATUS(host.local, local);
+    CHECK(strcmp(host.wish, wish) == 0);
+    pthread_mutex_unlock(&host.lock);
+}
+
+static int host_of_telling(struct job *job)
+{
+    unsigned asked;
+
+    host_answers();
+    job_token_get(0);
+    job_token_get(1);
+    expect_told(PMIX_SUCCESS, "rank 1's");
+    job_token_put(2);
+    host_is_done(job, &asked);
+    expect_told(PMIX_ERR_PARTIAL_SUCCESS, "");
+    return 0;
+}
+
+/* What a fence may bring is bounded; what it may not bring leaves nothing behind. */
+static int rank_of_too_much(int rank)
+{
+    static char large[LARGE];
+    pmix_info_t *const info = PMIx_Info_create(MANY);
+
+    (void)rank;
+    rank_begin();
+    memset(large, 'x', sizeof(large) - 1);
+    CHECK_STATUS(PMIx_Info_load(&info[0], WISH, large, PMIX_STRING), PMIX_SUCCESS);
+    CHECK_STATUS(fence_with(info, 1), PMIX_ERR_OUT_OF_RESOURCE);
+    large[LARGE - 512] = '\0';
+    PMIx_Info_destruct(&info[0]);
+    CHECK_STATUS(PMIx_Info_load(&info[0], WISH, large, PMIX_STRING), PMIX_SUCCESS);
+    CHECK_STATUS(fence_with(info, 1), PMIX_SUCCESS);
+    for (int i = 0; i < MANY; i++) {
+        PMIx_Info_destruct(&info[i]);
+        CHECK_STATUS(PMIx_Info_load(&info[i], WISH, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    }
+    CHECK_STATUS(fence_with(info, MANY), PMIX_ERR_OUT_OF_RESOURCE);
+    info[0].flags = PMIX_INFO_REQD;
+    CHECK_STATUS(fence_with(info, 1), PMIX_ERR_NOT_SUPPORTED);
+    PMIx_Info_free(info, MANY);
+    rank_end();
+    return 0;
+}
+
+static int host_of_too_much(struct job *job)
+{
+    unsigned asked;
+
+    host_answers();
+    host_is_done(job, &asked);
+    CHECK(asked == 1);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
         { "several_at_once", SIZE, rank_of_several, host_of_several, false },
         { "an_answer_too_late", SIZE, rank_of_late, host_of_late, false },
+        { "what_it_is_told", SIZE, rank_of_telling, host_of_telling, false },
+        { "bringing_too_much", SIZE, rank_of_too_much, host_of_too_much, false },
     };
 
     job_module.fence_nb = on_fence;

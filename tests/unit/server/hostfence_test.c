@@ -4,6 +4,7 @@
  * never.  No process of the job is connected: arrivals and puts are handed in as lanes would. */
 #include <criterion/criterion.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <pmix_server.h>
 
 #include "base/flat.h"
+#include "control/message.h"
 #include "server/blob.h"
 #include "server/collective.h"
 #include "server/modex.h"
@@ -23,6 +25,8 @@
 #define LOCALS 2u
 #define FAR LOCALS /* its first process elsewhere */
 #define ASKED_MAX 16
+#define INFOS_MAX 8
+#define MESSAGE_MAX 65536
 
 /* ---- the host ------------------------------------------------------------------------------- */
 
@@ -32,15 +36,28 @@ static struct {
     void *cbdata;
     char *bytes;
     size_t size;
+    char told[256]; /* the keys of the infos, and the values of strings */
 } asked[ASKED_MAX];
 static unsigned asked_count;
+
+static void told_write(char *text, size_t size, const pmix_info_t info[], size_t ninfo)
+{
+    for (size_t i = 0; i < ninfo; i++) {
+        const bool is_string = info[i].value.type == PMIX_STRING;
+        const size_t used = strlen(text);
+
+        snprintf(text + used, size - used, "%s%s%s%s", i == 0 ? "" : " ", info[i].key,
+                 is_string ? "=" : "", is_string ? info[i].value.data.string : "");
+    }
+}
 
 static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)procs, (void)nprocs, (void)info, (void)ninfo;
+    (void)procs, (void)nprocs;
     cr_assert_lt(asked_count, ASKED_MAX);
+    told_write(asked[asked_count].told, sizeof(asked[0].told), info, ninfo);
     asked[asked_count].cbfunc = cbfunc;
     asked[asked_count].cbdata = cbdata;
     asked[asked_count].bytes = data;
@@ -99,6 +116,8 @@ struct act {
     const char *put;  /* a key, before it arrives; NULL: nothing */
     const char *with; /* a namespace beside its own; NULL: none */
     uint32_t seconds; /* a time limit; 0: none */
+    const char *tell; /* the keys of infos for the host, a letter each, with @value; NULL: none */
+    const char *value;
 };
 
 /* Return: the size of a put of 5 under @key at @at. */
@@ -122,40 +141,57 @@ static size_t proc_write(char *at, const char *nspace)
     return sizeof(proc) + (strlen(nspace) + 7) / 8 * 8;
 }
 
+/* Return: the size of the infos of @act at @at. */
+static size_t infos_write(char *at, const struct act *act)
+{
+    const bool yes = true;
+    pmix_info_t info[INFOS_MAX];
+    size_t ninfo = 0, size;
+
+    PMIx_Info_load(&info[ninfo++], PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    if (act->seconds != 0) {
+        PMIx_Info_load(&info[ninfo++], PMIX_TIMEOUT, &act->seconds, PMIX_UINT32);
+    }
+    for (const char *key = act->tell; key != NULL && *key != '\0'; key++) {
+        const char name[] = { *key, '\0' };
+
+        cr_assert_lt(ninfo, INFOS_MAX);
+        PMIx_Info_load(&info[ninfo++], name, act->value, PMIX_STRING);
+    }
+    cr_assert_eq(sx_flat_infos_size(info, ninfo, &size), PMIX_SUCCESS);
+    cr_assert_leq(size, MESSAGE_MAX / 2);
+    cr_assert_eq(sx_flat_infos_encode(info, ninfo, at, size), PMIX_SUCCESS);
+    for (size_t i = 0; i < ninfo; i++) {
+        PMIx_Info_destruct(&info[i]);
+    }
+    return size;
+}
+
 static pmix_status_t perform(struct sx_server *server, void *arg)
 {
     static uint32_t op;
     const struct act *act = arg;
     struct sx_client *client = client_of(server, act->rank);
     struct sx_lane_arrive head = { .kind = SX_COLLECTIVE_FENCE, .proc_count = 1 };
-    _Alignas(8) char message[2048] = { 0 };
-    const bool yes = true;
-    pmix_info_t info[2];
+    _Alignas(8) static char message[MESSAGE_MAX];
     size_t size = 0;
+
+    memset(message, 0, sizeof(message));
 
     if (act->put != NULL) {
         cr_assert_eq(sx_modex_put(server, client, message, put_write(message, act->put)),
                      PMIX_SUCCESS);
         memset(message, 0, sizeof(message));
     }
-    PMIx_Info_load(&info[0], PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
-    PMIx_Info_load(&info[1], PMIX_TIMEOUT, &act->seconds, PMIX_UINT32);
-    const size_t ninfo = act->seconds != 0 ? 2 : 1;
-
     size = sizeof(head) + proc_write(message + sizeof(head), NSPACE);
     if (act->with != NULL) {
         size += proc_write(message + size, act->with);
         head.proc_count++;
     }
-    size_t info_size;
-    cr_assert_eq(sx_flat_infos_size(info, ninfo, &info_size), PMIX_SUCCESS);
-    cr_assert_eq(sx_flat_infos_encode(info, ninfo, (uint8_t *)message + size, info_size),
-                 PMIX_SUCCESS);
     head.op = ++op;
-    head.info_size = (uint32_t)info_size;
+    head.info_size = (uint32_t)infos_write(message + size, act);
     memcpy(message, &head, sizeof(head));
-    cr_assert_eq(sx_collective_arrive(server, client, message, size + info_size), PMIX_SUCCESS);
-    return PMIX_SUCCESS;
+    return sx_collective_arrive(server, client, message, size + head.info_size);
 }
 
 static void act(struct act it)
@@ -333,4 +369,35 @@ Test(hostfence, news_of_one_that_has_failed_come_with_the_next)
     cr_expect_eq(carried(2, "first"), 0u);
     cr_expect_eq(carried(2, "second"), 1u);
     answer(2, PMIX_SUCCESS, NULL);
+}
+
+/* ---- infos ---------------------------------------------------------------------------------- */
+
+#define OF_THE_SERVER PMIX_COLLECT_DATA " " PMIX_LOCAL_COLLECTIVE_STATUS " " PMIX_SORTED_PROC_ARRAY
+
+Test(hostfence, the_host_hears_each_key_of_the_members_once)
+{
+    fence((struct act){ 0 });
+    cr_expect_str_eq(asked[0].told, OF_THE_SERVER);
+    answer(0, PMIX_SUCCESS, NULL);
+    act((struct act){ .rank = 1, .tell = "bab", .value = "one" });
+    act((struct act){ .rank = 0, .tell = "ca", .value = "zero", .seconds = 50 });
+    cr_assert_eq(asked_count, 2u);
+    cr_expect_str_eq(asked[1].told, OF_THE_SERVER " b=one a=one " PMIX_TIMEOUT " c=zero");
+    answer(1, PMIX_SUCCESS, NULL);
+    fence((struct act){ 0 });
+    cr_expect_str_eq(asked[2].told, OF_THE_SERVER, "nothing of the one before");
+    answer(2, PMIX_SUCCESS, NULL);
+}
+
+Test(hostfence, more_than_16_kib_of_infos_are_no_arrival)
+{
+    static char value[SX_ARRIVE_INFOS_MAX];
+    struct act large = { .tell = "a", .value = value };
+
+    memset(value, 'x', sizeof(value) - 1);
+    cr_expect_eq(sx_server_call(sx_server_get(), perform, &large), PMIX_ERR_BAD_PARAM);
+    value[sizeof(value) - 512] = '\0';
+    cr_expect_eq(sx_server_call(sx_server_get(), perform, &large), PMIX_SUCCESS);
+    cr_expect_eq(waits(), 1u);
 }
