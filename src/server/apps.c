@@ -12,7 +12,6 @@
 #include <pmix.h>
 
 #include "base/status.h"
-#include "server/derive.h"
 
 /* One rank, and where it belongs. */
 struct member {
@@ -50,7 +49,7 @@ static pmix_status_t put_u32(struct sx_nspace *nspace, uint32_t app, const char 
 {
     const pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = number };
 
-    return sx_derive_put(nspace, SX_REALM_APP, app, key, &value);
+    return sx_nspace_fill(nspace, SX_REALM_APP, app, key, &value);
 }
 
 /* All members of one application. */
@@ -67,7 +66,7 @@ static pmix_status_t app_tell(struct sx_nspace *nspace, const struct member *mem
     }
     pmix_status_t rc = put_u32(nspace, app, PMIX_APP_SIZE, (uint32_t)count);
     if (rc == PMIX_SUCCESS) {
-        rc = sx_derive_put(nspace, SX_REALM_APP, app, PMIX_APPLDR, &leader);
+        rc = sx_nspace_fill(nspace, SX_REALM_APP, app, PMIX_APPLDR, &leader);
     }
     if (rc == PMIX_SUCCESS && is_one_of_several) {
         rc = put_u32(nspace, app, PMIX_MAX_PROCS, (uint32_t)count);

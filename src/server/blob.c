@@ -8,7 +8,6 @@
 
 #include "base/status.h"
 #include "base/value.h"
-#include "server/modex.h"
 #include "server/server.h"
 #include "shmem/qualified.h"
 
@@ -242,8 +241,8 @@ pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *cli
 /* ---- reading ------------------------------------------------------------------------------- */
 
 /* The messages of one rank of another node.  Return: false for bytes that are none. */
-static bool section_store(struct sx_server *server, const char *name, uint32_t rank, const char *at,
-                          size_t left)
+static bool section_read(struct sx_server *server, const char *name, uint32_t rank, const char *at,
+                         size_t left, sx_blob_fn fn)
 {
     struct sx_nspace *nspace = sx_nspace_find(server, name);
     const bool wanted = nspace != NULL && nspace->has_store && rank < SX_STORE_ROW_MAX &&
@@ -259,7 +258,7 @@ static bool section_store(struct sx_server *server, const char *name, uint32_t r
         at += sizeof(length);
         left -= sizeof(length);
         if (length > left || sx_align_up(length, 8) > left ||
-            (wanted && sx_modex_store(nspace, rank, at, length) != PMIX_SUCCESS)) {
+            (wanted && fn(nspace, rank, at, length) != PMIX_SUCCESS)) {
             return false;
         }
         at += sx_align_up(length, 8);
@@ -270,7 +269,7 @@ static bool section_store(struct sx_server *server, const char *name, uint32_t r
 
 /* One blob at @bytes, aligned anew since the one before may have any length.  Return: false for
  * bytes that are no blob. */
-static bool blob_store(struct sx_server *server, const char *at, size_t left)
+static bool blob_read(struct sx_server *server, const char *at, size_t left, sx_blob_fn fn)
 {
     while (left > 0) {
         struct section_header section;
@@ -289,7 +288,7 @@ static bool blob_store(struct sx_server *server, const char *at, size_t left)
             return false;
         }
         memcpy(name, at, section.nspace_len);
-        if (!section_store(server, name, section.rank, at + padded, section.size)) {
+        if (!section_read(server, name, section.rank, at + padded, section.size, fn)) {
             return false;
         }
         at += padded + section.size;
@@ -298,7 +297,7 @@ static bool blob_store(struct sx_server *server, const char *at, size_t left)
     return true;
 }
 
-pmix_status_t sx_blob_store(struct sx_server *server, const char *bytes, size_t size)
+pmix_status_t sx_blob_read(struct sx_server *server, const char *bytes, size_t size, sx_blob_fn fn)
 {
     char *copy = NULL;
     bool good = true;
@@ -322,7 +321,7 @@ pmix_status_t sx_blob_store(struct sx_server *server, const char *bytes, size_t 
                    header.size >= sizeof(header) && header.size <= size && header.size % 8 == 0;
         }
         if (good) {
-            good = blob_store(server, bytes + sizeof(header), header.size - sizeof(header));
+            good = blob_read(server, bytes + sizeof(header), header.size - sizeof(header), fn);
             bytes += header.size;
             size -= header.size;
         }

@@ -22,6 +22,7 @@
 #include "server/blob.h"
 #include "server/host.h"
 #include "server/members.h"
+#include "server/modex.h"
 #include "server/reply.h"
 
 struct sx_collective {
@@ -261,7 +262,7 @@ static void host_has_answered(struct sx_server *server, uint64_t serial, struct 
             continue;
         }
         if (status == PMIX_SUCCESS && answer->size > 0) {
-            status = sx_blob_store(server, answer->bytes, answer->size);
+            status = sx_blob_read(server, answer->bytes, answer->size, sx_modex_store);
         }
         if (status == PMIX_SUCCESS) {
             news_have_arrived(collective);

@@ -23,22 +23,6 @@
 
 /* ---- what is missing ------------------------------------------------------------------------ */
 
-pmix_status_t sx_derive_put(struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,
-                            const char *key, const pmix_value_t *value)
-{
-    struct sx_item item;
-    pmix_status_t rc = sx_store_find(&nspace->store.view, realm, row, key, &item);
-
-    if (rc != PMIX_SUCCESS) {
-        rc = sx_store_put(&nspace->store, realm, row, key, PMIX_GLOBAL, value);
-    }
-    if (rc != PMIX_SUCCESS) {
-        sx_log(SX_LOG_ERROR, "\"%s\" of %s cannot be stored: %s", key, nspace->name,
-               PMIx_Error_string(rc));
-    }
-    return rc;
-}
-
 /* One cell to be filled unless it is. */
 struct cell {
     struct sx_nspace *nspace;
@@ -56,7 +40,7 @@ static bool is_stored(const struct cell *cell, const char *key)
 
 static pmix_status_t put(const struct cell *cell, const char *key, const pmix_value_t *value)
 {
-    return sx_derive_put(cell->nspace, cell->realm, cell->row, key, value);
+    return sx_nspace_fill(cell->nspace, cell->realm, cell->row, key, value);
 }
 
 static pmix_status_t put_u32(const struct cell *cell, const char *key, uint32_t number)

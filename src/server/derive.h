@@ -27,8 +27,4 @@ pmix_status_t sx_derive_client(struct sx_server *server, struct sx_nspace *nspac
 /* The process of @client is there: its PMIX_PROC_PID, as this server sees it. */
 void sx_derive_process(struct sx_server *server, struct sx_client *client);
 
-/* Fill one cell unless it is.  Return: PMIX_SUCCESS; what the store says, logged. */
-pmix_status_t sx_derive_put(struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,
-                            const char *key, const pmix_value_t *value);
-
 #endif

@@ -48,8 +48,10 @@ static void request_answer(struct request *request, pmix_status_t status)
     free(request);
 }
 
-void sx_dmodex_committed(struct sx_client *client)
+void sx_dmodex_committed(struct sx_server *server, struct sx_client *client, bool first)
 {
+    (void)server;
+    (void)first;
     SX_LIST_EACH(it, &client->requests) {
         struct request *request = SX_LIST_ENTRY(it, struct request, link);
 
@@ -59,8 +61,9 @@ void sx_dmodex_committed(struct sx_client *client)
     }
 }
 
-void sx_dmodex_client_gone(struct sx_client *client)
+void sx_dmodex_client_gone(struct sx_server *server, struct sx_client *client)
 {
+    (void)server;
     SX_LIST_EACH(it, &client->requests) {
         request_answer(SX_LIST_ENTRY(it, struct request, link), PMIX_ERR_NOT_FOUND);
     }

@@ -7,9 +7,9 @@
 #include "server/server.h"
 
 /* The client has committed: answer who waited for its first commit. */
-void sx_dmodex_committed(struct sx_client *client);
+void sx_dmodex_committed(struct sx_server *server, struct sx_client *client, bool first);
 
 /* It is gone: who still waits gets PMIX_ERR_NOT_FOUND. */
-void sx_dmodex_client_gone(struct sx_client *client);
+void sx_dmodex_client_gone(struct sx_server *server, struct sx_client *client);
 
 #endif

@@ -21,7 +21,6 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "server/eventask.h"
-#include "server/eventhandled.h"
 #include "server/eventrelay.h"
 #include "server/eventroute.h"
 #include "server/host.h"
@@ -572,7 +571,6 @@ void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace)
 
 void sx_event_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
-    sx_eventhandled_nspace_gone(server, nspace);
     sx_list_remove(&nspace->events_dirty);
     sx_eventlog_clear(&server->event_history, &nspace->events);
 }

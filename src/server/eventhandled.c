@@ -52,7 +52,7 @@ void sx_eventhandled_check(struct sx_server *server)
     }
 }
 
-void sx_eventhandled_nspace_gone(struct sx_server *server, const struct sx_nspace *nspace)
+void sx_eventhandled_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
     SX_LIST_EACH(it, &server->handled_askers) {
         struct asker *asker = SX_LIST_ENTRY(it, struct asker, link);

@@ -22,6 +22,6 @@ pmix_status_t sx_eventhandled_ask(const char *nspace, pmix_op_cbfunc_t cbfunc, v
 /* Answer who is to be answered; each turn. */
 void sx_eventhandled_check(struct sx_server *server);
 /* Nobody will say anything any more. */
-void sx_eventhandled_nspace_gone(struct sx_server *server, const struct sx_nspace *nspace);
+void sx_eventhandled_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 
 #endif

@@ -11,8 +11,10 @@
 #include "server/cleanup.h"
 #include "server/collective.h"
 #include "server/derive.h"
+#include "server/dmodex.h"
 #include "server/event.h"
 #include "server/eventcodes.h"
+#include "server/eventhandled.h"
 #include "server/eventmade.h"
 #include "server/gets.h"
 #include "server/host.h"
@@ -48,14 +50,25 @@ const struct sx_family sx_families[] = {
         .stop = sx_collective_end_all,
     },
     {
+        .name = "dmodex",
+        .client_committed = sx_dmodex_committed,
+        .client_left = sx_dmodex_client_gone,
+        .client_gone = sx_dmodex_client_gone,
+    },
+    {
         .name = "gets",
         .nspace_gone = sx_gets_nspace_gone,
         .client_added = sx_gets_client_added,
         .client_connected = sx_gets_client_connected,
+        .client_committed = sx_gets_committed,
         .client_left = sx_gets_client_gone,
         .client_closed = sx_gets_client_closed,
         .client_gone = sx_gets_client_gone,
         .end = sx_gets_deinit,
+    },
+    {
+        .name = "event handled",
+        .nspace_gone = sx_eventhandled_nspace_gone,
     },
     {
         .name = "event",

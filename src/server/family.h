@@ -11,6 +11,8 @@
 #ifndef SX_SERVER_FAMILY_H
 #define SX_SERVER_FAMILY_H
 
+#include <stdbool.h>
+
 struct sx_client;
 struct sx_nspace;
 struct sx_server;
@@ -27,13 +29,15 @@ struct sx_family {
     sx_family_client_fn client_added;     /* the host has registered it */
     sx_family_client_fn client_expected;  /* again, for another process */
     sx_family_client_fn client_connected; /* before it hears so */
-    sx_family_client_fn client_left;      /* it has said good-bye; its connection stays */
-    sx_family_client_fn client_closed;    /* its connection ends, for whatever reason */
-    sx_family_client_fn client_ended;     /* ... behind its good-bye */
-    sx_family_client_fn client_departed;  /* behind its good-bye nobody comes in its place */
-    sx_family_client_fn client_gone;      /* lost, or taken away by the host */
-    sx_family_client_fn client_lost;      /* the first of these */
-    sx_family_client_fn client_removed;   /* with its namespace, behind nspace_gone */
+    /* What it has put is there for others; @first: it had committed nothing before. */
+    void (*client_committed)(struct sx_server *server, struct sx_client *client, bool first);
+    sx_family_client_fn client_left;     /* it has said good-bye; its connection stays */
+    sx_family_client_fn client_closed;   /* its connection ends, for whatever reason */
+    sx_family_client_fn client_ended;    /* ... behind its good-bye */
+    sx_family_client_fn client_departed; /* behind its good-bye nobody comes in its place */
+    sx_family_client_fn client_gone;     /* lost, or taken away by the host */
+    sx_family_client_fn client_lost;     /* the first of these */
+    sx_family_client_fn client_removed;  /* with its namespace, behind nspace_gone */
 
     void (*stop)(struct sx_server *server); /* nobody is connected, all namespaces are there */
     void (*end)(struct sx_server *server);  /* they have gone */

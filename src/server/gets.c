@@ -25,7 +25,6 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/value.h"
-#include "server/dmodex.h"
 #include "server/lanes.h"
 #include "server/remote.h"
 #include "server/reply.h"
@@ -367,7 +366,6 @@ void sx_gets_client_closed(struct sx_server *server, struct sx_client *client)
 
 void sx_gets_client_gone(struct sx_server *server, struct sx_client *client)
 {
-    sx_dmodex_client_gone(client);
     sx_waiting_asker_gone(client);
     if (client->waiter_count > 0 && client->nspace != NULL) {
         struct sx_awaited *awaited = sx_awaited_find(server, client->nspace, client->rank);

@@ -12,8 +12,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "server/blob.h"
-#include "server/dmodex.h"
-#include "server/gets.h"
+#include "server/family.h"
 #include "server/reply.h"
 #include "server/waiting.h"
 #include "shmem/qualified.h"
@@ -200,8 +199,7 @@ pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client
     const bool first = !client->has_committed;
 
     client->has_committed = true;
-    sx_dmodex_committed(client);
-    sx_gets_committed(server, client, first);
+    SX_FAMILIES_TELL(server, client_committed, server, client, first);
     return PMIX_SUCCESS;
 }
 

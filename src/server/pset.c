@@ -15,7 +15,6 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "server/eventmade.h"
-#include "server/procs.h"
 
 struct pset {
     struct sx_list link; /* server.psets */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <pmix.h>
+
 #include "base/status.h"
 #include "base/value.h"
 #include "server/family.h"
@@ -89,6 +91,22 @@ pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace)
         if (rc == PMIX_SUCCESS) {
             SX_FAMILIES_TELL(server, nspace_opened, server, nspace);
         }
+    }
+    return rc;
+}
+
+pmix_status_t sx_nspace_fill(struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,
+                             const char *key, const pmix_value_t *value)
+{
+    struct sx_item item;
+    pmix_status_t rc = sx_store_find(&nspace->store.view, realm, row, key, &item);
+
+    if (rc != PMIX_SUCCESS) {
+        rc = sx_store_put(&nspace->store, realm, row, key, PMIX_GLOBAL, value);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_log(SX_LOG_ERROR, "\"%s\" of %s cannot be stored: %s", key, nspace->name,
+               PMIx_Error_string(rc));
     }
     return rc;
 }

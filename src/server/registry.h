@@ -139,6 +139,9 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name);
  * whichever call it takes. */
 pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace);
 bool sx_nspace_has_ring(const struct sx_nspace *nspace);
+/* Store what its host has not told.  Return: PMIX_SUCCESS; what the store says, logged. */
+pmix_status_t sx_nspace_fill(struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,
+                             const char *key, const pmix_value_t *value);
 /* The server has no more to do with it; readers of its store are told nothing. */
 void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace);
 /* The same when it is gone for all: readers ask again before they read on. */

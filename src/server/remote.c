@@ -20,6 +20,7 @@
 #include "base/status.h"
 #include "server/blob.h"
 #include "server/host.h"
+#include "server/modex.h"
 #include "server/server.h"
 
 #define PAUSE_NS (20 * SX_NS_PER_SEC / 1000)
@@ -129,7 +130,7 @@ static void host_has_answered(struct sx_server *server, uint64_t number, struct 
 
     (void)client;
     if (status == PMIX_SUCCESS && answer->size > 0) {
-        status = sx_blob_store(server, answer->bytes, answer->size);
+        status = sx_blob_read(server, answer->bytes, answer->size, sx_modex_store);
     }
     if (awaited == NULL) {
         return; /* nobody waits any more; who comes finds it in the store */
