@@ -23,7 +23,8 @@
  *
  * Every function returns PMIX_SUCCESS or a negative PMIX_ERR_ code, among them PMIX_ERR_BAD_PARAM
  * for a NULL where something is needed and PMIX_ERR_INIT before PMIx_Init and for handles from
- * before PMIx_Finalize.  Results are written on success only. */
+ * before PMIx_Finalize.  Results are written on success only, but for the handles of shmix_job_open
+ * and shmix_events_open, which are NULL after a failure; to close NULL does nothing. */
 #ifndef SHMIX_H
 #define SHMIX_H
 

@@ -29,16 +29,32 @@ static _Atomic int level_plus_one;
 /* Eight words, so that a name is read and written without a lock and without a torn byte. */
 static _Atomic uint64_t name_words[SX_LOG_NAME_MAX / sizeof(uint64_t)];
 
-static int level_read(void)
+/* Return: false for a word that is no level, and then the default. */
+static bool level_read(const char *text, int *ret_level)
 {
-    const char *text = getenv("SHMIX_LOG");
-
+    *ret_level = SX_LOG_WARN;
     for (size_t i = 0; text != NULL && i < SX_COUNT(level_names); i++) {
         if (strcasecmp(text, level_names[i]) == 0) {
-            return (int)i;
+            *ret_level = (int)i;
+            return true;
         }
     }
-    return SX_LOG_WARN;
+    return text == NULL || text[0] == '\0';
+}
+
+/* Return: the level plus one.  The first to look says what is wrong with the word. */
+static int level_look(void)
+{
+    const char *const text = getenv("SHMIX_LOG");
+    int level;
+    const bool known = level_read(text, &level);
+
+    /* relaxed: the word stands for itself. */
+    if (atomic_exchange_explicit(&level_plus_one, level + 1, memory_order_relaxed) == 0 && !known) {
+        sx_log(SX_LOG_WARN, "SHMIX_LOG=%s is no level (none, error, warn, info or debug): not used",
+               text);
+    }
+    return level + 1;
 }
 
 bool sx_log_wants(enum sx_log_level level)
@@ -47,10 +63,14 @@ bool sx_log_wants(enum sx_log_level level)
     int known = atomic_load_explicit(&level_plus_one, memory_order_relaxed);
 
     if (known == 0) {
-        known = level_read() + 1;
-        atomic_store_explicit(&level_plus_one, known, memory_order_relaxed);
+        known = level_look();
     }
     return level != SX_LOG_NONE && (int)level < known;
+}
+
+void sx_log_begin(void)
+{
+    (void)sx_log_wants(SX_LOG_WARN);
 }
 
 void sx_log_set_name(const char *name)

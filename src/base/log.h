@@ -17,6 +17,10 @@ enum sx_log_level {
     SX_LOG_DEBUG,
 };
 
+/* Clients and servers call it as they start: a wrong SHMIX_LOG is warned of, once, not when there
+ * is first something to say. */
+void sx_log_begin(void);
+
 /* The level is read from the environment once, at the first call. */
 bool sx_log_wants(enum sx_log_level level);
 

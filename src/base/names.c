@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <pmix_deprecated.h>
+#include <shmix.h>
 
 #include "base/type.h"
 #include "base/util.h"

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/proc.h"
 #include "cli/say.h"
 
 #define RING_PREFIX "/memfd:shmix:ring:"
@@ -130,6 +131,9 @@ bool sx_events_find(const char *wanted, struct sx_events_job *ret_job)
         search.pid = (pid_t)strtol(wanted, NULL, 10);
     } else if (wanted == NULL) {
         search.nspace = getenv("PMIX_NAMESPACE");
+    }
+    if (!sx_proc_check()) {
+        return false;
     }
     if (search.pid != 0) {
         each_memfd(&search, search.pid, RING_PREFIX, ring_take);

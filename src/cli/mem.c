@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "cli/mem_kinds.h"
+#include "cli/proc.h"
 #include "cli/say.h"
 
 #define SX_MEM_PREFIX "/memfd:shmix:"
@@ -281,6 +282,9 @@ int sx_cli_mem(int argc, char **argv)
                    argv[i]);
             return SX_EXIT_USAGE;
         }
+    }
+    if (!sx_proc_check()) {
+        return SX_EXIT_FAILURE;
     }
     if (pid != 0) {
         scan_process(&scan, pid);

@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,6 +24,7 @@
 
 #include "base/util.h"
 #include "cli/janitor.h"
+#include "cli/proc.h"
 #include "cli/run_display.h"
 #include "cli/run_env.h"
 #include "cli/run_help.h"
@@ -135,13 +135,13 @@ static void warn_of_mpirun(const struct run *run)
 
 static bool find_library(struct run *run)
 {
-    char message[SX_RUN_MESSAGE_MAX], exe[PATH_MAX] = "";
+    char message[SX_RUN_MESSAGE_MAX], *const exe = sx_proc_exe();
 
-    if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0) {
-        sx_say("cannot read /proc/self/exe (%s): is /proc mounted?", strerror(errno));
+    if (exe == NULL) {
         return false;
     }
     run->lib_dir = sx_run_env_lib_dir(exe, message);
+    free(exe);
     if (run->lib_dir == NULL) {
         sx_say("%s", message);
     }

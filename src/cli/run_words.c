@@ -39,14 +39,14 @@ static const struct habit {
     "is about several nodes, and 'shmix run' starts all ranks on this one: leave it out (-n N is " \
     "the number of ranks), or use mpirun or srun, which can run over this library as well "        \
     "(LD_LIBRARY_PATH)"
-#define TALK                                                                                  \
-    "is no option here: --display map,bindings shows where ranks go, and SHMIX_LOG=info (or " \
-    "debug) in the environment what the library does"
+#define TALK                                                                                   \
+    "is no option here: --display map,bindings shows where ranks go, and with SHMIX_LOG=info " \
+    "(or debug) in the environment the library says more"
 #define HUSH                                                                                      \
     "is no option here: 'shmix run' says only what is wrong; SHMIX_LOG=error in the environment " \
     "leaves out the library's warnings"
-#define DEBUG                                                                                   \
-    "is no option here: SHMIX_LOG=debug in the environment shows what the library does, and a " \
+#define DEBUG                                                                                  \
+    "is no option here: with SHMIX_LOG=debug in the environment the library says more, and a " \
     "debugger is a program like any other (shmix run -n 2 xterm -e gdb PROGRAM)"
 
 /* What has no option of ours in its place. */

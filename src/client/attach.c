@@ -342,6 +342,7 @@ static void process_reset(struct sx_process *p)
 /* Return: PMIX_SUCCESS or PMIX_ERR_UNREACH, and READY; else nothing has been opened. */
 static pmix_status_t process_open(struct sx_process *p)
 {
+    sx_log_begin();
     process_reset(p);
     fork_handlers_add();
     sx_grace_init();

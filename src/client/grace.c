@@ -11,13 +11,13 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/barrier.h"
 #include "base/status.h"
+#include "base/switch.h"
 
 /* Of linux/membarrier.h, which older headers lack. */
 #define SX_MEMBARRIER_QUERY 0
@@ -88,9 +88,7 @@ void sx_grace_fence(void)
 
 static bool membarrier_may(void)
 {
-    const char *const wish = getenv("SHMIX_MEMBARRIER");
-
-    if (wish != NULL && strcmp(wish, "0") == 0) {
+    if (sx_switch_is_off("SHMIX_MEMBARRIER")) {
         return false;
     }
     const long known = syscall(SYS_membarrier, SX_MEMBARRIER_QUERY, 0, 0);

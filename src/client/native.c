@@ -179,7 +179,11 @@ pmix_status_t shmix_job_open(const char *nspace, shmix_job_t **ret_job)
 {
     const size_t len = nspace != NULL ? strnlen(nspace, PMIX_MAX_NSLEN + 1) : 0;
 
-    if (ret_job == NULL || len > PMIX_MAX_NSLEN) {
+    if (ret_job == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    *ret_job = NULL;
+    if (len > PMIX_MAX_NSLEN) {
         return PMIX_ERR_BAD_PARAM;
     }
     shmix_job_t *const job = calloc(1, sizeof(*job));
@@ -204,7 +208,7 @@ pmix_status_t shmix_job_open(const char *nspace, shmix_job_t **ret_job)
 pmix_status_t shmix_job_close(shmix_job_t *job)
 {
     if (job == NULL) {
-        return PMIX_ERR_BAD_PARAM;
+        return PMIX_SUCCESS;
     }
     pthread_mutex_lock(&sx_process.view_lock);
     sx_list_remove(&job->node);

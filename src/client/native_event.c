@@ -99,7 +99,11 @@ pmix_status_t shmix_events_open(uint64_t from, const pmix_status_t codes[], size
 {
     struct sx_process *const p = &sx_process;
 
-    if (ret_events == NULL || (codes == NULL && ncodes != 0)) {
+    if (ret_events == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    *ret_events = NULL;
+    if (codes == NULL && ncodes != 0) {
         return PMIX_ERR_BAD_PARAM;
     }
     shmix_events_t *const reader = reader_new(codes, ncodes);
@@ -126,7 +130,7 @@ pmix_status_t shmix_events_open(uint64_t from, const pmix_status_t codes[], size
 pmix_status_t shmix_events_close(shmix_events_t *events)
 {
     if (events == NULL) {
-        return PMIX_ERR_BAD_PARAM;
+        return PMIX_SUCCESS;
     }
     pthread_mutex_lock(&sx_process.lock);
     sx_list_remove(&events->node);

@@ -8,11 +8,11 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/switch.h"
 #include "control/closer.h"
 
 #ifndef SO_PASSRIGHTS
@@ -119,15 +119,13 @@ bool sx_socket_can_refuse_rights(void)
     int state = atomic_load_explicit(&rights_state, memory_order_relaxed);
 
     if (state == RIGHTS_UNKNOWN) {
-        const char *const wish = getenv("SHMIX_PASSRIGHTS");
         const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
         if (fd < 0) {
             return false; /* for now: the careful answer */
         }
-        state = (wish == NULL || strcmp(wish, "0") != 0) && ask_kernel_to_refuse(fd)
-                    ? RIGHTS_REFUSED
-                    : RIGHTS_PASS;
+        state = !sx_switch_is_off("SHMIX_PASSRIGHTS") && ask_kernel_to_refuse(fd) ? RIGHTS_REFUSED
+                                                                                  : RIGHTS_PASS;
         close(fd);
         atomic_store_explicit(&rights_state, state, memory_order_relaxed);
     }

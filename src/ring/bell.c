@@ -16,13 +16,12 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/switch.h"
 
 /* Old kernel headers know nothing of futex_waitv; the numbers are the same everywhere. */
 #define SX_SYS_FUTEX_WAITV 449
@@ -57,9 +56,7 @@ bool sx_bell_has_waitv(void)
     int state = atomic_load_explicit(&waitv_state, memory_order_relaxed);
 
     if (state == WAITV_UNKNOWN) {
-        const char *const wish = getenv("SHMIX_WAITV");
-
-        if (wish != NULL && strcmp(wish, "0") == 0) {
+        if (sx_switch_is_off("SHMIX_WAITV")) {
             state = WAITV_NO;
         } else {
             /* No words at all: EINVAL from a kernel that has the call. */

@@ -12,6 +12,7 @@
 
 #include <shmix.h>
 
+#include "base/log.h"
 #include "base/role.h"
 #include "base/status.h"
 #include "base/value.h"
@@ -189,6 +190,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     struct sx_rendezvous_options rendezvous;
     pmix_status_t rc;
 
+    sx_log_begin();
     if (module != NULL) {
         server->module = *module;
     }

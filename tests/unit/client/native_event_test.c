@@ -35,9 +35,14 @@ Test(native_event, a_process_without_a_server_has_no_ring)
 
 Test(native_event_before, init_there_is_no_reader)
 {
-    shmix_events_t *events = NULL;
+    int other;
+    shmix_events_t *events = (shmix_events_t *)&other;
 
     cr_expect_eq(shmix_events_open(SHMIX_EVENTS_NOW, NULL, 0, &events), PMIX_ERR_INIT);
+    cr_expect_null(events, "no handle is left of a failed open");
+    cr_expect_eq(shmix_events_close(events), PMIX_SUCCESS);
+    events = (shmix_events_t *)&other;
+    cr_expect_eq(shmix_events_open(SHMIX_EVENTS_NOW, NULL, 1, &events), PMIX_ERR_BAD_PARAM);
     cr_expect_null(events);
 }
 
@@ -51,7 +56,6 @@ Test(native_event, what_is_needed_must_be_there)
     const pmix_status_t got[] = {
         shmix_events_open(SHMIX_EVENTS_NOW, NULL, 0, NULL),
         shmix_events_open(SHMIX_EVENTS_NOW, NULL, 1, &events),
-        shmix_events_close(NULL),
         shmix_events_next(NULL, &shown),
         shmix_events_wait(NULL, 0, &shown),
         shmix_event_info(NULL, 0, NULL, &value),

@@ -393,6 +393,21 @@ Test(native, one_key_has_one_handle)
 
 /* ---- wrong calls ---------------------------------------------------------------------------- */
 
+Test(native, a_failed_open_leaves_no_handle_and_closing_none_is_harmless)
+{
+    char nspace[PMIX_MAX_NSLEN + 2];
+    shmix_job_t *opened = job;
+
+    memset(nspace, 'n', sizeof(nspace));
+    nspace[PMIX_MAX_NSLEN + 1] = '\0';
+    cr_expect_eq(shmix_job_open(nspace, &opened), PMIX_ERR_BAD_PARAM);
+    cr_expect_null(opened);
+    opened = job;
+    cr_expect_neq(shmix_job_open("no such job", &opened), PMIX_SUCCESS);
+    cr_expect_null(opened);
+    cr_expect_eq(shmix_job_close(opened), PMIX_SUCCESS);
+}
+
 Test(native, nothing_where_something_is_needed_is_refused)
 {
     char nspace[PMIX_MAX_NSLEN + 2];
@@ -412,7 +427,6 @@ Test(native, nothing_where_something_is_needed_is_refused)
     const pmix_status_t got[] = {
         shmix_job_open(NULL, NULL),
         shmix_job_open(nspace, &opened),
-        shmix_job_close(NULL),
         shmix_job_refresh(NULL),
         shmix_job_unpin(NULL),
         shmix_job_generation(NULL, &u64),
