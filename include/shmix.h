@@ -266,6 +266,14 @@ PMIX_EXPORT pmix_status_t shmix_event_target(const shmix_event_t *event, size_t 
  * decimals, else 2 seconds. */
 #define SHMIX_SERVER_GET_TIMEOUT "shmix.srv.get.tmout"
 
+/* bool: to PMIx_server_init, whether clients come through a socket in a private directory under
+ * PMIX_SERVER_TMPDIR, which stays when the server is killed until the next server of that user
+ * removes it.  Else they come through an abstract socket, which leaves nothing; a process in another
+ * network namespace than the server gets in if its user is the server's, or if it inherits the
+ * server's descriptor as the ranks of shmix run do.  Else the environment's SHMIX_RENDEZVOUS counts:
+ * "directory" or "abstract", which is the default. */
+#define SHMIX_SERVER_DIRECTORY "shmix.srv.dir"
+
 /* ---- Waiting ---------------------------------------------------------------------------------- */
 
 /* A descriptor for poll(2), select(2) and epoll(7), readable when there is something to do: for

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/exiting.h"
+#include "base/process.h"
 #include "cli/run_end.h"
 #include "cli/say.h"
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -17,7 +18,8 @@
 
 #include "cli/say.h"
 
-#define DEPTH_MAX 128 /* one descriptor a level */
+#define DEPTH_MAX 128  /* one descriptor a level */
+#define SWEEP_MAX 1024 /* names of TMPDIR that are looked at */
 
 bool sx_session_init(struct sx_session *session, const char *tmpdir,
                      char message[SX_RUN_MESSAGE_MAX])
@@ -25,7 +27,7 @@ bool sx_session_init(struct sx_session *session, const char *tmpdir,
     const char *wanted = tmpdir == NULL || tmpdir[0] == '\0' ? "/tmp" : tmpdir;
     unsigned random = 0;
 
-    *session = (struct sx_session){ 0 };
+    *session = (struct sx_session){ .lock_fd = -1 };
     session->parent = realpath(wanted, NULL);
     if (session->parent == NULL) {
         snprintf(message, SX_RUN_MESSAGE_MAX,
@@ -45,16 +47,97 @@ bool sx_session_init(struct sx_session *session, const char *tmpdir,
     return true;
 }
 
+static int open_dir(int parent_fd, const char *name)
+{
+    return openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Is @name a session's of @uid?  A rendezvous has eight digits at its end. */
+static bool is_session(const char *name, uid_t uid)
+{
+    unsigned name_uid, random;
+    long pid;
+    int begin = 0, end = 0;
+
+    return sscanf(name, "shmix-%u-%ld-%n%6x%n", &name_uid, &pid, &begin, &random, &end) == 3 &&
+           end == begin + 6 && name[end] == '\0' && name_uid == uid;
+}
+
+/* Whose launcher holds it no more, whatever container that was in. */
+static void remove_if_deserted(int parent_fd, const char *name)
+{
+    const int fd = open_dir(parent_fd, name);
+
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        sx_session_remove_tree(parent_fd, name, geteuid());
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+static void remove_deserted(int parent_fd)
+{
+    const int fd = open_dir(parent_fd, ".");
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    if (dir == NULL && fd >= 0) {
+        close(fd);
+    }
+    for (int i = 0; dir != NULL && i < SWEEP_MAX && (entry = readdir(dir)) != NULL; i++) {
+        if (is_session(entry->d_name, geteuid())) {
+            remove_if_deserted(parent_fd, entry->d_name);
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+}
+
+/* Make the directory and lock it.  Another launcher that comes between the two takes it for
+ * deserted, and removes it before it gives the lock back: then it is made again. */
+static bool make_locked(struct sx_session *session, int parent_fd)
+{
+    struct stat st = { .st_nlink = 0 };
+
+    while (st.st_nlink == 0) {
+        if (session->lock_fd >= 0) {
+            close(session->lock_fd);
+        }
+        session->made = mkdirat(parent_fd, session->name, 0700) == 0;
+        session->lock_fd = session->made ? open_dir(parent_fd, session->name) : -1;
+        if (session->lock_fd >= 0) {
+            (void)flock(session->lock_fd, LOCK_EX); /* a file system without locks has no sweep */
+            (void)fstat(session->lock_fd, &st);
+        } else if (!session->made || errno != ENOENT) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX])
 {
-    if (mkdir(session->dir, 0700) != 0) {
+    const int parent_fd = open(session->parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool made = false;
+
+    if (parent_fd >= 0) {
+        remove_deserted(parent_fd);
+        made = make_locked(session, parent_fd);
+    }
+    const int why = errno;
+
+    if (parent_fd >= 0) {
+        close(parent_fd);
+    }
+    if (!made) {
         snprintf(message, SX_RUN_MESSAGE_MAX,
                  "cannot make a directory for this job in '%.330s': "
                  "%s; set TMPDIR to a directory you may write",
-                 session->parent, strerror(errno));
+                 session->parent, strerror(why));
         return false;
     }
-    session->made = true;
     if (mkdir(session->nspace_dir, 0700) != 0) {
         snprintf(message, SX_RUN_MESSAGE_MAX,
                  "cannot make a directory in '%.330s': %s; set TMPDIR "
@@ -73,6 +156,9 @@ void sx_session_deinit(struct sx_session *session)
         if (parent_fd >= 0) {
             sx_session_remove_tree(parent_fd, session->name, geteuid());
             close(parent_fd);
+        }
+        if (session->lock_fd >= 0) {
+            close(session->lock_fd);
         }
     }
     free(session->parent);

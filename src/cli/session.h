@@ -2,10 +2,13 @@
 /* Copyright (c) 2026 The shmix authors */
 /* session.h - the job's private directory: made 0700 under TMPDIR, removed with all it holds.
  *
- *   TMPDIR/shmix-UID-PID-XXXXXX/          the server's rendezvous
+ *   TMPDIR/shmix-UID-PID-XXXXXX/          the server's, while it starts
  *   TMPDIR/shmix-UID-PID-XXXXXX/NSPACE/   what the ranks' own libraries put there
  *
- * Removal follows no link, leaves other file systems and other users' files alone. */
+ * The launcher holds a lock on it, which the kernel gives back when it is killed.  Its janitor
+ * removes what it leaves; where that was killed as well, as with a container, the next launcher of
+ * this user finds a directory that nobody holds.  Removal follows no link, leaves other file
+ * systems and other users' files alone. */
 #ifndef SX_CLI_SESSION_H
 #define SX_CLI_SESSION_H
 
@@ -21,13 +24,15 @@ struct sx_session {
     char *nspace;     /* "shmix-4711-a1b2c3" */
     char *nspace_dir; /* dir/nspace */
     bool made;
+    int lock_fd; /* of dir while made; -1: none */
 };
 
 /* Choose the names; nothing is made yet, so that the janitor can hear of them first.  @tmpdir is
  * the value of TMPDIR, NULL or empty: /tmp.  Return: false with one line in @message. */
 bool sx_session_init(struct sx_session *session, const char *tmpdir,
                      char message[SX_RUN_MESSAGE_MAX]);
-/* Make both directories.  Return: false with one line that names directory, cause and remedy. */
+/* Make both directories, and remove those that killed launchers left.  Return: false with one line
+ * that names directory, cause and remedy. */
 bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX]);
 /* Remove what was made.  Safe on a zeroed one and twice. */
 void sx_session_deinit(struct sx_session *session);

@@ -2,13 +2,23 @@
 /* Copyright (c) 2026 The shmix authors */
 /* rendezvous.h - how a process finds its server.
  *
- * Two ways, tried by a client in this order:
- *   SHMIX_SERVER_FD=N:DEV:INO    an inherited O_PATH descriptor of the listening socket; DEV and
- *                                INO tell whether N still is that socket.  Needs no shared /tmp.
- *   SHMIX_SERVER_URI=unix:PATH   a socket in a private directory (0700).
- * The directory is made with mkdirat and reached through its descriptor only; ownership is given
- * with fchown on descriptors; no link is followed; a path of any length works, since sockets are
- * bound and connected through /proc/self/fd. */
+ * Three ways, tried by a client in this order:
+ *   SHMIX_SERVER_FD=N:DEV:INO    an inherited O_PATH descriptor of a socket; DEV and INO tell
+ *                                whether N still is that socket.  Needs no name at all.
+ *   SHMIX_SERVER_URI=unix:@NAME  an abstract socket: nothing in any file system, so nothing to
+ *                                leave behind.  Anybody in the network namespace could bind the
+ *                                name or connect to it; so NAME is shmix-UID-PID-START-RANDOM, and
+ *                                a client says nothing to any other process than this one.
+ *   /proc/PID/fd                 the server's own descriptor of the socket above: where the network
+ *                                namespace is another one, and the user the same.
+ * A server that is asked to has a private directory (0700) with its socket instead of an abstract
+ * one, and says SHMIX_SERVER_URI=unix:PATH: for other users' processes in other network namespaces,
+ * and for hosts that do not want to be asked by other users at all.
+ *
+ * The socket that has a descriptor is bound in such a directory, too, and the directory removed
+ * before the server has a client.  It is made with mkdirat and reached through its descriptor only;
+ * ownership is given with fchown on descriptors; no link is followed; a path of any length works,
+ * since sockets are bound and connected through /proc/self/fd. */
 #ifndef SX_CONTROL_RENDEZVOUS_H
 #define SX_CONTROL_RENDEZVOUS_H
 
@@ -19,24 +29,32 @@
 
 #define SX_ENV_SERVER_FD "SHMIX_SERVER_FD"
 #define SX_ENV_SERVER_URI "SHMIX_SERVER_URI"
+#define SX_RENDEZVOUS_SCHEME "unix:"
+#define SX_RENDEZVOUS_ABSTRACT "@" /* behind the scheme: a name, not a path */
 
 struct sx_rendezvous_options {
     const char *dir; /* an existing directory in which the private one is made */
     uid_t uid;       /* who must be able to connect (the owner of directory and socket) */
     gid_t gid;
-    bool keep_fd; /* also keep an O_PATH descriptor that children inherit (not close-on-exec) */
+    bool keep_dir; /* the private directory stays, and there is no abstract socket */
+    bool inherit;  /* children inherit the O_PATH descriptor (it is not close-on-exec) */
 };
 
 struct sx_rendezvous {
-    int listen_fd;
-    int path_fd; /* O_PATH of the socket for SHMIX_SERVER_FD, -1 if not kept */
-    int dir_fd;
+    int listen_fd;   /* reached through path_fd, and by a path while there is a directory */
+    int abstract_fd; /* the other listening socket; -1: there is a directory */
+    int path_fd;     /* O_PATH of listen_fd's socket */
+    int dir_fd;      /* -1, as parent_fd: there is none */
     int parent_fd;
-    char *uri;         /* "unix:/tmp/shmix-1000-4711-a1b2c3/s" */
-    char *fd_value;    /* value for SHMIX_SERVER_FD, NULL if not kept */
+    char *uri;         /* "unix:@shmix-1000-4711-3300-..." or "unix:/tmp/shmix-1000-4711-.../s" */
+    char *fd_value;    /* value for SHMIX_SERVER_FD, NULL: children do not inherit it */
     char dir_name[64]; /* under parent_fd */
     pid_t creator_pid; /* 0: not open; a forked child removes nothing */
 };
+
+#define SX_RENDEZVOUS_NULL   \
+    ((struct sx_rendezvous){ \
+        .listen_fd = -1, .abstract_fd = -1, .path_fd = -1, .dir_fd = -1, .parent_fd = -1 })
 
 /* Return: PMIX_SUCCESS; a status with one line that names the directory, the cause (missing, not
  * writable, full, no descriptors) and what to do (set TMPDIR ...). */
@@ -46,12 +64,13 @@ pmix_status_t sx_rendezvous_open(struct sx_rendezvous *rendezvous,
 void sx_rendezvous_close(struct sx_rendezvous *rendezvous);
 
 /* Client: connect (blocking, close-on-exec) to the server that the environment names and see that
- * the peer is of our uid or root.  Return: PMIX_SUCCESS; PMIX_ERR_UNREACH when no variable is set
- * or nobody listens (then logged); PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_BAD_PARAM; errno's status. */
+ * the peer is of our uid or root, and the process that the name is of.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_UNREACH when no variable is set or nobody listens (then logged);
+ * PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_BAD_PARAM; errno's status. */
 pmix_status_t sx_rendezvous_connect(int *ret_fd);
 
-/* Tool: connect (blocking, close-on-exec) to the server in process @pid, through the directory that
- * it holds open; needs no environment and no common /tmp.  Nothing is logged.  Return:
+/* Tool: connect (blocking, close-on-exec) to the server in process @pid, through its own descriptor
+ * of its socket; needs no environment and no common /tmp.  Nothing is logged.  Return:
  * PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when it has no rendezvous; PMIX_ERR_NO_PERMISSIONS when it is
  * neither ours nor we are root; errno's status. */
 pmix_status_t sx_rendezvous_connect_process(pid_t pid, int *ret_fd);

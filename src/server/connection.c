@@ -34,7 +34,8 @@
 #include "server/reply.h"
 #include "server/wake.h"
 
-#define REFUSAL_UNITS 20 /* of one who is refused, or leaves without a word */
+#define REFUSALS_TOLD_MAX 64 /* of other users */
+#define REFUSAL_UNITS 20     /* of one who is refused, or leaves without a word */
 
 /* Owned by the pending list, then by its client; buried by the loop, since it may end inside one
  * of its own callbacks. */
@@ -72,6 +73,27 @@ static void pending_remove(struct sx_connection *connection)
 
 #define ACCEPT_REST_NS (SX_TURN_STRANGER_UNITS * SX_TURN_REST * SX_TURN_UNIT_NS)
 
+static pmix_status_t accept_start(struct sx_server *server)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < SX_COUNT(server->accepts) && rc == PMIX_SUCCESS; i++) {
+        struct sx_accept *accept = &server->accepts[i];
+
+        if (accept->fd >= 0 && accept->source.loop == NULL) {
+            rc = sx_accept_add(server->loop, accept);
+        }
+    }
+    return rc;
+}
+
+static void accept_stop(struct sx_server *server)
+{
+    for (size_t i = 0; i < SX_COUNT(server->accepts); i++) {
+        sx_accept_remove(&server->accepts[i]);
+    }
+}
+
 static void accept_again(void *arg, uint64_t now_ns);
 
 /* Nothing keeps those who are refused from coming back at once: when they have used up a share of a
@@ -82,7 +104,7 @@ static void accept_rest(struct sx_server *server, uint64_t now_ns)
     server->accept_rest.fn = accept_again;
     server->accept_rest.arg = server;
     if (sx_timer_add(server->loop, &server->accept_rest, now_ns + ACCEPT_REST_NS) == PMIX_SUCCESS) {
-        sx_accept_remove(&server->accept);
+        accept_stop(server);
         server->refused_units -= server->refused_units < SX_TURN_STRANGER_UNITS
                                      ? server->refused_units
                                      : SX_TURN_STRANGER_UNITS;
@@ -94,7 +116,7 @@ static void accept_again(void *arg, uint64_t now_ns)
     struct sx_server *server = arg;
 
     if (server->refused_units >= SX_TURN_STRANGER_UNITS || /* accepted before the rest */
-        sx_accept_add(server->loop, &server->accept) != PMIX_SUCCESS) {
+        accept_start(server) != PMIX_SUCCESS) {
         accept_rest(server, now_ns);
     }
 }
@@ -103,7 +125,8 @@ static void refusal_charge(struct sx_server *server, uint64_t now_ns)
 {
     sx_share_charge_strangers(server, REFUSAL_UNITS);
     server->refused_units += REFUSAL_UNITS;
-    if (server->refused_units >= SX_TURN_STRANGER_UNITS && server->accept.source.loop != NULL) {
+    if (server->refused_units >= SX_TURN_STRANGER_UNITS &&
+        server->accept_rest.source.loop == NULL) {
         accept_rest(server, now_ns);
     }
 }
@@ -377,6 +400,22 @@ static const char *tool_publish(struct sx_connection *connection, const struct s
     return why;
 }
 
+/* Any user of this network namespace may connect, and shall not fill the host's log. */
+static void refusal_tell(struct sx_server *server, const struct sx_peer *peer, const char *why)
+{
+    const bool is_other = peer->uid != 0 && peer->uid != geteuid();
+
+    if (is_other && server->refusals_told == REFUSALS_TOLD_MAX) {
+        return;
+    }
+    server->refusals_told += is_other;
+    sx_log(SX_LOG_WARN, "connection of pid %d uid %u refused: it %s%s", (int)peer->pid,
+           (unsigned)peer->uid, why,
+           is_other && server->refusals_told == REFUSALS_TOLD_MAX
+               ? " (no more is said of other users)"
+               : "");
+}
+
 /* The first frame of a connection: HELLO, a tool's request, or nothing. */
 static void pending_on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
 {
@@ -413,8 +452,7 @@ static void pending_on_frame(void *arg, struct sx_frame *frame, const char *why,
         refusal_charge(server, now_ns);
     }
     if (frame != NULL && reason != NULL) {
-        sx_log(SX_LOG_WARN, "connection of pid %d uid %u refused: it %s", (int)peer.pid,
-               (unsigned)peer.uid, reason);
+        refusal_tell(server, &peer, reason);
     }
     pending_remove(connection);
     connection_end(connection);
@@ -503,12 +541,12 @@ static void accepted(void *arg, int fd, uint64_t now_ns)
 
 pmix_status_t sx_connection_listen(struct sx_server *server)
 {
-    server->accept = (struct sx_accept){
-        .fd = server->rendezvous.listen_fd,
-        .fn = accepted,
-        .arg = server,
-    };
-    return sx_accept_add(server->loop, &server->accept);
+    const int fds[] = { server->rendezvous.listen_fd, server->rendezvous.abstract_fd };
+
+    for (size_t i = 0; i < SX_COUNT(fds); i++) {
+        server->accepts[i] = (struct sx_accept){ .fd = fds[i], .fn = accepted, .arg = server };
+    }
+    return accept_start(server);
 }
 
 /* ---- the end ------------------------------------------------------------------------------- */
@@ -566,7 +604,7 @@ static void pending_end_all(struct sx_list *connections)
 
 void sx_connection_end_all(struct sx_server *server)
 {
-    sx_accept_remove(&server->accept);
+    accept_stop(server);
     sx_timer_remove(&server->accept_rest);
     pending_end_all(&server->connections);
     pending_end_all(&server->turn.strangers);

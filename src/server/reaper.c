@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/exiting.h"
+#include "base/process.h"
 #include "base/status.h"
 #include "server/connection.h"
 #include "server/family.h"

@@ -45,6 +45,7 @@ static const char *const options_known[] = {
     SHMIX_SERVER_CACHE_SIZE,
     PMIX_HOSTNAME,
     SHMIX_SERVER_GET_TIMEOUT,
+    SHMIX_SERVER_DIRECTORY,
 };
 
 /* The name by which the host knows this node, which its maps use; else the machine's own. */
@@ -65,6 +66,24 @@ static pmix_status_t hostname_read(struct sx_server *server, const pmix_info_t i
                         PMIX_HOSTNAME, sizeof(server->hostname) - 1);
     }
     memcpy(server->hostname, name, len + 1);
+    return PMIX_SUCCESS;
+}
+
+/* Whether the rendezvous shall have a directory: the host's word, else the environment's. */
+static pmix_status_t rendezvous_read(const pmix_info_t info[], size_t ninfo, bool *ret_keep_dir)
+{
+    const pmix_info_t *said = sx_info_find(info, ninfo, SHMIX_SERVER_DIRECTORY);
+    const char *text = getenv("SHMIX_RENDEZVOUS");
+
+    *ret_keep_dir = text != NULL && strcmp(text, "directory") == 0;
+    if (text != NULL && *text != '\0' && !*ret_keep_dir && strcmp(text, "abstract") != 0) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "SHMIX_RENDEZVOUS is '%.64s': set it to abstract or directory, or unset it",
+                        text);
+    }
+    if (said != NULL) {
+        *ret_keep_dir = sx_value_is_true(&said->value);
+    }
     return PMIX_SUCCESS;
 }
 
@@ -110,9 +129,9 @@ static pmix_status_t options_read(struct sx_server *server, const pmix_info_t in
         .dir = server->tmpdir,
         .uid = server->client_uid,
         .gid = server->client_gid,
-        .keep_fd = inherit != NULL && sx_value_is_true(&inherit->value),
+        .inherit = inherit != NULL && sx_value_is_true(&inherit->value),
     };
-    return PMIX_SUCCESS;
+    return rendezvous_read(info, ninfo, &ret_rendezvous->keep_dir);
 }
 
 struct start {
@@ -198,8 +217,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     server->consumer = &sx_dispatch_consumer;
     server->pid = getpid();
     server->board = SX_BOARD_NULL;
-    server->rendezvous.listen_fd = server->rendezvous.path_fd = -1;
-    server->rendezvous.dir_fd = server->rendezvous.parent_fd = -1;
+    server->rendezvous = SX_RENDEZVOUS_NULL;
     sx_list_init(&server->collectives);
     server->signature_seed = sx_table_seed();
     sx_list_init(&server->psets);

@@ -84,9 +84,10 @@ struct sx_server {
     size_t connection_count;
     struct sx_loop_post crowd; /* connection.c: too many of them */
     bool crowd_posted, crowd_told;
-    struct sx_accept accept;
+    struct sx_accept accepts[2]; /* of the rendezvous; the second may have no socket */
     struct sx_timer accept_rest; /* added: nobody is accepted */
     uint64_t refused_units;      /* spent on those who were refused, since the last rest */
+    unsigned refusals_told;      /* of other users' connections */
     struct sx_client **live;     /* the connected ones: lanes.c scans them */
     size_t live_count, live_capacity;
     bool lanes_active; /* something was taken since the last sleep */

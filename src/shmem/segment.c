@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "base/status.h"
 #include "shmem/placement.h"
 
@@ -46,28 +47,6 @@ static const char *const kind_names[] = {
     [SX_SEGMENT_BOARD] = "board",
     [SX_SEGMENT_LANE] = "lane",
 };
-
-/* The 22nd field of /proc/self/stat: with the pid it names one process for ever.  0: not told. */
-static uint64_t sx_segment_start_ticks(void)
-{
-    char text[1024];
-    const int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return 0;
-    }
-    const ssize_t got = read(fd, text, sizeof(text) - 1);
-    close(fd);
-    if (got <= 0) {
-        return 0;
-    }
-    text[got] = '\0';
-    /* The second field, the command, may hold anything; the last ')' ends it. */
-    const char *at = strrchr(text, ')');
-    for (int field = 2; at != NULL && field < 22; field++) {
-        at = strchr(at + 1, ' ');
-    }
-    return at != NULL ? strtoull(at + 1, NULL, 10) : 0;
-}
 
 static int sx_segment_memfd(const struct sx_segment_options *options)
 {
@@ -210,7 +189,7 @@ static void sx_segment_format(struct sx_segment *seg, const struct sx_segment_op
     struct sx_segment_header *const header = sx_segment_header(seg);
 
     header->size_bytes = seg->size_bytes;
-    header->creator_start_ticks = sx_segment_start_ticks();
+    header->creator_start_ticks = sx_process_start_ticks();
     header->creator_pid = (uint32_t)getpid();
     header->kind = options->kind;
     header->generation = options->generation;

@@ -183,14 +183,6 @@ static int role_dying_host(const char *arg)
     until_killed();
 }
 
-static int role_next_server(const char *arg)
-{
-    (void)arg;
-    fault_server_start();
-    fault_server_stop();
-    return 0;
-}
-
 /* ---- cases ---------------------------------------------------------------------------------- */
 
 static void death_arg(char arg[64], uint64_t *seed)
@@ -339,11 +331,6 @@ static int case_server(void)
     CHECK(all > 0, "no reader had any event");
     snprintf(arg, sizeof(arg), "burst.%d.", (int)getpid());
     CHECK(fault_segment_holders(arg) == 0, "segments of the jobs are still mapped");
-    CHECK(fault_dir_count(tmpdir, NULL) == 1,
-          "%u files stayed in TMPDIR, one of them the last "
-          "rendezvous",
-          fault_dir_count(tmpdir, NULL));
-    fault_wait_ok(fault_start(NULL, 0, "next_server", ""), "the next server");
     CHECK(fault_dir_count(tmpdir, NULL) == 0, "%u files stayed", fault_dir_count(tmpdir, NULL));
     return 0;
 }
@@ -363,7 +350,6 @@ int main(int argc, char **argv)
         { "bereft_publisher", role_bereft_publisher },
         { "bereft_reader", role_bereft_reader },
         { "dying_host", role_dying_host },
-        { "next_server", role_next_server },
     };
 
     return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,

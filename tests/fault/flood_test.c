@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,12 @@ static int connect_silently(void)
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-    CHECK(uri != NULL && strncmp(uri, "unix:", 5) == 0, "no server is named");
+    CHECK(uri != NULL && strncmp(uri, "unix:@", 6) == 0, "no server is named");
     CHECK(fd >= 0, "socket: %s", strerror(errno));
-    snprintf(address.sun_path, sizeof(address.sun_path), "%s", uri + 5);
-    while (connect(fd, (const struct sockaddr *)(const void *)&address, sizeof(address)) != 0) {
+    snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "%s", uri + 6);
+    const socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(uri + 5));
+
+    while (connect(fd, (const struct sockaddr *)(const void *)&address, size) != 0) {
         CHECK(errno == EINTR, "connect: %s", strerror(errno));
     }
     return fd;

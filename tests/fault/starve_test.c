@@ -256,6 +256,7 @@ static int case_tmpdir_long(void)
     }
     CHECK(strlen(path) == 300, "%zu", strlen(path));
     setenv("TMPDIR", path, 1);
+    setenv("SHMIX_RENDEZVOUS", "directory", 1);
     fault_log_begin();
     fault_server_start();
     CHECK(fault_dir_count(path, "shmix-") == 1, "the server is somewhere else");

@@ -109,7 +109,7 @@ static int a_rank_knows_itself_its_peers_and_its_server(int rank)
         drop(value);
     }
     value = get(JOB_NSPACE, (pmix_rank_t)rank, PMIX_SERVER_URI);
-    CHECK(value->type == PMIX_STRING && strstr(value->data.string, ";unix:/") != NULL);
+    CHECK(value->type == PMIX_STRING && strstr(value->data.string, ";unix:@") != NULL);
     drop(value);
     fence();
     finalize();

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -100,6 +101,60 @@ Test(session, takes_a_tmpdir_of_any_length, .init = setup, .fini = teardown)
     cr_assert(sx_session_make(&session, message), "%s", message);
     sx_session_deinit(&session);
     cr_expect_eq(rmdir(path), 0);
+}
+
+/* Make a session in a process that then ends without a word, and say its name. */
+static void make_deserted(char name[64])
+{
+    int ends[2], status;
+
+    cr_assert_eq(pipe(ends), 0);
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        char message[SX_RUN_MESSAGE_MAX];
+        struct sx_session session;
+
+        _exit(sx_session_init(&session, dir, message) && sx_session_make(&session, message) &&
+                      write(ends[1], session.name, strlen(session.name)) > 0
+                  ? 0
+                  : 1);
+    }
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_assert_eq(status, 0);
+    const ssize_t got = read(ends[0], name, 63);
+
+    cr_assert_gt(got, 0);
+    name[got] = '\0';
+    close(ends[0]);
+    close(ends[1]);
+}
+
+Test(session, what_a_killed_launcher_left_is_removed_by_the_next, .init = setup, .fini = teardown)
+{
+    static const char *const strangers[] = { "shmix-%u-7-abcdef01", "shmix-%u-7-abcdef.bak",
+                                             "shmix-1%u-7-abcdef" };
+    char message[SX_RUN_MESSAGE_MAX] = "", name[64], dead[64];
+    struct sx_session live, next;
+
+    cr_assert(sx_session_init(&live, dir, message), "%s", message);
+    cr_assert(sx_session_make(&live, message), "%s", message);
+    for (size_t i = 0; i < SX_COUNT(strangers); i++) {
+        snprintf(name, sizeof(name), strangers[i], (unsigned)geteuid());
+        cr_assert_eq(mkdirat(dir_fd, name, 0700), 0);
+    }
+    make_deserted(dead);
+    cr_assert(there(dead));
+    cr_assert(sx_session_init(&next, dir, message), "%s", message);
+    cr_assert(sx_session_make(&next, message), "%s", message);
+    cr_expect_not(there(dead));
+    cr_expect(there(live.name), "a launcher that lives");
+    for (size_t i = 0; i < SX_COUNT(strangers); i++) {
+        snprintf(name, sizeof(name), strangers[i], (unsigned)geteuid());
+        cr_expect(there(name), "%s", name);
+    }
+    sx_session_deinit(&next);
+    sx_session_deinit(&live);
 }
 
 Test(session, removal_follows_no_link, .init = setup, .fini = teardown)

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,6 +14,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "base/process.h"
+#include "control/address.h"
 #include "control/rendezvous.h"
 #include "engines.h"
 
@@ -69,9 +72,18 @@ static int count_entries(const char *path)
     return count;
 }
 
-static struct sx_rendezvous_options options_for(const char *dir)
+static struct sx_rendezvous_options options_abstract(const char *dir)
 {
     return (struct sx_rendezvous_options){ .dir = dir, .uid = geteuid(), .gid = getegid() };
+}
+
+/* With a directory that stays. */
+static struct sx_rendezvous_options options_for(const char *dir)
+{
+    struct sx_rendezvous_options options = options_abstract(dir);
+
+    options.keep_dir = true;
+    return options;
 }
 
 static int accept_soon(const struct sx_rendezvous *rendezvous)
@@ -130,7 +142,8 @@ Test(rendezvous, a_client_connects_by_uri_and_nothing_stays, .init = make_base, 
     const int before = test_count_fds();
 
     cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
-    cr_expect_eq(rendezvous.path_fd, -1);
+    cr_expect_eq(rendezvous.abstract_fd, -1);
+    cr_expect_eq(fcntl(rendezvous.path_fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
     cr_expect_null(rendezvous.fd_value);
     cr_assert_eq(fstat(rendezvous.dir_fd, &st), 0);
     cr_expect_eq(st.st_mode & 0777, 0700);
@@ -199,7 +212,7 @@ Test(rendezvous, the_descriptor_alone_is_enough, .init = make_base, .fini = remo
     struct sx_rendezvous_options options = options_for(base);
     int fd;
 
-    options.keep_fd = true;
+    options.inherit = true;
     cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
     cr_assert_geq(rendezvous.path_fd, 0);
     cr_expect_eq(fcntl(rendezvous.path_fd, F_GETFD), 0, "children inherit it");
@@ -227,7 +240,7 @@ Test(rendezvous, a_descriptor_that_became_something_else_is_not_believed, .init 
     const int log_fd = test_capture_stderr();
     int fd;
 
-    options.keep_fd = true;
+    options.inherit = true;
     cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
     for (size_t i = 0; i < SX_COUNT(values); i++) {
         setenv(SX_ENV_SERVER_FD, values[i], 1);
@@ -248,6 +261,164 @@ Test(rendezvous, a_descriptor_that_became_something_else_is_not_believed, .init 
     cr_expect_gt(test_count_lines(log_fd, SX_ENV_SERVER_FD), 0);
     sx_rendezvous_close(&other);
     sx_rendezvous_close(&rendezvous);
+}
+
+/* ---- abstract names ----------------------------------------------------------------------- */
+
+/* In place of the C library's: the next random numbers that are asked for, 1 each. */
+static int foreseen;
+
+ssize_t getrandom(void *buf, size_t size, unsigned flags)
+{
+    if (foreseen > 0 && size == sizeof(uint64_t)) {
+        foreseen--;
+        memcpy(buf, &(uint64_t){ 1 }, size);
+        return (ssize_t)size;
+    }
+    return (ssize_t)syscall(SYS_getrandom, buf, size, flags);
+}
+
+static void name_of(char name[100], pid_t pid, uint64_t start_ticks, uint64_t random)
+{
+    snprintf(name, 100, "shmix-%u-%d-%" PRIu64 "-%016" PRIx64, (unsigned)geteuid(), (int)pid,
+             start_ticks, random);
+}
+
+/* Listen at the abstract @name, as anybody can, and let SHMIX_SERVER_URI say so. */
+static int squat(const char *name)
+{
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    struct sx_address address;
+    char uri[128];
+
+    cr_assert(sx_address_of_name(&address, name));
+    cr_assert_eq(sx_address_bind(fd, &address), 0, "%s", name);
+    cr_assert_eq(listen(fd, 16), 0);
+    snprintf(uri, sizeof(uri), "unix:@%s", name);
+    setenv(SX_ENV_SERVER_URI, uri, 1);
+    return fd;
+}
+
+Test(rendezvous, an_abstract_one_is_in_no_directory, .init = make_base, .fini = remove_base)
+{
+    struct sx_rendezvous rendezvous;
+    const struct sx_rendezvous_options options = options_abstract(base);
+    const int before = test_count_fds();
+    int fd;
+
+    cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
+    cr_expect_eq(count_entries(base), 0, "while it is open");
+    cr_expect_eq(strncmp(rendezvous.uri, "unix:@shmix-", 12), 0, "%s", rendezvous.uri);
+    setenv(SX_ENV_SERVER_URI, rendezvous.uri, 1);
+    cr_assert_eq(sx_rendezvous_connect(&fd), PMIX_SUCCESS);
+    cr_expect_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    struct pollfd poll_fd = { .fd = rendezvous.abstract_fd, .events = POLLIN };
+
+    cr_expect_eq(poll(&poll_fd, 1, 60000), 1, "nobody connects");
+    close(fd);
+    cr_assert_eq(sx_rendezvous_connect_process(getpid(), &fd), PMIX_SUCCESS, "a tool");
+    close(accept_soon(&rendezvous));
+    close(fd);
+    sx_rendezvous_close(&rendezvous);
+    cr_expect_eq(sx_rendezvous_connect(&fd), PMIX_ERR_UNREACH, "closed");
+    cr_expect_eq(test_count_fds(), before);
+}
+
+Test(rendezvous, a_name_that_is_taken_is_left_to_who_has_it, .init = make_base, .fini = remove_base)
+{
+    struct sx_rendezvous rendezvous;
+    const struct sx_rendezvous_options options = options_abstract(base);
+    char name[100];
+    int fd;
+
+    name_of(name, getpid(), sx_process_start_ticks(), 1);
+    const int squatter = squat(name);
+
+    foreseen = 3;
+    cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
+    cr_expect_eq(foreseen, 0, "it has tried that name");
+    cr_expect_null(strstr(rendezvous.uri, name), "%s", rendezvous.uri);
+    setenv(SX_ENV_SERVER_URI, rendezvous.uri, 1);
+    cr_assert_eq(sx_rendezvous_connect(&fd), PMIX_SUCCESS);
+    close(fd);
+    close(squatter);
+    sx_rendezvous_close(&rendezvous);
+}
+
+Test(rendezvous, whoever_has_a_name_of_another_process_is_refused, .init = make_base,
+     .fini = remove_base)
+{
+    const uint64_t start_ticks = sx_process_start_ticks();
+    const struct {
+        pid_t pid;
+        uint64_t start_ticks;
+        pmix_status_t want;
+    } rows[] = {
+        { getpid(), start_ticks, PMIX_SUCCESS },
+        { getpid(), 0, PMIX_SUCCESS }, /* a server that does not know */
+        { getpid() + 1, start_ticks, PMIX_ERR_NO_PERMISSIONS },
+        { getpid(), start_ticks + 1, PMIX_ERR_NO_PERMISSIONS }, /* the number is in use again */
+    };
+    const int log_fd = test_capture_stderr();
+
+    cr_assert_gt(start_ticks, 0);
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        char name[100];
+        int client = -1;
+
+        name_of(name, rows[i].pid, rows[i].start_ticks, i);
+        const int fd = squat(name);
+
+        cr_expect_eq(sx_rendezvous_connect(&client), rows[i].want, "row %zu", i);
+        if (rows[i].want == PMIX_SUCCESS) {
+            close(client);
+        }
+        close(fd);
+    }
+    cr_expect_eq(test_count_lines(log_fd, "another program has taken its name"), 2);
+}
+
+/* Return: 0, connected; 77: this may not be tried here; else a status, negated. */
+static int try_connect_elsewhere(const void *arg)
+{
+    const int kind = *(const int *)arg;
+    int status = 0;
+
+    if (unshare(kind | (geteuid() == 0 ? 0 : CLONE_NEWUSER)) != 0) {
+        return 77;
+    }
+    const pid_t pid = fork(); /* which has the new pid namespace, if that is it */
+
+    if (pid == 0) {
+        _exit(try_connect(NULL));
+    }
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 100;
+}
+
+Test(rendezvous, a_client_of_another_namespace_gets_in, .init = make_base, .fini = remove_base)
+{
+    static const int kinds[] = { CLONE_NEWNET, CLONE_NEWPID };
+    struct sx_rendezvous rendezvous;
+    struct sx_rendezvous_options options = options_abstract(base);
+
+    for (size_t i = 0; i < SX_COUNT(kinds); i++) {
+        options.inherit = i == 0;
+        cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
+        unsetenv(SX_ENV_SERVER_FD);
+        setenv(SX_ENV_SERVER_URI, rendezvous.uri, 1);
+        const int by_uri = run_as(geteuid(), try_connect_elsewhere, &kinds[i]);
+
+        if (by_uri == 77) {
+            cr_skip_test("no right to make a namespace");
+        }
+        cr_expect_eq(by_uri, 0, "kind %zu", i);
+        if (options.inherit) {
+            unsetenv(SX_ENV_SERVER_URI);
+            setenv(SX_ENV_SERVER_FD, rendezvous.fd_value, 1);
+            cr_expect_eq(run_as(geteuid(), try_connect_elsewhere, &kinds[i]), 0);
+        }
+        sx_rendezvous_close(&rendezvous);
+    }
 }
 
 /* ---- errors that say what to do ----------------------------------------------------------- */
@@ -395,7 +566,7 @@ Test(rendezvous, another_user_is_refused, .init = make_base, .fini = remove_base
     struct sx_rendezvous_options options = options_for(base);
 
     need_root();
-    options.keep_fd = true;
+    options.inherit = true;
     cr_assert_eq(chmod(base, 0777), 0);
     cr_assert_eq(sx_rendezvous_open(&rendezvous, &options), PMIX_SUCCESS);
     setenv(SX_ENV_SERVER_URI, rendezvous.uri, 1);
@@ -411,7 +582,7 @@ Test(rendezvous, root_can_serve_another_user, .init = make_base, .fini = remove_
 {
     struct sx_rendezvous rendezvous;
     const struct sx_rendezvous_options options = {
-        .dir = base, .uid = NOBODY, .gid = NOBODY, .keep_fd = true
+        .dir = base, .uid = NOBODY, .gid = NOBODY, .keep_dir = true, .inherit = true
     };
     struct stat st;
 
@@ -430,51 +601,71 @@ Test(rendezvous, root_can_serve_another_user, .init = make_base, .fini = remove_
     cr_expect_eq(count_entries(base), 0);
 }
 
+/* What another user's process does, until the end of a pipe. */
 struct foreign {
     int ready_fd, end_fd;
 };
 
-static int serve_as_other(const void *arg)
+static int wait_for_end(const struct foreign *foreign, const char *uri)
 {
-    const struct foreign *foreign = arg;
-    const struct sx_rendezvous_options options = options_for(base);
-    struct sx_rendezvous rendezvous;
     char byte;
 
-    if (sx_rendezvous_open(&rendezvous, &options) != PMIX_SUCCESS ||
-        write(foreign->ready_fd, rendezvous.uri, strlen(rendezvous.uri)) < 0) {
+    return write(foreign->ready_fd, uri, strlen(uri)) < 0 || read(foreign->end_fd, &byte, 1) != 0;
+}
+
+static int serve_as_other(const struct foreign *foreign)
+{
+    const struct sx_rendezvous_options options = options_for(base);
+    struct sx_rendezvous rendezvous;
+
+    if (sx_rendezvous_open(&rendezvous, &options) != PMIX_SUCCESS) {
         return 1;
     }
-    (void)!read(foreign->end_fd, &byte, 1);
+    const int rc = wait_for_end(foreign, rendezvous.uri);
+
     sx_rendezvous_close(&rendezvous);
-    return 0;
+    return rc;
+}
+
+static int squat_as_other(const struct foreign *foreign)
+{
+    char name[100];
+
+    name_of(name, getpid(), sx_process_start_ticks(), 2);
+    const int fd = squat(name);
+
+    return wait_for_end(foreign, getenv(SX_ENV_SERVER_URI)) + close(fd);
 }
 
 Test(rendezvous, a_server_of_another_user_is_not_believed, .init = make_base, .fini = remove_base)
 {
-    int ready[2], end[2], fd, status;
-    char uri[512] = { 0 };
+    int (*const rows[])(const struct foreign *) = { serve_as_other, squat_as_other };
 
     need_root();
     cr_assert_eq(chmod(base, 0777), 0);
-    cr_assert_eq(pipe2(ready, O_CLOEXEC), 0);
-    cr_assert_eq(pipe2(end, O_CLOEXEC), 0);
-    const struct foreign foreign = { ready[1], end[0] };
-    const pid_t pid = fork();
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        int ready[2], end[2], fd, status;
+        char uri[512] = { 0 };
 
-    if (pid == 0) {
+        cr_assert_eq(pipe2(ready, O_CLOEXEC), 0);
+        cr_assert_eq(pipe2(end, O_CLOEXEC), 0);
+        const struct foreign foreign = { ready[1], end[0] };
+        const pid_t pid = fork();
+
+        if (pid == 0) {
+            close(end[1]);
+            _exit(setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0
+                      ? 1
+                      : rows[i](&foreign));
+        }
+        close(ready[1]);
+        cr_assert_gt(read(ready[0], uri, sizeof(uri) - 1), 0);
+        setenv(SX_ENV_SERVER_URI, uri, 1);
+        cr_expect_eq(sx_rendezvous_connect(&fd), PMIX_ERR_NO_PERMISSIONS, "row %zu", i);
         close(end[1]);
-        _exit(setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0
-                  ? 1
-                  : serve_as_other(&foreign));
+        cr_assert_eq(waitpid(pid, &status, 0), pid);
+        cr_expect_eq(status, 0);
     }
-    close(ready[1]);
-    cr_assert_gt(read(ready[0], uri, sizeof(uri) - 1), 0);
-    setenv(SX_ENV_SERVER_URI, uri, 1);
-    cr_expect_eq(sx_rendezvous_connect(&fd), PMIX_ERR_NO_PERMISSIONS);
-    close(end[1]);
-    cr_assert_eq(waitpid(pid, &status, 0), pid);
-    cr_expect_eq(status, 0);
 }
 
 /* ---- what is left ------------------------------------------------------------------------- */
@@ -537,6 +728,23 @@ Test(rendezvous, the_next_server_removes_what_a_killed_one_left, .init = make_ba
     cr_expect_eq(fstatat(live.dir_fd, "s", &st, 0), 0, "a live server stays");
     sx_rendezvous_close(&next);
     sx_rendezvous_close(&live);
+}
+
+Test(rendezvous, a_killed_container_s_is_removed_though_its_number_lives_here, .init = make_base,
+     .fini = remove_base)
+{
+    const struct sx_rendezvous_options options = options_for(base);
+    struct sx_rendezvous next;
+    char path[600], renamed[700];
+
+    cr_assert_eq(run_as(geteuid(), open_and_die, NULL), 0);
+    find_entry(path, sizeof(path));
+    snprintf(renamed, sizeof(renamed), "%s/shmix-%u-%d-abcdef01", base, (unsigned)geteuid(),
+             (int)getpid());
+    cr_assert_eq(rename(path, renamed), 0);
+    cr_assert_eq(sx_rendezvous_open(&next, &options), PMIX_SUCCESS);
+    cr_expect_eq(count_entries(base), 1, "its own directory alone");
+    sx_rendezvous_close(&next);
 }
 
 /* As open_and_die, but the socket goes on listening, held by a child that lives until the end of a

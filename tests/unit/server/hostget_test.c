@@ -157,7 +157,7 @@ Test(hostget, knows_the_server_itself_by_nobody_and_by_an_empty_namespace)
     const pmix_proc_t self = *value->data.proc;
     PMIx_Value_free(value, 1);
     cr_assert_eq(PMIx_Get(&self, PMIX_SERVER_URI, NULL, 0, &value), PMIX_SUCCESS);
-    cr_expect_eq(strncmp(value->data.string, "the.server.4;unix:/", 19), 0, "%s",
+    cr_expect_eq(strncmp(value->data.string, "the.server.4;unix:@", 19), 0, "%s",
                  value->data.string);
     PMIx_Value_free(value, 1);
     cr_assert_eq(PMIx_Store_internal(&own, "key", &stored), PMIX_SUCCESS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* exiting_test.c - a process that lives is not exiting; one that is dead and not reaped is; under a
- * number that /proc does not know, either is still true. */
-#include "base/exiting.h"
+/* process_test.c - a process that lives is not exiting; one that is dead and not reaped is; each is
+ * known by its start; under a number that /proc does not know, all of it is still true. */
+#include "base/process.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ static int open_pidfd(pid_t pid)
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-Test(exiting, this_process_is_not)
+Test(process, this_process_is_not)
 {
     const int pidfd = open_pidfd(getpid());
 
@@ -32,7 +32,7 @@ Test(exiting, this_process_is_not)
     cr_expect_not(sx_process_is_exiting(-1), "not known");
 }
 
-Test(exiting, a_stopped_process_is_not_and_a_dead_one_is)
+Test(process, a_stopped_process_is_not_and_a_dead_one_is)
 {
     const pid_t pid = fork();
     siginfo_t info;
@@ -52,6 +52,29 @@ Test(exiting, a_stopped_process_is_not_and_a_dead_one_is)
     waitpid(pid, NULL, 0);
     cr_expect(sx_process_is_exiting(pidfd), "gone");
     close(pidfd);
+}
+
+/* Return: 0 when this process is known by its start, and by no other. */
+static int judge_own_start(void)
+{
+    const uint64_t ticks = sx_process_start_ticks();
+
+    return !sx_process_has_started_at(getpid(), ticks) ||
+           sx_process_has_started_at(getpid(), ticks + 1);
+}
+
+Test(process, is_known_by_its_start)
+{
+    int status;
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        _exit(0);
+    }
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_assert_gt(sx_process_start_ticks(), 0);
+    cr_expect_eq(judge_own_start(), 0);
+    cr_expect_not(sx_process_has_started_at(pid, sx_process_start_ticks()), "it has gone");
 }
 
 /* ---- a pid namespace that sees its parent's /proc -------------------------------------------- */
@@ -83,6 +106,9 @@ static pid_t fork_as(pid_t pid)
 /* Process 1 of the namespace.  Return: its exit code. */
 static int ask_inside(void)
 {
+    if (judge_own_start() != 0) {
+        return 4;
+    }
     const pid_t pid = fork_as(unknown_number());
 
     if (pid == 0) {
@@ -102,7 +128,7 @@ static int ask_inside(void)
     return poll(&gone, 1, -1) == 1 && sx_process_is_exiting(pidfd) ? 0 : 2;
 }
 
-Test(exiting, a_live_process_that_proc_shows_under_another_number_is_not)
+Test(process, one_that_proc_shows_under_another_number_is_known)
 {
     const int flags = CLONE_NEWPID | (geteuid() == 0 ? 0 : CLONE_NEWUSER);
     int status = 0;
@@ -125,5 +151,6 @@ Test(exiting, a_live_process_that_proc_shows_under_another_number_is_not)
         cr_skip_test("no right to make a pid namespace, or no clone3 with a number");
     }
     cr_expect_neq(WEXITSTATUS(status), 1, "the live process is taken for gone");
+    cr_expect_neq(WEXITSTATUS(status), 4, "its start is taken for another's");
     cr_expect_eq(WEXITSTATUS(status), 0);
 }

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* exiting.c - every thread's word in /proc: its state, and the flag that do_exit sets first.
+/* process.c - what /proc says of a process: its start, and of every thread its state and the flag
+ * that do_exit sets first.
  *
  * The pidfd is the authority: it says that a process has gone, and under which number /proc shows
  * it.  A pid of ours may be somebody else's there, or nobody's: a container may have a pid
  * namespace of its own and the /proc of its parent. */
-#include "base/exiting.h"
+#include "base/process.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define SX_THREAD_EXITING 0x4u /* PF_EXITING in field 9 of /proc/PID/stat */
@@ -96,4 +100,60 @@ bool sx_process_is_exiting(int pidfd)
     const int number = number_in_proc(pidfd);
 
     return number != 0 && threads_are_exiting(number);
+}
+
+/* The 22nd field of @stat_path. */
+static uint64_t start_ticks(const char *stat_path)
+{
+    char text[1024];
+    const int fd = open(stat_path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0) {
+        return 0;
+    }
+    const ssize_t got = read(fd, text, sizeof(text) - 1);
+
+    close(fd);
+    if (got <= 0) {
+        return 0;
+    }
+    text[got] = '\0';
+    /* The second field, the command, may hold anything; the last ')' ends it. */
+    const char *at = strrchr(text, ')');
+
+    for (int field = 2; at != NULL && field < 22; field++) {
+        at = strchr(at + 1, ' ');
+    }
+    return at != NULL ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+static uint64_t start_ticks_of(int number)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", number);
+    return start_ticks(path);
+}
+
+bool sx_process_has_started_at(pid_t pid, uint64_t ticks)
+{
+    if (start_ticks_of(pid) == ticks) {
+        return true;
+    }
+    /* Under that number /proc may show another process, or none. */
+    const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+    if (pidfd < 0) {
+        return errno != ESRCH;
+    }
+    const int number = number_in_proc(pidfd);
+    const uint64_t told = number != 0 ? start_ticks_of(number) : 0;
+
+    close(pidfd);
+    return told == 0 || told == ticks;
+}
+
+uint64_t sx_process_start_ticks(void)
+{
+    return start_ticks("/proc/self/stat");
 }

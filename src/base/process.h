@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* process.h - what the kernel tells of a process: is it on its way out (it frees a large one's
+ * memory for seconds), and when did it start, which with its number names it for ever. */
+#ifndef SX_BASE_PROCESS_H
+#define SX_BASE_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Ask the kernel whether all threads of the process behind @pidfd are exiting, or have.  Return:
+ * false when the kernel does not tell: there is no pidfd (-1), no /proc, or a /proc that does not
+ * show this process. */
+bool sx_process_is_exiting(int pidfd);
+
+/* When the calling process started, in clock ticks since the machine did.  Return: 0 when there is
+ * no /proc. */
+uint64_t sx_process_start_ticks(void);
+
+/* Whether process @pid started at @ticks.  Return: true also when the kernel does not tell, as
+ * above; false when there is no such process. */
+bool sx_process_has_started_at(pid_t pid, uint64_t ticks);
+
+#endif
