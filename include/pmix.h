@@ -58,7 +58,13 @@ PMIX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo
 
 /* Store @val under @key for the processes that @scope names; nobody sees it before PMIx_Commit.
  * The value is copied. Keys beginning with "pmix" are the host's to give. From: Standard, Data
- * Access. */
+ * Access.
+ *
+ * A @scope of PMIX_DEL_LOCAL, _REMOTE, _GLOBAL or _INTERNAL takes the key away from those whom
+ * the scope without DEL names (since 7.0). @val is not looked at and may be NULL; a key that is
+ * not there is no error. This process sees it at once, others after PMIx_Commit: those of other
+ * nodes with the next fence that collects data. PMIX_ERR_NOT_SUPPORTED: @key is
+ * PMIX_QUALIFIED_VALUE, or begins with "pmix" and @scope is not PMIX_DEL_INTERNAL. */
 PMIX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char *key, pmix_value_t *val);
 
 /* Hand everything put since the last commit to the server. Never waits for other processes. */

@@ -304,6 +304,10 @@ typedef uint8_t pmix_scope_t;
 #define PMIX_REMOTE      2  /* processes of other nodes */
 #define PMIX_GLOBAL      3  /* both */
 #define PMIX_INTERNAL    4  /* the process itself */
+#define PMIX_DEL_LOCAL    5  /* a put with one of these takes the key away from them; since 7.0 */
+#define PMIX_DEL_REMOTE   6  /* since 7.0 */
+#define PMIX_DEL_GLOBAL   7  /* since 7.0 */
+#define PMIX_DEL_INTERNAL 8  /* since 7.0 */
 
 /* Who may look up what is published, and who hears an event. */
 typedef uint8_t pmix_data_range_t;

@@ -18,7 +18,8 @@ static const struct sx_name status_names[] = {
 };
 
 static const struct sx_name scope_names[] = { NAME(PMIX_SCOPE_UNDEF) NAME(PMIX_LOCAL) NAME(
-    PMIX_REMOTE) NAME(PMIX_GLOBAL) NAME(PMIX_INTERNAL) };
+    PMIX_REMOTE) NAME(PMIX_GLOBAL) NAME(PMIX_INTERNAL) NAME(PMIX_DEL_LOCAL) NAME(PMIX_DEL_REMOTE)
+                                                  NAME(PMIX_DEL_GLOBAL) NAME(PMIX_DEL_INTERNAL) };
 
 static const struct sx_name range_names[] = {
     NAME(PMIX_RANGE_UNDEF) NAME(PMIX_RANGE_RM) NAME(PMIX_RANGE_LOCAL) NAME(PMIX_RANGE_NAMESPACE)

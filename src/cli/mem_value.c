@@ -132,7 +132,8 @@ struct sx_mem_cell sx_mem_cell_at(struct sx_bytes *bytes, uint64_t off)
 
 const char *sx_mem_scope_name(unsigned scope)
 {
-    static const char *const names[] = { "-", "local", "remote", "global", "internal" };
+    static const char *const names[] = { "-",        "local",     "remote",     "global",
+                                         "internal", "del-local", "del-remote", "del-global" };
 
     return scope < SX_COUNT(names) ? names[scope] : "?";
 }

@@ -68,6 +68,13 @@ void sx_box_set(struct sx_box *box, const struct sx_cell *cell, struct sx_body *
     box->body = body;
 }
 
+void sx_box_rescope(struct sx_box *box, pmix_scope_t scope)
+{
+    const unsigned flags = box->cell.flags & ~SX_CELL_SCOPE_MASK;
+
+    box->cell.flags = (uint16_t)(flags | (unsigned)scope << SX_CELL_SCOPE_SHIFT);
+}
+
 struct sx_cell sx_box_marker(const struct sx_box *box)
 {
     return (struct sx_cell){ .type = PMIX_POINTER, .bits = (uintptr_t)box };

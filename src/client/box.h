@@ -5,7 +5,8 @@
  * The private store only grows, because its readers take no lock.  So the first value of a key lies
  * in it; where that is replaced, or large, the store says PMIX_POINTER, which no value there is,
  * and points at a box.  A box has the newest value and lets go of the one before, unless that was
- * handed out as a pointer or is being committed.  Boxes live until PMIx_Finalize; everything here
+ * handed out as a pointer or is being committed.  A key that was taken away has a box without a
+ * value, which is never committed before that is.  Boxes live until PMIx_Finalize; everything here
  * is under data_lock, unless it says otherwise. */
 #ifndef SX_CLIENT_BOX_H
 #define SX_CLIENT_BOX_H
@@ -32,9 +33,10 @@ struct sx_box {
     struct sx_view *view; /* whose private store points here, and from where */
     enum sx_realm realm;
     uint32_t row;
-    struct sx_cell cell;  /* with the scope; bits are 0 where there is a body */
+    struct sx_cell cell;  /* with the scope; bits are 0 where there is a body; PMIX_UNDEF: none */
     struct sx_body *body; /* NULL: none */
     bool pending;         /* stands in the list of what is not committed yet */
+    pmix_scope_t taken;   /* whom the key was taken away from, and nothing was put for since */
     size_t key_len;
     char key[]; /* with its NUL, zeroed to a multiple of 8 */
 };
@@ -53,6 +55,7 @@ void sx_box_take_back(struct sx_box *box);
 struct sx_box *sx_box_first(void);
 /* Put @cell and @body, whose reference the box takes, in place of what it has. */
 void sx_box_set(struct sx_box *box, const struct sx_cell *cell, struct sx_body *body);
+void sx_box_rescope(struct sx_box *box, pmix_scope_t scope);
 /* The cell that stands for @box in a private store. */
 struct sx_cell sx_box_marker(const struct sx_box *box);
 /* Return: the box that @item, found in a private store, stands for; NULL when it is a value.
@@ -63,7 +66,8 @@ static inline struct sx_box *sx_box_of(const struct sx_item *item)
 }
 
 /* Put the value of the box in place of @item, if it stands for one; the value stays for as long
- * as the lock is held, and until PMIx_Finalize if @hand_out. */
+ * as the lock is held, and until PMIx_Finalize if @hand_out.  A box without a value has the scope
+ * that it hides: PMIX_SCOPE_UNDEF, or PMIX_LOCAL. */
 void sx_box_open(struct sx_item *item, bool hand_out);
 
 /* Without the lock: as sx_box_open where no body is needed; else @item goes on standing for the

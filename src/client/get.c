@@ -129,7 +129,9 @@ static pmix_status_t answer_box(struct sx_lookup *lookup, struct sx_item *item, 
 {
     pthread_mutex_lock(&sx_process.data_lock);
     sx_box_open(item, lookup->wanted.is_pointers);
-    const pmix_status_t rc = answer(lookup, item, ret);
+    const pmix_status_t rc = item->cell.type != PMIX_UNDEF
+                                 ? answer(lookup, item, ret)
+                                 : PMIX_ERR_NOT_FOUND; /* just taken away */
     pthread_mutex_unlock(&sx_process.data_lock);
     return rc;
 }

@@ -79,7 +79,7 @@ static bool is_wanted(void *arg, struct sx_item *item)
 static bool is_wanted_open(void *arg, struct sx_item *item)
 {
     sx_box_open(item, false);
-    return is_wanted(arg, item);
+    return item->cell.type != PMIX_UNDEF && is_wanted(arg, item);
 }
 
 pmix_status_t sx_lookup_collect(struct sx_lookup *lookup, pmix_value_t *ret)

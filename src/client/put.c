@@ -5,7 +5,8 @@
  *     put --> private store (own Gets see it) and list of messages --commit--> lane --> server
  *
  * The list has the message of a value, or the box that its newest value is in: so it is bounded by
- * the keys, however often they are put.
+ * the keys, however often they are put.  A put that takes a key away leaves it a box, perhaps an
+ * empty one, whose commit tells first whom it was taken away from.
  *
  * A commit makes no system call unless somebody waits for this rank's data, the lane is full, or a
  * value is too large for the lane: that one goes over control, and the next only after its answer,
@@ -211,6 +212,26 @@ static pmix_status_t put_flatten(struct sx_view_put *put, const pmix_value_t *va
     return rc;
 }
 
+/* The box of the key stands for its end in the list, too. */
+static pmix_status_t put_taken(struct sx_process *p, struct sx_view_put *put, bool told)
+{
+    struct sx_box *box;
+
+    put->scope = sx_scope_taken(put->scope);
+    if (PMIx_Check_reserved_key(put->key) &&
+        (put->scope != PMIX_INTERNAL || strcmp(put->key, PMIX_QUALIFIED_VALUE) == 0)) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "\"%s\" cannot be taken away: the host may have given it", put->key);
+    }
+    pthread_mutex_lock(&p->data_lock);
+    pmix_status_t rc = sx_view_withdraw_locked(p->own, put, &box);
+    if (rc == PMIX_SUCCESS && box != NULL && told && !box->pending) {
+        rc = puts_append_box(&p->puts, box);
+    }
+    pthread_mutex_unlock(&p->data_lock);
+    return rc;
+}
+
 pmix_status_t PMIx_Put(pmix_scope_t scope, const char *key, pmix_value_t *val)
 {
     struct sx_process *const p = &sx_process;
@@ -220,19 +241,23 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char *key, pmix_value_t *val)
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
-    if (!sx_key_is_valid(key, &put.key_len) || val == NULL || scope < PMIX_LOCAL ||
-        scope > PMIX_INTERNAL) {
+    const bool takes = sx_scope_takes(scope);
+    if (!sx_key_is_valid(key, &put.key_len) || (val == NULL && !takes) || scope < PMIX_LOCAL ||
+        scope > PMIX_DEL_INTERNAL) {
         return PMIX_ERR_BAD_PARAM;
+    }
+    put.row = p->self.rank;
+    /* relaxed: a link lost meanwhile makes the commit fail instead. */
+    const bool told = scope != PMIX_INTERNAL && scope != PMIX_DEL_INTERNAL &&
+                      atomic_load_explicit(&p->link, memory_order_relaxed) == SX_LINK_LIVE;
+    if (takes) {
+        return put_taken(p, &put, told);
     }
     const bool is_qualified = strcmp(key, PMIX_QUALIFIED_VALUE) == 0;
     pmix_status_t rc = is_qualified ? sx_qualified_read(&qualified, val) : put_flatten(&put, val);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    put.row = p->self.rank;
-    /* relaxed: a link lost meanwhile makes the commit fail instead. */
-    const bool told = scope != PMIX_INTERNAL &&
-                      atomic_load_explicit(&p->link, memory_order_relaxed) == SX_LINK_LIVE;
     pthread_mutex_lock(&p->data_lock);
     rc = is_qualified ? put_qualified_locked(p, &put, &qualified, val, told)
                       : put_locked(p, &put, val, told);
@@ -304,6 +329,17 @@ static pmix_status_t commit_message(struct sx_process *p, struct iovec *iov, int
     return rc;
 }
 
+/* Tell whom the key was taken away from. */
+static pmix_status_t commit_taken(struct sx_process *p, const struct sx_box *box,
+                                  pmix_scope_t taken)
+{
+    struct sx_lane_put put = { .key_len = (uint16_t)box->key_len, .scope = sx_scope_taking(taken) };
+    struct iovec iov[3] = { [1] = { &put, sizeof(put) },
+                            [2] = { (void *)(uintptr_t)box->key, sx_align_up(box->key_len, 8) } };
+
+    return commit_message(p, iov, 3);
+}
+
 /* What the box has now, which may be newer than the commit. */
 static pmix_status_t commit_box(struct sx_process *p, struct sx_box *box)
 {
@@ -312,6 +348,7 @@ static pmix_status_t commit_box(struct sx_process *p, struct sx_box *box)
     struct iovec iov[4];
 
     pthread_mutex_lock(&p->data_lock);
+    const pmix_scope_t taken = box->taken;
     put.cell = box->cell;
     body = box->body;
     if (body != NULL) {
@@ -323,10 +360,10 @@ static pmix_status_t commit_box(struct sx_process *p, struct sx_box *box)
     iov[1] = (struct iovec){ &put, sizeof(put) };
     iov[2] = (struct iovec){ box->key, sx_align_up(box->key_len, 8) };
     iov[3] = (struct iovec){ body != NULL ? body->bytes : NULL, sx_align_up(put.cell.len, 8) };
-    const pmix_status_t rc = put.scope == PMIX_INTERNAL
-                                 ? PMIX_SUCCESS
-                                 : commit_message(p, iov, body != NULL ? 4 : 3);
-
+    pmix_status_t rc = taken != PMIX_SCOPE_UNDEF ? commit_taken(p, box, taken) : PMIX_SUCCESS;
+    if (rc == PMIX_SUCCESS && put.cell.type != PMIX_UNDEF && put.scope != PMIX_INTERNAL) {
+        rc = commit_message(p, iov, body != NULL ? 4 : 3);
+    }
     pthread_mutex_lock(&p->data_lock);
     sx_body_drop(body);
     pthread_mutex_unlock(&p->data_lock);

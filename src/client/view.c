@@ -270,11 +270,8 @@ static bool is_stored(const struct sx_item *item, const struct sx_view_put *put)
 static pmix_status_t box_fill(struct sx_view *view, struct sx_view_put *put, struct sx_box *box,
                               bool is_new)
 {
-    struct sx_cell cell = put->cell;
-    const struct sx_cell marker = sx_box_marker(box);
+    const struct sx_cell cell = put->cell, marker = sx_box_marker(box);
 
-    cell.flags = (uint16_t)((cell.flags & ~SX_CELL_SCOPE_MASK) | (unsigned)put->scope
-                                                                     << SX_CELL_SCOPE_SHIFT);
     if (cell.len != 0 && put->owned == NULL) {
         put->owned = sx_body_new(cell.len);
         if (put->owned == NULL) {
@@ -283,6 +280,8 @@ static pmix_status_t box_fill(struct sx_view *view, struct sx_view_put *put, str
         memcpy(put->owned->bytes, put->body, cell.len);
     }
     sx_box_set(box, &cell, put->owned);
+    sx_box_rescope(box, put->scope);
+    box->taken &= (pmix_scope_t)~put->scope;
     put->owned = NULL;
     return !is_new ? PMIX_SUCCESS
                    : sx_store_put_flat(&view->writer, put->realm, put->row, put->key, put->scope,
@@ -327,6 +326,61 @@ pmix_status_t sx_view_put_locked(struct sx_view *view, struct sx_view_put *put,
     sx_body_drop(put->owned);
     put->owned = NULL;
     return rc;
+}
+
+/* What is left of the value, perhaps nothing, lies in a box, whose room the next value takes. */
+static pmix_status_t box_withdraw(struct sx_view *view, struct sx_view_put *put, pmix_scope_t taken,
+                                  struct sx_box **ret_box)
+{
+    struct sx_item item = { .body = NULL };
+    struct sx_box *box = NULL;
+
+    if (sx_store_find(&view->writer.view, put->realm, put->row, put->key, &item) == PMIX_SUCCESS) {
+        box = sx_box_of(&item);
+        sx_box_open(&item, false);
+    }
+    const bool has_value = item.cell.type != PMIX_UNDEF, is_new = box == NULL;
+    const pmix_scope_t has = has_value ? sx_item_scope(&item) : PMIX_SCOPE_UNDEF;
+    if (has == PMIX_SCOPE_UNDEF && (has_value || taken == PMIX_INTERNAL)) {
+        return PMIX_SUCCESS; /* not put by this process */
+    }
+    put->scope = has & (pmix_scope_t)~taken;
+    if (put->scope != PMIX_SCOPE_UNDEF) {
+        put->cell = item.cell;
+        put->body = item.body;
+    }
+    if (is_new) {
+        box = sx_box_new(view, put->realm, put->row, put->key, put->key_len);
+    }
+    const pmix_status_t rc = box != NULL ? box_fill(view, put, box, is_new)
+                                         : PMIX_ERR_OUT_OF_RESOURCE;
+    if (rc != PMIX_SUCCESS) {
+        if (is_new && box != NULL) {
+            sx_box_take_back(box);
+        }
+        return rc;
+    }
+    box->taken |= taken & PMIX_GLOBAL;
+    if (put->scope == PMIX_SCOPE_UNDEF) {
+        sx_box_rescope(box, box->taken & PMIX_LOCAL); /* what peers may still see of it */
+    }
+    *ret_box = box;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_view_withdraw_locked(struct sx_view *view, struct sx_view_put *put,
+                                      struct sx_box **ret_box)
+{
+    const pmix_scope_t taken = put->scope;
+    pmix_status_t rc = writer_obtain(view);
+
+    *ret_box = NULL;
+    if (rc == PMIX_SUCCESS) {
+        rc = view->is_plain
+                 ? sx_store_withdraw(&view->writer, put->realm, put->row, put->key, taken)
+                 : box_withdraw(view, put, taken, ret_box);
+    }
+    return rc == PMIX_SUCCESS ? writer_show(view) : rc;
 }
 
 /* Flatten and put. */
@@ -410,7 +464,9 @@ pmix_status_t sx_view_unbox(struct sx_view *view)
     pthread_mutex_lock(&sx_process.data_lock);
     view->is_plain = true;
     for (struct sx_box *box = sx_box_first(); box != NULL && rc == PMIX_SUCCESS; box = box->next) {
-        if (box->view == view && box->cell.type != PMIX_UNDEF) {
+        if (box->view == view && box->cell.type == PMIX_UNDEF) {
+            (void)sx_store_unset(&view->writer, box->realm, box->row, box->key);
+        } else if (box->view == view) {
             rc = sx_store_put_flat(&view->writer, box->realm, box->row, box->key,
                                    (pmix_scope_t)((box->cell.flags & SX_CELL_SCOPE_MASK) >>
                                                   SX_CELL_SCOPE_SHIFT),

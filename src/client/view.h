@@ -81,8 +81,12 @@ struct sx_view_put {
  * *ret_box: where the value lies, NULL when in the store itself. */
 pmix_status_t sx_view_put_locked(struct sx_view *view, struct sx_view_put *put,
                                  struct sx_box **ret_box);
-/* The same for values as programs have them; one for PMIX_QUALIFIED_VALUE becomes qualified.
- * Without the lock. */
+/* Take a value away from those in @put->scope; @put has no value.  *ret_box: what there is to tell
+ * of, NULL: nothing. */
+pmix_status_t sx_view_withdraw_locked(struct sx_view *view, struct sx_view_put *put,
+                                      struct sx_box **ret_box);
+/* As sx_view_put_locked for values as programs have them; one for PMIX_QUALIFIED_VALUE becomes
+ * qualified.  Without the lock. */
 pmix_status_t sx_view_store(struct sx_view *view, uint32_t row, const char *key, pmix_scope_t scope,
                             const pmix_value_t *value);
 /* With the lock, the parts of a qualified value. */

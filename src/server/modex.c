@@ -83,7 +83,8 @@ static pmix_status_t put_read(const void *body, size_t size, struct put *ret)
     ret->body = (const char *)body + value_off;
     ret->cell = head->cell;
     if (strlen(ret->key) != head->key_len || (head->cell.flags & ~SX_CELL_NULL) != 0 ||
-        (head->scope != PMIX_LOCAL && head->scope != PMIX_REMOTE && head->scope != PMIX_GLOBAL) ||
+        head->scope < PMIX_LOCAL || head->scope > PMIX_DEL_GLOBAL || head->scope == PMIX_INTERNAL ||
+        sx_scope_takes(head->scope) != (head->cell.type == PMIX_UNDEF) ||
         sx_flat_check(&ret->cell, ret->body, ret->cell.len) != PMIX_SUCCESS) {
         return PMIX_ERR_BAD_PARAM;
     }
@@ -106,7 +107,10 @@ pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const void
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    rc = put_store(&nspace->store, rank, &put);
+    /* What is not for other nodes any more is not for this one. */
+    rc = sx_scope_takes(put.head->scope)
+             ? sx_store_withdraw(&nspace->store, SX_REALM_JOB, rank, put.key, PMIX_GLOBAL)
+             : put_store(&nspace->store, rank, &put);
     if (rc != PMIX_SUCCESS) {
         put_is_lost(nspace, rank, put.key, rc);
     }
@@ -125,6 +129,74 @@ static pmix_status_t put_charged(struct sx_server *server, struct sx_client *cli
         sx_share_charge(server, client, used_bytes / 2048 + store->live_bytes / 1024);
     }
     return rc;
+}
+
+/* What is for other nodes alone from now on, unless a newer value is. */
+static pmix_status_t remote_keep(struct sx_nspace *nspace, uint32_t rank, const char *key,
+                                 const struct sx_item *item)
+{
+    const pmix_status_t rc = remote_obtain(nspace);
+    struct sx_item newer;
+
+    return rc != PMIX_SUCCESS || sx_store_find(&nspace->remote.view, SX_REALM_JOB, rank, key,
+                                               &newer) == PMIX_SUCCESS
+               ? rc
+               : sx_store_put_flat(&nspace->remote, SX_REALM_JOB, rank, key, PMIX_REMOTE,
+                                   &item->cell, item->body);
+}
+
+/* A put that takes a value away; of one that stays for others a copy may have to be made. */
+static pmix_status_t put_take(struct sx_server *server, struct sx_client *client,
+                              const struct put *put)
+{
+    struct sx_nspace *const nspace = client->nspace;
+    const pmix_scope_t taken = sx_scope_taken(put->head->scope);
+    struct sx_item item;
+    pmix_status_t rc = sx_store_find(&nspace->store.view, SX_REALM_JOB, client->rank, put->key,
+                                     &item);
+
+    if (rc == PMIX_SUCCESS) {
+        sx_share_charge(server, client, item.cell.len / 1024);
+        if (taken == PMIX_LOCAL && sx_item_scope(&item) == PMIX_GLOBAL) {
+            rc = remote_keep(nspace, client->rank, put->key, &item);
+            return rc == PMIX_SUCCESS
+                       ? sx_store_unset(&nspace->store, SX_REALM_JOB, client->rank, put->key)
+                       : rc;
+        }
+        rc = sx_store_withdraw(&nspace->store, SX_REALM_JOB, client->rank, put->key, taken);
+    }
+    if (nspace->has_remote && (rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND)) {
+        rc = sx_store_withdraw(&nspace->remote, SX_REALM_JOB, client->rank, put->key, taken);
+    }
+    return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
+}
+
+/* Into the store that its scope names, or out of both. */
+static pmix_status_t put_apply(struct sx_server *server, struct sx_client *client, struct put *put)
+{
+    struct sx_nspace *const nspace = client->nspace;
+    const bool is_remote = put->head->scope == PMIX_REMOTE;
+
+    if (sx_scope_takes(put->head->scope)) {
+        return put_take(server, client, put);
+    }
+    pmix_status_t rc = is_remote ? remote_obtain(nspace) : PMIX_SUCCESS;
+    if (rc == PMIX_SUCCESS) {
+        rc = put_charged(server, client, is_remote ? &nspace->remote : &nspace->store, put);
+    }
+    if (rc == PMIX_SUCCESS && put->head->scope == PMIX_GLOBAL && nspace->has_remote) {
+        /* The one for other nodes is not the newest any more. */
+        (void)sx_store_unset(&nspace->remote, SX_REALM_JOB, client->rank, put->key);
+    }
+    return rc;
+}
+
+/* Other nodes hear of it with the next fence; a job that has none keeps no news. */
+static bool is_news(const struct sx_nspace *nspace, pmix_scope_t scope)
+{
+    const pmix_scope_t whom = sx_scope_takes(scope) ? sx_scope_taken(scope) : scope;
+
+    return (whom & PMIX_REMOTE) != 0 && nspace->job_size > nspace->local_count;
 }
 
 /* Who waits for what has been put, or for anything of this rank, is answered with the commit. */
@@ -156,19 +228,11 @@ pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, c
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    const bool is_remote = put.head->scope == PMIX_REMOTE;
-    if (is_remote) {
-        rc = remote_obtain(nspace);
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = put_charged(server, client, is_remote ? &nspace->remote : &nspace->store, &put);
-    }
-    if (rc == PMIX_SUCCESS && client->waiter_count > 0) {
+    rc = put_apply(server, client, &put);
+    if (rc == PMIX_SUCCESS && client->waiter_count > 0 && !sx_scope_takes(put.head->scope)) {
         put_is_found(server, client, &put);
     }
-    /* Other nodes hear of it with the next fence; a job that has none keeps no news. */
-    if (rc == PMIX_SUCCESS && put.head->scope != PMIX_LOCAL &&
-        nspace->job_size > nspace->local_count) {
+    if (rc == PMIX_SUCCESS && is_news(nspace, put.head->scope)) {
         rc = sx_blob_message(&client->news, body, size);
     }
     if (rc != PMIX_SUCCESS) {

@@ -92,6 +92,28 @@ static inline pmix_scope_t sx_item_scope(const struct sx_item *item)
     return (pmix_scope_t)((item->cell.flags & SX_CELL_SCOPE_MASK) >> SX_CELL_SCOPE_SHIFT);
 }
 
+/* Scopes are sets: this node, other nodes, both, the process itself.  A PMIX_DEL_* is a set that is
+ * taken away. */
+static_assert(PMIX_GLOBAL == (PMIX_LOCAL | PMIX_REMOTE) && PMIX_INTERNAL == 4, "bits");
+static_assert(PMIX_DEL_LOCAL == PMIX_LOCAL + 4 && PMIX_DEL_INTERNAL == PMIX_INTERNAL + 4, "bits");
+
+static inline bool sx_scope_takes(pmix_scope_t scope)
+{
+    return scope >= PMIX_DEL_LOCAL && scope <= PMIX_DEL_INTERNAL;
+}
+
+/* Whom @del takes a value away from. */
+static inline pmix_scope_t sx_scope_taken(pmix_scope_t del)
+{
+    return (pmix_scope_t)(del - PMIX_DEL_LOCAL + PMIX_LOCAL);
+}
+
+/* The same backwards. */
+static inline pmix_scope_t sx_scope_taking(pmix_scope_t taken)
+{
+    return (pmix_scope_t)(taken - PMIX_LOCAL + PMIX_DEL_LOCAL);
+}
+
 /* Return: 0, or the generation that has replaced this one (this one gets no more news), or
  * SX_SEGMENT_ENDED: there will be none, its namespace is gone. */
 static inline uint64_t sx_store_successor(const struct sx_store *store)
@@ -159,6 +181,12 @@ pmix_status_t sx_store_put_flat(struct sx_store_writer *writer, enum sx_realm re
 /* Take a value away.  Return: PMIX_SUCCESS, PMIX_ERR_NOT_FOUND. */
 pmix_status_t sx_store_unset(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,
                              const char *key);
+
+/* Take a value away from those in @taken, which is a scope.  What has no scope was not put by a
+ * process, and stays.  Return: PMIX_SUCCESS, also when nothing was there;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_store_withdraw(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,
+                                const char *key, pmix_scope_t taken);
 
 /* Write the next generation now; put and unset do it by themselves when the store is full or, if
  * shared, has more garbage than live bytes and than SX_STORE_GARBAGE_MIN_BYTES.  Watch

@@ -275,3 +275,38 @@ pmix_status_t sx_store_unset(struct sx_store_writer *writer, enum sx_realm realm
     sx_store_tidy(writer);
     return PMIX_SUCCESS;
 }
+
+/* A body in the store may move while it is put there again. */
+static pmix_status_t sx_store_rescope(struct sx_store_writer *writer, enum sx_realm realm,
+                                      uint32_t row, const char *key, pmix_scope_t scope,
+                                      const struct sx_item *item)
+{
+    void *const body = item->cell.len != 0 ? malloc(item->cell.len) : NULL;
+
+    if (item->cell.len != 0 && body == NULL) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "%" PRIu32 " bytes for a value", item->cell.len);
+    }
+    if (body != NULL) {
+        memcpy(body, item->body, item->cell.len);
+    }
+    const pmix_status_t rc = sx_store_put_flat(writer, realm, row, key, scope, &item->cell, body);
+    free(body);
+    return rc;
+}
+
+pmix_status_t sx_store_withdraw(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,
+                                const char *key, pmix_scope_t taken)
+{
+    struct sx_item item;
+    const pmix_status_t rc = sx_store_find(&writer->view, realm, row, key, &item);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
+    }
+    const pmix_scope_t has = sx_item_scope(&item), left = has & (pmix_scope_t)~taken;
+    if (left == has) {
+        return PMIX_SUCCESS;
+    }
+    return left == PMIX_SCOPE_UNDEF ? sx_store_unset(writer, realm, row, key)
+                                    : sx_store_rescope(writer, realm, row, key, left, &item);
+}

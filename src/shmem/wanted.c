@@ -280,11 +280,17 @@ static bool columns_exist(const struct columns *columns)
 
 static pmix_status_t columns_read(const struct columns *columns, uint32_t row, struct sx_item *ret)
 {
+    pmix_scope_t hidden = PMIX_SCOPE_UNDEF;
+
     if (columns->own != 0) {
-        const pmix_status_t rc = sx_store_read(columns->site->own, columns->own, row, ret);
+        pmix_status_t rc = sx_store_read(columns->site->own, columns->own, row, ret);
 
         if (rc == PMIX_SUCCESS && columns->site->open != NULL) {
             columns->site->open(ret);
+        }
+        if (rc == PMIX_SUCCESS && ret->cell.type == PMIX_UNDEF) {
+            hidden = sx_item_scope(ret);
+            rc = PMIX_ERR_NOT_FOUND;
         }
         if (rc != PMIX_ERR_NOT_FOUND) {
             return rc;
@@ -294,6 +300,10 @@ static pmix_status_t columns_read(const struct columns *columns, uint32_t row, s
         return PMIX_ERR_NOT_FOUND;
     }
     const pmix_status_t rc = sx_store_read(columns->site->shared, columns->shared, row, ret);
+    if (rc == PMIX_SUCCESS && hidden != PMIX_SCOPE_UNDEF &&
+        sx_item_scope(ret) != PMIX_SCOPE_UNDEF) {
+        return PMIX_ERR_NOT_FOUND; /* taken away, and the server has not heard of it */
+    }
     /* Nobody else's stand-in is taken for one of ours. */
     return rc == PMIX_SUCCESS && ret->cell.type == PMIX_POINTER ? PMIX_ERR_UNPACK_FAILURE : rc;
 }

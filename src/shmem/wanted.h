@@ -58,7 +58,9 @@ bool sx_wanted_is_static(const pmix_info_t *info, size_t ninfo);
 /* Where one namespace is looked into, and by whom. */
 struct sx_site {
     const struct sx_store *own, *shared; /* NULL: none; what @own says counts */
-    /* Puts a value in the place of an item of @own that stands for one; NULL: none does. */
+    /* Puts a value in the place of an item of @own that stands for one; NULL: none does.  A value
+     * that is PMIX_UNDEF is none; if it has a scope, what was put and still lies in @shared is
+     * hidden. */
     void (*open)(struct sx_item *item);
     uint32_t self; /* the asker's rank in this namespace; PMIX_RANK_INVALID: it is not of it */
 };

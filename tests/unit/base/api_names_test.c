@@ -17,6 +17,7 @@ Test(api_names, codes_are_called_by_their_constants)
     cr_expect_str_eq(PMIx_Error_string(-400), "PMIX_ERR_PROC_KILLED_BY_CMD");
     cr_expect_str_eq(PMIx_Proc_state_string(PMIX_PROC_STATE_ABORTED), "PMIX_PROC_STATE_ABORTED");
     cr_expect_str_eq(PMIx_Scope_string(PMIX_GLOBAL), "PMIX_GLOBAL");
+    cr_expect_str_eq(PMIx_Scope_string(PMIX_DEL_LOCAL), "PMIX_DEL_LOCAL");
     cr_expect_str_eq(PMIx_Persistence_string(PMIX_PERSIST_APP), "PMIX_PERSIST_APP");
     cr_expect_str_eq(PMIx_Data_range_string(PMIX_RANGE_LOCAL), "PMIX_RANGE_LOCAL");
     cr_expect_str_eq(PMIx_Data_type_string(PMIX_UNDEF), "PMIX_UNDEF");

@@ -371,6 +371,46 @@ Test(values, a_value_that_is_put_again_and_again_takes_the_room_of_one)
     }
 }
 
+/* Nor of what was taken away before it was put again. */
+Test(values, a_key_that_is_taken_away_and_put_again_takes_the_room_of_one)
+{
+    static char bytes[100000];
+    pmix_value_t *got;
+
+    if (freed_is_kept()) {
+        cr_skip_test("what was freed is kept");
+    }
+    put_bytes("again", bytes, sizeof(bytes), PMIX_GLOBAL);
+    const size_t before = mapped_bytes();
+    for (unsigned round = 0; round < 20000; round++) {
+        cr_assert_eq(PMIx_Put(PMIX_DEL_GLOBAL, "again", NULL), PMIX_SUCCESS);
+        cr_assert_eq(PMIx_Get(&me, "again", NULL, 0, &got), PMIX_ERR_NOT_FOUND);
+        put_bytes("again", bytes, round % 2 == 0 ? 8 : sizeof(bytes), PMIX_GLOBAL);
+    }
+    cr_expect_leq(mapped_bytes(), before + (4u << 20));
+}
+
+/* The private store as others read it has no box without a value, either. */
+Test(values, of_a_process_on_its_own_the_native_api_reads_nothing_that_was_taken_away)
+{
+    const shmix_key_t *taken, *left;
+    const char *text;
+    shmix_job_t *job;
+
+    put_string("taken", (char *)"1", PMIX_GLOBAL);
+    put_string("left", (char *)"2", PMIX_GLOBAL);
+    cr_assert_eq(PMIx_Put(PMIX_DEL_GLOBAL, "taken", NULL), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_Put(PMIX_DEL_LOCAL, "left", NULL), PMIX_SUCCESS);
+    cr_assert_eq(shmix_job_open(NULL, &job), PMIX_SUCCESS);
+    cr_assert_eq(shmix_key_find(job, SHMIX_JOB, "taken", &taken), PMIX_SUCCESS);
+    cr_assert_eq(shmix_key_find(job, SHMIX_JOB, "left", &left), PMIX_SUCCESS);
+    cr_expect_eq(shmix_read_string(taken, me.rank, &text, NULL), PMIX_ERR_NOT_FOUND);
+    cr_assert_eq(shmix_read_string(left, me.rank, &text, NULL), PMIX_SUCCESS);
+    cr_expect_str_eq(text, "2");
+    cr_assert_eq(PMIx_Put(PMIX_DEL_REMOTE, "left", NULL), PMIX_SUCCESS);
+    cr_expect_eq(shmix_read_string(left, me.rank, &text, NULL), PMIX_ERR_NOT_FOUND);
+}
+
 Test(values, of_what_was_put_again_pointers_stay_good_as_well)
 {
     static char large[2][100000];
