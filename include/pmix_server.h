@@ -235,7 +235,9 @@ PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_
     void *cbdata);
 
 /* Announce a process that may connect as @proc with the given user and group; @server_object
- * comes back in upcalls about it. Must be done before it starts. */
+ * comes back in upcalls about it. Must be done before it starts. When the process has died, the host
+ * may start another in its place without announcing it again; not when it was cut off for a breach
+ * of protocol, or deregistered. */
 PMIX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid, gid_t gid,
     void *server_object, pmix_op_cbfunc_t cbfunc, void *cbdata);
 

@@ -87,15 +87,17 @@ static bool threads_are_exiting(int number)
     return exiting;
 }
 
-bool sx_process_is_exiting(int pidfd)
+bool sx_process_has_gone(int pidfd)
 {
     struct pollfd gone = { .fd = pidfd, .events = POLLIN };
 
-    if (pidfd < 0) {
-        return false;
-    }
-    if (poll(&gone, 1, 0) > 0) {
-        return true;
+    return pidfd >= 0 && poll(&gone, 1, 0) > 0;
+}
+
+bool sx_process_is_exiting(int pidfd)
+{
+    if (pidfd < 0 || sx_process_has_gone(pidfd)) {
+        return pidfd >= 0;
     }
     const int number = number_in_proc(pidfd);
 

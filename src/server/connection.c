@@ -234,7 +234,12 @@ static struct sx_client *hello_judge(struct sx_server *server, const struct sx_h
     client = nspace == NULL ? NULL : sx_client_find(nspace, hello->rank);
     *ret_status = PMIX_ERR_NOT_FOUND;
     *ret_why = "wants to be a rank that the host has not registered here";
-    if (client == NULL || client->state == SX_CLIENT_DEAD) {
+    if (client == NULL) {
+        return NULL;
+    }
+    *ret_why =
+        "wants to be a rank that was cut off, or taken away: the host has to register it again";
+    if (client->state == SX_CLIENT_DEAD && !client->died) {
         return NULL;
     }
     *ret_status = PMIX_ERR_NO_PERMISSIONS;
@@ -244,7 +249,7 @@ static struct sx_client *hello_judge(struct sx_server *server, const struct sx_h
     }
     *ret_status = PMIX_EXISTS;
     *ret_why = "wants to be a rank that is connected already";
-    if (client->state == SX_CLIENT_CONNECTED) {
+    if (client->state == SX_CLIENT_CONNECTED && !server->consumer->replaced(server, client)) {
         return NULL;
     }
     return client;
@@ -345,6 +350,10 @@ static pmix_status_t client_connect(struct sx_server *server, struct sx_client *
     if (client->state == SX_CLIENT_FINALIZED) {
         /* Its good-bye was said; a forked child holds the old socket open. */
         server->consumer->ended(server, client, NULL);
+    }
+    if (client->state == SX_CLIENT_DEAD) { /* the host has started it again */
+        client->state = SX_CLIENT_REGISTERED;
+        SX_FAMILIES_TELL(server, client_expected, server, client);
     }
     rc = client_equip(server, client);
     if (rc == PMIX_SUCCESS) {

@@ -203,4 +203,5 @@ const struct sx_consumer sx_dispatch_consumer = {
     .lane = take_lane,
     .breaks = sx_reaper_client_breaks,
     .ended = sx_reaper_socket_ended,
+    .replaced = sx_reaper_client_replaced,
 };

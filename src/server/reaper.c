@@ -3,7 +3,9 @@
 /* reaper.c - the three signals of a death, and what follows from it.
  *
  *     CONNECTED --FINALIZE--> FINALIZED --socket ends--> REGISTERED --it exits--> departed
- *        \--pidfd readable, or socket ends without FINALIZE--> its lane is taken --> DEAD
+ *        |--pidfd readable, or socket ends without FINALIZE--> its lane is taken --> DEAD
+ *        \--a breach--> DEAD
+ *     DEAD --the host registers it again; it has died, and another process comes--> REGISTERED
  *
  * The life word in the lane fires 0.1 ms after a kill, however large the process; the pidfd only
  * when the kernel has freed its memory (60 us per MiB).  The word is the client's to write, so it
@@ -32,7 +34,7 @@
 void sx_reaper_await_nobody(struct sx_server *server, struct sx_client *client)
 {
     (void)server;
-    client->left = client->departed = false;
+    client->left = client->departed = client->died = false;
     sx_poll_remove(&client->exit);
     if (client->exit_fd >= 0) {
         close(client->exit_fd);
@@ -91,6 +93,7 @@ static void client_died(struct sx_server *server, struct sx_client *client)
     if (client->state == SX_CLIENT_FINALIZED) {
         client_left(server, client);
     } else if (client->state == SX_CLIENT_CONNECTED && client->share.ending.reached == NULL) {
+        client->died = sx_process_is_exiting(sx_client_peer(client)->pidfd);
         sx_reaper_unwatch(server, client);
         sx_share_forgive(client);
         client->share.ending.reached = lane_was_taken;
@@ -192,10 +195,23 @@ void sx_reaper_client_lost(struct sx_server *server, struct sx_client *client)
     sx_client_release(client);
 }
 
+bool sx_reaper_client_replaced(struct sx_server *server, struct sx_client *client)
+{
+    if (!sx_process_has_gone(sx_client_peer(client)->pidfd)) {
+        return false;
+    }
+    client_died(server, client);
+    while (client->state == SX_CLIENT_CONNECTED) { /* a lane at most: nobody writes it any more */
+        sx_lane_take_one(server, client);
+    }
+    return client->died;
+}
+
 void sx_reaper_client_breaks(struct sx_server *server, struct sx_client *client, const char *why)
 {
     sx_log(SX_LOG_WARN, "client %s.%u (pid %d) is dropped: %s", client->nspace->name, client->rank,
            (int)sx_client_peer(client)->pid, why);
+    client->died = false;
     sx_reaper_client_lost(server, client);
 }
 
@@ -204,6 +220,7 @@ void sx_reaper_socket_ended(struct sx_server *server, struct sx_client *client, 
     if (why == NULL) {
         client_died(server, client);
     } else { /* a breach, which the channel has logged: nothing more is believed */
+        client->died = false;
         sx_reaper_client_lost(server, client);
     }
 }

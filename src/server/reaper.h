@@ -27,6 +27,11 @@ void sx_reaper_await_nobody(struct sx_server *server, struct sx_client *client);
 /* It asked to leave: answer, tell the host, keep the socket until it ends. */
 void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *client, uint32_t id);
 
+/* Another process says that it is this client.  Return: whether the one before has died; then the
+ * client has been lost, and may be connected again.  The host starts a rank again when it has heard
+ * of its death, which may be before we do. */
+bool sx_reaper_client_replaced(struct sx_server *server, struct sx_client *client);
+
 /* A breach of protocol: one log line with the reason, then as lost. */
 void sx_reaper_client_breaks(struct sx_server *server, struct sx_client *client, const char *why);
 /* It is gone without a word: its collectives end, its waiters are answered, the host is told. */

@@ -137,6 +137,7 @@ static void client_take_away(struct sx_server *server, struct sx_client *client)
 {
     sx_client_retain(client);
     client->departed |= client->left;
+    client->died = false;
     client->state = SX_CLIENT_DEAD;
     sx_connection_close(server, client);
     SX_FAMILIES_TELL(server, client_gone, server, client);

@@ -31,7 +31,7 @@ enum sx_client_state {
     SX_CLIENT_REGISTERED, /* known, not connected; also after an orderly finalize */
     SX_CLIENT_CONNECTED,
     SX_CLIENT_FINALIZED, /* has said good-bye, connection still open */
-    SX_CLIENT_DEAD,      /* lost, or taken away by the host: never comes back */
+    SX_CLIENT_DEAD,      /* lost, or taken away by the host */
 };
 
 struct sx_result {
@@ -71,6 +71,7 @@ struct sx_client {
     int exit_fd;         /* ... but not behind this one (a pidfd; -1: nobody can tell) ... */
     struct sx_poll exit; /* ... once it has exited */
     bool departed;       /* for good: nobody waits for it any more */
+    bool died;           /* by the kernel's word: the host may start another in its place */
 
     bool has_committed;
     struct sx_blob news;     /* put since the last fence that all nodes took part in */

@@ -44,6 +44,9 @@ struct sx_consumer {
     void (*breaks)(struct sx_server *server, struct sx_client *client, const char *why);
     /* Its socket has ended; @why: NULL, or a breach that has been logged. */
     void (*ended)(struct sx_server *server, struct sx_client *client, const char *why);
+    /* Another process says that it is this client, which is connected.  Return: true when the one
+     * before has died, and is lost by now. */
+    bool (*replaced)(struct sx_server *server, struct sx_client *client);
 };
 
 struct sx_server {

@@ -1061,20 +1061,67 @@ static int case_reads_nothing(void)
     return 0;
 }
 
+/* ---- who may come again --------------------------------------------------------------------- */
+
+/* Cut off, or gone from its socket although it lives: neither is a death, and it ends as neither. */
+static int role_cut_off(const char *arg)
+{
+    static const struct sx_frame_header junk = { .kind = UINT16_MAX, .id = 1 };
+    struct attacker attacker;
+    const bool breach = strcmp(arg, "breach") == 0;
+
+    attack_attach(&attacker);
+    if (breach) {
+        attack_frame(attacker.socket_fd, junk, NULL, 0);
+    }
+    attack_detach(&attacker);
+    WAIT_FOR(atomic_load(&fault_shared->lost) == (breach ? 1 : 2), "its end to be heard");
+    CHECK_STATUS(attack_attach_as(&attacker, ATTACK_RANK), PMIX_ERR_NOT_FOUND);
+    return 0;
+}
+
+static int role_comes_again(const char *arg)
+{
+    (void)arg;
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_ERR_NOT_FOUND);
+    return 0;
+}
+
+/* Only who has died can be started again without another registration. */
+static int case_cut_off(void)
+{
+    static const char *const ways[] = { "breach", "closed" };
+
+    fault_log_begin();
+    fault_server_start();
+    fault_job_start(ATTACK_JOB, 2);
+    for (size_t i = 0; i < SX_COUNT(ways); i++) {
+        const pmix_proc_t proc = { .nspace = ATTACK_JOB, .rank = ATTACK_RANK };
+
+        fault_wait_ok(fault_start(ATTACK_JOB, ATTACK_RANK, "cut_off", ways[i]), ways[i]);
+        fault_wait_ok(fault_start(ATTACK_JOB, ATTACK_RANK, "comes_again", ""), ways[i]);
+        WAIT_FOR(fault_log_lines(FAULT_SELF, "the host has to register it again") == 2 * (i + 1),
+                 "the server's lines");
+        CHECK_STATUS(PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, NULL, NULL),
+                     PMIX_OPERATION_SUCCEEDED);
+    }
+    fault_job_end(ATTACK_JOB);
+    fault_server_stop();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
-        { "before_hello", case_before_hello },
-        { "after_hello", case_after_hello },
-        { "hello", case_hello },
-        { "bodies", case_bodies },
-        { "windows", case_windows },
-        { "lingering", case_lingering },
-        { "unfolding", case_unfolding },
-        { "outlived", case_outlived },
-        { "reads_nothing", case_reads_nothing },
+        { "cut_off", case_cut_off },         { "before_hello", case_before_hello },
+        { "after_hello", case_after_hello }, { "hello", case_hello },
+        { "bodies", case_bodies },           { "windows", case_windows },
+        { "lingering", case_lingering },     { "unfolding", case_unfolding },
+        { "outlived", case_outlived },       { "reads_nothing", case_reads_nothing },
     };
     static const struct fault_role roles[] = {
+        { "cut_off", role_cut_off },
+        { "comes_again", role_comes_again },
         { "before_hello", role_before_hello },
         { "after_hello", role_after_hello },
         { "hello", role_hello },

@@ -15,6 +15,7 @@ extern char **environ;
 pmix_server_module_t job_module;
 int job_session = -1;
 int job_elsewhere = 0;
+int job_life;
 
 static const char *self_path;
 static int cases_run, cases_skipped;
@@ -90,16 +91,18 @@ static void register_job(const char *name, int size)
 }
 
 /* @number_in_case: what the case calls rank @rank of @nspace. */
-static void start_rank(struct job *job, const char *nspace, int rank, int number_in_case)
+static void start_process(struct job *job, const char *nspace, int rank, int number_in_case)
 {
     pmix_proc_t proc = { .rank = (pmix_rank_t)rank };
-    char number[16], *argv[] = { NULL, (char *)(uintptr_t) "--rank",
-                                 (char *)(uintptr_t)job->it->name, number, NULL };
+    char number[16], life[16],
+        *argv[] = {
+            NULL, (char *)(uintptr_t) "--rank", (char *)(uintptr_t)job->it->name, number, life, NULL
+        };
     char **env = env_copy();
 
     snprintf(proc.nspace, sizeof(proc.nspace), "%s", nspace);
     snprintf(number, sizeof(number), "%d", number_in_case);
-    check_done(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL));
+    snprintf(life, sizeof(life), "%d", job->lives[number_in_case]++);
     CHECK_STATUS(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
     argv[0] = (char *)(uintptr_t)self_path;
     job->status[number_in_case] = -1;
@@ -114,6 +117,21 @@ static void start_rank(struct job *job, const char *nspace, int rank, int number
         free(env[i]);
     }
     free(env);
+}
+
+static void start_rank(struct job *job, const char *nspace, int rank, int number_in_case)
+{
+    pmix_proc_t proc = { .rank = (pmix_rank_t)rank };
+
+    snprintf(proc.nspace, sizeof(proc.nspace), "%s", nspace);
+    check_done(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL));
+    start_process(job, nspace, rank, number_in_case);
+}
+
+void job_restart(struct job *job, int rank)
+{
+    (void)job_wait(job, rank);
+    start_process(job, JOB_NSPACE, rank, rank);
 }
 
 void job_add(struct job *job, const char *nspace, int count)
@@ -231,9 +249,10 @@ int job_main(int argc, char **argv, const struct job_case *cases, size_t count)
     self_path = path;
     signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < count; i++) {
-        if (argc == 4 && strcmp(argv[1], "--rank") == 0) {
+        if (argc == 5 && strcmp(argv[1], "--rank") == 0) {
             if (strcmp(argv[2], cases[i].name) == 0) {
                 alarm(JOB_SECONDS);
+                job_life = atoi(argv[4]);
                 exit(cases[i].rank(atoi(argv[3])));
             }
         } else if (argc == 1 || strcmp(argv[1], cases[i].name) == 0) {

@@ -34,6 +34,7 @@ struct job {
     int size;
     pid_t pids[JOB_RANKS_MAX];
     int status[JOB_RANKS_MAX]; /* as waitpid gives it, -1 before */
+    int lives[JOB_RANKS_MAX];  /* processes that were started */
 };
 
 struct job_case {
@@ -53,6 +54,11 @@ int job_main(int argc, char **argv, const struct job_case *cases, size_t count);
 
 /* In a host function: wait until @rank ends.  Return: its status. */
 int job_wait(struct job *job, int rank);
+
+/* In a host function: start @rank again, which has ended, without another word to the server.  The
+ * rank finds how often that was done in job_life. */
+void job_restart(struct job *job, int rank);
+extern int job_life; /* 0: the first process of its rank */
 
 /* The session that the jobs registered from here on are of; -1: of none. */
 extern int job_session;
