@@ -19,6 +19,7 @@
 #include "cli/events_print.h"
 #include "cli/events_words.h"
 #include "cli/say.h"
+#include "cli/seconds.h"
 #include "ring/bell.h"
 
 #define SINCE_NOW UINT64_MAX
@@ -48,7 +49,7 @@ static const char usage[] =
     "  --source RANK         only what this rank has published\n"
     "  --range RANGE         only of this range: rm, local, namespace, session, global, custom\n"
     "  --count N             end after N events\n"
-    "  --timeout SECONDS     end after this time\n"
+    "  --timeout SECONDS     end after this time, 0.5 is half a second\n"
     "  --json                one JSON object a line\n"
     "\n"
     "Exit code: 0; 1 when there is no such job, or --timeout came before --count; 2 for a wrong\n"
@@ -92,8 +93,7 @@ static bool option_take(struct wish *wish, const char *name, const char *value, 
         good = sx_events_number(value, 1, INT64_MAX, &number);
         wish->count = (uint64_t)number;
     } else if (strcmp(name, "--timeout") == 0) {
-        good = sx_events_number(value, 0, INT32_MAX, &number);
-        wish->timeout_ns = (uint64_t)number * SX_NS_PER_SEC;
+        good = sx_cli_seconds(value, &wish->timeout_ns);
     } else {
         *ret_known = false;
         good = false;

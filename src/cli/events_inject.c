@@ -48,7 +48,8 @@ struct wish {
 static const char usage[] =
     "usage: shmix events inject CODE [options] [NAMESPACE | PID]\n"
     "\n"
-    "Publish an event of CODE, a number or a name as PMIX_ERR_JOB_TERMINATED, into a running job.\n"
+    "Publish an event of CODE, a number or a name as PMIX_ERR_JOB_TERMINATED, into a running job,\n"
+    "and print the number that it has there, as shmix events shows it.\n"
     "The job is found as by shmix events. You must be the user of its server, or root.\n"
     "\n"
     "  --range RANGE         namespace (the job, the default), local (all jobs of this server),\n"
@@ -252,12 +253,13 @@ static pmix_status_t encode(struct wish *wish, const char *nspace, void **ret_by
                             size_t *ret_size)
 {
     static const pmix_rank_t everybody = PMIX_RANK_WILDCARD;
-    const pmix_proc_t nobody = { .rank = 0 }; /* the server says who we are */
+    pmix_proc_t job = { .rank = 0 }; /* the server says who we are, and counts for this job */
     pmix_proc_t affected = { .rank = wish->affected };
     const bool is_job = !wish->has_range || wish->range == PMIX_RANGE_NAMESPACE;
     const bool yes = true;
     bool good = true;
 
+    memcpy(job.nspace, nspace, strnlen(nspace, PMIX_MAX_NSLEN));
     if (wish->rank_count > 0) {
         good = targets_add(wish, nspace, wish->ranks, wish->rank_count);
     } else if (is_job) {
@@ -275,21 +277,22 @@ static pmix_status_t encode(struct wish *wish, const char *nspace, void **ret_by
     if (!good) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    return sx_event_encode(wish->code, &nobody,
+    return sx_event_encode(wish->code, &job,
                            wish->rank_count > 0 || is_job ? PMIX_RANGE_CUSTOM : wish->range,
                            wish->info, wish->ninfo, ret_bytes, ret_size);
 }
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
-/* Return: what the server answered, or why there is no answer. */
-static pmix_status_t publish(int fd, const void *bytes, size_t size)
+/* Return: what the server answered, with the event's number in the job if it has one; or why there
+ * is no answer. */
+static pmix_status_t publish(int fd, const void *bytes, size_t size, uint64_t *ret_number)
 {
     _Alignas(8) uint8_t buffer[SX_FRAME_MAX];
     const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), ANSWER_SECONDS * SX_NS_PER_SEC);
     struct sx_frame frame;
-    struct sx_reply reply;
+    struct sx_tool_reply answer;
     pmix_status_t rc = sx_frame_send(fd, SX_MSG_TOOL_EVENT, 1, &iov, 1, deadline_ns);
 
     if (rc == PMIX_SUCCESS) {
@@ -297,9 +300,10 @@ static pmix_status_t publish(int fd, const void *bytes, size_t size)
     }
     if (rc == PMIX_SUCCESS) {
         rc = PMIX_ERR_LOST_CONNECTION;
-        if (frame.header.kind == SX_MSG_REPLY) {
-            memcpy(&reply, frame.body, sizeof(reply));
-            rc = reply.status;
+        if (frame.header.kind == SX_MSG_REPLY && frame.body_size >= sizeof(answer)) {
+            memcpy(&answer, frame.body, sizeof(answer));
+            *ret_number = answer.number;
+            rc = answer.reply.status;
         }
         sx_frame_release(&frame);
     }
@@ -346,6 +350,7 @@ static int inject(struct wish *wish, const struct sx_events_job *job)
 {
     const char *const nspace = sx_segment_header(&job->ring.seg)->nspace;
     void *bytes = NULL;
+    uint64_t number = 0;
     size_t size = 0;
     int fd = -1;
     pmix_status_t rc = encode(wish, nspace, &bytes, &size);
@@ -364,8 +369,11 @@ static int inject(struct wish *wish, const struct sx_events_job *job)
     }
     rc = sx_rendezvous_connect_process(job->server_pid, &fd);
     if (rc == PMIX_SUCCESS) {
-        rc = tell(publish(fd, bytes, size), nspace, job->server_pid);
+        rc = tell(publish(fd, bytes, size, &number), nspace, job->server_pid);
         close(fd);
+        if (number != 0 && (printf("%" PRIu64 "\n", number) < 0 || fflush(stdout) != 0)) {
+            rc = SX_EXIT_FAILURE;
+        }
     } else {
         sx_say("cannot reach the server of job %.255s (process %d): %s; has it just ended?", nspace,
                (int)job->server_pid, PMIx_Error_string(rc));

@@ -2,14 +2,15 @@
 /* Copyright (c) 2026 The shmix authors */
 /* events_print.c - one event as a line of text, or of JSON.
  *
- * What a publisher wrote is never trusted to be printable: in text and in JSON every byte outside
- * ASCII's printable ones is escaped, in JSON as the character of that number. */
+ * What a publisher wrote is never trusted to be printable: in text every byte outside ASCII's
+ * printable ones is escaped, in JSON what json.h says. */
 #include "cli/events_print.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <pmix.h>
 
@@ -18,27 +19,19 @@
 #include "base/util.h"
 #include "base/value.h"
 #include "cli/events_words.h"
+#include "cli/json.h"
 
-static void text_print(const char *text, size_t len, bool json)
+static void text_print(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         const unsigned char byte = (unsigned char)text[i];
 
-        if (json && (byte == '"' || byte == '\\')) {
-            printf("\\%c", byte);
-        } else if (byte >= 0x20 && byte < 0x7f) {
+        if (byte >= 0x20 && byte < 0x7f) {
             putchar(byte);
         } else {
-            printf(json ? "\\u%04x" : "\\x%02x", byte);
+            printf("\\x%02x", byte);
         }
     }
-}
-
-static void json_string(const char *text, size_t len)
-{
-    putchar('"');
-    text_print(text, len, true);
-    putchar('"');
 }
 
 static void rank_print(uint32_t rank, bool json)
@@ -56,14 +49,14 @@ static void proc_print(const char *name, size_t len, uint32_t rank, bool json)
 {
     if (json) {
         printf("{\"nspace\":");
-        json_string(name, len);
+        sx_json_string(name, len);
         printf(",\"rank\":");
         rank_print(rank, true);
         putchar('}');
     } else if (len == 0) {
         printf("the resource manager");
     } else {
-        text_print(name, len, false);
+        text_print(name, len);
         putchar('.');
         rank_print(rank, false);
     }
@@ -109,14 +102,14 @@ static void value_print(const pmix_value_t *value, bool json)
     } else if (json && sx_value_get_uint(value, &number) == PMIX_SUCCESS) {
         printf("%" PRIu64, number);
     } else if (json && value->type == PMIX_STRING && value->data.string != NULL) {
-        json_string(value->data.string, strlen(value->data.string));
+        sx_json_string(value->data.string, strlen(value->data.string));
     } else {
         char *const text = sx_value_print(value);
 
         if (json) {
-            json_string(text != NULL ? text : "", text != NULL ? strlen(text) : 0);
+            sx_json_string(text != NULL ? text : "", text != NULL ? strlen(text) : 0);
         } else {
-            text_print(text != NULL ? text : "", text != NULL ? strlen(text) : 0, false);
+            text_print(text != NULL ? text : "", text != NULL ? strlen(text) : 0);
         }
         free(text);
     }
@@ -131,11 +124,11 @@ static void infos_print(const pmix_info_t *info, size_t ninfo, bool json)
         if (json) {
             printf(i == 0 ? ",\"info\":[" : ",");
             printf("{\"key\":");
-            json_string(key, strnlen(key, PMIX_MAX_KEYLEN));
+            sx_json_string(key, strnlen(key, PMIX_MAX_KEYLEN));
             printf(",\"value\":");
         } else {
             putchar(' ');
-            text_print(key, strnlen(key, PMIX_MAX_KEYLEN), false);
+            text_print(key, strnlen(key, PMIX_MAX_KEYLEN));
             putchar('=');
         }
         value_print(&info[i].value, json);
@@ -148,19 +141,36 @@ static void infos_print(const pmix_info_t *info, size_t ninfo, bool json)
     }
 }
 
+/* When this command has read it: in UTC, to the microsecond. */
+static void received_print(bool json)
+{
+    struct timespec now;
+    struct tm parts;
+    char text[32];
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &parts);
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
+    printf(json ? ",\"received\":\"%s.%06ldZ\"" : " %s.%06ldZ", text, now.tv_nsec / 1000);
+}
+
 static void head_print(const struct sx_event *event, bool json)
 {
     const char *const name = sx_name_find(PMIX_STATUS, event->code);
     const char *const range = sx_events_range_name(event->range);
 
     if (json) {
-        printf("{\"number\":%" PRIu64 ",\"code\":%" PRId32, event->number, event->code);
+        printf("{\"number\":%" PRIu64, event->number);
+        received_print(true);
+        printf(",\"code\":%" PRId32, event->code);
         if (name != NULL) {
             printf(",\"name\":\"%s\"", name);
         }
         printf(",\"range\":\"%s\"", range != NULL ? range : "unknown");
     } else {
-        printf("%" PRIu64 " %" PRId32, event->number, event->code);
+        printf("%" PRIu64, event->number);
+        received_print(false);
+        printf(" %" PRId32, event->code);
         if (name != NULL) {
             printf(" %s", name);
         }

@@ -16,10 +16,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/json.h"
 #include "cli/mem_kinds.h"
 #include "cli/proc.h"
 #include "cli/say.h"
@@ -38,6 +40,15 @@ struct found {
     struct sx_bytes whole; /* the mapping */
     struct sx_bytes used;  /* its published part; empty: not a segment of this layout */
     uint32_t kind, pid;
+    const char *name; /* of its namespace */
+    uint64_t garbage_bytes, generation, successor;
+    bool begun; /* it has a magic */
+};
+
+struct wish {
+    bool dump, json;
+    pid_t pid;          /* 0: any */
+    const char *nspace; /* NULL: any */
 };
 
 struct scan {
@@ -48,15 +59,20 @@ struct scan {
 };
 
 static const char usage[] =
-    "usage: shmix mem [--dump] [PID]\n"
+    "usage: shmix mem [--dump | --json] [NAMESPACE | PID]\n"
     "\n"
-    "List the shared memory segments of shmix servers: of the process PID, or of every process\n"
-    "that you may look into.  With --dump print everything in them: stores with all keys and\n"
-    "values, rings with their records, boards and lanes.  Reads memory only, so a server that\n"
-    "hangs or is stopped can be looked at.\n"
+    "List the shared memory segments of shmix servers: those of the job NAMESPACE with the board\n"
+    "and the lanes of its server, those of the process PID, or those of every process that you "
+    "may\n"
+    "look into.  With --json a line is a JSON object.  With --dump print everything in them: "
+    "stores\n"
+    "with all keys and values, rings with their records, boards and lanes.  Reads memory only, so "
+    "a\n"
+    "server that hangs or is stopped can be looked at.\n"
     "\n"
-    "  shmix mem              all segments, one a line\n"
-    "  shmix mem --dump 4711  everything that the server 4711 has published\n"
+    "  shmix mem                       all segments, one a line\n"
+    "  shmix mem --dump 4711           everything that the server 4711 has published\n"
+    "  shmix mem --json | jq .used     how much each takes\n"
     "\n"
     "docs/layout.md describes the format.\n";
 
@@ -76,6 +92,11 @@ static void judge(struct found *found)
         sx_bytes_u64(whole, 40) == 0 && memchr(sx_bytes_at(whole, 128, 256), '\0', 256) != NULL) {
         found->used = sx_bytes_part(whole, 0, used_bytes);
     }
+    found->begun = magic != 0;
+    found->name = (const char *)sx_bytes_at(whole, 128, 256);
+    found->generation = sx_bytes_u64(whole, 32);
+    found->successor = sx_bytes_u64(whole, 72);
+    found->garbage_bytes = sx_bytes_u64(whole, 80);
 }
 
 static void take(struct scan *scan, pid_t holder, const char *path)
@@ -177,29 +198,60 @@ static void name_print(const char *name)
     printf("%-24s", text);
 }
 
-static void line_print(struct found *found)
+/* What is to be said of a segment besides its figures; NULL: nothing. */
+static const char *state_of(const struct found *found)
 {
-    struct sx_bytes *const whole = &found->whole;
+    if (found->used.size == 0) {
+        return found->begun ? "of another layout, or damaged" : "is being made";
+    }
+    return found->successor == 0              ? NULL
+           : found->successor == SX_MEM_ENDED ? "has ended"
+                                              : "replaced";
+}
+
+static void line_print(const struct found *found)
+{
+    const char *const state = state_of(found);
 
     if (found->used.size == 0) {
-        printf("%-6s %-24s %8d %12" PRIu64 " %s\n", "?", "?", (int)found->holder, whole->size,
-               sx_bytes_u64(whole, 0) == 0 ? "is being made" : "of another layout, or damaged");
+        printf("%-6s %-24s %8d %12" PRIu64 " %s\n", "?", "?", (int)found->holder, found->whole.size,
+               state);
         return;
     }
     printf("%-6s ", kind_names[found->kind]);
-    name_print((const char *)sx_bytes_at(whole, 128, 256));
+    name_print(found->name);
     printf(" %8" PRIu32 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %5" PRIu64, found->pid,
-           whole->size, found->used.size, sx_bytes_u64(whole, 80), sx_bytes_u64(whole, 32));
-    const uint64_t successor = sx_bytes_u64(whole, 72);
-    if (successor == SX_MEM_ENDED) {
-        printf("  has ended");
-    } else if (successor != 0) {
-        printf("  replaced by %" PRIu64, successor);
+           found->whole.size, found->used.size, found->garbage_bytes, found->generation);
+    if (state != NULL) {
+        printf("  %s", state);
+    }
+    if (state != NULL && found->successor != SX_MEM_ENDED) {
+        printf(" by %" PRIu64, found->successor);
     }
     if ((pid_t)found->pid != found->holder) {
         printf("  held by %d", (int)found->holder);
     }
     putchar('\n');
+}
+
+static void json_print(const struct found *found)
+{
+    const char *const state = state_of(found);
+
+    printf("{\"kind\":\"%s\",\"holder\":%d,\"size\":%" PRIu64,
+           found->used.size == 0 ? "unknown" : kind_names[found->kind], (int)found->holder,
+           found->whole.size);
+    if (found->used.size != 0) {
+        printf(",\"name\":");
+        sx_json_string(found->name, strlen(found->name));
+        printf(",\"pid\":%" PRIu32 ",\"used\":%" PRIu64 ",\"garbage\":%" PRIu64
+               ",\"generation\":%" PRIu64,
+               found->pid, found->used.size, found->garbage_bytes, found->generation);
+    }
+    if (state != NULL) {
+        printf(",\"state\":\"%s\"", state);
+    }
+    printf("}\n");
 }
 
 static void dump(const struct scan *scan, struct found *found)
@@ -223,75 +275,140 @@ static void dump(const struct scan *scan, struct found *found)
     }
 }
 
-static int print_all(const struct scan *scan, bool dump_wanted, pid_t pid)
+/* Whether @found is the job's, or what its server has beside the jobs. */
+static bool is_of_job(const struct scan *scan, const struct found *found, const char *nspace)
 {
-    if (scan->count == 0 && pid != 0) {
-        sx_say("process %d %s", (int)pid,
+    if (found->used.size == 0) {
+        return false;
+    }
+    if (strcmp(found->name, nspace) == 0) {
+        return true;
+    }
+    for (size_t i = 0; i < scan->count; i++) {
+        const struct found *const other = &scan->found[i];
+
+        if ((found->kind == KIND_BOARD || found->kind == KIND_LANE) && other->used.size != 0 &&
+            other->pid == found->pid && strcmp(other->name, nspace) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int say_nothing_found(const struct scan *scan, const struct wish *wish)
+{
+    const char *const hidden = scan->denied
+                                   ? " in the processes that you may look into; root sees all"
+                                   : "";
+
+    if (wish->pid != 0) {
+        sx_say("process %d %s", (int)wish->pid,
                !scan->existed ? "does not exist"
                : scan->denied ? "may not be looked into: be its user, or root"
                               : "has no segments of shmix");
-        return SX_EXIT_FAILURE;
-    }
-    if (scan->count == 0) {
-        sx_say("no segments%s",
-               scan->denied ? " in the processes that you may look into; root sees all" : "");
+    } else if (wish->nspace != NULL) {
+        sx_say("no segments of a job %.255s%s; 'shmix mem' lists what there is", wish->nspace,
+               hidden);
+    } else {
+        sx_say("no segments%s", hidden);
         return 0;
     }
-    printf("%-6s %-24s %8s %12s %12s %12s %5s\n", "KIND", "NAME", "PID", "SIZE", "USED", "GARBAGE",
-           "GEN");
+    return SX_EXIT_FAILURE;
+}
+
+static int print_all(const struct scan *scan, const struct wish *wish)
+{
+    size_t printed = 0;
+
     for (size_t i = 0; i < scan->count; i++) {
-        line_print(&scan->found[i]);
-        if (dump_wanted) {
+        if (wish->nspace != NULL && !is_of_job(scan, &scan->found[i], wish->nspace)) {
+            continue;
+        }
+        if (wish->json) {
+            json_print(&scan->found[i]);
+        } else {
+            if (printed == 0) {
+                printf("%-6s %-24s %8s %12s %12s %12s %5s\n", "KIND", "NAME", "PID", "SIZE", "USED",
+                       "GARBAGE", "GEN");
+            }
+            line_print(&scan->found[i]);
+        }
+        if (wish->dump) {
             dump(scan, &scan->found[i]);
         }
+        printed++;
+    }
+    if (printed == 0) {
+        return say_nothing_found(scan, wish);
     }
     return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
 }
 
-/* Return: false when @text is no process id. */
-static bool pid_parse(const char *text, pid_t *ret_pid)
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* A number is a process, anything else a namespace.  Return: false: neither. */
+static bool whose_parse(struct wish *wish, const char *text)
 {
     char *end;
 
-    errno = 0;
-    const long number = strtol(text, &end, 10);
-    if (!isdigit((unsigned char)text[0]) || *end != '\0' || errno != 0 || number <= 0 ||
-        number > INT32_MAX) {
+    if (text[0] == '\0' || text[0] == '-' || wish->pid != 0 || wish->nspace != NULL) {
         return false;
     }
-    *ret_pid = (pid_t)number;
-    return true;
+    if (text[strspn(text, "0123456789")] != '\0') {
+        wish->nspace = text;
+        return true;
+    }
+    errno = 0;
+    const long number = strtol(text, &end, 10);
+    wish->pid = (pid_t)number;
+    return errno == 0 && number > 0 && number <= INT32_MAX;
 }
 
-int sx_cli_mem(int argc, char **argv)
+/* Return: -1 to go on, else the exit code. */
+static int options_parse(struct wish *wish, int argc, char **argv)
 {
-    struct scan scan = { .found = NULL };
-    bool dump_wanted = false;
-    pid_t pid = 0;
-
-    sx_say_set_name("shmix mem");
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             fputs(usage, stdout);
             return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
         }
         if (strcmp(argv[i], "--dump") == 0) {
-            dump_wanted = true;
-        } else if (pid != 0 || !pid_parse(argv[i], &pid)) {
-            sx_say("'%.80s' is neither --dump nor a process id; 'shmix mem --help' explains",
+            wish->dump = true;
+        } else if (strcmp(argv[i], "--json") == 0) {
+            wish->json = true;
+        } else if (!whose_parse(wish, argv[i])) {
+            sx_say("'%.80s' is no option and no job to look at; 'shmix mem --help' explains",
                    argv[i]);
             return SX_EXIT_USAGE;
         }
     }
+    if (wish->dump && wish->json) {
+        sx_say("--dump is for people and has no JSON: leave one of the two out; 'shmix mem --help' "
+               "explains");
+        return SX_EXIT_USAGE;
+    }
+    return -1;
+}
+
+int sx_cli_mem(int argc, char **argv)
+{
+    struct scan scan = { .found = NULL };
+    struct wish wish = { .pid = 0 };
+
+    sx_say_set_name("shmix mem");
+    int code = options_parse(&wish, argc, argv);
+    if (code >= 0) {
+        return code;
+    }
     if (!sx_proc_check()) {
         return SX_EXIT_FAILURE;
     }
-    if (pid != 0) {
-        scan_process(&scan, pid);
+    if (wish.pid != 0) {
+        scan_process(&scan, wish.pid);
     } else {
         scan_all(&scan);
     }
-    const int code = print_all(&scan, dump_wanted, pid);
+    code = print_all(&scan, &wish);
     for (size_t i = 0; i < scan.count; i++) {
         munmap((void *)(uintptr_t)scan.found[i].whole.at, scan.found[i].whole.size);
     }

@@ -4,8 +4,6 @@
 #include "cli/run_options.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <math.h>
 #include <pmix_common.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +14,7 @@
 #include "base/util.h"
 #include "cli/run_words.h"
 #include "cli/say.h"
+#include "cli/seconds.h"
 
 #define KILL_GRACE_NS (100 * SX_NS_PER_MS) /* for --kill-grace */
 
@@ -208,29 +207,13 @@ static bool set_pset(struct sx_run_options *options, const char *value, char *me
     return true;
 }
 
-/* Return: false when @value is no number of seconds that a clock here can have. */
-static bool parse_seconds(const char *value, uint64_t *ret_ns)
-{
-    char *end = NULL;
-    double seconds;
-
-    errno = 0;
-    seconds = isdigit((unsigned char)value[0]) || value[0] == '.' ? strtod(value, &end) : 0.0;
-    if (end == NULL || *end != '\0' || errno != 0 || !isfinite(seconds) ||
-        seconds > (double)SX_RUN_TIMEOUT_SEC_MAX) {
-        return false;
-    }
-    *ret_ns = (uint64_t)(seconds * (double)SX_NS_PER_SEC);
-    return true;
-}
-
 static bool set_timeout(struct sx_run_options *options, const char *value, char *message)
 {
     uint64_t ns = 0;
 
-    if (!parse_seconds(value, &ns) || ns < SX_NS_PER_MS) {
+    if (!sx_cli_seconds(value, &ns) || ns < SX_NS_PER_MS) {
         return refuse(message, "--timeout wants seconds, from 0.001 to %u, not '%.80s'",
-                      SX_RUN_TIMEOUT_SEC_MAX, value);
+                      SX_CLI_SECONDS_MAX, value);
     }
     options->timeout_ns = ns;
     return true;
@@ -238,11 +221,11 @@ static bool set_timeout(struct sx_run_options *options, const char *value, char 
 
 static bool set_kill_grace(struct sx_run_options *options, const char *value, char *message)
 {
-    if (!parse_seconds(value, &options->kill_grace_ns)) {
+    if (!sx_cli_seconds(value, &options->kill_grace_ns)) {
         return refuse(message,
                       "--kill-grace wants seconds, from 0 (do not wait for handlers of events) to "
                       "%u, not '%.80s'",
-                      SX_RUN_TIMEOUT_SEC_MAX, value);
+                      SX_CLI_SECONDS_MAX, value);
     }
     return true;
 }

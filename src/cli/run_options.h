@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 #define SX_RUN_RANKS_MAX 16384u
-#define SX_RUN_TIMEOUT_SEC_MAX 100000000u /* three years */
 #define SX_RUN_MESSAGE_MAX 512
 
 /* What ranks are dealt out to (--map-by) and bound to (--bind-to), from small to large. */

@@ -211,8 +211,13 @@ struct sx_event_register {
 /* EVENT_DEREGISTER: struct sx_event_register again with the flags it had, upto 0: codes and flags
  * say what the registration was counted for.  Reply: struct sx_reply. */
 
-/* TOOL_EVENT: struct sx_event and what follows it, as in a lane, in the frame; its source is the
- * receiver's to say.  Reply: struct sx_reply; then the connection ends. */
+/* TOOL_EVENT: struct sx_event and what follows it, as in a lane, in the frame.  The receiver says
+ * what its source is; the namespace that stands there is the one whose number of the event the tool
+ * wants.  Then the connection ends. */
+struct sx_tool_reply {
+    struct sx_reply reply;
+    uint64_t number; /* 0: it was not published there */
+};
 
 /* WINDOW_GET: no body.  Reply: struct sx_reply and one descriptor: a memfd of SX_WINDOW_BYTES. */
 

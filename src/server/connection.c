@@ -395,13 +395,13 @@ static const char *tool_publish(struct sx_connection *connection, const struct s
 {
     const struct sx_peer *peer = &connection->channel.peer;
     const char *why = "may not publish events: it is neither of this server's user nor root";
-    struct sx_reply reply = { .status = PMIX_ERR_NO_PERMISSIONS };
-    const struct iovec iov = { .iov_base = &reply, .iov_len = sizeof(reply) };
+    struct sx_tool_reply answer = { .reply.status = PMIX_ERR_NO_PERMISSIONS };
+    const struct iovec iov = { .iov_base = &answer, .iov_len = sizeof(answer) };
 
     if (peer->uid == 0 || peer->uid == geteuid()) {
-        reply.status = sx_event_on_tool(connection->server, peer->pid, frame->body,
-                                        frame->body_size);
-        why = reply.status == PMIX_ERR_UNPACK_FAILURE
+        answer.reply.status = sx_event_on_tool(connection->server, peer->pid, frame->body,
+                                               frame->body_size, &answer.number);
+        why = answer.reply.status == PMIX_ERR_UNPACK_FAILURE
                   ? "sent an event whose bytes contradict themselves"
                   : NULL;
     }

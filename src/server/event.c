@@ -421,7 +421,22 @@ static bool named_exist(struct sx_server *server, const struct sx_event_block *b
     return procs_exist(server, rc, procs, count);
 }
 
-pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *body, size_t size)
+/* The job that @body, which has been judged, names in place of its source.  Return: NULL: none. */
+static const struct sx_nspace *tools_job(struct sx_server *server, const void *body)
+{
+    char name[PMIX_MAX_NSLEN + 1] = "";
+    struct sx_event head;
+
+    memcpy(&head, body, sizeof(head));
+    if (head.source_len > PMIX_MAX_NSLEN) {
+        return NULL;
+    }
+    memcpy(name, (const char *)body + sizeof(head), head.source_len);
+    return sx_nspace_find(server, name);
+}
+
+pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *body, size_t size,
+                               uint64_t *ret_number)
 {
     pmix_proc_t source = { .rank = 0 };
     struct sx_event_block *block = NULL;
@@ -439,6 +454,11 @@ pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *
         sx_log(SX_LOG_INFO, "%s publishes an event of code %d", source.nspace,
                (int)sx_event_block_head(block)->code);
         rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, NULL);
+        const struct sx_nspace *const job = tools_job(server, body);
+
+        if (job != NULL && sx_event_concerns(block, job)) {
+            *ret_number = job->events.newest;
+        }
     }
     sx_event_block_release(block);
     return rc;

@@ -27,8 +27,10 @@ bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct
 /* A tool's, by the process id that the kernel says it has.  Return: PMIX_SUCCESS;
  * PMIX_ERR_NOT_FOUND for a process that this server does not know; PMIX_ERR_BAD_PARAM for the range
  * of its namespace; PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes too, and the host does not
- * carry it there; else as of sx_event_block_judge. */
-pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *body, size_t size);
+ * carry it there; else as of sx_event_block_judge.  @ret_number is written when the event concerns
+ * the job that stands in place of its source: its number there. */
+pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *body, size_t size,
+                               uint64_t *ret_number);
 /* The host's; any thread (struct sx_role_server). */
 pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
                               pmix_data_range_t range, const pmix_info_t info[], size_t ninfo);

@@ -108,16 +108,24 @@ Test(mem, says_what_has_become_of_a_store)
     close(last);
 }
 
-Test(mem, says_what_is_wrong_with_its_arguments)
+Test(mem, lists_as_json)
 {
-    char pid[] = "4194305", word[] = "what", mem[] = "mem", help[] = "--help";
-    char *argv[] = { mem, word, NULL };
+    struct sx_store_writer writer;
+    char line[256];
 
-    cr_expect_eq(sx_cli_mem(2, argv), 2);
-    argv[1] = pid; /* above the largest process id of any Linux */
-    cr_expect_eq(sx_cli_mem(2, argv), 1);
-    argv[1] = help;
-    cr_expect_eq(sx_cli_mem(2, argv), 0);
+    test_store_create(&writer);
+    char *text = test_mem("--json", 0);
+    snprintf(line, sizeof(line),
+             "{\"kind\":\"store\",\"holder\":%d,\"size\":%u,\"name\":\"job.7\",\"pid\":%d,"
+             "\"used\":%u,\"garbage\":0,\"generation\":1}\n",
+             (int)getpid(), 1 << 20, (int)getpid(), 448 + 128 * 16);
+    cr_expect_str_eq(text, line);
+    free(text);
+    sx_store_end(&writer);
+    text = test_mem("--json", 0);
+    test_has(text, ",\"state\":\"has ended\"}\n");
+    free(text);
+    sx_store_destroy(&writer);
 }
 
 /* One value of each form, and one that is no longer there. */
