@@ -695,6 +695,14 @@ static bool hears(const struct sx_handler *handler, const void *code)
     return handler->code_count == 0 || names(handler, *(const pmix_status_t *)code);
 }
 
+size_t sx_handlers_next(struct sx_handlers *handlers)
+{
+    pthread_mutex_lock(&handlers->lock);
+    const size_t next = handlers->next_id;
+    pthread_mutex_unlock(&handlers->lock);
+    return next;
+}
+
 bool sx_handlers_hear(struct sx_handlers *handlers, pmix_status_t code)
 {
     pthread_mutex_lock(&handlers->lock);
@@ -709,6 +717,9 @@ static bool wants(const struct sx_handler *handler, const struct sx_event_facts 
 
     if (event->is_for_one ? event->only != handler->id || has_had(handler, event->number)
                           : event->number != 0 && event->number <= handler->since) {
+        return false;
+    }
+    if (event->before != 0 && handler->id >= event->before) {
         return false;
     }
     return named && wants_level(handler, event) && wants_source(handler, event) &&

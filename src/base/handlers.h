@@ -57,6 +57,7 @@ struct sx_event_facts {
     const pmix_proc_t *affected; /* whom it touches */
     size_t affected_count;
     uint64_t number; /* 0: not numbered; else only for handlers since an older one */
+    size_t before;   /* 0: for all; else only for handlers with a smaller id */
     bool is_for_one; /* a kept one: for the handler `only`, which came after it */
     size_t only;
 };
@@ -112,6 +113,9 @@ pmix_status_t sx_handlers_remove(struct sx_handlers *handlers, size_t id);
 pmix_status_t sx_handlers_match(struct sx_handlers *handlers, const struct sx_event_facts *event,
                                 struct sx_handler ***ret_matches, size_t *ret_count);
 void sx_handlers_release(struct sx_handlers *handlers, struct sx_handler *handler);
+
+/* The id of the next handler that is added. */
+size_t sx_handlers_next(struct sx_handlers *handlers);
 
 /* Whether some handler names @code, or names none: false spares the work of a match. */
 bool sx_handlers_hear(struct sx_handlers *handlers, pmix_status_t code);

@@ -54,6 +54,7 @@ struct sx_process sx_process = {
     .tasks = SX_LIST_INIT(sx_process.tasks),
     .events = SX_LIST_INIT(sx_process.events),
     .late_events = SX_LIST_INIT(sx_process.late_events),
+    .declared = SX_LIST_INIT(sx_process.declared),
     .data_lock = PTHREAD_MUTEX_INITIALIZER,
     .event_lock = PTHREAD_MUTEX_INITIALIZER,
 };
@@ -405,13 +406,12 @@ static pmix_status_t progress_choose(struct sx_process *p, const pmix_info_t *in
     return PMIX_SUCCESS;
 }
 
-/* A later Init may declare a programming model: the libraries of this process that asked for such
- * events hear all that it said, as far as it can be copied.  It is none of a default handler's
- * business. */
+/* Any Init may declare a programming model: the libraries of this process that ask for such events,
+ * now or later, hear all that it said, as far as it can be copied.  It is none of a default
+ * handler's business. */
 static void model_declare(const pmix_info_t *info, size_t ninfo)
 {
-    pmix_info_t *const told = sx_info_find(info, ninfo, PMIX_PROGRAMMING_MODEL) != NULL &&
-                                      sx_event_has_handlers()
+    pmix_info_t *const told = sx_info_find(info, ninfo, PMIX_PROGRAMMING_MODEL) != NULL
                                   ? malloc((ninfo + 1) * sizeof(*told))
                                   : NULL;
     size_t count = 0, size;
@@ -428,7 +428,7 @@ static void model_declare(const pmix_info_t *info, size_t ninfo)
     memcpy(told[count].key, PMIX_EVENT_NON_DEFAULT, sizeof(PMIX_EVENT_NON_DEFAULT));
     told[count].value.type = PMIX_BOOL;
     told[count++].value.data.flag = true;
-    (void)sx_event_local(PMIX_MODEL_DECLARED, NULL, told, count); /* else nobody hears of it */
+    (void)sx_event_declare(PMIX_MODEL_DECLARED, told, count); /* else nobody hears of it */
     free(told);
 }
 
@@ -456,8 +456,6 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
         if (proc != NULL) {
             *proc = p->self;
         }
-    }
-    if (rc == PMIX_SUCCESS && p->init_count > 1) {
         model_declare(info, ninfo);
     }
     pthread_mutex_unlock(&p->life_lock);

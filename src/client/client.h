@@ -88,8 +88,8 @@ struct sx_process {
     pthread_cond_t quiet; /* waiter_count has become 0 */
     unsigned waiter_count;
     struct sx_ring_cursor cursor;
-    uint32_t bell_seen;         /* our slot's bell when the socket was last emptied */
-    struct sx_list requests;    /* struct sx_call, by id */
+    uint32_t bell_seen;      /* our slot's bell when the socket was last emptied */
+    struct sx_list requests; /* struct sx_call, by id */
     struct sx_window window;
     struct sx_list collectives; /* struct sx_call, by op */
     unsigned collective_count;
@@ -114,10 +114,14 @@ struct sx_process {
     /* Under lock: events that wait for the progress thread, and what we know of the ring's. */
     struct sx_list events;      /* struct sx_event_item */
     struct sx_list late_events; /* the same: kept ones for a late handler alone */
-    bool late_events_turn;      /* one of these was taken out last */
-    uint64_t late_lists;        /* of them that have come */
-    bool comm_failure_waits;    /* PMIX_ERR_COMM_FAILURE is among the events */
-    uint64_t event_unreached;   /* of our own, that the server has counted as lost so far */
+    struct sx_list declared;    /* the same: by PMIx_Init, for handlers yet to come */
+    unsigned declared_count;
+    uint64_t declared_last;    /* number of the newest */
+    uint64_t declared_in_hand; /* whose handlers the progress thread is calling; that thread's */
+    bool late_events_turn;     /* one of these was taken out last */
+    uint64_t late_lists;       /* of them that have come */
+    bool comm_failure_waits;   /* PMIX_ERR_COMM_FAILURE is among the events */
+    uint64_t event_unreached;  /* of our own, that the server has counted as lost so far */
     uint64_t event_unreached_told;
     bool event_unreached_waits; /* an item that tells of them is among the events */
     unsigned registrations;     /* under way: no event is handed out meanwhile */

@@ -145,6 +145,7 @@ struct registration {
     struct notice *notice; /* NULL: somebody waits */
     size_t id;
     uint64_t upto;        /* older events come from the server, newer ones from the ring */
+    uint64_t in_hand;     /* the declaration in whose handler this is done, 0: none */
     pmix_status_t status; /* the server's word; PMIX_SUCCESS when it gave none */
 };
 
@@ -163,6 +164,16 @@ static void registration_answered(struct sx_call *call, const struct sx_frame *f
     }
 }
 
+/* What follows the acknowledgement may be handed out now.  Under lock. */
+static void registration_over_locked(const struct registration *registration, pmix_status_t status)
+{
+    if (status == PMIX_SUCCESS) {
+        sx_event_declared_locked(registration->id, registration->in_hand);
+    }
+    sx_handlers_since(sx_event_handlers(), registration->id, registration->upto);
+    sx_process.registrations--;
+}
+
 /* A server that is gone keeps nothing; the handler still hears of that.  One that refuses means
  * that there is no such handler: none of its events has been handed out. */
 static void registration_done(struct sx_call *call, const struct sx_frame *frame)
@@ -175,8 +186,7 @@ static void registration_done(struct sx_call *call, const struct sx_frame *frame
         sx_handlers_remove(sx_event_handlers(), registration->id);
         free(registered_take(registration->id));
     }
-    sx_handlers_since(sx_event_handlers(), registration->id, registration->upto);
-    sx_process.registrations--;
+    registration_over_locked(registration, registration->status);
     if (notice != NULL) {
         notice->status = registration->status;
         notice->id = registration->status == PMIX_SUCCESS ? registration->id : SIZE_MAX;
@@ -252,47 +262,53 @@ static pmix_status_t registration_send(struct registration *registration,
     return sx_request_start(&registration->call, SX_MSG_EVENT_REGISTER, iov, 3);
 }
 
+/* No server, or none any more: own events are left. */
+static void registration_end_alone(const struct registration *registration)
+{
+    struct notice *const notice = registration->notice;
+
+    pthread_mutex_lock(&sx_process.lock);
+    registration_over_locked(registration, PMIX_SUCCESS);
+    if (notice != NULL) {
+        notice->status = PMIX_SUCCESS;
+        notice->id = registration->id;
+        sx_task_post_locked(&notice->task);
+    }
+    sx_local_ring_locked();
+    pthread_mutex_unlock(&sx_process.lock);
+}
+
 static bool registration_is_done(void *arg)
 {
     return ((const struct registration *)arg)->call.done;
 }
 
-/* Takes @notice over when it returns PMIX_SUCCESS.  *ret_status is the server's word then, if there
- * is no notice. */
-static pmix_status_t registration_run(size_t id, uint64_t upto, const pmix_status_t *codes,
-                                      size_t ncodes, bool environment, struct notice *notice,
-                                      pmix_status_t *ret_status)
+/* Return: the server's word, if somebody waits for it. */
+static pmix_status_t registration_run(const struct registration *wanted, const pmix_status_t *codes,
+                                      size_t ncodes, bool environment)
 {
     struct sx_process *const p = &sx_process;
-    struct registration *const registration = calloc(1, sizeof(*registration));
-    pmix_status_t rc = registration != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    struct registration *const registration = malloc(sizeof(*registration));
 
-    if (rc == PMIX_SUCCESS) {
-        *registration = (struct registration){
-            .call = { .fd = -1, .on_answer = registration_answered, .on_done = registration_done },
-            .notice = notice,
-            .id = id,
-            .upto = upto,
-        };
-        rc = registration_send(registration, codes, ncodes, environment);
+    if (registration != NULL) {
+        *registration = *wanted;
     }
-    if (rc != PMIX_SUCCESS) { /* no server, or none any more: own events are left */
-        pthread_mutex_lock(&p->lock);
-        sx_handlers_since(sx_event_handlers(), id, upto);
-        p->registrations--;
-        pthread_mutex_unlock(&p->lock);
+    if (registration == NULL ||
+        registration_send(registration, codes, ncodes, environment) != PMIX_SUCCESS) {
+        registration_end_alone(wanted);
         free(registration);
-        return rc;
+        return PMIX_SUCCESS;
     }
-    if (notice == NULL) {
-        (void)sx_wait_until(registration_is_done, registration, 1, SX_DEADLINE_NEVER);
-        *ret_status = registration->status;
-        free(registration);
-        pthread_mutex_lock(&p->lock);
-        sx_local_ring_locked(); /* what was held back may go now */
-        pthread_mutex_unlock(&p->lock);
+    if (wanted->notice != NULL) {
+        return PMIX_SUCCESS; /* the end frees it */
     }
-    return PMIX_SUCCESS;
+    (void)sx_wait_until(registration_is_done, registration, 1, SX_DEADLINE_NEVER);
+    const pmix_status_t status = registration->status;
+    free(registration);
+    pthread_mutex_lock(&p->lock);
+    sx_local_ring_locked(); /* what was held back may go now */
+    pthread_mutex_unlock(&p->lock);
+    return status;
 }
 
 /* Return: the handler's id, or an error.  @notice is used or freed. */
@@ -304,35 +320,38 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
     const pmix_info_t *const level = sx_info_find(info, ninfo, PMIX_EVENT_ENVIRO_LEVEL);
     const bool environment = level != NULL && sx_value_is_true(&level->value);
     const bool live = sx_link_status() == PMIX_SUCCESS;
-    uint64_t upto = 0;
-    size_t id = SIZE_MAX;
+    struct registration registration = {
+        .call = { .fd = -1, .on_answer = registration_answered, .on_done = registration_done },
+        .notice = notice,
+        .id = SIZE_MAX,
+        .in_hand = sx_progress_is_own_thread() ? p->declared_in_hand : 0,
+    };
 
     pthread_mutex_lock(&p->lock);
     p->registrations++;
     if (live) {
-        upto = classes_open_locked(p, codes, ncodes);
+        registration.upto = classes_open_locked(p, codes, ncodes);
     }
     pthread_mutex_unlock(&p->lock);
     pmix_status_t rc = sx_handlers_add(sx_event_handlers(), p->self.nspace, codes, ncodes, info,
-                                       ninfo, fn, &id);
+                                       ninfo, fn, &registration.id);
     if (rc == PMIX_SUCCESS) {
-        rc = registered_keep(id, codes, ncodes, environment);
+        rc = registered_keep(registration.id, codes, ncodes, environment);
     }
-    if (rc != PMIX_SUCCESS) {
-        if (id != SIZE_MAX) {
-            sx_handlers_remove(sx_event_handlers(), id);
-        }
-        pthread_mutex_lock(&p->lock);
-        p->registrations--;
-        pthread_mutex_unlock(&p->lock);
-    } else if (registration_run(id, upto, codes, ncodes, environment, notice, &rc) ==
-               PMIX_SUCCESS) {
-        return rc == PMIX_SUCCESS ? (pmix_status_t)id : rc;
+    if (rc == PMIX_SUCCESS) {
+        rc = registration_run(&registration, codes, ncodes, environment);
+        return rc == PMIX_SUCCESS ? (pmix_status_t)registration.id : rc;
     }
+    if (registration.id != SIZE_MAX) {
+        sx_handlers_remove(sx_event_handlers(), registration.id);
+    }
+    pthread_mutex_lock(&p->lock);
+    p->registrations--;
+    pthread_mutex_unlock(&p->lock);
     if (notice != NULL) {
-        (void)notice_send(notice, rc == PMIX_SUCCESS ? (pmix_status_t)id : rc, false);
+        (void)notice_send(notice, rc, false);
     }
-    return rc == PMIX_SUCCESS ? (pmix_status_t)id : rc;
+    return rc;
 }
 
 pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],

@@ -39,6 +39,12 @@ uint64_t sx_event_published(void);
 pmix_status_t sx_event_local(pmix_status_t code, const pmix_proc_t *source,
                              const pmix_info_t info[], size_t ninfo);
 
+/* The same for an event that is kept: each handler that comes later hears of it once. */
+pmix_status_t sx_event_declare(pmix_status_t code, const pmix_info_t info[], size_t ninfo);
+/* What has been declared, for the late handler @only, but for the one with number @in_hand.  Under
+ * lock. */
+void sx_event_declared_locked(size_t only, uint64_t in_hand);
+
 /* The server is gone: tell the handlers.  Under lock. */
 void sx_event_lost_locked(void);
 /* What the server sent cannot be read: say so, and tell the handlers (PMIX_ERR_COMM_FAILURE); what

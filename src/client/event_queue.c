@@ -43,7 +43,9 @@ struct sx_event_item {
     bool is_local;
     bool is_failure;   /* PMIX_ERR_COMM_FAILURE */
     bool is_unreached; /* tells how many events of our own are lost by now */
-    uint64_t lists;    /* of late events so far: one of our own comes behind all of them */
+    uint64_t declared; /* its number among those that PMIx_Init declared, 0: it is none of them */
+    size_t before;  /* declared: for handlers below this id, as those above get it as late ones */
+    uint64_t lists; /* of late events so far: one of our own comes behind all of them */
     size_t size;
     _Alignas(8) uint8_t bytes[]; /* struct sx_event and what follows it */
 };
@@ -191,6 +193,13 @@ static pmix_status_t item_local(pmix_status_t code, const pmix_proc_t *source,
     return PMIX_SUCCESS;
 }
 
+static void local_append_locked(struct sx_event_item *item)
+{
+    item->lists = sx_process.late_lists;
+    sx_list_append(&sx_process.events, &item->node);
+    sx_local_ring_locked();
+}
+
 pmix_status_t sx_event_local(pmix_status_t code, const pmix_proc_t *source,
                              const pmix_info_t info[], size_t ninfo)
 {
@@ -200,12 +209,84 @@ pmix_status_t sx_event_local(pmix_status_t code, const pmix_proc_t *source,
 
     if (rc == PMIX_SUCCESS) {
         pthread_mutex_lock(&p->lock);
-        item->lists = p->late_lists;
-        sx_list_append(&p->events, &item->node);
-        sx_local_ring_locked();
+        local_append_locked(item);
         pthread_mutex_unlock(&p->lock);
     }
     return rc;
+}
+
+/* ---- what PMIx_Init declares ---------------------------------------------------------------- */
+
+#define SX_DECLARED_MAX 16u
+
+/* For handlers that come later; what is declared twice is kept once. */
+static void declared_keep_locked(const struct sx_event_item *item)
+{
+    struct sx_process *const p = &sx_process;
+
+    SX_LIST_EACH(it, &p->declared) {
+        struct sx_event_item *const kept = item_of(it);
+
+        if (kept->size == item->size && memcmp(kept->bytes, item->bytes, item->size) == 0) {
+            kept->declared = item->declared;
+            return;
+        }
+    }
+    struct sx_event_item *const kept = item_new(item->bytes, item->size);
+    if (kept == NULL) {
+        return;
+    }
+    kept->is_local = true;
+    kept->declared = item->declared;
+    sx_list_append(&p->declared, &kept->node);
+    if (++p->declared_count > SX_DECLARED_MAX) {
+        sx_log(SX_LOG_INFO, "late handlers do not hear of the oldest of more than %u declarations",
+               SX_DECLARED_MAX);
+        free(item_of(sx_list_pop(&p->declared)));
+        p->declared_count--;
+    }
+}
+
+pmix_status_t sx_event_declare(pmix_status_t code, const pmix_info_t info[], size_t ninfo)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event_item *item = NULL;
+    const pmix_status_t rc = item_local(code, NULL, info, ninfo, &item);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    pthread_mutex_lock(&p->lock);
+    item->declared = ++p->declared_last;
+    if (p->registrations == 0 && !sx_event_has_handlers()) {
+        declared_keep_locked(item);
+        free(item);
+    } else {
+        local_append_locked(item);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return PMIX_SUCCESS;
+}
+
+void sx_event_declared_locked(size_t only, uint64_t in_hand)
+{
+    struct sx_process *const p = &sx_process;
+
+    SX_LIST_EACH(it, &p->declared) {
+        const struct sx_event_item *const kept = item_of(it);
+        struct sx_event_item *const late = kept->declared != in_hand
+                                               ? item_new(kept->bytes, kept->size)
+                                               : NULL;
+
+        if (late != NULL) {
+            late->is_local = true;
+            late->declared = kept->declared;
+            late->has_only = true;
+            late->only = only;
+            late->lists = p->late_lists;
+            sx_list_append(&p->late_events, &late->node);
+        }
+    }
 }
 
 /* SHMIX_ERR_EVENTS_LOST; @own: they were published here. */
@@ -423,6 +504,7 @@ static void item_deliver(const struct sx_event_item *item)
                        .affected = d.procs != NULL ? d.procs + d.event.target_count : NULL,
                        .affected_count = d.event.affected_count,
                        .number = item->is_local ? 0 : d.event.number,
+                       .before = item->before,
                        .is_for_one = item->has_only,
                        .only = item->only },
             .info = d.info,
@@ -521,8 +603,13 @@ struct sx_event_item *sx_event_take_locked(void)
     if (node == NULL) {
         return NULL;
     }
-    p->comm_failure_waits = p->comm_failure_waits && !item_of(node)->is_failure;
-    return item_of(node);
+    struct sx_event_item *const item = item_of(node);
+    p->comm_failure_waits = p->comm_failure_waits && !item->is_failure;
+    if (item->declared != 0 && !item->has_only) { /* who registers from now on is late */
+        item->before = sx_handlers_next(sx_event_handlers());
+        declared_keep_locked(item);
+    }
+    return item;
 }
 
 bool sx_event_waits_locked(void)
@@ -567,7 +654,9 @@ void sx_event_run(struct sx_event_item *item)
     if (item->is_unreached) {
         unreached_tell();
     } else if (!item->is_range) {
+        sx_process.declared_in_hand = item->declared;
         item_deliver(item);
+        sx_process.declared_in_hand = 0;
     }
     free(item);
 }
@@ -585,6 +674,8 @@ void sx_event_queue_clear_locked(void)
 {
     items_free(&sx_process.events);
     items_free(&sx_process.late_events);
+    items_free(&sx_process.declared);
+    sx_process.declared_count = 0;
     sx_process.comm_failure_waits = false;
     sx_process.event_unreached_waits = false;
 }

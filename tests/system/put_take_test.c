@@ -109,7 +109,7 @@ static const char *key_of(size_t row, size_t size)
     return key;
 }
 
-#define EACH_KEY(row, size)                     \
+#define EACH_KEY(row, size)                 \
     for (size_t row = 0; row < ROWS; row++) \
         for (size_t size = 0; size < SIZES; size++)
 

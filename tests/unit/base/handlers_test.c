@@ -319,6 +319,27 @@ Test(handlers, filter_by_source_and_by_whom_an_event_touches)
     PMIX_INFO_DESTRUCT(&info);
 }
 
+Test(handlers, an_event_may_be_for_those_alone_that_there_were)
+{
+    const pmix_proc_t source = { .nspace = "job", .rank = 1 };
+    struct sx_event_facts facts = { .code = CODE_A, .source = &source };
+    const pmix_status_t code = CODE_A;
+    struct sx_handlers table;
+    struct sx_handler **matches;
+    size_t first, second, count;
+
+    sx_handlers_init(&table);
+    cr_assert_eq(sx_handlers_add(&table, "job", &code, 1, NULL, 0, nobody, &first), PMIX_SUCCESS);
+    facts.before = sx_handlers_next(&table);
+    cr_assert_eq(sx_handlers_add(&table, "job", &code, 1, NULL, 0, nobody, &second), PMIX_SUCCESS);
+    cr_expect_eq(facts.before, second);
+    cr_assert_eq(sx_handlers_match(&table, &facts, &matches, &count), PMIX_SUCCESS);
+    cr_expect_eq(count, 1u);
+    sx_handlers_release(&table, matches[0]);
+    free(matches);
+    sx_handlers_deinit(&table);
+}
+
 Test(handlers, a_late_one_hears_of_newer_numbers_only)
 {
     const pmix_proc_t source = { .nspace = "job", .rank = 1 };

@@ -154,17 +154,51 @@ static void on_default(size_t id, pmix_status_t status, const pmix_proc_t *sourc
 
 static pmix_status_t declare(const char *model)
 {
-    pmix_info_t infos[3];
+    pmix_info_t infos[4];
 
+    PMIx_Info_load(&infos[3], PMIX_EXTERNAL_PROGRESS, NULL, PMIX_BOOL);
     PMIx_Info_load(&infos[0], PMIX_PROGRAMMING_MODEL, model, PMIX_STRING);
     PMIx_Info_load(&infos[1], PMIX_EVENT_BASE, &infos, PMIX_POINTER); /* cannot be copied */
     PMIx_Info_load(&infos[2], PMIX_THREADING_MODEL, "posix", PMIX_STRING);
     infos[0].flags = infos[2].flags = PMIX_INFO_REQD;
-    const pmix_status_t rc = PMIx_Init(&me, infos, 3);
+    const pmix_status_t rc = PMIx_Init(&me, infos, 4);
 
     PMIX_INFO_DESTRUCT(&infos[0]);
     PMIX_INFO_DESTRUCT(&infos[2]);
     return rc;
+}
+
+/* A late handler hears of each model once, whenever that was declared, and however often. */
+Test(model, that_any_init_declared_is_told_to_those_who_ask_late)
+{
+    pmix_status_t code = PMIX_MODEL_DECLARED;
+
+    cr_assert_eq(declare("first"), PMIX_ERR_UNREACH);
+    cr_assert_eq(declare("second"), PMIX_SUCCESS);
+    cr_assert_eq(declare("first"), PMIX_SUCCESS);
+    cr_assert_geq(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_default, NULL, NULL), 0);
+    cr_assert_eq(declare("third"), PMIX_SUCCESS);
+    for (unsigned i = 1; i <= 2; i++) {
+        cr_assert_geq(PMIx_Register_event_handler(&code, 1, NULL, 0, on_model, NULL, NULL), 0);
+        PMIx_Progress();
+        cr_expect_eq(model_events, 3 * i, "%u", model_events);
+    }
+    cr_expect_str_eq(told, "pmix.pgm.model=firstpmix.threads=posix"
+                           "pmix.pgm.model=secondpmix.threads=posix"
+                           "pmix.pgm.model=thirdpmix.threads=posix"
+                           "pmix.pgm.model=firstpmix.threads=posix"
+                           "pmix.pgm.model=secondpmix.threads=posix"
+                           "pmix.pgm.model=thirdpmix.threads=posix");
+    cr_expect_eq(default_events, 0u);
+    while (PMIx_Initialized()) {
+        cr_assert_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    }
+    model_events = 0;
+    cr_assert_eq(init(PMIX_EXTERNAL_PROGRESS, true, true), PMIX_ERR_UNREACH);
+    cr_assert_geq(PMIx_Register_event_handler(&code, 1, NULL, 0, on_model, NULL, NULL), 0);
+    PMIx_Progress();
+    cr_expect_eq(model_events, 0u, "of an earlier life");
+    cr_assert_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
 }
 
 Test(model, that_a_later_init_declares_is_told_to_those_who_asked)
@@ -172,15 +206,16 @@ Test(model, that_a_later_init_declares_is_told_to_those_who_asked)
     pmix_status_t code = PMIX_MODEL_DECLARED;
 
     cr_assert_eq(init(PMIX_EXTERNAL_PROGRESS, true, true), PMIX_ERR_UNREACH);
-    cr_assert_eq(declare("unheard"), PMIX_SUCCESS);
+    cr_assert_eq(declare("OpenMP"), PMIX_SUCCESS);
     cr_assert_geq(PMIx_Register_event_handler(&code, 1, NULL, 0, on_model, NULL, NULL), 0);
     cr_assert_geq(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_default, NULL, NULL), 0);
     cr_assert_eq(declare("MPI"), PMIX_SUCCESS);
     cr_assert_eq(init("pmix.no.model", true, false), PMIX_SUCCESS);
     PMIx_Progress();
-    cr_expect_eq(model_events, 1u);
+    cr_expect_eq(model_events, 2u);
     cr_expect_eq(default_events, 0u);
-    cr_expect_str_eq(told, "pmix.pgm.model=MPIpmix.threads=posix");
+    cr_expect_str_eq(told, "pmix.pgm.model=OpenMPpmix.threads=posix"
+                           "pmix.pgm.model=MPIpmix.threads=posix");
     while (PMIx_Initialized()) {
         cr_assert_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     }
