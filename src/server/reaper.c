@@ -143,6 +143,7 @@ void sx_reaper_watch(struct sx_server *server, struct sx_client *client)
 {
     const struct sx_peer *peer = sx_client_peer(client);
 
+    sx_reaper_await_nobody(server, client);
     if (peer->pidfd >= 0) {
         client->death = (struct sx_poll){
             .fd = peer->pidfd,

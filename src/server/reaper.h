@@ -6,7 +6,8 @@
 
 #include "server/server.h"
 
-/* Watch the death of a connected client: pidfd (the authority) and life word (a hint). */
+/* Watch the death of a client that has connected, and no longer the end of the process before:
+ * pidfd (the authority) and life word (a hint). */
 void sx_reaper_watch(struct sx_server *server, struct sx_client *client);
 void sx_reaper_unwatch(struct sx_server *server, struct sx_client *client);
 

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* fence_leave_test.c - a member of a fence that leaves for good, or comes back: who waits for it goes
  * on without it, with PMIX_ERR_PARTIAL_SUCCESS, or until it is there again. */
+#include <signal.h>
 #include <unistd.h>
 
 #include "job.h"
@@ -73,6 +74,29 @@ static int rank_of_coming_back(int rank)
     return 0;
 }
 
+/* Having come back it may die, and that is no departure. */
+static int rank_of_dying(int rank)
+{
+    rank_begin();
+    CHECK_STATUS(fence(), PMIX_SUCCESS);
+    if (rank == LEAVER) {
+        rank_end();
+        rank_begin();
+    }
+    CHECK_STATUS(fence(), PMIX_SUCCESS);
+    if (rank == LEAVER) {
+        raise(SIGKILL);
+    }
+    CHECK_STATUS(fence(), PMIX_ERR_LOST_CONNECTION);
+    rank_end();
+    return 0;
+}
+
+static int host_of_dying(struct job *job)
+{
+    return job_wait(job, 0) != 0 || job_wait(job, 2) != 0;
+}
+
 /* The host takes away who has finalized and lives on: it says that nobody comes in its place. */
 static int rank_of_being_taken(int rank)
 {
@@ -106,6 +130,7 @@ int main(int argc, char **argv)
         { "while_others_wait", SIZE, rank_of_leaving, NULL, false },
         { "before_the_others_wait", SIZE, rank_of_having_left, host_of_having_left, false },
         { "and_comes_back", SIZE, rank_of_coming_back, NULL, false },
+        { "comes_back_and_dies", SIZE, rank_of_dying, host_of_dying, true },
         { "is_taken_away", SIZE, rank_of_being_taken, host_of_being_taken, false },
     };
 
