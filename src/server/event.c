@@ -569,21 +569,21 @@ void sx_event_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
     sx_eventlog_seed(&server->event_history, &nspace->events);
 }
 
+static bool concerns(const struct sx_event_block *block, const void *nspace)
+{
+    return sx_event_concerns(block, nspace);
+}
+
 void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace)
 {
     struct sx_eventlog_cursor cursor;
     struct sx_event_entry *entry;
 
+    /* Its session is known by now.  Numbers begin anew: what has been pushed out before anybody
+     * came was never there, and each number has its record. */
+    sx_eventlog_sift(&server->event_history, &nspace->events, concerns, nspace);
     sx_eventlog_seek(&cursor, &nspace->events, 0);
-    /* Numbers begin anew: what has been pushed out before anybody came was never there, and each
-     * number has its record. */
-    nspace->events.newest = 0;
     while ((entry = sx_eventlog_next(&cursor)) != NULL) {
-        if (!sx_event_concerns(entry->block, nspace)) { /* its session is known by now */
-            sx_eventlog_remove(&server->event_history, entry);
-            continue;
-        }
-        entry->number = ++nspace->events.newest;
         entry->seq = ring_publish(nspace, entry->block, entry->number);
     }
     nspace->event_classes = 0; /* nobody has this ring yet, so nobody has to be woken */

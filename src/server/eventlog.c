@@ -282,6 +282,26 @@ void sx_eventlog_seed(struct sx_event_history *history, struct sx_eventlog *log)
     }
 }
 
+void sx_eventlog_sift(struct sx_event_history *history, struct sx_eventlog *log,
+                      bool (*wanted)(const struct sx_event_block *block, const void *arg),
+                      const void *arg)
+{
+    struct sx_list *const lists[] = { &log->held, &log->loose };
+
+    for (size_t i = 0; i < SX_COUNT(lists); i++) {
+        SX_LIST_EACH(it, lists[i]) {
+            if (!wanted(entry_of(it)->block, arg)) {
+                sx_eventlog_remove(history, entry_of(it));
+            }
+        }
+    }
+    places_pack(log);
+    log->newest = 0;
+    for (size_t i = log->place_begin; i < log->place_end; i++) {
+        log->places[i].number = log->places[i].entry->number = ++log->newest;
+    }
+}
+
 /* Put a LOOSE entry where its number belongs, looking from the new end. */
 static void loose_insert(struct sx_eventlog *log, struct sx_event_entry *entry)
 {

@@ -71,6 +71,10 @@ void sx_eventlog_clear(struct sx_event_history *history, struct sx_eventlog *log
 void sx_eventlog_remove(struct sx_event_history *history, struct sx_event_entry *entry);
 /* A new namespace's log begins with the events without a job that are still kept. */
 void sx_eventlog_seed(struct sx_event_history *history, struct sx_eventlog *log);
+/* Only those stay of which @wanted(@arg) says so, with numbers anew from 1 on. */
+void sx_eventlog_sift(struct sx_event_history *history, struct sx_eventlog *log,
+                      bool (*wanted)(const struct sx_event_block *block, const void *arg),
+                      const void *arg);
 
 /* Keep @block as number @number (that of the log's newest), published as record @seq.  When memory
  * is short it is not kept. */

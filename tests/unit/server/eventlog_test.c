@@ -90,6 +90,36 @@ Test(eventlog, finds_the_events_of_one_code)
     cr_assert_null(sx_eventlog_next_of(&job, code, NULL), "cleared");
 }
 
+static bool is_of_code(const struct sx_event_block *block, const void *code)
+{
+    return sx_event_block_head((struct sx_event_block *)(uintptr_t)block)->code ==
+           *(const pmix_status_t *)code;
+}
+
+/* A namespace begins with some of what was kept before it: as if there had never been more. */
+Test(eventlog, what_is_sifted_is_found_by_its_new_numbers)
+{
+    const pmix_status_t wanted = -2000;
+    uint64_t oldest, newest;
+
+    begin(64, 1 << 20);
+    for (int i = 0; i < 90; i++) { /* 27 to 90 are left */
+        log_add(&job, i % 3 == 0 ? wanted : wanted - 1, PMIX_RANGE_GLOBAL);
+    }
+    sx_eventlog_sift(&history, &job, is_of_code, &wanted);
+    cr_assert_eq(job.newest, 21);
+    cr_assert_eq(kept(&job, 1, &oldest, &newest), 21);
+    cr_assert(oldest == 1 && newest == 21);
+    cr_assert_eq(kept(&job, 20, &oldest, &newest), 2);
+    cr_assert(oldest == 20 && newest == 21);
+    for (int i = 0; i < 60; i++) {
+        log_add(&job, wanted, PMIX_RANGE_GLOBAL);
+    }
+    cr_assert_eq(kept(&job, 1, &oldest, &newest), 64);
+    cr_assert(oldest == 18 && newest == 81);
+    end();
+}
+
 /* EV68, EV69, EV72: the newest few, oldest out first. */
 Test(eventlog, keeps_the_newest_without_a_job)
 {
