@@ -5,7 +5,8 @@
  *     registration: in the table --server's list of kept events--> acknowledged, then delivered to
  *
  * A registration reads how many events the ring has had, tells the server, and gets those kept up
- * to there; the ring brings the rest.  A process without a server has its own events only. */
+ * to there, the newest first and as many at a time as the server gives; the ring brings the rest.
+ * A process without a server has its own events only. */
 #include "client/event.h"
 
 #include <stdlib.h>
@@ -142,26 +143,47 @@ static pmix_status_t notice_send(struct notice *notice, pmix_status_t rc, bool a
 /* One registration on its way to the server and back. */
 struct registration {
     struct sx_call call;
+    struct sx_task task;
     struct notice *notice; /* NULL: somebody waits */
     size_t id;
+    bool environment;
+    const pmix_status_t *codes;
+    size_t code_count;
     uint64_t upto;        /* older events come from the server, newer ones from the ring */
+    uint64_t before;      /* of these, those before it are still to come; 0: none */
+    struct sx_list items; /* the others */
     uint64_t in_hand;     /* the declaration in whose handler this is done, 0: none */
     pmix_status_t status; /* the server's word; PMIX_SUCCESS when it gave none */
+    bool over;            /* under lock */
 };
 
 static struct registered *registered_take(size_t id);
 
-/* The kept events, before anything newer. */
-static void registration_answered(struct sx_call *call, const struct sx_frame *frame)
+/* A handler for these codes, as a request in @iov. */
+static void request_fill(struct sx_event_register *request, const pmix_status_t *codes,
+                         size_t code_count, bool environment, struct iovec iov[3])
 {
-    struct registration *const registration = SX_CONTAINER(call, struct registration, call);
+    static const uint32_t padding = 0;
 
-    registration->status = call->status;
-    if (call->status == PMIX_SUCCESS && frame->body_size > sizeof(struct sx_reply)) {
-        sx_event_kept_locked((const uint8_t *)frame->body + sizeof(struct sx_reply),
-                             frame->body_size - sizeof(struct sx_reply), registration->id,
-                             registration->upto);
-    }
+    request->code_count = (uint32_t)code_count;
+    request->flags = environment ? SX_EVENT_REGISTER_ENVIRONMENT : 0;
+    iov[0] = (struct iovec){ .iov_base = request, .iov_len = sizeof(*request) };
+    iov[1] = (struct iovec){ .iov_base = (void *)(uintptr_t)codes,
+                             .iov_len = code_count * sizeof(codes[0]) };
+    iov[2] = (struct iovec){ .iov_base = (void *)(uintptr_t)&padding,
+                             .iov_len = code_count % 2 * sizeof(padding) };
+}
+
+/* Tell the server, or ask for more; the answer goes on with it. */
+static pmix_status_t registration_send(struct registration *registration)
+{
+    struct sx_event_register request = { .upto = registration->upto,
+                                         .before = registration->before };
+    struct iovec iov[3];
+
+    request_fill(&request, registration->codes, registration->code_count, registration->environment,
+                 iov);
+    return sx_request_start(&registration->call, SX_MSG_EVENT_REGISTER, iov, 3);
 }
 
 /* What follows the acknowledgement may be handed out now.  Under lock. */
@@ -176,22 +198,70 @@ static void registration_over_locked(const struct registration *registration, pm
 
 /* A server that is gone keeps nothing; the handler still hears of that.  One that refuses means
  * that there is no such handler: none of its events has been handed out. */
-static void registration_done(struct sx_call *call, const struct sx_frame *frame)
+static void registration_end_locked(struct registration *registration)
 {
-    struct registration *const registration = SX_CONTAINER(call, struct registration, call);
     struct notice *const notice = registration->notice;
 
-    (void)frame;
-    if (registration->status != PMIX_SUCCESS) {
+    if (registration->status == PMIX_SUCCESS) {
+        sx_event_late_locked(&registration->items, registration->id, registration->upto);
+    } else {
+        sx_event_items_free(&registration->items);
         sx_handlers_remove(sx_event_handlers(), registration->id);
         free(registered_take(registration->id));
     }
     registration_over_locked(registration, registration->status);
+    registration->over = true;
     if (notice != NULL) {
         notice->status = registration->status;
         notice->id = registration->status == PMIX_SUCCESS ? registration->id : SIZE_MAX;
         sx_task_post_locked(&notice->task);
         free(registration);
+    }
+}
+
+static void registration_go_on(struct registration *registration)
+{
+    if (registration_send(registration) != PMIX_SUCCESS) {
+        pthread_mutex_lock(&sx_process.lock);
+        registration_end_locked(registration);
+        pthread_mutex_unlock(&sx_process.lock);
+    }
+}
+
+static void registration_run_task(struct sx_task *task)
+{
+    registration_go_on(SX_CONTAINER(task, struct registration, task));
+}
+
+static void registration_answered(struct sx_call *call, const struct sx_frame *frame)
+{
+    struct registration *const registration = SX_CONTAINER(call, struct registration, call);
+    const uint64_t before = registration->before;
+
+    registration->status = call->status;
+    registration->before = 0;
+    if (call->status == PMIX_SUCCESS && frame->body_size > sizeof(struct sx_reply)) {
+        registration->before = sx_event_kept_locked((const uint8_t *)frame->body +
+                                                        sizeof(struct sx_reply),
+                                                    frame->body_size - sizeof(struct sx_reply),
+                                                    &registration->items);
+    }
+    if (before != 0 && registration->before >= before) {
+        registration->before = 0;
+        sx_event_garbled_locked("kept events that never end");
+    }
+}
+
+/* Whoever waits for it goes on by himself. */
+static void registration_done(struct sx_call *call, const struct sx_frame *frame)
+{
+    struct registration *const registration = SX_CONTAINER(call, struct registration, call);
+
+    (void)frame;
+    if (call->status != PMIX_SUCCESS || registration->before == 0) {
+        registration_end_locked(registration);
+    } else if (registration->notice != NULL) {
+        sx_task_post_locked(&registration->task);
     }
 }
 
@@ -223,19 +293,19 @@ static uint64_t classes_open_locked(struct sx_process *p, const pmix_status_t *c
     return sx_event_published();
 }
 
-static pmix_status_t registered_keep(size_t id, const pmix_status_t *codes, size_t ncodes,
-                                     bool environment)
+static pmix_status_t registered_keep(const struct registration *registration)
 {
-    struct registered *const kept = malloc(sizeof(*kept) + ncodes * sizeof(*codes));
+    const size_t codes_bytes = registration->code_count * sizeof(registration->codes[0]);
+    struct registered *const kept = malloc(sizeof(*kept) + codes_bytes);
 
     if (kept == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    kept->id = id;
-    kept->code_count = ncodes;
-    kept->environment = environment;
-    if (ncodes != 0) {
-        memcpy(kept->codes, codes, ncodes * sizeof(*codes));
+    kept->id = registration->id;
+    kept->code_count = registration->code_count;
+    kept->environment = registration->environment;
+    if (codes_bytes != 0) {
+        memcpy(kept->codes, registration->codes, codes_bytes);
     }
     pthread_mutex_lock(&sx_process.event_lock);
     sx_list_append(&all_registered, &kept->node);
@@ -243,23 +313,21 @@ static pmix_status_t registered_keep(size_t id, const pmix_status_t *codes, size
     return PMIX_SUCCESS;
 }
 
-/* Tell the server; the answer ends the registration. */
-static pmix_status_t registration_send(struct registration *registration,
-                                       const pmix_status_t *codes, size_t ncodes, bool environment)
+/* Return: @wanted in memory of its own, with its codes; NULL when memory is out. */
+static struct registration *registration_new(const struct registration *wanted)
 {
-    struct sx_event_register request = {
-        .upto = registration->upto,
-        .code_count = (uint32_t)ncodes,
-        .flags = environment ? SX_EVENT_REGISTER_ENVIRONMENT : 0,
-    };
-    const uint32_t padding = 0;
-    const struct iovec iov[3] = {
-        { .iov_base = &request, .iov_len = sizeof(request) },
-        { .iov_base = (void *)(uintptr_t)codes, .iov_len = ncodes * sizeof(*codes) },
-        { .iov_base = (void *)(uintptr_t)&padding, .iov_len = ncodes % 2 * sizeof(padding) },
-    };
+    const size_t codes_bytes = wanted->code_count * sizeof(wanted->codes[0]);
+    struct registration *const registration = malloc(sizeof(*registration) + codes_bytes);
 
-    return sx_request_start(&registration->call, SX_MSG_EVENT_REGISTER, iov, 3);
+    if (registration != NULL) {
+        *registration = *wanted;
+        sx_list_init(&registration->items);
+        registration->codes = (const pmix_status_t *)(const void *)(registration + 1);
+        if (codes_bytes != 0) {
+            memcpy(registration + 1, wanted->codes, codes_bytes);
+        }
+    }
+    return registration;
 }
 
 /* No server, or none any more: own events are left. */
@@ -278,23 +346,31 @@ static void registration_end_alone(const struct registration *registration)
     pthread_mutex_unlock(&sx_process.lock);
 }
 
-static bool registration_is_done(void *arg)
+static bool registration_is_answered(void *arg)
 {
-    return ((const struct registration *)arg)->call.done;
+    const struct registration *const registration = arg;
+
+    return registration->call.done || registration->over;
+}
+
+static void registration_wait(struct registration *registration)
+{
+    for (;;) {
+        (void)sx_wait_until(registration_is_answered, registration, 1, SX_DEADLINE_NEVER);
+        if (registration->over) {
+            return;
+        }
+        registration_go_on(registration);
+    }
 }
 
 /* Return: the server's word, if somebody waits for it. */
-static pmix_status_t registration_run(const struct registration *wanted, const pmix_status_t *codes,
-                                      size_t ncodes, bool environment)
+static pmix_status_t registration_run(const struct registration *wanted)
 {
     struct sx_process *const p = &sx_process;
-    struct registration *const registration = malloc(sizeof(*registration));
+    struct registration *const registration = registration_new(wanted);
 
-    if (registration != NULL) {
-        *registration = *wanted;
-    }
-    if (registration == NULL ||
-        registration_send(registration, codes, ncodes, environment) != PMIX_SUCCESS) {
+    if (registration == NULL || registration_send(registration) != PMIX_SUCCESS) {
         registration_end_alone(wanted);
         free(registration);
         return PMIX_SUCCESS;
@@ -302,7 +378,7 @@ static pmix_status_t registration_run(const struct registration *wanted, const p
     if (wanted->notice != NULL) {
         return PMIX_SUCCESS; /* the end frees it */
     }
-    (void)sx_wait_until(registration_is_done, registration, 1, SX_DEADLINE_NEVER);
+    registration_wait(registration);
     const pmix_status_t status = registration->status;
     free(registration);
     pthread_mutex_lock(&p->lock);
@@ -318,12 +394,15 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
 {
     struct sx_process *const p = &sx_process;
     const pmix_info_t *const level = sx_info_find(info, ninfo, PMIX_EVENT_ENVIRO_LEVEL);
-    const bool environment = level != NULL && sx_value_is_true(&level->value);
     const bool live = sx_link_status() == PMIX_SUCCESS;
     struct registration registration = {
         .call = { .fd = -1, .on_answer = registration_answered, .on_done = registration_done },
+        .task = { .run = registration_run_task },
         .notice = notice,
         .id = SIZE_MAX,
+        .environment = level != NULL && sx_value_is_true(&level->value),
+        .codes = codes,
+        .code_count = ncodes,
         .in_hand = sx_progress_is_own_thread() ? p->declared_in_hand : 0,
     };
 
@@ -336,10 +415,10 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
     pmix_status_t rc = sx_handlers_add(sx_event_handlers(), p->self.nspace, codes, ncodes, info,
                                        ninfo, fn, &registration.id);
     if (rc == PMIX_SUCCESS) {
-        rc = registered_keep(registration.id, codes, ncodes, environment);
+        rc = registered_keep(&registration);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = registration_run(&registration, codes, ncodes, environment);
+        rc = registration_run(&registration);
         return rc == PMIX_SUCCESS ? (pmix_status_t)registration.id : rc;
     }
     if (registration.id != SIZE_MAX) {
@@ -428,17 +507,10 @@ static pmix_status_t handler_deregister(size_t id)
     struct registered *const kept = rc == PMIX_SUCCESS ? registered_take(id) : NULL;
 
     if (kept != NULL) {
-        struct sx_event_register request = {
-            .code_count = (uint32_t)kept->code_count,
-            .flags = kept->environment ? SX_EVENT_REGISTER_ENVIRONMENT : 0,
-        };
-        const uint32_t padding = 0;
-        const struct iovec iov[3] = {
-            { .iov_base = &request, .iov_len = sizeof(request) },
-            { .iov_base = kept->codes, .iov_len = kept->code_count * sizeof(kept->codes[0]) },
-            { .iov_base = (void *)(uintptr_t)&padding,
-              .iov_len = kept->code_count % 2 * sizeof(padding) },
-        };
+        struct sx_event_register request = { .upto = 0 };
+        struct iovec iov[3];
+
+        request_fill(&request, kept->codes, kept->code_count, kept->environment, iov);
         (void)sx_request_tell(SX_MSG_EVENT_DEREGISTER, 0, iov, 3);
         free(kept);
     }

@@ -19,6 +19,7 @@
 #include <pmix_common.h>
 
 #include "base/handlers.h"
+#include "base/list.h"
 
 /* The table, made at its first use. */
 struct sx_handlers *sx_event_handlers(void);
@@ -60,9 +61,13 @@ void sx_event_record_locked(const void *bytes, size_t size);
 /* The ring has been read to where it was when @newest was counted.  Under lock. */
 void sx_event_read_to_locked(uint64_t newest);
 
-/* A list of kept events (struct sx_event_list), for handler @only, which hears of newer ones than
- * @upto from the ring.  Under lock. */
-void sx_event_kept_locked(const void *bytes, size_t size, size_t only, uint64_t upto);
+/* A list of kept events (struct sx_event_list of EVENT_REGISTER), before those in @items.  Under
+ * lock.  Return: the number before which more are to come; 0: none. */
+uint64_t sx_event_kept_locked(const void *bytes, size_t size, struct sx_list *items);
+/* They are for handler @only, which hears of newer ones than @upto from the ring.  Under lock. */
+void sx_event_late_locked(struct sx_list *items, size_t only, uint64_t upto);
+/* Or they are for nobody. */
+void sx_event_items_free(struct sx_list *items);
 
 /* Take out the next event.  Under lock.  Return: NULL when nothing may be handed out now. */
 struct sx_event_item *sx_event_take_locked(void);

@@ -146,24 +146,34 @@ static struct sx_event_item *item_of(struct sx_list *node)
     return SX_LIST_ENTRY(node, struct sx_event_item, node);
 }
 
-void sx_event_kept_locked(const void *bytes, size_t size, size_t only, uint64_t upto)
+uint64_t sx_event_kept_locked(const void *bytes, size_t size, struct sx_list *items)
+{
+    struct sx_list read = SX_LIST_INIT(read);
+    struct sx_event_list_rest rest;
+    struct sx_list *node;
+    uint64_t lost;
+
+    sx_event_list_open(&rest, bytes, size);
+    if (!list_read(&rest, &read, &lost)) {
+        sx_event_garbled_locked("a list of kept events that contradicts itself");
+    }
+    while ((node = sx_list_pop(&read)) != NULL) { /* the newest comes first */
+        sx_list_append(items->next, node);
+    }
+    return rest.next;
+}
+
+void sx_event_late_locked(struct sx_list *items, size_t only, uint64_t upto)
 {
     struct sx_list *const late = &sx_process.late_events;
-    struct sx_list items = SX_LIST_INIT(items);
     struct sx_list *node = late->prev;
-    struct sx_event_list_rest rest;
-    uint64_t lost;
 
     /* An older registration may be answered later: what it waits for waits for those before it. */
     for (; node != late && item_of(node)->upto > upto; node = node->prev) {
         item_of(node)->upto = upto;
     }
     sx_process.late_lists++;
-    sx_event_list_open(&rest, bytes, size);
-    if (!list_read(&rest, &items, &lost)) {
-        sx_event_garbled_locked("a list of kept events that contradicts itself");
-    }
-    while ((node = sx_list_pop(&items)) != NULL) {
+    while ((node = sx_list_pop(items)) != NULL) {
         item_of(node)->has_only = true;
         item_of(node)->only = only;
         item_of(node)->upto = upto;
@@ -661,7 +671,7 @@ void sx_event_run(struct sx_event_item *item)
     free(item);
 }
 
-static void items_free(struct sx_list *items)
+void sx_event_items_free(struct sx_list *items)
 {
     struct sx_list *node;
 
@@ -672,9 +682,9 @@ static void items_free(struct sx_list *items)
 
 void sx_event_queue_clear_locked(void)
 {
-    items_free(&sx_process.events);
-    items_free(&sx_process.late_events);
-    items_free(&sx_process.declared);
+    sx_event_items_free(&sx_process.events);
+    sx_event_items_free(&sx_process.late_events);
+    sx_event_items_free(&sx_process.declared);
     sx_process.declared_count = 0;
     sx_process.comm_failure_waits = false;
     sx_process.event_unreached_waits = false;

@@ -200,13 +200,18 @@ struct sx_job_control {
 
 /* Followed by code_count int32_t codes (padded to 8), at most SX_REGISTER_CODES_MAX; none: a
  * default handler.  Reply: struct sx_reply and struct sx_event_list with the kept events that
- * match, up to number `upto`. */
+ * match, up to number `upto`, the newest first: as many as SX_KEPT_BYTES_MAX hold, but one, however
+ * large it is, and not more than are found with SX_KEPT_LOOKS_MAX looks, as for EVENT_REPLAY.  The
+ * older ones are asked for by the same message with `before`, which registers nothing. */
 struct sx_event_register {
-    uint64_t upto; /* the newest event this client has read from its ring */
+    uint64_t upto;   /* the newest event this client has read from its ring */
+    uint64_t before; /* 0: register; else the `next` of the list so far */
     uint32_t code_count;
     uint32_t flags; /* SX_EVENT_REGISTER_* */
 };
 #define SX_EVENT_REGISTER_ENVIRONMENT 0x1u /* wants events of the environment too */
+#define SX_KEPT_LOOKS_MAX 1024u
+#define SX_KEPT_BYTES_MAX (128u * 1024u) /* 512 small events are one answer */
 
 /* EVENT_DEREGISTER: struct sx_event_register again with the flags it had, upto 0: codes and flags
  * say what the registration was counted for.  Reply: struct sx_reply. */
@@ -237,8 +242,10 @@ struct sx_event_replay {
 /* Followed by count times {struct sx_event_kept, struct sx_event and what follows it, padded to
  * 8}. */
 struct sx_event_list {
-    uint64_t next; /* what comes before it is here, is lost, or is not for the caller */
-    uint64_t lost; /* of it: between the last one here and `next` */
+    /* EVENT_REPLAY: what comes before it is here, is lost, or is not for the caller.
+     * EVENT_REGISTER: only what comes before it is left; 0: nothing is. */
+    uint64_t next;
+    uint64_t lost; /* EVENT_REPLAY: between the last one here and `next` */
     uint32_t count;
     uint32_t reserved;
 };

@@ -46,16 +46,24 @@ static char *answer_room(struct sx_event_answer *answer, size_t size)
     return answer->bytes + answer->size - size;
 }
 
-size_t sx_event_answer_size(const struct sx_event_entry *entry)
+/* What @entry takes of an answer. */
+static size_t entry_size(const struct sx_event_entry *entry)
 {
     return sizeof(struct sx_event_kept) + (size_t)sx_align_up(entry->block->size, 8);
+}
+
+bool sx_event_answer_fits(const struct sx_event_answer *answer, const struct sx_event_entry *entry,
+                          size_t bytes_max)
+{
+    return sx_event_answer_list(answer)->count == 0 ||
+           answer->size + entry_size(entry) <= bytes_max;
 }
 
 pmix_status_t sx_event_answer_add(struct sx_event_answer *answer,
                                   const struct sx_event_entry *entry, uint64_t lost)
 {
     const struct sx_event_kept kept = { .size = entry->block->size, .lost = lost };
-    const size_t size = sx_event_answer_size(entry);
+    const size_t size = entry_size(entry);
     char *const room = answer_room(answer, size);
 
     if (room == NULL) {

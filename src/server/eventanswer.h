@@ -25,8 +25,9 @@ static inline struct sx_event_list *sx_event_answer_list(const struct sx_event_a
     return (struct sx_event_list *)(void *)answer->bytes;
 }
 
-/* What @entry takes of an answer. */
-size_t sx_event_answer_size(const struct sx_event_entry *entry);
+/* Return: true when there is room for @entry within @bytes_max, and always for the first one. */
+bool sx_event_answer_fits(const struct sx_event_answer *answer, const struct sx_event_entry *entry,
+                          size_t bytes_max);
 /* Add @entry; before it @lost events are lost.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_event_answer_add(struct sx_event_answer *answer,
                                   const struct sx_event_entry *entry, uint64_t lost);

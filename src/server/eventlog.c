@@ -352,18 +352,37 @@ struct sx_event_entry *sx_eventlog_next(struct sx_eventlog_cursor *cursor)
     return NULL;
 }
 
-struct sx_event_entry *sx_eventlog_next_of(const struct sx_eventlog *log, pmix_status_t code,
-                                           const struct sx_event_entry *entry)
+struct sx_event_entry *sx_eventlog_before(struct sx_eventlog_cursor *cursor)
 {
-    const struct sx_list *const bucket = &log->by_code[bucket_of(code)];
-    struct sx_list *it = entry == NULL ? bucket->next : entry->code_link.next;
+    const struct sx_eventlog *const log = cursor->log;
 
-    for (; it != bucket; it = it->next) {
-        struct sx_event_entry *found = SX_LIST_ENTRY(it, struct sx_event_entry, code_link);
-
-        if (sx_event_block_head(found->block)->code == code) {
-            return found;
+    while (cursor->at > log->place_begin) {
+        cursor->visited++;
+        if (log->places[--cursor->at].entry != NULL) {
+            return log->places[cursor->at].entry;
         }
     }
     return NULL;
+}
+
+struct sx_event_entry *sx_eventlog_before_of(const struct sx_eventlog *log, pmix_status_t code,
+                                             const struct sx_event_entry *entry)
+{
+    const struct sx_list *const bucket = &log->by_code[bucket_of(code)];
+    struct sx_list *const it = entry == NULL ? bucket->prev : entry->code_link.prev;
+
+    return it == bucket ? NULL : SX_LIST_ENTRY(it, struct sx_event_entry, code_link);
+}
+
+struct sx_event_entry *sx_eventlog_find_of(const struct sx_eventlog *log, pmix_status_t code,
+                                           uint64_t number)
+{
+    size_t visited = 0;
+    const size_t at = place_find(log, number, &visited);
+    struct sx_event_entry *const entry = at < log->place_end ? log->places[at].entry : NULL;
+
+    return entry != NULL && entry->number == number &&
+                   bucket_of(sx_event_block_head(entry->block)->code) == bucket_of(code)
+               ? entry
+               : NULL;
 }

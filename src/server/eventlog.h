@@ -95,10 +95,14 @@ void sx_eventlog_seek(struct sx_eventlog_cursor *cursor, const struct sx_eventlo
                       uint64_t number);
 /* Return: NULL behind the last. */
 struct sx_event_entry *sx_eventlog_next(struct sx_eventlog_cursor *cursor);
-/* The events of one code alone, in the order of numbers: the one behind @entry, NULL for the first.
- * Costs nothing for those of other codes (but one in SX_EVENTLOG_BUCKETS of them).  Return: NULL
- * behind the last. */
-struct sx_event_entry *sx_eventlog_next_of(const struct sx_eventlog *log, pmix_status_t code,
-                                           const struct sx_event_entry *entry);
+/* The other way.  Return: NULL before the first. */
+struct sx_event_entry *sx_eventlog_before(struct sx_eventlog_cursor *cursor);
+/* The same with the events of one code, and one in SX_EVENTLOG_BUCKETS of the others: the one
+ * before @entry, NULL for the last. */
+struct sx_event_entry *sx_eventlog_before_of(const struct sx_eventlog *log, pmix_status_t code,
+                                             const struct sx_event_entry *entry);
+/* Return: the one of them with that number; NULL when it has gone, or never was. */
+struct sx_event_entry *sx_eventlog_find_of(const struct sx_eventlog *log, pmix_status_t code,
+                                           uint64_t number);
 
 #endif

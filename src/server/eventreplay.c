@@ -24,13 +24,6 @@ static uint64_t walk_looks(const struct walk *walk)
     return walk->cursor.visited + walk->targets;
 }
 
-/* Return: true when there is room for @entry, and always for the first one. */
-static bool fits(const struct sx_event_answer *answer, const struct sx_event_entry *entry)
-{
-    return sx_event_answer_list(answer)->count == 0 ||
-           answer->size + sx_event_answer_size(entry) <= SX_REPLAY_BYTES_MAX;
-}
-
 /* All up to number @before is dealt with. */
 static void walk_pass(struct walk *walk, uint64_t before)
 {
@@ -51,7 +44,7 @@ static pmix_status_t walk_on(struct walk *walk, const char *nspace, uint32_t ran
     }
     const bool is_for_it = sx_event_block_aims_at(entry->block, nspace, rank);
 
-    if (is_for_it && !fits(answer, entry)) {
+    if (is_for_it && !sx_event_answer_fits(answer, entry, SX_REPLAY_BYTES_MAX)) {
         return PMIX_ERR_NOT_FOUND;
     }
     walk->targets += sx_event_block_head(entry->block)->target_count;

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* eventserve.c - pick the kept events that a client may have and has asked for. */
+/* eventserve.c - pick the kept events that a client may have and has asked for.
+ *
+ *     EVENT_REGISTER --the host's word, where it is asked--> the newest of them
+ *     EVENT_REGISTER with `before` ------------------------> the next older ones ... the oldest
+ *
+ * The server remembers nothing of it.  As the newest come first, what a log gives up meanwhile is
+ * the oldest of what it keeps, as ever, and there is no hole in what a client gets. */
 #include "server/eventserve.h"
 
 #include <stdlib.h>
@@ -11,13 +17,18 @@
 #include "server/eventanswer.h"
 #include "server/eventask.h"
 #include "server/reply.h"
+#include "server/share.h"
+
+/* What an answer costs besides its frame. */
+#define LOOKS_A_UNIT 16u
+#define BYTES_A_UNIT 2048u
 
 /* ---- registrations ------------------------------------------------------------------------- */
 
 struct registration {
     struct sx_event_want want;
     uint32_t frame_id;
-    uint64_t upto;
+    uint64_t upto, before;
     bool environment;
     int32_t *codes; /* sorted; NULL: a default handler */
     size_t code_count;
@@ -68,6 +79,7 @@ static bool registration_read(const struct sx_frame *frame, struct registration 
     }
     registration->frame_id = frame->header.id;
     registration->upto = given.upto;
+    registration->before = given.before;
     registration->environment = (given.flags & SX_EVENT_REGISTER_ENVIRONMENT) != 0;
     registration->code_count = given.code_count;
     if (given.code_count > 0) {
@@ -101,50 +113,120 @@ static bool is_wanted(const struct registration *registration, const struct sx_c
     return sx_event_block_aims_at(entry->block, client->nspace->name, client->rank);
 }
 
-/* The kept events up to number upto.  *ret_seq: the last record that the client has had. */
-static pmix_status_t answer_kept(struct sx_event_answer *answer, const struct sx_client *client,
-                                 const struct registration *registration, uint64_t *ret_seq)
-{
-    const struct sx_eventlog *const log = &client->nspace->events;
-    const pmix_status_t *const code = registration->code_count == 1 ? registration->codes : NULL;
-    struct sx_eventlog_cursor cursor;
-    struct sx_event_entry *entry = NULL;
-    pmix_status_t rc = sx_event_answer_init(answer);
+/* ---- answers -------------------------------------------------------------------------------- */
 
-    if (registration->upto < log->newest) {
-        sx_eventlog_seek(&cursor, log, registration->upto + 1);
-        entry = sx_eventlog_next(&cursor);
+/* Where the walk is. */
+struct walk {
+    struct sx_eventlog_cursor cursor;
+    const pmix_status_t *code; /* NULL: through all; else through those of this one */
+    struct sx_event_entry *entry;
+    uint64_t looked; /* besides what the cursor has visited */
+};
+
+static uint64_t walk_looks(const struct walk *walk)
+{
+    return walk->cursor.visited + walk->looked;
+}
+
+/* Where the last answer ended.  Should that event have gone, only held ones are left before it. */
+static void walk_begin(struct walk *walk, const struct registration *registration,
+                       const struct sx_eventlog *log)
+{
+    uint64_t before = registration->upto == UINT64_MAX ? UINT64_MAX : registration->upto + 1;
+
+    *walk = (struct walk){ .code = NULL };
+    if (registration->before != 0 && registration->before < before) {
+        before = registration->before;
     }
-    *ret_seq = entry == NULL ? client->nspace->event_seq_last : entry->seq - 1;
-    sx_eventlog_seek(&cursor, log, 0);
-    entry = NULL;
-    while (rc == PMIX_SUCCESS) {
-        entry = code == NULL ? sx_eventlog_next(&cursor) : sx_eventlog_next_of(log, *code, entry);
-        if (entry == NULL || entry->number > registration->upto) {
-            break;
-        }
-        if (is_wanted(registration, client, entry)) {
+    sx_eventlog_seek(&walk->cursor, log, before);
+    if (registration->code_count == 1) {
+        walk->entry = sx_eventlog_find_of(log, registration->codes[0], registration->before);
+        walk->code = registration->before == 0 || walk->entry != NULL ? registration->codes : NULL;
+    }
+}
+
+/* Return: false before the first. */
+static bool walk_back(struct walk *walk)
+{
+    if (walk->code != NULL) {
+        walk->entry = sx_eventlog_before_of(walk->cursor.log, *walk->code, walk->entry);
+        walk->looked++;
+    } else {
+        walk->entry = sx_eventlog_before(&walk->cursor);
+    }
+    if (walk->entry != NULL) {
+        walk->looked += sx_event_block_head(walk->entry->block)->target_count;
+    }
+    return walk->entry != NULL;
+}
+
+/* The kept events up to number upto, the newest first, as many as one answer has. */
+static pmix_status_t answer_kept(struct sx_event_answer *answer, const struct sx_client *client,
+                                 const struct registration *registration, uint64_t *ret_looks)
+{
+    pmix_status_t rc = sx_event_answer_init(answer);
+    uint64_t left = 0;
+    struct walk walk;
+
+    walk_begin(&walk, registration, &client->nspace->events);
+    while (rc == PMIX_SUCCESS && walk_back(&walk)) {
+        const struct sx_event_entry *const entry = walk.entry;
+
+        if (entry->number <= registration->upto && is_wanted(registration, client, entry)) {
+            if (!sx_event_answer_fits(answer, entry, SX_KEPT_BYTES_MAX)) {
+                break;
+            }
             rc = sx_event_answer_add(answer, entry, 0);
         }
+        left = entry->number;
+        if (walk_looks(&walk) >= SX_KEPT_LOOKS_MAX) {
+            break;
+        }
     }
+    if (rc == PMIX_SUCCESS) {
+        sx_event_answer_list(answer)->next = walk.entry != NULL ? left : 0;
+    }
+    *ret_looks = walk_looks(&walk);
     return rc;
+}
+
+/* Return: the last record of its ring that the client had when it asked. */
+static uint64_t read_seq(const struct registration *registration, const struct sx_nspace *nspace)
+{
+    struct sx_eventlog_cursor cursor;
+    const struct sx_event_entry *entry = NULL;
+
+    if (registration->upto < nspace->events.newest) {
+        sx_eventlog_seek(&cursor, &nspace->events, registration->upto + 1);
+        entry = sx_eventlog_next(&cursor);
+    }
+    return entry == NULL ? nspace->event_seq_last : entry->seq - 1;
+}
+
+static void registration_answer(struct sx_server *server, struct sx_client *client,
+                                const struct registration *registration, pmix_status_t rc)
+{
+    struct sx_event_answer answer = SX_EVENT_ANSWER_NULL;
+    uint64_t looks = 0;
+    bool all = false;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = answer_kept(&answer, client, registration, &looks);
+        all = rc == PMIX_SUCCESS && sx_event_answer_list(&answer)->next == 0;
+        sx_share_charge(server, client, looks / LOOKS_A_UNIT + answer.size / BYTES_A_UNIT);
+    }
+    sx_event_answer_send(server, client, registration->frame_id, rc, &answer);
+    if (all) {
+        sx_event_client_read(server, client, read_seq(registration, client->nspace));
+    }
 }
 
 /* The host's word is in, or was not needed. */
 static void registration_end(struct sx_event_want *want, pmix_status_t rc)
 {
     struct registration *registration = SX_CONTAINER(want, struct registration, want);
-    struct sx_client *client = want->client;
-    struct sx_event_answer answer = SX_EVENT_ANSWER_NULL;
-    uint64_t seq = 0;
 
-    if (rc == PMIX_SUCCESS) {
-        rc = answer_kept(&answer, client, registration, &seq);
-    }
-    sx_event_answer_send(want->server, client, registration->frame_id, rc, &answer);
-    if (rc == PMIX_SUCCESS) {
-        sx_event_client_read(want->server, client, seq);
-    }
+    registration_answer(want->server, want->client, registration, rc);
     registration_free(registration);
 }
 
@@ -163,6 +245,11 @@ bool sx_event_on_register(struct sx_server *server, struct sx_client *client,
     }
     if (registration == NULL) {
         sx_reply(server, client, frame->header.id, PMIX_ERR_OUT_OF_RESOURCE, -1);
+        return true;
+    }
+    if (registration->before != 0) { /* it is registered */
+        registration_answer(server, client, registration, PMIX_SUCCESS);
+        registration_free(registration);
         return true;
     }
     client->has_handlers = true;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "attack.h"
+#include "base/flat.h"
 
 #define CODE (PMIX_EXTERNAL_ERR_BASE - 11)
 #define CODES_PER_CLIENT 4096u /* server/eventcodes.h */
@@ -170,37 +171,41 @@ static int role_masses(const char *arg)
 #define HISTORY_BYTES (16u << 20)
 #define UNREAD_MAX (SX_CHANNEL_UNREAD_MAX + 2 * HISTORY_BYTES)
 
+/* Few large ones: an answer has one of them. */
 static void history_fill(struct attacker *attacker)
 {
-    const size_t count = 36, target_count = SX_PROCS_MAX; /* 384 KiB each */
-    const size_t size = sizeof(struct sx_event) + target_count * 24;
-    const struct sx_event event = { .code = CODE,
-                                    .range = PMIX_RANGE_CUSTOM,
-                                    .target_count = (uint32_t)target_count };
-    uint8_t *const all = calloc(1, size);
+    const size_t payload = SX_EVENT_BYTES_MAX - 4096;
+    char *const bytes = calloc(1, payload);
+    pmix_byte_object_t object = { .bytes = bytes, .size = payload };
+    struct sx_event event = { .code = CODE, .range = PMIX_RANGE_NAMESPACE };
+    size_t info_size = 0;
+    pmix_info_t info;
+
+    CHECK(bytes != NULL, "no memory");
+    CHECK_STATUS(PMIx_Info_load(&info, "payload", &object, PMIX_BYTE_OBJECT), PMIX_SUCCESS);
+    CHECK_STATUS(sx_flat_infos_size(&info, 1, &info_size), PMIX_SUCCESS);
+    uint8_t *const all = calloc(1, sizeof(event) + info_size);
 
     CHECK(all != NULL, "no memory");
+    event.info_size = (uint32_t)info_size;
     memcpy(all, &event, sizeof(event));
-    for (size_t i = 0; i < target_count; i++) {
-        const uint32_t head[2] = { ATTACK_RANK, (uint32_t)strlen(ATTACK_JOB) };
-
-        memcpy(all + sizeof(event) + i * 24, head, sizeof(head));
-        memcpy(all + sizeof(event) + i * 24 + 8, ATTACK_JOB, head[1]);
-    }
-    for (uint32_t i = 1; i <= count; i++) {
-        attack_large(attacker, SX_MSG_EVENT_BULK, i, all, size);
+    CHECK_STATUS(sx_flat_infos_encode(&info, 1, all + sizeof(event), info_size), PMIX_SUCCESS);
+    for (uint32_t i = 1; i <= 3; i++) {
+        attack_large(attacker, SX_MSG_EVENT_BULK, i, all, sizeof(event) + info_size);
         (void)attack_expect_reply(attacker->socket_fd, i, PMIX_SUCCESS);
     }
+    PMIx_Info_destruct(&info);
     free(all);
+    free(bytes);
 }
 
 /* More answers than a server may hold for somebody: those that are too many are refused in a few
  * bytes, and once the others have been read there is room again. */
 static int role_unread(const char *arg)
 {
-    enum { REQUESTS = 40 };
+    enum { REQUESTS = 100 };
     _Alignas(8) static uint8_t buffer[SX_FRAME_MAX];
-    const struct sx_event_register all = { .upto = UINT64_MAX }; /* a default handler: 14 MB */
+    const struct sx_event_register all = { .upto = UINT64_MAX }; /* a default handler: 4 MiB */
     struct attacker attacker;
     struct sx_frame frame;
     uint64_t bytes = 0;

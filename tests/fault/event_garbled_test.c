@@ -77,8 +77,11 @@ static void take_kept(int fd)
         uint64_t length;
     } body = { .list = { .count = 1 }, .length = 4096 };
 
+    struct sx_list items = SX_LIST_INIT(items);
+
     (void)fd;
-    sx_event_kept_locked(&body, sizeof(body), 0, 0);
+    (void)sx_event_kept_locked(&body, sizeof(body), &items);
+    sx_event_items_free(&items);
 }
 
 static void take_much(int fd)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "attack.h"
+#include "client/event_list.h"
 #include "server/modex.h"
 #include "server/server.h"
 
@@ -439,16 +440,138 @@ static int case_dies_waiting_forked(void)
     return 0;
 }
 
+/* ---- events for those who come late ---------------------------------------------------------- */
+
+#define KEPT 20000u
+#define KEPT_CODE (PMIX_EXTERNAL_ERR_BASE - 5)
+#define OTHERS 5u /* one event in so many is of another code */
+/* One answer: its frame, the codes in it, the looks, the bytes, and what the share had left. */
+#define LATE_UNITS (50 + 200 + SX_KEPT_LOOKS_MAX / 16 + SX_KEPT_BYTES_MAX / 2048 + SX_TURN_UNITS)
+
+static void publish_many(struct attacker *attacker)
+{
+    for (uint32_t i = 1; i <= KEPT; i++) {
+        const struct sx_event event = { .code = KEPT_CODE - (i % OTHERS == 0),
+                                        .range = PMIX_RANGE_NAMESPACE };
+        const struct iovec iov = { .iov_base = (void *)(uintptr_t)&event,
+                                   .iov_len = sizeof(event) };
+
+        while (sx_lane_append(&attacker->lane, SX_LANE_NOTIFY, &iov, 1) != PMIX_SUCCESS) {
+            sx_lane_doorbell(&attacker->lane);
+            fault_pause();
+        }
+    }
+    attack_request(attacker->socket_fd, SX_MSG_RESULTS_GET, 1, NULL, 0);
+    (void)attack_expect_reply(attacker->socket_fd, 1, PMIX_SUCCESS);
+}
+
+/* The events of one answer, of which each is older than *@before. */
+static void check_answer(const struct sx_frame *frame, uint64_t *before, unsigned *events)
+{
+    const uint8_t *const body = frame->body;
+    struct sx_event_list_rest rest;
+    struct sx_event_listed listed;
+
+    CHECK(frame->body_size <= sizeof(struct sx_reply) + SX_KEPT_BYTES_MAX, "%zu bytes at once",
+          (size_t)frame->body_size);
+    sx_event_list_open(&rest, body + sizeof(struct sx_reply),
+                       (size_t)frame->body_size - sizeof(struct sx_reply));
+    CHECK(rest.count <= SX_KEPT_LOOKS_MAX, "%u events at once", rest.count);
+    while (sx_event_list_next(&rest, &listed) == PMIX_SUCCESS) {
+        CHECK(listed.number < *before, "number %llu is not before %llu",
+              (unsigned long long)listed.number, (unsigned long long)*before);
+        *before = listed.number;
+        (*events)++;
+    }
+    CHECK(rest.count == 0 && rest.next <= *before, "the list contradicts itself");
+    *before = rest.next;
+}
+
+/* Registers for @code_count codes and asks until it has all.  Return: how many answers it took. */
+static unsigned come_late(struct attacker *attacker, uint32_t code_count, unsigned *ret_events)
+{
+    struct {
+        struct sx_event_register head;
+        int32_t codes[2];
+    } body = { .head = { .upto = UINT64_MAX, .code_count = code_count }, .codes = { KEPT_CODE } };
+    _Alignas(8) static uint8_t buffer[SX_FRAME_MAX];
+    uint64_t before = UINT64_MAX;
+    unsigned answers = 0;
+
+    *ret_events = 0;
+    while (before != 0) {
+        struct sx_frame frame;
+
+        body.head.before = answers == 0 ? 0 : before;
+        attack_request(attacker->socket_fd, SX_MSG_EVENT_REGISTER, 2, &body, sizeof(body));
+        CHECK_STATUS(sx_frame_receive(attacker->socket_fd, buffer, &frame, UINT64_MAX),
+                     PMIX_SUCCESS);
+        CHECK_STATUS(((const struct sx_reply *)frame.body)->status, PMIX_SUCCESS);
+        check_answer(&frame, &before, ret_events);
+        sx_frame_release(&frame);
+        answers++;
+    }
+    return answers;
+}
+
+/* @arg: for how many codes; 0: for all there are. */
+static int role_latecomer(const char *arg)
+{
+    const bool all = strcmp(arg, "0") == 0;
+    struct attacker attacker;
+    unsigned events;
+
+    CHECK_STATUS(attack_attach_as(&attacker, 0), PMIX_SUCCESS);
+    publish_many(&attacker);
+    const unsigned answers = come_late(&attacker, all ? 0 : 1, &events);
+
+    fault_say("%u events of %u in %u answers", events, KEPT, answers);
+    CHECK(events == (all ? KEPT : KEPT - KEPT / OTHERS), "%u", events);
+    CHECK(answers >= events / SX_KEPT_LOOKS_MAX, "%u answers", answers);
+    CHECK(answers <= events / SX_KEPT_LOOKS_MAX + 2, "%u answers: others are looked at", answers);
+    attack_detach(&attacker);
+    return 0;
+}
+
+/* However many events are kept, a late handler has them from a few in a turn, the newest first, and
+ * they stay until it has the last of them. */
+static int case_late_handlers(void)
+{
+    fault_log_begin();
+    fault_server_start();
+    for (int codes = 0; codes < 2; codes++) {
+        fault_job_start(ATTACK_JOB, 1);
+        fault_wait_ok(fault_start(ATTACK_JOB, 0, "latecomer", codes == 0 ? "0" : "1"),
+                      "the latecomer");
+        fault_job_end(ATTACK_JOB);
+    }
+    const uint64_t most = atomic_load(&sx_server_get()->board.header->share_units_max);
+
+    fault_say("at most %llu units in a turn (%llu may be)", (unsigned long long)most,
+              (unsigned long long)LATE_UNITS);
+    CHECK(most <= LATE_UNITS, "%llu units", (unsigned long long)most);
+    fault_server_stop();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
-        { "lane_share", case_lane_share },     { "rest", case_rest },
-        { "refusals", case_refusals },         { "gets_bound", case_gets_bound },
-        { "dies_waiting", case_dies_waiting }, { "dies_waiting_forked", case_dies_waiting_forked },
+        { "lane_share", case_lane_share },
+        { "rest", case_rest },
+        { "refusals", case_refusals },
+        { "gets_bound", case_gets_bound },
+        { "dies_waiting", case_dies_waiting },
+        { "dies_waiting_forked", case_dies_waiting_forked },
+        { "late_handlers", case_late_handlers },
     };
     static const struct fault_role roles[] = {
-        { "lane_writer", role_lane_writer }, { "intruder", role_intruder }, { "gets", role_gets },
-        { "survivor", role_survivor },       { "victim", role_victim },
+        { "lane_writer", role_lane_writer },
+        { "intruder", role_intruder },
+        { "gets", role_gets },
+        { "survivor", role_survivor },
+        { "victim", role_victim },
+        { "latecomer", role_latecomer },
     };
 
     return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,

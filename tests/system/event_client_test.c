@@ -400,6 +400,100 @@ static int rank_of_kept(int rank)
     return rank_end();
 }
 
+/* ---- handlers that come late ------------------------------------------------------------------- */
+
+#define BEFORE 5000u /* events that are kept, more than one answer of the server has */
+#define BEHIND 2000u /* and that are published meanwhile */
+
+static uint32_t next_number;            /* under heard_lock: what comes now */
+static bool some_are_left_out;          /* every third is of CODE_B */
+static pmix_status_t late_acknowledged; /* PMIX_ERR_WOULD_BLOCK: not yet */
+
+static void in_order(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t results[], size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)id, (void)source, (void)results, (void)nresults;
+    CHECK(ninfo > 0 && strcmp(info[0].key, NUMBER_KEY) == 0);
+    pthread_mutex_lock(&heard_lock);
+    if (some_are_left_out && next_number % 3 == 2) {
+        next_number++;
+    }
+    CHECK(info[0].value.data.uint32 == next_number);
+    CHECK(code == (next_number % 3 == 2 ? CODE_B : CODE_A));
+    CHECK(late_acknowledged == PMIX_SUCCESS);
+    next_number++;
+    pthread_cond_broadcast(&heard_more);
+    pthread_mutex_unlock(&heard_lock);
+    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void acknowledged(pmix_status_t status, size_t id, void *cbdata)
+{
+    CHECK_STATUS(status, PMIX_SUCCESS);
+    pthread_mutex_lock(&heard_lock);
+    CHECK(next_number == 0);
+    late_acknowledged = status;
+    *(size_t *)cbdata = id;
+    pthread_mutex_unlock(&heard_lock);
+}
+
+/* Until @count have been heard; @turns: nobody else makes progress. */
+static void late_wait(uint32_t count, bool turns)
+{
+    pthread_mutex_lock(&heard_lock);
+    while (next_number < count) {
+        if (turns) {
+            pthread_mutex_unlock(&heard_lock);
+            PMIx_Progress();
+            pthread_mutex_lock(&heard_lock);
+        } else {
+            heard_wait_locked("event number", next_number);
+        }
+    }
+    CHECK(next_number == count);
+    pthread_mutex_unlock(&heard_lock);
+}
+
+/* Rank 1 for one code, rank 2 for two and without waiting, rank 3 for all and without a thread. */
+static void come_late(int rank)
+{
+    pmix_status_t codes[] = { CODE_A, CODE_B };
+    size_t id = SIZE_MAX;
+
+    some_are_left_out = rank == 1;
+    late_acknowledged = rank == 2 ? PMIX_ERR_WOULD_BLOCK : PMIX_SUCCESS;
+    const pmix_status_t rc = PMIx_Register_event_handler(rank == 3 ? NULL : codes,
+                                                         rank == 3 ? 0 : (size_t)rank, NULL, 0,
+                                                         in_order, rank == 2 ? acknowledged : NULL,
+                                                         rank == 2 ? &id : NULL);
+
+    CHECK(rc >= 0);
+    late_wait(BEFORE + BEHIND, rank == 3);
+}
+
+/* EV61 EV62 EV63 EV64: all that is kept, in order, then what is newer, and nothing before the registration is
+ * acknowledged; however many answers of the server that takes. */
+static int rank_of_late(int rank)
+{
+    pmix_info_t info;
+
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_EXTERNAL_PROGRESS, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Init(&self, &info, rank == 3), PMIX_SUCCESS);
+    for (uint32_t i = 0; i < BEFORE && rank == 0; i++) {
+        tell(i % 3 == 2 ? CODE_B : CODE_A, PMIX_RANGE_NAMESPACE, i);
+    }
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    for (uint32_t i = BEFORE; i < BEFORE + BEHIND && rank == 0; i++) {
+        tell(i % 3 == 2 ? CODE_B : CODE_A, PMIX_RANGE_NAMESPACE, i);
+    }
+    if (rank != 0) {
+        come_late(rank);
+    }
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    return rank_end();
+}
+
 /* ---- whom a publication wakes ------------------------------------------------------------------- */
 
 #define PUBLICATIONS 200u
@@ -479,6 +573,7 @@ int main(int argc, char **argv)
         { "carried", 2, rank_of_carried, NULL, false },
         { "inside_a_handler", 2, rank_of_inside, NULL, false },
         { "kept", 2, rank_of_kept, NULL, false },
+        { "late", 4, rank_of_late, NULL, false },
         { "wakes", 2, rank_of_wakes, NULL, false },
     };
 

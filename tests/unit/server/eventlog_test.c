@@ -64,15 +64,17 @@ static size_t kept(const struct sx_eventlog *log, uint64_t first, uint64_t *ret_
     return count;
 }
 
-/* EV61, EV68: those of one code, in order, HELD and LOOSE, without others of its bucket. */
+/* EV61, EV68: those of one code, the newest first, HELD and LOOSE, with others of its bucket alone;
+ * and from any of them on. */
 Test(eventlog, finds_the_events_of_one_code)
 {
     const pmix_status_t code = -2000, alike = code - (pmix_status_t)SX_EVENTLOG_BUCKETS;
-    const uint64_t expected[] = { 1, 3, 6 };
+    const uint64_t expected[] = { 6, 5, 3, 2, 1 };
     struct sx_event_entry *entry = NULL;
 
     begin(8, 1 << 20);
-    cr_assert_null(sx_eventlog_next_of(&job, code, NULL));
+    cr_assert_null(sx_eventlog_before_of(&job, code, NULL));
+    cr_assert_null(sx_eventlog_find_of(&job, code, 1));
     log_add(&job, code, PMIX_RANGE_NAMESPACE);
     log_add(&job, alike, PMIX_RANGE_NAMESPACE);
     log_add(&job, code, PMIX_RANGE_LOCAL);
@@ -81,13 +83,40 @@ Test(eventlog, finds_the_events_of_one_code)
     log_add(&job, code, PMIX_RANGE_NAMESPACE);
     sx_eventlog_release(&history, &job, 10); /* number 1 is LOOSE now */
     for (size_t i = 0; i < SX_COUNT(expected); i++) {
-        entry = sx_eventlog_next_of(&job, code, entry);
+        entry = sx_eventlog_before_of(&job, code, entry);
         cr_assert_not_null(entry);
         cr_assert_eq(entry->number, expected[i]);
+        cr_assert_eq(sx_eventlog_find_of(&job, code, expected[i]), entry);
     }
-    cr_assert_null(sx_eventlog_next_of(&job, code, entry));
+    cr_assert_null(sx_eventlog_before_of(&job, code, entry));
+    cr_assert_null(sx_eventlog_find_of(&job, code, 4), "of another code");
+    cr_assert_null(sx_eventlog_find_of(&job, code, 7), "to come");
+    sx_eventlog_remove(&history, entry);
+    cr_assert_null(sx_eventlog_find_of(&job, code, 1), "gone");
     end();
-    cr_assert_null(sx_eventlog_next_of(&job, code, NULL), "cleared");
+    cr_assert_null(sx_eventlog_before_of(&job, code, NULL), "cleared");
+}
+
+/* Both ways, over places whose events have gone. */
+Test(eventlog, goes_back_as_it_goes_forth)
+{
+    struct sx_eventlog_cursor cursor;
+    uint64_t expected = 19;
+
+    begin(512, 1 << 20);
+    for (int i = 0; i < 20; i++) {
+        log_add(&job, -2000, PMIX_RANGE_NAMESPACE);
+    }
+    for (uint64_t number = 3; number <= 18; number += 5) {
+        sx_eventlog_remove(&history, sx_eventlog_find_of(&job, -2000, number));
+    }
+    sx_eventlog_seek(&cursor, &job, 20);
+    for (const struct sx_event_entry *entry; (entry = sx_eventlog_before(&cursor)) != NULL;) {
+        cr_assert_eq(entry->number, expected);
+        expected -= expected % 5 == 4 ? 2 : 1;
+    }
+    cr_assert_eq(expected, 0);
+    end();
 }
 
 static bool is_of_code(const struct sx_event_block *block, const void *code)
