@@ -194,6 +194,34 @@ static pmix_status_t worth_asking(const struct sx_lookup *lookup)
     return rc;
 }
 
+/* What this process has stored of others is its own word, and counts. */
+static bool is_kept_here(const struct sx_lookup *lookup)
+{
+    struct sx_grace grace = sx_grace_enter();
+    const struct sx_site site = { .own = lookup->view != NULL ? sx_view_private(lookup->view)
+                                                              : NULL,
+                                  .self = PMIX_RANK_INVALID };
+    struct sx_item item;
+    const bool is_kept = lookup->wanted.key != NULL &&
+                         sx_wanted_find(&lookup->wanted, &site, &item) == PMIX_SUCCESS;
+
+    sx_grace_exit(&grace);
+    return is_kept;
+}
+
+/* What is to be fresh is asked for, as only the server knows which ranks are of other nodes, and
+ * what others have committed and it has not yet taken.  What no rank puts is fresh as it is. */
+static bool asks_first(const struct sx_lookup *lookup)
+{
+    return lookup->wanted.refreshes && lookup->wanted.rank < PMIX_RANK_VALID &&
+           worth_asking(lookup) != PMIX_ERR_NOT_FOUND && !is_kept_here(lookup);
+}
+
+static pmix_status_t look_first(struct sx_lookup *lookup, pmix_value_t **ret)
+{
+    return __builtin_expect(asks_first(lookup), 0) ? PMIX_ERR_NOT_FOUND : look_fresh(lookup, ret);
+}
+
 /* A namespace whose store has not been fetched.  Return: PMIX_ERR_NOT_FOUND when there is no
  * need or no such namespace. */
 static pmix_status_t fetch_foreign(struct sx_lookup *lookup)
@@ -218,6 +246,7 @@ static int get_request(const struct sx_lookup *lookup, struct sx_get *get, struc
     *get = (struct sx_get){
         .rank = lookup->wanted.rank,
         .flags = (lookup->wanted.immediate ? SX_GET_IMMEDIATE : 0) |
+                 (lookup->wanted.refreshes ? SX_GET_REFRESH : 0) |
                  (lookup->wanted.realm == SX_REALM_QUALIFIED ? SX_GET_QUALIFIED : 0),
         .timeout_ns = lookup->wanted.timeout_ns,
         .key_size = lookup->wanted.key != NULL ? (uint32_t)lookup->wanted.key_len + 1 : 0
@@ -259,7 +288,7 @@ static pmix_status_t get_missed(struct sx_lookup *lookup, pmix_value_t **ret)
     pmix_status_t rc = fetch_foreign(lookup);
 
     if (rc == PMIX_SUCCESS) {
-        rc = look_fresh(lookup, ret);
+        rc = look_first(lookup, ret);
     }
     if (rc != PMIX_ERR_NOT_FOUND) {
         return rc;
@@ -293,7 +322,7 @@ static pmix_status_t get(const pmix_proc_t *proc, const char *key, const pmix_in
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    rc = look_fresh(&lookup, val);
+    rc = look_first(&lookup, val);
     return rc == PMIX_ERR_NOT_FOUND ? get_missed(&lookup, val) : rc;
 }
 
@@ -393,7 +422,7 @@ static void get_nb_let_in(struct sx_task *task)
 {
     struct get_nb *const op = get_nb_of(task);
 
-    op->status = op->turn.timed_out ? PMIX_ERR_TIMEOUT : look_fresh(&op->lookup, &op->value);
+    op->status = op->turn.timed_out ? PMIX_ERR_TIMEOUT : look_first(&op->lookup, &op->value);
     if (op->status == PMIX_ERR_NOT_FOUND) {
         op->status = get_nb_send(op);
         if (op->status == PMIX_SUCCESS) {
@@ -412,7 +441,7 @@ static void get_nb_missed(struct sx_task *task)
 
     op->status = fetch_foreign(&op->lookup);
     if (op->status == PMIX_SUCCESS) {
-        op->status = look_fresh(&op->lookup, &op->value);
+        op->status = look_first(&op->lookup, &op->value);
     }
     if (op->status == PMIX_ERR_NOT_FOUND) {
         op->status = worth_asking(&op->lookup);
@@ -512,7 +541,7 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char *key, const pmix_i
     if (op == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    op->status = look_fresh(&op->lookup, &op->value);
+    op->status = look_first(&op->lookup, &op->value);
     op->turn.task.run = op->status == PMIX_ERR_NOT_FOUND ? get_nb_missed : get_nb_found;
     sx_task_post(&op->turn.task);
     return PMIX_SUCCESS;

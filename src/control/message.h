@@ -166,7 +166,7 @@ struct sx_get {
 };
 #define SX_GETS_MAX 1024u     /* that a server lets one client have waiting; it queues the others */
 #define SX_GET_IMMEDIATE 0x1u /* answer at once, do not wait for a commit */
-#define SX_GET_REFRESH 0x2u   /* reserved */
+#define SX_GET_REFRESH 0x2u   /* of another node: ask the host again, whatever is stored */
 #define SX_GET_QUALIFIED 0x4u /* the key is the name of a qualified value */
 
 /* Body of PUT_BULK: one struct sx_lane_put message as in the lane, preceded by a uint64_t with its

@@ -302,10 +302,10 @@ bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct s
         (request->key_size > 0 && key[request->key_size - 1] != '\0')) {
         return false;
     }
-    const struct sx_wait_what what = { .nspace = sx_nspace_find(server, request->nspace),
-                                       .rank = request->rank,
-                                       .realm = realm_of(request),
-                                       .key = request->key_size > 0 ? key : "" };
+    struct sx_wait_what what = { .nspace = sx_nspace_find(server, request->nspace),
+                                 .rank = request->rank,
+                                 .realm = realm_of(request),
+                                 .key = request->key_size > 0 ? key : "" };
 
     if (what.nspace != NULL && sx_nspace_visible(what.nspace, client)) {
         target = sx_client_find(what.nspace, what.rank);
@@ -315,7 +315,9 @@ bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct s
         const bool patient = may_come(server, &what, target,
                                       (request->flags & SX_GET_IMMEDIATE) != 0);
 
-        if (!is_behind && sx_wait_is_there(&what)) {
+        what.anew = (request->flags & SX_GET_REFRESH) != 0 && target == NULL &&
+                    sx_remote_is_there(server, what.nspace, what.rank);
+        if (!is_behind && !what.anew && sx_wait_is_there(&what)) {
             rc = PMIX_SUCCESS;
         } else if (is_behind || patient) {
             rc = get_wait(server, client, &what, target, frame, patient, now_ns);

@@ -3,7 +3,6 @@
 /* host.c - upcalls and their answers. */
 #include "server/host.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,10 +258,8 @@ pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id,
 }
 
 pmix_status_t sx_host_direct_modex(struct sx_server *server, uint64_t id, const pmix_proc_t *proc,
-                                   const char *key, uint64_t timeout_ns, sx_host_answer_fn answer)
+                                   const char *key, bool anew, sx_host_answer_fn answer)
 {
-    const uint64_t seconds = (timeout_ns + SX_NS_PER_SEC - 1) / SX_NS_PER_SEC;
-    const int timeout = seconds > INT_MAX ? INT_MAX : (int)seconds;
     struct question *question = NULL;
 
     if (server->module.direct_modex == NULL) {
@@ -270,7 +267,8 @@ pmix_status_t sx_host_direct_modex(struct sx_server *server, uint64_t id, const 
     }
     question = question_new(server, id, answer, proc, 1);
     if (question != NULL) {
-        PMIX_INFO_CREATE(question->info, 2);
+        question->ninfo = anew ? 2 : 1;
+        PMIX_INFO_CREATE(question->info, question->ninfo);
     }
     if (question == NULL || question->info == NULL) {
         if (question != NULL) {
@@ -280,12 +278,13 @@ pmix_status_t sx_host_direct_modex(struct sx_server *server, uint64_t id, const 
     }
     const uintptr_t number = question->number;
 
-    question->ninfo = 2;
     PMIX_INFO_LOAD(&question->info[0], PMIX_REQUIRED_KEY, key, PMIX_STRING);
-    PMIX_INFO_LOAD(&question->info[1], PMIX_TIMEOUT, &timeout, PMIX_INT);
+    if (anew) { /* PRRTE answers out of what it has itself, else */
+        PMIX_INFO_LOAD(&question->info[1], PMIX_GET_REFRESH_CACHE, &anew, PMIX_BOOL);
+    }
     return question_asked(number, server->module.direct_modex(question->procs, question->info,
-                                                              timeout == 0 ? 1 : 2,
-                                                              host_answers_modex, (void *)number));
+                                                              question->ninfo, host_answers_modex,
+                                                              (void *)number));
 }
 
 /* ---- notices ------------------------------------------------------------------------------- */

@@ -56,9 +56,10 @@ struct sx_host_fence {
 pmix_status_t sx_host_fence(struct sx_server *server, uint64_t id,
                             const struct sx_host_fence *fence, sx_host_answer_fn answer);
 
-/* Ask for the data of a process of another node; @key is the one wanted.  Return: as above. */
+/* Ask for the data of a process of another node; @key is the one wanted, and what the host itself
+ * has kept of it is not if it is wanted @anew.  Return: as above. */
 pmix_status_t sx_host_direct_modex(struct sx_server *server, uint64_t id, const pmix_proc_t *proc,
-                                   const char *key, uint64_t timeout_ns, sx_host_answer_fn answer);
+                                   const char *key, bool anew, sx_host_answer_fn answer);
 
 /* An event of @client (NULL: of a tool's) that concerns others than the processes of this node.
  * Return: as above; PMIX_ERR_OUT_OF_RESOURCE also while the host owes the answers to

@@ -65,17 +65,18 @@ static void ask(struct sx_awaited *awaited, uint64_t now_ns)
     /* Names of qualified values mean nothing to a host; it brings all of the rank anyway. */
     const char *key = "";
     pmix_proc_t proc;
+    bool anew = false;
 
-    if (!sx_list_empty(&awaited->keys)) {
-        const struct sx_awaited_key *newest = SX_LIST_ENTRY(awaited->keys.prev,
-                                                            struct sx_awaited_key, link);
+    SX_LIST_EACH(it, &awaited->keys) {
+        const struct sx_awaited_key *wanted = SX_LIST_ENTRY(it, struct sx_awaited_key, link);
 
-        key = newest->realm == SX_REALM_JOB ? newest->key : "";
+        key = wanted->realm == SX_REALM_JOB ? wanted->key : "";
+        anew |= wanted->anew;
     }
     memset(&proc, 0, sizeof(proc));
     memcpy(proc.nspace, awaited->nspace->name, sizeof(proc.nspace));
     proc.rank = awaited->rank;
-    const pmix_status_t rc = sx_host_direct_modex(awaited->server, awaited->ask, &proc, key, 0,
+    const pmix_status_t rc = sx_host_direct_modex(awaited->server, awaited->ask, &proc, key, anew,
                                                   host_has_answered);
     if (rc != PMIX_SUCCESS) {
         end_all(awaited, rc);
@@ -138,6 +139,9 @@ static void host_has_answered(struct sx_server *server, uint64_t number, struct 
     awaited->remote.is_asked = false;
     awaited->remote.lost_ns = LOST_NS;
     sx_awaited_look(awaited); /* all that the rank's node had is in the store */
+    if (status == PMIX_SUCCESS && answer->size > 0) {
+        sx_awaited_renewed(awaited, answer->size / 1024);
+    }
     sx_awaited_commit(awaited);
     struct verdict verdict = { .not_yet = status == PMIX_SUCCESS || status == PMIX_ERR_NOT_FOUND ||
                                           status == PMIX_ERR_TIMEOUT };

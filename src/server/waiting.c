@@ -156,7 +156,8 @@ static struct sx_awaited_key *key_find(struct sx_server *server, const struct sx
         struct sx_awaited_key *key = SX_CONTAINER(node, struct sx_awaited_key, node);
 
         if (key->awaited->nspace == what->nspace && key->awaited->rank == what->rank &&
-            key->realm == what->realm && strcmp(key->key, what->key) == 0) {
+            key->realm == what->realm && key->anew == what->anew &&
+            strcmp(key->key, what->key) == 0) {
             return key;
         }
     }
@@ -181,6 +182,7 @@ static struct sx_awaited_key *key_obtain(struct sx_awaited *awaited,
     }
     key->awaited = awaited;
     key->realm = what->realm;
+    key->anew = what->anew;
     memcpy(key->key, what->key, size);
     sx_list_init(&key->waits);
     sx_list_append(&awaited->keys, &key->link);
@@ -196,20 +198,32 @@ static void key_free_unless_used(struct sx_awaited_key *key)
     }
 }
 
-/* Move the Gets of @key, which is no more then. */
-static void key_empty(struct sx_awaited_key *key, struct sx_list *into)
+/* Move those Gets of @key that @which picks; with the last one it is no more. */
+static void key_take(struct sx_awaited_key *key, bool (*which)(struct sx_wait *wait, void *arg),
+                     void *arg, struct sx_list *into)
 {
     SX_LIST_EACH(it, &key->waits) {
-        sx_list_remove(it);
-        sx_list_append(into, it);
-        SX_LIST_ENTRY(it, struct sx_wait, link)->key = NULL;
+        struct sx_wait *wait = SX_LIST_ENTRY(it, struct sx_wait, link);
+
+        if (which(wait, arg)) {
+            sx_list_remove(it);
+            sx_list_append(into, it);
+            wait->key = NULL;
+        }
     }
     key_free_unless_used(key);
 }
 
+static bool is_any(struct sx_wait *wait, void *arg)
+{
+    (void)wait;
+    (void)arg;
+    return true;
+}
+
 void sx_awaited_key_found(struct sx_awaited_key *key)
 {
-    key_empty(key, &key->awaited->found);
+    key_take(key, is_any, NULL, &key->awaited->found);
 }
 
 void sx_waiting_put(struct sx_server *server, const struct sx_wait_what *what)
@@ -389,16 +403,45 @@ bool sx_wait_is_there(const struct sx_wait_what *what)
     return sx_store_find(store, what->realm, what->rank, what->key, &item) == PMIX_SUCCESS;
 }
 
+static bool key_is_there(const struct sx_awaited_key *key)
+{
+    const struct sx_wait_what what = { .nspace = key->awaited->nspace,
+                                       .rank = key->awaited->rank,
+                                       .realm = key->realm,
+                                       .key = key->key };
+
+    return sx_wait_is_there(&what);
+}
+
 void sx_awaited_look(struct sx_awaited *awaited)
 {
     SX_LIST_EACH(it, &awaited->keys) {
         struct sx_awaited_key *key = SX_LIST_ENTRY(it, struct sx_awaited_key, link);
-        const struct sx_wait_what what = {
-            .nspace = awaited->nspace, .rank = awaited->rank, .realm = key->realm, .key = key->key
-        };
 
-        if (sx_wait_is_there(&what)) {
+        if (!key->anew && key_is_there(key)) {
             sx_awaited_key_found(key);
+        }
+    }
+}
+
+/* Whether it came before the host was asked; then it pays. */
+static bool pays(struct sx_wait *wait, void *arg)
+{
+    const uint64_t *units = arg;
+
+    if (!wait->is_late) {
+        sx_share_charge(wait->awaited->server, wait->asker, *units);
+    }
+    return !wait->is_late;
+}
+
+void sx_awaited_renewed(struct sx_awaited *awaited, uint64_t units)
+{
+    SX_LIST_EACH(it, &awaited->keys) {
+        struct sx_awaited_key *key = SX_LIST_ENTRY(it, struct sx_awaited_key, link);
+
+        if (key->anew && key_is_there(key)) {
+            key_take(key, pays, &units, &awaited->found);
         }
     }
 }
@@ -420,7 +463,7 @@ void sx_awaited_end(struct sx_awaited *awaited, pmix_status_t status)
 
     list_move(&awaited->found, &found);
     SX_LIST_EACH(it, &awaited->keys) {
-        key_empty(SX_LIST_ENTRY(it, struct sx_awaited_key, link), &waits);
+        key_take(SX_LIST_ENTRY(it, struct sx_awaited_key, link), is_any, NULL, &waits);
     }
     answer_each(&found, PMIX_SUCCESS);
     answer_each(&waits, status);
@@ -431,19 +474,8 @@ void sx_awaited_end_some(struct sx_awaited *awaited, bool (*which)(struct sx_wai
 {
     struct sx_list waits = SX_LIST_INIT(waits); /* a key goes with its last Get, @awaited too */
 
-    SX_LIST_EACH(k, &awaited->keys) {
-        struct sx_awaited_key *key = SX_LIST_ENTRY(k, struct sx_awaited_key, link);
-
-        SX_LIST_EACH(it, &key->waits) {
-            struct sx_wait *wait = SX_LIST_ENTRY(it, struct sx_wait, link);
-
-            if (which(wait, arg)) {
-                sx_list_remove(it);
-                sx_list_append(&waits, it);
-                wait->key = NULL;
-            }
-        }
-        key_free_unless_used(key);
+    SX_LIST_EACH(it, &awaited->keys) {
+        key_take(SX_LIST_ENTRY(it, struct sx_awaited_key, link), which, arg, &waits);
     }
     answer_each(&waits, status);
 }

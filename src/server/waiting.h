@@ -67,6 +67,7 @@ struct sx_awaited_key {
     struct sx_awaited *awaited;
     struct sx_list waits;
     enum sx_realm realm; /* JOB, or QUALIFIED: the key is a name then */
+    bool anew;           /* what is stored does not count, but the host's next answer */
     char key[];          /* empty: any data */
 };
 
@@ -100,6 +101,7 @@ struct sx_wait_what {
     uint32_t rank;
     enum sx_realm realm;
     const char *key; /* "": any data */
+    bool anew;       /* of another node: the host is asked, whatever is stored */
 };
 
 /* Is it in the store? */
@@ -130,6 +132,9 @@ struct sx_awaited *sx_awaited_find(struct sx_server *server, const struct sx_nsp
                                    uint32_t rank);
 /* Find what is in the store by now, whoever has put it there. */
 void sx_awaited_look(struct sx_awaited *awaited);
+/* The host has answered with all that the rank has: those who want it anew, and came before the
+ * host was asked, find it and pay @units each. */
+void sx_awaited_renewed(struct sx_awaited *awaited, uint64_t units);
 /* FOUND ones are answered.  @awaited may be gone afterwards. */
 void sx_awaited_commit(struct sx_awaited *awaited);
 /* All are answered: FOUND ones PMIX_SUCCESS, the others @status.  @awaited may be gone. */

@@ -68,11 +68,9 @@ static pmix_status_t pointers_read(struct sx_wanted *wanted, const pmix_value_t 
     return PMIX_SUCCESS;
 }
 
-/* What is mapped is always fresh. */
 static pmix_status_t refresh_read(struct sx_wanted *wanted, const pmix_value_t *value)
 {
-    (void)wanted;
-    (void)value;
+    wanted->refreshes = sx_value_is_true(value);
     return PMIX_SUCCESS;
 }
 

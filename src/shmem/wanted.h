@@ -34,6 +34,7 @@ struct sx_wanted {
     bool optional, immediate;
     bool waits;       /* for a reserved key too, as somebody may put it yet */
     bool job_only;    /* not of the node, app or session */
+    bool refreshes;   /* what another node's rank has put again, too */
     bool is_static;   /* fill the caller's pmix_value_t */
     bool is_pointers; /* point into the store instead of copying */
     bool has_id[SX_REALM_SESSION + 1];

@@ -315,6 +315,49 @@ static int what_anybody_has_sent_is_found(int rank)
     return 0;
 }
 
+/* ---- what is to be fresh -------------------------------------------------------------------- */
+
+/* Return: the value of rank 1, which is to be fresh. */
+static uint32_t get_fresh_u32(const char *key)
+{
+    const pmix_proc_t proc = proc_of(JOB_NSPACE, 1);
+    pmix_value_t *value = NULL;
+    pmix_info_t info;
+
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_GET_REFRESH_CACHE, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Get(&proc, key, &info, 1, &value), PMIX_SUCCESS);
+    const uint32_t number = value->data.uint32;
+    drop(value);
+    return number;
+}
+
+/* Nobody wakes the server for what is committed, and no fence does.  What a process has stored of
+ * another itself is its own to know. */
+static int what_a_peer_has_committed_again_is_fresh(int rank)
+{
+    const pmix_proc_t one = proc_of(JOB_NSPACE, 1);
+    pmix_value_t own = { .type = PMIX_UINT32, .data.uint32 = 77 };
+
+    init();
+    for (uint32_t round = 0; round < 30; round++) {
+        if (rank == 1) {
+            put_u32("again", round, PMIX_GLOBAL);
+            commit();
+            job_token_put(0);
+            job_token_get(1);
+        } else {
+            job_token_get(0);
+            CHECK(get_fresh_u32("again") == round);
+            job_token_put(1);
+        }
+    }
+    CHECK_STATUS(PMIx_Store_internal(&one, "kept", &own), PMIX_SUCCESS);
+    CHECK(get_fresh_u32("kept") == 77);
+    fence();
+    finalize();
+    return 0;
+}
+
 /* ---- many at once --------------------------------------------------------------------------- */
 
 /* More than the server lets one client have waiting. */
@@ -451,6 +494,8 @@ static const struct job_case cases[] = {
     { "what_is_for_other_nodes_is_not_waited_for", 2, what_is_for_other_nodes_is_not_waited_for,
       NULL, false },
     { "what_anybody_has_sent_is_found", 3, what_anybody_has_sent_is_found, NULL, false },
+    { "what_a_peer_has_committed_again_is_fresh", 2, what_a_peer_has_committed_again_is_fresh, NULL,
+      false },
     { "more_gets_than_the_server_takes_wait_in_the_client", 2,
       more_gets_than_the_server_takes_wait_in_the_client, NULL, false },
     { "a_job_without_a_rank_here_is_read_by_its_user", 1,

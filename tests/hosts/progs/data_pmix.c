@@ -3,8 +3,9 @@
 /* data_pmix.c [ROUNDS] - a plain PMIx client, no MPI: what passes between the ranks of a job.
  *
  * Every round: each rank puts a value for all, one for its node, one for other nodes; after a collecting
- * fence each finds what it may find.  Then values that no fence has carried, one that its owner commits
- * while the others wait for it, and keys that nobody has.  Exit status: 1 if anything was wrong. */
+ * fence each finds what it may find.  Then values that no fence has carried, these put again, one that
+ * its owner commits while the others wait for it, and keys that nobody has.  Exit status: 1 if anything
+ * was wrong. */
 #include <pmix.h>
 
 #include <stdio.h>
@@ -35,26 +36,43 @@ static void put(pmix_scope_t scope, const char *key, unsigned round)
     expect(PMIx_Put(scope, key, &value) == PMIX_SUCCESS, key, me.rank, PMIX_ERROR);
 }
 
+static pmix_status_t get_with(pmix_rank_t rank, const char *key, const pmix_info_t *info, pmix_value_t **ret)
+{
+    pmix_proc_t proc = me;
+
+    proc.rank = rank;
+    *ret = NULL;
+    return PMIx_Get(&proc, key, info, info != NULL ? 1 : 0, ret);
+}
+
 /* @timeout: seconds, 0 for none. */
 static pmix_status_t get(pmix_rank_t rank, const char *key, int timeout, pmix_value_t **ret)
 {
-    pmix_proc_t proc = me;
     pmix_info_t info;
 
-    proc.rank = rank;
     memset(&info, 0, sizeof(info));
     strcpy(info.key, PMIX_TIMEOUT);
     info.value.type = PMIX_INT;
     info.value.data.integer = timeout;
-    *ret = NULL;
-    return PMIx_Get(&proc, key, timeout > 0 ? &info : NULL, timeout > 0 ? 1 : 0, ret);
+    return get_with(rank, key, timeout > 0 ? &info : NULL, ret);
 }
 
-static void get_text(pmix_rank_t rank, const char *key, unsigned round)
+static pmix_status_t get_fresh(pmix_rank_t rank, const char *key, pmix_value_t **ret)
+{
+    pmix_info_t info;
+
+    memset(&info, 0, sizeof(info));
+    strcpy(info.key, PMIX_GET_REFRESH_CACHE);
+    info.value.type = PMIX_BOOL;
+    info.value.data.flag = true;
+    return get_with(rank, key, &info, ret);
+}
+
+static void get_text(pmix_rank_t rank, const char *key, unsigned round, int fresh)
 {
     char text[64];
     pmix_value_t *value;
-    const pmix_status_t rc = get(rank, key, 30, &value);
+    const pmix_status_t rc = fresh ? get_fresh(rank, key, &value) : get(rank, key, 30, &value);
 
     snprintf(text, sizeof(text), "%s %u %u", key, rank, round);
     expect(rc == PMIX_SUCCESS && value->type == PMIX_STRING && strcmp(value->data.string, text) == 0,
@@ -102,9 +120,9 @@ static void round_run(unsigned round, uint32_t size)
     expect(PMIx_Commit() == PMIX_SUCCESS, "commit", me.rank, PMIX_ERROR);
     fence(1);
     for (uint32_t rank = 0; rank < size; rank++) {
-        get_text(rank, key, round);
+        get_text(rank, key, round, 0);
     }
-    get_text((me.rank + 1) % size, "data.again", round);
+    get_text((me.rank + 1) % size, "data.again", round, 0);
     fence(0); /* nobody puts "again" anew before all have read it */
 }
 
@@ -123,18 +141,21 @@ int main(int argc, char **argv)
     for (unsigned round = 0; round < rounds; round++) {
         round_run(round, size);
     }
-    put(PMIX_GLOBAL, "data.direct", 0);
-    PMIx_Commit();
-    fence(0);
-    for (uint32_t rank = 0; rank < size; rank++) {
-        get_text(rank, "data.direct", 0);
+    for (unsigned time = 0; time < 3; time++) {
+        put(PMIX_GLOBAL, "data.direct", time);
+        PMIx_Commit();
+        fence(0);
+        for (uint32_t rank = 0; rank < size; rank++) {
+            get_text(rank, "data.direct", time, time > 0);
+        }
+        fence(0); /* nobody puts it again before all have read it */
     }
     if (me.rank == 0) {
         usleep(200000);
         put(PMIX_GLOBAL, "data.late", 0);
         PMIx_Commit();
     }
-    get_text(0, "data.late", 0);
+    get_text(0, "data.late", 0, 0);
     rc = get((me.rank + 1) % size, "data.never", 1, &value);
     expect(rc == PMIX_ERR_TIMEOUT || rc == PMIX_ERR_NOT_FOUND, "what nobody put", me.rank, rc);
     fence(0);

@@ -21,6 +21,7 @@
 #define NSPACE "remote"
 #define FAR 2u
 #define QUESTIONS_MAX 64
+#define MANY 50
 
 /* ---- the host ------------------------------------------------------------------------------- */
 
@@ -31,6 +32,7 @@ static struct {
         pmix_modex_cbfunc_t cbfunc;
         void *cbdata;
         char key[64];
+        bool anew;
     } asked[QUESTIONS_MAX];
     unsigned count;
 } host = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
@@ -44,6 +46,7 @@ static pmix_status_t on_direct_modex(const pmix_proc_t *proc, const pmix_info_t 
         host.asked[host.count].cbdata = cbdata;
         snprintf(host.asked[host.count].key, sizeof(host.asked[0].key), "%s",
                  info[0].value.data.string);
+        host.asked[host.count].anew = ninfo > 1 && strcmp(info[1].key, PMIX_GET_REFRESH_CACHE) == 0;
         host.count++;
     }
     pthread_cond_broadcast(&host.cond);
@@ -61,7 +64,9 @@ static void wait_for_question(unsigned number)
     pthread_mutex_unlock(&host.lock);
 }
 
-/* What the far server sends when its rank has committed 5 under @key, NULL: nothing at all. */
+static uint32_t far_value = 5;
+
+/* What the far server sends when its rank has committed far_value under @key, NULL: nothing at all. */
 static struct sx_blob far_data(const char *key)
 {
     _Alignas(8) char put[sizeof(struct sx_lane_put) + 64] = { 0 };
@@ -70,7 +75,7 @@ static struct sx_blob far_data(const char *key)
 
     if (key != NULL) {
         head->cell.type = PMIX_UINT32;
-        head->cell.bits = 5;
+        head->cell.bits = far_value;
         head->key_len = (uint16_t)strlen(key);
         head->scope = PMIX_GLOBAL;
         memcpy(head + 1, key, strlen(key));
@@ -97,6 +102,12 @@ static void answer(unsigned number, pmix_status_t status, const char *key)
                               blob.bytes);
 }
 
+static void answer_with(unsigned number, uint32_t value)
+{
+    far_value = value;
+    answer(number, PMIX_SUCCESS, "key");
+}
+
 static void begin(void)
 {
     pmix_server_module_t module = { .direct_modex = on_direct_modex };
@@ -121,8 +132,9 @@ TestSuite(remote, .init = begin, .fini = end);
 
 /* ---- the ranks ------------------------------------------------------------------------------ */
 
-/* @timeouts: of its Gets, one behind the other, in seconds, 0: none. */
-static pid_t start(pmix_rank_t rank, const char *timeouts)
+/* @gets: its Gets, one behind the other: "r" if it is to be fresh, the time limit in seconds (0:
+ * none), "=" and the value that is right unless it is 5.  "m": many at once that are to be fresh. */
+static pid_t start(pmix_rank_t rank, const char *gets)
 {
     char **env = NULL, path[] = "/proc/self/exe";
     pmix_proc_t proc;
@@ -132,7 +144,7 @@ static pid_t start(pmix_rank_t rank, const char *timeouts)
                                                          NULL);
     cr_assert(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
     cr_assert_eq(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
-    PMIx_Setenv("REMOTE_TEST_TIMEOUTS", timeouts, true, &env);
+    PMIx_Setenv("REMOTE_TEST_GETS", gets, true, &env);
     char *argv[] = { path, NULL };
     const pid_t pid = fork();
     if (pid == 0) {
@@ -144,8 +156,54 @@ static pid_t start(pmix_rank_t rank, const char *timeouts)
     return pid;
 }
 
+static size_t load_infos(pmix_info_t info[2], bool anew, int timeout)
+{
+    size_t ninfo = 0;
+
+    if (anew) {
+        PMIx_Info_load(&info[ninfo++], PMIX_GET_REFRESH_CACHE, NULL, PMIX_BOOL);
+    }
+    if (timeout != 0) {
+        PMIx_Info_load(&info[ninfo++], PMIX_TIMEOUT, &timeout, PMIX_INT);
+    }
+    return ninfo;
+}
+
+static _Atomic unsigned old_count, new_count, failed_count;
+
+static void one_of_many(pmix_status_t status, pmix_value_t *value, void *cbdata)
+{
+    (void)cbdata;
+    if (status != PMIX_SUCCESS) {
+        failed_count++;
+    } else if (value->data.uint32 == 5) {
+        old_count++;
+    } else {
+        new_count++;
+    }
+}
+
+/* The first one asks for itself, and may see what the others have asked for; they share that. */
+static pmix_status_t get_many(const pmix_proc_t *proc)
+{
+    pmix_info_t info[2];
+    const size_t ninfo = load_infos(info, true, 0);
+
+    for (unsigned i = 0; i < MANY; i++) {
+        const pmix_status_t rc = PMIx_Get_nb(proc, "key", info, ninfo, one_of_many, NULL);
+
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+    }
+    while (old_count + new_count + failed_count < MANY) { /* bounded by the alarm */
+        sched_yield();
+    }
+    return failed_count == 0 && old_count <= 1 ? PMIX_SUCCESS : PMIX_ERROR;
+}
+
 /* Return: minus the status of the last Get. */
-static int rank_main(const char *timeouts)
+static int rank_main(const char *gets)
 {
     pmix_status_t rc = PMIX_ERR_INIT;
     pmix_proc_t proc;
@@ -155,18 +213,24 @@ static int rank_main(const char *timeouts)
         return 99;
     }
     proc.rank = FAR;
-    while (*timeouts != '\0') {
-        const long seconds = strtol(timeouts, (char **)(uintptr_t)&timeouts, 10);
-        const int timeout = (int)seconds;
+    if (*gets == 'm') {
+        rc = get_many(&proc);
+        gets++;
+    }
+    while (*gets != '\0') {
+        char **const behind = (char **)(uintptr_t)&gets;
+        const bool anew = *gets == 'r';
+        const int timeout = (int)strtol(gets + anew, behind, 10);
+        const uint32_t want = *gets == '=' ? (uint32_t)strtol(gets + 1, behind, 10) : 5;
         pmix_value_t *value = NULL;
-        pmix_info_t info;
+        pmix_info_t info[2];
 
-        PMIx_Info_load(&info, PMIX_TIMEOUT, &timeout, PMIX_INT);
-        rc = PMIx_Get(&proc, "key", &info, timeout != 0, &value);
-        if (rc == PMIX_SUCCESS && value->data.uint32 != 5) {
+        rc = PMIx_Get(&proc, "key", info, load_infos(info, anew, timeout), &value);
+        if (rc == PMIX_SUCCESS && value->data.uint32 != want) {
             return 97;
         }
-        timeouts += *timeouts == ' ';
+        free(value);
+        gets += *gets == ' ';
     }
     return PMIx_Finalize(NULL, 0) == PMIX_SUCCESS ? -rc : 96;
 }
@@ -174,10 +238,10 @@ static int rank_main(const char *timeouts)
 /* Before any test of this program: a rank is not to run them. */
 __attribute__((constructor)) static void rank_or_test(void)
 {
-    const char *timeouts = getenv("REMOTE_TEST_TIMEOUTS");
+    const char *gets = getenv("REMOTE_TEST_GETS");
 
-    if (timeouts != NULL) {
-        _exit(rank_main(timeouts));
+    if (gets != NULL) {
+        _exit(rank_main(gets));
     }
 }
 
@@ -278,4 +342,75 @@ Test(remote, an_answer_from_before_a_get_is_not_its_answer)
     expect_end(zero, PMIX_ERR_NOT_FOUND);
     answer(1, PMIX_SUCCESS, "key");
     expect_end(one, PMIX_SUCCESS);
+}
+
+/* ---- what has been put again ---------------------------------------------------------------- */
+
+Test(remote, what_the_rank_has_put_again_is_asked_for_where_it_is_to_be_fresh)
+{
+    const pid_t pid = start(0, "0=5 0=5 r0=6 0=6 r50=7");
+
+    answer_with(0, 5);
+    answer_with(1, 6);
+    answer_with(2, 7);
+    expect_end(pid, PMIX_SUCCESS);
+    cr_expect_eq(host.count, 3u);
+    cr_expect_not(host.asked[0].anew);
+    cr_expect(host.asked[1].anew && host.asked[2].anew);
+    cr_expect_str_eq(host.asked[1].key, "key");
+}
+
+Test(remote, what_cannot_be_had_fresh_is_an_error)
+{
+    const pid_t pid = start(0, "0 r0");
+
+    answer(0, PMIX_SUCCESS, "key");
+    answer(1, PMIX_ERR_UNREACH, NULL);
+    expect_end(pid, PMIX_ERR_UNREACH);
+}
+
+Test(remote, what_is_to_be_fresh_and_is_no_more_is_not_found)
+{
+    const pid_t pid = start(0, "0 r0");
+
+    answer(0, PMIX_SUCCESS, "key");
+    answer(1, PMIX_ERR_NOT_FOUND, NULL);
+    expect_end(pid, PMIX_ERR_NOT_FOUND);
+}
+
+/* A host that has asked nobody. */
+Test(remote, an_answer_without_data_is_not_fresh)
+{
+    const pid_t pid = start(0, "0 r0");
+
+    answer(0, PMIX_SUCCESS, "key");
+    wait_for_question(1);
+    host.asked[1].cbfunc(PMIX_SUCCESS, NULL, 0, host.asked[1].cbdata, NULL, NULL);
+    expect_end(pid, PMIX_ERR_NOT_FOUND);
+}
+
+/* The rank may have put again after its server had answered. */
+Test(remote, an_answer_from_before_a_get_is_not_fresh)
+{
+    const pid_t zero = start(0, "0=5");
+
+    wait_for_question(0);
+    const pid_t one = start(1, "r0=6");
+    wait_for_waits(2);
+    answer_with(0, 5);
+    expect_end(zero, PMIX_SUCCESS);
+    answer_with(1, 6);
+    expect_end(one, PMIX_SUCCESS);
+}
+
+Test(remote, many_that_are_to_be_fresh_share_a_question)
+{
+    const pid_t pid = start(0, "m");
+
+    wait_for_waits(MANY);
+    cr_expect_eq(host.count, 1u);
+    answer_with(0, 5);
+    answer_with(1, 6);
+    expect_end(pid, PMIX_SUCCESS);
+    cr_expect_eq(host.count, 2u);
 }
