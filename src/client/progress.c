@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "base/callbacks.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -708,7 +709,9 @@ static void *alone_main(void *arg)
 {
     struct sx_task *const task = arg;
 
+    sx_callbacks_enter();
     task->run(task);
+    sx_callbacks_done();
     return NULL;
 }
 
@@ -716,7 +719,9 @@ pmix_status_t sx_task_run_alone(struct sx_task *task)
 {
     pthread_t thread;
 
+    sx_callbacks_add();
     if (sx_thread_create(&thread, alone_main, task) != 0) {
+        sx_callbacks_done();
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     pthread_detach(thread);

@@ -54,7 +54,8 @@ void sx_task_post(struct sx_task *task);
 /* The same under lock, while pumping: what is pumped has its own bell. */
 void sx_task_post_locked(struct sx_task *task);
 
-/* Run @task on a thread of its own that ends with it, for processes that are no clients.
+/* Run @task on a thread of its own that ends with it, for processes that are no clients; the end of
+ * the server waits for it (base/callbacks.h).
  * Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, and then the task is not run. */
 pmix_status_t sx_task_run_alone(struct sx_task *task);
 

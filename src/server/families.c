@@ -54,6 +54,7 @@ const struct sx_family sx_families[] = {
         .client_committed = sx_dmodex_committed,
         .client_left = sx_dmodex_client_gone,
         .client_gone = sx_dmodex_client_gone,
+        .client_removed = sx_dmodex_client_gone,
     },
     {
         .name = "gets",

@@ -12,6 +12,7 @@
 
 #include <shmix.h>
 
+#include "base/callbacks.h"
 #include "base/log.h"
 #include "base/role.h"
 #include "base/status.h"
@@ -339,5 +340,6 @@ pmix_status_t PMIx_server_finalize(void)
     sx_hostget_clear();
     server_free(server);
     pthread_mutex_unlock(&life_lock);
+    sx_callbacks_wait(); /* they may call functions that want the lock */
     return PMIX_SUCCESS;
 }

@@ -9,6 +9,7 @@
  *    - it ends by itself: no signal, and no alarm after CASE_SECONDS
  *    - a status function refuses an argument that is wrong whatever one does with it
  *    - nobody calls back after a refusal, and nobody twice
+ *    - a call that gave PMIX_SUCCESS is answered: its callback has come when the library has ended
  *    - before PMIx_Init nothing succeeds but what needs no library state
  * A function whose good call is not supported gets the short list: what is wrong for
  * everybody.
@@ -62,6 +63,7 @@ struct report {
     bool returned;
     long long status;  /* of the last call */
     unsigned accepted; /* calls after which one callback may come */
+    unsigned promised; /* those among them after which one has to come */
     unsigned key;      /* of known_keys, when all are tried */
     unsigned callbacks, handler_calls;
 };
@@ -334,6 +336,18 @@ static bool is_success(const struct function *function)
            (report->status >= 0 || report->status == PMIX_OPERATION_SUCCEEDED);
 }
 
+/* A callback that answers the call, and is not called at other times. */
+static bool has_answer(const struct test *test, const struct arg *args)
+{
+    for (int i = 0; i < test->function->parameter_count; i++) {
+        if (test->function->parameters[i].kind == KIND_CALLBACK && args[i].function != NULL &&
+            strcmp(test->function->parameters[i].type, "pmix_notification_fn_t") != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void case_call(const struct test *test)
 {
     struct arg args[ARGS_PARAMETERS_MAX] = { { .number = 0 } };
@@ -342,6 +356,9 @@ static void case_call(const struct test *test)
     report->status = test->function->call(args);
     if (report->status >= 0 || test->function->result != RETURNS_STATUS) {
         report->accepted++;
+    }
+    if (report->status == PMIX_SUCCESS && test->function->result == RETURNS_STATUS) {
+        report->promised += has_answer(test, args);
     }
 }
 
@@ -390,9 +407,8 @@ static void case_print(const struct test *test)
  * does nothing anywhere says that. */
 static bool says_init(const struct test *test)
 {
-    return test->function->result != RETURNS_STATUS ||
-           is_for_anytime(test->function) || report->status == PMIX_ERR_INIT ||
-           report->status == PMIX_ERR_NOT_SUPPORTED;
+    return test->function->result != RETURNS_STATUS || is_for_anytime(test->function) ||
+           report->status == PMIX_ERR_INIT || report->status == PMIX_ERR_NOT_SUPPORTED;
 }
 
 /* Return: what is wrong with the case, NULL: nothing. */
@@ -414,6 +430,11 @@ static const char *case_judge(const struct test *test, int wait_status)
         (report->accepted == 0 && report->handler_calls != 0)) {
         snprintf(text, sizeof(text), "%u callbacks after %u calls that were accepted, last %lld",
                  report->callbacks + report->handler_calls, report->accepted, report->status);
+        return text;
+    }
+    if (report->callbacks < report->promised) {
+        snprintf(text, sizeof(text), "%u callbacks after %u calls that gave PMIX_SUCCESS",
+                 report->callbacks, report->promised);
         return text;
     }
     if (state == STATE_BEFORE && !says_init(test)) {
