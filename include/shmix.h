@@ -43,8 +43,10 @@ extern "C" {
 typedef struct shmix_job shmix_job_t;
 
 /* Open the newest generation of @nspace (NULL or "": the own one).  Costs nothing but memory for
- * the own namespace, a message to the server for others.  The handle is the caller's to close.
- * Any thread; not from a callback.  Return: PMIX_ERR_NOT_FOUND when the server knows no such
+ * the own namespace, a message to the server for others.  A namespace that the server does not know
+ * is looked for among the jobs of this process's user in the node's other servers, through /proc:
+ * that costs a look at the descriptors of all processes of the user.  The handle is the caller's to
+ * close.  Any thread; not from a callback.  Return: PMIX_ERR_NOT_FOUND when there is no such
  * namespace; PMIX_ERR_LOST_CONNECTION and other errors of a request; PMIX_ERR_OUT_OF_RESOURCE. */
 PMIX_EXPORT pmix_status_t shmix_job_open(const char *nspace, shmix_job_t **ret_job);
 
@@ -84,6 +86,25 @@ typedef enum shmix_realm {
  * PMIX_ERR_OUT_OF_RESOURCE. */
 PMIX_EXPORT pmix_status_t shmix_key_find(shmix_job_t *job, shmix_realm_t realm, const char *key,
                                          const shmix_key_t **ret_key);
+
+/* ---- What there is ---------------------------------------------------------------------------- */
+
+/* The names of all keys of @realm of which something is stored, for the job or for any rank, sorted:
+ * a NULL-terminated array of @ret_count strings that the caller gives to PMIx_Argv_free; NULL when
+ * there are none.  In the generation that the job is in; costs a copy of each name.  Any thread,
+ * beside reads.  Return: PMIX_ERR_OUT_OF_RESOURCE. */
+PMIX_EXPORT pmix_status_t shmix_job_keys(shmix_job_t *job, shmix_realm_t realm, char ***ret_keys,
+                                         size_t *ret_count);
+
+/* The first rank (node, application, session) from @from on of which @key has a value; the job's own
+ * (PMIX_RANK_WILDCARD) is none of them.  So this goes through all:
+ *
+ *     for (pmix_rank_t rank = 0; shmix_key_next(key, rank, &rank) == PMIX_SUCCESS; rank++)
+ *
+ * Looks at each place between: a few loads each, no allocation, no lock, no system call.  Any
+ * thread.  Return: PMIX_ERR_NOT_FOUND: none; PMIX_ERR_UNPACK_FAILURE. */
+PMIX_EXPORT pmix_status_t shmix_key_next(const shmix_key_t *key, pmix_rank_t from,
+                                         pmix_rank_t *ret_rank);
 
 /* ---- Reading ---------------------------------------------------------------------------------- */
 

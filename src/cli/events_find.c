@@ -7,20 +7,13 @@
  * by the library's own reader.  Bounded by the descriptors of those processes. */
 #include "cli/events_find.h"
 
-#include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/proc.h"
 #include "cli/say.h"
-
-#define RING_PREFIX "/memfd:shmix:ring:"
-#define BOARD_PREFIX "/memfd:shmix:board:"
+#include "shmem/outside.h"
 
 struct search {
     const char *nspace; /* NULL: any */
@@ -30,48 +23,18 @@ struct search {
     bool denied;
 };
 
-/* Call @each with a descriptor for every memfd of @pid whose name begins with @prefix. */
-static void each_memfd(struct search *search, pid_t pid, const char *prefix,
-                       void (*each)(struct search *search, pid_t pid, int fd))
-{
-    char path[64], link[320];
-    const struct dirent *entry;
-
-    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-    DIR *const dir = opendir(path);
-    if (dir == NULL) {
-        search->denied = search->denied || errno == EACCES || errno == EPERM;
-        return;
-    }
-    while ((entry = readdir(dir)) != NULL) {
-        char *const name = sx_cli_printf("%s/%s", path, entry->d_name);
-        const ssize_t len = readlink(name, link, sizeof(link));
-
-        if (len > (ssize_t)strlen(prefix) && memcmp(link, prefix, strlen(prefix)) == 0) {
-            const int fd = open(name, O_RDONLY | O_CLOEXEC);
-
-            search->denied = search->denied || (fd < 0 && (errno == EACCES || errno == EPERM));
-            if (fd >= 0) {
-                each(search, pid, fd);
-                close(fd);
-            }
-        }
-        free(name);
-    }
-    closedir(dir);
-}
-
 static bool is_made_by(const struct sx_segment *seg, pid_t pid)
 {
     return (pid_t)sx_segment_header(seg)->creator_pid == pid;
 }
 
-static void ring_take(struct search *search, pid_t pid, int fd)
+static bool ring_take(void *arg, pid_t pid, int fd)
 {
+    struct search *const search = arg;
     struct sx_ring ring;
 
     if (sx_ring_attach(&ring, fd) != PMIX_SUCCESS) {
-        return;
+        return true;
     }
     const char *const name = sx_segment_header(&ring.seg)->nspace;
 
@@ -81,7 +44,7 @@ static void ring_take(struct search *search, pid_t pid, int fd)
         if (search->count == 1) {
             search->job->ring = ring;
             search->job->server_pid = pid; /* of the first one found */
-            return;                        /* kept */
+            return true;                   /* kept */
         }
         if (search->count == 2) {
             sx_say("there is more than one job; name one by its namespace:");
@@ -90,35 +53,23 @@ static void ring_take(struct search *search, pid_t pid, int fd)
         fprintf(stderr, "  %.255s\n", name);
     }
     sx_ring_deinit(&ring);
+    return true;
 }
 
-static void board_take(struct search *search, pid_t pid, int fd)
+static bool board_take(void *arg, pid_t pid, int fd)
 {
+    struct search *const search = arg;
     struct sx_board board;
 
-    if (search->job->board.header != NULL || sx_board_attach(&board, fd) != PMIX_SUCCESS) {
-        return;
+    if (sx_board_attach(&board, fd) != PMIX_SUCCESS) {
+        return true;
     }
     if (is_made_by(&board.seg, pid)) {
         search->job->board = board;
-    } else {
-        sx_board_deinit(&board);
+        return false;
     }
-}
-
-static void search_all(struct search *search)
-{
-    const struct dirent *entry;
-    DIR *const dir = opendir("/proc");
-
-    while (dir != NULL && (entry = readdir(dir)) != NULL) {
-        if (isdigit((unsigned char)entry->d_name[0])) {
-            each_memfd(search, (pid_t)strtol(entry->d_name, NULL, 10), RING_PREFIX, ring_take);
-        }
-    }
-    if (dir != NULL) {
-        closedir(dir);
-    }
+    sx_board_deinit(&board);
+    return true;
 }
 
 bool sx_events_find(const char *wanted, struct sx_events_job *ret_job)
@@ -135,13 +86,9 @@ bool sx_events_find(const char *wanted, struct sx_events_job *ret_job)
     if (!sx_proc_check()) {
         return false;
     }
-    if (search.pid != 0) {
-        each_memfd(&search, search.pid, RING_PREFIX, ring_take);
-    } else {
-        search_all(&search);
-    }
+    search.denied = !sx_outside_each(search.pid, "ring:", ring_take, &search);
     if (search.count == 1) {
-        each_memfd(&search, ret_job->server_pid, BOARD_PREFIX, board_take);
+        (void)sx_outside_each(ret_job->server_pid, "board:", board_take, &search);
     }
     if (search.count == 1 && ret_job->board.header != NULL) {
         return true;

@@ -17,6 +17,7 @@
 
 #include "base/status.h"
 #include "client/client.h"
+#include "client/stranger.h"
 
 /* The open jobs, under view_lock. */
 static struct sx_list jobs = SX_LIST_INIT(jobs);
@@ -53,20 +54,41 @@ static pmix_status_t private_obtain(const shmix_job_t *job, struct sx_hold *hold
     return PMIX_SUCCESS;
 }
 
+static bool is_own(const shmix_job_t *job)
+{
+    return strcmp(job->nspace, sx_process.self.nspace) == 0;
+}
+
+/* A job of another server of this user. */
+static pmix_status_t outside_obtain(const shmix_job_t *job, struct sx_hold *hold)
+{
+    struct sx_store store;
+
+    if (!sx_stranger_find(job->nspace, &store)) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    hold->edition = sx_edition_new(&store, true);
+    if (hold->edition == NULL) {
+        sx_store_detach(&store);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    hold->store = hold->edition->store;
+    return PMIX_SUCCESS;
+}
+
 /* The newest store there is for @job. */
 static pmix_status_t store_obtain(const shmix_job_t *job, struct sx_hold *hold)
 {
     struct sx_view *view;
-    const pmix_status_t rc = sx_view_fetch_locked(job->nspace, &view);
+    pmix_status_t rc = sx_view_fetch_locked(job->nspace, &view);
 
-    if (rc == PMIX_ERR_UNREACH) {
-        return private_obtain(job, hold);
-    }
     if (rc == PMIX_SUCCESS) {
         hold->edition = sx_edition_retain(sx_view_shared(view));
         hold->store = hold->edition->store;
+    } else if (rc == PMIX_ERR_UNREACH) {
+        rc = private_obtain(job, hold);
     }
-    return rc;
+    return rc == PMIX_ERR_NOT_FOUND && !is_own(job) ? outside_obtain(job, hold) : rc;
 }
 
 static struct sx_hold *hold_free(struct sx_hold *hold)
@@ -368,4 +390,61 @@ pmix_status_t shmix_key_find(shmix_job_t *job, shmix_realm_t realm, const char *
     const pmix_status_t rc = key_find_locked(job, &like, key, ret_key);
     pthread_mutex_unlock(&sx_process.view_lock);
     return rc;
+}
+
+/* ---- what there is ------------------------------------------------------------------------- */
+
+struct names {
+    const struct sx_store *store;
+    char **list;
+    size_t count;
+    bool short_of_memory;
+};
+
+/* A key of which something is stored. */
+static bool name_add(void *arg, const char *key, sx_column column)
+{
+    struct names *const names = arg;
+    struct sx_item item;
+    uint32_t row;
+
+    if (sx_store_read(names->store, column, SX_ROW_JOB, &item) == PMIX_SUCCESS ||
+        sx_store_row_next(names->store, column, 0, &row) == PMIX_SUCCESS) {
+        names->short_of_memory = PMIx_Argv_append_nosize(&names->list, key) != PMIX_SUCCESS;
+        names->count++;
+    }
+    return !names->short_of_memory;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+pmix_status_t shmix_job_keys(shmix_job_t *job, shmix_realm_t realm, char ***ret_keys,
+                             size_t *ret_count)
+{
+    struct names names = { .list = NULL };
+
+    if (job == NULL || (unsigned)realm > SHMIX_SESSION || ret_keys == NULL || ret_count == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    pthread_mutex_lock(&sx_process.view_lock);
+    const struct sx_hold *const newest = newest_of(job);
+
+    if (newest != NULL) {
+        names.store = &newest->store;
+        sx_store_each_key(names.store, (enum sx_realm)realm, name_add, &names);
+    }
+    pthread_mutex_unlock(&sx_process.view_lock);
+    if (newest == NULL || names.short_of_memory) {
+        PMIx_Argv_free(names.list);
+        return newest == NULL ? PMIX_ERR_INIT : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (names.count > 0) {
+        qsort(names.list, names.count, sizeof(*names.list), by_text);
+    }
+    *ret_keys = names.list;
+    *ret_count = names.count;
+    return PMIX_SUCCESS;
 }

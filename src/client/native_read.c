@@ -26,15 +26,18 @@ static sx_column column_look_again(const shmix_key_t *key, struct sx_binding *bi
     return column;
 }
 
+static inline sx_column column_of(const shmix_key_t *key, struct sx_binding *binding)
+{
+    /* A-column <- R-column (column_look_again) */
+    const sx_column column = atomic_load_explicit(&binding->column, memory_order_acquire);
+
+    return __builtin_expect(column == 0, 0) ? column_look_again(key, binding) : column;
+}
+
 static inline pmix_status_t binding_read(const shmix_key_t *key, struct sx_binding *binding,
                                          pmix_rank_t rank, struct sx_item *ret)
 {
-    /* A-column <- R-column (column_look_again) */
-    sx_column column = atomic_load_explicit(&binding->column, memory_order_acquire);
-
-    if (__builtin_expect(column == 0, 0)) {
-        column = column_look_again(key, binding);
-    }
+    const sx_column column = column_of(key, binding);
     const pmix_status_t rc = sx_store_read(&binding->store, column, rank, ret); /* 0: not found */
     /* relaxed: who lets go of the hold reads it when this thread has left (R-inside in grace.h). */
     if (rc == PMIX_SUCCESS && ret->body != NULL &&
@@ -56,6 +59,24 @@ static inline pmix_status_t item_read(const shmix_key_t *key, pmix_rank_t rank, 
     const pmix_status_t rc = binding != NULL ? binding_read(key, binding, rank, ret)
                                              : PMIX_ERR_INIT;
 
+    sx_grace_exit(&grace);
+    return rc;
+}
+
+pmix_status_t shmix_key_next(const shmix_key_t *key, pmix_rank_t from, pmix_rank_t *ret_rank)
+{
+    pmix_status_t rc = PMIX_ERR_INIT;
+
+    if (key == NULL || ret_rank == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    const struct sx_grace grace = sx_grace_enter();
+    /* A-bind <- R-bind (job_move in native.c) */
+    struct sx_binding *const binding = atomic_load_explicit(&key->binding, memory_order_acquire);
+
+    if (binding != NULL) {
+        rc = sx_store_row_next(&binding->store, column_of(key, binding), from, ret_rank);
+    }
     sx_grace_exit(&grace);
     return rc;
 }

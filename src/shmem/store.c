@@ -274,8 +274,38 @@ pmix_status_t sx_store_get(const struct sx_store *store, enum sx_realm realm, ui
     return sx_flat_decode(ret, &item.cell, item.body, item.cell.len);
 }
 
-void sx_store_each(const struct sx_store *store, enum sx_realm realm, uint32_t row,
-                   bool (*each)(void *arg, const char *key, const struct sx_item *item), void *arg)
+pmix_status_t sx_store_row_next(const struct sx_store *store, sx_column column, uint32_t row,
+                                uint32_t *ret_row)
+{
+    if (store->seg.base == NULL || column == 0) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    struct sx_reach reach = sx_reach_init(store);
+    const struct sx_column_record *const record = sx_column_at(&reach, column);
+    if (record == NULL) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    const uint32_t row_count = sx_reach_store(&reach)->row_count;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+    struct sx_item item;
+
+    for (; row < row_count && rc == PMIX_ERR_NOT_FOUND; row++) {
+        rc = sx_column_read(&reach, record, row, &item);
+        *ret_row = rc == PMIX_SUCCESS ? row : *ret_row;
+    }
+    /* The single cell may be of a row beyond the others.
+     * A-cell <- R-cell (sx_words_store): single_row is there when the single cell is. */
+    if (rc == PMIX_ERR_NOT_FOUND && row != SX_ROW_JOB &&
+        atomic_load_explicit(&record->single.word0, memory_order_acquire) != 0 &&
+        record->single_row >= row) {
+        rc = sx_words_read(&reach, &record->single, &item);
+        *ret_row = rc == PMIX_SUCCESS ? record->single_row : *ret_row;
+    }
+    return rc;
+}
+
+void sx_store_each_key(const struct sx_store *store, enum sx_realm realm,
+                       bool (*each)(void *arg, const char *key, sx_column column), void *arg)
 {
     if (store->seg.base == NULL) {
         return;
@@ -289,20 +319,40 @@ void sx_store_each(const struct sx_store *store, enum sx_realm realm, uint32_t r
     const struct sx_slot *const slots = sx_reach_at(&reach, word & ~SX_DICTIONARY_SHIFT_MASK,
                                                     slot_count * sizeof(struct sx_slot));
     for (uint64_t i = 0; slots != NULL && i < slot_count; i++) {
-        struct sx_item item;
         /* A-tag <- R-tag (sx_dictionary_add) */
         if (atomic_load_explicit(&slots[i].tag, memory_order_acquire) == 0) {
             continue;
         }
         /* relaxed: covered by the tag's release. */
-        const struct sx_column_record *const record =
-            sx_column_at(&reach, atomic_load_explicit(&slots[i].column, memory_order_relaxed));
-        if (record == NULL || record->realm != realm || record->key[record->key_len] != '\0' ||
-            sx_column_read(&reach, record, row, &item) != PMIX_SUCCESS) {
-            continue;
-        }
-        if (!each(arg, record->key, &item)) {
+        const sx_column column = atomic_load_explicit(&slots[i].column, memory_order_relaxed);
+        const struct sx_column_record *const record = sx_column_at(&reach, column);
+        if (record != NULL && record->realm == realm && record->key[record->key_len] == '\0' &&
+            !each(arg, record->key, column)) {
             return;
         }
     }
+}
+
+struct each_of_row {
+    const struct sx_store *store;
+    uint32_t row;
+    bool (*each)(void *arg, const char *key, const struct sx_item *item);
+    void *arg;
+};
+
+static bool item_of_row(void *arg, const char *key, sx_column column)
+{
+    const struct each_of_row *const of = arg;
+    struct sx_item item;
+
+    return sx_store_read(of->store, column, of->row, &item) != PMIX_SUCCESS ||
+           of->each(of->arg, key, &item);
+}
+
+void sx_store_each(const struct sx_store *store, enum sx_realm realm, uint32_t row,
+                   bool (*each)(void *arg, const char *key, const struct sx_item *item), void *arg)
+{
+    struct each_of_row of = { .store = store, .row = row, .each = each, .arg = arg };
+
+    sx_store_each_key(store, realm, item_of_row, &of);
 }

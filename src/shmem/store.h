@@ -83,6 +83,15 @@ pmix_status_t sx_store_find(const struct sx_store *store, enum sx_realm realm, u
 pmix_status_t sx_store_get(const struct sx_store *store, enum sx_realm realm, uint32_t row,
                            const char *key, pmix_value_t *ret);
 
+/* The first row from @row on that has a value in @column; the job's own is none of them.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_NOT_FOUND; PMIX_ERR_UNPACK_FAILURE when the segment contradicts itself. */
+pmix_status_t sx_store_row_next(const struct sx_store *store, sx_column column, uint32_t row,
+                                uint32_t *ret_row);
+
+/* Call @each for every key of @realm, in no order; it returns false to stop. */
+void sx_store_each_key(const struct sx_store *store, enum sx_realm realm,
+                       bool (*each)(void *arg, const char *key, sx_column column), void *arg);
+
 /* Call @each for every key stored for @row, in no order; it returns false to stop. */
 void sx_store_each(const struct sx_store *store, enum sx_realm realm, uint32_t row,
                    bool (*each)(void *arg, const char *key, const struct sx_item *item), void *arg);

@@ -5,7 +5,7 @@
 
   check_reads.py --lib FILE
 
-Every function that shmix_read_* can reach is disassembled.  None may hold an atomic
+Every function that shmix_read_* and shmix_key_next can reach is disassembled.  None may hold an atomic
 read-modify-write or a system call, call through a pointer, or leave the library for anything but
 the functions of HARMLESS.  Those of RARE may hold barriers and atomic instructions, for they are
 called once a thread, or on kernels without membarrier(2).  That the check can notice is shown on shmix_job_open, which locks.
@@ -19,7 +19,7 @@ import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
 import check  # noqa: E402
 
-ROOTS = re.compile(r"shmix_read_\w+$")
+ROOTS = re.compile(r"shmix_(read_\w+|key_next)$")
 LOCKS = "shmix_job_open"
 HARMLESS = {"bcmp", "memcmp", "memcpy", "memset", "strlen", "strnlen", "__stack_chk_fail"}
 RARE = {"sx_grace_join": {"pthread_self"}, "sx_grace_fence": set()}

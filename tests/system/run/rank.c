@@ -9,6 +9,8 @@
  *   deaf HOW      the same, and they have none
  *   survive HOW   rank 1 ends by HOW (kill, exit, leave); the others hear of it and go on
  *   fence         say what a fence of the job returns
+ *   offer         put a number, its rank times ten, and say the job's namespace
+ *   peek NSPACE   say what <shmix.h> sees of another server's job: each rank with its number
  *   thread        the same, after the thread that called PMIx_Init has ended: the word that tells
  *                 the server of a death tells it of that too, and it asks the kernel which it is
  *   abort RANK... rank 0 aborts these; the others but those meet in a fence
@@ -16,6 +18,7 @@
  *   wait          as a client for ever, without hearing SIGTERM */
 #include <pmix.h>
 #include <pthread.h>
+#include <shmix.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -306,6 +309,36 @@ static int fence(void)
     return 0;
 }
 
+static int offer(void)
+{
+    pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = me.rank * 10 };
+
+    must(PMIx_Put(PMIX_GLOBAL, "offered", &value), "PMIx_Put");
+    must(PMIx_Commit(), "PMIx_Commit");
+    must(PMIx_Fence(NULL, 0, NULL, 0), "a fence");
+    if (me.rank == 0) {
+        printf("%s\n", me.nspace);
+        fflush(stdout);
+    }
+    pause();
+    return 1;
+}
+
+static int peek(const char *nspace)
+{
+    const shmix_key_t *key;
+    shmix_job_t *other;
+    uint64_t number;
+
+    must(shmix_job_open(nspace, &other), "shmix_job_open");
+    must(shmix_key_find(other, SHMIX_JOB, "offered", &key), "shmix_key_find");
+    for (pmix_rank_t rank = 0; shmix_key_next(key, rank, &rank) == PMIX_SUCCESS; rank++) {
+        must(shmix_read_u64(key, rank, &number), "shmix_read_u64");
+        printf("%u %u\n", rank, (unsigned)number);
+    }
+    return shmix_job_close(other) != PMIX_SUCCESS;
+}
+
 /* As many turns of the server as it takes to have heard of all. */
 static int fences(void)
 {
@@ -355,6 +388,10 @@ int main(int argc, char **argv)
         code = 0;
     } else if (strcmp(what, "thread") == 0) {
         code = fences();
+    } else if (strcmp(what, "offer") == 0) {
+        code = offer();
+    } else if (strcmp(what, "peek") == 0) {
+        code = peek(argc > 2 ? argv[2] : "");
     } else if (strcmp(what, "fence") == 0) {
         code = fence();
         while (argc > 2 && access(argv[2], F_OK) != 0) {

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* outside.c - two loops: over processes, and over the descriptors of one. */
+#include "shmem/outside.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PREFIX "/memfd:shmix:"
+
+struct search {
+    const char *kind;
+    bool (*each)(void *arg, pid_t pid, int fd);
+    void *arg;
+    bool goes_on, denied;
+};
+
+static bool is_of_kind(const struct search *search, const char *link, size_t len)
+{
+    const size_t head = sizeof(PREFIX) - 1, kind = strlen(search->kind);
+
+    return len > head + kind && memcmp(link, PREFIX, head) == 0 &&
+           memcmp(link + head, search->kind, kind) == 0;
+}
+
+static void look_at(struct search *search, int dir_fd, const char *entry, pid_t pid)
+{
+    char link[320];
+    const ssize_t len = readlinkat(dir_fd, entry, link, sizeof(link));
+
+    if (len < 0 || !is_of_kind(search, link, (size_t)len)) {
+        return;
+    }
+    const int fd = openat(dir_fd, entry, O_RDONLY | O_CLOEXEC);
+
+    search->denied = search->denied || (fd < 0 && (errno == EACCES || errno == EPERM));
+    if (fd >= 0) {
+        search->goes_on = search->each(search->arg, pid, fd);
+        close(fd);
+    }
+}
+
+static void look_into(struct search *search, pid_t pid)
+{
+    const struct dirent *entry;
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    DIR *const dir = opendir(path);
+    if (dir == NULL) {
+        search->denied = search->denied || errno == EACCES || errno == EPERM;
+        return;
+    }
+    while (search->goes_on && (entry = readdir(dir)) != NULL) {
+        look_at(search, dirfd(dir), entry->d_name, pid);
+    }
+    closedir(dir);
+}
+
+bool sx_outside_each(pid_t pid, const char *kind, bool (*each)(void *arg, pid_t pid, int fd),
+                     void *arg)
+{
+    struct search search = { .kind = kind, .each = each, .arg = arg, .goes_on = true };
+    const struct dirent *entry;
+
+    if (pid != 0) {
+        look_into(&search, pid);
+        return !search.denied;
+    }
+    DIR *const dir = opendir("/proc");
+    while (dir != NULL && search.goes_on && (entry = readdir(dir)) != NULL) {
+        if (isdigit((unsigned char)entry->d_name[0])) {
+            look_into(&search, (pid_t)strtol(entry->d_name, NULL, 10));
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    return !search.denied;
+}

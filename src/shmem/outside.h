@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* outside.h - segments of servers that know nothing of us.
+ *
+ * They are found through /proc, by the names of the memfds that processes hold open, and opened
+ * read-only.  The kernel decides into which processes the caller may look: its user's, and root
+ * into all.  It costs a look at every descriptor of these. */
+#ifndef SX_SHMEM_OUTSIDE_H
+#define SX_SHMEM_OUTSIDE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Call @each with a descriptor for each memfd of the process @pid (0: of every process) whose name
+ * begins with "shmix:" and @kind, as "ring:".  The descriptor is closed afterwards; @each returns
+ * false to stop.  Return: false when some process could not be looked into. */
+bool sx_outside_each(pid_t pid, const char *kind, bool (*each)(void *arg, pid_t pid, int fd),
+                     void *arg);
+
+#endif
