@@ -39,57 +39,6 @@
 
 enum { WELCOME_BOARD, WELCOME_LANE, WELCOME_DOORBELL, WELCOME_RING, WELCOME_STORE, WELCOME_COUNT };
 
-struct sx_process sx_process = {
-    .socket_fd = -1,
-    .life_lock = PTHREAD_MUTEX_INITIALIZER,
-    .life_cond = PTHREAD_COND_INITIALIZER,
-    .lane_lock = PTHREAD_MUTEX_INITIALIZER,
-    .commit_over = PTHREAD_COND_INITIALIZER,
-    .view_lock = PTHREAD_MUTEX_INITIALIZER,
-    .lock = PTHREAD_MUTEX_INITIALIZER,
-    .quiet = PTHREAD_COND_INITIALIZER,
-    .requests = SX_LIST_INIT(sx_process.requests),
-    .window = SX_WINDOW_NULL,
-    .collectives = SX_LIST_INIT(sx_process.collectives),
-    .tasks = SX_LIST_INIT(sx_process.tasks),
-    .events = SX_LIST_INIT(sx_process.events),
-    .late_events = SX_LIST_INIT(sx_process.late_events),
-    .declared = SX_LIST_INIT(sx_process.declared),
-    .data_lock = PTHREAD_MUTEX_INITIALIZER,
-    .event_lock = PTHREAD_MUTEX_INITIALIZER,
-};
-
-pmix_status_t sx_link_status(void)
-{
-    /* acquire: the mappings are there when the link is. */
-    switch (atomic_load_explicit(&sx_process.link, memory_order_acquire)) {
-    case SX_LINK_LIVE:
-        return PMIX_SUCCESS;
-    case SX_LINK_LOST:
-        return PMIX_ERR_LOST_CONNECTION;
-    case SX_LINK_DETACHED:
-        return PMIX_ERR_NOT_AVAILABLE;
-    default:
-        return PMIX_ERR_UNREACH;
-    }
-}
-
-bool sx_proc_is_valid(const pmix_proc_t *proc)
-{
-    return proc != NULL && sx_name_len(proc->nspace, sizeof(proc->nspace)) < sizeof(proc->nspace);
-}
-
-bool sx_key_is_valid(const char *key, size_t *ret_len)
-{
-    const size_t len = key != NULL ? strnlen(key, PMIX_MAX_KEYLEN + 1) : 0;
-
-    if (len == 0 || len > PMIX_MAX_KEYLEN) {
-        return false;
-    }
-    *ret_len = len;
-    return true;
-}
-
 /* ---- fork --------------------------------------------------------------------------------- */
 
 /* A child must find private stores and handlers whole; other locks guard what it gives up. */
@@ -518,11 +467,6 @@ static pmix_status_t finalize_judge(struct sx_process *p, const pmix_info_t *inf
         return PMIX_ERR_INIT;
     }
     return rc == PMIX_SUCCESS ? sx_directives_judge(info, ninfo, known, SX_COUNT(known)) : rc;
-}
-
-pmix_status_t sx_process_misused(void)
-{
-    return sx_role_server_get() == NULL && !sx_process_ready() ? PMIX_ERR_INIT : PMIX_ERR_BAD_PARAM;
 }
 
 pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
