@@ -25,6 +25,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "client/event.h"
+#include "client/gate.h"
 #include "client/keep.h"
 #include "client/native.h"
 #include "client/progress.h"
@@ -38,6 +39,13 @@
 #define SX_FINALIZE_TIMEOUT_NS (5 * SX_NS_PER_SEC)
 
 enum { WELCOME_BOARD, WELCOME_LANE, WELCOME_DOORBELL, WELCOME_RING, WELCOME_STORE, WELCOME_COUNT };
+
+static const struct sx_intake *const intakes[] = {
+    &sx_gate_intake,
+    &sx_event_intake,
+    &sx_native_intake,
+    NULL,
+};
 
 /* ---- fork --------------------------------------------------------------------------------- */
 
@@ -294,6 +302,7 @@ static pmix_status_t process_open(struct sx_process *p)
 {
     sx_log_begin();
     process_reset(p);
+    p->intakes = intakes;
     fork_handlers_add();
     sx_grace_init();
     pmix_status_t rc = identity_read(&p->self);

@@ -54,6 +54,8 @@ struct sx_puts {
     size_t used_bytes, size_bytes;
 };
 
+struct sx_intake;
+
 struct sx_process {
     /* Read by every call. */
     _Atomic uint32_t state; /* enum sx_process_state */
@@ -61,6 +63,8 @@ struct sx_process {
     struct sx_view *own;    /* of our namespace; constant while READY */
     size_t nspace_len;
     pmix_proc_t self;
+
+    const struct sx_intake *const *intakes; /* NULL at the end */
 
     /* Constant from PMIx_Init to the last PMIx_Finalize. */
     int socket_fd;

@@ -20,6 +20,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "client/client.h"
+#include "client/local.h"
 #include "client/progress.h"
 #include "ring/record.h"
 
@@ -33,29 +34,6 @@ struct registered {
 
 static struct sx_list all_registered = SX_LIST_INIT(all_registered); /* under event_lock */
 
-static void table_make(void)
-{
-    sx_handlers_init(&sx_process.handlers);
-}
-
-struct sx_handlers *sx_event_handlers(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, table_make);
-    return &sx_process.handlers;
-}
-
-bool sx_event_has_handlers(void)
-{
-    struct sx_handlers *const handlers = sx_event_handlers();
-
-    pthread_mutex_lock(&handlers->lock);
-    const bool any = handlers->count != 0;
-    pthread_mutex_unlock(&handlers->lock);
-    return any;
-}
-
 void sx_event_deinit(void)
 {
     struct sx_process *const p = &sx_process;
@@ -63,7 +41,7 @@ void sx_event_deinit(void)
 
     sx_chain_forget(sx_event_handlers());
     sx_handlers_deinit(sx_event_handlers());
-    table_make();
+    sx_handlers_init(sx_event_handlers());
     pthread_mutex_lock(&p->event_lock);
     while ((node = sx_list_pop(&all_registered)) != NULL) {
         free(SX_LIST_ENTRY(node, struct registered, node));

@@ -20,6 +20,10 @@
 
 #include "base/handlers.h"
 #include "base/list.h"
+#include "client/intake.h"
+
+/* What the pump finds of events. */
+extern const struct sx_intake sx_event_intake;
 
 /* The table, made at its first use. */
 struct sx_handlers *sx_event_handlers(void);
@@ -69,15 +73,13 @@ void sx_event_late_locked(struct sx_list *items, size_t only, uint64_t upto);
 /* Or they are for nobody. */
 void sx_event_items_free(struct sx_list *items);
 
-/* Take out the next event.  Under lock.  Return: NULL when nothing may be handed out now. */
-struct sx_event_item *sx_event_take_locked(void);
+/* Take out the next event, as a task that hands it to its handlers.  Under lock.  Return: NULL when
+ * nothing may be handed out now. */
+struct sx_task *sx_event_take_locked(void);
 /* Whether there is one to take out.  Under lock. */
 bool sx_event_waits_locked(void);
 /* Whether the handlers have been called for all that has been read.  Under lock. */
 bool sx_event_all_handled_locked(void);
-/* Hand it to its handlers.  On the progress thread (or whoever plays it), without lock. */
-void sx_event_run(struct sx_event_item *item);
-
 /* Forget what waits.  Under lock. */
 void sx_event_queue_clear_locked(void);
 

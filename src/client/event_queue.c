@@ -28,11 +28,12 @@
 #include "client/client.h"
 #include "client/event.h"
 #include "client/event_list.h"
+#include "client/local.h"
 #include "client/progress.h"
 #include "ring/record.h"
 
 struct sx_event_item {
-    struct sx_list node;
+    struct sx_task task;
     uint64_t
         number;    /* of the event; one of our own: 0, and that of the server's end: the highest */
     bool is_range; /* ask for number..last instead of delivering */
@@ -52,6 +53,8 @@ struct sx_event_item {
 
 /* ---- in ------------------------------------------------------------------------------------ */
 
+static void item_run(struct sx_task *task);
+
 static struct sx_event_item *item_new(const void *bytes, size_t size)
 {
     struct sx_event_item *item = malloc(sizeof(*item) + size);
@@ -61,7 +64,8 @@ static struct sx_event_item *item_new(const void *bytes, size_t size)
         return NULL;
     }
     memset(item, 0, sizeof(*item));
-    sx_list_init(&item->node);
+    sx_list_init(&item->task.node);
+    item->task.run = item_run;
     item->size = size;
     if (size > 0) {
         memcpy(item->bytes, bytes, size);
@@ -78,7 +82,7 @@ static void range_add_locked(uint64_t first, uint64_t last)
         item->number = first;
         item->last = last;
         sx_process.event_ranges++;
-        sx_list_append(&sx_process.events, &item->node);
+        sx_list_append(&sx_process.events, &item->task.node);
     }
 }
 
@@ -105,7 +109,7 @@ void sx_event_record_locked(const void *bytes, size_t size)
 
     if (item != NULL) {
         item->number = event.number;
-        sx_list_append(&p->events, &item->node);
+        sx_list_append(&p->events, &item->task.node);
     }
 }
 
@@ -135,7 +139,7 @@ static bool list_read(struct sx_event_list_rest *rest, struct sx_list *ret_items
         *ret_lost += listed.lost;
         if (item != NULL) {
             item->number = listed.number;
-            sx_list_append(ret_items, &item->node);
+            sx_list_append(ret_items, &item->task.node);
         }
     }
     return rc == PMIX_ERR_NOT_FOUND;
@@ -143,7 +147,7 @@ static bool list_read(struct sx_event_list_rest *rest, struct sx_list *ret_items
 
 static struct sx_event_item *item_of(struct sx_list *node)
 {
-    return SX_LIST_ENTRY(node, struct sx_event_item, node);
+    return SX_LIST_ENTRY(node, struct sx_event_item, task.node);
 }
 
 uint64_t sx_event_kept_locked(const void *bytes, size_t size, struct sx_list *items)
@@ -206,7 +210,7 @@ static pmix_status_t item_local(pmix_status_t code, const pmix_proc_t *source,
 static void local_append_locked(struct sx_event_item *item)
 {
     item->lists = sx_process.late_lists;
-    sx_list_append(&sx_process.events, &item->node);
+    sx_list_append(&sx_process.events, &item->task.node);
     sx_local_ring_locked();
 }
 
@@ -248,7 +252,7 @@ static void declared_keep_locked(const struct sx_event_item *item)
     }
     kept->is_local = true;
     kept->declared = item->declared;
-    sx_list_append(&p->declared, &kept->node);
+    sx_list_append(&p->declared, &kept->task.node);
     if (++p->declared_count > SX_DECLARED_MAX) {
         sx_log(SX_LOG_INFO, "late handlers do not hear of the oldest of more than %u declarations",
                SX_DECLARED_MAX);
@@ -294,7 +298,7 @@ void sx_event_declared_locked(size_t only, uint64_t in_hand)
             late->has_only = true;
             late->only = only;
             late->lists = p->late_lists;
-            sx_list_append(&p->late_events, &late->node);
+            sx_list_append(&p->late_events, &late->task.node);
         }
     }
 }
@@ -324,7 +328,7 @@ static void lost_add(uint64_t count)
 
     if (item != NULL) {
         pthread_mutex_lock(&p->lock);
-        sx_list_append(p->events.next, &item->node);
+        sx_list_append(p->events.next, &item->task.node);
         pthread_mutex_unlock(&p->lock);
     }
 }
@@ -344,7 +348,7 @@ void sx_event_unreached_locked(uint64_t count)
         item->is_local = true;
         item->lists = p->late_lists;
         p->event_unreached_waits = true;
-        sx_list_append(&p->events, &item->node);
+        sx_list_append(&p->events, &item->task.node);
     }
 }
 
@@ -367,7 +371,7 @@ static void link_event_add_locked(pmix_status_t code)
         item->lists = p->late_lists;
         item->is_failure = code == PMIX_ERR_COMM_FAILURE;
         p->comm_failure_waits = p->comm_failure_waits || item->is_failure;
-        sx_list_append(&p->events, &item->node);
+        sx_list_append(&p->events, &item->task.node);
     }
 }
 
@@ -549,7 +553,7 @@ static bool range_go_on(struct sx_event_item *range, struct sx_list *items, uint
         p->event_ranges--;
         return false;
     }
-    sx_list_append(before, &range->node);
+    sx_list_append(before, &range->task.node);
     return true;
 }
 
@@ -604,7 +608,7 @@ static struct sx_list *queue_next(struct sx_process *p)
     return p->late_events_turn ? &p->late_events : &p->events;
 }
 
-struct sx_event_item *sx_event_take_locked(void)
+struct sx_task *sx_event_take_locked(void)
 {
     struct sx_process *const p = &sx_process;
     struct sx_list *const node = p->registrations == 0 ? sx_list_pop(queue_next(p)) : NULL;
@@ -619,7 +623,7 @@ struct sx_event_item *sx_event_take_locked(void)
         item->before = sx_handlers_next(sx_event_handlers());
         declared_keep_locked(item);
     }
-    return item;
+    return &item->task;
 }
 
 bool sx_event_waits_locked(void)
@@ -656,8 +660,10 @@ static void unreached_tell(void)
     }
 }
 
-void sx_event_run(struct sx_event_item *item)
+static void item_run(struct sx_task *task)
 {
+    struct sx_event_item *const item = SX_CONTAINER(task, struct sx_event_item, task);
+
     if (item->is_range && range_ask(item)) {
         return;
     }

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "client/client.h"
+#include "client/local.h"
 
 static_assert(SX_GATE_RESERVED < SX_GETS_MAX, "non-blocking Gets have places, too");
 
@@ -85,12 +86,14 @@ void sx_gate_leave(void)
     pthread_mutex_unlock(&p->lock);
 }
 
-uint64_t sx_gate_due_locked(void)
+/* SX_DEADLINE_NEVER: not that it is known. */
+static uint64_t due(void)
 {
     return due_ns;
 }
 
-void sx_gate_expire_locked(void)
+/* Post the tasks of those whose time is over. */
+static void expire(void)
 {
     uint64_t next_ns = SX_DEADLINE_NEVER;
 
@@ -115,3 +118,5 @@ void sx_gate_expire_locked(void)
     due_ns = next_ns;
     sx_local_ring_locked(); /* whoever looks at the clock may not be the one who runs tasks */
 }
+
+const struct sx_intake sx_gate_intake = { .look = expire, .due = due };

@@ -16,6 +16,7 @@
 
 #include <pmix_common.h>
 
+#include "client/intake.h"
 #include "client/progress.h"
 
 #define SX_GATE_RESERVED 64u /* places for blocking Gets */
@@ -40,9 +41,7 @@ void sx_gate_leave_locked(void);
 /* The same without the lock. */
 void sx_gate_leave(void);
 
-/* Post the tasks of queued Gets whose time is over. */
-void sx_gate_expire_locked(void);
-/* When sx_gate_expire_locked has something to do next; SX_DEADLINE_NEVER: not that it is known. */
-uint64_t sx_gate_due_locked(void);
+/* Queued Gets whose time is over. */
+extern const struct sx_intake sx_gate_intake;
 
 #endif

@@ -65,8 +65,7 @@ pmix_status_t sx_native_value(const struct sx_item *item, shmix_value_t *ret_val
 
 /* What the open readers of events want to be woken for, and whether there is something that one of
  * them has not come to yet.  Under sx_process.lock. */
-uint32_t sx_native_events_classes_locked(void);
-bool sx_native_events_behind_locked(void);
+extern const struct sx_intake sx_native_intake;
 
 /* PMIx_Finalize: open readers of events say PMIX_ERR_INIT from now on. */
 void sx_native_events_deinit(void);

@@ -33,7 +33,7 @@ struct shmix_events {
     bool lapped;       /* what is missing may not be known before the next event */
     bool held;         /* the copy has an event that was not shown yet */
     uint32_t classes;  /* that can wake it */
-    _Atomic uint64_t read_to; /* where it last found the end; for sx_native_events_behind_locked */
+    _Atomic uint64_t read_to;   /* where it last found the end; for behind_locked */
     struct sx_event_batch kept; /* from the server, to be shown first; empty: nothing is */
     uint64_t kept_last;         /* what it was asked for ends here */
     size_t code_count;
@@ -140,7 +140,7 @@ pmix_status_t shmix_events_close(shmix_events_t *events)
     return PMIX_SUCCESS;
 }
 
-uint32_t sx_native_events_classes_locked(void)
+static uint32_t classes_locked(void)
 {
     uint32_t classes = 0;
 
@@ -150,7 +150,7 @@ uint32_t sx_native_events_classes_locked(void)
     return classes;
 }
 
-bool sx_native_events_behind_locked(void)
+static bool behind_locked(void)
 {
     const uint64_t tail = sx_list_empty(&readers)
                               ? 0
@@ -166,6 +166,11 @@ bool sx_native_events_behind_locked(void)
     }
     return false;
 }
+
+const struct sx_intake sx_native_intake = {
+    .poll_classes = classes_locked,
+    .poll_waits = behind_locked,
+};
 
 void sx_native_events_deinit(void)
 {

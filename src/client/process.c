@@ -8,7 +8,10 @@
 #include "base/role.h"
 #include "base/value.h"
 
+static const struct sx_intake *const nobody[] = { NULL }; /* before PMIx_Init */
+
 struct sx_process sx_process = {
+    .intakes = nobody,
     .socket_fd = -1,
     .life_lock = PTHREAD_MUTEX_INITIALIZER,
     .life_cond = PTHREAD_COND_INITIALIZER,

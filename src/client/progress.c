@@ -19,8 +19,8 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "client/client.h"
-#include "client/event.h"
-#include "client/gate.h"
+#include "client/intake.h"
+#include "client/local.h"
 #include "client/thread.h"
 #include "client/wakefd.h"
 #include "ring/bell.h"
@@ -102,19 +102,6 @@ static pmix_status_t sleep_until(const struct sx_sleep *sleep, uint64_t deadline
     return rc;
 }
 
-void sx_local_ring_locked(void)
-{
-    struct sx_process *const p = &sx_process;
-
-    sx_door_ring(&p->local, SX_BELL_ALL, 0);
-    sx_wakefd_tell_locked();
-    /* Without waitv our threads sleep on the ring's word.  One that is just going to sleep there
-     * may miss this and looks again within a second. */
-    if (p->ring.header != NULL && !sx_bell_has_waitv()) {
-        sx_life_tell(sx_door_watch(&p->ring.header->any).word);
-    }
-}
-
 /* ---- the pump, under lock ----------------------------------------------------------------- */
 
 static void fail_all(struct sx_list *calls)
@@ -151,7 +138,7 @@ void sx_link_lost_locked(const char *why)
     if (atomic_load(&p->state) == SX_PROCESS_READY) {
         sx_log(SX_LOG_WARN, "the server of %s.%" PRIu32 " is gone: %s", p->self.nspace,
                p->self.rank, why);
-        sx_event_lost_locked();
+        SX_INTAKES_TELL(link_lost);
     }
 }
 
@@ -201,7 +188,7 @@ static void record_done(struct sx_process *p, const void *body, size_t size)
 
     if (size < sizeof(*done) || done->count > SX_RECORD_DONE_ENTRIES ||
         size < sizeof(*done) + done->count * sizeof(struct sx_record_done_entry)) {
-        sx_event_garbled_locked("the end of a collective operation, in a record that is none");
+        SX_INTAKES_TELL(garbled, "the end of a collective operation, in a record that is none");
         return;
     }
     const struct sx_record_done_entry *const entry = done_find((const void *)(done + 1),
@@ -232,7 +219,7 @@ static void results_done(struct sx_call *call, const struct sx_frame *frame)
     }
     if (frame->body_size < sizeof(*body) ||
         body->count > (frame->body_size - sizeof(*body)) / sizeof(body->ends[0])) {
-        sx_event_garbled_locked("a list of ended collective operations that contradicts itself");
+        SX_INTAKES_TELL(garbled, "a list of ended collective operations that contradicts itself");
         return;
     }
     for (uint32_t i = 0; i < body->count; i++) {
@@ -259,82 +246,63 @@ static void results_ask(struct sx_process *p)
     }
 }
 
-/* Tell the server how far we have read, when it wants to know: a lane message, and nobody is woken.
- * Not while we still have to ask for events below, or wait for the kept ones of a registration: it
- * would not keep them.  When the lane is full or in use the next pump tries again. */
-static void cursor_tell(struct sx_process *p)
+/* The next thing to run that is no task of the queue. */
+static struct sx_task *intake_take(const struct sx_process *p)
 {
-    /* relaxed: it refers to nothing but a number. */
-    const uint64_t wanted = atomic_load_explicit(&p->ring.header->cursor_wanted,
-                                                 memory_order_relaxed);
-    struct sx_lane_cursor cursor = { .seq = p->cursor.seq_next - 1 };
-    const struct iovec iov = { .iov_base = &cursor, .iov_len = sizeof(cursor) };
+    struct sx_task *task = NULL;
 
-    if (wanted <= p->cursor_told || cursor.seq < wanted || p->event_ranges != 0 ||
-        p->registrations != 0 ||
-        pthread_mutex_trylock(&p->lane_lock) != 0) { /* it comes before the lock we have */
-        return;
+    for (size_t i = 0; p->intakes[i] != NULL && task == NULL; i++) {
+        task = p->intakes[i]->take != NULL ? p->intakes[i]->take() : NULL;
     }
-    if (sx_lane_append(&p->lane, SX_LANE_CURSOR, &iov, 1) == PMIX_SUCCESS) {
-        p->cursor_told = cursor.seq;
-    }
-    pthread_mutex_unlock(&p->lane_lock);
+    return task;
 }
 
-/* The server asks when somebody waits for it (server/eventhandled.h). */
-static void handled_tell(struct sx_process *p)
+/* When some row wants to look again, though there are no news. */
+static uint64_t intake_due(const struct sx_process *p)
 {
-    const uint64_t seq = p->cursor.seq_next - 1;
-    /* relaxed: it refers to nothing but a number. */
-    const uint64_t wanted = atomic_load_explicit(&p->ring.header->handled_wanted,
-                                                 memory_order_relaxed);
+    uint64_t due_ns = SX_DEADLINE_NEVER;
 
-    if (wanted > p->handled_told && seq >= wanted && sx_event_all_handled_locked()) {
-        p->handled_told = seq;
-        sx_lane_handled(&p->lane, seq);
+    for (size_t i = 0; p->intakes[i] != NULL; i++) {
+        const uint64_t row_ns = p->intakes[i]->due != NULL ? p->intakes[i]->due()
+                                                           : SX_DEADLINE_NEVER;
+
+        due_ns = row_ns < due_ns ? row_ns : due_ns;
     }
+    return due_ns;
 }
 
-/* The next event for its handlers; without one all that was read has been handled. */
-static struct sx_event_item *event_take(struct sx_process *p)
+static void record_hand_out(const struct sx_process *p, const struct sx_record_header *header)
 {
-    struct sx_event_item *const event = sx_event_take_locked();
-
-    if (event == NULL && p->event_classes != 0 && sx_link_status() == PMIX_SUCCESS) {
-        handled_tell(p);
+    for (size_t i = 0; p->intakes[i] != NULL; i++) {
+        if (p->intakes[i]->record_kind == header->kind) {
+            p->intakes[i]->record(header + 1, header->size_bytes - sizeof(*header));
+        }
     }
-    return event;
 }
 
 static void pump_ring(struct sx_process *p)
 {
     const struct sx_record_header *const header = (const void *)p->record;
-    /* Counted before the ring is read: what is counted here has been read at the end. */
-    const uint64_t newest = p->event_classes != 0 ? sx_event_published() : 0;
     const uint32_t classes = 1u << SX_CLASS_COLLECTIVE | p->event_classes;
     uint64_t lost_count;
 
+    SX_INTAKES_TELL(ring_begin);
     for (;;) {
         const pmix_status_t rc = sx_ring_next(&p->cursor, classes, p->record, &lost_count);
 
-        if (rc == PMIX_SUCCESS) {
-            if (header->kind == SX_RECORD_DONE) {
-                record_done(p, header + 1, header->size_bytes - sizeof(*header));
-            } else if (header->kind == SX_RECORD_EVENT) {
-                sx_event_record_locked(header + 1, header->size_bytes - sizeof(*header));
-            }
+        if (rc == PMIX_SUCCESS && header->kind == SX_RECORD_DONE) {
+            record_done(p, header + 1, header->size_bytes - sizeof(*header));
+        } else if (rc == PMIX_SUCCESS) {
+            record_hand_out(p, header);
         } else if (rc == SX_RING_LOST) {
-            p->event_gap = p->event_classes != 0;
+            SX_INTAKES_TELL(ring_lapped);
             results_ask(p);
+        } else if (rc == PMIX_ERR_NOT_FOUND) {
+            SX_INTAKES_TELL(ring_end);
+            return;
         } else {
-            if (rc != PMIX_ERR_NOT_FOUND) {
-                sx_event_garbled_locked("a ring that contradicts itself");
-                sx_link_lost_locked("its ring contradicts itself");
-            } else if (p->event_classes != 0) {
-                sx_event_read_to_locked(newest);
-                cursor_tell(p);
-                handled_tell(p);
-            }
+            SX_INTAKES_TELL(garbled, "a ring that contradicts itself");
+            sx_link_lost_locked("its ring contradicts itself");
             return;
         }
     }
@@ -346,7 +314,7 @@ static void frame_take(struct sx_process *p, struct sx_frame *frame)
     struct sx_call *const call = sx_call_find(&p->requests, frame->header.id);
 
     if (frame->header.kind != SX_MSG_REPLY) {
-        sx_event_garbled_locked("a message that a server does not send");
+        SX_INTAKES_TELL(garbled, "a message that a server does not send");
     } else if (call != NULL) {
         sx_call_complete(call, ((const struct sx_reply *)frame->body)->status, frame);
     }
@@ -387,7 +355,7 @@ static void pump_socket(struct sx_process *p)
             continue;
         }
         if (rc != PMIX_SUCCESS) {
-            sx_event_garbled_locked("a message that could not be received");
+            SX_INTAKES_TELL(garbled, "a message that could not be received");
             sx_link_lost_locked("its message could not be received");
             return;
         }
@@ -398,7 +366,7 @@ static void pump_socket(struct sx_process *p)
 
 static void pump_locked(struct sx_process *p)
 {
-    sx_gate_expire_locked();
+    SX_INTAKES_TELL(look);
     if (atomic_load_explicit(&p->link, memory_order_acquire) != SX_LINK_LIVE) {
         return;
     }
@@ -410,8 +378,8 @@ static void pump_locked(struct sx_process *p)
     pump_ring(p);
     pump_socket(p);
     if (!dropped) { /* relaxed: a count */
-        sx_event_unreached_locked(
-            atomic_load_explicit(&p->slot->events_lost, memory_order_relaxed));
+        SX_INTAKES_TELL(server_lost,
+                        atomic_load_explicit(&p->slot->events_lost, memory_order_relaxed));
     }
     if (!lives || dropped) {
         sx_link_lost_locked(lives ? "it has dropped us" : "it has ended");
@@ -479,20 +447,19 @@ static bool run_some(struct sx_process *p, uint64_t generation)
         const bool mine = p->thread_generation == generation;
         struct sx_list *const node = mine ? sx_list_pop(&p->tasks) : NULL;
         const bool stop = !mine || (node == NULL && p->thread_stop);
-        struct sx_event_item *const event = node == NULL && !stop ? event_take(p) : NULL;
+        struct sx_task *task = node != NULL ? SX_LIST_ENTRY(node, struct sx_task, node) : NULL;
+
+        if (task == NULL && !stop) {
+            task = intake_take(p);
+        }
         pthread_mutex_unlock(&p->lock);
         if (stop) {
             return true; /* the caller looks again */
         }
-        if (node != NULL) {
-            struct sx_task *const task = SX_LIST_ENTRY(node, struct sx_task, node);
-
-            task->run(task);
-        } else if (event != NULL) {
-            sx_event_run(event);
-        } else {
+        if (task == NULL) {
             return i > 0;
         }
+        task->run(task);
     }
     return true;
 }
@@ -515,7 +482,7 @@ static void *progress_main(void *arg)
         }
         pump_locked(p);
         const bool stop = sx_list_empty(&p->tasks) && p->thread_stop;
-        const uint64_t due_ns = sx_gate_due_locked();
+        const uint64_t due_ns = intake_due(p);
         pthread_mutex_unlock(&p->lock);
         if (stop) {
             return NULL;
@@ -615,17 +582,17 @@ void sx_progress_run(void)
     }
     pthread_mutex_unlock(&p->lock);
     if (mine) {
-        struct sx_event_item *event;
+        struct sx_task *task;
 
         do {
             run_queued(p);
             pthread_mutex_lock(&p->lock);
-            event = event_take(p);
+            task = intake_take(p);
             pthread_mutex_unlock(&p->lock);
-            if (event != NULL) {
-                sx_event_run(event);
+            if (task != NULL) {
+                task->run(task);
             }
-        } while (event != NULL);
+        } while (task != NULL);
         pthread_mutex_lock(&p->lock);
         p->progressing = false;
         sx_local_ring_locked(); /* who stops waits for this */

@@ -65,7 +65,4 @@ void sx_link_lost_locked(const char *why);
 /* We leave: end what is pending and let every waiting thread go before this returns. */
 void sx_link_close(void);
 
-/* Wake all threads of this process that wait.  Under lock. */
-void sx_local_ring_locked(void);
-
 #endif

@@ -22,6 +22,7 @@
 #include "base/flat.h"
 #include "base/role.h"
 #include "base/status.h"
+#include "client/local.h"
 #include "client/progress.h"
 #include "ring/record.h"
 

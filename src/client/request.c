@@ -7,53 +7,12 @@
 #include "client/request.h"
 
 #include "base/clock.h"
+#include "base/status.h"
 #include "client/client.h"
 #include "client/progress.h"
+#include "client/window.h"
 
 #define SX_REQUEST_YIELDS 1u
-
-struct sx_call *sx_call_find(struct sx_list *list, uint32_t id)
-{
-    SX_LIST_EACH(it, list) {
-        struct sx_call *call = SX_LIST_ENTRY(it, struct sx_call, node);
-
-        if (call->id == id) {
-            return call;
-        }
-    }
-    return NULL;
-}
-
-void sx_call_complete(struct sx_call *call, pmix_status_t status, struct sx_frame *frame)
-{
-    sx_list_remove(&call->node);
-    if (call->windowed) {
-        call->windowed = false;
-        sx_window_free_locked(&sx_process.window);
-    }
-    call->status = status;
-    call->done = true;
-    if (frame != NULL && frame->fd_count > 0) {
-        call->fd = frame->fds[0];
-        frame->fds[0] = -1;
-    }
-    if (frame != NULL && call->on_answer != NULL) {
-        call->on_answer(call, frame);
-    }
-    if (call->on_done != NULL && !call->held) {
-        call->on_done(call, frame);
-    }
-}
-
-void sx_call_release_locked(struct sx_call *call)
-{
-    call->held = false;
-    if (call->done && call->on_done != NULL) {
-        call->on_done(call, NULL);
-        /* What rang for the answer has rung before the task was posted. */
-        sx_local_ring_locked();
-    }
-}
 
 static size_t body_size_of(const struct iovec *iov, int iov_count)
 {
@@ -65,7 +24,7 @@ static size_t body_size_of(const struct iovec *iov, int iov_count)
     return size;
 }
 
-uint32_t sx_request_id(void)
+static uint32_t next_id(void)
 {
     struct sx_process *const p = &sx_process;
 
@@ -126,8 +85,10 @@ static pmix_status_t call_sent(struct sx_call *call, pmix_status_t rc)
     return rc;
 }
 
-pmix_status_t sx_request_piece(uint16_t kind, uint16_t flags, uint32_t id, size_t size,
-                               struct sx_call *call)
+/* The first @size bytes of the window, about request @id.  @call is completed by the answer to this
+ * frame; unless @flags have SX_FRAME_MORE it has the window until then. */
+static pmix_status_t send_piece(uint16_t kind, uint16_t flags, uint32_t id, size_t size,
+                                struct sx_call *call)
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
 
@@ -139,36 +100,18 @@ pmix_status_t sx_request_piece(uint16_t kind, uint16_t flags, uint32_t id, size_
                                                                      flags, id, size, deadline_ns));
 }
 
-pmix_status_t sx_request_start(struct sx_call *call, uint16_t kind, const struct iovec *iov,
-                               int iov_count)
+/* A request that fits in a frame. */
+static pmix_status_t send_small(struct sx_call *call, uint16_t kind, const struct iovec *iov,
+                                int iov_count)
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
-    const size_t size = body_size_of(iov, iov_count);
 
-    if (size > SX_FRAME_BODY_MAX) {
-        return sx_window_send(call, kind, iov, iov_count, size);
-    }
-    call->id = sx_request_id();
+    call->id = next_id();
     const pmix_status_t rc = call_enlist(call, false);
 
     return rc != PMIX_SUCCESS ? rc
                               : call_sent(call, sx_frame_send(sx_process.socket_fd, kind, call->id,
                                                               iov, iov_count, deadline_ns));
-}
-
-pmix_status_t sx_request_tell(uint16_t kind, uint32_t id, const struct iovec *iov, int iov_count)
-{
-    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
-    struct sx_call call = SX_CALL_INIT(NULL);
-    const pmix_status_t rc = sx_link_status();
-
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    if (body_size_of(iov, iov_count) > SX_FRAME_BODY_MAX) {
-        return sx_request(&call, kind, iov, iov_count, deadline_ns);
-    }
-    return sx_frame_send(sx_process.socket_fd, kind, id, iov, iov_count, deadline_ns);
 }
 
 static bool call_is_done(void *arg)
@@ -191,6 +134,122 @@ pmix_status_t sx_call_wait(struct sx_call *call, unsigned yield_count, uint64_t 
     }
     pthread_mutex_unlock(&p->lock);
     return rc;
+}
+
+/* ---- through the window -------------------------------------------------------------------- */
+
+static void window_forget(struct sx_process *p)
+{
+    pthread_mutex_lock(&p->lock);
+    sx_window_forget_locked(&p->window);
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* The window is ours: get one where there is none yet. */
+static pmix_status_t window_obtain(struct sx_process *p, uint64_t deadline_ns)
+{
+    struct sx_call call = SX_CALL_INIT(NULL);
+
+    if (p->window.fd >= 0) {
+        return PMIX_SUCCESS;
+    }
+    pmix_status_t rc = send_small(&call, SX_MSG_WINDOW_GET, NULL, 0);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_call_wait(&call, SX_REQUEST_YIELDS, deadline_ns);
+    }
+
+    if (rc == PMIX_SUCCESS && call.fd < 0) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "a window without its descriptor");
+    }
+    pthread_mutex_lock(&p->lock);
+    p->window.fd = call.fd;
+    pthread_mutex_unlock(&p->lock);
+    return rc;
+}
+
+/* All pieces but the last, which is in the window then; *ret_size is its size. */
+static pmix_status_t send_pieces(struct sx_process *p, uint16_t kind, uint32_t id,
+                                 struct sx_window_rest *rest, size_t *ret_size)
+{
+    for (;;) {
+        const size_t size = rest->size < SX_WINDOW_BYTES ? rest->size : SX_WINDOW_BYTES;
+        struct sx_call call = SX_CALL_INIT(NULL);
+        pmix_status_t rc = sx_window_fill(p->window.fd, rest, size);
+
+        if (rc == PMIX_SUCCESS && rest->size == 0) {
+            *ret_size = size;
+            return PMIX_SUCCESS;
+        }
+        if (rc == PMIX_SUCCESS) {
+            rc = send_piece(kind, SX_FRAME_MORE, id, size, &call);
+        }
+        if (rc == PMIX_SUCCESS) {
+            rc = sx_call_wait(&call, 1, sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
+        }
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+    }
+}
+
+static pmix_status_t send_windowed(struct sx_call *call, uint16_t kind, const struct iovec *iov,
+                                   size_t size)
+{
+    struct sx_process *const p = &sx_process;
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
+    struct sx_window_rest rest = { .iov = iov, .size = size };
+    size_t last;
+    pmix_status_t rc = sx_message_size_judge(kind, size);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_window_judge(size < SX_WINDOW_BYTES ? size : SX_WINDOW_BYTES);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_link_status();
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_wait_until(sx_window_take_locked, &p->window, 0, deadline_ns);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = window_obtain(p, deadline_ns);
+    if (rc == PMIX_SUCCESS) {
+        call->id = next_id();
+        rc = send_pieces(p, kind, call->id, &rest, &last);
+    }
+    if (rc != PMIX_SUCCESS) {
+        window_forget(p);
+        return rc;
+    }
+    return send_piece(kind, 0, call->id, last, call);
+}
+
+/* ---- either way ---------------------------------------------------------------------------- */
+
+pmix_status_t sx_request_start(struct sx_call *call, uint16_t kind, const struct iovec *iov,
+                               int iov_count)
+{
+    const size_t size = body_size_of(iov, iov_count);
+
+    return size > SX_FRAME_BODY_MAX ? send_windowed(call, kind, iov, size)
+                                    : send_small(call, kind, iov, iov_count);
+}
+
+pmix_status_t sx_request_tell(uint16_t kind, uint32_t id, const struct iovec *iov, int iov_count)
+{
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
+    struct sx_call call = SX_CALL_INIT(NULL);
+    const pmix_status_t rc = sx_link_status();
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (body_size_of(iov, iov_count) > SX_FRAME_BODY_MAX) {
+        return sx_request(&call, kind, iov, iov_count, deadline_ns);
+    }
+    return sx_frame_send(sx_process.socket_fd, kind, id, iov, iov_count, deadline_ns);
 }
 
 pmix_status_t sx_request(struct sx_call *call, uint16_t kind, const struct iovec *iov,

@@ -15,14 +15,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <shmix.h>
-
-#include "base/clock.h"
 #include "base/status.h"
 #include "client/client.h"
-#include "client/event.h"
-#include "client/native.h"
-#include "client/progress.h"
+#include "client/intake.h"
 #include "ring/sleeper.h"
 
 /* The bell rings for all classes.  This one has events, too: at times one is woken for nothing. */
@@ -77,8 +72,11 @@ static void server_fd_close(void)
 /* What any of us wants to be woken for. */
 static uint32_t classes_wanted(const struct sx_process *p)
 {
-    uint32_t classes = sx_native_events_classes_locked();
+    uint32_t classes = 0;
 
+    for (size_t i = 0; p->intakes[i] != NULL; i++) {
+        classes |= p->intakes[i]->poll_classes != NULL ? p->intakes[i]->poll_classes() : 0;
+    }
     if (p->external) {
         classes |= BELL_BIT | p->event_classes;
         classes |= sx_list_empty(&p->collectives) ? 0 : 1u << SX_CLASS_COLLECTIVE;
@@ -96,7 +94,25 @@ static bool server_is_gone(const struct sx_process *p)
 /* Callbacks wait for PMIx_Progress. */
 static bool progress_is_due(const struct sx_process *p)
 {
-    return p->external && !p->progressing && (!sx_list_empty(&p->tasks) || sx_event_waits_locked());
+    if (!p->external || p->progressing) {
+        return false;
+    }
+    for (size_t i = 0; p->intakes[i] != NULL; i++) {
+        if (p->intakes[i]->waits != NULL && p->intakes[i]->waits()) {
+            return true;
+        }
+    }
+    return !sx_list_empty(&p->tasks);
+}
+
+static bool somebody_is_behind(const struct sx_process *p)
+{
+    for (size_t i = 0; p->intakes[i] != NULL; i++) {
+        if (p->intakes[i]->poll_waits != NULL && p->intakes[i]->poll_waits()) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Return: true when we sleep only from now on, or are alone from now on. */
@@ -127,7 +143,7 @@ bool sx_wakefd_arm_locked(void)
     }
     const bool armed = sleep_begin(p);
     /* After arming: what comes later rings again, what has come is theirs to look at. */
-    if (progress_is_due(p) || sx_native_events_behind_locked()) {
+    if (progress_is_due(p) || somebody_is_behind(p)) {
         tell();
     } else {
         told_clear();
@@ -197,8 +213,23 @@ static bool watch(int fd)
     return epoll_ctl(wakefd.epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-/* Under lock; takes over @server_fd (-1: there is no server). */
-static pmix_status_t open_locked(int server_fd)
+bool sx_wakefd_begin(void *arg)
+{
+    (void)arg;
+    if (wakefd.opening) {
+        return false;
+    }
+    wakefd.opening = true;
+    return true;
+}
+
+int sx_wakefd_end_locked(void)
+{
+    wakefd.opening = false;
+    return wakefd.epoll_fd;
+}
+
+pmix_status_t sx_wakefd_open_locked(int server_fd)
 {
     wakefd.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     wakefd.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -218,61 +249,4 @@ static pmix_status_t open_locked(int server_fd)
     atomic_store(&wakefd.used, true);
     tell(); /* whatever has come so far is to be looked at */
     return PMIX_SUCCESS;
-}
-
-/* Asked under lock: true for one thread at a time, which opens then. */
-static bool may_open(void *arg)
-{
-    (void)arg;
-    if (wakefd.opening) {
-        return false;
-    }
-    wakefd.opening = true;
-    return true;
-}
-
-static pmix_status_t open_once(void)
-{
-    struct sx_process *const p = &sx_process;
-    struct sx_call call = SX_CALL_INIT(NULL);
-    pmix_status_t rc = sx_link_status();
-
-    if (rc == PMIX_ERR_UNREACH) {
-        rc = PMIX_SUCCESS; /* alone: its own callbacks are all that comes */
-    } else if (rc == PMIX_SUCCESS) {
-        rc = sx_request(&call, SX_MSG_WAKE_GET, NULL, 0,
-                        sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
-    }
-    if (rc == PMIX_SUCCESS) {
-        pthread_mutex_lock(&p->lock);
-        rc = open_locked(call.fd);
-        pthread_mutex_unlock(&p->lock);
-    }
-    return rc;
-}
-
-pmix_status_t shmix_fd(int *ret_fd)
-{
-    struct sx_process *const p = &sx_process;
-    pmix_status_t rc;
-
-    if (ret_fd == NULL) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    if (!sx_process_ready()) {
-        return PMIX_ERR_INIT;
-    }
-    rc = sx_wait_until(may_open, NULL, 0, SX_DEADLINE_NEVER);
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    rc = sx_wakefd_is_used() ? PMIX_SUCCESS : open_once();
-    pthread_mutex_lock(&p->lock);
-    if (rc == PMIX_SUCCESS) {
-        *ret_fd = wakefd.epoll_fd;
-    }
-    wakefd.opening = false;
-    sx_local_ring_locked();
-    pthread_mutex_unlock(&p->lock);
-    return rc;
 }

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <pmix_common.h>
+
 /* Somebody has asked for the descriptor.  Any thread. */
 bool sx_wakefd_is_used(void);
 
@@ -28,6 +30,13 @@ void sx_wakefd_want_locked(void);
 
 /* There is one more reader, who may have something to read at once.  Under lock. */
 void sx_wakefd_reader_opened_locked(void);
+
+/* Opening it, by one thread at a time: begin is true for the one that may.  Open takes over
+ * @server_fd, which the server writes to (-1: there is no server).  Whatever the outcome the thread
+ * says end, which returns the descriptor, -1 without, and rings for the others.  Under lock. */
+bool sx_wakefd_begin(void *arg);
+pmix_status_t sx_wakefd_open_locked(int server_fd);
+int sx_wakefd_end_locked(void);
 
 /* PMIx_Finalize: close it. */
 void sx_wakefd_deinit(void);

@@ -18,8 +18,6 @@
 
 #include <pmix_common.h>
 
-struct sx_call;
-
 /* Under the process's lock, but for the bytes behind fd, which are whose the window is. */
 struct sx_window {
     int fd; /* -1: NONE */
@@ -27,12 +25,21 @@ struct sx_window {
 };
 #define SX_WINDOW_NULL ((struct sx_window){ .fd = -1 })
 
-/* Send a request whose body of @size bytes goes through the window; the answer completes @call.
- * Return: as sx_request_start; PMIX_ERR_OUT_OF_RESOURCE (told: too large; no memory for it, here or
- * there; over the limit of file size). */
-pmix_status_t sx_window_send(struct sx_call *call, uint16_t kind, const struct iovec *iov,
-                             int iov_count, size_t size);
+/* What is left of a body to be sent. */
+struct sx_window_rest {
+    const struct iovec *iov;
+    size_t off; /* in *iov */
+    size_t size;
+};
 
+/* Whether @size bytes may be written: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE with one line when
+ * they are over the limit of file size. */
+pmix_status_t sx_window_judge(size_t size);
+/* Write the next @size bytes of @rest.  Return: PMIX_SUCCESS; as errno says. */
+pmix_status_t sx_window_fill(int fd, struct sx_window_rest *rest, size_t size);
+
+/* @arg is the window.  Return: false while somebody else has it. */
+bool sx_window_take_locked(void *arg);
 void sx_window_free_locked(struct sx_window *window);
 void sx_window_forget_locked(struct sx_window *window);
 void sx_window_deinit(struct sx_window *window);

@@ -11,6 +11,7 @@
 
 #include "client/client.h"
 #include "client/event.h"
+#include "client/local.h"
 #include "client/progress.h"
 
 static char said[256];
