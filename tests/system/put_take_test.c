@@ -136,6 +136,7 @@ static void rank_that_takes(void)
         expect(0, row, size, rows[row].own);
     }
     fence(true);
+    fence(true); /* rank 1 has looked */
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
     fence(true);
     EACH_KEY(row, size)
@@ -154,6 +155,7 @@ static void rank_that_looks(void)
         expect(0, row, size, (rows[row].put & PMIX_LOCAL) != 0);
         expect(FAR, row, size, (rows[row].put & PMIX_REMOTE) != 0);
     }
+    fence(true);
     fence(true);
     EACH_KEY(row, size)
     {
