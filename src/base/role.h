@@ -31,6 +31,8 @@ struct sx_role_server {
      * PMIX_ERR_OUT_OF_RESOURCE. */
     pmix_status_t (*notify)(pmix_status_t code, const pmix_proc_t *source, pmix_data_range_t range,
                             const pmix_info_t info[], size_t ninfo);
+    /* The name of this node; a longer one is cut. */
+    void (*hostname)(char *ret, size_t size);
     /* Call @each for the store of @nspace ("": for every one), which nobody changes meanwhile; it
      * returns false to stop.  Return: PMIX_SUCCESS, also when there is none. */
     pmix_status_t (*each_store)(const char *nspace,

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <pmix.h>
 
@@ -19,6 +18,7 @@
 #include "base/util.h"
 #include "base/value.h"
 #include "client/client.h"
+#include "client/hostname.h"
 #include "client/progress.h"
 #include "client/topology.h"
 
@@ -30,6 +30,7 @@ struct question {
     hwloc_bitmap_t own_cpuset;
     pmix_device_type_t types;
     const char *id; /* NULL: any; else a uuid or a name */
+    char hostname[256];
 };
 
 static const struct {
@@ -48,12 +49,12 @@ static const struct {
 /* ---- one device --------------------------------------------------------------------------- */
 
 /* A name that no other device of the system has; malloc'ed, NULL when memory is out. */
-static char *uuid_of(hwloc_obj_t device, size_t kind)
+static char *uuid_of(const struct question *question, hwloc_obj_t device, size_t kind)
 {
     const char *const address = hwloc_obj_get_info_by_name(device, "Address");
     const char *const node = hwloc_obj_get_info_by_name(device, "NodeGUID");
     const char *const image = hwloc_obj_get_info_by_name(device, "SysImageGUID");
-    char host[256] = "localhost", *text = NULL;
+    char *text = NULL;
     int len;
 
     if (kinds[kind].type == PMIX_DEVTYPE_NETWORK && address != NULL) {
@@ -62,8 +63,7 @@ static char *uuid_of(hwloc_obj_t device, size_t kind)
     } else if (kinds[kind].type == PMIX_DEVTYPE_OPENFABRICS && node != NULL && image != NULL) {
         len = asprintf(&text, "%s://%s::%s", kinds[kind].scheme, node, image);
     } else {
-        (void)gethostname(host, sizeof(host) - 1);
-        len = asprintf(&text, "%s://%s::%s", kinds[kind].scheme, host,
+        len = asprintf(&text, "%s://%s::%s", kinds[kind].scheme, question->hostname,
                        device->name != NULL ? device->name : "");
     }
     return len < 0 ? NULL : text;
@@ -115,7 +115,7 @@ static pmix_status_t distance_fill(const struct question *question, hwloc_obj_t 
     if (kind == SX_COUNT(kinds) || (kinds[kind].type & question->types) == 0) {
         return PMIX_ERR_NOT_FOUND;
     }
-    char *const uuid = uuid_of(device, kind);
+    char *const uuid = uuid_of(question, device, kind);
     if (uuid == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -178,6 +178,7 @@ static pmix_status_t question_open(struct question *question, const pmix_topolog
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
+    sx_hostname(question->hostname, sizeof(question->hostname));
     if (topo != NULL && topo->topology != NULL) {
         /* A program may bring a hwloc whose structures are not the ones we know. */
         if (!sx_opaque_is_hwloc(topo->source) || hwloc_topology_abi_check(topo->topology) != 0) {

@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/role.h"
 #include "base/status.h"
 #include "client/client.h"
+#include "client/hostname.h"
 
 /* What one namespace's stores say; the first that has a cell counts. */
 struct site {
@@ -317,7 +317,7 @@ pmix_status_t PMIx_Resolve_peers(const char *nodename, const pmix_nspace_t nspac
     if (procs == NULL || nprocs == NULL || !nspace_is_good(nspace, &name)) {
         return sx_process_misused();
     }
-    (void)gethostname(peers.own, sizeof(peers.own) - 1); /* a longer name is cut */
+    sx_hostname(peers.own, sizeof(peers.own));
     const pmix_status_t rc = walk_all(&walk, name);
     if (rc != PMIX_SUCCESS) {
         free(peers.procs);

@@ -8,6 +8,7 @@
 #include "server/hostget.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -287,6 +288,15 @@ static pmix_status_t host_each_store(const char *nspace,
     return server == NULL ? PMIX_ERR_INIT : sx_server_call(server, stores_visit, &visit);
 }
 
+static void host_name(char *ret, size_t size)
+{
+    const struct sx_server *const server = sx_server_get();
+
+    if (server != NULL) {
+        snprintf(ret, size, "%s", server->hostname);
+    }
+}
+
 const struct sx_role_server sx_hostget_role = {
     .get = host_get,
     .store_internal = host_store,
@@ -294,5 +304,6 @@ const struct sx_role_server sx_hostget_role = {
     .activate_handler = sx_hostevent_activate,
     .deregister_handler = sx_hostevent_deregister,
     .notify = sx_event_notify,
+    .hostname = host_name,
     .each_store = host_each_store,
 };

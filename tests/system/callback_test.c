@@ -112,14 +112,10 @@ static int host_of_all(struct job *job)
 /* ---- the ranks ------------------------------------------------------------------------------ */
 
 enum { FENCE, GET, GET_FAR, REGISTER, NOTIFY, CONTROL, DISTANCES, DEREGISTER, CALLS };
-static const char *const names[CALLS] = { "Fence_nb",
-                                          "Get_nb",
-                                          "Get_nb of another node",
-                                          "Register_event_handler",
-                                          "Notify_event",
-                                          "Job_control_nb",
-                                          "Compute_distances_nb",
-                                          "Deregister_event_handler" };
+static const char *const names[CALLS] = {
+    "Fence_nb",     "Get_nb",         "Get_nb of another node", "Register_event_handler",
+    "Notify_event", "Job_control_nb", "Compute_distances_nb",   "Deregister_event_handler"
+};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
 static pmix_status_t given[CALLS]; /* by the call itself */

@@ -263,6 +263,30 @@ Test(topology, a_device_is_nearer_to_its_own_package)
     }
 }
 
+/* The name that the host has for this node, if it told one. */
+Test(topology, devices_without_a_number_of_their_own_carry_the_hosts_name)
+{
+    static const char *const names[] = { NULL, "node2", NULL };
+    char want[300], hostname[256] = "";
+    pmix_device_distance_t *all;
+    size_t count;
+
+    (void)gethostname(hostname, sizeof(hostname) - 1);
+    for (size_t i = 0; i < SX_COUNT(names); i++) {
+        pmix_value_t name = { .type = PMIX_STRING };
+
+        if (names[i] != NULL) {
+            name.data.string = (char *)(uintptr_t)names[i];
+            cr_assert_eq(PMIx_Store_internal(&me, PMIX_HOSTNAME, &name), PMIX_SUCCESS);
+            snprintf(hostname, sizeof(hostname), "%s", names[i]);
+        }
+        snprintf(want, sizeof(want), "block://%s::sda", hostname);
+        cr_assert_eq(PMIx_Compute_distances(NULL, NULL, NULL, 0, &all, &count), PMIX_SUCCESS);
+        cr_expect_str_eq(find(all, count, "sda")->uuid, want);
+        PMIx_Device_distance_free(all, count);
+    }
+}
+
 Test(topology, processors_that_the_machine_has_not_are_at_no_distance)
 {
     pmix_device_distance_t *all = NULL;

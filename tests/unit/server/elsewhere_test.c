@@ -58,11 +58,13 @@ static void expect(const char *job, pmix_rank_t rank, const char *key, const cha
 
 Test(hostname, given_by_the_host_is_the_name_of_this_node_everywhere)
 {
+    pmix_device_distance_t *devices = NULL;
     pmix_proc_t proc, *peers = NULL;
     char **env = NULL;
     size_t count = 0;
     bool found = false;
 
+    setenv("HWLOC_XMLFILE", SHMIX_TESTS_FOLDER "/system/two_packages.xml", 1);
     cr_assert_eq(server_init("node2"), PMIX_SUCCESS);
     job_register("job", 2);
     expect("job", PMIX_RANK_WILDCARD, PMIX_HOSTNAME, "node2");
@@ -79,6 +81,14 @@ Test(hostname, given_by_the_host_is_the_name_of_this_node_everywhere)
     cr_assert_eq(PMIx_Resolve_peers(NULL, "job", &peers, &count), PMIX_SUCCESS);
     cr_expect(count == 2 && peers[0].rank == 2 && peers[1].rank == 3);
     PMIx_Proc_free(peers, count);
+    cr_assert_eq(PMIx_Compute_distances(NULL, NULL, NULL, 0, &devices, &count), PMIX_SUCCESS);
+    for (size_t i = 0; i < count; i++) {
+        cr_expect(devices[i].type != PMIX_DEVTYPE_BLOCK ||
+                  strcmp(devices[i].uuid, "block://node2::sda") == 0);
+        found &= devices[i].uuid != NULL;
+    }
+    cr_expect(found);
+    PMIx_Device_distance_free(devices, count);
     cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
 }
 
