@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* data_pmix.c [ROUNDS] - a plain PMIx client, no MPI: what passes between the ranks of a job.
+/* data_pmix.c [ROUNDS [late]] - a plain PMIx client, no MPI: what passes between the ranks of a job.
  *
  * Every round: each rank puts a value for all, one for its node, one for other nodes; after a collecting
- * fence each finds what it may find.  Then values that no fence has carried, these put again, one that
- * its owner commits while the others wait for it, and keys that nobody has.  Exit status: 1 if anything
- * was wrong. */
+ * fence each finds what it may find.  Then values that no fence has carried, these put again, with "late"
+ * one that its owner commits while the others wait for it, and keys that nobody has.  Exit status: 1 if
+ * anything was wrong. */
 #include <pmix.h>
 
 #include <stdio.h>
@@ -129,6 +129,7 @@ static void round_run(unsigned round, uint32_t size)
 int main(int argc, char **argv)
 {
     const unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 5;
+    const int late = argc > 2 && strcmp(argv[2], "late") == 0;
     pmix_value_t *value;
     pmix_status_t rc = PMIx_Init(&me, NULL, 0);
 
@@ -150,12 +151,14 @@ int main(int argc, char **argv)
         }
         fence(0); /* nobody puts it again before all have read it */
     }
-    if (me.rank == 0) {
+    if (late && me.rank == 0) {
         usleep(200000);
         put(PMIX_GLOBAL, "data.late", 0);
         PMIx_Commit();
     }
-    get_text(0, "data.late", 0, 0);
+    if (late) {
+        get_text(0, "data.late", 0, 0);
+    }
     rc = get((me.rank + 1) % size, "data.never", 1, &value);
     expect(rc == PMIX_ERR_TIMEOUT || rc == PMIX_ERR_NOT_FOUND, "what nobody put", me.rank, rc);
     fence(0);
