@@ -256,6 +256,7 @@ static int run_job(struct run *run)
         .janitor = &run->janitor,
         .host = &run->host,
         .nspace = run->session.nspace,
+        .lib_dir = run->lib_dir,
         .programs = run->programs,
         .files = run->files,
         .keep_hup_ignored = run->hup_ignored,

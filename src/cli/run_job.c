@@ -47,7 +47,7 @@ uint64_t sx_run_job_files(const struct sx_run_options *options)
 {
     /* A rank: two pipes here, a third while it starts or when all read the input; in the server a
      * socket, its process, its lane and its bell, which a connection may hold twice a moment.  All
-     * that is not a rank's are 26; the rest is for tools and for what stores grow by. */
+     * that is not a rank's are 27; the rest is for tools and for what stores grow by. */
     const uint64_t a_rank = 6 + (options->stdin_mode == SX_RUN_STDIN_ALL);
 
     return 40 + a_rank * options->rank_count;
@@ -158,6 +158,7 @@ static void spawn_one(struct sx_run_state *job)
     } else if (!sx_run_host_setup_fork(job->setup->host, rank, &env, message)) {
         sx_run_end(job, SX_EXIT_FAILURE, SIGTERM, SX_RUN_GRACE_NS, "%s", message);
     } else {
+        sx_run_foreign_env(&job->foreign, &env);
         const struct sx_run_spawn_rank start = {
             .rank = rank,
             .program = program,
@@ -531,6 +532,10 @@ static int job_open(struct sx_run_state *job)
     if (why == 0 && (why = watch(job, &job->signals, job->setup->signal_fd, signals_read)) == 0) {
         why = watch(job, &job->news, job->setup->host->event_fd, news_read);
     }
+    if (why == 0) {
+        why = sx_run_foreign_init(&job->foreign, &job->loop, job->setup->nspace,
+                                  job->setup->lib_dir);
+    }
     return why;
 }
 
@@ -576,6 +581,7 @@ static void job_deinit(struct sx_run_state *job)
         sx_run_stream_deinit(&job->ranks[i].streams[1]);
     }
     sx_run_input_deinit(&job->input);
+    sx_run_foreign_deinit(&job->foreign);
     sx_run_sink_deinit(&job->sinks[0]);
     sx_run_sink_deinit(&job->sinks[1]);
     if (job->reports.fd >= 0) {

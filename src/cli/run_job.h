@@ -28,6 +28,7 @@ struct sx_run_job_setup {
     struct sx_janitor *janitor;
     struct sx_run_host *host;
     const char *nspace;
+    const char *lib_dir;                   /* of the library that the ranks are to load */
     const struct sx_run_program *programs; /* one an application */
     struct rlimit files;                   /* the user's own limit, which the ranks get */
     bool keep_hup_ignored;

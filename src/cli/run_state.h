@@ -6,6 +6,7 @@
 
 #include <limits.h>
 
+#include "cli/run_foreign.h"
 #include "cli/run_input.h"
 #include "cli/run_job.h"
 #include "cli/run_loop.h"
@@ -29,6 +30,7 @@ struct sx_run_state {
     struct sx_run_input input;
     struct sx_run_spawn spawn;
     struct sx_run_watch signals, news, reports;
+    struct sx_run_foreign foreign;
     int null_fd;
     struct sx_run_rank *ranks;
     uint32_t spawned, alive;

@@ -25,6 +25,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "client/event.h"
+#include "client/foreign.h"
 #include "client/gate.h"
 #include "client/keep.h"
 #include "client/native.h"
@@ -308,6 +309,9 @@ static pmix_status_t process_open(struct sx_process *p)
     pmix_status_t rc = identity_read(&p->self);
     if (rc == PMIX_SUCCESS) {
         rc = attach(p);
+        if (rc == PMIX_ERR_UNREACH) {
+            sx_foreign_server_tell(&p->self);
+        }
     }
     if (rc == PMIX_ERR_UNREACH) {
         process_close(p);

@@ -4,9 +4,10 @@
  *
  * usage: minihost N PROGRAM [ARGS]
  *
- * It uses the public server API alone, knows nothing of `shmix run`, and gives only what a host has
- * to give.  It prints what the library told it (connected, finalized, lost, abort) on stderr when
- * MINIHOST_VERBOSE is set.  Exit status: the first non-zero of the ranks, 128 + signal. */
+ * It uses the public server API alone, and of that what OpenPMIx 4.2 has too, with which it runs as
+ * well; it knows nothing of `shmix run`, and gives only what a host has to give.  It prints what the
+ * library told it (connected, finalized, lost, abort) on stderr when MINIHOST_VERBOSE is set.  Exit
+ * status: the first non-zero of the ranks, 128 + signal. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,7 @@ static void job_register(unsigned n)
     PMIX_INFO_LOAD(&info[2], PMIX_PROC_MAP, ranks, PMIX_STRING);
     must(PMIx_server_register_nspace(job, (int)n, info, 3, NULL, NULL), "register_nspace");
     for (int i = 0; i < 3; i++) {
-        PMIX_INFO_DESTRUCT(&info[i]);
+        PMIx_Value_destruct(&info[i].value);
     }
     free(nodes);
     free(ranks);
@@ -93,10 +94,10 @@ static void job_register(unsigned n)
 static pid_t rank_start(unsigned rank, char **argv)
 {
     extern char **environ;
-    pmix_proc_t proc;
+    pmix_proc_t proc = { .rank = rank };
     char **env = NULL;
 
-    PMIX_LOAD_PROCID(&proc, job, rank);
+    memcpy(proc.nspace, job, sizeof(proc.nspace));
     must(PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, NULL, NULL),
          "register_client");
     const pid_t pid = fork();

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The shmix authors
+# mixed_test.sh - server and rank have different PMIx libraries: it ends soon, and each side that is
+# ours names both and what to set.
+. "$(dirname "$0")/lib.sh"
+
+# A server of OpenPMIx, as a rank of ours sees it.
+lonely() {
+    (
+        unset SHMIX_SERVER_URI SHMIX_SERVER_FD
+        export PMIX_NAMESPACE=their.job PMIX_RANK=3 PMIX_VERSION=9.8.7
+        "$@" "$RANK" fence >"$work/out" 2>"$work/err"
+    )
+}
+lonely env PMIX_SERVER_URI41="their.0;tcp4://127.0.0.1:1"
+expect_err "OpenPMIx 9.8.7" "a server of OpenPMIx: its name"
+expect_err "shmix [0-9.]* .* from /" "a server of OpenPMIx: our name"
+expect_err "LD_LIBRARY_PATH" "a server of OpenPMIx: what to set"
+lonely env PMIX_SERVER_URI41= # nobody's
+grep -q OpenPMIx "$work/err" && fail "a server is named that is not there"
+
+theirs=
+for file in /usr/lib/*/pmix2/lib/libpmix.so.2; do
+    [ -e "$file" ] && [ -z "${SANITIZED:-}" ] && theirs=${file%/*}
+done
+if [ -z "$theirs" ]; then
+    finish || exit 1
+    echo "skipped: OpenPMIx is not installed (libpmix2), or cannot be loaded beside a sanitizer"
+    exit 77
+fi
+
+# The real ones.  A program that takes their library all the same, under a server of ours:
+LD_LIBRARY_PATH=$theirs run -n 2 sh -c 'LD_LIBRARY_PATH='"$theirs"' exec "$0" fence' "$RANK"
+expect_err "has loaded another PMIx library, OpenPMIx [0-9]" "a rank of OpenPMIx: its name"
+expect_err "whose server is shmix [0-9]" "a rank of OpenPMIx: our name"
+expect_err "env LD_PRELOAD=/.*/libpmix.so.2" "a rank of OpenPMIx: what to set"
+[ "$(grep -c 'another PMIx library' "$work/err")" = 1 ] || fail "two ranks of OpenPMIx: told once"
+run -n 2 --env LD_PRELOAD="$LIBRARY" sh -c 'LD_LIBRARY_PATH='"$theirs"' exec "$0" fence' "$RANK"
+expect_code 0 "and with what it says they are two ranks"
+expect_clean "after what is ours"
+
+# ... and a server of theirs, whose ranks have our library.
+LD_LIBRARY_PATH=$theirs timeout 60 "$HOST" 1 env LD_LIBRARY_PATH="${LIBRARY%/*}" "$RANK" fence \
+    >"$work/out" 2>"$work/err"
+expect_err "the server of its job is of another library, OpenPMIx [0-9]" "a host with OpenPMIx"
+finish
