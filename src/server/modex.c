@@ -99,6 +99,29 @@ static void put_is_lost(const struct sx_nspace *nspace, uint32_t rank, const cha
            PMIx_Error_string(why));
 }
 
+/* What a put is found by. */
+static struct sx_wait_what what_of(struct sx_nspace *nspace, uint32_t rank, const struct put *put)
+{
+    const bool is_qualified = put->name[0] != '\0';
+
+    return (struct sx_wait_what){ .nspace = nspace,
+                                  .rank = rank,
+                                  .realm = is_qualified ? SX_REALM_QUALIFIED : SX_REALM_JOB,
+                                  .key = is_qualified ? put->name : put->key };
+}
+
+static void put_is_brought(struct sx_nspace *nspace, uint32_t rank, const struct put *put)
+{
+    struct sx_wait_what what = what_of(nspace, rank, put);
+
+    what.anew = true;
+    sx_waiting_brought(sx_server_get(), &what);
+    if (what.realm == SX_REALM_JOB) {
+        what.key = ""; /* any data of the rank */
+        sx_waiting_brought(sx_server_get(), &what);
+    }
+}
+
 pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const void *body, size_t size)
 {
     struct put put;
@@ -107,12 +130,15 @@ pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const void
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
+    const bool takes = sx_scope_takes(put.head->scope);
+
     /* What is not for other nodes any more is not for this one. */
-    rc = sx_scope_takes(put.head->scope)
-             ? sx_store_withdraw(&nspace->store, SX_REALM_JOB, rank, put.key, PMIX_GLOBAL)
-             : put_store(&nspace->store, rank, &put);
+    rc = takes ? sx_store_withdraw(&nspace->store, SX_REALM_JOB, rank, put.key, PMIX_GLOBAL)
+               : put_store(&nspace->store, rank, &put);
     if (rc != PMIX_SUCCESS) {
         put_is_lost(nspace, rank, put.key, rc);
+    } else if (!takes && !sx_list_empty(&nspace->awaited)) {
+        put_is_brought(nspace, rank, &put);
     }
     return PMIX_SUCCESS;
 }
@@ -203,14 +229,8 @@ static bool is_news(const struct sx_nspace *nspace, pmix_scope_t scope)
 static void put_is_found(struct sx_server *server, const struct sx_client *client,
                          const struct put *put)
 {
-    struct sx_wait_what what = {
-        .nspace = client->nspace, .rank = client->rank, .realm = SX_REALM_JOB, .key = put->key
-    };
+    struct sx_wait_what what = what_of(client->nspace, client->rank, put);
 
-    if (put->name[0] != '\0') {
-        what.realm = SX_REALM_QUALIFIED;
-        what.key = put->name;
-    }
     sx_waiting_put(server, &what);
     if (what.realm == SX_REALM_JOB && put->head->scope != PMIX_REMOTE) {
         what.key = ""; /* any data of the rank */

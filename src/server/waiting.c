@@ -403,24 +403,26 @@ bool sx_wait_is_there(const struct sx_wait_what *what)
     return sx_store_find(store, what->realm, what->rank, what->key, &item) == PMIX_SUCCESS;
 }
 
-static bool key_is_there(const struct sx_awaited_key *key)
-{
-    const struct sx_wait_what what = { .nspace = key->awaited->nspace,
-                                       .rank = key->awaited->rank,
-                                       .realm = key->realm,
-                                       .key = key->key };
-
-    return sx_wait_is_there(&what);
-}
-
 void sx_awaited_look(struct sx_awaited *awaited)
 {
     SX_LIST_EACH(it, &awaited->keys) {
         struct sx_awaited_key *key = SX_LIST_ENTRY(it, struct sx_awaited_key, link);
+        const struct sx_wait_what what = {
+            .nspace = awaited->nspace, .rank = awaited->rank, .realm = key->realm, .key = key->key
+        };
 
-        if (!key->anew && key_is_there(key)) {
+        if (!key->anew && sx_wait_is_there(&what)) {
             sx_awaited_key_found(key);
         }
+    }
+}
+
+void sx_waiting_brought(struct sx_server *server, const struct sx_wait_what *what)
+{
+    struct sx_awaited_key *key = key_find(server, what, hash_of_key(server, what));
+
+    if (key != NULL) {
+        key->is_brought = true;
     }
 }
 
@@ -440,7 +442,8 @@ void sx_awaited_renewed(struct sx_awaited *awaited, uint64_t units)
     SX_LIST_EACH(it, &awaited->keys) {
         struct sx_awaited_key *key = SX_LIST_ENTRY(it, struct sx_awaited_key, link);
 
-        if (key->anew && key_is_there(key)) {
+        if (key->is_brought) {
+            key->is_brought = false;
             key_take(key, pays, &units, &awaited->found);
         }
     }

@@ -67,7 +67,8 @@ struct sx_awaited_key {
     struct sx_awaited *awaited;
     struct sx_list waits;
     enum sx_realm realm; /* JOB, or QUALIFIED: the key is a name then */
-    bool anew;           /* what is stored does not count, but the host's next answer */
+    bool anew;           /* what is stored does not count, but the host's next answer ... */
+    bool is_brought;     /* ... if it has the value */
     char key[];          /* empty: any data */
 };
 
@@ -132,8 +133,11 @@ struct sx_awaited *sx_awaited_find(struct sx_server *server, const struct sx_nsp
                                    uint32_t rank);
 /* Find what is in the store by now, whoever has put it there. */
 void sx_awaited_look(struct sx_awaited *awaited);
-/* The host has answered with all that the rank has: those who want it anew, and came before the
- * host was asked, find it and pay @units each. */
+/* The value has come from another node, for those who want it `anew`. */
+void sx_waiting_brought(struct sx_server *server, const struct sx_wait_what *what);
+
+/* The host has answered with all that the rank has: those who want what it has brought anew, and
+ * came before the host was asked, find it and pay @units each. */
 void sx_awaited_renewed(struct sx_awaited *awaited, uint64_t units);
 /* FOUND ones are answered.  @awaited may be gone afterwards. */
 void sx_awaited_commit(struct sx_awaited *awaited);

@@ -378,6 +378,16 @@ Test(remote, what_is_to_be_fresh_and_is_no_more_is_not_found)
     expect_end(pid, PMIX_ERR_NOT_FOUND);
 }
 
+/* The key has been taken away there. */
+Test(remote, what_the_answer_does_not_have_is_not_fresh)
+{
+    const pid_t pid = start(0, "0 r0");
+
+    answer(0, PMIX_SUCCESS, "key");
+    answer(1, PMIX_SUCCESS, "else");
+    expect_end(pid, PMIX_ERR_NOT_FOUND);
+}
+
 /* A host that has asked nobody. */
 Test(remote, an_answer_without_data_is_not_fresh)
 {
