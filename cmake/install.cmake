@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What is installed, where, and how others find it.  All of it is in the manifest, which "uninstall"
+# reads.
+install(TARGETS pmix EXPORT shmix LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS shmix RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libshmix.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
+# ---- the manual: a page for each call is the page that names it ("man shmix_key_find") -------------
+install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 FILES_MATCHING PATTERN "*.3")
+install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+file(GLOB pages CONFIGURE_DEPENDS docs/man/*.3)
+foreach(page ${pages})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
+  get_filename_component(page_name ${page} NAME)
+  file(READ ${page} text)
+  string(REGEX MATCH "\n\\.SH NAME\n[^\\\\]*" text "${text}")
+  string(REGEX MATCHALL "shmix_[a-z0-9_]+" calls "${text}")
+  foreach(call ${calls})
+    file(WRITE ${PROJECT_BINARY_DIR}/man3/${call}.3 ".so man3/${page_name}\n")
+  endforeach()
+endforeach()
+install(DIRECTORY ${PROJECT_BINARY_DIR}/man3 DESTINATION ${CMAKE_INSTALL_MANDIR})
+
+# ---- pkg-config: relative to the .pc file, so that a tree can be moved, unless an absolute directory
+# was asked for ----------------------------------------------------------------------------------------
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  set(SHMIX_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
+  set(SHMIX_PC_LIBDIR "${CMAKE_INSTALL_FULL_LIBDIR}")
+  set(SHMIX_PC_INCLUDEDIR "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+else()
+  file(RELATIVE_PATH SHMIX_PC_PREFIX /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x)
+  string(PREPEND SHMIX_PC_PREFIX "\${pcfiledir}/")
+  set(SHMIX_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  set(SHMIX_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+foreach(name pmix shmix)
+  configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+# ---- CMake: find_package(shmix) gives shmix::shmix and shmix::pmix ----------------------------------
+include(CMakePackageConfigHelpers)
+install(EXPORT shmix NAMESPACE shmix:: FILE shmix-targets.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/shmix)
+configure_package_config_file(cmake/shmix-config.cmake.in ${PROJECT_BINARY_DIR}/shmix-config.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/shmix)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/shmix-config-version.cmake
+                                 COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/shmix-config.cmake
+        ${PROJECT_BINARY_DIR}/shmix-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/shmix)
+
+# ---- a word about where, and the way back ------------------------------------------------------------
+install(CODE "set(shmix_libdir \"${CMAKE_INSTALL_LIBDIR}\")")
+install(SCRIPT cmake/advise.cmake)
+add_custom_target(uninstall
+  COMMAND ${CMAKE_COMMAND} -D MANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
+          -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake
+  VERBATIM)
