@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* callback_test.c - a call that gave PMIX_SUCCESS is answered by its callback, once, however the host
- * answers: at once, later, twice, too late, never, or because it has no such entry.
+/* callback_test.c - a call that gave PMIX_SUCCESS is answered by its callback, once, however the
+ * host answers: at once, twice, too late, never, or not at all, as it has no such entry.
  *
  * What the host has not answered is answered when the process leaves. */
 #include <pthread.h>

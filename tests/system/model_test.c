@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* model_test.c - programming models that PMIx_Init declares: each handler of the process hears of each
- * of them once, whenever it came; nobody else hears of them. */
+/* model_test.c - programming models that PMIx_Init declares: each handler of the process hears
+ * of each of them once, whenever it came; nobody else hears of them. */
 #include "heard.h"
 
 #define MODELS 12u

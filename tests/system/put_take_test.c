@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* put_take_test.c - puts that take a key away, PMIX_DEL_*: who sees it before, after the put, after the
- * commit, and what other nodes are told.
+/* put_take_test.c - puts that take a key away, PMIX_DEL_*: who sees it before, after the put, after
+ * the commit, and what other nodes are told.
  *
  * Rank 0 puts and takes away, rank 1 looks.  Rank 2 lives elsewhere: the host makes it say what rank 0
  * says, by giving rank 0's part of a fence another rank. */
