@@ -13,13 +13,14 @@
 #define WISH "a.wish"
 #define LARGE (16 << 10)
 #define MANY 200
+#define OWED_MAX 256 /* operations of one client that have not gone */
 
 /* ---- the host ------------------------------------------------------------------------------- */
 
-/* It answers inside the call, unless it holds back. */
+/* It answers inside the call, unless it holds back, or never. */
 static struct {
     pthread_mutex_t lock;
-    bool holds, two_at_once;
+    bool holds, two_at_once, is_silent;
     unsigned asked;
     pmix_modex_cbfunc_t cbfunc; /* of the question that it holds; NULL: none */
     void *cbdata;
@@ -35,7 +36,8 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
 {
     (void)procs, (void)nprocs;
     pthread_mutex_lock(&host.lock);
-    const bool holds = host.holds;
+    const bool is_silent = host.is_silent;
+    const bool holds = host.holds && !is_silent;
 
     CHECK(ninfo > 0 && strcmp(info[0].key, PMIX_COLLECT_DATA) == 0);
     host.wish[0] = '\0';
@@ -56,7 +58,9 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
         host.size = ndata;
     }
     pthread_mutex_unlock(&host.lock);
-    if (!holds) { /* the only node's data come back to it */
+    if (is_silent) {
+        free(data);
+    } else if (!holds) { /* the only node's data come back to it */
         cbfunc(PMIX_SUCCESS, data, ndata, cbdata, free, data);
     }
     return PMIX_SUCCESS;
@@ -244,6 +248,74 @@ static int host_of_too_much(struct job *job)
     return 0;
 }
 
+static void fence_over(pmix_status_t status, void *cbdata)
+{
+    __atomic_store_n((int *)cbdata, status, __ATOMIC_RELEASE);
+}
+
+/* With rank 0 and the @nth process elsewhere; *ret_over is 1 until its status is there. */
+static void fence_with_far(int nth, pmix_info_t *info, int *ret_over)
+{
+    const pmix_proc_t procs[] = { { .nspace = JOB_NSPACE, .rank = 0 },
+                                  { .nspace = JOB_NSPACE, .rank = (pmix_rank_t)(SIZE + nth) } };
+
+    *ret_over = 1;
+    CHECK_STATUS(PMIx_Fence_nb(procs, 2, info, 1, fence_over, ret_over), PMIX_SUCCESS);
+}
+
+static void expect_over(int *over, pmix_status_t want)
+{
+    while (__atomic_load_n(over, __ATOMIC_ACQUIRE) == 1) {
+        usleep(1000);
+    }
+    CHECK_STATUS(*over, want);
+}
+
+/* What the host owes the answer to is kept, and bounded: a client that gives up and asks again is
+ * refused in the end. */
+static int rank_of_silence(int rank)
+{
+    static int over[OWED_MAX + 1];
+    const int second = 1;
+    pmix_info_t info;
+
+    if (rank != 0) {
+        return 0;
+    }
+    rank_begin();
+    job_token_get(0);
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &second, PMIX_INT), PMIX_SUCCESS);
+    for (int i = 0; i < OWED_MAX; i++) {
+        fence_with_far(i, &info, &over[i]);
+    }
+    for (int i = 0; i < OWED_MAX; i++) {
+        expect_over(&over[i], PMIX_ERR_TIMEOUT);
+    }
+    fence_with_far(OWED_MAX, &info, &over[OWED_MAX]);
+    expect_over(&over[OWED_MAX], PMIX_ERR_OUT_OF_RESOURCE);
+    rank_end();
+    return 0;
+}
+
+static void host_is_silent(bool yes)
+{
+    pthread_mutex_lock(&host.lock);
+    host.is_silent = yes;
+    pthread_mutex_unlock(&host.lock);
+}
+
+static int host_of_silence(struct job *job)
+{
+    unsigned asked;
+
+    host_is_silent(true);
+    job_token_put(0);
+    host_is_done(job, &asked);
+    host_is_silent(false);
+    CHECK(asked == OWED_MAX);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
@@ -251,9 +323,10 @@ int main(int argc, char **argv)
         { "an_answer_too_late", SIZE, rank_of_late, host_of_late, false },
         { "what_it_is_told", SIZE, rank_of_telling, host_of_telling, false },
         { "bringing_too_much", SIZE, rank_of_too_much, host_of_too_much, false },
+        { "a_host_that_never_answers", SIZE, rank_of_silence, host_of_silence, false },
     };
 
     job_module.fence_nb = on_fence;
-    job_elsewhere = 1;
+    job_elsewhere = OWED_MAX + 1;
     return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
