@@ -33,6 +33,7 @@
 #include "client/put.h"
 #include "client/singleton.h"
 #include "client/thread.h"
+#include "client/view.h"
 #include "client/wakefd.h"
 #include "control/rendezvous.h"
 

@@ -28,7 +28,6 @@
 #include "base/handlers.h"
 #include "base/list.h"
 #include "client/request.h"
-#include "client/view.h"
 #include "client/window.h"
 #include "control/message.h"
 #include "ring/board.h"
@@ -55,6 +54,7 @@ struct sx_puts {
 };
 
 struct sx_intake;
+struct sx_view;
 
 struct sx_process {
     /* Read by every call. */

@@ -18,12 +18,15 @@
 #include "base/role.h"
 #include "base/status.h"
 #include "base/value.h"
+#include "client/box.h"
 #include "client/client.h"
 #include "client/gate.h"
+#include "client/grace.h"
 #include "client/implied.h"
 #include "client/keep.h"
 #include "client/lookup.h"
 #include "client/progress.h"
+#include "client/view.h"
 
 /* ---- the answer --------------------------------------------------------------------------- */
 

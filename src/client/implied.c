@@ -8,6 +8,8 @@
 
 #include "base/locality.h"
 #include "base/value.h"
+#include "client/box.h"
+#include "client/view.h"
 
 /* Another key of @rank in the same namespace. */
 static bool related(const struct sx_lookup *lookup, uint32_t rank, const char *key,

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/value.h"
+#include "client/box.h"
+#include "client/view.h"
 #include "shmem/collect.h"
 
 static pmix_status_t nspace_read(struct sx_lookup *lookup, const pmix_proc_t *proc)

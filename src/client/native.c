@@ -18,6 +18,7 @@
 #include "base/status.h"
 #include "client/client.h"
 #include "client/stranger.h"
+#include "client/view.h"
 
 /* The open jobs, under view_lock. */
 static struct sx_list jobs = SX_LIST_INIT(jobs);

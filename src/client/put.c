@@ -24,6 +24,7 @@
 #include "base/status.h"
 #include "client/local.h"
 #include "client/progress.h"
+#include "client/view.h"
 #include "ring/record.h"
 
 #define SX_PUTS_FIRST_BYTES 4096u

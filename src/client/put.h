@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 
 #include "client/client.h"
+#include "shmem/store.h"
 
 /* Append a value as one message {u64 length, struct sx_lane_put, key, body}.  *ret_cell and
  * *ret_body, which points into @puts until the next append, are what was encoded.

@@ -13,8 +13,11 @@
 
 #include "base/role.h"
 #include "base/status.h"
+#include "client/box.h"
 #include "client/client.h"
+#include "client/grace.h"
 #include "client/hostname.h"
+#include "client/view.h"
 
 /* What one namespace's stores say; the first that has a cell counts. */
 struct site {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "client/view.h"
 
 struct number {
     const char *key;

@@ -23,8 +23,11 @@
 #include "base/status.h"
 #include "base/topology.h"
 #include "base/util.h"
+#include "client/box.h"
 #include "client/client.h"
+#include "client/grace.h"
 #include "client/lookup.h"
+#include "client/view.h"
 
 /* ---- the topology ------------------------------------------------------------------------- */
 

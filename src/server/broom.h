@@ -19,21 +19,12 @@
 
 #include "base/list.h"
 #include "control/loop.h"
+#include "server/server.h"
 #include "server/sweep.h"
 
 #define SX_BROOM_QUEUE_MAX (16u << 20) /* bytes that wait for one user */
 #define SX_BROOM_END_NS UINT64_C(2000000000)
 #define SX_BROOM_LINGER_NS UINT64_C(10000000000) /* so that ranks that come and go start few */
-
-struct sx_server;
-
-/* The brooms of a server; the loop thread's. */
-struct sx_brooms {
-    struct sx_list list;
-    bool ending, killed;
-    struct sx_timer deadline;
-    void (*ended)(struct sx_server *server);
-};
 
 /* A path that a client has registered: in a list of its owner's until it is swept or freed. */
 struct sx_broom;

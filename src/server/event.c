@@ -21,6 +21,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "server/eventask.h"
+#include "server/eventcodes.h"
 #include "server/eventrelay.h"
 #include "server/eventroute.h"
 #include "server/host.h"

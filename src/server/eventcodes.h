@@ -19,25 +19,10 @@
 
 #include <pmix_common.h>
 
+#include "server/server.h"
+
 #define SX_EVENT_CODES_PER_CLIENT 4096u
 #define SX_EVENT_CODES_PER_SERVER 65536u
-
-struct sx_client;
-struct sx_server;
-
-struct sx_event_code {
-    pmix_status_t code;
-    uint32_t count;
-    /* the server's set */
-    bool asked;        /* the host was asked and has not refused */
-    uint64_t question; /* that it has not answered; 0: none */
-};
-
-/* Sorted by code; zeroed is empty. */
-struct sx_event_codes {
-    struct sx_event_code *all;
-    size_t count, capacity;
-};
 
 /* Return: the count of @code after it grew by one; 0 when it did not: memory or @max is out. */
 uint32_t sx_event_codes_add(struct sx_event_codes *codes, pmix_status_t code, size_t max);

@@ -16,6 +16,7 @@
 #include "server/event.h"
 #include "server/eventanswer.h"
 #include "server/eventask.h"
+#include "server/eventcodes.h"
 #include "server/reply.h"
 #include "server/share.h"
 

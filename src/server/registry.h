@@ -17,7 +17,6 @@
 #include "ring/record.h"
 #include "ring/ring.h"
 #include "server/blob.h"
-#include "server/eventcodes.h"
 #include "server/eventlog.h"
 #include "server/share.h"
 #include "shmem/store.h"
@@ -37,6 +36,21 @@ enum sx_client_state {
 struct sx_result {
     uint32_t op;
     int32_t status;
+};
+
+/* eventcodes.h: a code, and how many want it. */
+struct sx_event_code {
+    pmix_status_t code;
+    uint32_t count;
+    /* the server's set */
+    bool asked;        /* the host was asked and has not refused */
+    uint64_t question; /* that it has not answered; 0: none */
+};
+
+/* Sorted by code; zeroed is empty. */
+struct sx_event_codes {
+    struct sx_event_code *all;
+    size_t count, capacity;
 };
 
 /* One local process.  Counted: the registry holds one reference, each pending answer another. */

@@ -17,6 +17,7 @@
 #include "base/role.h"
 #include "base/status.h"
 #include "base/value.h"
+#include "server/broom.h"
 #include "server/connection.h"
 #include "server/dispatch.h"
 #include "server/event.h"
@@ -27,6 +28,7 @@
 #include "server/hostget.h"
 #include "server/topology.h"
 #include "server/turn.h"
+#include "server/waiting.h"
 
 static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER; /* init and finalize only */
 static unsigned init_count;                                   /* under life_lock */

@@ -16,14 +16,13 @@
 #include <pmix_server.h>
 
 #include "base/list.h"
+#include "base/table.h"
 #include "control/loop.h"
 #include "control/rendezvous.h"
 #include "ring/board.h"
 #include "ring/lane.h"
-#include "server/broom.h"
 #include "server/registry.h"
 #include "server/share.h"
-#include "server/waiting.h"
 
 #define SX_SERVER_LINGER_YIELDS 4u
 
@@ -48,6 +47,27 @@ struct sx_consumer {
      * before has died, and is lost by now. */
     bool (*replaced)(struct sx_server *server, struct sx_client *client);
 };
+
+/* ---- what engines keep of a server; theirs alone -------------------------------------------- */
+
+/* broom.h */
+struct sx_brooms {
+    struct sx_list list;
+    bool ending, killed;
+    struct sx_timer deadline;
+    void (*ended)(struct sx_server *server);
+};
+
+/* waiting.h */
+struct sx_waiting {
+    uint64_t seed;
+    struct sx_table ranks; /* struct sx_awaited by namespace and rank */
+    struct sx_table keys;  /* struct sx_awaited_key by namespace, rank, realm and key */
+    struct sx_table gets;  /* struct sx_wait by asker and number */
+    struct sx_table asks;  /* struct sx_awaited by the number of the question to the host */
+};
+
+/* ---- the server ------------------------------------------------------------------------------ */
 
 struct sx_server {
     /* constant between init and finalize */

@@ -21,21 +21,9 @@
 #include "base/list.h"
 #include "base/table.h"
 #include "control/loop.h"
+#include "server/server.h"
 #include "server/share.h"
 #include "shmem/store.h"
-
-struct sx_client;
-struct sx_nspace;
-struct sx_server;
-
-/* Of a server. */
-struct sx_waiting {
-    uint64_t seed;
-    struct sx_table ranks; /* struct sx_awaited by namespace and rank */
-    struct sx_table keys;  /* struct sx_awaited_key by namespace, rank, realm and key */
-    struct sx_table gets;  /* struct sx_wait by asker and number */
-    struct sx_table asks;  /* struct sx_awaited by the number of the question to the host */
-};
 
 /* remote.c: how the host is asked for a rank. */
 struct sx_remote {

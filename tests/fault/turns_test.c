@@ -11,6 +11,7 @@
 
 #include "attack.h"
 #include "client/event_list.h"
+#include "server/waiting.h"
 #include "server/modex.h"
 #include "server/server.h"
 

@@ -11,6 +11,7 @@
 #include <pmix_server.h>
 
 #include "server/server.h"
+#include "server/waiting.h"
 
 #define NSPACE "modex"
 

@@ -11,6 +11,7 @@
 #include <pmix_server.h>
 
 #include "server/gets.h"
+#include "server/waiting.h"
 #include "server/modex.h"
 #include "server/server.h"
 
