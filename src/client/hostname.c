@@ -4,30 +4,53 @@
 #include "client/hostname.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/role.h"
-#include "base/value.h"
+#include "client/box.h"
 #include "client/client.h"
+#include "client/grace.h"
+#include "client/lookup.h"
+
+/* Inside.  Return: false when it is not stored. */
+static bool read_stored(struct sx_lookup *lookup, char *ret, size_t size)
+{
+    struct sx_item item;
+
+    if (sx_lookup_find(lookup, &item) != PMIX_SUCCESS) {
+        return false;
+    }
+    sx_box_hand_out(&item);
+    if (item.cell.type != PMIX_STRING || (item.cell.flags & SX_CELL_NULL) != 0) {
+        return false;
+    }
+    snprintf(ret, size, "%.*s", (int)item.cell.len, (const char *)item.body);
+    return true;
+}
+
+static bool is_told(char *ret, size_t size)
+{
+    struct sx_lookup lookup;
+
+    if (!sx_process_ready() ||
+        sx_lookup_init(&lookup, &sx_process.self, PMIX_HOSTNAME, NULL, 0) != PMIX_SUCCESS) {
+        return false;
+    }
+    const struct sx_grace grace = sx_grace_enter();
+    const bool told = read_stored(&lookup, ret, size);
+
+    sx_grace_exit(&grace);
+    return told;
+}
 
 void sx_hostname(char *ret, size_t size)
 {
     const struct sx_role_server *const server = sx_role_server_get();
-    const pmix_info_t only_here = { .key = PMIX_OPTIONAL, .value.type = PMIX_UNDEF };
-    pmix_value_t *told = NULL;
 
-    snprintf(ret, size, "localhost");
     if (server != NULL) {
         server->hostname(ret, size);
-    } else if (sx_process_ready() && PMIx_Get(&sx_process.self, PMIX_HOSTNAME, &only_here, 1,
-                                              &told) == PMIX_SUCCESS) {
-        if (told->type == PMIX_STRING && told->data.string != NULL) {
-            snprintf(ret, size, "%s", told->data.string);
-        }
-        sx_value_destruct(told);
-        free(told);
-    } else {
+    } else if (!is_told(ret, size)) {
+        snprintf(ret, size, "localhost");
         (void)gethostname(ret, size - 1);
         ret[size - 1] = '\0';
     }
