@@ -22,7 +22,7 @@
 
 #include "../tests/fault/hostile.h"
 #include "control/loop_engine.h"
-#include "server/server.h"
+#include "server/model/state.h"
 
 #define JOB "measured.job"
 #define SAMPLES_SMOKE 200u

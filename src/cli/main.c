@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "cli/events.h"
-#include "cli/mem.h"
-#include "cli/run.h"
-#include "cli/run_help.h"
-#include "cli/run_words.h"
+#include "cli/events/events.h"
+#include "cli/mem/mem.h"
+#include "cli/run/help.h"
+#include "cli/run/run.h"
+#include "cli/run/words.h"
 #include "cli/say.h"
 
 static const struct verb {

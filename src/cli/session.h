@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "cli/run_options.h"
+#include "cli/run/options.h"
 
 struct sx_session {
     char *parent;     /* absolute */

@@ -57,8 +57,8 @@ struct sx_board_header {
     /* For reports: of the events that are kept for those who come late. */
     _Atomic uint64_t history_bytes;
     _Atomic uint64_t history_crowded_out; /* events that went for want of bytes */
-    /* For reports: the most work (server/share.h) of one turn of the loop, and of one client in one
-     * turn. */
+    /* For reports: the most work (server/model/share.h) of one turn of the loop, and of one
+     * client in one turn. */
     _Atomic uint64_t turn_units_max;
     _Atomic uint64_t share_units_max;
 };

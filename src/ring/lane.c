@@ -192,7 +192,7 @@ void sx_lane_doorbell(struct sx_lane *lane)
 
 void sx_lane_handled(struct sx_lane *lane, uint64_t seq)
 {
-    /* R-handled -> A-handled (server/eventhandled.c): what the handlers did comes before. */
+    /* R-handled -> A-handled (event_handled.c): what the handlers did comes before. */
     atomic_store_explicit(&lane->line->handled, seq, memory_order_release);
     doorbell_write(lane); /* whatever the server does: it has asked, and looks after this */
 }

@@ -10,7 +10,7 @@
 #include "base/flat.h"
 
 #define CODE (PMIX_EXTERNAL_ERR_BASE - 11)
-#define CODES_PER_CLIENT 4096u /* server/eventcodes.h */
+#define CODES_PER_CLIENT 4096u /* server/engine/event_codes.h */
 
 struct registration {
     struct sx_event_register head;

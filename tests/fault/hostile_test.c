@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* hostile_test.c - a client that floods the server gets its share of a turn, and two ranks of another
- * job go on beside it.  Gated on what the server counts (server/share.h); what it means in time is an
+ * job go on beside it.  Gated on what the server counts (server/model/share.h); what it means in time is an
  * experiment, bench/hostile.c. */
 #include <stdio.h>
 #include <string.h>
 
 #include "hostile.h"
-#include "server/server.h"
+#include "server/model/state.h"
 
 #define FENCES 20u    /* of the two good ranks beside each */
 #define FEW_UNITS 60u /* the good ranks' own frames, answers and what else is small */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "attack.h"
-#include "client/event.h"
+#include "client/call/event.h"
 
 #define NOBODY 65534
 #define CODE (PMIX_EXTERNAL_ERR_BASE - 12)

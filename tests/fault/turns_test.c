@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "attack.h"
-#include "client/event_list.h"
-#include "server/waiting.h"
-#include "server/modex.h"
-#include "server/server.h"
+#include "client/call/event_list.h"
+#include "server/engine/modex.h"
+#include "server/engine/waiting.h"
+#include "server/model/state.h"
 
 /* ---- one turn at a time ---------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 
 #include <pmix.h>
 
-#include "cli/mem.h"
+#include "cli/mem/mem.h"
 #include "ring/board.h"
 #include "ring/lane.h"
 #include "ring/record.h"

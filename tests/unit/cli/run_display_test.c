@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* run_display_test.c - a rank's place in words, bound and unbound. */
-#include "cli/run_display.h"
+#include "cli/run/display.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* run_env_test.c - what the ranks' environment has, and has not. */
-#include "cli/run_env.h"
+#include "cli/run/env.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* run_foreign_test.c - what a client of OpenPMIx says is read, and anything else is not. */
-#include "cli/run_foreign.h"
+#include "cli/run/foreign.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

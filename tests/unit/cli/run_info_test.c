@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* run_info_test.c - the keys that clients ask for are there, with the types that they unload. */
-#include "cli/run_info.h"
+#include "cli/run/info.h"
 
 #include <criterion/criterion.h>
 #include <pmix.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* run_input_test.c - every reader gets every byte, at the pace of the slowest. */
-#include "cli/run_input.h"
+#include "cli/run/input.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* run_options_test.c - what is accepted; what is refused is in tests/system/run/answers.tsv. */
-#include "cli/run_options.h"
+#include "cli/run/options.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
-#include "cli/run_words.h"
+#include "cli/run/words.h"
 
 Test(run_options, takes_every_option_in_every_form)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* run_output_test.c - whole lines, bounded memory, and nothing lost. */
-#include "cli/run_output.h"
+#include "cli/run/output.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

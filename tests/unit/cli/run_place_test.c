@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* run_place_test.c - places on machines that hwloc makes up. */
-#include "cli/run_place.h"
+#include "cli/run/place.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* run_program_test.c - programs found and refused as a shell would, with reasons. */
-#include "cli/run_program.h"
+#include "cli/run/program.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

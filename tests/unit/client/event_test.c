@@ -9,10 +9,10 @@
 
 #include <pmix.h>
 
-#include "client/client.h"
-#include "client/event.h"
-#include "client/local.h"
-#include "client/progress.h"
+#include "client/call/event.h"
+#include "client/link/local.h"
+#include "client/link/process.h"
+#include "client/link/progress.h"
 
 static char said[256];
 static unsigned said_count;

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client/grace.h"
+#include "client/data/grace.h"
 
 /* ---- one thing ------------------------------------------------------------------------------ */
 

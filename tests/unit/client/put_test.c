@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/value.h"
-#include "client/put.h"
+#include "client/call/put.h"
 #include "ring/record.h"
 
 static void append_string(struct sx_puts *puts, const char *key, const char *text)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* broom_test.c - one process a user, which may hang, die or not start; nothing else notices. */
-#include "server/broom.h"
+#include "server/engine/broom.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #include "../control/engines.h"
-#include "server/server.h"
+#include "server/model/state.h"
 
 #define NOBODY 65534
 

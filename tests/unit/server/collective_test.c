@@ -10,8 +10,8 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
-#include "server/collective.h"
-#include "server/server.h"
+#include "server/engine/collective.h"
+#include "server/model/state.h"
 
 #define NSPACE "fences"
 #define RANKS 40u

@@ -10,7 +10,7 @@
 
 #include "base/util.h"
 #include "base/value.h"
-#include "server/eventblock.h"
+#include "server/model/event_block.h"
 
 static const pmix_proc_t sender = { .nspace = "job", .rank = 3 };
 static _Alignas(8) char bytes[4096];

@@ -7,7 +7,7 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
-#include "server/server.h"
+#include "server/model/state.h"
 #include "shmix.h"
 
 #define SECOND UINT64_C(1000000000)

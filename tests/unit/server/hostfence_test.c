@@ -14,11 +14,11 @@
 
 #include "base/flat.h"
 #include "control/message.h"
-#include "server/blob.h"
-#include "server/collective.h"
-#include "server/modex.h"
-#include "server/server.h"
-#include "server/waiting.h"
+#include "server/engine/collective.h"
+#include "server/engine/modex.h"
+#include "server/engine/waiting.h"
+#include "server/model/blob.h"
+#include "server/model/state.h"
 
 #define NSPACE "fences"
 #define OTHER "other" /* of which nothing is here */

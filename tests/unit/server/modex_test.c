@@ -10,8 +10,8 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
-#include "server/server.h"
-#include "server/waiting.h"
+#include "server/engine/waiting.h"
+#include "server/model/state.h"
 
 #define NSPACE "modex"
 

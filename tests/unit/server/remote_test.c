@@ -14,9 +14,9 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
-#include "server/blob.h"
-#include "server/server.h"
-#include "server/waiting.h"
+#include "server/engine/waiting.h"
+#include "server/model/blob.h"
+#include "server/model/state.h"
 
 #define NSPACE "remote"
 #define FAR 2u

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* sweep_test.c - what is removed, what stays, and what is said of it; whatever the user does in
  * between, and with a kernel that has no openat2. */
-#include "server/sweep.h"
+#include "server/engine/sweep.h"
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>

@@ -10,10 +10,10 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
-#include "server/gets.h"
-#include "server/waiting.h"
-#include "server/modex.h"
-#include "server/server.h"
+#include "server/engine/gets.h"
+#include "server/engine/modex.h"
+#include "server/engine/waiting.h"
+#include "server/model/state.h"
 
 #define NSPACE "waiting"
 #define RANKS 4u

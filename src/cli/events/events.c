@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* events.c - `shmix events`: follow the events of a running job in its ring.
+ *
+ *     find the ring --> print what is wanted --> sleep on the ring's doors --> ... --> the end
+ *
+ * A reader like any rank, but no rank: it asks the server nothing, so it works beside one that is
+ * stopped, and costs it nothing.  It ends when the job's server does. */
+#include "cli/events/events.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/events/find.h"
+#include "cli/events/inject.h"
+#include "cli/events/print.h"
+#include "cli/events/words.h"
+#include "cli/say.h"
+#include "cli/seconds.h"
+#include "ring/bell.h"
+
+#define SINCE_NOW UINT64_MAX
+
+struct wish {
+    const char *job;
+    bool json, has_code, has_source, has_range;
+    int32_t code;
+    uint32_t source;
+    uint8_t range;
+    uint64_t since; /* an event's number; 0: the oldest */
+    uint64_t count; /* 0: no end */
+    uint64_t timeout_ns;
+};
+
+static const char usage[] =
+    "usage: shmix events [options] [NAMESPACE | PID]\n"
+    "       shmix events inject CODE ... (see shmix events inject --help)\n"
+    "\n"
+    "Print the events of a running job, one a line, as they are published, until the job ends.\n"
+    "The job is the one that NAMESPACE or the process id of its server (shmix run) names, else\n"
+    "the one that this command runs in, or the only one here.  You must be its user, or root.\n"
+    "\n"
+    "  --since now|oldest|N  begin with what is published from here on (now, the default), with\n"
+    "                        the oldest event in the ring, or with event number N\n"
+    "  --code CODE           only this code: a number, or a name as PMIX_ERR_PROC_ABORTED\n"
+    "  --source RANK         only what this rank has published\n"
+    "  --range RANGE         only of this range: rm, local, namespace, session, global, custom\n"
+    "  --count N             end after N events\n"
+    "  --timeout SECONDS     end after this time, 0.5 is half a second\n"
+    "  --json                one JSON object a line\n"
+    "\n"
+    "Exit code: 0; 1 when there is no such job, or --timeout came before --count; 2 for a wrong\n"
+    "option.\n";
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static bool since_parse(const char *text, uint64_t *ret)
+{
+    int64_t number = 0;
+
+    if (strcmp(text, "now") == 0) {
+        *ret = SINCE_NOW;
+    } else if (strcmp(text, "oldest") == 0) {
+        *ret = 0;
+    } else if (sx_events_number(text, 1, INT64_MAX, &number)) {
+        *ret = (uint64_t)number;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Return: false for an option that has no @value like this; *ret_known: there is such an option. */
+static bool option_take(struct wish *wish, const char *name, const char *value, bool *ret_known)
+{
+    int64_t number = 0;
+    bool good = true;
+
+    *ret_known = true;
+    if (strcmp(name, "--code") == 0) {
+        good = wish->has_code = sx_events_code(value, &wish->code);
+    } else if (strcmp(name, "--source") == 0) {
+        good = wish->has_source = sx_events_number(value, 0, UINT32_MAX, &number);
+        wish->source = (uint32_t)number;
+    } else if (strcmp(name, "--range") == 0) {
+        good = wish->has_range = sx_events_range_find(value, &wish->range);
+    } else if (strcmp(name, "--since") == 0) {
+        good = since_parse(value, &wish->since);
+    } else if (strcmp(name, "--count") == 0) {
+        good = sx_events_number(value, 1, INT64_MAX, &number);
+        wish->count = (uint64_t)number;
+    } else if (strcmp(name, "--timeout") == 0) {
+        good = sx_cli_seconds(value, &wish->timeout_ns);
+    } else {
+        *ret_known = false;
+        good = false;
+    }
+    return good;
+}
+
+/* Return: -1 to go on, else the exit code. */
+static int options_parse(struct wish *wish, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        bool known;
+
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            fputs(usage, stdout);
+            return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
+        }
+        if (strcmp(argv[i], "--json") == 0) {
+            wish->json = true;
+        } else if (argv[i][0] != '-' && wish->job == NULL) {
+            wish->job = argv[i];
+        } else if (option_take(wish, argv[i], i + 1 < argc ? argv[i + 1] : "", &known)) {
+            i++;
+        } else if (known) {
+            sx_say("%s does not take '%.80s'; 'shmix events --help' explains", argv[i],
+                   i + 1 < argc ? argv[i + 1] : "");
+            return SX_EXIT_USAGE;
+        } else {
+            sx_say("'%.80s' is not understood here; 'shmix events --help' explains", argv[i]);
+            return SX_EXIT_USAGE;
+        }
+    }
+    return -1;
+}
+
+/* ---- following ------------------------------------------------------------------------------- */
+
+struct tail {
+    const struct wish *wish;
+    const struct sx_events_job *job;
+    struct sx_ring_cursor cursor;
+    uint64_t expected; /* number of the next event; 0: whatever it is */
+    uint64_t printed;
+    _Alignas(8) uint8_t record[SX_RING_RECORD_MAX];
+};
+
+static bool is_wanted(const struct wish *wish, const struct sx_event *event)
+{
+    return (!wish->has_code || event->code == wish->code) &&
+           (!wish->has_source || event->source_rank == wish->source) &&
+           (!wish->has_range || event->range == wish->range);
+}
+
+/* What the copy holds.  Return: false to stop: the ring contradicts itself. */
+static bool record_take(struct tail *tail)
+{
+    const struct sx_record_header *const header = (const void *)tail->record;
+    const uint8_t *const bytes = tail->record + sizeof(*header);
+    struct sx_event event;
+
+    if (header->kind != SX_RECORD_EVENT || header->size_bytes < sizeof(*header) + sizeof(event)) {
+        return true;
+    }
+    memcpy(&event, bytes, sizeof(event));
+    if (tail->expected != 0 && event.number < tail->expected) {
+        return true;
+    }
+    if (tail->expected != 0 && event.number > tail->expected) {
+        sx_events_lost_print(tail->expected, event.number - tail->expected, tail->wish->json);
+    }
+    tail->expected = event.number + 1;
+    if (is_wanted(tail->wish, &event)) {
+        if (!sx_events_print(bytes, header->size_bytes - sizeof(*header), tail->wish->json)) {
+            sx_say("event %" PRIu64 " contradicts itself", event.number);
+            return false;
+        }
+        tail->printed++;
+    }
+    return true;
+}
+
+static bool is_full(const struct tail *tail)
+{
+    return tail->wish->count != 0 && tail->printed >= tail->wish->count;
+}
+
+/* Print what is there.  Return: false to stop. */
+static bool drain(struct tail *tail)
+{
+    uint64_t lost;
+
+    while (!is_full(tail)) {
+        const pmix_status_t rc = sx_ring_next(&tail->cursor, SX_CLASSES_OF_EVENTS, tail->record,
+                                              &lost);
+
+        if (rc == PMIX_ERR_NOT_FOUND) {
+            return fflush(stdout) == 0;
+        }
+        if (rc == PMIX_SUCCESS && !record_take(tail)) {
+            return false;
+        }
+        if (rc != PMIX_SUCCESS && rc != SX_RING_LOST) { /* the next event says which are lost */
+            sx_say("the ring of the job contradicts itself");
+            return false;
+        }
+    }
+    return fflush(stdout) == 0;
+}
+
+struct tail_sleep {
+    struct sx_bell_watch watch[SX_RING_CLASS_MAX + 1];
+    const struct sx_door *doors[SX_RING_CLASS_MAX];
+    size_t count;
+};
+
+/* The doors of the wanted classes, and the life of the server.  What is for one rank alone is in
+ * the class of that rank, whatever its code. */
+static void tail_sleep_prepare(struct tail_sleep *sleep, const struct tail *tail)
+{
+    const struct sx_ring_header *const header = tail->job->ring.header;
+    const uint32_t classes = tail->wish->has_code
+                                 ? SX_CLASSES_OF_RANKS | 1u << SX_CLASS_OF_CODE(tail->wish->code)
+                                 : SX_CLASSES_OF_EVENTS;
+
+    sleep->count = 0;
+    for (uint32_t i = 1; i < SX_RING_CLASS_MAX; i++) {
+        if ((classes >> i & 1) != 0) {
+            sleep->doors[sleep->count] = &header->doors[i];
+            sleep->watch[sleep->count++] = sx_door_watch(&header->doors[i]);
+        }
+    }
+    sleep->watch[sleep->count] = (struct sx_bell_watch){
+        .word = tail->job->board.life_word,
+        .seen = sx_board_life_seen(&tail->job->board),
+    };
+}
+
+static pmix_status_t tail_sleep_until(const struct tail_sleep *sleep, uint64_t deadline_ns)
+{
+    const pmix_status_t rc = sx_bell_wait(sleep->watch, sleep->count + 1, SX_BELL_ALL, deadline_ns);
+
+    for (size_t i = 0; i < sleep->count; i++) {
+        sx_door_pass_on(sleep->doors[i], &sleep->watch[i], SX_BELL_ALL);
+    }
+    return rc;
+}
+
+static int follow(struct tail *tail)
+{
+    const struct wish *const wish = tail->wish;
+    const uint64_t deadline_ns = wish->timeout_ns == SX_DEADLINE_NEVER
+                                     ? SX_DEADLINE_NEVER
+                                     : sx_deadline_ns(sx_now_ns(), wish->timeout_ns);
+    bool over = false;
+
+    for (;;) {
+        struct tail_sleep sleep;
+        /* Asked before looking: what was said before the end is still printed. */
+        const bool lives = sx_board_server_lives(&tail->job->board);
+
+        tail_sleep_prepare(&sleep, tail);
+        if (!drain(tail)) {
+            return SX_EXIT_FAILURE;
+        }
+        if (is_full(tail) || !lives) {
+            return 0;
+        }
+        if (over) {
+            return wish->count != 0 ? SX_EXIT_FAILURE : 0;
+        }
+        over = tail_sleep_until(&sleep, deadline_ns) == PMIX_ERR_TIMEOUT;
+    }
+}
+
+int sx_cli_events(int argc, char **argv)
+{
+    struct wish wish = { .since = SINCE_NOW, .timeout_ns = SX_DEADLINE_NEVER };
+    struct sx_events_job job;
+    struct tail tail = { .wish = &wish, .job = &job };
+
+    if (argc > 1 && strcmp(argv[1], "inject") == 0) {
+        return sx_cli_events_inject(argc - 1, argv + 1);
+    }
+    sx_say_set_name("shmix events");
+    int code = options_parse(&wish, argc, argv);
+    if (code >= 0) {
+        return code;
+    }
+    if (!sx_events_find(wish.job, &job)) {
+        return SX_EXIT_FAILURE;
+    }
+    if (wish.since == SINCE_NOW) {
+        sx_ring_seek_now(&tail.cursor, &job.ring);
+    } else {
+        sx_ring_seek_oldest(&tail.cursor, &job.ring);
+        tail.expected = wish.since;
+    }
+    code = follow(&tail);
+    sx_events_job_close(&job);
+    return code;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* find.c - look through /proc for rings that their makers hold open.
+ *
+ * A ring is a memfd named after its namespace; the kernel lets the caller open it who may look into
+ * the process: its user, and root.  It is mapped read-only, its seals and its geometry are judged
+ * by the library's own reader.  Bounded by the descriptors of those processes. */
+#include "cli/events/find.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/proc.h"
+#include "cli/say.h"
+#include "shmem/outside.h"
+
+struct search {
+    const char *nspace; /* NULL: any */
+    pid_t pid;          /* 0: any */
+    struct sx_events_job *job;
+    unsigned count;
+    bool denied;
+};
+
+static bool is_made_by(const struct sx_segment *seg, pid_t pid)
+{
+    return (pid_t)sx_segment_header(seg)->creator_pid == pid;
+}
+
+static bool ring_take(void *arg, pid_t pid, int fd)
+{
+    struct search *const search = arg;
+    struct sx_ring ring;
+
+    if (sx_ring_attach(&ring, fd) != PMIX_SUCCESS) {
+        return true;
+    }
+    const char *const name = sx_segment_header(&ring.seg)->nspace;
+
+    if (is_made_by(&ring.seg, pid) &&
+        (search->nspace == NULL || strncmp(name, search->nspace, SX_SEGMENT_NSPACE_BYTES) == 0)) {
+        search->count++;
+        if (search->count == 1) {
+            search->job->ring = ring;
+            search->job->server_pid = pid; /* of the first one found */
+            return true;                   /* kept */
+        }
+        if (search->count == 2) {
+            sx_say("there is more than one job; name one by its namespace:");
+            fprintf(stderr, "  %.255s\n", sx_segment_header(&search->job->ring.seg)->nspace);
+        }
+        fprintf(stderr, "  %.255s\n", name);
+    }
+    sx_ring_deinit(&ring);
+    return true;
+}
+
+static bool board_take(void *arg, pid_t pid, int fd)
+{
+    struct search *const search = arg;
+    struct sx_board board;
+
+    if (sx_board_attach(&board, fd) != PMIX_SUCCESS) {
+        return true;
+    }
+    if (is_made_by(&board.seg, pid)) {
+        search->job->board = board;
+        return false;
+    }
+    sx_board_deinit(&board);
+    return true;
+}
+
+bool sx_events_find(const char *wanted, struct sx_events_job *ret_job)
+{
+    struct search search = { .job = ret_job, .nspace = wanted };
+
+    *ret_job = (struct sx_events_job){ .ring = SX_RING_NULL, .board = SX_BOARD_NULL };
+    if (wanted != NULL && wanted[0] != '\0' && wanted[strspn(wanted, "0123456789")] == '\0') {
+        search.nspace = NULL;
+        search.pid = (pid_t)strtol(wanted, NULL, 10);
+    } else if (wanted == NULL) {
+        search.nspace = getenv("PMIX_NAMESPACE");
+    }
+    if (!sx_proc_check()) {
+        return false;
+    }
+    search.denied = !sx_outside_each(search.pid, "ring:", ring_take, &search);
+    if (search.count == 1) {
+        (void)sx_outside_each(ret_job->server_pid, "board:", board_take, &search);
+    }
+    if (search.count == 1 && ret_job->board.header != NULL) {
+        return true;
+    }
+    if (search.count <= 1) {
+        sx_say("no job %s%.255s%s; 'shmix mem' lists what there is",
+               wanted != NULL ? "of " : "runs", wanted != NULL ? wanted : "",
+               search.denied ? " among the processes that you may look into" : "");
+    }
+    sx_events_job_close(ret_job);
+    return false;
+}
+
+void sx_events_job_close(struct sx_events_job *job)
+{
+    sx_ring_deinit(&job->ring);
+    sx_board_deinit(&job->board);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* find.h - the ring of a running job, found and mapped without asking its server. */
+#ifndef SX_CLI_EVENTS_FIND_H
+#define SX_CLI_EVENTS_FIND_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "ring/board.h"
+#include "ring/ring.h"
+
+struct sx_events_job {
+    struct sx_ring ring;
+    struct sx_board board; /* of the same server: whether it lives */
+    pid_t server_pid;
+};
+
+/* Open the job that @wanted (a namespace or the process id of a server) names; NULL: the own one
+ * when called inside a job, else the only one there is.  Return: false when there is none or more
+ * than one, and has said so. */
+bool sx_events_find(const char *wanted, struct sx_events_job *ret_job);
+
+void sx_events_job_close(struct sx_events_job *job);
+
+#endif

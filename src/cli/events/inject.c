@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* inject.c - `shmix events inject`: publish an event into a running job from outside.
+ *
+ *     options --> find the job --> encode --> TOOL_EVENT to its server --> answer --> exit code
+ *
+ * The event goes in one frame, so it is bounded by SX_FRAME_MAX; the answer is waited for
+ * ANSWER_SECONDS at most. */
+#include "cli/events/inject.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pmix.h>
+
+#include "base/clock.h"
+#include "base/names.h"
+#include "base/util.h"
+#include "cli/events/find.h"
+#include "cli/events/words.h"
+#include "cli/say.h"
+#include "client/call/event.h"
+#include "control/channel.h"
+#include "control/rendezvous.h"
+
+#define ANSWER_SECONDS 10
+#define RANKS_MAX 256
+#define INFOS_MAX 64
+#define DIRECTIVES_MAX 3 /* targets, the affected process, not for default handlers */
+#define EVENT_BYTES_MAX (SX_FRAME_MAX - (unsigned)sizeof(struct sx_frame_header))
+
+struct wish {
+    int32_t code;
+    const char *job;
+    bool has_range, has_affected, non_default;
+    uint8_t range;
+    uint32_t affected;
+    pmix_rank_t ranks[RANKS_MAX]; /* --to */
+    size_t rank_count;
+    pmix_info_t info[INFOS_MAX + DIRECTIVES_MAX];
+    size_t ninfo;
+};
+
+static const char usage[] =
+    "usage: shmix events inject CODE [options] [NAMESPACE | PID]\n"
+    "\n"
+    "Publish an event of CODE, a number or a name as PMIX_ERR_JOB_TERMINATED, into a running job,\n"
+    "and print the number that it has there, as shmix events shows it.\n"
+    "The job is found as by shmix events. You must be the user of its server, or root.\n"
+    "\n"
+    "  --range RANGE         namespace (the job, the default), local (all jobs of this server),\n"
+    "                        session, global, or custom with --to\n"
+    "  --to RANK[,RANK]...   only for these ranks of the job\n"
+    "  --affected RANK       it is about this rank of the job\n"
+    "  --info KEY[:TYPE]=VALUE  say this with it; TYPE is string (the default), bool, int, int64,\n"
+    "                        uint32 or uint64; may be repeated\n"
+    "  --non-default         not for handlers without codes\n"
+    "\n"
+    "Exit code: 0 when the server has published it; 1 when not; 2 for a wrong option.\n";
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static bool rank_parse(const char *text, uint32_t *ret)
+{
+    int64_t number;
+
+    if (!sx_events_number(text, 0, PMIX_RANK_VALID, &number)) {
+        return false;
+    }
+    *ret = (uint32_t)number;
+    return true;
+}
+
+static bool ranks_parse(struct wish *wish, const char *text)
+{
+    char *const copy = sx_cli_strdup(text);
+    char *rest = copy;
+    const char *word;
+    bool good = true;
+
+    wish->rank_count = 0;
+    while (good && (word = strsep(&rest, ",")) != NULL) {
+        good = wish->rank_count < RANKS_MAX && rank_parse(word, &wish->ranks[wish->rank_count++]);
+    }
+    free(copy);
+    return good;
+}
+
+static bool range_parse(const char *text, uint8_t *ret)
+{
+    return sx_events_range_find(text, ret) &&
+           (*ret == PMIX_RANGE_NAMESPACE || *ret == PMIX_RANGE_LOCAL ||
+            *ret == PMIX_RANGE_SESSION || *ret == PMIX_RANGE_GLOBAL || *ret == PMIX_RANGE_CUSTOM);
+}
+
+/* Return: false for a @type or a @value that is none. */
+static bool value_load(pmix_info_t *info, const char *key, const char *type, const char *value)
+{
+    int64_t number = 0;
+    char *end = NULL;
+
+    if (strcmp(type, "string") == 0) {
+        return PMIx_Info_load(info, key, value, PMIX_STRING) == PMIX_SUCCESS;
+    }
+    if (strcmp(type, "bool") == 0) {
+        const bool flag = strcmp(value, "true") == 0;
+
+        return (flag || strcmp(value, "false") == 0) &&
+               PMIx_Info_load(info, key, &flag, PMIX_BOOL) == PMIX_SUCCESS;
+    }
+    if (strcmp(type, "int") == 0 && sx_events_number(value, INT32_MIN, INT32_MAX, &number)) {
+        const int narrow = (int)number;
+
+        return PMIx_Info_load(info, key, &narrow, PMIX_INT) == PMIX_SUCCESS;
+    }
+    if (strcmp(type, "int64") == 0 && sx_events_number(value, INT64_MIN, INT64_MAX, &number)) {
+        return PMIx_Info_load(info, key, &number, PMIX_INT64) == PMIX_SUCCESS;
+    }
+    if (strcmp(type, "uint32") == 0 && sx_events_number(value, 0, UINT32_MAX, &number)) {
+        const uint32_t narrow = (uint32_t)number;
+
+        return PMIx_Info_load(info, key, &narrow, PMIX_UINT32) == PMIX_SUCCESS;
+    }
+    if (strcmp(type, "uint64") == 0 && value[0] >= '0' && value[0] <= '9') {
+        errno = 0;
+        const uint64_t wide = strtoull(value, &end, 10);
+
+        return errno == 0 && *end == '\0' &&
+               PMIx_Info_load(info, key, &wide, PMIX_UINT64) == PMIX_SUCCESS;
+    }
+    return false;
+}
+
+/* "KEY[:TYPE]=VALUE".  Return: false when it is none. */
+static bool info_parse(struct wish *wish, const char *text)
+{
+    const char *const equals = strchr(text, '=');
+    char *const key = equals == NULL ? NULL : sx_cli_printf("%.*s", (int)(equals - text), text);
+    char *const colon = key == NULL ? NULL : strrchr(key, ':');
+    const char *type = "string", *name = key;
+    bool good = key != NULL && wish->ninfo < INFOS_MAX;
+
+    if (colon != NULL) {
+        *colon = '\0';
+        type = colon + 1;
+    }
+    if (good && strncmp(key, "PMIX_", 5) == 0) {
+        name = sx_attribute_string(key);
+    }
+    good = good && name != NULL && name[0] != '\0' && strlen(name) <= PMIX_MAX_KEYLEN &&
+           value_load(&wish->info[wish->ninfo], name, type, equals + 1);
+    wish->ninfo += good;
+    free(key);
+    return good;
+}
+
+/* Return: false for an option that has no @value like this; *ret_known: there is such an option. */
+static bool option_take(struct wish *wish, const char *name, const char *value, bool *ret_known)
+{
+    *ret_known = true;
+    if (strcmp(name, "--range") == 0) {
+        return wish->has_range = range_parse(value, &wish->range);
+    }
+    if (strcmp(name, "--to") == 0) {
+        return ranks_parse(wish, value);
+    }
+    if (strcmp(name, "--affected") == 0) {
+        return wish->has_affected = rank_parse(value, &wish->affected);
+    }
+    if (strcmp(name, "--info") == 0) {
+        return info_parse(wish, value);
+    }
+    *ret_known = false;
+    return false;
+}
+
+static int wrong(const char *what, const char *value)
+{
+    sx_say("%s '%.80s'; 'shmix events inject --help' explains", what, value);
+    return SX_EXIT_USAGE;
+}
+
+/* Return: -1 to go on, else the exit code. */
+static int options_parse(struct wish *wish, int argc, char **argv)
+{
+    const char *const first = argc > 1 ? argv[1] : "";
+
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
+        fputs(usage, stdout);
+        return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
+    }
+    if (!sx_events_code(first, &wish->code)) {
+        return wrong("the first word has to be the event's code, a number or the name of a status, "
+                     "not",
+                     first);
+    }
+    for (int i = 2; i < argc; i++) {
+        const char *const value = i + 1 < argc ? argv[i + 1] : "";
+        bool known;
+
+        if (strcmp(argv[i], "--non-default") == 0) {
+            wish->non_default = true;
+        } else if (argv[i][0] != '-' && wish->job == NULL) {
+            wish->job = argv[i];
+        } else if (option_take(wish, argv[i], value, &known)) {
+            i++;
+        } else if (known) {
+            sx_say("%s does not take '%.80s'; 'shmix events inject --help' explains", argv[i],
+                   value);
+            return SX_EXIT_USAGE;
+        } else {
+            return wrong("not understood here:", argv[i]);
+        }
+    }
+    if (wish->rank_count > 0 && wish->has_range && wish->range != PMIX_RANGE_CUSTOM) {
+        return wrong("--to makes the range custom; leave out --range",
+                     sx_events_range_name(wish->range));
+    }
+    if (wish->rank_count == 0 && wish->has_range && wish->range == PMIX_RANGE_CUSTOM) {
+        return wrong("say with --to for which ranks the event is: --range", "custom");
+    }
+    return -1;
+}
+
+/* ---- the event ------------------------------------------------------------------------------- */
+
+/* For the processes @ranks of the job. */
+static bool targets_add(struct wish *wish, const char *nspace, const pmix_rank_t *ranks,
+                        size_t count)
+{
+    pmix_proc_t *const procs = sx_cli_calloc(count, sizeof(*procs));
+    pmix_data_array_t array = { .type = PMIX_PROC, .size = count, .array = procs };
+
+    for (size_t i = 0; i < count; i++) {
+        memcpy(procs[i].nspace, nspace, strnlen(nspace, PMIX_MAX_NSLEN));
+        procs[i].rank = ranks[i];
+    }
+    const pmix_status_t rc = PMIx_Info_load(&wish->info[wish->ninfo], PMIX_EVENT_CUSTOM_RANGE,
+                                            &array, PMIX_DATA_ARRAY);
+
+    free(procs);
+    wish->ninfo += rc == PMIX_SUCCESS;
+    return rc == PMIX_SUCCESS;
+}
+
+/* A server routes the range of a namespace by the sender's own, so the job's is spelled out as all
+ * of its ranks. */
+static pmix_status_t encode(struct wish *wish, const char *nspace, void **ret_bytes,
+                            size_t *ret_size)
+{
+    static const pmix_rank_t everybody = PMIX_RANK_WILDCARD;
+    pmix_proc_t job = { .rank = 0 }; /* the server says who we are, and counts for this job */
+    pmix_proc_t affected = { .rank = wish->affected };
+    const bool is_job = !wish->has_range || wish->range == PMIX_RANGE_NAMESPACE;
+    const bool yes = true;
+    bool good = true;
+
+    memcpy(job.nspace, nspace, strnlen(nspace, PMIX_MAX_NSLEN));
+    if (wish->rank_count > 0) {
+        good = targets_add(wish, nspace, wish->ranks, wish->rank_count);
+    } else if (is_job) {
+        good = targets_add(wish, nspace, &everybody, 1);
+    }
+    if (good && wish->has_affected) {
+        memcpy(affected.nspace, nspace, strnlen(nspace, PMIX_MAX_NSLEN));
+        good = PMIx_Info_load(&wish->info[wish->ninfo++], PMIX_EVENT_AFFECTED_PROC, &affected,
+                              PMIX_PROC) == PMIX_SUCCESS;
+    }
+    if (good && wish->non_default) {
+        good = PMIx_Info_load(&wish->info[wish->ninfo++], PMIX_EVENT_NON_DEFAULT, &yes,
+                              PMIX_BOOL) == PMIX_SUCCESS;
+    }
+    if (!good) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    return sx_event_encode(wish->code, &job,
+                           wish->rank_count > 0 || is_job ? PMIX_RANGE_CUSTOM : wish->range,
+                           wish->info, wish->ninfo, ret_bytes, ret_size);
+}
+
+/* ---- the server ------------------------------------------------------------------------------ */
+
+/* Return: what the server answered, with the event's number in the job if it has one; or why there
+ * is no answer. */
+static pmix_status_t publish(int fd, const void *bytes, size_t size, uint64_t *ret_number)
+{
+    _Alignas(8) uint8_t buffer[SX_FRAME_MAX];
+    const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), ANSWER_SECONDS * SX_NS_PER_SEC);
+    struct sx_frame frame;
+    struct sx_tool_reply answer;
+    pmix_status_t rc = sx_frame_send(fd, SX_MSG_TOOL_EVENT, 1, &iov, 1, deadline_ns);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_frame_receive(fd, buffer, &frame, deadline_ns);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = PMIX_ERR_LOST_CONNECTION;
+        if (frame.header.kind == SX_MSG_REPLY && frame.body_size >= sizeof(answer)) {
+            memcpy(&answer, frame.body, sizeof(answer));
+            *ret_number = answer.number;
+            rc = answer.reply.status;
+        }
+        sx_frame_release(&frame);
+    }
+    return rc;
+}
+
+static int tell(pmix_status_t rc, const char *nspace, pid_t pid)
+{
+    switch (rc) {
+    case PMIX_SUCCESS:
+        return 0;
+    case PMIX_ERR_PARTIAL_SUCCESS:
+        sx_say("the event is published on this node only: the server of job %.255s (process %d) "
+               "cannot pass it on to other nodes",
+               nspace, (int)pid);
+        break;
+    case PMIX_ERR_NOT_FOUND:
+        sx_say("job %.255s has no such rank, or has just ended", nspace);
+        break;
+    case PMIX_ERR_NO_PERMISSIONS:
+        sx_say("the server of job %.255s (process %d) takes events of its own user and of root "
+               "only",
+               nspace, (int)pid);
+        break;
+    case PMIX_ERR_LOST_CONNECTION:
+        sx_say("the server of job %.255s (process %d) has not answered but closed: it ends, or its "
+               "library is older than this command and takes no events from outside",
+               nspace, (int)pid);
+        break;
+    case PMIX_ERR_TIMEOUT:
+        sx_say("the server of job %.255s (process %d) has not answered for %d seconds; is it "
+               "stopped? It publishes the event if it goes on",
+               nspace, (int)pid, ANSWER_SECONDS);
+        break;
+    default:
+        sx_say("the server of job %.255s (process %d) refuses the event: %s", nspace, (int)pid,
+               PMIx_Error_string(rc));
+        break;
+    }
+    return SX_EXIT_FAILURE;
+}
+
+static int inject(struct wish *wish, const struct sx_events_job *job)
+{
+    const char *const nspace = sx_segment_header(&job->ring.seg)->nspace;
+    void *bytes = NULL;
+    uint64_t number = 0;
+    size_t size = 0;
+    int fd = -1;
+    pmix_status_t rc = encode(wish, nspace, &bytes, &size);
+
+    if (rc != PMIX_SUCCESS) {
+        sx_say("this is no event: %s; an --info of a name that other options stand for has to have "
+               "the type of that attribute",
+               PMIx_Error_string(rc));
+        return SX_EXIT_FAILURE;
+    }
+    if (size > EVENT_BYTES_MAX) {
+        sx_say("the event has %zu bytes, %u are possible: give shorter --info values", size,
+               EVENT_BYTES_MAX);
+        free(bytes);
+        return SX_EXIT_FAILURE;
+    }
+    rc = sx_rendezvous_connect_process(job->server_pid, &fd);
+    if (rc == PMIX_SUCCESS) {
+        rc = tell(publish(fd, bytes, size, &number), nspace, job->server_pid);
+        close(fd);
+        if (number != 0 && (printf("%" PRIu64 "\n", number) < 0 || fflush(stdout) != 0)) {
+            rc = SX_EXIT_FAILURE;
+        }
+    } else {
+        sx_say("cannot reach the server of job %.255s (process %d): %s; has it just ended?", nspace,
+               (int)job->server_pid, PMIx_Error_string(rc));
+        rc = SX_EXIT_FAILURE;
+    }
+    free(bytes);
+    return rc;
+}
+
+int sx_cli_events_inject(int argc, char **argv)
+{
+    struct wish *const wish = sx_cli_calloc(1, sizeof(*wish));
+    struct sx_events_job job;
+
+    sx_say_set_name("shmix events inject");
+    int code = options_parse(wish, argc, argv);
+
+    if (code < 0) {
+        code = SX_EXIT_FAILURE;
+        if (sx_events_find(wish->job, &job)) {
+            code = inject(wish, &job);
+            sx_events_job_close(&job);
+        }
+    }
+    for (size_t i = 0; i < wish->ninfo; i++) {
+        PMIX_INFO_DESTRUCT(&wish->info[i]);
+    }
+    free(wish);
+    return code;
+}

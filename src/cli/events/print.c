@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* print.c - one event as a line of text, or of JSON.
+ *
+ * What a publisher wrote is never trusted to be printable: in text every byte outside ASCII's
+ * printable ones is escaped, in JSON what json.h says. */
+#include "cli/events/print.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <pmix.h>
+
+#include "base/flat.h"
+#include "base/names.h"
+#include "base/util.h"
+#include "base/value.h"
+#include "cli/events/words.h"
+#include "cli/json.h"
+
+static void text_print(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+
+        if (byte >= 0x20 && byte < 0x7f) {
+            putchar(byte);
+        } else {
+            printf("\\x%02x", byte);
+        }
+    }
+}
+
+static void rank_print(uint32_t rank, bool json)
+{
+    if (rank == PMIX_RANK_WILDCARD || rank == PMIX_RANK_UNDEF) {
+        const char *const word = rank == PMIX_RANK_UNDEF ? "undef" : "*";
+
+        printf(json ? "\"%s\"" : "%s", word);
+    } else {
+        printf("%" PRIu32, rank);
+    }
+}
+
+static void proc_print(const char *name, size_t len, uint32_t rank, bool json)
+{
+    if (json) {
+        printf("{\"nspace\":");
+        sx_json_string(name, len);
+        printf(",\"rank\":");
+        rank_print(rank, true);
+        putchar('}');
+    } else if (len == 0) {
+        printf("the resource manager");
+    } else {
+        text_print(name, len);
+        putchar('.');
+        rank_print(rank, false);
+    }
+}
+
+/* Return: false where there is no such list. */
+static bool procs_print(const uint8_t **at, size_t *left, uint32_t count, const char *what,
+                        bool json, bool silent)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct sx_proc_ref proc;
+        const size_t size = sx_proc_ref_read(*at, *left, &proc);
+
+        if (size == 0) {
+            return false;
+        }
+        if (!silent) {
+            if (json) {
+                printf(i == 0 ? ",\"%s\":[" : ",", what);
+            } else {
+                printf(i == 0 ? " %s " : ",", what);
+            }
+            proc_print(proc.name, proc.name_len, proc.rank, json);
+        }
+        *at += size;
+        *left -= size;
+    }
+    if (json && count > 0 && !silent) {
+        putchar(']');
+    }
+    return true;
+}
+
+static void value_print(const pmix_value_t *value, bool json)
+{
+    uint64_t number;
+    int64_t signed_number;
+
+    if (json && value->type == PMIX_BOOL) {
+        printf(value->data.flag ? "true" : "false");
+    } else if (json && sx_value_get_int(value, &signed_number) == PMIX_SUCCESS) {
+        printf("%" PRId64, signed_number);
+    } else if (json && sx_value_get_uint(value, &number) == PMIX_SUCCESS) {
+        printf("%" PRIu64, number);
+    } else if (json && value->type == PMIX_STRING && value->data.string != NULL) {
+        sx_json_string(value->data.string, strlen(value->data.string));
+    } else {
+        char *const text = sx_value_print(value);
+
+        if (json) {
+            sx_json_string(text != NULL ? text : "", text != NULL ? strlen(text) : 0);
+        } else {
+            text_print(text != NULL ? text : "", text != NULL ? strlen(text) : 0);
+        }
+        free(text);
+    }
+}
+
+static void infos_print(const pmix_info_t *info, size_t ninfo, bool json)
+{
+    for (size_t i = 0; i < ninfo; i++) {
+        const char *const known = sx_attribute_name(info[i].key);
+        const char *const key = known != NULL ? known : info[i].key;
+
+        if (json) {
+            printf(i == 0 ? ",\"info\":[" : ",");
+            printf("{\"key\":");
+            sx_json_string(key, strnlen(key, PMIX_MAX_KEYLEN));
+            printf(",\"value\":");
+        } else {
+            putchar(' ');
+            text_print(key, strnlen(key, PMIX_MAX_KEYLEN));
+            putchar('=');
+        }
+        value_print(&info[i].value, json);
+        if (json) {
+            putchar('}');
+        }
+    }
+    if (json && ninfo > 0) {
+        putchar(']');
+    }
+}
+
+/* When this command has read it: in UTC, to the microsecond. */
+static void received_print(bool json)
+{
+    struct timespec now;
+    struct tm parts;
+    char text[32];
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &parts);
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
+    printf(json ? ",\"received\":\"%s.%06ldZ\"" : " %s.%06ldZ", text, now.tv_nsec / 1000);
+}
+
+static void head_print(const struct sx_event *event, bool json)
+{
+    const char *const name = sx_name_find(PMIX_STATUS, event->code);
+    const char *const range = sx_events_range_name(event->range);
+
+    if (json) {
+        printf("{\"number\":%" PRIu64, event->number);
+        received_print(true);
+        printf(",\"code\":%" PRId32, event->code);
+        if (name != NULL) {
+            printf(",\"name\":\"%s\"", name);
+        }
+        printf(",\"range\":\"%s\"", range != NULL ? range : "unknown");
+    } else {
+        printf("%" PRIu64, event->number);
+        received_print(false);
+        printf(" %" PRId32, event->code);
+        if (name != NULL) {
+            printf(" %s", name);
+        }
+        printf(" %s", range != NULL ? range : "unknown");
+    }
+    if ((event->flags & SX_EVENT_NON_DEFAULT) != 0) {
+        printf(json ? ",\"non_default\":true" : " non-default");
+    }
+    if ((event->flags & SX_EVENT_ENVIRONMENT) != 0) {
+        printf(json ? ",\"environment\":true" : " environment");
+    }
+    if ((event->flags & SX_EVENT_ASK) != 0) {
+        printf(json ? ",\"too_large\":true" : " (too large for the ring: the rest is not shown)");
+    }
+}
+
+/* Print, or with @silent only judge.  Return: false where the bytes contradict themselves. */
+static bool event_pass(const struct sx_event *event, const uint8_t *at, size_t left,
+                       const pmix_info_t *info, size_t ninfo, bool json, bool silent)
+{
+    const size_t padded = sx_align_up(event->source_len, 8);
+
+    if (event->source_len > PMIX_MAX_NSLEN || padded > left) {
+        return false;
+    }
+    if (!silent) {
+        head_print(event, json);
+        printf(json ? ",\"source\":" : " from ");
+        proc_print((const char *)at, event->source_len, event->source_rank, json);
+    }
+    at += padded;
+    left -= padded;
+    if (!procs_print(&at, &left, event->target_count, json ? "targets" : "for", json, silent) ||
+        !procs_print(&at, &left, event->affected_count, json ? "affected" : "about", json,
+                     silent) ||
+        event->info_size > left) {
+        return false;
+    }
+    if (!silent) {
+        infos_print(info, ninfo, json);
+    }
+    return true;
+}
+
+bool sx_events_print(const uint8_t *bytes, size_t size, bool json)
+{
+    struct sx_event event;
+    pmix_info_t *info = NULL;
+    size_t ninfo = 0;
+
+    memcpy(&event, bytes, sizeof(event));
+    const uint8_t *const at = bytes + sizeof(event);
+    const size_t left = size - sizeof(event);
+
+    if ((event.flags & SX_EVENT_ASK) != 0) {
+        head_print(&event, json);
+    } else {
+        if (!event_pass(&event, at, left, NULL, 0, json, true) ||
+            (event.info_size != 0 &&
+             sx_flat_infos_decode(bytes + size - event.info_size, event.info_size, &info, &ninfo) !=
+                 PMIX_SUCCESS)) {
+            return false;
+        }
+        (void)event_pass(&event, at, left, info, ninfo, json, false);
+        if (info != NULL) {
+            PMIX_INFO_FREE(info, ninfo);
+        }
+    }
+    printf(json ? "}\n" : "\n");
+    return true;
+}
+
+void sx_events_lost_print(uint64_t first, uint64_t count, bool json)
+{
+    printf(json ? "{\"lost\":%" PRIu64 ",\"number\":%" PRIu64 "}\n"
+                : "(%" PRIu64 " events are lost, from number %" PRIu64 " on)\n",
+           count, first);
+}

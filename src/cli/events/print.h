@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* print.h - one event as a line of text, or of JSON. */
+#ifndef SX_CLI_EVENTS_PRINT_H
+#define SX_CLI_EVENTS_PRINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ring/record.h"
+
+/* Print the event in @bytes (struct sx_event and what follows it).  Return: false, and nothing
+ * printed, where the bytes contradict themselves. */
+bool sx_events_print(const uint8_t *bytes, size_t size, bool json);
+
+/* @count events from number @first on are gone. */
+void sx_events_lost_print(uint64_t first, uint64_t count, bool json);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* bytes.h - numbers out of memory that somebody else writes and that may be wrong.
+ *
+ * An area remembers that it was asked for something outside itself; such a number reads as 0.  So
+ * a reader goes on to the end of its step and asks once whether any of it was true. */
+#ifndef SX_CLI_MEM_BYTES_H
+#define SX_CLI_MEM_BYTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/util.h"
+
+struct sx_bytes {
+    const uint8_t *at;
+    uint64_t size;
+    bool bad;
+};
+
+/* @len bytes at @off, or NULL (and bad). */
+static inline const uint8_t *sx_bytes_at(struct sx_bytes *bytes, uint64_t off, uint64_t len)
+{
+    if (!sx_range_fits(off, len, bytes->size)) {
+        bytes->bad = true;
+        return NULL;
+    }
+    return bytes->at + off;
+}
+
+static inline uint64_t sx_bytes_u64(struct sx_bytes *bytes, uint64_t off)
+{
+    const void *const at = sx_bytes_at(bytes, off, 8);
+    uint64_t number = 0;
+
+    if (at == NULL) {
+        return 0;
+    }
+    if ((uintptr_t)at % 8 == 0) {
+        /* Acquire: every word that docs/layout.md marks with an A is aligned and comes here. */
+        return __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE);
+    }
+    memcpy(&number, at, sizeof(number));
+    return number;
+}
+
+static inline uint32_t sx_bytes_u32(struct sx_bytes *bytes, uint64_t off)
+{
+    const void *const at = sx_bytes_at(bytes, off, 4);
+    uint32_t number = 0;
+
+    if (at == NULL) {
+        return 0;
+    }
+    if ((uintptr_t)at % 4 == 0) {
+        return __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE); /* as above */
+    }
+    memcpy(&number, at, sizeof(number));
+    return number;
+}
+
+static inline uint16_t sx_bytes_u16(struct sx_bytes *bytes, uint64_t off)
+{
+    const void *const at = sx_bytes_at(bytes, off, 2);
+    uint16_t number = 0;
+
+    if (at != NULL) {
+        memcpy(&number, at, sizeof(number));
+    }
+    return number;
+}
+
+static inline uint8_t sx_bytes_u8(struct sx_bytes *bytes, uint64_t off)
+{
+    const uint8_t *const at = sx_bytes_at(bytes, off, 1);
+
+    return at != NULL ? *at : 0;
+}
+
+/* The part [off, off + len); empty and bad when it does not lie inside. */
+static inline struct sx_bytes sx_bytes_part(struct sx_bytes *bytes, uint64_t off, uint64_t len)
+{
+    struct sx_bytes part = { .at = sx_bytes_at(bytes, off, len) };
+
+    part.size = part.at != NULL ? len : 0;
+    part.bad = part.at == NULL;
+    return part;
+}
+
+#endif

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* mem.c - `shmix mem`: find segments through /proc, map them read-only, list and print them.
+ *
+ * An independent reader: it and its mem_*.c know docs/layout.md and none of the library's own
+ * layouts, so that a change of one without the other shows.  Segments are found by the names of
+ * memfds that processes hold open (their creators do, and children that those forked); one that is
+ * held twice is shown once.  Bounded by the descriptors of the processes that the kernel lets the
+ * caller look into. */
+#include "cli/mem/mem.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/json.h"
+#include "cli/mem/kinds.h"
+#include "cli/proc.h"
+#include "cli/say.h"
+
+#define SX_MEM_PREFIX "/memfd:shmix:"
+#define SX_MEM_MAGIC UINT64_C(0x5358534547000001)
+#define SX_MEM_ENDED UINT64_MAX /* in place of a successor */
+
+enum kind { KIND_STORE = 1, KIND_RING, KIND_BOARD, KIND_LANE, KIND_COUNT };
+static const char *const kind_names[KIND_COUNT] = { "?", "store", "ring", "board", "lane" };
+
+struct found {
+    dev_t dev;
+    ino_t ino;
+    pid_t holder;
+    struct sx_bytes whole; /* the mapping */
+    struct sx_bytes used;  /* its published part; empty: not a segment of this layout */
+    uint32_t kind, pid;
+    const char *name; /* of its namespace */
+    uint64_t garbage_bytes, generation, successor;
+    bool begun; /* it has a magic */
+};
+
+struct wish {
+    bool dump, json;
+    pid_t pid;          /* 0: any */
+    const char *nspace; /* NULL: any */
+};
+
+struct scan {
+    struct found *found;
+    size_t count;
+    bool denied;  /* some process could not be looked into */
+    bool existed; /* the wanted process is there */
+};
+
+static const char usage[] =
+    "usage: shmix mem [--dump | --json] [NAMESPACE | PID]\n"
+    "\n"
+    "List the shared memory segments of shmix servers: those of the job NAMESPACE with the board\n"
+    "and the lanes of its server, those of the process PID, or those of every process that you "
+    "may\n"
+    "look into.  With --json a line is a JSON object.  With --dump print everything in them: "
+    "stores\n"
+    "with all keys and values, rings with their records, boards and lanes.  Reads memory only, so "
+    "a\n"
+    "server that hangs or is stopped can be looked at.\n"
+    "\n"
+    "  shmix mem                       all segments, one a line\n"
+    "  shmix mem --dump 4711           everything that the server 4711 has published\n"
+    "  shmix mem --json | jq .used     how much each takes\n"
+    "\n"
+    "docs/layout.md describes the format.\n";
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+static void judge(struct found *found)
+{
+    struct sx_bytes *const whole = &found->whole;
+    const uint64_t magic = sx_bytes_u64(whole, 0);
+    const uint64_t size_bytes = sx_bytes_u64(whole, 8);
+    const uint64_t used_bytes = sx_bytes_u64(whole, 64);
+
+    found->pid = sx_bytes_u32(whole, 24);
+    found->kind = sx_bytes_u32(whole, 28);
+    if (magic == SX_MEM_MAGIC && size_bytes == whole->size && used_bytes <= size_bytes &&
+        used_bytes >= SX_MEM_BODY_OFF && found->kind > 0 && found->kind < KIND_COUNT &&
+        sx_bytes_u64(whole, 40) == 0 && memchr(sx_bytes_at(whole, 128, 256), '\0', 256) != NULL) {
+        found->used = sx_bytes_part(whole, 0, used_bytes);
+    }
+    found->begun = magic != 0;
+    found->name = (const char *)sx_bytes_at(whole, 128, 256);
+    found->generation = sx_bytes_u64(whole, 32);
+    found->successor = sx_bytes_u64(whole, 72);
+    found->garbage_bytes = sx_bytes_u64(whole, 80);
+}
+
+static void take(struct scan *scan, pid_t holder, const char *path)
+{
+    struct found found = { .holder = holder };
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0) {
+        scan->denied = scan->denied || errno == EACCES || errno == EPERM;
+        return;
+    }
+    const int seals = fcntl(fd, F_GET_SEALS);
+    bool wanted = fstat(fd, &st) == 0 && st.st_size >= (off_t)SX_MEM_BODY_OFF &&
+                  /* Without them the file could be cut and reading it would kill us. */
+                  seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && (seals & F_SEAL_GROW) != 0;
+    for (size_t i = 0; wanted && i < scan->count; i++) {
+        wanted = scan->found[i].dev != st.st_dev || scan->found[i].ino != st.st_ino;
+    }
+    void *const at = wanted ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0)
+                            : MAP_FAILED;
+    close(fd);
+    if (at == MAP_FAILED) {
+        return;
+    }
+    found.dev = st.st_dev;
+    found.ino = st.st_ino;
+    found.whole = (struct sx_bytes){ .at = at, .size = (uint64_t)st.st_size };
+    judge(&found);
+    scan->found = sx_cli_realloc(scan->found, scan->count + 1, sizeof(found));
+    scan->found[scan->count++] = found;
+}
+
+static void scan_process(struct scan *scan, pid_t pid)
+{
+    char path[64], link[320];
+    const struct dirent *entry;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    DIR *const dir = opendir(path);
+    if (dir == NULL) {
+        scan->denied = scan->denied || errno == EACCES || errno == EPERM;
+        scan->existed = scan->existed || errno != ENOENT;
+        return;
+    }
+    scan->existed = true;
+    while ((entry = readdir(dir)) != NULL) {
+        const size_t prefix_len = sizeof(SX_MEM_PREFIX) - 1;
+        char *const name = sx_cli_printf("%s/%s", path, entry->d_name);
+        const ssize_t len = readlink(name, link, sizeof(link));
+        if (len > (ssize_t)prefix_len && memcmp(link, SX_MEM_PREFIX, prefix_len) == 0) {
+            take(scan, pid, name);
+        }
+        free(name);
+    }
+    closedir(dir);
+}
+
+static void scan_all(struct scan *scan)
+{
+    const struct dirent *entry;
+    DIR *const dir = opendir("/proc");
+
+    if (dir == NULL) {
+        return;
+    }
+    while ((entry = readdir(dir)) != NULL) {
+        if (isdigit((unsigned char)entry->d_name[0])) {
+            scan_process(scan, (pid_t)strtol(entry->d_name, NULL, 10));
+        }
+    }
+    closedir(dir);
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+/* The board that says how far the lanes of @lane's server were read. */
+static struct sx_bytes board_of(const struct scan *scan, const struct found *lane)
+{
+    for (size_t i = 0; i < scan->count; i++) {
+        const struct found *const found = &scan->found[i];
+        if (found->kind == KIND_BOARD && found->pid == lane->pid && found->holder == lane->holder &&
+            found->used.size != 0) {
+            return found->used;
+        }
+    }
+    return (struct sx_bytes){ .at = NULL };
+}
+
+static void name_print(const char *name)
+{
+    char text[256];
+    size_t i;
+
+    for (i = 0; name[i] != '\0' && i < sizeof(text) - 1; i++) {
+        text[i] = (char)(name[i] > 0x20 && name[i] < 0x7f ? name[i] : '?');
+    }
+    text[i] = '\0';
+    printf("%-24s", text);
+}
+
+/* What is to be said of a segment besides its figures; NULL: nothing. */
+static const char *state_of(const struct found *found)
+{
+    if (found->used.size == 0) {
+        return found->begun ? "of another layout, or damaged" : "is being made";
+    }
+    return found->successor == 0              ? NULL
+           : found->successor == SX_MEM_ENDED ? "has ended"
+                                              : "replaced";
+}
+
+static void line_print(const struct found *found)
+{
+    const char *const state = state_of(found);
+
+    if (found->used.size == 0) {
+        printf("%-6s %-24s %8d %12" PRIu64 " %s\n", "?", "?", (int)found->holder, found->whole.size,
+               state);
+        return;
+    }
+    printf("%-6s ", kind_names[found->kind]);
+    name_print(found->name);
+    printf(" %8" PRIu32 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %5" PRIu64, found->pid,
+           found->whole.size, found->used.size, found->garbage_bytes, found->generation);
+    if (state != NULL) {
+        printf("  %s", state);
+    }
+    if (state != NULL && found->successor != SX_MEM_ENDED) {
+        printf(" by %" PRIu64, found->successor);
+    }
+    if ((pid_t)found->pid != found->holder) {
+        printf("  held by %d", (int)found->holder);
+    }
+    putchar('\n');
+}
+
+static void json_print(const struct found *found)
+{
+    const char *const state = state_of(found);
+
+    printf("{\"kind\":\"%s\",\"holder\":%d,\"size\":%" PRIu64,
+           found->used.size == 0 ? "unknown" : kind_names[found->kind], (int)found->holder,
+           found->whole.size);
+    if (found->used.size != 0) {
+        printf(",\"name\":");
+        sx_json_string(found->name, strlen(found->name));
+        printf(",\"pid\":%" PRIu32 ",\"used\":%" PRIu64 ",\"garbage\":%" PRIu64
+               ",\"generation\":%" PRIu64,
+               found->pid, found->used.size, found->garbage_bytes, found->generation);
+    }
+    if (state != NULL) {
+        printf(",\"state\":\"%s\"", state);
+    }
+    printf("}\n");
+}
+
+static void dump(const struct scan *scan, struct found *found)
+{
+    if (found->used.size == 0) {
+        return;
+    }
+    switch (found->kind) {
+    case KIND_STORE:
+        sx_mem_store_dump(found->used);
+        break;
+    case KIND_RING:
+        sx_mem_ring_dump(found->used);
+        break;
+    case KIND_BOARD:
+        sx_mem_board_dump(found->used);
+        break;
+    default:
+        sx_mem_lane_dump(found->used, board_of(scan, found));
+        break;
+    }
+}
+
+/* Whether @found is the job's, or what its server has beside the jobs. */
+static bool is_of_job(const struct scan *scan, const struct found *found, const char *nspace)
+{
+    if (found->used.size == 0) {
+        return false;
+    }
+    if (strcmp(found->name, nspace) == 0) {
+        return true;
+    }
+    for (size_t i = 0; i < scan->count; i++) {
+        const struct found *const other = &scan->found[i];
+
+        if ((found->kind == KIND_BOARD || found->kind == KIND_LANE) && other->used.size != 0 &&
+            other->pid == found->pid && strcmp(other->name, nspace) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int say_nothing_found(const struct scan *scan, const struct wish *wish)
+{
+    const char *const hidden = scan->denied
+                                   ? " in the processes that you may look into; root sees all"
+                                   : "";
+
+    if (wish->pid != 0) {
+        sx_say("process %d %s", (int)wish->pid,
+               !scan->existed ? "does not exist"
+               : scan->denied ? "may not be looked into: be its user, or root"
+                              : "has no segments of shmix");
+    } else if (wish->nspace != NULL) {
+        sx_say("no segments of a job %.255s%s; 'shmix mem' lists what there is", wish->nspace,
+               hidden);
+    } else {
+        sx_say("no segments%s", hidden);
+        return 0;
+    }
+    return SX_EXIT_FAILURE;
+}
+
+static int print_all(const struct scan *scan, const struct wish *wish)
+{
+    size_t printed = 0;
+
+    for (size_t i = 0; i < scan->count; i++) {
+        if (wish->nspace != NULL && !is_of_job(scan, &scan->found[i], wish->nspace)) {
+            continue;
+        }
+        if (wish->json) {
+            json_print(&scan->found[i]);
+        } else {
+            if (printed == 0) {
+                printf("%-6s %-24s %8s %12s %12s %12s %5s\n", "KIND", "NAME", "PID", "SIZE", "USED",
+                       "GARBAGE", "GEN");
+            }
+            line_print(&scan->found[i]);
+        }
+        if (wish->dump) {
+            dump(scan, &scan->found[i]);
+        }
+        printed++;
+    }
+    if (printed == 0) {
+        return say_nothing_found(scan, wish);
+    }
+    return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* A number is a process, anything else a namespace.  Return: false: neither. */
+static bool whose_parse(struct wish *wish, const char *text)
+{
+    char *end;
+
+    if (text[0] == '\0' || text[0] == '-' || wish->pid != 0 || wish->nspace != NULL) {
+        return false;
+    }
+    if (text[strspn(text, "0123456789")] != '\0') {
+        wish->nspace = text;
+        return true;
+    }
+    errno = 0;
+    const long number = strtol(text, &end, 10);
+    wish->pid = (pid_t)number;
+    return errno == 0 && number > 0 && number <= INT32_MAX;
+}
+
+/* Return: -1 to go on, else the exit code. */
+static int options_parse(struct wish *wish, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            fputs(usage, stdout);
+            return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
+        }
+        if (strcmp(argv[i], "--dump") == 0) {
+            wish->dump = true;
+        } else if (strcmp(argv[i], "--json") == 0) {
+            wish->json = true;
+        } else if (!whose_parse(wish, argv[i])) {
+            sx_say("'%.80s' is no option and no job to look at; 'shmix mem --help' explains",
+                   argv[i]);
+            return SX_EXIT_USAGE;
+        }
+    }
+    if (wish->dump && wish->json) {
+        sx_say("--dump is for people and has no JSON: leave one of the two out; 'shmix mem --help' "
+               "explains");
+        return SX_EXIT_USAGE;
+    }
+    return -1;
+}
+
+int sx_cli_mem(int argc, char **argv)
+{
+    struct scan scan = { .found = NULL };
+    struct wish wish = { .pid = 0 };
+
+    sx_say_set_name("shmix mem");
+    int code = options_parse(&wish, argc, argv);
+    if (code >= 0) {
+        return code;
+    }
+    if (!sx_proc_check()) {
+        return SX_EXIT_FAILURE;
+    }
+    if (wish.pid != 0) {
+        scan_process(&scan, wish.pid);
+    } else {
+        scan_all(&scan);
+    }
+    code = print_all(&scan, &wish);
+    for (size_t i = 0; i < scan.count; i++) {
+        munmap((void *)(uintptr_t)scan.found[i].whole.at, scan.found[i].whole.size);
+    }
+    free(scan.found);
+    return code;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* failure.c - one place decides whether the job goes on. */
+#include "cli/run/failure.h"
+
+#include <pmix_common.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/process.h"
+#include "cli/run/end.h"
+#include "cli/say.h"
+
+#define LOST_GRACE_NS (250 * SX_NS_PER_MS) /* for a wrapper to end behind its program */
+
+static bool goes_on(const struct sx_run_state *job)
+{
+    return job->setup->options->on_failure == SX_RUN_ON_FAILURE_NOTIFY;
+}
+
+void sx_run_failure_init(struct sx_run_state *job)
+{
+    job->reaction_ns = job->unwanted_ns = job->lost_ns = SX_DEADLINE_NEVER;
+}
+
+void sx_run_failure_deinit(struct sx_run_state *job)
+{
+    while (job->aborts != NULL) {
+        struct sx_run_news *news = job->aborts;
+
+        job->aborts = news->next;
+        sx_run_news_answer(news);
+    }
+}
+
+/* ---- ranks that end -------------------------------------------------------------------------- */
+
+struct verdict {
+    int code;            /* as a shell would have it */
+    pmix_status_t event; /* what the job is told */
+    char text[128];
+};
+
+static struct verdict judge(const siginfo_t *info)
+{
+    struct verdict verdict = { .code = SX_EXIT_FAILURE, .event = PMIX_ERR_PROC_TERM_WO_SYNC };
+
+    if (info->si_code != CLD_EXITED) {
+        verdict.code = SX_RUN_EXIT_SIGNAL + info->si_status;
+        verdict.event = PMIX_ERR_PROC_ABORTED_BY_SIG;
+        snprintf(verdict.text, sizeof(verdict.text), "was killed by signal %d (%s%s)",
+                 info->si_status, strsignal(info->si_status),
+                 info->si_code == CLD_DUMPED ? ", core dumped" : "");
+    } else if (info->si_status != 0) {
+        verdict.code = info->si_status;
+        verdict.event = PMIX_ERR_EXIT_NONZERO_TERM;
+        snprintf(verdict.text, sizeof(verdict.text), "exited with status %d", info->si_status);
+    } else {
+        snprintf(verdict.text, sizeof(verdict.text),
+                 "exited without PMIx_Finalize "
+                 "(MPI_Finalize)");
+    }
+    return verdict;
+}
+
+static void rank_failed(struct sx_run_state *job, uint32_t rank, const siginfo_t *info)
+{
+    const struct verdict verdict = judge(info);
+    const bool others = job->alive > 0 || sx_run_starting(job);
+
+    if (!goes_on(job)) {
+        sx_run_host_rank_failed(job->setup->host, rank, verdict.event, verdict.code);
+        sx_run_end_told(job, verdict.code, rank, "rank %u (pid %ld) on %s %s%s%s", rank,
+                        (long)info->si_pid, job->host, verdict.text,
+                        verdict.event == PMIX_ERR_PROC_TERM_WO_SYNC
+                            ? "; the others cannot do without it"
+                            : "",
+                        others ? "; ending the job" : "");
+        return;
+    }
+    sx_run_code(job, verdict.code);
+    sx_run_say(job, "rank %u (pid %ld) on %s %s%s", rank, (long)info->si_pid, job->host,
+               verdict.text, others ? "; the job goes on without it" : "");
+    sx_run_host_rank_gone(job->setup->host, rank);
+    sx_run_host_rank_failed(job->setup->host, rank, verdict.event, verdict.code);
+}
+
+/* ---- aborts ---------------------------------------------------------------------------------- */
+
+static int code_of(const struct sx_run_news *news)
+{
+    const int code = news->status & 255;
+
+    return code == 0 ? SX_EXIT_FAILURE : code;
+}
+
+static long pid_of(const struct sx_run_state *job, uint32_t rank)
+{
+    return rank < job->spawned ? (long)job->ranks[rank].pid : 0L;
+}
+
+static void abort_all(struct sx_run_state *job, const struct sx_run_news *news)
+{
+    sx_run_end_told(job, code_of(news), UINT32_MAX,
+                    "rank %u (pid %ld) on %s called abort with status %d%s%s; ending the job",
+                    news->rank, pid_of(job, news->rank), job->host, news->status,
+                    news->text[0] == '\0' ? "" : ": ", news->text);
+}
+
+static bool is_gone(const struct sx_run_state *job, uint32_t rank)
+{
+    return rank < job->spawned ? !job->ranks[rank].alive : job->ranks[rank].unwanted;
+}
+
+static bool all_gone(const struct sx_run_state *job, const struct sx_run_news *news)
+{
+    for (size_t i = 0; i < news->rank_count; i++) {
+        if (!is_gone(job, news->ranks[i])) {
+            return false;
+        }
+    }
+    return news->rank_count > 0;
+}
+
+/* Let those go on whose request is done. */
+static void answer_aborts(struct sx_run_state *job)
+{
+    struct sx_run_news **at = &job->aborts;
+
+    while (*at != NULL) {
+        struct sx_run_news *news = *at;
+
+        if (all_gone(job, news)) {
+            *at = news->next;
+            sx_run_news_answer(news);
+        } else {
+            at = &news->next;
+        }
+    }
+}
+
+/* To the ranks that aborts have named. */
+static void signal_unwanted(struct sx_run_state *job, int number)
+{
+    for (uint32_t i = 0; i < job->spawned; i++) {
+        if (job->ranks[i].alive && job->ranks[i].unwanted) {
+            kill(-job->ranks[i].pid, number);
+        }
+    }
+}
+
+static bool any_stays(const struct sx_run_state *job)
+{
+    for (uint32_t i = 0; i < job->setup->options->rank_count; i++) {
+        if (!job->ranks[i].unwanted && !is_gone(job, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void abort_part(struct sx_run_state *job, const struct sx_run_news *news)
+{
+    for (size_t i = 0; i < news->rank_count; i++) {
+        struct sx_run_rank *rank = &job->ranks[news->ranks[i]];
+
+        if (news->ranks[i] >= job->spawned && !rank->unwanted) {
+            sx_run_host_rank_gone(job->setup->host, news->ranks[i]); /* it will not be started */
+        }
+        rank->unwanted = true;
+    }
+    if (!any_stays(job)) {
+        abort_all(job, news);
+        return;
+    }
+    sx_run_code(job, code_of(news));
+    sx_run_say(job,
+               "rank %u (pid %ld) on %s called abort with status %d for %s %u%s%s%s; the "
+               "others go on",
+               news->rank, pid_of(job, news->rank), job->host, news->status,
+               news->rank_count == 1 ? "rank" : "ranks", news->ranks[0],
+               news->rank_count == 1 ? "" : " and others", news->text[0] == '\0' ? "" : ": ",
+               news->text);
+    if (job->unwanted_ns == SX_DEADLINE_NEVER) {
+        job->unwanted_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_GRACE_NS);
+    }
+    signal_unwanted(job, SIGTERM);
+    signal_unwanted(job, SIGCONT);
+}
+
+/* An abort after a loss is what a peer makes of it: the lost rank's end, which the kernel reports
+ * when it has freed its memory, is the cause, and gets the message and the exit code. */
+static void abort_taken(struct sx_run_state *job, struct sx_run_news *news)
+{
+    news->next = job->aborts;
+    job->aborts = news;
+    if (job->ending || job->reaction != NULL) {
+        return;
+    }
+    if (news->ranks != NULL) {
+        abort_part(job, news);
+    } else if (news->after_loss && !goes_on(job)) {
+        job->reaction = news;
+        job->reaction_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_GRACE_NS);
+    } else {
+        abort_all(job, news);
+    }
+}
+
+/* ---- lost clients ---------------------------------------------------------------------------- */
+
+static void rank_lost(struct sx_run_state *job, uint32_t number)
+{
+    struct sx_run_rank *rank = &job->ranks[number];
+
+    if (rank->alive && !rank->unwanted && !goes_on(job) && !job->ending) {
+        rank->lost = true;
+        if (job->lost_ns == SX_DEADLINE_NEVER) {
+            job->lost_ns = sx_deadline_ns(sx_now_ns(), LOST_GRACE_NS);
+        }
+    }
+}
+
+/* @pid is our child and has not been reaped, so the number is still its. */
+static bool is_exiting(pid_t pid)
+{
+    const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    const bool exiting = sx_process_is_exiting(pidfd);
+
+    if (pidfd >= 0) {
+        close(pidfd);
+    }
+    return exiting;
+}
+
+/* The client was not the process that we have started, or that one lives on. */
+static void check_lost(struct sx_run_state *job, uint64_t now_ns)
+{
+    job->lost_ns = SX_DEADLINE_NEVER;
+    for (uint32_t i = 0; i < job->spawned && !job->ending; i++) {
+        const struct sx_run_rank *rank = &job->ranks[i];
+
+        if (!rank->lost || !rank->alive) {
+            continue;
+        }
+        if (is_exiting(rank->pid)) { /* its end will say more */
+            job->lost_ns = sx_deadline_ns(now_ns, LOST_GRACE_NS);
+            continue;
+        }
+        sx_run_end_told(job, SX_EXIT_FAILURE, UINT32_MAX,
+                        "rank %u on %s has lost its PMIx client, which ended or closed the "
+                        "connection without PMIx_Finalize (MPI_Finalize), while pid %ld, which was "
+                        "started for it, lives on; ending the job",
+                        i, job->host, (long)rank->pid);
+    }
+}
+
+/* ---- the doors ------------------------------------------------------------------------------- */
+
+void sx_run_failure_news(struct sx_run_state *job)
+{
+    struct sx_run_news *news;
+
+    while ((news = sx_run_host_take(job->setup->host)) != NULL) {
+        switch (news->kind) {
+        case SX_RUN_NEWS_ABORT:
+            abort_taken(job, news);
+            break;
+        case SX_RUN_NEWS_LOST:
+            rank_lost(job, news->rank);
+            sx_run_end_loss_heard(job, news->rank);
+            sx_run_news_free(news);
+            break;
+        case SX_RUN_NEWS_HANDLED:
+            sx_run_end_handled(job);
+            sx_run_news_free(news);
+            break;
+        }
+    }
+    answer_aborts(job);
+}
+
+void sx_run_failure_rank_ended(struct sx_run_state *job, uint32_t rank, const siginfo_t *info,
+                               bool good)
+{
+    if (job->ending) {
+        return;
+    }
+    if (job->ranks[rank].unwanted) {
+        sx_run_host_rank_gone(job->setup->host, rank);
+        answer_aborts(job);
+    } else if (!good) {
+        rank_failed(job, rank, info);
+    } else {
+        sx_run_host_rank_gone(job->setup->host, rank);
+    }
+}
+
+uint64_t sx_run_failure_deadline_ns(const struct sx_run_state *job)
+{
+    uint64_t until_ns = job->ending ? SX_DEADLINE_NEVER : job->reaction_ns;
+
+    if (!job->ending && job->lost_ns < until_ns) {
+        until_ns = job->lost_ns;
+    }
+    return job->unwanted_ns < until_ns ? job->unwanted_ns : until_ns;
+}
+
+void sx_run_failure_check(struct sx_run_state *job, uint64_t now_ns)
+{
+    if (now_ns >= job->unwanted_ns) {
+        job->unwanted_ns = SX_DEADLINE_NEVER;
+        signal_unwanted(job, SIGKILL);
+    }
+    if (now_ns >= job->lost_ns && !job->ending) {
+        check_lost(job, now_ns);
+    }
+    if (now_ns >= job->reaction_ns && !job->ending) {
+        abort_all(job, job->reaction);
+    }
+}

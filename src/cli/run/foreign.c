@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* foreign.c - a socket that listens for clients of OpenPMIx, and has no answer for them. */
+#include "cli/run/foreign.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pmix.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "cli/run/env.h"
+#include "cli/say.h"
+
+#define BACKLOG 128
+#define WORDS_MAX 1024      /* of a client; more is not looked at */
+#define SPEAKS_WITHIN_SEC 1 /* before that it is not accepted */
+
+/* Those that servers of OpenPMIx set for clients of each version; PMIX_SERVER_URI, by which others
+ * judge who has launched them, is not among them. */
+static const char *const names[] = { "PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3",
+                                     "PMIX_SERVER_URI21", "PMIX_SERVER_URI2" };
+
+/* Seen on the wire of 4.2: lengths and flags, then texts with their zeros; among them the
+ * namespace, behind it the rank in network order, and then the version. */
+bool sx_run_foreign_parse(const uint8_t *bytes, size_t size, const char *nspace, uint32_t *ret_rank,
+                          const char **ret_version)
+{
+    const size_t nspace_size = strlen(nspace) + 1;
+    const uint8_t *at = memmem(bytes, size, nspace, nspace_size), *const end = bytes + size;
+    uint32_t rank;
+
+    if (at == NULL || (size_t)(end - at) < nspace_size + sizeof(rank)) {
+        return false;
+    }
+    memcpy(&rank, at + nspace_size, sizeof(rank));
+    at += nspace_size + sizeof(rank);
+    const uint8_t *const zero = memchr(at, '\0', (size_t)(end - at));
+
+    if (zero == NULL || zero == at || zero - at > 64) {
+        return false;
+    }
+    for (const uint8_t *c = at; c < zero; c++) {
+        if (*c <= ' ' || *c > '~') {
+            return false;
+        }
+    }
+    *ret_rank = ntohl(rank);
+    *ret_version = (const char *)at;
+    return true;
+}
+
+static void client_speaks(void *arg, uint32_t events)
+{
+    struct sx_run_foreign *foreign = arg;
+    const int fd = accept4(foreign->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    uint8_t words[WORDS_MAX];
+    const char *version;
+    uint32_t rank;
+
+    (void)events;
+    if (fd < 0) {
+        return;
+    }
+    const ssize_t got = recv(fd, words, sizeof(words), 0);
+
+    close(fd);
+    if (got > 0 && !foreign->told &&
+        sx_run_foreign_parse(words, (size_t)got, foreign->nspace, &rank, &version)) {
+        foreign->told = true;
+        sx_say("rank %u has loaded another PMIx library, OpenPMIx %s: it cannot join this job, "
+               "whose server is %s, and is on its own. LD_LIBRARY_PATH of the ranks begins with "
+               "%s, so a run path in the program or a wrapper goes before it; "
+               "--env LD_PRELOAD=%s/libpmix.so.2 goes before both",
+               rank, version, PMIx_Get_version(), foreign->lib_dir, foreign->lib_dir);
+    }
+}
+
+/* Return: the socket, or -1 and errno. */
+static int listen_on_loopback(struct sockaddr_in *address)
+{
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int seconds = SPEAKS_WITHIN_SEC;
+    struct sockaddr *const any = (struct sockaddr *)(void *)address;
+    socklen_t size = sizeof(*address);
+
+    *address = (struct sockaddr_in){ .sin_family = AF_INET,
+                                     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof(seconds)) != 0 ||
+        bind(fd, any, size) != 0 || listen(fd, BACKLOG) != 0 || getsockname(fd, any, &size) != 0) {
+        const int why = errno;
+
+        if (fd >= 0) {
+            close(fd);
+        }
+        errno = why;
+        return -1;
+    }
+    return fd;
+}
+
+int sx_run_foreign_init(struct sx_run_foreign *foreign, struct sx_run_loop *loop,
+                        const char *nspace, const char *lib_dir)
+{
+    struct sockaddr_in address;
+
+    *foreign = (struct sx_run_foreign){ .nspace = nspace, .lib_dir = lib_dir };
+    foreign->watch = (struct sx_run_watch){ .fd = listen_on_loopback(&address),
+                                            .fn = client_speaks,
+                                            .arg = foreign };
+    if (foreign->watch.fd < 0) {
+        return errno == EMFILE || errno == ENFILE ? errno : 0;
+    }
+    foreign->uri = sx_cli_printf("shmix.0;tcp4://127.0.0.1:%u", ntohs(address.sin_port));
+    return sx_run_loop_add(loop, &foreign->watch, EPOLLIN);
+}
+
+void sx_run_foreign_deinit(struct sx_run_foreign *foreign)
+{
+    if (foreign->uri != NULL) {
+        close(foreign->watch.fd);
+    }
+    free(foreign->uri);
+    *foreign = (struct sx_run_foreign){ .watch.fd = -1 };
+}
+
+void sx_run_foreign_env(const struct sx_run_foreign *foreign, char ***env)
+{
+    for (size_t i = 0; foreign->uri != NULL && i < SX_COUNT(names); i++) {
+        sx_run_env_put(env, names[i], foreign->uri);
+    }
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* foreign.h - hear of ranks that have loaded another PMIx library.
+ *
+ * OpenPMIx looks for its server in PMIX_SERVER_URI41 and the like.  Without them a rank with that
+ * library is on its own and nobody says so: an MPI job of N becomes N jobs of one.  So these
+ * variables name a socket of the launcher, on the loopback interface, which reads what such a
+ * client says of itself, closes, and tells the user once.  A rank with our library does not look
+ * at them. */
+#ifndef SX_CLI_RUN_FOREIGN_H
+#define SX_CLI_RUN_FOREIGN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/run/loop.h"
+
+struct sx_run_foreign {
+    struct sx_run_watch watch; /* fd -1: there is no such socket */
+    char *uri;
+    const char *nspace, *lib_dir; /* borrowed */
+    bool told;
+};
+
+/* A machine without a loopback interface does without.  Return: 0 or errno. */
+int sx_run_foreign_init(struct sx_run_foreign *foreign, struct sx_run_loop *loop,
+                        const char *nspace, const char *lib_dir);
+void sx_run_foreign_deinit(struct sx_run_foreign *foreign); /* safe on a zeroed one, and twice */
+
+/* The variables, for a rank's environment. */
+void sx_run_foreign_env(const struct sx_run_foreign *foreign, char ***env);
+
+/* What a client of @nspace has said: its rank, and its library's version in @bytes.  Return: false
+ * when this is nothing of that kind. */
+bool sx_run_foreign_parse(const uint8_t *bytes, size_t size, const char *nspace, uint32_t *ret_rank,
+                          const char **ret_version);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* host.c - one server, one job: registered at the start, told of what becomes of its ranks. */
+#include "cli/run/host.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pmix.h>
+#include <pmix_server.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "base/value.h"
+#include "cli/run/info.h"
+#include "cli/say.h"
+#include "server/engine/event_handled.h"
+
+/* Asks this library's server to keep a descriptor that the ranks inherit, so that they reach it
+ * without a path (SHMIX_SERVER_FD). */
+#define INHERIT_FD_KEY "shmix.inherit.fd"
+
+/* Registrations that are on their way. */
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t done;
+    uint32_t left;
+    pmix_status_t status;
+} registrations = {
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+    .done = PTHREAD_COND_INITIALIZER,
+};
+
+/* ---- registration ---------------------------------------------------------------------------- */
+
+static void client_registered(pmix_status_t status, void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&registrations.mutex);
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
+        registrations.status = status;
+    }
+    if (--registrations.left == 0) {
+        pthread_cond_signal(&registrations.done);
+    }
+    pthread_mutex_unlock(&registrations.mutex);
+}
+
+static void proc_load(pmix_proc_t *proc, const char *nspace, uint32_t rank)
+{
+    memset(proc, 0, sizeof(*proc));
+    memcpy(proc->nspace, nspace, strnlen(nspace, PMIX_MAX_NSLEN));
+    proc->rank = rank;
+}
+
+/* All are on their way at once: one wait for thousands of ranks. */
+static pmix_status_t register_clients(const struct sx_run_host *host)
+{
+    pmix_proc_t proc;
+    pmix_status_t status;
+
+    registrations.left = host->rank_count;
+    registrations.status = PMIX_SUCCESS;
+    for (uint32_t rank = 0; rank < host->rank_count; rank++) {
+        proc_load(&proc, host->nspace, rank);
+        status = PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, client_registered,
+                                             NULL);
+        if (status != PMIX_SUCCESS) {
+            client_registered(status, NULL); /* will not be called */
+        }
+    }
+    pthread_mutex_lock(&registrations.mutex);
+    while (registrations.left > 0) {
+        pthread_cond_wait(&registrations.done, &registrations.mutex);
+    }
+    status = registrations.status;
+    pthread_mutex_unlock(&registrations.mutex);
+    return status;
+}
+
+static pmix_status_t register_job(const struct sx_run_host *host, struct sx_run_job_facts *facts)
+{
+    char *node_map = NULL, *proc_map = NULL, *peers = sx_run_info_peers(host->rank_count);
+    pmix_info_t *info = NULL;
+    size_t info_count = 0;
+    pmix_status_t status = PMIx_generate_regex(facts->host, &node_map);
+
+    if (status == PMIX_SUCCESS) {
+        status = PMIx_generate_ppn(peers, &proc_map);
+    }
+    if (status == PMIX_SUCCESS) {
+        facts->node_map = node_map;
+        facts->proc_map = proc_map;
+        info = sx_run_info_build(facts, &info_count);
+        status = PMIx_server_register_nspace(host->nspace, (int)host->rank_count, info, info_count,
+                                             NULL, NULL);
+    }
+    sx_run_info_free(info, info_count);
+    free(node_map);
+    free(proc_map);
+    free(peers);
+    return status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
+}
+
+static pmix_status_t serve(struct sx_run_host *host, const struct sx_session *session,
+                           const char *server_nspace)
+{
+    pmix_info_t info[4];
+    bool yes = true;
+    pmix_rank_t rank = 0;
+    pmix_status_t status;
+
+    memset(info, 0, sizeof(info));
+    PMIx_Info_load(&info[0], PMIX_SERVER_TMPDIR, session->dir, PMIX_STRING);
+    PMIx_Info_load(&info[1], PMIX_SERVER_NSPACE, server_nspace, PMIX_STRING);
+    PMIx_Info_load(&info[2], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
+    PMIx_Info_load(&info[3], INHERIT_FD_KEY, &yes, PMIX_BOOL);
+    status = PMIx_server_init(&sx_run_upcall_module, info, SX_COUNT(info));
+    host->serving = status == PMIX_SUCCESS;
+    if (host->serving) {
+        pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
+        const pmix_status_t id = PMIx_Register_event_handler(&code, 1, NULL, 0, sx_run_upcall_lost,
+                                                             NULL, NULL);
+
+        status = id < 0 ? id : PMIX_SUCCESS;
+    }
+    sx_elements_destruct(info, SX_COUNT(info), PMIX_INFO);
+    return status;
+}
+
+/* The ranks of all applications whose set is that of application @index.  Return: their number; 0
+ * when it has none, or an earlier application has named it. */
+static size_t set_members(const struct sx_run_host *host, const struct sx_run_options *options,
+                          uint32_t index, pmix_proc_t *members)
+{
+    const char *name = options->apps[index].pset;
+    size_t count = 0;
+
+    for (uint32_t i = 0; name != NULL && i < options->app_count; i++) {
+        const struct sx_run_app *app = &options->apps[i];
+
+        if (app->pset == NULL || strcmp(app->pset, name) != 0) {
+            continue;
+        }
+        if (i < index) {
+            return 0;
+        }
+        for (uint32_t n = 0; n < app->rank_count; n++) {
+            proc_load(&members[count++], host->nspace, app->first_rank + n);
+        }
+    }
+    return count;
+}
+
+static pmix_status_t define_sets(const struct sx_run_host *host,
+                                 const struct sx_run_options *options)
+{
+    pmix_proc_t *members = sx_cli_calloc(host->rank_count, sizeof(*members));
+    pmix_status_t status = PMIX_SUCCESS;
+
+    for (uint32_t i = 0; i < options->app_count && status == PMIX_SUCCESS; i++) {
+        const size_t count = set_members(host, options, i, members);
+
+        if (count > 0) {
+            status = PMIx_server_define_process_set(members, count, options->apps[i].pset);
+        }
+    }
+    free(members);
+    return status;
+}
+
+static bool start(struct sx_run_host *host, struct sx_run_job_facts *facts, char *message)
+{
+    const char *what = "start";
+    pmix_status_t status = serve(host, facts->session, facts->server_nspace);
+
+    if (status == PMIX_SUCCESS) {
+        what = "take the job's data";
+        status = register_job(host, facts);
+    }
+    if (status == PMIX_SUCCESS) {
+        what = "register the ranks";
+        status = register_clients(host);
+    }
+    if (status == PMIX_SUCCESS) {
+        what = "define the process sets";
+        status = define_sets(host, facts->options);
+    }
+    if (status != PMIX_SUCCESS) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "the PMIx server could not %s: %s; SHMIX_LOG=info "
+                 "tells more",
+                 what, PMIx_Error_string(status));
+        return false;
+    }
+    return true;
+}
+
+/* Where the ranks of each application start. */
+static char **wdirs_make(const struct sx_run_options *options)
+{
+    char **wdirs = sx_cli_calloc(options->app_count, sizeof(*wdirs));
+
+    for (uint32_t i = 0; i < options->app_count; i++) {
+        const char *wdir = options->apps[i].wdir;
+
+        wdirs[i] = realpath(wdir == NULL ? "." : wdir, NULL);
+        if (wdirs[i] == NULL) {
+            wdirs[i] = sx_cli_strdup(wdir == NULL ? "." : wdir);
+        }
+    }
+    return wdirs;
+}
+
+bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *options,
+                      const struct sx_run_machine *machine, const struct sx_session *session,
+                      char message[SX_RUN_MESSAGE_MAX])
+{
+    struct sx_run_job_facts facts = { .options = options, .machine = machine, .session = session };
+    char name[HOST_NAME_MAX + 1] = "", *server_nspace;
+    bool ok;
+
+    *host = (struct sx_run_host){ .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+                                  .rank_count = options->rank_count,
+                                  .nspace = session->nspace };
+    if (host->event_fd < 0) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "eventfd: %s", strerror(errno));
+        return false;
+    }
+    sx_run_upcall_init(session->nspace, options->rank_count, host->event_fd);
+    if (gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') {
+        snprintf(name, sizeof(name), "localhost");
+    }
+    server_nspace = sx_cli_printf("%s.server", session->nspace);
+    facts.host = name;
+    facts.wdirs = wdirs_make(options);
+    facts.server_nspace = server_nspace;
+    ok = start(host, &facts, message);
+    for (uint32_t i = 0; i < options->app_count; i++) {
+        free(facts.wdirs[i]);
+    }
+    free(facts.wdirs);
+    free(server_nspace);
+    return ok;
+}
+
+void sx_run_host_deinit(struct sx_run_host *host)
+{
+    sx_run_upcall_answer_all();
+    if (host->serving) {
+        PMIx_server_deregister_nspace(host->nspace, NULL, NULL);
+        PMIx_server_finalize();
+        host->serving = false;
+    }
+    sx_run_upcall_deinit();
+    if (host->event_fd >= 0) {
+        close(host->event_fd);
+        host->event_fd = -1;
+    }
+}
+
+bool sx_run_host_setup_fork(const struct sx_run_host *host, uint32_t rank, char ***env,
+                            char message[SX_RUN_MESSAGE_MAX])
+{
+    pmix_proc_t proc;
+    pmix_status_t status;
+
+    proc_load(&proc, host->nspace, rank);
+    status = PMIx_server_setup_fork(&proc, env);
+    if (status != PMIX_SUCCESS) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "the PMIx server has no environment for rank %u: %s",
+                 rank, PMIx_Error_string(status));
+        return false;
+    }
+    return true;
+}
+
+bool sx_run_host_is_client(const struct sx_run_host *host, uint32_t rank)
+{
+    (void)host;
+    return sx_run_upcall_is_client(rank);
+}
+
+struct sx_run_news *sx_run_host_take(const struct sx_run_host *host)
+{
+    uint64_t count;
+
+    (void)!read(host->event_fd, &count, sizeof(count));
+    return sx_run_upcall_take();
+}
+
+static void nothing_more(pmix_status_t status, void *arg)
+{
+    (void)status;
+    (void)arg;
+}
+
+/* Not waited for: there may be thousands. */
+void sx_run_host_rank_gone(const struct sx_run_host *host, uint32_t rank)
+{
+    pmix_proc_t proc;
+
+    if (!sx_run_host_is_client(host, rank)) {
+        proc_load(&proc, host->nspace, rank);
+        PMIx_server_deregister_client(&proc, nothing_more, NULL);
+    }
+}
+
+bool sx_run_host_await_handlers(const struct sx_run_host *host)
+{
+    return sx_eventhandled_ask(host->nspace, sx_run_upcall_handled, NULL) == PMIX_SUCCESS;
+}
+
+void sx_run_host_rank_failed(const struct sx_run_host *host, uint32_t rank, pmix_status_t code,
+                             int exit_code)
+{
+    const bool yes = true; /* a default handler might end a rank that is to go on */
+    pmix_info_t info[3];
+    pmix_proc_t proc;
+
+    proc_load(&proc, host->nspace, rank);
+    memset(info, 0, sizeof(info));
+    PMIx_Info_load(&info[0], PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC);
+    PMIx_Info_load(&info[1], PMIX_EXIT_CODE, &exit_code, PMIX_INT);
+    PMIx_Info_load(&info[2], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
+    (void)PMIx_Notify_event(code, &proc, PMIX_RANGE_NAMESPACE, info, SX_COUNT(info), NULL, NULL);
+    sx_elements_destruct(info, SX_COUNT(info), PMIX_INFO);
+}

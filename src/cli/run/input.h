@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* input.h - the launcher's standard input, copied to one rank or to all.
+ *
+ * One buffer: the next piece is read when every reader has had the last one whole, so the slowest
+ * sets the pace and memory stays bounded.  A reader that has gone is forgotten; when none is left,
+ * nothing more is read.  At the end of the input the readers see the end of theirs. */
+#ifndef SX_CLI_RUN_INPUT_H
+#define SX_CLI_RUN_INPUT_H
+
+#include <stddef.h>
+
+#include "cli/run/loop.h"
+
+#define SX_RUN_INPUT_BYTES 65536u
+
+struct sx_run_input;
+
+struct sx_run_reader {
+    struct sx_run_input *input;
+    struct sx_run_watch watch; /* of the pipe to the rank; fd -1: gone */
+    size_t off;                /* what it has had of the buffer */
+    bool waits;                /* for room in the pipe */
+};
+
+struct sx_run_input {
+    struct sx_run_loop *loop;
+    struct sx_run_watch source;
+    int fd;
+    bool always_ready; /* a regular file */
+    bool reading;      /* the source is watched */
+    bool ended;
+    char *buffer;
+    size_t used;
+    struct sx_run_reader *readers;
+    size_t count, live, behind;
+};
+
+/* Copy from @fd, which stays the caller's, to at most @count readers. */
+void sx_run_input_init(struct sx_run_input *input, struct sx_run_loop *loop, int fd, size_t count);
+void sx_run_input_deinit(struct sx_run_input *input); /* safe on a zeroed one */
+
+/* One more reader: the writing end of its pipe, non-blocking, taken over.  Before the start. */
+void sx_run_input_add(struct sx_run_input *input, int fd);
+
+/* All readers are there: begin.  Again after the launcher was in the background, where a terminal
+ * refuses to be read. */
+void sx_run_input_start(struct sx_run_input *input);
+
+#endif

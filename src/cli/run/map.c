@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* map.c - parts are compared by their CPUs alone: NUMA nodes, caches and packages lie inside of
+ * each other in one order here and in another there. */
+#include "cli/run/map.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/say.h"
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static hwloc_obj_type_t type_of(hwloc_topology_t topology, enum sx_run_level level)
+{
+    switch (level) {
+    case SX_RUN_LEVEL_CORE:
+        /* Some virtual machines show CPUs and no cores. */
+        return hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE
+                                                                      : HWLOC_OBJ_PU;
+    case SX_RUN_LEVEL_L3CACHE:
+        return HWLOC_OBJ_L3CACHE;
+    case SX_RUN_LEVEL_NUMA:
+        return HWLOC_OBJ_NUMANODE;
+    case SX_RUN_LEVEL_PACKAGE:
+        return HWLOC_OBJ_PACKAGE;
+    case SX_RUN_LEVEL_NODE:
+        return HWLOC_OBJ_MACHINE;
+    default:
+        return HWLOC_OBJ_PU;
+    }
+}
+
+/* Memory without CPUs is a NUMA node, and so is a second kind of memory of the same CPUs. */
+static bool is_new(const struct sx_run_parts *parts, hwloc_const_bitmap_t cpuset)
+{
+    if (hwloc_bitmap_iszero(cpuset)) {
+        return false;
+    }
+    for (uint32_t i = parts->count; i > 0; i--) {
+        if (hwloc_bitmap_isequal(parts->at[i - 1].cpuset, cpuset)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void sx_run_parts_init(struct sx_run_parts *parts, hwloc_topology_t topology,
+                       enum sx_run_level level, hwloc_const_bitmap_t usable)
+{
+    const hwloc_obj_type_t type = type_of(topology, level);
+    const int count = hwloc_get_nbobjs_by_type(topology, type);
+
+    *parts = (struct sx_run_parts){ .count = 0 };
+    if (level == SX_RUN_LEVEL_NONE || count <= 0) {
+        return;
+    }
+    parts->at = sx_cli_calloc((size_t)count, sizeof(*parts->at));
+    for (int i = 0; i < count; i++) {
+        const hwloc_obj_t obj = hwloc_get_obj_by_type(topology, type, (unsigned)i);
+        hwloc_bitmap_t cpuset = hwloc_bitmap_alloc();
+
+        if (cpuset == NULL || hwloc_bitmap_and(cpuset, obj->cpuset, usable) != 0) {
+            sx_cli_no_memory();
+        }
+        if (is_new(parts, cpuset)) {
+            parts->at[parts->count++] = (struct sx_run_part){ cpuset, obj->logical_index };
+        } else {
+            hwloc_bitmap_free(cpuset);
+        }
+    }
+}
+
+void sx_run_parts_deinit(struct sx_run_parts *parts)
+{
+    for (uint32_t i = 0; i < parts->count; i++) {
+        hwloc_bitmap_free(parts->at[i].cpuset);
+    }
+    free(parts->at);
+    *parts = (struct sx_run_parts){ .count = 0 };
+}
+
+/* The first part from @from on whose CPUs all lie in @cpuset. */
+static uint32_t part_inside(const struct sx_run_parts *parts, hwloc_const_cpuset_t cpuset,
+                            uint32_t from)
+{
+    for (uint32_t i = from; i < parts->count; i++) {
+        if (hwloc_bitmap_isincluded(parts->at[i].cpuset, cpuset)) {
+            return i;
+        }
+    }
+    return SX_RUN_NO_PART;
+}
+
+static uint32_t part_around(const struct sx_run_parts *parts, hwloc_const_cpuset_t cpuset)
+{
+    for (uint32_t i = 0; i < parts->count; i++) {
+        if (hwloc_bitmap_isincluded(cpuset, parts->at[i].cpuset)) {
+            return i;
+        }
+    }
+    return SX_RUN_NO_PART;
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+static bool is_exclusive(enum sx_run_level level)
+{
+    return level == SX_RUN_LEVEL_CORE || level == SX_RUN_LEVEL_HWTHREAD;
+}
+
+static bool refuse_missing(const char *option, enum sx_run_level level, char *message)
+{
+    snprintf(message, SX_RUN_MESSAGE_MAX,
+             "%s %s: this machine shows no %s; choose another policy "
+             "('shmix run --help' lists them)",
+             option, sx_run_level_name(level), sx_run_level_noun(level));
+    return false;
+}
+
+static bool refuse_too_few(const struct sx_run_map_request *request, const char *option,
+                           enum sx_run_level level, uint32_t count, char *message)
+{
+    snprintf(message, SX_RUN_MESSAGE_MAX,
+             "%s %s: %u ranks want a %s each, and this machine has %u "
+             "for us; use fewer ranks, --bind-to numa or --bind-to none",
+             option, sx_run_level_name(level), request->rank_count, sx_run_level_noun(level),
+             count);
+    return false;
+}
+
+static uint32_t count_inside(const struct sx_run_parts *parts, hwloc_const_cpuset_t cpuset)
+{
+    uint32_t count = 0;
+
+    for (uint32_t at = part_inside(parts, cpuset, 0); at != SX_RUN_NO_PART;
+         at = part_inside(parts, cpuset, at + 1)) {
+        count++;
+    }
+    return count;
+}
+
+static bool refuse_full(const struct sx_run_map_request *request, uint32_t rank, char *message)
+{
+    const uint32_t part = rank % request->map_parts.count;
+    const char *map = sx_run_level_name(request->map), *bind = sx_run_level_name(request->bind);
+
+    snprintf(message, SX_RUN_MESSAGE_MAX,
+             "--map-by %s --bind-to %s: rank %u wants a %s of its own "
+             "on %s %u, which has %u for us, all taken; use fewer ranks, --map-by slot, "
+             "--bind-to %s or --bind-to none",
+             map, bind, rank, sx_run_level_noun(request->bind), sx_run_level_noun(request->map),
+             request->map_parts.at[part].number,
+             count_inside(&request->bind_parts, request->map_parts.at[part].cpuset), map);
+    return false;
+}
+
+static bool refuse_apart(const struct sx_run_map_request *request, uint32_t rank, char *message)
+{
+    const char *map = sx_run_level_name(request->map), *bind = sx_run_level_name(request->bind);
+
+    snprintf(message, SX_RUN_MESSAGE_MAX,
+             "--map-by %s --bind-to %s: no %s of this machine lies "
+             "inside or around %s %u; use --bind-to %s",
+             map, bind, sx_run_level_noun(request->bind), sx_run_level_noun(request->map),
+             request->map_parts.at[rank % request->map_parts.count].number, map);
+    return false;
+}
+
+/* ---- mapping --------------------------------------------------------------------------------- */
+
+/* One after the other; in blocks where they share. */
+static bool map_in_order(const struct sx_run_map_request *request, struct sx_run_mapped *mapped,
+                         char *message)
+{
+    const uint32_t ranks = request->rank_count, parts = request->bind_parts.count;
+
+    if (is_exclusive(request->bind) && ranks > parts) {
+        return refuse_too_few(request, "--bind-to", request->bind, parts, message);
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        mapped[rank].map_index = request->map == SX_RUN_LEVEL_NODE ? 0 : rank;
+        if (request->bind != SX_RUN_LEVEL_NONE) {
+            mapped[rank].bind_index = ranks <= parts ? rank
+                                                     : (uint32_t)((uint64_t)rank * parts / ranks);
+        }
+    }
+    return true;
+}
+
+static bool bind_one(const struct sx_run_map_request *request, uint32_t rank, uint32_t *next,
+                     uint32_t *ret_index, char *message)
+{
+    const hwloc_const_cpuset_t cpuset =
+        request->map_parts.at[rank % request->map_parts.count].cpuset;
+    uint32_t index = part_inside(&request->bind_parts, cpuset, *next);
+
+    if (index == SX_RUN_NO_PART && *next > 0) {
+        if (is_exclusive(request->bind)) {
+            return refuse_full(request, rank, message);
+        }
+        index = part_inside(&request->bind_parts, cpuset, 0);
+    }
+    if (index != SX_RUN_NO_PART) {
+        *next = index + 1;
+    } else {
+        index = part_around(&request->bind_parts, cpuset);
+    }
+    *ret_index = index;
+    return index != SX_RUN_NO_PART || refuse_apart(request, rank, message);
+}
+
+static bool map_in_turn(const struct sx_run_map_request *request, struct sx_run_mapped *mapped,
+                        char *message)
+{
+    const uint32_t parts = request->map_parts.count;
+    uint32_t *next = sx_cli_calloc(parts, sizeof(*next)); /* where each part goes on */
+    bool ok = true;
+
+    if (request->bind != SX_RUN_LEVEL_NONE && is_exclusive(request->map) &&
+        request->rank_count > parts) {
+        ok = refuse_too_few(request, "--map-by", request->map, parts, message);
+    }
+    for (uint32_t rank = 0; rank < request->rank_count && ok; rank++) {
+        mapped[rank].map_index = rank % parts;
+        if (request->bind != SX_RUN_LEVEL_NONE) {
+            ok = bind_one(request, rank, &next[rank % parts], &mapped[rank].bind_index, message);
+        }
+    }
+    free(next);
+    return ok;
+}
+
+bool sx_run_map(const struct sx_run_map_request *request, struct sx_run_mapped *ret_mapped,
+                char message[SX_RUN_MESSAGE_MAX])
+{
+    for (uint32_t rank = 0; rank < request->rank_count; rank++) {
+        ret_mapped[rank] = (struct sx_run_mapped){ .bind_index = SX_RUN_NO_PART };
+    }
+    if (request->map != SX_RUN_LEVEL_NONE && request->map_parts.count == 0) {
+        return refuse_missing("--map-by", request->map, message);
+    }
+    if (request->bind != SX_RUN_LEVEL_NONE && request->bind_parts.count == 0) {
+        return refuse_missing("--bind-to", request->bind, message);
+    }
+    if (request->map == SX_RUN_LEVEL_NONE || request->map == SX_RUN_LEVEL_NODE) {
+        return map_in_order(request, ret_mapped, message);
+    }
+    return map_in_turn(request, ret_mapped, message);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* map.h - which part of the machine each rank is dealt out to, and which it is bound to.
+ *
+ * slot (and node, for there is one): the ranks fill the machine in order, neighbours together.  A
+ * core or hardware thread goes to one rank; where ranks outnumber larger parts, they share them in
+ * blocks.  Any other policy deals the ranks out in turn, rank i to part i modulo their number.
+ * A rank is bound to what lies inside of its part, the next one in turn, or to what lies around
+ * it. */
+#ifndef SX_CLI_RUN_MAP_H
+#define SX_CLI_RUN_MAP_H
+
+#include <hwloc.h>
+
+#include "cli/run/options.h"
+
+#define SX_RUN_NO_PART UINT32_MAX
+
+struct sx_run_part {
+    hwloc_bitmap_t cpuset; /* those of its CPUs that may be used: one at least */
+    uint32_t number;       /* hwloc's logical index */
+};
+
+/* The usable objects of a level, each set of CPUs once, in hwloc's logical order. */
+struct sx_run_parts {
+    struct sx_run_part *at;
+    uint32_t count;
+};
+
+void sx_run_parts_init(struct sx_run_parts *parts, hwloc_topology_t topology,
+                       enum sx_run_level level, hwloc_const_bitmap_t usable);
+void sx_run_parts_deinit(struct sx_run_parts *parts);
+
+struct sx_run_mapped {
+    uint32_t map_index;  /* of the part it was dealt out to; slot: its own number */
+    uint32_t bind_index; /* of the part it is bound to; SX_RUN_NO_PART: none */
+};
+
+struct sx_run_map_request {
+    enum sx_run_level map, bind;
+    struct sx_run_parts map_parts, bind_parts;
+    uint32_t rank_count;
+};
+
+/* Fill @ret_mapped, one a rank.  Return: true; false with one line in @message that says what the
+ * machine has and what to do. */
+bool sx_run_map(const struct sx_run_map_request *request, struct sx_run_mapped *ret_mapped,
+                char message[SX_RUN_MESSAGE_MAX]);
+
+#endif

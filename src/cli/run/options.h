@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* options.h - what the user asked of `shmix run`.
+ *
+ *     shmix run [options] [--] program [arguments] [: [options] [--] program [arguments]]...
+ *
+ * Options end at the first word that is none, or at "--"; what follows, up to a lone ":" or the
+ * end, is a program and its arguments: an application.  Ranks are numbered through all of them in
+ * order.  Some options are an application's own, the others are the job's and stand before its
+ * first program.  A value may follow as "--name value" or "--name=value", and "-n4" is "-n 4".
+ * Options that users of mpirun type without thinking are taken as there, a single dash included. */
+#ifndef SX_CLI_RUN_OPTIONS_H
+#define SX_CLI_RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SX_RUN_RANKS_MAX 16384u
+#define SX_RUN_MESSAGE_MAX 512
+
+/* What ranks are dealt out to (--map-by) and bound to (--bind-to), from small to large. */
+enum sx_run_level {
+    SX_RUN_LEVEL_NONE = 0, /* map: slots; bind: nothing */
+    SX_RUN_LEVEL_HWTHREAD,
+    SX_RUN_LEVEL_CORE,
+    SX_RUN_LEVEL_L3CACHE,
+    SX_RUN_LEVEL_NUMA,
+    SX_RUN_LEVEL_PACKAGE,
+    SX_RUN_LEVEL_NODE, /* map alone */
+};
+
+enum sx_run_stdin {
+    SX_RUN_STDIN_RANK = 0, /* stdin_rank reads it, the others read nothing */
+    SX_RUN_STDIN_ALL,
+    SX_RUN_STDIN_NONE,
+};
+
+enum sx_run_on_failure {
+    SX_RUN_ON_FAILURE_ABORT = 0, /* of one rank: the job ends */
+    SX_RUN_ON_FAILURE_NOTIFY,    /* the others are told and go on */
+};
+
+/* One program and what is said about it alone; words are borrowed from argv, but for env. */
+struct sx_run_app {
+    uint32_t first_rank, rank_count;
+    const char *wdir; /* NULL: the launcher's */
+    const char *pset; /* the process set that its ranks are in; NULL: none */
+    char **env;       /* NAME=VALUE or NAME, in the order given; owned */
+    size_t env_count;
+    char **program; /* argv of its ranks, NULL-terminated */
+};
+
+struct sx_run_options {
+    struct sx_run_app *apps;
+    uint32_t app_count;
+    uint32_t rank_count;         /* of all applications */
+    enum sx_run_level map, bind; /* bind: what they are mapped by, unless it is given */
+    bool bind_given;
+    enum sx_run_stdin stdin_mode;
+    uint32_t stdin_rank;
+    bool tag_output;
+    bool display_map, display_bindings;
+    enum sx_run_on_failure on_failure;
+    uint64_t kill_grace_ns; /* for handlers of events, between a cause and SIGTERM */
+    uint64_t timeout_ns;    /* 0: none */
+    bool help, version;     /* asked for: nothing else is checked */
+};
+
+/* Parse @argv (NULL-terminated, the words after "run"), which is cut into the applications' argv
+ * where it has a ":".  Return: true; or false with one line in @message that names the word, what
+ * is allowed and what to do.  Deinit in either case. */
+bool sx_run_options_init(struct sx_run_options *options, char **argv,
+                         char message[SX_RUN_MESSAGE_MAX]);
+void sx_run_options_deinit(struct sx_run_options *options);
+
+/* The word of a policy, as the user writes it: "core", "numa"; "none" is "slot" as a map. */
+const char *sx_run_level_name(enum sx_run_level level);
+const char *sx_run_map_name(enum sx_run_level map);
+/* One of them in a sentence: "core", "NUMA node". */
+const char *sx_run_level_noun(enum sx_run_level level);
+
+/* The application of @rank, which is one of the job's. */
+const struct sx_run_app *sx_run_options_app(const struct sx_run_options *options, uint32_t rank);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* output.c - lines in, a queue, bytes out. */
+#include "cli/run/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/say.h"
+
+/* ---- sinks ----------------------------------------------------------------------------------- */
+
+static void sink_readable(void *arg, uint32_t events)
+{
+    struct sx_run_sink *sink = arg;
+
+    (void)events;
+    sx_run_loop_turn(&sink->readers, 0);
+}
+
+static void sink_writable(void *arg, uint32_t events)
+{
+    (void)events;
+    sx_run_sink_flush(arg);
+}
+
+/* Pipes and terminals are opened once more, for a file description of our own that may be
+ * non-blocking; one that cannot be is written to carefully. */
+static void sink_choose(struct sx_run_sink *sink, int fd)
+{
+    struct stat st;
+    char path[32];
+    int own;
+
+    sink->fd = fd;
+    if (fstat(fd, &st) != 0 || S_ISREG(st.st_mode)) {
+        return;
+    }
+    if (S_ISSOCK(st.st_mode)) {
+        sink->socket = true;
+        return;
+    }
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    sink->own_fd = own >= 0;
+    sink->careful = own < 0;
+    if (own >= 0) {
+        sink->fd = own;
+    }
+}
+
+int sx_run_sink_init(struct sx_run_sink *sink, struct sx_run_loop *loop, int fd)
+{
+    int why;
+
+    *sink = (struct sx_run_sink){ .loop = loop, .readers = SX_RUN_LOOP_NULL };
+    sink->readers_watch.fd = sink->writable.fd = -1;
+    sink_choose(sink, fd);
+    why = sx_run_loop_init(&sink->readers);
+    if (why != 0) {
+        sx_run_sink_deinit(sink);
+        return why;
+    }
+    sink->readers_watch = (struct sx_run_watch){ .fd = sink->readers.fd,
+                                                 .fn = sink_readable,
+                                                 .arg = sink };
+    sink->writable = (struct sx_run_watch){ .fd = sink->fd, .fn = sink_writable, .arg = sink };
+    why = sx_run_loop_add(loop, &sink->readers_watch, EPOLLIN);
+    if (why != 0) {
+        sx_run_sink_deinit(sink);
+    }
+    return why;
+}
+
+void sx_run_sink_deinit(struct sx_run_sink *sink)
+{
+    if (sink->loop == NULL) {
+        return;
+    }
+    sx_run_loop_remove(sink->loop, &sink->readers_watch);
+    if (sink->armed) {
+        sx_run_loop_remove(sink->loop, &sink->writable);
+    }
+    sx_run_loop_deinit(&sink->readers);
+    if (sink->own_fd) {
+        close(sink->fd);
+    }
+    free(sink->queue);
+    *sink = (struct sx_run_sink){ .readers = SX_RUN_LOOP_NULL, .fd = -1 };
+}
+
+static ssize_t sink_write(struct sx_run_sink *sink, const char *bytes, size_t size)
+{
+    struct pollfd ready = { .fd = sink->fd, .events = POLLOUT };
+
+    if (sink->socket) {
+        return send(sink->fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    if (sink->careful) {
+        if (poll(&ready, 1, 0) == 0) {
+            errno = EAGAIN;
+            return -1;
+        }
+        /* A pipe with room has room for this much at least, so the write does not block. */
+        size = size < PIPE_BUF ? size : PIPE_BUF;
+    }
+    return write(sink->fd, bytes, size);
+}
+
+static void sink_arm(struct sx_run_sink *sink, bool on)
+{
+    if (on == sink->armed) {
+        return;
+    }
+    if (on) {
+        /* EPERM: a file that is always ready; it will not say EAGAIN twice. */
+        sink->writable.fd = sink->fd;
+        sink->armed = sx_run_loop_add(sink->loop, &sink->writable, EPOLLOUT) == 0;
+    } else {
+        sx_run_loop_remove(sink->loop, &sink->writable);
+        sink->armed = false;
+    }
+}
+
+static void sink_pause(struct sx_run_sink *sink)
+{
+    const size_t queued = sink->used - sink->head;
+    const bool pause = queued > (sink->paused ? SX_RUN_QUEUE_LOW : SX_RUN_QUEUE_HIGH);
+
+    if (pause != sink->paused) {
+        sink->paused = pause;
+        sx_run_loop_modify(sink->loop, &sink->readers_watch, pause ? 0 : EPOLLIN);
+    }
+}
+
+void sx_run_sink_flush(struct sx_run_sink *sink)
+{
+    bool wait = false;
+
+    while (sink->head < sink->used && !wait && sink->error == 0) {
+        const ssize_t wrote = sink_write(sink, sink->queue + sink->head, sink->used - sink->head);
+
+        if (wrote >= 0) {
+            sink->head += (size_t)wrote;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            wait = true;
+        } else if (errno != EINTR) {
+            sink->error = errno;
+        }
+    }
+    if (sink->head == sink->used || sink->error != 0) {
+        sink->head = sink->used = 0;
+    }
+    sink_arm(sink, wait);
+    sink_pause(sink);
+}
+
+static void sink_queue(struct sx_run_sink *sink, const char *bytes, size_t size)
+{
+    if (sink->error != 0) {
+        return;
+    }
+    if (sink->head > 0 && sink->used + size > sink->room) {
+        memmove(sink->queue, sink->queue + sink->head, sink->used - sink->head);
+        sink->used -= sink->head;
+        sink->head = 0;
+    }
+    if (sink->used + size > sink->room) {
+        sink->room = (sink->used + size) * 2;
+        sink->queue = sx_cli_realloc(sink->queue, sink->room, 1);
+    }
+    memcpy(sink->queue + sink->used, bytes, size);
+    sink->used += size;
+}
+
+/* Without writing: many lines become one write. */
+static void sink_emit(struct sx_run_sink *sink, const void *owner, const char *tag,
+                      const char *bytes, size_t size)
+{
+    if (size == 0) {
+        return;
+    }
+    if (sink->line_owner != NULL && sink->line_owner != owner) {
+        sink_queue(sink, "\n", 1);
+    }
+    if (tag != NULL && sink->line_owner != owner) {
+        sink_queue(sink, tag, strlen(tag));
+    }
+    sink_queue(sink, bytes, size);
+    sink->line_owner = bytes[size - 1] == '\n' ? NULL : owner;
+}
+
+void sx_run_sink_put(struct sx_run_sink *sink, const void *owner, const char *bytes, size_t size)
+{
+    sink_emit(sink, owner, NULL, bytes, size);
+    sx_run_sink_flush(sink);
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+/* What raw streams write belongs together, as if the program wrote to the sink itself. */
+static const char raw_owner;
+
+static void stream_emit(struct sx_run_stream *stream, const char *bytes, size_t size)
+{
+    sink_emit(stream->sink, stream->raw ? (const void *)&raw_owner : stream, stream->tag, bytes,
+              size);
+}
+
+static void stream_keep(struct sx_run_stream *stream, const char *bytes, size_t size)
+{
+    if (stream->line_used + size > stream->line_room) {
+        stream->line_room = (stream->line_used + size) * 2;
+        stream->line = sx_cli_realloc(stream->line, stream->line_room, 1);
+    }
+    memcpy(stream->line + stream->line_used, bytes, size);
+    stream->line_used += size;
+}
+
+void sx_run_stream_feed(struct sx_run_stream *stream, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        /* A tag goes before each line; without one all whole lines go at once. */
+        const char *end = stream->tag != NULL ? memchr(bytes, '\n', size)
+                                              : memrchr(bytes, '\n', size);
+        const size_t take = end == NULL ? size : (size_t)(end - bytes) + 1;
+
+        if (end == NULL && !stream->raw && stream->line_used + take < SX_RUN_LINE_MAX) {
+            stream_keep(stream, bytes, take);
+        } else {
+            stream_emit(stream, stream->line, stream->line_used);
+            stream_emit(stream, bytes, take);
+            stream->line_used = 0;
+        }
+        bytes += take;
+        size -= take;
+    }
+}
+
+static void stream_end(struct sx_run_stream *stream)
+{
+    const int fd = stream->watch.fd;
+
+    stream_emit(stream, stream->line, stream->line_used);
+    stream->line_used = 0;
+    if (stream->tag != NULL && stream->sink->line_owner == stream) {
+        stream_emit(stream, "\n", 1);
+    }
+    sx_run_loop_remove(&stream->sink->readers, &stream->watch);
+    close(fd);
+}
+
+size_t sx_run_stream_read(struct sx_run_stream *stream)
+{
+    static char bytes[SX_RUN_LINE_MAX]; /* one thread reads */
+    ssize_t got;
+
+    if (stream->watch.fd < 0) {
+        return 0;
+    }
+    got = read(stream->watch.fd, bytes, sizeof(bytes));
+    if (got > 0) {
+        sx_run_stream_feed(stream, bytes, (size_t)got);
+    } else if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
+        stream_end(stream);
+    }
+    sx_run_sink_flush(stream->sink);
+    return got > 0 ? (size_t)got : 0;
+}
+
+static void stream_readable(void *arg, uint32_t events)
+{
+    struct sx_run_stream *stream = arg;
+
+    (void)events;
+    /* The sink may have filled up earlier in this turn. */
+    if (!stream->sink->paused) {
+        sx_run_stream_read(stream);
+    }
+}
+
+int sx_run_stream_init(struct sx_run_stream *stream, struct sx_run_sink *sink, int fd, char *tag,
+                       bool raw)
+{
+    int why;
+
+    *stream = (struct sx_run_stream){ .sink = sink, .tag = tag, .raw = raw && tag == NULL };
+    stream->watch = (struct sx_run_watch){ .fd = fd, .fn = stream_readable, .arg = stream };
+    why = sx_run_loop_add(&sink->readers, &stream->watch, EPOLLIN);
+    if (why != 0) {
+        stream->watch.fd = -1;
+        close(fd);
+        sx_run_stream_deinit(stream);
+    }
+    return why;
+}
+
+void sx_run_stream_deinit(struct sx_run_stream *stream)
+{
+    if (stream->watch.fd >= 0) {
+        stream_end(stream);
+        sx_run_sink_flush(stream->sink);
+    }
+    free(stream->tag);
+    free(stream->line);
+    *stream = (struct sx_run_stream){ .watch.fd = -1 };
+}

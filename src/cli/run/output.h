@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* output.h - the ranks' output, whole lines at a time, and never more of it than is taken.
+ *
+ *   rank's pipe --> stream (the unfinished line) --> sink (a queue) --> the launcher's stdout
+ *
+ * A stream hands on whole lines; an unfinished one waits for its end, the end of the file, or
+ * SX_RUN_LINE_MAX bytes.  A sink that is not emptied stops reading from its streams, so a slow
+ * reader slows the ranks and nothing else.  Lines of different streams never mix: where one stays
+ * open, another's output begins on a line of its own.  A lone stream without a tag is passed on
+ * byte by byte as it comes, prompts included. */
+#ifndef SX_CLI_RUN_OUTPUT_H
+#define SX_CLI_RUN_OUTPUT_H
+
+#include <stddef.h>
+
+#include "cli/run/loop.h"
+
+#define SX_RUN_LINE_MAX 65536u
+#define SX_RUN_QUEUE_HIGH 262144u /* the readers pause above this ... */
+#define SX_RUN_QUEUE_LOW 65536u   /* ... and go on below this */
+
+struct sx_run_sink {
+    struct sx_run_loop *loop;   /* the launcher's */
+    struct sx_run_loop readers; /* the streams of this sink */
+    struct sx_run_watch readers_watch;
+    struct sx_run_watch writable;
+    int fd;
+    bool own_fd;  /* reopened without blocking, to be closed */
+    bool socket;  /* written to without blocking by the call itself */
+    bool careful; /* may block: ask first, write little */
+    bool armed;   /* waits for room */
+    bool paused;  /* its readers do not read */
+    int error;    /* errno of a write that failed for good; the rest is thrown away */
+    char *queue;
+    size_t head, used, room;
+    const void *line_owner; /* whose unfinished line is the last thing in the queue; NULL: none */
+};
+
+struct sx_run_stream {
+    struct sx_run_sink *sink;
+    struct sx_run_watch watch; /* fd -1: ended */
+    char *tag;                 /* malloc'ed, NULL: none */
+    bool raw;                  /* do not wait for whole lines */
+    char *line;                /* the unfinished one */
+    size_t line_used, line_room;
+};
+
+/* Output to @fd.  It is reopened where possible, so that the descriptor shared with others need
+ * not be made non-blocking.  Return: 0 or errno. */
+int sx_run_sink_init(struct sx_run_sink *sink, struct sx_run_loop *loop, int fd);
+void sx_run_sink_deinit(struct sx_run_sink *sink);
+
+/* Queue @size bytes as from @owner (any address that stands for the source), and write what can
+ * be written. */
+void sx_run_sink_put(struct sx_run_sink *sink, const void *owner, const char *bytes, size_t size);
+
+/* Write what can be written without blocking. */
+void sx_run_sink_flush(struct sx_run_sink *sink);
+
+/* Read from @fd (non-blocking, taken over) into @sink.  @tag is taken over.  Return: 0 or errno. */
+int sx_run_stream_init(struct sx_run_stream *stream, struct sx_run_sink *sink, int fd, char *tag,
+                       bool raw);
+/* Hand on the unfinished line and close.  Safe on an ended one and on a zeroed one with fd -1. */
+void sx_run_stream_deinit(struct sx_run_stream *stream);
+
+/* Take @size bytes as if they had been read. */
+void sx_run_stream_feed(struct sx_run_stream *stream, const char *bytes, size_t size);
+
+/* Read once.  Return: the number of bytes; 0 when there is nothing now or the stream has ended. */
+size_t sx_run_stream_read(struct sx_run_stream *stream);
+
+#endif

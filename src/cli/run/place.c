@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* place.c - load the topology once, then a place for each rank.
+ *
+ * The locality string is the one that Open MPI's ranks compare among each other to learn what
+ * they share; Open MPI 4 wants it, and the cpuset, without the source in front. */
+#include "cli/run/place.h"
+
+#include <hwloc.h>
+#include <hwloc/glibc-sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/locality.h"
+#include "base/topology.h"
+#include "cli/run/map.h"
+#include "cli/say.h"
+
+static uint32_t count_of(hwloc_topology_t topology, hwloc_obj_type_t type)
+{
+    const int count = hwloc_get_nbobjs_by_type(topology, type);
+
+    return count < 0 ? 0 : (uint32_t)count;
+}
+
+static char *bitmap_text(hwloc_const_bitmap_t bitmap)
+{
+    char *text = NULL, *copy;
+
+    if (hwloc_bitmap_list_asprintf(&text, bitmap) < 0) {
+        return sx_cli_strdup("");
+    }
+    copy = sx_cli_strdup(text);
+    free(text);
+    return copy;
+}
+
+static char *locality_text(hwloc_topology_t topology, hwloc_const_bitmap_t cpuset)
+{
+    char *text = NULL;
+
+    if (sx_locality_write(topology, cpuset, &text) != PMIX_SUCCESS) {
+        return sx_cli_strdup("");
+    }
+    return text;
+}
+
+static void place_bind(struct sx_run_place *place, hwloc_topology_t topology,
+                       hwloc_const_bitmap_t cpuset)
+{
+    const int last = hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(topology));
+
+    place->mask_size_bytes = CPU_ALLOC_SIZE((size_t)last + 1);
+    place->mask = sx_cli_calloc(1, place->mask_size_bytes);
+    hwloc_cpuset_to_glibc_sched_affinity(topology, cpuset, place->mask, place->mask_size_bytes);
+    place->cpuset = bitmap_text(cpuset);
+    place->locality = locality_text(topology, cpuset);
+}
+
+/* The ranks of one part have the same strings; they are worked out once and copied. */
+static void place_copy(struct sx_run_place *place, const struct sx_run_place *from)
+{
+    place->mask_size_bytes = from->mask_size_bytes;
+    place->mask = sx_cli_calloc(1, from->mask_size_bytes);
+    memcpy(place->mask, from->mask, from->mask_size_bytes);
+    place->cpuset = sx_cli_strdup(from->cpuset);
+    place->locality = sx_cli_strdup(from->locality);
+}
+
+static uint32_t package_of(hwloc_topology_t topology, hwloc_const_bitmap_t cpuset)
+{
+    const uint32_t count = count_of(topology, HWLOC_OBJ_PACKAGE);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, i);
+
+        if (hwloc_bitmap_isincluded(cpuset, package->cpuset)) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static void bind_all(struct sx_run_machine *machine, const struct sx_run_parts *parts,
+                     const struct sx_run_mapped *mapped)
+{
+    uint16_t *in_package = sx_cli_calloc((size_t)machine->package_count + 1, sizeof(*in_package));
+    const struct sx_run_place **first = sx_cli_calloc(parts->count, sizeof(void *));
+
+    for (uint32_t rank = 0; rank < machine->place_count; rank++) {
+        struct sx_run_place *place = &machine->places[rank];
+        const struct sx_run_part *part = &parts->at[mapped[rank].bind_index];
+        const uint32_t package = package_of(machine->topology, part->cpuset);
+
+        place->bind_number = part->number;
+        if (first[mapped[rank].bind_index] != NULL) {
+            place_copy(place, first[mapped[rank].bind_index]);
+        } else {
+            place_bind(place, machine->topology, part->cpuset);
+            first[mapped[rank].bind_index] = place;
+        }
+        place->has_package_rank = package < machine->package_count;
+        if (place->has_package_rank) {
+            place->package_rank = in_package[package]++;
+        }
+    }
+    free(in_package);
+    free(first);
+}
+
+static void bind_none(struct sx_run_machine *machine)
+{
+    for (uint32_t rank = 0; rank < machine->place_count; rank++) {
+        /* An unbound rank is on a known package only where there is no other. */
+        machine->places[rank].has_package_rank = machine->package_count <= 1;
+        machine->places[rank].package_rank = (uint16_t)rank;
+    }
+}
+
+/* What the machine's administrator and whoever started us (taskset) have left. */
+static hwloc_bitmap_t usable_cpus(hwloc_topology_t topology)
+{
+    hwloc_bitmap_t usable = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology));
+    hwloc_bitmap_t bound = hwloc_bitmap_alloc();
+
+    if (usable == NULL || bound == NULL) {
+        sx_cli_no_memory();
+    }
+    if (hwloc_topology_is_thissystem(topology) != 0 &&
+        hwloc_get_cpubind(topology, bound, HWLOC_CPUBIND_PROCESS) == 0 &&
+        hwloc_bitmap_intersects(usable, bound)) {
+        hwloc_bitmap_and(usable, usable, bound);
+    }
+    hwloc_bitmap_free(bound);
+    return usable;
+}
+
+static bool look(struct sx_run_machine *machine, char *message)
+{
+    hwloc_topology_t topology;
+
+    if (sx_topology_discover(&topology) != PMIX_SUCCESS) {
+        const char *const file = getenv("HWLOC_XMLFILE");
+
+        snprintf(message, SX_RUN_MESSAGE_MAX, "hwloc cannot read this machine's topology%s%s%s",
+                 file != NULL ? " from HWLOC_XMLFILE=" : "", file != NULL ? file : "",
+                 file != NULL ? " (without libxml2 it reads no XML comments)" : "");
+        return false;
+    }
+    machine->topology = topology;
+    machine->usable = usable_cpus(topology);
+    machine->cpuset = bitmap_text(machine->usable);
+    machine->cpu_count = (uint32_t)hwloc_bitmap_weight(machine->usable);
+    machine->package_count = count_of(topology, HWLOC_OBJ_PACKAGE);
+    machine->memory_bytes = hwloc_get_root_obj(topology)->total_memory;
+    (void)sx_topology_write(topology, &machine->xml); /* else the server looks itself */
+    return true;
+}
+
+static bool map_all(struct sx_run_machine *machine, struct sx_run_map_request *request,
+                    char *message)
+{
+    struct sx_run_mapped *mapped = sx_cli_calloc(request->rank_count, sizeof(*mapped));
+    bool ok;
+
+    sx_run_parts_init(&request->map_parts, machine->topology, request->map, machine->usable);
+    sx_run_parts_init(&request->bind_parts, machine->topology, request->bind, machine->usable);
+    ok = sx_run_map(request, mapped, message);
+    for (uint32_t rank = 0; rank < request->rank_count && ok; rank++) {
+        const uint32_t index = mapped[rank].map_index;
+
+        machine->places[rank].map_number = request->map == SX_RUN_LEVEL_NONE
+                                               ? index
+                                               : request->map_parts.at[index].number;
+    }
+    if (ok && request->bind != SX_RUN_LEVEL_NONE) {
+        bind_all(machine, &request->bind_parts, mapped);
+    } else {
+        bind_none(machine);
+    }
+    sx_run_parts_deinit(&request->map_parts);
+    sx_run_parts_deinit(&request->bind_parts);
+    free(mapped);
+    return ok;
+}
+
+bool sx_run_machine_init(struct sx_run_machine *machine, enum sx_run_level map,
+                         enum sx_run_level bind, uint32_t rank_count,
+                         char message[SX_RUN_MESSAGE_MAX])
+{
+    struct sx_run_map_request request = { .map = map, .bind = bind, .rank_count = rank_count };
+
+    *machine = (struct sx_run_machine){ .place_count = rank_count };
+    machine->places = sx_cli_calloc(rank_count, sizeof(*machine->places));
+    return look(machine, message) && map_all(machine, &request, message);
+}
+
+void sx_run_machine_deinit(struct sx_run_machine *machine)
+{
+    for (uint32_t i = 0; machine->places != NULL && i < machine->place_count; i++) {
+        free(machine->places[i].mask);
+        free(machine->places[i].cpuset);
+        free(machine->places[i].locality);
+    }
+    free(machine->places);
+    free(machine->xml);
+    hwloc_bitmap_free(machine->usable);
+    free(machine->cpuset);
+    if (machine->topology != NULL) {
+        hwloc_topology_destroy(machine->topology);
+    }
+    *machine = (struct sx_run_machine){ 0 };
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* place.h - the machine as hwloc sees it, and where on it each rank is bound.
+ *
+ * Only CPUs that this process may use count.  Which rank goes where: run/map.h. */
+#ifndef SX_CLI_RUN_PLACE_H
+#define SX_CLI_RUN_PLACE_H
+
+#include <sched.h>
+
+#include "cli/run/options.h"
+
+struct sx_run_place {
+    cpu_set_t *mask; /* for sched_setaffinity; NULL: not bound */
+    size_t mask_size_bytes;
+    char *cpuset;          /* "0-3,8", NULL when not bound */
+    char *locality;        /* "NM0:SK0:L30:L20:L10:CR0:HT0", NULL when not bound */
+    uint16_t package_rank; /* among the ranks of the same package */
+    bool has_package_rank;
+    uint32_t map_number;  /* of the part it is mapped to; of slots: its own rank */
+    uint32_t bind_number; /* of the part it is bound to, when it is */
+};
+
+struct sx_run_machine {
+    void *topology; /* hwloc_topology_t */
+    char *xml;      /* in hwloc 2's format, malloc'ed; NULL if it could not be written */
+    void *usable;   /* hwloc_bitmap_t: the CPUs that this process may use */
+    char *cpuset;   /* the same in words: "0-15" */
+    uint64_t memory_bytes;
+    uint32_t cpu_count, package_count;
+    struct sx_run_place *places; /* one a rank */
+    uint32_t place_count;
+};
+
+/* Look at the machine, and map and bind @rank_count ranks.  Return: true; false with one line in
+ * @message that says what the machine has.  Deinit in either case. */
+bool sx_run_machine_init(struct sx_run_machine *machine, enum sx_run_level map,
+                         enum sx_run_level bind, uint32_t rank_count,
+                         char message[SX_RUN_MESSAGE_MAX]);
+void sx_run_machine_deinit(struct sx_run_machine *machine);
+
+#endif

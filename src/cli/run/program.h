@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* program.h - find the programs before anything is started, and keep what executing takes. */
+#ifndef SX_CLI_RUN_PROGRAM_H
+#define SX_CLI_RUN_PROGRAM_H
+
+#include <stdbool.h>
+
+#include "cli/run/options.h"
+
+#define SX_EXIT_NOT_EXECUTABLE 126
+#define SX_EXIT_NOT_FOUND 127
+
+/* Find @name as a shell would: as a path where it has a slash, relative to @wdir (NULL: here),
+ * else along @path (the value of PATH, NULL: the system's default).  Return: 0 with a malloc'ed
+ * path that execve takes from inside @wdir; or the exit code SX_EXIT_NOT_FOUND or
+ * SX_EXIT_NOT_EXECUTABLE with one line in @message. */
+int sx_run_program_find(const char *name, const char *wdir, const char *path, char **ret_path,
+                        char message[SX_RUN_MESSAGE_MAX]);
+
+/* What the ranks of one application execute, and how. */
+struct sx_run_program {
+    char *path;       /* for execve, relative to wdir if not absolute */
+    char **argv;      /* borrowed */
+    char **sh_argv;   /* for a script without "#!": sh PATH ARGUMENTS */
+    const char *wdir; /* NULL: the launcher's; borrowed */
+    char **env;       /* what they share; the caller's to set before the first start */
+};
+
+/* Find the program of @app, along the PATH that its ranks get.  Return: 0, or the exit code with
+ * one line in @message.  Deinit in either case; it is safe on a zeroed one. */
+int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app *app,
+                        char message[SX_RUN_MESSAGE_MAX]);
+void sx_run_program_deinit(struct sx_run_program *program);
+
+/* Whether it is mpirun of Open MPI 4, which is another name of its orterun. */
+bool sx_run_program_is_mpirun(const struct sx_run_program *program);
+
+#endif

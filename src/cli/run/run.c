@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* run.c - everything a job needs, in the order in which it is made, and back.
+ *
+ *   options, programs, library     whatever is wrong with the command line is told before anything
+ *                                  exists
+ *   signals, janitor               while there is one thread and nothing to lose
+ *   limits, directory, machine     each may refuse with a reason
+ *   server, ranks                  run/host.c, run/job.c
+ *
+ * Failing anywhere unwinds what was made; being killed leaves it to the janitor. */
+#include "cli/run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "cli/janitor.h"
+#include "cli/proc.h"
+#include "cli/run/display.h"
+#include "cli/run/env.h"
+#include "cli/run/help.h"
+#include "cli/run/host.h"
+#include "cli/run/job.h"
+#include "cli/run/options.h"
+#include "cli/run/place.h"
+#include "cli/run/program.h"
+#include "cli/say.h"
+#include "cli/session.h"
+
+#define SHM_DIR "/dev/shm"
+
+extern char **environ;
+
+struct run {
+    struct sx_run_options options;
+    struct sx_janitor janitor;
+    struct sx_session session;
+    struct sx_run_machine machine;
+    struct sx_run_host host;
+    struct rlimit files;
+    struct sx_run_program *programs; /* one an application */
+    char *lib_dir;
+    char shm_part[16]; /* ".1a2b3c4d.": in the names of Open MPI's files of this job */
+    int signal_fd;
+    bool hup_ignored;
+};
+
+/* ---- Open MPI's files ------------------------------------------------------------------------ */
+
+/* Open MPI 4.1 keeps its shared memory in files of /dev/shm, which outlive processes that are
+ * killed.  Their names carry the job's number in hexadecimal: Jenkins' one-at-a-time hash of the
+ * namespace without the bit 0x8000. */
+static const char *const shm_prefixes[] = { "vader_segment.", "osc_sm.", "osc_rdma." };
+
+static void shm_part_make(struct run *run)
+{
+    uint32_t hash = 0;
+
+    for (const char *at = run->session.nspace; *at != '\0'; at++) {
+        hash += (uint32_t)(unsigned char)*at;
+        hash += hash << 10;
+        hash ^= hash >> 6;
+    }
+    hash += hash << 3;
+    hash ^= hash >> 11;
+    hash += hash << 15;
+    snprintf(run->shm_part, sizeof(run->shm_part), ".%x.", hash & ~UINT32_C(0x8000));
+}
+
+static void shm_files_remove(const struct run *run)
+{
+    for (size_t i = 0; run->shm_part[0] != '\0' && i < SX_COUNT(shm_prefixes); i++) {
+        sx_janitor_files_remove(SHM_DIR, shm_prefixes[i], run->shm_part, geteuid());
+    }
+}
+
+/* ---- the parts ------------------------------------------------------------------------------- */
+
+/* Descriptors 0 to 2 are taken for the standard ones everywhere: none may become something else. */
+static bool standard_fds_open(void)
+{
+    int fd;
+
+    do {
+        fd = open("/dev/null", O_RDWR);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return fd >= 0;
+}
+
+static int find_programs(struct run *run)
+{
+    char message[SX_RUN_MESSAGE_MAX];
+
+    run->programs = sx_cli_calloc(run->options.app_count, sizeof(*run->programs));
+    for (uint32_t i = 0; i < run->options.app_count; i++) {
+        const int code = sx_run_program_init(&run->programs[i], &run->options.apps[i], message);
+
+        if (code != 0) {
+            sx_say("%s", message);
+            return code;
+        }
+    }
+    return 0;
+}
+
+/* Ranks of Open MPI 4.1 need OMPI_MCA_ess=pmi; its mpirun ends with it at once, without a word. */
+static void warn_of_mpirun(const struct run *run)
+{
+    const char *ess = getenv("OMPI_MCA_ess");
+
+    for (uint32_t i = 0; i < run->options.app_count; i++) {
+        if (sx_run_program_is_mpirun(&run->programs[i])) {
+            sx_say("warning: '%.80s' is a launcher itself, and as a rank of this job it ends with "
+                   "status 1 and says nothing: give its program to 'shmix run'",
+                   run->options.apps[i].program[0]);
+        }
+    }
+    if (ess != NULL && strcmp(ess, "pmi") == 0 && getenv("OMPI_COMM_WORLD_RANK") == NULL) {
+        sx_say("warning: OMPI_MCA_ess=pmi is set here; 'shmix run' sets it for its ranks, but "
+               "mpirun ends with it at once and says nothing: unset OMPI_MCA_ess");
+    }
+}
+
+static bool find_library(struct run *run)
+{
+    char message[SX_RUN_MESSAGE_MAX], *const exe = sx_proc_exe();
+
+    if (exe == NULL) {
+        return false;
+    }
+    run->lib_dir = sx_run_env_lib_dir(exe, message);
+    free(exe);
+    if (run->lib_dir == NULL) {
+        sx_say("%s", message);
+    }
+    return run->lib_dir != NULL;
+}
+
+static bool open_signals(struct run *run)
+{
+    struct sigaction action;
+    sigset_t handled, blocked;
+
+    run->hup_ignored = sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+    sx_run_job_signals(&handled);
+    blocked = handled;
+    /* A terminal that refuses us while we are in the background answers with an error then. */
+    sigaddset(&blocked, SIGTTIN);
+    sigaddset(&blocked, SIGTTOU);
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+    /* An ignored SIGCHLD, which a parent may leave us, would let the kernel reap the ranks. */
+    action.sa_handler = SIG_DFL;
+    sigaction(SIGCHLD, &action, NULL);
+    run->signal_fd = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (run->signal_fd < 0) {
+        sx_say("signalfd: %s", strerror(errno));
+    }
+    return run->signal_fd >= 0;
+}
+
+static bool raise_limit(struct run *run)
+{
+    const uint64_t need = sx_run_job_files(&run->options);
+    struct rlimit wanted;
+
+    if (getrlimit(RLIMIT_NOFILE, &run->files) != 0) {
+        sx_say("getrlimit: %s", strerror(errno));
+        return false;
+    }
+    wanted = run->files;
+    if (need <= wanted.rlim_cur) {
+        return true;
+    }
+    wanted.rlim_cur = need < wanted.rlim_max ? need : wanted.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &wanted);
+    if (need > wanted.rlim_cur) {
+        sx_say("%u rank%s need%s about %llu open files, and the limit is %llu (ulimit -Hn, "
+               "RLIMIT_NOFILE): raise it or use fewer ranks",
+               run->options.rank_count, run->options.rank_count == 1 ? "" : "s",
+               run->options.rank_count == 1 ? "s" : "", (unsigned long long)need,
+               (unsigned long long)wanted.rlim_cur);
+        return false;
+    }
+    return true;
+}
+
+static bool make_session(struct run *run)
+{
+    char message[SX_RUN_MESSAGE_MAX];
+
+    if (!sx_session_init(&run->session, getenv("TMPDIR"), message)) {
+        sx_say("%s", message);
+        return false;
+    }
+    /* The janitor hears of it first: we may be killed between any two lines. */
+    sx_janitor_tree_add(&run->janitor, run->session.parent, run->session.name);
+    shm_part_make(run);
+    for (size_t i = 0; i < SX_COUNT(shm_prefixes); i++) {
+        sx_janitor_files_add(&run->janitor, SHM_DIR, shm_prefixes[i], run->shm_part);
+    }
+    if (!sx_session_make(&run->session, message)) {
+        sx_say("%s", message);
+        return false;
+    }
+    return true;
+}
+
+static bool start_server(struct run *run)
+{
+    char message[SX_RUN_MESSAGE_MAX];
+
+    if (!sx_run_machine_init(&run->machine, run->options.map, run->options.bind,
+                             run->options.rank_count, message) ||
+        !sx_run_host_init(&run->host, &run->options, &run->machine, &run->session, message)) {
+        sx_say("%s", message);
+        return false;
+    }
+    for (uint32_t i = 0; i < run->options.app_count; i++) {
+        run->programs[i].env = sx_run_env_build(environ, &run->options.apps[i], run->lib_dir,
+                                                run->options.rank_count > run->machine.cpu_count);
+        sx_run_env_put_job(&run->programs[i].env, &run->options, &run->options.apps[i]);
+    }
+    return true;
+}
+
+static void display_map(const struct run *run)
+{
+    for (uint32_t rank = 0; rank < run->options.rank_count; rank++) {
+        char *line = sx_run_display_map(&run->options, &run->machine, rank);
+
+        sx_say("%s", line);
+        free(line);
+    }
+}
+
+static int run_job(struct run *run)
+{
+    const struct sx_run_job_setup setup = {
+        .options = &run->options,
+        .machine = &run->machine,
+        .janitor = &run->janitor,
+        .host = &run->host,
+        .nspace = run->session.nspace,
+        .lib_dir = run->lib_dir,
+        .programs = run->programs,
+        .files = run->files,
+        .keep_hup_ignored = run->hup_ignored,
+        .signal_fd = run->signal_fd,
+    };
+
+    if (run->options.display_map) {
+        display_map(run);
+    }
+    return sx_run_job(&setup);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static int run_all(struct run *run)
+{
+    int code, why;
+
+    if (!standard_fds_open()) {
+        sx_say("cannot open /dev/null: %s%s", strerror(errno),
+               errno == EMFILE ? "; raise the limit of open files (ulimit -n)" : "");
+        return SX_EXIT_FAILURE;
+    }
+    code = find_programs(run);
+    if (code != 0) {
+        return code;
+    }
+    warn_of_mpirun(run);
+    if (!find_library(run) || !raise_limit(run)) {
+        return SX_EXIT_FAILURE;
+    }
+    why = sx_janitor_init(&run->janitor);
+    if (why != 0) {
+        sx_say("cannot start the janitor: %s", strerror(why));
+        return SX_EXIT_FAILURE;
+    }
+    if (!open_signals(run) || !make_session(run) || !start_server(run)) {
+        return SX_EXIT_FAILURE;
+    }
+    return run_job(run);
+}
+
+static void run_deinit(struct run *run)
+{
+    sx_run_host_deinit(&run->host);
+    sx_run_machine_deinit(&run->machine);
+    sx_session_deinit(&run->session);
+    shm_files_remove(run);
+    sx_janitor_deinit(&run->janitor);
+    for (uint32_t i = 0; run->programs != NULL && i < run->options.app_count; i++) {
+        sx_run_program_deinit(&run->programs[i]);
+    }
+    free(run->programs);
+    free(run->lib_dir);
+    if (run->signal_fd >= 0) {
+        close(run->signal_fd);
+    }
+    sx_run_options_deinit(&run->options);
+}
+
+int sx_cli_run(int argc, char **argv)
+{
+    struct run run = { .janitor = SX_JANITOR_NULL, .host.event_fd = -1, .signal_fd = -1 };
+    char message[SX_RUN_MESSAGE_MAX];
+    int code;
+
+    (void)argc;
+    sx_say_set_name("shmix run");
+    if (!sx_run_options_init(&run.options, argv + 1, message)) {
+        sx_say("%s", message);
+        code = SX_EXIT_USAGE;
+    } else if (run.options.help) {
+        code = sx_run_help();
+    } else if (run.options.version) {
+        code = sx_run_version();
+    } else {
+        code = run_all(&run);
+    }
+    run_deinit(&run);
+    return code;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* run.h - `shmix run`: start a job on this node, with its PMIx data in shared memory. */
+#ifndef SX_CLI_RUN_RUN_H
+#define SX_CLI_RUN_RUN_H
+
+/* @argv[0] is "run".  Return: the exit code of the command. */
+int sx_cli_run(int argc, char **argv);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* spawn.c - between clone and exec: system calls only.
+ *
+ * The child borrows the launcher's memory until it executes the program, and the launcher's thread
+ * stands still meanwhile, as vfork does it: to copy the page tables of a launcher that serves
+ * thousands of ranks costs more than all the rest.  It runs on a stack of its own, and a handled
+ * signal cannot reach it: the launcher has no handlers, only blocked signals.  A sanitizer keeps
+ * books in the memory that would be shared, so under one it is a plain fork. */
+#include "cli/run/spawn.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define BORROW_MEMORY 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define BORROW_MEMORY 0
+#endif
+#endif
+#ifndef BORROW_MEMORY
+#define BORROW_MEMORY 1
+#endif
+
+#define STACK_BYTES 65536
+
+struct start {
+    const struct sx_run_spawn *spawn;
+    const struct sx_run_spawn_rank *rank;
+};
+
+__attribute__((noreturn)) static void fail(const struct sx_run_spawn *spawn, uint32_t rank,
+                                           enum sx_run_spawn_stage stage)
+{
+    const struct sx_run_spawn_failure failure = { .rank = rank, .stage = stage, .error = errno };
+
+    (void)!write(spawn->report_fd, &failure, sizeof(failure));
+    _exit(127);
+}
+
+static void signals_default(bool keep_hup_ignored)
+{
+    struct sigaction action;
+    sigset_t none;
+
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = SIG_DFL;
+    for (int number = 1; number < NSIG; number++) {
+        if (number != SIGHUP || !keep_hup_ignored) {
+            sigaction(number, &action, NULL); /* refused for KILL, STOP and libc's own */
+        }
+    }
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+__attribute__((noreturn)) static void become(const struct start *start)
+{
+    const struct sx_run_spawn *spawn = start->spawn;
+    const struct sx_run_program *program = start->rank->program;
+    const struct sx_run_place *place = start->rank->place;
+    const uint32_t rank = start->rank->rank;
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != spawn->launcher) {
+        _exit(127); /* it died before it could have killed us */
+    }
+    sx_janitor_group_add(spawn->janitor, getpid());
+    for (int i = 0; i < 3; i++) {
+        /* The sources lie above the standard descriptors, so dup2 drops close-on-exec. */
+        if (dup2(start->rank->fds[i], i) < 0) {
+            fail(spawn, rank, SX_RUN_SPAWN_PREPARE);
+        }
+    }
+    if (place->mask != NULL && sched_setaffinity(0, place->mask_size_bytes, place->mask) != 0) {
+        fail(spawn, rank, SX_RUN_SPAWN_BIND);
+    }
+    if (program->wdir != NULL && chdir(program->wdir) != 0) {
+        fail(spawn, rank, SX_RUN_SPAWN_WDIR);
+    }
+    setrlimit(RLIMIT_NOFILE, &spawn->files);
+    signals_default(spawn->keep_hup_ignored);
+    execve(program->path, program->argv, start->rank->env);
+    if (errno == ENOEXEC) {
+        execve("/bin/sh", program->sh_argv, start->rank->env);
+    }
+    fail(spawn, rank, SX_RUN_SPAWN_EXEC);
+}
+
+#if BORROW_MEMORY
+static int become_on_stack(void *arg)
+{
+    become(arg);
+}
+
+static pid_t begin(struct start *start)
+{
+    static _Alignas(64) char stack[STACK_BYTES]; /* one child at a time */
+
+    return clone(become_on_stack, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, start);
+}
+#else
+static pid_t begin(struct start *start)
+{
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        become(start);
+    }
+    return pid;
+}
+#endif
+
+pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, const struct sx_run_spawn_rank *rank)
+{
+    struct start start = { .spawn = spawn, .rank = rank };
+    const pid_t pid = begin(&start);
+
+    if (pid > 0) {
+        /* Here as well, so that a signal to the group sent from now on arrives. */
+        setpgid(pid, pid);
+    }
+    return pid;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* spawn.h - start one rank.
+ *
+ * Everything that needs memory or a lock is prepared before: the launcher has a second thread by
+ * then, and until it executes the program its child may only make system calls.  A rank leads a
+ * process group of its own, dies with the launcher, and has no descriptors but the standard ones
+ * and those that the launcher's own parent meant for it.  What goes wrong before exec is reported
+ * through a pipe that exec closes. */
+#ifndef SX_CLI_RUN_SPAWN_H
+#define SX_CLI_RUN_SPAWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "cli/janitor.h"
+#include "cli/run/place.h"
+#include "cli/run/program.h"
+
+/* What all ranks have in common. */
+struct sx_run_spawn {
+    struct rlimit files;   /* the limit that the user had */
+    bool keep_hup_ignored; /* nohup */
+    int report_fd;         /* close-on-exec; gets struct sx_run_spawn_failure */
+    pid_t launcher;
+    const struct sx_janitor *janitor;
+};
+
+enum sx_run_spawn_stage {
+    SX_RUN_SPAWN_PREPARE = 0,
+    SX_RUN_SPAWN_BIND,
+    SX_RUN_SPAWN_WDIR,
+    SX_RUN_SPAWN_EXEC,
+};
+
+struct sx_run_spawn_failure {
+    uint32_t rank;
+    uint32_t stage;
+    int32_t error;
+};
+
+/* What is one rank's own; all of it borrowed. */
+struct sx_run_spawn_rank {
+    uint32_t rank;
+    const struct sx_run_program *program;
+    const struct sx_run_place *place;
+    char **env;
+    const int *fds; /* its three standard descriptors */
+};
+
+/* Start a rank.  Return: its pid, or -1 and errno. */
+pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, const struct sx_run_spawn_rank *rank);
+
+#endif

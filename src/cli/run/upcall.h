@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* upcall.h - what the server tells its host, queued for the launcher's thread.
+ *
+ *   library's thread: upcall or event --> news, in order --> launcher's thread: take
+ *
+ * Upcalls answer at once, but for abort: it is news, and its caller stays blocked in PMIx_Abort
+ * until the launcher answers.  Memory is bounded by the calls that clients wait in, and by one
+ * loss a rank and one answer to the launcher. */
+#ifndef SX_CLI_RUN_UPCALL_H
+#define SX_CLI_RUN_UPCALL_H
+
+#include <pmix_server.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SX_RUN_ABORT_TEXT_MAX 256
+
+enum sx_run_news_kind {
+    SX_RUN_NEWS_ABORT,   /* @rank asks for it */
+    SX_RUN_NEWS_LOST,    /* a process of @rank has gone without PMIx_Finalize */
+    SX_RUN_NEWS_HANDLED, /* what sx_run_upcall_handled was given for has happened */
+};
+
+struct sx_run_news {
+    struct sx_run_news *next; /* of the queue, then the owner's to use */
+    enum sx_run_news_kind kind;
+    uint32_t rank;
+    int status;
+    bool after_loss; /* a rank had been lost before: this may be what its peers make of it */
+    char text[SX_RUN_ABORT_TEXT_MAX];
+    uint32_t *ranks; /* whom it names; NULL: the whole job */
+    size_t rank_count;
+    pmix_op_cbfunc_t fn;
+    void *arg;
+};
+
+/* The upcalls carry no pointer of the host, so there is one of these a process.  @event_fd is
+ * written when there is news. */
+void sx_run_upcall_init(const char *nspace, uint32_t rank_count, int event_fd);
+/* Answer what nobody has taken; while the server runs. */
+void sx_run_upcall_answer_all(void);
+/* When the server has ended. */
+void sx_run_upcall_deinit(void);
+
+/* For PMIx_server_init, and afterwards for PMIX_ERR_LOST_CONNECTION. */
+extern pmix_server_module_t sx_run_upcall_module;
+void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                        pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                        pmix_event_notification_cbfunc_fn_t done, void *cbdata);
+
+/* For sx_eventhandled_ask. */
+void sx_run_upcall_handled(pmix_status_t status, void *arg);
+
+/* True while a process of @rank is a client: it has called PMIx_Init, and PMIx_Finalize not yet. */
+bool sx_run_upcall_is_client(uint32_t rank);
+
+/* Return: the oldest news, the caller's now, or NULL. */
+struct sx_run_news *sx_run_upcall_take(void);
+/* Let the caller of an abort go on, and free. */
+void sx_run_news_answer(struct sx_run_news *news);
+void sx_run_news_free(struct sx_run_news *news);
+
+#endif

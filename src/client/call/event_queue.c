@@ -1,0 +1,697 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_queue.c - events as bytes until a handler is to be called.
+ *
+ *     the ring, this process --> events --\
+ *     kept ones for a late handler --> late --in turns--> handed out
+ *
+ * A late handler gets all its kept events before any newer one; beyond that neither waits for the
+ * other, so one that registers again and again holds up nobody but itself.
+ *
+ * Items are judged when they are taken out; what came from the server and contradicts itself is
+ * dropped with one line, and becomes an event of our own, PMIX_ERR_COMM_FAILURE.  A range of
+ * numbers that is missing (the ring has lapped us, or an event was too large for a record) waits in
+ * the queue like an event: its turn asks the server for what comes first of it, and what is left of
+ * it waits behind that.  What the server no longer has becomes an event of our own,
+ * SHMIX_ERR_EVENTS_LOST, with the count. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <shmix.h>
+
+#include "base/chain.h"
+#include "base/clock.h"
+#include "base/flat.h"
+#include "base/log.h"
+#include "base/value.h"
+#include "client/call/event.h"
+#include "client/call/event_list.h"
+#include "client/link/local.h"
+#include "client/link/process.h"
+#include "client/link/progress.h"
+#include "ring/record.h"
+
+struct sx_event_item {
+    struct sx_task task;
+    uint64_t
+        number;    /* of the event; one of our own: 0, and that of the server's end: the highest */
+    bool is_range; /* ask for number..last instead of delivering */
+    uint64_t last;
+    bool has_only; /* late: for the handler `only`, before it hears of newer ones than `upto` */
+    size_t only;
+    uint64_t upto;
+    bool is_local;
+    bool is_failure;   /* PMIX_ERR_COMM_FAILURE */
+    bool is_unreached; /* tells how many events of our own are lost by now */
+    uint64_t declared; /* its number among those that PMIx_Init declared, 0: it is none of them */
+    size_t before;  /* declared: for handlers below this id, as those above get it as late ones */
+    uint64_t lists; /* of late events so far: one of our own comes behind all of them */
+    size_t size;
+    _Alignas(8) uint8_t bytes[]; /* struct sx_event and what follows it */
+};
+
+/* ---- in ------------------------------------------------------------------------------------ */
+
+static void item_run(struct sx_task *task);
+
+static struct sx_event_item *item_new(const void *bytes, size_t size)
+{
+    struct sx_event_item *item = malloc(sizeof(*item) + size);
+
+    if (item == NULL) {
+        sx_log(SX_LOG_ERROR, "an event is lost: memory is short");
+        return NULL;
+    }
+    memset(item, 0, sizeof(*item));
+    sx_list_init(&item->task.node);
+    item->task.run = item_run;
+    item->size = size;
+    if (size > 0) {
+        memcpy(item->bytes, bytes, size);
+    }
+    return item;
+}
+
+static void range_add_locked(uint64_t first, uint64_t last)
+{
+    struct sx_event_item *item = first <= last ? item_new(NULL, 0) : NULL;
+
+    if (item != NULL) {
+        item->is_range = true;
+        item->number = first;
+        item->last = last;
+        sx_process.event_ranges++;
+        sx_list_append(&sx_process.events, &item->task.node);
+    }
+}
+
+void sx_event_record_locked(const void *bytes, size_t size)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event event;
+
+    if (size < sizeof(event)) {
+        sx_event_garbled_locked("an event's record that is none");
+        return;
+    }
+    memcpy(&event, bytes, sizeof(event));
+    if (p->event_gap) {
+        p->event_gap = false;
+        range_add_locked(p->event_last + 1, event.number - 1);
+    }
+    p->event_last = event.number > p->event_last ? event.number : p->event_last;
+    if ((event.flags & SX_EVENT_ASK) != 0) {
+        range_add_locked(event.number, event.number);
+        return;
+    }
+    struct sx_event_item *item = item_new(bytes, size);
+
+    if (item != NULL) {
+        item->number = event.number;
+        sx_list_append(&p->events, &item->task.node);
+    }
+}
+
+void sx_event_read_to_locked(uint64_t newest)
+{
+    struct sx_process *const p = &sx_process;
+
+    if (p->event_gap) {
+        p->event_gap = false;
+        range_add_locked(p->event_last + 1, newest);
+    }
+    p->event_last = newest > p->event_last ? newest : p->event_last;
+}
+
+/* The events of a list as items, in its order.  Return: false when it contradicts itself: the items
+ * are those before that.  *ret_lost: how many are lost between and behind them. */
+static bool list_read(struct sx_event_list_rest *rest, struct sx_list *ret_items,
+                      uint64_t *ret_lost)
+{
+    struct sx_event_listed listed;
+    pmix_status_t rc;
+
+    *ret_lost = rest->lost;
+    while ((rc = sx_event_list_next(rest, &listed)) == PMIX_SUCCESS) {
+        struct sx_event_item *const item = item_new(listed.bytes, listed.size);
+
+        *ret_lost += listed.lost;
+        if (item != NULL) {
+            item->number = listed.number;
+            sx_list_append(ret_items, &item->task.node);
+        }
+    }
+    return rc == PMIX_ERR_NOT_FOUND;
+}
+
+static struct sx_event_item *item_of(struct sx_list *node)
+{
+    return SX_LIST_ENTRY(node, struct sx_event_item, task.node);
+}
+
+uint64_t sx_event_kept_locked(const void *bytes, size_t size, struct sx_list *items)
+{
+    struct sx_list read = SX_LIST_INIT(read);
+    struct sx_event_list_rest rest;
+    struct sx_list *node;
+    uint64_t lost;
+
+    sx_event_list_open(&rest, bytes, size);
+    if (!list_read(&rest, &read, &lost)) {
+        sx_event_garbled_locked("a list of kept events that contradicts itself");
+    }
+    while ((node = sx_list_pop(&read)) != NULL) { /* the newest comes first */
+        sx_list_append(items->next, node);
+    }
+    return rest.next;
+}
+
+void sx_event_late_locked(struct sx_list *items, size_t only, uint64_t upto)
+{
+    struct sx_list *const late = &sx_process.late_events;
+    struct sx_list *node = late->prev;
+
+    /* An older registration may be answered later: what it waits for waits for those before it. */
+    for (; node != late && item_of(node)->upto > upto; node = node->prev) {
+        item_of(node)->upto = upto;
+    }
+    sx_process.late_lists++;
+    while ((node = sx_list_pop(items)) != NULL) {
+        item_of(node)->has_only = true;
+        item_of(node)->only = only;
+        item_of(node)->upto = upto;
+        item_of(node)->lists = sx_process.late_lists;
+        sx_list_append(late, node);
+    }
+}
+
+/* An item of our own making.  Return: as sx_event_local. */
+static pmix_status_t item_local(pmix_status_t code, const pmix_proc_t *source,
+                                const pmix_info_t info[], size_t ninfo, struct sx_event_item **ret)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    const pmix_status_t rc = sx_event_encode(code, source != NULL ? source : &sx_process.self,
+                                             PMIX_RANGE_PROC_LOCAL, info, ninfo, &bytes, &size);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    *ret = item_new(bytes, size);
+    free(bytes);
+    if (*ret == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    (*ret)->is_local = true;
+    return PMIX_SUCCESS;
+}
+
+static void local_append_locked(struct sx_event_item *item)
+{
+    item->lists = sx_process.late_lists;
+    sx_list_append(&sx_process.events, &item->task.node);
+    sx_local_ring_locked();
+}
+
+pmix_status_t sx_event_local(pmix_status_t code, const pmix_proc_t *source,
+                             const pmix_info_t info[], size_t ninfo)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event_item *item = NULL;
+    const pmix_status_t rc = item_local(code, source, info, ninfo, &item);
+
+    if (rc == PMIX_SUCCESS) {
+        pthread_mutex_lock(&p->lock);
+        local_append_locked(item);
+        pthread_mutex_unlock(&p->lock);
+    }
+    return rc;
+}
+
+/* ---- what PMIx_Init declares ---------------------------------------------------------------- */
+
+#define SX_DECLARED_MAX 16u
+
+/* For handlers that come later; what is declared twice is kept once. */
+static void declared_keep_locked(const struct sx_event_item *item)
+{
+    struct sx_process *const p = &sx_process;
+
+    SX_LIST_EACH(it, &p->declared) {
+        struct sx_event_item *const kept = item_of(it);
+
+        if (kept->size == item->size && memcmp(kept->bytes, item->bytes, item->size) == 0) {
+            kept->declared = item->declared;
+            return;
+        }
+    }
+    struct sx_event_item *const kept = item_new(item->bytes, item->size);
+    if (kept == NULL) {
+        return;
+    }
+    kept->is_local = true;
+    kept->declared = item->declared;
+    sx_list_append(&p->declared, &kept->task.node);
+    if (++p->declared_count > SX_DECLARED_MAX) {
+        sx_log(SX_LOG_INFO, "late handlers do not hear of the oldest of more than %u declarations",
+               SX_DECLARED_MAX);
+        free(item_of(sx_list_pop(&p->declared)));
+        p->declared_count--;
+    }
+}
+
+pmix_status_t sx_event_declare(pmix_status_t code, const pmix_info_t info[], size_t ninfo)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event_item *item = NULL;
+    const pmix_status_t rc = item_local(code, NULL, info, ninfo, &item);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    pthread_mutex_lock(&p->lock);
+    item->declared = ++p->declared_last;
+    if (p->registrations == 0 && !sx_event_has_handlers()) {
+        declared_keep_locked(item);
+        free(item);
+    } else {
+        local_append_locked(item);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return PMIX_SUCCESS;
+}
+
+void sx_event_declared_locked(size_t only, uint64_t in_hand)
+{
+    struct sx_process *const p = &sx_process;
+
+    SX_LIST_EACH(it, &p->declared) {
+        const struct sx_event_item *const kept = item_of(it);
+        struct sx_event_item *const late = kept->declared != in_hand
+                                               ? item_new(kept->bytes, kept->size)
+                                               : NULL;
+
+        if (late != NULL) {
+            late->is_local = true;
+            late->declared = kept->declared;
+            late->has_only = true;
+            late->only = only;
+            late->lists = p->late_lists;
+            sx_list_append(&p->late_events, &late->task.node);
+        }
+    }
+}
+
+/* SHMIX_ERR_EVENTS_LOST; @own: they were published here. */
+static struct sx_event_item *lost_item(uint64_t count, bool own)
+{
+    struct sx_event_item *item = NULL;
+    pmix_info_t info[2];
+
+    memset(info, 0, sizeof(info));
+    memcpy(info[0].key, SHMIX_EVENTS_LOST_COUNT, sizeof(SHMIX_EVENTS_LOST_COUNT));
+    info[0].value.type = PMIX_UINT64;
+    info[0].value.data.uint64 = count;
+    memcpy(info[1].key, SHMIX_EVENTS_LOST_OWN, sizeof(SHMIX_EVENTS_LOST_OWN));
+    info[1].value.type = PMIX_BOOL;
+    info[1].value.data.flag = true;
+    (void)item_local(SHMIX_ERR_EVENTS_LOST, NULL, info, own ? 2 : 1, &item);
+    return item;
+}
+
+/* Where the lost ones would have been: in front of what waits. */
+static void lost_add(uint64_t count)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event_item *const item = lost_item(count, false);
+
+    if (item != NULL) {
+        pthread_mutex_lock(&p->lock);
+        sx_list_append(p->events.next, &item->task.node);
+        pthread_mutex_unlock(&p->lock);
+    }
+}
+
+void sx_event_unreached_locked(uint64_t count)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event_item *item;
+
+    p->event_unreached = count > p->event_unreached ? count : p->event_unreached;
+    if (p->event_unreached == p->event_unreached_told || p->event_unreached_waits) {
+        return;
+    }
+    item = item_new(NULL, 0);
+    if (item != NULL) { /* else the next pump tries again */
+        item->is_unreached = true;
+        item->is_local = true;
+        item->lists = p->late_lists;
+        p->event_unreached_waits = true;
+        sx_list_append(&p->events, &item->task.node);
+    }
+}
+
+/* The server is the source of what becomes of the link to it. */
+static void link_event_add_locked(pmix_status_t code)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event event = { .code = code,
+                              .source_rank = p->server.rank,
+                              .source_len = (uint16_t)sx_name_len(p->server.nspace,
+                                                                  PMIX_MAX_NSLEN) };
+    uint8_t bytes[sizeof(event) + sizeof(p->server.nspace)] = { 0 };
+    struct sx_event_item *item;
+
+    memcpy(bytes, &event, sizeof(event));
+    memcpy(bytes + sizeof(event), p->server.nspace, event.source_len);
+    item = item_new(bytes, sizeof(event) + sx_align_up(event.source_len, 8));
+    if (item != NULL) {
+        item->is_local = true;
+        item->lists = p->late_lists;
+        item->is_failure = code == PMIX_ERR_COMM_FAILURE;
+        p->comm_failure_waits = p->comm_failure_waits || item->is_failure;
+        sx_list_append(&p->events, &item->task.node);
+    }
+}
+
+void sx_event_lost_locked(void)
+{
+    link_event_add_locked(PMIX_ERR_LOST_CONNECTION_TO_SERVER);
+}
+
+void sx_event_garbled_locked(const char *what)
+{
+    struct sx_process *const p = &sx_process;
+
+    if (!p->comm_failure_waits) { /* else it has been said, and is to be handled first */
+        sx_log(SX_LOG_ERROR, "%s.%" PRIu32 " cannot read what its server sent: %s", p->self.nspace,
+               p->self.rank, what);
+        link_event_add_locked(PMIX_ERR_COMM_FAILURE);
+        sx_local_ring_locked();
+    }
+}
+
+/* ---- out ----------------------------------------------------------------------------------- */
+
+/* An event read out of its bytes. */
+struct decoded {
+    struct sx_event event;
+    pmix_proc_t source;
+    pmix_proc_t *procs; /* targets, then affected */
+    pmix_info_t *info;
+    size_t ninfo;
+};
+
+static void decoded_clear(struct decoded *d)
+{
+    free(d->procs);
+    if (d->info != NULL) {
+        PMIX_INFO_FREE(d->info, d->ninfo);
+    }
+}
+
+/* Return: false for bytes that are no event. */
+static bool procs_decode(const uint8_t **at, size_t *left, pmix_proc_t *procs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct sx_proc_ref proc;
+        const size_t size = sx_proc_ref_read(*at, *left, &proc);
+
+        if (size == 0) {
+            return false;
+        }
+        memset(&procs[i], 0, sizeof(procs[i]));
+        procs[i].rank = proc.rank;
+        memcpy(procs[i].nspace, proc.name, proc.name_len);
+        *at += size;
+        *left -= size;
+    }
+    return true;
+}
+
+static bool item_decode(const struct sx_event_item *item, struct decoded *ret)
+{
+    const uint8_t *at = item->bytes;
+    size_t left = item->size;
+
+    memset(ret, 0, sizeof(*ret));
+    memcpy(&ret->event, at, sizeof(ret->event));
+    at += sizeof(ret->event);
+    left -= sizeof(ret->event);
+    const size_t padded = sx_align_up(ret->event.source_len, 8);
+    const size_t procs = (size_t)ret->event.target_count + ret->event.affected_count;
+
+    if (ret->event.source_len > PMIX_MAX_NSLEN || padded > left || procs > left / 8) {
+        return false;
+    }
+    ret->source.rank = ret->event.source_rank;
+    memcpy(ret->source.nspace, at, ret->event.source_len);
+    at += padded;
+    left -= padded;
+    ret->procs = procs > 0 ? calloc(procs, sizeof(*ret->procs)) : NULL;
+    return (ret->procs != NULL || procs == 0) && procs_decode(&at, &left, ret->procs, procs) &&
+           ret->event.info_size <= left &&
+           (ret->event.info_size == 0 || sx_flat_infos_decode(at, ret->event.info_size, &ret->info,
+                                                              &ret->ninfo) == PMIX_SUCCESS);
+}
+
+/* A custom range names whom an event is for. */
+static bool is_for_us(const struct decoded *d)
+{
+    const pmix_proc_t *const self = &sx_process.self;
+
+    for (size_t i = 0; i < d->event.target_count; i++) {
+        if (strcmp(d->procs[i].nspace, self->nspace) == 0 &&
+            (d->procs[i].rank == self->rank || d->procs[i].rank == PMIX_RANK_WILDCARD)) {
+            return true;
+        }
+    }
+    return d->event.range != PMIX_RANGE_CUSTOM;
+}
+
+struct chain_task {
+    struct sx_task task;
+    struct sx_chain *chain;
+};
+static_assert(sizeof(struct chain_task) <= sizeof(union sx_chain_post), "fits the chain's room");
+
+static void chain_task_run(struct sx_task *task)
+{
+    sx_chain_step(SX_CONTAINER(task, struct chain_task, task)->chain);
+}
+
+static bool chain_post(struct sx_chain *chain, void *arg)
+{
+    struct chain_task *const post = (struct chain_task *)(void *)sx_chain_post(chain);
+
+    (void)arg;
+    if (!sx_process_ready()) {
+        return false;
+    }
+    *post = (struct chain_task){ .task = { .run = chain_task_run }, .chain = chain };
+    sx_task_post(&post->task);
+    return true;
+}
+
+static void item_deliver(const struct sx_event_item *item)
+{
+    struct sx_event event;
+    struct decoded d;
+
+    memcpy(&event, item->bytes, sizeof(event));
+    if (!sx_handlers_hear(sx_event_handlers(), event.code)) {
+        return; /* one of its class that nobody asked for */
+    }
+    if (!item_decode(item, &d)) {
+        pthread_mutex_lock(&sx_process.lock);
+        sx_event_garbled_locked("an event that contradicts itself");
+        pthread_mutex_unlock(&sx_process.lock);
+    } else if (is_for_us(&d)) {
+        const struct sx_chain_options options = {
+            .handlers = sx_event_handlers(),
+            .facts = { .code = d.event.code,
+                       .source = &d.source,
+                       .from_self = memcmp(&d.source, &sx_process.self, sizeof(d.source)) == 0,
+                       .non_default = (d.event.flags & SX_EVENT_NON_DEFAULT) != 0,
+                       .environment = (d.event.flags & SX_EVENT_ENVIRONMENT) != 0,
+                       .affected = d.procs != NULL ? d.procs + d.event.target_count : NULL,
+                       .affected_count = d.event.affected_count,
+                       .number = item->is_local ? 0 : d.event.number,
+                       .before = item->before,
+                       .is_for_one = item->has_only,
+                       .only = item->only },
+            .info = d.info,
+            .ninfo = d.ninfo,
+            .here = true,
+            .post = chain_post,
+        };
+
+        d.info = NULL; /* the chain's */
+        if (sx_chain_start(&options) != PMIX_SUCCESS) {
+            sx_log(SX_LOG_ERROR, "an event is lost: memory is short");
+        }
+    }
+    decoded_clear(&d);
+}
+
+/* ---- what is missing ----------------------------------------------------------------------- */
+
+/* What the server had to say of @range takes the place where it would have been; what is left of
+ * the range, from @next on, waits behind it.  Return: true when something is left. */
+static bool range_go_on(struct sx_event_item *range, struct sx_list *items, uint64_t next)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_list *const before = p->events.next;
+    struct sx_list *node;
+
+    while ((node = sx_list_pop(items)) != NULL) {
+        sx_list_append(before, node);
+    }
+    range->number = next;
+    if (next > range->last) {
+        p->event_ranges--;
+        return false;
+    }
+    sx_list_append(before, &range->task.node);
+    return true;
+}
+
+/* Ask for what comes first of @range.  Return: true when the rest of it waits for its next turn. */
+static bool range_ask(struct sx_event_item *range)
+{
+    struct sx_process *const p = &sx_process;
+    const uint64_t first = range->number;
+    struct sx_list items = SX_LIST_INIT(items);
+    struct sx_event_batch batch;
+    uint64_t lost, next = range->last + 1;
+    bool good = true;
+    const pmix_status_t rc = sx_event_batch_ask(first, range->last, &batch);
+
+    pthread_mutex_lock(&p->lock);
+    if (rc == PMIX_SUCCESS) {
+        next = batch.rest.next;
+        good = list_read(&batch.rest, &items, &lost);
+    } else { /* one that cannot be carried is lost, or nobody has them for us any more */
+        good = rc != PMIX_ERR_UNPACK_FAILURE;
+        next = rc == PMIX_ERR_OUT_OF_RESOURCE ? first + 1 : next;
+        lost = next - first;
+    }
+    const bool waits = range_go_on(range, &items, next);
+    if (!good) {
+        sx_event_garbled_locked("a list of kept events that contradicts itself");
+    }
+    pthread_mutex_unlock(&p->lock);
+    sx_event_batch_free(&batch);
+    if (lost > 0) {
+        lost_add(lost);
+    }
+    return waits;
+}
+
+/* The handler of @late is to hear of @item, too, and later. */
+static bool comes_behind(const struct sx_event_item *item, const struct sx_event_item *late)
+{
+    return item->is_local ? item->lists >= late->lists : item->number > late->upto;
+}
+
+/* Which of the two has its turn. */
+static struct sx_list *queue_next(struct sx_process *p)
+{
+    if (sx_list_empty(&p->events) || sx_list_empty(&p->late_events)) {
+        return sx_list_empty(&p->events) ? &p->late_events : &p->events;
+    }
+    if (comes_behind(item_of(p->events.next), item_of(p->late_events.next))) {
+        return &p->late_events;
+    }
+    p->late_events_turn = !p->late_events_turn;
+    return p->late_events_turn ? &p->late_events : &p->events;
+}
+
+struct sx_task *sx_event_take_locked(void)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_list *const node = p->registrations == 0 ? sx_list_pop(queue_next(p)) : NULL;
+
+    p->event_in_hand = node != NULL; /* whoever takes is done with the one before */
+    if (node == NULL) {
+        return NULL;
+    }
+    struct sx_event_item *const item = item_of(node);
+    p->comm_failure_waits = p->comm_failure_waits && !item->is_failure;
+    if (item->declared != 0 && !item->has_only) { /* who registers from now on is late */
+        item->before = sx_handlers_next(sx_event_handlers());
+        declared_keep_locked(item);
+    }
+    return &item->task;
+}
+
+bool sx_event_waits_locked(void)
+{
+    const struct sx_process *const p = &sx_process;
+
+    return p->registrations == 0 && (!sx_list_empty(&p->events) || !sx_list_empty(&p->late_events));
+}
+
+bool sx_event_all_handled_locked(void)
+{
+    const struct sx_process *const p = &sx_process;
+
+    return !p->event_in_hand && p->registrations == 0 && p->event_ranges == 0 &&
+           sx_list_empty(&p->events) && sx_list_empty(&p->late_events);
+}
+
+/* All that have been counted until now, in one. */
+static void unreached_tell(void)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event_item *item;
+
+    pthread_mutex_lock(&p->lock);
+    const uint64_t count = p->event_unreached - p->event_unreached_told;
+
+    p->event_unreached_told = p->event_unreached;
+    p->event_unreached_waits = false;
+    pthread_mutex_unlock(&p->lock);
+    item = lost_item(count, true);
+    if (item != NULL) {
+        item_deliver(item);
+        free(item);
+    }
+}
+
+static void item_run(struct sx_task *task)
+{
+    struct sx_event_item *const item = SX_CONTAINER(task, struct sx_event_item, task);
+
+    if (item->is_range && range_ask(item)) {
+        return;
+    }
+    if (item->is_unreached) {
+        unreached_tell();
+    } else if (!item->is_range) {
+        sx_process.declared_in_hand = item->declared;
+        item_deliver(item);
+        sx_process.declared_in_hand = 0;
+    }
+    free(item);
+}
+
+void sx_event_items_free(struct sx_list *items)
+{
+    struct sx_list *node;
+
+    while ((node = sx_list_pop(items)) != NULL) {
+        free(item_of(node));
+    }
+}
+
+void sx_event_queue_clear_locked(void)
+{
+    sx_event_items_free(&sx_process.events);
+    sx_event_items_free(&sx_process.late_events);
+    sx_event_items_free(&sx_process.declared);
+    sx_process.declared_count = 0;
+    sx_process.comm_failure_waits = false;
+    sx_process.event_unreached_waits = false;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* foreign.c - say that the server of this job is of another PMIx library.
+ *
+ * Nothing is asked of such a server.  OpenPMIx names it to its processes in PMIX_SERVER_URI and the
+ * like, where ours sets nothing, and its own version in PMIX_VERSION. */
+#include "client/call/foreign.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "control/rendezvous.h"
+
+static bool is_set(const char *name)
+{
+    const char *const value = getenv(name);
+
+    return value != NULL && *value != '\0';
+}
+
+/* The newest first. */
+static const char *const foreign_names[] = {
+    "PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3",
+    "PMIX_SERVER_URI21", "PMIX_SERVER_URI2", "PMIX_SERVER_URI",
+};
+
+void sx_foreign_server_tell(const pmix_proc_t *self)
+{
+    const char *const version = getenv("PMIX_VERSION");
+    Dl_info library = { .dli_fname = NULL };
+    bool foreign = false;
+
+    for (size_t i = 0; i < SX_COUNT(foreign_names); i++) {
+        foreign = foreign || is_set(foreign_names[i]);
+    }
+    if (!foreign || is_set(SX_ENV_SERVER_URI) || is_set(SX_ENV_SERVER_FD)) {
+        return;
+    }
+    (void)dladdr(foreign_names, &library);
+    sx_log(SX_LOG_WARN,
+           "rank %u of %s is on its own: the server of its job is of another library, OpenPMIx %s, "
+           "and this process has %s from %s. Both need the same one: start the launcher with this "
+           "library's directory first in LD_LIBRARY_PATH (slurmd: with this library in "
+           "LD_PRELOAD), or this program with the directory of the launcher's library",
+           self->rank, self->nspace, version != NULL ? version : "of no known version",
+           PMIx_Get_version(), library.dli_fname != NULL ? library.dli_fname : "an unknown file");
+}

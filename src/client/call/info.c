@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* info.c - what this library is, and progress by hand. */
+#include <string.h>
+
+#include "base/value.h"
+#include "client/link/process.h"
+#include "client/link/progress.h"
+#include "client/link/thread.h"
+
+/* Open MPI refuses a library whose version begins with a character below '3'. */
+const char *PMIx_Get_version(void)
+{
+    return "shmix " SHMIX_VERSION " (PMIx 4.2 ABI)";
+}
+
+/* Where callbacks have a thread of their own, taking in what has arrived is all there is to do. */
+void PMIx_Progress(void)
+{
+    if (sx_process_ready()) {
+        if (!sx_process.external) {
+            sx_pump();
+        }
+        sx_progress_run();
+    }
+}
+
+/* End the thread after what is queued; what other threads have queued meanwhile wants another. */
+static void thread_stop(struct sx_process *p)
+{
+    static pthread_mutex_t stopping = PTHREAD_MUTEX_INITIALIZER;
+
+    if (pthread_mutex_trylock(&stopping) != 0) {
+        return; /* somebody else does it */
+    }
+    sx_progress_stop();
+    pthread_mutex_lock(&p->lock);
+    const bool again = !sx_list_empty(&p->tasks);
+    pthread_mutex_unlock(&p->lock);
+    if (again) {
+        (void)sx_progress_start();
+    }
+    pthread_mutex_unlock(&stopping);
+}
+
+/* The next call that needs a thread starts another one. */
+void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo)
+{
+    if (!sx_process_ready() || sx_process.external || (info == NULL && ninfo != 0)) {
+        return;
+    }
+    const pmix_info_t *const found = sx_info_find(info, ninfo, PMIX_PROGRESS_THREAD_NAME);
+
+    if (found == NULL || (found->value.type == PMIX_STRING && found->value.data.string != NULL &&
+                          sx_thread_is_called(found->value.data.string))) {
+        thread_stop(&sx_process);
+    }
+}

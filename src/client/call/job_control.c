@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* job_control.c - PMIx_Job_control, blocking or not: directives that the server carries out.
+ *
+ * No directive that is supported has results, so none are returned. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/flat.h"
+#include "client/call/cleanup.h"
+#include "client/link/process.h"
+#include "client/link/procs.h"
+#include "client/link/progress.h"
+
+/* A request as it travels. */
+struct message {
+    uint8_t *bytes;
+    size_t size;
+};
+
+/* Encode what has been judged; the caller frees message.bytes. */
+static pmix_status_t message_encode(struct message *message, const pmix_proc_t *targets,
+                                    size_t ntargets, size_t procs_size,
+                                    const pmix_info_t *directives, size_t ndirs)
+{
+    struct sx_job_control head = { .proc_count = (uint32_t)ntargets };
+    size_t info_size;
+    pmix_status_t rc = sx_flat_infos_size(directives, ndirs, &info_size);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    head.info_size = info_size;
+    message->size = sizeof(head) + procs_size + info_size;
+    rc = sx_message_size_judge(SX_MSG_JOB_CONTROL, message->size);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    message->bytes = malloc(message->size);
+    if (message->bytes == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(message->bytes, &head, sizeof(head));
+    uint8_t *const infos = sx_wire_procs_write(message->bytes + sizeof(head), targets, ntargets);
+    rc = sx_flat_infos_encode(directives, ndirs, infos, info_size);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_wire_infos_judge(infos, info_size, SX_REQUEST_HEAP_MAX);
+    }
+    if (rc != PMIX_SUCCESS) {
+        free(message->bytes);
+    }
+    return rc;
+}
+
+/* Judge the arguments and encode them; the caller frees message.bytes. */
+static pmix_status_t message_make(struct message *message, const pmix_proc_t *targets,
+                                  size_t ntargets, const pmix_info_t *directives, size_t ndirs)
+{
+    pmix_info_t *spelled;
+    size_t procs_size;
+
+    message->bytes = NULL;
+    if (!sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    if (directives == NULL || ndirs == 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    pmix_status_t rc = sx_wire_procs_size(targets, ntargets, &procs_size);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_link_status();
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_cleanup_spell(directives, ndirs, &spelled);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = message_encode(message, targets, ntargets, procs_size, spelled, ndirs);
+    sx_cleanup_free(spelled, directives, ndirs);
+    return rc;
+}
+
+pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
+                               const pmix_info_t directives[], size_t ndirs, pmix_info_t **results,
+                               size_t *nresults)
+{
+    struct sx_call call = SX_CALL_INIT(NULL);
+    struct message message;
+
+    pmix_status_t rc = message_make(&message, targets, ntargets, directives, ndirs);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    const struct iovec iov = { message.bytes, message.size };
+    rc = sx_request(&call, SX_MSG_JOB_CONTROL, &iov, 1, SX_DEADLINE_NEVER);
+    free(message.bytes);
+    if (rc == PMIX_SUCCESS && results != NULL) {
+        *results = NULL;
+    }
+    if (rc == PMIX_SUCCESS && nresults != NULL) {
+        *nresults = 0;
+    }
+    return rc;
+}
+
+struct control_nb {
+    struct sx_call call;
+    struct sx_task task;
+    pmix_info_cbfunc_t cbfunc;
+    void *cbdata;
+};
+
+static void control_nb_run(struct sx_task *task)
+{
+    struct control_nb *const op = SX_CONTAINER(task, struct control_nb, task);
+
+    op->cbfunc(op->call.status, NULL, 0, op->cbdata, NULL, NULL);
+    free(op);
+}
+
+static void control_nb_done(struct sx_call *call, const struct sx_frame *frame)
+{
+    (void)frame;
+    sx_task_post_locked(&SX_CONTAINER(call, struct control_nb, call)->task);
+}
+
+static pmix_status_t control_nb_start(const struct iovec *iov, pmix_info_cbfunc_t cbfunc,
+                                      void *cbdata)
+{
+    pmix_status_t rc = sx_progress_start();
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    struct control_nb *const op = malloc(sizeof(*op));
+    if (op == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *op = (struct control_nb){ .call = SX_CALL_INIT(control_nb_done),
+                               .task = { .run = control_nb_run },
+                               .cbfunc = cbfunc,
+                               .cbdata = cbdata };
+    rc = sx_request_start(&op->call, SX_MSG_JOB_CONTROL, iov, 1);
+    if (rc != PMIX_SUCCESS) {
+        free(op);
+    }
+    return rc;
+}
+
+pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
+                                  const pmix_info_t directives[], size_t ndirs,
+                                  pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    struct message message;
+
+    pmix_status_t rc = message_make(&message, targets, ntargets, directives, ndirs);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    const struct iovec iov = { message.bytes, message.size };
+    if (cbfunc == NULL) {
+        /* Nobody asks how it went (Open MPI): no thread, no answer. */
+        rc = sx_request_tell(SX_MSG_JOB_CONTROL, 0, &iov, 1);
+    } else {
+        rc = control_nb_start(&iov, cbfunc, cbdata);
+    }
+    free(message.bytes);
+    return rc;
+}

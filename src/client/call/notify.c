@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* notify.c - PMIx_Notify_event: an event, encoded once, into the lane.
+ *
+ * The server says who sent it and orders it; the sender's own handlers hear of it as everybody
+ * else's do, from the ring.  Only the range PMIX_RANGE_PROC_LOCAL never leaves the process. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/role.h"
+#include "base/status.h"
+#include "base/value.h"
+#include "client/call/event.h"
+#include "client/link/process.h"
+#include "client/link/progress.h"
+#include "ring/record.h"
+
+static bool bell_has_rung(void *arg)
+{
+    return sx_door_epoch(&sx_process.slot->bell) != *(const uint32_t *)arg;
+}
+
+/* Into the lane; a full one holds up this caller and nobody else. */
+static pmix_status_t lane_send(struct sx_process *p, const void *bytes, size_t size)
+{
+    const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
+    pmix_status_t rc = PMIX_ERR_WOULD_BLOCK;
+
+    while (rc == PMIX_ERR_WOULD_BLOCK) {
+        uint32_t bell = 0;
+
+        pthread_mutex_lock(&p->lane_lock);
+        rc = sx_link_status();
+        if (rc == PMIX_SUCCESS) {
+            bell = sx_door_epoch(&p->slot->bell);
+            rc = sx_lane_append(&p->lane, SX_LANE_NOTIFY, &iov, 1);
+            sx_lane_doorbell(&p->lane);
+        }
+        pthread_mutex_unlock(&p->lane_lock);
+        if (rc == PMIX_ERR_WOULD_BLOCK) {
+            const pmix_status_t waited = sx_wait_until(bell_has_rung, &bell, 1, SX_DEADLINE_NEVER);
+
+            rc = waited == PMIX_SUCCESS ? rc : waited;
+        }
+    }
+    return rc;
+}
+
+/* Whether only the server can say if the event reaches all it is for.  It says so in answer to a
+ * request; a lane carries no answers. */
+static bool asks_for_reach(const struct sx_process *p, const struct sx_event *event)
+{
+    /* relaxed: an event that is sent meanwhile is told of later, as a loss. */
+    if (atomic_load_explicit(&p->board.header->events_confined, memory_order_relaxed) == 0 ||
+        (event->flags & SX_EVENT_STAYS_LOCAL) != 0) {
+        return false;
+    }
+    return event->target_count > 0 ||
+           (event->range != PMIX_RANGE_LOCAL && event->range != PMIX_RANGE_RM);
+}
+
+static pmix_status_t event_send(pmix_status_t code, pmix_data_range_t range,
+                                const pmix_info_t info[], size_t ninfo)
+{
+    struct sx_process *const p = &sx_process;
+    pmix_status_t rc = sx_link_status();
+    void *bytes = NULL;
+    size_t size = 0;
+
+    if (rc == PMIX_ERR_UNREACH) { /* alone: there is nobody else to tell */
+        return sx_event_local(code, NULL, info, ninfo);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_event_encode(code, &p->self, range, info, ninfo, &bytes, &size);
+    }
+    if (rc == PMIX_SUCCESS && size <= SX_LANE_MESSAGE_MAX && !asks_for_reach(p, bytes)) {
+        rc = lane_send(p, bytes, size);
+    } else if (rc == PMIX_SUCCESS) {
+        const struct iovec iov = { .iov_base = bytes, .iov_len = size };
+        struct sx_call call = SX_CALL_INIT(NULL);
+
+        rc = sx_request(&call, SX_MSG_EVENT_BULK, &iov, 1, SX_DEADLINE_NEVER);
+    }
+    free(bytes);
+    return rc;
+}
+
+/* What is acted upon, and what says something of the event, which is carried to who hears it. */
+static const char *const known[] = {
+    PMIX_EVENT_CUSTOM_RANGE,  PMIX_EVENT_AFFECTED_PROC,     PMIX_EVENT_AFFECTED_PROCS,
+    PMIX_EVENT_NON_DEFAULT,   PMIX_EVENT_DO_NOT_CACHE,      PMIX_EVENT_PROXY,
+    PMIX_EVENT_TEXT_MESSAGE,  PMIX_EVENT_TIMESTAMP,         PMIX_EVENT_ACTION_TIMEOUT,
+    PMIX_EVENT_TERMINATE_JOB, PMIX_EVENT_TERMINATE_NODE,    PMIX_EVENT_TERMINATE_PROC,
+    PMIX_EXIT_CODE,           PMIX_EVENT_TERMINATE_SESSION, PMIX_JOB_TERM_STATUS,
+    PMIX_PROC_TERM_STATUS,    PMIX_PROC_STATE_STATUS,       PMIX_EVENT_STAYS_LOCAL,
+};
+
+struct notified {
+    struct sx_task task;
+    pmix_op_cbfunc_t cbfunc;
+    void *cbdata;
+    pmix_status_t status;
+};
+
+static void notified_run(struct sx_task *task)
+{
+    struct notified *const notified = SX_CONTAINER(task, struct notified, task);
+
+    notified->cbfunc(notified->status, notified->cbdata);
+    free(notified);
+}
+
+pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
+                                pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
+                                pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    const struct sx_role_server *const server = sx_role_server_get();
+    struct notified *notified = NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (server == NULL && !sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    if ((info == NULL && ninfo != 0) || range > PMIX_RANGE_PROC_LOCAL ||
+        (source != NULL && !sx_proc_is_valid(source))) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    rc = sx_directives_judge(info, ninfo, known, SX_COUNT(known));
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (cbfunc != NULL) {
+        rc = server == NULL ? sx_progress_start() : PMIX_SUCCESS;
+        notified = rc == PMIX_SUCCESS ? malloc(sizeof(*notified)) : NULL;
+        if (notified == NULL) {
+            return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        *notified = (struct notified){ .task = { .run = notified_run },
+                                       .cbfunc = cbfunc,
+                                       .cbdata = cbdata };
+    }
+    if (server != NULL) {
+        rc = server->notify(status, source, range, info, ninfo);
+    } else if (range == PMIX_RANGE_PROC_LOCAL) {
+        rc = sx_event_local(status, NULL, info, ninfo);
+    } else {
+        rc = event_send(status, range, info, ninfo);
+    }
+    if (notified != NULL && (rc == PMIX_SUCCESS || rc == PMIX_ERR_PARTIAL_SUCCESS)) {
+        notified->status = rc;
+        rc = PMIX_SUCCESS;
+    }
+    if (notified != NULL && rc == PMIX_SUCCESS && server == NULL) {
+        sx_task_post(&notified->task);
+    } else if (notified != NULL && rc == PMIX_SUCCESS) {
+        rc = sx_task_run_alone(&notified->task);
+    }
+    if (notified != NULL && rc != PMIX_SUCCESS) {
+        free(notified);
+    }
+    return rc;
+}

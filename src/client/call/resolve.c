@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* resolve.c - PMIx_Resolve_peers and PMIx_Resolve_nodes: who lives where, from job data.
+ *
+ *     this node    the job's local peers, if it says them
+ *     a name       ranks that carry it, else the peers or the ranks of the node that is called so
+ *
+ * Both read what is mapped; only a namespace that this process has not met is asked for.  A server
+ * answers from the stores it writes, on its own thread. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/role.h"
+#include "base/status.h"
+#include "client/data/grace.h"
+#include "client/data/hostname.h"
+#include "client/data/private_value.h"
+#include "client/data/view.h"
+#include "client/link/process.h"
+
+/* What one namespace's stores say; the first that has a cell counts. */
+struct site {
+    const char *nspace;
+    const struct sx_store *stores[2]; /* a private one is the first */
+    bool has_private;
+};
+
+static bool site_read(const struct site *site, enum sx_realm realm, uint32_t row, const char *key,
+                      struct sx_item *ret)
+{
+    for (size_t i = 0; i < SX_COUNT(site->stores); i++) {
+        if (site->stores[i] != NULL &&
+            sx_store_find(site->stores[i], realm, row, key, ret) == PMIX_SUCCESS) {
+            if (i == 0 && site->has_private) {
+                sx_box_hand_out(ret); /* the text is used without a lock */
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Return: the text inside the mapping, NULL when there is none. */
+static const char *site_text(const struct site *site, enum sx_realm realm, uint32_t row,
+                             const char *key)
+{
+    struct sx_item item;
+
+    if (!site_read(site, realm, row, key, &item) || item.cell.type != PMIX_STRING ||
+        item.cell.len == 0 || ((const char *)item.body)[item.cell.len - 1] != '\0') {
+        return NULL;
+    }
+    return item.body;
+}
+
+/* Return: UINT32_MAX when there is no such number. */
+static uint32_t site_number(const struct site *site, uint32_t row, const char *key)
+{
+    struct sx_item item;
+
+    if (!site_read(site, SX_REALM_JOB, row, key, &item) || item.cell.len != 0 ||
+        item.cell.bits >= UINT32_MAX) {
+        return UINT32_MAX;
+    }
+    return (uint32_t)item.cell.bits;
+}
+
+static uint32_t site_count(const struct site *site, const char *key)
+{
+    const uint32_t count = site_number(site, SX_ROW_JOB, key);
+
+    return count <= SX_STORE_ROW_MAX ? count : 0;
+}
+
+/* ---- every namespace ---------------------------------------------------------------------- */
+
+struct walk {
+    pmix_status_t (*visit)(void *arg, const struct site *site);
+    void *arg;
+    unsigned count;
+    pmix_status_t status;
+};
+
+static bool walk_store(void *arg, const char *nspace, const struct sx_store *store)
+{
+    struct walk *const walk = arg;
+    const struct site site = { .nspace = nspace, .stores = { store } };
+
+    walk->count++;
+    walk->status = walk->visit(walk->arg, &site);
+    return walk->status == PMIX_SUCCESS;
+}
+
+/* Is there something newer to be had than what is shown of @view, or something at all? */
+static bool is_behind(const struct sx_view *view)
+{
+    return sx_view_shared(view) == NULL ? sx_link_status() == PMIX_SUCCESS : sx_view_is_stale(view);
+}
+
+/* A namespace that nobody knows is none, unless this process keeps something of it. */
+static pmix_status_t walk_view(struct walk *walk, struct sx_view *view)
+{
+    struct sx_grace grace = sx_grace_enter();
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (is_behind(view)) {
+        sx_grace_exit(&grace);
+        rc = sx_view_fetch(view->nspace, &view);
+        grace = sx_grace_enter();
+    }
+    const struct site site = { .nspace = view->nspace,
+                               .stores = { sx_view_private(view),
+                                           sx_edition_store(sx_view_shared(view)) },
+                               .has_private = true };
+
+    if (rc == PMIX_ERR_NOT_FOUND) {
+        rc = PMIX_SUCCESS;
+    }
+    if (rc == PMIX_SUCCESS && (site.stores[0] != NULL || site.stores[1] != NULL)) {
+        walk->count++;
+        rc = walk->visit(walk->arg, &site);
+    }
+    sx_grace_exit(&grace);
+    return rc;
+}
+
+/* @nspace is "" for all.  Return: PMIX_ERR_NOT_FOUND when nobody knows it. */
+static pmix_status_t walk_client(struct walk *walk, const char *nspace)
+{
+    struct sx_view *view;
+
+    if (nspace[0] != '\0') {
+        view = sx_view_find(nspace, strlen(nspace));
+        if (view == NULL) {
+            const pmix_status_t rc = sx_view_fetch(nspace, &view);
+
+            if (rc != PMIX_SUCCESS) {
+                return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc;
+            }
+        }
+        const pmix_status_t rc = walk_view(walk, view);
+
+        return rc == PMIX_SUCCESS && walk->count == 0 ? PMIX_ERR_NOT_FOUND : rc;
+    }
+    pmix_status_t rc = PMIX_SUCCESS;
+    for (view = sx_view_next(NULL); view != NULL && rc == PMIX_SUCCESS; view = sx_view_next(view)) {
+        rc = walk_view(walk, view);
+    }
+    return rc;
+}
+
+static pmix_status_t walk_all(struct walk *walk, const char *nspace)
+{
+    const struct sx_role_server *const server = sx_role_server_get();
+
+    if (server == NULL) {
+        return sx_process_ready() ? walk_client(walk, nspace) : PMIX_ERR_INIT;
+    }
+    const pmix_status_t rc = server->each_store(nspace, walk_store, walk);
+    if (rc != PMIX_SUCCESS || walk->status != PMIX_SUCCESS) {
+        return rc != PMIX_SUCCESS ? rc : walk->status;
+    }
+    return walk->count == 0 && nspace[0] != '\0' ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
+}
+
+/* Return: false when @nspace does not end within its array; "" in *ret for NULL. */
+static bool nspace_is_good(const char *nspace, const char **ret)
+{
+    *ret = nspace != NULL ? nspace : "";
+    return strnlen(*ret, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
+}
+
+/* ---- peers -------------------------------------------------------------------------------- */
+
+struct peers {
+    const char *node; /* NULL: this one */
+    char own[256];
+    pmix_proc_t *procs;
+    size_t count, capacity;
+};
+
+static pmix_status_t peers_add(struct peers *peers, const char *nspace, uint32_t rank)
+{
+    if (peers->count == peers->capacity) {
+        const size_t capacity = peers->capacity != 0 ? 2 * peers->capacity : 16;
+        pmix_proc_t *const procs = realloc(peers->procs, capacity * sizeof(*procs));
+
+        if (procs == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        peers->procs = procs;
+        peers->capacity = capacity;
+    }
+    pmix_proc_t *const proc = &peers->procs[peers->count++];
+    memset(proc, 0, sizeof(*proc));
+    memcpy(proc->nspace, nspace, strlen(nspace));
+    proc->rank = rank;
+    return PMIX_SUCCESS;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const pmix_proc_t *const a = left, *const b = right;
+
+    return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+/* Ranks as "0,2,5"; what is no number ends the list. */
+static pmix_status_t peers_add_text(struct peers *peers, const char *nspace, const char *text)
+{
+    const size_t first = peers->count;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    while (*text >= '0' && *text <= '9' && rc == PMIX_SUCCESS) {
+        char *end;
+        const unsigned long rank = strtoul(text, &end, 10);
+
+        if (rank >= SX_STORE_ROW_MAX) {
+            break;
+        }
+        rc = peers_add(peers, nspace, (uint32_t)rank);
+        text = *end == ',' ? end + 1 : end;
+    }
+    if (peers->count > first) {
+        qsort(peers->procs + first, peers->count - first, sizeof(*peers->procs), by_rank);
+    }
+    return rc;
+}
+
+static pmix_status_t peers_by_rank(struct peers *peers, const struct site *site)
+{
+    const uint32_t rank_count = site_count(site, PMIX_JOB_SIZE);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (uint32_t rank = 0; rank < rank_count && rc == PMIX_SUCCESS; rank++) {
+        const char *const name = site_text(site, SX_REALM_JOB, rank, PMIX_HOSTNAME);
+
+        if (name != NULL && strcmp(name, peers->node) == 0) {
+            rc = peers_add(peers, site->nspace, rank);
+        }
+    }
+    return rc;
+}
+
+/* Is @name one of the comma-separated @list? */
+static bool list_holds(const char *list, const char *name)
+{
+    const size_t len = strlen(name);
+
+    while (list != NULL) {
+        if (strncmp(list, name, len) == 0 && (list[len] == ',' || list[len] == '\0')) {
+            return true;
+        }
+        list = strchr(list, ',');
+        list = list != NULL ? list + 1 : NULL;
+    }
+    return false;
+}
+
+static bool node_is_called(const struct site *site, uint32_t node, const char *name)
+{
+    const char *const hostname = site_text(site, SX_REALM_NODE, node, PMIX_HOSTNAME);
+
+    return (hostname != NULL && strcmp(hostname, name) == 0) ||
+           list_holds(site_text(site, SX_REALM_NODE, node, PMIX_HOSTNAME_ALIASES), name);
+}
+
+static pmix_status_t peers_of_node(struct peers *peers, const struct site *site, uint32_t node)
+{
+    const char *const text = site_text(site, SX_REALM_NODE, node, PMIX_LOCAL_PEERS);
+    const uint32_t rank_count = site_count(site, PMIX_JOB_SIZE);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (text != NULL) {
+        return peers_add_text(peers, site->nspace, text);
+    }
+    for (uint32_t rank = 0; rank < rank_count && rc == PMIX_SUCCESS; rank++) {
+        if (site_number(site, rank, PMIX_NODEID) == node) {
+            rc = peers_add(peers, site->nspace, rank);
+        }
+    }
+    return rc;
+}
+
+static pmix_status_t peers_visit(void *arg, const struct site *site)
+{
+    struct peers *const peers = arg;
+    const char *const named = peers->node;
+    const char *const text = named == NULL
+                                 ? site_text(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_LOCAL_PEERS)
+                                 : NULL;
+
+    if (text != NULL) {
+        return peers_add_text(peers, site->nspace, text);
+    }
+    const size_t before = peers->count;
+    /* The server may know this node by another name than the machine does. */
+    const char *const own = site_text(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_HOSTNAME);
+    peers->node = named != NULL ? named : own != NULL ? own : peers->own;
+    pmix_status_t rc = peers_by_rank(peers, site);
+    const uint32_t node_count = site_count(site, PMIX_NUM_NODES);
+    for (uint32_t node = 0; node < node_count && rc == PMIX_SUCCESS && peers->count == before;
+         node++) {
+        if (node_is_called(site, node, peers->node)) {
+            rc = peers_of_node(peers, site, node);
+        }
+    }
+    peers->node = named;
+    return rc;
+}
+
+pmix_status_t PMIx_Resolve_peers(const char *nodename, const pmix_nspace_t nspace,
+                                 pmix_proc_t **procs, size_t *nprocs)
+{
+    struct peers peers = { .node = nodename };
+    struct walk walk = { .visit = peers_visit, .arg = &peers };
+    const char *name;
+
+    if (procs == NULL || nprocs == NULL || !nspace_is_good(nspace, &name)) {
+        return sx_process_misused();
+    }
+    sx_hostname(peers.own, sizeof(peers.own));
+    const pmix_status_t rc = walk_all(&walk, name);
+    if (rc != PMIX_SUCCESS) {
+        free(peers.procs);
+        return rc;
+    }
+    *procs = peers.procs; /* NULL when the node has none */
+    *nprocs = peers.count;
+    return PMIX_SUCCESS;
+}
+
+/* ---- nodes -------------------------------------------------------------------------------- */
+
+struct nodes {
+    char *text;
+    size_t used, size;
+    const char *last; /* in the mapping: ranks of one node follow each other */
+};
+
+static pmix_status_t nodes_add(struct nodes *nodes, const char *name)
+{
+    const size_t len = strlen(name);
+
+    if ((nodes->last != NULL && strcmp(nodes->last, name) == 0) || list_holds(nodes->text, name)) {
+        return PMIX_SUCCESS;
+    }
+    if (nodes->size - nodes->used < len + 2) {
+        const size_t size = 2 * (nodes->size + len + 2);
+        char *const text = realloc(nodes->text, size);
+
+        if (text == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        nodes->text = text;
+        nodes->size = size;
+    }
+    nodes->used += (size_t)sprintf(nodes->text + nodes->used, "%s%s", nodes->used != 0 ? "," : "",
+                                   name);
+    nodes->last = name;
+    return PMIX_SUCCESS;
+}
+
+/* Where its ranks are; where nobody says that, the nodes that are told of. */
+static pmix_status_t nodes_visit(void *arg, const struct site *site)
+{
+    struct nodes *const nodes = arg;
+    const uint32_t rank_count = site_count(site, PMIX_JOB_SIZE);
+    const uint32_t node_count = site_count(site, PMIX_NUM_NODES);
+    pmix_status_t rc = PMIX_SUCCESS;
+    bool any = false;
+
+    nodes->last = NULL; /* it lay in another store */
+    for (uint32_t rank = 0; rank < rank_count && rc == PMIX_SUCCESS; rank++) {
+        const char *const name = site_text(site, SX_REALM_JOB, rank, PMIX_HOSTNAME);
+
+        if (name != NULL) {
+            any = true;
+            rc = nodes_add(nodes, name);
+        }
+    }
+    for (uint32_t node = 0; node < node_count && rc == PMIX_SUCCESS && !any; node++) {
+        const char *const name = site_text(site, SX_REALM_NODE, node, PMIX_HOSTNAME);
+
+        rc = name != NULL ? nodes_add(nodes, name) : PMIX_SUCCESS;
+    }
+    return rc;
+}
+
+pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char **nodelist)
+{
+    struct nodes nodes = { .text = NULL };
+    struct walk walk = { .visit = nodes_visit, .arg = &nodes };
+    const char *name;
+
+    if (nodelist == NULL || !nspace_is_good(nspace, &name)) {
+        return sx_process_misused();
+    }
+    const pmix_status_t rc = walk_all(&walk, name);
+    if (rc != PMIX_SUCCESS || nodes.text == NULL) {
+        free(nodes.text);
+        return rc != PMIX_SUCCESS ? rc : PMIX_ERR_NOT_FOUND;
+    }
+    *nodelist = nodes.text;
+    return PMIX_SUCCESS;
+}

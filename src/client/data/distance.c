@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* distance.c - how far the node's devices are from a set of processors.
+ *
+ * The distance of a processor is the number of levels of the machine that one has to climb from it
+ * to the smallest part that it has in common with the device: on one tree, less is nearer.  The
+ * minimum and the maximum are over the processors of the set; without any that the topology has,
+ * they are unknown.  Names of devices that have no number of their own carry the host's. */
+#include <hwloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/opaque.h"
+#include "base/status.h"
+#include "base/util.h"
+#include "base/value.h"
+#include "client/data/hostname.h"
+#include "client/data/topology.h"
+#include "client/link/process.h"
+#include "client/link/progress.h"
+
+/* What is asked for, and where. */
+struct question {
+    hwloc_topology_t topology;
+    hwloc_const_bitmap_t cpuset;
+    hwloc_topology_t own_topology; /* NULL: the caller's is used */
+    hwloc_bitmap_t own_cpuset;
+    pmix_device_type_t types;
+    const char *id; /* NULL: any; else a uuid or a name */
+    char hostname[256];
+};
+
+static const struct {
+    hwloc_obj_osdev_type_t osdev;
+    pmix_device_type_t type;
+    const char *scheme;
+} kinds[] = {
+    { HWLOC_OBJ_OSDEV_BLOCK, PMIX_DEVTYPE_BLOCK, "block" },
+    { HWLOC_OBJ_OSDEV_GPU, PMIX_DEVTYPE_GPU, "gpu" },
+    { HWLOC_OBJ_OSDEV_NETWORK, PMIX_DEVTYPE_NETWORK, "net" },
+    { HWLOC_OBJ_OSDEV_OPENFABRICS, PMIX_DEVTYPE_OPENFABRICS, "fab" },
+    { HWLOC_OBJ_OSDEV_DMA, PMIX_DEVTYPE_DMA, "dma" },
+    { HWLOC_OBJ_OSDEV_COPROC, PMIX_DEVTYPE_COPROC, "coproc" },
+};
+
+/* ---- one device --------------------------------------------------------------------------- */
+
+/* A name that no other device of the system has; malloc'ed, NULL when memory is out. */
+static char *uuid_of(const struct question *question, hwloc_obj_t device, size_t kind)
+{
+    const char *const address = hwloc_obj_get_info_by_name(device, "Address");
+    const char *const node = hwloc_obj_get_info_by_name(device, "NodeGUID");
+    const char *const image = hwloc_obj_get_info_by_name(device, "SysImageGUID");
+    char *text = NULL;
+    int len;
+
+    if (kinds[kind].type == PMIX_DEVTYPE_NETWORK && address != NULL) {
+        /* Ethernet's address has 6 bytes; what has more is an interface of a fabric. */
+        len = asprintf(&text, "%s://%s", strlen(address) <= 17 ? "ipv4" : "ipv6", address);
+    } else if (kinds[kind].type == PMIX_DEVTYPE_OPENFABRICS && node != NULL && image != NULL) {
+        len = asprintf(&text, "%s://%s::%s", kinds[kind].scheme, node, image);
+    } else {
+        len = asprintf(&text, "%s://%s::%s", kinds[kind].scheme, question->hostname,
+                       device->name != NULL ? device->name : "");
+    }
+    return len < 0 ? NULL : text;
+}
+
+/* Levels from processor @pu up to the part that contains @near. */
+static uint16_t levels_between(hwloc_obj_t pu, hwloc_obj_t near)
+{
+    uint16_t levels = 0;
+
+    for (hwloc_obj_t at = pu; at->parent != NULL; at = at->parent, levels++) {
+        if (hwloc_bitmap_isincluded(near->cpuset, at->cpuset)) {
+            break;
+        }
+    }
+    return levels;
+}
+
+static void distance_measure(const struct question *question, hwloc_obj_t device,
+                             pmix_device_distance_t *distance)
+{
+    const hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(question->topology, device);
+    hwloc_obj_t pu = NULL;
+    bool any = false;
+
+    while ((pu = hwloc_get_next_obj_by_type(question->topology, HWLOC_OBJ_PU, pu)) != NULL) {
+        if (!hwloc_bitmap_isset(question->cpuset, pu->os_index)) {
+            continue;
+        }
+        const uint16_t levels = levels_between(pu, near);
+
+        distance->mindist = any && distance->mindist < levels ? distance->mindist : levels;
+        distance->maxdist = any && distance->maxdist > levels ? distance->maxdist : levels;
+        any = true;
+    }
+}
+
+/* Fill @distance (constructed) if @device is asked for.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND when it is not; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t distance_fill(const struct question *question, hwloc_obj_t device,
+                                   pmix_device_distance_t *distance)
+{
+    const char *const name = device->name != NULL ? device->name : "";
+    size_t kind = 0;
+
+    while (kind < SX_COUNT(kinds) && kinds[kind].osdev != device->attr->osdev.type) {
+        kind++;
+    }
+    if (kind == SX_COUNT(kinds) || (kinds[kind].type & question->types) == 0) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    char *const uuid = uuid_of(question, device, kind);
+    if (uuid == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (question->id != NULL && strcmp(question->id, uuid) != 0 &&
+        strcmp(question->id, name) != 0) {
+        free(uuid);
+        return PMIX_ERR_NOT_FOUND;
+    }
+    distance->uuid = uuid;
+    distance->osname = strdup(name);
+    distance->type = kinds[kind].type;
+    distance_measure(question, device, distance);
+    return distance->osname == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+}
+
+/* ---- the question ------------------------------------------------------------------------- */
+
+static pmix_status_t types_read(const pmix_value_t *value, pmix_device_type_t *ret_types)
+{
+    if (value->type == PMIX_DEVTYPE) {
+        *ret_types = value->data.devtype;
+        return PMIX_SUCCESS;
+    }
+    return sx_value_get_uint(value, ret_types);
+}
+
+static pmix_status_t directives_read(struct question *question, const pmix_info_t *info,
+                                     size_t ninfo)
+{
+    question->types = ~UINT64_C(0);
+    for (size_t i = 0; i < ninfo; i++) {
+        if (strncmp(info[i].key, PMIX_DEVICE_TYPE, sizeof(info[i].key)) == 0) {
+            if (types_read(&info[i].value, &question->types) != PMIX_SUCCESS) {
+                return PMIX_ERR_BAD_PARAM;
+            }
+        } else if (strncmp(info[i].key, PMIX_DEVICE_ID, sizeof(info[i].key)) == 0) {
+            if (info[i].value.type != PMIX_STRING || info[i].value.data.string == NULL) {
+                return PMIX_ERR_BAD_PARAM;
+            }
+            question->id = info[i].value.data.string;
+        } else if ((info[i].flags & PMIX_INFO_REQD) != 0) {
+            return SX_RAISE(PMIX_ERR_NOT_SUPPORTED, "distances cannot be had with \"%.*s\"",
+                            PMIX_MAX_KEYLEN, info[i].key);
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+static void question_close(struct question *question)
+{
+    if (question->own_topology != NULL) {
+        hwloc_topology_destroy(question->own_topology);
+    }
+    hwloc_bitmap_free(question->own_cpuset);
+}
+
+/* What is not given is this node and this process's place on it.  Close in any case. */
+static pmix_status_t question_open(struct question *question, const pmix_topology_t *topo,
+                                   const pmix_cpuset_t *cpuset)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    sx_hostname(question->hostname, sizeof(question->hostname));
+    if (topo != NULL && topo->topology != NULL) {
+        /* A program may bring a hwloc whose structures are not the ones we know. */
+        if (!sx_opaque_is_hwloc(topo->source) || hwloc_topology_abi_check(topo->topology) != 0) {
+            return PMIX_ERR_NOT_SUPPORTED;
+        }
+        question->topology = topo->topology;
+    } else {
+        rc = sx_topology_open(&question->own_topology);
+        question->topology = question->own_topology;
+    }
+    if (rc == PMIX_SUCCESS && cpuset != NULL && cpuset->bitmap != NULL) {
+        question->cpuset = cpuset->bitmap;
+        return sx_opaque_is_hwloc(cpuset->source) ? rc : PMIX_ERR_NOT_SUPPORTED;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_topology_binding(PMIX_CPUBIND_PROCESS, &question->own_cpuset);
+        question->cpuset = question->own_cpuset;
+    }
+    return rc;
+}
+
+static pmix_status_t question_answer(const struct question *question,
+                                     pmix_device_distance_t **ret_distances, size_t *ret_count)
+{
+    const int devices = hwloc_get_nbobjs_by_type(question->topology, HWLOC_OBJ_OS_DEVICE);
+    hwloc_obj_t device = NULL;
+    size_t count = 0;
+
+    if (devices <= 0) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    pmix_device_distance_t *const all = PMIx_Device_distance_create((size_t)devices);
+    pmix_status_t rc = all == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+
+    while (rc == PMIX_SUCCESS &&
+           (device = hwloc_get_next_osdev(question->topology, device)) != NULL) {
+        rc = distance_fill(question, device, &all[count]);
+        count += rc == PMIX_SUCCESS;
+        rc = rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
+    }
+    if (rc == PMIX_SUCCESS && count > 0) {
+        *ret_distances = all;
+        *ret_count = count;
+        return PMIX_SUCCESS;
+    }
+    if (all != NULL) {
+        PMIx_Device_distance_free(all, (size_t)devices);
+    }
+    return rc == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : rc;
+}
+
+/* ---- the public calls --------------------------------------------------------------------- */
+
+pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo, pmix_cpuset_t *cpuset,
+                                     pmix_info_t *info, size_t ninfo,
+                                     pmix_device_distance_t **distances, size_t *ndist)
+{
+    struct question question = { .topology = NULL };
+
+    if (distances == NULL || ndist == NULL || (info == NULL && ninfo > 0)) {
+        return sx_process_misused();
+    }
+    *distances = NULL;
+    *ndist = 0;
+    pmix_status_t rc = directives_read(&question, info, ninfo);
+    if (rc == PMIX_SUCCESS) {
+        rc = question_open(&question, topo, cpuset);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = question_answer(&question, distances, ndist);
+    }
+    question_close(&question);
+    return rc;
+}
+
+struct distances_nb {
+    struct sx_task task;
+    pmix_device_dist_cbfunc_t cbfunc;
+    void *cbdata;
+    pmix_status_t status;
+    pmix_device_distance_t *distances;
+    size_t count;
+};
+
+static void distances_release(void *arg)
+{
+    struct distances_nb *const op = arg;
+
+    if (op->distances != NULL) {
+        PMIx_Device_distance_free(op->distances, op->count);
+    }
+    free(op);
+}
+
+static void distances_deliver(struct sx_task *task)
+{
+    struct distances_nb *const op = SX_CONTAINER(task, struct distances_nb, task);
+
+    op->cbfunc(op->status, op->distances, op->count, op->cbdata, distances_release, op);
+}
+
+/* The caller may change its arguments as soon as this returns, so the work is done here and only
+ * the answer goes to the thread of callbacks. */
+pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo, pmix_cpuset_t *cpuset,
+                                        pmix_info_t *info, size_t ninfo,
+                                        pmix_device_dist_cbfunc_t cbfunc, void *cbdata)
+{
+    if (cbfunc == NULL) {
+        return sx_process_misused();
+    }
+    struct distances_nb *const op = calloc(1, sizeof(*op));
+    if (op == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *op = (struct distances_nb){ .cbfunc = cbfunc, .cbdata = cbdata };
+    op->task.run = distances_deliver;
+    op->status = PMIx_Compute_distances(topo, cpuset, info, ninfo, &op->distances, &op->count);
+    pmix_status_t rc = op->status == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : op->status;
+    if (rc == PMIX_SUCCESS && sx_process_ready()) {
+        rc = sx_progress_start();
+        if (rc == PMIX_SUCCESS) {
+            sx_task_post(&op->task);
+        }
+    } else if (rc == PMIX_SUCCESS) {
+        rc = sx_task_run_alone(&op->task);
+    }
+    if (rc != PMIX_SUCCESS) {
+        distances_release(op);
+    }
+    return rc;
+}

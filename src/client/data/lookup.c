@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* lookup.c - the namespace that is meant, its two stores, and this process as the one who asks.
+ *
+ * In which places is shmem/wanted.h's to say.  Everything here reads mapped memory only; what has
+ * to be asked of the server is get.c's. */
+#include "client/data/lookup.h"
+
+#include <string.h>
+
+#include "base/value.h"
+#include "client/data/private_value.h"
+#include "client/data/view.h"
+#include "shmem/collect.h"
+
+static pmix_status_t nspace_read(struct sx_lookup *lookup, const pmix_proc_t *proc)
+{
+    const struct sx_process *const p = &sx_process;
+
+    lookup->view = p->own;
+    lookup->nspace = p->self.nspace;
+    /* Most questions are about our own job. */
+    if (proc == NULL || memcmp(proc->nspace, p->self.nspace, p->nspace_len + 1) == 0 ||
+        proc->nspace[0] == '\0') {
+        return PMIX_SUCCESS;
+    }
+    const size_t len = sx_name_len(proc->nspace, sizeof(proc->nspace));
+    if (len >= sizeof(proc->nspace)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    lookup->view = sx_view_find(proc->nspace, len);
+    lookup->nspace = proc->nspace;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_lookup_init(struct sx_lookup *lookup, const pmix_proc_t *proc, const char *key,
+                             const pmix_info_t *info, size_t ninfo)
+{
+    lookup->edition = NULL;
+    const pmix_status_t rc = sx_wanted_read(&lookup->wanted,
+                                            proc != NULL ? proc->rank : PMIX_RANK_UNDEF, key, info,
+                                            ninfo);
+
+    return rc == PMIX_SUCCESS ? nspace_read(lookup, proc) : rc;
+}
+
+static struct sx_site site_of(const struct sx_view *view, const struct sx_edition *edition)
+{
+    const struct sx_process *const p = &sx_process;
+
+    return (struct sx_site){ .own = sx_view_private(view),
+                             .shared = sx_edition_store(edition),
+                             .open = sx_box_peek,
+                             .self = view == p->own ? p->self.rank : PMIX_RANK_INVALID };
+}
+
+struct sx_site sx_lookup_site(const struct sx_view *view)
+{
+    return site_of(view, sx_view_shared(view));
+}
+
+pmix_status_t sx_lookup_find(struct sx_lookup *lookup, struct sx_item *ret)
+{
+    if (lookup->view == NULL) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    lookup->edition = sx_view_shared(lookup->view);
+    const struct sx_site site = site_of(lookup->view, lookup->edition);
+
+    return sx_wanted_find(&lookup->wanted, &site, ret);
+}
+
+/* ---- everything of one row ---------------------------------------------------------------- */
+
+static bool is_wanted(void *arg, struct sx_item *item)
+{
+    return sx_wanted_has_scope(arg, item);
+}
+
+/* In a private store; data_lock is held. */
+static bool is_wanted_open(void *arg, struct sx_item *item)
+{
+    sx_box_open(item, false);
+    return item->cell.type != PMIX_UNDEF && is_wanted(arg, item);
+}
+
+pmix_status_t sx_lookup_collect(struct sx_lookup *lookup, pmix_value_t *ret)
+{
+    struct sx_collect all = { .realm = lookup->wanted.realm, .arg = &lookup->wanted };
+
+    if (lookup->view == NULL) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    const struct sx_site site = sx_lookup_site(lookup->view);
+    if (!sx_wanted_row(&lookup->wanted, &site, &all.row)) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    if (site.own != NULL) {
+        pthread_mutex_lock(&sx_process.data_lock);
+        all.wants = is_wanted_open;
+        sx_collect_add(&all, site.own);
+        pthread_mutex_unlock(&sx_process.data_lock);
+    }
+    if (site.shared != NULL) {
+        all.wants = is_wanted;
+        sx_collect_add(&all, site.shared);
+    }
+    return sx_collect_take(&all, ret);
+}

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* view.c - the list of namespaces this process looks into, and what is shown of their stores.
+ *     a shared store: NONE --fetch--> SHOWN --superseded: fetch--> the newer one SHOWN
+ *                                        \--its namespace has ended: fetch--> NONE
+ *
+ * The list grows at its end and never shrinks before PMIx_Finalize; its length is bounded by
+ * SX_VIEW_COUNT_MAX.  Writers hold data_lock (private stores) or view_lock (list, shared ones). */
+#include "client/data/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "client/link/process.h"
+
+/* The own view; the rest hang behind it. */
+static _Atomic(struct sx_view *) view_first;
+
+static struct sx_view *view_new(const char *nspace)
+{
+    struct sx_view *const view = calloc(1, sizeof(*view));
+
+    if (view != NULL) {
+        view->nspace_len = strlen(nspace);
+        memcpy(view->nspace, nspace, view->nspace_len + 1);
+    }
+    return view;
+}
+
+/* Show @edition, NULL for none, in place of what was shown, which goes; under view_lock. */
+static void edition_show(struct sx_view *view, struct sx_edition *edition)
+{
+    struct sx_edition *const old = sx_view_shared(view);
+
+    /* R-shared -> A-shared (view.h): the store is mapped before it is named. */
+    atomic_store_explicit(&view->shared, edition, memory_order_release);
+    if (old != NULL) {
+        sx_edition_retire(old);
+        sx_grace_collect();
+    }
+}
+
+struct sx_view *sx_view_open(const char *nspace, struct sx_store *shared)
+{
+    struct sx_view *const view = view_new(nspace);
+    struct sx_edition *edition = NULL;
+
+    if (view != NULL && shared != NULL) {
+        edition = sx_edition_new(shared, true);
+    }
+    if (view == NULL || (shared != NULL && edition == NULL)) {
+        free(view);
+        return NULL;
+    }
+    edition_show(view, edition);
+    atomic_store(&view_first, view);
+    return view;
+}
+
+static void privates_free(struct sx_private *priv)
+{
+    while (priv != NULL) {
+        struct sx_private *const older = priv->older;
+
+        free(priv);
+        priv = older;
+    }
+}
+
+void sx_view_close_all(void)
+{
+    struct sx_view *view = atomic_exchange(&view_first, NULL);
+
+    while (view != NULL) {
+        struct sx_view *const next = atomic_load(&view->next);
+
+        sx_edition_release(atomic_load(&view->shared));
+        privates_free(atomic_load(&view->priv));
+        if (view->has_writer) {
+            sx_store_destroy(&view->writer);
+        }
+        free(view);
+        view = next;
+    }
+    sx_grace_deinit();
+    sx_editions_deinit();
+}
+
+struct sx_view *sx_view_find(const char *nspace, size_t nspace_len)
+{
+    /* A-view <- R-view (view_add): a view is whole before it is linked. */
+    struct sx_view *view = atomic_load_explicit(&view_first, memory_order_acquire);
+
+    while (view != NULL &&
+           (view->nspace_len != nspace_len || memcmp(view->nspace, nspace, nspace_len) != 0)) {
+        view = atomic_load_explicit(&view->next, memory_order_acquire);
+    }
+    return view;
+}
+
+struct sx_view *sx_view_next(const struct sx_view *view)
+{
+    /* A-view <- R-view (view_add) */
+    return atomic_load_explicit(view != NULL ? &view->next : &view_first, memory_order_acquire);
+}
+
+/* Under view_lock. */
+static pmix_status_t view_add(const char *nspace, struct sx_view **ret_view)
+{
+    _Atomic(struct sx_view *) *link = &view_first;
+    struct sx_view *view = sx_view_find(nspace, strlen(nspace));
+    unsigned count = 0;
+
+    if (view != NULL) {
+        *ret_view = view;
+        return PMIX_SUCCESS;
+    }
+    while ((view = atomic_load(link)) != NULL) {
+        link = &view->next;
+        count++;
+    }
+    if (count >= SX_VIEW_COUNT_MAX) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "data of more than %u namespaces in one process",
+                        SX_VIEW_COUNT_MAX);
+    }
+    view = view_new(nspace);
+    if (view == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    /* R-view -> A-view (sx_view_find): filled before it is linked. */
+    atomic_store_explicit(link, view, memory_order_release);
+    *ret_view = view;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_view_obtain(const char *nspace, struct sx_view **ret_view)
+{
+    struct sx_view *const view = sx_view_find(nspace, strlen(nspace));
+
+    if (view != NULL) {
+        *ret_view = view;
+        return PMIX_SUCCESS;
+    }
+    pthread_mutex_lock(&sx_process.view_lock);
+    const pmix_status_t rc = view_add(nspace, ret_view);
+    pthread_mutex_unlock(&sx_process.view_lock);
+    return rc;
+}
+
+/* Map the newest store of @nspace; view_lock is held. */
+static pmix_status_t download(const char *nspace, struct sx_store *ret_store)
+{
+    struct sx_call call = SX_CALL_INIT(NULL);
+    struct sx_segment_get get = { .wanted = SX_WANT_STORE };
+
+    memcpy(get.nspace, nspace, strlen(nspace));
+    const struct iovec iov = { &get, sizeof(get) };
+    pmix_status_t rc = sx_request(&call, SX_MSG_SEGMENT_GET, &iov, 1,
+                                  sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
+    if (rc == PMIX_SUCCESS && call.fd < 0) {
+        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "no descriptor came with the store of %s", nspace);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_store_attach(ret_store, call.fd);
+    }
+    if (call.fd >= 0) {
+        close(call.fd);
+    }
+    return rc;
+}
+
+/* Under view_lock. */
+static pmix_status_t download_and_show(const char *nspace, struct sx_view **ret_view)
+{
+    struct sx_store store;
+
+    pmix_status_t rc = download(nspace, &store);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = view_add(nspace, ret_view);
+    struct sx_edition *const edition = rc == PMIX_SUCCESS
+                                           ? sx_edition_new(&store,
+                                                            sx_view_shared(*ret_view) == NULL)
+                                           : NULL;
+    if (edition == NULL) {
+        sx_store_detach(&store);
+        return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    edition_show(*ret_view, edition);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_view_fetch_locked(const char *nspace, struct sx_view **ret_view)
+{
+    struct sx_view *const view = sx_view_find(nspace, strlen(nspace));
+
+    if (view != NULL && sx_view_shared(view) != NULL && !sx_view_is_stale(view)) {
+        *ret_view = view; /* another thread was faster */
+        return PMIX_SUCCESS;
+    }
+    pmix_status_t rc = sx_link_status();
+    if (rc == PMIX_SUCCESS) {
+        rc = download_and_show(nspace, ret_view);
+    }
+    if (rc == PMIX_ERR_NOT_FOUND && view != NULL) {
+        edition_show(view, NULL);
+    }
+    return rc;
+}
+
+pmix_status_t sx_view_fetch(const char *nspace, struct sx_view **ret_view)
+{
+    pthread_mutex_lock(&sx_process.view_lock);
+    const pmix_status_t rc = sx_view_fetch_locked(nspace, ret_view);
+    pthread_mutex_unlock(&sx_process.view_lock);
+    return rc;
+}
+
+/* Make the writer if there is none; data_lock is held. */
+static pmix_status_t writer_obtain(struct sx_view *view)
+{
+    const struct sx_store_options options = { .nspace = view->nspace, .private_memory = true };
+
+    if (view->has_writer) {
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t rc = sx_store_create(&view->writer, &options);
+    view->has_writer = rc == PMIX_SUCCESS;
+    return rc;
+}
+
+/* The writer may have moved to a new segment; the old one stays mapped until it is destroyed. */
+static pmix_status_t writer_show(struct sx_view *view)
+{
+    const struct sx_store *const shown = sx_view_private(view);
+
+    if (shown != NULL && shown->seg.base == view->writer.view.seg.base) {
+        return PMIX_SUCCESS;
+    }
+    struct sx_private *const priv = malloc(sizeof(*priv));
+
+    if (priv == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    priv->store = view->writer.view;
+    /* relaxed: data_lock makes us the only writer. */
+    priv->older = atomic_load_explicit(&view->priv, memory_order_relaxed);
+    /* R-priv -> A-priv (view.h): the store is readable before it is named. */
+    atomic_store_explicit(&view->priv, priv, memory_order_release);
+    return PMIX_SUCCESS;
+}
+
+/* True when the private store itself has exactly this value. */
+static bool is_stored(const struct sx_item *item, const struct sx_view_put *put)
+{
+    const struct sx_cell *const cell = &put->cell;
+
+    return item->cell.type == cell->type && item->cell.len == cell->len &&
+           ((item->cell.flags ^ cell->flags) & SX_CELL_NULL) == 0 &&
+           sx_item_scope(item) == put->scope &&
+           (cell->len != 0 ? memcmp(item->body, put->body, cell->len) == 0
+                           : item->cell.bits == cell->bits);
+}
+
+/* Put the value into @box, which is new if @is_new. */
+static pmix_status_t box_fill(struct sx_view *view, struct sx_view_put *put, struct sx_box *box,
+                              bool is_new)
+{
+    const struct sx_cell cell = put->cell, marker = sx_box_marker(box);
+
+    if (cell.len != 0 && put->owned == NULL) {
+        put->owned = sx_body_new(cell.len);
+        if (put->owned == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        memcpy(put->owned->bytes, put->body, cell.len);
+    }
+    sx_box_set(box, &cell, put->owned);
+    sx_box_rescope(box, put->scope);
+    box->taken &= (pmix_scope_t)~put->scope;
+    put->owned = NULL;
+    return !is_new ? PMIX_SUCCESS
+                   : sx_store_put_flat(&view->writer, put->realm, put->row, put->key, put->scope,
+                                       &marker, NULL);
+}
+
+pmix_status_t sx_view_put_locked(struct sx_view *view, struct sx_view_put *put,
+                                 struct sx_box **ret_box)
+{
+    struct sx_item item = { .body = NULL };
+    struct sx_box *box = NULL;
+    bool is_new = false;
+    pmix_status_t rc = writer_obtain(view);
+
+    if (put->owned != NULL) {
+        put->body = put->owned->bytes;
+    }
+    if (rc == PMIX_SUCCESS && !view->is_plain) {
+        const bool found = sx_store_find(&view->writer.view, put->realm, put->row, put->key,
+                                         &item) == PMIX_SUCCESS;
+
+        box = found ? sx_box_of(&item) : NULL;
+        is_new = box == NULL && (found ? !is_stored(&item, put) : put->owned != NULL);
+        if (is_new) {
+            box = sx_box_new(view, put->realm, put->row, put->key, put->key_len);
+            rc = box != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+        }
+    }
+    if (rc == PMIX_SUCCESS && box != NULL) {
+        rc = box_fill(view, put, box, is_new);
+        if (rc != PMIX_SUCCESS && is_new) {
+            sx_box_take_back(box);
+        }
+    } else if (rc == PMIX_SUCCESS) {
+        rc = sx_store_put_flat(&view->writer, put->realm, put->row, put->key, put->scope,
+                               &put->cell, put->body);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = writer_show(view);
+        *ret_box = box;
+    }
+    sx_body_drop(put->owned);
+    put->owned = NULL;
+    return rc;
+}
+
+/* What is left of the value, perhaps nothing, lies in a box, whose room the next value takes. */
+static pmix_status_t box_withdraw(struct sx_view *view, struct sx_view_put *put, pmix_scope_t taken,
+                                  struct sx_box **ret_box)
+{
+    struct sx_item item = { .body = NULL };
+    struct sx_box *box = NULL;
+
+    if (sx_store_find(&view->writer.view, put->realm, put->row, put->key, &item) == PMIX_SUCCESS) {
+        box = sx_box_of(&item);
+        sx_box_open(&item, false);
+    }
+    const bool has_value = item.cell.type != PMIX_UNDEF, is_new = box == NULL;
+    const pmix_scope_t has = has_value ? sx_item_scope(&item) : PMIX_SCOPE_UNDEF;
+    if (has == PMIX_SCOPE_UNDEF && (has_value || taken == PMIX_INTERNAL)) {
+        return PMIX_SUCCESS; /* not put by this process */
+    }
+    put->scope = has & (pmix_scope_t)~taken;
+    if (put->scope != PMIX_SCOPE_UNDEF) {
+        put->cell = item.cell;
+        put->body = item.body;
+    }
+    if (is_new) {
+        box = sx_box_new(view, put->realm, put->row, put->key, put->key_len);
+    }
+    const pmix_status_t rc = box != NULL ? box_fill(view, put, box, is_new)
+                                         : PMIX_ERR_OUT_OF_RESOURCE;
+    if (rc != PMIX_SUCCESS) {
+        if (is_new && box != NULL) {
+            sx_box_take_back(box);
+        }
+        return rc;
+    }
+    box->taken |= taken & PMIX_GLOBAL;
+    if (put->scope == PMIX_SCOPE_UNDEF) {
+        sx_box_rescope(box, box->taken & PMIX_LOCAL); /* what peers may still see of it */
+    }
+    *ret_box = box;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_view_withdraw_locked(struct sx_view *view, struct sx_view_put *put,
+                                      struct sx_box **ret_box)
+{
+    const pmix_scope_t taken = put->scope;
+    pmix_status_t rc = writer_obtain(view);
+
+    *ret_box = NULL;
+    if (rc == PMIX_SUCCESS) {
+        rc = view->is_plain
+                 ? sx_store_withdraw(&view->writer, put->realm, put->row, put->key, taken)
+                 : box_withdraw(view, put, taken, ret_box);
+    }
+    return rc == PMIX_SUCCESS ? writer_show(view) : rc;
+}
+
+/* Flatten and put. */
+static pmix_status_t value_put_locked(struct sx_view *view, struct sx_view_put *put,
+                                      const pmix_value_t *value)
+{
+    struct sx_box *box;
+    size_t size;
+    pmix_status_t rc = sx_flat_size(value, &size);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    struct sx_body *const body = sx_body_new(size);
+    if (body == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    rc = sx_flat_encode(value, &put->cell, body->bytes, size);
+    if (rc == PMIX_SUCCESS) {
+        put->body = body->bytes;
+        if (size >= SX_BOX_LARGE_BYTES) {
+            body->references++;
+            put->owned = body;
+        }
+        rc = sx_view_put_locked(view, put, &box);
+    }
+    sx_body_drop(body);
+    return rc;
+}
+
+pmix_status_t sx_view_put_qualified_locked(struct sx_view *view, uint32_t row, pmix_scope_t scope,
+                                           const struct sx_qualified *qualified)
+{
+    char key[SX_QUALIFIED_LEGEND_LEN + 1];
+    struct sx_view_put put = { .realm = SX_REALM_QUALIFIED,
+                               .row = row,
+                               .key = qualified->name,
+                               .key_len = SX_QUALIFIED_NAME_LEN,
+                               .scope = scope };
+    struct sx_view_put legend = { .realm = SX_REALM_QUALIFIED,
+                                  .row = SX_ROW_JOB,
+                                  .key = key,
+                                  .key_len = SX_QUALIFIED_LEGEND_LEN };
+    pmix_value_t text;
+
+    sx_qualified_legend_key(qualified->name, key);
+    pmix_status_t rc = sx_qualified_legend(qualified, &text);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = value_put_locked(view, &legend, &text);
+    free(text.data.darray->array);
+    free(text.data.darray);
+    return rc == PMIX_SUCCESS ? value_put_locked(view, &put, qualified->value) : rc;
+}
+
+pmix_status_t sx_view_store(struct sx_view *view, uint32_t row, const char *key, pmix_scope_t scope,
+                            const pmix_value_t *value)
+{
+    struct sx_view_put put = {
+        .realm = SX_REALM_JOB, .row = row, .key = key, .key_len = strlen(key), .scope = scope
+    };
+    const bool is_qualified = strcmp(key, PMIX_QUALIFIED_VALUE) == 0;
+    struct sx_qualified qualified;
+    pmix_status_t rc = is_qualified ? sx_qualified_read(&qualified, value) : PMIX_SUCCESS;
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    pthread_mutex_lock(&sx_process.data_lock);
+    rc = is_qualified ? sx_view_put_qualified_locked(view, row, scope, &qualified)
+                      : value_put_locked(view, &put, value);
+    pthread_mutex_unlock(&sx_process.data_lock);
+    return rc;
+}
+
+pmix_status_t sx_view_unbox(struct sx_view *view)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    pthread_mutex_lock(&sx_process.data_lock);
+    view->is_plain = true;
+    for (struct sx_box *box = sx_box_first(); box != NULL && rc == PMIX_SUCCESS; box = box->next) {
+        if (box->view == view && box->cell.type == PMIX_UNDEF) {
+            (void)sx_store_unset(&view->writer, box->realm, box->row, box->key);
+        } else if (box->view == view) {
+            rc = sx_store_put_flat(&view->writer, box->realm, box->row, box->key,
+                                   (pmix_scope_t)((box->cell.flags & SX_CELL_SCOPE_MASK) >>
+                                                  SX_CELL_SCOPE_SHIFT),
+                                   &box->cell, box->body != NULL ? box->body->bytes : NULL);
+        }
+    }
+    if (rc == PMIX_SUCCESS && view->has_writer) {
+        rc = writer_show(view);
+    }
+    pthread_mutex_unlock(&sx_process.data_lock);
+    return rc;
+}
+
+void sx_view_warm(struct sx_view *view)
+{
+    const struct sx_grace grace = sx_grace_enter();
+    struct sx_edition *const edition = sx_view_shared(view);
+
+    if (edition != NULL) {
+        sx_edition_warm(edition);
+    }
+    sx_grace_exit(&grace);
+}

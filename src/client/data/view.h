@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* view.h - what this process knows of one namespace: its shared store and a private one.
+ *
+ * The shared store is the server's; the private one holds what this process put or stored for
+ * itself.  Views are only ever added, so readers need no lock to find one.  Who looks into a shared
+ * store is between sx_grace_enter and sx_grace_exit: a generation that has been replaced is
+ * unmapped when nobody is inside any more.  Private ones stay until PMIx_Finalize. */
+#ifndef SX_CLIENT_DATA_VIEW_H
+#define SX_CLIENT_DATA_VIEW_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <pmix_common.h>
+
+#include "client/data/edition.h"
+#include "client/data/private_value.h"
+#include "shmem/qualified.h"
+#include "shmem/store.h"
+
+#define SX_VIEW_COUNT_MAX 4096u
+
+/* One generation of a private store, which belongs to its writer. */
+struct sx_private {
+    struct sx_store store;
+    struct sx_private *older;
+};
+
+struct sx_view {
+    _Atomic(struct sx_view *) next;
+    _Atomic(struct sx_edition *) shared; /* NULL: not fetched, or its namespace has ended */
+    _Atomic(struct sx_private *) priv;   /* NULL: nothing stored */
+    struct sx_store_writer writer;       /* of the private store; under data_lock */
+    bool has_writer;
+    bool is_plain; /* no boxes: somebody reads the private store by himself; under data_lock */
+    size_t nspace_len;
+    char nspace[PMIX_MAX_NSLEN + 1];
+};
+
+/* The first view, of our own namespace @nspace; @shared may be NULL, else it is moved on success.
+ * Return: NULL when memory is out. */
+struct sx_view *sx_view_open(const char *nspace, struct sx_store *shared);
+
+/* Unmap and free all views. */
+void sx_view_close_all(void);
+
+/* Return: the view of @nspace, NULL when there is none.  Lock-free. */
+struct sx_view *sx_view_find(const char *nspace, size_t nspace_len);
+
+/* Return: the view behind @view, the first for NULL, NULL at the end.  Lock-free. */
+struct sx_view *sx_view_next(const struct sx_view *view);
+
+/* Find or make, without asking the server.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_view_obtain(const char *nspace, struct sx_view **ret_view);
+
+/* Ask the server for the newest store of @nspace unless we have it.  Not between sx_grace_enter and
+ * sx_grace_exit, or the old one stays.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when the server
+ * knows no such namespace (any more: then nothing of it is shown); as sx_link_status, sx_request
+ * and sx_store_attach, and then what is shown may be old. */
+pmix_status_t sx_view_fetch(const char *nspace, struct sx_view **ret_view);
+/* With view_lock. */
+pmix_status_t sx_view_fetch_locked(const char *nspace, struct sx_view **ret_view);
+
+/* Enter what has been published since the last time into our page tables. */
+void sx_view_warm(struct sx_view *view);
+
+/* A value for the private store. */
+struct sx_view_put {
+    enum sx_realm realm;
+    uint32_t row;
+    const char *key;
+    size_t key_len;
+    pmix_scope_t scope;
+    struct sx_cell cell;
+    const void *body;      /* is copied, or ... */
+    struct sx_body *owned; /* ... taken over, whatever comes of it */
+};
+
+/* Store in the private store, visible to this process's Gets on return; data_lock is held.
+ * *ret_box: where the value lies, NULL when in the store itself. */
+pmix_status_t sx_view_put_locked(struct sx_view *view, struct sx_view_put *put,
+                                 struct sx_box **ret_box);
+/* Take a value away from those in @put->scope; @put has no value.  *ret_box: what there is to tell
+ * of, NULL: nothing. */
+pmix_status_t sx_view_withdraw_locked(struct sx_view *view, struct sx_view_put *put,
+                                      struct sx_box **ret_box);
+/* As sx_view_put_locked for values as programs have them; one for PMIX_QUALIFIED_VALUE becomes
+ * qualified.  Without the lock. */
+pmix_status_t sx_view_store(struct sx_view *view, uint32_t row, const char *key, pmix_scope_t scope,
+                            const pmix_value_t *value);
+/* With the lock, the parts of a qualified value. */
+pmix_status_t sx_view_put_qualified_locked(struct sx_view *view, uint32_t row, pmix_scope_t scope,
+                                           const struct sx_qualified *qualified);
+
+/* From now on all values lie in the private store itself, where they can be read without knowing
+ * of boxes; what is replaced there stays until PMIx_Finalize.  Without the lock. */
+pmix_status_t sx_view_unbox(struct sx_view *view);
+
+/* The two stores of a view as a reader sees them now; NULL where there is none. */
+static inline const struct sx_store *sx_view_private(const struct sx_view *view)
+{
+    /* A-priv <- R-priv (view.c): it names a readable store. */
+    const struct sx_private *priv = atomic_load_explicit(&view->priv, memory_order_acquire);
+
+    return priv != NULL ? &priv->store : NULL;
+}
+
+/* Inside, or with view_lock. */
+static inline struct sx_edition *sx_view_shared(const struct sx_view *view)
+{
+    /* A-shared <- R-shared (view.c): the edition is mapped. */
+    return atomic_load_explicit(&view->shared, memory_order_acquire);
+}
+
+/* Likewise: what is shown of @view, which may be NULL, gets no more news: sx_view_fetch before
+ * something is read. */
+static inline bool sx_view_is_stale(const struct sx_view *view)
+{
+    const struct sx_edition *const edition = view != NULL ? sx_view_shared(view) : NULL;
+
+    return edition != NULL && sx_edition_is_stale(edition);
+}
+
+static inline const struct sx_store *sx_edition_store(const struct sx_edition *edition)
+{
+    return edition != NULL ? &edition->store : NULL;
+}
+
+#endif

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* attach.c - PMIx_Init and PMIx_Finalize: become a client, and cease to be one.
+ *
+ *     environment --connect, HELLO--> WELCOME with five descriptors --map, close--> READY
+ *         \--no server named or reachable--> READY as a singleton (PMIX_ERR_UNREACH)
+ *
+ * No thread is started and no file read.  Init and Finalize are counted; they may race, since all
+ * but the last Finalize's tear-down happens under life_lock, and that is announced as ENDING. */
+
+#include "client/link/process.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/flat.h"
+#include "base/log.h"
+#include "base/role.h"
+#include "base/status.h"
+#include "base/value.h"
+#include "client/call/event.h"
+#include "client/call/foreign.h"
+#include "client/call/gate.h"
+#include "client/call/native.h"
+#include "client/call/put.h"
+#include "client/data/singleton.h"
+#include "client/data/view.h"
+#include "client/link/handed_out.h"
+#include "client/link/progress.h"
+#include "client/link/thread.h"
+#include "client/link/wakefd.h"
+#include "control/rendezvous.h"
+
+#define SX_HELLO_TIMEOUT_NS (30 * SX_NS_PER_SEC)
+#define SX_FINALIZE_TIMEOUT_NS (5 * SX_NS_PER_SEC)
+
+enum { WELCOME_BOARD, WELCOME_LANE, WELCOME_DOORBELL, WELCOME_RING, WELCOME_STORE, WELCOME_COUNT };
+
+static const struct sx_intake *const intakes[] = {
+    &sx_gate_intake,
+    &sx_event_intake,
+    &sx_native_intake,
+    NULL,
+};
+
+/* ---- fork --------------------------------------------------------------------------------- */
+
+/* A child must find private stores and handlers whole; other locks guard what it gives up. */
+static void fork_prepare(void)
+{
+    pthread_mutex_lock(&sx_process.data_lock);
+    pthread_mutex_lock(&sx_process.event_lock);
+    pthread_mutex_lock(&sx_event_handlers()->lock);
+}
+
+static void fork_parent(void)
+{
+    pthread_mutex_unlock(&sx_event_handlers()->lock);
+    pthread_mutex_unlock(&sx_process.event_lock);
+    pthread_mutex_unlock(&sx_process.data_lock);
+}
+
+/* The child keeps what is mapped and reads it.  Lane and socket are the parent's: the server
+ * knows one process behind them. */
+static void fork_child(void)
+{
+    struct sx_process *const p = &sx_process;
+    pthread_mutex_t *const locks[] = { &p->life_lock, &p->lane_lock, &p->view_lock, &p->lock };
+
+    fork_parent(); /* what fork_prepare took is this thread's to give back here as well */
+    sx_grace_forked();
+    for (size_t i = 0; i < SX_COUNT(locks); i++) {
+        pthread_mutex_init(locks[i], NULL);
+    }
+    pthread_cond_init(&p->life_cond, NULL);
+    pthread_cond_init(&p->quiet, NULL);
+    pthread_cond_init(&p->commit_over, NULL);
+    sx_wakefd_forget();
+    sx_list_init(&p->requests);
+    sx_list_init(&p->collectives);
+    sx_list_init(&p->tasks);
+    sx_list_init(&p->events);
+    p->registrations = 0;
+    atomic_store(&p->committing, false);
+    p->commit_waiters = 0;
+    p->collective_count = 0;
+    p->waiter_count = 0;
+    p->thread_running = p->progressing = false;
+    p->thread_generation++;
+    if (atomic_load(&p->link) == SX_LINK_LIVE) {
+        atomic_store(&p->link, SX_LINK_DETACHED);
+    }
+    if (atomic_load(&p->state) == SX_PROCESS_ENDING) {
+        atomic_store(&p->state, SX_PROCESS_NONE); /* the thread that was ending it is not here */
+    }
+}
+
+static void fork_handlers_add(void)
+{
+    static bool added; /* under life_lock; there is no way to take them back */
+
+    if (!added) {
+        added = pthread_atfork(fork_prepare, fork_parent, fork_child) == 0;
+    }
+}
+
+/* ---- attach ------------------------------------------------------------------------------- */
+
+/* Who the launcher says we are.  Return: PMIX_ERR_UNREACH when there was none. */
+static pmix_status_t identity_read(pmix_proc_t *ret_self)
+{
+    const char *const nspace = getenv("PMIX_NAMESPACE");
+    const char *const rank = getenv("PMIX_RANK");
+    unsigned long number;
+    char *end;
+
+    if (nspace == NULL) {
+        return PMIX_ERR_UNREACH;
+    }
+    const size_t len = strlen(nspace);
+    if (len == 0 || len > PMIX_MAX_NSLEN) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "PMIX_NAMESPACE has %zu bytes; 1 to %d are allowed. Start this program "
+                        "with its launcher, or unset the variable",
+                        len, PMIX_MAX_NSLEN);
+    }
+    errno = 0;
+    number = rank != NULL && rank[0] >= '0' && rank[0] <= '9' ? strtoul(rank, &end, 10) : 0;
+    if (rank == NULL || rank[0] < '0' || rank[0] > '9' || *end != '\0' || errno != 0 ||
+        number >= PMIX_RANK_VALID) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "PMIX_RANK is \"%.32s\", not a rank below %u. Start this program with its "
+                        "launcher, or unset PMIX_NAMESPACE",
+                        rank != NULL ? rank : "", PMIX_RANK_VALID);
+    }
+    memset(ret_self, 0, sizeof(*ret_self));
+    memcpy(ret_self->nspace, nspace, len);
+    ret_self->rank = (pmix_rank_t)number;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t hello_send(struct sx_process *p, uint64_t deadline_ns)
+{
+    struct sx_hello hello = { .protocol = SX_PROTOCOL_VERSION,
+                              .rank = p->self.rank,
+                              .flags = sx_bell_has_waitv() ? 0 : SX_HELLO_NO_WAITV };
+    const struct iovec iov = { &hello, sizeof(hello) };
+
+    memcpy(hello.nspace, p->self.nspace, sizeof(hello.nspace));
+    return sx_frame_send(p->socket_fd, SX_MSG_HELLO, 1, &iov, 1, deadline_ns);
+}
+
+/* Map what the server gave.  The frame keeps the descriptors that are not taken over. */
+static pmix_status_t welcome_map(struct sx_process *p, struct sx_frame *frame,
+                                 struct sx_store *ret_store)
+{
+    const struct sx_welcome *const welcome = frame->body;
+
+    pmix_status_t rc = sx_board_attach(&p->board, frame->fds[WELCOME_BOARD]);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (welcome->slot >= p->board.slot_count) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "slot %" PRIu32 " of a board with %" PRIu32,
+                        welcome->slot, p->board.slot_count);
+    }
+    p->slot_index = welcome->slot;
+    p->slot = &p->board.slots[welcome->slot];
+    /* relaxed: stored before the welcome was sent. */
+    p->slot_claims = atomic_load_explicit(&p->slot->claims, memory_order_relaxed);
+    rc = sx_lane_attach(&p->lane, frame->fds[WELCOME_LANE], &p->board, welcome->slot,
+                        frame->fds[WELCOME_DOORBELL]);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    frame->fds[WELCOME_DOORBELL] = -1; /* the lane's now */
+    p->committed = false;
+    rc = sx_lane_live(&p->lane);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_ring_attach(&p->ring, frame->fds[WELCOME_RING]);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_store_attach(ret_store, frame->fds[WELCOME_STORE]);
+    }
+    return rc;
+}
+
+static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
+                                     struct sx_store *ret_store)
+{
+    struct sx_frame frame;
+
+    pmix_status_t rc = sx_frame_receive(p->socket_fd, p->frame, &frame, deadline_ns);
+    if (rc != PMIX_SUCCESS) {
+        return SX_RAISE(rc, "the server did not welcome rank %" PRIu32 " of %s", p->self.rank,
+                        p->self.nspace);
+    }
+    const struct sx_welcome *const welcome = frame.body;
+    if (frame.header.kind != SX_MSG_WELCOME) {
+        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "message %u instead of a welcome", frame.header.kind);
+    } else if (welcome->status != PMIX_SUCCESS) {
+        rc = SX_RAISE(welcome->status, "the server refuses rank %" PRIu32 " of %s%s", p->self.rank,
+                      p->self.nspace,
+                      welcome->status == PMIX_ERR_OUT_OF_RESOURCE
+                          ? ": it has no descriptor or memory left for it; raise the server's "
+                            "limits (ulimit -n)"
+                          : "");
+    } else if (frame.fd_count != WELCOME_COUNT) {
+        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a welcome with %d descriptors", frame.fd_count);
+    } else {
+        rc = welcome_map(p, &frame, ret_store);
+        p->server.rank = welcome->server_rank;
+        memcpy(p->server.nspace, welcome->server_nspace, sizeof(p->server.nspace));
+    }
+    sx_frame_release(&frame);
+    return rc;
+}
+
+/* Return: PMIX_ERR_UNREACH when nobody is there. */
+static pmix_status_t attach(struct sx_process *p)
+{
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_HELLO_TIMEOUT_NS);
+    struct sx_store store = SX_STORE_NULL;
+
+    pmix_status_t rc = sx_rendezvous_connect(&p->socket_fd);
+    if (rc != PMIX_SUCCESS) {
+        p->socket_fd = -1;
+        return rc;
+    }
+    rc = hello_send(p, deadline_ns);
+    if (rc == PMIX_SUCCESS) {
+        rc = welcome_receive(p, deadline_ns, &store);
+    }
+    if (rc == PMIX_SUCCESS) {
+        p->own = sx_view_open(p->self.nspace, &store);
+        rc = p->own != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_store_detach(&store);
+        return rc;
+    }
+    sx_ring_seek_now(&p->cursor, &p->ring);
+    /* Nothing is asked yet, so whatever the bell rang for was not an answer. */
+    p->bell_seen = sx_door_epoch(&p->slot->bell);
+    /* release: whoever sees the link sees what it is made of. */
+    atomic_store_explicit(&p->link, SX_LINK_LIVE, memory_order_release);
+    return PMIX_SUCCESS;
+}
+
+/* Whoever gets lane_lock from here on finds that there is no link.  A commit that waited for the
+ * server has been told so, and gives back what it holds. */
+static void lane_close(struct sx_process *p)
+{
+    pthread_mutex_lock(&p->lane_lock);
+    while (atomic_load(&p->committing)) {
+        pthread_cond_wait(&p->commit_over, &p->lane_lock);
+    }
+    sx_lane_detach(&p->lane);
+    pthread_mutex_unlock(&p->lane_lock);
+}
+
+static void process_close(struct sx_process *p)
+{
+    atomic_store(&p->link, SX_LINK_SINGLETON);
+    lane_close(p);
+    sx_native_deinit();
+    sx_native_events_deinit();
+    sx_wakefd_deinit();
+    sx_view_close_all();
+    p->own = NULL;
+    sx_keep_deinit();
+    sx_box_deinit();
+    sx_puts_deinit(&p->puts);
+    sx_ring_deinit(&p->ring);
+    sx_board_deinit(&p->board);
+    p->slot = NULL;
+    sx_window_deinit(&p->window);
+    if (p->socket_fd >= 0) {
+        close(p->socket_fd);
+        p->socket_fd = -1;
+    }
+}
+
+static void process_reset(struct sx_process *p)
+{
+    p->socket_fd = -1;
+    p->window = SX_WINDOW_NULL;
+    p->board = SX_BOARD_NULL;
+    p->lane = SX_LANE_NULL;
+    p->ring = SX_RING_NULL;
+    p->slot = NULL;
+    p->results_asked = p->results_again = false;
+    p->thread_stop = false;
+}
+
+/* Return: PMIX_SUCCESS or PMIX_ERR_UNREACH, and READY; else nothing has been opened. */
+static pmix_status_t process_open(struct sx_process *p)
+{
+    sx_log_begin();
+    process_reset(p);
+    p->intakes = intakes;
+    fork_handlers_add();
+    sx_grace_init();
+    pmix_status_t rc = identity_read(&p->self);
+    if (rc == PMIX_SUCCESS) {
+        rc = attach(p);
+        if (rc == PMIX_ERR_UNREACH) {
+            sx_foreign_server_tell(&p->self);
+        }
+    }
+    if (rc == PMIX_ERR_UNREACH) {
+        process_close(p);
+        const pmix_status_t alone = sx_singleton_open(p);
+        rc = alone == PMIX_SUCCESS ? PMIX_ERR_UNREACH : alone;
+    }
+    if (rc != PMIX_SUCCESS && rc != PMIX_ERR_UNREACH) {
+        process_close(p);
+        return rc;
+    }
+    p->nspace_len = strlen(p->self.nspace);
+    /* R-ready -> A-ready (sx_process_ready): everything above is there. */
+    atomic_store_explicit(&p->state, SX_PROCESS_READY, memory_order_release);
+    return rc;
+}
+
+/* Wait, with life_lock, while another thread tears down.  Return: PMIX_ERR_NOT_AVAILABLE from a
+ * callback, which that thread waits for. */
+static pmix_status_t ending_wait(struct sx_process *p)
+{
+    while (atomic_load(&p->state) == SX_PROCESS_ENDING) {
+        if (sx_progress_is_own_thread()) {
+            return PMIX_ERR_NOT_AVAILABLE;
+        }
+        pthread_cond_wait(&p->life_cond, &p->life_lock);
+    }
+    return PMIX_SUCCESS;
+}
+
+static const char *const init_known[] = {
+    PMIX_EXTERNAL_PROGRESS,     PMIX_PROGRAMMING_MODEL,     PMIX_MODEL_LIBRARY_NAME,
+    PMIX_MODEL_LIBRARY_VERSION, PMIX_THREADING_MODEL,       PMIX_MODEL_NUM_THREADS,
+    PMIX_MODEL_NUM_CPUS,        PMIX_MODEL_CPU_TYPE,        PMIX_MODEL_PHASE_NAME,
+    PMIX_MODEL_PHASE_TYPE,      PMIX_MODEL_AFFINITY_POLICY, PMIX_PROGRESS_THREAD_NAME,
+    PMIX_BIND_PROGRESS_THREAD,  PMIX_BIND_REQUIRED,
+};
+
+/* Whoever comes first says whether there will be a thread.  Return: PMIX_ERR_NOT_SUPPORTED for a
+ * later one that insists on something else. */
+static pmix_status_t progress_choose(struct sx_process *p, const pmix_info_t *info, size_t ninfo)
+{
+    const pmix_info_t *const found = sx_info_find(info, ninfo, PMIX_EXTERNAL_PROGRESS);
+    const bool external = found != NULL && sx_value_is_true(&found->value);
+
+    if (p->init_count == 0) {
+        p->external = external;
+        return sx_thread_choose(info, ninfo);
+    }
+    if (found != NULL && p->external != external && (found->flags & PMIX_INFO_REQD) != 0) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "\"%s\" is for the first PMIx_Init of a process, this is a later one",
+                        PMIX_EXTERNAL_PROGRESS);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Any Init may declare a programming model: the libraries of this process that ask for such events,
+ * now or later, hear all that it said, as far as it can be copied.  It is none of a default
+ * handler's business. */
+static void model_declare(const pmix_info_t *info, size_t ninfo)
+{
+    pmix_info_t *const told = sx_info_find(info, ninfo, PMIX_PROGRAMMING_MODEL) != NULL
+                                  ? malloc((ninfo + 1) * sizeof(*told))
+                                  : NULL;
+    size_t count = 0, size;
+
+    if (told == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < ninfo; i++) {
+        if (sx_flat_size(&info[i].value, &size) == PMIX_SUCCESS) {
+            told[count++] = info[i];
+        }
+    }
+    memset(&told[count], 0, sizeof(*told));
+    memcpy(told[count].key, PMIX_EVENT_NON_DEFAULT, sizeof(PMIX_EVENT_NON_DEFAULT));
+    told[count].value.type = PMIX_BOOL;
+    told[count++].value.data.flag = true;
+    (void)sx_event_declare(PMIX_MODEL_DECLARED, told, count); /* else nobody hears of it */
+    free(told);
+}
+
+pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
+{
+    struct sx_process *const p = &sx_process;
+
+    if (info == NULL && ninfo != 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    pmix_status_t rc = sx_directives_judge(info, ninfo, init_known, SX_COUNT(init_known));
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    pthread_mutex_lock(&p->life_lock);
+    rc = ending_wait(p);
+    if (rc == PMIX_SUCCESS) {
+        rc = progress_choose(p, info, ninfo);
+    }
+    if (rc == PMIX_SUCCESS && p->init_count == 0) {
+        rc = process_open(p);
+    }
+    if (rc == PMIX_SUCCESS || rc == PMIX_ERR_UNREACH) {
+        p->init_count++;
+        if (proc != NULL) {
+            *proc = p->self;
+        }
+        model_declare(info, ninfo);
+    }
+    pthread_mutex_unlock(&p->life_lock);
+    return rc;
+}
+
+int PMIx_Initialized(void)
+{
+    return sx_process_ready() || sx_role_server_get() != NULL ? 1 : 0;
+}
+
+/* ---- finalize ----------------------------------------------------------------------------- */
+
+static bool wants_barrier(const pmix_info_t *info, size_t ninfo)
+{
+    const pmix_info_t *const found = sx_info_find(info, ninfo, PMIX_EMBED_BARRIER);
+
+    return found != NULL && sx_value_is_true(&found->value);
+}
+
+/* With the good-bye: has the server's process started this one itself?  Then there is no wrapper
+ * that may start another one in its place. */
+static void say_parent(struct sx_process *p)
+{
+    struct ucred cred;
+    socklen_t size = sizeof(cred);
+
+    /* 0 is whoever is outside of our pid namespace: they need not be the same. */
+    if (getsockopt(p->socket_fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.pid > 0 &&
+        cred.pid == getppid()) {
+        /* relaxed: FINALIZE is sent behind it. */
+        atomic_store_explicit(&p->lane.line->no_wrapper, 1, memory_order_relaxed);
+    }
+}
+
+/* Without life_lock, since callbacks that still run may ask for it. */
+static void tear_down(struct sx_process *p)
+{
+    struct sx_call call = SX_CALL_INIT(NULL);
+
+    if (sx_link_status() == PMIX_SUCCESS) {
+        say_parent(p);
+        /* Whatever the answer: the server learns of our end by the socket too. */
+        (void)sx_request(&call, SX_MSG_FINALIZE, NULL, 0,
+                         sx_deadline_ns(sx_now_ns(), SX_FINALIZE_TIMEOUT_NS));
+    }
+    sx_link_close();
+    sx_progress_stop();
+    sx_event_deinit();
+    process_close(p);
+}
+
+/* May this call end anything?  With life_lock, which is given back at times. */
+static pmix_status_t finalize_judge(struct sx_process *p, const pmix_info_t *info, size_t ninfo)
+{
+    static const char *const known[] = { PMIX_EMBED_BARRIER };
+    const pmix_status_t rc = ending_wait(p);
+
+    if (rc == PMIX_SUCCESS && p->init_count == 0) {
+        return PMIX_ERR_INIT;
+    }
+    return rc == PMIX_SUCCESS ? sx_directives_judge(info, ninfo, known, SX_COUNT(known)) : rc;
+}
+
+pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
+{
+    struct sx_process *const p = &sx_process;
+    pmix_status_t fenced = PMIX_SUCCESS;
+
+    if (info == NULL && ninfo != 0) {
+        return sx_process_misused();
+    }
+    pthread_mutex_lock(&p->life_lock);
+    pmix_status_t rc = finalize_judge(p, info, ninfo);
+    if (rc == PMIX_SUCCESS && p->init_count == 1 && wants_barrier(info, ninfo)) {
+        pthread_mutex_unlock(&p->life_lock); /* it lasts as long as others like */
+        fenced = PMIx_Fence(NULL, 0, NULL, 0);
+        pthread_mutex_lock(&p->life_lock);
+        rc = finalize_judge(p, info, ninfo);
+    }
+    if (rc != PMIX_SUCCESS || p->init_count > 1) {
+        p->init_count -= rc == PMIX_SUCCESS;
+        pthread_mutex_unlock(&p->life_lock);
+        return rc != PMIX_SUCCESS ? rc : fenced;
+    }
+    /* First of all: calls that come from now on are refused, and those that read what is about
+     * to be unmapped have the time of a round trip to get out. */
+    atomic_store(&p->state, SX_PROCESS_ENDING);
+    p->init_count = 0;
+    pthread_mutex_unlock(&p->life_lock);
+
+    tear_down(p);
+
+    pthread_mutex_lock(&p->life_lock);
+    atomic_store(&p->state, SX_PROCESS_NONE);
+    pthread_cond_broadcast(&p->life_cond);
+    pthread_mutex_unlock(&p->life_lock);
+    return fenced;
+}

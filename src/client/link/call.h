@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* call.h - something asked of the server, and its one answer.
+ *
+ *     start --> pending --answer, or the link is lost--> done
+ *                 \--deadline (sx_call_wait)--> forgotten
+ *
+ * A call is owned by whoever starts it and must stay until it is done or abandoned.  Its on_done
+ * runs under the process's lock, in the thread that happened to take the answer in; it may post a
+ * task and nothing that waits.  As the owner may be gone after on_done, it does not run while the
+ * call is being started: whoever starts it holds it until then (sx_call_release_locked).  Without
+ * on_done somebody waits for the call (sx_call_wait). */
+#ifndef SX_CLIENT_LINK_CALL_H
+#define SX_CLIENT_LINK_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <pmix_common.h>
+
+#include "base/list.h"
+#include "control/channel.h"
+
+struct sx_call {
+    struct sx_list node; /* process.requests or process.collectives */
+    uint32_t id;
+    bool done, held; /* under lock */
+    bool windowed;   /* under lock: its body is in the window, until it is done */
+    pmix_status_t status;
+    int fd; /* the answer's descriptor, -1 without; its taker closes it */
+    /* The answer itself, under lock, before anything else is done about it; may be NULL. */
+    void (*on_answer)(struct sx_call *call, const struct sx_frame *frame);
+    /* @frame is NULL when the link was lost, or the answer came while the call was held. */
+    void (*on_done)(struct sx_call *call, const struct sx_frame *frame);
+};
+
+#define SX_CALL_INIT(fn)          \
+    {                             \
+        .fd = -1, .on_done = (fn) \
+    }
+
+/* The answer is there: take @call out of its list and complete it. */
+void sx_call_complete(struct sx_call *call, pmix_status_t status, struct sx_frame *frame);
+/* The starter lets go of @call, and must not touch it any more if it has an on_done. */
+void sx_call_release_locked(struct sx_call *call);
+/* Return: the call of @id in @list, or NULL. */
+struct sx_call *sx_call_find(struct sx_list *list, uint32_t id);
+
+#endif

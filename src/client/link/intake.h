@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* intake.h - who takes in what arrives, besides the answers to calls.
+ *
+ * The pump (progress.c) reads ring and socket; a row of this table is told what it finds.  Each
+ * function may be NULL, and all but a task's run are called under the process's lock. */
+#ifndef SX_CLIENT_LINK_INTAKE_H
+#define SX_CLIENT_LINK_INTAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sx_task;
+
+struct sx_intake {
+    void (*look)(void);    /* somebody looks for news */
+    uint64_t (*due)(void); /* when to look again if there are none */
+    uint32_t record_kind;  /* of the ring, 0: none ... */
+    void (*ring_begin)(void);
+    void (*record)(const void *body, size_t size);
+    void (*ring_lapped)(void);           /* ... some were overwritten before they were read */
+    void (*ring_end)(void);              /* ... it has been read to its end */
+    void (*server_lost)(uint64_t count); /* so many events of ours never got to anybody */
+    void (*garbled)(const char *what);   /* what the server sent cannot be read */
+    void (*link_lost)(void);
+    struct sx_task *(*take)(void);  /* the next thing to run, behind the tasks that are queued */
+    bool (*waits)(void);            /* there is one */
+    uint32_t (*poll_classes)(void); /* of the ring, that a sleeper in poll(2) is to be woken for */
+    bool (*poll_waits)(void);       /* there is something that such a sleeper has not read */
+};
+
+/* Tell all of the process's rows of @stage; the rest are its arguments. */
+#define SX_INTAKES_TELL(stage, ...)                                                             \
+    do {                                                                                        \
+        for (const struct sx_intake *const *row_ = sx_process.intakes; *row_ != NULL; row_++) { \
+            if ((*row_)->stage != NULL) {                                                       \
+                (*row_)->stage(__VA_ARGS__);                                                    \
+            }                                                                                   \
+        }                                                                                       \
+    } while (0)
+
+#endif

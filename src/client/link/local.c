@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* local.c - the door that rings for what happens in this process alone. */
+#include "client/link/local.h"
+
+#include "client/link/process.h"
+#include "client/link/wakefd.h"
+#include "ring/bell.h"
+#include "ring/life.h"
+
+void sx_local_ring_locked(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    sx_door_ring(&p->local, SX_BELL_ALL, 0);
+    sx_wakefd_tell_locked();
+    /* Without waitv our threads sleep on the ring's word.  One that is just going to sleep there
+     * may miss this and looks again within a second. */
+    if (p->ring.header != NULL && !sx_bell_has_waitv()) {
+        sx_life_tell(sx_door_watch(&p->ring.header->any).word);
+    }
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* process.c - the state of this process as a client, and what every call asks of it first. */
+#include "client/link/process.h"
+
+#include <string.h>
+
+#include "base/role.h"
+#include "base/value.h"
+
+static const struct sx_intake *const nobody[] = { NULL }; /* before PMIx_Init */
+
+struct sx_process sx_process = {
+    .intakes = nobody,
+    .socket_fd = -1,
+    .life_lock = PTHREAD_MUTEX_INITIALIZER,
+    .life_cond = PTHREAD_COND_INITIALIZER,
+    .lane_lock = PTHREAD_MUTEX_INITIALIZER,
+    .commit_over = PTHREAD_COND_INITIALIZER,
+    .view_lock = PTHREAD_MUTEX_INITIALIZER,
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .quiet = PTHREAD_COND_INITIALIZER,
+    .requests = SX_LIST_INIT(sx_process.requests),
+    .window = SX_WINDOW_NULL,
+    .collectives = SX_LIST_INIT(sx_process.collectives),
+    .tasks = SX_LIST_INIT(sx_process.tasks),
+    .events = SX_LIST_INIT(sx_process.events),
+    .late_events = SX_LIST_INIT(sx_process.late_events),
+    .declared = SX_LIST_INIT(sx_process.declared),
+    .data_lock = PTHREAD_MUTEX_INITIALIZER,
+    .event_lock = PTHREAD_MUTEX_INITIALIZER,
+};
+
+pmix_status_t sx_link_status(void)
+{
+    /* acquire: the mappings are there when the link is. */
+    switch (atomic_load_explicit(&sx_process.link, memory_order_acquire)) {
+    case SX_LINK_LIVE:
+        return PMIX_SUCCESS;
+    case SX_LINK_LOST:
+        return PMIX_ERR_LOST_CONNECTION;
+    case SX_LINK_DETACHED:
+        return PMIX_ERR_NOT_AVAILABLE;
+    default:
+        return PMIX_ERR_UNREACH;
+    }
+}
+
+bool sx_proc_is_valid(const pmix_proc_t *proc)
+{
+    return proc != NULL && sx_name_len(proc->nspace, sizeof(proc->nspace)) < sizeof(proc->nspace);
+}
+
+bool sx_key_is_valid(const char *key, size_t *ret_len)
+{
+    const size_t len = key != NULL ? strnlen(key, PMIX_MAX_KEYLEN + 1) : 0;
+
+    if (len == 0 || len > PMIX_MAX_KEYLEN) {
+        return false;
+    }
+    *ret_len = len;
+    return true;
+}
+
+pmix_status_t sx_process_misused(void)
+{
+    return sx_role_server_get() == NULL && !sx_process_ready() ? PMIX_ERR_INIT : PMIX_ERR_BAD_PARAM;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* process.h - this process as a client: who it is, what it has mapped, what it waits for.
+ *
+ *     NONE --PMIx_Init--> READY --last PMIx_Finalize--> ENDING --> NONE
+ *
+ * While READY the link to the server is in one of these states and never goes back:
+ *
+ *     SINGLETON                        nobody started us: own data only
+ *     LIVE --server dies or drops us--> LOST       reads go on, requests fail
+ *       \-----fork, in the child--> DETACHED       reads go on, requests fail
+ *
+ * There is one state, because the ABI has no handle.  Locks, taken in this order and each held for
+ * a bounded time: life_lock (Init and Finalize), lane_lock (appending to the lane), view_lock
+ * (fetching a store), lock (whatever arrives, and who waits for it), data_lock (private stores and
+ * values not committed yet), event_lock (handlers).  None is held while its holder waits for the
+ * server, but life_lock for the welcome and view_lock for a store, both with a deadline: whoever
+ * waits for anything else gives its lock back first.  A Get that hits takes none of them. */
+#ifndef SX_CLIENT_LINK_PROCESS_H
+#define SX_CLIENT_LINK_PROCESS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <pmix.h>
+
+#include "base/handlers.h"
+#include "base/list.h"
+#include "client/link/request.h"
+#include "client/link/window.h"
+#include "control/message.h"
+#include "ring/board.h"
+#include "ring/lane.h"
+#include "ring/ring.h"
+
+enum sx_process_state {
+    SX_PROCESS_NONE = 0,
+    SX_PROCESS_READY,
+    SX_PROCESS_ENDING,
+};
+
+enum sx_link {
+    SX_LINK_SINGLETON = 0,
+    SX_LINK_LIVE,
+    SX_LINK_LOST,
+    SX_LINK_DETACHED,
+};
+
+/* Values put and not committed: messages in the layout of a PUT_BULK body, back to back. */
+struct sx_puts {
+    uint8_t *bytes;
+    size_t used_bytes, size_bytes;
+};
+
+struct sx_intake;
+struct sx_view;
+
+struct sx_process {
+    /* Read by every call. */
+    _Atomic uint32_t state; /* enum sx_process_state */
+    _Atomic uint32_t link;  /* enum sx_link */
+    struct sx_view *own;    /* of our namespace; constant while READY */
+    size_t nspace_len;
+    pmix_proc_t self;
+
+    const struct sx_intake *const *intakes; /* NULL at the end */
+
+    /* Constant from PMIx_Init to the last PMIx_Finalize. */
+    int socket_fd;
+    uint32_t slot_index;
+    const struct sx_board_slot *slot;
+    uint32_t slot_claims; /* which of its clients we are */
+    struct sx_board board;
+    struct sx_ring ring;
+    pmix_proc_t server;
+
+    pthread_mutex_t life_lock;
+    pthread_cond_t life_cond; /* ENDING is over */
+    unsigned init_count;
+
+    pthread_mutex_t lane_lock;
+    struct sx_lane lane;
+    _Atomic bool committing; /* stored under lane_lock, which its holder gives back at times */
+    unsigned commit_waiters; /* for the end of that commit */
+    pthread_cond_t commit_over;
+    bool committed; /* the server has been told of one; under lane_lock */
+
+    pthread_mutex_t view_lock;
+
+    pthread_mutex_t lock;
+    pthread_cond_t quiet; /* waiter_count has become 0 */
+    unsigned waiter_count;
+    struct sx_ring_cursor cursor;
+    uint32_t bell_seen;      /* our slot's bell when the socket was last emptied */
+    struct sx_list requests; /* struct sx_call, by id */
+    struct sx_window window;
+    struct sx_list collectives; /* struct sx_call, by op */
+    unsigned collective_count;
+    uint32_t id_last;
+    struct sx_list tasks; /* struct sx_task, for the progress thread, or for PMIx_Progress */
+    bool external;        /* no thread: the program calls PMIx_Progress; constant while READY */
+    bool progressing;     /* external: a call of PMIx_Progress runs callbacks, on `thread` */
+    bool thread_running;  /* somebody runs the tasks */
+    bool thread_stop;
+    uint64_t spin_ns; /* SHMIX_SPIN: the progress thread watches so long before it sleeps */
+    uint64_t thread_generation; /* a thread of an older one ends */
+    pthread_t thread;
+    struct sx_door local;   /* rung under lock, for the threads of this process */
+    struct sx_call results; /* a RESULTS_GET under way, if results_asked */
+    bool results_asked, results_again;
+
+    pthread_mutex_t data_lock;
+    struct sx_puts puts;
+
+    pthread_mutex_t event_lock; /* event.c: what was registered */
+    struct sx_handlers handlers;
+    /* Under lock: events that wait for the progress thread, and what we know of the ring's. */
+    struct sx_list events;      /* struct sx_event_item */
+    struct sx_list late_events; /* the same: kept ones for a late handler alone */
+    struct sx_list declared;    /* the same: by PMIx_Init, for handlers yet to come */
+    unsigned declared_count;
+    uint64_t declared_last;    /* number of the newest */
+    uint64_t declared_in_hand; /* whose handlers the progress thread is calling; that thread's */
+    bool late_events_turn;     /* one of these was taken out last */
+    uint64_t late_lists;       /* of them that have come */
+    bool comm_failure_waits;   /* PMIX_ERR_COMM_FAILURE is among the events */
+    uint64_t event_unreached;  /* of our own, that the server has counted as lost so far */
+    uint64_t event_unreached_told;
+    bool event_unreached_waits; /* an item that tells of them is among the events */
+    unsigned registrations;     /* under way: no event is handed out meanwhile */
+    uint32_t event_classes;     /* of the ring, that some handler may want */
+    uint64_t event_last;        /* newest event of ours that was taken in, or passed over */
+    bool event_gap;             /* the ring has lapped us since */
+    unsigned event_ranges;      /* of events that we still have to ask for */
+    uint64_t cursor_told;       /* the record up to which the server knows that we have read */
+    bool event_in_hand;         /* one was taken out, and its handlers may still be running */
+    uint64_t handled_told;      /* as cursor_told: that handlers have been called */
+
+    /* Scratch of whoever holds lock. */
+    _Alignas(8) uint8_t frame[SX_FRAME_MAX];
+    _Alignas(8) uint8_t record[SX_RING_RECORD_MAX];
+};
+
+extern struct sx_process sx_process;
+
+/* True between a successful PMIx_Init and the last PMIx_Finalize. */
+static inline bool sx_process_ready(void)
+{
+    /* A-ready <- R-ready (attach.c): the identity and the own view are there. */
+    return atomic_load_explicit(&sx_process.state, memory_order_acquire) == SX_PROCESS_READY;
+}
+
+/* What a call answers whose arguments are wrong: without a library that is said first. */
+pmix_status_t sx_process_misused(void);
+
+/* Return: PMIX_SUCCESS while requests can be made; PMIX_ERR_UNREACH for a singleton;
+ * PMIX_ERR_LOST_CONNECTION; PMIX_ERR_NOT_AVAILABLE in a forked child. */
+pmix_status_t sx_link_status(void);
+
+/* True when @proc can name something: its namespace ends within the array. */
+bool sx_proc_is_valid(const pmix_proc_t *proc);
+
+/* True when @key is 1 to PMIX_MAX_KEYLEN bytes long; its length in *ret_len. */
+bool sx_key_is_valid(const char *key, size_t *ret_len);
+
+#endif

@@ -1,0 +1,696 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* progress.c - the one wait of a client, the pump, and who runs callbacks.
+ *
+ *     PMIX_EXTERNAL_PROGRESS: none --first task--> queue --PMIx_Progress, or the end--> run
+ *     else:                   none --first need--> a thread of our own, until the end
+ *
+ * Entered from every blocking call (sx_wait_until) and from the progress thread, which exists from
+ * the first non-blocking call or event handler on.  A callback may call any blocking function: it
+ * then pumps for itself.  What it must not do is wait for another callback. */
+#include "client/link/progress.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "base/callbacks.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "client/link/intake.h"
+#include "client/link/local.h"
+#include "client/link/process.h"
+#include "client/link/thread.h"
+#include "client/link/wakefd.h"
+#include "ring/bell.h"
+#include "ring/life.h"
+#include "ring/record.h"
+
+#define SX_RESULTS_SEND_NS (5 * SX_NS_PER_SEC)
+#define SX_PROGRESS_BATCH 64u /* tasks and events between two looks at ring and socket */
+#define SX_SPIN_US_MAX 1000000u
+#define SX_NS_PER_US UINT64_C(1000)
+
+/* ---- sleeping ----------------------------------------------------------------------------- */
+
+struct sx_sleep {
+    struct sx_bell_watch watch[4 + SX_RING_CLASS_MAX / 2];
+    const struct sx_door *doors[SX_RING_CLASS_MAX / 2]; /* of event classes, behind the four */
+    size_t count, door_count;
+    const struct sx_door *ring_door; /* of watch[0]; NULL: only the local door is watched */
+};
+
+static void watch_add(struct sx_sleep *sleep, const struct sx_door *door)
+{
+    sleep->watch[sleep->count++] = sx_door_watch(door);
+}
+
+/* The doors of the event classes that some handler may want: the progress thread's business. */
+static void events_watch(struct sx_sleep *sleep)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    const uint32_t classes = p->event_classes;
+    pthread_mutex_unlock(&p->lock);
+    if (sleep->ring_door == NULL || !sx_bell_has_waitv()) {
+        return; /* `any` tells of them all */
+    }
+    for (uint32_t i = 1; i < SX_RING_CLASS_MAX; i++) {
+        if ((classes >> i & 1) != 0) {
+            sleep->doors[sleep->door_count++] = &p->ring.header->doors[i];
+            watch_add(sleep, &p->ring.header->doors[i]);
+        }
+    }
+}
+
+/* Read the words that can tell of news; the caller pumps after it. */
+static void sleep_prepare(struct sx_sleep *sleep)
+{
+    struct sx_process *const p = &sx_process;
+
+    sleep->count = 0;
+    sleep->door_count = 0;
+    sleep->ring_door = NULL;
+    /* acquire: the mappings are there when the link is. */
+    if (atomic_load_explicit(&p->link, memory_order_acquire) == SX_LINK_LIVE) {
+        const struct sx_ring_header *const ring = p->ring.header;
+
+        sleep->ring_door = sx_bell_has_waitv() ? &ring->doors[SX_CLASS_COLLECTIVE] : &ring->any;
+        watch_add(sleep, sleep->ring_door);
+        watch_add(sleep, &p->slot->bell);
+        sleep->watch[sleep->count++] = (struct sx_bell_watch){
+            .word = p->board.life_word,
+            .seen = sx_board_life_seen(&p->board),
+        };
+    }
+    watch_add(sleep, &p->local);
+}
+
+static pmix_status_t sleep_until(const struct sx_sleep *sleep, uint64_t deadline_ns)
+{
+    const pmix_status_t rc = sx_bell_wait(sleep->watch, sleep->count, SX_BELL_ALL, deadline_ns);
+
+    if (sleep->ring_door != NULL) {
+        sx_door_pass_on(sleep->ring_door, &sleep->watch[0], SX_BELL_ALL);
+    }
+    for (size_t i = 0; i < sleep->door_count; i++) {
+        sx_door_pass_on(sleep->doors[i], &sleep->watch[sleep->count - sleep->door_count + i],
+                        SX_BELL_ALL);
+    }
+    return rc;
+}
+
+/* ---- the pump, under lock ----------------------------------------------------------------- */
+
+static void fail_all(struct sx_list *calls)
+{
+    struct sx_list *node;
+
+    while ((node = calls->next) != calls) {
+        sx_call_complete(SX_LIST_ENTRY(node, struct sx_call, node), PMIX_ERR_LOST_CONNECTION, NULL);
+    }
+}
+
+/* Return: false when the link was not LIVE. */
+static bool link_end_locked(struct sx_process *p)
+{
+    uint32_t live = SX_LINK_LIVE;
+
+    if (!atomic_compare_exchange_strong(&p->link, &live, SX_LINK_LOST)) {
+        return false;
+    }
+    fail_all(&p->requests);
+    fail_all(&p->collectives);
+    p->collective_count = 0;
+    sx_local_ring_locked();
+    return true;
+}
+
+void sx_link_lost_locked(const char *why)
+{
+    struct sx_process *const p = &sx_process;
+
+    if (!link_end_locked(p)) {
+        return;
+    }
+    if (atomic_load(&p->state) == SX_PROCESS_READY) {
+        sx_log(SX_LOG_WARN, "the server of %s.%" PRIu32 " is gone: %s", p->self.nspace,
+               p->self.rank, why);
+        SX_INTAKES_TELL(link_lost);
+    }
+}
+
+void sx_link_close(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    (void)link_end_locked(p);
+    while (p->waiter_count != 0) {
+        pthread_cond_wait(&p->quiet, &p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void collective_ended(struct sx_process *p, uint32_t op, pmix_status_t status)
+{
+    struct sx_call *const call = sx_call_find(&p->collectives, op);
+
+    if (call != NULL) {
+        p->collective_count--;
+        sx_call_complete(call, status, NULL);
+    }
+}
+
+/* Return: the entry of our slot, or NULL. */
+static const struct sx_record_done_entry *done_find(const struct sx_record_done_entry *entries,
+                                                    uint32_t count, uint32_t slot)
+{
+    uint32_t low = 0, high = count;
+
+    while (low < high) {
+        const uint32_t mid = low + (high - low) / 2;
+
+        if (entries[mid].slot < slot) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low < count && entries[low].slot == slot ? &entries[low] : NULL;
+}
+
+static void record_done(struct sx_process *p, const void *body, size_t size)
+{
+    const struct sx_record_done *const done = body;
+
+    if (size < sizeof(*done) || done->count > SX_RECORD_DONE_ENTRIES ||
+        size < sizeof(*done) + done->count * sizeof(struct sx_record_done_entry)) {
+        SX_INTAKES_TELL(garbled, "the end of a collective operation, in a record that is none");
+        return;
+    }
+    const struct sx_record_done_entry *const entry = done_find((const void *)(done + 1),
+                                                               done->count, p->slot_index);
+    if (entry != NULL) {
+        collective_ended(p, entry->op, done->status);
+    }
+}
+
+static void results_ask(struct sx_process *p);
+
+/* The newest ends of our collectives: what the lost records may have said. */
+static void results_done(struct sx_call *call, const struct sx_frame *frame)
+{
+    struct sx_process *const p = &sx_process;
+    const struct {
+        struct sx_reply reply;
+        uint32_t count, reserved;
+        struct {
+            uint32_t op;
+            int32_t status;
+        } ends[];
+    } *const body = frame != NULL ? frame->body : NULL;
+
+    p->results_asked = false;
+    if (body == NULL || call->status != PMIX_SUCCESS) {
+        return;
+    }
+    if (frame->body_size < sizeof(*body) ||
+        body->count > (frame->body_size - sizeof(*body)) / sizeof(body->ends[0])) {
+        SX_INTAKES_TELL(garbled, "a list of ended collective operations that contradicts itself");
+        return;
+    }
+    for (uint32_t i = 0; i < body->count; i++) {
+        collective_ended(p, body->ends[i].op, body->ends[i].status);
+    }
+    if (p->results_again) {
+        results_ask(p);
+    }
+}
+
+static void results_ask(struct sx_process *p)
+{
+    p->results_again = p->results_asked;
+    if (p->results_asked || sx_list_empty(&p->collectives)) {
+        return;
+    }
+    p->results_asked = true;
+    p->results = (struct sx_call)SX_CALL_INIT(results_done);
+    p->results.id = p->id_last = p->id_last == UINT32_MAX ? 1 : p->id_last + 1;
+    sx_list_append(&p->requests, &p->results.node);
+    if (sx_frame_send(p->socket_fd, SX_MSG_RESULTS_GET, p->results.id, NULL, 0,
+                      sx_deadline_ns(sx_now_ns(), SX_RESULTS_SEND_NS)) != PMIX_SUCCESS) {
+        sx_link_lost_locked("completions were missed and cannot be asked for");
+    }
+}
+
+/* The next thing to run that is no task of the queue. */
+static struct sx_task *intake_take(const struct sx_process *p)
+{
+    struct sx_task *task = NULL;
+
+    for (size_t i = 0; p->intakes[i] != NULL && task == NULL; i++) {
+        task = p->intakes[i]->take != NULL ? p->intakes[i]->take() : NULL;
+    }
+    return task;
+}
+
+/* When some row wants to look again, though there are no news. */
+static uint64_t intake_due(const struct sx_process *p)
+{
+    uint64_t due_ns = SX_DEADLINE_NEVER;
+
+    for (size_t i = 0; p->intakes[i] != NULL; i++) {
+        const uint64_t row_ns = p->intakes[i]->due != NULL ? p->intakes[i]->due()
+                                                           : SX_DEADLINE_NEVER;
+
+        due_ns = row_ns < due_ns ? row_ns : due_ns;
+    }
+    return due_ns;
+}
+
+static void record_hand_out(const struct sx_process *p, const struct sx_record_header *header)
+{
+    for (size_t i = 0; p->intakes[i] != NULL; i++) {
+        if (p->intakes[i]->record_kind == header->kind) {
+            p->intakes[i]->record(header + 1, header->size_bytes - sizeof(*header));
+        }
+    }
+}
+
+static void pump_ring(struct sx_process *p)
+{
+    const struct sx_record_header *const header = (const void *)p->record;
+    const uint32_t classes = 1u << SX_CLASS_COLLECTIVE | p->event_classes;
+    uint64_t lost_count;
+
+    SX_INTAKES_TELL(ring_begin);
+    for (;;) {
+        const pmix_status_t rc = sx_ring_next(&p->cursor, classes, p->record, &lost_count);
+
+        if (rc == PMIX_SUCCESS && header->kind == SX_RECORD_DONE) {
+            record_done(p, header + 1, header->size_bytes - sizeof(*header));
+        } else if (rc == PMIX_SUCCESS) {
+            record_hand_out(p, header);
+        } else if (rc == SX_RING_LOST) {
+            SX_INTAKES_TELL(ring_lapped);
+            results_ask(p);
+        } else if (rc == PMIX_ERR_NOT_FOUND) {
+            SX_INTAKES_TELL(ring_end);
+            return;
+        } else {
+            SX_INTAKES_TELL(garbled, "a ring that contradicts itself");
+            sx_link_lost_locked("its ring contradicts itself");
+            return;
+        }
+    }
+}
+
+/* The answer to an abandoned call ends here. */
+static void frame_take(struct sx_process *p, struct sx_frame *frame)
+{
+    struct sx_call *const call = sx_call_find(&p->requests, frame->header.id);
+
+    if (frame->header.kind != SX_MSG_REPLY) {
+        SX_INTAKES_TELL(garbled, "a message that a server does not send");
+    } else if (call != NULL) {
+        sx_call_complete(call, ((const struct sx_reply *)frame->body)->status, frame);
+    }
+}
+
+/* The descriptor that came with it did not fit: one request fails, and nothing else. */
+static void answer_is_lost(struct sx_process *p, uint32_t id)
+{
+    struct sx_call *const call = sx_call_find(&p->requests, id);
+
+    if (call != NULL) {
+        sx_call_complete(call, PMIX_ERR_OUT_OF_RESOURCE, NULL);
+    }
+}
+
+static void pump_socket(struct sx_process *p)
+{
+    struct sx_frame frame;
+    /* The server sends first and rings afterwards. */
+    const uint32_t bell = sx_door_epoch(&p->slot->bell);
+
+    if (bell == p->bell_seen) {
+        return;
+    }
+    while (!sx_list_empty(&p->requests)) {
+        const pmix_status_t rc = sx_frame_receive(p->socket_fd, p->frame, &frame, 0);
+
+        if (rc == PMIX_ERR_WOULD_BLOCK) {
+            p->bell_seen = bell;
+            return;
+        }
+        if (rc == PMIX_ERR_LOST_CONNECTION) {
+            sx_link_lost_locked("the control socket is closed");
+            return;
+        }
+        if (rc == PMIX_ERR_OUT_OF_RESOURCE) {
+            answer_is_lost(p, frame.header.id);
+            continue;
+        }
+        if (rc != PMIX_SUCCESS) {
+            SX_INTAKES_TELL(garbled, "a message that could not be received");
+            sx_link_lost_locked("its message could not be received");
+            return;
+        }
+        frame_take(p, &frame);
+        sx_frame_release(&frame);
+    }
+}
+
+static void pump_locked(struct sx_process *p)
+{
+    SX_INTAKES_TELL(look);
+    if (atomic_load_explicit(&p->link, memory_order_acquire) != SX_LINK_LIVE) {
+        return;
+    }
+    /* Asked before looking: what a server said before its end is still heard. */
+    const bool lives = sx_board_server_lives(&p->board);
+    /* acquire: what the server sent before it dropped us is found below. */
+    const bool dropped = !sx_board_slot_lives(p->slot, p->slot_claims);
+
+    pump_ring(p);
+    pump_socket(p);
+    if (!dropped) { /* relaxed: a count */
+        SX_INTAKES_TELL(server_lost,
+                        atomic_load_explicit(&p->slot->events_lost, memory_order_relaxed));
+    }
+    if (!lives || dropped) {
+        sx_link_lost_locked(lives ? "it has dropped us" : "it has ended");
+    }
+    sx_wakefd_tell_locked();
+}
+
+void sx_pump(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    pump_locked(p);
+    pthread_mutex_unlock(&p->lock);
+}
+
+pmix_status_t sx_wait_until(bool (*done)(void *arg), void *arg, unsigned yield_count,
+                            uint64_t deadline_ns)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_sleep sleep;
+    pmix_status_t slept = PMIX_SUCCESS, rc;
+    bool over = false;
+
+    pthread_mutex_lock(&p->lock);
+    p->waiter_count++;
+    pthread_mutex_unlock(&p->lock);
+    for (;;) {
+        sleep_prepare(&sleep);
+        pthread_mutex_lock(&p->lock);
+        pump_locked(p);
+        rc = sx_link_status();
+        if (done(arg)) {
+            rc = PMIX_SUCCESS;
+            over = true;
+        } else if (rc != PMIX_SUCCESS || slept == PMIX_ERR_TIMEOUT) {
+            rc = rc != PMIX_SUCCESS ? rc : PMIX_ERR_TIMEOUT;
+            over = true;
+        }
+        if (over) {
+            break; /* with the lock */
+        }
+        pthread_mutex_unlock(&p->lock);
+        if (yield_count != 0) {
+            yield_count--;
+            sched_yield();
+        } else {
+            slept = sleep_until(&sleep, deadline_ns);
+        }
+    }
+    if (--p->waiter_count == 0) {
+        pthread_cond_broadcast(&p->quiet);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return rc;
+}
+
+/* ---- the progress thread ------------------------------------------------------------------ */
+
+/* Some tasks, and events when there is no task.  Return: false when there was nothing to do. */
+static bool run_some(struct sx_process *p, uint64_t generation)
+{
+    for (unsigned i = 0; i < SX_PROGRESS_BATCH; i++) {
+        pthread_mutex_lock(&p->lock);
+        const bool mine = p->thread_generation == generation;
+        struct sx_list *const node = mine ? sx_list_pop(&p->tasks) : NULL;
+        const bool stop = !mine || (node == NULL && p->thread_stop);
+        struct sx_task *task = node != NULL ? SX_LIST_ENTRY(node, struct sx_task, node) : NULL;
+
+        if (task == NULL && !stop) {
+            task = intake_take(p);
+        }
+        pthread_mutex_unlock(&p->lock);
+        if (stop) {
+            return true; /* the caller looks again */
+        }
+        if (task == NULL) {
+            return i > 0;
+        }
+        task->run(task);
+    }
+    return true;
+}
+
+static void *progress_main(void *arg)
+{
+    struct sx_process *const p = &sx_process;
+    const uint64_t generation = (uint64_t)(uintptr_t)arg;
+
+    sx_thread_settle();
+    for (;;) {
+        struct sx_sleep sleep;
+
+        sleep_prepare(&sleep);
+        events_watch(&sleep);
+        pthread_mutex_lock(&p->lock);
+        if (p->thread_generation != generation) {
+            pthread_mutex_unlock(&p->lock);
+            return NULL; /* stopped by its own callback; another one may run already */
+        }
+        pump_locked(p);
+        const bool stop = sx_list_empty(&p->tasks) && p->thread_stop;
+        const uint64_t due_ns = intake_due(p);
+        pthread_mutex_unlock(&p->lock);
+        if (stop) {
+            return NULL;
+        }
+        if (!run_some(p, generation) && !sx_bell_spin(sleep.watch, sleep.count, p->spin_ns)) {
+            (void)sleep_until(&sleep, due_ns);
+        }
+    }
+}
+
+/* SHMIX_SPIN, in microseconds; nothing but a number up to SX_SPIN_US_MAX counts. */
+static uint64_t spin_wanted(void)
+{
+    const char *const text = getenv("SHMIX_SPIN");
+    char *end = NULL;
+
+    if (text == NULL || text[0] == '\0') {
+        return 0;
+    }
+    const unsigned long long us = strtoull(text, &end, 10);
+
+    if (*end != '\0' || text[0] < '0' || text[0] > '9' || us > SX_SPIN_US_MAX) {
+        sx_log(SX_LOG_WARN, "SHMIX_SPIN=%s is no number of microseconds from 0 to %u: not used",
+               text, SX_SPIN_US_MAX);
+        return 0;
+    }
+    return us * SX_NS_PER_US;
+}
+
+pmix_status_t sx_progress_start(void)
+{
+    struct sx_process *const p = &sx_process;
+    int err = 0;
+
+    pthread_mutex_lock(&p->lock);
+    if (p->external) {
+        p->thread_running = true;
+    } else if (!p->thread_running) {
+        p->thread_stop = false;
+        p->spin_ns = spin_wanted();
+        p->thread_generation++;
+        err = sx_thread_create(&p->thread, progress_main, (void *)(uintptr_t)p->thread_generation);
+        p->thread_running = err == 0;
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (err != 0) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "cannot start the progress thread (errno %d); see RLIMIT_NPROC and the "
+                        "memory limit",
+                        err);
+    }
+    return PMIX_SUCCESS;
+}
+
+static bool is_own_thread_locked(const struct sx_process *p)
+{
+    return (p->external ? p->progressing : p->thread_running) &&
+           pthread_equal(p->thread, pthread_self());
+}
+
+bool sx_progress_is_own_thread(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    const bool own = is_own_thread_locked(p);
+    pthread_mutex_unlock(&p->lock);
+    return own;
+}
+
+static void run_queued(struct sx_process *p)
+{
+    struct sx_list *node;
+
+    pthread_mutex_lock(&p->lock);
+    while ((node = sx_list_pop(&p->tasks)) != NULL) {
+        struct sx_task *const task = SX_LIST_ENTRY(node, struct sx_task, node);
+
+        pthread_mutex_unlock(&p->lock);
+        task->run(task);
+        pthread_mutex_lock(&p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+void sx_progress_run(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    const bool mine = p->external && !p->progressing;
+    if (mine) {
+        p->progressing = true;
+        p->thread = pthread_self();
+        (void)sx_wakefd_arm_locked();
+        pump_locked(p);
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (mine) {
+        struct sx_task *task;
+
+        do {
+            run_queued(p);
+            pthread_mutex_lock(&p->lock);
+            task = intake_take(p);
+            pthread_mutex_unlock(&p->lock);
+            if (task != NULL) {
+                task->run(task);
+            }
+        } while (task != NULL);
+        pthread_mutex_lock(&p->lock);
+        p->progressing = false;
+        sx_local_ring_locked(); /* who stops waits for this */
+        pthread_mutex_unlock(&p->lock);
+    }
+}
+
+/* Another thread may be in a callback: it is waited for, as the end of the thread is. */
+static void external_stop(struct sx_process *p)
+{
+    if (!sx_progress_is_own_thread()) {
+        for (;;) {
+            const struct sx_bell_watch watch = sx_door_watch(&p->local);
+
+            sx_progress_run();
+            pthread_mutex_lock(&p->lock);
+            const bool over = !p->progressing && sx_list_empty(&p->tasks);
+            pthread_mutex_unlock(&p->lock);
+            if (over) {
+                break;
+            }
+            (void)sx_bell_wait(&watch, 1, SX_BELL_ALL, SX_DEADLINE_NEVER);
+        }
+    } else {
+        run_queued(p);
+    }
+    pthread_mutex_lock(&p->lock);
+    p->thread_running = false;
+    pthread_mutex_unlock(&p->lock);
+}
+
+void sx_progress_stop(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    if (!p->thread_running) {
+        pthread_mutex_unlock(&p->lock);
+        return;
+    }
+    if (p->external) {
+        pthread_mutex_unlock(&p->lock);
+        external_stop(p);
+        return;
+    }
+    const pthread_t thread = p->thread;
+    const bool own = is_own_thread_locked(p);
+    p->thread_stop = true;
+    sx_local_ring_locked();
+    pthread_mutex_unlock(&p->lock);
+    if (own) {
+        run_queued(p);
+        pthread_detach(thread);
+    } else {
+        pthread_join(thread, NULL);
+    }
+    pthread_mutex_lock(&p->lock);
+    p->thread_running = false;
+    p->thread_generation++;
+    pthread_mutex_unlock(&p->lock);
+}
+
+void sx_task_post_locked(struct sx_task *task)
+{
+    sx_list_append(&sx_process.tasks, &task->node);
+}
+
+void sx_task_post(struct sx_task *task)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    sx_task_post_locked(task);
+    if (!is_own_thread_locked(p)) { /* it looks again before it sleeps */
+        sx_local_ring_locked();
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void *alone_main(void *arg)
+{
+    struct sx_task *const task = arg;
+
+    sx_callbacks_enter();
+    task->run(task);
+    sx_callbacks_done();
+    return NULL;
+}
+
+pmix_status_t sx_task_run_alone(struct sx_task *task)
+{
+    pthread_t thread;
+
+    sx_callbacks_add();
+    if (sx_thread_create(&thread, alone_main, task) != 0) {
+        sx_callbacks_done();
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    pthread_detach(thread);
+    return PMIX_SUCCESS;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* wakefd.c - an epoll descriptor over two others: the server's socket, and an eventfd of our own.
+ *
+ *     NONE --shmix_fd--> AWAKE --arm--> ASLEEP --the server, or we, write--> RUNG --arm--> ASLEEP
+ *
+ * The server writes at most one byte a sleep (ring/sleeper.h); we write the eventfd for what this
+ * process has for itself.  The end of the server's socket is news once, and is then taken out, so
+ * that a lost server does not keep the descriptor readable for ever. */
+#include "client/link/wakefd.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "client/link/intake.h"
+#include "client/link/process.h"
+#include "ring/sleeper.h"
+
+/* The bell rings for all classes.  This one has events, too: at times one is woken for nothing. */
+#define BELL_BIT (1u << (SX_RING_CLASS_MAX - 1))
+
+/* Under sx_process.lock, but `used`. */
+static struct {
+    atomic_bool used;
+    bool told;    /* the eventfd has been written and not read */
+    bool opening; /* by a thread that asks the server meanwhile; the others wait for it */
+    int epoll_fd, event_fd;
+    int server_fd; /* -1: without a server, or it is gone */
+} wakefd = { .epoll_fd = -1, .event_fd = -1, .server_fd = -1 };
+
+bool sx_wakefd_is_used(void)
+{
+    /* relaxed: what it guards is looked at under lock. */
+    return atomic_load_explicit(&wakefd.used, memory_order_relaxed);
+}
+
+/* ---- silence and noise ---------------------------------------------------------------------- */
+
+static void told_clear(void)
+{
+    uint64_t count;
+
+    if (wakefd.told) {
+        (void)!read(wakefd.event_fd, &count, sizeof(count));
+        wakefd.told = false;
+    }
+}
+
+static void tell(void)
+{
+    const uint64_t one = 1;
+
+    if (!wakefd.told) {
+        wakefd.told = true;
+        (void)!write(wakefd.event_fd, &one, sizeof(one));
+    }
+}
+
+static void server_fd_close(void)
+{
+    if (wakefd.server_fd >= 0) {
+        (void)epoll_ctl(wakefd.epoll_fd, EPOLL_CTL_DEL, wakefd.server_fd, NULL);
+        close(wakefd.server_fd);
+        wakefd.server_fd = -1;
+    }
+}
+
+/* What any of us wants to be woken for. */
+static uint32_t classes_wanted(const struct sx_process *p)
+{
+    uint32_t classes = 0;
+
+    for (size_t i = 0; p->intakes[i] != NULL; i++) {
+        classes |= p->intakes[i]->poll_classes != NULL ? p->intakes[i]->poll_classes() : 0;
+    }
+    if (p->external) {
+        classes |= BELL_BIT | p->event_classes;
+        classes |= sx_list_empty(&p->collectives) ? 0 : 1u << SX_CLASS_COLLECTIVE;
+    }
+    return classes;
+}
+
+static bool server_is_gone(const struct sx_process *p)
+{
+    /* acquire: what it said before is found by the look that follows. */
+    return atomic_load_explicit(&p->link, memory_order_acquire) != SX_LINK_LIVE ||
+           !sx_board_slot_lives(p->slot, p->slot_claims) || !sx_board_server_lives(&p->board);
+}
+
+/* Callbacks wait for PMIx_Progress. */
+static bool progress_is_due(const struct sx_process *p)
+{
+    if (!p->external || p->progressing) {
+        return false;
+    }
+    for (size_t i = 0; p->intakes[i] != NULL; i++) {
+        if (p->intakes[i]->waits != NULL && p->intakes[i]->waits()) {
+            return true;
+        }
+    }
+    return !sx_list_empty(&p->tasks);
+}
+
+static bool somebody_is_behind(const struct sx_process *p)
+{
+    for (size_t i = 0; p->intakes[i] != NULL; i++) {
+        if (p->intakes[i]->poll_waits != NULL && p->intakes[i]->poll_waits()) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Return: true when we sleep only from now on, or are alone from now on. */
+static bool sleep_begin(struct sx_process *p)
+{
+    if (wakefd.server_fd < 0) {
+        return false;
+    }
+    if (server_is_gone(p)) {
+        server_fd_close();
+        return true;
+    }
+    sx_sleeper_classes(p->lane.line, classes_wanted(p));
+    const enum sx_sleep sleep = sx_sleeper_sleep(p->lane.line, p->slot, wakefd.server_fd);
+
+    if (sleep == SX_SLEEP_ENDED) {
+        server_fd_close();
+    }
+    return sleep != SX_SLEEP_NOTHING_NEW;
+}
+
+bool sx_wakefd_arm_locked(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    if (!sx_wakefd_is_used()) {
+        return false;
+    }
+    const bool armed = sleep_begin(p);
+    /* After arming: what comes later rings again, what has come is theirs to look at. */
+    if (progress_is_due(p) || somebody_is_behind(p)) {
+        tell();
+    } else {
+        told_clear();
+    }
+    return armed;
+}
+
+void sx_wakefd_tell_locked(void)
+{
+    if (sx_wakefd_is_used() && progress_is_due(&sx_process)) {
+        tell();
+    }
+}
+
+void sx_wakefd_want_locked(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    if (sx_wakefd_is_used() && wakefd.server_fd >= 0) {
+        sx_sleeper_classes(p->lane.line, classes_wanted(p));
+    }
+}
+
+void sx_wakefd_reader_opened_locked(void)
+{
+    if (sx_wakefd_is_used()) {
+        sx_wakefd_want_locked();
+        tell();
+    }
+}
+
+/* ---- open and close ------------------------------------------------------------------------- */
+
+static void close_all(void)
+{
+    if (wakefd.server_fd >= 0) {
+        close(wakefd.server_fd); /* the set, which a forked child shares, is left as it is */
+        wakefd.server_fd = -1;
+    }
+    if (wakefd.event_fd >= 0) {
+        close(wakefd.event_fd);
+    }
+    if (wakefd.epoll_fd >= 0) {
+        close(wakefd.epoll_fd);
+    }
+    wakefd.event_fd = wakefd.epoll_fd = -1;
+    wakefd.told = wakefd.opening = false;
+    atomic_store(&wakefd.used, false);
+}
+
+void sx_wakefd_deinit(void)
+{
+    pthread_mutex_lock(&sx_process.lock);
+    close_all();
+    pthread_mutex_unlock(&sx_process.lock);
+}
+
+void sx_wakefd_forget(void)
+{
+    close_all();
+}
+
+static bool watch(int fd)
+{
+    struct epoll_event event = { .events = EPOLLIN };
+
+    return epoll_ctl(wakefd.epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+bool sx_wakefd_begin(void *arg)
+{
+    (void)arg;
+    if (wakefd.opening) {
+        return false;
+    }
+    wakefd.opening = true;
+    return true;
+}
+
+int sx_wakefd_end_locked(void)
+{
+    wakefd.opening = false;
+    return wakefd.epoll_fd;
+}
+
+pmix_status_t sx_wakefd_open_locked(int server_fd)
+{
+    wakefd.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    wakefd.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wakefd.epoll_fd < 0 || wakefd.event_fd < 0 || !watch(wakefd.event_fd) ||
+        (server_fd >= 0 && !watch(server_fd))) {
+        const pmix_status_t rc = SX_RAISE(sx_status_from_errno(errno),
+                                          "a descriptor to poll: %s (raise ulimit -n)",
+                                          strerror(errno));
+
+        close_all();
+        if (server_fd >= 0) {
+            close(server_fd);
+        }
+        return rc;
+    }
+    wakefd.server_fd = server_fd;
+    atomic_store(&wakefd.used, true);
+    tell(); /* whatever has come so far is to be looked at */
+    return PMIX_SUCCESS;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* window.h - memory of the server through which requests go that do not fit in a frame.
+ *
+ *     NONE --WINDOW_GET--> FREE --somebody fills it--> BUSY --answer--> FREE
+ *                                                       \--no answer in time--> NONE
+ *
+ * One a process; one request is in it at a time, others wait for it.  A body is written in pieces
+ * of the window's size; the server answers each, and takes the last one for the request.  When an
+ * answer stays away the window is given up: what is in it may still be read. */
+#ifndef SX_CLIENT_LINK_WINDOW_H
+#define SX_CLIENT_LINK_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include <pmix_common.h>
+
+/* Under the process's lock, but for the bytes behind fd, which are whose the window is. */
+struct sx_window {
+    int fd; /* -1: NONE */
+    bool busy;
+};
+#define SX_WINDOW_NULL ((struct sx_window){ .fd = -1 })
+
+/* What is left of a body to be sent. */
+struct sx_window_rest {
+    const struct iovec *iov;
+    size_t off; /* in *iov */
+    size_t size;
+};
+
+/* Whether @size bytes may be written: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE with one line when
+ * they are over the limit of file size. */
+pmix_status_t sx_window_judge(size_t size);
+/* Write the next @size bytes of @rest.  Return: PMIX_SUCCESS; as errno says. */
+pmix_status_t sx_window_fill(int fd, struct sx_window_rest *rest, size_t size);
+
+/* @arg is the window.  Return: false while somebody else has it. */
+bool sx_window_take_locked(void *arg);
+void sx_window_free_locked(struct sx_window *window);
+void sx_window_forget_locked(struct sx_window *window);
+void sx_window_deinit(struct sx_window *window);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* abort.c - read the request, ask the host, answer with what it says. */
+#include "server/engine/abort.h"
+
+#include <stdlib.h>
+
+#include "server/engine/event_made.h"
+#include "server/model/procs.h"
+#include "server/port/host.h"
+#include "server/port/reply.h"
+
+static void answered(struct sx_server *server, uint64_t id, struct sx_client *client,
+                     const struct sx_host_answer *answer)
+{
+    sx_reply(server, client, (uint32_t)id, answer->status, -1);
+}
+
+bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                       uint64_t now_ns)
+{
+    const struct sx_abort *request = frame->body;
+    const char *at = (const char *)frame->body + sizeof(*request);
+    size_t left = frame->body_size - sizeof(*request);
+    pmix_proc_t *procs = NULL;
+    const char *msg = NULL;
+    pmix_status_t rc = sx_procs_read(&at, &left, request->proc_count, &procs);
+
+    (void)now_ns;
+    if (rc == PMIX_ERR_BAD_PARAM) {
+        return false;
+    }
+    if (request->msg_size > 0) {
+        if (request->msg_size > left || at[request->msg_size - 1] != '\0') {
+            free(procs);
+            return false;
+        }
+        msg = at;
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_event_client_aborts(server, client, procs, request->proc_count);
+        rc = sx_host_abort(server, client, frame->header.id, request->status, msg, procs,
+                           request->proc_count, answered);
+    }
+    free(procs);
+    if (rc != PMIX_SUCCESS) {
+        sx_reply(server, client, frame->header.id, rc, -1);
+    }
+    return true;
+}

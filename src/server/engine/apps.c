@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* apps.c - the ranks sorted by application and node, and each application told from its part.
+ *
+ * An application of a job that has no other says nothing that the job does not say, so that the
+ * host's own words for the job hold for it.  Entered from derive.c, on the loop thread. */
+#include "server/engine/apps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/status.h"
+
+/* One rank, and where it belongs. */
+struct member {
+    uint32_t app, node, rank;
+};
+
+static int member_compare(const void *a, const void *b)
+{
+    const struct member *one = a, *other = b;
+
+    if (one->app != other->app) {
+        return one->app < other->app ? -1 : 1;
+    }
+    if (one->node != other->node) {
+        return one->node < other->node ? -1 : 1;
+    }
+    return one->rank < other->rank ? -1 : one->rank > other->rank;
+}
+
+/* The application of @rank: its own cell's, else the job's, else the first. */
+static uint32_t app_of(const struct sx_nspace *nspace, uint32_t rank)
+{
+    const struct sx_store *store = &nspace->store.view;
+    struct sx_item item;
+
+    if (sx_store_find(store, SX_REALM_JOB, rank, PMIX_APPNUM, &item) != PMIX_SUCCESS &&
+        sx_store_find(store, SX_REALM_JOB, SX_ROW_JOB, PMIX_APPNUM, &item) != PMIX_SUCCESS) {
+        return 0;
+    }
+    return item.cell.len == 0 && item.cell.bits < SX_STORE_ROW_MAX ? (uint32_t)item.cell.bits : 0;
+}
+
+static pmix_status_t put_u32(struct sx_nspace *nspace, uint32_t app, const char *key,
+                             uint32_t number)
+{
+    const pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = number };
+
+    return sx_nspace_fill(nspace, SX_REALM_APP, app, key, &value);
+}
+
+/* All members of one application. */
+static pmix_status_t app_tell(struct sx_nspace *nspace, const struct member *members, size_t count,
+                              bool is_one_of_several, bool nodes_known)
+{
+    const uint32_t app = members[0].app;
+    pmix_value_t leader = { .type = PMIX_PROC_RANK, .data.rank = members[0].rank };
+    uint32_t node_count = 1;
+
+    for (size_t i = 1; i < count; i++) {
+        node_count += members[i].node != members[i - 1].node;
+        leader.data.rank = members[i].rank < leader.data.rank ? members[i].rank : leader.data.rank;
+    }
+    pmix_status_t rc = put_u32(nspace, app, PMIX_APP_SIZE, (uint32_t)count);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_nspace_fill(nspace, SX_REALM_APP, app, PMIX_APPLDR, &leader);
+    }
+    if (rc == PMIX_SUCCESS && is_one_of_several) {
+        rc = put_u32(nspace, app, PMIX_MAX_PROCS, (uint32_t)count);
+    }
+    if (rc == PMIX_SUCCESS && is_one_of_several && nodes_known) {
+        rc = put_u32(nspace, app, PMIX_NUM_NODES, node_count);
+    }
+    return rc;
+}
+
+pmix_status_t sx_apps_derive(struct sx_nspace *nspace, const struct sx_nodemap *map,
+                             uint32_t *ret_count)
+{
+    const size_t count = nspace->job_size;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    *ret_count = 1;
+    if (count == 0) {
+        return PMIX_SUCCESS;
+    }
+    struct member *members = calloc(count, sizeof(*members));
+    if (members == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    for (uint32_t rank = 0; rank < count; rank++) {
+        members[rank] = (struct member){
+            .app = app_of(nspace, rank),
+            .node = rank < map->rank_count ? map->node_of_rank[rank] : UINT32_MAX,
+            .rank = rank,
+        };
+    }
+    qsort(members, count, sizeof(*members), member_compare);
+    const bool several = members[0].app != members[count - 1].app;
+
+    for (size_t first = 0, end; first < count && rc == PMIX_SUCCESS; first = end) {
+        for (end = first + 1; end < count && members[end].app == members[first].app; end++) {
+        }
+        rc = app_tell(nspace, members + first, end - first, several, map->rank_count > 0);
+    }
+    if (several) {
+        *ret_count = members[count - 1].app + 1;
+    }
+    free(members);
+    return rc;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* apps.h - what follows for a job's applications from which rank is of which. */
+#ifndef SX_SERVER_ENGINE_APPS_H
+#define SX_SERVER_ENGINE_APPS_H
+
+#include "server/engine/nodemap.h"
+#include "server/model/state.h"
+
+/* Store what is missing of each application: its size and leader, and where the job has several
+ * the number of its nodes and of the processes it may have.  @map tells the ranks' nodes; without
+ * ranks nobody knows them.  *ret_count: of applications, by their highest number.
+ * Return: PMIX_SUCCESS; what the store says. */
+pmix_status_t sx_apps_derive(struct sx_nspace *nspace, const struct sx_nodemap *map,
+                             uint32_t *ret_count);
+
+#endif

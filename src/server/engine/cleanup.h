@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* cleanup.h - files that a client asked to have removed when it is gone. */
+#ifndef SX_SERVER_ENGINE_CLEANUP_H
+#define SX_SERVER_ENGINE_CLEANUP_H
+
+#include "server/model/state.h"
+
+/* Job control: the cleanup directives are taken, others are refused when marked required. */
+bool sx_cleanup_on_job_control(struct sx_server *server, struct sx_client *client,
+                               struct sx_frame *frame, uint64_t now_ns);
+
+/* The process is gone: remove its files.  Directories wait for the last client of the job.  Any
+ * file system may hang: nothing is touched here, see broom.h. */
+void sx_cleanup_client_gone(struct sx_server *server, struct sx_client *client);
+
+/* Remove all that clients of the namespace have registered. */
+void sx_cleanup_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
+
+#endif

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* collective.c - gather the local members of an operation, then release them together.
+ *
+ * An arrival finds its operation by the hash of its signature; nobody walks those of others.  A
+ * second arrival of the same client with the same signature belongs to the next operation.  Who is
+ * expected and who is told: members.h.  Memory: one struct and one member entry per expected
+ * client, SX_COLLECTIVE_PENDING_MAX operations per client, and SX_COLLECTIVE_PROCS_MAX processes in
+ * their lists. */
+#include "server/engine/collective.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/value.h"
+#include "server/engine/modex.h"
+#include "server/model/arrival.h"
+#include "server/model/blob.h"
+#include "server/port/host.h"
+#include "server/port/members.h"
+#include "server/port/reply.h"
+
+struct sx_collective {
+    struct sx_list link;       /* server.collectives */
+    struct sx_table_node node; /* server.signatures */
+    struct sx_members members;
+    struct sx_wishes wishes; /* for the host */
+    uint32_t kind;
+    uint64_t serial; /* names it to the host's answer */
+    bool with_host;  /* everybody here has arrived; it stays until the host has answered */
+    bool is_over;    /* its members have been told */
+    bool collect;    /* somebody asked for the data */
+    struct sx_timer deadline;
+};
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static struct sx_collective *collective_free(struct sx_collective *collective)
+{
+    sx_timer_remove(&collective->deadline);
+    sx_list_remove(&collective->link);
+    if (!sx_list_empty(&collective->node.link)) {
+        sx_table_remove(&collective->members.server->signatures, &collective->node);
+    }
+    sx_members_clear(&collective->members);
+    sx_wishes_clear(&collective->wishes);
+    free(collective);
+    return NULL;
+}
+
+/* Release everybody who has arrived with @status; the operation is no more, unless the host has it:
+ * then the next one of its kind and signature waits for the answer. */
+static void collective_end(struct sx_collective *collective, pmix_status_t status)
+{
+    if (status == PMIX_SUCCESS && collective->members.incomplete) {
+        status = PMIX_ERR_PARTIAL_SUCCESS;
+    }
+    if (!collective->is_over) {
+        collective->is_over = true;
+        sx_timer_remove(&collective->deadline);
+        sx_members_release(&collective->members, status);
+    }
+    if (!collective->with_host) {
+        collective_free(collective);
+    }
+}
+
+static void deadline_passed(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    collective_end(arg, PMIX_ERR_TIMEOUT);
+}
+
+static uint64_t signature_of(const struct sx_server *server, const struct sx_arrival *arrival)
+{
+    uint64_t hash = server->signature_seed ^ arrival->kind;
+
+    for (size_t i = 0; i < arrival->proc_count; i++) {
+        const pmix_proc_t *proc = &arrival->procs[i];
+
+        hash = XXH3_64bits_withSeed(proc->nspace, strlen(proc->nspace), hash + proc->rank);
+    }
+    return hash;
+}
+
+static bool has_signature(const struct sx_collective *collective, uint32_t kind,
+                          const pmix_proc_t *procs, size_t proc_count)
+{
+    const struct sx_members *members = &collective->members;
+
+    if (collective->kind != kind || members->proc_count != proc_count) {
+        return false;
+    }
+    for (size_t i = 0; i < proc_count; i++) {
+        if (sx_proc_order(&members->procs[i], &procs[i]) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The oldest operation of this signature that @client has not joined yet. */
+static struct sx_collective *collective_find(struct sx_server *server, uint64_t signature,
+                                             const struct sx_arrival *arrival,
+                                             struct sx_client *client)
+{
+    const struct sx_table *table = &server->signatures;
+    struct sx_table_node *node = sx_table_first(table, signature);
+
+    for (; node != NULL; node = sx_table_next(table, node)) {
+        struct sx_collective *collective = SX_CONTAINER(node, struct sx_collective, node);
+        const struct sx_member *member = sx_members_find(&collective->members, client);
+
+        if (member != NULL && !member->arrived &&
+            has_signature(collective, arrival->kind, arrival->procs, arrival->proc_count)) {
+            return collective;
+        }
+    }
+    return NULL;
+}
+
+/* The oldest other operation of the signature of @of that the host has, or has not. */
+static struct sx_collective *collective_other(const struct sx_collective *of, bool with_host)
+{
+    const struct sx_table *table = &of->members.server->signatures;
+    struct sx_table_node *node = sx_table_first(table, of->node.hash);
+
+    for (; node != NULL; node = sx_table_next(table, node)) {
+        struct sx_collective *other = SX_CONTAINER(node, struct sx_collective, node);
+
+        if (other != of && other->with_host == with_host &&
+            has_signature(other, of->kind, of->members.procs, of->members.proc_count)) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+/* Takes the processes out of @arrival. */
+static pmix_status_t collective_new(struct sx_server *server, uint64_t signature,
+                                    struct sx_arrival *arrival, struct sx_collective **ret)
+{
+    struct sx_collective *collective = calloc(1, sizeof(*collective));
+    pmix_status_t rc;
+
+    if (collective == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_list_init(&collective->link);
+    sx_list_init(&collective->node.link);
+    sx_wishes_init(&collective->wishes);
+    collective->members.server = server;
+    collective->serial = ++server->serial;
+    collective->kind = arrival->kind;
+    collective->members.procs = arrival->procs;
+    collective->members.proc_count = arrival->proc_count;
+    arrival->procs = NULL;
+    rc = sx_members_gather(&collective->members);
+    if (rc == PMIX_SUCCESS && sx_members_absent(&collective->members).elsewhere &&
+        server->module.fence_nb == NULL) {
+        rc = PMIX_ERR_NOT_SUPPORTED;
+    }
+    if (rc == PMIX_SUCCESS && !sx_table_add(&server->signatures, &collective->node, signature)) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (rc != PMIX_SUCCESS) {
+        collective_free(collective);
+        return rc;
+    }
+    sx_list_append(&server->collectives, &collective->link);
+    *ret = collective;
+    return PMIX_SUCCESS;
+}
+
+/* ---- members elsewhere --------------------------------------------------------------------- */
+
+/* Whether every node with processes of @nspace takes part, so that all of them hear the news. */
+static bool covers(const struct sx_collective *collective, const struct sx_nspace *nspace)
+{
+    for (size_t i = 0; i < collective->members.proc_count; i++) {
+        if (collective->members.procs[i].rank == PMIX_RANK_WILDCARD &&
+            strcmp(collective->members.procs[i].nspace, nspace->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What our members have put: the news when all nodes listen, else everything. */
+static pmix_status_t contribution(struct sx_collective *collective, struct sx_blob *blob)
+{
+    pmix_status_t rc = sx_blob_begin(blob);
+
+    for (size_t i = 0; i < collective->members.count && rc == PMIX_SUCCESS; i++) {
+        struct sx_member *member = &collective->members.all[i];
+        const struct sx_client *client = member->client;
+
+        if (!collective->collect || client->nspace == NULL) {
+            continue;
+        }
+        if (covers(collective, client->nspace)) {
+            member->news_sent = client->news_gone + client->news.size;
+            rc = sx_blob_add_messages(blob, client->nspace->name, client->rank, client->news.bytes,
+                                      client->news.size);
+        } else {
+            rc = sx_blob_add_rank(blob, client);
+        }
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_blob_clear(blob);
+    }
+    return rc;
+}
+
+/* What another operation has brought in the meantime is not there any more. */
+static void news_have_arrived(struct sx_collective *collective)
+{
+    for (size_t i = 0; i < collective->members.count; i++) {
+        struct sx_client *client = collective->members.all[i].client;
+        const uint64_t sent = collective->members.all[i].news_sent;
+
+        if (sent > client->news_gone) {
+            const size_t size = (size_t)(sent - client->news_gone);
+
+            client->news_gone = sent;
+            client->news.size -= size;
+            memmove(client->news.bytes, client->news.bytes + size, client->news.size);
+        }
+    }
+}
+
+static bool collective_try(struct sx_collective *collective);
+
+/* The host has it no longer, and takes the next one of its signature. */
+static void collective_leave_host(struct sx_collective *collective, pmix_status_t status)
+{
+    struct sx_collective *next = collective_other(collective, false);
+
+    collective->with_host = false;
+    collective_end(collective, status);
+    while (next != NULL) {
+        struct sx_collective *behind = collective_other(next, false);
+
+        next = collective_try(next) ? behind : NULL;
+    }
+}
+
+static void host_has_answered(struct sx_server *server, uint64_t serial, struct sx_client *client,
+                              const struct sx_host_answer *answer)
+{
+    (void)client;
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+        pmix_status_t status = answer->status;
+
+        if (collective->serial != serial) {
+            continue;
+        }
+        if (status == PMIX_SUCCESS && answer->size > 0) {
+            status = sx_blob_read(server, answer->bytes, answer->size, sx_modex_store);
+        }
+        if (status == PMIX_SUCCESS) {
+            news_have_arrived(collective);
+        }
+        collective_leave_host(collective, status);
+        return;
+    }
+}
+
+static pmix_status_t collective_ask_host(struct sx_collective *collective)
+{
+    struct sx_blob blob = { 0 };
+    pmix_status_t rc = contribution(collective, &blob);
+
+    const struct sx_host_fence fence = {
+        .procs = collective->members.procs,
+        .nprocs = collective->members.proc_count,
+        .bytes = blob.bytes,
+        .size = blob.size,
+        .local = collective->members.incomplete ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS,
+        .wishes = &collective->wishes,
+    };
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_host_fence(collective->members.server, collective->serial, &fence,
+                           host_has_answered);
+    }
+    collective->with_host = rc == PMIX_SUCCESS;
+    return rc;
+}
+
+/* ---- arrivals ------------------------------------------------------------------------------ */
+
+/* Whether @client may wait in one operation more. */
+static bool may_wait(const struct sx_client *client)
+{
+    return client->arrival_count < SX_COLLECTIVE_PENDING_MAX &&
+           client->arrival_procs < SX_COLLECTIVE_PROCS_MAX;
+}
+
+/* Everybody here?  Return: true when the operation has ended. */
+static bool collective_try(struct sx_collective *collective)
+{
+    const struct sx_absent absent = sx_members_absent(&collective->members);
+
+    if (collective->members.arrived_count < collective->members.count || absent.announced > 0) {
+        return false;
+    }
+    if (absent.elsewhere && collective_other(collective, true) != NULL) {
+        return false; /* hosts tell operations apart by their processes: one at a time */
+    }
+    if (absent.elsewhere) {
+        const pmix_status_t rc = collective_ask_host(collective);
+
+        if (rc == PMIX_SUCCESS) {
+            return false;
+        }
+        collective_end(collective, rc);
+        return true;
+    }
+    collective_end(collective, PMIX_SUCCESS);
+    return true;
+}
+
+/* Take what @client brings.  Return: PMIX_SUCCESS when it may join; else nothing is left of an
+ * operation that was made for it alone. */
+static pmix_status_t admit(struct sx_collective *collective, struct sx_client *client,
+                           const struct sx_arrival *arrival)
+{
+    pmix_status_t rc = PMIX_ERR_BAD_PARAM; /* it lists others only */
+
+    if (sx_members_find(&collective->members, client) != NULL) {
+        rc = sx_wishes_add(&collective->wishes, arrival->info, arrival->ninfo,
+                           collective->members.server->signature_seed);
+    }
+    if (rc != PMIX_SUCCESS && collective->members.arrived_count == 0) {
+        collective_free(collective);
+    }
+    return rc;
+}
+
+static void join(struct sx_collective *collective, struct sx_client *client,
+                 const struct sx_arrival *arrival)
+{
+    struct sx_member *member = sx_members_find(&collective->members, client);
+
+    sx_members_arrive(&collective->members, member, arrival->op);
+    collective->collect |= arrival->collect;
+    if (collective_try(collective)) {
+        return;
+    }
+    if (arrival->timeout_ns != 0) {
+        const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), arrival->timeout_ns);
+
+        if (collective->deadline.source.loop == NULL ||
+            deadline_ns < collective->deadline.deadline_ns) {
+            sx_timer_remove(&collective->deadline);
+            collective->deadline.fn = deadline_passed;
+            collective->deadline.arg = collective;
+            sx_timer_add(collective->members.server->loop, &collective->deadline, deadline_ns);
+        }
+    }
+}
+
+pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *client,
+                                   const void *body, size_t size)
+{
+    struct sx_arrival arrival;
+    struct sx_collective *collective;
+    pmix_status_t rc;
+
+    if (size < sizeof(struct sx_lane_arrive)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    rc = sx_arrival_read(&arrival, body, size);
+    if (rc == PMIX_ERR_BAD_PARAM) {
+        return rc;
+    }
+    const uint32_t op = ((const struct sx_lane_arrive *)body)->op;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = arrival.kind == SX_COLLECTIVE_FENCE ? sx_arrival_directives(&arrival)
+                                                 : PMIX_ERR_NOT_SUPPORTED;
+    }
+    if (rc == PMIX_SUCCESS && !may_wait(client)) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (rc == PMIX_SUCCESS) {
+        const uint64_t signature = signature_of(server, &arrival);
+
+        collective = collective_find(server, signature, &arrival, client);
+        if (collective == NULL) {
+            rc = collective_new(server, signature, &arrival, &collective);
+        }
+        if (rc == PMIX_SUCCESS) {
+            rc = admit(collective, client, &arrival);
+        }
+    }
+    if (rc == PMIX_SUCCESS) {
+        join(collective, client, &arrival);
+    } else {
+        sx_members_refuse(client, op, rc);
+    }
+    sx_arrival_clear(&arrival);
+    return PMIX_SUCCESS;
+}
+
+bool sx_collective_on_arrive_bulk(struct sx_server *server, struct sx_client *client,
+                                  struct sx_frame *frame, uint64_t now_ns)
+{
+    (void)now_ns;
+    if (sx_collective_arrive(server, client, frame->body, frame->body_size) != PMIX_SUCCESS) {
+        return false;
+    }
+    sx_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
+    return true;
+}
+
+/* ---- members that come late, members that go ------------------------------------------------ */
+
+void sx_collective_client_added(struct sx_server *server, struct sx_client *client)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (!collective->with_host &&
+            sx_members_expect(&collective->members, client) != PMIX_SUCCESS) {
+            collective_end(collective, PMIX_ERR_OUT_OF_RESOURCE);
+        }
+    }
+}
+
+void sx_collective_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    if (client->departed) {
+        sx_collective_client_departed(server, client);
+        return;
+    }
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+        const struct sx_member *member = sx_members_find(&collective->members, client);
+
+        if (member != NULL &&
+            (!member->arrived || !sx_members_somebody_waits(&collective->members))) {
+            collective_end(collective, PMIX_ERR_LOST_CONNECTION);
+        }
+    }
+}
+
+void sx_collective_client_departed(struct sx_server *server, struct sx_client *client)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+        struct sx_member *member = sx_members_find(&collective->members, client);
+
+        if (member != NULL && !member->arrived) {
+            sx_members_leave(&collective->members, member);
+            (void)collective_try(collective);
+        } else if (member != NULL && !sx_members_somebody_waits(&collective->members)) {
+            collective_end(collective, PMIX_ERR_PARTIAL_SUCCESS);
+        }
+    }
+}
+
+static bool names(const struct sx_collective *collective, const struct sx_nspace *nspace)
+{
+    const struct sx_members *members = &collective->members;
+    size_t i = 0;
+
+    while (i < members->proc_count && strcmp(members->procs[i].nspace, nspace->name) != 0) {
+        i++;
+    }
+    return i < members->proc_count;
+}
+
+void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    struct sx_list gone = SX_LIST_INIT(gone); /* the next ones may end, and are in the list */
+    struct sx_list *link;
+
+    SX_LIST_EACH(it, &server->collectives) {
+        const struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (collective->is_over && names(collective, nspace)) {
+            sx_list_remove(it);
+            sx_list_append(&gone, it);
+        }
+    }
+    while ((link = sx_list_pop(&gone)) != NULL) {
+        collective_leave_host(SX_LIST_ENTRY(link, struct sx_collective, link),
+                              PMIX_ERR_LOST_CONNECTION);
+    }
+}
+
+void sx_collective_end_all(struct sx_server *server)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        collective_free(SX_LIST_ENTRY(it, struct sx_collective, link));
+    }
+    sx_table_deinit(&server->signatures);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* collective.h - the one engine of everything that several processes do together.
+ *
+ * An operation is known by its kind and its signature (the sorted list of processes).  Fence is the
+ * first kind; connect and groups bring rows of their own to the table in collective.c.
+ *
+ *     OPEN --last expected local member arrives--> FULL --host answers, or not needed--> released
+ *       \------a member dies before it arrives, or is late: its status is everybody's------^
+ *
+ * Of one kind and signature the host has one operation at a time; the next one waits, FULL, for its
+ * answer.  One that ends for its members before that, as by their time limit, stays with the host:
+ * the data of the answer are stored then.
+ *
+ * A member that departs before it arrives is expected no longer; the status is then
+ * PMIX_ERR_PARTIAL_SUCCESS where it would be PMIX_SUCCESS, as with OpenPMIx.
+ */
+#ifndef SX_SERVER_ENGINE_COLLECTIVE_H
+#define SX_SERVER_ENGINE_COLLECTIVE_H
+
+#include "server/model/state.h"
+
+#define SX_COLLECTIVE_PENDING_MAX 256u  /* operations of one client that have not gone */
+#define SX_COLLECTIVE_PROCS_MAX 131072u /* processes that these name in all, or one list more */
+
+/* A lane message: the client joins an operation.  Return: PMIX_SUCCESS (whatever becomes of the
+ * operation), or PMIX_ERR_BAD_PARAM for bytes that no client of ours writes. */
+pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *client,
+                                   const void *body, size_t size);
+bool sx_collective_on_arrive_bulk(struct sx_server *server, struct sx_client *client,
+                                  struct sx_frame *frame, uint64_t now_ns);
+
+/* The host has registered it: operations under way that name it expect it too. */
+void sx_collective_client_added(struct sx_server *server, struct sx_client *client);
+/* It is dead: operations that still wait for it, or in which nobody waits any more, end with
+ * PMIX_ERR_LOST_CONNECTION; unless it has departed. */
+void sx_collective_client_gone(struct sx_server *server, struct sx_client *client);
+/* It has finalized and will not come back: operations that still wait for it end without it, with
+ * PMIX_ERR_PARTIAL_SUCCESS.  One that it had joined counts it and does not answer it. */
+void sx_collective_client_departed(struct sx_server *server, struct sx_client *client);
+/* The namespace goes, and may be registered again: what the host still has of it holds up nobody,
+ * and its answer is nobody's. */
+void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
+/* The server ends. */
+void sx_collective_end_all(struct sx_server *server);
+
+#endif

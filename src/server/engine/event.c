@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event.c - number an event, write it into the rings it concerns, keep it, tell the host.
+ *
+ *     lane, EVENT_BULK --judge--\    (TOOL_EVENT likewise)
+ *     host -----------build-----> publish --> ring and log of each namespace --(turn ends)--> wake
+ *     library --build----------/         \--> the host: its handlers; its notify_event for what
+ *                                             leaves the node (never for what came from it)
+ *
+ * Order is the order of publishing, one for all namespaces.  The history is bounded (event_log.h);
+ * a lane that fills faster than this holds up its own client only. */
+#include "server/engine/event.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <shmix.h>
+
+#include "base/status.h"
+#include "base/value.h"
+#include "server/engine/event_ask.h"
+#include "server/engine/event_codes.h"
+#include "server/engine/event_route.h"
+#include "server/engine/host_event.h"
+#include "server/port/event_relay.h"
+#include "server/port/host.h"
+#include "server/port/reply.h"
+#include "server/port/wake.h"
+
+#define SWEEP_EVERY 256u /* HELD events between two looks at who has had them */
+
+/* ---- bounds -------------------------------------------------------------------------------- */
+
+static pmix_status_t number_of_environment(const char *name, uint64_t *ret)
+{
+    const char *text = getenv(name);
+    char *end = NULL;
+
+    if (text == NULL || text[0] == '\0') {
+        return PMIX_SUCCESS;
+    }
+    errno = 0;
+    const unsigned long long number = strtoull(text, &end, 10);
+
+    if (errno != 0 || *end != '\0' || text[0] == '-') {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s=%s is no number", name, text);
+    }
+    *ret = number;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_events_init(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
+{
+    const pmix_info_t *said = sx_info_find(info, ninfo, SHMIX_SERVER_CACHE_SIZE);
+    uint64_t cache_max = SX_EVENTLOG_CACHE_DEFAULT;
+    uint64_t bytes_max = SX_EVENTLOG_BYTES_DEFAULT;
+    pmix_status_t rc = number_of_environment("PMIX_SERVER_CACHE_SIZE", &cache_max);
+
+    sx_list_init(&server->events_dirty);
+    sx_list_init(&server->handled_askers);
+    if (rc == PMIX_SUCCESS) {
+        rc = number_of_environment("SHMIX_SERVER_CACHE_SIZE", &cache_max);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = number_of_environment("SHMIX_SERVER_CACHE_BYTES", &bytes_max);
+    }
+    if (rc == PMIX_SUCCESS && said != NULL) {
+        rc = sx_value_get_uint(&said->value, &cache_max);
+    }
+    if (rc == PMIX_SUCCESS && cache_max > SX_EVENTLOG_CACHE_MAX) {
+        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a cache of %llu events: at most %u are possible",
+                      (unsigned long long)cache_max, SX_EVENTLOG_CACHE_MAX);
+    }
+    if (rc != PMIX_SUCCESS) {
+        cache_max = SX_EVENTLOG_CACHE_DEFAULT;
+    }
+    sx_event_relay_init(server);
+    sx_event_history_init(&server->event_history, (size_t)cache_max, bytes_max);
+    sx_eventlog_init(&server->host_events);
+    server->host_events.loose_only = true;
+    sx_list_init(&server->event_wants);
+    return rc;
+}
+
+void sx_events_stop(struct sx_server *server)
+{
+    sx_event_codes_clear(&server->event_codes);
+}
+
+void sx_events_deinit(struct sx_server *server)
+{
+    sx_event_wants_drop(server, NULL);
+    sx_eventlog_clear(&server->event_history, &server->host_events);
+    sx_event_history_deinit(&server->event_history);
+    sx_event_codes_clear(&server->event_codes);
+}
+
+/* ---- into one namespace -------------------------------------------------------------------- */
+
+/* An event for one process wakes by its target: the others need not even look. */
+static uint32_t class_of(const struct sx_event_block *block, const struct sx_event *head)
+{
+    uint32_t rank;
+
+    if (head->range == PMIX_RANGE_CUSTOM && head->target_count == 1) {
+        memcpy(&rank, block->bytes + block->target_off, sizeof(rank));
+        if (rank != PMIX_RANK_WILDCARD) {
+            return SX_CLASS_OF_RANK(rank);
+        }
+    }
+    return SX_CLASS_OF_CODE(head->code);
+}
+
+/* Return: the number of the record. */
+static uint64_t ring_publish(struct sx_nspace *nspace, struct sx_event_block *block,
+                             uint64_t number)
+{
+    struct sx_event head = *sx_event_block_head(block);
+    const bool fits = block->size <= SX_RING_RECORD_MAX - (uint32_t)sizeof(struct sx_record_header);
+    const uint32_t class_index = class_of(block, &head);
+    const struct iovec iov[2] = {
+        { .iov_base = &head, .iov_len = sizeof(head) },
+        { .iov_base = block->bytes + sizeof(head), .iov_len = block->size - sizeof(head) },
+    };
+    uint64_t seq = 0;
+
+    head.number = number;
+    head.flags |= fits ? 0 : SX_EVENT_ASK;
+    sx_ring_publish(&nspace->ring, SX_RECORD_EVENT, (uint16_t)class_index, iov, fits ? 2 : 1, &seq);
+    nspace->event_seq_last = seq;
+    nspace->event_classes |= 1u << class_index;
+    return seq;
+}
+
+static void mark_dirty(struct sx_server *server, struct sx_nspace *nspace)
+{
+    if (sx_list_empty(&nspace->events_dirty)) {
+        sx_list_append(&server->events_dirty, &nspace->events_dirty);
+    }
+}
+
+/* Up to which record every local rank of the job has had everything. */
+static uint64_t floor_of(const struct sx_nspace *nspace)
+{
+    uint64_t floor = UINT64_MAX;
+
+    if (nspace->client_count == 0 || nspace->client_count < nspace->local_count) {
+        return 0;
+    }
+    for (size_t i = 0; i < nspace->client_count; i++) {
+        const struct sx_client *client = nspace->by_rank[i];
+
+        if (!client->event_left && client->event_seq < floor) {
+            floor = client->event_seq;
+        }
+    }
+    return floor;
+}
+
+static void sweep(struct sx_server *server, struct sx_nspace *nspace)
+{
+    if (nspace->events.held_count > 0) {
+        sx_eventlog_release(&server->event_history, &nspace->events, floor_of(nspace));
+    }
+    nspace->event_sweep_at = nspace->events.held_count + SWEEP_EVERY;
+}
+
+/* Have the clients say how far they have read: they answer in their lanes and wake nobody. */
+static void cursors_ask(struct sx_nspace *nspace)
+{
+    if (sx_nspace_has_ring(nspace)) {
+        /* relaxed: it refers to nothing but a number. */
+        atomic_store_explicit(&nspace->ring.header->cursor_wanted, nspace->event_seq_last,
+                              memory_order_relaxed);
+    }
+}
+
+static void deliver(struct sx_server *server, struct sx_nspace *nspace,
+                    struct sx_event_block *block)
+{
+    const uint64_t number = ++nspace->events.newest;
+    const bool kept = (sx_event_block_head(block)->flags & SX_EVENT_DO_NOT_CACHE) == 0 ||
+                      !sx_nspace_has_ring(nspace) ||
+                      block->size > SX_RING_RECORD_MAX - (uint32_t)sizeof(struct sx_record_header);
+    uint64_t seq = 0;
+
+    if (sx_nspace_has_ring(nspace)) {
+        seq = ring_publish(nspace, block, number);
+        mark_dirty(server, nspace);
+    }
+    if (kept) {
+        sx_eventlog_add(&server->event_history, &nspace->events, block, number, seq);
+    }
+    if (nspace->events.held_count >= nspace->event_sweep_at) {
+        sweep(server, nspace);
+        cursors_ask(nspace);
+    }
+}
+
+static void history_show(struct sx_server *server, struct sx_nspace *nspace)
+{
+    const struct sx_eventlog *log = &nspace->events;
+    struct sx_ring_header *ring = nspace->ring.header;
+    struct sx_board_header *board = server->board.header;
+
+    /* relaxed: figures for people. */
+    atomic_store_explicit(&ring->events_kept, log->held_count + log->loose_count,
+                          memory_order_relaxed);
+    atomic_store_explicit(&ring->events_held, log->held_count, memory_order_relaxed);
+    atomic_store_explicit(&board->history_bytes, server->event_history.bytes, memory_order_relaxed);
+    atomic_store_explicit(&board->history_crowded_out, server->event_history.crowded_out,
+                          memory_order_relaxed);
+}
+
+void sx_event_wake(struct sx_server *server)
+{
+    struct sx_list *link;
+
+    while (!server->events_wake_posted && (link = sx_list_pop(&server->events_dirty)) != NULL) {
+        struct sx_nspace *nspace = SX_LIST_ENTRY(link, struct sx_nspace, events_dirty);
+
+        history_show(server, nspace);
+        sx_ring_wake(&nspace->ring, nspace->event_classes, (uint32_t)nspace->connected_count,
+                     server->bitset_sleepers > 0);
+        sx_wake_all(server, nspace, nspace->event_classes);
+        nspace->event_classes = 0;
+    }
+}
+
+void sx_event_wake_handlers(struct sx_server *server, struct sx_nspace *nspace)
+{
+    nspace->event_classes |= SX_CLASSES_OF_CODES;
+    mark_dirty(server, nspace);
+    sx_event_wake(server);
+}
+
+static void wake_now(void *arg, uint64_t now_ns)
+{
+    struct sx_server *server = arg;
+
+    (void)now_ns;
+    server->events_wake_posted = false;
+    sx_event_wake(server);
+}
+
+void sx_event_wake_behind_host(struct sx_server *server)
+{
+    if (!server->events_wake_posted) {
+        server->events_wake = (struct sx_loop_post){ .fn = wake_now, .arg = server };
+        server->events_wake_posted = sx_loop_post(server->loop, &server->events_wake) ==
+                                     PMIX_SUCCESS;
+    }
+}
+
+/* ---- publishing ---------------------------------------------------------------------------- */
+
+/* It was for others than those who hear of it: what its publisher was not told in an answer, it
+ * counts. */
+static void client_loses(struct sx_server *server, struct sx_client *client, const char *why)
+{
+    struct sx_board_slot *slot;
+
+    if (client->slot >= SX_BOARD_SLOT_MAX) {
+        return; /* it has gone */
+    }
+    slot = &server->board.slots[client->slot];
+    /* relaxed: a count, and nobody else writes it. */
+    atomic_store_explicit(&slot->events_lost,
+                          atomic_load_explicit(&slot->events_lost, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    sx_wake_client(server, client);
+    if (!client->event_lost_told) {
+        client->event_lost_told = true; /* one line a client: it could cause many of them */
+        sx_log(SX_LOG_WARN, "an event of client %s.%u is lost: %s", client->nspace->name,
+               client->rank, why);
+    }
+}
+
+/* @leaves: somebody on another node is meant. */
+static void host_told(struct sx_server *server, uint64_t leaves, struct sx_client *client,
+                      const struct sx_host_answer *answer)
+{
+    if (answer->status == PMIX_SUCCESS || answer->status == PMIX_OPERATION_SUCCEEDED) {
+        return;
+    }
+    sx_log(SX_LOG_INFO, "the host made nothing of an event: status %d", answer->status);
+    if (leaves != 0 && client != NULL) {
+        client_loses(server, client, "the host does not carry it to other nodes");
+    }
+}
+
+/* Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes, too, and gets to
+ * none. */
+static pmix_status_t host_tell(struct sx_server *server, struct sx_client *client,
+                               const struct sx_event_block *block)
+{
+    const enum sx_event_way way = sx_event_way(server, block);
+    const bool leaves = way == SX_EVENT_LEAVES;
+    const pmix_status_t rc = way == SX_EVENT_STAYS
+                                 ? PMIX_SUCCESS
+                                 : sx_host_notify(server, client, leaves, block, host_told);
+
+    if (rc != PMIX_SUCCESS && rc != PMIX_ERR_NOT_SUPPORTED) {
+        sx_log(SX_LOG_INFO, "the host does not take an event: status %d", rc);
+    }
+    return rc == PMIX_SUCCESS || !leaves ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
+}
+
+pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *block,
+                               enum sx_event_origin origin, struct sx_client *client)
+{
+    const struct sx_event *head = sx_event_block_head(block);
+
+    sx_event_route(server, block, origin);
+    SX_LIST_EACH(it, &server->registry.nspaces) {
+        struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
+
+        if (sx_event_concerns(block, nspace)) {
+            deliver(server, nspace, block);
+        }
+    }
+    if (!block->is_job && (head->flags & SX_EVENT_DO_NOT_CACHE) == 0 &&
+        head->range != PMIX_RANGE_RM && head->range != PMIX_RANGE_PROC_LOCAL) {
+        sx_event_history_keep(&server->event_history, block);
+    }
+    if (sx_event_reaches_host(server, block, origin)) {
+        block->from_host = origin == SX_EVENT_FROM_HOST;
+        block->for_host = sx_event_is_for_host(block, origin);
+        sx_hostevent_deliver(server, block);
+    }
+    /* Deaths and aborts are the host's own business: it hears of them in other ways. */
+    return origin == SX_EVENT_FROM_CLIENT ? host_tell(server, client, block) : PMIX_SUCCESS;
+}
+
+/* ---- from clients -------------------------------------------------------------------------- */
+
+static pmix_proc_t proc_of(const struct sx_client *client)
+{
+    pmix_proc_t proc;
+
+    memset(&proc, 0, sizeof(proc));
+    memcpy(proc.nspace, client->nspace->name, sizeof(proc.nspace));
+    proc.rank = client->rank;
+    return proc;
+}
+
+static pmix_status_t client_publishes(struct sx_server *server, struct sx_client *client,
+                                      const void *body, size_t size)
+{
+    const pmix_proc_t source = proc_of(client);
+    struct sx_event_block *block = NULL;
+    pmix_status_t rc = sx_event_block_judge(&source, body, size, &block);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, client);
+        sx_event_block_release(block);
+    }
+    return rc;
+}
+
+pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *client,
+                                 const void *body, size_t size)
+{
+    const pmix_status_t rc = client_publishes(server, client, body, size);
+
+    if (rc == PMIX_ERR_UNPACK_FAILURE) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (rc != PMIX_SUCCESS) {
+        client_loses(server, client,
+                     rc == PMIX_ERR_BAD_PARAM         ? "a custom range that names no process"
+                     : rc == PMIX_ERR_PARTIAL_SUCCESS ? "the host does not carry it to other nodes"
+                                                      : "memory is short");
+    }
+    return PMIX_SUCCESS;
+}
+
+bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                      uint64_t now_ns)
+{
+    const pmix_status_t rc = client_publishes(server, client, frame->body, frame->body_size);
+
+    (void)now_ns;
+    if (rc == PMIX_ERR_UNPACK_FAILURE) {
+        return false;
+    }
+    sx_reply(server, client, frame->header.id, rc, -1);
+    return true;
+}
+
+/* ---- from tools ---------------------------------------------------------------------------- */
+
+/* Takes over what was read out of an event: whether each of @procs may be one day.  Whom nobody
+ * registered, no event reaches, and none is about him. */
+static bool procs_exist(struct sx_server *server, pmix_status_t rc, pmix_proc_t *procs,
+                        size_t count)
+{
+    bool exist = rc == PMIX_SUCCESS;
+
+    for (size_t i = 0; i < count && exist; i++) {
+        const struct sx_nspace *nspace = sx_nspace_find(server, procs[i].nspace);
+
+        exist = nspace != NULL && (procs[i].rank == PMIX_RANK_WILDCARD || nspace->job_size == 0 ||
+                                   procs[i].rank < nspace->job_size);
+    }
+    free(procs);
+    return exist;
+}
+
+static bool named_exist(struct sx_server *server, const struct sx_event_block *block)
+{
+    pmix_proc_t *procs = NULL;
+    size_t count = 0;
+    pmix_status_t rc = sx_event_block_targets(block, &procs, &count);
+
+    if (!procs_exist(server, rc, procs, count)) {
+        return false;
+    }
+    rc = sx_event_block_affected(block, &procs, &count);
+    return procs_exist(server, rc, procs, count);
+}
+
+/* The job that @body, which has been judged, names in place of its source.  Return: NULL: none. */
+static const struct sx_nspace *tools_job(struct sx_server *server, const void *body)
+{
+    char name[PMIX_MAX_NSLEN + 1] = "";
+    struct sx_event head;
+
+    memcpy(&head, body, sizeof(head));
+    if (head.source_len > PMIX_MAX_NSLEN) {
+        return NULL;
+    }
+    memcpy(name, (const char *)body + sizeof(head), head.source_len);
+    return sx_nspace_find(server, name);
+}
+
+pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *body, size_t size,
+                               uint64_t *ret_number)
+{
+    pmix_proc_t source = { .rank = 0 };
+    struct sx_event_block *block = NULL;
+
+    snprintf(source.nspace, sizeof(source.nspace), "shmix-tool-%d", (int)pid);
+    pmix_status_t rc = sx_event_block_judge(&source, body, size, &block);
+
+    if (rc == PMIX_SUCCESS && sx_event_block_head(block)->range == PMIX_RANGE_NAMESPACE) {
+        rc = PMIX_ERR_BAD_PARAM; /* it has none of its own */
+    }
+    if (rc == PMIX_SUCCESS && !named_exist(server, block)) {
+        rc = PMIX_ERR_NOT_FOUND;
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_log(SX_LOG_INFO, "%s publishes an event of code %d", source.nspace,
+               (int)sx_event_block_head(block)->code);
+        rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, NULL);
+        const struct sx_nspace *const job = tools_job(server, body);
+
+        if (job != NULL && sx_event_concerns(block, job)) {
+            *ret_number = job->events.newest;
+        }
+    }
+    sx_event_block_release(block);
+    return rc;
+}
+
+/* ---- from the host ------------------------------------------------------------------------- */
+
+struct notice {
+    struct sx_loop_post post;
+    struct sx_server *server;
+    struct sx_event_block *block;
+};
+
+static void notice_publish(void *arg, uint64_t now_ns)
+{
+    struct notice *notice = arg;
+
+    (void)now_ns;
+    (void)sx_event_publish(notice->server, notice->block, SX_EVENT_FROM_HOST, NULL);
+    sx_event_block_release(notice->block);
+    free(notice);
+}
+
+/* What another server has relayed is an event as it was there. */
+static pmix_status_t relayed_build(pmix_status_t code, const pmix_proc_t *source,
+                                   const struct sx_event_relay *relay, const pmix_info_t info[],
+                                   size_t ninfo, struct sx_event_block **ret)
+{
+    size_t count = 0;
+    pmix_info_t *given = sx_event_relay_strip(info, ninfo, &count);
+    const pmix_status_t rc = given == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+                                           : sx_event_block_build(code, source, relay->range, given,
+                                                                  count, ret);
+
+    if (rc == PMIX_SUCCESS) {
+        (*ret)->session = relay->session;
+    }
+    free(given);
+    return rc;
+}
+
+static pmix_status_t given_build(pmix_status_t code, const pmix_proc_t *source,
+                                 pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
+                                 struct sx_event_block **ret)
+{
+    const pmix_info_t *session = sx_info_find(info, ninfo, PMIX_SESSION_ID);
+    uint64_t number = 0;
+    const pmix_status_t rc = sx_event_block_build(code, source, range, info, ninfo, ret);
+
+    if (rc == PMIX_SUCCESS && session != NULL &&
+        sx_value_get_uint(&session->value, &number) == PMIX_SUCCESS) {
+        (*ret)->session = number;
+    }
+    return rc;
+}
+
+pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
+                              pmix_data_range_t range, const pmix_info_t info[], size_t ninfo)
+{
+    struct sx_server *server = sx_server_get();
+    pmix_proc_t from = { .rank = PMIX_RANK_UNDEF };
+    struct sx_event_block *block = NULL;
+    struct sx_event_relay relay;
+    pmix_status_t rc;
+
+    if (server == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    if (source != NULL && source->nspace[0] != '\0') { /* else: the resource manager */
+        from = *source;
+    }
+    if (sx_name_len(from.nspace, sizeof(from.nspace)) > PMIX_MAX_NSLEN) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (!sx_event_relay_read(server, info, ninfo, &relay)) {
+        rc = given_build(code, &from, range, info, ninfo, &block);
+    } else if (relay.own) {
+        return PMIX_SUCCESS; /* it is back on the node it has left */
+    } else {
+        rc = relayed_build(code, &from, &relay, info, ninfo, &block);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    struct notice *notice = malloc(sizeof(*notice));
+
+    if (notice == NULL) {
+        sx_event_block_release(block);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *notice = (struct notice){ .server = server, .block = block };
+    notice->post = (struct sx_loop_post){ .fn = notice_publish, .arg = notice };
+    rc = sx_loop_post(server->loop, &notice->post);
+    if (rc != PMIX_SUCCESS) {
+        sx_event_block_release(block);
+        free(notice);
+    }
+    return rc;
+}
+
+/* ---- namespaces and clients ---------------------------------------------------------------- */
+
+void sx_event_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
+{
+    sx_eventlog_init(&nspace->events);
+    sx_list_init(&nspace->events_dirty);
+    nspace->event_sweep_at = SWEEP_EVERY;
+    sx_eventlog_seed(&server->event_history, &nspace->events);
+}
+
+static bool concerns(const struct sx_event_block *block, const void *nspace)
+{
+    return sx_event_concerns(block, nspace);
+}
+
+void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace)
+{
+    struct sx_eventlog_cursor cursor;
+    struct sx_event_entry *entry;
+
+    /* Its session is known by now.  Numbers begin anew: what has been pushed out before anybody
+     * came was never there, and each number has its record. */
+    sx_eventlog_sift(&server->event_history, &nspace->events, concerns, nspace);
+    sx_eventlog_seek(&cursor, &nspace->events, 0);
+    while ((entry = sx_eventlog_next(&cursor)) != NULL) {
+        entry->seq = ring_publish(nspace, entry->block, entry->number);
+    }
+    nspace->event_classes = 0; /* nobody has this ring yet, so nobody has to be woken */
+}
+
+void sx_event_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    sx_list_remove(&nspace->events_dirty);
+    sx_eventlog_clear(&server->event_history, &nspace->events);
+}
+
+void sx_event_client_connected(struct sx_server *server, struct sx_client *client)
+{
+    (void)server;
+    client->event_left = false;
+    client->event_seq = 0;
+    client->has_handlers = false;
+}
+
+void sx_event_client_left(struct sx_server *server, struct sx_client *client)
+{
+    client->event_left = true;
+    sx_event_wants_drop(server, client);
+    sx_event_codes_client_left(server, client);
+    sweep(server, client->nspace);
+}
+
+void sx_event_client_read(struct sx_server *server, struct sx_client *client, uint64_t seq)
+{
+    if (seq > client->event_seq) {
+        client->event_seq = seq;
+        sweep(server, client->nspace);
+    }
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event.h - the way of an event through the server: from whoever made it to whom it concerns. */
+#ifndef SX_SERVER_ENGINE_EVENT_H
+#define SX_SERVER_ENGINE_EVENT_H
+
+#include "server/engine/event_route.h"
+#include "server/model/state.h"
+
+/* How many events of which size are kept, by the host's word or the environment's.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a number that is none. */
+pmix_status_t sx_events_init(struct sx_server *server, const pmix_info_t info[], size_t ninfo);
+/* Nobody is connected: the host is told no more about codes. */
+void sx_events_stop(struct sx_server *server);
+/* All namespaces have gone. */
+void sx_events_deinit(struct sx_server *server);
+
+/* ---- sources ------------------------------------------------------------------------------- */
+
+/* A client's event in its lane.  Return: PMIX_SUCCESS, or PMIX_ERR_BAD_PARAM for what no client
+ * writes. */
+pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *client,
+                                 const void *body, size_t size);
+/* EVENT_BULK.  Return: false for a breach of protocol. */
+bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                      uint64_t now_ns);
+/* A tool's, by the process id that the kernel says it has.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND for a process that this server does not know; PMIX_ERR_BAD_PARAM for the range
+ * of its namespace; PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes too, and the host does not
+ * carry it there; else as of sx_event_block_judge.  @ret_number is written when the event concerns
+ * the job that stands in place of its source: its number there. */
+pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *body, size_t size,
+                               uint64_t *ret_number);
+/* The host's; any thread (struct sx_role_server). */
+pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
+                              pmix_data_range_t range, const pmix_info_t info[], size_t ninfo);
+/* Any block, by whoever made it, which keeps its reference.  @client: whose it is; NULL: none's of
+ * this server.  Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes, too,
+ * and gets to none. */
+pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *block,
+                               enum sx_event_origin origin, struct sx_client *client);
+
+/* ---- the life of namespaces and clients ----------------------------------------------------- */
+
+void sx_event_nspace_added(struct sx_server *server, struct sx_nspace *nspace);
+/* It has a ring now. */
+void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace);
+void sx_event_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
+
+void sx_event_client_connected(struct sx_server *server, struct sx_client *client);
+/* It has said good-bye, died or was taken away: it wants nothing and waits for nothing. */
+void sx_event_client_left(struct sx_server *server, struct sx_client *client);
+
+/* A client has had the records of its ring up to @seq. */
+void sx_event_client_read(struct sx_server *server, struct sx_client *client, uint64_t seq);
+
+/* Wake the sleepers of all rings that were written since the last call; once a turn. */
+void sx_event_wake(struct sx_server *server);
+/* Wake them behind what the host has been posted so far. */
+void sx_event_wake_behind_host(struct sx_server *server);
+/* Wake all clients of @nspace that have handlers, news or not. */
+void sx_event_wake_handlers(struct sx_server *server, struct sx_nspace *nspace);
+
+#endif

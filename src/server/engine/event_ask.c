@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_ask.c - one question a code at a time; whoever else wants the code waits for its answer. */
+#include "server/engine/event_ask.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "server/engine/event_codes.h"
+#include "server/port/host.h"
+
+static void want_try(struct sx_event_want *want, uint64_t now_ns);
+
+/* ---- its end ------------------------------------------------------------------------------- */
+
+/* Neither in the list nor timed any more. */
+static void want_out(struct sx_event_want *want)
+{
+    if (!sx_list_empty(&want->link)) {
+        sx_list_remove(&want->link);
+        want->client->event_want_count--;
+    }
+    sx_timer_remove(&want->timer);
+}
+
+static void want_end(struct sx_event_want *want, pmix_status_t rc)
+{
+    struct sx_client *client = want->client;
+
+    want_out(want);
+    for (size_t i = 0; i < want->counted && rc != PMIX_SUCCESS; i++) {
+        sx_event_code_unwanted(want->server, client, want->codes[i], want->environment);
+    }
+    want->ended(want, rc); /* frees it */
+    sx_client_release(client);
+}
+
+static void want_drop(struct sx_event_want *want)
+{
+    struct sx_client *client = want->client;
+
+    want_out(want);
+    want->dropped(want);
+    sx_client_release(client);
+}
+
+void sx_event_wants_drop(struct sx_server *server, const struct sx_client *client)
+{
+    SX_LIST_EACH(it, &server->event_wants) {
+        struct sx_event_want *want = SX_LIST_ENTRY(it, struct sx_event_want, link);
+
+        if (client == NULL || want->client == client) {
+            want_drop(want);
+        }
+    }
+}
+
+/* ---- answers ------------------------------------------------------------------------------- */
+
+static bool is_refusal(pmix_status_t status)
+{
+    return status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED &&
+           status != PMIX_ERR_NOT_SUPPORTED && status != PMIX_ERR_NOT_IMPLEMENTED;
+}
+
+/* The one who asked has his answer; those who waited for it begin anew: what was refused to one
+ * user may be granted to another. */
+static void question_over(struct sx_server *server, uint64_t question, pmix_status_t status)
+{
+    const bool refused = is_refusal(status);
+    const uint64_t now_ns = sx_now_ns();
+    struct sx_list waiting = SX_LIST_INIT(waiting);
+    struct sx_event_want *asker = NULL;
+    struct sx_list *node;
+
+    sx_event_codes_answered(server, question, refused);
+    SX_LIST_EACH(it, &server->event_wants) {
+        struct sx_event_want *want = SX_LIST_ENTRY(it, struct sx_event_want, link);
+
+        if (want->question == question && want->asks) {
+            asker = want;
+        } else if (want->question == question) {
+            sx_list_remove(it);
+            sx_list_append(&waiting, it);
+        }
+    }
+    if (asker != NULL) {
+        status = status < 0 ? status : PMIX_ERR_EVENT_REGISTRATION;
+        want_end(asker, refused ? status : PMIX_SUCCESS);
+    }
+    while ((node = waiting.next) != &waiting) {
+        want_try(SX_LIST_ENTRY(node, struct sx_event_want, link), now_ns);
+    }
+}
+
+static void host_answered(struct sx_server *server, uint64_t id, struct sx_client *client,
+                          const struct sx_host_answer *answer)
+{
+    (void)client;
+    question_over(server, id, answer->status);
+}
+
+static void want_late(void *arg, uint64_t now_ns)
+{
+    struct sx_event_want *want = arg;
+
+    (void)now_ns;
+    sx_log(SX_LOG_WARN,
+           "the host does not answer register_events: the handler of %s.%u is registered without "
+           "its word",
+           want->client->nspace->name, want->client->rank);
+    question_over(want->server, want->question, PMIX_SUCCESS);
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+static void want_wait(struct sx_event_want *want, uint64_t question, bool asks, uint64_t now_ns)
+{
+    want->question = question;
+    want->asks = asks;
+    if (sx_list_empty(&want->link)) {
+        want->client->event_want_count++;
+    }
+    sx_list_remove(&want->link);
+    sx_list_append(&want->server->event_wants, &want->link);
+    if (want->timer.source.loop == NULL) {
+        (void)sx_timer_add(want->server->loop, &want->timer, now_ns + SX_EVENT_ASK_NS);
+    }
+}
+
+/* Return: the open question about one of its codes, 0 when there is none. */
+static uint64_t question_open(const struct sx_event_want *want)
+{
+    uint64_t question = 0;
+
+    for (size_t i = 0; i < want->code_count && question == 0; i++) {
+        question = sx_event_code_question(want->server, want->codes[i], want->environment);
+    }
+    return question;
+}
+
+/* Count its codes.  Return: PMIX_SUCCESS, and those that the host has to be asked for in @ask. */
+static pmix_status_t codes_count(struct sx_event_want *want, uint64_t question, pmix_status_t *ask,
+                                 size_t *ret_count)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    *ret_count = 0;
+    for (want->counted = 0; want->counted < want->code_count; want->counted++) {
+        const pmix_status_t code = want->codes[want->counted];
+        bool asks = false;
+
+        rc = sx_event_code_wanted(want->server, want->client, code, want->environment, question,
+                                  &asks);
+        if (rc != PMIX_SUCCESS) {
+            break;
+        }
+        if (asks) {
+            ask[(*ret_count)++] = code;
+        }
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_event_codes_answered(want->server, question, true); /* it never was asked */
+    }
+    return rc;
+}
+
+static void want_ask(struct sx_event_want *want, uint64_t now_ns)
+{
+    struct sx_server *server = want->server;
+    const uint64_t question = ++server->serial;
+    const uid_t uid = want->client->uid;
+    const gid_t gid = want->client->gid;
+    size_t ask_count = 0;
+    pmix_status_t *ask = want->code_count == 0 ? NULL : malloc(want->code_count * sizeof(*ask));
+    pmix_status_t rc = want->code_count == 0 || ask != NULL
+                           ? codes_count(want, question, ask, &ask_count)
+                           : PMIX_ERR_OUT_OF_RESOURCE;
+
+    if (rc != PMIX_SUCCESS || ask_count == 0) {
+        want_end(want, rc);
+    } else {
+        want_wait(want, question, true, now_ns);
+        /* What the host does inside may end the client, and the want with it. */
+        rc = sx_host_register_events(server, ask, ask_count, uid, gid, question, host_answered);
+        if (rc != PMIX_SUCCESS) {
+            question_over(server, question, rc);
+        }
+    }
+    free(ask);
+}
+
+/* It may be in a list of waiting ones. */
+static void want_try(struct sx_event_want *want, uint64_t now_ns)
+{
+    const uint64_t open = question_open(want);
+
+    if (want->client->state != SX_CLIENT_CONNECTED) {
+        want_drop(want);
+    } else if (open == 0) {
+        want_ask(want, now_ns);
+    } else if (want->client->event_want_count >= SX_EVENT_WANTS_PER_CLIENT &&
+               sx_list_empty(&want->link)) {
+        want_end(want, PMIX_ERR_OUT_OF_RESOURCE);
+    } else {
+        want_wait(want, open, false, now_ns);
+    }
+}
+
+void sx_event_want(struct sx_server *server, struct sx_event_want *want, uint64_t now_ns)
+{
+    sx_list_init(&want->link);
+    want->timer = (struct sx_timer){ .fn = want_late, .arg = want };
+    want->server = server;
+    want->counted = 0;
+    sx_client_retain(want->client);
+    want_try(want, now_ns);
+}
+
+/* ---- the host's own handlers --------------------------------------------------------------- */
+
+static void host_answered_itself(struct sx_server *server, uint64_t id, struct sx_client *client,
+                                 const struct sx_host_answer *answer)
+{
+    (void)client;
+    if (is_refusal(answer->status)) {
+        sx_log(SX_LOG_WARN, "the host refuses its own handler events of the environment: status %d",
+               answer->status);
+    }
+    question_over(server, id, answer->status);
+}
+
+size_t sx_event_wanted_by_host(struct sx_server *server, const pmix_status_t codes[], size_t count)
+{
+    const uint64_t question = ++server->serial;
+    pmix_status_t *ask = count == 0 ? NULL : malloc(count * sizeof(*ask));
+    size_t counted = 0, ask_count = 0;
+    bool asks = false;
+
+    while (ask != NULL && counted < count &&
+           sx_event_code_wanted(server, NULL, codes[counted], true, question, &asks) ==
+               PMIX_SUCCESS) {
+        if (asks) {
+            ask[ask_count++] = codes[counted];
+        }
+        counted++;
+    }
+    if (counted < count) {
+        sx_log(SX_LOG_ERROR,
+               "a handler of the host is not counted for %zu of its codes: memory is "
+               "short",
+               count - counted);
+    }
+    if (ask_count > 0) {
+        const pmix_status_t rc = sx_host_register_events(server, ask, ask_count, getuid(), getgid(),
+                                                         question, host_answered_itself);
+
+        if (rc != PMIX_SUCCESS) {
+            question_over(server, question, rc);
+        }
+    }
+    free(ask);
+    return counted;
+}
+
+void sx_event_unwanted_by_host(struct sx_server *server, const pmix_status_t codes[], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sx_event_code_unwanted(server, NULL, codes[i], true);
+    }
+}

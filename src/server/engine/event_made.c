@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_made.c - fill in what the Standard says of each, and publish it. */
+#include "server/engine/event_made.h"
+
+#include <string.h>
+
+#include "base/status.h"
+#include "server/engine/event.h"
+
+static void load(pmix_info_t *info, const char *key, pmix_data_type_t type)
+{
+    memset(info, 0, sizeof(*info));
+    memcpy(info->key, key, strlen(key));
+    info->value.type = type;
+}
+
+/* @array lasts as long as @info. */
+static void load_procs(pmix_info_t *info, const char *key, const pmix_proc_t procs[], size_t count,
+                       pmix_data_array_t *array)
+{
+    *array = (pmix_data_array_t){ .type = PMIX_PROC,
+                                  .size = count,
+                                  .array = (void *)(uintptr_t)procs };
+    load(info, key, PMIX_DATA_ARRAY);
+    info->value.data.darray = array;
+}
+
+/* @info has room for one more. */
+static void make(struct sx_server *server, pmix_status_t code, const pmix_proc_t *source,
+                 pmix_data_range_t range, pmix_info_t info[], size_t ninfo)
+{
+    struct sx_event_block *block = NULL;
+
+    load(&info[ninfo], PMIX_EVENT_NON_DEFAULT, PMIX_BOOL);
+    info[ninfo].value.data.flag = true;
+    if (sx_event_block_build(code, source, range, info, ninfo + 1, &block) != PMIX_SUCCESS) {
+        sx_log(SX_LOG_ERROR, "nobody is told of event %d of %s.%u: memory is short", code,
+               source->nspace, source->rank);
+        return;
+    }
+    (void)sx_event_publish(server, block, SX_EVENT_FROM_LIBRARY, NULL);
+    sx_event_block_release(block);
+}
+
+/* ---- ends of processes --------------------------------------------------------------------- */
+
+/* @affected: the processes that it touches, none: the whole namespace. */
+static void make_end(struct sx_server *server, const struct sx_client *client, pmix_status_t code,
+                     const pmix_proc_t affected[], size_t count)
+{
+    pmix_proc_t source = { .rank = client->rank };
+    pmix_proc_t everyone = { .rank = PMIX_RANK_WILDCARD };
+    pmix_data_array_t array;
+    pmix_info_t info[2];
+
+    memcpy(source.nspace, client->nspace->name, sizeof(source.nspace));
+    memcpy(everyone.nspace, client->nspace->name, sizeof(everyone.nspace));
+    if (count > 1) {
+        load_procs(&info[0], PMIX_EVENT_AFFECTED_PROCS, affected, count, &array);
+    } else {
+        load(&info[0], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
+        info[0].value.data.proc = count == 0 ? &everyone : (pmix_proc_t *)(uintptr_t)affected;
+    }
+    make(server, code, &source, PMIX_RANGE_NAMESPACE, info, 1);
+}
+
+void sx_event_client_lost(struct sx_server *server, struct sx_client *client)
+{
+    pmix_proc_t proc = { .rank = client->rank };
+
+    memcpy(proc.nspace, client->nspace->name, sizeof(proc.nspace));
+    make_end(server, client, PMIX_ERR_LOST_CONNECTION, &proc, 1);
+    /* Peers may well abort when they hear of it.  The host has to know by then whose death was the
+     * cause; it hears of it in this turn or the next. */
+    sx_event_wake_behind_host(server);
+}
+
+void sx_event_client_aborts(struct sx_server *server, const struct sx_client *client,
+                            const pmix_proc_t procs[], size_t nprocs)
+{
+    make_end(server, client, PMIX_ERR_PROC_REQUESTED_ABORT, procs, nprocs);
+    sx_event_wake(server); /* before the host ends them */
+}
+
+/* ---- process sets -------------------------------------------------------------------------- */
+
+void sx_event_pset(struct sx_server *server, bool defined, const char *name,
+                   const pmix_proc_t members[], size_t count)
+{
+    const pmix_proc_t manager = { .rank = PMIX_RANK_UNDEF };
+    pmix_data_array_t array;
+    pmix_info_t info[3];
+
+    load(&info[0], PMIX_PSET_NAME, PMIX_STRING);
+    info[0].value.data.string = (char *)(uintptr_t)name;
+    load_procs(&info[1], PMIX_PSET_MEMBERS, members, count, &array);
+    make(server, defined ? PMIX_PROCESS_SET_DEFINE : PMIX_PROCESS_SET_DELETE, &manager,
+         PMIX_RANGE_LOCAL, info, 2);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_made.h - the events that the server itself makes: ends of processes, process sets.
+ *
+ * None of them reaches a handler without codes in a client: programs end themselves there, and
+ * would do so before their host has acted, or for no reason at all. */
+#ifndef SX_SERVER_ENGINE_EVENT_MADE_H
+#define SX_SERVER_ENGINE_EVENT_MADE_H
+
+#include "server/model/state.h"
+
+/* The client's process is gone without a word: its namespace, then the host hear of it. */
+void sx_event_client_lost(struct sx_server *server, struct sx_client *client);
+/* It wants @procs (none: all of its namespace) to be ended. */
+void sx_event_client_aborts(struct sx_server *server, const struct sx_client *client,
+                            const pmix_proc_t procs[], size_t nprocs);
+/* All processes of this node hear that there is a set, or (@defined false) that it is gone. */
+void sx_event_pset(struct sx_server *server, bool defined, const char *name,
+                   const pmix_proc_t members[], size_t count);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_register.c - pick the kept events that a client may have and has asked for.
+ *
+ *     EVENT_REGISTER --the host's word, where it is asked--> the newest of them
+ *     EVENT_REGISTER with `before` ------------------------> the next older ones ... the oldest
+ *
+ * The server remembers nothing of it.  As the newest come first, what a log gives up meanwhile is
+ * the oldest of what it keeps, as ever, and there is no hole in what a client gets. */
+#include "server/engine/event_register.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "server/engine/event.h"
+#include "server/engine/event_answer.h"
+#include "server/engine/event_ask.h"
+#include "server/engine/event_codes.h"
+#include "server/model/share.h"
+#include "server/port/reply.h"
+
+/* What an answer costs besides its frame. */
+#define LOOKS_A_UNIT 16u
+#define BYTES_A_UNIT 2048u
+
+/* ---- registrations ------------------------------------------------------------------------- */
+
+struct registration {
+    struct sx_event_want want;
+    uint32_t frame_id;
+    uint64_t upto, before;
+    bool environment;
+    int32_t *codes; /* sorted; NULL: a default handler */
+    size_t code_count;
+};
+
+static void registration_free(struct registration *registration)
+{
+    free(registration->codes);
+    free(registration);
+}
+
+static int codes_order(const void *a, const void *b)
+{
+    const int32_t left = *(const int32_t *)a;
+    const int32_t right = *(const int32_t *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+/* The handler is called once for an event, however often its list names the code. */
+static void registration_unique(struct registration *registration)
+{
+    size_t kept = 0;
+
+    qsort(registration->codes, registration->code_count, sizeof(int32_t), codes_order);
+    for (size_t i = 0; i < registration->code_count; i++) {
+        if (kept == 0 || registration->codes[kept - 1] != registration->codes[i]) {
+            registration->codes[kept++] = registration->codes[i];
+        }
+    }
+    registration->code_count = kept;
+}
+
+/* Return: false for a breach.  *ret is NULL when memory is out. */
+static bool registration_read(const struct sx_frame *frame, struct registration **ret)
+{
+    struct registration *registration = NULL;
+    struct sx_event_register given;
+
+    *ret = NULL;
+    memcpy(&given, frame->body, sizeof(given));
+    if (given.code_count > (frame->body_size - sizeof(given)) / sizeof(int32_t)) {
+        return false;
+    }
+    registration = calloc(1, sizeof(*registration));
+    if (registration == NULL) {
+        return true;
+    }
+    registration->frame_id = frame->header.id;
+    registration->upto = given.upto;
+    registration->before = given.before;
+    registration->environment = (given.flags & SX_EVENT_REGISTER_ENVIRONMENT) != 0;
+    registration->code_count = given.code_count;
+    if (given.code_count > 0) {
+        registration->codes = malloc(given.code_count * sizeof(int32_t));
+        if (registration->codes == NULL) {
+            free(registration);
+            return true;
+        }
+        memcpy(registration->codes, (const char *)frame->body + sizeof(given),
+               given.code_count * sizeof(int32_t));
+        registration_unique(registration);
+    }
+    *ret = registration;
+    return true;
+}
+
+static bool is_wanted(const struct registration *registration, const struct sx_client *client,
+                      const struct sx_event_entry *entry)
+{
+    const struct sx_event *event = sx_event_block_head(entry->block);
+
+    if (event->flags & SX_EVENT_DO_NOT_CACHE) {
+        return false; /* kept for its size only */
+    }
+    if (registration->code_count == 0
+            ? (event->flags & SX_EVENT_NON_DEFAULT) != 0
+            : bsearch(&event->code, registration->codes, registration->code_count, sizeof(int32_t),
+                      codes_order) == NULL) {
+        return false;
+    }
+    return sx_event_block_aims_at(entry->block, client->nspace->name, client->rank);
+}
+
+/* ---- answers -------------------------------------------------------------------------------- */
+
+/* Where the walk is. */
+struct walk {
+    struct sx_eventlog_cursor cursor;
+    const pmix_status_t *code; /* NULL: through all; else through those of this one */
+    struct sx_event_entry *entry;
+    uint64_t looked; /* besides what the cursor has visited */
+};
+
+static uint64_t walk_looks(const struct walk *walk)
+{
+    return walk->cursor.visited + walk->looked;
+}
+
+/* Where the last answer ended.  Should that event have gone, only held ones are left before it. */
+static void walk_begin(struct walk *walk, const struct registration *registration,
+                       const struct sx_eventlog *log)
+{
+    uint64_t before = registration->upto == UINT64_MAX ? UINT64_MAX : registration->upto + 1;
+
+    *walk = (struct walk){ .code = NULL };
+    if (registration->before != 0 && registration->before < before) {
+        before = registration->before;
+    }
+    sx_eventlog_seek(&walk->cursor, log, before);
+    if (registration->code_count == 1) {
+        walk->entry = sx_eventlog_find_of(log, registration->codes[0], registration->before);
+        walk->code = registration->before == 0 || walk->entry != NULL ? registration->codes : NULL;
+    }
+}
+
+/* Return: false before the first. */
+static bool walk_back(struct walk *walk)
+{
+    if (walk->code != NULL) {
+        walk->entry = sx_eventlog_before_of(walk->cursor.log, *walk->code, walk->entry);
+        walk->looked++;
+    } else {
+        walk->entry = sx_eventlog_before(&walk->cursor);
+    }
+    if (walk->entry != NULL) {
+        walk->looked += sx_event_block_head(walk->entry->block)->target_count;
+    }
+    return walk->entry != NULL;
+}
+
+/* The kept events up to number upto, the newest first, as many as one answer has. */
+static pmix_status_t answer_kept(struct sx_event_answer *answer, const struct sx_client *client,
+                                 const struct registration *registration, uint64_t *ret_looks)
+{
+    pmix_status_t rc = sx_event_answer_init(answer);
+    uint64_t left = 0;
+    struct walk walk;
+
+    walk_begin(&walk, registration, &client->nspace->events);
+    while (rc == PMIX_SUCCESS && walk_back(&walk)) {
+        const struct sx_event_entry *const entry = walk.entry;
+
+        if (entry->number <= registration->upto && is_wanted(registration, client, entry)) {
+            if (!sx_event_answer_fits(answer, entry, SX_KEPT_BYTES_MAX)) {
+                break;
+            }
+            rc = sx_event_answer_add(answer, entry, 0);
+        }
+        left = entry->number;
+        if (walk_looks(&walk) >= SX_KEPT_LOOKS_MAX) {
+            break;
+        }
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_event_answer_list(answer)->next = walk.entry != NULL ? left : 0;
+    }
+    *ret_looks = walk_looks(&walk);
+    return rc;
+}
+
+/* Return: the last record of its ring that the client had when it asked. */
+static uint64_t read_seq(const struct registration *registration, const struct sx_nspace *nspace)
+{
+    struct sx_eventlog_cursor cursor;
+    const struct sx_event_entry *entry = NULL;
+
+    if (registration->upto < nspace->events.newest) {
+        sx_eventlog_seek(&cursor, &nspace->events, registration->upto + 1);
+        entry = sx_eventlog_next(&cursor);
+    }
+    return entry == NULL ? nspace->event_seq_last : entry->seq - 1;
+}
+
+static void registration_answer(struct sx_server *server, struct sx_client *client,
+                                const struct registration *registration, pmix_status_t rc)
+{
+    struct sx_event_answer answer = SX_EVENT_ANSWER_NULL;
+    uint64_t looks = 0;
+    bool all = false;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = answer_kept(&answer, client, registration, &looks);
+        all = rc == PMIX_SUCCESS && sx_event_answer_list(&answer)->next == 0;
+        sx_share_charge(server, client, looks / LOOKS_A_UNIT + answer.size / BYTES_A_UNIT);
+    }
+    sx_event_answer_send(server, client, registration->frame_id, rc, &answer);
+    if (all) {
+        sx_event_client_read(server, client, read_seq(registration, client->nspace));
+    }
+}
+
+/* The host's word is in, or was not needed. */
+static void registration_end(struct sx_event_want *want, pmix_status_t rc)
+{
+    struct registration *registration = SX_CONTAINER(want, struct registration, want);
+
+    registration_answer(want->server, want->client, registration, rc);
+    registration_free(registration);
+}
+
+static void registration_drop(struct sx_event_want *want)
+{
+    registration_free(SX_CONTAINER(want, struct registration, want));
+}
+
+bool sx_event_on_register(struct sx_server *server, struct sx_client *client,
+                          struct sx_frame *frame, uint64_t now_ns)
+{
+    struct registration *registration;
+
+    if (!registration_read(frame, &registration)) {
+        return false;
+    }
+    if (registration == NULL) {
+        sx_reply(server, client, frame->header.id, PMIX_ERR_OUT_OF_RESOURCE, -1);
+        return true;
+    }
+    if (registration->before != 0) { /* it is registered */
+        registration_answer(server, client, registration, PMIX_SUCCESS);
+        registration_free(registration);
+        return true;
+    }
+    client->has_handlers = true;
+    registration->want = (struct sx_event_want){
+        .client = client,
+        .codes = registration->codes,
+        .code_count = registration->code_count,
+        .environment = registration->environment,
+        .ended = registration_end,
+        .dropped = registration_drop,
+    };
+    sx_event_want(server, &registration->want, now_ns);
+    return true;
+}
+
+bool sx_event_on_deregister(struct sx_server *server, struct sx_client *client,
+                            struct sx_frame *frame, uint64_t now_ns)
+{
+    struct registration *registration;
+
+    (void)now_ns;
+    if (!registration_read(frame, &registration)) {
+        return false;
+    }
+    for (size_t i = 0; registration != NULL && i < registration->code_count; i++) {
+        sx_event_code_unwanted(server, client, registration->codes[i], registration->environment);
+    }
+    sx_reply(server, client, frame->header.id,
+             registration != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE, -1);
+    if (registration != NULL) {
+        registration_free(registration);
+    }
+    return true;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_replay.h - what a reader has missed of its ring, a frame at a time. */
+#ifndef SX_SERVER_ENGINE_EVENT_REPLAY_H
+#define SX_SERVER_ENGINE_EVENT_REPLAY_H
+
+#include "server/engine/event_answer.h"
+
+/* The first events among those that @wanted names, of @log and for process @rank of @nspace, into
+ * @answer, which is new.  *ret_looks: what it has cost, at most SX_REPLAY_LOOKS_MAX and what the
+ * last event took.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_event_replay(const struct sx_eventlog *log, const char *nspace, uint32_t rank,
+                              const struct sx_event_replay *wanted, struct sx_event_answer *answer,
+                              uint64_t *ret_looks);
+
+/* EVENT_REPLAY.  Return: false for a breach of protocol. */
+bool sx_event_on_replay(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                        uint64_t now_ns);
+
+#endif

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* gets.c - what a Get that misses waits for, and how long.
+ *
+ *     WAITING --value stored, commit ends--> answered PMIX_SUCCESS ("look again")
+ *        |\--its time limit--> PMIX_ERR_TIMEOUT
+ *        |\--no limit: the rank has committed, and not this; then the server's patience-->
+ *        |                                                                  PMIX_ERR_TIMEOUT
+ *        |\--the value is there, but for other nodes--> PMIX_ERR_NOT_FOUND
+ *        |\--the rank has left or died, or its node had no such value--> PMIX_ERR_NOT_FOUND
+ *         \--the asker is gone, or cancels--> dropped
+ *
+ * A rank that has not committed anything is waited for without end: it may be slow.  Ranks of other
+ * nodes are remote.c's.  What anybody may have put is looked for when all that the ranks here had
+ * sent has been taken, and not waited for.  Bounded by SX_GETS_MAX per client. */
+#include "server/engine/gets.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+#include <shmix.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/value.h"
+#include "server/engine/remote.h"
+#include "server/engine/waiting.h"
+#include "server/port/lanes.h"
+#include "server/port/reply.h"
+
+/* ---- patience ------------------------------------------------------------------------------ */
+
+/* "2", "0.25": seconds.  Return: false for what is none, or more than a year. */
+static bool seconds_read(const char *text, uint64_t *ret_ns)
+{
+    const uint64_t max_ns = 366 * 24 * 3600 * SX_NS_PER_SEC;
+    uint64_t ns = 0, unit_ns = SX_NS_PER_SEC;
+    bool any = false, fraction = false;
+
+    for (; *text != '\0'; text++) {
+        if (*text == '.' && !fraction) {
+            fraction = true;
+        } else if (isdigit((unsigned char)*text)) {
+            const uint64_t digit = (uint64_t)(*text - '0');
+
+            any = true;
+            unit_ns = fraction ? unit_ns / 10 : unit_ns;
+            ns = fraction ? ns + digit * unit_ns : ns * 10 + digit * SX_NS_PER_SEC;
+        } else {
+            return false;
+        }
+        if (ns > max_ns) {
+            return false;
+        }
+    }
+    *ret_ns = ns;
+    return any;
+}
+
+pmix_status_t sx_gets_init(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
+{
+    const pmix_info_t *said = sx_info_find(info, ninfo, SHMIX_SERVER_GET_TIMEOUT);
+    const char *text = getenv("SHMIX_GET_TIMEOUT");
+    uint64_t seconds;
+
+    server->get_patience_ns = SX_GETS_PATIENCE_NS;
+    if (said != NULL) {
+        const pmix_status_t rc = sx_value_get_uint(&said->value, &seconds);
+
+        if (rc != PMIX_SUCCESS || seconds > UINT32_MAX) {
+            return SX_RAISE(PMIX_ERR_BAD_PARAM, "\"%s\" is no number of seconds",
+                            SHMIX_SERVER_GET_TIMEOUT);
+        }
+        server->get_patience_ns = seconds * SX_NS_PER_SEC;
+        return PMIX_SUCCESS;
+    }
+    if (text != NULL && text[0] != '\0' && !seconds_read(text, &server->get_patience_ns)) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "SHMIX_GET_TIMEOUT=%s is no number of seconds, as \"2\" or \"0.5\" is",
+                        text);
+    }
+    return PMIX_SUCCESS;
+}
+
+static void get_timed_out(void *arg, uint64_t now_ns)
+{
+    struct sx_wait *wait = arg;
+
+    (void)now_ns;
+    sx_wait_answer(wait, wait->key == NULL ? PMIX_SUCCESS : PMIX_ERR_TIMEOUT);
+}
+
+static void wait_limit(struct sx_wait *wait, uint64_t timeout_ns, uint64_t now_ns)
+{
+    wait->deadline.fn = get_timed_out;
+    wait->deadline.arg = wait;
+    sx_timer_add(wait->awaited->server->loop, &wait->deadline, sx_deadline_ns(now_ns, timeout_ns));
+}
+
+/* Its rank has committed, and not what is wanted: it will not wait for ever. */
+static void wait_lose_patience(struct sx_wait *wait, uint64_t now_ns)
+{
+    const uint64_t patience_ns = wait->awaited->server->get_patience_ns;
+
+    if (wait->deadline.fn == NULL && patience_ns != 0) {
+        wait_limit(wait, patience_ns, now_ns);
+    }
+}
+
+static bool has_no_limit(struct sx_wait *wait, void *arg)
+{
+    (void)arg;
+    return wait->deadline.fn == NULL;
+}
+
+static void awaited_timed_out(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    sx_awaited_end_some(arg, has_no_limit, NULL, PMIX_ERR_TIMEOUT);
+}
+
+/* The same for all who wait for a rank that has committed for the first time; those who come later
+ * have time limits of their own. */
+static void awaited_lose_patience(struct sx_awaited *awaited, uint64_t now_ns)
+{
+    const uint64_t patience_ns = awaited->server->get_patience_ns;
+
+    if (awaited->patience.fn == NULL && patience_ns != 0) {
+        awaited->patience.fn = awaited_timed_out;
+        awaited->patience.arg = awaited;
+        sx_timer_add(awaited->server->loop, &awaited->patience,
+                     sx_deadline_ns(now_ns, patience_ns));
+    }
+}
+
+void sx_gets_committed(struct sx_server *server, struct sx_client *client, bool first)
+{
+    struct sx_awaited *awaited = NULL;
+
+    if (client->waiter_count > 0) {
+        awaited = sx_awaited_find(server, client->nspace, client->rank);
+    }
+    if (awaited != NULL && first) {
+        awaited_lose_patience(awaited, sx_now_ns());
+    }
+    if (awaited != NULL) {
+        sx_awaited_commit(awaited);
+    }
+}
+
+/* ---- one rank of this node ----------------------------------------------------------------- */
+
+/* Whether @rank can be a local process that the host has not registered yet. */
+static bool is_to_come(const struct sx_nspace *nspace, uint32_t rank)
+{
+    return rank < nspace->job_size && nspace->client_count < nspace->local_count;
+}
+
+/* Put, for other nodes alone. */
+static bool is_for_others(const struct sx_wait_what *what)
+{
+    struct sx_item item;
+
+    return what->nspace->has_remote && what->key[0] != '\0' &&
+           sx_store_find(&what->nspace->remote.view, what->realm, what->rank, what->key, &item) ==
+               PMIX_SUCCESS;
+}
+
+/* All that its rank had sent when it was asked for has been taken. */
+static void get_caught_up(struct sx_lane_mark *mark)
+{
+    struct sx_wait *wait = SX_CONTAINER(mark, struct sx_wait, mark);
+    const struct sx_awaited *awaited = wait->awaited;
+    const struct sx_client *target = sx_client_find(awaited->nspace, awaited->rank);
+
+    if (wait->key == NULL) {
+        sx_wait_answer(wait, PMIX_SUCCESS);
+        return;
+    }
+    const struct sx_wait_what what = { .nspace = awaited->nspace,
+                                       .rank = awaited->rank,
+                                       .realm = wait->key->realm,
+                                       .key = wait->key->key };
+    if (sx_wait_is_there(&what)) {
+        sx_wait_answer(wait, PMIX_SUCCESS);
+    } else if (!wait->patient) {
+        sx_wait_answer(wait, PMIX_ERR_NOT_FOUND);
+    } else if (target != NULL && target->has_committed) {
+        wait_lose_patience(wait, sx_now_ns());
+    }
+}
+
+/* ---- anybody of this node ------------------------------------------------------------------ */
+
+static bool anybody_has(const struct sx_awaited_key *key)
+{
+    const struct sx_nspace *nspace = key->awaited->nspace;
+    const struct sx_store *store = &nspace->store.view;
+    const sx_column column = nspace->has_store
+                                 ? sx_store_column(store, key->realm, key->key, strlen(key->key))
+                                 : 0;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+    struct sx_item item;
+
+    for (uint32_t rank = 0; column != 0 && rank < nspace->job_size && rc != PMIX_SUCCESS; rank++) {
+        rc = sx_store_read(store, column, rank, &item);
+    }
+    return rc == PMIX_SUCCESS;
+}
+
+/* One lane after the other. */
+static void anybody_caught_up(struct sx_lane_mark *mark)
+{
+    struct sx_wait *wait = SX_CONTAINER(mark, struct sx_wait, mark);
+    const struct sx_nspace *nspace = wait->awaited->nspace;
+
+    while (wait->lanes_seen < nspace->client_count) {
+        struct sx_client *client = nspace->by_rank[wait->lanes_seen++];
+
+        if (client->state == SX_CLIENT_CONNECTED && sx_lane_pending(&client->lane)) {
+            sx_lane_mark(wait->awaited->server, client, mark);
+            return;
+        }
+    }
+    sx_wait_answer(wait,
+                   wait->key == NULL || anybody_has(wait->key) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+}
+
+/* ---- requests ------------------------------------------------------------------------------ */
+
+static enum sx_realm realm_of(const struct sx_get *request)
+{
+    return (request->flags & SX_GET_QUALIFIED) != 0 ? SX_REALM_QUALIFIED : SX_REALM_JOB;
+}
+
+static bool is_anybody(uint32_t rank)
+{
+    return rank == PMIX_RANK_WILDCARD || rank == PMIX_RANK_UNDEF;
+}
+
+/* Return: PMIX_SUCCESS when it will be answered, or has been. */
+static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
+                              const struct sx_wait_what *what, struct sx_client *target,
+                              const struct sx_frame *frame, bool patient, uint64_t now_ns)
+{
+    const struct sx_get *request = frame->body;
+    struct sx_wait *wait;
+
+    if (asker->request_count >= SX_GETS_MAX) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    wait = sx_wait_add(server, asker, frame->header.id, what);
+    if (wait == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    wait->patient = patient;
+    if (request->timeout_ns != 0) {
+        wait_limit(wait, request->timeout_ns, now_ns);
+    }
+    if (is_anybody(what->rank)) {
+        wait->mark.reached = anybody_caught_up;
+        anybody_caught_up(&wait->mark);
+    } else if (target == NULL && sx_remote_is_there(server, what->nspace, what->rank)) {
+        wait->patient = request->timeout_ns != 0 && (request->flags & SX_GET_IMMEDIATE) == 0;
+        sx_remote_wait(wait, now_ns);
+    } else if (target != NULL && target->state == SX_CLIENT_CONNECTED) {
+        /* A commit that came before it could see data_wanted is in the lane now. */
+        wait->mark.reached = get_caught_up;
+        sx_lane_mark(server, target, &wait->mark);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Whether waiting for the value can help. */
+static bool may_come(const struct sx_server *server, const struct sx_wait_what *what,
+                     const struct sx_client *target, bool immediate)
+{
+    if (is_anybody(what->rank)) {
+        return what->key[0] != '\0';
+    }
+    if (target == NULL) {
+        return sx_remote_is_there(server, what->nspace, what->rank) ||
+               (!immediate && is_to_come(what->nspace, what->rank));
+    }
+    return !immediate && !is_for_others(what) &&
+           (target->state == SX_CLIENT_CONNECTED || target->state == SX_CLIENT_REGISTERED);
+}
+
+bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                    uint64_t now_ns)
+{
+    const struct sx_get *request = frame->body;
+    const char *key = (const char *)(request + 1);
+    struct sx_client *target = NULL;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    if (sx_name_len(request->nspace, sizeof(request->nspace)) >= sizeof(request->nspace) ||
+        request->key_size > PMIX_MAX_KEYLEN + 1 ||
+        request->key_size > frame->body_size - sizeof(*request) ||
+        (request->key_size > 0 && key[request->key_size - 1] != '\0')) {
+        return false;
+    }
+    struct sx_wait_what what = { .nspace = sx_nspace_find(server, request->nspace),
+                                 .rank = request->rank,
+                                 .realm = realm_of(request),
+                                 .key = request->key_size > 0 ? key : "" };
+
+    if (what.nspace != NULL && sx_nspace_visible(what.nspace, client)) {
+        target = sx_client_find(what.nspace, what.rank);
+        /* What the rank has sent comes first: it may be this value, or a newer one. */
+        const bool is_behind = target != NULL && target->state == SX_CLIENT_CONNECTED &&
+                               sx_lane_pending(&target->lane);
+        const bool patient = may_come(server, &what, target,
+                                      (request->flags & SX_GET_IMMEDIATE) != 0);
+
+        what.anew = (request->flags & SX_GET_REFRESH) != 0 && target == NULL &&
+                    sx_remote_is_there(server, what.nspace, what.rank);
+        if (!is_behind && !what.anew && sx_wait_is_there(&what)) {
+            rc = PMIX_SUCCESS;
+        } else if (is_behind || patient) {
+            rc = get_wait(server, client, &what, target, frame, patient, now_ns);
+            if (rc == PMIX_SUCCESS) {
+                return true; /* answered later */
+            }
+        }
+    }
+    sx_reply(server, client, frame->header.id, rc, -1);
+    return true;
+}
+
+bool sx_gets_on_cancel(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                       uint64_t now_ns)
+{
+    struct sx_wait *wait = sx_wait_find(server, client, frame->header.id);
+
+    (void)now_ns;
+    if (wait != NULL) { /* else answered in the meantime */
+        sx_wait_drop(wait);
+    }
+    return true;
+}
+
+/* ---- who comes and goes -------------------------------------------------------------------- */
+
+void sx_gets_client_added(struct sx_server *server, struct sx_client *client)
+{
+    const struct sx_awaited *awaited = sx_awaited_find(server, client->nspace, client->rank);
+
+    if (awaited != NULL) {
+        sx_waiting_want(server, client, (int)awaited->wait_count);
+    }
+}
+
+void sx_gets_client_connected(struct sx_server *server, struct sx_client *client)
+{
+    if (client->waiter_count > 0) {
+        sx_board_slot_want_data(&server->board, client->slot, true);
+    }
+}
+
+void sx_gets_client_closed(struct sx_server *server, struct sx_client *client)
+{
+    (void)server;
+    sx_waiting_asker_gone(client);
+}
+
+void sx_gets_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    sx_waiting_asker_gone(client);
+    if (client->waiter_count > 0 && client->nspace != NULL) {
+        struct sx_awaited *awaited = sx_awaited_find(server, client->nspace, client->rank);
+
+        if (awaited != NULL) {
+            sx_awaited_end(awaited, PMIX_ERR_NOT_FOUND);
+        }
+    }
+    /* Those who look through all lanes go on to the next one. */
+    SX_LIST_EACH(it, &client->share.marks) {
+        struct sx_lane_mark *mark = SX_LIST_ENTRY(it, struct sx_lane_mark, link);
+
+        if (mark->reached == anybody_caught_up) {
+            sx_list_remove(it);
+            anybody_caught_up(mark);
+        }
+    }
+}
+
+void sx_gets_nspace_filled(struct sx_nspace *nspace)
+{
+    SX_LIST_EACH(it, &nspace->awaited) {
+        struct sx_awaited *awaited = SX_LIST_ENTRY(it, struct sx_awaited, link);
+
+        sx_awaited_look(awaited);
+        sx_awaited_commit(awaited);
+    }
+}
+
+void sx_gets_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    (void)server;
+    SX_LIST_EACH(it, &nspace->awaited) {
+        struct sx_awaited *awaited = SX_LIST_ENTRY(it, struct sx_awaited, link);
+        const bool asked = awaited->ask != 0;
+
+        sx_awaited_end(awaited, PMIX_ERR_NOT_FOUND);
+        if (asked) { /* else it is gone */
+            sx_awaited_unasked(awaited);
+        }
+    }
+}
+
+void sx_gets_deinit(struct sx_server *server)
+{
+    sx_waiting_deinit(&server->waiting);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* modex.c - put data moves from lanes into the store, and whoever waits for it is told.
+ *
+ * A value for other nodes alone lies apart: Gets here do not see it, and need not wait for it. */
+#include "server/engine/modex.h"
+
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/status.h"
+#include "base/value.h"
+#include "server/engine/waiting.h"
+#include "server/model/blob.h"
+#include "server/model/family.h"
+#include "server/port/reply.h"
+#include "shmem/qualified.h"
+
+/* ---- put ----------------------------------------------------------------------------------- */
+
+/* Where what is for other nodes alone lies: the loop thread's, nobody else reads it. */
+static pmix_status_t remote_obtain(struct sx_nspace *nspace)
+{
+    const struct sx_store_options options = {
+        .nspace = nspace->name, .row_count = nspace->job_size, .private_memory = true, .alone = true
+    };
+    const pmix_status_t rc = nspace->has_remote ? PMIX_SUCCESS
+                                                : sx_store_create(&nspace->remote, &options);
+
+    nspace->has_remote = rc == PMIX_SUCCESS;
+    return rc;
+}
+
+/* A put that has been read. */
+struct put {
+    const struct sx_lane_put *head;
+    char key[PMIX_MAX_KEYLEN + 1];
+    struct sx_cell cell;
+    const void *body;
+    char name[SX_QUALIFIED_NAME_LEN + 1]; /* of a qualified value, once it is stored */
+};
+
+/* An array that one put stands for becomes a value under its qualifiers. */
+static pmix_status_t put_qualified(struct sx_store_writer *store, uint32_t rank, struct put *put)
+{
+    pmix_value_t value;
+    pmix_status_t rc = sx_flat_decode_within(&value, &put->cell, put->body, put->cell.len,
+                                             SX_QUALIFIED_HEAP_MAX(put->cell.len));
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_qualified_put(store, rank, put->head->scope, &value, put->name);
+        sx_value_destruct(&value);
+    }
+    return rc;
+}
+
+static pmix_status_t put_store(struct sx_store_writer *store, uint32_t rank, struct put *put)
+{
+    return strcmp(put->key, PMIX_QUALIFIED_VALUE) == 0
+               ? put_qualified(store, rank, put)
+               : sx_store_put_flat(store, SX_REALM_JOB, rank, put->key, put->head->scope,
+                                   &put->cell, put->body);
+}
+
+/* Judge a put.  Return: PMIX_SUCCESS with the key terminated and the cell cleaned. */
+static pmix_status_t put_read(const void *body, size_t size, struct put *ret)
+{
+    const struct sx_lane_put *const head = body;
+
+    if (size < sizeof(*head) || head->key_len == 0 || head->key_len > PMIX_MAX_KEYLEN) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    const uint64_t value_off = sizeof(*head) + sx_align_up(head->key_len, 8);
+
+    if (!sx_range_fits(value_off, head->cell.len, size)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    ret->head = head;
+    memcpy(ret->key, head + 1, head->key_len);
+    ret->key[head->key_len] = '\0';
+    ret->name[0] = '\0';
+    ret->body = (const char *)body + value_off;
+    ret->cell = head->cell;
+    if (strlen(ret->key) != head->key_len || (head->cell.flags & ~SX_CELL_NULL) != 0 ||
+        head->scope < PMIX_LOCAL || head->scope > PMIX_DEL_GLOBAL || head->scope == PMIX_INTERNAL ||
+        sx_scope_takes(head->scope) != (head->cell.type == PMIX_UNDEF) ||
+        sx_flat_check(&ret->cell, ret->body, ret->cell.len) != PMIX_SUCCESS) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    return PMIX_SUCCESS;
+}
+
+/* A value that could not be kept is a line in the log, not a breach of protocol. */
+static void put_is_lost(const struct sx_nspace *nspace, uint32_t rank, const char *key,
+                        pmix_status_t why)
+{
+    sx_log(SX_LOG_ERROR, "the value of \"%s\" from %s.%u is lost: %s", key, nspace->name, rank,
+           PMIx_Error_string(why));
+}
+
+/* What a put is found by. */
+static struct sx_wait_what what_of(struct sx_nspace *nspace, uint32_t rank, const struct put *put)
+{
+    const bool is_qualified = put->name[0] != '\0';
+
+    return (struct sx_wait_what){ .nspace = nspace,
+                                  .rank = rank,
+                                  .realm = is_qualified ? SX_REALM_QUALIFIED : SX_REALM_JOB,
+                                  .key = is_qualified ? put->name : put->key };
+}
+
+static void put_is_brought(struct sx_nspace *nspace, uint32_t rank, const struct put *put)
+{
+    struct sx_wait_what what = what_of(nspace, rank, put);
+
+    what.anew = true;
+    sx_waiting_brought(sx_server_get(), &what);
+    if (what.realm == SX_REALM_JOB) {
+        what.key = ""; /* any data of the rank */
+        sx_waiting_brought(sx_server_get(), &what);
+    }
+}
+
+pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const void *body, size_t size)
+{
+    struct put put;
+    pmix_status_t rc = put_read(body, size, &put);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    const bool takes = sx_scope_takes(put.head->scope);
+
+    /* What is not for other nodes any more is not for this one. */
+    rc = takes ? sx_store_withdraw(&nspace->store, SX_REALM_JOB, rank, put.key, PMIX_GLOBAL)
+               : put_store(&nspace->store, rank, &put);
+    if (rc != PMIX_SUCCESS) {
+        put_is_lost(nspace, rank, put.key, rc);
+    } else if (!takes && !sx_list_empty(&nspace->awaited)) {
+        put_is_brought(nspace, rank, &put);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* The put that makes a store begin its next generation pays for that: what lives is copied, and
+ * the memory of the old one is given back. */
+static pmix_status_t put_charged(struct sx_server *server, struct sx_client *client,
+                                 struct sx_store_writer *store, struct put *put)
+{
+    const uint64_t generation = store->generation, used_bytes = store->heap.next_off;
+    const pmix_status_t rc = put_store(store, client->rank, put);
+
+    if (store->generation != generation) {
+        sx_share_charge(server, client, used_bytes / 2048 + store->live_bytes / 1024);
+    }
+    return rc;
+}
+
+/* What is for other nodes alone from now on, unless a newer value is. */
+static pmix_status_t remote_keep(struct sx_nspace *nspace, uint32_t rank, const char *key,
+                                 const struct sx_item *item)
+{
+    const pmix_status_t rc = remote_obtain(nspace);
+    struct sx_item newer;
+
+    return rc != PMIX_SUCCESS || sx_store_find(&nspace->remote.view, SX_REALM_JOB, rank, key,
+                                               &newer) == PMIX_SUCCESS
+               ? rc
+               : sx_store_put_flat(&nspace->remote, SX_REALM_JOB, rank, key, PMIX_REMOTE,
+                                   &item->cell, item->body);
+}
+
+/* A put that takes a value away; of one that stays for others a copy may have to be made. */
+static pmix_status_t put_take(struct sx_server *server, struct sx_client *client,
+                              const struct put *put)
+{
+    struct sx_nspace *const nspace = client->nspace;
+    const pmix_scope_t taken = sx_scope_taken(put->head->scope);
+    struct sx_item item;
+    pmix_status_t rc = sx_store_find(&nspace->store.view, SX_REALM_JOB, client->rank, put->key,
+                                     &item);
+
+    if (rc == PMIX_SUCCESS) {
+        sx_share_charge(server, client, item.cell.len / 1024);
+        if (taken == PMIX_LOCAL && sx_item_scope(&item) == PMIX_GLOBAL) {
+            rc = remote_keep(nspace, client->rank, put->key, &item);
+            return rc == PMIX_SUCCESS
+                       ? sx_store_unset(&nspace->store, SX_REALM_JOB, client->rank, put->key)
+                       : rc;
+        }
+        rc = sx_store_withdraw(&nspace->store, SX_REALM_JOB, client->rank, put->key, taken);
+    }
+    if (nspace->has_remote && (rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND)) {
+        rc = sx_store_withdraw(&nspace->remote, SX_REALM_JOB, client->rank, put->key, taken);
+    }
+    return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
+}
+
+/* Into the store that its scope names, or out of both. */
+static pmix_status_t put_apply(struct sx_server *server, struct sx_client *client, struct put *put)
+{
+    struct sx_nspace *const nspace = client->nspace;
+    const bool is_remote = put->head->scope == PMIX_REMOTE;
+
+    if (sx_scope_takes(put->head->scope)) {
+        return put_take(server, client, put);
+    }
+    pmix_status_t rc = is_remote ? remote_obtain(nspace) : PMIX_SUCCESS;
+    if (rc == PMIX_SUCCESS) {
+        rc = put_charged(server, client, is_remote ? &nspace->remote : &nspace->store, put);
+    }
+    if (rc == PMIX_SUCCESS && put->head->scope == PMIX_GLOBAL && nspace->has_remote) {
+        /* The one for other nodes is not the newest any more. */
+        (void)sx_store_unset(&nspace->remote, SX_REALM_JOB, client->rank, put->key);
+    }
+    return rc;
+}
+
+/* Other nodes hear of it with the next fence; a job that has none keeps no news. */
+static bool is_news(const struct sx_nspace *nspace, pmix_scope_t scope)
+{
+    const pmix_scope_t whom = sx_scope_takes(scope) ? sx_scope_taken(scope) : scope;
+
+    return (whom & PMIX_REMOTE) != 0 && nspace->job_size > nspace->local_count;
+}
+
+/* Who waits for what has been put, or for anything of this rank, is answered with the commit. */
+static void put_is_found(struct sx_server *server, const struct sx_client *client,
+                         const struct put *put)
+{
+    struct sx_wait_what what = what_of(client->nspace, client->rank, put);
+
+    sx_waiting_put(server, &what);
+    if (what.realm == SX_REALM_JOB && put->head->scope != PMIX_REMOTE) {
+        what.key = ""; /* any data of the rank */
+        sx_waiting_put(server, &what);
+    }
+}
+
+pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, const void *body,
+                           size_t size)
+{
+    struct sx_nspace *nspace = client->nspace;
+    struct put put;
+    pmix_status_t rc = put_read(body, size, &put);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = put_apply(server, client, &put);
+    if (rc == PMIX_SUCCESS && client->waiter_count > 0 && !sx_scope_takes(put.head->scope)) {
+        put_is_found(server, client, &put);
+    }
+    if (rc == PMIX_SUCCESS && is_news(nspace, put.head->scope)) {
+        rc = sx_blob_message(&client->news, body, size);
+    }
+    if (rc != PMIX_SUCCESS) {
+        put_is_lost(nspace, client->rank, put.key, rc);
+    }
+    return PMIX_SUCCESS;
+}
+
+bool sx_modex_on_put_bulk(struct sx_server *server, struct sx_client *client,
+                          struct sx_frame *frame, uint64_t now_ns)
+{
+    const char *const at = frame->body;
+    const size_t left = frame->body_size - sizeof(uint64_t);
+    uint64_t size;
+
+    (void)now_ns;
+    memcpy(&size, at, sizeof(size));
+    if (size > left || sx_align_up(size, 8) != left ||
+        sx_modex_put(server, client, at + sizeof(size), size) != PMIX_SUCCESS) {
+        return false;
+    }
+    sx_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
+    return true;
+}
+
+pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client)
+{
+    const bool first = !client->has_committed;
+
+    client->has_committed = true;
+    SX_FAMILIES_TELL(server, client_committed, server, client, first);
+    return PMIX_SUCCESS;
+}
+
+/* ---- clients -------------------------------------------------------------------------------- */
+
+void sx_modex_client_expected(struct sx_server *server, struct sx_client *client)
+{
+    (void)server;
+    client->has_committed = false;
+}
+
+void sx_modex_client_removed(struct sx_server *server, struct sx_client *client)
+{
+    (void)server;
+    sx_blob_clear(&client->news);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* remote.c - one question to the host for all who wait for something of one rank, asked again as
+ * long as the answer does not have it and they have time.
+ *
+ *     IDLE --a Get--> ASKED --answer, somebody still waits--> PAUSED --a while, a Get--> ASKED
+ *                      |  ^--no answer for long, somebody waits--/
+ *                      \--answer, or none for long, and nobody waits--> IDLE
+ *
+ * Hosts drop the key, and the rank's server answers with what there is after its first commit: what
+ * the rank commits later has to be asked for.  An answer may be from before a Get that came while
+ * it was under way, so that one waits for another answer.  An answer may be lost: after
+ * LOST_NS the host is asked once more, sooner for who comes meanwhile, and all questions go by one
+ * number, so that any answer counts.  Bounded by one record a rank; the pauses grow. */
+#include "server/engine/remote.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "server/engine/modex.h"
+#include "server/model/blob.h"
+#include "server/model/state.h"
+#include "server/port/host.h"
+
+#define PAUSE_NS (20 * SX_NS_PER_SEC / 1000)
+#define PAUSE_MAX_NS (SX_NS_PER_SEC / 2)
+#define LOST_NS (10 * SX_NS_PER_SEC)
+#define LOST_MAX_NS (320 * SX_NS_PER_SEC)
+#define LOST_FOR_LATE_NS SX_NS_PER_SEC
+
+bool sx_remote_is_there(const struct sx_server *server, const struct sx_nspace *nspace,
+                        uint32_t rank)
+{
+    return server->module.direct_modex != NULL && rank < nspace->job_size &&
+           nspace->job_size > nspace->local_count;
+}
+
+static void host_has_answered(struct sx_server *server, uint64_t number, struct sx_client *client,
+                              const struct sx_host_answer *answer);
+static void time_is_over(void *arg, uint64_t now_ns);
+
+static void wake_at(struct sx_awaited *awaited, uint64_t at_ns)
+{
+    struct sx_remote *remote = &awaited->remote;
+
+    sx_timer_remove(&remote->timer);
+    remote->timer.fn = time_is_over;
+    remote->timer.arg = awaited;
+    remote->timer_ns = at_ns;
+    sx_timer_add(awaited->server->loop, &remote->timer, at_ns);
+}
+
+static void end_all(struct sx_awaited *awaited, pmix_status_t status)
+{
+    sx_awaited_end(awaited, status);
+    sx_awaited_unasked(awaited);
+}
+
+/* Ask the host, for the newest key.  When it cannot be asked nobody waits any more, and @awaited
+ * may be gone. */
+static void ask(struct sx_awaited *awaited, uint64_t now_ns)
+{
+    struct sx_remote *remote = &awaited->remote;
+    /* Names of qualified values mean nothing to a host; it brings all of the rank anyway. */
+    const char *key = "";
+    pmix_proc_t proc;
+    bool anew = false;
+
+    SX_LIST_EACH(it, &awaited->keys) {
+        const struct sx_awaited_key *wanted = SX_LIST_ENTRY(it, struct sx_awaited_key, link);
+
+        key = wanted->realm == SX_REALM_JOB ? wanted->key : "";
+        anew |= wanted->anew;
+    }
+    memset(&proc, 0, sizeof(proc));
+    memcpy(proc.nspace, awaited->nspace->name, sizeof(proc.nspace));
+    proc.rank = awaited->rank;
+    const pmix_status_t rc = sx_host_direct_modex(awaited->server, awaited->ask, &proc, key, anew,
+                                                  host_has_answered);
+    if (rc != PMIX_SUCCESS) {
+        end_all(awaited, rc);
+        return;
+    }
+    remote->is_asked = true;
+    remote->asked_ns = now_ns;
+    wake_at(awaited, sx_deadline_ns(now_ns, remote->lost_ns));
+}
+
+static void time_is_over(void *arg, uint64_t now_ns)
+{
+    struct sx_awaited *awaited = arg;
+    struct sx_remote *remote = &awaited->remote;
+
+    if (awaited->wait_count == 0) {
+        sx_awaited_unasked(awaited);
+        return;
+    }
+    if (remote->is_asked) {
+        sx_log(SX_LOG_INFO, "the host has not answered for %s.%u: it is asked again",
+               awaited->nspace->name, awaited->rank);
+        remote->lost_ns = remote->lost_ns < LOST_MAX_NS ? 2 * remote->lost_ns : LOST_MAX_NS;
+    }
+    ask(awaited, now_ns);
+}
+
+struct verdict {
+    bool not_yet; /* what the host says of a value that may still come */
+    bool any_late;
+};
+
+/* For whom the answer is the last word: for those who have no time, and had asked before it. */
+static bool is_hasty(struct sx_wait *wait, void *arg)
+{
+    struct verdict *verdict = arg;
+
+    if (wait->is_late) {
+        wait->is_late = false;
+        verdict->any_late = true;
+        return false;
+    }
+    return !wait->patient || !verdict->not_yet;
+}
+
+static void host_has_answered(struct sx_server *server, uint64_t number, struct sx_client *client,
+                              const struct sx_host_answer *answer)
+{
+    struct sx_awaited *awaited = sx_awaited_of_ask(server, number);
+    const uint64_t now_ns = sx_now_ns();
+    pmix_status_t status = answer->status;
+
+    (void)client;
+    if (status == PMIX_SUCCESS && answer->size > 0) {
+        status = sx_blob_read(server, answer->bytes, answer->size, sx_modex_store);
+    }
+    if (awaited == NULL) {
+        return; /* nobody waits any more; who comes finds it in the store */
+    }
+    awaited->remote.is_asked = false;
+    awaited->remote.lost_ns = LOST_NS;
+    sx_awaited_look(awaited); /* all that the rank's node had is in the store */
+    if (status == PMIX_SUCCESS && answer->size > 0) {
+        sx_awaited_renewed(awaited, answer->size / 1024);
+    }
+    sx_awaited_commit(awaited);
+    struct verdict verdict = { .not_yet = status == PMIX_SUCCESS || status == PMIX_ERR_NOT_FOUND ||
+                                          status == PMIX_ERR_TIMEOUT };
+    sx_awaited_end_some(awaited, is_hasty, &verdict,
+                        status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status);
+    if (awaited->wait_count == 0) {
+        sx_awaited_unasked(awaited);
+    } else if (verdict.any_late) {
+        ask(awaited, now_ns);
+    } else {
+        wake_at(awaited, sx_deadline_ns(now_ns, awaited->remote.pause_ns));
+        awaited->remote.pause_ns *= awaited->remote.pause_ns < PAUSE_MAX_NS ? 2 : 1;
+    }
+}
+
+void sx_remote_wait(struct sx_wait *wait, uint64_t now_ns)
+{
+    struct sx_awaited *awaited = wait->awaited;
+    struct sx_remote *remote = &awaited->remote;
+
+    remote->pause_ns = PAUSE_NS;
+    if (awaited->ask == 0) {
+        remote->is_asked = false;
+        remote->lost_ns = LOST_NS;
+        if (!sx_awaited_asked(awaited, ++awaited->server->serial)) {
+            sx_wait_answer(wait, PMIX_ERR_OUT_OF_RESOURCE);
+            return;
+        }
+    }
+    if (!remote->is_asked) {
+        ask(awaited, now_ns);
+        return;
+    }
+    const uint64_t soon_ns = sx_deadline_ns(remote->asked_ns, LOST_FOR_LATE_NS);
+
+    wait->is_late = true;
+    if (soon_ns < remote->timer_ns) {
+        wake_at(awaited, soon_ns > now_ns ? soon_ns : now_ns);
+    }
+}

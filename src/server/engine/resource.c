@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* resource.c - PMIx_server_register_resources: kept here, and copied into the store of each job.
+ *
+ *     register --> in the list; every namespace with data has it, last word first
+ *     a namespace gets data --> it gets what it does not say itself
+ *     deregister --> out of the list, and out of the stores where it still is what was said
+ *
+ * On the loop thread.  Bounded by SX_RESOURCE_COUNT_MAX entries. */
+#include "server/engine/resource.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/value.h"
+#include "server/engine/jobinfo.h"
+
+struct resource {
+    struct sx_list link; /* server.resources */
+    pmix_info_t info;
+};
+
+/* What a host gives, kept by it until the callback. */
+struct request {
+    const pmix_info_t *info;
+    size_t ninfo;
+};
+
+static void resource_free(struct resource *resource)
+{
+    sx_elements_destruct(&resource->info, 1, PMIX_INFO);
+    free(resource);
+}
+
+static pmix_status_t apply_to_all(struct sx_server *server, const pmix_info_t *info,
+                                  enum sx_jobinfo_way way)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    SX_LIST_EACH(it, &server->registry.nspaces) {
+        struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
+
+        if (nspace->has_data && rc == PMIX_SUCCESS) {
+            rc = sx_jobinfo_apply(server, nspace, info, 1, way);
+        }
+    }
+    return rc;
+}
+
+pmix_status_t sx_resource_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    SX_LIST_EACH(it, &server->resources) {
+        const struct resource *resource = SX_LIST_ENTRY(it, struct resource, link);
+
+        if (rc == PMIX_SUCCESS) {
+            rc = sx_jobinfo_apply(server, nspace, &resource->info, 1, SX_JOBINFO_FILL);
+        }
+    }
+    return rc;
+}
+
+void sx_resource_clear(struct sx_server *server)
+{
+    struct sx_list *it;
+
+    while ((it = sx_list_pop(&server->resources)) != NULL) {
+        resource_free(SX_LIST_ENTRY(it, struct resource, link));
+    }
+}
+
+/* ---- the host's calls ----------------------------------------------------------------------- */
+
+static pmix_status_t resources_register(struct sx_server *server, void *arg)
+{
+    const struct request *request = arg;
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t count = 0;
+
+    SX_LIST_EACH(it, &server->resources) {
+        count++;
+    }
+    if (request->ninfo > SX_RESOURCE_COUNT_MAX - count) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "more than %u registered resources",
+                        SX_RESOURCE_COUNT_MAX);
+    }
+    for (size_t i = 0; i < request->ninfo && rc == PMIX_SUCCESS; i++) {
+        struct resource *resource = calloc(1, sizeof(*resource));
+
+        rc = resource == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+                              : sx_elements_copy(&resource->info, &request->info[i], 1, PMIX_INFO);
+        if (rc != PMIX_SUCCESS) {
+            free(resource);
+            return rc;
+        }
+        rc = apply_to_all(server, &resource->info, SX_JOBINFO_GIVE);
+        if (rc == PMIX_SUCCESS) {
+            sx_list_append(&server->resources, &resource->link);
+        } else {
+            resource_free(resource);
+        }
+    }
+    return rc;
+}
+
+static bool infos_agree(const pmix_info_t *one, const pmix_info_t *other)
+{
+    return strcmp(one->key, other->key) == 0 && sx_value_compare(&one->value, &other->value) == 0;
+}
+
+static pmix_status_t resources_deregister(struct sx_server *server, void *arg)
+{
+    const struct request *request = arg;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < request->ninfo && rc == PMIX_SUCCESS; i++) {
+        bool found = false;
+
+        SX_LIST_EACH(it, &server->resources) {
+            struct resource *resource = SX_LIST_ENTRY(it, struct resource, link);
+
+            if (infos_agree(&resource->info, &request->info[i])) {
+                sx_list_remove(&resource->link);
+                resource_free(resource);
+                found = true;
+            }
+        }
+        rc = found ? apply_to_all(server, &request->info[i], SX_JOBINFO_REMOVE)
+                   : PMIX_ERR_NOT_FOUND;
+    }
+    return rc;
+}
+
+static pmix_status_t submit(sx_server_fn fn, const pmix_info_t info[], size_t ninfo,
+                            pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    if (sx_server_get() == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    if (info == NULL || ninfo == 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    for (size_t i = 0; i < ninfo; i++) {
+        if (sx_name_len(info[i].key, sizeof(info[i].key)) >= sizeof(info[i].key)) {
+            return PMIX_ERR_BAD_PARAM;
+        }
+    }
+    struct request *request = malloc(sizeof(*request));
+
+    if (request == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *request = (struct request){ .info = info, .ninfo = ninfo };
+    return sx_server_submit(sx_server_get(), fn, request, free, cbfunc, cbdata);
+}
+
+pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
+                                             pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    const pmix_status_t rc = info == NULL || sx_server_get() == NULL
+                                 ? PMIX_SUCCESS
+                                 : sx_jobinfo_judge(info, ninfo);
+
+    return rc != PMIX_SUCCESS ? rc : submit(resources_register, info, ninfo, cbfunc, cbdata);
+}
+
+pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
+                                               pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    return submit(resources_deregister, info, ninfo, cbfunc, cbdata);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* dispatch.c - one row per kind of request; a handler returns false for a breach of protocol. */
+#include "server/entry/dispatch.h"
+
+#include <unistd.h>
+
+#include "base/util.h"
+#include "base/value.h"
+#include "server/engine/abort.h"
+#include "server/engine/cleanup.h"
+#include "server/engine/collective.h"
+#include "server/engine/event.h"
+#include "server/engine/event_register.h"
+#include "server/engine/event_replay.h"
+#include "server/engine/gets.h"
+#include "server/engine/modex.h"
+#include "server/entry/reaper.h"
+#include "server/port/reply.h"
+#include "server/port/wake.h"
+
+/* Return: the namespace's name lies terminated in @name. */
+static bool name_ends(const char name[256])
+{
+    return sx_name_len(name, 256) < 256;
+}
+
+static bool on_segment_get(struct sx_server *server, struct sx_client *client,
+                           struct sx_frame *frame, uint64_t now_ns)
+{
+    const struct sx_segment_get *get = frame->body;
+    const struct sx_nspace *nspace;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+    int fd = -1;
+
+    (void)now_ns;
+    if (!name_ends(get->nspace)) {
+        return false;
+    }
+    nspace = sx_nspace_find(server, get->nspace);
+    /* A client sees its own namespace; others only when both belong to one user. */
+    if (nspace != NULL && nspace->has_store && sx_nspace_visible(nspace, client)) {
+        if (get->wanted == SX_WANT_STORE) {
+            rc = sx_segment_share(&nspace->store.view.seg, &fd);
+        } else if (get->wanted == SX_WANT_RING && nspace == client->nspace) {
+            rc = sx_segment_share(&nspace->ring.seg, &fd);
+        }
+    }
+    sx_reply(server, client, frame->header.id, rc, fd);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return true;
+}
+
+static bool on_finalize(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                        uint64_t now_ns)
+{
+    (void)now_ns;
+    sx_reaper_client_finalized(server, client, frame->header.id);
+    return true;
+}
+
+static bool on_results_get(struct sx_server *server, struct sx_client *client,
+                           struct sx_frame *frame, uint64_t now_ns)
+{
+    struct {
+        uint32_t count, reserved;
+        struct sx_result results[SX_RESULTS_KEPT];
+    } body;
+    const uint64_t count = client->result_count < SX_RESULTS_KEPT ? client->result_count
+                                                                  : SX_RESULTS_KEPT;
+
+    (void)now_ns;
+    body.count = (uint32_t)count;
+    body.reserved = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        body.results[i] = client->results[(client->result_count - count + i) % SX_RESULTS_KEPT];
+    }
+    sx_reply_body(server, client, frame->header.id, PMIX_SUCCESS, &body,
+                  8 + count * sizeof(body.results[0]));
+    return true;
+}
+
+static bool on_wake_get(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                        uint64_t now_ns)
+{
+    int fd = -1;
+
+    (void)now_ns;
+    sx_wake_fd_close(client);
+    const pmix_status_t rc = sx_wake_fd_open(server, client, &fd);
+
+    sx_reply(server, client, frame->header.id, rc, fd);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return true;
+}
+
+/* For what it has to say that does not fit in a frame. */
+static bool on_window_get(struct sx_server *server, struct sx_client *client,
+                          struct sx_frame *frame, uint64_t now_ns)
+{
+    int fd = -1;
+    const pmix_status_t rc = sx_channel_window(client->channel, &fd);
+
+    (void)now_ns;
+    sx_reply(server, client, frame->header.id, rc, fd);
+    return true;
+}
+
+typedef bool (*frame_fn)(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                         uint64_t now_ns);
+
+static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
+    [SX_MSG_SEGMENT_GET] = on_segment_get,
+    [SX_MSG_GET] = sx_gets_on_get,
+    [SX_MSG_GET_CANCEL] = sx_gets_on_cancel,
+    [SX_MSG_PUT_BULK] = sx_modex_on_put_bulk,
+    [SX_MSG_ARRIVE_BULK] = sx_collective_on_arrive_bulk,
+    [SX_MSG_ABORT] = sx_abort_on_abort,
+    [SX_MSG_FINALIZE] = on_finalize,
+    [SX_MSG_JOB_CONTROL] = sx_cleanup_on_job_control,
+    [SX_MSG_RESULTS_GET] = on_results_get,
+    [SX_MSG_EVENT_BULK] = sx_event_on_bulk,
+    [SX_MSG_EVENT_REGISTER] = sx_event_on_register,
+    [SX_MSG_EVENT_DEREGISTER] = sx_event_on_deregister,
+    [SX_MSG_EVENT_REPLAY] = sx_event_on_replay,
+    [SX_MSG_WAKE_GET] = on_wake_get,
+    [SX_MSG_WINDOW_GET] = on_window_get,
+};
+
+static void take_frame(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                       uint64_t now_ns)
+{
+    const frame_fn fn = frame->header.kind < SX_MSG_SPEC_MAX ? frame_table[frame->header.kind]
+                                                             : NULL;
+
+    if (fn == NULL) {
+        sx_reaper_client_breaks(server, client, "it sent a frame that is not a client's to send");
+    } else if (!fn(server, client, frame, now_ns)) {
+        sx_reaper_client_breaks(server, client, "it sent a frame whose body contradicts itself");
+    }
+}
+
+/* ---- lanes ---------------------------------------------------------------------------------- */
+
+static pmix_status_t on_commit_end(struct sx_server *server, struct sx_client *client,
+                                   const void *body, size_t size)
+{
+    (void)body;
+    (void)size;
+    return sx_modex_commit(server, client);
+}
+
+static pmix_status_t on_cursor(struct sx_server *server, struct sx_client *client, const void *body,
+                               size_t size)
+{
+    if (size < sizeof(struct sx_lane_cursor)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    sx_event_client_read(server, client, ((const struct sx_lane_cursor *)body)->seq);
+    return PMIX_SUCCESS;
+}
+
+/* What a message costs, in units, and what each KiB of it costs besides. */
+static const struct {
+    pmix_status_t (*fn)(struct sx_server *server, struct sx_client *client, const void *body,
+                        size_t size);
+    uint8_t cost, cost_kib;
+} lane_table[] = {
+    [SX_LANE_PUT] = { sx_modex_put, 1, 1 },
+    [SX_LANE_COMMIT_END] = { on_commit_end, 1, 1 },
+    [SX_LANE_ARRIVE] = { sx_collective_arrive, 4, 10 },
+    [SX_LANE_CURSOR] = { on_cursor, 1, 1 },
+    [SX_LANE_NOTIFY] = { sx_event_on_notify, 1, 2 },
+};
+
+static bool is_lane_kind(uint32_t kind)
+{
+    return kind < SX_COUNT(lane_table) && lane_table[kind].fn != NULL;
+}
+
+static uint64_t lane_cost(uint32_t kind, size_t size)
+{
+    return is_lane_kind(kind)
+               ? lane_table[kind].cost + (uint64_t)size / 1024 * lane_table[kind].cost_kib
+               : 1;
+}
+
+static pmix_status_t take_lane(struct sx_server *server, struct sx_client *client, uint32_t kind,
+                               const void *body, size_t size)
+{
+    sx_reaper_watch_hint(server, client);
+    return is_lane_kind(kind) ? lane_table[kind].fn(server, client, body, size)
+                              : PMIX_ERR_BAD_PARAM;
+}
+
+const struct sx_consumer sx_dispatch_consumer = {
+    .frame = take_frame,
+    .lane_cost = lane_cost,
+    .lane = take_lane,
+    .breaks = sx_reaper_client_breaks,
+    .ended = sx_reaper_socket_ended,
+    .replaced = sx_reaper_client_replaced,
+};

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* families.c - the engines that follow the lives of namespaces and clients.
+ *
+ * The order counts where a client goes: collectives that it ends are answered before its events
+ * are published, and the host hears last. */
+#include "server/model/family.h"
+
+#include <stddef.h>
+
+#include "server/engine/cleanup.h"
+#include "server/engine/collective.h"
+#include "server/engine/derive.h"
+#include "server/engine/dmodex.h"
+#include "server/engine/event.h"
+#include "server/engine/event_codes.h"
+#include "server/engine/event_handled.h"
+#include "server/engine/event_made.h"
+#include "server/engine/gets.h"
+#include "server/engine/modex.h"
+#include "server/engine/pset.h"
+#include "server/engine/resource.h"
+#include "server/entry/reaper.h"
+#include "server/port/host.h"
+
+const struct sx_family sx_families[] = {
+    {
+        .name = "reaper",
+        .client_expected = sx_reaper_await_nobody,
+        .client_connected = sx_reaper_watch,
+        .client_closed = sx_reaper_unwatch,
+        .client_removed = sx_reaper_await_nobody,
+    },
+    {
+        .name = "derive",
+        .client_connected = sx_derive_process,
+    },
+    {
+        .name = "modex",
+        .client_expected = sx_modex_client_expected,
+        .client_removed = sx_modex_client_removed,
+    },
+    {
+        .name = "collective",
+        .nspace_gone = sx_collective_nspace_gone,
+        .client_added = sx_collective_client_added,
+        .client_expected = sx_collective_client_added,
+        .client_departed = sx_collective_client_departed,
+        .client_gone = sx_collective_client_gone,
+        .stop = sx_collective_end_all,
+    },
+    {
+        .name = "dmodex",
+        .client_committed = sx_dmodex_committed,
+        .client_left = sx_dmodex_client_gone,
+        .client_gone = sx_dmodex_client_gone,
+        .client_removed = sx_dmodex_client_gone,
+    },
+    {
+        .name = "gets",
+        .nspace_gone = sx_gets_nspace_gone,
+        .client_added = sx_gets_client_added,
+        .client_connected = sx_gets_client_connected,
+        .client_committed = sx_gets_committed,
+        .client_left = sx_gets_client_gone,
+        .client_closed = sx_gets_client_closed,
+        .client_gone = sx_gets_client_gone,
+        .end = sx_gets_deinit,
+    },
+    {
+        .name = "event handled",
+        .nspace_gone = sx_eventhandled_nspace_gone,
+    },
+    {
+        .name = "event",
+        .nspace_added = sx_event_nspace_added,
+        .nspace_opened = sx_event_nspace_opened,
+        .nspace_gone = sx_event_nspace_gone,
+        .client_expected = sx_event_client_connected, /* events wait for it from now on */
+        .client_connected = sx_event_client_connected,
+        .client_left = sx_event_client_left,
+        .client_gone = sx_event_client_left,
+        .client_lost = sx_event_client_lost,
+        .client_removed = sx_event_codes_client_left,
+        .stop = sx_events_stop,
+        .end = sx_events_deinit,
+    },
+    {
+        .name = "cleanup",
+        .nspace_gone = sx_cleanup_nspace_gone,
+        .client_ended = sx_cleanup_client_gone,
+        .client_lost = sx_cleanup_client_gone,
+    },
+    {
+        .name = "pset",
+        .end = sx_pset_clear,
+    },
+    {
+        .name = "resource",
+        .end = sx_resource_clear,
+    },
+    {
+        .name = "host",
+        .client_left = sx_host_client_finalized,
+    },
+    { .name = NULL },
+};

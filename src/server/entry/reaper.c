@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* reaper.c - the three signals of a death, and what follows from it.
+ *
+ *     CONNECTED --FINALIZE--> FINALIZED --socket ends--> REGISTERED --it exits--> departed
+ *        |--pidfd readable, or socket ends without FINALIZE--> its lane is taken --> DEAD
+ *        \--a breach--> DEAD
+ *     DEAD --the host registers it again; it has died, and another process comes--> REGISTERED
+ *
+ * The life word in the lane fires 0.1 ms after a kill, however large the process; the pidfd only
+ * when the kernel has freed its memory (60 us per MiB).  The word is the client's to write, so it
+ * decides nothing: it makes the server ask the kernel whether every thread of the process is on
+ * its way out, at growing intervals, SX_DEATH_CHECK_MAX times.  A thread that merely ended, or an
+ * execve, fires the word too and is told apart by the same question. */
+#include "server/entry/reaper.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/process.h"
+#include "base/status.h"
+#include "server/entry/connection.h"
+#include "server/model/family.h"
+#include "server/port/lanes.h"
+#include "server/port/reply.h"
+
+#define SX_DEATH_CHECK_MAX 12u /* 0.1 ms doubling: 0.4 s in all, then the pidfd decides */
+#define SX_DEATH_CHECK_FIRST_NS UINT64_C(100000)
+
+/* ---- departures ----------------------------------------------------------------------------- */
+
+void sx_reaper_await_nobody(struct sx_server *server, struct sx_client *client)
+{
+    (void)server;
+    client->left = client->departed = client->died = false;
+    sx_poll_remove(&client->exit);
+    if (client->exit_fd >= 0) {
+        close(client->exit_fd);
+        client->exit_fd = -1;
+    }
+}
+
+void sx_reaper_client_departed(struct sx_server *server, struct sx_client *client)
+{
+    sx_reaper_await_nobody(server, client);
+    client->departed = true;
+    SX_FAMILIES_TELL(server, client_departed, server, client);
+}
+
+static void exit_fired(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    (void)revents;
+    (void)now_ns;
+    sx_reaper_client_departed(sx_server_get(), arg);
+}
+
+/* Its good-bye is said and its socket has ended, or its process. */
+static void client_left(struct sx_server *server, struct sx_client *client)
+{
+    const int pidfd = sx_client_peer(client)->pidfd;
+    /* relaxed: the client stored it before it sent its good-bye. */
+    const bool no_wrapper = atomic_load_explicit(&client->lane.line->no_wrapper,
+                                                 memory_order_relaxed) != 0;
+    const int exit_fd = no_wrapper && pidfd >= 0 ? fcntl(pidfd, F_DUPFD_CLOEXEC, 0) : -1;
+
+    sx_connection_close(server, client);
+    SX_FAMILIES_TELL(server, client_ended, server, client);
+    if (exit_fd >= 0) {
+        client->exit_fd = exit_fd;
+        client->exit = (struct sx_poll){
+            .fd = exit_fd,
+            .events = POLLIN,
+            .fn = exit_fired,
+            .arg = client,
+        };
+        sx_poll_add(server->loop, &client->exit);
+    }
+}
+
+/* ---- deaths --------------------------------------------------------------------------------- */
+
+static void lane_was_taken(struct sx_lane_mark *mark)
+{
+    sx_reaper_client_lost(sx_server_get(), SX_CONTAINER(mark, struct sx_client, share.ending));
+}
+
+/* The kernel says that it is gone.  What it had submitted before it died still counts; nothing else
+ * of it is looked at meanwhile. */
+static void client_died(struct sx_server *server, struct sx_client *client)
+{
+    if (client->state == SX_CLIENT_FINALIZED) {
+        client_left(server, client);
+    } else if (client->state == SX_CLIENT_CONNECTED && client->share.ending.reached == NULL) {
+        client->died = sx_process_is_exiting(sx_client_peer(client)->pidfd);
+        sx_reaper_unwatch(server, client);
+        sx_share_forgive(client);
+        client->share.ending.reached = lane_was_taken;
+        sx_lane_mark(server, client, &client->share.ending);
+    }
+}
+
+static void check_death(void *arg, uint64_t now_ns)
+{
+    struct sx_client *client = arg;
+    struct sx_server *server = sx_server_get();
+    const struct sx_peer *peer = sx_client_peer(client);
+
+    if (client->state != SX_CLIENT_CONNECTED) {
+        return; /* it has given the word back with its good-bye */
+    }
+    if (sx_process_is_exiting(peer->pidfd)) {
+        client_died(server, client);
+        return;
+    }
+    if (client->death_checks++ < SX_DEATH_CHECK_MAX) {
+        client->death_check.fn = check_death;
+        client->death_check.arg = client;
+        sx_timer_add(server->loop, &client->death_check,
+                     now_ns + (SX_DEATH_CHECK_FIRST_NS << client->death_checks));
+    }
+}
+
+static void hint_fired(void *arg, uint64_t now_ns)
+{
+    struct sx_client *client = arg;
+
+    client->death_checks = 0;
+    check_death(client, now_ns);
+}
+
+static void pidfd_fired(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    struct sx_client *client = arg;
+
+    (void)revents;
+    (void)now_ns;
+    client_died(sx_server_get(), client);
+}
+
+void sx_reaper_watch(struct sx_server *server, struct sx_client *client)
+{
+    const struct sx_peer *peer = sx_client_peer(client);
+
+    sx_reaper_await_nobody(server, client);
+    if (peer->pidfd >= 0) {
+        client->death = (struct sx_poll){
+            .fd = peer->pidfd,
+            .events = POLLIN,
+            .fn = pidfd_fired,
+            .arg = client,
+        };
+        sx_poll_add(server->loop, &client->death);
+    }
+}
+
+/* The client holds its life word only some time after the welcome: watch it from its first lane
+ * message on.  The word is a hint; whoever does not get it is found by the pidfd. */
+void sx_reaper_watch_hint(struct sx_server *server, struct sx_client *client)
+{
+    const uint32_t seen = atomic_load_explicit(client->lane.life_word, memory_order_relaxed);
+
+    if (client->death_hint.source.loop != NULL || client->death_checks != 0 || seen == 0) {
+        return;
+    }
+    client->death_hint = (struct sx_futex){
+        .word = client->lane.life_word,
+        .seen = seen,
+        .fn = hint_fired,
+        .arg = client,
+    };
+    client->death_checks = 1; /* asked once, whatever the answer */
+    sx_futex_add(server->loop, &client->death_hint);
+}
+
+void sx_reaper_unwatch(struct sx_server *server, struct sx_client *client)
+{
+    (void)server;
+    sx_poll_remove(&client->death);
+    sx_futex_remove(&client->death_hint);
+    sx_timer_remove(&client->death_check);
+    client->death_checks = 0;
+}
+
+void sx_reaper_client_lost(struct sx_server *server, struct sx_client *client)
+{
+    if (client->state == SX_CLIENT_DEAD) {
+        return;
+    }
+    sx_client_retain(client);
+    client->state = SX_CLIENT_DEAD;
+    sx_connection_close(server, client);
+    SX_FAMILIES_TELL(server, client_gone, server, client);
+    SX_FAMILIES_TELL(server, client_lost, server, client);
+    sx_client_release(client);
+}
+
+bool sx_reaper_client_replaced(struct sx_server *server, struct sx_client *client)
+{
+    if (!sx_process_has_gone(sx_client_peer(client)->pidfd)) {
+        return false;
+    }
+    client_died(server, client);
+    while (client->state == SX_CLIENT_CONNECTED) { /* a lane at most: nobody writes it any more */
+        sx_lane_take_one(server, client);
+    }
+    return client->died;
+}
+
+void sx_reaper_client_breaks(struct sx_server *server, struct sx_client *client, const char *why)
+{
+    sx_log(SX_LOG_WARN, "client %s.%u (pid %d) is dropped: %s", client->nspace->name, client->rank,
+           (int)sx_client_peer(client)->pid, why);
+    client->died = false;
+    sx_reaper_client_lost(server, client);
+}
+
+void sx_reaper_socket_ended(struct sx_server *server, struct sx_client *client, const char *why)
+{
+    if (why == NULL) {
+        client_died(server, client);
+    } else { /* a breach, which the channel has logged: nothing more is believed */
+        client->died = false;
+        sx_reaper_client_lost(server, client);
+    }
+}
+
+void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *client, uint32_t id)
+{
+    client->state = SX_CLIENT_FINALIZED;
+    client->left = true;
+    SX_FAMILIES_TELL(server, client_left, server, client);
+    sx_reply(server, client, id, PMIX_SUCCESS, -1);
+}

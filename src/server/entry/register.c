@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* register.c - the host's registrations: namespaces and clients come and go. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/value.h"
+#include "server/engine/derive.h"
+#include "server/engine/event_route.h"
+#include "server/engine/gets.h"
+#include "server/engine/jobinfo.h"
+#include "server/engine/pset.h"
+#include "server/engine/resource.h"
+#include "server/engine/topology.h"
+#include "server/entry/connection.h"
+#include "server/model/family.h"
+#include "server/model/state.h"
+
+struct registration {
+    char nspace[PMIX_MAX_NSLEN + 1];
+    uint32_t rank;
+    int local_count;
+    const pmix_info_t *info; /* the host's, kept by it until the callback */
+    size_t ninfo;
+    uid_t uid;
+    gid_t gid;
+    void *server_object;
+};
+
+/* Return: a copy of the host's words, NULL with *ret_rc. */
+static struct registration *registration_new(const char *nspace, pmix_status_t *ret_rc)
+{
+    struct registration *registration = NULL;
+    const size_t len = nspace == NULL ? 0 : sx_name_len(nspace, PMIX_MAX_NSLEN + 1);
+
+    *ret_rc = PMIX_ERR_INIT;
+    if (sx_server_get() == NULL) {
+        return NULL;
+    }
+    *ret_rc = PMIX_ERR_BAD_PARAM;
+    if (len == 0 || len > PMIX_MAX_NSLEN) {
+        return NULL;
+    }
+    *ret_rc = PMIX_ERR_OUT_OF_RESOURCE;
+    registration = calloc(1, sizeof(*registration));
+    if (registration != NULL) {
+        memcpy(registration->nspace, nspace, len);
+        *ret_rc = PMIX_SUCCESS;
+    }
+    return registration;
+}
+
+/* Who may read a job that has no process here: its user, if the host says so, else whoever this
+ * server is for. */
+static uid_t user_of(const struct sx_server *server, const struct registration *registration)
+{
+    const pmix_info_t *user = sx_info_find(registration->info, registration->ninfo, PMIX_USERID);
+    uint64_t number;
+
+    return user != NULL && sx_value_get_uint(&user->value, &number) == PMIX_SUCCESS
+               ? (uid_t)number
+               : server->client_uid;
+}
+
+/* ---- namespaces ---------------------------------------------------------------------------- */
+
+static pmix_status_t nspace_register(struct sx_server *server, void *arg)
+{
+    const struct registration *registration = arg;
+    struct sx_nspace *nspace = sx_nspace_obtain(server, registration->nspace);
+    pmix_status_t rc;
+
+    if (nspace == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    nspace->uid = user_of(server, registration);
+    nspace->local_count = registration->local_count < 0 ? 0 : (uint32_t)registration->local_count;
+    if (nspace->job_size == 0) {
+        nspace->job_size = sx_jobinfo_job_size(registration->info, registration->ninfo);
+    }
+    if (nspace->session >= SX_SESSION_NONE) {
+        nspace->session = sx_jobinfo_session(registration->info, registration->ninfo);
+    }
+    const pmix_info_t *no_data = sx_info_find(registration->info, registration->ninfo,
+                                              PMIX_REGISTER_NODATA);
+
+    rc = sx_nspace_open(server, nspace);
+    if (rc == PMIX_SUCCESS && (no_data == NULL || !sx_value_is_true(&no_data->value))) {
+        nspace->has_data = true;
+        rc = sx_jobinfo_store(server, nspace, registration->info, registration->ninfo);
+        if (rc == PMIX_SUCCESS) {
+            rc = sx_resource_nspace_added(server, nspace);
+        }
+        if (rc == PMIX_SUCCESS) {
+            rc = sx_pset_nspace_added(server, nspace);
+        }
+        if (rc == PMIX_SUCCESS && nspace->local_count > 0) {
+            rc = sx_server_topology_publish(nspace);
+        }
+        sx_gets_nspace_filled(nspace);
+    }
+    nspace->registered = rc == PMIX_SUCCESS;
+    sx_event_confine(server);
+    return rc;
+}
+
+pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs,
+                                          pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                                          void *cbdata)
+{
+    pmix_status_t rc;
+
+    if (info == NULL && ninfo != 0) {
+        return sx_server_get() == NULL ? PMIX_ERR_INIT : PMIX_ERR_BAD_PARAM;
+    }
+    struct registration *registration = registration_new(nspace, &rc);
+
+    if (registration == NULL) {
+        return rc;
+    }
+    rc = sx_jobinfo_judge(info, ninfo);
+    if (rc != PMIX_SUCCESS) {
+        free(registration);
+        return rc;
+    }
+    registration->local_count = nlocalprocs;
+    registration->info = info;
+    registration->ninfo = ninfo;
+    if (sx_server_get() != NULL) {
+        sx_server_topology_prepare(nlocalprocs, info, ninfo);
+    }
+    return sx_server_submit(sx_server_get(), nspace_register, registration, free, cbfunc, cbdata);
+}
+
+static void client_take_away(struct sx_server *server, struct sx_client *client)
+{
+    sx_client_retain(client);
+    client->departed |= client->left;
+    client->died = false;
+    client->state = SX_CLIENT_DEAD;
+    sx_connection_close(server, client);
+    SX_FAMILIES_TELL(server, client_gone, server, client);
+    sx_client_release(client);
+}
+
+static pmix_status_t nspace_deregister(struct sx_server *server, void *arg)
+{
+    const struct registration *registration = arg;
+    struct sx_nspace *nspace = sx_nspace_find(server, registration->nspace);
+
+    if (nspace != NULL) {
+        for (size_t i = 0; i < nspace->client_count; i++) {
+            client_take_away(server, nspace->by_rank[i]);
+        }
+        sx_nspace_end(server, nspace);
+        sx_event_confine(server);
+    }
+    return PMIX_SUCCESS;
+}
+
+void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t cbfunc,
+                                   void *cbdata)
+{
+    pmix_status_t rc;
+    struct registration *registration = registration_new(nspace, &rc);
+
+    if (registration != NULL) {
+        rc = sx_server_submit(sx_server_get(), nspace_deregister, registration, free, cbfunc,
+                              cbdata);
+    }
+    if (rc != PMIX_SUCCESS && cbfunc != NULL) {
+        cbfunc(rc, cbdata);
+    }
+}
+
+/* ---- clients ------------------------------------------------------------------------------- */
+
+static pmix_status_t client_register(struct sx_server *server, void *arg)
+{
+    const struct registration *registration = arg;
+    struct sx_nspace *nspace = sx_nspace_obtain(server, registration->nspace);
+
+    if (nspace == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    struct sx_client *client = sx_client_find(nspace, registration->rank);
+    const bool is_new = client == NULL;
+
+    if (!is_new && client->state != SX_CLIENT_DEAD) {
+        return PMIX_EXISTS;
+    }
+    if (is_new) {
+        client = sx_client_add(nspace, registration->rank);
+    }
+    if (client == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    client->state = SX_CLIENT_REGISTERED;
+    client->uid = registration->uid;
+    client->gid = registration->gid;
+    client->server_object = registration->server_object;
+    if (is_new) {
+        SX_FAMILIES_TELL(server, client_added, server, client);
+    } else {
+        SX_FAMILIES_TELL(server, client_expected, server, client);
+    }
+    const pmix_status_t rc = nspace->has_store ? sx_nspace_open(server, nspace) : PMIX_SUCCESS;
+
+    return rc == PMIX_SUCCESS && nspace->registered && nspace->has_data
+               ? sx_derive_client(server, nspace, client)
+               : rc;
+}
+
+pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid, gid_t gid,
+                                          void *server_object, pmix_op_cbfunc_t cbfunc,
+                                          void *cbdata)
+{
+    pmix_status_t rc;
+
+    if (proc == NULL || proc->rank > PMIX_RANK_VALID || proc->rank >= SX_STORE_ROW_MAX) {
+        return sx_server_get() == NULL ? PMIX_ERR_INIT : PMIX_ERR_BAD_PARAM;
+    }
+    struct registration *registration = registration_new(proc->nspace, &rc);
+
+    if (registration == NULL) {
+        return rc;
+    }
+    registration->rank = proc->rank;
+    registration->uid = uid;
+    registration->gid = gid;
+    registration->server_object = server_object;
+    return sx_server_submit(sx_server_get(), client_register, registration, free, cbfunc, cbdata);
+}
+
+static pmix_status_t client_deregister(struct sx_server *server, void *arg)
+{
+    const struct registration *registration = arg;
+    struct sx_nspace *nspace = sx_nspace_find(server, registration->nspace);
+    struct sx_client *client = nspace == NULL ? NULL : sx_client_find(nspace, registration->rank);
+
+    if (client != NULL) {
+        client_take_away(server, client);
+    }
+    return PMIX_SUCCESS;
+}
+
+void PMIx_server_deregister_client(const pmix_proc_t *proc, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    pmix_status_t rc = PMIX_ERR_BAD_PARAM;
+    struct registration *registration = proc == NULL ? NULL : registration_new(proc->nspace, &rc);
+
+    if (registration != NULL) {
+        registration->rank = proc->rank;
+        rc = sx_server_submit(sx_server_get(), client_deregister, registration, free, cbfunc,
+                              cbdata);
+    }
+    if (rc != PMIX_SUCCESS && cbfunc != NULL) {
+        cbfunc(rc, cbdata);
+    }
+}

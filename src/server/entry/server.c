@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* server.c - the server's life: PMIx_server_init to PMIx_server_finalize. */
+#include "server/model/state.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <shmix.h>
+
+#include "base/callbacks.h"
+#include "base/log.h"
+#include "base/role.h"
+#include "base/status.h"
+#include "base/value.h"
+#include "server/engine/broom.h"
+#include "server/engine/event.h"
+#include "server/engine/gets.h"
+#include "server/engine/host_event.h"
+#include "server/engine/topology.h"
+#include "server/engine/waiting.h"
+#include "server/entry/connection.h"
+#include "server/entry/dispatch.h"
+#include "server/entry/host_get.h"
+#include "server/entry/turn.h"
+#include "server/model/family.h"
+#include "server/port/host.h"
+
+static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER; /* init and finalize only */
+static unsigned init_count;                                   /* under life_lock */
+
+/* ---- start --------------------------------------------------------------------------------- */
+
+static const char *const options_known[] = {
+    PMIX_SERVER_TMPDIR,
+    PMIX_SERVER_NSPACE,
+    PMIX_SERVER_RANK,
+    PMIX_USERID,
+    PMIX_GRPID,
+    "shmix.inherit.fd",
+    PMIX_SERVER_SHARE_TOPOLOGY,
+    PMIX_TOPOLOGY,
+    PMIX_TOPOLOGY2,
+    SHMIX_SERVER_CACHE_SIZE,
+    PMIX_HOSTNAME,
+    SHMIX_SERVER_GET_TIMEOUT,
+    SHMIX_SERVER_DIRECTORY,
+};
+
+/* The name by which the host knows this node, which its maps use; else the machine's own. */
+static pmix_status_t hostname_read(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
+{
+    const pmix_info_t *given = sx_info_find(info, ninfo, PMIX_HOSTNAME);
+
+    if (given == NULL) {
+        gethostname(server->hostname, sizeof(server->hostname) - 1);
+        return PMIX_SUCCESS;
+    }
+    const char *name = given->value.type == PMIX_STRING ? given->value.data.string : NULL;
+    const size_t len = name == NULL ? 0 : strlen(name);
+
+    if (len == 0 || len >= sizeof(server->hostname)) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "\"%s\" given to PMIx_server_init is no text of 1 to %zu characters",
+                        PMIX_HOSTNAME, sizeof(server->hostname) - 1);
+    }
+    memcpy(server->hostname, name, len + 1);
+    return PMIX_SUCCESS;
+}
+
+/* Whether the rendezvous shall have a directory: the host's word, else the environment's. */
+static pmix_status_t rendezvous_read(const pmix_info_t info[], size_t ninfo, bool *ret_keep_dir)
+{
+    const pmix_info_t *said = sx_info_find(info, ninfo, SHMIX_SERVER_DIRECTORY);
+    const char *text = getenv("SHMIX_RENDEZVOUS");
+
+    *ret_keep_dir = text != NULL && strcmp(text, "directory") == 0;
+    if (text != NULL && *text != '\0' && !*ret_keep_dir && strcmp(text, "abstract") != 0) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "SHMIX_RENDEZVOUS is '%.64s': set it to abstract or directory, or unset it",
+                        text);
+    }
+    if (said != NULL) {
+        *ret_keep_dir = sx_value_is_true(&said->value);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* What the host says of itself: identity, where to rendezvous, whose clients they are. */
+static pmix_status_t options_read(struct sx_server *server, const pmix_info_t info[], size_t ninfo,
+                                  struct sx_rendezvous_options *ret_rendezvous)
+{
+    const pmix_info_t *dir = sx_info_find(info, ninfo, PMIX_SERVER_TMPDIR);
+    const pmix_info_t *nspace = sx_info_find(info, ninfo, PMIX_SERVER_NSPACE);
+    const pmix_info_t *rank = sx_info_find(info, ninfo, PMIX_SERVER_RANK);
+    const pmix_info_t *uid = sx_info_find(info, ninfo, PMIX_USERID);
+    const pmix_info_t *gid = sx_info_find(info, ninfo, PMIX_GRPID);
+    const pmix_info_t *inherit = sx_info_find(info, ninfo, "shmix.inherit.fd");
+    const char *from_env = getenv("TMPDIR");
+    uint64_t number;
+
+    if (dir != NULL && dir->value.type == PMIX_STRING && dir->value.data.string != NULL) {
+        server->tmpdir = strdup(dir->value.data.string);
+    } else {
+        server->tmpdir = strdup(from_env != NULL && from_env[0] != '\0' ? from_env : "/tmp");
+    }
+    if (server->tmpdir == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (nspace != NULL && nspace->value.type == PMIX_STRING && nspace->value.data.string != NULL) {
+        PMIX_LOAD_NSPACE(server->self.nspace, nspace->value.data.string);
+    } else {
+        snprintf(server->self.nspace, sizeof(server->self.nspace), "shmix-server.%d",
+                 (int)server->pid);
+    }
+    if (rank != NULL && sx_value_get_uint(&rank->value, &number) == PMIX_SUCCESS) {
+        server->self.rank = (pmix_rank_t)number;
+    }
+    server->client_uid = geteuid();
+    server->client_gid = getegid();
+    if (uid != NULL && sx_value_get_uint(&uid->value, &number) == PMIX_SUCCESS) {
+        server->client_uid = (uid_t)number;
+    }
+    if (gid != NULL && sx_value_get_uint(&gid->value, &number) == PMIX_SUCCESS) {
+        server->client_gid = (gid_t)number;
+    }
+    *ret_rendezvous = (struct sx_rendezvous_options){
+        .dir = server->tmpdir,
+        .uid = server->client_uid,
+        .gid = server->client_gid,
+        .inherit = inherit != NULL && sx_value_is_true(&inherit->value),
+    };
+    return rendezvous_read(info, ninfo, &ret_rendezvous->keep_dir);
+}
+
+struct start {
+    struct sx_server *server;
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool told;
+    pmix_status_t status;
+};
+
+static void *server_thread(void *arg)
+{
+    struct start *start = arg;
+    struct sx_server *server = start->server;
+    const pmix_status_t status = sx_board_live(&server->board);
+
+    pthread_mutex_lock(&start->lock);
+    start->status = status;
+    start->told = true;
+    pthread_cond_signal(&start->cond);
+    pthread_mutex_unlock(&start->lock);
+    if (status == PMIX_SUCCESS) {
+        sx_loop_run(server->loop);
+        sx_board_end(&server->board);
+    }
+    return NULL;
+}
+
+/* The life word belongs to the loop thread, so it is the thread that reports for duty. */
+static pmix_status_t thread_start(struct sx_server *server)
+{
+    struct start start = { .server = server };
+    sigset_t all, before;
+
+    pthread_mutex_init(&start.lock, NULL);
+    pthread_cond_init(&start.cond, NULL);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the host's signals are the host's */
+    const int err = pthread_create(&server->thread, NULL, server_thread, &start);
+
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (err != 0) {
+        return SX_RAISE(sx_status_from_errno(err), "cannot start the server's thread: %s",
+                        strerror(err));
+    }
+    pthread_mutex_lock(&start.lock);
+    while (!start.told) {
+        pthread_cond_wait(&start.cond, &start.lock);
+    }
+    pthread_mutex_unlock(&start.lock);
+    pthread_cond_destroy(&start.cond);
+    pthread_mutex_destroy(&start.lock);
+    if (start.status != PMIX_SUCCESS) {
+        pthread_join(server->thread, NULL);
+    }
+    return start.status;
+}
+
+static struct sx_server *server_free(struct sx_server *server)
+{
+    sx_rendezvous_close(&server->rendezvous);
+    sx_server_topology_close();
+    server->loop = sx_loop_free(server->loop);
+    sx_board_deinit(&server->board);
+    free(server->tmpdir);
+    free(server->live);
+    free(server->lane_buffer);
+    free(server);
+    return NULL;
+}
+
+static pmix_status_t server_build(struct sx_server *server, const pmix_server_module_t *module,
+                                  const pmix_info_t info[], size_t ninfo)
+{
+    struct sx_rendezvous_options rendezvous;
+    pmix_status_t rc;
+
+    sx_log_begin();
+    if (module != NULL) {
+        server->module = *module;
+    }
+    server->families = sx_families;
+    server->consumer = &sx_dispatch_consumer;
+    server->pid = getpid();
+    server->board = SX_BOARD_NULL;
+    server->rendezvous = SX_RENDEZVOUS_NULL;
+    sx_list_init(&server->collectives);
+    server->signature_seed = sx_table_seed();
+    sx_list_init(&server->psets);
+    sx_list_init(&server->resources);
+    sx_list_init(&server->connections);
+    sx_registry_init(&server->registry);
+    sx_brooms_init(&server->brooms);
+    sx_waiting_init(&server->waiting);
+    sx_turn_init(&server->turn);
+    rc = sx_events_init(server, info, ninfo);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = sx_gets_init(server, info, ninfo);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    server->lane_buffer = aligned_alloc(8, SX_LANE_MESSAGE_MAX);
+    if (server->lane_buffer == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    rc = options_read(server, info, ninfo, &rendezvous);
+    if (rc == PMIX_SUCCESS) {
+        rc = hostname_read(server, info, ninfo);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_server_topology_open(info, ninfo);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_loop_new(&server->loop);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_board_create(&server->board, server->self.nspace);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_rendezvous_open(&server->rendezvous, &rendezvous);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_connection_listen(server);
+    }
+    return rc;
+}
+
+pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[], size_t ninfo)
+{
+    if (info == NULL && ninfo != 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    pmix_status_t rc = sx_directives_judge(info, ninfo, options_known, SX_COUNT(options_known));
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    pthread_mutex_lock(&life_lock);
+    if (init_count > 0) {
+        init_count++;
+        pthread_mutex_unlock(&life_lock);
+        return PMIX_SUCCESS;
+    }
+    struct sx_server *server = calloc(1, sizeof(*server));
+
+    if (server == NULL) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    } else {
+        rc = server_build(server, module, info, ninfo);
+        if (rc == PMIX_SUCCESS) {
+            sx_turn_hook(server);
+            sx_hostevent_serve(server);
+            rc = thread_start(server);
+        }
+        if (rc == PMIX_SUCCESS) {
+            init_count = 1;
+            sx_server_set(server);
+            sx_role_server_set(&sx_hostget_role);
+        } else {
+            server_free(server);
+        }
+    }
+    pthread_mutex_unlock(&life_lock);
+    return rc;
+}
+
+/* ---- end ----------------------------------------------------------------------------------- */
+
+static void loop_stop(struct sx_server *server)
+{
+    sx_loop_stop(server->loop);
+}
+
+static pmix_status_t server_empty(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    sx_connection_end_all(server);
+    sx_host_forget_all(server);
+    SX_FAMILIES_TELL(server, stop, server);
+    sx_registry_deinit(server);
+    SX_FAMILIES_TELL(server, end, server);
+    sx_brooms_end(server, loop_stop);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t PMIx_server_finalize(void)
+{
+    pthread_mutex_lock(&life_lock);
+    struct sx_server *server = sx_server_get();
+
+    if (server == NULL) {
+        pthread_mutex_unlock(&life_lock);
+        return PMIX_ERR_INIT;
+    }
+    if (--init_count > 0) {
+        pthread_mutex_unlock(&life_lock);
+        return PMIX_SUCCESS;
+    }
+    sx_role_server_set(NULL);
+    sx_server_call(server, server_empty, NULL); /* which sees to the loop's end */
+    pthread_join(server->thread, NULL);
+    sx_server_set(NULL);
+    sx_hostget_clear();
+    server_free(server);
+    pthread_mutex_unlock(&life_lock);
+    sx_callbacks_wait(); /* they may call functions that want the lock */
+    return PMIX_SUCCESS;
+}

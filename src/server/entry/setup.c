@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* setup.c - the environment of a process to be started.
+ *
+ * Hosts call PMIx_server_setup_fork in the parent or in the forked child, as another user, with a
+ * full environment or an empty one: so it reads only what is constant since PMIx_server_init,
+ * takes no lock of ours, and uses the C library's allocator alone. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/value.h"
+#include "server/model/state.h"
+
+/* Variables of an outer job that would lead the process to a server that is not its own. */
+static const char *const stale[] = {
+    "PMIX_SERVER_URI",         "PMIX_SERVER_URI2",    "PMIX_SERVER_URI21",
+    "PMIX_SERVER_URI3",        "PMIX_SERVER_URI4",    "PMIX_SERVER_URI41",
+    "PMIX_LAUNCHER_RNDZ_FILE", "PMIX_KEEPALIVE_PIPE", SX_ENV_SERVER_FD,
+};
+
+static bool is_named(const char *entry, const char *name, size_t name_len)
+{
+    return strncmp(entry, name, name_len) == 0 && entry[name_len] == '=';
+}
+
+static void env_unset(char **env, const char *name)
+{
+    const size_t len = strlen(name);
+    char **to = env;
+
+    for (char **from = env; from != NULL && *from != NULL; from++) {
+        if (is_named(*from, name, len)) {
+            free(*from);
+        } else {
+            *to++ = *from;
+        }
+    }
+    if (to != NULL) {
+        *to = NULL;
+    }
+}
+
+/* Set NAME=VALUE in the malloc'ed array of malloc'ed strings. */
+static pmix_status_t env_set(char ***env, const char *name, const char *value)
+{
+    const size_t name_len = strlen(name);
+    const size_t size = name_len + strlen(value) + 2;
+    char *entry = malloc(size);
+    size_t count = 0;
+
+    if (entry == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    snprintf(entry, size, "%s=%s", name, value);
+    for (char **at = *env; at != NULL && *at != NULL; at++, count++) {
+        if (is_named(*at, name, name_len)) {
+            free(*at);
+            *at = entry;
+            return PMIX_SUCCESS;
+        }
+    }
+    char **grown = realloc(*env, (count + 2) * sizeof(*grown));
+
+    if (grown == NULL) {
+        free(entry);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    grown[count] = entry;
+    grown[count + 1] = NULL;
+    *env = grown;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env)
+{
+    const struct sx_server *server = sx_server_get();
+    char rank[16];
+
+    if (server == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    if (proc == NULL || env == NULL ||
+        sx_name_len(proc->nspace, sizeof(proc->nspace)) >= sizeof(proc->nspace)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    snprintf(rank, sizeof(rank), "%u", proc->rank);
+    for (size_t i = 0; i < SX_COUNT(stale); i++) {
+        env_unset(*env, stale[i]);
+    }
+    const struct {
+        const char *name, *value;
+    } wanted[] = {
+        { "PMIX_NAMESPACE", proc->nspace },
+        { "PMIX_RANK", rank },
+        { "PMIX_SECURITY_MODE", "native" },
+        { "PMIX_GDS_MODULE", "shmix" },
+        { "PMIX_VERSION", "4.2.9" },
+        { "PMIX_HOSTNAME", server->hostname },
+        { "PMIX_SERVER_TMPDIR", server->tmpdir },
+        { SX_ENV_SERVER_URI, server->rendezvous.uri },
+        { SX_ENV_SERVER_FD, server->rendezvous.fd_value },
+    };
+    for (size_t i = 0; i < SX_COUNT(wanted); i++) {
+        if (wanted[i].value != NULL) {
+            const pmix_status_t rc = env_set(env, wanted[i].name, wanted[i].value);
+
+            if (rc != PMIX_SUCCESS) {
+                return rc;
+            }
+        }
+    }
+    return PMIX_SUCCESS;
+}

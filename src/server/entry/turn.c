@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* turn.c - one round over all clients, each as far as its units go.
+ *
+ * The loop asks before it sleeps: the board's epoch becomes odd first, then every lane is looked at
+ * once more, so a client that appends in between either is seen here or sees the odd epoch. */
+#include "server/entry/turn.h"
+
+#include <sched.h>
+
+#include "base/status.h"
+#include "server/engine/event.h"
+#include "server/engine/event_handled.h"
+#include "server/engine/waiting.h"
+#include "server/entry/connection.h"
+#include "server/model/state.h"
+#include "server/port/lanes.h"
+
+/* ---- one client ----------------------------------------------------------------------------- */
+
+static bool has_lane_work(const struct sx_client *client)
+{
+    return client->state == SX_CLIENT_CONNECTED && sx_lane_pending(&client->lane);
+}
+
+static bool is_busy(const struct sx_client *client)
+{
+    return (client->share.frame || has_lane_work(client) || !sx_list_empty(&client->share.due)) &&
+           !sx_share_rests(client);
+}
+
+/* What the client wrote before it asked comes first; what it writes since may not hold it up. */
+static bool is_frames_turn(const struct sx_client *client)
+{
+    return client->share.frame && (client->state != SX_CLIENT_CONNECTED ||
+                                   sx_lane_taken(client, client->share.frame_mark));
+}
+
+/* Return: false when there was nothing to do. */
+static bool serve_one(struct sx_server *server, struct sx_client *client)
+{
+    if (!sx_list_empty(&client->share.due)) {
+        sx_wait_send_due(client);
+    } else if (is_frames_turn(client)) {
+        client->share.frame = false;
+        sx_connection_take(client, server->turn.now_ns);
+    } else if (has_lane_work(client)) {
+        sx_lane_take_one(server, client);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void serve(struct sx_server *server, struct sx_client *client)
+{
+    sx_client_retain(client); /* what it says may end it */
+    while (client->connection != NULL && sx_share_affords(server, client) &&
+           serve_one(server, client)) {
+    }
+    sx_client_release(client);
+}
+
+/* ---- the turn ------------------------------------------------------------------------------- */
+
+static void strangers_serve(struct sx_server *server)
+{
+    struct sx_turn *turn = &server->turn;
+
+    turn->stranger_units += SX_TURN_STRANGER_UNITS;
+    if (turn->stranger_units > SX_TURN_STRANGER_UNITS) {
+        turn->stranger_units = SX_TURN_STRANGER_UNITS;
+    }
+    while (turn->stranger_units > 0 && !sx_list_empty(&turn->strangers)) {
+        sx_connection_take_stranger(server, turn->now_ns);
+    }
+}
+
+/* Clients come and go meanwhile: the last one moves into a hole, and has been served by then or is
+ * served in the next turn. */
+static void clients_serve(struct sx_server *server)
+{
+    const size_t first = server->turn.number;
+
+    for (size_t i = 0; i < server->live_count; i++) {
+        struct sx_client *client = server->live[(first + i) % server->live_count];
+
+        if (is_busy(client)) {
+            serve(server, client);
+        }
+    }
+}
+
+static void turn(void *arg, uint64_t now_ns)
+{
+    struct sx_server *server = arg;
+
+    server->turn.number++;
+    server->turn.now_ns = now_ns;
+    strangers_serve(server);
+    clients_serve(server);
+    sx_event_wake(server);
+    sx_eventhandled_check(server);
+    sx_board_work(&server->board, server->turn.units, 0);
+    server->turn.units = 0;
+}
+
+static bool somebody_is_busy(const struct sx_server *server)
+{
+    for (size_t i = 0; i < server->live_count; i++) {
+        if (is_busy(server->live[i])) {
+            return true;
+        }
+    }
+    return !sx_list_empty(&server->turn.strangers);
+}
+
+/* After activity more is likely: let the others run before they have to wake us.  A collective of
+ * many ranks on few CPUs costs one wake of the server instead of one per handful of arrivals. */
+static bool linger(struct sx_server *server)
+{
+    for (unsigned i = 0; server->lanes_active && i < SX_SERVER_LINGER_YIELDS; i++) {
+        sched_yield();
+        if (somebody_is_busy(server)) {
+            return true;
+        }
+    }
+    server->lanes_active = false;
+    return false;
+}
+
+static bool about_to_sleep(void *arg)
+{
+    struct sx_server *server = arg;
+
+    if (somebody_is_busy(server) || linger(server)) {
+        return true;
+    }
+    sx_board_sleep(&server->board);
+    if (somebody_is_busy(server)) {
+        sx_board_wake(&server->board);
+        return true;
+    }
+    return false;
+}
+
+static void awake(void *arg, uint64_t now_ns)
+{
+    struct sx_server *server = arg;
+
+    (void)now_ns;
+    sx_board_wake(&server->board);
+}
+
+void sx_turn_hook(struct sx_server *server)
+{
+    const struct sx_loop_hooks hooks = {
+        .about_to_sleep = about_to_sleep,
+        .awake = awake,
+        .turn = turn,
+        .arg = server,
+    };
+    sx_loop_set_hooks(server->loop, &hooks);
+}

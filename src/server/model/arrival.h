@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* arrival.h - one client's joining of a collective operation, read out of its message. */
+#ifndef SX_SERVER_MODEL_ARRIVAL_H
+#define SX_SERVER_MODEL_ARRIVAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pmix_common.h>
+
+struct sx_arrival {
+    uint32_t kind, op;
+    uint64_t timeout_ns; /* 0: none */
+    bool collect;
+    pmix_proc_t *procs; /* in the order of sx_proc_order, each once */
+    size_t proc_count;
+    pmix_info_t *info;
+    size_t ninfo;
+};
+
+/* Read struct sx_lane_arrive and what follows it.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for
+ * bytes that no client of ours writes; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_arrival_read(struct sx_arrival *ret, const void *body, size_t size);
+
+/* Fill timeout_ns and collect from the infos.  Return: PMIX_ERR_NOT_SUPPORTED for a directive that
+ * is required and unknown, PMIX_ERR_BAD_PARAM for a timeout that is no number. */
+pmix_status_t sx_arrival_directives(struct sx_arrival *arrival);
+
+/* Safe on a zeroed one and twice. */
+void sx_arrival_clear(struct sx_arrival *arrival);
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* blob.c - remote-visible data into bytes, and bytes from other nodes into the store. */
+#include "server/model/blob.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/value.h"
+#include "server/model/state.h"
+#include "shmem/qualified.h"
+
+#define SX_BLOB_MAGIC UINT32_C(0x584d5853) /* "SXMX" */
+#define SX_BLOB_VERSION 1u
+
+struct blob_header {
+    uint32_t magic;
+    uint16_t version, reserved;
+    uint64_t size;
+};
+static_assert(sizeof(struct blob_header) == 16, "fixed by blob version 1");
+
+struct section_header {
+    uint32_t rank, nspace_len;
+    uint64_t size; /* of the messages */
+};
+static_assert(sizeof(struct section_header) == 16, "fixed by blob version 1");
+
+/* ---- building ------------------------------------------------------------------------------ */
+
+void sx_blob_clear(struct sx_blob *blob)
+{
+    free(blob->bytes);
+    *blob = (struct sx_blob){ 0 };
+}
+
+/* @size zeroed bytes at the end.  Return: NULL when memory is out. */
+static char *blob_extend(struct sx_blob *blob, size_t size)
+{
+    size_t end;
+
+    if (!sx_add_size(blob->size, size, &end)) {
+        return NULL;
+    }
+    if (end > blob->capacity) {
+        const size_t capacity = end < 512 ? 1024 : 2 * end;
+        char *grown = realloc(blob->bytes, capacity);
+
+        if (grown == NULL) {
+            return NULL;
+        }
+        blob->bytes = grown;
+        blob->capacity = capacity;
+    }
+    char *at = blob->bytes + blob->size;
+
+    memset(at, 0, size);
+    blob->size = end;
+    return at;
+}
+
+/* The header always tells the size of what is there. */
+static void blob_seal(struct sx_blob *blob)
+{
+    const struct blob_header header = {
+        .magic = SX_BLOB_MAGIC,
+        .version = SX_BLOB_VERSION,
+        .size = blob->size,
+    };
+    memcpy(blob->bytes, &header, sizeof(header));
+}
+
+pmix_status_t sx_blob_begin(struct sx_blob *blob)
+{
+    *blob = (struct sx_blob){ 0 };
+    if (blob_extend(blob, sizeof(struct blob_header)) == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    blob_seal(blob);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_blob_add_messages(struct sx_blob *blob, const char *nspace, uint32_t rank,
+                                   const void *messages, size_t size)
+{
+    const size_t before = blob->size;
+    const size_t name_len = strlen(nspace);
+    const struct section_header section = {
+        .rank = rank,
+        .nspace_len = (uint32_t)name_len,
+        .size = size,
+    };
+    char *at = blob_extend(blob, sizeof(section) + sx_align_up(name_len, 8));
+    char *data;
+
+    if (at == NULL || (data = blob_extend(blob, size)) == NULL) {
+        blob->size = before;
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    at = blob->bytes + before; /* the second extension may have moved it */
+    memcpy(at, &section, sizeof(section));
+    memcpy(at + sizeof(section), nspace, name_len);
+    if (size > 0) {
+        memcpy(data, messages, size);
+    }
+    blob_seal(blob);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_blob_message(struct sx_blob *messages, const void *put, size_t size)
+{
+    const uint64_t length = size;
+    char *at = blob_extend(messages, sizeof(length) + sx_align_up(size, 8));
+
+    if (at == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(at, &length, sizeof(length));
+    memcpy(at + sizeof(length), put, size);
+    return PMIX_SUCCESS;
+}
+
+/* What one store has of a rank. */
+struct collection {
+    const struct sx_store *store;
+    struct sx_blob messages;
+    pmix_status_t status;
+};
+
+/* Room for a message with @size bytes of body.  Return: where the body goes, NULL when memory is
+ * out. */
+static void *message_begin(struct sx_blob *messages, const char *key, const struct sx_cell *cell,
+                           pmix_scope_t scope, size_t size)
+{
+    const size_t key_len = strlen(key);
+    const size_t body_off = sizeof(struct sx_lane_put) + sx_align_up(key_len, 8);
+    const uint64_t length = body_off + size;
+    struct sx_lane_put put = { .cell = *cell,
+                               .key_len = (uint16_t)key_len,
+                               .scope = (uint8_t)scope };
+    char *at = blob_extend(messages, sizeof(length) + sx_align_up(length, 8));
+
+    if (at == NULL) {
+        return NULL;
+    }
+    put.cell.flags &= SX_CELL_NULL;
+    if (size != 0) {
+        put.cell.bits = 0;
+    }
+    memcpy(at, &length, sizeof(length));
+    at += sizeof(length);
+    memcpy(at, &put, sizeof(put));
+    memcpy(at + sizeof(put), key, key_len);
+    return at + body_off;
+}
+
+/* One cell of the store as a lane put. */
+static bool collect(void *arg, const char *key, const struct sx_item *item)
+{
+    struct collection *all = arg;
+    const pmix_scope_t scope = sx_item_scope(item);
+
+    if (scope != PMIX_GLOBAL && scope != PMIX_REMOTE) {
+        return true;
+    }
+    void *const at = message_begin(&all->messages, key, &item->cell, scope, item->cell.len);
+
+    if (at == NULL) {
+        all->status = PMIX_ERR_OUT_OF_RESOURCE;
+        return false;
+    }
+    if (item->cell.len != 0) {
+        memcpy(at, item->body, item->cell.len);
+    }
+    return true;
+}
+
+/* One qualified value, as it was put. */
+static bool collect_qualified(void *arg, const char *name, const struct sx_item *item)
+{
+    struct collection *all = arg;
+    const pmix_scope_t scope = sx_item_scope(item);
+    struct sx_cell cell = { .type = PMIX_DATA_ARRAY };
+    pmix_value_t value;
+    size_t size;
+
+    if (scope != PMIX_GLOBAL && scope != PMIX_REMOTE) {
+        return true;
+    }
+    pmix_status_t rc = sx_qualified_whole(all->store, name, item, &value);
+    if (rc == PMIX_ERR_NOT_FOUND) {
+        return true;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_flat_size(&value, &size);
+        if (rc == PMIX_SUCCESS) {
+            const size_t at_size = all->messages.size;
+            char *const at = message_begin(&all->messages, PMIX_QUALIFIED_VALUE, &cell, scope,
+                                           size);
+
+            rc = at == NULL ? PMIX_ERR_OUT_OF_RESOURCE : sx_flat_encode(&value, &cell, at, size);
+            if (rc == PMIX_SUCCESS) { /* now the length of the body is known */
+                memcpy(all->messages.bytes + at_size + sizeof(uint64_t), &cell, sizeof(cell));
+            }
+        }
+        sx_value_destruct(&value);
+    }
+    all->status = rc;
+    return rc == PMIX_SUCCESS;
+}
+
+static void collect_store(struct collection *all, const struct sx_store *store, uint32_t rank)
+{
+    all->store = store;
+    sx_store_each(store, SX_REALM_JOB, rank, collect, all);
+    if (all->status == PMIX_SUCCESS) {
+        sx_store_each(store, SX_REALM_QUALIFIED, rank, collect_qualified, all);
+    }
+}
+
+pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *client)
+{
+    const struct sx_nspace *nspace = client->nspace;
+    struct collection all = { .status = PMIX_SUCCESS };
+
+    if (nspace->has_store) {
+        collect_store(&all, &nspace->store.view, client->rank);
+    }
+    if (nspace->has_remote && all.status == PMIX_SUCCESS) {
+        collect_store(&all, &nspace->remote.view, client->rank);
+    }
+    if (all.status == PMIX_SUCCESS) {
+        all.status = sx_blob_add_messages(blob, nspace->name, client->rank, all.messages.bytes,
+                                          all.messages.size);
+    }
+    sx_blob_clear(&all.messages);
+    return all.status;
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+/* The messages of one rank of another node.  Return: false for bytes that are none. */
+static bool section_read(struct sx_server *server, const char *name, uint32_t rank, const char *at,
+                         size_t left, sx_blob_fn fn)
+{
+    struct sx_nspace *nspace = sx_nspace_find(server, name);
+    const bool wanted = nspace != NULL && nspace->has_store && rank < SX_STORE_ROW_MAX &&
+                        sx_client_find(nspace, rank) == NULL;
+
+    while (left > 0) {
+        uint64_t length;
+
+        if (left < sizeof(length)) {
+            return false;
+        }
+        memcpy(&length, at, sizeof(length));
+        at += sizeof(length);
+        left -= sizeof(length);
+        if (length > left || sx_align_up(length, 8) > left ||
+            (wanted && fn(nspace, rank, at, length) != PMIX_SUCCESS)) {
+            return false;
+        }
+        at += sx_align_up(length, 8);
+        left -= sx_align_up(length, 8);
+    }
+    return true;
+}
+
+/* One blob at @bytes, aligned anew since the one before may have any length.  Return: false for
+ * bytes that are no blob. */
+static bool blob_read(struct sx_server *server, const char *at, size_t left, sx_blob_fn fn)
+{
+    while (left > 0) {
+        struct section_header section;
+        char name[PMIX_MAX_NSLEN + 1] = { 0 };
+
+        if (left < sizeof(section)) {
+            return false;
+        }
+        memcpy(&section, at, sizeof(section));
+        at += sizeof(section);
+        left -= sizeof(section);
+        const size_t padded = sx_align_up(section.nspace_len, 8);
+
+        if (section.nspace_len == 0 || section.nspace_len > PMIX_MAX_NSLEN || padded > left ||
+            section.size > left - padded || section.size % 8 != 0) {
+            return false;
+        }
+        memcpy(name, at, section.nspace_len);
+        if (!section_read(server, name, section.rank, at + padded, section.size, fn)) {
+            return false;
+        }
+        at += padded + section.size;
+        left -= padded + section.size;
+    }
+    return true;
+}
+
+pmix_status_t sx_blob_read(struct sx_server *server, const char *bytes, size_t size, sx_blob_fn fn)
+{
+    char *copy = NULL;
+    bool good = true;
+
+    /* The messages want to lie at multiples of 8; a host may hand out any address. */
+    if (((uintptr_t)bytes & 7) != 0 && size > 0) {
+        copy = malloc(size);
+        if (copy == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        memcpy(copy, bytes, size);
+        bytes = copy;
+    }
+    while (good && size > 0) {
+        struct blob_header header;
+
+        good = size >= sizeof(header);
+        if (good) {
+            memcpy(&header, bytes, sizeof(header));
+            good = header.magic == SX_BLOB_MAGIC && header.version == SX_BLOB_VERSION &&
+                   header.size >= sizeof(header) && header.size <= size && header.size % 8 == 0;
+        }
+        if (good) {
+            good = blob_read(server, bytes + sizeof(header), header.size - sizeof(header), fn);
+            bytes += header.size;
+            size -= header.size;
+        }
+    }
+    free(copy);
+    return good ? PMIX_SUCCESS
+                : SX_RAISE(PMIX_ERR_UNPACK_FAILURE,
+                           "the host brought %zu bytes that no server of this version sent "
+                           "(do all nodes run the same library?)",
+                           size);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_block.h - one event as the bytes that travel (struct sx_event and what follows it).
+ *
+ * Whatever a block holds has been judged or was written here, so its readers need not check.  A
+ * block is counted: whoever publishes it holds one reference, the history another. */
+#ifndef SX_SERVER_MODEL_EVENT_BLOCK_H
+#define SX_SERVER_MODEL_EVENT_BLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pmix_common.h>
+
+#include "base/list.h"
+#include "control/message.h"
+#include "ring/record.h"
+
+struct sx_event_block {
+    unsigned reference_count;
+    bool is_job; /* concerns a job: kept until all its local ranks have had it */
+    bool from_host;
+    bool for_host;          /* addressed to it: its handlers without codes hear of it */
+    uint64_t session;       /* of the range SESSION: the source's, or SX_SESSION_UNKNOWN */
+    struct sx_list link;    /* event_log.c: the history, oldest first */
+    struct sx_list cache;   /* event_log.c: the events without a job, oldest first */
+    struct sx_list entries; /* event_log.c: the logs it is in */
+    uint32_t target_off, affected_off, info_off; /* in bytes */
+    uint32_t size;
+    _Alignas(8) char bytes[]; /* number 0: each namespace has its own */
+};
+
+/* The event that a client sent as @bytes (private memory, or sealed), made one of @source.  Return:
+ * PMIX_SUCCESS and *ret; PMIX_ERR_UNPACK_FAILURE for bytes that no client of ours writes;
+ * PMIX_ERR_BAD_PARAM for a custom range without targets; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_event_block_judge(const pmix_proc_t *source, const void *bytes, size_t size,
+                                   struct sx_event_block **ret);
+
+/* An event of this process.  Targets, affected processes and flags come from @info.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM (directives of a wrong type, custom range without targets, a
+ * range that is none); PMIX_ERR_NOT_SUPPORTED (infos that cannot travel); PMIX_ERR_OUT_OF_RESOURCE
+ * (also: larger than SX_EVENT_BYTES_MAX). */
+pmix_status_t sx_event_block_build(pmix_status_t code, const pmix_proc_t *source,
+                                   pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
+                                   struct sx_event_block **ret);
+
+struct sx_event_block *sx_event_block_retain(struct sx_event_block *block);
+/* Return: NULL, always. */
+struct sx_event_block *sx_event_block_release(struct sx_event_block *block);
+
+static inline struct sx_event *sx_event_block_head(struct sx_event_block *block)
+{
+    return (struct sx_event *)(void *)block->bytes;
+}
+
+void sx_event_block_source(const struct sx_event_block *block, pmix_proc_t *ret);
+
+/* Whether process @rank of @nspace is one that the event is for; any event without targets is.
+ * PMIX_RANK_WILDCARD: whether any process of the namespace may be. */
+bool sx_event_block_aims_at(const struct sx_event_block *block, const char *nspace, uint32_t rank);
+
+/* Malloc'ed, NULL and 0 when there are none.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_event_block_targets(const struct sx_event_block *block, pmix_proc_t **ret_procs,
+                                     size_t *ret_count);
+pmix_status_t sx_event_block_affected(const struct sx_event_block *block, pmix_proc_t **ret_procs,
+                                      size_t *ret_count);
+/* For PMIX_INFO_FREE. */
+pmix_status_t sx_event_block_infos(const struct sx_event_block *block, pmix_info_t **ret_info,
+                                   size_t *ret_ninfo);
+
+#endif

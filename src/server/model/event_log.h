@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_log.h - the events that are kept beside the rings, for those who come late or were lapped.
+ *
+ *     HELD --every local rank of the job has had it--> LOOSE --pushed out by newer ones--> gone
+ *
+ * One log a namespace and one for the host, with numbers of their own.  Job events begin as HELD,
+ * all others as LOOSE; of the LOOSE ones a log keeps the newest cache_max.  The history is what all
+ * logs of a server share: each event's bytes once, at most bytes_max of them (then the oldest goes,
+ * HELD or not), and the newest cache_max events without a job, which namespaces to come begin with.
+ * Loop thread. */
+#ifndef SX_SERVER_MODEL_EVENT_LOG_H
+#define SX_SERVER_MODEL_EVENT_LOG_H
+
+#include "server/model/event_block.h"
+
+#define SX_EVENTLOG_CACHE_DEFAULT 512u
+#define SX_EVENTLOG_CACHE_MAX 65536u
+#define SX_EVENTLOG_BYTES_DEFAULT (UINT64_C(64) << 20)
+
+struct sx_event_history {
+    struct sx_list blocks; /* of struct sx_event_block by link, oldest first */
+    struct sx_list cache;  /* the same by cache */
+    size_t cache_count, cache_max;
+    uint64_t bytes, bytes_max;
+    uint64_t crowded_out; /* events that went for want of bytes */
+};
+
+#define SX_EVENTLOG_BUCKETS 64u
+
+/* A place among all events of a log. */
+struct sx_eventlog_place {
+    uint64_t number;
+    struct sx_event_entry *entry; /* NULL: it has gone */
+};
+
+struct sx_eventlog {
+    struct sx_list held, loose;                  /* of struct sx_event_entry, by number */
+    struct sx_list by_code[SX_EVENTLOG_BUCKETS]; /* all of them again, by number in each */
+    struct sx_eventlog_place *places;            /* and again, by number; the first one is there */
+    size_t place_begin, place_end, place_capacity;
+    size_t held_count, loose_count;
+    uint64_t newest; /* the last number given */
+    bool loose_only; /* its readers belong to no job: nothing is HELD for them */
+};
+
+/* One event in one log. */
+struct sx_event_entry {
+    struct sx_list link;       /* held or loose */
+    struct sx_list block_link; /* block.entries */
+    struct sx_list code_link;  /* log.by_code */
+    struct sx_eventlog *log;
+    struct sx_event_block *block;
+    uint64_t number;
+    uint64_t seq; /* of its ring record; 0: it has none yet */
+    bool is_held;
+};
+/* What an entry takes of the history's bytes, without its block. */
+#define SX_EVENTLOG_ENTRY_BYTES (sizeof(struct sx_event_entry) + sizeof(struct sx_eventlog_place))
+
+void sx_event_history_init(struct sx_event_history *history, size_t cache_max, uint64_t bytes_max);
+/* All logs have been cleared. */
+void sx_event_history_deinit(struct sx_event_history *history);
+
+/* The server has taken an event without a job: keep it for namespaces to come. */
+void sx_event_history_keep(struct sx_event_history *history, struct sx_event_block *block);
+
+void sx_eventlog_init(struct sx_eventlog *log);
+void sx_eventlog_clear(struct sx_event_history *history, struct sx_eventlog *log);
+/* @entry goes from its log. */
+void sx_eventlog_remove(struct sx_event_history *history, struct sx_event_entry *entry);
+/* A new namespace's log begins with the events without a job that are still kept. */
+void sx_eventlog_seed(struct sx_event_history *history, struct sx_eventlog *log);
+/* Only those stay of which @wanted(@arg) says so, with numbers anew from 1 on. */
+void sx_eventlog_sift(struct sx_event_history *history, struct sx_eventlog *log,
+                      bool (*wanted)(const struct sx_event_block *block, const void *arg),
+                      const void *arg);
+
+/* Keep @block as number @number (that of the log's newest), published as record @seq.  When memory
+ * is short it is not kept. */
+void sx_eventlog_add(struct sx_event_history *history, struct sx_eventlog *log,
+                     struct sx_event_block *block, uint64_t number, uint64_t seq);
+
+/* Every local rank has had the records up to @seq. */
+void sx_eventlog_release(struct sx_event_history *history, struct sx_eventlog *log, uint64_t seq);
+
+/* In the order of numbers, from @number on; the log does not change meanwhile.  To find the place
+ * takes steps by the logarithm of what is kept, wherever it is. */
+struct sx_eventlog_cursor {
+    const struct sx_eventlog *log;
+    size_t at;
+    size_t visited; /* places looked at so far: what it has cost */
+};
+void sx_eventlog_seek(struct sx_eventlog_cursor *cursor, const struct sx_eventlog *log,
+                      uint64_t number);
+/* Return: NULL behind the last. */
+struct sx_event_entry *sx_eventlog_next(struct sx_eventlog_cursor *cursor);
+/* The other way.  Return: NULL before the first. */
+struct sx_event_entry *sx_eventlog_before(struct sx_eventlog_cursor *cursor);
+/* The same with the events of one code, and one in SX_EVENTLOG_BUCKETS of the others: the one
+ * before @entry, NULL for the last. */
+struct sx_event_entry *sx_eventlog_before_of(const struct sx_eventlog *log, pmix_status_t code,
+                                             const struct sx_event_entry *entry);
+/* Return: the one of them with that number; NULL when it has gone, or never was. */
+struct sx_event_entry *sx_eventlog_find_of(const struct sx_eventlog *log, pmix_status_t code,
+                                           uint64_t number);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* family.h - who is told when namespaces and clients come and go.
+ *
+ *     client: added --expected--> connected --left--> closed --ended--> (departed)
+ *                        ^             \------gone, lost-----------/        |
+ *                        \------------ the host registers it again --------/--> removed
+ *
+ * One row per engine, in the order of families.c: an engine is told after those above it.  Each
+ * function may be NULL.  Loop thread. */
+#ifndef SX_SERVER_MODEL_FAMILY_H
+#define SX_SERVER_MODEL_FAMILY_H
+
+#include <stdbool.h>
+
+struct sx_client;
+struct sx_nspace;
+struct sx_server;
+
+typedef void (*sx_family_nspace_fn)(struct sx_server *server, struct sx_nspace *nspace);
+typedef void (*sx_family_client_fn)(struct sx_server *server, struct sx_client *client);
+
+struct sx_family {
+    const char *name;
+    sx_family_nspace_fn nspace_added;  /* by its first mention */
+    sx_family_nspace_fn nspace_opened; /* it has a ring now */
+    sx_family_nspace_fn nspace_gone;   /* it is still found, with its clients */
+
+    sx_family_client_fn client_added;     /* the host has registered it */
+    sx_family_client_fn client_expected;  /* again, for another process */
+    sx_family_client_fn client_connected; /* before it hears so */
+    /* What it has put is there for others; @first: it had committed nothing before. */
+    void (*client_committed)(struct sx_server *server, struct sx_client *client, bool first);
+    sx_family_client_fn client_left;     /* it has said good-bye; its connection stays */
+    sx_family_client_fn client_closed;   /* its connection ends, for whatever reason */
+    sx_family_client_fn client_ended;    /* ... behind its good-bye */
+    sx_family_client_fn client_departed; /* behind its good-bye nobody comes in its place */
+    sx_family_client_fn client_gone;     /* lost, or taken away by the host */
+    sx_family_client_fn client_lost;     /* the first of these */
+    sx_family_client_fn client_removed;  /* with its namespace, behind nspace_gone */
+
+    void (*stop)(struct sx_server *server); /* nobody is connected, all namespaces are there */
+    void (*end)(struct sx_server *server);  /* they have gone */
+};
+
+/* Tell them all of @stage; the rest are its arguments.  The last row has no name. */
+#define SX_FAMILIES_TELL(server, stage, ...)                                              \
+    do {                                                                                  \
+        for (const struct sx_family *family_ = (server)->families; family_->name != NULL; \
+             family_++) {                                                                 \
+            if (family_->stage != NULL) {                                                 \
+                family_->stage(__VA_ARGS__);                                              \
+            }                                                                             \
+        }                                                                                 \
+    } while (0)
+
+/* families.c */
+extern const struct sx_family sx_families[];
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* nspace.c - namespaces and clients: found by name, made on first mention, counted. */
+#include "server/model/nspace.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pmix.h>
+
+#include "base/status.h"
+#include "base/value.h"
+#include "server/model/family.h"
+#include "server/model/state.h"
+
+void sx_registry_init(struct sx_registry *registry)
+{
+    sx_list_init(&registry->nspaces);
+}
+
+void sx_registry_deinit(struct sx_server *server)
+{
+    SX_LIST_EACH(it, &server->registry.nspaces) {
+        sx_nspace_remove(server, SX_LIST_ENTRY(it, struct sx_nspace, link));
+    }
+}
+
+struct sx_nspace *sx_nspace_find(struct sx_server *server, const char *name)
+{
+    SX_LIST_EACH(it, &server->registry.nspaces) {
+        struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
+
+        if (strcmp(nspace->name, name) == 0) {
+            return nspace;
+        }
+    }
+    return NULL;
+}
+
+struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
+{
+    struct sx_nspace *nspace = sx_nspace_find(server, name);
+    const size_t len = sx_name_len(name, sizeof(nspace->name));
+
+    if (nspace != NULL || len == 0 || len >= sizeof(nspace->name)) {
+        return nspace;
+    }
+    nspace = calloc(1, sizeof(*nspace));
+    if (nspace == NULL) {
+        return NULL;
+    }
+    memcpy(nspace->name, name, len);
+    nspace->ring = SX_RING_NULL;
+    nspace->session = SX_SESSION_UNKNOWN;
+    sx_list_init(&nspace->link);
+    sx_list_init(&nspace->clients);
+    sx_list_init(&nspace->awaited);
+    SX_FAMILIES_TELL(server, nspace_added, server, nspace);
+    sx_list_append(&server->registry.nspaces, &nspace->link);
+    return nspace;
+}
+
+static pmix_status_t store_open(const struct sx_server *server, struct sx_nspace *nspace)
+{
+    const struct sx_store_options options = {
+        .nspace = nspace->name,
+        .row_count = nspace->job_size,
+        /* One that comes again under its old name goes on counting. */
+        .generation = server->generation_last + 1,
+        .interleave = true,
+    };
+    const pmix_status_t rc = sx_store_create(&nspace->store, &options);
+
+    nspace->has_store = rc == PMIX_SUCCESS;
+    return rc;
+}
+
+bool sx_nspace_has_ring(const struct sx_nspace *nspace)
+{
+    return nspace->ring.header != NULL;
+}
+
+pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace)
+{
+    const bool is_here = nspace->local_count > 0 || nspace->client_count > 0;
+    pmix_status_t rc = nspace->has_store ? PMIX_SUCCESS : store_open(server, nspace);
+
+    if (rc == PMIX_SUCCESS && is_here && !sx_nspace_has_ring(nspace)) {
+        rc = sx_ring_create(&nspace->ring, nspace->name, 0);
+        if (rc == PMIX_SUCCESS) {
+            SX_FAMILIES_TELL(server, nspace_opened, server, nspace);
+        }
+    }
+    return rc;
+}
+
+pmix_status_t sx_nspace_fill(struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,
+                             const char *key, const pmix_value_t *value)
+{
+    struct sx_item item;
+    pmix_status_t rc = sx_store_find(&nspace->store.view, realm, row, key, &item);
+
+    if (rc != PMIX_SUCCESS) {
+        rc = sx_store_put(&nspace->store, realm, row, key, PMIX_GLOBAL, value);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_log(SX_LOG_ERROR, "\"%s\" of %s cannot be stored: %s", key, nspace->name,
+               PMIx_Error_string(rc));
+    }
+    return rc;
+}
+
+void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace)
+{
+    if (nspace->has_store) {
+        sx_store_end(&nspace->store);
+        if (nspace->store.generation > server->generation_last) {
+            server->generation_last = nspace->store.generation;
+        }
+    }
+    sx_nspace_remove(server, nspace);
+}
+
+void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
+{
+    SX_FAMILIES_TELL(server, nspace_gone, server, nspace);
+    sx_list_remove(&nspace->link);
+    for (size_t i = 0; i < nspace->client_count; i++) {
+        struct sx_client *client = nspace->by_rank[i];
+
+        sx_list_remove(&client->link);
+        SX_FAMILIES_TELL(server, client_removed, server, client);
+        client->nspace = NULL;
+        sx_client_release(client);
+    }
+    free(nspace->by_rank);
+    if (nspace->has_store) {
+        sx_store_destroy(&nspace->store);
+    }
+    sx_ring_deinit(&nspace->ring);
+    if (nspace->has_remote) {
+        sx_store_destroy(&nspace->remote);
+    }
+    free(nspace);
+}
+
+bool sx_nspace_visible(const struct sx_nspace *nspace, const struct sx_client *client)
+{
+    if (nspace == client->nspace) {
+        return true;
+    }
+    for (size_t i = 0; i < nspace->client_count; i++) {
+        if (nspace->by_rank[i]->uid != client->uid) {
+            return false;
+        }
+    }
+    return nspace->client_count > 0 || (nspace->registered && nspace->uid == client->uid);
+}
+
+/* Return: where @rank is, or would be inserted, in by_rank. */
+static size_t client_index(const struct sx_nspace *nspace, uint32_t rank)
+{
+    size_t low = 0;
+    size_t high = nspace->client_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (nspace->by_rank[middle]->rank < rank) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+struct sx_client *sx_client_find(const struct sx_nspace *nspace, uint32_t rank)
+{
+    const size_t i = client_index(nspace, rank);
+
+    return i < nspace->client_count && nspace->by_rank[i]->rank == rank ? nspace->by_rank[i] : NULL;
+}
+
+struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)
+{
+    const size_t at = client_index(nspace, rank);
+
+    if (nspace->client_count == nspace->client_capacity) {
+        const size_t capacity = nspace->client_capacity == 0 ? 16 : 2 * nspace->client_capacity;
+        struct sx_client **grown = realloc(nspace->by_rank, capacity * sizeof(*grown));
+
+        if (grown == NULL) {
+            return NULL;
+        }
+        nspace->by_rank = grown;
+        nspace->client_capacity = capacity;
+    }
+    struct sx_client *client = calloc(1, sizeof(*client));
+
+    if (client == NULL) {
+        return NULL;
+    }
+    client->nspace = nspace;
+    client->rank = rank;
+    client->reference_count = 1;
+    client->slot = SX_BOARD_SLOT_MAX;
+    client->doorbell_fd = -1;
+    client->wake_fd = -1;
+    client->exit_fd = -1;
+    client->lane = SX_LANE_READER_NULL;
+    sx_list_init(&client->link);
+    sx_list_init(&client->cleanups);
+    sx_list_init(&client->requests);
+    sx_list_init(&client->waits);
+    sx_list_init(&client->share.marks);
+    sx_list_init(&client->share.due);
+    sx_list_init(&client->share.ending.link);
+    sx_list_append(&nspace->clients, &client->link);
+    memmove(nspace->by_rank + at + 1, nspace->by_rank + at,
+            (nspace->client_count - at) * sizeof(*nspace->by_rank));
+    nspace->by_rank[at] = client;
+    nspace->client_count++;
+    return client;
+}
+
+struct sx_client *sx_client_retain(struct sx_client *client)
+{
+    client->reference_count++;
+    return client;
+}
+
+struct sx_client *sx_client_release(struct sx_client *client)
+{
+    sx_assert(client->reference_count > 0);
+    if (--client->reference_count == 0) {
+        sx_assert(client->connection == NULL);       /* a connection holds a reference */
+        sx_assert(sx_list_empty(&client->cleanups)); /* the namespace's end has taken them */
+        free(client);
+    }
+    return NULL;
+}

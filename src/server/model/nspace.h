@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* nspace.h - the namespaces this server knows, and the local clients in each.
+ *
+ * A namespace appears with the first call that names it (hosts register clients before or after
+ * their namespace) and goes with PMIx_server_deregister_nspace. */
+#ifndef SX_SERVER_MODEL_NSPACE_H
+#define SX_SERVER_MODEL_NSPACE_H
+
+#include <sys/types.h>
+
+#include <pmix_server.h>
+
+#include "base/list.h"
+#include "control/channel.h"
+#include "ring/lane.h"
+#include "ring/record.h"
+#include "ring/ring.h"
+#include "server/model/blob.h"
+#include "server/model/event_log.h"
+#include "server/model/share.h"
+#include "shmem/store.h"
+
+struct sx_channel;
+struct sx_connection;
+struct sx_nspace;
+struct sx_server;
+
+enum sx_client_state {
+    SX_CLIENT_REGISTERED, /* known, not connected; also after an orderly finalize */
+    SX_CLIENT_CONNECTED,
+    SX_CLIENT_FINALIZED, /* has said good-bye, connection still open */
+    SX_CLIENT_DEAD,      /* lost, or taken away by the host */
+};
+
+struct sx_result {
+    uint32_t op;
+    int32_t status;
+};
+
+/* event_codes.h: a code, and how many want it. */
+struct sx_event_code {
+    pmix_status_t code;
+    uint32_t count;
+    /* the server's set */
+    bool asked;        /* the host was asked and has not refused */
+    uint64_t question; /* that it has not answered; 0: none */
+};
+
+/* Sorted by code; zeroed is empty. */
+struct sx_event_codes {
+    struct sx_event_code *all;
+    size_t count, capacity;
+};
+
+/* One local process.  Counted: the registry holds one reference, each pending answer another. */
+struct sx_client {
+    struct sx_list link; /* nspace.clients */
+    struct sx_nspace *nspace;
+    uint32_t rank;
+    uid_t uid;
+    gid_t gid;
+    void *server_object;
+    unsigned reference_count;
+    enum sx_client_state state;
+
+    /* while connected */
+    struct sx_connection *connection; /* connection.c; NULL: none */
+    struct sx_channel *channel;       /* its channel: whom we answer */
+    uint32_t slot;                    /* on the board; SX_BOARD_SLOT_MAX: none */
+    bool no_waitv;
+    struct sx_lane_reader lane;
+    struct sx_share share;
+    int doorbell_fd;
+    struct sx_poll doorbell;
+    int wake_fd;        /* wake.c; -1: it does not sleep in poll(2) */
+    uint32_t wake_owed; /* classes of news that it could not be rung for yet */
+    struct sx_timer wake_again;
+    struct sx_poll death;       /* the pidfd: the authority */
+    struct sx_futex death_hint; /* the lane's life word: starts the check, never decides */
+    struct sx_timer death_check;
+    unsigned death_checks;
+
+    bool left;           /* it has finalized: another process may come in its place ... */
+    int exit_fd;         /* ... but not behind this one (a pidfd; -1: nobody can tell) ... */
+    struct sx_poll exit; /* ... once it has exited */
+    bool departed;       /* for good: nobody waits for it any more */
+    bool died;           /* by the kernel's word: the host may start another in its place */
+
+    bool has_committed;
+    struct sx_blob news;     /* put since the last fence that all nodes took part in */
+    uint64_t news_gone;      /* bytes of news before these */
+    struct sx_list requests; /* dmodex.c: other nodes that wait for its first commit */
+    uint32_t arrival_count;  /* collectives that it has joined and that have not gone ... */
+    size_t arrival_procs;    /* ... and the processes that these name */
+    uint32_t waiter_count;   /* gets of others that wait for this one's data */
+    uint32_t request_count;  /* gets of its own that wait */
+    struct sx_list waits;    /* waiting.h: these */
+    struct sx_list cleanups; /* cleanup.c: struct sx_broom_path */
+    bool cleanup_told;
+    struct sx_result results[SX_RESULTS_KEPT]; /* newest ends of its collectives, a circle */
+    uint64_t result_count;
+    struct sx_event_codes event_codes; /* its handlers for events from outside the node */
+    uint64_t event_seq;                /* of its ring: what it is known to have had */
+    bool has_handlers;                 /* of events, or has had some */
+    bool event_left;                   /* it has gone: no event is kept for it */
+    bool event_lost_told;
+    unsigned event_want_count; /* registrations that wait for the host */
+    bool pid_told;             /* derive.c: PMIX_PROC_PID is ours, not the host's */
+};
+
+#define SX_SESSION_UNKNOWN UINT64_MAX    /* nobody has told of it yet */
+#define SX_SESSION_NONE (UINT64_MAX - 1) /* the host has not named one */
+
+struct sx_nspace {
+    struct sx_list link; /* registry.nspaces */
+    char name[256];
+    bool registered; /* PMIx_server_register_nspace was called */
+    bool has_store;
+    bool has_data;        /* was registered with job info */
+    uid_t uid;            /* whose job it is while none of its processes is here */
+    uint32_t local_count; /* local processes the host announced */
+    uint32_t job_size;    /* 0: not known */
+    uint64_t session;     /* PMIX_SESSION_ID, or SX_SESSION_* */
+    size_t connected_count;
+    size_t wake_count; /* of clients with a wake_fd */
+    struct sx_list clients;
+    struct sx_client **by_rank; /* sorted by rank */
+    size_t client_count, client_capacity;
+    struct sx_store_writer store;  /* what everyone may read */
+    struct sx_store_writer remote; /* put with scope REMOTE: for other nodes only; private */
+    bool has_remote;
+    struct sx_ring ring;
+    struct sx_eventlog events;
+    uint64_t event_seq_last;     /* the record of the last event */
+    uint32_t event_classes;      /* of events in the ring that nobody was woken for yet */
+    size_t event_sweep_at;       /* event.c */
+    struct sx_list events_dirty; /* server.events_dirty */
+    struct sx_list awaited;      /* waiting.h: its ranks that somebody waits for */
+};
+
+struct sx_registry {
+    struct sx_list nspaces;
+};
+
+void sx_registry_init(struct sx_registry *registry);
+void sx_registry_deinit(struct sx_server *server);
+
+/* Return: NULL when unknown. */
+struct sx_nspace *sx_nspace_find(struct sx_server *server, const char *name);
+/* Find or make.  Return: NULL when memory is out. */
+struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name);
+/* Make its store, and its ring when processes of it belong here: nobody else reads one.  Each once,
+ * whichever call it takes. */
+pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace);
+bool sx_nspace_has_ring(const struct sx_nspace *nspace);
+/* Store what its host has not told.  Return: PMIX_SUCCESS; what the store says, logged. */
+pmix_status_t sx_nspace_fill(struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,
+                             const char *key, const pmix_value_t *value);
+/* The server has no more to do with it; readers of its store are told nothing. */
+void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace);
+/* The same when it is gone for all: readers ask again before they read on. */
+void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace);
+
+/* Whether @client may map the namespace's store: its own, or one whose processes here are all of
+ * its own user, or, without any, whose user is its own. */
+bool sx_nspace_visible(const struct sx_nspace *nspace, const struct sx_client *client);
+
+/* Return: the new client, NULL when memory is out.  @rank must not be there yet. */
+struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank);
+struct sx_client *sx_client_find(const struct sx_nspace *nspace, uint32_t rank);
+struct sx_client *sx_client_retain(struct sx_client *client);
+/* Return: NULL, always. */
+struct sx_client *sx_client_release(struct sx_client *client);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* share.h - who gets how much of a turn of the loop.
+ *
+ *     IDLE --lane, socket, answer due--> BUSY --nothing left--> IDLE
+ *                                         | ^--share used up: goes on in the next turn
+ *                                         \--one message of more than LONG units--> RESTING
+ *
+ * Work is counted in units, of which one is about a microsecond: control/message.h says what a
+ * frame costs, dispatch.c what a lane message does.  Each turn serves every client that wants
+ * something, beginning with another one each time, and each gets SX_TURN_UNITS.  What its last
+ * message takes beyond that is paid with its shares of the next turns.  So no client's wishes
+ * change what others get: nobody starves, and a turn is no longer than the shares of who is busy.
+ * A message that is long by itself cannot be cut: its sender rests, so that it holds up few turns
+ * of others, and never has more than half of the time.  Those who have not said who they are share
+ * one share.
+ *
+ * The loop does not sleep while somebody is BUSY.  Loop thread. */
+#ifndef SX_SERVER_MODEL_SHARE_H
+#define SX_SERVER_MODEL_SHARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "control/loop.h"
+
+struct sx_client;
+struct sx_server;
+
+#define SX_TURN_UNIT_NS UINT64_C(1000)
+#define SX_TURN_UNITS 100          /* of a client */
+#define SX_TURN_STRANGER_UNITS 400 /* of all who have not said who they are */
+#define SX_TURN_LONG_UNITS 1000
+#define SX_TURN_REST 10          /* units of rest for each unit beyond LONG, but no more ... */
+#define SX_TURN_REST_UNITS 20000 /* ... than these, unless the message took longer itself */
+#define SX_TURN_ANSWER_UNITS 5   /* to send one answer that was waited for */
+
+/* Somebody waits until all that a lane had at some moment has been taken: lanes.h. */
+struct sx_lane_mark {
+    struct sx_list link; /* client.share.marks */
+    uint64_t at;
+    void (*reached)(struct sx_lane_mark *mark);
+};
+
+/* What a client has of the turns. */
+struct sx_share {
+    uint64_t turn;              /* up to which it has had its units */
+    int64_t units;              /* left; below 0: to be paid */
+    uint32_t spent;             /* in this turn */
+    bool frame;                 /* there is something in its socket ... */
+    uint64_t frame_mark;        /* ... which comes when its lane has been taken up to here */
+    struct sx_timer rest;       /* added: it rests */
+    struct sx_list marks;       /* of struct sx_lane_mark, in their lane's order */
+    struct sx_list due;         /* waiting.h: its Gets that have their answer */
+    struct sx_lane_mark ending; /* reaper.c: set when it has gone */
+};
+
+/* Of the server. */
+struct sx_turn {
+    uint64_t number, now_ns;
+    uint32_t units;           /* spent in this turn */
+    struct sx_list strangers; /* connection.c: those who have sent something, oldest first */
+    int64_t stranger_units;
+};
+
+void sx_turn_init(struct sx_turn *turn);
+
+/* A share for one who connects; nothing is left of the last one. */
+void sx_share_begin(struct sx_server *server, struct sx_client *client);
+void sx_share_end(struct sx_client *client);
+
+/* Whether @client may spend something in this turn. */
+bool sx_share_affords(struct sx_server *server, struct sx_client *client);
+/* Something was done for it. */
+void sx_share_charge(struct sx_server *server, struct sx_client *client, uint64_t units);
+void sx_share_charge_strangers(struct sx_server *server, uint64_t units);
+/* It pays for a message that was long by itself. */
+bool sx_share_rests(const struct sx_client *client);
+/* It is owed nothing and rests no longer: what it has left is its last. */
+void sx_share_forgive(struct sx_client *client);
+
+#endif

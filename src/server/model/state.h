@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* state.h - the one server of this process: its state, and how work reaches its loop thread.
+ *
+ *     NONE --PMIx_server_init--> RUNNING --PMIx_server_finalize--> NONE
+ *
+ * Everything below belongs to the loop thread, except what is marked constant.  Host threads get
+ * there with sx_server_call.  An upcall into the host is made on the loop thread without any lock
+ * held; the host's answers come back through host.h on any thread. */
+#ifndef SX_SERVER_MODEL_STATE_H
+#define SX_SERVER_MODEL_STATE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include <pmix_server.h>
+
+#include "base/list.h"
+#include "base/table.h"
+#include "control/loop.h"
+#include "control/rendezvous.h"
+#include "ring/board.h"
+#include "ring/lane.h"
+#include "server/model/nspace.h"
+#include "server/model/share.h"
+
+#define SX_SERVER_LINGER_YIELDS 4u
+
+struct sx_family; /* family.h */
+
+/* What clients say, and how they end, is for rooms above those that find it out. */
+struct sx_consumer {
+    /* A checked frame of a connected client. */
+    void (*frame)(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                  uint64_t now_ns);
+    /* What a lane message costs, in units (share.h). */
+    uint64_t (*lane_cost)(uint32_t kind, size_t size);
+    /* A lane message, already copied out.  Return: PMIX_SUCCESS, or an error for one that no client
+     * of ours writes. */
+    pmix_status_t (*lane)(struct sx_server *server, struct sx_client *client, uint32_t kind,
+                          const void *body, size_t size);
+    /* A breach of protocol, in words. */
+    void (*breaks)(struct sx_server *server, struct sx_client *client, const char *why);
+    /* Its socket has ended; @why: NULL, or a breach that has been logged. */
+    void (*ended)(struct sx_server *server, struct sx_client *client, const char *why);
+    /* Another process says that it is this client, which is connected.  Return: true when the one
+     * before has died, and is lost by now. */
+    bool (*replaced)(struct sx_server *server, struct sx_client *client);
+};
+
+/* ---- what engines keep of a server; theirs alone -------------------------------------------- */
+
+/* broom.h */
+struct sx_brooms {
+    struct sx_list list;
+    bool ending, killed;
+    struct sx_timer deadline;
+    void (*ended)(struct sx_server *server);
+};
+
+/* waiting.h */
+struct sx_waiting {
+    uint64_t seed;
+    struct sx_table ranks; /* struct sx_awaited by namespace and rank */
+    struct sx_table keys;  /* struct sx_awaited_key by namespace, rank, realm and key */
+    struct sx_table gets;  /* struct sx_wait by asker and number */
+    struct sx_table asks;  /* struct sx_awaited by the number of the question to the host */
+};
+
+/* ---- the server ------------------------------------------------------------------------------ */
+
+struct sx_server {
+    /* constant between init and finalize */
+    pmix_server_module_t module;
+    pmix_proc_t self;
+    uid_t client_uid; /* who may connect besides what registrations say: owner of the rendezvous */
+    gid_t client_gid;
+    char *tmpdir;
+    char hostname[256];
+    char relay_origin[33]; /* event_relay.c: hexadecimal */
+    const struct sx_family *families;
+    const struct sx_consumer *consumer;
+    struct sx_loop *loop;
+    struct sx_rendezvous rendezvous;
+    pthread_t thread;
+    pid_t pid;
+
+    /* the loop thread's */
+    struct sx_board board;
+    struct sx_registry registry;
+    struct sx_waiting waiting;
+    struct sx_list collectives;
+    struct sx_table signatures; /* the same, found by whom they are for */
+    uint64_t signature_seed;
+    struct sx_list psets;     /* pset.c */
+    struct sx_list resources; /* resource.c */
+    struct sx_brooms brooms;
+    uint64_t generation_last;  /* the highest of the stores that have ended */
+    uint64_t serial;           /* numbers collectives and questions to the host */
+    bool host_forgotten;       /* host.c: nothing is asked any more */
+    unsigned host_event_count; /* host.c: questions about events that it has not answered */
+    uint64_t host_event_bytes;
+    bool host_events_full;
+    struct sx_turn turn;
+    struct sx_list
+        connections; /* accepted, have said nothing yet; those who have: turn.strangers */
+    size_t connection_count;
+    struct sx_loop_post crowd; /* connection.c: too many of them */
+    bool crowd_posted, crowd_told;
+    struct sx_accept accepts[2]; /* of the rendezvous; the second may have no socket */
+    struct sx_timer accept_rest; /* added: nobody is accepted */
+    uint64_t refused_units;      /* spent on those who were refused, since the last rest */
+    unsigned refusals_told;      /* of other users' connections */
+    struct sx_client **live;     /* the connected ones: lanes.c scans them */
+    size_t live_count, live_capacity;
+    bool lanes_active; /* something was taken since the last sleep */
+    struct sx_event_history event_history;
+    struct sx_eventlog host_events;    /* what the host's own handlers may hear of */
+    struct sx_list event_wants;        /* event_ask.c: registrations that wait for the host */
+    struct sx_event_codes event_codes; /* clients that want them */
+    struct sx_list events_dirty;       /* namespaces whose sleepers have to be woken */
+    struct sx_loop_post events_wake;   /* event.c: not before this */
+    bool events_wake_posted;
+    struct sx_list handled_askers; /* event_handled.c */
+    uint64_t get_patience_ns;      /* gets.c; 0: no end */
+    size_t bitset_sleepers;        /* clients without futex_waitv */
+    uint8_t *lane_buffer;          /* SX_LANE_MESSAGE_MAX bytes, 8-aligned */
+};
+
+/* Return: the running server or NULL.  Any thread; a forked child of the host sees it too. */
+struct sx_server *sx_server_get(void);
+/* It runs from now on, or (NULL) no more.  Under the lock of init and finalize. */
+void sx_server_set(struct sx_server *server);
+
+/* "NSPACE.RANK;unix:PATH": who the server is, and where.  Return: malloc'ed, or NULL. */
+char *sx_server_uri(const struct sx_server *server);
+
+/* Run @fn on the loop thread and wait for its result; on the loop thread itself: call it. */
+typedef pmix_status_t (*sx_server_fn)(struct sx_server *server, void *arg);
+pmix_status_t sx_server_call(struct sx_server *server, sx_server_fn fn, void *arg);
+
+/* Call @fn on the loop thread, then @cbfunc with its status; without @cbfunc wait for it.  @arg
+ * must live until then.  Return: PMIX_SUCCESS when @cbfunc will be called; without @cbfunc
+ * PMIX_OPERATION_SUCCEEDED, or the error of @fn. */
+pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *arg,
+                               void (*release)(void *arg), pmix_op_cbfunc_t cbfunc, void *cbdata);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_relay.h - an event on its way through the host to the servers of other nodes.
+ *
+ *     client's event --infos + range, proxy, mark--> host --> other nodes: unmarked, in its range
+ *                                                      \----> the node it left: dropped
+ *
+ * A host hands an event to all its nodes, the one it came from included, and may forget its range
+ * on the way (ORTE makes it SESSION).  So each carries a mark, a string, which every host can
+ * convert: who relays it, a number that no draw of another server is likely to be, and what the
+ * event was. */
+#ifndef SX_SERVER_PORT_EVENT_RELAY_H
+#define SX_SERVER_PORT_EVENT_RELAY_H
+
+#include "server/model/event_block.h"
+#include "server/model/state.h"
+
+#define SX_EVENT_RELAY_KEY "shmix.evrelay"
+
+struct sx_event_relay {
+    bool own; /* this server has sent it */
+    pmix_data_range_t range;
+    uint64_t session; /* of the range SESSION; SX_SESSION_* */
+};
+
+/* Draw the number of this server. */
+void sx_event_relay_init(struct sx_server *server);
+
+/* The infos of @block as they are given to the host, for PMIX_INFO_FREE.  Return: PMIX_SUCCESS,
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_event_relay_infos(const struct sx_server *server,
+                                   const struct sx_event_block *block, pmix_info_t **ret_info,
+                                   size_t *ret_ninfo);
+
+/* Any thread.  Return: whether @info is that of an event which a server has relayed. */
+bool sx_event_relay_read(const struct sx_server *server, const pmix_info_t info[], size_t ninfo,
+                         struct sx_event_relay *ret);
+/* What the sender's node has of @info: without the mark, and without the range that was added.
+ * Return: an array to free, whose infos are still @info's; NULL when memory is out. */
+pmix_info_t *sx_event_relay_strip(const pmix_info_t info[], size_t ninfo, size_t *ret_ninfo);
+
+#endif

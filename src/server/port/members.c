@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* members.c - gathered when the first one arrives, completed as the host registers more. */
+#include "server/port/members.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void sx_members_clear(struct sx_members *members)
+{
+    for (size_t i = 0; i < members->count; i++) {
+        struct sx_client *client = members->all[i].client;
+
+        client->arrival_count -= members->all[i].arrived;
+        client->arrival_procs -= members->all[i].arrived ? members->proc_count : 0;
+        sx_client_release(client);
+    }
+    free(members->all);
+    free(members->procs);
+}
+
+static int members_order(const void *a, const void *b)
+{
+    const uintptr_t left = (uintptr_t)((const struct sx_member *)a)->client;
+    const uintptr_t right = (uintptr_t)((const struct sx_member *)b)->client;
+
+    return left < right ? -1 : left > right;
+}
+
+struct sx_member *sx_members_find(const struct sx_members *members, struct sx_client *client)
+{
+    const struct sx_member key = { .client = client };
+
+    if (members->count == 0) { /* and no array to search */
+        return NULL;
+    }
+    return bsearch(&key, members->all, members->count, sizeof(key), members_order);
+}
+
+static bool member_add(struct sx_members *members, struct sx_client *client)
+{
+    if (members->count == members->capacity) {
+        const size_t larger = members->capacity == 0 ? 16 : 2 * members->capacity;
+        struct sx_member *grown = realloc(members->all, larger * sizeof(*grown));
+
+        if (grown == NULL) {
+            return false;
+        }
+        members->all = grown;
+        members->capacity = larger;
+    }
+    members->all[members->count++] = (struct sx_member){ .client = sx_client_retain(client) };
+    return true;
+}
+
+/* Add the local processes that @proc names. */
+static pmix_status_t members_of(struct sx_members *members, const struct sx_nspace *nspace,
+                                const pmix_proc_t *proc)
+{
+    struct sx_client *one = sx_client_find(nspace, proc->rank);
+    const bool all = proc->rank == PMIX_RANK_WILDCARD;
+    const size_t count = all ? nspace->client_count : one != NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        struct sx_client *client = all ? nspace->by_rank[i] : one;
+
+        if (client->departed) {
+            members->incomplete = true;
+            continue;
+        }
+        if (client->state == SX_CLIENT_DEAD) {
+            return PMIX_ERR_LOST_CONNECTION;
+        }
+        if (!member_add(members, client)) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_members_gather(struct sx_members *members)
+{
+    for (size_t i = 0; i < members->proc_count; i++) {
+        const pmix_proc_t *proc = &members->procs[i];
+        struct sx_nspace *nspace = sx_nspace_find(members->server, proc->nspace);
+
+        if (nspace == NULL) {
+            return PMIX_ERR_NOT_FOUND;
+        }
+        const pmix_status_t rc = members_of(members, nspace, proc);
+
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+    }
+    if (members->count == 0) { /* and no array to sort */
+        return PMIX_SUCCESS;
+    }
+    qsort(members->all, members->count, sizeof(*members->all), members_order);
+    for (size_t i = 1; i < members->count; i++) { /* a wildcard and a rank: once */
+        if (members->all[i].client == members->all[i - 1].client) {
+            sx_client_release(members->all[i].client);
+            memmove(&members->all[i], &members->all[i + 1],
+                    (members->count - i - 1) * sizeof(members->all[0]));
+            members->count--;
+            i--;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+void sx_members_arrive(struct sx_members *members, struct sx_member *member, uint32_t op)
+{
+    member->arrived = true;
+    member->op = op;
+    members->arrived_count++;
+    member->client->arrival_count++;
+    member->client->arrival_procs += members->proc_count;
+}
+
+void sx_members_leave(struct sx_members *members, struct sx_member *member)
+{
+    const size_t behind = (size_t)(members->all + members->count - (member + 1));
+
+    sx_client_release(member->client);
+    memmove(member, member + 1, behind * sizeof(*member));
+    members->count--;
+    members->incomplete = true;
+}
+
+struct sx_absent sx_members_absent(const struct sx_members *members)
+{
+    struct sx_absent absent = { 0 };
+
+    for (size_t i = 0; i < members->proc_count; i++) {
+        const pmix_proc_t *proc = &members->procs[i];
+        const struct sx_nspace *nspace = sx_nspace_find(members->server, proc->nspace);
+
+        if (nspace == NULL) { /* deregistered meanwhile: its members are dead and were counted */
+            continue;
+        }
+        const size_t expected = nspace->local_count > nspace->client_count
+                                    ? nspace->local_count - nspace->client_count
+                                    : 0;
+
+        if (proc->rank == PMIX_RANK_WILDCARD) {
+            absent.announced += expected;
+            absent.elsewhere |= nspace->job_size > nspace->client_count + expected;
+        } else if (sx_client_find(nspace, proc->rank) == NULL) {
+            absent.announced += expected > 0;
+            absent.elsewhere |= expected == 0;
+        }
+    }
+    return absent;
+}
+
+bool sx_members_somebody_waits(const struct sx_members *members)
+{
+    for (size_t i = 0; i < members->count; i++) {
+        if (members->all[i].arrived && members->all[i].client->state == SX_CLIENT_CONNECTED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *client)
+{
+    for (size_t i = 0; i < members->proc_count; i++) {
+        const pmix_proc_t *proc = &members->procs[i];
+
+        if (strcmp(proc->nspace, client->nspace->name) == 0 &&
+            (proc->rank == PMIX_RANK_WILDCARD || proc->rank == client->rank) &&
+            sx_members_find(members, client) == NULL) {
+            if (!member_add(members, client)) {
+                return PMIX_ERR_OUT_OF_RESOURCE;
+            }
+            qsort(members->all, members->count, sizeof(*members->all), members_order);
+        }
+    }
+    return PMIX_SUCCESS;
+}

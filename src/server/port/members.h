@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* members.h - who is expected in a collective operation, who has come, and who is told of its end.
+ *
+ * The members expected here are the registered clients that the signature names, those that the
+ * host has announced and registers later included. */
+#ifndef SX_SERVER_PORT_MEMBERS_H
+#define SX_SERVER_PORT_MEMBERS_H
+
+#include "server/model/state.h"
+
+struct sx_member {
+    struct sx_client *client; /* retained */
+    uint32_t op;              /* the client's own number for the call */
+    bool arrived;
+    uint64_t news_sent; /* of all bytes of its news, how many the host has been given */
+};
+
+struct sx_members {
+    struct sx_server *server;
+    pmix_proc_t *procs; /* the signature: sorted, no duplicates; owned */
+    size_t proc_count;
+    struct sx_member *all; /* sorted by client address */
+    size_t count, capacity, arrived_count;
+    bool incomplete; /* somebody has departed and is not among them */
+};
+
+/* Find who of the signature is registered.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for a
+ * namespace nobody knows; PMIX_ERR_LOST_CONNECTION when a member is dead already (one that has
+ * departed is left out);
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_members_gather(struct sx_members *members);
+void sx_members_clear(struct sx_members *members);
+
+/* Return: NULL when @client is none of them. */
+struct sx_member *sx_members_find(const struct sx_members *members, struct sx_client *client);
+
+/* The host has registered @client: expect it if the signature names it and it is no member yet.
+ * Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *client);
+
+/* @member, which had not arrived, has arrived with its number @op. */
+void sx_members_arrive(struct sx_members *members, struct sx_member *member, uint32_t op);
+
+/* @member, which has not arrived, never will. */
+void sx_members_leave(struct sx_members *members, struct sx_member *member);
+
+/* What of the signature is not among the members. */
+struct sx_absent {
+    size_t announced; /* local, but the host has not registered them yet */
+    bool elsewhere;   /* on other nodes: only the host reaches them */
+};
+struct sx_absent sx_members_absent(const struct sx_members *members);
+
+/* Whether any of those who have arrived is still there to be told. */
+bool sx_members_somebody_waits(const struct sx_members *members);
+
+/* Tell those who have arrived how it ended: one record per namespace's ring (several for many
+ * members), then one wake, of the collective door when most sleepers are concerned, else of each
+ * member's bell. */
+void sx_members_release(struct sx_members *members, pmix_status_t status);
+
+/* The same for one client alone, before there is an operation it could be part of. */
+void sx_members_refuse(struct sx_client *client, uint32_t op, pmix_status_t status);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* members_release.c - the end of a collective operation, told to its local members (members.h). */
+#include <stdlib.h>
+
+#include "server/port/members.h"
+#include "server/port/wake.h"
+
+static void result_keep(struct sx_client *client, uint32_t op, pmix_status_t status)
+{
+    client->results[client->result_count++ % SX_RESULTS_KEPT] = (struct sx_result){
+        .op = op, .status = status
+    };
+}
+
+static int entries_order(const void *a, const void *b)
+{
+    const struct sx_record_done_entry *left = a;
+    const struct sx_record_done_entry *right = b;
+
+    return left->slot < right->slot ? -1 : left->slot > right->slot;
+}
+
+static void entries_publish(struct sx_nspace *nspace, pmix_status_t status,
+                            struct sx_record_done_entry *entries, size_t count)
+{
+    qsort(entries, count, sizeof(*entries), entries_order);
+    while (count > 0) {
+        const size_t part = count < SX_RECORD_DONE_ENTRIES ? count : SX_RECORD_DONE_ENTRIES;
+        struct sx_record_done done = { .status = status, .count = (uint32_t)part };
+        const struct iovec iov[2] = {
+            { .iov_base = &done, .iov_len = sizeof(done) },
+            { .iov_base = entries, .iov_len = part * sizeof(*entries) },
+        };
+        sx_ring_publish(&nspace->ring, SX_RECORD_DONE, SX_CLASS_COLLECTIVE, iov, 2, NULL);
+        entries += part;
+        count -= part;
+    }
+}
+
+/* Tell those members of @nspace that have arrived and are still there. */
+static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
+                           pmix_status_t status, struct sx_record_done_entry *entries)
+{
+    struct sx_server *server = members->server;
+    size_t count = 0;
+
+    for (size_t i = 0; i < members->count; i++) {
+        const struct sx_member *member = &members->all[i];
+
+        if (member->arrived && member->client->nspace == nspace &&
+            member->client->state == SX_CLIENT_CONNECTED) {
+            entries[count++] = (struct sx_record_done_entry){ .slot = member->client->slot,
+                                                              .op = member->op };
+            result_keep(member->client, member->op, status);
+        }
+    }
+    if (count == 0) {
+        return;
+    }
+    const size_t told = count;
+
+    entries_publish(nspace, status, entries, count);
+    if (2 * told >= nspace->connected_count) {
+        sx_ring_wake(&nspace->ring, 1u << SX_CLASS_COLLECTIVE, (uint32_t)nspace->connected_count,
+                     server->bitset_sleepers > 0);
+        sx_wake_all(server, nspace, 1u << SX_CLASS_COLLECTIVE);
+        return;
+    }
+    for (size_t i = 0; i < members->count; i++) {
+        const struct sx_member *member = &members->all[i];
+
+        if (member->arrived && member->client->nspace == nspace &&
+            member->client->state == SX_CLIENT_CONNECTED) {
+            sx_wake_client(server, member->client);
+        }
+    }
+}
+
+void sx_members_release(struct sx_members *members, pmix_status_t status)
+{
+    struct sx_record_done_entry *entries = malloc((members->count + 1) * sizeof(*entries));
+
+    if (entries == NULL) { /* nothing may hang for want of a list: each by itself */
+        struct sx_record_done_entry one;
+
+        for (size_t i = 0; i < members->count; i++) {
+            struct sx_members single = *members;
+
+            single.all = &members->all[i];
+            single.count = 1;
+            if (single.all->client->nspace != NULL) {
+                nspace_release(&single, single.all->client->nspace, status, &one);
+            }
+        }
+        return;
+    }
+    SX_LIST_EACH(it, &members->server->registry.nspaces) {
+        struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
+
+        if (nspace->has_store) {
+            nspace_release(members, nspace, status, entries);
+        }
+    }
+    free(entries);
+}
+
+void sx_members_refuse(struct sx_client *client, uint32_t op, pmix_status_t status)
+{
+    struct sx_record_done_entry entry = { .slot = client->slot, .op = op };
+
+    result_keep(client, op, status);
+    entries_publish(client->nspace, status, &entry, 1);
+    sx_wake_client(sx_server_get(), client);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* reply.h - answers to clients. */
+#ifndef SX_SERVER_PORT_REPLY_H
+#define SX_SERVER_PORT_REPLY_H
+
+#include "server/model/nspace.h"
+
+/* Who the kernel says the client is; pid -1 when it is not connected. */
+const struct sx_peer *sx_client_peer(const struct sx_client *client);
+
+/* Answer a request and ring the client's bell.  @fd < 0: none.  Request id 0 wants no answer, and a
+ * client that is not connected gets none. */
+void sx_reply(struct sx_server *server, struct sx_client *client, uint32_t id, pmix_status_t status,
+              int fd);
+void sx_reply_body(struct sx_server *server, struct sx_client *client, uint32_t id,
+                   pmix_status_t status, const void *body, size_t size);
+
+#endif
