@@ -23,8 +23,10 @@ extern "C" {
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 /* Connect the process to the server that started it and fill @proc with its identity (NULL: not
- * wanted). Counted: a second call reports the same identity and may declare a programming model
- * in @info. Return: PMIX_SUCCESS; PMIX_ERR_UNREACH when no server is there, in which case @proc
+ * wanted). Counted: a second call reports the same identity; each may declare a programming model
+ * in @info. A process on its own may join a server later, in a call with its PMIX_SERVER_URI: it
+ * keeps its identity, which the server's host has to register, what it has put, and its handlers;
+ * what it put for others goes with the next PMIx_Commit. Return: PMIX_SUCCESS; PMIX_ERR_UNREACH when no server is there, in which case @proc
  * is a namespace of this one process and calls that need no server go on working. From:
  * Standard, Initialization; RFC0003. */
 PMIX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t *info, size_t ninfo);

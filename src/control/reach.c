@@ -178,14 +178,26 @@ static int connect_abstract(struct way *way, pid_t pid)
     return 0;
 }
 
-/* Return: 0 or an errno value. */
+/* To where the way's value says.  Return: 0 or an errno value. */
+static int connect_by_uri(struct way *way)
+{
+    uint64_t start_ticks;
+    pid_t pid;
+
+    if (parse_abstract(way->value, &pid, &start_ticks)) {
+        return connect_abstract(way, pid);
+    }
+    return strncmp(way->value, SX_RENDEZVOUS_SCHEME "/", strlen(SX_RENDEZVOUS_SCHEME) + 1) == 0
+               ? connect_path(way->fd, way->value + strlen(SX_RENDEZVOUS_SCHEME))
+               : EINVAL;
+}
+
+/* The same, where the environment says. */
 static int connect_by_environment(struct way *way)
 {
     const char *fd_value = getenv(SX_ENV_SERVER_FD);
     const char *uri = getenv(SX_ENV_SERVER_URI);
     struct sx_address address;
-    uint64_t start_ticks;
-    pid_t pid;
     int path_fd, err = ENOENT;
 
     if (fd_value != NULL && *fd_value != '\0') {
@@ -204,13 +216,7 @@ static int connect_by_environment(struct way *way)
     }
     way->name = SX_ENV_SERVER_URI;
     way->value = uri;
-    if (parse_abstract(uri, &pid, &start_ticks)) {
-        return connect_abstract(way, pid);
-    }
-    if (strncmp(uri, SX_RENDEZVOUS_SCHEME "/", strlen(SX_RENDEZVOUS_SCHEME) + 1) != 0) {
-        return EINVAL;
-    }
-    return connect_path(way->fd, uri + strlen(SX_RENDEZVOUS_SCHEME));
+    return connect_by_uri(way);
 }
 
 static pmix_status_t status_of_connect(int err, const struct way *way)
@@ -279,16 +285,15 @@ static pmix_status_t check_server(const struct way *way)
     return PMIX_SUCCESS;
 }
 
-pmix_status_t sx_rendezvous_connect(int *ret_fd)
+static pmix_status_t way_go(struct way way, int (*go)(struct way *way), int *ret_fd)
 {
-    struct way way = { .fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0) };
-
+    way.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (way.fd < 0) {
         return SX_RAISE(sx_status_from_errno(errno), "no socket to reach the server with: %s%s",
                         strerror(errno),
                         errno == EMFILE ? " (raise the limit of open files: ulimit -n)" : "");
     }
-    const int err = connect_by_environment(&way);
+    const int err = go(&way);
     pmix_status_t rc = PMIX_ERR_UNREACH;
 
     if (err == 0) {
@@ -302,4 +307,14 @@ pmix_status_t sx_rendezvous_connect(int *ret_fd)
     }
     *ret_fd = way.fd;
     return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_rendezvous_connect(int *ret_fd)
+{
+    return way_go((struct way){ .fd = -1 }, connect_by_environment, ret_fd);
+}
+
+pmix_status_t sx_rendezvous_connect_uri(const char *name, const char *uri, int *ret_fd)
+{
+    return way_go((struct way){ .fd = -1, .name = name, .value = uri }, connect_by_uri, ret_fd);
 }

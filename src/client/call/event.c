@@ -132,6 +132,7 @@ struct registration {
     struct sx_list items; /* the others */
     uint64_t in_hand;     /* the declaration in whose handler this is done, 0: none */
     pmix_status_t status; /* the server's word; PMIX_SUCCESS when it gave none */
+    bool again;           /* its acknowledgement was given before there was a server */
     bool over;            /* under lock */
 };
 
@@ -167,7 +168,7 @@ static pmix_status_t registration_send(struct registration *registration)
 /* What follows the acknowledgement may be handed out now.  Under lock. */
 static void registration_over_locked(const struct registration *registration, pmix_status_t status)
 {
-    if (status == PMIX_SUCCESS) {
+    if (status == PMIX_SUCCESS && !registration->again) {
         sx_event_declared_locked(registration->id, registration->in_hand);
     }
     sx_handlers_since(sx_event_handlers(), registration->id, registration->upto);
@@ -182,6 +183,10 @@ static void registration_end_locked(struct registration *registration)
 
     if (registration->status == PMIX_SUCCESS) {
         sx_event_late_locked(&registration->items, registration->id, registration->upto);
+    } else if (registration->again) {
+        sx_event_items_free(&registration->items);
+        sx_log(SX_LOG_WARN, "an event handler hears of this process's own events only: %s",
+               PMIx_Error_string(registration->status));
     } else {
         sx_event_items_free(&registration->items);
         sx_handlers_remove(sx_event_handlers(), registration->id);
@@ -372,7 +377,6 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
 {
     struct sx_process *const p = &sx_process;
     const pmix_info_t *const level = sx_info_find(info, ninfo, PMIX_EVENT_ENVIRO_LEVEL);
-    const bool live = sx_link_status() == PMIX_SUCCESS;
     struct registration registration = {
         .call = { .fd = -1, .on_answer = registration_answered, .on_done = registration_done },
         .task = { .run = registration_run_task },
@@ -386,7 +390,7 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
 
     pthread_mutex_lock(&p->lock);
     p->registrations++;
-    if (live) {
+    if (sx_link_status() == PMIX_SUCCESS) {
         registration.upto = classes_open_locked(p, codes, ncodes);
     }
     pthread_mutex_unlock(&p->lock);
@@ -409,6 +413,56 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
         (void)notice_send(notice, rc, false);
     }
     return rc;
+}
+
+/* The registration of the handler with the smallest id above @last and below @before.  Return: NULL
+ * when there is none, or no memory. */
+static struct registration *registered_next(size_t last, size_t before)
+{
+    struct registration wanted = {
+        .call = { .fd = -1, .on_answer = registration_answered, .on_done = registration_done },
+        .task = { .run = registration_run_task },
+        .id = before,
+        .again = true,
+    };
+    struct registration *next = NULL;
+
+    pthread_mutex_lock(&sx_process.event_lock);
+    SX_LIST_EACH(it, &all_registered) {
+        const struct registered *const kept = SX_LIST_ENTRY(it, struct registered, node);
+
+        if (kept->id > last && kept->id < wanted.id) {
+            wanted.id = kept->id;
+            wanted.environment = kept->environment;
+            wanted.codes = kept->codes;
+            wanted.code_count = kept->code_count;
+        }
+    }
+    if (wanted.id < before) {
+        next = registration_new(&wanted);
+    }
+    pthread_mutex_unlock(&sx_process.event_lock);
+    return next;
+}
+
+void sx_event_register_again(size_t before)
+{
+    struct sx_process *const p = &sx_process;
+    struct registration *next;
+
+    for (size_t last = 0; (next = registered_next(last, before)) != NULL; free(next)) {
+        last = next->id;
+        pthread_mutex_lock(&p->lock);
+        const bool live = sx_link_status() == PMIX_SUCCESS;
+        if (live) {
+            p->registrations++;
+            next->upto = classes_open_locked(p, next->codes, next->code_count);
+        }
+        pthread_mutex_unlock(&p->lock);
+        if (live) {
+            (void)registration_run(next); /* its own events are left in any case */
+        }
+    }
 }
 
 pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],

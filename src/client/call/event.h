@@ -31,6 +31,10 @@ struct sx_handlers *sx_event_handlers(void);
 /* False while no handler is registered: what is told then waits for the first one. */
 bool sx_event_has_handlers(void);
 
+/* There is a server now: tell it of the handlers with ids below @before, which hear what it has
+ * kept and will have for them. */
+void sx_event_register_again(size_t before);
+
 /* Forget all handlers and all that waits.  The progress thread has stopped. */
 void sx_event_deinit(void);
 

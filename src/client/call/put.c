@@ -22,6 +22,7 @@
 #include "base/flat.h"
 #include "base/role.h"
 #include "base/status.h"
+#include "base/value.h"
 #include "client/data/view.h"
 #include "client/link/local.h"
 #include "client/link/progress.h"
@@ -130,6 +131,106 @@ static pmix_status_t puts_append_box(struct sx_puts *puts, struct sx_box *box)
     return rc;
 }
 
+/* ---- what was put while there was no server ------------------------------------------------- */
+
+struct gathering {
+    struct sx_process *p;
+    pmix_status_t status;
+};
+
+static bool is_for_others(const struct sx_item *item)
+{
+    const pmix_scope_t scope = sx_item_scope(item);
+
+    return item->cell.type != PMIX_UNDEF && scope >= PMIX_LOCAL && scope <= PMIX_GLOBAL;
+}
+
+/* A value of the private store as a message, or its box. */
+static bool gather_value(void *arg, const char *key, const struct sx_item *found)
+{
+    struct gathering *const all = arg;
+    struct sx_puts *const puts = &all->p->puts;
+    struct sx_box *const box = sx_box_of(found);
+    const size_t key_len = strlen(key), key_bytes = sx_align_up(key_len, 8);
+    struct sx_item item = *found;
+
+    sx_box_open(&item, false);
+    if (!is_for_others(&item)) {
+        return true;
+    }
+    if (box != NULL) {
+        all->status = box->pending ? PMIX_SUCCESS : puts_append_box(puts, box);
+        return all->status == PMIX_SUCCESS;
+    }
+    struct sx_lane_put put = { .cell = item.cell,
+                               .key_len = (uint16_t)key_len,
+                               .scope = sx_item_scope(&item) };
+    const size_t body_bytes = sx_align_up(item.cell.len, 8);
+    const uint64_t len = sizeof(put) + key_bytes + body_bytes;
+    all->status = puts_reserve(puts, sizeof(len) + len);
+    if (all->status != PMIX_SUCCESS) {
+        return false;
+    }
+    uint8_t *const at = puts->bytes + puts->used_bytes;
+    put.cell.flags &= (uint16_t)~SX_CELL_SCOPE_MASK;
+    memset(at, 0, sizeof(len) + len);
+    memcpy(at, &len, sizeof(len));
+    memcpy(at + sizeof(len), &put, sizeof(put));
+    memcpy(at + sizeof(len) + sizeof(put), key, key_len);
+    if (item.cell.len != 0) {
+        memcpy(at + sizeof(len) + sizeof(put) + key_bytes, item.body, item.cell.len);
+    }
+    puts->used_bytes += sizeof(len) + len;
+    return true;
+}
+
+/* A qualified value as it was put. */
+static bool gather_qualified(void *arg, const char *name, const struct sx_item *found)
+{
+    struct gathering *const all = arg;
+    struct sx_item item = *found;
+    struct sx_cell cell;
+    const void *body;
+    pmix_value_t value;
+
+    sx_box_open(&item, false);
+    if (!is_for_others(&item)) {
+        return true;
+    }
+    all->status = sx_qualified_whole(&all->p->own->writer.view, name, &item, &value);
+    if (all->status == PMIX_SUCCESS) {
+        all->status = sx_puts_append(&all->p->puts, sx_item_scope(&item), PMIX_QUALIFIED_VALUE,
+                                     strlen(PMIX_QUALIFIED_VALUE), &value, &cell, &body);
+        sx_value_destruct(&value);
+    }
+    return all->status == PMIX_SUCCESS;
+}
+
+pmix_status_t sx_puts_gather_locked(struct sx_process *p)
+{
+    struct gathering all = { .p = p, .status = PMIX_SUCCESS };
+    const struct sx_store *const store = &p->own->writer.view;
+
+    if (p->own->has_writer) {
+        sx_store_each(store, SX_REALM_JOB, p->self.rank, gather_value, &all);
+        if (all.status == PMIX_SUCCESS) {
+            sx_store_each(store, SX_REALM_QUALIFIED, p->self.rank, gather_qualified, &all);
+        }
+    }
+    return all.status;
+}
+
+/* ---- put ----------------------------------------------------------------------------------- */
+
+/* Whether a put is for others, and there are any.  data_lock is held: a process on its own that
+ * finds a server gathers under it what nobody was told of. */
+static bool told_locked(const struct sx_process *p, pmix_scope_t scope)
+{
+    /* relaxed: a link lost meanwhile makes the commit fail instead. */
+    return scope != PMIX_INTERNAL && scope != PMIX_DEL_INTERNAL &&
+           atomic_load_explicit(&p->link, memory_order_relaxed) == SX_LINK_LIVE;
+}
+
 /* Into the private store, and into the list if somebody is @told; data_lock is held. */
 static pmix_status_t put_locked(struct sx_process *p, struct sx_view_put *put,
                                 const pmix_value_t *value, bool told)
@@ -215,7 +316,7 @@ static pmix_status_t put_flatten(struct sx_view_put *put, const pmix_value_t *va
 }
 
 /* The box of the key stands for its end in the list, too. */
-static pmix_status_t put_taken(struct sx_process *p, struct sx_view_put *put, bool told)
+static pmix_status_t put_taken(struct sx_process *p, struct sx_view_put *put)
 {
     struct sx_box *box;
 
@@ -225,9 +326,10 @@ static pmix_status_t put_taken(struct sx_process *p, struct sx_view_put *put, bo
         return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
                         "\"%s\" cannot be taken away: the host may have given it", put->key);
     }
+    const pmix_scope_t scope = put->scope;
     pthread_mutex_lock(&p->data_lock);
     pmix_status_t rc = sx_view_withdraw_locked(p->own, put, &box);
-    if (rc == PMIX_SUCCESS && box != NULL && told && !box->pending) {
+    if (rc == PMIX_SUCCESS && box != NULL && told_locked(p, scope) && !box->pending) {
         rc = puts_append_box(&p->puts, box);
     }
     pthread_mutex_unlock(&p->data_lock);
@@ -249,11 +351,8 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char *key, pmix_value_t *val)
         return PMIX_ERR_BAD_PARAM;
     }
     put.row = p->self.rank;
-    /* relaxed: a link lost meanwhile makes the commit fail instead. */
-    const bool told = scope != PMIX_INTERNAL && scope != PMIX_DEL_INTERNAL &&
-                      atomic_load_explicit(&p->link, memory_order_relaxed) == SX_LINK_LIVE;
     if (takes) {
-        return put_taken(p, &put, told);
+        return put_taken(p, &put);
     }
     const bool is_qualified = strcmp(key, PMIX_QUALIFIED_VALUE) == 0;
     pmix_status_t rc = is_qualified ? sx_qualified_read(&qualified, val) : put_flatten(&put, val);
@@ -261,6 +360,7 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char *key, pmix_value_t *val)
         return rc;
     }
     pthread_mutex_lock(&p->data_lock);
+    const bool told = told_locked(p, scope);
     rc = is_qualified ? put_qualified_locked(p, &put, &qualified, val, told)
                       : put_locked(p, &put, val, told);
     pthread_mutex_unlock(&p->data_lock);

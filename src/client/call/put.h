@@ -17,6 +17,10 @@ pmix_status_t sx_puts_append(struct sx_puts *puts, pmix_scope_t scope, const cha
                              const void **ret_body);
 void sx_puts_deinit(struct sx_puts *puts);
 
+/* There is a server now: what this process has put for others is for the next commit.  data_lock is
+ * held.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_puts_gather_locked(struct sx_process *p);
+
 /* Append one message to the lane, waiting while it is full.  lane_lock is held, and given back
  * while this waits: others may append meanwhile.  The doorbell is not rung.  Return: PMIX_SUCCESS;
  * PMIX_ERR_BAD_PARAM (longer than SX_LANE_MESSAGE_MAX); as sx_link_status. */

@@ -60,6 +60,19 @@ struct sx_view *sx_view_open(const char *nspace, struct sx_store *shared)
     return view;
 }
 
+pmix_status_t sx_view_adopt(struct sx_view *view, struct sx_store *shared)
+{
+    struct sx_edition *const edition = sx_edition_new(shared, true);
+
+    if (edition == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    pthread_mutex_lock(&sx_process.view_lock);
+    edition_show(view, edition);
+    pthread_mutex_unlock(&sx_process.view_lock);
+    return PMIX_SUCCESS;
+}
+
 static void privates_free(struct sx_private *priv)
 {
     while (priv != NULL) {

@@ -42,6 +42,10 @@ struct sx_view {
  * Return: NULL when memory is out. */
 struct sx_view *sx_view_open(const char *nspace, struct sx_store *shared);
 
+/* The same for a view that has none yet: what the process itself has stored stays in front of it.
+ * Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, and then @shared is the caller's still. */
+pmix_status_t sx_view_adopt(struct sx_view *view, struct sx_store *shared);
+
 /* Unmap and free all views. */
 void sx_view_close_all(void);
 

@@ -4,6 +4,7 @@
  *
  *     environment --connect, HELLO--> WELCOME with five descriptors --map, close--> READY
  *         \--no server named or reachable--> READY as a singleton (PMIX_ERR_UNREACH)
+ *     a singleton --PMIx_Init with PMIX_SERVER_URI: connect, HELLO, WELCOME--> READY
  *
  * No thread is started and no file read.  Init and Finalize are counted; they may race, since all
  * but the last Finalize's tear-down happens under life_lock, and that is announced as ENDING. */
@@ -12,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +34,7 @@
 #include "client/data/singleton.h"
 #include "client/data/view.h"
 #include "client/link/handed_out.h"
+#include "client/link/local.h"
 #include "client/link/progress.h"
 #include "client/link/thread.h"
 #include "client/link/wakefd.h"
@@ -222,13 +225,45 @@ static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
     return rc;
 }
 
-/* Return: PMIX_ERR_UNREACH when nobody is there. */
-static pmix_status_t attach(struct sx_process *p)
+/* The link is there for everybody from here on.  Who has been on his own until now tells what he
+ * put; no handler is being registered meanwhile.  *ret_before: older ones have smaller ids. */
+static pmix_status_t link_begin(struct sx_process *p, size_t *ret_before)
+{
+    const bool joins = sx_process_ready(); /* else nobody is here yet */
+
+    pthread_mutex_lock(&p->lock);
+    while (p->registrations != 0) { /* of own events alone: that waits for nobody */
+        pthread_mutex_unlock(&p->lock);
+        sched_yield();
+        pthread_mutex_lock(&p->lock);
+    }
+    sx_ring_seek_now(&p->cursor, &p->ring);
+    /* Nothing is asked yet, so whatever the bell rang for was not an answer. */
+    p->bell_seen = sx_door_epoch(&p->slot->bell);
+    *ret_before = joins ? sx_handlers_next(sx_event_handlers()) : 0;
+    pthread_mutex_lock(&p->data_lock);
+    const pmix_status_t rc = sx_puts_gather_locked(p);
+    if (rc == PMIX_SUCCESS) {
+        /* release: whoever sees the link sees what it is made of. */
+        atomic_store_explicit(&p->link, SX_LINK_LIVE, memory_order_release);
+    }
+    pthread_mutex_unlock(&p->data_lock);
+    if (joins) {
+        sx_local_ring_locked(); /* who sleeps has more to watch now */
+    }
+    pthread_mutex_unlock(&p->lock);
+    return rc;
+}
+
+/* @uri: NULL: of the server that the environment names.  Return: PMIX_ERR_UNREACH when nobody is
+ * there. */
+static pmix_status_t attach(struct sx_process *p, const char *uri, size_t *ret_before)
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_HELLO_TIMEOUT_NS);
     struct sx_store store = SX_STORE_NULL;
 
-    pmix_status_t rc = sx_rendezvous_connect(&p->socket_fd);
+    pmix_status_t rc = uri != NULL ? sx_rendezvous_connect_uri(PMIX_SERVER_URI, uri, &p->socket_fd)
+                                   : sx_rendezvous_connect(&p->socket_fd);
     if (rc != PMIX_SUCCESS) {
         p->socket_fd = -1;
         return rc;
@@ -237,7 +272,9 @@ static pmix_status_t attach(struct sx_process *p)
     if (rc == PMIX_SUCCESS) {
         rc = welcome_receive(p, deadline_ns, &store);
     }
-    if (rc == PMIX_SUCCESS) {
+    if (rc == PMIX_SUCCESS && p->own != NULL) {
+        rc = sx_view_adopt(p->own, &store);
+    } else if (rc == PMIX_SUCCESS) {
         p->own = sx_view_open(p->self.nspace, &store);
         rc = p->own != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -245,12 +282,7 @@ static pmix_status_t attach(struct sx_process *p)
         sx_store_detach(&store);
         return rc;
     }
-    sx_ring_seek_now(&p->cursor, &p->ring);
-    /* Nothing is asked yet, so whatever the bell rang for was not an answer. */
-    p->bell_seen = sx_door_epoch(&p->slot->bell);
-    /* release: whoever sees the link sees what it is made of. */
-    atomic_store_explicit(&p->link, SX_LINK_LIVE, memory_order_release);
-    return PMIX_SUCCESS;
+    return link_begin(p, ret_before);
 }
 
 /* Whoever gets lane_lock from here on finds that there is no link.  A commit that waited for the
@@ -265,6 +297,19 @@ static void lane_close(struct sx_process *p)
     pthread_mutex_unlock(&p->lane_lock);
 }
 
+/* What the link was made of. */
+static void link_discard(struct sx_process *p)
+{
+    sx_ring_deinit(&p->ring);
+    sx_board_deinit(&p->board);
+    p->slot = NULL;
+    sx_window_deinit(&p->window);
+    if (p->socket_fd >= 0) {
+        close(p->socket_fd);
+        p->socket_fd = -1;
+    }
+}
+
 static void process_close(struct sx_process *p)
 {
     atomic_store(&p->link, SX_LINK_SINGLETON);
@@ -277,14 +322,7 @@ static void process_close(struct sx_process *p)
     sx_keep_deinit();
     sx_box_deinit();
     sx_puts_deinit(&p->puts);
-    sx_ring_deinit(&p->ring);
-    sx_board_deinit(&p->board);
-    p->slot = NULL;
-    sx_window_deinit(&p->window);
-    if (p->socket_fd >= 0) {
-        close(p->socket_fd);
-        p->socket_fd = -1;
-    }
+    link_discard(p);
 }
 
 static void process_reset(struct sx_process *p)
@@ -302,6 +340,8 @@ static void process_reset(struct sx_process *p)
 /* Return: PMIX_SUCCESS or PMIX_ERR_UNREACH, and READY; else nothing has been opened. */
 static pmix_status_t process_open(struct sx_process *p)
 {
+    size_t handlers;
+
     sx_log_begin();
     process_reset(p);
     p->intakes = intakes;
@@ -309,7 +349,7 @@ static pmix_status_t process_open(struct sx_process *p)
     sx_grace_init();
     pmix_status_t rc = identity_read(&p->self);
     if (rc == PMIX_SUCCESS) {
-        rc = attach(p);
+        rc = attach(p, NULL, &handlers); /* there are none yet */
         if (rc == PMIX_ERR_UNREACH) {
             sx_foreign_server_tell(&p->self);
         }
@@ -347,7 +387,7 @@ static const char *const init_known[] = {
     PMIX_MODEL_LIBRARY_VERSION, PMIX_THREADING_MODEL,       PMIX_MODEL_NUM_THREADS,
     PMIX_MODEL_NUM_CPUS,        PMIX_MODEL_CPU_TYPE,        PMIX_MODEL_PHASE_NAME,
     PMIX_MODEL_PHASE_TYPE,      PMIX_MODEL_AFFINITY_POLICY, PMIX_PROGRESS_THREAD_NAME,
-    PMIX_BIND_PROGRESS_THREAD,  PMIX_BIND_REQUIRED,
+    PMIX_BIND_PROGRESS_THREAD,  PMIX_BIND_REQUIRED,         PMIX_SERVER_URI,
 };
 
 /* Whoever comes first says whether there will be a thread.  Return: PMIX_ERR_NOT_SUPPORTED for a
@@ -395,9 +435,76 @@ static void model_declare(const pmix_info_t *info, size_t ninfo)
     free(told);
 }
 
+/* Its address behind its name: "NSPACE.RANK;unix:...".  Return: NULL for what is none of ours. */
+static const char *uri_address(const pmix_value_t *uri)
+{
+    const char *const text = uri->type == PMIX_STRING ? uri->data.string : NULL;
+    const char *const name_end = text != NULL ? strrchr(text, ';') : NULL;
+    const char *const address = name_end != NULL ? name_end + 1 : text;
+
+    return address != NULL &&
+                   strncmp(address, SX_RENDEZVOUS_SCHEME, strlen(SX_RENDEZVOUS_SCHEME)) == 0
+               ? address
+               : NULL;
+}
+
+/* A process on its own joins the server at @uri, under the name that it has given itself: the host
+ * of that server has registered it. */
+static pmix_status_t server_join(struct sx_process *p, const pmix_info_t *uri, size_t *ret_before)
+{
+    const char *const address = uri_address(&uri->value);
+
+    if (address == NULL) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "\"%s\" names no server of this library: \"NSPACE.RANK;unix:...\" is "
+                        "wanted",
+                        PMIX_SERVER_URI);
+    }
+    if (sx_wakefd_is_used() || p->own->is_plain) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "a process that has used shmix_fd or shmix_job_open on its own cannot join "
+                        "the server at %s: join first",
+                        address);
+    }
+    const pmix_status_t rc = attach(p, address, ret_before);
+    if (rc != PMIX_SUCCESS) {
+        lane_close(p);
+        link_discard(p);
+    }
+    return rc;
+}
+
+/* What an Init says of a server.  *ret_before: as attach, when one was joined.  Return: @rc, which
+ * it has come to so far, when it says nothing. */
+static pmix_status_t server_choose(struct sx_process *p, const pmix_info_t *info, size_t ninfo,
+                                   pmix_status_t rc, size_t *ret_before)
+{
+    const pmix_info_t *const uri = sx_info_find(info, ninfo, PMIX_SERVER_URI);
+    const char *const text = uri != NULL && uri->value.type == PMIX_STRING ? uri->value.data.string
+                                                                           : NULL;
+    char name[PMIX_MAX_NSLEN + 16];
+
+    if (uri == NULL || (rc != PMIX_SUCCESS && rc != PMIX_ERR_UNREACH)) {
+        return rc;
+    }
+    if (sx_link_status() == PMIX_ERR_UNREACH) {
+        const pmix_status_t joined = server_join(p, uri, ret_before);
+
+        return joined != PMIX_SUCCESS && p->init_count == 0 ? PMIX_ERR_UNREACH : joined;
+    }
+    snprintf(name, sizeof(name), "%s.%" PRIu32 ";", p->server.nspace, p->server.rank);
+    if ((uri->flags & PMIX_INFO_REQD) != 0 &&
+        (text == NULL || strncmp(text, name, strlen(name)) != 0)) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED, "this process has another server than \"%s\" says",
+                        PMIX_SERVER_URI);
+    }
+    return rc;
+}
+
 pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
 {
     struct sx_process *const p = &sx_process;
+    size_t before = 0;
 
     if (info == NULL && ninfo != 0) {
         return PMIX_ERR_BAD_PARAM;
@@ -414,7 +521,8 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
     if (rc == PMIX_SUCCESS && p->init_count == 0) {
         rc = process_open(p);
     }
-    if (rc == PMIX_SUCCESS || rc == PMIX_ERR_UNREACH) {
+    rc = server_choose(p, info, ninfo, rc, &before);
+    if (rc == PMIX_SUCCESS || (rc == PMIX_ERR_UNREACH && p->init_count == 0)) {
         p->init_count++;
         if (proc != NULL) {
             *proc = p->self;
@@ -422,6 +530,9 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
         model_declare(info, ninfo);
     }
     pthread_mutex_unlock(&p->life_lock);
+    if (rc == PMIX_SUCCESS) {
+        sx_event_register_again(before);
+    }
     return rc;
 }
 

@@ -7,6 +7,7 @@
  * While READY the link to the server is in one of these states and never goes back:
  *
  *     SINGLETON                        nobody started us: own data only
+ *       \--PMIx_Init names a server--> LIVE
  *     LIVE --server dies or drops us--> LOST       reads go on, requests fail
  *       \-----fork, in the child--> DETACHED       reads go on, requests fail
  *
