@@ -7,19 +7,24 @@ usage: matrix.py HOST NODES [--library DIR] [--control] [--only NAME[,NAME]] [--
 
 HOST is slurm or orte, DIR holds the libpmix.so.2 under test.  Every program runs with two ranks a node, as
 root and as nobody; its exit status is compared with the table below, which is what the host gives with
-Debian's libpmix.  --control runs Debian's library beside it and compares with that as well.
+Debian's libpmix.  The last row counts what of ours is left when the host's processes are killed (KILLED).
+--control runs Debian's library beside it and compares with that as well.
 """
 import argparse
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 import bed
 import orte
 import slurm
 
+PAUSE = {"x86_64": "34"}.get(os.uname().machine, "73")  # its number; elsewhere the C library calls ppoll
+KILLED = {"slurm": ("srun", "slurmstepd"), "orte": ("mpirun.openmpi", "orted")}
 HOSTS = {"slurm": slurm.Slurm, "orte": orte.Orte}
 PROGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "progs")
 
@@ -61,6 +66,41 @@ def run_row(where, row, user, folder):
     return done, said
 
 
+def processes(*names):
+    """Those of the bed, a namespace of processes, whose program has one of these names."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat") as stat, open(f"/proc/{pid}/syscall") as call:
+                name, rest = stat.read().split("(", 1)[1].rsplit(")", 1)
+                if name in [n[:15] for n in names] and rest.split()[0] not in "ZX":  # which nobody may reap
+                    found.append((int(pid), call.read().split()[0]))
+        except (OSError, IndexError):
+            pass  # it has just ended
+    return found
+
+
+def kill_all(*names):
+    for pid, _ in processes(*names):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def kill_host(opt, where, user, folder):
+    """End the host's processes with SIGKILL while ranks wait in pause(2).  Return: what of ours is left."""
+    job = threading.Thread(target=where.run, args=(2 * len(where.names), [os.path.join(folder, "wait_mpi")], user))
+    job.start()
+    bed.wait_for("all ranks have met", 60, lambda: [call for _, call in processes("wait_mpi")].count(PAUSE) ==
+                 2 * len(where.names))
+    kill_all(*KILLED[opt.host])
+    job.join()
+    kill_all("wait_mpi")
+    bed.wait_for("the ranks end", 60, lambda: not processes("wait_mpi"))
+    return where.left()
+
+
 def judge(opt, where, library, folder, results):
     for row in TABLE:
         if (opt.only and row[0] not in opt.only.split(",")) or (library == "control" and row[0] in NOT_FOR_CONTROL):
@@ -75,6 +115,10 @@ def judge(opt, where, library, folder, results):
     if library == "ours":
         for path in where.left():
             results.setdefault(("left behind", path), {})["bad"] = True
+        for user in opt.users.split(",") if not opt.only or "killed" in opt.only.split(",") else ():
+            left = kill_host(opt, where, user, folder)
+            results[("killed", user)] = {"ours": len(left), "bad": bool(left)}
+            print("".join(f"--- left of a killed host: {path}\n" for path in left), end="", flush=True)
 
 
 def table(opt, results):
