@@ -27,6 +27,7 @@ static bool procs_are_canonical(const pmix_proc_t *procs, size_t count)
 void sx_arrival_clear(struct sx_arrival *arrival)
 {
     free(arrival->procs);
+    arrival->procs = NULL;
     if (arrival->info != NULL) {
         PMIX_INFO_FREE(arrival->info, arrival->ninfo);
     }

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* arrival_test.c - what a client's joining of a collective says, and what of it is refused. */
+#include "server/model/arrival.h"
+
+#include <pmix.h>
+
+#include "base/clock.h"
+#include "base/flat.h"
+#include "control/message.h"
+#include "proc_list.h"
+#include "ring/record.h"
+
+static struct proc_list message;
+
+static struct sx_lane_arrive *head(void)
+{
+    return (struct sx_lane_arrive *)(void *)message.bytes;
+}
+
+static void begin(void)
+{
+    message.size = sizeof(struct sx_lane_arrive);
+    *head() = (struct sx_lane_arrive){ .kind = SX_COLLECTIVE_FENCE, .op = 17 };
+}
+
+TestSuite(arrival, .init = begin);
+
+static void proc(uint32_t rank, const char *name)
+{
+    proc_list_add(&message, rank, name);
+    head()->proc_count++;
+}
+
+static void infos(const pmix_info_t info[], size_t ninfo)
+{
+    size_t size;
+
+    cr_assert_eq(sx_flat_infos_size(info, ninfo, &size), PMIX_SUCCESS);
+    cr_assert_eq(sx_flat_infos_encode(info, ninfo, message.bytes + message.size, size),
+                 PMIX_SUCCESS);
+    head()->info_size = (uint32_t)size;
+    message.size += size;
+}
+
+Test(arrival, is_read_as_it_was_written)
+{
+    const int seconds = 3;
+    struct sx_arrival arrival;
+    pmix_info_t info;
+
+    proc(2, "a");
+    proc(PMIX_RANK_WILDCARD, "b");
+    PMIx_Info_load(&info, PMIX_TIMEOUT, &seconds, PMIX_INT);
+    infos(&info, 1);
+    cr_assert_eq(sx_arrival_read(&arrival, message.bytes, message.size), PMIX_SUCCESS);
+    cr_expect_eq(arrival.kind, SX_COLLECTIVE_FENCE);
+    cr_expect_eq(arrival.op, 17);
+    cr_assert_eq(arrival.proc_count, 2);
+    cr_expect_str_eq(arrival.procs[0].nspace, "a");
+    cr_expect_eq(arrival.procs[1].rank, PMIX_RANK_WILDCARD);
+    cr_assert_eq(arrival.ninfo, 1);
+    cr_expect_str_eq(arrival.info[0].key, PMIX_TIMEOUT);
+    sx_arrival_clear(&arrival);
+    sx_arrival_clear(&arrival);
+}
+
+static void expect_refused(size_t size, const char *why)
+{
+    struct sx_arrival arrival;
+
+    cr_expect_eq(sx_arrival_read(&arrival, message.bytes, size), PMIX_ERR_BAD_PARAM, "%s", why);
+    sx_arrival_clear(&arrival); /* nothing is left, and to clear it is safe */
+}
+
+Test(arrival, of_no_process_or_cut_anywhere_is_refused)
+{
+    const int seconds = 3;
+    pmix_info_t info;
+
+    expect_refused(message.size, "no process");
+    proc(0, "job");
+    PMIx_Info_load(&info, PMIX_TIMEOUT, &seconds, PMIX_INT);
+    infos(&info, 1);
+    for (size_t size = 0; size < message.size; size++) {
+        expect_refused(size, "cut");
+    }
+}
+
+/* Directives that are few bytes here and much memory as an array: refused, yet no breach. */
+Test(arrival, with_directives_that_would_fill_memory_is_refused)
+{
+    static pmix_info_t many[150];
+    struct sx_arrival arrival;
+
+    proc(0, "job");
+    for (size_t i = 0; i < SX_COUNT(many); i++) {
+        PMIx_Info_load(&many[i], "k", NULL, PMIX_BOOL);
+    }
+    infos(many, SX_COUNT(many));
+    cr_expect_leq(head()->info_size, SX_ARRIVE_INFOS_MAX);
+    cr_expect_eq(sx_arrival_read(&arrival, message.bytes, message.size), PMIX_ERR_OUT_OF_RESOURCE);
+    sx_arrival_clear(&arrival);
+}
+
+static const struct {
+    const char *why, *first, *second;
+    uint32_t first_rank, second_rank;
+    bool good;
+} orders[] = {
+    { "by rank", "job", "job", 1, 2, true },
+    { "by name, whatever the ranks", "a", "b", 9, 0, true },
+    { "the wildcard behind the ranks", "job", "job", 0, PMIX_RANK_WILDCARD, true },
+    { "twice the same", "job", "job", 1, 1, false },
+    { "ranks the wrong way round", "job", "job", 2, 1, false },
+    { "names the wrong way round", "b", "a", 0, 1, false },
+};
+
+Test(arrival, wants_its_processes_in_order_and_each_once)
+{
+    for (size_t i = 0; i < SX_COUNT(orders); i++) {
+        struct sx_arrival arrival;
+
+        begin();
+        proc(orders[i].first_rank, orders[i].first);
+        proc(orders[i].second_rank, orders[i].second);
+        cr_expect_eq(sx_arrival_read(&arrival, message.bytes, message.size),
+                     orders[i].good ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM, "%s", orders[i].why);
+        sx_arrival_clear(&arrival);
+    }
+}
+
+/* One directive each; those that are not required may say anything. */
+static const struct {
+    const char *key;
+    pmix_data_type_t type;
+    bool required;
+    uint64_t number;
+    pmix_status_t want;
+    uint64_t timeout_ns;
+    bool collect;
+} directives[] = {
+    { PMIX_TIMEOUT, PMIX_UINT64, false, 3, PMIX_SUCCESS, 3 * SX_NS_PER_SEC, false },
+    { PMIX_TIMEOUT, PMIX_UINT64, false, 0, PMIX_SUCCESS, 0, false },
+    { PMIX_TIMEOUT, PMIX_UINT64, false, UINT64_MAX / 2, PMIX_SUCCESS, UINT64_MAX, false },
+    { PMIX_TIMEOUT, PMIX_INT64, false, UINT64_MAX, PMIX_ERR_BAD_PARAM, 0, false },
+    { PMIX_TIMEOUT, PMIX_DOUBLE, false, 0, PMIX_ERR_BAD_PARAM, 0, false },
+    { PMIX_COLLECT_DATA, PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, true },
+    { PMIX_COLLECT_DATA, PMIX_BOOL, true, 0, PMIX_SUCCESS, 0, false },
+    { PMIX_COLLECT_GENERATED_JOB_INFO, PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, false },
+    { PMIX_COLLECTIVE_ALGO, PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, false },
+    { "no.such.directive", PMIX_BOOL, false, 1, PMIX_SUCCESS, 0, false },
+    { "no.such.directive", PMIX_BOOL, true, 1, PMIX_ERR_NOT_SUPPORTED, 0, false },
+};
+
+Test(arrival, obeys_its_directives_or_says_that_it_cannot)
+{
+    for (size_t i = 0; i < SX_COUNT(directives); i++) {
+        pmix_info_t info;
+        struct sx_arrival arrival = { .info = &info, .ninfo = 1 };
+
+        cr_assert_eq(PMIx_Info_load(&info, directives[i].key, &directives[i].number,
+                                    directives[i].type),
+                     PMIX_SUCCESS);
+        if (directives[i].required) {
+            PMIx_Info_required(&info);
+        }
+        cr_expect_eq(sx_arrival_directives(&arrival), directives[i].want, "row %zu", i);
+        cr_expect_eq(arrival.timeout_ns, directives[i].timeout_ns, "row %zu", i);
+        cr_expect_eq(arrival.collect, directives[i].collect, "row %zu", i);
+    }
+}
