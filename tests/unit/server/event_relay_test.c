@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_relay_test.c - the mark of an event on its way: what is written is read, by its sender and
+ * by others, and what no server wrote is none. */
+#include "server/port/event_relay.h"
+
+#include <stdlib.h>
+
+#include "bare.h"
+
+static struct sx_server server, other;
+
+static void begin(void)
+{
+    bare_init(&server);
+    bare_init(&other);
+    sx_event_relay_init(&server);
+    sx_event_relay_init(&other);
+}
+
+static void end(void)
+{
+    bare_deinit(&server);
+    bare_deinit(&other);
+}
+
+TestSuite(event_relay, .init = begin, .fini = end);
+
+static const pmix_info_t *find(const pmix_info_t info[], size_t ninfo, const char *key)
+{
+    const pmix_info_t *found = NULL;
+
+    for (size_t i = 0; i < ninfo; i++) {
+        if (strcmp(info[i].key, key) == 0) {
+            cr_expect_null(found, "%s is there twice", key);
+            found = &info[i];
+        }
+    }
+    return found;
+}
+
+/* What the host is given of an event with a text, a mark of somebody's own, and a range. */
+static pmix_info_t *relayed(pmix_data_range_t range, size_t *ret_ninfo)
+{
+    const pmix_proc_t source = { .nspace = "job", .rank = 0 };
+    const uint8_t liar = PMIX_RANGE_RM;
+    struct sx_event_block *block = NULL;
+    pmix_info_t info[3], *all = NULL;
+
+    PMIx_Info_load(&info[0], SX_EVENT_RELAY_KEY, "liar 1 1", PMIX_STRING);
+    PMIx_Info_load(&info[1], PMIX_EVENT_TEXT_MESSAGE, "hello", PMIX_STRING);
+    PMIx_Info_load(&info[2], PMIX_RANGE, &liar, PMIX_UINT8);
+    cr_assert_eq(sx_event_block_build(-2000, &source, range, info, 3, &block), PMIX_SUCCESS);
+    block->session = 17;
+    cr_assert_eq(sx_event_relay_infos(&server, block, &all, ret_ninfo), PMIX_SUCCESS);
+    sx_event_block_release(block);
+    PMIx_Info_destruct(&info[0]);
+    PMIx_Info_destruct(&info[1]);
+    return all;
+}
+
+Test(event_relay, is_read_by_its_sender_and_by_others)
+{
+    static const pmix_data_range_t ranges[] = { PMIX_RANGE_RM, PMIX_RANGE_SESSION,
+                                                PMIX_RANGE_GLOBAL };
+
+    for (size_t i = 0; i < SX_COUNT(ranges); i++) {
+        struct sx_event_relay relay;
+        size_t ninfo;
+        pmix_info_t *const info = relayed(ranges[i], &ninfo);
+
+        cr_expect_eq(ninfo, 4);
+        cr_assert(sx_event_relay_read(&server, info, ninfo, &relay));
+        cr_expect(relay.own);
+        cr_expect_eq(relay.range, ranges[i]);
+        cr_expect_eq(relay.session, 17);
+        cr_assert(sx_event_relay_read(&other, info, ninfo, &relay));
+        cr_expect_not(relay.own);
+        cr_expect_eq(find(info, ninfo, PMIX_RANGE)->value.data.uint8, ranges[i]);
+        cr_expect_str_eq(find(info, ninfo, PMIX_EVENT_PROXY)->value.data.proc->nspace, "host");
+        PMIx_Info_free(info, ninfo);
+    }
+}
+
+Test(event_relay, is_taken_off_and_the_senders_infos_stay)
+{
+    size_t ninfo, left;
+    pmix_info_t *const info = relayed(PMIX_RANGE_GLOBAL, &ninfo);
+    pmix_info_t *const kept = sx_event_relay_strip(info, ninfo, &left);
+
+    cr_assert_not_null(kept);
+    cr_expect_eq(left, 2);
+    cr_expect_null(find(kept, left, SX_EVENT_RELAY_KEY));
+    cr_expect_null(find(kept, left, PMIX_RANGE));
+    cr_expect_str_eq(find(kept, left, PMIX_EVENT_TEXT_MESSAGE)->value.data.string, "hello");
+    free(kept);
+    PMIx_Info_free(info, ninfo);
+}
+
+#define ORIGIN "0123456789abcdef0123456789abcdef"
+
+static const char *const none[] = {
+    "",
+    ORIGIN,
+    ORIGIN " 4",
+    ORIGIN " 4 x",
+    ORIGIN " 7 1", /* for its own process alone */
+    ORIGIN " 256 1",
+};
+
+Test(event_relay, is_none_where_no_server_wrote_it)
+{
+    struct sx_event_relay relay;
+    const uint32_t number = 4;
+    pmix_info_t info;
+
+    for (size_t i = 0; i < SX_COUNT(none); i++) {
+        PMIx_Info_load(&info, SX_EVENT_RELAY_KEY, none[i], PMIX_STRING);
+        cr_expect_not(sx_event_relay_read(&server, &info, 1, &relay), "%s", none[i]);
+        PMIx_Info_destruct(&info);
+    }
+    PMIx_Info_load(&info, SX_EVENT_RELAY_KEY, &number, PMIX_UINT32);
+    cr_expect_not(sx_event_relay_read(&server, &info, 1, &relay), "no text");
+    PMIx_Info_load(&info, SX_EVENT_RELAY_KEY, NULL, PMIX_STRING);
+    cr_expect_not(sx_event_relay_read(&server, &info, 1, &relay), "a text of nothing");
+    cr_expect_not(sx_event_relay_read(&server, NULL, 0, &relay), "nothing at all");
+}
+
+Test(event_relay, of_two_servers_differs)
+{
+    cr_expect_eq(strlen(server.relay_origin), 32);
+    cr_expect_str_neq(server.relay_origin, other.relay_origin);
+}
