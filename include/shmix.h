@@ -1,30 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* shmix.h - read what is published for a job where it lies, without a copy.
+/* shmix.h - read the published data and the events of a job in shared memory, without a copy.
  *
  *     PMIx_Init --> shmix_job_open --> shmix_key_find --> shmix_read_... as often as you like
  *
- * A job handle is a view of one namespace's shared memory; a key handle is one key of it, looked
- * up once.  A read by rank is a few loads from a read-only mapping: no allocation, no lock, no
- * system call, no atomic read-modify-write (but one in the first read of a thread), and any number
- * of threads at once.
+ * A job handle is a view of the shared memory of one namespace.  A key handle is one key of that
+ * namespace, looked up once.  A read by rank is then a few loads from a read-only mapping.  It
+ * makes no system call, takes no lock and allocates nothing.  It does no atomic read-modify-write,
+ * except in the first read of each thread.  Any number of threads may read at once.
  *
- * What is read is what the server has published: what the host said of the job and what its
- * processes have committed.  Values that this process only keeps for itself (put and not
- * committed, PMIX_REMOTE, PMIX_INTERNAL, PMIx_Store_internal) are PMIx_Get's to find.  A process
- * without a server reads its own data.
+ * What you can read: what the server has published.  That is what the host said about the job, and
+ * what the processes of the job have committed.  Use PMIx_Get for values that this process keeps
+ * for itself: those not yet committed, those put with PMIX_REMOTE or PMIX_INTERNAL, and those
+ * stored with PMIx_Store_internal.  A process without a server reads its own data.
  *
- * Generations: a value never changes under a reader; a new one is a new record.  Now and then
- * the server writes the whole store anew, without the old records: that is the next generation,
- * and the old one gets no more news.  Reads stay in the generation that the job is in until
- * shmix_job_refresh moves the job.  Call it after a fence: it costs one load when there is nothing
- * new.  A generation that the job has left is unmapped, unless a read gave an address in it: then
- * it stays until shmix_job_unpin.
+ * Generations: a value never changes under a reader, because a new value is a new record.  From
+ * time to time the server writes a new store without the old records.  That store is the next
+ * generation, and the old one gets no more news.  A job stays in its generation until
+ * shmix_job_refresh moves it.  Call shmix_job_refresh after a fence: it costs one load when there
+ * is nothing new.  A generation that the job has left is unmapped.  If a read gave out an address
+ * in it, it stays mapped until shmix_job_unpin.
  *
- * Every function returns PMIX_SUCCESS or a negative PMIX_ERR_ code, among them PMIX_ERR_BAD_PARAM
- * for a NULL where something is needed and PMIX_ERR_INIT before PMIx_Init and for handles from
- * before PMIx_Finalize.  Results are written on success only, but for the handles of shmix_job_open
- * and shmix_events_open, which are NULL after a failure; to close NULL does nothing. */
+ * Status: every function returns PMIX_SUCCESS or a negative PMIX_ERR_ code.  Each declaration
+ * lists its own codes.  Two are common to all functions and not repeated:
+ *   PMIX_ERR_BAD_PARAM  a required pointer is NULL
+ *   PMIX_ERR_INIT       PMIx_Init was not called, or PMIx_Finalize ended the handle
+ *
+ * Results (@ret_...) are written on success only.  There is one exception: shmix_job_open and
+ * shmix_events_open set their handle to NULL when they fail.  Closing NULL does nothing.
+ *
+ * Threads: any thread may call any function, also while other threads read, unless the declaration
+ * says otherwise. */
 #ifndef SHMIX_H
 #define SHMIX_H
 
@@ -42,37 +48,61 @@ extern "C" {
 
 typedef struct shmix_job shmix_job_t;
 
-/* Open the newest generation of @nspace (NULL or "": the own one).  Costs nothing but memory for
- * the own namespace, a message to the server for others.  A namespace that the server does not know
- * is looked for among the jobs of this process's user in the node's other servers, through /proc:
- * that costs a look at the descriptors of all processes of the user.  The handle is the caller's to
- * close.  Any thread; not from a callback.  Return: PMIX_ERR_NOT_FOUND when there is no such
- * namespace; PMIX_ERR_LOST_CONNECTION and other errors of a request; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Open the newest generation of a namespace.
+ *
+ * @nspace   the namespace; NULL or "" means this process's namespace
+ * @ret_job  the handle
+ *
+ * Status: PMIX_ERR_BAD_PARAM         @nspace is longer than PMIX_MAX_NSLEN
+ *         PMIX_ERR_NOT_FOUND         there is no such namespace
+ *         PMIX_ERR_LOST_CONNECTION   the server is gone
+ *         PMIX_ERR_OUT_OF_RESOURCE   no memory or no descriptor
+ *         any other error of a request to the server
+ * Owner:  the caller, until shmix_job_close
+ * Thread: any, but not from a callback
+ * Cost:   memory only for this process's namespace, a message to the server for another one.  A
+ *         namespace that the server does not know is searched for through /proc, among the jobs
+ *         that this user has in the other servers of the node.  That search looks at the
+ *         descriptors of all processes of the user. */
 PMIX_EXPORT pmix_status_t shmix_job_open(const char *nspace, shmix_job_t **ret_job);
 
-/* Give back the handle with all its keys; views read through it end.  Also after PMIx_Finalize.
- * No other call on the job may be under way. */
+/* Close a job and all its keys.  Views read through it are no longer valid.
+ *
+ * @job  the handle, also after PMIx_Finalize
+ *
+ * Thread: any, while no other call uses the job */
 PMIX_EXPORT pmix_status_t shmix_job_close(shmix_job_t *job);
 
-/* Move the job and all its keys to the newest generation; views from the older ones stay valid.
- * One load and no system call when the job is there already.  Any thread, beside reads.
- * Return: as shmix_job_open, and then the job stays where it was: PMIX_ERR_NOT_FOUND when its
- * namespace has ended (one that is registered again under the name is the next generation). */
+/* Move a job and all its keys to the newest generation.  Views from older ones stay valid.
+ *
+ * @job  the handle; on failure it stays in the generation it was in
+ *
+ * Status: PMIX_ERR_NOT_FOUND   the namespace has ended.  If it is registered again under the same
+ *                              name, that is its next generation
+ *         any other status of shmix_job_open
+ * Thread: any, also while others read
+ * Cost:   one load and no system call if the job is already there */
 PMIX_EXPORT pmix_status_t shmix_job_refresh(shmix_job_t *job);
 
-/* Give back the generations that the job has left and that views point into: these views, from
- * before the last shmix_job_refresh, end.  No other call on the job may be under way. */
+/* Unmap the generations that the job has left but that views still point into.  Views from before
+ * the last shmix_job_refresh are no longer valid.
+ *
+ * @job  the handle
+ *
+ * Thread: any, while no other call uses the job */
 PMIX_EXPORT pmix_status_t shmix_job_unpin(shmix_job_t *job);
 
-/* The number of the generation that the job is in: it differs after a shmix_job_refresh that has
- * moved the job. */
+/* Tell which generation a job is in.
+ *
+ * @job             the handle
+ * @ret_generation  the number; it differs once shmix_job_refresh has moved the job */
 PMIX_EXPORT pmix_status_t shmix_job_generation(const shmix_job_t *job, uint64_t *ret_generation);
 
 /* ---- A key ------------------------------------------------------------------------------------ */
 
 typedef struct shmix_key shmix_key_t;
 
-/* Of what a key tells, and so what the reads' @rank means. */
+/* What a key describes.  It decides what @rank means in a read. */
 typedef enum shmix_realm {
     SHMIX_JOB = 0,    /* the job (PMIX_RANK_WILDCARD) and its processes (their ranks) */
     SHMIX_NODE = 1,   /* the nodes, by PMIX_NODEID */
@@ -80,108 +110,156 @@ typedef enum shmix_realm {
     SHMIX_SESSION = 3 /* the sessions: 0 is the job's own, PMIX_SESSION_ID says which is which */
 } shmix_realm_t;
 
-/* A handle for @key, which need not be stored yet: reads find it as soon as it is.  It is the
- * job's and ends with it; the same key gives the same handle.  Any thread, beside reads.
- * Return: PMIX_ERR_BAD_PARAM for a key that is empty or longer than PMIX_MAX_KEYLEN;
- * PMIX_ERR_OUT_OF_RESOURCE. */
+/* Get a handle for a key.  The key may have no value yet: reads find a value once it is stored.
+ *
+ * @job      the job
+ * @realm    what the key describes
+ * @key      its name
+ * @ret_key  the handle; the same key gives the same handle
+ *
+ * Status: PMIX_ERR_BAD_PARAM         @key is empty or longer than PMIX_MAX_KEYLEN, or there is no
+ *                                    such @realm
+ *         PMIX_ERR_OUT_OF_RESOURCE   no memory
+ * Owner:  the job; the handle ends with it
+ * Thread: any, also while others read */
 PMIX_EXPORT pmix_status_t shmix_key_find(shmix_job_t *job, shmix_realm_t realm, const char *key,
                                          const shmix_key_t **ret_key);
 
 /* ---- What there is ---------------------------------------------------------------------------- */
 
-/* The names of all keys of @realm of which something is stored, for the job or for any rank, sorted:
- * a NULL-terminated array of @ret_count strings that the caller gives to PMIx_Argv_free; NULL when
- * there are none.  In the generation that the job is in; costs a copy of each name.  Any thread,
- * beside reads.  Return: PMIX_ERR_OUT_OF_RESOURCE. */
+/* List the names of all keys that have a value, for the job or for any rank.
+ *
+ * @job        the job, in the generation it is in
+ * @realm      which keys
+ * @ret_keys   the names, sorted, in a NULL-terminated array; NULL when there are none
+ * @ret_count  how many
+ *
+ * Status: PMIX_ERR_BAD_PARAM         there is no such @realm
+ *         PMIX_ERR_OUT_OF_RESOURCE   no memory
+ * Owner:  the caller, who gives the array to PMIx_Argv_free
+ * Thread: any, also while others read
+ * Cost:   a copy of each name */
 PMIX_EXPORT pmix_status_t shmix_job_keys(shmix_job_t *job, shmix_realm_t realm, char ***ret_keys,
                                          size_t *ret_count);
 
-/* The first rank (node, application, session) from @from on of which @key has a value; the job's own
- * (PMIX_RANK_WILDCARD) is none of them.  So this goes through all:
+/* Find the next rank that has a value.  This loop visits them all:
  *
  *     for (pmix_rank_t rank = 0; shmix_key_next(key, rank, &rank) == PMIX_SUCCESS; rank++)
  *
- * Looks at each place between: a few loads each, no allocation, no lock, no system call.  Any
- * thread.  Return: PMIX_ERR_NOT_FOUND: none; PMIX_ERR_UNPACK_FAILURE. */
+ * @key       the key
+ * @from      the first rank (node, application, session) to look at
+ * @ret_rank  the first one from @from on that has a value.  The job's own value
+ *            (PMIX_RANK_WILDCARD) does not count
+ *
+ * Status: PMIX_ERR_NOT_FOUND        there is none
+ *         PMIX_ERR_UNPACK_FAILURE   the shared memory contradicts itself
+ * Cost:   a few loads for each rank in between; no allocation, no lock, no system call */
 PMIX_EXPORT pmix_status_t shmix_key_next(const shmix_key_t *key, pmix_rank_t from,
                                          pmix_rank_t *ret_rank);
 
 /* ---- Reading ---------------------------------------------------------------------------------- */
 
-/* All of them look into exactly one place, that of @rank, and return: PMIX_ERR_NOT_FOUND when
- * nothing is stored there; PMIX_ERR_TYPE_MISMATCH when it is of another type;
- * PMIX_ERR_UNPACK_FAILURE when the shared memory contradicts itself.  No call may be under way
- * when PMIx_Finalize begins. */
+/* All reads share these rules.  A read looks at exactly one place, the one of @rank.
+ *
+ * @key   the key
+ * @rank  the process, or the node, application or session, as the key's realm says
+ *
+ * Status: PMIX_ERR_NOT_FOUND        nothing is stored there
+ *         PMIX_ERR_TYPE_MISMATCH    the value has another type
+ *         PMIX_ERR_UNPACK_FAILURE   the shared memory contradicts itself
+ * Thread: any; no read may be under way when PMIx_Finalize begins
+ * Cost:   a few loads; no allocation, no lock, no system call */
 
-/* A value of any unsigned integer type, ranks and states included, whatever its width. */
+/* Read an unsigned integer of any width.  Ranks and states are unsigned integers too. */
 PMIX_EXPORT pmix_status_t shmix_read_u64(const shmix_key_t *key, pmix_rank_t rank,
                                          uint64_t *ret_number);
 
-/* A value of any signed integer type: numbers, PMIX_PID, PMIX_TIME, PMIX_STATUS. */
+/* Read a signed integer of any width, PMIX_PID, PMIX_TIME or PMIX_STATUS. */
 PMIX_EXPORT pmix_status_t shmix_read_i64(const shmix_key_t *key, pmix_rank_t rank,
                                          int64_t *ret_number);
 
-/* PMIX_FLOAT or PMIX_DOUBLE. */
+/* Read a PMIX_FLOAT or PMIX_DOUBLE. */
 PMIX_EXPORT pmix_status_t shmix_read_f64(const shmix_key_t *key, pmix_rank_t rank,
                                          double *ret_number);
 
-/* PMIX_BOOL. */
+/* Read a PMIX_BOOL. */
 PMIX_EXPORT pmix_status_t shmix_read_bool(const shmix_key_t *key, pmix_rank_t rank, bool *ret_flag);
 
-/* The views below point into the shared memory, which the kernel protects from writing.  They are
- * valid until the job's shmix_job_unpin after the next move, its shmix_job_close, or
- * PMIx_Finalize.  @ret_len and @ret_size may be NULL. */
+/* The reads below return views: pointers into the shared memory, which the kernel protects from
+ * writing.  A view stays valid until the first of these:
+ *   shmix_job_unpin, after a shmix_job_refresh has moved the job
+ *   shmix_job_close
+ *   PMIx_Finalize
+ * Nobody frees a view. */
 
-/* PMIX_STRING, with its NUL; @ret_len is without.  A NULL string is NULL, 0. */
+/* Read a PMIX_STRING.
+ *
+ * @ret_text  the string with its NUL; NULL if NULL was stored
+ * @ret_len   its length without the NUL; may be NULL */
 PMIX_EXPORT pmix_status_t shmix_read_string(const shmix_key_t *key, pmix_rank_t rank,
                                             const char **ret_text, size_t *ret_len);
 
-/* PMIX_BYTE_OBJECT, PMIX_REGEX or a compressed one, as stored; no bytes are NULL, 0. */
+/* Read a PMIX_BYTE_OBJECT, a PMIX_REGEX or a compressed value, as it is stored.
+ *
+ * @ret_bytes  the bytes; NULL if there are none
+ * @ret_size   how many; may be NULL */
 PMIX_EXPORT pmix_status_t shmix_read_bytes(const shmix_key_t *key, pmix_rank_t rank,
                                            const void **ret_bytes, size_t *ret_size);
 
-/* A PMIX_DATA_ARRAY whose elements are of @type, as a C array of it; no elements are NULL, 0.
- * Types whose bytes are their value can be read so: numbers, PMIX_PROC, PMIX_PROC_NSPACE,
- * PMIX_TIMEVAL.  Return: PMIX_ERR_NOT_SUPPORTED for other types (use PMIx_Get). */
+/* Read a PMIX_DATA_ARRAY as a C array.  This works for types whose bytes are their value: numbers,
+ * PMIX_PROC, PMIX_PROC_NSPACE and PMIX_TIMEVAL.
+ *
+ * @type          the type of the elements
+ * @ret_elements  the first element; NULL if there are none
+ * @ret_count     how many; must not be NULL
+ *
+ * Status: PMIX_ERR_NOT_SUPPORTED   elements of another kind (use PMIx_Get) */
 PMIX_EXPORT pmix_status_t shmix_read_array(const shmix_key_t *key, pmix_rank_t rank,
                                            pmix_data_type_t type, const void **ret_elements,
                                            size_t *ret_count);
 
-/* Whatever it is. */
+/* A value of any type that has a view. */
 typedef struct shmix_value {
     pmix_data_type_t type;         /* as stored */
-    pmix_data_type_t element_type; /* of what @data points at; PMIX_UNDEF for a scalar */
+    pmix_data_type_t element_type; /* the type @data points at; PMIX_UNDEF for a scalar */
     union {                        /* a scalar */
-        uint64_t u64;              /* of unsigned types */
-        int64_t i64;               /* of signed ones */
-        double f64;                /* of PMIX_FLOAT and PMIX_DOUBLE */
-        bool flag;                 /* of PMIX_BOOL */
+        uint64_t u64;              /* unsigned types */
+        int64_t i64;               /* signed types */
+        double f64;                /* PMIX_FLOAT and PMIX_DOUBLE */
+        bool flag;                 /* PMIX_BOOL */
     } number;
-    const void *data; /* a string, bytes, elements; NULL where there are none */
-    size_t count;     /* of them: characters without the NUL, bytes, elements */
+    const void *data; /* a string, bytes or elements; NULL if there are none */
+    size_t count;     /* how many: characters without the NUL, bytes or elements */
 } shmix_value_t;
 
-/* Any value that has a view: scalars, strings, byte objects, arrays as for shmix_read_array, and
- * one PMIX_PROC, PMIX_PROC_NSPACE or PMIX_TIMEVAL as an array of 1.
- * Return: PMIX_ERR_NOT_SUPPORTED for other types (use PMIx_Get). */
+/* Read any value that has a view: scalars, strings, byte objects, and the arrays that
+ * shmix_read_array reads.  A single PMIX_PROC, PMIX_PROC_NSPACE or PMIX_TIMEVAL is an array of 1.
+ *
+ * @ret_value  the type, and the number or the view
+ *
+ * Status: PMIX_ERR_NOT_SUPPORTED   a value of another type (use PMIx_Get) */
 PMIX_EXPORT pmix_status_t shmix_read_value(const shmix_key_t *key, pmix_rank_t rank,
                                            shmix_value_t *ret_value);
 
 /* ---- Events ----------------------------------------------------------------------------------- */
 
-/* Raised in a process whose reading of events was overtaken, for its own handlers: events are gone
- * that the server no longer keeps.  The info SHMIX_EVENTS_LOST_COUNT (PMIX_UINT64) says how many.
- * With SHMIX_EVENTS_LOST_OWN (PMIX_BOOL, true) they are events that this process has published:
- * PMIx_Notify_event had taken them, and then the server had no memory for them, or the host did not
- * carry them to other nodes. */
+/* Event raised for a process's own handlers when events are lost.  Usually the process read too
+ * slowly, and the server no longer keeps what it missed.
+ *
+ * SHMIX_EVENTS_LOST_COUNT  PMIX_UINT64: how many events are lost
+ * SHMIX_EVENTS_LOST_OWN    PMIX_BOOL, true: they are events that this process published.
+ *                          PMIx_Notify_event had accepted them.  Then the server had no memory for
+ *                          them, or the host did not carry them to other nodes */
 #define SHMIX_ERR_EVENTS_LOST (PMIX_EXTERNAL_ERR_BASE - 5001)
 #define SHMIX_EVENTS_LOST_COUNT "shmix.evlost"
 #define SHMIX_EVENTS_LOST_OWN "shmix.evlost.own"
 
-/* Names of RFC0002 that the headers of the Standard no longer have.  bool, at the registration of a
- * handler: which events it wants.  Alone, one of the two keeps the other's events away; by default
- * it is the job's.  Events of the environment are what the resource manager reports of the system
- * (PMIX_SYSTEM_EVENT) and addresses to no job. */
+/* Names of RFC0002 that the headers of the Standard no longer have.
+ *
+ * PMIX_EVENT_JOB_LEVEL and PMIX_EVENT_ENVIRO_LEVEL are bool, given when a handler is registered.
+ * They choose which events it gets; one of them alone excludes the other's events.  The default is
+ * the events of the job.  Events of the environment are those that the resource manager reports
+ * about the system (PMIX_SYSTEM_EVENT) and that are addressed to no job. */
 #ifndef PMIX_EVENT_JOB_LEVEL
 #define PMIX_EVENT_JOB_LEVEL "pmix.evjob"
 #endif
@@ -192,88 +270,133 @@ PMIX_EXPORT pmix_status_t shmix_read_value(const shmix_key_t *key, pmix_rank_t r
 #define PMIX_EVENT_ORDER_PREPEND PMIX_EVENT_HDLR_PREPEND
 #endif
 
-/* A reader of the events of the own job: all that the server publishes to it, in its order, those
- * of this process included, except what a custom range addresses to others.  It needs no handler
- * and no thread, and nobody waits for it: what it has not read when the ring comes around (after
- * about a megabyte of events) it asks the server for, and what that keeps no longer is lost to it:
- * it is told how much that was.
+/* A reader of the events of this process's job.  It shows everything that the server publishes to
+ * the job, in the server's order, including events of this process.  It does not show events whose
+ * custom range addresses others.  It needs no handler and no thread, and nobody waits for it.
  *
- * An event is copied once, from the ring into the reader, and the copy is checked to be whole
- * before it is shown: a writer that overtakes the reader cannot change or tear what it looks at.
- * Views point into that copy; they are valid until the next call on the same reader.  To read an
- * event that is there takes no lock, no allocation, no system call and no atomic
- * read-modify-write; one of more than 4000 bytes costs a message to the server, and so does as much
- * as fits into 8 KiB of those that the ring no longer has.
+ * Losses: the ring holds about a megabyte of events.  A slow reader asks the server for what the
+ * ring no longer has.  What the server no longer keeps is lost, and the reader is told how many
+ * events that was.
  *
- * A reader belongs to one thread at a time; any number of readers may be open.  All of them end
- * with PMIx_Finalize (PMIX_ERR_INIT from then on) and are still to be closed. */
+ * Views: an event is copied once, from the ring into the reader.  The copy is checked before it is
+ * shown, so a writer that overtakes the reader cannot tear it.  Views of an event point into the
+ * copy and are valid until the next call on the same reader.
+ *
+ * Threads: a reader belongs to one thread at a time.  Any number of readers may be open.
+ * PMIx_Finalize ends them all: they return PMIX_ERR_INIT from then on and must still be closed.
+ *
+ * Cost: reading an event that is there takes no lock, no allocation, no system call and no atomic
+ * read-modify-write.  An event of more than 4000 bytes costs one message to the server.  So do
+ * events that the ring no longer has: one message for as many as fit into 8 KiB. */
 typedef struct shmix_events shmix_events_t;
 
 typedef struct shmix_event {
-    uint64_t number; /* of the job's events, from 1, in the order of all readers */
+    uint64_t number; /* counts the job's events from 1, the same in every reader */
     pmix_status_t code;
     pmix_data_range_t range; /* as published */
     bool non_default;        /* not for default handlers (PMIX_EVENT_NON_DEFAULT) */
-    bool environment;        /* of the environment, not of a job */
+    bool environment;        /* about the environment, not about a job */
     pmix_proc_t source;      /* as the server knows it; PMIX_RANK_UNDEF: the resource manager */
     size_t target_count;     /* processes that a custom range addresses */
-    size_t affected_count;   /* processes that it is about */
+    size_t affected_count;   /* processes that the event is about */
     size_t info_count;
-    uint64_t lost_count; /* with SHMIX_ERR_EVENTS_LOST: how many, from number on */
-    const void *procs;   /* for the functions below, as the rest is */
+    uint64_t lost_count; /* with SHMIX_ERR_EVENTS_LOST: how many, starting at number */
+    const void *procs;   /* this and the rest: for the functions below */
     size_t procs_size;
     const void *infos;
     size_t infos_size;
 } shmix_event_t;
 
 #define SHMIX_EVENTS_OLDEST UINT64_C(0) /* the oldest event that is still kept */
-#define SHMIX_EVENTS_NOW UINT64_MAX     /* what is published from here on */
+#define SHMIX_EVENTS_NOW UINT64_MAX     /* the next event to be published */
 #define SHMIX_FOREVER UINT64_MAX
 
-/* Open a reader that begins @from: SHMIX_EVENTS_OLDEST, SHMIX_EVENTS_NOW, or at an event's number.
- * Of the events from that number on, those that the server keeps no longer are told as lost.  With @codes it shows these
- * alone, and sleeps through others (@ncodes 0: all).  Any thread; the reader is the caller's to
- * close.  Return: PMIX_ERR_UNREACH in a process without a server; PMIX_ERR_LOST_CONNECTION;
- * PMIX_ERR_OUT_OF_RESOURCE. */
+/* Open a reader.
+ *
+ * @from        where to begin: SHMIX_EVENTS_OLDEST, SHMIX_EVENTS_NOW, or the number of an event.
+ *              Events from that number on that the server no longer keeps are reported as lost
+ * @codes       show only these codes and sleep through all others
+ * @ncodes      how many; 0: all codes
+ * @ret_events  the reader
+ *
+ * Status: PMIX_ERR_UNREACH           this process has no server
+ *         PMIX_ERR_LOST_CONNECTION   the server is gone
+ *         PMIX_ERR_OUT_OF_RESOURCE   no memory
+ * Owner:  the caller, until shmix_events_close */
 PMIX_EXPORT pmix_status_t shmix_events_open(uint64_t from, const pmix_status_t codes[],
                                             size_t ncodes, shmix_events_t **ret_events);
 
-/* Also after PMIx_Finalize.  No other call on the reader may be under way. */
+/* Close a reader.
+ *
+ * @events  the reader, also after PMIx_Finalize
+ *
+ * Thread: any, while no other call uses the reader */
 PMIX_EXPORT pmix_status_t shmix_events_close(shmix_events_t *events);
 
-/* The next event, if it is there.  Return: PMIX_ERR_NOT_FOUND: not yet; SHMIX_ERR_EVENTS_LOST:
- * @ret_event has number and lost_count of what is gone (whatever its codes), and the next call
- * goes on behind it; PMIX_ERR_LOST_CONNECTION: the server is gone that has the rest of this event,
- * which is passed over; PMIX_ERR_OUT_OF_RESOURCE: no memory for one that the ring no longer has,
- * and the next call asks for it again; PMIX_ERR_UNPACK_FAILURE: what the server wrote contradicts
- * itself. */
+/* Read the next event, if there is one.
+ *
+ * @events     the reader
+ * @ret_event  the event; its views are valid until the next call on the reader
+ *
+ * Status: PMIX_ERR_NOT_FOUND         no event yet
+ *         SHMIX_ERR_EVENTS_LOST      @ret_event has the number and lost_count of what is lost, of
+ *                                    all codes; the next call goes on after it
+ *         PMIX_ERR_LOST_CONNECTION   the server is gone and had the rest of this event; the next
+ *                                    call goes on after it
+ *         PMIX_ERR_OUT_OF_RESOURCE   no memory for an event that the ring no longer has; the next
+ *                                    call asks for it again
+ *         PMIX_ERR_UNPACK_FAILURE    what the server wrote contradicts itself
+ * Thread: one at a time per reader */
 PMIX_EXPORT pmix_status_t shmix_events_next(shmix_events_t *events, shmix_event_t *ret_event);
 
-/* The same, but sleep up to @timeout_ns nanoseconds (SHMIX_FOREVER: until it comes).  Only events
- * of the reader's codes wake it, and few others.  Return: as shmix_events_next, but
- * PMIX_ERR_TIMEOUT instead of PMIX_ERR_NOT_FOUND; PMIX_ERR_LOST_CONNECTION when the server is gone
- * and all is read; PMIX_ERR_NOT_AVAILABLE in a forked child. */
+/* Read the next event; sleep until there is one.  Events of other codes than the reader's rarely
+ * wake it.
+ *
+ * @events      the reader
+ * @timeout_ns  how long to sleep at most, in nanoseconds; SHMIX_FOREVER: without limit
+ * @ret_event   as for shmix_events_next
+ *
+ * Status: as shmix_events_next, with these differences:
+ *         PMIX_ERR_TIMEOUT           no event in that time (instead of PMIX_ERR_NOT_FOUND)
+ *         PMIX_ERR_LOST_CONNECTION   also: the server is gone and everything is read
+ *         PMIX_ERR_NOT_AVAILABLE     this process is a forked child, which cannot wait
+ * Thread: one at a time per reader */
 PMIX_EXPORT pmix_status_t shmix_events_wait(shmix_events_t *events, uint64_t timeout_ns,
                                             shmix_event_t *ret_event);
 
-/* A view of the info at @index, from 0, or of the first with @key; the time of an event is its
- * PMIX_EVENT_TIMESTAMP, if its publisher gave one.  @ret_key may be NULL.  Return:
- * PMIX_ERR_NOT_FOUND; PMIX_ERR_NOT_SUPPORTED for types without a view (as shmix_read_value), the
- * key is written all the same. */
+/* View one info of an event: the one at an index, or the first one with a key.  The time of an
+ * event is its PMIX_EVENT_TIMESTAMP, if the publisher gave one.
+ *
+ * @event      the event
+ * @index      counts from 0
+ * @key        the key to look for
+ * @ret_key    the key of the info; may be NULL
+ * @ret_value  its value
+ *
+ * Status: PMIX_ERR_NOT_FOUND        no such info
+ *         PMIX_ERR_NOT_SUPPORTED    the value has no view (see shmix_read_value); @ret_key is
+ *                                   written all the same
+ *         PMIX_ERR_UNPACK_FAILURE   what the server wrote contradicts itself */
 PMIX_EXPORT pmix_status_t shmix_event_info(const shmix_event_t *event, size_t index,
                                            const char **ret_key, shmix_value_t *ret_value);
 PMIX_EXPORT pmix_status_t shmix_event_find(const shmix_event_t *event, const char *key,
                                            shmix_value_t *ret_value);
 
-/* The process at @index, from 0, of those that it is about, or that a custom range addresses;
- * PMIX_RANK_WILDCARD: all of its namespace.  Return: PMIX_ERR_NOT_FOUND. */
+/* Get one process that an event is about (affected) or that its custom range addresses (target).
+ *
+ * @event     the event
+ * @index     counts from 0
+ * @ret_proc  the process; PMIX_RANK_WILDCARD means all of its namespace
+ *
+ * Status: PMIX_ERR_NOT_FOUND        no such process
+ *         PMIX_ERR_UNPACK_FAILURE   what the server wrote contradicts itself */
 PMIX_EXPORT pmix_status_t shmix_event_affected(const shmix_event_t *event, size_t index,
                                                pmix_proc_t *ret_proc);
 PMIX_EXPORT pmix_status_t shmix_event_target(const shmix_event_t *event, size_t index,
                                              pmix_proc_t *ret_proc);
 
-/* uint32_t: how many events without a job a server keeps for those who come late; 512 unless said
- * to PMIx_server_init, or in the environment under either of these names. */
+/* uint32_t, for PMIx_server_init: how many events without a job the server keeps for those who come
+ * late.  The environment can set it too, under either of these names.  The default is 512. */
 #define SHMIX_SERVER_CACHE_SIZE "pmix.srv.cache.sz"
 #ifndef PMIX_SERVER_CACHE_SIZE
 #define PMIX_SERVER_CACHE_SIZE SHMIX_SERVER_CACHE_SIZE
@@ -281,33 +404,43 @@ PMIX_EXPORT pmix_status_t shmix_event_target(const shmix_event_t *event, size_t 
 
 /* ---- Servers ---------------------------------------------------------------------------------- */
 
-/* Any integer: to PMIx_server_init, how many seconds a PMIx_Get without PMIX_TIMEOUT waits for a key
- * of a process of the node that has committed, but not this key, before it ends with
- * PMIX_ERR_TIMEOUT; 0: without end.  Else the environment's SHMIX_GET_TIMEOUT counts, which may have
- * decimals, else 2 seconds. */
+/* Any integer, for PMIx_server_init: after how many seconds a PMIx_Get without PMIX_TIMEOUT ends
+ * with PMIX_ERR_TIMEOUT.  It counts for a key of a process of this node that has committed, but not
+ * this key.  0 means no limit.  The default is the environment's SHMIX_GET_TIMEOUT, which may have
+ * decimals, or else 2 seconds. */
 #define SHMIX_SERVER_GET_TIMEOUT "shmix.srv.get.tmout"
 
-/* bool: to PMIx_server_init, whether clients come through a socket in a private directory under
- * PMIX_SERVER_TMPDIR, which stays when the server is killed until the next server of that user
- * removes it.  Else they come through an abstract socket, which leaves nothing; a process in another
- * network namespace than the server gets in if its user is the server's, or if it inherits the
- * server's descriptor as the ranks of shmix run do.  Else the environment's SHMIX_RENDEZVOUS counts:
- * "directory" or "abstract", which is the default. */
+/* bool, for PMIx_server_init: where clients find the server.  The default is the environment's
+ * SHMIX_RENDEZVOUS ("directory" or "abstract"), or else abstract.
+ *
+ * true   at a socket in a private directory under PMIX_SERVER_TMPDIR.  If the server is killed, the
+ *        directory stays until the next server of that user removes it
+ * false  at an abstract socket, which leaves nothing behind.  A process in another network
+ *        namespace can connect if it has the same user as the server, or if it inherits the
+ *        server's descriptor, as the ranks of shmix run do */
 #define SHMIX_SERVER_DIRECTORY "shmix.srv.dir"
 
 /* ---- Waiting ---------------------------------------------------------------------------------- */
 
-/* A descriptor for poll(2), select(2) and epoll(7), readable when there is something to do: for
- * callbacks with PMIX_EXTERNAL_PROGRESS, and for the open readers of events (of their codes).  When
- * it is, call PMIx_Progress and read each reader until PMIX_ERR_NOT_FOUND; then it is quiet again.
- * It is readable from the start, so a program that looks whenever it is misses nothing; at times
- * there is nothing to be found.  The server writes to it at most once between two such looks, and
- * never for a process that has not asked for it.
+/* Get a descriptor for poll(2), select(2) or epoll(7).  It becomes readable when there is something
+ * to do: an event for an open reader (of that reader's codes), or, with PMIX_EXTERNAL_PROGRESS, a
+ * callback.
  *
- * One a process; it is the library's, which closes it in PMIx_Finalize: do not read, write or close
- * it, and take it out of a set before.  Any thread; not from a callback.  A forked child has none.
- * Return: PMIX_ERR_LOST_CONNECTION and other errors of a request; PMIX_ERR_TIMEOUT when the server
- * does not answer for 30 seconds; PMIX_ERR_OUT_OF_RESOURCE when there are no descriptors left. */
+ * When it is readable, call PMIx_Progress and read each reader until PMIX_ERR_NOT_FOUND.  After
+ * that it is quiet again.  It is readable at first, so a program that does this each time misses
+ * nothing.  Sometimes there is nothing to find.
+ *
+ * @ret_fd  the descriptor; each process has one
+ *
+ * Status: PMIX_ERR_TIMEOUT           the server did not answer for 30 seconds
+ *         PMIX_ERR_OUT_OF_RESOURCE   no descriptor is left
+ *         PMIX_ERR_LOST_CONNECTION   the server is gone
+ *         any other error of a request to the server
+ * Owner:  the library, which closes it in PMIx_Finalize.  Do not read, write or close it.  Take it
+ *         out of any poll set before PMIx_Finalize
+ * Thread: any, but not from a callback; a forked child has no such descriptor
+ * Cost:   the server writes to it at most once between two such rounds, and never for a process
+ *         that did not ask for it */
 PMIX_EXPORT pmix_status_t shmix_fd(int *ret_fd);
 
 #ifdef __cplusplus
