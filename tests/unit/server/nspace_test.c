@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* nspace_test.c - namespaces and clients are found by name and rank, made once, counted, and gone
+ * when nobody holds them. */
+#include "server/model/nspace.h"
+
+#include <stdlib.h>
+
+#include "bare.h"
+
+static struct sx_server server;
+
+static void begin(void)
+{
+    bare_init(&server);
+}
+
+static void end(void)
+{
+    bare_deinit(&server);
+}
+
+TestSuite(nspace, .init = begin, .fini = end);
+
+Test(nspace, is_made_on_its_first_mention_and_found_ever_after)
+{
+    char longest[PMIX_MAX_NSLEN + 1] = { 0 }, longer[300] = { 0 };
+    struct sx_nspace *const nspace = sx_nspace_obtain(&server, "job");
+
+    memset(longest, 'n', PMIX_MAX_NSLEN);
+    memset(longer, 'n', sizeof(longer) - 1);
+    cr_assert_not_null(nspace);
+    cr_expect_eq(sx_nspace_obtain(&server, "job"), nspace);
+    cr_expect_eq(sx_nspace_find(&server, "job"), nspace);
+    cr_expect_null(sx_nspace_find(&server, "jo"));
+    cr_expect_null(sx_nspace_find(&server, "job2"));
+    cr_expect_not_null(sx_nspace_obtain(&server, longest));
+    cr_expect_null(sx_nspace_obtain(&server, longer));
+    cr_expect_null(sx_nspace_obtain(&server, ""));
+    cr_expect_eq(nspace->session, SX_SESSION_UNKNOWN);
+}
+
+Test(nspace, finds_its_clients_by_rank_in_whatever_order_they_came)
+{
+    struct sx_nspace *const nspace = sx_nspace_obtain(&server, "job");
+    const uint32_t step = 37, count = 100; /* more than its first room */
+
+    for (uint32_t i = 0; i < count; i++) {
+        cr_assert_null(sx_client_find(nspace, 2 * (i * step % count)));
+        cr_assert_not_null(sx_client_add(nspace, 2 * (i * step % count)));
+    }
+    for (uint32_t rank = 0; rank < 2 * count; rank++) {
+        const struct sx_client *const client = sx_client_find(nspace, rank);
+
+        cr_expect_eq(client != NULL, rank % 2 == 0, "%u", rank);
+        cr_expect(client == NULL || (client->rank == rank && client->nspace == nspace));
+    }
+    cr_expect_null(sx_client_find(nspace, PMIX_RANK_WILDCARD));
+}
+
+Test(nspace, leaves_its_clients_to_who_holds_them)
+{
+    struct sx_nspace *const nspace = bare_job(&server, "job", 2, 2);
+    struct sx_client *const client = sx_client_retain(sx_client_find(nspace, 1));
+
+    sx_nspace_remove(&server, nspace);
+    cr_expect_null(sx_nspace_find(&server, "job"));
+    cr_expect_null(client->nspace);
+    cr_expect_eq(client->reference_count, 1);
+    cr_expect_null(sx_client_release(client));
+}
+
+Test(nspace, has_a_ring_where_its_processes_are)
+{
+    struct sx_nspace *const nspace = bare_job(&server, "job", 4, 0);
+
+    cr_assert_eq(sx_nspace_open(&server, nspace), PMIX_SUCCESS);
+    cr_expect(nspace->has_store);
+    cr_expect_not(sx_nspace_has_ring(nspace), "nobody would read it");
+    const void *const store = nspace->store.view.seg.base;
+
+    cr_assert_not_null(sx_client_add(nspace, 0));
+    cr_assert_eq(sx_nspace_open(&server, nspace), PMIX_SUCCESS);
+    cr_expect(sx_nspace_has_ring(nspace));
+    const void *const ring = nspace->ring.header;
+
+    cr_assert_eq(sx_nspace_open(&server, nspace), PMIX_SUCCESS);
+    cr_expect_eq(nspace->store.view.seg.base, store, "each once");
+    cr_expect_eq(nspace->ring.header, ring, "each once");
+}
+
+Test(nspace, that_comes_again_goes_on_counting_its_store)
+{
+    struct sx_nspace *nspace = bare_job(&server, "job", 1, 1);
+
+    cr_assert_eq(sx_nspace_open(&server, nspace), PMIX_SUCCESS);
+    const uint64_t generation = nspace->store.generation;
+
+    sx_nspace_end(&server, nspace);
+    cr_expect_geq(server.generation_last, generation);
+    nspace = bare_job(&server, "job", 1, 1);
+    cr_assert_eq(sx_nspace_open(&server, nspace), PMIX_SUCCESS);
+    cr_expect_gt(nspace->store.generation, generation);
+}
+
+Test(nspace, is_told_what_its_host_has_not_said_and_nothing_else)
+{
+    struct sx_nspace *const nspace = bare_job(&server, "job", 1, 1);
+    const pmix_value_t first = { .type = PMIX_UINT32, .data.uint32 = 1 };
+    const pmix_value_t second = { .type = PMIX_UINT32, .data.uint32 = 2 };
+    struct sx_item item;
+
+    cr_assert_eq(sx_nspace_open(&server, nspace), PMIX_SUCCESS);
+    cr_expect_eq(sx_nspace_fill(nspace, SX_REALM_JOB, 0, "key", &first), PMIX_SUCCESS);
+    cr_expect_eq(sx_nspace_fill(nspace, SX_REALM_JOB, 0, "key", &second), PMIX_SUCCESS);
+    cr_assert_eq(sx_store_find(&nspace->store.view, SX_REALM_JOB, 0, "key", &item), PMIX_SUCCESS);
+    cr_expect_eq(item.cell.bits, 1);
+}
+
+/* A job of user 1 with @here processes, of which the last belongs to @last_uid. */
+static const struct {
+    const char *why;
+    bool registered;
+    uint32_t here;
+    uid_t last_uid;
+    bool visible;
+} rows[] = {
+    { "all processes are of the user", true, 2, 1, true },
+    { "before it is registered, too", false, 2, 1, true },
+    { "one process is another's", true, 2, 2, false },
+    { "no process is here, the job is the user's", true, 0, 1, true },
+    { "no process is here, the job is only named", false, 0, 1, false },
+};
+
+Test(nspace, is_seen_by_its_own_and_by_its_user)
+{
+    struct sx_nspace *const own = bare_job(&server, "own", 1, 1);
+    struct sx_client *const client = sx_client_find(own, 0);
+
+    client->uid = 1;
+    own->uid = 2;
+    cr_expect(sx_nspace_visible(own, client), "its own, whoever's that is");
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        struct sx_nspace *const nspace = bare_job(&server, "job", 2, rows[i].here);
+
+        nspace->registered = rows[i].registered;
+        nspace->uid = 1;
+        for (uint32_t rank = 0; rank < rows[i].here; rank++) {
+            nspace->by_rank[rank]->uid = rank + 1 == rows[i].here ? rows[i].last_uid : 1;
+        }
+        cr_expect_eq(sx_nspace_visible(nspace, client), rows[i].visible, "%s", rows[i].why);
+        client->uid = 3;
+        cr_expect_not(sx_nspace_visible(nspace, client), "%s: a stranger", rows[i].why);
+        client->uid = 1;
+        sx_nspace_remove(&server, nspace);
+    }
+}
+
+/* ---- families -------------------------------------------------------------------------------- */
+
+static char told[64];
+
+static void tell(const char *what)
+{
+    strncat(told, what, sizeof(told) - strlen(told) - 1);
+}
+
+static void on_added(struct sx_server *which, struct sx_nspace *nspace)
+{
+    cr_expect_null(sx_nspace_find(which, nspace->name), "it is not found yet");
+    tell("added ");
+}
+
+static void on_opened(struct sx_server *which, struct sx_nspace *nspace)
+{
+    (void)which;
+    cr_expect(sx_nspace_has_ring(nspace));
+    tell("opened ");
+}
+
+static void on_gone(struct sx_server *which, struct sx_nspace *nspace)
+{
+    cr_expect_eq(sx_nspace_find(which, nspace->name), nspace, "it is still found");
+    tell("gone ");
+}
+
+static void on_removed(struct sx_server *which, struct sx_client *client)
+{
+    (void)which;
+    cr_expect_not_null(client->nspace);
+    tell("removed ");
+}
+
+Test(nspace, tells_the_families_of_its_life)
+{
+    static const struct sx_family families[] = { { .name = "silent" },
+                                                 { .name = "all",
+                                                   .nspace_added = on_added,
+                                                   .nspace_opened = on_opened,
+                                                   .nspace_gone = on_gone,
+                                                   .client_removed = on_removed },
+                                                 { .name = NULL } };
+
+    server.families = families;
+    struct sx_nspace *const nspace = bare_job(&server, "job", 1, 1);
+
+    cr_assert_eq(sx_nspace_open(&server, nspace), PMIX_SUCCESS);
+    cr_assert_eq(sx_nspace_open(&server, nspace), PMIX_SUCCESS);
+    sx_nspace_end(&server, nspace);
+    cr_expect_str_eq(told, "added opened gone removed ");
+}
