@@ -416,8 +416,8 @@ PMIX_EXPORT pmix_status_t shmix_event_target(const shmix_event_t *event, size_t 
  * true   at a socket in a private directory under PMIX_SERVER_TMPDIR.  If the server is killed, the
  *        directory stays until the next server of that user removes it
  * false  at an abstract socket, which leaves nothing behind.  A process in another network
- *        namespace can connect if it has the same user as the server, or if it inherits the
- *        server's descriptor, as the ranks of shmix run do */
+ *        namespace can connect if it has the same user and user namespace as the server, or if it
+ *        inherits the server's descriptor, as the ranks of shmix run do */
 #define SHMIX_SERVER_DIRECTORY "shmix.srv.dir"
 
 /* ---- Waiting ---------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
  *                                name or connect to it; so NAME is shmix-UID-PID-START-RANDOM, and
  *                                a client says nothing to any other process than this one.
  *   /proc/PID/fd                 the server's own descriptor of the socket above: where the network
- *                                namespace is another one, and the user the same.
+ *                                namespace is another one, but user and user namespace are not.
  * A server that is asked to has a private directory (0700) with its socket instead of an abstract
  * one, and says SHMIX_SERVER_URI=unix:PATH: for other users' processes in other network namespaces,
  * and for hosts that do not want to be asked by other users at all.

@@ -411,7 +411,10 @@ Test(rendezvous, a_client_of_another_namespace_gets_in, .init = make_base, .fini
         if (by_uri == 77) {
             cr_skip_test("no right to make a namespace");
         }
-        cr_expect_eq(by_uri, 0, "kind %zu", i);
+        /* Who needs a user namespace for that may not look into a process outside of it. */
+        const bool looks = kinds[i] == CLONE_NEWNET && geteuid() != 0;
+
+        cr_expect_eq(by_uri, looks ? -PMIX_ERR_UNREACH : 0, "kind %zu", i);
         if (options.inherit) {
             unsetenv(SX_ENV_SERVER_URI);
             setenv(SX_ENV_SERVER_FD, rendezvous.fd_value, 1);
