@@ -103,9 +103,11 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
 static int host_of_all(struct job *job)
 {
     CHECK(job_wait(job, 0) == 0 && job_wait(job, 1) == 0);
+    pthread_mutex_lock(&owed_lock);
     for (unsigned i = 0; mode == TOO_LATE && i < owed_count; i++) {
         answer(owed[i].op, owed[i].modex, owed[i].cbdata);
     }
+    pthread_mutex_unlock(&owed_lock);
     return 0;
 }
 
@@ -280,7 +282,9 @@ int main(int argc, char **argv)
             job_module.deregister_events = on_deregister;
             job_module.notify_event = on_notify;
         }
+        pthread_mutex_lock(&owed_lock);
         owed_count = 0;
+        pthread_mutex_unlock(&owed_lock);
         failed |= job_main(argc, argv, &cases[i], 1);
     }
     return failed;

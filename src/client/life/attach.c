@@ -217,7 +217,9 @@ static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
     } else if (frame.fd_count != WELCOME_COUNT) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a welcome with %d descriptors", frame.fd_count);
     } else {
+        pthread_mutex_lock(&p->lock); /* a process on its own may have threads that look there */
         rc = welcome_map(p, &frame, ret_store);
+        pthread_mutex_unlock(&p->lock);
         p->server.rank = welcome->server_rank;
         memcpy(p->server.nspace, welcome->server_nspace, sizeof(p->server.nspace));
     }
@@ -469,7 +471,9 @@ static pmix_status_t server_join(struct sx_process *p, const pmix_info_t *uri, s
     const pmix_status_t rc = attach(p, address, ret_before);
     if (rc != PMIX_SUCCESS) {
         lane_close(p);
+        pthread_mutex_lock(&p->lock);
         link_discard(p);
+        pthread_mutex_unlock(&p->lock);
     }
     return rc;
 }
