@@ -299,6 +299,7 @@ static bool blob_read(struct sx_server *server, const char *at, size_t left, sx_
 
 pmix_status_t sx_blob_read(struct sx_server *server, const char *bytes, size_t size, sx_blob_fn fn)
 {
+    const size_t whole = size;
     char *copy = NULL;
     bool good = true;
 
@@ -331,5 +332,5 @@ pmix_status_t sx_blob_read(struct sx_server *server, const char *bytes, size_t s
                 : SX_RAISE(PMIX_ERR_UNPACK_FAILURE,
                            "the host brought %zu bytes that no server of this version sent "
                            "(do all nodes run the same library?)",
-                           size);
+                           whole);
 }

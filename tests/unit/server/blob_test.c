@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* blob_test.c - what ranks have put becomes bytes, and bytes of other nodes are read whole, in any
+ * order and alignment, or refused. */
+#include "server/model/blob.h"
+
+#include <stdlib.h>
+
+#include "../control/engines.h"
+#include "bare.h"
+
+static struct sx_server server;
+static struct sx_nspace *job;
+static struct sx_blob blob;
+
+/* Ranks 0 and 1 of four are here. */
+static void begin(void)
+{
+    bare_init(&server);
+    job = bare_job(&server, "job", 4, 2);
+    cr_assert_eq(sx_nspace_open(&server, job), PMIX_SUCCESS);
+    cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
+}
+
+static void end(void)
+{
+    sx_blob_clear(&blob);
+    bare_deinit(&server);
+}
+
+TestSuite(blob, .init = begin, .fini = end);
+
+/* ---- what is read ---------------------------------------------------------------------------- */
+
+static unsigned count;
+static uint32_t ranks[8];
+static char keys[8][16];
+static pmix_status_t verdict;
+
+static pmix_status_t on_message(struct sx_nspace *nspace, uint32_t rank, const void *put,
+                                size_t size)
+{
+    const struct sx_lane_put *const head = put;
+
+    cr_assert_eq(nspace, job);
+    cr_assert_lt(count, SX_COUNT(ranks));
+    cr_assert_eq((uintptr_t)put % 8, 0);
+    cr_assert(size >= sizeof(*head) + head->key_len && head->key_len < sizeof(keys[0]));
+    ranks[count] = rank;
+    memset(keys[count], 0, sizeof(keys[0]));
+    memcpy(keys[count], head + 1, head->key_len);
+    count++;
+    return verdict;
+}
+
+static pmix_status_t read_all(const char *bytes, size_t size)
+{
+    count = 0;
+    return sx_blob_read(&server, bytes, size, on_message);
+}
+
+/* One message of @rank, with @key. */
+static void add(struct sx_blob *to, const char *nspace, uint32_t rank, const char *key)
+{
+    _Alignas(8) char put[64] = { 0 };
+    struct sx_blob messages = { 0 };
+
+    ((struct sx_lane_put *)(void *)put)->key_len = (uint16_t)strlen(key);
+    memcpy(put + sizeof(struct sx_lane_put), key, strlen(key));
+    cr_assert_eq(sx_blob_message(&messages, put, sizeof(struct sx_lane_put) + 8), PMIX_SUCCESS);
+    cr_assert_eq(sx_blob_add_messages(to, nspace, rank, messages.bytes, messages.size),
+                 PMIX_SUCCESS);
+    sx_blob_clear(&messages);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+Test(blob, without_anything_in_it_is_one)
+{
+    cr_expect_gt(blob.size, 0);
+    cr_expect_eq(read_all(blob.bytes, blob.size), PMIX_SUCCESS);
+    cr_expect_eq(read_all(NULL, 0), PMIX_SUCCESS, "and so is nothing");
+    cr_expect_eq(count, 0);
+}
+
+Test(blob, of_others_is_read_and_what_is_known_here_is_passed_over)
+{
+    add(&blob, "job", 2, "two");
+    add(&blob, "job", 0, "own");
+    add(&blob, "unknown", 3, "strange");
+    add(&blob, "job", SX_STORE_ROW_MAX, "no such rank");
+    cr_assert_eq(sx_blob_add_messages(&blob, "job", 3, NULL, 0), PMIX_SUCCESS);
+    add(&blob, "job", 3, "three");
+    cr_expect_eq(read_all(blob.bytes, blob.size), PMIX_SUCCESS);
+    cr_assert_eq(count, 2);
+    cr_expect_eq(ranks[0], 2);
+    cr_expect_str_eq(keys[0], "two");
+    cr_expect_eq(ranks[1], 3);
+    cr_expect_str_eq(keys[1], "three");
+}
+
+Test(blob, is_glued_to_others_at_any_address)
+{
+    struct sx_blob other;
+    char *const glued = malloc(4096);
+
+    cr_assert_not_null(glued);
+    cr_assert_eq(sx_blob_begin(&other), PMIX_SUCCESS);
+    add(&blob, "job", 2, "a");
+    add(&other, "job", 3, "b");
+    for (size_t shift = 0; shift < 8; shift++) {
+        memcpy(glued + shift, other.bytes, other.size);
+        memcpy(glued + shift + other.size, blob.bytes, blob.size);
+        cr_expect_eq(read_all(glued + shift, blob.size + other.size), PMIX_SUCCESS);
+        cr_assert_eq(count, 2, "%zu", shift);
+        cr_expect_str_eq(keys[0], "b");
+        cr_expect_str_eq(keys[1], "a");
+    }
+    sx_blob_clear(&other);
+    free(glued);
+}
+
+Test(blob, cut_anywhere_or_with_bytes_behind_it_is_refused)
+{
+    add(&blob, "job", 2, "a");
+    char *const cut = malloc(blob.size + 8); /* so that a sanitizer sees its end */
+
+    cr_assert_not_null(cut);
+    for (size_t size = 1; size < blob.size; size++) {
+        char *const exact = malloc(size);
+
+        cr_assert_not_null(exact);
+        memcpy(exact, blob.bytes, size);
+        cr_expect_eq(read_all(exact, size), PMIX_ERR_UNPACK_FAILURE, "%zu of its bytes", size);
+        free(exact);
+    }
+    memcpy(cut, blob.bytes, blob.size);
+    memset(cut + blob.size, 0, 8);
+    cr_expect_eq(read_all(cut, blob.size + 8), PMIX_ERR_UNPACK_FAILURE);
+    free(cut);
+}
+
+/* Where a word of the blob lies, and what it must not be: the header, the section, a message. */
+static const struct {
+    const char *why;
+    size_t at;
+    uint32_t word;
+} garbled[] = {
+    { "another magic", 0, 7 },
+    { "another version", 4, 2 },
+    { "smaller than its header", 8, 8 },
+    { "a size that is no multiple of 8", 8, 65 },
+    { "larger than what is there", 8, 4096 },
+    { "a namespace without a name", 20, 0 },
+    { "a namespace with too long a name", 20, PMIX_MAX_NSLEN + 1 },
+    { "a section beyond the end", 24, 4096 },
+    { "a section that is no multiple of 8", 24, 39 },
+    { "a message beyond its section", 40, 4096 },
+    { "a message that would wrap around", 44, UINT32_MAX },
+};
+
+Test(blob, with_a_word_that_cannot_be_is_refused_and_told_with_its_size)
+{
+    const int log_fd = test_capture_stderr();
+
+    for (size_t i = 0; i < SX_COUNT(garbled); i++) {
+        sx_blob_clear(&blob);
+        cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
+        add(&blob, "job", 2, "a");
+        cr_assert_eq(read_all(blob.bytes, blob.size), PMIX_SUCCESS);
+        memcpy(blob.bytes + garbled[i].at, &garbled[i].word, sizeof(garbled[i].word));
+        cr_expect_eq(read_all(blob.bytes, blob.size), PMIX_ERR_UNPACK_FAILURE, "%s",
+                     garbled[i].why);
+    }
+    cr_expect_eq(test_count_lines(log_fd, "the host brought 80 bytes"), (int)SX_COUNT(garbled));
+}
+
+Test(blob, with_what_is_not_stored_is_refused)
+{
+    add(&blob, "job", 2, "a");
+    add(&blob, "job", 3, "b");
+    verdict = PMIX_ERR_BAD_PARAM;
+    cr_expect_eq(read_all(blob.bytes, blob.size), PMIX_ERR_UNPACK_FAILURE);
+    cr_expect_eq(count, 1, "nothing behind it");
+}
+
+Test(blob, of_a_rank_has_what_other_nodes_may_see)
+{
+    static const pmix_scope_t scopes[] = { PMIX_LOCAL, PMIX_GLOBAL, PMIX_INTERNAL };
+    static const char *const names[] = { "local", "global", "internal" };
+    const struct sx_store_options options = { .nspace = "job", .row_count = 4, .generation = 1 };
+    const pmix_value_t value = { .type = PMIX_STRING, .data.string = (char *)(uintptr_t) "text" };
+
+    for (size_t i = 0; i < SX_COUNT(scopes); i++) {
+        cr_assert_eq(sx_store_put(&job->store, SX_REALM_JOB, 1, names[i], scopes[i], &value),
+                     PMIX_SUCCESS);
+    }
+    cr_assert_eq(sx_store_create(&job->remote, &options), PMIX_SUCCESS);
+    job->has_remote = true;
+    cr_assert_eq(sx_store_put(&job->remote, SX_REALM_JOB, 1, "remote", PMIX_REMOTE, &value),
+                 PMIX_SUCCESS);
+    cr_assert_eq(sx_blob_add_rank(&blob, sx_client_find(job, 1)), PMIX_SUCCESS);
+    sx_nspace_remove(&server, job); /* and read it on another node */
+    job = bare_job(&server, "job", 4, 0);
+    cr_assert_eq(sx_nspace_open(&server, job), PMIX_SUCCESS);
+    cr_expect_eq(read_all(blob.bytes, blob.size), PMIX_SUCCESS);
+    cr_assert_eq(count, 2);
+    cr_expect_eq(ranks[0], 1);
+    cr_expect_str_eq(keys[0], "global");
+    cr_expect_str_eq(keys[1], "remote");
+}
