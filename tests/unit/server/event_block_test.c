@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_judge_test.c - the bytes of a client's event: what is taken, what of it is believed, and
- * what is a breach. */
+/* event_block_test.c - the bytes of a client's event: what is taken, what of it is believed, and
+ * what is a breach; and those of the host's. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,25 +10,15 @@
 
 #include "base/util.h"
 #include "base/value.h"
+#include "proc_list.h"
 #include "server/model/event_block.h"
 
 static const pmix_proc_t sender = { .nspace = "job", .rank = 3 };
-static _Alignas(8) char bytes[4096];
-static size_t size;
+static struct proc_list list; /* and what is before and behind it */
 
 static struct sx_event *head(void)
 {
-    return (struct sx_event *)(void *)bytes;
-}
-
-static void append_proc(const char *nspace, uint32_t rank)
-{
-    const uint32_t words[2] = { rank, (uint32_t)strlen(nspace) };
-
-    memcpy(bytes + size, words, sizeof(words));
-    memset(bytes + size + 8, 0, sx_align_up(words[1], 8));
-    memcpy(bytes + size + 8, nspace, words[1]);
-    size += 8 + sx_align_up(words[1], 8);
+    return (struct sx_event *)(void *)list.bytes;
 }
 
 /* An event as the client writes it: two targets, one affected process, one info. */
@@ -37,8 +27,7 @@ static void whole_event(void)
     pmix_info_t info;
     size_t info_size;
 
-    memset(bytes, 0, sizeof(bytes));
-    size = sizeof(struct sx_event);
+    list = (struct proc_list){ .size = sizeof(struct sx_event) };
     *head() = (struct sx_event){ .number = 99,
                                  .code = -7,
                                  .source_rank = 1000,
@@ -47,17 +36,17 @@ static void whole_event(void)
                                  .source_len = 5,
                                  .target_count = 2,
                                  .affected_count = 1 };
-    memcpy(bytes + size, "liar!", 5);
-    size += 8;
-    append_proc("job", 1);
-    append_proc("other.job", PMIX_RANK_WILDCARD);
-    append_proc("job", 3);
+    memcpy(list.bytes + list.size, "liar!", 5);
+    list.size += 8;
+    proc_list_add(&list, 1, "job");
+    proc_list_add(&list, PMIX_RANK_WILDCARD, "other.job");
+    proc_list_add(&list, 3, "job");
     memset(&info, 0, sizeof(info));
     PMIX_INFO_LOAD(&info, PMIX_EVENT_TEXT_MESSAGE, "hello", PMIX_STRING);
     cr_assert_eq(sx_flat_infos_size(&info, 1, &info_size), PMIX_SUCCESS);
-    cr_assert_eq(sx_flat_infos_encode(&info, 1, bytes + size, info_size), PMIX_SUCCESS);
+    cr_assert_eq(sx_flat_infos_encode(&info, 1, list.bytes + list.size, info_size), PMIX_SUCCESS);
     head()->info_size = (uint32_t)info_size;
-    size += info_size;
+    list.size += info_size;
     PMIX_INFO_DESTRUCT(&info);
 }
 
@@ -67,7 +56,7 @@ static pmix_status_t judge(size_t length, struct sx_event_block **ret)
     char *exact = malloc(length + (length == 0));
 
     cr_assert_not_null(exact);
-    memcpy(exact, bytes, length);
+    memcpy(exact, list.bytes, length);
     const pmix_status_t rc = sx_event_block_judge(&sender, exact, length, ret);
 
     free(exact);
@@ -75,7 +64,7 @@ static pmix_status_t judge(size_t length, struct sx_event_block **ret)
 }
 
 /* EV40, EV53: the source is the connection's, the infos are the sender's. */
-Test(event_judge, takes_what_the_sender_may_say_and_nothing_more)
+Test(event_block, takes_what_the_sender_may_say_and_nothing_more)
 {
     struct sx_event_block *block = NULL;
     pmix_proc_t source, *procs = NULL;
@@ -83,7 +72,7 @@ Test(event_judge, takes_what_the_sender_may_say_and_nothing_more)
     size_t count = 0;
 
     whole_event();
-    cr_assert_eq(judge(size, &block), PMIX_SUCCESS);
+    cr_assert_eq(judge(list.size, &block), PMIX_SUCCESS);
     const struct sx_event *event = sx_event_block_head(block);
 
     sx_event_block_source(block, &source);
@@ -110,12 +99,12 @@ Test(event_judge, takes_what_the_sender_may_say_and_nothing_more)
 }
 
 /* EV49: exactly those; a wildcard is the whole namespace. */
-Test(event_judge, aims_at_its_targets_only)
+Test(event_block, aims_at_its_targets_only)
 {
     struct sx_event_block *block = NULL;
 
     whole_event();
-    cr_assert_eq(judge(size, &block), PMIX_SUCCESS);
+    cr_assert_eq(judge(list.size, &block), PMIX_SUCCESS);
     cr_assert(sx_event_block_aims_at(block, "job", 1));
     cr_assert_not(sx_event_block_aims_at(block, "job", 2));
     cr_assert(sx_event_block_aims_at(block, "job", PMIX_RANK_WILDCARD));
@@ -125,18 +114,18 @@ Test(event_judge, aims_at_its_targets_only)
     sx_event_block_release(block);
 }
 
-Test(event_judge, refuses_every_shortened_event)
+Test(event_block, refuses_every_shortened_event)
 {
     struct sx_event_block *block = NULL;
 
     whole_event();
-    for (size_t length = 0; length < size; length++) {
+    for (size_t length = 0; length < list.size; length++) {
         cr_assert_eq(judge(length, &block), PMIX_ERR_UNPACK_FAILURE, "%zu of %zu bytes", length,
-                     size);
+                     list.size);
     }
 }
 
-Test(event_judge, refuses_counts_and_lengths_that_lie)
+Test(event_block, refuses_counts_and_lengths_that_lie)
 {
     static const uint32_t lies[] = { 3, 1000, UINT32_MAX / 16, UINT32_MAX - 7, UINT32_MAX };
     struct sx_event_block *block = NULL;
@@ -144,24 +133,24 @@ Test(event_judge, refuses_counts_and_lengths_that_lie)
     for (size_t i = 0; i < SX_COUNT(lies); i++) {
         whole_event();
         head()->target_count = lies[i];
-        cr_assert_eq(judge(size, &block), PMIX_ERR_UNPACK_FAILURE);
+        cr_assert_eq(judge(list.size, &block), PMIX_ERR_UNPACK_FAILURE);
         whole_event();
         head()->affected_count = lies[i];
-        cr_assert_eq(judge(size, &block), PMIX_ERR_UNPACK_FAILURE);
+        cr_assert_eq(judge(list.size, &block), PMIX_ERR_UNPACK_FAILURE);
         whole_event();
         head()->info_size = lies[i];
-        cr_assert_eq(judge(size, &block), PMIX_ERR_UNPACK_FAILURE);
+        cr_assert_eq(judge(list.size, &block), PMIX_ERR_UNPACK_FAILURE);
         whole_event();
-        memcpy(bytes + sizeof(struct sx_event) + 8 + 4, &lies[i], 4); /* a target's name */
-        cr_assert(lies[i] == 3 || judge(size, &block) == PMIX_ERR_UNPACK_FAILURE);
+        memcpy(list.bytes + sizeof(struct sx_event) + 8 + 4, &lies[i], 4); /* a target's name */
+        cr_assert(lies[i] == 3 || judge(list.size, &block) == PMIX_ERR_UNPACK_FAILURE);
     }
     whole_event();
     head()->source_len = UINT16_MAX;
-    cr_assert_eq(judge(size, &block), PMIX_ERR_UNPACK_FAILURE);
+    cr_assert_eq(judge(list.size, &block), PMIX_ERR_UNPACK_FAILURE);
 }
 
 /* EV44, EV50. */
-Test(event_judge, refuses_ranges_that_stay_at_home_or_are_none)
+Test(event_block, refuses_ranges_that_stay_at_home_or_are_none)
 {
     static const uint8_t bad[] = { PMIX_RANGE_PROC_LOCAL, 8, 100, PMIX_RANGE_INVALID };
     struct sx_event_block *block = NULL;
@@ -169,20 +158,19 @@ Test(event_judge, refuses_ranges_that_stay_at_home_or_are_none)
     for (size_t i = 0; i < SX_COUNT(bad); i++) {
         whole_event();
         head()->range = bad[i];
-        cr_assert_eq(judge(size, &block), PMIX_ERR_UNPACK_FAILURE);
+        cr_assert_eq(judge(list.size, &block), PMIX_ERR_UNPACK_FAILURE);
     }
-    memset(bytes, 0, sizeof(bytes));
-    size = sizeof(struct sx_event);
+    list = (struct proc_list){ .size = sizeof(struct sx_event) };
     head()->range = PMIX_RANGE_CUSTOM;
-    cr_assert_eq(judge(size, &block), PMIX_ERR_BAD_PARAM);
+    cr_assert_eq(judge(list.size, &block), PMIX_ERR_BAD_PARAM);
     head()->range = PMIX_RANGE_GLOBAL;
-    cr_assert_eq(judge(size, &block), PMIX_SUCCESS);
+    cr_assert_eq(judge(list.size, &block), PMIX_SUCCESS);
     cr_assert_not(block->is_job);
     sx_event_block_release(block);
 }
 
 /* Any byte may be wrong: refused or taken, but read within bounds and again in the same way. */
-Test(event_judge, survives_any_wrong_byte)
+Test(event_block, survives_any_wrong_byte)
 {
     unsigned seed = 1;
 
@@ -194,9 +182,9 @@ Test(event_judge, survives_any_wrong_byte)
 
         whole_event();
         for (int flips = 1 + rand_r(&seed) % 3; flips > 0; flips--) {
-            bytes[(size_t)rand_r(&seed) % size] = (char)rand_r(&seed);
+            list.bytes[(size_t)rand_r(&seed) % list.size] = (char)rand_r(&seed);
         }
-        if (judge(size, &block) != PMIX_SUCCESS) {
+        if (judge(list.size, &block) != PMIX_SUCCESS) {
             continue;
         }
         cr_assert_eq(sx_event_block_infos(block, &info, &count), PMIX_SUCCESS);
@@ -209,8 +197,8 @@ Test(event_judge, survives_any_wrong_byte)
     }
 }
 
-/* EV57: the host's words become the same bytes. */
-Test(event_judge, builds_what_it_would_accept)
+/* EV57: the host's words become the same list.bytes. */
+Test(event_block, builds_what_it_would_accept)
 {
     pmix_proc_t targets[2] = { { .nspace = "job", .rank = 1 },
                                { .nspace = "other", .rank = PMIX_RANK_WILDCARD } };
@@ -247,4 +235,51 @@ Test(event_judge, builds_what_it_would_accept)
     info[0].value.type = PMIX_DATA_ARRAY;
     PMIX_INFO_DESTRUCT(&info[0]);
     PMIX_INFO_DESTRUCT(&info[1]);
+}
+
+/* What an event of the host is made of, and the directive that spoils it. */
+static const struct {
+    const char *why, *key;
+    pmix_value_t value;
+    pmix_status_t want;
+} wishes[] = {
+    { "a flag", PMIX_EVENT_DO_NOT_CACHE, { .type = PMIX_BOOL, .data.flag = true }, PMIX_SUCCESS },
+    { "no process", PMIX_EVENT_AFFECTED_PROC, { .type = PMIX_PROC }, PMIX_ERR_BAD_PARAM },
+    { "no processes", PMIX_EVENT_AFFECTED_PROCS, { .type = PMIX_UINT32 }, PMIX_ERR_BAD_PARAM },
+    { "a pointer", "p", { .type = PMIX_POINTER, .data.ptr = &list }, PMIX_ERR_NOT_SUPPORTED },
+};
+
+Test(event_block, is_not_built_of_what_is_no_directive_or_cannot_travel)
+{
+    for (size_t i = 0; i < SX_COUNT(wishes); i++) {
+        struct sx_event_block *block = NULL;
+        pmix_info_t info = { .value = wishes[i].value };
+
+        memcpy(info.key, wishes[i].key, strlen(wishes[i].key));
+        cr_expect_eq(sx_event_block_build(-1, &sender, PMIX_RANGE_GLOBAL, &info, 1, &block),
+                     wishes[i].want, "%s", wishes[i].why);
+        sx_event_block_release(block);
+    }
+}
+
+Test(event_block, is_built_up_to_its_largest_size)
+{
+    char *const bytes = calloc(1, SX_EVENT_BYTES_MAX);
+    pmix_byte_object_t object = { .bytes = bytes };
+    pmix_info_t info = { .key = "k", .value = { .type = PMIX_BYTE_OBJECT } };
+    struct sx_event_block *block = NULL;
+
+    cr_assert_eq(sx_event_block_build(-1, &sender, PMIX_RANGE_GLOBAL, &info, 1, &block),
+                 PMIX_SUCCESS);
+    object.size = (SX_EVENT_BYTES_MAX - block->size) & ~(size_t)7;
+    sx_event_block_release(block);
+    info.value.data.bo = object;
+    cr_assert_eq(sx_event_block_build(-1, &sender, PMIX_RANGE_GLOBAL, &info, 1, &block),
+                 PMIX_SUCCESS);
+    cr_expect_leq(block->size, SX_EVENT_BYTES_MAX);
+    sx_event_block_release(block);
+    info.value.data.bo.size = SX_EVENT_BYTES_MAX;
+    cr_expect_eq(sx_event_block_build(-1, &sender, PMIX_RANGE_GLOBAL, &info, 1, &block),
+                 PMIX_ERR_OUT_OF_RESOURCE);
+    free(bytes);
 }
