@@ -4,37 +4,94 @@
 #include "base/chain.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/flat.h"
 #include "base/log.h"
 #include "base/results.h"
 #include "base/value.h"
 
+#define INFOS_KEPT_MAX 16u   /* of a chain that ended, for the next one */
+#define MATCHES_KEPT_MAX 64u /* the same */
+
 struct sx_chain {
+    /* What stays from one event to the next: room. */
+    struct sx_matches matches;
+    pmix_info_t *infos; /* the event's, then name and object of the one that runs */
+    size_t info_room;
+    /* One event's. */
     union sx_chain_post post_space;
     struct sx_chain_options options;
     pmix_proc_t source;
-    struct sx_handler **matches;
-    size_t match_count, next;
+    size_t event_info_count;
+    bool owns_infos;        /* what they point at is the chain's, too */
+    size_t next;            /* of the matches */
     struct sx_list waiting; /* in `waiting`: a handler runs and has not completed */
     /* Under the lock: */
-    bool in_call;       /* the handler's function has not returned; nobody else frees the chain */
-    bool completed;     /* it has completed inside; the step goes on when it returns */
-    bool is_over;       /* then there is no next one */
-    bool forgotten;     /* to be freed when it returns */
-    uintptr_t ticket;   /* what that handler was given, and no other one ever */
-    pmix_info_t *infos; /* the event's, then name and object of the one that runs */
-    size_t event_info_count, info_room;
-    char *name; /* of the one that runs; NULL: it has none */
+    bool in_call;     /* the handler's function has not returned; nobody else frees the chain */
+    bool completed;   /* it has completed inside; the step goes on when it returns */
+    bool is_over;     /* then there is no next one */
+    bool forgotten;   /* to be freed when it returns */
+    uintptr_t ticket; /* what that handler was given, and no other one ever */
+    char *name;       /* of the one that runs; NULL: it has none */
     struct sx_results results;
 };
 
 /* Handlers get a number, not a pointer: one that completes a second time, when its chain may long
- * be gone, finds nothing. */
-static pthread_mutex_t waiting_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sx_list waiting = SX_LIST_INIT(waiting); /* under the lock, as the one below */
+ * be gone, finds nothing.  Under sx_handlers_lock, both. */
+static struct sx_list waiting = SX_LIST_INIT(waiting);
 static uintptr_t ticket_last;
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+/* The chain of an event that is over, for the next one: most often there is one at a time. */
+static _Atomic(struct sx_chain *) spare;
+
+static void chain_free(struct sx_chain *chain)
+{
+    if (chain != NULL) {
+        sx_matches_deinit(&chain->matches);
+        free(chain->infos);
+        free(chain);
+    }
+}
+
+/* Nothing of it is another event's any more but the room. */
+static void chain_spare(struct sx_chain *chain)
+{
+    if (chain->info_room > INFOS_KEPT_MAX) {
+        free(chain->infos);
+        chain->infos = NULL;
+        chain->info_room = 0;
+    }
+    if (chain->matches.room > MATCHES_KEPT_MAX) {
+        sx_matches_deinit(&chain->matches);
+    }
+    /* R-spare -> A-spare (chain_new): whoever takes it finds it as it is here. */
+    chain_free(atomic_exchange_explicit(&spare, chain, memory_order_acq_rel));
+}
+
+static struct sx_chain *chain_new(const struct sx_chain_options *options)
+{
+    /* A-spare <- R-spare (chain_spare). */
+    struct sx_chain *chain = atomic_exchange_explicit(&spare, NULL, memory_order_acquire);
+
+    if (chain == NULL) {
+        chain = calloc(1, sizeof(*chain));
+    }
+    if (chain != NULL) {
+        *chain = (struct sx_chain){ .options = *options,
+                                    .source = *options->facts.source,
+                                    .matches = chain->matches,
+                                    .infos = chain->infos,
+                                    .info_room = chain->info_room };
+        chain->matches.count = 0;
+        sx_list_init(&chain->waiting);
+    }
+    return chain;
+}
 
 union sx_chain_post *sx_chain_post(struct sx_chain *chain)
 {
@@ -45,15 +102,19 @@ static void chain_end(struct sx_chain *chain)
 {
     const struct sx_chain_options options = chain->options;
 
-    for (size_t i = chain->next; i < chain->match_count; i++) {
-        sx_handlers_release(options.handlers, chain->matches[i]);
+    if (chain->next < chain->matches.count) {
+        pthread_mutex_lock(&sx_handlers_lock);
+        while (chain->next < chain->matches.count) {
+            sx_handler_release_locked(chain->matches.all[chain->next++]);
+        }
+        pthread_mutex_unlock(&sx_handlers_lock);
     }
-    free(chain->matches);
     free(chain->name);
-    sx_elements_destruct(chain->infos, chain->event_info_count, PMIX_INFO);
-    free(chain->infos);
+    if (chain->owns_infos) {
+        sx_elements_destruct(chain->infos, chain->event_info_count, PMIX_INFO);
+    }
     sx_results_deinit(&chain->results);
-    free(chain);
+    chain_spare(chain);
     if (options.ended != NULL) {
         options.ended(options.arg);
     }
@@ -66,57 +127,106 @@ static void chain_post(struct sx_chain *chain)
     }
 }
 
-pmix_status_t sx_chain_start(const struct sx_chain_options *options)
+/* ---- infos --------------------------------------------------------------------------------- */
+
+/* Return: false when there is no memory for @room infos; those that are there stay. */
+static bool infos_room(struct sx_chain *chain, size_t room)
 {
-    /* Not calloc: in glibc it passes by the thread's cache, and a chain is made for every event. */
-    struct sx_chain *chain = malloc(sizeof(*chain));
+    pmix_info_t *const infos = room <= chain->info_room
+                                   ? chain->infos
+                                   : realloc(chain->infos, room * sizeof(*infos));
 
-    if (chain == NULL) {
-        sx_elements_destruct(options->info, options->ninfo, PMIX_INFO);
-        free(options->info);
-        return PMIX_ERR_OUT_OF_RESOURCE;
+    if (infos == NULL) {
+        return room == 0;
     }
-    *chain = (struct sx_chain){ .options = *options,
-                                .source = *options->facts.source,
-                                .infos = options->info,
-                                .event_info_count = options->ninfo,
-                                .info_room = options->ninfo };
-    sx_list_init(&chain->waiting);
-    chain->options.facts.affected = NULL;
-    chain->options.facts.affected_count = 0;
-    const pmix_status_t rc = sx_handlers_match(options->handlers, &options->facts, &chain->matches,
-                                               &chain->match_count);
+    chain->infos = infos;
+    chain->info_room = room > chain->info_room ? room : chain->info_room;
+    return true;
+}
 
-    if (rc != PMIX_SUCCESS) {
-        chain->options.ended = NULL; /* the caller knows by the status */
-        chain_end(chain);
-    } else if (chain->match_count == 0) {
-        chain_end(chain);
-    } else if (options->here) {
-        sx_chain_step(chain);
-    } else {
-        chain_post(chain);
+/* @infos are malloc'ed, and the chain's from here. */
+static void infos_adopt(struct sx_chain *chain, pmix_info_t *infos, size_t count)
+{
+    free(chain->infos);
+    chain->infos = infos;
+    chain->info_room = chain->event_info_count = count;
+    chain->owns_infos = true;
+}
+
+/* The event's infos as they lie in its bytes; those that need memory of their own get it. */
+static pmix_status_t infos_read(struct sx_chain *chain, const void *bytes, size_t size)
+{
+    pmix_info_t *infos = NULL;
+    size_t count;
+    bool borrowed = sx_flat_infos_borrow(bytes, size, chain->infos, chain->info_room, &count);
+
+    if (!borrowed && count > chain->info_room && count <= INFOS_KEPT_MAX &&
+        infos_room(chain, count)) {
+        borrowed = sx_flat_infos_borrow(bytes, size, chain->infos, chain->info_room, &count);
+    }
+    if (borrowed) {
+        chain->event_info_count = count;
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t rc = sx_flat_infos_decode(bytes, size, &infos, &count);
+
+    if (rc == PMIX_SUCCESS) {
+        infos_adopt(chain, infos, count);
     }
     return rc;
 }
 
-/* ---- steps --------------------------------------------------------------------------------- */
-
-/* Return: the ticket for the handler that is about to run. */
-static uintptr_t waiting_add(struct sx_chain *chain)
+/* Name and object of the handler, most of which have neither, behind the event's own infos. */
+static size_t infos_complete(struct sx_chain *chain, const struct sx_handler_call *call)
 {
-    pthread_mutex_lock(&waiting_lock);
-    const uintptr_t ticket = ++ticket_last;
+    size_t count = chain->event_info_count;
 
-    chain->ticket = ticket;
-    chain->in_call = true;
-    chain->completed = false;
-    sx_list_append(&waiting, &chain->waiting);
-    pthread_mutex_unlock(&waiting_lock);
-    return ticket;
+    free(chain->name);
+    chain->name = call->name[0] != '\0' ? strdup(call->name) : NULL;
+    if (chain->name == NULL && !call->has_object) {
+        return count;
+    }
+    if (!infos_room(chain, count + 2)) {
+        sx_log(SX_LOG_ERROR, "an event handler gets neither its name nor its object: memory is "
+                             "short");
+        return count;
+    }
+    memset(&chain->infos[count], 0, 2 * sizeof(chain->infos[0]));
+    if (chain->name != NULL) {
+        memcpy(chain->infos[count].key, PMIX_EVENT_HDLR_NAME, sizeof(PMIX_EVENT_HDLR_NAME));
+        chain->infos[count].value.type = PMIX_STRING;
+        chain->infos[count++].value.data.string = chain->name;
+    }
+    if (call->has_object) {
+        memcpy(chain->infos[count].key, PMIX_EVENT_RETURN_OBJECT, sizeof(PMIX_EVENT_RETURN_OBJECT));
+        chain->infos[count].value.type = PMIX_POINTER;
+        chain->infos[count++].value.data.ptr = call->object;
+    }
+    return count;
 }
 
-/* The newest are the likeliest to be asked for: others may wait for ever.  Under the lock. */
+/* ---- steps --------------------------------------------------------------------------------- */
+
+/* The next handler is about to run.  Under the lock, as the next ones.  Return: false when there is
+ * none. */
+static bool step_begin_locked(struct sx_chain *chain, struct sx_handler_call *ret)
+{
+    while (chain->next < chain->matches.count) {
+        struct sx_handler *const handler = chain->matches.all[chain->next++];
+
+        if (sx_handlers_call_locked(chain->options.handlers, handler, &chain->options.facts, ret)) {
+            chain->ticket = ++ticket_last;
+            chain->in_call = true;
+            chain->completed = false;
+            sx_list_append(&waiting, &chain->waiting);
+            return true;
+        }
+        sx_handler_release_locked(handler); /* removed before its turn */
+    }
+    return false;
+}
+
+/* The newest are the likeliest to be asked for: others may wait for ever. */
 static struct sx_chain *waiting_find(uintptr_t ticket)
 {
     for (struct sx_list *it = waiting.prev; it != &waiting; it = it->prev) {
@@ -132,7 +242,7 @@ static struct sx_chain *waiting_find(uintptr_t ticket)
     return NULL;
 }
 
-/* Under the lock.  Return: NULL when the ticket has been used, or its chain is forgotten. */
+/* Return: NULL when the ticket has been used, or its chain is forgotten. */
 static struct sx_chain *waiting_take(uintptr_t ticket)
 {
     struct sx_chain *chain = waiting_find(ticket);
@@ -148,25 +258,25 @@ static struct sx_chain *waiting_take(uintptr_t ticket)
 
 enum after { AFTER_LATER, AFTER_NEXT, AFTER_END };
 
-/* The handler's function has returned. */
-static enum after call_ended(struct sx_chain *chain)
+/* The handler's function has returned.  Return: AFTER_NEXT: *call is the next one's. */
+static enum after call_ended_locked(struct sx_chain *chain, struct sx_handler_call *call)
 {
-    enum after after = AFTER_LATER; /* somebody completes it, and may just be about to */
+    struct sx_handlers *const handlers = chain->options.handlers;
 
-    pthread_mutex_lock(&waiting_lock);
     chain->in_call = false;
+    sx_handlers_returned_locked(handlers, call);
     if (chain->forgotten) {
         sx_list_remove(&chain->waiting);
-        after = AFTER_END;
-    } else if (chain->completed) {
-        after = chain->is_over ? AFTER_END : AFTER_NEXT;
+        return AFTER_END;
     }
-    pthread_mutex_unlock(&waiting_lock);
-    return after;
+    if (!chain->completed) {
+        return AFTER_LATER; /* somebody completes it, and may just be about to */
+    }
+    return !chain->is_over && step_begin_locked(chain, call) ? AFTER_NEXT : AFTER_END;
 }
 
-/* The handler's word is in; under the lock.  Return: whether its function has still to return, and
- * the step goes on from there. */
+/* The handler's word is in.  Return: whether its function has still to return, and the step goes on
+ * from there. */
 static bool call_completed(struct sx_chain *chain, bool is_over)
 {
     chain->completed = true;
@@ -179,7 +289,7 @@ void sx_chain_forget(struct sx_handlers *handlers)
     struct sx_list found = SX_LIST_INIT(found);
     struct sx_list *node;
 
-    pthread_mutex_lock(&waiting_lock);
+    pthread_mutex_lock(&sx_handlers_lock);
     SX_LIST_EACH(it, &waiting) {
         struct sx_chain *chain = SX_LIST_ENTRY(it, struct sx_chain, waiting);
 
@@ -190,24 +300,26 @@ void sx_chain_forget(struct sx_handlers *handlers)
             sx_list_append(&found, it);
         }
     }
-    pthread_mutex_unlock(&waiting_lock);
+    pthread_mutex_unlock(&sx_handlers_lock);
     while ((node = sx_list_pop(&found)) != NULL) {
         chain_end(SX_LIST_ENTRY(node, struct sx_chain, waiting));
     }
+    chain_free(atomic_exchange_explicit(&spare, NULL, memory_order_acquire)); /* A-spare */
 }
 
 /* A handler has completed; any thread, inside the handler or later. */
 static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t nresults,
                               pmix_op_cbfunc_t cbfunc, void *thiscbdata, void *notification_cbdata)
 {
-    /* Nothing to keep and nobody to tell: then one hold of the lock does. */
-    const bool is_brief = status == PMIX_EVENT_ACTION_COMPLETE && cbfunc == NULL;
+    pthread_mutex_lock(&sx_handlers_lock);
+    struct sx_chain *const chain = waiting_take((uintptr_t)notification_cbdata);
+    const bool is_over = chain != NULL && (status == PMIX_EVENT_ACTION_COMPLETE ||
+                                           chain->next == chain->matches.count);
+    /* Nobody to keep it for and nobody to tell: then one hold of the lock does. */
+    const bool is_brief = is_over && cbfunc == NULL;
+    bool in_call = is_brief && call_completed(chain, true);
 
-    pthread_mutex_lock(&waiting_lock);
-    struct sx_chain *chain = waiting_take((uintptr_t)notification_cbdata);
-    bool in_call = chain != NULL && is_brief && call_completed(chain, true);
-
-    pthread_mutex_unlock(&waiting_lock);
+    pthread_mutex_unlock(&sx_handlers_lock);
     if (chain == NULL) {
         sx_log(SX_LOG_WARN, "an event handler completed twice, or after the end");
         return;
@@ -218,18 +330,16 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
         }
         return;
     }
-    if (status != PMIX_EVENT_ACTION_COMPLETE) {
+    if (!is_over) {
         sx_results_add(&chain->results, chain->name != NULL ? chain->name : "", status, results,
                        results == NULL ? 0 : nresults);
     }
     if (cbfunc != NULL) {
         cbfunc(PMIX_SUCCESS, thiscbdata);
     }
-    const bool is_over = status == PMIX_EVENT_ACTION_COMPLETE || chain->next == chain->match_count;
-
-    pthread_mutex_lock(&waiting_lock);
+    pthread_mutex_lock(&sx_handlers_lock);
     in_call = call_completed(chain, is_over);
-    pthread_mutex_unlock(&waiting_lock);
+    pthread_mutex_unlock(&sx_handlers_lock);
     if (in_call) {
         return; /* the chain is the step's */
     }
@@ -240,82 +350,82 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
     }
 }
 
-/* Room for name and object of the handler, most of which have neither.  Return: false, with a line,
- * when there is none. */
-static bool infos_room(struct sx_chain *chain)
+/* Those that complete inside are followed by the next at once, so that each handler hears of one
+ * event after the other. */
+static void step_run(struct sx_chain *chain, struct sx_handler_call *call)
 {
-    const size_t room = chain->event_info_count + 2;
-    pmix_info_t *infos = chain->infos;
+    enum after after;
 
-    if (chain->info_room < room) {
-        infos = realloc(chain->infos, room * sizeof(*infos));
-        if (infos == NULL) {
-            sx_log(SX_LOG_ERROR, "an event handler gets neither its name nor its object: memory is "
-                                 "short");
-            return false;
-        }
-        chain->infos = infos;
-        chain->info_room = room;
+    do {
+        const size_t ninfo = infos_complete(chain, call);
+
+        call->fn(call->id, call->code, &chain->source, ninfo == 0 ? NULL : chain->infos, ninfo,
+                 chain->results.count == 0 ? NULL : chain->results.all, chain->results.count,
+                 handler_completed, (void *)chain->ticket);
+        pthread_mutex_lock(&sx_handlers_lock);
+        after = call_ended_locked(chain, call);
+        pthread_mutex_unlock(&sx_handlers_lock);
+    } while (after == AFTER_NEXT);
+    if (after == AFTER_END) {
+        chain_end(chain);
     }
-    memset(&infos[chain->event_info_count], 0, 2 * sizeof(*infos));
-    return true;
 }
 
-/* Name and object of the handler, behind the event's own infos. */
-static size_t infos_complete(struct sx_chain *chain, const struct sx_handler_call *call)
+/* Find out who wants it, and whom to call first.  Return: false with *ret_rc PMIX_SUCCESS when
+ * there is nobody to call now. */
+static bool chain_match(struct sx_chain *chain, const struct sx_event_facts *facts,
+                        struct sx_handler_call *ret_call, pmix_status_t *ret_rc)
 {
-    size_t count = chain->event_info_count;
+    pthread_mutex_lock(&sx_handlers_lock);
+    *ret_rc = sx_handlers_match_locked(chain->options.handlers, facts, &chain->matches);
+    const bool calls = *ret_rc == PMIX_SUCCESS && chain->options.here &&
+                       step_begin_locked(chain, ret_call);
 
-    free(chain->name);
-    chain->name = call->name[0] != '\0' ? strdup(call->name) : NULL;
-    if ((chain->name == NULL && !call->has_object) || !infos_room(chain)) {
-        return count;
-    }
-    if (chain->name != NULL) {
-        memcpy(chain->infos[count].key, PMIX_EVENT_HDLR_NAME, sizeof(PMIX_EVENT_HDLR_NAME));
-        chain->infos[count].value.type = PMIX_STRING;
-        chain->infos[count++].value.data.string = chain->name;
-    }
-    if (call->has_object) {
-        memcpy(chain->infos[count].key, PMIX_EVENT_RETURN_OBJECT, sizeof(PMIX_EVENT_RETURN_OBJECT));
-        chain->infos[count].value.type = PMIX_POINTER;
-        chain->infos[count++].value.data.ptr = call->object;
-    }
-    return count;
+    pthread_mutex_unlock(&sx_handlers_lock);
+    return calls;
 }
 
-/* Return: AFTER_NEXT also when it was removed before its turn. */
-static enum after handler_run(struct sx_chain *chain, struct sx_handler *handler)
+pmix_status_t sx_chain_start(const struct sx_chain_options *options)
 {
-    struct sx_handlers *handlers = chain->options.handlers;
-    enum after after = AFTER_NEXT;
+    struct sx_chain *const chain = chain_new(options);
     struct sx_handler_call call;
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    if (sx_handlers_call(handlers, handler, &chain->options.facts, &call)) {
-        const size_t ninfo = infos_complete(chain, &call);
-        const uintptr_t ticket = waiting_add(chain);
-
-        call.fn(call.id, call.code, &chain->source, ninfo == 0 ? NULL : chain->infos, ninfo,
-                chain->results.count == 0 ? NULL : chain->results.all, chain->results.count,
-                handler_completed, (void *)ticket);
-        after = call_ended(chain);
-        sx_handlers_returned(handlers, &call);
-    } else {
-        sx_handlers_release(handlers, handler);
+    if (chain == NULL) {
+        sx_elements_destruct(options->info, options->ninfo, PMIX_INFO);
+        free(options->info);
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    return after;
+    if (options->info != NULL) {
+        infos_adopt(chain, options->info, options->ninfo);
+    } else if (options->bytes_size > 0) {
+        rc = infos_read(chain, options->bytes, options->bytes_size);
+    }
+    chain->options.facts.affected = NULL;
+    chain->options.facts.affected_count = 0;
+    chain->options.facts.source = &chain->source;
+    if (rc == PMIX_SUCCESS && chain_match(chain, &options->facts, &call, &rc)) {
+        step_run(chain, &call);
+    } else if (rc == PMIX_SUCCESS && chain->next < chain->matches.count) {
+        chain_post(chain);
+    } else {
+        chain->options.ended = rc == PMIX_SUCCESS ? options->ended : NULL; /* rc tells the caller */
+        chain_end(chain);
+    }
+    return rc;
 }
 
 void sx_chain_step(struct sx_chain *chain)
 {
-    enum after after = AFTER_NEXT;
+    struct sx_handler_call call;
 
-    /* Those that complete inside are followed by the next at once, so that each handler hears of
-     * one event after the other. */
-    while (after == AFTER_NEXT && chain->next < chain->match_count) {
-        after = handler_run(chain, chain->matches[chain->next++]);
-    }
-    if (after != AFTER_LATER) {
+    pthread_mutex_lock(&sx_handlers_lock);
+    const bool calls = step_begin_locked(chain, &call);
+
+    pthread_mutex_unlock(&sx_handlers_lock);
+    if (calls) {
+        step_run(chain, &call);
+    } else {
         chain_end(chain);
     }
 }

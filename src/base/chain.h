@@ -18,8 +18,13 @@ struct sx_chain;
 struct sx_chain_options {
     struct sx_handlers *handlers; /* outlives the chain */
     struct sx_event_facts facts;  /* copied; affected only has to last for the call */
-    pmix_info_t *info;            /* malloc'ed; the chain's from here, whatever is returned */
+    /* What the event says.  Either infos: malloc'ed, the chain's from here, whatever is returned.
+     * Or an encoded array (flat.h) whose bytes are the chain's until it has ended: what lies there
+     * need not be copied for the handlers. */
+    pmix_info_t *info;
     size_t ninfo;
+    const void *bytes;
+    size_t bytes_size;
     bool here; /* the caller is the thread that runs handlers: the first step needs no post */
     /* Have sx_chain_step called soon, on the thread that runs handlers; any thread calls it.
      * Return: false when that thread is gone: the chain then ends itself. */
@@ -29,7 +34,7 @@ struct sx_chain_options {
 };
 
 /* Match the event now and post, or make, the first step.  Return: PMIX_SUCCESS (also when nobody
- * wants it: ended is called inside); PMIX_ERR_OUT_OF_RESOURCE. */
+ * wants it: ended is called inside); PMIX_ERR_OUT_OF_RESOURCE; PMIX_ERR_UNPACK_FAILURE (bytes). */
 pmix_status_t sx_chain_start(const struct sx_chain_options *options);
 
 /* Call the next handler, and those behind it as long as each completes before it returns. */

@@ -126,5 +126,10 @@ pmix_status_t sx_flat_infos_decode(const void *at, size_t size, pmix_info_t **re
                                    size_t *ret_ninfo);
 pmix_status_t sx_flat_infos_decode_within(const void *at, size_t size, uint64_t heap_max,
                                           pmix_info_t **ret_info, size_t *ret_ninfo);
+/* The same without an allocation, for infos that need none: into @infos, whose strings and bytes
+ * lie in @at.  Not for PMIX_INFO_FREE.  Return: false when it takes sx_flat_infos_decode, to fill
+ * them or to say what is wrong with them, or, with *ret_ninfo > @room, more room. */
+bool sx_flat_infos_borrow(const void *at, size_t size, pmix_info_t infos[], size_t room,
+                          size_t *ret_ninfo);
 
 #endif

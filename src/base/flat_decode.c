@@ -26,6 +26,7 @@ struct reader {
     uint64_t at;        /* where the next body starts, a multiple of 8 */
     uint64_t end;       /* of the enclosing record, a multiple of 8 */
     uint64_t heap_left; /* what may still be allocated; counted where nothing is filled, too */
+    bool borrows;       /* strings and bytes are left where they are, and pointed at */
 };
 
 struct record {
@@ -77,6 +78,10 @@ static pmix_status_t get_string(struct reader *r, const struct sx_cell *cell, ch
     if (!body_take(r, cell) || memchr(text, '\0', cell->len) != text + cell->len - 1) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
+    if (r->borrows) {
+        *out = (char *)(uintptr_t)text;
+        return PMIX_SUCCESS;
+    }
     if (!heap_take(r, cell->len)) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -114,6 +119,10 @@ static pmix_status_t get_bytes(struct reader *r, const struct sx_cell *cell,
     }
     if (!body_take(r, cell)) {
         return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (r->borrows) {
+        *out = (pmix_byte_object_t){ .bytes = (char *)(uintptr_t)bytes, .size = cell->len };
+        return PMIX_SUCCESS;
     }
     if (!heap_take(r, cell->len)) {
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -592,4 +601,32 @@ pmix_status_t sx_flat_infos_decode_within(const void *at, size_t size, uint64_t 
     *ret_ninfo = value.data.darray->size;
     free(value.data.darray);
     return PMIX_SUCCESS;
+}
+
+bool sx_flat_infos_borrow(const void *at, size_t size, pmix_info_t infos[], size_t room,
+                          size_t *ret_ninfo)
+{
+    struct sx_cell cell = { .type = PMIX_UNDEF };
+    struct reader r = { .base = (const uint8_t *)at + sizeof(cell), .borrows = true };
+    struct record rec;
+
+    *ret_ninfo = 0;
+    if (size >= sizeof(cell)) {
+        memcpy(&cell, at, sizeof(cell));
+    }
+    if (cell.type != PMIX_DATA_ARRAY || cell.len > size - sizeof(cell) ||
+        cell.len > SX_FLAT_BODY_MAX) {
+        return false;
+    }
+    r.end = sx_align_up(cell.len, SX_FLAT_ALIGN);
+    cell.bits = 0; /* the container's; for this walk the body starts at 0 */
+    if (record_open(&r, &cell, &rec) != PMIX_SUCCESS || rec.type != PMIX_INFO) {
+        return false;
+    }
+    *ret_ninfo = rec.count;
+    if (rec.count > room) {
+        return false;
+    }
+    memset(infos, 0, rec.count * sizeof(infos[0]));
+    return record_read(&r, &rec, infos, 1) == PMIX_SUCCESS; /* what needs memory gets none */
 }

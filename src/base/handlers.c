@@ -62,13 +62,14 @@ struct wish {
     enum said job_level, environment_level;
 };
 
+pthread_mutex_t sx_handlers_lock = PTHREAD_MUTEX_INITIALIZER;
+
 /* ---- life ---------------------------------------------------------------------------------- */
 
 void sx_handlers_init(struct sx_handlers *handlers)
 {
     memset(handlers, 0, sizeof(*handlers));
     handlers->next_id = 1; /* callers take 0 for "no handler" */
-    pthread_mutex_init(&handlers->lock, NULL);
     pthread_cond_init(&handlers->returned, NULL);
     for (size_t i = 0; i < SX_ZONE_COUNT; i++) {
         sx_list_init(&handlers->zones[i]);
@@ -92,7 +93,7 @@ static struct sx_handler *handler_free(struct sx_handler *handler)
     return NULL;
 }
 
-static void release_locked(struct sx_handler *handler)
+void sx_handler_release_locked(struct sx_handler *handler)
 {
     if (--handler->reference_count == 0) {
         handler_free(handler);
@@ -110,14 +111,13 @@ void sx_handlers_deinit(struct sx_handlers *handlers)
             sx_list_remove(&handler->by_name);
             sx_list_remove(&handler->by_id);
             handler->removed = true;
-            release_locked(handler);
+            sx_handler_release_locked(handler);
         }
     }
     while (sx_list_pop(&handlers->calls) !=
            NULL) { /* the caller's own: it finds no list to leave */
     }
     pthread_cond_destroy(&handlers->returned);
-    pthread_mutex_destroy(&handlers->lock);
 }
 
 /* ---- finding, under the lock --------------------------------------------------------------- */
@@ -173,11 +173,28 @@ static struct sx_handler *find_id(struct sx_handlers *handlers, size_t id)
     return NULL;
 }
 
+/* Of sx_handlers.heard.  The two codes for a lost server share theirs (codes_agree). */
+static unsigned bit_of(pmix_status_t code)
+{
+    return (code == PMIX_ERR_LOST_CONNECTION ? PMIX_ERR_LOST_CONNECTION_TO_SERVER : code) & 63;
+}
+
+static void heard_add(struct sx_handlers *handlers, const struct sx_handler *handler)
+{
+    uint64_t bits = handler->code_count == 0 ? UINT64_MAX : 0;
+
+    for (size_t i = 0; i < handler->code_count; i++) {
+        bits |= UINT64_C(1) << bit_of(handler->codes[i]);
+    }
+    atomic_fetch_or_explicit(&handlers->heard, bits, memory_order_relaxed); /* sx_handlers_hear */
+}
+
 /* In its place already: give it an id, and let it be found. */
 static void index_add(struct sx_handlers *handlers, struct sx_handler *handler)
 {
     handler->id = handlers->next_id++;
     handlers->count++;
+    heard_add(handlers, handler);
     sx_list_append(&handlers->by_id[handler->id % SX_HANDLER_BUCKETS], &handler->by_id);
     if (handler->name != NULL) {
         sx_list_append(bucket_of_name(handlers, handler->name), &handler->by_name);
@@ -537,14 +554,14 @@ pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
     memcpy(handler->nspace, nspace, sx_name_len(nspace, PMIX_MAX_NSLEN));
     rc = handler_fill(handler, &wish, codes, ncodes, info, ninfo);
     if (rc == PMIX_SUCCESS) {
-        pthread_mutex_lock(&handlers->lock);
+        pthread_mutex_lock(&sx_handlers_lock);
         rc = place(handlers, handler, &wish);
         if (rc == PMIX_SUCCESS) {
             index_add(handlers, handler);
             meet_calls(handlers, handler);
             *ret_id = handler->id;
         }
-        pthread_mutex_unlock(&handlers->lock);
+        pthread_mutex_unlock(&sx_handlers_lock);
     }
     if (rc != PMIX_SUCCESS) {
         handler_free(handler);
@@ -554,21 +571,14 @@ pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
 
 void sx_handlers_since(struct sx_handlers *handlers, size_t id, uint64_t number)
 {
-    pthread_mutex_lock(&handlers->lock);
+    pthread_mutex_lock(&sx_handlers_lock);
     struct sx_handler *handler = find_id(handlers, id);
 
     if (handler != NULL) {
         handler->since = number;
         passing_settle(handlers, handler);
     }
-    pthread_mutex_unlock(&handlers->lock);
-}
-
-void sx_handlers_release(struct sx_handlers *handlers, struct sx_handler *handler)
-{
-    pthread_mutex_lock(&handlers->lock);
-    release_locked(handler);
-    pthread_mutex_unlock(&handlers->lock);
+    pthread_mutex_unlock(&sx_handlers_lock);
 }
 
 /* The one whom they stood beside goes: they are in front of their category again, or at its end. */
@@ -601,7 +611,7 @@ static bool runs_elsewhere(const struct sx_handlers *handlers, const struct sx_h
 
 pmix_status_t sx_handlers_remove(struct sx_handlers *handlers, size_t id)
 {
-    pthread_mutex_lock(&handlers->lock);
+    pthread_mutex_lock(&sx_handlers_lock);
     struct sx_handler *handler = find_id(handlers, id);
 
     if (handler != NULL) {
@@ -614,11 +624,11 @@ pmix_status_t sx_handlers_remove(struct sx_handlers *handlers, size_t id)
         handlers->count--;
         handler->removed = true;
         while (runs_elsewhere(handlers, handler)) {
-            pthread_cond_wait(&handlers->returned, &handlers->lock);
+            pthread_cond_wait(&handlers->returned, &sx_handlers_lock);
         }
-        release_locked(handler);
+        sx_handler_release_locked(handler);
     }
-    pthread_mutex_unlock(&handlers->lock);
+    pthread_mutex_unlock(&sx_handlers_lock);
     return handler != NULL ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
 }
 
@@ -690,25 +700,20 @@ static bool names(const struct sx_handler *handler, pmix_status_t code)
     return false;
 }
 
-static bool hears(const struct sx_handler *handler, const void *code)
-{
-    return handler->code_count == 0 || names(handler, *(const pmix_status_t *)code);
-}
-
 size_t sx_handlers_next(struct sx_handlers *handlers)
 {
-    pthread_mutex_lock(&handlers->lock);
+    pthread_mutex_lock(&sx_handlers_lock);
     const size_t next = handlers->next_id;
-    pthread_mutex_unlock(&handlers->lock);
+    pthread_mutex_unlock(&sx_handlers_lock);
     return next;
 }
 
-bool sx_handlers_hear(struct sx_handlers *handlers, pmix_status_t code)
+bool sx_handlers_hear(const struct sx_handlers *handlers, pmix_status_t code)
 {
-    pthread_mutex_lock(&handlers->lock);
-    const bool any = find(handlers, hears, &code) != NULL;
-    pthread_mutex_unlock(&handlers->lock);
-    return any;
+    /* relaxed: who has to be heard of has been registered before, by another lock. */
+    const uint64_t heard = atomic_load_explicit(&handlers->heard, memory_order_relaxed);
+
+    return (heard >> bit_of(code) & 1) != 0;
 }
 
 static bool wants(const struct sx_handler *handler, const struct sx_event_facts *event)
@@ -727,36 +732,36 @@ static bool wants(const struct sx_handler *handler, const struct sx_event_facts 
                                                    event->affected, event->affected_count));
 }
 
-pmix_status_t sx_handlers_match(struct sx_handlers *handlers, const struct sx_event_facts *event,
-                                struct sx_handler ***ret_matches, size_t *ret_count)
+void sx_matches_deinit(struct sx_matches *matches)
 {
-    struct sx_handler **matches = NULL;
-    size_t count = 0;
-    pmix_status_t rc = PMIX_SUCCESS;
+    free(matches->all);
+    *matches = SX_MATCHES_NULL;
+}
 
-    pthread_mutex_lock(&handlers->lock);
-    if (handlers->count > 0) {
-        matches = malloc(handlers->count * sizeof(struct sx_handler *));
-        rc = matches != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+pmix_status_t sx_handlers_match_locked(struct sx_handlers *handlers,
+                                       const struct sx_event_facts *event,
+                                       struct sx_matches *matches)
+{
+    matches->count = 0;
+    if (matches->room < handlers->count) {
+        sx_matches_deinit(matches);
+        matches->all = malloc(handlers->count * sizeof(matches->all[0]));
+        if (matches->all == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        matches->room = handlers->count;
     }
-    for (size_t i = 0; i < SX_ZONE_COUNT && matches != NULL; i++) {
+    for (size_t i = 0; i < SX_ZONE_COUNT; i++) {
         SX_LIST_EACH(it, &handlers->zones[i]) {
             struct sx_handler *handler = SX_LIST_ENTRY(it, struct sx_handler, node);
 
             if (wants(handler, event)) {
                 handler->reference_count++;
-                matches[count++] = handler;
+                matches->all[matches->count++] = handler;
             }
         }
     }
-    pthread_mutex_unlock(&handlers->lock);
-    if (count == 0) {
-        free(matches);
-        matches = NULL;
-    }
-    *ret_matches = matches;
-    *ret_count = count;
-    return rc;
+    return PMIX_SUCCESS;
 }
 
 /* Under the lock. */
@@ -783,32 +788,27 @@ static void call_fill(const struct sx_handler *handler, pmix_status_t code,
     }
 }
 
-bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler,
-                      const struct sx_event_facts *event, struct sx_handler_call *ret)
+bool sx_handlers_call_locked(struct sx_handlers *handlers, struct sx_handler *handler,
+                             const struct sx_event_facts *event, struct sx_handler_call *ret)
 {
-    pthread_mutex_lock(&handlers->lock);
-    const bool removed = handler->removed;
-
-    if (!removed) {
-        call_fill(handler, event->code, ret);
-        ret->handler = handler;
-        ret->thread = pthread_self();
-        ret->serial = ++handlers->call_last;
-        ret->number = event->number;
-        ret->is_for_one = event->is_for_one;
-        sx_list_append(&handlers->calls, &ret->node);
+    if (handler->removed) {
+        return false;
     }
-    pthread_mutex_unlock(&handlers->lock);
-    return !removed;
+    call_fill(handler, event->code, ret);
+    ret->handler = handler;
+    ret->thread = pthread_self();
+    ret->serial = ++handlers->call_last;
+    ret->number = event->number;
+    ret->is_for_one = event->is_for_one;
+    sx_list_append(&handlers->calls, &ret->node);
+    return true;
 }
 
-void sx_handlers_returned(struct sx_handlers *handlers, struct sx_handler_call *call)
+void sx_handlers_returned_locked(struct sx_handlers *handlers, struct sx_handler_call *call)
 {
-    pthread_mutex_lock(&handlers->lock);
     sx_list_remove(&call->node);
     if (call->handler->removed) {
         pthread_cond_broadcast(&handlers->returned); /* who removed it may wait for this */
     }
-    release_locked(call->handler);
-    pthread_mutex_unlock(&handlers->lock);
+    sx_handler_release_locked(call->handler);
 }

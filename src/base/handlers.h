@@ -7,12 +7,13 @@
  * Within its category a new handler comes in front unless a directive says otherwise.  Beside the
  * handler that is FIRST stand those that were put directly AFTER it, before LAST those that were
  * put BEFORE it.  When FIRST or LAST goes, these companions return to their category: in front of
- * it, or to its end.  One table per process; its lock is held for look-ups only, never while a
- * handler runs.  Any thread may call. */
+ * it, or to its end.  A process has a table of its own and one for the host of a server in it.
+ * Their lock is held for look-ups only, never while a handler runs.  Any thread may call. */
 #ifndef SX_BASE_HANDLERS_H
 #define SX_BASE_HANDLERS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,15 +38,26 @@ struct sx_handler; /* counted: the table's reference and one per chain that will
 
 #define SX_HANDLER_BUCKETS 256u
 
+/* Of all tables, and of the chains through their handlers (chain.h): what a chain does to both at
+ * once takes one hold of it. */
+extern pthread_mutex_t sx_handlers_lock;
+
 struct sx_handlers {
-    pthread_mutex_t lock;
     pthread_cond_t returned;             /* a handler's function has returned */
     struct sx_list zones[SX_ZONE_COUNT]; /* of struct sx_handler */
     struct sx_list by_name[SX_HANDLER_BUCKETS], by_id[SX_HANDLER_BUCKETS]; /* the same again */
     size_t next_id, count;
     struct sx_list calls; /* of struct sx_handler_call, the newest last */
     uint64_t call_last;
+    _Atomic uint64_t heard; /* a bit per code, modulo 64, that some handler has asked for */
 };
+
+/* Those who want an event, in the order in which they are called. */
+struct sx_matches {
+    struct sx_handler **all;
+    size_t count, room; /* the room stays, from event to event */
+};
+#define SX_MATCHES_NULL ((struct sx_matches){ .all = NULL })
 
 /* What an event is to a handler that may want it. */
 struct sx_event_facts {
@@ -108,23 +120,26 @@ void sx_handlers_since(struct sx_handlers *handlers, size_t id, uint64_t number)
  * id. */
 pmix_status_t sx_handlers_remove(struct sx_handlers *handlers, size_t id);
 
-/* Those who want the event, in the order in which they are called, each retained; malloc'ed, NULL
- * and 0 for nobody.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_handlers_match(struct sx_handlers *handlers, const struct sx_event_facts *event,
-                                struct sx_handler ***ret_matches, size_t *ret_count);
-void sx_handlers_release(struct sx_handlers *handlers, struct sx_handler *handler);
+/* Each of @matches is retained; what it had before is overwritten.  Under the lock.  Return:
+ * PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_handlers_match_locked(struct sx_handlers *handlers,
+                                       const struct sx_event_facts *event,
+                                       struct sx_matches *matches);
+void sx_handler_release_locked(struct sx_handler *handler);
+/* The handlers have been released. */
+void sx_matches_deinit(struct sx_matches *matches);
 
 /* The id of the next handler that is added. */
 size_t sx_handlers_next(struct sx_handlers *handlers);
 
-/* Whether some handler names @code, or names none: false spares the work of a match. */
-bool sx_handlers_hear(struct sx_handlers *handlers, pmix_status_t code);
+/* False when no handler has ever asked for @code: it spares the work of a match. */
+bool sx_handlers_hear(const struct sx_handlers *handlers, pmix_status_t code);
 
-/* Fill what @handler is to be told of @event, and mark it as running until sx_handlers_returned,
- * which also releases it.  Return: false when it was removed; *ret is then left alone, and the
- * handler is still to be released. */
-bool sx_handlers_call(struct sx_handlers *handlers, struct sx_handler *handler,
-                      const struct sx_event_facts *event, struct sx_handler_call *ret);
-void sx_handlers_returned(struct sx_handlers *handlers, struct sx_handler_call *call);
+/* Fill what @handler is to be told of @event, and mark it as running until
+ * sx_handlers_returned_locked, which also releases it.  Under the lock, both.  Return: false when
+ * it was removed; *ret is then left alone, and the handler is still to be released. */
+bool sx_handlers_call_locked(struct sx_handlers *handlers, struct sx_handler *handler,
+                             const struct sx_event_facts *event, struct sx_handler_call *ret);
+void sx_handlers_returned_locked(struct sx_handlers *handlers, struct sx_handler_call *call);
 
 #endif

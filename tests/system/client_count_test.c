@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* client_count_test.c - what the promises about cost come to: calls and allocations, counted.
+/* client_count_test.c - what the promises about cost come to: calls, allocations and locks, counted.
  *
- * A rank's work runs in a process that its parent traces; getppid marks where counting begins and
- * ends.  Allocations are counted by standing in front of the C library's functions. */
+ * A rank's work runs in a process that its parent traces; getpgrp marks where counting begins and
+ * ends.  Allocations and locks are counted by standing in front of the C library's functions. */
 #include <dirent.h>
+#include <dlfcn.h>
+#include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -26,9 +29,9 @@
 #endif
 #endif
 
-/* ---- allocations -------------------------------------------------------------------------- */
+/* ---- allocations and locks ---------------------------------------------------------------- */
 
-static unsigned long allocations;
+static unsigned long allocations, locks;
 
 #ifndef SANITIZED
 void *__libc_malloc(size_t size);
@@ -38,6 +41,7 @@ void *__libc_realloc(void *at, size_t size);
 void *malloc(size_t size);
 void *calloc(size_t count, size_t size);
 void *realloc(void *at, size_t size);
+int pthread_mutex_lock(pthread_mutex_t *mutex);
 
 void *malloc(size_t size)
 {
@@ -55,6 +59,17 @@ void *realloc(void *at, size_t size)
 {
     __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
     return __libc_realloc(at, size);
+}
+
+int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    static int (*_Atomic next)(pthread_mutex_t *);
+
+    if (next == NULL) {
+        next = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_lock");
+    }
+    __atomic_add_fetch(&locks, 1, __ATOMIC_RELAXED);
+    return next(mutex);
 }
 #pragma GCC visibility pop
 #endif
@@ -502,6 +517,99 @@ static int an_idle_rank_sleeps(int rank)
     return 0;
 }
 
+/* ---- events for a handler ----------------------------------------------------------------- */
+
+#define EVENTS 400
+#define EVENT_LOCKS_MAX 5 /* of this library, for one event */
+
+static sem_t all_published, all_heard;
+static unsigned long heard;
+
+static void on_counted(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                       pmix_info_t *info, size_t ninfo, pmix_info_t *results, size_t nresults,
+                       pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
+{
+    (void)id;
+    (void)status;
+    (void)source;
+    (void)results;
+    (void)nresults;
+    CHECK(ninfo == 2 && info[0].value.data.uint32 == heard);
+    CHECK(strcmp(info[1].value.data.string, "some text") == 0);
+    while (heard == 0 && sem_wait(&all_published) != 0) {
+    }
+    if (++heard == EVENTS) {
+        sem_post(&all_heard);
+    }
+    cbfunc(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void publish_for_handler(void)
+{
+    for (uint32_t i = 0; i < EVENTS; i++) {
+        char text[] = "some text";
+        pmix_info_t infos[] = {
+            { .key = "number", .value = { .type = PMIX_UINT32, .data.uint32 = i } },
+            { .key = "text", .value = { .type = PMIX_STRING, .data.string = text } },
+        };
+
+        CHECK_STATUS(PMIx_Notify_event(EVENT, &me, PMIX_RANGE_NAMESPACE, infos, 2, NULL, NULL),
+                     PMIX_SUCCESS);
+    }
+}
+
+static void register_counted(void)
+{
+    pmix_status_t code = EVENT;
+
+    CHECK_STATUS(PMIx_Register_event_handler(&code, 1, NULL, 0, on_counted, NULL, NULL), 1);
+}
+
+/* Rank 0 publishes, rank 1 hears.  The first call of the handler waits until all has been
+ * published, so that nothing depends on who is faster. */
+static int hear_events(int rank, bool late)
+{
+    sem_init(&all_published, 0, 0);
+    sem_init(&all_heard, 0, 0);
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    if (rank == 1 && !late) {
+        register_counted();
+    }
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    const unsigned long allocations_before = allocations, locks_before = locks;
+    if (rank == 0) {
+        publish_for_handler();
+    }
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS); /* the server has had them all */
+    if (rank == 1) {
+        if (late) {
+            register_counted();
+        }
+        sem_post(&all_published);
+        while (sem_wait(&all_heard) != 0) {
+        }
+        const unsigned long allocated = allocations - allocations_before;
+        const unsigned long locked = locks - locks_before;
+
+        printf("%d events: %lu allocations, %lu locks\n", EVENTS, allocated, locked);
+        CHECK(allocated < EVENTS / 4); /* blocks of many; less than one for each */
+        CHECK(locked > EVENTS);        /* fewer and they were not counted */
+        CHECK(locked < EVENT_LOCKS_MAX * EVENTS);
+    }
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static int an_event_is_handled_without_memory_of_its_own(int rank)
+{
+    return hear_events(rank, false);
+}
+
+static int a_kept_event_is_handled_without_memory_of_its_own(int rank)
+{
+    return hear_events(rank, true);
+}
+
 static const struct job_case cases[] = {
     { "init_makes_at_most_28_calls", 2, init_makes_at_most_28_calls, NULL, false },
     { "a_fence_makes_at_most_3_calls", 2, a_fence_makes_at_most_3_calls, NULL, false },
@@ -514,6 +622,10 @@ static const struct job_case cases[] = {
       an_event_that_is_there_is_read_without_a_call, NULL, false },
     { "a_publication_makes_at_most_one_call", 2, a_publication_makes_at_most_one_call, NULL,
       false },
+    { "an_event_is_handled_without_memory_of_its_own", 2,
+      an_event_is_handled_without_memory_of_its_own, NULL, false },
+    { "a_kept_event_is_handled_without_memory_of_its_own", 2,
+      a_kept_event_is_handled_without_memory_of_its_own, NULL, false },
     { "an_idle_rank_sleeps", 2, an_idle_rank_sleeps, NULL, false },
 };
 

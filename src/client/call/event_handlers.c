@@ -21,8 +21,8 @@ bool sx_event_has_handlers(void)
 {
     struct sx_handlers *const handlers = sx_event_handlers();
 
-    pthread_mutex_lock(&handlers->lock);
+    pthread_mutex_lock(&sx_handlers_lock);
     const bool any = handlers->count != 0;
-    pthread_mutex_unlock(&handlers->lock);
+    pthread_mutex_unlock(&sx_handlers_lock);
     return any;
 }

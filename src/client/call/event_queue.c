@@ -27,6 +27,7 @@
 #include "base/value.h"
 #include "client/call/event.h"
 #include "client/call/event_list.h"
+#include "client/call/event_page.h"
 #include "client/link/local.h"
 #include "client/link/process.h"
 #include "client/link/progress.h"
@@ -34,6 +35,7 @@
 
 struct sx_event_item {
     struct sx_task task;
+    struct sx_event_page *page; /* where it lies */
     uint64_t
         number;    /* of the event; one of our own: 0, and that of the server's end: the highest */
     bool is_range; /* ask for number..last instead of delivering */
@@ -55,27 +57,36 @@ struct sx_event_item {
 
 static void item_run(struct sx_task *task);
 
-static struct sx_event_item *item_new(const void *bytes, size_t size)
+static struct sx_event_item *item_new_locked(const void *bytes, size_t size)
 {
-    struct sx_event_item *item = malloc(sizeof(*item) + size);
+    struct sx_event_page *page;
+    struct sx_event_item *const item = sx_event_page_take_locked(sizeof(*item) + size, &page);
 
     if (item == NULL) {
         sx_log(SX_LOG_ERROR, "an event is lost: memory is short");
         return NULL;
     }
-    memset(item, 0, sizeof(*item));
+    *item = (struct sx_event_item){ .task = { .run = item_run }, .page = page, .size = size };
     sx_list_init(&item->task.node);
-    item->task.run = item_run;
-    item->size = size;
     if (size > 0) {
         memcpy(item->bytes, bytes, size);
     }
     return item;
 }
 
+static struct sx_event_item *item_of(struct sx_list *node)
+{
+    return SX_LIST_ENTRY(node, struct sx_event_item, task.node);
+}
+
+static void item_free(struct sx_event_item *item)
+{
+    sx_event_page_release(item->page);
+}
+
 static void range_add_locked(uint64_t first, uint64_t last)
 {
-    struct sx_event_item *item = first <= last ? item_new(NULL, 0) : NULL;
+    struct sx_event_item *item = first <= last ? item_new_locked(NULL, 0) : NULL;
 
     if (item != NULL) {
         item->is_range = true;
@@ -105,7 +116,7 @@ void sx_event_record_locked(const void *bytes, size_t size)
         range_add_locked(event.number, event.number);
         return;
     }
-    struct sx_event_item *item = item_new(bytes, size);
+    struct sx_event_item *item = item_new_locked(bytes, size);
 
     if (item != NULL) {
         item->number = event.number;
@@ -134,7 +145,7 @@ static bool list_read(struct sx_event_list_rest *rest, struct sx_list *ret_items
 
     *ret_lost = rest->lost;
     while ((rc = sx_event_list_next(rest, &listed)) == PMIX_SUCCESS) {
-        struct sx_event_item *const item = item_new(listed.bytes, listed.size);
+        struct sx_event_item *const item = item_new_locked(listed.bytes, listed.size);
 
         *ret_lost += listed.lost;
         if (item != NULL) {
@@ -143,11 +154,6 @@ static bool list_read(struct sx_event_list_rest *rest, struct sx_list *ret_items
         }
     }
     return rc == PMIX_ERR_NOT_FOUND;
-}
-
-static struct sx_event_item *item_of(struct sx_list *node)
-{
-    return SX_LIST_ENTRY(node, struct sx_event_item, task.node);
 }
 
 uint64_t sx_event_kept_locked(const void *bytes, size_t size, struct sx_list *items)
@@ -198,7 +204,9 @@ static pmix_status_t item_local(pmix_status_t code, const pmix_proc_t *source,
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    *ret = item_new(bytes, size);
+    pthread_mutex_lock(&sx_process.lock);
+    *ret = item_new_locked(bytes, size);
+    pthread_mutex_unlock(&sx_process.lock);
     free(bytes);
     if (*ret == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -246,7 +254,7 @@ static void declared_keep_locked(const struct sx_event_item *item)
             return;
         }
     }
-    struct sx_event_item *const kept = item_new(item->bytes, item->size);
+    struct sx_event_item *const kept = item_new_locked(item->bytes, item->size);
     if (kept == NULL) {
         return;
     }
@@ -256,7 +264,7 @@ static void declared_keep_locked(const struct sx_event_item *item)
     if (++p->declared_count > SX_DECLARED_MAX) {
         sx_log(SX_LOG_INFO, "late handlers do not hear of the oldest of more than %u declarations",
                SX_DECLARED_MAX);
-        free(item_of(sx_list_pop(&p->declared)));
+        item_free(item_of(sx_list_pop(&p->declared)));
         p->declared_count--;
     }
 }
@@ -274,7 +282,7 @@ pmix_status_t sx_event_declare(pmix_status_t code, const pmix_info_t info[], siz
     item->declared = ++p->declared_last;
     if (p->registrations == 0 && !sx_event_has_handlers()) {
         declared_keep_locked(item);
-        free(item);
+        item_free(item);
     } else {
         local_append_locked(item);
     }
@@ -289,7 +297,7 @@ void sx_event_declared_locked(size_t only, uint64_t in_hand)
     SX_LIST_EACH(it, &p->declared) {
         const struct sx_event_item *const kept = item_of(it);
         struct sx_event_item *const late = kept->declared != in_hand
-                                               ? item_new(kept->bytes, kept->size)
+                                               ? item_new_locked(kept->bytes, kept->size)
                                                : NULL;
 
         if (late != NULL) {
@@ -342,7 +350,7 @@ void sx_event_unreached_locked(uint64_t count)
     if (p->event_unreached == p->event_unreached_told || p->event_unreached_waits) {
         return;
     }
-    item = item_new(NULL, 0);
+    item = item_new_locked(NULL, 0);
     if (item != NULL) { /* else the next pump tries again */
         item->is_unreached = true;
         item->is_local = true;
@@ -365,7 +373,7 @@ static void link_event_add_locked(pmix_status_t code)
 
     memcpy(bytes, &event, sizeof(event));
     memcpy(bytes + sizeof(event), p->server.nspace, event.source_len);
-    item = item_new(bytes, sizeof(event) + sx_align_up(event.source_len, 8));
+    item = item_new_locked(bytes, sizeof(event) + sx_align_up(event.source_len, 8));
     if (item != NULL) {
         item->is_local = true;
         item->lists = p->late_lists;
@@ -398,18 +406,9 @@ void sx_event_garbled_locked(const char *what)
 struct decoded {
     struct sx_event event;
     pmix_proc_t source;
-    pmix_proc_t *procs; /* targets, then affected */
-    pmix_info_t *info;
-    size_t ninfo;
+    pmix_proc_t *procs;  /* targets, then affected; malloc'ed */
+    const uint8_t *info; /* event.info_size bytes, not looked into */
 };
-
-static void decoded_clear(struct decoded *d)
-{
-    free(d->procs);
-    if (d->info != NULL) {
-        PMIX_INFO_FREE(d->info, d->ninfo);
-    }
-}
 
 /* Return: false for bytes that are no event. */
 static bool procs_decode(const uint8_t **at, size_t *left, pmix_proc_t *procs, size_t count)
@@ -450,10 +449,11 @@ static bool item_decode(const struct sx_event_item *item, struct decoded *ret)
     at += padded;
     left -= padded;
     ret->procs = procs > 0 ? calloc(procs, sizeof(*ret->procs)) : NULL;
-    return (ret->procs != NULL || procs == 0) && procs_decode(&at, &left, ret->procs, procs) &&
-           ret->event.info_size <= left &&
-           (ret->event.info_size == 0 || sx_flat_infos_decode(at, ret->event.info_size, &ret->info,
-                                                              &ret->ninfo) == PMIX_SUCCESS);
+    if ((ret->procs == NULL && procs > 0) || !procs_decode(&at, &left, ret->procs, procs)) {
+        return false;
+    }
+    ret->info = at;
+    return ret->event.info_size <= left;
 }
 
 /* A custom range names whom an event is for. */
@@ -494,45 +494,68 @@ static bool chain_post(struct sx_chain *chain, void *arg)
     return true;
 }
 
-static void item_deliver(const struct sx_event_item *item)
+static void item_ended(void *arg)
 {
+    item_free(arg);
+}
+
+/* The handlers who want it, if any, hear of it; it is theirs from here.  Return: as sx_chain_start,
+ * and then the item is the caller's still. */
+static pmix_status_t chain_start(struct sx_event_item *item, const struct decoded *d)
+{
+    const struct sx_chain_options options = {
+        .handlers = sx_event_handlers(),
+        .facts = { .code = d->event.code,
+                   .source = &d->source,
+                   .from_self = memcmp(&d->source, &sx_process.self, sizeof(d->source)) == 0,
+                   .non_default = (d->event.flags & SX_EVENT_NON_DEFAULT) != 0,
+                   .environment = (d->event.flags & SX_EVENT_ENVIRONMENT) != 0,
+                   .affected = d->procs != NULL ? d->procs + d->event.target_count : NULL,
+                   .affected_count = d->event.affected_count,
+                   .number = item->is_local ? 0 : d->event.number,
+                   .before = item->before,
+                   .is_for_one = item->has_only,
+                   .only = item->only },
+        .bytes = d->info,
+        .bytes_size = d->event.info_size,
+        .here = true,
+        .post = chain_post,
+        .ended = item_ended,
+        .arg = item,
+    };
+
+    return sx_chain_start(&options);
+}
+
+/* Takes @item over. */
+static void item_deliver(struct sx_event_item *item)
+{
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
     struct sx_event event;
     struct decoded d;
 
     memcpy(&event, item->bytes, sizeof(event));
     if (!sx_handlers_hear(sx_event_handlers(), event.code)) {
-        return; /* one of its class that nobody asked for */
+        item_free(item); /* one of its class that nobody asked for */
+        return;
     }
     if (!item_decode(item, &d)) {
+        rc = PMIX_ERR_UNPACK_FAILURE;
+    } else if (is_for_us(&d)) {
+        rc = chain_start(item, &d);
+    }
+    free(d.procs);
+    if (rc == PMIX_SUCCESS) {
+        return;
+    }
+    if (rc == PMIX_ERR_OUT_OF_RESOURCE) {
+        sx_log(SX_LOG_ERROR, "an event is lost: memory is short");
+    } else if (rc != PMIX_ERR_NOT_FOUND) {
         pthread_mutex_lock(&sx_process.lock);
         sx_event_garbled_locked("an event that contradicts itself");
         pthread_mutex_unlock(&sx_process.lock);
-    } else if (is_for_us(&d)) {
-        const struct sx_chain_options options = {
-            .handlers = sx_event_handlers(),
-            .facts = { .code = d.event.code,
-                       .source = &d.source,
-                       .from_self = memcmp(&d.source, &sx_process.self, sizeof(d.source)) == 0,
-                       .non_default = (d.event.flags & SX_EVENT_NON_DEFAULT) != 0,
-                       .environment = (d.event.flags & SX_EVENT_ENVIRONMENT) != 0,
-                       .affected = d.procs != NULL ? d.procs + d.event.target_count : NULL,
-                       .affected_count = d.event.affected_count,
-                       .number = item->is_local ? 0 : d.event.number,
-                       .before = item->before,
-                       .is_for_one = item->has_only,
-                       .only = item->only },
-            .info = d.info,
-            .ninfo = d.ninfo,
-            .here = true,
-            .post = chain_post,
-        };
-
-        d.info = NULL; /* the chain's */
-        if (sx_chain_start(&options) != PMIX_SUCCESS) {
-            sx_log(SX_LOG_ERROR, "an event is lost: memory is short");
-        }
     }
-    decoded_clear(&d);
+    item_free(item);
 }
 
 /* ---- what is missing ----------------------------------------------------------------------- */
@@ -656,7 +679,6 @@ static void unreached_tell(void)
     item = lost_item(count, true);
     if (item != NULL) {
         item_deliver(item);
-        free(item);
     }
 }
 
@@ -664,17 +686,18 @@ static void item_run(struct sx_task *task)
 {
     struct sx_event_item *const item = SX_CONTAINER(task, struct sx_event_item, task);
 
-    if (item->is_range && range_ask(item)) {
-        return;
-    }
-    if (item->is_unreached) {
+    if (item->is_range) {
+        if (!range_ask(item)) {
+            item_free(item);
+        }
+    } else if (item->is_unreached) {
         unreached_tell();
-    } else if (!item->is_range) {
+        item_free(item);
+    } else {
         sx_process.declared_in_hand = item->declared;
         item_deliver(item);
         sx_process.declared_in_hand = 0;
     }
-    free(item);
 }
 
 void sx_event_items_free(struct sx_list *items)
@@ -682,7 +705,7 @@ void sx_event_items_free(struct sx_list *items)
     struct sx_list *node;
 
     while ((node = sx_list_pop(items)) != NULL) {
-        free(item_of(node));
+        item_free(item_of(node));
     }
 }
 
@@ -691,6 +714,7 @@ void sx_event_queue_clear_locked(void)
     sx_event_items_free(&sx_process.events);
     sx_event_items_free(&sx_process.late_events);
     sx_event_items_free(&sx_process.declared);
+    sx_event_page_drop_locked();
     sx_process.declared_count = 0;
     sx_process.comm_failure_waits = false;
     sx_process.event_unreached_waits = false;

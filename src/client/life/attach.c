@@ -59,12 +59,12 @@ static void fork_prepare(void)
 {
     pthread_mutex_lock(&sx_process.data_lock);
     pthread_mutex_lock(&sx_process.event_lock);
-    pthread_mutex_lock(&sx_event_handlers()->lock);
+    pthread_mutex_lock(&sx_handlers_lock);
 }
 
 static void fork_parent(void)
 {
-    pthread_mutex_unlock(&sx_event_handlers()->lock);
+    pthread_mutex_unlock(&sx_handlers_lock);
     pthread_mutex_unlock(&sx_process.event_lock);
     pthread_mutex_unlock(&sx_process.data_lock);
 }

@@ -482,3 +482,42 @@ Test(flat, no_infos_are_a_bare_cell)
     block[0] = PMIX_INT;
     cr_assert_eq(sx_flat_infos_decode(block, size, &back, &count), PMIX_ERR_UNPACK_FAILURE);
 }
+
+/* Strings and bytes are pointed at where they lie; what needs memory of its own is for the decoder. */
+Test(flat, infos_are_borrowed_when_they_need_no_memory)
+{
+    static char text[] = "some text", bytes[] = "12345";
+    pmix_proc_t proc = { .nspace = "job", .rank = 3 };
+    pmix_info_t infos[] = {
+        { .key = "number", .value = { .type = PMIX_UINT32, .data.uint32 = 7 } },
+        { .key = "text", .value = { .type = PMIX_STRING, .data.string = text } },
+        { .key = "bytes",
+          .value = { .type = PMIX_BYTE_OBJECT, .data.bo = { .bytes = bytes, .size = 5 } } },
+        { .key = "proc", .value = { .type = PMIX_PROC, .data.proc = &proc } },
+    };
+    pmix_info_t got[3];
+    _Alignas(8) uint8_t block[1024];
+    size_t size, count;
+
+    cr_assert_eq(sx_flat_infos_size(infos, 3, &size), PMIX_SUCCESS);
+    cr_assert_leq(size, sizeof(block));
+    cr_assert_eq(sx_flat_infos_encode(infos, 3, block, size), PMIX_SUCCESS);
+    cr_expect_not(sx_flat_infos_borrow(block, size, got, 2, &count));
+    cr_expect_eq(count, 3, "the room that it takes");
+    memset(got, 0xff, sizeof(got));
+    cr_assert(sx_flat_infos_borrow(block, size, got, 3, &count));
+    cr_expect_eq(count, 3);
+    cr_expect_str_eq(got[1].key, "text");
+    cr_expect_eq(got[0].value.data.uint32, 7u);
+    cr_expect_str_eq(got[1].value.data.string, text);
+    cr_expect((uint8_t *)got[1].value.data.string > block &&
+              (uint8_t *)got[1].value.data.string < block + size);
+    cr_expect_eq(got[2].value.data.bo.size, 5u);
+    cr_expect_eq(memcmp(got[2].value.data.bo.bytes, bytes, 5), 0);
+    for (size_t cut = 0; cut < size; cut++) {
+        cr_expect_not(sx_flat_infos_borrow(block, cut, got, 3, &count));
+    }
+    cr_assert_eq(sx_flat_infos_size(&infos[3], 1, &size), PMIX_SUCCESS);
+    cr_assert_eq(sx_flat_infos_encode(&infos[3], 1, block, size), PMIX_SUCCESS);
+    cr_expect_not(sx_flat_infos_borrow(block, size, got, 3, &count), "a process is allocated");
+}

@@ -82,24 +82,54 @@ static pmix_status_t add(struct sx_handlers *table, const char *wish, size_t *re
     return rc;
 }
 
+static struct sx_matches match(struct sx_handlers *table, const struct sx_event_facts *facts)
+{
+    struct sx_matches matches = SX_MATCHES_NULL;
+
+    pthread_mutex_lock(&sx_handlers_lock);
+    cr_assert_eq(sx_handlers_match_locked(table, facts, &matches), PMIX_SUCCESS);
+    pthread_mutex_unlock(&sx_handlers_lock);
+    return matches;
+}
+
+/* What @handler would be told; it is released. */
+static struct sx_handler_call call(struct sx_handlers *table, struct sx_handler *handler,
+                                   const struct sx_event_facts *facts)
+{
+    struct sx_handler_call told;
+
+    pthread_mutex_lock(&sx_handlers_lock);
+    cr_assert(sx_handlers_call_locked(table, handler, facts, &told));
+    sx_handlers_returned_locked(table, &told);
+    pthread_mutex_unlock(&sx_handlers_lock);
+    return told;
+}
+
+static size_t match_count(struct sx_handlers *table, const struct sx_event_facts *facts)
+{
+    struct sx_matches matches = match(table, facts);
+    const size_t count = matches.count;
+
+    for (size_t i = 0; i < count; i++) {
+        (void)call(table, matches.all[i], facts);
+    }
+    sx_matches_deinit(&matches);
+    return count;
+}
+
 /* The names of those who want an event of @code, in order. */
 static void order(struct sx_handlers *table, pmix_status_t code, char *ret, size_t size)
 {
     const pmix_proc_t source = { .nspace = "job", .rank = 1 };
     const struct sx_event_facts facts = { .code = code, .source = &source };
-    struct sx_handler **matches;
-    size_t count;
+    struct sx_matches matches = match(table, &facts);
 
-    cr_assert_eq(sx_handlers_match(table, &facts, &matches, &count), PMIX_SUCCESS);
     ret[0] = '\0';
-    for (size_t i = 0; i < count; i++) {
-        struct sx_handler_call call;
-
-        cr_assert(sx_handlers_call(table, matches[i], &facts, &call));
-        sx_handlers_returned(table, &call);
-        snprintf(ret + strlen(ret), size - strlen(ret), "%s%s", i == 0 ? "" : " ", call.name);
+    for (size_t i = 0; i < matches.count; i++) {
+        snprintf(ret + strlen(ret), size - strlen(ret), "%s%s", i == 0 ? "" : " ",
+                 call(table, matches.all[i], &facts).name);
     }
-    free(matches);
+    sx_matches_deinit(&matches);
 }
 
 static const struct {
@@ -270,17 +300,13 @@ static bool wants(const pmix_info_t *info, const pmix_proc_t *source, bool from_
                                           .affected_count = affected != NULL };
     const pmix_status_t code = CODE_A;
     struct sx_handlers table;
-    struct sx_handler **matches;
-    size_t id, count;
+    size_t id;
 
     sx_handlers_init(&table);
     cr_assert_eq(sx_handlers_add(&table, "job", &code, 1, info, info != NULL, nobody, &id),
                  PMIX_SUCCESS);
-    cr_assert_eq(sx_handlers_match(&table, &facts, &matches, &count), PMIX_SUCCESS);
-    for (size_t i = 0; i < count; i++) {
-        sx_handlers_release(&table, matches[i]);
-    }
-    free(matches);
+    const size_t count = match_count(&table, &facts);
+
     sx_handlers_deinit(&table);
     return count > 0;
 }
@@ -325,18 +351,14 @@ Test(handlers, an_event_may_be_for_those_alone_that_there_were)
     struct sx_event_facts facts = { .code = CODE_A, .source = &source };
     const pmix_status_t code = CODE_A;
     struct sx_handlers table;
-    struct sx_handler **matches;
-    size_t first, second, count;
+    size_t first, second;
 
     sx_handlers_init(&table);
     cr_assert_eq(sx_handlers_add(&table, "job", &code, 1, NULL, 0, nobody, &first), PMIX_SUCCESS);
     facts.before = sx_handlers_next(&table);
     cr_assert_eq(sx_handlers_add(&table, "job", &code, 1, NULL, 0, nobody, &second), PMIX_SUCCESS);
     cr_expect_eq(facts.before, second);
-    cr_assert_eq(sx_handlers_match(&table, &facts, &matches, &count), PMIX_SUCCESS);
-    cr_expect_eq(count, 1u);
-    sx_handlers_release(&table, matches[0]);
-    free(matches);
+    cr_expect_eq(match_count(&table, &facts), 1u);
     sx_handlers_deinit(&table);
 }
 
@@ -345,26 +367,18 @@ Test(handlers, a_late_one_hears_of_newer_numbers_only)
     const pmix_proc_t source = { .nspace = "job", .rank = 1 };
     struct sx_event_facts facts = { .code = CODE_A, .source = &source, .number = 7 };
     struct sx_handlers table;
-    struct sx_handler **matches;
-    size_t id, count;
+    size_t id;
 
     sx_handlers_init(&table);
     cr_assert_eq(add(&table, "s:a", &id), PMIX_SUCCESS);
     sx_handlers_since(&table, id, 7);
-    cr_assert_eq(sx_handlers_match(&table, &facts, &matches, &count), PMIX_SUCCESS);
-    cr_expect_eq(count, 0);
+    cr_expect_eq(match_count(&table, &facts), 0);
     facts.is_for_one = true; /* replayed to it alone */
     facts.only = id;
-    cr_assert_eq(sx_handlers_match(&table, &facts, &matches, &count), PMIX_SUCCESS);
-    cr_assert_eq(count, 1);
-    sx_handlers_release(&table, matches[0]);
-    free(matches);
+    cr_expect_eq(match_count(&table, &facts), 1);
     facts.is_for_one = false;
     facts.number = 8;
-    cr_assert_eq(sx_handlers_match(&table, &facts, &matches, &count), PMIX_SUCCESS);
-    cr_assert_eq(count, 1);
-    sx_handlers_release(&table, matches[0]);
-    free(matches);
+    cr_expect_eq(match_count(&table, &facts), 1);
     sx_handlers_deinit(&table);
 }
 
@@ -394,15 +408,7 @@ static bool hears(struct sx_handlers *table, pmix_status_t code, bool environmen
     const struct sx_event_facts facts = { .code = code,
                                           .source = &source,
                                           .environment = environment };
-    struct sx_handler **matches;
-    size_t count;
-
-    cr_assert_eq(sx_handlers_match(table, &facts, &matches, &count), PMIX_SUCCESS);
-    for (size_t i = 0; i < count; i++) {
-        sx_handlers_release(table, matches[i]);
-    }
-    free(matches);
-    return count > 0;
+    return match_count(table, &facts) > 0;
 }
 
 /* EV11, EV12, EV13: with codes and without. */
@@ -470,24 +476,19 @@ Test(handlers, a_thousand_for_one_code)
     const pmix_proc_t source = { .nspace = "job", .rank = 1 };
     const struct sx_event_facts facts = { .code = CODE_A, .source = &source };
     struct sx_handlers table;
-    struct sx_handler **matches;
-    size_t ids[MANY], count;
+    size_t ids[MANY];
 
     sx_handlers_init(&table);
     for (size_t i = 0; i < MANY; i++) {
         cr_assert_eq(add(&table, "-:a", &ids[i]), PMIX_SUCCESS);
         cr_assert(i == 0 || ids[i] > ids[i - 1], "EV6");
     }
-    cr_assert_eq(sx_handlers_match(&table, &facts, &matches, &count), PMIX_SUCCESS);
-    cr_assert_eq(count, MANY);
+    struct sx_matches matches = match(&table, &facts);
+    cr_assert_eq(matches.count, MANY);
     for (size_t i = 0; i < MANY; i++) {
-        struct sx_handler_call call;
-
-        cr_assert(sx_handlers_call(&table, matches[i], &facts, &call));
-        cr_expect_eq(call.id, ids[MANY - 1 - i]);
-        sx_handlers_returned(&table, &call);
+        cr_expect_eq(call(&table, matches.all[i], &facts).id, ids[MANY - 1 - i]);
     }
-    free(matches);
+    sx_matches_deinit(&matches);
     sx_handlers_deinit(&table);
 }
 
@@ -510,9 +511,8 @@ Test(handlers, threads_may_register_at_once)
     const pmix_proc_t source = { .nspace = "job", .rank = 1 };
     const struct sx_event_facts facts = { .code = CODE_A, .source = &source };
     static const size_t numbers[4] = { 0, 1, 2, 3 };
-    struct sx_handler **matches;
     pthread_t threads[4];
-    size_t next[4] = { 0 }, count;
+    size_t next[4] = { 0 };
     bool seen[MANY] = { false };
 
     sx_handlers_init(&shared);
@@ -524,20 +524,18 @@ Test(handlers, threads_may_register_at_once)
     for (size_t i = 0; i < 4; i++) {
         pthread_join(threads[i], NULL);
     }
-    cr_assert_eq(sx_handlers_match(&shared, &facts, &matches, &count), PMIX_SUCCESS);
-    cr_assert_eq(count, MANY);
-    for (size_t i = 0; i < count; i++) {
-        struct sx_handler_call call;
+    struct sx_matches matches = match(&shared, &facts);
+    cr_assert_eq(matches.count, MANY);
+    for (size_t i = 0; i < matches.count; i++) {
+        const struct sx_handler_call told = call(&shared, matches.all[i], &facts);
         size_t thread, number;
 
-        cr_assert(sx_handlers_call(&shared, matches[i], &facts, &call));
-        cr_assert(call.id >= 1 && call.id <= MANY && !seen[call.id - 1]);
-        seen[call.id - 1] = true;
-        cr_assert_eq(sscanf(call.name, "t%zu.%zu", &thread, &number), 2);
+        cr_assert(told.id >= 1 && told.id <= MANY && !seen[told.id - 1]);
+        seen[told.id - 1] = true;
+        cr_assert_eq(sscanf(told.name, "t%zu.%zu", &thread, &number), 2);
         cr_expect_eq(number, next[thread]++);
-        sx_handlers_returned(&shared, &call);
     }
-    free(matches);
+    sx_matches_deinit(&matches);
     sx_handlers_deinit(&shared);
 }
 
