@@ -56,6 +56,46 @@ static inline struct sx_client *bare_connect(struct sx_server *server, struct sx
     return client;
 }
 
+/* A loop, which runs in bare_call and bare_much_later alone. */
+static inline void bare_loop(struct sx_server *server)
+{
+    cr_assert_eq(sx_loop_new(&server->loop), PMIX_SUCCESS);
+}
+
+static inline void bare_stop(void *loop, uint64_t now_ns)
+{
+    (void)now_ns;
+    sx_loop_stop(loop);
+}
+
+/* Call @fn as the loop's thread, and what it posts. */
+static inline void bare_call(struct sx_server *server, sx_loop_fn fn, void *arg)
+{
+    struct sx_timer call = { .fn = fn, .arg = arg };
+    struct sx_timer last = { .fn = bare_stop, .arg = server->loop };
+
+    cr_assert_eq(sx_timer_add(server->loop, &call, 0), PMIX_SUCCESS);
+    cr_assert_eq(sx_timer_add(server->loop, &last, 0), PMIX_SUCCESS);
+    sx_loop_run(server->loop);
+}
+
+static inline uint64_t bare_end_of_time(void *arg)
+{
+    (void)arg;
+    return UINT64_MAX / 2;
+}
+
+/* Run all timers, as if their time had come. */
+static inline void bare_much_later(struct sx_server *server)
+{
+    struct sx_timer last = { .fn = bare_stop, .arg = server->loop };
+
+    sx_loop_set_clock(server->loop, bare_end_of_time, NULL);
+    cr_assert_eq(sx_timer_add(server->loop, &last, UINT64_MAX / 2), PMIX_SUCCESS);
+    sx_loop_run(server->loop);
+    sx_loop_set_clock(server->loop, NULL, NULL);
+}
+
 static inline void bare_deinit(struct sx_server *server)
 {
     SX_LIST_EACH(it, &server->registry.nspaces) {
@@ -67,6 +107,7 @@ static inline void bare_deinit(struct sx_server *server)
     }
     sx_registry_deinit(server);
     sx_board_deinit(&server->board);
+    sx_loop_free(server->loop);
 }
 
 /* How often a client was rung. */

@@ -15,7 +15,7 @@ static struct answers answers;
 static void begin(void)
 {
     bare_init(&server);
-    cr_assert_eq(sx_loop_new(&server.loop), PMIX_SUCCESS);
+    bare_loop(&server);
     client = bare_connect(&server, bare_job(&server, "job", 1, 1), 0);
     answers_begin(&answers, &server, client);
 }
@@ -24,7 +24,6 @@ static void end(void)
 {
     answers_end(&answers, client);
     bare_deinit(&server);
-    sx_loop_free(server.loop);
 }
 
 TestSuite(reply, .init = begin, .fini = end);

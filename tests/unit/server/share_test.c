@@ -11,7 +11,7 @@ static struct sx_client *client;
 static void begin(void)
 {
     bare_init(&server);
-    cr_assert_eq(sx_loop_new(&server.loop), PMIX_SUCCESS);
+    bare_loop(&server);
     client = bare_connect(&server, bare_job(&server, "job", 1, 1), 0);
     client->connection = (void *)&server; /* nobody looks at it */
     sx_share_begin(&server, client);
@@ -22,7 +22,6 @@ static void end(void)
     sx_share_end(client);
     client->connection = NULL;
     bare_deinit(&server);
-    sx_loop_free(server.loop);
 }
 
 TestSuite(share, .init = begin, .fini = end);

@@ -55,7 +55,7 @@ static void sleeps(void)
 static void begin(void)
 {
     bare_init(&server);
-    cr_assert_eq(sx_loop_new(&server.loop), PMIX_SUCCESS);
+    bare_loop(&server);
     client = bare_connect(&server, bare_job(&server, "job", 2, 2), 1);
     cr_assert_eq(sx_wake_fd_open(&server, client, &fd), PMIX_SUCCESS);
     cr_expect(byte_came(), "it looks for news first");
@@ -68,7 +68,6 @@ static void end(void)
     sx_wake_fd_close(client);
     close(fd);
     bare_deinit(&server);
-    sx_loop_free(server.loop);
 }
 
 TestSuite(wake, .init = begin, .fini = end);
@@ -108,32 +107,15 @@ Test(wake, of_a_client_rings_its_bell_and_where_it_sleeps_instead)
     cr_expect_eq(sx_door_epoch(any), 1);
 }
 
-static void stop(void *arg, uint64_t now_ns)
-{
-    (void)now_ns;
-    sx_loop_stop(arg);
-}
-
-/* Some time later. */
-static uint64_t later(void *arg)
-{
-    (void)arg;
-    return UINT64_MAX / 2;
-}
-
 Test(wake, that_has_no_memory_is_tried_again_without_other_news)
 {
-    struct sx_timer last = { .fn = stop, .arg = server.loop };
-
     sleeps();
     memory_is_out = true;
     sx_wake_ring(&server, client, WANTED);
     memory_is_out = false;
     cr_expect_not(byte_came());
     cr_expect_eq(client->wake_owed, WANTED);
-    sx_loop_set_clock(server.loop, later, NULL);
-    cr_assert_eq(sx_timer_add(server.loop, &last, UINT64_MAX / 2), PMIX_SUCCESS);
-    sx_loop_run(server.loop);
+    bare_much_later(&server);
     cr_expect(byte_came());
     cr_expect_eq(client->wake_owed, 0);
 }

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* abort_test.c - a client's request to end processes is read, handed to the host, and answered with
+ * its word. */
+#include "server/engine/abort.h"
+
+#include "answers.h"
+#include "bare_events.h"
+#include "proc_list.h"
+
+/* ---- the host --------------------------------------------------------------------------------- */
+
+static struct {
+    unsigned count;
+    int status;
+    char msg[32];
+    size_t nprocs;
+    pmix_rank_t rank; /* of the last process */
+    pmix_op_cbfunc_t cbfunc;
+    void *cbdata;
+} asked;
+
+static pmix_status_t verdict;
+
+static pmix_status_t on_abort(const pmix_proc_t *proc, void *server_object, int status,
+                              const char msg[], pmix_proc_t procs[], size_t nprocs,
+                              pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)server_object;
+    cr_expect_eq(proc->rank, 1);
+    asked.count++;
+    asked.status = status;
+    memset(asked.msg, 0, sizeof(asked.msg));
+    strncpy(asked.msg, msg != NULL ? msg : "none", sizeof(asked.msg) - 1);
+    asked.nprocs = nprocs;
+    asked.rank = nprocs > 0 ? procs[nprocs - 1].rank : PMIX_RANK_UNDEF;
+    asked.cbfunc = cbfunc;
+    asked.cbdata = cbdata;
+    return verdict;
+}
+
+/* ---- the client ------------------------------------------------------------------------------- */
+
+static struct sx_server server;
+static struct sx_client *client;
+static struct answers answers;
+static struct proc_list body;
+
+static struct sx_abort *head(void)
+{
+    return (struct sx_abort *)(void *)body.bytes;
+}
+
+static void begin(void)
+{
+    bare_events_init(&server);
+    server.module.abort = on_abort;
+    client = bare_connect(&server, bare_job(&server, "job", 2, 2), 1);
+    answers_begin(&answers, &server, client);
+    body = (struct proc_list){ .size = sizeof(struct sx_abort) };
+    *head() = (struct sx_abort){ .status = 42 };
+}
+
+static void end(void)
+{
+    answers_end(&answers, client);
+    bare_events_deinit(&server);
+}
+
+TestSuite(abort, .init = begin, .fini = end);
+
+static struct sx_frame frame;
+static bool good;
+
+static void request_now(void *arg, uint64_t now_ns)
+{
+    (void)arg;
+    good = sx_abort_on_abort(&server, client, &frame, now_ns);
+}
+
+/* Return: false for a breach of protocol. */
+static bool request(uint32_t id, size_t size)
+{
+    frame = (struct sx_frame){ .header = { .id = id }, .body = body.bytes, .body_size = size };
+    bare_call(&server, request_now, NULL);
+    return good;
+}
+
+static void answer_now(void *status, uint64_t now_ns)
+{
+    (void)now_ns;
+    asked.cbfunc(*(const pmix_status_t *)status, asked.cbdata);
+}
+
+static void add_text(const char *text)
+{
+    head()->msg_size = (uint32_t)strlen(text) + 1;
+    memcpy(body.bytes + body.size, text, head()->msg_size);
+    body.size += head()->msg_size;
+}
+
+/* ---- tests ------------------------------------------------------------------------------------ */
+
+Test(abort, is_answered_when_the_host_has_answered)
+{
+    pmix_status_t refused = PMIX_ERR_NO_PERMISSIONS;
+
+    proc_list_add(&body, 0, "job");
+    head()->proc_count = 1;
+    add_text("why");
+    cr_assert(request(7, body.size));
+    cr_expect_eq(asked.count, 1);
+    cr_expect_eq(asked.status, 42);
+    cr_expect_str_eq(asked.msg, "why");
+    cr_expect_eq(asked.nprocs, 1);
+    cr_expect_eq(asked.rank, 0);
+    cr_expect(answers_none(&answers));
+    bare_call(&server, answer_now, &refused);
+    cr_expect_eq(answers_next(&answers, 7), PMIX_ERR_NO_PERMISSIONS);
+}
+
+Test(abort, of_all_names_nobody_and_may_say_nothing)
+{
+    verdict = PMIX_OPERATION_SUCCEEDED;
+    cr_assert(request(8, body.size));
+    cr_expect_eq(asked.nprocs, 0);
+    cr_expect_str_eq(asked.msg, "none");
+    cr_expect_eq(answers_next(&answers, 8), PMIX_SUCCESS);
+}
+
+Test(abort, that_the_host_refuses_or_does_not_know_is_answered_so)
+{
+    verdict = PMIX_ERR_BAD_PARAM;
+    cr_assert(request(9, body.size));
+    cr_expect_eq(answers_next(&answers, 9), PMIX_ERR_BAD_PARAM);
+    server.module.abort = NULL;
+    cr_assert(request(10, body.size));
+    cr_expect_eq(answers_next(&answers, 10), PMIX_ERR_NOT_SUPPORTED);
+    cr_expect_eq(asked.count, 1);
+}
+
+Test(abort, that_no_client_writes_is_a_breach)
+{
+    proc_list_add(&body, 0, "job");
+    head()->proc_count = 1;
+    add_text("why");
+    for (size_t size = sizeof(struct sx_abort); size < body.size; size++) {
+        cr_expect_not(request(11, size), "%zu of %zu bytes", size, body.size);
+    }
+    body.bytes[body.size - 1] = 'x';
+    cr_expect_not(request(11, body.size), "a text without an end");
+    cr_expect_eq(asked.count, 0);
+    cr_expect(answers_none(&answers));
+}
