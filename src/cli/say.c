@@ -27,12 +27,9 @@ void sx_cli_no_memory(void)
 
 char *sx_say_line(const char *fmt, va_list args)
 {
-    char *body = NULL, *line;
+    char *const body = sx_cli_vprintf(fmt, args);
+    char *const line = sx_cli_printf("%s: %s\n", say_name, body);
 
-    if (vasprintf(&body, fmt, args) < 0) {
-        sx_cli_no_memory();
-    }
-    line = sx_cli_printf("%s: %s\n", say_name, body);
     free(body);
     return line;
 }
@@ -79,15 +76,23 @@ char *sx_cli_strdup(const char *text)
     return copy;
 }
 
-char *sx_cli_printf(const char *fmt, ...)
+char *sx_cli_vprintf(const char *fmt, va_list args)
 {
-    va_list args;
     char *text = NULL;
 
-    va_start(args, fmt);
     if (vasprintf(&text, fmt, args) < 0) {
         sx_cli_no_memory();
     }
+    return text;
+}
+
+char *sx_cli_printf(const char *fmt, ...)
+{
+    va_list args;
+    char *text;
+
+    va_start(args, fmt);
+    text = sx_cli_vprintf(fmt, args);
     va_end(args);
     return text;
 }

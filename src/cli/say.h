@@ -28,5 +28,6 @@ void *sx_cli_calloc(size_t count, size_t size_bytes);
 void *sx_cli_realloc(void *at, size_t count, size_t size_bytes);
 char *sx_cli_strdup(const char *text);
 char *sx_cli_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *sx_cli_vprintf(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
 
 #endif

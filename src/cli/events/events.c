@@ -18,116 +18,93 @@
 #include "cli/events/inject.h"
 #include "cli/events/print.h"
 #include "cli/events/words.h"
+#include "cli/number.h"
+#include "cli/options.h"
 #include "cli/say.h"
-#include "cli/seconds.h"
 #include "ring/bell.h"
 
 #define SINCE_NOW UINT64_MAX
 
 struct wish {
     const char *job;
-    bool json, has_code, has_source, has_range;
-    int32_t code;
-    uint32_t source;
-    uint8_t range;
-    uint64_t since; /* an event's number; 0: the oldest */
-    uint64_t count; /* 0: no end */
+    bool json;
+    int64_t code, source, range; /* SX_EVENTS_ANY: all */
+    uint64_t since;              /* an event's number; 0: the oldest */
+    int64_t count;               /* 0: no end */
     uint64_t timeout_ns;
 };
 
-static const char usage[] =
+/* ---- options --------------------------------------------------------------------------------- */
+
+static bool set_since(void *at, const char *value)
+{
+    uint64_t *const since = at;
+    int64_t number = 0;
+
+    if (strcmp(value, "now") == 0) {
+        *since = SINCE_NOW;
+        return true;
+    }
+    const bool good = strcmp(value, "oldest") == 0 || sx_cli_number(value, 1, INT64_MAX, &number);
+
+    *since = (uint64_t)number;
+    return good;
+}
+
+static bool set_count(void *at, const char *value)
+{
+    return sx_cli_number(value, 1, INT64_MAX, at);
+}
+
+#define OF(member) offsetof(struct wish, member), false
+
+static const struct sx_option rows[] = {
+    { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or the process id of its server",
+      NULL, sx_option_text, OF(job) },
+    { "--since", NULL, "now|oldest|N", "oldest", "now, oldest, or the number of an event from 1 on",
+      "begin with what is published from here on (now, the default), with the oldest event in the "
+      "ring, or with event number N",
+      set_since, OF(since) },
+    { "--code", NULL, "CODE", "PMIX_ERR_PROC_ABORTED", "a number, or the name of a status",
+      "only this code: a number, or a name as PMIX_ERR_PROC_ABORTED", sx_events_code_set,
+      OF(code) },
+    { "--source", NULL, "RANK", "0", "a rank, from 0 on", "only what this rank has published",
+      sx_events_rank_set, OF(source) },
+    { "--range", NULL, "RANGE", "namespace",
+      "rm, local, namespace, session, global, custom, proc-local or undefined",
+      "only of this range: rm, local, namespace, session, global, custom, "
+      "proc-local or undefined",
+      sx_events_range_set, OF(range) },
+    { "--count", NULL, "N", "1", "a number of events from 1 on", "end after N events", set_count,
+      OF(count) },
+    { "--timeout", NULL, "SECONDS", "0.5", "seconds, from 0 to 100000000",
+      "end after this time, 0.5 is half a second", sx_cli_seconds, OF(timeout_ns) },
+    { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag, OF(json) },
+};
+
+static const char about[] =
     "usage: shmix events [options] [NAMESPACE | PID]\n"
     "       shmix events inject CODE ... (see shmix events inject --help)\n"
     "\n"
     "Print the events of a running job, one a line, as they are published, until the job ends.\n"
     "The job is the one that NAMESPACE or the process id of its server (shmix run) names, else\n"
-    "the one that this command runs in, or the only one here.  You must be its user, or root.\n"
-    "\n"
-    "  --since now|oldest|N  begin with what is published from here on (now, the default), with\n"
-    "                        the oldest event in the ring, or with event number N\n"
-    "  --code CODE           only this code: a number, or a name as PMIX_ERR_PROC_ABORTED\n"
-    "  --source RANK         only what this rank has published\n"
-    "  --range RANGE         only of this range: rm, local, namespace, session, global, custom\n"
-    "  --count N             end after N events\n"
-    "  --timeout SECONDS     end after this time, 0.5 is half a second\n"
-    "  --json                one JSON object a line\n"
+    "the one that this command runs in, or the only one here. You must be its user, or root.\n"
+    "\n";
+
+static const char more[] =
     "\n"
     "Exit code: 0; 1 when there is no such job, or --timeout came before --count; 2 for a wrong\n"
     "option.\n";
 
-/* ---- options --------------------------------------------------------------------------------- */
-
-static bool since_parse(const char *text, uint64_t *ret)
-{
-    int64_t number = 0;
-
-    if (strcmp(text, "now") == 0) {
-        *ret = SINCE_NOW;
-    } else if (strcmp(text, "oldest") == 0) {
-        *ret = 0;
-    } else if (sx_events_number(text, 1, INT64_MAX, &number)) {
-        *ret = (uint64_t)number;
-    } else {
-        return false;
-    }
-    return true;
-}
-
-/* Return: false for an option that has no @value like this; *ret_known: there is such an option. */
-static bool option_take(struct wish *wish, const char *name, const char *value, bool *ret_known)
-{
-    int64_t number = 0;
-    bool good = true;
-
-    *ret_known = true;
-    if (strcmp(name, "--code") == 0) {
-        good = wish->has_code = sx_events_code(value, &wish->code);
-    } else if (strcmp(name, "--source") == 0) {
-        good = wish->has_source = sx_events_number(value, 0, UINT32_MAX, &number);
-        wish->source = (uint32_t)number;
-    } else if (strcmp(name, "--range") == 0) {
-        good = wish->has_range = sx_events_range_find(value, &wish->range);
-    } else if (strcmp(name, "--since") == 0) {
-        good = since_parse(value, &wish->since);
-    } else if (strcmp(name, "--count") == 0) {
-        good = sx_events_number(value, 1, INT64_MAX, &number);
-        wish->count = (uint64_t)number;
-    } else if (strcmp(name, "--timeout") == 0) {
-        good = sx_cli_seconds(value, &wish->timeout_ns);
-    } else {
-        *ret_known = false;
-        good = false;
-    }
-    return good;
-}
-
-/* Return: -1 to go on, else the exit code. */
-static int options_parse(struct wish *wish, int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        bool known;
-
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(usage, stdout);
-            return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
-        }
-        if (strcmp(argv[i], "--json") == 0) {
-            wish->json = true;
-        } else if (argv[i][0] != '-' && wish->job == NULL) {
-            wish->job = argv[i];
-        } else if (option_take(wish, argv[i], i + 1 < argc ? argv[i + 1] : "", &known)) {
-            i++;
-        } else if (known) {
-            sx_say("%s does not take '%.80s'; 'shmix events --help' explains", argv[i],
-                   i + 1 < argc ? argv[i + 1] : "");
-            return SX_EXIT_USAGE;
-        } else {
-            sx_say("'%.80s' is not understood here; 'shmix events --help' explains", argv[i]);
-            return SX_EXIT_USAGE;
-        }
-    }
-    return -1;
-}
+const struct sx_verb sx_events_verb = {
+    .name = "shmix events",
+    .try_begin = "shmix events",
+    .try_end = "",
+    .about = about,
+    .more = more,
+    .options = rows,
+    .option_count = SX_COUNT(rows),
+};
 
 /* ---- following ------------------------------------------------------------------------------- */
 
@@ -136,15 +113,15 @@ struct tail {
     const struct sx_events_job *job;
     struct sx_ring_cursor cursor;
     uint64_t expected; /* number of the next event; 0: whatever it is */
-    uint64_t printed;
+    int64_t printed;
     _Alignas(8) uint8_t record[SX_RING_RECORD_MAX];
 };
 
 static bool is_wanted(const struct wish *wish, const struct sx_event *event)
 {
-    return (!wish->has_code || event->code == wish->code) &&
-           (!wish->has_source || event->source_rank == wish->source) &&
-           (!wish->has_range || event->range == wish->range);
+    return (wish->code == SX_EVENTS_ANY || event->code == wish->code) &&
+           (wish->source == SX_EVENTS_ANY || event->source_rank == wish->source) &&
+           (wish->range == SX_EVENTS_ANY || event->range == wish->range);
 }
 
 /* What the copy holds.  Return: false to stop: the ring contradicts itself. */
@@ -214,7 +191,7 @@ struct tail_sleep {
 static void tail_sleep_prepare(struct tail_sleep *sleep, const struct tail *tail)
 {
     const struct sx_ring_header *const header = tail->job->ring.header;
-    const uint32_t classes = tail->wish->has_code
+    const uint32_t classes = tail->wish->code != SX_EVENTS_ANY
                                  ? SX_CLASSES_OF_RANKS | 1u << SX_CLASS_OF_CODE(tail->wish->code)
                                  : SX_CLASSES_OF_EVENTS;
 
@@ -268,18 +245,21 @@ static int follow(struct tail *tail)
     }
 }
 
-int sx_cli_events(int argc, char **argv)
+int sx_cli_events(char **words)
 {
-    struct wish wish = { .since = SINCE_NOW, .timeout_ns = SX_DEADLINE_NEVER };
+    struct wish wish = { .code = SX_EVENTS_ANY,
+                         .source = SX_EVENTS_ANY,
+                         .range = SX_EVENTS_ANY,
+                         .since = SINCE_NOW,
+                         .timeout_ns = SX_DEADLINE_NEVER };
     struct sx_events_job job;
     struct tail tail = { .wish = &wish, .job = &job };
 
-    if (argc > 1 && strcmp(argv[1], "inject") == 0) {
-        return sx_cli_events_inject(argc - 1, argv + 1);
+    if (words[0] != NULL && strcmp(words[0], "inject") == 0) {
+        return sx_cli_events_inject(words + 1);
     }
-    sx_say_set_name("shmix events");
-    int code = options_parse(&wish, argc, argv);
-    if (code >= 0) {
+    int code = sx_options_take(&sx_events_verb, &wish, NULL, &words);
+    if (code != SX_OPTIONS_TAKEN) {
         return code;
     }
     if (!sx_events_find(wish.job, &job)) {

@@ -4,6 +4,11 @@
 #ifndef SX_CLI_EVENTS_EVENTS_H
 #define SX_CLI_EVENTS_EVENTS_H
 
-int sx_cli_events(int argc, char **argv);
+#include "cli/options.h"
+
+extern const struct sx_verb sx_events_verb;
+
+/* @words follow the verb, and end with NULL.  Return: the exit code of the command. */
+int sx_cli_events(char **words);
 
 #endif

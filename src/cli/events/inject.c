@@ -8,6 +8,7 @@
  * ANSWER_SECONDS at most. */
 #include "cli/events/inject.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +23,8 @@
 #include "base/util.h"
 #include "cli/events/find.h"
 #include "cli/events/words.h"
+#include "cli/number.h"
+#include "cli/options.h"
 #include "cli/say.h"
 #include "client/call/event.h"
 #include "control/channel.h"
@@ -34,67 +37,45 @@
 #define EVENT_BYTES_MAX (SX_FRAME_MAX - (unsigned)sizeof(struct sx_frame_header))
 
 struct wish {
-    int32_t code;
+    int64_t code, range, affected; /* SX_EVENTS_ANY: not said */
     const char *job;
-    bool has_range, has_affected, non_default;
-    uint8_t range;
-    uint32_t affected;
+    bool non_default;
     pmix_rank_t ranks[RANKS_MAX]; /* --to */
     size_t rank_count;
     pmix_info_t info[INFOS_MAX + DIRECTIVES_MAX];
     size_t ninfo;
 };
 
-static const char usage[] =
-    "usage: shmix events inject CODE [options] [NAMESPACE | PID]\n"
-    "\n"
-    "Publish an event of CODE, a number or a name as PMIX_ERR_JOB_TERMINATED, into a running job,\n"
-    "and print the number that it has there, as shmix events shows it.\n"
-    "The job is found as by shmix events. You must be the user of its server, or root.\n"
-    "\n"
-    "  --range RANGE         namespace (the job, the default), local (all jobs of this server),\n"
-    "                        session, global, or custom with --to\n"
-    "  --to RANK[,RANK]...   only for these ranks of the job\n"
-    "  --affected RANK       it is about this rank of the job\n"
-    "  --info KEY[:TYPE]=VALUE  say this with it; TYPE is string (the default), bool, int, int64,\n"
-    "                        uint32 or uint64; may be repeated\n"
-    "  --non-default         not for handlers without codes\n"
-    "\n"
-    "Exit code: 0 when the server has published it; 1 when not; 2 for a wrong option.\n";
-
 /* ---- options --------------------------------------------------------------------------------- */
 
-static bool rank_parse(const char *text, uint32_t *ret)
+static bool set_ranks(void *at, const char *value)
 {
-    int64_t number;
-
-    if (!sx_events_number(text, 0, PMIX_RANK_VALID, &number)) {
-        return false;
-    }
-    *ret = (uint32_t)number;
-    return true;
-}
-
-static bool ranks_parse(struct wish *wish, const char *text)
-{
-    char *const copy = sx_cli_strdup(text);
+    struct wish *const wish = at;
+    char *const copy = sx_cli_strdup(value);
     char *rest = copy;
     const char *word;
+    int64_t rank;
     bool good = true;
 
     wish->rank_count = 0;
     while (good && (word = strsep(&rest, ",")) != NULL) {
-        good = wish->rank_count < RANKS_MAX && rank_parse(word, &wish->ranks[wish->rank_count++]);
+        good = wish->rank_count < RANKS_MAX && sx_events_rank_set(&rank, word);
+        if (good) {
+            wish->ranks[wish->rank_count++] = (pmix_rank_t)rank;
+        }
     }
     free(copy);
     return good;
 }
 
-static bool range_parse(const char *text, uint8_t *ret)
+static bool set_range(void *at, const char *value)
 {
-    return sx_events_range_find(text, ret) &&
-           (*ret == PMIX_RANGE_NAMESPACE || *ret == PMIX_RANGE_LOCAL ||
-            *ret == PMIX_RANGE_SESSION || *ret == PMIX_RANGE_GLOBAL || *ret == PMIX_RANGE_CUSTOM);
+    const int64_t *const range = at;
+
+    return sx_events_range_set(at, value) &&
+           (*range == PMIX_RANGE_NAMESPACE || *range == PMIX_RANGE_LOCAL ||
+            *range == PMIX_RANGE_SESSION || *range == PMIX_RANGE_GLOBAL ||
+            *range == PMIX_RANGE_CUSTOM);
 }
 
 /* Return: false for a @type or a @value that is none. */
@@ -112,15 +93,15 @@ static bool value_load(pmix_info_t *info, const char *key, const char *type, con
         return (flag || strcmp(value, "false") == 0) &&
                PMIx_Info_load(info, key, &flag, PMIX_BOOL) == PMIX_SUCCESS;
     }
-    if (strcmp(type, "int") == 0 && sx_events_number(value, INT32_MIN, INT32_MAX, &number)) {
+    if (strcmp(type, "int") == 0 && sx_cli_number(value, INT32_MIN, INT32_MAX, &number)) {
         const int narrow = (int)number;
 
         return PMIx_Info_load(info, key, &narrow, PMIX_INT) == PMIX_SUCCESS;
     }
-    if (strcmp(type, "int64") == 0 && sx_events_number(value, INT64_MIN, INT64_MAX, &number)) {
+    if (strcmp(type, "int64") == 0 && sx_cli_number(value, INT64_MIN, INT64_MAX, &number)) {
         return PMIx_Info_load(info, key, &number, PMIX_INT64) == PMIX_SUCCESS;
     }
-    if (strcmp(type, "uint32") == 0 && sx_events_number(value, 0, UINT32_MAX, &number)) {
+    if (strcmp(type, "uint32") == 0 && sx_cli_number(value, 0, UINT32_MAX, &number)) {
         const uint32_t narrow = (uint32_t)number;
 
         return PMIx_Info_load(info, key, &narrow, PMIX_UINT32) == PMIX_SUCCESS;
@@ -135,9 +116,10 @@ static bool value_load(pmix_info_t *info, const char *key, const char *type, con
     return false;
 }
 
-/* "KEY[:TYPE]=VALUE".  Return: false when it is none. */
-static bool info_parse(struct wish *wish, const char *text)
+/* "KEY[:TYPE]=VALUE". */
+static bool set_info(void *at, const char *text)
 {
+    struct wish *const wish = at;
     const char *const equals = strchr(text, '=');
     char *const key = equals == NULL ? NULL : sx_cli_printf("%.*s", (int)(equals - text), text);
     char *const colon = key == NULL ? NULL : strrchr(key, ':');
@@ -158,72 +140,71 @@ static bool info_parse(struct wish *wish, const char *text)
     return good;
 }
 
-/* Return: false for an option that has no @value like this; *ret_known: there is such an option. */
-static bool option_take(struct wish *wish, const char *name, const char *value, bool *ret_known)
+#define OF(member) offsetof(struct wish, member), false
+
+static_assert(RANKS_MAX == 256 && INFOS_MAX == 64, "what is said below");
+
+static const struct sx_option rows[] = {
+    { "CODE", NULL, NULL, NULL, "the event's code, a number or the name of a status", NULL,
+      sx_events_code_set, OF(code) },
+    { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or the process id of its server",
+      NULL, sx_option_text, OF(job) },
+    { "--range", NULL, "RANGE", "local", "namespace, local, session, global, or custom with --to",
+      "namespace (the job, the default), local (all jobs of this server), session, global, or "
+      "custom with --to",
+      set_range, OF(range) },
+    { "--to", NULL, "RANK[,RANK]...", "0,2",
+      "ranks with commas between them, from 0 on, at most 256 of them",
+      "only for these ranks of the job", set_ranks, 0, false },
+    { "--affected", NULL, "RANK", "1", "a rank, from 0 on", "it is about this rank of the job",
+      sx_events_rank_set, OF(affected) },
+    { "--info", NULL, "KEY[:TYPE]=VALUE", "example.number:int=42",
+      "KEY=VALUE or KEY:TYPE=VALUE, at most 64 times: KEY is a key or the name of an attribute, "
+      "VALUE one of TYPE, and TYPE string, bool, int, int64, uint32 or uint64",
+      "say this with it; TYPE is string (the default), bool, int, int64, uint32 or uint64; may be "
+      "repeated",
+      set_info, 0, false },
+    { "--non-default", NULL, NULL, NULL, NULL, "not for handlers without codes", sx_option_flag,
+      OF(non_default) },
+};
+
+static const char about[] =
+    "usage: shmix events inject CODE [options] [NAMESPACE | PID]\n"
+    "\n"
+    "Publish an event of CODE, a number or a name as PMIX_ERR_JOB_TERMINATED, into a running job,\n"
+    "and print the number that it has there, as shmix events shows it.\n"
+    "The job is found as by shmix events. You must be the user of its server, or root.\n"
+    "\n";
+
+static const char more[] =
+    "\n"
+    "Exit code: 0 when the server has published it; 1 when not; 2 for a wrong option.\n";
+
+const struct sx_verb sx_events_inject_verb = {
+    .name = "shmix events inject",
+    .try_begin = "shmix events inject PMIX_EVENT_SYS_OTHER",
+    .try_end = "",
+    .about = about,
+    .more = more,
+    .options = rows,
+    .option_count = SX_COUNT(rows),
+};
+
+/* What no row sees by itself.  Return: SX_OPTIONS_TAKEN, or the exit code. */
+static int options_check(const struct wish *wish)
 {
-    *ret_known = true;
-    if (strcmp(name, "--range") == 0) {
-        return wish->has_range = range_parse(value, &wish->range);
-    }
-    if (strcmp(name, "--to") == 0) {
-        return ranks_parse(wish, value);
-    }
-    if (strcmp(name, "--affected") == 0) {
-        return wish->has_affected = rank_parse(value, &wish->affected);
-    }
-    if (strcmp(name, "--info") == 0) {
-        return info_parse(wish, value);
-    }
-    *ret_known = false;
-    return false;
-}
+    const bool is_custom = wish->range == PMIX_RANGE_CUSTOM;
 
-static int wrong(const char *what, const char *value)
-{
-    sx_say("%s '%.80s'; 'shmix events inject --help' explains", what, value);
-    return SX_EXIT_USAGE;
-}
-
-/* Return: -1 to go on, else the exit code. */
-static int options_parse(struct wish *wish, int argc, char **argv)
-{
-    const char *const first = argc > 1 ? argv[1] : "";
-
-    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
-        fputs(usage, stdout);
-        return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
+    if (wish->rank_count > 0 && wish->range != SX_EVENTS_ANY && !is_custom) {
+        return sx_options_refuse(&sx_events_inject_verb, "--to",
+                                 "--to makes the range custom: leave out --range %s",
+                                 sx_events_range_name((uint8_t)wish->range));
     }
-    if (!sx_events_code(first, &wish->code)) {
-        return wrong("the first word has to be the event's code, a number or the name of a status, "
-                     "not",
-                     first);
+    if (wish->rank_count == 0 && is_custom) {
+        return sx_options_refuse(&sx_events_inject_verb, "--to",
+                                 "--range custom: say with --to for which ranks the event is");
     }
-    for (int i = 2; i < argc; i++) {
-        const char *const value = i + 1 < argc ? argv[i + 1] : "";
-        bool known;
-
-        if (strcmp(argv[i], "--non-default") == 0) {
-            wish->non_default = true;
-        } else if (argv[i][0] != '-' && wish->job == NULL) {
-            wish->job = argv[i];
-        } else if (option_take(wish, argv[i], value, &known)) {
-            i++;
-        } else if (known) {
-            sx_say("%s does not take '%.80s'; 'shmix events inject --help' explains", argv[i],
-                   value);
-            return SX_EXIT_USAGE;
-        } else {
-            return wrong("not understood here:", argv[i]);
-        }
-    }
-    if (wish->rank_count > 0 && wish->has_range && wish->range != PMIX_RANGE_CUSTOM) {
-        return wrong("--to makes the range custom; leave out --range",
-                     sx_events_range_name(wish->range));
-    }
-    if (wish->rank_count == 0 && wish->has_range && wish->range == PMIX_RANGE_CUSTOM) {
-        return wrong("say with --to for which ranks the event is: --range", "custom");
-    }
-    return -1;
+    return SX_OPTIONS_TAKEN;
 }
 
 /* ---- the event ------------------------------------------------------------------------------- */
@@ -254,8 +235,8 @@ static pmix_status_t encode(struct wish *wish, const char *nspace, void **ret_by
 {
     static const pmix_rank_t everybody = PMIX_RANK_WILDCARD;
     pmix_proc_t job = { .rank = 0 }; /* the server says who we are, and counts for this job */
-    pmix_proc_t affected = { .rank = wish->affected };
-    const bool is_job = !wish->has_range || wish->range == PMIX_RANGE_NAMESPACE;
+    pmix_proc_t affected = { .rank = (pmix_rank_t)wish->affected };
+    const bool is_job = wish->range == SX_EVENTS_ANY || wish->range == PMIX_RANGE_NAMESPACE;
     const bool yes = true;
     bool good = true;
 
@@ -265,7 +246,7 @@ static pmix_status_t encode(struct wish *wish, const char *nspace, void **ret_by
     } else if (is_job) {
         good = targets_add(wish, nspace, &everybody, 1);
     }
-    if (good && wish->has_affected) {
+    if (good && wish->affected != SX_EVENTS_ANY) {
         memcpy(affected.nspace, nspace, strnlen(nspace, PMIX_MAX_NSLEN));
         good = PMIx_Info_load(&wish->info[wish->ninfo++], PMIX_EVENT_AFFECTED_PROC, &affected,
                               PMIX_PROC) == PMIX_SUCCESS;
@@ -277,8 +258,9 @@ static pmix_status_t encode(struct wish *wish, const char *nspace, void **ret_by
     if (!good) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    return sx_event_encode(wish->code, &job,
-                           wish->rank_count > 0 || is_job ? PMIX_RANGE_CUSTOM : wish->range,
+    return sx_event_encode((pmix_status_t)wish->code, &job,
+                           wish->rank_count > 0 || is_job ? PMIX_RANGE_CUSTOM
+                                                          : (pmix_data_range_t)wish->range,
                            wish->info, wish->ninfo, ret_bytes, ret_size);
 }
 
@@ -383,15 +365,18 @@ static int inject(struct wish *wish, const struct sx_events_job *job)
     return rc;
 }
 
-int sx_cli_events_inject(int argc, char **argv)
+int sx_cli_events_inject(char **words)
 {
     struct wish *const wish = sx_cli_calloc(1, sizeof(*wish));
     struct sx_events_job job;
+    int code;
 
-    sx_say_set_name("shmix events inject");
-    int code = options_parse(wish, argc, argv);
-
-    if (code < 0) {
+    wish->range = wish->affected = SX_EVENTS_ANY;
+    code = sx_options_take(&sx_events_inject_verb, wish, NULL, &words);
+    if (code == SX_OPTIONS_TAKEN) {
+        code = options_check(wish);
+    }
+    if (code == SX_OPTIONS_TAKEN) {
         code = SX_EXIT_FAILURE;
         if (sx_events_find(wish->job, &job)) {
             code = inject(wish, &job);

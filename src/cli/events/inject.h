@@ -4,7 +4,11 @@
 #ifndef SX_CLI_EVENTS_INJECT_H
 #define SX_CLI_EVENTS_INJECT_H
 
-/* @argv[0] is "inject".  Return: the exit code. */
-int sx_cli_events_inject(int argc, char **argv);
+#include "cli/options.h"
+
+extern const struct sx_verb sx_events_inject_verb;
+
+/* @words follow the verb, and end with NULL.  Return: the exit code of the command. */
+int sx_cli_events_inject(char **words);
 
 #endif

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* words.h - what words on the command line mean.  Each returns false for one that it does
- * not know. */
+/* words.h - what words on the command line mean, as setters (options.h).  Each takes an int64_t,
+ * where SX_EVENTS_ANY stands for an option that was not given. */
 #ifndef SX_CLI_EVENTS_WORDS_H
 #define SX_CLI_EVENTS_WORDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-bool sx_events_number(const char *text, int64_t min, int64_t max, int64_t *ret);
-/* A number, or a name as "PMIX_ERR_PROC_ABORTED". */
-bool sx_events_code(const char *text, int32_t *ret);
+#define SX_EVENTS_ANY INT64_MIN
 
-/* "global" for PMIX_RANGE_GLOBAL; NULL when there is none. */
+/* A number, or a name as "PMIX_ERR_PROC_ABORTED". */
+bool sx_events_code_set(void *at, const char *value);
+bool sx_events_rank_set(void *at, const char *value);
+/* "global" for PMIX_RANGE_GLOBAL. */
+bool sx_events_range_set(void *at, const char *value);
+
+/* The word for a range; NULL when there is none. */
 const char *sx_events_range_name(uint8_t range);
-bool sx_events_range_find(const char *name, uint8_t *ret_range);
 
 #endif

@@ -23,6 +23,8 @@
 
 #include "cli/json.h"
 #include "cli/mem/kinds.h"
+#include "cli/number.h"
+#include "cli/options.h"
 #include "cli/proc.h"
 #include "cli/say.h"
 
@@ -57,24 +59,6 @@ struct scan {
     bool denied;  /* some process could not be looked into */
     bool existed; /* the wanted process is there */
 };
-
-static const char usage[] =
-    "usage: shmix mem [--dump | --json] [NAMESPACE | PID]\n"
-    "\n"
-    "List the shared memory segments of shmix servers: those of the job NAMESPACE with the board\n"
-    "and the lanes of its server, those of the process PID, or those of every process that you "
-    "may\n"
-    "look into.  With --json a line is a JSON object.  With --dump print everything in them: "
-    "stores\n"
-    "with all keys and values, rings with their records, boards and lanes.  Reads memory only, so "
-    "a\n"
-    "server that hangs or is stopped can be looked at.\n"
-    "\n"
-    "  shmix mem                       all segments, one a line\n"
-    "  shmix mem --dump 4711           everything that the server 4711 has published\n"
-    "  shmix mem --json | jq .used     how much each takes\n"
-    "\n"
-    "docs/layout.md describes the format.\n";
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
@@ -346,58 +330,71 @@ static int print_all(const struct scan *scan, const struct wish *wish)
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* A number is a process, anything else a namespace.  Return: false: neither. */
-static bool whose_parse(struct wish *wish, const char *text)
+/* A number is a process, anything else a namespace. */
+static bool set_whose(void *at, const char *value)
 {
-    char *end;
+    struct wish *const wish = at;
+    int64_t number = 0;
 
-    if (text[0] == '\0' || text[0] == '-' || wish->pid != 0 || wish->nspace != NULL) {
-        return false;
+    if (value[strspn(value, "0123456789")] != '\0') {
+        wish->nspace = value;
+        return value[0] != '-';
     }
-    if (text[strspn(text, "0123456789")] != '\0') {
-        wish->nspace = text;
-        return true;
-    }
-    errno = 0;
-    const long number = strtol(text, &end, 10);
+    const bool good = sx_cli_number(value, 1, INT32_MAX, &number);
+
     wish->pid = (pid_t)number;
-    return errno == 0 && number > 0 && number <= INT32_MAX;
+    return good;
 }
 
-/* Return: -1 to go on, else the exit code. */
-static int options_parse(struct wish *wish, int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(usage, stdout);
-            return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
-        }
-        if (strcmp(argv[i], "--dump") == 0) {
-            wish->dump = true;
-        } else if (strcmp(argv[i], "--json") == 0) {
-            wish->json = true;
-        } else if (!whose_parse(wish, argv[i])) {
-            sx_say("'%.80s' is no option and no job to look at; 'shmix mem --help' explains",
-                   argv[i]);
-            return SX_EXIT_USAGE;
-        }
-    }
-    if (wish->dump && wish->json) {
-        sx_say("--dump is for people and has no JSON: leave one of the two out; 'shmix mem --help' "
-               "explains");
-        return SX_EXIT_USAGE;
-    }
-    return -1;
-}
+static const struct sx_option rows[] = {
+    { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or a process id from 1 on", NULL,
+      set_whose, 0, false },
+    { "--dump", NULL, NULL, NULL, NULL,
+      "print everything in them: stores with all keys and values, rings with their records, boards "
+      "and lanes",
+      sx_option_flag, offsetof(struct wish, dump), false },
+    { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag,
+      offsetof(struct wish, json), false },
+};
 
-int sx_cli_mem(int argc, char **argv)
+static const char about[] =
+    "usage: shmix mem [--dump | --json] [NAMESPACE | PID]\n"
+    "\n"
+    "List the shared memory segments of shmix servers: those of the job NAMESPACE with the board\n"
+    "and the lanes of its server, those of the process PID, or those of every process that you\n"
+    "may look into. Reads memory only, so a server that hangs or is stopped can be looked at.\n"
+    "\n";
+
+static const char more[] =
+    "\n"
+    "examples:\n"
+    "  shmix mem                       all segments, one a line\n"
+    "  shmix mem --dump 4711           everything that the server 4711 has published\n"
+    "  shmix mem --json | jq .used     how much each takes\n"
+    "\n"
+    "docs/layout.md describes the format.\n";
+
+const struct sx_verb sx_mem_verb = {
+    .name = "shmix mem",
+    .try_begin = "shmix mem",
+    .try_end = "",
+    .about = about,
+    .more = more,
+    .options = rows,
+    .option_count = SX_COUNT(rows),
+};
+
+int sx_cli_mem(char **words)
 {
     struct scan scan = { .found = NULL };
     struct wish wish = { .pid = 0 };
+    int code = sx_options_take(&sx_mem_verb, &wish, NULL, &words);
 
-    sx_say_set_name("shmix mem");
-    int code = options_parse(&wish, argc, argv);
-    if (code >= 0) {
+    if (code == SX_OPTIONS_TAKEN && wish.dump && wish.json) {
+        code = sx_options_refuse(&sx_mem_verb, "--json",
+                                 "--dump is for people and has no JSON: leave one of the two out");
+    }
+    if (code != SX_OPTIONS_TAKEN) {
         return code;
     }
     if (!sx_proc_check()) {

@@ -4,8 +4,13 @@
 #ifndef SX_CLI_MEM_MEM_H
 #define SX_CLI_MEM_MEM_H
 
-/* @argv[0] is "mem".  Asks no server for anything, so it works on a hung or stopped one; what can
- * be opened is what the kernel grants to the caller.  Return: the exit code of the command. */
-int sx_cli_mem(int argc, char **argv);
+#include "cli/options.h"
+
+extern const struct sx_verb sx_mem_verb;
+
+/* @words follow the verb, and end with NULL.  Asks no server for anything, so it works on one that
+ * hangs or is stopped; what can be opened is what the kernel grants to the caller.  Return: the
+ * exit code of the command. */
+int sx_cli_mem(char **words);
 
 #endif

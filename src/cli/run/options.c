@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* options.c - one table of options, one setter each, and a guess for the misspelt. */
+/* options.c - the options of `shmix run`: a row and, for a value of its own kind, a setter each. */
 #include "cli/run/options.h"
 
-#include <ctype.h>
+#include <assert.h>
 #include <pmix_common.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "cli/number.h"
+#include "cli/options.h"
 #include "cli/run/words.h"
 #include "cli/say.h"
-#include "cli/seconds.h"
 
 #define KILL_GRACE_NS (100 * SX_NS_PER_MS) /* for --kill-grace */
+#define BIND_NOT_GIVEN SX_RUN_LEVEL_NODE   /* which is for --map-by alone */
 
 static const struct {
     const char *name, *noun;
@@ -45,96 +46,40 @@ const char *sx_run_level_noun(enum sx_run_level level)
     return (size_t)level < SX_COUNT(levels) ? levels[level].noun : "?";
 }
 
-__attribute__((format(printf, 2, 3))) static bool refuse(char message[SX_RUN_MESSAGE_MAX],
-                                                         const char *fmt, ...)
-{
-    va_list args;
+/* ---- setters --------------------------------------------------------------------------------- */
 
-    va_start(args, fmt);
-    vsnprintf(message, SX_RUN_MESSAGE_MAX, fmt, args);
-    va_end(args);
+static bool set_ranks(void *at, const char *value)
+{
+    int64_t number;
+    const bool good = sx_cli_number(value, 1, SX_RUN_RANKS_MAX, &number);
+
+    *(uint32_t *)at = good ? (uint32_t)number : 1;
+    return good;
+}
+
+/* A level before @end, where @none is the word for none. */
+static bool set_level(enum sx_run_level *at, const char *value, const char *none, int end)
+{
+    if (strcmp(value, "socket") == 0) {
+        value = "package";
+    }
+    for (int i = SX_RUN_LEVEL_NONE; i < end; i++) {
+        if (strcmp(value, i == SX_RUN_LEVEL_NONE ? none : levels[i].name) == 0) {
+            *at = (enum sx_run_level)i;
+            return true;
+        }
+    }
     return false;
 }
 
-/* Digits only: strtoull would take signs, blanks and what follows the number. */
-static bool parse_number(const char *text, uint64_t max, uint64_t *ret)
+static bool set_map(void *at, const char *value)
 {
-    uint64_t number = 0;
-
-    if (*text == '\0') {
-        return false;
-    }
-    for (; *text != '\0'; text++) {
-        if (!isdigit((unsigned char)*text)) {
-            return false;
-        }
-        number = number * 10 + (uint64_t)(*text - '0');
-        if (number > max) {
-            return false;
-        }
-    }
-    *ret = number;
-    return true;
+    return set_level(at, value, "slot", SX_RUN_LEVEL_NODE + 1);
 }
 
-/* The application whose options are being read. */
-static struct sx_run_app *app_of(struct sx_run_options *options)
+static bool set_bind(void *at, const char *value)
 {
-    return &options->apps[options->app_count - 1];
-}
-
-static bool set_ranks(struct sx_run_options *options, const char *value, char *message)
-{
-    uint64_t number;
-
-    if (!parse_number(value, SX_RUN_RANKS_MAX, &number) || number == 0) {
-        return refuse(message, "-n wants a number of ranks from 1 to %u, not '%.80s'",
-                      SX_RUN_RANKS_MAX, value);
-    }
-    app_of(options)->rank_count = (uint32_t)number;
-    return true;
-}
-
-/* Levels from the second to the one before @end.  Return: SX_RUN_LEVEL_NONE for any other word. */
-static enum sx_run_level parse_level(const char *value, enum sx_run_level end)
-{
-    if (strcmp(value, "socket") == 0) {
-        return SX_RUN_LEVEL_PACKAGE;
-    }
-    for (int i = SX_RUN_LEVEL_NONE + 1; i < (int)end; i++) {
-        if (strcmp(value, levels[i].name) == 0) {
-            return (enum sx_run_level)i;
-        }
-    }
-    return SX_RUN_LEVEL_NONE;
-}
-
-static bool set_map(struct sx_run_options *options, const char *value, char *message)
-{
-    options->map = parse_level(value, SX_RUN_LEVEL_NODE + 1);
-    if (options->map == SX_RUN_LEVEL_NONE && strcmp(value, "slot") != 0) {
-        return refuse(message,
-                      "--map-by knows slot, hwthread, core, l3cache, numa, package (or "
-                      "socket) and node, without modifiers, not '%.80s'",
-                      value);
-    }
-    if (!options->bind_given) {
-        options->bind = options->map == SX_RUN_LEVEL_NODE ? SX_RUN_LEVEL_NONE : options->map;
-    }
-    return true;
-}
-
-static bool set_bind(struct sx_run_options *options, const char *value, char *message)
-{
-    options->bind = parse_level(value, SX_RUN_LEVEL_NODE);
-    options->bind_given = true;
-    if (options->bind == SX_RUN_LEVEL_NONE && strcmp(value, "none") != 0) {
-        return refuse(message,
-                      "--bind-to knows none, hwthread, core, l3cache, numa and package "
-                      "(or socket), not '%.80s'",
-                      value);
-    }
-    return true;
+    return set_level(at, value, "none", SX_RUN_LEVEL_NODE);
 }
 
 static void add_env(struct sx_run_app *app, char *word)
@@ -143,34 +88,28 @@ static void add_env(struct sx_run_app *app, char *word)
     app->env[app->env_count++] = word;
 }
 
-static bool set_env(struct sx_run_options *options, const char *value, char *message)
+static bool set_env(void *at, const char *value)
 {
-    if (value[0] == '\0' || value[0] == '=') {
-        return refuse(message, "--env wants NAME or NAME=VALUE, not '%.80s'", value);
+    if (value[0] == '\0' || value[0] == '=' ||
+        (strchr(value, '=') == NULL && getenv(value) == NULL)) {
+        return false;
     }
-    if (strchr(value, '=') == NULL && getenv(value) == NULL) {
-        return refuse(message,
-                      "--env %.80s: this variable is not set here, so there is nothing to "
-                      "pass on; give it a value (--env %.80s=VALUE)",
-                      value, value);
-    }
-    add_env(app_of(options), sx_cli_strdup(value));
+    add_env(at, sx_cli_strdup(value));
     return true;
 }
 
-/* --mca KEY VALUE.  Values of one key are a list, as mpirun has it. */
-static bool set_mca(struct sx_run_options *options, const char *key, const char *value,
-                    char *message)
+/* "KEY VALUE".  Values of one key are a list, as mpirun has it. */
+static bool set_mca(void *at, const char *value)
 {
-    struct sx_run_app *app = app_of(options);
+    struct sx_run_app *const app = at;
+    const size_t key_len = strcspn(value, " =");
     char *head;
 
-    if (key[0] == '\0' || strchr(key, '=') != NULL || value == NULL) {
-        return refuse(message,
-                      "--mca wants KEY VALUE (it is --env OMPI_MCA_KEY=VALUE), not '%.80s%s%.80s'",
-                      key, value == NULL ? "" : " ", value == NULL ? "" : value);
+    if (key_len == 0 || value[key_len] != ' ') {
+        return false;
     }
-    head = sx_cli_printf("OMPI_MCA_%s=", key);
+    head = sx_cli_printf("OMPI_MCA_%.*s=", (int)key_len, value);
+    value += key_len + 1;
     for (size_t i = 0; i < app->env_count; i++) {
         if (strncmp(app->env[i], head, strlen(head)) == 0) {
             char *const both = sx_cli_printf("%s,%s", app->env[i], value);
@@ -186,88 +125,40 @@ static bool set_mca(struct sx_run_options *options, const char *key, const char 
     return true;
 }
 
-static bool set_wdir(struct sx_run_options *options, const char *value, char *message)
+static bool set_pset(void *at, const char *value)
 {
-    if (value[0] == '\0') {
-        return refuse(message, "--wdir wants the directory in which the ranks start");
-    }
-    app_of(options)->wdir = value;
-    return true;
+    return sx_option_text(at, value) && strlen(value) <= PMIX_MAX_KEYLEN;
 }
 
-static bool set_pset(struct sx_run_options *options, const char *value, char *message)
+static bool set_timeout(void *at, const char *value)
 {
-    if (value[0] == '\0' || strlen(value) > PMIX_MAX_KEYLEN) {
-        return refuse(message,
-                      "--pset wants a name of 1 to %d characters for a process set, not "
-                      "'%.80s'",
-                      PMIX_MAX_KEYLEN, value);
-    }
-    app_of(options)->pset = value;
-    return true;
+    return sx_cli_seconds(at, value) && *(uint64_t *)at >= SX_NS_PER_MS;
 }
 
-static bool set_timeout(struct sx_run_options *options, const char *value, char *message)
+static bool set_stdin(void *at, const char *value)
 {
-    uint64_t ns = 0;
-
-    if (!sx_cli_seconds(value, &ns) || ns < SX_NS_PER_MS) {
-        return refuse(message, "--timeout wants seconds, from 0.001 to %u, not '%.80s'",
-                      SX_CLI_SECONDS_MAX, value);
-    }
-    options->timeout_ns = ns;
-    return true;
-}
-
-static bool set_kill_grace(struct sx_run_options *options, const char *value, char *message)
-{
-    if (!sx_cli_seconds(value, &options->kill_grace_ns)) {
-        return refuse(message,
-                      "--kill-grace wants seconds, from 0 (do not wait for handlers of events) to "
-                      "%u, not '%.80s'",
-                      SX_CLI_SECONDS_MAX, value);
-    }
-    return true;
-}
-
-static bool set_stdin(struct sx_run_options *options, const char *value, char *message)
-{
-    uint64_t number;
+    struct sx_run_options *const options = at;
+    int64_t number = 0;
 
     if (strcmp(value, "all") == 0) {
         options->stdin_mode = SX_RUN_STDIN_ALL;
     } else if (strcmp(value, "none") == 0) {
         options->stdin_mode = SX_RUN_STDIN_NONE;
-    } else if (parse_number(value, SX_RUN_RANKS_MAX - 1, &number)) {
+    } else if (sx_cli_number(value, 0, SX_RUN_RANKS_MAX - 1, &number)) {
         options->stdin_mode = SX_RUN_STDIN_RANK;
         options->stdin_rank = (uint32_t)number;
     } else {
-        return refuse(message, "--stdin wants a rank, 'all' or 'none', not '%.80s'", value);
+        return false;
     }
     return true;
 }
 
-static bool set_tag_output(struct sx_run_options *options, const char *value, char *message)
+static bool set_on_failure(void *at, const char *value)
 {
-    (void)value;
-    (void)message;
-    options->tag_output = true;
-    return true;
-}
+    const bool notify = strcmp(value, "notify") == 0;
 
-static bool set_on_failure(struct sx_run_options *options, const char *value, char *message)
-{
-    if (strcmp(value, "abort") == 0) {
-        options->on_failure = SX_RUN_ON_FAILURE_ABORT;
-    } else if (strcmp(value, "notify") == 0) {
-        options->on_failure = SX_RUN_ON_FAILURE_NOTIFY;
-    } else {
-        return refuse(message,
-                      "--on-failure wants abort (end the job when a rank fails) or notify "
-                      "(tell the others, which go on), not '%.80s'",
-                      value);
-    }
-    return true;
+    *(enum sx_run_on_failure *)at = notify ? SX_RUN_ON_FAILURE_NOTIFY : SX_RUN_ON_FAILURE_ABORT;
+    return notify || strcmp(value, "abort") == 0;
 }
 
 static bool is_word(const char *text, size_t len, const char *word)
@@ -275,242 +166,222 @@ static bool is_word(const char *text, size_t len, const char *word)
     return strlen(word) == len && strncmp(text, word, len) == 0;
 }
 
-static bool set_display(struct sx_run_options *options, const char *value, char *message)
+static bool set_display(void *at, const char *value)
 {
-    for (const char *at = value;; at++) {
-        const size_t len = strcspn(at, ",");
+    struct sx_run_options *const options = at;
 
-        if (is_word(at, len, "map")) {
+    for (;; value++) {
+        const size_t len = strcspn(value, ",");
+
+        if (is_word(value, len, "map")) {
             options->display_map = true;
-        } else if (is_word(at, len, "bindings") || is_word(at, len, "bind")) {
+        } else if (is_word(value, len, "bindings") || is_word(value, len, "bind")) {
             options->display_bindings = true;
         } else {
-            return refuse(message,
-                          "--display knows map and bindings, and both with a comma "
-                          "between them, not '%.80s'",
-                          value);
+            return false;
         }
-        at += len;
-        if (*at == '\0') {
+        value += len;
+        if (*value == '\0') {
             return true;
         }
     }
 }
 
-/* What is so in any case: more ranks than CPUs are allowed, and so is root. */
-static bool set_nothing(struct sx_run_options *options, const char *value, char *message)
-{
-    (void)options;
-    (void)value;
-    (void)message;
-    return true;
-}
+/* ---- the table ------------------------------------------------------------------------------- */
 
-static bool set_help(struct sx_run_options *options, const char *value, char *message)
-{
-    (void)value;
-    (void)message;
-    options->help = true;
-    return true;
-}
+static_assert(SX_RUN_RANKS_MAX == 16384 && SX_CLI_SECONDS_MAX == 100000000 &&
+                  PMIX_MAX_KEYLEN == 511,
+              "what is said below");
 
-static bool set_version(struct sx_run_options *options, const char *value, char *message)
-{
-    (void)value;
-    (void)message;
-    options->version = true;
-    return true;
-}
+#define OF_APP(member) offsetof(struct sx_run_app, member), true
+#define OF_JOB(member) offsetof(struct sx_run_options, member), false
+#define APP 0, true /* the setter is given the whole of it */
+#define JOB 0, false
 
-static const struct option_row {
-    const char *name;
-    bool has_value;
-    bool of_app; /* else of the job */
-    bool (*set)(struct sx_run_options *options, const char *value, char *message);
-    bool (*set_pair)(struct sx_run_options *options, const char *key, const char *value,
-                     char *message); /* instead, of an option with two words behind it */
-} option_rows[] = {
-    { "-n", true, true, set_ranks, NULL },
-    { "--np", true, true, set_ranks, NULL },
-    { "--env", true, true, set_env, NULL },
-    { "-x", true, true, set_env, NULL },
-    { "--mca", true, true, NULL, set_mca },
-    { "--wdir", true, true, set_wdir, NULL },
-    { "--pset", true, true, set_pset, NULL },
-    { "--map-by", true, false, set_map, NULL },
-    { "--bind-to", true, false, set_bind, NULL },
-    { "--on-failure", true, false, set_on_failure, NULL },
-    { "--kill-grace", true, false, set_kill_grace, NULL },
-    { "--timeout", true, false, set_timeout, NULL },
-    { "--stdin", true, false, set_stdin, NULL },
-    { "--tag-output", false, false, set_tag_output, NULL },
-    { "--display", true, false, set_display, NULL },
-    { "--oversubscribe", false, true, set_nothing, NULL },
-    { "--allow-run-as-root", false, true, set_nothing, NULL },
-    { "--help", false, false, set_help, NULL },
-    { "--version", false, false, set_version, NULL },
-    { "-h", false, false, set_help, NULL },
-    { "-V", false, false, set_version, NULL },
+static const struct sx_option rows[] = {
+    { .help = "options of a program (each PROGRAM has its own):" },
+    { "-n", "--np", "N", "4", "a number of ranks from 1 to 16384",
+      "number of ranks, 1 to 16384, which is the job's limit (default 1)", set_ranks,
+      OF_APP(rank_count) },
+    { "--env", "-x", "NAME[=VALUE]", "OMP_NUM_THREADS=2",
+      "NAME=VALUE, or the NAME of a variable that is set here",
+      "set NAME for the ranks, or pass on its value here; repeatable. (All of the environment is "
+      "passed on anyway.)",
+      set_env, APP },
+    { "--wdir", NULL, "DIR", "/tmp", "the directory in which the ranks start", NULL, sx_option_text,
+      OF_APP(wdir) },
+    { "--pset", NULL, "NAME", "ocean", "a name of 1 to 511 characters for a process set",
+      "put the ranks into the process set NAME (PMIX_PSET_NAMES)", set_pset, OF_APP(pset) },
+    { "--mca", NULL, "KEY VALUE", "btl self", "KEY VALUE (it is --env OMPI_MCA_KEY=VALUE)",
+      "set OMPI_MCA_KEY for the ranks", set_mca, APP },
+    { "--oversubscribe", NULL, NULL, NULL, NULL, "accepted, as more ranks than CPUs always are",
+      NULL, APP },
+    { "--allow-run-as-root", NULL, NULL, NULL, NULL, "accepted, as root always is", NULL, APP },
+    { .help = "options of the job, before the first PROGRAM:" },
+    { "--map-by", NULL, "POLICY", "numa",
+      "slot, hwthread, core, l3cache, numa, package (or socket) or node, without modifiers",
+      "how ranks are dealt out: slot: they fill the machine in order, neighbours together "
+      "(default; node is the same); hwthread, core, l3cache, numa or package (socket): in turn, "
+      "one to each",
+      set_map, OF_JOB(map) },
+    { "--bind-to", NULL, "POLICY", "core",
+      "none, hwthread, core, l3cache, numa or package (or socket)",
+      "none, hwthread, core, l3cache, numa or package (socket): the CPUs a rank may use. Default: "
+      "what it is mapped by; with slot and node: none. A core or hwthread goes to one rank",
+      set_bind, OF_JOB(bind) },
+    { "--display", NULL, "map,bindings", "map,bindings",
+      "map, bindings, or both with a comma between them",
+      "show (stderr) where each rank goes; its process and its CPUs", set_display, JOB },
+    { "--on-failure", NULL, "WHAT", "notify",
+      "abort (end the job when a rank fails) or notify (tell the others, which go on)",
+      "when a rank fails: abort: end the job (default); notify: tell the others by an event and go "
+      "on without it",
+      set_on_failure, OF_JOB(on_failure) },
+    { "--kill-grace", NULL, "SECONDS", "0.5",
+      "seconds, from 0 (do not wait for handlers of events) to 100000000",
+      "how long the others' event handlers may take to hear of the end of a job before SIGTERM "
+      "(default 0.1; ended once they have)",
+      sx_cli_seconds, OF_JOB(kill_grace_ns) },
+    { "--timeout", NULL, "SECONDS", "60", "seconds, from 0.001 to 100000000",
+      "end the job after this time", set_timeout, OF_JOB(timeout_ns) },
+    { "--tag-output", NULL, NULL, NULL, NULL, "put [namespace,rank]<stream> before each line",
+      sx_option_flag, OF_JOB(tag_output) },
+    { "--stdin", NULL, "RANK|all|none", "all", "a rank, 'all' or 'none'",
+      "who reads the standard input (default 0)", set_stdin, JOB },
 };
 
-static bool refuse_unknown(const char *word, size_t name_len, char *message)
-{
-    const char *names[SX_COUNT(option_rows)], *meant, *answer;
-    char name[SX_RUN_WORD_MAX + 1];
+static const char about[] =
+    "usage: shmix run [options] [--] PROGRAM [ARGS] [: [options] [--] PROGRAM [ARGS]]...\n"
+    "\n"
+    "Start PROGRAM as the ranks of one job on this node. The ranks find each other through\n"
+    "PMIx; all of their PMIx data lies in shared memory. Open MPI programs run unmodified.\n"
+    "A lone ':' parts several programs (applications) of one job; ranks count on through them.\n"
+    "\n"
+    "examples:\n"
+    "  shmix run -n 4 ./hello                     four ranks\n"
+    "  shmix run -n 2 --tag-output hostname       show which rank wrote which line\n"
+    "  shmix run -n 8 --bind-to core ./solver     one core for each rank\n"
+    "  shmix run -n 8 --map-by numa --bind-to core --display bindings ./solver\n"
+    "  shmix run -n 4 --env OMP_NUM_THREADS=2 ./hybrid\n"
+    "  shmix run -n 4 --timeout 60 ./test < input rank 0 reads the input\n"
+    "  shmix run -n 2 ./ocean : -n 3 ./ice        ranks 0 and 1, and ranks 2 to 4\n";
 
-    snprintf(name, sizeof(name), "%.*s",
-             (int)(name_len < SX_RUN_WORD_MAX ? name_len : SX_RUN_WORD_MAX), word);
-    answer = sx_run_words_answer(name);
-    if (answer != NULL) {
-        return refuse(message, "'%s' %s", name, answer);
-    }
-    for (size_t i = 0; i < SX_COUNT(option_rows); i++) {
-        names[i] = option_rows[i].name;
-    }
-    meant = sx_run_words_habit(name);
-    if (meant == NULL) {
-        meant = sx_run_suggest(name, names, SX_COUNT(names));
-    }
-    if (meant != NULL) {
-        return refuse(message,
-                      "unknown option '%s'; did you mean '%s'? ('shmix run --help' lists "
-                      "all options)",
-                      name, meant);
-    }
-    return refuse(message,
-                  "unknown option '%s'; 'shmix run --help' lists all options, and '--' "
-                  "ends them",
-                  name);
-}
+static const char more[] =
+    "\n"
+    "exit codes:\n"
+    "  0          every rank exited with 0\n"
+    "  N          the first rank that failed exited with N, or abort was called with N\n"
+    "  128+S      a rank was killed by signal S, or shmix run itself got S\n"
+    "  124        the job took longer than --timeout\n"
+    "  126, 127   PROGRAM is not executable; PROGRAM was not found\n"
+    "  1, 2       shmix run could not start the job, or a rank left without PMIx_Finalize;\n"
+    "             a wrong option\n"
+    "\n"
+    "A rank fails when it is killed, does not exit with 0, or leaves without PMIx_Finalize. That\n"
+    "ends the job, unless --on-failure says otherwise, and so does PMIx_Abort (MPI_Abort): the\n"
+    "others get SIGTERM, and SIGKILL half a second later. PMIx_Abort of some ranks ends those\n"
+    "alone. When a rank has ended, what is left of its process group is killed. SIGINT, SIGTERM,\n"
+    "SIGQUIT and SIGHUP are passed on, and 2 seconds later the ranks are killed, at a second\n"
+    "signal at once; SIGTSTP, SIGCONT, SIGUSR1 and SIGUSR2 are passed on. If shmix run itself is\n"
+    "killed, the ranks are killed too, and nothing is left behind.\n"
+    "\n"
+    "environment:\n"
+    "  TMPDIR       where the job's private directory is made (default /tmp)\n"
+    "  SHMIX_LOG    none, error, warn (default), info or debug, for shmix run and the ranks\n"
+    "  SHMIX_LOOP   uring or epoll: force the server's way of waiting\n"
+    "  OMPI_MCA_*   Open MPI's settings are passed on. Unless they are set, OMPI_MCA_ess=pmi and\n"
+    "               OMPI_MCA_schizo=ompi are added (Open MPI 4.1 would not take us for a launcher\n"
+    "               otherwise), and OMPI_MCA_mpi_oversubscribe=1 where ranks outnumber CPUs\n"
+    "\n"
+    "More in the manual: man shmix-run\n";
 
-/* One option at argv[*at]; *at moves behind it. */
-static bool take_option(struct sx_run_options *options, char **argv, size_t *at, char *message)
-{
-    const char *word = argv[*at], *equals = strchr(word, '=');
-    const size_t name_len = equals == NULL ? strlen(word) : (size_t)(equals - word);
-
-    if (word[0] == '-' && word[1] == 'n' && isdigit((unsigned char)word[2])) {
-        (*at)++;
-        return set_ranks(options, word + 2, message);
-    }
-    for (size_t i = 0; i < SX_COUNT(option_rows); i++) {
-        const struct option_row *row = &option_rows[i];
-        const char *value = equals == NULL ? NULL : equals + 1;
-
-        if (!sx_run_words_name(row->name, word, name_len)) {
-            continue;
-        }
-        if (!row->of_app && options->app_count > 1) {
-            return refuse(message, "%s is for the whole job: put it before the first program",
-                          row->name);
-        }
-        if (!row->has_value && value != NULL) {
-            return refuse(message, "%s takes no value ('%.80s')", row->name, word);
-        }
-        (*at)++;
-        if (row->has_value && value == NULL) {
-            value = argv[*at];
-            if (value == NULL) {
-                return refuse(message, "%s wants a value; see 'shmix run --help'", row->name);
-            }
-            (*at)++;
-        }
-        if (row->set_pair != NULL) {
-            return row->set_pair(options, value, argv[*at] == NULL ? NULL : argv[(*at)++], message);
-        }
-        return row->set(options, value, message);
-    }
-    return refuse_unknown(word, name_len, message);
-}
+const struct sx_verb sx_run_verb = {
+    .name = "shmix run",
+    .try_begin = "shmix run",
+    .try_end = " hostname",
+    .about = about,
+    .more = more,
+    .options = rows,
+    .option_count = SX_COUNT(rows),
+    .habits = sx_run_habits,
+};
 
 /* ---- applications ---------------------------------------------------------------------------- */
 
-static void app_begin(struct sx_run_options *options)
+static struct sx_run_app *app_begin(struct sx_run_options *options)
 {
+    struct sx_run_app *app;
+
     options->apps = sx_cli_realloc(options->apps, options->app_count + 1, sizeof(*options->apps));
-    options->apps[options->app_count++] = (struct sx_run_app){ .rank_count = 1 };
+    app = &options->apps[options->app_count++];
+    *app = (struct sx_run_app){ .rank_count = 1 };
+    return app;
 }
 
-static bool refuse_no_program(const struct sx_run_options *options, const char *word, char *message)
+static int refuse_no_program(const struct sx_run_options *options, const char *word)
 {
     if (options->app_count > 1 || (word != NULL && word[0] == ':')) {
-        return refuse(message,
-                      "there is no program %s, where number %u should be; write "
-                      "'[options] PROGRAM [ARGS] : [options] PROGRAM [ARGS]'",
-                      word != NULL ? "before a ':'" : "behind the last ':'", options->app_count);
+        return sx_options_refuse(&sx_run_verb, NULL,
+                                 "there is no program %s, where number %u should be; write "
+                                 "'[options] PROGRAM [ARGS] : [options] PROGRAM [ARGS]'",
+                                 word != NULL ? "before a ':'" : "behind the last ':'",
+                                 options->app_count);
     }
-    return refuse(message, "no program given; try 'shmix run -n 2 hostname', or 'shmix run "
-                           "--help'");
+    return sx_options_refuse(&sx_run_verb, "-n", "no program given");
 }
 
-/* The options at argv[*at] up to a program; *at moves to it. */
-static bool take_options(struct sx_run_options *options, char **argv, size_t *at, char *message)
+/* The program at **words and its arguments; *words moves to the ':' behind it, or to the end. */
+static int take_program(struct sx_run_options *options, struct sx_run_app *app, char ***words)
 {
-    while (argv[*at] != NULL && argv[*at][0] == '-' && argv[*at][1] != '\0') {
-        if (strcmp(argv[*at], "--") == 0) {
-            (*at)++;
-            return true;
-        }
-        if (!take_option(options, argv, at, message)) {
-            return false;
-        }
-        if (options->help || options->version) {
-            return true;
-        }
-    }
-    return true;
-}
-
-/* The program at argv[*at] and its arguments; *at moves to the ':' behind it, or to the end. */
-static bool take_program(struct sx_run_options *options, char **argv, size_t *at, char *message)
-{
-    struct sx_run_app *app = app_of(options);
-    const char *word = argv[*at];
+    const char *const word = **words;
 
     if (word == NULL || word[0] == '\0' || strcmp(word, ":") == 0) {
-        return refuse_no_program(options, word, message);
+        return refuse_no_program(options, word);
     }
     if (app->rank_count > SX_RUN_RANKS_MAX - options->rank_count) {
-        return refuse(message,
-                      "-n %u for program %u: with those before it the job would have %u "
-                      "ranks, and at most %u are possible",
-                      app->rank_count, options->app_count, options->rank_count + app->rank_count,
-                      SX_RUN_RANKS_MAX);
+        return sx_options_refuse(&sx_run_verb, "-n",
+                                 "-n %u for program %u: with those before it the job would have %u "
+                                 "ranks, and at most %u are possible",
+                                 app->rank_count, options->app_count,
+                                 options->rank_count + app->rank_count, SX_RUN_RANKS_MAX);
     }
     app->first_rank = options->rank_count;
     options->rank_count += app->rank_count;
-    app->program = &argv[*at];
-    while (argv[*at] != NULL && strcmp(argv[*at], ":") != 0) {
-        (*at)++;
+    app->program = *words;
+    while (**words != NULL && strcmp(**words, ":") != 0) {
+        (*words)++;
     }
-    return true;
+    return SX_OPTIONS_TAKEN;
 }
 
-bool sx_run_options_init(struct sx_run_options *options, char **argv,
-                         char message[SX_RUN_MESSAGE_MAX])
+int sx_run_options_init(struct sx_run_options *options, char **argv)
 {
-    bool more = true;
+    bool another = true;
 
-    *options = (struct sx_run_options){ .kill_grace_ns = KILL_GRACE_NS };
-    for (size_t at = 0; more; at++) {
-        app_begin(options);
-        if (!take_options(options, argv, &at, message)) {
-            return false;
+    *options = (struct sx_run_options){ .kill_grace_ns = KILL_GRACE_NS, .bind = BIND_NOT_GIVEN };
+    for (; another; argv++) {
+        struct sx_run_app *const app = app_begin(options);
+        int code = sx_options_take(&sx_run_verb, options->app_count == 1 ? options : NULL, app,
+                                   &argv);
+
+        if (code == SX_OPTIONS_TAKEN) {
+            code = take_program(options, app, &argv);
         }
-        if (options->help || options->version) {
-            return true;
+        if (code != SX_OPTIONS_TAKEN) {
+            return code;
         }
-        if (!take_program(options, argv, &at, message)) {
-            return false;
-        }
-        more = argv[at] != NULL;
-        argv[at] = NULL;
+        another = *argv != NULL;
+        *argv = NULL;
+    }
+    if (options->bind == BIND_NOT_GIVEN) {
+        options->bind = options->map == SX_RUN_LEVEL_NODE ? SX_RUN_LEVEL_NONE : options->map;
     }
     if (options->stdin_mode == SX_RUN_STDIN_RANK && options->stdin_rank >= options->rank_count) {
-        return refuse(message, "--stdin %u: there is no such rank; the job has ranks 0 to %u",
-                      options->stdin_rank, options->rank_count - 1);
+        return sx_options_refuse(&sx_run_verb, "--stdin",
+                                 "--stdin %u: there is no such rank; the job has ranks 0 to %u",
+                                 options->stdin_rank, options->rank_count - 1);
     }
-    return true;
+    return SX_OPTIONS_TAKEN;
 }
 
 void sx_run_options_deinit(struct sx_run_options *options)

@@ -7,14 +7,15 @@
  * Options end at the first word that is none, or at "--"; what follows, up to a lone ":" or the
  * end, is a program and its arguments: an application.  Ranks are numbered through all of them in
  * order.  Some options are an application's own, the others are the job's and stand before its
- * first program.  A value may follow as "--name value" or "--name=value", and "-n4" is "-n 4".
- * Options that users of mpirun type without thinking are taken as there, a single dash included. */
+ * first program.  Options that users of mpirun type without thinking are taken as there. */
 #ifndef SX_CLI_RUN_OPTIONS_H
 #define SX_CLI_RUN_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "cli/options.h"
 
 #define SX_RUN_RANKS_MAX 16384u
 #define SX_RUN_MESSAGE_MAX 512
@@ -56,7 +57,6 @@ struct sx_run_options {
     uint32_t app_count;
     uint32_t rank_count;         /* of all applications */
     enum sx_run_level map, bind; /* bind: what they are mapped by, unless it is given */
-    bool bind_given;
     enum sx_run_stdin stdin_mode;
     uint32_t stdin_rank;
     bool tag_output;
@@ -64,14 +64,14 @@ struct sx_run_options {
     enum sx_run_on_failure on_failure;
     uint64_t kill_grace_ns; /* for handlers of events, between a cause and SIGTERM */
     uint64_t timeout_ns;    /* 0: none */
-    bool help, version;     /* asked for: nothing else is checked */
 };
 
+extern const struct sx_verb sx_run_verb;
+
 /* Parse @argv (NULL-terminated, the words after "run"), which is cut into the applications' argv
- * where it has a ":".  Return: true; or false with one line in @message that names the word, what
- * is allowed and what to do.  Deinit in either case. */
-bool sx_run_options_init(struct sx_run_options *options, char **argv,
-                         char message[SX_RUN_MESSAGE_MAX]);
+ * where it has a ":".  Return: SX_OPTIONS_TAKEN, or the exit code, as sx_options_take.  Deinit in
+ * either case. */
+int sx_run_options_init(struct sx_run_options *options, char **argv);
 void sx_run_options_deinit(struct sx_run_options *options);
 
 /* The word of a policy, as the user writes it: "core", "numa"; "none" is "slot" as a map. */

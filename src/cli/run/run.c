@@ -27,7 +27,6 @@
 #include "cli/proc.h"
 #include "cli/run/display.h"
 #include "cli/run/env.h"
-#include "cli/run/help.h"
 #include "cli/run/host.h"
 #include "cli/run/job.h"
 #include "cli/run/options.h"
@@ -317,22 +316,12 @@ static void run_deinit(struct run *run)
     sx_run_options_deinit(&run->options);
 }
 
-int sx_cli_run(int argc, char **argv)
+int sx_cli_run(char **words)
 {
     struct run run = { .janitor = SX_JANITOR_NULL, .host.event_fd = -1, .signal_fd = -1 };
-    char message[SX_RUN_MESSAGE_MAX];
-    int code;
+    int code = sx_run_options_init(&run.options, words);
 
-    (void)argc;
-    sx_say_set_name("shmix run");
-    if (!sx_run_options_init(&run.options, argv + 1, message)) {
-        sx_say("%s", message);
-        code = SX_EXIT_USAGE;
-    } else if (run.options.help) {
-        code = sx_run_help();
-    } else if (run.options.version) {
-        code = sx_run_version();
-    } else {
+    if (code == SX_OPTIONS_TAKEN) {
         code = run_all(&run);
     }
     run_deinit(&run);

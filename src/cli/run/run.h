@@ -4,7 +4,7 @@
 #ifndef SX_CLI_RUN_RUN_H
 #define SX_CLI_RUN_RUN_H
 
-/* @argv[0] is "run".  Return: the exit code of the command. */
-int sx_cli_run(int argc, char **argv);
+/* @words follow the verb, and end with NULL.  Return: the exit code of the command. */
+int sx_cli_run(char **words);
 
 #endif

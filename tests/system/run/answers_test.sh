@@ -37,6 +37,9 @@ while IFS=$tab read -r want line words; do
     (eval "$line") >"$work/out" 2>"$work/err" </dev/null
     code=$?
     expect_code "$want" "$line"
+    if [ "$want" = 2 ] && ! sed -n 2p "$work/err" | grep -q '^try: shmix'; then
+        fail "$line: the second line does not say what to try"
+    fi
     if [ "$words" = - ]; then
         [ ! -s "$work/out" ] && [ ! -s "$work/err" ] || fail "$line: there is an answer"
     else

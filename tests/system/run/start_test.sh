@@ -90,7 +90,7 @@ awk 'length > 100 { exit 1 }' "$work/out" || fail "help: a line is too long"
 "$SHMIX" rum >"$work/out" 2>"$work/err"
 code=$?
 expect_code 2 "a verb misspelt"
-expect_err "did you mean 'shmix run'" "a verb misspelt"
+expect_err "did you mean 'run'" "a verb misspelt"
 
 expect_clean "at the end"
 finish

@@ -24,23 +24,22 @@
 static char *test_mem(const char *arg, int want)
 {
     char pid[16];
-    char *argv[] = { (char[]){ "mem" }, pid, NULL, NULL };
-    int argc = 2;
+    char *words[] = { pid, NULL, NULL };
 
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
     if (arg != NULL) {
-        argv[argc++] = strdup(arg);
+        words[1] = strdup(arg);
     }
     const int file = memfd_create("output", MFD_CLOEXEC);
     const int before = dup(STDOUT_FILENO);
     cr_assert_geq(file, 0);
     fflush(stdout);
     cr_assert_geq(dup2(file, STDOUT_FILENO), 0);
-    const int code = sx_cli_mem(argc, argv);
+    const int code = sx_cli_mem(words);
     fflush(stdout);
     dup2(before, STDOUT_FILENO);
     close(before);
-    free(argv[2]);
+    free(words[1]);
     cr_expect_eq(code, want, "code %d", code);
     char *const text = calloc(1, TEXT_MAX);
     cr_assert_geq(pread(file, text, TEXT_MAX - 1, 0), 0);

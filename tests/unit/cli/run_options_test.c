@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "cli/run/words.h"
 
 Test(run_options, takes_every_option_in_every_form)
 {
@@ -31,11 +30,10 @@ Test(run_options, takes_every_option_in_every_form)
                      "-n",
                      "x",
                      NULL };
-    char message[SX_RUN_MESSAGE_MAX] = "";
     struct sx_run_options options;
 
     setenv("HOME", "/", 1);
-    cr_assert(sx_run_options_init(&options, argv, message), "%s", message);
+    cr_assert_eq(sx_run_options_init(&options, argv), SX_OPTIONS_TAKEN);
     cr_assert_eq(options.app_count, 1);
     cr_expect_eq(options.rank_count, 4);
     cr_expect_eq(options.bind, SX_RUN_LEVEL_NUMA);
@@ -81,10 +79,9 @@ Test(run_options, takes_what_users_of_mpirun_type)
                      "sm",
                      "b",
                      NULL };
-    char message[SX_RUN_MESSAGE_MAX] = "";
     struct sx_run_options options;
 
-    cr_assert(sx_run_options_init(&options, argv, message), "%s", message);
+    cr_assert_eq(sx_run_options_init(&options, argv), SX_OPTIONS_TAKEN);
     cr_assert_eq(options.app_count, 2);
     cr_expect_eq(options.rank_count, 6);
     cr_expect_eq(options.bind, SX_RUN_LEVEL_NUMA);
@@ -99,12 +96,10 @@ Test(run_options, takes_what_users_of_mpirun_type)
 Test(run_options, two_dashes_end_the_options)
 {
     char *argv[] = { "-n", "2", "--", "--help", NULL };
-    char message[SX_RUN_MESSAGE_MAX] = "";
     struct sx_run_options options;
 
-    cr_assert(sx_run_options_init(&options, argv, message), "%s", message);
+    cr_assert_eq(sx_run_options_init(&options, argv), SX_OPTIONS_TAKEN);
     cr_expect_str_eq(options.apps[0].program[0], "--help");
-    cr_expect_not(options.help);
     cr_expect_eq(options.kill_grace_ns, UINT64_C(100000000));
     cr_expect_eq(options.stdin_mode, SX_RUN_STDIN_RANK);
     cr_expect_eq(options.bind, SX_RUN_LEVEL_NONE);
@@ -115,10 +110,9 @@ Test(run_options, colons_part_applications_with_options_of_their_own)
 {
     char *argv[] = { "-n2",      "--env",  "A=1", "--tag-output", "a", "-x", ":",   "-n", "3",
                      "--wdir=/", "--pset", "two", "--",           "b", ":",  "c:d", "::", NULL };
-    char message[SX_RUN_MESSAGE_MAX] = "";
     struct sx_run_options options;
 
-    cr_assert(sx_run_options_init(&options, argv, message), "%s", message);
+    cr_assert_eq(sx_run_options_init(&options, argv), SX_OPTIONS_TAKEN);
     cr_assert_eq(options.app_count, 3);
     cr_expect_eq(options.rank_count, 6);
     cr_expect(options.tag_output);
@@ -162,11 +156,11 @@ Test(run_options, ranks_are_bound_to_what_they_are_mapped_by_unless_it_is_given)
     };
 
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
-        char *argv[4], message[SX_RUN_MESSAGE_MAX] = "";
+        char *argv[4];
         struct sx_run_options options;
 
         memcpy(argv, rows[i].words, sizeof(argv));
-        cr_assert(sx_run_options_init(&options, argv, message), "row %zu: %s", i, message);
+        cr_assert_eq(sx_run_options_init(&options, argv), SX_OPTIONS_TAKEN, "row %zu", i);
         cr_expect_eq(options.map, rows[i].map, "row %zu", i);
         cr_expect_eq(options.bind, rows[i].bind, "row %zu", i);
         sx_run_options_deinit(&options);
@@ -176,21 +170,8 @@ Test(run_options, ranks_are_bound_to_what_they_are_mapped_by_unless_it_is_given)
 Test(run_options, help_needs_nothing_else)
 {
     char *argv[] = { "--help", "-n", NULL };
-    char message[SX_RUN_MESSAGE_MAX] = "";
     struct sx_run_options options;
 
-    cr_assert(sx_run_options_init(&options, argv, message));
-    cr_expect(options.help);
+    cr_expect_eq(sx_run_options_init(&options, argv), 0);
     sx_run_options_deinit(&options);
-}
-
-Test(run_options, suggests_only_what_is_near)
-{
-    const char *const verbs[] = { "run", "mem" };
-
-    cr_expect_str_eq(sx_run_suggest("rum", verbs, 2), "run");
-    cr_expect_null(sx_run_suggest("status", verbs, 2));
-    cr_expect_null(
-        sx_run_suggest("run-run-run-run-run-run-run-run-run-run-run-run-run-run-run-run-run", verbs,
-                       2));
 }

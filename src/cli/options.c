@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* options.c - one parser, one help, one guess and one way to refuse, for the verbs' tables. */
+#include "cli/options.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/say.h"
+
+#define HELP_COLUMN 25
+#define HELP_WIDTH 92
+#define WORD_MAX 64 /* of a word that is compared with names for likeness */
+
+/* What every verb has. */
+static const struct sx_option common[] = {
+    { .name = "--help", .alias = "-h", .help = "this text" },
+    { .name = "--version", .alias = "-V", .help = "the version" },
+    { .name = "--", .help = "ends the options" },
+};
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+/* Whether the first @len bytes of @word are one of @names, which have blanks between and whose two
+ * dashes may be one. */
+static bool is_named(const char *names, const char *word, size_t len)
+{
+    while (names != NULL && *names != '\0') {
+        const size_t name_len = strcspn(names, " ");
+        const bool skip = strncmp(names, "--", 2) == 0 && strncmp(word, "--", 2) != 0;
+
+        if (name_len - skip == len && strncmp(names + skip, word, len) == 0) {
+            return true;
+        }
+        names += name_len + (names[name_len] == ' ');
+    }
+    return false;
+}
+
+/* The rows of the verb, and those that every verb has.  Return: NULL behind the last. */
+static const struct sx_option *row_at(const struct sx_verb *verb, size_t i)
+{
+    if (i < verb->option_count) {
+        return &verb->options[i];
+    }
+    i -= verb->option_count;
+    return i < SX_COUNT(common) ? &common[i] : NULL;
+}
+
+static const struct sx_option *option_find(const struct sx_verb *verb, const char *word, size_t len)
+{
+    const struct sx_option *row;
+
+    for (size_t i = 0; (row = row_at(verb, i)) != NULL; i++) {
+        if (is_named(row->name, word, len) || is_named(row->alias, word, len)) {
+            break;
+        }
+    }
+    return row;
+}
+
+/* The @index-th word of the verb's own. */
+static const struct sx_option *word_find(const struct sx_verb *verb, size_t index)
+{
+    const struct sx_option *row;
+
+    for (size_t i = 0; (row = row_at(verb, i)) != NULL; i++) {
+        if (row->name != NULL && row->name[0] != '-' && row->set != NULL && index-- == 0) {
+            break;
+        }
+    }
+    return row;
+}
+
+/* ---- guessing ------------------------------------------------------------------------------- */
+
+/* Levenshtein's distance in one row, for words of at most WORD_MAX bytes. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[WORD_MAX + 1];
+    const size_t b_len = strlen(b);
+
+    for (size_t j = 0; j <= b_len; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i + 1;
+        for (size_t j = 0; j < b_len; j++) {
+            const size_t change = diagonal + (a[i] != b[j]);
+            size_t best = row[j] < row[j + 1] ? row[j] + 1 : row[j + 1] + 1;
+
+            diagonal = row[j + 1];
+            row[j + 1] = change < best ? change : best;
+        }
+    }
+    return row[b_len];
+}
+
+/* Return: @name, if @word is near it and nearer than to @best; else @best.  Each of the two names
+ * may be NULL, which is near nothing. */
+static const char *nearer(const char *word, const char *best, const char *name)
+{
+    const size_t len = name == NULL ? 0 : strlen(name);
+
+    if (len == 0 || len > WORD_MAX) {
+        return best;
+    }
+    const size_t letters = len - strspn(name, "-"), far = distance(word, name);
+
+    /* More than a third of the letters wrong is another word, not a slip; so is a single letter
+     * for another. */
+    return far * 3 <= len + 1 && far < letters && (best == NULL || far < distance(word, best))
+               ? name
+               : best;
+}
+
+/* ---- help ------------------------------------------------------------------------------------ */
+
+/* In two columns; a name that is too long has its line for itself. */
+static void row_print(const struct sx_option *row)
+{
+    const char *at = row->help != NULL ? row->help : row->wants;
+    int column;
+
+    if (row->name == NULL) {
+        printf("\n%s\n", at);
+        return;
+    }
+    column = printf("  %s%s%s%s%s", row->name, row->alias == NULL ? "" : ", ",
+                    row->alias == NULL ? "" : row->alias, row->value == NULL ? "" : " ",
+                    row->value == NULL ? "" : row->value);
+    for (bool first = true; *at != '\0'; first = false) {
+        const int len = (int)strcspn(at, " ");
+
+        if (first ? column >= HELP_COLUMN : column + 1 + len > HELP_WIDTH) {
+            column = 0;
+            putchar('\n');
+        }
+        column += printf("%*s%.*s", column < HELP_COLUMN ? HELP_COLUMN - column : 1, "", len, at);
+        at += len + (at[len] == ' ');
+    }
+    putchar('\n');
+}
+
+static int flush(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        sx_say("cannot write to stdout");
+        return SX_EXIT_FAILURE;
+    }
+    return 0;
+}
+
+int sx_options_help(const struct sx_verb *verb)
+{
+    const struct sx_option *row;
+
+    fputs(verb->about, stdout);
+    for (size_t i = 0; (row = row_at(verb, i)) != NULL; i++) {
+        row_print(row);
+    }
+    fputs(verb->more, stdout);
+    return flush();
+}
+
+/* ---- refusing -------------------------------------------------------------------------------- */
+
+int sx_options_refuse(const struct sx_verb *verb, const char *name, const char *fmt, ...)
+{
+    const struct sx_option *const row = name == NULL ? NULL : option_find(verb, name, strlen(name));
+    const char *const example = row != NULL && row->value != NULL ? row->example : NULL;
+    va_list args;
+    char *what;
+
+    va_start(args, fmt);
+    what = sx_cli_vprintf(fmt, args);
+    va_end(args);
+    if (name == NULL) {
+        sx_say("%s\ntry: %s --help", what, verb->name);
+    } else {
+        sx_say("%s\ntry: %s %s%s%s%s", what, verb->try_begin, row == NULL ? name : row->name,
+               example == NULL ? "" : " ", example == NULL ? "" : example, verb->try_end);
+    }
+    free(what);
+    return SX_EXIT_USAGE;
+}
+
+int sx_options_refuse_unknown(const struct sx_verb *verb, const char *what, const char *name,
+                              size_t len)
+{
+    char *const word = sx_cli_printf("%.*s", (int)(len < WORD_MAX ? len : WORD_MAX), name);
+    const struct sx_habit *habit = verb->habits;
+    const struct sx_option *row;
+    const char *best = NULL;
+    int code;
+
+    while (habit != NULL && habit->words != NULL && !is_named(habit->words, word, strlen(word))) {
+        habit++;
+    }
+    for (size_t i = 0; (row = row_at(verb, i)) != NULL; i++) {
+        best = nearer(word, nearer(word, best, row->name), row->alias);
+    }
+    if (habit != NULL && habit->words != NULL) {
+        best = habit->meant;
+    }
+    if (habit != NULL && habit->words != NULL && best[0] != '-') {
+        code = sx_options_refuse(verb, NULL, "'%s' %s", word, best);
+    } else if (best != NULL) {
+        code = sx_options_refuse(verb, best, "unknown %s '%s'; did you mean '%s'?", what, word,
+                                 best);
+    } else {
+        code = sx_options_refuse(verb, NULL, "unknown %s '%s'", what, word);
+    }
+    free(word);
+    return code;
+}
+
+/* ---- taking ---------------------------------------------------------------------------------- */
+
+/* A negative number is a word, where there are words. */
+static bool is_option(const char *word, bool has_words)
+{
+    return word[0] == '-' && word[1] != '\0' && !(has_words && isdigit((unsigned char)word[1]));
+}
+
+/* "--name", "--name=value", or "-n4". */
+static size_t name_length(const char *word)
+{
+    return word[1] != '-' && isdigit((unsigned char)word[2]) ? 2 : strcspn(word, "=");
+}
+
+static int value_set(const struct sx_verb *verb, const struct sx_option *row, void *into,
+                     const char *value)
+{
+    if (row->set != NULL && !row->set((char *)into + row->off, value)) {
+        return sx_options_refuse(verb, row->name[0] == '-' ? row->name : NULL,
+                                 "%s does not take '%.80s': it wants %s", row->name, value,
+                                 row->wants);
+    }
+    return SX_OPTIONS_TAKEN;
+}
+
+/* The value of @row behind its name, of which @rest is left in its word; *@words moves behind. */
+static int value_take(const struct sx_verb *verb, const struct sx_option *row, void *into,
+                      const char *rest, char ***words)
+{
+    const char *value = rest[0] == '=' ? rest + 1 : rest;
+    char *both = NULL;
+    int code;
+
+    if (rest[0] == '\0') {
+        value = **words;
+        if (value == NULL) {
+            return sx_options_refuse(verb, row->name, "%s wants %s, and nothing follows it",
+                                     row->name, row->wants);
+        }
+        (*words)++;
+    }
+    if (strchr(row->value, ' ') != NULL && **words != NULL) {
+        value = both = sx_cli_printf("%s %s", value, *(*words)++);
+    }
+    code = value_set(verb, row, into, value);
+    free(both);
+    return code;
+}
+
+static int option_take(const struct sx_verb *verb, void *whole, void *part, char ***words)
+{
+    const char *const word = *(*words)++;
+    const size_t len = name_length(word);
+    const struct sx_option *const row = option_find(verb, word, len);
+
+    if (row == NULL) {
+        return sx_options_refuse_unknown(verb, "option", word, len);
+    }
+    if (row->value == NULL && word[len] != '\0') {
+        return sx_options_refuse(verb, row->name, "%s takes no value ('%.80s')", row->name, word);
+    }
+    if (row == &common[0]) {
+        return sx_options_help(verb);
+    }
+    if (row == &common[1]) {
+        printf("shmix %s\n", SHMIX_VERSION);
+        return flush();
+    }
+    if (!row->of_part && whole == NULL) {
+        return sx_options_refuse(verb, row->name,
+                                 "%s is for the whole job: put it before the first program",
+                                 row->name);
+    }
+    if (row->value == NULL) {
+        return value_set(verb, row, row->of_part ? part : whole, NULL);
+    }
+    return value_take(verb, row, row->of_part ? part : whole, word + len, words);
+}
+
+static int word_take(const struct sx_verb *verb, void *whole, size_t index, const char *word)
+{
+    const struct sx_option *const row = word_find(verb, index);
+
+    if (row == NULL) {
+        return sx_options_refuse(verb, NULL, "'%.80s' is one word too many", word);
+    }
+    return value_set(verb, row, whole, word);
+}
+
+int sx_options_take(const struct sx_verb *verb, void *whole, void *part, char ***words)
+{
+    const bool has_words = word_find(verb, 0) != NULL;
+    const struct sx_option *missing;
+    bool ended = false;
+    size_t taken = 0;
+    int code = SX_OPTIONS_TAKEN;
+
+    sx_say_set_name(verb->name);
+    while (code == SX_OPTIONS_TAKEN && **words != NULL && (has_words || !ended)) {
+        if (!ended && strcmp(**words, "--") == 0) {
+            ended = true;
+            (*words)++;
+        } else if (!ended && is_option(**words, has_words)) {
+            code = option_take(verb, whole, part, words);
+        } else if (has_words) {
+            code = word_take(verb, whole, taken++, *(*words)++);
+        } else {
+            break;
+        }
+    }
+    missing = word_find(verb, taken);
+    if (code == SX_OPTIONS_TAKEN && missing != NULL && missing->name[0] != '[') {
+        code = sx_options_refuse(verb, NULL, "%s is missing: %s", missing->name, missing->wants);
+    }
+    return code;
+}
+
+/* ---- setters --------------------------------------------------------------------------------- */
+
+bool sx_option_flag(void *at, const char *value)
+{
+    (void)value;
+    *(bool *)at = true;
+    return true;
+}
+
+bool sx_option_text(void *at, const char *value)
+{
+    *(const char **)at = value;
+    return value[0] != '\0';
+}
