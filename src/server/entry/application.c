@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* application.c - what a job needs before it starts: nothing beyond its registration.
  *
- * Data travel in memory of one node, so there is no fabric to prepare and no environment to carry
- * to other nodes.  A host that asks is told so: an empty list, and success. */
+ * Data stay in the memory of one node.  So there is no fabric to prepare, and no environment to
+ * carry to other nodes.  A host that asks gets an empty list and success. */
 #include <stdlib.h>
 
 #include "base/status.h"

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* connection.c - who connects, is checked against what the host registered, and welcomed.
+/* connection.c - check each peer against what the host registered, and welcome it.
  *
  *     ACCEPTED --HELLO, uid and rank agree--> CONNECTED --FINALIZE--> FINALIZED --end--> REGISTERED
  *        |                                                               \--another HELLO--^
  *        |--TOOL_EVENT: answered, closed             \--death, or a breach--> DEAD
  *        \--anything else: one log line, closed
  *
- * Until its HELLO a socket owns one struct sx_connection and nothing else; there are at most
- * SX_CONNECTION_PENDING_MAX of them at the end of a turn, and the oldest silent ones make room for
- * new ones.  Identity is what the kernel says of the peer; the message only says which rank it
- * wants to be. */
+ * Until its HELLO a socket owns one struct sx_connection and nothing else.  At the end of a turn
+ * there are at most SX_CONNECTION_PENDING_MAX of them: the oldest silent ones make room for new
+ * ones.  The kernel says who the peer is.  The message only says which rank it wants to be. */
 #include "server/entry/connection.h"
 
 #include <errno.h>
@@ -37,7 +36,7 @@
 #define REFUSALS_TOLD_MAX 64 /* of other users */
 #define REFUSAL_UNITS 20     /* of one who is refused, or leaves without a word */
 
-/* Owned by the pending list, then by its client; buried by the loop, since it may end inside one
+/* Owned by the pending list, then by its client.  The loop buries it, because it may end inside one
  * of its own callbacks. */
 struct sx_connection {
     struct sx_list link; /* server.connections or turn.strangers while pending */
@@ -96,9 +95,9 @@ static void accept_stop(struct sx_server *server)
 
 static void accept_again(void *arg, uint64_t now_ns);
 
-/* Nothing keeps those who are refused from coming back at once: when they have used up a share of a
- * turn, the others have ten times as long for themselves.  Who connects meanwhile waits in the
- * backlog; those who have been accepted go on. */
+/* A refused peer may come back at once.  So when refused peers have used up a share of a turn, the
+ * others have ten times as long for themselves.  A peer that connects meanwhile waits in the
+ * backlog.  Accepted peers go on. */
 static void accept_rest(struct sx_server *server, uint64_t now_ns)
 {
     server->accept_rest.fn = accept_again;
@@ -139,7 +138,7 @@ static uint64_t frame_cost(const struct sx_frame *frame)
 
 /* ---- frames of a welcomed client ----------------------------------------------------------- */
 
-/* What is in its socket comes when its turn does, and its lane has been taken up to here. */
+/* Its frames wait for its turn, and until its lane has been taken up to here. */
 static void client_is_ready(void *arg, uint64_t now_ns)
 {
     struct sx_client *client = arg;
@@ -179,7 +178,8 @@ void sx_connection_take(struct sx_client *client, uint64_t now_ns)
     sx_channel_take(&client->connection->channel, now_ns);
 }
 
-/* It rang when the answers were queued; who has read up to there and sleeps is told again. */
+/* Its bell rang when the answers were queued.  A client that has read up to there and sleeps is
+ * woken again. */
 static void client_on_sent(void *arg, uint64_t now_ns)
 {
     struct sx_client *client = arg;
@@ -257,7 +257,7 @@ static struct sx_client *hello_judge(struct sx_server *server, const struct sx_h
 
 #define WELCOME_DOORBELL 2 /* of the five: the server's own, the others are for the client alone */
 
-/* Everything a client needs of us, in the order of struct sx_welcome. */
+/* Everything a client needs from us, in the order of struct sx_welcome. */
 static pmix_status_t welcome_descriptors(struct sx_server *server, struct sx_client *client,
                                          int fds[5])
 {
@@ -389,8 +389,8 @@ static pmix_status_t client_connect(struct sx_server *server, struct sx_client *
     return PMIX_SUCCESS;
 }
 
-/* The one request of a tool.  It may be of the server's own user, who could do anything to it, or
- * root.  Return: what it did wrong, NULL for nothing. */
+/* The one request of a tool.  Its user must be root, or the server's own user, who can do
+ * anything to the server in any case.  Return: what the tool did wrong, or NULL. */
 static const char *tool_publish(struct sx_connection *connection, const struct sx_frame *frame)
 {
     const struct sx_peer *peer = &connection->channel.peer;
@@ -409,7 +409,7 @@ static const char *tool_publish(struct sx_connection *connection, const struct s
     return why;
 }
 
-/* Any user of this network namespace may connect, and shall not fill the host's log. */
+/* Any user of this network namespace may connect, but must not fill the host's log. */
 static void refusal_tell(struct sx_server *server, const struct sx_peer *peer, const char *why)
 {
     const bool is_other = peer->uid != 0 && peer->uid != geteuid();
@@ -469,7 +469,7 @@ static void pending_on_frame(void *arg, struct sx_frame *frame, const char *why,
 
 /* ---- those who say nothing ----------------------------------------------------------------- */
 
-/* Whoever is welcomed needs descriptors, too. */
+/* Welcomed clients need descriptors, too. */
 static size_t pending_max(void)
 {
     struct rlimit limit;
@@ -481,7 +481,7 @@ static size_t pending_max(void)
                                                           : limit.rlim_cur / 4;
 }
 
-/* At the end of a turn, when the first words of those accepted in it have had their chance. */
+/* At the end of a turn, after everybody accepted in it has had a chance to say HELLO. */
 static void pending_thin_out(void *arg, uint64_t now_ns)
 {
     struct sx_server *server = arg;

@@ -6,22 +6,22 @@
 
 #include "server/model/state.h"
 
-/* Accepted sockets that have not said who they are: so many, and at most a quarter of the
+/* How many accepted sockets may be waiting to say who they are; also at most a quarter of the
  * descriptors that this process may have. */
 #define SX_CONNECTION_PENDING_MAX 4096u
 #define SX_CONNECTION_PENDING_MIN 8u
 
 /* Start to accept on the rendezvous. */
 pmix_status_t sx_connection_listen(struct sx_server *server);
-/* The server ends: every client is told by its closed socket. */
+/* The server ends.  Each client learns it from its closed socket. */
 void sx_connection_end_all(struct sx_server *server);
 
-/* Close what a connected client holds of us: slot, lane, doorbell, socket.  It becomes REGISTERED
- * (it may connect again) unless it is DEAD already. */
+/* Close what a connected client holds from us: slot, lane, doorbell, socket.  The client becomes
+ * REGISTERED (it may connect again), unless it is already DEAD. */
 void sx_connection_close(struct sx_server *server, struct sx_client *client);
 
-/* Take what is in the socket of a client, or of the first of those who have not said who they are
- * and have sent something. */
+/* Take what is in the socket of a client, or of the first peer that has sent something and has not
+ * said who it is. */
 void sx_connection_take(struct sx_client *client, uint64_t now_ns);
 void sx_connection_take_stranger(struct sx_server *server, uint64_t now_ns);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* dispatch.c - one row per kind of request; a handler returns false for a breach of protocol. */
+/* dispatch.c - one row per kind of request; its handler returns false for a breach of protocol. */
 #include "server/entry/dispatch.h"
 
 #include <unistd.h>
@@ -98,7 +98,7 @@ static bool on_wake_get(struct sx_server *server, struct sx_client *client, stru
     return true;
 }
 
-/* For what it has to say that does not fit in a frame. */
+/* For requests that do not fit in a frame. */
 static bool on_window_get(struct sx_server *server, struct sx_client *client,
                           struct sx_frame *frame, uint64_t now_ns)
 {
@@ -164,7 +164,7 @@ static pmix_status_t on_cursor(struct sx_server *server, struct sx_client *clien
     return PMIX_SUCCESS;
 }
 
-/* What a message costs, in units, and what each KiB of it costs besides. */
+/* What a message costs, in units, and what each KiB of it costs on top. */
 static const struct {
     pmix_status_t (*fn)(struct sx_server *server, struct sx_client *client, const void *body,
                         size_t size);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* families.c - the engines that follow the lives of namespaces and clients.
+/* families.c - the engines that are told when namespaces and clients come and go.
  *
- * The order counts where a client goes: collectives that it ends are answered before its events
- * are published, and the host hears last. */
+ * The order matters when a client goes.  First the collectives that it ends are answered, then its
+ * events are published, and the host hears last. */
 #include "server/model/family.h"
 
 #include <stddef.h>

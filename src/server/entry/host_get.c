@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* host_get.c - the host's Get and Store_internal: never an upcall, never a wait for the host.
+/* host_get.c - the host's own Get and Store_internal: no upcall, and no wait for the host.
  *
- * In which places is looked is shmem/wanted.h's to say; who asks is the server.  The host's own
- * data lies in private stores, one per namespace, under one lock; the jobs' data is looked up on
- * the loop thread, which owns it. */
+ * shmem/wanted.h says in which places to look.  The server is the one who asks.  The host's own
+ * data lies in private stores, one per namespace, under one lock.  The jobs' data belongs to the
+ * loop thread and is looked up there. */
 #include "server/entry/host_get.h"
 
 #include <pthread.h>
@@ -123,8 +123,8 @@ struct question {
     pmix_value_t *ret;
 };
 
-/* The stores of jobs move while they are written, so a host gets copies; and it cannot be made to
- * wait.  Every other directive is obeyed, as nothing is waited for and nothing is kept apart. */
+/* The stores of jobs move while they are written, so a host gets copies.  A host cannot be made to
+ * wait.  Every other directive is obeyed: nothing is waited for, and nothing is kept apart. */
 static pmix_status_t question_judge(const struct question *question, const pmix_info_t info[],
                                     size_t ninfo)
 {
@@ -200,7 +200,7 @@ static pmix_status_t job_ask(struct sx_server *server, void *arg)
     return rc == PMIX_ERR_NOT_FOUND ? server_ask(server, question) : rc;
 }
 
-/* The host's own word first. */
+/* The host's own data come first. */
 static pmix_status_t question_ask(struct sx_server *server, struct question *question)
 {
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;

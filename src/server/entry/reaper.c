@@ -7,11 +7,13 @@
  *        \--a breach--> DEAD
  *     DEAD --the host registers it again; it has died, and another process comes--> REGISTERED
  *
- * The life word in the lane fires 0.1 ms after a kill, however large the process; the pidfd only
- * when the kernel has freed its memory (60 us per MiB).  The word is the client's to write, so it
- * decides nothing: it makes the server ask the kernel whether every thread of the process is on
- * its way out, at growing intervals, SX_DEATH_CHECK_MAX times.  A thread that merely ended, or an
- * execve, fires the word too and is told apart by the same question. */
+ * The life word in the lane fires 0.1 ms after a kill, however large the process is.  The pidfd
+ * fires only after the kernel has freed the memory of the process (60 us per MiB).
+ *
+ * The client can write its life word, so the word decides nothing.  It makes the server ask the
+ * kernel whether every thread of the process is exiting, at growing intervals, SX_DEATH_CHECK_MAX
+ * times.  The end of a single thread, or an execve, fires the word too.  The same question tells
+ * them apart from a death. */
 #include "server/entry/reaper.h"
 
 #include <fcntl.h>
@@ -56,7 +58,7 @@ static void exit_fired(void *arg, uint32_t revents, uint64_t now_ns)
     sx_reaper_client_departed(sx_server_get(), arg);
 }
 
-/* Its good-bye is said and its socket has ended, or its process. */
+/* It has said good-bye, and its socket or its process has ended. */
 static void client_left(struct sx_server *server, struct sx_client *client)
 {
     const int pidfd = sx_client_peer(client)->pidfd;
@@ -86,8 +88,8 @@ static void lane_was_taken(struct sx_lane_mark *mark)
     sx_reaper_client_lost(sx_server_get(), SX_CONTAINER(mark, struct sx_client, share.ending));
 }
 
-/* The kernel says that it is gone.  What it had submitted before it died still counts; nothing else
- * of it is looked at meanwhile. */
+/* The kernel says that it is gone.  What it had submitted before it died still counts.  Nothing
+ * else from it is read meanwhile. */
 static void client_died(struct sx_server *server, struct sx_client *client)
 {
     if (client->state == SX_CLIENT_FINALIZED) {
@@ -155,8 +157,8 @@ void sx_reaper_watch(struct sx_server *server, struct sx_client *client)
     }
 }
 
-/* The client holds its life word only some time after the welcome: watch it from its first lane
- * message on.  The word is a hint; whoever does not get it is found by the pidfd. */
+/* The client takes its life word some time after the welcome, so watch it from its first lane
+ * message on.  The word is only a hint: the pidfd finds a client that never takes it. */
 void sx_reaper_watch_hint(struct sx_server *server, struct sx_client *client)
 {
     const uint32_t seen = atomic_load_explicit(client->lane.life_word, memory_order_relaxed);

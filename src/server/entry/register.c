@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* register.c - the host's registrations: namespaces and clients come and go. */
+/* register.c - what the host registers and deregisters: namespaces and clients. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static struct registration *registration_new(const char *nspace, pmix_status_t *
     return registration;
 }
 
-/* Who may read a job that has no process here: its user, if the host says so, else whoever this
+/* Who may read a job that has no process here: the user that the host names, or else the user this
  * server is for. */
 static uid_t user_of(const struct sx_server *server, const struct registration *registration)
 {

@@ -51,7 +51,7 @@ static const char *const options_known[] = {
     SHMIX_SERVER_DIRECTORY,
 };
 
-/* The name by which the host knows this node, which its maps use; else the machine's own. */
+/* The name that the host uses for this node in its maps, or else the machine's own name. */
 static pmix_status_t hostname_read(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
 {
     const pmix_info_t *given = sx_info_find(info, ninfo, PMIX_HOSTNAME);
@@ -72,7 +72,7 @@ static pmix_status_t hostname_read(struct sx_server *server, const pmix_info_t i
     return PMIX_SUCCESS;
 }
 
-/* Whether the rendezvous shall have a directory: the host's word, else the environment's. */
+/* Whether the rendezvous has a directory: as the host says, or else the environment. */
 static pmix_status_t rendezvous_read(const pmix_info_t info[], size_t ninfo, bool *ret_keep_dir)
 {
     const pmix_info_t *said = sx_info_find(info, ninfo, SHMIX_SERVER_DIRECTORY);
@@ -90,7 +90,7 @@ static pmix_status_t rendezvous_read(const pmix_info_t info[], size_t ninfo, boo
     return PMIX_SUCCESS;
 }
 
-/* What the host says of itself: identity, where to rendezvous, whose clients they are. */
+/* What the host says about itself: its identity, where to rendezvous, the user of its clients. */
 static pmix_status_t options_read(struct sx_server *server, const pmix_info_t info[], size_t ninfo,
                                   struct sx_rendezvous_options *ret_rendezvous)
 {

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* setup.c - the environment of a process to be started.
  *
- * Hosts call PMIx_server_setup_fork in the parent or in the forked child, as another user, with a
- * full environment or an empty one: so it reads only what is constant since PMIx_server_init,
- * takes no lock of ours, and uses the C library's allocator alone. */
+ * Hosts call PMIx_server_setup_fork in the parent or in the forked child, maybe as another user,
+ * with a full environment or an empty one.  So it reads only what is constant since
+ * PMIx_server_init.  It takes no lock of ours and uses only the C library's allocator. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "base/value.h"
 #include "server/model/state.h"
 
-/* Variables of an outer job that would lead the process to a server that is not its own. */
+/* Variables of an outer job that would lead the process to the wrong server. */
 static const char *const stale[] = {
     "PMIX_SERVER_URI",         "PMIX_SERVER_URI2",    "PMIX_SERVER_URI21",
     "PMIX_SERVER_URI3",        "PMIX_SERVER_URI4",    "PMIX_SERVER_URI41",

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* turn.c - one round over all clients, each as far as its units go.
  *
- * The loop asks before it sleeps: the board's epoch becomes odd first, then every lane is looked at
- * once more, so a client that appends in between either is seen here or sees the odd epoch. */
+ * Before the loop sleeps, the board's epoch becomes odd.  Then every lane is looked at once more.
+ * So a client that appends in between is either seen here, or sees the odd epoch and rings. */
 #include "server/entry/turn.h"
 
 #include <sched.h>
@@ -29,7 +29,8 @@ static bool is_busy(const struct sx_client *client)
            !sx_share_rests(client);
 }
 
-/* What the client wrote before it asked comes first; what it writes since may not hold it up. */
+/* What the client wrote before its request comes first.  What it wrote afterwards must not delay
+ * the request. */
 static bool is_frames_turn(const struct sx_client *client)
 {
     return client->share.frame && (client->state != SX_CLIENT_CONNECTED ||
@@ -76,8 +77,8 @@ static void strangers_serve(struct sx_server *server)
     }
 }
 
-/* Clients come and go meanwhile: the last one moves into a hole, and has been served by then or is
- * served in the next turn. */
+/* Clients come and go during a turn.  The last one moves into a hole: it was served already, or it
+ * is served in the next turn. */
 static void clients_serve(struct sx_server *server)
 {
     const size_t first = server->turn.number;
@@ -115,8 +116,9 @@ static bool somebody_is_busy(const struct sx_server *server)
     return !sx_list_empty(&server->turn.strangers);
 }
 
-/* After activity more is likely: let the others run before they have to wake us.  A collective of
- * many ranks on few CPUs costs one wake of the server instead of one per handful of arrivals. */
+/* After activity, more is likely.  Let the others run first, so that they do not have to wake us.
+ * A collective of many ranks on few CPUs then costs one wake of the server instead of one for every
+ * few arrivals. */
 static bool linger(struct sx_server *server)
 {
     for (unsigned i = 0; server->lanes_active && i < SX_SERVER_LINGER_YIELDS; i++) {
