@@ -5,11 +5,12 @@
  *     start --> pending --answer, or the link is lost--> done
  *                 \--deadline (sx_call_wait)--> forgotten
  *
- * A call is owned by whoever starts it and must stay until it is done or abandoned.  Its on_done
- * runs under the process's lock, in the thread that happened to take the answer in; it may post a
- * task and nothing that waits.  As the owner may be gone after on_done, it does not run while the
- * call is being started: whoever starts it holds it until then (sx_call_release_locked).  Without
- * on_done somebody waits for the call (sx_call_wait). */
+ * The thread that starts a call owns it and keeps it until it is done or abandoned.
+ *
+ * on_done runs under the process's lock, in the thread that took the answer in.  It may post a
+ * task, but must not wait.  The owner may be gone after on_done, so on_done does not run while
+ * the call is being started: the starter holds the call until then (sx_call_release_locked).  A
+ * call without on_done has somebody who waits for it (sx_call_wait). */
 #ifndef SX_CLIENT_LINK_CALL_H
 #define SX_CLIENT_LINK_CALL_H
 
@@ -39,9 +40,10 @@ struct sx_call {
         .fd = -1, .on_done = (fn) \
     }
 
-/* The answer is there: take @call out of its list and complete it. */
+/* The answer has come: take @call out of its list and complete it. */
 void sx_call_complete(struct sx_call *call, pmix_status_t status, struct sx_frame *frame);
-/* The starter lets go of @call, and must not touch it any more if it has an on_done. */
+/* The starter lets go of @call.  If @call has an on_done, the starter must not touch it any
+ * more. */
 void sx_call_release_locked(struct sx_call *call);
 /* Return: the call of @id in @list, or NULL. */
 struct sx_call *sx_call_find(struct sx_list *list, uint32_t id);

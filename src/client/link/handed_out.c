@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* handed_out.c - one list, only pushed to, freed as a whole. */
+/* handed_out.c - one list: values are only pushed, and all are freed together. */
 #include "client/link/handed_out.h"
 
 #include <stdatomic.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* intake.h - who takes in what arrives, besides the answers to calls.
+/* intake.h - who takes in what arrives, apart from the answers to calls.
  *
- * The pump (progress.c) reads ring and socket; a row of this table is told what it finds.  Each
- * function may be NULL, and all but a task's run are called under the process's lock. */
+ * The pump (progress.c) reads the ring and the socket, and calls the rows of this table with
+ * what it finds.  Each function may be NULL.  All of them, except a task's run, are called under
+ * the process's lock. */
 #ifndef SX_CLIENT_LINK_INTAKE_H
 #define SX_CLIENT_LINK_INTAKE_H
 

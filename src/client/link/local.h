@@ -4,7 +4,7 @@
 #ifndef SX_CLIENT_LINK_LOCAL_H
 #define SX_CLIENT_LINK_LOCAL_H
 
-/* All that wait look again.  Under lock. */
+/* Every waiting thread looks again.  Under lock. */
 void sx_local_ring_locked(void);
 
 #endif

@@ -11,12 +11,18 @@
  *     LIVE --server dies or drops us--> LOST       reads go on, requests fail
  *       \-----fork, in the child--> DETACHED       reads go on, requests fail
  *
- * There is one state, because the ABI has no handle.  Locks, taken in this order and each held for
- * a bounded time: life_lock (Init and Finalize), lane_lock (appending to the lane), view_lock
- * (fetching a store), lock (whatever arrives, and who waits for it), data_lock (private stores and
- * values not committed yet), event_lock (handlers).  None is held while its holder waits for the
- * server, but life_lock for the welcome and view_lock for a store, both with a deadline: whoever
- * waits for anything else gives its lock back first.  A Get that hits takes none of them. */
+ * There is one state per process, because the ABI has no handle.
+ *
+ * Locks, in the order in which they are taken.  Each is held for a bounded time.
+ *   life_lock    PMIx_Init and PMIx_Finalize
+ *   lane_lock    appending to the lane
+ *   view_lock    fetching a store
+ *   lock         what arrives, and who waits for it
+ *   data_lock    private stores, and values not committed yet
+ *   event_lock   handlers
+ * No lock is held while its holder waits for the server.  There are two exceptions, both with a
+ * deadline: life_lock while it waits for the welcome, and view_lock while it waits for a store.  A
+ * Get that hits takes none of these locks. */
 #ifndef SX_CLIENT_LINK_PROCESS_H
 #define SX_CLIENT_LINK_PROCESS_H
 
@@ -152,14 +158,15 @@ static inline bool sx_process_ready(void)
     return atomic_load_explicit(&sx_process.state, memory_order_acquire) == SX_PROCESS_READY;
 }
 
-/* What a call answers whose arguments are wrong: without a library that is said first. */
+/* What a call returns when its arguments are wrong.  If the library is not initialised, that
+ * error comes first. */
 pmix_status_t sx_process_misused(void);
 
 /* Return: PMIX_SUCCESS while requests can be made; PMIX_ERR_UNREACH for a singleton;
  * PMIX_ERR_LOST_CONNECTION; PMIX_ERR_NOT_AVAILABLE in a forked child. */
 pmix_status_t sx_link_status(void);
 
-/* True when @proc can name something: its namespace ends within the array. */
+/* True when @proc is well formed: its namespace ends within the array. */
 bool sx_proc_is_valid(const pmix_proc_t *proc);
 
 /* True when @key is 1 to PMIX_MAX_KEYLEN bytes long; its length in *ret_len. */

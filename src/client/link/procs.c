@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* procs.c - write process lists; judged first, so that writing cannot fail. */
+/* procs.c - write process lists.  They are checked first, so that writing cannot fail. */
 #include "client/link/procs.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "base/value.h"
 #include "client/link/process.h"
 
-/* Programs that only ever mean their own job leave the namespace empty. */
+/* Programs that know only their own job leave the namespace empty. */
 const char *sx_wire_nspace(const pmix_proc_t *proc)
 {
     return proc->nspace[0] != '\0' ? proc->nspace : sx_process.self.nspace;
@@ -87,7 +87,7 @@ const pmix_proc_t *sx_wire_procs_sorted(const pmix_proc_t *procs, size_t *nprocs
     return *ret_copy = copy;
 }
 
-/* So few bytes cannot unfold to more than any server takes. */
+/* So few bytes can never unpack to more than a server takes. */
 #define ALWAYS_FAIR_BYTES 4096u
 
 pmix_status_t sx_wire_infos_judge(const void *at, size_t size, uint64_t heap_max)

@@ -14,23 +14,24 @@
 /* Return: the namespace that @proc means: an empty one is ours. */
 const char *sx_wire_nspace(const pmix_proc_t *proc);
 
-/* Judge @procs and size their encoding.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for NULL with a
- * count, more than SX_PROCS_MAX (which is told), a namespace without an end, or ours before
- * PMIx_Init. */
+/* Check @procs and compute the size of their encoding.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_BAD_PARAM for NULL with a count, for more than SX_PROCS_MAX (logged), for a namespace
+ * without an end, or for our namespace before PMIx_Init. */
 pmix_status_t sx_wire_procs_size(const pmix_proc_t *procs, size_t nprocs, size_t *ret_size);
 
-/* Write exactly as many bytes as sx_wire_procs_size gave.  Return: the byte behind them. */
+/* Write exactly as many bytes as sx_wire_procs_size said.  Return: the byte after them. */
 uint8_t *sx_wire_procs_write(uint8_t *at, const pmix_proc_t *procs, size_t nprocs);
 
-/* @procs in the order in which a server takes the members of a collective (sx_proc_order, each
- * once): itself where it is so already, else a copy in which every namespace has its name, with its
- * length in *nprocs and to be freed as *ret_copy.  Return: NULL when memory is out. */
+/* Put @procs into the order in which a server takes the members of a collective (sx_proc_order,
+ * each once).  Return: @procs itself if it has that order already; or a copy in which every
+ * namespace has its name, its length in *nprocs, which the caller frees as *ret_copy; NULL when
+ * memory is out. */
 const pmix_proc_t *sx_wire_procs_sorted(const pmix_proc_t *procs, size_t *nprocs,
                                         pmix_proc_t **ret_copy);
 
-/* Whether a server takes the encoded infos at @at (sx_flat_infos_encode): only what unfolds to at
- * most @heap_max bytes.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, told, when they are too
- * many. */
+/* Check whether a server takes the encoded infos at @at (sx_flat_infos_encode).  It takes what
+ * unpacks to at most @heap_max bytes.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE (logged)
+ * when they are too many. */
 pmix_status_t sx_wire_infos_judge(const void *at, size_t size, uint64_t heap_max);
 
 #endif

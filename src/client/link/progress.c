@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* progress.c - the one wait of a client, the pump, and who runs callbacks.
+/* progress.c - the only wait of a client, the pump, and the thread that runs callbacks.
  *
  *     PMIX_EXTERNAL_PROGRESS: none --first task--> queue --PMIx_Progress, or the end--> run
  *     else:                   none --first need--> a thread of our own, until the end
  *
- * Entered from every blocking call (sx_wait_until) and from the progress thread, which exists from
- * the first non-blocking call or event handler on.  A callback may call any blocking function: it
- * then pumps for itself.  What it must not do is wait for another callback. */
+ * Every blocking call enters here (sx_wait_until), and so does the progress thread.  That thread
+ * exists from the first non-blocking call or event handler on.  A callback may call any blocking
+ * function: it then pumps for itself.  It must not wait for another callback. */
 #include "client/link/progress.h"
 
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* request.c - call and wait: requests over the control socket.
  *
- * The sender is in the list before its frame is sent, so the answer finds it however early it
- * comes.  Nothing is resent: a frame is delivered whole or the link is lost. */
+ * The sender is in the list before its frame is sent, so the answer finds it, no matter how
+ * early it comes.  Nothing is sent twice: a frame is delivered whole, or the link is lost. */
 #include "client/link/request.h"
 
 #include "base/clock.h"
@@ -35,7 +35,8 @@ static uint32_t next_id(void)
     return id;
 }
 
-/* Among those who wait for an answer, before it is sent: so the answer finds it, however early. */
+/* Put the call among those that wait for an answer, before the frame is sent, so that the answer
+ * finds it. */
 static pmix_status_t call_enlist(struct sx_call *call, bool windowed)
 {
     struct sx_process *const p = &sx_process;
@@ -55,7 +56,7 @@ static pmix_status_t call_enlist(struct sx_call *call, bool windowed)
     return rc;
 }
 
-/* Taken out again: there will be no answer, or nobody waits for it. */
+/* Take the call out again: there will be no answer, or nobody waits for it. */
 static void call_forget_locked(struct sx_call *call)
 {
     sx_list_remove(&call->node);
@@ -168,7 +169,8 @@ static pmix_status_t window_obtain(struct sx_process *p, uint64_t deadline_ns)
     return rc;
 }
 
-/* All pieces but the last, which is in the window then; *ret_size is its size. */
+/* Send all pieces but the last.  The last one is in the window then, and *ret_size is its
+ * size. */
 static pmix_status_t send_pieces(struct sx_process *p, uint16_t kind, uint32_t id,
                                  struct sx_window_rest *rest, size_t *ret_size)
 {

@@ -11,26 +11,27 @@
 
 #include "client/link/call.h"
 
-/* Answers that do not depend on other processes come within this time or not at all. */
+/* An answer that does not depend on other processes comes within this time, or not at all. */
 #define SX_REQUEST_TIMEOUT_NS (30 * SX_NS_PER_SEC)
 
-/* Send a request whose answer completes @call; one that does not fit in a frame goes through the
- * window, for which it may have to wait.  Return: PMIX_SUCCESS (on_done has been or will be called,
- * exactly once); else nothing will be called: as sx_link_status and sx_frame_send;
- * PMIX_ERR_OUT_OF_RESOURCE (told: too large; no memory for it, here or there; over the limit of
- * file size). */
+/* Send a request whose answer completes @call.  A request that does not fit in a frame goes
+ * through the window, and may have to wait for it.  Return: PMIX_SUCCESS: on_done has been or
+ * will be called, exactly once.  On an error nothing is called: as sx_link_status and
+ * sx_frame_send; PMIX_ERR_OUT_OF_RESOURCE (logged): too large, no memory for it here or there,
+ * or over the limit of file size. */
 pmix_status_t sx_request_start(struct sx_call *call, uint16_t kind, const struct iovec *iov,
                                int iov_count);
 
-/* Wait until @call is done, whatever thread takes in its answer; @yield_count as sx_wait_until.
- * Return: its status; PMIX_ERR_TIMEOUT when @deadline_ns came first (the call is abandoned). */
+/* Wait until @call is done.  Any thread may take in its answer.  @yield_count: as sx_wait_until.
+ * Return: its status; PMIX_ERR_TIMEOUT when @deadline_ns came first, and the call is
+ * abandoned. */
 pmix_status_t sx_call_wait(struct sx_call *call, unsigned yield_count, uint64_t deadline_ns);
 
-/* Both.  Return: the answer's status. */
+/* Start and wait.  Return: the answer's status. */
 pmix_status_t sx_request(struct sx_call *call, uint16_t kind, const struct iovec *iov,
                          int iov_count, uint64_t deadline_ns);
 
-/* Send without wanting an answer; a large one waits until it was taken. */
+/* Send a request that wants no answer.  A large one waits until it was taken. */
 pmix_status_t sx_request_tell(uint16_t kind, uint32_t id, const struct iovec *iov, int iov_count);
 
 #endif

@@ -8,15 +8,16 @@
 
 #include <pmix_common.h>
 
-/* What PMIx_Init says of the progress thread: PMIX_PROGRESS_THREAD_NAME, PMIX_BIND_PROGRESS_THREAD,
- * PMIX_BIND_REQUIRED.  Before the thread is made.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM;
- * PMIX_ERR_NOT_AVAILABLE when it must be bound to processors that this process may not use. */
+/* Take what PMIx_Init says about the progress thread: PMIX_PROGRESS_THREAD_NAME,
+ * PMIX_BIND_PROGRESS_THREAD, PMIX_BIND_REQUIRED.  Call it before the thread is made.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_AVAILABLE when it must be bound to processors
+ * that this process may not use. */
 pmix_status_t sx_thread_choose(const pmix_info_t *info, size_t ninfo);
 
 /* The progress thread, on the thread itself: take the name and the place. */
 void sx_thread_settle(void);
 
-/* True when the progress thread goes by @name. */
+/* True when @name is the progress thread's name. */
 bool sx_thread_is_called(const char *name);
 
 /* Make a thread with all signals blocked, so that the program's handlers run on the program's

@@ -4,9 +4,9 @@
  *
  *     NONE --shmix_fd--> AWAKE --arm--> ASLEEP --the server, or we, write--> RUNG --arm--> ASLEEP
  *
- * The server writes at most one byte a sleep (ring/sleeper.h); we write the eventfd for what this
- * process has for itself.  The end of the server's socket is news once, and is then taken out, so
- * that a lost server does not keep the descriptor readable for ever. */
+ * The server writes at most one byte per sleep (ring/sleeper.h).  We write the eventfd for news
+ * from this process itself.  The end of the server's socket counts as news once.  Then it is
+ * taken out, so that a lost server does not keep the descriptor readable for ever. */
 #include "client/link/wakefd.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static void server_fd_close(void)
     }
 }
 
-/* What any of us wants to be woken for. */
+/* What anybody in this process wants to be woken for. */
 static uint32_t classes_wanted(const struct sx_process *p)
 {
     uint32_t classes = 0;

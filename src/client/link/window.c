@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* window.c - whose the window is, and what is written into it.
+/* window.c - which request has the window, and what is written into it.
  *
- * It is written, not mapped: where memory is out that is an error of the request, not a signal. */
+ * The window is written, not mapped.  So a lack of memory is an error of the request, not a signal.
+ */
 #include "client/link/window.h"
 
 #include <errno.h>

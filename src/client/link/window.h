@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* window.h - memory of the server through which requests go that do not fit in a frame.
+/* window.h - memory of the server, for requests that do not fit in a frame.
  *
  *     NONE --WINDOW_GET--> FREE --somebody fills it--> BUSY --answer--> FREE
  *                                                       \--no answer in time--> NONE
  *
- * One a process; one request is in it at a time, others wait for it.  A body is written in pieces
- * of the window's size; the server answers each, and takes the last one for the request.  When an
- * answer stays away the window is given up: what is in it may still be read. */
+ * A process has one window.  One request is in it at a time, and others wait for it.  A body is
+ * written in pieces of the window's size.  The server answers each piece, and takes the last one as
+ * the request.  If an answer does not come, the window is given up, because the server may still
+ * read what is in it. */
 #ifndef SX_CLIENT_LINK_WINDOW_H
 #define SX_CLIENT_LINK_WINDOW_H
 
@@ -18,7 +19,8 @@
 
 #include <pmix_common.h>
 
-/* Under the process's lock, but for the bytes behind fd, which are whose the window is. */
+/* Under the process's lock, except the bytes behind fd: they belong to the request that has the
+ * window. */
 struct sx_window {
     int fd; /* -1: NONE */
     bool busy;
@@ -32,13 +34,13 @@ struct sx_window_rest {
     size_t size;
 };
 
-/* Whether @size bytes may be written: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE with one line when
- * they are over the limit of file size. */
+/* Check whether @size bytes may be written.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE
+ * (logged) when they are over the limit of file size. */
 pmix_status_t sx_window_judge(size_t size);
 /* Write the next @size bytes of @rest.  Return: PMIX_SUCCESS; as errno says. */
 pmix_status_t sx_window_fill(int fd, struct sx_window_rest *rest, size_t size);
 
-/* @arg is the window.  Return: false while somebody else has it. */
+/* @arg is the window.  Return: false while another request has it. */
 bool sx_window_take_locked(void *arg);
 void sx_window_free_locked(struct sx_window *window);
 void sx_window_forget_locked(struct sx_window *window);
