@@ -33,22 +33,30 @@ static void end(void)
 
 TestSuite(event_register, .init = begin, .fini = end);
 
-/* For rank @target alone, unless that is the wildcard; @flag: a directive, or NULL. */
+/* For rank @target alone, unless that is the wildcard; @flag: a directive, or NULL.  What is not to
+ * be kept is too large for the ring, so that it is all the same until it was read. */
 static void publish(pmix_status_t code, pmix_rank_t target, const char *flag)
 {
+    static char bytes[2 * SX_RING_RECORD_MAX];
     const pmix_proc_t source = { .nspace = "job", .rank = 0 };
     pmix_proc_t aim = { .nspace = "job", .rank = target };
+    pmix_byte_object_t object = { .bytes = bytes, .size = sizeof(bytes) };
     struct sx_event_block *block = NULL;
-    pmix_info_t info[2];
+    pmix_info_t info[3];
 
+    if (flag == NULL || strcmp(flag, PMIX_EVENT_DO_NOT_CACHE) != 0) {
+        object.size = 8;
+    }
     PMIx_Info_load(&info[0], flag != NULL ? flag : "nothing", NULL, PMIX_BOOL);
-    PMIx_Info_load(&info[1], PMIX_EVENT_CUSTOM_RANGE, &aim, PMIX_PROC);
+    PMIx_Info_load(&info[1], "bytes", &object, PMIX_BYTE_OBJECT);
+    PMIx_Info_load(&info[2], PMIX_EVENT_CUSTOM_RANGE, &aim, PMIX_PROC);
     cr_assert_eq(sx_event_block_build(code, &source, PMIX_RANGE_NAMESPACE, info,
-                                      target == PMIX_RANK_WILDCARD ? 1 : 2, &block),
+                                      target == PMIX_RANK_WILDCARD ? 2 : 3, &block),
                  PMIX_SUCCESS);
     cr_assert_eq(sx_event_publish(&server, block, SX_EVENT_FROM_LIBRARY, NULL), PMIX_SUCCESS);
     sx_event_block_release(block);
     PMIx_Info_destruct(&info[1]);
+    PMIx_Info_destruct(&info[2]);
 }
 
 /* ---- what the client asks --------------------------------------------------------------------- */

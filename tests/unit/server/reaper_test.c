@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* reaper_test.c - each end of a client is told once and in its order, and what it had submitted
+ * before it died counts. */
+#include "server/entry/reaper.h"
+
+#include "../control/engines.h"
+#include "answers.h"
+#include "bare.h"
+
+static struct sx_server server;
+static struct sx_client *client;
+static struct answers answers;
+
+/* ---- who is told ------------------------------------------------------------------------------ */
+
+static char told[64];
+
+static void tell(const char *what)
+{
+    strncat(told, what, sizeof(told) - strlen(told) - 1);
+}
+
+#define TELLS(stage)                                                      \
+    static void on_##stage(struct sx_server *which, struct sx_client *of) \
+    {                                                                     \
+        cr_expect_eq(which, &server);                                     \
+        cr_expect_eq(of, client);                                         \
+        tell(#stage " ");                                                 \
+    }
+TELLS(left)
+TELLS(closed)
+TELLS(ended)
+TELLS(gone)
+TELLS(lost)
+
+static void on_departed(struct sx_server *which, struct sx_client *of)
+{
+    cr_expect_eq(of, client);
+    tell("departed ");
+    sx_loop_stop(which->loop);
+}
+
+static const struct sx_family families[] = { { .name = "all",
+                                               .client_left = on_left,
+                                               .client_closed = on_closed,
+                                               .client_ended = on_ended,
+                                               .client_departed = on_departed,
+                                               .client_gone = on_gone,
+                                               .client_lost = on_lost },
+                                             { .name = NULL } };
+
+static uint64_t lane_cost(uint32_t kind, size_t size)
+{
+    (void)kind, (void)size;
+    return 1;
+}
+
+static pmix_status_t lane(struct sx_server *which, struct sx_client *of, uint32_t kind,
+                          const void *body, size_t size)
+{
+    (void)which, (void)of, (void)kind, (void)body, (void)size;
+    tell("message ");
+    return PMIX_SUCCESS;
+}
+
+static const struct sx_consumer consumer = { .lane_cost = lane_cost, .lane = lane };
+
+/* ---- the server ------------------------------------------------------------------------------- */
+
+/* The client has one message in its lane. */
+static void begin(void)
+{
+    static _Alignas(8) uint8_t buffer[SX_LANE_MESSAGE_MAX];
+    struct sx_lane producer;
+    const struct iovec iov = { .iov_base = buffer, .iov_len = 8 };
+
+    bare_init(&server);
+    bare_loop(&server);
+    server.families = families;
+    server.consumer = &consumer;
+    server.lane_buffer = buffer;
+    client = bare_connect(&server, bare_job(&server, "job", 1, 1), 0);
+    sx_share_begin(&server, client);
+    answers_begin(&answers, &server, client);
+    cr_assert_eq(sx_lane_attach(&producer, client->lane.seg.fd, &server.board, client->slot, -1),
+                 PMIX_SUCCESS);
+    cr_assert_eq(sx_lane_append(&producer, SX_LANE_CURSOR, &iov, 1), PMIX_SUCCESS);
+    sx_lane_detach(&producer);
+    sx_server_set(&server);
+}
+
+static void end(void)
+{
+    sx_server_set(NULL);
+    answers_end(&answers, client);
+    bare_deinit(&server);
+}
+
+TestSuite(reaper, .init = begin, .fini = end, .timeout = 60);
+
+/* ---- tests ------------------------------------------------------------------------------------ */
+
+Test(reaper, a_death_counts_what_was_submitted_and_is_told_once)
+{
+    sx_reaper_socket_ended(&server, client, NULL);
+    cr_expect_str_eq(told, "message closed gone lost ");
+    cr_expect_eq(client->state, SX_CLIENT_DEAD);
+    cr_expect_eq(client->slot, SX_BOARD_SLOT_MAX);
+    cr_expect_null(client->lane.seg.base);
+    sx_reaper_client_lost(&server, client);
+    sx_reaper_socket_ended(&server, client, NULL);
+    cr_expect_str_eq(told, "message closed gone lost ", "once");
+    cr_expect_eq(client->reference_count, 1);
+}
+
+Test(reaper, a_breach_believes_nothing_more)
+{
+    const int log_fd = test_capture_stderr();
+
+    sx_reaper_client_breaks(&server, client, "it lies");
+    cr_expect_str_eq(told, "closed gone lost ");
+    cr_expect_eq(test_count_lines(log_fd, "client job.0"), 1);
+    cr_expect_eq(test_count_lines(log_fd, "is dropped: it lies"), 1);
+    cr_expect_not(client->died, "its process may live on");
+}
+
+Test(reaper, a_channel_that_ends_for_a_reason_is_a_breach)
+{
+    sx_reaper_socket_ended(&server, client, "too long");
+    cr_expect_str_eq(told, "closed gone lost ");
+    cr_expect_not(client->died);
+}
+
+Test(reaper, a_good_bye_is_answered_and_its_end_is_no_death)
+{
+    sx_reaper_client_finalized(&server, client, 6);
+    cr_expect_str_eq(told, "left ");
+    cr_expect_eq(client->state, SX_CLIENT_FINALIZED);
+    cr_expect_eq(answers_next(&answers, 6), PMIX_SUCCESS);
+    sx_reaper_socket_ended(&server, client, NULL);
+    cr_expect_str_eq(told, "left closed ended ");
+    cr_expect_eq(client->state, SX_CLIENT_REGISTERED, "it may come again");
+    cr_expect(client->left);
+    cr_expect_not(client->departed);
+}
+
+Test(reaper, a_departure_is_for_good_until_it_is_expected_again)
+{
+    client->left = true;
+    sx_reaper_client_departed(&server, client);
+    cr_expect_str_eq(told, "departed ");
+    cr_expect(client->departed);
+    cr_expect_not(client->left);
+    sx_reaper_await_nobody(&server, client);
+    cr_expect_not(client->departed);
+}
+
+/* Its end is watched by a descriptor of its process; a pipe stands for it. */
+Test(reaper, one_who_said_good_bye_departs_when_its_process_has_exited)
+{
+    int process[2];
+
+    cr_assert_eq(pipe(process), 0);
+    answers.channel.peer.pidfd = process[0];
+    atomic_store(&client->lane.line->no_wrapper, 1);
+    sx_reaper_client_finalized(&server, client, 0);
+    sx_reaper_socket_ended(&server, client, NULL);
+    cr_expect_geq(client->exit_fd, 0);
+    cr_expect_not(client->departed);
+    close(process[1]);
+    sx_loop_run(server.loop); /* until it is told */
+    cr_expect(client->departed);
+    cr_expect_eq(client->exit_fd, -1);
+    cr_expect_str_eq(told, "left closed ended departed ");
+    close(process[0]);
+    answers.channel.peer.pidfd = -1;
+}

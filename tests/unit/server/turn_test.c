@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* turn_test.c - each client that has something gets its units of each turn, and a lane that never
+ * empties holds up nobody. */
+#include "server/entry/turn.h"
+
+#include <stdlib.h>
+
+#include "bare.h"
+#include "server/port/lanes.h"
+
+#define CLIENTS 3
+#define MESSAGES 450 /* of each; four and a half turns */
+
+static struct sx_server server;
+static _Alignas(8) uint8_t buffer[SX_LANE_MESSAGE_MAX];
+static unsigned taken[CLIENTS], in_turn[CLIENTS], all;
+static uint64_t turn;
+
+static uint64_t lane_cost(uint32_t kind, size_t size)
+{
+    (void)kind, (void)size;
+    return 1;
+}
+
+static pmix_status_t lane(struct sx_server *which, struct sx_client *client, uint32_t kind,
+                          const void *body, size_t size)
+{
+    (void)kind, (void)body, (void)size;
+    if (which->turn.number != turn) {
+        turn = which->turn.number;
+        memset(in_turn, 0, sizeof(in_turn));
+    }
+    taken[client->rank]++;
+    in_turn[client->rank]++;
+    cr_expect_leq(in_turn[client->rank], SX_TURN_UNITS);
+    for (unsigned i = 0; i < CLIENTS; i++) { /* nobody is more than a turn behind */
+        cr_expect_geq(taken[i] + SX_TURN_UNITS, taken[client->rank]);
+    }
+    if (++all == CLIENTS * MESSAGES) {
+        sx_loop_stop(which->loop);
+    }
+    return PMIX_SUCCESS;
+}
+
+static const struct sx_consumer consumer = { .lane_cost = lane_cost, .lane = lane };
+
+static void fill(const struct sx_client *client)
+{
+    const uint64_t body = 0;
+    const struct iovec iov = { .iov_base = (void *)(uintptr_t)&body, .iov_len = sizeof(body) };
+    struct sx_lane producer;
+
+    cr_assert_eq(sx_lane_attach(&producer, client->lane.seg.fd, &server.board, client->slot, -1),
+                 PMIX_SUCCESS);
+    for (unsigned i = 0; i < MESSAGES; i++) {
+        cr_assert_eq(sx_lane_append(&producer, SX_LANE_CURSOR, &iov, 1), PMIX_SUCCESS);
+    }
+    sx_lane_detach(&producer);
+}
+
+Test(turn, serves_all_by_their_shares_and_in_changing_order, .timeout = 60)
+{
+    bare_init(&server);
+    bare_loop(&server);
+    server.consumer = &consumer;
+    server.lane_buffer = buffer;
+    struct sx_nspace *const job = bare_job(&server, "job", CLIENTS, CLIENTS);
+
+    for (uint32_t rank = 0; rank < CLIENTS; rank++) {
+        struct sx_client *const client = bare_connect(&server, job, rank);
+
+        client->connection = (void *)&server; /* nobody looks at it */
+        sx_share_begin(&server, client);
+        cr_assert_eq(sx_lanes_add(&server, client), PMIX_SUCCESS);
+        fill(client);
+    }
+    sx_turn_hook(&server);
+    sx_loop_run(server.loop);
+    cr_expect_eq(all, CLIENTS * MESSAGES);
+    cr_expect_eq(server.turn.number, 1 + (MESSAGES + SX_TURN_UNITS - 1) / SX_TURN_UNITS);
+    cr_expect_leq(atomic_load(&server.board.header->turn_units_max), CLIENTS * SX_TURN_UNITS);
+    for (uint32_t rank = 0; rank < CLIENTS; rank++) {
+        sx_client_find(job, rank)->connection = NULL;
+    }
+    free(server.live);
+    bare_deinit(&server);
+}
