@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* board.h - the server's own words, one read-only page set for all its clients.
+/* board.h - what the server tells all its clients about itself, in memory that they only read.
  *
- * The life word is a robust mutex that the server's loop thread holds for ever: sleepers that
- * watch it hear of the server's death from the kernel.  The sleep epoch is odd while the server
- * sleeps: a client that has appended to its lane rings the doorbell once per odd value.  One slot
- * per client: its bell, the server's read position in its lane, and whether somebody waits for
- * its data.  The server writes everything here; nobody else can.
+ * The life word is a robust mutex that the server's loop thread holds for ever.  Sleepers that
+ * watch it learn of the server's death from the kernel.  The sleep epoch is odd while the server
+ * sleeps.  A client that has appended to its lane rings the doorbell once per odd value.  Each
+ * client has one slot: its bell, the server's read position in its lane, and whether somebody
+ * waits for its data.  Only the server can write here.
  *
- * Who frees it if its holder is killed here?  A slot is the server's to give and to take back
- * when its client is gone; the life word is freed, and its death told, by the kernel; the memory
- * goes with the last mapping. */
+ * Who frees it if its holder is killed here?  The server gives a slot, and takes it back when its
+ * client is gone.  The kernel frees the life word and tells of the death.  The memory goes with the
+ * last mapping. */
 #ifndef SX_RING_BOARD_H
 #define SX_RING_BOARD_H
 
@@ -36,7 +36,8 @@ struct sx_board_slot {
     _Atomic uint64_t lane_head;   /* bytes of the lane the server has taken */
     _Atomic uint32_t wake_rung;   /* sleeper.h */
     _Atomic uint32_t claims;      /* how often it was given to a client */
-    /* Events that this client has published since, and that have not reached all they are for. */
+    /* Events that this client has published since then, and that did not reach everybody they
+     * are for. */
     _Atomic uint64_t events_lost;
     uint8_t reserved[16]; /* zero */
 };
@@ -54,7 +55,7 @@ struct sx_board_header {
     /* != 0: jobs go on on other nodes, where no event of this one gets to: publishers ask. */
     _Atomic uint32_t events_confined;
     uint64_t server_start_ticks;
-    /* For reports: of the events that are kept for those who come late. */
+    /* For reports: about the events that are kept for processes that come late. */
     _Atomic uint64_t history_bytes;
     _Atomic uint64_t history_crowded_out; /* events that went for want of bytes */
     /* For reports: the most work (server/model/share.h) of one turn of the loop, and of one
@@ -81,20 +82,20 @@ struct sx_board {
 
 /* Server; @name is its own.  Return: PMIX_SUCCESS, or as sx_segment_create. */
 pmix_status_t sx_board_create(struct sx_board *board, const char *name);
-/* Called once, by the thread that will live as long as the server, before the board is handed to
- * anybody: hold the life word.  Return: as sx_life_hold. */
+/* Hold the life word.  Call it once, before anybody gets the board, in the thread that lives as
+ * long as the server.  Return: as sx_life_hold. */
 pmix_status_t sx_board_live(struct sx_board *board);
-/* By the same thread, before it ends in an orderly way: release the word and wake everybody.
- * Does nothing in a forked child, which is not the holder. */
+/* Release the word and wake everybody.  The same thread calls it before an orderly end.  Does
+ * nothing in a forked child, which is not the holder. */
 void sx_board_end(struct sx_board *board);
-/* The loop thread alone, as all that writes.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE when
- * all SX_BOARD_SLOT_MAX are taken or memory is short. */
+/* Only the loop thread calls this and all other functions that write.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE when all SX_BOARD_SLOT_MAX slots are taken or memory is short. */
 pmix_status_t sx_board_slot_claim(struct sx_board *board, uint32_t *ret_index);
 /* The client is gone; its slot may be reused. */
 void sx_board_slot_abandon(struct sx_board *board, uint32_t index);
-/* Somebody waits (or no longer waits) for this client's data: it rings after its next commit.
- * After wanting, look at its lane once more (sx_lane_pending or sx_lane_take): what was appended
- * before the client could see the wish is there. */
+/* Somebody waits (or no longer waits) for this client's data: the client rings after its next
+ * commit.  After setting it, look at the client's lane once more (sx_lane_pending or
+ * sx_lane_take), because the client may have appended before it could see the wish. */
 void sx_board_slot_want_data(struct sx_board *board, uint32_t index, bool wanted);
 /* Before sleeping: epoch odd, seq_cst; the caller then looks at all lanes once more
  * (sx_lane_pending). */
@@ -102,20 +103,21 @@ void sx_board_sleep(struct sx_board *board);
 /* After waking: epoch even. */
 void sx_board_wake(struct sx_board *board);
 
-/* So much was done in a turn, for one client in it. */
+/* Note how much was done in a turn, and for one client in it. */
 void sx_board_work(struct sx_board *board, uint64_t turn_units, uint64_t share_units);
 
 /* Client: map a received @fd (not consumed).  Return: as sx_segment_attach. */
 pmix_status_t sx_board_attach(struct sx_board *board, int fd);
-/* True while slot is still that of the client it was given to as number @claims: the server has not
- * dropped it.  acquire: what the server did before it dropped the client is seen.  Any thread. */
+/* True while the slot still belongs to the client that got it as number @claims, and the server
+ * has not dropped that client.  acquire: what the server did before it dropped the client is
+ * seen.  Any thread. */
 bool sx_board_slot_lives(const struct sx_board_slot *slot, uint32_t claims);
-/* True while the server lives (orderly end and death both say no).  The kernel wakes one sleeper
- * when the server dies, so whoever learns of it here wakes all the others: one system call, and
- * only when the answer is no.  Any thread. */
+/* True while the server lives; false after an orderly end or a death.  The kernel wakes only one
+ * sleeper when the server dies.  So a thread that learns of the death here wakes all the others:
+ * one system call, and only when the answer is false.  Any thread. */
 bool sx_board_server_lives(const struct sx_board *board);
-/* The value of the life word while alive: what a sleeper passes as seen.  Of a dead server a
- * value that the word does not have, so that nobody falls asleep on it. */
+/* The value of the life word while the server lives, which a sleeper passes as seen.  For a dead
+ * server, a value that the word does not have, so that nobody falls asleep on it. */
 uint32_t sx_board_life_seen(const struct sx_board *board);
 
 /* Both sides; safe on SX_BOARD_NULL and twice.  The server calls sx_board_end first. */

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* lane.h - one client's submissions to the server: one producer, one consumer, bytes in order.
+/* lane.h - what one client submits to the server: one producer, one consumer, bytes in order.
  *
- * The memory is the client's to write, so the server believes none of it: it keeps geometry and
- * read position to itself, copies a message to private memory once and judges the copy.  The
- * producer learns of free room from the server's board, never from the lane.
+ * The client can write this memory, so the server trusts nothing in it.  The server keeps the
+ * geometry and the read position in private memory.  It copies each message once and checks the
+ * copy.  The producer learns from the server's board how much room is free, never from the lane.
  *
  *   384        448 + stagger         4608
  *   +----------+---------------------+------------------------------------+
  *   | geometry | tail line, life line| data: SX_LANE_BYTES, power of two  |
  *   +----------+---------------------+------------------------------------+
  *
- * The tail line of lane i lies at (i % 64) lines past its base, so that a server that scans
- * hundreds of lanes does not hit one cache set; the life line follows it.  The geometry says what
- * both sides know already; neither believes it, the client refuses a lane that disagrees.
+ * The tail line of lane i lies (i % 64) lines past its base, so that a server that scans
+ * hundreds of lanes does not hit one cache set.  The life line follows it.  The geometry says
+ * what both sides know already.  Neither side trusts it, and the client refuses a lane that
+ * disagrees.
  *
  * A message is {u32 len, u32 kind} and len bytes, padded to 8; it may wrap around the end of the
  * data.  tail and head count bytes and never wrap.
  *
- * Who frees it if its holder is killed here?  Killed at any instant, a producer leaves a lane that
- * is valid up to tail: the server takes what is there and drops the lane with the client.  The
- * kernel marks the life word.  The server's death leaves the lane to its client's own unmap. */
+ * Who frees it if its holder is killed here?  A producer may be killed at any instant: the lane is
+ * valid up to tail.  The server takes what is there and drops the lane with the client.  The kernel
+ * marks the life word.  If the server dies, its client unmaps the lane. */
 #ifndef SX_RING_LANE_H
 #define SX_RING_LANE_H
 
@@ -33,7 +34,7 @@
 #include "shmem/segment.h"
 
 #define SX_LANE_BYTES (64u << 10)
-#define SX_LANE_MESSAGE_MAX (16u << 10) /* larger data goes by a sealed descriptor over control */
+#define SX_LANE_MESSAGE_MAX (16u << 10) /* larger data goes over control */
 
 struct sx_lane_geometry {
     uint32_t data_off, data_bytes;
@@ -43,7 +44,7 @@ struct sx_lane_geometry {
 };
 static_assert(sizeof(struct sx_lane_geometry) == SX_CACHELINE_BYTES, "fixed by layout 1");
 
-/* The client writes both lines and nobody else does, the life word's kernel aside. */
+/* Only the client writes these two lines, except that the kernel writes the life word. */
 struct sx_lane_line {
     _Atomic uint64_t tail;         /* end of the last complete message */
     _Atomic uint32_t room_wanted;  /* counts how often the producer found the lane full */
@@ -92,24 +93,25 @@ pmix_status_t sx_lane_attach(struct sx_lane *lane, int fd, const struct sx_board
                              uint32_t slot, int doorbell_fd);
 /* Take the life word in the calling thread (robust).  Return: as sx_life_hold. */
 pmix_status_t sx_lane_live(struct sx_lane *lane);
-/* Give the life word back and unmap.  Call it in the thread that took the word; in another the
- * mapping stays (the C library still has the word in that thread's list).  A forked child may
- * call it: it holds no word.  Safe on SX_LANE_NULL and twice. */
+/* Give the life word back and unmap.  Call it in the thread that took the word.  In another
+ * thread the mapping stays, because the C library still has the word in the list of the first.
+ * A forked child may call it: it holds no word.  Safe on SX_LANE_NULL and twice. */
 void sx_lane_detach(struct sx_lane *lane);
 
-/* Append one message gathered from @iov.  The caller serialises appenders.  Return: PMIX_SUCCESS;
- * PMIX_ERR_WOULD_BLOCK when there is no room (with the bell's epoch read before this call: ring
- * the doorbell, sleep on the slot's bell, try again; the server rings it as soon as it has emptied
- * the lane); PMIX_ERR_BAD_PARAM when longer than SX_LANE_MESSAGE_MAX. */
+/* Append one message gathered from @iov.  The caller serialises appenders.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM when it is longer than SX_LANE_MESSAGE_MAX;
+ * PMIX_ERR_WOULD_BLOCK when there is no room.  In that case ring the doorbell, sleep on the
+ * slot's bell with the epoch read before this call, and try again: the server rings that bell as
+ * soon as it has emptied the lane. */
 pmix_status_t sx_lane_append(struct sx_lane *lane, uint32_t kind, const struct iovec *iov,
                              int iov_count);
 
-/* Ring the server's doorbell if it sleeps and was not rung for this sleep: at most one system
- * call.  Orders the append before the look at the epoch (seq_cst). */
+/* Ring the server's doorbell if the server sleeps and was not rung for this sleep.  At most one
+ * system call.  Orders the append before the look at the epoch (seq_cst). */
 void sx_lane_doorbell(struct sx_lane *lane);
 
-/* Say up to which record of the ring the handlers of events have been called, and wake the server.
- * The caller serialises, but not with appenders. */
+/* Tell the server up to which record of the ring the event handlers have been called, and wake
+ * it.  The caller serialises these calls, but not with appenders. */
 void sx_lane_handled(struct sx_lane *lane, uint64_t seq);
 
 /* After an append: does somebody wait for our data?  Then ring.  Orders as the doorbell does. */
@@ -136,14 +138,14 @@ pmix_status_t sx_lane_create(struct sx_lane_reader *lane, const char *name, stru
 /* Safe on SX_LANE_READER_NULL and twice. */
 void sx_lane_destroy(struct sx_lane_reader *lane);
 
-/* The end of what was appended so far, by the client's word; and whether something may be there:
- * one load each (seq_cst, so that it pairs with the doorbell). */
+/* The end of what was appended so far, as the client says; and whether something may be there.
+ * One load each (seq_cst, so that it pairs with the doorbell). */
 uint64_t sx_lane_tail(const struct sx_lane_reader *lane);
 bool sx_lane_pending(const struct sx_lane_reader *lane);
 
-/* Copy the next message into @buf (at least SX_LANE_MESSAGE_MAX bytes) and advance; the room is
- * given back on the board.  The client's bell is rung only when this message was the last one
- * and the client has found the lane full since it was rung for that.  Return: PMIX_SUCCESS;
+/* Copy the next message into @buf (at least SX_LANE_MESSAGE_MAX bytes) and advance.  The board
+ * shows the client its new room.  The client's bell is rung only if this message was the last
+ * one, and the client has found the lane full since the last such ring.  Return: PMIX_SUCCESS;
  * PMIX_ERR_NOT_FOUND when empty; PMIX_ERR_BAD_PARAM when the lane's words are impossible (the
  * caller drops the client). */
 pmix_status_t sx_lane_take(struct sx_lane_reader *lane, void *buf, uint32_t *ret_kind,

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* life.h - a word in shared memory that tells of its holder's death.
+/* life.h - a word in shared memory that tells when its holder has died.
  *
  *   0 --hold--> tid | WAITERS --release--> 0
  *                     \-----holder dies (thread exit, execve, any signal)----> OWNER_DIED
  *
- * It is a robust, process-shared mutex that its holder keeps for ever: the kernel walks a dying
- * thread's robust list before it frees any memory, so the news does not wait for a large process
- * to be torn down.  The WAITERS bit is set by the holder itself, because sleepers may map the word
- * read-only; it makes the kernel wake one of them, who has to wake the others.  A forked child
- * holds nothing: the word names the parent's thread. */
+ * It is a robust, process-shared mutex that its holder keeps for ever.  The kernel walks the robust
+ * list of a dying thread before it frees any memory.  So the news does not wait until a large
+ * process is torn down.
+ *
+ * The holder sets the WAITERS bit itself, because sleepers may map the word read-only.  The bit
+ * makes the kernel wake one sleeper, and that one has to wake the others.  A forked child holds
+ * nothing: the word names the parent's thread. */
 #ifndef SX_RING_LIFE_H
 #define SX_RING_LIFE_H
 
@@ -29,9 +31,10 @@
 
 static_assert(sizeof(pthread_mutex_t) == 40, "part of layout 1");
 
-/* While a thread holds the mutex, the C library keeps addresses of that thread in it: behind its
- * first SX_LIFE_SHOWN_BYTES, which are the word, counts and flags.  A holder that others may read
- * lets no more than these lie in shared memory, at the end of a page (sx_life_links_hide). */
+/* While a thread holds the mutex, the C library keeps addresses of that thread in it.  They lie
+ * after its first SX_LIFE_SHOWN_BYTES, which are the word, counts and flags.  If others may read
+ * the mutex, only these first bytes lie in shared memory, at the end of a page
+ * (sx_life_links_hide). */
 #define SX_LIFE_SHOWN_BYTES 24u
 #ifdef __GLIBC__
 static_assert(offsetof(pthread_mutex_t, __data.__list) == SX_LIFE_SHOWN_BYTES, "nothing shows");
@@ -48,18 +51,18 @@ static inline bool sx_life_word_lives(uint32_t word)
     return (word & SX_LIFE_TID_MASK) != 0 && (word & SX_LIFE_OWNER_DIED) == 0;
 }
 
-/* Lay memory of this process alone over the page at @page, in a mapping of its own: what a mutex
- * that begins SX_LIFE_SHOWN_BYTES before it has behind these is nobody else's to see. */
+/* Lay private memory of this process over the page at @page.  If a mutex begins
+ * SX_LIFE_SHOWN_BYTES before that page, nobody else can see the rest of it. */
 pmix_status_t sx_life_links_hide(void *page, size_t page_bytes);
 
 /* Format the word at @life (zeroed memory that nobody uses yet). */
 pmix_status_t sx_life_init(pthread_mutex_t *life);
 
-/* The calling thread holds the word from now on; never waits.  Return: PMIX_SUCCESS;
+/* The calling thread holds the word from now on.  Never waits.  Return: PMIX_SUCCESS;
  * PMIX_ERR_RESOURCE_BUSY when another thread holds it; errno's status. */
 pmix_status_t sx_life_hold(pthread_mutex_t *life);
 
-/* Give the word back and wake all who sleep on it.  Return: false when another thread holds it:
+/* Give the word back and wake all its sleepers.  Return: false when another thread holds it:
  * nothing has changed, and the memory has to stay mapped. */
 bool sx_life_release(pthread_mutex_t *life);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* record.h - what lane messages and ring records say; every body is fixed-width and 8-aligned. */
+/* record.h - what is in lane messages and ring records.  Bodies are fixed-width and 8-aligned. */
 #ifndef SX_RING_RECORD_H
 #define SX_RING_RECORD_H
 
@@ -60,16 +60,16 @@ struct sx_proc_ref {
     const char *name;        /* without NUL */
 };
 
-/* Read the process at the head of @left bytes at @at, of which nothing is believed.  Return: how
- * many bytes it takes; 0 where they are none. */
+/* Read the process at the start of the @left bytes at @at, trusting none of them.  Return: how
+ * many bytes it takes; 0 when they hold no process. */
 size_t sx_proc_ref_read(const void *at, size_t left, struct sx_proc_ref *ret);
 
 /* ---- events: in a lane, in a ring and in a replay alike ------------------------------------ */
 
-/* Followed by the source's namespace (source_len bytes, no NUL, padded to 8), target_count and then
- * affected_count processes {u32 rank, u32 nspace_len, nspace padded to 8}, then, when info_size is
- * not 0, the flat infos (sx_flat_infos_encode).  In a lane number, source and the flags of the
- * server mean nothing: the server knows better. */
+/* Followed by the source's namespace (source_len bytes, no NUL, padded to 8); then target_count
+ * and then affected_count processes {u32 rank, u32 nspace_len, nspace padded to 8}; then, when
+ * info_size is not 0, the flat infos (sx_flat_infos_encode).  In a lane, the server ignores the
+ * number, the source and its own flags. */
 struct sx_event {
     uint64_t number; /* of the namespace's events, from 1, in the order of delivery */
     int32_t code;
@@ -85,8 +85,8 @@ static_assert(sizeof(struct sx_event) == 32, "fixed by layout 1");
 #define SX_EVENT_NON_DEFAULT 0x01u  /* not for default handlers */
 #define SX_EVENT_DO_NOT_CACHE 0x02u /* not kept for those who register later */
 #define SX_EVENT_ENVIRONMENT 0x04u  /* server: the resource manager's own, for no job */
-/* Server, in a ring: too large for a record; what follows the struct is missing and is to be asked
- * for by its number (EVENT_REPLAY). */
+/* Server, in a ring: too large for a record.  What follows the struct is missing; ask for it by
+ * its number (EVENT_REPLAY). */
 #define SX_EVENT_ASK 0x08u
 #define SX_EVENT_STAYS_LOCAL 0x10u /* not for other nodes, whatever its range */
 
@@ -98,8 +98,8 @@ enum sx_record_kind {
     SX_RECORD_STORE = 3, /* struct sx_record_store: a store has a new generation */
 };
 
-/* One collective's end, for at most SX_RECORD_DONE_ENTRIES of its local members; a larger one
- * takes several records. */
+/* The end of one collective, for at most SX_RECORD_DONE_ENTRIES of its local members.  A larger
+ * one takes several records. */
 struct sx_record_done {
     int32_t status;
     uint32_t count;

@@ -2,22 +2,23 @@
 /* Copyright (c) 2026 The shmix authors */
 /* ring.h - the history of one namespace: one writer, any number of readers, overrun detected.
  *
- * Contiguous records of variable length in a power of two of bytes; positions are 64-bit byte
- * counts that never wrap.  Each record is numbered.  A record that would pass the physical end
- * starts at the beginning; one filler word says so, and positions count the skipped bytes.
+ * Records of variable length lie one after the other in a power of two of bytes.  Positions are
+ * 64-bit byte counts that never wrap.  Each record is numbered.  A record that would pass the
+ * physical end starts at the beginning.  A filler word says so, and positions count the skipped
+ * bytes.
  *
  *     oldest               last          tail
  *   ----|---- readable ------|------------|-- being written --> (up to oldest + data_bytes)
  *
- * The writer moves `oldest` past whatever it is about to overwrite, in steps of one maximal
- * record, before it overwrites anything: up to that much of the history counts as lost early.  A
- * reader bounds a length before it copies and looks at `oldest` after: what still starts there
- * or later was intact.  Counters per class tell a lapped reader whether anything of its own was
- * lost.  The doors are futex words that readers sleep on: one per class, and `any` for sleepers
- * without futex_waitv.
+ * Before the writer overwrites anything, it moves `oldest` past it, in steps of one maximal record.
+ * So up to one such step of the history counts as lost early.  A reader bounds a length before it
+ * copies, and looks at `oldest` afterwards.  A record that starts there or later was intact.
+ * Counters per class tell a lapped reader whether it lost anything that it wants.  The doors are
+ * futex words that readers sleep on: one per class, and `any` for sleepers without futex_waitv.
  *
- * Who frees it if its holder is killed here?  Readers hold nothing in it.  A writer that dies in
- * the middle of a record leaves the ring valid up to tail: nothing refers to the half record. */
+ * Who frees it if its holder is killed here?  Readers hold nothing in it.  If the writer dies in
+ * the middle of a record, the ring is valid up to tail, and nothing refers to the half
+ * record. */
 #ifndef SX_RING_RING_H
 #define SX_RING_RING_H
 
@@ -57,7 +58,7 @@ struct sx_ring_header {
     _Atomic uint64_t seq_last; /* its number */
     _Atomic uint64_t oldest;   /* start of the oldest record that is not about to be overwritten */
     _Atomic uint64_t last;     /* start of the last published record, once there is one */
-    /* Whoever has read past the record of this number says so, once (SX_LANE_CURSOR). */
+    /* A client that has read past the record of this number says so, once (SX_LANE_CURSOR). */
     _Atomic uint64_t cursor_wanted;
     /* Whoever has handlers says, once, when they have been called for all up to this (lane.h). */
     _Atomic uint64_t handled_wanted;
@@ -100,9 +101,10 @@ pmix_status_t sx_ring_publish(struct sx_ring *ring, uint16_t kind, uint16_t clas
                               const struct iovec *iov, int iov_count, uint64_t *ret_seq);
 
 /* Wake the sleepers of the classes in @class_bits, once for a whole batch of records: one system
- * call a class.  @bitset_sleepers: some reader lacks futex_waitv, so ring `any` too (with the
- * mask @class_bits, and all at once, since its sleepers wait for different things).  A reader that
- * loads a door's epoch before it calls sx_ring_next does not sleep through a batch. */
+ * call per class.  @bitset_sleepers: some reader lacks futex_waitv, so ring `any` too.  It is
+ * rung with the mask @class_bits and wakes all at once, since its sleepers wait for different
+ * things.  A reader that loads a door's epoch before it calls sx_ring_next does not sleep
+ * through a batch. */
 void sx_ring_wake(struct sx_ring *ring, uint32_t class_bits, uint32_t sleepers_hint,
                   bool bitset_sleepers);
 
@@ -119,17 +121,18 @@ pmix_status_t sx_ring_attach(struct sx_ring *ring, int fd);
 /* Writer and readers; safe on SX_RING_NULL and twice. */
 void sx_ring_deinit(struct sx_ring *ring);
 
-/* Behind the last record: what is published from here on. */
+/* Go past the last record, to what is published from here on. */
 void sx_ring_seek_now(struct sx_ring_cursor *cursor, const struct sx_ring *ring);
-/* The oldest record that can still be read with certainty. */
+/* Go to the oldest record that can still be read with certainty. */
 void sx_ring_seek_oldest(struct sx_ring_cursor *cursor, const struct sx_ring *ring);
 
 /* Copy the next record whose class is in @class_bits into @buf (SX_RING_RECORD_MAX bytes; header
- * and body); others are passed over without being copied.  Looks no further than what was
- * published when it was called.  One cursor belongs to one thread at a time.  Return:
- * PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when there is none yet; SX_RING_LOST when the writer has
- * lapped this reader: the cursor then stands at the oldest safe record and *ret_lost counts the
- * records skipped (of all classes); PMIX_ERR_UNPACK_FAILURE when the ring contradicts itself. */
+ * and body).  Records of other classes are passed over and not copied.  Looks no further than
+ * what was published when it was called.  A cursor belongs to one thread at a time.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when there is none yet; PMIX_ERR_UNPACK_FAILURE when the ring
+ * contradicts itself; SX_RING_LOST when the writer has lapped this reader.  In that case the
+ * cursor stands at the oldest safe record, and *ret_lost counts the records skipped (of all
+ * classes). */
 #define SX_RING_LOST PMIX_ERR_OUT_OF_RESOURCE
 pmix_status_t sx_ring_next(struct sx_ring_cursor *cursor, uint32_t class_bits, void *buf,
                            uint64_t *ret_lost);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* sleeper.h - a client that sleeps in poll(2), and whether it is to be written to: the doorbell the
- * other way round.
+/* sleeper.h - a client that sleeps in poll(2), and whether the server has to write to it: the
+ * doorbell the other way round.
  *
  *     client's line:  wake_wanted, how often it went to sleep; wake_classes, what for (as bits)
  *     server's slot:  wake_rung, the wake_wanted that the server has answered
  *     a socket:       one byte from the server for each answer
  *
- * Equal: the client is awake, or a byte has been sent to it, or is about to be; the server does
- * nothing.  Different: it sleeps, and the next news of its classes rings it, once.  A client that
- * never sleeps costs a comparison.
+ * If wake_wanted and wake_rung are equal, the client is awake, or a byte has been sent to it or is
+ * about to be sent.  The server does nothing.  If they differ, the client sleeps, and the next news
+ * of its classes rings it, once.  A client that never sleeps costs one comparison.
  *
- * Who frees it if its holder is killed here?  The words go with lane and slot, and whoever is left
- * finds the socket's other end closed. */
+ * Who frees it if its holder is killed here?  The words go with the lane and the slot.  The process
+ * that is left finds the other end of the socket closed. */
 #ifndef SX_RING_SLEEPER_H
 #define SX_RING_SLEEPER_H
 
@@ -30,21 +30,23 @@ enum sx_sleep {
     SX_SLEEP_ENDED,       /* the server has closed the socket */
 };
 
-/* Sleep from now on if the last sleep has been answered; @fd is the client's end of the socket,
- * which does not block.  One comparison while it was not. */
+/* Sleep from now on, if the last sleep has been answered.  @fd is the client's end of the
+ * socket, which does not block.  Costs one comparison if the last sleep has not been
+ * answered. */
 enum sx_sleep sx_sleeper_sleep(struct sx_lane_line *line, const struct sx_board_slot *slot, int fd);
-/* What to be woken for from now on; look for news after it. */
+/* Say what to be woken for from now on.  Look for news afterwards. */
 void sx_sleeper_classes(struct sx_lane_line *line, uint32_t class_bits);
 
 /* ---- server; @fd is its end of the socket, which does not block ----------------------------- */
 
-/* The client has not slept yet: its socket is readable, and it looks.  Return: false when there is
- * no memory for a byte. */
+/* The client has not slept yet.  Make its socket readable, so that it looks.  Return: false when
+ * there is no memory for a byte. */
 bool sx_sleeper_open(const struct sx_lane_line *line, struct sx_board_slot *slot, int fd);
 
-/* News of @class_bits has been published: ring a client that sleeps for it.  Its words are believed
- * nothing: whatever they say, it is rung at most once a call.  Return: false when it has to be rung
- * and there is no memory for the byte: it sleeps as before, so call this again. */
+/* News of @class_bits has been published: ring the client if it sleeps for them.  Nothing that
+ * the client wrote is trusted: no matter what it says, it is rung at most once per call.
+ * Return: false when it has to be rung and there is no memory for the byte.  It sleeps as
+ * before, so call this again. */
 bool sx_sleeper_ring(const struct sx_lane_line *line, struct sx_board_slot *slot,
                      uint32_t class_bits, int fd);
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* words.h - bytes in memory that another process may be writing: always whole atomic words.
+/* words.h - copy bytes that another process may be writing, always as whole atomic words.
  *
- * Contents are 8-aligned and padded to 8, so a copy is a loop over words.  Two orders are needed.
- * A ring's words may be overwritten while they are read: they are stored with release and loaded
- * with acquire, which ties each word to what its writer stored before it (ring.c tells why).  A
- * lane's words are covered by its tail; they are loaded relaxed, and atomic only because a hostile
- * client may write at any time and the compiler must not read twice what was judged once.  A
- * fence would do for the first case, but race detectors do not follow fences; on x86 all of these
- * are plain moves. */
+ * Contents are 8-aligned and padded to 8, so a copy is a loop over words.  There are two orders.
+ *
+ * A ring's words may be overwritten while they are read.  They are stored with release and loaded
+ * with acquire.  That ties each word to what its writer stored before it (ring.c tells why).  A
+ * fence would do as well, but race detectors do not follow fences.
+ *
+ * A lane's words are covered by its tail, so they are loaded relaxed.  They are atomic only because
+ * a hostile client may write at any time, and the compiler must not read twice what was checked
+ * once.  On x86 all of these are plain moves. */
 #ifndef SX_RING_WORDS_H
 #define SX_RING_WORDS_H
 
@@ -20,10 +22,10 @@
 #include <sys/uio.h>
 
 #define SX_WORD_BYTES 8u
-/* One word a turn is half as fast, or not, by where the loop happens to lie. */
+/* With one word per turn, the loop may be half as fast, depending on its address. */
 #define SX_WORDS_UNROLL _Pragma("GCC unroll 4")
 
-/* A stream of bytes of any length into consecutive words; no word is stored twice. */
+/* Writes a stream of bytes of any length into consecutive words.  No word is stored twice. */
 struct sx_words_out {
     _Atomic uint64_t *at;
     uint64_t partial;
@@ -84,7 +86,8 @@ static inline void sx_words_flush(struct sx_words_out *out)
     }
 }
 
-/* Copy @count words that may be overwritten meanwhile; the caller then asks whether they were. */
+/* Copy @count words that may be overwritten meanwhile.  The caller checks afterwards whether
+ * they were. */
 static inline void sx_words_load_acquire(void *ret, const _Atomic uint64_t *at, size_t count)
 {
     uint8_t *to = ret;
@@ -117,7 +120,8 @@ static inline void sx_words_load_bytes(void *ret, const _Atomic uint64_t *at, si
     }
 }
 
-/* The bytes of all @iov.  Return: false when there are more than @max (or a negative count). */
+/* Count the bytes of all @iov.  Return: false when there are more than @max, or the count is
+ * negative. */
 static inline bool sx_words_iov_size(const struct iovec *iov, int iov_count, size_t max,
                                      size_t *ret)
 {

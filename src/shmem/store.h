@@ -2,17 +2,19 @@
 /* Copyright (c) 2026 The shmix authors */
 /* store.h - the state of one namespace: columns by key, cells by rank, lock-free readers.
  *
- * A small dictionary (open addressing, XXH3 of realm and key) leads to a column; a column has one
- * cell for the job and one per row, in chunks that exist only where something was stored.  Job
- * and processes share a column (row = rank, SX_ROW_JOB = the job itself); the node, app and
- * session realms have columns of their own (row = node id, app number, session id).
+ * A small dictionary (open addressing, XXH3 of realm and key) leads to a column.  A column has
+ * one cell for the job and one per row.  Rows lie in chunks that exist only where something was
+ * stored.  The job and its processes share a column (row = rank, SX_ROW_JOB = the job itself).
+ * The node, app and session realms have their own columns (row = node id, app number, session
+ * id).
  *
- * One writer a store; the caller serialises writers.  Readers take no lock, make no system call
- * and never wait: a cell appears by one release store and is never overwritten; a changed value
- * is a new record, reached through one release store in the old cell.  A full store, or one that
- * is mostly garbage, is rewritten as the next generation, whose size follows from what lives: the
- * old segment stays valid for those who hold pointers into it, its header names the successor, or
- * says that there will be none. */
+ * A store has one writer at a time; the caller serialises writers.  Readers take no lock, make no
+ * system call and never wait.  A cell appears by one release store and is never overwritten.  A
+ * changed value is a new record, reached through one release store in the old cell.
+ *
+ * A store that is full, or mostly garbage, is rewritten as the next generation.  The size of a
+ * generation follows from its live data.  The old segment stays valid for those who hold pointers
+ * into it.  Its header names the successor, or says that there will be none. */
 #ifndef SX_SHMEM_STORE_H
 #define SX_SHMEM_STORE_H
 
@@ -21,7 +23,8 @@
 #include "shmem/segment.h"
 
 #define SX_ROW_JOB PMIX_RANK_WILDCARD
-/* A shared store begins with so much room, and more for each row that was announced. */
+/* How much room a shared store begins with, and how much more for each row that was
+ * announced. */
 #define SX_STORE_RESERVE_BYTES (UINT64_C(16) << 20)
 #define SX_STORE_RESERVE_ROW_BYTES (UINT64_C(4) << 10)
 #define SX_STORE_RESERVE_MAX_BYTES (UINT64_C(256) << 20)
@@ -83,8 +86,9 @@ pmix_status_t sx_store_find(const struct sx_store *store, enum sx_realm realm, u
 pmix_status_t sx_store_get(const struct sx_store *store, enum sx_realm realm, uint32_t row,
                            const char *key, pmix_value_t *ret);
 
-/* The first row from @row on that has a value in @column; the job's own is none of them.  Return:
- * PMIX_SUCCESS; PMIX_ERR_NOT_FOUND; PMIX_ERR_UNPACK_FAILURE when the segment contradicts itself. */
+/* Find the first row from @row on that has a value in @column.  The job's own value does not
+ * count.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND; PMIX_ERR_UNPACK_FAILURE when the segment
+ * contradicts itself. */
 pmix_status_t sx_store_row_next(const struct sx_store *store, sx_column column, uint32_t row,
                                 uint32_t *ret_row);
 
@@ -111,20 +115,21 @@ static inline bool sx_scope_takes(pmix_scope_t scope)
     return scope >= PMIX_DEL_LOCAL && scope <= PMIX_DEL_INTERNAL;
 }
 
-/* Whom @del takes a value away from. */
+/* The scope that @del takes a value away from. */
 static inline pmix_scope_t sx_scope_taken(pmix_scope_t del)
 {
     return (pmix_scope_t)(del - PMIX_DEL_LOCAL + PMIX_LOCAL);
 }
 
-/* The same backwards. */
+/* The other way round. */
 static inline pmix_scope_t sx_scope_taking(pmix_scope_t taken)
 {
     return (pmix_scope_t)(taken - PMIX_LOCAL + PMIX_DEL_LOCAL);
 }
 
-/* Return: 0, or the generation that has replaced this one (this one gets no more news), or
- * SX_SEGMENT_ENDED: there will be none, its namespace is gone. */
+/* Return: 0 while this generation is the newest; the number of the generation that has replaced
+ * it, and then this one gets no more news; SX_SEGMENT_ENDED when its namespace is gone and there
+ * will be no other. */
 static inline uint64_t sx_store_successor(const struct sx_store *store)
 {
     /* A-succ <- R-succ (sx_store_renew, sx_store_end): the new generation is complete before it is
@@ -134,8 +139,9 @@ static inline uint64_t sx_store_successor(const struct sx_store *store)
 
 /* ---- the writer --------------------------------------------------------------------------- */
 
-/* Must not be moved after sx_store_create.  A copy of @view stays valid in a private store until
- * destroy, in a shared one until the next generation: the old one is unmapped then. */
+/* Must not be moved after sx_store_create.  In a private store, a copy of @view stays valid
+ * until destroy.  In a shared store, it stays valid until the next generation, which unmaps the
+ * old one. */
 struct sx_store_writer {
     struct sx_store view; /* of the newest generation; readers in other threads get a copy */
     struct sx_heap heap;
@@ -171,7 +177,8 @@ pmix_status_t sx_store_create(struct sx_store_writer *writer,
                               const struct sx_store_options *options);
 void sx_store_destroy(struct sx_store_writer *writer);
 
-/* What the store told of is gone: readers who have it mapped are told so.  Then destroy it. */
+/* The namespace of this store is gone: tell the readers that have it mapped.  Then destroy
+ * it. */
 void sx_store_end(struct sx_store_writer *writer);
 
 /* Store @value for (realm, row, key).  A second put of the same key replaces the first, for
@@ -191,16 +198,16 @@ pmix_status_t sx_store_put_flat(struct sx_store_writer *writer, enum sx_realm re
 pmix_status_t sx_store_unset(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,
                              const char *key);
 
-/* Take a value away from those in @taken, which is a scope.  What has no scope was not put by a
+/* Take a value away from @taken, which is a scope.  A value without a scope was not put by a
  * process, and stays.  Return: PMIX_SUCCESS, also when nothing was there;
  * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_store_withdraw(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,
                                 const char *key, pmix_scope_t taken);
 
-/* Write the next generation now; put and unset do it by themselves when the store is full or, if
- * shared, has more garbage than live bytes and than SX_STORE_GARBAGE_MIN_BYTES.  Watch
- * writer->generation.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, and then nothing has
- * changed. */
+/* Write the next generation now.  Put and unset do so by themselves when the store is full.  In
+ * a shared store they also do so when there is more garbage than live bytes and than
+ * SX_STORE_GARBAGE_MIN_BYTES.  Watch writer->generation.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE, and then nothing has changed. */
 pmix_status_t sx_store_renew(struct sx_store_writer *writer);
 
 #endif
