@@ -45,7 +45,7 @@ expect_err "exited with status 6\$" "nobody is left"
 
 run --on-failure ignore true
 expect_code 2 "an unknown way"
-expect_err "--on-failure wants abort .* or notify" "an unknown way"
+expect_err "--on-failure does not take 'ignore': it wants abort .* or notify" "an unknown way"
 
 # ---- PMIx_Abort of a part ----
 
