@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_test.c - an event gets its number and its record in each namespace it concerns, and who is
+ * to be told of a loss is. */
+#include "server/engine/event.h"
+
+#include "bare_events.h"
+
+#define CODE (-2000)
+
+static struct sx_server server;
+static struct sx_nspace *a, *b;
+static struct sx_client *client;
+
+/* Half of job "b" is on other nodes, and nobody carries events there. */
+static void begin(void)
+{
+    bare_events_init(&server);
+    a = bare_job(&server, "a", 1, 1);
+    b = bare_job(&server, "b", 2, 1);
+    client = bare_connect(&server, a, 0);
+    (void)bare_connect(&server, b, 0);
+    sx_server_set(&server);
+}
+
+static void end(void)
+{
+    sx_server_set(NULL);
+    bare_events_deinit(&server);
+}
+
+TestSuite(event, .init = begin, .fini = end);
+
+static struct sx_event event_of(pmix_data_range_t range)
+{
+    return (struct sx_event){ .code = CODE, .range = range };
+}
+
+/* The last record of the ring. */
+static struct sx_event last(const struct sx_nspace *nspace)
+{
+    _Alignas(8) char record[SX_RING_RECORD_MAX];
+    struct sx_ring_cursor cursor;
+    struct sx_event event = { .number = 0 };
+    uint64_t lost;
+
+    sx_ring_seek_oldest(&cursor, &nspace->ring);
+    while (sx_ring_next(&cursor, SX_CLASSES_OF_EVENTS, record, &lost) == PMIX_SUCCESS) {
+        memcpy(&event, record + sizeof(struct sx_record_header), sizeof(event));
+    }
+    return event;
+}
+
+static uint64_t losses(void)
+{
+    return atomic_load(&server.board.slots[client->slot].events_lost);
+}
+
+Test(event, is_numbered_in_each_namespace_by_itself)
+{
+    const struct sx_event all = event_of(PMIX_RANGE_LOCAL), own = event_of(PMIX_RANGE_NAMESPACE);
+
+    cr_assert_eq(sx_event_on_notify(&server, client, &own, sizeof(own)), PMIX_SUCCESS);
+    cr_assert_eq(sx_event_on_notify(&server, client, &all, sizeof(all)), PMIX_SUCCESS);
+    cr_expect_eq(last(a).number, 2);
+    cr_expect_eq(last(b).number, 1);
+    cr_expect_eq(last(b).code, CODE);
+    cr_expect_eq(losses(), 0);
+}
+
+Test(event, wakes_once_for_many_and_only_whom_it_concerns)
+{
+    const struct sx_event own = event_of(PMIX_RANGE_NAMESPACE);
+    struct sx_door *const door = &a->ring.header->doors[SX_CLASS_OF_CODE(CODE)];
+
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(sx_event_on_notify(&server, client, &own, sizeof(own)), PMIX_SUCCESS);
+    }
+    cr_expect_eq(sx_door_epoch(door), 0, "not yet");
+    sx_event_wake(&server);
+    cr_expect_eq(sx_door_epoch(door), 1);
+    sx_event_wake(&server);
+    cr_expect_eq(sx_door_epoch(door), 1);
+    cr_expect_eq(sx_door_epoch(&b->ring.header->doors[SX_CLASS_OF_CODE(CODE)]), 0);
+}
+
+/* What its sender is told of an event: in the lane, where it counts losses, and by an answer. */
+static const struct {
+    const char *why;
+    pmix_data_range_t range;
+    size_t size;
+    pmix_status_t want;
+    uint64_t lost;
+} rows[] = {
+    { "for this node", PMIX_RANGE_LOCAL, sizeof(struct sx_event), PMIX_SUCCESS, 0 },
+    { "for nodes that it does not get to", PMIX_RANGE_GLOBAL, sizeof(struct sx_event), PMIX_SUCCESS,
+      1 },
+    { "for nobody", PMIX_RANGE_CUSTOM, sizeof(struct sx_event), PMIX_SUCCESS, 1 },
+    { "no event", PMIX_RANGE_LOCAL, sizeof(struct sx_event) - 1, PMIX_ERR_BAD_PARAM, 0 },
+    { "for its sender alone", PMIX_RANGE_PROC_LOCAL, sizeof(struct sx_event), PMIX_ERR_BAD_PARAM,
+      0 },
+};
+
+Test(event, that_does_not_reach_all_is_counted_for_its_sender)
+{
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        const struct sx_event event = event_of(rows[i].range);
+        const uint64_t before = losses();
+
+        cr_expect_eq(sx_event_on_notify(&server, client, &event, rows[i].size), rows[i].want, "%s",
+                     rows[i].why);
+        cr_expect_eq(losses() - before, rows[i].lost, "%s", rows[i].why);
+    }
+}
+
+Test(event, too_large_for_the_ring_is_to_be_asked_for)
+{
+    static char bytes[2 * SX_RING_RECORD_MAX];
+    const pmix_byte_object_t object = { .bytes = bytes, .size = sizeof(bytes) };
+    const pmix_proc_t source = { .nspace = "a" };
+    struct sx_event_block *block = NULL;
+    pmix_info_t info;
+
+    PMIx_Info_load(&info, "bytes", &object, PMIX_BYTE_OBJECT);
+    cr_assert_eq(sx_event_block_build(CODE, &source, PMIX_RANGE_NAMESPACE, &info, 1, &block),
+                 PMIX_SUCCESS);
+    PMIx_Info_destruct(&info);
+    cr_assert_eq(sx_event_publish(&server, block, SX_EVENT_FROM_LIBRARY, NULL), PMIX_SUCCESS);
+    sx_event_block_release(block);
+    cr_expect_eq(last(a).flags & SX_EVENT_ASK, SX_EVENT_ASK);
+    cr_expect_eq(a->events.newest, 1, "and it is kept");
+}
+
+/* A tool is nobody's process. */
+static const struct {
+    const char *why;
+    pmix_data_range_t range;
+    pmix_status_t want;
+} tools[] = {
+    { "to all here", PMIX_RANGE_LOCAL, PMIX_SUCCESS },
+    { "to its namespace, which is none", PMIX_RANGE_NAMESPACE, PMIX_ERR_BAD_PARAM },
+    { "to all there are", PMIX_RANGE_GLOBAL, PMIX_ERR_PARTIAL_SUCCESS },
+};
+
+Test(event, of_a_tool_speaks_for_no_job)
+{
+    for (size_t i = 0; i < SX_COUNT(tools); i++) {
+        const struct sx_event event = event_of(tools[i].range);
+        uint64_t number = 0;
+
+        cr_expect_eq(sx_event_on_tool(&server, 1, &event, sizeof(event), &number), tools[i].want,
+                     "%s", tools[i].why);
+        cr_expect_eq(number, 0, "%s: it names no job", tools[i].why);
+    }
+}
+
+static pmix_status_t notified;
+
+static void notify_now(void *source, uint64_t now_ns)
+{
+    (void)now_ns;
+    notified = sx_event_notify(CODE, source, PMIX_RANGE_GLOBAL, NULL, 0);
+}
+
+Test(event, of_the_host_is_published_in_its_name)
+{
+    bare_call(&server, notify_now, NULL);
+    cr_expect_eq(notified, PMIX_SUCCESS);
+    cr_expect_eq(last(a).number, 1);
+    cr_expect_eq(last(a).source_rank, PMIX_RANK_UNDEF);
+    cr_expect_eq(last(a).source_len, 0);
+    sx_server_set(NULL);
+    cr_expect_eq(sx_event_notify(CODE, NULL, PMIX_RANGE_GLOBAL, NULL, 0), PMIX_ERR_INIT);
+}
+
+Test(event, without_a_job_is_in_those_that_come_later)
+{
+    const struct sx_event local = event_of(PMIX_RANGE_LOCAL);
+    const struct sx_event own = event_of(PMIX_RANGE_NAMESPACE);
+
+    cr_assert_eq(sx_event_on_notify(&server, client, &local, sizeof(local)), PMIX_SUCCESS);
+    cr_assert_eq(sx_event_on_notify(&server, client, &own, sizeof(own)), PMIX_SUCCESS);
+    struct sx_nspace *const late = bare_job(&server, "late", 1, 1);
+
+    (void)bare_connect(&server, late, 0);
+    cr_expect_eq(late->events.newest, 1);
+    cr_expect_eq(last(late).code, CODE);
+}
