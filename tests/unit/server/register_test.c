@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* register_test.c - what a host tells of namespaces and clients: taken in any order, refused when it
+ * cannot be, and taken back. */
+#include <criterion/criterion.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pmix.h>
+#include <pmix_server.h>
+
+#include "server/model/state.h"
+
+static void begin(void)
+{
+    pmix_server_module_t module = { .abort = NULL };
+
+    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+}
+
+static void end(void)
+{
+    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+}
+
+TestSuite(register, .init = begin, .fini = end, .timeout = 60);
+
+static pmix_status_t add_job(const char *name, int here)
+{
+    pmix_nspace_t nspace;
+
+    PMIx_Load_nspace(nspace, name);
+    return PMIx_server_register_nspace(nspace, here, NULL, 0, NULL, NULL);
+}
+
+static pmix_status_t add_client(const char *name, pmix_rank_t rank)
+{
+    pmix_proc_t proc;
+
+    PMIx_Load_procid(&proc, name, rank);
+    return PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL);
+}
+
+static void drop_client(const char *name, pmix_rank_t rank)
+{
+    pmix_proc_t proc;
+
+    PMIx_Load_procid(&proc, name, rank);
+    PMIx_server_deregister_client(&proc, NULL, NULL);
+}
+
+/* What is known, as the loop's thread sees it. */
+struct look {
+    bool nspace, registered, has_ring, client;
+};
+
+static pmix_status_t look(struct sx_server *server, void *arg)
+{
+    struct look *const seen = arg;
+    const struct sx_nspace *const nspace = sx_nspace_find(server, "job");
+
+    *seen = (struct look){ .nspace = nspace != NULL };
+    if (nspace != NULL) {
+        const struct sx_client *const client = sx_client_find(nspace, 0);
+
+        seen->registered = nspace->registered;
+        seen->has_ring = sx_nspace_has_ring(nspace);
+        seen->client = client != NULL && client->state == SX_CLIENT_REGISTERED;
+    }
+    return PMIX_SUCCESS;
+}
+
+static void expect(bool nspace, bool registered, bool has_ring, bool client, const char *why)
+{
+    struct look seen;
+
+    cr_assert_eq(sx_server_call(sx_server_get(), look, &seen), PMIX_SUCCESS);
+    cr_expect_eq(seen.nspace, nspace, "%s", why);
+    cr_expect_eq(seen.registered, registered, "%s", why);
+    cr_expect_eq(seen.has_ring, has_ring, "%s", why);
+    cr_expect_eq(seen.client, client, "%s", why);
+}
+
+Test(register, takes_clients_before_and_behind_their_namespace)
+{
+    cr_expect_eq(add_client("job", 0), PMIX_OPERATION_SUCCEEDED);
+    expect(true, false, false, true, "only named");
+    cr_expect_eq(add_job("job", 2), PMIX_OPERATION_SUCCEEDED);
+    expect(true, true, true, true, "registered");
+    cr_expect_eq(add_client("job", 1), PMIX_OPERATION_SUCCEEDED);
+    cr_expect_eq(add_client("job", 1), PMIX_EXISTS, "it lives");
+    drop_client("job", 1);
+    cr_expect_eq(add_client("job", 1), PMIX_OPERATION_SUCCEEDED, "another in its place");
+}
+
+Test(register, makes_a_ring_once_a_process_is_here)
+{
+    cr_expect_eq(add_job("job", 0), PMIX_OPERATION_SUCCEEDED);
+    expect(true, true, false, false, "nobody is here");
+    cr_expect_eq(add_client("job", 0), PMIX_OPERATION_SUCCEEDED);
+    expect(true, true, true, true, "one is");
+}
+
+Test(register, forgets_what_is_taken_back_and_what_never_was)
+{
+    pmix_nspace_t nspace;
+
+    PMIx_Load_nspace(nspace, "job");
+    cr_expect_eq(add_job("job", 1), PMIX_OPERATION_SUCCEEDED);
+    cr_expect_eq(add_client("job", 0), PMIX_OPERATION_SUCCEEDED);
+    drop_client("job", 0);
+    expect(true, true, true, false, "its client has gone");
+    PMIx_server_deregister_nspace(nspace, NULL, NULL);
+    expect(false, false, false, false, "all of it has");
+    PMIx_server_deregister_nspace(nspace, NULL, NULL);
+    drop_client("job", 0);
+    cr_expect_eq(add_job("job", 1), PMIX_OPERATION_SUCCEEDED);
+    expect(true, true, true, false, "another job of that name");
+}
+
+static const struct {
+    const char *why;
+    pmix_rank_t rank;
+    pmix_status_t want;
+} ranks[] = {
+    { "the first", 0, PMIX_OPERATION_SUCCEEDED },
+    { "the last there is room for", SX_STORE_ROW_MAX - 1, PMIX_OPERATION_SUCCEEDED },
+    { "one more", SX_STORE_ROW_MAX, PMIX_ERR_BAD_PARAM },
+    { "all", PMIX_RANK_WILDCARD, PMIX_ERR_BAD_PARAM },
+    { "none", PMIX_RANK_UNDEF, PMIX_ERR_BAD_PARAM },
+};
+
+Test(register, refuses_ranks_and_names_that_are_none)
+{
+    char endless[PMIX_MAX_NSLEN + 1];
+    pmix_nspace_t empty = "";
+
+    for (size_t i = 0; i < SX_COUNT(ranks); i++) {
+        cr_expect_eq(add_client("job", ranks[i].rank), ranks[i].want, "%s", ranks[i].why);
+    }
+    memset(endless, 'n', sizeof(endless));
+    cr_expect_eq(PMIx_server_register_nspace(endless, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_server_register_nspace(empty, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_server_register_nspace("job", 1, NULL, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_server_register_client(NULL, 0, 0, NULL, NULL, NULL), PMIX_ERR_BAD_PARAM);
+}
