@@ -2,12 +2,13 @@
 /* Copyright (c) 2026 The shmix authors */
 /* qualified.h - values that hold under conditions: several of one key, each with its qualifiers.
  *
- * Whoever puts one gives PMIX_QUALIFIED_VALUE an array of infos, the key and its value first and
- * the qualifiers behind it; whoever wants it names the key and the same qualifiers.  Key and
- * qualifiers together, these in any order, make a name of fixed length, and the value lies in a
- * column of that name in SX_REALM_QUALIFIED: a Get finds it as any other value, with one probe and
- * one cell.  What a name stands for lies once beside it, in the job's cell of the column NAME".q",
- * as an array of infos whose first one has the key and the value true. */
+ * A put gives PMIX_QUALIFIED_VALUE an array of infos: first the key and its value, then the
+ * qualifiers.  A Get names the key and the same qualifiers, in any order.
+ *
+ * The key and its qualifiers make a name of fixed length.  The value lies in a column of that name
+ * in SX_REALM_QUALIFIED, so a Get finds it like any other value, with one probe and one cell.  What
+ * a name stands for is stored once, in the job's cell of the column NAME".q".  It is an array of
+ * infos, and the first one has the key and the value true. */
 #ifndef SX_SHMEM_QUALIFIED_H
 #define SX_SHMEM_QUALIFIED_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* fd.c - shmix_fd: the descriptor to poll, opened by whoever asks first. */
+/* fd.c - shmix_fd: the descriptor to poll, opened by the first call. */
 #include <shmix.h>
 
 #include "base/clock.h"

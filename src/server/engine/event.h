@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event.h - the way of an event through the server: from whoever made it to whom it concerns. */
+/* event.h - the way of an event through the server: from its publisher to those it concerns. */
 #ifndef SX_SERVER_ENGINE_EVENT_H
 #define SX_SERVER_ENGINE_EVENT_H
 

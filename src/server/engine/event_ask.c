@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_ask.c - one question a code at a time; whoever else wants the code waits for its answer. */
+/* event_ask.c - one question per code at a time; others that want the code wait for its answer. */
 #include "server/engine/event_ask.h"
 
 #include <stdlib.h>

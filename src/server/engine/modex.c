@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* modex.c - put data moves from lanes into the store, and whoever waits for it is told.
+/* modex.c - move put data from lanes into the store, and tell those who wait for it.
  *
- * A value for other nodes alone lies apart: Gets here do not see it, and need not wait for it. */
+ * A value that is only for other nodes lies apart.  Gets on this node do not see it, and need not
+ * wait for it. */
 #include "server/engine/modex.h"
 
 #include <string.h>
