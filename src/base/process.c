@@ -101,7 +101,8 @@ bool sx_process_is_exiting(int pidfd)
     }
     const int number = number_in_proc(pidfd);
 
-    return number != 0 && threads_are_exiting(number);
+    /* One that went while it was looked for is not found there. */
+    return (number != 0 && threads_are_exiting(number)) || sx_process_has_gone(pidfd);
 }
 
 /* The 22nd field of @stat_path. */
