@@ -36,7 +36,8 @@ static void put(pmix_scope_t scope, const char *key, unsigned round)
     expect(PMIx_Put(scope, key, &value) == PMIX_SUCCESS, key, me.rank, PMIX_ERROR);
 }
 
-static pmix_status_t get_with(pmix_rank_t rank, const char *key, const pmix_info_t *info, pmix_value_t **ret)
+static pmix_status_t get_with(pmix_rank_t rank, const char *key, const pmix_info_t *info,
+                              pmix_value_t **ret)
 {
     pmix_proc_t proc = me;
 
@@ -75,7 +76,8 @@ static void get_text(pmix_rank_t rank, const char *key, unsigned round, int fres
     const pmix_status_t rc = fresh ? get_fresh(rank, key, &value) : get(rank, key, 30, &value);
 
     snprintf(text, sizeof(text), "%s %u %u", key, rank, round);
-    expect(rc == PMIX_SUCCESS && value->type == PMIX_STRING && strcmp(value->data.string, text) == 0,
+    expect(rc == PMIX_SUCCESS && value->type == PMIX_STRING &&
+               strcmp(value->data.string, text) == 0,
            key, rank, rc);
     if (rc == PMIX_SUCCESS) {
         PMIX_VALUE_RELEASE(value);

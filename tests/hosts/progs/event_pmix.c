@@ -49,7 +49,8 @@ static void must(pmix_status_t rc, const char *what)
 
 static pmix_status_t tell(pmix_status_t code)
 {
-    const pmix_status_t rc = PMIx_Notify_event(code, &me, PMIX_RANGE_NAMESPACE, NULL, 0, NULL, NULL);
+    const pmix_status_t rc = PMIx_Notify_event(code, &me, PMIX_RANGE_NAMESPACE, NULL, 0, NULL,
+                                               NULL);
 
     return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
 }
