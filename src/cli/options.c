@@ -239,8 +239,8 @@ static int value_set(const struct sx_verb *verb, const struct sx_option *row, vo
 {
     if (row->set != NULL && !row->set((char *)into + row->off, value)) {
         return sx_options_refuse(verb, row->name[0] == '-' ? row->name : NULL,
-                                 "%s does not take '%.80s': it wants %s", row->name, value,
-                                 row->wants);
+                                 "%s does not take '%.80s': it wants %s", row->name,
+                                 value != NULL ? value : "", row->wants);
     }
     return SX_OPTIONS_TAKEN;
 }
