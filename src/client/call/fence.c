@@ -13,8 +13,8 @@
 
 #include "base/clock.h"
 #include "base/flat.h"
+#include "base/options.h"
 #include "base/status.h"
-#include "base/value.h"
 #include "client/call/put.h"
 #include "client/data/view.h"
 #include "client/link/process.h"
@@ -35,14 +35,6 @@ struct fence_nb {
     void *cbdata;
     bool collects;
 };
-
-/* Whether the caller wants everybody's data at hand afterwards. */
-static bool asks_to_collect(const pmix_info_t *info, size_t ninfo)
-{
-    const pmix_info_t *const collect = sx_info_find(info, ninfo, PMIX_COLLECT_DATA);
-
-    return collect != NULL && sx_value_is_true(&collect->value);
-}
 
 /* The caller must be one of @procs. */
 static bool procs_hold_self(const pmix_proc_t *procs, size_t nprocs)
@@ -219,13 +211,10 @@ static pmix_status_t fence_start(struct sx_call *call, const pmix_proc_t *procs,
 }
 
 /* There is one algorithm, which has no name: a choice can be a wish only. */
-static pmix_status_t algorithm_judge(const pmix_info_t *info, size_t ninfo)
+static pmix_status_t algorithm_judge(const struct sx_fence_options *options)
 {
-    const pmix_info_t *const must = sx_info_find(info, ninfo, PMIX_COLLECTIVE_ALGO_REQD);
-    const pmix_info_t *const choice = sx_info_find(info, ninfo, PMIX_COLLECTIVE_ALGO);
-
-    if (choice == NULL || ((must == NULL || !sx_value_is_true(&must->value)) &&
-                           (choice->flags & PMIX_INFO_REQD) == 0)) {
+    if (options->algorithm == NULL ||
+        (!options->algorithm_required && (options->algorithm->flags & PMIX_INFO_REQD) == 0)) {
         return PMIX_SUCCESS;
     }
     return SX_RAISE(PMIX_ERR_NOT_SUPPORTED, "fences have one algorithm; \"%s\" cannot be required",
@@ -234,7 +223,8 @@ static pmix_status_t algorithm_judge(const pmix_info_t *info, size_t ninfo)
 
 /* Judge the arguments; nobody named means the whole namespace. */
 static pmix_status_t fence_check(const pmix_proc_t **procs, size_t *nprocs, pmix_proc_t *whole,
-                                 const pmix_info_t *info, size_t ninfo)
+                                 const pmix_info_t *info, size_t ninfo,
+                                 struct sx_fence_options *options)
 {
     size_t size;
 
@@ -250,56 +240,43 @@ static pmix_status_t fence_check(const pmix_proc_t **procs, size_t *nprocs, pmix
         *procs = whole;
         *nprocs = 1;
     }
-    const pmix_status_t rc = sx_wire_procs_size(*procs, *nprocs, &size);
-    if (rc != PMIX_SUCCESS) {
-        return rc;
+    pmix_status_t rc = sx_wire_procs_size(*procs, *nprocs, &size);
+    if (rc == PMIX_SUCCESS && !procs_hold_self(*procs, *nprocs)) {
+        rc = PMIX_ERR_BAD_PARAM;
     }
-    return procs_hold_self(*procs, *nprocs) ? algorithm_judge(info, ninfo) : PMIX_ERR_BAD_PARAM;
-}
-
-/* A fence of nobody else needs no server, which would have judged the directives. */
-static pmix_status_t alone_judge(const pmix_info_t *info, size_t ninfo)
-{
-    static const char *const known[] = {
-        PMIX_TIMEOUT,
-        PMIX_COLLECT_DATA,
-        PMIX_COLLECT_GENERATED_JOB_INFO,
-        PMIX_ALL_CLONES_PARTICIPATE,
-        PMIX_COLLECTIVE_ALGO,
-        PMIX_COLLECTIVE_ALGO_REQD,
-    };
-
-    return sx_directives_judge(info, ninfo, known, SX_COUNT(known));
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(SX_OF_FENCE, info, ninfo, options);
+    }
+    return rc == PMIX_SUCCESS ? algorithm_judge(options) : rc;
 }
 
 pmix_status_t PMIx_Fence(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
                          size_t ninfo)
 {
     struct sx_call call = SX_CALL_INIT(NULL);
+    struct sx_fence_options options = { 0 };
     unsigned calls = 0;
     pmix_proc_t whole;
-    pmix_status_t rc = fence_check(&procs, &nprocs, &whole, info, ninfo);
+    pmix_status_t rc = fence_check(&procs, &nprocs, &whole, info, ninfo, &options);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
     rc = sx_link_status();
     if (rc == PMIX_ERR_UNREACH && procs_are_self(procs, nprocs)) {
-        return alone_judge(info, ninfo);
+        return PMIX_SUCCESS;
     }
     if (rc == PMIX_SUCCESS) {
         rc = fence_start(&call, procs, nprocs, info, ninfo, &calls);
     }
-    const bool collects = asks_to_collect(info, ninfo);
-
     if (rc == PMIX_SUCCESS) {
         /* One call is for the sleep, one for taking the data in. */
-        const unsigned kept = 1 + collects + calls;
+        const unsigned kept = 1 + options.collect + calls;
 
         rc = sx_call_wait(&call, kept < SX_FENCE_CALLS_MAX ? SX_FENCE_CALLS_MAX - kept : 0,
                           SX_DEADLINE_NEVER);
     }
-    if (rc == PMIX_SUCCESS && collects) {
+    if (rc == PMIX_SUCCESS && options.collect) {
         sx_view_warm(sx_process.own);
     }
     return rc;
@@ -325,9 +302,10 @@ static void fence_nb_done(struct sx_call *call, const struct sx_frame *frame)
 pmix_status_t PMIx_Fence_nb(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
                             size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
+    struct sx_fence_options options = { 0 };
     unsigned calls = 0;
     pmix_proc_t whole;
-    pmix_status_t rc = fence_check(&procs, &nprocs, &whole, info, ninfo);
+    pmix_status_t rc = fence_check(&procs, &nprocs, &whole, info, ninfo, &options);
 
     if (rc == PMIX_SUCCESS && cbfunc == NULL) {
         rc = PMIX_ERR_BAD_PARAM;
@@ -336,10 +314,7 @@ pmix_status_t PMIx_Fence_nb(const pmix_proc_t *procs, size_t nprocs, const pmix_
         rc = sx_link_status();
     }
     const bool alone = rc == PMIX_ERR_UNREACH && procs_are_self(procs, nprocs);
-    if (alone) {
-        rc = alone_judge(info, ninfo);
-    }
-    if (rc == PMIX_SUCCESS) {
+    if (rc == PMIX_SUCCESS || alone) {
         rc = sx_progress_start();
     }
     if (rc != PMIX_SUCCESS) {
@@ -353,7 +328,7 @@ pmix_status_t PMIx_Fence_nb(const pmix_proc_t *procs, size_t nprocs, const pmix_
                              .task = { .run = fence_nb_run },
                              .cbfunc = cbfunc,
                              .cbdata = cbdata,
-                             .collects = asks_to_collect(info, ninfo) };
+                             .collects = options.collect };
     if (alone) {
         op->call.status = PMIX_SUCCESS;
         sx_task_post(&op->task);

@@ -349,12 +349,12 @@ static void join(struct sx_collective *collective, struct sx_client *client,
     struct sx_member *member = sx_members_find(&collective->members, client);
 
     sx_members_arrive(&collective->members, member, arrival->op);
-    collective->collect |= arrival->collect;
+    collective->collect |= arrival->options.collect;
     if (collective_try(collective)) {
         return;
     }
-    if (arrival->timeout_ns != 0) {
-        const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), arrival->timeout_ns);
+    if (arrival->options.timeout_ns != 0) {
+        const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), arrival->options.timeout_ns);
 
         if (collective->deadline.source.loop == NULL ||
             deadline_ns < collective->deadline.deadline_ns) {

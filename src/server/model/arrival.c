@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/flat.h"
 #include "base/util.h"
 #include "base/value.h"
@@ -63,37 +62,7 @@ pmix_status_t sx_arrival_read(struct sx_arrival *ret, const void *body, size_t s
     return rc == PMIX_ERR_UNPACK_FAILURE ? PMIX_ERR_BAD_PARAM : rc;
 }
 
-/* Job info is always complete and there are no clones of processes; the choice of an algorithm is
- * the client's to judge. */
-static const char *const obeyed[] = {
-    PMIX_COLLECT_GENERATED_JOB_INFO,
-    PMIX_ALL_CLONES_PARTICIPATE,
-    PMIX_COLLECTIVE_ALGO,
-    PMIX_COLLECTIVE_ALGO_REQD,
-};
-
-/* What the directives ask; one that is required and unknown is refused. */
 pmix_status_t sx_arrival_directives(struct sx_arrival *arrival)
 {
-    for (size_t i = 0; i < arrival->ninfo; i++) {
-        const pmix_info_t *info = &arrival->info[i];
-        uint64_t seconds;
-
-        if (strcmp(info->key, PMIX_TIMEOUT) == 0) {
-            if (sx_value_get_uint(&info->value, &seconds) != PMIX_SUCCESS) {
-                return PMIX_ERR_BAD_PARAM;
-            }
-            arrival->timeout_ns = seconds > UINT64_MAX / SX_NS_PER_SEC ? UINT64_MAX
-                                                                       : seconds * SX_NS_PER_SEC;
-        } else if (strcmp(info->key, PMIX_COLLECT_DATA) == 0) {
-            arrival->collect = sx_value_is_true(&info->value);
-        } else {
-            const pmix_status_t rc = sx_directives_judge(info, 1, obeyed, SX_COUNT(obeyed));
-
-            if (rc != PMIX_SUCCESS) {
-                return rc;
-            }
-        }
-    }
-    return PMIX_SUCCESS;
+    return sx_options_read(SX_OF_FENCE, arrival->info, arrival->ninfo, &arrival->options);
 }

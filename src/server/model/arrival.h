@@ -4,16 +4,16 @@
 #ifndef SX_SERVER_MODEL_ARRIVAL_H
 #define SX_SERVER_MODEL_ARRIVAL_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <pmix_common.h>
 
+#include "base/options.h"
+
 struct sx_arrival {
     uint32_t kind, op;
-    uint64_t timeout_ns; /* 0: none */
-    bool collect;
+    struct sx_fence_options options;
     pmix_proc_t *procs; /* in the order of sx_proc_order, each once */
     size_t proc_count;
     pmix_info_t *info;
@@ -24,8 +24,7 @@ struct sx_arrival {
  * bytes that no client of ours writes; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_arrival_read(struct sx_arrival *ret, const void *body, size_t size);
 
-/* Fill timeout_ns and collect from the infos.  Return: PMIX_ERR_NOT_SUPPORTED for a directive that
- * is required and unknown, PMIX_ERR_BAD_PARAM for a timeout that is no number. */
+/* Fill the options from the infos.  Return: as sx_directives_read. */
 pmix_status_t sx_arrival_directives(struct sx_arrival *arrival);
 
 /* Safe on a zeroed one and twice. */

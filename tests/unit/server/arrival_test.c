@@ -166,7 +166,7 @@ Test(arrival, obeys_its_directives_or_says_that_it_cannot)
             PMIx_Info_required(&info);
         }
         cr_expect_eq(sx_arrival_directives(&arrival), directives[i].want, "row %zu", i);
-        cr_expect_eq(arrival.timeout_ns, directives[i].timeout_ns, "row %zu", i);
-        cr_expect_eq(arrival.collect, directives[i].collect, "row %zu", i);
+        cr_expect_eq(arrival.options.timeout_ns, directives[i].timeout_ns, "row %zu", i);
+        cr_expect_eq(arrival.options.collect, directives[i].collect, "row %zu", i);
     }
 }
