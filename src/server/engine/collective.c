@@ -18,25 +18,9 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/value.h"
-#include "server/engine/modex.h"
+#include "server/engine/collective_kind.h"
 #include "server/model/arrival.h"
-#include "server/model/blob.h"
-#include "server/port/host.h"
-#include "server/port/members.h"
 #include "server/port/reply.h"
-
-struct sx_collective {
-    struct sx_list link;       /* server.collectives */
-    struct sx_table_node node; /* server.signatures */
-    struct sx_members members;
-    struct sx_wishes wishes; /* for the host */
-    uint32_t kind;
-    uint64_t serial; /* names it to the host's answer */
-    bool with_host;  /* everybody here has arrived; it stays until the host has answered */
-    bool is_over;    /* its members have been told */
-    bool collect;    /* somebody asked for the data */
-    struct sx_timer deadline;
-};
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
@@ -58,7 +42,7 @@ static struct sx_collective *collective_free(struct sx_collective *collective)
 static void collective_end(struct sx_collective *collective, pmix_status_t status)
 {
     if (status == PMIX_SUCCESS && collective->members.incomplete) {
-        status = PMIX_ERR_PARTIAL_SUCCESS;
+        status = collective->kind->incomplete;
     }
     if (!collective->is_over) {
         collective->is_over = true;
@@ -88,7 +72,7 @@ static uint64_t signature_of(const struct sx_server *server, const struct sx_arr
     return hash;
 }
 
-static bool has_signature(const struct sx_collective *collective, uint32_t kind,
+static bool has_signature(const struct sx_collective *collective, const struct sx_kind *kind,
                           const pmix_proc_t *procs, size_t proc_count)
 {
     const struct sx_members *members = &collective->members;
@@ -105,8 +89,8 @@ static bool has_signature(const struct sx_collective *collective, uint32_t kind,
 }
 
 /* The oldest operation of this signature that @client has not joined yet. */
-static struct sx_collective *collective_find(struct sx_server *server, uint64_t signature,
-                                             const struct sx_arrival *arrival,
+static struct sx_collective *collective_find(struct sx_server *server, const struct sx_kind *kind,
+                                             uint64_t signature, const struct sx_arrival *arrival,
                                              struct sx_client *client)
 {
     const struct sx_table *table = &server->signatures;
@@ -117,7 +101,7 @@ static struct sx_collective *collective_find(struct sx_server *server, uint64_t 
         const struct sx_member *member = sx_members_find(&collective->members, client);
 
         if (member != NULL && !member->arrived &&
-            has_signature(collective, arrival->kind, arrival->procs, arrival->proc_count)) {
+            has_signature(collective, kind, arrival->procs, arrival->proc_count)) {
             return collective;
         }
     }
@@ -142,8 +126,9 @@ static struct sx_collective *collective_other(const struct sx_collective *of, bo
 }
 
 /* Takes the processes out of @arrival. */
-static pmix_status_t collective_new(struct sx_server *server, uint64_t signature,
-                                    struct sx_arrival *arrival, struct sx_collective **ret)
+static pmix_status_t collective_new(struct sx_server *server, const struct sx_kind *kind,
+                                    uint64_t signature, struct sx_arrival *arrival,
+                                    struct sx_collective **ret)
 {
     struct sx_collective *collective = calloc(1, sizeof(*collective));
     pmix_status_t rc;
@@ -156,13 +141,13 @@ static pmix_status_t collective_new(struct sx_server *server, uint64_t signature
     sx_wishes_init(&collective->wishes);
     collective->members.server = server;
     collective->serial = ++server->serial;
-    collective->kind = arrival->kind;
+    collective->kind = kind;
     collective->members.procs = arrival->procs;
     collective->members.proc_count = arrival->proc_count;
     arrival->procs = NULL;
-    rc = sx_members_gather(&collective->members);
+    rc = sx_members_gather(&collective->members, &kind->before);
     if (rc == PMIX_SUCCESS && sx_members_absent(&collective->members).elsewhere &&
-        server->module.fence_nb == NULL) {
+        !kind->host_reaches(server)) {
         rc = PMIX_ERR_NOT_SUPPORTED;
     }
     if (rc == PMIX_SUCCESS && !sx_table_add(&server->signatures, &collective->node, signature)) {
@@ -178,61 +163,6 @@ static pmix_status_t collective_new(struct sx_server *server, uint64_t signature
 }
 
 /* ---- members elsewhere --------------------------------------------------------------------- */
-
-/* Whether every node with processes of @nspace takes part, so that all of them hear the news. */
-static bool covers(const struct sx_collective *collective, const struct sx_nspace *nspace)
-{
-    for (size_t i = 0; i < collective->members.proc_count; i++) {
-        if (collective->members.procs[i].rank == PMIX_RANK_WILDCARD &&
-            strcmp(collective->members.procs[i].nspace, nspace->name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* What our members have put: the news when all nodes listen, else everything. */
-static pmix_status_t contribution(struct sx_collective *collective, struct sx_blob *blob)
-{
-    pmix_status_t rc = sx_blob_begin(blob);
-
-    for (size_t i = 0; i < collective->members.count && rc == PMIX_SUCCESS; i++) {
-        struct sx_member *member = &collective->members.all[i];
-        const struct sx_client *client = member->client;
-
-        if (!collective->collect || client->nspace == NULL) {
-            continue;
-        }
-        if (covers(collective, client->nspace)) {
-            member->news_sent = client->news_gone + client->news.size;
-            rc = sx_blob_add_messages(blob, client->nspace->name, client->rank, client->news.bytes,
-                                      client->news.size);
-        } else {
-            rc = sx_blob_add_rank(blob, client);
-        }
-    }
-    if (rc != PMIX_SUCCESS) {
-        sx_blob_clear(blob);
-    }
-    return rc;
-}
-
-/* What another operation has brought in the meantime is not there any more. */
-static void news_have_arrived(struct sx_collective *collective)
-{
-    for (size_t i = 0; i < collective->members.count; i++) {
-        struct sx_client *client = collective->members.all[i].client;
-        const uint64_t sent = collective->members.all[i].news_sent;
-
-        if (sent > client->news_gone) {
-            const size_t size = (size_t)(sent - client->news_gone);
-
-            client->news_gone = sent;
-            client->news.size -= size;
-            memmove(client->news.bytes, client->news.bytes + size, client->news.size);
-        }
-    }
-}
 
 static bool collective_try(struct sx_collective *collective);
 
@@ -256,41 +186,12 @@ static void host_has_answered(struct sx_server *server, uint64_t serial, struct 
     (void)client;
     SX_LIST_EACH(it, &server->collectives) {
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
-        pmix_status_t status = answer->status;
 
-        if (collective->serial != serial) {
-            continue;
+        if (collective->serial == serial) {
+            collective_leave_host(collective, collective->kind->host_said(collective, answer));
+            return;
         }
-        if (status == PMIX_SUCCESS && answer->size > 0) {
-            status = sx_blob_read(server, answer->bytes, answer->size, sx_modex_store);
-        }
-        if (status == PMIX_SUCCESS) {
-            news_have_arrived(collective);
-        }
-        collective_leave_host(collective, status);
-        return;
     }
-}
-
-static pmix_status_t collective_ask_host(struct sx_collective *collective)
-{
-    struct sx_blob blob = { 0 };
-    pmix_status_t rc = contribution(collective, &blob);
-
-    const struct sx_host_fence fence = {
-        .procs = collective->members.procs,
-        .nprocs = collective->members.proc_count,
-        .bytes = blob.bytes,
-        .size = blob.size,
-        .local = collective->members.incomplete ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS,
-        .wishes = &collective->wishes,
-    };
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_host_fence(collective->members.server, collective->serial, &fence,
-                           host_has_answered);
-    }
-    collective->with_host = rc == PMIX_SUCCESS;
-    return rc;
 }
 
 /* ---- arrivals ------------------------------------------------------------------------------ */
@@ -314,9 +215,10 @@ static bool collective_try(struct sx_collective *collective)
         return false; /* hosts tell operations apart by their processes: one at a time */
     }
     if (absent.elsewhere) {
-        const pmix_status_t rc = collective_ask_host(collective);
+        const pmix_status_t rc = collective->kind->host_ask(collective, host_has_answered);
 
-        if (rc == PMIX_SUCCESS) {
+        collective->with_host = rc == PMIX_SUCCESS;
+        if (collective->with_host) {
             return false;
         }
         collective_end(collective, rc);
@@ -381,10 +283,10 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
         return rc;
     }
     const uint32_t op = ((const struct sx_lane_arrive *)body)->op;
+    const struct sx_kind *const kind = sx_kind_of(arrival.kind);
 
     if (rc == PMIX_SUCCESS) {
-        rc = arrival.kind == SX_COLLECTIVE_FENCE ? sx_arrival_directives(&arrival)
-                                                 : PMIX_ERR_NOT_SUPPORTED;
+        rc = kind != NULL ? sx_arrival_directives(&arrival) : PMIX_ERR_NOT_SUPPORTED;
     }
     if (rc == PMIX_SUCCESS && !may_wait(client)) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
@@ -392,9 +294,9 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
     if (rc == PMIX_SUCCESS) {
         const uint64_t signature = signature_of(server, &arrival);
 
-        collective = collective_find(server, signature, &arrival, client);
+        collective = collective_find(server, kind, signature, &arrival, client);
         if (collective == NULL) {
-            rc = collective_new(server, signature, &arrival, &collective);
+            rc = collective_new(server, kind, signature, &arrival, &collective);
         }
         if (rc == PMIX_SUCCESS) {
             rc = admit(collective, client, &arrival);
@@ -434,34 +336,31 @@ void sx_collective_client_added(struct sx_server *server, struct sx_client *clie
     }
 }
 
-void sx_collective_client_gone(struct sx_server *server, struct sx_client *client)
+/* @member is no longer there. */
+static void member_gone(struct sx_collective *collective, struct sx_member *member)
 {
-    if (client->departed) {
-        sx_collective_client_departed(server, client);
-        return;
-    }
-    SX_LIST_EACH(it, &server->collectives) {
-        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
-        const struct sx_member *member = sx_members_find(&collective->members, client);
+    const struct sx_kind *const kind = collective->kind;
+    const struct sx_member_ends *const ends = member->arrived ? &kind->after : &kind->before;
+    const pmix_status_t end = sx_member_end(ends, member->client);
 
-        if (member != NULL &&
-            (!member->arrived || !sx_members_somebody_waits(&collective->members))) {
-            collective_end(collective, PMIX_ERR_LOST_CONNECTION);
-        }
+    if (end == PMIX_ERR_PARTIAL_SUCCESS) {
+        sx_members_leave(&collective->members, member);
+        (void)collective_try(collective);
+    } else if (end != PMIX_SUCCESS) {
+        collective_end(collective, end);
+    } else if (!sx_members_somebody_waits(&collective->members)) {
+        collective_end(collective, PMIX_ERR_LOST_CONNECTION);
     }
 }
 
-void sx_collective_client_departed(struct sx_server *server, struct sx_client *client)
+void sx_collective_client_gone(struct sx_server *server, struct sx_client *client)
 {
     SX_LIST_EACH(it, &server->collectives) {
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
         struct sx_member *member = sx_members_find(&collective->members, client);
 
-        if (member != NULL && !member->arrived) {
-            sx_members_leave(&collective->members, member);
-            (void)collective_try(collective);
-        } else if (member != NULL && !sx_members_somebody_waits(&collective->members)) {
-            collective_end(collective, PMIX_ERR_PARTIAL_SUCCESS);
+        if (member != NULL) {
+            member_gone(collective, member);
         }
     }
 }

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The shmix authors */
 /* collective.h - the one engine of everything that several processes do together.
  *
- * An operation is known by its kind and its signature (the sorted list of processes).  Fence is the
- * first kind; connect and groups bring rows of their own to the table in collective.c.
+ * An operation is known by its kind and its signature (the sorted list of processes).  What tells
+ * the kinds apart is in their rows (collective_kind.c).
  *
  *     OPEN --last expected local member arrives--> FULL --host answers, or not needed--> released
- *       \------a member dies before it arrives, or is late: its status is everybody's------^
+ *       \------a member goes before it arrives, or is late: its status is everybody's------^
  *
  * Of one kind and signature the host has one operation at a time; the next one waits, FULL, for its
  * answer.  One that ends for its members before that, as by their time limit, stays with the host:
@@ -32,12 +32,9 @@ bool sx_collective_on_arrive_bulk(struct sx_server *server, struct sx_client *cl
 
 /* The host has registered it: operations under way that name it expect it too. */
 void sx_collective_client_added(struct sx_server *server, struct sx_client *client);
-/* It is dead: operations that still wait for it, or in which nobody waits any more, end with
- * PMIX_ERR_LOST_CONNECTION; unless it has departed. */
+/* It is dead, or has departed: the operations that still wait for it, and those that it had joined,
+ * go on or end as their row says (collective_kind.c).  One in which nobody waits any more ends. */
 void sx_collective_client_gone(struct sx_server *server, struct sx_client *client);
-/* It has finalized and will not come back: operations that still wait for it end without it, with
- * PMIX_ERR_PARTIAL_SUCCESS.  One that it had joined counts it and does not answer it. */
-void sx_collective_client_departed(struct sx_server *server, struct sx_client *client);
 /* The namespace goes, and may be registered again: what the host still has of it holds up nobody,
  * and its answer is nobody's. */
 void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);

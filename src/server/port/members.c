@@ -53,9 +53,17 @@ static bool member_add(struct sx_members *members, struct sx_client *client)
     return true;
 }
 
+pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_client *client)
+{
+    if (client->departed) {
+        return ends->departed;
+    }
+    return client->state == SX_CLIENT_DEAD ? ends->died : PMIX_SUCCESS;
+}
+
 /* Add the local processes that @proc names. */
 static pmix_status_t members_of(struct sx_members *members, const struct sx_nspace *nspace,
-                                const pmix_proc_t *proc)
+                                const pmix_proc_t *proc, const struct sx_member_ends *ends)
 {
     struct sx_client *one = sx_client_find(nspace, proc->rank);
     const bool all = proc->rank == PMIX_RANK_WILDCARD;
@@ -63,13 +71,14 @@ static pmix_status_t members_of(struct sx_members *members, const struct sx_nspa
 
     for (size_t i = 0; i < count; i++) {
         struct sx_client *client = all ? nspace->by_rank[i] : one;
+        const pmix_status_t end = sx_member_end(ends, client);
 
-        if (client->departed) {
+        if (end == PMIX_ERR_PARTIAL_SUCCESS) {
             members->incomplete = true;
             continue;
         }
-        if (client->state == SX_CLIENT_DEAD) {
-            return PMIX_ERR_LOST_CONNECTION;
+        if (end != PMIX_SUCCESS) {
+            return end;
         }
         if (!member_add(members, client)) {
             return PMIX_ERR_OUT_OF_RESOURCE;
@@ -78,7 +87,7 @@ static pmix_status_t members_of(struct sx_members *members, const struct sx_nspa
     return PMIX_SUCCESS;
 }
 
-pmix_status_t sx_members_gather(struct sx_members *members)
+pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_member_ends *ends)
 {
     for (size_t i = 0; i < members->proc_count; i++) {
         const pmix_proc_t *proc = &members->procs[i];
@@ -87,7 +96,7 @@ pmix_status_t sx_members_gather(struct sx_members *members)
         if (nspace == NULL) {
             return PMIX_ERR_NOT_FOUND;
         }
-        const pmix_status_t rc = members_of(members, nspace, proc);
+        const pmix_status_t rc = members_of(members, nspace, proc, ends);
 
         if (rc != PMIX_SUCCESS) {
             return rc;

@@ -22,14 +22,22 @@ struct sx_members {
     size_t proc_count;
     struct sx_member *all; /* sorted by client address */
     size_t count, capacity, arrived_count;
-    bool incomplete; /* somebody has departed and is not among them */
+    bool incomplete; /* it goes on without somebody */
 };
 
-/* Find who of the signature is registered.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for a
- * namespace nobody knows; PMIX_ERR_LOST_CONNECTION when a member is dead already (one that has
- * departed is left out);
+/* What becomes of an operation when a member goes, by how it goes.  PMIX_SUCCESS: nothing;
+ * PMIX_ERR_PARTIAL_SUCCESS: it goes on without the member; else it ends with this status. */
+struct sx_member_ends {
+    pmix_status_t died;     /* lost, or taken away by the host */
+    pmix_status_t departed; /* it has said good-bye, and nobody comes in its place */
+};
+/* Return: the one that fits; PMIX_SUCCESS for a client that is there. */
+pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_client *client);
+
+/* Find who of the signature is registered; who has gone is judged by @ends.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND for a namespace nobody knows; what one that has gone ends it with;
  * PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_members_gather(struct sx_members *members);
+pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_member_ends *ends);
 void sx_members_clear(struct sx_members *members);
 
 /* Return: NULL when @client is none of them. */

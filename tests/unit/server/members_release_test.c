@@ -41,11 +41,12 @@ static bool next(struct sx_record_done *ret_done, struct sx_record_done_entry *r
 /* Ranks 0 to @arrived - 1 have arrived, each with 100 + its rank. */
 static struct sx_members gather(uint32_t arrived)
 {
+    static const struct sx_member_ends ends = { .died = PMIX_ERR_LOST_CONNECTION };
     struct sx_members members = { .server = &server, .procs = calloc(1, sizeof(pmix_proc_t)) };
 
     cr_assert_not_null(members.procs);
     PMIx_Load_procid(&members.procs[members.proc_count++], "job", PMIX_RANK_WILDCARD);
-    cr_assert_eq(sx_members_gather(&members), PMIX_SUCCESS);
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
     for (uint32_t rank = 0; rank < arrived; rank++) {
         sx_members_arrive(&members, sx_members_find(&members, sx_client_find(job, rank)),
                           100 + rank);

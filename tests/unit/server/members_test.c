@@ -9,6 +9,8 @@
 
 static struct sx_server server;
 static struct sx_members members;
+static const struct sx_member_ends ends = { .died = PMIX_ERR_LOST_CONNECTION,
+                                            .departed = PMIX_ERR_PARTIAL_SUCCESS };
 
 static void begin(void)
 {
@@ -48,7 +50,7 @@ Test(members, are_those_that_the_signature_names_each_once)
     names(1, "a");
     names(PMIX_RANK_WILDCARD, "a");
     names(2, "b");
-    cr_assert_eq(sx_members_gather(&members), PMIX_SUCCESS);
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
     cr_expect_eq(members.count, 4);
     for (uint32_t rank = 0; rank < 3; rank++) {
         cr_expect_not_null(sx_members_find(&members, client_of("a", rank)));
@@ -62,7 +64,7 @@ Test(members, are_those_that_the_signature_names_each_once)
 Test(members, of_an_unknown_namespace_are_not_found)
 {
     names(0, "a");
-    cr_expect_eq(sx_members_gather(&members), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(sx_members_gather(&members, &ends), PMIX_ERR_NOT_FOUND);
     cr_expect_eq(members.count, 0);
     cr_expect_null(sx_members_find(&members, NULL), "nor in an array that is not there");
 }
@@ -72,14 +74,33 @@ Test(members, who_has_died_ends_it_and_who_has_departed_is_left_out)
     bare_job(&server, "a", 3, 3);
     client_of("a", 1)->departed = true;
     names(PMIX_RANK_WILDCARD, "a");
-    cr_assert_eq(sx_members_gather(&members), PMIX_SUCCESS);
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
     cr_expect_eq(members.count, 2);
     cr_expect(members.incomplete);
     sx_members_clear(&members);
     members = (struct sx_members){ .server = &server };
     names(PMIX_RANK_WILDCARD, "a");
     client_of("a", 2)->state = SX_CLIENT_DEAD;
-    cr_expect_eq(sx_members_gather(&members), PMIX_ERR_LOST_CONNECTION);
+    cr_expect_eq(sx_members_gather(&members, &ends), PMIX_ERR_LOST_CONNECTION);
+}
+
+Test(members, that_have_gone_end_it_as_the_ends_of_its_kind_say)
+{
+    static const struct sx_member_ends lenient = { .died = PMIX_ERR_PARTIAL_SUCCESS,
+                                                   .departed = PMIX_ERR_TIMEOUT };
+
+    bare_job(&server, "a", 3, 3);
+    cr_expect_eq(sx_member_end(&lenient, client_of("a", 0)), PMIX_SUCCESS, "it is there");
+    client_of("a", 1)->state = SX_CLIENT_DEAD;
+    names(PMIX_RANK_WILDCARD, "a");
+    cr_assert_eq(sx_members_gather(&members, &lenient), PMIX_SUCCESS);
+    cr_expect_eq(members.count, 2);
+    cr_expect(members.incomplete);
+    sx_members_clear(&members);
+    members = (struct sx_members){ .server = &server };
+    names(PMIX_RANK_WILDCARD, "a");
+    client_of("a", 1)->departed = true;
+    cr_expect_eq(sx_members_gather(&members, &lenient), PMIX_ERR_TIMEOUT);
 }
 
 Test(members, arrive_and_what_they_bring_is_counted_until_the_end)
@@ -87,7 +108,7 @@ Test(members, arrive_and_what_they_bring_is_counted_until_the_end)
     bare_job(&server, "a", 2, 2);
     names(0, "a");
     names(1, "a");
-    cr_assert_eq(sx_members_gather(&members), PMIX_SUCCESS);
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
     struct sx_client *const client = client_of("a", 1);
     struct sx_member *const member = sx_members_find(&members, client);
 
@@ -112,7 +133,7 @@ Test(members, leave_and_the_others_are_found_as_before)
 {
     bare_job(&server, "a", 3, 3);
     names(PMIX_RANK_WILDCARD, "a");
-    cr_assert_eq(sx_members_gather(&members), PMIX_SUCCESS);
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
     sx_members_leave(&members, sx_members_find(&members, client_of("a", 1)));
     cr_expect_eq(members.count, 2);
     cr_expect(members.incomplete);
@@ -129,7 +150,7 @@ Test(members, that_are_registered_later_are_expected_when_they_are_named)
     bare_job(&server, "b", 4, 1);
     names(0, "a");
     names(2, "a");
-    cr_assert_eq(sx_members_gather(&members), PMIX_SUCCESS);
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
     for (uint32_t rank = 1; rank < 4; rank++) {
         cr_assert_eq(sx_members_expect(&members, sx_client_add(nspace, rank)), PMIX_SUCCESS);
     }

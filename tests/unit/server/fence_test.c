@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* hostfence_test.c - fences that other nodes take part in, and a host that answers late, in vain or
+/* fence_test.c - fences that other nodes take part in, and a host that answers late, in vain or
  * never.  No process of the job is connected: arrivals and puts are handed in as lanes would. */
 #include <criterion/criterion.h>
 #include <sched.h>
@@ -101,7 +101,7 @@ static void end(void)
     }
 }
 
-TestSuite(hostfence, .init = begin, .fini = end);
+TestSuite(fence, .init = begin, .fini = end);
 
 /* ---- the ranks ------------------------------------------------------------------------------ */
 
@@ -276,7 +276,7 @@ static unsigned carried(unsigned number, const char *key)
 
 /* ---- one at a time -------------------------------------------------------------------------- */
 
-Test(hostfence, the_next_one_waits_until_the_host_has_answered)
+Test(fence, the_next_one_waits_until_the_host_has_answered)
 {
     fence((struct act){ 0 });
     fence((struct act){ 0 });
@@ -292,7 +292,7 @@ Test(hostfence, the_next_one_waits_until_the_host_has_answered)
     cr_expect_eq(waits(), 0u);
 }
 
-Test(hostfence, those_of_other_processes_do_not_wait)
+Test(fence, those_of_other_processes_do_not_wait)
 {
     fence((struct act){ 0 });
     fence((struct act){ .with = OTHER });
@@ -303,7 +303,7 @@ Test(hostfence, those_of_other_processes_do_not_wait)
     cr_expect_eq(waits(), 0u);
 }
 
-Test(hostfence, one_that_was_too_late_stays_with_the_host)
+Test(fence, one_that_was_too_late_stays_with_the_host)
 {
     fence((struct act){ .seconds = 1 });
     fence((struct act){ .seconds = 1 }); /* late behind the first */
@@ -321,7 +321,7 @@ Test(hostfence, one_that_was_too_late_stays_with_the_host)
     cr_expect_eq(waits(), 0u);
 }
 
-Test(hostfence, of_a_namespace_that_has_gone_holds_up_nobody)
+Test(fence, of_a_namespace_that_has_gone_holds_up_nobody)
 {
     fence((struct act){ 0 });
     fence((struct act){ 0 });
@@ -340,7 +340,7 @@ Test(hostfence, of_a_namespace_that_has_gone_holds_up_nobody)
 
 /* ---- news ----------------------------------------------------------------------------------- */
 
-Test(hostfence, news_of_two_at_once_are_carried_and_none_is_lost)
+Test(fence, news_of_two_at_once_are_carried_and_none_is_lost)
 {
     fence((struct act){ .put = "first" });
     fence((struct act){ .put = "second", .with = OTHER });
@@ -358,7 +358,7 @@ Test(hostfence, news_of_two_at_once_are_carried_and_none_is_lost)
     answer(2, PMIX_SUCCESS, NULL);
 }
 
-Test(hostfence, news_of_one_that_has_failed_come_with_the_next)
+Test(fence, news_of_one_that_has_failed_come_with_the_next)
 {
     fence((struct act){ .put = "first" });
     fence((struct act){ .put = "second", .with = OTHER });
@@ -375,7 +375,7 @@ Test(hostfence, news_of_one_that_has_failed_come_with_the_next)
 
 #define OF_THE_SERVER PMIX_COLLECT_DATA " " PMIX_LOCAL_COLLECTIVE_STATUS " " PMIX_SORTED_PROC_ARRAY
 
-Test(hostfence, the_host_hears_each_key_of_the_members_once)
+Test(fence, the_host_hears_each_key_of_the_members_once)
 {
     fence((struct act){ 0 });
     cr_expect_str_eq(asked[0].told, OF_THE_SERVER);
@@ -390,7 +390,7 @@ Test(hostfence, the_host_hears_each_key_of_the_members_once)
     answer(2, PMIX_SUCCESS, NULL);
 }
 
-Test(hostfence, more_than_16_kib_of_infos_are_no_arrival)
+Test(fence, more_than_16_kib_of_infos_are_no_arrival)
 {
     static char value[SX_ARRIVE_INFOS_MAX];
     struct act large = { .tell = "a", .value = value };

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* fence.c - what the members here have put goes to the other nodes, and theirs comes back.
+ *
+ * A client's news are what it has put since all nodes had them last.  They are taken away when the
+ * host has answered well. */
+#include "server/engine/fence.h"
+
+#include <string.h>
+
+#include "server/engine/modex.h"
+#include "server/model/blob.h"
+
+/* Whether every node with processes of @nspace takes part, so that all of them hear the news. */
+static bool covers(const struct sx_collective *collective, const struct sx_nspace *nspace)
+{
+    for (size_t i = 0; i < collective->members.proc_count; i++) {
+        if (collective->members.procs[i].rank == PMIX_RANK_WILDCARD &&
+            strcmp(collective->members.procs[i].nspace, nspace->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What our members have put: the news when all nodes listen, else everything. */
+static pmix_status_t contribution(struct sx_collective *collective, struct sx_blob *blob)
+{
+    pmix_status_t rc = sx_blob_begin(blob);
+
+    for (size_t i = 0; i < collective->members.count && rc == PMIX_SUCCESS; i++) {
+        struct sx_member *member = &collective->members.all[i];
+        const struct sx_client *client = member->client;
+
+        if (!collective->collect || client->nspace == NULL) {
+            continue;
+        }
+        if (covers(collective, client->nspace)) {
+            member->news_sent = client->news_gone + client->news.size;
+            rc = sx_blob_add_messages(blob, client->nspace->name, client->rank, client->news.bytes,
+                                      client->news.size);
+        } else {
+            rc = sx_blob_add_rank(blob, client);
+        }
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_blob_clear(blob);
+    }
+    return rc;
+}
+
+/* What another operation has brought in the meantime is not there any more. */
+static void news_have_arrived(struct sx_collective *collective)
+{
+    for (size_t i = 0; i < collective->members.count; i++) {
+        struct sx_client *client = collective->members.all[i].client;
+        const uint64_t sent = collective->members.all[i].news_sent;
+
+        if (sent > client->news_gone) {
+            const size_t size = (size_t)(sent - client->news_gone);
+
+            client->news_gone = sent;
+            client->news.size -= size;
+            memmove(client->news.bytes, client->news.bytes + size, client->news.size);
+        }
+    }
+}
+
+bool sx_fence_host_reaches(const struct sx_server *server)
+{
+    return server->module.fence_nb != NULL;
+}
+
+pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_host_answer_fn answered)
+{
+    struct sx_blob blob = { 0 };
+    const pmix_status_t rc = contribution(collective, &blob);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    const struct sx_host_fence fence = {
+        .procs = collective->members.procs,
+        .nprocs = collective->members.proc_count,
+        .bytes = blob.bytes,
+        .size = blob.size,
+        .local = collective->members.incomplete ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS,
+        .wishes = &collective->wishes,
+    };
+    return sx_host_fence(collective->members.server, collective->serial, &fence, answered);
+}
+
+pmix_status_t sx_fence_host_said(struct sx_collective *collective,
+                                 const struct sx_host_answer *answer)
+{
+    pmix_status_t status = answer->status;
+
+    if (status == PMIX_SUCCESS && answer->size > 0) {
+        status = sx_blob_read(collective->members.server, answer->bytes, answer->size,
+                              sx_modex_store);
+    }
+    if (status == PMIX_SUCCESS) {
+        news_have_arrived(collective);
+    }
+    return status;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* fence.h - the row of fences: what they carry between the servers of several nodes. */
+#ifndef SX_SERVER_ENGINE_FENCE_H
+#define SX_SERVER_ENGINE_FENCE_H
+
+#include "server/engine/collective_kind.h"
+
+bool sx_fence_host_reaches(const struct sx_server *server);
+pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_host_answer_fn answered);
+pmix_status_t sx_fence_host_said(struct sx_collective *collective,
+                                 const struct sx_host_answer *answer);
+
+#endif
