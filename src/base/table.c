@@ -74,6 +74,13 @@ void sx_table_remove(struct sx_table *table, struct sx_table_node *node)
     table->count--;
 }
 
+void sx_table_replace(struct sx_table_node *node, struct sx_table_node *by)
+{
+    by->hash = node->hash;
+    sx_list_append(&node->link, &by->link); /* in front of it */
+    sx_list_remove(&node->link);
+}
+
 /* From @it on, in its bucket. */
 static struct sx_table_node *find_from(const struct sx_list *bucket, struct sx_list *it,
                                        uint64_t hash)

@@ -33,6 +33,8 @@ void sx_table_deinit(struct sx_table *table);
 bool sx_table_add(struct sx_table *table, struct sx_table_node *node, uint64_t hash);
 /* @node is in @table. */
 void sx_table_remove(struct sx_table *table, struct sx_table_node *node);
+/* Put @by in the place of @node, under its hash.  It needs no memory. */
+void sx_table_replace(struct sx_table_node *node, struct sx_table_node *by);
 
 /* The nodes with @hash: the first, then the one behind @node.  Return: NULL when there is none. */
 struct sx_table_node *sx_table_first(const struct sx_table *table, uint64_t hash);

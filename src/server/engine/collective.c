@@ -3,7 +3,9 @@
 /* collective.c - gather the local members of an operation, then release them together.
  *
  * An arrival finds its operation by the hash of its signature; nobody walks those of others.  A
- * second arrival of the same client with the same signature belongs to the next operation.  Who is
+ * second arrival of the same client with the same signature belongs to the next operation, its next
+ * generation.  One that has ended, as by its time limit, has gone for everybody: who comes late
+ * opens another, with a limit of its own, where the others' next try meets it (X21).  Who is
  * expected and who is told: members.h.  Memory: one struct and one member entry per expected
  * client, SX_COLLECTIVE_PENDING_MAX operations per client, and SX_COLLECTIVE_PROCS_MAX processes in
  * their lists. */
@@ -22,43 +24,7 @@
 #include "server/model/arrival.h"
 #include "server/port/reply.h"
 
-/* ---- life ---------------------------------------------------------------------------------- */
-
-static struct sx_collective *collective_free(struct sx_collective *collective)
-{
-    sx_timer_remove(&collective->deadline);
-    sx_list_remove(&collective->link);
-    if (!sx_list_empty(&collective->node.link)) {
-        sx_table_remove(&collective->members.server->signatures, &collective->node);
-    }
-    sx_members_clear(&collective->members);
-    sx_wishes_clear(&collective->wishes);
-    free(collective);
-    return NULL;
-}
-
-/* Release everybody who has arrived with @status; the operation is no more, unless the host has it:
- * then the next one of its kind and signature waits for the answer. */
-static void collective_end(struct sx_collective *collective, pmix_status_t status)
-{
-    if (status == PMIX_SUCCESS && collective->members.incomplete) {
-        status = collective->kind->incomplete;
-    }
-    if (!collective->is_over) {
-        collective->is_over = true;
-        sx_timer_remove(&collective->deadline);
-        sx_members_release(&collective->members, status);
-    }
-    if (!collective->with_host) {
-        collective_free(collective);
-    }
-}
-
-static void deadline_passed(void *arg, uint64_t now_ns)
-{
-    (void)now_ns;
-    collective_end(arg, PMIX_ERR_TIMEOUT);
-}
+/* ---- signatures ---------------------------------------------------------------------------- */
 
 static uint64_t signature_of(const struct sx_server *server, const struct sx_arrival *arrival)
 {
@@ -88,47 +54,102 @@ static bool has_signature(const struct sx_collective *collective, const struct s
     return true;
 }
 
-/* The oldest operation of this signature that @client has not joined yet. */
-static struct sx_collective *collective_find(struct sx_server *server, const struct sx_kind *kind,
-                                             uint64_t signature, const struct sx_arrival *arrival,
-                                             struct sx_client *client)
+/* Return: the oldest that is open, NULL when none is. */
+static struct sx_collective *collective_oldest(const struct sx_server *server, uint64_t signature,
+                                               const struct sx_kind *kind, const pmix_proc_t *procs,
+                                               size_t proc_count)
 {
-    const struct sx_table *table = &server->signatures;
-    struct sx_table_node *node = sx_table_first(table, signature);
+    struct sx_table_node *node = sx_table_first(&server->signatures, signature);
 
-    for (; node != NULL; node = sx_table_next(table, node)) {
-        struct sx_collective *collective = SX_CONTAINER(node, struct sx_collective, node);
-        const struct sx_member *member = sx_members_find(&collective->members, client);
-
-        if (member != NULL && !member->arrived &&
-            has_signature(collective, kind, arrival->procs, arrival->proc_count)) {
-            return collective;
-        }
+    while (node != NULL && !has_signature(SX_CONTAINER(node, struct sx_collective, generation.node),
+                                          kind, procs, proc_count)) {
+        node = sx_table_next(&server->signatures, node);
     }
-    return NULL;
+    return node == NULL ? NULL : SX_CONTAINER(node, struct sx_collective, generation.node);
 }
 
-/* The oldest other operation of the signature of @of that the host has, or has not. */
-static struct sx_collective *collective_other(const struct sx_collective *of, bool with_host)
+/* The same, of the signature of @of, which is open. */
+static struct sx_collective *collective_oldest_like(struct sx_collective *of)
 {
-    const struct sx_table *table = &of->members.server->signatures;
-    struct sx_table_node *node = sx_table_first(table, of->node.hash);
-
-    for (; node != NULL; node = sx_table_next(table, node)) {
-        struct sx_collective *other = SX_CONTAINER(node, struct sx_collective, node);
-
-        if (other != of && other->with_host == with_host &&
-            has_signature(other, of->kind, of->members.procs, of->members.proc_count)) {
-            return other;
-        }
-    }
-    return NULL;
+    return sx_generation_is_oldest(&of->generation)
+               ? of
+               : collective_oldest(of->members.server, of->generation.node.hash, of->kind,
+                                   of->members.procs, of->members.proc_count);
 }
 
-/* Takes the processes out of @arrival. */
+/* The one behind @oldest. */
+static struct sx_collective *collective_second(const struct sx_collective *oldest)
+{
+    struct sx_generation *const next = sx_generation_second(&oldest->generation);
+
+    return next == NULL ? NULL : SX_CONTAINER(next, struct sx_collective, generation);
+}
+
+static bool may_join(struct sx_generation *generation, void *arg)
+{
+    const struct sx_collective *collective = SX_CONTAINER(generation, struct sx_collective,
+                                                          generation);
+    const struct sx_member *member = sx_members_find(&collective->members, arg);
+
+    return member != NULL && !member->arrived;
+}
+
+/* The oldest from @oldest on that @client has not joined yet. */
+static struct sx_collective *collective_find(struct sx_collective *oldest, struct sx_client *client)
+{
+    struct sx_generation *const found = oldest == NULL ? NULL
+                                                       : sx_generation_first(&oldest->generation,
+                                                                             may_join, client);
+
+    return found == NULL ? NULL : SX_CONTAINER(found, struct sx_collective, generation);
+}
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+/* It is not open, or the server ends. */
+static void collective_free(struct sx_collective *collective)
+{
+    sx_timer_remove(&collective->deadline);
+    sx_list_remove(&collective->link);
+    sx_members_clear(&collective->members);
+    sx_wishes_clear(&collective->wishes);
+    free(collective);
+}
+
+static void collective_close(struct sx_collective *collective)
+{
+    sx_generation_remove(&collective->members.server->signatures,
+                         &collective_oldest_like(collective)->generation, &collective->generation);
+    collective_free(collective);
+}
+
+/* Release everybody who has arrived with @status; the operation is no more, unless the host has it:
+ * then the next one of its kind and signature waits for the answer. */
+static void collective_end(struct sx_collective *collective, pmix_status_t status)
+{
+    if (status == PMIX_SUCCESS && collective->members.incomplete) {
+        status = collective->kind->incomplete;
+    }
+    if (!collective->is_over) {
+        collective->is_over = true;
+        sx_timer_remove(&collective->deadline);
+        sx_members_release(&collective->members, status);
+    }
+    if (!collective->with_host) {
+        collective_close(collective);
+    }
+}
+
+static void deadline_passed(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    collective_end(arg, PMIX_ERR_TIMEOUT);
+}
+
+/* Open one behind those of @oldest (NULL: there is none).  Takes the processes out of @arrival. */
 static pmix_status_t collective_new(struct sx_server *server, const struct sx_kind *kind,
-                                    uint64_t signature, struct sx_arrival *arrival,
-                                    struct sx_collective **ret)
+                                    uint64_t signature, struct sx_collective *oldest,
+                                    struct sx_arrival *arrival, struct sx_collective **ret)
 {
     struct sx_collective *collective = calloc(1, sizeof(*collective));
     pmix_status_t rc;
@@ -137,7 +158,6 @@ static pmix_status_t collective_new(struct sx_server *server, const struct sx_ki
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     sx_list_init(&collective->link);
-    sx_list_init(&collective->node.link);
     sx_wishes_init(&collective->wishes);
     collective->members.server = server;
     collective->serial = ++server->serial;
@@ -150,7 +170,9 @@ static pmix_status_t collective_new(struct sx_server *server, const struct sx_ki
         !kind->host_reaches(server)) {
         rc = PMIX_ERR_NOT_SUPPORTED;
     }
-    if (rc == PMIX_SUCCESS && !sx_table_add(&server->signatures, &collective->node, signature)) {
+    if (rc == PMIX_SUCCESS &&
+        !sx_generation_add(&server->signatures, oldest == NULL ? NULL : &oldest->generation,
+                           &collective->generation, signature)) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (rc != PMIX_SUCCESS) {
@@ -169,12 +191,13 @@ static bool collective_try(struct sx_collective *collective);
 /* The host has it no longer, and takes the next one of its signature. */
 static void collective_leave_host(struct sx_collective *collective, pmix_status_t status)
 {
-    struct sx_collective *next = collective_other(collective, false);
+    struct sx_collective *next = collective_second(collective);
 
     collective->with_host = false;
+    sx_table_remove(&collective->members.server->asked, &collective->asked);
     collective_end(collective, status);
     while (next != NULL) {
-        struct sx_collective *behind = collective_other(next, false);
+        struct sx_collective *const behind = collective_second(next);
 
         next = collective_try(next) ? behind : NULL;
     }
@@ -183,15 +206,30 @@ static void collective_leave_host(struct sx_collective *collective, pmix_status_
 static void host_has_answered(struct sx_server *server, uint64_t serial, struct sx_client *client,
                               const struct sx_host_answer *answer)
 {
-    (void)client;
-    SX_LIST_EACH(it, &server->collectives) {
-        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+    struct sx_table_node *const node = sx_table_first(&server->asked, serial);
 
-        if (collective->serial == serial) {
-            collective_leave_host(collective, collective->kind->host_said(collective, answer));
-            return;
-        }
+    (void)client;
+    if (node != NULL) {
+        struct sx_collective *const collective = SX_CONTAINER(node, struct sx_collective, asked);
+
+        collective_leave_host(collective, collective->kind->host_said(collective, answer));
     }
+}
+
+static pmix_status_t collective_ask_host(struct sx_collective *collective)
+{
+    struct sx_server *const server = collective->members.server;
+
+    if (!sx_table_add(&server->asked, &collective->asked, collective->serial)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const pmix_status_t rc = collective->kind->host_ask(collective, host_has_answered);
+
+    collective->with_host = rc == PMIX_SUCCESS;
+    if (rc != PMIX_SUCCESS) {
+        sx_table_remove(&server->asked, &collective->asked);
+    }
+    return rc;
 }
 
 /* ---- arrivals ------------------------------------------------------------------------------ */
@@ -206,19 +244,21 @@ static bool may_wait(const struct sx_client *client)
 /* Everybody here?  Return: true when the operation has ended. */
 static bool collective_try(struct sx_collective *collective)
 {
-    const struct sx_absent absent = sx_members_absent(&collective->members);
-
-    if (collective->members.arrived_count < collective->members.count || absent.announced > 0) {
+    if (collective->members.arrived_count < collective->members.count) {
         return false;
     }
-    if (absent.elsewhere && collective_other(collective, true) != NULL) {
+    const struct sx_absent absent = sx_members_absent(&collective->members);
+
+    if (absent.announced > 0) {
+        return false;
+    }
+    if (absent.elsewhere && collective_oldest_like(collective)->with_host) {
         return false; /* hosts tell operations apart by their processes: one at a time */
     }
     if (absent.elsewhere) {
-        const pmix_status_t rc = collective->kind->host_ask(collective, host_has_answered);
+        const pmix_status_t rc = collective_ask_host(collective);
 
-        collective->with_host = rc == PMIX_SUCCESS;
-        if (collective->with_host) {
+        if (rc == PMIX_SUCCESS) {
             return false;
         }
         collective_end(collective, rc);
@@ -228,51 +268,74 @@ static bool collective_try(struct sx_collective *collective)
     return true;
 }
 
-/* Take what @client brings.  Return: PMIX_SUCCESS when it may join; else nothing is left of an
- * operation that was made for it alone. */
-static pmix_status_t admit(struct sx_collective *collective, struct sx_client *client,
-                           const struct sx_arrival *arrival)
+/* It ends at the first of its members' time limits. */
+static void deadline_set(struct sx_collective *collective, uint64_t timeout_ns)
 {
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), timeout_ns);
+
+    if (collective->deadline.source.loop == NULL ||
+        deadline_ns < collective->deadline.deadline_ns) {
+        sx_timer_remove(&collective->deadline);
+        collective->deadline.fn = deadline_passed;
+        collective->deadline.arg = collective;
+        sx_timer_add(collective->members.server->loop, &collective->deadline, deadline_ns);
+    }
+}
+
+/* Return: PMIX_SUCCESS when @client has joined; else nothing is left of an operation that was made
+ * for it alone. */
+static pmix_status_t join(struct sx_collective *collective, struct sx_client *client,
+                          const struct sx_arrival *arrival)
+{
+    struct sx_member *const member = sx_members_find(&collective->members, client);
     pmix_status_t rc = PMIX_ERR_BAD_PARAM; /* it lists others only */
 
-    if (sx_members_find(&collective->members, client) != NULL) {
+    if (member != NULL) {
         rc = sx_wishes_add(&collective->wishes, arrival->info, arrival->ninfo,
                            collective->members.server->signature_seed);
     }
-    if (rc != PMIX_SUCCESS && collective->members.arrived_count == 0) {
-        collective_free(collective);
+    if (rc != PMIX_SUCCESS) {
+        if (collective->members.arrived_count == 0) {
+            collective_close(collective);
+        }
+        return rc;
     }
-    return rc;
-}
-
-static void join(struct sx_collective *collective, struct sx_client *client,
-                 const struct sx_arrival *arrival)
-{
-    struct sx_member *member = sx_members_find(&collective->members, client);
-
     sx_members_arrive(&collective->members, member, arrival->op);
     collective->collect |= arrival->options.collect;
-    if (collective_try(collective)) {
-        return;
+    if (!collective_try(collective) && arrival->options.timeout_ns != 0) {
+        deadline_set(collective, arrival->options.timeout_ns);
     }
-    if (arrival->options.timeout_ns != 0) {
-        const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), arrival->options.timeout_ns);
+    return PMIX_SUCCESS;
+}
 
-        if (collective->deadline.source.loop == NULL ||
-            deadline_ns < collective->deadline.deadline_ns) {
-            sx_timer_remove(&collective->deadline);
-            collective->deadline.fn = deadline_passed;
-            collective->deadline.arg = collective;
-            sx_timer_add(collective->members.server->loop, &collective->deadline, deadline_ns);
-        }
+/* @client joins the operation that it means, a new one if there is none. */
+static pmix_status_t take_part(struct sx_server *server, struct sx_client *client,
+                               struct sx_arrival *arrival)
+{
+    const struct sx_kind *const kind = sx_kind_of(arrival->kind);
+    pmix_status_t rc = kind != NULL ? sx_arrival_directives(arrival) : PMIX_ERR_NOT_SUPPORTED;
+
+    if (rc == PMIX_SUCCESS && !may_wait(client)) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    const uint64_t signature = signature_of(server, arrival);
+    struct sx_collective *const oldest = collective_oldest(server, signature, kind, arrival->procs,
+                                                           arrival->proc_count);
+    struct sx_collective *collective = collective_find(oldest, client);
+
+    if (collective == NULL) {
+        rc = collective_new(server, kind, signature, oldest, arrival, &collective);
+    }
+    return rc == PMIX_SUCCESS ? join(collective, client, arrival) : rc;
 }
 
 pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *client,
                                    const void *body, size_t size)
 {
     struct sx_arrival arrival;
-    struct sx_collective *collective;
     pmix_status_t rc;
 
     if (size < sizeof(struct sx_lane_arrive)) {
@@ -282,30 +345,11 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
     if (rc == PMIX_ERR_BAD_PARAM) {
         return rc;
     }
-    const uint32_t op = ((const struct sx_lane_arrive *)body)->op;
-    const struct sx_kind *const kind = sx_kind_of(arrival.kind);
-
     if (rc == PMIX_SUCCESS) {
-        rc = kind != NULL ? sx_arrival_directives(&arrival) : PMIX_ERR_NOT_SUPPORTED;
+        rc = take_part(server, client, &arrival);
     }
-    if (rc == PMIX_SUCCESS && !may_wait(client)) {
-        rc = PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    if (rc == PMIX_SUCCESS) {
-        const uint64_t signature = signature_of(server, &arrival);
-
-        collective = collective_find(server, kind, signature, &arrival, client);
-        if (collective == NULL) {
-            rc = collective_new(server, kind, signature, &arrival, &collective);
-        }
-        if (rc == PMIX_SUCCESS) {
-            rc = admit(collective, client, &arrival);
-        }
-    }
-    if (rc == PMIX_SUCCESS) {
-        join(collective, client, &arrival);
-    } else {
-        sx_members_refuse(client, op, rc);
+    if (rc != PMIX_SUCCESS) {
+        sx_members_refuse(client, ((const struct sx_lane_arrive *)body)->op, rc);
     }
     sx_arrival_clear(&arrival);
     return PMIX_SUCCESS;
@@ -398,7 +442,8 @@ void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspac
 void sx_collective_end_all(struct sx_server *server)
 {
     SX_LIST_EACH(it, &server->collectives) {
-        collective_free(SX_LIST_ENTRY(it, struct sx_collective, link));
+        collective_close(SX_LIST_ENTRY(it, struct sx_collective, link));
     }
     sx_table_deinit(&server->signatures);
+    sx_table_deinit(&server->asked);
 }

@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "base/table.h"
 #include "control/loop.h"
+#include "server/engine/generation.h"
 #include "server/port/host.h"
 #include "server/port/members.h"
 #include "server/port/wishes.h"
@@ -17,8 +18,9 @@ struct sx_kind;
 
 /* One operation that is open. */
 struct sx_collective {
-    struct sx_list link;       /* server.collectives */
-    struct sx_table_node node; /* server.signatures */
+    struct sx_list link;             /* server.collectives */
+    struct sx_generation generation; /* server.signatures */
+    struct sx_table_node asked;      /* server.asked, while with_host */
     const struct sx_kind *kind;
     struct sx_members members;
     struct sx_wishes wishes; /* for the host */

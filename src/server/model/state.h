@@ -90,7 +90,8 @@ struct sx_server {
     struct sx_registry registry;
     struct sx_waiting waiting;
     struct sx_list collectives;
-    struct sx_table signatures; /* the same, found by whom they are for */
+    struct sx_table signatures; /* the same, found by whom they are for: generation.h */
+    struct sx_table asked;      /* those that the host has, by their number */
     uint64_t signature_seed;
     struct sx_list psets;     /* pset.c */
     struct sx_list resources; /* resource.c */

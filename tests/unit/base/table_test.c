@@ -72,3 +72,23 @@ Test(table, thousands_are_found_and_removed)
     }
     sx_table_deinit(&table);
 }
+
+Test(table, one_node_takes_the_place_of_another)
+{
+    struct item items[3] = { { .number = 0 }, { .number = 1 }, { .number = 2 } };
+    struct item by = { .number = 9 };
+    struct sx_table table = { .buckets = NULL };
+
+    for (unsigned i = 0; i < SX_COUNT(items); i++) {
+        cr_assert(sx_table_add(&table, &items[i].node, 5));
+    }
+    sx_table_replace(&items[1].node, &by.node);
+    struct sx_table_node *node = sx_table_first(&table, 5);
+
+    cr_expect_eq(item_of(node), &items[0]);
+    node = sx_table_next(&table, node);
+    cr_expect_eq(item_of(node), &by);
+    cr_expect_eq(item_of(sx_table_next(&table, node)), &items[2]);
+    cr_expect_eq(table.count, SX_COUNT(items));
+    sx_table_deinit(&table);
+}

@@ -15,6 +15,7 @@
 
 #define NSPACE "fences"
 #define RANKS 40u
+#define GENERATIONS 100u
 
 static void begin(void)
 {
@@ -125,4 +126,31 @@ static pmix_status_t untouched(struct sx_server *server, void *arg)
 Test(collective, an_arrival_walks_no_operations)
 {
     on_loop(untouched);
+}
+
+/* Rank 0 is far ahead; the others follow one by one, each in the order of rank 0's calls. */
+static pmix_status_t in_order(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    for (uint32_t i = 0; i < GENERATIONS; i++) {
+        arrive(server, 0, 2);
+    }
+    for (uint32_t i = 0; i < GENERATIONS; i++) {
+        arrive(server, 1, 2);
+        cr_expect_eq(client_of(server, 1)->arrival_count, i + 1);
+    }
+    cr_expect_eq(server->signatures.count, 1, "one signature");
+    for (uint32_t i = 0; i < GENERATIONS; i++) {
+        arrive(server, 2, 2);
+        cr_expect_eq(client_of(server, 0)->arrival_count, GENERATIONS - i - 1);
+        cr_expect_eq(client_of(server, 1)->arrival_count, GENERATIONS - i - 1);
+        cr_expect_eq(client_of(server, 2)->arrival_count, 0, "each call meets those of the others");
+    }
+    cr_expect_eq(server->signatures.count, 0);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, many_calls_of_one_signature_meet_in_their_order)
+{
+    on_loop(in_order);
 }
