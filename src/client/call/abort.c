@@ -10,13 +10,14 @@
 #include "base/clock.h"
 #include "client/link/process.h"
 #include "client/link/procs.h"
+#include "client/link/request.h"
 
 #define SX_ABORT_TIMEOUT_NS (5 * SX_NS_PER_SEC)
 #define SX_ABORT_MESSAGE_MAX 65536u
 
 pmix_status_t PMIx_Abort(int status, const char *msg, pmix_proc_t procs[], size_t nprocs)
 {
-    struct sx_call call = SX_CALL_INIT(NULL);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain);
     const size_t msg_size = msg != NULL ? strnlen(msg, SX_ABORT_MESSAGE_MAX - 1) + 1 : 0;
     char end[1] = "";
     size_t procs_size;
@@ -45,7 +46,7 @@ pmix_status_t PMIx_Abort(int status, const char *msg, pmix_proc_t procs[], size_
         { (void *)(uintptr_t)msg, msg_size != 0 ? msg_size - 1 : 0 },
         { end, msg_size != 0 ? 1 : 0 }, /* a text that was cut ends too */
     };
-    rc = sx_request(&call, SX_MSG_ABORT, iov, SX_COUNT(iov),
+    rc = sx_request(&op, SX_MSG_ABORT, iov, SX_COUNT(iov),
                     sx_deadline_ns(sx_now_ns(), SX_ABORT_TIMEOUT_NS));
     free(names);
     return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event.c - PMIx_Register_event_handler, PMIx_Deregister_event_handler, PMIx_Notify_event.
+/* event.c - PMIx_Register_event_handler, PMIx_Deregister_event_handler.
  *
  *     registration: in the table --server's list of kept events--> acknowledged, then delivered to
  *
@@ -22,6 +22,7 @@
 #include "client/link/local.h"
 #include "client/link/process.h"
 #include "client/link/progress.h"
+#include "client/link/request.h"
 #include "ring/record.h"
 
 /* What a handler asked for, to take it back from the server. */
@@ -59,71 +60,11 @@ void sx_event_deinit(void)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* ---- notices: callbacks that only have to be called, once, not inside the call --------------- */
-
-struct notice {
-    struct sx_task task;
-    pmix_hdlr_reg_cbfunc_t reg_cbfunc;
-    pmix_op_cbfunc_t op_cbfunc;
-    void *cbdata;
-    pmix_status_t status;
-    size_t id;
-    void (*after)(size_t id); /* a registration's, when it has been told; NULL: nothing */
-};
-
-static void notice_run(struct sx_task *task)
-{
-    struct notice *const notice = SX_CONTAINER(task, struct notice, task);
-
-    if (notice->reg_cbfunc != NULL) {
-        notice->reg_cbfunc(notice->status, notice->id, notice->cbdata);
-        if (notice->after != NULL && notice->status == PMIX_SUCCESS) {
-            notice->after(notice->id);
-        }
-    } else {
-        notice->op_cbfunc(notice->status, notice->cbdata);
-    }
-    free(notice);
-}
-
-static struct notice *notice_new(pmix_hdlr_reg_cbfunc_t reg_cbfunc, pmix_op_cbfunc_t op_cbfunc,
-                                 void *cbdata)
-{
-    struct notice *const notice = malloc(sizeof(*notice));
-
-    if (notice != NULL) {
-        *notice = (struct notice){ .task = { .run = notice_run },
-                                   .reg_cbfunc = reg_cbfunc,
-                                   .op_cbfunc = op_cbfunc,
-                                   .cbdata = cbdata };
-    }
-    return notice;
-}
-
-/* @rc is what the call without a callback would return.  Takes @notice over. */
-static pmix_status_t notice_send(struct notice *notice, pmix_status_t rc, bool alone)
-{
-    notice->status = rc >= 0 ? PMIX_SUCCESS : rc;
-    notice->id = rc >= 0 ? (size_t)rc : SIZE_MAX;
-    if (!alone) {
-        sx_task_post(&notice->task);
-        return PMIX_SUCCESS;
-    }
-    const pmix_status_t started = sx_task_run_alone(&notice->task);
-    if (started != PMIX_SUCCESS) {
-        free(notice);
-    }
-    return started;
-}
-
 /* ---- registration ------------------------------------------------------------------------- */
 
 /* One registration on its way to the server and back. */
 struct registration {
-    struct sx_call call;
-    struct sx_task task;
-    struct notice *notice; /* NULL: somebody waits */
-    size_t id;
+    struct sx_op op; /* `handler` is the id */
     bool environment;
     const pmix_status_t *codes;
     size_t code_count;
@@ -131,9 +72,8 @@ struct registration {
     uint64_t before;      /* of these, those before it are still to come; 0: none */
     struct sx_list items; /* the others */
     uint64_t in_hand;     /* the declaration in whose handler this is done, 0: none */
-    pmix_status_t status; /* the server's word; PMIX_SUCCESS when it gave none */
     bool again;           /* its acknowledgement was given before there was a server */
-    bool over;            /* under lock */
+    bool over;            /* under lock, or by whoever finishes it */
 };
 
 static struct registered *registered_take(size_t id);
@@ -162,68 +102,53 @@ static pmix_status_t registration_send(struct registration *registration)
 
     request_fill(&request, registration->codes, registration->code_count, registration->environment,
                  iov);
-    return sx_request_start(&registration->call, SX_MSG_EVENT_REGISTER, iov, 3);
+    return sx_request_start(&registration->op, SX_MSG_EVENT_REGISTER, iov, 3);
 }
 
 /* What follows the acknowledgement may be handed out now.  Under lock. */
-static void registration_over_locked(const struct registration *registration, pmix_status_t status)
+static void registration_over_locked(struct registration *registration, pmix_status_t status)
 {
+    const size_t id = registration->op.handler;
+
     if (status == PMIX_SUCCESS && !registration->again) {
-        sx_event_declared_locked(registration->id, registration->in_hand);
+        sx_event_declared_locked(id, registration->in_hand);
     }
-    sx_handlers_since(sx_event_handlers(), registration->id, registration->upto);
+    sx_handlers_since(sx_event_handlers(), id, registration->upto);
     sx_process.registrations--;
+    registration->over = true;
 }
 
 /* A server that is gone keeps nothing; the handler still hears of that.  One that refuses means
  * that there is no such handler: none of its events has been handed out. */
 static void registration_end_locked(struct registration *registration)
 {
-    struct notice *const notice = registration->notice;
+    const pmix_status_t status = registration->op.status;
+    const size_t id = registration->op.handler;
 
-    if (registration->status == PMIX_SUCCESS) {
-        sx_event_late_locked(&registration->items, registration->id, registration->upto);
-    } else if (registration->again) {
-        sx_event_items_free(&registration->items);
-        sx_log(SX_LOG_WARN, "an event handler hears of this process's own events only: %s",
-               PMIx_Error_string(registration->status));
+    if (status == PMIX_SUCCESS) {
+        sx_event_late_locked(&registration->items, id, registration->upto);
     } else {
         sx_event_items_free(&registration->items);
-        sx_handlers_remove(sx_event_handlers(), registration->id);
-        free(registered_take(registration->id));
     }
-    registration_over_locked(registration, registration->status);
-    registration->over = true;
-    if (notice != NULL) {
-        notice->status = registration->status;
-        notice->id = registration->status == PMIX_SUCCESS ? registration->id : SIZE_MAX;
-        sx_task_post_locked(&notice->task);
-        free(registration);
+    if (status != PMIX_SUCCESS && registration->again) {
+        sx_log(SX_LOG_WARN, "an event handler hears of this process's own events only: %s",
+               PMIx_Error_string(status));
+    } else if (status != PMIX_SUCCESS) {
+        sx_handlers_remove(sx_event_handlers(), id);
+        free(registered_take(id));
+        registration->op.handler = SIZE_MAX;
     }
+    registration_over_locked(registration, status);
 }
 
-static void registration_go_on(struct registration *registration)
+/* The server's word, perhaps with more to ask for. */
+static void registration_answered(struct sx_op *op, const struct sx_frame *frame)
 {
-    if (registration_send(registration) != PMIX_SUCCESS) {
-        pthread_mutex_lock(&sx_process.lock);
-        registration_end_locked(registration);
-        pthread_mutex_unlock(&sx_process.lock);
-    }
-}
-
-static void registration_run_task(struct sx_task *task)
-{
-    registration_go_on(SX_CONTAINER(task, struct registration, task));
-}
-
-static void registration_answered(struct sx_call *call, const struct sx_frame *frame)
-{
-    struct registration *const registration = SX_CONTAINER(call, struct registration, call);
+    struct registration *const registration = SX_CONTAINER(op, struct registration, op);
     const uint64_t before = registration->before;
 
-    registration->status = call->status;
     registration->before = 0;
-    if (call->status == PMIX_SUCCESS && frame->body_size > sizeof(struct sx_reply)) {
+    if (op->status == PMIX_SUCCESS && frame->body_size > sizeof(struct sx_reply)) {
         registration->before = sx_event_kept_locked((const uint8_t *)frame->body +
                                                         sizeof(struct sx_reply),
                                                     frame->body_size - sizeof(struct sx_reply),
@@ -233,20 +158,30 @@ static void registration_answered(struct sx_call *call, const struct sx_frame *f
         registration->before = 0;
         sx_event_garbled_locked("kept events that never end");
     }
-}
-
-/* Whoever waits for it goes on by himself. */
-static void registration_done(struct sx_call *call, const struct sx_frame *frame)
-{
-    struct registration *const registration = SX_CONTAINER(call, struct registration, call);
-
-    (void)frame;
-    if (call->status != PMIX_SUCCESS || registration->before == 0) {
+    if (registration->before == 0) {
         registration_end_locked(registration);
-    } else if (registration->notice != NULL) {
-        sx_task_post_locked(&registration->task);
     }
 }
+
+/* Ask for more, unless it is over. */
+static bool registration_finish(struct sx_op *op)
+{
+    struct registration *const registration = SX_CONTAINER(op, struct registration, op);
+
+    if (!registration->over && registration_send(registration) == PMIX_SUCCESS) {
+        return false;
+    }
+    if (!registration->over) {
+        pthread_mutex_lock(&sx_process.lock);
+        registration_end_locked(registration);
+        pthread_mutex_unlock(&sx_process.lock);
+    }
+    return true;
+}
+
+static const struct sx_op_kind registration_kind = { .request = SX_MSG_EVENT_REGISTER,
+                                                     .answered = registration_answered,
+                                                     .finish = registration_finish };
 
 uint64_t sx_event_published(void)
 {
@@ -284,7 +219,7 @@ static pmix_status_t registered_keep(const struct registration *registration)
     if (kept == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    kept->id = registration->id;
+    kept->id = registration->op.handler;
     kept->code_count = registration->code_count;
     kept->environment = registration->environment;
     if (codes_bytes != 0) {
@@ -313,106 +248,85 @@ static struct registration *registration_new(const struct registration *wanted)
     return registration;
 }
 
-/* No server, or none any more: own events are left. */
-static void registration_end_alone(const struct registration *registration)
-{
-    struct notice *const notice = registration->notice;
-
-    pthread_mutex_lock(&sx_process.lock);
-    registration_over_locked(registration, PMIX_SUCCESS);
-    if (notice != NULL) {
-        notice->status = PMIX_SUCCESS;
-        notice->id = registration->id;
-        sx_task_post_locked(&notice->task);
-    }
-    sx_local_ring_locked();
-    pthread_mutex_unlock(&sx_process.lock);
-}
-
-static bool registration_is_answered(void *arg)
-{
-    const struct registration *const registration = arg;
-
-    return registration->call.done || registration->over;
-}
-
-static void registration_wait(struct registration *registration)
-{
-    for (;;) {
-        (void)sx_wait_until(registration_is_answered, registration, 1, SX_DEADLINE_NEVER);
-        if (registration->over) {
-            return;
-        }
-        registration_go_on(registration);
-    }
-}
-
-/* Return: the server's word, if somebody waits for it. */
-static pmix_status_t registration_run(const struct registration *wanted)
+/* Tell the server.  Without one, or when it is gone, own events are left.  Return: as
+ * sx_op_settle. */
+static pmix_status_t registration_run(struct registration *registration)
 {
     struct sx_process *const p = &sx_process;
-    struct registration *const registration = registration_new(wanted);
+    const bool waits = !sx_callback_is_given(&registration->op.callback);
+    const bool asked = registration_send(registration) == PMIX_SUCCESS;
 
-    if (registration == NULL || registration_send(registration) != PMIX_SUCCESS) {
-        registration_end_alone(wanted);
-        free(registration);
-        return PMIX_SUCCESS;
+    if (!asked) {
+        pthread_mutex_lock(&p->lock);
+        registration_over_locked(registration, PMIX_SUCCESS);
+        pthread_mutex_unlock(&p->lock);
     }
-    if (wanted->notice != NULL) {
-        return PMIX_SUCCESS; /* the end frees it */
+    const pmix_status_t rc = asked ? sx_op_settle(&registration->op, PMIX_SUCCESS)
+                                   : sx_op_answer(&registration->op, PMIX_SUCCESS);
+    if (waits) {
+        pthread_mutex_lock(&p->lock);
+        sx_local_ring_locked(); /* what was held back may go now */
+        pthread_mutex_unlock(&p->lock);
     }
-    registration_wait(registration);
-    const pmix_status_t status = registration->status;
-    free(registration);
-    pthread_mutex_lock(&p->lock);
-    sx_local_ring_locked(); /* what was held back may go now */
-    pthread_mutex_unlock(&p->lock);
-    return status;
+    return rc;
 }
 
-/* Return: the handler's id, or an error.  @notice is used or freed. */
-static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
-                                      const pmix_info_t *info, size_t ninfo,
-                                      pmix_notification_fn_t fn, struct notice *notice)
+/* Into the table.  Return: PMIX_SUCCESS; an error, and nothing is registered. */
+static pmix_status_t handler_add(struct registration *registration, const pmix_info_t *info,
+                                 size_t ninfo, pmix_notification_fn_t fn)
 {
     struct sx_process *const p = &sx_process;
-    const pmix_info_t *const level = sx_info_find(info, ninfo, PMIX_EVENT_ENVIRO_LEVEL);
-    struct registration registration = {
-        .call = { .fd = -1, .on_answer = registration_answered, .on_done = registration_done },
-        .task = { .run = registration_run_task },
-        .notice = notice,
-        .id = SIZE_MAX,
-        .environment = level != NULL && sx_value_is_true(&level->value),
-        .codes = codes,
-        .code_count = ncodes,
-        .in_hand = sx_progress_is_own_thread() ? p->declared_in_hand : 0,
-    };
 
     pthread_mutex_lock(&p->lock);
     p->registrations++;
     if (sx_link_status() == PMIX_SUCCESS) {
-        registration.upto = classes_open_locked(p, codes, ncodes);
+        registration->upto = classes_open_locked(p, registration->codes, registration->code_count);
     }
     pthread_mutex_unlock(&p->lock);
-    pmix_status_t rc = sx_handlers_add(sx_event_handlers(), p->self.nspace, codes, ncodes, info,
-                                       ninfo, fn, &registration.id);
+    pmix_status_t rc = sx_handlers_add(sx_event_handlers(), p->self.nspace, registration->codes,
+                                       registration->code_count, info, ninfo, fn,
+                                       &registration->op.handler);
     if (rc == PMIX_SUCCESS) {
-        rc = registered_keep(&registration);
+        rc = registered_keep(registration);
+        if (rc != PMIX_SUCCESS) {
+            sx_handlers_remove(sx_event_handlers(), registration->op.handler);
+            registration->op.handler = SIZE_MAX;
+        }
     }
-    if (rc == PMIX_SUCCESS) {
-        rc = registration_run(&registration);
-        return rc == PMIX_SUCCESS ? (pmix_status_t)registration.id : rc;
-    }
-    if (registration.id != SIZE_MAX) {
-        sx_handlers_remove(sx_event_handlers(), registration.id);
-    }
-    pthread_mutex_lock(&p->lock);
-    p->registrations--;
-    pthread_mutex_unlock(&p->lock);
-    if (notice != NULL) {
-        (void)notice_send(notice, rc, false);
+    if (rc != PMIX_SUCCESS) {
+        pthread_mutex_lock(&p->lock);
+        p->registrations--;
+        pthread_mutex_unlock(&p->lock);
+        registration->over = true;
     }
     return rc;
+}
+
+/* Return: with a callback as sx_op_settle; without, the handler's id or an error. */
+static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
+                                      const pmix_info_t *info, size_t ninfo,
+                                      pmix_notification_fn_t fn, struct sx_callback callback)
+{
+    const pmix_info_t *const level = sx_info_find(info, ninfo, PMIX_EVENT_ENVIRO_LEVEL);
+    const bool waits = !sx_callback_is_given(&callback);
+    struct registration here = {
+        .op = SX_OP_INIT(&registration_kind, .callback = callback, .handler = SIZE_MAX),
+        .environment = level != NULL && sx_value_is_true(&level->value),
+        .codes = codes,
+        .code_count = ncodes,
+        .items = SX_LIST_INIT(here.items),
+        .in_hand = sx_progress_is_own_thread() ? sx_process.declared_in_hand : 0,
+    };
+    struct registration *const registration = waits ? &here : registration_new(&here);
+
+    if (registration == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const pmix_status_t added = handler_add(registration, info, ninfo, fn);
+    const pmix_status_t rc = added == PMIX_SUCCESS ? registration_run(registration)
+                                                   : sx_op_answer(&registration->op, added);
+
+    return rc == PMIX_SUCCESS && waits ? (pmix_status_t)here.op.handler : rc;
 }
 
 /* The registration of the handler with the smallest id above @last and below @before.  Return: NULL
@@ -420,9 +334,7 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
 static struct registration *registered_next(size_t last, size_t before)
 {
     struct registration wanted = {
-        .call = { .fd = -1, .on_answer = registration_answered, .on_done = registration_done },
-        .task = { .run = registration_run_task },
-        .id = before,
+        .op = SX_OP_INIT(&registration_kind, .handler = before),
         .again = true,
     };
     struct registration *next = NULL;
@@ -431,14 +343,14 @@ static struct registration *registered_next(size_t last, size_t before)
     SX_LIST_EACH(it, &all_registered) {
         const struct registered *const kept = SX_LIST_ENTRY(it, struct registered, node);
 
-        if (kept->id > last && kept->id < wanted.id) {
-            wanted.id = kept->id;
+        if (kept->id > last && kept->id < wanted.op.handler) {
+            wanted.op.handler = kept->id;
             wanted.environment = kept->environment;
             wanted.codes = kept->codes;
             wanted.code_count = kept->code_count;
         }
     }
-    if (wanted.id < before) {
+    if (wanted.op.handler < before) {
         next = registration_new(&wanted);
     }
     pthread_mutex_unlock(&sx_process.event_lock);
@@ -451,7 +363,7 @@ void sx_event_register_again(size_t before)
     struct registration *next;
 
     for (size_t last = 0; (next = registered_next(last, before)) != NULL; free(next)) {
-        last = next->id;
+        last = next->op.handler;
         pthread_mutex_lock(&p->lock);
         const bool live = sx_link_status() == PMIX_SUCCESS;
         if (live) {
@@ -465,13 +377,52 @@ void sx_event_register_again(size_t before)
     }
 }
 
+/* The callback has been called, so events may reach the handler. */
+static void server_activate(struct sx_op *op)
+{
+    const struct sx_role_server *const server = sx_role_server_get();
+
+    if (op->status == PMIX_SUCCESS && server != NULL) {
+        server->activate_handler(op->handler);
+    }
+}
+
+static pmix_status_t server_register(const struct sx_role_server *server, pmix_status_t codes[],
+                                     size_t ncodes, pmix_info_t info[], size_t ninfo,
+                                     pmix_notification_fn_t evhdlr, struct sx_callback callback)
+{
+    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .told = server_activate };
+    struct sx_op here = SX_OP_INIT(&kind, .callback = callback), *op = &here;
+    pmix_status_t rc = sx_op_open(&op);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    const pmix_status_t id = server->register_handler(codes, ncodes, info, ninfo, evhdlr);
+    if (!sx_callback_is_given(&callback)) {
+        if (id >= 0) {
+            server->activate_handler((size_t)id);
+        }
+        return id;
+    }
+    op->handler = id >= 0 ? (size_t)id : SIZE_MAX;
+    rc = sx_op_answer(op, id >= 0 ? PMIX_SUCCESS : id);
+    if (rc != PMIX_SUCCESS && id >= 0) { /* nobody would ever learn its number */
+        server->deregister_handler((size_t)id);
+    }
+    return rc;
+}
+
 pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],
                                           size_t ninfo, pmix_notification_fn_t evhdlr,
                                           pmix_hdlr_reg_cbfunc_t cbfunc, void *cbdata)
 {
     const struct sx_role_server *const server = sx_role_server_get();
-    struct notice *notice = NULL;
-    pmix_status_t rc = PMIX_SUCCESS;
+    const struct sx_callback callback = { .shape = cbfunc != NULL ? SX_SHAPE_HANDLER
+                                                                  : SX_SHAPE_NONE,
+                                          .alone = server != NULL,
+                                          .handler = cbfunc,
+                                          .cbdata = cbdata };
 
     if (server == NULL && !sx_process_ready()) {
         return PMIX_ERR_INIT;
@@ -485,34 +436,11 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, 
                         "handlers, or one without codes, which hears of all",
                         ncodes, SX_REGISTER_CODES_MAX);
     }
-    if (server == NULL) {
-        rc = sx_progress_start();
+    if (server != NULL) {
+        return server_register(server, codes, ncodes, info, ninfo, evhdlr, callback);
     }
-    if (rc == PMIX_SUCCESS && cbfunc != NULL) {
-        notice = notice_new(cbfunc, NULL, cbdata);
-        rc = notice != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    if (server == NULL) {
-        rc = handler_register(codes, ncodes, info, ninfo, evhdlr, notice);
-        return notice != NULL ? PMIX_SUCCESS : rc;
-    }
-    rc = server->register_handler(codes, ncodes, info, ninfo, evhdlr);
-    if (notice == NULL) {
-        if (rc >= 0) {
-            server->activate_handler((size_t)rc);
-        }
-        return rc;
-    }
-    notice->after = server->activate_handler;
-    const pmix_status_t sent = notice_send(notice, rc, true);
-
-    if (sent != PMIX_SUCCESS && rc >= 0) { /* nobody would ever learn its number */
-        server->deregister_handler((size_t)rc);
-    }
-    return sent;
+    const pmix_status_t rc = sx_progress_start();
+    return rc == PMIX_SUCCESS ? handler_register(codes, ncodes, info, ninfo, evhdlr, callback) : rc;
 }
 
 static struct registered *registered_take(size_t id)
@@ -553,21 +481,21 @@ pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t 
                                             void *cbdata)
 {
     const struct sx_role_server *const server = sx_role_server_get();
-    struct notice *notice = NULL;
-    pmix_status_t rc = PMIX_SUCCESS;
+    struct sx_op here = SX_OP_INIT(&sx_op_plain,
+                                   .callback = { .shape = cbfunc != NULL ? SX_SHAPE_OP
+                                                                         : SX_SHAPE_NONE,
+                                                 .alone = server != NULL,
+                                                 .op = cbfunc,
+                                                 .cbdata = cbdata });
+    struct sx_op *op = &here;
 
     if (server == NULL && !sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
-    if (cbfunc != NULL) {
-        if (server == NULL) {
-            rc = sx_progress_start();
-        }
-        notice = rc == PMIX_SUCCESS ? notice_new(NULL, cbfunc, cbdata) : NULL;
-        if (notice == NULL) {
-            return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
-        }
+    const pmix_status_t rc = sx_op_open(&op);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
-    rc = server != NULL ? server->deregister_handler(evhdlr_ref) : handler_deregister(evhdlr_ref);
-    return notice != NULL ? notice_send(notice, rc, server != NULL) : rc;
+    return sx_op_answer(op, server != NULL ? server->deregister_handler(evhdlr_ref)
+                                           : handler_deregister(evhdlr_ref));
 }

@@ -62,17 +62,17 @@ pmix_status_t sx_event_list_next(struct sx_event_list_rest *rest, struct sx_even
 /* ---- asking --------------------------------------------------------------------------------- */
 
 struct asking {
-    struct sx_call call;
+    struct sx_op op;
     uint8_t *bytes; /* a copy of the answer's list */
     size_t size;
 };
 
 /* Under lock. */
-static void asking_answered(struct sx_call *call, const struct sx_frame *frame)
+static void asking_answered(struct sx_op *op, const struct sx_frame *frame)
 {
-    struct asking *const asking = SX_CONTAINER(call, struct asking, call);
+    struct asking *const asking = SX_CONTAINER(op, struct asking, op);
 
-    if (call->status != PMIX_SUCCESS) {
+    if (op->status != PMIX_SUCCESS) {
         return;
     }
     asking->size = frame->body_size - sizeof(struct sx_reply);
@@ -83,12 +83,14 @@ static void asking_answered(struct sx_call *call, const struct sx_frame *frame)
     }
 }
 
+static const struct sx_op_kind asking_kind = { .answered = asking_answered };
+
 pmix_status_t sx_event_batch_ask(uint64_t first, uint64_t last, struct sx_event_batch *ret)
 {
     struct sx_event_replay request = { .first = first, .last = last };
     const struct iovec iov = { .iov_base = &request, .iov_len = sizeof(request) };
-    struct asking asking = { .call = { .fd = -1, .on_answer = asking_answered } };
-    pmix_status_t rc = sx_request(&asking.call, SX_MSG_EVENT_REPLAY, &iov, 1, SX_DEADLINE_NEVER);
+    struct asking asking = { .op = SX_OP_INIT(&asking_kind) };
+    pmix_status_t rc = sx_request(&asking.op, SX_MSG_EVENT_REPLAY, &iov, 1, SX_DEADLINE_NEVER);
 
     *ret = (struct sx_event_batch){ .bytes = asking.bytes };
     if (rc == PMIX_SUCCESS && asking.bytes == NULL) {

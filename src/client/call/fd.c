@@ -7,23 +7,24 @@
 #include "client/link/local.h"
 #include "client/link/process.h"
 #include "client/link/progress.h"
+#include "client/link/request.h"
 #include "client/link/wakefd.h"
 
 static pmix_status_t open_once(void)
 {
     struct sx_process *const p = &sx_process;
-    struct sx_call call = SX_CALL_INIT(NULL);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain);
     pmix_status_t rc = sx_link_status();
 
     if (rc == PMIX_ERR_UNREACH) {
         rc = PMIX_SUCCESS; /* alone: its own callbacks are all that comes */
     } else if (rc == PMIX_SUCCESS) {
-        rc = sx_request(&call, SX_MSG_WAKE_GET, NULL, 0,
+        rc = sx_request(&op, SX_MSG_WAKE_GET, NULL, 0,
                         sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
     }
     if (rc == PMIX_SUCCESS) {
         pthread_mutex_lock(&p->lock);
-        rc = sx_wakefd_open_locked(call.fd);
+        rc = sx_wakefd_open_locked(op.fd);
         pthread_mutex_unlock(&p->lock);
     }
     return rc;

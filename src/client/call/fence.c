@@ -4,9 +4,9 @@
  *
  *     ARRIVED --completion with our slot and op, or the link is lost--> done
  *
- * At most SX_FENCE_COUNT_MAX are under way.  A blocking fence costs SX_FENCE_CALLS_MAX system calls
- * when nothing disturbs it: the doorbell, if the server sleeps; the CPU handed over once, twice
- * without the doorbell; one sleep, if that was not enough. */
+ * At most SX_COLLECTIVE_COUNT_MAX are under way.  A blocking fence costs SX_FENCE_CALLS_MAX system
+ * calls when nothing disturbs it: the doorbell, if the server sleeps; the CPU handed over once,
+ * twice without the doorbell; one sleep, if that was not enough. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,25 +15,20 @@
 #include "base/flat.h"
 #include "base/options.h"
 #include "base/status.h"
-#include "client/call/put.h"
 #include "client/data/view.h"
 #include "client/link/process.h"
 #include "client/link/procs.h"
-#include "client/link/progress.h"
-#include "client/link/wakefd.h"
+#include "client/link/request.h"
+#include "client/link/submit.h"
 #include "ring/record.h"
 
-#define SX_FENCE_COUNT_MAX 256u
 #define SX_ARRIVE_STACK_BYTES 512u
 /* System calls a fence makes at most when it is left alone; the last one sleeps. */
 #define SX_FENCE_CALLS_MAX 3u
 
-struct fence_nb {
-    struct sx_call call;
-    struct sx_task task;
-    pmix_op_cbfunc_t cbfunc;
-    void *cbdata;
-    bool collects;
+struct fence {
+    struct sx_op op;
+    bool collects; /* everybody's data is to be at hand afterwards */
 };
 
 /* The caller must be one of @procs. */
@@ -61,76 +56,6 @@ static bool procs_are_self(const pmix_proc_t *procs, size_t nprocs)
     return true;
 }
 
-static void arrive_write(uint8_t *at, const struct sx_lane_arrive *arrive, const pmix_proc_t *procs)
-{
-    memcpy(at, arrive, sizeof(*arrive));
-    (void)sx_wire_procs_write(at + sizeof(*arrive), procs, arrive->proc_count);
-}
-
-/* *ret_calls says how many system calls it took. */
-static pmix_status_t arrive_send(uint8_t *bytes, size_t size, unsigned *ret_calls)
-{
-    struct sx_process *const p = &sx_process;
-    struct sx_call call = SX_CALL_INIT(NULL);
-    const struct iovec iov = { bytes, size };
-
-    if (size > SX_LANE_MESSAGE_MAX) {
-        return sx_request(&call, SX_MSG_ARRIVE_BULK, &iov, 1,
-                          sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
-    }
-    pthread_mutex_lock(&p->lane_lock);
-    const pmix_status_t rc = sx_lane_submit(SX_LANE_ARRIVE, &iov, 1);
-    if (rc == PMIX_SUCCESS) {
-        const uint32_t rung_before = p->lane.epoch_rung;
-
-        sx_lane_doorbell(&p->lane);
-        *ret_calls = p->lane.epoch_rung != rung_before;
-    }
-    pthread_mutex_unlock(&p->lane_lock);
-    return rc;
-}
-
-/* Put @call into the list of what waits for a completion. */
-static pmix_status_t fence_enlist(struct sx_call *call)
-{
-    struct sx_process *const p = &sx_process;
-
-    pthread_mutex_lock(&p->lock);
-    pmix_status_t rc = sx_link_status();
-    if (rc == PMIX_SUCCESS && p->collective_count >= SX_FENCE_COUNT_MAX) {
-        rc = SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                      "%u fences of this process are under way; wait for one to end",
-                      SX_FENCE_COUNT_MAX);
-    }
-    if (rc == PMIX_SUCCESS) {
-        call->id = p->id_last = p->id_last == UINT32_MAX ? 1 : p->id_last + 1;
-        call->held = true;
-        sx_list_append(&p->collectives, &call->node);
-        p->collective_count++;
-        sx_wakefd_want_locked();
-    }
-    pthread_mutex_unlock(&p->lock);
-    return rc;
-}
-
-/* The arrival was sent, or not, as @status says.  Return: PMIX_SUCCESS when @call has ended or will
- * end; else it has been taken out again. */
-static pmix_status_t fence_sent(struct sx_call *call, pmix_status_t status)
-{
-    struct sx_process *const p = &sx_process;
-
-    pthread_mutex_lock(&p->lock);
-    if (status != PMIX_SUCCESS && !call->done) {
-        sx_list_remove(&call->node);
-        p->collective_count--;
-    } else {
-        status = PMIX_SUCCESS;
-        sx_call_release_locked(call);
-    }
-    pthread_mutex_unlock(&p->lock);
-    return status;
-}
-
 static pmix_status_t infos_size(const pmix_info_t *info, size_t ninfo, size_t *ret_size)
 {
     const pmix_status_t rc = ninfo == 0 ? PMIX_SUCCESS : sx_flat_infos_size(info, ninfo, ret_size);
@@ -144,9 +69,9 @@ static pmix_status_t infos_size(const pmix_info_t *info, size_t ninfo, size_t *r
                     *ret_size, SX_ARRIVE_INFOS_MAX);
 }
 
-/* Arrive; @procs are sorted.  Return: as fence_start. */
-static pmix_status_t fence_arrive(struct sx_call *call, const pmix_proc_t *procs, size_t nprocs,
-                                  const pmix_info_t *info, size_t ninfo, unsigned *ret_calls)
+/* Arrive; @procs are sorted. */
+static pmix_status_t fence_arrive(struct sx_op *op, const pmix_proc_t *procs, size_t nprocs,
+                                  const pmix_info_t *info, size_t ninfo)
 {
     uint64_t stack[SX_ARRIVE_STACK_BYTES / sizeof(uint64_t)];
     uint8_t *bytes = (uint8_t *)stack;
@@ -177,16 +102,13 @@ static pmix_status_t fence_arrive(struct sx_call *call, const pmix_proc_t *procs
         rc = sx_wire_infos_judge(bytes + head_size, info_size, SX_ARRIVE_HEAP_MAX);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = fence_enlist(call);
-    }
-    if (rc == PMIX_SUCCESS) {
-        const struct sx_lane_arrive arrive = { .kind = SX_COLLECTIVE_FENCE,
-                                               .op = call->id,
-                                               .proc_count = (uint32_t)nprocs,
-                                               .info_size = (uint32_t)info_size };
+        struct sx_lane_arrive *const arrive = (struct sx_lane_arrive *)(void *)bytes;
 
-        arrive_write(bytes, &arrive, procs);
-        rc = fence_sent(call, arrive_send(bytes, head_size + info_size, ret_calls));
+        *arrive = (struct sx_lane_arrive){ .kind = SX_COLLECTIVE_FENCE,
+                                           .proc_count = (uint32_t)nprocs,
+                                           .info_size = (uint32_t)info_size };
+        (void)sx_wire_procs_write(bytes + sizeof(*arrive), procs, nprocs);
+        rc = sx_arrive_start(op, arrive, head_size + info_size);
     }
     if (bytes != (uint8_t *)stack) {
         free(bytes);
@@ -194,9 +116,8 @@ static pmix_status_t fence_arrive(struct sx_call *call, const pmix_proc_t *procs
     return rc;
 }
 
-/* Return: PMIX_SUCCESS when @call will be completed; *ret_calls as arrive_send. */
-static pmix_status_t fence_start(struct sx_call *call, const pmix_proc_t *procs, size_t nprocs,
-                                 const pmix_info_t *info, size_t ninfo, unsigned *ret_calls)
+static pmix_status_t fence_start(struct sx_op *op, const pmix_proc_t *procs, size_t nprocs,
+                                 const pmix_info_t *info, size_t ninfo)
 {
     pmix_proc_t *copy;
     const pmix_proc_t *const sorted = sx_wire_procs_sorted(procs, &nprocs, &copy);
@@ -204,7 +125,7 @@ static pmix_status_t fence_start(struct sx_call *call, const pmix_proc_t *procs,
     if (sorted == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    const pmix_status_t rc = fence_arrive(call, sorted, nprocs, info, ninfo, ret_calls);
+    const pmix_status_t rc = fence_arrive(op, sorted, nprocs, info, ninfo);
 
     free(copy);
     return rc;
@@ -250,93 +171,62 @@ static pmix_status_t fence_check(const pmix_proc_t **procs, size_t *nprocs, pmix
     return rc == PMIX_SUCCESS ? algorithm_judge(options) : rc;
 }
 
-pmix_status_t PMIx_Fence(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
-                         size_t ninfo)
+/* So that it makes SX_FENCE_CALLS_MAX system calls: one is for the sleep, one for taking the data
+ * in. */
+static uint8_t yields(const struct fence *fence)
 {
-    struct sx_call call = SX_CALL_INIT(NULL);
+    return (uint8_t)(SX_FENCE_CALLS_MAX - 1u - fence->collects);
+}
+
+static bool fence_finish(struct sx_op *op)
+{
+    const struct fence *const fence = SX_CONTAINER(op, struct fence, op);
+
+    if (fence->collects && op->status == PMIX_SUCCESS) {
+        sx_view_warm(sx_process.own);
+    }
+    return true;
+}
+
+static const struct sx_op_kind fence_kind = { .size = sizeof(struct fence),
+                                              .finish = fence_finish };
+
+static pmix_status_t fence(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
+                           size_t ninfo, struct sx_callback callback)
+{
+    struct fence here = { .op = SX_OP_INIT(&fence_kind, .callback = callback) };
+    struct sx_op *op = &here.op;
     struct sx_fence_options options = { 0 };
-    unsigned calls = 0;
     pmix_proc_t whole;
     pmix_status_t rc = fence_check(&procs, &nprocs, &whole, info, ninfo, &options);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
+    here.collects = options.collect;
+    here.op.yield_count = yields(&here);
     rc = sx_link_status();
-    if (rc == PMIX_ERR_UNREACH && procs_are_self(procs, nprocs)) {
-        return PMIX_SUCCESS;
+    const bool alone = rc == PMIX_ERR_UNREACH && procs_are_self(procs, nprocs);
+    if (rc == PMIX_SUCCESS || alone) {
+        rc = sx_op_open(&op);
     }
-    if (rc == PMIX_SUCCESS) {
-        rc = fence_start(&call, procs, nprocs, info, ninfo, &calls);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
-    if (rc == PMIX_SUCCESS) {
-        /* One call is for the sleep, one for taking the data in. */
-        const unsigned kept = 1 + options.collect + calls;
-
-        rc = sx_call_wait(&call, kept < SX_FENCE_CALLS_MAX ? SX_FENCE_CALLS_MAX - kept : 0,
-                          SX_DEADLINE_NEVER);
-    }
-    if (rc == PMIX_SUCCESS && options.collect) {
-        sx_view_warm(sx_process.own);
-    }
-    return rc;
+    return alone ? sx_op_answer(op, PMIX_SUCCESS)
+                 : sx_op_settle(op, fence_start(op, procs, nprocs, info, ninfo));
 }
 
-static void fence_nb_run(struct sx_task *task)
+pmix_status_t PMIx_Fence(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
+                         size_t ninfo)
 {
-    struct fence_nb *const op = SX_CONTAINER(task, struct fence_nb, task);
-
-    if (op->collects && op->call.status == PMIX_SUCCESS) {
-        sx_view_warm(sx_process.own);
-    }
-    op->cbfunc(op->call.status, op->cbdata);
-    free(op);
-}
-
-static void fence_nb_done(struct sx_call *call, const struct sx_frame *frame)
-{
-    (void)frame;
-    sx_task_post_locked(&SX_CONTAINER(call, struct fence_nb, call)->task);
+    return fence(procs, nprocs, info, ninfo, SX_CALLBACK_NONE);
 }
 
 pmix_status_t PMIx_Fence_nb(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
                             size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct sx_fence_options options = { 0 };
-    unsigned calls = 0;
-    pmix_proc_t whole;
-    pmix_status_t rc = fence_check(&procs, &nprocs, &whole, info, ninfo, &options);
+    const struct sx_callback callback = { .shape = SX_SHAPE_OP, .op = cbfunc, .cbdata = cbdata };
 
-    if (rc == PMIX_SUCCESS && cbfunc == NULL) {
-        rc = PMIX_ERR_BAD_PARAM;
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_link_status();
-    }
-    const bool alone = rc == PMIX_ERR_UNREACH && procs_are_self(procs, nprocs);
-    if (rc == PMIX_SUCCESS || alone) {
-        rc = sx_progress_start();
-    }
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    struct fence_nb *const op = malloc(sizeof(*op));
-    if (op == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    *op = (struct fence_nb){ .call = SX_CALL_INIT(fence_nb_done),
-                             .task = { .run = fence_nb_run },
-                             .cbfunc = cbfunc,
-                             .cbdata = cbdata,
-                             .collects = options.collect };
-    if (alone) {
-        op->call.status = PMIX_SUCCESS;
-        sx_task_post(&op->task);
-        return PMIX_SUCCESS;
-    }
-    rc = fence_start(&op->call, procs, nprocs, info, ninfo, &calls);
-    if (rc != PMIX_SUCCESS) {
-        free(op);
-    }
-    return rc;
+    return cbfunc != NULL ? fence(procs, nprocs, info, ninfo, callback) : sx_process_misused();
 }

@@ -6,17 +6,18 @@
 #include "base/clock.h"
 #include "client/link/local.h"
 #include "client/link/process.h"
+#include "client/link/progress.h"
 
 static_assert(SX_GATE_RESERVED < SX_GETS_MAX, "non-blocking Gets have places, too");
 
 /* Under lock. */
-static struct sx_list queue = SX_LIST_INIT(queue); /* of struct sx_gate_turn, oldest first */
+static struct sx_list queue = SX_LIST_INIT(queue); /* of struct sx_op, oldest first */
 static unsigned taken_count;
 static unsigned blocked_count; /* threads that wait for a place */
 /* No deadline in the queue is earlier.  It may be that of a Get that has left the queue. */
 static uint64_t due_ns = SX_DEADLINE_NEVER;
 
-bool sx_gate_enter(struct sx_gate_turn *turn)
+bool sx_gate_enter(struct sx_op *op)
 {
     struct sx_process *const p = &sx_process;
 
@@ -25,8 +26,8 @@ bool sx_gate_enter(struct sx_gate_turn *turn)
     if (free_place) {
         taken_count++;
     } else {
-        sx_list_append(&queue, &turn->task.node);
-        due_ns = turn->deadline_ns < due_ns ? turn->deadline_ns : due_ns;
+        sx_list_append(&queue, &op->task.node);
+        due_ns = op->deadline_ns < due_ns ? op->deadline_ns : due_ns;
     }
     pthread_mutex_unlock(&p->lock);
     return free_place;
@@ -105,14 +106,14 @@ static void expire(void)
         return;
     }
     SX_LIST_EACH(it, &queue) {
-        struct sx_gate_turn *const turn = SX_CONTAINER(it, struct sx_gate_turn, task.node);
+        struct sx_op *const op = SX_LIST_ENTRY(it, struct sx_op, task.node);
 
-        if (turn->deadline_ns <= now_ns) {
+        if (op->deadline_ns <= now_ns) {
             sx_list_remove(it);
-            turn->timed_out = true;
-            sx_task_post_locked(&turn->task);
-        } else if (turn->deadline_ns < next_ns) {
-            next_ns = turn->deadline_ns;
+            op->status = PMIX_ERR_TIMEOUT;
+            sx_task_post_locked(&op->task);
+        } else if (op->deadline_ns < next_ns) {
+            next_ns = op->deadline_ns;
         }
     }
     due_ns = next_ns;

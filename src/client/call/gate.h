@@ -17,20 +17,14 @@
 #include <pmix_common.h>
 
 #include "client/link/intake.h"
-#include "client/link/progress.h"
+#include "client/link/op.h"
 
 #define SX_GATE_RESERVED 64u /* places for blocking Gets */
 
-/* A non-blocking Get at the gate. */
-struct sx_gate_turn {
-    struct sx_task task; /* posted when it may go, or cannot any more */
-    uint64_t deadline_ns;
-    bool timed_out;
-};
-
-/* Go, or queue until the task is posted.  Without the lock, on the thread that runs tasks.
+/* Go, or queue until the task of @op is posted: it has a place then, or PMIX_ERR_TIMEOUT as its
+ * status because its deadline came first.  Without the lock, on the thread that runs tasks.
  * Return: true when it has a place, which is to be left. */
-bool sx_gate_enter(struct sx_gate_turn *turn);
+bool sx_gate_enter(struct sx_op *op);
 
 /* Wait for a place, without the lock.  Return: PMIX_SUCCESS, and then it is to be left; as
  * sx_wait_until. */

@@ -27,6 +27,7 @@
 #include "client/link/handed_out.h"
 #include "client/link/process.h"
 #include "client/link/progress.h"
+#include "client/link/request.h"
 
 /* ---- the answer --------------------------------------------------------------------------- */
 
@@ -266,44 +267,139 @@ static uint64_t deadline_of(const struct sx_lookup *lookup)
                                           : SX_DEADLINE_NEVER;
 }
 
-static pmix_status_t ask(const struct sx_lookup *lookup)
-{
-    struct sx_call call = SX_CALL_INIT(NULL);
-    struct sx_get get;
-    struct iovec iov[2];
-    const int iov_count = get_request(lookup, &get, iov);
-    const uint64_t deadline_ns = deadline_of(lookup);
+/* ---- one that is not found at once ---------------------------------------------------------- */
 
-    pmix_status_t rc = sx_gate_wait(deadline_ns);
-    if (rc != PMIX_SUCCESS) {
-        return rc;
+struct get {
+    struct sx_op op; /* `value` is what was found */
+    struct sx_lookup lookup;
+    enum { GET_LOOKED, GET_QUEUED, GET_ASKED } stage;
+    char strings[]; /* of the lookup, when the caller does not wait */
+};
+
+/* It has a place, which is given back with the answer.  Return: as get_finish. */
+static bool get_send(struct get *get)
+{
+    struct sx_get request;
+    struct iovec iov[2];
+
+    if (get->op.deadline_ns != SX_DEADLINE_NEVER) { /* what is left of it */
+        const uint64_t now_ns = sx_now_ns();
+
+        get->lookup.wanted.timeout_ns = get->op.deadline_ns > now_ns ? get->op.deadline_ns - now_ns
+                                                                     : 1;
     }
-    rc = sx_request(&call, SX_MSG_GET, iov, iov_count, deadline_ns);
-    if (rc == PMIX_ERR_TIMEOUT && !call.done) {
-        (void)sx_request_tell(SX_MSG_GET_CANCEL, call.id, NULL, 0);
+    const int iov_count = get_request(&get->lookup, &request, iov);
+    get->stage = GET_ASKED;
+    const pmix_status_t rc = sx_request_start(&get->op, SX_MSG_GET, iov, iov_count);
+    if (rc != PMIX_SUCCESS) {
+        sx_gate_leave();
+        get->op.status = rc;
+    }
+    return rc != PMIX_SUCCESS;
+}
+
+/* Return: as get_finish. */
+static bool get_ask(struct get *get)
+{
+    get->op.deadline_ns = deadline_of(&get->lookup);
+    get->stage = GET_QUEUED;
+    if (sx_callback_is_given(&get->op.callback)) {
+        return sx_gate_enter(&get->op) && get_send(get);
+    }
+    get->op.status = sx_gate_wait(get->op.deadline_ns);
+    return get->op.status != PMIX_SUCCESS || get_send(get);
+}
+
+/* It waits for a store, on the progress thread too.  Return: as get_finish. */
+static bool get_fetch(struct get *get)
+{
+    get->op.status = fetch_foreign(&get->lookup);
+    if (get->op.status == PMIX_SUCCESS) {
+        get->op.status = look_first(&get->lookup, &get->op.value);
+    }
+    if (get->op.status == PMIX_ERR_NOT_FOUND) {
+        get->op.status = worth_asking(&get->lookup);
+        return get->op.status != PMIX_SUCCESS || get_ask(get);
+    }
+    return true;
+}
+
+/* It has waited for a place, and its value may have come meanwhile.  Return: as get_finish. */
+static bool get_let_in(struct get *get)
+{
+    if (get->op.status == PMIX_ERR_TIMEOUT) {
+        return true;
+    }
+    get->op.status = look_first(&get->lookup, &get->op.value);
+    if (get->op.status == PMIX_ERR_NOT_FOUND) {
+        return get_send(get);
     }
     sx_gate_leave();
-    return rc;
+    return true;
 }
 
-static pmix_status_t get_missed(struct sx_lookup *lookup, pmix_value_t **ret)
+static bool get_finish(struct sx_op *op)
 {
-    pmix_status_t rc = fetch_foreign(lookup);
+    struct get *const get = SX_CONTAINER(op, struct get, op);
 
-    if (rc == PMIX_SUCCESS) {
-        rc = look_first(lookup, ret);
+    if (get->stage == GET_LOOKED) {
+        return op->status != PMIX_ERR_NOT_FOUND || get_fetch(get);
     }
-    if (rc != PMIX_ERR_NOT_FOUND) {
-        return rc;
+    if (get->stage == GET_QUEUED) {
+        return get_let_in(get);
     }
-    rc = worth_asking(lookup);
-    if (rc == PMIX_SUCCESS) {
-        rc = ask(lookup);
+    if (!op->done) { /* there will be no answer */
+        sx_gate_leave();
     }
-    return rc == PMIX_SUCCESS ? look_again(lookup, ret) : rc;
+    if (op->status == PMIX_SUCCESS) {
+        op->status = look_again(&get->lookup, &op->value);
+    }
+    return true;
 }
+
+static void get_answered(struct sx_op *op, const struct sx_frame *frame)
+{
+    (void)op;
+    (void)frame;
+    sx_gate_leave_locked();
+}
+
+static void value_free(struct sx_op *op)
+{
+    if (op->value != NULL) {
+        sx_value_destruct(op->value);
+        free(op->value);
+    }
+}
+
+static void get_told(struct sx_op *op)
+{
+    if (!SX_CONTAINER(op, struct get, op)->lookup.wanted.is_pointers) {
+        value_free(op);
+    }
+}
+
+static const struct sx_op_kind get_kind = { .request = SX_MSG_GET,
+                                            .cancel = SX_MSG_GET_CANCEL,
+                                            .answered = get_answered,
+                                            .finish = get_finish,
+                                            .told = get_told };
 
 /* ---- PMIx_Get ----------------------------------------------------------------------------- */
+
+/* Not in what is mapped so far. */
+static pmix_status_t get_missed(const struct sx_lookup *lookup, pmix_value_t **ret)
+{
+    struct get here = { .op = SX_OP_INIT(&get_kind,
+                                         .value = lookup->wanted.is_static ? *ret : NULL),
+                        .lookup = *lookup };
+    const pmix_status_t rc = sx_op_answer(&here.op, PMIX_ERR_NOT_FOUND);
+
+    if (rc == PMIX_SUCCESS) {
+        *ret = here.op.value;
+    }
+    return rc;
+}
 
 static pmix_status_t get(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
                          size_t ninfo, pmix_value_t **val)
@@ -345,190 +441,76 @@ pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info
 
 /* ---- PMIx_Get_nb -------------------------------------------------------------------------- */
 
-struct get_nb {
-    struct sx_gate_turn turn;
-    struct sx_call call;
-    struct sx_lookup lookup; /* its strings are the ones below */
-    pmix_value_cbfunc_t cbfunc;
-    void *cbdata;
-    pmix_status_t status;
-    pmix_value_t *value;
-    char nspace[PMIX_MAX_NSLEN + 1];
-    char key[PMIX_MAX_KEYLEN + 1];
-    char hostname[]; /* only when one was given */
-};
-
-static void get_nb_deliver(struct get_nb *op)
+static size_t size_of(const char *text)
 {
-    op->cbfunc(op->status, op->value, op->cbdata);
-    if (op->value != NULL && !op->lookup.wanted.is_pointers) {
-        sx_value_destruct(op->value);
-        free(op->value);
-    }
-    free(op);
+    return text != NULL ? strlen(text) + 1 : 0;
 }
 
-static struct get_nb *get_nb_of(struct sx_task *task)
+/* Return: @text at *@at, which moves on; NULL for NULL. */
+static const char *string_keep(char **at, const char *text)
 {
-    return SX_CONTAINER(task, struct get_nb, turn.task);
-}
+    char *const kept = *at;
 
-static void get_nb_found(struct sx_task *task)
-{
-    get_nb_deliver(get_nb_of(task));
-}
-
-static void get_nb_answered(struct sx_task *task)
-{
-    struct get_nb *const op = get_nb_of(task);
-
-    op->status = op->call.status;
-    if (op->status == PMIX_SUCCESS) {
-        op->status = look_again(&op->lookup, &op->value);
-    }
-    get_nb_deliver(op);
-}
-
-static void get_nb_done(struct sx_call *call, const struct sx_frame *frame)
-{
-    struct get_nb *const op = SX_CONTAINER(call, struct get_nb, call);
-
-    (void)frame;
-    op->turn.task.run = get_nb_answered;
-    sx_task_post_locked(&op->turn.task);
-    sx_gate_leave_locked();
-}
-
-/* It has a place.  Return: an error when it was not sent; the place is given back then. */
-static pmix_status_t get_nb_send(struct get_nb *op)
-{
-    struct sx_get get;
-    struct iovec iov[2];
-
-    if (op->turn.deadline_ns != SX_DEADLINE_NEVER) { /* what is left of it */
-        const uint64_t now_ns = sx_now_ns();
-
-        op->lookup.wanted.timeout_ns = op->turn.deadline_ns > now_ns ? op->turn.deadline_ns - now_ns
-                                                                     : 1;
-    }
-    const int iov_count = get_request(&op->lookup, &get, iov);
-    op->call = (struct sx_call)SX_CALL_INIT(get_nb_done);
-    const pmix_status_t rc = sx_request_start(&op->call, SX_MSG_GET, iov, iov_count);
-    if (rc != PMIX_SUCCESS) {
-        sx_gate_leave();
-    }
-    return rc;
-}
-
-/* It has waited for a place, and its value may have come meanwhile. */
-static void get_nb_let_in(struct sx_task *task)
-{
-    struct get_nb *const op = get_nb_of(task);
-
-    op->status = op->turn.timed_out ? PMIX_ERR_TIMEOUT : look_first(&op->lookup, &op->value);
-    if (op->status == PMIX_ERR_NOT_FOUND) {
-        op->status = get_nb_send(op);
-        if (op->status == PMIX_SUCCESS) {
-            return;
-        }
-    } else if (!op->turn.timed_out) {
-        sx_gate_leave();
-    }
-    get_nb_deliver(op);
-}
-
-/* On the progress thread, which may wait for a store but not for a value. */
-static void get_nb_missed(struct sx_task *task)
-{
-    struct get_nb *const op = get_nb_of(task);
-
-    op->status = fetch_foreign(&op->lookup);
-    if (op->status == PMIX_SUCCESS) {
-        op->status = look_first(&op->lookup, &op->value);
-    }
-    if (op->status == PMIX_ERR_NOT_FOUND) {
-        op->status = worth_asking(&op->lookup);
-        if (op->status == PMIX_SUCCESS) {
-            op->turn.task.run = get_nb_let_in;
-            op->turn.deadline_ns = deadline_of(&op->lookup);
-            if (!sx_gate_enter(&op->turn)) {
-                return;
-            }
-            op->status = get_nb_send(op);
-            if (op->status == PMIX_SUCCESS) {
-                return;
-            }
-        }
-    }
-    get_nb_deliver(op);
-}
-
-static struct get_nb *get_nb_new(const struct sx_lookup *lookup, pmix_value_cbfunc_t cbfunc,
-                                 void *cbdata)
-{
-    const size_t hostname_size = lookup->wanted.hostname != NULL
-                                     ? strlen(lookup->wanted.hostname) + 1
-                                     : 0;
-    struct get_nb *const op = malloc(sizeof(*op) + hostname_size);
-
-    if (op == NULL) {
+    if (text == NULL) {
         return NULL;
     }
-    memset(op, 0, sizeof(*op));
-    op->lookup = *lookup;
-    op->cbfunc = cbfunc;
-    op->cbdata = cbdata;
-    memcpy(op->nspace, lookup->nspace, strlen(lookup->nspace));
-    op->lookup.nspace = op->nspace;
-    if (lookup->wanted.key != NULL) {
-        memcpy(op->key, lookup->wanted.key, lookup->wanted.key_len);
-        op->lookup.wanted.key = op->key;
-    }
-    if (hostname_size != 0) {
-        memcpy(op->hostname, lookup->wanted.hostname, hostname_size);
-        op->lookup.wanted.hostname = op->hostname;
-    }
-    return op;
+    *at += size_of(text);
+    return memcpy(kept, text, size_of(text));
 }
 
-/* A process that is only a server: its own answer, from a thread that ends with it. */
+/* In memory of its own, with its strings. */
+static struct get *get_new(const struct sx_lookup *lookup, struct sx_callback callback)
+{
+    const struct sx_wanted *const wanted = &lookup->wanted;
+    struct get *const get = malloc(sizeof(*get) + size_of(lookup->nspace) + size_of(wanted->key) +
+                                   size_of(wanted->hostname));
+
+    if (get != NULL) {
+        char *at = get->strings;
+
+        *get = (struct get){ .op = SX_OP_INIT(&get_kind, .callback = callback), .lookup = *lookup };
+        get->lookup.nspace = string_keep(&at, lookup->nspace);
+        get->lookup.wanted.key = string_keep(&at, wanted->key);
+        get->lookup.wanted.hostname = string_keep(&at, wanted->hostname);
+    }
+    return get;
+}
+
+/* A process that is only a server: its own answer. */
 static pmix_status_t get_nb_server(const struct sx_role_server *server, const pmix_proc_t *proc,
                                    const char *key, const pmix_info_t info[], size_t ninfo,
-                                   pmix_value_cbfunc_t cbfunc, void *cbdata)
+                                   struct sx_callback callback)
 {
-    struct get_nb *const op = calloc(1, sizeof(*op));
+    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .told = value_free };
+    struct sx_op here = SX_OP_INIT(&kind, .callback = callback), *op = &here;
+    const pmix_status_t status = server->get(proc, key, info, ninfo, &here.value);
 
-    if (op == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
+    if (status == PMIX_ERR_BAD_PARAM) {
+        return status;
     }
-    op->turn.task.run = get_nb_found;
-    op->cbfunc = cbfunc;
-    op->cbdata = cbdata;
-    op->status = server->get(proc, key, info, ninfo, &op->value);
-    const pmix_status_t rc = op->status == PMIX_ERR_BAD_PARAM ? op->status
-                                                              : sx_task_run_alone(&op->turn.task);
+    const pmix_status_t rc = sx_op_open(&op);
     if (rc != PMIX_SUCCESS) {
-        if (op->value != NULL) {
-            sx_value_destruct(op->value);
-            free(op->value);
-        }
-        free(op);
+        value_free(&here);
+        return rc;
     }
-    return rc;
+    return sx_op_answer(op, status);
 }
 
 pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
                           size_t ninfo, pmix_value_cbfunc_t cbfunc, void *cbdata)
 {
     const struct sx_role_server *const server = sx_role_server_get();
+    const struct sx_callback callback = {
+        .shape = SX_SHAPE_VALUE, .alone = !sx_process_ready(), .value = cbfunc, .cbdata = cbdata
+    };
     struct sx_lookup lookup;
 
     if (cbfunc == NULL) {
         return sx_process_misused();
     }
-    if (!sx_process_ready()) {
+    if (callback.alone) {
         return server == NULL ? PMIX_ERR_INIT
-                              : get_nb_server(server, proc, key, info, ninfo, cbfunc, cbdata);
+                              : get_nb_server(server, proc, key, info, ninfo, callback);
     }
     pmix_status_t rc = sx_lookup_init(&lookup, proc, key, info, ninfo);
     if (rc == PMIX_SUCCESS && lookup.wanted.is_static) {
@@ -540,12 +522,10 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char *key, const pmix_i
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    struct get_nb *const op = get_nb_new(&lookup, cbfunc, cbdata);
-    if (op == NULL) {
+    struct get *const get = get_new(&lookup, callback);
+    if (get == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    op->status = look_first(&op->lookup, &op->value);
-    op->turn.task.run = op->status == PMIX_ERR_NOT_FOUND ? get_nb_missed : get_nb_found;
-    sx_task_post(&op->turn.task);
-    return PMIX_SUCCESS;
+    const pmix_status_t status = look_first(&get->lookup, &get->op.value);
+    return sx_op_answer(&get->op, status);
 }

@@ -11,7 +11,7 @@
 #include "client/call/cleanup.h"
 #include "client/link/process.h"
 #include "client/link/procs.h"
-#include "client/link/progress.h"
+#include "client/link/request.h"
 
 /* A request as it travels. */
 struct message {
@@ -82,11 +82,14 @@ static pmix_status_t message_make(struct message *message, const pmix_proc_t *ta
     return rc;
 }
 
-pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
-                               const pmix_info_t directives[], size_t ndirs, pmix_info_t **results,
-                               size_t *nresults)
+static const struct sx_op_kind control_kind = { .size = sizeof(struct sx_op),
+                                                .request = SX_MSG_JOB_CONTROL };
+
+static pmix_status_t control(const pmix_proc_t targets[], size_t ntargets,
+                             const pmix_info_t directives[], size_t ndirs,
+                             struct sx_callback callback)
 {
-    struct sx_call call = SX_CALL_INIT(NULL);
+    struct sx_op here = SX_OP_INIT(&control_kind, .callback = callback), *op = &here;
     struct message message;
 
     pmix_status_t rc = message_make(&message, targets, ntargets, directives, ndirs);
@@ -94,8 +97,20 @@ pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
         return rc;
     }
     const struct iovec iov = { message.bytes, message.size };
-    rc = sx_request(&call, SX_MSG_JOB_CONTROL, &iov, 1, SX_DEADLINE_NEVER);
+    rc = sx_op_open(&op);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_op_ask(op, &iov, 1);
+    }
     free(message.bytes);
+    return rc;
+}
+
+pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
+                               const pmix_info_t directives[], size_t ndirs, pmix_info_t **results,
+                               size_t *nresults)
+{
+    const pmix_status_t rc = control(targets, ntargets, directives, ndirs, SX_CALLBACK_NONE);
+
     if (rc == PMIX_SUCCESS && results != NULL) {
         *results = NULL;
     }
@@ -105,66 +120,14 @@ pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
     return rc;
 }
 
-struct control_nb {
-    struct sx_call call;
-    struct sx_task task;
-    pmix_info_cbfunc_t cbfunc;
-    void *cbdata;
-};
-
-static void control_nb_run(struct sx_task *task)
-{
-    struct control_nb *const op = SX_CONTAINER(task, struct control_nb, task);
-
-    op->cbfunc(op->call.status, NULL, 0, op->cbdata, NULL, NULL);
-    free(op);
-}
-
-static void control_nb_done(struct sx_call *call, const struct sx_frame *frame)
-{
-    (void)frame;
-    sx_task_post_locked(&SX_CONTAINER(call, struct control_nb, call)->task);
-}
-
-static pmix_status_t control_nb_start(const struct iovec *iov, pmix_info_cbfunc_t cbfunc,
-                                      void *cbdata)
-{
-    pmix_status_t rc = sx_progress_start();
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    struct control_nb *const op = malloc(sizeof(*op));
-    if (op == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    *op = (struct control_nb){ .call = SX_CALL_INIT(control_nb_done),
-                               .task = { .run = control_nb_run },
-                               .cbfunc = cbfunc,
-                               .cbdata = cbdata };
-    rc = sx_request_start(&op->call, SX_MSG_JOB_CONTROL, iov, 1);
-    if (rc != PMIX_SUCCESS) {
-        free(op);
-    }
-    return rc;
-}
-
+/* Open MPI does not ask how it went. */
 pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
                                   const pmix_info_t directives[], size_t ndirs,
                                   pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    struct message message;
+    const struct sx_callback callback = {
+        .shape = cbfunc != NULL ? SX_SHAPE_INFO : SX_SHAPE_IGNORED, .info = cbfunc, .cbdata = cbdata
+    };
 
-    pmix_status_t rc = message_make(&message, targets, ntargets, directives, ndirs);
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    const struct iovec iov = { message.bytes, message.size };
-    if (cbfunc == NULL) {
-        /* Nobody asks how it went (Open MPI): no thread, no answer. */
-        rc = sx_request_tell(SX_MSG_JOB_CONTROL, 0, &iov, 1);
-    } else {
-        rc = control_nb_start(&iov, cbfunc, cbdata);
-    }
-    free(message.bytes);
-    return rc;
+    return control(targets, ntargets, directives, ndirs, callback);
 }

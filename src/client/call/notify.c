@@ -13,39 +13,9 @@
 #include "base/value.h"
 #include "client/call/event.h"
 #include "client/link/process.h"
-#include "client/link/progress.h"
+#include "client/link/request.h"
+#include "client/link/submit.h"
 #include "ring/record.h"
-
-static bool bell_has_rung(void *arg)
-{
-    return sx_door_epoch(&sx_process.slot->bell) != *(const uint32_t *)arg;
-}
-
-/* Into the lane; a full one holds up this caller and nobody else. */
-static pmix_status_t lane_send(struct sx_process *p, const void *bytes, size_t size)
-{
-    const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
-    pmix_status_t rc = PMIX_ERR_WOULD_BLOCK;
-
-    while (rc == PMIX_ERR_WOULD_BLOCK) {
-        uint32_t bell = 0;
-
-        pthread_mutex_lock(&p->lane_lock);
-        rc = sx_link_status();
-        if (rc == PMIX_SUCCESS) {
-            bell = sx_door_epoch(&p->slot->bell);
-            rc = sx_lane_append(&p->lane, SX_LANE_NOTIFY, &iov, 1);
-            sx_lane_doorbell(&p->lane);
-        }
-        pthread_mutex_unlock(&p->lane_lock);
-        if (rc == PMIX_ERR_WOULD_BLOCK) {
-            const pmix_status_t waited = sx_wait_until(bell_has_rung, &bell, 1, SX_DEADLINE_NEVER);
-
-            rc = waited == PMIX_SUCCESS ? rc : waited;
-        }
-    }
-    return rc;
-}
 
 /* Whether only the server can say if the event reaches all it is for.  It says so in answer to a
  * request; a lane carries no answers. */
@@ -74,13 +44,15 @@ static pmix_status_t event_send(pmix_status_t code, pmix_data_range_t range,
     if (rc == PMIX_SUCCESS) {
         rc = sx_event_encode(code, &p->self, range, info, ninfo, &bytes, &size);
     }
+    const struct iovec iov = { .iov_base = bytes, .iov_len = size };
     if (rc == PMIX_SUCCESS && size <= SX_LANE_MESSAGE_MAX && !asks_for_reach(p, bytes)) {
-        rc = lane_send(p, bytes, size);
-    } else if (rc == PMIX_SUCCESS) {
-        const struct iovec iov = { .iov_base = bytes, .iov_len = size };
-        struct sx_call call = SX_CALL_INIT(NULL);
+        bool rung;
 
-        rc = sx_request(&call, SX_MSG_EVENT_BULK, &iov, 1, SX_DEADLINE_NEVER);
+        rc = sx_lane_tell(SX_LANE_NOTIFY, &iov, 1, &rung);
+    } else if (rc == PMIX_SUCCESS) {
+        struct sx_op op = SX_OP_INIT(&sx_op_plain);
+
+        rc = sx_request(&op, SX_MSG_EVENT_BULK, &iov, 1, SX_DEADLINE_NEVER);
     }
     free(bytes);
     return rc;
@@ -96,28 +68,18 @@ static const char *const known[] = {
     PMIX_PROC_TERM_STATUS,    PMIX_PROC_STATE_STATUS,       PMIX_EVENT_STAYS_LOCAL,
 };
 
-struct notified {
-    struct sx_task task;
-    pmix_op_cbfunc_t cbfunc;
-    void *cbdata;
-    pmix_status_t status;
-};
-
-static void notified_run(struct sx_task *task)
-{
-    struct notified *const notified = SX_CONTAINER(task, struct notified, task);
-
-    notified->cbfunc(notified->status, notified->cbdata);
-    free(notified);
-}
-
 pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
                                 pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     const struct sx_role_server *const server = sx_role_server_get();
-    struct notified *notified = NULL;
-    pmix_status_t rc = PMIX_SUCCESS;
+    struct sx_op here = SX_OP_INIT(&sx_op_plain,
+                                   .callback = { .shape = cbfunc != NULL ? SX_SHAPE_OP
+                                                                         : SX_SHAPE_NONE,
+                                                 .alone = server != NULL,
+                                                 .op = cbfunc,
+                                                 .cbdata = cbdata });
+    struct sx_op *op = &here;
 
     if (server == NULL && !sx_process_ready()) {
         return PMIX_ERR_INIT;
@@ -126,19 +88,12 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
         (source != NULL && !sx_proc_is_valid(source))) {
         return PMIX_ERR_BAD_PARAM;
     }
-    rc = sx_directives_judge(info, ninfo, known, SX_COUNT(known));
+    pmix_status_t rc = sx_directives_judge(info, ninfo, known, SX_COUNT(known));
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_op_open(&op);
+    }
     if (rc != PMIX_SUCCESS) {
         return rc;
-    }
-    if (cbfunc != NULL) {
-        rc = server == NULL ? sx_progress_start() : PMIX_SUCCESS;
-        notified = rc == PMIX_SUCCESS ? malloc(sizeof(*notified)) : NULL;
-        if (notified == NULL) {
-            return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
-        }
-        *notified = (struct notified){ .task = { .run = notified_run },
-                                       .cbfunc = cbfunc,
-                                       .cbdata = cbdata };
     }
     if (server != NULL) {
         rc = server->notify(status, source, range, info, ninfo);
@@ -147,17 +102,7 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
     } else {
         rc = event_send(status, range, info, ninfo);
     }
-    if (notified != NULL && (rc == PMIX_SUCCESS || rc == PMIX_ERR_PARTIAL_SUCCESS)) {
-        notified->status = rc;
-        rc = PMIX_SUCCESS;
-    }
-    if (notified != NULL && rc == PMIX_SUCCESS && server == NULL) {
-        sx_task_post(&notified->task);
-    } else if (notified != NULL && rc == PMIX_SUCCESS) {
-        rc = sx_task_run_alone(&notified->task);
-    }
-    if (notified != NULL && rc != PMIX_SUCCESS) {
-        free(notified);
-    }
-    return rc;
+    /* With a callback, an error of the call itself is returned, and nothing is called. */
+    return rc == PMIX_SUCCESS || rc == PMIX_ERR_PARTIAL_SUCCESS ? sx_op_answer(op, rc)
+                                                                : sx_op_settle(op, rc);
 }

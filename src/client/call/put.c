@@ -26,7 +26,8 @@
 #include "client/data/view.h"
 #include "client/link/local.h"
 #include "client/link/progress.h"
-#include "ring/record.h"
+#include "client/link/request.h"
+#include "client/link/submit.h"
 
 #define SX_PUTS_FIRST_BYTES 4096u
 #define SX_PUTS_BOX UINT64_MAX /* instead of a message's length: a struct sx_box * follows */
@@ -369,45 +370,6 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char *key, pmix_value_t *val)
 
 /* ---- commit ------------------------------------------------------------------------------- */
 
-struct lane_room {
-    const _Atomic uint64_t *head;
-    uint64_t seen;
-};
-
-static bool lane_has_moved(void *arg)
-{
-    const struct lane_room *room = arg;
-
-    /* relaxed: whether there is room is decided by the next append. */
-    return atomic_load_explicit(room->head, memory_order_relaxed) != room->seen;
-}
-
-pmix_status_t sx_lane_submit(uint32_t kind, const struct iovec *iov, int iov_count)
-{
-    struct sx_process *const p = &sx_process;
-
-    for (;;) {
-        pmix_status_t rc = sx_link_status();
-        if (rc != PMIX_SUCCESS) {
-            return rc;
-        }
-        struct lane_room room = { .head = &p->slot->lane_head };
-        /* relaxed: a head read before the append can only be too old. */
-        room.seen = atomic_load_explicit(room.head, memory_order_relaxed);
-        rc = sx_lane_append(&p->lane, kind, iov, iov_count);
-        if (rc != PMIX_ERR_WOULD_BLOCK) {
-            return rc;
-        }
-        sx_lane_doorbell(&p->lane);
-        pthread_mutex_unlock(&p->lane_lock);
-        rc = sx_wait_until(lane_has_moved, &room, 0, SX_DEADLINE_NEVER);
-        pthread_mutex_lock(&p->lane_lock);
-        if (rc != PMIX_SUCCESS) {
-            return rc;
-        }
-    }
-}
-
 /* One message in parts, through the lane or, if it is too large for that, as a PUT_BULK body, where
  * its length stands before it.  @iov[0] is free for that. */
 static pmix_status_t commit_message(struct sx_process *p, struct iovec *iov, int iov_count)
@@ -420,11 +382,11 @@ static pmix_status_t commit_message(struct sx_process *p, struct iovec *iov, int
     if (len <= SX_LANE_MESSAGE_MAX) {
         return sx_lane_submit(SX_LANE_PUT, iov + 1, iov_count - 1);
     }
-    struct sx_call call = SX_CALL_INIT(NULL);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain);
 
     iov[0] = (struct iovec){ &len, sizeof(len) };
     pthread_mutex_unlock(&p->lane_lock);
-    const pmix_status_t rc = sx_request(&call, SX_MSG_PUT_BULK, iov, iov_count,
+    const pmix_status_t rc = sx_request(&op, SX_MSG_PUT_BULK, iov, iov_count,
                                         sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
 
     pthread_mutex_lock(&p->lane_lock);

@@ -20,7 +20,7 @@
 #include "client/data/hostname.h"
 #include "client/data/topology.h"
 #include "client/link/process.h"
-#include "client/link/progress.h"
+#include "client/link/request.h"
 
 /* What is asked for, and where. */
 struct question {
@@ -254,30 +254,11 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo, pmix_cpuset_t *cpuse
     return rc;
 }
 
-struct distances_nb {
-    struct sx_task task;
-    pmix_device_dist_cbfunc_t cbfunc;
-    void *cbdata;
-    pmix_status_t status;
-    pmix_device_distance_t *distances;
-    size_t count;
-};
-
-static void distances_release(void *arg)
+static void distances_told(struct sx_op *op)
 {
-    struct distances_nb *const op = arg;
-
     if (op->distances != NULL) {
-        PMIx_Device_distance_free(op->distances, op->count);
+        PMIx_Device_distance_free(op->distances, op->distance_count);
     }
-    free(op);
-}
-
-static void distances_deliver(struct sx_task *task)
-{
-    struct distances_nb *const op = SX_CONTAINER(task, struct distances_nb, task);
-
-    op->cbfunc(op->status, op->distances, op->count, op->cbdata, distances_release, op);
 }
 
 /* The caller may change its arguments as soon as this returns, so the work is done here and only
@@ -286,27 +267,25 @@ pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo, pmix_cpuset_t *cp
                                         pmix_info_t *info, size_t ninfo,
                                         pmix_device_dist_cbfunc_t cbfunc, void *cbdata)
 {
+    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .told = distances_told };
+    struct sx_op here = SX_OP_INIT(&kind, .callback = { .shape = SX_SHAPE_DISTANCES,
+                                                        .alone = !sx_process_ready(),
+                                                        .distances = cbfunc,
+                                                        .cbdata = cbdata });
+    struct sx_op *op = &here;
+
     if (cbfunc == NULL) {
         return sx_process_misused();
     }
-    struct distances_nb *const op = calloc(1, sizeof(*op));
-    if (op == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
+    here.status = PMIx_Compute_distances(topo, cpuset, info, ninfo, &here.distances,
+                                         &here.distance_count);
+    if (here.status != PMIX_SUCCESS && here.status != PMIX_ERR_NOT_FOUND) {
+        return here.status;
     }
-    *op = (struct distances_nb){ .cbfunc = cbfunc, .cbdata = cbdata };
-    op->task.run = distances_deliver;
-    op->status = PMIx_Compute_distances(topo, cpuset, info, ninfo, &op->distances, &op->count);
-    pmix_status_t rc = op->status == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : op->status;
-    if (rc == PMIX_SUCCESS && sx_process_ready()) {
-        rc = sx_progress_start();
-        if (rc == PMIX_SUCCESS) {
-            sx_task_post(&op->task);
-        }
-    } else if (rc == PMIX_SUCCESS) {
-        rc = sx_task_run_alone(&op->task);
-    }
+    const pmix_status_t rc = sx_op_open(&op);
     if (rc != PMIX_SUCCESS) {
-        distances_release(op);
+        distances_told(&here);
+        return rc;
     }
-    return rc;
+    return sx_op_answer(op, here.status);
 }

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "client/link/process.h"
+#include "client/link/request.h"
 
 /* The own view; the rest hang behind it. */
 static _Atomic(struct sx_view *) view_first;
@@ -166,21 +167,21 @@ pmix_status_t sx_view_obtain(const char *nspace, struct sx_view **ret_view)
 /* Map the newest store of @nspace; view_lock is held. */
 static pmix_status_t download(const char *nspace, struct sx_store *ret_store)
 {
-    struct sx_call call = SX_CALL_INIT(NULL);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain);
     struct sx_segment_get get = { .wanted = SX_WANT_STORE };
 
     memcpy(get.nspace, nspace, strlen(nspace));
     const struct iovec iov = { &get, sizeof(get) };
-    pmix_status_t rc = sx_request(&call, SX_MSG_SEGMENT_GET, &iov, 1,
+    pmix_status_t rc = sx_request(&op, SX_MSG_SEGMENT_GET, &iov, 1,
                                   sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
-    if (rc == PMIX_SUCCESS && call.fd < 0) {
+    if (rc == PMIX_SUCCESS && op.fd < 0) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "no descriptor came with the store of %s", nspace);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_store_attach(ret_store, call.fd);
+        rc = sx_store_attach(ret_store, op.fd);
     }
-    if (call.fd >= 0) {
-        close(call.fd);
+    if (op.fd >= 0) {
+        close(op.fd);
     }
     return rc;
 }

@@ -36,6 +36,7 @@
 #include "client/link/handed_out.h"
 #include "client/link/local.h"
 #include "client/link/progress.h"
+#include "client/link/request.h"
 #include "client/link/thread.h"
 #include "client/link/wakefd.h"
 #include "control/rendezvous.h"
@@ -572,12 +573,12 @@ static void say_parent(struct sx_process *p)
 /* Without life_lock, since callbacks that still run may ask for it. */
 static void tear_down(struct sx_process *p)
 {
-    struct sx_call call = SX_CALL_INIT(NULL);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain);
 
     if (sx_link_status() == PMIX_SUCCESS) {
         say_parent(p);
         /* Whatever the answer: the server learns of our end by the socket too. */
-        (void)sx_request(&call, SX_MSG_FINALIZE, NULL, 0,
+        (void)sx_request(&op, SX_MSG_FINALIZE, NULL, 0,
                          sx_deadline_ns(sx_now_ns(), SX_FINALIZE_TIMEOUT_NS));
     }
     sx_link_close();

@@ -34,7 +34,7 @@
 
 #include "base/handlers.h"
 #include "base/list.h"
-#include "client/link/request.h"
+#include "client/link/op.h"
 #include "client/link/window.h"
 #include "control/message.h"
 #include "ring/board.h"
@@ -100,9 +100,9 @@ struct sx_process {
     unsigned waiter_count;
     struct sx_ring_cursor cursor;
     uint32_t bell_seen;      /* our slot's bell when the socket was last emptied */
-    struct sx_list requests; /* struct sx_call, by id */
+    struct sx_list requests; /* struct sx_op, by id */
     struct sx_window window;
-    struct sx_list collectives; /* struct sx_call, by op */
+    struct sx_list collectives; /* struct sx_op, by id */
     unsigned collective_count;
     uint32_t id_last;
     struct sx_list tasks; /* struct sx_task, for the progress thread, or for PMIx_Progress */
@@ -113,8 +113,8 @@ struct sx_process {
     uint64_t spin_ns; /* SHMIX_SPIN: the progress thread watches so long before it sleeps */
     uint64_t thread_generation; /* a thread of an older one ends */
     pthread_t thread;
-    struct sx_door local;   /* rung under lock, for the threads of this process */
-    struct sx_call results; /* a RESULTS_GET under way, if results_asked */
+    struct sx_door local; /* rung under lock, for the threads of this process */
+    struct sx_op results; /* a RESULTS_GET under way, if results_asked */
     bool results_asked, results_again;
 
     pthread_mutex_t data_lock;

@@ -104,12 +104,13 @@ static pmix_status_t sleep_until(const struct sx_sleep *sleep, uint64_t deadline
 
 /* ---- the pump, under lock ----------------------------------------------------------------- */
 
-static void fail_all(struct sx_list *calls)
+static void fail_all(struct sx_list *ops)
 {
     struct sx_list *node;
 
-    while ((node = calls->next) != calls) {
-        sx_call_complete(SX_LIST_ENTRY(node, struct sx_call, node), PMIX_ERR_LOST_CONNECTION, NULL);
+    while ((node = ops->next) != ops) {
+        sx_op_complete(SX_LIST_ENTRY(node, struct sx_op, task.node), PMIX_ERR_LOST_CONNECTION,
+                       NULL);
     }
 }
 
@@ -154,13 +155,13 @@ void sx_link_close(void)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void collective_ended(struct sx_process *p, uint32_t op, pmix_status_t status)
+static void collective_ended(struct sx_process *p, uint32_t id, pmix_status_t status)
 {
-    struct sx_call *const call = sx_call_find(&p->collectives, op);
+    struct sx_op *const op = sx_op_find(&p->collectives, id);
 
-    if (call != NULL) {
+    if (op != NULL) {
         p->collective_count--;
-        sx_call_complete(call, status, NULL);
+        sx_op_complete(op, status, NULL);
     }
 }
 
@@ -201,7 +202,7 @@ static void record_done(struct sx_process *p, const void *body, size_t size)
 static void results_ask(struct sx_process *p);
 
 /* The newest ends of our collectives: what the lost records may have said. */
-static void results_done(struct sx_call *call, const struct sx_frame *frame)
+static void results_answered(struct sx_op *op, const struct sx_frame *frame)
 {
     struct sx_process *const p = &sx_process;
     const struct {
@@ -214,7 +215,7 @@ static void results_done(struct sx_call *call, const struct sx_frame *frame)
     } *const body = frame != NULL ? frame->body : NULL;
 
     p->results_asked = false;
-    if (body == NULL || call->status != PMIX_SUCCESS) {
+    if (body == NULL || op->status != PMIX_SUCCESS) {
         return;
     }
     if (frame->body_size < sizeof(*body) ||
@@ -230,6 +231,8 @@ static void results_done(struct sx_call *call, const struct sx_frame *frame)
     }
 }
 
+static const struct sx_op_kind results_kind = { .answered = results_answered };
+
 static void results_ask(struct sx_process *p)
 {
     p->results_again = p->results_asked;
@@ -237,9 +240,9 @@ static void results_ask(struct sx_process *p)
         return;
     }
     p->results_asked = true;
-    p->results = (struct sx_call)SX_CALL_INIT(results_done);
+    p->results = (struct sx_op)SX_OP_INIT(&results_kind);
     p->results.id = p->id_last = p->id_last == UINT32_MAX ? 1 : p->id_last + 1;
-    sx_list_append(&p->requests, &p->results.node);
+    sx_list_append(&p->requests, &p->results.task.node);
     if (sx_frame_send(p->socket_fd, SX_MSG_RESULTS_GET, p->results.id, NULL, 0,
                       sx_deadline_ns(sx_now_ns(), SX_RESULTS_SEND_NS)) != PMIX_SUCCESS) {
         sx_link_lost_locked("completions were missed and cannot be asked for");
@@ -308,25 +311,25 @@ static void pump_ring(struct sx_process *p)
     }
 }
 
-/* The answer to an abandoned call ends here. */
+/* The answer to an abandoned operation ends here. */
 static void frame_take(struct sx_process *p, struct sx_frame *frame)
 {
-    struct sx_call *const call = sx_call_find(&p->requests, frame->header.id);
+    struct sx_op *const op = sx_op_find(&p->requests, frame->header.id);
 
     if (frame->header.kind != SX_MSG_REPLY) {
         SX_INTAKES_TELL(garbled, "a message that a server does not send");
-    } else if (call != NULL) {
-        sx_call_complete(call, ((const struct sx_reply *)frame->body)->status, frame);
+    } else if (op != NULL) {
+        sx_op_complete(op, ((const struct sx_reply *)frame->body)->status, frame);
     }
 }
 
 /* The descriptor that came with it did not fit: one request fails, and nothing else. */
 static void answer_is_lost(struct sx_process *p, uint32_t id)
 {
-    struct sx_call *const call = sx_call_find(&p->requests, id);
+    struct sx_op *const op = sx_op_find(&p->requests, id);
 
-    if (call != NULL) {
-        sx_call_complete(call, PMIX_ERR_OUT_OF_RESOURCE, NULL);
+    if (op != NULL) {
+        sx_op_complete(op, PMIX_ERR_OUT_OF_RESOURCE, NULL);
     }
 }
 
@@ -653,11 +656,6 @@ void sx_progress_stop(void)
     p->thread_running = false;
     p->thread_generation++;
     pthread_mutex_unlock(&p->lock);
-}
-
-void sx_task_post_locked(struct sx_task *task)
-{
-    sx_list_append(&sx_process.tasks, &task->node);
 }
 
 void sx_task_post(struct sx_task *task)

@@ -3,7 +3,7 @@
 /* progress.h - take in what arrives, sleep until something does, run callbacks.
  *
  * Every wait is one loop: read the watched words, pump, look at what is waited for, sleep while
- * the words still have the values read.  The thread that pumps completes the calls of all threads.
+ * the words still have the values read.  Whoever pumps completes the operations of all threads.
  *
  * No thread has to tell another one that it has pumped.  The server publishes first and rings
  * afterwards.  So each sleeper is woken by that ring, or has read the word after the ring.  In
@@ -17,13 +17,7 @@
 
 #include <pmix_common.h>
 
-#include "base/list.h"
-
-/* Something for the progress thread to do, without any lock held.  @run may free the task. */
-struct sx_task {
-    struct sx_list node;
-    void (*run)(struct sx_task *task);
-};
+#include "client/link/op.h"
 
 /* Take in everything that has arrived.  Any thread. */
 void sx_pump(void);
@@ -53,8 +47,6 @@ bool sx_progress_is_own_thread(void);
 
 /* Queue @task and wake the progress thread.  The caller has started that thread. */
 void sx_task_post(struct sx_task *task);
-/* The same under lock, while pumping: what is pumped has its own bell. */
-void sx_task_post_locked(struct sx_task *task);
 
 /* Run @task on a thread of its own that ends with it, for processes that are no clients; the end of
  * the server waits for it (base/callbacks.h).

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* request.c - call and wait: requests over the control socket.
+/* request.c - operations that travel over the control socket, and the threads that wait for them.
  *
- * The sender is in the list before its frame is sent, so the answer finds it, no matter how
+ * The operation is in the list before its frame is sent, so the answer finds it, no matter how
  * early it comes.  Nothing is sent twice: a frame is delivered whole, or the link is lost. */
 #include "client/link/request.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/status.h"
 #include "client/link/process.h"
 #include "client/link/progress.h"
 #include "client/link/window.h"
-
-#define SX_REQUEST_YIELDS 1u
 
 static size_t body_size_of(const struct iovec *iov, int iov_count)
 {
@@ -35,20 +36,20 @@ static uint32_t next_id(void)
     return id;
 }
 
-/* Put the call among those that wait for an answer, before the frame is sent, so that the answer
+/* Put @op among those that wait for an answer, before the frame is sent, so that the answer
  * finds it. */
-static pmix_status_t call_enlist(struct sx_call *call, bool windowed)
+static pmix_status_t op_enlist(struct sx_op *op, bool windowed)
 {
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
     const pmix_status_t rc = sx_link_status();
     if (rc == PMIX_SUCCESS) {
-        call->done = false;
-        call->held = true;
-        call->windowed = windowed;
-        call->fd = -1;
-        sx_list_append(&p->requests, &call->node);
+        op->done = false;
+        op->held = true;
+        op->windowed = windowed;
+        op->fd = -1;
+        sx_list_append(&p->requests, &op->task.node);
     } else if (windowed) {
         sx_window_forget_locked(&p->window);
     }
@@ -56,29 +57,29 @@ static pmix_status_t call_enlist(struct sx_call *call, bool windowed)
     return rc;
 }
 
-/* Take the call out again: there will be no answer, or nobody waits for it. */
-static void call_forget_locked(struct sx_call *call)
+/* Take @op out again: there will be no answer, or nobody waits for it. */
+static void op_forget_locked(struct sx_op *op)
 {
-    sx_list_remove(&call->node);
-    if (call->windowed) { /* what is in the window may still be read */
-        call->windowed = false;
+    sx_list_remove(&op->task.node);
+    if (op->windowed) { /* what is in the window may still be read */
+        op->windowed = false;
         sx_window_forget_locked(&sx_process.window);
     }
 }
 
 /* The frame was sent as @rc says.  Return: as sx_request_start. */
-static pmix_status_t call_sent(struct sx_call *call, pmix_status_t rc)
+static pmix_status_t op_sent(struct sx_op *op, pmix_status_t rc)
 {
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    if (rc != PMIX_SUCCESS && call->done) {
+    if (rc != PMIX_SUCCESS && op->done) {
         rc = PMIX_SUCCESS; /* the loss of the link was its answer */
     } else if (rc != PMIX_SUCCESS) {
-        call_forget_locked(call);
+        op_forget_locked(op);
     }
     if (rc == PMIX_SUCCESS) {
-        sx_call_release_locked(call);
+        sx_op_release_locked(op);
     } else if (rc == PMIX_ERR_LOST_CONNECTION) {
         sx_link_lost_locked("the control socket is closed");
     }
@@ -86,52 +87,52 @@ static pmix_status_t call_sent(struct sx_call *call, pmix_status_t rc)
     return rc;
 }
 
-/* The first @size bytes of the window, about request @id.  @call is completed by the answer to this
+/* The first @size bytes of the window, about request @id.  @op is completed by the answer to this
  * frame; unless @flags have SX_FRAME_MORE it has the window until then. */
 static pmix_status_t send_piece(uint16_t kind, uint16_t flags, uint32_t id, size_t size,
-                                struct sx_call *call)
+                                struct sx_op *op)
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
 
-    call->id = id;
-    const pmix_status_t rc = call_enlist(call, (flags & SX_FRAME_MORE) == 0);
+    op->id = id;
+    const pmix_status_t rc = op_enlist(op, (flags & SX_FRAME_MORE) == 0);
 
     return rc != PMIX_SUCCESS ? rc
-                              : call_sent(call, sx_frame_send_window(sx_process.socket_fd, kind,
-                                                                     flags, id, size, deadline_ns));
+                              : op_sent(op, sx_frame_send_window(sx_process.socket_fd, kind, flags,
+                                                                 id, size, deadline_ns));
 }
 
 /* A request that fits in a frame. */
-static pmix_status_t send_small(struct sx_call *call, uint16_t kind, const struct iovec *iov,
+static pmix_status_t send_small(struct sx_op *op, uint16_t kind, const struct iovec *iov,
                                 int iov_count)
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
 
-    call->id = next_id();
-    const pmix_status_t rc = call_enlist(call, false);
+    op->id = next_id();
+    const pmix_status_t rc = op_enlist(op, false);
 
     return rc != PMIX_SUCCESS ? rc
-                              : call_sent(call, sx_frame_send(sx_process.socket_fd, kind, call->id,
-                                                              iov, iov_count, deadline_ns));
+                              : op_sent(op, sx_frame_send(sx_process.socket_fd, kind, op->id, iov,
+                                                          iov_count, deadline_ns));
 }
 
-static bool call_is_done(void *arg)
+static bool op_is_done(void *arg)
 {
-    const struct sx_call *call = arg;
+    const struct sx_op *op = arg;
 
-    return call->done;
+    return op->done;
 }
 
-pmix_status_t sx_call_wait(struct sx_call *call, unsigned yield_count, uint64_t deadline_ns)
+pmix_status_t sx_op_wait(struct sx_op *op)
 {
     struct sx_process *const p = &sx_process;
-    pmix_status_t rc = sx_wait_until(call_is_done, call, yield_count, deadline_ns);
+    pmix_status_t rc = sx_wait_until(op_is_done, op, op->yield_count, op->deadline_ns);
 
     pthread_mutex_lock(&p->lock);
-    if (call->done) {
-        rc = call->status;
+    if (op->done) {
+        rc = op->status;
     } else {
-        call_forget_locked(call);
+        op_forget_locked(op);
     }
     pthread_mutex_unlock(&p->lock);
     return rc;
@@ -149,22 +150,18 @@ static void window_forget(struct sx_process *p)
 /* The window is ours: get one where there is none yet. */
 static pmix_status_t window_obtain(struct sx_process *p, uint64_t deadline_ns)
 {
-    struct sx_call call = SX_CALL_INIT(NULL);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain);
 
     if (p->window.fd >= 0) {
         return PMIX_SUCCESS;
     }
-    pmix_status_t rc = send_small(&call, SX_MSG_WINDOW_GET, NULL, 0);
+    const pmix_status_t rc = sx_request(&op, SX_MSG_WINDOW_GET, NULL, 0, deadline_ns);
 
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_call_wait(&call, SX_REQUEST_YIELDS, deadline_ns);
-    }
-
-    if (rc == PMIX_SUCCESS && call.fd < 0) {
+    if (rc == PMIX_SUCCESS && op.fd < 0) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "a window without its descriptor");
     }
     pthread_mutex_lock(&p->lock);
-    p->window.fd = call.fd;
+    p->window.fd = op.fd;
     pthread_mutex_unlock(&p->lock);
     return rc;
 }
@@ -176,7 +173,7 @@ static pmix_status_t send_pieces(struct sx_process *p, uint16_t kind, uint32_t i
 {
     for (;;) {
         const size_t size = rest->size < SX_WINDOW_BYTES ? rest->size : SX_WINDOW_BYTES;
-        struct sx_call call = SX_CALL_INIT(NULL);
+        struct sx_op op = SX_OP_INIT(&sx_op_plain);
         pmix_status_t rc = sx_window_fill(p->window.fd, rest, size);
 
         if (rc == PMIX_SUCCESS && rest->size == 0) {
@@ -184,10 +181,11 @@ static pmix_status_t send_pieces(struct sx_process *p, uint16_t kind, uint32_t i
             return PMIX_SUCCESS;
         }
         if (rc == PMIX_SUCCESS) {
-            rc = send_piece(kind, SX_FRAME_MORE, id, size, &call);
+            rc = send_piece(kind, SX_FRAME_MORE, id, size, &op);
         }
         if (rc == PMIX_SUCCESS) {
-            rc = sx_call_wait(&call, 1, sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
+            op.deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
+            rc = sx_op_wait(&op);
         }
         if (rc != PMIX_SUCCESS) {
             return rc;
@@ -195,7 +193,7 @@ static pmix_status_t send_pieces(struct sx_process *p, uint16_t kind, uint32_t i
     }
 }
 
-static pmix_status_t send_windowed(struct sx_call *call, uint16_t kind, const struct iovec *iov,
+static pmix_status_t send_windowed(struct sx_op *op, uint16_t kind, const struct iovec *iov,
                                    size_t size)
 {
     struct sx_process *const p = &sx_process;
@@ -218,46 +216,113 @@ static pmix_status_t send_windowed(struct sx_call *call, uint16_t kind, const st
     }
     rc = window_obtain(p, deadline_ns);
     if (rc == PMIX_SUCCESS) {
-        call->id = next_id();
-        rc = send_pieces(p, kind, call->id, &rest, &last);
+        op->id = next_id();
+        rc = send_pieces(p, kind, op->id, &rest, &last);
     }
     if (rc != PMIX_SUCCESS) {
         window_forget(p);
         return rc;
     }
-    return send_piece(kind, 0, call->id, last, call);
+    return send_piece(kind, 0, op->id, last, op);
 }
 
 /* ---- either way ---------------------------------------------------------------------------- */
 
-pmix_status_t sx_request_start(struct sx_call *call, uint16_t kind, const struct iovec *iov,
+pmix_status_t sx_request_start(struct sx_op *op, uint16_t kind, const struct iovec *iov,
                                int iov_count)
 {
     const size_t size = body_size_of(iov, iov_count);
 
-    return size > SX_FRAME_BODY_MAX ? send_windowed(call, kind, iov, size)
-                                    : send_small(call, kind, iov, iov_count);
+    return size > SX_FRAME_BODY_MAX ? send_windowed(op, kind, iov, size)
+                                    : send_small(op, kind, iov, iov_count);
 }
 
 pmix_status_t sx_request_tell(uint16_t kind, uint32_t id, const struct iovec *iov, int iov_count)
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
-    struct sx_call call = SX_CALL_INIT(NULL);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain);
     const pmix_status_t rc = sx_link_status();
 
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
     if (body_size_of(iov, iov_count) > SX_FRAME_BODY_MAX) {
-        return sx_request(&call, kind, iov, iov_count, deadline_ns);
+        return sx_request(&op, kind, iov, iov_count, deadline_ns);
     }
     return sx_frame_send(sx_process.socket_fd, kind, id, iov, iov_count, deadline_ns);
 }
 
-pmix_status_t sx_request(struct sx_call *call, uint16_t kind, const struct iovec *iov,
-                         int iov_count, uint64_t deadline_ns)
+pmix_status_t sx_request(struct sx_op *op, uint16_t kind, const struct iovec *iov, int iov_count,
+                         uint64_t deadline_ns)
 {
-    const pmix_status_t rc = sx_request_start(call, kind, iov, iov_count);
+    const pmix_status_t rc = sx_request_start(op, kind, iov, iov_count);
 
-    return rc == PMIX_SUCCESS ? sx_call_wait(call, SX_REQUEST_YIELDS, deadline_ns) : rc;
+    op->deadline_ns = deadline_ns;
+    return rc == PMIX_SUCCESS ? sx_op_wait(op) : rc;
+}
+
+/* ---- one call, blocking or not -------------------------------------------------------------- */
+
+pmix_status_t sx_op_open(struct sx_op **op)
+{
+    const struct sx_op_kind *const kind = (*op)->kind;
+
+    if (!sx_callback_is_given(&(*op)->callback)) {
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t rc = (*op)->callback.alone ? PMIX_SUCCESS : sx_progress_start();
+    struct sx_op *const kept = rc == PMIX_SUCCESS ? malloc(kind->size) : NULL;
+
+    if (kept == NULL) {
+        return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(kept, *op, kind->size);
+    *op = kept;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_op_settle(struct sx_op *op, pmix_status_t started)
+{
+    if (sx_callback_is_given(&op->callback)) {
+        if (started != PMIX_SUCCESS) {
+            sx_op_free(op);
+        }
+        return started;
+    }
+    if (started != PMIX_SUCCESS) {
+        return started;
+    }
+    do {
+        op->status = sx_op_wait(op);
+        if (!op->done && op->status == PMIX_ERR_TIMEOUT && op->kind->cancel != 0) {
+            (void)sx_request_tell(op->kind->cancel, op->id, NULL, 0);
+        }
+    } while (!sx_op_finish(op));
+    return op->status;
+}
+
+pmix_status_t sx_op_ask(struct sx_op *op, const struct iovec *iov, int iov_count)
+{
+    if (op->callback.shape == SX_SHAPE_IGNORED) {
+        return sx_request_tell(op->kind->request, 0, iov, iov_count);
+    }
+    return sx_op_settle(op, sx_request_start(op, op->kind->request, iov, iov_count));
+}
+
+pmix_status_t sx_op_answer(struct sx_op *op, pmix_status_t status)
+{
+    op->status = status;
+    if (!sx_callback_is_given(&op->callback)) {
+        return sx_op_finish(op) ? op->status : sx_op_settle(op, PMIX_SUCCESS);
+    }
+    if (!op->callback.alone) {
+        sx_task_post(&op->task);
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t rc = sx_task_run_alone(&op->task);
+    if (rc != PMIX_SUCCESS) {
+        op->status = rc;
+        sx_op_free(op);
+    }
+    return rc;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* request.h - send a request over the control socket, and wait for its answer. */
+/* request.h - start an operation, and wait for it if it has no callback.
+ *
+ * A call of the Standard is one function: judge the arguments, open the operation, encode, ask.
+ * PMIx_X calls it without a callback, PMIx_X_nb with one. */
 #ifndef SX_CLIENT_LINK_REQUEST_H
 #define SX_CLIENT_LINK_REQUEST_H
 
@@ -9,27 +12,46 @@
 
 #include <pmix_common.h>
 
-#include "client/link/call.h"
+#include "client/link/op.h"
 
 /* An answer that does not depend on other processes comes within this time, or not at all. */
 #define SX_REQUEST_TIMEOUT_NS (30 * SX_NS_PER_SEC)
 
-/* Send a request whose answer completes @call.  A request that does not fit in a frame goes
- * through the window, and may have to wait for it.  Return: PMIX_SUCCESS: on_done has been or
- * will be called, exactly once.  On an error nothing is called: as sx_link_status and
- * sx_frame_send; PMIX_ERR_OUT_OF_RESOURCE (logged): too large, no memory for it here or there,
- * or over the limit of file size. */
-pmix_status_t sx_request_start(struct sx_call *call, uint16_t kind, const struct iovec *iov,
+/* ---- one call, blocking or not -------------------------------------------------------------- */
+
+/* *@op is on the caller's stack.  If it has a callback, it is replaced by a copy on the heap, and
+ * the thread that calls the callback runs.  Return: PMIX_SUCCESS, and sx_op_ask, _answer or _settle
+ * comes next; as sx_progress_start. */
+pmix_status_t sx_op_open(struct sx_op **op);
+
+/* Ask the server for @op.  With a callback: return PMIX_SUCCESS when it will be called; else @op is
+ * freed.  Without: wait.  Return: how @op ended; PMIX_ERR_TIMEOUT when its deadline came first.  In
+ * any case an error of sx_request_start. */
+pmix_status_t sx_op_ask(struct sx_op *op, const struct iovec *iov, int iov_count);
+
+/* The same for an operation that was started in another way, or could not be: @started. */
+pmix_status_t sx_op_settle(struct sx_op *op, pmix_status_t started);
+
+/* The same for one that has ended, with @status, though nobody was asked. */
+pmix_status_t sx_op_answer(struct sx_op *op, pmix_status_t status);
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+/* Send a request whose answer completes @op.  A request that does not fit in a frame goes
+ * through the window, and may have to wait for it.  Return: PMIX_SUCCESS: @op is or will be
+ * completed, exactly once.  On an error it will not be: as sx_link_status and sx_frame_send;
+ * PMIX_ERR_OUT_OF_RESOURCE (logged): too large, no memory for it here or there, or over the limit
+ * of file size. */
+pmix_status_t sx_request_start(struct sx_op *op, uint16_t kind, const struct iovec *iov,
                                int iov_count);
 
-/* Wait until @call is done.  Any thread may take in its answer.  @yield_count: as sx_wait_until.
- * Return: its status; PMIX_ERR_TIMEOUT when @deadline_ns came first, and the call is
- * abandoned. */
-pmix_status_t sx_call_wait(struct sx_call *call, unsigned yield_count, uint64_t deadline_ns);
+/* Wait until @op is done.  Any thread may take in its answer.  Return: its status;
+ * PMIX_ERR_TIMEOUT when its deadline came first, and @op is abandoned. */
+pmix_status_t sx_op_wait(struct sx_op *op);
 
 /* Start and wait.  Return: the answer's status. */
-pmix_status_t sx_request(struct sx_call *call, uint16_t kind, const struct iovec *iov,
-                         int iov_count, uint64_t deadline_ns);
+pmix_status_t sx_request(struct sx_op *op, uint16_t kind, const struct iovec *iov, int iov_count,
+                         uint64_t deadline_ns);
 
 /* Send a request that wants no answer.  A large one waits until it was taken. */
 pmix_status_t sx_request_tell(uint16_t kind, uint32_t id, const struct iovec *iov, int iov_count);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* op.c - operations that wait for their answers, and the callbacks that tell of them. */
+#include "client/link/op.h"
+
+#include <stdlib.h>
+
+#include "client/link/local.h"
+#include "client/link/process.h"
+
+const struct sx_op_kind sx_op_plain = { .size = sizeof(struct sx_op) };
+
+void sx_task_post_locked(struct sx_task *task)
+{
+    sx_list_append(&sx_process.tasks, &task->node);
+}
+
+/* ---- the answer --------------------------------------------------------------------------- */
+
+struct sx_op *sx_op_find(struct sx_list *list, uint32_t id)
+{
+    SX_LIST_EACH(it, list) {
+        struct sx_op *op = SX_LIST_ENTRY(it, struct sx_op, task.node);
+
+        if (op->id == id) {
+            return op;
+        }
+    }
+    return NULL;
+}
+
+/* Whoever waits sees that it is done. */
+static void hand_on_locked(struct sx_op *op)
+{
+    if (sx_callback_is_given(&op->callback)) {
+        sx_task_post_locked(&op->task);
+    }
+}
+
+void sx_op_complete(struct sx_op *op, pmix_status_t status, struct sx_frame *frame)
+{
+    sx_list_remove(&op->task.node);
+    if (op->windowed) {
+        op->windowed = false;
+        sx_window_free_locked(&sx_process.window);
+    }
+    op->status = status;
+    op->done = true;
+    if (frame != NULL && frame->fd_count > 0) {
+        op->fd = frame->fds[0];
+        frame->fds[0] = -1;
+    }
+    if (op->kind->answered != NULL) {
+        op->kind->answered(op, frame);
+    }
+    if (!op->held) {
+        hand_on_locked(op);
+    }
+}
+
+void sx_op_release_locked(struct sx_op *op)
+{
+    op->held = false;
+    if (op->done && sx_callback_is_given(&op->callback)) {
+        hand_on_locked(op);
+        /* What rang for the answer has rung before the task was posted. */
+        sx_local_ring_locked();
+    }
+}
+
+/* ---- telling ------------------------------------------------------------------------------ */
+
+void sx_op_free(struct sx_op *op)
+{
+    if (op->kind->told != NULL) {
+        op->kind->told(op);
+    }
+    free(op);
+}
+
+static void release(void *arg)
+{
+    sx_op_free(arg);
+}
+
+static void tell(struct sx_op *op)
+{
+    const struct sx_callback *const c = &op->callback;
+
+    switch (c->shape) {
+    case SX_SHAPE_NONE:
+    case SX_SHAPE_IGNORED:
+        break;
+    case SX_SHAPE_OP:
+        c->op(op->status, c->cbdata);
+        break;
+    case SX_SHAPE_INFO:
+        c->info(op->status, NULL, 0, c->cbdata, NULL, NULL);
+        break;
+    case SX_SHAPE_VALUE:
+        c->value(op->status, op->value, c->cbdata);
+        break;
+    case SX_SHAPE_HANDLER:
+        c->handler(op->status, op->handler, c->cbdata);
+        break;
+    case SX_SHAPE_DISTANCES:
+        c->distances(op->status, op->distances, op->distance_count, c->cbdata, release, op);
+        return; /* its taker frees it */
+    }
+    sx_op_free(op);
+}
+
+bool sx_op_finish(struct sx_op *op)
+{
+    return op->kind->finish == NULL || op->kind->finish(op);
+}
+
+void sx_op_run(struct sx_task *task)
+{
+    struct sx_op *const op = SX_CONTAINER(task, struct sx_op, task);
+
+    if (sx_op_finish(op)) {
+        tell(op);
+    }
+}
