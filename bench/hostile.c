@@ -20,8 +20,8 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "../tests/fault/hostile.h"
 #include "control/loop_engine.h"
+#include "fault/hostile.h"
 #include "server/model/state.h"
 
 #define JOB "measured.job"

@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "args_table.h"
+#include "support/sanitized.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define CASE_SECONDS 60
@@ -315,7 +316,7 @@ static void make_args(struct arg *args, const struct test *test)
 
 static void limit_memory(void)
 {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they map terabytes */
+#if !SANITIZED /* they map terabytes */
     const struct rlimit limit = { ADDRESS_SPACE_MAX, ADDRESS_SPACE_MAX };
     (void)setrlimit(RLIMIT_AS, &limit);
 #endif

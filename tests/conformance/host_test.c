@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../system/job.h"
+#include "system/job.h"
 
 #define NSPACE "host.job"
 #define NODE_RANKS 2

@@ -23,8 +23,9 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
-#include "../system/job.h"
-#include "../unit/base/samples.h"
+#include "support/sanitized.h"
+#include "system/job.h"
+#include "unit/base/samples.h"
 
 #define WARM_UP 100
 #define CYCLES_FULL 10000
@@ -33,13 +34,8 @@
 #define SEEDS 3
 #define GIVEN_MAX 4096
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED true /* the sanitizers keep what was freed */
-#define CYCLES_SMOKE 250  /* 1000 take ThreadSanitizer minutes when others compute too */
-#else
-#define IS_SANITIZED false
-#define CYCLES_SMOKE 1000
-#endif
+/* 1000 take ThreadSanitizer minutes when others compute too. */
+#define CYCLES_SMOKE (SANITIZED ? 250 : 1000)
 
 /* ---- what was given, and how it goes back ---------------------------------------------------- */
 
@@ -319,7 +315,7 @@ static struct usage usage_now(void)
 static bool usage_within(const struct usage *now, const struct usage *limit)
 {
     return now->descriptors <= limit->descriptors && now->threads <= limit->threads &&
-           (IS_SANITIZED ||
+           (SANITIZED ||
             (now->mappings <= limit->mappings && now->data_kib <= limit->data_kib + SLACK_KIB));
 }
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../system/job.h"
+#include "system/job.h"
 
 #define THREADS 16
 #define ROUNDS 100

@@ -48,27 +48,6 @@ int attack_connect(void)
     return fd;
 }
 
-ssize_t attack_send(int socket_fd, const void *bytes, size_t size, int fd, int fd_count)
-{
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(253 * sizeof(int))] = { 0 };
-    struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
-    struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-    if (fd_count > 0) {
-        msg.msg_control = control;
-        msg.msg_controllen = CMSG_SPACE((size_t)fd_count * sizeof(int));
-        struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
-
-        cmsg->cmsg_level = SOL_SOCKET;
-        cmsg->cmsg_type = SCM_RIGHTS;
-        cmsg->cmsg_len = CMSG_LEN((size_t)fd_count * sizeof(int));
-        for (int i = 0; i < fd_count; i++) {
-            memcpy(CMSG_DATA(cmsg) + (size_t)i * sizeof(int), &fd, sizeof(fd));
-        }
-    }
-    return sendmsg(socket_fd, &msg, MSG_NOSIGNAL);
-}
-
 void attack_frame(int socket_fd, struct sx_frame_header header, const void *body, size_t size)
 {
     uint8_t *const frame = malloc(sizeof(header) + size);
@@ -79,7 +58,7 @@ void attack_frame(int socket_fd, struct sx_frame_header header, const void *body
         memcpy(frame + sizeof(header), body, size);
     }
     /* Whether it gets there at all is the server's business: it may have hung up already. */
-    (void)attack_send(socket_fd, frame, sizeof(header) + size, -1, 0);
+    (void)descriptors_send(socket_fd, frame, sizeof(header) + size, -1, 0);
     free(frame);
 }
 

@@ -22,6 +22,7 @@
 #include "ring/record.h"
 #include "ring/ring.h"
 #include "shmem/store.h"
+#include "support/descriptors.h"
 
 #define ATTACK_JOB "attacked.job"
 #define ATTACK_RANK 1 /* the attacker's; rank 0 stays registered and is never started */
@@ -34,8 +35,6 @@ void attack_end(void);
 
 /* A connection that nobody has said anything on. */
 int attack_connect(void);
-/* Send bytes as they are, with @fd_count copies of @fd.  Return: what sendmsg says. */
-ssize_t attack_send(int socket_fd, const void *bytes, size_t size, int fd, int fd_count);
 /* A frame whose header says @header, with @size bytes of body behind it. */
 void attack_frame(int socket_fd, struct sx_frame_header header, const void *body, size_t size);
 /* A well-formed frame without descriptors. */

@@ -22,20 +22,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/sanitized.h"
+
 #define SHARED_FD 240  /* where every process of a case finds the shared words */
 #define STDERR_FD 241  /* the real stderr */
 #define LIBRARY_FD 242 /* in a process of another user: the library */
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define UNDER_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define UNDER_SANITIZER 1
-#endif
-#endif
-#ifndef UNDER_SANITIZER
-#define UNDER_SANITIZER 0
-#endif
 
 extern char **environ;
 
@@ -586,12 +577,12 @@ uint64_t fault_memory_kib(pid_t pid)
 
 bool fault_is_sanitized(void)
 {
-    return UNDER_SANITIZER;
+    return SANITIZED;
 }
 
 uint64_t fault_memory_slack_kib(void)
 {
-    return UNDER_SANITIZER ? 512u << 10 : 4u << 10;
+    return SANITIZED ? 512u << 10 : 4u << 10;
 }
 
 bool fault_sleeps(pid_t pid)

@@ -64,8 +64,8 @@ static void send_bytes(bool welcomed, const char *name, const void *bytes, size_
     struct target target;
 
     target_open(&target, welcomed, name);
-    CHECK(attack_send(target.socket_fd, bytes, size, fd, fd_count) == (ssize_t)size, "%s: %s", name,
-          strerror(errno));
+    CHECK(descriptors_send(target.socket_fd, bytes, size, fd, fd_count) == (ssize_t)size, "%s: %s",
+          name, strerror(errno));
     target_dropped(&target);
 }
 
@@ -154,7 +154,7 @@ static void send_descriptors(bool welcomed, const char *name, const void *bytes,
 
     target_open(&target, welcomed, name);
     atomic_store(&fault_shared->attack_lines, refused ? 0 : 1);
-    const ssize_t sent = attack_send(target.socket_fd, bytes, size, fd, fd_count);
+    const ssize_t sent = descriptors_send(target.socket_fd, bytes, size, fd, fd_count);
 
     if (!refused) {
         CHECK(sent == (ssize_t)size, "%s: %s", name, strerror(errno));
@@ -251,7 +251,7 @@ static bool lingering_send(int socket_fd, const void *bytes, size_t size, int *r
         close(pipes[1]);
         while (read(pipes[0], &byte, 1) < 0 && errno == EINTR) {
         }
-        _exit(attack_send(socket_fd, bytes, size, fd, 1) < 0);
+        _exit(descriptors_send(socket_fd, bytes, size, fd, 1) < 0);
     }
     close(fd);
     close(pipes[0]);
@@ -298,8 +298,8 @@ static void lingering_behind_a_bad_frame(bool welcomed)
 
     target_open(&target, welcomed, "a bad frame and a descriptor that lingers");
     atomic_store(&fault_shared->attack_lines, ATTACK_LINES_ANY);
-    (void)attack_send(target.socket_fd, "", 1, -1, 0);
-    (void)attack_send(target.socket_fd, "", 1, -1, 0);
+    (void)descriptors_send(target.socket_fd, "", 1, -1, 0);
+    (void)descriptors_send(target.socket_fd, "", 1, -1, 0);
     (void)lingering_send(target.socket_fd, "", 0, &peer);
     attack_expect_end(target.socket_fd);
     if (welcomed) {
@@ -913,7 +913,7 @@ static void reads_nothing(void)
         } frame = { .header = { .kind = SX_MSG_SEGMENT_GET, .id = id, .body_size = sizeof(get) },
                     .get = get };
 
-        if (attack_send(attacker.socket_fd, &frame, sizeof(frame), -1, 0) < 0) {
+        if (descriptors_send(attacker.socket_fd, &frame, sizeof(frame), -1, 0) < 0) {
             break; /* dropped */
         }
         CHECK(id < 100000, "100000 answers wait");

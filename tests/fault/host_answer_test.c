@@ -16,23 +16,16 @@
 #include <shmix.h>
 
 #include "fault.h"
+#include "support/sanitized.h"
 
 #define CODE 44 /* of no range of PMIx: the host is asked for it */
-
-#if defined(__SANITIZE_THREAD__)
-#define SANITIZED_THREADS 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SANITIZED_THREADS 1
-#endif
-#endif
 
 static _Atomic bool between, ended;
 static _Thread_local bool answering;   /* this thread is in the host's call */
 static _Thread_local unsigned written; /* it has woken the loop so often */
 static unsigned written_between, written_later;
 
-#ifndef SANITIZED_THREADS
+#if !SANITIZED_THREADS
 #define SEEN_BY_ALL __attribute__((visibility("default")))
 SEEN_BY_ALL int pthread_mutex_unlock(pthread_mutex_t *mutex);
 SEEN_BY_ALL ssize_t write(int fd, const void *bytes, size_t size);
@@ -123,7 +116,7 @@ static void have_asked(void)
 
 static int case_while_ending(void)
 {
-#ifdef SANITIZED_THREADS
+#if SANITIZED_THREADS
     (void)answer, (void)ended;
     (void)written_between, (void)written_later;
     return fault_skip("ThreadSanitizer has to see the locks");

@@ -60,7 +60,7 @@ static void send_with(struct hostile *hostile, uint16_t kind, uint16_t flags, ui
         memcpy(frame + sizeof(header), body, size);
     }
     fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK);
-    while (goes_on(hostile) && attack_send(fd, frame, length, -1, 0) < 0) {
+    while (goes_on(hostile) && descriptors_send(fd, frame, length, -1, 0) < 0) {
         struct pollfd room = { .fd = fd, .events = POLLOUT };
 
         hostile->lost = errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR;

@@ -9,57 +9,22 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/user.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <shmix.h>
 
 #include "job.h"
+#include "support/allocations.h"
+#include "support/traced.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
+/* ---- locks -------------------------------------------------------------------------------- */
 
-/* ---- allocations and locks ---------------------------------------------------------------- */
+static unsigned long locks;
 
-static unsigned long allocations, locks;
-
-#ifndef SANITIZED
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *at, size_t size);
-#pragma GCC visibility push(default) /* or the library would not find them */
-void *malloc(size_t size);
-void *calloc(size_t count, size_t size);
-void *realloc(void *at, size_t size);
-int pthread_mutex_lock(pthread_mutex_t *mutex);
-
-void *malloc(size_t size)
-{
-    __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
-    return __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-    __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
-    return __libc_calloc(count, size);
-}
-
-void *realloc(void *at, size_t size)
-{
-    __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
-    return __libc_realloc(at, size);
-}
+#if !SANITIZED
+SEEN_BY_ALL int pthread_mutex_lock(pthread_mutex_t *mutex);
 
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
@@ -71,20 +36,12 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
     __atomic_add_fetch(&locks, 1, __ATOMIC_RELAXED);
     return next(mutex);
 }
-#pragma GCC visibility pop
 #endif
 
 /* ---- system calls ------------------------------------------------------------------------- */
 
-/* Both ends of what is counted. */
-static void mark(void)
-{
-    (void)syscall(SYS_getpgrp);
-}
-
 /* Between two marks of the traced process. */
 struct counter {
-    bool counting;
     unsigned long calls;
     char names[4096];
 };
@@ -95,13 +52,14 @@ static bool is_of_malloc(long number)
     return number == SYS_brk || number == SYS_getrandom;
 }
 
-static void count_call(struct counter *counter, long number)
+static void count_call(void *arg, pid_t pid, const struct __ptrace_syscall_info *info)
 {
-    if (number == SYS_getpgrp) {
-        counter->counting = !counter->counting;
-    } else if (counter->counting && !is_of_malloc(number)) {
-        const size_t used = strlen(counter->names);
+    struct counter *const counter = arg;
+    const size_t used = strlen(counter->names);
+    const long number = (long)info->entry.nr;
 
+    (void)pid;
+    if (!is_of_malloc(number)) {
         counter->calls++;
         snprintf(counter->names + used, sizeof(counter->names) - used, " %ld", number);
     }
@@ -110,44 +68,8 @@ static void count_call(struct counter *counter, long number)
 /* Run @work in a traced process.  Return: the calls between its marks; names their numbers. */
 static unsigned long calls_of(int (*work)(int rank), int rank, struct counter *counter)
 {
-    struct __ptrace_syscall_info info;
-    int status;
-
     *counter = (struct counter){ 0 };
-    fflush(NULL);
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        alarm(JOB_SECONDS);
-        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
-            _exit(JOB_SKIPPED);
-        }
-        raise(SIGSTOP);
-        _exit(work(rank));
-    }
-    CHECK(waitpid(child, &status, 0) == child);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == JOB_SKIPPED) {
-        printf("skipped: ptrace is refused here\n");
-        exit(JOB_SKIPPED);
-    }
-    CHECK(WIFSTOPPED(status));
-    CHECK(ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) == 0);
-    int signal_number = 0;
-    for (;;) {
-        CHECK(ptrace(PTRACE_SYSCALL, child, NULL, (void *)(long)signal_number) == 0);
-        CHECK(waitpid(child, &status, 0) == child);
-        if (!WIFSTOPPED(status)) {
-            break;
-        }
-        signal_number = WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : WSTOPSIG(status);
-        if (signal_number == 0 &&
-            ptrace(PTRACE_GET_SYSCALL_INFO, child, (void *)sizeof(info), &info) > 0 &&
-            info.op == PTRACE_SYSCALL_INFO_ENTRY) {
-            count_call(counter, (long)info.entry.nr);
-        }
-    }
-    CHECK(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 0);
+    traced_run(work, rank, count_call, counter);
     return counter->calls;
 }
 
@@ -169,9 +91,9 @@ static int work_init(int rank)
 {
     (void)rank;
     free(malloc(1000)); /* the heap is made by the program, not by us */
-    mark();
+    traced_mark();
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-    mark();
+    traced_mark();
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
 }
@@ -200,11 +122,11 @@ static int work_fence(int rank)
     (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-    mark();
+    traced_mark();
     for (int i = 0; i < ROUNDS; i++) {
         CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     }
-    mark();
+    traced_mark();
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
 }
@@ -218,7 +140,7 @@ static int work_get(int rank)
     const pmix_rank_t other = 1 - me.rank;
     CHECK(get_number(other, "mine") == other + 100);
     free(malloc(64)); /* the heap is there */
-    mark();
+    traced_mark();
     const unsigned long before = allocations;
     for (int i = 0; i < ROUNDS; i++) {
         (void)get_number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
@@ -227,7 +149,7 @@ static int work_get(int rank)
         CHECK(get_number(me.rank, "mine") == me.rank + 100);
     }
     const unsigned long after = allocations;
-    mark();
+    traced_mark();
     CHECK(after - before == 4 * ROUNDS); /* the values; fewer and they were not counted */
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
@@ -258,7 +180,7 @@ static int work_get_static(int rank)
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     pmix_proc_t other = me;
     other.rank = 1 - me.rank;
-    mark();
+    traced_mark();
     const unsigned long before = allocations;
     for (int i = 0; i < ROUNDS; i++) {
         CHECK_STATUS(PMIx_Get(&other, "mine", infos, 1, &at), PMIX_SUCCESS);
@@ -270,7 +192,7 @@ static int work_get_static(int rank)
         CHECK(storage.data.uint32 == 5);
     }
     const unsigned long after = allocations;
-    mark();
+    traced_mark();
     CHECK(after == before);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
@@ -285,12 +207,12 @@ static int work_miss(int rank)
     (void)rank;
     CHECK_STATUS(PMIx_Info_load(&optional, PMIX_OPTIONAL, NULL, PMIX_BOOL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-    mark();
+    traced_mark();
     for (int i = 0; i < ROUNDS; i++) {
         CHECK_STATUS(PMIx_Get(&job, PMIX_HWLOC_SHMEM_FILE, NULL, 0, &value), PMIX_ERR_NOT_FOUND);
         CHECK_STATUS(PMIx_Get(&job, "unknown", &optional, 1, &value), PMIX_ERR_NOT_FOUND);
     }
-    mark();
+    traced_mark();
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
 }
@@ -301,12 +223,12 @@ static int work_commit(int rank)
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     put_number("first", 1); /* makes the private store and the list */
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
-    mark();
+    traced_mark();
     for (int i = 0; i < ROUNDS; i++) {
         put_number("again", (uint32_t)i);
         CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
     }
-    mark();
+    traced_mark();
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
 }
@@ -334,7 +256,7 @@ static int work_event_read(int rank)
     CHECK_STATUS(shmix_events_open(SHMIX_EVENTS_OLDEST, NULL, 0, &events), PMIX_SUCCESS);
     publish_all();
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS); /* the server has had them all */
-    mark();
+    traced_mark();
     const unsigned long before = allocations;
     for (int i = 0; i < 2 * ROUNDS; i++) {
         CHECK_STATUS(shmix_events_next(events, &event), PMIX_SUCCESS);
@@ -343,7 +265,7 @@ static int work_event_read(int rank)
     }
     CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
     const unsigned long after = allocations;
-    mark();
+    traced_mark();
     CHECK(after == before);
     CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
@@ -355,9 +277,9 @@ static int work_event_publish(int rank)
     (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-    mark();
+    traced_mark();
     publish_all(); /* the lane has room for them all */
-    mark();
+    traced_mark();
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
 }
@@ -631,7 +553,7 @@ static const struct job_case cases[] = {
 
 int main(int argc, char **argv)
 {
-#ifdef SANITIZED
+#if SANITIZED
     puts("skipped: a sanitizer's runtime makes calls and threads of its own");
     return 77;
 #endif

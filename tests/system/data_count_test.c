@@ -11,29 +11,15 @@
 #include <unistd.h>
 
 #include "job.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
+#include "support/allocations.h"
 
 #define BLOB_BYTES ((size_t)1 << 20)
 #define COPY_MIN (BLOB_BYTES / 2)
 
 static size_t copied_bytes;
-static unsigned long allocations;
 
-#ifndef SANITIZED
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *at, size_t size);
+#if !SANITIZED
 #pragma GCC visibility push(default) /* or the library would not find them */
-void *malloc(size_t size);
-void *calloc(size_t count, size_t size);
-void *realloc(void *at, size_t size);
 void *memcpy(void *restrict to, const void *restrict from, size_t size);
 ssize_t write(int fd, const void *from, size_t size);
 ssize_t writev(int fd, const struct iovec *iov, int iov_count);
@@ -45,24 +31,6 @@ static void count_copy(size_t size)
     if (size >= COPY_MIN) {
         __atomic_add_fetch(&copied_bytes, size, __ATOMIC_RELAXED);
     }
-}
-
-void *malloc(size_t size)
-{
-    __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
-    return __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-    __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
-    return __libc_calloc(count, size);
-}
-
-void *realloc(void *at, size_t size)
-{
-    __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
-    return __libc_realloc(at, size);
 }
 
 void *memcpy(void *restrict to, const void *restrict from, size_t size)
@@ -268,7 +236,7 @@ static const struct job_case cases[] = {
 
 int main(int argc, char **argv)
 {
-#ifdef SANITIZED
+#if SANITIZED
     puts("skipped: a sanitizer stands in front of these functions itself");
     return 77;
 #endif

@@ -7,14 +7,6 @@
 
 #include "heard.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 /* ---- memory --------------------------------------------------------------------------------- */
 
 static _Thread_local bool starved; /* this thread gets none at all */
@@ -22,35 +14,13 @@ static atomic_bool no_large;       /* nobody gets a large piece */
 
 #define LARGE 9000 /* bytes of an event that a lane carries */
 
-#ifndef SANITIZED
-#define SEEN_BY_ALL __attribute__((visibility("default")))
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *at, size_t size);
-SEEN_BY_ALL void *malloc(size_t size);
-SEEN_BY_ALL void *calloc(size_t count, size_t size);
-SEEN_BY_ALL void *realloc(void *at, size_t size);
-
 static bool refuse(size_t size)
 {
     return starved || (size >= LARGE && atomic_load(&no_large));
 }
 
-void *malloc(size_t size)
-{
-    return refuse(size) ? NULL : __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-    return starved ? NULL : __libc_calloc(count, size);
-}
-
-void *realloc(void *at, size_t size)
-{
-    return refuse(size) ? NULL : __libc_realloc(at, size);
-}
-#endif
+#define ALLOCATION_REFUSED(size) refuse(size)
+#include "support/allocations.h"
 
 /* Whether memory can be refused here. */
 static bool can_starve(void)

@@ -18,17 +18,7 @@
 #include <shmix.h>
 
 #include "job.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
+#include "support/sanitized.h"
 
 #define BLOB ((size_t)64 << 10)
 #define ROUNDS 1500

@@ -5,13 +5,10 @@
  * A fence behind a notification puts it into the ring: the server takes a rank's lane in order.
  * Requirement EV40 (the source of an event) is shown here on the native side. */
 #include <dlfcn.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -20,17 +17,8 @@
 #include <shmix.h>
 
 #include "job.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
+#include "support/allocations.h"
+#include "support/no_calls.h"
 
 #define CODE(n) (PMIX_EXTERNAL_ERR_BASE - 100 - (n))
 
@@ -508,55 +496,15 @@ static int a_reader_ends_with_the_process_it_reads_for(int rank)
 
 /* ---- no call, no allocation ----------------------------------------------------------------- */
 
-static atomic_ulong allocations;
-
-#if !SANITIZED
-#define SEEN_BY_ALL __attribute__((visibility("default")))
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-SEEN_BY_ALL void *malloc(size_t size);
-SEEN_BY_ALL void *calloc(size_t count, size_t size);
-
-void *malloc(size_t size)
-{
-    atomic_fetch_add(&allocations, 1);
-    return __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-    atomic_fetch_add(&allocations, 1);
-    return __libc_calloc(count, size);
-}
-#endif
-
-/* From now on every system call but the one that ends the process kills it. */
-static bool forbid_calls(void)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-    };
-    const struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 enum { QUIET_EVENTS = 50 };
 
-/* In a child, which shares what is mapped. */
-static int read_forbidden(shmix_events_t *events)
+static int read_without_calls(void *arg)
 {
+    shmix_events_t *const events = arg;
     shmix_event_t event;
     shmix_value_t value;
-
-    if (!forbid_calls()) {
-        return JOB_SKIPPED;
-    }
     const unsigned long before = allocations;
+
     for (int i = 0; i < QUIET_EVENTS; i++) {
         if (shmix_events_next(events, &event) != PMIX_SUCCESS || event.code != CODE(i) ||
             shmix_event_find(&event, "bytes", &value) != PMIX_SUCCESS || value.count != 100) {
@@ -571,8 +519,6 @@ static int read_forbidden(shmix_events_t *events)
 
 static int an_event_that_is_there_costs_no_call(int rank)
 {
-    int status;
-
     if (SANITIZED) {
         printf("skipped: a sanitizer allocates and calls as it likes\n");
         return JOB_SKIPPED;
@@ -584,19 +530,7 @@ static int an_event_that_is_there_costs_no_call(int rank)
         flood(100, QUIET_EVENTS);
     }
     meet();
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        const int code = read_forbidden(events);
-        (void)syscall(SYS_exit_group, code);
-    }
-    CHECK(waitpid(child, &status, 0) == child);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == JOB_SKIPPED) {
-        printf("skipped: seccomp is refused here\n");
-        exit(JOB_SKIPPED);
-    }
-    CHECK(WIFEXITED(status)); /* else: killed for a system call */
-    CHECK(WEXITSTATUS(status) == 0);
+    CHECK(no_calls_run(read_without_calls, events) == 0);
     end(events);
     return 0;
 }

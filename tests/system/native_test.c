@@ -4,31 +4,16 @@
  *
  * That a read makes no system call is shown by a process that the kernel would kill at the first
  * one; allocations are counted by standing in front of the C library's functions. */
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <shmix.h>
 
 #include "job.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
+#include "support/allocations.h"
+#include "support/no_calls.h"
 
 static pmix_proc_t me;
 static shmix_job_t *job;
@@ -237,51 +222,6 @@ static int another_job_is_read_too(int rank)
 
 /* ---- no call, no allocation ----------------------------------------------------------------- */
 
-static atomic_ulong allocations;
-
-#if !SANITIZED
-#define SEEN_BY_ALL __attribute__((visibility("default")))
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *at, size_t size);
-SEEN_BY_ALL void *malloc(size_t size);
-SEEN_BY_ALL void *calloc(size_t count, size_t size);
-SEEN_BY_ALL void *realloc(void *at, size_t size);
-
-void *malloc(size_t size)
-{
-    atomic_fetch_add(&allocations, 1);
-    return __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-    atomic_fetch_add(&allocations, 1);
-    return __libc_calloc(count, size);
-}
-
-void *realloc(void *at, size_t size)
-{
-    atomic_fetch_add(&allocations, 1);
-    return __libc_realloc(at, size);
-}
-#endif
-
-/* From now on every system call but the one that ends the process kills it. */
-static bool forbid_calls(void)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-    };
-    const struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 struct handles {
     const shmix_key_t *u64, *i16, *f32, *flag, *text, *bytes, *array, *proc, *nothing;
 };
@@ -310,12 +250,10 @@ static bool read_everything(const struct handles *at, pmix_rank_t rank)
            shmix_read_u64(at->nothing, rank, &u64) == PMIX_ERR_NOT_FOUND;
 }
 
-/* In a child, which shares what is mapped: a forked process may go on reading. */
-static int read_forbidden(const struct handles *at)
+/* A forked process may go on reading. */
+static int read_without_calls(void *arg)
 {
-    if (!forbid_calls()) {
-        return JOB_SKIPPED;
-    }
+    const struct handles *const at = arg;
     const unsigned long before = allocations;
     for (int i = 0; i < 100; i++) {
         for (pmix_rank_t rank = 0; rank < 2; rank++) {
@@ -329,8 +267,6 @@ static int read_forbidden(const struct handles *at)
 
 static int a_read_makes_no_call_and_no_allocation(int rank)
 {
-    int status;
-
     if (SANITIZED) {
         printf("skipped: a sanitizer allocates and calls as it likes\n");
         return JOB_SKIPPED;
@@ -339,22 +275,9 @@ static int a_read_makes_no_call_and_no_allocation(int rank)
     put_all();
     exchange();
     /* Handles from before the values would do as well: every_rank_reads_every_other. */
-    const struct handles at = { find("u64"),   find("i16"),  find("f32"),
-                                find("flag"),  find("text"), find("bytes"),
-                                find("array"), find("proc"), find("nothing") };
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        const int code = read_forbidden(&at);
-        (void)syscall(SYS_exit_group, code);
-    }
-    CHECK(waitpid(child, &status, 0) == child);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == JOB_SKIPPED) {
-        printf("skipped: seccomp is refused here\n");
-        exit(JOB_SKIPPED);
-    }
-    CHECK(WIFEXITED(status)); /* else: killed for a system call */
-    CHECK(WEXITSTATUS(status) == 0);
+    struct handles at = { find("u64"),   find("i16"),   find("f32"),  find("flag"),   find("text"),
+                          find("bytes"), find("array"), find("proc"), find("nothing") };
+    CHECK(no_calls_run(read_without_calls, &at) == 0);
     meet();
     end();
     return 0;

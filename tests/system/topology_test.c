@@ -2,31 +2,22 @@
 /* Copyright (c) 2026 The shmix authors */
 /* topology_test.c - ranks have the machine's topology without looking at the machine.
  *
- * A rank's work runs in a process that its parent traces; between two marks (getppid) each path
- * that it hands to the kernel is looked at.  hwloc's own discovery, traced the same way, shows that
+ * A rank's work runs in a process that its parent traces; between two marks each path that
+ * it hands to the kernel is looked at.  hwloc's own discovery, traced the same way, shows that
  * the tracer would see what must not be there. */
 #include <errno.h>
 #include <hwloc.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "job.h"
+#include "support/traced.h"
 
 /* ---- paths -------------------------------------------------------------------------------- */
 
-static void mark(void)
-{
-    (void)syscall(SYS_getpgrp);
-}
-
 struct watch {
-    bool counting;
     unsigned paths;   /* handed to the kernel */
     unsigned machine; /* of those, the ones that describe the machine */
     char first[256];  /* the first of these */
@@ -76,16 +67,13 @@ static bool is_machine(const char *path)
            strcmp(path, "/proc/cpuinfo") == 0 || strcmp(path, "proc/cpuinfo") == 0;
 }
 
-static void watch_call(struct watch *watch, pid_t pid, const struct __ptrace_syscall_info *info)
+static void watch_call(void *arg, pid_t pid, const struct __ptrace_syscall_info *info)
 {
     const int argument = path_argument((long)info->entry.nr);
+    struct watch *const watch = arg;
     char path[256];
 
-    if (info->entry.nr == SYS_getpgrp) {
-        watch->counting = !watch->counting;
-        return;
-    }
-    if (!watch->counting || argument < 0 || info->entry.args[argument] == 0) {
+    if (argument < 0 || info->entry.args[argument] == 0) {
         return;
     }
     path_read(pid, info->entry.args[argument], path);
@@ -95,66 +83,25 @@ static void watch_call(struct watch *watch, pid_t pid, const struct __ptrace_sys
     }
 }
 
-/* Run @work in a traced process and watch it between its marks. */
-static void watch_work(int (*work)(void), struct watch *watch)
-{
-    struct __ptrace_syscall_info info;
-    int status, signal_number = 0;
-
-    *watch = (struct watch){ 0 };
-    fflush(NULL);
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        alarm(JOB_SECONDS);
-        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
-            _exit(JOB_SKIPPED);
-        }
-        raise(SIGSTOP);
-        _exit(work());
-    }
-    CHECK(waitpid(child, &status, 0) == child);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == JOB_SKIPPED) {
-        printf("skipped: ptrace is refused here\n");
-        exit(JOB_SKIPPED);
-    }
-    CHECK(WIFSTOPPED(status));
-    CHECK(ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) == 0);
-    for (;;) {
-        CHECK(ptrace(PTRACE_SYSCALL, child, NULL, (void *)(long)signal_number) == 0);
-        CHECK(waitpid(child, &status, 0) == child);
-        if (!WIFSTOPPED(status)) {
-            break;
-        }
-        signal_number = WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : WSTOPSIG(status);
-        if (signal_number == 0 &&
-            ptrace(PTRACE_GET_SYSCALL_INFO, child, (void *)sizeof(info), &info) > 0 &&
-            info.op == PTRACE_SYSCALL_INFO_ENTRY) {
-            watch_call(watch, child, &info);
-        }
-    }
-    CHECK(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 0);
-}
-
 /* ---- the work ----------------------------------------------------------------------------- */
 
 static pmix_proc_t me;
 
-static int work_load(void)
+static int work_load(int rank)
 {
     pmix_topology_t topo = { .source = NULL }, again = { .source = NULL };
     pmix_device_distance_t *distances = NULL;
     pmix_cpuset_t cpuset;
     size_t count = 0;
 
+    (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-    mark();
+    traced_mark();
     CHECK_STATUS(PMIx_Load_topology(&topo), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Load_topology(&again), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Get_cpuset(&cpuset, PMIX_CPUBIND_PROCESS), PMIX_SUCCESS);
     const pmix_status_t rc = PMIx_Compute_distances(NULL, NULL, NULL, 0, &distances, &count);
-    mark();
+    traced_mark();
     CHECK(rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND); /* the machine may have no devices */
     CHECK(topo.topology != again.topology);
     PMIx_Device_distance_free(distances, count);
@@ -166,14 +113,15 @@ static int work_load(void)
     return 0;
 }
 
-static int work_discover(void)
+static int work_discover(int rank)
 {
     hwloc_topology_t topology;
 
-    mark();
+    (void)rank;
+    traced_mark();
     CHECK(hwloc_topology_init(&topology) == 0);
     CHECK(hwloc_topology_load(topology) == 0);
-    mark();
+    traced_mark();
     hwloc_topology_destroy(topology);
     return 0;
 }
@@ -182,10 +130,9 @@ static int work_discover(void)
 
 static int loading_opens_no_file_of_the_machine(int rank)
 {
-    struct watch watch;
+    struct watch watch = { 0 };
 
-    (void)rank;
-    watch_work(work_load, &watch);
+    traced_run(work_load, rank, watch_call, &watch);
     printf("PMIx_Load_topology: %u paths, %u of the machine %s\n", watch.paths, watch.machine,
            watch.first);
     CHECK(watch.paths > 0); /* /proc/self/task, for the binding */
@@ -195,12 +142,11 @@ static int loading_opens_no_file_of_the_machine(int rank)
 
 static int the_tracer_sees_a_discovery(int rank)
 {
-    struct watch watch;
+    struct watch watch = { 0 };
 
-    (void)rank;
     unsetenv("HWLOC_SYNTHETIC");
     unsetenv("HWLOC_XMLFILE");
-    watch_work(work_discover, &watch);
+    traced_run(work_discover, rank, watch_call, &watch);
     printf("hwloc's discovery: %u paths, %u of the machine\n", watch.paths, watch.machine);
     CHECK(watch.machine > 0);
     /* Of the same process, to leave the job in order. */

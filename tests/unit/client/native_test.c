@@ -11,9 +11,9 @@
 #include <pmix.h>
 #include <shmix.h>
 
-#include "../base/samples.h"
 #include "base/type.h"
 #include "base/util.h"
+#include "unit/base/samples.h"
 
 #define RANK 5u
 

@@ -9,6 +9,8 @@
 #include <pmix.h>
 #include <shmix.h>
 
+#include "support/sanitized.h"
+
 static pmix_proc_t me;
 
 static void begin(void)
@@ -300,17 +302,6 @@ Test(values, qualified_values_are_put_as_arrays_only)
 }
 
 /* ---- values that are put again -------------------------------------------------------------- */
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 /* Sanitizers and valgrind keep what was freed for a while. */
 static bool freed_is_kept(void)

@@ -419,7 +419,7 @@ static void expect_drop(struct server *server, int log_fd, const void *bytes, si
     snprintf(who, sizeof(who), "pid %d, uid %u: ", (int)getpid(), (unsigned)geteuid());
     const int named = test_count_lines(log_fd, who);
 
-    cr_assert_eq(test_send_raw(server->client_fd, bytes, size, fd, fd_count), (ssize_t)size,
+    cr_assert_eq(descriptors_send(server->client_fd, bytes, size, fd, fd_count), (ssize_t)size,
                  "%s: %s", what, strerror(errno));
     server->frame_count = 0;
     test_loop_run(&server->bench, what);
@@ -506,7 +506,7 @@ EACH_ENGINE(channel, survives_ten_thousand_random_messages)
                                                     .body_size = size - HEADER };
             memcpy(frame, &header, HEADER);
         }
-        cr_assert_eq(test_send_raw(server->client_fd, frame, size, -1, 0), (ssize_t)size);
+        cr_assert_eq(descriptors_send(server->client_fd, frame, size, -1, 0), (ssize_t)size);
         server->frame_count = 0;
         test_loop_run(&server->bench, "a frame or a drop");
         cr_assert_eq(server->frame_count + server->gone_count, 1);
@@ -574,14 +574,14 @@ EACH_ENGINE(channel, drops_whoever_misuses_a_window)
     get_window(server);
     size = make_frame(frame, SX_MSG_JOB_CONTROL, SX_FRAME_BULK | SX_FRAME_MORE,
                       SX_REQUEST_BYTES_MAX, 0);
-    cr_assert_eq(test_send_raw(server->client_fd, frame, size, -1, 0), (ssize_t)size);
+    cr_assert_eq(descriptors_send(server->client_fd, frame, size, -1, 0), (ssize_t)size);
     test_loop_run(&server->bench, "a piece");
     size = make_frame(frame, SX_MSG_ABORT, SX_FRAME_BULK, 100, 0);
     expect_drop(server, log_fd, frame, size, -1, 0, "another body in the middle of one");
     get_window(server);
     size = make_frame(frame, SX_MSG_JOB_CONTROL, SX_FRAME_BULK | SX_FRAME_MORE,
                       SX_REQUEST_BYTES_MAX, 0);
-    cr_assert_eq(test_send_raw(server->client_fd, frame, size, -1, 0), (ssize_t)size);
+    cr_assert_eq(descriptors_send(server->client_fd, frame, size, -1, 0), (ssize_t)size);
     test_loop_run(&server->bench, "a piece");
     size = make_frame(frame, SX_MSG_JOB_CONTROL, SX_FRAME_BULK, 1, 0);
     expect_drop(server, log_fd, frame, size, -1, 0, "more than its kind may have");
@@ -657,7 +657,7 @@ static void answer_with(int fd, int fd_count, bool good, const char *why)
     test_socket_pair(pair);
     const int before = test_count_fds();
 
-    cr_assert_eq(test_send_raw(pair[1], frame, size, fd, fd_count), (ssize_t)size);
+    cr_assert_eq(descriptors_send(pair[1], frame, size, fd, fd_count), (ssize_t)size);
     cr_expect_eq(sx_frame_receive(pair[0], buf, &answer, 0),
                  good ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM, "%s", why);
     if (good) {
@@ -791,8 +791,9 @@ static void *reply_later(void *arg)
     uint8_t frame[HEADER + 8] = { 0 };
 
     memcpy(frame, &header, HEADER);
-    return test_send_raw(*(int *)arg, frame, sizeof(frame), -1, 0) == (ssize_t)sizeof(frame) ? NULL
-                                                                                             : arg;
+    return descriptors_send(*(int *)arg, frame, sizeof(frame), -1, 0) == (ssize_t)sizeof(frame)
+               ? NULL
+               : arg;
 }
 
 Test(channel, a_client_without_a_deadline_waits_for_its_reply)
@@ -834,15 +835,15 @@ Test(channel, a_client_refuses_what_no_server_sends)
     size_t size = make_frame(bytes, SX_MSG_HELLO, 0, sizeof(struct sx_hello),
                              sizeof(struct sx_hello));
 
-    cr_assert_eq(test_send_raw(pair[1], bytes, size, -1, 0), (ssize_t)size);
+    cr_assert_eq(descriptors_send(pair[1], bytes, size, -1, 0), (ssize_t)size);
     cr_expect_eq(sx_frame_receive(pair[0], buf, &frame, 0), PMIX_ERR_BAD_PARAM);
     size = make_frame(bytes, SX_MSG_REPLY, SX_FRAME_BULK, 10000, 0);
-    cr_assert_eq(test_send_raw(pair[1], bytes, size, null_fd, 1), (ssize_t)size);
+    cr_assert_eq(descriptors_send(pair[1], bytes, size, null_fd, 1), (ssize_t)size);
     cr_expect_eq(sx_frame_receive(pair[0], buf, &frame, 0), PMIX_ERR_BAD_PARAM);
     size = make_frame(bytes, SX_MSG_REPLY, 0, 8, 8);
-    cr_assert_eq(test_send_raw(pair[1], bytes, size, null_fd, 3), (ssize_t)size);
+    cr_assert_eq(descriptors_send(pair[1], bytes, size, null_fd, 3), (ssize_t)size);
     cr_expect_eq(sx_frame_receive(pair[0], buf, &frame, 0), PMIX_ERR_BAD_PARAM);
-    cr_assert_eq(test_send_raw(pair[1], bytes, size, null_fd, 12), (ssize_t)size);
+    cr_assert_eq(descriptors_send(pair[1], bytes, size, null_fd, 12), (ssize_t)size);
     cr_expect_eq(sx_frame_receive(pair[0], buf, &frame, 0), PMIX_ERR_OUT_OF_RESOURCE);
     cr_expect_eq(test_count_fds(), before);
     cr_expect_eq(test_count_lines(log_fd, "server"), 4);

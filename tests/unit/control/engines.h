@@ -18,6 +18,7 @@
 #include "base/util.h"
 #include "control/loop.h"
 #include "control/loop_engine.h"
+#include "support/descriptors.h"
 
 enum test_engine { TEST_URING, TEST_EPOLL };
 
@@ -127,29 +128,6 @@ static inline int test_count_fds(void)
 static inline void test_socket_pair(int ret[2])
 {
     cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ret), 0);
-}
-
-/* Send @size bytes with @fd_count copies of @fd; return what sendmsg says. */
-static inline ssize_t test_send_raw(int socket_fd, const void *bytes, size_t size, int fd,
-                                    int fd_count)
-{
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(16 * sizeof(int))] = { 0 };
-    struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
-    struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-    if (fd_count > 0) {
-        msg.msg_control = control;
-        msg.msg_controllen = CMSG_SPACE((size_t)fd_count * sizeof(int));
-        struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
-
-        cmsg->cmsg_level = SOL_SOCKET;
-        cmsg->cmsg_type = SCM_RIGHTS;
-        cmsg->cmsg_len = CMSG_LEN((size_t)fd_count * sizeof(int));
-        for (int i = 0; i < fd_count; i++) {
-            memcpy(CMSG_DATA(cmsg) + (size_t)i * sizeof(int), &fd, sizeof(fd));
-        }
-    }
-    return sendmsg(socket_fd, &msg, MSG_NOSIGNAL);
 }
 
 /* From now on stderr goes to a file whose lines can be counted. */

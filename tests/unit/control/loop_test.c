@@ -162,7 +162,7 @@ EACH_ENGINE(loop, keeps_message_boundaries_and_order)
     add_conn(echo, pair[0]);
     for (size_t i = 0; i < SX_COUNT(sizes); i++) {
         memset(bytes, (int)i + 1, sizeof(bytes));
-        cr_assert_eq(test_send_raw(pair[1], bytes, sizes[i], -1, 0), (ssize_t)sizes[i]);
+        cr_assert_eq(descriptors_send(pair[1], bytes, sizes[i], -1, 0), (ssize_t)sizes[i]);
     }
     echo->stop_at_messages = SX_COUNT(sizes);
     test_loop_run(&echo->bench, "five messages");
@@ -186,7 +186,7 @@ EACH_ENGINE(loop, marks_what_is_too_long)
 
     test_socket_pair(pair);
     add_conn(echo, pair[0]);
-    cr_assert_eq(test_send_raw(pair[1], bytes, sizeof(bytes), -1, 0), (ssize_t)sizeof(bytes));
+    cr_assert_eq(descriptors_send(pair[1], bytes, sizeof(bytes), -1, 0), (ssize_t)sizeof(bytes));
     echo->stop_at_messages = 1;
     test_loop_run(&echo->bench, "a message");
     cr_expect_eq(echo->truncated_count, 1);
@@ -207,10 +207,10 @@ EACH_ENGINE(loop, descriptors_are_refused_to_their_sender)
     test_socket_pair(pair);
     add_conn(echo, pair[0]);
     for (int count = 1; count <= 16; count++) {
-        cr_expect_eq(test_send_raw(pair[1], "x", 1, null_fd, count), -1);
+        cr_expect_eq(descriptors_send(pair[1], "x", 1, null_fd, count), -1);
         cr_expect_eq(errno, EPERM);
     }
-    cr_assert_eq(test_send_raw(pair[1], "x", 1, -1, 0), 1, "others go on");
+    cr_assert_eq(descriptors_send(pair[1], "x", 1, -1, 0), 1, "others go on");
     echo->stop_at_messages = 1;
     test_loop_run(&echo->bench, "a message");
     cr_expect_eq(echo->message_count, 1);
@@ -237,10 +237,10 @@ EACH_ENGINE(loop, descriptors_that_nobody_refused_stay_in_their_socket)
 
             test_socket_pair(pair);
             add_conn(echo, pair[0]);
-            cr_assert_eq(test_send_raw(pair[1], "1", 1, -1, 0), 1);
-            cr_assert_eq(test_send_raw(pair[1], "2", 1, -1, 0), 1);
-            cr_assert_eq(test_send_raw(pair[1], bodies[b], size, null_fd, count), (ssize_t)size);
-            cr_assert_eq(test_send_raw(pair[1], "", 0, null_fd, count), 0);
+            cr_assert_eq(descriptors_send(pair[1], "1", 1, -1, 0), 1);
+            cr_assert_eq(descriptors_send(pair[1], "2", 1, -1, 0), 1);
+            cr_assert_eq(descriptors_send(pair[1], bodies[b], size, null_fd, count), (ssize_t)size);
+            cr_assert_eq(descriptors_send(pair[1], "", 0, null_fd, count), 0);
             echo->message_count = 0;
             echo->stop_at_gone = echo->rights_count + 1;
             test_loop_run(&echo->bench, "a message with descriptors");
@@ -263,8 +263,8 @@ EACH_ENGINE(loop, delivers_the_last_messages_of_a_peer_that_did_not_read_ours)
 
     test_socket_pair(pair);
     add_conn(echo, pair[0]);
-    cr_assert_eq(test_send_raw(pair[0], "unread", 6, -1, 0), 6);
-    cr_assert_eq(test_send_raw(pair[1], "bye", 3, -1, 0), 3);
+    cr_assert_eq(descriptors_send(pair[0], "unread", 6, -1, 0), 6);
+    cr_assert_eq(descriptors_send(pair[1], "bye", 3, -1, 0), 3);
     close(pair[1]);
     echo->stop_at_gone = 1;
     test_loop_run(&echo->bench, "the end");
@@ -307,8 +307,8 @@ EACH_ENGINE(loop, serves_a_thousand_connections)
     test_loop_run(&echo->bench, "1000 connections");
     echo->stop_at_messages = 2 * COUNT;
     for (int i = 0; i < COUNT; i++) {
-        cr_assert_eq(test_send_raw(clients[i], "one", 3, -1, 0), 3);
-        cr_assert_eq(test_send_raw(clients[i], "two", 3, -1, 0), 3);
+        cr_assert_eq(descriptors_send(clients[i], "one", 3, -1, 0), 3);
+        cr_assert_eq(descriptors_send(clients[i], "two", 3, -1, 0), 3);
     }
     test_loop_run(&echo->bench, "2000 messages");
     echo->stop_at_gone = COUNT;
@@ -862,7 +862,7 @@ EACH_ENGINE(loop, a_receiver_removed_at_its_first_message_gets_no_other)
                                .recv = { .fd = pair[0], .fn = remove_on_message, .arg = lone } };
         cr_assert_eq(sx_recv_add(bench.loop, &lone->recv), PMIX_SUCCESS);
         for (int i = 0; i < 10; i++) {
-            cr_assert_eq(test_send_raw(pair[1], "x", 1, -1, 0), 1);
+            cr_assert_eq(descriptors_send(pair[1], "x", 1, -1, 0), 1);
         }
         test_loop_run(&bench, "one message");
         test_loop_settle(&bench);
@@ -910,7 +910,7 @@ EACH_ENGINE(loop, messages_stay_in_the_socket_until_they_are_taken)
     };
     cr_assert_eq(sx_recv_add(paced.bench.loop, &paced.recv), PMIX_SUCCESS);
     for (int i = 0; i < 3; i++) {
-        cr_assert_eq(test_send_raw(pair[1], "x", 1, -1, 0), 1);
+        cr_assert_eq(descriptors_send(pair[1], "x", 1, -1, 0), 1);
     }
     close(pair[1]);
     for (int i = 1; i <= 3; i++) {
@@ -964,9 +964,9 @@ EACH_ENGINE(loop, a_turn_takes_one_message_of_each_peer)
     test_socket_pair(loud);
     test_socket_pair(quiet);
     for (int i = 0; i < MESSAGES; i++) {
-        cr_assert_eq(test_send_raw(loud[1], "x", 1, -1, 0), 1);
+        cr_assert_eq(descriptors_send(loud[1], "x", 1, -1, 0), 1);
     }
-    cr_assert_eq(test_send_raw(quiet[1], "x", 1, -1, 0), 1);
+    cr_assert_eq(descriptors_send(quiet[1], "x", 1, -1, 0), 1);
     sx_loop_set_hooks(echo->bench.loop, &hooks);
     echo->stop_at_messages = MESSAGES + 1;
     add_conn(echo, loud[0]);

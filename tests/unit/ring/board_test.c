@@ -234,7 +234,7 @@ static void serve(int sock)
 
     TEST_CHILD_NEEDS(sx_board_create(&board, "server") == PMIX_SUCCESS);
     TEST_CHILD_NEEDS(sx_board_live(&board) == PMIX_SUCCESS);
-    test_send_fd(sock, test_share(&board.seg));
+    TEST_CHILD_NEEDS(descriptors_send(sock, "", 1, test_share(&board.seg), 1) == 1);
     TEST_CHILD_NEEDS(read(sock, &byte, 1) == 1);
     if (byte == 'e') {
         sx_board_end(&board);
@@ -266,7 +266,7 @@ static struct server server_start(struct sx_board *ret_view)
     cr_assert_gt(server.pid, 0);
     close(socks[1]);
     server.sock = socks[0];
-    fd = test_recv_fd(server.sock);
+    fd = descriptor_receive(server.sock, 0);
     cr_assert_eq(sx_board_attach(ret_view, fd), PMIX_SUCCESS);
     close(fd);
     return server;

@@ -513,7 +513,7 @@ static void writer_for_ever(int sock)
     struct sx_ring ring;
 
     TEST_CHILD_NEEDS(sx_ring_create(&ring, "killed", SMALL) == PMIX_SUCCESS);
-    test_send_fd(sock, test_share(&ring.seg));
+    TEST_CHILD_NEEDS(descriptors_send(sock, "", 1, test_share(&ring.seg), 1) == 1);
     for (uint64_t n = 1;; n++) {
         TEST_CHILD_NEEDS(publish_number(&ring, n, NULL) == PMIX_SUCCESS);
     }
@@ -540,7 +540,7 @@ Test(ring, a_killed_writer_leaves_whole_records, .timeout = 240)
             writer_for_ever(socks[1]);
         }
         cr_assert_gt(pid, 0);
-        fd = test_recv_fd(socks[0]);
+        fd = descriptor_receive(socks[0], 0);
         cr_assert_eq(sx_ring_attach(&view, fd), PMIX_SUCCESS);
         sx_ring_seek_oldest(&cursor, &view);
         begin = expect = cursor.seq_next;

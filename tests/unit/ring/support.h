@@ -23,6 +23,7 @@
 #include "base/status.h"
 #include "base/util.h"
 #include "shmem/segment.h"
+#include "support/descriptors.h"
 
 #define TEST_SEED UINT64_C(42)
 #define TEST_PATIENCE_NS (60 * SX_NS_PER_SEC) /* then something hangs, however loaded we are */
@@ -97,48 +98,6 @@ static inline int test_share(const struct sx_segment *seg)
     if (sx_segment_share(seg, &fd) != PMIX_SUCCESS) {
         abort();
     }
-    return fd;
-}
-
-static inline void test_send_fd(int sock, int fd)
-{
-    char byte = 1;
-    struct iovec iov = { &byte, 1 };
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control = { .room = { 0 } };
-    struct msghdr msg = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
-    };
-    struct cmsghdr *const part = CMSG_FIRSTHDR(&msg);
-
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(part), &fd, sizeof(fd));
-    if (sendmsg(sock, &msg, 0) != 1) {
-        abort();
-    }
-}
-
-static inline int test_recv_fd(int sock)
-{
-    char byte;
-    struct iovec iov = { &byte, 1 };
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control;
-    struct msghdr msg = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
-    };
-    int fd;
-
-    if (recvmsg(sock, &msg, MSG_CMSG_CLOEXEC) != 1 || CMSG_FIRSTHDR(&msg) == NULL) {
-        abort();
-    }
-    memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
     return fd;
 }
 

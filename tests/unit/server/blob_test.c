@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include "../control/engines.h"
 #include "bare.h"
+#include "unit/control/engines.h"
 
 static struct sx_server server;
 static struct sx_nspace *job;

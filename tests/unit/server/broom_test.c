@@ -10,8 +10,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "../control/engines.h"
 #include "server/model/state.h"
+#include "unit/control/engines.h"
 
 #define NOBODY 65534
 

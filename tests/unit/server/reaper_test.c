@@ -4,9 +4,9 @@
  * before it died counts. */
 #include "server/entry/reaper.h"
 
-#include "../control/engines.h"
 #include "answers.h"
 #include "bare.h"
+#include "unit/control/engines.h"
 
 static struct sx_server server;
 static struct sx_client *client;

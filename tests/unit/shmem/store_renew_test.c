@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "store_util.h"
+#include "support/descriptors.h"
 
 #define TEST_ROWS 6u
 #define TEST_EDITIONS 64u
@@ -186,41 +187,6 @@ Test(store_renew, readers_of_a_private_store_see_valid_values_only)
 
 /* ---- a writer that is killed --------------------------------------------------------------- */
 
-static void test_send_fd(int sock, int fd)
-{
-    char byte = 0, control[CMSG_SPACE(sizeof(int))] = { 0 };
-    struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-    struct msghdr msg = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
-    };
-    struct cmsghdr *const cmsg = CMSG_FIRSTHDR(&msg);
-
-    cmsg->cmsg_level = SOL_SOCKET;
-    cmsg->cmsg_type = SCM_RIGHTS;
-    cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
-    if (sendmsg(sock, &msg, MSG_NOSIGNAL) != 1) {
-        _exit(1);
-    }
-}
-
-/* Return: a descriptor, -1 when none has come. */
-static int test_receive_fd(int sock, int flags)
-{
-    char byte, control[CMSG_SPACE(sizeof(int))];
-    struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-    struct msghdr msg = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
-    };
-    int fd;
-
-    if (recvmsg(sock, &msg, flags | MSG_CMSG_CLOEXEC) != 1 || CMSG_FIRSTHDR(&msg) == NULL) {
-        return -1;
-    }
-    memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
-    return fd;
-}
-
 /* Write for ever; the parent kills. */
 static void test_writer_process(int sock)
 {
@@ -247,7 +213,9 @@ static void test_writer_process(int sock)
             if (sx_segment_share(&writer.view.seg, &fd) != PMIX_SUCCESS) {
                 _exit(3);
             }
-            test_send_fd(sock, fd);
+            if (descriptors_send(sock, "", 1, fd, 1) != 1) {
+                _exit(1);
+            }
             close(fd);
             generation = writer.generation;
         }
@@ -289,13 +257,13 @@ Test(store_renew, a_killed_writer_leaves_a_valid_store)
             test_writer_process(socks[1]);
         }
         close(socks[1]);
-        fd = test_receive_fd(socks[0], 0);
+        fd = descriptor_receive(socks[0], 0);
         cr_assert_geq(fd, 0);
         cr_assert_eq(sx_store_attach(&store, fd), PMIX_SUCCESS);
         close(fd);
         for (uint64_t look = 0; look < kill_after; look++) {
             test_all_valid(&store);
-            fd = test_receive_fd(socks[0], MSG_DONTWAIT);
+            fd = descriptor_receive(socks[0], MSG_DONTWAIT);
             if (fd >= 0) {
                 sx_store_detach(&store);
                 cr_assert_eq(sx_store_attach(&store, fd), PMIX_SUCCESS);
