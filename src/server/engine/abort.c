@@ -7,13 +7,13 @@
 
 #include "server/engine/event_made.h"
 #include "server/model/procs.h"
-#include "server/port/host.h"
 #include "server/port/reply.h"
+#include "server/port/upcall.h"
 
-static void answered(struct sx_server *server, uint64_t id, struct sx_client *client,
-                     const struct sx_host_answer *answer)
+static void answered(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
-    sx_reply(server, client, (uint32_t)id, answer->status, -1);
+    (void)asker;
+    sx_reply(answer->server, answer->client, (uint32_t)answer->id, answer->status, -1);
 }
 
 bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
@@ -39,8 +39,14 @@ bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struc
     }
     if (rc == PMIX_SUCCESS) {
         sx_event_client_aborts(server, client, procs, request->proc_count);
-        rc = sx_host_abort(server, client, frame->header.id, request->status, msg, procs,
-                           request->proc_count, answered);
+        rc = sx_upcall(server, SX_UPCALL_ABORT,
+                       &(struct sx_upcall){ .told = answered,
+                                            .id = frame->header.id,
+                                            .client = client,
+                                            .status = request->status,
+                                            .text = msg,
+                                            .procs = procs,
+                                            .nprocs = request->proc_count });
     }
     free(procs);
     if (rc != PMIX_SUCCESS) {

@@ -110,6 +110,7 @@ static struct sx_collective *collective_find(struct sx_collective *oldest, struc
 static void collective_free(struct sx_collective *collective)
 {
     sx_timer_remove(&collective->deadline);
+    sx_asker_deinit(&collective->asker);
     sx_list_remove(&collective->link);
     sx_members_clear(&collective->members);
     sx_wishes_clear(&collective->wishes);
@@ -160,7 +161,7 @@ static pmix_status_t collective_new(struct sx_server *server, const struct sx_ki
     sx_list_init(&collective->link);
     sx_wishes_init(&collective->wishes);
     collective->members.server = server;
-    collective->serial = ++server->serial;
+    sx_asker_init(&collective->asker);
     collective->kind = kind;
     collective->members.procs = arrival->procs;
     collective->members.proc_count = arrival->proc_count;
@@ -194,7 +195,6 @@ static void collective_leave_host(struct sx_collective *collective, pmix_status_
     struct sx_collective *next = collective_second(collective);
 
     collective->with_host = false;
-    sx_table_remove(&collective->members.server->asked, &collective->asked);
     collective_end(collective, status);
     while (next != NULL) {
         struct sx_collective *const behind = collective_second(next);
@@ -203,14 +203,10 @@ static void collective_leave_host(struct sx_collective *collective, pmix_status_
     }
 }
 
-static void host_has_answered(struct sx_server *server, uint64_t serial, struct sx_client *client,
-                              const struct sx_host_answer *answer)
+static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
-    struct sx_table_node *const node = sx_table_first(&server->asked, serial);
-
-    (void)client;
-    if (node != NULL) {
-        struct sx_collective *const collective = SX_CONTAINER(node, struct sx_collective, asked);
+    if (asker != NULL) { /* else its namespace has gone */
+        struct sx_collective *const collective = SX_CONTAINER(asker, struct sx_collective, asker);
 
         collective_leave_host(collective, collective->kind->host_said(collective, answer));
     }
@@ -218,17 +214,9 @@ static void host_has_answered(struct sx_server *server, uint64_t serial, struct 
 
 static pmix_status_t collective_ask_host(struct sx_collective *collective)
 {
-    struct sx_server *const server = collective->members.server;
-
-    if (!sx_table_add(&server->asked, &collective->asked, collective->serial)) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
     const pmix_status_t rc = collective->kind->host_ask(collective, host_has_answered);
 
     collective->with_host = rc == PMIX_SUCCESS;
-    if (rc != PMIX_SUCCESS) {
-        sx_table_remove(&server->asked, &collective->asked);
-    }
     return rc;
 }
 
@@ -445,5 +433,4 @@ void sx_collective_end_all(struct sx_server *server)
         collective_close(SX_LIST_ENTRY(it, struct sx_collective, link));
     }
     sx_table_deinit(&server->signatures);
-    sx_table_deinit(&server->asked);
 }

@@ -20,14 +20,13 @@ struct sx_kind;
 struct sx_collective {
     struct sx_list link;             /* server.collectives */
     struct sx_generation generation; /* server.signatures */
-    struct sx_table_node asked;      /* server.asked, while with_host */
     const struct sx_kind *kind;
     struct sx_members members;
     struct sx_wishes wishes; /* for the host */
-    uint64_t serial;         /* names it to the host's answer */
-    bool with_host;          /* everybody here has arrived; it stays until the host has answered */
-    bool is_over;            /* its members have been told */
-    bool collect;            /* somebody asked for the data */
+    struct sx_asker asker;
+    bool with_host; /* everybody here has arrived; it stays until the host has answered */
+    bool is_over;   /* its members have been told */
+    bool collect;   /* somebody asked for the data */
     struct sx_timer deadline;
 };
 
@@ -39,8 +38,8 @@ struct sx_kind {
 
     /* The way to members on other nodes. */
     bool (*host_reaches)(const struct sx_server *server);
-    /* All members here have arrived.  Return: PMIX_SUCCESS when @answered will be called. */
-    pmix_status_t (*host_ask)(struct sx_collective *collective, sx_host_answer_fn answered);
+    /* All members here have arrived.  Return: PMIX_SUCCESS when @told will be called. */
+    pmix_status_t (*host_ask)(struct sx_collective *collective, sx_told_fn told);
     /* Take in what the host has brought.  Return: how it ends for the members here. */
     pmix_status_t (*host_said)(struct sx_collective *collective,
                                const struct sx_host_answer *answer);

@@ -278,16 +278,16 @@ static void client_loses(struct sx_server *server, struct sx_client *client, con
     }
 }
 
-/* @leaves: somebody on another node is meant. */
-static void host_told(struct sx_server *server, uint64_t leaves, struct sx_client *client,
-                      const struct sx_host_answer *answer)
+/* The answer's id: somebody on another node is meant. */
+static void host_told(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
+    (void)asker;
     if (answer->status == PMIX_SUCCESS || answer->status == PMIX_OPERATION_SUCCEEDED) {
         return;
     }
     sx_log(SX_LOG_INFO, "the host made nothing of an event: status %d", answer->status);
-    if (leaves != 0 && client != NULL) {
-        client_loses(server, client, "the host does not carry it to other nodes");
+    if (answer->id != 0 && answer->client != NULL) {
+        client_loses(answer->server, answer->client, "the host does not carry it to other nodes");
     }
 }
 
@@ -300,7 +300,7 @@ static pmix_status_t host_tell(struct sx_server *server, struct sx_client *clien
     const bool leaves = way == SX_EVENT_LEAVES;
     const pmix_status_t rc = way == SX_EVENT_STAYS
                                  ? PMIX_SUCCESS
-                                 : sx_host_notify(server, client, leaves, block, host_told);
+                                 : sx_host_notify(server, client, block, leaves, host_told);
 
     if (rc != PMIX_SUCCESS && rc != PMIX_ERR_NOT_SUPPORTED) {
         sx_log(SX_LOG_INFO, "the host does not take an event: status %d", rc);

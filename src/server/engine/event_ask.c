@@ -94,11 +94,10 @@ static void question_over(struct sx_server *server, uint64_t question, pmix_stat
     }
 }
 
-static void host_answered(struct sx_server *server, uint64_t id, struct sx_client *client,
-                          const struct sx_host_answer *answer)
+static void host_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
-    (void)client;
-    question_over(server, id, answer->status);
+    (void)asker;
+    question_over(answer->server, answer->id, answer->status);
 }
 
 static void want_late(void *arg, uint64_t now_ns)
@@ -169,7 +168,7 @@ static pmix_status_t codes_count(struct sx_event_want *want, uint64_t question, 
 static void want_ask(struct sx_event_want *want, uint64_t now_ns)
 {
     struct sx_server *server = want->server;
-    const uint64_t question = ++server->serial;
+    const uint64_t question = ++server->event_question;
     const uid_t uid = want->client->uid;
     const gid_t gid = want->client->gid;
     size_t ask_count = 0;
@@ -220,20 +219,18 @@ void sx_event_want(struct sx_server *server, struct sx_event_want *want, uint64_
 
 /* ---- the host's own handlers --------------------------------------------------------------- */
 
-static void host_answered_itself(struct sx_server *server, uint64_t id, struct sx_client *client,
-                                 const struct sx_host_answer *answer)
+static void host_answered_itself(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
-    (void)client;
     if (is_refusal(answer->status)) {
         sx_log(SX_LOG_WARN, "the host refuses its own handler events of the environment: status %d",
                answer->status);
     }
-    question_over(server, id, answer->status);
+    host_answered(asker, answer);
 }
 
 size_t sx_event_wanted_by_host(struct sx_server *server, const pmix_status_t codes[], size_t count)
 {
-    const uint64_t question = ++server->serial;
+    const uint64_t question = ++server->event_question;
     pmix_status_t *ask = count == 0 ? NULL : malloc(count * sizeof(*ask));
     size_t counted = 0, ask_count = 0;
     bool asks = false;

@@ -71,7 +71,7 @@ bool sx_fence_host_reaches(const struct sx_server *server)
     return server->module.fence_nb != NULL;
 }
 
-pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_host_answer_fn answered)
+pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_told_fn told)
 {
     struct sx_blob blob = { 0 };
     const pmix_status_t rc = contribution(collective, &blob);
@@ -87,7 +87,7 @@ pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_host_answer
         .local = collective->members.incomplete ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS,
         .wishes = &collective->wishes,
     };
-    return sx_host_fence(collective->members.server, collective->serial, &fence, answered);
+    return sx_host_fence(collective->members.server, &fence, &collective->asker, told);
 }
 
 pmix_status_t sx_fence_host_said(struct sx_collective *collective,

@@ -7,7 +7,7 @@
 #include "server/engine/collective_kind.h"
 
 bool sx_fence_host_reaches(const struct sx_server *server);
-pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_host_answer_fn answered);
+pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_told_fn told);
 pmix_status_t sx_fence_host_said(struct sx_collective *collective,
                                  const struct sx_host_answer *answer);
 

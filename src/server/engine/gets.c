@@ -402,7 +402,7 @@ void sx_gets_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
     (void)server;
     SX_LIST_EACH(it, &nspace->awaited) {
         struct sx_awaited *awaited = SX_LIST_ENTRY(it, struct sx_awaited, link);
-        const bool asked = awaited->ask != 0;
+        const bool asked = awaited->remote.is_active;
 
         sx_awaited_end(awaited, PMIX_ERR_NOT_FOUND);
         if (asked) { /* else it is gone */

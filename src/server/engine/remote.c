@@ -10,8 +10,8 @@
  * Hosts drop the key, and the rank's server answers with what there is after its first commit: what
  * the rank commits later has to be asked for.  An answer may be from before a Get that came while
  * it was under way, so that one waits for another answer.  An answer may be lost: after
- * LOST_NS the host is asked once more, sooner for who comes meanwhile, and all questions go by one
- * number, so that any answer counts.  Bounded by one record a rank; the pauses grow. */
+ * LOST_NS the host is asked once more, sooner for who comes meanwhile, and any answer counts.
+ * Bounded by one record a rank; the pauses grow. */
 #include "server/engine/remote.h"
 
 #include <string.h>
@@ -36,8 +36,7 @@ bool sx_remote_is_there(const struct sx_server *server, const struct sx_nspace *
            nspace->job_size > nspace->local_count;
 }
 
-static void host_has_answered(struct sx_server *server, uint64_t number, struct sx_client *client,
-                              const struct sx_host_answer *answer);
+static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer);
 static void time_is_over(void *arg, uint64_t now_ns);
 
 static void wake_at(struct sx_awaited *awaited, uint64_t at_ns)
@@ -76,7 +75,7 @@ static void ask(struct sx_awaited *awaited, uint64_t now_ns)
     memset(&proc, 0, sizeof(proc));
     memcpy(proc.nspace, awaited->nspace->name, sizeof(proc.nspace));
     proc.rank = awaited->rank;
-    const pmix_status_t rc = sx_host_direct_modex(awaited->server, awaited->ask, &proc, key, anew,
+    const pmix_status_t rc = sx_host_direct_modex(awaited->server, &proc, key, anew, &remote->asker,
                                                   host_has_answered);
     if (rc != PMIX_SUCCESS) {
         end_all(awaited, rc);
@@ -122,20 +121,19 @@ static bool is_hasty(struct sx_wait *wait, void *arg)
     return !wait->patient || !verdict->not_yet;
 }
 
-static void host_has_answered(struct sx_server *server, uint64_t number, struct sx_client *client,
-                              const struct sx_host_answer *answer)
+static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
-    struct sx_awaited *awaited = sx_awaited_of_ask(server, number);
     const uint64_t now_ns = sx_now_ns();
     pmix_status_t status = answer->status;
 
-    (void)client;
     if (status == PMIX_SUCCESS && answer->size > 0) {
-        status = sx_blob_read(server, answer->bytes, answer->size, sx_modex_store);
+        status = sx_blob_read(answer->server, answer->bytes, answer->size, sx_modex_store);
     }
-    if (awaited == NULL) {
+    if (asker == NULL) {
         return; /* nobody waits any more; who comes finds it in the store */
     }
+    struct sx_awaited *awaited = SX_CONTAINER(asker, struct sx_awaited, remote.asker);
+
     awaited->remote.is_asked = false;
     awaited->remote.lost_ns = LOST_NS;
     sx_awaited_look(awaited); /* all that the rank's node had is in the store */
@@ -163,13 +161,10 @@ void sx_remote_wait(struct sx_wait *wait, uint64_t now_ns)
     struct sx_remote *remote = &awaited->remote;
 
     remote->pause_ns = PAUSE_NS;
-    if (awaited->ask == 0) {
+    if (!remote->is_active) {
+        remote->is_active = true;
         remote->is_asked = false;
         remote->lost_ns = LOST_NS;
-        if (!sx_awaited_asked(awaited, ++awaited->server->serial)) {
-            sx_wait_answer(wait, PMIX_ERR_OUT_OF_RESOURCE);
-            return;
-        }
     }
     if (!remote->is_asked) {
         ask(awaited, now_ns);

@@ -22,7 +22,6 @@ void sx_waiting_deinit(struct sx_waiting *waiting)
     sx_table_deinit(&waiting->ranks);
     sx_table_deinit(&waiting->keys);
     sx_table_deinit(&waiting->gets);
-    sx_table_deinit(&waiting->asks);
 }
 
 void sx_waiting_want(struct sx_server *server, struct sx_client *target, int change)
@@ -84,6 +83,7 @@ static struct sx_awaited *awaited_obtain(struct sx_server *server, struct sx_nsp
     *awaited = (struct sx_awaited){ .server = server, .nspace = nspace, .rank = rank };
     sx_list_init(&awaited->keys);
     sx_list_init(&awaited->found);
+    sx_asker_init(&awaited->remote.asker);
     if (!sx_table_add(&server->waiting.ranks, &awaited->node, hash_of_two(server, nspace, rank))) {
         free(awaited);
         return NULL;
@@ -94,7 +94,7 @@ static struct sx_awaited *awaited_obtain(struct sx_server *server, struct sx_nsp
 
 static void awaited_free_unless_used(struct sx_awaited *awaited)
 {
-    if (awaited->wait_count == 0 && awaited->ask == 0) {
+    if (awaited->wait_count == 0 && !awaited->remote.is_active) {
         sx_timer_remove(&awaited->patience);
         sx_table_remove(&awaited->server->waiting.ranks, &awaited->node);
         sx_list_remove(&awaited->link);
@@ -102,46 +102,14 @@ static void awaited_free_unless_used(struct sx_awaited *awaited)
     }
 }
 
-static uint64_t hash_of_ask(const struct sx_server *server, uint64_t ask)
-{
-    return hash_of_two(server, NULL, ask);
-}
-
-bool sx_awaited_asked(struct sx_awaited *awaited, uint64_t ask)
-{
-    struct sx_server *server = awaited->server;
-
-    if (!sx_table_add(&server->waiting.asks, &awaited->ask_node, hash_of_ask(server, ask))) {
-        return false;
-    }
-    awaited->ask = ask;
-    return true;
-}
-
 void sx_awaited_unasked(struct sx_awaited *awaited)
 {
-    if (awaited->ask != 0) {
+    if (awaited->remote.is_active) {
         sx_timer_remove(&awaited->remote.timer);
-        sx_table_remove(&awaited->server->waiting.asks, &awaited->ask_node);
-        awaited->ask = 0;
+        sx_asker_deinit(&awaited->remote.asker);
+        awaited->remote.is_active = false;
         awaited_free_unless_used(awaited);
     }
-}
-
-struct sx_awaited *sx_awaited_of_ask(struct sx_server *server, uint64_t ask)
-{
-    const struct sx_table *asks = &server->waiting.asks;
-    struct sx_table_node *node = sx_table_first(asks, hash_of_ask(server, ask));
-
-    while (node != NULL) {
-        struct sx_awaited *awaited = SX_CONTAINER(node, struct sx_awaited, ask_node);
-
-        if (awaited->ask == ask) {
-            return awaited;
-        }
-        node = sx_table_next(asks, node);
-    }
-    return NULL;
 }
 
 /* ---- keys ----------------------------------------------------------------------------------- */

@@ -7,9 +7,8 @@
  *         \----asker gone, cancelled---\--> dropped
  *
  * A rank that somebody waits for (struct sx_awaited) has the keys that are waited for, and each key
- * has the Gets that wait for it.  Ranks, keys, Gets and questions to the host are found through one
- * table each, hashed with a seed that no client knows: no message makes the server walk what others
- * wait for.
+ * has the Gets that wait for it.  Ranks, keys and Gets are found through one table each, hashed
+ * with a seed that no client knows: no message makes the server walk what others wait for.
  *
  * While somebody waits for a rank, its board slot says so and its commits ring the doorbell.
  * Memory: SX_GETS_MAX Gets a client.  Loop thread. */
@@ -23,10 +22,13 @@
 #include "control/loop.h"
 #include "server/model/share.h"
 #include "server/model/state.h"
+#include "server/port/upcall.h"
 #include "shmem/store.h"
 
 /* remote.c: how the host is asked for a rank. */
 struct sx_remote {
+    bool is_active;        /* the host is asked, or will be again; for whoever waits */
+    struct sx_asker asker; /* several questions when answers are lost; any answer counts */
     struct sx_timer timer; /* to ask again */
     uint64_t timer_ns, asked_ns;
     uint64_t lost_ns;  /* after which an answer counts as lost */
@@ -36,7 +38,7 @@ struct sx_remote {
 
 /* A rank that somebody waits for, or that the host has been asked for. */
 struct sx_awaited {
-    struct sx_table_node node, ask_node;
+    struct sx_table_node node;
     struct sx_list link; /* nspace.awaited */
     struct sx_server *server;
     struct sx_nspace *nspace;
@@ -44,7 +46,6 @@ struct sx_awaited {
     struct sx_list keys;  /* of struct sx_awaited_key */
     struct sx_list found; /* of struct sx_wait */
     uint32_t wait_count;  /* FOUND ones included */
-    uint64_t ask;         /* the number of the question to the host; 0: it is not asked */
     struct sx_remote remote;
     struct sx_timer patience; /* gets.c: it has committed, but not what is waited for */
 };
@@ -137,11 +138,8 @@ void sx_awaited_end(struct sx_awaited *awaited, pmix_status_t status);
 void sx_awaited_end_some(struct sx_awaited *awaited, bool (*which)(struct sx_wait *wait, void *arg),
                          void *arg, pmix_status_t status);
 
-/* The host is asked for the rank under the number @ask.  Return: false when memory is out. */
-bool sx_awaited_asked(struct sx_awaited *awaited, uint64_t ask);
-/* It has answered, or will not: the number means nothing any more.  @awaited stays as long as
- * somebody waits. */
+/* The host is not asked for the rank any more, whatever it still answers.  @awaited stays as long
+ * as somebody waits. */
 void sx_awaited_unasked(struct sx_awaited *awaited);
-struct sx_awaited *sx_awaited_of_ask(struct sx_server *server, uint64_t ask);
 
 #endif

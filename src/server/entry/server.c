@@ -314,7 +314,7 @@ static pmix_status_t server_empty(struct sx_server *server, void *arg)
 {
     (void)arg;
     sx_connection_end_all(server);
-    sx_host_forget_all(server);
+    sx_upcall_forget_all(server);
     SX_FAMILIES_TELL(server, stop, server);
     sx_registry_deinit(server);
     SX_FAMILIES_TELL(server, end, server);

@@ -64,7 +64,29 @@ struct sx_waiting {
     struct sx_table ranks; /* struct sx_awaited by namespace and rank */
     struct sx_table keys;  /* struct sx_awaited_key by namespace, rank, realm and key */
     struct sx_table gets;  /* struct sx_wait by asker and number */
-    struct sx_table asks;  /* struct sx_awaited by the number of the question to the host */
+};
+
+/* upcall.c: the entries of the host's module that are called. */
+enum sx_upcall_kind {
+    SX_UPCALL_CLIENT_CONNECTED,
+    SX_UPCALL_CLIENT_CONNECTED2,
+    SX_UPCALL_CLIENT_FINALIZED,
+    SX_UPCALL_ABORT,
+    SX_UPCALL_FENCE_NB,
+    SX_UPCALL_DIRECT_MODEX,
+    SX_UPCALL_REGISTER_EVENTS,
+    SX_UPCALL_DEREGISTER_EVENTS,
+    SX_UPCALL_NOTIFY_EVENT,
+    SX_UPCALL_KINDS
+};
+struct sx_owed {
+    unsigned count; /* questions that the host has not answered */
+    uint64_t bytes;
+    bool full_told; /* since it last owed nothing */
+};
+struct sx_host {
+    bool forgotten; /* it is asked nothing any more */
+    struct sx_owed owed[SX_UPCALL_KINDS];
 };
 
 /* ---- the server ------------------------------------------------------------------------------ */
@@ -91,17 +113,13 @@ struct sx_server {
     struct sx_waiting waiting;
     struct sx_list collectives;
     struct sx_table signatures; /* the same, found by whom they are for: generation.h */
-    struct sx_table asked;      /* those that the host has, by their number */
     uint64_t signature_seed;
     struct sx_list psets;     /* pset.c */
     struct sx_list resources; /* resource.c */
     struct sx_brooms brooms;
-    uint64_t generation_last;  /* the highest of the stores that have ended */
-    uint64_t serial;           /* numbers collectives and questions to the host */
-    bool host_forgotten;       /* host.c: nothing is asked any more */
-    unsigned host_event_count; /* host.c: questions about events that it has not answered */
-    uint64_t host_event_bytes;
-    bool host_events_full;
+    uint64_t generation_last; /* the highest of the stores that have ended */
+    uint64_t event_question;  /* event_ask.c: the number of the last one */
+    struct sx_host host;
     struct sx_turn turn;
     struct sx_list
         connections; /* accepted, have said nothing yet; those who have: turn.strangers */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* host_test.c - the host's answer counts once: inside the call, later, twice or never. */
+/* host_test.c - the infos that go with an upcall, and what a host's word on a client means. */
 #include "server/port/host.h"
 
 #include <stdlib.h>
@@ -10,180 +10,47 @@
 static struct sx_server server;
 static struct sx_client *client;
 
-/* ---- the host --------------------------------------------------------------------------------- */
-
-static pmix_status_t returns;
-static bool answers_inside;
-static pmix_op_cbfunc_t answer;
-static void *answer_data;
-
-static pmix_status_t on_abort(const pmix_proc_t *proc, void *server_object, int status,
-                              const char msg[], pmix_proc_t procs[], size_t nprocs,
-                              pmix_op_cbfunc_t cbfunc, void *cbdata)
-{
-    (void)proc, (void)server_object, (void)status, (void)msg, (void)procs, (void)nprocs;
-    answer = cbfunc;
-    answer_data = cbdata;
-    if (answers_inside) {
-        cbfunc(PMIX_ERR_TIMEOUT, cbdata);
-    }
-    return returns;
-}
-
-/* ---- the asker -------------------------------------------------------------------------------- */
-
-static unsigned told;
-static pmix_status_t told_status;
-
-static void on_told(struct sx_server *which, uint64_t id, struct sx_client *of,
-                    const struct sx_host_answer *given)
-{
-    cr_expect_eq(which, &server);
-    cr_expect_eq(id, 77);
-    cr_expect_eq(of, client);
-    told++;
-    told_status = given->status;
-}
-
-static pmix_status_t asked;
-
-static void ask_now(void *arg, uint64_t now_ns)
-{
-    (void)arg;
-    (void)now_ns;
-    asked = sx_host_abort(&server, client, 77, 1, "why", NULL, 0, on_told);
-    cr_expect_eq(told, 0, "never inside");
-}
-
-static void answer_now(void *arg, uint64_t now_ns)
-{
-    (void)arg;
-    (void)now_ns;
-    answer(PMIX_ERR_NOT_FOUND, answer_data);
-}
-
 static void begin(void)
 {
     bare_init(&server);
     bare_loop(&server);
-    server.module.abort = on_abort;
     client = bare_connect(&server, bare_job(&server, "job", 1, 1), 0);
 }
 
 static void end(void)
 {
+    sx_upcall_forget_all(&server);
     cr_expect_eq(client->reference_count, 1, "nothing is pending");
     bare_deinit(&server);
 }
 
 TestSuite(host, .init = begin, .fini = end);
 
-/* What the entry returns, whether it has called back by then, and what the asker gets. */
-static const struct {
-    const char *why;
-    pmix_status_t returns;
-    bool inside;
-    pmix_status_t asked;
-    unsigned told;
-    pmix_status_t status;
-} rows[] = {
-    { "done", PMIX_OPERATION_SUCCEEDED, false, PMIX_SUCCESS, 1, PMIX_SUCCESS },
-    { "answered inside", PMIX_SUCCESS, true, PMIX_SUCCESS, 1, PMIX_ERR_TIMEOUT },
-    { "answered inside and done", PMIX_OPERATION_SUCCEEDED, true, PMIX_SUCCESS, 1,
-      PMIX_ERR_TIMEOUT },
-    { "answered inside and refused", PMIX_ERR_BAD_PARAM, true, PMIX_SUCCESS, 1, PMIX_ERR_TIMEOUT },
-    { "refused", PMIX_ERR_BAD_PARAM, false, PMIX_ERR_BAD_PARAM, 0, PMIX_SUCCESS },
-};
-
-Test(host, has_one_answer_and_none_after_it)
+static void on_told(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
-    for (size_t i = 0; i < SX_COUNT(rows); i++) {
-        returns = rows[i].returns;
-        answers_inside = rows[i].inside;
-        told = 0;
-        told_status = PMIX_SUCCESS;
-        bare_call(&server, ask_now, NULL);
-        cr_expect_eq(asked, rows[i].asked, "%s", rows[i].why);
-        cr_expect_eq(told, rows[i].told, "%s", rows[i].why);
-        cr_expect_eq(told_status, rows[i].status, "%s", rows[i].why);
-        bare_call(&server, answer_now, NULL);
-        cr_expect_eq(told, rows[i].told, "%s, and once more", rows[i].why);
-    }
+    (void)asker, (void)answer;
 }
 
-Test(host, may_answer_later)
-{
-    bare_call(&server, ask_now, NULL);
-    cr_expect_eq(asked, PMIX_SUCCESS);
-    cr_expect_eq(told, 0);
-    cr_expect_eq(client->reference_count, 2, "it is held until then");
-    bare_call(&server, answer_now, NULL);
-    cr_expect_eq(told, 1);
-    cr_expect_eq(told_status, PMIX_ERR_NOT_FOUND);
-}
+/* ---- clients ---------------------------------------------------------------------------------- */
 
-Test(host, that_never_answers_is_forgotten_at_the_end)
-{
-    bare_call(&server, ask_now, NULL);
-    sx_host_forget_all(&server);
-    cr_expect_eq(client->reference_count, 1);
-    bare_call(&server, answer_now, NULL);
-    cr_expect_eq(told, 0);
-    bare_call(&server, ask_now, NULL);
-    cr_expect_eq(asked, PMIX_ERR_OUT_OF_RESOURCE, "nothing is asked any more");
-}
-
-Test(host, without_an_entry_cannot)
-{
-    server.module.abort = NULL;
-    bare_call(&server, ask_now, NULL);
-    cr_expect_eq(asked, PMIX_ERR_NOT_SUPPORTED);
-}
-
-/* ---- events ----------------------------------------------------------------------------------- */
-
-static pmix_status_t on_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
-                                 size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
-{
-    (void)codes, (void)ncodes, (void)info, (void)ninfo;
-    answer = cbfunc;
-    answer_data = cbdata;
-    return PMIX_SUCCESS;
-}
-
-static void on_event_told(struct sx_server *which, uint64_t id, struct sx_client *of,
-                          const struct sx_host_answer *given)
-{
-    (void)which, (void)id, (void)of, (void)given;
-    told++;
-}
-
-Test(host, is_asked_so_much_about_events_before_it_answers)
-{
-    const pmix_status_t code = -4000;
-
-    server.module.register_events = on_register;
-    for (unsigned i = 0; i < SX_HOST_EVENTS_MAX; i++) {
-        cr_assert_eq(sx_host_register_events(&server, &code, 1, 0, 0, i, on_event_told),
-                     PMIX_SUCCESS);
-    }
-    cr_expect_eq(sx_host_register_events(&server, &code, 1, 0, 0, 0, on_event_told),
-                 PMIX_ERR_OUT_OF_RESOURCE);
-    bare_call(&server, answer_now, NULL);
-    cr_expect_eq(told, 1);
-    cr_expect_eq(sx_host_register_events(&server, &code, 1, 0, 0, 0, on_event_told), PMIX_SUCCESS);
-    sx_host_forget_all(&server);
-    cr_expect_eq(server.host_event_count, 0);
-    cr_expect_eq(server.host_event_bytes, 0);
-}
-
-/* ---- notices ---------------------------------------------------------------------------------- */
+static pmix_status_t returns;
+static unsigned called, called2;
 
 static pmix_status_t on_connected(const pmix_proc_t *proc, void *server_object,
                                   pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)server_object, (void)cbfunc, (void)cbdata;
+    (void)server_object, (void)cbdata;
     cr_expect_str_eq(proc->nspace, "job");
+    cr_expect_null(cbfunc);
+    called++;
+    return returns;
+}
+
+static pmix_status_t on_connected2(const pmix_proc_t *proc, void *server_object, pmix_info_t *info,
+                                   size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)proc, (void)server_object, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
+    called2++;
     return returns;
 }
 
@@ -202,4 +69,95 @@ Test(host, refuses_a_client_by_a_refusal_alone)
         returns = connects[i].returns;
         cr_expect_eq(sx_host_client_connected(&server, client), connects[i].want, "row %zu", i);
     }
+    server.module.client_connected2 = on_connected2;
+    cr_expect_eq(sx_host_client_connected(&server, client), PMIX_ERR_NO_PERMISSIONS);
+    cr_expect_eq(called, SX_COUNT(connects));
+    cr_expect_eq(called2, 1, "the newer one alone");
+}
+
+/* ---- fences and direct modex ------------------------------------------------------------------ */
+
+static char keys[256];
+
+static void keys_note(const pmix_info_t *info, size_t ninfo)
+{
+    keys[0] = '\0';
+    for (size_t i = 0; i < ninfo; i++) {
+        strcat(keys, info[i].key);
+        strcat(keys, " ");
+    }
+}
+
+static pmix_status_t on_fence(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
+                              size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
+                              void *cbdata)
+{
+    (void)cbfunc, (void)cbdata, (void)ndata;
+    cr_expect_eq(nprocs, 1);
+    cr_expect_str_eq(procs[0].nspace, "job");
+    keys_note(info, ninfo);
+    free(data);
+    return PMIX_SUCCESS;
+}
+
+static void fence_now(void *asker, uint64_t now_ns)
+{
+    pmix_proc_t proc;
+    struct sx_wishes wishes;
+    pmix_info_t wish;
+    const struct sx_host_fence fence = {
+        .procs = &proc, .nprocs = 1, .bytes = calloc(1, 8), .size = 8, .wishes = &wishes
+    };
+
+    (void)now_ns;
+    PMIx_Load_procid(&proc, "job", PMIX_RANK_WILDCARD);
+    sx_wishes_init(&wishes);
+    PMIx_Info_load(&wish, "wish", "value", PMIX_STRING);
+    cr_assert_eq(sx_wishes_add(&wishes, &wish, 1, 1), PMIX_SUCCESS);
+    cr_expect_eq(sx_host_fence(&server, &fence, asker, on_told), PMIX_SUCCESS);
+    sx_wishes_clear(&wishes);
+}
+
+Test(host, is_told_with_a_fence_to_collect_first_and_what_members_wish_last)
+{
+    struct sx_asker asker;
+
+    server.module.fence_nb = on_fence;
+    sx_asker_init(&asker);
+    bare_call(&server, fence_now, &asker);
+    cr_expect_str_eq(keys, PMIX_COLLECT_DATA " " PMIX_LOCAL_COLLECTIVE_STATUS
+                                             " " PMIX_SORTED_PROC_ARRAY " wish ");
+    sx_asker_deinit(&asker);
+}
+
+static pmix_status_t on_modex(const pmix_proc_t *proc, const pmix_info_t *info, size_t ninfo,
+                              pmix_modex_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)cbfunc, (void)cbdata;
+    cr_expect_eq(proc->rank, 5);
+    cr_expect_str_eq(info[0].value.data.string, "key");
+    keys_note(info, ninfo);
+    return PMIX_SUCCESS;
+}
+
+static void modex_now(void *anew, uint64_t now_ns)
+{
+    pmix_proc_t proc;
+
+    (void)now_ns;
+    PMIx_Load_procid(&proc, "job", 5);
+    cr_expect_eq(sx_host_direct_modex(&server, &proc, "key", *(const bool *)anew, NULL, on_told),
+                 PMIX_SUCCESS);
+}
+
+Test(host, hears_which_key_is_wanted_and_whether_anew)
+{
+    bool anew = false;
+
+    server.module.direct_modex = on_modex;
+    bare_call(&server, modex_now, &anew);
+    cr_expect_str_eq(keys, PMIX_REQUIRED_KEY " ");
+    anew = true;
+    bare_call(&server, modex_now, &anew);
+    cr_expect_str_eq(keys, PMIX_REQUIRED_KEY " " PMIX_GET_REFRESH_CACHE " ");
 }

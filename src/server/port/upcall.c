@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* upcall.c - one row per entry of the host's module, and the questions that are open.
+ *
+ * The host gets a number, not a pointer: an answer that comes twice, or after the server has
+ * forgotten the question, finds nothing and is dropped.  Numbers are found through a table.  A
+ * question that a host never answers stays until the server ends: the row says how many of them
+ * there may be, unless those who ask are bounded themselves. */
+#include "server/port/upcall.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+
+#define EVENTS_MAX 4096u
+#define EVENTS_BYTES_MAX (UINT64_C(64) << 20)
+
+/* ---- the entries --------------------------------------------------------------------------- */
+
+static void answer_op(pmix_status_t status, void *cbdata);
+static void answer_modex(pmix_status_t status, const char *data, size_t ndata, void *cbdata,
+                         pmix_release_cbfunc_t release_fn, void *release_cbdata);
+
+/* How an entry is called: with which parts of the question, and which callback it gets. */
+typedef const pmix_server_module_t module_t;
+typedef const struct sx_upcall up_t;
+typedef pmix_status_t (*call_fn)(module_t *module, up_t *up, void *cbdata);
+
+/* Without a callback the host has nothing to say but what it returns. */
+static pmix_status_t call_connected(module_t *module, up_t *up, void *cbdata)
+{
+    return module->client_connected(up->proc, up->client->server_object,
+                                    up->told != NULL ? answer_op : NULL, cbdata);
+}
+
+static pmix_status_t call_connected2(module_t *module, up_t *up, void *cbdata)
+{
+    return module->client_connected2(up->proc, up->client->server_object, up->info, up->ninfo,
+                                     up->told != NULL ? answer_op : NULL, cbdata);
+}
+
+/* Hosts call back without a look whether they can. */
+static pmix_status_t call_finalized(module_t *module, up_t *up, void *cbdata)
+{
+    return module->client_finalized(up->proc, up->client->server_object, answer_op, cbdata);
+}
+
+static pmix_status_t call_abort(module_t *module, up_t *up, void *cbdata)
+{
+    return module->abort(up->proc, up->client->server_object, up->status, up->text, up->procs,
+                         up->nprocs, answer_op, cbdata);
+}
+
+static pmix_status_t call_fence(module_t *module, up_t *up, void *cbdata)
+{
+    return module->fence_nb(up->procs, up->nprocs, up->info, up->ninfo, up->bytes, up->size,
+                            answer_modex, cbdata);
+}
+
+static pmix_status_t call_modex(module_t *module, up_t *up, void *cbdata)
+{
+    return module->direct_modex(up->proc, up->info, up->ninfo, answer_modex, cbdata);
+}
+
+static pmix_status_t call_register(module_t *module, up_t *up, void *cbdata)
+{
+    return module->register_events(up->codes, up->ncodes, up->info, up->ninfo, answer_op, cbdata);
+}
+
+static pmix_status_t call_deregister(module_t *module, up_t *up, void *cbdata)
+{
+    return module->deregister_events(up->codes, up->ncodes, answer_op, cbdata);
+}
+
+static pmix_status_t call_notify(module_t *module, up_t *up, void *cbdata)
+{
+    return module->notify_event(up->status, up->proc, up->range, up->info, up->ninfo, answer_op,
+                                cbdata);
+}
+
+struct row {
+    const char *name;
+    size_t entry; /* in the module */
+    call_fn call;
+    unsigned max; /* unanswered ones, 0: no limit but that of those who ask ... */
+    uint64_t bytes_max;
+};
+
+#define ROW(member, ...)                                             \
+    {                                                                \
+#member, offsetof(pmix_server_module_t, member), __VA_ARGS__ \
+    }
+
+static const struct row rows[SX_UPCALL_KINDS] = {
+    [SX_UPCALL_CLIENT_CONNECTED] = ROW(client_connected, call_connected, 0, 0),
+    [SX_UPCALL_CLIENT_CONNECTED2] = ROW(client_connected2, call_connected2, 0, 0),
+    [SX_UPCALL_CLIENT_FINALIZED] = ROW(client_finalized, call_finalized, 0, 0),
+    [SX_UPCALL_ABORT] = ROW(abort, call_abort, 0, 0),
+    [SX_UPCALL_FENCE_NB] = ROW(fence_nb, call_fence, 0, 0),
+    [SX_UPCALL_DIRECT_MODEX] = ROW(direct_modex, call_modex, 0, 0),
+    [SX_UPCALL_REGISTER_EVENTS] = ROW(register_events, call_register, EVENTS_MAX, EVENTS_BYTES_MAX),
+    [SX_UPCALL_DEREGISTER_EVENTS] = ROW(deregister_events, call_deregister, EVENTS_MAX,
+                                        EVENTS_BYTES_MAX),
+    [SX_UPCALL_NOTIFY_EVENT] = ROW(notify_event, call_notify, EVENTS_MAX, EVENTS_BYTES_MAX),
+};
+
+static bool has_entry(const struct sx_server *server, enum sx_upcall_kind kind)
+{
+    void (*entry)(void);
+
+    memcpy(&entry, (const char *)&server->module + rows[kind].entry, sizeof(entry));
+    return entry != NULL;
+}
+
+/* ---- questions ----------------------------------------------------------------------------- */
+
+struct question {
+    struct sx_table_node node; /* open ones, until answered; the hash is the number */
+    struct sx_list link;       /* the same, in their order */
+    struct sx_list asker_link; /* asker.questions, until told */
+    struct sx_loop_post post;
+    struct sx_server *server;
+    struct sx_owed *owed; /* counts it ... */
+    size_t bytes;         /* ... as so many */
+    struct sx_host_answer answer;
+    pmix_release_cbfunc_t release_fn; /* the host's, for the bytes of its answer */
+    void *release_cbdata;
+    _Alignas(max_align_t) struct sx_upcall up; /* what it points at lies behind it */
+};
+
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sx_table open_table; /* under the lock, as the list and the number */
+static struct sx_list open_list = SX_LIST_INIT(open_list);
+static uintptr_t last_number; /* 0 is a notice's */
+
+static void infos_destruct(const struct sx_upcall *up)
+{
+    for (size_t i = 0; i < up->ninfo; i++) {
+        PMIX_INFO_DESTRUCT(&up->info[i]);
+    }
+}
+
+/* Loop thread. */
+static void question_free(struct question *question)
+{
+    question->owed->count--;
+    question->owed->bytes -= question->bytes;
+    sx_list_remove(&question->asker_link);
+    if (question->up.client != NULL) {
+        sx_client_release(question->up.client);
+    }
+    infos_destruct(&question->up);
+    free(question);
+}
+
+/* Put @size bytes at *@used of @block, which moves on; without a block only count them. */
+static void *part_lay(char *block, size_t *used, const void *from, size_t size)
+{
+    char *const to = block == NULL ? NULL : block + *used;
+
+    if (from == NULL || size == 0) {
+        return NULL;
+    }
+    *used += sx_align_up(size, _Alignof(max_align_t));
+    return to == NULL ? (void *)(uintptr_t)from : memcpy(to, from, size);
+}
+
+/* Lay out all that @up points at.  Return: the bytes that it takes. */
+static size_t parts_lay(char *block, struct sx_upcall *up)
+{
+    size_t used = 0;
+
+    up->info = part_lay(block, &used, up->info, up->ninfo * sizeof(*up->info));
+    up->proc = part_lay(block, &used, up->proc, sizeof(*up->proc));
+    up->procs = part_lay(block, &used, up->procs, up->nprocs * sizeof(*up->procs));
+    up->codes = part_lay(block, &used, up->codes, up->ncodes * sizeof(*up->codes));
+    up->text = part_lay(block, &used, up->text, up->text == NULL ? 0 : strlen(up->text) + 1);
+    return used;
+}
+
+static pmix_proc_t proc_of(const struct sx_client *client)
+{
+    pmix_proc_t proc;
+
+    memset(&proc, 0, sizeof(proc));
+    memcpy(proc.nspace, client->nspace->name, sizeof(proc.nspace));
+    proc.rank = client->rank;
+    return proc;
+}
+
+static bool question_open(struct question *question)
+{
+    pthread_mutex_lock(&open_lock);
+    const bool is_open = sx_table_add(&open_table, &question->node, last_number + 1);
+
+    if (is_open) {
+        last_number++;
+        sx_list_append(&open_list, &question->link);
+    }
+    pthread_mutex_unlock(&open_lock);
+    return is_open;
+}
+
+/* One block with all that the host may look at until it answers.  Return: NULL when memory is out;
+ * then the infos are still the caller's. */
+static struct question *question_new(struct sx_server *server, enum sx_upcall_kind kind,
+                                     struct sx_upcall *up, size_t size)
+{
+    struct question *const question = malloc(size);
+
+    if (question == NULL) {
+        return NULL;
+    }
+    *question = (struct question){ .server = server,
+                                   .owed = &server->host.owed[kind],
+                                   .up = *up,
+                                   .bytes = size + up->info_bytes };
+    if (!question_open(question)) {
+        free(question);
+        return NULL;
+    }
+    (void)parts_lay((char *)(question + 1), &question->up);
+    sx_list_init(&question->asker_link);
+    if (up->asker != NULL) {
+        sx_list_append(&up->asker->questions, &question->asker_link);
+    }
+    if (up->client != NULL) {
+        sx_client_retain(up->client);
+    }
+    question->owed->count++;
+    question->owed->bytes += question->bytes;
+    return question;
+}
+
+/* Under the lock.  Return: NULL when @number has been taken before. */
+static struct question *question_take_locked(uintptr_t number)
+{
+    struct sx_table_node *const node = sx_table_first(&open_table, number);
+    struct question *const question = node == NULL ? NULL
+                                                   : SX_CONTAINER(node, struct question, node);
+
+    if (question != NULL) {
+        sx_table_remove(&open_table, node);
+        sx_list_remove(&question->link);
+    }
+    return question;
+}
+
+static struct question *question_take(uintptr_t number)
+{
+    pthread_mutex_lock(&open_lock);
+    struct question *const question = question_take_locked(number);
+
+    pthread_mutex_unlock(&open_lock);
+    return question;
+}
+
+static void question_answered(void *arg, uint64_t now_ns)
+{
+    struct question *const question = arg;
+    struct sx_asker *const asker = sx_list_empty(&question->asker_link) ? NULL : question->up.asker;
+
+    (void)now_ns;
+    sx_list_remove(&question->asker_link); /* who is told may end */
+    if (!question->server->host.forgotten) {
+        question->up.told(asker, &question->answer);
+    }
+    if (question->release_fn != NULL) { /* here, never inside the host's own callback */
+        question->release_fn(question->release_cbdata);
+    }
+    question_free(question);
+}
+
+/* With the loop; it is not in the table any more. */
+static void question_post(struct question *question, pmix_status_t status, const char *bytes,
+                          size_t size)
+{
+    question->answer = (struct sx_host_answer){ .server = question->server,
+                                                .id = question->up.id,
+                                                .client = question->up.client,
+                                                .status = status,
+                                                .bytes = bytes,
+                                                .size = bytes == NULL ? 0 : size };
+    question->post = (struct sx_loop_post){ .fn = question_answered, .arg = question };
+    (void)sx_loop_post(question->server->loop, &question->post); /* it runs: see below */
+}
+
+/* The host's word, on any thread.  It is with the loop before the lock is given back: the server,
+ * which ends behind sx_upcall_forget_all, cannot end in between. */
+static void answer_question(uintptr_t number, pmix_status_t status, const char *bytes, size_t size,
+                            pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    pthread_mutex_lock(&open_lock);
+    struct question *const question = question_take_locked(number);
+
+    if (question != NULL) {
+        question->release_fn = release_fn;
+        question->release_cbdata = release_cbdata;
+        question_post(question, status, bytes, size);
+    }
+    pthread_mutex_unlock(&open_lock);
+    if (question == NULL && number != 0) {
+        sx_log(SX_LOG_INFO, "the host answered a question twice, or too late");
+    }
+}
+
+static void answer_op(pmix_status_t status, void *cbdata)
+{
+    answer_question((uintptr_t)cbdata, status, NULL, 0, NULL, NULL);
+}
+
+static void answer_modex(pmix_status_t status, const char *data, size_t ndata, void *cbdata,
+                         pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    answer_question((uintptr_t)cbdata, status, data, ndata, release_fn, release_cbdata);
+}
+
+/* What the entry returned.  Anything but PMIX_SUCCESS is the answer, unless the host has called
+ * back as well: then that one counts. */
+static pmix_status_t question_asked(uintptr_t number, pmix_status_t rc)
+{
+    struct question *const question = rc == PMIX_SUCCESS ? NULL : question_take(number);
+
+    if (question == NULL) {
+        return PMIX_SUCCESS;
+    }
+    if (rc == PMIX_OPERATION_SUCCEEDED) {
+        question_post(question, PMIX_SUCCESS, NULL, 0);
+        return PMIX_SUCCESS;
+    }
+    question_free(question);
+    return rc;
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+void sx_asker_init(struct sx_asker *asker)
+{
+    sx_list_init(&asker->questions);
+}
+
+void sx_asker_deinit(struct sx_asker *asker)
+{
+    while (asker->questions.next != NULL && sx_list_pop(&asker->questions) != NULL) {
+    }
+}
+
+pmix_status_t sx_upcall_judge(struct sx_server *server, enum sx_upcall_kind kind, size_t bytes)
+{
+    const struct row *const row = &rows[kind];
+    struct sx_owed *const owed = &server->host.owed[kind];
+
+    if (!has_entry(server, kind)) {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    if (server->host.forgotten) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    owed->full_told = owed->full_told && owed->count > 0;
+    if (row->max == 0 || (owed->count < row->max && owed->bytes + bytes <= row->bytes_max)) {
+        return PMIX_SUCCESS;
+    }
+    if (!owed->full_told) {
+        owed->full_told = true;
+        sx_log(SX_LOG_WARN,
+               "the host owes the answers to %u calls of its %s (%llu bytes); it is not called "
+               "again before it gives one, and what it would be told meanwhile is lost: let it "
+               "call back",
+               owed->count, row->name, (unsigned long long)owed->bytes);
+    }
+    return PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+/* The host is told, and keeps nothing. */
+static pmix_status_t notice(const struct sx_server *server, call_fn call, up_t *up)
+{
+    const pmix_status_t rc = call(&server->module, up, NULL);
+
+    infos_destruct(up);
+    return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
+}
+
+pmix_status_t sx_upcall(struct sx_server *server, enum sx_upcall_kind kind,
+                        const struct sx_upcall *upcall)
+{
+    pmix_proc_t caller;
+    struct sx_upcall up = *upcall;
+    struct question *question = NULL;
+    pmix_status_t rc;
+
+    if (up.proc == NULL && up.client != NULL) {
+        caller = proc_of(up.client);
+        up.proc = &caller;
+    }
+    const size_t size = sizeof(*question) + parts_lay(NULL, &up);
+
+    rc = sx_upcall_judge(server, kind, size + up.info_bytes);
+    if (rc == PMIX_SUCCESS && up.told == NULL) {
+        return notice(server, rows[kind].call, &up);
+    }
+    if (rc == PMIX_SUCCESS) {
+        question = question_new(server, kind, &up, size);
+        rc = question == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+    }
+    if (question == NULL) {
+        free(up.bytes);
+        infos_destruct(&up);
+        return rc;
+    }
+    const uintptr_t number = question->node.hash;
+
+    return question_asked(number, rows[kind].call(&server->module, &question->up, (void *)number));
+}
+
+void sx_upcall_forget_all(struct sx_server *server)
+{
+    struct sx_list *it;
+
+    server->host.forgotten = true;
+    pthread_mutex_lock(&open_lock);
+    while ((it = sx_list_pop(&open_list)) != NULL) {
+        question_free(SX_LIST_ENTRY(it, struct question, link));
+    }
+    sx_table_deinit(&open_table);
+    pthread_mutex_unlock(&open_lock);
+}

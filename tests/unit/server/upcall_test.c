@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* upcall_test.c - each entry of the host's module, and each way in which a host may answer it: who
+ * asked is told once, what the host was given is there until then, and nothing is left. */
+#include "server/port/upcall.h"
+
+#include <stdlib.h>
+
+#include "bare.h"
+
+#define ID UINT64_C(77)
+#define CODES 3u
+
+/* What a host says, by when. */
+#define OK PMIX_SUCCESS
+#define DONE PMIX_OPERATION_SUCCEEDED
+#define REFUSED PMIX_ERR_BAD_PARAM
+#define INSIDE PMIX_ERR_TIMEOUT
+#define LATER PMIX_ERR_NOT_FOUND
+
+/* ---- the host --------------------------------------------------------------------------------- */
+
+static struct {
+    pmix_status_t returns;
+    bool inside;       /* it answers before it returns */
+    unsigned released; /* bytes of its answers */
+    unsigned called;
+    pmix_op_cbfunc_t op;
+    pmix_modex_cbfunc_t modex;
+    void *cbdata;
+    /* what it has been given, and looks at until it answers */
+    const pmix_proc_t *proc, *procs;
+    const pmix_status_t *codes;
+    const pmix_info_t *info;
+    const char *text;
+} host;
+
+static char bytes[] = "bytes";
+
+static void release(void *cbdata)
+{
+    cr_expect_eq(cbdata, bytes);
+    host.released++;
+}
+
+static void look(void)
+{
+    cr_expect(host.proc == NULL || strcmp(host.proc->nspace, "job") == 0);
+    cr_expect(host.procs == NULL || host.procs[1].rank == 1);
+    cr_expect(host.codes == NULL || host.codes[CODES - 1] == -4002);
+    cr_expect(host.info == NULL || strcmp(host.info[0].value.data.string, "value") == 0);
+    cr_expect(host.text == NULL || strcmp(host.text, "why") == 0);
+}
+
+static void host_answers(pmix_status_t status)
+{
+    if (host.modex != NULL) {
+        host.modex(status, bytes, sizeof(bytes), host.cbdata, release, bytes);
+    } else {
+        host.op(status, host.cbdata);
+    }
+}
+
+static pmix_status_t heard(pmix_op_cbfunc_t op, pmix_modex_cbfunc_t modex, void *cbdata)
+{
+    host.called++;
+    host.op = op;
+    host.modex = modex;
+    host.cbdata = cbdata;
+    look();
+    if (host.inside) {
+        host_answers(INSIDE);
+    }
+    return host.returns;
+}
+
+static pmix_status_t on_client(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t cbfunc,
+                               void *cbdata)
+{
+    cr_expect_eq(object, &host);
+    host.proc = proc;
+    return heard(cbfunc, NULL, cbdata);
+}
+
+static pmix_status_t on_client2(const pmix_proc_t *proc, void *object, pmix_info_t *info,
+                                size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    host.info = ninfo > 0 ? info : NULL;
+    return on_client(proc, object, cbfunc, cbdata);
+}
+
+static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status, const char *msg,
+                              pmix_proc_t *procs, size_t nprocs, pmix_op_cbfunc_t cbfunc,
+                              void *cbdata)
+{
+    cr_expect_eq(object, &host);
+    cr_expect_eq(status, -4000);
+    cr_expect_eq(nprocs, 2);
+    host.proc = proc;
+    host.text = msg;
+    host.procs = procs;
+    return heard(cbfunc, NULL, cbdata);
+}
+
+static pmix_status_t on_fence(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
+                              size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
+                              void *cbdata)
+{
+    cr_expect_eq(nprocs, 2);
+    cr_expect_eq(ninfo, 1);
+    cr_expect_eq(ndata, 4);
+    free(data);
+    host.procs = procs;
+    host.info = info;
+    return heard(NULL, cbfunc, cbdata);
+}
+
+static pmix_status_t on_modex(const pmix_proc_t *proc, const pmix_info_t *info, size_t ninfo,
+                              pmix_modex_cbfunc_t cbfunc, void *cbdata)
+{
+    cr_expect_eq(ninfo, 1);
+    host.proc = proc;
+    host.info = info;
+    return heard(NULL, cbfunc, cbdata);
+}
+
+static pmix_status_t on_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t cbfunc,
+                                   void *cbdata)
+{
+    cr_expect_eq(ncodes, CODES);
+    host.codes = codes;
+    return heard(cbfunc, NULL, cbdata);
+}
+
+static pmix_status_t on_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t *info,
+                                 size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    cr_expect_eq(ninfo, 1);
+    host.info = info;
+    return on_deregister(codes, ncodes, cbfunc, cbdata);
+}
+
+static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
+                               pmix_data_range_t range, pmix_info_t *info, size_t ninfo,
+                               pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    cr_expect_eq(code, -4000);
+    cr_expect_eq(range, PMIX_RANGE_GLOBAL);
+    cr_expect_eq(ninfo, 1);
+    host.proc = source;
+    host.info = info;
+    return heard(cbfunc, NULL, cbdata);
+}
+
+static pmix_status_t on_notify_unread(pmix_status_t code, const pmix_proc_t *source,
+                                      pmix_data_range_t range, pmix_info_t *info, size_t ninfo,
+                                      pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)code, (void)source, (void)range, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
+    return PMIX_SUCCESS;
+}
+
+static const pmix_server_module_t all_entries = {
+    .client_connected = on_client,
+    .client_connected2 = on_client2,
+    .client_finalized = on_client,
+    .abort = on_abort,
+    .fence_nb = on_fence,
+    .direct_modex = on_modex,
+    .register_events = on_register,
+    .deregister_events = on_deregister,
+    .notify_event = on_notify,
+};
+
+/* ---- the server ------------------------------------------------------------------------------- */
+
+static struct sx_server server;
+static struct sx_client *client;
+static struct sx_asker asker;
+
+static void begin(void)
+{
+    bare_init(&server);
+    bare_loop(&server);
+    client = bare_connect(&server, bare_job(&server, "job", 1, 1), 0);
+    client->server_object = &host;
+}
+
+static void end(void)
+{
+    bare_deinit(&server);
+}
+
+TestSuite(upcall, .init = begin, .fini = end);
+
+/* ---- the asker -------------------------------------------------------------------------------- */
+
+static struct {
+    unsigned count;
+    pmix_status_t status;
+    bool with_asker;
+} told;
+
+static void on_told(struct sx_asker *of, const struct sx_host_answer *answer)
+{
+    cr_expect_eq(answer->server, &server);
+    cr_expect_eq(answer->id, ID);
+    cr_expect_eq(answer->client, client);
+    cr_expect(of == NULL || of == &asker);
+    cr_expect_eq(host.released, 0, "not before it has been looked at");
+    cr_expect(answer->size == 0 || strcmp(answer->bytes, "bytes") == 0);
+    told.count++;
+    told.status = answer->status;
+    told.with_asker = of != NULL;
+}
+
+static enum sx_upcall_kind kind;
+static sx_told_fn tell;
+static pmix_status_t asked;
+
+/* Every part that an upcall may have; its entry gets those of its shape. */
+static void ask_now(void *arg, uint64_t now_ns)
+{
+    pmix_proc_t procs[2];
+    pmix_status_t codes[CODES] = { -4000, -4001, -4002 };
+    char text[] = "why";
+    pmix_info_t info;
+    struct sx_upcall up = {
+        .told = tell,
+        .asker = &asker,
+        .id = ID,
+        .client = client,
+        .status = -4000,
+        .range = PMIX_RANGE_GLOBAL,
+        .text = text,
+        .procs = procs,
+        .nprocs = 2,
+        .codes = codes,
+        .ncodes = CODES,
+        .info = &info,
+        .ninfo = 1,
+    };
+
+    (void)arg, (void)now_ns;
+    PMIx_Load_procid(&procs[0], "job", 0);
+    PMIx_Load_procid(&procs[1], "job", 1);
+    PMIx_Info_load(&info, "key", "value", PMIX_STRING);
+    if (kind == SX_UPCALL_FENCE_NB) {
+        up.bytes = calloc(1, 4);
+        up.size = 4;
+    }
+    asked = sx_upcall(&server, kind, &up);
+    memset(text, 'x', sizeof(text) - 1); /* nobody may look at the caller's any more */
+    memset(procs, 'x', sizeof(procs));
+    cr_expect_eq(told.count, 0, "never inside");
+}
+
+/* ---- ways to answer --------------------------------------------------------------------------- */
+
+static void answer_now(void *arg, uint64_t now_ns)
+{
+    (void)arg, (void)now_ns;
+    look();
+    host_answers(LATER);
+}
+
+static void answer_again(void *arg, uint64_t now_ns)
+{
+    (void)arg, (void)now_ns;
+    host_answers(LATER);
+}
+
+static void answer_and_end(void *arg, uint64_t now_ns)
+{
+    answer_now(arg, now_ns);
+    sx_upcall_forget_all(&server);
+}
+
+static void end_now(void *arg, uint64_t now_ns)
+{
+    (void)arg, (void)now_ns;
+    look();
+    sx_upcall_forget_all(&server);
+}
+
+static void asker_goes(void *arg, uint64_t now_ns)
+{
+    (void)arg, (void)now_ns;
+    sx_asker_deinit(&asker);
+}
+
+static void client_dies(void *arg, uint64_t now_ns)
+{
+    (void)arg, (void)now_ns;
+    client->state = SX_CLIENT_DEAD;
+}
+
+/* What the entry returns, whether it calls back inside, what happens then, one after the other, and
+ * what becomes of it. */
+static const struct {
+    const char *why;
+    pmix_status_t returns;
+    bool inside;
+    sx_loop_fn then[2];
+    pmix_status_t asked;
+    unsigned told, released;
+    pmix_status_t status;
+} ways[] = {
+    { "later", OK, false, { answer_now }, OK, 1, 1, LATER },
+    { "twice", OK, false, { answer_now, answer_again }, OK, 1, 1, LATER },
+    { "inside", OK, true, { NULL }, OK, 1, 1, INSIDE },
+    { "inside and later", OK, true, { answer_again }, OK, 1, 1, INSIDE },
+    { "done", DONE, false, { answer_again }, OK, 1, 0, OK },
+    { "inside and done", DONE, true, { NULL }, OK, 1, 1, INSIDE },
+    { "refused", REFUSED, false, { answer_again }, REFUSED, 0, 0, OK },
+    { "inside and refused", REFUSED, true, { NULL }, OK, 1, 1, INSIDE },
+    { "never", OK, false, { end_now }, OK, 0, 0, OK },
+    { "behind the end", OK, false, { end_now, answer_again }, OK, 0, 0, OK },
+    { "at the end", OK, false, { answer_and_end }, OK, 0, 1, OK },
+    { "behind the asker's end", OK, false, { asker_goes, answer_now }, OK, 1, 1, LATER },
+    { "behind the client's death", OK, false, { client_dies, answer_now }, OK, 1, 1, LATER },
+};
+
+static void go_one_way(size_t i)
+{
+    memset(&host, 0, sizeof(host));
+    memset(&told, 0, sizeof(told));
+    server.host.forgotten = false;
+    client->state = SX_CLIENT_CONNECTED;
+    sx_asker_init(&asker);
+    tell = on_told;
+    host.returns = ways[i].returns;
+    host.inside = ways[i].inside;
+    bare_call(&server, ask_now, NULL);
+    cr_expect_eq(asked, ways[i].asked, "kind %d %s: %d", kind, ways[i].why, asked);
+    for (size_t step = 0; step < SX_COUNT(ways[i].then) && ways[i].then[step] != NULL; step++) {
+        cr_expect(step > 0 || ways[i].inside || ways[i].returns != PMIX_SUCCESS ||
+                      client->reference_count == 2,
+                  "kind %d %s: the client is kept", kind, ways[i].why);
+        bare_call(&server, ways[i].then[step], NULL);
+    }
+    cr_expect_eq(host.called, 1, "kind %d %s", kind, ways[i].why);
+    cr_expect_eq(told.count, ways[i].told, "kind %d %s: %u", kind, ways[i].why, told.count);
+    cr_expect_eq(told.status, ways[i].status, "kind %d %s: %d", kind, ways[i].why, told.status);
+    cr_expect_eq(told.with_asker, told.count > 0 && ways[i].then[0] != asker_goes, "kind %d %s",
+                 kind, ways[i].why);
+    cr_expect_eq(host.released, host.modex == NULL ? 0 : ways[i].released, "kind %d %s", kind,
+                 ways[i].why);
+    cr_expect_eq(client->reference_count, 1, "kind %d %s", kind, ways[i].why);
+    cr_expect_eq(server.host.owed[kind].count, 0, "kind %d %s", kind, ways[i].why);
+    cr_expect_eq(server.host.owed[kind].bytes, 0, "kind %d %s", kind, ways[i].why);
+    cr_expect(sx_list_empty(&asker.questions), "kind %d %s", kind, ways[i].why);
+}
+
+Test(upcall, of_each_kind_is_answered_once_in_each_way)
+{
+    server.module = all_entries;
+    for (kind = 0; kind < SX_UPCALL_KINDS; kind++) {
+        for (size_t i = 0; i < SX_COUNT(ways); i++) {
+            go_one_way(i);
+        }
+    }
+}
+
+Test(upcall, without_an_entry_cannot)
+{
+    sx_asker_init(&asker);
+    tell = on_told;
+    for (kind = 0; kind < SX_UPCALL_KINDS; kind++) {
+        bare_call(&server, ask_now, NULL);
+        cr_expect_eq(asked, PMIX_ERR_NOT_SUPPORTED, "kind %d", kind);
+    }
+    cr_expect_eq(told.count, 0);
+}
+
+Test(upcall, is_not_made_when_the_server_ends)
+{
+    server.module = all_entries;
+    sx_asker_init(&asker);
+    sx_upcall_forget_all(&server);
+    tell = on_told;
+    for (kind = 0; kind < SX_UPCALL_KINDS; kind++) {
+        bare_call(&server, ask_now, NULL);
+        cr_expect_eq(asked, PMIX_ERR_OUT_OF_RESOURCE, "kind %d", kind);
+    }
+    cr_expect_eq(host.called, 0);
+}
+
+/* ---- notices ---------------------------------------------------------------------------------- */
+
+static const struct {
+    pmix_status_t returns, want;
+} notices[] = { { PMIX_SUCCESS, PMIX_SUCCESS },
+                { PMIX_OPERATION_SUCCEEDED, PMIX_SUCCESS },
+                { PMIX_ERR_NO_PERMISSIONS, PMIX_ERR_NO_PERMISSIONS } };
+
+Test(upcall, that_nobody_waits_for_leaves_nothing)
+{
+    server.module = all_entries;
+    tell = NULL;
+    for (kind = SX_UPCALL_CLIENT_CONNECTED; kind <= SX_UPCALL_CLIENT_FINALIZED; kind++) {
+        for (size_t i = 0; i < SX_COUNT(notices); i++) {
+            memset(&host, 0, sizeof(host));
+            host.returns = notices[i].returns;
+            bare_call(&server, ask_now, NULL);
+            cr_expect_eq(asked, notices[i].want, "kind %d row %zu", kind, i);
+            cr_expect_eq(server.host.owed[kind].count, 0);
+            cr_expect_eq(host.op != NULL, kind == SX_UPCALL_CLIENT_FINALIZED);
+            if (host.op != NULL) {
+                bare_call(&server, answer_again, NULL);
+            }
+        }
+    }
+    cr_expect_eq(told.count, 0);
+}
+
+/* ---- what a host may owe ---------------------------------------------------------------------- */
+
+/* Return: how many questions a host that never answers is asked. */
+static unsigned count_until_full(void)
+{
+    pmix_status_t codes[CODES] = { -4000, -4001, -4002 };
+    const struct sx_upcall up = { .told = on_told, .codes = codes, .ncodes = CODES };
+    unsigned count = 0;
+
+    while (count < 10000 && sx_upcall(&server, SX_UPCALL_DEREGISTER_EVENTS, &up) == PMIX_SUCCESS) {
+        count++;
+    }
+    return count;
+}
+
+Test(upcall, is_not_made_while_the_host_owes_too_many_answers)
+{
+    server.module = all_entries;
+    cr_expect_eq(count_until_full(), 4096);
+    cr_expect(server.host.owed[SX_UPCALL_DEREGISTER_EVENTS].full_told, "with a warning");
+    cr_expect_eq(sx_upcall_judge(&server, SX_UPCALL_NOTIFY_EVENT, 100), PMIX_SUCCESS, "each by itself");
+    sx_upcall_forget_all(&server);
+    server.host.forgotten = false;
+    cr_expect_eq(count_until_full(), 4096);
+    sx_upcall_forget_all(&server);
+}
+
+Test(upcall, is_not_made_while_the_host_keeps_too_much)
+{
+    const struct sx_upcall up = { .told = on_told, .info_bytes = (size_t)20 << 20 };
+    unsigned count = 0;
+
+    server.module = all_entries;
+    server.module.notify_event = on_notify_unread;
+    while (sx_upcall(&server, SX_UPCALL_NOTIFY_EVENT, &up) == PMIX_SUCCESS) {
+        count++;
+    }
+    cr_expect_eq(count, 3, "of 64 MiB");
+    sx_upcall_forget_all(&server);
+}
