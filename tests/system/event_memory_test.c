@@ -14,12 +14,7 @@ static atomic_bool no_large;       /* nobody gets a large piece */
 
 #define LARGE 9000 /* bytes of an event that a lane carries */
 
-static bool refuse(size_t size)
-{
-    return starved || (size >= LARGE && atomic_load(&no_large));
-}
-
-#define ALLOCATION_REFUSED(size) refuse(size)
+#define ALLOCATION_REFUSED(size) (starved || ((size) >= LARGE && atomic_load(&no_large)))
 #include "support/allocations.h"
 
 /* Whether memory can be refused here. */
