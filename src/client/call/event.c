@@ -8,6 +8,7 @@
  * to there, the newest first and as many at a time as the server gives; the ring brings the rest.
  * A process without a server has its own events only. */
 #include "client/call/event.h"
+#include "client/call/event_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +34,6 @@ struct registered {
     pmix_status_t codes[];
 };
 
-static struct sx_list all_registered = SX_LIST_INIT(all_registered); /* under event_lock */
-
 void sx_event_deinit(void)
 {
     struct sx_process *const p = &sx_process;
@@ -43,20 +42,20 @@ void sx_event_deinit(void)
     sx_chain_forget(sx_event_handlers());
     sx_handlers_deinit(sx_event_handlers());
     sx_handlers_init(sx_event_handlers());
-    pthread_mutex_lock(&p->event_lock);
-    while ((node = sx_list_pop(&all_registered)) != NULL) {
+    pthread_mutex_lock(&sx_events.lock);
+    while ((node = sx_list_pop(&sx_events.registered)) != NULL) {
         free(SX_LIST_ENTRY(node, struct registered, node));
     }
-    pthread_mutex_unlock(&p->event_lock);
+    pthread_mutex_unlock(&sx_events.lock);
     pthread_mutex_lock(&p->lock);
     sx_event_queue_clear_locked();
-    p->event_classes = 0;
-    p->event_last = 0;
-    p->event_gap = false;
-    p->event_ranges = 0;
-    p->event_unreached = p->event_unreached_told = 0;
-    p->cursor_told = 0;
-    p->handled_told = 0;
+    p->classes = 0;
+    sx_events.last = 0;
+    sx_events.gap = false;
+    sx_events.ranges = 0;
+    sx_events.unreached = sx_events.unreached_told = 0;
+    sx_events.cursor_told = 0;
+    sx_events.handled_told = 0;
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -114,7 +113,7 @@ static void registration_over_locked(struct registration *registration, pmix_sta
         sx_event_declared_locked(id, registration->in_hand);
     }
     sx_handlers_since(sx_event_handlers(), id, registration->upto);
-    sx_process.registrations--;
+    sx_events.registrations--;
     registration->over = true;
 }
 
@@ -204,10 +203,10 @@ static uint64_t classes_open_locked(struct sx_process *p, const pmix_status_t *c
     for (size_t i = 0; i < ncodes; i++) {
         classes |= 1u << SX_CLASS_OF_CODE(codes[i]);
     }
-    if (p->event_classes == 0) {
-        p->event_last = sx_event_published();
+    if (p->classes == 0) {
+        sx_events.last = sx_event_published();
     }
-    p->event_classes |= classes;
+    p->classes |= classes;
     return sx_event_published();
 }
 
@@ -225,9 +224,9 @@ static pmix_status_t registered_keep(const struct registration *registration)
     if (codes_bytes != 0) {
         memcpy(kept->codes, registration->codes, codes_bytes);
     }
-    pthread_mutex_lock(&sx_process.event_lock);
-    sx_list_append(&all_registered, &kept->node);
-    pthread_mutex_unlock(&sx_process.event_lock);
+    pthread_mutex_lock(&sx_events.lock);
+    sx_list_append(&sx_events.registered, &kept->node);
+    pthread_mutex_unlock(&sx_events.lock);
     return PMIX_SUCCESS;
 }
 
@@ -278,7 +277,7 @@ static pmix_status_t handler_add(struct registration *registration, const pmix_i
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    p->registrations++;
+    sx_events.registrations++;
     if (sx_link_status() == PMIX_SUCCESS) {
         registration->upto = classes_open_locked(p, registration->codes, registration->code_count);
     }
@@ -295,7 +294,7 @@ static pmix_status_t handler_add(struct registration *registration, const pmix_i
     }
     if (rc != PMIX_SUCCESS) {
         pthread_mutex_lock(&p->lock);
-        p->registrations--;
+        sx_events.registrations--;
         pthread_mutex_unlock(&p->lock);
         registration->over = true;
     }
@@ -315,7 +314,7 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
         .codes = codes,
         .code_count = ncodes,
         .items = SX_LIST_INIT(here.items),
-        .in_hand = sx_progress_is_own_thread() ? sx_process.declared_in_hand : 0,
+        .in_hand = sx_progress_is_own_thread() ? sx_events.declared_in_hand : 0,
     };
     struct registration *const registration = waits ? &here : registration_new(&here);
 
@@ -339,8 +338,8 @@ static struct registration *registered_next(size_t last, size_t before)
     };
     struct registration *next = NULL;
 
-    pthread_mutex_lock(&sx_process.event_lock);
-    SX_LIST_EACH(it, &all_registered) {
+    pthread_mutex_lock(&sx_events.lock);
+    SX_LIST_EACH(it, &sx_events.registered) {
         const struct registered *const kept = SX_LIST_ENTRY(it, struct registered, node);
 
         if (kept->id > last && kept->id < wanted.op.handler) {
@@ -353,7 +352,7 @@ static struct registration *registered_next(size_t last, size_t before)
     if (wanted.op.handler < before) {
         next = registration_new(&wanted);
     }
-    pthread_mutex_unlock(&sx_process.event_lock);
+    pthread_mutex_unlock(&sx_events.lock);
     return next;
 }
 
@@ -367,7 +366,7 @@ void sx_event_register_again(size_t before)
         pthread_mutex_lock(&p->lock);
         const bool live = sx_link_status() == PMIX_SUCCESS;
         if (live) {
-            p->registrations++;
+            sx_events.registrations++;
             next->upto = classes_open_locked(p, next->codes, next->code_count);
         }
         pthread_mutex_unlock(&p->lock);
@@ -447,8 +446,8 @@ static struct registered *registered_take(size_t id)
 {
     struct registered *found = NULL;
 
-    pthread_mutex_lock(&sx_process.event_lock);
-    SX_LIST_EACH(it, &all_registered) {
+    pthread_mutex_lock(&sx_events.lock);
+    SX_LIST_EACH(it, &sx_events.registered) {
         struct registered *const kept = SX_LIST_ENTRY(it, struct registered, node);
 
         if (kept->id == id) {
@@ -457,7 +456,7 @@ static struct registered *registered_take(size_t id)
             break;
         }
     }
-    pthread_mutex_unlock(&sx_process.event_lock);
+    pthread_mutex_unlock(&sx_events.lock);
     return found;
 }
 

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* event_intake.c - what the pump finds of events, and what it tells the server of them. */
 #include "client/call/event.h"
+#include "client/call/event_state.h"
 #include "client/link/process.h"
 #include "client/link/progress.h"
 #include "ring/record.h"
@@ -11,12 +12,12 @@ static uint64_t newest;
 
 static void ring_begin(void)
 {
-    newest = sx_process.event_classes != 0 ? sx_event_published() : 0;
+    newest = sx_process.classes != 0 ? sx_event_published() : 0;
 }
 
 static void ring_lapped(void)
 {
-    sx_process.event_gap = sx_process.event_classes != 0;
+    sx_events.gap = sx_process.classes != 0;
 }
 
 /* Tell the server how far we have read, when it wants to know: a lane message, and nobody is woken.
@@ -30,13 +31,13 @@ static void cursor_tell(struct sx_process *p)
     struct sx_lane_cursor cursor = { .seq = p->cursor.seq_next - 1 };
     const struct iovec iov = { .iov_base = &cursor, .iov_len = sizeof(cursor) };
 
-    if (wanted <= p->cursor_told || cursor.seq < wanted || p->event_ranges != 0 ||
-        p->registrations != 0 ||
+    if (wanted <= sx_events.cursor_told || cursor.seq < wanted || sx_events.ranges != 0 ||
+        sx_events.registrations != 0 ||
         pthread_mutex_trylock(&p->lane_lock) != 0) { /* it comes before the lock we have */
         return;
     }
     if (sx_lane_append(&p->lane, SX_LANE_CURSOR, &iov, 1) == PMIX_SUCCESS) {
-        p->cursor_told = cursor.seq;
+        sx_events.cursor_told = cursor.seq;
     }
     pthread_mutex_unlock(&p->lane_lock);
 }
@@ -49,8 +50,8 @@ static void handled_tell(struct sx_process *p)
     const uint64_t wanted = atomic_load_explicit(&p->ring.header->handled_wanted,
                                                  memory_order_relaxed);
 
-    if (wanted > p->handled_told && seq >= wanted && sx_event_all_handled_locked()) {
-        p->handled_told = seq;
+    if (wanted > sx_events.handled_told && seq >= wanted && sx_event_all_handled_locked()) {
+        sx_events.handled_told = seq;
         sx_lane_handled(&p->lane, seq);
     }
 }
@@ -59,7 +60,7 @@ static void ring_end(void)
 {
     struct sx_process *const p = &sx_process;
 
-    if (p->event_classes != 0) {
+    if (p->classes != 0) {
         sx_event_read_to_locked(newest);
         cursor_tell(p);
         handled_tell(p);
@@ -72,7 +73,7 @@ static struct sx_task *take(void)
     struct sx_process *const p = &sx_process;
     struct sx_task *const event = sx_event_take_locked();
 
-    if (event == NULL && p->event_classes != 0 && sx_link_status() == PMIX_SUCCESS) {
+    if (event == NULL && p->classes != 0 && sx_link_status() == PMIX_SUCCESS) {
         handled_tell(p);
     }
     return event;

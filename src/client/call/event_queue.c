@@ -28,6 +28,7 @@
 #include "client/call/event.h"
 #include "client/call/event_list.h"
 #include "client/call/event_page.h"
+#include "client/call/event_state.h"
 #include "client/link/local.h"
 #include "client/link/process.h"
 #include "client/link/progress.h"
@@ -92,14 +93,14 @@ static void range_add_locked(uint64_t first, uint64_t last)
         item->is_range = true;
         item->number = first;
         item->last = last;
-        sx_process.event_ranges++;
-        sx_list_append(&sx_process.events, &item->task.node);
+        sx_events.ranges++;
+        sx_list_append(&sx_events.waiting, &item->task.node);
     }
 }
 
 void sx_event_record_locked(const void *bytes, size_t size)
 {
-    struct sx_process *const p = &sx_process;
+    struct sx_events *const e = &sx_events;
     struct sx_event event;
 
     if (size < sizeof(event)) {
@@ -107,11 +108,11 @@ void sx_event_record_locked(const void *bytes, size_t size)
         return;
     }
     memcpy(&event, bytes, sizeof(event));
-    if (p->event_gap) {
-        p->event_gap = false;
-        range_add_locked(p->event_last + 1, event.number - 1);
+    if (e->gap) {
+        e->gap = false;
+        range_add_locked(e->last + 1, event.number - 1);
     }
-    p->event_last = event.number > p->event_last ? event.number : p->event_last;
+    e->last = event.number > e->last ? event.number : e->last;
     if ((event.flags & SX_EVENT_ASK) != 0) {
         range_add_locked(event.number, event.number);
         return;
@@ -120,19 +121,19 @@ void sx_event_record_locked(const void *bytes, size_t size)
 
     if (item != NULL) {
         item->number = event.number;
-        sx_list_append(&p->events, &item->task.node);
+        sx_list_append(&e->waiting, &item->task.node);
     }
 }
 
 void sx_event_read_to_locked(uint64_t newest)
 {
-    struct sx_process *const p = &sx_process;
+    struct sx_events *const e = &sx_events;
 
-    if (p->event_gap) {
-        p->event_gap = false;
-        range_add_locked(p->event_last + 1, newest);
+    if (e->gap) {
+        e->gap = false;
+        range_add_locked(e->last + 1, newest);
     }
-    p->event_last = newest > p->event_last ? newest : p->event_last;
+    e->last = newest > e->last ? newest : e->last;
 }
 
 /* The events of a list as items, in its order.  Return: false when it contradicts itself: the items
@@ -175,19 +176,19 @@ uint64_t sx_event_kept_locked(const void *bytes, size_t size, struct sx_list *it
 
 void sx_event_late_locked(struct sx_list *items, size_t only, uint64_t upto)
 {
-    struct sx_list *const late = &sx_process.late_events;
+    struct sx_list *const late = &sx_events.late;
     struct sx_list *node = late->prev;
 
     /* An older registration may be answered later: what it waits for waits for those before it. */
     for (; node != late && item_of(node)->upto > upto; node = node->prev) {
         item_of(node)->upto = upto;
     }
-    sx_process.late_lists++;
+    sx_events.late_lists++;
     while ((node = sx_list_pop(items)) != NULL) {
         item_of(node)->has_only = true;
         item_of(node)->only = only;
         item_of(node)->upto = upto;
-        item_of(node)->lists = sx_process.late_lists;
+        item_of(node)->lists = sx_events.late_lists;
         sx_list_append(late, node);
     }
 }
@@ -217,8 +218,8 @@ static pmix_status_t item_local(pmix_status_t code, const pmix_proc_t *source,
 
 static void local_append_locked(struct sx_event_item *item)
 {
-    item->lists = sx_process.late_lists;
-    sx_list_append(&sx_process.events, &item->task.node);
+    item->lists = sx_events.late_lists;
+    sx_list_append(&sx_events.waiting, &item->task.node);
     sx_local_ring_locked();
 }
 
@@ -244,9 +245,9 @@ pmix_status_t sx_event_local(pmix_status_t code, const pmix_proc_t *source,
 /* For handlers that come later; what is declared twice is kept once. */
 static void declared_keep_locked(const struct sx_event_item *item)
 {
-    struct sx_process *const p = &sx_process;
+    struct sx_events *const e = &sx_events;
 
-    SX_LIST_EACH(it, &p->declared) {
+    SX_LIST_EACH(it, &e->declared) {
         struct sx_event_item *const kept = item_of(it);
 
         if (kept->size == item->size && memcmp(kept->bytes, item->bytes, item->size) == 0) {
@@ -260,12 +261,12 @@ static void declared_keep_locked(const struct sx_event_item *item)
     }
     kept->is_local = true;
     kept->declared = item->declared;
-    sx_list_append(&p->declared, &kept->task.node);
-    if (++p->declared_count > SX_DECLARED_MAX) {
+    sx_list_append(&e->declared, &kept->task.node);
+    if (++e->declared_count > SX_DECLARED_MAX) {
         sx_log(SX_LOG_INFO, "late handlers do not hear of the oldest of more than %u declarations",
                SX_DECLARED_MAX);
-        item_free(item_of(sx_list_pop(&p->declared)));
-        p->declared_count--;
+        item_free(item_of(sx_list_pop(&e->declared)));
+        e->declared_count--;
     }
 }
 
@@ -279,8 +280,8 @@ pmix_status_t sx_event_declare(pmix_status_t code, const pmix_info_t info[], siz
         return rc;
     }
     pthread_mutex_lock(&p->lock);
-    item->declared = ++p->declared_last;
-    if (p->registrations == 0 && !sx_event_has_handlers()) {
+    item->declared = ++sx_events.declared_last;
+    if (sx_events.registrations == 0 && !sx_event_has_handlers()) {
         declared_keep_locked(item);
         item_free(item);
     } else {
@@ -292,9 +293,9 @@ pmix_status_t sx_event_declare(pmix_status_t code, const pmix_info_t info[], siz
 
 void sx_event_declared_locked(size_t only, uint64_t in_hand)
 {
-    struct sx_process *const p = &sx_process;
+    struct sx_events *const e = &sx_events;
 
-    SX_LIST_EACH(it, &p->declared) {
+    SX_LIST_EACH(it, &e->declared) {
         const struct sx_event_item *const kept = item_of(it);
         struct sx_event_item *const late = kept->declared != in_hand
                                                ? item_new_locked(kept->bytes, kept->size)
@@ -305,8 +306,8 @@ void sx_event_declared_locked(size_t only, uint64_t in_hand)
             late->declared = kept->declared;
             late->has_only = true;
             late->only = only;
-            late->lists = p->late_lists;
-            sx_list_append(&p->late_events, &late->task.node);
+            late->lists = e->late_lists;
+            sx_list_append(&e->late, &late->task.node);
         }
     }
 }
@@ -336,27 +337,27 @@ static void lost_add(uint64_t count)
 
     if (item != NULL) {
         pthread_mutex_lock(&p->lock);
-        sx_list_append(p->events.next, &item->task.node);
+        sx_list_append(sx_events.waiting.next, &item->task.node);
         pthread_mutex_unlock(&p->lock);
     }
 }
 
 void sx_event_unreached_locked(uint64_t count)
 {
-    struct sx_process *const p = &sx_process;
+    struct sx_events *const e = &sx_events;
     struct sx_event_item *item;
 
-    p->event_unreached = count > p->event_unreached ? count : p->event_unreached;
-    if (p->event_unreached == p->event_unreached_told || p->event_unreached_waits) {
+    e->unreached = count > e->unreached ? count : e->unreached;
+    if (e->unreached == e->unreached_told || e->unreached_waits) {
         return;
     }
     item = item_new_locked(NULL, 0);
     if (item != NULL) { /* else the next pump tries again */
         item->is_unreached = true;
         item->is_local = true;
-        item->lists = p->late_lists;
-        p->event_unreached_waits = true;
-        sx_list_append(&p->events, &item->task.node);
+        item->lists = e->late_lists;
+        e->unreached_waits = true;
+        sx_list_append(&e->waiting, &item->task.node);
     }
 }
 
@@ -376,10 +377,10 @@ static void link_event_add_locked(pmix_status_t code)
     item = item_new_locked(bytes, sizeof(event) + sx_align_up(event.source_len, 8));
     if (item != NULL) {
         item->is_local = true;
-        item->lists = p->late_lists;
+        item->lists = sx_events.late_lists;
         item->is_failure = code == PMIX_ERR_COMM_FAILURE;
-        p->comm_failure_waits = p->comm_failure_waits || item->is_failure;
-        sx_list_append(&p->events, &item->task.node);
+        sx_events.failure_waits = sx_events.failure_waits || item->is_failure;
+        sx_list_append(&sx_events.waiting, &item->task.node);
     }
 }
 
@@ -392,7 +393,7 @@ void sx_event_garbled_locked(const char *what)
 {
     struct sx_process *const p = &sx_process;
 
-    if (!p->comm_failure_waits) { /* else it has been said, and is to be handled first */
+    if (!sx_events.failure_waits) { /* else it has been said, and is to be handled first */
         sx_log(SX_LOG_ERROR, "%s.%" PRIu32 " cannot read what its server sent: %s", p->self.nspace,
                p->self.rank, what);
         link_event_add_locked(PMIX_ERR_COMM_FAILURE);
@@ -564,8 +565,8 @@ static void item_deliver(struct sx_event_item *item)
  * the range, from @next on, waits behind it.  Return: true when something is left. */
 static bool range_go_on(struct sx_event_item *range, struct sx_list *items, uint64_t next)
 {
-    struct sx_process *const p = &sx_process;
-    struct sx_list *const before = p->events.next;
+    struct sx_events *const e = &sx_events;
+    struct sx_list *const before = e->waiting.next;
     struct sx_list *node;
 
     while ((node = sx_list_pop(items)) != NULL) {
@@ -573,7 +574,7 @@ static bool range_go_on(struct sx_event_item *range, struct sx_list *items, uint
     }
     range->number = next;
     if (next > range->last) {
-        p->event_ranges--;
+        e->ranges--;
         return false;
     }
     sx_list_append(before, &range->task.node);
@@ -619,29 +620,29 @@ static bool comes_behind(const struct sx_event_item *item, const struct sx_event
 }
 
 /* Which of the two has its turn. */
-static struct sx_list *queue_next(struct sx_process *p)
+static struct sx_list *queue_next(struct sx_events *e)
 {
-    if (sx_list_empty(&p->events) || sx_list_empty(&p->late_events)) {
-        return sx_list_empty(&p->events) ? &p->late_events : &p->events;
+    if (sx_list_empty(&e->waiting) || sx_list_empty(&e->late)) {
+        return sx_list_empty(&e->waiting) ? &e->late : &e->waiting;
     }
-    if (comes_behind(item_of(p->events.next), item_of(p->late_events.next))) {
-        return &p->late_events;
+    if (comes_behind(item_of(e->waiting.next), item_of(e->late.next))) {
+        return &e->late;
     }
-    p->late_events_turn = !p->late_events_turn;
-    return p->late_events_turn ? &p->late_events : &p->events;
+    e->late_turn = !e->late_turn;
+    return e->late_turn ? &e->late : &e->waiting;
 }
 
 struct sx_task *sx_event_take_locked(void)
 {
-    struct sx_process *const p = &sx_process;
-    struct sx_list *const node = p->registrations == 0 ? sx_list_pop(queue_next(p)) : NULL;
+    struct sx_events *const e = &sx_events;
+    struct sx_list *const node = e->registrations == 0 ? sx_list_pop(queue_next(e)) : NULL;
 
-    p->event_in_hand = node != NULL; /* whoever takes is done with the one before */
+    e->in_hand = node != NULL; /* whoever takes is done with the one before */
     if (node == NULL) {
         return NULL;
     }
     struct sx_event_item *const item = item_of(node);
-    p->comm_failure_waits = p->comm_failure_waits && !item->is_failure;
+    e->failure_waits = e->failure_waits && !item->is_failure;
     if (item->declared != 0 && !item->has_only) { /* who registers from now on is late */
         item->before = sx_handlers_next(sx_event_handlers());
         declared_keep_locked(item);
@@ -651,17 +652,17 @@ struct sx_task *sx_event_take_locked(void)
 
 bool sx_event_waits_locked(void)
 {
-    const struct sx_process *const p = &sx_process;
+    const struct sx_events *const e = &sx_events;
 
-    return p->registrations == 0 && (!sx_list_empty(&p->events) || !sx_list_empty(&p->late_events));
+    return e->registrations == 0 && (!sx_list_empty(&e->waiting) || !sx_list_empty(&e->late));
 }
 
 bool sx_event_all_handled_locked(void)
 {
-    const struct sx_process *const p = &sx_process;
+    const struct sx_events *const e = &sx_events;
 
-    return !p->event_in_hand && p->registrations == 0 && p->event_ranges == 0 &&
-           sx_list_empty(&p->events) && sx_list_empty(&p->late_events);
+    return !e->in_hand && e->registrations == 0 && e->ranges == 0 && sx_list_empty(&e->waiting) &&
+           sx_list_empty(&e->late);
 }
 
 /* All that have been counted until now, in one. */
@@ -671,10 +672,10 @@ static void unreached_tell(void)
     struct sx_event_item *item;
 
     pthread_mutex_lock(&p->lock);
-    const uint64_t count = p->event_unreached - p->event_unreached_told;
+    const uint64_t count = sx_events.unreached - sx_events.unreached_told;
 
-    p->event_unreached_told = p->event_unreached;
-    p->event_unreached_waits = false;
+    sx_events.unreached_told = sx_events.unreached;
+    sx_events.unreached_waits = false;
     pthread_mutex_unlock(&p->lock);
     item = lost_item(count, true);
     if (item != NULL) {
@@ -694,9 +695,9 @@ static void item_run(struct sx_task *task)
         unreached_tell();
         item_free(item);
     } else {
-        sx_process.declared_in_hand = item->declared;
+        sx_events.declared_in_hand = item->declared;
         item_deliver(item);
-        sx_process.declared_in_hand = 0;
+        sx_events.declared_in_hand = 0;
     }
 }
 
@@ -711,11 +712,11 @@ void sx_event_items_free(struct sx_list *items)
 
 void sx_event_queue_clear_locked(void)
 {
-    sx_event_items_free(&sx_process.events);
-    sx_event_items_free(&sx_process.late_events);
-    sx_event_items_free(&sx_process.declared);
+    sx_event_items_free(&sx_events.waiting);
+    sx_event_items_free(&sx_events.late);
+    sx_event_items_free(&sx_events.declared);
     sx_event_page_drop_locked();
-    sx_process.declared_count = 0;
-    sx_process.comm_failure_waits = false;
-    sx_process.event_unreached_waits = false;
+    sx_events.declared_count = 0;
+    sx_events.failure_waits = false;
+    sx_events.unreached_waits = false;
 }

@@ -59,14 +59,12 @@ static const struct sx_intake *const intakes[] = {
 static void fork_prepare(void)
 {
     pthread_mutex_lock(&sx_process.data_lock);
-    pthread_mutex_lock(&sx_process.event_lock);
-    pthread_mutex_lock(&sx_handlers_lock);
+    sx_event_fork_begin();
 }
 
 static void fork_parent(void)
 {
-    pthread_mutex_unlock(&sx_handlers_lock);
-    pthread_mutex_unlock(&sx_process.event_lock);
+    sx_event_fork_end();
     pthread_mutex_unlock(&sx_process.data_lock);
 }
 
@@ -89,8 +87,7 @@ static void fork_child(void)
     sx_list_init(&p->requests);
     sx_list_init(&p->collectives);
     sx_list_init(&p->tasks);
-    sx_list_init(&p->events);
-    p->registrations = 0;
+    sx_event_forked();
     atomic_store(&p->committing, false);
     p->commit_waiters = 0;
     p->collective_count = 0;
@@ -235,7 +232,7 @@ static pmix_status_t link_begin(struct sx_process *p, size_t *ret_before)
     const bool joins = sx_process_ready(); /* else nobody is here yet */
 
     pthread_mutex_lock(&p->lock);
-    while (p->registrations != 0) { /* of own events alone: that waits for nobody */
+    while (sx_event_registers_locked()) { /* of own events alone: that waits for nobody */
         pthread_mutex_unlock(&p->lock);
         sched_yield();
         pthread_mutex_lock(&p->lock);

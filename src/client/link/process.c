@@ -24,11 +24,7 @@ struct sx_process sx_process = {
     .window = SX_WINDOW_NULL,
     .collectives = SX_LIST_INIT(sx_process.collectives),
     .tasks = SX_LIST_INIT(sx_process.tasks),
-    .events = SX_LIST_INIT(sx_process.events),
-    .late_events = SX_LIST_INIT(sx_process.late_events),
-    .declared = SX_LIST_INIT(sx_process.declared),
     .data_lock = PTHREAD_MUTEX_INITIALIZER,
-    .event_lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
 pmix_status_t sx_link_status(void)

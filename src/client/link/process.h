@@ -19,7 +19,7 @@
  *   view_lock    fetching a store
  *   lock         what arrives, and who waits for it
  *   data_lock    private stores, and values not committed yet
- *   event_lock   handlers
+ *   the lock of events (client/call/event_state.h)
  * No lock is held while its holder waits for the server.  There are two exceptions, both with a
  * deadline: life_lock while it waits for the welcome, and view_lock while it waits for a store.  A
  * Get that hits takes none of these locks. */
@@ -32,7 +32,6 @@
 
 #include <pmix.h>
 
-#include "base/handlers.h"
 #include "base/list.h"
 #include "client/link/op.h"
 #include "client/link/window.h"
@@ -99,7 +98,8 @@ struct sx_process {
     pthread_cond_t quiet; /* waiter_count has become 0 */
     unsigned waiter_count;
     struct sx_ring_cursor cursor;
-    uint32_t bell_seen;      /* our slot's bell when the socket was last emptied */
+    uint32_t classes;   /* of the ring's records, that are read besides the ends of collectives */
+    uint32_t bell_seen; /* our slot's bell when the socket was last emptied */
     struct sx_list requests; /* struct sx_op, by id */
     struct sx_window window;
     struct sx_list collectives; /* struct sx_op, by id */
@@ -119,30 +119,6 @@ struct sx_process {
 
     pthread_mutex_t data_lock;
     struct sx_puts puts;
-
-    pthread_mutex_t event_lock; /* event.c: what was registered */
-    struct sx_handlers handlers;
-    /* Under lock: events that wait for the progress thread, and what we know of the ring's. */
-    struct sx_list events;      /* struct sx_event_item */
-    struct sx_list late_events; /* the same: kept ones for a late handler alone */
-    struct sx_list declared;    /* the same: by PMIx_Init, for handlers yet to come */
-    unsigned declared_count;
-    uint64_t declared_last;    /* number of the newest */
-    uint64_t declared_in_hand; /* whose handlers the progress thread is calling; that thread's */
-    bool late_events_turn;     /* one of these was taken out last */
-    uint64_t late_lists;       /* of them that have come */
-    bool comm_failure_waits;   /* PMIX_ERR_COMM_FAILURE is among the events */
-    uint64_t event_unreached;  /* of our own, that the server has counted as lost so far */
-    uint64_t event_unreached_told;
-    bool event_unreached_waits; /* an item that tells of them is among the events */
-    unsigned registrations;     /* under way: no event is handed out meanwhile */
-    uint32_t event_classes;     /* of the ring, that some handler may want */
-    uint64_t event_last;        /* newest event of ours that was taken in, or passed over */
-    bool event_gap;             /* the ring has lapped us since */
-    unsigned event_ranges;      /* of events that we still have to ask for */
-    uint64_t cursor_told;       /* the record up to which the server knows that we have read */
-    bool event_in_hand;         /* one was taken out, and its handlers may still be running */
-    uint64_t handled_told;      /* as cursor_told: that handlers have been called */
 
     /* Scratch of whoever holds lock. */
     _Alignas(8) uint8_t frame[SX_FRAME_MAX];

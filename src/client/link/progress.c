@@ -52,7 +52,7 @@ static void events_watch(struct sx_sleep *sleep)
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    const uint32_t classes = p->event_classes;
+    const uint32_t classes = p->classes;
     pthread_mutex_unlock(&p->lock);
     if (sleep->ring_door == NULL || !sx_bell_has_waitv()) {
         return; /* `any` tells of them all */
@@ -286,7 +286,7 @@ static void record_hand_out(const struct sx_process *p, const struct sx_record_h
 static void pump_ring(struct sx_process *p)
 {
     const struct sx_record_header *const header = (const void *)p->record;
-    const uint32_t classes = 1u << SX_CLASS_COLLECTIVE | p->event_classes;
+    const uint32_t classes = 1u << SX_CLASS_COLLECTIVE | p->classes;
     uint64_t lost_count;
 
     SX_INTAKES_TELL(ring_begin);

@@ -78,7 +78,7 @@ static uint32_t classes_wanted(const struct sx_process *p)
         classes |= p->intakes[i]->poll_classes != NULL ? p->intakes[i]->poll_classes() : 0;
     }
     if (p->external) {
-        classes |= BELL_BIT | p->event_classes;
+        classes |= BELL_BIT | p->classes;
         classes |= sx_list_empty(&p->collectives) ? 0 : 1u << SX_CLASS_COLLECTIVE;
     }
     return classes;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_state.h - what this process knows of events, for the files that deal with them. */
+#ifndef SX_CLIENT_CALL_EVENT_STATE_H
+#define SX_CLIENT_CALL_EVENT_STATE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/handlers.h"
+#include "base/list.h"
+
+struct sx_events {
+    struct sx_handlers handlers;
+    pthread_mutex_t lock;      /* behind the process's lock */
+    struct sx_list registered; /* under it: what handlers asked the server for */
+
+    /* Under the process's lock: events that wait for the progress thread ... */
+    struct sx_list waiting;  /* struct sx_event_item */
+    struct sx_list late;     /* the same: kept ones for a late handler alone */
+    struct sx_list declared; /* the same: by PMIx_Init, for handlers yet to come */
+    unsigned declared_count;
+    uint64_t declared_last;    /* number of the newest */
+    uint64_t declared_in_hand; /* whose handlers the progress thread is calling; that thread's */
+    bool late_turn;            /* one of these was taken out last */
+    uint64_t late_lists;       /* of them that have come */
+    bool failure_waits;        /* PMIX_ERR_COMM_FAILURE is among the events */
+    bool unreached_waits;      /* an item that tells of the unreached is among them */
+    uint64_t unreached;        /* of our own, that the server has counted as lost so far */
+    uint64_t unreached_told;
+    unsigned registrations; /* under way: no event is handed out meanwhile */
+    bool in_hand;           /* one was taken out, and its handlers may still be running */
+
+    /* ... and what we know of the ring's. */
+    uint64_t last;         /* newest event of ours that was taken in, or passed over */
+    bool gap;              /* the ring has lapped us since */
+    unsigned ranges;       /* of events that we still have to ask for */
+    uint64_t cursor_told;  /* the record up to which the server knows that we have read */
+    uint64_t handled_told; /* the same: that handlers have been called */
+};
+
+extern struct sx_events sx_events;
+
+#endif
