@@ -12,14 +12,14 @@
 
 /* ---- values -------------------------------------------------------------------------------- */
 
-static bool number_read(const pmix_value_t *value, uint64_t max, struct sx_number *ret)
+static bool number_read(const pmix_value_t *value, uint64_t max, struct sx_some_number *ret)
 {
     uint64_t number;
 
     if (sx_value_get_uint(value, &number) != PMIX_SUCCESS || number > max) {
         return false;
     }
-    *ret = (struct sx_number){ .given = true, .number = (uint32_t)number };
+    *ret = (struct sx_some_number){ .given = true, .number = (uint32_t)number };
     return true;
 }
 
@@ -142,6 +142,9 @@ static const struct sx_directive *row_find(const struct sx_directives *table, co
 pmix_status_t sx_directives_read(const struct sx_directives *table, const pmix_info_t *info,
                                  size_t ninfo, void *options)
 {
+    if (info == NULL && ninfo != 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
     for (const pmix_info_t *at = info; at < info + ninfo; at++) {
         if (sx_name_len(at->key, sizeof(at->key)) >= sizeof(at->key)) {
             return SX_RAISE(PMIX_ERR_BAD_PARAM, "info %zu of %s has a key without an end",

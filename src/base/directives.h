@@ -25,7 +25,7 @@ enum sx_directive_kind {
     SX_DIRECTIVE_SAID,    /* uint8_t, enum sx_said: false is not the same as nothing */
     SX_DIRECTIVE_FLAG,    /* uint8_t: true sets the bits of `arg` */
     SX_DIRECTIVE_CHOICE,  /* uint8_t: true makes it `arg` */
-    SX_DIRECTIVE_NUMBER,  /* struct sx_number, from 0 to `arg` */
+    SX_DIRECTIVE_NUMBER,  /* struct sx_some_number, from 0 to `arg` */
     SX_DIRECTIVE_SECONDS, /* uint64_t: nanoseconds */
     SX_DIRECTIVE_STRING,  /* const char *, borrowed */
     SX_DIRECTIVE_PROCS,   /* struct sx_some_procs: a process or an array of them, borrowed */
@@ -44,7 +44,7 @@ enum sx_directive_effect {
 
 enum sx_said { SX_SAID_NOTHING, SX_SAID_YES, SX_SAID_NO };
 
-struct sx_number {
+struct sx_some_number {
     bool given;
     uint32_t number;
 };
@@ -71,7 +71,8 @@ struct sx_directives {
 };
 
 /* Read @info into @options, which has the function's defaults, by @table.  Return: PMIX_SUCCESS;
- * PMIX_ERR_BAD_PARAM for a key that does not end or a value that is not of the row's kind;
+ * PMIX_ERR_BAD_PARAM for no infos at @info, a key that does not end, or a value that is not of the
+ * row's kind;
  * PMIX_ERR_NOT_SUPPORTED for a required directive that the table does not have.  Both with a line
  * that names it. */
 pmix_status_t sx_directives_read(const struct sx_directives *table, const pmix_info_t *info,

@@ -41,27 +41,6 @@ struct sx_handler {
     size_t affected_count;
 };
 
-enum place {
-    PLACE_NONE,
-    PLACE_FIRST,
-    PLACE_LAST,
-    PLACE_FIRST_IN,
-    PLACE_LAST_IN,
-    PLACE_BEFORE,
-    PLACE_AFTER,
-    PLACE_PREPEND,
-    PLACE_APPEND
-};
-
-enum said { SAID_NOTHING, SAID_YES, SAID_NO };
-
-/* What a registration asks for. */
-struct wish {
-    enum place place;
-    const char *beside; /* whom BEFORE and AFTER name */
-    enum said job_level, environment_level;
-};
-
 pthread_mutex_t sx_handlers_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -249,10 +228,10 @@ static void place_late(struct sx_list *zone, struct sx_handler *handler)
 
 /* Directly beside a handler of the same category. */
 static pmix_status_t place_beside(struct sx_handlers *handlers, struct sx_handler *handler,
-                                  const struct wish *wish)
+                                  const struct sx_handler_options *options)
 {
-    struct sx_handler *other = find_name(handlers, wish->beside);
-    const bool before = wish->place == PLACE_BEFORE;
+    const bool before = options->before != NULL;
+    struct sx_handler *other = find_name(handlers, before ? options->before : options->after);
 
     if (other == NULL || other->category != handler->category) {
         return PMIX_ERR_EVENT_REGISTRATION;
@@ -267,7 +246,7 @@ static pmix_status_t place_beside(struct sx_handlers *handlers, struct sx_handle
 }
 
 static pmix_status_t place(struct sx_handlers *handlers, struct sx_handler *handler,
-                           const struct wish *wish)
+                           const struct sx_handler_options *options)
 {
     struct sx_list *zone = &handlers->zones[handler->category];
 
@@ -283,8 +262,8 @@ static pmix_status_t place(struct sx_handlers *handlers, struct sx_handler *hand
         return PMIX_ERR_EVENT_REGISTRATION;
     }
     handler->zone = handler->category;
-    if (wish->place == PLACE_BEFORE || wish->place == PLACE_AFTER) {
-        return place_beside(handlers, handler, wish);
+    if (options->before != NULL || options->after != NULL) {
+        return place_beside(handlers, handler, options);
     }
     if (handler->is_first) {
         handler->zone = SX_ZONE_FIRST;
@@ -296,7 +275,7 @@ static pmix_status_t place(struct sx_handlers *handlers, struct sx_handler *hand
         sx_list_append(zone->next, &handler->node);
     } else if (handler->last_in_category) {
         sx_list_append(zone, &handler->node);
-    } else if (wish->place == PLACE_APPEND) {
+    } else if (options->places == SX_PLACE_APPEND) {
         place_late(zone, handler);
     } else {
         place_early(zone, handler);
@@ -306,138 +285,73 @@ static pmix_status_t place(struct sx_handlers *handlers, struct sx_handler *hand
 
 /* ---- directives ---------------------------------------------------------------------------- */
 
-static pmix_status_t string_read(const pmix_value_t *value, const char **ret)
-{
-    if (value->type != PMIX_STRING || value->data.string == NULL || value->data.string[0] == '\0') {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    *ret = value->data.string;
-    return PMIX_SUCCESS;
-}
-
-/* A process, or an array of processes, copied. */
-static pmix_status_t procs_read(const pmix_value_t *value, pmix_proc_t **ret_procs,
+static pmix_status_t procs_copy(const struct sx_some_procs *procs, pmix_proc_t **ret_procs,
                                 size_t *ret_count)
 {
-    const pmix_proc_t *procs = NULL;
-    size_t count = 0;
-
-    if (value->type == PMIX_PROC) {
-        procs = value->data.proc;
-        count = 1;
-    } else if (value->type == PMIX_DATA_ARRAY && value->data.darray != NULL &&
-               value->data.darray->type == PMIX_PROC) {
-        procs = value->data.darray->array;
-        count = value->data.darray->size;
-    }
-    if (procs == NULL || count == 0 || count > SX_HANDLER_CODES_MAX || *ret_procs != NULL) {
+    if (procs->count > SX_HANDLER_CODES_MAX) {
         return PMIX_ERR_BAD_PARAM;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (sx_name_len(procs[i].nspace, sizeof(procs[i].nspace)) >= sizeof(procs[i].nspace)) {
-            return PMIX_ERR_BAD_PARAM;
+    if (procs->count != 0) {
+        *ret_procs = malloc(procs->count * sizeof(*procs->all));
+        if (*ret_procs == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
         }
+        memcpy(*ret_procs, procs->all, procs->count * sizeof(*procs->all));
+        *ret_count = procs->count;
     }
-    *ret_procs = malloc(count * sizeof(*procs));
-    if (*ret_procs == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    memcpy(*ret_procs, procs, count * sizeof(*procs));
-    *ret_count = count;
     return PMIX_SUCCESS;
 }
 
-static const struct {
-    const char *key;
-    enum place place;
-} places[] = {
-    { PMIX_EVENT_HDLR_FIRST, PLACE_FIRST },
-    { PMIX_EVENT_HDLR_LAST, PLACE_LAST },
-    { PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, PLACE_FIRST_IN },
-    { PMIX_EVENT_HDLR_LAST_IN_CATEGORY, PLACE_LAST_IN },
-    { PMIX_EVENT_HDLR_BEFORE, PLACE_BEFORE },
-    { PMIX_EVENT_HDLR_AFTER, PLACE_AFTER },
-    { PMIX_EVENT_HDLR_PREPEND, PLACE_PREPEND },
-    { PMIX_EVENT_HDLR_APPEND, PLACE_APPEND },
-};
-
-/* Return: PMIX_ERR_NOT_FOUND when @info is no placing directive. */
-static pmix_status_t place_read(struct wish *wish, const pmix_info_t *info)
+/* One place a handler, and beside somebody who can have a name. */
+static bool place_is_good(const struct sx_handler_options *options)
 {
-    for (size_t i = 0; i < SX_COUNT(places); i++) {
-        if (strcmp(info->key, places[i].key) != 0) {
-            continue;
-        }
-        const bool named = places[i].place == PLACE_BEFORE || places[i].place == PLACE_AFTER;
+    const char *const beside = options->before != NULL ? options->before : options->after;
+    const bool one_bit = (options->places & (options->places - 1)) == 0;
 
-        if (!named && !sx_value_is_true(&info->value)) {
-            return PMIX_SUCCESS;
-        }
-        if (wish->place != PLACE_NONE) {
-            return PMIX_ERR_BAD_PARAM; /* one place a handler */
-        }
-        wish->place = places[i].place;
-        return named ? string_read(&info->value, &wish->beside) : PMIX_SUCCESS;
-    }
-    return PMIX_ERR_NOT_FOUND;
+    return beside == NULL ? one_bit
+                          : beside[0] != '\0' && options->places == 0 &&
+                                (options->before == NULL || options->after == NULL);
 }
 
-static pmix_status_t name_read(struct sx_handler *handler, const pmix_value_t *value)
+static pmix_status_t name_copy(const char *name, char **ret_name)
 {
-    const char *name = NULL;
-    const pmix_status_t rc = string_read(value, &name);
+    const size_t len = strlen(name);
 
-    if (rc != PMIX_SUCCESS || handler->name != NULL) {
-        return PMIX_ERR_BAD_PARAM;
+    if (len == 0 || len > PMIX_MAX_KEYLEN) { /* later handlers see it as a key */
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "an event handler's name of %zu bytes: 1 to %d", len,
+                        PMIX_MAX_KEYLEN);
     }
-    if (strlen(name) > PMIX_MAX_KEYLEN) { /* later handlers see it as a key */
-        return SX_RAISE(PMIX_ERR_BAD_PARAM, "an event handler's name of %zu bytes: at most %d",
-                        strlen(name), PMIX_MAX_KEYLEN);
-    }
-    handler->name = strdup(name);
-    return handler->name != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    *ret_name = strdup(name);
+    return *ret_name != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* Who asks for one level alone does not get the other; who asks for none gets the job's. */
-static pmix_status_t levels_settle(struct sx_handler *handler, const struct wish *wish)
+static pmix_status_t options_take(struct sx_handler *handler,
+                                  const struct sx_handler_options *options)
 {
-    handler->environment_level = wish->environment_level == SAID_YES;
-    handler->job_level = wish->job_level == SAID_NOTHING ? !handler->environment_level
-                                                         : wish->job_level == SAID_YES;
-    return handler->job_level || handler->environment_level ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
-}
+    const pmix_value_t *const object = options->object != NULL ? &options->object->value : NULL;
+    pmix_status_t rc = procs_copy(&options->sources, &handler->sources, &handler->source_count);
 
-static pmix_status_t directive_read(struct sx_handler *handler, struct wish *wish,
-                                    const pmix_info_t *info)
-{
-    const pmix_value_t *value = &info->value;
-    pmix_status_t rc = place_read(wish, info);
-
-    if (rc != PMIX_ERR_NOT_FOUND) {
-        return rc;
+    if (rc == PMIX_SUCCESS) {
+        rc = procs_copy(&options->affected, &handler->affected, &handler->affected_count);
     }
-    rc = PMIX_SUCCESS;
-    if (strcmp(info->key, PMIX_EVENT_HDLR_NAME) == 0) {
-        rc = name_read(handler, value);
-    } else if (strcmp(info->key, PMIX_EVENT_RETURN_OBJECT) == 0) {
-        handler->object = value->data.ptr;
-        handler->has_object = value->type == PMIX_POINTER;
-        rc = handler->has_object ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
-    } else if (strcmp(info->key, PMIX_RANGE) == 0) {
-        handler->range = value->data.range;
-        rc = value->type == PMIX_DATA_RANGE ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
-    } else if (strcmp(info->key, PMIX_EVENT_CUSTOM_RANGE) == 0) {
-        handler->range = PMIX_RANGE_CUSTOM;
-        rc = procs_read(value, &handler->sources, &handler->source_count);
-    } else if (strcmp(info->key, PMIX_EVENT_AFFECTED_PROC) == 0 ||
-               strcmp(info->key, PMIX_EVENT_AFFECTED_PROCS) == 0) {
-        rc = procs_read(value, &handler->affected, &handler->affected_count);
-    } else if (strcmp(info->key, PMIX_EVENT_JOB_LEVEL) == 0) {
-        wish->job_level = sx_value_is_true(value) ? SAID_YES : SAID_NO;
-    } else if (strcmp(info->key, PMIX_EVENT_ENVIRO_LEVEL) == 0) {
-        wish->environment_level = sx_value_is_true(value) ? SAID_YES : SAID_NO;
-    } else if ((info->flags & PMIX_INFO_REQD) != 0) {
-        rc = PMIX_ERR_NOT_SUPPORTED;
+    if (rc == PMIX_SUCCESS && options->name != NULL) {
+        rc = name_copy(options->name, &handler->name);
+    }
+    handler->range = handler->sources != NULL ? PMIX_RANGE_CUSTOM : options->range;
+    handler->has_object = object != NULL && object->type == PMIX_POINTER;
+    handler->object = handler->has_object ? object->data.ptr : NULL;
+    handler->is_first = options->places == SX_PLACE_FIRST;
+    handler->is_last = options->places == SX_PLACE_LAST;
+    handler->first_in_category = options->places == SX_PLACE_FIRST_IN_CATEGORY;
+    handler->last_in_category = options->places == SX_PLACE_LAST_IN_CATEGORY;
+    /* Who asks for one level alone does not get the other; who asks for none gets the job's. */
+    handler->environment_level = options->environment_level == SX_SAID_YES;
+    handler->job_level = options->job_level == SX_SAID_NOTHING ? !handler->environment_level
+                                                               : options->job_level == SX_SAID_YES;
+    if (rc == PMIX_SUCCESS && (!place_is_good(options) || handler->has_object != (object != NULL) ||
+                               (handler->range == PMIX_RANGE_CUSTOM && handler->sources == NULL) ||
+                               (!handler->job_level && !handler->environment_level))) {
+        rc = PMIX_ERR_BAD_PARAM;
     }
     return rc;
 }
@@ -497,11 +411,11 @@ static bool has_had(const struct sx_handler *handler, uint64_t number)
 
 /* ---- registration -------------------------------------------------------------------------- */
 
-static pmix_status_t handler_fill(struct sx_handler *handler, struct wish *wish,
-                                  const pmix_status_t codes[], size_t ncodes,
-                                  const pmix_info_t info[], size_t ninfo)
+static pmix_status_t handler_fill(struct sx_handler *handler, const pmix_status_t codes[],
+                                  size_t ncodes, const struct sx_handler_options *options)
 {
     handler->category = ncodes == 0 ? SX_ZONE_ANY : ncodes == 1 ? SX_ZONE_ONE : SX_ZONE_SEVERAL;
+    handler->since = UINT64_MAX;
     if (ncodes > 0) {
         handler->codes = malloc(ncodes * sizeof(*codes));
         if (handler->codes == NULL) {
@@ -510,37 +424,18 @@ static pmix_status_t handler_fill(struct sx_handler *handler, struct wish *wish,
         memcpy(handler->codes, codes, ncodes * sizeof(*codes));
         handler->code_count = ncodes;
     }
-    for (size_t i = 0; i < ninfo; i++) {
-        if (sx_name_len(info[i].key, sizeof(info[i].key)) >= sizeof(info[i].key)) {
-            return PMIX_ERR_BAD_PARAM;
-        }
-        const pmix_status_t rc = directive_read(handler, wish, &info[i]);
-
-        if (rc != PMIX_SUCCESS) {
-            return rc;
-        }
-    }
-    if (handler->range == PMIX_RANGE_CUSTOM && handler->sources == NULL) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    handler->since = UINT64_MAX;
-    handler->is_first = wish->place == PLACE_FIRST;
-    handler->is_last = wish->place == PLACE_LAST;
-    handler->first_in_category = wish->place == PLACE_FIRST_IN;
-    handler->last_in_category = wish->place == PLACE_LAST_IN;
-    return levels_settle(handler, wish);
+    return options_take(handler, options);
 }
 
 pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
-                              const pmix_status_t codes[], size_t ncodes, const pmix_info_t info[],
-                              size_t ninfo, pmix_notification_fn_t fn, size_t *ret_id)
+                              const pmix_status_t codes[], size_t ncodes,
+                              const struct sx_handler_options *options, pmix_notification_fn_t fn,
+                              size_t *ret_id)
 {
-    struct wish wish = { 0 };
     struct sx_handler *handler = NULL;
     pmix_status_t rc;
 
-    if (fn == NULL || (codes == NULL && ncodes != 0) || ncodes > SX_HANDLER_CODES_MAX ||
-        (info == NULL && ninfo != 0)) {
+    if (fn == NULL || (codes == NULL && ncodes != 0) || ncodes > SX_HANDLER_CODES_MAX) {
         return PMIX_ERR_BAD_PARAM;
     }
     handler = calloc(1, sizeof(*handler));
@@ -552,10 +447,10 @@ pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
     handler->fn = fn;
     handler->reference_count = 1;
     memcpy(handler->nspace, nspace, sx_name_len(nspace, PMIX_MAX_NSLEN));
-    rc = handler_fill(handler, &wish, codes, ncodes, info, ninfo);
+    rc = handler_fill(handler, codes, ncodes, options);
     if (rc == PMIX_SUCCESS) {
         pthread_mutex_lock(&sx_handlers_lock);
-        rc = place(handlers, handler, &wish);
+        rc = place(handlers, handler, options);
         if (rc == PMIX_SUCCESS) {
             index_add(handlers, handler);
             meet_calls(handlers, handler);

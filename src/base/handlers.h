@@ -21,6 +21,7 @@
 #include <pmix_common.h>
 
 #include "base/list.h"
+#include "base/options.h"
 
 #define SX_HANDLER_COUNT_MAX 65536u
 #define SX_HANDLER_CODES_MAX 65536u
@@ -98,13 +99,13 @@ void sx_handlers_deinit(struct sx_handlers *handlers);
 
 /* Put a handler into its place.  @nspace: the caller's own, for the range NAMESPACE.  Return:
  * PMIX_SUCCESS and *ret_id; PMIX_ERR_EVENT_REGISTRATION when its name or place is taken, or names
- * a handler that is not there or of another category; PMIX_ERR_BAD_PARAM (no function, two placing
- * directives, a directive of the wrong type, an unterminated key, a name longer than a key, levels
- * that let nothing through); PMIX_ERR_NOT_SUPPORTED (a required directive nobody knows);
- * PMIX_ERR_OUT_OF_RESOURCE.  On failure nothing has changed. */
+ * a handler that is not there or of another category; PMIX_ERR_BAD_PARAM (no function, two places,
+ * an empty name or one longer than a key, an object that is no pointer, levels that let nothing
+ * through); PMIX_ERR_OUT_OF_RESOURCE.  On failure nothing has changed. */
 pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
-                              const pmix_status_t codes[], size_t ncodes, const pmix_info_t info[],
-                              size_t ninfo, pmix_notification_fn_t fn, size_t *ret_id);
+                              const pmix_status_t codes[], size_t ncodes,
+                              const struct sx_handler_options *options, pmix_notification_fn_t fn,
+                              size_t *ret_id);
 
 /* The registration is over: the handler hears of numbered events above @number, and of older ones
  * that are for it alone.  Until this call a new handler hears of no numbered event.

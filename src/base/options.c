@@ -18,6 +18,14 @@
 #define TYPE_SECONDS uint64_t
 #define TYPE_INFO const pmix_info_t *
 
+#define TYPE_SAID uint8_t
+#define TYPE_FLAG uint8_t
+#define TYPE_NUMBER struct sx_some_number
+#define TYPE_STRING const char *
+#define TYPE_PROCS struct sx_some_procs
+#define TYPE_RANGE pmix_data_range_t
+
+#define CARRIED .kind = SX_DIRECTIVE_NOTHING, .effect = SX_DIRECTIVE_CARRIED
 #define IDLE .kind = SX_DIRECTIVE_NOTHING, .effect = SX_DIRECTIVE_IDLE
 
 /* ---- collectives --------------------------------------------------------------------------- */
@@ -31,6 +39,51 @@ static const struct sx_directive fence[] = {
     { PMIX_ALL_CLONES_PARTICIPATE, IDLE },     /* a process has no clones */
 };
 
+/* ---- events -------------------------------------------------------------------------------- */
+
+static const struct sx_directive notify[] = {
+    { PMIX_EVENT_CUSTOM_RANGE, FIELD(PROCS, notify, targets) },
+    { PMIX_EVENT_AFFECTED_PROC, FIELD(PROCS, notify, affected) },
+    { PMIX_EVENT_AFFECTED_PROCS, FIELD(PROCS, notify, affected) },
+    { PMIX_EVENT_NON_DEFAULT, FIELD(BOOL, notify, non_default) },
+    { PMIX_EVENT_DO_NOT_CACHE, FIELD(BOOL, notify, do_not_cache) },
+    { PMIX_EVENT_STAYS_LOCAL, FIELD(BOOL, notify, stays_local) },
+    { PMIX_SESSION_ID, FIELD(NUMBER, notify, session), .arg = UINT32_MAX },
+    { PMIX_EVENT_PROXY, CARRIED },
+    { PMIX_EVENT_TEXT_MESSAGE, CARRIED },
+    { PMIX_EVENT_TIMESTAMP, CARRIED },
+    { PMIX_EVENT_ACTION_TIMEOUT, CARRIED },
+    { PMIX_EVENT_TERMINATE_SESSION, CARRIED },
+    { PMIX_EVENT_TERMINATE_JOB, CARRIED },
+    { PMIX_EVENT_TERMINATE_NODE, CARRIED },
+    { PMIX_EVENT_TERMINATE_PROC, CARRIED },
+    { PMIX_EXIT_CODE, CARRIED },
+    { PMIX_JOB_TERM_STATUS, CARRIED },
+    { PMIX_PROC_TERM_STATUS, CARRIED },
+    { PMIX_PROC_STATE_STATUS, CARRIED },
+};
+
+static const struct sx_directive register_handler[] = {
+    { PMIX_EVENT_HDLR_NAME, FIELD(STRING, handler, name) },
+    { PMIX_EVENT_HDLR_FIRST, FIELD(FLAG, handler, places), .arg = SX_PLACE_FIRST },
+    { PMIX_EVENT_HDLR_LAST, FIELD(FLAG, handler, places), .arg = SX_PLACE_LAST },
+    { PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, FIELD(FLAG, handler, places),
+      .arg = SX_PLACE_FIRST_IN_CATEGORY },
+    { PMIX_EVENT_HDLR_LAST_IN_CATEGORY, FIELD(FLAG, handler, places),
+      .arg = SX_PLACE_LAST_IN_CATEGORY },
+    { PMIX_EVENT_HDLR_PREPEND, FIELD(FLAG, handler, places), .arg = SX_PLACE_PREPEND },
+    { PMIX_EVENT_HDLR_APPEND, FIELD(FLAG, handler, places), .arg = SX_PLACE_APPEND },
+    { PMIX_EVENT_HDLR_BEFORE, FIELD(STRING, handler, before) },
+    { PMIX_EVENT_HDLR_AFTER, FIELD(STRING, handler, after) },
+    { PMIX_EVENT_JOB_LEVEL, FIELD(SAID, handler, job_level) },
+    { PMIX_EVENT_ENVIRO_LEVEL, FIELD(SAID, handler, environment_level) },
+    { PMIX_RANGE, FIELD(RANGE, handler, range) },
+    { PMIX_EVENT_CUSTOM_RANGE, FIELD(PROCS, handler, sources) },
+    { PMIX_EVENT_AFFECTED_PROC, FIELD(PROCS, handler, affected) },
+    { PMIX_EVENT_AFFECTED_PROCS, FIELD(PROCS, handler, affected) },
+    { PMIX_EVENT_RETURN_OBJECT, FIELD(INFO, handler, object) },
+};
+
 /* ---- the list ------------------------------------------------------------------------------ */
 
 #define ENTRY(name, table)                                            \
@@ -40,4 +93,6 @@ static const struct sx_directive fence[] = {
 
 const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_FENCE] = ENTRY("PMIx_Fence", fence),
+    [SX_OF_NOTIFY] = ENTRY("PMIx_Notify_event", notify),
+    [SX_OF_REGISTER_HANDLER] = ENTRY("PMIx_Register_event_handler", register_handler),
 };

@@ -11,6 +11,8 @@
 /* Those that take directives. */
 enum sx_function {
     SX_OF_FENCE,
+    SX_OF_NOTIFY,
+    SX_OF_REGISTER_HANDLER,
     SX_FUNCTION_COUNT,
 };
 
@@ -28,6 +30,33 @@ struct sx_fence_options {
     bool collect;
     bool algorithm_required;
     const pmix_info_t *algorithm; /* may be required by its own mark as well */
+};
+
+struct sx_notify_options {
+    pmix_data_range_t range; /* the argument; no directive */
+    bool non_default, do_not_cache, stays_local;
+    struct sx_some_procs targets; /* range CUSTOM */
+    struct sx_some_procs affected;
+    struct sx_some_number session; /* of a host */
+};
+
+/* Places of a handler; one at most, and `before` and `after` are two more. */
+#define SX_PLACE_FIRST 0x01u
+#define SX_PLACE_LAST 0x02u
+#define SX_PLACE_FIRST_IN_CATEGORY 0x04u
+#define SX_PLACE_LAST_IN_CATEGORY 0x08u
+#define SX_PLACE_PREPEND 0x10u
+#define SX_PLACE_APPEND 0x20u
+
+struct sx_handler_options {
+    const char *name; /* NULL: none */
+    uint8_t places;   /* SX_PLACE_* */
+    const char *before, *after;
+    uint8_t job_level, environment_level; /* enum sx_said */
+    pmix_data_range_t range;
+    struct sx_some_procs sources; /* makes the range CUSTOM */
+    struct sx_some_procs affected;
+    const pmix_info_t *object; /* PMIX_POINTER */
 };
 
 #endif

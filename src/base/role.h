@@ -12,7 +12,8 @@
 
 #include <pmix_common.h>
 
-struct sx_store; /* shmem/store.h */
+struct sx_notify_options; /* base/options.h */
+struct sx_store;          /* shmem/store.h */
 
 struct sx_role_server {
     pmix_status_t (*get)(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
@@ -29,8 +30,9 @@ struct sx_role_server {
      * is an empty namespace with PMIX_RANK_UNDEF.  Return: PMIX_SUCCESS once it is
      * on its way; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED (a value that cannot travel);
      * PMIX_ERR_OUT_OF_RESOURCE. */
-    pmix_status_t (*notify)(pmix_status_t code, const pmix_proc_t *source, pmix_data_range_t range,
-                            const pmix_info_t info[], size_t ninfo);
+    pmix_status_t (*notify)(pmix_status_t code, const pmix_proc_t *source,
+                            const struct sx_notify_options *options, const pmix_info_t info[],
+                            size_t ninfo);
     /* The name of this node; a longer one is cut. */
     void (*hostname)(char *ret, size_t size);
     /* Call @each for the store of @nspace ("": for every one), which nobody changes meanwhile; it

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/flat.h"
+#include "base/options.h"
 
 /* ---- lane messages: client to server ------------------------------------------------------ */
 
@@ -89,6 +90,14 @@ static_assert(sizeof(struct sx_event) == 32, "fixed by layout 1");
  * its number (EVENT_REPLAY). */
 #define SX_EVENT_ASK 0x08u
 #define SX_EVENT_STAYS_LOCAL 0x10u /* not for other nodes, whatever its range */
+
+/* The flags that a sender asks for. */
+static inline uint8_t sx_event_flags(const struct sx_notify_options *options)
+{
+    return (uint8_t)((options->non_default ? SX_EVENT_NON_DEFAULT : 0) |
+                     (options->do_not_cache ? SX_EVENT_DO_NOT_CACHE : 0) |
+                     (options->stays_local ? SX_EVENT_STAYS_LOCAL : 0));
+}
 
 /* ---- ring records: server to all ---------------------------------------------------------- */
 

@@ -18,6 +18,8 @@
 static uint8_t *event_make(const char *nspace, pmix_rank_t rank, pmix_data_range_t range,
                            size_t *ret_size)
 {
+    const size_t ninfo = nspace != NULL ? 2 : 1;
+    struct sx_notify_options options = { .range = range };
     pmix_proc_t target = { .rank = rank }, source = { .rank = 0 };
     pmix_info_t info[2];
     void *bytes = NULL;
@@ -28,8 +30,8 @@ static uint8_t *event_make(const char *nspace, pmix_rank_t rank, pmix_data_range
         CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_CUSTOM_RANGE, &target, PMIX_PROC),
                      PMIX_SUCCESS);
     }
-    CHECK_STATUS(sx_event_encode(CODE, &source, range, info, nspace != NULL ? 2 : 1, &bytes,
-                                 ret_size),
+    CHECK_STATUS(sx_options_read(SX_OF_NOTIFY, info, ninfo, &options), PMIX_SUCCESS);
+    CHECK_STATUS(sx_event_encode(CODE, &source, &options, info, ninfo, &bytes, ret_size),
                  PMIX_SUCCESS);
     PMIX_INFO_DESTRUCT(&info[0]);
     if (nspace != NULL) {

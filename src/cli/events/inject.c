@@ -258,10 +258,14 @@ static pmix_status_t encode(struct wish *wish, const char *nspace, void **ret_by
     if (!good) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    return sx_event_encode((pmix_status_t)wish->code, &job,
-                           wish->rank_count > 0 || is_job ? PMIX_RANGE_CUSTOM
-                                                          : (pmix_data_range_t)wish->range,
-                           wish->info, wish->ninfo, ret_bytes, ret_size);
+    struct sx_notify_options options = { .range = wish->rank_count > 0 || is_job
+                                                      ? PMIX_RANGE_CUSTOM
+                                                      : (pmix_data_range_t)wish->range };
+    const pmix_status_t rc = sx_options_read(SX_OF_NOTIFY, wish->info, wish->ninfo, &options);
+
+    return rc != PMIX_SUCCESS ? rc
+                              : sx_event_encode((pmix_status_t)wish->code, &job, &options,
+                                                wish->info, wish->ninfo, ret_bytes, ret_size);
 }
 
 /* ---- the server ------------------------------------------------------------------------------ */

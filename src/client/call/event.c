@@ -271,8 +271,9 @@ static pmix_status_t registration_run(struct registration *registration)
 }
 
 /* Into the table.  Return: PMIX_SUCCESS; an error, and nothing is registered. */
-static pmix_status_t handler_add(struct registration *registration, const pmix_info_t *info,
-                                 size_t ninfo, pmix_notification_fn_t fn)
+static pmix_status_t handler_add(struct registration *registration,
+                                 const struct sx_handler_options *options,
+                                 pmix_notification_fn_t fn)
 {
     struct sx_process *const p = &sx_process;
 
@@ -283,7 +284,7 @@ static pmix_status_t handler_add(struct registration *registration, const pmix_i
     }
     pthread_mutex_unlock(&p->lock);
     pmix_status_t rc = sx_handlers_add(sx_event_handlers(), p->self.nspace, registration->codes,
-                                       registration->code_count, info, ninfo, fn,
+                                       registration->code_count, options, fn,
                                        &registration->op.handler);
     if (rc == PMIX_SUCCESS) {
         rc = registered_keep(registration);
@@ -306,11 +307,13 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
                                       const pmix_info_t *info, size_t ninfo,
                                       pmix_notification_fn_t fn, struct sx_callback callback)
 {
-    const pmix_info_t *const level = sx_info_find(info, ninfo, PMIX_EVENT_ENVIRO_LEVEL);
+    struct sx_handler_options options = { 0 };
+    const pmix_status_t read = sx_options_read(SX_OF_REGISTER_HANDLER, info, ninfo, &options);
     const bool waits = !sx_callback_is_given(&callback);
     struct registration here = {
         .op = SX_OP_INIT(&registration_kind, .callback = callback, .handler = SIZE_MAX),
-        .environment = level != NULL && sx_value_is_true(&level->value),
+        .environment = options.environment_level == SX_SAID_YES,
+        .over = read != PMIX_SUCCESS,
         .codes = codes,
         .code_count = ncodes,
         .items = SX_LIST_INIT(here.items),
@@ -321,7 +324,8 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
     if (registration == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    const pmix_status_t added = handler_add(registration, info, ninfo, fn);
+    const pmix_status_t added = read == PMIX_SUCCESS ? handler_add(registration, &options, fn)
+                                                     : read;
     const pmix_status_t rc = added == PMIX_SUCCESS ? registration_run(registration)
                                                    : sx_op_answer(&registration->op, added);
 

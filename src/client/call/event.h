@@ -52,8 +52,8 @@ uint64_t sx_event_published(void);
 /* ---- the queue ----------------------------------------------------------------------------- */
 
 /* An event of this process's own making, for its own handlers only; everything is copied.
- * @source NULL: this process.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE; as sx_flat_size. */
-pmix_status_t sx_event_local(pmix_status_t code, const pmix_proc_t *source,
+ * Return: as sx_event_encode. */
+pmix_status_t sx_event_local(pmix_status_t code, const struct sx_notify_options *options,
                              const pmix_info_t info[], size_t ninfo);
 
 /* The same for an event that is kept: each handler that comes later hears of it once. */
@@ -95,11 +95,10 @@ bool sx_event_all_handled_locked(void);
 /* Forget what waits.  Under lock. */
 void sx_event_queue_clear_locked(void);
 
-/* Encode an event as it travels; *ret_bytes malloc'ed.  @affected and flags are taken from @info.
- * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM (a directive of the wrong type, a custom range without
- * targets); PMIX_ERR_NOT_SUPPORTED (a value that cannot travel); PMIX_ERR_OUT_OF_RESOURCE. */
+/* Encode an event as it travels; *ret_bytes malloc'ed.  @options are those of @info.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM (a custom range without targets, a process without a name); PMIX_ERR_NOT_SUPPORTED (a value that cannot travel); PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_event_encode(pmix_status_t code, const pmix_proc_t *source,
-                              pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
-                              void **ret_bytes, size_t *ret_size);
+                              const struct sx_notify_options *options, const pmix_info_t info[],
+                              size_t ninfo, void **ret_bytes, size_t *ret_size);
 
 #endif

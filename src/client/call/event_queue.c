@@ -194,13 +194,16 @@ void sx_event_late_locked(struct sx_list *items, size_t only, uint64_t upto)
 }
 
 /* An item of our own making.  Return: as sx_event_local. */
-static pmix_status_t item_local(pmix_status_t code, const pmix_proc_t *source,
+static pmix_status_t item_local(pmix_status_t code, const struct sx_notify_options *options,
                                 const pmix_info_t info[], size_t ninfo, struct sx_event_item **ret)
 {
+    struct sx_notify_options here = *options;
     void *bytes = NULL;
     size_t size = 0;
-    const pmix_status_t rc = sx_event_encode(code, source != NULL ? source : &sx_process.self,
-                                             PMIX_RANGE_PROC_LOCAL, info, ninfo, &bytes, &size);
+
+    here.range = PMIX_RANGE_PROC_LOCAL;
+    const pmix_status_t rc = sx_event_encode(code, &sx_process.self, &here, info, ninfo, &bytes,
+                                             &size);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -223,12 +226,12 @@ static void local_append_locked(struct sx_event_item *item)
     sx_local_ring_locked();
 }
 
-pmix_status_t sx_event_local(pmix_status_t code, const pmix_proc_t *source,
+pmix_status_t sx_event_local(pmix_status_t code, const struct sx_notify_options *options,
                              const pmix_info_t info[], size_t ninfo)
 {
     struct sx_process *const p = &sx_process;
     struct sx_event_item *item = NULL;
-    const pmix_status_t rc = item_local(code, source, info, ninfo, &item);
+    const pmix_status_t rc = item_local(code, options, info, ninfo, &item);
 
     if (rc == PMIX_SUCCESS) {
         pthread_mutex_lock(&p->lock);
@@ -273,8 +276,9 @@ static void declared_keep_locked(const struct sx_event_item *item)
 pmix_status_t sx_event_declare(pmix_status_t code, const pmix_info_t info[], size_t ninfo)
 {
     struct sx_process *const p = &sx_process;
+    const struct sx_notify_options options = { .non_default = true };
     struct sx_event_item *item = NULL;
-    const pmix_status_t rc = item_local(code, NULL, info, ninfo, &item);
+    const pmix_status_t rc = item_local(code, &options, info, ninfo, &item);
 
     if (rc != PMIX_SUCCESS) {
         return rc;

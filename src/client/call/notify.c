@@ -30,7 +30,7 @@ static bool asks_for_reach(const struct sx_process *p, const struct sx_event *ev
            (event->range != PMIX_RANGE_LOCAL && event->range != PMIX_RANGE_RM);
 }
 
-static pmix_status_t event_send(pmix_status_t code, pmix_data_range_t range,
+static pmix_status_t event_send(pmix_status_t code, const struct sx_notify_options *options,
                                 const pmix_info_t info[], size_t ninfo)
 {
     struct sx_process *const p = &sx_process;
@@ -39,10 +39,10 @@ static pmix_status_t event_send(pmix_status_t code, pmix_data_range_t range,
     size_t size = 0;
 
     if (rc == PMIX_ERR_UNREACH) { /* alone: there is nobody else to tell */
-        return sx_event_local(code, NULL, info, ninfo);
+        return sx_event_local(code, options, info, ninfo);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_event_encode(code, &p->self, range, info, ninfo, &bytes, &size);
+        rc = sx_event_encode(code, &p->self, options, info, ninfo, &bytes, &size);
     }
     const struct iovec iov = { .iov_base = bytes, .iov_len = size };
     if (rc == PMIX_SUCCESS && size <= SX_LANE_MESSAGE_MAX && !asks_for_reach(p, bytes)) {
@@ -58,21 +58,12 @@ static pmix_status_t event_send(pmix_status_t code, pmix_data_range_t range,
     return rc;
 }
 
-/* What is acted upon, and what says something of the event, which is carried to who hears it. */
-static const char *const known[] = {
-    PMIX_EVENT_CUSTOM_RANGE,  PMIX_EVENT_AFFECTED_PROC,     PMIX_EVENT_AFFECTED_PROCS,
-    PMIX_EVENT_NON_DEFAULT,   PMIX_EVENT_DO_NOT_CACHE,      PMIX_EVENT_PROXY,
-    PMIX_EVENT_TEXT_MESSAGE,  PMIX_EVENT_TIMESTAMP,         PMIX_EVENT_ACTION_TIMEOUT,
-    PMIX_EVENT_TERMINATE_JOB, PMIX_EVENT_TERMINATE_NODE,    PMIX_EVENT_TERMINATE_PROC,
-    PMIX_EXIT_CODE,           PMIX_EVENT_TERMINATE_SESSION, PMIX_JOB_TERM_STATUS,
-    PMIX_PROC_TERM_STATUS,    PMIX_PROC_STATE_STATUS,       PMIX_EVENT_STAYS_LOCAL,
-};
-
 pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
                                 pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     const struct sx_role_server *const server = sx_role_server_get();
+    struct sx_notify_options options = { .range = range };
     struct sx_op here = SX_OP_INIT(&sx_op_plain,
                                    .callback = { .shape = cbfunc != NULL ? SX_SHAPE_OP
                                                                          : SX_SHAPE_NONE,
@@ -88,7 +79,7 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
         (source != NULL && !sx_proc_is_valid(source))) {
         return PMIX_ERR_BAD_PARAM;
     }
-    pmix_status_t rc = sx_directives_judge(info, ninfo, known, SX_COUNT(known));
+    pmix_status_t rc = sx_options_read(SX_OF_NOTIFY, info, ninfo, &options);
     if (rc == PMIX_SUCCESS) {
         rc = sx_op_open(&op);
     }
@@ -96,11 +87,11 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
         return rc;
     }
     if (server != NULL) {
-        rc = server->notify(status, source, range, info, ninfo);
+        rc = server->notify(status, source, &options, info, ninfo);
     } else if (range == PMIX_RANGE_PROC_LOCAL) {
-        rc = sx_event_local(status, NULL, info, ninfo);
+        rc = sx_event_local(status, &options, info, ninfo);
     } else {
-        rc = event_send(status, range, info, ninfo);
+        rc = event_send(status, &options, info, ninfo);
     }
     /* With a callback, an error of the call itself is returned, and nothing is called. */
     return rc == PMIX_SUCCESS || rc == PMIX_ERR_PARTIAL_SUCCESS ? sx_op_answer(op, rc)

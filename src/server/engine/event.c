@@ -485,14 +485,19 @@ static void notice_publish(void *arg, uint64_t now_ns)
 
 /* What another server has relayed is an event as it was there. */
 static pmix_status_t relayed_build(pmix_status_t code, const pmix_proc_t *source,
-                                   const struct sx_event_relay *relay, const pmix_info_t info[],
-                                   size_t ninfo, struct sx_event_block **ret)
+                                   const struct sx_event_relay *relay,
+                                   const struct sx_notify_options *options,
+                                   const pmix_info_t info[], size_t ninfo,
+                                   struct sx_event_block **ret)
 {
+    struct sx_notify_options there = *options;
     size_t count = 0;
     pmix_info_t *given = sx_event_relay_strip(info, ninfo, &count);
-    const pmix_status_t rc = given == NULL ? PMIX_ERR_OUT_OF_RESOURCE
-                                           : sx_event_block_build(code, source, relay->range, given,
-                                                                  count, ret);
+
+    there.range = relay->range;
+    const pmix_status_t rc = given == NULL
+                                 ? PMIX_ERR_OUT_OF_RESOURCE
+                                 : sx_event_block_build(code, source, &there, given, count, ret);
 
     if (rc == PMIX_SUCCESS) {
         (*ret)->session = relay->session;
@@ -501,23 +506,9 @@ static pmix_status_t relayed_build(pmix_status_t code, const pmix_proc_t *source
     return rc;
 }
 
-static pmix_status_t given_build(pmix_status_t code, const pmix_proc_t *source,
-                                 pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
-                                 struct sx_event_block **ret)
-{
-    const pmix_info_t *session = sx_info_find(info, ninfo, PMIX_SESSION_ID);
-    uint64_t number = 0;
-    const pmix_status_t rc = sx_event_block_build(code, source, range, info, ninfo, ret);
-
-    if (rc == PMIX_SUCCESS && session != NULL &&
-        sx_value_get_uint(&session->value, &number) == PMIX_SUCCESS) {
-        (*ret)->session = number;
-    }
-    return rc;
-}
-
 pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
-                              pmix_data_range_t range, const pmix_info_t info[], size_t ninfo)
+                              const struct sx_notify_options *options, const pmix_info_t info[],
+                              size_t ninfo)
 {
     struct sx_server *server = sx_server_get();
     pmix_proc_t from = { .rank = PMIX_RANK_UNDEF };
@@ -535,11 +526,11 @@ pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
         return PMIX_ERR_BAD_PARAM;
     }
     if (!sx_event_relay_read(server, info, ninfo, &relay)) {
-        rc = given_build(code, &from, range, info, ninfo, &block);
+        rc = sx_event_block_build(code, &from, options, info, ninfo, &block);
     } else if (relay.own) {
         return PMIX_SUCCESS; /* it is back on the node it has left */
     } else {
-        rc = relayed_build(code, &from, &relay, info, ninfo, &block);
+        rc = relayed_build(code, &from, &relay, options, info, ninfo, &block);
     }
     if (rc != PMIX_SUCCESS) {
         return rc;

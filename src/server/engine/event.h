@@ -33,7 +33,8 @@ pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *
                                uint64_t *ret_number);
 /* The host's; any thread (struct sx_role_server). */
 pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
-                              pmix_data_range_t range, const pmix_info_t info[], size_t ninfo);
+                              const struct sx_notify_options *options, const pmix_info_t info[],
+                              size_t ninfo);
 /* Any block, by whoever made it, which keeps its reference.  @client: whose it is; NULL: none's of
  * this server.  Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes, too,
  * and gets to none. */

@@ -30,11 +30,13 @@ static void load_procs(pmix_info_t *info, const char *key, const pmix_proc_t pro
 static void make(struct sx_server *server, pmix_status_t code, const pmix_proc_t *source,
                  pmix_data_range_t range, pmix_info_t info[], size_t ninfo)
 {
+    struct sx_notify_options options = { .range = range };
     struct sx_event_block *block = NULL;
 
     load(&info[ninfo], PMIX_EVENT_NON_DEFAULT, PMIX_BOOL);
     info[ninfo].value.data.flag = true;
-    if (sx_event_block_build(code, source, range, info, ninfo + 1, &block) != PMIX_SUCCESS) {
+    if (sx_options_read(SX_OF_NOTIFY, info, ninfo + 1, &options) != PMIX_SUCCESS ||
+        sx_event_block_build(code, source, &options, info, ninfo + 1, &block) != PMIX_SUCCESS) {
         sx_log(SX_LOG_ERROR, "nobody is told of event %d of %s.%u: memory is short", code,
                source->nspace, source->rank);
         return;

@@ -157,27 +157,30 @@ pmix_status_t sx_hostevent_register(pmix_status_t codes[], size_t ncodes, pmix_i
                                     size_t ninfo, pmix_notification_fn_t fn)
 {
     struct sx_server *server = sx_server_get();
-    const pmix_info_t *level = sx_info_find(info, ninfo, PMIX_EVENT_ENVIRO_LEVEL);
+    struct sx_handler_options options = { 0 };
     size_t id = 0;
 
     if (server == NULL) {
         return PMIX_ERR_INIT;
+    }
+    pmix_status_t rc = sx_options_read(SX_OF_REGISTER_HANDLER, info, ninfo, &options);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
     struct own *own = calloc(1, sizeof(*own) + ncodes * sizeof(*codes));
 
     if (own == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    const pmix_status_t rc = sx_handlers_add(&table, server->self.nspace, codes, ncodes, info,
-                                             ninfo, fn, &id);
-
+    rc = sx_handlers_add(&table, server->self.nspace, codes, ncodes, &options, fn, &id);
     if (rc != PMIX_SUCCESS) {
         free(own);
         return rc;
     }
     own->server = server;
     own->id = id;
-    own->environment = level != NULL && sx_value_is_true(&level->value);
+    own->environment = options.environment_level == SX_SAID_YES;
     own->code_count = ncodes;
     if (ncodes > 0) {
         memcpy(own->codes, codes, ncodes * sizeof(*codes));

@@ -199,65 +199,17 @@ pmix_status_t sx_event_block_judge(const pmix_proc_t *source, const void *bytes,
 
 /* ---- building ------------------------------------------------------------------------------ */
 
-struct procs {
-    const pmix_proc_t *all; /* borrowed from an info */
-    size_t count;
-};
-
-/* One process or an array of them. */
-static pmix_status_t procs_of_value(const pmix_value_t *value, struct procs *ret)
+static pmix_status_t procs_judge(const struct sx_some_procs *procs)
 {
-    if (value->type == PMIX_PROC && value->data.proc != NULL) {
-        *ret = (struct procs){ .all = value->data.proc, .count = 1 };
-    } else if (value->type == PMIX_DATA_ARRAY && value->data.darray != NULL &&
-               value->data.darray->type == PMIX_PROC &&
-               (value->data.darray->array != NULL || value->data.darray->size == 0)) {
-        *ret = (struct procs){ .all = value->data.darray->array,
-                               .count = value->data.darray->size };
-    } else {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    for (size_t i = 0; i < ret->count; i++) {
-        const size_t len = sx_name_len(ret->all[i].nspace, sizeof(ret->all[i].nspace));
-
-        if (len == 0 || len > PMIX_MAX_NSLEN) {
+    for (size_t i = 0; i < procs->count; i++) {
+        if (procs->all[i].nspace[0] == '\0') {
             return PMIX_ERR_BAD_PARAM;
         }
     }
-    return ret->count <= SX_PROCS_MAX ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    return procs->count <= SX_PROCS_MAX ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-struct wish {
-    struct procs targets, affected;
-    uint8_t flags;
-};
-
-static pmix_status_t wish_read(struct wish *wish, const pmix_info_t info[], size_t ninfo)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
-        const char *const key = info[i].key;
-
-        if (sx_name_len(key, sizeof(info[i].key)) >= sizeof(info[i].key)) {
-            rc = PMIX_ERR_BAD_PARAM;
-        } else if (strcmp(key, PMIX_EVENT_CUSTOM_RANGE) == 0) {
-            rc = procs_of_value(&info[i].value, &wish->targets);
-        } else if (strcmp(key, PMIX_EVENT_AFFECTED_PROC) == 0 ||
-                   strcmp(key, PMIX_EVENT_AFFECTED_PROCS) == 0) {
-            rc = procs_of_value(&info[i].value, &wish->affected);
-        } else if (strcmp(key, PMIX_EVENT_NON_DEFAULT) == 0) {
-            wish->flags |= sx_value_is_true(&info[i].value) ? SX_EVENT_NON_DEFAULT : 0;
-        } else if (strcmp(key, PMIX_EVENT_DO_NOT_CACHE) == 0) {
-            wish->flags |= sx_value_is_true(&info[i].value) ? SX_EVENT_DO_NOT_CACHE : 0;
-        } else if (strcmp(key, PMIX_EVENT_STAYS_LOCAL) == 0) {
-            wish->flags |= sx_value_is_true(&info[i].value) ? SX_EVENT_STAYS_LOCAL : 0;
-        }
-    }
-    return rc;
-}
-
-static size_t procs_size(const struct procs *procs)
+static size_t procs_size(const struct sx_some_procs *procs)
 {
     size_t size = 0;
 
@@ -267,7 +219,7 @@ static size_t procs_size(const struct procs *procs)
     return size;
 }
 
-static char *procs_write(char *at, const struct procs *procs)
+static char *procs_write(char *at, const struct sx_some_procs *procs)
 {
     for (size_t i = 0; i < procs->count; i++) {
         const size_t len = sx_name_len(procs->all[i].nspace, PMIX_MAX_NSLEN);
@@ -282,18 +234,21 @@ static char *procs_write(char *at, const struct procs *procs)
 }
 
 pmix_status_t sx_event_block_build(pmix_status_t code, const pmix_proc_t *source,
-                                   pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
+                                   const struct sx_notify_options *options,
+                                   const pmix_info_t info[], size_t ninfo,
                                    struct sx_event_block **ret)
 {
-    struct wish wish = { .flags = 0 };
     struct sx_event_block *block = NULL;
     size_t info_size = 0;
     char *at;
-    pmix_status_t rc = wish_read(&wish, info, ninfo);
 
-    if (rc == PMIX_SUCCESS && (range > PMIX_RANGE_PROC_LOCAL ||
-                               (range == PMIX_RANGE_CUSTOM && wish.targets.count == 0))) {
-        rc = PMIX_ERR_BAD_PARAM;
+    if (options->range > PMIX_RANGE_PROC_LOCAL ||
+        (options->range == PMIX_RANGE_CUSTOM && options->targets.count == 0)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    pmix_status_t rc = procs_judge(&options->targets);
+    if (rc == PMIX_SUCCESS) {
+        rc = procs_judge(&options->affected);
     }
     if (rc == PMIX_SUCCESS && ninfo > 0) {
         rc = sx_flat_infos_size(info, ninfo, &info_size);
@@ -301,8 +256,8 @@ pmix_status_t sx_event_block_build(pmix_status_t code, const pmix_proc_t *source
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    const size_t target_size = procs_size(&wish.targets);
-    const size_t affected_size = procs_size(&wish.affected);
+    const size_t target_size = procs_size(&options->targets);
+    const size_t affected_size = procs_size(&options->affected);
 
     if (info_size > SX_EVENT_BYTES_MAX ||
         (block = block_new(source, target_size + affected_size + info_size, &at)) == NULL) {
@@ -311,21 +266,24 @@ pmix_status_t sx_event_block_build(pmix_status_t code, const pmix_proc_t *source
     struct sx_event *head = sx_event_block_head(block);
 
     head->code = code;
-    head->range = range;
-    head->flags = wish.flags;
-    head->target_count = (uint32_t)wish.targets.count;
-    head->affected_count = (uint32_t)wish.affected.count;
+    head->range = options->range;
+    head->flags = sx_event_flags(options);
+    head->target_count = (uint32_t)options->targets.count;
+    head->affected_count = (uint32_t)options->affected.count;
     head->info_size = (uint32_t)info_size;
     block->affected_off = block->target_off + (uint32_t)target_size;
     block->info_off = block->affected_off + (uint32_t)affected_size;
-    at = procs_write(at, &wish.targets);
-    at = procs_write(at, &wish.affected);
+    at = procs_write(at, &options->targets);
+    at = procs_write(at, &options->affected);
     rc = ninfo == 0 ? PMIX_SUCCESS : sx_flat_infos_encode(info, ninfo, at, info_size);
     if (rc != PMIX_SUCCESS) {
         sx_event_block_release(block);
         return rc;
     }
     range_settle(block);
+    if (options->session.given) {
+        block->session = options->session.number;
+    }
     *ret = block;
     return PMIX_SUCCESS;
 }

@@ -37,12 +37,13 @@ struct sx_event_block {
 pmix_status_t sx_event_block_judge(const pmix_proc_t *source, const void *bytes, size_t size,
                                    struct sx_event_block **ret);
 
-/* An event of this process.  Targets, affected processes and flags come from @info.  Return:
- * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM (directives of a wrong type, custom range without targets, a
- * range that is none); PMIX_ERR_NOT_SUPPORTED (infos that cannot travel); PMIX_ERR_OUT_OF_RESOURCE
+/* An event of this process.  @options are those of @info.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_BAD_PARAM (a custom range without targets, a range that is none, a process without a
+ * name); PMIX_ERR_NOT_SUPPORTED (infos that cannot travel); PMIX_ERR_OUT_OF_RESOURCE
  * (also: larger than SX_EVENT_BYTES_MAX). */
 pmix_status_t sx_event_block_build(pmix_status_t code, const pmix_proc_t *source,
-                                   pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
+                                   const struct sx_notify_options *options,
+                                   const pmix_info_t info[], size_t ninfo,
                                    struct sx_event_block **ret);
 
 struct sx_event_block *sx_event_block_retain(struct sx_event_block *block);

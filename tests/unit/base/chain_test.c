@@ -11,6 +11,7 @@
 
 #include "base/chain.h"
 #include "base/value.h"
+#include "handlers_add.h"
 
 #define CODE (-3100)
 
@@ -259,8 +260,7 @@ static void add(const char *name)
     PMIX_INFO_LOAD(&info[0], name[0] == 'L' ? PMIX_EVENT_HDLR_LAST : PMIX_EVENT_HDLR_APPEND, NULL,
                    PMIX_BOOL);
     PMIX_INFO_LOAD(&info[1], PMIX_EVENT_HDLR_NAME, name, PMIX_STRING);
-    cr_assert_eq(sx_handlers_add(&table, "job", &code, 1, info, name[0] == '-' ? 1 : 2, handler,
-                                 &id),
+    cr_assert_eq(handlers_add(&table, &code, 1, info, name[0] == '-' ? 1 : 2, handler, &id),
                  PMIX_SUCCESS);
     PMIX_INFO_DESTRUCT(&info[0]);
     PMIX_INFO_DESTRUCT(&info[1]);

@@ -13,7 +13,7 @@
 struct options {
     bool yes;
     uint8_t said, flags, choice;
-    struct sx_number number;
+    struct sx_some_number number;
     uint64_t ns;
     const char *string;
     struct sx_some_procs procs;

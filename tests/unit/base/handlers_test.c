@@ -10,7 +10,7 @@
 
 #include <shmix.h>
 
-#include "base/handlers.h"
+#include "handlers_add.h"
 
 #define CODE_A (-3100)
 #define CODE_B (-3101)
@@ -71,7 +71,7 @@ static pmix_status_t add(struct sx_handlers *table, const char *wish, size_t *re
             }
         }
     }
-    const pmix_status_t rc = sx_handlers_add(table, "job", codes, ncodes, info, ninfo, nobody, &id);
+    const pmix_status_t rc = handlers_add(table, codes, ncodes, info, ninfo, nobody, &id);
 
     for (size_t i = 0; i < ninfo; i++) {
         PMIX_INFO_DESTRUCT(&info[i]);
@@ -303,8 +303,7 @@ static bool wants(const pmix_info_t *info, const pmix_proc_t *source, bool from_
     size_t id;
 
     sx_handlers_init(&table);
-    cr_assert_eq(sx_handlers_add(&table, "job", &code, 1, info, info != NULL, nobody, &id),
-                 PMIX_SUCCESS);
+    cr_assert_eq(handlers_add(&table, &code, 1, info, info != NULL, nobody, &id), PMIX_SUCCESS);
     const size_t count = match_count(&table, &facts);
 
     sx_handlers_deinit(&table);
@@ -354,9 +353,9 @@ Test(handlers, an_event_may_be_for_those_alone_that_there_were)
     size_t first, second;
 
     sx_handlers_init(&table);
-    cr_assert_eq(sx_handlers_add(&table, "job", &code, 1, NULL, 0, nobody, &first), PMIX_SUCCESS);
+    cr_assert_eq(handlers_add(&table, &code, 1, NULL, 0, nobody, &first), PMIX_SUCCESS);
     facts.before = sx_handlers_next(&table);
-    cr_assert_eq(sx_handlers_add(&table, "job", &code, 1, NULL, 0, nobody, &second), PMIX_SUCCESS);
+    cr_assert_eq(handlers_add(&table, &code, 1, NULL, 0, nobody, &second), PMIX_SUCCESS);
     cr_expect_eq(facts.before, second);
     cr_expect_eq(match_count(&table, &facts), 1u);
     sx_handlers_deinit(&table);
@@ -433,7 +432,7 @@ Test(handlers, hear_of_the_level_they_ask_for)
             ninfo++;
         }
         sx_handlers_init(&table);
-        cr_expect_eq(sx_handlers_add(&table, "job", codes, ncodes, info, ninfo, nobody, &id),
+        cr_expect_eq(handlers_add(&table, codes, ncodes, info, ninfo, nobody, &id),
                      levels[row].want, "%s", levels[row].why);
         cr_expect_eq(hears(&table, PMIX_EVENT_NODE_DOWN, false), levels[row].hears_job, "%s",
                      levels[row].why);
@@ -460,7 +459,7 @@ Test(handlers, a_name_longer_than_a_key_is_refused)
         cr_assert_not_null(name);
         memset(name, 'n', len);
         PMIX_INFO_LOAD(&info, PMIX_EVENT_HDLR_NAME, name, PMIX_STRING);
-        cr_expect_eq(sx_handlers_add(&table, "job", NULL, 0, &info, 1, nobody, &id),
+        cr_expect_eq(handlers_add(&table, NULL, 0, &info, 1, nobody, &id),
                      len <= PMIX_MAX_KEYLEN ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM);
         PMIX_INFO_DESTRUCT(&info);
         free(name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* event_answer_test.c - kept events are listed one after the other, as large as they are. */
+#include "block_build.h"
 #include "server/engine/event_answer.h"
 
 #include <criterion/criterion.h>
@@ -18,7 +19,7 @@ static struct sx_event_entry entry_of(uint64_t number, size_t size)
     pmix_info_t info;
 
     PMIx_Info_load(&info, "bytes", &object, PMIX_BYTE_OBJECT);
-    cr_assert_eq(sx_event_block_build(-2000, &source, PMIX_RANGE_LOCAL, &info, 1, &entry.block),
+    cr_assert_eq(block_build(-2000, &source, PMIX_RANGE_LOCAL, &info, 1, &entry.block),
                  PMIX_SUCCESS);
     PMIx_Info_destruct(&info);
     return entry;

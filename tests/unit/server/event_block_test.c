@@ -10,6 +10,7 @@
 
 #include "base/util.h"
 #include "base/value.h"
+#include "block_build.h"
 #include "proc_list.h"
 #include "server/model/event_block.h"
 
@@ -212,8 +213,7 @@ Test(event_block, builds_what_it_would_accept)
     memset(info, 0, sizeof(info));
     PMIX_INFO_LOAD(&info[0], PMIX_EVENT_CUSTOM_RANGE, &array, PMIX_DATA_ARRAY);
     PMIX_INFO_LOAD(&info[1], PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL);
-    cr_assert_eq(sx_event_block_build(-231, &manager, PMIX_RANGE_SESSION, info, 2, &block),
-                 PMIX_SUCCESS);
+    cr_assert_eq(block_build(-231, &manager, PMIX_RANGE_SESSION, info, 2, &block), PMIX_SUCCESS);
     sx_event_block_source(block, &source);
     cr_assert_str_eq(source.nspace, "");
     cr_assert_eq(source.rank, PMIX_RANK_UNDEF);
@@ -226,11 +226,9 @@ Test(event_block, builds_what_it_would_accept)
     sx_event_block_release(block);
 
     info[0].value.type = PMIX_UNDEF; /* EV50 */
-    cr_assert_eq(sx_event_block_build(-1, &manager, PMIX_RANGE_CUSTOM, info, 1, &block),
-                 PMIX_ERR_BAD_PARAM);
-    cr_assert_eq(sx_event_block_build(-1, &manager, PMIX_RANGE_CUSTOM, NULL, 0, &block),
-                 PMIX_ERR_BAD_PARAM);
-    cr_assert_eq(sx_event_block_build(-1, &manager, PMIX_RANGE_INVALID, NULL, 0, &block),
+    cr_assert_eq(block_build(-1, &manager, PMIX_RANGE_CUSTOM, info, 1, &block), PMIX_ERR_BAD_PARAM);
+    cr_assert_eq(block_build(-1, &manager, PMIX_RANGE_CUSTOM, NULL, 0, &block), PMIX_ERR_BAD_PARAM);
+    cr_assert_eq(block_build(-1, &manager, PMIX_RANGE_INVALID, NULL, 0, &block),
                  PMIX_ERR_BAD_PARAM);
     info[0].value.type = PMIX_DATA_ARRAY;
     PMIX_INFO_DESTRUCT(&info[0]);
@@ -256,8 +254,8 @@ Test(event_block, is_not_built_of_what_is_no_directive_or_cannot_travel)
         pmix_info_t info = { .value = wishes[i].value };
 
         memcpy(info.key, wishes[i].key, strlen(wishes[i].key));
-        cr_expect_eq(sx_event_block_build(-1, &sender, PMIX_RANGE_GLOBAL, &info, 1, &block),
-                     wishes[i].want, "%s", wishes[i].why);
+        cr_expect_eq(block_build(-1, &sender, PMIX_RANGE_GLOBAL, &info, 1, &block), wishes[i].want,
+                     "%s", wishes[i].why);
         sx_event_block_release(block);
     }
 }
@@ -269,17 +267,15 @@ Test(event_block, is_built_up_to_its_largest_size)
     pmix_info_t info = { .key = "k", .value = { .type = PMIX_BYTE_OBJECT } };
     struct sx_event_block *block = NULL;
 
-    cr_assert_eq(sx_event_block_build(-1, &sender, PMIX_RANGE_GLOBAL, &info, 1, &block),
-                 PMIX_SUCCESS);
+    cr_assert_eq(block_build(-1, &sender, PMIX_RANGE_GLOBAL, &info, 1, &block), PMIX_SUCCESS);
     object.size = (SX_EVENT_BYTES_MAX - block->size) & ~(size_t)7;
     sx_event_block_release(block);
     info.value.data.bo = object;
-    cr_assert_eq(sx_event_block_build(-1, &sender, PMIX_RANGE_GLOBAL, &info, 1, &block),
-                 PMIX_SUCCESS);
+    cr_assert_eq(block_build(-1, &sender, PMIX_RANGE_GLOBAL, &info, 1, &block), PMIX_SUCCESS);
     cr_expect_leq(block->size, SX_EVENT_BYTES_MAX);
     sx_event_block_release(block);
     info.value.data.bo.size = SX_EVENT_BYTES_MAX;
-    cr_expect_eq(sx_event_block_build(-1, &sender, PMIX_RANGE_GLOBAL, &info, 1, &block),
+    cr_expect_eq(block_build(-1, &sender, PMIX_RANGE_GLOBAL, &info, 1, &block),
                  PMIX_ERR_OUT_OF_RESOURCE);
     free(bytes);
 }

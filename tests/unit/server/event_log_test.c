@@ -5,6 +5,7 @@
 
 #include <pmix.h>
 
+#include "block_build.h"
 #include "server/model/event_log.h"
 
 static struct sx_event_history history;
@@ -31,7 +32,7 @@ static struct sx_event_block *block_of(pmix_status_t code, pmix_data_range_t ran
     const pmix_proc_t source = { .nspace = "job", .rank = 0 };
     struct sx_event_block *block = NULL;
 
-    cr_assert_eq(sx_event_block_build(code, &source, range, NULL, 0, &block), PMIX_SUCCESS);
+    cr_assert_eq(block_build(code, &source, range, NULL, 0, &block), PMIX_SUCCESS);
     return block;
 }
 

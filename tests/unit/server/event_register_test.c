@@ -6,6 +6,7 @@
 #include "answers.h"
 #include "bare_events.h"
 #include "base/clock.h"
+#include "block_build.h"
 #include "server/engine/event_codes.h"
 
 #define CODE (-2000)
@@ -50,8 +51,8 @@ static void publish(pmix_status_t code, pmix_rank_t target, const char *flag)
     PMIx_Info_load(&info[0], flag != NULL ? flag : "nothing", NULL, PMIX_BOOL);
     PMIx_Info_load(&info[1], "bytes", &object, PMIX_BYTE_OBJECT);
     PMIx_Info_load(&info[2], PMIX_EVENT_CUSTOM_RANGE, &aim, PMIX_PROC);
-    cr_assert_eq(sx_event_block_build(code, &source, PMIX_RANGE_NAMESPACE, info,
-                                      target == PMIX_RANK_WILDCARD ? 2 : 3, &block),
+    cr_assert_eq(block_build(code, &source, PMIX_RANGE_NAMESPACE, info,
+                             target == PMIX_RANK_WILDCARD ? 2 : 3, &block),
                  PMIX_SUCCESS);
     cr_assert_eq(sx_event_publish(&server, block, SX_EVENT_FROM_LIBRARY, NULL), PMIX_SUCCESS);
     sx_event_block_release(block);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "bare.h"
+#include "block_build.h"
 
 static struct sx_server server, other;
 
@@ -50,7 +51,7 @@ static pmix_info_t *relayed(pmix_data_range_t range, size_t *ret_ninfo)
     PMIx_Info_load(&info[0], SX_EVENT_RELAY_KEY, "liar 1 1", PMIX_STRING);
     PMIx_Info_load(&info[1], PMIX_EVENT_TEXT_MESSAGE, "hello", PMIX_STRING);
     PMIx_Info_load(&info[2], PMIX_RANGE, &liar, PMIX_UINT8);
-    cr_assert_eq(sx_event_block_build(-2000, &source, range, info, 3, &block), PMIX_SUCCESS);
+    cr_assert_eq(block_build(-2000, &source, range, info, 3, &block), PMIX_SUCCESS);
     block->session = 17;
     cr_assert_eq(sx_event_relay_infos(&server, block, &all, ret_ninfo), PMIX_SUCCESS);
     sx_event_block_release(block);

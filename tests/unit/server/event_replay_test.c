@@ -7,6 +7,7 @@
 
 #include <pmix.h>
 
+#include "block_build.h"
 #include "client/call/event_list.h"
 #include "server/engine/event_replay.h"
 
@@ -43,10 +44,10 @@ static void log_add(size_t size, pmix_rank_t target)
     cr_assert_not_null(bytes);
     cr_assert_eq(PMIx_Info_load(&info[0], "bytes", &object, PMIX_BYTE_OBJECT), PMIX_SUCCESS);
     cr_assert_eq(PMIx_Info_load(&info[1], PMIX_EVENT_CUSTOM_RANGE, &aim, PMIX_PROC), PMIX_SUCCESS);
-    cr_assert_eq(sx_event_block_build(CODE, &source,
-                                      target == PMIX_RANK_WILDCARD ? PMIX_RANGE_NAMESPACE
-                                                                   : PMIX_RANGE_CUSTOM,
-                                      info, target == PMIX_RANK_WILDCARD ? 1 : 2, &block),
+    cr_assert_eq(block_build(CODE, &source,
+                             target == PMIX_RANK_WILDCARD ? PMIX_RANGE_NAMESPACE
+                                                          : PMIX_RANGE_CUSTOM,
+                             info, target == PMIX_RANK_WILDCARD ? 1 : 2, &block),
                  PMIX_SUCCESS);
     job.newest++;
     sx_eventlog_add(&history, &job, block, job.newest, job.newest);

@@ -4,6 +4,7 @@
 #include "server/engine/event_route.h"
 
 #include "bare.h"
+#include "block_build.h"
 
 static struct sx_server server;
 
@@ -33,8 +34,7 @@ static struct sx_event_block *event(const char *source, pmix_data_range_t range,
     PMIx_Load_procid(&from, source, 0);
     PMIx_Load_procid(&to, target, rank);
     PMIx_Info_load(&info, PMIX_EVENT_CUSTOM_RANGE, &to, PMIX_PROC);
-    cr_assert_eq(sx_event_block_build(-2000, &from, range, &info, target != NULL, &block),
-                 PMIX_SUCCESS);
+    cr_assert_eq(block_build(-2000, &from, range, &info, target != NULL, &block), PMIX_SUCCESS);
     PMIx_Info_destruct(&info);
     return block;
 }

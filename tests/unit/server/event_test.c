@@ -5,6 +5,7 @@
 #include "server/engine/event.h"
 
 #include "bare_events.h"
+#include "block_build.h"
 
 #define CODE (-2000)
 
@@ -30,6 +31,8 @@ static void end(void)
 }
 
 TestSuite(event, .init = begin, .fini = end);
+
+static const struct sx_notify_options everywhere = { .range = PMIX_RANGE_GLOBAL };
 
 static struct sx_event event_of(pmix_data_range_t range)
 {
@@ -122,8 +125,7 @@ Test(event, too_large_for_the_ring_is_to_be_asked_for)
     pmix_info_t info;
 
     PMIx_Info_load(&info, "bytes", &object, PMIX_BYTE_OBJECT);
-    cr_assert_eq(sx_event_block_build(CODE, &source, PMIX_RANGE_NAMESPACE, &info, 1, &block),
-                 PMIX_SUCCESS);
+    cr_assert_eq(block_build(CODE, &source, PMIX_RANGE_NAMESPACE, &info, 1, &block), PMIX_SUCCESS);
     PMIx_Info_destruct(&info);
     cr_assert_eq(sx_event_publish(&server, block, SX_EVENT_FROM_LIBRARY, NULL), PMIX_SUCCESS);
     sx_event_block_release(block);
@@ -159,7 +161,7 @@ static pmix_status_t notified;
 static void notify_now(void *source, uint64_t now_ns)
 {
     (void)now_ns;
-    notified = sx_event_notify(CODE, source, PMIX_RANGE_GLOBAL, NULL, 0);
+    notified = sx_event_notify(CODE, source, &everywhere, NULL, 0);
 }
 
 Test(event, of_the_host_is_published_in_its_name)
@@ -170,7 +172,7 @@ Test(event, of_the_host_is_published_in_its_name)
     cr_expect_eq(last(a).source_rank, PMIX_RANK_UNDEF);
     cr_expect_eq(last(a).source_len, 0);
     sx_server_set(NULL);
-    cr_expect_eq(sx_event_notify(CODE, NULL, PMIX_RANGE_GLOBAL, NULL, 0), PMIX_ERR_INIT);
+    cr_expect_eq(sx_event_notify(CODE, NULL, &everywhere, NULL, 0), PMIX_ERR_INIT);
 }
 
 Test(event, without_a_job_is_in_those_that_come_later)

@@ -5,6 +5,7 @@
 #include "server/engine/host_event.h"
 
 #include "bare_events.h"
+#include "block_build.h"
 
 #define CODE (-2000)
 
@@ -69,7 +70,7 @@ static void step_now(void *arg, uint64_t now_ns)
 
     (void)now_ns;
     if (step->code != 0) {
-        cr_assert_eq(sx_event_block_build(step->code, &source, PMIX_RANGE_LOCAL, NULL, 0, &block),
+        cr_assert_eq(block_build(step->code, &source, PMIX_RANGE_LOCAL, NULL, 0, &block),
                      PMIX_SUCCESS);
         block->for_host = step->for_host;
         sx_hostevent_deliver(&server, block);
