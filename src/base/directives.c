@@ -150,12 +150,12 @@ pmix_status_t sx_directives_read(const struct sx_directives *table, const pmix_i
             return SX_RAISE(PMIX_ERR_BAD_PARAM, "info %zu of %s has a key without an end",
                             (size_t)(at - info), table->function);
         }
-        if ((at->flags & table->others) != 0) {
+        if ((at->flags & table->no_directives) != 0) {
             continue;
         }
         const struct sx_directive *const row = row_find(table, at->key);
 
-        if (row == NULL && (at->flags & PMIX_INFO_REQD) != 0) {
+        if (row == NULL && !table->others_are_data && (at->flags & PMIX_INFO_REQD) != 0) {
             return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
                             "\"%s\" is required and not acted upon by %s: see docs/support.md",
                             at->key, table->function);

@@ -67,7 +67,8 @@ struct sx_directives {
     const char *function; /* "PMIx_Fence" */
     const struct sx_directive *rows;
     size_t count;
-    pmix_info_directives_t others; /* an info with one of these marks is no directive */
+    pmix_info_directives_t no_directives; /* an info with one of these marks is none */
+    bool others_are_data;                 /* and judged elsewhere */
 };
 
 /* Read @info into @options, which has the function's defaults, by @table.  Return: PMIX_SUCCESS;

@@ -28,6 +28,35 @@
 #define CARRIED .kind = SX_DIRECTIVE_NOTHING, .effect = SX_DIRECTIVE_CARRIED
 #define IDLE .kind = SX_DIRECTIVE_NOTHING, .effect = SX_DIRECTIVE_IDLE
 
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static const struct sx_directive init[] = {
+    { PMIX_EXTERNAL_PROGRESS, FIELD(INFO, init, external) },
+    { PMIX_PROGRAMMING_MODEL, FIELD(INFO, init, model) },
+    { PMIX_MODEL_LIBRARY_NAME, CARRIED },
+    { PMIX_MODEL_LIBRARY_VERSION, CARRIED },
+    { PMIX_THREADING_MODEL, CARRIED },
+    { PMIX_MODEL_NUM_THREADS, CARRIED },
+    { PMIX_MODEL_NUM_CPUS, CARRIED },
+    { PMIX_MODEL_CPU_TYPE, CARRIED },
+    { PMIX_MODEL_PHASE_NAME, CARRIED },
+    { PMIX_MODEL_PHASE_TYPE, CARRIED },
+    { PMIX_MODEL_AFFINITY_POLICY, CARRIED },
+    { PMIX_PROGRESS_THREAD_NAME, FIELD(STRING, init, thread_name) },
+    { PMIX_BIND_PROGRESS_THREAD, FIELD(STRING, init, thread_cpus) },
+    { PMIX_BIND_REQUIRED, FIELD(BOOL, init, thread_bound) },
+    { PMIX_SERVER_URI, FIELD(INFO, init, server_uri) },
+};
+
+static const struct sx_directive finalize[] = {
+    { PMIX_EMBED_BARRIER, FIELD(BOOL, finalize, barrier) },
+};
+
+static const struct sx_directive thread_stop[] = {
+    { PMIX_PROGRESS_THREAD_NAME, FIELD(STRING, thread_stop, thread_name) },
+    { PMIX_PROGRESS_THREAD_FLUSH, IDLE }, /* what is queued always runs */
+};
+
 /* ---- collectives --------------------------------------------------------------------------- */
 
 static const struct sx_directive fence[] = {
@@ -84,15 +113,63 @@ static const struct sx_directive register_handler[] = {
     { PMIX_EVENT_RETURN_OBJECT, FIELD(INFO, handler, object) },
 };
 
+/* ---- hosts --------------------------------------------------------------------------------- */
+
+static const struct sx_directive server_init[] = {
+    { PMIX_SERVER_TMPDIR, FIELD(STRING, server, tmpdir) },
+    { PMIX_SERVER_NSPACE, FIELD(STRING, server, nspace) },
+    { PMIX_SERVER_RANK, FIELD(NUMBER, server, rank), .arg = UINT32_MAX },
+    { PMIX_HOSTNAME, FIELD(STRING, server, hostname) },
+    { PMIX_USERID, FIELD(NUMBER, server, uid), .arg = UINT32_MAX },
+    { PMIX_GRPID, FIELD(NUMBER, server, gid), .arg = UINT32_MAX },
+    { PMIX_SERVER_SHARE_TOPOLOGY, FIELD(SAID, server, share_topology) },
+    { PMIX_TOPOLOGY, FIELD(INFO, server, topology) },
+    { PMIX_TOPOLOGY2, FIELD(INFO, server, topology_of_source) },
+    { SHMIX_SERVER_CACHE_SIZE, FIELD(NUMBER, server, cache_count), .arg = UINT32_MAX },
+    { SHMIX_SERVER_GET_TIMEOUT, FIELD(NUMBER, server, get_timeout), .arg = UINT32_MAX },
+    { SHMIX_SERVER_DIRECTORY, FIELD(SAID, server, directory) },
+    { "shmix.inherit.fd", FIELD(BOOL, server, inherit_fd) }, /* shmix run */
+};
+
+/* Everything else are the job's data. */
+static const struct sx_directive register_nspace[] = {
+    { PMIX_REGISTER_NODATA, FIELD(BOOL, nspace, no_data) },
+    { PMIX_USERID, FIELD(NUMBER, nspace, uid), .arg = UINT32_MAX },
+};
+
+static const struct sx_directive setup[] = {
+    { PMIX_SETUP_APP_ENVARS, IDLE }, /* there are none to carry to other nodes */
+    { PMIX_SETUP_APP_NONENVARS, IDLE },
+    { PMIX_SETUP_APP_ALL, IDLE },
+};
+
 /* ---- the list ------------------------------------------------------------------------------ */
 
+#define NONE(name)         \
+    {                      \
+        .function = (name) \
+    }
 #define ENTRY(name, table)                                            \
     {                                                                 \
         .function = (name), .rows = (table), .count = SX_COUNT(table) \
     }
 
 const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
+    [SX_OF_INIT] = ENTRY("PMIx_Init", init),
+    [SX_OF_FINALIZE] = ENTRY("PMIx_Finalize", finalize),
+    [SX_OF_PROGRESS_THREAD_STOP] = ENTRY("PMIx_Progress_thread_stop", thread_stop),
     [SX_OF_FENCE] = ENTRY("PMIx_Fence", fence),
     [SX_OF_NOTIFY] = ENTRY("PMIx_Notify_event", notify),
     [SX_OF_REGISTER_HANDLER] = ENTRY("PMIx_Register_event_handler", register_handler),
+    [SX_OF_SERVER_INIT] = ENTRY("PMIx_server_init", server_init),
+    [SX_OF_REGISTER_NSPACE] = { .function = "PMIx_server_register_nspace",
+                                .rows = register_nspace,
+                                .count = SX_COUNT(register_nspace),
+                                .others_are_data = true },
+    [SX_OF_SETUP_APPLICATION] = ENTRY("PMIx_server_setup_application", setup),
+    [SX_OF_SETUP_LOCAL_SUPPORT] = ENTRY("PMIx_server_setup_local_support", setup),
+    [SX_OF_COLLECT_INVENTORY] = NONE("PMIx_server_collect_inventory"),
+    [SX_OF_DELIVER_INVENTORY] = NONE("PMIx_server_deliver_inventory"),
+    [SX_OF_GENERATE_REGEX2] = NONE("PMIx_generate_regex2"),
+    [SX_OF_PARSE_REGEX2] = NONE("PMIx_parse_regex2"),
 };

@@ -10,9 +10,20 @@
 
 /* Those that take directives. */
 enum sx_function {
+    SX_OF_INIT,
+    SX_OF_FINALIZE,
+    SX_OF_PROGRESS_THREAD_STOP,
     SX_OF_FENCE,
     SX_OF_NOTIFY,
     SX_OF_REGISTER_HANDLER,
+    SX_OF_SERVER_INIT,
+    SX_OF_REGISTER_NSPACE,
+    SX_OF_SETUP_APPLICATION,
+    SX_OF_SETUP_LOCAL_SUPPORT,
+    SX_OF_COLLECT_INVENTORY,
+    SX_OF_DELIVER_INVENTORY,
+    SX_OF_GENERATE_REGEX2,
+    SX_OF_PARSE_REGEX2,
     SX_FUNCTION_COUNT,
 };
 
@@ -24,6 +35,22 @@ static inline pmix_status_t sx_options_read(enum sx_function function, const pmi
 {
     return sx_directives_read(&sx_directives_of[function], info, ninfo, options);
 }
+
+struct sx_init_options {
+    const pmix_info_t *external;
+    const pmix_info_t *model; /* which makes all infos of the call known */
+    const char *thread_name, *thread_cpus;
+    bool thread_bound; /* to the CPUs, or there is none */
+    const pmix_info_t *server_uri;
+};
+
+struct sx_finalize_options {
+    bool barrier;
+};
+
+struct sx_thread_stop_options {
+    const char *thread_name;
+};
 
 struct sx_fence_options {
     uint64_t timeout_ns; /* 0: none */
@@ -57,6 +84,23 @@ struct sx_handler_options {
     struct sx_some_procs sources; /* makes the range CUSTOM */
     struct sx_some_procs affected;
     const pmix_info_t *object; /* PMIX_POINTER */
+};
+
+struct sx_server_options {
+    const char *tmpdir, *nspace, *hostname; /* NULL: not given */
+    struct sx_some_number rank, uid, gid;
+    struct sx_some_number cache_count;     /* events */
+    struct sx_some_number get_timeout;     /* seconds */
+    uint8_t directory;                     /* enum sx_said */
+    uint8_t share_topology;                /* enum sx_said */
+    const pmix_info_t *topology;           /* PMIX_POINTER */
+    const pmix_info_t *topology_of_source; /* PMIX_TOPO or PMIX_POINTER */
+    bool inherit_fd;
+};
+
+struct sx_nspace_options {
+    bool no_data;
+    struct sx_some_number uid;
 };
 
 #endif

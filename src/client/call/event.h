@@ -96,7 +96,8 @@ bool sx_event_all_handled_locked(void);
 void sx_event_queue_clear_locked(void);
 
 /* Encode an event as it travels; *ret_bytes malloc'ed.  @options are those of @info.  Return:
- * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM (a custom range without targets, a process without a name); PMIX_ERR_NOT_SUPPORTED (a value that cannot travel); PMIX_ERR_OUT_OF_RESOURCE. */
+ * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM (a custom range without targets, a process without a name);
+ * PMIX_ERR_NOT_SUPPORTED (a value that cannot travel); PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_event_encode(pmix_status_t code, const pmix_proc_t *source,
                               const struct sx_notify_options *options, const pmix_info_t info[],
                               size_t ninfo, void **ret_bytes, size_t *ret_size);

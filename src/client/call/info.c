@@ -46,13 +46,11 @@ static void thread_stop(struct sx_process *p)
 /* The next call that needs a thread starts another one. */
 void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo)
 {
-    if (!sx_process_ready() || sx_process.external || (info == NULL && ninfo != 0)) {
-        return;
-    }
-    const pmix_info_t *const found = sx_info_find(info, ninfo, PMIX_PROGRESS_THREAD_NAME);
+    struct sx_thread_stop_options options = { .thread_name = NULL };
 
-    if (found == NULL || (found->value.type == PMIX_STRING && found->value.data.string != NULL &&
-                          sx_thread_is_called(found->value.data.string))) {
+    if (sx_process_ready() && !sx_process.external &&
+        sx_options_read(SX_OF_PROGRESS_THREAD_STOP, info, ninfo, &options) == PMIX_SUCCESS &&
+        (options.thread_name == NULL || sx_thread_is_called(options.thread_name))) {
         thread_stop(&sx_process);
     }
 }

@@ -382,24 +382,16 @@ static pmix_status_t ending_wait(struct sx_process *p)
     return PMIX_SUCCESS;
 }
 
-static const char *const init_known[] = {
-    PMIX_EXTERNAL_PROGRESS,     PMIX_PROGRAMMING_MODEL,     PMIX_MODEL_LIBRARY_NAME,
-    PMIX_MODEL_LIBRARY_VERSION, PMIX_THREADING_MODEL,       PMIX_MODEL_NUM_THREADS,
-    PMIX_MODEL_NUM_CPUS,        PMIX_MODEL_CPU_TYPE,        PMIX_MODEL_PHASE_NAME,
-    PMIX_MODEL_PHASE_TYPE,      PMIX_MODEL_AFFINITY_POLICY, PMIX_PROGRESS_THREAD_NAME,
-    PMIX_BIND_PROGRESS_THREAD,  PMIX_BIND_REQUIRED,         PMIX_SERVER_URI,
-};
-
 /* Whoever comes first says whether there will be a thread.  Return: PMIX_ERR_NOT_SUPPORTED for a
  * later one that insists on something else. */
-static pmix_status_t progress_choose(struct sx_process *p, const pmix_info_t *info, size_t ninfo)
+static pmix_status_t progress_choose(struct sx_process *p, const struct sx_init_options *options)
 {
-    const pmix_info_t *const found = sx_info_find(info, ninfo, PMIX_EXTERNAL_PROGRESS);
+    const pmix_info_t *const found = options->external;
     const bool external = found != NULL && sx_value_is_true(&found->value);
 
     if (p->init_count == 0) {
         p->external = external;
-        return sx_thread_choose(info, ninfo);
+        return sx_thread_choose(options);
     }
     if (found != NULL && p->external != external && (found->flags & PMIX_INFO_REQD) != 0) {
         return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
@@ -412,11 +404,10 @@ static pmix_status_t progress_choose(struct sx_process *p, const pmix_info_t *in
 /* Any Init may declare a programming model: the libraries of this process that ask for such events,
  * now or later, hear all that it said, as far as it can be copied.  It is none of a default
  * handler's business. */
-static void model_declare(const pmix_info_t *info, size_t ninfo)
+static void model_declare(const struct sx_init_options *options, const pmix_info_t *info,
+                          size_t ninfo)
 {
-    pmix_info_t *const told = sx_info_find(info, ninfo, PMIX_PROGRAMMING_MODEL) != NULL
-                                  ? malloc((ninfo + 1) * sizeof(*told))
-                                  : NULL;
+    pmix_info_t *const told = options->model != NULL ? malloc((ninfo + 1) * sizeof(*told)) : NULL;
     size_t count = 0, size;
 
     if (told == NULL) {
@@ -478,10 +469,9 @@ static pmix_status_t server_join(struct sx_process *p, const pmix_info_t *uri, s
 
 /* What an Init says of a server.  *ret_before: as attach, when one was joined.  Return: @rc, which
  * it has come to so far, when it says nothing. */
-static pmix_status_t server_choose(struct sx_process *p, const pmix_info_t *info, size_t ninfo,
-                                   pmix_status_t rc, size_t *ret_before)
+static pmix_status_t server_choose(struct sx_process *p, const pmix_info_t *uri, pmix_status_t rc,
+                                   size_t *ret_before)
 {
-    const pmix_info_t *const uri = sx_info_find(info, ninfo, PMIX_SERVER_URI);
     const char *const text = uri != NULL && uri->value.type == PMIX_STRING ? uri->value.data.string
                                                                            : NULL;
     char name[PMIX_MAX_NSLEN + 16];
@@ -506,30 +496,28 @@ static pmix_status_t server_choose(struct sx_process *p, const pmix_info_t *info
 pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
 {
     struct sx_process *const p = &sx_process;
+    struct sx_init_options options = { 0 };
     size_t before = 0;
 
-    if (info == NULL && ninfo != 0) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    pmix_status_t rc = sx_directives_judge(info, ninfo, init_known, SX_COUNT(init_known));
+    pmix_status_t rc = sx_options_read(SX_OF_INIT, info, ninfo, &options);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
     pthread_mutex_lock(&p->life_lock);
     rc = ending_wait(p);
     if (rc == PMIX_SUCCESS) {
-        rc = progress_choose(p, info, ninfo);
+        rc = progress_choose(p, &options);
     }
     if (rc == PMIX_SUCCESS && p->init_count == 0) {
         rc = process_open(p);
     }
-    rc = server_choose(p, info, ninfo, rc, &before);
+    rc = server_choose(p, options.server_uri, rc, &before);
     if (rc == PMIX_SUCCESS || (rc == PMIX_ERR_UNREACH && p->init_count == 0)) {
         p->init_count++;
         if (proc != NULL) {
             *proc = p->self;
         }
-        model_declare(info, ninfo);
+        model_declare(&options, info, ninfo);
     }
     pthread_mutex_unlock(&p->life_lock);
     if (rc == PMIX_SUCCESS) {
@@ -544,13 +532,6 @@ int PMIx_Initialized(void)
 }
 
 /* ---- finalize ----------------------------------------------------------------------------- */
-
-static bool wants_barrier(const pmix_info_t *info, size_t ninfo)
-{
-    const pmix_info_t *const found = sx_info_find(info, ninfo, PMIX_EMBED_BARRIER);
-
-    return found != NULL && sx_value_is_true(&found->value);
-}
 
 /* With the good-bye: has the server's process started this one itself?  Then there is no wrapper
  * that may start another one in its place. */
@@ -585,32 +566,32 @@ static void tear_down(struct sx_process *p)
 }
 
 /* May this call end anything?  With life_lock, which is given back at times. */
-static pmix_status_t finalize_judge(struct sx_process *p, const pmix_info_t *info, size_t ninfo)
+static pmix_status_t finalize_judge(struct sx_process *p)
 {
-    static const char *const known[] = { PMIX_EMBED_BARRIER };
     const pmix_status_t rc = ending_wait(p);
 
-    if (rc == PMIX_SUCCESS && p->init_count == 0) {
-        return PMIX_ERR_INIT;
-    }
-    return rc == PMIX_SUCCESS ? sx_directives_judge(info, ninfo, known, SX_COUNT(known)) : rc;
+    return rc == PMIX_SUCCESS && p->init_count == 0 ? PMIX_ERR_INIT : rc;
 }
 
 pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
 {
     struct sx_process *const p = &sx_process;
+    struct sx_finalize_options options = { 0 };
     pmix_status_t fenced = PMIX_SUCCESS;
 
     if (info == NULL && ninfo != 0) {
         return sx_process_misused();
     }
     pthread_mutex_lock(&p->life_lock);
-    pmix_status_t rc = finalize_judge(p, info, ninfo);
-    if (rc == PMIX_SUCCESS && p->init_count == 1 && wants_barrier(info, ninfo)) {
+    pmix_status_t rc = finalize_judge(p);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(SX_OF_FINALIZE, info, ninfo, &options);
+    }
+    if (rc == PMIX_SUCCESS && p->init_count == 1 && options.barrier) {
         pthread_mutex_unlock(&p->life_lock); /* it lasts as long as others like */
         fenced = PMIx_Fence(NULL, 0, NULL, 0);
         pthread_mutex_lock(&p->life_lock);
-        rc = finalize_judge(p, info, ninfo);
+        rc = finalize_judge(p);
     }
     if (rc != PMIX_SUCCESS || p->init_count > 1) {
         p->init_count -= rc == PMIX_SUCCESS;

@@ -10,7 +10,6 @@
 
 #include "base/locality.h"
 #include "base/status.h"
-#include "base/value.h"
 
 #define NAME_SIZE 16 /* what Linux keeps of a thread's name, with the NUL */
 
@@ -47,31 +46,11 @@ static pmix_status_t place_read(const char *text, cpu_set_t *ret_place)
     return CPU_COUNT(ret_place) != 0 ? PMIX_SUCCESS : PMIX_ERR_NOT_AVAILABLE;
 }
 
-/* Return: NULL when @key is not there; *ret_bad when it is no string. */
-static const char *string_of(const pmix_info_t *info, size_t ninfo, const char *key, bool *ret_bad)
+pmix_status_t sx_thread_choose(const struct sx_init_options *options)
 {
-    const pmix_info_t *const found = sx_info_find(info, ninfo, key);
+    const char *const called = options->thread_name;
+    const char *const where = options->thread_cpus;
 
-    if (found == NULL) {
-        return NULL;
-    }
-    if (found->value.type != PMIX_STRING || found->value.data.string == NULL) {
-        *ret_bad = true;
-        return NULL;
-    }
-    return found->value.data.string;
-}
-
-pmix_status_t sx_thread_choose(const pmix_info_t *info, size_t ninfo)
-{
-    const pmix_info_t *const must = sx_info_find(info, ninfo, PMIX_BIND_REQUIRED);
-    bool bad = false;
-    const char *const called = string_of(info, ninfo, PMIX_PROGRESS_THREAD_NAME, &bad);
-    const char *const where = string_of(info, ninfo, PMIX_BIND_PROGRESS_THREAD, &bad);
-
-    if (bad) {
-        return PMIX_ERR_BAD_PARAM;
-    }
     memset(name, 0, sizeof(name));
     has_place = false;
     if (called != NULL) {
@@ -85,7 +64,7 @@ pmix_status_t sx_thread_choose(const pmix_info_t *info, size_t ninfo)
     if (rc != PMIX_ERR_NOT_AVAILABLE) {
         return rc;
     }
-    if (must != NULL && sx_value_is_true(&must->value)) {
+    if (options->thread_bound) {
         return SX_RAISE(rc, "this process may use none of the processors \"%s\"", where);
     }
     sx_log(SX_LOG_INFO, "the progress thread is not bound: \"%s\" is not for this process", where);

@@ -6,13 +6,12 @@
 
 #include <pthread.h>
 
-#include <pmix_common.h>
+#include "base/options.h"
 
-/* Take what PMIx_Init says about the progress thread: PMIX_PROGRESS_THREAD_NAME,
- * PMIX_BIND_PROGRESS_THREAD, PMIX_BIND_REQUIRED.  Call it before the thread is made.  Return:
- * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_AVAILABLE when it must be bound to processors
- * that this process may not use. */
-pmix_status_t sx_thread_choose(const pmix_info_t *info, size_t ninfo);
+/* Take what PMIx_Init says about the progress thread.  Call it before the thread is made.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for CPUs that are none; PMIX_ERR_NOT_AVAILABLE when it must be
+ * bound to processors that this process may not use. */
+pmix_status_t sx_thread_choose(const struct sx_init_options *options);
 
 /* The progress thread, on the thread itself: take the name and the place. */
 void sx_thread_settle(void);

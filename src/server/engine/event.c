@@ -51,9 +51,8 @@ static pmix_status_t number_of_environment(const char *name, uint64_t *ret)
     return PMIX_SUCCESS;
 }
 
-pmix_status_t sx_events_init(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
+pmix_status_t sx_events_init(struct sx_server *server, const struct sx_server_options *options)
 {
-    const pmix_info_t *said = sx_info_find(info, ninfo, SHMIX_SERVER_CACHE_SIZE);
     uint64_t cache_max = SX_EVENTLOG_CACHE_DEFAULT;
     uint64_t bytes_max = SX_EVENTLOG_BYTES_DEFAULT;
     pmix_status_t rc = number_of_environment("PMIX_SERVER_CACHE_SIZE", &cache_max);
@@ -66,8 +65,8 @@ pmix_status_t sx_events_init(struct sx_server *server, const pmix_info_t info[],
     if (rc == PMIX_SUCCESS) {
         rc = number_of_environment("SHMIX_SERVER_CACHE_BYTES", &bytes_max);
     }
-    if (rc == PMIX_SUCCESS && said != NULL) {
-        rc = sx_value_get_uint(&said->value, &cache_max);
+    if (options->cache_count.given) {
+        cache_max = options->cache_count.number;
     }
     if (rc == PMIX_SUCCESS && cache_max > SX_EVENTLOG_CACHE_MAX) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a cache of %llu events: at most %u are possible",

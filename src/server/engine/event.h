@@ -9,7 +9,7 @@
 
 /* How many events of which size are kept, by the host's word or the environment's.  Return:
  * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a number that is none. */
-pmix_status_t sx_events_init(struct sx_server *server, const pmix_info_t info[], size_t ninfo);
+pmix_status_t sx_events_init(struct sx_server *server, const struct sx_server_options *options);
 /* Nobody is connected: the host is told no more about codes. */
 void sx_events_stop(struct sx_server *server);
 /* All namespaces have gone. */

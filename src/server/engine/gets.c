@@ -59,21 +59,13 @@ static bool seconds_read(const char *text, uint64_t *ret_ns)
     return any;
 }
 
-pmix_status_t sx_gets_init(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
+pmix_status_t sx_gets_init(struct sx_server *server, const struct sx_server_options *options)
 {
-    const pmix_info_t *said = sx_info_find(info, ninfo, SHMIX_SERVER_GET_TIMEOUT);
     const char *text = getenv("SHMIX_GET_TIMEOUT");
-    uint64_t seconds;
 
     server->get_patience_ns = SX_GETS_PATIENCE_NS;
-    if (said != NULL) {
-        const pmix_status_t rc = sx_value_get_uint(&said->value, &seconds);
-
-        if (rc != PMIX_SUCCESS || seconds > UINT32_MAX) {
-            return SX_RAISE(PMIX_ERR_BAD_PARAM, "\"%s\" is no number of seconds",
-                            SHMIX_SERVER_GET_TIMEOUT);
-        }
-        server->get_patience_ns = seconds * SX_NS_PER_SEC;
+    if (options->get_timeout.given) {
+        server->get_patience_ns = options->get_timeout.number * SX_NS_PER_SEC;
         return PMIX_SUCCESS;
     }
     if (text != NULL && text[0] != '\0' && !seconds_read(text, &server->get_patience_ns)) {

@@ -9,9 +9,9 @@
 #define SX_GETS_PATIENCE_NS (2 * SX_NS_PER_SEC) /* unless the host or the environment says else */
 
 /* How long a Get without a time limit waits for a key that its rank has not committed along with
- * others: the info SHMIX_SERVER_GET_TIMEOUT, else the environment's SHMIX_GET_TIMEOUT.
+ * others: the host's word, else the environment's SHMIX_GET_TIMEOUT.
  * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM with one line. */
-pmix_status_t sx_gets_init(struct sx_server *server, const pmix_info_t info[], size_t ninfo);
+pmix_status_t sx_gets_init(struct sx_server *server, const struct sx_server_options *options);
 
 bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                     uint64_t now_ns);

@@ -6,7 +6,7 @@
  * success; what it delivers from other nodes is not kept, as nothing here reads it. */
 #include <stdlib.h>
 
-#include "base/value.h"
+#include "base/options.h"
 #include "server/model/state.h"
 
 struct collection {
@@ -41,10 +41,10 @@ pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndi
     if (sx_server_get() == NULL) {
         return PMIX_ERR_INIT;
     }
-    if (cbfunc == NULL || (directives == NULL && ndirs != 0)) {
+    if (cbfunc == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
-    pmix_status_t rc = sx_directives_judge(directives, ndirs, NULL, 0);
+    pmix_status_t rc = sx_options_read(SX_OF_COLLECT_INVENTORY, directives, ndirs, NULL);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -69,10 +69,10 @@ pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
     if (sx_server_get() == NULL) {
         return PMIX_ERR_INIT;
     }
-    if ((info == NULL && ninfo != 0) || (directives == NULL && ndirs != 0)) {
+    if (info == NULL && ninfo != 0) {
         return PMIX_ERR_BAD_PARAM;
     }
-    const pmix_status_t rc = sx_directives_judge(directives, ndirs, NULL, 0);
+    const pmix_status_t rc = sx_options_read(SX_OF_DELIVER_INVENTORY, directives, ndirs, NULL);
 
     return rc != PMIX_SUCCESS
                ? rc

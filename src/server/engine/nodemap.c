@@ -11,6 +11,7 @@
 
 #include <pmix_server.h>
 
+#include "base/options.h"
 #include "base/status.h"
 #include "base/value.h"
 #include "shmem/store.h"
@@ -52,10 +53,10 @@ pmix_status_t PMIx_generate_ppn(const char *input, char **ret_ppn)
 pmix_status_t PMIx_generate_regex2(const char *input, pmix_info_t info[], size_t ninfo,
                                    pmix_regex2_t *regex)
 {
-    if (input == NULL || regex == NULL || (info == NULL && ninfo != 0)) {
+    if (input == NULL || regex == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
-    const pmix_status_t rc = sx_directives_judge(info, ninfo, NULL, 0);
+    const pmix_status_t rc = sx_options_read(SX_OF_GENERATE_REGEX2, info, ninfo, NULL);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -73,11 +74,10 @@ pmix_status_t PMIx_generate_regex2(const char *input, pmix_info_t info[], size_t
 pmix_status_t PMIx_parse_regex2(const pmix_regex2_t *regex, pmix_info_t info[], size_t ninfo,
                                 char **output)
 {
-    if (regex == NULL || regex->type == NULL || regex->bytes == NULL || output == NULL ||
-        (info == NULL && ninfo != 0)) {
+    if (regex == NULL || regex->type == NULL || regex->bytes == NULL || output == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
-    const pmix_status_t rc = sx_directives_judge(info, ninfo, NULL, 0);
+    const pmix_status_t rc = sx_options_read(SX_OF_PARSE_REGEX2, info, ninfo, NULL);
 
     if (rc != PMIX_SUCCESS) {
         return rc;

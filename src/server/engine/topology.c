@@ -43,10 +43,10 @@ static void ready_make(void)
 
 /* The host's own topology, in whichever of its forms.  Return: NULL with PMIX_SUCCESS when there
  * is none. */
-static pmix_status_t given_find(const pmix_info_t info[], size_t ninfo, hwloc_topology_t *ret)
+static pmix_status_t given_find(const struct sx_server_options *options, hwloc_topology_t *ret)
 {
-    const pmix_info_t *const raw = sx_info_find(info, ninfo, PMIX_TOPOLOGY);
-    const pmix_info_t *const sourced = sx_info_find(info, ninfo, PMIX_TOPOLOGY2);
+    const pmix_info_t *const raw = options->topology;
+    const pmix_info_t *const sourced = options->topology_of_source;
 
     *ret = NULL;
     if (sourced != NULL) {
@@ -79,11 +79,10 @@ static void given_take(hwloc_topology_t topology)
     sx_topology_node_give(xml);
 }
 
-pmix_status_t sx_server_topology_open(const pmix_info_t info[], size_t ninfo)
+pmix_status_t sx_server_topology_open(const struct sx_server_options *options)
 {
-    const pmix_info_t *const share = sx_info_find(info, ninfo, PMIX_SERVER_SHARE_TOPOLOGY);
     hwloc_topology_t topology;
-    const pmix_status_t rc = given_find(info, ninfo, &topology);
+    const pmix_status_t rc = given_find(options, &topology);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -92,8 +91,8 @@ pmix_status_t sx_server_topology_open(const pmix_info_t info[], size_t ninfo)
         given_take(topology);
     }
     pthread_mutex_lock(&lock);
-    is_private = share != NULL && !sx_value_is_true(&share->value);
-    if (share != NULL && !is_private) {
+    is_private = options->share_topology == SX_SAID_NO;
+    if (options->share_topology == SX_SAID_YES) {
         ready_make();
     }
     pthread_mutex_unlock(&lock);
@@ -138,12 +137,10 @@ static bool info_has_text(const pmix_info_t info[], size_t ninfo, bool nested)
     return false;
 }
 
-void sx_server_topology_prepare(int local_count, const pmix_info_t info[], size_t ninfo)
+void sx_server_topology_prepare(int local_count, const struct sx_nspace_options *options,
+                                const pmix_info_t info[], size_t ninfo)
 {
-    const pmix_info_t *const no_data = sx_info_find(info, ninfo, PMIX_REGISTER_NODATA);
-
-    if (local_count <= 0 || (no_data != NULL && sx_value_is_true(&no_data->value)) ||
-        info_has_text(info, ninfo, false)) {
+    if (local_count <= 0 || options->no_data || info_has_text(info, ninfo, false)) {
         return;
     }
     pthread_mutex_lock(&lock);

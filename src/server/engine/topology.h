@@ -10,16 +10,19 @@
 
 #include <pmix_server.h>
 
+#include "base/options.h"
+
 struct sx_nspace;
 
 /* Take what the host says of the topology.  On the thread of PMIx_server_init.  A topology that
- * cannot be had is no error, it is logged.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for an option
- * of a wrong type. */
-pmix_status_t sx_server_topology_open(const pmix_info_t info[], size_t ninfo);
+ * cannot be had is no error, it is logged.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for one of a
+ * wrong type. */
+pmix_status_t sx_server_topology_open(const struct sx_server_options *options);
 
-/* Look at the machine now if registering a namespace with @info and @local_count processes needs
- * it.  On the host's thread, so that the loop goes on meanwhile. */
-void sx_server_topology_prepare(int local_count, const pmix_info_t info[], size_t ninfo);
+/* Look at the machine now if registering a namespace with @info, whose @options are these, and
+ * @local_count processes needs it.  On the host's thread, so that the loop goes on meanwhile. */
+void sx_server_topology_prepare(int local_count, const struct sx_nspace_options *options,
+                                const pmix_info_t info[], size_t ninfo);
 
 /* Store the text for @nspace under the keys that the host did not give, unless it gave a text.
  * Loop thread, after the host's own info.  Return: PMIX_SUCCESS, also when there is no text; as

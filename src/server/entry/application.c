@@ -6,27 +6,22 @@
  * carry to other nodes.  A host that asks gets an empty list and success. */
 #include <stdlib.h>
 
-#include "base/status.h"
+#include "base/options.h"
 #include "base/value.h"
 #include "server/model/state.h"
 
-static const char *const setup_known[] = {
-    PMIX_SETUP_APP_ENVARS,
-    PMIX_SETUP_APP_NONENVARS,
-    PMIX_SETUP_APP_ALL,
-};
-
 /* Return: PMIX_ERR_INIT; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED for what is required. */
-static pmix_status_t arguments_judge(const char *nspace, const pmix_info_t info[], size_t ninfo)
+static pmix_status_t arguments_judge(enum sx_function function, const char *nspace,
+                                     const pmix_info_t info[], size_t ninfo)
 {
     if (sx_server_get() == NULL) {
         return PMIX_ERR_INIT;
     }
     if (nspace == NULL || nspace[0] == '\0' ||
-        sx_name_len(nspace, PMIX_MAX_NSLEN + 1) > PMIX_MAX_NSLEN || (info == NULL && ninfo != 0)) {
+        sx_name_len(nspace, PMIX_MAX_NSLEN + 1) > PMIX_MAX_NSLEN) {
         return PMIX_ERR_BAD_PARAM;
     }
-    return sx_directives_judge(info, ninfo, setup_known, SX_COUNT(setup_known));
+    return sx_options_read(function, info, ninfo, NULL);
 }
 
 /* ---- on the node of the launcher ------------------------------------------------------------ */
@@ -62,7 +57,7 @@ pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace, pmix_inf
                                             size_t ninfo, pmix_setup_application_cbfunc_t cbfunc,
                                             void *cbdata)
 {
-    pmix_status_t rc = arguments_judge(nspace, info, ninfo);
+    pmix_status_t rc = arguments_judge(SX_OF_SETUP_APPLICATION, nspace, info, ninfo);
 
     if (rc != PMIX_SUCCESS || cbfunc == NULL) {
         return rc != PMIX_SUCCESS ? rc : PMIX_ERR_BAD_PARAM;
@@ -85,7 +80,7 @@ pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace, pmix_inf
 pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace, pmix_info_t info[],
                                               size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    const pmix_status_t rc = arguments_judge(nspace, info, ninfo);
+    const pmix_status_t rc = arguments_judge(SX_OF_SETUP_LOCAL_SUPPORT, nspace, info, ninfo);
 
     return rc != PMIX_SUCCESS
                ? rc

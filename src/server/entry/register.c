@@ -23,6 +23,7 @@ struct registration {
     int local_count;
     const pmix_info_t *info; /* the host's, kept by it until the callback */
     size_t ninfo;
+    struct sx_nspace_options options; /* of @info */
     uid_t uid;
     gid_t gid;
     void *server_object;
@@ -53,14 +54,9 @@ static struct registration *registration_new(const char *nspace, pmix_status_t *
 
 /* Who may read a job that has no process here: the user that the host names, or else the user this
  * server is for. */
-static uid_t user_of(const struct sx_server *server, const struct registration *registration)
+static uid_t user_of(const struct sx_server *server, const struct sx_nspace_options *options)
 {
-    const pmix_info_t *user = sx_info_find(registration->info, registration->ninfo, PMIX_USERID);
-    uint64_t number;
-
-    return user != NULL && sx_value_get_uint(&user->value, &number) == PMIX_SUCCESS
-               ? (uid_t)number
-               : server->client_uid;
+    return options->uid.given ? (uid_t)options->uid.number : server->client_uid;
 }
 
 /* ---- namespaces ---------------------------------------------------------------------------- */
@@ -74,7 +70,7 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
     if (nspace == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    nspace->uid = user_of(server, registration);
+    nspace->uid = user_of(server, &registration->options);
     nspace->local_count = registration->local_count < 0 ? 0 : (uint32_t)registration->local_count;
     if (nspace->job_size == 0) {
         nspace->job_size = sx_jobinfo_job_size(registration->info, registration->ninfo);
@@ -82,11 +78,8 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
     if (nspace->session >= SX_SESSION_NONE) {
         nspace->session = sx_jobinfo_session(registration->info, registration->ninfo);
     }
-    const pmix_info_t *no_data = sx_info_find(registration->info, registration->ninfo,
-                                              PMIX_REGISTER_NODATA);
-
     rc = sx_nspace_open(server, nspace);
-    if (rc == PMIX_SUCCESS && (no_data == NULL || !sx_value_is_true(&no_data->value))) {
+    if (rc == PMIX_SUCCESS && !registration->options.no_data) {
         nspace->has_data = true;
         rc = sx_jobinfo_store(server, nspace, registration->info, registration->ninfo);
         if (rc == PMIX_SUCCESS) {
@@ -119,7 +112,10 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocal
     if (registration == NULL) {
         return rc;
     }
-    rc = sx_jobinfo_judge(info, ninfo);
+    rc = sx_options_read(SX_OF_REGISTER_NSPACE, info, ninfo, &registration->options);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_jobinfo_judge(info, ninfo);
+    }
     if (rc != PMIX_SUCCESS) {
         free(registration);
         return rc;
@@ -128,7 +124,7 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocal
     registration->info = info;
     registration->ninfo = ninfo;
     if (sx_server_get() != NULL) {
-        sx_server_topology_prepare(nlocalprocs, info, ninfo);
+        sx_server_topology_prepare(nlocalprocs, &registration->options, info, ninfo);
     }
     return sx_server_submit(sx_server_get(), nspace_register, registration, free, cbfunc, cbdata);
 }

@@ -35,33 +35,14 @@ static unsigned init_count;                                   /* under life_lock
 
 /* ---- start --------------------------------------------------------------------------------- */
 
-static const char *const options_known[] = {
-    PMIX_SERVER_TMPDIR,
-    PMIX_SERVER_NSPACE,
-    PMIX_SERVER_RANK,
-    PMIX_USERID,
-    PMIX_GRPID,
-    "shmix.inherit.fd",
-    PMIX_SERVER_SHARE_TOPOLOGY,
-    PMIX_TOPOLOGY,
-    PMIX_TOPOLOGY2,
-    SHMIX_SERVER_CACHE_SIZE,
-    PMIX_HOSTNAME,
-    SHMIX_SERVER_GET_TIMEOUT,
-    SHMIX_SERVER_DIRECTORY,
-};
-
 /* The name that the host uses for this node in its maps, or else the machine's own name. */
-static pmix_status_t hostname_read(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
+static pmix_status_t hostname_read(struct sx_server *server, const char *name)
 {
-    const pmix_info_t *given = sx_info_find(info, ninfo, PMIX_HOSTNAME);
-
-    if (given == NULL) {
+    if (name == NULL) {
         gethostname(server->hostname, sizeof(server->hostname) - 1);
         return PMIX_SUCCESS;
     }
-    const char *name = given->value.type == PMIX_STRING ? given->value.data.string : NULL;
-    const size_t len = name == NULL ? 0 : strlen(name);
+    const size_t len = strlen(name);
 
     if (len == 0 || len >= sizeof(server->hostname)) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM,
@@ -73,9 +54,8 @@ static pmix_status_t hostname_read(struct sx_server *server, const pmix_info_t i
 }
 
 /* Whether the rendezvous has a directory: as the host says, or else the environment. */
-static pmix_status_t rendezvous_read(const pmix_info_t info[], size_t ninfo, bool *ret_keep_dir)
+static pmix_status_t rendezvous_read(uint8_t said, bool *ret_keep_dir)
 {
-    const pmix_info_t *said = sx_info_find(info, ninfo, SHMIX_SERVER_DIRECTORY);
     const char *text = getenv("SHMIX_RENDEZVOUS");
 
     *ret_keep_dir = text != NULL && strcmp(text, "directory") == 0;
@@ -84,57 +64,44 @@ static pmix_status_t rendezvous_read(const pmix_info_t info[], size_t ninfo, boo
                         "SHMIX_RENDEZVOUS is '%.64s': set it to abstract or directory, or unset it",
                         text);
     }
-    if (said != NULL) {
-        *ret_keep_dir = sx_value_is_true(&said->value);
+    if (said != SX_SAID_NOTHING) {
+        *ret_keep_dir = said == SX_SAID_YES;
     }
     return PMIX_SUCCESS;
 }
 
 /* What the host says about itself: its identity, where to rendezvous, the user of its clients. */
-static pmix_status_t options_read(struct sx_server *server, const pmix_info_t info[], size_t ninfo,
+static pmix_status_t options_take(struct sx_server *server, const struct sx_server_options *options,
                                   struct sx_rendezvous_options *ret_rendezvous)
 {
-    const pmix_info_t *dir = sx_info_find(info, ninfo, PMIX_SERVER_TMPDIR);
-    const pmix_info_t *nspace = sx_info_find(info, ninfo, PMIX_SERVER_NSPACE);
-    const pmix_info_t *rank = sx_info_find(info, ninfo, PMIX_SERVER_RANK);
-    const pmix_info_t *uid = sx_info_find(info, ninfo, PMIX_USERID);
-    const pmix_info_t *gid = sx_info_find(info, ninfo, PMIX_GRPID);
-    const pmix_info_t *inherit = sx_info_find(info, ninfo, "shmix.inherit.fd");
     const char *from_env = getenv("TMPDIR");
-    uint64_t number;
 
-    if (dir != NULL && dir->value.type == PMIX_STRING && dir->value.data.string != NULL) {
-        server->tmpdir = strdup(dir->value.data.string);
+    if (options->tmpdir != NULL) {
+        server->tmpdir = strdup(options->tmpdir);
     } else {
         server->tmpdir = strdup(from_env != NULL && from_env[0] != '\0' ? from_env : "/tmp");
     }
     if (server->tmpdir == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if (nspace != NULL && nspace->value.type == PMIX_STRING && nspace->value.data.string != NULL) {
-        PMIX_LOAD_NSPACE(server->self.nspace, nspace->value.data.string);
+    if (options->nspace != NULL) {
+        PMIX_LOAD_NSPACE(server->self.nspace, options->nspace);
     } else {
         snprintf(server->self.nspace, sizeof(server->self.nspace), "shmix-server.%d",
                  (int)server->pid);
     }
-    if (rank != NULL && sx_value_get_uint(&rank->value, &number) == PMIX_SUCCESS) {
-        server->self.rank = (pmix_rank_t)number;
-    }
-    server->client_uid = geteuid();
-    server->client_gid = getegid();
-    if (uid != NULL && sx_value_get_uint(&uid->value, &number) == PMIX_SUCCESS) {
-        server->client_uid = (uid_t)number;
-    }
-    if (gid != NULL && sx_value_get_uint(&gid->value, &number) == PMIX_SUCCESS) {
-        server->client_gid = (gid_t)number;
-    }
+    server->self.rank = options->rank.number; /* 0: not given */
+    server->client_uid = options->uid.given ? (uid_t)options->uid.number : geteuid();
+    server->client_gid = options->gid.given ? (gid_t)options->gid.number : getegid();
     *ret_rendezvous = (struct sx_rendezvous_options){
         .dir = server->tmpdir,
         .uid = server->client_uid,
         .gid = server->client_gid,
-        .inherit = inherit != NULL && sx_value_is_true(&inherit->value),
+        .inherit = options->inherit_fd,
     };
-    return rendezvous_read(info, ninfo, &ret_rendezvous->keep_dir);
+    const pmix_status_t rc = rendezvous_read(options->directory, &ret_rendezvous->keep_dir);
+
+    return rc == PMIX_SUCCESS ? hostname_read(server, options->hostname) : rc;
 }
 
 struct start {
@@ -207,7 +174,7 @@ static struct sx_server *server_free(struct sx_server *server)
 }
 
 static pmix_status_t server_build(struct sx_server *server, const pmix_server_module_t *module,
-                                  const pmix_info_t info[], size_t ninfo)
+                                  const struct sx_server_options *options)
 {
     struct sx_rendezvous_options rendezvous;
     pmix_status_t rc;
@@ -230,11 +197,11 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     sx_brooms_init(&server->brooms);
     sx_waiting_init(&server->waiting);
     sx_turn_init(&server->turn);
-    rc = sx_events_init(server, info, ninfo);
+    rc = sx_events_init(server, options);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    rc = sx_gets_init(server, info, ninfo);
+    rc = sx_gets_init(server, options);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
@@ -242,12 +209,9 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     if (server->lane_buffer == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    rc = options_read(server, info, ninfo, &rendezvous);
+    rc = options_take(server, options, &rendezvous);
     if (rc == PMIX_SUCCESS) {
-        rc = hostname_read(server, info, ninfo);
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_server_topology_open(info, ninfo);
+        rc = sx_server_topology_open(options);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_loop_new(&server->loop);
@@ -266,10 +230,8 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
 
 pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[], size_t ninfo)
 {
-    if (info == NULL && ninfo != 0) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    pmix_status_t rc = sx_directives_judge(info, ninfo, options_known, SX_COUNT(options_known));
+    struct sx_server_options options = { 0 };
+    pmix_status_t rc = sx_options_read(SX_OF_SERVER_INIT, info, ninfo, &options);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -285,7 +247,7 @@ pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
     if (server == NULL) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     } else {
-        rc = server_build(server, module, info, ninfo);
+        rc = server_build(server, module, &options);
         if (rc == PMIX_SUCCESS) {
             sx_turn_hook(server);
             sx_hostevent_serve(server);

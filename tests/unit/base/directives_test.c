@@ -42,9 +42,10 @@ static const struct sx_directive rows[] = {
     { PMIX_PROGRESS_THREAD_NAME, SX_DIRECTIVE_STRING, FIELD(string) },
 };
 
-static const struct sx_directives table = {
-    .function = "a test", .rows = rows, .count = SX_COUNT(rows), .others = PMIX_INFO_QUALIFIER
-};
+static const struct sx_directives table = { .function = "a test",
+                                            .rows = rows,
+                                            .count = SX_COUNT(rows),
+                                            .no_directives = PMIX_INFO_QUALIFIER };
 
 static pmix_info_t info_of(const char *key, const pmix_value_t *value, pmix_info_directives_t flags)
 {

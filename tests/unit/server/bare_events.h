@@ -19,7 +19,7 @@ static inline void bare_events_init(struct sx_server *server)
     bare_init(server);
     bare_loop(server);
     server->families = families;
-    cr_assert_eq(sx_events_init(server, NULL, 0), PMIX_SUCCESS);
+    cr_assert_eq(sx_events_init(server, &(struct sx_server_options){ 0 }), PMIX_SUCCESS);
 }
 
 static inline void bare_events_deinit(struct sx_server *server)
