@@ -7,6 +7,8 @@
 
 #include <pmix.h>
 
+#include "alone.h"
+
 static char endless_key[PMIX_MAX_KEYLEN + 9];
 static char longest_key[PMIX_MAX_KEYLEN + 1];
 static pmix_proc_t me, endless_proc;
@@ -16,24 +18,14 @@ static pmix_value_t *ret;
 
 static void begin(void)
 {
-    unsetenv("PMIX_NAMESPACE");
-    unsetenv("SHMIX_SERVER_FD");
-    unsetenv("SHMIX_SERVER_URI");
     memset(endless_key, 'k', sizeof(endless_key));
     memset(longest_key, 'k', PMIX_MAX_KEYLEN);
     memset(endless_proc.nspace, 'n', sizeof(endless_proc.nspace));
     memset(endless_info.key, 'i', sizeof(endless_info.key));
-    cr_assert_eq(PMIx_Init(&me, NULL, 0), PMIX_ERR_UNREACH);
+    alone_init(&me);
 }
 
-static void end(void)
-{
-    if (PMIx_Initialized()) {
-        PMIx_Finalize(NULL, 0);
-    }
-}
-
-TestSuite(arguments, .init = begin, .fini = end);
+TestSuite(arguments, .init = begin, .fini = alone_end);
 
 static void never_op(pmix_status_t status, void *cbdata)
 {

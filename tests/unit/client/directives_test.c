@@ -11,23 +11,11 @@
 
 #include <pmix.h>
 
+#include "alone.h"
+
 static pmix_proc_t me;
 
-static void begin(void)
-{
-    unsetenv("PMIX_NAMESPACE");
-    unsetenv("SHMIX_SERVER_FD");
-    unsetenv("SHMIX_SERVER_URI");
-}
-
-static void end(void)
-{
-    if (PMIx_Initialized()) {
-        PMIx_Finalize(NULL, 0);
-    }
-}
-
-TestSuite(directives, .init = begin, .fini = end);
+TestSuite(directives, .init = alone_forget, .fini = alone_end);
 
 static void init(pmix_info_t *info, size_t ninfo)
 {

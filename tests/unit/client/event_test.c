@@ -9,6 +9,7 @@
 
 #include <pmix.h>
 
+#include "alone.h"
 #include "client/call/event.h"
 #include "client/link/local.h"
 #include "client/link/process.h"
@@ -19,20 +20,7 @@ static unsigned said_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 
-static void begin(void)
-{
-    unsetenv("PMIX_NAMESPACE");
-    unsetenv("SHMIX_SERVER_FD");
-    unsetenv("SHMIX_SERVER_URI");
-    cr_assert_eq(PMIx_Init(NULL, NULL, 0), PMIX_ERR_UNREACH);
-}
-
-static void end(void)
-{
-    PMIx_Finalize(NULL, 0);
-}
-
-TestSuite(event, .init = begin, .fini = end, .timeout = 60);
+TestSuite(event, .init = alone_begin, .fini = alone_end, .timeout = 60);
 
 /* Says the name it was registered with; ends the chain when that is "stop". */
 static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t *info,

@@ -8,22 +8,10 @@
 #include <pmix.h>
 #include <shmix.h>
 
+#include "alone.h"
 #include "base/util.h"
 
-static void begin(void)
-{
-    unsetenv("PMIX_NAMESPACE");
-    unsetenv("SHMIX_SERVER_FD");
-    unsetenv("SHMIX_SERVER_URI");
-    cr_assert_eq(PMIx_Init(NULL, NULL, 0), PMIX_ERR_UNREACH);
-}
-
-static void end(void)
-{
-    PMIx_Finalize(NULL, 0);
-}
-
-TestSuite(native_event, .init = begin, .fini = end, .timeout = 60);
+TestSuite(native_event, .init = alone_begin, .fini = alone_end, .timeout = 60);
 
 Test(native_event, a_process_without_a_server_has_no_ring)
 {

@@ -11,6 +11,7 @@
 #include <pmix.h>
 #include <shmix.h>
 
+#include "alone.h"
 #include "base/type.h"
 #include "base/util.h"
 #include "unit/base/samples.h"
@@ -22,19 +23,14 @@ static shmix_job_t *job;
 
 static void begin(void)
 {
-    unsetenv("PMIX_NAMESPACE");
-    unsetenv("SHMIX_SERVER_FD");
-    unsetenv("SHMIX_SERVER_URI");
-    cr_assert_eq(PMIx_Init(&me, NULL, 0), PMIX_ERR_UNREACH);
+    alone_init(&me);
     cr_assert_eq(shmix_job_open(NULL, &job), PMIX_SUCCESS);
 }
 
 static void end(void)
 {
     cr_assert_eq(shmix_job_close(job), PMIX_SUCCESS);
-    while (PMIx_Initialized()) {
-        PMIx_Finalize(NULL, 0);
-    }
+    alone_end();
 }
 
 TestSuite(native, .init = begin, .fini = end);

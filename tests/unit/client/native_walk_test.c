@@ -15,6 +15,7 @@
 #include <pmix.h>
 #include <shmix.h>
 
+#include "alone.h"
 #include "base/util.h"
 #include "shmem/store.h"
 
@@ -25,21 +26,11 @@ static char nspace[64];
 
 static void begin(void)
 {
-    pmix_proc_t me;
-
-    unsetenv("PMIX_NAMESPACE");
-    unsetenv("SHMIX_SERVER_FD");
-    unsetenv("SHMIX_SERVER_URI");
     snprintf(nspace, sizeof(nspace), "elsewhere.%d", (int)getpid());
-    cr_assert_eq(PMIx_Init(&me, NULL, 0), PMIX_ERR_UNREACH);
+    alone_begin();
 }
 
-static void end(void)
-{
-    PMIx_Finalize(NULL, 0);
-}
-
-TestSuite(native_walk, .init = begin, .fini = end);
+TestSuite(native_walk, .init = begin, .fini = alone_end);
 
 static void put(struct sx_store_writer *writer, uint32_t row, const char *key, uint32_t number)
 {

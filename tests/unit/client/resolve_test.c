@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <pmix.h>
-#include <pmix_server.h>
+#include "alone.h"
+#include "unit/server/hosted.h"
 
 static pmix_info_t infos[16];
 static size_t info_count;
@@ -55,9 +55,7 @@ static void job(const char *name)
 
 static void host(void)
 {
-    pmix_server_module_t module = { .abort = NULL };
-
-    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    hosted_begin();
     add_u32(PMIX_JOB_SIZE, 6);
     add_text(PMIX_NODE_MAP, "n1,n2,n3");
     add_text(PMIX_PROC_MAP, "4,0;1-2,5;3");
@@ -68,11 +66,6 @@ static void host(void)
     add_node(0, "n1", "n1.here,localhost", "1,0");
     add_node(1, "n9", "n9.there", "2");
     job("told");
-}
-
-static void host_ends(void)
-{
-    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
 }
 
 /* "job.rank ..." of what is found. */
@@ -108,7 +101,7 @@ static void expect_nodes(const char *name, const char *want)
     free(got);
 }
 
-TestSuite(resolve, .init = host, .fini = host_ends);
+TestSuite(resolve, .init = host, .fini = hosted_end);
 
 Test(resolve, peers_by_the_name_of_their_node_in_the_order_of_ranks)
 {
@@ -174,8 +167,7 @@ Test(resolve_alone, a_process_by_itself_is_its_own_peer)
 
     cr_expect_eq(PMIx_Resolve_peers(NULL, NULL, &procs, &count), PMIX_ERR_INIT);
     cr_expect_eq(PMIx_Resolve_nodes(NULL, &nodes), PMIX_ERR_INIT);
-    unsetenv("PMIX_NAMESPACE");
-    cr_assert_eq(PMIx_Init(&me, NULL, 0), PMIX_ERR_UNREACH);
+    alone_init(&me);
     gethostname(hostname, sizeof(hostname) - 1);
     cr_assert_eq(PMIx_Resolve_peers(NULL, NULL, &procs, &count), PMIX_SUCCESS);
     cr_assert_eq(count, 1u);

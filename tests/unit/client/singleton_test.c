@@ -11,22 +11,13 @@
 
 #include <pmix.h>
 
+#include "alone.h"
+
 static pmix_proc_t me;
 
-static void alone(void)
+static void begin(void)
 {
-    unsetenv("PMIX_NAMESPACE");
-    unsetenv("PMIX_RANK");
-    unsetenv("SHMIX_SERVER_FD");
-    unsetenv("SHMIX_SERVER_URI");
-    cr_assert_eq(PMIx_Init(&me, NULL, 0), PMIX_ERR_UNREACH);
-}
-
-static void done(void)
-{
-    while (PMIx_Initialized()) {
-        cr_assert_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    }
+    alone_init(&me);
 }
 
 static uint32_t number_of(pmix_rank_t rank, const char *key)
@@ -41,7 +32,7 @@ static uint32_t number_of(pmix_rank_t rank, const char *key)
     return number;
 }
 
-TestSuite(singleton, .init = alone, .fini = done);
+TestSuite(singleton, .init = begin, .fini = alone_end);
 
 Test(singleton, has_a_name_and_rank_0)
 {

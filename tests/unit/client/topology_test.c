@@ -15,6 +15,7 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
+#include "alone.h"
 #include "base/topology.h"
 #include "base/util.h"
 
@@ -24,22 +25,12 @@ static void begin(void)
 {
     static const char path[] = SHMIX_TESTS_FOLDER "/system/two_packages.xml";
 
-    unsetenv("PMIX_NAMESPACE");
-    unsetenv("SHMIX_SERVER_FD");
-    unsetenv("SHMIX_SERVER_URI");
     cr_assert_eq(access(path, R_OK), 0, "%s cannot be read", path);
     setenv("HWLOC_XMLFILE", path, 1);
-    cr_assert_eq(PMIx_Init(&me, NULL, 0), PMIX_ERR_UNREACH);
+    alone_init(&me);
 }
 
-static void end(void)
-{
-    if (PMIx_Initialized()) {
-        PMIx_Finalize(NULL, 0);
-    }
-}
-
-TestSuite(topology, .init = begin, .fini = end);
+TestSuite(topology, .init = begin, .fini = alone_end);
 
 /* ---- loading ------------------------------------------------------------------------------ */
 

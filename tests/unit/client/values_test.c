@@ -9,24 +9,17 @@
 #include <pmix.h>
 #include <shmix.h>
 
+#include "alone.h"
 #include "support/sanitized.h"
 
 static pmix_proc_t me;
 
 static void begin(void)
 {
-    unsetenv("PMIX_NAMESPACE");
-    unsetenv("SHMIX_SERVER_FD");
-    unsetenv("SHMIX_SERVER_URI");
-    cr_assert_eq(PMIx_Init(&me, NULL, 0), PMIX_ERR_UNREACH);
+    alone_init(&me);
 }
 
-static void end(void)
-{
-    PMIx_Finalize(NULL, 0);
-}
-
-TestSuite(values, .init = begin, .fini = end);
+TestSuite(values, .init = begin, .fini = alone_end);
 
 static void put_string(const char *key, char *text, pmix_scope_t scope)
 {

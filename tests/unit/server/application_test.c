@@ -4,25 +4,12 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include <pmix.h>
-#include <pmix_server.h>
+#include "hosted.h"
 
 static pmix_nspace_t job = "job";
 static int done;
 
-static void begin(void)
-{
-    pmix_server_module_t module = { .abort = NULL };
-
-    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
-}
-
-static void end(void)
-{
-    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
-}
-
-TestSuite(application, .init = begin, .fini = end);
+TestSuite(application, .init = hosted_begin, .fini = hosted_end);
 
 static void wait_done(int want)
 {

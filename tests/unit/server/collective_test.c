@@ -7,9 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <pmix.h>
-#include <pmix_server.h>
-
+#include "hosted.h"
 #include "server/engine/collective.h"
 #include "server/model/state.h"
 
@@ -19,36 +17,11 @@
 
 static void begin(void)
 {
-    pmix_server_module_t module = { .abort = NULL };
-    pmix_proc_t proc;
-    pmix_nspace_t nspace;
-    pmix_info_t info;
-    const uint32_t size = RANKS;
-
-    alarm(60);
-    PMIx_Load_nspace(nspace, NSPACE);
-    PMIx_Info_load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32);
-    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
-    cr_assert_eq(PMIx_server_register_nspace(nspace, RANKS, &info, 1, NULL, NULL),
-                 PMIX_OPERATION_SUCCEEDED);
-    for (uint32_t rank = 0; rank < RANKS; rank++) {
-        PMIx_Load_procid(&proc, NSPACE, rank);
-        cr_assert_eq(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL),
-                     PMIX_OPERATION_SUCCEEDED);
-    }
+    hosted_begin();
+    hosted_job_of(NSPACE, RANKS, RANKS);
 }
 
-static void end(void)
-{
-    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
-}
-
-TestSuite(collective, .init = begin, .fini = end);
-
-static void on_loop(sx_server_fn body)
-{
-    cr_assert_eq(sx_server_call(sx_server_get(), body, NULL), PMIX_SUCCESS);
-}
+TestSuite(collective, .init = begin, .fini = hosted_end);
 
 static struct sx_client *client_of(struct sx_server *server, uint32_t rank)
 {
@@ -101,7 +74,7 @@ static pmix_status_t counted(struct sx_server *server, void *arg)
 
 Test(collective, who_waits_is_counted_until_the_operation_ends)
 {
-    on_loop(counted);
+    hosted_call(counted, NULL);
 }
 
 static pmix_status_t untouched(struct sx_server *server, void *arg)
@@ -125,7 +98,7 @@ static pmix_status_t untouched(struct sx_server *server, void *arg)
 
 Test(collective, an_arrival_walks_no_operations)
 {
-    on_loop(untouched);
+    hosted_call(untouched, NULL);
 }
 
 /* Rank 0 is far ahead; the others follow one by one, each in the order of rank 0's calls. */
@@ -152,5 +125,5 @@ static pmix_status_t in_order(struct sx_server *server, void *arg)
 
 Test(collective, many_calls_of_one_signature_meet_in_their_order)
 {
-    on_loop(in_order);
+    hosted_call(in_order, NULL);
 }

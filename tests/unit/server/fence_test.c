@@ -9,11 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <pmix.h>
-#include <pmix_server.h>
-
 #include "base/flat.h"
 #include "control/message.h"
+#include "hosted.h"
 #include "server/engine/collective.h"
 #include "server/engine/modex.h"
 #include "server/engine/waiting.h"
@@ -66,36 +64,16 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
     return PMIX_SUCCESS;
 }
 
-static void register_nspace(const char *name, int local, uint32_t size)
-{
-    pmix_nspace_t nspace;
-    pmix_info_t info;
-    pmix_proc_t proc;
-
-    PMIx_Load_nspace(nspace, name);
-    PMIx_Info_load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32);
-    cr_assert_eq(PMIx_server_register_nspace(nspace, local, &info, 1, NULL, NULL),
-                 PMIX_OPERATION_SUCCEEDED);
-    for (int rank = 0; rank < local; rank++) {
-        PMIx_Load_procid(&proc, name, (pmix_rank_t)rank);
-        cr_assert_eq(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL),
-                     PMIX_OPERATION_SUCCEEDED);
-    }
-}
-
 static void begin(void)
 {
-    pmix_server_module_t module = { .fence_nb = on_fence };
-
-    alarm(60);
-    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
-    register_nspace(NSPACE, LOCALS, LOCALS + 1);
-    register_nspace(OTHER, 0, 2);
+    hosted_begin_with((pmix_server_module_t){ .fence_nb = on_fence });
+    hosted_job_of(NSPACE, LOCALS, LOCALS + 1);
+    hosted_job_of(OTHER, 0, 2);
 }
 
 static void end(void)
 {
-    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    hosted_end();
     for (unsigned i = 0; i < asked_count; i++) {
         free(asked[i].bytes);
     }
@@ -196,7 +174,7 @@ static pmix_status_t perform(struct sx_server *server, void *arg)
 
 static void act(struct act it)
 {
-    cr_assert_eq(sx_server_call(sx_server_get(), perform, &it), PMIX_SUCCESS);
+    hosted_call(perform, &it);
 }
 
 /* All ranks of this node. */
@@ -219,7 +197,7 @@ static unsigned waits(void)
 {
     unsigned count = 0;
 
-    cr_assert_eq(sx_server_call(sx_server_get(), count_waits, &count), PMIX_SUCCESS);
+    hosted_call(count_waits, &count);
     return count;
 }
 
@@ -327,7 +305,7 @@ Test(fence, of_a_namespace_that_has_gone_holds_up_nobody)
     fence((struct act){ 0 });
     PMIx_server_deregister_nspace(NSPACE, NULL, NULL);
     cr_expect_eq(asked_count, 1u);
-    register_nspace(NSPACE, LOCALS, LOCALS + 1);
+    hosted_job_of(NSPACE, LOCALS, LOCALS + 1);
     fence((struct act){ 0 });
     cr_expect_eq(asked_count, 2u);
     answer(0, PMIX_SUCCESS, "old");

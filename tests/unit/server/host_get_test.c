@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* hostget_test.c - the host's own Get: realms, rows, qualifiers, and what it cannot do. */
+/* host_get_test.c - the host's own Get: realms, rows, qualifiers, and what it cannot do. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static void end(void)
     cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
 }
 
-TestSuite(hostget, .init = begin, .fini = end);
+TestSuite(host_get, .init = begin, .fini = end);
 
 #define NONE UINT32_MAX
 
@@ -90,7 +90,7 @@ static uint32_t get(pmix_rank_t rank, const char *key, const pmix_info_t *info, 
     return number;
 }
 
-Test(hostget, finds_the_row_that_is_named)
+Test(host_get, finds_the_row_that_is_named)
 {
     pmix_info_t infos[2];
 
@@ -109,7 +109,7 @@ Test(hostget, finds_the_row_that_is_named)
     cr_expect_eq(get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, infos, 1, PMIX_SUCCESS), 2u);
 }
 
-Test(hostget, finds_qualified_values_of_jobs_ranks_and_its_own)
+Test(host_get, finds_qualified_values_of_jobs_ranks_and_its_own)
 {
     const pmix_proc_t proc = { .nspace = NSPACE, .rank = 0 };
     pmix_info_t which, own;
@@ -126,7 +126,7 @@ Test(hostget, finds_qualified_values_of_jobs_ranks_and_its_own)
     PMIx_Info_destruct(&own);
 }
 
-Test(hostget, fills_storage_and_refuses_what_it_cannot_do)
+Test(host_get, fills_storage_and_refuses_what_it_cannot_do)
 {
     const pmix_proc_t proc = { .nspace = NSPACE, .rank = PMIX_RANK_WILDCARD };
     pmix_value_t storage, *at = &storage, *none = NULL;
@@ -145,7 +145,7 @@ Test(hostget, fills_storage_and_refuses_what_it_cannot_do)
     get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &info, 1, PMIX_ERR_NOT_SUPPORTED);
 }
 
-Test(hostget, knows_the_server_itself_by_nobody_and_by_an_empty_namespace)
+Test(host_get, knows_the_server_itself_by_nobody_and_by_an_empty_namespace)
 {
     const pmix_proc_t own = { .nspace = "", .rank = 0 };
     pmix_value_t stored = { .type = PMIX_UINT32, .data.uint32 = 3 }, *value;
@@ -173,7 +173,7 @@ Test(hostget, knows_the_server_itself_by_nobody_and_by_an_empty_namespace)
     cr_expect_null(value);
 }
 
-Test(hostget, asks_for_a_scope_as_clients_do)
+Test(host_get, asks_for_a_scope_as_clients_do)
 {
     const pmix_proc_t proc = { .nspace = NSPACE, .rank = 0 };
     pmix_value_t stored = { .type = PMIX_UINT32, .data.uint32 = 3 };

@@ -7,10 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <pmix.h>
-#include <pmix_server.h>
-
 #include "base/role.h"
+#include "hosted.h"
 #include "shmem/store.h"
 
 #define LIST_MAX 16
@@ -66,15 +64,6 @@ static pmix_status_t job_try(const char *name, int local, struct list *list)
 static void job(const char *name, int local, struct list *list)
 {
     cr_assert_eq(job_try(name, local, list), PMIX_OPERATION_SUCCEEDED, "%s", name);
-}
-
-static void client(const char *name, pmix_rank_t rank)
-{
-    pmix_proc_t proc;
-
-    PMIx_Load_procid(&proc, name, rank);
-    cr_assert_eq(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL),
-                 PMIX_OPERATION_SUCCEEDED);
 }
 
 /* The value as text, "-" when there is none. */
@@ -160,19 +149,7 @@ static void expect_in(const char *name, enum sx_realm realm, uint32_t row, const
     cr_expect_str_eq(question.got, want, "%s %d.%u %s: %s", name, realm, row, key, question.got);
 }
 
-static void begin(void)
-{
-    pmix_server_module_t module = { .abort = NULL };
-
-    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
-}
-
-static void end(void)
-{
-    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
-}
-
-TestSuite(jobinfo, .init = begin, .fini = end);
+TestSuite(jobinfo, .init = hosted_begin, .fini = hosted_end);
 
 static void add_written(struct list *list, const char *key, const char *text)
 {
@@ -298,12 +275,12 @@ Test(jobinfo, of_scattered_ranks_comes_from_their_registration_before_or_after)
     struct list list = { .count = 0 };
 
     gethostname(hostname, sizeof(hostname) - 1);
-    client("some", 4);
+    hosted_client("some", 4);
     add_u32(&list, PMIX_JOB_SIZE, 9);
     job("some", 2, &list);
     expect("some", ALL, PMIX_LOCAL_PEERS, "-");
     expect("some", 4, PMIX_HOSTNAME, hostname);
-    client("some", 1);
+    hosted_client("some", 1);
     expect("some", ALL, PMIX_LOCAL_PEERS, "1,4");
     expect("some", ALL, PMIX_LOCALLDR, RANK(1));
     expect("some", 1, PMIX_HOSTNAME, hostname);

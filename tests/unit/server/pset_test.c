@@ -5,19 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pmix.h>
-#include <pmix_server.h>
-
-static void job(const char *name, uint32_t size)
-{
-    pmix_nspace_t nspace;
-    pmix_info_t info;
-
-    PMIx_Load_nspace(nspace, name);
-    cr_assert_eq(PMIx_Info_load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32), PMIX_SUCCESS);
-    cr_assert_eq(PMIx_server_register_nspace(nspace, (int)size, &info, 1, NULL, NULL),
-                 PMIX_OPERATION_SUCCEEDED);
-}
+#include "hosted.h"
 
 static pmix_status_t define(const char *set, const char *name, pmix_rank_t first, pmix_rank_t last)
 {
@@ -56,18 +44,11 @@ static void expect(const char *name, pmix_rank_t rank, const char *want)
 
 static void begin(void)
 {
-    pmix_server_module_t module = { .abort = NULL };
-
-    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
-    job("job", 4);
+    hosted_begin();
+    hosted_job("job", 4, 4);
 }
 
-static void end(void)
-{
-    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
-}
-
-TestSuite(pset, .init = begin, .fini = end);
+TestSuite(pset, .init = begin, .fini = hosted_end);
 
 Test(pset, is_listed_for_each_member)
 {
@@ -93,7 +74,7 @@ Test(pset, may_be_defined_before_its_namespace_is_there)
     cr_assert_eq(define("early", "later", 1, 1), PMIX_SUCCESS);
     cr_assert_eq(define("all", "later", PMIX_RANK_WILDCARD, PMIX_RANK_WILDCARD), PMIX_SUCCESS);
     expect("later", 1, "-");
-    job("later", 2);
+    hosted_job("later", 2, 2);
     expect("later", 0, "all");
     expect("later", 1, "early,all");
     expect("job", 1, "-");

@@ -6,24 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <pmix.h>
-#include <pmix_server.h>
-
+#include "hosted.h"
 #include "server/model/state.h"
 
-static void begin(void)
-{
-    pmix_server_module_t module = { .abort = NULL };
-
-    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
-}
-
-static void end(void)
-{
-    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
-}
-
-TestSuite(register, .init = begin, .fini = end, .timeout = 60);
+TestSuite(register, .init = hosted_begin, .fini = hosted_end, .timeout = 60);
 
 static pmix_status_t add_job(const char *name, int here)
 {
@@ -74,7 +60,7 @@ static void expect(bool nspace, bool registered, bool has_ring, bool client, con
 {
     struct look seen;
 
-    cr_assert_eq(sx_server_call(sx_server_get(), look, &seen), PMIX_SUCCESS);
+    hosted_call(look, &seen);
     cr_expect_eq(seen.nspace, nspace, "%s", why);
     cr_expect_eq(seen.registered, registered, "%s", why);
     cr_expect_eq(seen.has_ring, has_ring, "%s", why);

@@ -11,9 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <pmix.h>
-#include <pmix_server.h>
-
+#include "hosted.h"
 #include "server/engine/waiting.h"
 #include "server/model/blob.h"
 #include "server/model/state.h"
@@ -110,25 +108,11 @@ static void answer_with(unsigned number, uint32_t value)
 
 static void begin(void)
 {
-    pmix_server_module_t module = { .direct_modex = on_direct_modex };
-    const uint32_t size = 3;
-    pmix_nspace_t nspace;
-    pmix_info_t info;
-
-    alarm(60);
-    PMIx_Load_nspace(nspace, NSPACE);
-    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
-    PMIx_Info_load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32);
-    const pmix_status_t rc = PMIx_server_register_nspace(nspace, 2, &info, 1, NULL, NULL);
-    cr_assert(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
+    hosted_begin_with((pmix_server_module_t){ .direct_modex = on_direct_modex });
+    hosted_job(NSPACE, 2, 3);
 }
 
-static void end(void)
-{
-    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
-}
-
-TestSuite(remote, .init = begin, .fini = end);
+TestSuite(remote, .init = begin, .fini = hosted_end);
 
 /* ---- the ranks ------------------------------------------------------------------------------ */
 
@@ -136,24 +120,7 @@ TestSuite(remote, .init = begin, .fini = end);
  * none), "=" and the value that is right unless it is 5.  "m": many at once that are to be fresh. */
 static pid_t start(pmix_rank_t rank, const char *gets)
 {
-    char **env = NULL, path[] = "/proc/self/exe";
-    pmix_proc_t proc;
-
-    PMIx_Load_procid(&proc, NSPACE, rank);
-    const pmix_status_t rc = PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL,
-                                                         NULL);
-    cr_assert(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
-    cr_assert_eq(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
-    PMIx_Setenv("REMOTE_TEST_GETS", gets, true, &env);
-    char *argv[] = { path, NULL };
-    const pid_t pid = fork();
-    if (pid == 0) {
-        execve(path, argv, env);
-        _exit(98);
-    }
-    cr_assert_gt(pid, 0);
-    PMIx_Argv_free(env);
-    return pid;
+    return hosted_start(NSPACE, rank, "REMOTE_TEST_GETS", gets);
 }
 
 static size_t load_infos(pmix_info_t info[2], bool anew, int timeout)
@@ -247,11 +214,9 @@ __attribute__((constructor)) static void rank_or_test(void)
 
 static void expect_end(pid_t pid, pmix_status_t want)
 {
-    int status = -1;
+    const int code = hosted_wait(pid);
 
-    cr_assert_eq(waitpid(pid, &status, 0), pid);
-    cr_assert(WIFEXITED(status));
-    cr_expect_eq(-WEXITSTATUS(status), want, "it ends with %d", -WEXITSTATUS(status));
+    cr_expect_eq(-code, want, "it ends with %d", -code);
 }
 
 static pmix_status_t count_waits(struct sx_server *server, void *arg)
@@ -268,7 +233,7 @@ static void wait_for_waits(unsigned want)
 
     while (count != want) { /* bounded by the alarm */
         sched_yield();
-        cr_assert_eq(sx_server_call(sx_server_get(), count_waits, &count), PMIX_SUCCESS);
+        hosted_call(count_waits, &count);
     }
 }
 

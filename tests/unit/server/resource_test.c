@@ -4,10 +4,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include <pmix.h>
-#include <pmix_server.h>
-
 #include "base/role.h"
+#include "hosted.h"
 #include "shmem/store.h"
 
 static void job(const char *name, const char *key, uint32_t number)
@@ -57,12 +55,11 @@ static pmix_info_t resources[2];
 /* Slots of the session, and the size of node 3. */
 static void begin(void)
 {
-    pmix_server_module_t module = { .abort = NULL };
     const uint32_t slots = 40, node = 3, size = 16;
     pmix_info_t inner[2];
     pmix_data_array_t array = { .type = PMIX_INFO, .size = 2, .array = inner };
 
-    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    hosted_begin();
     PMIx_Info_load(&resources[0], PMIX_NUM_SLOTS, &slots, PMIX_UINT32);
     PMIx_Info_load(&inner[0], PMIX_NODEID, &node, PMIX_UINT32);
     PMIx_Info_load(&inner[1], PMIX_NODE_SIZE, &size, PMIX_UINT32);
@@ -73,7 +70,7 @@ static void end(void)
 {
     PMIx_Info_destruct(&resources[0]);
     PMIx_Info_destruct(&resources[1]);
-    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    hosted_end();
 }
 
 TestSuite(resource, .init = begin, .fini = end);

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pmix.h>
-#include <pmix_server.h>
-
+#include "hosted.h"
 #include "server/engine/gets.h"
 #include "server/engine/modex.h"
 #include "server/engine/waiting.h"
@@ -21,34 +19,11 @@
 
 static void begin(void)
 {
-    pmix_server_module_t module = { .abort = NULL };
-    pmix_proc_t proc;
-    pmix_nspace_t nspace;
-
-    alarm(60);
-    PMIx_Load_nspace(nspace, NSPACE);
-    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
-    cr_assert_eq(PMIx_server_register_nspace(nspace, RANKS, NULL, 0, NULL, NULL),
-                 PMIX_OPERATION_SUCCEEDED);
-    for (uint32_t rank = 0; rank < RANKS; rank++) {
-        PMIx_Load_procid(&proc, NSPACE, rank);
-        cr_assert_eq(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL),
-                     PMIX_OPERATION_SUCCEEDED);
-    }
+    hosted_begin();
+    hosted_job_of(NSPACE, RANKS, RANKS);
 }
 
-static void end(void)
-{
-    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
-}
-
-TestSuite(waiting, .init = begin, .fini = end);
-
-/* The body of a test, on the thread that owns what waits. */
-static void on_loop(sx_server_fn body)
-{
-    cr_assert_eq(sx_server_call(sx_server_get(), body, NULL), PMIX_SUCCESS);
-}
+TestSuite(waiting, .init = begin, .fini = hosted_end);
 
 static struct sx_client *client_of(struct sx_server *server, uint32_t rank)
 {
@@ -116,7 +91,7 @@ static pmix_status_t by_key(struct sx_server *server, void *arg)
 
 Test(waiting, a_commit_answers_who_waits_for_what_was_put)
 {
-    on_loop(by_key);
+    hosted_call(by_key, NULL);
 }
 
 static pmix_status_t rank_goes(struct sx_server *server, void *arg)
@@ -138,7 +113,7 @@ static pmix_status_t rank_goes(struct sx_server *server, void *arg)
 
 Test(waiting, a_rank_that_goes_ends_the_waits_for_it_and_no_others)
 {
-    on_loop(rank_goes);
+    hosted_call(rank_goes, NULL);
 }
 
 /* Whatever follows a link of these, or reads one, does not come back; but a table's other nodes may
@@ -195,5 +170,5 @@ static pmix_status_t untouched(struct sx_server *server, void *arg)
 
 Test(waiting, a_commit_touches_nobody_who_waits_for_something_else)
 {
-    on_loop(untouched);
+    hosted_call(untouched, NULL);
 }
