@@ -89,12 +89,6 @@ static const struct sx_message_spec specs[] = {
                               FIXED(struct sx_event_replay),
                               COST(50, 0) },
     [SX_MSG_WAKE_GET] = { .name = "WAKE_GET", CLIENT, COST(20, 0) },
-    [SX_MSG_TOOL_EVENT] = { .name = "TOOL_EVENT",
-                            CLIENT,
-                            AT_LEAST(uint64_t, SX_FRAME_BODY_MAX),
-                            COST(50, 3),
-                            .thing = "an event from outside its job",
-                            .advice = "give it fewer or smaller infos" },
     [SX_MSG_WINDOW_GET] = { .name = "WINDOW_GET", CLIENT, COST(30, 0) },
 };
 static_assert(SX_COUNT(specs) == SX_MSG_SPEC_MAX, "every kind has its row");
@@ -257,12 +251,14 @@ pmix_status_t sx_body_check(uint16_t kind, const void *body, size_t size, const 
 
     switch (kind) {
     case SX_MSG_HELLO:
-        why = ends((const char *)body + offsetof(struct sx_hello, nspace), 256)
+        why = ends((const char *)body + offsetof(struct sx_hello, nspace), 256) &&
+                      ends((const char *)body + offsetof(struct sx_hello, home), 256)
                   ? NULL
                   : "namespace without an end";
         break;
     case SX_MSG_WELCOME:
-        why = ends((const char *)body + offsetof(struct sx_welcome, server_nspace), 256)
+        why = ends((const char *)body + offsetof(struct sx_welcome, nspace), 256) &&
+                      ends((const char *)body + offsetof(struct sx_welcome, server_nspace), 256)
                   ? NULL
                   : "namespace without an end";
         break;

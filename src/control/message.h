@@ -20,7 +20,7 @@
 
 #define SX_FRAME_MAX 8192u
 #define SX_WINDOW_BYTES ((1u << 20) + 4096u) /* a value of 1 MiB, and what is said of it */
-#define SX_PROTOCOL_VERSION 3u
+#define SX_PROTOCOL_VERSION 4u
 
 /* ---- bounds of one message; each kind has its own in the table ----------------------------- */
 
@@ -41,8 +41,8 @@
 #define SX_REGISTER_CODES_MAX 1024u /* codes of one handler */
 
 enum sx_message_kind {
-    SX_MSG_HELLO = 1,        /* client: who I am; first frame, exactly once */
-    SX_MSG_WELCOME,          /* server: slot, and five descriptors */
+    SX_MSG_HELLO = 1,        /* client, tool: who I am; first frame, exactly once */
+    SX_MSG_WELCOME,          /* server: who you are, slot, and five descriptors */
     SX_MSG_REPLY,            /* server: status of a request, body by request */
     SX_MSG_SEGMENT_GET,      /* client: give me a segment of this namespace */
     SX_MSG_GET,              /* client: answer when this value is in the store */
@@ -58,7 +58,6 @@ enum sx_message_kind {
     SX_MSG_EVENT_DEREGISTER, /* client: one handler less for these codes */
     SX_MSG_EVENT_REPLAY,     /* client: what I have missed of the ring */
     SX_MSG_WAKE_GET,         /* client: a socket that becomes readable when there is news */
-    SX_MSG_TOOL_EVENT,       /* tool: an event; first frame and only one, instead of HELLO */
     SX_MSG_WINDOW_GET,       /* client: a (new) window for what does not fit in a frame */
     SX_MSG_SPEC_MAX,
 };
@@ -118,22 +117,31 @@ pmix_status_t sx_body_check(uint16_t kind, const void *body, size_t size, const 
 
 /* ---- bodies ------------------------------------------------------------------------------- */
 
+/* What somebody who connects is to the server.  Behind the welcome all have the same messages. */
+enum sx_peer_role {
+    SX_PEER_CLIENT = 0, /* a process of a job, which the host has registered */
+    SX_PEER_TOOL,       /* anybody else */
+    SX_PEER_ROLE_MAX,
+};
+
 struct sx_hello {
     uint32_t protocol; /* SX_PROTOCOL_VERSION */
+    uint32_t role;     /* enum sx_peer_role */
     uint32_t rank;
-    uint32_t flags; /* SX_HELLO_* */
-    uint32_t reserved;
-    char nspace[256];
+    uint32_t flags;   /* SX_HELLO_* */
+    char nspace[256]; /* whom it wants to be, with its rank; a tool says nothing, and is told */
+    char home[256];   /* whose ring and store it wants to read; empty: its own namespace's */
 };
 #define SX_HELLO_NO_WAITV 0x1u /* sleeps without futex_waitv: ring the door `any` for me */
 
-/* With five descriptors, in this order: board, lane, doorbell (eventfd), the namespace's ring, the
- * namespace's store; with none when the status is not PMIX_SUCCESS. */
+/* With five descriptors, in this order: board, lane, doorbell (eventfd), and of its home ring and
+ * store; with none when the status is not PMIX_SUCCESS. */
 struct sx_welcome {
     int32_t status; /* not PMIX_SUCCESS: no descriptors, the connection ends */
     uint32_t slot;
-    uint32_t server_pid;
+    uint32_t rank; /* who the peer is, with nspace */
     uint32_t server_rank;
+    char nspace[256];
     char server_nspace[256];
 };
 
@@ -196,7 +204,11 @@ struct sx_job_control {
  * {u32 op, i32 status}: the newest ends of this client's collectives, oldest first. */
 #define SX_RESULTS_KEPT 256u
 
-/* EVENT_BULK: struct sx_event and what follows it, as in a lane.  Reply: struct sx_reply. */
+/* EVENT_BULK: struct sx_event and what follows it, as in a lane.  Reply: struct sx_event_number. */
+struct sx_event_number {
+    struct sx_reply reply;
+    uint64_t number; /* that it has in the sender's home; 0: it is not there */
+};
 
 /* Followed by code_count int32_t codes (padded to 8), at most SX_REGISTER_CODES_MAX; none: a
  * default handler.  Reply: struct sx_reply and struct sx_event_list with the kept events that
@@ -215,14 +227,6 @@ struct sx_event_register {
 
 /* EVENT_DEREGISTER: struct sx_event_register again with the flags it had, upto 0: codes and flags
  * say what the registration was counted for.  Reply: struct sx_reply. */
-
-/* TOOL_EVENT: struct sx_event and what follows it, as in a lane, in the frame.  The receiver says
- * what its source is; the namespace that stands there is the one whose number of the event the tool
- * wants.  Then the connection ends. */
-struct sx_tool_reply {
-    struct sx_reply reply;
-    uint64_t number; /* 0: it was not published there */
-};
 
 /* WINDOW_GET: no body.  Reply: struct sx_reply and one descriptor: a memfd of SX_WINDOW_BYTES. */
 

@@ -109,16 +109,32 @@ void attack_hello(struct sx_hello *hello, uint32_t rank)
 
 pmix_status_t attack_attach_as(struct attacker *attacker, uint32_t rank)
 {
-    _Alignas(8) static uint8_t buffer[SX_FRAME_MAX];
     struct sx_hello hello;
+
+    attack_hello(&hello, rank);
+    return attack_attach_hello(attacker, &hello);
+}
+
+void attack_hello_refused(const char *name, const struct sx_hello *hello, pmix_status_t status)
+{
+    struct attacker attacker;
+
+    attack_begin(1, "%s", name);
+    CHECK_STATUS(attack_attach_hello(&attacker, hello), status);
+    attack_expect_end(attacker.socket_fd);
+    attack_end();
+}
+
+pmix_status_t attack_attach_hello(struct attacker *attacker, const struct sx_hello *hello)
+{
+    _Alignas(8) static uint8_t buffer[SX_FRAME_MAX];
     struct sx_frame frame;
 
     *attacker = (struct attacker){
         .board = SX_BOARD_NULL, .lane = SX_LANE_NULL, .fds = { -1, -1, -1, -1, -1 }, .window_fd = -1
     };
     attacker->socket_fd = attack_connect();
-    attack_hello(&hello, rank);
-    attack_request(attacker->socket_fd, SX_MSG_HELLO, 1, &hello, sizeof(hello));
+    attack_request(attacker->socket_fd, SX_MSG_HELLO, 1, hello, sizeof(*hello));
     CHECK_STATUS(sx_frame_receive(attacker->socket_fd, buffer, &frame, UINT64_MAX), PMIX_SUCCESS);
     CHECK(frame.header.kind == SX_MSG_WELCOME, "kind %u", frame.header.kind);
     const struct sx_welcome *welcome = frame.body;
@@ -131,6 +147,8 @@ pmix_status_t attack_attach_as(struct attacker *attacker, uint32_t rank)
     }
     CHECK(frame.fd_count == 5, "%d descriptors", frame.fd_count);
     attacker->slot = welcome->slot;
+    attacker->self.rank = welcome->rank;
+    memcpy(attacker->self.nspace, welcome->nspace, sizeof(attacker->self.nspace));
     for (int i = 0; i < 5; i++) {
         attacker->fds[i] = frame.fds[i];
         frame.fds[i] = -1;

@@ -52,12 +52,15 @@ int attack_expect_descriptor(int socket_fd, uint32_t id);
 struct attacker {
     int socket_fd;
     uint32_t slot;
-    int fds[5];    /* as in struct sx_welcome; kept open */
-    int window_fd; /* -1: it has not asked for one */
+    pmix_proc_t self; /* who the server says it is */
+    int fds[5];       /* as in struct sx_welcome; kept open */
+    int window_fd;    /* -1: it has not asked for one */
     struct sx_board board;
     struct sx_lane lane;
 };
-/* HELLO as @rank of the attacked job; the answer's status.  On success everything is mapped. */
+/* The answer's status.  On success everything is mapped. */
+pmix_status_t attack_attach_hello(struct attacker *attacker, const struct sx_hello *hello);
+/* The same as @rank of the attacked job. */
 pmix_status_t attack_attach_as(struct attacker *attacker, uint32_t rank);
 void attack_attach(struct attacker *attacker);
 /* Ask for a window, instead of the one there is. */
@@ -69,6 +72,8 @@ void attack_large(struct attacker *attacker, uint16_t kind, uint32_t id, const v
 /* Close and unmap; nothing is said to the server. */
 void attack_detach(struct attacker *attacker);
 void attack_hello(struct sx_hello *hello, uint32_t rank);
+/* One whole attack: @hello is refused with @status and one line. */
+void attack_hello_refused(const char *name, const struct sx_hello *hello, pmix_status_t status);
 
 /* ---- the host ------------------------------------------------------------------------------ */
 

@@ -521,47 +521,28 @@ static int role_after_hello(const char *arg)
 
 /* ---- HELLO --------------------------------------------------------------------------------- */
 
-static void hello_refused(const char *name, const struct sx_hello *hello, pmix_status_t status)
-{
-    _Alignas(8) static uint8_t buffer[SX_FRAME_MAX];
-    struct sx_frame frame;
-
-    attack_begin(1, "%s", name);
-    const int fd = attack_connect();
-
-    attack_request(fd, SX_MSG_HELLO, 1, hello, sizeof(*hello));
-    CHECK_STATUS(sx_frame_receive(fd, buffer, &frame, UINT64_MAX), PMIX_SUCCESS);
-    CHECK(frame.header.kind == SX_MSG_WELCOME && frame.fd_count == 0, "%s: kind %u, %d fds", name,
-          frame.header.kind, frame.fd_count);
-    CHECK(((const struct sx_welcome *)frame.body)->status == status, "%s: status %d", name,
-          ((const struct sx_welcome *)frame.body)->status);
-    sx_frame_release(&frame);
-    attack_expect_end(fd);
-    attack_end();
-}
-
 static void hello_of_others(void)
 {
     struct sx_hello hello;
 
     attack_hello(&hello, 0);
     snprintf(hello.nspace, sizeof(hello.nspace), "good.job");
-    hello_refused("HELLO as a rank that is connected", &hello, PMIX_EXISTS);
+    attack_hello_refused("HELLO as a rank that is connected", &hello, PMIX_EXISTS);
     attack_hello(&hello, 77);
-    hello_refused("HELLO as a rank that nobody registered", &hello, PMIX_ERR_NOT_FOUND);
+    attack_hello_refused("HELLO as a rank that nobody registered", &hello, PMIX_ERR_NOT_FOUND);
     attack_hello(&hello, UINT32_MAX);
-    hello_refused("HELLO as rank 2^32 - 1", &hello, PMIX_ERR_NOT_FOUND);
+    attack_hello_refused("HELLO as rank 2^32 - 1", &hello, PMIX_ERR_NOT_FOUND);
     attack_hello(&hello, (uint32_t)PMIX_RANK_WILDCARD);
-    hello_refused("HELLO as the wildcard", &hello, PMIX_ERR_NOT_FOUND);
+    attack_hello_refused("HELLO as the wildcard", &hello, PMIX_ERR_NOT_FOUND);
     attack_hello(&hello, ATTACK_RANK);
     snprintf(hello.nspace, sizeof(hello.nspace), "no.such.job");
-    hello_refused("HELLO of an unknown namespace", &hello, PMIX_ERR_NOT_FOUND);
+    attack_hello_refused("HELLO of an unknown namespace", &hello, PMIX_ERR_NOT_FOUND);
     attack_hello(&hello, ATTACK_RANK);
     hello.nspace[0] = '\0';
-    hello_refused("HELLO without a namespace", &hello, PMIX_ERR_NOT_FOUND);
+    attack_hello_refused("HELLO without a namespace", &hello, PMIX_ERR_NOT_FOUND);
     attack_hello(&hello, ATTACK_RANK);
     hello.protocol = SX_PROTOCOL_VERSION + 1;
-    hello_refused("HELLO of another protocol", &hello, PMIX_ERR_BAD_PARAM);
+    attack_hello_refused("HELLO of another protocol", &hello, PMIX_ERR_BAD_PARAM);
 }
 
 static int role_hello(const char *arg)

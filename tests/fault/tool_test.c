@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* tool_test.c - who may publish an event from outside the job, and what the server does with bytes
- * that are none. */
+/* tool_test.c - who may be a tool, and that nothing is left of one, however it ends. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "attack.h"
@@ -12,120 +13,244 @@
 
 #define NOBODY 65534
 #define CODE (PMIX_EXTERNAL_ERR_BASE - 12)
-#define SEED UINT64_C(20261122)
+#define AT_ONCE 64 /* SX_TOOLS_MAX */
+#define MANY 1000
 
-/* An event as a tool writes it, for rank @rank of @nspace (NULL: a range without targets). */
-static uint8_t *event_make(const char *nspace, pmix_rank_t rank, pmix_data_range_t range,
-                           size_t *ret_size)
+static struct sx_hello tool_hello(const char *home)
 {
-    const size_t ninfo = nspace != NULL ? 2 : 1;
-    struct sx_notify_options options = { .range = range };
-    pmix_proc_t target = { .rank = rank }, source = { .rank = 0 };
-    pmix_info_t info[2];
-    void *bytes = NULL;
+    struct sx_hello hello = { .protocol = SX_PROTOCOL_VERSION, .role = SX_PEER_TOOL };
 
-    CHECK_STATUS(PMIx_Info_load(&info[0], "a.text", "from outside", PMIX_STRING), PMIX_SUCCESS);
-    if (nspace != NULL) {
-        snprintf(target.nspace, sizeof(target.nspace), "%s", nspace);
-        CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_CUSTOM_RANGE, &target, PMIX_PROC),
-                     PMIX_SUCCESS);
-    }
-    CHECK_STATUS(sx_options_read(SX_OF_NOTIFY, info, ninfo, &options), PMIX_SUCCESS);
-    CHECK_STATUS(sx_event_encode(CODE, &source, &options, info, ninfo, &bytes, ret_size),
-                 PMIX_SUCCESS);
-    PMIX_INFO_DESTRUCT(&info[0]);
-    if (nspace != NULL) {
-        PMIX_INFO_DESTRUCT(&info[1]);
-    }
-    return bytes;
+    snprintf(hello.home, sizeof(hello.home), "%s", home);
+    return hello;
 }
 
-/* Send it as a first frame, and see the answer and the end. */
-static void tool_send(const void *bytes, size_t size, pmix_status_t status)
+/* It reads what the attacked job has. */
+static void tool_attach(struct attacker *attacker)
 {
-    const int fd = attack_connect();
+    const struct sx_hello hello = tool_hello(ATTACK_JOB);
 
-    attack_request(fd, SX_MSG_TOOL_EVENT, 5, bytes, size);
-    (void)attack_expect_reply(fd, 5, status);
+    CHECK_STATUS(attack_attach_hello(attacker, &hello), PMIX_SUCCESS);
+    CHECK(strncmp(attacker->self.nspace, "shmix-tool-", 11) == 0, "%s", attacker->self.nspace);
+}
+
+static void tool_leave(struct attacker *attacker)
+{
+    attack_request(attacker->socket_fd, SX_MSG_FINALIZE, 9, NULL, 0);
+    (void)attack_expect_reply(attacker->socket_fd, 9, PMIX_SUCCESS);
+    attack_detach(attacker);
+}
+
+static void tool_publish(const struct attacker *attacker)
+{
+    const struct sx_event event = { .code = CODE, .range = PMIX_RANGE_LOCAL };
+
+    attack_request(attacker->socket_fd, SX_MSG_EVENT_BULK, 5, &event, sizeof(event));
+}
+
+static int judged(const char *role)
+{
+    attack_judge(role);
+    CHECK(atomic_load(&fault_shared->lost) == 0, "the host has heard of a tool's end");
+    return 0;
+}
+
+/* ---- HELLO ----------------------------------------------------------------------------------- */
+
+static int role_hello(const char *arg)
+{
+    struct sx_hello hello = tool_hello(ATTACK_JOB);
+    struct attacker tool;
+
+    (void)arg;
+    hello.role = SX_PEER_ROLE_MAX;
+    attack_hello_refused("HELLO in a role that there is not", &hello, PMIX_ERR_BAD_PARAM);
+    hello = tool_hello("no.such.job");
+    attack_hello_refused("a tool of an unknown job", &hello, PMIX_ERR_NOT_FOUND);
+    hello = tool_hello(ATTACK_JOB);
+    snprintf(hello.nspace, sizeof(hello.nspace), ATTACK_JOB);
+    attack_hello_refused("a tool that wants to be a rank", &hello, PMIX_ERR_NOT_SUPPORTED);
+
+    attack_begin(1, "a tool of a job whose name does not end");
+    const int fd = attack_connect();
+    memset(hello.home, 'x', sizeof(hello.home));
+    attack_request(fd, SX_MSG_HELLO, 1, &hello, sizeof(hello));
     attack_expect_end(fd);
     attack_end();
-}
 
-/* ---- what is sent ---------------------------------------------------------------------------- */
-
-static void answers(void)
-{
-    static const struct {
-        const char *nspace;
-        pmix_rank_t rank;
-        pmix_data_range_t range;
-        pmix_status_t want;
-    } rows[] = {
-        { ATTACK_JOB, PMIX_RANK_WILDCARD, PMIX_RANGE_CUSTOM, PMIX_SUCCESS },
-        { ATTACK_JOB, 1, PMIX_RANGE_CUSTOM, PMIX_SUCCESS },
-        { NULL, 0, PMIX_RANGE_LOCAL, PMIX_SUCCESS },
-        { ATTACK_JOB, 2, PMIX_RANGE_CUSTOM, PMIX_ERR_NOT_FOUND },
-        { "no.such.job", PMIX_RANK_WILDCARD, PMIX_RANGE_CUSTOM, PMIX_ERR_NOT_FOUND },
-        { NULL, 0, PMIX_RANGE_NAMESPACE, PMIX_ERR_BAD_PARAM },
-    };
-    size_t size;
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        uint8_t *const bytes = event_make(rows[i].nspace, rows[i].rank, rows[i].range, &size);
-
-        attack_begin(0, "a tool's event, row %zu", i);
-        tool_send(bytes, size, rows[i].want);
-        free(bytes);
-    }
-}
-
-static void parts(void)
-{
-    size_t size;
-    uint8_t *const bytes = event_make(ATTACK_JOB, 1, PMIX_RANGE_CUSTOM, &size);
-    struct attacker attacker;
-    uint64_t seed = SEED;
-
-    for (size_t part = 8; part < size; part += 8) {
-        attack_begin(1, "%zu of a tool's event's %zu bytes", part, size);
-        tool_send(bytes, part, PMIX_ERR_UNPACK_FAILURE);
-    }
-    for (int i = 0; i < 100; i++) {
-        uint8_t *const mutant = malloc(size);
-        const int fd = attack_connect();
-
-        memcpy(mutant, bytes, size);
-        for (int k = 0; k < 4; k++) {
-            mutant[fault_random(&seed) % size] = (uint8_t)fault_random(&seed);
-        }
-        attack_begin(ATTACK_LINES_ANY, "mutation %d of a tool's event", i);
-        attack_request(fd, SX_MSG_TOOL_EVENT, 5, mutant, size);
-        attack_expect_end(fd);
-        attack_end();
-        free(mutant);
-    }
-    attack_begin(1, "a client that sends a tool's event");
-    attack_attach(&attacker);
-    attack_request(attacker.socket_fd, SX_MSG_TOOL_EVENT, 5, bytes, size);
-    attack_expect_end(attacker.socket_fd);
-    attacker.socket_fd = -1;
-    attack_detach(&attacker);
+    attack_begin(1, "a client that wants to be a tool");
+    tool_attach(&tool);
+    attack_hello(&hello, tool.self.rank);
+    memcpy(hello.nspace, tool.self.nspace, sizeof(hello.nspace));
+    struct attacker client;
+    CHECK_STATUS(attack_attach_hello(&client, &hello), PMIX_ERR_NOT_FOUND);
+    attack_expect_end(client.socket_fd);
+    tool_leave(&tool);
     attack_end();
-    free(bytes);
+
+    attack_begin(0, "a tool that reads its own namespace");
+    hello = tool_hello("");
+    CHECK_STATUS(attack_attach_hello(&tool, &hello), PMIX_SUCCESS);
+    tool_leave(&tool);
+    attack_end();
+    return 0;
 }
+
+static int case_hello(void)
+{
+    return judged("hello");
+}
+
+/* ---- what it says ---------------------------------------------------------------------------- */
 
 static int role_garbage(const char *arg)
 {
+    struct sx_event_number *const answer = NULL;
+    const struct iovec put = { .iov_base = (uint8_t[64]){ 0 }, .iov_len = 64 };
+    const uint64_t half = 0;
+    struct attacker tool;
+
     (void)arg;
-    answers();
-    parts();
+    attack_begin(0, "a tool's event");
+    tool_attach(&tool);
+    tool_publish(&tool);
+    CHECK(attack_expect_reply(tool.socket_fd, 5, PMIX_SUCCESS) == sizeof(answer->number),
+          "no number");
+    attack_detach(&tool);
+    attack_end();
+
+    attack_begin(1, "half of a tool's event");
+    tool_attach(&tool);
+    attack_request(tool.socket_fd, SX_MSG_EVENT_BULK, 5, &half, sizeof(half));
+    attack_expect_end(tool.socket_fd);
+    tool.socket_fd = -1;
+    attack_detach(&tool);
+    attack_end();
+
+    attack_begin(1, "a put of a tool, for which no place was made");
+    tool_attach(&tool);
+    CHECK_STATUS(sx_lane_append(&tool.lane, SX_LANE_PUT, &put, 1), PMIX_SUCCESS);
+    sx_lane_doorbell(&tool.lane);
+    attack_expect_end(tool.socket_fd);
+    tool.socket_fd = -1;
+    attack_detach(&tool);
+    attack_end();
     return 0;
 }
 
 static int case_garbage(void)
 {
-    attack_judge("garbage");
+    return judged("garbage");
+}
+
+/* ---- how many -------------------------------------------------------------------------------- */
+
+static void all_at_once(void)
+{
+    static struct attacker tools[AT_ONCE];
+    const struct sx_hello hello = tool_hello(ATTACK_JOB);
+    struct attacker more;
+
+    attack_begin(1, "a tool too many");
+    for (uint32_t i = 0; i < AT_ONCE; i++) {
+        tool_attach(&tools[i]);
+        CHECK(tools[i].self.rank == i, "rank %u", tools[i].self.rank);
+    }
+    CHECK_STATUS(attack_attach_hello(&more, &hello), PMIX_ERR_OUT_OF_RESOURCE);
+    attack_expect_end(more.socket_fd);
+    for (int i = 0; i < AT_ONCE; i++) {
+        attack_detach(&tools[i]);
+    }
+    attack_end();
+}
+
+static int role_many(const char *arg)
+{
+    struct attacker tool;
+
+    (void)arg;
+    if (!fault_files_raise(8 * AT_ONCE)) {
+        return FAULT_SKIP;
+    }
+    all_at_once();
+    attack_begin(0, "tools that come and go");
+    for (int i = 0; i < MANY; i++) {
+        tool_attach(&tool);
+        tool_publish(&tool);
+        if (i % 2 == 0) {
+            (void)attack_expect_reply(tool.socket_fd, 5, PMIX_SUCCESS);
+            tool_leave(&tool);
+        } else {
+            attack_detach(&tool);
+        }
+    }
+    attack_end();
+    attack_begin(0, "one behind them");
+    tool_attach(&tool);
+    CHECK(tool.self.rank == 0, "rank %u is not free again", tool.self.rank);
+    CHECK(tool.slot < 2 * AT_ONCE, "slot %u: the others have not come back", tool.slot);
+    attack_detach(&tool);
+    attack_end();
     return 0;
+}
+
+static int case_many(void)
+{
+    if (!fault_files_raise(8 * AT_ONCE)) {
+        return fault_skip("no %d descriptors can be had", 8 * AT_ONCE);
+    }
+    return judged("many");
+}
+
+/* ---- kill -9 --------------------------------------------------------------------------------- */
+
+static const char *const states[] = { "connected", "said HELLO", "welcomed", "published",
+                                      "asked to leave" };
+
+static void live_until(size_t state)
+{
+    const struct sx_hello hello = tool_hello(ATTACK_JOB);
+    struct attacker tool;
+
+    if (state < 2) {
+        const int fd = attack_connect();
+
+        if (state == 1) {
+            attack_request(fd, SX_MSG_HELLO, 1, &hello, sizeof(hello));
+        }
+        raise(SIGKILL);
+    }
+    tool_attach(&tool);
+    if (state >= 3) {
+        tool_publish(&tool);
+    }
+    if (state >= 4) {
+        attack_request(tool.socket_fd, SX_MSG_FINALIZE, 9, NULL, 0);
+    }
+    raise(SIGKILL);
+}
+
+static int role_killed(const char *arg)
+{
+    (void)arg;
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        attack_begin(0, "a tool that is killed when it has %s", states[i]);
+        const pid_t pid = fork();
+        int status;
+
+        CHECK(pid >= 0, "no child");
+        if (pid == 0) {
+            live_until(i);
+        }
+        CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
+              "status %#x", (unsigned)status);
+        attack_end();
+    }
+    return 0;
+}
+
+static int case_killed(void)
+{
+    return judged("killed");
 }
 
 /* ---- who sends it ---------------------------------------------------------------------------- */
@@ -133,17 +258,13 @@ static int case_garbage(void)
 /* Anybody reaches the rendezvous; the server stops him. */
 static int role_another_uid(const char *arg)
 {
-    size_t size;
-    uint8_t *const bytes = event_make("mine.job", PMIX_RANK_WILDCARD, PMIX_RANGE_CUSTOM, &size);
+    const struct sx_hello hello = tool_hello("mine.job");
+    struct attacker tool;
 
     (void)arg;
     CHECK(setresuid(NOBODY, NOBODY, NOBODY) == 0, "setresuid");
-    const int fd = attack_connect();
-
-    attack_request(fd, SX_MSG_TOOL_EVENT, 5, bytes, size);
-    (void)attack_expect_reply(fd, 5, PMIX_ERR_NO_PERMISSIONS);
-    attack_expect_end(fd);
-    free(bytes);
+    CHECK_STATUS(attack_attach_hello(&tool, &hello), PMIX_ERR_NO_PERMISSIONS);
+    attack_expect_end(tool.socket_fd);
     return 0;
 }
 
@@ -171,12 +292,12 @@ static int case_another_uid(void)
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
-        { "garbage", case_garbage },
-        { "another_uid", case_another_uid },
+        { "hello", case_hello },   { "garbage", case_garbage },         { "many", case_many },
+        { "killed", case_killed }, { "another_uid", case_another_uid },
     };
     static const struct fault_role roles[] = {
-        { "garbage", role_garbage },
-        { "another_uid", role_another_uid },
+        { "hello", role_hello },   { "garbage", role_garbage },         { "many", role_many },
+        { "killed", role_killed }, { "another_uid", role_another_uid },
     };
 
     return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The shmix authors */
 /* inject.c - `shmix events inject`: publish an event into a running job from outside.
  *
- *     options --> find the job --> encode --> TOOL_EVENT to its server --> answer --> exit code
+ *     options --> find the job --> encode --> attach as a tool --> publish --> answer --> exit code
  *
- * The event goes in one frame, so it is bounded by SX_FRAME_MAX; the answer is waited for
- * ANSWER_SECONDS at most. */
+ * The event goes in one frame, so it is bounded by SX_FRAME_MAX; the server's answers are waited
+ * for ANSWER_SECONDS at most. */
 #include "cli/events/inject.h"
 
 #include <assert.h>
@@ -14,27 +14,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <pmix.h>
 
 #include "base/clock.h"
 #include "base/names.h"
 #include "base/util.h"
+#include "base/value.h"
 #include "cli/events/find.h"
 #include "cli/events/words.h"
 #include "cli/number.h"
 #include "cli/options.h"
 #include "cli/say.h"
 #include "client/call/event.h"
-#include "control/channel.h"
+#include "client/life/tool.h"
+#include "control/message.h"
 #include "control/rendezvous.h"
 
 #define ANSWER_SECONDS 10
 #define RANKS_MAX 256
 #define INFOS_MAX 64
 #define DIRECTIVES_MAX 3 /* targets, the affected process, not for default handlers */
-#define EVENT_BYTES_MAX (SX_FRAME_MAX - (unsigned)sizeof(struct sx_frame_header))
+#define EVENT_BYTES_MAX SX_FRAME_BODY_MAX
 
 struct wish {
     int64_t code, range, affected; /* SX_EVENTS_ANY: not said */
@@ -270,28 +271,40 @@ static pmix_status_t encode(struct wish *wish, const char *nspace, void **ret_by
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
+/* Whether the job has the ranks that the event is for, and about. */
+static bool ranks_exist(const struct wish *wish, const char *nspace)
+{
+    pmix_proc_t job = { .rank = PMIX_RANK_WILDCARD };
+    pmix_value_t *value = NULL;
+    uint64_t size = UINT64_MAX; /* what is not known may be anything */
+
+    memcpy(job.nspace, nspace, strnlen(nspace, PMIX_MAX_NSLEN));
+    if (PMIx_Get(&job, PMIX_JOB_SIZE, NULL, 0, &value) == PMIX_SUCCESS) {
+        (void)sx_value_get_uint(value, &size);
+        PMIX_VALUE_RELEASE(value);
+    }
+    bool exist = wish->affected == SX_EVENTS_ANY || (uint64_t)wish->affected < size;
+
+    for (size_t i = 0; i < wish->rank_count; i++) {
+        exist = exist && wish->ranks[i] < size;
+    }
+    return exist;
+}
+
 /* Return: what the server answered, with the event's number in the job if it has one; or why there
  * is no answer. */
-static pmix_status_t publish(int fd, const void *bytes, size_t size, uint64_t *ret_number)
+static pmix_status_t publish(const struct wish *wish, int fd, const char *nspace, const void *bytes,
+                             size_t size, uint64_t *ret_number)
 {
-    _Alignas(8) uint8_t buffer[SX_FRAME_MAX];
-    const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), ANSWER_SECONDS * SX_NS_PER_SEC);
-    struct sx_frame frame;
-    struct sx_tool_reply answer;
-    pmix_status_t rc = sx_frame_send(fd, SX_MSG_TOOL_EVENT, 1, &iov, 1, deadline_ns);
+    pmix_status_t rc;
 
+    setenv("SHMIX_LOG", "none", 0); /* what the library would say is said by tell() */
+    rc = sx_tool_attach(fd, nspace, deadline_ns);
     if (rc == PMIX_SUCCESS) {
-        rc = sx_frame_receive(fd, buffer, &frame, deadline_ns);
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = PMIX_ERR_LOST_CONNECTION;
-        if (frame.header.kind == SX_MSG_REPLY && frame.body_size >= sizeof(answer)) {
-            memcpy(&answer, frame.body, sizeof(answer));
-            *ret_number = answer.number;
-            rc = answer.reply.status;
-        }
-        sx_frame_release(&frame);
+        rc = ranks_exist(wish, nspace) ? sx_event_submit(bytes, size, deadline_ns, ret_number)
+                                       : PMIX_ERR_NOT_FOUND;
+        PMIx_Finalize(NULL, 0);
     }
     return rc;
 }
@@ -355,8 +368,7 @@ static int inject(struct wish *wish, const struct sx_events_job *job)
     }
     rc = sx_rendezvous_connect_process(job->server_pid, &fd);
     if (rc == PMIX_SUCCESS) {
-        rc = tell(publish(fd, bytes, size, &number), nspace, job->server_pid);
-        close(fd);
+        rc = tell(publish(wish, fd, nspace, bytes, size, &number), nspace, job->server_pid);
         if (number != 0 && (printf("%" PRIu64 "\n", number) < 0 || fflush(stdout) != 0)) {
             rc = SX_EXIT_FAILURE;
         }

@@ -102,4 +102,10 @@ pmix_status_t sx_event_encode(pmix_status_t code, const pmix_proc_t *source,
                               const struct sx_notify_options *options, const pmix_info_t info[],
                               size_t ninfo, void **ret_bytes, size_t *ret_size);
 
+/* Publish what was encoded so, and wait for the server's answer.  *ret_number: that it has in our
+ * ring, 0 when it is not there.  Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS when it was for
+ * other nodes, too, and gets to none; as sx_request. */
+pmix_status_t sx_event_submit(const void *bytes, size_t size, uint64_t deadline_ns,
+                              uint64_t *ret_number);
+
 #endif

@@ -30,6 +30,33 @@ static bool asks_for_reach(const struct sx_process *p, const struct sx_event *ev
            (event->range != PMIX_RANGE_LOCAL && event->range != PMIX_RANGE_RM);
 }
 
+struct published {
+    struct sx_op op;
+    uint64_t number;
+};
+
+static void publish_answered(struct sx_op *op, const struct sx_frame *frame)
+{
+    struct sx_event_number answer;
+
+    if (frame != NULL && frame->body_size >= sizeof(answer)) {
+        memcpy(&answer, frame->body, sizeof(answer));
+        SX_CONTAINER(op, struct published, op)->number = answer.number;
+    }
+}
+
+pmix_status_t sx_event_submit(const void *bytes, size_t size, uint64_t deadline_ns,
+                              uint64_t *ret_number)
+{
+    static const struct sx_op_kind kind = { .answered = publish_answered };
+    const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
+    struct published published = { .op = SX_OP_INIT(&kind) };
+    const pmix_status_t rc = sx_request(&published.op, SX_MSG_EVENT_BULK, &iov, 1, deadline_ns);
+
+    *ret_number = published.number;
+    return rc;
+}
+
 static pmix_status_t event_send(pmix_status_t code, const struct sx_notify_options *options,
                                 const pmix_info_t info[], size_t ninfo)
 {
@@ -37,6 +64,7 @@ static pmix_status_t event_send(pmix_status_t code, const struct sx_notify_optio
     pmix_status_t rc = sx_link_status();
     void *bytes = NULL;
     size_t size = 0;
+    uint64_t number;
 
     if (rc == PMIX_ERR_UNREACH) { /* alone: there is nobody else to tell */
         return sx_event_local(code, options, info, ninfo);
@@ -44,15 +72,13 @@ static pmix_status_t event_send(pmix_status_t code, const struct sx_notify_optio
     if (rc == PMIX_SUCCESS) {
         rc = sx_event_encode(code, &p->self, options, info, ninfo, &bytes, &size);
     }
-    const struct iovec iov = { .iov_base = bytes, .iov_len = size };
     if (rc == PMIX_SUCCESS && size <= SX_LANE_MESSAGE_MAX && !asks_for_reach(p, bytes)) {
+        const struct iovec iov = { .iov_base = bytes, .iov_len = size };
         bool rung;
 
         rc = sx_lane_tell(SX_LANE_NOTIFY, &iov, 1, &rung);
     } else if (rc == PMIX_SUCCESS) {
-        struct sx_op op = SX_OP_INIT(&sx_op_plain);
-
-        rc = sx_request(&op, SX_MSG_EVENT_BULK, &iov, 1, SX_DEADLINE_NEVER);
+        rc = sx_event_submit(bytes, size, SX_DEADLINE_NEVER, &number);
     }
     free(bytes);
     return rc;

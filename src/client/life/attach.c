@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* attach.c - PMIx_Init and PMIx_Finalize: become a client, and cease to be one.
+/* attach.c - PMIx_Init and PMIx_Finalize: become a client or a tool, and cease to be one.
  *
  *     environment --connect, HELLO--> WELCOME with five descriptors --map, close--> READY
  *         \--no server named or reachable--> READY as a singleton (PMIX_ERR_UNREACH)
  *     a singleton --PMIx_Init with PMIX_SERVER_URI: connect, HELLO, WELCOME--> READY
+ *     a tool --HELLO, WELCOME with five descriptors and its name--> READY
  *
  * No thread is started and no file read.  Init and Finalize are counted; they may race, since all
  * but the last Finalize's tear-down happens under life_lock, and that is announced as ENDING. */
@@ -33,6 +34,7 @@
 #include "client/call/put.h"
 #include "client/data/singleton.h"
 #include "client/data/view.h"
+#include "client/life/tool.h"
 #include "client/link/handed_out.h"
 #include "client/link/local.h"
 #include "client/link/progress.h"
@@ -146,14 +148,19 @@ static pmix_status_t identity_read(pmix_proc_t *ret_self)
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t hello_send(struct sx_process *p, uint64_t deadline_ns)
+/* @home: of a tool; NULL: of a client. */
+static pmix_status_t hello_send(struct sx_process *p, const char *home, uint64_t deadline_ns)
 {
     struct sx_hello hello = { .protocol = SX_PROTOCOL_VERSION,
+                              .role = home == NULL ? SX_PEER_CLIENT : SX_PEER_TOOL,
                               .rank = p->self.rank,
                               .flags = sx_bell_has_waitv() ? 0 : SX_HELLO_NO_WAITV };
     const struct iovec iov = { &hello, sizeof(hello) };
 
     memcpy(hello.nspace, p->self.nspace, sizeof(hello.nspace));
+    if (home != NULL) {
+        memcpy(hello.home, home, strnlen(home, sizeof(hello.home) - 1));
+    }
     return sx_frame_send(p->socket_fd, SX_MSG_HELLO, 1, &iov, 1, deadline_ns);
 }
 
@@ -218,6 +225,10 @@ static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
         pthread_mutex_lock(&p->lock); /* a process on its own may have threads that look there */
         rc = welcome_map(p, &frame, ret_store);
         pthread_mutex_unlock(&p->lock);
+        if (p->own == NULL) { /* else it has its name, and threads that look at it */
+            p->self.rank = welcome->rank;
+            memcpy(p->self.nspace, welcome->nspace, sizeof(p->self.nspace));
+        }
         p->server.rank = welcome->server_rank;
         memcpy(p->server.nspace, welcome->server_nspace, sizeof(p->server.nspace));
     }
@@ -255,34 +266,39 @@ static pmix_status_t link_begin(struct sx_process *p, size_t *ret_before)
     return rc;
 }
 
-/* @uri: NULL: of the server that the environment names.  Return: PMIX_ERR_UNREACH when nobody is
- * there. */
-static pmix_status_t attach(struct sx_process *p, const char *uri, size_t *ret_before)
+/* Over the socket, which is connected.  @home: as hello_send. */
+static pmix_status_t introduce(struct sx_process *p, const char *home, uint64_t deadline_ns,
+                               size_t *ret_before)
 {
-    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_HELLO_TIMEOUT_NS);
     struct sx_store store = SX_STORE_NULL;
+    pmix_status_t rc = hello_send(p, home, deadline_ns);
 
-    pmix_status_t rc = uri != NULL ? sx_rendezvous_connect_uri(PMIX_SERVER_URI, uri, &p->socket_fd)
-                                   : sx_rendezvous_connect(&p->socket_fd);
-    if (rc != PMIX_SUCCESS) {
-        p->socket_fd = -1;
-        return rc;
-    }
-    rc = hello_send(p, deadline_ns);
     if (rc == PMIX_SUCCESS) {
         rc = welcome_receive(p, deadline_ns, &store);
     }
     if (rc == PMIX_SUCCESS && p->own != NULL) {
         rc = sx_view_adopt(p->own, &store);
     } else if (rc == PMIX_SUCCESS) {
-        p->own = sx_view_open(p->self.nspace, &store);
+        /* A job's store is got like any other by who is none of its processes. */
+        p->own = sx_view_open(p->self.nspace, home == NULL ? &store : NULL);
         rc = p->own != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if (rc != PMIX_SUCCESS) {
+    if (rc != PMIX_SUCCESS || home != NULL) {
         sx_store_detach(&store);
-        return rc;
     }
-    return link_begin(p, ret_before);
+    return rc == PMIX_SUCCESS ? link_begin(p, ret_before) : rc;
+}
+
+/* @uri: NULL: of the server that the environment names.  Return: PMIX_ERR_UNREACH when nobody is
+ * there. */
+static pmix_status_t attach(struct sx_process *p, const char *uri, size_t *ret_before)
+{
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_HELLO_TIMEOUT_NS);
+    const pmix_status_t rc = uri != NULL
+                                 ? sx_rendezvous_connect_uri(PMIX_SERVER_URI, uri, &p->socket_fd)
+                                 : sx_rendezvous_connect(&p->socket_fd);
+
+    return rc == PMIX_SUCCESS ? introduce(p, NULL, deadline_ns, ret_before) : rc;
 }
 
 /* Whoever gets lane_lock from here on finds that there is no link.  A commit that waited for the
@@ -325,8 +341,9 @@ static void process_close(struct sx_process *p)
     link_discard(p);
 }
 
-static void process_reset(struct sx_process *p)
+static void process_begin(struct sx_process *p)
 {
+    sx_log_begin();
     p->socket_fd = -1;
     p->window = SX_WINDOW_NULL;
     p->board = SX_BOARD_NULL;
@@ -335,6 +352,16 @@ static void process_reset(struct sx_process *p)
     p->slot = NULL;
     p->results_asked = p->results_again = false;
     p->thread_stop = false;
+    p->intakes = intakes;
+    fork_handlers_add();
+    sx_grace_init();
+}
+
+static void process_show(struct sx_process *p)
+{
+    p->nspace_len = strlen(p->self.nspace);
+    /* R-ready -> A-ready (sx_process_ready): everything above is there. */
+    atomic_store_explicit(&p->state, SX_PROCESS_READY, memory_order_release);
 }
 
 /* Return: PMIX_SUCCESS or PMIX_ERR_UNREACH, and READY; else nothing has been opened. */
@@ -342,11 +369,7 @@ static pmix_status_t process_open(struct sx_process *p)
 {
     size_t handlers;
 
-    sx_log_begin();
-    process_reset(p);
-    p->intakes = intakes;
-    fork_handlers_add();
-    sx_grace_init();
+    process_begin(p);
     pmix_status_t rc = identity_read(&p->self);
     if (rc == PMIX_SUCCESS) {
         rc = attach(p, NULL, &handlers); /* there are none yet */
@@ -363,9 +386,27 @@ static pmix_status_t process_open(struct sx_process *p)
         process_close(p);
         return rc;
     }
-    p->nspace_len = strlen(p->self.nspace);
-    /* R-ready -> A-ready (sx_process_ready): everything above is there. */
-    atomic_store_explicit(&p->state, SX_PROCESS_READY, memory_order_release);
+    process_show(p);
+    return rc;
+}
+
+pmix_status_t sx_tool_attach(int fd, const char *home, uint64_t deadline_ns)
+{
+    struct sx_process *const p = &sx_process;
+    size_t handlers;
+
+    pthread_mutex_lock(&p->life_lock);
+    process_begin(p);
+    p->socket_fd = fd;
+    p->self = (pmix_proc_t){ .nspace = "" };
+    const pmix_status_t rc = introduce(p, home, deadline_ns, &handlers); /* there are none yet */
+    if (rc == PMIX_SUCCESS) {
+        p->init_count = 1;
+        process_show(p);
+    } else {
+        process_close(p);
+    }
+    pthread_mutex_unlock(&p->life_lock);
     return rc;
 }
 

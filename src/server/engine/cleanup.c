@@ -53,6 +53,14 @@ void sx_cleanup_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
     sx_brooms_go(server);
 }
 
+void sx_cleanup_client_removed(struct sx_server *server, struct sx_client *client)
+{
+    if (!sx_list_empty(&client->cleanups)) {
+        sweep_paths(client, true);
+        sx_brooms_go(server);
+    }
+}
+
 /* ---- registration -------------------------------------------------------------------------- */
 
 /* A client's list while a call adds to it. */

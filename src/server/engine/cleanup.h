@@ -14,6 +14,9 @@ bool sx_cleanup_on_job_control(struct sx_server *server, struct sx_client *clien
  * file system may hang: nothing is touched here, see broom.h. */
 void sx_cleanup_client_gone(struct sx_server *server, struct sx_client *client);
 
+/* It does not wait for the last one: it is a client no more. */
+void sx_cleanup_client_removed(struct sx_server *server, struct sx_client *client);
+
 /* Remove all that clients of the namespace have registered. */
 void sx_cleanup_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 

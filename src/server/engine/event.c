@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* event.c - number an event, write it into the rings it concerns, keep it, tell the host.
  *
- *     lane, EVENT_BULK --judge--\    (TOOL_EVENT likewise)
+ *     lane, EVENT_BULK --judge--\
  *     host -----------build-----> publish --> ring and log of each namespace --(turn ends)--> wake
  *     library --build----------/         \--> the host: its handlers; its notify_event for what
  *                                             leaves the node (never for what came from it)
@@ -151,7 +151,7 @@ static uint64_t floor_of(const struct sx_nspace *nspace)
     for (size_t i = 0; i < nspace->client_count; i++) {
         const struct sx_client *client = nspace->by_rank[i];
 
-        if (!client->event_left && client->event_seq < floor) {
+        if (client->home == nspace && !client->event_left && client->event_seq < floor) {
             floor = client->event_seq;
         }
     }
@@ -221,7 +221,7 @@ void sx_event_wake(struct sx_server *server)
         struct sx_nspace *nspace = SX_LIST_ENTRY(link, struct sx_nspace, events_dirty);
 
         history_show(server, nspace);
-        sx_ring_wake(&nspace->ring, nspace->event_classes, (uint32_t)nspace->connected_count,
+        sx_ring_wake(&nspace->ring, nspace->event_classes, (uint32_t)nspace->reader_count,
                      server->bitset_sleepers > 0);
         sx_wake_all(server, nspace, nspace->event_classes);
         nspace->event_classes = 0;
@@ -345,8 +345,9 @@ static pmix_proc_t proc_of(const struct sx_client *client)
     return proc;
 }
 
+/* *ret_number: the one that it has in the client's home; 0: it is not there. */
 static pmix_status_t client_publishes(struct sx_server *server, struct sx_client *client,
-                                      const void *body, size_t size)
+                                      const void *body, size_t size, uint64_t *ret_number)
 {
     const pmix_proc_t source = proc_of(client);
     struct sx_event_block *block = NULL;
@@ -354,6 +355,7 @@ static pmix_status_t client_publishes(struct sx_server *server, struct sx_client
 
     if (rc == PMIX_SUCCESS) {
         rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, client);
+        *ret_number = sx_event_concerns(block, client->home) ? client->home->events.newest : 0;
         sx_event_block_release(block);
     }
     return rc;
@@ -362,7 +364,8 @@ static pmix_status_t client_publishes(struct sx_server *server, struct sx_client
 pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *client,
                                  const void *body, size_t size)
 {
-    const pmix_status_t rc = client_publishes(server, client, body, size);
+    uint64_t number = 0;
+    const pmix_status_t rc = client_publishes(server, client, body, size, &number);
 
     if (rc == PMIX_ERR_UNPACK_FAILURE) {
         return PMIX_ERR_BAD_PARAM;
@@ -379,89 +382,16 @@ pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *cli
 bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                       uint64_t now_ns)
 {
-    const pmix_status_t rc = client_publishes(server, client, frame->body, frame->body_size);
+    uint64_t number = 0;
+    const pmix_status_t rc = client_publishes(server, client, frame->body, frame->body_size,
+                                              &number);
 
     (void)now_ns;
     if (rc == PMIX_ERR_UNPACK_FAILURE) {
         return false;
     }
-    sx_reply(server, client, frame->header.id, rc, -1);
+    sx_reply_body(server, client, frame->header.id, rc, &number, sizeof(number));
     return true;
-}
-
-/* ---- from tools ---------------------------------------------------------------------------- */
-
-/* Takes over what was read out of an event: whether each of @procs may be one day.  Whom nobody
- * registered, no event reaches, and none is about him. */
-static bool procs_exist(struct sx_server *server, pmix_status_t rc, pmix_proc_t *procs,
-                        size_t count)
-{
-    bool exist = rc == PMIX_SUCCESS;
-
-    for (size_t i = 0; i < count && exist; i++) {
-        const struct sx_nspace *nspace = sx_nspace_find(server, procs[i].nspace);
-
-        exist = nspace != NULL && (procs[i].rank == PMIX_RANK_WILDCARD || nspace->job_size == 0 ||
-                                   procs[i].rank < nspace->job_size);
-    }
-    free(procs);
-    return exist;
-}
-
-static bool named_exist(struct sx_server *server, const struct sx_event_block *block)
-{
-    pmix_proc_t *procs = NULL;
-    size_t count = 0;
-    pmix_status_t rc = sx_event_block_targets(block, &procs, &count);
-
-    if (!procs_exist(server, rc, procs, count)) {
-        return false;
-    }
-    rc = sx_event_block_affected(block, &procs, &count);
-    return procs_exist(server, rc, procs, count);
-}
-
-/* The job that @body, which has been judged, names in place of its source.  Return: NULL: none. */
-static const struct sx_nspace *tools_job(struct sx_server *server, const void *body)
-{
-    char name[PMIX_MAX_NSLEN + 1] = "";
-    struct sx_event head;
-
-    memcpy(&head, body, sizeof(head));
-    if (head.source_len > PMIX_MAX_NSLEN) {
-        return NULL;
-    }
-    memcpy(name, (const char *)body + sizeof(head), head.source_len);
-    return sx_nspace_find(server, name);
-}
-
-pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *body, size_t size,
-                               uint64_t *ret_number)
-{
-    pmix_proc_t source = { .rank = 0 };
-    struct sx_event_block *block = NULL;
-
-    snprintf(source.nspace, sizeof(source.nspace), "shmix-tool-%d", (int)pid);
-    pmix_status_t rc = sx_event_block_judge(&source, body, size, &block);
-
-    if (rc == PMIX_SUCCESS && sx_event_block_head(block)->range == PMIX_RANGE_NAMESPACE) {
-        rc = PMIX_ERR_BAD_PARAM; /* it has none of its own */
-    }
-    if (rc == PMIX_SUCCESS && !named_exist(server, block)) {
-        rc = PMIX_ERR_NOT_FOUND;
-    }
-    if (rc == PMIX_SUCCESS) {
-        sx_log(SX_LOG_INFO, "%s publishes an event of code %d", source.nspace,
-               (int)sx_event_block_head(block)->code);
-        rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, NULL);
-        const struct sx_nspace *const job = tools_job(server, body);
-
-        if (job != NULL && sx_event_concerns(block, job)) {
-            *ret_number = job->events.newest;
-        }
-    }
-    sx_event_block_release(block);
-    return rc;
 }
 
 /* ---- from the host ------------------------------------------------------------------------- */

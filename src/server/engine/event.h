@@ -24,13 +24,6 @@ pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *cli
 /* EVENT_BULK.  Return: false for a breach of protocol. */
 bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                       uint64_t now_ns);
-/* A tool's, by the process id that the kernel says it has.  Return: PMIX_SUCCESS;
- * PMIX_ERR_NOT_FOUND for a process that this server does not know; PMIX_ERR_BAD_PARAM for the range
- * of its namespace; PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes too, and the host does not
- * carry it there; else as of sx_event_block_judge.  @ret_number is written when the event concerns
- * the job that stands in place of its source: its number there. */
-pmix_status_t sx_event_on_tool(struct sx_server *server, pid_t pid, const void *body, size_t size,
-                               uint64_t *ret_number);
 /* The host's; any thread (struct sx_role_server). */
 pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
                               const struct sx_notify_options *options, const pmix_info_t info[],

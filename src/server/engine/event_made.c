@@ -71,6 +71,9 @@ void sx_event_client_lost(struct sx_server *server, struct sx_client *client)
 {
     pmix_proc_t proc = { .rank = client->rank };
 
+    if (client->is_tool) {
+        return; /* nobody has to do with it, and some hosts end a job for this event */
+    }
     memcpy(proc.nspace, client->nspace->name, sizeof(proc.nspace));
     make_end(server, client, PMIX_ERR_LOST_CONNECTION, &proc, 1);
     /* Peers may well abort when they hear of it.  The host has to know by then whose death was the

@@ -169,7 +169,7 @@ static pmix_status_t answer_kept(struct sx_event_answer *answer, const struct sx
     uint64_t left = 0;
     struct walk walk;
 
-    walk_begin(&walk, registration, &client->nspace->events);
+    walk_begin(&walk, registration, &client->home->events);
     while (rc == PMIX_SUCCESS && walk_back(&walk)) {
         const struct sx_event_entry *const entry = walk.entry;
 
@@ -218,7 +218,7 @@ static void registration_answer(struct sx_server *server, struct sx_client *clie
     }
     sx_event_answer_send(server, client, registration->frame_id, rc, &answer);
     if (all) {
-        sx_event_client_read(server, client, read_seq(registration, client->nspace));
+        sx_event_client_read(server, client, read_seq(registration, client->home));
     }
 }
 

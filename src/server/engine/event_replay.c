@@ -86,7 +86,7 @@ bool sx_event_on_replay(struct sx_server *server, struct sx_client *client, stru
     (void)now_ns;
     memcpy(&wanted, frame->body, sizeof(wanted));
     if (rc == PMIX_SUCCESS) {
-        rc = sx_event_replay(&client->nspace->events, client->nspace->name, client->rank, &wanted,
+        rc = sx_event_replay(&client->home->events, client->nspace->name, client->rank, &wanted,
                              &answer, &looks);
     }
     sx_event_answer_send(server, client, frame->header.id, rc, &answer);

@@ -126,7 +126,8 @@ static void put_is_brought(struct sx_nspace *nspace, uint32_t rank, const struct
 pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const void *body, size_t size)
 {
     struct put put;
-    pmix_status_t rc = put_read(body, size, &put);
+    pmix_status_t rc = nspace->has_store ? put_read(body, size, &put)
+                                         : PMIX_ERR_NOT_SUPPORTED; /* a tool's, with another home */
 
     if (rc != PMIX_SUCCESS) {
         return rc;

@@ -3,13 +3,14 @@
 /* connection.c - check each peer against what the host registered, and welcome it.
  *
  *     ACCEPTED --HELLO, uid and rank agree--> CONNECTED --FINALIZE--> FINALIZED --end--> REGISTERED
- *        |                                                               \--another HELLO--^
- *        |--TOOL_EVENT: answered, closed             \--death, or a breach--> DEAD
+ *        |                                           |                   \--another HELLO--^
+ *        |                                           \--death, or a breach--> DEAD
  *        \--anything else: one log line, closed
  *
  * Until its HELLO a socket owns one struct sx_connection and nothing else.  At the end of a turn
  * there are at most SX_CONNECTION_PENDING_MAX of them: the oldest silent ones make room for new
- * ones.  The kernel says who the peer is.  The message only says which rank it wants to be. */
+ * ones.  The kernel says who the peer is.  The message only says which rank it wants to be, or that
+ * it is a tool (tool.h). */
 #include "server/entry/connection.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@
 
 #include "base/status.h"
 #include "base/value.h"
-#include "server/engine/event.h"
+#include "server/entry/tool.h"
 #include "server/model/family.h"
 #include "server/port/host.h"
 #include "server/port/lanes.h"
@@ -213,28 +214,17 @@ static void doorbell_rung(void *arg, uint32_t revents, uint64_t now_ns)
 
 /* ---- welcome ------------------------------------------------------------------------------- */
 
-/* Return: the client that @hello may become, or NULL with *ret_status and *ret_why. */
-static struct sx_client *hello_judge(struct sx_server *server, const struct sx_hello *hello,
-                                     const struct sx_peer *peer, pmix_status_t *ret_status,
-                                     const char **ret_why)
+/* Return: the registered client that the peer may become, or NULL with *ret_status and *ret_why. */
+static struct sx_client *client_judge(struct sx_server *server, const struct sx_hello *hello,
+                                      const struct sx_peer *peer, pmix_status_t *ret_status,
+                                      const char **ret_why)
 {
-    struct sx_nspace *nspace = NULL;
-    struct sx_client *client = NULL;
+    struct sx_nspace *nspace = sx_nspace_find(server, hello->nspace);
+    struct sx_client *client = nspace == NULL ? NULL : sx_client_find(nspace, hello->rank);
 
-    *ret_status = PMIX_ERR_BAD_PARAM;
-    *ret_why = "speaks another protocol";
-    if (hello->protocol != SX_PROTOCOL_VERSION) {
-        return NULL;
-    }
-    *ret_why = "names no namespace";
-    if (sx_name_len(hello->nspace, sizeof(hello->nspace)) >= sizeof(hello->nspace)) {
-        return NULL;
-    }
-    nspace = sx_nspace_find(server, hello->nspace);
-    client = nspace == NULL ? NULL : sx_client_find(nspace, hello->rank);
     *ret_status = PMIX_ERR_NOT_FOUND;
     *ret_why = "wants to be a rank that the host has not registered here";
-    if (client == NULL) {
+    if (client == NULL || client->is_tool) {
         return NULL;
     }
     *ret_why =
@@ -255,6 +245,27 @@ static struct sx_client *hello_judge(struct sx_server *server, const struct sx_h
     return client;
 }
 
+/* The same for any role.  @hello has been checked: its names end. */
+static struct sx_client *hello_judge(struct sx_server *server, const struct sx_hello *hello,
+                                     const struct sx_peer *peer, pmix_status_t *ret_status,
+                                     const char **ret_why)
+{
+    *ret_status = PMIX_ERR_BAD_PARAM;
+    *ret_why = "speaks another protocol";
+    if (hello->protocol != SX_PROTOCOL_VERSION) {
+        return NULL;
+    }
+    switch (hello->role) {
+    case SX_PEER_CLIENT:
+        return client_judge(server, hello, peer, ret_status, ret_why);
+    case SX_PEER_TOOL:
+        return sx_tool_admit(server, hello, peer, ret_status, ret_why);
+    default:
+        *ret_why = "is neither client nor tool";
+        return NULL;
+    }
+}
+
 #define WELCOME_DOORBELL 2 /* of the five: the server's own, the others are for the client alone */
 
 /* Everything a client needs from us, in the order of struct sx_welcome. */
@@ -267,10 +278,10 @@ static pmix_status_t welcome_descriptors(struct sx_server *server, struct sx_cli
         rc = sx_segment_share(&client->lane.seg, &fds[1]);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_segment_share(&client->nspace->ring.seg, &fds[3]);
+        rc = sx_segment_share(&client->home->ring.seg, &fds[3]);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_segment_share(&client->nspace->store.view.seg, &fds[4]);
+        rc = sx_segment_share(&client->home->store.view.seg, &fds[4]);
     }
     fds[WELCOME_DOORBELL] = client->doorbell_fd;
     return rc;
@@ -279,7 +290,7 @@ static pmix_status_t welcome_descriptors(struct sx_server *server, struct sx_cli
 static pmix_status_t client_equip(struct sx_server *server, struct sx_client *client)
 {
     char name[300];
-    pmix_status_t rc = sx_nspace_open(server, client->nspace);
+    pmix_status_t rc = sx_nspace_open(server, client->home);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -324,11 +335,12 @@ static void client_welcome(struct sx_server *server, struct sx_client *client, u
     struct sx_welcome welcome = {
         .status = PMIX_SUCCESS,
         .slot = client->slot,
-        .server_pid = (uint32_t)server->pid,
+        .rank = client->rank,
         .server_rank = server->self.rank,
     };
     const struct iovec iov = { .iov_base = &welcome, .iov_len = sizeof(welcome) };
 
+    memcpy(welcome.nspace, client->nspace->name, sizeof(welcome.nspace));
     memcpy(welcome.server_nspace, server->self.nspace, sizeof(welcome.server_nspace));
     /* A failed send ends in client_on_frame(NULL). */
     sx_channel_send(&client->connection->channel, SX_MSG_WELCOME, id, &iov, 1, fds, 5);
@@ -368,6 +380,7 @@ static pmix_status_t client_connect(struct sx_server *server, struct sx_client *
     if (rc != PMIX_SUCCESS) {
         welcome_close(fds);
         sx_connection_close(server, client);
+        sx_tool_forget(server, client);
         return rc;
     }
     pending_remove(connection);
@@ -383,30 +396,11 @@ static pmix_status_t client_connect(struct sx_server *server, struct sx_client *
     client->no_waitv = (hello->flags & SX_HELLO_NO_WAITV) != 0;
     server->bitset_sleepers += client->no_waitv;
     client->nspace->connected_count++;
+    client->home->reader_count++;
     sx_client_retain(client); /* the connection's */
     SX_FAMILIES_TELL(server, client_connected, server, client);
     client_welcome(server, client, id, fds);
     return PMIX_SUCCESS;
-}
-
-/* The one request of a tool.  Its user must be root, or the server's own user, who can do
- * anything to the server in any case.  Return: what the tool did wrong, or NULL. */
-static const char *tool_publish(struct sx_connection *connection, const struct sx_frame *frame)
-{
-    const struct sx_peer *peer = &connection->channel.peer;
-    const char *why = "may not publish events: it is neither of this server's user nor root";
-    struct sx_tool_reply answer = { .reply.status = PMIX_ERR_NO_PERMISSIONS };
-    const struct iovec iov = { .iov_base = &answer, .iov_len = sizeof(answer) };
-
-    if (peer->uid == 0 || peer->uid == geteuid()) {
-        answer.reply.status = sx_event_on_tool(connection->server, peer->pid, frame->body,
-                                               frame->body_size, &answer.number);
-        why = answer.reply.status == PMIX_ERR_UNPACK_FAILURE
-                  ? "sent an event whose bytes contradict themselves"
-                  : NULL;
-    }
-    sx_channel_send(&connection->channel, SX_MSG_REPLY, frame->header.id, &iov, 1, NULL, 0);
-    return why;
 }
 
 /* Any user of this network namespace may connect, but must not fill the host's log. */
@@ -425,7 +419,7 @@ static void refusal_tell(struct sx_server *server, const struct sx_peer *peer, c
                : "");
 }
 
-/* The first frame of a connection: HELLO, a tool's request, or nothing. */
+/* The first frame of a connection: HELLO, or something else, or nothing. */
 static void pending_on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
 {
     struct sx_connection *connection = arg;
@@ -452,15 +446,9 @@ static void pending_on_frame(void *arg, struct sx_frame *frame, const char *why,
         const struct iovec iov = { .iov_base = &refusal, .iov_len = sizeof(refusal) };
 
         sx_channel_send(&connection->channel, SX_MSG_WELCOME, id, &iov, 1, NULL, 0);
-    } else if (frame != NULL && frame->header.kind == SX_MSG_TOOL_EVENT) {
-        reason = tool_publish(connection, frame);
     }
-    if (reason == NULL) {
-        sx_share_charge_strangers(server, frame_cost(frame));
-    } else {
-        refusal_charge(server, now_ns);
-    }
-    if (frame != NULL && reason != NULL) {
+    refusal_charge(server, now_ns);
+    if (frame != NULL) {
         refusal_tell(server, &peer, reason);
     }
     pending_remove(connection);
@@ -596,6 +584,7 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client)
         server->bitset_sleepers -= client->no_waitv;
         if (client->nspace != NULL) {
             client->nspace->connected_count--;
+            client->home->reader_count--;
         }
         sx_client_release(client);
     }

@@ -42,7 +42,7 @@ static bool on_segment_get(struct sx_server *server, struct sx_client *client,
     if (nspace != NULL && nspace->has_store && sx_nspace_visible(nspace, client)) {
         if (get->wanted == SX_WANT_STORE) {
             rc = sx_segment_share(&nspace->store.view.seg, &fd);
-        } else if (get->wanted == SX_WANT_RING && nspace == client->nspace) {
+        } else if (get->wanted == SX_WANT_RING && nspace == client->home) {
             rc = sx_segment_share(&nspace->ring.seg, &fd);
         }
     }

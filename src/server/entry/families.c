@@ -90,6 +90,7 @@ const struct sx_family sx_families[] = {
         .nspace_gone = sx_cleanup_nspace_gone,
         .client_ended = sx_cleanup_client_gone,
         .client_lost = sx_cleanup_client_gone,
+        .client_removed = sx_cleanup_client_removed,
     },
     {
         .name = "pset",

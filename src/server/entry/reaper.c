@@ -24,6 +24,7 @@
 #include "base/process.h"
 #include "base/status.h"
 #include "server/entry/connection.h"
+#include "server/entry/tool.h"
 #include "server/model/family.h"
 #include "server/port/lanes.h"
 #include "server/port/reply.h"
@@ -65,7 +66,8 @@ static void client_left(struct sx_server *server, struct sx_client *client)
     /* relaxed: the client stored it before it sent its good-bye. */
     const bool no_wrapper = atomic_load_explicit(&client->lane.line->no_wrapper,
                                                  memory_order_relaxed) != 0;
-    const int exit_fd = no_wrapper && pidfd >= 0 ? fcntl(pidfd, F_DUPFD_CLOEXEC, 0) : -1;
+    const bool is_awaited = no_wrapper && !client->is_tool && pidfd >= 0;
+    const int exit_fd = is_awaited ? fcntl(pidfd, F_DUPFD_CLOEXEC, 0) : -1;
 
     sx_connection_close(server, client);
     SX_FAMILIES_TELL(server, client_ended, server, client);
@@ -78,6 +80,10 @@ static void client_left(struct sx_server *server, struct sx_client *client)
             .arg = client,
         };
         sx_poll_add(server->loop, &client->exit);
+    }
+    if (client->is_tool) {
+        sx_reaper_client_departed(server, client);
+        sx_tool_forget(server, client);
     }
 }
 
@@ -195,6 +201,7 @@ void sx_reaper_client_lost(struct sx_server *server, struct sx_client *client)
     sx_connection_close(server, client);
     SX_FAMILIES_TELL(server, client_gone, server, client);
     SX_FAMILIES_TELL(server, client_lost, server, client);
+    sx_tool_forget(server, client);
     sx_client_release(client);
 }
 

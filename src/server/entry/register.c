@@ -14,6 +14,8 @@
 #include "server/engine/resource.h"
 #include "server/engine/topology.h"
 #include "server/entry/connection.h"
+#include "server/entry/reaper.h"
+#include "server/entry/tool.h"
 #include "server/model/family.h"
 #include "server/model/state.h"
 
@@ -131,6 +133,10 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocal
 
 static void client_take_away(struct sx_server *server, struct sx_client *client)
 {
+    if (client->is_tool) {
+        sx_reaper_client_lost(server, client);
+        return;
+    }
     sx_client_retain(client);
     client->departed |= client->left;
     client->died = false;
@@ -145,6 +151,10 @@ static pmix_status_t nspace_deregister(struct sx_server *server, void *arg)
     const struct registration *registration = arg;
     struct sx_nspace *nspace = sx_nspace_find(server, registration->nspace);
 
+    for (struct sx_client *tool; (tool = sx_tool_of(server, nspace)) != NULL;) {
+        sx_reaper_client_lost(server, tool);
+    }
+    nspace = sx_nspace_find(server, registration->nspace); /* it may have been the tools' alone */
     if (nspace != NULL) {
         for (size_t i = 0; i < nspace->client_count; i++) {
             client_take_away(server, nspace->by_rank[i]);

@@ -37,7 +37,7 @@ struct sx_family {
     sx_family_client_fn client_departed; /* behind its good-bye nobody comes in its place */
     sx_family_client_fn client_gone;     /* lost, or taken away by the host */
     sx_family_client_fn client_lost;     /* the first of these */
-    sx_family_client_fn client_removed;  /* with its namespace, behind nspace_gone */
+    sx_family_client_fn client_removed;  /* behind all of these, or behind nspace_gone */
 
     void (*stop)(struct sx_server *server); /* nobody is connected, all namespaces are there */
     void (*end)(struct sx_server *server);  /* they have gone */

@@ -54,7 +54,7 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
     nspace->ring = SX_RING_NULL;
     nspace->session = SX_SESSION_UNKNOWN;
     sx_list_init(&nspace->link);
-    sx_list_init(&nspace->clients);
+    sx_list_init(&nspace->pollers);
     sx_list_init(&nspace->awaited);
     SX_FAMILIES_TELL(server, nspace_added, server, nspace);
     sx_list_append(&server->registry.nspaces, &nspace->link);
@@ -122,17 +122,19 @@ void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace)
     sx_nspace_remove(server, nspace);
 }
 
+static void client_forget(struct sx_server *server, struct sx_client *client)
+{
+    SX_FAMILIES_TELL(server, client_removed, server, client);
+    client->nspace = client->home = NULL;
+    sx_client_release(client);
+}
+
 void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
 {
     SX_FAMILIES_TELL(server, nspace_gone, server, nspace);
     sx_list_remove(&nspace->link);
     for (size_t i = 0; i < nspace->client_count; i++) {
-        struct sx_client *client = nspace->by_rank[i];
-
-        sx_list_remove(&client->link);
-        SX_FAMILIES_TELL(server, client_removed, server, client);
-        client->nspace = NULL;
-        sx_client_release(client);
+        client_forget(server, nspace->by_rank[i]);
     }
     free(nspace->by_rank);
     if (nspace->has_store) {
@@ -147,7 +149,7 @@ void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
 
 bool sx_nspace_visible(const struct sx_nspace *nspace, const struct sx_client *client)
 {
-    if (nspace == client->nspace) {
+    if (nspace == client->nspace || nspace == client->home) {
         return true;
     }
     for (size_t i = 0; i < nspace->client_count; i++) {
@@ -202,7 +204,7 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)
     if (client == NULL) {
         return NULL;
     }
-    client->nspace = nspace;
+    client->nspace = client->home = nspace;
     client->rank = rank;
     client->reference_count = 1;
     client->slot = SX_BOARD_SLOT_MAX;
@@ -210,19 +212,28 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)
     client->wake_fd = -1;
     client->exit_fd = -1;
     client->lane = SX_LANE_READER_NULL;
-    sx_list_init(&client->link);
+    sx_list_init(&client->poller);
     sx_list_init(&client->cleanups);
     sx_list_init(&client->requests);
     sx_list_init(&client->waits);
     sx_list_init(&client->share.marks);
     sx_list_init(&client->share.due);
     sx_list_init(&client->share.ending.link);
-    sx_list_append(&nspace->clients, &client->link);
     memmove(nspace->by_rank + at + 1, nspace->by_rank + at,
             (nspace->client_count - at) * sizeof(*nspace->by_rank));
     nspace->by_rank[at] = client;
     nspace->client_count++;
     return client;
+}
+
+void sx_client_remove(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_nspace *nspace = client->nspace;
+    const size_t at = client_index(nspace, client->rank);
+
+    memmove(nspace->by_rank + at, nspace->by_rank + at + 1,
+            (--nspace->client_count - at) * sizeof(*nspace->by_rank));
+    client_forget(server, client);
 }
 
 struct sx_client *sx_client_retain(struct sx_client *client)

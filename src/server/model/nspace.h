@@ -3,7 +3,8 @@
 /* nspace.h - the namespaces this server knows, and the local clients in each.
  *
  * A namespace appears with the first call that names it (hosts register clients before or after
- * their namespace) and goes with PMIx_server_deregister_nspace. */
+ * their namespace) and goes with PMIx_server_deregister_nspace.  Tools are clients that nobody has
+ * registered: each appears when it connects and goes when its connection ends (entry/tool.h). */
 #ifndef SX_SERVER_MODEL_NSPACE_H
 #define SX_SERVER_MODEL_NSPACE_H
 
@@ -55,9 +56,10 @@ struct sx_event_codes {
 
 /* One local process.  Counted: the registry holds one reference, each pending answer another. */
 struct sx_client {
-    struct sx_list link; /* nspace.clients */
-    struct sx_nspace *nspace;
+    struct sx_nspace *nspace; /* who it is, with its rank */
+    struct sx_nspace *home;   /* whose ring and store it reads; another one for some tools */
     uint32_t rank;
+    bool is_tool;
     uid_t uid;
     gid_t gid;
     void *server_object;
@@ -73,8 +75,9 @@ struct sx_client {
     struct sx_share share;
     int doorbell_fd;
     struct sx_poll doorbell;
-    int wake_fd;        /* wake.c; -1: it does not sleep in poll(2) */
-    uint32_t wake_owed; /* classes of news that it could not be rung for yet */
+    int wake_fd;           /* wake.c; -1: it does not sleep in poll(2) */
+    struct sx_list poller; /* home.pollers, while it may */
+    uint32_t wake_owed;    /* classes of news that it could not be rung for yet */
     struct sx_timer wake_again;
     struct sx_poll death;       /* the pidfd: the authority */
     struct sx_futex death_hint; /* the lane's life word: starts the check, never decides */
@@ -117,14 +120,14 @@ struct sx_nspace {
     char name[256];
     bool registered; /* PMIx_server_register_nspace was called */
     bool has_store;
-    bool has_data;        /* was registered with job info */
-    uid_t uid;            /* whose job it is while none of its processes is here */
-    uint32_t local_count; /* local processes the host announced */
-    uint32_t job_size;    /* 0: not known */
-    uint64_t session;     /* PMIX_SESSION_ID, or SX_SESSION_* */
-    size_t connected_count;
-    size_t wake_count; /* of clients with a wake_fd */
-    struct sx_list clients;
+    bool has_data;              /* was registered with job info */
+    uid_t uid;                  /* whose job it is while none of its processes is here */
+    uint32_t local_count;       /* local processes the host announced */
+    uint32_t job_size;          /* 0: not known */
+    uint64_t session;           /* PMIX_SESSION_ID, or SX_SESSION_* */
+    size_t connected_count;     /* of its own processes */
+    size_t reader_count;        /* of those whose home it is */
+    struct sx_list pollers;     /* those of them with a wake_fd */
     struct sx_client **by_rank; /* sorted by rank */
     size_t client_count, client_capacity;
     struct sx_store_writer store;  /* what everyone may read */
@@ -162,12 +165,14 @@ void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace);
 /* The same when it is gone for all: readers ask again before they read on. */
 void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace);
 
-/* Whether @client may map the namespace's store: its own, or one whose processes here are all of
- * its own user, or, without any, whose user is its own. */
+/* Whether @client may map the namespace's store: its own, its home's, or one whose processes here
+ * are all of its own user, or, without any, whose user is its own. */
 bool sx_nspace_visible(const struct sx_nspace *nspace, const struct sx_client *client);
 
 /* Return: the new client, NULL when memory is out.  @rank must not be there yet. */
 struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank);
+/* It is a client no more; it has no connection. */
+void sx_client_remove(struct sx_server *server, struct sx_client *client);
 struct sx_client *sx_client_find(const struct sx_nspace *nspace, uint32_t rank);
 struct sx_client *sx_client_retain(struct sx_client *client);
 /* Return: NULL, always. */

@@ -16,7 +16,9 @@ pmix_status_t sx_host_client_connected(struct sx_server *server, struct sx_clien
     const enum sx_upcall_kind kind = server->module.client_connected2 != NULL
                                          ? SX_UPCALL_CLIENT_CONNECTED2
                                          : SX_UPCALL_CLIENT_CONNECTED;
-    const pmix_status_t rc = sx_upcall(server, kind, &(struct sx_upcall){ .client = client });
+    const pmix_status_t rc = client->is_tool /* the host knows nothing of it */
+                                 ? PMIX_SUCCESS
+                                 : sx_upcall(server, kind, &(struct sx_upcall){ .client = client });
 
     /* A host without use for the notice says NOT_SUPPORTED; that is no refusal. */
     return rc == PMIX_ERR_NOT_SUPPORTED ? PMIX_SUCCESS : rc;
@@ -24,7 +26,10 @@ pmix_status_t sx_host_client_connected(struct sx_server *server, struct sx_clien
 
 void sx_host_client_finalized(struct sx_server *server, struct sx_client *client)
 {
-    (void)sx_upcall(server, SX_UPCALL_CLIENT_FINALIZED, &(struct sx_upcall){ .client = client });
+    if (!client->is_tool) {
+        (void)sx_upcall(server, SX_UPCALL_CLIENT_FINALIZED,
+                        &(struct sx_upcall){ .client = client });
+    }
 }
 
 static void code_dropped(struct sx_asker *asker, const struct sx_host_answer *answer)

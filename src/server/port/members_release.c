@@ -38,7 +38,7 @@ static void entries_publish(struct sx_nspace *nspace, pmix_status_t status,
     }
 }
 
-/* Tell those members of @nspace that have arrived and are still there. */
+/* Tell those members whose home is @nspace that have arrived and are still there. */
 static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
                            pmix_status_t status, struct sx_record_done_entry *entries)
 {
@@ -48,7 +48,7 @@ static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
     for (size_t i = 0; i < members->count; i++) {
         const struct sx_member *member = &members->all[i];
 
-        if (member->arrived && member->client->nspace == nspace &&
+        if (member->arrived && member->client->home == nspace &&
             member->client->state == SX_CLIENT_CONNECTED) {
             entries[count++] = (struct sx_record_done_entry){ .slot = member->client->slot,
                                                               .op = member->op };
@@ -61,8 +61,8 @@ static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
     const size_t told = count;
 
     entries_publish(nspace, status, entries, count);
-    if (2 * told >= nspace->connected_count) {
-        sx_ring_wake(&nspace->ring, 1u << SX_CLASS_COLLECTIVE, (uint32_t)nspace->connected_count,
+    if (2 * told >= nspace->reader_count) {
+        sx_ring_wake(&nspace->ring, 1u << SX_CLASS_COLLECTIVE, (uint32_t)nspace->reader_count,
                      server->bitset_sleepers > 0);
         sx_wake_all(server, nspace, 1u << SX_CLASS_COLLECTIVE);
         return;
@@ -70,7 +70,7 @@ static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
     for (size_t i = 0; i < members->count; i++) {
         const struct sx_member *member = &members->all[i];
 
-        if (member->arrived && member->client->nspace == nspace &&
+        if (member->arrived && member->client->home == nspace &&
             member->client->state == SX_CLIENT_CONNECTED) {
             sx_wake_client(server, member->client);
         }
@@ -89,8 +89,8 @@ void sx_members_release(struct sx_members *members, pmix_status_t status)
 
             single.all = &members->all[i];
             single.count = 1;
-            if (single.all->client->nspace != NULL) {
-                nspace_release(&single, single.all->client->nspace, status, &one);
+            if (single.all->client->home != NULL) {
+                nspace_release(&single, single.all->client->home, status, &one);
             }
         }
         return;
@@ -110,6 +110,6 @@ void sx_members_refuse(struct sx_client *client, uint32_t op, pmix_status_t stat
     struct sx_record_done_entry entry = { .slot = client->slot, .op = op };
 
     result_keep(client, op, status);
-    entries_publish(client->nspace, status, &entry, 1);
+    entries_publish(client->home, status, &entry, 1);
     sx_wake_client(sx_server_get(), client);
 }

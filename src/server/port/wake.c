@@ -39,7 +39,7 @@ pmix_status_t sx_wake_fd_open(struct sx_server *server, struct sx_client *client
     /* One way: what the client would send here could make our end hard to close. */
     shutdown(fds[0], SHUT_RD);
     client->wake_fd = fds[0];
-    client->nspace->wake_count++;
+    sx_list_append(&client->home->pollers, &client->poller);
     *ret_fd = fds[1];
     return PMIX_SUCCESS;
 }
@@ -51,9 +51,7 @@ void sx_wake_fd_close(struct sx_client *client)
     if (client->wake_fd >= 0) {
         close(client->wake_fd);
         client->wake_fd = -1;
-        if (client->nspace != NULL) {
-            client->nspace->wake_count--;
-        }
+        sx_list_remove(&client->poller);
     }
 }
 
@@ -83,8 +81,8 @@ void sx_wake_ring(struct sx_server *server, struct sx_client *client, uint32_t c
 
 void sx_wake_all(struct sx_server *server, const struct sx_nspace *nspace, uint32_t class_bits)
 {
-    for (size_t i = 0; nspace->wake_count > 0 && i < nspace->client_count; i++) {
-        sx_wake_ring(server, nspace->by_rank[i], class_bits);
+    SX_LIST_EACH(it, &nspace->pollers) {
+        sx_wake_ring(server, SX_LIST_ENTRY(it, struct sx_client, poller), class_bits);
     }
 }
 
@@ -94,7 +92,7 @@ void sx_wake_client(struct sx_server *server, struct sx_client *client)
 
     sx_door_ring(&server->board.slots[client->slot].bell, SX_BELL_ALL, 1);
     if (client->no_waitv) {
-        sx_door_ring(&client->nspace->ring.header->any, rank_class, 1);
+        sx_door_ring(&client->home->ring.header->any, rank_class, 1);
     }
     sx_wake_ring(server, client, UINT32_MAX);
 }

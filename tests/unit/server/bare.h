@@ -53,6 +53,7 @@ static inline struct sx_client *bare_connect(struct sx_server *server, struct sx
     cr_assert_eq(sx_lane_create(&client->lane, "lane", &server->board, client->slot), PMIX_SUCCESS);
     client->state = SX_CLIENT_CONNECTED;
     nspace->connected_count++;
+    nspace->reader_count++;
     return client;
 }
 

@@ -114,7 +114,8 @@ Test(dispatch, gives_a_new_socket_to_who_asks_again)
         frame(SX_MSG_WAKE_GET, NULL, 0);
         cr_expect_eq(answers_next(&answers, 2), PMIX_SUCCESS);
         cr_expect_eq(answers.frame.fd_count, 1);
-        cr_expect_eq(job->wake_count, 1);
+        cr_expect_eq(job->pollers.next, &client->poller);
+        cr_expect_eq(client->poller.next, &job->pollers, "once");
     }
 }
 

@@ -4,6 +4,7 @@
  * to be told of a loss is. */
 #include "server/engine/event.h"
 
+#include "answers.h"
 #include "bare_events.h"
 #include "block_build.h"
 
@@ -133,28 +134,65 @@ Test(event, too_large_for_the_ring_is_to_be_asked_for)
     cr_expect_eq(a->events.newest, 1, "and it is kept");
 }
 
-/* A tool is nobody's process. */
-static const struct {
-    const char *why;
-    pmix_data_range_t range;
-    pmix_status_t want;
-} tools[] = {
-    { "to all here", PMIX_RANGE_LOCAL, PMIX_SUCCESS },
-    { "to its namespace, which is none", PMIX_RANGE_NAMESPACE, PMIX_ERR_BAD_PARAM },
-    { "to all there are", PMIX_RANGE_GLOBAL, PMIX_ERR_PARTIAL_SUCCESS },
-};
+/* ---- tools ---------------------------------------------------------------------------------- */
 
-Test(event, of_a_tool_speaks_for_no_job)
+/* A client whose home is job "a". */
+static struct sx_client *tool_make(void)
 {
-    for (size_t i = 0; i < SX_COUNT(tools); i++) {
-        const struct sx_event event = event_of(tools[i].range);
-        uint64_t number = 0;
+    struct sx_client *const tool = sx_client_add(sx_nspace_obtain(&server, "tools"), 0);
 
-        cr_expect_eq(sx_event_on_tool(&server, 1, &event, sizeof(event), &number), tools[i].want,
-                     "%s", tools[i].why);
-        cr_expect_eq(number, 0, "%s: it names no job", tools[i].why);
-    }
+    cr_assert_not_null(tool);
+    tool->home = a;
+    return tool;
 }
+
+Test(event, of_a_tool_has_its_number_in_its_home)
+{
+    const struct {
+        pmix_data_range_t range;
+        pmix_status_t status;
+        uint64_t number;
+    } rows[] = {
+        { PMIX_RANGE_LOCAL, PMIX_SUCCESS, 1 },
+        { PMIX_RANGE_NAMESPACE, PMIX_SUCCESS, 0 }, /* its own, which is nobody else's */
+        { PMIX_RANGE_GLOBAL, PMIX_ERR_PARTIAL_SUCCESS, 2 },
+    };
+    struct sx_client *const tool = tool_make();
+    struct answers answers;
+
+    answers_begin(&answers, &server, tool);
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        const struct sx_event event = event_of(rows[i].range);
+        struct sx_frame frame = { .header.id = 4, .body = &event, .body_size = sizeof(event) };
+        struct sx_event_number answer;
+
+        cr_expect(sx_event_on_bulk(&server, tool, &frame, 0));
+        cr_expect_eq(answers_next(&answers, 4), rows[i].status);
+        cr_assert_eq(answers.frame.body_size, sizeof(answer));
+        memcpy(&answer, answers.frame.body, sizeof(answer));
+        cr_expect_eq(answer.number, rows[i].number, "range %u", rows[i].range);
+    }
+    cr_expect_eq(last(a).number, 2);
+    cr_expect_eq(last(a).source_rank, 0);
+    answers_end(&answers, tool);
+}
+
+Test(event, is_not_kept_for_who_reads_another_ring)
+{
+    const struct sx_event own = event_of(PMIX_RANGE_NAMESPACE);
+    struct sx_client *const tool = tool_make();
+    struct sx_nspace *const tools = tool->nspace;
+
+    cr_assert_not_null(sx_client_add(tools, 1));
+    struct sx_client *const reader = bare_connect(&server, tools, 1);
+
+    cr_assert_eq(sx_event_on_notify(&server, reader, &own, sizeof(own)), PMIX_SUCCESS);
+    cr_expect_eq(tools->events.held_count, 1);
+    sx_event_client_read(&server, reader, tools->event_seq_last);
+    cr_expect_eq(tools->events.held_count, 0, "its only reader has had it");
+}
+
+/* ---- the host ------------------------------------------------------------------------------- */
 
 static pmix_status_t notified;
 

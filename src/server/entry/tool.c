@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* tool.c - who may be a tool, and under which name. */
+#include "server/entry/tool.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "server/model/family.h"
+
+static struct sx_nspace *tools_nspace(struct sx_server *server)
+{
+    char name[sizeof(((struct sx_nspace *)NULL)->name)];
+
+    snprintf(name, sizeof(name), "shmix-tool-%d", (int)server->pid);
+    return sx_nspace_obtain(server, name);
+}
+
+static struct sx_client *tool_add(struct sx_server *server, struct sx_nspace *nspace)
+{
+    struct sx_client *client;
+    uint32_t rank = 0;
+
+    while (rank < nspace->client_count && nspace->by_rank[rank]->rank == rank) {
+        rank++;
+    }
+    client = sx_client_add(nspace, rank);
+    if (client != NULL) {
+        client->is_tool = true;
+        SX_FAMILIES_TELL(server, client_added, server, client);
+    }
+    return client;
+}
+
+struct sx_client *sx_tool_admit(struct sx_server *server, const struct sx_hello *hello,
+                                const struct sx_peer *peer, pmix_status_t *ret_status,
+                                const char **ret_why)
+{
+    struct sx_nspace *const home = sx_nspace_find(server, hello->home);
+    struct sx_nspace *nspace = NULL;
+    struct sx_client *client = NULL;
+
+    /* Root and the server's own user can do anything to it in any case. */
+    *ret_status = PMIX_ERR_NO_PERMISSIONS;
+    *ret_why = "may be no tool: it is neither of this server's user nor root";
+    if (peer->uid != 0 && peer->uid != geteuid()) {
+        return NULL;
+    }
+    *ret_status = PMIX_ERR_NOT_SUPPORTED;
+    *ret_why = "is a tool that wants a name of its own choice";
+    if (hello->nspace[0] != '\0') {
+        return NULL;
+    }
+    *ret_status = PMIX_ERR_NOT_FOUND;
+    *ret_why = "is a tool that wants to read what a job has that is not here";
+    if (hello->home[0] != '\0' && (home == NULL || !sx_nspace_has_ring(home))) {
+        return NULL;
+    }
+    *ret_status = PMIX_ERR_OUT_OF_RESOURCE;
+    *ret_why = "is a tool for which memory is short";
+    nspace = tools_nspace(server);
+    if (nspace != NULL && nspace->client_count >= SX_TOOLS_MAX) {
+        static_assert(SX_TOOLS_MAX == 64, "what is said here");
+        *ret_why = "is a tool too many: 64 can be there at once";
+        return NULL;
+    }
+    client = nspace == NULL ? NULL : tool_add(server, nspace);
+    if (client != NULL) {
+        client->uid = peer->uid;
+        client->gid = peer->gid;
+        client->home = home == NULL ? nspace : home;
+        sx_log(SX_LOG_INFO, "pid %d uid %u is tool %s.%u", (int)peer->pid, (unsigned)peer->uid,
+               nspace->name, client->rank);
+    }
+    return client;
+}
+
+void sx_tool_forget(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_nspace *const nspace = client->nspace;
+
+    if (!client->is_tool || nspace == NULL) {
+        return;
+    }
+    sx_client_remove(server, client);
+    if (nspace->client_count == 0 && !nspace->registered) {
+        sx_nspace_end(server, nspace);
+    }
+}
+
+struct sx_client *sx_tool_of(const struct sx_server *server, const struct sx_nspace *nspace)
+{
+    for (size_t i = 0; i < server->live_count; i++) {
+        struct sx_client *const client = server->live[i];
+
+        if (client->is_tool && (client->home == nspace || client->nspace == nspace)) {
+            return client;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* tool.h - tools: clients that nobody has registered.
+ *
+ *     HELLO, and it may --> a client of its own, as any other --its connection ends--> forgotten
+ *
+ * All tools of a server are one namespace, of which each has the lowest free rank; it goes with the
+ * last one.  A tool reads the ring and the store of its home, which may be a job's.  The host hears
+ * nothing of tools. */
+#ifndef SX_SERVER_ENTRY_TOOL_H
+#define SX_SERVER_ENTRY_TOOL_H
+
+#include "control/message.h"
+#include "server/model/state.h"
+
+#define SX_TOOLS_MAX 64u /* at once */
+
+/* Return: the client that the peer is from now on, or NULL with *ret_status and *ret_why. */
+struct sx_client *sx_tool_admit(struct sx_server *server, const struct sx_hello *hello,
+                                const struct sx_peer *peer, pmix_status_t *ret_status,
+                                const char **ret_why);
+
+/* @client has no connection any more; it may be none of the tools. */
+void sx_tool_forget(struct sx_server *server, struct sx_client *client);
+
+/* Return: a tool that is in @nspace, or reads what it has; NULL: there is none. */
+struct sx_client *sx_tool_of(const struct sx_server *server, const struct sx_nspace *nspace);
+
+#endif
