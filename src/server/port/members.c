@@ -87,6 +87,17 @@ static pmix_status_t members_of(struct sx_members *members, const struct sx_nspa
     return PMIX_SUCCESS;
 }
 
+/* Each once, by its address: as it is, more often than not. */
+static bool members_are_in_order(const struct sx_members *members)
+{
+    for (size_t i = 1; i < members->count; i++) {
+        if (members_order(&members->all[i - 1], &members->all[i]) >= 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_member_ends *ends)
 {
     for (size_t i = 0; i < members->proc_count; i++) {
@@ -102,7 +113,7 @@ pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_memb
             return rc;
         }
     }
-    if (members->count == 0) { /* and no array to sort */
+    if (members_are_in_order(members)) {
         return PMIX_SUCCESS;
     }
     qsort(members->all, members->count, sizeof(*members->all), members_order);
