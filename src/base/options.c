@@ -60,12 +60,25 @@ static const struct sx_directive thread_stop[] = {
 /* ---- collectives --------------------------------------------------------------------------- */
 
 static const struct sx_directive fence[] = {
-    { PMIX_TIMEOUT, FIELD(SECONDS, fence, timeout_ns) },
-    { PMIX_COLLECT_DATA, FIELD(BOOL, fence, collect) },
-    { PMIX_COLLECTIVE_ALGO, FIELD(INFO, fence, algorithm) },
-    { PMIX_COLLECTIVE_ALGO_REQD, FIELD(BOOL, fence, algorithm_required) },
+    { PMIX_TIMEOUT, FIELD(SECONDS, collective, timeout_ns) },
+    { PMIX_COLLECT_DATA, FIELD(BOOL, collective, collect) },
+    { PMIX_COLLECTIVE_ALGO, FIELD(INFO, collective, algorithm) },
+    { PMIX_COLLECTIVE_ALGO_REQD, FIELD(BOOL, collective, algorithm_required) },
     { PMIX_COLLECT_GENERATED_JOB_INFO, IDLE }, /* job data are always complete */
     { PMIX_ALL_CLONES_PARTICIPATE, IDLE },     /* a process has no clones */
+};
+
+/* RFC0003's.  Clients do not have these calls yet, and <shmix.h> not their keys: the id, the
+ * optional participation, the early termination. */
+static const struct sx_directive of_connect[] = {
+    { PMIX_TIMEOUT, FIELD(SECONDS, collective, timeout_ns) },
+    { "pmix.cnt.id", FIELD(STRING, collective, id) },
+    { "pmix.cnt.opt", FIELD(FLAG, collective, pardons), .arg = SX_PARDON_BEFORE },
+    { "pmix.cnct.eterm", FIELD(FLAG, collective, pardons), .arg = SX_PARDON_AFTER },
+};
+
+static const struct sx_directive of_disconnect[] = {
+    { PMIX_TIMEOUT, FIELD(SECONDS, collective, timeout_ns) },
 };
 
 /* ---- events -------------------------------------------------------------------------------- */
@@ -159,6 +172,8 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_FINALIZE] = ENTRY("PMIx_Finalize", finalize),
     [SX_OF_PROGRESS_THREAD_STOP] = ENTRY("PMIx_Progress_thread_stop", thread_stop),
     [SX_OF_FENCE] = ENTRY("PMIx_Fence", fence),
+    [SX_OF_CONNECT] = ENTRY("PMIx_Connect", of_connect),
+    [SX_OF_DISCONNECT] = ENTRY("PMIx_Disconnect", of_disconnect),
     [SX_OF_NOTIFY] = ENTRY("PMIx_Notify_event", notify),
     [SX_OF_REGISTER_HANDLER] = ENTRY("PMIx_Register_event_handler", register_handler),
     [SX_OF_SERVER_INIT] = ENTRY("PMIx_server_init", server_init),

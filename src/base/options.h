@@ -14,6 +14,8 @@ enum sx_function {
     SX_OF_FINALIZE,
     SX_OF_PROGRESS_THREAD_STOP,
     SX_OF_FENCE,
+    SX_OF_CONNECT,
+    SX_OF_DISCONNECT,
     SX_OF_NOTIFY,
     SX_OF_REGISTER_HANDLER,
     SX_OF_SERVER_INIT,
@@ -52,11 +54,18 @@ struct sx_thread_stop_options {
     const char *thread_name;
 };
 
-struct sx_fence_options {
+/* Ends of members that are no errors. */
+#define SX_PARDON_BEFORE 0x01u /* it had not called */
+#define SX_PARDON_AFTER 0x02u  /* it had */
+
+/* Of all kinds; each has a table of what its callers may say. */
+struct sx_collective_options {
     uint64_t timeout_ns; /* 0: none */
     bool collect;
     bool algorithm_required;
     const pmix_info_t *algorithm; /* may be required by its own mark as well */
+    const char *id;               /* callers with another one mean another operation; NULL: none */
+    uint8_t pardons;              /* SX_PARDON_* */
 };
 
 struct sx_notify_options {

@@ -132,7 +132,7 @@ static pmix_status_t fence_start(struct sx_op *op, const pmix_proc_t *procs, siz
 }
 
 /* There is one algorithm, which has no name: a choice can be a wish only. */
-static pmix_status_t algorithm_judge(const struct sx_fence_options *options)
+static pmix_status_t algorithm_judge(const struct sx_collective_options *options)
 {
     if (options->algorithm == NULL ||
         (!options->algorithm_required && (options->algorithm->flags & PMIX_INFO_REQD) == 0)) {
@@ -145,7 +145,7 @@ static pmix_status_t algorithm_judge(const struct sx_fence_options *options)
 /* Judge the arguments; nobody named means the whole namespace. */
 static pmix_status_t fence_check(const pmix_proc_t **procs, size_t *nprocs, pmix_proc_t *whole,
                                  const pmix_info_t *info, size_t ninfo,
-                                 struct sx_fence_options *options)
+                                 struct sx_collective_options *options)
 {
     size_t size;
 
@@ -196,7 +196,7 @@ static pmix_status_t fence(const pmix_proc_t *procs, size_t nprocs, const pmix_i
 {
     struct fence here = { .op = SX_OP_INIT(&fence_kind, .callback = callback) };
     struct sx_op *op = &here.op;
-    struct sx_fence_options options = { 0 };
+    struct sx_collective_options options = { 0 };
     pmix_proc_t whole;
     pmix_status_t rc = fence_check(&procs, &nprocs, &whole, info, ninfo, &options);
 

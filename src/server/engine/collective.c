@@ -26,7 +26,16 @@
 
 /* ---- signatures ---------------------------------------------------------------------------- */
 
-static uint64_t signature_of(const struct sx_server *server, const struct sx_arrival *arrival)
+struct signature {
+    const struct sx_kind *kind;
+    const pmix_proc_t *procs;
+    size_t proc_count;
+    const char *id; /* NULL: none */
+    uint64_t hash;
+};
+
+static struct signature signature_of(const struct sx_server *server, const struct sx_kind *kind,
+                                     const struct sx_arrival *arrival)
 {
     uint64_t hash = server->signature_seed ^ arrival->kind;
 
@@ -35,19 +44,27 @@ static uint64_t signature_of(const struct sx_server *server, const struct sx_arr
 
         hash = XXH3_64bits_withSeed(proc->nspace, strlen(proc->nspace), hash + proc->rank);
     }
-    return hash;
+    if (arrival->options.id != NULL) {
+        hash = XXH3_64bits_withSeed(arrival->options.id, strlen(arrival->options.id), hash);
+    }
+    return (struct signature){ .kind = kind,
+                               .procs = arrival->procs,
+                               .proc_count = arrival->proc_count,
+                               .id = arrival->options.id,
+                               .hash = hash };
 }
 
-static bool has_signature(const struct sx_collective *collective, const struct sx_kind *kind,
-                          const pmix_proc_t *procs, size_t proc_count)
+static bool has_signature(const struct sx_collective *collective, const struct signature *signature)
 {
     const struct sx_members *members = &collective->members;
 
-    if (collective->kind != kind || members->proc_count != proc_count) {
+    if (collective->kind != signature->kind || members->proc_count != signature->proc_count ||
+        (collective->id == NULL) != (signature->id == NULL) ||
+        (signature->id != NULL && strcmp(collective->id, signature->id) != 0)) {
         return false;
     }
-    for (size_t i = 0; i < proc_count; i++) {
-        if (sx_proc_order(&members->procs[i], &procs[i]) != 0) {
+    for (size_t i = 0; i < signature->proc_count; i++) {
+        if (sx_proc_order(&members->procs[i], &signature->procs[i]) != 0) {
             return false;
         }
     }
@@ -55,14 +72,13 @@ static bool has_signature(const struct sx_collective *collective, const struct s
 }
 
 /* Return: the oldest that is open, NULL when none is. */
-static struct sx_collective *collective_oldest(const struct sx_server *server, uint64_t signature,
-                                               const struct sx_kind *kind, const pmix_proc_t *procs,
-                                               size_t proc_count)
+static struct sx_collective *collective_oldest(const struct sx_server *server,
+                                               const struct signature *signature)
 {
-    struct sx_table_node *node = sx_table_first(&server->signatures, signature);
+    struct sx_table_node *node = sx_table_first(&server->signatures, signature->hash);
 
-    while (node != NULL && !has_signature(SX_CONTAINER(node, struct sx_collective, generation.node),
-                                          kind, procs, proc_count)) {
+    while (node != NULL &&
+           !has_signature(SX_CONTAINER(node, struct sx_collective, generation.node), signature)) {
         node = sx_table_next(&server->signatures, node);
     }
     return node == NULL ? NULL : SX_CONTAINER(node, struct sx_collective, generation.node);
@@ -71,10 +87,15 @@ static struct sx_collective *collective_oldest(const struct sx_server *server, u
 /* The same, of the signature of @of, which is open. */
 static struct sx_collective *collective_oldest_like(struct sx_collective *of)
 {
+    const struct signature signature = { .kind = of->kind,
+                                         .procs = of->members.procs,
+                                         .proc_count = of->members.proc_count,
+                                         .id = of->id,
+                                         .hash = of->generation.node.hash };
+
     return sx_generation_is_oldest(&of->generation)
                ? of
-               : collective_oldest(of->members.server, of->generation.node.hash, of->kind,
-                                   of->members.procs, of->members.proc_count);
+               : collective_oldest(of->members.server, &signature);
 }
 
 /* The one behind @oldest. */
@@ -114,6 +135,7 @@ static void collective_free(struct sx_collective *collective)
     sx_list_remove(&collective->link);
     sx_members_clear(&collective->members);
     sx_wishes_clear(&collective->wishes);
+    free(collective->id);
     free(collective);
 }
 
@@ -147,13 +169,52 @@ static void deadline_passed(void *arg, uint64_t now_ns)
     collective_end(arg, PMIX_ERR_TIMEOUT);
 }
 
-/* Open one behind those of @oldest (NULL: there is none).  Takes the processes out of @arrival. */
-static pmix_status_t collective_new(struct sx_server *server, const struct sx_kind *kind,
-                                    uint64_t signature, struct sx_collective *oldest,
-                                    struct sx_arrival *arrival, struct sx_collective **ret)
+/* What becomes of it when a member goes that has @arrived, or has not. */
+static const struct sx_member_ends *ends_of(const struct sx_collective *collective, bool arrived)
+{
+    static const struct sx_member_ends pardoned = { .died = PMIX_ERR_PARTIAL_SUCCESS,
+                                                    .left = PMIX_ERR_PARTIAL_SUCCESS,
+                                                    .departed = PMIX_ERR_PARTIAL_SUCCESS };
+
+    if ((collective->pardons & (arrived ? SX_PARDON_AFTER : SX_PARDON_BEFORE)) != 0) {
+        return &pardoned;
+    }
+    return arrived ? &collective->kind->after : &collective->kind->before;
+}
+
+static bool reaches_others(const struct sx_collective *collective)
+{
+    const struct sx_kind *const kind = collective->kind;
+
+    return kind->host_reaches != NULL && kind->host_reaches(collective->members.server);
+}
+
+/* Find its members, and let it be found.  Return: an error when it is not open. */
+static pmix_status_t collective_open(struct sx_collective *collective, uint64_t hash,
+                                     struct sx_collective *oldest)
+{
+    struct sx_server *const server = collective->members.server;
+    const pmix_status_t rc = sx_members_gather(&collective->members, ends_of(collective, false));
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (sx_members_absent(&collective->members).elsewhere && !reaches_others(collective)) {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    return sx_generation_add(&server->signatures, oldest == NULL ? NULL : &oldest->generation,
+                             &collective->generation, hash)
+               ? PMIX_SUCCESS
+               : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+/* Make one behind those of @oldest (NULL: there is none).  Takes the processes out of @arrival. */
+static pmix_status_t collective_new(struct sx_server *server, const struct signature *signature,
+                                    struct sx_collective *oldest, struct sx_arrival *arrival,
+                                    struct sx_collective **ret)
 {
     struct sx_collective *collective = calloc(1, sizeof(*collective));
-    pmix_status_t rc;
+    pmix_status_t rc = PMIX_SUCCESS;
 
     if (collective == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -162,19 +223,17 @@ static pmix_status_t collective_new(struct sx_server *server, const struct sx_ki
     sx_wishes_init(&collective->wishes);
     collective->members.server = server;
     sx_asker_init(&collective->asker);
-    collective->kind = kind;
+    collective->kind = signature->kind;
+    collective->pardons = arrival->options.pardons;
     collective->members.procs = arrival->procs;
     collective->members.proc_count = arrival->proc_count;
     arrival->procs = NULL;
-    rc = sx_members_gather(&collective->members, &kind->before);
-    if (rc == PMIX_SUCCESS && sx_members_absent(&collective->members).elsewhere &&
-        !kind->host_reaches(server)) {
-        rc = PMIX_ERR_NOT_SUPPORTED;
+    if (signature->id != NULL) {
+        collective->id = strdup(signature->id);
+        rc = collective->id != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if (rc == PMIX_SUCCESS &&
-        !sx_generation_add(&server->signatures, oldest == NULL ? NULL : &oldest->generation,
-                           &collective->generation, signature)) {
-        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    if (rc == PMIX_SUCCESS) {
+        rc = collective_open(collective, signature->hash, oldest);
     }
     if (rc != PMIX_SUCCESS) {
         collective_free(collective);
@@ -290,6 +349,7 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
     }
     sx_members_arrive(&collective->members, member, arrival->op);
     collective->collect |= arrival->options.collect;
+    collective->pardons |= arrival->options.pardons;
     if (!collective_try(collective) && arrival->options.timeout_ns != 0) {
         deadline_set(collective, arrival->options.timeout_ns);
     }
@@ -301,7 +361,9 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
                                struct sx_arrival *arrival)
 {
     const struct sx_kind *const kind = sx_kind_of(arrival->kind);
-    pmix_status_t rc = kind != NULL ? sx_arrival_directives(arrival) : PMIX_ERR_NOT_SUPPORTED;
+    pmix_status_t rc = kind == NULL ? PMIX_ERR_NOT_SUPPORTED
+                                    : sx_options_read(kind->function, arrival->info, arrival->ninfo,
+                                                      &arrival->options);
 
     if (rc == PMIX_SUCCESS && !may_wait(client)) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
@@ -309,13 +371,12 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    const uint64_t signature = signature_of(server, arrival);
-    struct sx_collective *const oldest = collective_oldest(server, signature, kind, arrival->procs,
-                                                           arrival->proc_count);
+    const struct signature signature = signature_of(server, kind, arrival);
+    struct sx_collective *const oldest = collective_oldest(server, &signature);
     struct sx_collective *collective = collective_find(oldest, client);
 
     if (collective == NULL) {
-        rc = collective_new(server, kind, signature, oldest, arrival, &collective);
+        rc = collective_new(server, &signature, oldest, arrival, &collective);
     }
     return rc == PMIX_SUCCESS ? join(collective, client, arrival) : rc;
 }
@@ -371,17 +432,23 @@ void sx_collective_client_added(struct sx_server *server, struct sx_client *clie
 /* @member is no longer there. */
 static void member_gone(struct sx_collective *collective, struct sx_member *member)
 {
-    const struct sx_kind *const kind = collective->kind;
-    const struct sx_member_ends *const ends = member->arrived ? &kind->after : &kind->before;
-    const pmix_status_t end = sx_member_end(ends, member->client);
+    const struct sx_client *const client = member->client;
+    const bool had_arrived = member->arrived;
+    const pmix_status_t end = sx_member_end(ends_of(collective, had_arrived), client);
+    /* Behind a mere good-bye somebody may come in its place. */
+    const bool for_good = client->departed || client->state == SX_CLIENT_DEAD;
 
     if (end == PMIX_ERR_PARTIAL_SUCCESS) {
         sx_members_leave(&collective->members, member);
-        (void)collective_try(collective);
     } else if (end != PMIX_SUCCESS) {
         collective_end(collective, end);
-    } else if (!sx_members_somebody_waits(&collective->members)) {
+        return;
+    }
+    if (had_arrived && (for_good || end != PMIX_SUCCESS) &&
+        !sx_members_somebody_waits(&collective->members)) {
         collective_end(collective, PMIX_ERR_LOST_CONNECTION);
+    } else if (end != PMIX_SUCCESS && !collective->with_host) {
+        (void)collective_try(collective);
     }
 }
 

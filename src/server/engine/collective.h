@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* collective.h - the one engine of everything that several processes do together.
  *
- * An operation is known by its kind and its signature (the sorted list of processes).  What tells
- * the kinds apart is in their rows (collective_kind.c).
+ * An operation is known by its kind and its signature: the sorted list of processes, and the id
+ * that its callers may give.  What tells the kinds apart is in their rows (collective_kind.c).
  *
  *     OPEN --last expected local member arrives--> FULL --host answers, or not needed--> released
  *       \------a member goes before it arrives, or is late: its status is everybody's------^
@@ -12,8 +12,9 @@
  * answer.  One that ends for its members before that, as by their time limit, stays with the host:
  * the data of the answer are stored then.
  *
- * A member that departs before it arrives is expected no longer; the status is then
- * PMIX_ERR_PARTIAL_SUCCESS where it would be PMIX_SUCCESS, as with OpenPMIx.
+ * What becomes of it when a member goes is its kind's to say.  A fence goes on without one that
+ * departs before it arrives; it ends with PMIX_ERR_PARTIAL_SUCCESS then where it would end well, as
+ * with OpenPMIx.  A connect ends at once, unless its callers pardon that.
  */
 #ifndef SX_SERVER_ENGINE_COLLECTIVE_H
 #define SX_SERVER_ENGINE_COLLECTIVE_H
@@ -32,8 +33,9 @@ bool sx_collective_on_arrive_bulk(struct sx_server *server, struct sx_client *cl
 
 /* The host has registered it: operations under way that name it expect it too. */
 void sx_collective_client_added(struct sx_server *server, struct sx_client *client);
-/* It is dead, or has departed: the operations that still wait for it, and those that it had joined,
- * go on or end as their row says (collective_kind.c).  One in which nobody waits any more ends. */
+/* It is dead, has said good-bye, or has departed.  The operations that wait for it, and those that
+ * it had joined, go on or end as their row says (collective_kind.c).  One in which nobody waits any
+ * more ends. */
 void sx_collective_client_gone(struct sx_server *server, struct sx_client *client);
 /* The namespace goes, and may be registered again: what the host still has of it holds up nobody,
  * and its answer is nobody's. */

@@ -7,17 +7,39 @@
 #include "ring/record.h"
 #include "server/engine/fence.h"
 
+/* Of those that stand together: no member may end, in whichever way, without having said so. */
+#define NOBODY_MAY_GO                                                         \
+    {                                                                         \
+        .died = PMIX_ERR_LOST_CONNECTION, .left = PMIX_ERR_PROC_TERM_WO_SYNC, \
+        .departed = PMIX_ERR_PROC_TERM_WO_SYNC,                               \
+    }
+
 static const struct sx_kind kinds[] = {
+    /* Who has arrived counts, whatever becomes of it.  A good-bye is not an end. */
     [SX_COLLECTIVE_FENCE] = {
+        .name = "fence",
+        .function = SX_OF_FENCE,
         .before = { .died = PMIX_ERR_LOST_CONNECTION, .departed = PMIX_ERR_PARTIAL_SUCCESS },
         .incomplete = PMIX_ERR_PARTIAL_SUCCESS,
         .host_reaches = sx_fence_host_reaches,
         .host_ask = sx_fence_host_ask,
         .host_said = sx_fence_host_said,
     },
+    [SX_COLLECTIVE_CONNECT] = {
+        .name = "connect",
+        .function = SX_OF_CONNECT,
+        .before = NOBODY_MAY_GO,
+        .after = NOBODY_MAY_GO,
+    },
+    /* Who has called is free to go. */
+    [SX_COLLECTIVE_DISCONNECT] = {
+        .name = "disconnect",
+        .function = SX_OF_DISCONNECT,
+        .before = NOBODY_MAY_GO,
+    },
 };
 
 const struct sx_kind *sx_kind_of(uint32_t number)
 {
-    return number < SX_COUNT(kinds) && kinds[number].host_reaches != NULL ? &kinds[number] : NULL;
+    return number < SX_COUNT(kinds) && kinds[number].name != NULL ? &kinds[number] : NULL;
 }

@@ -7,6 +7,7 @@
 #define SX_SERVER_ENGINE_COLLECTIVE_KIND_H
 
 #include "base/list.h"
+#include "base/options.h"
 #include "base/table.h"
 #include "control/loop.h"
 #include "server/engine/generation.h"
@@ -21,22 +22,27 @@ struct sx_collective {
     struct sx_list link;             /* server.collectives */
     struct sx_generation generation; /* server.signatures */
     const struct sx_kind *kind;
+    char *id; /* NULL: none */
     struct sx_members members;
     struct sx_wishes wishes; /* for the host */
     struct sx_asker asker;
-    bool with_host; /* everybody here has arrived; it stays until the host has answered */
-    bool is_over;   /* its members have been told */
-    bool collect;   /* somebody asked for the data */
+    bool with_host;  /* everybody here has arrived; it stays until the host has answered */
+    bool is_over;    /* its members have been told */
+    bool collect;    /* somebody asked for the data */
+    uint8_t pardons; /* SX_PARDON_*, of anybody */
     struct sx_timer deadline;
 };
 
 struct sx_kind {
-    /* What becomes of an operation when a member goes that has not arrived, or that has. */
+    const char *name;
+    enum sx_function function; /* whose directives its callers may give */
+    /* What becomes of an operation when a member goes that has not arrived, or that has.  Where it
+     * is pardoned, it goes on without the member. */
     struct sx_member_ends before, after;
     /* How it ends where it would end well, but somebody is missing. */
     pmix_status_t incomplete;
 
-    /* The way to members on other nodes. */
+    /* The way to members on other nodes; NULL: there is none. */
     bool (*host_reaches)(const struct sx_server *server);
     /* All members here have arrived.  Return: PMIX_SUCCESS when @told will be called. */
     pmix_status_t (*host_ask)(struct sx_collective *collective, sx_told_fn told);

@@ -68,8 +68,7 @@ struct sx_generation *sx_generation_second(const struct sx_generation *oldest)
 }
 
 struct sx_generation *sx_generation_first(struct sx_generation *oldest,
-                                          bool (*fits)(struct sx_generation *generation,
-                                                       void *arg),
+                                          bool (*fits)(struct sx_generation *generation, void *arg),
                                           void *arg)
 {
     size_t low = 0, high = oldest->younger_count;

@@ -35,8 +35,7 @@ struct sx_generation *sx_generation_second(const struct sx_generation *oldest);
 
 /* Return: the first, from @oldest on, that @fits; all those behind it do.  NULL: none. */
 struct sx_generation *sx_generation_first(struct sx_generation *oldest,
-                                          bool (*fits)(struct sx_generation *generation,
-                                                       void *arg),
+                                          bool (*fits)(struct sx_generation *generation, void *arg),
                                           void *arg);
 
 #endif

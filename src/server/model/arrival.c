@@ -61,8 +61,3 @@ pmix_status_t sx_arrival_read(struct sx_arrival *ret, const void *body, size_t s
     }
     return rc == PMIX_ERR_UNPACK_FAILURE ? PMIX_ERR_BAD_PARAM : rc;
 }
-
-pmix_status_t sx_arrival_directives(struct sx_arrival *arrival)
-{
-    return sx_options_read(SX_OF_FENCE, arrival->info, arrival->ninfo, &arrival->options);
-}

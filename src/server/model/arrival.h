@@ -13,8 +13,8 @@
 
 struct sx_arrival {
     uint32_t kind, op;
-    struct sx_fence_options options;
-    pmix_proc_t *procs; /* in the order of sx_proc_order, each once */
+    struct sx_collective_options options; /* the reader's to fill, by the kind's table */
+    pmix_proc_t *procs;                   /* in the order of sx_proc_order, each once */
     size_t proc_count;
     pmix_info_t *info;
     size_t ninfo;
@@ -23,9 +23,6 @@ struct sx_arrival {
 /* Read struct sx_lane_arrive and what follows it.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for
  * bytes that no client of ours writes; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_arrival_read(struct sx_arrival *ret, const void *body, size_t size);
-
-/* Fill the options from the infos.  Return: as sx_directives_read. */
-pmix_status_t sx_arrival_directives(struct sx_arrival *arrival);
 
 /* Safe on a zeroed one and twice. */
 void sx_arrival_clear(struct sx_arrival *arrival);

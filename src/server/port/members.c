@@ -6,14 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* It waits in this operation no more. */
+static void member_release(const struct sx_members *members, struct sx_member *member)
+{
+    member->client->arrival_count -= member->arrived;
+    member->client->arrival_procs -= member->arrived ? members->proc_count : 0;
+    sx_client_release(member->client);
+}
+
 void sx_members_clear(struct sx_members *members)
 {
     for (size_t i = 0; i < members->count; i++) {
-        struct sx_client *client = members->all[i].client;
-
-        client->arrival_count -= members->all[i].arrived;
-        client->arrival_procs -= members->all[i].arrived ? members->proc_count : 0;
-        sx_client_release(client);
+        member_release(members, &members->all[i]);
     }
     free(members->all);
     free(members->procs);
@@ -58,7 +62,10 @@ pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_c
     if (client->departed) {
         return ends->departed;
     }
-    return client->state == SX_CLIENT_DEAD ? ends->died : PMIX_SUCCESS;
+    if (client->state == SX_CLIENT_DEAD) {
+        return ends->died;
+    }
+    return client->left ? ends->left : PMIX_SUCCESS;
 }
 
 /* Add the local processes that @proc names. */
@@ -142,7 +149,8 @@ void sx_members_leave(struct sx_members *members, struct sx_member *member)
 {
     const size_t behind = (size_t)(members->all + members->count - (member + 1));
 
-    sx_client_release(member->client);
+    members->arrived_count -= member->arrived;
+    member_release(members, member);
     memmove(member, member + 1, behind * sizeof(*member));
     members->count--;
     members->incomplete = true;

@@ -29,7 +29,8 @@ struct sx_members {
  * PMIX_ERR_PARTIAL_SUCCESS: it goes on without the member; else it ends with this status. */
 struct sx_member_ends {
     pmix_status_t died;     /* lost, or taken away by the host */
-    pmix_status_t departed; /* it has said good-bye, and nobody comes in its place */
+    pmix_status_t left;     /* it has said good-bye; another process may come in its place ... */
+    pmix_status_t departed; /* ... or nobody will */
 };
 /* Return: the one that fits; PMIX_SUCCESS for a client that is there. */
 pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_client *client);
@@ -50,7 +51,7 @@ pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *cl
 /* @member, which had not arrived, has arrived with its number @op. */
 void sx_members_arrive(struct sx_members *members, struct sx_member *member, uint32_t op);
 
-/* @member, which has not arrived, never will. */
+/* It goes on without @member, which never arrives, or counts no more. */
 void sx_members_leave(struct sx_members *members, struct sx_member *member);
 
 /* What of the signature is not among the members. */

@@ -87,6 +87,7 @@ Test(members, who_has_died_ends_it_and_who_has_departed_is_left_out)
 Test(members, that_have_gone_end_it_as_the_ends_of_its_kind_say)
 {
     static const struct sx_member_ends lenient = { .died = PMIX_ERR_PARTIAL_SUCCESS,
+                                                   .left = PMIX_ERR_PROC_TERM_WO_SYNC,
                                                    .departed = PMIX_ERR_TIMEOUT };
 
     bare_job(&server, "a", 3, 3);
@@ -101,6 +102,9 @@ Test(members, that_have_gone_end_it_as_the_ends_of_its_kind_say)
     names(PMIX_RANK_WILDCARD, "a");
     client_of("a", 1)->departed = true;
     cr_expect_eq(sx_members_gather(&members, &lenient), PMIX_ERR_TIMEOUT);
+    client_of("a", 0)->left = true;
+    cr_expect_eq(sx_member_end(&lenient, client_of("a", 0)), PMIX_ERR_PROC_TERM_WO_SYNC);
+    cr_expect_eq(sx_member_end(&ends, client_of("a", 0)), PMIX_SUCCESS, "it may come again");
 }
 
 Test(members, arrive_and_what_they_bring_is_counted_until_the_end)
@@ -134,7 +138,11 @@ Test(members, leave_and_the_others_are_found_as_before)
     bare_job(&server, "a", 3, 3);
     names(PMIX_RANK_WILDCARD, "a");
     cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    sx_members_arrive(&members, sx_members_find(&members, client_of("a", 1)), 77);
     sx_members_leave(&members, sx_members_find(&members, client_of("a", 1)));
+    cr_expect_eq(members.arrived_count, 0);
+    cr_expect_eq(client_of("a", 1)->arrival_count, 0);
+    cr_expect_eq(client_of("a", 1)->arrival_procs, 0);
     cr_expect_eq(members.count, 2);
     cr_expect(members.incomplete);
     cr_expect_null(sx_members_find(&members, client_of("a", 1)));
