@@ -294,15 +294,16 @@ static void get_send(const struct attacker *attacker, uint32_t id, const char *k
     attack_request(attacker->socket_fd, SX_MSG_GET, id, body, sizeof(get) + get.key_size);
 }
 
-/* As many wait as may; one more is refused, and one may wait again when another is given up.  The
- * answer to a request that is answered at once shows what was not answered before. */
+/* As many wait as may; one more is refused, with one line for all that are, and one may wait again
+ * when another is given up.  The answer to a request that is answered at once shows what was not
+ * answered before. */
 static int role_gets(const char *arg)
 {
     struct attacker attacker;
     char key[32];
 
     (void)arg;
-    attack_begin(0, "more Gets than may wait");
+    attack_begin(1, "more Gets than may wait");
     attack_attach(&attacker);
     for (uint32_t i = 0; i < SX_GETS_MAX; i++) {
         snprintf(key, sizeof(key), "never.%u", i % 700); /* some wait for the same */
@@ -342,7 +343,7 @@ static pmix_status_t count_waiting(struct sx_server *server, void *arg)
         const struct sx_client *client = sx_client_find(nspace, rank);
         struct sx_awaited *awaited = sx_awaited_find(server, nspace, rank);
 
-        counts[rank] = client->request_count;
+        counts[rank] = client->pending_counts[SX_PENDING_GET];
         counts[2 + rank] = client->waiter_count;
         CHECK((awaited == NULL ? 0 : awaited->wait_count) == client->waiter_count,
               "the counts differ");

@@ -7,14 +7,8 @@
 
 #include "server/engine/event_made.h"
 #include "server/model/procs.h"
+#include "server/port/pending.h"
 #include "server/port/reply.h"
-#include "server/port/upcall.h"
-
-static void answered(struct sx_asker *asker, const struct sx_host_answer *answer)
-{
-    (void)asker;
-    sx_reply(answer->server, answer->client, (uint32_t)answer->id, answer->status, -1);
-}
 
 bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                        uint64_t now_ns)
@@ -37,20 +31,16 @@ bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struc
         }
         msg = at;
     }
-    if (rc == PMIX_SUCCESS) {
-        sx_event_client_aborts(server, client, procs, request->proc_count);
-        rc = sx_upcall(server, SX_UPCALL_ABORT,
-                       &(struct sx_upcall){ .told = answered,
-                                            .id = frame->header.id,
-                                            .client = client,
-                                            .status = request->status,
-                                            .text = msg,
-                                            .procs = procs,
-                                            .nprocs = request->proc_count });
-    }
-    free(procs);
     if (rc != PMIX_SUCCESS) {
         sx_reply(server, client, frame->header.id, rc, -1);
+        return true;
     }
+    sx_event_client_aborts(server, client, procs, request->proc_count);
+    sx_pending_ask_host(server, client, frame->header.id, SX_UPCALL_ABORT,
+                        &(struct sx_upcall){ .status = request->status,
+                                             .text = msg,
+                                             .procs = procs,
+                                             .nprocs = request->proc_count });
+    free(procs);
     return true;
 }

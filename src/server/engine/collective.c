@@ -7,7 +7,7 @@
  * generation.  One that has ended, as by its time limit, has gone for everybody: who comes late
  * opens another, with a limit of its own, where the others' next try meets it (X21).  Who is
  * expected and who is told: members.h.  Memory: one struct and one member entry per expected
- * client, SX_COLLECTIVE_PENDING_MAX operations per client, and SX_COLLECTIVE_PROCS_MAX processes in
+ * client, so many operations per client (pending.c), and SX_COLLECTIVE_PROCS_MAX processes in
  * their lists. */
 #include "server/engine/collective.h"
 
@@ -22,6 +22,7 @@
 #include "base/value.h"
 #include "server/engine/collective_kind.h"
 #include "server/model/arrival.h"
+#include "server/port/pending.h"
 #include "server/port/reply.h"
 
 /* ---- signatures ---------------------------------------------------------------------------- */
@@ -37,7 +38,7 @@ struct signature {
 static struct signature signature_of(const struct sx_server *server, const struct sx_kind *kind,
                                      const struct sx_arrival *arrival)
 {
-    uint64_t hash = server->signature_seed ^ arrival->kind;
+    uint64_t hash = server->seed ^ arrival->kind;
 
     for (size_t i = 0; i < arrival->proc_count; i++) {
         const pmix_proc_t *proc = &arrival->procs[i];
@@ -282,9 +283,9 @@ static pmix_status_t collective_ask_host(struct sx_collective *collective)
 /* ---- arrivals ------------------------------------------------------------------------------ */
 
 /* Whether @client may wait in one operation more. */
-static bool may_wait(const struct sx_client *client)
+static bool may_wait(struct sx_client *client)
 {
-    return client->arrival_count < SX_COLLECTIVE_PENDING_MAX &&
+    return sx_pending_judge(client, SX_PENDING_ARRIVAL) == PMIX_SUCCESS &&
            client->arrival_procs < SX_COLLECTIVE_PROCS_MAX;
 }
 
@@ -339,7 +340,7 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
 
     if (member != NULL) {
         rc = sx_wishes_add(&collective->wishes, arrival->info, arrival->ninfo,
-                           collective->members.server->signature_seed);
+                           collective->members.server->seed);
     }
     if (rc != PMIX_SUCCESS) {
         if (collective->members.arrived_count == 0) {

@@ -21,7 +21,6 @@
 
 #include "server/model/state.h"
 
-#define SX_COLLECTIVE_PENDING_MAX 256u  /* operations of one client that have not gone */
 #define SX_COLLECTIVE_PROCS_MAX 131072u /* processes that these name in all, or one list more */
 
 /* A lane message: the client joins an operation.  Return: PMIX_SUCCESS (whatever becomes of the

@@ -90,7 +90,6 @@ void sx_events_stop(struct sx_server *server)
 
 void sx_events_deinit(struct sx_server *server)
 {
-    sx_event_wants_drop(server, NULL);
     sx_eventlog_clear(&server->event_history, &server->host_events);
     sx_event_history_deinit(&server->event_history);
     sx_event_codes_clear(&server->event_codes);
@@ -527,7 +526,6 @@ void sx_event_client_connected(struct sx_server *server, struct sx_client *clien
 void sx_event_client_left(struct sx_server *server, struct sx_client *client)
 {
     client->event_left = true;
-    sx_event_wants_drop(server, client);
     sx_event_codes_client_left(server, client);
     sweep(server, client->nspace);
 }

@@ -14,45 +14,13 @@ static void want_try(struct sx_event_want *want, uint64_t now_ns);
 
 /* ---- its end ------------------------------------------------------------------------------- */
 
-/* Neither in the list nor timed any more. */
-static void want_out(struct sx_event_want *want)
+void sx_event_want_closed(struct sx_pending *pending)
 {
-    if (!sx_list_empty(&want->link)) {
-        sx_list_remove(&want->link);
-        want->client->event_want_count--;
-    }
-    sx_timer_remove(&want->timer);
-}
+    struct sx_event_want *want = SX_CONTAINER(pending, struct sx_event_want, pending);
 
-static void want_end(struct sx_event_want *want, pmix_status_t rc)
-{
-    struct sx_client *client = want->client;
-
-    want_out(want);
-    for (size_t i = 0; i < want->counted && rc != PMIX_SUCCESS; i++) {
-        sx_event_code_unwanted(want->server, client, want->codes[i], want->environment);
-    }
-    want->ended(want, rc); /* frees it */
-    sx_client_release(client);
-}
-
-static void want_drop(struct sx_event_want *want)
-{
-    struct sx_client *client = want->client;
-
-    want_out(want);
-    want->dropped(want);
-    sx_client_release(client);
-}
-
-void sx_event_wants_drop(struct sx_server *server, const struct sx_client *client)
-{
-    SX_LIST_EACH(it, &server->event_wants) {
-        struct sx_event_want *want = SX_LIST_ENTRY(it, struct sx_event_want, link);
-
-        if (client == NULL || want->client == client) {
-            want_drop(want);
-        }
+    sx_list_remove(&want->link);
+    for (size_t i = 0; i < want->counted && pending->status != PMIX_SUCCESS; i++) {
+        sx_event_code_unwanted(pending->server, pending->client, want->codes[i], want->environment);
     }
 }
 
@@ -87,7 +55,7 @@ static void question_over(struct sx_server *server, uint64_t question, pmix_stat
     }
     if (asker != NULL) {
         status = status < 0 ? status : PMIX_ERR_EVENT_REGISTRATION;
-        want_end(asker, refused ? status : PMIX_SUCCESS);
+        sx_pending_answer(&asker->pending, refused ? status : PMIX_SUCCESS);
     }
     while ((node = waiting.next) != &waiting) {
         want_try(SX_LIST_ENTRY(node, struct sx_event_want, link), now_ns);
@@ -102,14 +70,14 @@ static void host_answered(struct sx_asker *asker, const struct sx_host_answer *a
 
 static void want_late(void *arg, uint64_t now_ns)
 {
-    struct sx_event_want *want = arg;
+    const struct sx_event_want *want = SX_CONTAINER(arg, struct sx_event_want, pending);
 
     (void)now_ns;
     sx_log(SX_LOG_WARN,
            "the host does not answer register_events: the handler of %s.%u is registered without "
            "its word",
-           want->client->nspace->name, want->client->rank);
-    question_over(want->server, want->question, PMIX_SUCCESS);
+           want->pending.client->nspace->name, want->pending.client->rank);
+    question_over(want->pending.server, want->question, PMIX_SUCCESS);
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */
@@ -118,13 +86,10 @@ static void want_wait(struct sx_event_want *want, uint64_t question, bool asks, 
 {
     want->question = question;
     want->asks = asks;
-    if (sx_list_empty(&want->link)) {
-        want->client->event_want_count++;
-    }
     sx_list_remove(&want->link);
-    sx_list_append(&want->server->event_wants, &want->link);
-    if (want->timer.source.loop == NULL) {
-        (void)sx_timer_add(want->server->loop, &want->timer, now_ns + SX_EVENT_ASK_NS);
+    sx_list_append(&want->pending.server->event_wants, &want->link);
+    if (want->pending.deadline.source.loop == NULL) {
+        sx_pending_limit(&want->pending, want_late, now_ns + SX_EVENT_ASK_NS);
     }
 }
 
@@ -134,7 +99,7 @@ static uint64_t question_open(const struct sx_event_want *want)
     uint64_t question = 0;
 
     for (size_t i = 0; i < want->code_count && question == 0; i++) {
-        question = sx_event_code_question(want->server, want->codes[i], want->environment);
+        question = sx_event_code_question(want->pending.server, want->codes[i], want->environment);
     }
     return question;
 }
@@ -150,8 +115,8 @@ static pmix_status_t codes_count(struct sx_event_want *want, uint64_t question, 
         const pmix_status_t code = want->codes[want->counted];
         bool asks = false;
 
-        rc = sx_event_code_wanted(want->server, want->client, code, want->environment, question,
-                                  &asks);
+        rc = sx_event_code_wanted(want->pending.server, want->pending.client, code,
+                                  want->environment, question, &asks);
         if (rc != PMIX_SUCCESS) {
             break;
         }
@@ -160,17 +125,17 @@ static pmix_status_t codes_count(struct sx_event_want *want, uint64_t question, 
         }
     }
     if (rc != PMIX_SUCCESS) {
-        sx_event_codes_answered(want->server, question, true); /* it never was asked */
+        sx_event_codes_answered(want->pending.server, question, true); /* it never was asked */
     }
     return rc;
 }
 
 static void want_ask(struct sx_event_want *want, uint64_t now_ns)
 {
-    struct sx_server *server = want->server;
+    struct sx_server *server = want->pending.server;
     const uint64_t question = ++server->event_question;
-    const uid_t uid = want->client->uid;
-    const gid_t gid = want->client->gid;
+    const uid_t uid = want->pending.client->uid;
+    const gid_t gid = want->pending.client->gid;
     size_t ask_count = 0;
     pmix_status_t *ask = want->code_count == 0 ? NULL : malloc(want->code_count * sizeof(*ask));
     pmix_status_t rc = want->code_count == 0 || ask != NULL
@@ -178,7 +143,7 @@ static void want_ask(struct sx_event_want *want, uint64_t now_ns)
                            : PMIX_ERR_OUT_OF_RESOURCE;
 
     if (rc != PMIX_SUCCESS || ask_count == 0) {
-        want_end(want, rc);
+        sx_pending_answer(&want->pending, rc);
     } else {
         want_wait(want, question, true, now_ns);
         /* What the host does inside may end the client, and the want with it. */
@@ -195,25 +160,18 @@ static void want_try(struct sx_event_want *want, uint64_t now_ns)
 {
     const uint64_t open = question_open(want);
 
-    if (want->client->state != SX_CLIENT_CONNECTED) {
-        want_drop(want);
+    if (want->pending.client->state != SX_CLIENT_CONNECTED) {
+        sx_pending_drop(&want->pending);
     } else if (open == 0) {
         want_ask(want, now_ns);
-    } else if (want->client->event_want_count >= SX_EVENT_WANTS_PER_CLIENT &&
-               sx_list_empty(&want->link)) {
-        want_end(want, PMIX_ERR_OUT_OF_RESOURCE);
     } else {
         want_wait(want, open, false, now_ns);
     }
 }
 
-void sx_event_want(struct sx_server *server, struct sx_event_want *want, uint64_t now_ns)
+void sx_event_want(struct sx_event_want *want, uint64_t now_ns)
 {
     sx_list_init(&want->link);
-    want->timer = (struct sx_timer){ .fn = want_late, .arg = want };
-    want->server = server;
-    want->counted = 0;
-    sx_client_retain(want->client);
     want_try(want, now_ns);
 }
 

@@ -13,35 +13,30 @@
 #define SX_SERVER_ENGINE_EVENT_ASK_H
 
 #include "base/clock.h"
-#include "server/model/state.h"
+#include "server/port/pending.h"
 
 #define SX_EVENT_ASK_NS (10 * SX_NS_PER_SEC)
-#define SX_EVENT_WANTS_PER_CLIENT 4096u /* registrations that wait for the host */
 
 /* A registration of a client that is on its way.  Its owner sets the second part. */
 struct sx_event_want {
+    struct sx_pending pending;
     struct sx_list link; /* server.event_wants, while the host thinks */
-    struct sx_timer timer;
-    struct sx_server *server;
-    uint64_t question; /* that is waited for */
-    bool asks;         /* it is its own */
-    size_t counted;    /* so many of its codes are */
+    uint64_t question;   /* that is waited for */
+    bool asks;           /* it is its own */
+    size_t counted;      /* so many of its codes are */
 
-    struct sx_client *client; /* retained from sx_event_want to its end */
-    const pmix_status_t *codes;
+    pmix_status_t *codes;
     size_t code_count;
     bool environment; /* it wants events of the environment */
-    /* Called once: its codes are counted, or @rc says why not. */
-    void (*ended)(struct sx_event_want *want, pmix_status_t rc);
-    /* Called instead when the client has gone. */
-    void (*dropped)(struct sx_event_want *want);
 };
 
-/* Count its codes, once the host has been asked for those that it has not been.  The want ends
- * inside when nothing has to be waited for. */
-void sx_event_want(struct sx_server *server, struct sx_event_want *want, uint64_t now_ns);
-/* @client (NULL: each) has gone: drop its wants. */
-void sx_event_wants_drop(struct sx_server *server, const struct sx_client *client);
+/* Count its codes, once the host has been asked for those that it has not been; then its pending
+ * request, which has begun, is answered with what came of it: inside when nothing has to be waited
+ * for. */
+void sx_event_want(struct sx_event_want *want, uint64_t now_ns);
+/* For the owner's kind of pending request: out of what it waits in, and what it counted if it was
+ * refused. */
+void sx_event_want_closed(struct sx_pending *pending);
 
 /* A handler of the host itself wants @codes of the environment; it waits for no answer.  Return:
  * how many of them are counted: all, unless memory is short. */

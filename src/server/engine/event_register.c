@@ -27,17 +27,13 @@
 /* ---- registrations ------------------------------------------------------------------------- */
 
 struct registration {
-    struct sx_event_want want;
-    uint32_t frame_id;
+    struct sx_event_want want; /* its codes are sorted; none: a default handler */
     uint64_t upto, before;
-    bool environment;
-    int32_t *codes; /* sorted; NULL: a default handler */
-    size_t code_count;
 };
 
 static void registration_free(struct registration *registration)
 {
-    free(registration->codes);
+    free(registration->want.codes);
     free(registration);
 }
 
@@ -50,17 +46,17 @@ static int codes_order(const void *a, const void *b)
 }
 
 /* The handler is called once for an event, however often its list names the code. */
-static void registration_unique(struct registration *registration)
+static void codes_unique(struct sx_event_want *want)
 {
     size_t kept = 0;
 
-    qsort(registration->codes, registration->code_count, sizeof(int32_t), codes_order);
-    for (size_t i = 0; i < registration->code_count; i++) {
-        if (kept == 0 || registration->codes[kept - 1] != registration->codes[i]) {
-            registration->codes[kept++] = registration->codes[i];
+    qsort(want->codes, want->code_count, sizeof(int32_t), codes_order);
+    for (size_t i = 0; i < want->code_count; i++) {
+        if (kept == 0 || want->codes[kept - 1] != want->codes[i]) {
+            want->codes[kept++] = want->codes[i];
         }
     }
-    registration->code_count = kept;
+    want->code_count = kept;
 }
 
 /* Return: false for a breach.  *ret is NULL when memory is out. */
@@ -78,20 +74,19 @@ static bool registration_read(const struct sx_frame *frame, struct registration 
     if (registration == NULL) {
         return true;
     }
-    registration->frame_id = frame->header.id;
     registration->upto = given.upto;
     registration->before = given.before;
-    registration->environment = (given.flags & SX_EVENT_REGISTER_ENVIRONMENT) != 0;
-    registration->code_count = given.code_count;
+    registration->want.environment = (given.flags & SX_EVENT_REGISTER_ENVIRONMENT) != 0;
+    registration->want.code_count = given.code_count;
     if (given.code_count > 0) {
-        registration->codes = malloc(given.code_count * sizeof(int32_t));
-        if (registration->codes == NULL) {
+        registration->want.codes = malloc(given.code_count * sizeof(int32_t));
+        if (registration->want.codes == NULL) {
             free(registration);
             return true;
         }
-        memcpy(registration->codes, (const char *)frame->body + sizeof(given),
+        memcpy(registration->want.codes, (const char *)frame->body + sizeof(given),
                given.code_count * sizeof(int32_t));
-        registration_unique(registration);
+        codes_unique(&registration->want);
     }
     *ret = registration;
     return true;
@@ -105,10 +100,10 @@ static bool is_wanted(const struct registration *registration, const struct sx_c
     if (event->flags & SX_EVENT_DO_NOT_CACHE) {
         return false; /* kept for its size only */
     }
-    if (registration->code_count == 0
+    if (registration->want.code_count == 0
             ? (event->flags & SX_EVENT_NON_DEFAULT) != 0
-            : bsearch(&event->code, registration->codes, registration->code_count, sizeof(int32_t),
-                      codes_order) == NULL) {
+            : bsearch(&event->code, registration->want.codes, registration->want.code_count,
+                      sizeof(int32_t), codes_order) == NULL) {
         return false;
     }
     return sx_event_block_aims_at(entry->block, client->nspace->name, client->rank);
@@ -140,9 +135,10 @@ static void walk_begin(struct walk *walk, const struct registration *registratio
         before = registration->before;
     }
     sx_eventlog_seek(&walk->cursor, log, before);
-    if (registration->code_count == 1) {
-        walk->entry = sx_eventlog_find_of(log, registration->codes[0], registration->before);
-        walk->code = registration->before == 0 || walk->entry != NULL ? registration->codes : NULL;
+    if (registration->want.code_count == 1) {
+        walk->entry = sx_eventlog_find_of(log, registration->want.codes[0], registration->before);
+        walk->code = registration->before == 0 || walk->entry != NULL ? registration->want.codes
+                                                                      : NULL;
     }
 }
 
@@ -204,7 +200,7 @@ static uint64_t read_seq(const struct registration *registration, const struct s
     return entry == NULL ? nspace->event_seq_last : entry->seq - 1;
 }
 
-static void registration_answer(struct sx_server *server, struct sx_client *client,
+static void registration_answer(struct sx_server *server, struct sx_client *client, uint32_t id,
                                 const struct registration *registration, pmix_status_t rc)
 {
     struct sx_event_answer answer = SX_EVENT_ANSWER_NULL;
@@ -216,25 +212,33 @@ static void registration_answer(struct sx_server *server, struct sx_client *clie
         all = rc == PMIX_SUCCESS && sx_event_answer_list(&answer)->next == 0;
         sx_share_charge(server, client, looks / LOOKS_A_UNIT + answer.size / BYTES_A_UNIT);
     }
-    sx_event_answer_send(server, client, registration->frame_id, rc, &answer);
+    sx_event_answer_send(server, client, id, rc, &answer);
     if (all) {
         sx_event_client_read(server, client, read_seq(registration, client->home));
     }
 }
 
+static struct registration *registration_of(struct sx_pending *pending)
+{
+    return SX_CONTAINER(pending, struct registration, want.pending);
+}
+
 /* The host's word is in, or was not needed. */
-static void registration_end(struct sx_event_want *want, pmix_status_t rc)
+static void registration_send(struct sx_pending *pending)
 {
-    struct registration *registration = SX_CONTAINER(want, struct registration, want);
-
-    registration_answer(want->server, want->client, registration, rc);
-    registration_free(registration);
+    registration_answer(pending->server, pending->client, pending->id, registration_of(pending),
+                        pending->status);
 }
 
-static void registration_drop(struct sx_event_want *want)
+static void registration_end(struct sx_pending *pending)
 {
-    registration_free(SX_CONTAINER(want, struct registration, want));
+    registration_free(registration_of(pending));
 }
+
+static const struct sx_pending_kind registration_kind = { .quota = SX_PENDING_REGISTRATION,
+                                                          .closed = sx_event_want_closed,
+                                                          .send = registration_send,
+                                                          .free = registration_end };
 
 bool sx_event_on_register(struct sx_server *server, struct sx_client *client,
                           struct sx_frame *frame, uint64_t now_ns)
@@ -249,20 +253,20 @@ bool sx_event_on_register(struct sx_server *server, struct sx_client *client,
         return true;
     }
     if (registration->before != 0) { /* it is registered */
-        registration_answer(server, client, registration, PMIX_SUCCESS);
+        registration_answer(server, client, frame->header.id, registration, PMIX_SUCCESS);
         registration_free(registration);
         return true;
     }
     client->has_handlers = true;
-    registration->want = (struct sx_event_want){
-        .client = client,
-        .codes = registration->codes,
-        .code_count = registration->code_count,
-        .environment = registration->environment,
-        .ended = registration_end,
-        .dropped = registration_drop,
-    };
-    sx_event_want(server, &registration->want, now_ns);
+    const pmix_status_t rc = sx_pending_begin(server, client, frame->header.id, &registration_kind,
+                                              &registration->want.pending);
+
+    if (rc != PMIX_SUCCESS) {
+        registration_free(registration);
+        sx_reply(server, client, frame->header.id, rc, -1);
+        return true;
+    }
+    sx_event_want(&registration->want, now_ns);
     return true;
 }
 
@@ -275,8 +279,9 @@ bool sx_event_on_deregister(struct sx_server *server, struct sx_client *client,
     if (!registration_read(frame, &registration)) {
         return false;
     }
-    for (size_t i = 0; registration != NULL && i < registration->code_count; i++) {
-        sx_event_code_unwanted(server, client, registration->codes[i], registration->environment);
+    for (size_t i = 0; registration != NULL && i < registration->want.code_count; i++) {
+        sx_event_code_unwanted(server, client, registration->want.codes[i],
+                               registration->want.environment);
     }
     sx_reply(server, client, frame->header.id,
              registration != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE, -1);

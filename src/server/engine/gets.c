@@ -12,7 +12,7 @@
  *
  * A rank that has not committed anything is waited for without end: it may be slow.  Ranks of other
  * nodes are remote.c's.  What anybody may have put is looked for when all that the ranks here had
- * sent has been taken, and not waited for.  Bounded by SX_GETS_MAX per client. */
+ * sent has been taken, and not waited for. */
 #include "server/engine/gets.h"
 
 #include <ctype.h>
@@ -78,17 +78,15 @@ pmix_status_t sx_gets_init(struct sx_server *server, const struct sx_server_opti
 
 static void get_timed_out(void *arg, uint64_t now_ns)
 {
-    struct sx_wait *wait = arg;
+    const struct sx_wait *wait = SX_CONTAINER(arg, struct sx_wait, pending);
 
     (void)now_ns;
-    sx_wait_answer(wait, wait->key == NULL ? PMIX_SUCCESS : PMIX_ERR_TIMEOUT);
+    sx_pending_answer(arg, wait->key == NULL ? PMIX_SUCCESS : PMIX_ERR_TIMEOUT);
 }
 
 static void wait_limit(struct sx_wait *wait, uint64_t timeout_ns, uint64_t now_ns)
 {
-    wait->deadline.fn = get_timed_out;
-    wait->deadline.arg = wait;
-    sx_timer_add(wait->awaited->server->loop, &wait->deadline, sx_deadline_ns(now_ns, timeout_ns));
+    sx_pending_limit(&wait->pending, get_timed_out, sx_deadline_ns(now_ns, timeout_ns));
 }
 
 /* Its rank has committed, and not what is wanted: it will not wait for ever. */
@@ -96,7 +94,7 @@ static void wait_lose_patience(struct sx_wait *wait, uint64_t now_ns)
 {
     const uint64_t patience_ns = wait->awaited->server->get_patience_ns;
 
-    if (wait->deadline.fn == NULL && patience_ns != 0) {
+    if (wait->pending.deadline.fn == NULL && patience_ns != 0) {
         wait_limit(wait, patience_ns, now_ns);
     }
 }
@@ -104,7 +102,7 @@ static void wait_lose_patience(struct sx_wait *wait, uint64_t now_ns)
 static bool has_no_limit(struct sx_wait *wait, void *arg)
 {
     (void)arg;
-    return wait->deadline.fn == NULL;
+    return wait->pending.deadline.fn == NULL;
 }
 
 static void awaited_timed_out(void *arg, uint64_t now_ns)
@@ -168,7 +166,7 @@ static void get_caught_up(struct sx_lane_mark *mark)
     const struct sx_client *target = sx_client_find(awaited->nspace, awaited->rank);
 
     if (wait->key == NULL) {
-        sx_wait_answer(wait, PMIX_SUCCESS);
+        sx_pending_answer(&wait->pending, PMIX_SUCCESS);
         return;
     }
     const struct sx_wait_what what = { .nspace = awaited->nspace,
@@ -176,9 +174,9 @@ static void get_caught_up(struct sx_lane_mark *mark)
                                        .realm = wait->key->realm,
                                        .key = wait->key->key };
     if (sx_wait_is_there(&what)) {
-        sx_wait_answer(wait, PMIX_SUCCESS);
+        sx_pending_answer(&wait->pending, PMIX_SUCCESS);
     } else if (!wait->patient) {
-        sx_wait_answer(wait, PMIX_ERR_NOT_FOUND);
+        sx_pending_answer(&wait->pending, PMIX_ERR_NOT_FOUND);
     } else if (target != NULL && target->has_committed) {
         wait_lose_patience(wait, sx_now_ns());
     }
@@ -216,8 +214,9 @@ static void anybody_caught_up(struct sx_lane_mark *mark)
             return;
         }
     }
-    sx_wait_answer(wait,
-                   wait->key == NULL || anybody_has(wait->key) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+    sx_pending_answer(&wait->pending, wait->key == NULL || anybody_has(wait->key)
+                                          ? PMIX_SUCCESS
+                                          : PMIX_ERR_NOT_FOUND);
 }
 
 /* ---- requests ------------------------------------------------------------------------------ */
@@ -240,9 +239,6 @@ static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
     const struct sx_get *request = frame->body;
     struct sx_wait *wait;
 
-    if (asker->request_count >= SX_GETS_MAX) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
     wait = sx_wait_add(server, asker, frame->header.id, what);
     if (wait == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -322,18 +318,6 @@ bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct s
     return true;
 }
 
-bool sx_gets_on_cancel(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
-                       uint64_t now_ns)
-{
-    struct sx_wait *wait = sx_wait_find(server, client, frame->header.id);
-
-    (void)now_ns;
-    if (wait != NULL) { /* else answered in the meantime */
-        sx_wait_drop(wait);
-    }
-    return true;
-}
-
 /* ---- who comes and goes -------------------------------------------------------------------- */
 
 void sx_gets_client_added(struct sx_server *server, struct sx_client *client)
@@ -352,15 +336,8 @@ void sx_gets_client_connected(struct sx_server *server, struct sx_client *client
     }
 }
 
-void sx_gets_client_closed(struct sx_server *server, struct sx_client *client)
-{
-    (void)server;
-    sx_waiting_asker_gone(client);
-}
-
 void sx_gets_client_gone(struct sx_server *server, struct sx_client *client)
 {
-    sx_waiting_asker_gone(client);
     if (client->waiter_count > 0 && client->nspace != NULL) {
         struct sx_awaited *awaited = sx_awaited_find(server, client->nspace, client->rank);
 

@@ -15,8 +15,6 @@ pmix_status_t sx_gets_init(struct sx_server *server, const struct sx_server_opti
 
 bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                     uint64_t now_ns);
-bool sx_gets_on_cancel(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
-                       uint64_t now_ns);
 
 /* The values of one commit of @client, its @first or not, are complete: answer who waited for
  * them. */
@@ -26,9 +24,7 @@ void sx_gets_committed(struct sx_server *server, struct sx_client *client, bool 
 void sx_gets_client_added(struct sx_server *server, struct sx_client *client);
 /* It has a slot on the board now: it is to ring when somebody waits for it. */
 void sx_gets_client_connected(struct sx_server *server, struct sx_client *client);
-/* Nobody is there to be answered any more. */
-void sx_gets_client_closed(struct sx_server *server, struct sx_client *client);
-/* The client puts nothing more and waits for nothing more. */
+/* The client puts nothing more. */
 void sx_gets_client_gone(struct sx_server *server, struct sx_client *client);
 /* The host has given it data. */
 void sx_gets_nspace_filled(struct sx_nspace *nspace);

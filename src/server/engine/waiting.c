@@ -10,18 +10,11 @@
 #include <xxhash.h>
 
 #include "server/model/state.h"
-#include "server/port/reply.h"
-
-void sx_waiting_init(struct sx_waiting *waiting)
-{
-    *waiting = (struct sx_waiting){ .seed = sx_table_seed() };
-}
 
 void sx_waiting_deinit(struct sx_waiting *waiting)
 {
     sx_table_deinit(&waiting->ranks);
     sx_table_deinit(&waiting->keys);
-    sx_table_deinit(&waiting->gets);
 }
 
 void sx_waiting_want(struct sx_server *server, struct sx_client *target, int change)
@@ -38,7 +31,7 @@ static uint64_t hash_of_two(const struct sx_server *server, const void *owner, u
 {
     const uint64_t words[2] = { (uint64_t)(uintptr_t)owner, number };
 
-    return XXH3_64bits_withSeed(words, sizeof(words), server->waiting.seed);
+    return XXH3_64bits_withSeed(words, sizeof(words), server->seed);
 }
 
 static uint64_t hash_of_key(const struct sx_server *server, const struct sx_wait_what *what)
@@ -205,20 +198,27 @@ void sx_waiting_put(struct sx_server *server, const struct sx_wait_what *what)
 
 /* ---- one Get -------------------------------------------------------------------------------- */
 
-struct sx_wait *sx_wait_find(struct sx_server *server, const struct sx_client *asker, uint32_t id)
+/* It waits no longer. */
+static void wait_closed(struct sx_pending *pending)
 {
-    const struct sx_table *gets = &server->waiting.gets;
-    struct sx_table_node *node = sx_table_first(gets, hash_of_two(server, asker, id));
+    struct sx_wait *wait = SX_CONTAINER(pending, struct sx_wait, pending);
+    struct sx_awaited *awaited = wait->awaited;
+    struct sx_client *target = sx_client_find(awaited->nspace, awaited->rank);
 
-    for (; node != NULL; node = sx_table_next(gets, node)) {
-        struct sx_wait *wait = SX_CONTAINER(node, struct sx_wait, node);
-
-        if (wait->asker == asker && wait->id == id) {
-            return wait;
-        }
+    if (target != NULL) {
+        sx_waiting_want(awaited->server, target, -1);
     }
-    return NULL;
+    sx_list_remove(&wait->mark.link);
+    sx_list_remove(&wait->link);
+    if (wait->key != NULL) {
+        key_free_unless_used(wait->key);
+    }
+    awaited->wait_count--;
+    awaited_free_unless_used(awaited);
+    wait->awaited = NULL;
 }
+
+static const struct sx_pending_kind get_kind = { .quota = SX_PENDING_GET, .closed = wait_closed };
 
 struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, uint32_t id,
                             const struct sx_wait_what *what)
@@ -229,7 +229,7 @@ struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, u
     struct sx_wait *wait = key == NULL ? NULL : calloc(1, sizeof(*wait));
 
     if (wait == NULL ||
-        !sx_table_add(&server->waiting.gets, &wait->node, hash_of_two(server, asker, id))) {
+        sx_pending_begin(server, asker, id, &get_kind, &wait->pending) != PMIX_SUCCESS) {
         free(wait);
         if (key != NULL) {
             key_free_unless_used(key);
@@ -241,12 +241,8 @@ struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, u
     }
     wait->awaited = awaited;
     wait->key = key;
-    wait->asker = sx_client_retain(asker);
-    wait->id = id;
     sx_list_init(&wait->mark.link);
     sx_list_append(&key->waits, &wait->link);
-    sx_list_append(&asker->waits, &wait->asker_link);
-    asker->request_count++;
     awaited->wait_count++;
     if (target != NULL) {
         sx_waiting_want(server, target, 1);
@@ -254,85 +250,10 @@ struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, u
     return wait;
 }
 
-/* It waits no longer; its asker still has it. */
-static void wait_end(struct sx_wait *wait)
-{
-    struct sx_awaited *awaited = wait->awaited;
-    struct sx_client *target = sx_client_find(awaited->nspace, awaited->rank);
-
-    if (target != NULL) {
-        sx_waiting_want(awaited->server, target, -1);
-    }
-    sx_timer_remove(&wait->deadline);
-    sx_table_remove(&awaited->server->waiting.gets, &wait->node);
-    sx_list_remove(&wait->mark.link);
-    sx_list_remove(&wait->link);
-    if (wait->key != NULL) {
-        key_free_unless_used(wait->key);
-    }
-    awaited->wait_count--;
-    awaited_free_unless_used(awaited);
-    wait->awaited = NULL;
-}
-
-static void wait_free(struct sx_wait *wait)
-{
-    sx_list_remove(&wait->asker_link);
-    wait->asker->request_count--;
-    sx_client_release(wait->asker);
-    free(wait);
-}
-
-void sx_wait_drop(struct sx_wait *wait)
-{
-    wait_end(wait);
-    wait_free(wait);
-}
-
-void sx_wait_send_due(struct sx_client *asker)
-{
-    struct sx_server *server = sx_server_get();
-    struct sx_wait *wait = SX_LIST_ENTRY(asker->share.due.next, struct sx_wait, asker_link);
-
-    sx_reply(server, asker, wait->id, wait->status, -1);
-    sx_share_charge(server, asker, SX_TURN_ANSWER_UNITS);
-    wait_free(wait);
-}
-
-void sx_wait_answer(struct sx_wait *wait, pmix_status_t status)
-{
-    struct sx_server *server = wait->awaited->server;
-    struct sx_client *asker = wait->asker;
-
-    wait_end(wait);
-    if (asker->connection == NULL) {
-        wait_free(wait);
-        return;
-    }
-    wait->status = status;
-    sx_list_remove(&wait->asker_link);
-    sx_list_append(&asker->share.due, &wait->asker_link);
-    if (asker->share.due.next == &wait->asker_link && sx_share_affords(server, asker)) {
-        sx_wait_send_due(asker);
-    }
-}
-
-void sx_waiting_asker_gone(struct sx_client *asker)
-{
-    sx_client_retain(asker); /* its Gets hold it */
-    SX_LIST_EACH(it, &asker->waits) {
-        sx_wait_drop(SX_LIST_ENTRY(it, struct sx_wait, asker_link));
-    }
-    SX_LIST_EACH(it, &asker->share.due) {
-        wait_free(SX_LIST_ENTRY(it, struct sx_wait, asker_link));
-    }
-    sx_client_release(asker);
-}
-
 static void answer_each(struct sx_list *waits, pmix_status_t status)
 {
     SX_LIST_EACH(it, waits) {
-        sx_wait_answer(SX_LIST_ENTRY(it, struct sx_wait, link), status);
+        sx_pending_answer(&SX_LIST_ENTRY(it, struct sx_wait, link)->pending, status);
     }
 }
 
@@ -400,7 +321,7 @@ static bool pays(struct sx_wait *wait, void *arg)
     const uint64_t *units = arg;
 
     if (!wait->is_late) {
-        sx_share_charge(wait->awaited->server, wait->asker, *units);
+        sx_share_charge(wait->pending.server, wait->pending.client, *units);
     }
     return !wait->is_late;
 }

@@ -2,16 +2,16 @@
 /* Copyright (c) 2026 The shmix authors */
 /* waiting.h - Gets whose value is not there yet, found by what they wait for.
  *
- *     WAITING --the value is put--> FOUND --the commit ends--> DUE --its asker's turn--> answered
+ *     WAITING --the value is put--> FOUND --the commit ends--> answered, as pending.h says
  *        |\----any other end-----------|----------------------^
  *         \----asker gone, cancelled---\--> dropped
  *
  * A rank that somebody waits for (struct sx_awaited) has the keys that are waited for, and each key
- * has the Gets that wait for it.  Ranks, keys and Gets are found through one table each, hashed
- * with a seed that no client knows: no message makes the server walk what others wait for.
+ * has the Gets that wait for it.  Ranks and keys are found through one table each, hashed with a
+ * seed that no client knows: no message makes the server walk what others wait for.
  *
  * While somebody waits for a rank, its board slot says so and its commits ring the doorbell.
- * Memory: SX_GETS_MAX Gets a client.  Loop thread. */
+ * Memory: that of the Gets, which pending.h bounds.  Loop thread. */
 #ifndef SX_SERVER_ENGINE_WAITING_H
 #define SX_SERVER_ENGINE_WAITING_H
 
@@ -22,7 +22,7 @@
 #include "control/loop.h"
 #include "server/model/share.h"
 #include "server/model/state.h"
-#include "server/port/upcall.h"
+#include "server/port/pending.h"
 #include "shmem/store.h"
 
 /* remote.c: how the host is asked for a rank. */
@@ -63,22 +63,16 @@ struct sx_awaited_key {
 
 /* One Get. */
 struct sx_wait {
-    struct sx_table_node node;
+    struct sx_pending pending; /* first */
     struct sx_list link;       /* key.waits, or awaited.found */
-    struct sx_list asker_link; /* asker.waits; DUE: asker.share.due */
     struct sx_awaited *awaited;
     struct sx_awaited_key *key; /* NULL: FOUND */
-    struct sx_client *asker;    /* retained */
-    uint32_t id;                /* the asker's number */
     bool patient;               /* it waits for what may come; else for what was sent before */
     bool is_late;               /* remote.c: the next answer may be from before it */
     size_t lanes_seen;          /* gets.c: of those who wait for what anybody may have sent */
     struct sx_lane_mark mark;   /* of the lane of the rank that it waits for */
-    struct sx_timer deadline;
-    pmix_status_t status; /* DUE */
 };
 
-void sx_waiting_init(struct sx_waiting *waiting);
 void sx_waiting_deinit(struct sx_waiting *waiting); /* nobody waits any more */
 
 /* One more (+1) or one less (-1) waits for the commits of @target: they ring, or no longer. */
@@ -97,19 +91,10 @@ struct sx_wait_what {
 /* Is it in the store? */
 bool sx_wait_is_there(const struct sx_wait_what *what);
 
-/* @asker waits, and whoever is registered as that rank rings after commits.  Return: NULL when
- * memory is out. */
+/* @asker waits, and whoever is registered as that rank rings after commits.  Return: NULL as
+ * sx_pending_begin. */
 struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, uint32_t id,
                             const struct sx_wait_what *what);
-/* Return: NULL when it has been answered. */
-struct sx_wait *sx_wait_find(struct sx_server *server, const struct sx_client *asker, uint32_t id);
-void sx_wait_drop(struct sx_wait *wait);
-/* Now if its asker can afford it, else in its next turn. */
-void sx_wait_answer(struct sx_wait *wait, pmix_status_t status);
-/* The oldest of @asker that is DUE. */
-void sx_wait_send_due(struct sx_client *asker);
-/* It wants no answers any more. */
-void sx_waiting_asker_gone(struct sx_client *asker);
 
 /* ---- all that wait for a key, a rank -------------------------------------------------------- */
 

@@ -16,6 +16,7 @@
 #include "server/engine/gets.h"
 #include "server/engine/modex.h"
 #include "server/entry/reaper.h"
+#include "server/port/pending.h"
 #include "server/port/reply.h"
 #include "server/port/wake.h"
 
@@ -116,7 +117,7 @@ typedef bool (*frame_fn)(struct sx_server *server, struct sx_client *client, str
 static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_SEGMENT_GET] = on_segment_get,
     [SX_MSG_GET] = sx_gets_on_get,
-    [SX_MSG_GET_CANCEL] = sx_gets_on_cancel,
+    [SX_MSG_GET_CANCEL] = sx_pending_on_cancel,
     [SX_MSG_PUT_BULK] = sx_modex_on_put_bulk,
     [SX_MSG_ARRIVE_BULK] = sx_collective_on_arrive_bulk,
     [SX_MSG_ABORT] = sx_abort_on_abort,

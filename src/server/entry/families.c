@@ -22,6 +22,7 @@
 #include "server/engine/resource.h"
 #include "server/entry/reaper.h"
 #include "server/port/host.h"
+#include "server/port/pending.h"
 
 const struct sx_family sx_families[] = {
     {
@@ -51,6 +52,13 @@ const struct sx_family sx_families[] = {
         .stop = sx_collective_end_all,
     },
     {
+        .name = "pending",
+        .client_left = sx_pending_client_gone,
+        .client_closed = sx_pending_client_gone,
+        .client_gone = sx_pending_client_gone,
+        .end = sx_pendings_deinit,
+    },
+    {
         .name = "dmodex",
         .client_committed = sx_dmodex_committed,
         .client_left = sx_dmodex_client_gone,
@@ -64,7 +72,6 @@ const struct sx_family sx_families[] = {
         .client_connected = sx_gets_client_connected,
         .client_committed = sx_gets_committed,
         .client_left = sx_gets_client_gone,
-        .client_closed = sx_gets_client_closed,
         .client_gone = sx_gets_client_gone,
         .end = sx_gets_deinit,
     },

@@ -189,13 +189,12 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     server->board = SX_BOARD_NULL;
     server->rendezvous = SX_RENDEZVOUS_NULL;
     sx_list_init(&server->collectives);
-    server->signature_seed = sx_table_seed();
+    server->seed = sx_table_seed();
     sx_list_init(&server->psets);
     sx_list_init(&server->resources);
     sx_list_init(&server->connections);
     sx_registry_init(&server->registry);
     sx_brooms_init(&server->brooms);
-    sx_waiting_init(&server->waiting);
     sx_turn_init(&server->turn);
     rc = sx_events_init(server, options);
     if (rc != PMIX_SUCCESS) {

@@ -11,10 +11,10 @@
 #include "base/status.h"
 #include "server/engine/event.h"
 #include "server/engine/event_handled.h"
-#include "server/engine/waiting.h"
 #include "server/entry/connection.h"
 #include "server/model/state.h"
 #include "server/port/lanes.h"
+#include "server/port/pending.h"
 
 /* ---- one client ----------------------------------------------------------------------------- */
 
@@ -41,7 +41,7 @@ static bool is_frames_turn(const struct sx_client *client)
 static bool serve_one(struct sx_server *server, struct sx_client *client)
 {
     if (!sx_list_empty(&client->share.due)) {
-        sx_wait_send_due(client);
+        sx_pending_send_due(client);
     } else if (is_frames_turn(client)) {
         client->share.frame = false;
         sx_connection_take(client, server->turn.now_ns);

@@ -34,6 +34,15 @@ enum sx_client_state {
     SX_CLIENT_DEAD,      /* lost, or taken away by the host */
 };
 
+/* What a client may have so much of at a time: pending.c. */
+enum sx_pending_quota {
+    SX_PENDING_GET,
+    SX_PENDING_REGISTRATION, /* of an event handler, while the host thinks */
+    SX_PENDING_HOST,         /* what the host is asked */
+    SX_PENDING_ARRIVAL,      /* collectives that it has joined and that have not gone */
+    SX_PENDING_QUOTAS
+};
+
 struct sx_result {
     uint32_t op;
     int32_t status;
@@ -94,11 +103,11 @@ struct sx_client {
     struct sx_blob news;     /* put since the last fence that all nodes took part in */
     uint64_t news_gone;      /* bytes of news before these */
     struct sx_list requests; /* dmodex.c: other nodes that wait for its first commit */
-    uint32_t arrival_count;  /* collectives that it has joined and that have not gone ... */
-    size_t arrival_procs;    /* ... and the processes that these name */
+    size_t arrival_procs;    /* that the collectives it has joined name */
     uint32_t waiter_count;   /* gets of others that wait for this one's data */
-    uint32_t request_count;  /* gets of its own that wait */
-    struct sx_list waits;    /* waiting.h: these */
+    struct sx_list pendings; /* pending.h: what it waits for */
+    uint32_t pending_counts[SX_PENDING_QUOTAS];
+    uint32_t pending_told;   /* bits: quotas that it was refused more of */
     struct sx_list cleanups; /* cleanup.c: struct sx_broom_path */
     bool cleanup_told;
     struct sx_result results[SX_RESULTS_KEPT]; /* newest ends of its collectives, a circle */
@@ -108,8 +117,7 @@ struct sx_client {
     bool has_handlers;                 /* of events, or has had some */
     bool event_left;                   /* it has gone: no event is kept for it */
     bool event_lost_told;
-    unsigned event_want_count; /* registrations that wait for the host */
-    bool pid_told;             /* derive.c: PMIX_PROC_PID is ours, not the host's */
+    bool pid_told; /* derive.c: PMIX_PROC_PID is ours, not the host's */
 };
 
 #define SX_SESSION_UNKNOWN UINT64_MAX    /* nobody has told of it yet */

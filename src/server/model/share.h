@@ -53,7 +53,7 @@ struct sx_share {
     uint64_t frame_mark;        /* ... which comes when its lane has been taken up to here */
     struct sx_timer rest;       /* added: it rests */
     struct sx_list marks;       /* of struct sx_lane_mark, in their lane's order */
-    struct sx_list due;         /* waiting.h: its Gets that have their answer */
+    struct sx_list due;         /* pending.h: what has its answer */
     struct sx_lane_mark ending; /* reaper.c: set when it has gone */
 };
 

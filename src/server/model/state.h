@@ -60,10 +60,8 @@ struct sx_brooms {
 
 /* waiting.h */
 struct sx_waiting {
-    uint64_t seed;
     struct sx_table ranks; /* struct sx_awaited by namespace and rank */
     struct sx_table keys;  /* struct sx_awaited_key by namespace, rank, realm and key */
-    struct sx_table gets;  /* struct sx_wait by asker and number */
 };
 
 /* upcall.c: the entries of the host's module that are called. */
@@ -110,12 +108,13 @@ struct sx_server {
     /* the loop thread's */
     struct sx_board board;
     struct sx_registry registry;
+    uint64_t seed;            /* of tables whose keys clients choose: none knows it */
+    struct sx_table pendings; /* pending.h */
     struct sx_waiting waiting;
     struct sx_list collectives;
     struct sx_table signatures; /* the same, found by whom they are for: generation.h */
-    uint64_t signature_seed;
-    struct sx_list psets;     /* pset.c */
-    struct sx_list resources; /* resource.c */
+    struct sx_list psets;       /* pset.c */
+    struct sx_list resources;   /* resource.c */
     struct sx_brooms brooms;
     uint64_t generation_last; /* the highest of the stores that have ended */
     uint64_t event_question;  /* event_ask.c: the number of the last one */
@@ -135,7 +134,7 @@ struct sx_server {
     bool lanes_active; /* something was taken since the last sleep */
     struct sx_event_history event_history;
     struct sx_eventlog host_events;    /* what the host's own handlers may hear of */
-    struct sx_list event_wants;        /* event_ask.c: registrations that wait for the host */
+    struct sx_list event_wants;        /* event_ask.c: those that wait for the host */
     struct sx_event_codes event_codes; /* clients that want them */
     struct sx_list events_dirty;       /* namespaces whose sleepers have to be woken */
     struct sx_loop_post events_wake;   /* event.c: not before this */

@@ -9,7 +9,7 @@
 /* It waits in this operation no more. */
 static void member_release(const struct sx_members *members, struct sx_member *member)
 {
-    member->client->arrival_count -= member->arrived;
+    member->client->pending_counts[SX_PENDING_ARRIVAL] -= member->arrived;
     member->client->arrival_procs -= member->arrived ? members->proc_count : 0;
     sx_client_release(member->client);
 }
@@ -141,7 +141,7 @@ void sx_members_arrive(struct sx_members *members, struct sx_member *member, uin
     member->arrived = true;
     member->op = op;
     members->arrived_count++;
-    member->client->arrival_count++;
+    member->client->pending_counts[SX_PENDING_ARRIVAL]++;
     member->client->arrival_procs += members->proc_count;
 }
 

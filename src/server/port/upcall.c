@@ -373,6 +373,12 @@ pmix_status_t sx_upcall_judge(struct sx_server *server, enum sx_upcall_kind kind
     return PMIX_ERR_OUT_OF_RESOURCE;
 }
 
+void sx_upcall_drop(const struct sx_upcall *upcall)
+{
+    free(upcall->bytes);
+    infos_destruct(upcall);
+}
+
 /* The host is told, and keeps nothing. */
 static pmix_status_t notice(const struct sx_server *server, call_fn call, up_t *up)
 {
@@ -405,8 +411,7 @@ pmix_status_t sx_upcall(struct sx_server *server, enum sx_upcall_kind kind,
         rc = question == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
     }
     if (question == NULL) {
-        free(up.bytes);
-        infos_destruct(&up);
+        sx_upcall_drop(&up);
         return rc;
     }
     const uintptr_t number = question->node.hash;

@@ -72,6 +72,9 @@ pmix_status_t sx_upcall_judge(struct sx_server *server, enum sx_upcall_kind kind
 pmix_status_t sx_upcall(struct sx_server *server, enum sx_upcall_kind kind,
                         const struct sx_upcall *upcall);
 
+/* What moves to the host with @upcall goes: it is not asked. */
+void sx_upcall_drop(const struct sx_upcall *upcall);
+
 /* Nothing is asked and nobody is told any more. */
 void sx_upcall_forget_all(struct sx_server *server);
 

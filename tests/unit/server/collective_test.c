@@ -56,17 +56,18 @@ static pmix_status_t counted(struct sx_server *server, void *arg)
     arrive(server, 0, 2);
     arrive(server, 0, 2); /* its next fence, which the others come to later */
     arrive(server, 1, 2);
-    cr_expect_eq(client_of(server, 0)->arrival_count, 2);
+    cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_ARRIVAL], 2);
     cr_expect_eq(client_of(server, 0)->arrival_procs, 6);
-    cr_expect_eq(client_of(server, 1)->arrival_count, 1);
+    cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], 1);
     arrive(server, 2, 2);
-    cr_expect_eq(client_of(server, 0)->arrival_count, 1, "the first has ended");
+    cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_ARRIVAL], 1,
+                 "the first has ended");
     cr_expect_eq(client_of(server, 0)->arrival_procs, 3);
-    cr_expect_eq(client_of(server, 1)->arrival_count, 0);
-    cr_expect_eq(client_of(server, 2)->arrival_count, 0);
+    cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], 0);
+    cr_expect_eq(client_of(server, 2)->pending_counts[SX_PENDING_ARRIVAL], 0);
     arrive(server, 2, 2);
     arrive(server, 1, 2);
-    cr_expect_eq(client_of(server, 0)->arrival_count, 0);
+    cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_ARRIVAL], 0);
     cr_expect(sx_list_empty(&server->collectives));
     cr_expect_eq(server->signatures.count, 0);
     return PMIX_SUCCESS;
@@ -91,7 +92,8 @@ static pmix_status_t untouched(struct sx_server *server, void *arg)
         arrive(server, 1, last);
     }
     server->collectives = all;
-    cr_expect_eq(client_of(server, 1)->arrival_count, RANKS - 2, "it has found them all");
+    cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], RANKS - 2,
+                 "it has found them all");
     cr_expect_eq(server->signatures.count, RANKS - 2);
     return PMIX_SUCCESS;
 }
@@ -110,14 +112,15 @@ static pmix_status_t in_order(struct sx_server *server, void *arg)
     }
     for (uint32_t i = 0; i < GENERATIONS; i++) {
         arrive(server, 1, 2);
-        cr_expect_eq(client_of(server, 1)->arrival_count, i + 1);
+        cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], i + 1);
     }
     cr_expect_eq(server->signatures.count, 1, "one signature");
     for (uint32_t i = 0; i < GENERATIONS; i++) {
         arrive(server, 2, 2);
-        cr_expect_eq(client_of(server, 0)->arrival_count, GENERATIONS - i - 1);
-        cr_expect_eq(client_of(server, 1)->arrival_count, GENERATIONS - i - 1);
-        cr_expect_eq(client_of(server, 2)->arrival_count, 0, "each call meets those of the others");
+        cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_ARRIVAL], GENERATIONS - i - 1);
+        cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], GENERATIONS - i - 1);
+        cr_expect_eq(client_of(server, 2)->pending_counts[SX_PENDING_ARRIVAL], 0,
+                     "each call meets those of the others");
     }
     cr_expect_eq(server->signatures.count, 0);
     return PMIX_SUCCESS;

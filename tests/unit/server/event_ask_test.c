@@ -4,6 +4,7 @@
  * which is a registration's only when it is a refusal. */
 #include "server/engine/event_ask.h"
 
+#include "answers.h"
 #include "bare.h"
 #include "server/engine/event_codes.h"
 
@@ -34,6 +35,7 @@ static pmix_status_t on_register(pmix_status_t *codes, size_t ncodes, const pmix
 
 static struct sx_server server;
 static struct sx_nspace *job;
+static struct answers answers[3];
 
 static void begin(void)
 {
@@ -42,20 +44,25 @@ static void begin(void)
     server.module.register_events = on_register;
     job = bare_job(&server, "job", 3, 3);
     for (uint32_t rank = 0; rank < 3; rank++) {
-        bare_connect(&server, job, rank)->uid = 1000 + rank;
+        struct sx_client *const client = bare_connect(&server, job, rank);
+
+        client->uid = 1000 + rank;
+        answers_begin(&answers[rank], &server, client);
     }
 }
 
 static void end(void)
 {
-    sx_event_wants_drop(&server, NULL);
     for (uint32_t rank = 0; rank < 3; rank++) {
+        sx_pending_client_gone(&server, sx_client_find(job, rank));
         sx_event_codes_client_left(&server, sx_client_find(job, rank));
-        cr_expect_eq(sx_client_find(job, rank)->event_want_count, 0);
+        cr_expect_eq(sx_client_find(job, rank)->pending_counts[SX_PENDING_REGISTRATION], 0);
         cr_expect_eq(sx_client_find(job, rank)->reference_count, 1);
+        answers_end(&answers[rank], sx_client_find(job, rank));
     }
     cr_expect_eq(server.event_codes.count, 0);
     sx_event_codes_clear(&server.event_codes);
+    sx_pendings_deinit(&server);
     bare_deinit(&server);
 }
 
@@ -80,36 +87,46 @@ static void host_answers(pmix_status_t status)
 struct want {
     struct sx_event_want want;
     int end;
+    bool is_over;
 };
 
-static void on_ended(struct sx_event_want *want, pmix_status_t rc)
+static struct want *want_of(struct sx_pending *pending)
 {
-    struct want *const one = SX_CONTAINER(want, struct want, want);
-
-    cr_expect_eq(one->end, OPEN, "once");
-    one->end = rc;
+    return SX_CONTAINER(pending, struct want, want.pending);
 }
 
-static void on_dropped(struct sx_event_want *want)
+static void on_send(struct sx_pending *pending)
 {
-    on_ended(want, DROPPED);
+    want_of(pending)->end = pending->status;
 }
+
+static void on_free(struct sx_pending *pending)
+{
+    struct want *const want = want_of(pending);
+
+    cr_expect_not(want->is_over, "once");
+    want->is_over = true;
+    want->end = want->end == OPEN ? DROPPED : want->end;
+}
+
+static const struct sx_pending_kind want_kind = { .quota = SX_PENDING_REGISTRATION,
+                                                  .closed = sx_event_want_closed,
+                                                  .send = on_send,
+                                                  .free = on_free };
 
 static void want_now(void *want, uint64_t now_ns)
 {
-    sx_event_want(&server, &((struct want *)want)->want, now_ns);
+    sx_event_want(&((struct want *)want)->want, now_ns);
 }
 
 static void begin_want(struct want *want, uint32_t rank)
 {
-    static const pmix_status_t code = CODE;
+    static pmix_status_t code = CODE;
 
-    *want = (struct want){ .end = OPEN,
-                           .want = { .client = sx_client_find(job, rank),
-                                     .codes = &code,
-                                     .code_count = 1,
-                                     .ended = on_ended,
-                                     .dropped = on_dropped } };
+    *want = (struct want){ .end = OPEN, .want = { .codes = &code, .code_count = 1 } };
+    cr_assert_eq(sx_pending_begin(&server, sx_client_find(job, rank), 1, &want_kind,
+                                  &want->want.pending),
+                 PMIX_SUCCESS);
     bare_call(&server, want_now, want);
 }
 
@@ -200,7 +217,7 @@ Test(event_ask, a_client_that_goes_is_dropped_and_its_question_goes_on)
 
     begin_want(&first, 0);
     begin_want(&second, 1);
-    sx_event_wants_drop(&server, sx_client_find(job, 0));
+    sx_pending_client_gone(&server, sx_client_find(job, 0));
     cr_expect_eq(first.end, DROPPED);
     cr_expect_eq(second.end, OPEN);
     host_answers(PMIX_SUCCESS);
@@ -218,18 +235,6 @@ Test(event_ask, a_host_that_says_nothing_is_not_waited_for)
     cr_expect_eq(second.end, PMIX_SUCCESS);
     host_answers(PMIX_ERR_NO_PERMISSIONS);
     cr_expect_eq(counted(), 2, "its late word changes nothing");
-}
-
-Test(event_ask, a_client_has_so_many_waiting_and_no_more)
-{
-    struct want first, second;
-
-    begin_want(&first, 0);
-    sx_client_find(job, 1)->event_want_count = SX_EVENT_WANTS_PER_CLIENT;
-    begin_want(&second, 1);
-    cr_expect_eq(second.end, PMIX_ERR_OUT_OF_RESOURCE);
-    sx_client_find(job, 1)->event_want_count = 0;
-    host_answers(PMIX_SUCCESS);
 }
 
 Test(event_ask, the_hosts_own_handlers_are_counted_whatever_it_says)

@@ -188,7 +188,7 @@ static void fence(struct act it)
 
 static pmix_status_t count_waits(struct sx_server *server, void *arg)
 {
-    *(unsigned *)arg = client_of(server, 0)->arrival_count;
+    *(unsigned *)arg = client_of(server, 0)->pending_counts[SX_PENDING_ARRIVAL];
     return PMIX_SUCCESS;
 }
 

@@ -68,22 +68,22 @@ static pmix_status_t by_key(struct sx_server *server, void *arg)
     wait_for(server, 2, 1, 1, "first");
     wait_for(server, 0, 3, 3, "first");
     wait_for(server, 0, 4, 1, ""); /* anything */
-    cr_expect_eq(asker->request_count, 4);
+    cr_expect_eq(asker->pending_counts[SX_PENDING_GET], 4);
     cr_expect_eq(target->waiter_count, 4);
     put(server, 1, "first");
     cr_expect_eq(target->waiter_count, 4, "answered with the commit, not before");
     cr_assert_eq(sx_modex_commit(server, target), PMIX_SUCCESS);
     cr_expect_eq(target->waiter_count, 1);
-    cr_expect_eq(client_of(server, 2)->request_count, 0);
-    cr_expect_not_null(sx_wait_find(server, asker, 2));
-    cr_expect_not_null(sx_wait_find(server, asker, 3));
-    cr_expect_null(sx_wait_find(server, asker, 1));
-    cr_expect_null(sx_wait_find(server, asker, 4));
+    cr_expect_eq(client_of(server, 2)->pending_counts[SX_PENDING_GET], 0);
+    cr_expect_not_null(sx_pending_find(server, asker, 2));
+    cr_expect_not_null(sx_pending_find(server, asker, 3));
+    cr_expect_null(sx_pending_find(server, asker, 1));
+    cr_expect_null(sx_pending_find(server, asker, 4));
     put(server, 3, "another");
     cr_assert_eq(sx_modex_commit(server, client_of(server, 3)), PMIX_SUCCESS);
-    cr_expect_eq(asker->request_count, 2);
-    sx_gets_client_gone(server, asker);
-    cr_expect_eq(asker->request_count, 0);
+    cr_expect_eq(asker->pending_counts[SX_PENDING_GET], 2);
+    sx_pending_client_gone(server, asker);
+    cr_expect_eq(asker->pending_counts[SX_PENDING_GET], 0);
     cr_expect_eq(target->waiter_count, 0);
     cr_expect(sx_list_empty(&sx_nspace_find(server, NSPACE)->awaited));
     return PMIX_SUCCESS;
@@ -103,11 +103,11 @@ static pmix_status_t rank_goes(struct sx_server *server, void *arg)
     wait_for(server, 0, 2, 1, "b");
     wait_for(server, 0, 3, 2, "a");
     sx_gets_client_gone(server, target);
-    cr_expect_eq(client_of(server, 0)->request_count, 1);
+    cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_GET], 1);
     cr_expect_eq(target->waiter_count, 0);
-    cr_expect_not_null(sx_wait_find(server, client_of(server, 0), 3));
+    cr_expect_not_null(sx_pending_find(server, client_of(server, 0), 3));
     sx_gets_nspace_gone(server, sx_nspace_find(server, NSPACE));
-    cr_expect_eq(client_of(server, 0)->request_count, 0);
+    cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_GET], 0);
     return PMIX_SUCCESS;
 }
 
@@ -122,7 +122,7 @@ static void make_garbage(struct sx_wait *wait, struct sx_wait *ret_copy)
 {
     *ret_copy = *wait;
     memset(wait, 0xff, sizeof(*wait));
-    wait->node = ret_copy->node;
+    wait->pending.node = ret_copy->pending.node;
 }
 
 /* Rank 1 commits while one client waits for one of its keys and another for hundreds, of it and of
@@ -157,14 +157,14 @@ static pmix_status_t untouched(struct sx_server *server, void *arg)
     awaited->keys = fewer;
     nspace->awaited = ranks;
     for (size_t i = 0; i < SX_COUNT(waits); i++) {
-        const struct sx_table_node node = waits[i]->node;
+        const struct sx_table_node node = waits[i]->pending.node;
 
         *waits[i] = copies[i];
-        waits[i]->node = node;
+        waits[i]->pending.node = node;
     }
-    cr_expect_eq(client_of(server, 2)->request_count, 0);
+    cr_expect_eq(client_of(server, 2)->pending_counts[SX_PENDING_GET], 0);
     cr_expect_eq(target->waiter_count, KEYS);
-    sx_gets_client_gone(server, client_of(server, 0));
+    sx_pending_client_gone(server, client_of(server, 0));
     return PMIX_SUCCESS;
 }
 

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* pending.c - who waits for what, from its beginning to its one end. */
+#include "server/port/pending.h"
+
+#include <stdlib.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/log.h"
+#include "server/model/share.h"
+#include "server/port/reply.h"
+
+/* What one client may have. */
+static const struct {
+    const char *things;
+    unsigned max;
+} quotas[SX_PENDING_QUOTAS] = {
+    [SX_PENDING_GET] = { "Gets", SX_GETS_MAX },
+    [SX_PENDING_REGISTRATION] = { "registrations of event handlers", 4096 },
+    [SX_PENDING_HOST] = { "requests to the host", 256 },
+    [SX_PENDING_ARRIVAL] = { "collective operations", 256 },
+};
+
+static uint64_t hash_of(const struct sx_server *server, const struct sx_client *client, uint32_t id)
+{
+    const uint64_t words[2] = { (uint64_t)(uintptr_t)client, id };
+
+    return XXH3_64bits_withSeed(words, sizeof(words), server->seed);
+}
+
+void sx_pendings_deinit(struct sx_server *server)
+{
+    sx_table_deinit(&server->pendings);
+}
+
+/* ---- its beginning ------------------------------------------------------------------------- */
+
+pmix_status_t sx_pending_judge(struct sx_client *client, enum sx_pending_quota quota)
+{
+    if (client->pending_counts[quota] < quotas[quota].max) {
+        return PMIX_SUCCESS;
+    }
+    if ((client->pending_told & 1u << quota) == 0) { /* it could cause many of them */
+        client->pending_told |= 1u << quota;
+        sx_log(SX_LOG_WARN,
+               "client %s.%u has %u %s that are not answered, and may have no more: let it wait "
+               "for some of them",
+               client->nspace->name, client->rank, quotas[quota].max, quotas[quota].things);
+    }
+    return PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+pmix_status_t sx_pending_begin(struct sx_server *server, struct sx_client *client, uint32_t id,
+                               const struct sx_pending_kind *kind, struct sx_pending *pending)
+{
+    const pmix_status_t rc = sx_pending_judge(client, kind->quota);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (!sx_table_add(&server->pendings, &pending->node, hash_of(server, client, id))) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    pending->kind = kind;
+    pending->server = server;
+    pending->client = sx_client_retain(client);
+    pending->id = id;
+    sx_asker_init(&pending->asker);
+    sx_list_append(&client->pendings, &pending->link);
+    client->pending_counts[kind->quota]++;
+    return PMIX_SUCCESS;
+}
+
+struct sx_pending *sx_pending_find(struct sx_server *server, const struct sx_client *client,
+                                   uint32_t id)
+{
+    const struct sx_table *table = &server->pendings;
+    struct sx_table_node *node = sx_table_first(table, hash_of(server, client, id));
+
+    for (; node != NULL; node = sx_table_next(table, node)) {
+        struct sx_pending *const pending = SX_CONTAINER(node, struct sx_pending, node);
+
+        if (pending->client == client && pending->id == id) {
+            return pending;
+        }
+    }
+    return NULL;
+}
+
+void sx_pending_limit(struct sx_pending *pending, sx_loop_fn fn, uint64_t deadline_ns)
+{
+    pending->deadline.fn = fn;
+    pending->deadline.arg = pending;
+    sx_timer_add(pending->server->loop, &pending->deadline, deadline_ns);
+}
+
+/* ---- its end ------------------------------------------------------------------------------- */
+
+static void pending_close(struct sx_pending *pending, pmix_status_t status)
+{
+    pending->status = status;
+    sx_timer_remove(&pending->deadline);
+    sx_asker_deinit(&pending->asker);
+    sx_table_remove(&pending->server->pendings, &pending->node);
+    if (pending->kind->closed != NULL) {
+        pending->kind->closed(pending);
+    }
+}
+
+static void pending_free(struct sx_pending *pending)
+{
+    struct sx_client *const client = pending->client;
+
+    sx_list_remove(&pending->link);
+    client->pending_counts[pending->kind->quota]--;
+    if (pending->kind->free != NULL) {
+        pending->kind->free(pending);
+    } else {
+        free(pending);
+    }
+    sx_client_release(client);
+}
+
+void sx_pending_drop(struct sx_pending *pending)
+{
+    pending_close(pending, PMIX_SUCCESS);
+    pending_free(pending);
+}
+
+void sx_pending_send_due(struct sx_client *client)
+{
+    struct sx_list *const first = sx_list_pop(&client->share.due);
+    struct sx_pending *const pending = SX_LIST_ENTRY(first, struct sx_pending, link);
+
+    if (pending->kind->send != NULL) {
+        pending->kind->send(pending);
+    } else {
+        sx_reply(pending->server, client, pending->id, pending->status, -1);
+    }
+    sx_share_charge(pending->server, client, SX_TURN_ANSWER_UNITS);
+    pending_free(pending);
+}
+
+void sx_pending_answer(struct sx_pending *pending, pmix_status_t status)
+{
+    struct sx_client *const client = pending->client;
+
+    pending_close(pending, status);
+    if (client->channel == NULL) {
+        pending_free(pending);
+        return;
+    }
+    const bool is_first = sx_list_empty(&client->share.due);
+
+    sx_list_remove(&pending->link);
+    sx_list_append(&client->share.due, &pending->link);
+    if (is_first && sx_share_affords(pending->server, client)) {
+        sx_pending_send_due(client);
+    }
+}
+
+bool sx_pending_on_cancel(struct sx_server *server, struct sx_client *client,
+                          struct sx_frame *frame, uint64_t now_ns)
+{
+    struct sx_pending *const pending = sx_pending_find(server, client, frame->header.id);
+
+    (void)now_ns;
+    if (pending != NULL) { /* else answered in the meantime */
+        sx_pending_drop(pending);
+    }
+    return true;
+}
+
+void sx_pending_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    (void)server;
+    sx_client_retain(client); /* what is pending holds it */
+    SX_LIST_EACH(it, &client->pendings) {
+        sx_pending_drop(SX_LIST_ENTRY(it, struct sx_pending, link));
+    }
+    SX_LIST_EACH(it, &client->share.due) {
+        pending_free(SX_LIST_ENTRY(it, struct sx_pending, link));
+    }
+    sx_client_release(client);
+}
+
+/* ---- what the host answers ----------------------------------------------------------------- */
+
+static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
+{
+    if (asker != NULL) { /* else its client has gone */
+        sx_pending_answer(SX_CONTAINER(asker, struct sx_pending, asker), answer->status);
+    }
+}
+
+void sx_pending_ask_host(struct sx_server *server, struct sx_client *client, uint32_t id,
+                         enum sx_upcall_kind kind, const struct sx_upcall *upcall)
+{
+    static const struct sx_pending_kind of_host = { .quota = SX_PENDING_HOST };
+    struct sx_pending *pending = calloc(1, sizeof(*pending));
+    struct sx_upcall up = *upcall;
+    pmix_status_t rc = pending == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+                                       : sx_pending_begin(server, client, id, &of_host, pending);
+
+    if (rc != PMIX_SUCCESS) {
+        free(pending);
+        sx_upcall_drop(upcall);
+        sx_reply(server, client, id, rc, -1);
+        return;
+    }
+    up.client = sx_client_retain(client);
+    up.asker = &pending->asker;
+    up.told = host_has_answered;
+    rc = sx_upcall(server, kind, &up);
+    /* What the host does inside may end the client, and what it waits for. */
+    pending = rc == PMIX_SUCCESS ? NULL : sx_pending_find(server, client, id);
+    if (pending != NULL) {
+        sx_pending_answer(pending, rc);
+    }
+    sx_client_release(client);
+}

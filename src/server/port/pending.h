@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* pending.h - requests of clients that are answered later.
+ *
+ *     OPEN --answered--> DUE --its client can pay for it, now or in a turn--> sent
+ *       \----its client goes, or cancels it--\--> dropped
+ *
+ * One that waits for more than the host's word is a part of an engine's struct, which has its kind.
+ * Found by client and number, through a table that is hashed with a seed no client knows.  Memory:
+ * a client has so many of each kind (pending.c).  Loop thread. */
+#ifndef SX_SERVER_PORT_PENDING_H
+#define SX_SERVER_PORT_PENDING_H
+
+#include "server/port/upcall.h"
+
+struct sx_pending;
+
+/* What an engine does with its own.  Each function may be NULL. */
+struct sx_pending_kind {
+    enum sx_pending_quota quota;
+    /* It waits no longer, and is answered with `status`, or (PMIX_SUCCESS) dropped. */
+    void (*closed)(struct sx_pending *pending);
+    /* Send the answer; NULL: `status` alone. */
+    void (*send)(struct sx_pending *pending);
+    void (*free)(struct sx_pending *pending); /* NULL: it begins what is free'd */
+};
+
+struct sx_pending {
+    struct sx_table_node node; /* server.pendings, while OPEN */
+    struct sx_list link;       /* client.pendings, or DUE: client.share.due */
+    const struct sx_pending_kind *kind;
+    struct sx_server *server;
+    struct sx_client *client; /* retained */
+    uint32_t id;              /* of its frame */
+    pmix_status_t status;
+    struct sx_timer deadline; /* its owner's to add */
+    struct sx_asker asker;    /* its owner's to use */
+};
+
+void sx_pendings_deinit(struct sx_server *server);
+
+/* Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE when @client has all that it may have of the kind
+ * (the first time with a warning). */
+pmix_status_t sx_pending_judge(struct sx_client *client, enum sx_pending_quota quota);
+
+/* @pending, zeroed, is request @id of @client from now on.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE as above, or when memory is out: then it is still the caller's. */
+pmix_status_t sx_pending_begin(struct sx_server *server, struct sx_client *client, uint32_t id,
+                               const struct sx_pending_kind *kind, struct sx_pending *pending);
+/* Return: NULL when it is answered, or dropped. */
+struct sx_pending *sx_pending_find(struct sx_server *server, const struct sx_client *client,
+                                   uint32_t id);
+
+/* Call @fn with @pending unless it ends before. */
+void sx_pending_limit(struct sx_pending *pending, sx_loop_fn fn, uint64_t deadline_ns);
+
+/* Once.  It is sent now, or in a turn of its client. */
+void sx_pending_answer(struct sx_pending *pending, pmix_status_t status);
+void sx_pending_drop(struct sx_pending *pending);
+
+/* Answer request @id of @client with what the host says to @upcall, whose parts are as in
+ * sx_upcall, but for who is told. */
+void sx_pending_ask_host(struct sx_server *server, struct sx_client *client, uint32_t id,
+                         enum sx_upcall_kind kind, const struct sx_upcall *upcall);
+
+/* Send the oldest of @client that is DUE. */
+void sx_pending_send_due(struct sx_client *client);
+
+/* GET_CANCEL.  Return: true, it is no breach. */
+bool sx_pending_on_cancel(struct sx_server *server, struct sx_client *client,
+                          struct sx_frame *frame, uint64_t now_ns);
+/* It wants no answers any more. */
+void sx_pending_client_gone(struct sx_server *server, struct sx_client *client);
+
+#endif
