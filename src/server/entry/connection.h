@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* connection.h - from an accepted socket to a welcomed client, and its end. */
+/* connection.h - the connection of a client: what it is given, what it sends, and its end. */
 #ifndef SX_SERVER_ENTRY_CONNECTION_H
 #define SX_SERVER_ENTRY_CONNECTION_H
 
 #include "server/model/state.h"
 
-/* How many accepted sockets may be waiting to say who they are; also at most a quarter of the
- * descriptors that this process may have. */
-#define SX_CONNECTION_PENDING_MAX 4096u
-#define SX_CONNECTION_PENDING_MIN 8u
+/* An accepted socket: a stranger's (stranger.c), then its client's.  The loop buries it, because it
+ * may end inside one of its own callbacks. */
+struct sx_connection {
+    struct sx_list link; /* strangers.silent or turn.strangers */
+    struct sx_server *server;
+    struct sx_channel channel;
+    struct sx_loop_post burial;
+};
 
-/* Start to accept on the rendezvous. */
-pmix_status_t sx_connection_listen(struct sx_server *server);
+/* Close it; it is nobody's any more. */
+void sx_connection_end(struct sx_connection *connection);
+
+/* Make @connection @client's, and answer its HELLO, which has @flags and number @id.  Return:
+ * PMIX_SUCCESS; an error when the client could not be equipped, or the host refuses it. */
+pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *client,
+                                    struct sx_connection *connection, uint32_t flags, uint32_t id);
+
 /* The server ends.  Each client learns it from its closed socket. */
 void sx_connection_end_all(struct sx_server *server);
 
@@ -20,9 +30,7 @@ void sx_connection_end_all(struct sx_server *server);
  * REGISTERED (it may connect again), unless it is already DEAD. */
 void sx_connection_close(struct sx_server *server, struct sx_client *client);
 
-/* Take what is in the socket of a client, or of the first peer that has sent something and has not
- * said who it is. */
+/* Take what is in its socket. */
 void sx_connection_take(struct sx_client *client, uint64_t now_ns);
-void sx_connection_take_stranger(struct sx_server *server, uint64_t now_ns);
 
 #endif

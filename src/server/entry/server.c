@@ -26,6 +26,7 @@
 #include "server/entry/connection.h"
 #include "server/entry/dispatch.h"
 #include "server/entry/host_get.h"
+#include "server/entry/stranger.h"
 #include "server/entry/turn.h"
 #include "server/model/family.h"
 #include "server/port/host.h"
@@ -192,7 +193,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     server->seed = sx_table_seed();
     sx_list_init(&server->psets);
     sx_list_init(&server->resources);
-    sx_list_init(&server->connections);
+    sx_list_init(&server->strangers.silent);
     sx_registry_init(&server->registry);
     sx_brooms_init(&server->brooms);
     sx_turn_init(&server->turn);
@@ -222,7 +223,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
         rc = sx_rendezvous_open(&server->rendezvous, &rendezvous);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_connection_listen(server);
+        rc = sx_strangers_listen(server);
     }
     return rc;
 }
@@ -274,6 +275,7 @@ static void loop_stop(struct sx_server *server)
 static pmix_status_t server_empty(struct sx_server *server, void *arg)
 {
     (void)arg;
+    sx_strangers_end(server);
     sx_connection_end_all(server);
     sx_upcall_forget_all(server);
     SX_FAMILIES_TELL(server, stop, server);

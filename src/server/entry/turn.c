@@ -12,6 +12,7 @@
 #include "server/engine/event.h"
 #include "server/engine/event_handled.h"
 #include "server/entry/connection.h"
+#include "server/entry/stranger.h"
 #include "server/model/state.h"
 #include "server/port/lanes.h"
 #include "server/port/pending.h"
@@ -73,7 +74,7 @@ static void strangers_serve(struct sx_server *server)
         turn->stranger_units = SX_TURN_STRANGER_UNITS;
     }
     while (turn->stranger_units > 0 && !sx_list_empty(&turn->strangers)) {
-        sx_connection_take_stranger(server, turn->now_ns);
+        sx_stranger_take(server, turn->now_ns);
     }
 }
 

@@ -61,7 +61,7 @@ struct sx_share {
 struct sx_turn {
     uint64_t number, now_ns;
     uint32_t units;           /* spent in this turn */
-    struct sx_list strangers; /* connection.c: those who have sent something, oldest first */
+    struct sx_list strangers; /* stranger.c: those who have sent something, oldest first */
     int64_t stranger_units;
 };
 

@@ -64,6 +64,18 @@ struct sx_waiting {
     struct sx_table keys;  /* struct sx_awaited_key by namespace, rank, realm and key */
 };
 
+/* stranger.h */
+struct sx_strangers {
+    struct sx_list silent;     /* accepted, have said nothing yet; those who have: turn.strangers */
+    size_t count;              /* of both */
+    struct sx_loop_post crowd; /* they are too many */
+    bool crowd_posted, crowd_told;
+    struct sx_accept accepts[2]; /* of the rendezvous; the second may have no socket */
+    struct sx_timer accept_rest; /* added: nobody is accepted */
+    uint64_t refused_units;      /* spent on those who were refused, since the last rest */
+    unsigned refusals_told;      /* of other users' connections */
+};
+
 /* upcall.c: the entries of the host's module that are called. */
 enum sx_upcall_kind {
     SX_UPCALL_CLIENT_CONNECTED,
@@ -120,16 +132,8 @@ struct sx_server {
     uint64_t event_question;  /* event_ask.c: the number of the last one */
     struct sx_host host;
     struct sx_turn turn;
-    struct sx_list
-        connections; /* accepted, have said nothing yet; those who have: turn.strangers */
-    size_t connection_count;
-    struct sx_loop_post crowd; /* connection.c: too many of them */
-    bool crowd_posted, crowd_told;
-    struct sx_accept accepts[2]; /* of the rendezvous; the second may have no socket */
-    struct sx_timer accept_rest; /* added: nobody is accepted */
-    uint64_t refused_units;      /* spent on those who were refused, since the last rest */
-    unsigned refusals_told;      /* of other users' connections */
-    struct sx_client **live;     /* the connected ones: lanes.c scans them */
+    struct sx_strangers strangers;
+    struct sx_client **live; /* the connected ones: lanes.c scans them */
     size_t live_count, live_capacity;
     bool lanes_active; /* something was taken since the last sleep */
     struct sx_event_history event_history;

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* stranger.c - whoever has connected and not said who he is, and whom he says he is.
+ *
+ *     SILENT --he sends something--> READY --his turn: HELLO, and it may be so--> welcomed
+ *        ^                             | \--anything else: one log line, closed
+ *        \-----nothing was there------/
+ *     SILENT --too many are: the oldest go--> closed
+ *
+ * A stranger costs one struct sx_connection and one descriptor.  At the end of a turn there are at
+ * most SX_STRANGERS_MAX of them.  The kernel says who the peer is.  The message only says which
+ * rank it wants to be, or that it is a tool (tool.h). */
+#include "server/entry/stranger.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "server/entry/connection.h"
+#include "server/entry/tool.h"
+
+#define REFUSALS_TOLD_MAX 64 /* of other users */
+#define REFUSAL_UNITS 20     /* of one who is refused, or leaves without a word */
+
+static void stranger_remove(struct sx_connection *connection)
+{
+    sx_list_remove(&connection->link);
+    if (--connection->server->strangers.count == 0) {
+        connection->server->strangers.crowd_told = false;
+    }
+}
+
+static void stranger_end(struct sx_connection *connection)
+{
+    stranger_remove(connection);
+    sx_connection_end(connection);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------ */
+
+#define ACCEPT_REST_NS (SX_TURN_STRANGER_UNITS * SX_TURN_REST * SX_TURN_UNIT_NS)
+
+static pmix_status_t accept_start(struct sx_server *server)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < SX_COUNT(server->strangers.accepts) && rc == PMIX_SUCCESS; i++) {
+        struct sx_accept *accept = &server->strangers.accepts[i];
+
+        if (accept->fd >= 0 && accept->source.loop == NULL) {
+            rc = sx_accept_add(server->loop, accept);
+        }
+    }
+    return rc;
+}
+
+static void accept_stop(struct sx_server *server)
+{
+    for (size_t i = 0; i < SX_COUNT(server->strangers.accepts); i++) {
+        sx_accept_remove(&server->strangers.accepts[i]);
+    }
+}
+
+static void accept_again(void *arg, uint64_t now_ns);
+
+/* A refused peer may come back at once.  So when refused peers have used up a share of a turn, the
+ * others have ten times as long for themselves.  A peer that connects meanwhile waits in the
+ * backlog.  Accepted peers go on. */
+static void accept_rest(struct sx_server *server, uint64_t now_ns)
+{
+    struct sx_strangers *strangers = &server->strangers;
+
+    strangers->accept_rest.fn = accept_again;
+    strangers->accept_rest.arg = server;
+    if (sx_timer_add(server->loop, &strangers->accept_rest, now_ns + ACCEPT_REST_NS) ==
+        PMIX_SUCCESS) {
+        accept_stop(server);
+        strangers->refused_units -= strangers->refused_units < SX_TURN_STRANGER_UNITS
+                                        ? strangers->refused_units
+                                        : SX_TURN_STRANGER_UNITS;
+    }
+}
+
+static void accept_again(void *arg, uint64_t now_ns)
+{
+    struct sx_server *server = arg;
+
+    if (server->strangers.refused_units >= SX_TURN_STRANGER_UNITS || /* accepted before the rest */
+        accept_start(server) != PMIX_SUCCESS) {
+        accept_rest(server, now_ns);
+    }
+}
+
+static void refusal_charge(struct sx_server *server, uint64_t now_ns)
+{
+    sx_share_charge_strangers(server, REFUSAL_UNITS);
+    server->strangers.refused_units += REFUSAL_UNITS;
+    if (server->strangers.refused_units >= SX_TURN_STRANGER_UNITS &&
+        server->strangers.accept_rest.source.loop == NULL) {
+        accept_rest(server, now_ns);
+    }
+}
+
+/* ---- HELLO --------------------------------------------------------------------------------- */
+
+/* Return: the registered client that the peer may become, or NULL with *ret_status and *ret_why. */
+static struct sx_client *client_judge(struct sx_server *server, const struct sx_hello *hello,
+                                      const struct sx_peer *peer, pmix_status_t *ret_status,
+                                      const char **ret_why)
+{
+    struct sx_nspace *nspace = sx_nspace_find(server, hello->nspace);
+    struct sx_client *client = nspace == NULL ? NULL : sx_client_find(nspace, hello->rank);
+
+    *ret_status = PMIX_ERR_NOT_FOUND;
+    *ret_why = "wants to be a rank that the host has not registered here";
+    if (client == NULL || client->is_tool) {
+        return NULL;
+    }
+    *ret_why =
+        "wants to be a rank that was cut off, or taken away: the host has to register it again";
+    if (client->state == SX_CLIENT_DEAD && !client->died) {
+        return NULL;
+    }
+    *ret_status = PMIX_ERR_NO_PERMISSIONS;
+    *ret_why = "belongs to another user than the rank it wants to be";
+    if (peer->uid != client->uid) {
+        return NULL;
+    }
+    *ret_status = PMIX_EXISTS;
+    *ret_why = "wants to be a rank that is connected already";
+    if (client->state == SX_CLIENT_CONNECTED && !server->consumer->replaced(server, client)) {
+        return NULL;
+    }
+    return client;
+}
+
+/* The same for any role.  @hello has been checked: its names end. */
+static struct sx_client *hello_judge(struct sx_server *server, const struct sx_hello *hello,
+                                     const struct sx_peer *peer, pmix_status_t *ret_status,
+                                     const char **ret_why)
+{
+    *ret_status = PMIX_ERR_BAD_PARAM;
+    *ret_why = "speaks another protocol";
+    if (hello->protocol != SX_PROTOCOL_VERSION) {
+        return NULL;
+    }
+    switch (hello->role) {
+    case SX_PEER_CLIENT:
+        return client_judge(server, hello, peer, ret_status, ret_why);
+    case SX_PEER_TOOL:
+        return sx_tool_admit(server, hello, peer, ret_status, ret_why);
+    default:
+        *ret_why = "is neither client nor tool";
+        return NULL;
+    }
+}
+
+/* Any user of this network namespace may connect, but must not fill the host's log. */
+static void refusal_tell(struct sx_server *server, const struct sx_peer *peer, const char *why)
+{
+    const bool is_other = peer->uid != 0 && peer->uid != geteuid();
+
+    if (is_other && server->strangers.refusals_told == REFUSALS_TOLD_MAX) {
+        return;
+    }
+    server->strangers.refusals_told += is_other;
+    sx_log(SX_LOG_WARN, "connection of pid %d uid %u refused: it %s%s", (int)peer->pid,
+           (unsigned)peer->uid, why,
+           is_other && server->strangers.refusals_told == REFUSALS_TOLD_MAX
+               ? " (no more is said of other users)"
+               : "");
+}
+
+/* The first frame of a connection: HELLO, or something else, or nothing. */
+static void stranger_on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
+{
+    struct sx_connection *connection = arg;
+    struct sx_server *server = connection->server;
+    const struct sx_peer peer = connection->channel.peer;
+    pmix_status_t status = PMIX_ERR_BAD_PARAM;
+    const char *reason = "did not say who it is";
+
+    (void)why;
+    if (frame != NULL && frame->header.kind == SX_MSG_HELLO) {
+        const struct sx_hello *hello = frame->body;
+        const uint32_t id = frame->header.id;
+        struct sx_client *client = hello_judge(server, hello, &peer, &status, &reason);
+
+        if (client != NULL) {
+            reason = "could not be equipped";
+            status = sx_connection_welcome(server, client, connection, hello->flags, id);
+        }
+        if (status == PMIX_SUCCESS) {
+            stranger_remove(connection);
+            sx_share_charge_strangers(server, sx_message_cost(SX_MSG_HELLO, frame->body_size));
+            return;
+        }
+        if (client != NULL) {
+            sx_tool_forget(server, client);
+        }
+        struct sx_welcome refusal = { .status = status };
+        const struct iovec iov = { .iov_base = &refusal, .iov_len = sizeof(refusal) };
+
+        sx_channel_send(&connection->channel, SX_MSG_WELCOME, id, &iov, 1, NULL, 0);
+    }
+    refusal_charge(server, now_ns);
+    if (frame != NULL) {
+        refusal_tell(server, &peer, reason);
+    }
+    stranger_end(connection);
+}
+
+/* ---- those who say nothing ----------------------------------------------------------------- */
+
+/* Welcomed clients need descriptors, too. */
+static size_t strangers_max(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 4 > SX_STRANGERS_MAX) {
+        return SX_STRANGERS_MAX;
+    }
+    return limit.rlim_cur / 4 < SX_STRANGERS_MIN ? SX_STRANGERS_MIN : limit.rlim_cur / 4;
+}
+
+/* At the end of a turn, after everybody accepted in it has had a chance to say HELLO. */
+static void crowd_thin_out(void *arg, uint64_t now_ns)
+{
+    struct sx_server *server = arg;
+    struct sx_strangers *strangers = &server->strangers;
+    const size_t max = strangers_max();
+
+    strangers->crowd_posted = false;
+    while (strangers->count > max && !sx_list_empty(&strangers->silent)) {
+        struct sx_connection *oldest = SX_LIST_ENTRY(strangers->silent.next, struct sx_connection,
+                                                     link);
+
+        if (!strangers->crowd_told) {
+            strangers->crowd_told = true;
+            sx_log(SX_LOG_WARN,
+                   "more than %zu connections do not say who they are: the oldest "
+                   "are closed (one is of pid %d uid %u)",
+                   max, (int)oldest->channel.peer.pid, (unsigned)oldest->channel.peer.uid);
+        }
+        stranger_end(oldest);
+        refusal_charge(server, now_ns);
+    }
+}
+
+static void stranger_is_ready(void *arg, uint64_t now_ns)
+{
+    struct sx_connection *connection = arg;
+
+    (void)now_ns;
+    sx_list_remove(&connection->link);
+    sx_list_append(&connection->server->turn.strangers, &connection->link);
+}
+
+void sx_stranger_take(struct sx_server *server, uint64_t now_ns)
+{
+    struct sx_connection *connection = SX_LIST_ENTRY(sx_list_pop(&server->turn.strangers),
+                                                     struct sx_connection, link);
+
+    sx_list_append(&server->strangers.silent,
+                   &connection->link); /* there may be nothing after all */
+    sx_channel_take(&connection->channel, now_ns);
+}
+
+static void accepted(void *arg, int fd, uint64_t now_ns)
+{
+    struct sx_server *server = arg;
+    struct sx_strangers *strangers = &server->strangers;
+    struct sx_connection *connection = calloc(1, sizeof(*connection));
+
+    (void)now_ns;
+    if (connection == NULL) {
+        sx_channel_refuse(fd);
+        return;
+    }
+    connection->server = server;
+    sx_list_init(&connection->link);
+    if (sx_channel_open(&connection->channel, server->loop, fd, stranger_on_frame, connection) !=
+        PMIX_SUCCESS) {
+        free(connection);
+        return;
+    }
+    connection->channel.on_ready = stranger_is_ready;
+    sx_list_append(&strangers->silent, &connection->link);
+    if (++strangers->count > strangers_max() && !strangers->crowd_posted) {
+        strangers->crowd = (struct sx_loop_post){ .fn = crowd_thin_out, .arg = server };
+        strangers->crowd_posted = sx_loop_post(server->loop, &strangers->crowd) == PMIX_SUCCESS;
+    }
+}
+
+pmix_status_t sx_strangers_listen(struct sx_server *server)
+{
+    const int fds[] = { server->rendezvous.listen_fd, server->rendezvous.abstract_fd };
+
+    for (size_t i = 0; i < SX_COUNT(fds); i++) {
+        server->strangers.accepts[i] = (struct sx_accept){ .fd = fds[i],
+                                                           .fn = accepted,
+                                                           .arg = server };
+    }
+    return accept_start(server);
+}
+
+static void close_all(struct sx_list *connections)
+{
+    SX_LIST_EACH(it, connections) {
+        stranger_end(SX_LIST_ENTRY(it, struct sx_connection, link));
+    }
+}
+
+void sx_strangers_end(struct sx_server *server)
+{
+    accept_stop(server);
+    sx_timer_remove(&server->strangers.accept_rest);
+    close_all(&server->strangers.silent);
+    close_all(&server->turn.strangers);
+}

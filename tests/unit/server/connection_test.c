@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* connection_test.c - what a client is given, what it sends, and that all of it comes back. */
+#include "server/entry/connection.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+
+#include "peer.h"
+
+static struct sx_server server;
+static struct sx_nspace *job;
+static struct sx_client *client;
+static struct peer peer;
+
+/* ---- who is told ------------------------------------------------------------------------------ */
+
+static char told[64];
+
+static void tell(const char *what)
+{
+    strncat(told, what, sizeof(told) - strlen(told) - 1);
+}
+
+static void on_connected(struct sx_server *which, struct sx_client *of)
+{
+    (void)which;
+    cr_expect_eq(of->state, SX_CLIENT_CONNECTED);
+    tell("connected ");
+}
+
+static void on_closed(struct sx_server *which, struct sx_client *of)
+{
+    (void)which, (void)of;
+    tell("closed ");
+}
+
+static const struct sx_family families[] = {
+    { .name = "all", .client_connected = on_connected, .client_closed = on_closed },
+    { .name = NULL },
+};
+
+static void on_frame(struct sx_server *which, struct sx_client *of, struct sx_frame *frame,
+                     uint64_t now_ns)
+{
+    (void)of, (void)now_ns;
+    cr_expect_eq(frame->header.kind, SX_MSG_RESULTS_GET);
+    tell("frame ");
+    sx_loop_stop(which->loop);
+}
+
+static void on_ended(struct sx_server *which, struct sx_client *of, const char *why)
+{
+    cr_expect_null(why);
+    tell("ended ");
+    sx_connection_close(which, of);
+    sx_loop_stop(which->loop);
+}
+
+static const struct sx_consumer consumer = { .frame = on_frame, .ended = on_ended };
+
+static pmix_status_t host_returns;
+
+static pmix_status_t on_host(const pmix_proc_t *proc, void *server_object, pmix_op_cbfunc_t cbfunc,
+                             void *cbdata)
+{
+    (void)server_object, (void)cbfunc, (void)cbdata;
+    cr_expect_str_eq(proc->nspace, "job");
+    return host_returns;
+}
+
+/* ---- the server ------------------------------------------------------------------------------- */
+
+static void begin(void)
+{
+    peer_server(&server, &consumer);
+    server.families = families;
+    server.module.client_connected = on_host;
+    job = bare_job(&server, "job", 1, 1);
+    client = sx_client_find(job, 0);
+    client->uid = geteuid();
+    cr_assert_eq(sx_nspace_open(&server, job), PMIX_SUCCESS);
+    peer_connect(&peer, &server);
+}
+
+static void end(void)
+{
+    peer_leave(&peer);
+    sx_strangers_end(&server);
+    sx_connection_end_all(&server);
+    sx_server_set(NULL);
+    free(server.live);
+    bare_deinit(&server);
+}
+
+TestSuite(connection, .init = begin, .fini = end, .timeout = 60);
+
+static const struct sx_hello hello = { .protocol = SX_PROTOCOL_VERSION,
+                                       .flags = SX_HELLO_NO_WAITV,
+                                       .nspace = "job" };
+
+static unsigned descriptors(void)
+{
+    DIR *const dir = opendir("/proc/self/fd");
+    unsigned count = 0;
+
+    cr_assert_not_null(dir);
+    while (readdir(dir) != NULL) {
+        count++;
+    }
+    closedir(dir);
+    return count;
+}
+
+Test(connection, gives_a_client_all_that_it_needs)
+{
+    struct sx_board board;
+    struct sx_ring ring;
+    const struct sx_welcome *const welcome = peer_hello(&peer, &hello);
+
+    cr_expect_eq(welcome->status, PMIX_SUCCESS);
+    cr_expect_eq(welcome->slot, client->slot);
+    cr_assert_eq(peer.frame.fd_count, 5);
+    cr_expect_eq(sx_board_attach(&board, peer.frame.fds[0]), PMIX_SUCCESS);
+    cr_expect_eq(sx_ring_attach(&ring, peer.frame.fds[3]), PMIX_SUCCESS);
+    cr_expect_str_eq(sx_segment_header(&ring.seg)->nspace, "job");
+    sx_ring_deinit(&ring);
+    sx_board_deinit(&board);
+    cr_expect_str_eq(told, "connected ");
+    cr_expect_eq(client->state, SX_CLIENT_CONNECTED);
+    cr_expect_eq(client->lane.seg.fd, -1, "nobody else gets its lane");
+    cr_expect_eq(job->connected_count, 1);
+    cr_expect_eq(job->reader_count, 1);
+    cr_expect_eq(server.bitset_sleepers, 1);
+    cr_expect_eq(server.live_count, 1);
+}
+
+Test(connection, takes_all_of_it_back)
+{
+    const unsigned before = descriptors();
+
+    cr_assert_eq(peer_hello(&peer, &hello)->status, PMIX_SUCCESS);
+    const uint32_t slot = client->slot;
+
+    sx_connection_close(&server, client);
+    cr_expect_not(peer_hear(&peer));
+    cr_expect_str_eq(told, "connected closed ");
+    cr_expect_eq(client->state, SX_CLIENT_REGISTERED);
+    cr_expect_eq(client->reference_count, 1);
+    cr_expect_eq(client->slot, SX_BOARD_SLOT_MAX);
+    cr_expect_eq(atomic_load(&server.board.slots[slot].state), SX_SLOT_FREE);
+    cr_expect_null(client->channel);
+    cr_expect_eq(job->connected_count, 0);
+    cr_expect_eq(job->reader_count, 0);
+    cr_expect_eq(server.bitset_sleepers, 0);
+    cr_expect_eq(server.live_count, 0);
+    cr_expect_eq(descriptors(), before - 1, "the socket, too");
+}
+
+/* A host may return an error instead of the notice's success. */
+Test(connection, is_none_when_the_host_refuses)
+{
+    const unsigned before = descriptors();
+
+    host_returns = PMIX_ERR_NO_PERMISSIONS;
+    cr_expect_eq(peer_hello(&peer, &hello)->status, PMIX_ERR_NO_PERMISSIONS);
+    cr_expect_eq(peer.frame.fd_count, 0);
+    cr_expect_not(peer_hear(&peer));
+    cr_expect_eq(client->state, SX_CLIENT_REGISTERED);
+    cr_expect_eq(client->slot, SX_BOARD_SLOT_MAX);
+    cr_expect_eq(job->connected_count, 0);
+    cr_expect_eq(server.live_count, 0);
+    cr_expect_eq(descriptors(), before - 1);
+}
+
+Test(connection, of_a_tool_is_no_news_for_the_host)
+{
+    const struct sx_hello tool = { .protocol = SX_PROTOCOL_VERSION,
+                                   .role = SX_PEER_TOOL,
+                                   .home = "job" };
+
+    host_returns = PMIX_ERR_NO_PERMISSIONS;
+    const struct sx_welcome *const welcome = peer_hello(&peer, &tool);
+
+    cr_expect_eq(welcome->status, PMIX_SUCCESS);
+    cr_expect_str_neq(welcome->nspace, "job");
+    cr_expect_eq(job->connected_count, 0, "it is no rank of the job");
+    cr_expect_eq(job->reader_count, 1, "and reads its ring");
+    sx_connection_end_all(&server);
+    cr_expect_eq(job->reader_count, 0);
+}
+
+Test(connection, hands_on_what_a_client_sends_until_its_good_bye)
+{
+    cr_assert_eq(peer_hello(&peer, &hello)->status, PMIX_SUCCESS);
+    peer_say(&peer, SX_MSG_RESULTS_GET, NULL, 0);
+    sx_loop_run(server.loop); /* until it is told */
+    cr_expect_str_eq(told, "connected frame ");
+    client->state = SX_CLIENT_FINALIZED;
+    peer_say(&peer, SX_MSG_RESULTS_GET, NULL, 0);
+    cr_assert(peer_hear(&peer));
+    cr_expect_eq(((const struct sx_reply *)peer.frame.body)->status, PMIX_ERR_NOT_AVAILABLE);
+    cr_expect_str_eq(told, "connected frame ", "nothing is done for it");
+}
+
+Test(connection, that_ends_is_told_of_once)
+{
+    cr_assert_eq(peer_hello(&peer, &hello)->status, PMIX_SUCCESS);
+    shutdown(peer.fd, SHUT_RDWR);
+    sx_loop_run(server.loop); /* until it is told */
+    cr_expect_str_eq(told, "connected ended closed ");
+    sx_connection_end_all(&server);
+    cr_expect_str_eq(told, "connected ended closed ");
+}
