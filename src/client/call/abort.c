@@ -17,7 +17,7 @@
 
 pmix_status_t PMIx_Abort(int status, const char *msg, pmix_proc_t procs[], size_t nprocs)
 {
-    struct sx_op op = SX_OP_INIT(&sx_op_plain);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain, &sx_process.link);
     const size_t msg_size = msg != NULL ? strnlen(msg, SX_ABORT_MESSAGE_MAX - 1) + 1 : 0;
     char end[1] = "";
     size_t procs_size;
@@ -27,7 +27,7 @@ pmix_status_t PMIx_Abort(int status, const char *msg, pmix_proc_t procs[], size_
     }
     pmix_status_t rc = sx_wire_procs_size(procs, nprocs, &procs_size);
     if (rc == PMIX_SUCCESS) {
-        rc = sx_link_status();
+        rc = sx_link_status(&sx_process.link);
     }
     if (rc != PMIX_SUCCESS) {
         return rc;

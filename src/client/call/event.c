@@ -49,7 +49,7 @@ void sx_event_deinit(void)
     pthread_mutex_unlock(&sx_events.lock);
     pthread_mutex_lock(&p->lock);
     sx_event_queue_clear_locked();
-    p->classes = 0;
+    p->link.classes = 0;
     sx_events.last = 0;
     sx_events.gap = false;
     sx_events.ranges = 0;
@@ -189,7 +189,7 @@ uint64_t sx_event_published(void)
 
     for (uint32_t i = 1; i < SX_RING_CLASS_MAX; i++) {
         /* A-count <- R-count (ring.c): what is counted is in the ring. */
-        count += atomic_load_explicit(&p->ring.header->class_count[i], memory_order_acquire);
+        count += atomic_load_explicit(&p->link.ring.header->class_count[i], memory_order_acquire);
     }
     return count;
 }
@@ -203,10 +203,10 @@ static uint64_t classes_open_locked(struct sx_process *p, const pmix_status_t *c
     for (size_t i = 0; i < ncodes; i++) {
         classes |= 1u << SX_CLASS_OF_CODE(codes[i]);
     }
-    if (p->classes == 0) {
+    if (p->link.classes == 0) {
         sx_events.last = sx_event_published();
     }
-    p->classes |= classes;
+    p->link.classes |= classes;
     return sx_event_published();
 }
 
@@ -279,7 +279,7 @@ static pmix_status_t handler_add(struct registration *registration,
 
     pthread_mutex_lock(&p->lock);
     sx_events.registrations++;
-    if (sx_link_status() == PMIX_SUCCESS) {
+    if (sx_link_status(&p->link) == PMIX_SUCCESS) {
         registration->upto = classes_open_locked(p, registration->codes, registration->code_count);
     }
     pthread_mutex_unlock(&p->lock);
@@ -311,7 +311,8 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
     const pmix_status_t read = sx_options_read(SX_OF_REGISTER_HANDLER, info, ninfo, &options);
     const bool waits = !sx_callback_is_given(&callback);
     struct registration here = {
-        .op = SX_OP_INIT(&registration_kind, .callback = callback, .handler = SIZE_MAX),
+        .op = SX_OP_INIT(&registration_kind, &sx_process.link, .callback = callback,
+                         .handler = SIZE_MAX),
         .environment = options.environment_level == SX_SAID_YES,
         .over = read != PMIX_SUCCESS,
         .codes = codes,
@@ -337,7 +338,7 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
 static struct registration *registered_next(size_t last, size_t before)
 {
     struct registration wanted = {
-        .op = SX_OP_INIT(&registration_kind, .handler = before),
+        .op = SX_OP_INIT(&registration_kind, &sx_process.link, .handler = before),
         .again = true,
     };
     struct registration *next = NULL;
@@ -368,7 +369,7 @@ void sx_event_register_again(size_t before)
     for (size_t last = 0; (next = registered_next(last, before)) != NULL; free(next)) {
         last = next->op.handler;
         pthread_mutex_lock(&p->lock);
-        const bool live = sx_link_status() == PMIX_SUCCESS;
+        const bool live = sx_link_status(&p->link) == PMIX_SUCCESS;
         if (live) {
             sx_events.registrations++;
             next->upto = classes_open_locked(p, next->codes, next->code_count);
@@ -395,7 +396,7 @@ static pmix_status_t server_register(const struct sx_role_server *server, pmix_s
                                      pmix_notification_fn_t evhdlr, struct sx_callback callback)
 {
     static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .told = server_activate };
-    struct sx_op here = SX_OP_INIT(&kind, .callback = callback), *op = &here;
+    struct sx_op here = SX_OP_INIT(&kind, &sx_process.link, .callback = callback), *op = &here;
     pmix_status_t rc = sx_op_open(&op);
 
     if (rc != PMIX_SUCCESS) {
@@ -474,7 +475,7 @@ static pmix_status_t handler_deregister(size_t id)
         struct iovec iov[3];
 
         request_fill(&request, kept->codes, kept->code_count, kept->environment, iov);
-        (void)sx_request_tell(SX_MSG_EVENT_DEREGISTER, 0, iov, 3);
+        (void)sx_request_tell(&sx_process.link, SX_MSG_EVENT_DEREGISTER, 0, iov, 3);
         free(kept);
     }
     return rc;
@@ -484,7 +485,7 @@ pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t 
                                             void *cbdata)
 {
     const struct sx_role_server *const server = sx_role_server_get();
-    struct sx_op here = SX_OP_INIT(&sx_op_plain,
+    struct sx_op here = SX_OP_INIT(&sx_op_plain, &sx_process.link,
                                    .callback = { .shape = cbfunc != NULL ? SX_SHAPE_OP
                                                                          : SX_SHAPE_NONE,
                                                  .alone = server != NULL,

@@ -12,12 +12,12 @@ static uint64_t newest;
 
 static void ring_begin(void)
 {
-    newest = sx_process.classes != 0 ? sx_event_published() : 0;
+    newest = sx_process.link.classes != 0 ? sx_event_published() : 0;
 }
 
 static void ring_lapped(void)
 {
-    sx_events.gap = sx_process.classes != 0;
+    sx_events.gap = sx_process.link.classes != 0;
 }
 
 /* Tell the server how far we have read, when it wants to know: a lane message, and nobody is woken.
@@ -26,33 +26,33 @@ static void ring_lapped(void)
 static void cursor_tell(struct sx_process *p)
 {
     /* relaxed: it refers to nothing but a number. */
-    const uint64_t wanted = atomic_load_explicit(&p->ring.header->cursor_wanted,
+    const uint64_t wanted = atomic_load_explicit(&p->link.ring.header->cursor_wanted,
                                                  memory_order_relaxed);
-    struct sx_lane_cursor cursor = { .seq = p->cursor.seq_next - 1 };
+    struct sx_lane_cursor cursor = { .seq = p->link.cursor.seq_next - 1 };
     const struct iovec iov = { .iov_base = &cursor, .iov_len = sizeof(cursor) };
 
     if (wanted <= sx_events.cursor_told || cursor.seq < wanted || sx_events.ranges != 0 ||
         sx_events.registrations != 0 ||
-        pthread_mutex_trylock(&p->lane_lock) != 0) { /* it comes before the lock we have */
+        pthread_mutex_trylock(&p->link.lane_lock) != 0) { /* it comes before the lock we have */
         return;
     }
-    if (sx_lane_append(&p->lane, SX_LANE_CURSOR, &iov, 1) == PMIX_SUCCESS) {
+    if (sx_lane_append(&p->link.lane, SX_LANE_CURSOR, &iov, 1) == PMIX_SUCCESS) {
         sx_events.cursor_told = cursor.seq;
     }
-    pthread_mutex_unlock(&p->lane_lock);
+    pthread_mutex_unlock(&p->link.lane_lock);
 }
 
 /* The server asks when somebody waits for it (server/engine/event_handled.h). */
 static void handled_tell(struct sx_process *p)
 {
-    const uint64_t seq = p->cursor.seq_next - 1;
+    const uint64_t seq = p->link.cursor.seq_next - 1;
     /* relaxed: it refers to nothing but a number. */
-    const uint64_t wanted = atomic_load_explicit(&p->ring.header->handled_wanted,
+    const uint64_t wanted = atomic_load_explicit(&p->link.ring.header->handled_wanted,
                                                  memory_order_relaxed);
 
     if (wanted > sx_events.handled_told && seq >= wanted && sx_event_all_handled_locked()) {
         sx_events.handled_told = seq;
-        sx_lane_handled(&p->lane, seq);
+        sx_lane_handled(&p->link.lane, seq);
     }
 }
 
@@ -60,7 +60,7 @@ static void ring_end(void)
 {
     struct sx_process *const p = &sx_process;
 
-    if (p->classes != 0) {
+    if (p->link.classes != 0) {
         sx_event_read_to_locked(newest);
         cursor_tell(p);
         handled_tell(p);
@@ -73,7 +73,7 @@ static struct sx_task *take(void)
     struct sx_process *const p = &sx_process;
     struct sx_task *const event = sx_event_take_locked();
 
-    if (event == NULL && p->classes != 0 && sx_link_status() == PMIX_SUCCESS) {
+    if (event == NULL && p->link.classes != 0 && sx_link_status(&p->link) == PMIX_SUCCESS) {
         handled_tell(p);
     }
     return event;

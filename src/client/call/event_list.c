@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "client/link/process.h"
 #include "client/link/request.h"
 #include "control/message.h"
 #include "ring/record.h"
@@ -89,7 +90,7 @@ pmix_status_t sx_event_batch_ask(uint64_t first, uint64_t last, struct sx_event_
 {
     struct sx_event_replay request = { .first = first, .last = last };
     const struct iovec iov = { .iov_base = &request, .iov_len = sizeof(request) };
-    struct asking asking = { .op = SX_OP_INIT(&asking_kind) };
+    struct asking asking = { .op = SX_OP_INIT(&asking_kind, &sx_process.link) };
     pmix_status_t rc = sx_request(&asking.op, SX_MSG_EVENT_REPLAY, &iov, 1, SX_DEADLINE_NEVER);
 
     *ret = (struct sx_event_batch){ .bytes = asking.bytes };

@@ -370,14 +370,14 @@ static void link_event_add_locked(pmix_status_t code)
 {
     struct sx_process *const p = &sx_process;
     struct sx_event event = { .code = code,
-                              .source_rank = p->server.rank,
-                              .source_len = (uint16_t)sx_name_len(p->server.nspace,
+                              .source_rank = p->link.server.rank,
+                              .source_len = (uint16_t)sx_name_len(p->link.server.nspace,
                                                                   PMIX_MAX_NSLEN) };
-    uint8_t bytes[sizeof(event) + sizeof(p->server.nspace)] = { 0 };
+    uint8_t bytes[sizeof(event) + sizeof(p->link.server.nspace)] = { 0 };
     struct sx_event_item *item;
 
     memcpy(bytes, &event, sizeof(event));
-    memcpy(bytes + sizeof(event), p->server.nspace, event.source_len);
+    memcpy(bytes + sizeof(event), p->link.server.nspace, event.source_len);
     item = item_new_locked(bytes, sizeof(event) + sx_align_up(event.source_len, 8));
     if (item != NULL) {
         item->is_local = true;

@@ -194,7 +194,7 @@ static const struct sx_op_kind fence_kind = { .size = sizeof(struct fence),
 static pmix_status_t fence(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
                            size_t ninfo, struct sx_callback callback)
 {
-    struct fence here = { .op = SX_OP_INIT(&fence_kind, .callback = callback) };
+    struct fence here = { .op = SX_OP_INIT(&fence_kind, &sx_process.link, .callback = callback) };
     struct sx_op *op = &here.op;
     struct sx_collective_options options = { 0 };
     pmix_proc_t whole;
@@ -205,7 +205,7 @@ static pmix_status_t fence(const pmix_proc_t *procs, size_t nprocs, const pmix_i
     }
     here.collects = options.collect;
     here.op.yield_count = yields(&here);
-    rc = sx_link_status();
+    rc = sx_link_status(&sx_process.link);
     const bool alone = rc == PMIX_ERR_UNREACH && procs_are_self(procs, nprocs);
     if (rc == PMIX_SUCCESS || alone) {
         rc = sx_op_open(&op);

@@ -181,7 +181,7 @@ static pmix_status_t look_fresh(struct sx_lookup *lookup, pmix_value_t **ret)
 static pmix_status_t worth_asking(const struct sx_lookup *lookup)
 {
     const struct sx_process *const p = &sx_process;
-    const pmix_status_t rc = sx_link_status();
+    const pmix_status_t rc = sx_link_status(&p->link);
 
     const bool is_put = lookup->wanted.realm == SX_REALM_QUALIFIED ||
                         (lookup->wanted.realm == SX_REALM_JOB &&
@@ -390,7 +390,7 @@ static const struct sx_op_kind get_kind = { .request = SX_MSG_GET,
 /* Not in what is mapped so far. */
 static pmix_status_t get_missed(const struct sx_lookup *lookup, pmix_value_t **ret)
 {
-    struct get here = { .op = SX_OP_INIT(&get_kind,
+    struct get here = { .op = SX_OP_INIT(&get_kind, &sx_process.link,
                                          .value = lookup->wanted.is_static ? *ret : NULL),
                         .lookup = *lookup };
     const pmix_status_t rc = sx_op_answer(&here.op, PMIX_ERR_NOT_FOUND);
@@ -468,7 +468,8 @@ static struct get *get_new(const struct sx_lookup *lookup, struct sx_callback ca
     if (get != NULL) {
         char *at = get->strings;
 
-        *get = (struct get){ .op = SX_OP_INIT(&get_kind, .callback = callback), .lookup = *lookup };
+        *get = (struct get){ .op = SX_OP_INIT(&get_kind, &sx_process.link, .callback = callback),
+                             .lookup = *lookup };
         get->lookup.nspace = string_keep(&at, lookup->nspace);
         get->lookup.wanted.key = string_keep(&at, wanted->key);
         get->lookup.wanted.hostname = string_keep(&at, wanted->hostname);
@@ -482,7 +483,7 @@ static pmix_status_t get_nb_server(const struct sx_role_server *server, const pm
                                    struct sx_callback callback)
 {
     static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .told = value_free };
-    struct sx_op here = SX_OP_INIT(&kind, .callback = callback), *op = &here;
+    struct sx_op here = SX_OP_INIT(&kind, &sx_process.link, .callback = callback), *op = &here;
     const pmix_status_t status = server->get(proc, key, info, ninfo, &here.value);
 
     if (status == PMIX_ERR_BAD_PARAM) {

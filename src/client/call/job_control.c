@@ -69,7 +69,7 @@ static pmix_status_t message_make(struct message *message, const pmix_proc_t *ta
     }
     pmix_status_t rc = sx_wire_procs_size(targets, ntargets, &procs_size);
     if (rc == PMIX_SUCCESS) {
-        rc = sx_link_status();
+        rc = sx_link_status(&sx_process.link);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_cleanup_spell(directives, ndirs, &spelled);
@@ -89,7 +89,8 @@ static pmix_status_t control(const pmix_proc_t targets[], size_t ntargets,
                              const pmix_info_t directives[], size_t ndirs,
                              struct sx_callback callback)
 {
-    struct sx_op here = SX_OP_INIT(&control_kind, .callback = callback), *op = &here;
+    struct sx_op here = SX_OP_INIT(&control_kind, &sx_process.link, .callback = callback),
+                 *op = &here;
     struct message message;
 
     pmix_status_t rc = message_make(&message, targets, ntargets, directives, ndirs);

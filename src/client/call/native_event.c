@@ -80,7 +80,7 @@ static shmix_events_t *reader_new(const pmix_status_t *codes, size_t ncodes)
 
 static void reader_seek(shmix_events_t *reader, uint64_t from)
 {
-    const struct sx_ring *const ring = &sx_process.ring;
+    const struct sx_ring *const ring = &sx_process.link.ring;
 
     if (from == SHMIX_EVENTS_NOW) {
         sx_ring_seek_now(&reader->cursor, ring);
@@ -112,7 +112,7 @@ pmix_status_t shmix_events_open(uint64_t from, const pmix_status_t codes[], size
     }
     pthread_mutex_lock(&p->lock);
     /* Looked at under the lock: sx_native_events_deinit finds this reader or came before. */
-    const pmix_status_t rc = sx_process_ready() ? sx_link_status() : PMIX_ERR_INIT;
+    const pmix_status_t rc = sx_process_ready() ? sx_link_status(&p->link) : PMIX_ERR_INIT;
     if (rc == PMIX_SUCCESS) {
         sx_list_append(&readers, &reader->node);
         sx_wakefd_reader_opened_locked(); /* what comes from here on is heard */
@@ -154,7 +154,7 @@ static bool behind_locked(void)
 {
     const uint64_t tail = sx_list_empty(&readers)
                               ? 0
-                              : atomic_load_explicit(&sx_process.ring.header->tail,
+                              : atomic_load_explicit(&sx_process.link.ring.header->tail,
                                                      memory_order_acquire);
 
     SX_LIST_EACH(it, &readers) {
@@ -616,18 +616,18 @@ static void reader_sleep_prepare(struct reader_sleep *sleep, const shmix_events_
 
     sleep->count = 0;
     if (!sx_bell_has_waitv()) {
-        door_watch(sleep, &p->ring.header->any);
+        door_watch(sleep, &p->link.ring.header->any);
     }
     for (uint32_t i = 1; sx_bell_has_waitv() && i < SX_RING_CLASS_MAX; i++) {
         if ((reader->classes >> i & 1) != 0) {
-            door_watch(sleep, &p->ring.header->doors[i]);
+            door_watch(sleep, &p->link.ring.header->doors[i]);
         }
     }
-    door_watch(sleep, &p->slot->bell); /* rung when the server drops us */
+    door_watch(sleep, &p->link.slot->bell); /* rung when the server drops us */
     sleep->doors[sleep->count] = NULL;
     sleep->watch[sleep->count++] = (struct sx_bell_watch){
-        .word = p->board.life_word,
-        .seen = sx_board_life_seen(&p->board),
+        .word = p->link.board.life_word,
+        .seen = sx_board_life_seen(&p->link.board),
     };
 }
 
@@ -660,8 +660,9 @@ pmix_status_t shmix_events_wait(shmix_events_t *events, uint64_t timeout_ns,
 
         /* Asked before looking: what the server said before its end is still heard.  acquire: and
          * what it said before it dropped us. */
-        const pmix_status_t link = sx_link_status();
-        lives = sx_board_server_lives(&p->board) && sx_board_slot_lives(p->slot, p->slot_claims);
+        const pmix_status_t link = sx_link_status(&p->link);
+        lives = sx_board_server_lives(&p->link.board) &&
+                sx_board_slot_lives(p->link.slot, p->link.slot_claims);
         reader_sleep_prepare(&sleep, events);
         rc = shmix_events_next(events, ret_event);
         if (rc == PMIX_ERR_NOT_FOUND && link != PMIX_SUCCESS) {

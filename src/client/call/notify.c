@@ -22,7 +22,7 @@
 static bool asks_for_reach(const struct sx_process *p, const struct sx_event *event)
 {
     /* relaxed: an event that is sent meanwhile is told of later, as a loss. */
-    if (atomic_load_explicit(&p->board.header->events_confined, memory_order_relaxed) == 0 ||
+    if (atomic_load_explicit(&p->link.board.header->events_confined, memory_order_relaxed) == 0 ||
         (event->flags & SX_EVENT_STAYS_LOCAL) != 0) {
         return false;
     }
@@ -50,7 +50,7 @@ pmix_status_t sx_event_submit(const void *bytes, size_t size, uint64_t deadline_
 {
     static const struct sx_op_kind kind = { .answered = publish_answered };
     const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
-    struct published published = { .op = SX_OP_INIT(&kind) };
+    struct published published = { .op = SX_OP_INIT(&kind, &sx_process.link) };
     const pmix_status_t rc = sx_request(&published.op, SX_MSG_EVENT_BULK, &iov, 1, deadline_ns);
 
     *ret_number = published.number;
@@ -61,7 +61,7 @@ static pmix_status_t event_send(pmix_status_t code, const struct sx_notify_optio
                                 const pmix_info_t info[], size_t ninfo)
 {
     struct sx_process *const p = &sx_process;
-    pmix_status_t rc = sx_link_status();
+    pmix_status_t rc = sx_link_status(&p->link);
     void *bytes = NULL;
     size_t size = 0;
     uint64_t number;
@@ -76,7 +76,7 @@ static pmix_status_t event_send(pmix_status_t code, const struct sx_notify_optio
         const struct iovec iov = { .iov_base = bytes, .iov_len = size };
         bool rung;
 
-        rc = sx_lane_tell(SX_LANE_NOTIFY, &iov, 1, &rung);
+        rc = sx_lane_tell(&p->link, SX_LANE_NOTIFY, &iov, 1, &rung);
     } else if (rc == PMIX_SUCCESS) {
         rc = sx_event_submit(bytes, size, SX_DEADLINE_NEVER, &number);
     }
@@ -90,7 +90,7 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
 {
     const struct sx_role_server *const server = sx_role_server_get();
     struct sx_notify_options options = { .range = range };
-    struct sx_op here = SX_OP_INIT(&sx_op_plain,
+    struct sx_op here = SX_OP_INIT(&sx_op_plain, &sx_process.link,
                                    .callback = { .shape = cbfunc != NULL ? SX_SHAPE_OP
                                                                          : SX_SHAPE_NONE,
                                                  .alone = server != NULL,

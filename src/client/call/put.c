@@ -229,7 +229,7 @@ static bool told_locked(const struct sx_process *p, pmix_scope_t scope)
 {
     /* relaxed: a link lost meanwhile makes the commit fail instead. */
     return scope != PMIX_INTERNAL && scope != PMIX_DEL_INTERNAL &&
-           atomic_load_explicit(&p->link, memory_order_relaxed) == SX_LINK_LIVE;
+           atomic_load_explicit(&p->link.state, memory_order_relaxed) == SX_LINK_LIVE;
 }
 
 /* Into the private store, and into the list if somebody is @told; data_lock is held. */
@@ -380,16 +380,16 @@ static pmix_status_t commit_message(struct sx_process *p, struct iovec *iov, int
         len += iov[i].iov_len;
     }
     if (len <= SX_LANE_MESSAGE_MAX) {
-        return sx_lane_submit(SX_LANE_PUT, iov + 1, iov_count - 1);
+        return sx_lane_submit(&p->link, SX_LANE_PUT, iov + 1, iov_count - 1);
     }
-    struct sx_op op = SX_OP_INIT(&sx_op_plain);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain, &sx_process.link);
 
     iov[0] = (struct iovec){ &len, sizeof(len) };
-    pthread_mutex_unlock(&p->lane_lock);
+    pthread_mutex_unlock(&p->link.lane_lock);
     const pmix_status_t rc = sx_request(&op, SX_MSG_PUT_BULK, iov, iov_count,
                                         sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
 
-    pthread_mutex_lock(&p->lane_lock);
+    pthread_mutex_lock(&p->link.lane_lock);
     return rc;
 }
 
@@ -478,7 +478,7 @@ static bool commit_has_ended(void *arg)
     const struct sx_process *const p = arg;
 
     /* relaxed: decided under lane_lock, by whoever comes first. */
-    return !atomic_load_explicit(&p->committing, memory_order_relaxed);
+    return !atomic_load_explicit(&p->link.committing, memory_order_relaxed);
 }
 
 /* Wait until the commit of another thread has ended: what was put before this one is then with the
@@ -488,26 +488,26 @@ static pmix_status_t commit_begin(struct sx_process *p)
     pmix_status_t rc = PMIX_SUCCESS;
 
     while (rc == PMIX_SUCCESS && !commit_has_ended(p)) {
-        p->commit_waiters++;
-        pthread_mutex_unlock(&p->lane_lock);
-        rc = sx_wait_until(commit_has_ended, p, 0, SX_DEADLINE_NEVER);
-        pthread_mutex_lock(&p->lane_lock);
-        p->commit_waiters--;
-        if (rc == PMIX_SUCCESS && sx_link_status() != PMIX_SUCCESS) {
+        p->link.commit_waiters++;
+        pthread_mutex_unlock(&p->link.lane_lock);
+        rc = sx_wait_until(&p->link, commit_has_ended, p, 0, SX_DEADLINE_NEVER);
+        pthread_mutex_lock(&p->link.lane_lock);
+        p->link.commit_waiters--;
+        if (rc == PMIX_SUCCESS && sx_link_status(&p->link) != PMIX_SUCCESS) {
             rc = PMIX_ERR_LOST_CONNECTION; /* which may have ended the other commit, too */
         }
     }
     if (rc == PMIX_SUCCESS) {
-        atomic_store_explicit(&p->committing, true, memory_order_relaxed);
+        atomic_store_explicit(&p->link.committing, true, memory_order_relaxed);
     }
     return rc;
 }
 
 static void commit_end(struct sx_process *p)
 {
-    atomic_store_explicit(&p->committing, false, memory_order_relaxed);
-    pthread_cond_broadcast(&p->commit_over);
-    if (p->commit_waiters != 0) {
+    atomic_store_explicit(&p->link.committing, false, memory_order_relaxed);
+    pthread_cond_broadcast(&p->link.commit_over);
+    if (p->link.commit_waiters != 0) {
         pthread_mutex_lock(&p->lock);
         sx_local_ring_locked();
         pthread_mutex_unlock(&p->lock);
@@ -528,7 +528,7 @@ static pmix_status_t commit_send(struct sx_process *p, const struct sx_puts *put
             return rc;
         }
     }
-    return sx_lane_submit(SX_LANE_COMMIT_END, NULL, 0);
+    return sx_lane_submit(&p->link, SX_LANE_COMMIT_END, NULL, 0);
 }
 
 /* The list's memory serves the next puts unless it is large or they have begun already. */
@@ -550,15 +550,15 @@ static pmix_status_t commit_all(struct sx_process *p)
 
     puts_take(p, &puts);
     /* The first one is told even if there is nothing: who waits for us need not wait for ever. */
-    if (puts.used_bytes == 0 && p->committed) {
+    if (puts.used_bytes == 0 && p->link.committed) {
         return PMIX_SUCCESS;
     }
     const pmix_status_t rc = commit_send(p, &puts);
-    p->committed = p->committed || rc == PMIX_SUCCESS;
+    p->link.committed = p->link.committed || rc == PMIX_SUCCESS;
     /* Pairs with gets.c: either we see that somebody waits, or the server, which says so before it
      * looks at our lane, sees what we appended. */
-    if (sx_link_status() == PMIX_SUCCESS && sx_lane_data_wanted(&p->lane)) {
-        sx_lane_doorbell(&p->lane);
+    if (sx_link_status(&p->link) == PMIX_SUCCESS && sx_lane_data_wanted(&p->link.lane)) {
+        sx_lane_doorbell(&p->link.lane);
     }
     puts_give_back(p, &puts);
     return rc;
@@ -571,17 +571,17 @@ pmix_status_t PMIx_Commit(void)
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
-    pmix_status_t rc = sx_link_status();
+    pmix_status_t rc = sx_link_status(&p->link);
     if (rc != PMIX_SUCCESS) {
         return rc == PMIX_ERR_UNREACH ? PMIX_SUCCESS : rc; /* a singleton tells nobody */
     }
-    pthread_mutex_lock(&p->lane_lock);
+    pthread_mutex_lock(&p->link.lane_lock);
     rc = commit_begin(p);
     if (rc == PMIX_SUCCESS) {
         rc = commit_all(p);
         commit_end(p);
     }
-    pthread_mutex_unlock(&p->lane_lock);
+    pthread_mutex_unlock(&p->link.lane_lock);
     return rc;
 }
 

@@ -95,7 +95,8 @@ static bool walk_store(void *arg, const char *nspace, const struct sx_store *sto
 /* Is there something newer to be had than what is shown of @view, or something at all? */
 static bool is_behind(const struct sx_view *view)
 {
-    return sx_view_shared(view) == NULL ? sx_link_status() == PMIX_SUCCESS : sx_view_is_stale(view);
+    return sx_view_shared(view) == NULL ? sx_link_status(&sx_process.link) == PMIX_SUCCESS
+                                        : sx_view_is_stale(view);
 }
 
 /* A namespace that nobody knows is none, unless this process keeps something of it. */

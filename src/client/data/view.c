@@ -167,7 +167,7 @@ pmix_status_t sx_view_obtain(const char *nspace, struct sx_view **ret_view)
 /* Map the newest store of @nspace; view_lock is held. */
 static pmix_status_t download(const char *nspace, struct sx_store *ret_store)
 {
-    struct sx_op op = SX_OP_INIT(&sx_op_plain);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain, &sx_process.link);
     struct sx_segment_get get = { .wanted = SX_WANT_STORE };
 
     memcpy(get.nspace, nspace, strlen(nspace));
@@ -216,7 +216,7 @@ pmix_status_t sx_view_fetch_locked(const char *nspace, struct sx_view **ret_view
         *ret_view = view; /* another thread was faster */
         return PMIX_SUCCESS;
     }
-    pmix_status_t rc = sx_link_status();
+    pmix_status_t rc = sx_link_status(&sx_process.link);
     if (rc == PMIX_SUCCESS) {
         rc = download_and_show(nspace, ret_view);
     }

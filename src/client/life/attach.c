@@ -72,10 +72,24 @@ static void fork_parent(void)
 
 /* The child keeps what is mapped and reads it.  Lane and socket are the parent's: the server
  * knows one process behind them. */
+static void link_forked(struct sx_link *link)
+{
+    pthread_mutex_init(&link->lane_lock, NULL);
+    pthread_cond_init(&link->commit_over, NULL);
+    sx_list_init(&link->requests);
+    sx_list_init(&link->collectives);
+    atomic_store(&link->committing, false);
+    link->commit_waiters = 0;
+    link->collective_count = 0;
+    if (sx_link_is_live(link)) {
+        atomic_store(&link->state, SX_LINK_DETACHED);
+    }
+}
+
 static void fork_child(void)
 {
     struct sx_process *const p = &sx_process;
-    pthread_mutex_t *const locks[] = { &p->life_lock, &p->lane_lock, &p->view_lock, &p->lock };
+    pthread_mutex_t *const locks[] = { &p->life_lock, &p->view_lock, &p->lock };
 
     fork_parent(); /* what fork_prepare took is this thread's to give back here as well */
     sx_grace_forked();
@@ -84,21 +98,13 @@ static void fork_child(void)
     }
     pthread_cond_init(&p->life_cond, NULL);
     pthread_cond_init(&p->quiet, NULL);
-    pthread_cond_init(&p->commit_over, NULL);
     sx_wakefd_forget();
-    sx_list_init(&p->requests);
-    sx_list_init(&p->collectives);
+    link_forked(&p->link);
     sx_list_init(&p->tasks);
     sx_event_forked();
-    atomic_store(&p->committing, false);
-    p->commit_waiters = 0;
-    p->collective_count = 0;
     p->waiter_count = 0;
     p->thread_running = p->progressing = false;
     p->thread_generation++;
-    if (atomic_load(&p->link) == SX_LINK_LIVE) {
-        atomic_store(&p->link, SX_LINK_DETACHED);
-    }
     if (atomic_load(&p->state) == SX_PROCESS_ENDING) {
         atomic_store(&p->state, SX_PROCESS_NONE); /* the thread that was ending it is not here */
     }
@@ -161,37 +167,37 @@ static pmix_status_t hello_send(struct sx_process *p, const char *home, uint64_t
     if (home != NULL) {
         memcpy(hello.home, home, strnlen(home, sizeof(hello.home) - 1));
     }
-    return sx_frame_send(p->socket_fd, SX_MSG_HELLO, 1, &iov, 1, deadline_ns);
+    return sx_frame_send(p->link.socket_fd, SX_MSG_HELLO, 1, &iov, 1, deadline_ns);
 }
 
 /* Map what the server gave.  The frame keeps the descriptors that are not taken over. */
-static pmix_status_t welcome_map(struct sx_process *p, struct sx_frame *frame,
+static pmix_status_t welcome_map(struct sx_link *link, struct sx_frame *frame,
                                  struct sx_store *ret_store)
 {
     const struct sx_welcome *const welcome = frame->body;
 
-    pmix_status_t rc = sx_board_attach(&p->board, frame->fds[WELCOME_BOARD]);
+    pmix_status_t rc = sx_board_attach(&link->board, frame->fds[WELCOME_BOARD]);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    if (welcome->slot >= p->board.slot_count) {
+    if (welcome->slot >= link->board.slot_count) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "slot %" PRIu32 " of a board with %" PRIu32,
-                        welcome->slot, p->board.slot_count);
+                        welcome->slot, link->board.slot_count);
     }
-    p->slot_index = welcome->slot;
-    p->slot = &p->board.slots[welcome->slot];
+    link->slot_index = welcome->slot;
+    link->slot = &link->board.slots[welcome->slot];
     /* relaxed: stored before the welcome was sent. */
-    p->slot_claims = atomic_load_explicit(&p->slot->claims, memory_order_relaxed);
-    rc = sx_lane_attach(&p->lane, frame->fds[WELCOME_LANE], &p->board, welcome->slot,
+    link->slot_claims = atomic_load_explicit(&link->slot->claims, memory_order_relaxed);
+    rc = sx_lane_attach(&link->lane, frame->fds[WELCOME_LANE], &link->board, welcome->slot,
                         frame->fds[WELCOME_DOORBELL]);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
     frame->fds[WELCOME_DOORBELL] = -1; /* the lane's now */
-    p->committed = false;
-    rc = sx_lane_live(&p->lane);
+    link->committed = false;
+    rc = sx_lane_live(&link->lane);
     if (rc == PMIX_SUCCESS) {
-        rc = sx_ring_attach(&p->ring, frame->fds[WELCOME_RING]);
+        rc = sx_ring_attach(&link->ring, frame->fds[WELCOME_RING]);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_store_attach(ret_store, frame->fds[WELCOME_STORE]);
@@ -204,7 +210,7 @@ static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
 {
     struct sx_frame frame;
 
-    pmix_status_t rc = sx_frame_receive(p->socket_fd, p->frame, &frame, deadline_ns);
+    pmix_status_t rc = sx_frame_receive(p->link.socket_fd, p->frame, &frame, deadline_ns);
     if (rc != PMIX_SUCCESS) {
         return SX_RAISE(rc, "the server did not welcome rank %" PRIu32 " of %s", p->self.rank,
                         p->self.nspace);
@@ -223,14 +229,14 @@ static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a welcome with %d descriptors", frame.fd_count);
     } else {
         pthread_mutex_lock(&p->lock); /* a process on its own may have threads that look there */
-        rc = welcome_map(p, &frame, ret_store);
+        rc = welcome_map(&p->link, &frame, ret_store);
         pthread_mutex_unlock(&p->lock);
         if (p->own == NULL) { /* else it has its name, and threads that look at it */
             p->self.rank = welcome->rank;
             memcpy(p->self.nspace, welcome->nspace, sizeof(p->self.nspace));
         }
-        p->server.rank = welcome->server_rank;
-        memcpy(p->server.nspace, welcome->server_nspace, sizeof(p->server.nspace));
+        p->link.server.rank = welcome->server_rank;
+        memcpy(p->link.server.nspace, welcome->server_nspace, sizeof(p->link.server.nspace));
     }
     sx_frame_release(&frame);
     return rc;
@@ -248,15 +254,15 @@ static pmix_status_t link_begin(struct sx_process *p, size_t *ret_before)
         sched_yield();
         pthread_mutex_lock(&p->lock);
     }
-    sx_ring_seek_now(&p->cursor, &p->ring);
+    sx_ring_seek_now(&p->link.cursor, &p->link.ring);
     /* Nothing is asked yet, so whatever the bell rang for was not an answer. */
-    p->bell_seen = sx_door_epoch(&p->slot->bell);
+    p->link.bell_seen = sx_door_epoch(&p->link.slot->bell);
     *ret_before = joins ? sx_handlers_next(sx_event_handlers()) : 0;
     pthread_mutex_lock(&p->data_lock);
     const pmix_status_t rc = sx_puts_gather_locked(p);
     if (rc == PMIX_SUCCESS) {
         /* release: whoever sees the link sees what it is made of. */
-        atomic_store_explicit(&p->link, SX_LINK_LIVE, memory_order_release);
+        atomic_store_explicit(&p->link.state, SX_LINK_LIVE, memory_order_release);
     }
     pthread_mutex_unlock(&p->data_lock);
     if (joins) {
@@ -294,42 +300,42 @@ static pmix_status_t introduce(struct sx_process *p, const char *home, uint64_t 
 static pmix_status_t attach(struct sx_process *p, const char *uri, size_t *ret_before)
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_HELLO_TIMEOUT_NS);
-    const pmix_status_t rc = uri != NULL
-                                 ? sx_rendezvous_connect_uri(PMIX_SERVER_URI, uri, &p->socket_fd)
-                                 : sx_rendezvous_connect(&p->socket_fd);
+    const pmix_status_t rc = uri != NULL ? sx_rendezvous_connect_uri(PMIX_SERVER_URI, uri,
+                                                                     &p->link.socket_fd)
+                                         : sx_rendezvous_connect(&p->link.socket_fd);
 
     return rc == PMIX_SUCCESS ? introduce(p, NULL, deadline_ns, ret_before) : rc;
 }
 
 /* Whoever gets lane_lock from here on finds that there is no link.  A commit that waited for the
  * server has been told so, and gives back what it holds. */
-static void lane_close(struct sx_process *p)
+static void lane_close(struct sx_link *link)
 {
-    pthread_mutex_lock(&p->lane_lock);
-    while (atomic_load(&p->committing)) {
-        pthread_cond_wait(&p->commit_over, &p->lane_lock);
+    pthread_mutex_lock(&link->lane_lock);
+    while (atomic_load(&link->committing)) {
+        pthread_cond_wait(&link->commit_over, &link->lane_lock);
     }
-    sx_lane_detach(&p->lane);
-    pthread_mutex_unlock(&p->lane_lock);
+    sx_lane_detach(&link->lane);
+    pthread_mutex_unlock(&link->lane_lock);
 }
 
 /* What the link was made of. */
-static void link_discard(struct sx_process *p)
+static void link_discard(struct sx_link *link)
 {
-    sx_ring_deinit(&p->ring);
-    sx_board_deinit(&p->board);
-    p->slot = NULL;
-    sx_window_deinit(&p->window);
-    if (p->socket_fd >= 0) {
-        close(p->socket_fd);
-        p->socket_fd = -1;
+    sx_ring_deinit(&link->ring);
+    sx_board_deinit(&link->board);
+    link->slot = NULL;
+    sx_window_deinit(&link->window);
+    if (link->socket_fd >= 0) {
+        close(link->socket_fd);
+        link->socket_fd = -1;
     }
 }
 
 static void process_close(struct sx_process *p)
 {
-    atomic_store(&p->link, SX_LINK_SINGLETON);
-    lane_close(p);
+    atomic_store(&p->link.state, SX_LINK_SINGLETON);
+    lane_close(&p->link);
     sx_native_deinit();
     sx_native_events_deinit();
     sx_wakefd_deinit();
@@ -338,19 +344,19 @@ static void process_close(struct sx_process *p)
     sx_keep_deinit();
     sx_box_deinit();
     sx_puts_deinit(&p->puts);
-    link_discard(p);
+    link_discard(&p->link);
 }
 
 static void process_begin(struct sx_process *p)
 {
     sx_log_begin();
-    p->socket_fd = -1;
-    p->window = SX_WINDOW_NULL;
-    p->board = SX_BOARD_NULL;
-    p->lane = SX_LANE_NULL;
-    p->ring = SX_RING_NULL;
-    p->slot = NULL;
-    p->results_asked = p->results_again = false;
+    p->link.socket_fd = -1;
+    p->link.window = SX_WINDOW_NULL;
+    p->link.board = SX_BOARD_NULL;
+    p->link.lane = SX_LANE_NULL;
+    p->link.ring = SX_RING_NULL;
+    p->link.slot = NULL;
+    p->link.results_asked = p->link.results_again = false;
     p->thread_stop = false;
     p->intakes = intakes;
     fork_handlers_add();
@@ -397,7 +403,7 @@ pmix_status_t sx_tool_attach(int fd, const char *home, uint64_t deadline_ns)
 
     pthread_mutex_lock(&p->life_lock);
     process_begin(p);
-    p->socket_fd = fd;
+    p->link.socket_fd = fd;
     p->self = (pmix_proc_t){ .nspace = "" };
     const pmix_status_t rc = introduce(p, home, deadline_ns, &handlers); /* there are none yet */
     if (rc == PMIX_SUCCESS) {
@@ -500,9 +506,9 @@ static pmix_status_t server_join(struct sx_process *p, const pmix_info_t *uri, s
     }
     const pmix_status_t rc = attach(p, address, ret_before);
     if (rc != PMIX_SUCCESS) {
-        lane_close(p);
+        lane_close(&p->link);
         pthread_mutex_lock(&p->lock);
-        link_discard(p);
+        link_discard(&p->link);
         pthread_mutex_unlock(&p->lock);
     }
     return rc;
@@ -520,12 +526,12 @@ static pmix_status_t server_choose(struct sx_process *p, const pmix_info_t *uri,
     if (uri == NULL || (rc != PMIX_SUCCESS && rc != PMIX_ERR_UNREACH)) {
         return rc;
     }
-    if (sx_link_status() == PMIX_ERR_UNREACH) {
+    if (sx_link_status(&p->link) == PMIX_ERR_UNREACH) {
         const pmix_status_t joined = server_join(p, uri, ret_before);
 
         return joined != PMIX_SUCCESS && p->init_count == 0 ? PMIX_ERR_UNREACH : joined;
     }
-    snprintf(name, sizeof(name), "%s.%" PRIu32 ";", p->server.nspace, p->server.rank);
+    snprintf(name, sizeof(name), "%s.%" PRIu32 ";", p->link.server.nspace, p->link.server.rank);
     if ((uri->flags & PMIX_INFO_REQD) != 0 &&
         (text == NULL || strncmp(text, name, strlen(name)) != 0)) {
         return SX_RAISE(PMIX_ERR_NOT_SUPPORTED, "this process has another server than \"%s\" says",
@@ -582,25 +588,25 @@ static void say_parent(struct sx_process *p)
     socklen_t size = sizeof(cred);
 
     /* 0 is whoever is outside of our pid namespace: they need not be the same. */
-    if (getsockopt(p->socket_fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.pid > 0 &&
+    if (getsockopt(p->link.socket_fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.pid > 0 &&
         cred.pid == getppid()) {
         /* relaxed: FINALIZE is sent behind it. */
-        atomic_store_explicit(&p->lane.line->no_wrapper, 1, memory_order_relaxed);
+        atomic_store_explicit(&p->link.lane.line->no_wrapper, 1, memory_order_relaxed);
     }
 }
 
 /* Without life_lock, since callbacks that still run may ask for it. */
 static void tear_down(struct sx_process *p)
 {
-    struct sx_op op = SX_OP_INIT(&sx_op_plain);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain, &sx_process.link);
 
-    if (sx_link_status() == PMIX_SUCCESS) {
+    if (sx_link_status(&p->link) == PMIX_SUCCESS) {
         say_parent(p);
         /* Whatever the answer: the server learns of our end by the socket too. */
         (void)sx_request(&op, SX_MSG_FINALIZE, NULL, 0,
                          sx_deadline_ns(sx_now_ns(), SX_FINALIZE_TIMEOUT_NS));
     }
-    sx_link_close();
+    sx_link_close(&p->link);
     sx_progress_stop();
     sx_event_deinit();
     process_close(p);

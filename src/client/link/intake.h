@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* intake.h - who takes in what arrives, apart from the answers to calls.
  *
- * The pump (progress.c) reads the ring and the socket, and calls the rows of this table with
+ * The pump (link.c) reads the ring and the socket, and calls the rows of this table with
  * what it finds.  Each function may be NULL.  All of them, except a task's run, are called under
  * the process's lock. */
 #ifndef SX_CLIENT_LINK_INTAKE_H

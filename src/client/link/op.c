@@ -42,7 +42,7 @@ void sx_op_complete(struct sx_op *op, pmix_status_t status, struct sx_frame *fra
     sx_list_remove(&op->task.node);
     if (op->windowed) {
         op->windowed = false;
-        sx_window_free_locked(&sx_process.window);
+        sx_window_free_locked(&op->link->window);
     }
     op->status = status;
     op->done = true;

@@ -60,6 +60,7 @@ static inline bool sx_callback_is_given(const struct sx_callback *callback)
     return callback->shape > SX_SHAPE_IGNORED;
 }
 
+struct sx_link;
 struct sx_op;
 
 /* What the operations of one call have in common.  Each function may be NULL. */
@@ -78,8 +79,9 @@ struct sx_op_kind {
 };
 
 struct sx_op {
-    struct sx_task task; /* its node: first in process.requests or process.collectives */
+    struct sx_task task; /* its node: first in link.requests or link.collectives */
     const struct sx_op_kind *kind;
+    struct sx_link *link; /* whose server is asked */
     uint32_t id;
     bool done, held;     /* under lock; held: being started, so that nobody is told yet */
     bool windowed;       /* under lock: its body is in the window, until it is done */
@@ -99,10 +101,10 @@ struct sx_op {
 };
 
 #define SX_OP_YIELDS 1u /* the server has often answered by then */
-#define SX_OP_INIT(kind_, ...)                                                                     \
-    {                                                                                              \
-        .task = { .run = sx_op_run }, .kind = (kind_), .fd = -1, .deadline_ns = SX_DEADLINE_NEVER, \
-        .yield_count = SX_OP_YIELDS, __VA_ARGS__                                                   \
+#define SX_OP_INIT(kind_, link_, ...)                                              \
+    {                                                                              \
+        .task = { .run = sx_op_run }, .kind = (kind_), .link = (link_), .fd = -1,  \
+        .deadline_ns = SX_DEADLINE_NEVER, .yield_count = SX_OP_YIELDS, __VA_ARGS__ \
     }
 
 /* A request whose caller waits and looks at the answer himself. */

@@ -12,35 +12,22 @@ static const struct sx_intake *const nobody[] = { NULL }; /* before PMIx_Init */
 
 struct sx_process sx_process = {
     .intakes = nobody,
-    .socket_fd = -1,
+    .link = {
+        .socket_fd = -1,
+        .lane_lock = PTHREAD_MUTEX_INITIALIZER,
+        .commit_over = PTHREAD_COND_INITIALIZER,
+        .requests = SX_LIST_INIT(sx_process.link.requests),
+        .window = SX_WINDOW_NULL,
+        .collectives = SX_LIST_INIT(sx_process.link.collectives),
+    },
     .life_lock = PTHREAD_MUTEX_INITIALIZER,
     .life_cond = PTHREAD_COND_INITIALIZER,
-    .lane_lock = PTHREAD_MUTEX_INITIALIZER,
-    .commit_over = PTHREAD_COND_INITIALIZER,
     .view_lock = PTHREAD_MUTEX_INITIALIZER,
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .quiet = PTHREAD_COND_INITIALIZER,
-    .requests = SX_LIST_INIT(sx_process.requests),
-    .window = SX_WINDOW_NULL,
-    .collectives = SX_LIST_INIT(sx_process.collectives),
     .tasks = SX_LIST_INIT(sx_process.tasks),
     .data_lock = PTHREAD_MUTEX_INITIALIZER,
 };
-
-pmix_status_t sx_link_status(void)
-{
-    /* acquire: the mappings are there when the link is. */
-    switch (atomic_load_explicit(&sx_process.link, memory_order_acquire)) {
-    case SX_LINK_LIVE:
-        return PMIX_SUCCESS;
-    case SX_LINK_LOST:
-        return PMIX_ERR_LOST_CONNECTION;
-    case SX_LINK_DETACHED:
-        return PMIX_ERR_NOT_AVAILABLE;
-    default:
-        return PMIX_ERR_UNREACH;
-    }
-}
 
 bool sx_proc_is_valid(const pmix_proc_t *proc)
 {

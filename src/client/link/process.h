@@ -4,12 +4,7 @@
  *
  *     NONE --PMIx_Init--> READY --last PMIx_Finalize--> ENDING --> NONE
  *
- * While READY the link to the server is in one of these states and never goes back:
- *
- *     SINGLETON                        nobody started us: own data only
- *       \--PMIx_Init names a server--> LIVE
- *     LIVE --server dies or drops us--> LOST       reads go on, requests fail
- *       \-----fork, in the child--> DETACHED       reads go on, requests fail
+ * While READY it has a link to a server (link.h), or is on its own.
  *
  * There is one state per process, because the ABI has no handle.
  *
@@ -33,24 +28,15 @@
 #include <pmix.h>
 
 #include "base/list.h"
-#include "client/link/op.h"
-#include "client/link/window.h"
+#include "client/link/link.h"
 #include "control/message.h"
-#include "ring/board.h"
-#include "ring/lane.h"
-#include "ring/ring.h"
+#include "ring/bell.h"
+#include "ring/record.h"
 
 enum sx_process_state {
     SX_PROCESS_NONE = 0,
     SX_PROCESS_READY,
     SX_PROCESS_ENDING,
-};
-
-enum sx_link {
-    SX_LINK_SINGLETON = 0,
-    SX_LINK_LIVE,
-    SX_LINK_LOST,
-    SX_LINK_DETACHED,
 };
 
 /* Values put and not committed: messages in the layout of a PUT_BULK body, back to back. */
@@ -65,46 +51,23 @@ struct sx_view;
 struct sx_process {
     /* Read by every call. */
     _Atomic uint32_t state; /* enum sx_process_state */
-    _Atomic uint32_t link;  /* enum sx_link */
     struct sx_view *own;    /* of our namespace; constant while READY */
     size_t nspace_len;
     pmix_proc_t self;
 
     const struct sx_intake *const *intakes; /* NULL at the end */
 
-    /* Constant from PMIx_Init to the last PMIx_Finalize. */
-    int socket_fd;
-    uint32_t slot_index;
-    const struct sx_board_slot *slot;
-    uint32_t slot_claims; /* which of its clients we are */
-    struct sx_board board;
-    struct sx_ring ring;
-    pmix_proc_t server;
+    struct sx_link link;
 
     pthread_mutex_t life_lock;
     pthread_cond_t life_cond; /* ENDING is over */
     unsigned init_count;
-
-    pthread_mutex_t lane_lock;
-    struct sx_lane lane;
-    _Atomic bool committing; /* stored under lane_lock, which its holder gives back at times */
-    unsigned commit_waiters; /* for the end of that commit */
-    pthread_cond_t commit_over;
-    bool committed; /* the server has been told of one; under lane_lock */
 
     pthread_mutex_t view_lock;
 
     pthread_mutex_t lock;
     pthread_cond_t quiet; /* waiter_count has become 0 */
     unsigned waiter_count;
-    struct sx_ring_cursor cursor;
-    uint32_t classes;   /* of the ring's records, that are read besides the ends of collectives */
-    uint32_t bell_seen; /* our slot's bell when the socket was last emptied */
-    struct sx_list requests; /* struct sx_op, by id */
-    struct sx_window window;
-    struct sx_list collectives; /* struct sx_op, by id */
-    unsigned collective_count;
-    uint32_t id_last;
     struct sx_list tasks; /* struct sx_task, for the progress thread, or for PMIx_Progress */
     bool external;        /* no thread: the program calls PMIx_Progress; constant while READY */
     bool progressing;     /* external: a call of PMIx_Progress runs callbacks, on `thread` */
@@ -114,8 +77,6 @@ struct sx_process {
     uint64_t thread_generation; /* a thread of an older one ends */
     pthread_t thread;
     struct sx_door local; /* rung under lock, for the threads of this process */
-    struct sx_op results; /* a RESULTS_GET under way, if results_asked */
-    bool results_asked, results_again;
 
     pthread_mutex_t data_lock;
     struct sx_puts puts;
@@ -137,10 +98,6 @@ static inline bool sx_process_ready(void)
 /* What a call returns when its arguments are wrong.  If the library is not initialised, that
  * error comes first. */
 pmix_status_t sx_process_misused(void);
-
-/* Return: PMIX_SUCCESS while requests can be made; PMIX_ERR_UNREACH for a singleton;
- * PMIX_ERR_LOST_CONNECTION; PMIX_ERR_NOT_AVAILABLE in a forked child. */
-pmix_status_t sx_link_status(void);
 
 /* True when @proc is well formed: its namespace ends within the array. */
 bool sx_proc_is_valid(const pmix_proc_t *proc);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* progress.c - the only wait of a client, the pump, and the thread that runs callbacks.
+/* progress.c - the only wait of a client, and the thread that runs callbacks.
  *
  *     PMIX_EXTERNAL_PROGRESS: none --first task--> queue --PMIx_Progress, or the end--> run
  *     else:                   none --first need--> a thread of our own, until the end
@@ -10,7 +10,6 @@
  * function: it then pumps for itself.  It must not wait for another callback. */
 #include "client/link/progress.h"
 
-#include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
 
@@ -24,10 +23,7 @@
 #include "client/link/thread.h"
 #include "client/link/wakefd.h"
 #include "ring/bell.h"
-#include "ring/life.h"
-#include "ring/record.h"
 
-#define SX_RESULTS_SEND_NS (5 * SX_NS_PER_SEC)
 #define SX_PROGRESS_BATCH 64u /* tasks and events between two looks at ring and socket */
 #define SX_SPIN_US_MAX 1000000u
 #define SX_NS_PER_US UINT64_C(1000)
@@ -52,40 +48,37 @@ static void events_watch(struct sx_sleep *sleep)
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    const uint32_t classes = p->classes;
+    const uint32_t classes = p->link.classes;
     pthread_mutex_unlock(&p->lock);
     if (sleep->ring_door == NULL || !sx_bell_has_waitv()) {
         return; /* `any` tells of them all */
     }
     for (uint32_t i = 1; i < SX_RING_CLASS_MAX; i++) {
         if ((classes >> i & 1) != 0) {
-            sleep->doors[sleep->door_count++] = &p->ring.header->doors[i];
-            watch_add(sleep, &p->ring.header->doors[i]);
+            sleep->doors[sleep->door_count++] = &p->link.ring.header->doors[i];
+            watch_add(sleep, &p->link.ring.header->doors[i]);
         }
     }
 }
 
 /* Read the words that can tell of news; the caller pumps after it. */
-static void sleep_prepare(struct sx_sleep *sleep)
+static void sleep_prepare(struct sx_sleep *sleep, const struct sx_link *link)
 {
-    struct sx_process *const p = &sx_process;
-
     sleep->count = 0;
     sleep->door_count = 0;
     sleep->ring_door = NULL;
-    /* acquire: the mappings are there when the link is. */
-    if (atomic_load_explicit(&p->link, memory_order_acquire) == SX_LINK_LIVE) {
-        const struct sx_ring_header *const ring = p->ring.header;
+    if (sx_link_is_live(link)) {
+        const struct sx_ring_header *const ring = link->ring.header;
 
         sleep->ring_door = sx_bell_has_waitv() ? &ring->doors[SX_CLASS_COLLECTIVE] : &ring->any;
         watch_add(sleep, sleep->ring_door);
-        watch_add(sleep, &p->slot->bell);
+        watch_add(sleep, &link->slot->bell);
         sleep->watch[sleep->count++] = (struct sx_bell_watch){
-            .word = p->board.life_word,
-            .seen = sx_board_life_seen(&p->board),
+            .word = link->board.life_word,
+            .seen = sx_board_life_seen(&link->board),
         };
     }
-    watch_add(sleep, &p->local);
+    watch_add(sleep, &sx_process.local);
 }
 
 static pmix_status_t sleep_until(const struct sx_sleep *sleep, uint64_t deadline_ns)
@@ -102,305 +95,31 @@ static pmix_status_t sleep_until(const struct sx_sleep *sleep, uint64_t deadline
     return rc;
 }
 
-/* ---- the pump, under lock ----------------------------------------------------------------- */
-
-static void fail_all(struct sx_list *ops)
-{
-    struct sx_list *node;
-
-    while ((node = ops->next) != ops) {
-        sx_op_complete(SX_LIST_ENTRY(node, struct sx_op, task.node), PMIX_ERR_LOST_CONNECTION,
-                       NULL);
-    }
-}
-
-/* Return: false when the link was not LIVE. */
-static bool link_end_locked(struct sx_process *p)
-{
-    uint32_t live = SX_LINK_LIVE;
-
-    if (!atomic_compare_exchange_strong(&p->link, &live, SX_LINK_LOST)) {
-        return false;
-    }
-    fail_all(&p->requests);
-    fail_all(&p->collectives);
-    p->collective_count = 0;
-    sx_local_ring_locked();
-    return true;
-}
-
-void sx_link_lost_locked(const char *why)
-{
-    struct sx_process *const p = &sx_process;
-
-    if (!link_end_locked(p)) {
-        return;
-    }
-    if (atomic_load(&p->state) == SX_PROCESS_READY) {
-        sx_log(SX_LOG_WARN, "the server of %s.%" PRIu32 " is gone: %s", p->self.nspace,
-               p->self.rank, why);
-        SX_INTAKES_TELL(link_lost);
-    }
-}
-
-void sx_link_close(void)
-{
-    struct sx_process *const p = &sx_process;
-
-    pthread_mutex_lock(&p->lock);
-    (void)link_end_locked(p);
-    while (p->waiter_count != 0) {
-        pthread_cond_wait(&p->quiet, &p->lock);
-    }
-    pthread_mutex_unlock(&p->lock);
-}
-
-static void collective_ended(struct sx_process *p, uint32_t id, pmix_status_t status)
-{
-    struct sx_op *const op = sx_op_find(&p->collectives, id);
-
-    if (op != NULL) {
-        p->collective_count--;
-        sx_op_complete(op, status, NULL);
-    }
-}
-
-/* Return: the entry of our slot, or NULL. */
-static const struct sx_record_done_entry *done_find(const struct sx_record_done_entry *entries,
-                                                    uint32_t count, uint32_t slot)
-{
-    uint32_t low = 0, high = count;
-
-    while (low < high) {
-        const uint32_t mid = low + (high - low) / 2;
-
-        if (entries[mid].slot < slot) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
-    return low < count && entries[low].slot == slot ? &entries[low] : NULL;
-}
-
-static void record_done(struct sx_process *p, const void *body, size_t size)
-{
-    const struct sx_record_done *const done = body;
-
-    if (size < sizeof(*done) || done->count > SX_RECORD_DONE_ENTRIES ||
-        size < sizeof(*done) + done->count * sizeof(struct sx_record_done_entry)) {
-        SX_INTAKES_TELL(garbled, "the end of a collective operation, in a record that is none");
-        return;
-    }
-    const struct sx_record_done_entry *const entry = done_find((const void *)(done + 1),
-                                                               done->count, p->slot_index);
-    if (entry != NULL) {
-        collective_ended(p, entry->op, done->status);
-    }
-}
-
-static void results_ask(struct sx_process *p);
-
-/* The newest ends of our collectives: what the lost records may have said. */
-static void results_answered(struct sx_op *op, const struct sx_frame *frame)
-{
-    struct sx_process *const p = &sx_process;
-    const struct {
-        struct sx_reply reply;
-        uint32_t count, reserved;
-        struct {
-            uint32_t op;
-            int32_t status;
-        } ends[];
-    } *const body = frame != NULL ? frame->body : NULL;
-
-    p->results_asked = false;
-    if (body == NULL || op->status != PMIX_SUCCESS) {
-        return;
-    }
-    if (frame->body_size < sizeof(*body) ||
-        body->count > (frame->body_size - sizeof(*body)) / sizeof(body->ends[0])) {
-        SX_INTAKES_TELL(garbled, "a list of ended collective operations that contradicts itself");
-        return;
-    }
-    for (uint32_t i = 0; i < body->count; i++) {
-        collective_ended(p, body->ends[i].op, body->ends[i].status);
-    }
-    if (p->results_again) {
-        results_ask(p);
-    }
-}
-
-static const struct sx_op_kind results_kind = { .answered = results_answered };
-
-static void results_ask(struct sx_process *p)
-{
-    p->results_again = p->results_asked;
-    if (p->results_asked || sx_list_empty(&p->collectives)) {
-        return;
-    }
-    p->results_asked = true;
-    p->results = (struct sx_op)SX_OP_INIT(&results_kind);
-    p->results.id = p->id_last = p->id_last == UINT32_MAX ? 1 : p->id_last + 1;
-    sx_list_append(&p->requests, &p->results.task.node);
-    if (sx_frame_send(p->socket_fd, SX_MSG_RESULTS_GET, p->results.id, NULL, 0,
-                      sx_deadline_ns(sx_now_ns(), SX_RESULTS_SEND_NS)) != PMIX_SUCCESS) {
-        sx_link_lost_locked("completions were missed and cannot be asked for");
-    }
-}
-
-/* The next thing to run that is no task of the queue. */
-static struct sx_task *intake_take(const struct sx_process *p)
-{
-    struct sx_task *task = NULL;
-
-    for (size_t i = 0; p->intakes[i] != NULL && task == NULL; i++) {
-        task = p->intakes[i]->take != NULL ? p->intakes[i]->take() : NULL;
-    }
-    return task;
-}
-
-/* When some row wants to look again, though there are no news. */
-static uint64_t intake_due(const struct sx_process *p)
-{
-    uint64_t due_ns = SX_DEADLINE_NEVER;
-
-    for (size_t i = 0; p->intakes[i] != NULL; i++) {
-        const uint64_t row_ns = p->intakes[i]->due != NULL ? p->intakes[i]->due()
-                                                           : SX_DEADLINE_NEVER;
-
-        due_ns = row_ns < due_ns ? row_ns : due_ns;
-    }
-    return due_ns;
-}
-
-static void record_hand_out(const struct sx_process *p, const struct sx_record_header *header)
-{
-    for (size_t i = 0; p->intakes[i] != NULL; i++) {
-        if (p->intakes[i]->record_kind == header->kind) {
-            p->intakes[i]->record(header + 1, header->size_bytes - sizeof(*header));
-        }
-    }
-}
-
-static void pump_ring(struct sx_process *p)
-{
-    const struct sx_record_header *const header = (const void *)p->record;
-    const uint32_t classes = 1u << SX_CLASS_COLLECTIVE | p->classes;
-    uint64_t lost_count;
-
-    SX_INTAKES_TELL(ring_begin);
-    for (;;) {
-        const pmix_status_t rc = sx_ring_next(&p->cursor, classes, p->record, &lost_count);
-
-        if (rc == PMIX_SUCCESS && header->kind == SX_RECORD_DONE) {
-            record_done(p, header + 1, header->size_bytes - sizeof(*header));
-        } else if (rc == PMIX_SUCCESS) {
-            record_hand_out(p, header);
-        } else if (rc == SX_RING_LOST) {
-            SX_INTAKES_TELL(ring_lapped);
-            results_ask(p);
-        } else if (rc == PMIX_ERR_NOT_FOUND) {
-            SX_INTAKES_TELL(ring_end);
-            return;
-        } else {
-            SX_INTAKES_TELL(garbled, "a ring that contradicts itself");
-            sx_link_lost_locked("its ring contradicts itself");
-            return;
-        }
-    }
-}
-
-/* The answer to an abandoned operation ends here. */
-static void frame_take(struct sx_process *p, struct sx_frame *frame)
-{
-    struct sx_op *const op = sx_op_find(&p->requests, frame->header.id);
-
-    if (frame->header.kind != SX_MSG_REPLY) {
-        SX_INTAKES_TELL(garbled, "a message that a server does not send");
-    } else if (op != NULL) {
-        sx_op_complete(op, ((const struct sx_reply *)frame->body)->status, frame);
-    }
-}
-
-/* The descriptor that came with it did not fit: one request fails, and nothing else. */
-static void answer_is_lost(struct sx_process *p, uint32_t id)
-{
-    struct sx_op *const op = sx_op_find(&p->requests, id);
-
-    if (op != NULL) {
-        sx_op_complete(op, PMIX_ERR_OUT_OF_RESOURCE, NULL);
-    }
-}
-
-static void pump_socket(struct sx_process *p)
-{
-    struct sx_frame frame;
-    /* The server sends first and rings afterwards. */
-    const uint32_t bell = sx_door_epoch(&p->slot->bell);
-
-    if (bell == p->bell_seen) {
-        return;
-    }
-    while (!sx_list_empty(&p->requests)) {
-        const pmix_status_t rc = sx_frame_receive(p->socket_fd, p->frame, &frame, 0);
-
-        if (rc == PMIX_ERR_WOULD_BLOCK) {
-            p->bell_seen = bell;
-            return;
-        }
-        if (rc == PMIX_ERR_LOST_CONNECTION) {
-            sx_link_lost_locked("the control socket is closed");
-            return;
-        }
-        if (rc == PMIX_ERR_OUT_OF_RESOURCE) {
-            answer_is_lost(p, frame.header.id);
-            continue;
-        }
-        if (rc != PMIX_SUCCESS) {
-            SX_INTAKES_TELL(garbled, "a message that could not be received");
-            sx_link_lost_locked("its message could not be received");
-            return;
-        }
-        frame_take(p, &frame);
-        sx_frame_release(&frame);
-    }
-}
-
-static void pump_locked(struct sx_process *p)
-{
-    SX_INTAKES_TELL(look);
-    if (atomic_load_explicit(&p->link, memory_order_acquire) != SX_LINK_LIVE) {
-        return;
-    }
-    /* Asked before looking: what a server said before its end is still heard. */
-    const bool lives = sx_board_server_lives(&p->board);
-    /* acquire: what the server sent before it dropped us is found below. */
-    const bool dropped = !sx_board_slot_lives(p->slot, p->slot_claims);
-
-    pump_ring(p);
-    pump_socket(p);
-    if (!dropped) { /* relaxed: a count */
-        SX_INTAKES_TELL(server_lost,
-                        atomic_load_explicit(&p->slot->events_lost, memory_order_relaxed));
-    }
-    if (!lives || dropped) {
-        sx_link_lost_locked(lives ? "it has dropped us" : "it has ended");
-    }
-    sx_wakefd_tell_locked();
-}
+/* ---- waiting ------------------------------------------------------------------------------ */
 
 void sx_pump(void)
 {
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    pump_locked(p);
+    sx_link_pump_locked(&p->link);
     pthread_mutex_unlock(&p->lock);
 }
 
-pmix_status_t sx_wait_until(bool (*done)(void *arg), void *arg, unsigned yield_count,
-                            uint64_t deadline_ns)
+void sx_link_close(struct sx_link *link)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    (void)sx_link_end_locked(link);
+    while (p->waiter_count != 0) {
+        pthread_cond_wait(&p->quiet, &p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+pmix_status_t sx_wait_until(struct sx_link *link, bool (*done)(void *arg), void *arg,
+                            unsigned yield_count, uint64_t deadline_ns)
 {
     struct sx_process *const p = &sx_process;
     struct sx_sleep sleep;
@@ -411,10 +130,10 @@ pmix_status_t sx_wait_until(bool (*done)(void *arg), void *arg, unsigned yield_c
     p->waiter_count++;
     pthread_mutex_unlock(&p->lock);
     for (;;) {
-        sleep_prepare(&sleep);
+        sleep_prepare(&sleep, link);
         pthread_mutex_lock(&p->lock);
-        pump_locked(p);
-        rc = sx_link_status();
+        sx_link_pump_locked(link);
+        rc = sx_link_status(link);
         if (done(arg)) {
             rc = PMIX_SUCCESS;
             over = true;
@@ -441,6 +160,31 @@ pmix_status_t sx_wait_until(bool (*done)(void *arg), void *arg, unsigned yield_c
 }
 
 /* ---- the progress thread ------------------------------------------------------------------ */
+
+/* The next thing to run that is no task of the queue. */
+static struct sx_task *intake_take(const struct sx_process *p)
+{
+    struct sx_task *task = NULL;
+
+    for (size_t i = 0; p->intakes[i] != NULL && task == NULL; i++) {
+        task = p->intakes[i]->take != NULL ? p->intakes[i]->take() : NULL;
+    }
+    return task;
+}
+
+/* When some row wants to look again, though there are no news. */
+static uint64_t intake_due(const struct sx_process *p)
+{
+    uint64_t due_ns = SX_DEADLINE_NEVER;
+
+    for (size_t i = 0; p->intakes[i] != NULL; i++) {
+        const uint64_t row_ns = p->intakes[i]->due != NULL ? p->intakes[i]->due()
+                                                           : SX_DEADLINE_NEVER;
+
+        due_ns = row_ns < due_ns ? row_ns : due_ns;
+    }
+    return due_ns;
+}
 
 /* Some tasks, and events when there is no task.  Return: false when there was nothing to do. */
 static bool run_some(struct sx_process *p, uint64_t generation)
@@ -476,14 +220,14 @@ static void *progress_main(void *arg)
     for (;;) {
         struct sx_sleep sleep;
 
-        sleep_prepare(&sleep);
+        sleep_prepare(&sleep, &p->link);
         events_watch(&sleep);
         pthread_mutex_lock(&p->lock);
         if (p->thread_generation != generation) {
             pthread_mutex_unlock(&p->lock);
             return NULL; /* stopped by its own callback; another one may run already */
         }
-        pump_locked(p);
+        sx_link_pump_locked(&p->link);
         const bool stop = sx_list_empty(&p->tasks) && p->thread_stop;
         const uint64_t due_ns = intake_due(p);
         pthread_mutex_unlock(&p->lock);
@@ -581,7 +325,7 @@ void sx_progress_run(void)
         p->progressing = true;
         p->thread = pthread_self();
         (void)sx_wakefd_arm_locked();
-        pump_locked(p);
+        sx_link_pump_locked(&p->link);
     }
     pthread_mutex_unlock(&p->lock);
     if (mine) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* progress.h - take in what arrives, sleep until something does, run callbacks.
+/* progress.h - sleep until something arrives, take it in, run callbacks.
  *
  * Every wait is one loop: read the watched words, pump, look at what is waited for, sleep while
  * the words still have the values read.  Whoever pumps completes the operations of all threads.
@@ -17,7 +17,7 @@
 
 #include <pmix_common.h>
 
-#include "client/link/op.h"
+#include "client/link/link.h"
 
 /* Take in everything that has arrived.  Any thread. */
 void sx_pump(void);
@@ -25,9 +25,9 @@ void sx_pump(void);
 /* Wait until @done(@arg) returns true; it is called under lock.  Before the first sleep, the
  * thread yields its CPU @yield_count times.  If the server or other ranks wait for this CPU,
  * they are often done by then, and nobody has to be woken.  Return: PMIX_SUCCESS;
- * PMIX_ERR_TIMEOUT; as sx_link_status when the link is not LIVE (any more). */
-pmix_status_t sx_wait_until(bool (*done)(void *arg), void *arg, unsigned yield_count,
-                            uint64_t deadline_ns);
+ * PMIX_ERR_TIMEOUT; as sx_link_status when @link is not LIVE (any more). */
+pmix_status_t sx_wait_until(struct sx_link *link, bool (*done)(void *arg), void *arg,
+                            unsigned yield_count, uint64_t deadline_ns);
 
 /* Make sure that the progress thread runs.  With PMIX_EXTERNAL_PROGRESS there is no thread, and
  * tasks wait for sx_progress_run.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE when no
@@ -53,11 +53,8 @@ void sx_task_post(struct sx_task *task);
  * Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, and then the task is not run. */
 pmix_status_t sx_task_run_alone(struct sx_task *task);
 
-/* The server is gone: end everything that is pending, now and later.  Under lock. */
-void sx_link_lost_locked(const char *why);
-
 /* This process leaves: end what is pending, and let every waiting thread go before this
  * returns. */
-void sx_link_close(void);
+void sx_link_close(struct sx_link *link);
 
 #endif

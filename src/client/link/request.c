@@ -25,14 +25,11 @@ static size_t body_size_of(const struct iovec *iov, int iov_count)
     return size;
 }
 
-static uint32_t next_id(void)
+static uint32_t next_id(struct sx_link *link)
 {
-    struct sx_process *const p = &sx_process;
-
-    pthread_mutex_lock(&p->lock);
-    p->id_last = p->id_last == UINT32_MAX ? 1 : p->id_last + 1; /* 0 wants no answer */
-    const uint32_t id = p->id_last;
-    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_lock(&sx_process.lock);
+    const uint32_t id = sx_link_next_id_locked(link);
+    pthread_mutex_unlock(&sx_process.lock);
     return id;
 }
 
@@ -43,15 +40,15 @@ static pmix_status_t op_enlist(struct sx_op *op, bool windowed)
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    const pmix_status_t rc = sx_link_status();
+    const pmix_status_t rc = sx_link_status(op->link);
     if (rc == PMIX_SUCCESS) {
         op->done = false;
         op->held = true;
         op->windowed = windowed;
         op->fd = -1;
-        sx_list_append(&p->requests, &op->task.node);
+        sx_list_append(&op->link->requests, &op->task.node);
     } else if (windowed) {
-        sx_window_forget_locked(&p->window);
+        sx_window_forget_locked(&op->link->window);
     }
     pthread_mutex_unlock(&p->lock);
     return rc;
@@ -63,7 +60,7 @@ static void op_forget_locked(struct sx_op *op)
     sx_list_remove(&op->task.node);
     if (op->windowed) { /* what is in the window may still be read */
         op->windowed = false;
-        sx_window_forget_locked(&sx_process.window);
+        sx_window_forget_locked(&op->link->window);
     }
 }
 
@@ -81,7 +78,7 @@ static pmix_status_t op_sent(struct sx_op *op, pmix_status_t rc)
     if (rc == PMIX_SUCCESS) {
         sx_op_release_locked(op);
     } else if (rc == PMIX_ERR_LOST_CONNECTION) {
-        sx_link_lost_locked("the control socket is closed");
+        sx_link_lost_locked(op->link, "the control socket is closed");
     }
     pthread_mutex_unlock(&p->lock);
     return rc;
@@ -98,7 +95,7 @@ static pmix_status_t send_piece(uint16_t kind, uint16_t flags, uint32_t id, size
     const pmix_status_t rc = op_enlist(op, (flags & SX_FRAME_MORE) == 0);
 
     return rc != PMIX_SUCCESS ? rc
-                              : op_sent(op, sx_frame_send_window(sx_process.socket_fd, kind, flags,
+                              : op_sent(op, sx_frame_send_window(op->link->socket_fd, kind, flags,
                                                                  id, size, deadline_ns));
 }
 
@@ -108,11 +105,11 @@ static pmix_status_t send_small(struct sx_op *op, uint16_t kind, const struct io
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
 
-    op->id = next_id();
+    op->id = next_id(op->link);
     const pmix_status_t rc = op_enlist(op, false);
 
     return rc != PMIX_SUCCESS ? rc
-                              : op_sent(op, sx_frame_send(sx_process.socket_fd, kind, op->id, iov,
+                              : op_sent(op, sx_frame_send(op->link->socket_fd, kind, op->id, iov,
                                                           iov_count, deadline_ns));
 }
 
@@ -126,7 +123,7 @@ static bool op_is_done(void *arg)
 pmix_status_t sx_op_wait(struct sx_op *op)
 {
     struct sx_process *const p = &sx_process;
-    pmix_status_t rc = sx_wait_until(op_is_done, op, op->yield_count, op->deadline_ns);
+    pmix_status_t rc = sx_wait_until(op->link, op_is_done, op, op->yield_count, op->deadline_ns);
 
     pthread_mutex_lock(&p->lock);
     if (op->done) {
@@ -140,19 +137,19 @@ pmix_status_t sx_op_wait(struct sx_op *op)
 
 /* ---- through the window -------------------------------------------------------------------- */
 
-static void window_forget(struct sx_process *p)
+static void window_forget(struct sx_link *link)
 {
-    pthread_mutex_lock(&p->lock);
-    sx_window_forget_locked(&p->window);
-    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_lock(&sx_process.lock);
+    sx_window_forget_locked(&link->window);
+    pthread_mutex_unlock(&sx_process.lock);
 }
 
 /* The window is ours: get one where there is none yet. */
-static pmix_status_t window_obtain(struct sx_process *p, uint64_t deadline_ns)
+static pmix_status_t window_obtain(struct sx_link *link, uint64_t deadline_ns)
 {
-    struct sx_op op = SX_OP_INIT(&sx_op_plain);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain, link);
 
-    if (p->window.fd >= 0) {
+    if (link->window.fd >= 0) {
         return PMIX_SUCCESS;
     }
     const pmix_status_t rc = sx_request(&op, SX_MSG_WINDOW_GET, NULL, 0, deadline_ns);
@@ -160,21 +157,21 @@ static pmix_status_t window_obtain(struct sx_process *p, uint64_t deadline_ns)
     if (rc == PMIX_SUCCESS && op.fd < 0) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "a window without its descriptor");
     }
-    pthread_mutex_lock(&p->lock);
-    p->window.fd = op.fd;
-    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_lock(&sx_process.lock);
+    link->window.fd = op.fd;
+    pthread_mutex_unlock(&sx_process.lock);
     return rc;
 }
 
 /* Send all pieces but the last.  The last one is in the window then, and *ret_size is its
  * size. */
-static pmix_status_t send_pieces(struct sx_process *p, uint16_t kind, uint32_t id,
+static pmix_status_t send_pieces(struct sx_link *link, uint16_t kind, uint32_t id,
                                  struct sx_window_rest *rest, size_t *ret_size)
 {
     for (;;) {
         const size_t size = rest->size < SX_WINDOW_BYTES ? rest->size : SX_WINDOW_BYTES;
-        struct sx_op op = SX_OP_INIT(&sx_op_plain);
-        pmix_status_t rc = sx_window_fill(p->window.fd, rest, size);
+        struct sx_op op = SX_OP_INIT(&sx_op_plain, link);
+        pmix_status_t rc = sx_window_fill(link->window.fd, rest, size);
 
         if (rc == PMIX_SUCCESS && rest->size == 0) {
             *ret_size = size;
@@ -196,7 +193,7 @@ static pmix_status_t send_pieces(struct sx_process *p, uint16_t kind, uint32_t i
 static pmix_status_t send_windowed(struct sx_op *op, uint16_t kind, const struct iovec *iov,
                                    size_t size)
 {
-    struct sx_process *const p = &sx_process;
+    struct sx_link *const link = op->link;
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
     struct sx_window_rest rest = { .iov = iov, .size = size };
     size_t last;
@@ -206,21 +203,21 @@ static pmix_status_t send_windowed(struct sx_op *op, uint16_t kind, const struct
         rc = sx_window_judge(size < SX_WINDOW_BYTES ? size : SX_WINDOW_BYTES);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_link_status();
+        rc = sx_link_status(link);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_wait_until(sx_window_take_locked, &p->window, 0, deadline_ns);
+        rc = sx_wait_until(link, sx_window_take_locked, &link->window, 0, deadline_ns);
     }
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    rc = window_obtain(p, deadline_ns);
+    rc = window_obtain(link, deadline_ns);
     if (rc == PMIX_SUCCESS) {
-        op->id = next_id();
-        rc = send_pieces(p, kind, op->id, &rest, &last);
+        op->id = next_id(link);
+        rc = send_pieces(link, kind, op->id, &rest, &last);
     }
     if (rc != PMIX_SUCCESS) {
-        window_forget(p);
+        window_forget(link);
         return rc;
     }
     return send_piece(kind, 0, op->id, last, op);
@@ -237,11 +234,12 @@ pmix_status_t sx_request_start(struct sx_op *op, uint16_t kind, const struct iov
                                     : send_small(op, kind, iov, iov_count);
 }
 
-pmix_status_t sx_request_tell(uint16_t kind, uint32_t id, const struct iovec *iov, int iov_count)
+pmix_status_t sx_request_tell(struct sx_link *link, uint16_t kind, uint32_t id,
+                              const struct iovec *iov, int iov_count)
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
-    struct sx_op op = SX_OP_INIT(&sx_op_plain);
-    const pmix_status_t rc = sx_link_status();
+    struct sx_op op = SX_OP_INIT(&sx_op_plain, link);
+    const pmix_status_t rc = sx_link_status(link);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -249,7 +247,7 @@ pmix_status_t sx_request_tell(uint16_t kind, uint32_t id, const struct iovec *io
     if (body_size_of(iov, iov_count) > SX_FRAME_BODY_MAX) {
         return sx_request(&op, kind, iov, iov_count, deadline_ns);
     }
-    return sx_frame_send(sx_process.socket_fd, kind, id, iov, iov_count, deadline_ns);
+    return sx_frame_send(link->socket_fd, kind, id, iov, iov_count, deadline_ns);
 }
 
 pmix_status_t sx_request(struct sx_op *op, uint16_t kind, const struct iovec *iov, int iov_count,
@@ -295,7 +293,7 @@ pmix_status_t sx_op_settle(struct sx_op *op, pmix_status_t started)
     do {
         op->status = sx_op_wait(op);
         if (!op->done && op->status == PMIX_ERR_TIMEOUT && op->kind->cancel != 0) {
-            (void)sx_request_tell(op->kind->cancel, op->id, NULL, 0);
+            (void)sx_request_tell(op->link, op->kind->cancel, op->id, NULL, 0);
         }
     } while (!sx_op_finish(op));
     return op->status;
@@ -304,7 +302,7 @@ pmix_status_t sx_op_settle(struct sx_op *op, pmix_status_t started)
 pmix_status_t sx_op_ask(struct sx_op *op, const struct iovec *iov, int iov_count)
 {
     if (op->callback.shape == SX_SHAPE_IGNORED) {
-        return sx_request_tell(op->kind->request, 0, iov, iov_count);
+        return sx_request_tell(op->link, op->kind->request, 0, iov, iov_count);
     }
     return sx_op_settle(op, sx_request_start(op, op->kind->request, iov, iov_count));
 }

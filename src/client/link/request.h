@@ -54,6 +54,7 @@ pmix_status_t sx_request(struct sx_op *op, uint16_t kind, const struct iovec *io
                          uint64_t deadline_ns);
 
 /* Send a request that wants no answer.  A large one waits until it was taken. */
-pmix_status_t sx_request_tell(uint16_t kind, uint32_t id, const struct iovec *iov, int iov_count);
+pmix_status_t sx_request_tell(struct sx_link *link, uint16_t kind, uint32_t id,
+                              const struct iovec *iov, int iov_count);
 
 #endif

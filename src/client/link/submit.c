@@ -24,45 +24,43 @@ static bool lane_has_moved(void *arg)
     return atomic_load_explicit(room->head, memory_order_relaxed) != room->seen;
 }
 
-pmix_status_t sx_lane_submit(uint32_t kind, const struct iovec *iov, int iov_count)
+pmix_status_t sx_lane_submit(struct sx_link *link, uint32_t kind, const struct iovec *iov,
+                             int iov_count)
 {
-    struct sx_process *const p = &sx_process;
-
     for (;;) {
-        pmix_status_t rc = sx_link_status();
+        pmix_status_t rc = sx_link_status(link);
         if (rc != PMIX_SUCCESS) {
             return rc;
         }
-        struct lane_room room = { .head = &p->slot->lane_head };
+        struct lane_room room = { .head = &link->slot->lane_head };
         /* relaxed: a head read before the append can only be too old. */
         room.seen = atomic_load_explicit(room.head, memory_order_relaxed);
-        rc = sx_lane_append(&p->lane, kind, iov, iov_count);
+        rc = sx_lane_append(&link->lane, kind, iov, iov_count);
         if (rc != PMIX_ERR_WOULD_BLOCK) {
             return rc;
         }
-        sx_lane_doorbell(&p->lane);
-        pthread_mutex_unlock(&p->lane_lock);
-        rc = sx_wait_until(lane_has_moved, &room, 0, SX_DEADLINE_NEVER);
-        pthread_mutex_lock(&p->lane_lock);
+        sx_lane_doorbell(&link->lane);
+        pthread_mutex_unlock(&link->lane_lock);
+        rc = sx_wait_until(link, lane_has_moved, &room, 0, SX_DEADLINE_NEVER);
+        pthread_mutex_lock(&link->lane_lock);
         if (rc != PMIX_SUCCESS) {
             return rc;
         }
     }
 }
 
-pmix_status_t sx_lane_tell(uint32_t kind, const struct iovec *iov, int iov_count, bool *ret_rung)
+pmix_status_t sx_lane_tell(struct sx_link *link, uint32_t kind, const struct iovec *iov,
+                           int iov_count, bool *ret_rung)
 {
-    struct sx_process *const p = &sx_process;
-
-    pthread_mutex_lock(&p->lane_lock);
-    const pmix_status_t rc = sx_lane_submit(kind, iov, iov_count);
+    pthread_mutex_lock(&link->lane_lock);
+    const pmix_status_t rc = sx_lane_submit(link, kind, iov, iov_count);
     if (rc == PMIX_SUCCESS) {
-        const uint32_t rung_before = p->lane.epoch_rung;
+        const uint32_t rung_before = link->lane.epoch_rung;
 
-        sx_lane_doorbell(&p->lane);
-        *ret_rung = p->lane.epoch_rung != rung_before;
+        sx_lane_doorbell(&link->lane);
+        *ret_rung = link->lane.epoch_rung != rung_before;
     }
-    pthread_mutex_unlock(&p->lane_lock);
+    pthread_mutex_unlock(&link->lane_lock);
     return rc;
 }
 
@@ -74,17 +72,17 @@ static pmix_status_t arrive_enlist(struct sx_op *op)
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    pmix_status_t rc = sx_link_status();
-    if (rc == PMIX_SUCCESS && p->collective_count >= SX_COLLECTIVE_COUNT_MAX) {
+    pmix_status_t rc = sx_link_status(op->link);
+    if (rc == PMIX_SUCCESS && op->link->collective_count >= SX_COLLECTIVE_COUNT_MAX) {
         rc = SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
                       "%u fences of this process are under way; wait for one to end",
                       SX_COLLECTIVE_COUNT_MAX);
     }
     if (rc == PMIX_SUCCESS) {
-        op->id = p->id_last = p->id_last == UINT32_MAX ? 1 : p->id_last + 1;
+        op->id = sx_link_next_id_locked(op->link);
         op->held = true;
-        sx_list_append(&p->collectives, &op->task.node);
-        p->collective_count++;
+        sx_list_append(&op->link->collectives, &op->task.node);
+        op->link->collective_count++;
         sx_wakefd_want_locked();
     }
     pthread_mutex_unlock(&p->lock);
@@ -100,7 +98,7 @@ static pmix_status_t arrive_sent(struct sx_op *op, pmix_status_t status)
     pthread_mutex_lock(&p->lock);
     if (status != PMIX_SUCCESS && !op->done) {
         sx_list_remove(&op->task.node);
-        p->collective_count--;
+        op->link->collective_count--;
     } else {
         status = PMIX_SUCCESS;
         sx_op_release_locked(op);
@@ -111,14 +109,14 @@ static pmix_status_t arrive_sent(struct sx_op *op, pmix_status_t status)
 
 static pmix_status_t arrive_send(struct sx_op *op, const struct iovec *iov)
 {
-    struct sx_op sent = SX_OP_INIT(&sx_op_plain);
+    struct sx_op sent = SX_OP_INIT(&sx_op_plain, op->link);
     bool rung = false;
 
     if (iov->iov_len > SX_LANE_MESSAGE_MAX) {
         return sx_request(&sent, SX_MSG_ARRIVE_BULK, iov, 1,
                           sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
     }
-    const pmix_status_t rc = sx_lane_tell(SX_LANE_ARRIVE, iov, 1, &rung);
+    const pmix_status_t rc = sx_lane_tell(op->link, SX_LANE_ARRIVE, iov, 1, &rung);
 
     op->yield_count -= rung && op->yield_count != 0;
     return rc;

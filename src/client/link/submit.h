@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-#include "client/link/op.h"
+#include "client/link/link.h"
 #include "ring/record.h"
 
 #define SX_COLLECTIVE_COUNT_MAX 256u /* under way at the same time */
@@ -19,11 +19,13 @@
 /* Append one message to the lane, waiting while it is full.  lane_lock is held, and given back
  * while this waits: others may append meanwhile.  The doorbell is not rung.  Return: PMIX_SUCCESS;
  * PMIX_ERR_BAD_PARAM (longer than SX_LANE_MESSAGE_MAX); as sx_link_status. */
-pmix_status_t sx_lane_submit(uint32_t kind, const struct iovec *iov, int iov_count);
+pmix_status_t sx_lane_submit(struct sx_link *link, uint32_t kind, const struct iovec *iov,
+                             int iov_count);
 
 /* The same, and ring the doorbell.  lane_lock is not held.  *ret_rung: the server slept, so this
  * took a system call. */
-pmix_status_t sx_lane_tell(uint32_t kind, const struct iovec *iov, int iov_count, bool *ret_rung);
+pmix_status_t sx_lane_tell(struct sx_link *link, uint32_t kind, const struct iovec *iov,
+                           int iov_count, bool *ret_rung);
 
 /* Arrive: @arrive, whose `op` is filled in, and what follows it, @size bytes in all.  If this has
  * to ring the doorbell, @op yields once less.  Return: as sx_request_start. */

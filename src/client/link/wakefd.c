@@ -78,8 +78,8 @@ static uint32_t classes_wanted(const struct sx_process *p)
         classes |= p->intakes[i]->poll_classes != NULL ? p->intakes[i]->poll_classes() : 0;
     }
     if (p->external) {
-        classes |= BELL_BIT | p->classes;
-        classes |= sx_list_empty(&p->collectives) ? 0 : 1u << SX_CLASS_COLLECTIVE;
+        classes |= BELL_BIT | p->link.classes;
+        classes |= sx_list_empty(&p->link.collectives) ? 0 : 1u << SX_CLASS_COLLECTIVE;
     }
     return classes;
 }
@@ -87,8 +87,8 @@ static uint32_t classes_wanted(const struct sx_process *p)
 static bool server_is_gone(const struct sx_process *p)
 {
     /* acquire: what it said before is found by the look that follows. */
-    return atomic_load_explicit(&p->link, memory_order_acquire) != SX_LINK_LIVE ||
-           !sx_board_slot_lives(p->slot, p->slot_claims) || !sx_board_server_lives(&p->board);
+    return !sx_link_is_live(&p->link) || !sx_board_slot_lives(p->link.slot, p->link.slot_claims) ||
+           !sx_board_server_lives(&p->link.board);
 }
 
 /* Callbacks wait for PMIx_Progress. */
@@ -125,8 +125,8 @@ static bool sleep_begin(struct sx_process *p)
         server_fd_close();
         return true;
     }
-    sx_sleeper_classes(p->lane.line, classes_wanted(p));
-    const enum sx_sleep sleep = sx_sleeper_sleep(p->lane.line, p->slot, wakefd.server_fd);
+    sx_sleeper_classes(p->link.lane.line, classes_wanted(p));
+    const enum sx_sleep sleep = sx_sleeper_sleep(p->link.lane.line, p->link.slot, wakefd.server_fd);
 
     if (sleep == SX_SLEEP_ENDED) {
         server_fd_close();
@@ -163,7 +163,7 @@ void sx_wakefd_want_locked(void)
     struct sx_process *const p = &sx_process;
 
     if (sx_wakefd_is_used() && wakefd.server_fd >= 0) {
-        sx_sleeper_classes(p->lane.line, classes_wanted(p));
+        sx_sleeper_classes(p->link.lane.line, classes_wanted(p));
     }
 }
 

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* link.h - what this process has of one server.
+ *
+ *     SINGLETON                        nobody started us: own data only
+ *       \--PMIx_Init names a server--> LIVE
+ *     LIVE --server dies or drops us--> LOST       reads go on, requests fail
+ *       \-----fork, in the child--> DETACHED       reads go on, requests fail
+ *
+ * It never goes back while the process is READY (process.h). */
+#ifndef SX_CLIENT_LINK_LINK_H
+#define SX_CLIENT_LINK_LINK_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <pmix.h>
+
+#include "base/list.h"
+#include "client/link/op.h"
+#include "client/link/window.h"
+#include "ring/board.h"
+#include "ring/lane.h"
+#include "ring/ring.h"
+
+enum sx_link_state {
+    SX_LINK_SINGLETON = 0,
+    SX_LINK_LIVE,
+    SX_LINK_LOST,
+    SX_LINK_DETACHED,
+};
+
+struct sx_link {
+    _Atomic uint32_t state; /* enum sx_link_state */
+
+    /* Constant while it is LIVE or LOST. */
+    int socket_fd;
+    uint32_t slot_index;
+    const struct sx_board_slot *slot;
+    uint32_t slot_claims; /* which of its clients we are */
+    struct sx_board board;
+    struct sx_ring ring;
+    pmix_proc_t server;
+
+    pthread_mutex_t lane_lock;
+    struct sx_lane lane;
+    _Atomic bool committing; /* stored under lane_lock, which its holder gives back at times */
+    unsigned commit_waiters; /* for the end of that commit */
+    pthread_cond_t commit_over;
+    bool committed; /* the server has been told of one; under lane_lock */
+
+    /* Under the process's lock. */
+    struct sx_ring_cursor cursor;
+    uint32_t classes;   /* of the ring's records, that are read besides the ends of collectives */
+    uint32_t bell_seen; /* our slot's bell when the socket was last emptied */
+    struct sx_list requests; /* struct sx_op, by id */
+    struct sx_window window;
+    struct sx_list collectives; /* struct sx_op, by id */
+    unsigned collective_count;
+    uint32_t id_last;
+    struct sx_op results; /* a RESULTS_GET under way, if results_asked */
+    bool results_asked, results_again;
+};
+
+/* Return: PMIX_SUCCESS while requests can be made; PMIX_ERR_UNREACH for a singleton;
+ * PMIX_ERR_LOST_CONNECTION; PMIX_ERR_NOT_AVAILABLE in a forked child. */
+pmix_status_t sx_link_status(const struct sx_link *link);
+
+static inline bool sx_link_is_live(const struct sx_link *link)
+{
+    /* acquire: the mappings are there when the link is. */
+    return atomic_load_explicit(&link->state, memory_order_acquire) == SX_LINK_LIVE;
+}
+
+/* A number for an operation of @link; 0 would want no answer.  Under lock. */
+uint32_t sx_link_next_id_locked(struct sx_link *link);
+
+/* Take in everything that has arrived.  Under lock. */
+void sx_link_pump_locked(struct sx_link *link);
+
+/* The server is gone: end everything that is pending, now and later.  Under lock. */
+void sx_link_lost_locked(struct sx_link *link, const char *why);
+/* The same without a word: this process leaves.  Return: false when it was not LIVE. */
+bool sx_link_end_locked(struct sx_link *link);
+
+#endif
