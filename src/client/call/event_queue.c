@@ -319,6 +319,7 @@ void sx_event_declared_locked(size_t only, uint64_t in_hand)
 /* SHMIX_ERR_EVENTS_LOST; @own: they were published here. */
 static struct sx_event_item *lost_item(uint64_t count, bool own)
 {
+    const struct sx_notify_options options = { 0 };
     struct sx_event_item *item = NULL;
     pmix_info_t info[2];
 
@@ -329,7 +330,7 @@ static struct sx_event_item *lost_item(uint64_t count, bool own)
     memcpy(info[1].key, SHMIX_EVENTS_LOST_OWN, sizeof(SHMIX_EVENTS_LOST_OWN));
     info[1].value.type = PMIX_BOOL;
     info[1].value.data.flag = true;
-    (void)item_local(SHMIX_ERR_EVENTS_LOST, NULL, info, own ? 2 : 1, &item);
+    (void)item_local(SHMIX_ERR_EVENTS_LOST, &options, info, own ? 2 : 1, &item);
     return item;
 }
 
