@@ -93,6 +93,9 @@ static bool field_write(const struct sx_directive *row, const pmix_info_t *info,
     case SX_DIRECTIVE_STRING:
         *(const char **)field = value->type == PMIX_STRING ? value->data.string : NULL;
         return *(const char **)field != NULL;
+    case SX_DIRECTIVE_STRINGS:
+        ++*(uint32_t *)field;
+        return value->type == PMIX_STRING && value->data.string != NULL;
     case SX_DIRECTIVE_PROCS:
         return procs_read(value, field);
     case SX_DIRECTIVE_SCOPE:
@@ -114,6 +117,7 @@ static const char *const nouns[] = {
     [SX_DIRECTIVE_NUMBER] = "a number that is possible",
     [SX_DIRECTIVE_SECONDS] = "a number of seconds",
     [SX_DIRECTIVE_STRING] = "a string",
+    [SX_DIRECTIVE_STRINGS] = "a string",
     [SX_DIRECTIVE_PROCS] = "a process or an array of processes",
     [SX_DIRECTIVE_SCOPE] = "a scope",
     [SX_DIRECTIVE_RANGE] = "a range",
@@ -122,10 +126,11 @@ static const char *const nouns[] = {
 
 /* ---- infos --------------------------------------------------------------------------------- */
 
-static const struct sx_directive *row_find(const struct sx_directives *table, const char *key)
+static const struct sx_directive *row_find(const struct sx_directives *table, const char *key,
+                                           size_t key_size)
 {
     for (size_t i = 0; i < table->count; i++) {
-        if (strcmp(key, table->rows[i].key) == 0) {
+        if (table->rows[i].key_size == key_size && memcmp(key, table->rows[i].key, key_size) == 0) {
             return &table->rows[i];
         }
     }
@@ -146,14 +151,16 @@ pmix_status_t sx_directives_read(const struct sx_directives *table, const pmix_i
         return PMIX_ERR_BAD_PARAM;
     }
     for (const pmix_info_t *at = info; at < info + ninfo; at++) {
-        if (sx_name_len(at->key, sizeof(at->key)) >= sizeof(at->key)) {
+        const size_t key_size = strnlen(at->key, sizeof(at->key)) + 1;
+
+        if (key_size > sizeof(at->key)) {
             return SX_RAISE(PMIX_ERR_BAD_PARAM, "info %zu of %s has a key without an end",
                             (size_t)(at - info), table->function);
         }
         if ((at->flags & table->no_directives) != 0) {
             continue;
         }
-        const struct sx_directive *const row = row_find(table, at->key);
+        const struct sx_directive *const row = row_find(table, at->key, key_size);
 
         if (row == NULL && !table->others_are_data && (at->flags & PMIX_INFO_REQD) != 0) {
             return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
@@ -161,7 +168,7 @@ pmix_status_t sx_directives_read(const struct sx_directives *table, const pmix_i
                             at->key, table->function);
         }
         if (row != NULL && !field_write(row, at, (char *)options + row->off)) {
-            return SX_RAISE(PMIX_ERR_BAD_PARAM, "\"%s\" of %s wants %s", at->key, table->function,
+            return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s of %s wants %s", row->name, table->function,
                             nouns[row->kind]);
         }
     }

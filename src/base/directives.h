@@ -7,7 +7,7 @@
  * A row says which key it is, what its value has to be, and where in the options it goes.  So no
  * directive is known and not read, and none is read that the table does not have.  What the table
  * does not have is refused when it is required, and else passed over.  A directive that is given
- * twice counts as it was given last. */
+ * twice counts as it was given last, unless its kind says else. */
 #ifndef SX_BASE_DIRECTIVES_H
 #define SX_BASE_DIRECTIVES_H
 
@@ -28,6 +28,7 @@ enum sx_directive_kind {
     SX_DIRECTIVE_NUMBER,  /* struct sx_some_number, from 0 to `arg` */
     SX_DIRECTIVE_SECONDS, /* uint64_t: nanoseconds */
     SX_DIRECTIVE_STRING,  /* const char *, borrowed */
+    SX_DIRECTIVE_STRINGS, /* uint32_t: how often it is given, as the function takes each of them */
     SX_DIRECTIVE_PROCS,   /* struct sx_some_procs: a process or an array of them, borrowed */
     SX_DIRECTIVE_SCOPE,   /* pmix_scope_t */
     SX_DIRECTIVE_RANGE,   /* pmix_data_range_t */
@@ -55,10 +56,12 @@ struct sx_some_procs {
 };
 
 struct sx_directive {
-    const char *key;
-    uint8_t kind;   /* enum sx_directive_kind */
-    uint8_t effect; /* enum sx_directive_effect */
-    uint16_t off;   /* of the field in the options */
+    const char *name;  /* "PMIX_TIMEOUT" */
+    const char *key;   /* "pmix.timeout" */
+    uint16_t key_size; /* with the NUL */
+    uint16_t off;      /* of the field in the options */
+    uint8_t kind;      /* enum sx_directive_kind */
+    uint8_t effect;    /* enum sx_directive_effect */
     uint32_t arg;
 };
 

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <shmix.h>
-
 #include "base/status.h"
 #include "base/value.h"
 

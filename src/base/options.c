@@ -8,152 +8,203 @@
 #include "base/util.h"
 
 /* A directive that goes into a field; a field of another type than its kind's does not compile. */
-#define FIELD(kind, options, field)                                        \
-    SX_DIRECTIVE_##kind,                                                   \
-        .off = (uint16_t)(offsetof(struct sx_##options##_options, field) + \
-                          SAME_TYPE(((struct sx_##options##_options *)NULL)->field, TYPE_##kind))
+#define ROW(text, as, options, field, ...)                                                       \
+    {                                                                                            \
+        .name = #text, .key = (text), .key_size = sizeof(text), .kind = SX_DIRECTIVE_##as,       \
+        .off = (uint16_t)(offsetof(struct sx_##options##_options, field) +                       \
+                          SAME_TYPE(((struct sx_##options##_options *)NULL)->field, TYPE_##as)), \
+        __VA_ARGS__                                                                              \
+    }
 #define SAME_TYPE(field, type) \
     (0 * sizeof(char[__builtin_types_compatible_p(__typeof__(field), type) ? 1 : -1]))
 #define TYPE_BOOL bool
 #define TYPE_SECONDS uint64_t
 #define TYPE_INFO const pmix_info_t *
-
 #define TYPE_SAID uint8_t
 #define TYPE_FLAG uint8_t
+#define TYPE_CHOICE uint8_t
+#define TYPE_SCOPE pmix_scope_t
 #define TYPE_NUMBER struct sx_some_number
 #define TYPE_STRING const char *
+#define TYPE_STRINGS uint32_t
+#define TYPE_DEVICES pmix_device_type_t
 #define TYPE_PROCS struct sx_some_procs
 #define TYPE_RANGE pmix_data_range_t
 
-#define CARRIED .kind = SX_DIRECTIVE_NOTHING, .effect = SX_DIRECTIVE_CARRIED
-#define IDLE .kind = SX_DIRECTIVE_NOTHING, .effect = SX_DIRECTIVE_IDLE
+/* Directives that go into none. */
+#define CARRIED(text)                                                                          \
+    {                                                                                          \
+        .name = #text, .key = (text), .key_size = sizeof(text), .effect = SX_DIRECTIVE_CARRIED \
+    }
+#define IDLE(text)                                                                          \
+    {                                                                                       \
+        .name = #text, .key = (text), .key_size = sizeof(text), .effect = SX_DIRECTIVE_IDLE \
+    }
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
 static const struct sx_directive init[] = {
-    { PMIX_EXTERNAL_PROGRESS, FIELD(INFO, init, external) },
-    { PMIX_PROGRAMMING_MODEL, FIELD(INFO, init, model) },
-    { PMIX_MODEL_LIBRARY_NAME, CARRIED },
-    { PMIX_MODEL_LIBRARY_VERSION, CARRIED },
-    { PMIX_THREADING_MODEL, CARRIED },
-    { PMIX_MODEL_NUM_THREADS, CARRIED },
-    { PMIX_MODEL_NUM_CPUS, CARRIED },
-    { PMIX_MODEL_CPU_TYPE, CARRIED },
-    { PMIX_MODEL_PHASE_NAME, CARRIED },
-    { PMIX_MODEL_PHASE_TYPE, CARRIED },
-    { PMIX_MODEL_AFFINITY_POLICY, CARRIED },
-    { PMIX_PROGRESS_THREAD_NAME, FIELD(STRING, init, thread_name) },
-    { PMIX_BIND_PROGRESS_THREAD, FIELD(STRING, init, thread_cpus) },
-    { PMIX_BIND_REQUIRED, FIELD(BOOL, init, thread_bound) },
-    { PMIX_SERVER_URI, FIELD(INFO, init, server_uri) },
+    ROW(PMIX_EXTERNAL_PROGRESS, INFO, init, external),
+    ROW(PMIX_PROGRAMMING_MODEL, INFO, init, model),
+    CARRIED(PMIX_MODEL_LIBRARY_NAME),
+    CARRIED(PMIX_MODEL_LIBRARY_VERSION),
+    CARRIED(PMIX_THREADING_MODEL),
+    CARRIED(PMIX_MODEL_NUM_THREADS),
+    CARRIED(PMIX_MODEL_NUM_CPUS),
+    CARRIED(PMIX_MODEL_CPU_TYPE),
+    CARRIED(PMIX_MODEL_PHASE_NAME),
+    CARRIED(PMIX_MODEL_PHASE_TYPE),
+    CARRIED(PMIX_MODEL_AFFINITY_POLICY),
+    ROW(PMIX_PROGRESS_THREAD_NAME, STRING, init, thread_name),
+    ROW(PMIX_BIND_PROGRESS_THREAD, STRING, init, thread_cpus),
+    ROW(PMIX_BIND_REQUIRED, BOOL, init, thread_bound),
+    ROW(PMIX_SERVER_URI, INFO, init, server_uri),
 };
 
 static const struct sx_directive finalize[] = {
-    { PMIX_EMBED_BARRIER, FIELD(BOOL, finalize, barrier) },
+    ROW(PMIX_EMBED_BARRIER, BOOL, finalize, barrier),
 };
 
 static const struct sx_directive thread_stop[] = {
-    { PMIX_PROGRESS_THREAD_NAME, FIELD(STRING, thread_stop, thread_name) },
-    { PMIX_PROGRESS_THREAD_FLUSH, IDLE }, /* what is queued always runs */
+    ROW(PMIX_PROGRESS_THREAD_NAME, STRING, thread_stop, thread_name),
+    IDLE(PMIX_PROGRESS_THREAD_FLUSH), /* what is queued always runs */
+};
+
+/* ---- data ---------------------------------------------------------------------------------- */
+
+static const struct sx_directive get[] = {
+    ROW(PMIX_OPTIONAL, BOOL, get, optional),
+    ROW(PMIX_IMMEDIATE, BOOL, get, immediate),
+    ROW(PMIX_TIMEOUT, SECONDS, get, timeout_ns),
+    ROW(PMIX_DATA_SCOPE, SCOPE, get, scope),
+    ROW(PMIX_GET_STATIC_VALUES, BOOL, get, is_static),
+    ROW(PMIX_GET_POINTER_VALUES, BOOL, get, is_pointers),
+    ROW(PMIX_GET_REFRESH_CACHE, BOOL, get, refreshes),
+    ROW(PMIX_JOB_INFO, CHOICE, get, realm, .arg = SX_GET_JOB),
+    ROW(PMIX_NODE_INFO, CHOICE, get, realm, .arg = SX_GET_NODE),
+    ROW(PMIX_APP_INFO, CHOICE, get, realm, .arg = SX_GET_APP),
+    ROW(PMIX_SESSION_INFO, CHOICE, get, realm, .arg = SX_GET_SESSION),
+    ROW(PMIX_NODEID, NUMBER, get, id[0], .arg = UINT32_MAX),
+    ROW(PMIX_APPNUM, NUMBER, get, id[1], .arg = UINT32_MAX),
+    ROW(PMIX_SESSION_ID, NUMBER, get, id[2], .arg = UINT32_MAX),
+    ROW(PMIX_HOSTNAME, STRING, get, hostname),
+    /* A key has one value, and 0 means all.  Last, as a host cannot be made to wait. */
+    ROW(PMIX_WAIT, NUMBER, get, waits, .arg = 1),
 };
 
 /* ---- collectives --------------------------------------------------------------------------- */
 
 static const struct sx_directive fence[] = {
-    { PMIX_TIMEOUT, FIELD(SECONDS, collective, timeout_ns) },
-    { PMIX_COLLECT_DATA, FIELD(BOOL, collective, collect) },
-    { PMIX_COLLECTIVE_ALGO, FIELD(INFO, collective, algorithm) },
-    { PMIX_COLLECTIVE_ALGO_REQD, FIELD(BOOL, collective, algorithm_required) },
-    { PMIX_COLLECT_GENERATED_JOB_INFO, IDLE }, /* job data are always complete */
-    { PMIX_ALL_CLONES_PARTICIPATE, IDLE },     /* a process has no clones */
+    ROW(PMIX_TIMEOUT, SECONDS, collective, timeout_ns),
+    ROW(PMIX_COLLECT_DATA, BOOL, collective, collect),
+    ROW(PMIX_COLLECTIVE_ALGO, INFO, collective, algorithm),
+    ROW(PMIX_COLLECTIVE_ALGO_REQD, BOOL, collective, algorithm_required),
+    IDLE(PMIX_COLLECT_GENERATED_JOB_INFO), /* job data are always complete */
+    IDLE(PMIX_ALL_CLONES_PARTICIPATE),     /* a process has no clones */
 };
 
-/* RFC0003's.  Clients do not have these calls yet, and <shmix.h> not their keys: the id, the
- * optional participation, the early termination. */
+/* RFC0003's.  Clients do not have these calls yet, and <shmix.h> not their keys. */
+#define PMIX_CONNECT_ID "pmix.cnt.id"
+#define PMIX_CONNECT_OPTIONAL "pmix.cnt.opt"
+#define PMIX_CONNECT_EARLY_TERM_ALLOWED "pmix.cnct.eterm"
+
 static const struct sx_directive of_connect[] = {
-    { PMIX_TIMEOUT, FIELD(SECONDS, collective, timeout_ns) },
-    { "pmix.cnt.id", FIELD(STRING, collective, id) },
-    { "pmix.cnt.opt", FIELD(FLAG, collective, pardons), .arg = SX_PARDON_BEFORE },
-    { "pmix.cnct.eterm", FIELD(FLAG, collective, pardons), .arg = SX_PARDON_AFTER },
+    ROW(PMIX_TIMEOUT, SECONDS, collective, timeout_ns),
+    ROW(PMIX_CONNECT_ID, STRING, collective, id),
+    ROW(PMIX_CONNECT_OPTIONAL, FLAG, collective, pardons, .arg = SX_PARDON_BEFORE),
+    ROW(PMIX_CONNECT_EARLY_TERM_ALLOWED, FLAG, collective, pardons, .arg = SX_PARDON_AFTER),
 };
 
 static const struct sx_directive of_disconnect[] = {
-    { PMIX_TIMEOUT, FIELD(SECONDS, collective, timeout_ns) },
+    ROW(PMIX_TIMEOUT, SECONDS, collective, timeout_ns),
 };
 
 /* ---- events -------------------------------------------------------------------------------- */
 
 static const struct sx_directive notify[] = {
-    { PMIX_EVENT_CUSTOM_RANGE, FIELD(PROCS, notify, targets) },
-    { PMIX_EVENT_AFFECTED_PROC, FIELD(PROCS, notify, affected) },
-    { PMIX_EVENT_AFFECTED_PROCS, FIELD(PROCS, notify, affected) },
-    { PMIX_EVENT_NON_DEFAULT, FIELD(BOOL, notify, non_default) },
-    { PMIX_EVENT_DO_NOT_CACHE, FIELD(BOOL, notify, do_not_cache) },
-    { PMIX_EVENT_STAYS_LOCAL, FIELD(BOOL, notify, stays_local) },
-    { PMIX_SESSION_ID, FIELD(NUMBER, notify, session), .arg = UINT32_MAX },
-    { PMIX_EVENT_PROXY, CARRIED },
-    { PMIX_EVENT_TEXT_MESSAGE, CARRIED },
-    { PMIX_EVENT_TIMESTAMP, CARRIED },
-    { PMIX_EVENT_ACTION_TIMEOUT, CARRIED },
-    { PMIX_EVENT_TERMINATE_SESSION, CARRIED },
-    { PMIX_EVENT_TERMINATE_JOB, CARRIED },
-    { PMIX_EVENT_TERMINATE_NODE, CARRIED },
-    { PMIX_EVENT_TERMINATE_PROC, CARRIED },
-    { PMIX_EXIT_CODE, CARRIED },
-    { PMIX_JOB_TERM_STATUS, CARRIED },
-    { PMIX_PROC_TERM_STATUS, CARRIED },
-    { PMIX_PROC_STATE_STATUS, CARRIED },
+    ROW(PMIX_EVENT_CUSTOM_RANGE, PROCS, notify, targets),
+    ROW(PMIX_EVENT_AFFECTED_PROC, PROCS, notify, affected),
+    ROW(PMIX_EVENT_AFFECTED_PROCS, PROCS, notify, affected),
+    ROW(PMIX_EVENT_NON_DEFAULT, BOOL, notify, non_default),
+    ROW(PMIX_EVENT_DO_NOT_CACHE, BOOL, notify, do_not_cache),
+    ROW(PMIX_EVENT_STAYS_LOCAL, BOOL, notify, stays_local),
+    ROW(PMIX_SESSION_ID, NUMBER, notify, session, .arg = UINT32_MAX),
+    CARRIED(PMIX_EVENT_PROXY),
+    CARRIED(PMIX_EVENT_TEXT_MESSAGE),
+    CARRIED(PMIX_EVENT_TIMESTAMP),
+    CARRIED(PMIX_EVENT_ACTION_TIMEOUT),
+    CARRIED(PMIX_EVENT_TERMINATE_SESSION),
+    CARRIED(PMIX_EVENT_TERMINATE_JOB),
+    CARRIED(PMIX_EVENT_TERMINATE_NODE),
+    CARRIED(PMIX_EVENT_TERMINATE_PROC),
+    CARRIED(PMIX_EXIT_CODE),
+    CARRIED(PMIX_JOB_TERM_STATUS),
+    CARRIED(PMIX_PROC_TERM_STATUS),
+    CARRIED(PMIX_PROC_STATE_STATUS),
 };
 
 static const struct sx_directive register_handler[] = {
-    { PMIX_EVENT_HDLR_NAME, FIELD(STRING, handler, name) },
-    { PMIX_EVENT_HDLR_FIRST, FIELD(FLAG, handler, places), .arg = SX_PLACE_FIRST },
-    { PMIX_EVENT_HDLR_LAST, FIELD(FLAG, handler, places), .arg = SX_PLACE_LAST },
-    { PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, FIELD(FLAG, handler, places),
-      .arg = SX_PLACE_FIRST_IN_CATEGORY },
-    { PMIX_EVENT_HDLR_LAST_IN_CATEGORY, FIELD(FLAG, handler, places),
-      .arg = SX_PLACE_LAST_IN_CATEGORY },
-    { PMIX_EVENT_HDLR_PREPEND, FIELD(FLAG, handler, places), .arg = SX_PLACE_PREPEND },
-    { PMIX_EVENT_HDLR_APPEND, FIELD(FLAG, handler, places), .arg = SX_PLACE_APPEND },
-    { PMIX_EVENT_HDLR_BEFORE, FIELD(STRING, handler, before) },
-    { PMIX_EVENT_HDLR_AFTER, FIELD(STRING, handler, after) },
-    { PMIX_EVENT_JOB_LEVEL, FIELD(SAID, handler, job_level) },
-    { PMIX_EVENT_ENVIRO_LEVEL, FIELD(SAID, handler, environment_level) },
-    { PMIX_RANGE, FIELD(RANGE, handler, range) },
-    { PMIX_EVENT_CUSTOM_RANGE, FIELD(PROCS, handler, sources) },
-    { PMIX_EVENT_AFFECTED_PROC, FIELD(PROCS, handler, affected) },
-    { PMIX_EVENT_AFFECTED_PROCS, FIELD(PROCS, handler, affected) },
-    { PMIX_EVENT_RETURN_OBJECT, FIELD(INFO, handler, object) },
+    ROW(PMIX_EVENT_HDLR_NAME, STRING, handler, name),
+    ROW(PMIX_EVENT_HDLR_FIRST, FLAG, handler, places, .arg = SX_PLACE_FIRST),
+    ROW(PMIX_EVENT_HDLR_LAST, FLAG, handler, places, .arg = SX_PLACE_LAST),
+    ROW(PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, FLAG, handler, places,
+        .arg = SX_PLACE_FIRST_IN_CATEGORY),
+    ROW(PMIX_EVENT_HDLR_LAST_IN_CATEGORY, FLAG, handler, places, .arg = SX_PLACE_LAST_IN_CATEGORY),
+    ROW(PMIX_EVENT_HDLR_PREPEND, FLAG, handler, places, .arg = SX_PLACE_PREPEND),
+    ROW(PMIX_EVENT_HDLR_APPEND, FLAG, handler, places, .arg = SX_PLACE_APPEND),
+    ROW(PMIX_EVENT_HDLR_BEFORE, STRING, handler, before),
+    ROW(PMIX_EVENT_HDLR_AFTER, STRING, handler, after),
+    ROW(PMIX_EVENT_JOB_LEVEL, SAID, handler, job_level),
+    ROW(PMIX_EVENT_ENVIRO_LEVEL, SAID, handler, environment_level),
+    ROW(PMIX_RANGE, RANGE, handler, range),
+    ROW(PMIX_EVENT_CUSTOM_RANGE, PROCS, handler, sources),
+    ROW(PMIX_EVENT_AFFECTED_PROC, PROCS, handler, affected),
+    ROW(PMIX_EVENT_AFFECTED_PROCS, PROCS, handler, affected),
+    ROW(PMIX_EVENT_RETURN_OBJECT, INFO, handler, object),
+};
+
+/* ---- control and machine ------------------------------------------------------------------- */
+
+static const struct sx_directive job_control[] = {
+    ROW(PMIX_REGISTER_CLEANUP, STRINGS, control, cleanups),
+    ROW(PMIX_REGISTER_CLEANUP_DIR, STRINGS, control, cleanups),
+    ROW(PMIX_CLEANUP_RECURSIVE, BOOL, control, recursive),
+    ROW(PMIX_CLEANUP_LEAVE_TOPDIR, BOOL, control, leave_top),
+};
+
+static const struct sx_directive compute_distances[] = {
+    ROW(PMIX_DEVICE_TYPE, DEVICES, distances, types),
+    ROW(PMIX_DEVICE_ID, STRING, distances, id),
 };
 
 /* ---- hosts --------------------------------------------------------------------------------- */
 
 static const struct sx_directive server_init[] = {
-    { PMIX_SERVER_TMPDIR, FIELD(STRING, server, tmpdir) },
-    { PMIX_SERVER_NSPACE, FIELD(STRING, server, nspace) },
-    { PMIX_SERVER_RANK, FIELD(NUMBER, server, rank), .arg = UINT32_MAX },
-    { PMIX_HOSTNAME, FIELD(STRING, server, hostname) },
-    { PMIX_USERID, FIELD(NUMBER, server, uid), .arg = UINT32_MAX },
-    { PMIX_GRPID, FIELD(NUMBER, server, gid), .arg = UINT32_MAX },
-    { PMIX_SERVER_SHARE_TOPOLOGY, FIELD(SAID, server, share_topology) },
-    { PMIX_TOPOLOGY, FIELD(INFO, server, topology) },
-    { PMIX_TOPOLOGY2, FIELD(INFO, server, topology_of_source) },
-    { SHMIX_SERVER_CACHE_SIZE, FIELD(NUMBER, server, cache_count), .arg = UINT32_MAX },
-    { SHMIX_SERVER_GET_TIMEOUT, FIELD(NUMBER, server, get_timeout), .arg = UINT32_MAX },
-    { SHMIX_SERVER_DIRECTORY, FIELD(SAID, server, directory) },
-    { "shmix.inherit.fd", FIELD(BOOL, server, inherit_fd) }, /* shmix run */
+    ROW(PMIX_SERVER_TMPDIR, STRING, server, tmpdir),
+    ROW(PMIX_SERVER_NSPACE, STRING, server, nspace),
+    ROW(PMIX_SERVER_RANK, NUMBER, server, rank, .arg = UINT32_MAX),
+    ROW(PMIX_HOSTNAME, STRING, server, hostname),
+    ROW(PMIX_USERID, NUMBER, server, uid, .arg = UINT32_MAX),
+    ROW(PMIX_GRPID, NUMBER, server, gid, .arg = UINT32_MAX),
+    ROW(PMIX_SERVER_SHARE_TOPOLOGY, SAID, server, share_topology),
+    ROW(PMIX_TOPOLOGY, INFO, server, topology),
+    ROW(PMIX_TOPOLOGY2, INFO, server, topology_of_source),
+    ROW(SHMIX_SERVER_CACHE_SIZE, NUMBER, server, cache_count, .arg = UINT32_MAX),
+    ROW(SHMIX_SERVER_GET_TIMEOUT, NUMBER, server, get_timeout, .arg = UINT32_MAX),
+    ROW(SHMIX_SERVER_DIRECTORY, SAID, server, directory),
+    ROW(SX_SERVER_INHERIT_FD, BOOL, server, inherit_fd),
 };
 
 /* Everything else are the job's data. */
 static const struct sx_directive register_nspace[] = {
-    { PMIX_REGISTER_NODATA, FIELD(BOOL, nspace, no_data) },
-    { PMIX_USERID, FIELD(NUMBER, nspace, uid), .arg = UINT32_MAX },
+    ROW(PMIX_REGISTER_NODATA, BOOL, nspace, no_data),
+    ROW(PMIX_USERID, NUMBER, nspace, uid, .arg = UINT32_MAX),
 };
 
 static const struct sx_directive setup[] = {
-    { PMIX_SETUP_APP_ENVARS, IDLE }, /* there are none to carry to other nodes */
-    { PMIX_SETUP_APP_NONENVARS, IDLE },
-    { PMIX_SETUP_APP_ALL, IDLE },
+    IDLE(PMIX_SETUP_APP_ENVARS), /* there are none to carry to other nodes */
+    IDLE(PMIX_SETUP_APP_NONENVARS),
+    IDLE(PMIX_SETUP_APP_ALL),
 };
 
 /* ---- the list ------------------------------------------------------------------------------ */
@@ -171,11 +222,21 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_INIT] = ENTRY("PMIx_Init", init),
     [SX_OF_FINALIZE] = ENTRY("PMIx_Finalize", finalize),
     [SX_OF_PROGRESS_THREAD_STOP] = ENTRY("PMIx_Progress_thread_stop", thread_stop),
+    [SX_OF_GET] = { .function = "PMIx_Get",
+                    .rows = get,
+                    .count = SX_COUNT(get),
+                    .no_directives = PMIX_INFO_QUALIFIER },
+    [SX_OF_GET_BY_HOST] = { .function = "PMIx_Get of a host",
+                            .rows = get,
+                            .count = SX_COUNT(get) - 1,
+                            .no_directives = PMIX_INFO_QUALIFIER },
     [SX_OF_FENCE] = ENTRY("PMIx_Fence", fence),
     [SX_OF_CONNECT] = ENTRY("PMIx_Connect", of_connect),
     [SX_OF_DISCONNECT] = ENTRY("PMIx_Disconnect", of_disconnect),
     [SX_OF_NOTIFY] = ENTRY("PMIx_Notify_event", notify),
     [SX_OF_REGISTER_HANDLER] = ENTRY("PMIx_Register_event_handler", register_handler),
+    [SX_OF_JOB_CONTROL] = ENTRY("PMIx_Job_control", job_control),
+    [SX_OF_COMPUTE_DISTANCES] = ENTRY("PMIx_Compute_distances", compute_distances),
     [SX_OF_SERVER_INIT] = ENTRY("PMIx_server_init", server_init),
     [SX_OF_REGISTER_NSPACE] = { .function = "PMIx_server_register_nspace",
                                 .rows = register_nspace,

@@ -13,11 +13,15 @@ enum sx_function {
     SX_OF_INIT,
     SX_OF_FINALIZE,
     SX_OF_PROGRESS_THREAD_STOP,
+    SX_OF_GET,
+    SX_OF_GET_BY_HOST,
     SX_OF_FENCE,
     SX_OF_CONNECT,
     SX_OF_DISCONNECT,
     SX_OF_NOTIFY,
     SX_OF_REGISTER_HANDLER,
+    SX_OF_JOB_CONTROL,
+    SX_OF_COMPUTE_DISTANCES,
     SX_OF_SERVER_INIT,
     SX_OF_REGISTER_NSPACE,
     SX_OF_SETUP_APPLICATION,
@@ -52,6 +56,22 @@ struct sx_finalize_options {
 
 struct sx_thread_stop_options {
     const char *thread_name;
+};
+
+/* Of what a Get wants to hear: 1 and more, in the order of enum sx_realm. */
+enum sx_get_realm { SX_GET_ANY, SX_GET_JOB, SX_GET_NODE, SX_GET_APP, SX_GET_SESSION };
+
+struct sx_get_options {
+    bool optional, immediate;
+    bool refreshes;              /* what another node's rank has put again, too */
+    bool is_static;              /* fill the caller's pmix_value_t */
+    bool is_pointers;            /* point into the store instead of copying */
+    uint8_t realm;               /* enum sx_get_realm */
+    pmix_scope_t scope;          /* PMIX_SCOPE_UNDEF: any */
+    struct sx_some_number waits; /* for so many values, for a reserved key too */
+    struct sx_some_number id[3]; /* of the node, app, session */
+    const char *hostname;        /* names a node */
+    uint64_t timeout_ns;         /* 0: none */
 };
 
 /* Ends of members that are no errors. */
@@ -94,6 +114,20 @@ struct sx_handler_options {
     struct sx_some_procs affected;
     const pmix_info_t *object; /* PMIX_POINTER */
 };
+
+struct sx_control_options {
+    uint32_t cleanups; /* PMIX_REGISTER_CLEANUP and _CLEANUP_DIR: lists of paths */
+    bool recursive, leave_top;
+};
+
+struct sx_distances_options {
+    pmix_device_type_t types;
+    const char *id; /* NULL: any */
+};
+
+/* Of `shmix run`: its server is to keep a descriptor that the ranks inherit, so that they reach it
+ * without a path (SHMIX_SERVER_FD). */
+#define SX_SERVER_INHERIT_FD "shmix.inherit.fd"
 
 struct sx_server_options {
     const char *tmpdir, *nspace, *hostname; /* NULL: not given */

@@ -16,7 +16,6 @@
 
 #include "base/names.h"
 #include "base/opaque.h"
-#include "base/status.h"
 #include "base/type.h"
 #include "base/util.h"
 
@@ -520,34 +519,6 @@ const pmix_info_t *sx_info_find(const pmix_info_t *info, size_t ninfo, const cha
     const char *const also = found == NULL && ninfo != 0 ? sx_attribute_also(key) : NULL;
 
     return also != NULL ? spelt_find(info, ninfo, also) : found;
-}
-
-static bool is_known(const char *key, const char *const *known, size_t known_count)
-{
-    for (size_t i = 0; i < known_count; i++) {
-        const char *const also = sx_attribute_also(known[i]);
-
-        if (strcmp(key, known[i]) == 0 || (also != NULL && strcmp(key, also) == 0)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-pmix_status_t sx_directives_judge(const pmix_info_t *info, size_t ninfo, const char *const *known,
-                                  size_t known_count)
-{
-    for (size_t i = 0; i < ninfo; i++) {
-        if (sx_name_len(info[i].key, sizeof(info[i].key)) >= sizeof(info[i].key)) {
-            return SX_RAISE(PMIX_ERR_BAD_PARAM, "directive %zu has a key without an end", i);
-        }
-        if ((info[i].flags & PMIX_INFO_REQD) != 0 && !is_known(info[i].key, known, known_count)) {
-            return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
-                            "\"%s\" is required and not acted upon here: see docs/support.md",
-                            info[i].key);
-        }
-    }
-    return PMIX_SUCCESS;
 }
 
 size_t sx_name_len(const char *name, size_t size)

@@ -56,12 +56,6 @@ bool sx_value_is_true(const pmix_value_t *value);
  * later spelling of the key counts as well. */
 const pmix_info_t *sx_info_find(const pmix_info_t *info, size_t ninfo, const char *key);
 
-/* Judge directives by a list of those that are understood here.  Return: PMIX_SUCCESS;
- * PMIX_ERR_NOT_SUPPORTED when another one is required, and a line that names it;
- * PMIX_ERR_BAD_PARAM for a key that does not end. */
-pmix_status_t sx_directives_judge(const pmix_info_t *info, size_t ninfo, const char *const *known,
-                                  size_t known_count);
-
 /* A name inside a fixed array is usable only when it ends there.
  * Return: its length, or @size when it is unterminated. */
 size_t sx_name_len(const char *name, size_t size);

@@ -1,184 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* wanted.c - the directives of a Get, and the order of the places where its value may lie. */
+/* wanted.c - what a Get asks, and the order of the places where its value may lie. */
 #include "shmem/wanted.h"
 
+#include <assert.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/status.h"
 #include "base/value.h"
 
 #define SX_ID_END (UINT64_C(1) << 32) /* of nodes, apps and sessions */
 
-/* ---- directives --------------------------------------------------------------------------- */
+static_assert((int)SX_GET_JOB == (int)SX_REALM_JOB + 1 &&
+                  (int)SX_GET_SESSION == (int)SX_REALM_SESSION + 1,
+              "a realm that is asked for is a realm and 1");
 
-static pmix_status_t optional_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    wanted->optional = sx_value_is_true(value);
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t immediate_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    wanted->immediate = sx_value_is_true(value);
-    return PMIX_SUCCESS;
-}
-
-/* How many values to wait for: a key has one, and 0 means all.  More cannot come. */
-static pmix_status_t wait_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    uint64_t count;
-    const pmix_status_t rc = sx_value_get_uint(value, &count);
-
-    wanted->waits = rc == PMIX_SUCCESS && count <= 1;
-    return wanted->waits ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
-}
-
-static pmix_status_t timeout_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    uint64_t seconds;
-    const pmix_status_t rc = sx_value_get_uint(value, &seconds);
-
-    if (rc == PMIX_SUCCESS) {
-        wanted->timeout_ns = seconds > SX_DEADLINE_NEVER / SX_NS_PER_SEC ? SX_DEADLINE_NEVER
-                                                                         : seconds * SX_NS_PER_SEC;
-    }
-    return rc;
-}
-
-static pmix_status_t scope_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    if (value->type != PMIX_SCOPE || value->data.scope > PMIX_INTERNAL) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    wanted->scope = value->data.scope;
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t static_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    wanted->is_static = sx_value_is_true(value);
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t pointers_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    wanted->is_pointers = sx_value_is_true(value);
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t refresh_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    wanted->refreshes = sx_value_is_true(value);
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t realm_read(struct sx_wanted *wanted, const pmix_value_t *value,
-                                enum sx_realm realm)
-{
-    if (sx_value_is_true(value)) {
-        wanted->realm = realm;
-        wanted->job_only = realm == SX_REALM_JOB;
-    }
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t job_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    return realm_read(wanted, value, SX_REALM_JOB);
-}
-
-static pmix_status_t node_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    return realm_read(wanted, value, SX_REALM_NODE);
-}
-
-static pmix_status_t app_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    return realm_read(wanted, value, SX_REALM_APP);
-}
-
-static pmix_status_t session_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    return realm_read(wanted, value, SX_REALM_SESSION);
-}
-
-static pmix_status_t id_read(struct sx_wanted *wanted, const pmix_value_t *value,
-                             enum sx_realm realm)
-{
-    uint64_t id;
-    const pmix_status_t rc = sx_value_get_uint(value, &id);
-
-    if (rc != PMIX_SUCCESS || id >= SX_ID_END) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    wanted->id[realm] = (uint32_t)id;
-    wanted->has_id[realm] = true;
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t nodeid_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    return id_read(wanted, value, SX_REALM_NODE);
-}
-
-static pmix_status_t appnum_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    return id_read(wanted, value, SX_REALM_APP);
-}
-
-static pmix_status_t session_id_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    return id_read(wanted, value, SX_REALM_SESSION);
-}
-
-static pmix_status_t hostname_read(struct sx_wanted *wanted, const pmix_value_t *value)
-{
-    if (value->type != PMIX_STRING || value->data.string == NULL) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    wanted->hostname = value->data.string;
-    return PMIX_SUCCESS;
-}
-
-static const struct {
-    const char *key;
-    pmix_status_t (*read)(struct sx_wanted *wanted, const pmix_value_t *value);
-} directives[] = {
-    { PMIX_OPTIONAL, optional_read },
-    { PMIX_IMMEDIATE, immediate_read },
-    { PMIX_WAIT, wait_read },
-    { PMIX_TIMEOUT, timeout_read },
-    { PMIX_DATA_SCOPE, scope_read },
-    { PMIX_GET_STATIC_VALUES, static_read },
-    { PMIX_GET_POINTER_VALUES, pointers_read },
-    { PMIX_GET_REFRESH_CACHE, refresh_read },
-    { PMIX_JOB_INFO, job_read },
-    { PMIX_NODE_INFO, node_read },
-    { PMIX_APP_INFO, app_read },
-    { PMIX_SESSION_INFO, session_read },
-    { PMIX_NODEID, nodeid_read },
-    { PMIX_APPNUM, appnum_read },
-    { PMIX_SESSION_ID, session_id_read },
-    { PMIX_HOSTNAME, hostname_read },
-};
-
-static pmix_status_t directive_read(struct sx_wanted *wanted, const pmix_info_t *info)
-{
-    if (sx_name_len(info->key, sizeof(info->key)) >= sizeof(info->key)) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    if ((info->flags & PMIX_INFO_QUALIFIER) != 0) {
-        return PMIX_SUCCESS; /* part of what is asked for, no directive */
-    }
-    for (size_t i = 0; i < SX_COUNT(directives); i++) {
-        if (strcmp(info->key, directives[i].key) == 0) {
-            return directives[i].read(wanted, &info->value);
-        }
-    }
-    return sx_directives_judge(info, 1, NULL, 0);
-}
+/* ---- the question --------------------------------------------------------------------------- */
 
 /* A key with qualifiers is looked up by the name that stands for both. */
 static pmix_status_t qualify(struct sx_wanted *wanted, const pmix_info_t *info, size_t ninfo)
@@ -211,8 +48,20 @@ static pmix_status_t rank_read(struct sx_wanted *wanted, pmix_rank_t rank)
     return rank == PMIX_RANK_UNDEF ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
 }
 
-pmix_status_t sx_wanted_read(struct sx_wanted *wanted, pmix_rank_t rank, const char *key,
-                             const pmix_info_t *info, size_t ninfo)
+static pmix_status_t directives_read(struct sx_wanted *wanted, enum sx_function function,
+                                     const pmix_info_t *info, size_t ninfo)
+{
+    const pmix_status_t rc = sx_options_read(function, info, ninfo, &wanted->options);
+
+    if (rc == PMIX_SUCCESS && wanted->options.realm != SX_GET_ANY) {
+        wanted->realm = (enum sx_realm)(wanted->options.realm - 1);
+    }
+    return rc == PMIX_SUCCESS && sx_qualified_asked(info, ninfo) ? qualify(wanted, info, ninfo)
+                                                                 : rc;
+}
+
+pmix_status_t sx_wanted_read(struct sx_wanted *wanted, enum sx_function function, pmix_rank_t rank,
+                             const char *key, const pmix_info_t *info, size_t ninfo)
 {
     /* What is set below stays as it is, and so does the name: to clear all takes compilers a string
      * instruction, whose beginning alone costs as much as a probe. */
@@ -221,9 +70,6 @@ pmix_status_t sx_wanted_read(struct sx_wanted *wanted, pmix_rank_t rank, const c
     memset((char *)wanted + from, 0, offsetof(struct sx_wanted, name) - from);
     wanted->key = key;
     wanted->key_len = 0;
-    if (info == NULL && ninfo != 0) {
-        return PMIX_ERR_BAD_PARAM;
-    }
     if (key != NULL) {
         wanted->key_len = strnlen(key, PMIX_MAX_KEYLEN + 1);
         if (wanted->key_len == 0 || wanted->key_len > PMIX_MAX_KEYLEN) {
@@ -231,14 +77,9 @@ pmix_status_t sx_wanted_read(struct sx_wanted *wanted, pmix_rank_t rank, const c
         }
         wanted->reserved = strncmp(key, "pmix", 4) == 0;
     }
-    pmix_status_t rc = rank_read(wanted, rank);
-    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
-        rc = directive_read(wanted, &info[i]);
-    }
-    if (rc == PMIX_SUCCESS && sx_qualified_asked(info, ninfo)) {
-        rc = qualify(wanted, info, ninfo);
-    }
-    return rc;
+    const pmix_status_t rc = rank_read(wanted, rank);
+
+    return rc != PMIX_SUCCESS || ninfo == 0 ? rc : directives_read(wanted, function, info, ninfo);
 }
 
 bool sx_wanted_is_static(const pmix_info_t *info, size_t ninfo)
@@ -423,12 +264,13 @@ static bool own_row(const struct sx_site *site, enum sx_realm realm, uint32_t *r
 static bool realm_row(const struct sx_wanted *wanted, const struct sx_site *site,
                       enum sx_realm realm, uint32_t *ret)
 {
-    if (wanted->has_id[realm]) {
-        *ret = wanted->id[realm];
-        return realm != SX_REALM_SESSION || session_row(site, wanted->id[realm], ret);
+    if (wanted->options.id[realm - SX_REALM_NODE].given) {
+        *ret = wanted->options.id[realm - SX_REALM_NODE].number;
+        return realm != SX_REALM_SESSION ||
+               session_row(site, wanted->options.id[realm - SX_REALM_NODE].number, ret);
     }
-    if (realm == SX_REALM_NODE && wanted->hostname != NULL) {
-        return node_row(site, wanted->hostname, strlen(wanted->hostname) + 1, ret);
+    if (realm == SX_REALM_NODE && wanted->options.hostname != NULL) {
+        return node_row(site, wanted->options.hostname, strlen(wanted->options.hostname) + 1, ret);
     }
     return own_row(site, realm, ret);
 }
@@ -508,7 +350,7 @@ static pmix_status_t find_in_job(const struct sx_wanted *wanted, const struct sx
         rc = find_anywhere(&columns, ret);
     }
     /* Keys of the node, app and session are known by their names, without a directive. */
-    if (rc == PMIX_ERR_NOT_FOUND && wanted->reserved && !wanted->job_only &&
+    if (rc == PMIX_ERR_NOT_FOUND && wanted->reserved && wanted->options.realm != SX_GET_JOB &&
         wanted->realm == SX_REALM_JOB) {
         for (enum sx_realm realm = SX_REALM_NODE;
              realm <= SX_REALM_SESSION && rc == PMIX_ERR_NOT_FOUND; realm++) {
@@ -529,7 +371,7 @@ static bool scope_holds(pmix_scope_t asked, pmix_scope_t has)
 
 bool sx_wanted_has_scope(const struct sx_wanted *wanted, const struct sx_item *item)
 {
-    return scope_holds(wanted->scope, sx_item_scope(item));
+    return scope_holds(wanted->options.scope, sx_item_scope(item));
 }
 
 pmix_status_t sx_wanted_find(const struct sx_wanted *wanted, const struct sx_site *site,
@@ -542,7 +384,7 @@ pmix_status_t sx_wanted_find(const struct sx_wanted *wanted, const struct sx_sit
     }
     const pmix_status_t rc = in_job ? find_in_job(wanted, site, ret)
                                     : find_in_named(wanted, site, ret);
-    if (rc == PMIX_SUCCESS && wanted->scope != PMIX_SCOPE_UNDEF &&
+    if (rc == PMIX_SUCCESS && wanted->options.scope != PMIX_SCOPE_UNDEF &&
         !sx_wanted_has_scope(wanted, ret)) {
         return PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
     }

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/options.h"
 #include "shmem/qualified.h"
 #include "shmem/store.h"
 
@@ -30,28 +31,18 @@ struct sx_wanted {
     size_t key_len;
     uint32_t rank; /* INVALID: who asks wants to know his own */
     /* Zero where nothing is said. */
-    bool reserved; /* the key is one of the library's: complete at connect */
-    bool optional, immediate;
-    bool waits;       /* for a reserved key too, as somebody may put it yet */
-    bool job_only;    /* not of the node, app or session */
-    bool refreshes;   /* what another node's rank has put again, too */
-    bool is_static;   /* fill the caller's pmix_value_t */
-    bool is_pointers; /* point into the store instead of copying */
-    bool has_id[SX_REALM_SESSION + 1];
-    uint32_t id[SX_REALM_SESSION + 1]; /* of the node, app or session */
-    const char *hostname;              /* names a node */
+    bool reserved;       /* the key is one of the library's: complete at connect */
     enum sx_realm realm; /* JOB: the job and its processes; QUALIFIED likewise, and the key is the
                           * name of what was asked for */
-    pmix_scope_t scope;  /* PMIX_SCOPE_UNDEF: any */
-    uint64_t timeout_ns; /* 0: none */
+    struct sx_get_options options;
     /* Set if the key is this name. */
     char name[SX_QUALIFIED_NAME_LEN + 1];
 };
 
-/* Judge and read.  Return: PMIX_SUCCESS;
- * PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED for an unknown directive that is required. */
-pmix_status_t sx_wanted_read(struct sx_wanted *wanted, pmix_rank_t rank, const char *key,
-                             const pmix_info_t *info, size_t ninfo);
+/* Judge and read; @function is a Get's.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM;
+ * PMIX_ERR_NOT_SUPPORTED for an unknown directive that is required, or qualifiers of nothing. */
+pmix_status_t sx_wanted_read(struct sx_wanted *wanted, enum sx_function function, pmix_rank_t rank,
+                             const char *key, const pmix_info_t *info, size_t ninfo);
 
 /* True when @info asks for the caller's storage to be filled, whether the rest is right or not. */
 bool sx_wanted_is_static(const pmix_info_t *info, size_t ninfo);

@@ -14,15 +14,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/options.h"
 #include "base/util.h"
 #include "base/value.h"
 #include "cli/run/info.h"
 #include "cli/say.h"
 #include "server/engine/event_handled.h"
-
-/* Asks this library's server to keep a descriptor that the ranks inherit, so that they reach it
- * without a path (SHMIX_SERVER_FD). */
-#define INHERIT_FD_KEY "shmix.inherit.fd"
 
 /* Registrations that are on their way. */
 static struct {
@@ -118,7 +115,7 @@ static pmix_status_t serve(struct sx_run_host *host, const struct sx_session *se
     PMIx_Info_load(&info[0], PMIX_SERVER_TMPDIR, session->dir, PMIX_STRING);
     PMIx_Info_load(&info[1], PMIX_SERVER_NSPACE, server_nspace, PMIX_STRING);
     PMIx_Info_load(&info[2], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
-    PMIx_Info_load(&info[3], INHERIT_FD_KEY, &yes, PMIX_BOOL);
+    PMIx_Info_load(&info[3], SX_SERVER_INHERIT_FD, &yes, PMIX_BOOL);
     status = PMIx_server_init(&sx_run_upcall_module, info, SX_COUNT(info));
     host->serving = status == PMIX_SUCCESS;
     if (host->serving) {

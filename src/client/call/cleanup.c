@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "base/pathlist.h"
 #include "base/status.h"
-#include "base/value.h"
 #include "control/message.h"
 
 /* What all directives of a call name together. */
@@ -70,10 +70,6 @@ static pmix_status_t value_spell(pmix_info_t *info, struct sum *sum)
 {
     char *text = NULL;
     size_t size;
-
-    if (info->value.type != PMIX_STRING || info->value.data.string == NULL) {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s is not a string of paths", info->key);
-    }
     FILE *const out = open_memstream(&text, &size);
 
     if (out == NULL) {
@@ -106,12 +102,13 @@ pmix_info_t *sx_cleanup_free(pmix_info_t *spelled, const pmix_info_t *info, size
 
 pmix_status_t sx_cleanup_spell(const pmix_info_t *info, size_t ninfo, pmix_info_t **ret_info)
 {
-    pmix_info_t *spelled = calloc(ninfo, sizeof(*spelled));
+    struct sx_control_options options = { 0 };
     struct sum sum = { 0 };
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = sx_options_read(SX_OF_JOB_CONTROL, info, ninfo, &options);
+    pmix_info_t *const spelled = rc == PMIX_SUCCESS ? calloc(ninfo, sizeof(*spelled)) : NULL;
 
     if (spelled == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
+        return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
     }
     memcpy(spelled, info, ninfo * sizeof(*spelled));
     for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/flat.h"
-#include "base/status.h"
 #include "base/value.h"
 #include "client/call/event.h"
 #include "client/link/procs.h"

@@ -70,9 +70,9 @@ static pmix_status_t fill(struct sx_lookup *lookup, const struct sx_item *item, 
     if (lookup->wanted.key == NULL) {
         const pmix_status_t rc = sx_lookup_collect(lookup, ret);
 
-        return rc == PMIX_SUCCESS && lookup->wanted.is_pointers ? sx_keep_content(ret) : rc;
+        return rc == PMIX_SUCCESS && lookup->wanted.options.is_pointers ? sx_keep_content(ret) : rc;
     }
-    if (lookup->wanted.is_pointers) {
+    if (lookup->wanted.options.is_pointers) {
         return point_at(lookup, ret, item);
     }
     return sx_flat_decode(ret, &item->cell, item->body, item->cell.len);
@@ -87,18 +87,18 @@ static pmix_status_t answer_implied(const struct sx_lookup *lookup, pmix_value_t
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    if (lookup->wanted.is_static && *ret == NULL) {
+    if (lookup->wanted.options.is_static && *ret == NULL) {
         sx_value_destruct(&made);
         return PMIX_ERR_BAD_PARAM;
     }
-    pmix_value_t *const value = lookup->wanted.is_static     ? *ret
-                                : lookup->wanted.is_pointers ? sx_keep_value()
-                                                             : malloc(sizeof(*value));
+    pmix_value_t *const value = lookup->wanted.options.is_static     ? *ret
+                                : lookup->wanted.options.is_pointers ? sx_keep_value()
+                                                                     : malloc(sizeof(*value));
     if (value == NULL) {
         sx_value_destruct(&made);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if (lookup->wanted.is_pointers) {
+    if (lookup->wanted.options.is_pointers) {
         rc = sx_keep_content(&made); /* it stays ours */
     }
     if (rc == PMIX_SUCCESS) {
@@ -111,18 +111,18 @@ static pmix_status_t answer_implied(const struct sx_lookup *lookup, pmix_value_t
 static pmix_status_t answer(struct sx_lookup *lookup, const struct sx_item *item,
                             pmix_value_t **ret)
 {
-    if (lookup->wanted.is_static) {
+    if (lookup->wanted.options.is_static) {
         return *ret != NULL ? fill(lookup, item, *ret) : PMIX_ERR_BAD_PARAM;
     }
-    pmix_value_t *const value = lookup->wanted.is_pointers ? sx_keep_value()
-                                                           : malloc(sizeof(*value));
+    pmix_value_t *const value = lookup->wanted.options.is_pointers ? sx_keep_value()
+                                                                   : malloc(sizeof(*value));
     if (value == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     const pmix_status_t rc = fill(lookup, item, value);
     if (rc == PMIX_SUCCESS) {
         *ret = value;
-    } else if (!lookup->wanted.is_pointers) {
+    } else if (!lookup->wanted.options.is_pointers) {
         free(value);
     }
     return rc;
@@ -132,7 +132,7 @@ static pmix_status_t answer(struct sx_lookup *lookup, const struct sx_item *item
 static pmix_status_t answer_box(struct sx_lookup *lookup, struct sx_item *item, pmix_value_t **ret)
 {
     pthread_mutex_lock(&sx_process.data_lock);
-    sx_box_open(item, lookup->wanted.is_pointers);
+    sx_box_open(item, lookup->wanted.options.is_pointers);
     const pmix_status_t rc = item->cell.type != PMIX_UNDEF
                                  ? answer(lookup, item, ret)
                                  : PMIX_ERR_NOT_FOUND; /* just taken away */
@@ -185,9 +185,9 @@ static pmix_status_t worth_asking(const struct sx_lookup *lookup)
 
     const bool is_put = lookup->wanted.realm == SX_REALM_QUALIFIED ||
                         (lookup->wanted.realm == SX_REALM_JOB &&
-                         (lookup->wanted.waits || !lookup->wanted.reserved));
+                         (lookup->wanted.options.waits.given || !lookup->wanted.reserved));
 
-    if (lookup->wanted.optional || !is_put || rc == PMIX_ERR_UNREACH ||
+    if (lookup->wanted.options.optional || !is_put || rc == PMIX_ERR_UNREACH ||
         lookup->wanted.rank == PMIX_RANK_INVALID) {
         return PMIX_ERR_NOT_FOUND;
     }
@@ -217,7 +217,7 @@ static bool is_kept_here(const struct sx_lookup *lookup)
  * what others have committed and it has not yet taken.  What no rank puts is fresh as it is. */
 static bool asks_first(const struct sx_lookup *lookup)
 {
-    return lookup->wanted.refreshes && lookup->wanted.rank < PMIX_RANK_VALID &&
+    return lookup->wanted.options.refreshes && lookup->wanted.rank < PMIX_RANK_VALID &&
            worth_asking(lookup) != PMIX_ERR_NOT_FOUND && !is_kept_here(lookup);
 }
 
@@ -230,7 +230,8 @@ static pmix_status_t look_first(struct sx_lookup *lookup, pmix_value_t **ret)
  * need or no such namespace. */
 static pmix_status_t fetch_foreign(struct sx_lookup *lookup)
 {
-    if (lookup->wanted.optional || (lookup->view != NULL && sx_view_shared(lookup->view) != NULL)) {
+    if (lookup->wanted.options.optional ||
+        (lookup->view != NULL && sx_view_shared(lookup->view) != NULL)) {
         return PMIX_ERR_NOT_FOUND;
     }
     const pmix_status_t rc = sx_view_fetch(lookup->nspace, &lookup->view);
@@ -249,10 +250,10 @@ static int get_request(const struct sx_lookup *lookup, struct sx_get *get, struc
 {
     *get = (struct sx_get){
         .rank = lookup->wanted.rank,
-        .flags = (lookup->wanted.immediate ? SX_GET_IMMEDIATE : 0) |
-                 (lookup->wanted.refreshes ? SX_GET_REFRESH : 0) |
+        .flags = (lookup->wanted.options.immediate ? SX_GET_IMMEDIATE : 0) |
+                 (lookup->wanted.options.refreshes ? SX_GET_REFRESH : 0) |
                  (lookup->wanted.realm == SX_REALM_QUALIFIED ? SX_GET_QUALIFIED : 0),
-        .timeout_ns = lookup->wanted.timeout_ns,
+        .timeout_ns = lookup->wanted.options.timeout_ns,
         .key_size = lookup->wanted.key != NULL ? (uint32_t)lookup->wanted.key_len + 1 : 0
     };
     memcpy(get->nspace, lookup->nspace, strlen(lookup->nspace));
@@ -263,8 +264,9 @@ static int get_request(const struct sx_lookup *lookup, struct sx_get *get, struc
 
 static uint64_t deadline_of(const struct sx_lookup *lookup)
 {
-    return lookup->wanted.timeout_ns != 0 ? sx_deadline_ns(sx_now_ns(), lookup->wanted.timeout_ns)
-                                          : SX_DEADLINE_NEVER;
+    return lookup->wanted.options.timeout_ns != 0
+               ? sx_deadline_ns(sx_now_ns(), lookup->wanted.options.timeout_ns)
+               : SX_DEADLINE_NEVER;
 }
 
 /* ---- one that is not found at once ---------------------------------------------------------- */
@@ -285,8 +287,9 @@ static bool get_send(struct get *get)
     if (get->op.deadline_ns != SX_DEADLINE_NEVER) { /* what is left of it */
         const uint64_t now_ns = sx_now_ns();
 
-        get->lookup.wanted.timeout_ns = get->op.deadline_ns > now_ns ? get->op.deadline_ns - now_ns
-                                                                     : 1;
+        get->lookup.wanted.options.timeout_ns = get->op.deadline_ns > now_ns
+                                                    ? get->op.deadline_ns - now_ns
+                                                    : 1;
     }
     const int iov_count = get_request(&get->lookup, &request, iov);
     get->stage = GET_ASKED;
@@ -374,7 +377,7 @@ static void value_free(struct sx_op *op)
 
 static void get_told(struct sx_op *op)
 {
-    if (!SX_CONTAINER(op, struct get, op)->lookup.wanted.is_pointers) {
+    if (!SX_CONTAINER(op, struct get, op)->lookup.wanted.options.is_pointers) {
         value_free(op);
     }
 }
@@ -391,7 +394,7 @@ static const struct sx_op_kind get_kind = { .request = SX_MSG_GET,
 static pmix_status_t get_missed(const struct sx_lookup *lookup, pmix_value_t **ret)
 {
     struct get here = { .op = SX_OP_INIT(&get_kind, &sx_process.link,
-                                         .value = lookup->wanted.is_static ? *ret : NULL),
+                                         .value = lookup->wanted.options.is_static ? *ret : NULL),
                         .lookup = *lookup };
     const pmix_status_t rc = sx_op_answer(&here.op, PMIX_ERR_NOT_FOUND);
 
@@ -463,7 +466,7 @@ static struct get *get_new(const struct sx_lookup *lookup, struct sx_callback ca
 {
     const struct sx_wanted *const wanted = &lookup->wanted;
     struct get *const get = malloc(sizeof(*get) + size_of(lookup->nspace) + size_of(wanted->key) +
-                                   size_of(wanted->hostname));
+                                   size_of(wanted->options.hostname));
 
     if (get != NULL) {
         char *at = get->strings;
@@ -472,7 +475,7 @@ static struct get *get_new(const struct sx_lookup *lookup, struct sx_callback ca
                              .lookup = *lookup };
         get->lookup.nspace = string_keep(&at, lookup->nspace);
         get->lookup.wanted.key = string_keep(&at, wanted->key);
-        get->lookup.wanted.hostname = string_keep(&at, wanted->hostname);
+        get->lookup.wanted.options.hostname = string_keep(&at, wanted->options.hostname);
     }
     return get;
 }
@@ -514,7 +517,7 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char *key, const pmix_i
                               : get_nb_server(server, proc, key, info, ninfo, callback);
     }
     pmix_status_t rc = sx_lookup_init(&lookup, proc, key, info, ninfo);
-    if (rc == PMIX_SUCCESS && lookup.wanted.is_static) {
+    if (rc == PMIX_SUCCESS && lookup.wanted.options.is_static) {
         rc = PMIX_ERR_BAD_PARAM; /* there is no storage to fill */
     }
     if (rc == PMIX_SUCCESS) {

@@ -3,7 +3,7 @@
 /* info.c - what this library is, and progress by hand. */
 #include <string.h>
 
-#include "base/value.h"
+#include "base/options.h"
 #include "client/link/process.h"
 #include "client/link/progress.h"
 #include "client/link/thread.h"

@@ -9,8 +9,6 @@
 
 #include "base/clock.h"
 #include "base/role.h"
-#include "base/status.h"
-#include "base/value.h"
 #include "client/call/event.h"
 #include "client/link/process.h"
 #include "client/link/request.h"

@@ -14,9 +14,8 @@
 #include <pmix.h>
 
 #include "base/opaque.h"
-#include "base/status.h"
+#include "base/options.h"
 #include "base/util.h"
-#include "base/value.h"
 #include "client/data/hostname.h"
 #include "client/data/topology.h"
 #include "client/link/process.h"
@@ -28,8 +27,7 @@ struct question {
     hwloc_const_bitmap_t cpuset;
     hwloc_topology_t own_topology; /* NULL: the caller's is used */
     hwloc_bitmap_t own_cpuset;
-    pmix_device_type_t types;
-    const char *id; /* NULL: any; else a uuid or a name */
+    struct sx_distances_options options; /* the id is a uuid or a name */
     char hostname[256];
 };
 
@@ -112,15 +110,15 @@ static pmix_status_t distance_fill(const struct question *question, hwloc_obj_t 
     while (kind < SX_COUNT(kinds) && kinds[kind].osdev != device->attr->osdev.type) {
         kind++;
     }
-    if (kind == SX_COUNT(kinds) || (kinds[kind].type & question->types) == 0) {
+    if (kind == SX_COUNT(kinds) || (kinds[kind].type & question->options.types) == 0) {
         return PMIX_ERR_NOT_FOUND;
     }
     char *const uuid = uuid_of(question, device, kind);
     if (uuid == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if (question->id != NULL && strcmp(question->id, uuid) != 0 &&
-        strcmp(question->id, name) != 0) {
+    if (question->options.id != NULL && strcmp(question->options.id, uuid) != 0 &&
+        strcmp(question->options.id, name) != 0) {
         free(uuid);
         return PMIX_ERR_NOT_FOUND;
     }
@@ -132,37 +130,6 @@ static pmix_status_t distance_fill(const struct question *question, hwloc_obj_t 
 }
 
 /* ---- the question ------------------------------------------------------------------------- */
-
-static pmix_status_t types_read(const pmix_value_t *value, pmix_device_type_t *ret_types)
-{
-    if (value->type == PMIX_DEVTYPE) {
-        *ret_types = value->data.devtype;
-        return PMIX_SUCCESS;
-    }
-    return sx_value_get_uint(value, ret_types);
-}
-
-static pmix_status_t directives_read(struct question *question, const pmix_info_t *info,
-                                     size_t ninfo)
-{
-    question->types = ~UINT64_C(0);
-    for (size_t i = 0; i < ninfo; i++) {
-        if (strncmp(info[i].key, PMIX_DEVICE_TYPE, sizeof(info[i].key)) == 0) {
-            if (types_read(&info[i].value, &question->types) != PMIX_SUCCESS) {
-                return PMIX_ERR_BAD_PARAM;
-            }
-        } else if (strncmp(info[i].key, PMIX_DEVICE_ID, sizeof(info[i].key)) == 0) {
-            if (info[i].value.type != PMIX_STRING || info[i].value.data.string == NULL) {
-                return PMIX_ERR_BAD_PARAM;
-            }
-            question->id = info[i].value.data.string;
-        } else if ((info[i].flags & PMIX_INFO_REQD) != 0) {
-            return SX_RAISE(PMIX_ERR_NOT_SUPPORTED, "distances cannot be had with \"%.*s\"",
-                            PMIX_MAX_KEYLEN, info[i].key);
-        }
-    }
-    return PMIX_SUCCESS;
-}
 
 static void question_close(struct question *question)
 {
@@ -236,14 +203,14 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo, pmix_cpuset_t *cpuse
                                      pmix_info_t *info, size_t ninfo,
                                      pmix_device_distance_t **distances, size_t *ndist)
 {
-    struct question question = { .topology = NULL };
+    struct question question = { .options.types = ~UINT64_C(0) };
 
     if (distances == NULL || ndist == NULL || (info == NULL && ninfo > 0)) {
         return sx_process_misused();
     }
     *distances = NULL;
     *ndist = 0;
-    pmix_status_t rc = directives_read(&question, info, ninfo);
+    pmix_status_t rc = sx_options_read(SX_OF_COMPUTE_DISTANCES, info, ninfo, &question.options);
     if (rc == PMIX_SUCCESS) {
         rc = question_open(&question, topo, cpuset);
     }

@@ -37,7 +37,7 @@ pmix_status_t sx_lookup_init(struct sx_lookup *lookup, const pmix_proc_t *proc, 
                              const pmix_info_t *info, size_t ninfo)
 {
     lookup->edition = NULL;
-    const pmix_status_t rc = sx_wanted_read(&lookup->wanted,
+    const pmix_status_t rc = sx_wanted_read(&lookup->wanted, SX_OF_GET,
                                             proc != NULL ? proc->rank : PMIX_RANK_UNDEF, key, info,
                                             ninfo);
 

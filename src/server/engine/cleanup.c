@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/flat.h"
+#include "base/options.h"
 #include "base/pathlist.h"
 #include "base/status.h"
-#include "base/value.h"
 #include "server/engine/broom.h"
 #include "server/model/procs.h"
 #include "server/port/reply.h"
@@ -133,52 +133,32 @@ static pmix_status_t path_take(struct taking *taking, const struct sx_path *path
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t paths_take(struct taking *taking, const pmix_info_t *info, uint32_t flags)
+static pmix_status_t paths_take(struct taking *taking, const char *list, uint32_t flags)
 {
-    const char *at = info->value.data.string;
     struct sx_path path;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (info->value.type != PMIX_STRING || at == NULL) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    while (rc == PMIX_SUCCESS && sx_pathlist_next(&at, &path)) {
+    while (rc == PMIX_SUCCESS && sx_pathlist_next(&list, &path)) {
         rc = path_take(taking, &path, flags);
     }
     return rc;
 }
 
-static uint32_t flag_of(const pmix_info_t *info, uint32_t flag)
-{
-    return info != NULL && sx_value_is_true(&info->value) ? flag : 0;
-}
-
 static pmix_status_t directives_take(struct taking *taking, const pmix_info_t info[], size_t ninfo)
 {
-    const pmix_info_t *recurse = sx_info_find(info, ninfo, PMIX_CLEANUP_RECURSIVE);
-    const pmix_info_t *leave = sx_info_find(info, ninfo, PMIX_CLEANUP_LEAVE_TOPDIR);
-    const uint32_t dir_flags = SX_SWEEP_DIR | flag_of(recurse, SX_SWEEP_RECURSE) |
-                               flag_of(leave, SX_SWEEP_LEAVE_TOP);
-    bool taken = false;
+    struct sx_control_options options = { 0 };
+    pmix_status_t rc = sx_options_read(SX_OF_JOB_CONTROL, info, ninfo, &options);
+    const uint32_t dir_flags = SX_SWEEP_DIR | (options.recursive ? SX_SWEEP_RECURSE : 0) |
+                               (options.leave_top ? SX_SWEEP_LEAVE_TOP : 0);
 
-    for (size_t i = 0; i < ninfo; i++) {
-        pmix_status_t rc = PMIX_SUCCESS;
-
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
         if (strcmp(info[i].key, PMIX_REGISTER_CLEANUP) == 0) {
-            rc = paths_take(taking, &info[i], 0);
-            taken = true;
+            rc = paths_take(taking, info[i].value.data.string, 0);
         } else if (strcmp(info[i].key, PMIX_REGISTER_CLEANUP_DIR) == 0) {
-            rc = paths_take(taking, &info[i], dir_flags);
-            taken = true;
-        } else if (&info[i] != recurse && &info[i] != leave &&
-                   (info[i].flags & PMIX_INFO_REQD) != 0) {
-            rc = PMIX_ERR_NOT_SUPPORTED;
-        }
-        if (rc != PMIX_SUCCESS) {
-            return rc;
+            rc = paths_take(taking, info[i].value.data.string, dir_flags);
         }
     }
-    return taken ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED;
+    return rc == PMIX_SUCCESS && options.cleanups == 0 ? PMIX_ERR_NOT_SUPPORTED : rc;
 }
 
 /* All of a call is taken, or nothing. */

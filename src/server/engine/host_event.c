@@ -18,7 +18,6 @@
 #include "base/chain.h"
 #include "base/handlers.h"
 #include "base/status.h"
-#include "base/value.h"
 #include "server/engine/event_ask.h"
 
 /* One handler of the host.  All that its end needs is allocated with it: an end cannot fail. */

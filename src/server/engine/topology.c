@@ -16,10 +16,10 @@
 
 #include "base/locality.h"
 #include "base/opaque.h"
+#include "base/options.h"
 #include "base/status.h"
 #include "base/topology.h"
 #include "base/util.h"
-#include "base/value.h"
 #include "server/model/state.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -123,18 +123,6 @@ struct question {
     pmix_value_t *ret;
 };
 
-/* The stores of jobs move while they are written, so a host gets copies.  A host cannot be made to
- * wait.  Every other directive is obeyed: nothing is waited for, and nothing is kept apart. */
-static pmix_status_t question_judge(const struct question *question, const pmix_info_t info[],
-                                    size_t ninfo)
-{
-    const pmix_info_t *const wait = sx_info_find(info, ninfo, PMIX_WAIT);
-
-    return question->wanted.is_pointers ? PMIX_ERR_NOT_SUPPORTED
-           : wait == NULL               ? PMIX_SUCCESS
-                                        : sx_directives_judge(wait, 1, NULL, 0);
-}
-
 static bool is_wanted(void *arg, struct sx_item *item)
 {
     return sx_wanted_has_scope(arg, item);
@@ -228,11 +216,12 @@ static pmix_status_t host_get(const pmix_proc_t *proc, const char *key, const pm
     if (ret_value == NULL || question.nspace == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
-    pmix_status_t rc = sx_wanted_read(&question.wanted, proc == NULL ? PMIX_RANK_UNDEF : proc->rank,
-                                      key, info, ninfo);
-    const bool is_static = question.wanted.is_static;
-    if (rc == PMIX_SUCCESS) {
-        rc = question_judge(&question, info, ninfo);
+    pmix_status_t rc = sx_wanted_read(&question.wanted, SX_OF_GET_BY_HOST,
+                                      proc == NULL ? PMIX_RANK_UNDEF : proc->rank, key, info,
+                                      ninfo);
+    const bool is_static = question.wanted.options.is_static;
+    if (rc == PMIX_SUCCESS && question.wanted.options.is_pointers) {
+        rc = PMIX_ERR_NOT_SUPPORTED; /* the stores of jobs move while they are written */
     }
     if (rc == PMIX_SUCCESS && is_static && *ret_value == NULL) {
         rc = PMIX_ERR_BAD_PARAM;

@@ -14,9 +14,9 @@
 
 #include "base/callbacks.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "base/role.h"
 #include "base/status.h"
-#include "base/value.h"
 #include "server/engine/broom.h"
 #include "server/engine/event.h"
 #include "server/engine/gets.h"

@@ -23,23 +23,27 @@ struct options {
     const pmix_info_t *info;
 };
 
-#define FIELD(name) .off = offsetof(struct options, name)
+#define ROW(text, as, field, ...)                                                          \
+    {                                                                                      \
+        .name = #text, .key = (text), .key_size = sizeof(text), .kind = SX_DIRECTIVE_##as, \
+        .off = offsetof(struct options, field), __VA_ARGS__                                \
+    }
 
 static const struct sx_directive rows[] = {
-    { "nothing", .kind = SX_DIRECTIVE_NOTHING, .effect = SX_DIRECTIVE_IDLE },
-    { "bool", SX_DIRECTIVE_BOOL, FIELD(yes) },
-    { "said", SX_DIRECTIVE_SAID, FIELD(said) },
-    { "flag", SX_DIRECTIVE_FLAG, FIELD(flags), .arg = 0x10 },
-    { "choice", SX_DIRECTIVE_CHOICE, FIELD(choice), .arg = 3 },
-    { "number", SX_DIRECTIVE_NUMBER, FIELD(number), .arg = 100 },
-    { "seconds", SX_DIRECTIVE_SECONDS, FIELD(ns) },
-    { "string", SX_DIRECTIVE_STRING, FIELD(string) },
-    { "procs", SX_DIRECTIVE_PROCS, FIELD(procs) },
-    { "scope", SX_DIRECTIVE_SCOPE, FIELD(scope) },
-    { "range", SX_DIRECTIVE_RANGE, FIELD(range) },
-    { "devices", SX_DIRECTIVE_DEVICES, FIELD(devices) },
-    { "info", SX_DIRECTIVE_INFO, FIELD(info) },
-    { PMIX_PROGRESS_THREAD_NAME, SX_DIRECTIVE_STRING, FIELD(string) },
+    { .key = "nothing", .key_size = sizeof("nothing"), .effect = SX_DIRECTIVE_IDLE },
+    ROW("bool", BOOL, yes),
+    ROW("said", SAID, said),
+    ROW("flag", FLAG, flags, .arg = 0x10),
+    ROW("choice", CHOICE, choice, .arg = 3),
+    ROW("number", NUMBER, number, .arg = 100),
+    ROW("seconds", SECONDS, ns),
+    ROW("string", STRING, string),
+    ROW("procs", PROCS, procs),
+    ROW("scope", SCOPE, scope),
+    ROW("range", RANGE, range),
+    ROW("devices", DEVICES, devices),
+    ROW("info", INFO, info),
+    ROW(PMIX_PROGRESS_THREAD_NAME, STRING, string),
 };
 
 static const struct sx_directives table = { .function = "a test",

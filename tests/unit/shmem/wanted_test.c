@@ -69,7 +69,8 @@ static uint32_t find(uint32_t self, pmix_rank_t rank, const char *key, const pmi
     struct sx_wanted wanted;
     struct sx_item item;
 
-    cr_assert_eq(sx_wanted_read(&wanted, rank, key, info, ninfo), PMIX_SUCCESS, "%s", key);
+    cr_assert_eq(sx_wanted_read(&wanted, SX_OF_GET, rank, key, info, ninfo), PMIX_SUCCESS, "%s",
+                 key);
     const pmix_status_t rc = sx_wanted_find(&wanted, &site, &item);
     cr_assert(rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND);
     return rc == PMIX_SUCCESS ? (uint32_t)item.cell.bits : NONE;
@@ -208,13 +209,15 @@ Test(wanted, a_process_may_ask_who_it_is)
         pmix_value_t value;
 
         put(SX_REALM_JOB, 0, PMIX_RANK, 0); /* of somebody else */
-        cr_assert_eq(sx_wanted_read(&wanted, names[i].rank, PMIX_RANK, NULL, 0), PMIX_SUCCESS);
+        cr_assert_eq(sx_wanted_read(&wanted, SX_OF_GET, names[i].rank, PMIX_RANK, NULL, 0),
+                     PMIX_SUCCESS);
         cr_expect_eq(sx_wanted_find(&wanted, &site, &item), PMIX_ERR_NOT_FOUND);
         cr_assert_eq(sx_wanted_name(&wanted, &site, "wanted", &value),
                      found ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND, "%s", names[i].why);
         cr_expect(!found || (value.type == PMIX_PROC_RANK && value.data.rank == names[i].want),
                   "%s", names[i].why);
-        cr_assert_eq(sx_wanted_read(&wanted, names[i].rank, PMIX_PROCID, NULL, 0), PMIX_SUCCESS);
+        cr_assert_eq(sx_wanted_read(&wanted, SX_OF_GET, names[i].rank, PMIX_PROCID, NULL, 0),
+                     PMIX_SUCCESS);
         if (sx_wanted_name(&wanted, &site, "wanted", &value) == PMIX_SUCCESS) {
             cr_expect_str_eq(value.data.proc->nspace, "wanted");
             cr_expect_eq(value.data.proc->rank, names[i].want, "%s", names[i].why);
@@ -227,9 +230,10 @@ Test(wanted, a_rank_that_is_none_is_refused_for_everything_else)
 {
     struct sx_wanted wanted;
 
-    cr_expect_eq(sx_wanted_read(&wanted, PMIX_RANK_INVALID, PMIX_JOB_SIZE, NULL, 0),
+    cr_expect_eq(sx_wanted_read(&wanted, SX_OF_GET, PMIX_RANK_INVALID, PMIX_JOB_SIZE, NULL, 0),
                  PMIX_ERR_BAD_PARAM);
-    cr_expect_eq(sx_wanted_read(&wanted, PMIX_RANK_INVALID, NULL, NULL, 0), PMIX_ERR_BAD_PARAM);
-    cr_expect_eq(sx_wanted_read(&wanted, PMIX_RANK_LOCAL_NODE, PMIX_RANK, NULL, 0),
+    cr_expect_eq(sx_wanted_read(&wanted, SX_OF_GET, PMIX_RANK_INVALID, NULL, NULL, 0),
+                 PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(sx_wanted_read(&wanted, SX_OF_GET, PMIX_RANK_LOCAL_NODE, PMIX_RANK, NULL, 0),
                  PMIX_ERR_BAD_PARAM);
 }
