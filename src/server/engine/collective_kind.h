@@ -11,8 +11,8 @@
 #include "base/table.h"
 #include "control/loop.h"
 #include "server/engine/generation.h"
-#include "server/port/host.h"
 #include "server/port/members.h"
+#include "server/port/upcall.h"
 #include "server/port/wishes.h"
 
 struct sx_kind;

@@ -25,7 +25,6 @@
 #include "server/engine/event_route.h"
 #include "server/engine/host_event.h"
 #include "server/port/event_relay.h"
-#include "server/port/host.h"
 #include "server/port/reply.h"
 #include "server/port/wake.h"
 
@@ -298,7 +297,7 @@ static pmix_status_t host_tell(struct sx_server *server, struct sx_client *clien
     const bool leaves = way == SX_EVENT_LEAVES;
     const pmix_status_t rc = way == SX_EVENT_STAYS
                                  ? PMIX_SUCCESS
-                                 : sx_host_notify(server, client, block, leaves, host_told);
+                                 : sx_event_relay(server, client, block, leaves, host_told);
 
     if (rc != PMIX_SUCCESS && rc != PMIX_ERR_NOT_SUPPORTED) {
         sx_log(SX_LOG_INFO, "the host does not take an event: status %d", rc);
@@ -334,21 +333,11 @@ pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *
 
 /* ---- from clients -------------------------------------------------------------------------- */
 
-static pmix_proc_t proc_of(const struct sx_client *client)
-{
-    pmix_proc_t proc;
-
-    memset(&proc, 0, sizeof(proc));
-    memcpy(proc.nspace, client->nspace->name, sizeof(proc.nspace));
-    proc.rank = client->rank;
-    return proc;
-}
-
 /* *ret_number: the one that it has in the client's home; 0: it is not there. */
 static pmix_status_t client_publishes(struct sx_server *server, struct sx_client *client,
                                       const void *body, size_t size, uint64_t *ret_number)
 {
-    const pmix_proc_t source = proc_of(client);
+    const pmix_proc_t source = sx_nspace_proc(client->nspace, client->rank);
     struct sx_event_block *block = NULL;
     pmix_status_t rc = sx_event_block_judge(&source, body, size, &block);
 

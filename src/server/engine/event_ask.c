@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "server/engine/event_codes.h"
-#include "server/port/host.h"
 
 static void want_try(struct sx_event_want *want, uint64_t now_ns);
 
@@ -124,33 +123,49 @@ static pmix_status_t codes_count(struct sx_event_want *want, uint64_t question, 
             ask[(*ret_count)++] = code;
         }
     }
-    if (rc != PMIX_SUCCESS) {
-        sx_event_codes_answered(want->pending.server, question, true); /* it never was asked */
-    }
     return rc;
+}
+
+/* Somebody of this user and group wants to hear of @codes.  What the host does inside may end who
+ * wants it. */
+static void host_ask(struct sx_server *server, pmix_status_t *codes, size_t count, uint32_t user,
+                     uint32_t group, uint64_t question, sx_told_fn told)
+{
+    pmix_info_t info[2];
+
+    PMIX_INFO_LOAD(&info[0], PMIX_USERID, &user, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[1], PMIX_GRPID, &group, PMIX_UINT32);
+    const pmix_status_t rc = sx_upcall(server, SX_UPCALL_REGISTER_EVENTS,
+                                       &(struct sx_upcall){ .told = told,
+                                                            .id = question,
+                                                            .codes = codes,
+                                                            .ncodes = count,
+                                                            .info = info,
+                                                            .ninfo = 2 });
+    if (rc != PMIX_SUCCESS) {
+        question_over(server, question, rc);
+    }
 }
 
 static void want_ask(struct sx_event_want *want, uint64_t now_ns)
 {
     struct sx_server *server = want->pending.server;
     const uint64_t question = ++server->event_question;
-    const uid_t uid = want->pending.client->uid;
-    const gid_t gid = want->pending.client->gid;
+    const struct sx_client *client = want->pending.client;
     size_t ask_count = 0;
     pmix_status_t *ask = want->code_count == 0 ? NULL : malloc(want->code_count * sizeof(*ask));
     pmix_status_t rc = want->code_count == 0 || ask != NULL
                            ? codes_count(want, question, ask, &ask_count)
                            : PMIX_ERR_OUT_OF_RESOURCE;
 
+    if (rc != PMIX_SUCCESS) {
+        sx_event_codes_answered(server, question, true); /* it never was asked */
+    }
     if (rc != PMIX_SUCCESS || ask_count == 0) {
         sx_pending_answer(&want->pending, rc);
     } else {
         want_wait(want, question, true, now_ns);
-        /* What the host does inside may end the client, and the want with it. */
-        rc = sx_host_register_events(server, ask, ask_count, uid, gid, question, host_answered);
-        if (rc != PMIX_SUCCESS) {
-            question_over(server, question, rc);
-        }
+        host_ask(server, ask, ask_count, client->uid, client->gid, question, host_answered);
     }
     free(ask);
 }
@@ -189,34 +204,26 @@ static void host_answered_itself(struct sx_asker *asker, const struct sx_host_an
 size_t sx_event_wanted_by_host(struct sx_server *server, const pmix_status_t codes[], size_t count)
 {
     const uint64_t question = ++server->event_question;
+    struct sx_event_want want = { .pending = { .server = server },
+                                  .codes = (pmix_status_t *)(uintptr_t)codes,
+                                  .code_count = count,
+                                  .environment = true };
     pmix_status_t *ask = count == 0 ? NULL : malloc(count * sizeof(*ask));
-    size_t counted = 0, ask_count = 0;
-    bool asks = false;
+    size_t ask_count = 0;
 
-    while (ask != NULL && counted < count &&
-           sx_event_code_wanted(server, NULL, codes[counted], true, question, &asks) ==
-               PMIX_SUCCESS) {
-        if (asks) {
-            ask[ask_count++] = codes[counted];
-        }
-        counted++;
+    if (ask != NULL) {
+        (void)codes_count(&want, question, ask, &ask_count);
     }
-    if (counted < count) {
+    if (want.counted < count) {
         sx_log(SX_LOG_ERROR,
-               "a handler of the host is not counted for %zu of its codes: memory is "
-               "short",
-               count - counted);
+               "a handler of the host is not counted for %zu of its codes: memory is short",
+               count - want.counted);
     }
     if (ask_count > 0) {
-        const pmix_status_t rc = sx_host_register_events(server, ask, ask_count, getuid(), getgid(),
-                                                         question, host_answered_itself);
-
-        if (rc != PMIX_SUCCESS) {
-            question_over(server, question, rc);
-        }
+        host_ask(server, ask, ask_count, getuid(), getgid(), question, host_answered_itself);
     }
     free(ask);
-    return counted;
+    return want.counted;
 }
 
 void sx_event_unwanted_by_host(struct sx_server *server, const pmix_status_t codes[], size_t count)

@@ -8,8 +8,9 @@
 
 #include <shmix.h>
 
+#include "base/log.h"
 #include "server/model/state.h"
-#include "server/port/host.h"
+#include "server/port/upcall.h"
 
 /* Return: where @code is, or would be inserted. */
 static size_t find(const struct sx_event_codes *codes, pmix_status_t code)
@@ -115,12 +116,30 @@ static pmix_status_t server_wants(struct sx_server *server, pmix_status_t code, 
     return PMIX_SUCCESS;
 }
 
+static void told_of_dropping(pmix_status_t code, pmix_status_t status)
+{
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED &&
+        status != PMIX_ERR_NOT_SUPPORTED) {
+        sx_log(SX_LOG_INFO, "the host does not drop code %d: status %d", code, status);
+    }
+}
+
+static void code_dropped(struct sx_asker *asker, const struct sx_host_answer *answer)
+{
+    (void)asker;
+    told_of_dropping((pmix_status_t)answer->id, answer->status);
+}
+
 static void server_wants_less(struct sx_server *server, pmix_status_t code)
 {
     bool asked = false;
 
     if (sx_event_codes_remove(&server->event_codes, code, &asked) && asked) {
-        sx_host_deregister_event(server, code);
+        const struct sx_upcall up = {
+            .told = code_dropped, .id = (uint64_t)code, .codes = &code, .ncodes = 1
+        };
+
+        told_of_dropping(code, sx_upcall(server, SX_UPCALL_DEREGISTER_EVENTS, &up));
     }
 }
 

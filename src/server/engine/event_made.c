@@ -51,13 +51,11 @@ static void make(struct sx_server *server, pmix_status_t code, const pmix_proc_t
 static void make_end(struct sx_server *server, const struct sx_client *client, pmix_status_t code,
                      const pmix_proc_t affected[], size_t count)
 {
-    pmix_proc_t source = { .rank = client->rank };
-    pmix_proc_t everyone = { .rank = PMIX_RANK_WILDCARD };
+    const pmix_proc_t source = sx_nspace_proc(client->nspace, client->rank);
+    pmix_proc_t everyone = sx_nspace_proc(client->nspace, PMIX_RANK_WILDCARD);
     pmix_data_array_t array;
     pmix_info_t info[2];
 
-    memcpy(source.nspace, client->nspace->name, sizeof(source.nspace));
-    memcpy(everyone.nspace, client->nspace->name, sizeof(everyone.nspace));
     if (count > 1) {
         load_procs(&info[0], PMIX_EVENT_AFFECTED_PROCS, affected, count, &array);
     } else {
@@ -69,12 +67,11 @@ static void make_end(struct sx_server *server, const struct sx_client *client, p
 
 void sx_event_client_lost(struct sx_server *server, struct sx_client *client)
 {
-    pmix_proc_t proc = { .rank = client->rank };
+    const pmix_proc_t proc = sx_nspace_proc(client->nspace, client->rank);
 
     if (client->is_tool) {
         return; /* nobody has to do with it, and some hosts end a job for this event */
     }
-    memcpy(proc.nspace, client->nspace->name, sizeof(proc.nspace));
     make_end(server, client, PMIX_ERR_LOST_CONNECTION, &proc, 1);
     /* Peers may well abort when they hear of it.  The host has to know by then whose death was the
      * cause; it hears of it in this turn or the next. */

@@ -6,6 +6,7 @@
  * host has answered well. */
 #include "server/engine/fence.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "server/engine/modex.h"
@@ -73,21 +74,36 @@ bool sx_fence_host_reaches(const struct sx_server *server)
 
 pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_told_fn told)
 {
+    const pmix_status_t local = collective->members.incomplete ? PMIX_ERR_PARTIAL_SUCCESS
+                                                               : PMIX_SUCCESS;
+    const bool collect = true, sorted = true; /* members are kept in order */
     struct sx_blob blob = { 0 };
-    const pmix_status_t rc = contribution(collective, &blob);
+    struct sx_upcall up = {
+        .told = told,
+        .asker = &collective->asker,
+        .procs = collective->members.procs,
+        .nprocs = collective->members.proc_count,
+    };
+    pmix_status_t rc = contribution(collective, &blob);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    const struct sx_host_fence fence = {
-        .procs = collective->members.procs,
-        .nprocs = collective->members.proc_count,
-        .bytes = blob.bytes,
-        .size = blob.size,
-        .local = collective->members.incomplete ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS,
-        .wishes = &collective->wishes,
-    };
-    return sx_host_fence(collective->members.server, &fence, &collective->asker, told);
+    up.bytes = blob.bytes;
+    up.size = blob.size;
+    up.info = sx_wishes_take(&collective->wishes, 3, &up.ninfo);
+    if (up.info == NULL) {
+        sx_blob_clear(&blob);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    /* Always there, with at least a header of data: some hosts make no barrier without.  It stands
+     * first because others look at nothing else. */
+    PMIX_INFO_LOAD(&up.info[0], PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+    PMIX_INFO_LOAD(&up.info[1], PMIX_LOCAL_COLLECTIVE_STATUS, &local, PMIX_STATUS);
+    PMIX_INFO_LOAD(&up.info[2], PMIX_SORTED_PROC_ARRAY, &sorted, PMIX_BOOL);
+    rc = sx_upcall(collective->members.server, SX_UPCALL_FENCE_NB, &up);
+    free(up.info);
+    return rc;
 }
 
 pmix_status_t sx_fence_host_said(struct sx_collective *collective,

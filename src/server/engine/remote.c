@@ -21,7 +21,6 @@
 #include "server/engine/modex.h"
 #include "server/model/blob.h"
 #include "server/model/state.h"
-#include "server/port/host.h"
 
 #define PAUSE_NS (20 * SX_NS_PER_SEC / 1000)
 #define PAUSE_MAX_NS (SX_NS_PER_SEC / 2)
@@ -63,7 +62,8 @@ static void ask(struct sx_awaited *awaited, uint64_t now_ns)
     struct sx_remote *remote = &awaited->remote;
     /* Names of qualified values mean nothing to a host; it brings all of the rank anyway. */
     const char *key = "";
-    pmix_proc_t proc;
+    pmix_info_t info[2];
+    const pmix_proc_t proc = sx_nspace_proc(awaited->nspace, awaited->rank);
     bool anew = false;
 
     SX_LIST_EACH(it, &awaited->keys) {
@@ -72,11 +72,16 @@ static void ask(struct sx_awaited *awaited, uint64_t now_ns)
         key = wanted->realm == SX_REALM_JOB ? wanted->key : "";
         anew |= wanted->anew;
     }
-    memset(&proc, 0, sizeof(proc));
-    memcpy(proc.nspace, awaited->nspace->name, sizeof(proc.nspace));
-    proc.rank = awaited->rank;
-    const pmix_status_t rc = sx_host_direct_modex(awaited->server, &proc, key, anew, &remote->asker,
-                                                  host_has_answered);
+    PMIX_INFO_LOAD(&info[0], PMIX_REQUIRED_KEY, key, PMIX_STRING);
+    if (anew) { /* PRRTE answers out of what it has itself, else */
+        PMIX_INFO_LOAD(&info[1], PMIX_GET_REFRESH_CACHE, &anew, PMIX_BOOL);
+    }
+    const pmix_status_t rc = sx_upcall(awaited->server, SX_UPCALL_DIRECT_MODEX,
+                                       &(struct sx_upcall){ .told = host_has_answered,
+                                                            .asker = &remote->asker,
+                                                            .proc = &proc,
+                                                            .info = info,
+                                                            .ninfo = anew ? 2 : 1 });
     if (rc != PMIX_SUCCESS) {
         end_all(awaited, rc);
         return;

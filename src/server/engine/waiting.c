@@ -182,7 +182,7 @@ static bool is_any(struct sx_wait *wait, void *arg)
     return true;
 }
 
-void sx_awaited_key_found(struct sx_awaited_key *key)
+static void key_found(struct sx_awaited_key *key)
 {
     key_take(key, is_any, NULL, &key->awaited->found);
 }
@@ -192,7 +192,7 @@ void sx_waiting_put(struct sx_server *server, const struct sx_wait_what *what)
     struct sx_awaited_key *key = key_find(server, what, hash_of_key(server, what));
 
     if (key != NULL) {
-        sx_awaited_key_found(key);
+        key_found(key);
     }
 }
 
@@ -301,7 +301,7 @@ void sx_awaited_look(struct sx_awaited *awaited)
         };
 
         if (!key->anew && sx_wait_is_there(&what)) {
-            sx_awaited_key_found(key);
+            key_found(key);
         }
     }
 }

@@ -99,7 +99,6 @@ struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, u
 /* ---- all that wait for a key, a rank -------------------------------------------------------- */
 
 /* The value has been stored: who waits for it is answered with the commit. */
-void sx_awaited_key_found(struct sx_awaited_key *key);
 void sx_waiting_put(struct sx_server *server, const struct sx_wait_what *what);
 
 /* Return: NULL when nobody waits for it and the host is not asked. */

@@ -29,7 +29,7 @@
 #include "server/entry/stranger.h"
 #include "server/entry/turn.h"
 #include "server/model/family.h"
-#include "server/port/host.h"
+#include "server/port/upcall.h"
 
 static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER; /* init and finalize only */
 static unsigned init_count;                                   /* under life_lock */

@@ -236,6 +236,14 @@ void sx_client_remove(struct sx_server *server, struct sx_client *client)
     client_forget(server, client);
 }
 
+pmix_proc_t sx_nspace_proc(const struct sx_nspace *nspace, uint32_t rank)
+{
+    pmix_proc_t proc = { .rank = rank };
+
+    memcpy(proc.nspace, nspace->name, sizeof(proc.nspace));
+    return proc;
+}
+
 struct sx_client *sx_client_retain(struct sx_client *client)
 {
     client->reference_count++;

@@ -182,6 +182,7 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank);
 /* It is a client no more; it has no connection. */
 void sx_client_remove(struct sx_server *server, struct sx_client *client);
 struct sx_client *sx_client_find(const struct sx_nspace *nspace, uint32_t rank);
+pmix_proc_t sx_nspace_proc(const struct sx_nspace *nspace, uint32_t rank);
 struct sx_client *sx_client_retain(struct sx_client *client);
 /* Return: NULL, always. */
 struct sx_client *sx_client_release(struct sx_client *client);

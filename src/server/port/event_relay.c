@@ -68,6 +68,33 @@ pmix_status_t sx_event_relay_infos(const struct sx_server *server,
     return PMIX_SUCCESS;
 }
 
+pmix_status_t sx_event_relay(struct sx_server *server, struct sx_client *client,
+                             const struct sx_event_block *block, uint64_t id, sx_told_fn told)
+{
+    const struct sx_event *event = (const struct sx_event *)(const void *)block->bytes;
+    pmix_proc_t source;
+    struct sx_upcall up = {
+        .told = told,
+        .id = id,
+        .client = client,
+        .proc = &source,
+        .status = event->code,
+        .range = event->range,
+        .info_bytes = block->size,
+    };
+    pmix_status_t rc = sx_upcall_judge(server, SX_UPCALL_NOTIFY_EVENT, block->size);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_event_relay_infos(server, block, &up.info, &up.ninfo);
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_event_block_source(block, &source);
+        rc = sx_upcall(server, SX_UPCALL_NOTIFY_EVENT, &up);
+        free(up.info);
+    }
+    return rc;
+}
+
 bool sx_event_relay_read(const struct sx_server *server, const pmix_info_t info[], size_t ninfo,
                          struct sx_event_relay *ret)
 {

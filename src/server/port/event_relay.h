@@ -13,7 +13,7 @@
 #define SX_SERVER_PORT_EVENT_RELAY_H
 
 #include "server/model/event_block.h"
-#include "server/model/state.h"
+#include "server/port/upcall.h"
 
 #define SX_EVENT_RELAY_KEY "shmix.evrelay"
 
@@ -31,6 +31,11 @@ void sx_event_relay_init(struct sx_server *server);
 pmix_status_t sx_event_relay_infos(const struct sx_server *server,
                                    const struct sx_event_block *block, pmix_info_t **ret_info,
                                    size_t *ret_ninfo);
+
+/* An event of @client (NULL: of a tool's) that concerns others than the processes of this node goes
+ * to the host.  @told gets @id.  Return: as sx_upcall. */
+pmix_status_t sx_event_relay(struct sx_server *server, struct sx_client *client,
+                             const struct sx_event_block *block, uint64_t id, sx_told_fn told);
 
 /* Any thread.  Return: whether @info is that of an event which a server has relayed. */
 bool sx_event_relay_read(const struct sx_server *server, const pmix_info_t info[], size_t ninfo,

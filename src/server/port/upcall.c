@@ -180,16 +180,6 @@ static size_t parts_lay(char *block, struct sx_upcall *up)
     return used;
 }
 
-static pmix_proc_t proc_of(const struct sx_client *client)
-{
-    pmix_proc_t proc;
-
-    memset(&proc, 0, sizeof(proc));
-    memcpy(proc.nspace, client->nspace->name, sizeof(proc.nspace));
-    proc.rank = client->rank;
-    return proc;
-}
-
 static bool question_open(struct question *question)
 {
     pthread_mutex_lock(&open_lock);
@@ -397,7 +387,7 @@ pmix_status_t sx_upcall(struct sx_server *server, enum sx_upcall_kind kind,
     pmix_status_t rc;
 
     if (up.proc == NULL && up.client != NULL) {
-        caller = proc_of(up.client);
+        caller = sx_nspace_proc(up.client->nspace, up.client->rank);
         up.proc = &caller;
     }
     const size_t size = sizeof(*question) + parts_lay(NULL, &up);
