@@ -235,7 +235,8 @@ pmix_status_t sx_store_read(const struct sx_store *store, sx_column column, uint
         return PMIX_ERR_NOT_FOUND;
     }
     struct sx_reach reach = sx_reach_init(store);
-    const struct sx_column_record *const record = sx_column_at(&reach, column);
+    /* A dictionary has led to it, with its key: that part needs no second look. */
+    const struct sx_column_record *const record = sx_reach_at(&reach, column, sizeof(*record));
     if (record == NULL) {
         return PMIX_ERR_UNPACK_FAILURE;
     }

@@ -75,7 +75,7 @@ pmix_status_t sx_wanted_read(struct sx_wanted *wanted, enum sx_function function
         if (wanted->key_len == 0 || wanted->key_len > PMIX_MAX_KEYLEN) {
             return PMIX_ERR_BAD_PARAM;
         }
-        wanted->reserved = strncmp(key, "pmix", 4) == 0;
+        wanted->reserved = wanted->key_len >= 4 && memcmp(key, "pmix", 4) == 0;
     }
     const pmix_status_t rc = rank_read(wanted, rank);
 
@@ -97,8 +97,8 @@ struct columns {
     sx_column own, shared;
 };
 
-static struct columns columns_of(const struct sx_site *site, enum sx_realm realm, const char *key,
-                                 size_t key_len)
+static inline struct columns columns_of(const struct sx_site *site, enum sx_realm realm,
+                                        const char *key, size_t key_len)
 {
     const uint64_t hash = sx_store_hash(realm, key, key_len);
     struct columns columns = { .site = site };
