@@ -535,6 +535,20 @@ pmix_status_t sx_channel_send(struct sx_channel *channel, uint16_t kind, uint32_
     return rc;
 }
 
+bool sx_channel_send_part(struct sx_channel *channel, uint16_t kind, uint32_t id,
+                          const struct iovec *iov, int iov_count)
+{
+    struct outgoing out;
+
+    if (channel->fd < 0 || channel->fault != NULL || !sx_list_empty(&channel->queue) ||
+        gather(&out, kind, id, iov, iov_count) != PMIX_SUCCESS ||
+        out.header.body_size > SX_FRAME_BODY_MAX) {
+        return false;
+    }
+    out.header.flags = SX_FRAME_MORE;
+    return sx_socket_send(channel->fd, out.iov, out.iov_count, NULL, 0) == 0;
+}
+
 /* ---- client side -------------------------------------------------------------------------- */
 
 /* Wait until @events or @deadline_ns.  Return: 0, ETIMEDOUT or another errno value. */

@@ -102,6 +102,12 @@ pmix_status_t sx_channel_window(struct sx_channel *channel, int *ret_fd);
 pmix_status_t sx_channel_send(struct sx_channel *channel, uint16_t kind, uint32_t id,
                               const struct iovec *iov, int iov_count, const int *fds, int fd_count);
 
+/* Send a part of an answer at once, in a frame (SX_FRAME_MORE).  Return: false when it has not
+ * gone: it is too large, or the socket takes no more, or never will.  It goes with the rest of the
+ * answer then (sx_channel_send, which meets a broken socket again). */
+bool sx_channel_send_part(struct sx_channel *channel, uint16_t kind, uint32_t id,
+                          const struct iovec *iov, int iov_count);
+
 /* ---- client side: the caller's thread, blocking ------------------------------------------- */
 
 /* Send on @fd a frame that has its body in it.  Waits while the socket is full, until @deadline_ns.

@@ -147,6 +147,14 @@ static const char *find_bulk_fault(const struct sx_frame_header *header,
     return header->body_size > spec->bulk_max ? "bulk body too long for its kind" : NULL;
 }
 
+/* A client's body comes in pieces through the window, a server's answer in frames. */
+static bool may_go_on(const struct sx_frame_header *header, bool from_client)
+{
+    const bool bulk = (header->flags & SX_FRAME_BULK) != 0;
+
+    return from_client ? bulk : header->kind == SX_MSG_REPLY && !bulk;
+}
+
 static const char *find_header_fault(const struct sx_frame_header *header, size_t size,
                                      bool from_client)
 {
@@ -158,14 +166,15 @@ static const char *find_header_fault(const struct sx_frame_header *header, size_
     if (from_client ? !spec->from_client : !spec->from_server) {
         return "this kind of message goes the other way";
     }
-    if ((header->flags & ~(from_client ? SX_FRAME_BULK | SX_FRAME_MORE : SX_FRAME_BULK)) != 0) {
+    if ((header->flags & ~(SX_FRAME_BULK | SX_FRAME_MORE)) != 0) {
         return "unknown flags";
+    }
+    if ((header->flags & SX_FRAME_MORE) != 0 && !may_go_on(header, from_client)) {
+        return from_client ? "a piece of a body that is in the frame"
+                           : "a part of what is no answer in frames";
     }
     if ((header->flags & SX_FRAME_BULK) != 0) {
         return find_bulk_fault(header, spec, size, from_client);
-    }
-    if ((header->flags & SX_FRAME_MORE) != 0) {
-        return "a piece of a body that is in the frame";
     }
     if (header->body_size != size - sizeof(*header)) {
         return "body size differs from what came";

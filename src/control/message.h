@@ -63,7 +63,9 @@ enum sx_message_kind {
 };
 
 #define SX_FRAME_BULK 0x0001u /* the body is not in the frame */
-#define SX_FRAME_MORE 0x0002u /* client, with BULK: and this is not the last piece of it */
+/* Client, with BULK: and this is not the last piece of it.  Server: the answer goes on in frames of
+ * the same id, each of which can be read by itself. */
+#define SX_FRAME_MORE 0x0002u
 
 struct sx_frame_header {
     uint16_t kind; /* enum sx_message_kind */
@@ -213,8 +215,10 @@ struct sx_event_number {
 /* Followed by code_count int32_t codes (padded to 8), at most SX_REGISTER_CODES_MAX; none: a
  * default handler.  Reply: struct sx_reply and struct sx_event_list with the kept events that
  * match, up to number `upto`, the newest first: as many as SX_KEPT_BYTES_MAX hold, but one, however
- * large it is, and not more than are found with SX_KEPT_LOOKS_MAX looks, as for EVENT_REPLAY.  The
- * older ones are asked for by the same message with `before`, which registers nothing. */
+ * large it is, and not more than are found with SX_KEPT_LOOKS_MAX looks, as for EVENT_REPLAY.  They
+ * come in frames of SX_KEPT_FRAME_BYTES (SX_FRAME_MORE), each with a list of its own, and in one
+ * bulk body what the socket does not take at once.  The older ones are asked for by the same
+ * message with `before`, which registers nothing. */
 struct sx_event_register {
     uint64_t upto;   /* the newest event this client has read from its ring */
     uint64_t before; /* 0: register; else the `next` of the list so far */
@@ -222,6 +226,9 @@ struct sx_event_register {
     uint32_t flags; /* SX_EVENT_REGISTER_* */
 };
 #define SX_EVENT_REGISTER_ENVIRONMENT 0x1u /* wants events of the environment too */
+/* Of a list in a frame of its own.  With what the kernel adds the frame takes 8 KiB, not 16, so a
+ * socket of the usual size holds SX_KEPT_BYTES_MAX of them. */
+#define SX_KEPT_FRAME_BYTES (7680u - sizeof(struct sx_frame_header) - sizeof(struct sx_reply))
 #define SX_KEPT_LOOKS_MAX 1024u
 #define SX_KEPT_BYTES_MAX (128u * 1024u) /* 512 small events are one answer */
 
@@ -240,8 +247,6 @@ struct sx_event_replay {
     uint64_t first, last;
 };
 #define SX_REPLAY_LOOKS_MAX 1024u
-#define SX_REPLAY_BYTES_MAX \
-    (SX_FRAME_MAX - sizeof(struct sx_frame_header) - sizeof(struct sx_reply))
 
 /* Followed by count times {struct sx_event_kept, struct sx_event and what follows it, padded to
  * 8}. */

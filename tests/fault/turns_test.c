@@ -467,8 +467,8 @@ static void publish_many(struct attacker *attacker)
     (void)attack_expect_reply(attacker->socket_fd, 1, PMIX_SUCCESS);
 }
 
-/* The events of one answer, of which each is older than *@before. */
-static void check_answer(const struct sx_frame *frame, uint64_t *before, unsigned *events)
+/* The events of one frame of an answer, of which each is older than *@before. */
+static void check_frame(const struct sx_frame *frame, uint64_t *before, unsigned *events)
 {
     const uint8_t *const body = frame->body;
     struct sx_event_list_rest rest;
@@ -506,11 +506,16 @@ static unsigned come_late(struct attacker *attacker, uint32_t code_count, unsign
 
         body.head.before = answers == 0 ? 0 : before;
         attack_request(attacker->socket_fd, SX_MSG_EVENT_REGISTER, 2, &body, sizeof(body));
-        CHECK_STATUS(sx_frame_receive(attacker->socket_fd, buffer, &frame, UINT64_MAX),
-                     PMIX_SUCCESS);
-        CHECK_STATUS(((const struct sx_reply *)frame.body)->status, PMIX_SUCCESS);
-        check_answer(&frame, &before, ret_events);
-        sx_frame_release(&frame);
+        bool more;
+
+        do {
+            CHECK_STATUS(sx_frame_receive(attacker->socket_fd, buffer, &frame, UINT64_MAX),
+                         PMIX_SUCCESS);
+            CHECK_STATUS(((const struct sx_reply *)frame.body)->status, PMIX_SUCCESS);
+            check_frame(&frame, &before, ret_events);
+            more = (frame.header.flags & SX_FRAME_MORE) != 0;
+            sx_frame_release(&frame);
+        } while (more);
         answers++;
     }
     return answers;

@@ -532,6 +532,50 @@ static int a_kept_event_is_handled_without_memory_of_its_own(int rank)
     return hear_events(rank, true);
 }
 
+/* The progress thread is there already, so that nothing but the registration is counted. */
+static int work_come_late(int rank)
+{
+    pmix_status_t other = EVENT - 1;
+
+    sem_init(&all_published, 0, 1);
+    sem_init(&all_heard, 0, 0);
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    CHECK(PMIx_Register_event_handler(&other, 1, NULL, 0, on_event, NULL, NULL) > 0);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    if (rank == 0) {
+        publish_for_handler();
+    }
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS); /* the server has had them all */
+    traced_mark();
+    if (rank == 1) {
+        pmix_status_t code = EVENT;
+
+        CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_counted, NULL, NULL) > 0);
+    }
+    traced_mark();
+    while (rank == 1 && sem_wait(&all_heard) != 0) {
+    }
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* They are several frames, and one answer. */
+static int kept_events_are_asked_for_once(int rank)
+{
+    struct counter counter;
+    char *save = NULL;
+    int sent = 0;
+
+    (void)calls_of(work_come_late, rank, &counter);
+    report("PMIx_Register_event_handler", counter.calls, 1, &counter);
+    for (char *name = strtok_r(counter.names, " ", &save); name != NULL;
+         name = strtok_r(NULL, " ", &save)) {
+        sent += atol(name) == SYS_sendmsg;
+    }
+    CHECK(sent == rank);
+    return 0;
+}
+
 static const struct job_case cases[] = {
     { "init_makes_at_most_28_calls", 2, init_makes_at_most_28_calls, NULL, false },
     { "a_fence_makes_at_most_3_calls", 2, a_fence_makes_at_most_3_calls, NULL, false },
@@ -546,6 +590,7 @@ static const struct job_case cases[] = {
       false },
     { "an_event_is_handled_without_memory_of_its_own", 2,
       an_event_is_handled_without_memory_of_its_own, NULL, false },
+    { "kept_events_are_asked_for_once", 2, kept_events_are_asked_for_once, NULL, false },
     { "a_kept_event_is_handled_without_memory_of_its_own", 2,
       a_kept_event_is_handled_without_memory_of_its_own, NULL, false },
     { "an_idle_rank_sleeps", 2, an_idle_rank_sleeps, NULL, false },

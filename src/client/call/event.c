@@ -140,22 +140,31 @@ static void registration_end_locked(struct registration *registration)
     registration_over_locked(registration, status);
 }
 
-/* The server's word, perhaps with more to ask for. */
-static void registration_answered(struct sx_op *op, const struct sx_frame *frame)
+/* Some of the kept events, the newest first. */
+static void registration_part(struct sx_op *op, const struct sx_frame *frame)
 {
     struct registration *const registration = SX_CONTAINER(op, struct registration, op);
     const uint64_t before = registration->before;
 
-    registration->before = 0;
-    if (op->status == PMIX_SUCCESS && frame->body_size > sizeof(struct sx_reply)) {
-        registration->before = sx_event_kept_locked((const uint8_t *)frame->body +
-                                                        sizeof(struct sx_reply),
-                                                    frame->body_size - sizeof(struct sx_reply),
-                                                    &registration->items);
-    }
+    registration->before = sx_event_kept_locked((const uint8_t *)frame->body +
+                                                    sizeof(struct sx_reply),
+                                                frame->body_size - sizeof(struct sx_reply),
+                                                &registration->items);
     if (before != 0 && registration->before >= before) {
         registration->before = 0;
         sx_event_garbled_locked("kept events that never end");
+    }
+}
+
+/* The server's word, perhaps with more to ask for. */
+static void registration_answered(struct sx_op *op, const struct sx_frame *frame)
+{
+    struct registration *const registration = SX_CONTAINER(op, struct registration, op);
+
+    if (op->status == PMIX_SUCCESS && frame->body_size > sizeof(struct sx_reply)) {
+        registration_part(op, frame);
+    } else {
+        registration->before = 0;
     }
     if (registration->before == 0) {
         registration_end_locked(registration);
@@ -180,6 +189,7 @@ static bool registration_finish(struct sx_op *op)
 
 static const struct sx_op_kind registration_kind = { .request = SX_MSG_EVENT_REGISTER,
                                                      .answered = registration_answered,
+                                                     .part = registration_part,
                                                      .finish = registration_finish };
 
 uint64_t sx_event_published(void)

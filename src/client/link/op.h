@@ -71,6 +71,8 @@ struct sx_op_kind {
     /* The answer itself, under lock, in the thread that took it in.  @frame is NULL when there is
      * none: the link is lost, or the ring has told of the end. */
     void (*answered)(struct sx_op *op, const struct sx_frame *frame);
+    /* The same for each frame before the last one, where there are several. */
+    void (*part)(struct sx_op *op, const struct sx_frame *frame);
     /* Without a lock, in the thread that waits or runs callbacks.  It may change the status.
      * Return: false when the operation has been started again, and is not over yet. */
     bool (*finish)(struct sx_op *op);

@@ -9,17 +9,22 @@
 #include "base/status.h"
 #include "server/port/reply.h"
 
-#define FIRST_BYTES 4096u
+#define FIRST_BYTES SX_FRAME_MAX
+
+/* A list of nothing. */
+static void begin(struct sx_event_answer *answer)
+{
+    answer->size = sizeof(struct sx_event_list);
+    memset(answer->bytes, 0, answer->size);
+}
 
 pmix_status_t sx_event_answer_init(struct sx_event_answer *answer)
 {
-    *answer = (struct sx_event_answer){ .bytes = malloc(FIRST_BYTES),
-                                        .size = sizeof(struct sx_event_list),
-                                        .capacity = FIRST_BYTES };
+    *answer = (struct sx_event_answer){ .bytes = malloc(FIRST_BYTES), .capacity = FIRST_BYTES };
     if (answer->bytes == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    memset(answer->bytes, 0, answer->size);
+    begin(answer);
     return PMIX_SUCCESS;
 }
 
@@ -77,6 +82,17 @@ pmix_status_t sx_event_answer_add(struct sx_event_answer *answer,
     memset(event + kept.size, 0, size - sizeof(kept) - kept.size);
     sx_event_answer_list(answer)->count++;
     return PMIX_SUCCESS;
+}
+
+bool sx_event_answer_send_part(struct sx_client *client, uint32_t id,
+                               struct sx_event_answer *answer)
+{
+    const bool sent = sx_reply_part(client, id, answer->bytes, answer->size);
+
+    if (sent) {
+        begin(answer);
+    }
+    return sent;
 }
 
 void sx_event_answer_send(struct sx_server *server, struct sx_client *client, uint32_t id,

@@ -32,6 +32,11 @@ bool sx_event_answer_fits(const struct sx_event_answer *answer, const struct sx_
 pmix_status_t sx_event_answer_add(struct sx_event_answer *answer,
                                   const struct sx_event_entry *entry, uint64_t lost);
 
+/* Answer request @id with what is in @answer so far, and empty it for the rest.  Return: as
+ * sx_channel_send_part; when it is false nothing has changed. */
+bool sx_event_answer_send_part(struct sx_client *client, uint32_t id,
+                               struct sx_event_answer *answer);
+
 /* Answer request @id with @rc and, if that is PMIX_SUCCESS, with @answer, which ends with this. */
 void sx_event_answer_send(struct sx_server *server, struct sx_client *client, uint32_t id,
                           pmix_status_t rc, struct sx_event_answer *answer);

@@ -157,11 +157,34 @@ static bool walk_back(struct walk *walk)
     return walk->entry != NULL;
 }
 
+/* An answer on its way. */
+struct outgoing {
+    uint32_t id;                 /* of the request */
+    struct sx_event_answer rest; /* what has not been sent */
+    size_t sent;                 /* bytes */
+    bool in_frames;              /* so far the socket has taken all parts at once */
+};
+
+/* Send what there is when @entry would not fit into the same frame; only what is before number
+ * @left is to come then.  One memfd of all the rest would cost more than these frames, but it can
+ * be sent at any time. */
+static void frame_end(struct outgoing *out, struct sx_client *client,
+                      const struct sx_event_entry *entry, uint64_t left)
+{
+    const size_t size = out->rest.size;
+
+    if (out->in_frames && !sx_event_answer_fits(&out->rest, entry, SX_KEPT_FRAME_BYTES)) {
+        sx_event_answer_list(&out->rest)->next = left;
+        out->in_frames = sx_event_answer_send_part(client, out->id, &out->rest);
+        out->sent += out->in_frames ? size : 0;
+    }
+}
+
 /* The kept events up to number upto, the newest first, as many as one answer has. */
-static pmix_status_t answer_kept(struct sx_event_answer *answer, const struct sx_client *client,
+static pmix_status_t answer_kept(struct outgoing *out, struct sx_client *client,
                                  const struct registration *registration, uint64_t *ret_looks)
 {
-    pmix_status_t rc = sx_event_answer_init(answer);
+    pmix_status_t rc = sx_event_answer_init(&out->rest);
     uint64_t left = 0;
     struct walk walk;
 
@@ -170,10 +193,11 @@ static pmix_status_t answer_kept(struct sx_event_answer *answer, const struct sx
         const struct sx_event_entry *const entry = walk.entry;
 
         if (entry->number <= registration->upto && is_wanted(registration, client, entry)) {
-            if (!sx_event_answer_fits(answer, entry, SX_KEPT_BYTES_MAX)) {
+            if (!sx_event_answer_fits(&out->rest, entry, SX_KEPT_BYTES_MAX - out->sent)) {
                 break;
             }
-            rc = sx_event_answer_add(answer, entry, 0);
+            frame_end(out, client, entry, left);
+            rc = sx_event_answer_add(&out->rest, entry, 0);
         }
         left = entry->number;
         if (walk_looks(&walk) >= SX_KEPT_LOOKS_MAX) {
@@ -181,7 +205,7 @@ static pmix_status_t answer_kept(struct sx_event_answer *answer, const struct sx
         }
     }
     if (rc == PMIX_SUCCESS) {
-        sx_event_answer_list(answer)->next = walk.entry != NULL ? left : 0;
+        sx_event_answer_list(&out->rest)->next = walk.entry != NULL ? left : 0;
     }
     *ret_looks = walk_looks(&walk);
     return rc;
@@ -203,16 +227,17 @@ static uint64_t read_seq(const struct registration *registration, const struct s
 static void registration_answer(struct sx_server *server, struct sx_client *client, uint32_t id,
                                 const struct registration *registration, pmix_status_t rc)
 {
-    struct sx_event_answer answer = SX_EVENT_ANSWER_NULL;
+    struct outgoing out = { .id = id, .rest = SX_EVENT_ANSWER_NULL, .in_frames = true };
     uint64_t looks = 0;
     bool all = false;
 
     if (rc == PMIX_SUCCESS) {
-        rc = answer_kept(&answer, client, registration, &looks);
-        all = rc == PMIX_SUCCESS && sx_event_answer_list(&answer)->next == 0;
-        sx_share_charge(server, client, looks / LOOKS_A_UNIT + answer.size / BYTES_A_UNIT);
+        rc = answer_kept(&out, client, registration, &looks);
+        all = rc == PMIX_SUCCESS && sx_event_answer_list(&out.rest)->next == 0;
+        sx_share_charge(server, client,
+                        looks / LOOKS_A_UNIT + (out.sent + out.rest.size) / BYTES_A_UNIT);
     }
-    sx_event_answer_send(server, client, id, rc, &answer);
+    sx_event_answer_send(server, client, id, rc, &out.rest);
     if (all) {
         sx_event_client_read(server, client, read_seq(registration, client->home));
     }

@@ -44,7 +44,7 @@ static pmix_status_t walk_on(struct walk *walk, const char *nspace, uint32_t ran
     }
     const bool is_for_it = sx_event_block_aims_at(entry->block, nspace, rank);
 
-    if (is_for_it && !sx_event_answer_fits(answer, entry, SX_REPLAY_BYTES_MAX)) {
+    if (is_for_it && !sx_event_answer_fits(answer, entry, SX_KEPT_FRAME_BYTES)) {
         return PMIX_ERR_NOT_FOUND;
     }
     walk->targets += sx_event_block_head(entry->block)->target_count;

@@ -57,3 +57,14 @@ void sx_reply_body(struct sx_server *server, struct sx_client *client, uint32_t 
     };
     reply_send(server, client, id, iov, 2, -1);
 }
+
+bool sx_reply_part(struct sx_client *client, uint32_t id, const void *body, size_t size)
+{
+    struct sx_reply reply = { .status = PMIX_SUCCESS };
+    const struct iovec iov[2] = {
+        { .iov_base = &reply, .iov_len = sizeof(reply) },
+        { .iov_base = (void *)(uintptr_t)body, .iov_len = size },
+    };
+    return id != 0 && client->channel != NULL &&
+           sx_channel_send_part(client->channel, SX_MSG_REPLY, id, iov, 2);
+}

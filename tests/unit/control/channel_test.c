@@ -381,6 +381,42 @@ EACH_ENGINE(channel, queues_for_a_slow_client_in_order)
     server_close(server);
 }
 
+/* Nothing of a part waits in the server: what has not gone goes with the rest of its answer. */
+EACH_ENGINE(channel, sends_a_part_at_once_or_not_at_all)
+{
+    static _Alignas(8) uint8_t buf[SX_FRAME_MAX];
+    static _Alignas(8) uint8_t body[SX_FRAME_MAX];
+    struct server *server = server_open(engine);
+    const struct iovec part = { body, SX_FRAME_BODY_MAX };
+    const struct iovec large = { body, SX_FRAME_BODY_MAX + 1 };
+    struct sx_frame frame;
+    uint32_t sent = 0;
+
+    cr_expect_not(sx_channel_send_part(&server->channel, SX_MSG_REPLY, 1, &large, 1));
+    while (sx_channel_send_part(&server->channel, SX_MSG_REPLY, sent, &part, 1)) {
+        cr_assert_lt(++sent, 10000, "the socket takes all there is");
+    }
+    cr_expect_eq(server->channel.queue_bytes, 0);
+    for (uint32_t i = 0; i < sent; i++) {
+        cr_assert_eq(sx_frame_receive(server->client_fd, buf, &frame, 0), PMIX_SUCCESS);
+        cr_assert_eq(frame.header.id, i);
+        cr_expect_eq(frame.header.flags, SX_FRAME_MORE);
+        cr_expect_eq(frame.body_size, part.iov_len);
+        sx_frame_release(&frame);
+    }
+    cr_expect_eq(sx_frame_receive(server->client_fd, buf, &frame, 0), PMIX_ERR_WOULD_BLOCK);
+    cr_expect(sx_channel_send_part(&server->channel, SX_MSG_REPLY, 1, &part, 1));
+    while (server->channel.queue_bytes == 0) {
+        cr_assert_eq(sx_channel_send(&server->channel, SX_MSG_REPLY, 2, &part, 1, NULL, 0),
+                     PMIX_SUCCESS);
+    }
+    cr_assert_eq(sx_frame_receive(server->client_fd, buf, &frame, 0), PMIX_SUCCESS);
+    sx_frame_release(&frame);
+    cr_expect_not(sx_channel_send_part(&server->channel, SX_MSG_REPLY, 3, &part, 1),
+                  "it would overtake what waits");
+    server_close(server);
+}
+
 EACH_ENGINE(channel, drops_a_client_that_never_reads)
 {
     uint8_t body[8000] = { 0 };

@@ -3,6 +3,8 @@
 /* event_register_test.c - which of the kept events a handler gets that is registered late. */
 #include "server/engine/event_register.h"
 
+#include <poll.h>
+
 #include "answers.h"
 #include "bare_events.h"
 #include "base/clock.h"
@@ -71,16 +73,29 @@ static size_t write_body(const struct sx_event_register *wanted, const int32_t c
     return sizeof(*wanted) + wanted->code_count * sizeof(*codes);
 }
 
-/* The numbers of the events that the answer has, the newest first. */
-static size_t ask(const struct sx_event_register *wanted, const int32_t codes[],
-                  uint64_t ret_numbers[])
+static void tell(const struct sx_event_register *wanted, const int32_t codes[])
 {
     struct sx_frame frame = { .header = { .id = 3 },
                               .body = body,
                               .body_size = write_body(wanted, codes) };
-    struct sx_event_list list;
 
     cr_assert(sx_event_on_register(&server, client, &frame, sx_now_ns()));
+}
+
+static void nothing(void *arg, uint64_t now_ns)
+{
+    (void)arg, (void)now_ns;
+}
+
+/* The list of the next frame of the answer.  Return: how many numbers it has. */
+static size_t frame_read(struct sx_event_list *ret, uint64_t ret_numbers[])
+{
+    struct pollfd poll_fd = { .fd = answers.fd, .events = POLLIN };
+    struct sx_event_list list;
+
+    for (int i = 0; i < 100 && poll(&poll_fd, 1, 0) == 0; i++) {
+        bare_call(&server, nothing, NULL); /* the socket takes more */
+    }
     cr_assert_eq(answers_next(&answers, 3), PMIX_SUCCESS);
     const char *at = (const char *)answers.frame.body + sizeof(struct sx_reply);
 
@@ -95,7 +110,28 @@ static size_t ask(const struct sx_event_register *wanted, const int32_t codes[],
         ret_numbers[i] = event.number;
         at += sizeof(kept) + sx_align_up(kept.size, 8);
     }
+    *ret = list;
     return list.count;
+}
+
+/* The numbers of the events that the answer has, the newest first; *ret is the last of its lists. */
+static size_t answer_read(struct sx_event_list *ret, uint64_t ret_numbers[])
+{
+    size_t count = 0;
+
+    do {
+        count += frame_read(ret, ret_numbers + count);
+    } while ((answers.frame.header.flags & SX_FRAME_MORE) != 0);
+    return count;
+}
+
+static size_t ask(const struct sx_event_register *wanted, const int32_t codes[],
+                  uint64_t ret_numbers[])
+{
+    struct sx_event_list list;
+
+    tell(wanted, codes);
+    return answer_read(&list, ret_numbers);
 }
 
 /* ---- tests ------------------------------------------------------------------------------------ */
@@ -155,10 +191,10 @@ Test(event_register, gets_many_in_several_answers_and_each_once)
     }
     const uint64_t oldest = expected - server.event_history.cache_max;
     do {
-        const size_t count = ask(&wanted, &code, numbers);
         struct sx_event_list list;
 
-        memcpy(&list, (const char *)answers.frame.body + sizeof(struct sx_reply), sizeof(list));
+        tell(&wanted, &code);
+        const size_t count = answer_read(&list, numbers);
         for (size_t i = 0; i < count; i++) {
             cr_assert_eq(numbers[i], expected);
             expected--;
@@ -169,6 +205,58 @@ Test(event_register, gets_many_in_several_answers_and_each_once)
     cr_expect(expected == 0 || expected == oldest, "%llu", (unsigned long long)expected);
     cr_expect_geq(answered, 2);
     cr_expect_gt(client->share.spent, 0, "and it pays for it");
+}
+
+/* Neither a descriptor nor a memfd for what the socket takes, and each frame can be read alone. */
+Test(event_register, sends_small_events_in_frames_while_the_socket_takes_them)
+{
+    enum { EVENTS = 200 };
+    const struct sx_event_register wanted = { .upto = EVENTS, .code_count = 1 };
+    const int32_t code = CODE;
+    uint64_t numbers[EVENTS], expected = EVENTS;
+    struct sx_event_list list = { .next = UINT64_MAX };
+    unsigned frames = 0;
+
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        publish(CODE, PMIX_RANK_WILDCARD, NULL);
+    }
+    tell(&wanted, &code);
+    do {
+        const size_t count = frame_read(&list, numbers);
+
+        cr_expect_eq(answers.frame.header.flags & SX_FRAME_BULK, 0);
+        for (size_t i = 0; i < count; i++) {
+            cr_assert_eq(numbers[i], expected--);
+        }
+        cr_expect(list.next == 0 ? expected == 0 : list.next == expected + 1);
+        frames++;
+    } while ((answers.frame.header.flags & SX_FRAME_MORE) != 0);
+    cr_expect_eq(list.next, 0);
+    cr_expect_gt(frames, 1);
+    cr_expect(answers_none(&answers));
+}
+
+/* What a socket does not take at once does not wait in the server frame by frame. */
+Test(event_register, sends_in_one_piece_what_the_socket_does_not_take)
+{
+    enum { EVENTS = 500 };
+    const struct sx_event_register wanted = { .upto = EVENTS, .code_count = 1 };
+    const int32_t code = CODE;
+    const int room = 16384;
+    uint64_t numbers[EVENTS];
+    struct sx_event_list list;
+
+    cr_assert_eq(setsockopt(answers.channel.fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)), 0);
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        publish(CODE, PMIX_RANK_WILDCARD, NULL);
+    }
+    tell(&wanted, &code);
+    cr_expect_gt(answers.channel.queue_bytes, 0, "the socket cannot have taken all");
+    cr_assert_eq(answer_read(&list, numbers), EVENTS);
+    cr_expect_neq(answers.frame.header.flags & SX_FRAME_BULK, 0);
+    for (size_t i = 0; i < EVENTS; i++) {
+        cr_expect_eq(numbers[i], EVENTS - i);
+    }
 }
 
 Test(event_register, counts_its_codes_until_it_is_taken_back)

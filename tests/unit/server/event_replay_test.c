@@ -116,7 +116,7 @@ Test(eventreplay, costs_the_same_for_each_event_however_many_are_kept)
 
     cr_expect_eq(all.events, EVENTS);
     cr_expect_eq(all.lost, 0);
-    cr_expect_leq(all.bytes_max, SX_REPLAY_BYTES_MAX);
+    cr_expect_leq(all.bytes_max, SX_KEPT_FRAME_BYTES);
     cr_expect_eq(last.events, 1000);
     cr_log_info("1,000 events of the last %d: %d messages, %d places looked at", EVENTS,
                 (int)last.messages, (int)last.looks);
@@ -185,7 +185,7 @@ Test(eventreplay, an_event_larger_than_a_frame_comes_alone)
 
     cr_expect_eq(reading.events, 4);
     cr_expect_eq(reading.messages, 3);
-    cr_expect_leq(reading.bytes_max, SX_REPLAY_BYTES_MAX);
+    cr_expect_leq(reading.bytes_max, SX_KEPT_FRAME_BYTES);
 }
 
 Test(eventreplay, an_absurd_range_is_an_empty_one)
