@@ -270,7 +270,7 @@ static pmix_status_t registration_run(struct registration *registration)
         registration_over_locked(registration, PMIX_SUCCESS);
         pthread_mutex_unlock(&p->lock);
     }
-    const pmix_status_t rc = asked ? sx_op_settle(&registration->op, PMIX_SUCCESS)
+    const pmix_status_t rc = asked ? sx_op_settle(&registration->op, waits, PMIX_SUCCESS)
                                    : sx_op_answer(&registration->op, PMIX_SUCCESS);
     if (waits) {
         pthread_mutex_lock(&p->lock);

@@ -195,6 +195,7 @@ static pmix_status_t fence(const pmix_proc_t *procs, size_t nprocs, const pmix_i
                            size_t ninfo, struct sx_callback callback)
 {
     struct fence here = { .op = SX_OP_INIT(&fence_kind, &sx_process.link, .callback = callback) };
+    const bool waits = !sx_callback_is_given(&callback);
     struct sx_op *op = &here.op;
     struct sx_collective_options options = { 0 };
     pmix_proc_t whole;
@@ -214,7 +215,7 @@ static pmix_status_t fence(const pmix_proc_t *procs, size_t nprocs, const pmix_i
         return rc;
     }
     return alone ? sx_op_answer(op, PMIX_SUCCESS)
-                 : sx_op_settle(op, fence_start(op, procs, nprocs, info, ninfo));
+                 : sx_op_settle(op, waits, fence_start(op, procs, nprocs, info, ninfo));
 }
 
 pmix_status_t PMIx_Fence(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,

@@ -118,6 +118,7 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
         rc = event_send(status, &options, info, ninfo);
     }
     /* With a callback, an error of the call itself is returned, and nothing is called. */
-    return rc == PMIX_SUCCESS || rc == PMIX_ERR_PARTIAL_SUCCESS ? sx_op_answer(op, rc)
-                                                                : sx_op_settle(op, rc);
+    return rc == PMIX_SUCCESS || rc == PMIX_ERR_PARTIAL_SUCCESS
+               ? sx_op_answer(op, rc)
+               : sx_op_settle(op, cbfunc == NULL, rc);
 }

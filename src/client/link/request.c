@@ -279,15 +279,12 @@ pmix_status_t sx_op_open(struct sx_op **op)
     return PMIX_SUCCESS;
 }
 
-pmix_status_t sx_op_settle(struct sx_op *op, pmix_status_t started)
+pmix_status_t sx_op_settle(struct sx_op *op, bool waits, pmix_status_t started)
 {
-    if (sx_callback_is_given(&op->callback)) {
-        if (started != PMIX_SUCCESS) {
-            sx_op_free(op);
-        }
-        return started;
+    if (started != PMIX_SUCCESS && !waits) {
+        sx_op_free(op);
     }
-    if (started != PMIX_SUCCESS) {
+    if (started != PMIX_SUCCESS || !waits) {
         return started;
     }
     do {
@@ -304,14 +301,16 @@ pmix_status_t sx_op_ask(struct sx_op *op, const struct iovec *iov, int iov_count
     if (op->callback.shape == SX_SHAPE_IGNORED) {
         return sx_request_tell(op->link, op->kind->request, 0, iov, iov_count);
     }
-    return sx_op_settle(op, sx_request_start(op, op->kind->request, iov, iov_count));
+    const bool waits = !sx_callback_is_given(&op->callback);
+
+    return sx_op_settle(op, waits, sx_request_start(op, op->kind->request, iov, iov_count));
 }
 
 pmix_status_t sx_op_answer(struct sx_op *op, pmix_status_t status)
 {
     op->status = status;
     if (!sx_callback_is_given(&op->callback)) {
-        return sx_op_finish(op) ? op->status : sx_op_settle(op, PMIX_SUCCESS);
+        return sx_op_finish(op) ? op->status : sx_op_settle(op, true, PMIX_SUCCESS);
     }
     if (!op->callback.alone) {
         sx_task_post(&op->task);

@@ -29,8 +29,9 @@ pmix_status_t sx_op_open(struct sx_op **op);
  * any case an error of sx_request_start. */
 pmix_status_t sx_op_ask(struct sx_op *op, const struct iovec *iov, int iov_count);
 
-/* The same for an operation that was started in another way, or could not be: @started. */
-pmix_status_t sx_op_settle(struct sx_op *op, pmix_status_t started);
+/* The same for an operation that was started in another way, or could not be: @started.  @waits: it
+ * has no callback.  One that has is gone, perhaps, once it has been started. */
+pmix_status_t sx_op_settle(struct sx_op *op, bool waits, pmix_status_t started);
 
 /* The same for one that has ended, with @status, though nobody was asked. */
 pmix_status_t sx_op_answer(struct sx_op *op, pmix_status_t status);

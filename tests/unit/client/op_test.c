@@ -3,9 +3,11 @@
 /* op_test.c - when an operation's callback is called, and with what. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "client/link/op.h"
 #include "client/link/process.h"
+#include "client/link/request.h"
 
 static unsigned called, told, finished, steps;
 static pmix_status_t heard;
@@ -152,4 +154,12 @@ Test(op, that_somebody_waits_for_is_left_to_him)
     cr_expect(op.done);
     cr_expect_eq(op.status, PMIX_ERR_LOST_CONNECTION);
     cr_expect_eq(finished, 0u);
+}
+
+Test(op, that_has_been_started_with_a_callback_may_be_gone)
+{
+    struct sx_op *const gone = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    cr_assert_neq(gone, MAP_FAILED);
+    cr_expect_eq(sx_op_settle(gone, false, PMIX_SUCCESS), PMIX_SUCCESS);
 }
