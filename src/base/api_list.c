@@ -83,7 +83,7 @@ static pmix_status_t list_place(struct info_list *list, struct info_node *node, 
             if (place == PLACE_REPLACE) {
                 const pmix_info_t info = old->info;
 
-                old->info = node->info; /* in place, for whoever walks the list */
+                old->info = node->info; /* in place, for those who walk the list */
                 node->info = info;
             }
             node_free(node);

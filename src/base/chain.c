@@ -69,7 +69,7 @@ static void chain_spare(struct sx_chain *chain)
     if (chain->matches.room > MATCHES_KEPT_MAX) {
         sx_matches_deinit(&chain->matches);
     }
-    /* R-spare -> A-spare (chain_new): whoever takes it finds it as it is here. */
+    /* R-spare -> A-spare (chain_new): its taker finds it as it is here. */
     chain_free(atomic_exchange_explicit(&spare, chain, memory_order_acq_rel));
 }
 

@@ -6,7 +6,7 @@
  *       ^---------- completes later, in any thread -----'
  *
  * Each handler is called only after the one before has called its completion function, from
- * whatever thread; one that never does holds up this event alone.  PMIX_EVENT_ACTION_COMPLETE ends
+ * any thread; one that never does holds up this event alone.  PMIX_EVENT_ACTION_COMPLETE ends
  * the chain.  Each handler sees what those before it have said (results.h). */
 #ifndef SX_BASE_CHAIN_H
 #define SX_BASE_CHAIN_H
@@ -18,7 +18,7 @@ struct sx_chain;
 struct sx_chain_options {
     struct sx_handlers *handlers; /* outlives the chain */
     struct sx_event_facts facts;  /* copied; affected only has to last for the call */
-    /* What the event says.  Either infos: malloc'ed, the chain's from here, whatever is returned.
+    /* What the event says.  Either infos: malloc'ed, the chain's from here on in any case.
      * Or an encoded array (flat.h) whose bytes are the chain's until it has ended: what lies there
      * need not be copied for the handlers. */
     pmix_info_t *info;
@@ -45,7 +45,7 @@ void sx_chain_step(struct sx_chain *chain);
  * caller may be a handler itself: its own chain goes when it returns. */
 void sx_chain_forget(struct sx_handlers *handlers);
 
-/* Storage for whoever posts: a list node and an intrusive post, unused by the chain itself. */
+/* Storage for the poster: a list node and an intrusive post, unused by the chain itself. */
 union sx_chain_post {
     struct sx_list node;
     void *words[6];

@@ -39,7 +39,7 @@ enum sx_directive_kind {
 /* What becomes of it. */
 enum sx_directive_effect {
     SX_DIRECTIVE_OBEYED,
-    SX_DIRECTIVE_CARRIED, /* with the call, to whoever hears of it */
+    SX_DIRECTIVE_CARRIED, /* with the call, to all who hear of it */
     SX_DIRECTIVE_IDLE,    /* it asks for nothing that is not so already */
 };
 

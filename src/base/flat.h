@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* flat.h - a value as position-independent bytes: one encoding for store, lane, ring and control.
  *
- * A flat value is a 16-byte cell and, for whatever does not fit in it, a body of bytes that the
+ * A flat value is a 16-byte cell and, for what does not fit in it, a body of bytes that the
  * cell refers to by offset.  All numbers are little-endian and of fixed width.
  *
  *   cell: 0        2        4                8                       16

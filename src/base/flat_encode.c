@@ -409,7 +409,7 @@ static pmix_status_t infos_value(const pmix_info_t *info, size_t ninfo, pmix_dat
         return PMIX_ERR_BAD_PARAM;
     }
     *array = (pmix_data_array_t){ .type = PMIX_INFO, .size = ninfo };
-    memcpy(&array->array, &info, sizeof(info)); /* only read, whatever the type says */
+    memcpy(&array->array, &info, sizeof(info)); /* only read, although the type does not say so */
     *value = (pmix_value_t){ .type = PMIX_DATA_ARRAY };
     value->data.darray = ninfo == 0 ? NULL : array;
     return PMIX_SUCCESS;

@@ -342,7 +342,7 @@ static pmix_status_t options_take(struct sx_handler *handler,
     handler->is_last = options->places == SX_PLACE_LAST;
     handler->first_in_category = options->places == SX_PLACE_FIRST_IN_CATEGORY;
     handler->last_in_category = options->places == SX_PLACE_LAST_IN_CATEGORY;
-    /* Who asks for one level alone does not get the other; who asks for none gets the job's. */
+    /* A handler for one level does not get the other; one for none gets the job's. */
     handler->environment_level = options->environment_level == SX_SAID_YES;
     handler->job_level = options->job_level == SX_SAID_NOTHING ? !handler->environment_level
                                                                : options->job_level == SX_SAID_YES;
@@ -574,7 +574,7 @@ static bool codes_agree(pmix_status_t asked, pmix_status_t code)
 }
 
 /* The environment's events reach those who ask for its level.  Codes that are no system events may
- * be the job's own business, whoever sends them: they reach the others too. */
+ * be the job's own business, no matter who sends them: they reach the others too. */
 static bool wants_level(const struct sx_handler *handler, const struct sx_event_facts *event)
 {
     if (!event->environment) {

@@ -5,8 +5,8 @@
  *     locality   "NM0:SK0:L30:L20:L10:CR0:HT0-1"   per level the logical numbers it touches
  *     cpuset     "0-3,8"                           the numbers the operating system uses
  *
- * The Standard puts "hwloc:" in front of both; Open MPI 4 wants neither.  So whoever writes
- * chooses, and readers take both.  No function here keeps state; any thread may call. */
+ * The Standard puts "hwloc:" in front of both; Open MPI 4 wants neither.  So the writer chooses,
+ * and readers take both.  No function here keeps state; any thread may call. */
 #ifndef SX_BASE_LOCALITY_H
 #define SX_BASE_LOCALITY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* log.h - one line a message on stderr, level from SHMIX_LOG (none|error|warn|info|debug).
+/* log.h - one line per message on stderr, level from SHMIX_LOG (none|error|warn|info|debug).
  *
  * The default is warn.  A line is one write(2), so lines of many processes do not mix.  Any
  * thread may log; nothing is allocated and no lock is taken. */
@@ -24,7 +24,7 @@ void sx_log_begin(void);
 /* The level is read from the environment once, at the first call. */
 bool sx_log_wants(enum sx_log_level level);
 
-/* Who speaks, e.g. "server" or "job.3"; copied, at most 63 bytes.  Default: the process id. */
+/* The speaker, e.g. "server" or "job.3"; copied, at most 63 bytes.  Default: the process id. */
 void sx_log_set_name(const char *name);
 
 void sx_log(enum sx_log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

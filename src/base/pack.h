@@ -29,8 +29,8 @@
  *       TOPO comes its u64 hash.
  *
  * POINTER leaves no process, nor do TOPO and PROC_CPUSET inside a VALUE, which only borrows them.
- * hwloc's reader of XML believes what it reads, so a TOPO is taken only by who asks for one, never
- * inside an array, and only undamaged; whoever unpacks one trusts its sender.
+ * hwloc's reader of XML believes what it reads, so a TOPO is taken only if the caller asks for one,
+ * never inside an array, and only undamaged: a caller that unpacks one trusts its sender.
  * PMIX_INFO_PERSISTENT speaks of the sender's memory and is 0.  Arrays nest SX_VALUE_DEPTH_MAX
  * deep.  Every element has one encoding (processors of a cpuset may be listed in several ways), and
  * any other bytes are refused.  A count is believed only if that many of the smallest elements

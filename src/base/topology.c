@@ -76,7 +76,7 @@ pmix_status_t sx_topology_read(const char *xml, size_t size_bytes, hwloc_topolog
                     ret_topology);
 }
 
-/* Everything that is in the XML is kept; whoever exported it has chosen. */
+/* Everything that is in the XML is kept: its exporter has chosen. */
 pmix_status_t sx_topology_read_any(const char *xml, size_t size_bytes,
                                    hwloc_topology_t *ret_topology)
 {

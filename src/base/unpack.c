@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* unpack.c - read elements out of a buffer whose bytes are trusted with nothing.
  *
- * Destinations are zeroed before they are filled, and whatever is allocated is linked into them at
+ * Destinations are zeroed before they are filled, and what is allocated is linked into them at
  * once: after a failure the ordinary destructor frees what there is.  The reader works on a copy of
  * the buffer's position, which is stored back in success alone. */
 #include "base/pack.h"

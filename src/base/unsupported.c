@@ -4,7 +4,7 @@
  *
  * They are exported, because a program that only might call one must still load, and each answers
  * PMIX_ERR_NOT_SUPPORTED: no callback is kept, no output is written.  docs/support.md lists them,
- * and a test holds that list against this file.  Who implements one takes its line out here. */
+ * and a test holds that list against this file.  To implement one, take its line out here. */
 #include <pmix.h>
 #include <pmix_server.h>
 #include <pmix_tool.h>

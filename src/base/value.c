@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* value.c - walks over the type table: copy, free, compare, load, read as a number.
  *
- * A copy is zeroed before it is filled, so that whatever was copied until a failure can be freed
+ * A copy is zeroed before it is filled, so that what was copied until a failure can be freed
  * by the ordinary walk.  Every recursion passes an array, and arrays count the depth; that bounds
  * it by SX_VALUE_DEPTH_MAX.
  *
@@ -121,7 +121,7 @@ static pmix_status_t array_copy(void **dst, size_t *dst_count, const void *src, 
     pmix_status_t rc;
 
     if (count == 0) {
-        return PMIX_SUCCESS; /* no block, whatever @src */
+        return PMIX_SUCCESS; /* no block, with any @src */
     }
     if (row == NULL) {
         return PMIX_ERR_UNKNOWN_DATA_TYPE;

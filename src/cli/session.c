@@ -63,7 +63,7 @@ static bool is_session(const char *name, uid_t uid)
            end == begin + 6 && name[end] == '\0' && name_uid == uid;
 }
 
-/* Whose launcher holds it no more, whatever container that was in. */
+/* Remove it if its launcher, in any container, no longer holds it. */
 static void remove_if_deserted(int parent_fd, const char *name)
 {
     const int fd = open_dir(parent_fd, name);

@@ -38,7 +38,7 @@ void sx_loop_stop(struct sx_loop *loop);
 struct sx_loop_hooks {
     bool (*about_to_sleep)(void *arg);
     sx_loop_fn awake; /* after each wait that could sleep */
-    sx_loop_fn turn;  /* once a turn, after all callbacks of it */
+    sx_loop_fn turn;  /* once per turn, after all its callbacks */
     void *arg;
 };
 void sx_loop_set_hooks(struct sx_loop *loop, const struct sx_loop_hooks *hooks);

@@ -76,7 +76,7 @@ struct sx_loop {
 
 /* An accept source that has failed rests for a second; the first failure is logged.  Where there
  * have been no descriptors for SX_ACCEPT_RESTS_MAX rests, those who wait get in one by one on a
- * spare one: whoever serves them lacks descriptors too, and can tell them so. */
+ * spare one: their server lacks descriptors too, and can tell them so. */
 #define SX_ACCEPT_RESTS_MAX 5
 struct sx_accept_rest {
     struct sx_loop *loop; /* NULL: not an accept source */

@@ -57,7 +57,7 @@ struct uring_state {
     struct sx_list queue;
 };
 
-/* ---- setup: whatever is refused, the caller falls back to epoll --------------------------- */
+/* ---- setup: if anything is refused, the caller falls back to epoll ------------------------ */
 
 static int make_ring(struct io_uring *ring)
 {

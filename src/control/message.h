@@ -102,7 +102,7 @@ uint64_t sx_message_cost(uint16_t kind, uint64_t body_size);
 /* What a piece of a client's bulk body costs before the whole is there: a copy. */
 uint64_t sx_message_piece_cost(uint64_t size);
 
-/* Whether @body_size bytes can go in one message of @kind: who sends asks, who receives checks.
+/* Whether @body_size bytes can go in one message of @kind: senders ask, receivers check.
  * Return: PMIX_SUCCESS, or PMIX_ERR_OUT_OF_RESOURCE, told with thing, limit and advice. */
 pmix_status_t sx_message_size_judge(uint16_t kind, uint64_t body_size);
 
@@ -176,7 +176,7 @@ struct sx_get {
 };
 #define SX_GETS_MAX 1024u     /* that a server lets one client have waiting; it queues the others */
 #define SX_GET_IMMEDIATE 0x1u /* answer at once, do not wait for a commit */
-#define SX_GET_REFRESH 0x2u   /* of another node: ask the host again, whatever is stored */
+#define SX_GET_REFRESH 0x2u   /* of another node: ask the host again, even if it is stored */
 #define SX_GET_QUALIFIED 0x4u /* the key is the name of a qualified value */
 
 /* Body of PUT_BULK: one struct sx_lane_put message as in the lane, preceded by a uint64_t with its

@@ -32,8 +32,8 @@ struct way {
 
 /* ---- tool --------------------------------------------------------------------------------- */
 
-/* Whether descriptor @name in @fds_fd seems to be a rendezvous: its path says so, and whoever
- * listens there is asked in any case. */
+/* Whether descriptor @name in @fds_fd seems to be a rendezvous: its path says so, and the
+ * process that listens there is asked in any case. */
 static bool may_be_rendezvous(int fds_fd, const char *name)
 {
     char path[PATH_MAX];

@@ -43,7 +43,7 @@
 #define SX_NAME_TRIES_MAX 16
 #define SX_PATH_FD_MIN 20 /* out of the way of what shells and scripts redirect */
 #define SOCKET_NAME "s"
-#define SOCKET_NAME_UNHEARD "u" /* until it listens: whoever finds SOCKET_NAME may ask it */
+#define SOCKET_NAME_UNHEARD "u" /* until it listens: a client that finds SOCKET_NAME may ask it */
 
 /* ---- errors that say what to do ----------------------------------------------------------- */
 
@@ -378,7 +378,8 @@ static void remove_directory(struct sx_rendezvous *rendezvous)
     close_fd(&rendezvous->parent_fd);
 }
 
-/* Whoever finds the name may ask it, so it comes after the listening.  Return: as open_steps. */
+/* A client that finds the name may ask it, so the name comes after the listening.  Return: as
+ * open_steps. */
 static int name_directory(struct sx_rendezvous *rendezvous,
                           const struct sx_rendezvous_options *options, const char **ret_doing)
 {

@@ -213,7 +213,7 @@ void sx_socket_close_listener(int fd)
 int sx_socket_send(int fd, const struct iovec *iov, size_t iov_count, const int *fds, int fd_count)
 {
     _Alignas(struct cmsghdr) char control[CONTROL_BYTES];
-    /* sendmsg only reads the vector, whatever its type says. */
+    /* sendmsg only reads the vector, although its type does not say so. */
     union {
         const struct iovec *in;
         struct iovec *out;

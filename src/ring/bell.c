@@ -6,7 +6,7 @@
  * sleeper saw, and a ringer changes the word before it looks at the queue.  Either the sleeper
  * sees the change or the ringer sees the sleeper.
  *
- * The fan-out: woken sleepers wake the next ones in the kernel's queue, whoever those are, so a
+ * The fan-out: woken sleepers wake the next ones in the kernel's queue, no matter which, so a
  * woken process that is stopped or killed before it passes on costs the others nothing as long as
  * one of those woken with it runs.  That is why the ringer wakes several. */
 #include "ring/bell.h"

@@ -159,7 +159,7 @@ pmix_status_t sx_board_slot_claim(struct sx_board *board, uint32_t *ret_index)
     atomic_store_explicit(&slot->claims,
                           atomic_load_explicit(&slot->claims, memory_order_relaxed) + 1,
                           memory_order_relaxed);
-    /* R1 -> A1 (whoever inspects slots): a live slot is a fresh one. */
+    /* R1 -> A1 (readers of slots): a live slot is a fresh one. */
     atomic_store_explicit(&slot->state, SX_SLOT_LIVE, memory_order_release);
     *ret_index = index;
     return PMIX_SUCCESS;

@@ -194,7 +194,7 @@ void sx_lane_handled(struct sx_lane *lane, uint64_t seq)
 {
     /* R-handled -> A-handled (event_handled.c): what the handlers did comes before. */
     atomic_store_explicit(&lane->line->handled, seq, memory_order_release);
-    doorbell_write(lane); /* whatever the server does: it has asked, and looks after this */
+    doorbell_write(lane); /* even if the server is awake: it has asked, and looks after this */
 }
 
 bool sx_lane_data_wanted(struct sx_lane *lane)

@@ -89,7 +89,7 @@ static_assert(sizeof(struct sx_event) == 32, "fixed by layout 1");
 /* Server, in a ring: too large for a record.  What follows the struct is missing; ask for it by
  * its number (EVENT_REPLAY). */
 #define SX_EVENT_ASK 0x08u
-#define SX_EVENT_STAYS_LOCAL 0x10u /* not for other nodes, whatever its range */
+#define SX_EVENT_STAYS_LOCAL 0x10u /* not for other nodes, whatever range it has */
 
 /* The flags that a sender asks for. */
 static inline uint8_t sx_event_flags(const struct sx_notify_options *options)

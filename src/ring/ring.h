@@ -60,7 +60,7 @@ struct sx_ring_header {
     _Atomic uint64_t last;     /* start of the last published record, once there is one */
     /* A client that has read past the record of this number says so, once (SX_LANE_CURSOR). */
     _Atomic uint64_t cursor_wanted;
-    /* Whoever has handlers says, once, when they have been called for all up to this (lane.h). */
+    /* A client with handlers says, once, when they were called for all up to this (lane.h). */
     _Atomic uint64_t handled_wanted;
     uint8_t reserved1[16];
     /* lines 2-5: records ever published per class */

@@ -13,9 +13,9 @@
  *             load wake_rung         B1                send a byte
  *             take the byte          B2
  *
- * Whoever is woken by the byte sees the word (B0 -> B1, through the socket), takes the byte out and
- * may sleep again: one ring is one wake.  Who sees the word before the byte has come does not sleep
- * yet, as that byte would wake it once more; it polls, and is woken by it. */
+ * A sleeper that the byte has woken sees the word (B0 -> B1, through the socket), takes the byte
+ * out and may sleep again: one ring is one wake.  If it sees the word before the byte has come, it
+ * does not sleep yet, since that byte would wake it once more: it polls, and the byte wakes it. */
 #include "ring/sleeper.h"
 
 #include <errno.h>

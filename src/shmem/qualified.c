@@ -3,8 +3,8 @@
 /* qualified.c - names for keys with qualifiers, and their values put and put together again.
  *
  * The name is the XXH3 of the key and of the sum of the XXH3s of the qualifiers, so that their
- * order does not matter; 128 bits, so that no two sets meet by chance.  Who makes two meet on
- * purpose harms the values of his own job alone. */
+ * order does not matter; 128 bits, so that no two sets meet by chance.  A process that
+ * makes two meet on purpose harms the values of its own job alone. */
 #include "shmem/qualified.h"
 
 #include <stdlib.h>

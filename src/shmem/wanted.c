@@ -237,7 +237,7 @@ bool sx_session_row(const struct sx_site *site, uint32_t id, uint32_t *ret_row)
     return false;
 }
 
-/* A job whose session has no name has but one, whatever it is called. */
+/* A job whose session has no number has but one, under any number. */
 static bool session_row(const struct sx_site *site, uint32_t id, uint32_t *ret)
 {
     return sx_session_row(site, id, ret) || *ret == 0;

@@ -112,7 +112,7 @@ struct tail {
     const struct wish *wish;
     const struct sx_events_job *job;
     struct sx_ring_cursor cursor;
-    uint64_t expected; /* number of the next event; 0: whatever it is */
+    uint64_t expected; /* number of the next event; 0: any */
     int64_t printed;
     _Alignas(8) uint8_t record[SX_RING_RECORD_MAX];
 };
@@ -187,7 +187,7 @@ struct tail_sleep {
 };
 
 /* The doors of the wanted classes, and the life of the server.  What is for one rank alone is in
- * the class of that rank, whatever its code. */
+ * the class of that rank, with any code. */
 static void tail_sleep_prepare(struct tail_sleep *sleep, const struct tail *tail)
 {
     const struct sx_ring_header *const header = tail->job->ring.header;

@@ -16,9 +16,9 @@ struct sx_events_job {
     pid_t server_pid;
 };
 
-/* Open the job that @wanted (a namespace or the process id of a server) names; NULL: the own one
- * when called inside a job, else the only one there is.  Return: false when there is none or more
- * than one, and has said so. */
+/* Open the job that @wanted (a namespace or the process id of a server) names; NULL: the
+ * caller's own job, if it is in one, else the only one there is.  Return: false when there is none
+ * or more than one, and has said so. */
 bool sx_events_find(const char *wanted, struct sx_events_job *ret_job);
 
 void sx_events_job_close(struct sx_events_job *job);

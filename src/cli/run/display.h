@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* display.h - the lines of --display: one a rank, in words and without the command's name. */
+/* display.h - the lines of --display: one per rank, in words and without the command's name. */
 #ifndef SX_CLI_RUN_DISPLAY_H
 #define SX_CLI_RUN_DISPLAY_H
 

@@ -42,7 +42,7 @@ struct sx_run_map_request {
     uint32_t rank_count;
 };
 
-/* Fill @ret_mapped, one a rank.  Return: true; false with one line in @message that says what the
+/* Fill @ret_mapped, one per rank.  Return: true; false with one line in @message that says what the
  * machine has and what to do. */
 bool sx_run_map(const struct sx_run_map_request *request, struct sx_run_mapped *ret_mapped,
                 char message[SX_RUN_MESSAGE_MAX]);

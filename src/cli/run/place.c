@@ -118,7 +118,7 @@ static void bind_none(struct sx_run_machine *machine)
     }
 }
 
-/* What the machine's administrator and whoever started us (taskset) have left. */
+/* What the machine's administrator and the caller (taskset) have left. */
 static hwloc_bitmap_t usable_cpus(hwloc_topology_t topology)
 {
     hwloc_bitmap_t usable = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology));

@@ -28,7 +28,7 @@ struct sx_run_machine {
     char *cpuset;   /* the same in words: "0-15" */
     uint64_t memory_bytes;
     uint32_t cpu_count, package_count;
-    struct sx_run_place *places; /* one a rank */
+    struct sx_run_place *places; /* one per rank */
     uint32_t place_count;
 };
 

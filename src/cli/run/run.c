@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* run.c - everything a job needs, in the order in which it is made, and back.
  *
- *   options, programs, library     whatever is wrong with the command line is told before anything
+ *   options, programs, library     a mistake in the command line is told before anything
  *                                  exists
  *   signals, janitor               while there is one thread and nothing to lose
  *   limits, directory, machine     each may refuse with a reason

@@ -17,7 +17,7 @@ static struct {
     uint32_t rank_count;
     char nspace[PMIX_MAX_NSLEN + 1];
     int event_fd;
-    bool *is_client; /* one a rank */
+    bool *is_client; /* one per rank */
     bool lost;       /* a rank is gone without a good-bye */
     struct sx_run_news *first, **last;
 } upcall = {

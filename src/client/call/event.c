@@ -72,7 +72,7 @@ struct registration {
     struct sx_list items; /* the others */
     uint64_t in_hand;     /* the declaration in whose handler this is done, 0: none */
     bool again;           /* its acknowledgement was given before there was a server */
-    bool over;            /* under lock, or by whoever finishes it */
+    bool over;            /* under lock, or by the one who finishes it */
 };
 
 static struct registered *registered_take(size_t id);

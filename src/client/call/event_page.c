@@ -32,7 +32,7 @@ static struct sx_event_page *page_new(size_t size)
 
 void sx_event_page_release(struct sx_event_page *page)
 {
-    /* R-page -> A-page: whoever frees it or fills it again does so after all its users. */
+    /* R-page -> A-page: it is freed or filled again after all its users. */
     if (atomic_fetch_sub_explicit(&page->users, 1, memory_order_acq_rel) == 1) {
         free(page);
     }

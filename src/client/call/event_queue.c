@@ -642,7 +642,7 @@ struct sx_task *sx_event_take_locked(void)
     struct sx_events *const e = &sx_events;
     struct sx_list *const node = e->registrations == 0 ? sx_list_pop(queue_next(e)) : NULL;
 
-    e->in_hand = node != NULL; /* whoever takes is done with the one before */
+    e->in_hand = node != NULL; /* the taker is done with the one before */
     if (node == NULL) {
         return NULL;
     }

@@ -117,7 +117,7 @@ static void expire(void)
         }
     }
     due_ns = next_ns;
-    sx_local_ring_locked(); /* whoever looks at the clock may not be the one who runs tasks */
+    sx_local_ring_locked(); /* the thread that looks at the clock may not run tasks */
 }
 
 const struct sx_intake sx_gate_intake = { .look = expire, .due = due };

@@ -117,7 +117,7 @@ static void hold_over(struct sx_retired *retired)
     struct sx_hold *const hold = SX_CONTAINER(retired, struct sx_hold, retired);
     struct sx_hold *newer = newest_of(hold->job);
 
-    /* relaxed: whoever set it has left (A-inside in grace.c). */
+    /* relaxed: the thread that set it has left (A-inside in grace.c). */
     if (atomic_load_explicit(&hold->handed_out, memory_order_relaxed)) {
         return;
     }

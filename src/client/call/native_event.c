@@ -7,7 +7,7 @@
  * A reader takes in the records of all events, so that it knows each number; a number that is
  * missing is one that the ring has overwritten.  The server is asked for such events, a frame of
  * them at a time; what it does not have either is told as lost.  The event behind them is held back
- * in the copy meanwhile.  Memory is bounded: one record a reader, and one frame, or one large
+ * in the copy meanwhile.  Memory is bounded: one record per reader, and one frame, or one large
  * event, that the server sent. */
 #include <stdlib.h>
 #include <string.h>

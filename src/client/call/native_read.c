@@ -317,7 +317,7 @@ pmix_status_t shmix_read_array(const shmix_key_t *key, pmix_rank_t rank, pmix_da
     return PMIX_SUCCESS;
 }
 
-/* ---- whatever it is ------------------------------------------------------------------------- */
+/* ---- of any type ---------------------------------------------------------------------------- */
 
 /* A string, bytes or elements; @ret is filled on success. */
 static pmix_status_t value_view(const struct sx_item *item, const struct sx_type *row,

@@ -477,12 +477,12 @@ static bool commit_has_ended(void *arg)
 {
     const struct sx_process *const p = arg;
 
-    /* relaxed: decided under lane_lock, by whoever comes first. */
+    /* relaxed: decided under lane_lock, by the first to come. */
     return !atomic_load_explicit(&p->link.committing, memory_order_relaxed);
 }
 
 /* Wait until the commit of another thread has ended: what was put before this one is then with the
- * server, whoever took it along.  lane_lock is given back meanwhile. */
+ * server, no matter who took it along.  lane_lock is given back meanwhile. */
 static pmix_status_t commit_begin(struct sx_process *p)
 {
     pmix_status_t rc = PMIX_SUCCESS;

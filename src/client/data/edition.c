@@ -49,7 +49,7 @@ struct sx_edition *sx_edition_release(struct sx_edition *edition)
     if (edition == NULL || --edition->references != 0) {
         return NULL;
     }
-    /* relaxed: whoever set it has left (A-inside in grace.c), or holds the lock. */
+    /* relaxed: the thread that set it has left (A-inside in grace.c), or holds the lock. */
     if (atomic_load_explicit(&edition->handed_out, memory_order_relaxed)) {
         edition->next = kept_first;
         kept_first = edition;

@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* As the host calls it, in whatever role this process is: PMIX_HOSTNAME; else as the machine calls
- * itself.  A longer name is cut. */
+/* The name of this node, in any role of this process: the host's (PMIX_HOSTNAME), else the
+ * machine's own.  A longer name is cut. */
 void sx_hostname(char *ret, size_t size);
 
 #endif

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* stranger.c - among the stores that lie open on the node, the one that is wanted.
  *
- * Whoever can make a memfd can give it any name.  One of this user's can do no more to us than its
- * maker could anyway; what others have made is passed over, root's own sight of it included. */
+ * Any process can give a memfd any name.  One of this user's can do no more to us than its maker
+ * could anyway.  What other users have made is passed over, even by root, who could see it. */
 #include "client/data/stranger.h"
 
 #include <string.h>

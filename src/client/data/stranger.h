@@ -8,7 +8,7 @@
 
 #include "shmem/store.h"
 
-/* Map the newest generation of @nspace, of whatever server of this process's user on the node.
+/* Map the newest generation of @nspace, of any server of this process's user on the node.
  * Return: false when there is none, or its namespace has ended. */
 bool sx_stranger_find(const char *nspace, struct sx_store *ret_store);
 

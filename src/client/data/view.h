@@ -78,7 +78,7 @@ struct sx_view_put {
     pmix_scope_t scope;
     struct sx_cell cell;
     const void *body;      /* is copied, or ... */
-    struct sx_body *owned; /* ... taken over, whatever comes of it */
+    struct sx_body *owned; /* ... taken over in any case */
 };
 
 /* Store in the private store, visible to this process's Gets on return; data_lock is held.

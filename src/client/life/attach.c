@@ -242,7 +242,7 @@ static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
     return rc;
 }
 
-/* The link is there for everybody from here on.  Who has been on his own until now tells what he
+/* The link is there for everybody from here on.  A process that was alone until now tells what it
  * put; no handler is being registered meanwhile.  *ret_before: older ones have smaller ids. */
 static pmix_status_t link_begin(struct sx_process *p, size_t *ret_before)
 {
@@ -255,13 +255,13 @@ static pmix_status_t link_begin(struct sx_process *p, size_t *ret_before)
         pthread_mutex_lock(&p->lock);
     }
     sx_ring_seek_now(&p->link.cursor, &p->link.ring);
-    /* Nothing is asked yet, so whatever the bell rang for was not an answer. */
+    /* Nothing is asked yet, so what the bell rang for was not an answer. */
     p->link.bell_seen = sx_door_epoch(&p->link.slot->bell);
     *ret_before = joins ? sx_handlers_next(sx_event_handlers()) : 0;
     pthread_mutex_lock(&p->data_lock);
     const pmix_status_t rc = sx_puts_gather_locked(p);
     if (rc == PMIX_SUCCESS) {
-        /* release: whoever sees the link sees what it is made of. */
+        /* release: a thread that sees the link sees what it is made of. */
         atomic_store_explicit(&p->link.state, SX_LINK_LIVE, memory_order_release);
     }
     pthread_mutex_unlock(&p->data_lock);
@@ -307,8 +307,8 @@ static pmix_status_t attach(struct sx_process *p, const char *uri, size_t *ret_b
     return rc == PMIX_SUCCESS ? introduce(p, NULL, deadline_ns, ret_before) : rc;
 }
 
-/* Whoever gets lane_lock from here on finds that there is no link.  A commit that waited for the
- * server has been told so, and gives back what it holds. */
+/* A thread that gets lane_lock from here on finds that there is no link.  A commit that waited for
+ * the server has been told so, and gives back what it holds. */
 static void lane_close(struct sx_link *link)
 {
     pthread_mutex_lock(&link->lane_lock);
@@ -429,7 +429,7 @@ static pmix_status_t ending_wait(struct sx_process *p)
     return PMIX_SUCCESS;
 }
 
-/* Whoever comes first says whether there will be a thread.  Return: PMIX_ERR_NOT_SUPPORTED for a
+/* The first call says whether there will be a thread.  Return: PMIX_ERR_NOT_SUPPORTED for a
  * later one that insists on something else. */
 static pmix_status_t progress_choose(struct sx_process *p, const struct sx_init_options *options)
 {
@@ -587,7 +587,7 @@ static void say_parent(struct sx_process *p)
     struct ucred cred;
     socklen_t size = sizeof(cred);
 
-    /* 0 is whoever is outside of our pid namespace: they need not be the same. */
+    /* 0 is any process outside of our pid namespace: they need not be the same. */
     if (getsockopt(p->link.socket_fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.pid > 0 &&
         cred.pid == getppid()) {
         /* relaxed: FINALIZE is sent behind it. */

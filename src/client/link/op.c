@@ -29,7 +29,7 @@ struct sx_op *sx_op_find(struct sx_list *list, uint32_t id)
     return NULL;
 }
 
-/* Whoever waits sees that it is done. */
+/* Its waiter sees that it is done. */
 static void hand_on_locked(struct sx_op *op)
 {
     if (sx_callback_is_given(&op->callback)) {

@@ -81,7 +81,7 @@ struct sx_process {
     pthread_mutex_t data_lock;
     struct sx_puts puts;
 
-    /* Scratch of whoever holds lock. */
+    /* Scratch of the holder of lock. */
     _Alignas(8) uint8_t frame[SX_FRAME_MAX];
     _Alignas(8) uint8_t record[SX_RING_RECORD_MAX];
 };
@@ -91,7 +91,7 @@ extern struct sx_process sx_process;
 /* True between a successful PMIx_Init and the last PMIx_Finalize. */
 static inline bool sx_process_ready(void)
 {
-    /* A-ready <- R-ready (attach.c): the identity and the own view are there. */
+    /* A-ready <- R-ready (attach.c): the identity and this process's view are there. */
     return atomic_load_explicit(&sx_process.state, memory_order_acquire) == SX_PROCESS_READY;
 }
 

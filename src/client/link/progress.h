@@ -3,7 +3,8 @@
 /* progress.h - sleep until something arrives, take it in, run callbacks.
  *
  * Every wait is one loop: read the watched words, pump, look at what is waited for, sleep while
- * the words still have the values read.  Whoever pumps completes the operations of all threads.
+ * the words still have the values read.  The thread that pumps completes the operations of all
+ * threads.
  *
  * No thread has to tell another one that it has pumped.  The server publishes first and rings
  * afterwards.  So each sleeper is woken by that ring, or has read the word after the ring.  In

@@ -247,6 +247,6 @@ pmix_status_t sx_wakefd_open_locked(int server_fd)
     }
     wakefd.server_fd = server_fd;
     atomic_store(&wakefd.used, true);
-    tell(); /* whatever has come so far is to be looked at */
+    tell(); /* what has come so far is to be looked at */
     return PMIX_SUCCESS;
 }

@@ -15,7 +15,7 @@
     }
 
 static const struct sx_kind kinds[] = {
-    /* Who has arrived counts, whatever becomes of it.  A good-bye is not an end. */
+    /* A member that has arrived counts, even if it ends.  A good-bye is not an end. */
     [SX_COLLECTIVE_FENCE] = {
         .name = "fence",
         .function = SX_OF_FENCE,
@@ -31,7 +31,7 @@ static const struct sx_kind kinds[] = {
         .before = NOBODY_MAY_GO,
         .after = NOBODY_MAY_GO,
     },
-    /* Who has called is free to go. */
+    /* A member that has called is free to go. */
     [SX_COLLECTIVE_DISCONNECT] = {
         .name = "disconnect",
         .function = SX_OF_DISCONNECT,

@@ -269,7 +269,7 @@ static void client_loses(struct sx_server *server, struct sx_client *client, con
                           memory_order_relaxed);
     sx_wake_client(server, client);
     if (!client->event_lost_told) {
-        client->event_lost_told = true; /* one line a client: it could cause many of them */
+        client->event_lost_told = true; /* one line per client: it could cause many */
         sx_log(SX_LOG_WARN, "an event of client %s.%u is lost: %s", client->nspace->name,
                client->rank, why);
     }

@@ -28,7 +28,7 @@ bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct
 pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
                               const struct sx_notify_options *options, const pmix_info_t info[],
                               size_t ninfo);
-/* Any block, by whoever made it, which keeps its reference.  @client: whose it is; NULL: none's of
+/* Any block; its maker keeps its reference.  @client: whose it is; NULL: none's of
  * this server.  Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes, too,
  * and gets to none. */
 pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *block,
@@ -48,7 +48,7 @@ void sx_event_client_left(struct sx_server *server, struct sx_client *client);
 /* A client has had the records of its ring up to @seq. */
 void sx_event_client_read(struct sx_server *server, struct sx_client *client, uint64_t seq);
 
-/* Wake the sleepers of all rings that were written since the last call; once a turn. */
+/* Wake the sleepers of all rings that were written since the last call; once per turn. */
 void sx_event_wake(struct sx_server *server);
 /* Wake them behind what the host has been posted so far. */
 void sx_event_wake_behind_host(struct sx_server *server);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* host_event.h - the host's own event handlers: what the library has to tell the host itself.
  *
- * Some hosts end the job at whatever reaches a handler without codes.  Such a handler therefore
- * hears only that a process is gone, and what somebody addressed to the host. */
+ * Some hosts end the job at anything that reaches a handler without codes.  So such a handler hears
+ * only that a process is gone, and what somebody addressed to the host. */
 #ifndef SX_SERVER_ENGINE_HOST_EVENT_H
 #define SX_SERVER_ENGINE_HOST_EVENT_H
 

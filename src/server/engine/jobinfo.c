@@ -5,7 +5,7 @@
  * The forms hosts use: flat keys for the job; PMIX_PROC_DATA arrays (PMIX_RANK first or anywhere)
  * per rank; PMIX_JOB_INFO_ARRAY, PMIX_APP_INFO_ARRAY, PMIX_NODE_INFO_ARRAY and
  * PMIX_SESSION_INFO_ARRAY with the id of their realm inside, or within each other.  The job's own
- * keys are stored first, so that a node can be named instead of numbered wherever the map is. */
+ * keys are stored first: a node can be named instead of numbered, no matter where the map is. */
 #include "server/engine/jobinfo.h"
 
 #include <stdlib.h>

@@ -13,7 +13,7 @@ pmix_status_t sx_jobinfo_store(struct sx_server *server, struct sx_nspace *nspac
                                const pmix_info_t info[], size_t ninfo);
 
 enum sx_jobinfo_way {
-    SX_JOBINFO_GIVE,   /* store, whatever was there */
+    SX_JOBINFO_GIVE,   /* store, even over another value */
     SX_JOBINFO_FILL,   /* store where nothing is */
     SX_JOBINFO_REMOVE, /* take away what is equal */
 };

@@ -227,7 +227,7 @@ static bool is_news(const struct sx_nspace *nspace, pmix_scope_t scope)
     return (whom & PMIX_REMOTE) != 0 && nspace->job_size > nspace->local_count;
 }
 
-/* Who waits for what has been put, or for anything of this rank, is answered with the commit. */
+/* The commit answers those who wait for what has been put, or for anything of this rank. */
 static void put_is_found(struct sx_server *server, const struct sx_client *client,
                          const struct put *put)
 {

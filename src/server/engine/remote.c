@@ -10,8 +10,8 @@
  * Hosts drop the key, and the rank's server answers with what there is after its first commit: what
  * the rank commits later has to be asked for.  An answer may be from before a Get that came while
  * it was under way, so that one waits for another answer.  An answer may be lost: after
- * LOST_NS the host is asked once more, sooner for who comes meanwhile, and any answer counts.
- * Bounded by one record a rank; the pauses grow. */
+ * LOST_NS the host is asked once more, sooner if somebody comes meanwhile, and any answer counts.
+ * Bounded by one record per rank; the pauses grow. */
 #include "server/engine/remote.h"
 
 #include <string.h>

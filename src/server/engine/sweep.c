@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define ENTRIES_BYTES 2048 /* of a directory, read at once; on the stack, once a level */
+#define ENTRIES_BYTES 2048 /* of a directory, read at once; on the stack, once per level */
 
 struct work {
     const struct sx_sweep *sweep;

@@ -27,7 +27,7 @@
 
 /* remote.c: how the host is asked for a rank. */
 struct sx_remote {
-    bool is_active;        /* the host is asked, or will be again; for whoever waits */
+    bool is_active;        /* the host is asked, or will be again, for all who wait */
     struct sx_asker asker; /* several questions when answers are lost; any answer counts */
     struct sx_timer timer; /* to ask again */
     uint64_t timer_ns, asked_ns;
@@ -85,13 +85,13 @@ struct sx_wait_what {
     uint32_t rank;
     enum sx_realm realm;
     const char *key; /* "": any data */
-    bool anew;       /* of another node: the host is asked, whatever is stored */
+    bool anew;       /* of another node: the host is asked, even if a value is stored */
 };
 
 /* Is it in the store? */
 bool sx_wait_is_there(const struct sx_wait_what *what);
 
-/* @asker waits, and whoever is registered as that rank rings after commits.  Return: NULL as
+/* @asker waits, and the client of that rank rings after commits.  Return: NULL as
  * sx_pending_begin. */
 struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, uint32_t id,
                             const struct sx_wait_what *what);
@@ -104,7 +104,7 @@ void sx_waiting_put(struct sx_server *server, const struct sx_wait_what *what);
 /* Return: NULL when nobody waits for it and the host is not asked. */
 struct sx_awaited *sx_awaited_find(struct sx_server *server, const struct sx_nspace *nspace,
                                    uint32_t rank);
-/* Find what is in the store by now, whoever has put it there. */
+/* Find what is in the store by now, no matter who has put it there. */
 void sx_awaited_look(struct sx_awaited *awaited);
 /* The value has come from another node, for those who want it `anew`. */
 void sx_waiting_brought(struct sx_server *server, const struct sx_wait_what *what);
@@ -122,7 +122,7 @@ void sx_awaited_end(struct sx_awaited *awaited, pmix_status_t status);
 void sx_awaited_end_some(struct sx_awaited *awaited, bool (*which)(struct sx_wait *wait, void *arg),
                          void *arg, pmix_status_t status);
 
-/* The host is not asked for the rank any more, whatever it still answers.  @awaited stays as long
+/* The host is not asked for the rank any more, even if it still answers.  @awaited stays as long
  * as somebody waits. */
 void sx_awaited_unasked(struct sx_awaited *awaited);
 

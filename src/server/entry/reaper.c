@@ -178,7 +178,7 @@ void sx_reaper_watch_hint(struct sx_server *server, struct sx_client *client)
         .fn = hint_fired,
         .arg = client,
     };
-    client->death_checks = 1; /* asked once, whatever the answer */
+    client->death_checks = 1; /* asked once, the answer does not matter */
     sx_futex_add(server->loop, &client->death_hint);
 }
 

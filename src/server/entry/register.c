@@ -54,8 +54,8 @@ static struct registration *registration_new(const char *nspace, pmix_status_t *
     return registration;
 }
 
-/* Who may read a job that has no process here: the user that the host names, or else the user this
- * server is for. */
+/* The user that may read a job without a process here: the one that the host names, or else the one
+ * this server is for. */
 static uid_t user_of(const struct sx_server *server, const struct sx_nspace_options *options)
 {
     return options->uid.given ? (uid_t)options->uid.number : server->client_uid;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* stranger.c - whoever has connected and not said who he is, and whom he says he is.
+/* stranger.c - a process that has connected and not said who it is, and who it says it is.
  *
- *     SILENT --he sends something--> READY --his turn: HELLO, and it may be so--> welcomed
+ *     SILENT --it sends something--> READY --its turn: HELLO, and it may be so--> welcomed
  *        ^                             | \--anything else: one log line, closed
  *        \-----nothing was there------/
  *     SILENT --too many are: the oldest go--> closed

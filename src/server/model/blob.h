@@ -6,8 +6,8 @@
  *   section: {u32 rank, u32 nspace_len, u64 size of what follows} nspace padded to 8, messages
  *   message: {u64 length} struct sx_lane_put, key, body as in a lane, padded to 8
  *
- * A blob tells its own end, is never empty, and means the same in whatever order several of them
- * are glued together: hosts concatenate the blobs of all nodes, in an order of their own. */
+ * A blob tells its own end, is never empty, and means the same in any order in which several of
+ * them are concatenated: hosts concatenate the blobs of all nodes in an order of their own. */
 #ifndef SX_SERVER_MODEL_BLOB_H
 #define SX_SERVER_MODEL_BLOB_H
 
@@ -24,7 +24,7 @@ struct sx_server;
 
 /* Growing bytes; zeroed is empty. */
 struct sx_blob {
-    char *bytes; /* malloc'ed: whoever takes them frees them */
+    char *bytes; /* malloc'ed: the taker frees them */
     size_t size, capacity;
 };
 

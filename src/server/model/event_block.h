@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* event_block.h - one event as the bytes that travel (struct sx_event and what follows it).
  *
- * Whatever a block holds has been judged or was written here, so its readers need not check.  A
- * block is counted: whoever publishes it holds one reference, the history another. */
+ * What a block holds has been judged or was written here, so its readers need not check.  A block
+ * is counted: its publisher holds one reference, the history another. */
 #ifndef SX_SERVER_MODEL_EVENT_BLOCK_H
 #define SX_SERVER_MODEL_EVENT_BLOCK_H
 

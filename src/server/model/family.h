@@ -32,7 +32,7 @@ struct sx_family {
     /* What it has put is there for others; @first: it had committed nothing before. */
     void (*client_committed)(struct sx_server *server, struct sx_client *client, bool first);
     sx_family_client_fn client_left;     /* it has said good-bye; its connection stays */
-    sx_family_client_fn client_closed;   /* its connection ends, for whatever reason */
+    sx_family_client_fn client_closed;   /* its connection ends, for any reason */
     sx_family_client_fn client_ended;    /* ... behind its good-bye */
     sx_family_client_fn client_departed; /* behind its good-bye nobody comes in its place */
     sx_family_client_fn client_gone;     /* lost, or taken away by the host */

@@ -20,7 +20,7 @@ uint64_t sx_lane_end(const struct sx_client *client)
 
 bool sx_lane_taken(const struct sx_client *client, uint64_t mark)
 {
-    /* A lane that is empty has nothing left, whatever its tail was before. */
+    /* A lane that is empty has nothing left, no matter where its tail was before. */
     return (int64_t)(client->lane.head - mark) >= 0 || !sx_lane_pending(&client->lane);
 }
 

@@ -55,10 +55,10 @@ struct sx_upcall {
     size_t nprocs;
     pmix_status_t *codes;
     size_t ncodes;
-    pmix_info_t *info; /* the array is the caller's; what it holds moves, whatever comes back */
+    pmix_info_t *info; /* the array is the caller's; what it holds moves in any case */
     size_t ninfo;
     size_t info_bytes; /* what it holds, more or less: for the quota */
-    char *bytes;       /* malloc'ed; the host's from here on, whatever comes back */
+    char *bytes;       /* malloc'ed; the host's from here on in any case */
     size_t size;
 };
 

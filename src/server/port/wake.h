@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* wake.h - waking clients: those that wait on their bells, and those that sleep in poll(2), which
- * have a socket each that is written once a sleep. */
+ * have a socket each that is written once per sleep. */
 #ifndef SX_SERVER_PORT_WAKE_H
 #define SX_SERVER_PORT_WAKE_H
 
@@ -17,7 +17,7 @@ pmix_status_t sx_wake_fd_open(struct sx_server *server, struct sx_client *client
 void sx_wake_fd_close(struct sx_client *client);
 
 /* News of @class_bits for this client, or for all of the namespace, has been published.  At most
- * one system call a client that sleeps; none for others. */
+ * one system call per client that sleeps; none for others. */
 void sx_wake_ring(struct sx_server *server, struct sx_client *client, uint32_t class_bits);
 void sx_wake_all(struct sx_server *server, const struct sx_nspace *nspace, uint32_t class_bits);
 
