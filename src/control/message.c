@@ -67,7 +67,7 @@ static const struct sx_message_spec specs[] = {
                              COST(20, 2),
                              BULK(SX_REQUEST_BYTES_MAX, "the targets and directives of job control",
                                   "make several calls") },
-    [SX_MSG_RESULTS_GET] = { .name = "RESULTS_GET", CLIENT, COST(10, 0) },
+    [SX_MSG_RESULTS_GET] = { .name = "RESULTS_GET", CLIENT, COST(50, 0) },
     [SX_MSG_EVENT_BULK] = { .name = "EVENT_BULK",
                             CLIENT,
                             AT_LEAST(uint64_t, SX_FRAME_BODY_MAX),

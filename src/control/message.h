@@ -143,6 +143,8 @@ struct sx_welcome {
     uint32_t slot;
     uint32_t rank; /* who the peer is, with nspace */
     uint32_t server_rank;
+    uint32_t collectives_max; /* that it may have under way */
+    uint32_t reserved;
     char nspace[256];
     char server_nspace[256];
 };
@@ -203,8 +205,8 @@ struct sx_job_control {
 };
 
 /* RESULTS_GET: no body.  Reply: struct sx_reply, u32 count, u32 0, then count times
- * {u32 op, i32 status}: the newest ends of this client's collectives, oldest first. */
-#define SX_RESULTS_KEPT 256u
+ * {u32 op, i32 status}: the newest ends of this client's collectives, oldest first, as many as it
+ * has had under way at once, or more. */
 
 /* EVENT_BULK: struct sx_event and what follows it, as in a lane.  Reply: struct sx_event_number. */
 struct sx_event_number {

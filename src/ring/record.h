@@ -42,7 +42,8 @@ enum sx_collective_kind {
  * namespace (as strcmp does) and rank, none twice; then, when info_size != 0, the flat infos
  * (sx_flat_infos_encode). */
 struct sx_lane_arrive {
-    uint32_t kind; /* enum sx_collective_kind */
+    uint16_t kind; /* enum sx_collective_kind */
+    uint16_t open; /* collectives of the client that are under way for it, with this one */
     uint32_t op;   /* the client's number for this call: comes back in the completion */
     uint32_t proc_count;
     uint32_t info_size;

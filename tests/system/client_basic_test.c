@@ -326,20 +326,27 @@ static int nonblocking(int rank)
     return 0;
 }
 
+/* Rank 1 comes to none before rank 0 has as many under way as there may be. */
 static int many_fences_at_once(int rank)
 {
-    enum { FENCES = 256 };
+    enum { FENCES = 4096 };
     pmix_proc_t both[2];
 
     init(rank);
     both[0] = peer(0);
     both[1] = peer(1);
-    job_token_put(rank);
-    job_token_get(1 - rank);
+    if (rank == 1) {
+        job_token_get(0);
+    }
     for (int i = 0; i < FENCES; i++) {
         CHECK_STATUS(PMIx_Fence_nb(both, 2, NULL, 0, on_op, &box), PMIX_SUCCESS);
     }
+    if (rank == 0) {
+        CHECK_STATUS(PMIx_Fence_nb(both, 2, NULL, 0, on_op, &box), PMIX_ERR_OUT_OF_RESOURCE);
+        job_token_put(0);
+    }
     box_wait(FENCES);
+    fence(false);
     finalize();
     return 0;
 }
@@ -545,24 +552,29 @@ static int host_of_the_lapped(struct job *job)
     return 0;
 }
 
-/* Rank 2 stands still while its fence ends and the ring goes round. */
+/* Rank 2 stands still while its fences end and the ring goes round. */
 static int a_lapped_rank_asks_what_it_missed(int rank)
 {
+    enum { FENCES = 1000 };
     pmix_proc_t both[2];
 
     init(rank);
     both[0] = peer(0);
     both[1] = peer(1);
     if (rank == 2) {
-        CHECK_STATUS(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &box), PMIX_SUCCESS);
+        for (int i = 0; i < FENCES; i++) {
+            CHECK_STATUS(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &box), PMIX_SUCCESS);
+        }
         raise(SIGSTOP);
-        box_wait(1);
+        box_wait(FENCES);
         CHECK_STATUS(box.status, PMIX_SUCCESS);
     } else {
         if (rank == 0) {
             job_token_get(0);
         }
-        fence(false);
+        for (int i = 0; i < FENCES; i++) {
+            fence(false);
+        }
         if (rank == 0) {
             ring_goes_round();
         }

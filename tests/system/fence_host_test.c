@@ -13,7 +13,7 @@
 #define WISH "a.wish"
 #define LARGE (16 << 10)
 #define MANY 200
-#define OWED_MAX 256 /* operations of one client that have not gone */
+#define OWED_MAX 256 /* fences of one client that have not gone: SHMIX_SERVER_COLLECTIVES */
 
 /* ---- the host ------------------------------------------------------------------------------- */
 
@@ -328,5 +328,6 @@ int main(int argc, char **argv)
 
     job_module.fence_nb = on_fence;
     job_elsewhere = OWED_MAX + 1;
+    setenv("SHMIX_SERVER_COLLECTIVES", "256", 1);
     return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -183,7 +183,7 @@ static void arrive_print(struct sx_bytes *message)
 {
     static const char *const collectives[] = { "?",          "fence",           "connect",
                                                "disconnect", "group construct", "group destruct" };
-    const uint32_t collective = sx_bytes_u32(message, 0);
+    const uint32_t collective = sx_bytes_u16(message, 0);
     const uint32_t proc_count = sx_bytes_u32(message, 8);
 
     printf("arrive %s, op %" PRIu32 ":",

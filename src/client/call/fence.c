@@ -4,7 +4,7 @@
  *
  *     ARRIVED --completion with our slot and op, or the link is lost--> done
  *
- * At most SX_COLLECTIVE_COUNT_MAX are under way.  A blocking fence costs SX_FENCE_CALLS_MAX system
+ * As many are under way as the server allows.  A blocking fence costs SX_FENCE_CALLS_MAX system
  * calls when nothing disturbs it: the doorbell, if the server sleeps; the CPU handed over once,
  * twice without the doorbell; one sleep, if that was not enough. */
 #include <inttypes.h>

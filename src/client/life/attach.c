@@ -185,6 +185,7 @@ static pmix_status_t welcome_map(struct sx_link *link, struct sx_frame *frame,
                         welcome->slot, link->board.slot_count);
     }
     link->slot_index = welcome->slot;
+    link->collectives_max = welcome->collectives_max;
     link->slot = &link->board.slots[welcome->slot];
     /* relaxed: stored before the welcome was sent. */
     link->slot_claims = atomic_load_explicit(&link->slot->claims, memory_order_relaxed);

@@ -57,7 +57,7 @@ struct sx_link {
     struct sx_list requests; /* struct sx_op, by id */
     struct sx_window window;
     struct sx_list collectives; /* struct sx_op, by id */
-    unsigned collective_count;
+    unsigned collective_count, collectives_max;
     uint32_t id_last;
     struct sx_op results; /* a RESULTS_GET under way, if results_asked */
     bool results_asked, results_again;

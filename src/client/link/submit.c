@@ -66,23 +66,25 @@ pmix_status_t sx_lane_tell(struct sx_link *link, uint32_t kind, const struct iov
 
 /* ---- arrivals ----------------------------------------------------------------------------- */
 
-/* Put @op among those that wait for their end, before the server can know of it. */
-static pmix_status_t arrive_enlist(struct sx_op *op)
+/* Put @op among those that wait for their end, before the server can know of it; @arrive says how
+ * many these are. */
+static pmix_status_t arrive_enlist(struct sx_op *op, struct sx_lane_arrive *arrive)
 {
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
     pmix_status_t rc = sx_link_status(op->link);
-    if (rc == PMIX_SUCCESS && op->link->collective_count >= SX_COLLECTIVE_COUNT_MAX) {
+    if (rc == PMIX_SUCCESS && op->link->collective_count >= op->link->collectives_max) {
         rc = SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                      "%u fences of this process are under way; wait for one to end",
-                      SX_COLLECTIVE_COUNT_MAX);
+                      "%u fences of this process are under way, as many as its server allows; wait "
+                      "for one to end, or start the server with a larger SHMIX_SERVER_COLLECTIVES",
+                      op->link->collective_count);
     }
     if (rc == PMIX_SUCCESS) {
         op->id = sx_link_next_id_locked(op->link);
         op->held = true;
         sx_list_append(&op->link->collectives, &op->task.node);
-        op->link->collective_count++;
+        arrive->open = (uint16_t)++op->link->collective_count;
         sx_wakefd_want_locked();
     }
     pthread_mutex_unlock(&p->lock);
@@ -125,7 +127,7 @@ static pmix_status_t arrive_send(struct sx_op *op, const struct iovec *iov)
 pmix_status_t sx_arrive_start(struct sx_op *op, struct sx_lane_arrive *arrive, size_t size)
 {
     const struct iovec iov = { arrive, size };
-    const pmix_status_t rc = arrive_enlist(op);
+    const pmix_status_t rc = arrive_enlist(op, arrive);
 
     if (rc != PMIX_SUCCESS) {
         return rc;

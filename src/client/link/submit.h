@@ -14,8 +14,6 @@
 #include "client/link/link.h"
 #include "ring/record.h"
 
-#define SX_COLLECTIVE_COUNT_MAX 256u /* under way at the same time */
-
 /* Append one message to the lane, waiting while it is full.  lane_lock is held, and given back
  * while this waits: others may append meanwhile.  The doorbell is not rung.  Return: PMIX_SUCCESS;
  * PMIX_ERR_BAD_PARAM (longer than SX_LANE_MESSAGE_MAX); as sx_link_status. */

@@ -283,9 +283,9 @@ static pmix_status_t collective_ask_host(struct sx_collective *collective)
 /* ---- arrivals ------------------------------------------------------------------------------ */
 
 /* Whether @client may wait in one operation more. */
-static bool may_wait(struct sx_client *client)
+static bool may_wait(const struct sx_server *server, struct sx_client *client)
 {
-    return sx_pending_judge(client, SX_PENDING_ARRIVAL) == PMIX_SUCCESS &&
+    return sx_pending_judge(server, client, SX_PENDING_ARRIVAL) == PMIX_SUCCESS &&
            client->arrival_procs < SX_COLLECTIVE_PROCS_MAX;
 }
 
@@ -366,7 +366,7 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
                                     : sx_options_read(kind->function, arrival->info, arrival->ninfo,
                                                       &arrival->options);
 
-    if (rc == PMIX_SUCCESS && !may_wait(client)) {
+    if (rc == PMIX_SUCCESS && !may_wait(server, client)) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (rc != PMIX_SUCCESS) {
@@ -394,6 +394,12 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
     rc = sx_arrival_read(&arrival, body, size);
     if (rc == PMIX_ERR_BAD_PARAM) {
         return rc;
+    }
+    const uint32_t most = server->pending_max[SX_PENDING_ARRIVAL];
+
+    if (rc == PMIX_SUCCESS &&
+        !sx_results_reserve(&client->results, arrival.open < most ? arrival.open : most)) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (rc == PMIX_SUCCESS) {
         rc = take_part(server, client, &arrival);

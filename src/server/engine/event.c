@@ -11,7 +11,6 @@
  * a lane that fills faster than this holds up its own client only. */
 #include "server/engine/event.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include <shmix.h>
 
 #include "base/status.h"
+#include "base/switch.h"
 #include "base/value.h"
 #include "server/engine/event_ask.h"
 #include "server/engine/event_codes.h"
@@ -32,37 +32,20 @@
 
 /* ---- bounds -------------------------------------------------------------------------------- */
 
-static pmix_status_t number_of_environment(const char *name, uint64_t *ret)
-{
-    const char *text = getenv(name);
-    char *end = NULL;
-
-    if (text == NULL || text[0] == '\0') {
-        return PMIX_SUCCESS;
-    }
-    errno = 0;
-    const unsigned long long number = strtoull(text, &end, 10);
-
-    if (errno != 0 || *end != '\0' || text[0] == '-') {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s=%s is no number", name, text);
-    }
-    *ret = number;
-    return PMIX_SUCCESS;
-}
-
 pmix_status_t sx_events_init(struct sx_server *server, const struct sx_server_options *options)
 {
     uint64_t cache_max = SX_EVENTLOG_CACHE_DEFAULT;
     uint64_t bytes_max = SX_EVENTLOG_BYTES_DEFAULT;
-    pmix_status_t rc = number_of_environment("PMIX_SERVER_CACHE_SIZE", &cache_max);
+    pmix_status_t rc = sx_switch_number("PMIX_SERVER_CACHE_SIZE", 0, SX_EVENTLOG_CACHE_MAX,
+                                        &cache_max);
 
     sx_list_init(&server->events_dirty);
     sx_list_init(&server->handled_askers);
     if (rc == PMIX_SUCCESS) {
-        rc = number_of_environment("SHMIX_SERVER_CACHE_SIZE", &cache_max);
+        rc = sx_switch_number("SHMIX_SERVER_CACHE_SIZE", 0, SX_EVENTLOG_CACHE_MAX, &cache_max);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = number_of_environment("SHMIX_SERVER_CACHE_BYTES", &bytes_max);
+        rc = sx_switch_number("SHMIX_SERVER_CACHE_BYTES", 0, UINT64_MAX, &bytes_max);
     }
     if (options->cache_count.given) {
         cache_max = options->cache_count.number;

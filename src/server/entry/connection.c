@@ -190,6 +190,7 @@ static void client_welcome(struct sx_server *server, struct sx_client *client, u
         .slot = client->slot,
         .rank = client->rank,
         .server_rank = server->self.rank,
+        .collectives_max = server->pending_max[SX_PENDING_ARRIVAL],
     };
     const struct iovec iov = { .iov_base = &welcome, .iov_len = sizeof(welcome) };
 
@@ -241,7 +242,7 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
     connection->channel.arg = client;
     client->state = SX_CLIENT_CONNECTED;
     sx_share_begin(server, client);
-    client->result_count = 0; /* those of the process before have its numbers */
+    client->results.count = 0; /* those of the process before have its numbers */
     client->no_waitv = (flags & SX_HELLO_NO_WAITV) != 0;
     server->bitset_sleepers += client->no_waitv;
     client->nspace->connected_count++;

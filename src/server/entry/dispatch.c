@@ -3,6 +3,7 @@
 /* dispatch.c - one row per kind of request; its handler returns false for a breach of protocol. */
 #include "server/entry/dispatch.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -65,21 +66,25 @@ static bool on_finalize(struct sx_server *server, struct sx_client *client, stru
 static bool on_results_get(struct sx_server *server, struct sx_client *client,
                            struct sx_frame *frame, uint64_t now_ns)
 {
+    const size_t count = sx_results_count(&client->results);
+    const size_t size = 8 + count * sizeof(struct sx_result);
     struct {
         uint32_t count, reserved;
-        struct sx_result results[SX_RESULTS_KEPT];
-    } body;
-    const uint64_t count = client->result_count < SX_RESULTS_KEPT ? client->result_count
-                                                                  : SX_RESULTS_KEPT;
+        struct sx_result results[];
+    } *const body = malloc(size);
 
     (void)now_ns;
-    body.count = (uint32_t)count;
-    body.reserved = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        body.results[i] = client->results[(client->result_count - count + i) % SX_RESULTS_KEPT];
+    if (body == NULL) {
+        sx_reply(server, client, frame->header.id, PMIX_ERR_OUT_OF_RESOURCE, -1);
+        return true;
     }
-    sx_reply_body(server, client, frame->header.id, PMIX_SUCCESS, &body,
-                  8 + count * sizeof(body.results[0]));
+    body->count = (uint32_t)count;
+    body->reserved = 0;
+    for (size_t i = 0; i < count; i++) {
+        body->results[i] = sx_results_at(&client->results, i);
+    }
+    sx_reply_body(server, client, frame->header.id, PMIX_SUCCESS, body, size);
+    free(body);
     return true;
 }
 

@@ -29,6 +29,7 @@
 #include "server/entry/stranger.h"
 #include "server/entry/turn.h"
 #include "server/model/family.h"
+#include "server/port/pending.h"
 #include "server/port/upcall.h"
 
 static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER; /* init and finalize only */
@@ -197,6 +198,10 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     sx_registry_init(&server->registry);
     sx_brooms_init(&server->brooms);
     sx_turn_init(&server->turn);
+    rc = sx_pendings_init(server);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
     rc = sx_events_init(server, options);
     if (rc != PMIX_SUCCESS) {
         return rc;

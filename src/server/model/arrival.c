@@ -45,6 +45,7 @@ pmix_status_t sx_arrival_read(struct sx_arrival *ret, const void *body, size_t s
     }
     ret->kind = message->kind;
     ret->op = message->op;
+    ret->open = message->open;
     rc = sx_procs_read(&at, &left, message->proc_count, &ret->procs);
     if (rc == PMIX_SUCCESS) {
         ret->proc_count = message->proc_count;

@@ -256,6 +256,7 @@ struct sx_client *sx_client_release(struct sx_client *client)
     if (--client->reference_count == 0) {
         sx_assert(client->connection == NULL);       /* a connection holds a reference */
         sx_assert(sx_list_empty(&client->cleanups)); /* the namespace's end has taken them */
+        sx_results_clear(&client->results);
         free(client);
     }
     return NULL;

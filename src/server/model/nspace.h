@@ -19,6 +19,7 @@
 #include "ring/ring.h"
 #include "server/model/blob.h"
 #include "server/model/event_log.h"
+#include "server/model/results.h"
 #include "server/model/share.h"
 #include "shmem/store.h"
 
@@ -41,11 +42,6 @@ enum sx_pending_quota {
     SX_PENDING_HOST,         /* what the host is asked */
     SX_PENDING_ARRIVAL,      /* collectives that it has joined and that have not gone */
     SX_PENDING_QUOTAS
-};
-
-struct sx_result {
-    uint32_t op;
-    int32_t status;
 };
 
 /* event_codes.h: a code, and how many want it. */
@@ -110,8 +106,7 @@ struct sx_client {
     uint32_t pending_told;   /* bits: quotas that it was refused more of */
     struct sx_list cleanups; /* cleanup.c: struct sx_broom_path */
     bool cleanup_told;
-    struct sx_result results[SX_RESULTS_KEPT]; /* newest ends of its collectives, a circle */
-    uint64_t result_count;
+    struct sx_results results;         /* newest ends of its collectives */
     struct sx_event_codes event_codes; /* its handlers for events from outside the node */
     uint64_t event_seq;                /* of its ring: what it is known to have had */
     bool has_handlers;                 /* of events, or has had some */

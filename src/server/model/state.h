@@ -122,6 +122,7 @@ struct sx_server {
     struct sx_registry registry;
     uint64_t seed;            /* of tables whose keys clients choose: none knows it */
     struct sx_table pendings; /* pending.h */
+    unsigned pending_max[SX_PENDING_QUOTAS];
     struct sx_waiting waiting;
     struct sx_list collectives;
     struct sx_table signatures; /* the same, found by whom they are for: generation.h */

@@ -6,13 +6,6 @@
 #include "server/port/members.h"
 #include "server/port/wake.h"
 
-static void result_keep(struct sx_client *client, uint32_t op, pmix_status_t status)
-{
-    client->results[client->result_count++ % SX_RESULTS_KEPT] = (struct sx_result){
-        .op = op, .status = status
-    };
-}
-
 static int entries_order(const void *a, const void *b)
 {
     const struct sx_record_done_entry *left = a;
@@ -52,7 +45,7 @@ static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
             member->client->state == SX_CLIENT_CONNECTED) {
             entries[count++] = (struct sx_record_done_entry){ .slot = member->client->slot,
                                                               .op = member->op };
-            result_keep(member->client, member->op, status);
+            sx_results_keep(&member->client->results, member->op, status);
         }
     }
     if (count == 0) {
@@ -109,7 +102,7 @@ void sx_members_refuse(struct sx_client *client, uint32_t op, pmix_status_t stat
 {
     struct sx_record_done_entry entry = { .slot = client->slot, .op = op };
 
-    result_keep(client, op, status);
+    sx_results_keep(&client->results, op, status);
     entries_publish(client->home, status, &entry, 1);
     sx_wake_client(sx_server_get(), client);
 }

@@ -9,18 +9,21 @@
 #include <xxhash.h>
 
 #include "base/log.h"
+#include "base/switch.h"
 #include "server/model/share.h"
 #include "server/port/reply.h"
 
-/* What one client may have. */
+/* What one client may have: @max, or as the variable says, at most @most. */
 static const struct {
     const char *things;
     unsigned max;
+    const char *variable; /* NULL: none */
+    unsigned most;
 } quotas[SX_PENDING_QUOTAS] = {
-    [SX_PENDING_GET] = { "Gets", SX_GETS_MAX },
-    [SX_PENDING_REGISTRATION] = { "registrations of event handlers", 4096 },
-    [SX_PENDING_HOST] = { "requests to the host", 256 },
-    [SX_PENDING_ARRIVAL] = { "collective operations", 256 },
+    [SX_PENDING_GET] = { "Gets", SX_GETS_MAX, NULL, 0 },
+    [SX_PENDING_REGISTRATION] = { "registrations of event handlers", 4096, NULL, 0 },
+    [SX_PENDING_HOST] = { "requests to the host", 256, NULL, 0 },
+    [SX_PENDING_ARRIVAL] = { "collective operations", 4096, "SHMIX_SERVER_COLLECTIVES", 16384 },
 };
 
 static uint64_t hash_of(const struct sx_server *server, const struct sx_client *client, uint32_t id)
@@ -30,6 +33,21 @@ static uint64_t hash_of(const struct sx_server *server, const struct sx_client *
     return XXH3_64bits_withSeed(words, sizeof(words), server->seed);
 }
 
+pmix_status_t sx_pendings_init(struct sx_server *server)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < SX_PENDING_QUOTAS && rc == PMIX_SUCCESS; i++) {
+        uint64_t max = quotas[i].max;
+
+        if (quotas[i].variable != NULL) {
+            rc = sx_switch_number(quotas[i].variable, 1, quotas[i].most, &max);
+        }
+        server->pending_max[i] = (unsigned)max;
+    }
+    return rc;
+}
+
 void sx_pendings_deinit(struct sx_server *server)
 {
     sx_table_deinit(&server->pendings);
@@ -37,17 +55,21 @@ void sx_pendings_deinit(struct sx_server *server)
 
 /* ---- its beginning ------------------------------------------------------------------------- */
 
-pmix_status_t sx_pending_judge(struct sx_client *client, enum sx_pending_quota quota)
+pmix_status_t sx_pending_judge(const struct sx_server *server, struct sx_client *client,
+                               enum sx_pending_quota quota)
 {
-    if (client->pending_counts[quota] < quotas[quota].max) {
+    const char *const variable = quotas[quota].variable;
+
+    if (client->pending_counts[quota] < server->pending_max[quota]) {
         return PMIX_SUCCESS;
     }
     if ((client->pending_told & 1u << quota) == 0) { /* it could cause many of them */
         client->pending_told |= 1u << quota;
         sx_log(SX_LOG_WARN,
                "client %s.%u has %u %s that are not answered, and may have no more: let it wait "
-               "for some of them",
-               client->nspace->name, client->rank, quotas[quota].max, quotas[quota].things);
+               "for some of them%s%s",
+               client->nspace->name, client->rank, server->pending_max[quota], quotas[quota].things,
+               variable != NULL ? ", or set a larger " : "", variable != NULL ? variable : "");
     }
     return PMIX_ERR_OUT_OF_RESOURCE;
 }
@@ -55,7 +77,7 @@ pmix_status_t sx_pending_judge(struct sx_client *client, enum sx_pending_quota q
 pmix_status_t sx_pending_begin(struct sx_server *server, struct sx_client *client, uint32_t id,
                                const struct sx_pending_kind *kind, struct sx_pending *pending)
 {
-    const pmix_status_t rc = sx_pending_judge(client, kind->quota);
+    const pmix_status_t rc = sx_pending_judge(server, client, kind->quota);
 
     if (rc != PMIX_SUCCESS) {
         return rc;

@@ -37,11 +37,14 @@ struct sx_pending {
     struct sx_asker asker;    /* its owner's to use */
 };
 
+/* Return: PMIX_SUCCESS, or PMIX_ERR_BAD_PARAM for a quota of the environment that cannot be. */
+pmix_status_t sx_pendings_init(struct sx_server *server);
 void sx_pendings_deinit(struct sx_server *server);
 
 /* Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE when @client has all that it may have of the kind
  * (the first time with a warning). */
-pmix_status_t sx_pending_judge(struct sx_client *client, enum sx_pending_quota quota);
+pmix_status_t sx_pending_judge(const struct sx_server *server, struct sx_client *client,
+                               enum sx_pending_quota quota);
 
 /* @pending, zeroed, is request @id of @client from now on.  Return: PMIX_SUCCESS;
  * PMIX_ERR_OUT_OF_RESOURCE as above, or when memory is out: then it is still the caller's. */

@@ -235,7 +235,7 @@ static void test_lane_fill(struct sx_lane *lane)
         struct sx_lane_arrive arrive;
         uint32_t rank, len;
         char name[8];
-    } arrive = { { SX_COLLECTIVE_FENCE, 9, 1, 0 }, PMIX_RANK_WILDCARD, 5, "job.7" };
+    } arrive = { { SX_COLLECTIVE_FENCE, 1, 9, 1, 0 }, PMIX_RANK_WILDCARD, 5, "job.7" };
     const struct iovec arrive_iov = { &arrive, sizeof(arrive) };
     uint64_t cursor = 77;
     const struct iovec cursor_iov = { &cursor, sizeof(cursor) };

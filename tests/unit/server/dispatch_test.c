@@ -84,18 +84,17 @@ Test(dispatch, tells_the_last_results_the_oldest_first)
     struct {
         struct sx_reply reply;
         uint32_t count, reserved;
-        struct sx_result results[SX_RESULTS_KEPT];
+        struct sx_result results[16];
     } got;
-    static const uint64_t counts[] = { 0, 1, SX_RESULTS_KEPT, SX_RESULTS_KEPT + 3 };
+    static const uint64_t counts[] = { 0, 1, 16, 16 + 3 };
 
     for (size_t i = 0; i < SX_COUNT(counts); i++) {
-        const uint32_t kept = (uint32_t)(counts[i] < SX_RESULTS_KEPT ? counts[i] : SX_RESULTS_KEPT);
+        const uint32_t kept = (uint32_t)(counts[i] < 16 ? counts[i] : 16);
 
-        client->result_count = 0;
+        sx_results_clear(&client->results);
+        cr_assert(sx_results_reserve(&client->results, 16));
         for (uint32_t op = 0; op < counts[i]; op++) {
-            client->results[client->result_count++ % SX_RESULTS_KEPT] = (struct sx_result){
-                .op = op
-            };
+            sx_results_keep(&client->results, op, PMIX_SUCCESS);
         }
         frame(SX_MSG_RESULTS_GET, NULL, 0);
         cr_expect_eq(answers_next(&answers, 2), PMIX_SUCCESS);

@@ -48,6 +48,7 @@ static struct sx_members gather(uint32_t arrived)
     PMIx_Load_procid(&members.procs[members.proc_count++], "job", PMIX_RANK_WILDCARD);
     cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
     for (uint32_t rank = 0; rank < arrived; rank++) {
+        cr_assert(sx_results_reserve(&sx_client_find(job, rank)->results, 1));
         sx_members_arrive(&members, sx_members_find(&members, sx_client_find(job, rank)),
                           100 + rank);
     }
@@ -76,12 +77,13 @@ Test(members_release, tells_those_who_have_arrived_in_the_order_of_their_slots)
 
         cr_expect_eq(entries[i].slot, client->slot);
         cr_expect_eq(entries[i].op, 100 + client->rank);
-        cr_expect_eq(client->results[0].op, 100 + client->rank, "and it may ask again");
-        cr_expect_eq(client->results[0].status, PMIX_ERR_TIMEOUT);
+        cr_expect_eq(sx_results_at(&client->results, 0).op, 100 + client->rank,
+                     "and it may ask again");
+        cr_expect_eq(sx_results_at(&client->results, 0).status, PMIX_ERR_TIMEOUT);
         cr_expect_eq(bare_rings(&server, client), 1);
     }
     cr_expect_eq(bare_rings(&server, sx_client_find(job, 4)), 0, "which has not arrived");
-    cr_expect_eq(sx_client_find(job, 4)->result_count, 0);
+    cr_expect_eq(sx_client_find(job, 4)->results.count, 0);
     cr_expect_eq(sx_door_epoch(&job->ring.header->doors[SX_CLASS_COLLECTIVE]), doors, "a few only");
     cr_expect_not(next(&done, entries));
     sx_members_clear(&members);
@@ -148,7 +150,8 @@ Test(members_release, one_that_is_refused_hears_it_alone_and_its_last_results_ar
     struct sx_client *const client = sx_client_find(job, 1);
 
     sx_server_set(&server);
-    for (uint32_t op = 0; op <= SX_RESULTS_KEPT; op++) {
+    cr_assert(sx_results_reserve(&client->results, 16));
+    for (uint32_t op = 0; op <= 16; op++) {
         sx_members_refuse(client, op, PMIX_ERR_NOT_FOUND);
         cr_assert(next(&done, entries));
         cr_expect_eq(done.status, PMIX_ERR_NOT_FOUND);
@@ -156,10 +159,10 @@ Test(members_release, one_that_is_refused_hears_it_alone_and_its_last_results_ar
         cr_expect_eq(entries[0].op, op);
     }
     sx_server_set(NULL);
-    cr_expect_eq(client->result_count, SX_RESULTS_KEPT + 1);
-    cr_expect_eq(client->results[0].op, SX_RESULTS_KEPT, "in the place of the oldest");
-    cr_expect_eq(client->results[1].op, 1);
-    cr_expect_eq(bare_rings(&server, client), SX_RESULTS_KEPT + 1);
+    cr_expect_eq(sx_results_count(&client->results), 16);
+    cr_expect_eq(sx_results_at(&client->results, 0).op, 1);
+    cr_expect_eq(sx_results_at(&client->results, 15).op, 16, "in the place of the oldest");
+    cr_expect_eq(bare_rings(&server, client), 16 + 1);
     cr_expect_eq(bare_rings(&server, sx_client_find(job, 0)), 0);
     bare_deinit(&server);
 }

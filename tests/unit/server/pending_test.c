@@ -230,7 +230,7 @@ static const struct {
     { SX_PENDING_GET, SX_GETS_MAX },
     { SX_PENDING_REGISTRATION, 4096 },
     { SX_PENDING_HOST, 256 },
-    { SX_PENDING_ARRIVAL, 256 },
+    { SX_PENDING_ARRIVAL, 4096 },
 };
 
 Test(pending, of_each_kind_a_client_has_so_many)
@@ -250,8 +250,31 @@ Test(pending, of_each_kind_a_client_has_so_many)
         cr_expect_eq(client->pending_told, 1u << quotas[i].quota, "with a warning");
         client->pending_told = 0;
         sx_pending_client_gone(&server, client);
-        cr_expect_eq(sx_pending_judge(client, quotas[i].quota), PMIX_SUCCESS);
+        cr_expect_eq(sx_pending_judge(&server, client, quotas[i].quota), PMIX_SUCCESS);
     }
+}
+
+Test(pending, of_collectives_there_may_be_as_many_as_the_environment_says)
+{
+    static const struct {
+        const char *text;
+        pmix_status_t want;
+        unsigned max;
+    } rows[] = {
+        { "3", PMIX_SUCCESS, 3 },
+        { "16384", PMIX_SUCCESS, 16384 },
+        { "", PMIX_SUCCESS, 4096 },
+        { "0", PMIX_ERR_BAD_PARAM, 4096 },
+        { "16385", PMIX_ERR_BAD_PARAM, 4096 },
+        { "many", PMIX_ERR_BAD_PARAM, 4096 },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        setenv("SHMIX_SERVER_COLLECTIVES", rows[i].text, 1);
+        cr_expect_eq(sx_pendings_init(&server), rows[i].want, "%s", rows[i].text);
+        cr_expect_eq(server.pending_max[SX_PENDING_ARRIVAL], rows[i].max, "%s", rows[i].text);
+    }
+    unsetenv("SHMIX_SERVER_COLLECTIVES");
 }
 
 /* ---- what the host answers -------------------------------------------------------------------- */
