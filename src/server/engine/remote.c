@@ -49,16 +49,24 @@ static void wake_at(struct sx_awaited *awaited, uint64_t at_ns)
     sx_timer_add(awaited->server->loop, &remote->timer, at_ns);
 }
 
-static void end_all(struct sx_awaited *awaited, pmix_status_t status)
+/* Nobody waits for @proc any more.  The host may have ended its job inside the upcall. */
+static void end_named(struct sx_server *server, const pmix_proc_t *proc, pmix_status_t status)
 {
-    sx_awaited_end(awaited, status);
-    sx_awaited_unasked(awaited);
+    const struct sx_nspace *nspace = sx_nspace_find(server, proc->nspace);
+    struct sx_awaited *awaited = nspace == NULL ? NULL
+                                                : sx_awaited_find(server, nspace, proc->rank);
+
+    if (awaited != NULL) {
+        sx_awaited_end(awaited, status);
+        sx_awaited_unasked(awaited);
+    }
 }
 
 /* Ask the host, for the newest key.  When it cannot be asked nobody waits any more, and @awaited
  * may be gone. */
 static void ask(struct sx_awaited *awaited, uint64_t now_ns)
 {
+    struct sx_server *server = awaited->server;
     struct sx_remote *remote = &awaited->remote;
     /* Names of qualified values mean nothing to a host; it brings all of the rank anyway. */
     const char *key = "";
@@ -76,19 +84,18 @@ static void ask(struct sx_awaited *awaited, uint64_t now_ns)
     if (anew) { /* PRRTE answers out of what it has itself, else */
         PMIX_INFO_LOAD(&info[1], PMIX_GET_REFRESH_CACHE, &anew, PMIX_BOOL);
     }
-    const pmix_status_t rc = sx_upcall(awaited->server, SX_UPCALL_DIRECT_MODEX,
+    remote->is_asked = true;
+    remote->asked_ns = now_ns;
+    wake_at(awaited, sx_deadline_ns(now_ns, remote->lost_ns));
+    const pmix_status_t rc = sx_upcall(server, SX_UPCALL_DIRECT_MODEX,
                                        &(struct sx_upcall){ .told = host_has_answered,
                                                             .asker = &remote->asker,
                                                             .proc = &proc,
                                                             .info = info,
                                                             .ninfo = anew ? 2 : 1 });
     if (rc != PMIX_SUCCESS) {
-        end_all(awaited, rc);
-        return;
+        end_named(server, &proc, rc);
     }
-    remote->is_asked = true;
-    remote->asked_ns = now_ns;
-    wake_at(awaited, sx_deadline_ns(now_ns, remote->lost_ns));
 }
 
 static void time_is_over(void *arg, uint64_t now_ns)

@@ -11,8 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "hosted.h"
-#include "server/engine/waiting.h"
+#include "server/engine/remote.h"
 #include "server/model/blob.h"
 #include "server/model/state.h"
 
@@ -376,6 +377,48 @@ Test(remote, an_answer_from_before_a_get_is_not_fresh)
     expect_end(zero, PMIX_SUCCESS);
     answer_with(1, 6);
     expect_end(one, PMIX_SUCCESS);
+}
+
+/* ---- a host that ends the job inside its upcall ------------------------------------------------ */
+
+static pmix_status_t ends_returns;
+
+static pmix_status_t on_direct_modex_that_ends(const pmix_proc_t *proc, const pmix_info_t info[],
+                                               size_t ninfo, pmix_modex_cbfunc_t cbfunc,
+                                               void *cbdata)
+{
+    (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
+    PMIx_server_deregister_nspace(proc->nspace, NULL, NULL);
+    return ends_returns;
+}
+
+static pmix_status_t get_of_what_ends(struct sx_server *server, void *arg)
+{
+    struct sx_client *const asker = sx_client_find(sx_nspace_find(server, "asker"), 0);
+    const struct sx_wait_what what = {
+        .nspace = sx_nspace_find(server, NSPACE), .rank = FAR, .realm = SX_REALM_JOB, .key = "key"
+    };
+    struct sx_wait *const wait = sx_wait_add(server, asker, 1, &what);
+
+    (void)arg;
+    cr_assert_not_null(wait);
+    server->module.direct_modex = on_direct_modex_that_ends;
+    sx_remote_wait(wait, sx_now_ns());
+    cr_expect_null(sx_nspace_find(server, NSPACE));
+    cr_expect_eq(asker->pending_counts[SX_PENDING_GET], 0, "answered");
+    return PMIX_SUCCESS;
+}
+
+Test(remote, a_host_may_end_the_job_when_it_is_asked)
+{
+    const pmix_status_t returns[] = { PMIX_SUCCESS, PMIX_ERR_NOT_FOUND };
+
+    hosted_job_of("asker", 1, 1);
+    for (size_t i = 0; i < SX_COUNT(returns); i++) {
+        ends_returns = returns[i];
+        hosted_call(get_of_what_ends, NULL);
+        hosted_job(NSPACE, 2, 3);
+    }
 }
 
 Test(remote, many_that_are_to_be_fresh_share_a_question)
