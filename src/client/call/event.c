@@ -289,7 +289,7 @@ static pmix_status_t handler_add(struct registration *registration,
 
     pthread_mutex_lock(&p->lock);
     sx_events.registrations++;
-    if (sx_link_status(&p->link) == PMIX_SUCCESS) {
+    if (sx_link_is_live(&p->link)) {
         registration->upto = classes_open_locked(p, registration->codes, registration->code_count);
     }
     pthread_mutex_unlock(&p->lock);
@@ -379,7 +379,7 @@ void sx_event_register_again(size_t before)
     for (size_t last = 0; (next = registered_next(last, before)) != NULL; free(next)) {
         last = next->op.handler;
         pthread_mutex_lock(&p->lock);
-        const bool live = sx_link_status(&p->link) == PMIX_SUCCESS;
+        const bool live = sx_link_is_live(&p->link);
         if (live) {
             sx_events.registrations++;
             next->upto = classes_open_locked(p, next->codes, next->code_count);

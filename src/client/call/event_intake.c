@@ -73,7 +73,7 @@ static struct sx_task *take(void)
     struct sx_process *const p = &sx_process;
     struct sx_task *const event = sx_event_take_locked();
 
-    if (event == NULL && p->link.classes != 0 && sx_link_status(&p->link) == PMIX_SUCCESS) {
+    if (event == NULL && p->link.classes != 0 && sx_link_is_live(&p->link)) {
         handled_tell(p);
     }
     return event;

@@ -557,7 +557,7 @@ static pmix_status_t commit_all(struct sx_process *p)
     p->link.committed = p->link.committed || rc == PMIX_SUCCESS;
     /* Pairs with gets.c: either we see that somebody waits, or the server, which says so before it
      * looks at our lane, sees what we appended. */
-    if (sx_link_status(&p->link) == PMIX_SUCCESS && sx_lane_data_wanted(&p->link.lane)) {
+    if (sx_link_is_live(&p->link) && sx_lane_data_wanted(&p->link.lane)) {
         sx_lane_doorbell(&p->link.lane);
     }
     puts_give_back(p, &puts);

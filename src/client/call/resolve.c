@@ -95,7 +95,7 @@ static bool walk_store(void *arg, const char *nspace, const struct sx_store *sto
 /* Is there something newer to be had than what is shown of @view, or something at all? */
 static bool is_behind(const struct sx_view *view)
 {
-    return sx_view_shared(view) == NULL ? sx_link_status(&sx_process.link) == PMIX_SUCCESS
+    return sx_view_shared(view) == NULL ? sx_link_is_live(&sx_process.link)
                                         : sx_view_is_stale(view);
 }
 

@@ -601,7 +601,7 @@ static void tear_down(struct sx_process *p)
 {
     struct sx_op op = SX_OP_INIT(&sx_op_plain, &sx_process.link);
 
-    if (sx_link_status(&p->link) == PMIX_SUCCESS) {
+    if (sx_link_is_live(&p->link)) {
         say_parent(p);
         /* Whatever the answer: the server learns of our end by the socket too. */
         (void)sx_request(&op, SX_MSG_FINALIZE, NULL, 0,

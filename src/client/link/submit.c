@@ -28,9 +28,10 @@ pmix_status_t sx_lane_submit(struct sx_link *link, uint32_t kind, const struct i
                              int iov_count)
 {
     for (;;) {
-        pmix_status_t rc = sx_link_status(link);
-        if (rc != PMIX_SUCCESS) {
-            return rc;
+        pmix_status_t rc;
+
+        if (!sx_link_is_live(link)) {
+            return sx_link_status(link);
         }
         struct lane_room room = { .head = &link->slot->lane_head };
         /* relaxed: a head read before the append can only be too old. */
