@@ -432,11 +432,8 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, 
                                           pmix_hdlr_reg_cbfunc_t cbfunc, void *cbdata)
 {
     const struct sx_role_server *const server = sx_role_server_get();
-    const struct sx_callback callback = { .shape = cbfunc != NULL ? SX_SHAPE_HANDLER
-                                                                  : SX_SHAPE_NONE,
-                                          .alone = server != NULL,
-                                          .handler = cbfunc,
-                                          .cbdata = cbdata };
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_HANDLER, handler, cbfunc, cbdata,
+                                                    .alone = server != NULL);
 
     if (server == NULL && !sx_process_ready()) {
         return PMIX_ERR_INIT;
@@ -495,12 +492,9 @@ pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t 
                                             void *cbdata)
 {
     const struct sx_role_server *const server = sx_role_server_get();
-    struct sx_op here = SX_OP_INIT(&sx_op_plain, &sx_process.link,
-                                   .callback = { .shape = cbfunc != NULL ? SX_SHAPE_OP
-                                                                         : SX_SHAPE_NONE,
-                                                 .alone = server != NULL,
-                                                 .op = cbfunc,
-                                                 .cbdata = cbdata });
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_OP, op, cbfunc, cbdata,
+                                                    .alone = server != NULL);
+    struct sx_op here = SX_OP_INIT(&sx_op_plain, &sx_process.link, .callback = callback);
     struct sx_op *op = &here;
 
     if (server == NULL && !sx_process_ready()) {

@@ -38,12 +38,7 @@ void sx_event_register_again(size_t before);
 /* Forget all handlers and all that waits.  The progress thread has stopped. */
 void sx_event_deinit(void);
 
-/* Whether a registration is under way.  Under lock. */
-bool sx_event_registers_locked(void);
-
-/* Around a fork: nobody changes the handlers.  In the child, what waits is the parent's. */
-void sx_event_fork_begin(void);
-void sx_event_fork_end(void);
+/* In the child of a fork: what waits is the parent's. */
 void sx_event_forked(void);
 
 /* Events that the ring has had so far, of all classes that carry any. */

@@ -36,23 +36,6 @@ bool sx_event_has_handlers(void)
     return any;
 }
 
-bool sx_event_registers_locked(void)
-{
-    return sx_events.registrations != 0;
-}
-
-void sx_event_fork_begin(void)
-{
-    pthread_mutex_lock(&sx_events.lock);
-    pthread_mutex_lock(&sx_handlers_lock);
-}
-
-void sx_event_fork_end(void)
-{
-    pthread_mutex_unlock(&sx_handlers_lock);
-    pthread_mutex_unlock(&sx_events.lock);
-}
-
 void sx_event_forked(void)
 {
     sx_list_init(&sx_events.waiting);

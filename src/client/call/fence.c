@@ -171,13 +171,6 @@ static pmix_status_t fence_check(const pmix_proc_t **procs, size_t *nprocs, pmix
     return rc == PMIX_SUCCESS ? algorithm_judge(options) : rc;
 }
 
-/* So that it makes SX_FENCE_CALLS_MAX system calls: one is for the sleep, one for taking the data
- * in. */
-static uint8_t yields(const struct fence *fence)
-{
-    return (uint8_t)(SX_FENCE_CALLS_MAX - 1u - fence->collects);
-}
-
 static bool fence_finish(struct sx_op *op)
 {
     const struct fence *const fence = SX_CONTAINER(op, struct fence, op);
@@ -205,7 +198,8 @@ static pmix_status_t fence(const pmix_proc_t *procs, size_t nprocs, const pmix_i
         return rc;
     }
     here.collects = options.collect;
-    here.op.yield_count = yields(&here);
+    /* Of its system calls one is for the sleep, and one for taking the data in. */
+    here.op.yield_count = (uint8_t)(SX_FENCE_CALLS_MAX - 1u - options.collect);
     rc = sx_link_status(&sx_process.link);
     const bool alone = rc == PMIX_ERR_UNREACH && procs_are_self(procs, nprocs);
     if (rc == PMIX_SUCCESS || alone) {
@@ -227,7 +221,7 @@ pmix_status_t PMIx_Fence(const pmix_proc_t *procs, size_t nprocs, const pmix_inf
 pmix_status_t PMIx_Fence_nb(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
                             size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    const struct sx_callback callback = { .shape = SX_SHAPE_OP, .op = cbfunc, .cbdata = cbdata };
-
-    return cbfunc != NULL ? fence(procs, nprocs, info, ninfo, callback) : sx_process_misused();
+    return cbfunc != NULL
+               ? fence(procs, nprocs, info, ninfo, SX_CALLBACK(SX_SHAPE_OP, op, cbfunc, cbdata))
+               : sx_process_misused();
 }

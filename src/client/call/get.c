@@ -504,9 +504,8 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char *key, const pmix_i
                           size_t ninfo, pmix_value_cbfunc_t cbfunc, void *cbdata)
 {
     const struct sx_role_server *const server = sx_role_server_get();
-    const struct sx_callback callback = {
-        .shape = SX_SHAPE_VALUE, .alone = !sx_process_ready(), .value = cbfunc, .cbdata = cbdata
-    };
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_VALUE, value, cbfunc, cbdata,
+                                                    .alone = !sx_process_ready());
     struct sx_lookup lookup;
 
     if (cbfunc == NULL) {

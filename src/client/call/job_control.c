@@ -126,9 +126,7 @@ pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
                                   const pmix_info_t directives[], size_t ndirs,
                                   pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    const struct sx_callback callback = {
-        .shape = cbfunc != NULL ? SX_SHAPE_INFO : SX_SHAPE_IGNORED, .info = cbfunc, .cbdata = cbdata
-    };
-
-    return control(targets, ntargets, directives, ndirs, callback);
+    return control(targets, ntargets, directives, ndirs,
+                   cbfunc != NULL ? SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata)
+                                  : SX_CALLBACK_IGNORED);
 }

@@ -88,12 +88,9 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
 {
     const struct sx_role_server *const server = sx_role_server_get();
     struct sx_notify_options options = { .range = range };
-    struct sx_op here = SX_OP_INIT(&sx_op_plain, &sx_process.link,
-                                   .callback = { .shape = cbfunc != NULL ? SX_SHAPE_OP
-                                                                         : SX_SHAPE_NONE,
-                                                 .alone = server != NULL,
-                                                 .op = cbfunc,
-                                                 .cbdata = cbdata });
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_OP, op, cbfunc, cbdata,
+                                                    .alone = server != NULL);
+    struct sx_op here = SX_OP_INIT(&sx_op_plain, &sx_process.link, .callback = callback);
     struct sx_op *op = &here;
 
     if (server == NULL && !sx_process_ready()) {

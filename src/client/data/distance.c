@@ -236,10 +236,8 @@ pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo, pmix_cpuset_t *cp
 {
     static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .told = distances_told };
     struct sx_op here = SX_OP_INIT(&kind, &sx_process.link,
-                                   .callback = { .shape = SX_SHAPE_DISTANCES,
-                                                 .alone = !sx_process_ready(),
-                                                 .distances = cbfunc,
-                                                 .cbdata = cbdata });
+                                   .callback = SX_CALLBACK(SX_SHAPE_DISTANCES, distances, cbfunc,
+                                                           cbdata, .alone = !sx_process_ready()));
     struct sx_op *op = &here;
 
     if (cbfunc == NULL) {

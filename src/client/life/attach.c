@@ -28,6 +28,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "client/call/event.h"
+#include "client/call/event_state.h"
 #include "client/call/foreign.h"
 #include "client/call/gate.h"
 #include "client/call/native.h"
@@ -61,12 +62,14 @@ static const struct sx_intake *const intakes[] = {
 static void fork_prepare(void)
 {
     pthread_mutex_lock(&sx_process.data_lock);
-    sx_event_fork_begin();
+    pthread_mutex_lock(&sx_events.lock);
+    pthread_mutex_lock(&sx_handlers_lock);
 }
 
 static void fork_parent(void)
 {
-    sx_event_fork_end();
+    pthread_mutex_unlock(&sx_handlers_lock);
+    pthread_mutex_unlock(&sx_events.lock);
     pthread_mutex_unlock(&sx_process.data_lock);
 }
 
@@ -250,7 +253,7 @@ static pmix_status_t link_begin(struct sx_process *p, size_t *ret_before)
     const bool joins = sx_process_ready(); /* else nobody is here yet */
 
     pthread_mutex_lock(&p->lock);
-    while (sx_event_registers_locked()) { /* of own events alone: that waits for nobody */
+    while (sx_events.registrations != 0) { /* of own events alone: that waits for nobody */
         pthread_mutex_unlock(&p->lock);
         sched_yield();
         pthread_mutex_lock(&p->lock);

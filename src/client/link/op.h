@@ -54,6 +54,13 @@ struct sx_callback {
 };
 
 #define SX_CALLBACK_NONE ((struct sx_callback){ .shape = SX_SHAPE_NONE })
+#define SX_CALLBACK_IGNORED ((struct sx_callback){ .shape = SX_SHAPE_IGNORED })
+/* @fn of a shape, as the member of that name; none when it is NULL. */
+#define SX_CALLBACK(shape_, member, fn, data, ...)                           \
+    ((struct sx_callback){ .shape = (fn) != NULL ? (shape_) : SX_SHAPE_NONE, \
+                           .member = (fn),                                   \
+                           .cbdata = (data),                                 \
+                           __VA_ARGS__ })
 
 static inline bool sx_callback_is_given(const struct sx_callback *callback)
 {

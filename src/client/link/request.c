@@ -25,16 +25,8 @@ static size_t body_size_of(const struct iovec *iov, int iov_count)
     return size;
 }
 
-static uint32_t next_id(struct sx_link *link)
-{
-    pthread_mutex_lock(&sx_process.lock);
-    const uint32_t id = sx_link_next_id_locked(link);
-    pthread_mutex_unlock(&sx_process.lock);
-    return id;
-}
-
-/* Put @op among those that wait for an answer, before the frame is sent, so that the answer
- * finds it. */
+/* Give @op a number, unless it has one, and put it among those that wait for an answer, before the
+ * frame is sent, so that the answer finds it. */
 static pmix_status_t op_enlist(struct sx_op *op, bool windowed)
 {
     struct sx_process *const p = &sx_process;
@@ -42,6 +34,7 @@ static pmix_status_t op_enlist(struct sx_op *op, bool windowed)
     pthread_mutex_lock(&p->lock);
     const pmix_status_t rc = sx_link_status(op->link);
     if (rc == PMIX_SUCCESS) {
+        op->id = op->id != 0 ? op->id : sx_link_next_id_locked(op->link);
         op->done = false;
         op->held = true;
         op->windowed = windowed;
@@ -105,7 +98,7 @@ static pmix_status_t send_small(struct sx_op *op, uint16_t kind, const struct io
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
 
-    op->id = next_id(op->link);
+    op->id = 0;
     const pmix_status_t rc = op_enlist(op, false);
 
     return rc != PMIX_SUCCESS ? rc
@@ -213,7 +206,9 @@ static pmix_status_t send_windowed(struct sx_op *op, uint16_t kind, const struct
     }
     rc = window_obtain(link, deadline_ns);
     if (rc == PMIX_SUCCESS) {
-        op->id = next_id(link);
+        pthread_mutex_lock(&sx_process.lock);
+        op->id = sx_link_next_id_locked(link);
+        pthread_mutex_unlock(&sx_process.lock);
         rc = send_pieces(link, kind, op->id, &rest, &last);
     }
     if (rc != PMIX_SUCCESS) {
