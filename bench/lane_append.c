@@ -18,19 +18,13 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "ring/lane.h"
+#include "samples.h"
 
 #define BATCHES_MAX 2000
 
-static int compare(const void *a, const void *b)
-{
-    const double left = *(const double *)a, right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
 static void report(const char *what, size_t size, double *ns, int count)
 {
-    qsort(ns, (size_t)count, sizeof(*ns), compare);
+    samples_sort(ns, count);
     printf("%-16s %5zu bytes: best %6.1f ns, median %6.1f ns\n", what, size, ns[0], ns[count / 2]);
 }
 

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +24,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "samples.h"
 
 #define NSPACE "bench.native"
 #define KIND_KEYS 20u /* of numbers, and of strings */
@@ -75,21 +75,6 @@ struct bench {
     uint64_t checksum;
 };
 
-static int compare(const void *a, const void *b)
-{
-    const double left = *(const double *)a, right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
 /* What the next choice waits for: 0, which the processor cannot know. */
 static inline uint64_t read_one(struct bench *bench, enum way way, uint32_t key, uint32_t rank)
 {
@@ -133,7 +118,7 @@ static inline double batch(struct bench *bench, enum way way, uint64_t *state)
 
     for (unsigned i = 0; i < READS_PER_BATCH; i++) {
         /* By multiplication: a division would lie in the chain of reads, and not in the control. */
-        const uint64_t pick = next_random(state) + wait;
+        const uint64_t pick = samples_random(state) + wait;
         const uint32_t rank = (uint32_t)(((pick >> 32) * bench->ranks) >> 32);
         const uint32_t key = (uint32_t)(((pick & UINT32_MAX) * KIND_KEYS) >> 32);
 
@@ -152,7 +137,7 @@ static void measure(struct bench *bench, enum way way, int batches)
     for (int b = 0; b < batches; b++) {
         ns[b] = batch(bench, way, &state);
     }
-    qsort(ns, (size_t)batches, sizeof(*ns), compare);
+    samples_sort(ns, batches);
     printf("%-18s %6" PRIu32 " cells: best %6.1f ns, median %6.1f ns\n", way_names[way],
            bench->ranks * KEY_COUNT, ns[0], ns[batches / 2]);
 }
@@ -256,16 +241,12 @@ int main(int argc, char **argv)
     static pmix_server_module_t module;
     const bool smoke = argc > 1 && strcmp(argv[argc - 1], "--smoke") == 0;
     pmix_nspace_t nspace = NSPACE;
-    struct utsname host;
     int failed = 0;
 
     if (argc > 1 && strcmp(argv[1], "--rank") == 0) {
         return client_main(smoke ? 2 : BATCHES_MAX);
     }
-    if (uname(&host) == 0) {
-        printf("# native_read: %s %s, %ld cpus, compiler %s\n", host.sysname, host.release,
-               sysconf(_SC_NPROCESSORS_ONLN), __VERSION__);
-    }
+    samples_machine("native_read");
     for (size_t i = 0; i < (smoke ? 1 : SX_COUNT(sizes)) && failed == 0; i++) {
         need(PMIx_server_init(&module, NULL, 0), "PMIx_server_init");
         register_job(sizes[i]);

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +25,7 @@
 #include "base/clock.h"
 #include "base/role.h"
 #include "base/util.h"
+#include "samples.h"
 #include "shmem/store.h"
 
 #define RANKS_PER_NODE 16u
@@ -139,13 +139,6 @@ static bool used_of(void *arg, const char *nspace, const struct sx_store *store)
     return false;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double left = *(const double *)a, right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
 static double cpu_now_ms(void)
 {
     struct timespec ts;
@@ -199,8 +192,8 @@ static void measure(enum form form, uint32_t rank_count, int rounds)
         must(sx_role_server_get()->each_store(nspace, used_of, &used_bytes), "each_store");
         PMIx_server_deregister_nspace(nspace, NULL, NULL);
     }
-    qsort(ms, (size_t)rounds, sizeof(*ms), compare);
-    qsort(cpu_ms, (size_t)rounds, sizeof(*cpu_ms), compare);
+    samples_sort(ms, rounds);
+    samples_sort(cpu_ms, rounds);
     printf("%-18s %6" PRIu32 " ranks: best %7.2f ms, median %7.2f ms, CPU %7.2f ms; "
            "%.0f bytes a rank\n",
            form_names[form], rank_count, ms[0], ms[rounds / 2], cpu_ms[0],
@@ -216,12 +209,8 @@ int main(int argc, char **argv)
     static const uint32_t sizes[] = { 100, 10000, 100000 };
     const bool smoke = argc > 1 && strcmp(argv[1], "--smoke") == 0;
     pmix_server_module_t module = { .abort = NULL };
-    struct utsname host;
 
-    if (uname(&host) == 0) {
-        printf("# register: %s %s, %ld cpus, compiler %s\n", host.sysname, host.release,
-               sysconf(_SC_NPROCESSORS_ONLN), __VERSION__);
-    }
+    samples_machine("register");
     must(PMIx_server_init(&module, NULL, 0), "server_init");
     for (size_t i = 0; i < (smoke ? 1 : SX_COUNT(sizes)); i++) {
         for (int form = 0; form < FORM_COUNT; form++) {

@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "samples.h"
 #include "shmem/store.h"
 
 #define KEY_COUNT 40u
@@ -35,21 +35,6 @@ struct bench {
     uint64_t checksum;
 };
 
-static int compare(const void *a, const void *b)
-{
-    const double left = *(const double *)a, right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
 /* The value of every cell is 0, so that it can be added to the next choice without changing it:
  * the processor cannot know and has to wait. */
 static double batch(struct bench *bench, enum way way, uint64_t *state)
@@ -59,7 +44,7 @@ static double batch(struct bench *bench, enum way way, uint64_t *state)
     const uint64_t begin_ns = sx_now_ns();
 
     for (unsigned i = 0; i < GETS_PER_BATCH; i++) {
-        const uint64_t pick = next_random(state) + wait;
+        const uint64_t pick = samples_random(state) + wait;
         const uint32_t row = (uint32_t)((pick >> 32) % bench->row_count);
         const uint32_t key = (uint32_t)pick % KEY_COUNT;
         pmix_status_t rc = PMIX_SUCCESS;
@@ -127,7 +112,7 @@ static void measure(struct bench *bench, enum way way, uint32_t cells, int batch
     for (int b = 0; b < batches; b++) {
         ns[b] = batch(bench, way, &state);
     }
-    qsort(ns, (size_t)batches, sizeof(*ns), compare);
+    samples_sort(ns, batches);
     printf("%-12s %8" PRIu32 " cells: best %6.1f ns, median %6.1f ns\n", way_names[way], cells,
            ns[0], ns[batches / 2]);
 }
@@ -136,12 +121,8 @@ int main(int argc, char **argv)
 {
     static const uint32_t sizes[] = { 1000, 64000, 1024000 };
     const bool smoke = argc > 1 && strcmp(argv[1], "--smoke") == 0;
-    struct utsname host;
 
-    if (uname(&host) == 0) {
-        printf("# store_lookup: %s %s, %ld cpus, compiler %s\n", host.sysname, host.release,
-               sysconf(_SC_NPROCESSORS_ONLN), __VERSION__);
-    }
+    samples_machine("store_lookup");
     for (size_t i = 0; i < (smoke ? 1 : SX_COUNT(sizes)); i++) {
         static struct sx_store_writer writer;
         static struct bench bench;

@@ -16,38 +16,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WAIT_MS 60000 /* a bound, not an expectation */
+#define DIRECTORY_NAME "janitor"
+#include "directory.h"
 
-static char dir[] = "/tmp/shmix-test-janitor-XXXXXX";
-static int dir_fd;
+#define WAIT_MS 60000 /* a bound, not an expectation */
 
 static void setup(void)
 {
-    cr_assert_not_null(mkdtemp(dir));
-    dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    cr_assert(dir_fd >= 0);
+    directory_make();
     cr_assert_eq(mkdirat(dir_fd, "job", 0700), 0);
     cr_assert_eq(mkdirat(dir_fd, "job/inner", 0700), 0);
-}
-
-static void teardown(void)
-{
-    char command[sizeof(dir) + 8] = "rm -rf ";
-
-    cr_expect_eq(system(strcat(command, dir)), 0);
-}
-
-static void touch(const char *name)
-{
-    const int fd = openat(dir_fd, name, O_CREAT | O_WRONLY, 0600);
-
-    cr_assert(fd >= 0);
-    close(fd);
-}
-
-static bool there(const char *name)
-{
-    return faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* What the processes of a test tell it: who they are, once they are ready. */
@@ -148,7 +126,8 @@ static bool ends(int fd, short events)
     return poll(&wait, 1, WAIT_MS) == 1;
 }
 
-Test(janitor, cleans_up_after_a_killed_launcher, .init = setup, .fini = teardown, .timeout = 120)
+Test(janitor, cleans_up_after_a_killed_launcher, .init = setup, .fini = directory_remove,
+     .timeout = 120)
 {
     struct launcher launcher;
 
@@ -177,7 +156,7 @@ static void expect_alive_and_end(const struct launcher *launcher)
     cr_expect(ends(launcher->life_fd, POLLIN));
 }
 
-Test(janitor, a_goodbye_leaves_everything, .init = setup, .fini = teardown, .timeout = 120)
+Test(janitor, a_goodbye_leaves_everything, .init = setup, .fini = directory_remove, .timeout = 120)
 {
     struct launcher launcher;
     int status = -1;
@@ -191,7 +170,8 @@ Test(janitor, a_goodbye_leaves_everything, .init = setup, .fini = teardown, .tim
     expect_alive_and_end(&launcher);
 }
 
-Test(janitor, forgets_a_group_that_is_taken_back, .init = setup, .fini = teardown, .timeout = 120)
+Test(janitor, forgets_a_group_that_is_taken_back, .init = setup, .fini = directory_remove,
+     .timeout = 120)
 {
     struct launcher launcher;
 

@@ -14,37 +14,10 @@
 
 #include "base/util.h"
 
-static char dir[] = "/tmp/shmix-test-session-XXXXXX";
-static int dir_fd;
+#define DIRECTORY_NAME "session"
+#include "directory.h"
 
-static void setup(void)
-{
-    cr_assert_not_null(mkdtemp(dir));
-    dir_fd = open(dir, O_RDONLY | O_DIRECTORY);
-    cr_assert(dir_fd >= 0);
-}
-
-static void teardown(void)
-{
-    char command[sizeof(dir) + 8] = "rm -rf ";
-
-    cr_expect_eq(system(strcat(command, dir)), 0);
-}
-
-static void touch(const char *name)
-{
-    const int fd = openat(dir_fd, name, O_CREAT | O_WRONLY, 0600);
-
-    cr_assert(fd >= 0);
-    close(fd);
-}
-
-static bool there(const char *name)
-{
-    return faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-Test(session, is_private_and_removed, .init = setup, .fini = teardown)
+Test(session, is_private_and_removed, .init = directory_make, .fini = directory_remove)
 {
     char message[SX_RUN_MESSAGE_MAX] = "";
     struct sx_session session;
@@ -88,7 +61,7 @@ Test(session, names_the_cause_and_the_remedy)
     }
 }
 
-Test(session, takes_a_tmpdir_of_any_length, .init = setup, .fini = teardown)
+Test(session, takes_a_tmpdir_of_any_length, .init = directory_make, .fini = directory_remove)
 {
     char path[400], message[SX_RUN_MESSAGE_MAX] = "";
     struct sx_session session;
@@ -130,7 +103,8 @@ static void make_deserted(char name[64])
     close(ends[1]);
 }
 
-Test(session, what_a_killed_launcher_left_is_removed_by_the_next, .init = setup, .fini = teardown)
+Test(session, what_a_killed_launcher_left_is_removed_by_the_next, .init = directory_make,
+     .fini = directory_remove)
 {
     static const char *const strangers[] = { "shmix-%u-7-abcdef01", "shmix-%u-7-abcdef.bak",
                                              "shmix-1%u-7-abcdef" };
@@ -157,7 +131,7 @@ Test(session, what_a_killed_launcher_left_is_removed_by_the_next, .init = setup,
     sx_session_deinit(&live);
 }
 
-Test(session, removal_follows_no_link, .init = setup, .fini = teardown)
+Test(session, removal_follows_no_link, .init = directory_make, .fini = directory_remove)
 {
     touch("outside");
     cr_assert_eq(mkdirat(dir_fd, "elsewhere", 0700), 0);
@@ -177,7 +151,7 @@ Test(session, removal_follows_no_link, .init = setup, .fini = teardown)
     cr_expect(there("elsewhere/kept"));
 }
 
-Test(session, removal_leaves_other_users_files, .init = setup, .fini = teardown)
+Test(session, removal_leaves_other_users_files, .init = directory_make, .fini = directory_remove)
 {
     cr_assert_eq(mkdirat(dir_fd, "tree", 0700), 0);
     touch("tree/file");
@@ -185,7 +159,7 @@ Test(session, removal_leaves_other_users_files, .init = setup, .fini = teardown)
     cr_expect(there("tree/file"));
 }
 
-Test(session, removal_opens_what_was_closed, .init = setup, .fini = teardown)
+Test(session, removal_opens_what_was_closed, .init = directory_make, .fini = directory_remove)
 {
     cr_assert_eq(mkdirat(dir_fd, "tree", 0700), 0);
     cr_assert_eq(mkdirat(dir_fd, "tree/closed", 0700), 0);
