@@ -74,7 +74,8 @@ static void frame_begin(struct sx_frame *frame, const void *bytes)
 static const char *frame_end(struct sx_frame *frame, const char *why)
 {
     if (why == NULL && frame->body != NULL) {
-        (void)sx_body_check(frame->header.kind, frame->body, frame->body_size, &why);
+        why = sx_body_open(&frame->opened, sx_message_spec(frame->header.kind)->body, frame->body,
+                           frame->body_size);
     }
     if (why != NULL) {
         sx_frame_release(frame);
@@ -105,8 +106,6 @@ static const char *take_request(struct sx_channel *channel, const struct sx_recv
     why = sx_bulk_take(&channel->bulk, &ret->header, &ret->status);
     if (why == NULL && ret->status == PMIX_SUCCESS && (ret->header.flags & SX_FRAME_MORE) == 0) {
         ret->body = ret->bulk_bytes = sx_bulk_give(&channel->bulk, &ret->body_size);
-        why = ret->body_size < sx_message_spec(ret->header.kind)->body_min ? "bulk body too short"
-                                                                           : NULL;
     }
     return frame_end(ret, why);
 }

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The shmix authors */
 /* channel.h - frames over one connected SEQPACKET socket, and descriptors from server to client.
  *
- * The server's side lives in the loop: frames arrive checked (sx_frame_check) with their bulk body
- * put together, and go out without ever blocking: what the socket does not take is queued up to
- * SX_CHANNEL_QUEUE_MAX bytes, then the peer is dropped.  The client's side sends and receives in
- * the caller's thread. */
+ * The server's side lives in the loop: frames arrive checked (sx_frame_check), with their bulk body
+ * put together, and opened.  They go out without ever blocking: what the socket does not take is
+ * queued up to SX_CHANNEL_QUEUE_MAX bytes, then the peer is dropped.  The client's side sends and
+ * receives in the caller's thread. */
 #ifndef SX_CONTROL_CHANNEL_H
 #define SX_CONTROL_CHANNEL_H
 
@@ -35,6 +35,7 @@ struct sx_frame {
     struct sx_frame_header header;
     const void *body; /* in the message or where its bulk is; 8-aligned */
     size_t body_size;
+    struct sx_opened opened; /* by the signature of its kind, unless body is NULL */
     /* Of a client's bulk body: the answer, and body is NULL, when this was a piece of it
      * (SX_FRAME_MORE) or when there was no memory for it. */
     pmix_status_t status;

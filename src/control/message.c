@@ -3,93 +3,133 @@
 /* message.c - the table of kinds, and the judge of what arrives.
  *
  * A frame is judged in two steps: sx_frame_check sees the message as it came (header, sizes, number
- * of descriptors), sx_body_check sees the body where it then lies (in the frame or in the mapped
- * bulk) and checks the fields that say how far to read: lengths, and names that must end. */
+ * of descriptors), sx_body_open the body where it then lies (in the frame or in the bulk). */
 #include "control/message.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "base/util.h"
 
-#define KEY_BYTES_MAX 512u
+#define KEY_BYTES_MAX (PMIX_MAX_KEYLEN + 1)
 #define CODES_BYTES_MAX (SX_REGISTER_CODES_MAX * (uint32_t)sizeof(int32_t))
 
 #define CLIENT .from_client = true
 #define SERVER .from_server = true
-#define FIXED(type) .body_min = sizeof(type), .body_max = sizeof(type)
-#define AT_LEAST(type, max) .body_min = sizeof(type), .body_max = (max)
+#define HEAD(type, ...)                        \
+    &(const struct sx_signature)               \
+    {                                          \
+        .head_size = sizeof(type), __VA_ARGS__ \
+    }
+#define NAMES(...) .names = { __VA_ARGS__ }
+#define NOTHING                          \
+    .body = &(const struct sx_signature) \
+    {                                    \
+        .head_size = 0                   \
+    }
+/* A head of this type, and what else its signature says. */
+#define FIXED(type, ...) .body = HEAD(type, __VA_ARGS__), .body_max = sizeof(type)
+#define BODY(type, max, ...) .body = HEAD(type, __VA_ARGS__), .body_max = (max)
+/* A body of bodies.h. */
+#define AS_IN_A_LANE(signature) .body = &(signature), .body_max = SX_FRAME_BODY_MAX
 #define COST(units, units_per_kib) .cost = (units), .cost_kib = (units_per_kib)
 #define BULK(max, what, hint) .bulk_max = (max), .thing = (what), .advice = (hint)
 
 #define NAME_THE_NAMESPACE "name a whole namespace with PMIX_RANK_WILDCARD"
 
+#define CODES_OF(type)                                                        \
+    .parts = { [SX_REGISTER_CODES] = SX_ARRAY_PART(type, code_count, int32_t, \
+                                                   SX_REGISTER_CODES_MAX) }
+
 static const struct sx_message_spec specs[] = {
-    [SX_MSG_HELLO] = { .name = "HELLO", CLIENT, FIXED(struct sx_hello), COST(200, 0) },
-    [SX_MSG_WELCOME] = { .name = "WELCOME", SERVER, FIXED(struct sx_welcome), .fds_max = 5 },
+    [SX_MSG_HELLO] = { .name = "HELLO",
+                       CLIENT,
+                       FIXED(struct sx_hello, NAMES(SX_NAME_IN(struct sx_hello, nspace),
+                                                    SX_NAME_IN(struct sx_hello, home))),
+                       COST(200, 0) },
+    [SX_MSG_WELCOME] = { .name = "WELCOME",
+                         SERVER,
+                         FIXED(struct sx_welcome,
+                               NAMES(SX_NAME_IN(struct sx_welcome, nspace),
+                                     SX_NAME_IN(struct sx_welcome, server_nspace))),
+                         .fds_max = 5 },
     [SX_MSG_REPLY] = { .name = "REPLY",
                        SERVER,
-                       AT_LEAST(struct sx_reply, SX_FRAME_BODY_MAX),
+                       BODY(struct sx_reply, SX_FRAME_BODY_MAX, .parts = { SX_REST_PART }),
                        .fds_max = 1,
                        BULK(SX_ANSWER_BYTES_MAX, "an answer", "ask for less at once") },
     [SX_MSG_SEGMENT_GET] = { .name = "SEGMENT_GET",
                              CLIENT,
-                             FIXED(struct sx_segment_get),
+                             FIXED(struct sx_segment_get,
+                                   NAMES(SX_NAME_IN(struct sx_segment_get, nspace))),
                              COST(20, 0) },
     [SX_MSG_GET] = { .name = "GET",
                      CLIENT,
                      COST(10, 0),
-                     AT_LEAST(struct sx_get, sizeof(struct sx_get) + KEY_BYTES_MAX) },
-    [SX_MSG_GET_CANCEL] = { .name = "GET_CANCEL", CLIENT, COST(5, 0) },
+                     BODY(struct sx_get, sizeof(struct sx_get) + KEY_BYTES_MAX,
+                          NAMES(SX_NAME_IN(struct sx_get, nspace)),
+                          .parts = { [SX_GET_KEY] = SX_TEXT_PART(struct sx_get, key_size,
+                                                                 KEY_BYTES_MAX) }) },
+    [SX_MSG_GET_CANCEL] = { .name = "GET_CANCEL", CLIENT, NOTHING, COST(5, 0) },
     [SX_MSG_PUT_BULK] = { .name = "PUT_BULK",
                           CLIENT,
-                          AT_LEAST(uint64_t, SX_FRAME_BODY_MAX),
+                          AS_IN_A_LANE(sx_put_body),
                           COST(20, 1),
                           BULK(SX_VALUE_BYTES_MAX, "a value", "put it in parts") },
     [SX_MSG_ARRIVE_BULK] = { .name = "ARRIVE_BULK",
                              CLIENT,
-                             AT_LEAST(uint64_t, SX_FRAME_BODY_MAX),
+                             AS_IN_A_LANE(sx_arrive_body),
                              COST(50, 5),
                              BULK(SX_REQUEST_BYTES_MAX, "the processes and directives of a fence",
                                   NAME_THE_NAMESPACE) },
     [SX_MSG_ABORT] = { .name = "ABORT",
                        CLIENT,
-                       AT_LEAST(struct sx_abort, SX_FRAME_BODY_MAX),
+                       BODY(struct sx_abort, SX_FRAME_BODY_MAX,
+                            .parts = { [SX_ABORT_PROCS] = SX_PROCS_PART(struct sx_abort, proc_count,
+                                                                        0),
+                                       [SX_ABORT_TEXT] = SX_TEXT_PART(struct sx_abort, msg_size,
+                                                                      0) }),
                        COST(50, 10),
                        BULK(SX_REQUEST_BYTES_MAX, "the processes and the text of an abort",
                             NAME_THE_NAMESPACE) },
-    [SX_MSG_FINALIZE] = { .name = "FINALIZE", CLIENT, COST(50, 0) },
+    [SX_MSG_FINALIZE] = { .name = "FINALIZE", CLIENT, NOTHING, COST(50, 0) },
     [SX_MSG_JOB_CONTROL] = { .name = "JOB_CONTROL",
                              CLIENT,
-                             AT_LEAST(struct sx_job_control, SX_FRAME_BODY_MAX),
+                             BODY(struct sx_job_control, SX_FRAME_BODY_MAX,
+                                  .parts = { [SX_CONTROL_PROCS] = SX_PROCS_PART(
+                                                 struct sx_job_control, proc_count, 0),
+                                             [SX_CONTROL_INFOS] =
+                                                 SX_INFOS_PART(struct sx_job_control, info_size) },
+                                  .heap_max = SX_REQUEST_HEAP_MAX),
                              COST(20, 2),
                              BULK(SX_REQUEST_BYTES_MAX, "the targets and directives of job control",
                                   "make several calls") },
-    [SX_MSG_RESULTS_GET] = { .name = "RESULTS_GET", CLIENT, COST(50, 0) },
+    [SX_MSG_RESULTS_GET] = { .name = "RESULTS_GET", CLIENT, NOTHING, COST(50, 0) },
     [SX_MSG_EVENT_BULK] = { .name = "EVENT_BULK",
                             CLIENT,
-                            AT_LEAST(uint64_t, SX_FRAME_BODY_MAX),
+                            AS_IN_A_LANE(sx_event_body),
                             COST(50, 1),
                             BULK(SX_EVENT_BYTES_MAX, "an event",
                                  "put large data with PMIx_Put and notify of its key") },
     [SX_MSG_EVENT_REGISTER] = { .name = "EVENT_REGISTER",
                                 CLIENT,
                                 COST(50, 200),
-                                AT_LEAST(struct sx_event_register,
-                                         sizeof(struct sx_event_register) + CODES_BYTES_MAX) },
+                                BODY(struct sx_event_register,
+                                     sizeof(struct sx_event_register) + CODES_BYTES_MAX,
+                                     CODES_OF(struct sx_event_register)) },
     [SX_MSG_EVENT_DEREGISTER] = { .name = "EVENT_DEREGISTER",
                                   CLIENT,
                                   COST(20, 200),
-                                  AT_LEAST(struct sx_event_register,
-                                           sizeof(struct sx_event_register) + CODES_BYTES_MAX) },
+                                  BODY(struct sx_event_register,
+                                       sizeof(struct sx_event_register) + CODES_BYTES_MAX,
+                                       CODES_OF(struct sx_event_register)) },
     [SX_MSG_EVENT_REPLAY] = { .name = "EVENT_REPLAY",
                               CLIENT,
                               FIXED(struct sx_event_replay),
                               COST(50, 0) },
-    [SX_MSG_WAKE_GET] = { .name = "WAKE_GET", CLIENT, COST(20, 0) },
-    [SX_MSG_WINDOW_GET] = { .name = "WINDOW_GET", CLIENT, COST(30, 0) },
+    [SX_MSG_WAKE_GET] = { .name = "WAKE_GET", CLIENT, NOTHING, COST(20, 0) },
+    [SX_MSG_WINDOW_GET] = { .name = "WINDOW_GET", CLIENT, NOTHING, COST(30, 0) },
 };
 static_assert(SX_COUNT(specs) == SX_MSG_SPEC_MAX, "every kind has its row");
 static_assert(sizeof(struct sx_event_register) + CODES_BYTES_MAX <= SX_FRAME_BODY_MAX,
@@ -123,9 +163,7 @@ pmix_status_t sx_message_size_judge(uint16_t kind, uint64_t body_size)
         return PMIX_SUCCESS;
     }
     sx_assert(spec->advice != NULL); /* kinds without it have one size, or are built by us alone */
-    return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                    "%s would take %" PRIu64 " bytes; at most %" PRIu64 " go in one message: %s",
-                    spec->thing, body_size, max, spec->advice);
+    return sx_body_too_large(spec->thing, body_size, max, spec->advice);
 }
 
 static const char *find_bulk_fault(const struct sx_frame_header *header,
@@ -138,7 +176,7 @@ static const char *find_bulk_fault(const struct sx_frame_header *header,
     if (size != sizeof(*header)) {
         return "a bulk message with a body in the frame";
     }
-    if (header->body_size < (from_client ? 1 : spec->body_min)) {
+    if (header->body_size < (from_client ? 1 : spec->body->head_size)) {
         return "bulk body too short";
     }
     if (from_client && header->body_size > SX_WINDOW_BYTES) {
@@ -179,7 +217,7 @@ static const char *find_header_fault(const struct sx_frame_header *header, size_
     if (header->body_size != size - sizeof(*header)) {
         return "body size differs from what came";
     }
-    if (header->body_size < spec->body_min) {
+    if (header->body_size < spec->body->head_size) {
         return "body too short";
     }
     return header->body_size > spec->body_max ? "body too long" : NULL;
@@ -220,81 +258,6 @@ pmix_status_t sx_frame_check(const void *frame, size_t size, int fd_count, bool 
     why = find_header_fault(&header, size, from_client);
     if (why == NULL) {
         why = find_fd_fault(&header, fd_count);
-    }
-    if (why != NULL) {
-        *ret_why = why;
-        return PMIX_ERR_BAD_PARAM;
-    }
-    return PMIX_SUCCESS;
-}
-
-static bool ends(const char *name, size_t size)
-{
-    return memchr(name, '\0', size) != NULL;
-}
-
-static const char *find_get_fault(const uint8_t *body, size_t size)
-{
-    struct sx_get get;
-
-    memcpy(&get, body, sizeof(get));
-    if (!ends(get.nspace, sizeof(get.nspace))) {
-        return "namespace without an end";
-    }
-    if (get.key_size > KEY_BYTES_MAX) {
-        return "key too long";
-    }
-    if (get.key_size > size - sizeof(get)) {
-        return "key ends past the body";
-    }
-    /* An empty key is {key_size 0}; any other ends with its NUL. */
-    if (get.key_size > 0 && body[sizeof(get) + get.key_size - 1] != '\0') {
-        return "key without an end";
-    }
-    return NULL;
-}
-
-pmix_status_t sx_body_check(uint16_t kind, const void *body, size_t size, const char **ret_why)
-{
-    const char *why = NULL;
-
-    switch (kind) {
-    case SX_MSG_HELLO:
-        why = ends((const char *)body + offsetof(struct sx_hello, nspace), 256) &&
-                      ends((const char *)body + offsetof(struct sx_hello, home), 256)
-                  ? NULL
-                  : "namespace without an end";
-        break;
-    case SX_MSG_WELCOME:
-        why = ends((const char *)body + offsetof(struct sx_welcome, nspace), 256) &&
-                      ends((const char *)body + offsetof(struct sx_welcome, server_nspace), 256)
-                  ? NULL
-                  : "namespace without an end";
-        break;
-    case SX_MSG_SEGMENT_GET:
-        why = ends((const char *)body + offsetof(struct sx_segment_get, nspace), 256)
-                  ? NULL
-                  : "namespace without an end";
-        break;
-    case SX_MSG_GET:
-        why = find_get_fault(body, size);
-        break;
-    case SX_MSG_ABORT: {
-        struct sx_abort abort_body;
-
-        memcpy(&abort_body, body, sizeof(abort_body));
-        why = abort_body.msg_size > size - sizeof(abort_body) ? "text ends past the body" : NULL;
-        break;
-    }
-    case SX_MSG_JOB_CONTROL: {
-        struct sx_job_control control;
-
-        memcpy(&control, body, sizeof(control));
-        why = control.info_size > size - sizeof(control) ? "infos end past the body" : NULL;
-        break;
-    }
-    default:
-        break;
     }
     if (why != NULL) {
         *ret_why = why;

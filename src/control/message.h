@@ -18,6 +18,8 @@
 
 #include <pmix_common.h>
 
+#include "base/bodies.h"
+
 #define SX_FRAME_MAX 8192u
 #define SX_WINDOW_BYTES ((1u << 20) + 4096u) /* a value of 1 MiB, and what is said of it */
 #define SX_PROTOCOL_VERSION 4u
@@ -26,18 +28,12 @@
 
 #define SX_VALUE_BYTES_MAX (UINT64_C(1) << 30)   /* PUT_BULK: one committed value */
 #define SX_REQUEST_BYTES_MAX (UINT64_C(1) << 20) /* what names processes and directives */
-#define SX_EVENT_BYTES_MAX (UINT64_C(4) << 20)   /* one event, all of it */
 #define SX_ANSWER_BYTES_MAX (UINT64_C(1) << 30)  /* REPLY */
-/* What the infos of a request or an event may unfold to when they are decoded (base/flat.h). */
+/* What the infos of a request may unfold to when they are decoded (base/flat.h). */
 #define SX_REQUEST_HEAP_MAX (UINT64_C(4) << 20)
-#define SX_EVENT_HEAP_MAX (UINT64_C(16) << 20)
-/* Those of an arrival, which are kept for the host until all have arrived. */
-#define SX_ARRIVE_INFOS_MAX (UINT64_C(16) << 10)
-#define SX_ARRIVE_HEAP_MAX (UINT64_C(64) << 10)
 /* So may a value with qualifiers of @size bytes, which the server takes apart: the value keeps its
  * size, and there is room for some thousand qualifiers. */
 #define SX_QUALIFIED_HEAP_MAX(size) (2 * (uint64_t)(size) + (UINT64_C(1) << 20))
-#define SX_PROCS_MAX 16384u         /* processes in one list */
 #define SX_REGISTER_CODES_MAX 1024u /* codes of one handler */
 
 enum sx_message_kind {
@@ -79,9 +75,9 @@ static_assert(sizeof(struct sx_frame_header) == 16, "fixed by protocol 1");
 
 /* What a receiver checks before anything else looks at the body, and what a message may cost it. */
 struct sx_message_spec {
-    const char *name;  /* "GET" */
-    uint32_t body_min; /* bytes */
-    uint32_t body_max; /* in the frame */
+    const char *name; /* "GET" */
+    const struct sx_signature *body;
+    uint32_t body_max; /* bytes in the frame */
     uint64_t bulk_max; /* bytes of a bulk body; 0: this kind is never bulk */
     const char *thing; /* what it is to the user, and what to do when it is too large */
     const char *advice;
@@ -112,12 +108,7 @@ pmix_status_t sx_message_size_judge(uint16_t kind, uint64_t body_size);
 pmix_status_t sx_frame_check(const void *frame, size_t size, int fd_count, bool from_client,
                              const char **ret_why);
 
-/* Judge the body of a frame that sx_frame_check has passed: names that end, lengths that lie in
- * the body.  A channel does both before its owner sees a frame; lists inside a body (procs, flat
- * infos, puts) are the reader's to check.  Return: as sx_frame_check. */
-pmix_status_t sx_body_check(uint16_t kind, const void *body, size_t size, const char **ret_why);
-
-/* ---- bodies ------------------------------------------------------------------------------- */
+/* ---- bodies: a head each, and the numbers of the parts behind it ---------------------------- */
 
 /* What somebody who connects is to the server.  Behind the welcome all have the same messages. */
 enum sx_peer_role {
@@ -166,8 +157,8 @@ struct sx_segment_get {
     char nspace[256];
 };
 
-/* Followed by the key with its NUL.  Reply: struct sx_reply alone; on success the value is in the
- * store of that namespace (look again).  A key of length 0 asks for any data of that rank. */
+/* Followed by the key.  Reply: struct sx_reply alone; on success the value is in the
+ * store of that namespace (look again).  No key asks for any data of that rank. */
 struct sx_get {
     char nspace[256];
     uint32_t rank;
@@ -176,26 +167,29 @@ struct sx_get {
     uint32_t key_size;   /* with its NUL, at most 512 */
     uint32_t reserved;
 };
+enum { SX_GET_KEY };
 #define SX_GETS_MAX 1024u     /* that a server lets one client have waiting; it queues the others */
 #define SX_GET_IMMEDIATE 0x1u /* answer at once, do not wait for a commit */
 #define SX_GET_REFRESH 0x2u   /* of another node: ask the host again, even if it is stored */
 #define SX_GET_QUALIFIED 0x4u /* the key is the name of a qualified value */
 
-/* Body of PUT_BULK: one struct sx_lane_put message as in the lane, preceded by a uint64_t with its
- * length (padded to 8).  Body of ARRIVE_BULK: struct sx_lane_arrive and what
- * follows it.  Replies: struct sx_reply. */
+/* PUT_BULK, ARRIVE_BULK, EVENT_BULK: as in a lane (bodies.h).  Reply: struct sx_reply; of
+ * EVENT_BULK: */
+struct sx_event_number {
+    struct sx_reply reply;
+    uint64_t number; /* that it has in the sender's home; 0: it is not there */
+};
 
-/* Followed by proc_count times {u32 rank, u32 nspace_len, nspace padded to 8}, then msg_size bytes
- * of text with its NUL.  Reply: struct sx_reply, if the caller still lives. */
+/* Followed by the processes and a text.  Reply: struct sx_reply, if the caller still lives. */
 struct sx_abort {
     int32_t status;
     uint32_t proc_count; /* 0: all of the caller's namespace */
     uint32_t msg_size;
     uint32_t reserved;
 };
+enum { SX_ABORT_PROCS, SX_ABORT_TEXT };
 
-/* JOB_CONTROL: proc_count and procs as in sx_abort, then info_size bytes of flat infos.  Reply:
- * struct sx_reply. */
+/* JOB_CONTROL: followed by the targets and the directives.  Reply: struct sx_reply. */
 #define SX_CLEANUP_PATHS_MAX 256u          /* that a process may want removed */
 #define SX_CLEANUP_BYTES_MAX (64u * 1024u) /* of all of them, with a NUL each */
 struct sx_job_control {
@@ -203,30 +197,26 @@ struct sx_job_control {
     uint32_t reserved;
     uint64_t info_size;
 };
+enum { SX_CONTROL_PROCS, SX_CONTROL_INFOS };
 
 /* RESULTS_GET: no body.  Reply: struct sx_reply, u32 count, u32 0, then count times
  * {u32 op, i32 status}: the newest ends of this client's collectives, oldest first, as many as it
  * has had under way at once, or more. */
 
-/* EVENT_BULK: struct sx_event and what follows it, as in a lane.  Reply: struct sx_event_number. */
-struct sx_event_number {
-    struct sx_reply reply;
-    uint64_t number; /* that it has in the sender's home; 0: it is not there */
-};
-
-/* Followed by code_count int32_t codes (padded to 8), at most SX_REGISTER_CODES_MAX; none: a
- * default handler.  Reply: struct sx_reply and struct sx_event_list with the kept events that
- * match, up to number `upto`, the newest first: as many as SX_KEPT_BYTES_MAX hold, but one, however
- * large it is, and not more than are found with SX_KEPT_LOOKS_MAX looks, as for EVENT_REPLAY.  They
- * come in frames of SX_KEPT_FRAME_BYTES (SX_FRAME_MORE), each with a list of its own, and in one
- * bulk body what the socket does not take at once.  The older ones are asked for by the same
- * message with `before`, which registers nothing. */
+/* Followed by the codes, int32_t, at most SX_REGISTER_CODES_MAX; none: a default handler.  Reply:
+ * struct sx_reply and struct sx_event_list with the kept events that match, up to number `upto`,
+ * the newest first: as many as SX_KEPT_BYTES_MAX hold, but one, however large it is, and not more
+ * than are found with SX_KEPT_LOOKS_MAX looks, as for EVENT_REPLAY.  They come in frames of
+ * SX_KEPT_FRAME_BYTES (SX_FRAME_MORE), each with a list of its own, and in one bulk body what the
+ * socket does not take at once.  The older ones are asked for by the same message with `before`,
+ * which registers nothing. */
 struct sx_event_register {
     uint64_t upto;   /* the newest event this client has read from its ring */
     uint64_t before; /* 0: register; else the `next` of the list so far */
     uint32_t code_count;
     uint32_t flags; /* SX_EVENT_REGISTER_* */
 };
+enum { SX_REGISTER_CODES };
 #define SX_EVENT_REGISTER_ENVIRONMENT 0x1u /* wants events of the environment too */
 /* Of a list in a frame of its own.  With what the kernel adds the frame takes 8 KiB, not 16, so a
  * socket of the usual size holds SX_KEPT_BYTES_MAX of them. */

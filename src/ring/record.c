@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* record.c - the one part of records that has no fixed size and is read on both sides. */
+/* record.c - the table of lane messages. */
 #include "ring/record.h"
-
-#include <string.h>
-
-#include <pmix_common.h>
 
 #include "base/util.h"
 
-size_t sx_proc_ref_read(const void *at, size_t left, struct sx_proc_ref *ret)
+static const struct sx_signature nothing = { .head_size = 0 };
+
+static const struct sx_lane_spec specs[] = {
+    [SX_LANE_PUT] = { .name = "PUT", .body = &sx_put_body, .cost = 1, .cost_kib = 1 },
+    [SX_LANE_COMMIT_END] = { .name = "COMMIT_END", .body = &nothing, .cost = 1, .cost_kib = 1 },
+    [SX_LANE_ARRIVE] = { .name = "ARRIVE", .body = &sx_arrive_body, .cost = 4, .cost_kib = 10 },
+    [SX_LANE_CURSOR] = { .name = "CURSOR", .body = &sx_cursor_body, .cost = 1, .cost_kib = 1 },
+    [SX_LANE_NOTIFY] = { .name = "NOTIFY", .body = &sx_event_body, .cost = 1, .cost_kib = 2 },
+};
+static_assert(SX_COUNT(specs) == SX_LANE_SPEC_MAX, "every kind has its row");
+
+const struct sx_lane_spec *sx_lane_spec(uint32_t kind)
 {
-    uint32_t head[2];
+    return kind < SX_COUNT(specs) && specs[kind].name != NULL ? &specs[kind] : NULL;
+}
 
-    if (left < sizeof(head)) {
-        return 0;
-    }
-    memcpy(head, at, sizeof(head));
-    const char *const name = (const char *)at + sizeof(head);
-    const size_t padded = sx_align_up(head[1], 8);
+uint64_t sx_lane_cost(uint32_t kind, size_t size)
+{
+    const struct sx_lane_spec *const spec = sx_lane_spec(kind);
 
-    if (head[1] == 0 || head[1] > PMIX_MAX_NSLEN || padded > left - sizeof(head) ||
-        memchr(name, '\0', head[1]) != NULL) {
-        return 0;
-    }
-    *ret = (struct sx_proc_ref){ .rank = head[0], .name_len = head[1], .name = name };
-    return sizeof(head) + padded;
+    return spec == NULL ? 1 : spec->cost + (uint64_t)size / 1024 * spec->cost_kib;
 }

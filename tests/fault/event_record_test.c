@@ -152,7 +152,7 @@ static void heads(void)
         { "infos cut in their cell", offsetof(struct sx_event, info_size), 4, 8, DROPPED },
         { "infos cut behind it", offsetof(struct sx_event, info_size), 4, 16, DROPPED },
         { "infos cut in an element", offsetof(struct sx_event, info_size), 4, 40, DROPPED },
-        { "infos left out", offsetof(struct sx_event, info_size), 4, 0, TAKEN },
+        { "infos left out", offsetof(struct sx_event, info_size), 4, 0, DROPPED },
         { "a forged rank", offsetof(struct sx_event, source_rank), 4, 0, TAKEN },
         { "the rank of the resource manager", offsetof(struct sx_event, source_rank), 4, UINT32_MAX,
           TAKEN },
@@ -357,7 +357,7 @@ static int role_records(const char *arg)
     infos();
     long_and_deep();
     bulk("an event with as many targets as there may be", SX_PROCS_MAX, 0, PMIX_SUCCESS);
-    bulk("an event with a target too much", SX_PROCS_MAX + 1, 0, PMIX_ERR_OUT_OF_RESOURCE);
+    bulk("an event with a target too much", SX_PROCS_MAX + 1, 0, PMIX_ERR_LOST_CONNECTION);
     bulk("an event of 1 MiB of zeros", 1, 1u << 20, PMIX_ERR_LOST_CONNECTION);
     return 0;
 }

@@ -103,7 +103,7 @@ static void attack_sizes(bool welcomed)
 
     for (uint32_t kind = 0; kind < SX_MSG_SPEC_MAX + 2u; kind++) {
         const struct sx_message_spec *spec = sx_message_spec((uint16_t)kind);
-        const uint32_t min = spec != NULL ? spec->body_min : 0;
+        const uint32_t min = spec != NULL ? spec->body->head_size : 0;
         const uint32_t max = spec != NULL ? spec->body_max : 0;
         const struct {
             const char *what;

@@ -298,13 +298,14 @@ static void arrivals_without_end(void)
         const uint64_t next = write_message(&attacker, at % SX_LANE_BYTES, SX_LANE_ARRIVE,
                                             sizeof(arrival), &arrival);
         at += next - at % SX_LANE_BYTES;
-        if (at % SX_LANE_BYTES > SX_LANE_BYTES - 2 * sizeof(arrival)) {
-            /* So that no message wraps: the rest is one cursor. */
-            const uint32_t rest = (uint32_t)(SX_LANE_BYTES - at % SX_LANE_BYTES);
+        /* So that no message wraps: the rest are cursors, and a commit of nothing if that is left. */
+        while (at % SX_LANE_BYTES > SX_LANE_BYTES - 2 * sizeof(arrival)) {
+            const bool is_last = SX_LANE_BYTES - at % SX_LANE_BYTES == sizeof(uint64_t);
+            const uint32_t size = is_last ? 0 : sizeof(struct sx_lane_cursor);
 
-            at += rest;
-            (void)write_message(&attacker, SX_LANE_BYTES - rest, SX_LANE_CURSOR, rest - 8,
-                                &arrival);
+            (void)write_message(&attacker, at % SX_LANE_BYTES,
+                                is_last ? SX_LANE_COMMIT_END : SX_LANE_CURSOR, size, &arrival);
+            at += sizeof(uint64_t) + size;
         }
         set_tail(&attacker, at);
         rc = newest_result(&attacker, &op);

@@ -505,7 +505,8 @@ static unsigned come_late(struct attacker *attacker, uint32_t code_count, unsign
         struct sx_frame frame;
 
         body.head.before = answers == 0 ? 0 : before;
-        attack_request(attacker->socket_fd, SX_MSG_EVENT_REGISTER, 2, &body, sizeof(body));
+        attack_request(attacker->socket_fd, SX_MSG_EVENT_REGISTER, 2, &body,
+                       sizeof(body.head) + code_count * sizeof(body.codes[0]));
         bool more;
 
         do {

@@ -22,6 +22,7 @@
 #include "base/value.h"
 #include "client/link/local.h"
 #include "client/link/process.h"
+#include "client/link/procs.h"
 #include "client/link/progress.h"
 #include "client/link/request.h"
 #include "ring/record.h"
@@ -77,31 +78,32 @@ struct registration {
 
 static struct registered *registered_take(size_t id);
 
-/* A handler for these codes, as a request in @iov. */
-static void request_fill(struct sx_event_register *request, const pmix_status_t *codes,
-                         size_t code_count, bool environment, struct iovec iov[3])
+/* A request that is about a handler for these codes; the caller frees ret_body->iov_base. */
+static pmix_status_t request_write(uint16_t kind, struct sx_event_register head, bool environment,
+                                   const pmix_status_t *codes, size_t code_count,
+                                   struct iovec *ret_body)
 {
-    static const uint32_t padding = 0;
+    struct sx_draft draft = { .head = &head,
+                              .parts = { [SX_REGISTER_CODES] = { codes, code_count } } };
 
-    request->code_count = (uint32_t)code_count;
-    request->flags = environment ? SX_EVENT_REGISTER_ENVIRONMENT : 0;
-    iov[0] = (struct iovec){ .iov_base = request, .iov_len = sizeof(*request) };
-    iov[1] = (struct iovec){ .iov_base = (void *)(uintptr_t)codes,
-                             .iov_len = code_count * sizeof(codes[0]) };
-    iov[2] = (struct iovec){ .iov_base = (void *)(uintptr_t)&padding,
-                             .iov_len = code_count % 2 * sizeof(padding) };
+    head.flags = environment ? SX_EVENT_REGISTER_ENVIRONMENT : 0;
+    return sx_wire_write(kind, &draft, NULL, 0, ret_body);
 }
 
 /* Tell the server, or ask for more; the answer goes on with it. */
 static pmix_status_t registration_send(struct registration *registration)
 {
-    struct sx_event_register request = { .upto = registration->upto,
-                                         .before = registration->before };
-    struct iovec iov[3];
+    const struct sx_event_register head = { .upto = registration->upto,
+                                            .before = registration->before };
+    struct iovec body;
+    pmix_status_t rc = request_write(SX_MSG_EVENT_REGISTER, head, registration->environment,
+                                     registration->codes, registration->code_count, &body);
 
-    request_fill(&request, registration->codes, registration->code_count, registration->environment,
-                 iov);
-    return sx_request_start(&registration->op, SX_MSG_EVENT_REGISTER, iov, 3);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_request_start(&registration->op, SX_MSG_EVENT_REGISTER, &body, 1);
+        free(body.iov_base);
+    }
+    return rc;
 }
 
 /* What follows the acknowledgement may be handed out now.  Under lock. */
@@ -478,11 +480,14 @@ static pmix_status_t handler_deregister(size_t id)
     struct registered *const kept = rc == PMIX_SUCCESS ? registered_take(id) : NULL;
 
     if (kept != NULL) {
-        struct sx_event_register request = { .upto = 0 };
-        struct iovec iov[3];
+        const struct sx_event_register head = { .upto = 0 };
+        struct iovec body;
 
-        request_fill(&request, kept->codes, kept->code_count, kept->environment, iov);
-        (void)sx_request_tell(&sx_process.link, SX_MSG_EVENT_DEREGISTER, 0, iov, 3);
+        if (request_write(SX_MSG_EVENT_DEREGISTER, head, kept->environment, kept->codes,
+                          kept->code_count, &body) == PMIX_SUCCESS) {
+            (void)sx_request_tell(&sx_process.link, SX_MSG_EVENT_DEREGISTER, 0, &body, 1);
+            free(body.iov_base);
+        }
         free(kept);
     }
     return rc;

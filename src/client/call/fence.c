@@ -7,12 +7,10 @@
  * As many are under way as the server allows.  A blocking fence costs SX_FENCE_CALLS_MAX system
  * calls when nothing disturbs it: the doorbell, if the server sleeps; the CPU handed over once,
  * twice without the doorbell; one sleep, if that was not enough. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/flat.h"
 #include "base/options.h"
 #include "base/status.h"
 #include "client/data/view.h"
@@ -56,62 +54,25 @@ static bool procs_are_self(const pmix_proc_t *procs, size_t nprocs)
     return true;
 }
 
-static pmix_status_t infos_size(const pmix_info_t *info, size_t ninfo, size_t *ret_size)
-{
-    const pmix_status_t rc = ninfo == 0 ? PMIX_SUCCESS : sx_flat_infos_size(info, ninfo, ret_size);
-
-    if (rc != PMIX_SUCCESS || *ret_size <= SX_ARRIVE_INFOS_MAX) {
-        return rc;
-    }
-    return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                    "the directives of a fence would take %zu bytes; at most %" PRIu64
-                    " go with it: what is for the other processes belongs in PMIx_Put",
-                    *ret_size, SX_ARRIVE_INFOS_MAX);
-}
-
 /* Arrive; @procs are sorted. */
 static pmix_status_t fence_arrive(struct sx_op *op, const pmix_proc_t *procs, size_t nprocs,
                                   const pmix_info_t *info, size_t ninfo)
 {
     uint64_t stack[SX_ARRIVE_STACK_BYTES / sizeof(uint64_t)];
-    uint8_t *bytes = (uint8_t *)stack;
-    size_t procs_size, info_size = 0;
+    const struct sx_lane_arrive head = { .kind = SX_COLLECTIVE_FENCE };
+    struct sx_draft draft = {
+        .head = &head,
+        .parts = { [SX_ARRIVE_PROCS] = { procs, nprocs }, [SX_ARRIVE_INFOS] = { info, ninfo } }
+    };
+    struct iovec body;
+    pmix_status_t rc = sx_wire_write(SX_MSG_ARRIVE_BULK, &draft, stack, sizeof(stack), &body);
 
-    pmix_status_t rc = sx_wire_procs_size(procs, nprocs, &procs_size);
-    if (rc == PMIX_SUCCESS) {
-        rc = infos_size(info, ninfo, &info_size);
-    }
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    const size_t head_size = sizeof(struct sx_lane_arrive) + procs_size;
-    rc = sx_message_size_judge(SX_MSG_ARRIVE_BULK, head_size + info_size);
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    if (head_size + info_size > sizeof(stack)) {
-        bytes = malloc(head_size + info_size);
-        if (bytes == NULL) {
-            return PMIX_ERR_OUT_OF_RESOURCE;
-        }
-    }
-    if (ninfo != 0) {
-        rc = sx_flat_infos_encode(info, ninfo, bytes + head_size, info_size);
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_wire_infos_judge(bytes + head_size, info_size, SX_ARRIVE_HEAP_MAX);
-    }
-    if (rc == PMIX_SUCCESS) {
-        struct sx_lane_arrive *const arrive = (struct sx_lane_arrive *)(void *)bytes;
-
-        *arrive = (struct sx_lane_arrive){ .kind = SX_COLLECTIVE_FENCE,
-                                           .proc_count = (uint32_t)nprocs,
-                                           .info_size = (uint32_t)info_size };
-        (void)sx_wire_procs_write(bytes + sizeof(*arrive), procs, nprocs);
-        rc = sx_arrive_start(op, arrive, head_size + info_size);
-    }
-    if (bytes != (uint8_t *)stack) {
-        free(bytes);
+    rc = sx_arrive_start(op, body.iov_base, body.iov_len);
+    if (body.iov_base != stack) {
+        free(body.iov_base);
     }
     return rc;
 }
@@ -147,8 +108,6 @@ static pmix_status_t fence_check(const pmix_proc_t **procs, size_t *nprocs, pmix
                                  const pmix_info_t *info, size_t ninfo,
                                  struct sx_collective_options *options)
 {
-    size_t size;
-
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
@@ -161,7 +120,7 @@ static pmix_status_t fence_check(const pmix_proc_t **procs, size_t *nprocs, pmix
         *procs = whole;
         *nprocs = 1;
     }
-    pmix_status_t rc = sx_wire_procs_size(*procs, *nprocs, &size);
+    pmix_status_t rc = sx_wire_procs_check(*procs, *nprocs);
     if (rc == PMIX_SUCCESS && !procs_hold_self(*procs, *nprocs)) {
         rc = PMIX_ERR_BAD_PARAM;
     }

@@ -26,6 +26,7 @@
 #include "client/data/view.h"
 #include "client/link/handed_out.h"
 #include "client/link/process.h"
+#include "client/link/procs.h"
 #include "client/link/progress.h"
 #include "client/link/request.h"
 
@@ -246,20 +247,28 @@ static pmix_status_t look_again(struct sx_lookup *lookup, pmix_value_t **ret)
     return rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND ? look_fresh(lookup, ret) : rc;
 }
 
-static int get_request(const struct sx_lookup *lookup, struct sx_get *get, struct iovec iov[2])
+#define GET_BYTES_MAX (sizeof(struct sx_get) + PMIX_MAX_KEYLEN + 1)
+
+/* The request for what @lookup wants, in @room. */
+static pmix_status_t get_write(const struct sx_lookup *lookup,
+                               uint64_t room[GET_BYTES_MAX / sizeof(uint64_t)],
+                               struct iovec *ret_body)
 {
-    *get = (struct sx_get){
+    struct sx_get head = {
         .rank = lookup->wanted.rank,
         .flags = (lookup->wanted.options.immediate ? SX_GET_IMMEDIATE : 0) |
                  (lookup->wanted.options.refreshes ? SX_GET_REFRESH : 0) |
                  (lookup->wanted.realm == SX_REALM_QUALIFIED ? SX_GET_QUALIFIED : 0),
         .timeout_ns = lookup->wanted.options.timeout_ns,
-        .key_size = lookup->wanted.key != NULL ? (uint32_t)lookup->wanted.key_len + 1 : 0
     };
-    memcpy(get->nspace, lookup->nspace, strlen(lookup->nspace));
-    iov[0] = (struct iovec){ get, sizeof(*get) };
-    iov[1] = (struct iovec){ (void *)(uintptr_t)lookup->wanted.key, get->key_size };
-    return get->key_size != 0 ? 2 : 1;
+    struct sx_draft draft = {
+        .head = &head,
+        .parts = { [SX_GET_KEY] = { lookup->wanted.key,
+                                    lookup->wanted.key != NULL ? lookup->wanted.key_len + 1 : 0 } }
+    };
+
+    memcpy(head.nspace, lookup->nspace, strlen(lookup->nspace));
+    return sx_wire_write(SX_MSG_GET, &draft, room, GET_BYTES_MAX, ret_body);
 }
 
 static uint64_t deadline_of(const struct sx_lookup *lookup)
@@ -281,8 +290,8 @@ struct get {
 /* It has a place, which is given back with the answer.  Return: as get_finish. */
 static bool get_send(struct get *get)
 {
-    struct sx_get request;
-    struct iovec iov[2];
+    uint64_t room[GET_BYTES_MAX / sizeof(uint64_t)];
+    struct iovec body;
 
     if (get->op.deadline_ns != SX_DEADLINE_NEVER) { /* what is left of it */
         const uint64_t now_ns = sx_now_ns();
@@ -291,9 +300,11 @@ static bool get_send(struct get *get)
                                                     ? get->op.deadline_ns - now_ns
                                                     : 1;
     }
-    const int iov_count = get_request(&get->lookup, &request, iov);
     get->stage = GET_ASKED;
-    const pmix_status_t rc = sx_request_start(&get->op, SX_MSG_GET, iov, iov_count);
+    pmix_status_t rc = get_write(&get->lookup, room, &body);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_request_start(&get->op, SX_MSG_GET, &body, 1);
+    }
     if (rc != PMIX_SUCCESS) {
         sx_gate_leave();
         get->op.status = rc;

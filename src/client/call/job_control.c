@@ -4,70 +4,27 @@
  *
  * No directive that is supported has results, so none are returned. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "base/flat.h"
 #include "client/call/cleanup.h"
 #include "client/link/process.h"
 #include "client/link/procs.h"
 #include "client/link/request.h"
 
-/* A request as it travels. */
-struct message {
-    uint8_t *bytes;
-    size_t size;
-};
-
-/* Encode what has been judged; the caller frees message.bytes. */
-static pmix_status_t message_encode(struct message *message, const pmix_proc_t *targets,
-                                    size_t ntargets, size_t procs_size,
-                                    const pmix_info_t *directives, size_t ndirs)
+/* Judge the arguments and write them; the caller frees ret_body->iov_base. */
+static pmix_status_t body_write(struct iovec *ret_body, const pmix_proc_t *targets, size_t ntargets,
+                                const pmix_info_t *directives, size_t ndirs)
 {
-    struct sx_job_control head = { .proc_count = (uint32_t)ntargets };
-    size_t info_size;
-    pmix_status_t rc = sx_flat_infos_size(directives, ndirs, &info_size);
-
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    head.info_size = info_size;
-    message->size = sizeof(head) + procs_size + info_size;
-    rc = sx_message_size_judge(SX_MSG_JOB_CONTROL, message->size);
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    message->bytes = malloc(message->size);
-    if (message->bytes == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    memcpy(message->bytes, &head, sizeof(head));
-    uint8_t *const infos = sx_wire_procs_write(message->bytes + sizeof(head), targets, ntargets);
-    rc = sx_flat_infos_encode(directives, ndirs, infos, info_size);
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_wire_infos_judge(infos, info_size, SX_REQUEST_HEAP_MAX);
-    }
-    if (rc != PMIX_SUCCESS) {
-        free(message->bytes);
-    }
-    return rc;
-}
-
-/* Judge the arguments and encode them; the caller frees message.bytes. */
-static pmix_status_t message_make(struct message *message, const pmix_proc_t *targets,
-                                  size_t ntargets, const pmix_info_t *directives, size_t ndirs)
-{
+    const struct sx_job_control head = { .proc_count = 0 };
     pmix_info_t *spelled;
-    size_t procs_size;
 
-    message->bytes = NULL;
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
     if (directives == NULL || ndirs == 0) {
         return PMIX_ERR_BAD_PARAM;
     }
-    pmix_status_t rc = sx_wire_procs_size(targets, ntargets, &procs_size);
+    pmix_status_t rc = sx_wire_procs_check(targets, ntargets);
     if (rc == PMIX_SUCCESS) {
         rc = sx_link_status(&sx_process.link);
     }
@@ -77,7 +34,11 @@ static pmix_status_t message_make(struct message *message, const pmix_proc_t *ta
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    rc = message_encode(message, targets, ntargets, procs_size, spelled, ndirs);
+    struct sx_draft draft = { .head = &head,
+                              .parts = { [SX_CONTROL_PROCS] = { targets, ntargets },
+                                         [SX_CONTROL_INFOS] = { spelled, ndirs } } };
+
+    rc = sx_wire_write(SX_MSG_JOB_CONTROL, &draft, NULL, 0, ret_body);
     sx_cleanup_free(spelled, directives, ndirs);
     return rc;
 }
@@ -91,18 +52,17 @@ static pmix_status_t control(const pmix_proc_t targets[], size_t ntargets,
 {
     struct sx_op here = SX_OP_INIT(&control_kind, &sx_process.link, .callback = callback),
                  *op = &here;
-    struct message message;
+    struct iovec body;
 
-    pmix_status_t rc = message_make(&message, targets, ntargets, directives, ndirs);
+    pmix_status_t rc = body_write(&body, targets, ntargets, directives, ndirs);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    const struct iovec iov = { message.bytes, message.size };
     rc = sx_op_open(&op);
     if (rc == PMIX_SUCCESS) {
-        rc = sx_op_ask(op, &iov, 1);
+        rc = sx_op_ask(op, &body, 1);
     }
-    free(message.bytes);
+    free(body.iov_base);
     return rc;
 }
 

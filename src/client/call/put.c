@@ -64,7 +64,7 @@ static pmix_status_t puts_reserve(struct sx_puts *puts, size_t more)
 /* A message must fit in one request. */
 static pmix_status_t put_size_judge(const char *key, size_t key_len, uint64_t body_bytes)
 {
-    const uint64_t head = sizeof(uint64_t) + sizeof(struct sx_lane_put) + sx_align_up(key_len, 8);
+    const uint64_t head = sizeof(struct sx_lane_put) + sx_align_up(key_len, 8);
 
     if (body_bytes > SX_VALUE_BYTES_MAX - head) {
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
@@ -370,21 +370,19 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char *key, pmix_value_t *val)
 
 /* ---- commit ------------------------------------------------------------------------------- */
 
-/* One message in parts, through the lane or, if it is too large for that, as a PUT_BULK body, where
- * its length stands before it.  @iov[0] is free for that. */
-static pmix_status_t commit_message(struct sx_process *p, struct iovec *iov, int iov_count)
+/* One message in parts, through the lane or, if it is too large for that, as a PUT_BULK body. */
+static pmix_status_t commit_message(struct sx_process *p, const struct iovec *iov, int iov_count)
 {
     uint64_t len = 0;
 
-    for (int i = 1; i < iov_count; i++) {
+    for (int i = 0; i < iov_count; i++) {
         len += iov[i].iov_len;
     }
     if (len <= SX_LANE_MESSAGE_MAX) {
-        return sx_lane_submit(&p->link, SX_LANE_PUT, iov + 1, iov_count - 1);
+        return sx_lane_submit(&p->link, SX_LANE_PUT, iov, iov_count);
     }
     struct sx_op op = SX_OP_INIT(&sx_op_plain, &sx_process.link);
 
-    iov[0] = (struct iovec){ &len, sizeof(len) };
     pthread_mutex_unlock(&p->link.lane_lock);
     const pmix_status_t rc = sx_request(&op, SX_MSG_PUT_BULK, iov, iov_count,
                                         sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
@@ -398,10 +396,10 @@ static pmix_status_t commit_taken(struct sx_process *p, const struct sx_box *box
                                   pmix_scope_t taken)
 {
     struct sx_lane_put put = { .key_len = (uint16_t)box->key_len, .scope = sx_scope_taking(taken) };
-    struct iovec iov[3] = { [1] = { &put, sizeof(put) },
-                            [2] = { (void *)(uintptr_t)box->key, sx_align_up(box->key_len, 8) } };
+    const struct iovec iov[2] = { { &put, sizeof(put) },
+                                  { (void *)(uintptr_t)box->key, sx_align_up(box->key_len, 8) } };
 
-    return commit_message(p, iov, 3);
+    return commit_message(p, iov, 2);
 }
 
 /* What the box has now, which may be newer than the commit. */
@@ -409,7 +407,7 @@ static pmix_status_t commit_box(struct sx_process *p, struct sx_box *box)
 {
     struct sx_lane_put put = { .key_len = (uint16_t)box->key_len };
     struct sx_body *body;
-    struct iovec iov[4];
+    struct iovec iov[3];
 
     pthread_mutex_lock(&p->data_lock);
     const pmix_scope_t taken = box->taken;
@@ -421,12 +419,12 @@ static pmix_status_t commit_box(struct sx_process *p, struct sx_box *box)
     pthread_mutex_unlock(&p->data_lock);
     put.scope = (uint8_t)((put.cell.flags & SX_CELL_SCOPE_MASK) >> SX_CELL_SCOPE_SHIFT);
     put.cell.flags &= (uint16_t)~SX_CELL_SCOPE_MASK;
-    iov[1] = (struct iovec){ &put, sizeof(put) };
-    iov[2] = (struct iovec){ box->key, sx_align_up(box->key_len, 8) };
-    iov[3] = (struct iovec){ body != NULL ? body->bytes : NULL, sx_align_up(put.cell.len, 8) };
+    iov[0] = (struct iovec){ &put, sizeof(put) };
+    iov[1] = (struct iovec){ box->key, sx_align_up(box->key_len, 8) };
+    iov[2] = (struct iovec){ body != NULL ? body->bytes : NULL, sx_align_up(put.cell.len, 8) };
     pmix_status_t rc = taken != PMIX_SCOPE_UNDEF ? commit_taken(p, box, taken) : PMIX_SUCCESS;
     if (rc == PMIX_SUCCESS && put.cell.type != PMIX_UNDEF && put.scope != PMIX_INTERNAL) {
-        rc = commit_message(p, iov, body != NULL ? 4 : 3);
+        rc = commit_message(p, iov, body != NULL ? 3 : 2);
     }
     pthread_mutex_lock(&p->data_lock);
     sx_body_drop(body);
@@ -517,13 +515,11 @@ static void commit_end(struct sx_process *p)
 static pmix_status_t commit_send(struct sx_process *p, const struct sx_puts *puts)
 {
     for (size_t off = 0; off < puts->used_bytes;) {
-        struct iovec iov[2];
         uint8_t *bytes;
         uint64_t len;
         struct sx_box *const box = puts_next(puts, &off, &len, &bytes);
-
-        iov[1] = (struct iovec){ bytes, len };
-        const pmix_status_t rc = box != NULL ? commit_box(p, box) : commit_message(p, iov, 2);
+        const struct iovec iov = { bytes, len };
+        const pmix_status_t rc = box != NULL ? commit_box(p, box) : commit_message(p, &iov, 1);
         if (rc != PMIX_SUCCESS) {
             return rc;
         }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* procs.c - write process lists.  They are checked first, so that writing cannot fail. */
+/* procs.c - process lists as callers give them, and the bodies of requests. */
 #include "client/link/procs.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/flat.h"
-#include "base/status.h"
-#include "base/util.h"
 #include "base/value.h"
 #include "client/link/process.h"
 
@@ -19,34 +15,11 @@ const char *sx_wire_nspace(const pmix_proc_t *proc)
     return proc->nspace[0] != '\0' ? proc->nspace : sx_process.self.nspace;
 }
 
-static size_t nspace_len(const pmix_proc_t *proc)
+pmix_status_t sx_wire_procs_check(const pmix_proc_t *procs, size_t nprocs)
 {
-    return sx_name_len(sx_wire_nspace(proc), sizeof(proc->nspace));
-}
+    size_t size;
 
-pmix_status_t sx_wire_procs_size(const pmix_proc_t *procs, size_t nprocs, size_t *ret_size)
-{
-    size_t size = 0;
-
-    if (procs == NULL && nprocs != 0) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    if (nprocs > SX_PROCS_MAX) {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM,
-                        "a list of %zu processes: at most %u can be named; name a whole namespace "
-                        "with PMIX_RANK_WILDCARD",
-                        nprocs, SX_PROCS_MAX);
-    }
-    for (size_t i = 0; i < nprocs; i++) {
-        const size_t len = nspace_len(&procs[i]);
-
-        if (len == 0 || len >= sizeof(procs[i].nspace)) {
-            return PMIX_ERR_BAD_PARAM;
-        }
-        size += 2 * sizeof(uint32_t) + sx_align_up(len, 8);
-    }
-    *ret_size = size;
-    return PMIX_SUCCESS;
+    return sx_procs_measure(procs, nprocs, sx_process.self.nspace, &size);
 }
 
 static bool is_sorted(const pmix_proc_t *procs, size_t nprocs)
@@ -87,41 +60,30 @@ const pmix_proc_t *sx_wire_procs_sorted(const pmix_proc_t *procs, size_t *nprocs
     return *ret_copy = copy;
 }
 
-/* So few bytes can never unpack to more than a server takes. */
-#define ALWAYS_FAIR_BYTES 4096u
-
-pmix_status_t sx_wire_infos_judge(const void *at, size_t size, uint64_t heap_max)
+pmix_status_t sx_wire_write(uint16_t kind, struct sx_draft *draft, void *room, size_t room_size,
+                            struct iovec *ret_body)
 {
-    struct sx_cell cell;
+    size_t size;
+    void *at = room;
 
-    if (size <= ALWAYS_FAIR_BYTES) {
-        return PMIX_SUCCESS;
+    draft->signature = sx_message_spec(kind)->body;
+    draft->nspace = sx_process.self.nspace;
+    pmix_status_t rc = sx_body_measure(draft, &size);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_message_size_judge(kind, size);
     }
-    memcpy(&cell, at, sizeof(cell));
-    const pmix_status_t rc = sx_flat_check_within(&cell, (const uint8_t *)at + sizeof(cell),
-                                                  size - sizeof(cell), heap_max);
-
-    if (rc != PMIX_ERR_OUT_OF_RESOURCE) {
-        return rc;
+    if (rc == PMIX_SUCCESS && size > room_size) {
+        at = malloc(size);
+        rc = at == NULL ? PMIX_ERR_OUT_OF_RESOURCE : rc;
     }
-    return SX_RAISE(rc,
-                    "infos of %zu bytes, which unfold to more than %" PRIu64
-                    ": give fewer of them, or one array of numbers instead of many small values",
-                    size, heap_max);
-}
-
-uint8_t *sx_wire_procs_write(uint8_t *at, const pmix_proc_t *procs, size_t nprocs)
-{
-    for (size_t i = 0; i < nprocs; i++) {
-        const size_t len = nspace_len(&procs[i]);
-        const uint32_t head[2] = { procs[i].rank, (uint32_t)len };
-        const size_t padded = sx_align_up(len, 8);
-
-        memcpy(at, head, sizeof(head));
-        at += sizeof(head);
-        memset(at, 0, padded);
-        memcpy(at, sx_wire_nspace(&procs[i]), len);
-        at += padded;
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_body_write(draft, at);
     }
-    return at;
+    if (rc == PMIX_SUCCESS) {
+        *ret_body = (struct iovec){ .iov_base = at, .iov_len = size };
+    } else if (at != room) {
+        free(at);
+    }
+    return rc;
 }

@@ -6,41 +6,29 @@
 #include <stdlib.h>
 
 #include "server/engine/event_made.h"
-#include "server/model/procs.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
 bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                        uint64_t now_ns)
 {
-    const struct sx_abort *request = frame->body;
-    const char *at = (const char *)frame->body + sizeof(*request);
-    size_t left = frame->body_size - sizeof(*request);
-    pmix_proc_t *procs = NULL;
-    const char *msg = NULL;
-    pmix_status_t rc = sx_procs_read(&at, &left, request->proc_count, &procs);
+    const struct sx_abort *request = frame->opened.head;
+    pmix_proc_t *procs;
+    const pmix_status_t rc = sx_part_procs(&frame->opened.parts[SX_ABORT_PROCS], &procs);
 
     (void)now_ns;
-    if (rc == PMIX_ERR_BAD_PARAM) {
-        return false;
-    }
-    if (request->msg_size > 0) {
-        if (request->msg_size > left || at[request->msg_size - 1] != '\0') {
-            free(procs);
-            return false;
-        }
-        msg = at;
-    }
     if (rc != PMIX_SUCCESS) {
         sx_reply(server, client, frame->header.id, rc, -1);
         return true;
     }
     sx_event_client_aborts(server, client, procs, request->proc_count);
     sx_pending_ask_host(server, client, frame->header.id, SX_UPCALL_ABORT,
-                        &(struct sx_upcall){ .status = request->status,
-                                             .text = msg,
-                                             .procs = procs,
-                                             .nprocs = request->proc_count });
+                        &(struct sx_upcall){
+                            .status = request->status,
+                            .text = sx_part_text(&frame->opened.parts[SX_ABORT_TEXT]),
+                            .procs = procs,
+                            .nprocs = request->proc_count,
+                        });
     free(procs);
     return true;
 }

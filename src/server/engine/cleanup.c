@@ -12,12 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/flat.h"
 #include "base/options.h"
 #include "base/pathlist.h"
 #include "base/status.h"
 #include "server/engine/broom.h"
-#include "server/model/procs.h"
 #include "server/port/reply.h"
 
 /* ---- the end of processes ------------------------------------------------------------------ */
@@ -186,30 +184,14 @@ static pmix_status_t cleanups_take(struct sx_server *server, struct sx_client *c
 bool sx_cleanup_on_job_control(struct sx_server *server, struct sx_client *client,
                                struct sx_frame *frame, uint64_t now_ns)
 {
-    const struct sx_job_control *request = frame->body;
-    const char *at = (const char *)(request + 1);
-    size_t left = frame->body_size - sizeof(*request);
-    pmix_proc_t *procs = NULL;
-    pmix_info_t *info = NULL;
-    size_t ninfo = 0;
-    pmix_status_t rc = sx_procs_read(&at, &left, request->proc_count, &procs);
+    pmix_info_t *info;
+    size_t ninfo;
+    /* Cleanup is for the caller or its job, whichever processes it names. */
+    pmix_status_t rc = sx_body_infos(&frame->opened, SX_CONTROL_INFOS, &info, &ninfo);
 
     (void)now_ns;
-    free(procs); /* cleanup is for the caller or its job, whichever is named */
-    if (rc == PMIX_ERR_BAD_PARAM || request->info_size > left) {
-        return false;
-    }
-    if (rc == PMIX_SUCCESS && request->info_size > 0) {
-        rc = sx_flat_infos_decode_within(at, request->info_size, SX_REQUEST_HEAP_MAX, &info,
-                                         &ninfo);
-        if (rc == PMIX_ERR_UNPACK_FAILURE) {
-            return false;
-        }
-    }
     if (rc == PMIX_SUCCESS) {
         rc = cleanups_take(server, client, info, ninfo);
-    }
-    if (info != NULL) {
         PMIX_INFO_FREE(info, ninfo);
     }
     sx_reply(server, client, frame->header.id, rc, -1);

@@ -383,15 +383,11 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
 }
 
 pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *client,
-                                   const void *body, size_t size)
+                                   const struct sx_opened *body)
 {
     struct sx_arrival arrival;
-    pmix_status_t rc;
+    pmix_status_t rc = sx_arrival_read(&arrival, body);
 
-    if (size < sizeof(struct sx_lane_arrive)) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    rc = sx_arrival_read(&arrival, body, size);
     if (rc == PMIX_ERR_BAD_PARAM) {
         return rc;
     }
@@ -405,21 +401,10 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
         rc = take_part(server, client, &arrival);
     }
     if (rc != PMIX_SUCCESS) {
-        sx_members_refuse(client, ((const struct sx_lane_arrive *)body)->op, rc);
+        sx_members_refuse(client, arrival.op, rc);
     }
     sx_arrival_clear(&arrival);
     return PMIX_SUCCESS;
-}
-
-bool sx_collective_on_arrive_bulk(struct sx_server *server, struct sx_client *client,
-                                  struct sx_frame *frame, uint64_t now_ns)
-{
-    (void)now_ns;
-    if (sx_collective_arrive(server, client, frame->body, frame->body_size) != PMIX_SUCCESS) {
-        return false;
-    }
-    sx_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
-    return true;
 }
 
 /* ---- members that come late, members that go ------------------------------------------------ */

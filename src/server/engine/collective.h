@@ -26,9 +26,7 @@
 /* A lane message: the client joins an operation.  Return: PMIX_SUCCESS (even if the
  * operation fails), or PMIX_ERR_BAD_PARAM for bytes that no client of ours writes. */
 pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *client,
-                                   const void *body, size_t size);
-bool sx_collective_on_arrive_bulk(struct sx_server *server, struct sx_client *client,
-                                  struct sx_frame *frame, uint64_t now_ns);
+                                   const struct sx_opened *body);
 
 /* The host has registered it: operations under way that name it expect it too. */
 void sx_collective_client_added(struct sx_server *server, struct sx_client *client);

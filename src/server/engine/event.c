@@ -318,11 +318,11 @@ pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *
 
 /* *ret_number: the one that it has in the client's home; 0: it is not there. */
 static pmix_status_t client_publishes(struct sx_server *server, struct sx_client *client,
-                                      const void *body, size_t size, uint64_t *ret_number)
+                                      const struct sx_opened *body, uint64_t *ret_number)
 {
     const pmix_proc_t source = sx_nspace_proc(client->nspace, client->rank);
     struct sx_event_block *block = NULL;
-    pmix_status_t rc = sx_event_block_judge(&source, body, size, &block);
+    pmix_status_t rc = sx_event_block_judge(&source, body, &block);
 
     if (rc == PMIX_SUCCESS) {
         rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, client);
@@ -333,10 +333,10 @@ static pmix_status_t client_publishes(struct sx_server *server, struct sx_client
 }
 
 pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *client,
-                                 const void *body, size_t size)
+                                 const struct sx_opened *body)
 {
     uint64_t number = 0;
-    const pmix_status_t rc = client_publishes(server, client, body, size, &number);
+    const pmix_status_t rc = client_publishes(server, client, body, &number);
 
     if (rc == PMIX_ERR_UNPACK_FAILURE) {
         return PMIX_ERR_BAD_PARAM;
@@ -354,8 +354,7 @@ bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct
                       uint64_t now_ns)
 {
     uint64_t number = 0;
-    const pmix_status_t rc = client_publishes(server, client, frame->body, frame->body_size,
-                                              &number);
+    const pmix_status_t rc = client_publishes(server, client, &frame->opened, &number);
 
     (void)now_ns;
     if (rc == PMIX_ERR_UNPACK_FAILURE) {

@@ -20,7 +20,7 @@ void sx_events_deinit(struct sx_server *server);
 /* A client's event in its lane.  Return: PMIX_SUCCESS, or PMIX_ERR_BAD_PARAM for what no client
  * writes. */
 pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *client,
-                                 const void *body, size_t size);
+                                 const struct sx_opened *body);
 /* EVENT_BULK.  Return: false for a breach of protocol. */
 bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                       uint64_t now_ns);

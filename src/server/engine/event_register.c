@@ -59,37 +59,30 @@ static void codes_unique(struct sx_event_want *want)
     want->code_count = kept;
 }
 
-/* Return: false for a breach.  *ret is NULL when memory is out. */
-static bool registration_read(const struct sx_frame *frame, struct registration **ret)
+/* Return: NULL when memory is out. */
+static struct registration *registration_read(const struct sx_frame *frame)
 {
-    struct registration *registration = NULL;
-    struct sx_event_register given;
+    const struct sx_event_register *const given = frame->opened.head;
+    const struct sx_opened_part *const codes = &frame->opened.parts[SX_REGISTER_CODES];
+    struct registration *registration = calloc(1, sizeof(*registration));
 
-    *ret = NULL;
-    memcpy(&given, frame->body, sizeof(given));
-    if (given.code_count > (frame->body_size - sizeof(given)) / sizeof(int32_t)) {
-        return false;
-    }
-    registration = calloc(1, sizeof(*registration));
     if (registration == NULL) {
-        return true;
+        return NULL;
     }
-    registration->upto = given.upto;
-    registration->before = given.before;
-    registration->want.environment = (given.flags & SX_EVENT_REGISTER_ENVIRONMENT) != 0;
-    registration->want.code_count = given.code_count;
-    if (given.code_count > 0) {
-        registration->want.codes = malloc(given.code_count * sizeof(int32_t));
+    registration->upto = given->upto;
+    registration->before = given->before;
+    registration->want.environment = (given->flags & SX_EVENT_REGISTER_ENVIRONMENT) != 0;
+    registration->want.code_count = codes->count;
+    if (codes->count > 0) {
+        registration->want.codes = malloc(codes->size);
         if (registration->want.codes == NULL) {
             free(registration);
-            return true;
+            return NULL;
         }
-        memcpy(registration->want.codes, (const char *)frame->body + sizeof(given),
-               given.code_count * sizeof(int32_t));
+        memcpy(registration->want.codes, codes->at, codes->size);
         codes_unique(&registration->want);
     }
-    *ret = registration;
-    return true;
+    return registration;
 }
 
 static bool is_wanted(const struct registration *registration, const struct sx_client *client,
@@ -268,11 +261,8 @@ static const struct sx_pending_kind registration_kind = { .quota = SX_PENDING_RE
 bool sx_event_on_register(struct sx_server *server, struct sx_client *client,
                           struct sx_frame *frame, uint64_t now_ns)
 {
-    struct registration *registration;
+    struct registration *const registration = registration_read(frame);
 
-    if (!registration_read(frame, &registration)) {
-        return false;
-    }
     if (registration == NULL) {
         sx_reply(server, client, frame->header.id, PMIX_ERR_OUT_OF_RESOURCE, -1);
         return true;
@@ -298,12 +288,9 @@ bool sx_event_on_register(struct sx_server *server, struct sx_client *client,
 bool sx_event_on_deregister(struct sx_server *server, struct sx_client *client,
                             struct sx_frame *frame, uint64_t now_ns)
 {
-    struct registration *registration;
+    struct registration *const registration = registration_read(frame);
 
     (void)now_ns;
-    if (!registration_read(frame, &registration)) {
-        return false;
-    }
     for (size_t i = 0; registration != NULL && i < registration->want.code_count; i++) {
         sx_event_code_unwanted(server, client, registration->want.codes[i],
                                registration->want.environment);

@@ -79,15 +79,13 @@ bool sx_event_on_replay(struct sx_server *server, struct sx_client *client, stru
                         uint64_t now_ns)
 {
     struct sx_event_answer answer;
-    struct sx_event_replay wanted;
     pmix_status_t rc = sx_event_answer_init(&answer);
     uint64_t looks;
 
     (void)now_ns;
-    memcpy(&wanted, frame->body, sizeof(wanted));
     if (rc == PMIX_SUCCESS) {
-        rc = sx_event_replay(&client->home->events, client->nspace->name, client->rank, &wanted,
-                             &answer, &looks);
+        rc = sx_event_replay(&client->home->events, client->nspace->name, client->rank,
+                             frame->opened.head, &answer, &looks);
     }
     sx_event_answer_send(server, client, frame->header.id, rc, &answer);
     return true;

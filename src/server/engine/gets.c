@@ -236,7 +236,7 @@ static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
                               const struct sx_wait_what *what, struct sx_client *target,
                               const struct sx_frame *frame, bool patient, uint64_t now_ns)
 {
-    const struct sx_get *request = frame->body;
+    const struct sx_get *request = frame->opened.head;
     struct sx_wait *wait;
 
     wait = sx_wait_add(server, asker, frame->header.id, what);
@@ -279,21 +279,14 @@ static bool may_come(const struct sx_server *server, const struct sx_wait_what *
 bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                     uint64_t now_ns)
 {
-    const struct sx_get *request = frame->body;
-    const char *key = (const char *)(request + 1);
+    const struct sx_get *request = frame->opened.head;
+    const char *key = sx_part_text(&frame->opened.parts[SX_GET_KEY]);
     struct sx_client *target = NULL;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
-
-    if (sx_name_len(request->nspace, sizeof(request->nspace)) >= sizeof(request->nspace) ||
-        request->key_size > PMIX_MAX_KEYLEN + 1 ||
-        request->key_size > frame->body_size - sizeof(*request) ||
-        (request->key_size > 0 && key[request->key_size - 1] != '\0')) {
-        return false;
-    }
     struct sx_wait_what what = { .nspace = sx_nspace_find(server, request->nspace),
                                  .rank = request->rank,
                                  .realm = realm_of(request),
-                                 .key = request->key_size > 0 ? key : "" };
+                                 .key = key != NULL ? key : "" };
 
     if (what.nspace != NULL && sx_nspace_visible(what.nspace, client)) {
         target = sx_client_find(what.nspace, what.rank);

@@ -15,7 +15,6 @@
 #include "server/engine/waiting.h"
 #include "server/model/blob.h"
 #include "server/model/family.h"
-#include "server/port/reply.h"
 #include "shmem/qualified.h"
 
 /* ---- put ----------------------------------------------------------------------------------- */
@@ -64,31 +63,23 @@ static pmix_status_t put_store(struct sx_store_writer *store, uint32_t rank, str
                                    &put->cell, put->body);
 }
 
-/* Judge a put.  Return: PMIX_SUCCESS with the key terminated and the cell cleaned. */
-static pmix_status_t put_read(const void *body, size_t size, struct put *ret)
+/* What only this says of an opened put is judged here.  Return: PMIX_SUCCESS with the key
+ * terminated and the cell cleaned. */
+static pmix_status_t put_read(const struct sx_opened *body, struct put *ret)
 {
-    const struct sx_lane_put *const head = body;
+    const struct sx_lane_put *const head = body->head;
 
-    if (size < sizeof(*head) || head->key_len == 0 || head->key_len > PMIX_MAX_KEYLEN) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    const uint64_t value_off = sizeof(*head) + sx_align_up(head->key_len, 8);
-
-    if (!sx_range_fits(value_off, head->cell.len, size)) {
+    if ((head->cell.flags & ~SX_CELL_NULL) != 0 || head->scope < PMIX_LOCAL ||
+        head->scope > PMIX_DEL_GLOBAL || head->scope == PMIX_INTERNAL ||
+        sx_scope_takes(head->scope) != (head->cell.type == PMIX_UNDEF)) {
         return PMIX_ERR_BAD_PARAM;
     }
     ret->head = head;
-    memcpy(ret->key, head + 1, head->key_len);
+    memcpy(ret->key, body->parts[SX_PUT_KEY].at, head->key_len);
     ret->key[head->key_len] = '\0';
     ret->name[0] = '\0';
-    ret->body = (const char *)body + value_off;
+    ret->body = body->parts[SX_PUT_VALUE].at;
     ret->cell = head->cell;
-    if (strlen(ret->key) != head->key_len || (head->cell.flags & ~SX_CELL_NULL) != 0 ||
-        head->scope < PMIX_LOCAL || head->scope > PMIX_DEL_GLOBAL || head->scope == PMIX_INTERNAL ||
-        sx_scope_takes(head->scope) != (head->cell.type == PMIX_UNDEF) ||
-        sx_flat_check(&ret->cell, ret->body, ret->cell.len) != PMIX_SUCCESS) {
-        return PMIX_ERR_BAD_PARAM;
-    }
     return PMIX_SUCCESS;
 }
 
@@ -123,10 +114,10 @@ static void put_is_brought(struct sx_nspace *nspace, uint32_t rank, const struct
     }
 }
 
-pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const void *body, size_t size)
+pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const struct sx_opened *body)
 {
     struct put put;
-    pmix_status_t rc = nspace->has_store ? put_read(body, size, &put)
+    pmix_status_t rc = nspace->has_store ? put_read(body, &put)
                                          : PMIX_ERR_NOT_SUPPORTED; /* a tool's, with another home */
 
     if (rc != PMIX_SUCCESS) {
@@ -240,12 +231,12 @@ static void put_is_found(struct sx_server *server, const struct sx_client *clien
     }
 }
 
-pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, const void *body,
-                           size_t size)
+pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
+                           const struct sx_opened *body)
 {
     struct sx_nspace *nspace = client->nspace;
     struct put put;
-    pmix_status_t rc = put_read(body, size, &put);
+    pmix_status_t rc = put_read(body, &put);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -255,29 +246,12 @@ pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, c
         put_is_found(server, client, &put);
     }
     if (rc == PMIX_SUCCESS && is_news(nspace, put.head->scope)) {
-        rc = sx_blob_message(&client->news, body, size);
+        rc = sx_blob_message(&client->news, body->head, body->size);
     }
     if (rc != PMIX_SUCCESS) {
         put_is_lost(nspace, client->rank, put.key, rc);
     }
     return PMIX_SUCCESS;
-}
-
-bool sx_modex_on_put_bulk(struct sx_server *server, struct sx_client *client,
-                          struct sx_frame *frame, uint64_t now_ns)
-{
-    const char *const at = frame->body;
-    const size_t left = frame->body_size - sizeof(uint64_t);
-    uint64_t size;
-
-    (void)now_ns;
-    memcpy(&size, at, sizeof(size));
-    if (size > left || sx_align_up(size, 8) != left ||
-        sx_modex_put(server, client, at + sizeof(size), size) != PMIX_SUCCESS) {
-        return false;
-    }
-    sx_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
-    return true;
 }
 
 pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client)

@@ -8,16 +8,12 @@
 
 /* One committed value from a lane: checked, then stored by its scope.  Return: PMIX_SUCCESS (also
  * when memory was short: logged), or PMIX_ERR_BAD_PARAM for bytes that are no put. */
-pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client, const void *body,
-                           size_t size);
+pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
+                           const struct sx_opened *body);
 /* The same for a value that came from another node. */
-pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const void *body,
-                             size_t size);
+pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const struct sx_opened *body);
 /* The values of one commit are complete: answer who waited for them. */
 pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client);
-
-bool sx_modex_on_put_bulk(struct sx_server *server, struct sx_client *client,
-                          struct sx_frame *frame, uint64_t now_ns);
 
 /* What was put before was another process's. */
 void sx_modex_client_expected(struct sx_server *server, struct sx_client *client);

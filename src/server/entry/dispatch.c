@@ -21,25 +21,15 @@
 #include "server/port/reply.h"
 #include "server/port/wake.h"
 
-/* Return: the namespace's name lies terminated in @name. */
-static bool name_ends(const char name[256])
-{
-    return sx_name_len(name, 256) < 256;
-}
-
 static bool on_segment_get(struct sx_server *server, struct sx_client *client,
                            struct sx_frame *frame, uint64_t now_ns)
 {
-    const struct sx_segment_get *get = frame->body;
-    const struct sx_nspace *nspace;
+    const struct sx_segment_get *get = frame->opened.head;
+    const struct sx_nspace *nspace = sx_nspace_find(server, get->nspace);
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
     int fd = -1;
 
     (void)now_ns;
-    if (!name_ends(get->nspace)) {
-        return false;
-    }
-    nspace = sx_nspace_find(server, get->nspace);
     /* A client sees its own namespace; others only when both belong to one user. */
     if (nspace != NULL && nspace->has_store && sx_nspace_visible(nspace, client)) {
         if (get->wanted == SX_WANT_STORE) {
@@ -116,6 +106,31 @@ static bool on_window_get(struct sx_server *server, struct sx_client *client,
     return true;
 }
 
+/* A lane message that came in a frame, which @rc says has been taken. */
+static bool lane_message_end(struct sx_server *server, struct sx_client *client,
+                             const struct sx_frame *frame, pmix_status_t rc)
+{
+    if (rc == PMIX_SUCCESS) {
+        sx_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
+    }
+    return rc == PMIX_SUCCESS;
+}
+
+static bool on_put_bulk(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                        uint64_t now_ns)
+{
+    (void)now_ns;
+    return lane_message_end(server, client, frame, sx_modex_put(server, client, &frame->opened));
+}
+
+static bool on_arrive_bulk(struct sx_server *server, struct sx_client *client,
+                           struct sx_frame *frame, uint64_t now_ns)
+{
+    (void)now_ns;
+    return lane_message_end(server, client, frame,
+                            sx_collective_arrive(server, client, &frame->opened));
+}
+
 typedef bool (*frame_fn)(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                          uint64_t now_ns);
 
@@ -123,8 +138,8 @@ static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_SEGMENT_GET] = on_segment_get,
     [SX_MSG_GET] = sx_gets_on_get,
     [SX_MSG_GET_CANCEL] = sx_pending_on_cancel,
-    [SX_MSG_PUT_BULK] = sx_modex_on_put_bulk,
-    [SX_MSG_ARRIVE_BULK] = sx_collective_on_arrive_bulk,
+    [SX_MSG_PUT_BULK] = on_put_bulk,
+    [SX_MSG_ARRIVE_BULK] = on_arrive_bulk,
     [SX_MSG_ABORT] = sx_abort_on_abort,
     [SX_MSG_FINALIZE] = on_finalize,
     [SX_MSG_JOB_CONTROL] = sx_cleanup_on_job_control,
@@ -153,59 +168,47 @@ static void take_frame(struct sx_server *server, struct sx_client *client, struc
 /* ---- lanes ---------------------------------------------------------------------------------- */
 
 static pmix_status_t on_commit_end(struct sx_server *server, struct sx_client *client,
-                                   const void *body, size_t size)
+                                   const struct sx_opened *body)
 {
     (void)body;
-    (void)size;
     return sx_modex_commit(server, client);
 }
 
-static pmix_status_t on_cursor(struct sx_server *server, struct sx_client *client, const void *body,
-                               size_t size)
+static pmix_status_t on_cursor(struct sx_server *server, struct sx_client *client,
+                               const struct sx_opened *body)
 {
-    if (size < sizeof(struct sx_lane_cursor)) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    sx_event_client_read(server, client, ((const struct sx_lane_cursor *)body)->seq);
+    const struct sx_lane_cursor *const cursor = body->head;
+
+    sx_event_client_read(server, client, cursor->seq);
     return PMIX_SUCCESS;
 }
 
-/* What a message costs, in units, and what each KiB of it costs on top. */
-static const struct {
-    pmix_status_t (*fn)(struct sx_server *server, struct sx_client *client, const void *body,
-                        size_t size);
-    uint8_t cost, cost_kib;
-} lane_table[] = {
-    [SX_LANE_PUT] = { sx_modex_put, 1, 1 },
-    [SX_LANE_COMMIT_END] = { on_commit_end, 1, 1 },
-    [SX_LANE_ARRIVE] = { sx_collective_arrive, 4, 10 },
-    [SX_LANE_CURSOR] = { on_cursor, 1, 1 },
-    [SX_LANE_NOTIFY] = { sx_event_on_notify, 1, 2 },
+typedef pmix_status_t (*lane_fn)(struct sx_server *server, struct sx_client *client,
+                                 const struct sx_opened *body);
+
+static const lane_fn lane_table[SX_LANE_SPEC_MAX] = {
+    [SX_LANE_PUT] = sx_modex_put,
+    [SX_LANE_COMMIT_END] = on_commit_end,
+    [SX_LANE_ARRIVE] = sx_collective_arrive,
+    [SX_LANE_CURSOR] = on_cursor,
+    [SX_LANE_NOTIFY] = sx_event_on_notify,
 };
 
-static bool is_lane_kind(uint32_t kind)
-{
-    return kind < SX_COUNT(lane_table) && lane_table[kind].fn != NULL;
-}
-
-static uint64_t lane_cost(uint32_t kind, size_t size)
-{
-    return is_lane_kind(kind)
-               ? lane_table[kind].cost + (uint64_t)size / 1024 * lane_table[kind].cost_kib
-               : 1;
-}
-
 static pmix_status_t take_lane(struct sx_server *server, struct sx_client *client, uint32_t kind,
-                               const void *body, size_t size)
+                               const void *bytes, size_t size)
 {
+    const struct sx_lane_spec *const spec = sx_lane_spec(kind);
+    struct sx_opened body;
+
     sx_reaper_watch_hint(server, client);
-    return is_lane_kind(kind) ? lane_table[kind].fn(server, client, body, size)
-                              : PMIX_ERR_BAD_PARAM;
+    return spec != NULL && sx_body_open(&body, spec->body, bytes, size) == NULL
+               ? lane_table[kind](server, client, &body)
+               : PMIX_ERR_BAD_PARAM;
 }
 
 const struct sx_consumer sx_dispatch_consumer = {
     .frame = take_frame,
-    .lane_cost = lane_cost,
+    .lane_cost = sx_lane_cost,
     .lane = take_lane,
     .breaks = sx_reaper_client_breaks,
     .ended = sx_reaper_socket_ended,

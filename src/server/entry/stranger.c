@@ -183,7 +183,7 @@ static void stranger_on_frame(void *arg, struct sx_frame *frame, const char *why
 
     (void)why;
     if (frame != NULL && frame->header.kind == SX_MSG_HELLO) {
-        const struct sx_hello *hello = frame->body;
+        const struct sx_hello *hello = frame->opened.head;
         const uint32_t id = frame->header.id;
         struct sx_client *client = hello_judge(server, hello, &peer, &status, &reason);
 

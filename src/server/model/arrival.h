@@ -9,6 +9,7 @@
 
 #include <pmix_common.h>
 
+#include "base/body.h"
 #include "base/options.h"
 
 struct sx_arrival {
@@ -21,9 +22,9 @@ struct sx_arrival {
     size_t ninfo;
 };
 
-/* Read struct sx_lane_arrive and what follows it.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for
- * bytes that no client of ours writes; PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_arrival_read(struct sx_arrival *ret, const void *body, size_t size);
+/* Read an opened sx_arrive_body.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for processes that are
+ * not in order; PMIX_ERR_OUT_OF_RESOURCE, and kind and op are set. */
+pmix_status_t sx_arrival_read(struct sx_arrival *ret, const struct sx_opened *body);
 
 /* Safe on a zeroed one and twice. */
 void sx_arrival_clear(struct sx_arrival *arrival);

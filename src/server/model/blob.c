@@ -26,6 +26,21 @@ struct section_header {
     uint64_t size; /* of the messages */
 };
 static_assert(sizeof(struct section_header) == 16, "fixed by blob version 1");
+enum { SECTION_NSPACE, SECTION_MESSAGES };
+static const struct sx_signature section_body = {
+    .head_size = sizeof(struct section_header),
+    .parts = { [SECTION_NSPACE] = SX_NAME_PART(struct section_header, nspace_len, 1,
+                                               PMIX_MAX_NSLEN),
+               [SECTION_MESSAGES] = SX_ARRAY_PART(struct section_header, size, char, 0) },
+};
+
+struct message_header {
+    uint64_t size;
+};
+static const struct sx_signature message_body = {
+    .head_size = sizeof(struct message_header),
+    .parts = { SX_ARRAY_PART(struct message_header, size, char, 0) },
+};
 
 /* ---- building ------------------------------------------------------------------------------ */
 
@@ -241,58 +256,42 @@ pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *cli
 /* ---- reading ------------------------------------------------------------------------------- */
 
 /* The messages of one rank of another node.  Return: false for bytes that are none. */
-static bool section_read(struct sx_server *server, const char *name, uint32_t rank, const char *at,
-                         size_t left, sx_blob_fn fn)
+static bool section_read(struct sx_server *server, const struct sx_opened *section, sx_blob_fn fn)
 {
-    struct sx_nspace *nspace = sx_nspace_find(server, name);
-    const bool wanted = nspace != NULL && nspace->has_store && rank < SX_STORE_ROW_MAX &&
-                        sx_client_find(nspace, rank) == NULL;
+    const struct section_header *const head = section->head;
+    const struct sx_opened_part *const nspace_part = &section->parts[SECTION_NSPACE];
+    const uint8_t *at = section->parts[SECTION_MESSAGES].at;
+    size_t left = section->parts[SECTION_MESSAGES].size;
+    char name[PMIX_MAX_NSLEN + 1] = { 0 };
+    struct sx_opened message, put;
+
+    memcpy(name, nspace_part->at, nspace_part->size);
+    struct sx_nspace *const nspace = sx_nspace_find(server, name);
+    const bool wanted = nspace != NULL && nspace->has_store && head->rank < SX_STORE_ROW_MAX &&
+                        sx_client_find(nspace, head->rank) == NULL;
 
     while (left > 0) {
-        uint64_t length;
-
-        if (left < sizeof(length)) {
+        if (sx_body_next(&message, &message_body, &at, &left) != NULL ||
+            (wanted && (sx_body_open(&put, &sx_put_body, message.parts[0].at,
+                                     message.parts[0].size) != NULL ||
+                        fn(nspace, head->rank, &put) != PMIX_SUCCESS))) {
             return false;
         }
-        memcpy(&length, at, sizeof(length));
-        at += sizeof(length);
-        left -= sizeof(length);
-        if (length > left || sx_align_up(length, 8) > left ||
-            (wanted && fn(nspace, rank, at, length) != PMIX_SUCCESS)) {
-            return false;
-        }
-        at += sx_align_up(length, 8);
-        left -= sx_align_up(length, 8);
     }
     return true;
 }
 
-/* One blob at @bytes, aligned anew since the one before may have any length.  Return: false for
- * bytes that are no blob. */
-static bool blob_read(struct sx_server *server, const char *at, size_t left, sx_blob_fn fn)
+/* The sections of one blob.  Return: false for bytes that are none. */
+static bool blob_read(struct sx_server *server, const char *bytes, size_t left, sx_blob_fn fn)
 {
+    const uint8_t *at = (const uint8_t *)bytes;
+    struct sx_opened section;
+
     while (left > 0) {
-        struct section_header section;
-        char name[PMIX_MAX_NSLEN + 1] = { 0 };
-
-        if (left < sizeof(section)) {
+        if (sx_body_next(&section, &section_body, &at, &left) != NULL ||
+            !section_read(server, &section, fn)) {
             return false;
         }
-        memcpy(&section, at, sizeof(section));
-        at += sizeof(section);
-        left -= sizeof(section);
-        const size_t padded = sx_align_up(section.nspace_len, 8);
-
-        if (section.nspace_len == 0 || section.nspace_len > PMIX_MAX_NSLEN || padded > left ||
-            section.size > left - padded || section.size % 8 != 0) {
-            return false;
-        }
-        memcpy(name, at, section.nspace_len);
-        if (!section_read(server, name, section.rank, at + padded, section.size, fn)) {
-            return false;
-        }
-        at += padded + section.size;
-        left -= padded + section.size;
     }
     return true;
 }

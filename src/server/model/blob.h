@@ -41,12 +41,12 @@ pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *cli
 /* Append one message (a checked lane put) to a list of messages. */
 pmix_status_t sx_blob_message(struct sx_blob *messages, const void *put, size_t size);
 
-/* Hand each message of what came from elsewhere to @fn: any number of blobs glued together.  Ranks
- * that live here and namespaces nobody knows are passed over.  Return: PMIX_SUCCESS;
- * PMIX_ERR_UNPACK_FAILURE with one line for bytes that are no blob, or that @fn refuses (it has had
- * what came before them). */
-typedef pmix_status_t (*sx_blob_fn)(struct sx_nspace *nspace, uint32_t rank, const void *put,
-                                    size_t size);
+/* Hand each put (sx_put_body, opened) of what came from elsewhere to @fn: any number of blobs glued
+ * together.  Ranks that live here and namespaces nobody knows are passed over.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE with one line for bytes that are no blob, or that @fn
+ * refuses (it has had what came before them). */
+typedef pmix_status_t (*sx_blob_fn)(struct sx_nspace *nspace, uint32_t rank,
+                                    const struct sx_opened *put);
 pmix_status_t sx_blob_read(struct sx_server *server, const char *bytes, size_t size, sx_blob_fn fn);
 
 #endif

@@ -12,48 +12,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/flat.h"
+#include "base/bodies.h"
 #include "base/status.h"
 #include "base/util.h"
 #include "base/value.h"
 #include "server/model/nspace.h"
-#include "server/model/procs.h"
 
 #define FLAGS_OF_SENDER (SX_EVENT_NON_DEFAULT | SX_EVENT_DO_NOT_CACHE | SX_EVENT_STAYS_LOCAL)
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-/* Room for an event of @source with @rest_size bytes behind the source; *ret_rest is where they
- * go.  Return: NULL when memory is out or the event would be too large. */
-static struct sx_event_block *block_new(const pmix_proc_t *source, size_t rest_size,
-                                        char **ret_rest)
+/* Room for an event of @size bytes.  Return: NULL when memory is out or it is too large. */
+static struct sx_event_block *block_new(size_t size)
 {
-    const size_t source_len = sx_name_len(source->nspace, PMIX_MAX_NSLEN);
-    const size_t rest_off = sizeof(struct sx_event) + sx_align_up(source_len, 8);
-    struct sx_event_block *block = NULL;
+    struct sx_event_block *const block = size > SX_EVENT_BYTES_MAX ? NULL
+                                                                   : malloc(sizeof(*block) + size);
 
-    if (rest_size > SX_EVENT_BYTES_MAX - rest_off) {
-        return NULL;
-    }
-    block = malloc(sizeof(*block) + rest_off + rest_size);
     if (block == NULL) {
         return NULL;
     }
-    memset(block, 0, sizeof(*block) + rest_off);
+    memset(block, 0, sizeof(*block));
     block->reference_count = 1;
     block->session = SX_SESSION_UNKNOWN;
     sx_list_init(&block->link);
     sx_list_init(&block->cache);
     sx_list_init(&block->entries);
-    block->size = (uint32_t)(rest_off + rest_size);
-    block->target_off = (uint32_t)rest_off;
-
-    struct sx_event *head = sx_event_block_head(block);
-
-    head->source_rank = source->rank;
-    head->source_len = (uint16_t)source_len;
-    memcpy(head + 1, source->nspace, source_len);
-    *ret_rest = block->bytes + rest_off;
+    block->size = (uint32_t)size;
     return block;
 }
 
@@ -85,113 +69,47 @@ struct sx_event_block *sx_event_block_release(struct sx_event_block *block)
 
 /* ---- judging ------------------------------------------------------------------------------- */
 
-/* Pass over a process list.  Return: false when it is none. */
-static bool procs_skip(const char **at, size_t *left, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        struct sx_proc_ref proc;
-        const size_t size = sx_proc_ref_read(*at, *left, &proc);
-
-        if (size == 0) {
-            return false;
-        }
-        *at += size;
-        *left -= size;
-    }
-    return true;
-}
-
-/* Whether @size bytes are flat infos and nothing else, and what the host will get of them is in
- * proportion. */
-static pmix_status_t infos_judge(const char *at, size_t size)
-{
-    struct sx_cell cell;
-    uint16_t type = PMIX_INFO;
-
-    if (size == 0) {
-        return PMIX_SUCCESS;
-    }
-    if (size < sizeof(cell)) {
-        return PMIX_ERR_UNPACK_FAILURE;
-    }
-    memcpy(&cell, at, sizeof(cell));
-    if (cell.type != PMIX_DATA_ARRAY) {
-        return PMIX_ERR_UNPACK_FAILURE;
-    }
-    const pmix_status_t rc = sx_flat_check_within(&cell, at + sizeof(cell), size - sizeof(cell),
-                                                  SX_EVENT_HEAP_MAX);
-    if (rc == PMIX_SUCCESS && (cell.flags & SX_CELL_NULL) == 0) {
-        memcpy(&type, at + sizeof(cell), sizeof(type));
-    }
-    return type == PMIX_INFO ? rc : PMIX_ERR_UNPACK_FAILURE;
-}
-
-static bool range_can_leave(uint8_t range)
-{
-    return range <= PMIX_RANGE_CUSTOM;
-}
-
-pmix_status_t sx_event_block_judge(const pmix_proc_t *source, const void *bytes, size_t size,
+pmix_status_t sx_event_block_judge(const pmix_proc_t *source, const struct sx_opened *body,
                                    struct sx_event_block **ret)
 {
-    struct sx_event given;
-    struct sx_event_block *block = NULL;
-    const char *at = (const char *)bytes + sizeof(given);
-    size_t left;
-    char *rest;
+    const struct sx_event *const given = body->head;
+    const uint8_t *const targets = body->parts[SX_EVENT_TARGETS].at;
+    const struct sx_opened_part *const infos = &body->parts[SX_EVENT_INFOS];
+    const size_t rest_size = (size_t)(infos->at - targets) + infos->size;
+    const size_t source_len = sx_name_len(source->nspace, PMIX_MAX_NSLEN);
+    const size_t target_off = sizeof(*given) + (size_t)sx_align_up(source_len, 8);
 
-    if (size < sizeof(given)) {
+    if (given->range > PMIX_RANGE_CUSTOM) { /* it cannot leave its process */
         return PMIX_ERR_UNPACK_FAILURE;
     }
-    if (size > SX_EVENT_BYTES_MAX) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
+    if (body->status != PMIX_SUCCESS) {
+        return body->status;
     }
-    memcpy(&given, bytes, sizeof(given));
-    left = size - sizeof(given);
-    if (!range_can_leave(given.range) || sx_align_up(given.source_len, 8) > left) {
-        return PMIX_ERR_UNPACK_FAILURE;
-    }
-    at += sx_align_up(given.source_len, 8);
-    left -= sx_align_up(given.source_len, 8);
-    const char *const targets = at;
-
-    if (!procs_skip(&at, &left, given.target_count)) {
-        return PMIX_ERR_UNPACK_FAILURE;
-    }
-    const char *const affected = at;
-
-    if (!procs_skip(&at, &left, given.affected_count) || given.info_size > left) {
-        return PMIX_ERR_UNPACK_FAILURE;
-    }
-    const pmix_status_t rc = infos_judge(at, given.info_size);
-
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    if (given.target_count > SX_PROCS_MAX || given.affected_count > SX_PROCS_MAX) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    if (given.range == PMIX_RANGE_CUSTOM && given.target_count == 0) {
+    if (given->range == PMIX_RANGE_CUSTOM && given->target_count == 0) {
         return PMIX_ERR_BAD_PARAM;
     }
-    const size_t rest_size = (size_t)(at - targets) + given.info_size;
+    struct sx_event_block *const block = block_new(target_off + rest_size);
 
-    block = block_new(source, rest_size, &rest);
     if (block == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    memcpy(rest, targets, rest_size);
-    block->affected_off = block->target_off + (uint32_t)(affected - targets);
-    block->info_off = block->target_off + (uint32_t)(at - targets);
-
-    struct sx_event *head = sx_event_block_head(block);
-
-    head->code = given.code;
-    head->range = given.range;
-    head->flags = given.flags & FLAGS_OF_SENDER;
-    head->target_count = given.target_count;
-    head->affected_count = given.affected_count;
-    head->info_size = given.info_size;
+    *sx_event_block_head(block) = (struct sx_event){
+        .code = given->code,
+        .source_rank = source->rank,
+        .range = given->range,
+        .flags = given->flags & FLAGS_OF_SENDER,
+        .source_len = (uint16_t)source_len,
+        .target_count = given->target_count,
+        .affected_count = given->affected_count,
+        .info_size = given->info_size,
+    };
+    memset(block->bytes + sizeof(*given), 0, target_off - sizeof(*given));
+    memcpy(block->bytes + sizeof(*given), source->nspace, source_len);
+    memcpy(block->bytes + target_off, targets, rest_size);
+    block->target_off = (uint32_t)target_off;
+    block->affected_off = (uint32_t)(target_off +
+                                     (size_t)(body->parts[SX_EVENT_AFFECTED].at - targets));
+    block->info_off = (uint32_t)(target_off + (size_t)(infos->at - targets));
     range_settle(block);
     *ret = block;
     return PMIX_SUCCESS;
@@ -199,87 +117,35 @@ pmix_status_t sx_event_block_judge(const pmix_proc_t *source, const void *bytes,
 
 /* ---- building ------------------------------------------------------------------------------ */
 
-static pmix_status_t procs_judge(const struct sx_some_procs *procs)
-{
-    for (size_t i = 0; i < procs->count; i++) {
-        if (procs->all[i].nspace[0] == '\0') {
-            return PMIX_ERR_BAD_PARAM;
-        }
-    }
-    return procs->count <= SX_PROCS_MAX ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
-}
-
-static size_t procs_size(const struct sx_some_procs *procs)
-{
-    size_t size = 0;
-
-    for (size_t i = 0; i < procs->count; i++) {
-        size += 8 + sx_align_up(sx_name_len(procs->all[i].nspace, PMIX_MAX_NSLEN), 8);
-    }
-    return size;
-}
-
-static char *procs_write(char *at, const struct sx_some_procs *procs)
-{
-    for (size_t i = 0; i < procs->count; i++) {
-        const size_t len = sx_name_len(procs->all[i].nspace, PMIX_MAX_NSLEN);
-        const uint32_t head[2] = { procs->all[i].rank, (uint32_t)len };
-
-        memcpy(at, head, sizeof(head));
-        memset(at + sizeof(head), 0, sx_align_up(len, 8));
-        memcpy(at + sizeof(head), procs->all[i].nspace, len);
-        at += sizeof(head) + sx_align_up(len, 8);
-    }
-    return at;
-}
-
 pmix_status_t sx_event_block_build(pmix_status_t code, const pmix_proc_t *source,
                                    const struct sx_notify_options *options,
                                    const pmix_info_t info[], size_t ninfo,
                                    struct sx_event_block **ret)
 {
     struct sx_event_block *block = NULL;
-    size_t info_size = 0;
-    char *at;
+    struct sx_event event;
+    struct sx_draft draft;
+    size_t size;
 
     if (options->range > PMIX_RANGE_PROC_LOCAL ||
         (options->range == PMIX_RANGE_CUSTOM && options->targets.count == 0)) {
         return PMIX_ERR_BAD_PARAM;
     }
-    pmix_status_t rc = procs_judge(&options->targets);
+    sx_event_draft(&draft, &event, code, source, options, info, ninfo);
+    pmix_status_t rc = sx_body_measure(&draft, &size);
     if (rc == PMIX_SUCCESS) {
-        rc = procs_judge(&options->affected);
+        block = block_new(size);
+        rc = block == NULL ? PMIX_ERR_OUT_OF_RESOURCE : sx_body_write(&draft, block->bytes);
     }
-    if (rc == PMIX_SUCCESS && ninfo > 0) {
-        rc = sx_flat_infos_size(info, ninfo, &info_size);
-    }
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    const size_t target_size = procs_size(&options->targets);
-    const size_t affected_size = procs_size(&options->affected);
-
-    if (info_size > SX_EVENT_BYTES_MAX ||
-        (block = block_new(source, target_size + affected_size + info_size, &at)) == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    struct sx_event *head = sx_event_block_head(block);
-
-    head->code = code;
-    head->range = options->range;
-    head->flags = sx_event_flags(options);
-    head->target_count = (uint32_t)options->targets.count;
-    head->affected_count = (uint32_t)options->affected.count;
-    head->info_size = (uint32_t)info_size;
-    block->affected_off = block->target_off + (uint32_t)target_size;
-    block->info_off = block->affected_off + (uint32_t)affected_size;
-    at = procs_write(at, &options->targets);
-    at = procs_write(at, &options->affected);
-    rc = ninfo == 0 ? PMIX_SUCCESS : sx_flat_infos_encode(info, ninfo, at, info_size);
     if (rc != PMIX_SUCCESS) {
         sx_event_block_release(block);
         return rc;
     }
+    const size_t source_size = sx_align_up(draft.sizes[SX_EVENT_SOURCE], 8);
+
+    block->target_off = (uint32_t)(sizeof(event) + source_size);
+    block->affected_off = block->target_off + (uint32_t)draft.sizes[SX_EVENT_TARGETS];
+    block->info_off = block->affected_off + (uint32_t)draft.sizes[SX_EVENT_AFFECTED];
     range_settle(block);
     if (options->session.given) {
         block->session = options->session.number;
@@ -323,11 +189,12 @@ bool sx_event_block_aims_at(const struct sx_event_block *block, const char *nspa
 static pmix_status_t procs_read(const struct sx_event_block *block, uint32_t off, uint32_t count,
                                 pmix_proc_t **ret_procs, size_t *ret_count)
 {
-    const char *at = block->bytes + off;
-    size_t left = block->size - off;
+    const struct sx_opened_part part = { .at = (const uint8_t *)block->bytes + off,
+                                         .size = block->size - off,
+                                         .count = count };
 
     *ret_count = count;
-    return sx_procs_read(&at, &left, count, ret_procs);
+    return sx_part_procs(&part, ret_procs);
 }
 
 pmix_status_t sx_event_block_targets(const struct sx_event_block *block, pmix_proc_t **ret_procs,

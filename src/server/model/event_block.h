@@ -31,10 +31,10 @@ struct sx_event_block {
     _Alignas(8) char bytes[]; /* number 0: each namespace has its own */
 };
 
-/* The event that a client sent as @bytes (private memory, or sealed), made one of @source.  Return:
- * PMIX_SUCCESS and *ret; PMIX_ERR_UNPACK_FAILURE for bytes that no client of ours writes;
+/* The event that a client sent as @body (sx_event_body, opened), made one of @source.  Return:
+ * PMIX_SUCCESS and *ret; PMIX_ERR_UNPACK_FAILURE for a range that no client of ours writes;
  * PMIX_ERR_BAD_PARAM for a custom range without targets; PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_event_block_judge(const pmix_proc_t *source, const void *bytes, size_t size,
+pmix_status_t sx_event_block_judge(const pmix_proc_t *source, const struct sx_opened *body,
                                    struct sx_event_block **ret);
 
 /* An event of this process.  @options are those of @info.  Return: PMIX_SUCCESS;

@@ -8,53 +8,21 @@
 #include "client/link/process.h"
 #include "client/link/procs.h"
 
-Test(wire, procs_are_padded_to_eight)
-{
-    const pmix_proc_t procs[2] = { { .nspace = "job", .rank = 5 },
-                                   { .nspace = "exactly8", .rank = PMIX_RANK_WILDCARD } };
-    uint8_t bytes[64];
-    uint32_t head[2];
-    size_t size;
-
-    cr_assert_eq(sx_wire_procs_size(procs, 2, &size), PMIX_SUCCESS);
-    cr_assert_eq(size, 32u);
-    cr_assert_eq(sx_wire_procs_write(bytes, procs, 2), bytes + size);
-    memcpy(head, bytes, sizeof(head));
-    cr_expect_eq(head[0], 5u);
-    cr_expect_eq(head[1], 3u);
-    cr_expect_eq(memcmp(bytes + 8, "job\0\0\0\0\0", 8), 0);
-    memcpy(head, bytes + 16, sizeof(head));
-    cr_expect_eq(head[0], PMIX_RANK_WILDCARD);
-    cr_expect_eq(head[1], 8u);
-    cr_expect_eq(memcmp(bytes + 24, "exactly8", 8), 0);
-}
-
 Test(wire, names_that_are_none_are_refused)
 {
     pmix_proc_t empty = { .rank = 1 }, endless;
-    size_t size;
 
     memset(&endless, 'n', sizeof(endless));
-    cr_expect_eq(sx_wire_procs_size(NULL, 1, &size), PMIX_ERR_BAD_PARAM);
-    cr_expect_eq(sx_wire_procs_size(&empty, 1, &size), PMIX_ERR_BAD_PARAM);
-    cr_expect_eq(sx_wire_procs_size(&endless, 1, &size), PMIX_ERR_BAD_PARAM);
-    cr_expect_eq(sx_wire_procs_size(&empty, SX_PROCS_MAX + 1u, &size), PMIX_ERR_BAD_PARAM);
-    cr_expect_eq(sx_wire_procs_size(NULL, 0, &size), PMIX_SUCCESS);
-    cr_expect_eq(size, 0u);
+    cr_expect_eq(sx_wire_procs_check(NULL, 1), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(sx_wire_procs_check(&empty, 1), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(sx_wire_procs_check(&endless, 1), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(sx_wire_procs_check(&empty, SX_PROCS_MAX + 1u), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(sx_wire_procs_check(NULL, 0), PMIX_SUCCESS);
 }
 
-Test(wire, an_empty_namespace_is_our_own)
+Test(wire, procs_are_sorted_and_each_once)
 {
-    const pmix_proc_t procs[2] = { { .nspace = "", .rank = 1 }, { .nspace = "ours", .rank = 1 } };
-    uint8_t bytes[64];
-    size_t size;
-
     strcpy(sx_process.self.nspace, "ours");
-    cr_assert_eq(sx_wire_procs_size(procs, 2, &size), PMIX_SUCCESS);
-    cr_assert_eq(size, 32u);
-    cr_assert_eq(sx_wire_procs_write(bytes, procs, 2), bytes + size);
-    cr_expect_eq(memcmp(bytes, bytes + 16, 16), 0);
-
     const pmix_proc_t mixed[3] = { { .nspace = "", .rank = 1 },
                                    { .nspace = "a", .rank = 0 },
                                    { .nspace = "ours", .rank = 1 } };
@@ -62,8 +30,33 @@ Test(wire, an_empty_namespace_is_our_own)
     size_t count = 3;
     const pmix_proc_t *const sorted = sx_wire_procs_sorted(mixed, &count, &copy);
 
+    cr_assert_eq(sx_wire_procs_check(mixed, 3), PMIX_SUCCESS, "an empty namespace is our own");
     cr_assert_eq(count, 2u, "one of them stands twice");
     cr_expect_str_eq(sorted[0].nspace, "a");
     cr_expect_str_eq(sorted[1].nspace, "ours");
     free(copy);
+}
+
+/* What fits goes into the room that there is. */
+Test(wire, a_request_is_written_where_it_has_room)
+{
+    const pmix_proc_t procs[] = { { .nspace = "", .rank = 1 } };
+    const struct sx_abort head = { .status = 3 };
+    uint64_t room[8];
+
+    strcpy(sx_process.self.nspace, "ours");
+    for (size_t bytes = 0; bytes <= sizeof(room); bytes += 8) {
+        struct sx_draft draft = { .head = &head, .parts = { [SX_ABORT_PROCS] = { procs, 1 } } };
+        struct sx_opened opened;
+        struct iovec body;
+
+        cr_assert_eq(sx_wire_write(SX_MSG_ABORT, &draft, room, bytes, &body), PMIX_SUCCESS);
+        cr_expect_eq(body.iov_base == room, body.iov_len <= bytes);
+        cr_assert_null(sx_body_open(&opened, sx_message_spec(SX_MSG_ABORT)->body, body.iov_base,
+                                    body.iov_len));
+        cr_expect_eq(((const struct sx_abort *)opened.head)->status, 3);
+        if (body.iov_base != room) {
+            free(body.iov_base);
+        }
+    }
 }

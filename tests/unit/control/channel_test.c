@@ -175,11 +175,25 @@ static pmix_status_t send_body(struct server *server, uint16_t kind, const void 
     }
 }
 
+/* Make what is in @body a put of @size bytes. */
+static void make_put(uint8_t *body, size_t size)
+{
+    const size_t off = sizeof(struct sx_lane_put) + 8; /* of the value, behind a key of one byte */
+    const struct sx_lane_put put = {
+        .cell = { .type = size > off ? PMIX_BYTE_OBJECT : PMIX_UINT8,
+                  .len = (uint32_t)(size - off) },
+        .key_len = 1,
+    };
+
+    memcpy(body, &put, sizeof(put));
+    body[sizeof(put)] = 'k';
+}
+
 /* ---- good frames -------------------------------------------------------------------------- */
 
 EACH_ENGINE(channel, carries_frames_of_any_size_both_ways)
 {
-    static const size_t sizes[] = { 8, 100, 8175, 8176, 8177, 65536, 3000001 };
+    static const size_t sizes[] = { 32, 100, 8175, 8176, 8177, 65536, 3000001 };
     static uint8_t body[3000001];
     static _Alignas(8) uint8_t buf[SX_FRAME_MAX];
     struct server *server = server_open(engine);
@@ -196,6 +210,7 @@ EACH_ENGINE(channel, carries_frames_of_any_size_both_ways)
         const struct iovec iov[2] = { { body, 5 }, { body + 5, sizes[i] - 5 } };
 
         server->frame_count = server->piece_count = 0;
+        make_put(body, sizes[i]);
         cr_assert_eq(send_body(server, SX_MSG_PUT_BULK, body, sizes[i]), PMIX_SUCCESS);
         test_loop_run(&server->bench, "a frame");
         cr_expect_eq(server->piece_count, (int)((sizes[i] - 1) / SX_WINDOW_BYTES));
@@ -489,7 +504,7 @@ EACH_ENGINE(channel, drops_whoever_sends_a_bad_frame_of_any_kind)
 
     for (uint16_t kind = 0; kind <= SX_MSG_SPEC_MAX; kind++) {
         const struct sx_message_spec *spec = sx_message_spec(kind);
-        const size_t min = spec == NULL ? 0 : spec->body_min;
+        const size_t min = spec == NULL ? 0 : spec->body->head_size;
         const size_t max = spec == NULL ? 0 : spec->body_max;
         size_t size = make_frame(frame, kind, 0, min, min);
 
@@ -627,10 +642,12 @@ EACH_ENGINE(channel, drops_whoever_misuses_a_window)
 /* What lies in a window is its client's to change, and not its size; a hole reads as zeros. */
 EACH_ENGINE(channel, a_window_has_its_size_and_may_have_holes)
 {
-    static const uint8_t zeros[20000];
+    static uint8_t zeros[20000];
     struct server *server = server_open(engine);
 
     get_window(server);
+    make_put(zeros, sizeof(zeros));
+    cr_assert_eq(pwrite(server->window_fd, zeros, 64, 0), 64, "and a hole behind it");
     cr_expect_eq(ftruncate(server->window_fd, 100), -1);
     cr_expect_eq(errno, EPERM);
     cr_expect_eq(ftruncate(server->window_fd, 2 * SX_WINDOW_BYTES), -1);
@@ -651,6 +668,7 @@ EACH_ENGINE(channel, a_window_has_its_size_and_may_have_holes)
     test_loop_run(&server->bench, "a piece");
     get_window(server);
     memset(body, 'w', sizeof(body));
+    make_put(body, sizeof(body));
     cr_expect_eq(send_body(server, SX_MSG_PUT_BULK, body, sizeof(body)), PMIX_SUCCESS);
     test_loop_run(&server->bench, "a frame");
     cr_expect_eq(server->body_sum, sum_bytes(body, sizeof(body)));
@@ -776,6 +794,7 @@ EACH_ENGINE(channel, bulk_is_given_back_on_both_sides)
     struct sx_frame frame;
 
     get_window(server);
+    make_put(body, sizeof(body));
     const int before = test_count_fds();
     const size_t heap = heap_used();
 

@@ -37,15 +37,15 @@ static uint32_t ranks[8];
 static char keys[8][16];
 static pmix_status_t verdict;
 
-static pmix_status_t on_message(struct sx_nspace *nspace, uint32_t rank, const void *put,
-                                size_t size)
+static pmix_status_t on_message(struct sx_nspace *nspace, uint32_t rank,
+                                const struct sx_opened *put)
 {
-    const struct sx_lane_put *const head = put;
+    const struct sx_lane_put *const head = put->head;
 
     cr_assert_eq(nspace, job);
     cr_assert_lt(count, SX_COUNT(ranks));
-    cr_assert_eq((uintptr_t)put % 8, 0);
-    cr_assert(size >= sizeof(*head) + head->key_len && head->key_len < sizeof(keys[0]));
+    cr_assert_eq((uintptr_t)head % 8, 0);
+    cr_assert_lt(head->key_len, sizeof(keys[0]));
     ranks[count] = rank;
     memset(keys[count], 0, sizeof(keys[0]));
     memcpy(keys[count], head + 1, head->key_len);

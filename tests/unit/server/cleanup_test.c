@@ -11,6 +11,7 @@
 #include "answers.h"
 #include "bare.h"
 #include "base/flat.h"
+#include "opened.h"
 #include "proc_list.h"
 #include "server/engine/broom.h"
 
@@ -43,7 +44,7 @@ TestSuite(cleanup, .init = begin, .fini = end);
 /* Return: false for a breach of protocol. */
 static bool request(size_t size)
 {
-    struct sx_frame frame = { .header = { .id = 5 }, .body = body.bytes, .body_size = size };
+    struct sx_frame frame = opened_frame(SX_MSG_JOB_CONTROL, 5, body.bytes, size);
 
     return sx_cleanup_on_job_control(&server, client, &frame, 0);
 }
@@ -168,17 +169,4 @@ Test(cleanup, has_so_many_paths_and_no_more)
 
     cr_expect_eq(ask(&more, 1), PMIX_ERR_OUT_OF_RESOURCE);
     cr_expect_eq(ask(&known, 1), PMIX_SUCCESS);
-}
-
-Test(cleanup, that_no_client_writes_is_a_breach)
-{
-    const pmix_info_t info = text(PMIX_REGISTER_CLEANUP, "/tmp/a");
-
-    write_body(&info, 1);
-    for (size_t size = sizeof(struct sx_job_control); size < body.size; size++) {
-        cr_expect_not(request(size), "%zu of %zu bytes", size, body.size);
-    }
-    memset(body.bytes + body.size - 32, 0xff, 32);
-    cr_expect_not(request(body.size), "infos that are none");
-    cr_expect_str_eq(registered(), "");
 }

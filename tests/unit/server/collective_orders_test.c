@@ -13,6 +13,7 @@
 #include "bare.h"
 #include "base/flat.h"
 #include "base/status.h"
+#include "opened.h"
 #include "server/engine/collective.h"
 #include "server/engine/collective_kind.h"
 
@@ -293,8 +294,9 @@ static void arrives(const void *arg)
         PMIx_Info_destruct(&info[i]);
     }
     message.head.info_size = (uint32_t)size;
-    MUST(sx_collective_arrive(&server, actor->client, &message,
-                              offsetof(__typeof__(message), infos) + size) == PMIX_SUCCESS);
+    MUST(sx_collective_arrive(&server, actor->client,
+                              opened(&sx_arrive_body, &message,
+                                     offsetof(__typeof__(message), infos) + size)) == PMIX_SUCCESS);
 }
 
 static void goes(const void *arg)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "hosted.h"
+#include "opened.h"
 #include "server/engine/collective.h"
 #include "server/model/state.h"
 
@@ -45,8 +46,8 @@ static void arrive(struct sx_server *server, uint32_t rank, uint32_t last)
         memcpy(at, proc, sizeof(proc));
         memcpy(at + sizeof(proc), NSPACE, strlen(NSPACE));
     }
-    cr_assert_eq(sx_collective_arrive(server, client_of(server, rank), message,
-                                      (size_t)(at - message)),
+    cr_assert_eq(sx_collective_arrive(server, client_of(server, rank),
+                                      opened(&sx_arrive_body, message, (size_t)(at - message))),
                  PMIX_SUCCESS);
 }
 

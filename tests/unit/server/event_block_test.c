@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "base/value.h"
 #include "block_build.h"
+#include "opened.h"
 #include "proc_list.h"
 #include "server/model/event_block.h"
 
@@ -58,7 +59,10 @@ static pmix_status_t judge(size_t length, struct sx_event_block **ret)
 
     cr_assert_not_null(exact);
     memcpy(exact, list.bytes, length);
-    const pmix_status_t rc = sx_event_block_judge(&sender, exact, length, ret);
+    struct sx_opened body;
+    const pmix_status_t rc = sx_body_open(&body, &sx_event_body, exact, length) != NULL
+                                 ? PMIX_ERR_UNPACK_FAILURE
+                                 : sx_event_block_judge(&sender, &body, ret);
 
     free(exact);
     return rc;
@@ -221,7 +225,9 @@ Test(event_block, builds_what_it_would_accept)
     cr_assert_eq(sx_event_block_head(block)->flags, SX_EVENT_NON_DEFAULT);
     cr_assert(sx_event_block_aims_at(block, "other", 5));
     cr_assert_not(sx_event_block_aims_at(block, "job", 5));
-    cr_assert_eq(sx_event_block_judge(&sender, block->bytes, block->size, &again), PMIX_SUCCESS);
+    cr_assert_eq(sx_event_block_judge(&sender, opened(&sx_event_body, block->bytes, block->size),
+                                      &again),
+                 PMIX_SUCCESS);
     sx_event_block_release(again);
     sx_event_block_release(block);
 

@@ -7,6 +7,7 @@
 #include "answers.h"
 #include "bare_events.h"
 #include "block_build.h"
+#include "opened.h"
 
 #define CODE (-2000)
 
@@ -55,6 +56,11 @@ static struct sx_event last(const struct sx_nspace *nspace)
     return event;
 }
 
+static pmix_status_t notify(const struct sx_event *event)
+{
+    return sx_event_on_notify(&server, client, opened(&sx_event_body, event, sizeof(*event)));
+}
+
 static uint64_t losses(void)
 {
     return atomic_load(&server.board.slots[client->slot].events_lost);
@@ -64,8 +70,8 @@ Test(event, is_numbered_in_each_namespace_by_itself)
 {
     const struct sx_event all = event_of(PMIX_RANGE_LOCAL), own = event_of(PMIX_RANGE_NAMESPACE);
 
-    cr_assert_eq(sx_event_on_notify(&server, client, &own, sizeof(own)), PMIX_SUCCESS);
-    cr_assert_eq(sx_event_on_notify(&server, client, &all, sizeof(all)), PMIX_SUCCESS);
+    cr_assert_eq(notify(&own), PMIX_SUCCESS);
+    cr_assert_eq(notify(&all), PMIX_SUCCESS);
     cr_expect_eq(last(a).number, 2);
     cr_expect_eq(last(b).number, 1);
     cr_expect_eq(last(b).code, CODE);
@@ -78,7 +84,7 @@ Test(event, wakes_once_for_many_and_only_whom_it_concerns)
     struct sx_door *const door = &a->ring.header->doors[SX_CLASS_OF_CODE(CODE)];
 
     for (int i = 0; i < 3; i++) {
-        cr_assert_eq(sx_event_on_notify(&server, client, &own, sizeof(own)), PMIX_SUCCESS);
+        cr_assert_eq(notify(&own), PMIX_SUCCESS);
     }
     cr_expect_eq(sx_door_epoch(door), 0, "not yet");
     sx_event_wake(&server);
@@ -92,17 +98,13 @@ Test(event, wakes_once_for_many_and_only_whom_it_concerns)
 static const struct {
     const char *why;
     pmix_data_range_t range;
-    size_t size;
     pmix_status_t want;
     uint64_t lost;
 } rows[] = {
-    { "for this node", PMIX_RANGE_LOCAL, sizeof(struct sx_event), PMIX_SUCCESS, 0 },
-    { "for nodes that it does not get to", PMIX_RANGE_GLOBAL, sizeof(struct sx_event), PMIX_SUCCESS,
-      1 },
-    { "for nobody", PMIX_RANGE_CUSTOM, sizeof(struct sx_event), PMIX_SUCCESS, 1 },
-    { "no event", PMIX_RANGE_LOCAL, sizeof(struct sx_event) - 1, PMIX_ERR_BAD_PARAM, 0 },
-    { "for its sender alone", PMIX_RANGE_PROC_LOCAL, sizeof(struct sx_event), PMIX_ERR_BAD_PARAM,
-      0 },
+    { "for this node", PMIX_RANGE_LOCAL, PMIX_SUCCESS, 0 },
+    { "for nodes that it does not get to", PMIX_RANGE_GLOBAL, PMIX_SUCCESS, 1 },
+    { "for nobody", PMIX_RANGE_CUSTOM, PMIX_SUCCESS, 1 },
+    { "for its sender alone", PMIX_RANGE_PROC_LOCAL, PMIX_ERR_BAD_PARAM, 0 },
 };
 
 Test(event, that_does_not_reach_all_is_counted_for_its_sender)
@@ -111,8 +113,7 @@ Test(event, that_does_not_reach_all_is_counted_for_its_sender)
         const struct sx_event event = event_of(rows[i].range);
         const uint64_t before = losses();
 
-        cr_expect_eq(sx_event_on_notify(&server, client, &event, rows[i].size), rows[i].want, "%s",
-                     rows[i].why);
+        cr_expect_eq(notify(&event), rows[i].want, "%s", rows[i].why);
         cr_expect_eq(losses() - before, rows[i].lost, "%s", rows[i].why);
     }
 }
@@ -163,7 +164,7 @@ Test(event, of_a_tool_has_its_number_in_its_home)
     answers_begin(&answers, &server, tool);
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
         const struct sx_event event = event_of(rows[i].range);
-        struct sx_frame frame = { .header.id = 4, .body = &event, .body_size = sizeof(event) };
+        struct sx_frame frame = opened_frame(SX_MSG_EVENT_BULK, 4, &event, sizeof(event));
         struct sx_event_number answer;
 
         cr_expect(sx_event_on_bulk(&server, tool, &frame, 0));
@@ -186,7 +187,8 @@ Test(event, is_not_kept_for_who_reads_another_ring)
     cr_assert_not_null(sx_client_add(tools, 1));
     struct sx_client *const reader = bare_connect(&server, tools, 1);
 
-    cr_assert_eq(sx_event_on_notify(&server, reader, &own, sizeof(own)), PMIX_SUCCESS);
+    cr_assert_eq(sx_event_on_notify(&server, reader, opened(&sx_event_body, &own, sizeof(own))),
+                 PMIX_SUCCESS);
     cr_expect_eq(tools->events.held_count, 1);
     sx_event_client_read(&server, reader, tools->event_seq_last);
     cr_expect_eq(tools->events.held_count, 0, "its only reader has had it");
@@ -218,8 +220,8 @@ Test(event, without_a_job_is_in_those_that_come_later)
     const struct sx_event local = event_of(PMIX_RANGE_LOCAL);
     const struct sx_event own = event_of(PMIX_RANGE_NAMESPACE);
 
-    cr_assert_eq(sx_event_on_notify(&server, client, &local, sizeof(local)), PMIX_SUCCESS);
-    cr_assert_eq(sx_event_on_notify(&server, client, &own, sizeof(own)), PMIX_SUCCESS);
+    cr_assert_eq(notify(&local), PMIX_SUCCESS);
+    cr_assert_eq(notify(&own), PMIX_SUCCESS);
     struct sx_nspace *const late = bare_job(&server, "late", 1, 1);
 
     (void)bare_connect(&server, late, 0);

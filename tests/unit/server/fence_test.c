@@ -12,6 +12,7 @@
 #include "base/flat.h"
 #include "control/message.h"
 #include "hosted.h"
+#include "opened.h"
 #include "server/engine/collective.h"
 #include "server/engine/modex.h"
 #include "server/engine/waiting.h"
@@ -157,7 +158,8 @@ static pmix_status_t perform(struct sx_server *server, void *arg)
     memset(message, 0, sizeof(message));
 
     if (act->put != NULL) {
-        cr_assert_eq(sx_modex_put(server, client, message, put_write(message, act->put)),
+        cr_assert_eq(sx_modex_put(server, client,
+                                  opened(&sx_put_body, message, put_write(message, act->put))),
                      PMIX_SUCCESS);
         memset(message, 0, sizeof(message));
     }
@@ -169,7 +171,11 @@ static pmix_status_t perform(struct sx_server *server, void *arg)
     head.op = ++op;
     head.info_size = (uint32_t)infos_write(message + size, act);
     memcpy(message, &head, sizeof(head));
-    return sx_collective_arrive(server, client, message, size + head.info_size);
+    struct sx_opened body;
+
+    return sx_body_open(&body, &sx_arrive_body, message, size + head.info_size) != NULL
+               ? PMIX_ERR_BAD_PARAM
+               : sx_collective_arrive(server, client, &body);
 }
 
 static void act(struct act it)

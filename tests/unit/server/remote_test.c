@@ -78,7 +78,9 @@ static struct sx_blob far_data(const char *key)
         head->key_len = (uint16_t)strlen(key);
         head->scope = PMIX_GLOBAL;
         memcpy(head + 1, key, strlen(key));
-        cr_assert_eq(sx_blob_message(&messages, put, sizeof(put)), PMIX_SUCCESS);
+        cr_assert_eq(sx_blob_message(&messages, put,
+                                     sizeof(*head) + (size_t)sx_align_up(strlen(key), 8)),
+                     PMIX_SUCCESS);
     }
     cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
     cr_assert_eq(sx_blob_add_messages(&blob, NSPACE, FAR, messages.bytes, messages.size),

@@ -434,7 +434,8 @@ Test(upcall, is_not_made_while_the_host_owes_too_many_answers)
     server.module = all_entries;
     cr_expect_eq(count_until_full(), 4096);
     cr_expect(server.host.owed[SX_UPCALL_DEREGISTER_EVENTS].full_told, "with a warning");
-    cr_expect_eq(sx_upcall_judge(&server, SX_UPCALL_NOTIFY_EVENT, 100), PMIX_SUCCESS, "each by itself");
+    cr_expect_eq(sx_upcall_judge(&server, SX_UPCALL_NOTIFY_EVENT, 100), PMIX_SUCCESS,
+                 "each by itself");
     sx_upcall_forget_all(&server);
     server.host.forgotten = false;
     cr_expect_eq(count_until_full(), 4096);

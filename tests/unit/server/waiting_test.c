@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hosted.h"
+#include "opened.h"
 #include "server/engine/gets.h"
 #include "server/engine/modex.h"
 #include "server/engine/waiting.h"
@@ -53,7 +54,9 @@ static void put(struct sx_server *server, uint32_t rank, const char *key)
     head->key_len = (uint16_t)strlen(key);
     head->scope = PMIX_GLOBAL;
     memcpy(head + 1, key, strlen(key));
-    cr_assert_eq(sx_modex_put(server, client_of(server, rank), message, sizeof(message)),
+    cr_assert_eq(sx_modex_put(server, client_of(server, rank),
+                              opened(&sx_put_body, message,
+                                     sizeof(*head) + (size_t)sx_align_up(strlen(key), 8))),
                  PMIX_SUCCESS);
 }
 

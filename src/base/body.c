@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* body.c - walk the parts of a signature: to open a body, to measure it, to write it. */
+#include "base/body.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/util.h"
+#include "base/value.h"
+
+#define EACH_PART(i, signature) \
+    (unsigned i = 0; i < SX_BODY_PARTS_MAX && (signature)->parts[i].kind != SX_PART_NONE; i++)
+
+/* ---- words --------------------------------------------------------------------------------- */
+
+static uint64_t word_read(const uint8_t *head, const struct sx_part *part)
+{
+    uint16_t narrow = 0;
+    uint32_t word = 0;
+    uint64_t wide = 0;
+
+    switch (part->word_size) {
+    case sizeof(narrow):
+        memcpy(&narrow, head + part->word_off, sizeof(narrow));
+        return narrow;
+    case sizeof(word):
+        memcpy(&word, head + part->word_off, sizeof(word));
+        return word;
+    default:
+        memcpy(&wide, head + part->word_off, sizeof(wide));
+        return wide;
+    }
+}
+
+/* Numbers are little-endian. */
+static void word_write(uint8_t *head, const struct sx_part *part, uint64_t word)
+{
+    memcpy(head + part->word_off, &word, part->word_size);
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+size_t sx_proc_ref_read(const void *at, size_t left, struct sx_proc_ref *ret)
+{
+    uint32_t head[2];
+
+    if (left < sizeof(head)) {
+        return 0;
+    }
+    memcpy(head, at, sizeof(head));
+    const char *const name = (const char *)at + sizeof(head);
+    const size_t padded = sx_align_up(head[1], 8);
+
+    if (head[1] == 0 || head[1] > PMIX_MAX_NSLEN || padded > left - sizeof(head) ||
+        memchr(name, '\0', head[1]) != NULL) {
+        return 0;
+    }
+    *ret = (struct sx_proc_ref){ .rank = head[0], .name_len = head[1], .name = name };
+    return sizeof(head) + padded;
+}
+
+/* Return: the bytes of @count processes; SIZE_MAX when there are not so many. */
+static size_t procs_span(const uint8_t *at, size_t left, uint64_t count)
+{
+    const size_t whole = left;
+    struct sx_proc_ref proc;
+
+    for (uint64_t i = 0; i < count; i++) {
+        const size_t size = sx_proc_ref_read(at, left, &proc);
+
+        if (size == 0) {
+            return SIZE_MAX;
+        }
+        at += size;
+        left -= size;
+    }
+    return whole - left;
+}
+
+/* Return: the bytes of a part whose word is @word; SIZE_MAX when they are not there. */
+static size_t part_span(const struct sx_part *part, const uint8_t *at, size_t left, uint64_t word)
+{
+    switch (part->kind) {
+    case SX_PART_PROCS:
+        return procs_span(at, left, word);
+    case SX_PART_ARRAY:
+        return word <= left / part->unit ? (size_t)word * part->unit : SIZE_MAX;
+    case SX_PART_REST:
+        return left;
+    default:
+        return word <= left ? (size_t)word : SIZE_MAX;
+    }
+}
+
+/* Infos are one flat array and nothing behind it. */
+static bool is_infos(const uint8_t *at, size_t size)
+{
+    struct sx_cell cell;
+
+    if (size < sizeof(cell)) {
+        return size == 0;
+    }
+    memcpy(&cell, at, sizeof(cell));
+    return cell.type == PMIX_DATA_ARRAY && sx_align_up(cell.len, 8) == size - sizeof(cell);
+}
+
+/* Whether the bytes of a part have the form of its kind. */
+static const char *form_fault(const struct sx_part *part, const uint8_t *at, size_t size)
+{
+    switch (part->kind) {
+    case SX_PART_INFOS:
+        return is_infos(at, size) ? NULL : "infos that are none";
+    case SX_PART_TEXT:
+        return size == 0 || at[size - 1] == '\0' ? NULL : "a text without an end";
+    case SX_PART_NAME:
+        return size == 0 || memchr(at, '\0', size) == NULL ? NULL : "a name with an end in it";
+    default:
+        return NULL;
+    }
+}
+
+/* Moves *@at behind the part and its padding, which may be missing at the end. */
+static const char *part_lay(struct sx_opened_part *ret, const struct sx_part *part,
+                            const uint8_t *head, const uint8_t **at, size_t *left)
+{
+    const uint64_t word = part->word_size == 0 ? 0 : word_read(head, part);
+
+    if (word < part->min || (part->max != 0 && word > part->max)) {
+        return word < part->min ? "a part too short" : "a part too long";
+    }
+    const size_t span = part_span(part, *at, *left, word);
+
+    if (span == SIZE_MAX) {
+        return "a part that ends past the body";
+    }
+    const size_t padded = (size_t)sx_align_up(span, 8) < *left ? (size_t)sx_align_up(span, 8)
+                                                               : *left;
+
+    *ret = (struct sx_opened_part){ .at = *at, .size = span, .count = (uint32_t)word };
+    *at += padded;
+    *left -= padded;
+    return form_fault(part, ret->at, span);
+}
+
+const char *sx_body_next(struct sx_opened *ret, const struct sx_signature *signature,
+                         const uint8_t **at, size_t *left)
+{
+    const uint8_t *const head = *at;
+    const size_t size = *left;
+
+    if (size < signature->head_size) {
+        return "body too short";
+    }
+    for (unsigned i = 0; i < SX_BODY_NAMES_MAX && signature->names[i].size != 0; i++) {
+        if (memchr(head + signature->names[i].off, '\0', signature->names[i].size) == NULL) {
+            return "a name without an end";
+        }
+    }
+    *at += signature->head_size;
+    *left -= signature->head_size;
+    for
+        EACH_PART(i, signature)
+        {
+            const char *const why = part_lay(&ret->parts[i], &signature->parts[i], head, at, left);
+
+            if (why != NULL) {
+                return why;
+            }
+        }
+    ret->signature = signature;
+    ret->head = head;
+    ret->size = size - *left;
+    ret->status = PMIX_SUCCESS;
+    return NULL;
+}
+
+const char *sx_body_lay(struct sx_opened *ret, const struct sx_signature *signature,
+                        const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+    const char *const why = sx_body_next(ret, signature, &at, &size);
+
+    return why == NULL && size != 0 ? "bytes behind the last part" : why;
+}
+
+/* Of infos at @at, as they are written or came. */
+static pmix_status_t infos_judge(const uint8_t *at, size_t size, uint64_t heap_max)
+{
+    struct sx_cell cell;
+    uint16_t type = PMIX_INFO;
+
+    if (size == 0) {
+        return PMIX_SUCCESS;
+    }
+    memcpy(&cell, at, sizeof(cell));
+    at += sizeof(cell);
+    const pmix_status_t rc = sx_flat_check_within(&cell, at, size - sizeof(cell), heap_max);
+
+    if (rc == PMIX_SUCCESS && (cell.flags & SX_CELL_NULL) == 0) {
+        memcpy(&type, at, sizeof(type));
+    }
+    return type == PMIX_INFO ? rc : PMIX_ERR_UNPACK_FAILURE;
+}
+
+/* What the flat values of a part say. */
+static pmix_status_t part_judge(const struct sx_opened *body, unsigned i)
+{
+    const struct sx_part *const part = &body->signature->parts[i];
+    const struct sx_opened_part *const opened = &body->parts[i];
+    struct sx_cell cell;
+
+    switch (part->kind) {
+    case SX_PART_INFOS:
+        return infos_judge(opened->at, opened->size, body->signature->heap_max);
+    case SX_PART_VALUE:
+        memcpy(&cell, (const uint8_t *)body->head + part->word_off - offsetof(struct sx_cell, len),
+               sizeof(cell));
+        return sx_flat_check(&cell, opened->at, opened->size);
+    default:
+        return PMIX_SUCCESS;
+    }
+}
+
+const char *sx_body_open(struct sx_opened *ret, const struct sx_signature *signature,
+                         const void *bytes, size_t size)
+{
+    const char *const why = sx_body_lay(ret, signature, bytes, size);
+
+    if (why != NULL) {
+        return why;
+    }
+    for
+        EACH_PART(i, signature)
+        {
+            const pmix_status_t rc = part_judge(ret, i);
+
+            if (rc == PMIX_ERR_UNPACK_FAILURE) {
+                return "infos or a value that are none";
+            }
+            ret->status = rc != PMIX_SUCCESS ? rc : ret->status;
+        }
+    return NULL;
+}
+
+bool sx_part_proc_next(struct sx_opened_part *rest, struct sx_proc_ref *ret)
+{
+    const size_t size = rest->count == 0 ? 0 : sx_proc_ref_read(rest->at, rest->size, ret);
+
+    rest->at += size;
+    rest->size -= size;
+    rest->count -= size != 0;
+    return size != 0;
+}
+
+pmix_status_t sx_part_procs(const struct sx_opened_part *part, pmix_proc_t **ret_procs)
+{
+    struct sx_opened_part rest = *part;
+    struct sx_proc_ref ref;
+
+    *ret_procs = NULL;
+    if (part->count == 0) {
+        return PMIX_SUCCESS;
+    }
+    pmix_proc_t *const procs = calloc(part->count, sizeof(*procs));
+
+    if (procs == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    for (pmix_proc_t *proc = procs; sx_part_proc_next(&rest, &ref); proc++) {
+        proc->rank = ref.rank;
+        memcpy(proc->nspace, ref.name, ref.name_len);
+    }
+    *ret_procs = procs;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_body_infos(const struct sx_opened *body, unsigned index, pmix_info_t **ret_info,
+                            size_t *ret_ninfo)
+{
+    const struct sx_opened_part *const part = &body->parts[index];
+
+    *ret_info = NULL;
+    *ret_ninfo = 0;
+    return part->size == 0 || body->status != PMIX_SUCCESS
+               ? body->status
+               : sx_flat_infos_decode(part->at, part->size, ret_info, ret_ninfo);
+}
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+static const char *nspace_of(const pmix_proc_t *proc, const char *nspace)
+{
+    return proc->nspace[0] != '\0' ? proc->nspace : nspace;
+}
+
+pmix_status_t sx_procs_measure(const pmix_proc_t procs[], size_t count, const char *nspace,
+                               size_t *ret_size)
+{
+    size_t size = 0;
+
+    if (procs == NULL && count != 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (count > SX_PROCS_MAX) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "a list of %zu processes: at most %u can be named; name a whole namespace "
+                        "with PMIX_RANK_WILDCARD",
+                        count, SX_PROCS_MAX);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const size_t len = sx_name_len(nspace_of(&procs[i], nspace), sizeof(procs[i].nspace));
+
+        if (len == 0 || len >= sizeof(procs[i].nspace)) {
+            return PMIX_ERR_BAD_PARAM;
+        }
+        size += 2 * sizeof(uint32_t) + (size_t)sx_align_up(len, 8);
+    }
+    *ret_size = size;
+    return PMIX_SUCCESS;
+}
+
+static void procs_write(uint8_t *at, const pmix_proc_t procs[], size_t count, const char *nspace)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *const name = nspace_of(&procs[i], nspace);
+        const size_t len = sx_name_len(name, sizeof(procs[i].nspace));
+        const uint32_t head[2] = { procs[i].rank, (uint32_t)len };
+        const size_t padded = (size_t)sx_align_up(len, 8);
+
+        memcpy(at, head, sizeof(head));
+        at += sizeof(head);
+        memset(at, 0, padded);
+        memcpy(at, name, len);
+        at += padded;
+    }
+}
+
+static pmix_status_t part_measure(const struct sx_draft *draft, unsigned i, size_t *ret_size)
+{
+    const struct sx_part *const part = &draft->signature->parts[i];
+    const struct sx_part_source *const from = &draft->parts[i];
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (part->kind == SX_PART_PROCS) {
+        return sx_procs_measure(from->at, from->count, draft->nspace, ret_size);
+    }
+    *ret_size = 0;
+    if (from->count == 0) {
+        return PMIX_SUCCESS;
+    }
+    if (from->at == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (part->kind == SX_PART_INFOS) {
+        rc = sx_flat_infos_size(from->at, from->count, ret_size);
+    } else {
+        *ret_size = part->kind == SX_PART_ARRAY ? from->count * part->unit : from->count;
+    }
+    if (part->word_size < sizeof(uint64_t) && *ret_size >> part->word_size * 8 != 0) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    return rc == PMIX_SUCCESS && part->thing != NULL && *ret_size > part->max
+               ? sx_body_too_large(part->thing, *ret_size, part->max, part->advice)
+               : rc;
+}
+
+pmix_status_t sx_body_measure(struct sx_draft *draft, size_t *ret_size)
+{
+    size_t size = draft->signature->head_size;
+
+    for
+        EACH_PART(i, draft->signature)
+        {
+            const pmix_status_t rc = part_measure(draft, i, &draft->sizes[i]);
+
+            if (rc != PMIX_SUCCESS) {
+                return rc;
+            }
+            size += (size_t)sx_align_up(draft->sizes[i], 8);
+        }
+    *ret_size = size;
+    return PMIX_SUCCESS;
+}
+
+/* So few bytes can never unfold to more than a receiver takes. */
+#define ALWAYS_FAIR_BYTES 4096u
+
+static pmix_status_t infos_write(const struct sx_draft *draft, const struct sx_part_source *from,
+                                 uint8_t *at, size_t size)
+{
+    pmix_status_t rc = sx_flat_infos_encode(from->at, from->count, at, size);
+
+    if (rc == PMIX_SUCCESS && size > ALWAYS_FAIR_BYTES) {
+        rc = infos_judge(at, size, draft->signature->heap_max);
+    }
+    return rc == PMIX_ERR_OUT_OF_RESOURCE
+               ? SX_RAISE(rc,
+                          "infos of %zu bytes, which unfold to more than %" PRIu64
+                          ": give fewer of them, or one array of numbers instead of many small "
+                          "values",
+                          size, draft->signature->heap_max)
+               : rc;
+}
+
+static pmix_status_t part_write(const struct sx_draft *draft, unsigned i, uint8_t *at)
+{
+    const uint8_t kind = draft->signature->parts[i].kind;
+    const struct sx_part_source *const from = &draft->parts[i];
+    const size_t size = draft->sizes[i];
+
+    if (size == 0) {
+        return PMIX_SUCCESS;
+    }
+    if (kind == SX_PART_PROCS) {
+        procs_write(at, from->at, from->count, draft->nspace);
+        return PMIX_SUCCESS;
+    }
+    if (kind == SX_PART_INFOS) {
+        return infos_write(draft, from, at, size);
+    }
+    memset(at + size / 8 * 8, 0, (size_t)sx_align_up(size, 8) - size / 8 * 8);
+    memcpy(at, from->at, kind == SX_PART_TEXT ? size - 1 : size);
+    if (kind == SX_PART_TEXT) {
+        at[size - 1] = '\0'; /* a text that was cut ends too */
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_body_write(const struct sx_draft *draft, void *at)
+{
+    const struct sx_signature *const signature = draft->signature;
+    uint8_t *const head = at;
+    size_t off = signature->head_size;
+
+    memcpy(head, draft->head, signature->head_size);
+    for
+        EACH_PART(i, signature)
+        {
+            const struct sx_part *const part = &signature->parts[i];
+            const bool counts = part->kind == SX_PART_PROCS || part->kind == SX_PART_ARRAY;
+
+            word_write(head, part, counts ? draft->parts[i].count : draft->sizes[i]);
+            const pmix_status_t rc = part_write(draft, i, head + off);
+
+            if (rc != PMIX_SUCCESS) {
+                return rc;
+            }
+            off += (size_t)sx_align_up(draft->sizes[i], 8);
+        }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_body_too_large(const char *thing, uint64_t size, uint64_t max, const char *advice)
+{
+    return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                    "%s would take %" PRIu64 " bytes; at most %" PRIu64 " go in one message: %s",
+                    thing, size, max, advice);
+}
