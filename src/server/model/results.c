@@ -15,12 +15,13 @@ void sx_results_clear(struct sx_results *results)
 
 bool sx_results_reserve(struct sx_results *results, size_t count)
 {
-    const size_t kept = sx_results_count(results);
     size_t capacity = results->capacity == 0 ? FIRST : results->capacity;
 
     if (results->capacity >= count && results->capacity > 0) {
         return true;
     }
+    const size_t kept = sx_results_count(results);
+
     while (capacity < count) {
         capacity *= 2;
     }

@@ -14,10 +14,23 @@ static int entries_order(const void *a, const void *b)
     return left->slot < right->slot ? -1 : left->slot > right->slot;
 }
 
+/* As clients have connected in the order in which they were registered, more often than not. */
+static bool entries_are_in_order(const struct sx_record_done_entry *entries, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (entries[i - 1].slot > entries[i].slot) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void entries_publish(struct sx_nspace *nspace, pmix_status_t status,
                             struct sx_record_done_entry *entries, size_t count)
 {
-    qsort(entries, count, sizeof(*entries), entries_order);
+    if (!entries_are_in_order(entries, count)) {
+        qsort(entries, count, sizeof(*entries), entries_order);
+    }
     while (count > 0) {
         const size_t part = count < SX_RECORD_DONE_ENTRIES ? count : SX_RECORD_DONE_ENTRIES;
         struct sx_record_done done = { .status = status, .count = (uint32_t)part };
