@@ -274,10 +274,13 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
 
 static pmix_status_t collective_ask_host(struct sx_collective *collective)
 {
+    collective->with_host = true; /* so it stays, even if the host ends the job inside */
+    collective->is_asking = true;
     const pmix_status_t rc = collective->kind->host_ask(collective, host_has_answered);
 
-    collective->with_host = rc == PMIX_SUCCESS;
-    return rc;
+    collective->is_asking = false;
+    collective->with_host = rc == PMIX_SUCCESS && !collective->is_abandoned;
+    return collective->is_abandoned ? PMIX_ERR_LOST_CONNECTION : rc;
 }
 
 /* ---- arrivals ------------------------------------------------------------------------------ */
@@ -473,9 +476,13 @@ void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspac
     struct sx_list *link;
 
     SX_LIST_EACH(it, &server->collectives) {
-        const struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
-        if (collective->is_over && names(collective, nspace)) {
+        if (!collective->is_over || !names(collective, nspace)) {
+            continue;
+        }
+        collective->is_abandoned = true;
+        if (!collective->is_asking) {
             sx_list_remove(it);
             sx_list_append(&gone, it);
         }

@@ -26,10 +26,12 @@ struct sx_collective {
     struct sx_members members;
     struct sx_wishes wishes; /* for the host */
     struct sx_asker asker;
-    bool with_host;  /* everybody here has arrived; it stays until the host has answered */
-    bool is_over;    /* its members have been told */
-    bool collect;    /* somebody asked for the data */
-    uint8_t pardons; /* SX_PARDON_*, of anybody */
+    bool with_host;    /* everybody here has arrived; it stays until the host has answered */
+    bool is_asking;    /* within the upcall */
+    bool is_abandoned; /* its job has gone: the answer means nothing */
+    bool is_over;      /* its members have been told */
+    bool collect;      /* somebody asked for the data */
+    uint8_t pardons;   /* SX_PARDON_*, of anybody */
     struct sx_timer deadline;
 };
 

@@ -39,6 +39,9 @@ static struct {
 } asked[ASKED_MAX];
 static unsigned asked_count;
 
+static bool ends_job; /* inside the upcall */
+static pmix_status_t returns;
+
 static void told_write(char *text, size_t size, const pmix_info_t info[], size_t ninfo)
 {
     for (size_t i = 0; i < ninfo; i++) {
@@ -54,7 +57,7 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)procs, (void)nprocs;
+    (void)nprocs;
     cr_assert_lt(asked_count, ASKED_MAX);
     told_write(asked[asked_count].told, sizeof(asked[0].told), info, ninfo);
     asked[asked_count].cbfunc = cbfunc;
@@ -62,7 +65,10 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
     asked[asked_count].bytes = data;
     asked[asked_count].size = ndata;
     asked_count++;
-    return PMIX_SUCCESS;
+    if (ends_job) {
+        PMIx_server_deregister_nspace(procs[0].nspace, NULL, NULL);
+    }
+    return returns;
 }
 
 static void begin(void)
@@ -323,6 +329,27 @@ Test(fence, of_a_namespace_that_has_gone_holds_up_nobody)
 }
 
 /* ---- news ----------------------------------------------------------------------------------- */
+
+/* It goes with its members, but not while the host is asked. */
+Test(fence, a_host_may_end_the_job_when_it_is_asked)
+{
+    const pmix_status_t all[] = { PMIX_SUCCESS, PMIX_ERR_NOT_SUPPORTED };
+
+    ends_job = true;
+    for (size_t i = 0; i < SX_COUNT(all); i++) {
+        returns = all[i];
+        fence((struct act){ 0 });
+        hosted_job_of(NSPACE, LOCALS, LOCALS + 1);
+        cr_expect_eq(waits(), 0u);
+    }
+    answer(0, PMIX_SUCCESS, NULL);
+    ends_job = false;
+    returns = PMIX_SUCCESS;
+    fence((struct act){ 0 });
+    cr_expect_eq(asked_count, 3u, "nobody is held up");
+    answer(2, PMIX_SUCCESS, NULL);
+    cr_expect_eq(waits(), 0u);
+}
 
 Test(fence, news_of_two_at_once_are_carried_and_none_is_lost)
 {
