@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -117,16 +118,23 @@ static uint32_t get_number(pmix_rank_t rank, const char *key)
     return number;
 }
 
+static unsigned long *fence_locks; /* shared with the traced process; NULL: not asked for */
+
 static int work_fence(int rank)
 {
     (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     traced_mark();
+    const unsigned long before = locks;
     for (int i = 0; i < ROUNDS; i++) {
         CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     }
+    const unsigned long after = locks;
     traced_mark();
+    if (fence_locks != NULL) {
+        *fence_locks = after - before;
+    }
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
 }
@@ -304,6 +312,24 @@ static int a_fence_makes_at_most_3_calls(int rank)
 
     report("PMIx_Fence", calls, ROUNDS, &counter);
     CHECK(calls > 0 && calls <= 3 * ROUNDS);
+    return 0;
+}
+
+/* Three locks to arrive, one to begin the wait, and one for each look, of which none comes before a
+ * yield or a sleep. */
+static int a_fence_takes_4_locks_and_one_a_call(int rank)
+{
+    struct counter counter;
+
+    fence_locks = mmap(NULL, sizeof(*fence_locks), PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(fence_locks != MAP_FAILED);
+    const unsigned long calls = calls_of(work_fence, rank, &counter);
+
+    report("PMIx_Fence", calls, ROUNDS, &counter);
+    printf("PMIx_Fence: %lu locks in %d\n", *fence_locks, ROUNDS);
+    CHECK(*fence_locks >= ROUNDS); /* fewer and they were not counted */
+    CHECK(*fence_locks <= 4 * ROUNDS + calls);
     return 0;
 }
 
@@ -579,6 +605,8 @@ static int kept_events_are_asked_for_once(int rank)
 static const struct job_case cases[] = {
     { "init_makes_at_most_28_calls", 2, init_makes_at_most_28_calls, NULL, false },
     { "a_fence_makes_at_most_3_calls", 2, a_fence_makes_at_most_3_calls, NULL, false },
+    { "a_fence_takes_4_locks_and_one_a_call", 2, a_fence_takes_4_locks_and_one_a_call, NULL,
+      false },
     { "a_get_that_hits_makes_no_call", 2, a_get_that_hits_makes_no_call, NULL, false },
     { "a_static_get_makes_no_call_and_no_allocation", 2,
       a_static_get_makes_no_call_and_no_allocation, NULL, false },

@@ -130,6 +130,9 @@ pmix_status_t sx_wait_until(struct sx_link *link, bool (*done)(void *arg), void 
     p->waiter_count++;
     pthread_mutex_unlock(&p->lock);
     for (;;) {
+        if (yield_count != 0) { /* nobody has answered yet what was just asked */
+            sched_yield();
+        }
         sleep_prepare(&sleep, link);
         pthread_mutex_lock(&p->lock);
         sx_link_pump_locked(link);
@@ -145,10 +148,10 @@ pmix_status_t sx_wait_until(struct sx_link *link, bool (*done)(void *arg), void 
             break; /* with the lock */
         }
         pthread_mutex_unlock(&p->lock);
-        if (yield_count != 0) {
+        if (yield_count > 1) {
             yield_count--;
-            sched_yield();
         } else {
+            yield_count = 0;
             slept = sleep_until(&sleep, deadline_ns);
         }
     }

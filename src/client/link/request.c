@@ -118,6 +118,9 @@ pmix_status_t sx_op_wait(struct sx_op *op)
     struct sx_process *const p = &sx_process;
     pmix_status_t rc = sx_wait_until(op->link, op_is_done, op, op->yield_count, op->deadline_ns);
 
+    if (rc == PMIX_SUCCESS) { /* it was seen done under lock */
+        return op->status;
+    }
     pthread_mutex_lock(&p->lock);
     if (op->done) {
         rc = op->status;
