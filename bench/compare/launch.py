@@ -2,7 +2,8 @@
 """Start a program of an experiment, never wait longer than its bound, and say on which machine.
 
 Both comparisons (`run`, `events`) start their programs here: ours under `shmix run`, the peer's
-under mpirun.openmpi with Debian's libpmix or the one of --peer LIBDIR.
+under mpirun.openmpi with Debian's libpmix or the one of --peer LIBDIR, or an older build of ours
+under its own `shmix run` (--old BUILD).
 """
 import json
 import os
@@ -47,16 +48,27 @@ def machine_say(build):
 class Sides:
     """The command line and the environment of either side."""
 
-    def __init__(self, build, peer):
+    def __init__(self, build, peer, old=""):
+        if peer and old:
+            sys.exit("--peer and --old: there is one other side")
+        if old and not os.access(os.path.join(old, "bin", "shmix"), os.X_OK):
+            sys.exit(f"--old {old}: there is no bin/shmix in it; name the folder of a build")
         if peer and not os.path.exists(os.path.join(peer, "libpmix.so.2")):
             sys.exit(f"--peer {peer}: there is no libpmix.so.2 in it; name the folder that holds one")
-        self.build, self.peer = build, peer
+        self.build, self.peer, self.old = build, peer, old
+        self.their_name = "old" if old else "openpmix"
         self.env = {k: v for k, v in os.environ.items() if k not in ("LD_LIBRARY_PATH", "LD_PRELOAD")}
 
     def ours(self, ranks):
-        return [os.path.join(self.build, "bin", "shmix"), "run", "-n", str(ranks)]
+        return self.launcher_of(self.build, ranks)
+
+    @staticmethod
+    def launcher_of(build, ranks):
+        return [os.path.join(build, "bin", "shmix"), "run", "-n", str(ranks)]
 
     def theirs(self, ranks, *more):
+        if self.old:
+            return self.launcher_of(self.old, ranks)
         library = ["env", "LD_LIBRARY_PATH=" + os.path.abspath(self.peer)] if self.peer else []
         return library + ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", *more, "-n", str(ranks)]
 

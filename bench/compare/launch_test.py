@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import launch
@@ -50,6 +51,16 @@ class Bounded(unittest.TestCase):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("no libpmix.so.2", done.stderr)
+
+    def test_an_old_build_is_started_by_its_own_launcher(self):
+        with tempfile.TemporaryDirectory() as old:
+            with self.assertRaisesRegex(SystemExit, "no bin/shmix"):
+                launch.Sides("build", "", old)
+            os.mkdir(os.path.join(old, "bin"))
+            os.symlink("/bin/true", os.path.join(old, "bin", "shmix"))
+            self.assertEqual(launch.Sides("build", "", old).theirs(3), [os.path.join(old, "bin", "shmix"), "run", "-n", "3"])
+            with self.assertRaisesRegex(SystemExit, "one other side"):
+                launch.Sides("build", "/lib", old)
 
 
 unittest.main()
