@@ -89,108 +89,26 @@ bool sx_wanted_is_static(const pmix_info_t *info, size_t ninfo)
     return asked != NULL && sx_value_is_true(&asked->value);
 }
 
-/* ---- cells -------------------------------------------------------------------------------- */
-
-/* One key in the two stores of a site. */
-struct columns {
-    const struct sx_site *site;
-    sx_column own, shared;
-};
-
-static inline struct columns columns_of(const struct sx_site *site, enum sx_realm realm,
-                                        const char *key, size_t key_len)
-{
-    const uint64_t hash = sx_store_hash(realm, key, key_len);
-    struct columns columns = { .site = site };
-
-    if (site->own != NULL) {
-        columns.own = sx_store_column_hashed(site->own, hash, realm, key, key_len);
-    }
-    if (site->shared != NULL) {
-        columns.shared = sx_store_column_hashed(site->shared, hash, realm, key, key_len);
-    }
-    return columns;
-}
-
-static bool columns_exist(const struct columns *columns)
-{
-    return columns->own != 0 || columns->shared != 0;
-}
-
-static pmix_status_t columns_read(const struct columns *columns, uint32_t row, struct sx_item *ret)
-{
-    pmix_scope_t hidden = PMIX_SCOPE_UNDEF;
-
-    if (columns->own != 0) {
-        pmix_status_t rc = sx_store_read(columns->site->own, columns->own, row, ret);
-
-        if (rc == PMIX_SUCCESS && columns->site->open != NULL) {
-            columns->site->open(ret);
-        }
-        if (rc == PMIX_SUCCESS && ret->cell.type == PMIX_UNDEF) {
-            hidden = sx_item_scope(ret);
-            rc = PMIX_ERR_NOT_FOUND;
-        }
-        if (rc != PMIX_ERR_NOT_FOUND) {
-            return rc;
-        }
-    }
-    if (columns->shared == 0) {
-        return PMIX_ERR_NOT_FOUND;
-    }
-    const pmix_status_t rc = sx_store_read(columns->site->shared, columns->shared, row, ret);
-    if (rc == PMIX_SUCCESS && hidden != PMIX_SCOPE_UNDEF &&
-        sx_item_scope(ret) != PMIX_SCOPE_UNDEF) {
-        return PMIX_ERR_NOT_FOUND; /* taken away, and the server has not heard of it */
-    }
-    /* Nobody else's stand-in is taken for one of ours. */
-    return rc == PMIX_SUCCESS && ret->cell.type == PMIX_POINTER ? PMIX_ERR_UNPACK_FAILURE : rc;
-}
-
-/* A number below @max.  Return: false when there is none. */
-static bool number_read(const struct sx_site *site, enum sx_realm realm, uint32_t row,
-                        const char *key, uint64_t max, uint32_t *ret)
-{
-    const struct columns columns = columns_of(site, realm, key, strlen(key));
-    struct sx_item item;
-
-    if (columns_read(&columns, row, &item) != PMIX_SUCCESS || item.cell.len != 0 ||
-        item.cell.bits >= max) {
-        return false;
-    }
-    *ret = (uint32_t)item.cell.bits;
-    return true;
-}
-
-/* The job's number of @key, 0 when unknown. */
-static uint32_t job_count(const struct sx_site *site, const char *key)
-{
-    uint32_t count = 0;
-
-    (void)number_read(site, SX_REALM_JOB, SX_ROW_JOB, key, SX_STORE_ROW_MAX + 1, &count);
-    return count;
-}
+/* ---- rows --------------------------------------------------------------------------------- */
 
 /* A number of the asker's: its own cell's, else the job's. */
 static bool own_number(const struct sx_site *site, const char *key, uint32_t *ret)
 {
     return (site->self != PMIX_RANK_INVALID &&
-            number_read(site, SX_REALM_JOB, site->self, key, SX_STORE_ROW_MAX, ret)) ||
-           number_read(site, SX_REALM_JOB, SX_ROW_JOB, key, SX_STORE_ROW_MAX, ret);
+            sx_site_number(site, SX_REALM_JOB, site->self, key, SX_STORE_ROW_MAX, ret)) ||
+           sx_site_number(site, SX_REALM_JOB, SX_ROW_JOB, key, SX_STORE_ROW_MAX, ret);
 }
-
-/* ---- rows --------------------------------------------------------------------------------- */
 
 /* @name has @size bytes, with its NUL. */
 static bool node_row(const struct sx_site *site, const void *name, size_t size, uint32_t *ret)
 {
-    const uint32_t node_count = job_count(site, PMIX_NUM_NODES);
-    const struct columns columns = columns_of(site, SX_REALM_NODE, PMIX_HOSTNAME,
-                                              strlen(PMIX_HOSTNAME));
+    const uint32_t node_count = sx_site_count(site, PMIX_NUM_NODES);
+    const struct sx_columns columns = sx_columns_of(site, SX_REALM_NODE, PMIX_HOSTNAME,
+                                                    strlen(PMIX_HOSTNAME));
     struct sx_item item;
 
-    for (uint32_t row = 0; row < node_count && columns_exist(&columns); row++) {
-        if (columns_read(&columns, row, &item) == PMIX_SUCCESS && item.cell.len == size &&
+    for (uint32_t row = 0; row < node_count && sx_columns_exist(&columns); row++) {
+        if (sx_columns_read(&columns, row, &item) == PMIX_SUCCESS && item.cell.len == size &&
             item.cell.type == PMIX_STRING && memcmp(item.body, name, size) == 0) {
             *ret = row;
             return true;
@@ -202,11 +120,11 @@ static bool node_row(const struct sx_site *site, const void *name, size_t size, 
 /* The node that goes by the name that the job has for this one. */
 static bool node_row_here(const struct sx_site *site, uint32_t *ret)
 {
-    const struct columns columns = columns_of(site, SX_REALM_JOB, PMIX_HOSTNAME,
-                                              strlen(PMIX_HOSTNAME));
+    const struct sx_columns columns = sx_columns_of(site, SX_REALM_JOB, PMIX_HOSTNAME,
+                                                    strlen(PMIX_HOSTNAME));
     struct sx_item item;
 
-    return columns_read(&columns, SX_ROW_JOB, &item) == PMIX_SUCCESS &&
+    return sx_columns_read(&columns, SX_ROW_JOB, &item) == PMIX_SUCCESS &&
            item.cell.type == PMIX_STRING && item.cell.len > 0 &&
            node_row(site, item.body, item.cell.len, ret);
 }
@@ -215,11 +133,11 @@ bool sx_session_row(const struct sx_site *site, uint32_t id, uint32_t *ret_row)
 {
     uint32_t free_row = SX_SESSION_COUNT_MAX, has;
     uint32_t job_has = 0;
-    const bool told = number_read(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_SESSION_ID, SX_ID_END,
-                                  &job_has);
+    const bool told = sx_site_number(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_SESSION_ID, SX_ID_END,
+                                     &job_has);
 
     for (uint32_t row = 0; row < SX_SESSION_COUNT_MAX; row++) {
-        bool known = number_read(site, SX_REALM_SESSION, row, PMIX_SESSION_ID, SX_ID_END, &has);
+        bool known = sx_site_number(site, SX_REALM_SESSION, row, PMIX_SESSION_ID, SX_ID_END, &has);
 
         if (!known && row == 0 && told) { /* the job's own word names its session */
             known = true;
@@ -289,11 +207,11 @@ bool sx_wanted_row(const struct sx_wanted *wanted, const struct sx_site *site, u
 static pmix_status_t find_in_realm(const struct sx_wanted *wanted, const struct sx_site *site,
                                    enum sx_realm realm, struct sx_item *ret)
 {
-    const struct columns columns = columns_of(site, realm, wanted->key, wanted->key_len);
+    const struct sx_columns columns = sx_columns_of(site, realm, wanted->key, wanted->key_len);
     uint32_t row;
 
-    return columns_exist(&columns) && realm_row(wanted, site, realm, &row)
-               ? columns_read(&columns, row, ret)
+    return sx_columns_exist(&columns) && realm_row(wanted, site, realm, &row)
+               ? sx_columns_read(&columns, row, ret)
                : PMIX_ERR_NOT_FOUND;
 }
 
@@ -306,27 +224,28 @@ static pmix_status_t find_in_named(const struct sx_wanted *wanted, const struct 
 
     if (rc == PMIX_ERR_NOT_FOUND && realm_row(wanted, site, wanted->realm, &row) &&
         own_row(site, wanted->realm, &own) && row == own) {
-        const struct columns columns = columns_of(site, SX_REALM_JOB, wanted->key, wanted->key_len);
+        const struct sx_columns columns = sx_columns_of(site, SX_REALM_JOB, wanted->key,
+                                                        wanted->key_len);
 
-        rc = columns_read(&columns, SX_ROW_JOB, ret);
+        rc = sx_columns_read(&columns, SX_ROW_JOB, ret);
     }
     return rc;
 }
 
 /* A key that some process of the job has, whichever. */
-static pmix_status_t find_anywhere(const struct columns *columns, struct sx_item *ret)
+static pmix_status_t find_anywhere(const struct sx_columns *columns, struct sx_item *ret)
 {
     const struct sx_site *const site = columns->site;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
     if (site->self != PMIX_RANK_INVALID) {
-        rc = columns_read(columns, site->self, ret);
+        rc = sx_columns_read(columns, site->self, ret);
     }
-    if (rc == PMIX_ERR_NOT_FOUND && columns_exist(columns)) {
-        const uint32_t rank_count = job_count(site, PMIX_JOB_SIZE);
+    if (rc == PMIX_ERR_NOT_FOUND && sx_columns_exist(columns)) {
+        const uint32_t rank_count = sx_site_count(site, PMIX_JOB_SIZE);
 
         for (uint32_t rank = 0; rank < rank_count && rc == PMIX_ERR_NOT_FOUND; rank++) {
-            rc = columns_read(columns, rank, ret);
+            rc = sx_columns_read(columns, rank, ret);
         }
     }
     return rc;
@@ -335,16 +254,17 @@ static pmix_status_t find_anywhere(const struct columns *columns, struct sx_item
 static pmix_status_t find_in_job(const struct sx_wanted *wanted, const struct sx_site *site,
                                  struct sx_item *ret)
 {
-    const struct columns columns = columns_of(site, wanted->realm, wanted->key, wanted->key_len);
+    const struct sx_columns columns = sx_columns_of(site, wanted->realm, wanted->key,
+                                                    wanted->key_len);
 
     if (wanted->rank < PMIX_RANK_VALID) {
-        const pmix_status_t rc = columns_read(&columns, wanted->rank, ret);
+        const pmix_status_t rc = sx_columns_read(&columns, wanted->rank, ret);
 
         if (rc != PMIX_ERR_NOT_FOUND || !wanted->reserved) {
             return rc;
         }
     }
-    pmix_status_t rc = columns_read(&columns, SX_ROW_JOB, ret);
+    pmix_status_t rc = sx_columns_read(&columns, SX_ROW_JOB, ret);
     if (rc == PMIX_ERR_NOT_FOUND && (wanted->rank == PMIX_RANK_UNDEF ||
                                      (wanted->rank == PMIX_RANK_WILDCARD && !wanted->reserved))) {
         rc = find_anywhere(&columns, ret);
@@ -396,7 +316,7 @@ pmix_status_t sx_wanted_find(const struct sx_wanted *wanted, const struct sx_sit
 bool sx_wanted_rank(const struct sx_wanted *wanted, const struct sx_site *site, uint32_t *ret_rank)
 {
     const bool is_asker = wanted->rank == PMIX_RANK_UNDEF || wanted->rank == PMIX_RANK_INVALID;
-    const uint32_t size = job_count(site, PMIX_JOB_SIZE);
+    const uint32_t size = sx_site_count(site, PMIX_JOB_SIZE);
 
     *ret_rank = is_asker ? site->self : wanted->rank;
     return *ret_rank < PMIX_RANK_VALID && (size == 0 || *ret_rank < size);

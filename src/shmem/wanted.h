@@ -19,7 +19,7 @@
 
 #include "base/options.h"
 #include "shmem/qualified.h"
-#include "shmem/store.h"
+#include "shmem/site.h"
 
 /* Sessions that one namespace may tell of.  A session's row is no id, which may be any number: the
  * job's own session has row 0, and PMIX_SESSION_ID in each row says which one it is. */
@@ -46,16 +46,6 @@ pmix_status_t sx_wanted_read(struct sx_wanted *wanted, enum sx_function function
 
 /* True when @info asks for the caller's storage to be filled, whether the rest is right or not. */
 bool sx_wanted_is_static(const pmix_info_t *info, size_t ninfo);
-
-/* Where one namespace is looked into, and by whom. */
-struct sx_site {
-    const struct sx_store *own, *shared; /* NULL: none; what @own says counts */
-    /* Puts a value in the place of an item of @own that stands for one; NULL: none does.  A value
-     * that is PMIX_UNDEF is none; if it has a scope, what was put and still lies in @shared is
-     * hidden. */
-    void (*open)(struct sx_item *item);
-    uint32_t self; /* the asker's rank in this namespace; PMIX_RANK_INVALID: it is not of it */
-};
 
 /* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND; PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
  * PMIX_ERR_UNPACK_FAILURE. */

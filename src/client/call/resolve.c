@@ -18,65 +18,18 @@
 #include "client/data/private_value.h"
 #include "client/data/view.h"
 #include "client/link/process.h"
+#include "shmem/site.h"
 
-/* What one namespace's stores say; the first that has a cell counts. */
-struct site {
+/* What is known of one namespace. */
+struct place {
     const char *nspace;
-    const struct sx_store *stores[2]; /* a private one is the first */
-    bool has_private;
+    struct sx_site site;
 };
-
-static bool site_read(const struct site *site, enum sx_realm realm, uint32_t row, const char *key,
-                      struct sx_item *ret)
-{
-    for (size_t i = 0; i < SX_COUNT(site->stores); i++) {
-        if (site->stores[i] != NULL &&
-            sx_store_find(site->stores[i], realm, row, key, ret) == PMIX_SUCCESS) {
-            if (i == 0 && site->has_private) {
-                sx_box_hand_out(ret); /* the text is used without a lock */
-            }
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Return: the text inside the mapping, NULL when there is none. */
-static const char *site_text(const struct site *site, enum sx_realm realm, uint32_t row,
-                             const char *key)
-{
-    struct sx_item item;
-
-    if (!site_read(site, realm, row, key, &item) || item.cell.type != PMIX_STRING ||
-        item.cell.len == 0 || ((const char *)item.body)[item.cell.len - 1] != '\0') {
-        return NULL;
-    }
-    return item.body;
-}
-
-/* Return: UINT32_MAX when there is no such number. */
-static uint32_t site_number(const struct site *site, uint32_t row, const char *key)
-{
-    struct sx_item item;
-
-    if (!site_read(site, SX_REALM_JOB, row, key, &item) || item.cell.len != 0 ||
-        item.cell.bits >= UINT32_MAX) {
-        return UINT32_MAX;
-    }
-    return (uint32_t)item.cell.bits;
-}
-
-static uint32_t site_count(const struct site *site, const char *key)
-{
-    const uint32_t count = site_number(site, SX_ROW_JOB, key);
-
-    return count <= SX_STORE_ROW_MAX ? count : 0;
-}
 
 /* ---- every namespace ---------------------------------------------------------------------- */
 
 struct walk {
-    pmix_status_t (*visit)(void *arg, const struct site *site);
+    pmix_status_t (*visit)(void *arg, const struct place *place);
     void *arg;
     unsigned count;
     pmix_status_t status;
@@ -85,10 +38,10 @@ struct walk {
 static bool walk_store(void *arg, const char *nspace, const struct sx_store *store)
 {
     struct walk *const walk = arg;
-    const struct site site = { .nspace = nspace, .stores = { store } };
+    const struct place place = { .nspace = nspace, .site = { .shared = store } };
 
     walk->count++;
-    walk->status = walk->visit(walk->arg, &site);
+    walk->status = walk->visit(walk->arg, &place);
     return walk->status == PMIX_SUCCESS;
 }
 
@@ -110,17 +63,18 @@ static pmix_status_t walk_view(struct walk *walk, struct sx_view *view)
         rc = sx_view_fetch(view->nspace, &view);
         grace = sx_grace_enter();
     }
-    const struct site site = { .nspace = view->nspace,
-                               .stores = { sx_view_private(view),
-                                           sx_edition_store(sx_view_shared(view)) },
-                               .has_private = true };
+    /* Texts are used without a lock. */
+    const struct place place = { .nspace = view->nspace,
+                                 .site = { .own = sx_view_private(view),
+                                           .shared = sx_edition_store(sx_view_shared(view)),
+                                           .open = sx_box_hand_out } };
 
     if (rc == PMIX_ERR_NOT_FOUND) {
         rc = PMIX_SUCCESS;
     }
-    if (rc == PMIX_SUCCESS && (site.stores[0] != NULL || site.stores[1] != NULL)) {
+    if (rc == PMIX_SUCCESS && (place.site.own != NULL || place.site.shared != NULL)) {
         walk->count++;
-        rc = walk->visit(walk->arg, &site);
+        rc = walk->visit(walk->arg, &place);
     }
     sx_grace_exit(&grace);
     return rc;
@@ -229,16 +183,16 @@ static pmix_status_t peers_add_text(struct peers *peers, const char *nspace, con
     return rc;
 }
 
-static pmix_status_t peers_by_rank(struct peers *peers, const struct site *site)
+static pmix_status_t peers_by_rank(struct peers *peers, const struct place *place)
 {
-    const uint32_t rank_count = site_count(site, PMIX_JOB_SIZE);
+    const uint32_t rank_count = sx_site_count(&place->site, PMIX_JOB_SIZE);
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (uint32_t rank = 0; rank < rank_count && rc == PMIX_SUCCESS; rank++) {
-        const char *const name = site_text(site, SX_REALM_JOB, rank, PMIX_HOSTNAME);
+        const char *const name = sx_site_text(&place->site, SX_REALM_JOB, rank, PMIX_HOSTNAME);
 
         if (name != NULL && strcmp(name, peers->node) == 0) {
-            rc = peers_add(peers, site->nspace, rank);
+            rc = peers_add(peers, place->nspace, rank);
         }
     }
     return rc;
@@ -259,52 +213,55 @@ static bool list_holds(const char *list, const char *name)
     return false;
 }
 
-static bool node_is_called(const struct site *site, uint32_t node, const char *name)
+static bool node_is_called(const struct place *place, uint32_t node, const char *name)
 {
-    const char *const hostname = site_text(site, SX_REALM_NODE, node, PMIX_HOSTNAME);
+    const char *const hostname = sx_site_text(&place->site, SX_REALM_NODE, node, PMIX_HOSTNAME);
 
     return (hostname != NULL && strcmp(hostname, name) == 0) ||
-           list_holds(site_text(site, SX_REALM_NODE, node, PMIX_HOSTNAME_ALIASES), name);
+           list_holds(sx_site_text(&place->site, SX_REALM_NODE, node, PMIX_HOSTNAME_ALIASES), name);
 }
 
-static pmix_status_t peers_of_node(struct peers *peers, const struct site *site, uint32_t node)
+static pmix_status_t peers_of_node(struct peers *peers, const struct place *place, uint32_t node)
 {
-    const char *const text = site_text(site, SX_REALM_NODE, node, PMIX_LOCAL_PEERS);
-    const uint32_t rank_count = site_count(site, PMIX_JOB_SIZE);
+    const char *const text = sx_site_text(&place->site, SX_REALM_NODE, node, PMIX_LOCAL_PEERS);
+    const uint32_t rank_count = sx_site_count(&place->site, PMIX_JOB_SIZE);
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (text != NULL) {
-        return peers_add_text(peers, site->nspace, text);
+        return peers_add_text(peers, place->nspace, text);
     }
     for (uint32_t rank = 0; rank < rank_count && rc == PMIX_SUCCESS; rank++) {
-        if (site_number(site, rank, PMIX_NODEID) == node) {
-            rc = peers_add(peers, site->nspace, rank);
+        uint32_t its;
+
+        if (sx_site_number(&place->site, SX_REALM_JOB, rank, PMIX_NODEID, UINT32_MAX, &its) &&
+            its == node) {
+            rc = peers_add(peers, place->nspace, rank);
         }
     }
     return rc;
 }
 
-static pmix_status_t peers_visit(void *arg, const struct site *site)
+static pmix_status_t peers_visit(void *arg, const struct place *place)
 {
     struct peers *const peers = arg;
     const char *const named = peers->node;
-    const char *const text = named == NULL
-                                 ? site_text(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_LOCAL_PEERS)
-                                 : NULL;
+    const char *const text = named == NULL ? sx_site_text(&place->site, SX_REALM_JOB, SX_ROW_JOB,
+                                                          PMIX_LOCAL_PEERS)
+                                           : NULL;
 
     if (text != NULL) {
-        return peers_add_text(peers, site->nspace, text);
+        return peers_add_text(peers, place->nspace, text);
     }
     const size_t before = peers->count;
     /* The server may know this node by another name than the machine does. */
-    const char *const own = site_text(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_HOSTNAME);
+    const char *const own = sx_site_text(&place->site, SX_REALM_JOB, SX_ROW_JOB, PMIX_HOSTNAME);
     peers->node = named != NULL ? named : own != NULL ? own : peers->own;
-    pmix_status_t rc = peers_by_rank(peers, site);
-    const uint32_t node_count = site_count(site, PMIX_NUM_NODES);
+    pmix_status_t rc = peers_by_rank(peers, place);
+    const uint32_t node_count = sx_site_count(&place->site, PMIX_NUM_NODES);
     for (uint32_t node = 0; node < node_count && rc == PMIX_SUCCESS && peers->count == before;
          node++) {
-        if (node_is_called(site, node, peers->node)) {
-            rc = peers_of_node(peers, site, node);
+        if (node_is_called(place, node, peers->node)) {
+            rc = peers_of_node(peers, place, node);
         }
     }
     peers->node = named;
@@ -364,17 +321,17 @@ static pmix_status_t nodes_add(struct nodes *nodes, const char *name)
 }
 
 /* Where its ranks are; where nobody says that, the nodes that are told of. */
-static pmix_status_t nodes_visit(void *arg, const struct site *site)
+static pmix_status_t nodes_visit(void *arg, const struct place *place)
 {
     struct nodes *const nodes = arg;
-    const uint32_t rank_count = site_count(site, PMIX_JOB_SIZE);
-    const uint32_t node_count = site_count(site, PMIX_NUM_NODES);
+    const uint32_t rank_count = sx_site_count(&place->site, PMIX_JOB_SIZE);
+    const uint32_t node_count = sx_site_count(&place->site, PMIX_NUM_NODES);
     pmix_status_t rc = PMIX_SUCCESS;
     bool any = false;
 
     nodes->last = NULL; /* it lay in another store */
     for (uint32_t rank = 0; rank < rank_count && rc == PMIX_SUCCESS; rank++) {
-        const char *const name = site_text(site, SX_REALM_JOB, rank, PMIX_HOSTNAME);
+        const char *const name = sx_site_text(&place->site, SX_REALM_JOB, rank, PMIX_HOSTNAME);
 
         if (name != NULL) {
             any = true;
@@ -382,7 +339,7 @@ static pmix_status_t nodes_visit(void *arg, const struct site *site)
         }
     }
     for (uint32_t node = 0; node < node_count && rc == PMIX_SUCCESS && !any; node++) {
-        const char *const name = site_text(site, SX_REALM_NODE, node, PMIX_HOSTNAME);
+        const char *const name = sx_site_text(&place->site, SX_REALM_NODE, node, PMIX_HOSTNAME);
 
         rc = name != NULL ? nodes_add(nodes, name) : PMIX_SUCCESS;
     }
