@@ -504,8 +504,8 @@ static pmix_status_t commit_begin(struct sx_process *p)
 static void commit_end(struct sx_process *p)
 {
     atomic_store_explicit(&p->link.committing, false, memory_order_relaxed);
-    pthread_cond_broadcast(&p->link.commit_over);
     if (p->link.commit_waiters != 0) {
+        pthread_cond_broadcast(&p->link.commit_over);
         pthread_mutex_lock(&p->lock);
         sx_local_ring_locked();
         pthread_mutex_unlock(&p->lock);

@@ -316,9 +316,11 @@ static pmix_status_t attach(struct sx_process *p, const char *uri, size_t *ret_b
 static void lane_close(struct sx_link *link)
 {
     pthread_mutex_lock(&link->lane_lock);
+    link->commit_waiters++;
     while (atomic_load(&link->committing)) {
         pthread_cond_wait(&link->commit_over, &link->lane_lock);
     }
+    link->commit_waiters--;
     sx_lane_detach(&link->lane);
     pthread_mutex_unlock(&link->lane_lock);
 }

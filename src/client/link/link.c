@@ -15,7 +15,7 @@
 
 #define SX_RESULTS_SEND_NS (5 * SX_NS_PER_SEC)
 
-pmix_status_t sx_link_status(const struct sx_link *link)
+pmix_status_t sx_link_fault(const struct sx_link *link)
 {
     /* acquire: the mappings are there when the link is. */
     switch (atomic_load_explicit(&link->state, memory_order_acquire)) {

@@ -63,14 +63,20 @@ struct sx_link {
     bool results_asked, results_again;
 };
 
-/* Return: PMIX_SUCCESS while requests can be made; PMIX_ERR_UNREACH for a singleton;
- * PMIX_ERR_LOST_CONNECTION; PMIX_ERR_NOT_AVAILABLE in a forked child. */
-pmix_status_t sx_link_status(const struct sx_link *link);
-
 static inline bool sx_link_is_live(const struct sx_link *link)
 {
     /* acquire: the mappings are there when the link is. */
     return atomic_load_explicit(&link->state, memory_order_acquire) == SX_LINK_LIVE;
+}
+
+/* Why it is not live: PMIX_ERR_UNREACH for a singleton; PMIX_ERR_LOST_CONNECTION;
+ * PMIX_ERR_NOT_AVAILABLE in a forked child.  Return: PMIX_SUCCESS when it has just become so. */
+pmix_status_t sx_link_fault(const struct sx_link *link);
+
+/* Return: PMIX_SUCCESS while requests can be made; as sx_link_fault. */
+static inline pmix_status_t sx_link_status(const struct sx_link *link)
+{
+    return sx_link_is_live(link) ? PMIX_SUCCESS : sx_link_fault(link);
 }
 
 /* A number for an operation of @link; 0 would want no answer.  Under lock. */
