@@ -53,7 +53,7 @@ static const struct sx_message_spec specs[] = {
                          FIXED(struct sx_welcome,
                                NAMES(SX_NAME_IN(struct sx_welcome, nspace),
                                      SX_NAME_IN(struct sx_welcome, server_nspace))),
-                         .fds_max = 5 },
+                         .fds_max = SX_WELCOME_FDS },
     [SX_MSG_REPLY] = { .name = "REPLY",
                        SERVER,
                        BODY(struct sx_reply, SX_FRAME_BODY_MAX, .parts = { SX_REST_PART }),

@@ -127,8 +127,15 @@ struct sx_hello {
 };
 #define SX_HELLO_NO_WAITV 0x1u /* sleeps without futex_waitv: ring the door `any` for me */
 
-/* With five descriptors, in this order: board, lane, doorbell (eventfd), and of its home ring and
- * store; with none when the status is not PMIX_SUCCESS. */
+/* The descriptors that come with it, in this order; none when the status is not PMIX_SUCCESS. */
+enum sx_welcome_fd {
+    SX_WELCOME_BOARD,
+    SX_WELCOME_LANE,
+    SX_WELCOME_DOORBELL, /* an eventfd */
+    SX_WELCOME_RING,     /* of its home, as the store */
+    SX_WELCOME_STORE,
+    SX_WELCOME_FDS
+};
 struct sx_welcome {
     int32_t status; /* not PMIX_SUCCESS: no descriptors, the connection ends */
     uint32_t slot;

@@ -253,6 +253,55 @@ static int case_killed(void)
     return judged("killed");
 }
 
+/* ---- the end of what it reads ---------------------------------------------------------------- */
+
+/* A tool that stays until the server ends it. */
+static int role_stays(const char *arg)
+{
+    const struct sx_hello hello = tool_hello(arg);
+    struct attacker tool;
+
+    CHECK_STATUS(attack_attach_hello(&tool, &hello), PMIX_SUCCESS);
+    snprintf(fault_shared->text, sizeof(fault_shared->text), "%s", tool.self.nspace);
+    atomic_store(&fault_shared->state[0], 1);
+    attack_expect_end(tool.socket_fd);
+    tool.socket_fd = -1;
+    CHECK(atomic_load(&tool.board.slots[tool.slot].state) != SX_SLOT_LIVE, "its slot lives");
+    attack_detach(&tool);
+    return 0;
+}
+
+/* The host takes back a job, and then the tools' own namespace. */
+static int case_home_ends(void)
+{
+    (void)fault_tmpdir_make();
+    fault_log_begin();
+    fault_server_start();
+    fault_good_start();
+    fault_job_start("stays.job", 1);
+    const unsigned fds = fault_fd_count(FAULT_SELF);
+
+    for (int i = 0; i < 2; i++) {
+        fault_job_start("home.job", 1);
+        atomic_store(&fault_shared->state[0], 0);
+        const pid_t pid = fault_start("stays.job", 0, "stays", i == 0 ? "home.job" : "");
+
+        WAIT_FOR(atomic_load(&fault_shared->state[0]) == 1, "the tool to attach");
+        if (i == 1) {
+            PMIx_server_deregister_nspace(fault_shared->text, NULL, NULL);
+        }
+        fault_job_end("home.job");
+        fault_wait_ok(pid, "a tool");
+        WAIT_FOR(fault_fd_count(FAULT_SELF) <= fds, "all to come back");
+    }
+    CHECK(atomic_load(&fault_shared->lost) == 0, "the host has heard of a tool's end");
+    fault_good_wait(2);
+    fault_job_end("stays.job");
+    fault_good_stop();
+    fault_server_stop();
+    return 0;
+}
+
 /* ---- who sends it ---------------------------------------------------------------------------- */
 
 /* Anybody reaches the rendezvous; the server stops him. */
@@ -292,12 +341,13 @@ static int case_another_uid(void)
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
-        { "hello", case_hello },   { "garbage", case_garbage },         { "many", case_many },
-        { "killed", case_killed }, { "another_uid", case_another_uid },
+        { "hello", case_hello },         { "garbage", case_garbage },
+        { "many", case_many },           { "killed", case_killed },
+        { "home_ends", case_home_ends }, { "another_uid", case_another_uid },
     };
     static const struct fault_role roles[] = {
-        { "hello", role_hello },   { "garbage", role_garbage },         { "many", role_many },
-        { "killed", role_killed }, { "another_uid", role_another_uid },
+        { "hello", role_hello },   { "garbage", role_garbage }, { "many", role_many },
+        { "killed", role_killed }, { "stays", role_stays },     { "another_uid", role_another_uid },
     };
 
     return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,

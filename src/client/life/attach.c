@@ -47,8 +47,6 @@
 #define SX_HELLO_TIMEOUT_NS (30 * SX_NS_PER_SEC)
 #define SX_FINALIZE_TIMEOUT_NS (5 * SX_NS_PER_SEC)
 
-enum { WELCOME_BOARD, WELCOME_LANE, WELCOME_DOORBELL, WELCOME_RING, WELCOME_STORE, WELCOME_COUNT };
-
 static const struct sx_intake *const intakes[] = {
     &sx_gate_intake,
     &sx_event_intake,
@@ -179,7 +177,7 @@ static pmix_status_t welcome_map(struct sx_link *link, struct sx_frame *frame,
 {
     const struct sx_welcome *const welcome = frame->body;
 
-    pmix_status_t rc = sx_board_attach(&link->board, frame->fds[WELCOME_BOARD]);
+    pmix_status_t rc = sx_board_attach(&link->board, frame->fds[SX_WELCOME_BOARD]);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
@@ -192,19 +190,19 @@ static pmix_status_t welcome_map(struct sx_link *link, struct sx_frame *frame,
     link->slot = &link->board.slots[welcome->slot];
     /* relaxed: stored before the welcome was sent. */
     link->slot_claims = atomic_load_explicit(&link->slot->claims, memory_order_relaxed);
-    rc = sx_lane_attach(&link->lane, frame->fds[WELCOME_LANE], &link->board, welcome->slot,
-                        frame->fds[WELCOME_DOORBELL]);
+    rc = sx_lane_attach(&link->lane, frame->fds[SX_WELCOME_LANE], &link->board, welcome->slot,
+                        frame->fds[SX_WELCOME_DOORBELL]);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    frame->fds[WELCOME_DOORBELL] = -1; /* the lane's now */
+    frame->fds[SX_WELCOME_DOORBELL] = -1; /* the lane's now */
     link->committed = false;
     rc = sx_lane_live(&link->lane);
     if (rc == PMIX_SUCCESS) {
-        rc = sx_ring_attach(&link->ring, frame->fds[WELCOME_RING]);
+        rc = sx_ring_attach(&link->ring, frame->fds[SX_WELCOME_RING]);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_store_attach(ret_store, frame->fds[WELCOME_STORE]);
+        rc = sx_store_attach(ret_store, frame->fds[SX_WELCOME_STORE]);
     }
     return rc;
 }
@@ -229,7 +227,7 @@ static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
                           ? ": it has no descriptor or memory left for it; raise the server's "
                             "limits (ulimit -n)"
                           : "");
-    } else if (frame.fd_count != WELCOME_COUNT) {
+    } else if (frame.fd_count != SX_WELCOME_FDS) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a welcome with %d descriptors", frame.fd_count);
     } else {
         pthread_mutex_lock(&p->lock); /* a process on its own may have threads that look there */

@@ -266,7 +266,7 @@ static void host_told(struct sx_asker *asker, const struct sx_host_answer *answe
         return;
     }
     sx_log(SX_LOG_INFO, "the host made nothing of an event: status %d", answer->status);
-    if (answer->id != 0 && answer->client != NULL) {
+    if (answer->id != 0) {
         client_loses(answer->server, answer->client, "the host does not carry it to other nodes");
     }
 }

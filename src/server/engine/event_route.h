@@ -20,7 +20,7 @@
 #include "server/model/state.h"
 
 enum sx_event_origin {
-    SX_EVENT_FROM_CLIENT, /* or a tool */
+    SX_EVENT_FROM_CLIENT,
     SX_EVENT_FROM_HOST,
     SX_EVENT_FROM_LIBRARY,
 };

@@ -81,7 +81,7 @@ static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, 
 
 void sx_connection_take(struct sx_client *client, uint64_t now_ns)
 {
-    sx_channel_take(&client->connection->channel, now_ns);
+    sx_channel_take(client->channel, now_ns);
 }
 
 /* Its bell rang when the answers were queued.  A client that has read up to there and sleeps is
@@ -119,24 +119,24 @@ static void doorbell_rung(void *arg, uint32_t revents, uint64_t now_ns)
 
 /* ---- welcome ------------------------------------------------------------------------------- */
 
-#define WELCOME_DOORBELL 2 /* of the five: the server's own, the others are for the client alone */
-
-/* Everything a client needs from us, in the order of struct sx_welcome. */
+/* All but the doorbell are for the client alone. */
 static pmix_status_t welcome_descriptors(struct sx_server *server, struct sx_client *client,
-                                         int fds[5])
+                                         int fds[SX_WELCOME_FDS])
 {
-    pmix_status_t rc = sx_segment_share(&server->board.seg, &fds[0]);
+    const struct sx_segment *const segments[SX_WELCOME_FDS] = {
+        [SX_WELCOME_BOARD] = &server->board.seg,
+        [SX_WELCOME_LANE] = &client->lane.seg,
+        [SX_WELCOME_RING] = &client->home->ring.seg,
+        [SX_WELCOME_STORE] = &client->home->store.view.seg,
+    };
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_segment_share(&client->lane.seg, &fds[1]);
+    for (int i = 0; i < SX_WELCOME_FDS; i++) {
+        fds[i] = i == SX_WELCOME_DOORBELL ? client->doorbell_fd : -1;
+        if (segments[i] != NULL && rc == PMIX_SUCCESS) {
+            rc = sx_segment_share(segments[i], &fds[i]);
+        }
     }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_segment_share(&client->home->ring.seg, &fds[3]);
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_segment_share(&client->home->store.view.seg, &fds[4]);
-    }
-    fds[WELCOME_DOORBELL] = client->doorbell_fd;
     return rc;
 }
 
@@ -173,17 +173,17 @@ static pmix_status_t client_equip(struct sx_server *server, struct sx_client *cl
     return rc == PMIX_SUCCESS ? sx_lanes_add(server, client) : rc;
 }
 
-static void welcome_close(int fds[5])
+static void welcome_close(int fds[SX_WELCOME_FDS])
 {
-    for (int i = 0; i < 5; i++) {
-        if (i != WELCOME_DOORBELL && fds[i] >= 0) {
+    for (int i = 0; i < SX_WELCOME_FDS; i++) {
+        if (i != SX_WELCOME_DOORBELL && fds[i] >= 0) {
             close(fds[i]);
         }
     }
 }
 
 static void client_welcome(struct sx_server *server, struct sx_client *client, uint32_t id,
-                           int fds[5])
+                           int fds[SX_WELCOME_FDS])
 {
     struct sx_welcome welcome = {
         .status = PMIX_SUCCESS,
@@ -197,7 +197,7 @@ static void client_welcome(struct sx_server *server, struct sx_client *client, u
     memcpy(welcome.nspace, client->nspace->name, sizeof(welcome.nspace));
     memcpy(welcome.server_nspace, server->self.nspace, sizeof(welcome.server_nspace));
     /* A failed send ends in client_on_frame(NULL). */
-    sx_channel_send(&client->connection->channel, SX_MSG_WELCOME, id, &iov, 1, fds, 5);
+    sx_channel_send(client->channel, SX_MSG_WELCOME, id, &iov, 1, fds, SX_WELCOME_FDS);
     welcome_close(fds);
     if (client->lane.seg.fd >= 0) { /* the client has it now; nobody else ever gets it */
         close(client->lane.seg.fd);
@@ -208,7 +208,7 @@ static void client_welcome(struct sx_server *server, struct sx_client *client, u
 pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *client,
                                     struct sx_connection *connection, uint32_t flags, uint32_t id)
 {
-    int fds[5] = { -1, -1, -1, -1, -1 };
+    int fds[SX_WELCOME_FDS] = { -1, -1, -1, -1, -1 };
     pmix_status_t rc;
 
     if (client->state == SX_CLIENT_FINALIZED) {
@@ -257,7 +257,7 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
 
 void sx_connection_close(struct sx_server *server, struct sx_client *client)
 {
-    struct sx_connection *connection = client->connection;
+    struct sx_connection *const connection = client->connection;
 
     if (client->slot < server->board.slot_count && client->lane.seg.base != NULL) {
         atomic_store_explicit(&server->board.slots[client->slot].state, SX_SLOT_DROPPED,
@@ -289,10 +289,8 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client)
         client->channel = NULL;
         sx_connection_end(connection);
         server->bitset_sleepers -= client->no_waitv;
-        if (client->nspace != NULL) {
-            client->nspace->connected_count--;
-            client->home->reader_count--;
-        }
+        client->nspace->connected_count--;
+        client->home->reader_count--;
         sx_client_release(client);
     }
 }

@@ -72,7 +72,7 @@ struct sx_client {
     enum sx_client_state state;
 
     /* while connected */
-    struct sx_connection *connection; /* connection.h; NULL: none */
+    struct sx_connection *connection; /* entry/connection.h; NULL: none */
     struct sx_channel *channel;       /* its channel: whom we answer */
     uint32_t slot;                    /* on the board; SX_BOARD_SLOT_MAX: none */
     bool no_waitv;
