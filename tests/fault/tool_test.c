@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* tool_test.c - who may be a tool, and that nothing is left of one, however it ends. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "attack.h"
+#include "base/flat.h"
 #include "client/call/event.h"
 
 #define NOBODY 65534
@@ -105,7 +108,11 @@ static int case_hello(void)
 static int role_garbage(const char *arg)
 {
     struct sx_event_number *const answer = NULL;
-    const struct iovec put = { .iov_base = (uint8_t[64]){ 0 }, .iov_len = 64 };
+    struct {
+        struct sx_lane_put put;
+        char key[8];
+    } put = { .put = { .key_len = 3, .scope = PMIX_GLOBAL }, .key = "key" };
+    const struct iovec iov = { .iov_base = &put, .iov_len = sizeof(put) };
     const uint64_t half = 0;
     struct attacker tool;
 
@@ -128,7 +135,8 @@ static int role_garbage(const char *arg)
 
     attack_begin(1, "a put of a tool, for which no place was made");
     tool_attach(&tool);
-    CHECK_STATUS(sx_lane_append(&tool.lane, SX_LANE_PUT, &put, 1), PMIX_SUCCESS);
+    put.put.cell.type = PMIX_BOOL;
+    CHECK_STATUS(sx_lane_append(&tool.lane, SX_LANE_PUT, &iov, 1), PMIX_SUCCESS);
     sx_lane_doorbell(&tool.lane);
     attack_expect_end(tool.socket_fd);
     tool.socket_fd = -1;
@@ -302,6 +310,59 @@ static int case_home_ends(void)
     return 0;
 }
 
+/* ---- what it asked to have removed ----------------------------------------------------------- */
+
+static const char *litter_path(void)
+{
+    static char path[128];
+
+    snprintf(path, sizeof(path), "%s/litter", fault_shared->tmpdir);
+    return path;
+}
+
+/* A directory waits for the last process of a job, but not for other tools. */
+static int role_litters(const char *arg)
+{
+    const struct sx_hello hello = tool_hello("stays.job");
+    _Alignas(8) char body[1024] = { 0 };
+    struct sx_job_control *const head = (void *)body;
+    struct attacker tool, other;
+    pmix_info_t info;
+    size_t size;
+
+    (void)arg;
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_REGISTER_CLEANUP_DIR, litter_path(), PMIX_STRING),
+                 PMIX_SUCCESS);
+    CHECK_STATUS(sx_flat_infos_size(&info, 1, &size), PMIX_SUCCESS);
+    CHECK_STATUS(sx_flat_infos_encode(&info, 1, head + 1, size), PMIX_SUCCESS);
+    PMIX_INFO_DESTRUCT(&info);
+    head->info_size = size;
+    CHECK_STATUS(attack_attach_hello(&other, &hello), PMIX_SUCCESS);
+    CHECK_STATUS(attack_attach_hello(&tool, &hello), PMIX_SUCCESS);
+    attack_request(tool.socket_fd, SX_MSG_JOB_CONTROL, 6, body, sizeof(*head) + size);
+    (void)attack_expect_reply(tool.socket_fd, 6, PMIX_SUCCESS);
+    attack_detach(&tool);
+    WAIT_FOR(access(litter_path(), F_OK) != 0, "the directory to go");
+    attack_detach(&other);
+    return 0;
+}
+
+static int case_litter(void)
+{
+    (void)fault_tmpdir_make();
+    fault_log_begin();
+    fault_server_start();
+    fault_good_start();
+    fault_job_start("stays.job", 1);
+    CHECK(mkdir(litter_path(), 0700) == 0, "%s", strerror(errno));
+    fault_wait_ok(fault_start("stays.job", 0, "litters", ""), "two tools");
+    fault_good_wait(2);
+    fault_job_end("stays.job");
+    fault_good_stop();
+    fault_server_stop();
+    return 0;
+}
+
 /* ---- who sends it ---------------------------------------------------------------------------- */
 
 /* Anybody reaches the rendezvous; the server stops him. */
@@ -341,13 +402,22 @@ static int case_another_uid(void)
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
-        { "hello", case_hello },         { "garbage", case_garbage },
-        { "many", case_many },           { "killed", case_killed },
-        { "home_ends", case_home_ends }, { "another_uid", case_another_uid },
+        { "hello", case_hello },
+        { "garbage", case_garbage },
+        { "many", case_many },
+        { "killed", case_killed },
+        { "home_ends", case_home_ends },
+        { "litter", case_litter },
+        { "another_uid", case_another_uid },
     };
     static const struct fault_role roles[] = {
-        { "hello", role_hello },   { "garbage", role_garbage }, { "many", role_many },
-        { "killed", role_killed }, { "stays", role_stays },     { "another_uid", role_another_uid },
+        { "hello", role_hello },
+        { "garbage", role_garbage },
+        { "many", role_many },
+        { "killed", role_killed },
+        { "stays", role_stays },
+        { "litters", role_litters },
+        { "another_uid", role_another_uid },
     };
 
     return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,

@@ -117,8 +117,7 @@ static void put_is_brought(struct sx_nspace *nspace, uint32_t rank, const struct
 pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const struct sx_opened *body)
 {
     struct put put;
-    pmix_status_t rc = nspace->has_store ? put_read(body, &put)
-                                         : PMIX_ERR_NOT_SUPPORTED; /* a tool's, with another home */
+    pmix_status_t rc = put_read(body, &put);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -238,6 +237,9 @@ pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
     struct put put;
     pmix_status_t rc = put_read(body, &put);
 
+    if (rc == PMIX_SUCCESS && !nspace->has_store) {
+        rc = PMIX_ERR_NOT_SUPPORTED; /* a tool's, which has its home elsewhere */
+    }
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
