@@ -80,110 +80,16 @@ static size_t procs_span(const uint8_t *at, size_t left, uint64_t count)
     return whole - left;
 }
 
-/* Return: the bytes of a part whose word is @word; SIZE_MAX when they are not there. */
-static size_t part_span(const struct sx_part *part, const uint8_t *at, size_t left, uint64_t word)
-{
-    switch (part->kind) {
-    case SX_PART_PROCS:
-        return procs_span(at, left, word);
-    case SX_PART_ARRAY:
-        return word <= left / part->unit ? (size_t)word * part->unit : SIZE_MAX;
-    case SX_PART_REST:
-        return left;
-    default:
-        return word <= left ? (size_t)word : SIZE_MAX;
-    }
-}
-
 /* Infos are one flat array and nothing behind it. */
 static bool is_infos(const uint8_t *at, size_t size)
 {
     struct sx_cell cell;
 
     if (size < sizeof(cell)) {
-        return size == 0;
+        return false;
     }
     memcpy(&cell, at, sizeof(cell));
     return cell.type == PMIX_DATA_ARRAY && sx_align_up(cell.len, 8) == size - sizeof(cell);
-}
-
-/* Whether the bytes of a part have the form of its kind. */
-static const char *form_fault(const struct sx_part *part, const uint8_t *at, size_t size)
-{
-    switch (part->kind) {
-    case SX_PART_INFOS:
-        return is_infos(at, size) ? NULL : "infos that are none";
-    case SX_PART_TEXT:
-        return size == 0 || at[size - 1] == '\0' ? NULL : "a text without an end";
-    case SX_PART_NAME:
-        return size == 0 || memchr(at, '\0', size) == NULL ? NULL : "a name with an end in it";
-    default:
-        return NULL;
-    }
-}
-
-/* Moves *@at behind the part and its padding, which may be missing at the end. */
-static const char *part_lay(struct sx_opened_part *ret, const struct sx_part *part,
-                            const uint8_t *head, const uint8_t **at, size_t *left)
-{
-    const uint64_t word = part->word_size == 0 ? 0 : word_read(head, part);
-
-    if (word < part->min || (part->max != 0 && word > part->max)) {
-        return word < part->min ? "a part too short" : "a part too long";
-    }
-    const size_t span = part_span(part, *at, *left, word);
-
-    if (span == SIZE_MAX) {
-        return "a part that ends past the body";
-    }
-    const size_t padded = (size_t)sx_align_up(span, 8) < *left ? (size_t)sx_align_up(span, 8)
-                                                               : *left;
-
-    *ret = (struct sx_opened_part){ .at = *at, .size = span, .count = (uint32_t)word };
-    *at += padded;
-    *left -= padded;
-    return form_fault(part, ret->at, span);
-}
-
-const char *sx_body_next(struct sx_opened *ret, const struct sx_signature *signature,
-                         const uint8_t **at, size_t *left)
-{
-    const uint8_t *const head = *at;
-    const size_t size = *left;
-
-    if (size < signature->head_size) {
-        return "body too short";
-    }
-    for (unsigned i = 0; i < SX_BODY_NAMES_MAX && signature->names[i].size != 0; i++) {
-        if (memchr(head + signature->names[i].off, '\0', signature->names[i].size) == NULL) {
-            return "a name without an end";
-        }
-    }
-    *at += signature->head_size;
-    *left -= signature->head_size;
-    for
-        EACH_PART(i, signature)
-        {
-            const char *const why = part_lay(&ret->parts[i], &signature->parts[i], head, at, left);
-
-            if (why != NULL) {
-                return why;
-            }
-        }
-    ret->signature = signature;
-    ret->head = head;
-    ret->size = size - *left;
-    ret->status = PMIX_SUCCESS;
-    return NULL;
-}
-
-const char *sx_body_lay(struct sx_opened *ret, const struct sx_signature *signature,
-                        const void *bytes, size_t size)
-{
-    const uint8_t *at = bytes;
-    const char *const why = sx_body_next(ret, signature, &at, &size);
-
-    return why == NULL && size != 0 ? "bytes behind the last part" : why;
 }
 
 /* Of infos at @at, as they are written or came. */
@@ -192,9 +98,6 @@ static pmix_status_t infos_judge(const uint8_t *at, size_t size, uint64_t heap_m
     struct sx_cell cell;
     uint16_t type = PMIX_INFO;
 
-    if (size == 0) {
-        return PMIX_SUCCESS;
-    }
     memcpy(&cell, at, sizeof(cell));
     at += sizeof(cell);
     const pmix_status_t rc = sx_flat_check_within(&cell, at, size - sizeof(cell), heap_max);
@@ -205,44 +108,123 @@ static pmix_status_t infos_judge(const uint8_t *at, size_t size, uint64_t heap_m
     return type == PMIX_INFO ? rc : PMIX_ERR_UNPACK_FAILURE;
 }
 
-/* What the flat values of a part say. */
-static pmix_status_t part_judge(const struct sx_opened *body, unsigned i)
+static bool value_is_sound(const struct sx_part *part, const uint8_t *head, const uint8_t *at,
+                           size_t size)
 {
-    const struct sx_part *const part = &body->signature->parts[i];
-    const struct sx_opened_part *const opened = &body->parts[i];
     struct sx_cell cell;
 
+    memcpy(&cell, head + part->word_off - offsetof(struct sx_cell, len), sizeof(cell));
+    return sx_flat_check(&cell, at, size) == PMIX_SUCCESS;
+}
+
+/* The bytes of a part whose word is @word, of which there are @left at most, into *ret_span.
+ * Return: NULL, or why they are no such part. */
+static const char *part_judge(const struct sx_part *part, const uint8_t *at, size_t left,
+                              uint64_t word, size_t *ret_span)
+{
+    size_t span = (size_t)word;
+
+    if (part->kind == SX_PART_PROCS) {
+        span = procs_span(at, left, word);
+    } else if (part->kind == SX_PART_ARRAY) {
+        span = word <= left / part->unit ? (size_t)word * part->unit : SIZE_MAX;
+    } else if (part->kind == SX_PART_REST) {
+        span = left;
+    }
+    if (span > left) {
+        return "a part that ends past the body";
+    }
+    *ret_span = span;
     switch (part->kind) {
     case SX_PART_INFOS:
-        return infos_judge(opened->at, opened->size, body->signature->heap_max);
-    case SX_PART_VALUE:
-        memcpy(&cell, (const uint8_t *)body->head + part->word_off - offsetof(struct sx_cell, len),
-               sizeof(cell));
-        return sx_flat_check(&cell, opened->at, opened->size);
+        return is_infos(at, span) ? NULL : "infos that are none";
+    case SX_PART_TEXT:
+        return at[span - 1] == '\0' ? NULL : "a text without an end";
+    case SX_PART_NAME:
+        return memchr(at, '\0', span) == NULL ? NULL : "a name with an end in it";
     default:
-        return PMIX_SUCCESS;
+        return NULL;
     }
+}
+
+/* Lay out what is at *@at, and move on; @deep: judge flat values, too. */
+static inline const char *body_lay(struct sx_opened *ret, const struct sx_signature *signature,
+                                   const uint8_t **ret_at, size_t *ret_left, bool deep)
+{
+    const uint8_t *const head = *ret_at;
+
+    if (*ret_left < signature->head_size) {
+        return "body too short";
+    }
+    const uint8_t *at = head + signature->head_size;
+    size_t left = *ret_left - signature->head_size;
+
+    for (unsigned i = 0; i < SX_BODY_NAMES_MAX && signature->names[i].size != 0; i++) {
+        if (memchr(head + signature->names[i].off, '\0', signature->names[i].size) == NULL) {
+            return "a name without an end";
+        }
+    }
+    ret->signature = signature;
+    ret->head = head;
+    ret->status = PMIX_SUCCESS;
+    for
+        EACH_PART(i, signature)
+        {
+            const struct sx_part *const part = &signature->parts[i];
+            const uint64_t word = part->word_size == 0 ? 0 : word_read(head, part);
+            const char *why;
+            size_t span = 0;
+
+            if (word < part->min || (part->max != 0 && word > part->max)) {
+                return word < part->min ? "a part too short" : "a part too long";
+            }
+            if ((word != 0 || part->kind == SX_PART_REST) &&
+                (why = part_judge(part, at, left, word, &span)) != NULL) {
+                return why;
+            }
+            if (deep && part->kind == SX_PART_INFOS && span != 0) {
+                ret->status = infos_judge(at, span, signature->heap_max);
+            }
+            if (ret->status == PMIX_ERR_UNPACK_FAILURE ||
+                (deep && part->kind == SX_PART_VALUE && !value_is_sound(part, head, at, span))) {
+                return "infos or a value that are none";
+            }
+            ret->parts[i] = (struct sx_opened_part){ .at = at,
+                                                     .size = span,
+                                                     .count = (uint32_t)word };
+            /* The padding may be missing at the end. */
+            span = (size_t)sx_align_up(span, 8) < left ? (size_t)sx_align_up(span, 8) : left;
+            at += span;
+            left -= span;
+        }
+    ret->size = *ret_left - left;
+    *ret_at = at;
+    *ret_left = left;
+    return NULL;
+}
+
+const char *sx_body_next(struct sx_opened *ret, const struct sx_signature *signature,
+                         const uint8_t **at, size_t *left)
+{
+    return body_lay(ret, signature, at, left, false);
+}
+
+const char *sx_body_lay(struct sx_opened *ret, const struct sx_signature *signature,
+                        const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+    const char *const why = body_lay(ret, signature, &at, &size, false);
+
+    return why == NULL && size != 0 ? "bytes behind the last part" : why;
 }
 
 const char *sx_body_open(struct sx_opened *ret, const struct sx_signature *signature,
                          const void *bytes, size_t size)
 {
-    const char *const why = sx_body_lay(ret, signature, bytes, size);
+    const uint8_t *at = bytes;
+    const char *const why = body_lay(ret, signature, &at, &size, true);
 
-    if (why != NULL) {
-        return why;
-    }
-    for
-        EACH_PART(i, signature)
-        {
-            const pmix_status_t rc = part_judge(ret, i);
-
-            if (rc == PMIX_ERR_UNPACK_FAILURE) {
-                return "infos or a value that are none";
-            }
-            ret->status = rc != PMIX_SUCCESS ? rc : ret->status;
-        }
-    return NULL;
+    return why == NULL && size != 0 ? "bytes behind the last part" : why;
 }
 
 bool sx_part_proc_next(struct sx_opened_part *rest, struct sx_proc_ref *ret)
