@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* collect.c - walk over the columns of a store and copy what one row has in them. */
+/* collect.c - walk over the columns of both stores and copy what one row has in them. */
 #include "shmem/collect.h"
 
 #include <stdlib.h>
@@ -9,7 +9,19 @@
 #include "base/value.h"
 #include "shmem/qualified.h"
 
-static pmix_info_t *next_info(struct sx_collect *all)
+struct collect {
+    const struct sx_site *site;
+    enum sx_realm realm;
+    uint32_t row;
+    pmix_scope_t scope;
+    const struct sx_store *store; /* under way */
+    bool qualified;               /* of it: the qualified values */
+    pmix_info_t *infos;
+    size_t count, capacity;
+    pmix_status_t status;
+};
+
+static pmix_info_t *next_info(struct collect *all)
 {
     if (all->count == all->capacity) {
         const size_t capacity = all->capacity != 0 ? 2 * all->capacity : 16;
@@ -25,21 +37,34 @@ static pmix_info_t *next_info(struct sx_collect *all)
     return &all->infos[all->count];
 }
 
-static bool is_known(const struct sx_collect *all, enum sx_realm realm, const char *key)
+/* What the own store says counts, be it that there is none.  May put another item at @item. */
+static bool is_wanted(const struct collect *all, enum sx_realm realm, const char *key,
+                      struct sx_item *item)
 {
-    struct sx_item item;
+    const struct sx_site *const site = all->site;
+    struct sx_item known;
 
-    return all->first != NULL &&
-           sx_store_find(all->first, realm, all->row, key, &item) == PMIX_SUCCESS;
+    if (all->store == site->own) {
+        if (site->open != NULL) {
+            site->open(item);
+        }
+        if (item->cell.type == PMIX_UNDEF) {
+            return false;
+        }
+    } else if (site->own != NULL &&
+               sx_store_find(site->own, realm, all->row, key, &known) == PMIX_SUCCESS) {
+        return false;
+    }
+    return sx_item_has_scope(item, all->scope);
 }
 
 static bool collect_one(void *arg, const char *key, const struct sx_item *found)
 {
-    struct sx_collect *const all = arg;
+    struct collect *const all = arg;
     const enum sx_realm realm = all->qualified ? SX_REALM_QUALIFIED : all->realm;
     struct sx_item item = *found;
 
-    if (is_known(all, realm, key) || (all->wants != NULL && !all->wants(all->arg, &item))) {
+    if (!is_wanted(all, realm, key, &item)) {
         return true;
     }
     pmix_info_t *const info = next_info(all);
@@ -63,9 +88,9 @@ static bool collect_one(void *arg, const char *key, const struct sx_item *found)
     return all->status == PMIX_SUCCESS;
 }
 
-void sx_collect_add(struct sx_collect *all, const struct sx_store *store)
+static void collect_store(struct collect *all, const struct sx_store *store)
 {
-    if (all->status != PMIX_SUCCESS) {
+    if (store == NULL || all->status != PMIX_SUCCESS) {
         return;
     }
     all->store = store;
@@ -75,10 +100,9 @@ void sx_collect_add(struct sx_collect *all, const struct sx_store *store)
         all->qualified = true;
         sx_store_each(store, SX_REALM_QUALIFIED, all->row, collect_one, all);
     }
-    all->first = store;
 }
 
-pmix_status_t sx_collect_take(struct sx_collect *all, pmix_value_t *ret)
+static pmix_status_t collected(struct collect *all, pmix_value_t *ret)
 {
     pmix_data_array_t *array = NULL;
 
@@ -98,4 +122,14 @@ pmix_status_t sx_collect_take(struct sx_collect *all, pmix_value_t *ret)
     ret->type = PMIX_DATA_ARRAY;
     ret->data.darray = array;
     return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_collect(const struct sx_site *site, enum sx_realm realm, uint32_t row,
+                         pmix_scope_t scope, pmix_value_t *ret)
+{
+    struct collect all = { .site = site, .realm = realm, .row = row, .scope = scope };
+
+    collect_store(&all, site->own);
+    collect_store(&all, site->shared);
+    return collected(&all, ret);
 }

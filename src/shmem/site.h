@@ -52,6 +52,9 @@ static inline bool sx_columns_exist(const struct sx_columns *columns)
  * itself. */
 pmix_status_t sx_columns_read(const struct sx_columns *columns, uint32_t row, struct sx_item *ret);
 
+/* Does what @asked may see hold the item?  PMIX_SCOPE_UNDEF: any. */
+bool sx_item_has_scope(const struct sx_item *item, pmix_scope_t asked);
+
 /* ---- single cells ------------------------------------------------------------------------- */
 
 /* A number below @max.  Return: false when there is none. */

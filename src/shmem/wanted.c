@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "base/value.h"
+#include "shmem/collect.h"
 
 #define SX_ID_END (UINT64_C(1) << 32) /* of nodes, apps and sessions */
 
@@ -193,15 +194,6 @@ static bool realm_row(const struct sx_wanted *wanted, const struct sx_site *site
     return own_row(site, realm, ret);
 }
 
-bool sx_wanted_row(const struct sx_wanted *wanted, const struct sx_site *site, uint32_t *ret_row)
-{
-    if (wanted->realm != SX_REALM_JOB && wanted->realm != SX_REALM_QUALIFIED) {
-        return realm_row(wanted, site, wanted->realm, ret_row);
-    }
-    *ret_row = wanted->rank == PMIX_RANK_UNDEF ? SX_ROW_JOB : wanted->rank;
-    return wanted->rank != PMIX_RANK_INVALID;
-}
-
 /* ---- finding ------------------------------------------------------------------------------ */
 
 static pmix_status_t find_in_realm(const struct sx_wanted *wanted, const struct sx_site *site,
@@ -280,35 +272,35 @@ static pmix_status_t find_in_job(const struct sx_wanted *wanted, const struct sx
     return rc;
 }
 
-static bool scope_holds(pmix_scope_t asked, pmix_scope_t has)
+static bool is_in_job(const struct sx_wanted *wanted)
 {
-    if (asked == PMIX_SCOPE_UNDEF || has == PMIX_SCOPE_UNDEF || asked == has) {
-        return true;
-    }
-    return asked == PMIX_GLOBAL ? has != PMIX_INTERNAL
-                                : asked != PMIX_INTERNAL && has == PMIX_GLOBAL;
-}
-
-bool sx_wanted_has_scope(const struct sx_wanted *wanted, const struct sx_item *item)
-{
-    return scope_holds(wanted->options.scope, sx_item_scope(item));
+    return wanted->realm == SX_REALM_JOB || wanted->realm == SX_REALM_QUALIFIED;
 }
 
 pmix_status_t sx_wanted_find(const struct sx_wanted *wanted, const struct sx_site *site,
                              struct sx_item *ret)
 {
-    const bool in_job = wanted->realm == SX_REALM_JOB || wanted->realm == SX_REALM_QUALIFIED;
-
     if (wanted->rank == PMIX_RANK_INVALID) {
         return PMIX_ERR_NOT_FOUND;
     }
-    const pmix_status_t rc = in_job ? find_in_job(wanted, site, ret)
-                                    : find_in_named(wanted, site, ret);
+    const pmix_status_t rc = is_in_job(wanted) ? find_in_job(wanted, site, ret)
+                                               : find_in_named(wanted, site, ret);
     if (rc == PMIX_SUCCESS && wanted->options.scope != PMIX_SCOPE_UNDEF &&
-        !sx_wanted_has_scope(wanted, ret)) {
+        !sx_item_has_scope(ret, wanted->options.scope)) {
         return PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
     }
     return rc;
+}
+
+pmix_status_t sx_wanted_collect(const struct sx_wanted *wanted, const struct sx_site *site,
+                                pmix_value_t *ret)
+{
+    uint32_t row = wanted->rank == PMIX_RANK_UNDEF ? SX_ROW_JOB : wanted->rank;
+    const bool known = is_in_job(wanted) ? row != PMIX_RANK_INVALID
+                                         : realm_row(wanted, site, wanted->realm, &row);
+
+    return known ? sx_collect(site, wanted->realm, row, wanted->options.scope, ret)
+                 : PMIX_ERR_NOT_FOUND;
 }
 
 /* ---- names -------------------------------------------------------------------------------- */

@@ -52,6 +52,11 @@ bool sx_wanted_is_static(const pmix_info_t *info, size_t ninfo);
 pmix_status_t sx_wanted_find(const struct sx_wanted *wanted, const struct sx_site *site,
                              struct sx_item *ret);
 
+/* Everything of the process, or of the row of the realm, that is asked for.  Return: as
+ * sx_collect. */
+pmix_status_t sx_wanted_collect(const struct sx_wanted *wanted, const struct sx_site *site,
+                                pmix_value_t *ret);
+
 /* What follows from the question: the name of a namespace or process (PMIX_NSPACE, PMIX_RANK,
  * PMIX_PROCID) of @nspace, where the asker is meant unless a rank is given.  *ret (uninitialised)
  * owns its content.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND; PMIX_ERR_OUT_OF_RESOURCE. */
@@ -61,13 +66,6 @@ pmix_status_t sx_wanted_name(const struct sx_wanted *wanted, const struct sx_sit
 /* The process that is asked about: the asker unless a rank is given.  Return: false when it is none
  * of the job's. */
 bool sx_wanted_rank(const struct sx_wanted *wanted, const struct sx_site *site, uint32_t *ret_rank);
-
-/* The row of the realm that is asked for, where everything of it is wanted.  Return: false when
- * nobody knows it. */
-bool sx_wanted_row(const struct sx_wanted *wanted, const struct sx_site *site, uint32_t *ret_row);
-
-/* Does the item's scope fit what was asked for? */
-bool sx_wanted_has_scope(const struct sx_wanted *wanted, const struct sx_item *item);
 
 /* The row of the session @id.  Return: false when there is none; *ret_row is where it would lie
  * then, SX_SESSION_COUNT_MAX when there are too many. */

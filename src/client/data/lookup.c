@@ -11,7 +11,6 @@
 #include "base/value.h"
 #include "client/data/private_value.h"
 #include "client/data/view.h"
-#include "shmem/collect.h"
 
 static pmix_status_t nspace_read(struct sx_lookup *lookup, const pmix_proc_t *proc)
 {
@@ -70,40 +69,22 @@ pmix_status_t sx_lookup_find(struct sx_lookup *lookup, struct sx_item *ret)
     return sx_wanted_find(&lookup->wanted, &site, ret);
 }
 
-/* ---- everything of one row ---------------------------------------------------------------- */
-
-static bool is_wanted(void *arg, struct sx_item *item)
-{
-    return sx_wanted_has_scope(arg, item);
-}
-
-/* In a private store; data_lock is held. */
-static bool is_wanted_open(void *arg, struct sx_item *item)
+/* data_lock is held. */
+static void open_locked(struct sx_item *item)
 {
     sx_box_open(item, false);
-    return item->cell.type != PMIX_UNDEF && is_wanted(arg, item);
 }
 
 pmix_status_t sx_lookup_collect(struct sx_lookup *lookup, pmix_value_t *ret)
 {
-    struct sx_collect all = { .realm = lookup->wanted.realm, .arg = &lookup->wanted };
-
     if (lookup->view == NULL) {
         return PMIX_ERR_NOT_FOUND;
     }
-    const struct sx_site site = sx_lookup_site(lookup->view);
-    if (!sx_wanted_row(&lookup->wanted, &site, &all.row)) {
-        return PMIX_ERR_NOT_FOUND;
-    }
-    if (site.own != NULL) {
-        pthread_mutex_lock(&sx_process.data_lock);
-        all.wants = is_wanted_open;
-        sx_collect_add(&all, site.own);
-        pthread_mutex_unlock(&sx_process.data_lock);
-    }
-    if (site.shared != NULL) {
-        all.wants = is_wanted;
-        sx_collect_add(&all, site.shared);
-    }
-    return sx_collect_take(&all, ret);
+    struct sx_site site = sx_lookup_site(lookup->view);
+
+    site.open = open_locked;
+    pthread_mutex_lock(&sx_process.data_lock);
+    const pmix_status_t rc = sx_wanted_collect(&lookup->wanted, &site, ret);
+    pthread_mutex_unlock(&sx_process.data_lock);
+    return rc;
 }

@@ -17,7 +17,6 @@
 #include "server/engine/event.h"
 #include "server/engine/host_event.h"
 #include "server/model/state.h"
-#include "shmem/collect.h"
 #include "shmem/qualified.h"
 #include "shmem/wanted.h"
 
@@ -123,24 +122,6 @@ struct question {
     pmix_value_t *ret;
 };
 
-static bool is_wanted(void *arg, struct sx_item *item)
-{
-    return sx_wanted_has_scope(arg, item);
-}
-
-static pmix_status_t site_collect(struct question *question, const struct sx_site *site)
-{
-    struct sx_collect all = { .realm = question->wanted.realm,
-                              .wants = is_wanted,
-                              .arg = &question->wanted };
-
-    if (site->shared == NULL || !sx_wanted_row(&question->wanted, site, &all.row)) {
-        return PMIX_ERR_NOT_FOUND;
-    }
-    sx_collect_add(&all, site->shared);
-    return sx_collect_take(&all, question->ret);
-}
-
 static pmix_status_t site_ask(const struct sx_server *server, struct question *question,
                               const struct sx_store *store)
 {
@@ -150,7 +131,7 @@ static pmix_status_t site_ask(const struct sx_server *server, struct question *q
     struct sx_item item;
 
     if (question->wanted.key == NULL) {
-        return site_collect(question, &site);
+        return sx_wanted_collect(&question->wanted, &site, question->ret);
     }
     const pmix_status_t rc = sx_wanted_find(&question->wanted, &site, &item);
     if (rc == PMIX_SUCCESS) {

@@ -133,7 +133,7 @@ static void expect(const struct sx_store *store, uint32_t row, uint64_t qualifie
 Test(qualified, values_of_one_key_lie_side_by_side_and_come_back_whole)
 {
     struct sx_store_writer writer;
-    struct sx_collect all = { .realm = SX_REALM_JOB, .row = 1 };
+    const struct sx_site site = { .shared = &writer.view };
     uint64_t columns, sum = 0;
     pmix_value_t value;
 
@@ -152,8 +152,7 @@ Test(qualified, values_of_one_key_lie_side_by_side_and_come_back_whole)
     cr_expect_eq(columns, 4u, "a column and a legend for each set, whatever the ranks");
 
     cr_assert_eq(test_put_text(&writer, 1, "plain", 24, 1), PMIX_SUCCESS);
-    sx_collect_add(&all, &writer.view);
-    cr_assert_eq(sx_collect_take(&all, &value), PMIX_SUCCESS);
+    cr_assert_eq(sx_collect(&site, SX_REALM_JOB, 1, PMIX_SCOPE_UNDEF, &value), PMIX_SUCCESS);
     cr_assert_eq(value.data.darray->size, 3u);
     for (size_t i = 0; i < 3; i++) {
         const pmix_info_t *const info = (const pmix_info_t *)value.data.darray->array + i;
