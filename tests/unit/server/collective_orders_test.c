@@ -477,7 +477,9 @@ static void go_on(const struct step *played, unsigned count)
     all_end();
     order_count++;
     cr_assert(count < STEPS_MAX);
-    memcpy(next, played, count * sizeof(*next));
+    if (count > 0) {
+        memcpy(next, played, count * sizeof(*next));
+    }
     for (unsigned i = 0; i < choice_count; i++) {
         next[count] = more[i];
         go_on(next, count + 1);
