@@ -211,6 +211,9 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo, pmix_cpuset_t *cpuse
     *distances = NULL;
     *ndist = 0;
     pmix_status_t rc = sx_options_read(SX_OF_COMPUTE_DISTANCES, info, ninfo, &question.options);
+    if (rc == PMIX_ERR_BAD_PARAM) {
+        return sx_process_misused();
+    }
     if (rc == PMIX_SUCCESS) {
         rc = question_open(&question, topo, cpuset);
     }
