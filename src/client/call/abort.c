@@ -4,7 +4,6 @@
  *
  * The host usually ends the caller with the others, so the answer often never comes; it is waited
  * for no longer than SX_ABORT_TIMEOUT_NS. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -17,7 +16,8 @@
 
 pmix_status_t PMIx_Abort(int status, const char *msg, pmix_proc_t procs[], size_t nprocs)
 {
-    struct sx_op op = SX_OP_INIT(&sx_op_plain, &sx_process.link);
+    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .request = SX_MSG_ABORT };
+    struct sx_op op = SX_OP_INIT(&kind, &sx_process.link);
     const struct sx_abort head = { .status = status };
     struct sx_draft draft = {
         .head = &head,
@@ -26,22 +26,12 @@ pmix_status_t PMIx_Abort(int status, const char *msg, pmix_proc_t procs[], size_
                                                 ? 0
                                                 : strnlen(msg, SX_ABORT_MESSAGE_MAX - 1) + 1 } },
     };
-    struct iovec body;
 
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
-    pmix_status_t rc = sx_wire_procs_check(procs, nprocs);
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_link_status(&sx_process.link);
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_wire_write(SX_MSG_ABORT, &draft, NULL, 0, &body);
-    }
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    rc = sx_request(&op, SX_MSG_ABORT, &body, 1, sx_deadline_ns(sx_now_ns(), SX_ABORT_TIMEOUT_NS));
-    free(body.iov_base);
-    return rc;
+    op.deadline_ns = sx_deadline_ns(sx_now_ns(), SX_ABORT_TIMEOUT_NS);
+    const pmix_status_t rc = sx_wire_procs_check(procs, nprocs);
+
+    return rc == PMIX_SUCCESS ? sx_op_ask(&op, &draft) : rc;
 }

@@ -3,18 +3,19 @@
 /* job_control.c - PMIx_Job_control, blocking or not: directives that the server carries out.
  *
  * No directive that is supported has results, so none are returned. */
-#include <stdlib.h>
-
-#include "base/clock.h"
 #include "client/call/cleanup.h"
 #include "client/link/process.h"
 #include "client/link/procs.h"
 #include "client/link/request.h"
 
-/* Judge the arguments and write them; the caller frees ret_body->iov_base. */
-static pmix_status_t body_write(struct iovec *ret_body, const pmix_proc_t *targets, size_t ntargets,
-                                const pmix_info_t *directives, size_t ndirs)
+static const struct sx_op_kind control_kind = { .size = sizeof(struct sx_op),
+                                                .request = SX_MSG_JOB_CONTROL };
+
+static pmix_status_t control(const pmix_proc_t targets[], size_t ntargets,
+                             const pmix_info_t directives[], size_t ndirs,
+                             struct sx_callback callback)
 {
+    struct sx_op op = SX_OP_INIT(&control_kind, &sx_process.link, .callback = callback);
     const struct sx_job_control head = { .proc_count = 0 };
     pmix_info_t *spelled;
 
@@ -26,7 +27,7 @@ static pmix_status_t body_write(struct iovec *ret_body, const pmix_proc_t *targe
     }
     pmix_status_t rc = sx_wire_procs_check(targets, ntargets);
     if (rc == PMIX_SUCCESS) {
-        rc = sx_link_status(&sx_process.link);
+        rc = sx_link_status(op.link);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_cleanup_spell(directives, ndirs, &spelled);
@@ -38,31 +39,8 @@ static pmix_status_t body_write(struct iovec *ret_body, const pmix_proc_t *targe
                               .parts = { [SX_CONTROL_PROCS] = { targets, ntargets },
                                          [SX_CONTROL_INFOS] = { spelled, ndirs } } };
 
-    rc = sx_wire_write(SX_MSG_JOB_CONTROL, &draft, NULL, 0, ret_body);
+    rc = sx_op_ask(&op, &draft);
     sx_cleanup_free(spelled, directives, ndirs);
-    return rc;
-}
-
-static const struct sx_op_kind control_kind = { .size = sizeof(struct sx_op),
-                                                .request = SX_MSG_JOB_CONTROL };
-
-static pmix_status_t control(const pmix_proc_t targets[], size_t ntargets,
-                             const pmix_info_t directives[], size_t ndirs,
-                             struct sx_callback callback)
-{
-    struct sx_op here = SX_OP_INIT(&control_kind, &sx_process.link, .callback = callback),
-                 *op = &here;
-    struct iovec body;
-
-    pmix_status_t rc = body_write(&body, targets, ntargets, directives, ndirs);
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    rc = sx_op_open(&op);
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_op_ask(op, &body, 1);
-    }
-    free(body.iov_base);
     return rc;
 }
 

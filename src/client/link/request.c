@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "client/link/process.h"
+#include "client/link/procs.h"
 #include "client/link/progress.h"
 #include "client/link/window.h"
 
@@ -294,14 +295,33 @@ pmix_status_t sx_op_settle(struct sx_op *op, bool waits, pmix_status_t started)
     return op->status;
 }
 
-pmix_status_t sx_op_ask(struct sx_op *op, const struct iovec *iov, int iov_count)
+static pmix_status_t ask(struct sx_op *op, const struct iovec *body)
 {
     if (op->callback.shape == SX_SHAPE_IGNORED) {
-        return sx_request_tell(op->link, op->kind->request, 0, iov, iov_count);
+        return sx_request_tell(op->link, op->kind->request, 0, body, 1);
     }
     const bool waits = !sx_callback_is_given(&op->callback);
 
-    return sx_op_settle(op, waits, sx_request_start(op, op->kind->request, iov, iov_count));
+    return sx_op_settle(op, waits, sx_request_start(op, op->kind->request, body, 1));
+}
+
+pmix_status_t sx_op_ask(struct sx_op *op, struct sx_draft *draft)
+{
+    struct iovec body;
+    pmix_status_t rc = sx_link_status(op->link);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_wire_write(op->kind->request, draft, NULL, 0, &body);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = sx_op_open(&op);
+    if (rc == PMIX_SUCCESS) {
+        rc = ask(op, &body);
+    }
+    free(body.iov_base);
+    return rc;
 }
 
 pmix_status_t sx_op_answer(struct sx_op *op, pmix_status_t status)

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* request.h - start an operation, and wait for it if it has no callback.
  *
- * A call of the Standard is one function: judge the arguments, open the operation, encode, ask.
+ * A call of the Standard is one function: judge the arguments, name the parts of the body, ask.
  * PMIx_X calls it without a callback, PMIx_X_nb with one. */
 #ifndef SX_CLIENT_LINK_REQUEST_H
 #define SX_CLIENT_LINK_REQUEST_H
@@ -12,6 +12,7 @@
 
 #include <pmix_common.h>
 
+#include "base/body.h"
 #include "client/link/op.h"
 
 /* An answer that does not depend on other processes comes within this time, or not at all. */
@@ -20,17 +21,19 @@
 /* ---- one call, blocking or not -------------------------------------------------------------- */
 
 /* *@op is on the caller's stack.  If it has a callback, it is replaced by a copy on the heap, and
- * the thread that calls the callback runs.  Return: PMIX_SUCCESS, and sx_op_ask, _answer or _settle
+ * the thread that calls the callback runs.  Return: PMIX_SUCCESS, and sx_op_answer or _settle
  * comes next; as sx_progress_start. */
 pmix_status_t sx_op_open(struct sx_op **op);
 
-/* Ask the server for @op.  With a callback: return PMIX_SUCCESS when it will be called; else @op is
- * freed.  Without: wait.  Return: how @op ended; PMIX_ERR_TIMEOUT when its deadline came first.  In
- * any case an error of sx_request_start. */
-pmix_status_t sx_op_ask(struct sx_op *op, const struct iovec *iov, int iov_count);
+/* All of a call that the server answers: write the body that @draft describes, open @op, which is
+ * on the caller's stack, and send it.  With a callback: return PMIX_SUCCESS when it will be called.
+ * Without: wait.  Return: how @op ended; PMIX_ERR_TIMEOUT when its deadline came first.  In any
+ * case an error of sx_link_status, sx_wire_write, sx_op_open or sx_request_start. */
+pmix_status_t sx_op_ask(struct sx_op *op, struct sx_draft *draft);
 
-/* The same for an operation that was started in another way, or could not be: @started.  @waits: it
- * has no callback.  One that has is gone, perhaps, once it has been started. */
+/* The end of an open operation that was started in another way, or could not be: @started.  @waits:
+ * it has no callback.  One that has is gone, perhaps, once it has been started.  Return: as
+ * sx_op_ask; with a callback and an error @op is freed. */
 pmix_status_t sx_op_settle(struct sx_op *op, bool waits, pmix_status_t started);
 
 /* The same for one that has ended, with @status, though nobody was asked. */
