@@ -29,9 +29,11 @@ static uint64_t word_read(const uint8_t *head, const struct sx_part *part)
     case sizeof(word):
         memcpy(&word, head + part->word_off, sizeof(word));
         return word;
-    default:
+    case sizeof(wide):
         memcpy(&wide, head + part->word_off, sizeof(wide));
         return wide;
+    default:
+        return 0;
     }
 }
 
@@ -117,47 +119,55 @@ static bool value_is_sound(const struct sx_part *part, const uint8_t *head, cons
     return sx_flat_check(&cell, at, size) == PMIX_SUCCESS;
 }
 
-/* The bytes of a part whose word is @word, of which there are @left at most, into *ret_span.
- * Return: NULL, or why they are no such part. */
-static const char *part_judge(const struct sx_part *part, const uint8_t *at, size_t left,
-                              uint64_t word, size_t *ret_span)
+/* How many bytes a part whose word is @word takes; more than @left: it is none. */
+static inline size_t part_span(const struct sx_part *part, const uint8_t *at, size_t left,
+                               uint64_t word)
 {
-    size_t span = (size_t)word;
-
     if (part->kind == SX_PART_PROCS) {
-        span = procs_span(at, left, word);
-    } else if (part->kind == SX_PART_ARRAY) {
-        span = word <= left / part->unit ? (size_t)word * part->unit : SIZE_MAX;
-    } else if (part->kind == SX_PART_REST) {
-        span = left;
+        return procs_span(at, left, word);
     }
-    if (span > left) {
-        return "a part that ends past the body";
+    if (part->kind == SX_PART_REST) {
+        return left;
     }
-    *ret_span = span;
+    return part->kind == SX_PART_ARRAY && word <= left ? (size_t)word * part->unit : (size_t)word;
+}
+
+/* Judge the @span bytes of a part; @deep: flat values, too.  Return: NULL, or why they are no such
+ * part. */
+static inline const char *part_judge(struct sx_opened *ret, const struct sx_part *part,
+                                     const uint8_t *at, size_t span, bool deep)
+{
     switch (part->kind) {
     case SX_PART_INFOS:
-        return is_infos(at, span) ? NULL : "infos that are none";
+        if (!is_infos(at, span)) {
+            return "infos that are none";
+        }
+        if (deep) {
+            ret->status = infos_judge(at, span, ret->signature->heap_max);
+        }
+        return ret->status == PMIX_ERR_UNPACK_FAILURE ? "infos that contradict themselves" : NULL;
     case SX_PART_TEXT:
         return at[span - 1] == '\0' ? NULL : "a text without an end";
     case SX_PART_NAME:
         return memchr(at, '\0', span) == NULL ? NULL : "a name with an end in it";
+    case SX_PART_VALUE:
+        return !deep || value_is_sound(part, ret->head, at, span) ? NULL : "a value that is none";
     default:
         return NULL;
     }
 }
 
-/* Lay out what is at *@at, and move on; @deep: judge flat values, too. */
-static inline const char *body_lay(struct sx_opened *ret, const struct sx_signature *signature,
-                                   const uint8_t **ret_at, size_t *ret_left, bool deep)
+/* Lay out what is in the first ret->size of @size bytes; @deep: judge flat values, too.  Each
+ * caller gets its own, for which @deep is a constant. */
+__attribute__((always_inline)) static inline const char *
+body_lay(struct sx_opened *ret, const struct sx_signature *signature, const uint8_t *head,
+         size_t size, bool deep)
 {
-    const uint8_t *const head = *ret_at;
-
-    if (*ret_left < signature->head_size) {
+    if (size < signature->head_size) {
         return "body too short";
     }
     const uint8_t *at = head + signature->head_size;
-    size_t left = *ret_left - signature->head_size;
+    const uint8_t *const end = head + size;
 
     for (unsigned i = 0; i < SX_BODY_NAMES_MAX && signature->names[i].size != 0; i++) {
         if (memchr(head + signature->names[i].off, '\0', signature->names[i].size) == NULL) {
@@ -171,60 +181,62 @@ static inline const char *body_lay(struct sx_opened *ret, const struct sx_signat
         EACH_PART(i, signature)
         {
             const struct sx_part *const part = &signature->parts[i];
-            const uint64_t word = part->word_size == 0 ? 0 : word_read(head, part);
-            const char *why;
-            size_t span = 0;
+            const uint64_t word = word_read(head, part);
 
             if (word < part->min || (part->max != 0 && word > part->max)) {
                 return word < part->min ? "a part too short" : "a part too long";
             }
-            if ((word != 0 || part->kind == SX_PART_REST) &&
-                (why = part_judge(part, at, left, word, &span)) != NULL) {
+            ret->parts[i] = (struct sx_opened_part){ .at = at, .count = (uint32_t)word };
+            if (word == 0 && part->kind < SX_PART_VALUE) {
+                continue; /* there is none */
+            }
+            const size_t left = (size_t)(end - at);
+            const size_t span = part_span(part, at, left, word);
+
+            if (span > left) {
+                return "a part that ends past the body";
+            }
+            const char *const why = part_judge(ret, part, at, span, deep);
+
+            if (why != NULL) {
                 return why;
             }
-            if (deep && part->kind == SX_PART_INFOS && span != 0) {
-                ret->status = infos_judge(at, span, signature->heap_max);
-            }
-            if (ret->status == PMIX_ERR_UNPACK_FAILURE ||
-                (deep && part->kind == SX_PART_VALUE && !value_is_sound(part, head, at, span))) {
-                return "infos or a value that are none";
-            }
-            ret->parts[i] = (struct sx_opened_part){ .at = at,
-                                                     .size = span,
-                                                     .count = (uint32_t)word };
+            ret->parts[i].size = span;
             /* The padding may be missing at the end. */
-            span = (size_t)sx_align_up(span, 8) < left ? (size_t)sx_align_up(span, 8) : left;
-            at += span;
-            left -= span;
+            const size_t padded = (size_t)sx_align_up(span, 8);
+
+            at += padded < left ? padded : left;
         }
-    ret->size = *ret_left - left;
-    *ret_at = at;
-    *ret_left = left;
+    ret->size = (size_t)(at - head);
     return NULL;
 }
 
 const char *sx_body_next(struct sx_opened *ret, const struct sx_signature *signature,
                          const uint8_t **at, size_t *left)
 {
-    return body_lay(ret, signature, at, left, false);
+    const char *const why = body_lay(ret, signature, *at, *left, false);
+
+    if (why == NULL) {
+        *at += ret->size;
+        *left -= ret->size;
+    }
+    return why;
 }
 
 const char *sx_body_lay(struct sx_opened *ret, const struct sx_signature *signature,
                         const void *bytes, size_t size)
 {
-    const uint8_t *at = bytes;
-    const char *const why = body_lay(ret, signature, &at, &size, false);
+    const char *const why = body_lay(ret, signature, bytes, size, false);
 
-    return why == NULL && size != 0 ? "bytes behind the last part" : why;
+    return why == NULL && ret->size != size ? "bytes behind the last part" : why;
 }
 
 const char *sx_body_open(struct sx_opened *ret, const struct sx_signature *signature,
                          const void *bytes, size_t size)
 {
-    const uint8_t *at = bytes;
-    const char *const why = body_lay(ret, signature, &at, &size, true);
+    const char *const why = body_lay(ret, signature, bytes, size, true);
 
-    return why == NULL && size != 0 ? "bytes behind the last part" : why;
+    return why == NULL && ret->size != size ? "bytes behind the last part" : why;
 }
 
 bool sx_part_proc_next(struct sx_opened_part *rest, struct sx_proc_ref *ret)

@@ -45,7 +45,7 @@ enum sx_part_kind {
     SX_PART_INFOS,
     SX_PART_TEXT,
     SX_PART_NAME,
-    SX_PART_VALUE,
+    SX_PART_VALUE, /* from here on: there even when the word is 0 */
     SX_PART_REST,
 };
 
