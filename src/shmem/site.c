@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/util.h"
+
 pmix_status_t sx_columns_read(const struct sx_columns *columns, uint32_t row, struct sx_item *ret)
 {
     pmix_scope_t hidden = PMIX_SCOPE_UNDEF;
@@ -46,20 +48,14 @@ bool sx_item_has_scope(const struct sx_item *item, pmix_scope_t asked)
                                 : asked != PMIX_INTERNAL && has == PMIX_GLOBAL;
 }
 
-static bool cell_read(const struct sx_site *site, enum sx_realm realm, uint32_t row,
-                      const char *key, struct sx_item *ret)
-{
-    const struct sx_columns columns = sx_columns_of(site, realm, key, strlen(key));
-
-    return sx_columns_read(&columns, row, ret) == PMIX_SUCCESS;
-}
-
 bool sx_site_number(const struct sx_site *site, enum sx_realm realm, uint32_t row, const char *key,
                     uint64_t max, uint32_t *ret)
 {
+    const struct sx_columns columns = sx_columns_of(site, realm, key, strlen(key));
     struct sx_item item;
 
-    if (!cell_read(site, realm, row, key, &item) || item.cell.len != 0 || item.cell.bits >= max) {
+    if (sx_columns_read(&columns, row, &item) != PMIX_SUCCESS || item.cell.len != 0 ||
+        item.cell.bits >= max) {
         return false;
     }
     *ret = (uint32_t)item.cell.bits;
@@ -74,14 +70,52 @@ uint32_t sx_site_count(const struct sx_site *site, const char *key)
     return count;
 }
 
-const char *sx_site_text(const struct sx_site *site, enum sx_realm realm, uint32_t row,
-                         const char *key)
+/* Return: NULL when there is none, or it does not end. */
+static const char *text_read(const struct sx_columns *columns, uint32_t row)
 {
     struct sx_item item;
 
-    if (!cell_read(site, realm, row, key, &item) || item.cell.type != PMIX_STRING ||
-        item.cell.len == 0 || ((const char *)item.body)[item.cell.len - 1] != '\0') {
-        return NULL;
+    return sx_columns_read(columns, row, &item) == PMIX_SUCCESS && item.cell.type == PMIX_STRING &&
+                   item.cell.len > 0 && ((const char *)item.body)[item.cell.len - 1] == '\0'
+               ? item.body
+               : NULL;
+}
+
+const char *sx_site_text(const struct sx_site *site, enum sx_realm realm, uint32_t row,
+                         const char *key)
+{
+    const struct sx_columns columns = sx_columns_of(site, realm, key, strlen(key));
+
+    return text_read(&columns, row);
+}
+
+bool sx_names_hold(const char *list, const char *name)
+{
+    const size_t len = strlen(name);
+
+    while (list != NULL) {
+        if (strncmp(list, name, len) == 0 && (list[len] == ',' || list[len] == '\0')) {
+            return true;
+        }
+        list = strchr(list, ',');
+        list = list != NULL ? list + 1 : NULL;
     }
-    return item.body;
+    return false;
+}
+
+uint32_t sx_site_node(const struct sx_site *site, uint32_t count, const char *name)
+{
+    static const char *const keys[] = { PMIX_HOSTNAME, PMIX_HOSTNAME_ALIASES };
+
+    for (size_t i = 0; i < SX_COUNT(keys); i++) {
+        const struct sx_columns columns = sx_columns_of(site, SX_REALM_NODE, keys[i],
+                                                        strlen(keys[i]));
+
+        for (uint32_t row = 0; row < count && sx_columns_exist(&columns); row++) {
+            if (sx_names_hold(text_read(&columns, row), name)) {
+                return row;
+            }
+        }
+    }
+    return count;
 }

@@ -68,4 +68,13 @@ uint32_t sx_site_count(const struct sx_site *site, const char *key);
 const char *sx_site_text(const struct sx_site *site, enum sx_realm realm, uint32_t row,
                          const char *key);
 
+/* ---- nodes -------------------------------------------------------------------------------- */
+
+/* The row below @count of the node that has the name, else of the one that has it as an alias.
+ * Return: @count when there is none. */
+uint32_t sx_site_node(const struct sx_site *site, uint32_t count, const char *name);
+
+/* Is @name one of @list, which commas separate? */
+bool sx_names_hold(const char *list, const char *name);
+
 #endif

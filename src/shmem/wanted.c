@@ -100,34 +100,12 @@ static bool own_number(const struct sx_site *site, const char *key, uint32_t *re
            sx_site_number(site, SX_REALM_JOB, SX_ROW_JOB, key, SX_STORE_ROW_MAX, ret);
 }
 
-/* @name has @size bytes, with its NUL. */
-static bool node_row(const struct sx_site *site, const void *name, size_t size, uint32_t *ret)
+static bool node_row(const struct sx_site *site, const char *name, uint32_t *ret)
 {
-    const uint32_t node_count = sx_site_count(site, PMIX_NUM_NODES);
-    const struct sx_columns columns = sx_columns_of(site, SX_REALM_NODE, PMIX_HOSTNAME,
-                                                    strlen(PMIX_HOSTNAME));
-    struct sx_item item;
+    const uint32_t count = sx_site_count(site, PMIX_NUM_NODES);
 
-    for (uint32_t row = 0; row < node_count && sx_columns_exist(&columns); row++) {
-        if (sx_columns_read(&columns, row, &item) == PMIX_SUCCESS && item.cell.len == size &&
-            item.cell.type == PMIX_STRING && memcmp(item.body, name, size) == 0) {
-            *ret = row;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The node that goes by the name that the job has for this one. */
-static bool node_row_here(const struct sx_site *site, uint32_t *ret)
-{
-    const struct sx_columns columns = sx_columns_of(site, SX_REALM_JOB, PMIX_HOSTNAME,
-                                                    strlen(PMIX_HOSTNAME));
-    struct sx_item item;
-
-    return sx_columns_read(&columns, SX_ROW_JOB, &item) == PMIX_SUCCESS &&
-           item.cell.type == PMIX_STRING && item.cell.len > 0 &&
-           node_row(site, item.body, item.cell.len, ret);
+    *ret = name != NULL ? sx_site_node(site, count, name) : count;
+    return *ret < count;
 }
 
 bool sx_session_row(const struct sx_site *site, uint32_t id, uint32_t *ret_row)
@@ -167,7 +145,8 @@ static bool own_row(const struct sx_site *site, enum sx_realm realm, uint32_t *r
 {
     switch (realm) {
     case SX_REALM_NODE:
-        return own_number(site, PMIX_NODEID, ret) || node_row_here(site, ret);
+        return own_number(site, PMIX_NODEID, ret) ||
+               node_row(site, sx_site_text(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_HOSTNAME), ret);
     case SX_REALM_APP:
         if (!own_number(site, PMIX_APPNUM, ret)) {
             *ret = 0;
@@ -189,7 +168,7 @@ static bool realm_row(const struct sx_wanted *wanted, const struct sx_site *site
                session_row(site, wanted->options.id[realm - SX_REALM_NODE].number, ret);
     }
     if (realm == SX_REALM_NODE && wanted->options.hostname != NULL) {
-        return node_row(site, wanted->options.hostname, strlen(wanted->options.hostname) + 1, ret);
+        return node_row(site, wanted->options.hostname, ret);
     }
     return own_row(site, realm, ret);
 }

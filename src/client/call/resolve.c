@@ -198,29 +198,6 @@ static pmix_status_t peers_by_rank(struct peers *peers, const struct place *plac
     return rc;
 }
 
-/* Is @name one of the comma-separated @list? */
-static bool list_holds(const char *list, const char *name)
-{
-    const size_t len = strlen(name);
-
-    while (list != NULL) {
-        if (strncmp(list, name, len) == 0 && (list[len] == ',' || list[len] == '\0')) {
-            return true;
-        }
-        list = strchr(list, ',');
-        list = list != NULL ? list + 1 : NULL;
-    }
-    return false;
-}
-
-static bool node_is_called(const struct place *place, uint32_t node, const char *name)
-{
-    const char *const hostname = sx_site_text(&place->site, SX_REALM_NODE, node, PMIX_HOSTNAME);
-
-    return (hostname != NULL && strcmp(hostname, name) == 0) ||
-           list_holds(sx_site_text(&place->site, SX_REALM_NODE, node, PMIX_HOSTNAME_ALIASES), name);
-}
-
 static pmix_status_t peers_of_node(struct peers *peers, const struct place *place, uint32_t node)
 {
     const char *const text = sx_site_text(&place->site, SX_REALM_NODE, node, PMIX_LOCAL_PEERS);
@@ -258,11 +235,10 @@ static pmix_status_t peers_visit(void *arg, const struct place *place)
     peers->node = named != NULL ? named : own != NULL ? own : peers->own;
     pmix_status_t rc = peers_by_rank(peers, place);
     const uint32_t node_count = sx_site_count(&place->site, PMIX_NUM_NODES);
-    for (uint32_t node = 0; node < node_count && rc == PMIX_SUCCESS && peers->count == before;
-         node++) {
-        if (node_is_called(place, node, peers->node)) {
-            rc = peers_of_node(peers, place, node);
-        }
+    if (rc == PMIX_SUCCESS && peers->count == before) {
+        const uint32_t node = sx_site_node(&place->site, node_count, peers->node);
+
+        rc = node < node_count ? peers_of_node(peers, place, node) : PMIX_SUCCESS;
     }
     peers->node = named;
     return rc;
@@ -301,7 +277,8 @@ static pmix_status_t nodes_add(struct nodes *nodes, const char *name)
 {
     const size_t len = strlen(name);
 
-    if ((nodes->last != NULL && strcmp(nodes->last, name) == 0) || list_holds(nodes->text, name)) {
+    if ((nodes->last != NULL && strcmp(nodes->last, name) == 0) ||
+        sx_names_hold(nodes->text, name)) {
         return PMIX_SUCCESS;
     }
     if (nodes->size - nodes->used < len + 2) {

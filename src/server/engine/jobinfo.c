@@ -104,6 +104,8 @@ struct reading {
     struct sx_nodemap map; /* no nodes: not read yet, or none given */
     uint32_t node_count;   /* rows of nodes that have been told of, by whichever means */
     uint32_t rank_count;   /* highest rank told of, plus 1 */
+    /* The name by which an array has picked its node, which keeps the one that it has. */
+    const pmix_info_t *node_name;
 };
 
 /* Take the value away unless it has changed since. */
@@ -148,7 +150,7 @@ static pmix_status_t put(const struct reading *reading, enum sx_realm realm, uin
     if (reading->way == SX_JOBINFO_REMOVE) {
         return put_back(nspace, realm, row, info);
     }
-    if (reading->way == SX_JOBINFO_FILL &&
+    if ((reading->way == SX_JOBINFO_FILL || info == reading->node_name) &&
         sx_store_find(&nspace->store.view, realm, row, info->key, &item) == PMIX_SUCCESS) {
         return PMIX_SUCCESS;
     }
@@ -187,27 +189,20 @@ static const struct realm_form *form_of(const char *key)
 /* Return: the row of the node that is called @name, a new one if nobody has told of it. */
 static uint32_t node_named(const struct reading *reading, const char *name)
 {
-    const struct sx_store *store = &reading->nspace->store.view;
-    const size_t size = strlen(name) + 1;
-    struct sx_item item;
+    const struct sx_site site = { .shared = &reading->nspace->store.view,
+                                  .self = PMIX_RANK_INVALID };
 
     for (uint32_t node = 0; node < reading->map.node_count; node++) {
         if (strcmp(reading->map.nodes[node], name) == 0) {
             return node;
         }
     }
-    for (uint32_t node = 0; node < reading->node_count; node++) {
-        if (sx_store_find(store, SX_REALM_NODE, node, PMIX_HOSTNAME, &item) == PMIX_SUCCESS &&
-            item.cell.len == size && memcmp(item.body, name, size) == 0) {
-            return node;
-        }
-    }
-    return reading->node_count;
+    return sx_site_node(&site, reading->node_count, name);
 }
 
 /* An array without the number of its row: a node goes by its name or is this one, of applications
  * and sessions there is but one.  Return: UINT64_MAX when the number is needed. */
-static uint64_t row_without_id(const struct reading *reading, enum sx_realm realm,
+static uint64_t row_without_id(struct reading *reading, enum sx_realm realm,
                                const pmix_info_t *inner, size_t count)
 {
     const pmix_info_t *name = sx_info_find(inner, count, PMIX_HOSTNAME);
@@ -219,6 +214,7 @@ static uint64_t row_without_id(const struct reading *reading, enum sx_realm real
         return 0;
     }
     if (name != NULL && name->value.type == PMIX_STRING && name->value.data.string != NULL) {
+        reading->node_name = name;
         return node_named(reading, name->value.data.string);
     }
     const uint32_t own = sx_derive_own_node(reading->server, reading->nspace, &reading->map);

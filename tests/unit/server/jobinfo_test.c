@@ -324,6 +324,22 @@ Test(jobinfo, numbers_nodes_that_have_names_only)
     expect_in("names", SX_REALM_NODE, 1, PMIX_HOSTNAME, "b");
 }
 
+Test(jobinfo, knows_a_node_by_its_aliases_and_leaves_it_its_name)
+{
+    struct list list = { .count = 0 }, node = { .count = 0 };
+
+    add(&node, PMIX_HOSTNAME, "a", PMIX_STRING);
+    add(&node, PMIX_HOSTNAME_ALIASES, "a.here,b", PMIX_STRING);
+    add_list(&list, PMIX_NODE_INFO_ARRAY, &node);
+    add(&node, PMIX_HOSTNAME, "a.here", PMIX_STRING);
+    add_u32(&node, PMIX_NODE_SIZE, 3);
+    add_list(&list, PMIX_NODE_INFO_ARRAY, &node);
+    job("aliases", 0, &list);
+    expect("aliases", ALL, PMIX_NUM_NODES, U32(1));
+    expect_in("aliases", SX_REALM_NODE, 0, PMIX_NODE_SIZE, U32(3));
+    expect_in("aliases", SX_REALM_NODE, 0, PMIX_HOSTNAME, "a");
+}
+
 Test(jobinfo, of_applications_and_sessions_has_rows_of_its_own)
 {
     struct list list = { .count = 0 }, inner = { .count = 0 };

@@ -151,6 +151,28 @@ static uint32_t find_session(uint32_t id, const char *key)
     return find(2, ALL, key, infos, 2);
 }
 
+static const struct {
+    const char *name;
+    uint32_t want;
+} by_name[] = {
+    { "alpha", 100 }, { "beta", 101 },       { "alpha.here", 100 },
+    { "gamma", 100 }, { "alpha.her", NONE }, { "", NONE },
+};
+
+Test(wanted, a_node_goes_by_its_name_and_its_aliases)
+{
+    put_text(SX_REALM_NODE, 0, PMIX_HOSTNAME_ALIASES, "alpha.here,beta,gamma");
+    for (size_t i = 0; i < SX_COUNT(by_name); i++) {
+        pmix_info_t infos[2];
+
+        PMIx_Info_load(&infos[0], PMIX_NODE_INFO, NULL, PMIX_BOOL);
+        PMIx_Info_load(&infos[1], PMIX_HOSTNAME, by_name[i].name, PMIX_STRING);
+        cr_expect_eq(find(2, ALL, PMIX_NODE_SIZE, infos, 2), by_name[i].want, "%s",
+                     by_name[i].name);
+        PMIx_Info_destruct(&infos[1]);
+    }
+}
+
 Test(wanted, a_session_has_any_number)
 {
     put(SX_REALM_JOB, ALL, PMIX_SESSION_ID, BIG);
