@@ -14,9 +14,7 @@
 
 #include <pmix.h>
 
-#include "base/flat.h"
 #include "base/names.h"
-#include "base/util.h"
 #include "base/value.h"
 #include "cli/events/words.h"
 #include "cli/json.h"
@@ -62,32 +60,24 @@ static void proc_print(const char *name, size_t len, uint32_t rank, bool json)
     }
 }
 
-/* Return: false where there is no such list. */
-static bool procs_print(const uint8_t **at, size_t *left, uint32_t count, const char *what,
-                        bool json, bool silent)
+static void procs_print(struct sx_opened_part part, const char *what, bool json)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        struct sx_proc_ref proc;
-        const size_t size = sx_proc_ref_read(*at, *left, &proc);
+    const uint32_t count = part.count;
+    struct sx_proc_ref proc;
 
-        if (size == 0) {
-            return false;
+    while (sx_part_proc_next(&part, &proc)) {
+        const bool is_first = part.count + 1 == count;
+
+        if (json) {
+            printf(is_first ? ",\"%s\":[" : ",", what);
+        } else {
+            printf(is_first ? " %s " : ",", what);
         }
-        if (!silent) {
-            if (json) {
-                printf(i == 0 ? ",\"%s\":[" : ",", what);
-            } else {
-                printf(i == 0 ? " %s " : ",", what);
-            }
-            proc_print(proc.name, proc.name_len, proc.rank, json);
-        }
-        *at += size;
-        *left -= size;
+        proc_print(proc.name, proc.name_len, proc.rank, json);
     }
-    if (json && count > 0 && !silent) {
+    if (json && count > 0) {
         putchar(']');
     }
-    return true;
 }
 
 static void value_print(const pmix_value_t *value, bool json)
@@ -187,57 +177,37 @@ static void head_print(const struct sx_event *event, bool json)
     }
 }
 
-/* Print, or with @silent only judge.  Return: false where the bytes contradict themselves. */
-static bool event_pass(const struct sx_event *event, const uint8_t *at, size_t left,
-                       const pmix_info_t *info, size_t ninfo, bool json, bool silent)
+static void rest_print(const struct sx_opened *body, const pmix_info_t *info, size_t ninfo,
+                       bool json)
 {
-    const size_t padded = sx_align_up(event->source_len, 8);
+    const struct sx_event *const event = body->head;
+    const struct sx_opened_part *const source = &body->parts[SX_EVENT_SOURCE];
 
-    if (event->source_len > PMIX_MAX_NSLEN || padded > left) {
-        return false;
-    }
-    if (!silent) {
-        head_print(event, json);
-        printf(json ? ",\"source\":" : " from ");
-        proc_print((const char *)at, event->source_len, event->source_rank, json);
-    }
-    at += padded;
-    left -= padded;
-    if (!procs_print(&at, &left, event->target_count, json ? "targets" : "for", json, silent) ||
-        !procs_print(&at, &left, event->affected_count, json ? "affected" : "about", json,
-                     silent) ||
-        event->info_size > left) {
-        return false;
-    }
-    if (!silent) {
-        infos_print(info, ninfo, json);
-    }
-    return true;
+    printf(json ? ",\"source\":" : " from ");
+    proc_print((const char *)source->at, source->size, event->source_rank, json);
+    procs_print(body->parts[SX_EVENT_TARGETS], json ? "targets" : "for", json);
+    procs_print(body->parts[SX_EVENT_AFFECTED], json ? "affected" : "about", json);
+    infos_print(info, ninfo, json);
 }
 
 bool sx_events_print(const uint8_t *bytes, size_t size, bool json)
 {
-    struct sx_event event;
+    const struct sx_event *const event = (const void *)bytes;
+    const bool is_whole = (event->flags & SX_EVENT_ASK) == 0;
+    struct sx_opened body;
     pmix_info_t *info = NULL;
     size_t ninfo = 0;
 
-    memcpy(&event, bytes, sizeof(event));
-    const uint8_t *const at = bytes + sizeof(event);
-    const size_t left = size - sizeof(event);
-
-    if ((event.flags & SX_EVENT_ASK) != 0) {
-        head_print(&event, json);
-    } else {
-        if (!event_pass(&event, at, left, NULL, 0, json, true) ||
-            (event.info_size != 0 &&
-             sx_flat_infos_decode(bytes + size - event.info_size, event.info_size, &info, &ninfo) !=
-                 PMIX_SUCCESS)) {
-            return false;
-        }
-        (void)event_pass(&event, at, left, info, ninfo, json, false);
-        if (info != NULL) {
-            PMIX_INFO_FREE(info, ninfo);
-        }
+    if (is_whole && (sx_body_lay(&body, &sx_event_body, bytes, size) != NULL ||
+                     sx_body_infos(&body, SX_EVENT_INFOS, &info, &ninfo) != PMIX_SUCCESS)) {
+        return false;
+    }
+    head_print(event, json);
+    if (is_whole) {
+        rest_print(&body, info, ninfo, json);
+    }
+    if (info != NULL) {
+        PMIX_INFO_FREE(info, ninfo);
     }
     printf(json ? "}\n" : "\n");
     return true;
