@@ -196,24 +196,18 @@ static void proc_write(pmix_proc_t *proc, const char *name, size_t name_len, uin
 
 static pmix_status_t proc_at(const shmix_event_t *event, size_t index, pmix_proc_t *ret_proc)
 {
-    const uint8_t *at = event->procs;
-    size_t left = event->procs_size;
+    struct sx_opened_part rest = { .at = event->procs,
+                                   .size = event->procs_size,
+                                   .count = (uint32_t)index + 1 };
     struct sx_proc_ref proc;
 
-    for (;; index--) {
-        const size_t size = sx_proc_ref_read(at, left, &proc);
-
-        if (size == 0) {
-            return PMIX_ERR_UNPACK_FAILURE;
+    while (sx_part_proc_next(&rest, &proc)) {
+        if (rest.count == 0) {
+            proc_write(ret_proc, proc.name, proc.name_len, proc.rank);
+            return PMIX_SUCCESS;
         }
-        if (index == 0) {
-            break;
-        }
-        at += size;
-        left -= size;
     }
-    proc_write(ret_proc, proc.name, proc.name_len, proc.rank);
-    return PMIX_SUCCESS;
+    return PMIX_ERR_UNPACK_FAILURE;
 }
 
 pmix_status_t shmix_event_affected(const shmix_event_t *event, size_t index, pmix_proc_t *ret_proc)
