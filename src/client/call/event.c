@@ -73,7 +73,7 @@ struct registration {
     struct sx_list items; /* the others */
     uint64_t in_hand;     /* the declaration in whose handler this is done, 0: none */
     bool again;           /* its acknowledgement was given before there was a server */
-    bool over;            /* under lock, or by the one who finishes it */
+    bool refused;         /* before it was counted: there is nothing to end */
 };
 
 static struct registered *registered_take(size_t id);
@@ -106,19 +106,6 @@ static pmix_status_t registration_send(struct registration *registration)
     return rc;
 }
 
-/* What follows the acknowledgement may be handed out now.  Under lock. */
-static void registration_over_locked(struct registration *registration, pmix_status_t status)
-{
-    const size_t id = registration->op.handler;
-
-    if (status == PMIX_SUCCESS && !registration->again) {
-        sx_event_declared_locked(id, registration->in_hand);
-    }
-    sx_handlers_since(sx_event_handlers(), id, registration->upto);
-    sx_events.registrations--;
-    registration->over = true;
-}
-
 /* A server that is gone keeps nothing; the handler still hears of that.  One that refuses means
  * that there is no such handler: none of its events has been handed out. */
 static void registration_end_locked(struct registration *registration)
@@ -139,7 +126,11 @@ static void registration_end_locked(struct registration *registration)
         free(registered_take(id));
         registration->op.handler = SIZE_MAX;
     }
-    registration_over_locked(registration, status);
+    if (status == PMIX_SUCCESS && !registration->again) {
+        sx_event_declared_locked(id, registration->in_hand);
+    }
+    sx_handlers_since(sx_event_handlers(), id, registration->upto);
+    sx_events.registrations--;
 }
 
 /* Some of the kept events, the newest first. */
@@ -168,24 +159,23 @@ static void registration_answered(struct sx_op *op, const struct sx_frame *frame
     } else {
         registration->before = 0;
     }
-    if (registration->before == 0) {
-        registration_end_locked(registration);
-    }
 }
 
-/* Ask for more, unless it is over. */
+/* Ask for more, or let what follows the acknowledgement go.  The thread that calls callbacks hands
+ * events out as well: the acknowledgement is first (EV3). */
 static bool registration_finish(struct sx_op *op)
 {
     struct registration *const registration = SX_CONTAINER(op, struct registration, op);
 
-    if (!registration->over && registration_send(registration) == PMIX_SUCCESS) {
+    if (registration->refused) {
+        return true;
+    }
+    if (registration->before != 0 && registration_send(registration) == PMIX_SUCCESS) {
         return false;
     }
-    if (!registration->over) {
-        pthread_mutex_lock(&sx_process.lock);
-        registration_end_locked(registration);
-        pthread_mutex_unlock(&sx_process.lock);
-    }
+    pthread_mutex_lock(&sx_process.lock);
+    registration_end_locked(registration);
+    pthread_mutex_unlock(&sx_process.lock);
     return true;
 }
 
@@ -267,11 +257,6 @@ static pmix_status_t registration_run(struct registration *registration)
     const bool waits = !sx_callback_is_given(&registration->op.callback);
     const bool asked = registration_send(registration) == PMIX_SUCCESS;
 
-    if (!asked) {
-        pthread_mutex_lock(&p->lock);
-        registration_over_locked(registration, PMIX_SUCCESS);
-        pthread_mutex_unlock(&p->lock);
-    }
     const pmix_status_t rc = asked ? sx_op_settle(&registration->op, waits, PMIX_SUCCESS)
                                    : sx_op_answer(&registration->op, PMIX_SUCCESS);
     if (waits) {
@@ -309,7 +294,7 @@ static pmix_status_t handler_add(struct registration *registration,
         pthread_mutex_lock(&p->lock);
         sx_events.registrations--;
         pthread_mutex_unlock(&p->lock);
-        registration->over = true;
+        registration->refused = true;
     }
     return rc;
 }
@@ -326,7 +311,7 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
         .op = SX_OP_INIT(&registration_kind, &sx_process.link, .callback = callback,
                          .handler = SIZE_MAX),
         .environment = options.environment_level == SX_SAID_YES,
-        .over = read != PMIX_SUCCESS,
+        .refused = read != PMIX_SUCCESS,
         .codes = codes,
         .code_count = ncodes,
         .items = SX_LIST_INIT(here.items),
