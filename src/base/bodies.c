@@ -15,6 +15,7 @@ const struct sx_signature sx_arrive_body = {
     .head_size = sizeof(struct sx_lane_arrive),
     .parts = { [SX_ARRIVE_PROCS] = SX_PROCS_PART(struct sx_lane_arrive, proc_count, 1),
                [SX_ARRIVE_INFOS] = { .kind = SX_PART_INFOS,
+                                     .decoded = true,
                                      .max = SX_ARRIVE_INFOS_MAX,
                                      SX_PART_WORD(struct sx_lane_arrive, info_size),
                                      .thing = "the directives of a fence",

@@ -142,7 +142,7 @@ static inline const char *part_judge(struct sx_opened *ret, const struct sx_part
         if (!is_infos(at, span)) {
             return "infos that are none";
         }
-        if (deep) {
+        if (deep && !part->decoded) {
             ret->status = infos_judge(at, span, ret->signature->heap_max);
         }
         return ret->status == PMIX_ERR_UNPACK_FAILURE ? "infos that contradict themselves" : NULL;
@@ -280,7 +280,8 @@ pmix_status_t sx_body_infos(const struct sx_opened *body, unsigned index, pmix_i
     *ret_ninfo = 0;
     return part->size == 0 || body->status != PMIX_SUCCESS
                ? body->status
-               : sx_flat_infos_decode(part->at, part->size, ret_info, ret_ninfo);
+               : sx_flat_infos_decode_within(part->at, part->size, body->signature->heap_max,
+                                             ret_info, ret_ninfo);
 }
 
 /* ---- writing ------------------------------------------------------------------------------- */

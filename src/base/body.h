@@ -53,6 +53,7 @@ struct sx_part {
     uint8_t kind;      /* enum sx_part_kind */
     uint8_t unit;      /* bytes of an element */
     uint8_t word_size; /* 2, 4 or 8 */
+    bool decoded;      /* infos that a reader decodes at once: sx_body_infos judges them */
     uint16_t word_off; /* in the head */
     uint32_t min, max; /* of the word; max 0: what the body has room for */
     const char *thing; /* what it is to a user who gives too much, and what he can do */
@@ -144,7 +145,7 @@ pmix_status_t sx_part_procs(const struct sx_opened_part *part, pmix_proc_t **ret
 
 /* The infos of part @index of an opened body, for PMIX_INFO_FREE, NULL and 0 when there are none.
  * Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, also when they unfold to more than the signature
- * allows. */
+ * allows; PMIX_ERR_UNPACK_FAILURE, only of a part that is `decoded`: they are none. */
 pmix_status_t sx_body_infos(const struct sx_opened *body, unsigned index, pmix_info_t **ret_info,
                             size_t *ret_ninfo);
 

@@ -47,5 +47,5 @@ pmix_status_t sx_arrival_read(struct sx_arrival *ret, const struct sx_opened *bo
     if (rc != PMIX_SUCCESS) {
         sx_arrival_clear(ret);
     }
-    return rc;
+    return rc == PMIX_ERR_UNPACK_FAILURE ? PMIX_ERR_BAD_PARAM : rc;
 }

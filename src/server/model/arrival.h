@@ -23,7 +23,7 @@ struct sx_arrival {
 };
 
 /* Read an opened sx_arrive_body.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for processes that are
- * not in order; PMIX_ERR_OUT_OF_RESOURCE, and kind and op are set. */
+ * not in order and infos that are none; PMIX_ERR_OUT_OF_RESOURCE, and kind and op are set. */
 pmix_status_t sx_arrival_read(struct sx_arrival *ret, const struct sx_opened *body);
 
 /* Safe on a zeroed one and twice. */

@@ -67,6 +67,24 @@ Test(arrival, is_read_as_it_was_written)
     sx_arrival_clear(&arrival);
 }
 
+/* The body is opened without a look into them. */
+Test(arrival, with_directives_that_contradict_themselves_is_a_breach)
+{
+    const uint16_t type = PMIX_STRING;
+    struct sx_arrival arrival;
+    pmix_info_t info;
+
+    proc(0, "job");
+    PMIx_Info_load(&info, PMIX_COLLECT_DATA, NULL, PMIX_BOOL);
+    const size_t off = message.size;
+
+    infos(&info, 1);
+    memcpy(message.bytes + off + sizeof(struct sx_cell), &type, sizeof(type));
+    cr_expect_eq(sx_arrival_read(&arrival, opened(&sx_arrive_body, message.bytes, message.size)),
+                 PMIX_ERR_BAD_PARAM);
+    cr_expect_null(arrival.procs);
+}
+
 /* Directives that are few bytes here and much memory as an array: refused, yet no breach. */
 Test(arrival, with_directives_that_would_fill_memory_is_refused)
 {
