@@ -173,9 +173,9 @@ Test(body, is_not_written_of_what_cannot_be_named_or_is_too_much)
     struct body body;
     size_t size;
     pmix_proc_t endless;
-    struct sx_draft draft = draft_of(&endless, 1);
 
     memset(&endless, 'n', sizeof(endless));
+    struct sx_draft draft = draft_of(&endless, 1);
     cr_expect_eq(sx_body_measure(&draft, &size), PMIX_ERR_BAD_PARAM, "a name without an end");
     draft = draft_of(NULL, 1);
     cr_expect_eq(sx_body_measure(&draft, &size), PMIX_ERR_BAD_PARAM, "no list");
