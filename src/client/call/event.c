@@ -73,6 +73,7 @@ struct registration {
     struct sx_list items; /* the others */
     uint64_t in_hand;     /* the declaration in whose handler this is done, 0: none */
     bool again;           /* its acknowledgement was given before there was a server */
+    bool unasked;         /* there is no server to tell of kept events */
     bool refused;         /* before it was counted: there is nothing to end */
 };
 
@@ -113,7 +114,7 @@ static void registration_end_locked(struct registration *registration)
     const pmix_status_t status = registration->op.status;
     const size_t id = registration->op.handler;
 
-    if (status == PMIX_SUCCESS) {
+    if (status == PMIX_SUCCESS && !registration->unasked) {
         sx_event_late_locked(&registration->items, id, registration->upto);
     } else {
         sx_event_items_free(&registration->items);
@@ -255,10 +256,14 @@ static pmix_status_t registration_run(struct registration *registration)
 {
     struct sx_process *const p = &sx_process;
     const bool waits = !sx_callback_is_given(&registration->op.callback);
-    const bool asked = registration_send(registration) == PMIX_SUCCESS;
+    pmix_status_t rc;
 
-    const pmix_status_t rc = asked ? sx_op_settle(&registration->op, waits, PMIX_SUCCESS)
-                                   : sx_op_answer(&registration->op, PMIX_SUCCESS);
+    if (registration_send(registration) == PMIX_SUCCESS) {
+        rc = sx_op_settle(&registration->op, waits, PMIX_SUCCESS);
+    } else {
+        registration->unasked = true;
+        rc = sx_op_answer(&registration->op, PMIX_SUCCESS);
+    }
     if (waits) {
         pthread_mutex_lock(&p->lock);
         sx_local_ring_locked(); /* what was held back may go now */
