@@ -37,17 +37,6 @@ pmix_status_t sx_columns_read(const struct sx_columns *columns, uint32_t row, st
     return rc == PMIX_SUCCESS && ret->cell.type == PMIX_POINTER ? PMIX_ERR_UNPACK_FAILURE : rc;
 }
 
-bool sx_item_has_scope(const struct sx_item *item, pmix_scope_t asked)
-{
-    const pmix_scope_t has = sx_item_scope(item);
-
-    if (asked == PMIX_SCOPE_UNDEF || has == PMIX_SCOPE_UNDEF || asked == has) {
-        return true;
-    }
-    return asked == PMIX_GLOBAL ? has != PMIX_INTERNAL
-                                : asked != PMIX_INTERNAL && has == PMIX_GLOBAL;
-}
-
 bool sx_site_number(const struct sx_site *site, enum sx_realm realm, uint32_t row, const char *key,
                     uint64_t max, uint32_t *ret)
 {

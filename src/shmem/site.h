@@ -53,7 +53,16 @@ static inline bool sx_columns_exist(const struct sx_columns *columns)
 pmix_status_t sx_columns_read(const struct sx_columns *columns, uint32_t row, struct sx_item *ret);
 
 /* Does what @asked may see hold the item?  PMIX_SCOPE_UNDEF: any. */
-bool sx_item_has_scope(const struct sx_item *item, pmix_scope_t asked);
+static inline bool sx_item_has_scope(const struct sx_item *item, pmix_scope_t asked)
+{
+    const pmix_scope_t has = sx_item_scope(item);
+
+    if (asked == PMIX_SCOPE_UNDEF || has == PMIX_SCOPE_UNDEF || asked == has) {
+        return true;
+    }
+    return asked == PMIX_GLOBAL ? has != PMIX_INTERNAL
+                                : asked != PMIX_INTERNAL && has == PMIX_GLOBAL;
+}
 
 /* ---- single cells ------------------------------------------------------------------------- */
 
