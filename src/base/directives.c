@@ -134,14 +134,10 @@ static const struct sx_directive *row_find(const struct sx_directives *table, co
             return &table->rows[i];
         }
     }
-    for (size_t i = 0; i < table->count; i++) {
-        const char *const also = sx_attribute_also(table->rows[i].key);
+    /* Most that are no directives are the caller's own: they are looked up in the short list. */
+    const char *const meant = sx_attribute_meant(key);
 
-        if (also != NULL && strcmp(key, also) == 0) {
-            return &table->rows[i];
-        }
-    }
-    return NULL;
+    return meant != NULL ? row_find(table, meant, strlen(meant) + 1) : NULL;
 }
 
 pmix_status_t sx_directives_read(const struct sx_directives *table, const pmix_info_t *info,

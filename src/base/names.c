@@ -192,6 +192,16 @@ const char *sx_attribute_also(const char *key)
     return NULL;
 }
 
+const char *sx_attribute_meant(const char *also)
+{
+    for (size_t i = 0; i < SX_COUNT(respelt); i++) {
+        if (strcmp(respelt[i].also, also) == 0) {
+            return respelt[i].string;
+        }
+    }
+    return NULL;
+}
+
 const char *sx_attribute_string(const char *name)
 {
     for (size_t i = 0; i < SX_COUNT(attributes); i++) {
