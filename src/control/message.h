@@ -22,7 +22,7 @@
 
 #define SX_FRAME_MAX 8192u
 #define SX_WINDOW_BYTES ((1u << 20) + 4096u) /* a value of 1 MiB, and what is said of it */
-#define SX_PROTOCOL_VERSION 4u
+#define SX_PROTOCOL_VERSION 5u
 
 /* ---- bounds of one message; each kind has its own in the table ----------------------------- */
 
@@ -207,8 +207,8 @@ struct sx_job_control {
 enum { SX_CONTROL_PROCS, SX_CONTROL_INFOS };
 
 /* RESULTS_GET: no body.  Reply: struct sx_reply, u32 count, u32 0, then count times
- * {u32 op, i32 status}: the newest ends of this client's collectives, oldest first, as many as it
- * has had under way at once, or more. */
+ * {u32 op, i32 status, u64 subject}: the newest ends of this client's collectives, oldest first, as
+ * many as it has had under way at once, or more. */
 
 /* Followed by the codes, int32_t, at most SX_REGISTER_CODES_MAX; none: a default handler.  Reply:
  * struct sx_reply and struct sx_event_list with the kept events that match, up to number `upto`,

@@ -48,12 +48,14 @@ enum sx_record_kind {
 struct sx_record_done {
     int32_t status;
     uint32_t count;
+    uint64_t subject; /* what it has made, or was about: shmem/membership.h; 0: nothing */
 };
 struct sx_record_done_entry {
     uint32_t slot; /* the member's board slot; sorted ascending */
     uint32_t op;   /* its own number for the call */
 };
 #define SX_RECORD_DONE_ENTRIES 500u
+static_assert(sizeof(struct sx_record_done) == 16, "fixed by layout 2");
 
 struct sx_record_store {
     uint64_t generation;

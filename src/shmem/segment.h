@@ -25,7 +25,7 @@
 
 #include "base/util.h"
 
-#define SX_SEGMENT_MAGIC UINT64_C(0x5358534547000001) /* "SXSEG", 0, layout 1: bump on change */
+#define SX_SEGMENT_MAGIC UINT64_C(0x5358534547000002) /* "SXSEG", 0, layout 2: bump on change */
 #define SX_SEGMENT_BODY_OFF 384
 #define SX_SEGMENT_NSPACE_BYTES 256
 #define SX_SEGMENT_ENDED UINT64_MAX /* as a successor: what the segment told of is gone */

@@ -29,7 +29,7 @@
 #include "cli/say.h"
 
 #define SX_MEM_PREFIX "/memfd:shmix:"
-#define SX_MEM_MAGIC UINT64_C(0x5358534547000001)
+#define SX_MEM_MAGIC UINT64_C(0x5358534547000002)
 #define SX_MEM_ENDED UINT64_MAX /* in place of a successor */
 
 enum kind { KIND_STORE = 1, KIND_RING, KIND_BOARD, KIND_LANE, KIND_COUNT };

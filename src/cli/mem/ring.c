@@ -228,10 +228,15 @@ static void record_print(uint16_t kind, struct sx_bytes record)
     printf("  record %" PRIu64 " class %u: ", sx_bytes_u64(&record, 8), sx_bytes_u16(&record, 6));
     if (kind == RECORD_DONE) {
         const uint32_t count = sx_bytes_u32(&record, body + 4);
-        printf("done, status %" PRId32 ":", (int32_t)sx_bytes_u32(&record, body));
+        const uint64_t subject = sx_bytes_u64(&record, body + 8);
+        printf("done, status %" PRId32, (int32_t)sx_bytes_u32(&record, body));
+        if (subject != 0) {
+            printf(", subject %#" PRIx64, subject);
+        }
+        putchar(':');
         for (uint32_t i = 0; i < count && !record.bad; i++) {
-            printf(" slot %" PRIu32 " op %" PRIu32, sx_bytes_u32(&record, body + 8 + 8 * i),
-                   sx_bytes_u32(&record, body + 12 + 8 * i));
+            printf(" slot %" PRIu32 " op %" PRIu32, sx_bytes_u32(&record, body + 16 + 8 * i),
+                   sx_bytes_u32(&record, body + 20 + 8 * i));
         }
     } else if (kind == RECORD_STORE) {
         printf("store generation %" PRIu64, sx_bytes_u64(&record, body));

@@ -77,12 +77,14 @@ void sx_link_lost_locked(struct sx_link *link, const char *why)
 
 /* ---- the ring ----------------------------------------------------------------------------- */
 
-static void collective_ended(struct sx_link *link, uint32_t id, pmix_status_t status)
+static void collective_ended(struct sx_link *link, uint32_t id, pmix_status_t status,
+                             uint64_t subject)
 {
     struct sx_op *const op = sx_op_find(&link->collectives, id);
 
     if (op != NULL) {
         link->collective_count--;
+        op->subject = subject;
         sx_op_complete(op, status, NULL);
     }
 }
@@ -117,7 +119,7 @@ static void record_done(struct sx_link *link, const void *body, size_t size)
     const struct sx_record_done_entry *const entry = done_find((const void *)(done + 1),
                                                                done->count, link->slot_index);
     if (entry != NULL) {
-        collective_ended(link, entry->op, done->status);
+        collective_ended(link, entry->op, done->status, done->subject);
     }
 }
 
@@ -133,6 +135,7 @@ static void results_answered(struct sx_op *op, const struct sx_frame *frame)
         struct {
             uint32_t op;
             int32_t status;
+            uint64_t subject;
         } ends[];
     } *const body = frame != NULL ? frame->body : NULL;
 
@@ -146,7 +149,7 @@ static void results_answered(struct sx_op *op, const struct sx_frame *frame)
         return;
     }
     for (uint32_t i = 0; i < body->count; i++) {
-        collective_ended(link, body->ends[i].op, body->ends[i].status);
+        collective_ended(link, body->ends[i].op, body->ends[i].status, body->ends[i].subject);
     }
     if (link->results_again) {
         results_ask(link);

@@ -96,7 +96,8 @@ struct sx_op {
     bool windowed;       /* under lock: its body is in the window, until it is done */
     uint8_t yield_count; /* as sx_wait_until */
     pmix_status_t status;
-    int fd; /* the answer's descriptor, -1 without; its taker closes it */
+    uint64_t subject; /* of a collective: ring/record.h */
+    int fd;           /* the answer's descriptor, -1 without; its taker closes it */
     uint64_t deadline_ns;
     struct sx_callback callback;
     union { /* what the callback is given besides the status */

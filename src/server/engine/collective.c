@@ -157,7 +157,7 @@ static void collective_end(struct sx_collective *collective, pmix_status_t statu
     if (!collective->is_over) {
         collective->is_over = true;
         sx_timer_remove(&collective->deadline);
-        sx_members_release(&collective->members, status);
+        sx_members_release(&collective->members, status, 0);
     }
     if (!collective->with_host) {
         collective_close(collective);

@@ -38,10 +38,10 @@ bool sx_results_reserve(struct sx_results *results, size_t count)
     return true;
 }
 
-void sx_results_keep(struct sx_results *results, uint32_t op, int32_t status)
+void sx_results_keep(struct sx_results *results, struct sx_result result)
 {
     if (results->capacity > 0) {
-        results->all[results->count++ & (results->capacity - 1)] = (struct sx_result){ op, status };
+        results->all[results->count++ & (results->capacity - 1)] = result;
     }
 }
 

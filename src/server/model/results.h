@@ -14,6 +14,7 @@
 struct sx_result {
     uint32_t op;
     int32_t status;
+    uint64_t subject; /* ring/record.h */
 };
 
 /* A circle; zeroed is empty. */
@@ -27,7 +28,7 @@ void sx_results_clear(struct sx_results *results);
 
 /* Keep @count at least.  Return: false when memory is out. */
 bool sx_results_reserve(struct sx_results *results, size_t count);
-void sx_results_keep(struct sx_results *results, uint32_t op, int32_t status);
+void sx_results_keep(struct sx_results *results, struct sx_result result);
 
 /* How many are there, and the one at @index, from the oldest. */
 size_t sx_results_count(const struct sx_results *results);

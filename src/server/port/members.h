@@ -64,10 +64,10 @@ struct sx_absent sx_members_absent(const struct sx_members *members);
 /* Whether any of those who have arrived is still there to be told. */
 bool sx_members_somebody_waits(const struct sx_members *members);
 
-/* Tell those who have arrived how it ended: one record per namespace's ring (several for many
- * members), then one wake, of the collective door when most sleepers are concerned, else of each
- * member's bell. */
-void sx_members_release(struct sx_members *members, pmix_status_t status);
+/* Tell those who have arrived how it ended, and of which @subject (ring/record.h): one record per
+ * namespace's ring (several for many members), then one wake, of the collective door when most
+ * sleepers are concerned, else of each member's bell. */
+void sx_members_release(struct sx_members *members, pmix_status_t status, uint64_t subject);
 
 /* The same for one client alone, before there is an operation it could be part of. */
 void sx_members_refuse(struct sx_client *client, uint32_t op, pmix_status_t status);

@@ -25,7 +25,8 @@ static bool entries_are_in_order(const struct sx_record_done_entry *entries, siz
     return true;
 }
 
-static void entries_publish(struct sx_nspace *nspace, pmix_status_t status,
+/* @done says how it ended; its count is counted here. */
+static void entries_publish(struct sx_nspace *nspace, struct sx_record_done done,
                             struct sx_record_done_entry *entries, size_t count)
 {
     if (!entries_are_in_order(entries, count)) {
@@ -33,11 +34,12 @@ static void entries_publish(struct sx_nspace *nspace, pmix_status_t status,
     }
     while (count > 0) {
         const size_t part = count < SX_RECORD_DONE_ENTRIES ? count : SX_RECORD_DONE_ENTRIES;
-        struct sx_record_done done = { .status = status, .count = (uint32_t)part };
         const struct iovec iov[2] = {
             { .iov_base = &done, .iov_len = sizeof(done) },
             { .iov_base = entries, .iov_len = part * sizeof(*entries) },
         };
+
+        done.count = (uint32_t)part;
         sx_ring_publish(&nspace->ring, SX_RECORD_DONE, SX_CLASS_COLLECTIVE, iov, 2, NULL);
         entries += part;
         count -= part;
@@ -46,7 +48,7 @@ static void entries_publish(struct sx_nspace *nspace, pmix_status_t status,
 
 /* Tell those members whose home is @nspace that have arrived and are still there. */
 static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
-                           pmix_status_t status, struct sx_record_done_entry *entries)
+                           struct sx_record_done done, struct sx_record_done_entry *entries)
 {
     struct sx_server *server = members->server;
     size_t count = 0;
@@ -58,7 +60,8 @@ static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
             member->client->state == SX_CLIENT_CONNECTED) {
             entries[count++] = (struct sx_record_done_entry){ .slot = member->client->slot,
                                                               .op = member->op };
-            sx_results_keep(&member->client->results, member->op, status);
+            sx_results_keep(&member->client->results,
+                            (struct sx_result){ member->op, done.status, done.subject });
         }
     }
     if (count == 0) {
@@ -66,7 +69,7 @@ static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
     }
     const size_t told = count;
 
-    entries_publish(nspace, status, entries, count);
+    entries_publish(nspace, done, entries, count);
     if (2 * told >= nspace->reader_count) {
         sx_ring_wake(&nspace->ring, 1u << SX_CLASS_COLLECTIVE, (uint32_t)nspace->reader_count,
                      server->bitset_sleepers > 0);
@@ -83,8 +86,9 @@ static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
     }
 }
 
-void sx_members_release(struct sx_members *members, pmix_status_t status)
+void sx_members_release(struct sx_members *members, pmix_status_t status, uint64_t subject)
 {
+    const struct sx_record_done done = { .status = status, .subject = subject };
     struct sx_record_done_entry *entries = malloc((members->count + 1) * sizeof(*entries));
 
     if (entries == NULL) { /* nothing may hang for want of a list: each by itself */
@@ -96,7 +100,7 @@ void sx_members_release(struct sx_members *members, pmix_status_t status)
             single.all = &members->all[i];
             single.count = 1;
             if (single.all->client->home != NULL) {
-                nspace_release(&single, single.all->client->home, status, &one);
+                nspace_release(&single, single.all->client->home, done, &one);
             }
         }
         return;
@@ -105,7 +109,7 @@ void sx_members_release(struct sx_members *members, pmix_status_t status)
         struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
 
         if (nspace->has_store) {
-            nspace_release(members, nspace, status, entries);
+            nspace_release(members, nspace, done, entries);
         }
     }
     free(entries);
@@ -115,7 +119,7 @@ void sx_members_refuse(struct sx_client *client, uint32_t op, pmix_status_t stat
 {
     struct sx_record_done_entry entry = { .slot = client->slot, .op = op };
 
-    sx_results_keep(&client->results, op, status);
-    entries_publish(client->home, status, &entry, 1);
+    sx_results_keep(&client->results, (struct sx_result){ .op = op, .status = status });
+    entries_publish(client->home, (struct sx_record_done){ .status = status }, &entry, 1);
     sx_wake_client(sx_server_get(), client);
 }

@@ -319,7 +319,7 @@ Test(mem, dumps_a_ring)
         "1002 records ever",
         "class 0: 1000 records",
         "class 5: 1 records",
-        "record 1000 class 0: done, status -24: slot 3 op 9\n",
+        "record 1000 class 0: done, status -24, subject 0x1000002: slot 3 op 9\n",
         "record 1001 class 5: store generation 6\n",
         "record 1002 class 7: event 8, code -249, range local, to be asked for\n",
     };
@@ -327,7 +327,7 @@ Test(mem, dumps_a_ring)
     struct {
         struct sx_record_done done;
         struct sx_record_done_entry entry;
-    } done = { { PMIX_ERR_TIMEOUT, 1 }, { 3, 9 } };
+    } done = { { PMIX_ERR_TIMEOUT, 1, 0x1000002 }, { 3, 9 } };
     struct sx_record_store store = { 6 };
     struct sx_event event = { .number = 8,
                               .code = -249,

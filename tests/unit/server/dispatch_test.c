@@ -97,7 +97,8 @@ Test(dispatch, tells_the_last_results_the_oldest_first)
         sx_results_clear(&client->results);
         cr_assert(sx_results_reserve(&client->results, 16));
         for (uint32_t op = 0; op < counts[i]; op++) {
-            sx_results_keep(&client->results, op, PMIX_SUCCESS);
+            sx_results_keep(&client->results,
+                            (struct sx_result){ .op = op, .subject = UINT64_C(7) << 32 | op });
         }
         frame(SX_MSG_RESULTS_GET, NULL, 0);
         cr_expect_eq(answers_next(&answers, 2), PMIX_SUCCESS);
@@ -106,6 +107,7 @@ Test(dispatch, tells_the_last_results_the_oldest_first)
         cr_expect_eq(got.count, kept);
         for (uint32_t n = 0; n < kept; n++) {
             cr_expect_eq(got.results[n].op, counts[i] - kept + n);
+            cr_expect_eq(got.results[n].subject, UINT64_C(7) << 32 | (counts[i] - kept + n));
         }
     }
 }

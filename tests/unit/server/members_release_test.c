@@ -66,9 +66,10 @@ Test(members_release, tells_those_who_have_arrived_in_the_order_of_their_slots)
     const uint32_t doors = sx_door_epoch(&job->ring.header->doors[SX_CLASS_COLLECTIVE]);
 
     sx_client_find(job, 2)->state = SX_CLIENT_FINALIZED; /* it has arrived, and gone meanwhile */
-    sx_members_release(&members, PMIX_ERR_TIMEOUT);
+    sx_members_release(&members, PMIX_ERR_TIMEOUT, 0x500000007);
     cr_assert(next(&done, entries));
     cr_expect_eq(done.status, PMIX_ERR_TIMEOUT);
+    cr_expect_eq(done.subject, 0x500000007);
     cr_assert_eq(done.count, 3);
     static const uint32_t by_slot[] = { 3, 1, 0 };
 
@@ -80,6 +81,7 @@ Test(members_release, tells_those_who_have_arrived_in_the_order_of_their_slots)
         cr_expect_eq(sx_results_at(&client->results, 0).op, 100 + client->rank,
                      "and it may ask again");
         cr_expect_eq(sx_results_at(&client->results, 0).status, PMIX_ERR_TIMEOUT);
+        cr_expect_eq(sx_results_at(&client->results, 0).subject, 0x500000007);
         cr_expect_eq(bare_rings(&server, client), 1);
     }
     cr_expect_eq(bare_rings(&server, sx_client_find(job, 4)), 0, "which has not arrived");
@@ -96,7 +98,7 @@ Test(members_release, of_half_of_them_or_more_rings_one_door)
     struct sx_members members = gather(4);
     const uint32_t doors = sx_door_epoch(&job->ring.header->doors[SX_CLASS_COLLECTIVE]);
 
-    sx_members_release(&members, PMIX_SUCCESS);
+    sx_members_release(&members, PMIX_SUCCESS, 0);
     cr_expect_eq(sx_door_epoch(&job->ring.header->doors[SX_CLASS_COLLECTIVE]), doors + 1);
     cr_expect_eq(bare_rings(&server, sx_client_find(job, 0)), 0);
     sx_members_clear(&members);
@@ -116,7 +118,7 @@ Test(members_release, of_many_takes_several_records)
     }
     struct sx_members members = gather(ranks);
 
-    sx_members_release(&members, PMIX_SUCCESS);
+    sx_members_release(&members, PMIX_SUCCESS, 0);
     cr_assert(next(&done, entries));
     cr_expect_eq(done.count, SX_RECORD_DONE_ENTRIES);
     cr_expect_eq(entries[SX_RECORD_DONE_ENTRIES - 1].slot, SX_RECORD_DONE_ENTRIES - 1);
@@ -135,7 +137,7 @@ Test(members_release, nobody_is_told_where_nobody_waits)
     begin(2, 2);
     struct sx_members members = gather(0);
 
-    sx_members_release(&members, PMIX_SUCCESS);
+    sx_members_release(&members, PMIX_SUCCESS, 0);
     cr_expect_not(next(&done, entries));
     cr_expect_eq(bare_rings(&server, sx_client_find(job, 0)), 0);
     sx_members_clear(&members);
@@ -155,6 +157,7 @@ Test(members_release, one_that_is_refused_hears_it_alone_and_its_last_results_ar
         sx_members_refuse(client, op, PMIX_ERR_NOT_FOUND);
         cr_assert(next(&done, entries));
         cr_expect_eq(done.status, PMIX_ERR_NOT_FOUND);
+        cr_expect_eq(done.subject, 0, "there is none");
         cr_expect_eq(entries[0].slot, client->slot);
         cr_expect_eq(entries[0].op, op);
     }

@@ -12,6 +12,7 @@ static void expect(const struct sx_results *results, size_t kept, uint32_t count
     for (size_t i = 0; i < kept; i++) {
         cr_expect_eq(sx_results_at(results, i).op, count - kept + i);
         cr_expect_eq(sx_results_at(results, i).status, -(int32_t)(count - kept + i));
+        cr_expect_eq(sx_results_at(results, i).subject, UINT64_C(1) << 32 | (count - kept + i));
     }
 }
 
@@ -29,7 +30,9 @@ Test(results, are_kept_in_their_order_also_when_there_is_room_for_more)
         room = results.capacity;
         expect(&results, kept, count);
         for (size_t n = 0; n < 2 * room + 1; n++, count++) {
-            sx_results_keep(&results, count, -(int32_t)count);
+            sx_results_keep(&results, (struct sx_result){ .op = count,
+                                                          .status = -(int32_t)count,
+                                                          .subject = UINT64_C(1) << 32 | count });
             kept += kept < room;
             expect(&results, kept, count + 1);
         }
@@ -42,6 +45,6 @@ Test(results, of_a_client_that_has_never_arrived_are_not_kept)
 {
     struct sx_results results = { .all = NULL };
 
-    sx_results_keep(&results, 1, 0);
+    sx_results_keep(&results, (struct sx_result){ .op = 1 });
     cr_expect_eq(sx_results_count(&results), 0);
 }
