@@ -6,7 +6,8 @@
  *
  * As many are under way as the server allows.  A blocking fence costs SX_FENCE_CALLS_MAX system
  * calls when nothing disturbs it: the doorbell, if the server sleeps; the CPU handed over once,
- * twice without the doorbell; one sleep, if that was not enough. */
+ * twice without the doorbell; one sleep, if that was not enough.  One more takes the data in that
+ * it has collected, if there are any. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@
 #include "ring/record.h"
 
 #define SX_ARRIVE_STACK_BYTES 512u
-/* System calls a fence makes at most when it is left alone; the last one sleeps. */
+/* System calls a fence makes at most until it has ended, when it is left alone. */
 #define SX_FENCE_CALLS_MAX 3u
 
 struct fence {
@@ -157,8 +158,7 @@ static pmix_status_t fence(const pmix_proc_t *procs, size_t nprocs, const pmix_i
         return rc;
     }
     here.collects = options.collect;
-    /* Of its system calls one is for the sleep, and one for taking the data in. */
-    here.op.yield_count = (uint8_t)(SX_FENCE_CALLS_MAX - 1u - options.collect);
+    here.op.yield_count = SX_FENCE_CALLS_MAX - 1u; /* the last one sleeps */
     rc = sx_link_status(&sx_process.link);
     const bool alone = rc == PMIX_ERR_UNREACH && procs_are_self(procs, nprocs);
     if (rc == PMIX_SUCCESS || alone) {

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* fence_count_test.c - what a rank spends on a fence, counted: system calls by their numbers, and
+ * messages in its lane.
+ *
+ * The work of rank 0 runs in a process that its parent traces, and that looks at its own lane in the
+ * memory that docs/layout.md describes.  Rank 1 comes to a fence once its parent has seen rank 0 go
+ * to sleep in it, so the counts are the same on every machine. */
+#include <stdint.h>
+#include <string.h>
+
+#include "job.h"
+#include "support/sanitized.h"
+#include "support/traced.h"
+
+#define ROUNDS 100
+#define CALL_MAX 512           /* numbers of system calls are smaller */
+#define FUTEX_WAITV_CALL 449   /* which older headers do not name */
+#define LANE_GEOMETRY_OFF 384u /* docs/layout.md, section 5 */
+
+/* ---- the lane ----------------------------------------------------------------------------- */
+
+struct lane_seen {
+    const uint8_t *data;
+    uint32_t data_bytes;
+    const _Atomic uint64_t *tail;
+};
+
+/* Our own lane, as it is mapped. */
+static struct lane_seen lane_find(void)
+{
+    FILE *const maps = fopen("/proc/self/maps", "r");
+    const uint8_t *base = NULL;
+    char line[512];
+    uint32_t geometry[3]; /* data_off, data_bytes, line_off */
+
+    CHECK(maps != NULL);
+    while (base == NULL && fgets(line, sizeof(line), maps) != NULL) {
+        if (strstr(line, "shmix:lane:") != NULL) {
+            base = (const uint8_t *)(uintptr_t)strtoull(line, NULL, 16);
+        }
+    }
+    fclose(maps);
+    CHECK(base != NULL);
+    memcpy(geometry, base + LANE_GEOMETRY_OFF, sizeof(geometry));
+    return (struct lane_seen){ .data = base + geometry[0],
+                               .data_bytes = geometry[1],
+                               .tail = (const void *)(base + geometry[2]) };
+}
+
+/* The messages from @from on; there are less bytes of them than the lane has. */
+static unsigned messages_since(const struct lane_seen *lane, uint64_t from)
+{
+    const uint64_t tail = *lane->tail;
+    unsigned count = 0;
+
+    CHECK(tail - from < lane->data_bytes);
+    for (; from < tail; count++) {
+        uint32_t len;
+
+        memcpy(&len, lane->data + from % lane->data_bytes, sizeof(len));
+        from += 8 + (len + 7ull) / 8 * 8;
+    }
+    CHECK(from == tail);
+    return count;
+}
+
+/* ---- the work ----------------------------------------------------------------------------- */
+
+static bool collects, puts_data; /* what the traced process is to do */
+static unsigned messages_wanted; /* in each round */
+
+static void put_64_bytes(unsigned number)
+{
+    char key[32], bytes[64] = { 0 };
+    pmix_value_t value = { .type = PMIX_BYTE_OBJECT, .data.bo = { bytes, sizeof(bytes) } };
+
+    snprintf(key, sizeof(key), "card.%u", number);
+    CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, key, &value), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+}
+
+static void fences(unsigned first, bool after_the_other)
+{
+    pmix_info_t info;
+
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_COLLECT_DATA, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    for (unsigned i = first; i < first + ROUNDS; i++) {
+        if (puts_data) {
+            put_64_bytes(i);
+        }
+        if (after_the_other) {
+            job_token_get(0);
+        }
+        CHECK_STATUS(PMIx_Fence(NULL, 0, &info, collects), PMIX_SUCCESS);
+    }
+}
+
+static int work_fence(int rank)
+{
+    pmix_proc_t me;
+
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    fences(0, false); /* what there is once has been made */
+    const struct lane_seen lane = lane_find();
+    const uint64_t tail = *lane.tail;
+
+    traced_mark();
+    fences(ROUNDS, rank == 1);
+    traced_mark();
+    CHECK(messages_since(&lane, tail) == messages_wanted * ROUNDS);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* ---- cases -------------------------------------------------------------------------------- */
+
+struct counter {
+    unsigned of[CALL_MAX], all;
+};
+
+static bool is_sleep(uint64_t number)
+{
+    return number == SYS_futex || number == FUTEX_WAITV_CALL;
+}
+
+static void count_call(void *arg, pid_t pid, const struct __ptrace_syscall_info *info)
+{
+    struct counter *const counter = arg;
+    const uint64_t number = info->entry.nr;
+
+    (void)pid;
+    if (is_sleep(number)) {
+        job_token_put(0);
+    }
+    /* What malloc does on its own account, when and if it likes. */
+    if (number != SYS_brk && number != SYS_getrandom) {
+        counter->all++;
+        counter->of[number % CALL_MAX]++;
+    }
+}
+
+/* The calls of rank 0 in ROUNDS fences: each tries what costs less than a sleep, twice, and sleeps
+ * once.  Return: how often it took in new pages. */
+static unsigned count_fences(int rank, const char *what)
+{
+    struct counter counter = { 0 };
+
+    if (rank != 0) {
+        CHECK(work_fence(rank) == 0);
+        return 0;
+    }
+    traced_run(work_fence, rank, count_call, &counter);
+    const unsigned sleeps = counter.of[SYS_futex] + counter.of[FUTEX_WAITV_CALL];
+    const unsigned pages = counter.of[SYS_madvise];
+
+    printf("%d %s: %u rings, %u yields, %u sleeps, %u times new pages\n", ROUNDS, what,
+           counter.of[SYS_write], counter.of[SYS_sched_yield], sleeps, pages);
+    fflush(stdout);
+    CHECK(sleeps == ROUNDS);
+    CHECK(counter.of[SYS_write] + counter.of[SYS_sched_yield] == 2 * ROUNDS);
+    CHECK(counter.all == 3 * ROUNDS + pages);
+    return pages;
+}
+
+static int an_empty_fence_is_a_message_and_a_sleep(int rank)
+{
+    messages_wanted = 1;
+    CHECK(count_fences(rank, "fences") == 0);
+    return 0;
+}
+
+static int a_fence_with_nothing_to_collect_is_an_empty_one(int rank)
+{
+    messages_wanted = 1;
+    collects = true;
+    CHECK(count_fences(rank, "collecting fences, nothing put") == 0);
+    return 0;
+}
+
+static const struct job_case cases[] = {
+    { "an_empty_fence_is_a_message_and_a_sleep", 2, an_empty_fence_is_a_message_and_a_sleep, NULL,
+      false },
+    { "a_fence_with_nothing_to_collect_is_an_empty_one", 2,
+      a_fence_with_nothing_to_collect_is_an_empty_one, NULL, false },
+};
+
+int main(int argc, char **argv)
+{
+#if SANITIZED
+    puts("skipped: a sanitizer's runtime makes calls of its own");
+    return 77;
+#endif
+    if (getenv("SHMIX_WAITV") != NULL) {
+        puts("skipped: without futex_waitv a sleep ends after a second, and another follows");
+        return 77;
+    }
+    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
