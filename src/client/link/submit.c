@@ -77,8 +77,9 @@ static pmix_status_t arrive_enlist(struct sx_op *op, struct sx_lane_arrive *arri
     pmix_status_t rc = sx_link_status(op->link);
     if (rc == PMIX_SUCCESS && op->link->collective_count >= op->link->collectives_max) {
         rc = SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                      "%u fences of this process are under way, as many as its server allows; wait "
-                      "for one to end, or start the server with a larger SHMIX_SERVER_COLLECTIVES",
+                      "%u fences and connects of this process are under way, as many as its server "
+                      "allows; wait for one to end, or start the server with a larger "
+                      "SHMIX_SERVER_COLLECTIVES",
                       op->link->collective_count);
     }
     if (rc == PMIX_SUCCESS) {

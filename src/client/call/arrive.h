@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* arrive.h - what the calls of several processes have in common: who takes part, and the arrival.
+ *
+ *     sx_arriving_check --> sx_arrive: through the lane --> its end, from the ring
+ *
+ * A blocking call that nothing disturbs costs 3 system calls until its end: the doorbell, if the
+ * server sleeps; the CPU handed over once, twice without the doorbell; one sleep, if that was not
+ * enough. */
+#ifndef SX_CLIENT_CALL_ARRIVE_H
+#define SX_CLIENT_CALL_ARRIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <pmix_common.h>
+
+#include "base/bodies.h"
+#include "base/options.h"
+#include "client/link/op.h"
+
+/* The arguments of such a call. */
+struct sx_arriving {
+    const pmix_proc_t *procs;
+    size_t nprocs;
+    const pmix_info_t *info;
+    size_t ninfo;
+};
+
+/* Whether this process is one of @procs. */
+bool sx_procs_hold_self(const pmix_proc_t *procs, size_t nprocs);
+
+/* Judge the arguments, and read what @function is told.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
+ * also for a list without this process; as sx_options_read. */
+pmix_status_t sx_arriving_check(const struct sx_arriving *arriving, enum sx_function function,
+                                struct sx_collective_options *ret_options);
+
+/* Arrive, and wait for the end if @op, which is on the caller's stack, has no callback.  A process
+ * without a server is complete alone.  Return: as sx_op_ask. */
+pmix_status_t sx_arrive(struct sx_op *op, enum sx_collective_kind kind,
+                        const struct sx_arriving *arriving);
+
+#endif
