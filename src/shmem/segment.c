@@ -431,17 +431,21 @@ pmix_status_t sx_segment_attach(struct sx_segment *seg, int fd, enum sx_segment_
     return rc;
 }
 
-void sx_segment_prefault(const struct sx_segment *seg, uint64_t from, uint64_t to)
+uint64_t sx_segment_prefault(const struct sx_segment *seg, uint64_t from)
 {
     /* A-used <- R-used (heap.c): what lies below has been written. */
     const uint64_t used_bytes = atomic_load_explicit(&sx_segment_header(seg)->used_bytes,
                                                      memory_order_acquire);
-    const uint64_t end = to < used_bytes ? to : used_bytes;
+    const uint64_t used = used_bytes < seg->size_bytes ? used_bytes : seg->size_bytes;
+    const uint64_t step_end = sx_align_up(used, SX_SEGMENT_STEP_BYTES);
+    const uint64_t end = step_end < seg->size_bytes ? step_end : seg->size_bytes;
 
-    from &= ~(uint64_t)(SX_PAGE_BYTES - 1);
-    if (from < end && end <= seg->size_bytes) {
-        madvise(seg->base + from, end - from, SX_MADV_POPULATE_READ);
+    if (from >= used) {
+        return from;
     }
+    from &= ~(uint64_t)(SX_PAGE_BYTES - 1);
+    madvise(seg->base + from, end - from, SX_MADV_POPULATE_READ);
+    return end;
 }
 
 void sx_segment_deinit(struct sx_segment *seg)

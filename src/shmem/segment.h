@@ -103,10 +103,10 @@ pmix_status_t sx_segment_back(struct sx_segment *seg, uint64_t end);
  * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED (other layout or feature). */
 pmix_status_t sx_segment_attach(struct sx_segment *seg, int fd, enum sx_segment_kind kind);
 
-/* A reader's wish: enter [from, to) into its page tables now, in one call, rather than fault by
- * fault.  Bounded by used_bytes, so that no hole is allocated; a kernel without the call (before
- * 5.14) does nothing. */
-void sx_segment_prefault(const struct sx_segment *seg, uint64_t from, uint64_t to);
+/* A reader's wish: enter what is used behind @from into its page tables now, in one call, rather
+ * than fault by fault, and what its owner has taken memory for already.  A kernel without the call
+ * (before 5.14) does nothing.  Return: how far it went; the next call is due when more is used. */
+uint64_t sx_segment_prefault(const struct sx_segment *seg, uint64_t from);
 
 /* Safe on SX_SEGMENT_NULL and twice. */
 void sx_segment_deinit(struct sx_segment *seg);

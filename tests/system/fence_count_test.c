@@ -178,11 +178,21 @@ static int a_fence_with_nothing_to_collect_is_an_empty_one(int rank)
     return 0;
 }
 
+/* 100 rounds of less than 200 bytes a rank: they lie in one piece of memory of 64 KiB, or in two. */
+static int new_pages_are_taken_in_by_the_piece(int rank)
+{
+    messages_wanted = 3; /* a value, the end of the commit, the fence */
+    collects = puts_data = true;
+    CHECK(count_fences(rank, "collecting fences, 64 bytes put by each rank") <= 2);
+    return 0;
+}
+
 static const struct job_case cases[] = {
     { "an_empty_fence_is_a_message_and_a_sleep", 2, an_empty_fence_is_a_message_and_a_sleep, NULL,
       false },
     { "a_fence_with_nothing_to_collect_is_an_empty_one", 2,
       a_fence_with_nothing_to_collect_is_an_empty_one, NULL, false },
+    { "new_pages_are_taken_in_by_the_piece", 2, new_pages_are_taken_in_by_the_piece, NULL, false },
 };
 
 int main(int argc, char **argv)

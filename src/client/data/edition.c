@@ -82,13 +82,13 @@ void sx_edition_hand_out(struct sx_edition *edition, const void *at)
 
 void sx_edition_warm(struct sx_edition *edition)
 {
-    const uint64_t used_bytes = used_bytes_of(edition);
     /* relaxed: a mark for ourselves; two threads may warm the same pages. */
-    const uint64_t warm_bytes = atomic_exchange_explicit(&edition->warm_bytes, used_bytes,
-                                                         memory_order_relaxed);
+    const uint64_t warm_bytes = atomic_load_explicit(&edition->warm_bytes, memory_order_relaxed);
 
-    if (warm_bytes < used_bytes) {
-        sx_segment_prefault(&edition->store.seg, warm_bytes, used_bytes);
+    if (warm_bytes < used_bytes_of(edition)) {
+        atomic_store_explicit(&edition->warm_bytes,
+                              sx_segment_prefault(&edition->store.seg, warm_bytes),
+                              memory_order_relaxed);
     }
 }
 

@@ -46,7 +46,7 @@ static inline bool sx_edition_is_stale(const struct sx_edition *edition)
 void sx_edition_hand_out(struct sx_edition *edition, const void *at);
 
 /* Enter what has been published since the last time into our page tables, so that the first Get of
- * each value does not have to: one system call, when it has grown. */
+ * each value does not have to: one system call, when it has grown into new memory. */
 void sx_edition_warm(struct sx_edition *edition);
 
 /* Nobody reads any more: unmap what is kept. */

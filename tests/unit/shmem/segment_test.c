@@ -166,6 +166,31 @@ Test(segment, memory_is_taken_ahead_of_use_in_steps)
     sx_segment_deinit(&seg);
 }
 
+/* It goes as far as its owner has taken memory, and says so; a hole stays one. */
+Test(segment, a_reader_takes_pages_in_by_the_step)
+{
+    struct sx_segment seg, view;
+    struct sx_segment_options options = test_options(SX_SEGMENT_STORE);
+    struct stat before, after;
+    int fd;
+
+    cr_assert_eq(sx_segment_create(&seg, &options), PMIX_SUCCESS);
+    cr_assert_eq(sx_segment_back(&seg, 70000), PMIX_SUCCESS);
+    atomic_store(&sx_segment_header(&seg)->used_bytes, 70000);
+    sx_segment_publish(&seg);
+    cr_assert_eq(sx_segment_share(&seg, &fd), PMIX_SUCCESS);
+    cr_assert_eq(sx_segment_attach(&view, fd, SX_SEGMENT_STORE), PMIX_SUCCESS);
+    cr_assert_eq(fstat(seg.fd, &before), 0);
+    cr_expect_eq(sx_segment_prefault(&view, 0), 131072);
+    cr_expect_leq(131072, seg.backed_bytes);
+    cr_expect_eq(sx_segment_prefault(&view, 131072), 131072, "nothing new");
+    cr_assert_eq(fstat(seg.fd, &after), 0);
+    cr_expect_eq(before.st_blocks, after.st_blocks);
+    sx_segment_deinit(&view);
+    close(fd);
+    sx_segment_deinit(&seg);
+}
+
 /* ---- who can write ------------------------------------------------------------------------ */
 
 struct test_attack {
