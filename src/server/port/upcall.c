@@ -80,6 +80,16 @@ static pmix_status_t call_notify(module_t *module, up_t *up, void *cbdata)
                                 cbdata);
 }
 
+static pmix_status_t call_connect(module_t *module, up_t *up, void *cbdata)
+{
+    return module->connect(up->procs, up->nprocs, up->info, up->ninfo, answer_op, cbdata);
+}
+
+static pmix_status_t call_disconnect(module_t *module, up_t *up, void *cbdata)
+{
+    return module->disconnect(up->procs, up->nprocs, up->info, up->ninfo, answer_op, cbdata);
+}
+
 struct row {
     const char *name;
     size_t entry; /* in the module */
@@ -104,6 +114,8 @@ static const struct row rows[SX_UPCALL_KINDS] = {
     [SX_UPCALL_DEREGISTER_EVENTS] = ROW(deregister_events, call_deregister, EVENTS_MAX,
                                         EVENTS_BYTES_MAX),
     [SX_UPCALL_NOTIFY_EVENT] = ROW(notify_event, call_notify, EVENTS_MAX, EVENTS_BYTES_MAX),
+    [SX_UPCALL_CONNECT] = ROW(connect, call_connect, 0, 0),
+    [SX_UPCALL_DISCONNECT] = ROW(disconnect, call_disconnect, 0, 0),
 };
 
 static bool has_entry(const struct sx_server *server, enum sx_upcall_kind kind)

@@ -160,6 +160,16 @@ static pmix_status_t on_notify_unread(pmix_status_t code, const pmix_proc_t *sou
     return PMIX_SUCCESS;
 }
 
+static pmix_status_t on_connect(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
+                                size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    cr_expect_eq(nprocs, 2);
+    cr_expect_eq(ninfo, 1);
+    host.procs = procs;
+    host.info = info;
+    return heard(cbfunc, NULL, cbdata);
+}
+
 static const pmix_server_module_t all_entries = {
     .client_connected = on_client,
     .client_connected2 = on_client2,
@@ -170,6 +180,8 @@ static const pmix_server_module_t all_entries = {
     .register_events = on_register,
     .deregister_events = on_deregister,
     .notify_event = on_notify,
+    .connect = on_connect,
+    .disconnect = on_connect,
 };
 
 /* ---- the server ------------------------------------------------------------------------------- */
