@@ -37,13 +37,15 @@ enum sx_collective_kind {
 /* Followed by the processes, sorted by namespace (as strcmp does) and rank, none twice, and by the
  * infos, which are kept for the host until all have arrived. */
 struct sx_lane_arrive {
-    uint16_t kind; /* enum sx_collective_kind */
+    uint8_t kind;  /* enum sx_collective_kind */
+    uint8_t flags; /* SX_ARRIVE_* */
     uint16_t open; /* collectives of the client that are under way for it, with this one */
     uint32_t op;   /* the client's number for this call: comes back in the completion */
     uint32_t proc_count;
     uint32_t info_size;
 };
 static_assert(sizeof(struct sx_lane_arrive) == 16, "fixed by layout 1");
+#define SX_ARRIVE_COLLECT 0x01u /* as PMIX_COLLECT_DATA says, which need not be an info then */
 #define SX_ARRIVE_INFOS_MAX (16u << 10)
 #define SX_ARRIVE_HEAP_MAX (UINT64_C(64) << 10)
 enum { SX_ARRIVE_PROCS, SX_ARRIVE_INFOS };

@@ -103,12 +103,16 @@ static int work_fence(int rank)
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     fences(0, false); /* what there is once has been made */
     const struct lane_seen lane = lane_find();
-    const uint64_t tail = *lane.tail;
+    uint64_t tail = *lane.tail;
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    const uint64_t empty_bytes = *lane.tail - tail;
 
+    tail = *lane.tail;
     traced_mark();
     fences(ROUNDS, rank == 1);
     traced_mark();
     CHECK(messages_since(&lane, tail) == messages_wanted * ROUNDS);
+    CHECK(puts_data || *lane.tail - tail == empty_bytes * ROUNDS); /* no infos to decode */
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
 }

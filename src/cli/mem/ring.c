@@ -15,6 +15,7 @@
 #define SX_MEM_MESSAGE_MAX 16384u
 #define SX_MEM_RECORD_MAX 4096u
 #define SX_MEM_FILLER 0xffffu
+#define SX_MEM_ARRIVE_COLLECT 0x01u
 
 enum message_kind {
     MESSAGE_PUT = 1,
@@ -183,12 +184,13 @@ static void arrive_print(struct sx_bytes *message)
 {
     static const char *const collectives[] = { "?",          "fence",           "connect",
                                                "disconnect", "group construct", "group destruct" };
-    const uint32_t collective = sx_bytes_u16(message, 0);
+    const uint32_t collective = sx_bytes_u8(message, 0);
+    const bool collects = (sx_bytes_u8(message, 1) & SX_MEM_ARRIVE_COLLECT) != 0;
     const uint32_t proc_count = sx_bytes_u32(message, 8);
 
-    printf("arrive %s, op %" PRIu32 ":",
+    printf("arrive %s%s, op %" PRIu32 ":",
            collective < SX_COUNT(collectives) ? collectives[collective] : "?",
-           sx_bytes_u32(message, 4));
+           collects ? ", collecting" : "", sx_bytes_u32(message, 4));
     const uint64_t off = procs_print(message, 16, proc_count);
 
     if (sx_bytes_u32(message, 12) != 0) {

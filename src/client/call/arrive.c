@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/value.h"
 #include "client/link/process.h"
 #include "client/link/procs.h"
 #include "client/link/request.h"
@@ -56,12 +57,25 @@ pmix_status_t sx_arriving_check(const struct sx_arriving *arriving, enum sx_func
                : rc;
 }
 
+/* What most fences say goes without an info, which the server would have to decode for each. */
+static uint8_t flags_take(struct sx_arriving *arriving)
+{
+    uint8_t flags = 0;
+
+    while (arriving->ninfo != 0 && strcmp(arriving->info->key, PMIX_COLLECT_DATA) == 0) {
+        flags = sx_value_is_true(&arriving->info->value) ? SX_ARRIVE_COLLECT : 0;
+        arriving->info++;
+        arriving->ninfo--;
+    }
+    return flags;
+}
+
 /* @arriving: its processes are sorted. */
 static pmix_status_t write_and_start(struct sx_op *op, enum sx_collective_kind kind,
-                                     const struct sx_arriving *arriving)
+                                     struct sx_arriving *arriving)
 {
     uint64_t stack[STACK_BYTES / sizeof(uint64_t)];
-    const struct sx_lane_arrive head = { .kind = kind };
+    const struct sx_lane_arrive head = { .kind = (uint8_t)kind, .flags = flags_take(arriving) };
     struct sx_draft draft = { .head = &head,
                               .parts = {
                                   [SX_ARRIVE_PROCS] = { arriving->procs, arriving->nprocs },

@@ -35,8 +35,11 @@ pmix_status_t sx_arrival_read(struct sx_arrival *ret, const struct sx_opened *bo
     *ret = (struct sx_arrival){ .kind = head->kind,
                                 .op = head->op,
                                 .open = head->open,
+                                .options.collect = (head->flags & SX_ARRIVE_COLLECT) != 0,
                                 .proc_count = head->proc_count };
-    pmix_status_t rc = sx_part_procs(&body->parts[SX_ARRIVE_PROCS], &ret->procs);
+    pmix_status_t rc = (head->flags & ~SX_ARRIVE_COLLECT) != 0
+                           ? PMIX_ERR_BAD_PARAM
+                           : sx_part_procs(&body->parts[SX_ARRIVE_PROCS], &ret->procs);
 
     if (rc == PMIX_SUCCESS && !procs_are_canonical(ret->procs, ret->proc_count)) {
         rc = PMIX_ERR_BAD_PARAM;

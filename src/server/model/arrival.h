@@ -15,7 +15,7 @@
 struct sx_arrival {
     uint32_t kind, op;
     uint32_t open;                        /* that the client has under way, with this one */
-    struct sx_collective_options options; /* the reader's to fill, by the kind's table */
+    struct sx_collective_options options; /* the reader's to complete, by the kind's table */
     pmix_proc_t *procs;                   /* in the order of sx_proc_order, each once */
     size_t proc_count;
     pmix_info_t *info;

@@ -235,7 +235,12 @@ static void test_lane_fill(struct sx_lane *lane)
         struct sx_lane_arrive arrive;
         uint32_t rank, len;
         char name[8];
-    } arrive = { { SX_COLLECTIVE_FENCE, 1, 9, 1, 0 }, PMIX_RANK_WILDCARD, 5, "job.7" };
+    } arrive = {
+        { .kind = SX_COLLECTIVE_FENCE, .flags = SX_ARRIVE_COLLECT, .op = 9, .proc_count = 1 },
+        PMIX_RANK_WILDCARD,
+        5,
+        "job.7"
+    };
     const struct iovec arrive_iov = { &arrive, sizeof(arrive) };
     uint64_t cursor = 77;
     const struct iovec cursor_iov = { &cursor, sizeof(cursor) };
@@ -278,7 +283,7 @@ Test(mem, dumps_board_and_lane)
         "lane   job.7.0",
         "at 0: put \"key\" local STRING \"value\"\n",
         ": commit end\n",
-        ": arrive fence, op 9: \"job.7\".*\n",
+        ": arrive fence, collecting, op 9: \"job.7\".*\n",
         ": cursor 77\n",
         (": event 0, code -231, range custom, not to be kept, from \"job.7\".4, for \"job.7\".*, "
          "about \"job.7\".1\n"),

@@ -44,6 +44,31 @@ static void infos(const pmix_info_t info[], size_t ninfo)
     message.size += size;
 }
 
+Test(arrival, says_by_a_flag_that_it_collects)
+{
+    static const struct {
+        uint8_t flags;
+        pmix_status_t status;
+        bool collects;
+    } rows[] = {
+        { 0, PMIX_SUCCESS, false },
+        { SX_ARRIVE_COLLECT, PMIX_SUCCESS, true },
+        { SX_ARRIVE_COLLECT << 1, PMIX_ERR_BAD_PARAM, false },
+        { 0x80, PMIX_ERR_BAD_PARAM, false },
+    };
+    struct sx_arrival arrival;
+
+    proc(2, "a");
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        head()->flags = rows[i].flags;
+        cr_expect_eq(sx_arrival_read(&arrival,
+                                     opened(&sx_arrive_body, message.bytes, message.size)),
+                     rows[i].status);
+        cr_expect_eq(rows[i].status == PMIX_SUCCESS && arrival.options.collect, rows[i].collects);
+        sx_arrival_clear(&arrival);
+    }
+}
+
 Test(arrival, is_read_as_it_was_written)
 {
     const int seconds = 3;
