@@ -281,6 +281,21 @@ uint64_t sx_words_bytes(const struct sx_store_writer *writer, const struct sx_wo
     return bytes + sx_align_up(word0 >> 32, 8);
 }
 
+static bool sx_words_is_absent(const struct sx_words *words)
+{
+    const uint64_t word0 = sx_load(&words->word0);
+
+    return word0 == 0 || word0 == (SX_CELL_MOVED | (SX_STORE_ABSENT_OFF / 8) << 16);
+}
+
+uint64_t sx_column_idle_bytes(const struct sx_column_record *record)
+{
+    const bool is_idle = sx_words_is_absent(&record->job) && sx_words_is_absent(&record->single) &&
+                         sx_load(&record->directory) == 0;
+
+    return is_idle ? sx_column_record_bytes(record->key_len) : 0;
+}
+
 static void sx_words_store(struct sx_store_writer *writer, struct sx_words *words,
                            const struct sx_put *put)
 {
@@ -342,6 +357,8 @@ void sx_column_put(struct sx_store_writer *writer, struct sx_column_record *reco
 {
     if (record == NULL) {
         record = sx_column_add(writer, put);
+    } else {
+        writer->garbage_bytes -= sx_column_idle_bytes(record); /* as sx_store_unset counted it */
     }
     sx_words_store(writer, sx_column_words_make(writer, record, put->row), put);
     writer->live_bytes = writer->heap.next_off - writer->garbage_bytes;

@@ -188,6 +188,9 @@ void sx_store_garbage(struct sx_store_writer *writer, uint64_t bytes);
 /* What the value at @words takes outside its first cell. */
 uint64_t sx_words_bytes(const struct sx_store_writer *writer, const struct sx_words *words);
 
+/* The bytes of a column without any value, which the next generation does not have; else 0. */
+uint64_t sx_column_idle_bytes(const struct sx_column_record *record);
+
 /* ---- renewal (store_renew.c) -------------------------------------------------------------- */
 
 /* As sx_store_renew, with room for @extra_bytes more and directories for @row_count rows. */

@@ -271,6 +271,7 @@ pmix_status_t sx_store_unset(struct sx_store_writer *writer, enum sx_realm realm
     /* R-cell -> A-cell (sx_words_read): the zero cell has been there since the beginning. */
     atomic_store_explicit(&words->word0, SX_CELL_MOVED | (SX_STORE_ABSENT_OFF / 8) << 16,
                           memory_order_release);
+    sx_store_garbage(writer, sx_column_idle_bytes(record));
     writer->live_bytes = writer->heap.next_off - writer->garbage_bytes;
     sx_store_tidy(writer);
     return PMIX_SUCCESS;

@@ -348,6 +348,37 @@ Test(store_renew, a_store_that_cannot_be_renewed_refuses_and_goes_on)
     cr_expect_eq(WEXITSTATUS(status), 0, "step %d", WEXITSTATUS(status));
 }
 
+/* Names are chosen by others, and each has a column: what is left of it counts as garbage, once. */
+Test(store_renew, keys_that_come_and_go_leave_nothing)
+{
+    const pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = 7 };
+    struct sx_store_writer writer;
+    uint64_t used_max = 0;
+    char key[64];
+
+    test_store_create(&writer, 4, 0, false);
+    for (unsigned i = 0; i < 100000; i++) {
+        snprintf(key, sizeof(key), "a-key-that-is-used-once.%u", i);
+        cr_assert_eq(sx_store_put(&writer, SX_REALM_JOB, SX_ROW_JOB, key, PMIX_GLOBAL, &value),
+                     PMIX_SUCCESS);
+        cr_assert_eq(sx_store_unset(&writer, SX_REALM_JOB, SX_ROW_JOB, key), PMIX_SUCCESS);
+        if (writer.heap.next_off > used_max) {
+            used_max = writer.heap.next_off;
+        }
+    }
+    cr_expect_lt(used_max, 3 * SX_STORE_GARBAGE_MIN_BYTES, "%" PRIu64 " bytes", used_max);
+    for (unsigned i = 0; i < 100000; i++) { /* one and the same: no more than there is */
+        cr_assert_eq(sx_store_put(&writer, SX_REALM_JOB, 1, "again", PMIX_GLOBAL, &value),
+                     PMIX_SUCCESS);
+        cr_assert_eq(sx_store_unset(&writer, SX_REALM_JOB, 1, "again"), PMIX_SUCCESS);
+        cr_assert_lt(writer.garbage_bytes, writer.heap.next_off);
+    }
+    cr_assert_eq(sx_store_renew(&writer), PMIX_SUCCESS);
+    cr_expect_eq(writer.garbage_bytes, 0);
+    cr_expect_lt(writer.heap.next_off, 4096);
+    sx_store_destroy(&writer);
+}
+
 /* A renewal that gets exactly what it measured must not run out half way: the limit comes down
  * step by step until there is too little.  Return: 0, or the step that went wrong. */
 static int test_tight(uint32_t row_count)
