@@ -105,7 +105,7 @@ static pmix_status_t sx_put_init(struct sx_put *put, enum sx_realm realm, uint32
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "key %s: row %" PRIu32 "; at most %u", key, row,
                         SX_STORE_ROW_MAX - 1);
     }
-    if ((unsigned)realm > SX_REALM_QUALIFIED) {
+    if ((unsigned)realm >= SX_REALM_COUNT) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "key %s: realm %d", key, (int)realm);
     }
     *put = (struct sx_put){ .realm = realm,

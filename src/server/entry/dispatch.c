@@ -30,8 +30,9 @@ static bool on_segment_get(struct sx_server *server, struct sx_client *client,
     int fd = -1;
 
     (void)now_ns;
-    /* A client sees its own namespace; others only when both belong to one user. */
-    if (nspace != NULL && nspace->has_store && sx_nspace_visible(nspace, client)) {
+    if (get->nspace[0] == '\0' && get->wanted == SX_WANT_STORE) {
+        rc = sx_memberships_share(server, &fd); /* the node's, for every client */
+    } else if (nspace != NULL && nspace->has_store && sx_nspace_visible(nspace, client)) {
         if (get->wanted == SX_WANT_STORE) {
             rc = sx_segment_share(&nspace->store.view.seg, &fd);
         } else if (get->wanted == SX_WANT_RING && nspace == client->home) {

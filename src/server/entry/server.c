@@ -285,6 +285,7 @@ static pmix_status_t server_empty(struct sx_server *server, void *arg)
     sx_upcall_forget_all(server);
     SX_FAMILIES_TELL(server, stop, server);
     sx_registry_deinit(server);
+    sx_memberships_deinit(server);
     SX_FAMILIES_TELL(server, end, server);
     sx_brooms_end(server, loop_stop);
     return PMIX_SUCCESS;

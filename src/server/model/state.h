@@ -21,6 +21,7 @@
 #include "control/rendezvous.h"
 #include "ring/board.h"
 #include "ring/lane.h"
+#include "server/model/membership.h"
 #include "server/model/nspace.h"
 #include "server/model/share.h"
 
@@ -122,6 +123,7 @@ struct sx_server {
     /* the loop thread's */
     struct sx_board board;
     struct sx_registry registry;
+    struct sx_memberships memberships;
     uint64_t seed;            /* of tables whose keys clients choose: none knows it */
     struct sx_table pendings; /* pending.h */
     unsigned pending_max[SX_PENDING_QUOTAS];

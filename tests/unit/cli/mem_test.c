@@ -16,6 +16,7 @@
 #include "ring/lane.h"
 #include "ring/record.h"
 #include "ring/ring.h"
+#include "shmem/membership.h"
 #include "shmem/store.h"
 
 #define TEXT_MAX (4u << 20)
@@ -353,6 +354,39 @@ Test(mem, dumps_a_ring)
     cr_assert_eq(sx_ring_publish(&ring, SX_RECORD_EVENT, 7, &iov[2], 1, NULL), PMIX_SUCCESS);
     test_has_all(wants, SX_COUNT(wants));
     sx_ring_deinit(&ring);
+}
+
+Test(mem, dumps_a_list_of_processes)
+{
+    static const char *const wants[] = {
+        "members      a-group                  -        group \"a-group\", subject 0x5000000, "
+        "generation 2, flags 0x2, context 77, 3 places: \"job.7\".3 left \"a\".0\n",
+        "members 0    shmix.memberships        -        STRING \"a-group\"\n",
+    };
+    const struct sx_membership_head head = { .subject = UINT64_C(5) << SX_MEMBERSHIP_ROW_BITS,
+                                             .kind = SX_MEMBERSHIP_GROUP,
+                                             .flags = SX_MEMBERSHIP_CONTEXT,
+                                             .generation = 2,
+                                             .context_id = 77 };
+    const pmix_proc_t procs[] = { { "job.7", 3 }, { "", PMIX_RANK_INVALID }, { "a", 0 } };
+    struct sx_store_writer writer;
+    struct sx_cell cell = { .type = PMIX_BYTE_OBJECT };
+    size_t size;
+    void *bytes;
+
+    test_store_create(&writer);
+    cr_assert_eq(sx_membership_encode(&head, "a-group", procs, 3, &bytes, &size), PMIX_SUCCESS);
+    cr_assert_eq(sx_membership_publish(&writer, bytes, size), PMIX_SUCCESS);
+    cr_assert_eq(sx_membership_enter(&writer, head.subject, "a-group"), PMIX_SUCCESS);
+    test_has_all(wants, SX_COUNT(wants));
+    ((struct sx_membership_head *)bytes)->index_count++; /* what is no index any more */
+    cell.len = (uint32_t)size;
+    cr_assert_eq(sx_store_put_flat(&writer, SX_REALM_MEMBERS, SX_ROW_JOB, "bad", PMIX_SCOPE_UNDEF,
+                                   &cell, bytes),
+                 PMIX_SUCCESS);
+    test_has_all((const char *const[]){ "\"a\".0 (no such record)\n" }, 1);
+    free(bytes);
+    sx_store_destroy(&writer);
 }
 
 /* A segment with a sound header and @fill behind it, open in this process. */

@@ -109,6 +109,7 @@ static inline void bare_deinit(struct sx_server *server)
         }
     }
     sx_registry_deinit(server);
+    sx_memberships_deinit(server);
     sx_board_deinit(&server->board);
     sx_loop_free(server->loop);
 }

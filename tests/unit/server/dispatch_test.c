@@ -82,6 +82,23 @@ Test(dispatch, hands_out_what_a_client_may_see)
     cr_expect_eq(answers_next(&answers, 2), PMIX_SUCCESS, "a store is its user's");
 }
 
+Test(dispatch, gives_the_nodes_store_to_who_asks_for_no_namespace)
+{
+    struct sx_segment_get get = { .wanted = SX_WANT_STORE };
+    struct sx_store store;
+
+    cr_expect_not(server.memberships.has_store, "nobody has wanted it");
+    frame(SX_MSG_SEGMENT_GET, &get, sizeof(get));
+    cr_assert_eq(answers_next(&answers, 2), PMIX_SUCCESS);
+    cr_assert_eq(answers.frame.fd_count, 1);
+    cr_assert_eq(sx_store_attach(&store, answers.frame.fds[0]), PMIX_SUCCESS);
+    cr_expect_str_empty(sx_segment_header(&store.seg)->nspace);
+    sx_store_detach(&store);
+    get.wanted = SX_WANT_RING;
+    frame(SX_MSG_SEGMENT_GET, &get, sizeof(get));
+    cr_expect_eq(answers_next(&answers, 2), PMIX_ERR_NOT_FOUND, "it has none");
+}
+
 Test(dispatch, tells_the_last_results_the_oldest_first)
 {
     struct {

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* membership.h - look at connected namespaces and groups in the node's store.
+ *
+ * The store is mapped when it is first wanted: a process that never asks has none of it.  From then
+ * on a look costs no message, unless the server has written the store anew. */
+#ifndef SX_CLIENT_DATA_MEMBERSHIP_H
+#define SX_CLIENT_DATA_MEMBERSHIP_H
+
+#include "client/data/grace.h"
+#include "shmem/membership.h"
+
+/* What was found, and the reader that keeps it mapped until sx_members_close. */
+struct sx_members_look {
+    struct sx_membership found;
+    struct sx_grace grace;
+};
+
+/* Return: PMIX_SUCCESS, to be closed; PMIX_ERR_NOT_FOUND when there is none of that name;
+ * as sx_view_fetch when the store cannot be had; PMIX_ERR_UNPACK_FAILURE. */
+pmix_status_t sx_members_open(const char *name, struct sx_members_look *ret);
+/* The same for what the end of a collective operation has told (struct sx_op). */
+pmix_status_t sx_members_open_subject(uint64_t subject, struct sx_members_look *ret);
+
+void sx_members_close(const struct sx_members_look *look);
+
+#endif

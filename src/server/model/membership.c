@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* membership.c - the lists by name and by row, and the store that shows them. */
+#include "server/model/membership.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/util.h"
+#include "server/model/state.h"
+
+#define SLOTS_FIRST 16u
+
+/* ---- the rows -------------------------------------------------------------------------------- */
+
+/* Return: false when memory is out. */
+static bool slots_reserve(struct sx_memberships *all)
+{
+    if (all->free_first != 0 || all->slot_count < all->slot_capacity) {
+        return true;
+    }
+    const uint32_t capacity = all->slot_capacity == 0 ? SLOTS_FIRST : 2 * all->slot_capacity;
+    struct sx_membership_slot *const grown = realloc(all->slots, capacity * sizeof(*grown));
+
+    if (grown == NULL) {
+        return false;
+    }
+    all->slots = grown;
+    all->slot_capacity = capacity;
+    return true;
+}
+
+/* Give @entry a row, which slots_reserve has found.  Return: its number. */
+static uint32_t slot_take(struct sx_memberships *all, struct sx_membership_entry *entry)
+{
+    const uint32_t row = all->free_first != 0 ? all->free_first - 1 : all->slot_count++;
+
+    if (all->free_first != 0) {
+        all->free_first = all->slots[row].free_next;
+    }
+    all->slots[row] = (struct sx_membership_slot){ .entry = entry };
+    return row;
+}
+
+static void slot_give_back(struct sx_memberships *all, uint32_t row)
+{
+    all->slots[row] = (struct sx_membership_slot){ .free_next = all->free_first };
+    all->free_first = row + 1;
+}
+
+/* ---- the store ------------------------------------------------------------------------------- */
+
+static pmix_status_t store_open(struct sx_memberships *all)
+{
+    const struct sx_store_options options = { .nspace = "", .interleave = true };
+    const pmix_status_t rc = all->has_store ? PMIX_SUCCESS : sx_store_create(&all->store, &options);
+
+    all->has_store = rc == PMIX_SUCCESS;
+    return rc;
+}
+
+pmix_status_t sx_memberships_share(struct sx_server *server, int *ret_fd)
+{
+    struct sx_memberships *const all = &server->memberships;
+    const pmix_status_t rc = store_open(all);
+
+    return rc == PMIX_SUCCESS ? sx_segment_share(&all->store.view.seg, ret_fd) : rc;
+}
+
+/* ---- the lists ------------------------------------------------------------------------------- */
+
+static void entry_free(struct sx_membership_entry *entry)
+{
+    if (entry != NULL) {
+        free(entry->record);
+        free(entry->id);
+        free(entry);
+    }
+}
+
+void sx_memberships_deinit(struct sx_server *server)
+{
+    struct sx_memberships *const all = &server->memberships;
+
+    for (uint32_t row = 0; row < all->slot_count; row++) {
+        entry_free(all->slots[row].entry);
+    }
+    free(all->slots);
+    sx_table_deinit(&all->names);
+    if (all->has_store) {
+        sx_store_destroy(&all->store);
+    }
+    *all = (struct sx_memberships){ .slots = NULL };
+}
+
+static uint64_t name_hash(const struct sx_server *server, const char *name)
+{
+    return XXH3_64bits_withSeed(name, strlen(name), server->seed);
+}
+
+struct sx_membership_entry *sx_memberships_find(const struct sx_server *server, const char *name)
+{
+    const struct sx_table *const names = &server->memberships.names;
+
+    if (names->count == 0) {
+        return NULL;
+    }
+    for (struct sx_table_node *it = sx_table_first(names, name_hash(server, name)); it != NULL;
+         it = sx_table_next(names, it)) {
+        struct sx_membership_entry *const entry = SX_CONTAINER(it, struct sx_membership_entry,
+                                                               node);
+
+        if (strcmp(sx_membership_name(&entry->published), name) == 0) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+struct sx_membership_entry *sx_memberships_of(const struct sx_server *server, uint64_t subject)
+{
+    const struct sx_memberships *const all = &server->memberships;
+    const uint32_t row = sx_membership_row(subject);
+    struct sx_membership_entry *const entry = row < all->slot_count ? all->slots[row].entry : NULL;
+
+    return entry != NULL && entry->published.head.subject == subject ? entry : NULL;
+}
+
+struct sx_membership_entry *sx_memberships_next(const struct sx_server *server,
+                                                const struct sx_membership_entry *entry)
+{
+    const struct sx_memberships *const all = &server->memberships;
+
+    for (uint32_t row = entry != NULL ? sx_membership_row(entry->published.head.subject) + 1 : 0;
+         row < all->slot_count; row++) {
+        if (all->slots[row].entry != NULL) {
+            return all->slots[row].entry;
+        }
+    }
+    return NULL;
+}
+
+pmix_status_t sx_memberships_name_judge(struct sx_server *server, const char *name)
+{
+    const size_t len = strnlen(name, SX_MEMBERSHIP_NAME_MAX + 1);
+
+    if (len == 0 || len > SX_MEMBERSHIP_NAME_MAX || strcmp(name, SX_MEMBERSHIP_ROWS) == 0) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "the name \"%.64s\": one of 1 to %d bytes and not \"%s\" is needed", name,
+                        SX_MEMBERSHIP_NAME_MAX, SX_MEMBERSHIP_ROWS);
+    }
+    if (sx_nspace_find(server, name) != NULL || sx_memberships_find(server, name) != NULL) {
+        return SX_RAISE(PMIX_ERR_EXISTS, "the name %s is a namespace's or a group's already", name);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Show @record, and own it, as the newest generation of @entry. */
+static pmix_status_t entry_show(struct sx_memberships *all, struct sx_membership_entry *entry,
+                                void *record, size_t size)
+{
+    struct sx_membership next;
+    pmix_status_t rc = sx_membership_open(record, size, &next);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_membership_publish(&all->store, record, size);
+    }
+    if (rc != PMIX_SUCCESS) {
+        free(record);
+        return rc;
+    }
+    free(entry->record);
+    entry->record = record;
+    entry->published = next;
+    return PMIX_SUCCESS;
+}
+
+/* Encode and show; @head says all but who the members are. */
+static pmix_status_t entry_update(struct sx_memberships *all, struct sx_membership_entry *entry,
+                                  const struct sx_membership_head *head, const char *name,
+                                  const pmix_proc_t *procs, size_t proc_count)
+{
+    void *record;
+    size_t size;
+    const pmix_status_t rc = sx_membership_encode(head, name, procs, proc_count, &record, &size);
+
+    if (rc != PMIX_SUCCESS) {
+        return SX_RAISE(rc, "the %zu members of %s", proc_count, name);
+    }
+    return entry_show(all, entry, record, size);
+}
+
+/* Room for one more: nothing that follows needs memory but its record. */
+static pmix_status_t entry_new(struct sx_memberships *all,
+                               const struct sx_membership_options *options,
+                               struct sx_membership_entry **ret)
+{
+    struct sx_membership_entry *const entry = calloc(1, sizeof(*entry));
+
+    if (entry != NULL && options->id != NULL) {
+        entry->id = strdup(options->id);
+    }
+    if (entry == NULL || (options->id != NULL && entry->id == NULL) || !slots_reserve(all)) {
+        entry_free(entry);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *ret = entry;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_memberships_add(struct sx_server *server,
+                                 const struct sx_membership_options *options,
+                                 struct sx_membership_entry **ret)
+{
+    struct sx_memberships *const all = &server->memberships;
+    struct sx_membership_entry *entry = NULL;
+    pmix_status_t rc = sx_memberships_name_judge(server, options->name);
+
+    if (rc == PMIX_SUCCESS && all->names.count >= SX_MEMBERSHIPS_MAX) {
+        rc = SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                      "there are %u connected namespaces and groups: disconnect or destruct some",
+                      SX_MEMBERSHIPS_MAX);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = store_open(all);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = entry_new(all, options, &entry);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    const uint32_t row = slot_take(all, entry);
+    const struct sx_membership_head head = {
+        .subject = ++all->serial << SX_MEMBERSHIP_ROW_BITS | row,
+        .kind = options->kind,
+        .flags = options->flags,
+        .generation = 1,
+        .context_id = options->context_id,
+        .since_ns = sx_now_ns(),
+    };
+
+    rc = entry_update(all, entry, &head, options->name, options->procs, options->proc_count);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_membership_enter(&all->store, head.subject, options->name);
+    }
+    if (rc == PMIX_SUCCESS &&
+        !sx_table_add(&all->names, &entry->node, name_hash(server, options->name))) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_membership_withdraw(&all->store, head.subject, options->name);
+        slot_give_back(all, row);
+        entry_free(entry);
+        return rc;
+    }
+    *ret = entry;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_memberships_change(struct sx_server *server, struct sx_membership_entry *entry,
+                                    const pmix_proc_t *procs, size_t proc_count)
+{
+    struct sx_membership_head head = entry->published.head;
+
+    head.generation++;
+    return entry_update(&server->memberships, entry, &head, sx_membership_name(&entry->published),
+                        procs, proc_count);
+}
+
+pmix_status_t sx_memberships_leave(struct sx_server *server, struct sx_membership_entry *entry,
+                                   const pmix_proc_t *proc)
+{
+    const struct sx_membership *const now = &entry->published;
+    const uint32_t place = sx_membership_rank(now, proc->nspace, proc->rank);
+
+    if (place == PMIX_RANK_INVALID) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    struct sx_membership_head *const record = malloc(now->size_bytes);
+
+    if (record == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(record, now->bytes, now->size_bytes);
+    record->generation++;
+    sx_membership_strike(record, place);
+    return entry_show(&server->memberships, entry, record, now->size_bytes);
+}
+
+void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry *entry)
+{
+    struct sx_memberships *const all = &server->memberships;
+    const uint64_t subject = entry->published.head.subject;
+
+    sx_membership_withdraw(&all->store, subject, sx_membership_name(&entry->published));
+    sx_table_remove(&all->names, &entry->node);
+    slot_give_back(all, sx_membership_row(subject));
+    entry_free(entry);
+}
+
+pmix_proc_t *sx_memberships_procs(const struct sx_membership_entry *entry)
+{
+    const uint32_t count = sx_membership_size(&entry->published);
+    pmix_proc_t *const procs = calloc((size_t)count + 1, sizeof(*procs));
+
+    for (uint32_t rank = 0; procs != NULL && rank < count; rank++) {
+        if (sx_membership_member(&entry->published, rank, &procs[rank]) != PMIX_SUCCESS) {
+            procs[rank].rank = PMIX_RANK_INVALID;
+        }
+    }
+    return procs;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* membership.h - the named lists of processes that this server keeps: connected namespaces, groups.
+ *
+ *     (none) --add--> there, generation 1 --change--> the next generation --remove--> (none)
+ *
+ * A list is in the node's store for all to read (shmem/membership.h), and here with what only the
+ * server needs.  Its name is no other list's, and no namespace's.  There are at most
+ * SX_MEMBERSHIPS_MAX at a time, and what those that are gone took is given back. */
+#ifndef SX_SERVER_MODEL_MEMBERSHIP_H
+#define SX_SERVER_MODEL_MEMBERSHIP_H
+
+#include <pmix_common.h>
+
+#include "base/table.h"
+#include "shmem/membership.h"
+
+#define SX_MEMBERSHIPS_MAX 65536u
+
+struct sx_client;
+struct sx_nspace;
+struct sx_server;
+
+struct sx_membership_entry {
+    struct sx_table_node node;      /* memberships.names */
+    struct sx_membership published; /* the newest generation: its head, name and members ... */
+    void *record;                   /* ... lie here */
+    char *id;                       /* that tells it from others of the same members; NULL: none */
+};
+
+/* A row of the column SX_MEMBERSHIP_ROWS. */
+struct sx_membership_slot {
+    struct sx_membership_entry *entry; /* NULL: free ... */
+    uint32_t free_next;                /* ... as is the slot before this number; 0: no other */
+};
+
+/* Zeroed is empty. */
+struct sx_memberships {
+    struct sx_table names;
+    struct sx_membership_slot *slots;
+    uint32_t slot_count, slot_capacity; /* that were ever in use, and that there is room for */
+    uint32_t free_first;                /* a number as free_next */
+    uint64_t serial;                    /* the last one that was given */
+    struct sx_store_writer store;       /* the node's */
+    bool has_store;
+};
+
+/* All are gone; nobody reads any more. */
+void sx_memberships_deinit(struct sx_server *server);
+
+struct sx_membership_options {
+    const char *name;
+    enum sx_membership_kind kind;
+    uint32_t flags; /* SX_MEMBERSHIP_* */
+    uint64_t context_id;
+    const char *id;           /* copied; NULL: none */
+    const pmix_proc_t *procs; /* no wildcard, each once, in the order of their ranks in it */
+    size_t proc_count;
+};
+/* Make it and show it to all.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS when the name is another's;
+ * PMIX_ERR_BAD_PARAM, as sx_membership_encode; PMIX_ERR_OUT_OF_RESOURCE, told, and then nothing has
+ * changed. */
+pmix_status_t sx_memberships_add(struct sx_server *server,
+                                 const struct sx_membership_options *options,
+                                 struct sx_membership_entry **ret);
+
+/* Return: PMIX_SUCCESS when a new list, or namespace, may have this @name; PMIX_ERR_EXISTS, told;
+ * PMIX_ERR_BAD_PARAM. */
+pmix_status_t sx_memberships_name_judge(struct sx_server *server, const char *name);
+
+/* Return: NULL when there is none. */
+struct sx_membership_entry *sx_memberships_find(const struct sx_server *server, const char *name);
+struct sx_membership_entry *sx_memberships_of(const struct sx_server *server, uint64_t subject);
+/* The one behind @entry, the first for NULL, in no order.  Return: NULL at the end. */
+struct sx_membership_entry *sx_memberships_next(const struct sx_server *server,
+                                                const struct sx_membership_entry *entry);
+
+/* Its members are @procs from now on: those who stay in their places, a process of rank
+ * PMIX_RANK_INVALID in place of one that has left.  Return: as sx_memberships_add, and in case of
+ * an error nothing has changed. */
+pmix_status_t sx_memberships_change(struct sx_server *server, struct sx_membership_entry *entry,
+                                    const pmix_proc_t *procs, size_t proc_count);
+/* @proc is a member no more; nobody else's place changes.  PMIX_ERR_NOT_FOUND: it was none. */
+pmix_status_t sx_memberships_leave(struct sx_server *server, struct sx_membership_entry *entry,
+                                   const pmix_proc_t *proc);
+
+/* It is no more, for all; @entry is freed. */
+void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry *entry);
+
+/* The members in the order of their ranks, gaps as PMIX_RANK_INVALID.  Return: malloc'ed, as many
+ * as sx_membership_size says; NULL when memory is out. */
+pmix_proc_t *sx_memberships_procs(const struct sx_membership_entry *entry);
+
+/* The node's store, made when it is first wanted, for somebody to map: a descriptor of his own.
+ * Return: PMIX_SUCCESS, as sx_store_create and sx_segment_share. */
+pmix_status_t sx_memberships_share(struct sx_server *server, int *ret_fd);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* membership.h - named lists of processes: connected namespaces, groups, process sets.
+ *
+ *   +------+------------+---------------+---------------+---------------------+
+ *   | head | namespaces | members       | index         | names, each         |
+ *   |      | by name    | in their rank | of members by | with its NUL        |
+ *   |      |            | there         | namespace,rank|                     |
+ *   +------+------------+---------------+---------------+---------------------+
+ *
+ * They lie in the node's store, which every client of the node may map, each as one record that
+ * never changes.  A list that changes is a new record, a generation, reached through one release
+ * store.  A member's rank in the list is its place, and stays: who leaves leaves a gap.
+ *
+ * The record lies under the list's name.  A subject leads to it too: it has the row in which the
+ * name is found, and a serial that is never used again, by which an old one is known. */
+#ifndef SX_SHMEM_MEMBERSHIP_H
+#define SX_SHMEM_MEMBERSHIP_H
+
+#include <pmix_common.h>
+
+#include "shmem/store.h"
+
+#define SX_MEMBERSHIP_NAME_MAX PMIX_MAX_NSLEN
+#define SX_MEMBERSHIP_ROWS "shmix.memberships" /* the column of names; no list is called that */
+#define SX_MEMBERSHIP_ROW_BITS 24u             /* of a subject, the lowest; above them the serial */
+#define SX_MEMBERSHIP_MEMBERS_MAX (1u << 24)
+#define SX_MEMBERSHIP_GAP UINT32_MAX /* in place of a namespace: there is no member */
+
+enum sx_membership_kind {
+    SX_MEMBERSHIP_CONNECTED = 1, /* a namespace made by PMIx_Connect */
+    SX_MEMBERSHIP_GROUP = 2,
+    SX_MEMBERSHIP_PSET = 3,
+};
+
+#define SX_MEMBERSHIP_EARLY_TERM 0x1u /* a member may end without leaving it */
+#define SX_MEMBERSHIP_CONTEXT 0x2u    /* it has a context id */
+
+struct sx_membership_head {
+    uint64_t subject;
+    uint32_t kind;  /* enum sx_membership_kind */
+    uint32_t flags; /* SX_MEMBERSHIP_* */
+    uint64_t generation;
+    uint64_t context_id;
+    uint64_t since_ns; /* when it was made, CLOCK_MONOTONIC */
+    uint32_t name_off; /* of this record, as all offsets here */
+    uint32_t name_len;
+    uint32_t nspace_count;
+    uint32_t member_count; /* places, gaps included */
+    uint32_t index_count;  /* members, without the gaps */
+    uint8_t reserved[4];   /* zero */
+};
+struct sx_membership_nspace {
+    uint32_t name_off;
+    uint32_t name_len;
+    uint32_t index_first; /* its members in the index, ascending by their rank in it */
+    uint32_t index_count;
+};
+struct sx_membership_place {
+    uint32_t nspace; /* SX_MEMBERSHIP_GAP: nobody, and the rank is PMIX_RANK_INVALID */
+    uint32_t rank;
+};
+static_assert(sizeof(struct sx_membership_head) == 64, "fixed by layout 2");
+static_assert(sizeof(struct sx_membership_nspace) == 16, "fixed by layout 2");
+static_assert(sizeof(struct sx_membership_place) == 8, "fixed by layout 2");
+
+/* A record that is looked at; its bytes are somebody else's and stay as long as they are mapped. */
+struct sx_membership {
+    struct sx_membership_head head; /* a copy, judged */
+    const uint8_t *bytes;
+    size_t size_bytes;
+};
+
+/* ---- readers: no lock, no allocation, any thread ------------------------------------------- */
+
+/* Judge @size_bytes at @bytes.  Each later look bounds what it follows.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE. */
+pmix_status_t sx_membership_open(const void *bytes, size_t size_bytes, struct sx_membership *ret);
+
+/* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND; PMIX_ERR_UNPACK_FAILURE when the store contradicts
+ * itself. */
+pmix_status_t sx_membership_find(const struct sx_store *store, const char *name, size_t name_len,
+                                 struct sx_membership *ret);
+/* The same; PMIX_ERR_NOT_FOUND for one that is no more, whoever has its row or its name now. */
+pmix_status_t sx_membership_of(const struct sx_store *store, uint64_t subject,
+                               struct sx_membership *ret);
+
+const char *sx_membership_name(const struct sx_membership *membership);
+
+/* How many ranks it has, those of members that have left included. */
+static inline uint32_t sx_membership_size(const struct sx_membership *membership)
+{
+    return membership->head.member_count;
+}
+
+/* The member of rank @rank in it.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when there is none or
+ * it has left; PMIX_ERR_UNPACK_FAILURE. */
+pmix_status_t sx_membership_member(const struct sx_membership *membership, uint32_t rank,
+                                   pmix_proc_t *ret);
+
+/* Return: the rank in it of a process, PMIX_RANK_INVALID when that is none of its members. */
+uint32_t sx_membership_rank(const struct sx_membership *membership, const char *nspace,
+                            uint32_t rank);
+
+/* How many of its members are processes of @nspace. */
+uint32_t sx_membership_count_of(const struct sx_membership *membership, const char *nspace);
+
+/* ---- the writer ----------------------------------------------------------------------------- */
+
+/* Make the record of @name and these @procs, in the order of their ranks; a gap is a process of
+ * rank PMIX_RANK_INVALID.  Of @template the fields above name_off count.  Return: PMIX_SUCCESS, and
+ * *ret_bytes is malloc'ed; PMIX_ERR_BAD_PARAM for a name or a process that is none, or a process
+ * that is there twice; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_membership_encode(const struct sx_membership_head *template, const char *name,
+                                   const pmix_proc_t *procs, size_t proc_count, void **ret_bytes,
+                                   size_t *ret_size);
+
+/* Take the member of rank @rank, which is there, out of the record that was made of these bytes. */
+void sx_membership_strike(void *bytes, uint32_t rank);
+
+/* Publish a record under its name, in place of the one before.  Return: as sx_store_put_flat. */
+pmix_status_t sx_membership_publish(struct sx_store_writer *writer, const void *bytes, size_t size);
+/* Let the subject of a record that was published lead to it. */
+pmix_status_t sx_membership_enter(struct sx_store_writer *writer, uint64_t subject,
+                                  const char *name);
+/* It is no more, under its name or by its subject. */
+void sx_membership_withdraw(struct sx_store_writer *writer, uint64_t subject, const char *name);
+
+static inline uint32_t sx_membership_row(uint64_t subject)
+{
+    return (uint32_t)(subject & ((UINT64_C(1) << SX_MEMBERSHIP_ROW_BITS) - 1));
+}
+
+#endif

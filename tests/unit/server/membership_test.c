@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* membership_test.c - lists are found, change and go, and what they took is given back. */
+#include "server/model/membership.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bare.h"
+
+static struct sx_server server;
+static pmix_proc_t procs[8];
+
+static void begin(void)
+{
+    bare_init(&server);
+    for (uint32_t i = 0; i < SX_COUNT(procs); i++) {
+        PMIx_Load_procid(&procs[i], i < 5 ? "job" : "another", i);
+    }
+}
+
+static void end(void)
+{
+    bare_deinit(&server);
+}
+
+TestSuite(memberships, .init = begin, .fini = end);
+
+static pmix_status_t add(const char *name, size_t count, struct sx_membership_entry **ret)
+{
+    const struct sx_membership_options options = { .name = name,
+                                                   .kind = SX_MEMBERSHIP_CONNECTED,
+                                                   .flags = SX_MEMBERSHIP_EARLY_TERM,
+                                                   .id = "tag",
+                                                   .procs = procs,
+                                                   .proc_count = count };
+
+    return sx_memberships_add(&server, &options, ret);
+}
+
+Test(memberships, are_found_by_name_and_subject_until_they_are_removed)
+{
+    struct sx_membership_entry *one, *two, *again;
+    struct sx_membership shown;
+
+    cr_expect_null(sx_memberships_find(&server, "one"));
+    cr_expect_null(sx_memberships_next(&server, NULL));
+    cr_assert_eq(add("one", 3, &one), PMIX_SUCCESS);
+    cr_assert_eq(add("two", 8, &two), PMIX_SUCCESS);
+    const uint64_t subject = one->published.head.subject;
+
+    cr_expect_str_eq(one->id, "tag");
+    cr_expect_eq(sx_memberships_find(&server, "one"), one);
+    cr_expect_eq(sx_memberships_of(&server, subject), one);
+    cr_expect_eq(sx_memberships_next(&server, one), two);
+    cr_expect_null(sx_memberships_next(&server, two));
+    cr_assert_eq(sx_membership_of(&server.memberships.store.view, subject, &shown), PMIX_SUCCESS);
+    cr_expect_eq(sx_membership_size(&shown), 3);
+    cr_expect_eq(shown.head.flags, SX_MEMBERSHIP_EARLY_TERM);
+
+    sx_memberships_remove(&server, one);
+    cr_expect_null(sx_memberships_find(&server, "one"));
+    cr_expect_null(sx_memberships_of(&server, subject));
+    cr_expect_eq(sx_membership_of(&server.memberships.store.view, subject, &shown),
+                 PMIX_ERR_NOT_FOUND);
+    cr_assert_eq(add("one", 2, &again), PMIX_SUCCESS);
+    cr_expect_eq(sx_membership_row(again->published.head.subject), sx_membership_row(subject),
+                 "the row is used again");
+    cr_expect_neq(again->published.head.subject, subject, "and the serial is not");
+    cr_expect_null(sx_memberships_of(&server, subject));
+}
+
+Test(memberships, have_names_that_nobody_else_has)
+{
+    static char long_name[257];
+    struct sx_membership_entry *entry;
+
+    (void)bare_job(&server, "job", 2, 2);
+    cr_assert_eq(add("one", 3, &entry), PMIX_SUCCESS);
+    memset(long_name, 'x', 256);
+    cr_expect_eq(add("one", 3, &entry), PMIX_ERR_EXISTS);
+    cr_expect_eq(add("job", 3, &entry), PMIX_ERR_EXISTS, "a namespace");
+    cr_expect_eq(add("", 3, &entry), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(add(long_name, 3, &entry), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(add(long_name + 1, 3, &entry), PMIX_SUCCESS);
+    cr_expect_eq(add(SX_MEMBERSHIP_ROWS, 3, &entry), PMIX_ERR_BAD_PARAM);
+    procs[1] = procs[0];
+    cr_expect_eq(add("two", 3, &entry), PMIX_ERR_BAD_PARAM, "a process twice");
+    cr_expect_null(sx_memberships_find(&server, "two"));
+    cr_expect_eq(server.memberships.names.count, 2);
+}
+
+Test(memberships, change_by_generations_that_keep_the_places)
+{
+    struct sx_membership_entry *entry;
+    struct sx_membership shown;
+
+    cr_assert_eq(add("one", 8, &entry), PMIX_SUCCESS);
+    const uint64_t subject = entry->published.head.subject;
+
+    cr_assert_eq(sx_memberships_leave(&server, entry, &procs[2]), PMIX_SUCCESS);
+    cr_expect_eq(sx_memberships_leave(&server, entry, &procs[2]), PMIX_ERR_NOT_FOUND, "twice");
+    cr_assert_eq(sx_membership_of(&server.memberships.store.view, subject, &shown), PMIX_SUCCESS);
+    cr_expect_eq(shown.head.generation, 2);
+    cr_expect_eq(sx_membership_rank(&shown, "job", 2), PMIX_RANK_INVALID);
+    cr_expect_eq(sx_membership_rank(&shown, "another", 7), 7);
+
+    pmix_proc_t *const members = sx_memberships_procs(entry);
+
+    cr_assert_not_null(members);
+    cr_expect_eq(members[2].rank, PMIX_RANK_INVALID);
+    cr_expect_eq(members[7].rank, 7);
+    cr_assert_eq(sx_memberships_change(&server, entry, members, 7), PMIX_SUCCESS);
+    cr_assert_eq(sx_membership_of(&server.memberships.store.view, subject, &shown), PMIX_SUCCESS);
+    cr_expect_eq(shown.head.generation, 3);
+    cr_expect_eq(sx_membership_size(&shown), 7);
+    members[6] = members[0];
+    cr_expect_eq(sx_memberships_change(&server, entry, members, 7), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(entry->published.head.generation, 3, "nothing has changed");
+    cr_expect_eq(sx_memberships_find(&server, "one"), entry);
+    free(members);
+}
+
+Test(memberships, that_come_and_go_take_the_memory_of_those_that_are_there)
+{
+    struct sx_membership_entry *stays, *entry;
+    const struct sx_memberships *const all = &server.memberships;
+    uint64_t used_max = 0;
+    char name[64];
+
+    cr_assert_eq(add("stays", 8, &stays), PMIX_SUCCESS);
+    for (unsigned i = 0; i < 40000; i++) {
+        snprintf(name, sizeof(name), "a-connected-namespace.%u", i);
+        cr_assert_eq(add(name, 8, &entry), PMIX_SUCCESS);
+        cr_assert_eq(sx_memberships_leave(&server, entry, &procs[i % 8]), PMIX_SUCCESS);
+        sx_memberships_remove(&server, entry);
+        if (all->store.heap.next_off > used_max) {
+            used_max = all->store.heap.next_off;
+        }
+    }
+    cr_expect_gt(all->store.generation, 1, "it was renewed");
+    cr_expect_lt(used_max, 3 * SX_STORE_GARBAGE_MIN_BYTES, "%lu bytes", (unsigned long)used_max);
+    cr_expect_eq(all->slot_count, 2);
+    cr_assert_eq(sx_store_renew(&server.memberships.store), PMIX_SUCCESS);
+    cr_expect_lt(all->store.heap.next_off, 8192,
+                 "neither columns nor slots of those that are gone");
+    cr_expect_eq(sx_memberships_find(&server, "stays"), stays);
+}
+
+Test(memberships, are_at_most_so_many_at_once)
+{
+    struct sx_membership_entry *entry, *last = NULL;
+    char name[32];
+
+    for (unsigned i = 0; i < SX_MEMBERSHIPS_MAX; i++) {
+        snprintf(name, sizeof(name), "%u", i);
+        cr_assert_eq(add(name, 2, &last), PMIX_SUCCESS);
+    }
+    cr_expect_eq(add("more", 2, &entry), PMIX_ERR_OUT_OF_RESOURCE);
+    sx_memberships_remove(&server, last);
+    cr_expect_eq(add("more", 2, &entry), PMIX_SUCCESS);
+}
+
+/* ---- without memory -------------------------------------------------------------------------- */
+
+/* The store may not grow beyond what it has.  Return: 0, or the step that went wrong. */
+static int starve(void)
+{
+    struct sx_membership_entry *first, *entry;
+    struct rlimit limit;
+    pmix_status_t rc = PMIX_SUCCESS;
+    unsigned made = 0;
+    char name[32];
+
+    if (add("first", 8, &first) != PMIX_SUCCESS || getrlimit(RLIMIT_FSIZE, &limit) != 0) {
+        return 1;
+    }
+    limit.rlim_cur = 1 << 16;
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) {
+        return 2;
+    }
+    for (; rc == PMIX_SUCCESS && made < 1000000; made++) {
+        snprintf(name, sizeof(name), "%u", made);
+        rc = add(name, 8, &entry);
+    }
+    if (rc != PMIX_ERR_OUT_OF_RESOURCE || sx_memberships_find(&server, name) != NULL) {
+        return 3;
+    }
+    do {
+        rc = sx_memberships_leave(&server, first, &procs[3]);
+    } while (rc == PMIX_SUCCESS);
+    if (first->published.head.generation > 2 || sx_memberships_find(&server, "first") != first) {
+        return 4;
+    }
+    snprintf(name, sizeof(name), "%u", made - 2);
+    sx_memberships_remove(&server, sx_memberships_find(&server, name));
+    return sx_memberships_find(&server, name) == NULL ? 0 : 5;
+}
+
+Test(memberships, that_there_is_no_memory_for_are_refused_and_the_rest_stay)
+{
+    int status;
+    const pid_t pid = fork();
+
+    cr_assert_geq(pid, 0);
+    if (pid == 0) {
+        alarm(60);
+        _exit(starve());
+    }
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_assert(WIFEXITED(status));
+    cr_expect_eq(WEXITSTATUS(status), 0, "step %d", WEXITSTATUS(status));
+}
