@@ -31,7 +31,7 @@
 #include "base/util.h"
 #include "cli/session.h"
 
-#define ITEMS_MAX 64
+#define ITEMS_MAX 1024 /* three a job, and a directory */
 #define GROUPS_END_NS (2 * SX_NS_PER_SEC)
 #define GROUPS_LOOK_NS (5 * SX_NS_PER_MS)
 

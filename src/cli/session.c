@@ -43,7 +43,6 @@ bool sx_session_init(struct sx_session *session, const char *tmpdir,
     session->name = sx_cli_printf("shmix-%u-%ld-%06x", (unsigned)geteuid(), (long)getpid(), random);
     session->nspace = sx_cli_printf("shmix-%ld-%06x", (long)getpid(), random);
     session->dir = sx_cli_printf("%s/%s", session->parent, session->name);
-    session->nspace_dir = sx_cli_printf("%s/%s", session->dir, session->nspace);
     return true;
 }
 
@@ -138,11 +137,16 @@ bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX
                  session->parent, strerror(why));
         return false;
     }
-    if (mkdir(session->nspace_dir, 0700) != 0) {
+    return true;
+}
+
+bool sx_session_make_inner(const char *dir, char message[SX_RUN_MESSAGE_MAX])
+{
+    if (mkdir(dir, 0700) != 0) {
         snprintf(message, SX_RUN_MESSAGE_MAX,
-                 "cannot make a directory in '%.330s': %s; set TMPDIR "
+                 "cannot make the directory '%.330s': %s; set TMPDIR "
                  "to a directory with room",
-                 session->dir, strerror(errno));
+                 dir, strerror(errno));
         return false;
     }
     return true;
@@ -165,7 +169,6 @@ void sx_session_deinit(struct sx_session *session)
     free(session->name);
     free(session->dir);
     free(session->nspace);
-    free(session->nspace_dir);
     *session = (struct sx_session){ 0 };
 }
 

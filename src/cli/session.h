@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* session.h - the job's private directory: made 0700 under TMPDIR, removed with all it holds.
+/* session.h - the launcher's private directory: made 0700 under TMPDIR, removed with all it holds.
  *
  *   TMPDIR/shmix-UID-PID-XXXXXX/          the server's, while it starts
- *   TMPDIR/shmix-UID-PID-XXXXXX/NSPACE/   what the ranks' own libraries put there
+ *   TMPDIR/shmix-UID-PID-XXXXXX/NSPACE/   what the own libraries of a job's ranks put there
  *
  * The launcher holds a lock on it, which the kernel gives back when it is killed.  Its janitor
  * removes what it leaves; where that was killed as well, as with a container, the next launcher of
@@ -18,11 +18,10 @@
 #include "cli/run/options.h"
 
 struct sx_session {
-    char *parent;     /* absolute */
-    char *name;       /* "shmix-1000-4711-a1b2c3" */
-    char *dir;        /* parent/name */
-    char *nspace;     /* "shmix-4711-a1b2c3" */
-    char *nspace_dir; /* dir/nspace */
+    char *parent; /* absolute */
+    char *name;   /* "shmix-1000-4711-a1b2c3" */
+    char *dir;    /* parent/name */
+    char *nspace; /* "shmix-4711-a1b2c3", with which the names of its jobs begin */
     bool made;
     int lock_fd; /* of dir while made; -1: none */
 };
@@ -31,9 +30,11 @@ struct sx_session {
  * the value of TMPDIR, NULL or empty: /tmp.  Return: false with one line in @message. */
 bool sx_session_init(struct sx_session *session, const char *tmpdir,
                      char message[SX_RUN_MESSAGE_MAX]);
-/* Make both directories, and remove those that killed launchers left.  Return: false with one line
+/* Make the directory, and remove those that killed launchers left.  Return: false with one line
  * that names directory, cause and remedy. */
 bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX]);
+/* Make @dir inside of it.  Return: as above. */
+bool sx_session_make_inner(const char *dir, char message[SX_RUN_MESSAGE_MAX]);
 /* Remove what was made.  Safe on a zeroed one and twice. */
 void sx_session_deinit(struct sx_session *session);
 

@@ -9,11 +9,11 @@
 #include "cli/say.h"
 
 /* "rank 3, app 1 (./ice)", malloc'ed. */
-static char *who(const struct sx_run_options *options, uint32_t rank)
+static char *who(const struct sx_run_job *job, uint32_t rank)
 {
-    const struct sx_run_app *app = sx_run_options_app(options, rank);
+    const struct sx_run_app *app = sx_run_job_app(job, rank);
 
-    return sx_cli_printf("rank %u, app %u (%s)", rank, (unsigned)(app - options->apps),
+    return sx_cli_printf("%srank %u, app %u (%s)", job->prefix, rank, (unsigned)(app - job->apps),
                          app->program[0]);
 }
 
@@ -32,11 +32,11 @@ static const char *cpus(const struct sx_run_machine *machine, const struct sx_ru
 }
 
 char *sx_run_display_map(const struct sx_run_options *options, const struct sx_run_machine *machine,
-                         uint32_t rank)
+                         const struct sx_run_job *job, uint32_t rank)
 {
-    const struct sx_run_place *place = &machine->places[rank];
+    const struct sx_run_place *place = &machine->places[job->first + rank];
     const char *part = options->map == SX_RUN_LEVEL_NONE ? "slot" : sx_run_level_noun(options->map);
-    char *name = who(options, rank), *bound = bound_to(options, place);
+    char *name = who(job, rank), *bound = bound_to(options, place);
     char *line = sx_cli_printf("map: %s, %s %u, %s%s, CPUs %s", name, part, place->map_number,
                                place->cpuset == NULL ? "" : "bound to ", bound,
                                cpus(machine, place));
@@ -47,10 +47,11 @@ char *sx_run_display_map(const struct sx_run_options *options, const struct sx_r
 }
 
 char *sx_run_display_binding(const struct sx_run_options *options,
-                             const struct sx_run_machine *machine, uint32_t rank, pid_t pid)
+                             const struct sx_run_machine *machine, const struct sx_run_job *job,
+                             uint32_t rank, pid_t pid)
 {
-    const struct sx_run_place *place = &machine->places[rank];
-    char *name = who(options, rank), *bound = bound_to(options, place);
+    const struct sx_run_place *place = &machine->places[job->first + rank];
+    char *name = who(job, rank), *bound = bound_to(options, place);
     char *line = sx_cli_printf("bindings: %s, pid %ld, %s, CPUs %s", name, (long)pid, bound,
                                cpus(machine, place));
 

@@ -10,27 +10,34 @@
 
 #include "cli/say.h"
 
-static void say_list(struct sx_run_state *job, const char *fmt, va_list args)
+static void say_list(struct sx_run_state *run, const char *fmt, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-static void say_list(struct sx_run_state *job, const char *fmt, va_list args)
+static void say_list(struct sx_run_state *run, const char *fmt, va_list args)
 {
     char *line = sx_say_line(fmt, args);
 
-    sx_run_sink_put(job->sink_of[1], job, line, strlen(line));
+    sx_run_sink_put(run->sink_of[1], run, line, strlen(line));
     free(line);
 }
 
-void sx_run_say(struct sx_run_state *job, const char *fmt, ...)
+void sx_run_say(struct sx_run_state *run, const char *fmt, ...)
 {
     va_list args;
 
     va_start(args, fmt);
-    say_list(job, fmt, args);
+    say_list(run, fmt, args);
     va_end(args);
 }
 
-void sx_run_signal(struct sx_run_state *job, int number)
+void sx_run_code(struct sx_run_state *run, int code)
+{
+    if (run->code == 0) {
+        run->code = code;
+    }
+}
+
+static void job_signal(const struct sx_run_job *job, int number)
 {
     for (uint32_t i = 0; i < job->spawned; i++) {
         if (job->ranks[i].alive) {
@@ -39,94 +46,120 @@ void sx_run_signal(struct sx_run_state *job, int number)
     }
 }
 
-void sx_run_kill(struct sx_run_state *job)
+void sx_run_signal(struct sx_run_state *run, int number)
+{
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        job_signal(&run->jobs->at[i], number);
+    }
+}
+
+static void job_kill(struct sx_run_job *job)
 {
     if (!job->killed) {
         job->killed = true;
-        sx_run_signal(job, SIGKILL);
+        job_signal(job, SIGKILL);
     }
 }
-
-void sx_run_code(struct sx_run_state *job, int code)
-{
-    if (job->code == 0) {
-        job->code = code;
-    }
-}
-
-static bool end_begin(struct sx_run_state *job, int code, const char *fmt, va_list args)
-    __attribute__((format(printf, 3, 0)));
 
 /* Return: false when it ends already. */
-static bool end_begin(struct sx_run_state *job, int code, const char *fmt, va_list args)
+static bool end_begin(struct sx_run_job *job, int code)
 {
     if (job->ending) {
         return false;
     }
     job->ending = true;
-    sx_run_code(job, code);
-    say_list(job, fmt, args);
+    sx_run_code(job->run, code);
     return true;
 }
 
-static void end_signal(struct sx_run_state *job, int number, uint64_t grace_ns)
+static void end_signal(struct sx_run_job *job, int number, uint64_t grace_ns)
 {
     job->term_ns = SX_DEADLINE_NEVER;
     job->kill_ns = sx_deadline_ns(sx_now_ns(), grace_ns);
-    sx_run_signal(job, number);
-    sx_run_signal(job, SIGCONT); /* a stopped rank hears no other signal */
+    job_signal(job, number);
+    job_signal(job, SIGCONT); /* a stopped rank hears no other signal */
 }
 
-void sx_run_end(struct sx_run_state *job, int code, int number, uint64_t grace_ns, const char *fmt,
-                ...)
+void sx_run_end(struct sx_run_job *job, int code, const char *fmt, ...)
 {
     va_list args;
 
     va_start(args, fmt);
-    if (end_begin(job, code, fmt, args)) {
-        end_signal(job, number, grace_ns);
+    if (end_begin(job, code)) {
+        say_list(job->run, fmt, args);
+        end_signal(job, SIGTERM, SX_RUN_GRACE_NS);
     }
     va_end(args);
+}
+
+bool sx_run_end_all(struct sx_run_state *run, int code, int number, uint64_t grace_ns,
+                    const char *fmt, ...)
+{
+    va_list args;
+    bool any = false;
+
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        struct sx_run_job *const job = &run->jobs->at[i];
+
+        sx_run_end_handled(job);
+        if (end_begin(job, code)) {
+            any = true;
+            end_signal(job, number, grace_ns);
+        }
+    }
+    va_start(args, fmt);
+    if (any) {
+        say_list(run, fmt, args);
+    }
+    va_end(args);
+    return any;
+}
+
+void sx_run_end_hurry(struct sx_run_job *job)
+{
+    if (job->term_ns != SX_DEADLINE_NEVER) {
+        sx_run_end_handled(job);
+    } else if (job->ending) {
+        job_kill(job);
+    }
 }
 
 /* ---- those who have handlers first ----------------------------------------------------------- */
 
 /* What has to be published has been. */
-static void end_ask(struct sx_run_state *job)
+static void end_ask(struct sx_run_job *job)
 {
     job->loss_awaited = UINT32_MAX;
-    if (!sx_run_host_await_handlers(job->setup->host)) {
+    if (!sx_run_host_await_handlers(job)) {
         sx_run_end_handled(job);
     }
 }
 
-void sx_run_end_told(struct sx_run_state *job, int code, uint32_t rank, const char *fmt, ...)
+void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char *fmt, ...)
 {
-    const uint64_t grace_ns = job->setup->options->kill_grace_ns;
+    const uint64_t grace_ns = job->run->setup->options->kill_grace_ns;
     va_list args;
-    bool begun;
 
-    va_start(args, fmt);
-    begun = end_begin(job, code, fmt, args);
-    va_end(args);
-    if (!begun) {
+    if (!end_begin(job, code)) {
         return;
     }
+    va_start(args, fmt);
+    say_list(job->run, fmt, args);
+    va_end(args);
     if (grace_ns == 0) {
         end_signal(job, SIGTERM, SX_RUN_GRACE_NS);
         return;
     }
     job->kill_ns = SX_DEADLINE_NEVER;
     job->term_ns = sx_deadline_ns(sx_now_ns(), grace_ns);
-    if (rank != UINT32_MAX && !job->ranks[rank].loss_heard &&
-        sx_run_host_is_client(job->setup->host, rank)) {
+    if (rank != UINT32_MAX && !job->ranks[rank].loss_heard && sx_run_host_is_client(job, rank)) {
         job->loss_awaited = rank; /* the server sees its end as we do, a moment before or after */
     } else {
         end_ask(job);
     }
 }
 
-void sx_run_end_loss_heard(struct sx_run_state *job, uint32_t rank)
+void sx_run_end_loss_heard(struct sx_run_job *job, uint32_t rank)
 {
     job->ranks[rank].loss_heard = true;
     if (job->term_ns != SX_DEADLINE_NEVER && job->loss_awaited == rank) {
@@ -134,9 +167,33 @@ void sx_run_end_loss_heard(struct sx_run_state *job, uint32_t rank)
     }
 }
 
-void sx_run_end_handled(struct sx_run_state *job)
+void sx_run_end_handled(struct sx_run_job *job)
 {
     if (job->term_ns != SX_DEADLINE_NEVER) {
         end_signal(job, SIGTERM, SX_RUN_GRACE_NS);
     }
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+uint64_t sx_run_end_deadline_ns(const struct sx_run_job *job)
+{
+    return job->ending && !job->killed && job->kill_ns < job->term_ns ? job->kill_ns : job->term_ns;
+}
+
+void sx_run_end_check(struct sx_run_job *job, uint64_t now_ns)
+{
+    if (now_ns >= job->term_ns) {
+        sx_run_end_handled(job); /* or not: they have had their time */
+    }
+    if (job->ending && now_ns >= job->kill_ns) {
+        job_kill(job);
+    }
+}
+
+void sx_run_end_delay(struct sx_run_job *job, uint64_t stopped_ns)
+{
+    job->kill_ns = sx_deadline_ns(job->kill_ns, stopped_ns);
+    job->term_ns = sx_deadline_ns(job->term_ns, stopped_ns);
+    job->unwanted_ns = sx_deadline_ns(job->unwanted_ns, stopped_ns);
 }

@@ -209,13 +209,13 @@ static void put_number(char ***env, const char *name, uint32_t number)
 }
 
 /* Per application one number, with blanks between them. */
-static void put_numbers(char ***env, const char *name, const struct sx_run_options *options,
+static void put_numbers(char ***env, const char *name, const struct sx_run_job *job,
                         uint32_t (*number_of)(const struct sx_run_app *app))
 {
-    char *text = sx_cli_calloc(options->app_count, 12), *end = text;
+    char *text = sx_cli_calloc(job->app_count, 12), *end = text;
 
-    for (uint32_t i = 0; i < options->app_count; i++) {
-        end += sprintf(end, "%s%" PRIu32, i > 0 ? " " : "", number_of(&options->apps[i]));
+    for (uint32_t i = 0; i < job->app_count; i++) {
+        end += sprintf(end, "%s%" PRIu32, i > 0 ? " " : "", number_of(&job->apps[i]));
     }
     sx_run_env_put(env, name, text);
     free(text);
@@ -245,17 +245,17 @@ static char *arguments_join(char *const *program)
     return text;
 }
 
-void sx_run_env_put_job(char ***env, const struct sx_run_options *options,
-                        const struct sx_run_app *app)
+void sx_run_env_put_job(char ***env, const struct sx_run_job *job, const struct sx_run_app *app,
+                        uint32_t universe)
 {
     char *const arguments = arguments_join(app->program);
 
-    put_number(env, "OMPI_COMM_WORLD_SIZE", options->rank_count);
-    put_number(env, "OMPI_COMM_WORLD_LOCAL_SIZE", options->rank_count);
-    put_number(env, "OMPI_UNIVERSE_SIZE", options->rank_count);
-    put_number(env, "OMPI_NUM_APP_CTX", options->app_count);
-    put_numbers(env, "OMPI_FIRST_RANKS", options, first_rank_of);
-    put_numbers(env, "OMPI_APP_CTX_NUM_PROCS", options, rank_count_of);
+    put_number(env, "OMPI_COMM_WORLD_SIZE", job->rank_count);
+    put_number(env, "OMPI_COMM_WORLD_LOCAL_SIZE", job->rank_count);
+    put_number(env, "OMPI_UNIVERSE_SIZE", universe);
+    put_number(env, "OMPI_NUM_APP_CTX", job->app_count);
+    put_numbers(env, "OMPI_FIRST_RANKS", job, first_rank_of);
+    put_numbers(env, "OMPI_APP_CTX_NUM_PROCS", job, rank_count_of);
     sx_run_env_put(env, "OMPI_COMMAND", app->program[0]);
     if (arguments[0] != '\0') {
         sx_run_env_put(env, "OMPI_ARGV", arguments);
@@ -263,11 +263,11 @@ void sx_run_env_put_job(char ***env, const struct sx_run_options *options,
     free(arguments);
 }
 
-void sx_run_env_put_rank(char ***env, uint32_t rank)
+void sx_run_env_put_rank(char ***env, uint32_t rank, uint32_t place)
 {
     put_number(env, "OMPI_COMM_WORLD_RANK", rank);
     put_number(env, "OMPI_COMM_WORLD_LOCAL_RANK", rank);
-    put_number(env, "OMPI_COMM_WORLD_NODE_RANK", rank);
+    put_number(env, "OMPI_COMM_WORLD_NODE_RANK", place);
 }
 
 char *sx_run_env_lib_dir(const char *exe, char message[SX_RUN_MESSAGE_MAX])

@@ -7,7 +7,7 @@
 #ifndef SX_CLI_RUN_ENV_H
 #define SX_CLI_RUN_ENV_H
 
-#include "cli/run/options.h"
+#include "cli/run/job.h"
 
 /* Return: a deep copy that sx_run_env_free releases. */
 char **sx_run_env_copy(char *const *env);
@@ -31,12 +31,13 @@ char **sx_run_env_build(char *const *outer, const struct sx_run_app *app, const 
                         bool oversubscribed);
 
 /* What wrapper scripts and MPI_INFO_ENV read of the job, under the names that mpirun made common:
- * its sizes, its applications' first ranks and sizes, the command of @app.  The user cannot set
- * them otherwise: they say what is. */
-void sx_run_env_put_job(char ***env, const struct sx_run_options *options,
-                        const struct sx_run_app *app);
-/* The same for one rank; the whole job is on this node. */
-void sx_run_env_put_rank(char ***env, uint32_t rank);
+ * its sizes, its applications' first ranks and sizes, the command of @app; @universe: the ranks of
+ * all jobs.  The user cannot set them otherwise: they say what is. */
+void sx_run_env_put_job(char ***env, const struct sx_run_job *job, const struct sx_run_app *app,
+                        uint32_t universe);
+/* The same for one rank, whose place among those of all jobs is @place; all of them are on this
+ * node. */
+void sx_run_env_put_rank(char ***env, uint32_t rank, uint32_t place);
 
 /* The directory with this build's libpmix.so.2, seen from the command's own file @exe: ../lib,
  * ../lib/MULTIARCH, ../lib64.  Return: malloc'ed, or NULL with one line in @message. */

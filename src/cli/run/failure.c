@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* failure.c - one place decides whether the job goes on. */
+/* failure.c - one place decides whether a job goes on. */
 #include "cli/run/failure.h"
 
 #include <pmix_common.h>
@@ -17,17 +17,12 @@
 
 #define LOST_GRACE_NS (250 * SX_NS_PER_MS) /* for a wrapper to end behind its program */
 
-static bool goes_on(const struct sx_run_state *job)
+static bool goes_on(const struct sx_run_job *job)
 {
-    return job->setup->options->on_failure == SX_RUN_ON_FAILURE_NOTIFY;
+    return job->run->setup->options->on_failure == SX_RUN_ON_FAILURE_NOTIFY;
 }
 
-void sx_run_failure_init(struct sx_run_state *job)
-{
-    job->reaction_ns = job->unwanted_ns = job->lost_ns = SX_DEADLINE_NEVER;
-}
-
-void sx_run_failure_deinit(struct sx_run_state *job)
+void sx_run_failure_deinit(struct sx_run_job *job)
 {
     while (job->aborts != NULL) {
         struct sx_run_news *news = job->aborts;
@@ -35,6 +30,21 @@ void sx_run_failure_deinit(struct sx_run_state *job)
         job->aborts = news->next;
         sx_run_news_answer(news);
     }
+}
+
+struct words {
+    char text[128];
+};
+
+/* "job 1, rank 3 (pid 4711) on box" */
+static struct words who(const struct sx_run_job *job, uint32_t rank)
+{
+    const long pid = rank < job->spawned ? (long)job->ranks[rank].pid : 0L;
+    struct words words;
+
+    snprintf(words.text, sizeof(words.text), "%srank %u (pid %ld) on %s", job->prefix, rank, pid,
+             job->run->host);
+    return words;
 }
 
 /* ---- ranks that end -------------------------------------------------------------------------- */
@@ -67,67 +77,61 @@ static struct verdict judge(const siginfo_t *info)
     return verdict;
 }
 
-static void rank_failed(struct sx_run_state *job, uint32_t rank, const siginfo_t *info)
+static void rank_failed(struct sx_run_job *job, uint32_t rank, const siginfo_t *info)
 {
     const struct verdict verdict = judge(info);
-    const bool others = job->alive > 0 || sx_run_starting(job);
+    const bool others = job->alive > 0 || sx_run_job_is_starting(job);
 
     if (!goes_on(job)) {
-        sx_run_host_rank_failed(job->setup->host, rank, verdict.event, verdict.code);
-        sx_run_end_told(job, verdict.code, rank, "rank %u (pid %ld) on %s %s%s%s", rank,
-                        (long)info->si_pid, job->host, verdict.text,
+        sx_run_host_rank_failed(job, rank, verdict.event, verdict.code);
+        sx_run_end_told(job, verdict.code, rank, "%s %s%s%s%s", who(job, rank).text, verdict.text,
                         verdict.event == PMIX_ERR_PROC_TERM_WO_SYNC
                             ? "; the others cannot do without it"
                             : "",
-                        others ? "; ending the job" : "");
+                        others ? "; ending " : "", others ? job->name : "");
         return;
     }
-    sx_run_code(job, verdict.code);
-    sx_run_say(job, "rank %u (pid %ld) on %s %s%s", rank, (long)info->si_pid, job->host,
-               verdict.text, others ? "; the job goes on without it" : "");
-    sx_run_host_rank_gone(job->setup->host, rank);
-    sx_run_host_rank_failed(job->setup->host, rank, verdict.event, verdict.code);
+    sx_run_code(job->run, verdict.code);
+    sx_run_say(job->run, "%s %s%s%s%s", who(job, rank).text, verdict.text, others ? "; " : "",
+               others ? job->name : "", others ? " goes on without it" : "");
+    sx_run_host_rank_gone(job, rank);
+    sx_run_host_rank_failed(job, rank, verdict.event, verdict.code);
 }
 
 /* ---- aborts ---------------------------------------------------------------------------------- */
 
-static int code_of(const struct sx_run_news *news)
+static int code_of(const struct sx_run_abort *abort)
 {
-    const int code = news->status & 255;
+    const int code = abort->status & 255;
 
     return code == 0 ? SX_EXIT_FAILURE : code;
 }
 
-static long pid_of(const struct sx_run_state *job, uint32_t rank)
+static void abort_all(struct sx_run_job *job, const struct sx_run_abort *abort)
 {
-    return rank < job->spawned ? (long)job->ranks[rank].pid : 0L;
+    sx_run_end_told(job, code_of(abort), UINT32_MAX,
+                    "%s called abort with status %d%s%s; ending %s",
+                    who(abort->job, abort->rank).text, abort->status,
+                    abort->text[0] == '\0' ? "" : ": ", abort->text, job->name);
 }
 
-static void abort_all(struct sx_run_state *job, const struct sx_run_news *news)
+static bool is_gone(const struct sx_run_job *job, uint32_t rank)
 {
-    sx_run_end_told(job, code_of(news), UINT32_MAX,
-                    "rank %u (pid %ld) on %s called abort with status %d%s%s; ending the job",
-                    news->rank, pid_of(job, news->rank), job->host, news->status,
-                    news->text[0] == '\0' ? "" : ": ", news->text);
+    return rank < job->spawned ? !job->ranks[rank].alive : job->ranks[rank].unwanted || job->ending;
 }
 
-static bool is_gone(const struct sx_run_state *job, uint32_t rank)
+static bool all_gone(const struct sx_run_job *job, const struct sx_run_news *news)
 {
-    return rank < job->spawned ? !job->ranks[rank].alive : job->ranks[rank].unwanted;
-}
-
-static bool all_gone(const struct sx_run_state *job, const struct sx_run_news *news)
-{
-    for (size_t i = 0; i < news->rank_count; i++) {
+    for (size_t i = 0; i < news->rank_count && !news->whole; i++) {
         if (!is_gone(job, news->ranks[i])) {
             return false;
         }
     }
-    return news->rank_count > 0;
+    return !news->whole || (job->alive == 0 && !sx_run_job_is_starting(job));
 }
 
 /* Let those go on whose request is done. */
-static void answer_aborts(struct sx_run_state *job)
+static void answer_aborts(struct sx_run_job *job)
 {
     struct sx_run_news **at = &job->aborts;
 
@@ -136,6 +140,10 @@ static void answer_aborts(struct sx_run_state *job)
 
         if (all_gone(job, news)) {
             *at = news->next;
+            if (job->reaction == news) {
+                job->reaction = NULL;
+                job->reaction_ns = SX_DEADLINE_NEVER;
+            }
             sx_run_news_answer(news);
         } else {
             at = &news->next;
@@ -144,7 +152,7 @@ static void answer_aborts(struct sx_run_state *job)
 }
 
 /* To the ranks that aborts have named. */
-static void signal_unwanted(struct sx_run_state *job, int number)
+static void signal_unwanted(struct sx_run_job *job, int number)
 {
     for (uint32_t i = 0; i < job->spawned; i++) {
         if (job->ranks[i].alive && job->ranks[i].unwanted) {
@@ -153,9 +161,9 @@ static void signal_unwanted(struct sx_run_state *job, int number)
     }
 }
 
-static bool any_stays(const struct sx_run_state *job)
+static bool any_stays(const struct sx_run_job *job)
 {
-    for (uint32_t i = 0; i < job->setup->options->rank_count; i++) {
+    for (uint32_t i = 0; i < job->rank_count; i++) {
         if (!job->ranks[i].unwanted && !is_gone(job, i)) {
             return true;
         }
@@ -163,28 +171,28 @@ static bool any_stays(const struct sx_run_state *job)
     return false;
 }
 
-static void abort_part(struct sx_run_state *job, const struct sx_run_news *news)
+static void abort_part(struct sx_run_job *job, const struct sx_run_news *news)
 {
+    const struct sx_run_abort *const abort = news->abort;
+
     for (size_t i = 0; i < news->rank_count; i++) {
         struct sx_run_rank *rank = &job->ranks[news->ranks[i]];
 
         if (news->ranks[i] >= job->spawned && !rank->unwanted) {
-            sx_run_host_rank_gone(job->setup->host, news->ranks[i]); /* it will not be started */
+            sx_run_host_rank_gone(job, news->ranks[i]); /* it will not be started */
         }
         rank->unwanted = true;
     }
     if (!any_stays(job)) {
-        abort_all(job, news);
+        abort_all(job, abort);
         return;
     }
-    sx_run_code(job, code_of(news));
-    sx_run_say(job,
-               "rank %u (pid %ld) on %s called abort with status %d for %s %u%s%s%s; the "
-               "others go on",
-               news->rank, pid_of(job, news->rank), job->host, news->status,
-               news->rank_count == 1 ? "rank" : "ranks", news->ranks[0],
-               news->rank_count == 1 ? "" : " and others", news->text[0] == '\0' ? "" : ": ",
-               news->text);
+    sx_run_code(job->run, code_of(abort));
+    sx_run_say(job->run, "%s called abort with status %d for %s%s %u%s%s%s; the others go on",
+               who(abort->job, abort->rank).text, abort->status,
+               job == abort->job ? "" : job->prefix, news->rank_count == 1 ? "rank" : "ranks",
+               news->ranks[0], news->rank_count == 1 ? "" : " and others",
+               abort->text[0] == '\0' ? "" : ": ", abort->text);
     if (job->unwanted_ns == SX_DEADLINE_NEVER) {
         job->unwanted_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_GRACE_NS);
     }
@@ -194,26 +202,26 @@ static void abort_part(struct sx_run_state *job, const struct sx_run_news *news)
 
 /* An abort after a loss is what a peer makes of it: the lost rank's end, which the kernel reports
  * when it has freed its memory, is the cause, and gets the message and the exit code. */
-static void abort_taken(struct sx_run_state *job, struct sx_run_news *news)
+static void abort_taken(struct sx_run_job *job, struct sx_run_news *news)
 {
     news->next = job->aborts;
     job->aborts = news;
-    if (job->ending || job->reaction != NULL) {
+    if (job->ending || job->over || job->reaction != NULL) {
         return;
     }
-    if (news->ranks != NULL) {
+    if (!news->whole) {
         abort_part(job, news);
     } else if (news->after_loss && !goes_on(job)) {
         job->reaction = news;
         job->reaction_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_GRACE_NS);
     } else {
-        abort_all(job, news);
+        abort_all(job, news->abort);
     }
 }
 
 /* ---- lost clients ---------------------------------------------------------------------------- */
 
-static void rank_lost(struct sx_run_state *job, uint32_t number)
+static void rank_lost(struct sx_run_job *job, uint32_t number)
 {
     struct sx_run_rank *rank = &job->ranks[number];
 
@@ -238,7 +246,7 @@ static bool is_exiting(pid_t pid)
 }
 
 /* The client was not the process that we have started, or that one lives on. */
-static void check_lost(struct sx_run_state *job, uint64_t now_ns)
+static void check_lost(struct sx_run_job *job, uint64_t now_ns)
 {
     job->lost_ns = SX_DEADLINE_NEVER;
     for (uint32_t i = 0; i < job->spawned && !job->ending; i++) {
@@ -252,23 +260,26 @@ static void check_lost(struct sx_run_state *job, uint64_t now_ns)
             continue;
         }
         sx_run_end_told(job, SX_EXIT_FAILURE, UINT32_MAX,
-                        "rank %u on %s has lost its PMIx client, which ended or closed the "
+                        "%srank %u on %s has lost its PMIx client, which ended or closed the "
                         "connection without PMIx_Finalize (MPI_Finalize), while pid %ld, which was "
-                        "started for it, lives on; ending the job",
-                        i, job->host, (long)rank->pid);
+                        "started for it, lives on; ending %s",
+                        job->prefix, i, job->run->host, (long)rank->pid, job->name);
     }
 }
 
 /* ---- the doors ------------------------------------------------------------------------------- */
 
-void sx_run_failure_news(struct sx_run_state *job)
+void sx_run_failure_news(struct sx_run_state *run)
 {
     struct sx_run_news *news;
 
-    while ((news = sx_run_host_take(job->setup->host)) != NULL) {
+    while ((news = sx_run_host_take(run->setup->host)) != NULL) {
+        struct sx_run_job *const job = news->job;
+
         switch (news->kind) {
         case SX_RUN_NEWS_ABORT:
             abort_taken(job, news);
+            answer_aborts(job);
             break;
         case SX_RUN_NEWS_LOST:
             rank_lost(job, news->rank);
@@ -281,26 +292,20 @@ void sx_run_failure_news(struct sx_run_state *job)
             break;
         }
     }
+}
+
+void sx_run_failure_rank_ended(struct sx_run_job *job, uint32_t rank, const siginfo_t *info,
+                               bool good)
+{
+    if (!job->ending && !good && !job->ranks[rank].unwanted) {
+        rank_failed(job, rank, info);
+    } else if (!job->ending) {
+        sx_run_host_rank_gone(job, rank);
+    }
     answer_aborts(job);
 }
 
-void sx_run_failure_rank_ended(struct sx_run_state *job, uint32_t rank, const siginfo_t *info,
-                               bool good)
-{
-    if (job->ending) {
-        return;
-    }
-    if (job->ranks[rank].unwanted) {
-        sx_run_host_rank_gone(job->setup->host, rank);
-        answer_aborts(job);
-    } else if (!good) {
-        rank_failed(job, rank, info);
-    } else {
-        sx_run_host_rank_gone(job->setup->host, rank);
-    }
-}
-
-uint64_t sx_run_failure_deadline_ns(const struct sx_run_state *job)
+uint64_t sx_run_failure_deadline_ns(const struct sx_run_job *job)
 {
     uint64_t until_ns = job->ending ? SX_DEADLINE_NEVER : job->reaction_ns;
 
@@ -310,7 +315,7 @@ uint64_t sx_run_failure_deadline_ns(const struct sx_run_state *job)
     return job->unwanted_ns < until_ns ? job->unwanted_ns : until_ns;
 }
 
-void sx_run_failure_check(struct sx_run_state *job, uint64_t now_ns)
+void sx_run_failure_check(struct sx_run_job *job, uint64_t now_ns)
 {
     if (now_ns >= job->unwanted_ns) {
         job->unwanted_ns = SX_DEADLINE_NEVER;
@@ -320,6 +325,6 @@ void sx_run_failure_check(struct sx_run_state *job, uint64_t now_ns)
         check_lost(job, now_ns);
     }
     if (now_ns >= job->reaction_ns && !job->ending) {
-        abort_all(job, job->reaction);
+        abort_all(job, job->reaction->abort);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* failure.h - what the end of a rank, the loss of its client, or an abort means for the job.
+/* failure.h - what the end of a rank, the loss of its client, or an abort means for its job.
  *
  *   --on-failure abort   a failure ends the job.  So does the loss of a client whose rank lives on
  *                        (a wrapper), after a moment in which the rank may end by itself and say
@@ -9,7 +9,8 @@
  *                        on without the rank.
  *   an abort of a part   ends those ranks, which is no failure, and answers when they have ended.
  *
- * The first failure or abort decides the exit code. */
+ * Other jobs go on, but for those that an abort names.  The first failure or abort of any job
+ * decides the exit code. */
 #ifndef SX_CLI_RUN_FAILURE_H
 #define SX_CLI_RUN_FAILURE_H
 
@@ -17,20 +18,18 @@
 
 #include "cli/run/state.h"
 
-/* Zeroed otherwise. */
-void sx_run_failure_init(struct sx_run_state *job);
 /* Answer the aborts. */
-void sx_run_failure_deinit(struct sx_run_state *job);
+void sx_run_failure_deinit(struct sx_run_job *job);
 
 /* Take and act on all news of the server. */
-void sx_run_failure_news(struct sx_run_state *job);
+void sx_run_failure_news(struct sx_run_state *run);
 
 /* @rank, which has been reaped, ended as @info says.  @good: with status 0 and no client. */
-void sx_run_failure_rank_ended(struct sx_run_state *job, uint32_t rank, const siginfo_t *info,
+void sx_run_failure_rank_ended(struct sx_run_job *job, uint32_t rank, const siginfo_t *info,
                                bool good);
 
 /* When sx_run_failure_check has something to do; it does nothing before. */
-uint64_t sx_run_failure_deadline_ns(const struct sx_run_state *job);
-void sx_run_failure_check(struct sx_run_state *job, uint64_t now_ns);
+uint64_t sx_run_failure_deadline_ns(const struct sx_run_job *job);
+void sx_run_failure_check(struct sx_run_job *job, uint64_t now_ns);
 
 #endif

@@ -56,13 +56,28 @@ bool sx_run_foreign_parse(const uint8_t *bytes, size_t size, const char *nspace,
     return true;
 }
 
+/* Is it a rank of @job that speaks?  The user is told of the first one. */
+static void job_listen(struct sx_run_foreign *foreign, const struct sx_run_job *job,
+                       const uint8_t *words, size_t size)
+{
+    const char *version;
+    uint32_t rank;
+
+    if (!foreign->told && sx_run_foreign_parse(words, size, job->nspace, &rank, &version)) {
+        foreign->told = true;
+        sx_say("%srank %u has loaded another PMIx library, OpenPMIx %s: it cannot join this job, "
+               "whose server is %s, and is on its own. LD_LIBRARY_PATH of the ranks begins with "
+               "%s, so a run path in the program or a wrapper goes before it; "
+               "--env LD_PRELOAD=%s/libpmix.so.2 goes before both",
+               job->prefix, rank, version, PMIx_Get_version(), foreign->lib_dir, foreign->lib_dir);
+    }
+}
+
 static void client_speaks(void *arg, uint32_t events)
 {
     struct sx_run_foreign *foreign = arg;
-    const int fd = accept4(foreign->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     uint8_t words[WORDS_MAX];
-    const char *version;
-    uint32_t rank;
+    const int fd = accept4(foreign->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
     (void)events;
     if (fd < 0) {
@@ -71,14 +86,8 @@ static void client_speaks(void *arg, uint32_t events)
     const ssize_t got = recv(fd, words, sizeof(words), 0);
 
     close(fd);
-    if (got > 0 && !foreign->told &&
-        sx_run_foreign_parse(words, (size_t)got, foreign->nspace, &rank, &version)) {
-        foreign->told = true;
-        sx_say("rank %u has loaded another PMIx library, OpenPMIx %s: it cannot join this job, "
-               "whose server is %s, and is on its own. LD_LIBRARY_PATH of the ranks begins with "
-               "%s, so a run path in the program or a wrapper goes before it; "
-               "--env LD_PRELOAD=%s/libpmix.so.2 goes before both",
-               rank, version, PMIx_Get_version(), foreign->lib_dir, foreign->lib_dir);
+    for (uint32_t i = 0; got > 0 && i < foreign->jobs->count; i++) {
+        job_listen(foreign, &foreign->jobs->at[i], words, (size_t)got);
     }
 }
 
@@ -106,11 +115,11 @@ static int listen_on_loopback(struct sockaddr_in *address)
 }
 
 int sx_run_foreign_init(struct sx_run_foreign *foreign, struct sx_run_loop *loop,
-                        const char *nspace, const char *lib_dir)
+                        const struct sx_run_jobs *jobs, const char *lib_dir)
 {
     struct sockaddr_in address;
 
-    *foreign = (struct sx_run_foreign){ .nspace = nspace, .lib_dir = lib_dir };
+    *foreign = (struct sx_run_foreign){ .jobs = jobs, .lib_dir = lib_dir };
     foreign->watch = (struct sx_run_watch){ .fd = listen_on_loopback(&address),
                                             .fn = client_speaks,
                                             .arg = foreign };

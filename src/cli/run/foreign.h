@@ -14,18 +14,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/run/job.h"
 #include "cli/run/loop.h"
 
 struct sx_run_foreign {
     struct sx_run_watch watch; /* fd -1: there is no such socket */
     char *uri;
-    const char *nspace, *lib_dir; /* borrowed */
+    const struct sx_run_jobs *jobs; /* borrowed, as ... */
+    const char *lib_dir;
     bool told;
 };
 
 /* A machine without a loopback interface does without.  Return: 0 or errno. */
 int sx_run_foreign_init(struct sx_run_foreign *foreign, struct sx_run_loop *loop,
-                        const char *nspace, const char *lib_dir);
+                        const struct sx_run_jobs *jobs, const char *lib_dir);
 void sx_run_foreign_deinit(struct sx_run_foreign *foreign); /* safe on a zeroed one, and twice */
 
 /* The variables, for a rank's environment. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* host.c - one server, one job: registered at the start, told of what becomes of its ranks. */
+/* host.c - one server for all jobs, told at the start of them and then of their ranks' ends. */
 #include "cli/run/host.h"
 
 #include <errno.h>
@@ -47,23 +47,16 @@ static void client_registered(pmix_status_t status, void *arg)
     pthread_mutex_unlock(&registrations.mutex);
 }
 
-static void proc_load(pmix_proc_t *proc, const char *nspace, uint32_t rank)
-{
-    memset(proc, 0, sizeof(*proc));
-    memcpy(proc->nspace, nspace, strnlen(nspace, PMIX_MAX_NSLEN));
-    proc->rank = rank;
-}
-
 /* All are on their way at once: one wait for thousands of ranks. */
-static pmix_status_t register_clients(const struct sx_run_host *host)
+static pmix_status_t register_clients(const struct sx_run_job *job)
 {
     pmix_proc_t proc;
     pmix_status_t status;
 
-    registrations.left = host->rank_count;
+    registrations.left = job->rank_count;
     registrations.status = PMIX_SUCCESS;
-    for (uint32_t rank = 0; rank < host->rank_count; rank++) {
-        proc_load(&proc, host->nspace, rank);
+    for (uint32_t rank = 0; rank < job->rank_count; rank++) {
+        PMIx_Load_procid(&proc, job->nspace, rank);
         status = PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, client_registered,
                                              NULL);
         if (status != PMIX_SUCCESS) {
@@ -79,9 +72,10 @@ static pmix_status_t register_clients(const struct sx_run_host *host)
     return status;
 }
 
-static pmix_status_t register_job(const struct sx_run_host *host, struct sx_run_job_facts *facts)
+static pmix_status_t register_data(struct sx_run_job_facts *facts)
 {
-    char *node_map = NULL, *proc_map = NULL, *peers = sx_run_info_peers(host->rank_count);
+    const struct sx_run_job *const job = facts->job;
+    char *node_map = NULL, *proc_map = NULL, *peers = sx_run_info_peers(job->rank_count);
     pmix_info_t *info = NULL;
     size_t info_count = 0;
     pmix_status_t status = PMIx_generate_regex(facts->host, &node_map);
@@ -93,7 +87,7 @@ static pmix_status_t register_job(const struct sx_run_host *host, struct sx_run_
         facts->node_map = node_map;
         facts->proc_map = proc_map;
         info = sx_run_info_build(facts, &info_count);
-        status = PMIx_server_register_nspace(host->nspace, (int)host->rank_count, info, info_count,
+        status = PMIx_server_register_nspace(job->nspace, (int)job->rank_count, info, info_count,
                                              NULL, NULL);
     }
     sx_run_info_free(info, info_count);
@@ -101,6 +95,40 @@ static pmix_status_t register_job(const struct sx_run_host *host, struct sx_run_
     free(proc_map);
     free(peers);
     return status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
+}
+
+/* Where the ranks of each application start. */
+static char **wdirs_make(const struct sx_run_job *job)
+{
+    char **wdirs = sx_cli_calloc(job->app_count, sizeof(*wdirs));
+
+    for (uint32_t i = 0; i < job->app_count; i++) {
+        const char *wdir = job->apps[i].wdir;
+
+        wdirs[i] = realpath(wdir == NULL ? "." : wdir, NULL);
+        if (wdirs[i] == NULL) {
+            wdirs[i] = sx_cli_strdup(wdir == NULL ? "." : wdir);
+        }
+    }
+    return wdirs;
+}
+
+static pmix_status_t register_job(struct sx_run_job_facts *facts, const char **ret_what)
+{
+    pmix_status_t status;
+
+    facts->wdirs = wdirs_make(facts->job);
+    *ret_what = "take the job's data";
+    status = register_data(facts);
+    if (status == PMIX_SUCCESS) {
+        *ret_what = "register the ranks";
+        status = register_clients(facts->job);
+    }
+    for (uint32_t i = 0; i < facts->job->app_count; i++) {
+        free(facts->wdirs[i]);
+    }
+    free(facts->wdirs);
+    return status;
 }
 
 static pmix_status_t serve(struct sx_run_host *host, const struct sx_session *session,
@@ -129,63 +157,74 @@ static pmix_status_t serve(struct sx_run_host *host, const struct sx_session *se
     return status;
 }
 
-/* The ranks of all applications whose set is that of application @index.  Return: their number; 0
- * when it has none, or an earlier application has named it. */
-static size_t set_members(const struct sx_run_host *host, const struct sx_run_options *options,
-                          uint32_t index, pmix_proc_t *members)
+/* ---- process sets ---------------------------------------------------------------------------- */
+
+static bool is_in(const struct sx_run_app *app, const char *set)
 {
-    const char *name = options->apps[index].pset;
+    return app->pset != NULL && strcmp(app->pset, set) == 0;
+}
+
+/* The ranks of all jobs whose application is in @set. */
+static size_t set_members(const struct sx_run_jobs *jobs, const char *set, pmix_proc_t *members)
+{
     size_t count = 0;
 
-    for (uint32_t i = 0; name != NULL && i < options->app_count; i++) {
-        const struct sx_run_app *app = &options->apps[i];
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        const struct sx_run_job *const job = &jobs->at[i];
 
-        if (app->pset == NULL || strcmp(app->pset, name) != 0) {
-            continue;
-        }
-        if (i < index) {
-            return 0;
-        }
-        for (uint32_t n = 0; n < app->rank_count; n++) {
-            proc_load(&members[count++], host->nspace, app->first_rank + n);
+        for (uint32_t rank = 0; rank < job->rank_count; rank++) {
+            if (is_in(sx_run_job_app(job, rank), set)) {
+                PMIx_Load_procid(&members[count++], job->nspace, rank);
+            }
         }
     }
     return count;
 }
 
-static pmix_status_t define_sets(const struct sx_run_host *host,
-                                 const struct sx_run_options *options)
+/* The set of application @index, unless an earlier one has named it. */
+static const char *set_of(const struct sx_run_options *options, uint32_t index)
 {
-    pmix_proc_t *members = sx_cli_calloc(host->rank_count, sizeof(*members));
+    const char *const set = options->apps[index].pset;
+
+    for (uint32_t i = 0; i < index && set != NULL; i++) {
+        if (is_in(&options->apps[i], set)) {
+            return NULL;
+        }
+    }
+    return set;
+}
+
+static pmix_status_t define_sets(const struct sx_run_options *options,
+                                 const struct sx_run_jobs *jobs)
+{
+    pmix_proc_t *members = sx_cli_calloc(options->rank_count, sizeof(*members));
     pmix_status_t status = PMIX_SUCCESS;
 
     for (uint32_t i = 0; i < options->app_count && status == PMIX_SUCCESS; i++) {
-        const size_t count = set_members(host, options, i, members);
+        const char *const set = set_of(options, i);
 
-        if (count > 0) {
-            status = PMIx_server_define_process_set(members, count, options->apps[i].pset);
+        if (set != NULL) {
+            status = PMIx_server_define_process_set(members, set_members(jobs, set, members), set);
         }
     }
     free(members);
     return status;
 }
 
+/* ---- life ------------------------------------------------------------------------------------ */
+
 static bool start(struct sx_run_host *host, struct sx_run_job_facts *facts, char *message)
 {
     const char *what = "start";
     pmix_status_t status = serve(host, facts->session, facts->server_nspace);
 
-    if (status == PMIX_SUCCESS) {
-        what = "take the job's data";
-        status = register_job(host, facts);
-    }
-    if (status == PMIX_SUCCESS) {
-        what = "register the ranks";
-        status = register_clients(host);
+    for (uint32_t i = 0; i < facts->jobs->count && status == PMIX_SUCCESS; i++) {
+        facts->job = &facts->jobs->at[i];
+        status = register_job(facts, &what);
     }
     if (status == PMIX_SUCCESS) {
         what = "define the process sets";
-        status = define_sets(host, facts->options);
+        status = define_sets(facts->options, facts->jobs);
     }
     if (status != PMIX_SUCCESS) {
         snprintf(message, SX_RUN_MESSAGE_MAX,
@@ -197,50 +236,31 @@ static bool start(struct sx_run_host *host, struct sx_run_job_facts *facts, char
     return true;
 }
 
-/* Where the ranks of each application start. */
-static char **wdirs_make(const struct sx_run_options *options)
-{
-    char **wdirs = sx_cli_calloc(options->app_count, sizeof(*wdirs));
-
-    for (uint32_t i = 0; i < options->app_count; i++) {
-        const char *wdir = options->apps[i].wdir;
-
-        wdirs[i] = realpath(wdir == NULL ? "." : wdir, NULL);
-        if (wdirs[i] == NULL) {
-            wdirs[i] = sx_cli_strdup(wdir == NULL ? "." : wdir);
-        }
-    }
-    return wdirs;
-}
-
 bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *options,
-                      const struct sx_run_machine *machine, const struct sx_session *session,
-                      char message[SX_RUN_MESSAGE_MAX])
+                      const struct sx_run_jobs *jobs, const struct sx_run_machine *machine,
+                      const struct sx_session *session, char message[SX_RUN_MESSAGE_MAX])
 {
-    struct sx_run_job_facts facts = { .options = options, .machine = machine, .session = session };
     char name[HOST_NAME_MAX + 1] = "", *server_nspace;
     bool ok;
 
-    *host = (struct sx_run_host){ .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
-                                  .rank_count = options->rank_count,
-                                  .nspace = session->nspace };
+    *host = (struct sx_run_host){ .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
     if (host->event_fd < 0) {
         snprintf(message, SX_RUN_MESSAGE_MAX, "eventfd: %s", strerror(errno));
         return false;
     }
-    sx_run_upcall_init(session->nspace, options->rank_count, host->event_fd);
+    sx_run_upcall_init(jobs, host->event_fd);
     if (gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') {
         snprintf(name, sizeof(name), "localhost");
     }
     server_nspace = sx_cli_printf("%s.server", session->nspace);
-    facts.host = name;
-    facts.wdirs = wdirs_make(options);
-    facts.server_nspace = server_nspace;
+    struct sx_run_job_facts facts = { .options = options,
+                                      .jobs = jobs,
+                                      .machine = machine,
+                                      .session = session,
+                                      .host = name,
+                                      .server_nspace = server_nspace };
+
     ok = start(host, &facts, message);
-    for (uint32_t i = 0; i < options->app_count; i++) {
-        free(facts.wdirs[i]);
-    }
-    free(facts.wdirs);
     free(server_nspace);
     return ok;
 }
@@ -249,7 +269,6 @@ void sx_run_host_deinit(struct sx_run_host *host)
 {
     sx_run_upcall_answer_all();
     if (host->serving) {
-        PMIx_server_deregister_nspace(host->nspace, NULL, NULL);
         PMIx_server_finalize();
         host->serving = false;
     }
@@ -260,34 +279,36 @@ void sx_run_host_deinit(struct sx_run_host *host)
     }
 }
 
-bool sx_run_host_setup_fork(const struct sx_run_host *host, uint32_t rank, char ***env,
-                            char message[SX_RUN_MESSAGE_MAX])
-{
-    pmix_proc_t proc;
-    pmix_status_t status;
-
-    proc_load(&proc, host->nspace, rank);
-    status = PMIx_server_setup_fork(&proc, env);
-    if (status != PMIX_SUCCESS) {
-        snprintf(message, SX_RUN_MESSAGE_MAX, "the PMIx server has no environment for rank %u: %s",
-                 rank, PMIx_Error_string(status));
-        return false;
-    }
-    return true;
-}
-
-bool sx_run_host_is_client(const struct sx_run_host *host, uint32_t rank)
-{
-    (void)host;
-    return sx_run_upcall_is_client(rank);
-}
-
 struct sx_run_news *sx_run_host_take(const struct sx_run_host *host)
 {
     uint64_t count;
 
     (void)!read(host->event_fd, &count, sizeof(count));
     return sx_run_upcall_take();
+}
+
+/* ---- one job --------------------------------------------------------------------------------- */
+
+bool sx_run_host_setup_fork(const struct sx_run_job *job, uint32_t rank, char ***env,
+                            char message[SX_RUN_MESSAGE_MAX])
+{
+    pmix_proc_t proc;
+    pmix_status_t status;
+
+    PMIx_Load_procid(&proc, job->nspace, rank);
+    status = PMIx_server_setup_fork(&proc, env);
+    if (status != PMIX_SUCCESS) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "the PMIx server has no environment for %srank %u: %s", job->prefix, rank,
+                 PMIx_Error_string(status));
+        return false;
+    }
+    return true;
+}
+
+bool sx_run_host_is_client(const struct sx_run_job *job, uint32_t rank)
+{
+    return sx_run_upcall_is_client(job, rank);
 }
 
 static void nothing_more(pmix_status_t status, void *arg)
@@ -297,29 +318,34 @@ static void nothing_more(pmix_status_t status, void *arg)
 }
 
 /* Not waited for: there may be thousands. */
-void sx_run_host_rank_gone(const struct sx_run_host *host, uint32_t rank)
+void sx_run_host_rank_gone(const struct sx_run_job *job, uint32_t rank)
 {
     pmix_proc_t proc;
 
-    if (!sx_run_host_is_client(host, rank)) {
-        proc_load(&proc, host->nspace, rank);
+    if (!sx_run_host_is_client(job, rank)) {
+        PMIx_Load_procid(&proc, job->nspace, rank);
         PMIx_server_deregister_client(&proc, nothing_more, NULL);
     }
 }
 
-bool sx_run_host_await_handlers(const struct sx_run_host *host)
+void sx_run_host_job_over(const struct sx_run_job *job)
 {
-    return sx_eventhandled_ask(host->nspace, sx_run_upcall_handled, NULL) == PMIX_SUCCESS;
+    PMIx_server_deregister_nspace(job->nspace, nothing_more, NULL);
 }
 
-void sx_run_host_rank_failed(const struct sx_run_host *host, uint32_t rank, pmix_status_t code,
+bool sx_run_host_await_handlers(struct sx_run_job *job)
+{
+    return sx_eventhandled_ask(job->nspace, sx_run_upcall_handled, job) == PMIX_SUCCESS;
+}
+
+void sx_run_host_rank_failed(const struct sx_run_job *job, uint32_t rank, pmix_status_t code,
                              int exit_code)
 {
     const bool yes = true; /* a default handler might end a rank that is to go on */
     pmix_info_t info[3];
     pmix_proc_t proc;
 
-    proc_load(&proc, host->nspace, rank);
+    PMIx_Load_procid(&proc, job->nspace, rank);
     memset(info, 0, sizeof(info));
     PMIx_Info_load(&info[0], PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC);
     PMIx_Info_load(&info[1], PMIX_EXIT_CODE, &exit_code, PMIX_INT);

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "cli/run/job.h"
 #include "cli/run/options.h"
 #include "cli/run/place.h"
 #include "cli/run/upcall.h"
@@ -17,39 +18,40 @@
 struct sx_run_host {
     int event_fd; /* readable: sx_run_host_take has something */
     bool serving;
-    uint32_t rank_count;
-    const char *nspace;
 };
 
-/* Start the server and register the job's @options->rank_count ranks.  One host a process.
- * Return: true; false with one line in @message.  Deinit in either case. */
+/* Start the server and register all @jobs and their ranks.  One host a process.  Return: true;
+ * false with one line in @message.  Deinit in either case. */
 bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *options,
-                      const struct sx_run_machine *machine, const struct sx_session *session,
-                      char message[SX_RUN_MESSAGE_MAX]);
+                      const struct sx_run_jobs *jobs, const struct sx_run_machine *machine,
+                      const struct sx_session *session, char message[SX_RUN_MESSAGE_MAX]);
 /* Answer who still waits, and end the server. */
 void sx_run_host_deinit(struct sx_run_host *host);
-
-/* Add to @env what @rank needs to find the server.  Return: false with one line in @message. */
-bool sx_run_host_setup_fork(const struct sx_run_host *host, uint32_t rank, char ***env,
-                            char message[SX_RUN_MESSAGE_MAX]);
-
-/* True while a process of @rank is a client: it has called PMIx_Init, and PMIx_Finalize not yet.
- * The server reports a finalize before it answers it, so after a rank's exit this is settled. */
-bool sx_run_host_is_client(const struct sx_run_host *host, uint32_t rank);
 
 /* Return: the oldest news of the server, the caller's now, or NULL. */
 struct sx_run_news *sx_run_host_take(const struct sx_run_host *host);
 
+/* Add to @env what @rank needs to find the server.  Return: false with one line in @message. */
+bool sx_run_host_setup_fork(const struct sx_run_job *job, uint32_t rank, char ***env,
+                            char message[SX_RUN_MESSAGE_MAX]);
+
+/* True while a process of @rank is a client: it has called PMIx_Init, and PMIx_Finalize not yet.
+ * The server reports a finalize before it answers it, so after a rank's exit this is settled. */
+bool sx_run_host_is_client(const struct sx_run_job *job, uint32_t rank);
+
 /* @rank has ended, or will never start: nobody shall wait for it any more.  The server has seen
  * the end of those that were its clients itself. */
-void sx_run_host_rank_gone(const struct sx_run_host *host, uint32_t rank);
+void sx_run_host_rank_gone(const struct sx_run_job *job, uint32_t rank);
 
-/* News come (SX_RUN_NEWS_HANDLED) when all ranks that have handlers of events have called them for
- * what was published so far.  Return: false: they do not come. */
-bool sx_run_host_await_handlers(const struct sx_run_host *host);
+/* The last rank of @job has ended: its namespace goes. */
+void sx_run_host_job_over(const struct sx_run_job *job);
+
+/* News come (SX_RUN_NEWS_HANDLED) when all ranks of @job that have handlers of events have called
+ * them for what was published so far.  Return: false: they do not come. */
+bool sx_run_host_await_handlers(struct sx_run_job *job);
 
 /* Tell the job with the event @code how @rank has ended; @exit_code as a shell would have it. */
-void sx_run_host_rank_failed(const struct sx_run_host *host, uint32_t rank, pmix_status_t code,
+void sx_run_host_rank_failed(const struct sx_run_job *job, uint32_t rank, pmix_status_t code,
                              int exit_code);
 
 #endif

@@ -114,12 +114,12 @@ char *sx_run_info_command(char *const *argv)
     return text;
 }
 
-char *sx_run_info_commands(const struct sx_run_options *options)
+char *sx_run_info_commands(const struct sx_run_job *job)
 {
-    char *text = sx_run_info_command(options->apps[0].program);
+    char *text = sx_run_info_command(job->apps[0].program);
 
-    for (uint32_t i = 1; i < options->app_count; i++) {
-        char *next = sx_run_info_command(options->apps[i].program);
+    for (uint32_t i = 1; i < job->app_count; i++) {
+        char *next = sx_run_info_command(job->apps[i].program);
         char *both = sx_cli_printf("%s : %s", text, next);
 
         free(text);
@@ -129,31 +129,39 @@ char *sx_run_info_commands(const struct sx_run_options *options)
     return text;
 }
 
-/* The cpusets of all ranks in the order of the ranks, with ':' between them. */
-static char *local_cpusets(const struct sx_run_machine *machine)
+static const struct sx_run_place *place_of(const struct sx_run_job_facts *facts, uint32_t rank)
+{
+    return &facts->machine->places[facts->job->first + rank];
+}
+
+/* The cpusets of the job's ranks in the order of the ranks, with ':' between them. */
+static char *local_cpusets(const struct sx_run_job_facts *facts)
 {
     size_t size = 1;
     char *text, *at;
 
-    for (uint32_t i = 0; i < machine->place_count; i++) {
-        size += strlen(machine->places[i].cpuset) + 1;
+    for (uint32_t i = 0; i < facts->job->rank_count; i++) {
+        size += strlen(place_of(facts, i)->cpuset) + 1;
     }
     at = text = sx_cli_calloc(size, 1);
-    for (uint32_t i = 0; i < machine->place_count; i++) {
-        at += sprintf(at, "%s%s", i == 0 ? "" : ":", machine->places[i].cpuset);
+    for (uint32_t i = 0; i < facts->job->rank_count; i++) {
+        at += sprintf(at, "%s%s", i == 0 ? "" : ":", place_of(facts, i)->cpuset);
     }
     return text;
 }
 
+/* Of all jobs: this is how one finds the others. */
 static void add_procs(struct bag *bag, const struct sx_run_job_facts *facts)
 {
     const uint32_t count = facts->options->rank_count;
     pmix_proc_t *procs = sx_cli_calloc(count, sizeof(*procs));
 
-    for (uint32_t rank = 0; rank < count; rank++) {
-        memcpy(procs[rank].nspace, facts->session->nspace,
-               strnlen(facts->session->nspace, PMIX_MAX_NSLEN));
-        procs[rank].rank = rank;
+    for (uint32_t i = 0; i < facts->jobs->count; i++) {
+        const struct sx_run_job *const job = &facts->jobs->at[i];
+
+        for (uint32_t rank = 0; rank < job->rank_count; rank++) {
+            PMIx_Load_procid(&procs[job->first + rank], job->nspace, rank);
+        }
     }
     add_array(bag, PMIX_LOCAL_PROCS, PMIX_PROC, procs, count);
 }
@@ -163,24 +171,24 @@ static void add_procs(struct bag *bag, const struct sx_run_job_facts *facts)
 static void add_node_values(struct bag *bag, const struct sx_run_job_facts *facts,
                             const char *peers)
 {
-    const uint32_t count = facts->options->rank_count;
+    const uint32_t all = facts->options->rank_count;
 
     add_u32(bag, PMIX_NODEID, 0);
     add_string(bag, PMIX_HOSTNAME, facts->host);
-    add_u32(bag, PMIX_LOCAL_SIZE, count);
-    add_u32(bag, PMIX_NODE_SIZE, count);
+    add_u32(bag, PMIX_LOCAL_SIZE, facts->job->rank_count);
+    add_u32(bag, PMIX_NODE_SIZE, all);
     add_string(bag, PMIX_LOCAL_PEERS, peers);
     add_rank(bag, PMIX_LOCALLDR, 0);
-    add_bool(bag, PMIX_NODE_OVERSUBSCRIBED, count > facts->machine->cpu_count);
+    add_bool(bag, PMIX_NODE_OVERSUBSCRIBED, all > facts->machine->cpu_count);
     add(bag, PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64)->data.uint64 = facts->machine->memory_bytes;
-    if (facts->machine->places[0].cpuset != NULL) {
-        add(bag, PMIX_LOCAL_CPUSETS, PMIX_STRING)->data.string = local_cpusets(facts->machine);
+    if (place_of(facts, 0)->cpuset != NULL) {
+        add(bag, PMIX_LOCAL_CPUSETS, PMIX_STRING)->data.string = local_cpusets(facts);
     }
 }
 
 static struct bag app_bag(const struct sx_run_job_facts *facts, uint32_t index)
 {
-    const struct sx_run_app *app = &facts->options->apps[index];
+    const struct sx_run_app *app = &facts->job->apps[index];
     struct bag bag = bag_new(APP_MAX);
 
     add_u32(&bag, PMIX_APPNUM, index); /* first: it says whose values follow */
@@ -191,24 +199,26 @@ static struct bag app_bag(const struct sx_run_job_facts *facts, uint32_t index)
     return bag;
 }
 
-static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank)
+/* @in_package: ranks of the job on each package before this one. */
+static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank,
+                           uint16_t *in_package)
 {
-    const struct sx_run_place *place = &facts->machine->places[rank];
-    const struct sx_run_app *app = sx_run_options_app(facts->options, rank);
+    const struct sx_run_place *place = place_of(facts, rank);
+    const struct sx_run_app *app = sx_run_job_app(facts->job, rank);
     struct bag bag = bag_new(RANK_MAX);
 
     add_rank(&bag, PMIX_RANK, rank); /* first: it says whose values follow */
-    add_u32(&bag, PMIX_APPNUM, (uint32_t)(app - facts->options->apps));
+    add_u32(&bag, PMIX_APPNUM, (uint32_t)(app - facts->job->apps));
     add_rank(&bag, PMIX_APPLDR, app->first_rank);
-    add_rank(&bag, PMIX_GLOBAL_RANK, rank);
+    add_rank(&bag, PMIX_GLOBAL_RANK, facts->job->first + rank);
     add_rank(&bag, PMIX_APP_RANK, rank - app->first_rank);
     add_u16(&bag, PMIX_LOCAL_RANK, (uint16_t)rank);
-    add_u16(&bag, PMIX_NODE_RANK, (uint16_t)rank);
+    add_u16(&bag, PMIX_NODE_RANK, (uint16_t)(facts->job->first + rank));
     add_u32(&bag, PMIX_NODEID, 0);
     add_string(&bag, PMIX_HOSTNAME, facts->host);
     add_u32(&bag, PMIX_REINCARNATION, 0);
-    if (place->has_package_rank) {
-        add_u16(&bag, PMIX_PACKAGE_RANK, place->package_rank);
+    if (place->package != SX_RUN_NO_PACKAGE) {
+        add_u16(&bag, PMIX_PACKAGE_RANK, in_package[place->package]++);
     }
     if (place->cpuset != NULL) {
         add_string(&bag, PMIX_CPUSET, place->cpuset);
@@ -219,22 +229,22 @@ static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank)
 
 static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts)
 {
-    const uint32_t count = facts->options->rank_count;
+    const struct sx_run_job *const job = facts->job;
 
     add_u32(bag, PMIX_SESSION_ID, (uint32_t)getpid());
     add_string(bag, PMIX_CLUSTER_ID, facts->host);
-    add_string(bag, PMIX_JOBID, facts->session->nspace);
+    add_string(bag, PMIX_JOBID, job->nspace);
     add_string(bag, PMIX_SERVER_NSPACE, facts->server_nspace);
     add_rank(bag, PMIX_SERVER_RANK, 0);
     add_string(bag, PMIX_TMPDIR, facts->session->dir);
-    add_string(bag, PMIX_NSDIR, facts->session->nspace_dir);
+    add_string(bag, PMIX_NSDIR, job->dir);
     add_bool(bag, PMIX_TDIR_RMCLEAN, true);
-    add_u32(bag, PMIX_UNIV_SIZE, count);
-    add_u32(bag, PMIX_JOB_SIZE, count);
-    add_u32(bag, PMIX_MAX_PROCS, count);
-    add_u32(bag, PMIX_JOB_NUM_APPS, facts->options->app_count);
+    add_u32(bag, PMIX_UNIV_SIZE, facts->options->rank_count);
+    add_u32(bag, PMIX_JOB_SIZE, job->rank_count);
+    add_u32(bag, PMIX_MAX_PROCS, job->rank_count);
+    add_u32(bag, PMIX_JOB_NUM_APPS, job->app_count);
     add_u32(bag, PMIX_NUM_NODES, 1);
-    add_rank(bag, PMIX_NPROC_OFFSET, 0);
+    add_rank(bag, PMIX_NPROC_OFFSET, job->first);
     add_string(bag, PMIX_NODE_LIST, facts->host);
     add_string(bag, PMIX_ALLOCATED_NODELIST, facts->host);
     add_string(bag, PMIX_NODE_MAP, facts->node_map);
@@ -243,7 +253,7 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
     add_string(bag, PMIX_MAPBY, sx_run_map_name(facts->options->map));
     add_string(bag, PMIX_RANKBY, "slot");
     add_string(bag, PMIX_BINDTO, sx_run_level_name(facts->options->bind));
-    add(bag, PMIX_CMD_LINE, PMIX_STRING)->data.string = sx_run_info_commands(facts->options);
+    add(bag, PMIX_CMD_LINE, PMIX_STRING)->data.string = sx_run_info_commands(job);
     if (facts->machine->xml != NULL) {
         add_string(bag, PMIX_LOCAL_TOPO, facts->machine->xml);
         add_string(bag, PMIX_HWLOC_XML_V2, facts->machine->xml);
@@ -252,8 +262,10 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
 
 pmix_info_t *sx_run_info_build(const struct sx_run_job_facts *facts, size_t *ret_count)
 {
-    const uint32_t rank_count = facts->options->rank_count, app_count = facts->options->app_count;
+    const uint32_t rank_count = facts->job->rank_count, app_count = facts->job->app_count;
     struct bag top = bag_new(TOP_MAX + app_count + rank_count), node = bag_new(NODE_MAX);
+    uint16_t *in_package = sx_cli_calloc((size_t)facts->machine->package_count + 1,
+                                         sizeof(*in_package));
     char *peers = sx_run_info_peers(rank_count);
 
     add_job_values(&top, facts);
@@ -265,8 +277,9 @@ pmix_info_t *sx_run_info_build(const struct sx_run_job_facts *facts, size_t *ret
     add_node_values(&node, facts, peers);
     add_bag(&top, PMIX_NODE_INFO_ARRAY, node);
     for (uint32_t rank = 0; rank < rank_count; rank++) {
-        add_bag(&top, PMIX_PROC_DATA, rank_bag(facts, rank));
+        add_bag(&top, PMIX_PROC_DATA, rank_bag(facts, rank, in_package));
     }
+    free(in_package);
     free(peers);
     *ret_count = top.count;
     return top.at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* info.h - what the server is told about the job: every reserved key that makes sense on one
+/* info.h - what the server is told about a job: every reserved key that makes sense on one
  * node, with the types that clients unload (Open MPI takes another integer type for an error).
  *
  * The array holds session, job and node values, one PMIX_APP_INFO_ARRAY an application, one
@@ -11,12 +11,15 @@
 
 #include <pmix_common.h>
 
+#include "cli/run/job.h"
 #include "cli/run/options.h"
 #include "cli/run/place.h"
 #include "cli/session.h"
 
 struct sx_run_job_facts {
     const struct sx_run_options *options;
+    const struct sx_run_jobs *jobs; /* all of them ... */
+    const struct sx_run_job *job;   /* ... and the one that this is about */
     const struct sx_run_machine *machine;
     const struct sx_session *session;
     const char *host;
@@ -36,7 +39,7 @@ char *sx_run_info_peers(uint32_t rank_count);
 /* A command line in one string, words with blanks in quotes; malloc'ed. */
 char *sx_run_info_command(char *const *argv);
 
-/* Those of all applications, with " : " between them; malloc'ed. */
-char *sx_run_info_commands(const struct sx_run_options *options);
+/* Those of all applications of @job, with " : " between them; malloc'ed. */
+char *sx_run_info_commands(const struct sx_run_job *job);
 
 #endif

@@ -1,47 +1,74 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* job.h - the life of the ranks: started, watched, fed, heard, and ended together.
+/* job.h - one of the launcher's jobs: a namespace, its programs, its ranks and their fate.
  *
- *   STARTING --all started--> RUNNING --the last rank has ended--> DRAINING --> over
+ *   STARTING --all started--> RUNNING --the last rank has ended--> OVER
  *       \------------------------\-- a cause --> ENDING (signal, grace, SIGKILL) --/
  *
- * The first cause decides the exit code: a rank that was killed or exited non-zero (run/failure.h
- * says whether it ends the job), an abort, a signal to the launcher, the timeout, or an output that
- * nobody takes any more. */
+ * The programs of a command line are one job, or with --separate-jobs one each.  Ranks begin at 0
+ * in every job.  What all jobs share is dealt out in one order through all of them: @first + rank
+ * is a rank's place in it (PMIX_GLOBAL_RANK). */
 #ifndef SX_CLI_RUN_JOB_H
 #define SX_CLI_RUN_JOB_H
 
-#include <sys/resource.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
-#include "cli/janitor.h"
-#include "cli/run/host.h"
 #include "cli/run/options.h"
-#include "cli/run/place.h"
-#include "cli/run/program.h"
+#include "cli/run/output.h"
 
-#define SX_RUN_EXIT_TIMEOUT 124
-#define SX_RUN_EXIT_SIGNAL 128 /* plus the signal */
-
-struct sx_run_job_setup {
-    const struct sx_run_options *options;
-    const struct sx_run_machine *machine;
-    struct sx_janitor *janitor;
-    struct sx_run_host *host;
-    const char *nspace;
-    const char *lib_dir;                   /* of the library that the ranks are to load */
-    const struct sx_run_program *programs; /* one an application */
-    struct rlimit files;                   /* the user's own limit, which the ranks get */
-    bool keep_hup_ignored;
-    int signal_fd; /* all signals of sx_run_job_signals, blocked by the caller */
+struct sx_run_rank {
+    pid_t pid;
+    bool alive;
+    bool unwanted;   /* an abort names it: its end is no failure */
+    bool lost;       /* its client has gone, and the process that was started has not yet */
+    bool loss_heard; /* its client has gone, and the others have been told */
+    struct sx_run_stream streams[2]; /* of stdout and stderr */
 };
 
-/* The signals that the launcher handles. */
-void sx_run_job_signals(sigset_t *ret_set);
+struct sx_run_job {
+    uint32_t number; /* from 0, in the order of the command line */
+    struct sx_run_app *apps;
+    uint32_t app_count, rank_count;
+    uint32_t first;                  /* ranks of the jobs before it */
+    struct sx_run_program *programs; /* one an application */
+    char *nspace, *dir;              /* dir: its own, for what its ranks' libraries leave there */
+    char *name, *prefix; /* in messages, "the job" and "", or "job 1" and "job 1, " of several */
 
-/* Descriptors that a job of @rank_count ranks needs. */
-uint64_t sx_run_job_files(const struct sx_run_options *options);
+    struct sx_run_state *run;
+    struct sx_run_rank *ranks;
+    uint32_t spawned, alive;
+    bool ending, killed, over;
+    uint64_t kill_ns;                   /* deadlines */
+    uint64_t term_ns;                   /* the same: those who are told of the end first */
+    uint32_t loss_awaited;              /* by them, of this rank; UINT32_MAX: of none */
+    struct sx_run_news *aborts;         /* taken and not answered */
+    const struct sx_run_news *reaction; /* of them, one that may have a cause ... */
+    uint64_t reaction_ns;               /* ... until then */
+    uint64_t unwanted_ns;               /* when unwanted ranks are killed */
+    uint64_t lost_ns;                   /* when lost ranks are looked at */
+};
 
-/* Run the job.  Return: the exit code. */
-int sx_run_job(const struct sx_run_job_setup *setup);
+struct sx_run_jobs {
+    struct sx_run_job *at;
+    uint32_t count;
+};
+
+/* Make the jobs that @options ask for, and number the ranks of their applications, which stay the
+ * options'.  Deinit is safe on zeroed ones and twice. */
+void sx_run_jobs_init(struct sx_run_jobs *jobs, const struct sx_run_options *options);
+void sx_run_jobs_deinit(struct sx_run_jobs *jobs);
+
+/* Name their namespaces after the session's name, and directories of the same names in @dir. */
+void sx_run_jobs_name(struct sx_run_jobs *jobs, const char *session, const char *dir);
+
+/* The application of @rank, which is one of the job's. */
+const struct sx_run_app *sx_run_job_app(const struct sx_run_job *job, uint32_t rank);
+
+static inline bool sx_run_job_is_starting(const struct sx_run_job *job)
+{
+    return !job->ending && job->spawned < job->rank_count;
+}
 
 #endif

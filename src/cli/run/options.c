@@ -345,7 +345,6 @@ static int take_program(struct sx_run_options *options, struct sx_run_app *app, 
                                  app->rank_count, options->app_count,
                                  options->rank_count + app->rank_count, SX_RUN_RANKS_MAX);
     }
-    app->first_rank = options->rank_count;
     options->rank_count += app->rank_count;
     app->program = *words;
     while (**words != NULL && strcmp(**words, ":") != 0) {
@@ -394,20 +393,4 @@ void sx_run_options_deinit(struct sx_run_options *options)
     }
     free(options->apps);
     *options = (struct sx_run_options){ .app_count = 0 };
-}
-
-const struct sx_run_app *sx_run_options_app(const struct sx_run_options *options, uint32_t rank)
-{
-    uint32_t low = 0, high = options->app_count - 1;
-
-    while (low < high) {
-        const uint32_t middle = high - (high - low) / 2;
-
-        if (options->apps[middle].first_rank <= rank) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return &options->apps[low];
 }

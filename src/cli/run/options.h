@@ -5,9 +5,9 @@
  *     shmix run [options] [--] program [arguments] [: [options] [--] program [arguments]]...
  *
  * Options end at the first word that is none, or at "--"; what follows, up to a lone ":" or the
- * end, is a program and its arguments: an application.  Ranks are numbered through all of them in
- * order.  Some options are an application's own, the others are the job's and stand before its
- * first program.  Options that users of mpirun type without thinking are taken as there. */
+ * end, is a program and its arguments: an application.  They are one job, or one each (run/job.h).
+ * Some options are an application's own, the others hold for all and stand before the first
+ * program.  Options that users of mpirun type without thinking are taken as there. */
 #ifndef SX_CLI_RUN_OPTIONS_H
 #define SX_CLI_RUN_OPTIONS_H
 
@@ -17,7 +17,8 @@
 
 #include "cli/options.h"
 
-#define SX_RUN_RANKS_MAX 16384u
+#define SX_RUN_RANKS_MAX 16384u /* of all jobs */
+#define SX_RUN_JOBS_MAX 256u
 #define SX_RUN_MESSAGE_MAX 512
 
 /* What ranks are dealt out to (--map-by) and bound to (--bind-to), from small to large. */
@@ -44,10 +45,11 @@ enum sx_run_on_failure {
 
 /* One program and what is said about it alone; words are borrowed from argv, but for env. */
 struct sx_run_app {
-    uint32_t first_rank, rank_count;
-    const char *wdir; /* NULL: the launcher's */
-    const char *pset; /* the process set that its ranks are in; NULL: none */
-    char **env;       /* NAME=VALUE or NAME, in the order given; owned */
+    uint32_t rank_count;
+    uint32_t first_rank; /* in its job (run/job.c) */
+    const char *wdir;    /* NULL: the launcher's */
+    const char *pset;    /* the process set that its ranks are in; NULL: none */
+    char **env;          /* NAME=VALUE or NAME, in the order given; owned */
     size_t env_count;
     char **program; /* argv of its ranks, NULL-terminated */
 };
@@ -56,9 +58,10 @@ struct sx_run_options {
     struct sx_run_app *apps;
     uint32_t app_count;
     uint32_t rank_count;         /* of all applications */
+    bool separate_jobs;          /* each application is a job */
     enum sx_run_level map, bind; /* bind: what they are mapped by, unless it is given */
     enum sx_run_stdin stdin_mode;
-    uint32_t stdin_rank;
+    uint32_t stdin_rank; /* counted through all jobs */
     bool tag_output;
     bool display_map, display_bindings;
     enum sx_run_on_failure on_failure;
@@ -79,8 +82,5 @@ const char *sx_run_level_name(enum sx_run_level level);
 const char *sx_run_map_name(enum sx_run_level map);
 /* One of them in a sentence: "core", "NUMA node". */
 const char *sx_run_level_noun(enum sx_run_level level);
-
-/* The application of @rank, which is one of the job's. */
-const struct sx_run_app *sx_run_options_app(const struct sx_run_options *options, uint32_t rank);
 
 #endif

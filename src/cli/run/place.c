@@ -79,19 +79,17 @@ static uint32_t package_of(hwloc_topology_t topology, hwloc_const_bitmap_t cpuse
             return i;
         }
     }
-    return UINT32_MAX;
+    return SX_RUN_NO_PACKAGE;
 }
 
 static void bind_all(struct sx_run_machine *machine, const struct sx_run_parts *parts,
                      const struct sx_run_mapped *mapped)
 {
-    uint16_t *in_package = sx_cli_calloc((size_t)machine->package_count + 1, sizeof(*in_package));
     const struct sx_run_place **first = sx_cli_calloc(parts->count, sizeof(void *));
 
     for (uint32_t rank = 0; rank < machine->place_count; rank++) {
         struct sx_run_place *place = &machine->places[rank];
         const struct sx_run_part *part = &parts->at[mapped[rank].bind_index];
-        const uint32_t package = package_of(machine->topology, part->cpuset);
 
         place->bind_number = part->number;
         if (first[mapped[rank].bind_index] != NULL) {
@@ -100,12 +98,8 @@ static void bind_all(struct sx_run_machine *machine, const struct sx_run_parts *
             place_bind(place, machine->topology, part->cpuset);
             first[mapped[rank].bind_index] = place;
         }
-        place->has_package_rank = package < machine->package_count;
-        if (place->has_package_rank) {
-            place->package_rank = in_package[package]++;
-        }
+        place->package = package_of(machine->topology, part->cpuset);
     }
-    free(in_package);
     free(first);
 }
 
@@ -113,8 +107,7 @@ static void bind_none(struct sx_run_machine *machine)
 {
     for (uint32_t rank = 0; rank < machine->place_count; rank++) {
         /* An unbound rank is on a known package only where there is no other. */
-        machine->places[rank].has_package_rank = machine->package_count <= 1;
-        machine->places[rank].package_rank = (uint16_t)rank;
+        machine->places[rank].package = machine->package_count <= 1 ? 0 : SX_RUN_NO_PACKAGE;
     }
 }
 

@@ -10,13 +10,14 @@
 
 #include "cli/run/options.h"
 
+#define SX_RUN_NO_PACKAGE UINT32_MAX
+
 struct sx_run_place {
     cpu_set_t *mask; /* for sched_setaffinity; NULL: not bound */
     size_t mask_size_bytes;
-    char *cpuset;          /* "0-3,8", NULL when not bound */
-    char *locality;        /* "NM0:SK0:L30:L20:L10:CR0:HT0", NULL when not bound */
-    uint16_t package_rank; /* among the ranks of the same package */
-    bool has_package_rank;
+    char *cpuset;         /* "0-3,8", NULL when not bound */
+    char *locality;       /* "NM0:SK0:L30:L20:L10:CR0:HT0", NULL when not bound */
+    uint32_t package;     /* that it is on; SX_RUN_NO_PACKAGE: on several, or unknown */
     uint32_t map_number;  /* of the part it is mapped to; of slots: its own rank */
     uint32_t bind_number; /* of the part it is bound to, when it is */
 };
@@ -28,7 +29,7 @@ struct sx_run_machine {
     char *cpuset;   /* the same in words: "0-15" */
     uint64_t memory_bytes;
     uint32_t cpu_count, package_count;
-    struct sx_run_place *places; /* one per rank */
+    struct sx_run_place *places; /* one per rank, counted through all jobs */
     uint32_t place_count;
 };
 

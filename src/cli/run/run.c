@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* run.c - everything a job needs, in the order in which it is made, and back.
+/* run.c - everything that jobs need, in the order in which it is made, and back.
  *
  *   options, programs, library     a mistake in the command line is told before anything
  *                                  exists
  *   signals, janitor               while there is one thread and nothing to lose
  *   limits, directory, machine     each may refuse with a reason
- *   server, ranks                  run/host.c, run/job.c
+ *   server, ranks                  run/host.c, run/life.c
  *
  * Failing anywhere unwinds what was made; being killed leaves it to the janitor. */
 #include "cli/run/run.h"
@@ -29,6 +29,7 @@
 #include "cli/run/env.h"
 #include "cli/run/host.h"
 #include "cli/run/job.h"
+#include "cli/run/life.h"
 #include "cli/run/options.h"
 #include "cli/run/place.h"
 #include "cli/run/program.h"
@@ -44,11 +45,11 @@ struct run {
     struct sx_janitor janitor;
     struct sx_session session;
     struct sx_run_machine machine;
+    struct sx_run_jobs jobs;
     struct sx_run_host host;
     struct rlimit files;
     struct sx_run_program *programs; /* one an application */
     char *lib_dir;
-    char shm_part[16]; /* ".1a2b3c4d.": in the names of Open MPI's files of this job */
     int signal_fd;
     bool hup_ignored;
 };
@@ -60,11 +61,17 @@ struct run {
  * namespace without the bit 0x8000. */
 static const char *const shm_prefixes[] = { "vader_segment.", "osc_sm.", "osc_rdma." };
 
-static void shm_part_make(struct run *run)
+/* ".1a2b3c4d.", which is in the names of those of @job. */
+struct shm_part {
+    char text[16];
+};
+
+static struct shm_part shm_part(const struct sx_run_job *job)
 {
+    struct shm_part part;
     uint32_t hash = 0;
 
-    for (const char *at = run->session.nspace; *at != '\0'; at++) {
+    for (const char *at = job->nspace; *at != '\0'; at++) {
         hash += (uint32_t)(unsigned char)*at;
         hash += hash << 10;
         hash ^= hash >> 6;
@@ -72,13 +79,21 @@ static void shm_part_make(struct run *run)
     hash += hash << 3;
     hash ^= hash >> 11;
     hash += hash << 15;
-    snprintf(run->shm_part, sizeof(run->shm_part), ".%x.", hash & ~UINT32_C(0x8000));
+    snprintf(part.text, sizeof(part.text), ".%x.", hash & ~UINT32_C(0x8000));
+    return part;
 }
 
-static void shm_files_remove(const struct run *run)
+static void shm_files_announce(const struct run *run, const struct sx_run_job *job)
 {
-    for (size_t i = 0; run->shm_part[0] != '\0' && i < SX_COUNT(shm_prefixes); i++) {
-        sx_janitor_files_remove(SHM_DIR, shm_prefixes[i], run->shm_part, geteuid());
+    for (size_t i = 0; i < SX_COUNT(shm_prefixes); i++) {
+        sx_janitor_files_add(&run->janitor, SHM_DIR, shm_prefixes[i], shm_part(job).text);
+    }
+}
+
+static void shm_files_remove(const struct sx_run_job *job)
+{
+    for (size_t i = 0; job->nspace != NULL && i < SX_COUNT(shm_prefixes); i++) {
+        sx_janitor_files_remove(SHM_DIR, shm_prefixes[i], shm_part(job).text, geteuid());
     }
 }
 
@@ -153,7 +168,7 @@ static bool open_signals(struct run *run)
     sigset_t handled, blocked;
 
     run->hup_ignored = sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-    sx_run_job_signals(&handled);
+    sx_run_signals(&handled);
     blocked = handled;
     /* A terminal that refuses us while we are in the background answers with an error then. */
     sigaddset(&blocked, SIGTTIN);
@@ -174,7 +189,7 @@ static bool open_signals(struct run *run)
 
 static bool raise_limit(struct run *run)
 {
-    const uint64_t need = sx_run_job_files(&run->options);
+    const uint64_t need = sx_run_files(&run->options, run->jobs.count);
     struct rlimit wanted;
 
     if (getrlimit(RLIMIT_NOFILE, &run->files) != 0) {
@@ -206,17 +221,35 @@ static bool make_session(struct run *run)
         sx_say("%s", message);
         return false;
     }
+    sx_run_jobs_name(&run->jobs, run->session.nspace, run->session.dir);
     /* The janitor hears of it first: we may be killed between any two lines. */
     sx_janitor_tree_add(&run->janitor, run->session.parent, run->session.name);
-    shm_part_make(run);
-    for (size_t i = 0; i < SX_COUNT(shm_prefixes); i++) {
-        sx_janitor_files_add(&run->janitor, SHM_DIR, shm_prefixes[i], run->shm_part);
+    for (uint32_t i = 0; i < run->jobs.count; i++) {
+        shm_files_announce(run, &run->jobs.at[i]);
     }
-    if (!sx_session_make(&run->session, message)) {
+    bool made = sx_session_make(&run->session, message);
+
+    for (uint32_t i = 0; i < run->jobs.count && made; i++) {
+        made = sx_session_make_inner(run->jobs.at[i].dir, message);
+    }
+    if (!made) {
         sx_say("%s", message);
-        return false;
     }
-    return true;
+    return made;
+}
+
+static void make_environments(struct run *run, struct sx_run_job *job)
+{
+    const uint32_t universe = run->options.rank_count;
+
+    job->programs = &run->programs[job->apps - run->options.apps];
+    for (uint32_t i = 0; i < job->app_count; i++) {
+        char ***const env = &job->programs[i].env;
+
+        *env = sx_run_env_build(environ, &job->apps[i], run->lib_dir,
+                                universe > run->machine.cpu_count);
+        sx_run_env_put_job(env, job, &job->apps[i], universe);
+    }
 }
 
 static bool start_server(struct run *run)
@@ -225,47 +258,43 @@ static bool start_server(struct run *run)
 
     if (!sx_run_machine_init(&run->machine, run->options.map, run->options.bind,
                              run->options.rank_count, message) ||
-        !sx_run_host_init(&run->host, &run->options, &run->machine, &run->session, message)) {
+        !sx_run_host_init(&run->host, &run->options, &run->jobs, &run->machine, &run->session,
+                          message)) {
         sx_say("%s", message);
         return false;
-    }
-    for (uint32_t i = 0; i < run->options.app_count; i++) {
-        run->programs[i].env = sx_run_env_build(environ, &run->options.apps[i], run->lib_dir,
-                                                run->options.rank_count > run->machine.cpu_count);
-        sx_run_env_put_job(&run->programs[i].env, &run->options, &run->options.apps[i]);
     }
     return true;
 }
 
-static void display_map(const struct run *run)
+static void display_map(const struct run *run, const struct sx_run_job *job)
 {
-    for (uint32_t rank = 0; rank < run->options.rank_count; rank++) {
-        char *line = sx_run_display_map(&run->options, &run->machine, rank);
+    for (uint32_t rank = 0; rank < job->rank_count && run->options.display_map; rank++) {
+        char *line = sx_run_display_map(&run->options, &run->machine, job, rank);
 
         sx_say("%s", line);
         free(line);
     }
 }
 
-static int run_job(struct run *run)
+static int run_jobs(struct run *run)
 {
-    const struct sx_run_job_setup setup = {
+    const struct sx_run_setup setup = {
         .options = &run->options,
+        .jobs = &run->jobs,
         .machine = &run->machine,
         .janitor = &run->janitor,
         .host = &run->host,
-        .nspace = run->session.nspace,
         .lib_dir = run->lib_dir,
-        .programs = run->programs,
         .files = run->files,
         .keep_hup_ignored = run->hup_ignored,
         .signal_fd = run->signal_fd,
     };
 
-    if (run->options.display_map) {
-        display_map(run);
+    for (uint32_t i = 0; i < run->jobs.count; i++) {
+        make_environments(run, &run->jobs.at[i]);
+        display_map(run, &run->jobs.at[i]);
     }
-    return sx_run_job(&setup);
+    return sx_run_life(&setup);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -274,6 +303,7 @@ static int run_all(struct run *run)
 {
     int code, why;
 
+    sx_run_jobs_init(&run->jobs, &run->options);
     if (!standard_fds_open()) {
         sx_say("cannot open /dev/null: %s%s", strerror(errno),
                errno == EMFILE ? "; raise the limit of open files (ulimit -n)" : "");
@@ -295,7 +325,7 @@ static int run_all(struct run *run)
     if (!open_signals(run) || !make_session(run) || !start_server(run)) {
         return SX_EXIT_FAILURE;
     }
-    return run_job(run);
+    return run_jobs(run);
 }
 
 static void run_deinit(struct run *run)
@@ -303,12 +333,15 @@ static void run_deinit(struct run *run)
     sx_run_host_deinit(&run->host);
     sx_run_machine_deinit(&run->machine);
     sx_session_deinit(&run->session);
-    shm_files_remove(run);
+    for (uint32_t i = 0; i < run->jobs.count; i++) {
+        shm_files_remove(&run->jobs.at[i]);
+    }
     sx_janitor_deinit(&run->janitor);
     for (uint32_t i = 0; run->programs != NULL && i < run->options.app_count; i++) {
         sx_run_program_deinit(&run->programs[i]);
     }
     free(run->programs);
+    sx_run_jobs_deinit(&run->jobs);
     free(run->lib_dir);
     if (run->signal_fd >= 0) {
         close(run->signal_fd);

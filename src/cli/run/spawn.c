@@ -34,12 +34,13 @@ struct start {
     const struct sx_run_spawn_rank *rank;
 };
 
-__attribute__((noreturn)) static void fail(const struct sx_run_spawn *spawn, uint32_t rank,
-                                           enum sx_run_spawn_stage stage)
+__attribute__((noreturn)) static void fail(const struct start *start, enum sx_run_spawn_stage stage)
 {
-    const struct sx_run_spawn_failure failure = { .rank = rank, .stage = stage, .error = errno };
+    const struct sx_run_spawn_failure failure = {
+        .job = start->rank->job, .rank = start->rank->rank, .stage = stage, .error = errno
+    };
 
-    (void)!write(spawn->report_fd, &failure, sizeof(failure));
+    (void)!write(start->spawn->report_fd, &failure, sizeof(failure));
     _exit(127);
 }
 
@@ -64,7 +65,6 @@ __attribute__((noreturn)) static void become(const struct start *start)
     const struct sx_run_spawn *spawn = start->spawn;
     const struct sx_run_program *program = start->rank->program;
     const struct sx_run_place *place = start->rank->place;
-    const uint32_t rank = start->rank->rank;
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -75,14 +75,14 @@ __attribute__((noreturn)) static void become(const struct start *start)
     for (int i = 0; i < 3; i++) {
         /* The sources lie above the standard descriptors, so dup2 drops close-on-exec. */
         if (dup2(start->rank->fds[i], i) < 0) {
-            fail(spawn, rank, SX_RUN_SPAWN_PREPARE);
+            fail(start, SX_RUN_SPAWN_PREPARE);
         }
     }
     if (place->mask != NULL && sched_setaffinity(0, place->mask_size_bytes, place->mask) != 0) {
-        fail(spawn, rank, SX_RUN_SPAWN_BIND);
+        fail(start, SX_RUN_SPAWN_BIND);
     }
     if (program->wdir != NULL && chdir(program->wdir) != 0) {
-        fail(spawn, rank, SX_RUN_SPAWN_WDIR);
+        fail(start, SX_RUN_SPAWN_WDIR);
     }
     setrlimit(RLIMIT_NOFILE, &spawn->files);
     signals_default(spawn->keep_hup_ignored);
@@ -90,7 +90,7 @@ __attribute__((noreturn)) static void become(const struct start *start)
     if (errno == ENOEXEC) {
         execve("/bin/sh", program->sh_argv, start->rank->env);
     }
-    fail(spawn, rank, SX_RUN_SPAWN_EXEC);
+    fail(start, SX_RUN_SPAWN_EXEC);
 }
 
 #if BORROW_MEMORY

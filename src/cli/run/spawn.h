@@ -36,14 +36,14 @@ enum sx_run_spawn_stage {
 };
 
 struct sx_run_spawn_failure {
-    uint32_t rank;
+    uint32_t job, rank;
     uint32_t stage;
     int32_t error;
 };
 
 /* What is one rank's own; all of it borrowed. */
 struct sx_run_spawn_rank {
-    uint32_t rank;
+    uint32_t job, rank; /* in reports of failure */
     const struct sx_run_program *program;
     const struct sx_run_place *place;
     char **env;

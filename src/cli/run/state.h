@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* state.h - the job as run/job.c, run/end.c and run/failure.c share it; one thread. */
+/* state.h - what the launcher has once for all of its jobs, as run/life.c, run/start.c, run/end.c
+ * and run/failure.c share it; one thread. */
 #ifndef SX_CLI_RUN_STATE_H
 #define SX_CLI_RUN_STATE_H
 
@@ -9,21 +10,21 @@
 #include "cli/run/foreign.h"
 #include "cli/run/input.h"
 #include "cli/run/job.h"
+#include "cli/run/life.h"
 #include "cli/run/loop.h"
 #include "cli/run/output.h"
 #include "cli/run/spawn.h"
 
-struct sx_run_rank {
-    pid_t pid;
-    bool alive;
-    bool unwanted;   /* an abort names it: its end is no failure */
-    bool lost;       /* its client has gone, and the process that was started has not yet */
-    bool loss_heard; /* its client has gone, and the others have been told */
-    struct sx_run_stream streams[2]; /* of stdout and stderr */
+/* Whose process a number is. */
+struct sx_run_bearer {
+    struct sx_run_job *job; /* NULL: nobody's */
+    uint32_t rank;
 };
 
 struct sx_run_state {
-    const struct sx_run_job_setup *setup;
+    const struct sx_run_setup *setup;
+    const struct sx_run_jobs *jobs;
+    const char *all; /* of them, in messages */
     struct sx_run_loop loop;
     struct sx_run_sink sinks[2];
     struct sx_run_sink *sink_of[2]; /* one sink for both when they are the same file */
@@ -32,26 +33,12 @@ struct sx_run_state {
     struct sx_run_watch signals, news, reports;
     struct sx_run_foreign foreign;
     int null_fd;
-    struct sx_run_rank *ranks;
-    uint32_t spawned, alive;
-    uint32_t *rank_of_pid; /* open addressing, rank + 1; power of two */
-    uint32_t rank_of_pid_mask;
-    bool ending, killed, give_up;
-    int code;                               /* of the first failure */
-    uint64_t kill_ns, timeout_ns, drain_ns; /* deadlines */
-    uint64_t term_ns;                       /* the same: those who are told of the end first */
-    uint32_t loss_awaited;                  /* by them, of this rank; UINT32_MAX: of none */
-    struct sx_run_news *aborts;             /* taken and not answered */
-    const struct sx_run_news *reaction;     /* of them, one that may have a cause ... */
-    uint64_t reaction_ns;                   /* ... until then */
-    uint64_t unwanted_ns;                   /* when unwanted ranks are killed */
-    uint64_t lost_ns;                       /* when lost ranks are looked at */
+    struct sx_run_bearer *by_pid; /* open addressing; power of two */
+    uint32_t by_pid_mask;
+    bool give_up;
+    int code;                      /* of the first failure of any job */
+    uint64_t timeout_ns, drain_ns; /* deadlines */
     char host[HOST_NAME_MAX + 1];
 };
-
-static inline bool sx_run_starting(const struct sx_run_state *job)
-{
-    return !job->ending && job->spawned < job->setup->options->rank_count;
-}
 
 #endif

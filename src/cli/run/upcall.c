@@ -12,13 +12,17 @@
 
 #include "cli/say.h"
 
-static struct {
-    pthread_mutex_t mutex;
-    uint32_t rank_count;
-    char nspace[PMIX_MAX_NSLEN + 1];
-    int event_fd;
+/* What is heard of one job's clients. */
+struct clients {
     bool *is_client; /* one per rank */
     bool lost;       /* a rank is gone without a good-bye */
+};
+
+static struct {
+    pthread_mutex_t mutex;
+    const struct sx_run_jobs *jobs; /* what is read of them here does not change */
+    struct clients *clients;        /* one per job */
+    int event_fd;
     struct sx_run_news *first, **last;
 } upcall = {
     .mutex = PTHREAD_MUTEX_INITIALIZER,
@@ -26,20 +30,30 @@ static struct {
     .last = &upcall.first,
 };
 
-/* ---- clients --------------------------------------------------------------------------------- */
-
-static bool is_ours(const pmix_proc_t *proc)
+/* Return: NULL when @proc is in none of them. */
+static struct sx_run_job *job_of(const pmix_proc_t *proc)
 {
-    return strncmp(proc->nspace, upcall.nspace, PMIX_MAX_NSLEN) == 0;
+    for (uint32_t i = 0; i < upcall.jobs->count; i++) {
+        struct sx_run_job *const job = &upcall.jobs->at[i];
+
+        if (strncmp(proc->nspace, job->nspace, PMIX_MAX_NSLEN) == 0) {
+            return job;
+        }
+    }
+    return NULL;
 }
+
+/* ---- clients --------------------------------------------------------------------------------- */
 
 static void note_client(const pmix_proc_t *proc, bool is_client)
 {
-    pthread_mutex_lock(&upcall.mutex);
-    if (upcall.is_client != NULL && proc->rank < upcall.rank_count && is_ours(proc)) {
-        upcall.is_client[proc->rank] = is_client;
+    const struct sx_run_job *const job = job_of(proc);
+
+    if (job != NULL && proc->rank < job->rank_count) {
+        pthread_mutex_lock(&upcall.mutex);
+        upcall.clients[job->number].is_client[proc->rank] = is_client;
+        pthread_mutex_unlock(&upcall.mutex);
     }
-    pthread_mutex_unlock(&upcall.mutex);
 }
 
 static pmix_status_t client_connected(const pmix_proc_t *proc, void *server_object,
@@ -62,12 +76,12 @@ static pmix_status_t client_finalized(const pmix_proc_t *proc, void *server_obje
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-bool sx_run_upcall_is_client(uint32_t rank)
+bool sx_run_upcall_is_client(const struct sx_run_job *job, uint32_t rank)
 {
     bool is_client;
 
     pthread_mutex_lock(&upcall.mutex);
-    is_client = rank < upcall.rank_count && upcall.is_client[rank];
+    is_client = upcall.clients[job->number].is_client[rank];
     pthread_mutex_unlock(&upcall.mutex);
     return is_client;
 }
@@ -76,12 +90,13 @@ bool sx_run_upcall_is_client(uint32_t rank)
 
 static void news_add(struct sx_run_news *news)
 {
+    struct clients *const clients = &upcall.clients[news->job->number];
     const uint64_t one = 1;
 
     news->next = NULL;
     pthread_mutex_lock(&upcall.mutex);
-    news->after_loss = upcall.lost;
-    upcall.lost = upcall.lost || news->kind == SX_RUN_NEWS_LOST;
+    news->after_loss = clients->lost;
+    clients->lost = clients->lost || news->kind == SX_RUN_NEWS_LOST;
     *upcall.last = news;
     upcall.last = &news->next;
     pthread_mutex_unlock(&upcall.mutex);
@@ -105,78 +120,116 @@ struct sx_run_news *sx_run_upcall_take(void)
     return news;
 }
 
-void sx_run_news_answer(struct sx_run_news *news)
+static void news_end(struct sx_run_news *news, bool answer)
 {
-    if (news->fn != NULL) {
-        news->fn(PMIX_SUCCESS, news->arg);
-    }
-    sx_run_news_free(news);
-}
+    struct sx_run_abort *const abort = news->abort;
 
-void sx_run_news_free(struct sx_run_news *news)
-{
+    if (abort != NULL && --abort->open == 0) {
+        if (answer && abort->fn != NULL) {
+            abort->fn(PMIX_SUCCESS, abort->arg);
+        }
+        free(abort);
+    }
     free(news->ranks);
     free(news);
 }
 
-/* ---- abort ----------------------------------------------------------------------------------- */
-
-static bool means_all(const pmix_proc_t *proc)
+void sx_run_news_answer(struct sx_run_news *news)
 {
-    return is_ours(proc) &&
-           (proc->rank == PMIX_RANK_WILDCARD || proc->rank == PMIX_RANK_LOCAL_NODE ||
-            proc->rank == PMIX_RANK_LOCAL_PEERS);
+    news_end(news, true);
 }
 
-/* Whom @procs name.  Return: PMIX_SUCCESS, news->ranks staying NULL when it is the whole job;
- * PMIX_ERR_NOT_FOUND when there is no such process. */
-static pmix_status_t read_procs(struct sx_run_news *news, const pmix_proc_t *procs, size_t count)
+void sx_run_news_free(struct sx_run_news *news)
 {
-    bool all = procs == NULL || count == 0;
+    news_end(news, false);
+}
 
-    for (size_t i = 0; i < count && !all; i++) {
-        all = means_all(&procs[i]);
+/* ---- abort ----------------------------------------------------------------------------------- */
+
+static bool means_all(pmix_rank_t rank)
+{
+    return rank == PMIX_RANK_WILDCARD || rank == PMIX_RANK_LOCAL_NODE ||
+           rank == PMIX_RANK_LOCAL_PEERS;
+}
+
+/* The news of @job among @list, made when there are none. */
+static struct sx_run_news *news_of(struct sx_run_news **list, struct sx_run_abort *abort,
+                                   struct sx_run_job *job)
+{
+    struct sx_run_news **at = list;
+
+    while (*at != NULL && (*at)->job != job) {
+        at = &(*at)->next;
     }
-    if (all) {
-        return PMIX_SUCCESS;
+    if (*at == NULL) {
+        *at = sx_cli_calloc(1, sizeof(**at));
+        **at = (struct sx_run_news){ .kind = SX_RUN_NEWS_ABORT, .job = job, .abort = abort };
+        abort->open++;
     }
-    news->ranks = calloc(count, sizeof(*news->ranks));
-    if (news->ranks == NULL) {
-        return PMIX_ERR_NOMEM;
+    return *at;
+}
+
+static void name_rank(struct sx_run_news *news, pmix_rank_t rank)
+{
+    news->whole = news->whole || means_all(rank);
+    if (!news->whole) {
+        news->ranks = sx_cli_realloc(news->ranks, news->rank_count + 1, sizeof(*news->ranks));
+        news->ranks[news->rank_count++] = rank;
+    }
+}
+
+/* Once per job that @procs name; where none is named, it is the caller's.  Return: false when there
+ * is no such process. */
+static bool news_make(struct sx_run_news **list, struct sx_run_abort *abort,
+                      struct sx_run_job *caller, const pmix_proc_t *procs, size_t count)
+{
+    if (count == 0) {
+        name_rank(news_of(list, abort, caller), PMIX_RANK_WILDCARD);
     }
     for (size_t i = 0; i < count; i++) {
-        if (!is_ours(&procs[i]) || procs[i].rank >= upcall.rank_count) {
-            return PMIX_ERR_NOT_FOUND;
+        struct sx_run_job *const job = job_of(&procs[i]);
+
+        if (job == NULL || (procs[i].rank >= job->rank_count && !means_all(procs[i].rank))) {
+            return false;
         }
-        news->ranks[news->rank_count++] = procs[i].rank;
+        name_rank(news_of(list, abort, job), procs[i].rank);
     }
-    return PMIX_SUCCESS;
+    return true;
 }
 
 static pmix_status_t job_abort(const pmix_proc_t *proc, void *server_object, int status,
                                const char *msg, pmix_proc_t *procs, size_t count,
                                pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct sx_run_news *news = calloc(1, sizeof(*news));
-    pmix_status_t rc;
+    struct sx_run_job *const caller = job_of(proc);
+    struct sx_run_news *list = NULL;
 
     (void)server_object;
-    if (news == NULL) {
-        return PMIX_ERR_NOMEM;
+    if (caller == NULL) {
+        return PMIX_ERR_NOT_FOUND;
     }
-    rc = read_procs(news, procs, count);
-    if (rc != PMIX_SUCCESS) {
-        sx_run_news_free(news);
-        return rc;
+    struct sx_run_abort *const abort = sx_cli_calloc(1, sizeof(*abort));
+
+    *abort = (struct sx_run_abort){
+        .job = caller, .rank = proc->rank, .status = status, .fn = cbfunc, .arg = cbdata
+    };
+    snprintf(abort->text, sizeof(abort->text), "%s", msg == NULL ? "" : msg);
+    const bool good = news_make(&list, abort, caller, procs, procs == NULL ? 0 : count);
+
+    if (list == NULL) {
+        free(abort);
     }
-    news->kind = SX_RUN_NEWS_ABORT;
-    news->rank = proc->rank;
-    news->status = status;
-    news->fn = cbfunc;
-    news->arg = cbdata;
-    snprintf(news->text, sizeof(news->text), "%s", msg == NULL ? "" : msg);
-    news_add(news);
-    return PMIX_SUCCESS;
+    while (list != NULL) {
+        struct sx_run_news *const news = list;
+
+        list = news->next;
+        if (good) {
+            news_add(news);
+        } else {
+            sx_run_news_free(news);
+        }
+    }
+    return good ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
 pmix_server_module_t sx_run_upcall_module = {
@@ -187,45 +240,49 @@ pmix_server_module_t sx_run_upcall_module = {
 
 /* ---- losses ---------------------------------------------------------------------------------- */
 
+static void tell(enum sx_run_news_kind kind, struct sx_run_job *job, uint32_t rank)
+{
+    struct sx_run_news *const news = sx_cli_calloc(1, sizeof(*news));
+
+    *news = (struct sx_run_news){ .kind = kind, .job = job, .rank = rank };
+    news_add(news);
+}
+
 /* The library tells of a loss before it lets the peers know. */
 void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                         pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
+    struct sx_run_job *const job = source == NULL ? NULL : job_of(source);
+
     (void)id;
     (void)status;
     (void)info;
     (void)ninfo;
     (void)results;
     (void)nresults;
-    if (source != NULL && is_ours(source) && source->rank < upcall.rank_count) {
-        struct sx_run_news *news = sx_cli_calloc(1, sizeof(*news));
-
-        news->kind = SX_RUN_NEWS_LOST;
-        news->rank = source->rank;
-        news_add(news);
+    if (job != NULL && source->rank < job->rank_count) {
+        tell(SX_RUN_NEWS_LOST, job, source->rank);
     }
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
 void sx_run_upcall_handled(pmix_status_t status, void *arg)
 {
-    struct sx_run_news *news = sx_cli_calloc(1, sizeof(*news));
-
     (void)status;
-    (void)arg;
-    news->kind = SX_RUN_NEWS_HANDLED;
-    news_add(news);
+    tell(SX_RUN_NEWS_HANDLED, arg, 0);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-void sx_run_upcall_init(const char *nspace, uint32_t rank_count, int event_fd)
+void sx_run_upcall_init(const struct sx_run_jobs *jobs, int event_fd)
 {
     upcall.event_fd = event_fd;
-    upcall.rank_count = rank_count;
-    upcall.is_client = sx_cli_calloc(rank_count, sizeof(*upcall.is_client));
-    snprintf(upcall.nspace, sizeof(upcall.nspace), "%s", nspace);
+    upcall.jobs = jobs;
+    upcall.clients = sx_cli_calloc(jobs->count, sizeof(*upcall.clients));
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        upcall.clients[i].is_client = sx_cli_calloc(jobs->at[i].rank_count, sizeof(bool));
+    }
 }
 
 void sx_run_upcall_answer_all(void)
@@ -244,7 +301,9 @@ void sx_run_upcall_deinit(void)
     while ((news = sx_run_upcall_take()) != NULL) { /* came after the last answer */
         sx_run_news_free(news);
     }
-    free(upcall.is_client);
-    upcall.is_client = NULL;
-    upcall.rank_count = 0;
+    for (uint32_t i = 0; upcall.clients != NULL && i < upcall.jobs->count; i++) {
+        free(upcall.clients[i].is_client);
+    }
+    free(upcall.clients);
+    upcall.clients = NULL;
 }

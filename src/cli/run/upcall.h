@@ -14,30 +14,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/run/job.h"
+
 #define SX_RUN_ABORT_TEXT_MAX 256
 
 enum sx_run_news_kind {
-    SX_RUN_NEWS_ABORT,   /* @rank asks for it */
+    SX_RUN_NEWS_ABORT,   /* somebody asks for it */
     SX_RUN_NEWS_LOST,    /* a process of @rank has gone without PMIx_Finalize */
     SX_RUN_NEWS_HANDLED, /* what sx_run_upcall_handled was given for has happened */
+};
+
+/* One call of PMIx_Abort: news of every job that it names. */
+struct sx_run_abort {
+    const struct sx_run_job *job; /* the caller's */
+    uint32_t rank;
+    int status;
+    char text[SX_RUN_ABORT_TEXT_MAX];
+    uint32_t open; /* news that have not been answered */
+    pmix_op_cbfunc_t fn;
+    void *arg;
 };
 
 struct sx_run_news {
     struct sx_run_news *next; /* of the queue, then the owner's to use */
     enum sx_run_news_kind kind;
+    struct sx_run_job *job; /* whose ranks they are about */
     uint32_t rank;
-    int status;
-    bool after_loss; /* a rank had been lost before: this may be what its peers make of it */
-    char text[SX_RUN_ABORT_TEXT_MAX];
-    uint32_t *ranks; /* whom it names; NULL: the whole job */
+    bool after_loss; /* a rank of the job had been lost: this may be what its peers make of it */
+    struct sx_run_abort *abort;
+    bool whole; /* it names the job; else ... */
+    uint32_t *ranks;
     size_t rank_count;
-    pmix_op_cbfunc_t fn;
-    void *arg;
 };
 
 /* The upcalls carry no pointer of the host, so there is one of these a process.  @event_fd is
  * written when there is news. */
-void sx_run_upcall_init(const char *nspace, uint32_t rank_count, int event_fd);
+void sx_run_upcall_init(const struct sx_run_jobs *jobs, int event_fd);
 /* Answer what nobody has taken; while the server runs. */
 void sx_run_upcall_answer_all(void);
 /* When the server has ended. */
@@ -49,15 +61,15 @@ void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *sour
                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                         pmix_event_notification_cbfunc_fn_t done, void *cbdata);
 
-/* For sx_eventhandled_ask. */
+/* For sx_eventhandled_ask; @arg: the job. */
 void sx_run_upcall_handled(pmix_status_t status, void *arg);
 
 /* True while a process of @rank is a client: it has called PMIx_Init, and PMIx_Finalize not yet. */
-bool sx_run_upcall_is_client(uint32_t rank);
+bool sx_run_upcall_is_client(const struct sx_run_job *job, uint32_t rank);
 
 /* Return: the oldest news, the caller's now, or NULL. */
 struct sx_run_news *sx_run_upcall_take(void);
-/* Let the caller of an abort go on, and free. */
+/* Free; the caller of an abort goes on when that was the last of its news. */
 void sx_run_news_answer(struct sx_run_news *news);
 void sx_run_news_free(struct sx_run_news *news);
 

@@ -12,12 +12,14 @@ static struct sx_run_app apps[] = {
     { .rank_count = 2, .program = programs[0] },
     { .first_rank = 2, .rank_count = 2, .program = programs[1] },
 };
+static char none[] = "", second[] = "job 1, ";
+static const struct sx_run_job
+    both = { .apps = apps, .app_count = 2, .rank_count = 4, .prefix = none },
+    ice = { .apps = &apps[1], .app_count = 1, .rank_count = 2, .first = 2, .prefix = second };
 
 static struct sx_run_options on(enum sx_run_level map, enum sx_run_level bind)
 {
-    const struct sx_run_options options = {
-        .apps = apps, .app_count = 2, .rank_count = 4, .map = map, .bind = bind
-    };
+    const struct sx_run_options options = { .map = map, .bind = bind };
     char message[SX_RUN_MESSAGE_MAX] = "";
 
     setenv("HWLOC_SYNTHETIC", "pack:1 numa:2 core:4 pu:2", 1);
@@ -35,9 +37,9 @@ Test(run_display, a_bound_rank_has_its_part_and_its_cpus)
 {
     const struct sx_run_options options = on(SX_RUN_LEVEL_NUMA, SX_RUN_LEVEL_CORE);
 
-    expect_text(sx_run_display_map(&options, &machine, 3),
+    expect_text(sx_run_display_map(&options, &machine, &both, 3),
                 "map: rank 3, app 1 (./ice), NUMA node 1, bound to core 5, CPUs 10-11");
-    expect_text(sx_run_display_binding(&options, &machine, 3, 4711),
+    expect_text(sx_run_display_binding(&options, &machine, &both, 3, 4711),
                 "bindings: rank 3, app 1 (./ice), pid 4711, core 5, CPUs 10-11");
     sx_run_machine_deinit(&machine);
 }
@@ -46,9 +48,20 @@ Test(run_display, an_unbound_rank_has_the_launchers_cpus)
 {
     const struct sx_run_options options = on(SX_RUN_LEVEL_NONE, SX_RUN_LEVEL_NONE);
 
-    expect_text(sx_run_display_map(&options, &machine, 1),
+    expect_text(sx_run_display_map(&options, &machine, &both, 1),
                 "map: rank 1, app 0 (./ocean), slot 1, not bound, CPUs 0-15");
-    expect_text(sx_run_display_binding(&options, &machine, 1, 4711),
+    expect_text(sx_run_display_binding(&options, &machine, &both, 1, 4711),
                 "bindings: rank 1, app 0 (./ocean), pid 4711, not bound, CPUs 0-15");
+    sx_run_machine_deinit(&machine);
+}
+
+Test(run_display, a_rank_of_a_later_job_has_the_next_places)
+{
+    const struct sx_run_options options = on(SX_RUN_LEVEL_NUMA, SX_RUN_LEVEL_CORE);
+
+    expect_text(sx_run_display_map(&options, &machine, &ice, 1),
+                "map: job 1, rank 1, app 0 (./ice), NUMA node 1, bound to core 5, CPUs 10-11");
+    expect_text(sx_run_display_binding(&options, &machine, &ice, 0, 4711),
+                "bindings: job 1, rank 0, app 0 (./ice), pid 4711, core 1, CPUs 2-3");
     sx_run_machine_deinit(&machine);
 }

@@ -160,18 +160,18 @@ Test(run_env, wrapper_scripts_find_what_mpirun_would_have_set)
     char *first[] = { "solve", "-x", "two words", NULL }, *second[] = { "plot", NULL };
     struct sx_run_app apps[] = { { .first_rank = 0, .rank_count = 3, .program = first },
                                  { .first_rank = 3, .rank_count = 2, .program = second } };
-    const struct sx_run_options options = { .apps = apps, .app_count = 2, .rank_count = 5 };
+    const struct sx_run_job job = { .apps = apps, .app_count = 2, .rank_count = 5 };
     char *outer[] = { "OMPI_COMM_WORLD_SIZE=9", "A=1", NULL };
     char **env = sx_run_env_copy(outer);
 
-    sx_run_env_put_job(&env, &options, &apps[0]);
-    sx_run_env_put_rank(&env, 4);
+    sx_run_env_put_job(&env, &job, &apps[0], 9);
+    sx_run_env_put_rank(&env, 4, 7);
     expect(env, "OMPI_COMM_WORLD_RANK", "4");
     expect(env, "OMPI_COMM_WORLD_LOCAL_RANK", "4");
-    expect(env, "OMPI_COMM_WORLD_NODE_RANK", "4");
+    expect(env, "OMPI_COMM_WORLD_NODE_RANK", "7");
     expect(env, "OMPI_COMM_WORLD_SIZE", "5");
     expect(env, "OMPI_COMM_WORLD_LOCAL_SIZE", "5");
-    expect(env, "OMPI_UNIVERSE_SIZE", "5");
+    expect(env, "OMPI_UNIVERSE_SIZE", "9");
     expect(env, "OMPI_NUM_APP_CTX", "2");
     expect(env, "OMPI_FIRST_RANKS", "0 3");
     expect(env, "OMPI_APP_CTX_NUM_PROCS", "3 2");
@@ -180,7 +180,7 @@ Test(run_env, wrapper_scripts_find_what_mpirun_would_have_set)
     expect(env, "A", "1");
     sx_run_env_free(env);
     env = sx_run_env_copy(outer);
-    sx_run_env_put_job(&env, &options, &apps[1]);
+    sx_run_env_put_job(&env, &job, &apps[1], 9);
     expect(env, "OMPI_COMMAND", "plot");
     expect(env, "OMPI_ARGV", NULL);
     sx_run_env_free(env);

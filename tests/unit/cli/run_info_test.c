@@ -13,20 +13,22 @@
 
 static struct sx_run_machine machine;
 static struct sx_run_options options;
-static struct sx_session session = { .dir = "/t/s", .nspace = "shmix-1-2", .nspace_dir = "/t/s/n" };
+static struct sx_session session = { .dir = "/t/s", .nspace = "shmix-1-2" };
 static char *program[] = { "prog", "two words", "", NULL };
 static char *second[] = { "other", NULL };
 static char *wdirs[] = { "/work", "/else" };
 static struct sx_run_app apps[2];
+static struct sx_run_jobs jobs;
 static pmix_info_t *info;
 static size_t count;
 
-/* The last @others of the @ranks are a second application. */
-static void build_two(enum sx_run_level bind, uint32_t ranks, uint32_t others)
+/* The last @others of the @ranks are a second application.  What is told of job @number. */
+static void build_two(enum sx_run_level bind, uint32_t ranks, uint32_t others, uint32_t number)
 {
     char message[SX_RUN_MESSAGE_MAX] = "";
-    const struct sx_run_job_facts facts = {
+    struct sx_run_job_facts facts = {
         .options = &options,
+        .jobs = &jobs,
         .machine = &machine,
         .session = &session,
         .host = "box",
@@ -40,23 +42,25 @@ static void build_two(enum sx_run_level bind, uint32_t ranks, uint32_t others)
     options.rank_count = ranks;
     options.map = options.bind = bind;
     apps[0] = (struct sx_run_app){ .rank_count = ranks - others, .program = program };
-    apps[1] = (struct sx_run_app){ .first_rank = ranks - others,
-                                   .rank_count = others,
-                                   .program = second };
+    apps[1] = (struct sx_run_app){ .rank_count = others, .program = second };
     options.apps = apps;
     options.app_count = others > 0 ? 2 : 1;
     cr_assert(sx_run_machine_init(&machine, bind, bind, ranks, message), "%s", message);
+    sx_run_jobs_init(&jobs, &options);
+    sx_run_jobs_name(&jobs, session.nspace, session.dir);
+    facts.job = &jobs.at[number];
     info = sx_run_info_build(&facts, &count);
 }
 
 static void build(enum sx_run_level bind, uint32_t ranks)
 {
-    build_two(bind, ranks, 0);
+    build_two(bind, ranks, 0, 0);
 }
 
 static void done(void)
 {
     sx_run_info_free(info, count);
+    sx_run_jobs_deinit(&jobs);
     sx_run_machine_deinit(&machine);
 }
 
@@ -182,7 +186,7 @@ Test(run_info, two_applications_have_a_part_of_the_ranks_each)
 {
     const pmix_data_array_t *app, *rank;
 
-    build_two(SX_RUN_LEVEL_NONE, 5, 3);
+    build_two(SX_RUN_LEVEL_NONE, 5, 3, 0);
     cr_expect_eq(value(info, count, PMIX_JOB_NUM_APPS, PMIX_UINT32)->data.uint32, 2);
     cr_expect_eq(value(info, count, PMIX_JOB_SIZE, PMIX_UINT32)->data.uint32, 5);
     cr_expect_str_eq(value(info, count, PMIX_CMD_LINE, PMIX_STRING)->data.string,
@@ -200,6 +204,52 @@ Test(run_info, two_applications_have_a_part_of_the_ranks_each)
     cr_expect_eq(value(rank->array, rank->size, PMIX_APP_RANK, PMIX_PROC_RANK)->data.rank, 2);
     cr_expect_eq(value(rank->array, rank->size, PMIX_APPLDR, PMIX_PROC_RANK)->data.rank, 2);
     cr_expect_eq(value(rank->array, rank->size, PMIX_LOCAL_RANK, PMIX_UINT16)->data.uint16, 4);
+    done();
+}
+
+/* What is of the session or the node counts all jobs, the rest only this one. */
+Test(run_info, a_second_job_begins_anew_on_the_same_node)
+{
+    const pmix_data_array_t *array;
+
+    options.separate_jobs = true;
+    build_two(SX_RUN_LEVEL_CORE, 6, 3, 1);
+    cr_expect_str_eq(value(info, count, PMIX_JOBID, PMIX_STRING)->data.string, "shmix-1-2.1");
+    cr_expect_str_eq(value(info, count, PMIX_NSDIR, PMIX_STRING)->data.string, "/t/s/shmix-1-2.1");
+    cr_expect_str_eq(value(info, count, PMIX_CMD_LINE, PMIX_STRING)->data.string, "other");
+    cr_expect_str_eq(value(info, count, PMIX_LOCAL_PEERS, PMIX_STRING)->data.string, "0,1,2");
+    cr_expect_str_eq(value(info, count, PMIX_LOCAL_CPUSETS, PMIX_STRING)->data.string, "3:4:5");
+    cr_expect_eq(value(info, count, PMIX_JOB_SIZE, PMIX_UINT32)->data.uint32, 3);
+    cr_expect_eq(value(info, count, PMIX_LOCAL_SIZE, PMIX_UINT32)->data.uint32, 3);
+    cr_expect_eq(value(info, count, PMIX_NODE_SIZE, PMIX_UINT32)->data.uint32, 6);
+    cr_expect_eq(value(info, count, PMIX_UNIV_SIZE, PMIX_UINT32)->data.uint32, 6);
+    cr_expect_eq(value(info, count, PMIX_NPROC_OFFSET, PMIX_PROC_RANK)->data.rank, 3);
+    array = value(info, count, PMIX_LOCAL_PROCS, PMIX_DATA_ARRAY)->data.darray;
+    cr_assert_eq(array->size, 6);
+    cr_expect_str_eq(((pmix_proc_t *)array->array)[2].nspace, "shmix-1-2");
+    cr_expect_str_eq(((pmix_proc_t *)array->array)[5].nspace, "shmix-1-2.1");
+    cr_expect_eq(((pmix_proc_t *)array->array)[5].rank, 2);
+    array = inner(PMIX_PROC_DATA, 2);
+    cr_assert_not_null(array);
+    cr_expect_eq(value(array->array, array->size, PMIX_LOCAL_RANK, PMIX_UINT16)->data.uint16, 2);
+    cr_expect_eq(value(array->array, array->size, PMIX_NODE_RANK, PMIX_UINT16)->data.uint16, 5);
+    cr_expect_eq(value(array->array, array->size, PMIX_GLOBAL_RANK, PMIX_PROC_RANK)->data.rank, 5);
+    cr_expect_eq(value(array->array, array->size, PMIX_PACKAGE_RANK, PMIX_UINT16)->data.uint16, 1);
+    cr_expect_str_eq(value(array->array, array->size, PMIX_CPUSET, PMIX_STRING)->data.string, "5");
+    done();
+}
+
+Test(run_info, package_ranks_count_in_turn)
+{
+    const pmix_data_array_t *array;
+
+    build(SX_RUN_LEVEL_PACKAGE, 4);
+    array = inner(PMIX_PROC_DATA, 1);
+    cr_assert_not_null(array);
+    cr_expect_eq(value(array->array, array->size, PMIX_PACKAGE_RANK, PMIX_UINT16)->data.uint16, 0);
+    array = inner(PMIX_PROC_DATA, 3);
+    cr_assert_not_null(array);
+    cr_expect_eq(value(array->array, array->size, PMIX_PACKAGE_RANK, PMIX_UINT16)->data.uint16, 1);
     done();
 }
 

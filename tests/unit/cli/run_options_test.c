@@ -116,27 +116,19 @@ Test(run_options, colons_part_applications_with_options_of_their_own)
     cr_assert_eq(options.app_count, 3);
     cr_expect_eq(options.rank_count, 6);
     cr_expect(options.tag_output);
+    cr_expect_not(options.separate_jobs);
     cr_expect_str_eq(options.apps[0].program[1], "-x");
     cr_expect_null(options.apps[0].program[2]);
     cr_expect_eq(options.apps[0].env_count, 1);
-    cr_expect_eq(options.apps[1].first_rank, 2);
     cr_expect_eq(options.apps[1].rank_count, 3);
     cr_expect_eq(options.apps[1].env_count, 0);
     cr_expect_str_eq(options.apps[1].wdir, "/");
     cr_expect_str_eq(options.apps[1].pset, "two");
     cr_expect_str_eq(options.apps[1].program[0], "b");
     cr_expect_null(options.apps[1].program[1]);
-    cr_expect_eq(options.apps[2].first_rank, 5);
     cr_expect_eq(options.apps[2].rank_count, 1);
     cr_expect_null(options.apps[2].wdir);
     cr_expect_str_eq(options.apps[2].program[1], "::");
-    for (uint32_t rank = 0; rank < 6; rank++) {
-        cr_expect_eq(sx_run_options_app(&options, rank) - options.apps,
-                     rank < 2   ? 0
-                     : rank < 5 ? 1
-                                : 2,
-                     "rank %u", rank);
-    }
     sx_run_options_deinit(&options);
 }
 

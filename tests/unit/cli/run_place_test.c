@@ -40,8 +40,7 @@ Test(run_place, a_core_for_each_rank_in_order)
     cr_expect_str_eq(machine.places[5].locality, "NM1:SK1:L31:CR5:HT10-11");
     cr_expect(CPU_ISSET_S(10, machine.places[5].mask_size_bytes, machine.places[5].mask));
     cr_expect_eq(CPU_COUNT_S(machine.places[5].mask_size_bytes, machine.places[5].mask), 2);
-    cr_expect(machine.places[5].has_package_rank);
-    cr_expect_eq(machine.places[5].package_rank, 1);
+    cr_expect_eq(machine.places[5].package, 1);
     sx_run_machine_deinit(&machine);
 }
 
@@ -62,8 +61,8 @@ Test(run_place, numa_nodes_get_blocks_of_neighbours)
     cr_assert(on(TWO_SOCKETS, SX_RUN_LEVEL_NUMA, 5, message), "%s", message);
     cr_expect_str_eq(machine.places[2].cpuset, "0-7");
     cr_expect_str_eq(machine.places[3].cpuset, "8-15");
-    cr_expect_eq(machine.places[3].package_rank, 0);
-    cr_expect_eq(machine.places[4].package_rank, 1);
+    cr_expect_eq(machine.places[2].package, 0);
+    cr_expect_eq(machine.places[3].package, 1);
     sx_run_machine_deinit(&machine);
 }
 
@@ -74,19 +73,18 @@ Test(run_place, unbound_ranks_have_no_place)
     cr_assert(on(TWO_SOCKETS, SX_RUN_LEVEL_NONE, 100, message), "%s", message);
     cr_expect_null(machine.places[99].mask);
     cr_expect_null(machine.places[99].cpuset);
-    cr_expect_not(machine.places[99].has_package_rank); /* which of two packages? */
+    cr_expect_eq(machine.places[99].package, SX_RUN_NO_PACKAGE); /* which of two? */
     cr_expect_not_null(machine.xml);
     sx_run_machine_deinit(&machine);
     sx_run_machine_deinit(&machine);
 }
 
-Test(run_place, one_package_ranks_everyone)
+Test(run_place, everyone_is_on_the_one_package)
 {
     char message[SX_RUN_MESSAGE_MAX] = "";
 
     cr_assert(on("pack:1 core:2 pu:1", SX_RUN_LEVEL_NONE, 3, message), "%s", message);
-    cr_expect(machine.places[2].has_package_rank);
-    cr_expect_eq(machine.places[2].package_rank, 2);
+    cr_expect_eq(machine.places[2].package, 0);
     sx_run_machine_deinit(&machine);
 }
 
@@ -211,15 +209,5 @@ Test(run_place, what_the_machine_does_not_show_is_refused)
     cr_expect_not(mapped_on("core:2 pu:1", NONE, PACKAGE, 1, message));
     cr_expect_not_null(strstr(message, "--bind-to package: this machine shows no package"), "%s",
                        message);
-    sx_run_machine_deinit(&machine);
-}
-
-Test(run_place, package_ranks_count_in_turn)
-{
-    char message[SX_RUN_MESSAGE_MAX] = "";
-
-    cr_assert(mapped_on(EIGHT_CORES, PACKAGE, CORE, 4, message), "%s", message);
-    cr_expect_eq(machine.places[1].package_rank, 0);
-    cr_expect_eq(machine.places[3].package_rank, 1);
     sx_run_machine_deinit(&machine);
 }

@@ -21,6 +21,7 @@ Test(session, is_private_and_removed, .init = directory_make, .fini = directory_
 {
     char message[SX_RUN_MESSAGE_MAX] = "";
     struct sx_session session;
+    char inner[512];
     struct stat st;
 
     cr_assert(sx_session_init(&session, dir, message), "%s", message);
@@ -28,7 +29,9 @@ Test(session, is_private_and_removed, .init = directory_make, .fini = directory_
     cr_assert(sx_session_make(&session, message), "%s", message);
     cr_assert_eq(fstatat(dir_fd, session.name, &st, 0), 0);
     cr_expect_eq(st.st_mode & 07777, 0700);
-    cr_assert_eq(stat(session.nspace_dir, &st), 0);
+    snprintf(inner, sizeof(inner), "%s/%s", session.dir, session.nspace);
+    cr_assert(sx_session_make_inner(inner, message), "%s", message);
+    cr_assert_eq(stat(inner, &st), 0);
     cr_expect_eq(st.st_mode & 07777, 0700);
     cr_expect_eq(strncmp(session.name, "shmix-", 6), 0);
     sx_session_deinit(&session);
@@ -44,6 +47,14 @@ static const struct {
     { "/dev/null", { "/dev/null", "Not a directory", "TMPDIR" } },
     { "/proc", { "/proc", "TMPDIR", "write" } },
 };
+
+Test(session, names_an_inner_directory_that_cannot_be_made)
+{
+    char message[SX_RUN_MESSAGE_MAX] = "";
+
+    cr_expect_not(sx_session_make_inner("/no/such/place/job", message));
+    cr_expect_not_null(strstr(message, "/no/such/place/job': No such file"), "%s", message);
+}
 
 Test(session, names_the_cause_and_the_remedy)
 {

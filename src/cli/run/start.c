@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* start.c - descriptors, an environment and a process for each rank.
+ *
+ * What goes wrong between fork and exec comes back through one pipe for all; when the last rank
+ * has been started it is closed here, and the last exec ends it. */
+#include "cli/run/start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "cli/run/display.h"
+#include "cli/run/end.h"
+#include "cli/run/env.h"
+#include "cli/run/program.h"
+#include "cli/say.h"
+
+#define STARTS_A_TURN 8
+
+struct sx_run_bearer *sx_run_bearer(struct sx_run_state *run, pid_t pid)
+{
+    uint32_t at = (uint32_t)pid * UINT32_C(2654435761);
+
+    for (;; at++) {
+        struct sx_run_bearer *const entry = &run->by_pid[at & run->by_pid_mask];
+        const struct sx_run_rank *const rank = entry->job == NULL ? NULL
+                                                                  : &entry->job->ranks[entry->rank];
+
+        /* A number may come again after its first bearer was reaped. */
+        if (rank == NULL || (rank->pid == pid && rank->alive)) {
+            return entry;
+        }
+    }
+}
+
+/* ---- descriptors ----------------------------------------------------------------------------- */
+
+static bool input_goes_to(const struct sx_run_options *options, uint32_t place)
+{
+    return options->stdin_mode == SX_RUN_STDIN_ALL ||
+           (options->stdin_mode == SX_RUN_STDIN_RANK && options->stdin_rank == place);
+}
+
+static char *tag_for(const struct sx_run_job *job, uint32_t rank, int which)
+{
+    if (!job->run->setup->options->tag_output) {
+        return NULL;
+    }
+    return sx_cli_printf("[%s,%u]<%s>: ", job->nspace, rank, which == 0 ? "stdout" : "stderr");
+}
+
+/* The launcher's end does not block, the rank's does.  Return: 0 or errno. */
+static int pipe_make(int pair[2], int own)
+{
+    if (pipe2(pair, O_CLOEXEC) != 0) {
+        return errno;
+    }
+    fcntl(pair[own], F_SETFL, O_NONBLOCK);
+    return 0;
+}
+
+/* Make the three descriptors of @rank in @fds and keep the other ends.  Return: 0 or errno. */
+static int connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3])
+{
+    struct sx_run_state *const run = job->run;
+    const struct sx_run_options *const options = run->setup->options;
+    int why = 0, pair[2];
+
+    fds[0] = fds[1] = fds[2] = -1;
+    if (input_goes_to(options, job->first + rank)) {
+        why = pipe_make(pair, 1);
+        if (why == 0) {
+            fds[0] = pair[0];
+            sx_run_input_add(&run->input, pair[1]);
+        }
+    } else {
+        fds[0] = fcntl(run->null_fd, F_DUPFD_CLOEXEC, 3);
+        why = fds[0] < 0 ? errno : 0;
+    }
+    for (int i = 0; i < 2 && why == 0; i++) {
+        why = pipe_make(pair, 0);
+        if (why == 0) {
+            fds[i + 1] = pair[1];
+            why = sx_run_stream_init(&job->ranks[rank].streams[i], run->sink_of[i], pair[0],
+                                     tag_for(job, rank, i), options->rank_count == 1);
+        }
+    }
+    return why;
+}
+
+/* ---- one rank -------------------------------------------------------------------------------- */
+
+static const struct sx_run_program *program_of(const struct sx_run_job *job, uint32_t rank)
+{
+    return &job->programs[sx_run_job_app(job, rank) - job->apps];
+}
+
+static void say_binding(struct sx_run_job *job, uint32_t rank)
+{
+    const struct sx_run_setup *const setup = job->run->setup;
+    char *line;
+
+    if (setup->options->display_bindings) {
+        line = sx_run_display_binding(setup->options, setup->machine, job, rank,
+                                      job->ranks[rank].pid);
+        sx_run_say(job->run, "%s", line);
+        free(line);
+    }
+}
+
+static void rank_started(struct sx_run_job *job, uint32_t rank, pid_t pid)
+{
+    job->ranks[rank].pid = pid;
+    job->ranks[rank].alive = true;
+    job->alive++;
+    *sx_run_bearer(job->run, pid) = (struct sx_run_bearer){ .job = job, .rank = rank };
+    say_binding(job, rank);
+}
+
+static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const int fds[3])
+{
+    const struct sx_run_spawn_rank start = {
+        .job = job->number,
+        .rank = rank,
+        .program = program_of(job, rank),
+        .place = &job->run->setup->machine->places[job->first + rank],
+        .env = env,
+        .fds = fds,
+    };
+    const pid_t pid = sx_run_spawn_rank(&job->run->spawn, &start);
+    const int why = errno;
+
+    if (pid < 0) {
+        sx_run_end(job, SX_EXIT_FAILURE, "cannot start %srank %u: fork: %s%s", job->prefix, rank,
+                   strerror(why),
+                   why == EAGAIN ? "; the limit of processes is reached (see ulimit -u)" : "");
+    } else {
+        rank_started(job, rank, pid);
+    }
+}
+
+static void start_one(struct sx_run_job *job)
+{
+    const uint32_t rank = job->spawned++;
+    char **env = sx_run_env_copy(program_of(job, rank)->env), message[SX_RUN_MESSAGE_MAX];
+    int fds[3], why;
+
+    sx_run_env_put_rank(&env, rank, job->first + rank);
+    why = connect_rank(job, rank, fds);
+    if (why != 0) {
+        sx_run_end(job, SX_EXIT_FAILURE, "cannot start %srank %u: no pipes: %s", job->prefix, rank,
+                   strerror(why));
+    } else if (!sx_run_host_setup_fork(job, rank, &env, message)) {
+        sx_run_end(job, SX_EXIT_FAILURE, "%s", message);
+    } else {
+        sx_run_foreign_env(&job->run->foreign, &env);
+        rank_fork(job, rank, env, fds);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (fds[i] >= 0) {
+            close(fds[i]);
+        }
+    }
+    sx_run_env_free(env);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* Return: NULL when there is none. */
+static struct sx_run_job *next_job(const struct sx_run_state *run)
+{
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        if (sx_run_job_is_starting(&run->jobs->at[i])) {
+            return &run->jobs->at[i];
+        }
+    }
+    return NULL;
+}
+
+bool sx_run_is_starting(const struct sx_run_state *run)
+{
+    return next_job(run) != NULL;
+}
+
+void sx_run_start_some(struct sx_run_state *run)
+{
+    struct sx_run_job *job = next_job(run);
+
+    for (int i = 0; i < STARTS_A_TURN && job != NULL; i++, job = next_job(run)) {
+        if (job->ranks[job->spawned].unwanted) {
+            job->spawned++; /* an abort was faster */
+        } else {
+            start_one(job);
+        }
+    }
+    if (job == NULL && run->spawn.report_fd >= 0) {
+        close(run->spawn.report_fd);
+        run->spawn.report_fd = -1;
+        sx_run_input_start(&run->input);
+    }
+}
+
+static void report_take(struct sx_run_job *job, const struct sx_run_spawn_failure *failure)
+{
+    static const char *const stages[] = { "redirect", "bind it to its CPUs", "enter --wdir",
+                                          "execute" };
+    const char *const stage = failure->stage < SX_COUNT(stages) ? stages[failure->stage] : "start";
+    const struct sx_run_program *const program = program_of(job, failure->rank);
+    const bool missing = failure->stage == SX_RUN_SPAWN_EXEC && failure->error == ENOENT;
+
+    sx_run_end(job,
+               missing                               ? SX_EXIT_NOT_FOUND
+               : failure->stage == SX_RUN_SPAWN_EXEC ? SX_EXIT_NOT_EXECUTABLE
+                                                     : SX_EXIT_FAILURE,
+               "cannot start %srank %u: could not %s '%s': %s%s", job->prefix, failure->rank, stage,
+               failure->stage == SX_RUN_SPAWN_WDIR ? program->wdir : program->path,
+               strerror(failure->error),
+               missing ? " (is the interpreter that its first line names installed?)" : "");
+}
+
+static void reports_ready(void *arg, uint32_t events)
+{
+    (void)events;
+    sx_run_start_reports(arg);
+}
+
+void sx_run_start_reports(struct sx_run_state *run)
+{
+    struct sx_run_spawn_failure failure;
+    const int fd = run->reports.fd;
+    ssize_t got;
+
+    if (fd < 0) {
+        return;
+    }
+    while ((got = read(fd, &failure, sizeof(failure))) == (ssize_t)sizeof(failure)) {
+        report_take(&run->jobs->at[failure.job], &failure);
+    }
+    if (got == 0) {
+        sx_run_loop_remove(&run->loop, &run->reports);
+        close(fd);
+    }
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static void by_pid_init(struct sx_run_state *run)
+{
+    uint32_t room = 1;
+
+    while (room < 4 * run->setup->options->rank_count) {
+        room *= 2;
+    }
+    run->by_pid = sx_cli_calloc(room, sizeof(*run->by_pid));
+    run->by_pid_mask = room - 1;
+}
+
+int sx_run_start_open(struct sx_run_state *run)
+{
+    const struct sx_run_setup *const setup = run->setup;
+    int reports[2], why;
+
+    by_pid_init(run);
+    run->spawn = (struct sx_run_spawn){ .files = setup->files,
+                                        .keep_hup_ignored = setup->keep_hup_ignored,
+                                        .report_fd = -1,
+                                        .launcher = getpid(),
+                                        .janitor = setup->janitor };
+    run->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (run->null_fd < 0 || pipe2(reports, O_CLOEXEC) != 0) {
+        return errno;
+    }
+    run->spawn.report_fd = reports[1];
+    fcntl(reports[0], F_SETFL, O_NONBLOCK);
+    run->reports = (struct sx_run_watch){ .fd = reports[0], .fn = reports_ready, .arg = run };
+    why = sx_run_loop_add(&run->loop, &run->reports, EPOLLIN);
+    if (why == 0 && setup->options->stdin_mode != SX_RUN_STDIN_NONE) {
+        sx_run_input_init(&run->input, &run->loop, STDIN_FILENO, setup->options->rank_count);
+    }
+    return why;
+}
+
+void sx_run_start_close(struct sx_run_state *run)
+{
+    const int fds[] = { run->reports.fd, run->null_fd, run->spawn.report_fd };
+
+    for (size_t i = 0; i < SX_COUNT(fds); i++) {
+        if (fds[i] >= 0) {
+            close(fds[i]);
+        }
+    }
+    sx_run_input_deinit(&run->input);
+    free(run->by_pid);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* start.h - ranks are started, job after job and a few a turn, so that signals and deaths are heard
+ * meanwhile.  A rank that cannot be started ends its job. */
+#ifndef SX_CLI_RUN_START_H
+#define SX_CLI_RUN_START_H
+
+#include "cli/run/state.h"
+
+/* Open what starting takes.  Return: 0 or errno. */
+int sx_run_start_open(struct sx_run_state *run);
+void sx_run_start_close(struct sx_run_state *run);
+
+/* Is there a rank to be started? */
+bool sx_run_is_starting(const struct sx_run_state *run);
+void sx_run_start_some(struct sx_run_state *run);
+
+/* Hear of ranks that could not execute their program. */
+void sx_run_start_reports(struct sx_run_state *run);
+
+/* Whose process @pid is: the entry, or where one is to be made (job NULL). */
+struct sx_run_bearer *sx_run_bearer(struct sx_run_state *run, pid_t pid);
+
+#endif
