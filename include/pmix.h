@@ -9,8 +9,11 @@
  *
  * A name ending in _nb returns at once: PMIX_SUCCESS means that the callback will be called
  * exactly once, with the result, on the library's progress thread; any other status means that
- * it will not be called. Arguments must stay valid until then. Blocking functions must not be
- * called from a callback unless their comment allows it. */
+ * it will not be called. Arguments must stay valid until then.
+ *
+ * A callback or an event handler may call any function, blocking ones too: a call takes in by
+ * itself what it waits for. Other callbacks wait until it returns. One that would wait for itself
+ * gives PMIX_ERR_NOT_SUPPORTED (see docs/support.md). */
 #ifndef PMIX_H
 #define PMIX_H
 
@@ -33,7 +36,8 @@ PMIX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t *info, size_t
 
 /* Take back one PMIx_Init; the last one disconnects, ends the progress thread and invalidates
  * pointers got with PMIX_GET_POINTER_VALUES. With PMIX_EMBED_BARRIER a fence of the job comes
- * first. Not from a callback. Return: PMIX_ERR_INIT when there is nothing to take back. */
+ * first. Return: PMIX_ERR_INIT when there is nothing to take back; PMIX_ERR_NOT_SUPPORTED in a
+ * callback that another thread's PMIx_Finalize waits for. */
 PMIX_EXPORT pmix_status_t PMIx_Finalize(const pmix_info_t *info, size_t ninfo);
 
 /* Return: non-zero between PMIx_Init and the last PMIx_Finalize, also for servers and tools. Any
@@ -53,7 +57,7 @@ PMIX_EXPORT const char *PMIx_Get_version(void);
 /* Take in what has arrived, without waiting: for a process that has no progress thread. */
 PMIX_EXPORT void PMIx_Progress(void);
 
-/* Stop the progress thread that @info names (since 6.1). */
+/* Stop the progress thread that @info names (since 6.1); not in a callback, which runs on it. */
 PMIX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo);
 
 /* ---- Putting and getting data ---------------------------------------------------------------- */

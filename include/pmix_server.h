@@ -11,7 +11,9 @@
  * An upcall runs on the server's loop thread and must not block. It returns PMIX_SUCCESS and
  * calls its callback later, from any thread and exactly once, or returns another status and
  * never calls it; PMIX_OPERATION_SUCCEEDED means that it has done its work. Its arguments stay
- * the library's until the callback is called. */
+ * the library's until the callback is called. In an upcall or an event handler of the host,
+ * PMIx_server_init and PMIx_server_finalize give PMIX_ERR_NOT_SUPPORTED, since the end of the
+ * server waits for its thread; so does what waits for a server, if the host is a client, too. */
 #ifndef PMIX_SERVER_H
 #define PMIX_SERVER_H
 

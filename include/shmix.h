@@ -30,7 +30,7 @@
  * shmix_events_open set their handle to NULL when they fail.  Closing NULL does nothing.
  *
  * Threads: any thread may call any function, also while other threads read, unless the declaration
- * says otherwise. */
+ * says otherwise.  So may callbacks and event handlers, as <pmix.h> says. */
 #ifndef SHMIX_H
 #define SHMIX_H
 
@@ -59,7 +59,7 @@ typedef struct shmix_job shmix_job_t;
  *         PMIX_ERR_OUT_OF_RESOURCE   no memory or no descriptor
  *         any other error of a request to the server
  * Owner:  the caller, until shmix_job_close
- * Thread: any, but not from a callback
+ * Thread: any
  * Cost:   memory only for this process's namespace, a message to the server for another one.  A
  *         namespace that the server does not know is searched for through /proc, among the jobs
  *         that this user has in the other servers of the node.  That search looks at the
@@ -438,7 +438,7 @@ PMIX_EXPORT pmix_status_t shmix_event_target(const shmix_event_t *event, size_t 
  *         any other error of a request to the server
  * Owner:  the library, which closes it in PMIx_Finalize.  Do not read, write or close it.  Take it
  *         out of any poll set before PMIx_Finalize
- * Thread: any, but not from a callback; a forked child has no such descriptor
+ * Thread: any; a forked child has no such descriptor
  * Cost:   the server writes to it at most once between two such rounds, and never for a process
  *         that did not ask for it */
 PMIX_EXPORT pmix_status_t shmix_fd(int *ret_fd);

@@ -49,4 +49,11 @@ void sx_role_server_set(const struct sx_role_server *server);
 /* Return: the table, or NULL when this process runs no server.  Lock-free, any thread. */
 const struct sx_role_server *sx_role_server_get(void);
 
+/* The calling thread is the server's, for good: it runs the host's upcalls and event handlers. */
+void sx_role_thread_enter(void);
+
+/* May the calling thread wait for a server's answer, or for its end?  The server's own thread would
+ * wait for itself.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED. */
+pmix_status_t sx_role_may_wait(void);
+
 #endif

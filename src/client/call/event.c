@@ -73,6 +73,7 @@ struct registration {
     struct sx_list items; /* the others */
     uint64_t in_hand;     /* the declaration in whose handler this is done, 0: none */
     bool again;           /* its acknowledgement was given before there was a server */
+    bool alone;           /* there was no server when it began: who joins one asks again */
     bool unasked;         /* there is no server to tell of kept events */
     bool refused;         /* before it was counted: there is nothing to end */
 };
@@ -130,7 +131,9 @@ static void registration_end_locked(struct registration *registration)
     if (status == PMIX_SUCCESS && !registration->again) {
         sx_event_declared_locked(id, registration->in_hand);
     }
-    sx_handlers_since(sx_event_handlers(), id, registration->upto);
+    if (!registration->alone) {
+        sx_handlers_since(sx_event_handlers(), id, registration->upto);
+    }
     sx_events.registrations--;
 }
 
@@ -258,7 +261,7 @@ static pmix_status_t registration_run(struct registration *registration)
     const bool waits = !sx_callback_is_given(&registration->op.callback);
     pmix_status_t rc;
 
-    if (registration_send(registration) == PMIX_SUCCESS) {
+    if (!registration->alone && registration_send(registration) == PMIX_SUCCESS) {
         rc = sx_op_settle(&registration->op, waits, PMIX_SUCCESS);
     } else {
         registration->unasked = true;
@@ -272,7 +275,31 @@ static pmix_status_t registration_run(struct registration *registration)
     return rc;
 }
 
-/* Into the table.  Return: PMIX_SUCCESS; an error, and nothing is registered. */
+/* Into the table, and among those to ask a server for. */
+static pmix_status_t handler_keep_locked(struct registration *registration,
+                                         const struct sx_handler_options *options,
+                                         pmix_notification_fn_t fn)
+{
+    pmix_status_t rc = sx_handlers_add(sx_event_handlers(), sx_process.self.nspace,
+                                       registration->codes, registration->code_count, options, fn,
+                                       &registration->op.handler);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = registered_keep(registration);
+    if (rc != PMIX_SUCCESS) {
+        sx_handlers_remove(sx_event_handlers(), registration->op.handler);
+        registration->op.handler = SIZE_MAX;
+    } else if (registration->alone) {
+        sx_handlers_since(sx_event_handlers(), registration->op.handler, 0);
+    }
+    return rc;
+}
+
+/* Begin.  A process that joins a server does so before this or behind it, and then it asks for this
+ * handler as well (sx_event_register_again).  Return: PMIX_SUCCESS; an error, and nothing is
+ * registered. */
 static pmix_status_t handler_add(struct registration *registration,
                                  const struct sx_handler_options *options,
                                  pmix_notification_fn_t fn)
@@ -280,27 +307,16 @@ static pmix_status_t handler_add(struct registration *registration,
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    sx_events.registrations++;
+    registration->alone = sx_link_status(&p->link) == PMIX_ERR_UNREACH;
     if (sx_link_is_live(&p->link)) {
         registration->upto = classes_open_locked(p, registration->codes, registration->code_count);
     }
-    pthread_mutex_unlock(&p->lock);
-    pmix_status_t rc = sx_handlers_add(sx_event_handlers(), p->self.nspace, registration->codes,
-                                       registration->code_count, options, fn,
-                                       &registration->op.handler);
+    const pmix_status_t rc = handler_keep_locked(registration, options, fn);
     if (rc == PMIX_SUCCESS) {
-        rc = registered_keep(registration);
-        if (rc != PMIX_SUCCESS) {
-            sx_handlers_remove(sx_event_handlers(), registration->op.handler);
-            registration->op.handler = SIZE_MAX;
-        }
+        sx_events.registrations++;
     }
-    if (rc != PMIX_SUCCESS) {
-        pthread_mutex_lock(&p->lock);
-        sx_events.registrations--;
-        pthread_mutex_unlock(&p->lock);
-        registration->refused = true;
-    }
+    pthread_mutex_unlock(&p->lock);
+    registration->refused = rc != PMIX_SUCCESS;
     return rc;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/options.h"
+#include "base/status.h"
 #include "client/link/process.h"
 #include "client/link/progress.h"
 #include "client/link/thread.h"
@@ -30,6 +31,10 @@ static void thread_stop(struct sx_process *p)
 {
     static pthread_mutex_t stopping = PTHREAD_MUTEX_INITIALIZER;
 
+    if (sx_progress_is_own_thread()) {
+        (void)SX_RAISE(PMIX_ERR_NOT_SUPPORTED, "a callback cannot stop the thread that runs it");
+        return;
+    }
     if (pthread_mutex_trylock(&stopping) != 0) {
         return; /* somebody else does it */
     }

@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,17 +244,12 @@ static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
 }
 
 /* The link is there for everybody from here on.  A process that was alone until now tells what it
- * put; no handler is being registered meanwhile.  *ret_before: older ones have smaller ids. */
+ * put.  *ret_before: handlers that were registered before it have smaller ids. */
 static pmix_status_t link_begin(struct sx_process *p, size_t *ret_before)
 {
     const bool joins = sx_process_ready(); /* else nobody is here yet */
 
     pthread_mutex_lock(&p->lock);
-    while (sx_events.registrations != 0) { /* of own events alone: that waits for nobody */
-        pthread_mutex_unlock(&p->lock);
-        sched_yield();
-        pthread_mutex_lock(&p->lock);
-    }
     sx_ring_seek_now(&p->link.cursor, &p->link.ring);
     /* Nothing is asked yet, so what the bell rang for was not an answer. */
     p->link.bell_seen = sx_door_epoch(&p->link.slot->bell);
@@ -420,13 +414,15 @@ pmix_status_t sx_tool_attach(int fd, const char *home, uint64_t deadline_ns)
     return rc;
 }
 
-/* Wait, with life_lock, while another thread tears down.  Return: PMIX_ERR_NOT_AVAILABLE from a
+/* Wait, with life_lock, while another thread tears down.  Return: PMIX_ERR_NOT_SUPPORTED from a
  * callback, which that thread waits for. */
 static pmix_status_t ending_wait(struct sx_process *p)
 {
     while (atomic_load(&p->state) == SX_PROCESS_ENDING) {
         if (sx_progress_is_own_thread()) {
-            return PMIX_ERR_NOT_AVAILABLE;
+            return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                            "another thread is in PMIx_Finalize and waits for this callback, which "
+                            "cannot wait for it");
         }
         pthread_cond_wait(&p->life_cond, &p->life_lock);
     }
@@ -551,6 +547,9 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
     size_t before = 0;
 
     pmix_status_t rc = sx_options_read(SX_OF_INIT, info, ninfo, &options);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_role_may_wait();
+    }
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
@@ -619,8 +618,11 @@ static void tear_down(struct sx_process *p)
 /* May this call end anything?  With life_lock, which is given back at times. */
 static pmix_status_t finalize_judge(struct sx_process *p)
 {
-    const pmix_status_t rc = ending_wait(p);
+    pmix_status_t rc = sx_role_may_wait();
 
+    if (rc == PMIX_SUCCESS) {
+        rc = ending_wait(p);
+    }
     return rc == PMIX_SUCCESS && p->init_count == 0 ? PMIX_ERR_INIT : rc;
 }
 

@@ -6,8 +6,13 @@
  *     else:                   none --first need--> a thread of our own, until the end
  *
  * Every blocking call enters here (sx_wait_until), and so does the progress thread.  That thread
- * exists from the first non-blocking call or event handler on.  A callback may call any blocking
- * function: it then pumps for itself.  It must not wait for another callback. */
+ * exists from the first non-blocking call or event handler on.
+ *
+ * A callback may make any blocking call, because whoever waits pumps for itself and runs no
+ * callbacks meanwhile.  So nothing here may wait until a callback has run.  Where that cannot be
+ * helped (PMIx_Finalize waits for those that run), a callback that would wait for itself is refused
+ * with PMIX_ERR_NOT_SUPPORTED.  On the thread of a server in this process every wait is refused
+ * (base/role.h). */
 #include "client/link/progress.h"
 
 #include <sched.h>
@@ -16,6 +21,7 @@
 #include "base/callbacks.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/role.h"
 #include "base/status.h"
 #include "client/link/intake.h"
 #include "client/link/local.h"
@@ -126,6 +132,10 @@ pmix_status_t sx_wait_until(struct sx_link *link, bool (*done)(void *arg), void 
     pmix_status_t slept = PMIX_SUCCESS, rc;
     bool over = false;
 
+    rc = sx_role_may_wait();
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
     pthread_mutex_lock(&p->lock);
     p->waiter_count++;
     pthread_mutex_unlock(&p->lock);

@@ -26,7 +26,8 @@ void sx_pump(void);
 /* Wait until @done(@arg) returns true; it is called under lock.  Before the first sleep, the
  * thread yields its CPU @yield_count times, and looks after each.  If the server or other ranks
  * wait for this CPU, they are often done by then, and nobody has to be woken.  Return:
- * PMIX_SUCCESS; PMIX_ERR_TIMEOUT; as sx_link_status when @link is not LIVE (any more). */
+ * PMIX_SUCCESS; PMIX_ERR_TIMEOUT; as sx_link_status when @link is not LIVE (any more); as
+ * sx_role_may_wait. */
 pmix_status_t sx_wait_until(struct sx_link *link, bool (*done)(void *arg), void *arg,
                             unsigned yield_count, uint64_t deadline_ns);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/role.h"
 #include "base/status.h"
 #include "client/link/process.h"
 #include "client/link/procs.h"
@@ -26,6 +27,13 @@ static size_t body_size_of(const struct iovec *iov, int iov_count)
     return size;
 }
 
+pmix_status_t sx_op_judge(const struct sx_op *op)
+{
+    const pmix_status_t rc = sx_link_status(op->link);
+
+    return rc == PMIX_SUCCESS && op->callback.shape == SX_SHAPE_NONE ? sx_role_may_wait() : rc;
+}
+
 /* Give @op a number, unless it has one, and put it among those that wait for an answer, before the
  * frame is sent, so that the answer finds it. */
 static pmix_status_t op_enlist(struct sx_op *op, bool windowed)
@@ -33,7 +41,7 @@ static pmix_status_t op_enlist(struct sx_op *op, bool windowed)
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    const pmix_status_t rc = sx_link_status(op->link);
+    const pmix_status_t rc = sx_op_judge(op);
     if (rc == PMIX_SUCCESS) {
         op->id = op->id != 0 ? op->id : sx_link_next_id_locked(op->link);
         op->done = false;

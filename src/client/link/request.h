@@ -39,11 +39,15 @@ pmix_status_t sx_op_settle(struct sx_op *op, bool waits, pmix_status_t started);
 /* The same for one that has ended, with @status, though nobody was asked. */
 pmix_status_t sx_op_answer(struct sx_op *op, pmix_status_t status);
 
+/* Can @op be sent to its server?  Return: PMIX_SUCCESS; as sx_link_status; as sx_role_may_wait when
+ * its caller is to wait for it. */
+pmix_status_t sx_op_judge(const struct sx_op *op);
+
 /* ---- requests ------------------------------------------------------------------------------- */
 
 /* Send a request whose answer completes @op.  A request that does not fit in a frame goes
  * through the window, and may have to wait for it.  Return: PMIX_SUCCESS: @op is or will be
- * completed, exactly once.  On an error it will not be: as sx_link_status and sx_frame_send;
+ * completed, exactly once.  On an error it will not be: as sx_op_judge and sx_frame_send;
  * PMIX_ERR_OUT_OF_RESOURCE (logged): too large, no memory for it here or there, or over the limit
  * of file size. */
 pmix_status_t sx_request_start(struct sx_op *op, uint16_t kind, const struct iovec *iov,

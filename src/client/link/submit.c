@@ -74,7 +74,7 @@ static pmix_status_t arrive_enlist(struct sx_op *op, struct sx_lane_arrive *arri
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    pmix_status_t rc = sx_link_status(op->link);
+    pmix_status_t rc = sx_op_judge(op);
     if (rc == PMIX_SUCCESS && op->link->collective_count >= op->link->collectives_max) {
         rc = SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
                       "%u fences and connects of this process are under way, as many as its server "

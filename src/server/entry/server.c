@@ -120,6 +120,7 @@ static void *server_thread(void *arg)
     struct sx_server *server = start->server;
     const pmix_status_t status = sx_board_live(&server->board);
 
+    sx_role_thread_enter();
     pthread_mutex_lock(&start->lock);
     start->status = status;
     start->told = true;
@@ -238,6 +239,9 @@ pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
     struct sx_server_options options = { 0 };
     pmix_status_t rc = sx_options_read(SX_OF_SERVER_INIT, info, ninfo, &options);
 
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_role_may_wait(); /* for one that is just ending */
+    }
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
@@ -293,6 +297,11 @@ static pmix_status_t server_empty(struct sx_server *server, void *arg)
 
 pmix_status_t PMIx_server_finalize(void)
 {
+    const pmix_status_t rc = sx_role_may_wait();
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
     pthread_mutex_lock(&life_lock);
     struct sx_server *server = sx_server_get();
 
