@@ -18,9 +18,11 @@ struct sx_lane_put {
     struct sx_cell cell; /* bits of a cell with a body are ignored */
     uint16_t key_len;    /* 1 to PMIX_MAX_KEYLEN */
     uint8_t scope;       /* pmix_scope_t */
-    uint8_t reserved[5];
+    uint8_t flags;       /* SX_PUT_* */
+    uint8_t reserved[4];
 };
 static_assert(sizeof(struct sx_lane_put) == 24, "fixed by layout 1");
+#define SX_PUT_LAST 0x01u /* of one PMIx_Commit; means nothing on another node */
 enum { SX_PUT_KEY, SX_PUT_VALUE };
 extern const struct sx_signature sx_put_body;
 

@@ -14,7 +14,8 @@
 
 enum sx_lane_kind {
     SX_LANE_PUT = 1,        /* struct sx_lane_put and what follows it: one committed value */
-    SX_LANE_COMMIT_END = 2, /* no body: the values of one PMIx_Commit are complete */
+    SX_LANE_COMMIT_END = 2, /* no body: the values of one PMIx_Commit are complete, if the
+                             * last has not said so itself (SX_PUT_LAST) */
     SX_LANE_ARRIVE = 3,     /* struct sx_lane_arrive and what follows it: joins a collective */
     SX_LANE_CURSOR = 4,     /* struct sx_lane_cursor: how far this client has read its ring */
     SX_LANE_NOTIFY = 5,     /* struct sx_event and what follows it: an event for others */

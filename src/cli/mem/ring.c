@@ -15,6 +15,7 @@
 #define SX_MEM_MESSAGE_MAX 16384u
 #define SX_MEM_RECORD_MAX 4096u
 #define SX_MEM_FILLER 0xffffu
+#define SX_MEM_PUT_LAST 0x01u
 #define SX_MEM_ARRIVE_COLLECT 0x01u
 
 enum message_kind {
@@ -100,6 +101,7 @@ static void put_print(struct sx_bytes *message)
         sx_mem_text_print(key, key_len);
         printf(" %s ", sx_mem_scope_name(sx_bytes_u8(message, 18)));
         sx_mem_value_print(&cell, body);
+        printf("%s", (sx_bytes_u8(message, 19) & SX_MEM_PUT_LAST) != 0 ? ", commit end" : "");
     }
 }
 

@@ -512,19 +512,27 @@ static void commit_end(struct sx_process *p)
     }
 }
 
+/* The last value says that it is, unless a box has it, which may send nothing at all. */
 static pmix_status_t commit_send(struct sx_process *p, const struct sx_puts *puts)
 {
+    bool said = false;
+
     for (size_t off = 0; off < puts->used_bytes;) {
         uint8_t *bytes;
         uint64_t len;
         struct sx_box *const box = puts_next(puts, &off, &len, &bytes);
         const struct iovec iov = { bytes, len };
+
+        if (box == NULL && off == puts->used_bytes) {
+            ((struct sx_lane_put *)(void *)bytes)->flags = SX_PUT_LAST;
+            said = true;
+        }
         const pmix_status_t rc = box != NULL ? commit_box(p, box) : commit_message(p, &iov, 1);
         if (rc != PMIX_SUCCESS) {
             return rc;
         }
     }
-    return sx_lane_submit(&p->link, SX_LANE_COMMIT_END, NULL, 0);
+    return said ? PMIX_SUCCESS : sx_lane_submit(&p->link, SX_LANE_COMMIT_END, NULL, 0);
 }
 
 /* The list's memory serves the next puts unless it is large or they have begun already. */

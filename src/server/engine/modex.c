@@ -69,8 +69,8 @@ static pmix_status_t put_read(const struct sx_opened *body, struct put *ret)
 {
     const struct sx_lane_put *const head = body->head;
 
-    if ((head->cell.flags & ~SX_CELL_NULL) != 0 || head->scope < PMIX_LOCAL ||
-        head->scope > PMIX_DEL_GLOBAL || head->scope == PMIX_INTERNAL ||
+    if ((head->cell.flags & ~SX_CELL_NULL) != 0 || (head->flags & ~SX_PUT_LAST) != 0 ||
+        head->scope < PMIX_LOCAL || head->scope > PMIX_DEL_GLOBAL || head->scope == PMIX_INTERNAL ||
         sx_scope_takes(head->scope) != (head->cell.type == PMIX_UNDEF)) {
         return PMIX_ERR_BAD_PARAM;
     }
@@ -253,7 +253,7 @@ pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
     if (rc != PMIX_SUCCESS) {
         put_is_lost(nspace, client->rank, put.key, rc);
     }
-    return PMIX_SUCCESS;
+    return (put.head->flags & SX_PUT_LAST) != 0 ? sx_modex_commit(server, client) : PMIX_SUCCESS;
 }
 
 pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client)

@@ -228,7 +228,8 @@ static void test_lane_fill(struct sx_lane *lane)
 {
     struct sx_lane_put put = { .cell = { .type = PMIX_STRING, .len = 6 },
                                .key_len = 3,
-                               .scope = PMIX_LOCAL };
+                               .scope = PMIX_LOCAL,
+                               .flags = SX_PUT_LAST };
     const struct iovec put_iov[] = { { &put, sizeof(put) },
                                      { (char[8]){ "key" }, 8 },
                                      { (char[8]){ "value" }, 8 } };
@@ -282,7 +283,7 @@ Test(mem, dumps_board_and_lane)
         "the server is alive",
         "slot 0      live     bell 3, lane read to 0, data wanted\n",
         "lane   job.7.0",
-        "at 0: put \"key\" local STRING \"value\"\n",
+        "at 0: put \"key\" local STRING \"value\", commit end\n",
         ": commit end\n",
         ": arrive fence, collecting, op 9: \"job.7\".*\n",
         ": cursor 77\n",
