@@ -4,14 +4,15 @@
  *
  * Question:  a fence; one that collects though nobody has put anything; one that collects 64 bytes
  *            of every rank: what do the second and the third cost more than the first?
- * Predict:   the second nothing.  The third half as much again: two more messages in each lane, which
+ * Predict:   the second nothing.  The third half as much again: one more message in each lane, which
  *            the server takes while it is awake anyway, and the new pages in the ranks' page tables.
  * Method:    blocks of 16 fences of each kind in turns, so that all kinds see the same machine.  Before
  *            each fence the ranks meet at a counter in shared memory, so that nobody's Put is in the
  *            time of another's Fence: data_us is the Fence alone.  put_us is all of it, Put, Commit and
  *            Fence.  Medians of a rank.  Sleeps: the voluntary switches of the process, faults: its
  *            minor faults, both per fence and as the kernel counts them.
- * Varies:    ranks.  Fixed: a key of its own for each round.  Control: the empty fence.
+ * Varies:    ranks.  Fixed: a key of its own for each round.  Controls: the empty fence; one of ranks
+ *            that have used their first level cache for something else (busy_us), as Put does.
  * Profile:   argv[2] is the number of the one kind to run, from 0.
  * Every rank prints one line of JSON. */
 #include <fcntl.h>
@@ -24,10 +25,11 @@
 #include "compare.h"
 
 #define BLOCK 16u
+#define CACHE_BYTES (32u << 10)
 
-enum { EMPTY, COLLECT, DATA, PUT, KINDS };
+enum { EMPTY, BUSY, COLLECT, DATA, PUT, KINDS };
 
-static const char *const names[KINDS] = { "empty", "collect", "data", "put" };
+static const char *const names[KINDS] = { "empty", "busy", "collect", "data", "put" };
 
 static struct kind {
     double samples[ROUNDS_MAX];
@@ -58,7 +60,7 @@ static void meeting_open(const pmix_proc_t *me)
         meeting.arrived = mmap(NULL, sizeof(*meeting.arrived), PROT_READ | PROT_WRITE, MAP_SHARED,
                                fd, 0);
     }
-    if (meeting.arrived == NULL || (void *)meeting.arrived == MAP_FAILED) {
+    if (meeting.arrived == NULL || meeting.arrived == MAP_FAILED) {
         fprintf(stderr, "fence: no shared memory to meet in\n");
         exit(1);
     }
@@ -93,10 +95,21 @@ static void put_64_bytes(int which, size_t round)
     must(PMIx_Commit(), "commit");
 }
 
+static void be_busy(void)
+{
+    static volatile char memory[CACHE_BYTES];
+
+    for (size_t i = 0; i < sizeof(memory); i += 64) {
+        memory[i]++;
+    }
+}
+
 static double one_us(int which, size_t round)
 {
     if (which == DATA) {
         put_64_bytes(which, round);
+    } else if (which == BUSY) {
+        be_busy();
     }
     meet();
     const double begin = now_us();
@@ -104,7 +117,7 @@ static double one_us(int which, size_t round)
     if (which == PUT) {
         put_64_bytes(which, round);
     }
-    if (which == EMPTY) {
+    if (which == EMPTY || which == BUSY) {
         must(PMIx_Fence(NULL, 0, NULL, 0), "fence");
     } else {
         fence_collect();
