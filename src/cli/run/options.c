@@ -189,8 +189,8 @@ static bool set_display(void *at, const char *value)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static_assert(SX_RUN_RANKS_MAX == 16384 && SX_CLI_SECONDS_MAX == 100000000 &&
-                  PMIX_MAX_KEYLEN == 511,
+static_assert(SX_RUN_RANKS_MAX == 16384 && SX_RUN_JOBS_MAX == 256 &&
+                  SX_CLI_SECONDS_MAX == 100000000 && PMIX_MAX_KEYLEN == 511,
               "what is said below");
 
 #define OF_APP(member) offsetof(struct sx_run_app, member), true
@@ -217,7 +217,10 @@ static const struct sx_option rows[] = {
     { "--oversubscribe", NULL, NULL, NULL, NULL, "accepted, as more ranks than CPUs always are",
       NULL, APP },
     { "--allow-run-as-root", NULL, NULL, NULL, NULL, "accepted, as root always is", NULL, APP },
-    { .help = "options of the job, before the first PROGRAM:" },
+    { .help = "options of the job, or of all jobs, before the first PROGRAM:" },
+    { "--separate-jobs", NULL, NULL, NULL, NULL,
+      "each PROGRAM is a job of its own, whose ranks begin at 0; at most 256", sx_option_flag,
+      OF_JOB(separate_jobs) },
     { "--map-by", NULL, "POLICY", "numa",
       "slot, hwthread, core, l3cache, numa, package (or socket) or node, without modifiers",
       "how ranks are dealt out: slot: they fill the machine in order, neighbours together "
@@ -247,7 +250,7 @@ static const struct sx_option rows[] = {
     { "--tag-output", NULL, NULL, NULL, NULL, "put [namespace,rank]<stream> before each line",
       sx_option_flag, OF_JOB(tag_output) },
     { "--stdin", NULL, "RANK|all|none", "all", "a rank, 'all' or 'none'",
-      "who reads the standard input (default 0)", set_stdin, JOB },
+      "who reads the standard input (default 0; counted through all jobs)", set_stdin, JOB },
 };
 
 static const char about[] =
@@ -256,6 +259,7 @@ static const char about[] =
     "Start PROGRAM as the ranks of one job on this node. The ranks find each other through\n"
     "PMIx; all of their PMIx data lies in shared memory. Open MPI programs run unmodified.\n"
     "A lone ':' parts several programs (applications) of one job; ranks count on through them.\n"
+    "With --separate-jobs each program is a job of its own.\n"
     "\n"
     "examples:\n"
     "  shmix run -n 4 ./hello                     four ranks\n"
@@ -264,7 +268,8 @@ static const char about[] =
     "  shmix run -n 8 --map-by numa --bind-to core --display bindings ./solver\n"
     "  shmix run -n 4 --env OMP_NUM_THREADS=2 ./hybrid\n"
     "  shmix run -n 4 --timeout 60 ./test < input rank 0 reads the input\n"
-    "  shmix run -n 2 ./ocean : -n 3 ./ice        ranks 0 and 1, and ranks 2 to 4\n";
+    "  shmix run -n 2 ./ocean : -n 3 ./ice        ranks 0 and 1, and ranks 2 to 4\n"
+    "  shmix run --separate-jobs -n 2 ./ocean : -n 3 ./ice    two jobs, ranks from 0 in each\n";
 
 static const char more[] =
     "\n"
@@ -272,7 +277,7 @@ static const char more[] =
     "  0          every rank exited with 0\n"
     "  N          the first rank that failed exited with N, or abort was called with N\n"
     "  128+S      a rank was killed by signal S, or shmix run itself got S\n"
-    "  124        the job took longer than --timeout\n"
+    "  124        a job took longer than --timeout\n"
     "  126, 127   PROGRAM is not executable; PROGRAM was not found\n"
     "  1, 2       shmix run could not start the job, or a rank left without PMIx_Finalize;\n"
     "             a wrong option\n"
@@ -284,6 +289,10 @@ static const char more[] =
     "SIGQUIT and SIGHUP are passed on, and 2 seconds later the ranks are killed, at a second\n"
     "signal at once; SIGTSTP, SIGCONT, SIGUSR1 and SIGUSR2 are passed on. If shmix run itself is\n"
     "killed, the ranks are killed too, and nothing is left behind.\n"
+    "\n"
+    "With --separate-jobs a failure or an abort ends its job, and the other jobs go on. The first\n"
+    "failure of any job decides the exit code. Signals, --timeout and an output that nobody takes\n"
+    "any more end all jobs.\n"
     "\n"
     "environment:\n"
     "  TMPDIR       where the job's private directory is made (default /tmp)\n"
@@ -340,7 +349,7 @@ static int take_program(struct sx_run_options *options, struct sx_run_app *app, 
     }
     if (app->rank_count > SX_RUN_RANKS_MAX - options->rank_count) {
         return sx_options_refuse(&sx_run_verb, "-n",
-                                 "-n %u for program %u: with those before it the job would have %u "
+                                 "-n %u for program %u: with those before it there would be %u "
                                  "ranks, and at most %u are possible",
                                  app->rank_count, options->app_count,
                                  options->rank_count + app->rank_count, SX_RUN_RANKS_MAX);
@@ -372,13 +381,20 @@ int sx_run_options_init(struct sx_run_options *options, char **argv)
         another = *argv != NULL;
         *argv = NULL;
     }
+    if (options->separate_jobs && options->app_count > SX_RUN_JOBS_MAX) {
+        return sx_options_refuse(&sx_run_verb, "--separate-jobs",
+                                 "%u programs would be %u jobs, and at most %u are possible; leave "
+                                 "out --separate-jobs to make them one job",
+                                 options->app_count, options->app_count, SX_RUN_JOBS_MAX);
+    }
     if (options->bind == BIND_NOT_GIVEN) {
         options->bind = options->map == SX_RUN_LEVEL_NODE ? SX_RUN_LEVEL_NONE : options->map;
     }
     if (options->stdin_mode == SX_RUN_STDIN_RANK && options->stdin_rank >= options->rank_count) {
         return sx_options_refuse(&sx_run_verb, "--stdin",
-                                 "--stdin %u: there is no such rank; the job has ranks 0 to %u",
-                                 options->stdin_rank, options->rank_count - 1);
+                                 "--stdin %u: there is no such rank; there are ranks 0 to %u%s",
+                                 options->stdin_rank, options->rank_count - 1,
+                                 options->separate_jobs ? ", counted through all jobs" : "");
     }
     return SX_OPTIONS_TAKEN;
 }

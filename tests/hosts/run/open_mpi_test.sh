@@ -20,7 +20,8 @@ cd "$work" || exit 1
 
 # A machine with few CPUs does not say how long this takes; a job that hangs does not end at all.
 # RANK_PRELOAD names the runtime of a sanitizer, which a sanitized library leaves to the program.
-limit="--timeout 120 ${RANK_PRELOAD:+--env LD_PRELOAD=$RANK_PRELOAD}"
+own=${RANK_PRELOAD:+--env LD_PRELOAD=$RANK_PRELOAD} # of every program
+limit="--timeout 120 $own"
 
 for n in 1 2 4 16; do
     run $limit -n $n ./hello_mpi
@@ -48,12 +49,20 @@ expect_code 0 "bound"
 
 # Two programs in one world: MPI_APPNUM says which is whose.
 cp apps_mpi other_mpi
-run $limit -n 2 ./apps_mpi : -n 3 ${RANK_PRELOAD:+--env LD_PRELOAD=$RANK_PRELOAD} ./other_mpi
+run $limit -n 2 ./apps_mpi : -n 3 $own ./other_mpi
 expect_code 0 "two programs"
 sort "$work/out" >"$work/sorted"
 for line in 0:0:0:2 1:0:1:2 2:1:0:3 3:1:1:3 4:1:2:3; do
     echo $line | sed 's/\(.*\):\(.*\):\(.*\):\(.*\)/rank \1 of 5, app \2, \3 of \4 in it, universe 5, sum ok/'
 done | cmp -s - "$work/sorted" || fail "two programs: who is who"
+
+# ... and in a world each.
+run $limit --separate-jobs -n 2 ./apps_mpi : -n 3 $own ./other_mpi
+expect_code 0 "two jobs"
+sort "$work/out" >"$work/sorted"
+for line in 0:2 0:3 1:2 1:3 2:3; do
+    echo $line | sed 's/\(.*\):\(.*\)/rank \1 of \2, app 0, \1 of \2 in it, universe 5, sum ok/'
+done | cmp -s - "$work/sorted" || fail "two jobs: who is who"
 
 run $limit -n 3 ./abort_mpi 9
 expect_code 9 "MPI_Abort"
@@ -77,11 +86,13 @@ run $limit -n 2 ./abort_mpi 0
 expect_code 1 "an abort with status 0 is a failure"
 
 # Open MPI's shared memory lies in files; whoever is killed, they go.
-start_waiting() {
+start_waiting() { # RANKS ARGS...
     rm -f "$work/out"
-    "$SHMIX" run $limit -n 2 ./wait_mpi >"$work/out" 2>"$work/err" &
+    ranks=$1
+    shift
+    "$SHMIX" run $limit "$@" >"$work/out" 2>"$work/err" &
     job=$!
-    await "two ranks" lines_are "$work/out" 2
+    await "$ranks ranks" lines_are "$work/out" $ranks
     cut -d ' ' -f 1 "$work/out" >"$work/pids"
     cut -d ' ' -f 2- "$work/out" | tr ' ' '\n' | grep segment | sort -u >"$work/files"
     [ -s "$work/files" ] || fail "the ranks share no memory"
@@ -92,7 +103,7 @@ files_are_gone() {
     done
 }
 
-start_waiting
+start_waiting 2 -n 2 ./wait_mpi
 kill -9 "$(head -1 "$work/pids")"
 wait $job
 code=$?
@@ -100,7 +111,7 @@ expect_code 137 "a rank is killed"
 files_are_gone || fail "a rank is killed: its files in /dev/shm stay"
 expect_clean "a rank is killed"
 
-start_waiting
+start_waiting 4 --separate-jobs -n 2 ./wait_mpi : -n 2 $own ./wait_mpi
 kill -9 $job
 wait $job 2>/dev/null
 await "the launcher is killed: the ranks end" all_gone "$work/pids"

@@ -3,6 +3,7 @@
 /* rank.c - a rank for the scripts of this folder: the first argument says what it does.
  *
  *   apps          say what it knows of its application and of all others, a line each
+ *   place         say what place it has in its job, on the node and among all jobs
  *   hear HOW      rank 1 ends by HOW (the same, or abort); the others say what they hear of it and
  *                 wait to be ended
  *   hang HOW      the same, and their handlers never return
@@ -14,6 +15,7 @@
  *   thread        the same, after the thread that called PMIx_Init has ended: the word that tells
  *                 the server of a death tells it of that too, and it asks the kernel which it is
  *   abort RANK... rank 0 aborts these; the others but those meet in a fence
+ *   abort-others  rank 0 aborts all processes of the node that are in other jobs
  *   kill          be killed as a client
  *   wait          as a client for ever, without hearing SIGTERM */
 #include <pmix.h>
@@ -46,12 +48,19 @@ static pmix_proc_t job(void)
     return all;
 }
 
+static int fence(void)
+{
+    printf("rank %u: %s\n", me.rank, PMIx_Error_string(PMIx_Fence(NULL, 0, NULL, 0)));
+    return 0;
+}
+
 /* ---- apps ------------------------------------------------------------------------------------ */
 
 static unsigned long number_of(const pmix_value_t *value)
 {
     return value->type == PMIX_PROC_RANK ? value->data.rank
            : value->type == PMIX_UINT32  ? value->data.uint32
+           : value->type == PMIX_UINT16  ? value->data.uint16
                                          : 999999;
 }
 
@@ -118,6 +127,60 @@ static int apps(void)
     }
     PMIX_VALUE_RELEASE(value);
     return 0;
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+static pmix_value_t *node_procs(void)
+{
+    const pmix_proc_t all = job();
+    pmix_value_t *value = NULL;
+
+    must(PMIx_Get(&all, PMIX_LOCAL_PROCS, NULL, 0, &value), PMIX_LOCAL_PROCS);
+    return value;
+}
+
+static int place(void)
+{
+    const pmix_proc_t all = job();
+    pmix_value_t *value = node_procs();
+    const pmix_proc_t *const procs = value->data.darray->array;
+    size_t others = 0;
+
+    for (size_t i = 0; i < value->data.darray->size; i++) {
+        others += strcmp(procs[i].nspace, me.nspace) != 0;
+    }
+    PMIX_VALUE_RELEASE(value);
+    printf("rank %u", me.rank);
+    say_number(&all, NULL, 0, PMIX_JOB_SIZE, "of");
+    say_number(&all, NULL, 0, PMIX_LOCAL_SIZE, "local");
+    say_number(&all, NULL, 0, PMIX_NPROC_OFFSET, "offset");
+    say_number(&me, NULL, 0, PMIX_GLOBAL_RANK, "global");
+    say_number(&me, NULL, 0, PMIX_NODE_RANK, "node rank");
+    say_number(&all, NULL, 0, PMIX_NODE_SIZE, "of");
+    say_number(&all, NULL, 0, PMIX_UNIV_SIZE, "universe");
+    say_string(&all, NULL, 0, PMIX_LOCAL_PEERS, "peers");
+    printf(" others %zu\n", others);
+    return 0;
+}
+
+static int abort_others(void)
+{
+    pmix_value_t *value = node_procs();
+    pmix_proc_t *const procs = value->data.darray->array;
+    size_t count = 0;
+
+    for (size_t i = 0; i < value->data.darray->size; i++) {
+        if (strcmp(procs[i].nspace, me.nspace) != 0) {
+            procs[count++] = procs[i];
+        }
+    }
+    if (me.rank == 0) {
+        printf("abort: %s\n", PMIx_Error_string(PMIx_Abort(7, "not needed", procs, count)));
+        fflush(stdout);
+    }
+    PMIX_VALUE_RELEASE(value);
+    return fence();
 }
 
 /* ---- failures -------------------------------------------------------------------------------- */
@@ -303,12 +366,6 @@ static int abort_some(char **ranks, int count)
     return 0;
 }
 
-static int fence(void)
-{
-    printf("rank %u: %s\n", me.rank, PMIx_Error_string(PMIx_Fence(NULL, 0, NULL, 0)));
-    return 0;
-}
-
 static int offer(void)
 {
     pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = me.rank * 10 };
@@ -378,6 +435,10 @@ int main(int argc, char **argv)
     }
     if (strcmp(what, "apps") == 0) {
         code = apps();
+    } else if (strcmp(what, "place") == 0) {
+        code = place();
+    } else if (strcmp(what, "abort-others") == 0) {
+        code = abort_others();
     } else if (strcmp(what, "survive") == 0) {
         code = survive(argc > 2 ? argv[2] : "");
     } else if (strcmp(what, "hear") == 0 || strcmp(what, "hang") == 0 ||
