@@ -4,6 +4,7 @@
 #include "attack.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -313,6 +314,7 @@ void attack_judge(const char *role)
     CHECK(!WIFSIGNALED(status), "the attacker was killed by signal %d during: %s", WTERMSIG(status),
           fault_shared->attack_name);
     CHECK(WEXITSTATUS(status) == 0, "the attacker exited with %d", WEXITSTATUS(status));
+    (void)malloc_trim(0); /* what malloc keeps for later is no growth */
     const uint64_t memory_kib = fault_memory_kib(FAULT_SELF);
 
     fault_say("memory %llu KiB before, %llu KiB after", (unsigned long long)base.memory_kib,

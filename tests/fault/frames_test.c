@@ -996,7 +996,6 @@ static int case_bodies(void)
 
 static int case_windows(void)
 {
-    attack_keeps_kib = 8u << 10; /* what malloc keeps of the last body */
     attack_judge("windows");
     return 0;
 }

@@ -12,6 +12,10 @@
 #include <unistd.h>
 
 #include "attack.h"
+#include "base/bodies.h"
+#include "base/util.h"
+#include "base/value.h"
+#include "server/model/results.h"
 
 #define SEED UINT64_C(20260801)
 
@@ -52,8 +56,7 @@ static pmix_status_t newest_result(struct attacker *attacker, uint32_t *ret_op)
     _Alignas(8) static uint8_t buffer[SX_FRAME_MAX];
     static uint32_t id = 1000;
     struct sx_frame frame;
-    uint32_t count;
-    int32_t status;
+    pmix_status_t status = PMIX_SUCCESS;
 
     attack_request(attacker->socket_fd, SX_MSG_RESULTS_GET, ++id, NULL, 0);
     if (sx_frame_receive(attacker->socket_fd, buffer, &frame, UINT64_MAX) != PMIX_SUCCESS) {
@@ -61,14 +64,16 @@ static pmix_status_t newest_result(struct attacker *attacker, uint32_t *ret_op)
     }
     CHECK(frame.header.kind == SX_MSG_REPLY && frame.header.id == id, "kind %u id %u",
           frame.header.kind, frame.header.id);
-    const uint8_t *const body = frame.body;
+    const struct {
+        struct sx_reply reply;
+        uint32_t count, reserved;
+        struct sx_result results[];
+    } *const body = frame.body;
 
-    memcpy(&count, body + sizeof(struct sx_reply), sizeof(count));
     *ret_op = 0;
-    status = PMIX_SUCCESS;
-    if (count > 0) {
-        memcpy(ret_op, body + sizeof(struct sx_reply) + 8 * count, sizeof(*ret_op));
-        memcpy(&status, body + sizeof(struct sx_reply) + 8 * count + 4, sizeof(status));
+    if (body->count > 0) {
+        *ret_op = body->results[body->count - 1].op;
+        status = body->results[body->count - 1].status;
     }
     sx_frame_release(&frame);
     return status;
@@ -317,6 +322,114 @@ static void arrivals_without_end(void)
     attack_end();
 }
 
+static int procs_order(const void *a, const void *b)
+{
+    return sx_proc_order(a, b);
+}
+
+#define ANY_PROCS_MAX 24u
+#define ANY_BYTES_MAX 8192u
+
+/* Processes of this job, of one that lives beside it and of none, in order and each once.  Return:
+ * how many. */
+static size_t any_procs(pmix_proc_t procs[ANY_PROCS_MAX], uint64_t *seed)
+{
+    static const char *const nspaces[] = { ATTACK_JOB, ATTACK_JOB, ATTACK_JOB, "good.job", "none" };
+    static const uint32_t ranks[] = { 0,
+                                      ATTACK_RANK,
+                                      2,
+                                      PMIX_RANK_WILDCARD,
+                                      PMIX_RANK_UNDEF,
+                                      PMIX_RANK_LOCAL_NODE,
+                                      PMIX_RANK_INVALID,
+                                      UINT32_MAX };
+    const size_t count = 1 + fault_random(seed) % ANY_PROCS_MAX;
+    size_t unlike = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        PMIx_Load_procid(&procs[i], nspaces[fault_random(seed) % SX_COUNT(nspaces)],
+                         ranks[fault_random(seed) % SX_COUNT(ranks)]);
+    }
+    qsort(procs, count, sizeof(procs[0]), procs_order);
+    for (size_t i = 0; i < count; i++) {
+        if (unlike == 0 || procs_order(&procs[unlike - 1], &procs[i]) != 0) {
+            procs[unlike++] = procs[i];
+        }
+    }
+    return unlike;
+}
+
+/* Of any kind, also of those that there are not.  Return: its bytes at @at. */
+static size_t any_arrival(uint8_t *at, uint32_t op, uint64_t *seed)
+{
+    const struct sx_lane_arrive head = { .kind = (uint8_t)(fault_random(seed) % 8),
+                                         .open = (uint16_t)fault_random(seed),
+                                         .op = op };
+    pmix_proc_t procs[ANY_PROCS_MAX];
+    pmix_info_t infos[4];
+    char text[256] = "";
+    size_t size;
+
+    memset(text, 'x', fault_random(seed) % sizeof(text));
+    PMIx_Info_load(&infos[0], PMIX_COLLECT_DATA, NULL, PMIX_BOOL);
+    PMIx_Info_load(&infos[1], "a.key", text, PMIX_STRING);
+    PMIx_Info_load(&infos[2], text, &op, PMIX_UINT32);
+    PMIx_Info_load(&infos[3], PMIX_TIMEOUT, &op, PMIX_UINT32);
+    struct sx_draft draft = {
+        .signature = &sx_arrive_body,
+        .head = &head,
+        .nspace = "",
+        .parts = { [SX_ARRIVE_PROCS] = { procs, any_procs(procs, seed) },
+                   [SX_ARRIVE_INFOS] = { infos, fault_random(seed) % (SX_COUNT(infos) + 1) } },
+    };
+
+    CHECK_STATUS(sx_body_measure(&draft, &size), PMIX_SUCCESS);
+    CHECK(size <= ANY_BYTES_MAX, "%zu bytes", size);
+    CHECK_STATUS(sx_body_write(&draft, at), PMIX_SUCCESS);
+    for (size_t i = 0; i < SX_COUNT(infos); i++) {
+        PMIx_Info_destruct(&infos[i]);
+    }
+    return size;
+}
+
+/* One after the other, each in a connection that there is: @flips says how many of a hundred have
+ * a bit that is wrong.  Return: how many of them have ended it. */
+static unsigned arrivals_of_any_kind(uint32_t count, uint64_t flips)
+{
+    _Alignas(8) static uint8_t body[ANY_BYTES_MAX];
+    struct iovec iov = { .iov_base = body };
+    pmix_status_t rc = PMIX_ERR_LOST_CONNECTION;
+    uint64_t seed = SEED + 2;
+    struct attacker attacker;
+    unsigned dropped_count = 0;
+    uint32_t op;
+
+    for (uint32_t i = 1; i <= count; i++) {
+        if (rc == PMIX_ERR_LOST_CONNECTION) {
+            attack_begin(ATTACK_LINES_ANY, "any arrival, from number %u on", i);
+            attack_attach(&attacker);
+        }
+        iov.iov_len = any_arrival(body, i, &seed);
+        if (fault_random(&seed) % 100 < flips) {
+            body[fault_random(&seed) % iov.iov_len] ^= (uint8_t)(1u << fault_random(&seed) % 8);
+        }
+        CHECK_STATUS(sx_lane_append(&attacker.lane, SX_LANE_ARRIVE, &iov, 1), PMIX_SUCCESS);
+        rc = newest_result(&attacker, &op);
+        dropped_count += rc == PMIX_ERR_LOST_CONNECTION;
+        if (rc == PMIX_ERR_LOST_CONNECTION || i == count) {
+            attack_detach(&attacker);
+            attack_end();
+        }
+    }
+    return dropped_count;
+}
+
+static void arrivals_at_random(void)
+{
+    CHECK(arrivals_of_any_kind(6000, 0) == 0, "what is in order has ended a connection");
+    CHECK(arrivals_of_any_kind(1000, 15) > 10, "what is out of order has ended none");
+}
+
 /* The others of this fence never come, and its only member that did is gone. */
 static void arrivals_of_the_dead(void)
 {
@@ -336,46 +449,68 @@ static void arrivals_of_the_dead(void)
     }
 }
 
-/* Fences that wait, each with as long a list as there may be: what is kept of all is bounded. */
-static int role_lists(const char *arg)
+#define HELD_KIB (48u << 10)
+
+/* Fences that wait, as many as there may be, each with all these processes and infos: what is kept
+ * of them is bounded. */
+static void fences_held(const char *name, struct sx_part_source procs, struct sx_part_source infos)
 {
-    enum { FENCES = 200 };
-    const size_t size = sizeof(struct sx_lane_arrive) +
-                        SX_PROCS_MAX * sizeof(((struct arrival *)NULL)->procs[0]);
     const uint64_t before = fault_memory_kib(getppid());
+    struct sx_lane_arrive head = { .kind = SX_COLLECTIVE_FENCE };
+    struct sx_draft draft = { .signature = &sx_arrive_body,
+                              .head = &head,
+                              .nspace = "",
+                              .parts = { [SX_ARRIVE_PROCS] = procs, [SX_ARRIVE_INFOS] = infos } };
     pmix_status_t rc = PMIX_SUCCESS;
-    uint32_t op = 0, made = 0;
-    struct arrival arrival;
     struct attacker attacker;
+    uint32_t op = 0;
+    size_t size;
+
+    attack_begin(ATTACK_LINES_ANY, "fences with %s, one after the other", name); /* told once */
+    attack_attach(&attacker);
+    CHECK_STATUS(sx_body_measure(&draft, &size), PMIX_SUCCESS);
     uint8_t *const body = malloc(size);
 
-    (void)arg;
-    attack_begin(0, "fences with long lists, one after the other");
-    attack_attach(&attacker);
     CHECK(body != NULL, "no memory");
-    arrival_make(&arrival, SX_PROCS_MAX);
-    for (uint32_t i = 0; i < SX_PROCS_MAX; i++) {
-        arrival.procs[0].rank = i;
-        memcpy(body + sizeof(arrival.arrive) + i * sizeof(arrival.procs[0]), &arrival.procs[0],
-               sizeof(arrival.procs[0]));
-    }
-    while (made < FENCES && rc == PMIX_SUCCESS) {
-        arrival.arrive.op = ++made;
-        memcpy(body, &arrival.arrive, sizeof(arrival.arrive));
-        attack_large(&attacker, SX_MSG_ARRIVE_BULK, made, body, size);
-        (void)attack_expect_reply(attacker.socket_fd, made, PMIX_SUCCESS);
+    while (rc == PMIX_SUCCESS) {
+        head.op++;
+        CHECK_STATUS(sx_body_write(&draft, body), PMIX_SUCCESS);
+        attack_large(&attacker, SX_MSG_ARRIVE_BULK, head.op, body, size);
+        (void)attack_expect_reply(attacker.socket_fd, head.op, PMIX_SUCCESS);
         rc = newest_result(&attacker, &op);
     }
-    CHECK(rc == PMIX_ERR_OUT_OF_RESOURCE && op == made,
-          "%u fences wait: nothing bounds their lists", made);
+    CHECK(rc == PMIX_ERR_OUT_OF_RESOURCE && op == head.op, "the answer to %u is %d", op, rc);
     const uint64_t after = fault_memory_kib(getppid());
 
-    CHECK(after < before + (48u << 10) + fault_memory_slack_kib(),
-          "%u fences hold %llu KiB of the server's memory", made,
-          (unsigned long long)(after - before));
+    fault_say("%u fences with %s: %llu KiB before, %llu KiB now", op - 1, name,
+              (unsigned long long)before, (unsigned long long)after);
+    CHECK(after < before + HELD_KIB + fault_memory_slack_kib(),
+          "nothing bounds what %u fences with %s hold", op - 1, name);
     free(body);
     attack_detach(&attacker);
     attack_end();
+}
+
+static int role_held(const char *arg)
+{
+    enum { INFOS = 112 }; /* that a fence may just have */
+    static pmix_proc_t procs[SX_PROCS_MAX];
+    static pmix_info_t infos[INFOS];
+    char key[16];
+
+    (void)arg;
+    for (uint32_t i = 0; i < SX_PROCS_MAX; i++) {
+        PMIx_Load_procid(&procs[i], ATTACK_JOB, i);
+    }
+    for (int i = 0; i < INFOS; i++) {
+        snprintf(key, sizeof(key), "%d", i);
+        PMIx_Info_load(&infos[i], key, &i, PMIX_INT);
+    }
+    fences_held("little", (struct sx_part_source){ procs, 2 }, (struct sx_part_source){ NULL, 0 });
+    fences_held("many infos", (struct sx_part_source){ procs, 2 },
+                (struct sx_part_source){ infos, INFOS });
+    fences_held("many processes", (struct sx_part_source){ procs, SX_PROCS_MAX },
+                (struct sx_part_source){ NULL, 0 });
     return 0;
 }
 
@@ -608,6 +743,7 @@ static int role_arrivals(const char *arg)
     arrivals_without_end();
     arrivals_of_the_dead();
     arrivals_after_the_good_bye();
+    arrivals_at_random();
     return 0;
 }
 
@@ -634,7 +770,6 @@ static int case_words(void)
 
 static int case_arrivals(void)
 {
-    attack_keeps_kib = 8u << 10; /* what malloc keeps of the fences that did not end */
     attack_judge("arrivals");
     return 0;
 }
@@ -648,11 +783,10 @@ static pmix_status_t fence_nb(const pmix_proc_t procs[], size_t nprocs, const pm
     return PMIX_ERR_NOT_SUPPORTED; /* never asked: somebody here never comes */
 }
 
-static int case_lists(void)
+static int case_held(void)
 {
     fault_module.fence_nb = fence_nb;
-    attack_keeps_kib = 48u << 10; /* what malloc keeps of the lists */
-    attack_judge("lists");
+    attack_judge("held");
     return 0;
 }
 
@@ -671,11 +805,11 @@ static int case_races(void)
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
-        { "words", case_words },         { "arrivals", case_arrivals }, { "lists", case_lists },
+        { "words", case_words },         { "arrivals", case_arrivals }, { "held", case_held },
         { "mutations", case_mutations }, { "races", case_races },
     };
     static const struct fault_role roles[] = {
-        { "words", role_words },         { "arrivals", role_arrivals }, { "lists", role_lists },
+        { "words", role_words },         { "arrivals", role_arrivals }, { "held", role_held },
         { "mutations", role_mutations }, { "races", role_races },
     };
 

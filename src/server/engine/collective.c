@@ -7,8 +7,8 @@
  * generation.  One that has ended, as by its time limit, has gone for everybody: who comes late
  * opens another, with a limit of its own, where the others' next try meets it (X21).  Who is
  * expected and who is told: members.h.  Memory: one struct and one member entry per expected
- * client, so many operations per client (pending.c), and SX_COLLECTIVE_PROCS_MAX processes in
- * their lists. */
+ * client; a client has so many operations, and what it says in them takes so many bytes
+ * (pending.c). */
 #include "server/engine/collective.h"
 
 #include <stdlib.h>
@@ -285,13 +285,6 @@ static pmix_status_t collective_ask_host(struct sx_collective *collective)
 
 /* ---- arrivals ------------------------------------------------------------------------------ */
 
-/* Whether @client may wait in one operation more. */
-static bool may_wait(const struct sx_server *server, struct sx_client *client)
-{
-    return sx_pending_judge(server, client, SX_PENDING_ARRIVAL) == PMIX_SUCCESS &&
-           client->arrival_procs < SX_COLLECTIVE_PROCS_MAX;
-}
-
 /* Everybody here?  Return: true when the operation has ended. */
 static bool collective_try(struct sx_collective *collective)
 {
@@ -351,7 +344,7 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
         }
         return rc;
     }
-    sx_members_arrive(&collective->members, member, arrival->op);
+    sx_members_arrive(&collective->members, member, arrival->op, arrival->bytes);
     collective->collect |= arrival->options.collect;
     collective->pardons |= arrival->options.pardons;
     if (!collective_try(collective) && arrival->options.timeout_ns != 0) {
@@ -369,8 +362,8 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
                                     : sx_options_read(kind->function, arrival->info, arrival->ninfo,
                                                       &arrival->options);
 
-    if (rc == PMIX_SUCCESS && !may_wait(server, client)) {
-        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_pending_judge(server, client, SX_PENDING_ARRIVAL);
     }
     if (rc != PMIX_SUCCESS) {
         return rc;

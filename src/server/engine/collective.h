@@ -21,8 +21,6 @@
 
 #include "server/model/state.h"
 
-#define SX_COLLECTIVE_PROCS_MAX 131072u /* processes that these name in all, or one list more */
-
 /* A lane message: the client joins an operation.  Return: PMIX_SUCCESS (even if the
  * operation fails), or PMIX_ERR_BAD_PARAM for bytes that no client of ours writes. */
 pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *client,

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include <pmix.h>
+
 #include "base/bodies.h"
 #include "base/value.h"
 
@@ -17,6 +19,17 @@ static bool procs_are_canonical(const pmix_proc_t *procs, size_t count)
         }
     }
     return true;
+}
+
+static size_t bytes_of(const struct sx_arrival *arrival)
+{
+    size_t sum = arrival->proc_count * sizeof(arrival->procs[0]);
+    size_t size;
+
+    for (size_t i = 0; i < arrival->ninfo; i++) {
+        sum += PMIx_Info_get_size(&arrival->info[i], &size) == PMIX_SUCCESS ? size : 0;
+    }
+    return sum;
 }
 
 void sx_arrival_clear(struct sx_arrival *arrival)
@@ -47,7 +60,9 @@ pmix_status_t sx_arrival_read(struct sx_arrival *ret, const struct sx_opened *bo
     if (rc == PMIX_SUCCESS) {
         rc = sx_body_infos(body, SX_ARRIVE_INFOS, &ret->info, &ret->ninfo);
     }
-    if (rc != PMIX_SUCCESS) {
+    if (rc == PMIX_SUCCESS) {
+        ret->bytes = bytes_of(ret);
+    } else {
         sx_arrival_clear(ret);
     }
     return rc == PMIX_ERR_UNPACK_FAILURE ? PMIX_ERR_BAD_PARAM : rc;

@@ -20,6 +20,7 @@ struct sx_arrival {
     size_t proc_count;
     pmix_info_t *info;
     size_t ninfo;
+    size_t bytes; /* what processes and infos take, more or less */
 };
 
 /* Read an opened sx_arrive_body.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for processes that are

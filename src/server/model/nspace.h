@@ -99,12 +99,12 @@ struct sx_client {
     struct sx_blob news;     /* put since the last fence that all nodes took part in */
     uint64_t news_gone;      /* bytes of news before these */
     struct sx_list requests; /* dmodex.c: other nodes that wait for its first commit */
-    size_t arrival_procs;    /* that the collectives it has joined name */
     uint32_t waiter_count;   /* gets of others that wait for this one's data */
     struct sx_list pendings; /* pending.h: what it waits for */
     uint32_t pending_counts[SX_PENDING_QUOTAS];
-    uint32_t pending_told;   /* bits: quotas that it was refused more of */
-    struct sx_list cleanups; /* cleanup.c: struct sx_broom_path */
+    size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
+    uint32_t pending_told;                   /* bits: quotas that it was refused more of */
+    struct sx_list cleanups;                 /* cleanup.c: struct sx_broom_path */
     bool cleanup_told;
     struct sx_results results;         /* newest ends of its collectives */
     struct sx_event_codes event_codes; /* its handlers for events from outside the node */

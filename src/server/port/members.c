@@ -6,18 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/port/pending.h"
+
 /* It waits in this operation no more. */
-static void member_release(const struct sx_members *members, struct sx_member *member)
+static void member_release(struct sx_member *member)
 {
-    member->client->pending_counts[SX_PENDING_ARRIVAL] -= member->arrived;
-    member->client->arrival_procs -= member->arrived ? members->proc_count : 0;
+    if (member->arrived) {
+        sx_pending_uncount(member->client, SX_PENDING_ARRIVAL, member->bytes);
+    }
     sx_client_release(member->client);
 }
 
 void sx_members_clear(struct sx_members *members)
 {
     for (size_t i = 0; i < members->count; i++) {
-        member_release(members, &members->all[i]);
+        member_release(&members->all[i]);
     }
     free(members->all);
     free(members->procs);
@@ -136,13 +139,14 @@ pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_memb
     return PMIX_SUCCESS;
 }
 
-void sx_members_arrive(struct sx_members *members, struct sx_member *member, uint32_t op)
+void sx_members_arrive(struct sx_members *members, struct sx_member *member, uint32_t op,
+                       size_t bytes)
 {
     member->arrived = true;
     member->op = op;
+    member->bytes = bytes;
     members->arrived_count++;
-    member->client->pending_counts[SX_PENDING_ARRIVAL]++;
-    member->client->arrival_procs += members->proc_count;
+    sx_pending_count(member->client, SX_PENDING_ARRIVAL, bytes);
 }
 
 void sx_members_leave(struct sx_members *members, struct sx_member *member)
@@ -150,7 +154,7 @@ void sx_members_leave(struct sx_members *members, struct sx_member *member)
     const size_t behind = (size_t)(members->all + members->count - (member + 1));
 
     members->arrived_count -= member->arrived;
-    member_release(members, member);
+    member_release(member);
     memmove(member, member + 1, behind * sizeof(*member));
     members->count--;
     members->incomplete = true;

@@ -13,6 +13,7 @@ struct sx_member {
     struct sx_client *client; /* retained */
     uint32_t op;              /* the client's own number for the call */
     bool arrived;
+    size_t bytes;       /* what it has brought, for its client's quota */
     uint64_t news_sent; /* of all bytes of its news, how many the host has been given */
 };
 
@@ -48,8 +49,9 @@ struct sx_member *sx_members_find(const struct sx_members *members, struct sx_cl
  * Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *client);
 
-/* @member, which had not arrived, has arrived with its number @op. */
-void sx_members_arrive(struct sx_members *members, struct sx_member *member, uint32_t op);
+/* @member, which had not arrived, has arrived with its number @op; what it brings takes @bytes. */
+void sx_members_arrive(struct sx_members *members, struct sx_member *member, uint32_t op,
+                       size_t bytes);
 
 /* It goes on without @member, which never arrives, or counts no more. */
 void sx_members_leave(struct sx_members *members, struct sx_member *member);

@@ -4,6 +4,7 @@
 #include "server/port/pending.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -19,11 +20,13 @@ static const struct {
     unsigned max;
     const char *variable; /* NULL: none */
     unsigned most;
+    size_t bytes_max; /* that they keep in all, or one of them more; 0: none keeps what it chose */
 } quotas[SX_PENDING_QUOTAS] = {
-    [SX_PENDING_GET] = { "Gets", SX_GETS_MAX, NULL, 0 },
-    [SX_PENDING_REGISTRATION] = { "registrations of event handlers", 4096, NULL, 0 },
-    [SX_PENDING_HOST] = { "requests to the host", 256, NULL, 0 },
-    [SX_PENDING_ARRIVAL] = { "collective operations", 4096, "SHMIX_SERVER_COLLECTIVES", 16384 },
+    [SX_PENDING_GET] = { "Gets", SX_GETS_MAX, NULL, 0, 0 },
+    [SX_PENDING_REGISTRATION] = { "registrations of event handlers", 4096, NULL, 0, 0 },
+    [SX_PENDING_HOST] = { "requests to the host", 256, NULL, 0, 16u << 20 },
+    [SX_PENDING_ARRIVAL] = { "collective operations", 4096, "SHMIX_SERVER_COLLECTIVES", 16384,
+                             32u << 20 },
 };
 
 static uint64_t hash_of(const struct sx_server *server, const struct sx_client *client, uint32_t id)
@@ -53,26 +56,60 @@ void sx_pendings_deinit(struct sx_server *server)
     sx_table_deinit(&server->pendings);
 }
 
-/* ---- its beginning ------------------------------------------------------------------------- */
+/* ---- quotas -------------------------------------------------------------------------------- */
+
+/* A warning each time is more than a client may cause. */
+static void quota_tell(struct sx_client *client, enum sx_pending_quota quota, bool is_full)
+{
+    const char *const variable = quotas[quota].variable;
+
+    if ((client->pending_told & 1u << quota) != 0) {
+        return;
+    }
+    client->pending_told |= 1u << quota;
+    if (is_full) {
+        sx_log(SX_LOG_WARN,
+               "client %s.%u has %u %s that are not answered, and may have no more: let it wait "
+               "for some of them%s%s",
+               client->nspace->name, client->rank, client->pending_counts[quota],
+               quotas[quota].things, variable != NULL ? ", or set a larger " : "",
+               variable != NULL ? variable : "");
+    } else {
+        sx_log(SX_LOG_WARN,
+               "client %s.%u has %u %s that are not answered and keep %zu bytes, and may have no "
+               "more above %zu: let it wait for some of them, or name fewer processes and say less "
+               "in each",
+               client->nspace->name, client->rank, client->pending_counts[quota],
+               quotas[quota].things, client->pending_bytes[quota], quotas[quota].bytes_max);
+    }
+}
 
 pmix_status_t sx_pending_judge(const struct sx_server *server, struct sx_client *client,
                                enum sx_pending_quota quota)
 {
-    const char *const variable = quotas[quota].variable;
+    const size_t bytes_max = quotas[quota].bytes_max;
+    const bool is_full = client->pending_counts[quota] >= server->pending_max[quota];
 
-    if (client->pending_counts[quota] < server->pending_max[quota]) {
+    if (!is_full && (bytes_max == 0 || client->pending_bytes[quota] < bytes_max)) {
         return PMIX_SUCCESS;
     }
-    if ((client->pending_told & 1u << quota) == 0) { /* it could cause many of them */
-        client->pending_told |= 1u << quota;
-        sx_log(SX_LOG_WARN,
-               "client %s.%u has %u %s that are not answered, and may have no more: let it wait "
-               "for some of them%s%s",
-               client->nspace->name, client->rank, server->pending_max[quota], quotas[quota].things,
-               variable != NULL ? ", or set a larger " : "", variable != NULL ? variable : "");
-    }
+    quota_tell(client, quota, is_full);
     return PMIX_ERR_OUT_OF_RESOURCE;
 }
+
+void sx_pending_count(struct sx_client *client, enum sx_pending_quota quota, size_t bytes)
+{
+    client->pending_counts[quota]++;
+    client->pending_bytes[quota] += bytes;
+}
+
+void sx_pending_uncount(struct sx_client *client, enum sx_pending_quota quota, size_t bytes)
+{
+    client->pending_counts[quota]--;
+    client->pending_bytes[quota] -= bytes;
+}
+
+/* ---- its beginning ------------------------------------------------------------------------- */
 
 pmix_status_t sx_pending_begin(struct sx_server *server, struct sx_client *client, uint32_t id,
                                const struct sx_pending_kind *kind, struct sx_pending *pending)
@@ -91,7 +128,7 @@ pmix_status_t sx_pending_begin(struct sx_server *server, struct sx_client *clien
     pending->id = id;
     sx_asker_init(&pending->asker);
     sx_list_append(&client->pendings, &pending->link);
-    client->pending_counts[kind->quota]++;
+    sx_pending_count(client, kind->quota, pending->bytes);
     return PMIX_SUCCESS;
 }
 
@@ -136,7 +173,7 @@ static void pending_free(struct sx_pending *pending)
     struct sx_client *const client = pending->client;
 
     sx_list_remove(&pending->link);
-    client->pending_counts[pending->kind->quota]--;
+    sx_pending_uncount(client, pending->kind->quota, pending->bytes);
     if (pending->kind->free != NULL) {
         pending->kind->free(pending);
     } else {
@@ -223,9 +260,12 @@ void sx_pending_ask_host(struct sx_server *server, struct sx_client *client, uin
     static const struct sx_pending_kind of_host = { .quota = SX_PENDING_HOST };
     struct sx_pending *pending = calloc(1, sizeof(*pending));
     struct sx_upcall up = *upcall;
-    pmix_status_t rc = pending == NULL ? PMIX_ERR_OUT_OF_RESOURCE
-                                       : sx_pending_begin(server, client, id, &of_host, pending);
+    pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
 
+    if (pending != NULL) {
+        pending->bytes = up.nprocs * sizeof(up.procs[0]) + (up.text != NULL ? strlen(up.text) : 0);
+        rc = sx_pending_begin(server, client, id, &of_host, pending);
+    }
     if (rc != PMIX_SUCCESS) {
         free(pending);
         sx_upcall_drop(upcall);

@@ -7,7 +7,7 @@
  *
  * One that waits for more than the host's word is a part of an engine's struct, which has its kind.
  * Found by client and number, through a table that is hashed with a seed no client knows.  Memory:
- * a client has so many of each kind (pending.c).  Loop thread. */
+ * a client has so many of each kind, which keep so many bytes (pending.c).  Loop thread. */
 #ifndef SX_SERVER_PORT_PENDING_H
 #define SX_SERVER_PORT_PENDING_H
 
@@ -32,6 +32,7 @@ struct sx_pending {
     struct sx_server *server;
     struct sx_client *client; /* retained */
     uint32_t id;              /* of its frame */
+    size_t bytes;             /* its owner's to set: what it keeps that the client chose */
     pmix_status_t status;
     struct sx_timer deadline; /* its owner's to add */
     struct sx_asker asker;    /* its owner's to use */
@@ -45,6 +46,10 @@ void sx_pendings_deinit(struct sx_server *server);
  * (the first time with a warning). */
 pmix_status_t sx_pending_judge(const struct sx_server *server, struct sx_client *client,
                                enum sx_pending_quota quota);
+/* @client has one more of the kind, which keeps @bytes, or one less.  What begins below is counted
+ * there. */
+void sx_pending_count(struct sx_client *client, enum sx_pending_quota quota, size_t bytes);
+void sx_pending_uncount(struct sx_client *client, enum sx_pending_quota quota, size_t bytes);
 
 /* @pending, zeroed, is request @id of @client from now on.  Return: PMIX_SUCCESS;
  * PMIX_ERR_OUT_OF_RESOURCE as above, or when memory is out: then it is still the caller's. */

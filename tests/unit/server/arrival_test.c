@@ -88,6 +88,7 @@ Test(arrival, is_read_as_it_was_written)
     cr_expect_eq(arrival.procs[1].rank, PMIX_RANK_WILDCARD);
     cr_assert_eq(arrival.ninfo, 1);
     cr_expect_str_eq(arrival.info[0].key, PMIX_TIMEOUT);
+    cr_expect_geq(arrival.bytes, 2 * sizeof(pmix_proc_t) + sizeof(pmix_info_t));
     sx_arrival_clear(&arrival);
     sx_arrival_clear(&arrival);
 }

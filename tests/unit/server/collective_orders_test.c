@@ -406,7 +406,8 @@ static void all_end(void)
     for (uint32_t m = 0; m < scene.members; m++) {
         const struct sx_client *const client = actors[m].client;
 
-        MUST(client->pending_counts[SX_PENDING_ARRIVAL] == 0 && client->arrival_procs == 0);
+        MUST(client->pending_counts[SX_PENDING_ARRIVAL] == 0);
+        MUST(client->pending_bytes[SX_PENDING_ARRIVAL] == 0);
         MUST(client->reference_count == 1);
     }
 }

@@ -58,12 +58,12 @@ static pmix_status_t counted(struct sx_server *server, void *arg)
     arrive(server, 0, 2); /* its next fence, which the others come to later */
     arrive(server, 1, 2);
     cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_ARRIVAL], 2);
-    cr_expect_eq(client_of(server, 0)->arrival_procs, 6);
+    cr_expect_eq(client_of(server, 0)->pending_bytes[SX_PENDING_ARRIVAL], 6 * sizeof(pmix_proc_t));
     cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], 1);
     arrive(server, 2, 2);
     cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_ARRIVAL], 1,
                  "the first has ended");
-    cr_expect_eq(client_of(server, 0)->arrival_procs, 3);
+    cr_expect_eq(client_of(server, 0)->pending_bytes[SX_PENDING_ARRIVAL], 3 * sizeof(pmix_proc_t));
     cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], 0);
     cr_expect_eq(client_of(server, 2)->pending_counts[SX_PENDING_ARRIVAL], 0);
     arrive(server, 2, 2);

@@ -50,7 +50,7 @@ static struct sx_members gather(uint32_t arrived)
     for (uint32_t rank = 0; rank < arrived; rank++) {
         cr_assert(sx_results_reserve(&sx_client_find(job, rank)->results, 1));
         sx_members_arrive(&members, sx_members_find(&members, sx_client_find(job, rank)),
-                          100 + rank);
+                          100 + rank, 0);
     }
     return members;
 }

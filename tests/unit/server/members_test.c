@@ -117,19 +117,19 @@ Test(members, arrive_and_what_they_bring_is_counted_until_the_end)
     struct sx_member *const member = sx_members_find(&members, client);
 
     cr_expect_not(sx_members_somebody_waits(&members));
-    sx_members_arrive(&members, member, 77);
+    sx_members_arrive(&members, member, 77, 1000);
     cr_expect(member->arrived);
     cr_expect_eq(member->op, 77);
     cr_expect_eq(members.arrived_count, 1);
     cr_expect_eq(client->pending_counts[SX_PENDING_ARRIVAL], 1);
-    cr_expect_eq(client->arrival_procs, 2);
+    cr_expect_eq(client->pending_bytes[SX_PENDING_ARRIVAL], 1000);
     cr_expect_not(sx_members_somebody_waits(&members), "it is not connected");
     client->state = SX_CLIENT_CONNECTED;
     cr_expect(sx_members_somebody_waits(&members));
     sx_members_clear(&members);
     members = (struct sx_members){ .server = &server };
     cr_expect_eq(client->pending_counts[SX_PENDING_ARRIVAL], 0);
-    cr_expect_eq(client->arrival_procs, 0);
+    cr_expect_eq(client->pending_bytes[SX_PENDING_ARRIVAL], 0);
     cr_expect_eq(client->reference_count, 1);
 }
 
@@ -138,11 +138,11 @@ Test(members, leave_and_the_others_are_found_as_before)
     bare_job(&server, "a", 3, 3);
     names(PMIX_RANK_WILDCARD, "a");
     cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
-    sx_members_arrive(&members, sx_members_find(&members, client_of("a", 1)), 77);
+    sx_members_arrive(&members, sx_members_find(&members, client_of("a", 1)), 77, 1000);
     sx_members_leave(&members, sx_members_find(&members, client_of("a", 1)));
     cr_expect_eq(members.arrived_count, 0);
     cr_expect_eq(client_of("a", 1)->pending_counts[SX_PENDING_ARRIVAL], 0);
-    cr_expect_eq(client_of("a", 1)->arrival_procs, 0);
+    cr_expect_eq(client_of("a", 1)->pending_bytes[SX_PENDING_ARRIVAL], 0);
     cr_expect_eq(members.count, 2);
     cr_expect(members.incomplete);
     cr_expect_null(sx_members_find(&members, client_of("a", 1)));

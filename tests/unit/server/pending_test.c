@@ -32,6 +32,7 @@ static void end(void)
     cr_expect(sx_list_empty(&client->share.due));
     for (size_t quota = 0; quota < SX_PENDING_QUOTAS; quota++) {
         cr_expect_eq(client->pending_counts[quota], 0, "quota %zu", quota);
+        cr_expect_eq(client->pending_bytes[quota], 0, "quota %zu", quota);
     }
     cr_expect_eq(client->reference_count, 1);
     answers_end(&answers, client);
@@ -277,6 +278,33 @@ Test(pending, of_collectives_there_may_be_as_many_as_the_environment_says)
     unsetenv("SHMIX_SERVER_COLLECTIVES");
 }
 
+Test(pending, that_keep_much_are_fewer)
+{
+    static const struct {
+        enum sx_pending_quota quota;
+        size_t bytes_max; /* 0: none */
+    } rows[] = {
+        { SX_PENDING_GET, 0 },
+        { SX_PENDING_REGISTRATION, 0 },
+        { SX_PENDING_HOST, 16u << 20 },
+        { SX_PENDING_ARRIVAL, 32u << 20 },
+    };
+
+    cr_assert_eq(SX_COUNT(rows), SX_PENDING_QUOTAS);
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        const size_t almost = rows[i].bytes_max == 0 ? SIZE_MAX / 2 : rows[i].bytes_max - 1;
+
+        sx_pending_count(client, rows[i].quota, almost);
+        cr_expect_eq(sx_pending_judge(&server, client, rows[i].quota), PMIX_SUCCESS);
+        sx_pending_count(client, rows[i].quota, 1);
+        cr_expect_eq(sx_pending_judge(&server, client, rows[i].quota),
+                     rows[i].bytes_max == 0 ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE);
+        sx_pending_uncount(client, rows[i].quota, almost);
+        cr_expect_eq(sx_pending_judge(&server, client, rows[i].quota), PMIX_SUCCESS);
+        sx_pending_uncount(client, rows[i].quota, 1);
+    }
+}
+
 /* ---- what the host answers -------------------------------------------------------------------- */
 
 static struct {
@@ -373,8 +401,28 @@ Test(pending, gets_what_the_host_says_once)
         }
         cr_expect(answers_none(&answers), "%s", words[i].why);
         cr_expect_eq(client->reference_count, 1, "%s", words[i].why);
+        cr_expect_eq(client->pending_counts[SX_PENDING_HOST], 0, "%s", words[i].why);
         cr_expect_eq(server.host.owed[SX_UPCALL_ABORT].count, 0, "%s", words[i].why);
     }
+}
+
+static void ask_much(void *arg, uint64_t now_ns)
+{
+    static pmix_proc_t procs[3];
+
+    (void)arg, (void)now_ns;
+    sx_pending_ask_host(&server, client, ID, SX_UPCALL_ABORT,
+                        &(struct sx_upcall){ .text = "seven..", .procs = procs, .nprocs = 3 });
+}
+
+Test(pending, of_the_host_keeps_what_it_asks)
+{
+    memset(&host, 0, sizeof(host));
+    server.module.abort = on_abort;
+    bare_call(&server, ask_much, NULL);
+    cr_expect_eq(client->pending_bytes[SX_PENDING_HOST], 3 * sizeof(pmix_proc_t) + 7);
+    bare_call(&server, host_answers, NULL);
+    cr_expect_eq(answers_next(&answers, ID), PMIX_ERR_NOT_FOUND);
 }
 
 Test(pending, that_cannot_be_asked_is_answered_at_once)
