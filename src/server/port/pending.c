@@ -173,7 +173,9 @@ static void pending_free(struct sx_pending *pending)
     struct sx_client *const client = pending->client;
 
     sx_list_remove(&pending->link);
-    sx_pending_uncount(client, pending->kind->quota, pending->bytes);
+    if (!pending->with_host) {
+        sx_pending_uncount(client, pending->kind->quota, pending->bytes);
+    }
     if (pending->kind->free != NULL) {
         pending->kind->free(pending);
     } else {
@@ -249,9 +251,14 @@ void sx_pending_client_gone(struct sx_server *server, struct sx_client *client)
 
 static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
-    if (asker != NULL) { /* else its client has gone */
-        sx_pending_answer(SX_CONTAINER(asker, struct sx_pending, asker), answer->status);
+    if (asker == NULL) { /* its client has gone, or has cancelled it */
+        sx_pending_uncount(answer->client, SX_PENDING_HOST, (size_t)answer->id);
+        return;
     }
+    struct sx_pending *const pending = SX_CONTAINER(asker, struct sx_pending, asker);
+
+    pending->with_host = false;
+    sx_pending_answer(pending, answer->status);
 }
 
 void sx_pending_ask_host(struct sx_server *server, struct sx_client *client, uint32_t id,
@@ -262,8 +269,9 @@ void sx_pending_ask_host(struct sx_server *server, struct sx_client *client, uin
     struct sx_upcall up = *upcall;
     pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
 
+    up.id = up.nprocs * sizeof(up.procs[0]) + (up.text != NULL ? strlen(up.text) : 0);
     if (pending != NULL) {
-        pending->bytes = up.nprocs * sizeof(up.procs[0]) + (up.text != NULL ? strlen(up.text) : 0);
+        pending->bytes = up.id;
         rc = sx_pending_begin(server, client, id, &of_host, pending);
     }
     if (rc != PMIX_SUCCESS) {
@@ -272,6 +280,7 @@ void sx_pending_ask_host(struct sx_server *server, struct sx_client *client, uin
         sx_reply(server, client, id, rc, -1);
         return;
     }
+    pending->with_host = true;
     up.client = sx_client_retain(client);
     up.asker = &pending->asker;
     up.told = host_has_answered;
@@ -279,7 +288,10 @@ void sx_pending_ask_host(struct sx_server *server, struct sx_client *client, uin
     /* What the host does inside may end the client, and what it waits for. */
     pending = rc == PMIX_SUCCESS ? NULL : sx_pending_find(server, client, id);
     if (pending != NULL) {
+        pending->with_host = false;
         sx_pending_answer(pending, rc);
+    } else if (rc != PMIX_SUCCESS) {
+        sx_pending_uncount(client, of_host.quota, (size_t)up.id);
     }
     sx_client_release(client);
 }

@@ -34,6 +34,7 @@ struct sx_pending {
     uint32_t id;              /* of its frame */
     size_t bytes;             /* its owner's to set: what it keeps that the client chose */
     pmix_status_t status;
+    bool with_host;           /* it counts until the host has answered, even if it ends before */
     struct sx_timer deadline; /* its owner's to add */
     struct sx_asker asker;    /* its owner's to use */
 };
