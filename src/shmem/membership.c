@@ -142,26 +142,53 @@ pmix_status_t sx_membership_member(const struct sx_membership *membership, uint3
     return PMIX_SUCCESS;
 }
 
+bool sx_membership_part(const struct sx_membership *membership, uint32_t index,
+                        struct sx_membership_part *ret)
+{
+    if (index >= membership->head.nspace_count) {
+        return false;
+    }
+    const struct sx_membership_nspace nspace = *nspace_at(membership, index);
+
+    *ret = (struct sx_membership_part){ .nspace = name_at(membership, nspace.name_off,
+                                                          nspace.name_len),
+                                        .first = nspace.index_first,
+                                        .count = nspace.index_count };
+    return ret->nspace != NULL &&
+           sx_range_fits(ret->first, ret->count, membership->head.index_count);
+}
+
+static const uint32_t *index_at(const struct sx_membership *membership, uint32_t index)
+{
+    const void *const all = membership->bytes + parts_of(&membership->head).index;
+
+    return (const uint32_t *)all + index;
+}
+
+pmix_status_t sx_membership_sorted(const struct sx_membership *membership, uint32_t index,
+                                   pmix_proc_t *ret)
+{
+    return index < membership->head.index_count
+               ? sx_membership_member(membership, *index_at(membership, index), ret)
+               : PMIX_ERR_NOT_FOUND;
+}
+
 /* Return: false when there is none of that name, or only bytes that are no name. */
-static bool nspace_find(const struct sx_membership *membership, const char *wanted,
-                        struct sx_membership_nspace *ret)
+static bool part_find(const struct sx_membership *membership, const char *wanted,
+                      struct sx_membership_part *ret)
 {
     uint32_t low = 0, high = membership->head.nspace_count;
 
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        const struct sx_membership_nspace nspace = *nspace_at(membership, middle);
-        const char *const name = name_at(membership, nspace.name_off, nspace.name_len);
 
-        if (name == NULL) {
+        if (!sx_membership_part(membership, middle, ret)) {
             return false;
         }
-        const int order = strcmp(name, wanted);
+        const int order = strcmp(ret->nspace, wanted);
 
         if (order == 0) {
-            *ret = nspace;
-            return sx_range_fits(nspace.index_first, nspace.index_count,
-                                 membership->head.index_count);
+            return true;
         }
         if (order < 0) {
             low = middle + 1;
@@ -175,15 +202,14 @@ static bool nspace_find(const struct sx_membership *membership, const char *want
 uint32_t sx_membership_rank(const struct sx_membership *membership, const char *nspace,
                             uint32_t rank)
 {
-    const void *const all = membership->bytes + parts_of(&membership->head).index;
-    struct sx_membership_nspace home;
+    struct sx_membership_part part;
 
-    if (!nspace_find(membership, nspace, &home)) {
+    if (!part_find(membership, nspace, &part)) {
         return PMIX_RANK_INVALID;
     }
-    const uint32_t *const index = (const uint32_t *)all + home.index_first;
+    const uint32_t *const index = index_at(membership, part.first);
 
-    for (uint32_t low = 0, high = home.index_count; low < high;) {
+    for (uint32_t low = 0, high = part.count; low < high;) {
         const uint32_t middle = low + (high - low) / 2, place = index[middle];
 
         if (place >= membership->head.member_count) {
@@ -205,9 +231,9 @@ uint32_t sx_membership_rank(const struct sx_membership *membership, const char *
 
 uint32_t sx_membership_count_of(const struct sx_membership *membership, const char *nspace)
 {
-    struct sx_membership_nspace home;
+    struct sx_membership_part part;
 
-    return nspace_find(membership, nspace, &home) ? home.index_count : 0;
+    return part_find(membership, nspace, &part) ? part.count : 0;
 }
 
 /* ---- the writer ----------------------------------------------------------------------------- */

@@ -105,6 +105,18 @@ uint32_t sx_membership_rank(const struct sx_membership *membership, const char *
 /* How many of its members are processes of @nspace. */
 uint32_t sx_membership_count_of(const struct sx_membership *membership, const char *nspace);
 
+/* Its members by namespace and rank: those of one namespace are @count from @first on. */
+struct sx_membership_part {
+    const char *nspace;
+    uint32_t first, count;
+};
+/* The part at @index, by the namespaces' names.  Return: false when there is none. */
+bool sx_membership_part(const struct sx_membership *membership, uint32_t index,
+                        struct sx_membership_part *ret);
+/* The member at @index in that order.  Return: as sx_membership_member. */
+pmix_status_t sx_membership_sorted(const struct sx_membership *membership, uint32_t index,
+                                   pmix_proc_t *ret);
+
 /* ---- the writer ----------------------------------------------------------------------------- */
 
 /* Make the record of @name and these @procs, in the order of their ranks; a gap is a process of

@@ -228,6 +228,7 @@ static pmix_status_t collective_new(struct sx_server *server, const struct signa
     collective->pardons = arrival->options.pardons;
     collective->members.procs = arrival->procs;
     collective->members.proc_count = arrival->proc_count;
+    collective->members.opener = arrival->client;
     arrival->procs = NULL;
     if (signature->id != NULL) {
         collective->id = strdup(signature->id);
@@ -387,6 +388,7 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
     if (rc == PMIX_ERR_BAD_PARAM) {
         return rc;
     }
+    arrival.client = client;
     const uint32_t most = server->pending_max[SX_PENDING_ARRIVAL];
 
     if (rc == PMIX_SUCCESS &&
@@ -454,13 +456,13 @@ void sx_collective_client_gone(struct sx_server *server, struct sx_client *clien
 
 static bool names(const struct sx_collective *collective, const struct sx_nspace *nspace)
 {
-    const struct sx_members *members = &collective->members;
+    const struct sx_alias_list *const real = &collective->members.real;
     size_t i = 0;
 
-    while (i < members->proc_count && strcmp(members->procs[i].nspace, nspace->name) != 0) {
+    while (i < real->count && strcmp(real->all[i].nspace, nspace->name) != 0) {
         i++;
     }
-    return i < members->proc_count;
+    return i < real->count;
 }
 
 void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)

@@ -15,9 +15,11 @@
 /* Whether every node with processes of @nspace takes part, so that all of them hear the news. */
 static bool covers(const struct sx_collective *collective, const struct sx_nspace *nspace)
 {
-    for (size_t i = 0; i < collective->members.proc_count; i++) {
-        if (collective->members.procs[i].rank == PMIX_RANK_WILDCARD &&
-            strcmp(collective->members.procs[i].nspace, nspace->name) == 0) {
+    const struct sx_alias_list *const real = &collective->members.real;
+
+    for (size_t i = 0; i < real->count; i++) {
+        if (real->all[i].rank == PMIX_RANK_WILDCARD &&
+            strcmp(real->all[i].nspace, nspace->name) == 0) {
             return true;
         }
     }
@@ -81,8 +83,8 @@ pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_told_fn tol
     struct sx_upcall up = {
         .told = told,
         .asker = &collective->asker,
-        .procs = collective->members.procs,
-        .nprocs = collective->members.proc_count,
+        .procs = collective->members.real.all, /* hosts know no others */
+        .nprocs = collective->members.real.count,
     };
     pmix_status_t rc = contribution(collective, &blob);
 

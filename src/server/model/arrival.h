@@ -12,7 +12,10 @@
 #include "base/body.h"
 #include "base/options.h"
 
+struct sx_client;
+
 struct sx_arrival {
+    struct sx_client *client; /* the reader's to say */
     uint32_t kind, op;
     uint32_t open;                        /* that the client has under way, with this one */
     struct sx_collective_options options; /* the reader's to complete, by the kind's table */

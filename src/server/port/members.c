@@ -23,6 +23,7 @@ void sx_members_clear(struct sx_members *members)
         member_release(&members->all[i]);
     }
     free(members->all);
+    sx_alias_list_clear(&members->real);
     free(members->procs);
 }
 
@@ -110,18 +111,18 @@ static bool members_are_in_order(const struct sx_members *members)
 
 pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_member_ends *ends)
 {
-    for (size_t i = 0; i < members->proc_count; i++) {
-        const pmix_proc_t *proc = &members->procs[i];
+    pmix_status_t rc = sx_alias_list(members->server, members->opener, members->procs,
+                                     members->proc_count, &members->real);
+
+    members->opener = NULL;
+    for (size_t i = 0; rc == PMIX_SUCCESS && i < members->real.count; i++) {
+        const pmix_proc_t *proc = &members->real.all[i];
         struct sx_nspace *nspace = sx_nspace_find(members->server, proc->nspace);
 
-        if (nspace == NULL) {
-            return PMIX_ERR_NOT_FOUND;
-        }
-        const pmix_status_t rc = members_of(members, nspace, proc, ends);
-
-        if (rc != PMIX_SUCCESS) {
-            return rc;
-        }
+        rc = nspace != NULL ? members_of(members, nspace, proc, ends) : PMIX_ERR_NOT_FOUND;
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
     if (members_are_in_order(members)) {
         return PMIX_SUCCESS;
@@ -144,9 +145,9 @@ void sx_members_arrive(struct sx_members *members, struct sx_member *member, uin
 {
     member->arrived = true;
     member->op = op;
-    member->bytes = bytes;
+    member->bytes = bytes + (members->real.is_made ? members->real.count : 0) * sizeof(pmix_proc_t);
     members->arrived_count++;
-    sx_pending_count(member->client, SX_PENDING_ARRIVAL, bytes);
+    sx_pending_count(member->client, SX_PENDING_ARRIVAL, member->bytes);
 }
 
 void sx_members_leave(struct sx_members *members, struct sx_member *member)
@@ -164,8 +165,8 @@ struct sx_absent sx_members_absent(const struct sx_members *members)
 {
     struct sx_absent absent = { 0 };
 
-    for (size_t i = 0; i < members->proc_count; i++) {
-        const pmix_proc_t *proc = &members->procs[i];
+    for (size_t i = 0; i < members->real.count; i++) {
+        const pmix_proc_t *proc = &members->real.all[i];
         const struct sx_nspace *nspace = sx_nspace_find(members->server, proc->nspace);
 
         if (nspace == NULL) { /* deregistered meanwhile: its members are dead and were counted */
@@ -198,8 +199,8 @@ bool sx_members_somebody_waits(const struct sx_members *members)
 
 pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *client)
 {
-    for (size_t i = 0; i < members->proc_count; i++) {
-        const pmix_proc_t *proc = &members->procs[i];
+    for (size_t i = 0; i < members->real.count; i++) {
+        const pmix_proc_t *proc = &members->real.all[i];
 
         if (strcmp(proc->nspace, client->nspace->name) == 0 &&
             (proc->rank == PMIX_RANK_WILDCARD || proc->rank == client->rank) &&

@@ -3,10 +3,12 @@
 /* members.h - who is expected in a collective operation, who has come, and who is told of its end.
  *
  * The members expected here are the registered clients that the signature names, those that the
- * host has announced and registers later included. */
+ * host has announced and registers later included.  A signature that has names of connected
+ * namespaces or groups means the processes that these have when the operation begins. */
 #ifndef SX_SERVER_PORT_MEMBERS_H
 #define SX_SERVER_PORT_MEMBERS_H
 
+#include "server/model/alias.h"
 #include "server/model/state.h"
 
 struct sx_member {
@@ -19,9 +21,11 @@ struct sx_member {
 
 struct sx_members {
     struct sx_server *server;
-    pmix_proc_t *procs; /* the signature: sorted, no duplicates; owned */
+    struct sx_client *opener; /* pays for finding them (sx_members_gather); NULL: nobody */
+    pmix_proc_t *procs;       /* the signature: sorted, no duplicates; owned */
     size_t proc_count;
-    struct sx_member *all; /* sorted by client address */
+    struct sx_alias_list real; /* the processes that it means */
+    struct sx_member *all;     /* sorted by client address */
     size_t count, capacity, arrived_count;
     bool incomplete; /* it goes on without somebody */
 };
@@ -37,8 +41,8 @@ struct sx_member_ends {
 pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_client *client);
 
 /* Find who of the signature is registered; who has gone is judged by @ends.  Return: PMIX_SUCCESS;
- * PMIX_ERR_NOT_FOUND for a namespace nobody knows; what one that has gone ends it with;
- * PMIX_ERR_OUT_OF_RESOURCE. */
+ * PMIX_ERR_NOT_FOUND for a namespace nobody knows, or one that has left a connected one; what one
+ * that has gone ends it with; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_member_ends *ends);
 void sx_members_clear(struct sx_members *members);
 

@@ -194,9 +194,13 @@ Test(members, that_are_missing_are_announced_here_or_elsewhere)
         struct sx_nspace *const nspace = bare_job(&server, "a", absences[i].job_size,
                                                   absences[i].registered);
 
+        struct sx_nspace *const gone = bare_job(&server, "gone", 1, 1);
+
         nspace->local_count = absences[i].announced;
         names(absences[i].rank, "a");
         names(0, "gone"); /* whose members are dead */
+        cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+        sx_nspace_remove(&server, gone);
         const struct sx_absent absent = sx_members_absent(&members);
 
         cr_expect_eq(absent.announced, absences[i].want_announced, "%s", absences[i].why);
@@ -205,4 +209,89 @@ Test(members, that_are_missing_are_announced_here_or_elsewhere)
         members = (struct sx_members){ .server = &server };
         sx_nspace_remove(&server, nspace);
     }
+}
+
+/* ---- named by a connected namespace ---------------------------------------------------------- */
+
+/* "both": b.0, a.0 and a.2. */
+static struct sx_membership_entry *both_make(void)
+{
+    const pmix_proc_t procs[] = { { "b", 0 }, { "a", 0 }, { "a", 2 } };
+    const struct sx_membership_options options = { .name = "both",
+                                                   .kind = SX_MEMBERSHIP_CONNECTED,
+                                                   .procs = procs,
+                                                   .proc_count = SX_COUNT(procs) };
+    struct sx_membership_entry *entry;
+
+    cr_assert_eq(sx_memberships_add(&server, &options, &entry), PMIX_SUCCESS);
+    return entry;
+}
+
+Test(members, of_a_connected_namespace_are_those_that_it_has_at_the_beginning)
+{
+    bare_job(&server, "a", 3, 3);
+    bare_job(&server, "b", 2, 2);
+    struct sx_membership_entry *const both = both_make();
+
+    names(PMIX_RANK_WILDCARD, "both");
+    names(1, "both"); /* a.0, once more */
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    cr_expect_eq(members.count, 3);
+    cr_expect_not_null(sx_members_find(&members, client_of("a", 0)));
+    cr_expect_not_null(sx_members_find(&members, client_of("a", 2)));
+    cr_expect_not_null(sx_members_find(&members, client_of("b", 0)));
+    cr_expect_str_eq(members.procs[0].nspace, "both", "the signature is as it was written");
+    sx_members_arrive(&members, sx_members_find(&members, client_of("b", 0)), 1, 1000);
+    cr_expect_eq(sx_members_find(&members, client_of("b", 0))->bytes,
+                 1000 + 3 * sizeof(pmix_proc_t), "and whom they mean");
+
+    sx_memberships_remove(&server, both); /* meanwhile */
+    const struct sx_absent absent = sx_members_absent(&members);
+
+    cr_expect_eq(absent.announced, 0);
+    cr_expect_not(absent.elsewhere);
+    sx_members_clear(&members);
+    members = (struct sx_members){ .server = &server };
+    names(PMIX_RANK_WILDCARD, "both");
+    cr_expect_eq(sx_members_gather(&members, &ends), PMIX_ERR_NOT_FOUND, "it is no more");
+}
+
+Test(members, of_a_connected_namespace_that_have_left_are_not_found)
+{
+    const pmix_proc_t gone = { "a", 0 };
+
+    bare_job(&server, "a", 3, 3);
+    bare_job(&server, "b", 2, 2);
+    cr_assert_eq(sx_memberships_leave(&server, both_make(), &gone), PMIX_SUCCESS);
+    names(PMIX_RANK_WILDCARD, "both");
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    cr_expect_eq(members.count, 2);
+    cr_expect_not(members.incomplete, "nobody expects it");
+    sx_members_clear(&members);
+    members = (struct sx_members){ .server = &server };
+    names(1, "both");
+    cr_expect_eq(sx_members_gather(&members, &ends), PMIX_ERR_NOT_FOUND);
+}
+
+Test(members, of_a_connected_namespace_are_expected_and_missed_as_others_are)
+{
+    struct sx_nspace *const a = bare_job(&server, "a", 3, 1);
+
+    bare_job(&server, "b", 2, 0); /* on another node */
+    a->local_count = 3;
+    both_make();
+    names(PMIX_RANK_WILDCARD, "both");
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    cr_expect_eq(members.count, 1);
+    struct sx_absent absent = sx_members_absent(&members);
+
+    cr_expect_eq(absent.announced, 1);
+    cr_expect(absent.elsewhere);
+    for (uint32_t rank = 1; rank < 3; rank++) {
+        cr_assert_eq(sx_members_expect(&members, sx_client_add(a, rank)), PMIX_SUCCESS);
+    }
+    cr_expect_eq(members.count, 2);
+    cr_expect_null(sx_members_find(&members, client_of("a", 1)), "which is no member");
+    absent = sx_members_absent(&members);
+    cr_expect_eq(absent.announced, 0);
 }

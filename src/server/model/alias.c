@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* alias.c - look a name up among the lists, and go through its members. */
+#include "server/model/alias.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/value.h"
+#include "server/model/state.h"
+
+#define PROCS_PER_UNIT 4u /* to copy and to sort them: share.h */
+
+/* Return: the list that @proc names, NULL when it is none of an alias. */
+static const struct sx_membership *alias_of(const struct sx_server *server, const pmix_proc_t *proc)
+{
+    const struct sx_membership_entry *const entry = sx_memberships_find(server, proc->nspace);
+
+    return entry != NULL ? &entry->published : NULL;
+}
+
+/* All of a job are named by its wildcard: so they are few, and hosts know them. */
+static pmix_status_t members_each(struct sx_server *server, const struct sx_membership *alias,
+                                  pmix_status_t (*each)(void *arg, const pmix_proc_t *real),
+                                  void *arg)
+{
+    struct sx_membership_part part;
+    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_proc_t proc;
+
+    for (uint32_t p = 0; rc == PMIX_SUCCESS && sx_membership_part(alias, p, &part); p++) {
+        const struct sx_nspace *const nspace = sx_nspace_find(server, part.nspace);
+
+        if (nspace != NULL && part.count > 0 && nspace->job_size == part.count) {
+            proc = sx_nspace_proc(nspace, PMIX_RANK_WILDCARD);
+            rc = each(arg, &proc);
+            continue;
+        }
+        for (uint32_t i = 0; rc == PMIX_SUCCESS && i < part.count; i++) {
+            rc = sx_membership_sorted(alias, part.first + i, &proc);
+            if (rc == PMIX_SUCCESS) {
+                rc = each(arg, &proc);
+            }
+        }
+    }
+    return rc;
+}
+
+pmix_status_t sx_alias_each(struct sx_server *server, const pmix_proc_t *proc,
+                            pmix_status_t (*each)(void *arg, const pmix_proc_t *real), void *arg)
+{
+    const struct sx_membership *const alias = alias_of(server, proc);
+    pmix_proc_t member;
+
+    if (alias == NULL) {
+        return each(arg, proc);
+    }
+    if (proc->rank == PMIX_RANK_WILDCARD) {
+        return members_each(server, alias, each, arg);
+    }
+    const pmix_status_t rc = sx_membership_member(alias, proc->rank, &member);
+
+    return rc == PMIX_SUCCESS ? each(arg, &member) : rc;
+}
+
+pmix_status_t sx_alias_one(struct sx_server *server, const pmix_proc_t *proc, pmix_proc_t *ret)
+{
+    const struct sx_membership *const alias = alias_of(server, proc);
+
+    if (alias == NULL) {
+        *ret = *proc;
+        return PMIX_SUCCESS;
+    }
+    return sx_membership_member(alias, proc->rank, ret);
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+struct making {
+    pmix_proc_t *all;
+    size_t count, capacity;
+};
+
+static pmix_status_t making_add(void *arg, const pmix_proc_t *real)
+{
+    struct making *const making = arg;
+
+    if (making->count == SX_ALIAS_PROCS_MAX) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "a list of processes stands for more than %u: name fewer groups at once",
+                        SX_ALIAS_PROCS_MAX);
+    }
+    if (making->count == making->capacity) {
+        const size_t capacity = making->capacity == 0 ? 16 : 2 * making->capacity;
+        pmix_proc_t *const grown = realloc(making->all, capacity * sizeof(*grown));
+
+        if (grown == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        making->all = grown;
+        making->capacity = capacity;
+    }
+    making->all[making->count++] = *real;
+    return PMIX_SUCCESS;
+}
+
+/* In order, each once.  Return: how many are left. */
+static size_t procs_sort(pmix_proc_t *procs, size_t count)
+{
+    size_t kept = 0;
+
+    if (count > 0) {
+        qsort(procs, count, sizeof(*procs), sx_proc_order);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || sx_proc_order(&procs[kept - 1], &procs[i]) != 0) {
+            procs[kept++] = procs[i];
+        }
+    }
+    return kept;
+}
+
+static bool has_alias(const struct sx_server *server, const pmix_proc_t *procs, size_t count)
+{
+    bool found = false;
+
+    for (size_t i = 0; server->memberships.names.count > 0 && i < count && !found; i++) {
+        found = alias_of(server, &procs[i]) != NULL;
+    }
+    return found;
+}
+
+/* Of a name that is given again and again, each process is looked for once. */
+static pmix_status_t list_make(struct sx_server *server, const pmix_proc_t *procs, size_t count,
+                               bool keep_unknown, struct making *making)
+{
+    pmix_proc_t *const given = malloc(count * sizeof(*given));
+    pmix_status_t rc = given == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+
+    if (given != NULL) {
+        memcpy(given, procs, count * sizeof(*given));
+        count = procs_sort(given, count);
+    }
+    for (size_t i = 0; rc == PMIX_SUCCESS && i < count; i++) {
+        rc = sx_alias_each(server, &given[i], making_add, making);
+        if (rc == PMIX_ERR_NOT_FOUND && keep_unknown) {
+            rc = making_add(making, &given[i]);
+        }
+    }
+    free(given);
+    return rc;
+}
+
+static pmix_status_t list_read(struct sx_server *server, struct sx_client *payer,
+                               pmix_proc_t *procs, size_t count, bool keep_unknown,
+                               struct sx_alias_list *ret)
+{
+    struct making making = { .all = NULL };
+
+    *ret = (struct sx_alias_list){ .all = procs, .count = count };
+    if (!has_alias(server, procs, count)) {
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t rc = list_make(server, procs, count, keep_unknown, &making);
+
+    if (payer != NULL) {
+        sx_share_charge(server, payer, (count + making.count) / PROCS_PER_UNIT);
+    }
+    if (rc != PMIX_SUCCESS) {
+        free(making.all);
+        *ret = (struct sx_alias_list){ .all = NULL };
+        return rc;
+    }
+    making.count = procs_sort(making.all, making.count);
+    *ret = (struct sx_alias_list){ .all = making.all, .count = making.count, .is_made = true };
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_alias_list(struct sx_server *server, struct sx_client *payer, pmix_proc_t *procs,
+                            size_t count, struct sx_alias_list *ret)
+{
+    return list_read(server, payer, procs, count, false, ret);
+}
+
+pmix_status_t sx_alias_list_found(struct sx_server *server, struct sx_client *payer,
+                                  pmix_proc_t *procs, size_t count, struct sx_alias_list *ret)
+{
+    return list_read(server, payer, procs, count, true, ret);
+}
+
+void sx_alias_list_clear(struct sx_alias_list *list)
+{
+    if (list->is_made) {
+        free(list->all);
+    }
+    *list = (struct sx_alias_list){ .all = NULL };
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* alias.h - the name of a connected namespace or group stands where a namespace's does.
+ *
+ *     {alias, rank}      the member of that rank
+ *     {alias, WILDCARD}  all members
+ *
+ * Whoever is given processes by others asks here whom they mean, once, before anything is done with
+ * them: what follows knows real processes alone.  A process that is no alias's stays as it is. */
+#ifndef SX_SERVER_MODEL_ALIAS_H
+#define SX_SERVER_MODEL_ALIAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <pmix_common.h>
+
+#define SX_ALIAS_PROCS_MAX 131072u /* that one list may stand for */
+
+struct sx_client;
+struct sx_server;
+
+/* Call @each for each process that @proc means, or PMIX_RANK_WILDCARD for all of a namespace, until
+ * it does not return PMIX_SUCCESS.  Return: that; PMIX_ERR_NOT_FOUND for an alias without such a
+ * member, or whose member of that rank has left. */
+pmix_status_t sx_alias_each(struct sx_server *server, const pmix_proc_t *proc,
+                            pmix_status_t (*each)(void *arg, const pmix_proc_t *real), void *arg);
+
+/* The one process that @proc means.  Return: as sx_alias_each; all of an alias are not found. */
+pmix_status_t sx_alias_one(struct sx_server *server, const pmix_proc_t *proc, pmix_proc_t *ret);
+
+/* Whom a list means. */
+struct sx_alias_list {
+    pmix_proc_t *all; /* in order and each once, or as they were given */
+    size_t count;
+    bool is_made; /* else there was no alias, and they are the giver's */
+};
+
+/* @payer, NULL for a host, pays for the work with its share.  Return: PMIX_SUCCESS, to be cleared;
+ * PMIX_ERR_NOT_FOUND, as sx_alias_each; PMIX_ERR_OUT_OF_RESOURCE, told when they are more than
+ * SX_ALIAS_PROCS_MAX. */
+pmix_status_t sx_alias_list(struct sx_server *server, struct sx_client *payer, pmix_proc_t *procs,
+                            size_t count, struct sx_alias_list *ret);
+/* The same, but who is not there (any more) stays in the list as he was named. */
+pmix_status_t sx_alias_list_found(struct sx_server *server, struct sx_client *payer,
+                                  pmix_proc_t *procs, size_t count, struct sx_alias_list *ret);
+/* Safe on a zeroed one and twice. */
+void sx_alias_list_clear(struct sx_alias_list *list);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* alias_test.c - whom processes mean that are named by a connected namespace or a group. */
+#include "server/model/alias.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bare.h"
+#include "base/value.h"
+
+static struct sx_server server;
+static struct sx_membership_entry *both;
+
+/* "both" are a.2, a.0, b.0 and b.1, in this order; b has two processes and a has three. */
+static void begin(void)
+{
+    const pmix_proc_t procs[] = { { "a", 2 }, { "a", 0 }, { "b", 0 }, { "b", 1 } };
+    const struct sx_membership_options options = { .name = "both",
+                                                   .kind = SX_MEMBERSHIP_CONNECTED,
+                                                   .procs = procs,
+                                                   .proc_count = SX_COUNT(procs) };
+
+    bare_init(&server);
+    bare_job(&server, "a", 3, 3);
+    bare_job(&server, "b", 2, 2);
+    cr_assert_eq(sx_memberships_add(&server, &options, &both), PMIX_SUCCESS);
+}
+
+static void end(void)
+{
+    bare_deinit(&server);
+}
+
+TestSuite(alias, .init = begin, .fini = end);
+
+static char met[256];
+
+static pmix_status_t meet(void *arg, const pmix_proc_t *real)
+{
+    char one[300];
+
+    snprintf(one, sizeof(one), real->rank == PMIX_RANK_WILDCARD ? " %s.*" : " %s.%u", real->nspace,
+             real->rank);
+    cr_assert_lt(strlen(met) + strlen(one), sizeof(met));
+    strcat(met, one);
+    return *(pmix_status_t *)arg;
+}
+
+static const struct {
+    const char *why, *nspace;
+    uint32_t rank;
+    const char *want;
+    pmix_status_t want_rc;
+} names[] = {
+    { "a member", "both", 0, " a.2", PMIX_SUCCESS },
+    { "the last one", "both", 3, " b.1", PMIX_SUCCESS },
+    { "one too many", "both", 4, "", PMIX_ERR_NOT_FOUND },
+    { "no rank", "both", PMIX_RANK_UNDEF, "", PMIX_ERR_NOT_FOUND },
+    { "all: a job as a whole", "both", PMIX_RANK_WILDCARD, " a.0 a.2 b.*", PMIX_SUCCESS },
+    { "a namespace", "a", PMIX_RANK_WILDCARD, " a.*", PMIX_SUCCESS },
+    { "a process", "b", 7, " b.7", PMIX_SUCCESS },
+    { "nobody's name", "neither", 1, " neither.1", PMIX_SUCCESS },
+};
+
+Test(alias, leads_to_its_members)
+{
+    pmix_status_t go_on = PMIX_SUCCESS, stop = PMIX_ERR_BAD_PARAM;
+
+    for (size_t i = 0; i < SX_COUNT(names); i++) {
+        pmix_proc_t proc, one;
+
+        PMIx_Load_procid(&proc, names[i].nspace, names[i].rank);
+        met[0] = '\0';
+        cr_expect_eq(sx_alias_each(&server, &proc, meet, &go_on), names[i].want_rc, "%s",
+                     names[i].why);
+        cr_expect_str_eq(met, names[i].want, "%s", names[i].why);
+        if (names[i].rank != PMIX_RANK_WILDCARD) {
+            met[0] = '\0';
+            cr_expect_eq(sx_alias_one(&server, &proc, &one), names[i].want_rc, "%s", names[i].why);
+            (void)(names[i].want_rc == PMIX_SUCCESS && meet(&go_on, &one));
+            cr_expect_str_eq(met, names[i].want, "%s", names[i].why);
+        }
+    }
+    const pmix_proc_t all = { "both", PMIX_RANK_WILDCARD };
+    pmix_proc_t one;
+
+    cr_expect_eq(sx_alias_one(&server, &all, &one), PMIX_ERR_NOT_FOUND, "they are several");
+    met[0] = '\0';
+    cr_expect_eq(sx_alias_each(&server, &all, meet, &stop), PMIX_ERR_BAD_PARAM);
+    cr_expect_str_eq(met, " a.0", "it ends with the first");
+}
+
+Test(alias, has_none_for_who_has_left_and_is_nobodys_when_it_is_removed)
+{
+    const pmix_proc_t all = { "both", PMIX_RANK_WILDCARD }, third = { "both", 2 };
+    const pmix_proc_t gone = { "b", 0 };
+    pmix_status_t go_on = PMIX_SUCCESS;
+    pmix_proc_t one;
+
+    cr_assert_eq(sx_memberships_leave(&server, both, &gone), PMIX_SUCCESS);
+    cr_expect_eq(sx_alias_one(&server, &third, &one), PMIX_ERR_NOT_FOUND, "a gap");
+    met[0] = '\0';
+    cr_expect_eq(sx_alias_each(&server, &all, meet, &go_on), PMIX_SUCCESS);
+    cr_expect_str_eq(met, " a.0 a.2 b.1", "no job as a whole any more");
+    sx_memberships_remove(&server, both);
+    met[0] = '\0';
+    cr_expect_eq(sx_alias_each(&server, &all, meet, &go_on), PMIX_SUCCESS);
+    cr_expect_str_eq(met, " both.*", "as any name that nobody knows");
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+static void expect_list(const struct sx_alias_list *list, const char *want)
+{
+    pmix_status_t go_on = PMIX_SUCCESS;
+
+    met[0] = '\0';
+    for (size_t i = 0; i < list->count; i++) {
+        (void)meet(&go_on, &list->all[i]);
+    }
+    cr_expect_str_eq(met, want);
+}
+
+Test(alias, in_a_list_gives_way_to_its_members_each_once)
+{
+    pmix_proc_t procs[] = { { "both", 1 }, { "both", 0 }, { "a", 0 }, { "both", 0 } };
+    pmix_proc_t plain[] = { { "b", 1 }, { "a", 0 } };
+    struct sx_alias_list list;
+
+    cr_assert_eq(sx_alias_list(&server, NULL, plain, 2, &list), PMIX_SUCCESS);
+    cr_expect_eq(list.all, plain, "as they were given");
+    sx_alias_list_clear(&list);
+    cr_assert_eq(sx_alias_list(&server, NULL, procs, 4, &list), PMIX_SUCCESS);
+    expect_list(&list, " a.0 a.2");
+    sx_alias_list_clear(&list);
+    sx_alias_list_clear(&list);
+    procs[2] = (pmix_proc_t){ "both", 9 };
+    cr_expect_eq(sx_alias_list(&server, NULL, procs, 4, &list), PMIX_ERR_NOT_FOUND);
+    cr_assert_eq(sx_alias_list_found(&server, NULL, procs, 4, &list), PMIX_SUCCESS);
+    expect_list(&list, " a.0 a.2 both.9");
+    sx_alias_list_clear(&list);
+}
+
+/* ---- those who make the server work ------------------------------------------------------------ */
+
+#define LARGE 4096u
+
+/* @count lists of LARGE processes each, none of which is in two. */
+static void large_make(unsigned count)
+{
+    pmix_proc_t *const procs = calloc(LARGE, sizeof(*procs));
+    struct sx_membership_entry *entry;
+    char name[32];
+
+    cr_assert_not_null(procs);
+    for (unsigned n = 0; n < count; n++) {
+        snprintf(name, sizeof(name), "large.%u", n);
+        for (uint32_t i = 0; i < LARGE; i++) {
+            PMIx_Load_procid(&procs[i], "c", n * LARGE + i);
+        }
+        const struct sx_membership_options options = {
+            .name = name, .kind = SX_MEMBERSHIP_GROUP, .procs = procs, .proc_count = LARGE
+        };
+
+        cr_assert_eq(sx_memberships_add(&server, &options, &entry), PMIX_SUCCESS);
+    }
+    free(procs);
+}
+
+Test(alias, named_again_and_again_is_looked_up_once)
+{
+    struct sx_client *const client = bare_connect(&server, sx_nspace_find(&server, "a"), 0);
+    pmix_proc_t procs[1000];
+    struct sx_alias_list list;
+
+    large_make(1);
+    for (size_t i = 0; i < SX_COUNT(procs); i++) {
+        procs[i] = (pmix_proc_t){ "large.0", PMIX_RANK_WILDCARD };
+    }
+    sx_share_begin(&server, client);
+    cr_assert_eq(sx_alias_list(&server, client, procs, SX_COUNT(procs), &list), PMIX_SUCCESS);
+    cr_expect_eq(list.count, LARGE);
+    cr_expect_geq(client->share.spent, LARGE / 4, "it has paid");
+    cr_expect_leq(client->share.spent, 2 * LARGE, "once");
+    sx_alias_list_clear(&list);
+}
+
+Test(alias, that_stands_for_too_many_is_refused_and_paid_for)
+{
+    const unsigned count = SX_ALIAS_PROCS_MAX / LARGE + 1;
+    struct sx_client *const client = bare_connect(&server, sx_nspace_find(&server, "a"), 0);
+    pmix_proc_t *const procs = calloc(count, sizeof(*procs));
+    struct sx_alias_list list;
+
+    cr_assert_not_null(procs);
+    large_make(count);
+    for (unsigned n = 0; n < count; n++) {
+        snprintf(procs[n].nspace, sizeof(procs[n].nspace), "large.%u", n);
+        procs[n].rank = PMIX_RANK_WILDCARD;
+    }
+    sx_share_begin(&server, client);
+    cr_expect_eq(sx_alias_list(&server, client, procs, count, &list), PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_geq(client->share.spent, SX_ALIAS_PROCS_MAX / 4);
+    cr_assert_eq(sx_alias_list(&server, NULL, procs, count - 1, &list), PMIX_SUCCESS);
+    cr_expect_eq(list.count, SX_ALIAS_PROCS_MAX);
+    sx_alias_list_clear(&list);
+    free(procs);
+}
