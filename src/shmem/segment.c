@@ -42,10 +42,8 @@
 #define SX_SEGMENT_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
 static const char *const kind_names[] = {
-    [SX_SEGMENT_STORE] = "store",
-    [SX_SEGMENT_RING] = "ring",
-    [SX_SEGMENT_BOARD] = "board",
-    [SX_SEGMENT_LANE] = "lane",
+    [SX_SEGMENT_STORE] = "store", [SX_SEGMENT_RING] = "ring", [SX_SEGMENT_BOARD] = "board",
+    [SX_SEGMENT_LANE] = "lane",   [SX_SEGMENT_OPS] = "ops",
 };
 
 static int sx_segment_memfd(const struct sx_segment_options *options)

@@ -35,6 +35,7 @@ enum sx_segment_kind {
     SX_SEGMENT_RING = 2,  /* history: "shmix:ring:NSPACE" */
     SX_SEGMENT_BOARD = 3, /* the server's own words: "shmix:board:NAME" */
     SX_SEGMENT_LANE = 4,  /* one client's submissions: "shmix:lane:NSPACE.RANK" */
+    SX_SEGMENT_OPS = 5,   /* the server's open operations: "shmix:ops:NAME" */
 };
 
 /* Feature bits; a reader refuses a segment that has one it does not know. */

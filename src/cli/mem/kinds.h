@@ -14,6 +14,7 @@
 void sx_mem_store_dump(struct sx_bytes segment);
 void sx_mem_board_dump(struct sx_bytes segment);
 void sx_mem_ring_dump(struct sx_bytes segment);
+void sx_mem_ops_dump(struct sx_bytes segment);
 
 /* One record of a named list of processes, on the line that is begun. */
 void sx_mem_membership_print(struct sx_bytes record);
@@ -21,6 +22,8 @@ void sx_mem_membership_print(struct sx_bytes record);
 /* @board: the board of the lane's server, which knows how far the server has read; empty when it
  * was not found. */
 void sx_mem_lane_dump(struct sx_bytes segment, struct sx_bytes board);
+
+const char *sx_mem_collective_name(unsigned kind);
 
 /* Say that @bytes were not what they should be, if so. */
 void sx_mem_bad_print(const struct sx_bytes *bytes);

@@ -32,8 +32,8 @@
 #define SX_MEM_MAGIC UINT64_C(0x5358534547000002)
 #define SX_MEM_ENDED UINT64_MAX /* in place of a successor */
 
-enum kind { KIND_STORE = 1, KIND_RING, KIND_BOARD, KIND_LANE, KIND_COUNT };
-static const char *const kind_names[KIND_COUNT] = { "?", "store", "ring", "board", "lane" };
+enum kind { KIND_STORE = 1, KIND_RING, KIND_BOARD, KIND_LANE, KIND_OPS, KIND_COUNT };
+static const char *const kind_names[KIND_COUNT] = { "?", "store", "ring", "board", "lane", "ops" };
 
 struct found {
     dev_t dev;
@@ -253,6 +253,9 @@ static void dump(const struct scan *scan, struct found *found)
     case KIND_BOARD:
         sx_mem_board_dump(found->used);
         break;
+    case KIND_OPS:
+        sx_mem_ops_dump(found->used);
+        break;
     default:
         sx_mem_lane_dump(found->used, board_of(scan, found));
         break;
@@ -265,14 +268,17 @@ static bool is_of_job(const struct scan *scan, const struct found *found, const 
     if (found->used.size == 0) {
         return false;
     }
+    const bool is_of_server = found->kind == KIND_BOARD || found->kind == KIND_LANE ||
+                              found->kind == KIND_OPS;
+
     if (strcmp(found->name, nspace) == 0) {
         return true;
     }
     for (size_t i = 0; i < scan->count; i++) {
         const struct found *const other = &scan->found[i];
 
-        if ((found->kind == KIND_BOARD || found->kind == KIND_LANE) && other->used.size != 0 &&
-            other->pid == found->pid && strcmp(other->name, nspace) == 0) {
+        if (is_of_server && other->used.size != 0 && other->pid == found->pid &&
+            strcmp(other->name, nspace) == 0) {
             return true;
         }
     }
@@ -350,8 +356,8 @@ static const struct sx_option rows[] = {
     { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or a process id from 1 on", NULL,
       set_whose, 0, false },
     { "--dump", NULL, NULL, NULL, NULL,
-      "print everything in them: stores with all keys and values, rings with their records, boards "
-      "and lanes",
+      "print everything in them: stores with all keys and values, rings with their records, "
+      "boards, lanes and open operations",
       sx_option_flag, offsetof(struct wish, dump), false },
     { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag,
       offsetof(struct wish, json), false },

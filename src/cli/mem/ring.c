@@ -182,16 +182,20 @@ static void event_print(struct sx_bytes *event, uint64_t off)
     }
 }
 
+const char *sx_mem_collective_name(unsigned kind)
+{
+    static const char *const names[] = { "?",          "fence",           "connect",
+                                         "disconnect", "group construct", "group destruct" };
+
+    return kind < SX_COUNT(names) ? names[kind] : "?";
+}
+
 static void arrive_print(struct sx_bytes *message)
 {
-    static const char *const collectives[] = { "?",          "fence",           "connect",
-                                               "disconnect", "group construct", "group destruct" };
-    const uint32_t collective = sx_bytes_u8(message, 0);
     const bool collects = (sx_bytes_u8(message, 1) & SX_MEM_ARRIVE_COLLECT) != 0;
     const uint32_t proc_count = sx_bytes_u32(message, 8);
 
-    printf("arrive %s%s, op %" PRIu32 ":",
-           collective < SX_COUNT(collectives) ? collectives[collective] : "?",
+    printf("arrive %s%s, op %" PRIu32 ":", sx_mem_collective_name(sx_bytes_u8(message, 0)),
            collects ? ", collecting" : "", sx_bytes_u32(message, 4));
     const uint64_t off = procs_print(message, 16, proc_count);
 

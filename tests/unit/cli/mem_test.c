@@ -14,6 +14,7 @@
 #include "cli/mem/mem.h"
 #include "ring/board.h"
 #include "ring/lane.h"
+#include "ring/open_ops.h"
 #include "ring/record.h"
 #include "ring/ring.h"
 #include "shmem/membership.h"
@@ -390,6 +391,52 @@ Test(mem, dumps_a_list_of_processes)
     sx_store_destroy(&writer);
 }
 
+Test(mem, dumps_open_operations)
+{
+    static const char *const wants[] = {
+        "ops    server",
+        "256 rows, for operations that are open for more than 20000000 ns; 7 have none\n",
+        ("row 0    connect \"the id\", since 12 ns, until 34, 3 of 5, with the host, callers told; "
+         "of 2: \"job.7\".* \"job.8\".3; missing: \"job.7\".1 (here, pid 4711) "
+         "\"job.8\".3 (never came, pid 0)\n"),
+        "row 1    is being written\n",
+    };
+    struct sx_open_op op = {
+        .since_ns = 12,
+        .deadline_ns = 34,
+        .kind = SX_COLLECTIVE_CONNECT,
+        .flags = SX_OPEN_WITH_HOST | SX_OPEN_TOLD,
+        .expected = 5,
+        .arrived = 3,
+        .proc_count = 2,
+        .id_off = 1,
+        .text_bytes = 20,
+        .procs_listed = 2,
+        .missing_listed = 2,
+        .procs = { { .rank = PMIX_RANK_WILDCARD, .nspace_off = 8 },
+                   { .rank = 3, .nspace_off = 14 } },
+        .missing = { { .rank = 1, .pid = 4711, .nspace_off = 8, .presence = SX_OPEN_CONNECTED },
+                     { .rank = 3, .nspace_off = 14 } },
+        .text = "\0the id\0job.7\0job.8",
+    };
+    struct sx_open_ops ops;
+    uint32_t index;
+
+    cr_assert_eq(sx_open_ops_create(&ops, "server"), PMIX_SUCCESS);
+    for (unsigned i = 0; i < 3; i++) {
+        cr_assert_eq(sx_open_ops_claim(&ops, &index), PMIX_SUCCESS);
+        sx_open_ops_publish(&ops, index, &op);
+    }
+    atomic_fetch_add(&ops.rows[1].seq, 1);
+    sx_open_ops_abandon(&ops, 2);
+    sx_open_ops_hide(&ops, 7);
+    test_has_all(wants, SX_COUNT(wants));
+    char *const text = test_mem("--dump", 0);
+    cr_expect_null(strstr(text, "row 2"), "nothing is in it");
+    free(text);
+    sx_open_ops_deinit(&ops);
+}
+
 /* A segment with a sound header and @fill behind it, open in this process. */
 static int test_image(uint32_t kind, unsigned seed)
 {
@@ -417,6 +464,14 @@ static int test_image(uint32_t kind, unsigned seed)
         body[1] = 16384;
         body[8] = 30000;
         body[10] = 20000;
+    } else if (kind == SX_SEGMENT_OPS) {
+        body[0] = 448;
+        body[1] = (uint64_t)1024 << 32 | 256;
+        for (unsigned i = 0; i < 60; i++) { /* rows that are whole, as far as their number says */
+            image[448 + 1024 * i] &= 0xfe;
+            image[448 + 1024 * i + 44] &= 0x07;
+            image[448 + 1024 * i + 45] &= 0x1f;
+        }
     }
     cr_assert_eq(pwrite(fd, image, sizeof(image), 0), sizeof(image));
     cr_assert_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
@@ -426,7 +481,7 @@ static int test_image(uint32_t kind, unsigned seed)
 Test(mem, survives_segments_full_of_nonsense)
 {
     for (unsigned round = 0; round < 200; round++) {
-        const int fd = test_image(1 + round % 4, round);
+        const int fd = test_image(1 + round % 5, round);
         free(test_mem("--dump", 0));
         close(fd);
     }
