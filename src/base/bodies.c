@@ -3,6 +3,7 @@
 /* bodies.c - a signature each. */
 #include "base/bodies.h"
 
+#include "base/util.h"
 #include "base/value.h"
 
 const struct sx_signature sx_put_body = {
@@ -10,6 +11,19 @@ const struct sx_signature sx_put_body = {
     .parts = { [SX_PUT_KEY] = SX_NAME_PART(struct sx_lane_put, key_len, 1, PMIX_MAX_KEYLEN),
                [SX_PUT_VALUE] = SX_VALUE_PART(struct sx_lane_put, cell) },
 };
+
+const char *sx_collective_name(uint32_t kind)
+{
+    static const char *const names[] = {
+        [SX_COLLECTIVE_FENCE] = "fence",
+        [SX_COLLECTIVE_CONNECT] = "connect",
+        [SX_COLLECTIVE_DISCONNECT] = "disconnect",
+        [SX_COLLECTIVE_GROUP_CONSTRUCT] = "group construct",
+        [SX_COLLECTIVE_GROUP_DESTRUCT] = "group destruct",
+    };
+
+    return kind < SX_COUNT(names) ? names[kind] : NULL;
+}
 
 const struct sx_signature sx_arrive_body = {
     .head_size = sizeof(struct sx_lane_arrive),

@@ -35,6 +35,8 @@ enum sx_collective_kind {
     SX_COLLECTIVE_GROUP_CONSTRUCT = 4,
     SX_COLLECTIVE_GROUP_DESTRUCT = 5,
 };
+/* Return: its name, as "group construct"; NULL: there is no such kind. */
+const char *sx_collective_name(uint32_t kind);
 
 /* Followed by the processes, sorted by namespace (as strcmp does) and rank, none twice, and by the
  * infos, which are kept for the host until all have arrived. */

@@ -131,6 +131,7 @@ static struct sx_collective *collective_find(struct sx_collective *oldest, struc
 /* It is not open, or the server ends. */
 static void collective_free(struct sx_collective *collective)
 {
+    sx_shown_remove(collective->members.server, &collective->shown);
     sx_timer_remove(&collective->deadline);
     sx_asker_deinit(&collective->asker);
     sx_list_remove(&collective->link);
@@ -156,6 +157,7 @@ static void collective_end(struct sx_collective *collective, pmix_status_t statu
     }
     if (!collective->is_over) {
         collective->is_over = true;
+        sx_shown_changed(collective->members.server, &collective->shown);
         sx_timer_remove(&collective->deadline);
         sx_members_release(&collective->members, status, 0);
     }
@@ -223,6 +225,7 @@ static pmix_status_t collective_new(struct sx_server *server, const struct signa
     sx_list_init(&collective->link);
     sx_wishes_init(&collective->wishes);
     collective->members.server = server;
+    sx_shown_add(server, &collective->shown);
     sx_asker_init(&collective->asker);
     collective->kind = signature->kind;
     collective->pardons = arrival->options.pardons;
@@ -277,6 +280,7 @@ static pmix_status_t collective_ask_host(struct sx_collective *collective)
 {
     collective->with_host = true; /* so it stays, even if the host ends the job inside */
     collective->is_asking = true;
+    sx_shown_changed(collective->members.server, &collective->shown);
     const pmix_status_t rc = collective->kind->host_ask(collective, host_has_answered);
 
     collective->is_asking = false;
@@ -346,6 +350,7 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
         return rc;
     }
     sx_members_arrive(&collective->members, member, arrival->op, arrival->bytes);
+    sx_shown_changed(collective->members.server, &collective->shown);
     collective->collect |= arrival->options.collect;
     collective->pardons |= arrival->options.pardons;
     if (!collective_try(collective) && arrival->options.timeout_ns != 0) {
@@ -412,6 +417,7 @@ void sx_collective_client_added(struct sx_server *server, struct sx_client *clie
     SX_LIST_EACH(it, &server->collectives) {
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
+        sx_shown_changed(server, &collective->shown);
         if (!collective->with_host &&
             sx_members_expect(&collective->members, client) != PMIX_SUCCESS) {
             collective_end(collective, PMIX_ERR_OUT_OF_RESOURCE);
@@ -428,6 +434,7 @@ static void member_gone(struct sx_collective *collective, struct sx_member *memb
     /* Behind a mere good-bye somebody may come in its place. */
     const bool for_good = client->departed || client->state == SX_CLIENT_DEAD;
 
+    sx_shown_changed(collective->members.server, &collective->shown);
     if (end == PMIX_ERR_PARTIAL_SUCCESS) {
         sx_members_leave(&collective->members, member);
     } else if (end != PMIX_SUCCESS) {

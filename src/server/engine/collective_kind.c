@@ -17,7 +17,7 @@
 static const struct sx_kind kinds[] = {
     /* A member that has arrived counts, even if it ends.  A good-bye is not an end. */
     [SX_COLLECTIVE_FENCE] = {
-        .name = "fence",
+        .number = SX_COLLECTIVE_FENCE,
         .function = SX_OF_FENCE,
         .before = { .died = PMIX_ERR_LOST_CONNECTION, .departed = PMIX_ERR_PARTIAL_SUCCESS },
         .incomplete = PMIX_ERR_PARTIAL_SUCCESS,
@@ -26,14 +26,14 @@ static const struct sx_kind kinds[] = {
         .host_said = sx_fence_host_said,
     },
     [SX_COLLECTIVE_CONNECT] = {
-        .name = "connect",
+        .number = SX_COLLECTIVE_CONNECT,
         .function = SX_OF_CONNECT,
         .before = NOBODY_MAY_GO,
         .after = NOBODY_MAY_GO,
     },
     /* A member that has called is free to go. */
     [SX_COLLECTIVE_DISCONNECT] = {
-        .name = "disconnect",
+        .number = SX_COLLECTIVE_DISCONNECT,
         .function = SX_OF_DISCONNECT,
         .before = NOBODY_MAY_GO,
     },
@@ -41,5 +41,5 @@ static const struct sx_kind kinds[] = {
 
 const struct sx_kind *sx_kind_of(uint32_t number)
 {
-    return number < SX_COUNT(kinds) && kinds[number].name != NULL ? &kinds[number] : NULL;
+    return number < SX_COUNT(kinds) && kinds[number].number != 0 ? &kinds[number] : NULL;
 }

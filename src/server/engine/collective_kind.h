@@ -10,6 +10,7 @@
 #include "base/options.h"
 #include "base/table.h"
 #include "control/loop.h"
+#include "server/engine/collective_shown.h"
 #include "server/engine/generation.h"
 #include "server/port/members.h"
 #include "server/port/upcall.h"
@@ -21,6 +22,7 @@ struct sx_kind;
 struct sx_collective {
     struct sx_list link;             /* server.collectives */
     struct sx_generation generation; /* server.signatures */
+    struct sx_shown shown;
     const struct sx_kind *kind;
     char *id; /* NULL: none */
     struct sx_members members;
@@ -36,7 +38,7 @@ struct sx_collective {
 };
 
 struct sx_kind {
-    const char *name;
+    enum sx_collective_kind number;
     enum sx_function function; /* whose directives its callers may give */
     /* What becomes of an operation when a member goes that has not arrived, or that has.  Where it
      * is pardoned, it goes on without the member. */

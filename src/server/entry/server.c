@@ -18,6 +18,7 @@
 #include "base/role.h"
 #include "base/status.h"
 #include "server/engine/broom.h"
+#include "server/engine/collective_shown.h"
 #include "server/engine/event.h"
 #include "server/engine/gets.h"
 #include "server/engine/host_event.h"
@@ -168,6 +169,7 @@ static struct sx_server *server_free(struct sx_server *server)
     sx_rendezvous_close(&server->rendezvous);
     sx_server_topology_close();
     server->loop = sx_loop_free(server->loop);
+    sx_shown_deinit(server);
     sx_board_deinit(&server->board);
     free(server->tmpdir);
     free(server->live);
@@ -192,6 +194,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     server->board = SX_BOARD_NULL;
     server->rendezvous = SX_RENDEZVOUS_NULL;
     sx_list_init(&server->collectives);
+    server->shown.table = SX_OPEN_OPS_NULL;
     server->seed = sx_table_seed();
     sx_list_init(&server->psets);
     sx_list_init(&server->resources);
@@ -224,6 +227,9 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_board_create(&server->board, server->self.nspace);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_shown_init(server);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_rendezvous_open(&server->rendezvous, &rendezvous);

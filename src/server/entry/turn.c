@@ -9,6 +9,7 @@
 #include <sched.h>
 
 #include "base/status.h"
+#include "server/engine/collective_shown.h"
 #include "server/engine/event.h"
 #include "server/engine/event_handled.h"
 #include "server/entry/connection.h"
@@ -103,6 +104,7 @@ static void turn(void *arg, uint64_t now_ns)
     clients_serve(server);
     sx_event_wake(server);
     sx_eventhandled_check(server);
+    sx_shown_turn(server, now_ns);
     sx_board_work(&server->board, server->turn.units, 0);
     server->turn.units = 0;
 }
@@ -139,6 +141,7 @@ static bool about_to_sleep(void *arg)
     if (somebody_is_busy(server) || linger(server)) {
         return true;
     }
+    sx_shown_sleep(server);
     sx_board_sleep(&server->board);
     if (somebody_is_busy(server)) {
         sx_board_wake(&server->board);

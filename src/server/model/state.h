@@ -21,6 +21,7 @@
 #include "control/rendezvous.h"
 #include "ring/board.h"
 #include "ring/lane.h"
+#include "ring/open_ops.h"
 #include "server/model/membership.h"
 #include "server/model/nspace.h"
 #include "server/model/share.h"
@@ -57,6 +58,15 @@ struct sx_brooms {
     bool ending, killed;
     struct sx_timer deadline;
     void (*ended)(struct sx_server *server);
+};
+
+/* collective_shown.h */
+struct sx_shown_ops {
+    struct sx_list due;     /* operations that have to be written to their rows, the first first */
+    struct sx_list rowless; /* those for which there was no row, the oldest first */
+    size_t rowless_count;
+    struct sx_timer timer;
+    struct sx_open_ops table;
 };
 
 /* waiting.h */
@@ -129,6 +139,7 @@ struct sx_server {
     unsigned pending_max[SX_PENDING_QUOTAS];
     struct sx_waiting waiting;
     struct sx_list collectives;
+    struct sx_shown_ops shown;
     struct sx_table signatures; /* the same, found by whom they are for: generation.h */
     struct sx_list psets;       /* pset.c */
     struct sx_list resources;   /* resource.c */

@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "server/engine/collective_shown.h"
 #include "server/model/family.h"
 #include "server/model/state.h"
 #include "server/port/pending.h"
@@ -20,6 +21,7 @@ static inline void bare_init(struct sx_server *server)
     server->board = SX_BOARD_NULL;
     sx_registry_init(&server->registry);
     sx_turn_init(&server->turn);
+    cr_assert_eq(sx_shown_init(server), PMIX_SUCCESS);
     sx_list_init(&server->event_wants);
     sx_list_init(&server->events_dirty);
     sx_list_init(&server->handled_askers);
@@ -109,6 +111,7 @@ static inline void bare_deinit(struct sx_server *server)
         }
     }
     sx_registry_deinit(server);
+    sx_shown_deinit(server);
     sx_memberships_deinit(server);
     sx_board_deinit(&server->board);
     sx_loop_free(server->loop);

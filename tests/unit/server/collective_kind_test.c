@@ -40,7 +40,7 @@ Test(collective_kind, says_what_becomes_of_it_when_a_member_goes)
         cr_assert_not_null(kind);
         expect_ends(&kind->before, &rows[i].before);
         expect_ends(&kind->after, &rows[i].after);
-        cr_expect_eq(kind->incomplete, rows[i].incomplete, "%s", kind->name);
+        cr_expect_eq(kind->incomplete, rows[i].incomplete, "%s", sx_collective_name(kind->number));
     }
 }
 

@@ -74,7 +74,7 @@ static const char *order_told(void)
     static const char *const acts[] = { "arrives", "dies", "leaves", "departs" };
     static char text[512];
     int used = snprintf(text, sizeof(text),
-                        "%s, pardons %u, host %d:", sx_kind_of(scene.kind)->name, scene.pardons,
+                        "%s, pardons %u, host %d:", sx_collective_name(scene.kind), scene.pardons,
                         (int)scene.host);
 
     for (unsigned i = 0; i < step_count; i++) {
@@ -493,7 +493,7 @@ static void all_orders(const struct scene *of)
     order_count = 0;
     go_on(steps, 0);
     cr_log_info("%s, %u members, %u calls, host %d, pardons %u: %llu orders",
-                sx_kind_of(scene.kind)->name, scene.members, scene.calls, (int)scene.host,
+                sx_collective_name(scene.kind), scene.members, scene.calls, (int)scene.host,
                 scene.pardons, (unsigned long long)order_count);
 }
 
