@@ -133,10 +133,12 @@ static void collective_free(struct sx_collective *collective)
 {
     sx_shown_remove(collective->members.server, &collective->shown);
     sx_timer_remove(&collective->deadline);
+    sx_rounds_leave(collective);
     sx_asker_deinit(&collective->asker);
     sx_list_remove(&collective->link);
     sx_members_clear(&collective->members);
     sx_wishes_clear(&collective->wishes);
+    sx_agreed_clear(&collective->agreed);
     free(collective->id);
     free(collective);
 }
@@ -158,6 +160,7 @@ static void collective_end(struct sx_collective *collective, pmix_status_t statu
     if (!collective->is_over) {
         collective->is_over = true;
         sx_shown_changed(collective->members.server, &collective->shown);
+        collective->ended = status;
         sx_timer_remove(&collective->deadline);
         sx_members_release(&collective->members, status, 0);
     }
@@ -168,8 +171,15 @@ static void collective_end(struct sx_collective *collective, pmix_status_t statu
 
 static void deadline_passed(void *arg, uint64_t now_ns)
 {
-    (void)now_ns;
-    collective_end(arg, PMIX_ERR_TIMEOUT);
+    struct sx_collective *const collective = arg;
+
+    if (sx_round_part_commits(&collective->part) && !collective->is_late) {
+        collective->is_late = true;
+        sx_timer_add(collective->members.server->loop, &collective->deadline,
+                     now_ns + SX_ROUNDS_GRACE_NS);
+        return;
+    }
+    collective_end(collective, PMIX_ERR_TIMEOUT);
 }
 
 /* What becomes of it when a member goes that has @arrived, or has not. */
@@ -192,11 +202,21 @@ static bool reaches_others(const struct sx_collective *collective)
     return kind->host_reaches != NULL && kind->host_reaches(collective->members.server);
 }
 
+static bool hears_of_all(const struct sx_collective *collective)
+{
+    const struct sx_kind *const kind = collective->kind;
+
+    return kind->host_hears != NULL && kind->host_hears(collective->members.server);
+}
+
 /* Find its members, and let it be found.  Return: an error when it is not open. */
 static pmix_status_t collective_open(struct sx_collective *collective, uint64_t hash,
                                      struct sx_collective *oldest)
 {
     struct sx_server *const server = collective->members.server;
+
+    collective->members.admits_unknown = collective->kind->admits_unknown &&
+                                         reaches_others(collective);
     const pmix_status_t rc = sx_members_gather(&collective->members, ends_of(collective, false));
 
     if (rc != PMIX_SUCCESS) {
@@ -210,6 +230,8 @@ static pmix_status_t collective_open(struct sx_collective *collective, uint64_t 
                ? PMIX_SUCCESS
                : PMIX_ERR_OUT_OF_RESOURCE;
 }
+
+static void collective_resume(struct sx_collective *collective);
 
 /* Make one behind those of @oldest (NULL: there is none).  Takes the processes out of @arrival. */
 static pmix_status_t collective_new(struct sx_server *server, const struct signature *signature,
@@ -227,6 +249,7 @@ static pmix_status_t collective_new(struct sx_server *server, const struct signa
     collective->members.server = server;
     sx_shown_add(server, &collective->shown);
     sx_asker_init(&collective->asker);
+    collective->resume = collective_resume;
     collective->kind = signature->kind;
     collective->pardons = arrival->options.pardons;
     collective->members.procs = arrival->procs;
@@ -272,7 +295,11 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
     if (asker != NULL) { /* else its namespace has gone */
         struct sx_collective *const collective = SX_CONTAINER(asker, struct sx_collective, asker);
 
-        collective_leave_host(collective, collective->kind->host_said(collective, answer));
+        pmix_status_t status;
+
+        if (collective->kind->host_said(collective, answer, &status)) {
+            collective_leave_host(collective, status);
+        }
     }
 }
 
@@ -301,10 +328,12 @@ static bool collective_try(struct sx_collective *collective)
     if (absent.announced > 0) {
         return false;
     }
-    if (absent.elsewhere && collective_oldest_like(collective)->with_host) {
+    const bool ask = absent.elsewhere || hears_of_all(collective);
+
+    if (ask && collective_oldest_like(collective)->with_host) {
         return false; /* hosts tell operations apart by their processes: one at a time */
     }
-    if (absent.elsewhere) {
+    if (ask) {
         const pmix_status_t rc = collective_ask_host(collective);
 
         if (rc == PMIX_SUCCESS) {
@@ -425,8 +454,8 @@ void sx_collective_client_added(struct sx_server *server, struct sx_client *clie
     }
 }
 
-/* @member is no longer there. */
-static void member_gone(struct sx_collective *collective, struct sx_member *member)
+/* @member may no longer be there. */
+static void member_look(struct sx_collective *collective, struct sx_member *member)
 {
     const struct sx_client *const client = member->client;
     const bool had_arrived = member->arrived;
@@ -449,14 +478,31 @@ static void member_gone(struct sx_collective *collective, struct sx_member *memb
     }
 }
 
+/* What has waited for the answer of a round, see rounds.h. */
+static void collective_resume(struct sx_collective *collective)
+{
+    const struct sx_members *const members = &collective->members;
+    size_t i = 0;
+
+    while (!collective->is_over && i < members->count) {
+        const size_t count = members->count;
+
+        member_look(collective, &members->all[i]);
+        i += members->count == count;
+    }
+    if (collective->is_late) {
+        collective_end(collective, PMIX_ERR_TIMEOUT);
+    }
+}
+
 void sx_collective_client_gone(struct sx_server *server, struct sx_client *client)
 {
     SX_LIST_EACH(it, &server->collectives) {
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
         struct sx_member *member = sx_members_find(&collective->members, client);
 
-        if (member != NULL) {
-            member_gone(collective, member);
+        if (member != NULL && !sx_round_part_commits(&collective->part)) {
+            member_look(collective, member);
         }
     }
 }
@@ -501,4 +547,5 @@ void sx_collective_end_all(struct sx_server *server)
         collective_close(SX_LIST_ENTRY(it, struct sx_collective, link));
     }
     sx_table_deinit(&server->signatures);
+    sx_table_deinit(&server->rounds);
 }

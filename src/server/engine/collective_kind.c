@@ -5,6 +5,7 @@
 
 #include "base/util.h"
 #include "ring/record.h"
+#include "server/engine/connect_host.h"
 #include "server/engine/fence.h"
 
 /* Of those that stand together: no member may end, in whichever way, without having said so. */
@@ -24,18 +25,32 @@ static const struct sx_kind kinds[] = {
         .host_reaches = sx_fence_host_reaches,
         .host_ask = sx_fence_host_ask,
         .host_said = sx_fence_host_said,
+        .contribute = sx_fence_contribute,
     },
     [SX_COLLECTIVE_CONNECT] = {
         .number = SX_COLLECTIVE_CONNECT,
         .function = SX_OF_CONNECT,
         .before = NOBODY_MAY_GO,
         .after = NOBODY_MAY_GO,
+        .admits_unknown = true,
+        .host_reaches = sx_connect_host_reaches,
+        .host_hears = sx_connect_host_hears,
+        .host_ask = sx_connect_host_ask,
+        .host_said = sx_connect_host_said,
+        .contribute = sx_connect_contribute,
+        .commits = true,
     },
     /* A member that has called is free to go. */
     [SX_COLLECTIVE_DISCONNECT] = {
         .number = SX_COLLECTIVE_DISCONNECT,
         .function = SX_OF_DISCONNECT,
         .before = NOBODY_MAY_GO,
+        .host_reaches = sx_connect_host_reaches,
+        .host_hears = sx_disconnect_host_hears,
+        .host_ask = sx_disconnect_host_ask,
+        .host_said = sx_disconnect_host_said,
+        .contribute = sx_disconnect_contribute,
+        .commits = true,
     },
 };
 

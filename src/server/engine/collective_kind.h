@@ -6,12 +6,15 @@
 #ifndef SX_SERVER_ENGINE_COLLECTIVE_KIND_H
 #define SX_SERVER_ENGINE_COLLECTIVE_KIND_H
 
+#include "base/bodies.h"
 #include "base/list.h"
 #include "base/options.h"
 #include "base/table.h"
 #include "control/loop.h"
 #include "server/engine/collective_shown.h"
 #include "server/engine/generation.h"
+#include "server/engine/rounds.h"
+#include "server/model/agreement.h"
 #include "server/port/members.h"
 #include "server/port/upcall.h"
 #include "server/port/wishes.h"
@@ -28,13 +31,19 @@ struct sx_collective {
     struct sx_members members;
     struct sx_wishes wishes; /* for the host */
     struct sx_asker asker;
+    struct sx_round_part part; /* in what the servers of several nodes say to each other */
     bool with_host;    /* everybody here has arrived; it stays until the host has answered */
     bool is_asking;    /* within the upcall */
     bool is_abandoned; /* its job has gone: the answer means nothing */
     bool is_over;      /* its members have been told */
     bool collect;      /* somebody asked for the data */
+    bool is_late;      /* its time limit has passed, and it may not end */
     uint8_t pardons;   /* SX_PARDON_*, of anybody */
+    pmix_status_t ended;
+    struct sx_agreed agreed; /* by the servers of several nodes; without members: there are none */
     struct sx_timer deadline;
+    /* Its time limit and its members count again: the engine's, for the rounds. */
+    void (*resume)(struct sx_collective *collective);
 };
 
 struct sx_kind {
@@ -46,13 +55,22 @@ struct sx_kind {
     /* How it ends where it would end well, but somebody is missing. */
     pmix_status_t incomplete;
 
+    /* Namespaces that nobody here knows are taken for those of other nodes. */
+    bool admits_unknown;
     /* The way to members on other nodes; NULL: there is none. */
     bool (*host_reaches)(const struct sx_server *server);
+    /* Whether the host is asked even if all members are here; NULL: it is not. */
+    bool (*host_hears)(const struct sx_server *server);
     /* All members here have arrived.  Return: PMIX_SUCCESS when @told will be called. */
     pmix_status_t (*host_ask)(struct sx_collective *collective, sx_told_fn told);
-    /* Take in what the host has brought.  Return: how it ends for the members here. */
-    pmix_status_t (*host_said)(struct sx_collective *collective,
-                               const struct sx_host_answer *answer);
+    /* Take in what the host has brought.  Return: false when it will be called again; else
+     * *ret_status is how it ends for the members here. */
+    bool (*host_said)(struct sx_collective *collective, const struct sx_host_answer *answer,
+                      pmix_status_t *ret_status);
+    /* What the servers of other nodes get of it, in rounds. */
+    pmix_status_t (*contribute)(struct sx_collective *collective, struct sx_blob *blob);
+    /* In rounds: it ends once all servers know that all have called. */
+    bool commits;
 };
 
 /* Return: the row of @number (enum sx_collective_kind), NULL when there is none. */

@@ -11,6 +11,7 @@
 
 #include "server/engine/modex.h"
 #include "server/model/blob.h"
+#include "server/port/joint.h"
 
 /* Whether every node with processes of @nspace takes part, so that all of them hear the news. */
 static bool covers(const struct sx_collective *collective, const struct sx_nspace *nspace)
@@ -24,32 +25,6 @@ static bool covers(const struct sx_collective *collective, const struct sx_nspac
         }
     }
     return false;
-}
-
-/* What our members have put: the news when all nodes listen, else everything. */
-static pmix_status_t contribution(struct sx_collective *collective, struct sx_blob *blob)
-{
-    pmix_status_t rc = sx_blob_begin(blob);
-
-    for (size_t i = 0; i < collective->members.count && rc == PMIX_SUCCESS; i++) {
-        struct sx_member *member = &collective->members.all[i];
-        const struct sx_client *client = member->client;
-
-        if (!collective->collect || client->nspace == NULL) {
-            continue;
-        }
-        if (covers(collective, client->nspace)) {
-            member->news_sent = client->news_gone + client->news.size;
-            rc = sx_blob_add_messages(blob, client->nspace->name, client->rank, client->news.bytes,
-                                      client->news.size);
-        } else {
-            rc = sx_blob_add_rank(blob, client);
-        }
-    }
-    if (rc != PMIX_SUCCESS) {
-        sx_blob_clear(blob);
-    }
-    return rc;
 }
 
 /* What another operation has brought in the meantime is not there any more. */
@@ -74,45 +49,62 @@ bool sx_fence_host_reaches(const struct sx_server *server)
     return server->module.fence_nb != NULL;
 }
 
+pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_blob *blob)
+{
+    pmix_status_t rc = sx_blob_begin(blob);
+
+    for (size_t i = 0; i < collective->members.count && rc == PMIX_SUCCESS; i++) {
+        struct sx_member *member = &collective->members.all[i];
+        const struct sx_client *client = member->client;
+
+        if (!collective->collect || client->nspace == NULL) {
+            continue;
+        }
+        if (covers(collective, client->nspace)) {
+            member->news_sent = client->news_gone + client->news.size;
+            rc = sx_blob_add_messages(blob, client->nspace->name, client->rank, client->news.bytes,
+                                      client->news.size);
+        } else {
+            rc = sx_blob_add_rank(blob, client);
+        }
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_blob_clear(blob);
+    }
+    return rc;
+}
+
 pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_told_fn told)
 {
-    const pmix_status_t local = collective->members.incomplete ? PMIX_ERR_PARTIAL_SUCCESS
-                                                               : PMIX_SUCCESS;
-    const bool collect = true, sorted = true; /* members are kept in order */
-    struct sx_blob blob = { 0 };
-    struct sx_upcall up = {
-        .told = told,
-        .asker = &collective->asker,
-        .procs = collective->members.real.all, /* hosts know no others */
-        .nprocs = collective->members.real.count,
-    };
-    pmix_status_t rc = contribution(collective, &blob);
+    struct sx_members *const members = &collective->members;
+    struct sx_joint joint = { .told = told,
+                              .asker = &collective->asker,
+                              .procs = members->real.all, /* hosts know no others */
+                              .proc_count = members->real.count,
+                              .wishes = &collective->wishes,
+                              .is_partial = members->incomplete };
+
+    if (sx_rounds_are_over(members->server, members->real.all, members->real.count)) {
+        return sx_rounds_join(collective, members->real.all, members->real.count, told);
+    }
+    const pmix_status_t rc = sx_fence_contribute(collective, &joint.blob);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    up.bytes = blob.bytes;
-    up.size = blob.size;
-    up.info = sx_wishes_take(&collective->wishes, 3, &up.ninfo);
-    if (up.info == NULL) {
-        sx_blob_clear(&blob);
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    /* Always there, with at least a header of data: some hosts make no barrier without.  It stands
-     * first because others look at nothing else. */
-    PMIX_INFO_LOAD(&up.info[0], PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
-    PMIX_INFO_LOAD(&up.info[1], PMIX_LOCAL_COLLECTIVE_STATUS, &local, PMIX_STATUS);
-    PMIX_INFO_LOAD(&up.info[2], PMIX_SORTED_PROC_ARRAY, &sorted, PMIX_BOOL);
-    rc = sx_upcall(collective->members.server, SX_UPCALL_FENCE_NB, &up);
-    free(up.info);
-    return rc;
+    collective->part.told = told;
+    collective->part.is_alone = true;
+    return sx_joint_upcall(members->server, SX_UPCALL_FENCE_NB, &joint);
 }
 
-pmix_status_t sx_fence_host_said(struct sx_collective *collective,
-                                 const struct sx_host_answer *answer)
+bool sx_fence_host_said(struct sx_collective *collective, const struct sx_host_answer *answer,
+                        pmix_status_t *ret_status)
 {
     pmix_status_t status = answer->status;
 
+    if (collective->part.is_alone && !sx_rounds_fence_was_alone(collective, answer)) {
+        return false;
+    }
     if (status == PMIX_SUCCESS && answer->size > 0) {
         status = sx_blob_read(collective->members.server, answer->bytes, answer->size,
                               sx_modex_store);
@@ -120,5 +112,6 @@ pmix_status_t sx_fence_host_said(struct sx_collective *collective,
     if (status == PMIX_SUCCESS) {
         news_have_arrived(collective);
     }
-    return status;
+    *ret_status = status;
+    return true;
 }

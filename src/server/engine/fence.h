@@ -7,8 +7,10 @@
 #include "server/engine/collective_kind.h"
 
 bool sx_fence_host_reaches(const struct sx_server *server);
+/* What our members have put: the news when all nodes listen, else everything. */
+pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_blob *blob);
 pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_told_fn told);
-pmix_status_t sx_fence_host_said(struct sx_collective *collective,
-                                 const struct sx_host_answer *answer);
+bool sx_fence_host_said(struct sx_collective *collective, const struct sx_host_answer *answer,
+                        pmix_status_t *ret_status);
 
 #endif

@@ -11,7 +11,6 @@
 #include "server/model/state.h"
 #include "shmem/qualified.h"
 
-#define SX_BLOB_MAGIC UINT32_C(0x584d5853) /* "SXMX" */
 #define SX_BLOB_VERSION 1u
 
 struct blob_header {
@@ -50,8 +49,7 @@ void sx_blob_clear(struct sx_blob *blob)
     *blob = (struct sx_blob){ 0 };
 }
 
-/* @size zeroed bytes at the end.  Return: NULL when memory is out. */
-static char *blob_extend(struct sx_blob *blob, size_t size)
+char *sx_blob_extend(struct sx_blob *blob, size_t size)
 {
     size_t end;
 
@@ -75,24 +73,26 @@ static char *blob_extend(struct sx_blob *blob, size_t size)
     return at;
 }
 
-/* The header always tells the size of what is there. */
-static void blob_seal(struct sx_blob *blob)
+void sx_blob_seal(struct sx_blob *blob)
 {
-    const struct blob_header header = {
-        .magic = SX_BLOB_MAGIC,
-        .version = SX_BLOB_VERSION,
-        .size = blob->size,
-    };
-    memcpy(blob->bytes, &header, sizeof(header));
+    const uint64_t size = blob->size;
+
+    memcpy(blob->bytes + offsetof(struct blob_header, size), &size, sizeof(size));
 }
 
-pmix_status_t sx_blob_begin(struct sx_blob *blob)
+pmix_status_t sx_blob_begin_as(struct sx_blob *blob, enum sx_blob_magic magic)
 {
+    const struct blob_header header = {
+        .magic = magic,
+        .version = SX_BLOB_VERSION,
+        .size = sizeof(header),
+    };
+
     *blob = (struct sx_blob){ 0 };
-    if (blob_extend(blob, sizeof(struct blob_header)) == NULL) {
+    if (sx_blob_extend(blob, sizeof(header)) == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    blob_seal(blob);
+    memcpy(blob->bytes, &header, sizeof(header));
     return PMIX_SUCCESS;
 }
 
@@ -106,10 +106,10 @@ pmix_status_t sx_blob_add_messages(struct sx_blob *blob, const char *nspace, uin
         .nspace_len = (uint32_t)name_len,
         .size = size,
     };
-    char *at = blob_extend(blob, sizeof(section) + sx_align_up(name_len, 8));
+    char *at = sx_blob_extend(blob, sizeof(section) + sx_align_up(name_len, 8));
     char *data;
 
-    if (at == NULL || (data = blob_extend(blob, size)) == NULL) {
+    if (at == NULL || (data = sx_blob_extend(blob, size)) == NULL) {
         blob->size = before;
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -119,14 +119,14 @@ pmix_status_t sx_blob_add_messages(struct sx_blob *blob, const char *nspace, uin
     if (size > 0) {
         memcpy(data, messages, size);
     }
-    blob_seal(blob);
+    sx_blob_seal(blob);
     return PMIX_SUCCESS;
 }
 
 pmix_status_t sx_blob_message(struct sx_blob *messages, const void *put, size_t size)
 {
     const uint64_t length = size;
-    char *at = blob_extend(messages, sizeof(length) + sx_align_up(size, 8));
+    char *at = sx_blob_extend(messages, sizeof(length) + sx_align_up(size, 8));
 
     if (at == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -154,7 +154,7 @@ static void *message_begin(struct sx_blob *messages, const char *key, const stru
     struct sx_lane_put put = { .cell = *cell,
                                .key_len = (uint16_t)key_len,
                                .scope = (uint8_t)scope };
-    char *at = blob_extend(messages, sizeof(length) + sx_align_up(length, 8));
+    char *at = sx_blob_extend(messages, sizeof(length) + sx_align_up(length, 8));
 
     if (at == NULL) {
         return NULL;
@@ -282,9 +282,10 @@ static bool section_read(struct sx_server *server, const struct sx_opened *secti
 }
 
 /* The sections of one blob.  Return: false for bytes that are none. */
-static bool blob_read(struct sx_server *server, const char *bytes, size_t left, sx_blob_fn fn)
+static bool sections_read(struct sx_server *server, const struct sx_blob_view *blob, sx_blob_fn fn)
 {
-    const uint8_t *at = (const uint8_t *)bytes;
+    const uint8_t *at = blob->body;
+    size_t left = blob->body_size;
     struct sx_opened section;
 
     while (left > 0) {
@@ -296,40 +297,63 @@ static bool blob_read(struct sx_server *server, const char *bytes, size_t left, 
     return true;
 }
 
+bool sx_blob_next(const char **at, size_t *left, struct sx_blob_view *ret)
+{
+    struct blob_header header;
+
+    if (*left < sizeof(header)) {
+        return false;
+    }
+    memcpy(&header, *at, sizeof(header));
+    if ((header.magic != SX_BLOB_PUTS && header.magic != SX_BLOB_ROUND) ||
+        header.version != SX_BLOB_VERSION || header.size < sizeof(header) || header.size > *left ||
+        header.size % 8 != 0) {
+        return false;
+    }
+    *ret = (struct sx_blob_view){ .magic = (enum sx_blob_magic)header.magic,
+                                  .bytes = *at,
+                                  .size = header.size,
+                                  .body = (const uint8_t *)*at + sizeof(header),
+                                  .body_size = header.size - sizeof(header) };
+    *at += header.size;
+    *left -= header.size;
+    return true;
+}
+
+pmix_status_t sx_blob_align(const char **bytes, size_t size, char **ret_copy)
+{
+    *ret_copy = NULL;
+    if (((uintptr_t)*bytes & 7) == 0 || size == 0) {
+        return PMIX_SUCCESS;
+    }
+    *ret_copy = malloc(size);
+    if (*ret_copy == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *bytes = memcpy(*ret_copy, *bytes, size);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_blob_refuse(size_t size)
+{
+    return SX_RAISE(PMIX_ERR_UNPACK_FAILURE,
+                    "the host brought %zu bytes that no server of this version sent "
+                    "(do all nodes run the same library?)",
+                    size);
+}
+
 pmix_status_t sx_blob_read(struct sx_server *server, const char *bytes, size_t size, sx_blob_fn fn)
 {
-    const size_t whole = size;
-    char *copy = NULL;
+    size_t left = size;
     bool good = true;
+    struct sx_blob_view blob;
+    char *copy;
+    const pmix_status_t rc = sx_blob_align(&bytes, size, &copy);
 
-    /* The messages want to lie at multiples of 8; a host may hand out any address. */
-    if (((uintptr_t)bytes & 7) != 0 && size > 0) {
-        copy = malloc(size);
-        if (copy == NULL) {
-            return PMIX_ERR_OUT_OF_RESOURCE;
-        }
-        memcpy(copy, bytes, size);
-        bytes = copy;
-    }
-    while (good && size > 0) {
-        struct blob_header header;
-
-        good = size >= sizeof(header);
-        if (good) {
-            memcpy(&header, bytes, sizeof(header));
-            good = header.magic == SX_BLOB_MAGIC && header.version == SX_BLOB_VERSION &&
-                   header.size >= sizeof(header) && header.size <= size && header.size % 8 == 0;
-        }
-        if (good) {
-            good = blob_read(server, bytes + sizeof(header), header.size - sizeof(header), fn);
-            bytes += header.size;
-            size -= header.size;
-        }
+    while (rc == PMIX_SUCCESS && good && left > 0) {
+        good = sx_blob_next(&bytes, &left, &blob) && blob.magic == SX_BLOB_PUTS &&
+               sections_read(server, &blob, fn);
     }
     free(copy);
-    return good ? PMIX_SUCCESS
-                : SX_RAISE(PMIX_ERR_UNPACK_FAILURE,
-                           "the host brought %zu bytes that no server of this version sent "
-                           "(do all nodes run the same library?)",
-                           whole);
+    return good ? rc : sx_blob_refuse(size);
 }

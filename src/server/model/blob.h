@@ -11,6 +11,7 @@
 #ifndef SX_SERVER_MODEL_BLOB_H
 #define SX_SERVER_MODEL_BLOB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,11 @@ struct sx_client;
 struct sx_nspace;
 struct sx_server;
 
+enum sx_blob_magic {
+    SX_BLOB_PUTS = 0x584d5853,  /* "SXMX": what is drawn above */
+    SX_BLOB_ROUND = 0x44525853, /* "SXRD": round_blob.h */
+};
+
 /* Growing bytes; zeroed is empty. */
 struct sx_blob {
     char *bytes; /* malloc'ed: the taker frees them */
@@ -30,8 +36,16 @@ struct sx_blob {
 
 void sx_blob_clear(struct sx_blob *blob);
 
-/* A blob without sections.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_blob_begin(struct sx_blob *blob);
+/* A header with nothing behind it.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_blob_begin_as(struct sx_blob *blob, enum sx_blob_magic magic);
+static inline pmix_status_t sx_blob_begin(struct sx_blob *blob)
+{
+    return sx_blob_begin_as(blob, SX_BLOB_PUTS);
+}
+/* @size zeroed bytes more; they count once the blob is sealed.  Return: NULL when memory is out. */
+char *sx_blob_extend(struct sx_blob *blob, size_t size);
+/* Let the header tell the size of what is there. */
+void sx_blob_seal(struct sx_blob *blob);
 /* Append a section: @messages as they came (news), or everything of the rank that other nodes may
  * see, out of the stores. */
 pmix_status_t sx_blob_add_messages(struct sx_blob *blob, const char *nspace, uint32_t rank,
@@ -40,6 +54,25 @@ pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *cli
 
 /* Append one message (a checked lane put) to a list of messages. */
 pmix_status_t sx_blob_message(struct sx_blob *messages, const void *put, size_t size);
+
+/* One of several that a host has glued together. */
+struct sx_blob_view {
+    enum sx_blob_magic magic;
+    const char *bytes; /* all of it ... */
+    size_t size;
+    const uint8_t *body; /* ... and what is behind its header */
+    size_t body_size;
+};
+/* The next one of the *left bytes at *at (at a multiple of 8), which are moved on.  Return: false
+ * for bytes that are no blob of this version. */
+bool sx_blob_next(const char **at, size_t *left, struct sx_blob_view *ret);
+
+/* A host may hand out any address: *bytes at a multiple of 8, as they are or copied to *ret_copy,
+ * which the caller frees.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_blob_align(const char **bytes, size_t size, char **ret_copy);
+
+/* Say that these bytes are no blobs.  Return: PMIX_ERR_UNPACK_FAILURE. */
+pmix_status_t sx_blob_refuse(size_t size);
 
 /* Hand each put (sx_put_body, opened) of what came from elsewhere to @fn: any number of blobs glued
  * together.  Ranks that live here and namespaces nobody knows are passed over.  Return:

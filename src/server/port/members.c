@@ -119,6 +119,10 @@ pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_memb
         const pmix_proc_t *proc = &members->real.all[i];
         struct sx_nspace *nspace = sx_nspace_find(members->server, proc->nspace);
 
+        if (nspace == NULL && members->admits_unknown) {
+            members->has_unknown = true;
+            continue;
+        }
         rc = nspace != NULL ? members_of(members, nspace, proc, ends) : PMIX_ERR_NOT_FOUND;
     }
     if (rc != PMIX_SUCCESS) {
@@ -163,7 +167,7 @@ void sx_members_leave(struct sx_members *members, struct sx_member *member)
 
 struct sx_absent sx_members_absent(const struct sx_members *members)
 {
-    struct sx_absent absent = { 0 };
+    struct sx_absent absent = { .elsewhere = members->has_unknown };
 
     for (size_t i = 0; i < members->real.count; i++) {
         const pmix_proc_t *proc = &members->real.all[i];

@@ -28,6 +28,8 @@ struct sx_members {
     struct sx_member *all;     /* sorted by client address */
     size_t count, capacity, arrived_count;
     bool incomplete; /* it goes on without somebody */
+    /* A namespace that nobody here knows is one of other nodes; there is one. */
+    bool admits_unknown, has_unknown;
 };
 
 /* What becomes of an operation when a member goes, by how it goes.  PMIX_SUCCESS: nothing;

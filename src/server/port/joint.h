@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* joint.h - what several processes do together, asked of the host: fence, connect, disconnect. */
+#ifndef SX_SERVER_PORT_JOINT_H
+#define SX_SERVER_PORT_JOINT_H
+
+#include "server/port/upcall.h"
+#include "server/port/wishes.h"
+
+struct sx_joint {
+    sx_told_fn told;
+    struct sx_asker *asker;
+    pmix_proc_t *procs; /* in order */
+    size_t proc_count;
+    struct sx_wishes *wishes; /* taken; NULL: none */
+    bool is_partial;          /* somebody here is missing */
+    struct sx_blob blob;      /* of a fence: never empty; taken in any case */
+};
+
+/* Return: as sx_upcall; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_joint_upcall(struct sx_server *server, enum sx_upcall_kind kind,
+                              struct sx_joint *joint);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* rounds.h - several servers in one process, a node each, with one member of a job on each; and a
+ * host with nothing but a fence, which glues what the servers give.
+ *
+ * Nothing happens by itself: a test says when a member calls, when the host answers, when a pause
+ * ends. */
+#ifndef SX_TEST_ROUNDS_H
+#define SX_TEST_ROUNDS_H
+
+#include <stdlib.h>
+
+#include "bare.h"
+#include "base/flat.h"
+#include "opened.h"
+#include "server/engine/collective.h"
+#include "server/engine/collective_kind.h"
+
+#define NODES_MAX 3u
+#define CALLS_MAX 4u
+#define JOB "rounds"
+
+struct node {
+    struct sx_server server;
+    struct sx_nspace *job;
+    struct sx_client *member;
+    struct sx_ring_cursor cursor;
+    unsigned calls; /* so far; their numbers are 1 to calls */
+    unsigned answers[CALLS_MAX + 1];
+    pmix_status_t statuses[CALLS_MAX + 1];
+    uint64_t subjects[CALLS_MAX + 1];
+    /* what the host has of it */
+    pmix_modex_cbfunc_t cbfunc; /* NULL: nothing */
+    void *cbdata;
+    char *bytes;
+    size_t size;
+    unsigned asked_count;
+};
+static struct node nodes[NODES_MAX];
+static unsigned node_count;
+static struct node *current; /* whose loop runs */
+static unsigned round_count; /* that the host has answered */
+
+/* ---- a loop each ---------------------------------------------------------------------------- */
+
+#define TURNS 12u
+static struct {
+    void (*fn)(struct node *node, const void *arg);
+    const void *arg;
+    unsigned turns_left;
+    struct sx_loop_post post;
+} work;
+
+static void node_turn(void *arg, uint64_t now_ns)
+{
+    struct node *const node = arg;
+
+    (void)now_ns;
+    if (work.fn != NULL) {
+        work.fn(node, work.arg);
+        work.fn = NULL;
+    }
+    if (work.turns_left-- == 0) {
+        sx_loop_stop(node->server.loop);
+        return;
+    }
+    work.post = (struct sx_loop_post){ .fn = node_turn, .arg = node };
+    cr_assert_eq(sx_loop_post(node->server.loop, &work.post), PMIX_SUCCESS);
+}
+
+/* Read what the member is told. */
+static void node_listen(struct node *node)
+{
+    _Alignas(8) char record[SX_RING_RECORD_MAX];
+    const struct sx_record_header *const header = (const void *)record;
+    uint64_t lost;
+
+    while (sx_ring_next(&node->cursor, 1u << SX_CLASS_COLLECTIVE, record, &lost) == PMIX_SUCCESS) {
+        const struct sx_record_done *const done = (const void *)(header + 1);
+        const struct sx_record_done_entry *const entries = (const void *)(done + 1);
+
+        for (uint32_t i = 0; i < done->count; i++) {
+            cr_assert_leq(entries[i].op, CALLS_MAX);
+            node->answers[entries[i].op]++;
+            node->statuses[entries[i].op] = done->status;
+            node->subjects[entries[i].op] = done->subject;
+        }
+    }
+}
+
+/* Call @fn (or NULL) as the node's loop, and let run what follows by @clock. */
+static void node_run_at(struct node *node, uint64_t (*clock)(void *arg),
+                        void (*fn)(struct node *node, const void *arg), const void *arg)
+{
+    struct sx_timer first = { .fn = node_turn, .arg = node };
+
+    work.fn = fn;
+    work.arg = arg;
+    work.turns_left = TURNS;
+    current = node;
+    sx_server_set(&node->server);
+    cr_assert_eq(sx_timer_add(node->server.loop, &first, 0), PMIX_SUCCESS);
+    sx_loop_set_clock(node->server.loop, clock, NULL);
+    sx_loop_run(node->server.loop);
+    sx_loop_set_clock(node->server.loop, NULL, NULL);
+    node_listen(node);
+}
+
+/* No time passes: what is due at once is due. */
+static uint64_t clock_stopped(void *arg)
+{
+    (void)arg;
+    return 1;
+}
+
+static void node_run(struct node *node, void (*fn)(struct node *node, const void *arg),
+                     const void *arg)
+{
+    node_run_at(node, clock_stopped, fn, arg);
+}
+
+/* All timers of the node have their time: pauses end, limits pass. */
+static void node_later(struct node *node)
+{
+    current = node;
+    sx_server_set(&node->server);
+    bare_much_later(&node->server);
+    node_run(node, NULL, NULL);
+}
+
+/* ---- the host ------------------------------------------------------------------------------- */
+
+static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                              size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
+                              void *cbdata)
+{
+    (void)procs, (void)nprocs, (void)ninfo;
+    cr_assert_null(current->cbfunc, "one at a time");
+    cr_assert_str_eq(info[0].key, PMIX_COLLECT_DATA);
+    cr_assert_gt(ndata, 0);
+    current->cbfunc = cbfunc;
+    current->cbdata = cbdata;
+    current->bytes = data;
+    current->size = ndata;
+    current->asked_count++;
+    return PMIX_SUCCESS;
+}
+
+struct word {
+    pmix_status_t status;
+    char *bytes;
+    size_t size;
+};
+
+static void word_said(struct node *node, const void *arg)
+{
+    const struct word *const word = arg;
+    const pmix_modex_cbfunc_t cbfunc = node->cbfunc;
+
+    node->cbfunc = NULL; /* it may be asked again at once */
+    cbfunc(word->status, word->bytes, word->size, node->cbdata, NULL, NULL);
+}
+
+/* What all nodes have given, in another order for each, at any address. */
+static void host_glue(const struct node *to, char *at)
+{
+    const unsigned first = (unsigned)(to - nodes);
+
+    for (unsigned i = 0; i < node_count; i++) {
+        const struct node *const node = &nodes[(first + i) % node_count];
+
+        memcpy(at, node->bytes, node->size);
+        at += node->size;
+    }
+}
+
+static bool host_can_answer(void)
+{
+    unsigned asked = 0;
+
+    for (unsigned i = 0; i < node_count; i++) {
+        asked += nodes[i].cbfunc != NULL;
+    }
+    return asked == node_count;
+}
+
+static void host_answers(pmix_status_t status)
+{
+    char *glued[NODES_MAX] = { NULL }, *given[NODES_MAX];
+    size_t size = 0;
+
+    cr_assert(host_can_answer());
+    round_count++;
+    for (unsigned i = 0; i < node_count; i++) {
+        size += nodes[i].size;
+    }
+    for (unsigned i = 0; i < node_count; i++) {
+        glued[i] = malloc(size + 1);
+        cr_assert_not_null(glued[i]);
+        host_glue(&nodes[i], glued[i] + 1);
+    }
+    for (unsigned i = 0; i < node_count; i++) {
+        given[i] = nodes[i].bytes;
+        node_run(&nodes[i], word_said, &(struct word){ status, glued[i] + 1, size });
+    }
+    for (unsigned i = 0; i < node_count; i++) {
+        free(given[i]);
+        free(glued[i]);
+    }
+}
+
+/* ---- members -------------------------------------------------------------------------------- */
+
+struct call {
+    uint32_t kind; /* enum sx_collective_kind */
+    const char *id;
+    uint32_t seconds; /* a limit; 0: none */
+};
+
+static void member_arrives(struct node *node, const void *arg)
+{
+    const struct call *const call = arg;
+    struct {
+        struct sx_lane_arrive head;
+        uint32_t rank, len;
+        char name[8];
+        char infos[1024];
+    } message = {
+        .head = { .kind = call->kind, .op = ++node->calls, .proc_count = 1 },
+        .rank = PMIX_RANK_WILDCARD,
+        .len = sizeof(JOB) - 1,
+        .name = JOB,
+    };
+    pmix_info_t info[2];
+    size_t ninfo = 0, size = 0;
+
+    if (call->id != NULL) {
+        PMIx_Info_load(&info[ninfo++], "pmix.cnt.id", call->id, PMIX_STRING);
+    }
+    if (call->seconds != 0) {
+        PMIx_Info_load(&info[ninfo++], PMIX_TIMEOUT, &call->seconds, PMIX_UINT32);
+    }
+    if (ninfo > 0) {
+        cr_assert_eq(sx_flat_infos_size(info, ninfo, &size), PMIX_SUCCESS);
+        cr_assert_eq(sx_flat_infos_encode(info, ninfo, message.infos, size), PMIX_SUCCESS);
+    }
+    for (size_t i = 0; i < ninfo; i++) {
+        PMIx_Info_destruct(&info[i]);
+    }
+    message.head.info_size = (uint32_t)size;
+    cr_assert_eq(sx_collective_arrive(&node->server, node->member,
+                                      opened(&sx_arrive_body, &message,
+                                             offsetof(__typeof__(message), infos) + size)),
+                 PMIX_SUCCESS);
+}
+
+static void member_calls(unsigned node, const struct call *call)
+{
+    node_run(&nodes[node], member_arrives, call);
+}
+
+static void member_dies_now(struct node *node, const void *arg)
+{
+    (void)arg;
+    node->member->state = SX_CLIENT_DEAD;
+    sx_collective_client_gone(&node->server, node->member);
+}
+
+static void member_dies(unsigned node)
+{
+    node_run(&nodes[node], member_dies_now, NULL);
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+static void node_begin(struct node *node, unsigned rank)
+{
+    *node = (struct node){ .calls = 0 };
+    bare_init(&node->server);
+    bare_loop(&node->server);
+    sx_list_init(&node->server.collectives);
+    node->server.module.fence_nb = on_fence;
+    snprintf(node->server.relay_origin, sizeof(node->server.relay_origin), "node%u", rank);
+    node->job = bare_job(&node->server, JOB, node_count, 0);
+    node->job->local_count = 1;
+    node->member = sx_client_add(node->job, rank);
+    cr_assert_not_null(node->member);
+    bare_connect(&node->server, node->job, rank);
+    sx_ring_seek_now(&node->cursor, &node->job->ring);
+}
+
+static void nodes_begin(unsigned count)
+{
+    alarm(120);
+    node_count = count;
+    round_count = 0;
+    for (unsigned i = 0; i < count; i++) {
+        node_begin(&nodes[i], i);
+    }
+}
+
+/* All is as in the beginning: whatever is open is no more. */
+static void nodes_rewind(void)
+{
+    for (unsigned i = 0; i < node_count; i++) {
+        struct node *const node = &nodes[i];
+
+        sx_server_set(&node->server);
+        sx_collective_end_all(&node->server);
+        cr_assert_eq(node->server.rounds.count, 0);
+        sx_upcall_forget_all(&node->server);
+        node->server.host.forgotten = false;
+        free(node->cbfunc != NULL ? node->bytes : NULL);
+        node->cbfunc = NULL;
+        node->calls = node->asked_count = 0;
+        memset(node->answers, 0, sizeof(node->answers));
+        node->member->state = SX_CLIENT_CONNECTED;
+        cr_assert_eq(node->member->pending_counts[SX_PENDING_ARRIVAL], 0);
+    }
+    round_count = 0;
+}
+
+static void nodes_end(void)
+{
+    nodes_rewind();
+    for (unsigned i = 0; i < node_count; i++) {
+        bare_deinit(&nodes[i].server);
+    }
+    sx_server_set(NULL);
+}
+
+#endif
