@@ -15,14 +15,9 @@
  *            that have used their first level cache for something else (busy_us), as Put does.
  * Profile:   argv[2] is the number of the one kind to run, from 0.
  * Every rank prints one line of JSON. */
-#include <fcntl.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "compare.h"
+#include "meeting.h"
 
 #define BLOCK 16u
 #define CACHE_BYTES (32u << 10)
@@ -36,49 +31,6 @@ static struct kind {
     size_t count;
     long sleeps, faults;
 } kinds[KINDS];
-
-/* ---- where the ranks meet ------------------------------------------------------------------- */
-
-static struct {
-    _Atomic uint64_t *arrived;
-    uint64_t wanted;
-    uint32_t size;
-} meeting;
-
-static void meeting_open(const pmix_proc_t *me)
-{
-    char name[PMIX_MAX_NSLEN + 32];
-
-    snprintf(name, sizeof(name), "/bench-fence.%s", me->nspace);
-    for (char *at = name + 1; *at != '\0'; at++) {
-        *at = *at == '/' ? '.' : *at;
-    }
-    const int fd = shm_open(name, O_RDWR | O_CREAT, 0600);
-
-    meeting.size = job_size(me);
-    if (fd >= 0 && ftruncate(fd, sizeof(*meeting.arrived)) == 0) {
-        meeting.arrived = mmap(NULL, sizeof(*meeting.arrived), PROT_READ | PROT_WRITE, MAP_SHARED,
-                               fd, 0);
-    }
-    if (meeting.arrived == NULL || meeting.arrived == MAP_FAILED) {
-        fprintf(stderr, "fence: no shared memory to meet in\n");
-        exit(1);
-    }
-    close(fd);
-    must(PMIx_Fence(NULL, 0, NULL, 0), "fence"); /* all have opened it */
-    shm_unlink(name);
-}
-
-static void meet(void)
-{
-    meeting.wanted += meeting.size;
-    atomic_fetch_add(meeting.arrived, 1);
-    while (atomic_load(meeting.arrived) < meeting.wanted) {
-        sched_yield();
-    }
-}
-
-/* ---- the fences ----------------------------------------------------------------------------- */
 
 static void put_64_bytes(int which, size_t round)
 {
@@ -160,6 +112,9 @@ int main(int argc, char **argv)
         const struct kind *const kind = &kinds[which];
         const double count = (double)kind->count;
 
+        if (kind->count == 0) {
+            continue;
+        }
         printf(", \"%s_us\": %.2f, \"%s_sleeps\": %.3f, \"%s_faults\": %.3f", names[which],
                median(kinds[which].samples, kind->count), names[which],
                (double)kind->sleeps / count, names[which], (double)kind->faults / count);
