@@ -186,11 +186,15 @@ static const struct realm_form *form_of(const char *key)
     return NULL;
 }
 
+static struct sx_site site_of(const struct sx_nspace *nspace)
+{
+    return (struct sx_site){ .shared = &nspace->store.view, .self = PMIX_RANK_INVALID };
+}
+
 /* Return: the row of the node that is called @name, a new one if nobody has told of it. */
 static uint32_t node_named(const struct reading *reading, const char *name)
 {
-    const struct sx_site site = { .shared = &reading->nspace->store.view,
-                                  .self = PMIX_RANK_INVALID };
+    const struct sx_site site = site_of(reading->nspace);
 
     for (uint32_t node = 0; node < reading->map.node_count; node++) {
         if (strcmp(reading->map.nodes[node], name) == 0) {
@@ -225,8 +229,7 @@ static uint64_t row_without_id(struct reading *reading, enum sx_realm realm,
 static uint64_t row_of_id(const struct reading *reading, enum sx_realm realm,
                           const pmix_value_t *id)
 {
-    const struct sx_site site = { .shared = &reading->nspace->store.view,
-                                  .self = PMIX_RANK_INVALID };
+    const struct sx_site site = site_of(reading->nspace);
     uint64_t number;
     uint32_t row;
 
@@ -384,6 +387,8 @@ static pmix_status_t maps_read(struct reading *reading)
     if (rc == PMIX_SUCCESS && nodes != NULL) {
         rc = map_text(reading->nspace, PMIX_PROC_MAP, &ranks);
         rc = rc == PMIX_SUCCESS ? sx_nodemap_read(&reading->map, nodes, ranks) : rc;
+    }
+    if (reading->map.node_count > reading->node_count) {
         reading->node_count = (uint32_t)reading->map.node_count;
     }
     free(nodes);
@@ -434,7 +439,11 @@ pmix_status_t sx_jobinfo_store(struct sx_server *server, struct sx_nspace *nspac
 pmix_status_t sx_jobinfo_apply(struct sx_server *server, struct sx_nspace *nspace,
                                const pmix_info_t info[], size_t ninfo, enum sx_jobinfo_way way)
 {
-    struct reading reading = { .server = server, .nspace = nspace, .way = way };
+    const struct sx_site site = site_of(nspace);
+    struct reading reading = { .server = server,
+                               .nspace = nspace,
+                               .way = way,
+                               .node_count = sx_site_count(&site, PMIX_NUM_NODES) };
     const pmix_status_t rc = given_all(&reading, info, ninfo);
 
     sx_nodemap_clear(&reading.map);

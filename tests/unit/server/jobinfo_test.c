@@ -324,6 +324,41 @@ Test(jobinfo, numbers_nodes_that_have_names_only)
     expect_in("names", SX_REALM_NODE, 1, PMIX_HOSTNAME, "b");
 }
 
+/* A job with the nodes "a", which its map may name, "b" and "c". */
+static void resource_named(const char *name, bool has_map)
+{
+    static const char *const names[] = { "a", "b", "c" };
+    struct list list = { .count = 0 }, node = { .count = 0 }, resources = { .count = 0 };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        add(&node, PMIX_HOSTNAME, names[i], PMIX_STRING);
+        add_list(&list, PMIX_NODE_INFO_ARRAY, &node);
+    }
+    if (has_map) {
+        add(&list, PMIX_NODE_MAP, "a", PMIX_STRING);
+        add(&list, PMIX_PROC_MAP, "0", PMIX_STRING);
+    }
+    job(name, 0, &list);
+    add(&node, PMIX_HOSTNAME, "c", PMIX_STRING);
+    add_u32(&node, PMIX_NODE_SIZE, 3);
+    add_list(&resources, PMIX_NODE_INFO_ARRAY, &node);
+    cr_assert_eq(PMIx_server_register_resources(resources.infos, resources.count, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    expect_in(name, SX_REALM_NODE, 0, PMIX_NODE_SIZE, "-");
+    expect_in(name, SX_REALM_NODE, 1, PMIX_NODE_SIZE, "-");
+    expect_in(name, SX_REALM_NODE, 2, PMIX_NODE_SIZE, U32(3));
+    cr_assert_eq(PMIx_server_deregister_resources(resources.infos, resources.count, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    expect_in(name, SX_REALM_NODE, 2, PMIX_NODE_SIZE, "-");
+    clear(&resources);
+}
+
+Test(jobinfo, of_resources_lies_with_the_node_that_they_name)
+{
+    resource_named("no map", false);
+    resource_named("map", true);
+}
+
 Test(jobinfo, knows_a_node_by_its_aliases_and_leaves_it_its_name)
 {
     struct list list = { .count = 0 }, node = { .count = 0 };
