@@ -154,11 +154,75 @@ static int host_of_lane(struct job *job)
     return 0;
 }
 
+/* ---- an event about many -------------------------------------------------------------------- */
+
+#define MANY 64 /* processes, which take more than LARGE bytes */
+
+static bool goes_on; /* under heard_lock */
+
+/* A handler that stays in the first event until it goes on. */
+static void hear_and_stay(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                          pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                          pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    hear(id, code, source, info, ninfo, results, nresults, done, cbdata);
+    pthread_mutex_lock(&heard_lock);
+    while (!goes_on) {
+        heard_wait_locked("going on after code", code);
+    }
+    pthread_mutex_unlock(&heard_lock);
+}
+
+static void tell_of_many(uint32_t number)
+{
+    static pmix_proc_t procs[MANY];
+    pmix_data_array_t array = { .type = PMIX_PROC, .size = MANY, .array = procs };
+
+    for (uint32_t i = 0; i < MANY; i++) {
+        PMIx_Load_procid(&procs[i], "many", i);
+    }
+    tell_with(CODE, PMIX_RANGE_PROC_LOCAL, number, PMIX_EVENT_AFFECTED_PROCS, &array,
+              PMIX_DATA_ARRAY);
+}
+
+/* A process without memory for an event has lost that one; its server has said nothing wrong. */
+static int rank_of_many(int rank)
+{
+    (void)rank;
+    if (!can_starve()) {
+        return skip();
+    }
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+    CHECK(PMIx_Register_event_handler((pmix_status_t[]){ CODE }, 1, NULL, 0, hear_and_stay, NULL,
+                                      NULL) >= 0);
+    hear_one(PMIX_ERR_COMM_FAILURE);
+    tell(CODE, PMIX_RANGE_PROC_LOCAL, 1);
+    heard_wait(CODE, 1);
+    tell_of_many(2); /* which is read when the handler returns */
+    pthread_mutex_lock(&heard_lock);
+    atomic_store(&no_large, true);
+    goes_on = true;
+    pthread_cond_broadcast(&heard_more);
+    pthread_mutex_unlock(&heard_lock);
+    tell(CODE, PMIX_RANGE_PROC_LOCAL, 3);
+    heard_wait(CODE, 2);
+    tell(CODE, PMIX_RANGE_PROC_LOCAL, 4); /* behind what the second one may have caused */
+    heard_wait(CODE, 3);
+    atomic_store(&no_large, false);
+    tell_of_many(5);
+    heard_wait(CODE, 4);
+    CHECK(heard[1].number == 3 && heard[2].number == 4 && heard[3].number == 5);
+    CHECK(heard_of(PMIX_ERR_COMM_FAILURE) == 0);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
         { "the_host_drops_a_code", 1, rank_of_drop, host_of_drop, false },
         { "an_event_in_a_lane", 1, rank_of_lane, host_of_lane, false },
+        { "an_event_about_many", 1, rank_of_many, NULL, false },
     };
 
     job_module.register_events = host_register;

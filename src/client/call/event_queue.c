@@ -410,70 +410,43 @@ void sx_event_garbled_locked(const char *what)
 
 /* An event read out of its bytes. */
 struct decoded {
-    struct sx_event event;
+    struct sx_opened body;
+    const struct sx_event *event; /* its head */
     pmix_proc_t source;
-    pmix_proc_t *procs;  /* targets, then affected; malloc'ed */
-    const uint8_t *info; /* event.info_size bytes, not looked into */
+    pmix_proc_t *affected; /* malloc'ed */
 };
 
-/* Return: false for bytes that are no event. */
-static bool procs_decode(const uint8_t **at, size_t *left, pmix_proc_t *procs, size_t count)
+/* Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE for bytes that are no event;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t item_decode(const struct sx_event_item *item, struct decoded *ret)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct sx_proc_ref proc;
-        const size_t size = sx_proc_ref_read(*at, *left, &proc);
-
-        if (size == 0) {
-            return false;
-        }
-        memset(&procs[i], 0, sizeof(procs[i]));
-        procs[i].rank = proc.rank;
-        memcpy(procs[i].nspace, proc.name, proc.name_len);
-        *at += size;
-        *left -= size;
+    *ret = (struct decoded){ .affected = NULL };
+    if (sx_body_lay(&ret->body, &sx_event_body, item->bytes, item->size) != NULL) {
+        return PMIX_ERR_UNPACK_FAILURE;
     }
-    return true;
-}
+    const struct sx_opened_part *const source = &ret->body.parts[SX_EVENT_SOURCE];
 
-static bool item_decode(const struct sx_event_item *item, struct decoded *ret)
-{
-    const uint8_t *at = item->bytes;
-    size_t left = item->size;
-
-    memset(ret, 0, sizeof(*ret));
-    memcpy(&ret->event, at, sizeof(ret->event));
-    at += sizeof(ret->event);
-    left -= sizeof(ret->event);
-    const size_t padded = sx_align_up(ret->event.source_len, 8);
-    const size_t procs = (size_t)ret->event.target_count + ret->event.affected_count;
-
-    if (ret->event.source_len > PMIX_MAX_NSLEN || padded > left || procs > left / 8) {
-        return false;
-    }
-    ret->source.rank = ret->event.source_rank;
-    memcpy(ret->source.nspace, at, ret->event.source_len);
-    at += padded;
-    left -= padded;
-    ret->procs = procs > 0 ? calloc(procs, sizeof(*ret->procs)) : NULL;
-    if ((ret->procs == NULL && procs > 0) || !procs_decode(&at, &left, ret->procs, procs)) {
-        return false;
-    }
-    ret->info = at;
-    return ret->event.info_size <= left;
+    ret->event = ret->body.head;
+    ret->source.rank = ret->event->source_rank;
+    memcpy(ret->source.nspace, source->at, source->size);
+    return sx_part_procs(&ret->body.parts[SX_EVENT_AFFECTED], &ret->affected);
 }
 
 /* A custom range names whom an event is for. */
 static bool is_for_us(const struct decoded *d)
 {
     const pmix_proc_t *const self = &sx_process.self;
+    struct sx_opened_part targets = d->body.parts[SX_EVENT_TARGETS];
+    const size_t len = strlen(self->nspace);
+    struct sx_proc_ref target;
 
-    for (size_t i = 0; i < d->event.target_count; i++) {
-        if (strcmp(d->procs[i].nspace, self->nspace) == 0 &&
-            (d->procs[i].rank == self->rank || d->procs[i].rank == PMIX_RANK_WILDCARD)) {
+    while (sx_part_proc_next(&targets, &target)) {
+        if (target.name_len == len && memcmp(target.name, self->nspace, len) == 0 &&
+            (target.rank == self->rank || target.rank == PMIX_RANK_WILDCARD)) {
             return true;
         }
     }
-    return d->event.range != PMIX_RANGE_CUSTOM;
+    return d->event->range != PMIX_RANGE_CUSTOM;
 }
 
 struct chain_task {
@@ -511,19 +484,19 @@ static pmix_status_t chain_start(struct sx_event_item *item, const struct decode
 {
     const struct sx_chain_options options = {
         .handlers = sx_event_handlers(),
-        .facts = { .code = d->event.code,
+        .facts = { .code = d->event->code,
                    .source = &d->source,
                    .from_self = memcmp(&d->source, &sx_process.self, sizeof(d->source)) == 0,
-                   .non_default = (d->event.flags & SX_EVENT_NON_DEFAULT) != 0,
-                   .environment = (d->event.flags & SX_EVENT_ENVIRONMENT) != 0,
-                   .affected = d->procs != NULL ? d->procs + d->event.target_count : NULL,
-                   .affected_count = d->event.affected_count,
-                   .number = item->is_local ? 0 : d->event.number,
+                   .non_default = (d->event->flags & SX_EVENT_NON_DEFAULT) != 0,
+                   .environment = (d->event->flags & SX_EVENT_ENVIRONMENT) != 0,
+                   .affected = d->affected,
+                   .affected_count = d->event->affected_count,
+                   .number = item->is_local ? 0 : d->event->number,
                    .before = item->before,
                    .is_for_one = item->has_only,
                    .only = item->only },
-        .bytes = d->info,
-        .bytes_size = d->event.info_size,
+        .bytes = d->body.parts[SX_EVENT_INFOS].at,
+        .bytes_size = d->body.parts[SX_EVENT_INFOS].size,
         .here = true,
         .post = chain_post,
         .ended = item_ended,
@@ -536,21 +509,20 @@ static pmix_status_t chain_start(struct sx_event_item *item, const struct decode
 /* Takes @item over. */
 static void item_deliver(struct sx_event_item *item)
 {
-    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
     struct sx_event event;
     struct decoded d;
+    pmix_status_t rc;
 
     memcpy(&event, item->bytes, sizeof(event));
     if (!sx_handlers_hear(sx_event_handlers(), event.code)) {
         item_free(item); /* one of its class that nobody asked for */
         return;
     }
-    if (!item_decode(item, &d)) {
-        rc = PMIX_ERR_UNPACK_FAILURE;
-    } else if (is_for_us(&d)) {
-        rc = chain_start(item, &d);
+    rc = item_decode(item, &d);
+    if (rc == PMIX_SUCCESS) {
+        rc = is_for_us(&d) ? chain_start(item, &d) : PMIX_ERR_NOT_FOUND;
     }
-    free(d.procs);
+    free(d.affected);
     if (rc == PMIX_SUCCESS) {
         return;
     }
