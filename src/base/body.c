@@ -11,8 +11,8 @@
 #include "base/util.h"
 #include "base/value.h"
 
-#define EACH_PART(i, signature) \
-    (unsigned i = 0; i < SX_BODY_PARTS_MAX && (signature)->parts[i].kind != SX_PART_NONE; i++)
+#define SX_PARTS_EACH(i, signature) \
+    for (unsigned i = 0; i < SX_BODY_PARTS_MAX && (signature)->parts[i].kind != SX_PART_NONE; i++)
 
 /* ---- words --------------------------------------------------------------------------------- */
 
@@ -177,36 +177,34 @@ body_lay(struct sx_opened *ret, const struct sx_signature *signature, const uint
     ret->signature = signature;
     ret->head = head;
     ret->status = PMIX_SUCCESS;
-    for
-        EACH_PART(i, signature)
-        {
-            const struct sx_part *const part = &signature->parts[i];
-            const uint64_t word = word_read(head, part);
+    SX_PARTS_EACH(i, signature) {
+        const struct sx_part *const part = &signature->parts[i];
+        const uint64_t word = word_read(head, part);
 
-            if (word < part->min || (part->max != 0 && word > part->max)) {
-                return word < part->min ? "a part too short" : "a part too long";
-            }
-            ret->parts[i] = (struct sx_opened_part){ .at = at, .count = (uint32_t)word };
-            if (word == 0 && part->kind < SX_PART_VALUE) {
-                continue; /* there is none */
-            }
-            const size_t left = (size_t)(end - at);
-            const size_t span = part_span(part, at, left, word);
-
-            if (span > left) {
-                return "a part that ends past the body";
-            }
-            const char *const why = part_judge(ret, part, at, span, deep);
-
-            if (why != NULL) {
-                return why;
-            }
-            ret->parts[i].size = span;
-            /* The padding may be missing at the end. */
-            const size_t padded = (size_t)sx_align_up(span, 8);
-
-            at += padded < left ? padded : left;
+        if (word < part->min || (part->max != 0 && word > part->max)) {
+            return word < part->min ? "a part too short" : "a part too long";
         }
+        ret->parts[i] = (struct sx_opened_part){ .at = at, .count = (uint32_t)word };
+        if (word == 0 && part->kind < SX_PART_VALUE) {
+            continue; /* there is none */
+        }
+        const size_t left = (size_t)(end - at);
+        const size_t span = part_span(part, at, left, word);
+
+        if (span > left) {
+            return "a part that ends past the body";
+        }
+        const char *const why = part_judge(ret, part, at, span, deep);
+
+        if (why != NULL) {
+            return why;
+        }
+        ret->parts[i].size = span;
+        /* The padding may be missing at the end. */
+        const size_t padded = (size_t)sx_align_up(span, 8);
+
+        at += padded < left ? padded : left;
+    }
     ret->size = (size_t)(at - head);
     return NULL;
 }
@@ -366,16 +364,14 @@ pmix_status_t sx_body_measure(struct sx_draft *draft, size_t *ret_size)
 {
     size_t size = draft->signature->head_size;
 
-    for
-        EACH_PART(i, draft->signature)
-        {
-            const pmix_status_t rc = part_measure(draft, i, &draft->sizes[i]);
+    SX_PARTS_EACH(i, draft->signature) {
+        const pmix_status_t rc = part_measure(draft, i, &draft->sizes[i]);
 
-            if (rc != PMIX_SUCCESS) {
-                return rc;
-            }
-            size += (size_t)sx_align_up(draft->sizes[i], 8);
+        if (rc != PMIX_SUCCESS) {
+            return rc;
         }
+        size += (size_t)sx_align_up(draft->sizes[i], 8);
+    }
     *ret_size = size;
     return PMIX_SUCCESS;
 }
@@ -431,20 +427,18 @@ pmix_status_t sx_body_write(const struct sx_draft *draft, void *at)
     size_t off = signature->head_size;
 
     memcpy(head, draft->head, signature->head_size);
-    for
-        EACH_PART(i, signature)
-        {
-            const struct sx_part *const part = &signature->parts[i];
-            const bool counts = part->kind == SX_PART_PROCS || part->kind == SX_PART_ARRAY;
+    SX_PARTS_EACH(i, signature) {
+        const struct sx_part *const part = &signature->parts[i];
+        const bool counts = part->kind == SX_PART_PROCS || part->kind == SX_PART_ARRAY;
 
-            word_write(head, part, counts ? draft->parts[i].count : draft->sizes[i]);
-            const pmix_status_t rc = part_write(draft, i, head + off);
+        word_write(head, part, counts ? draft->parts[i].count : draft->sizes[i]);
+        const pmix_status_t rc = part_write(draft, i, head + off);
 
-            if (rc != PMIX_SUCCESS) {
-                return rc;
-            }
-            off += (size_t)sx_align_up(draft->sizes[i], 8);
+        if (rc != PMIX_SUCCESS) {
+            return rc;
         }
+        off += (size_t)sx_align_up(draft->sizes[i], 8);
+    }
     return PMIX_SUCCESS;
 }
 
