@@ -29,9 +29,10 @@
 #include "base/clock.h"
 #include "base/descriptors.h"
 #include "base/util.h"
+#include "cli/run/options.h"
 #include "cli/session.h"
 
-#define ITEMS_MAX 1024 /* three a job, and a directory */
+#define ITEMS_MAX (1 + SX_JANITOR_FILES_A_JOB * SX_RUN_JOBS_MAX)
 #define GROUPS_END_NS (2 * SX_NS_PER_SEC)
 #define GROUPS_LOOK_NS (5 * SX_NS_PER_MS)
 

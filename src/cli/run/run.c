@@ -11,6 +11,7 @@
  * Failing anywhere unwinds what was made; being killed leaves it to the janitor. */
 #include "cli/run/run.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -60,6 +61,7 @@ struct run {
  * killed.  Their names carry the job's number in hexadecimal: Jenkins' one-at-a-time hash of the
  * namespace without the bit 0x8000. */
 static const char *const shm_prefixes[] = { "vader_segment.", "osc_sm.", "osc_rdma." };
+static_assert(SX_COUNT(shm_prefixes) <= SX_JANITOR_FILES_A_JOB, "the janitor has room");
 
 /* ".1a2b3c4d.", which is in the names of those of @job. */
 struct shm_part {

@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/run/options.h"
+
 #define DIRECTORY_NAME "janitor"
 #include "directory.h"
 
@@ -79,6 +81,9 @@ __attribute__((noreturn)) static void launcher_main(int told_fd, int life_fd, in
         _exit(1);
     }
     sx_janitor_tree_add(&janitor, dir, "job");
+    for (unsigned i = 1; i < 3 * SX_RUN_JOBS_MAX; i++) { /* of the jobs before this one */
+        sx_janitor_files_add(&janitor, dir, "vader_segment.", ".no.");
+    }
     sx_janitor_files_add(&janitor, dir, "vader_segment.", ".1ab2.");
     for (int i = 0; i < RANKS; i++) {
         start_rank(&janitor, told_fd, take_back);
