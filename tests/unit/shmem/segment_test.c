@@ -108,7 +108,7 @@ Test(segment, create_refuses_what_makes_no_sense)
     memset(name, 'n', sizeof(name));
     const struct sx_segment_options rows[] = {
         { .kind = 0, .nspace = "n", .size_bytes = 4096 },
-        { .kind = 5, .nspace = "n", .size_bytes = 4096 },
+        { .kind = SX_SEGMENT_OPS + 1, .nspace = "n", .size_bytes = 4096 },
         { .kind = SX_SEGMENT_STORE, .nspace = NULL, .size_bytes = 4096 },
         { .kind = SX_SEGMENT_STORE, .nspace = name, .size_bytes = 4096 },
         { .kind = SX_SEGMENT_STORE, .nspace = "n", .size_bytes = UINT64_MAX },
