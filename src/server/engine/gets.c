@@ -27,6 +27,7 @@
 #include "base/value.h"
 #include "server/engine/remote.h"
 #include "server/engine/waiting.h"
+#include "server/model/visible.h"
 #include "server/port/lanes.h"
 #include "server/port/reply.h"
 
@@ -288,7 +289,7 @@ bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct s
                                  .realm = realm_of(request),
                                  .key = key != NULL ? key : "" };
 
-    if (what.nspace != NULL && sx_nspace_visible(what.nspace, client)) {
+    if (what.nspace != NULL && sx_nspace_visible(server, what.nspace, client)) {
         target = sx_client_find(what.nspace, what.rank);
         /* What the rank has sent comes first: it may be this value, or a newer one. */
         const bool is_behind = target != NULL && target->state == SX_CLIENT_CONNECTED &&

@@ -17,6 +17,7 @@
 #include "server/engine/gets.h"
 #include "server/engine/modex.h"
 #include "server/entry/reaper.h"
+#include "server/model/visible.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 #include "server/port/wake.h"
@@ -32,7 +33,7 @@ static bool on_segment_get(struct sx_server *server, struct sx_client *client,
     (void)now_ns;
     if (get->nspace[0] == '\0' && get->wanted == SX_WANT_STORE) {
         rc = sx_memberships_share(server, &fd); /* the node's, for every client */
-    } else if (nspace != NULL && nspace->has_store && sx_nspace_visible(nspace, client)) {
+    } else if (nspace != NULL && nspace->has_store && sx_nspace_visible(server, nspace, client)) {
         if (get->wanted == SX_WANT_STORE) {
             rc = sx_segment_share(&nspace->store.view.seg, &fd);
         } else if (get->wanted == SX_WANT_RING && nspace == client->home) {

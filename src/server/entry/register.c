@@ -63,14 +63,28 @@ static uid_t user_of(const struct sx_server *server, const struct sx_nspace_opti
 
 /* ---- namespaces ---------------------------------------------------------------------------- */
 
+/* A name is a namespace's, or a connected one's or a group's, never both. */
+static pmix_status_t nspace_obtain(struct sx_server *server, const char *name,
+                                   struct sx_nspace **ret)
+{
+    *ret = NULL;
+    if (sx_memberships_find(server, name) != NULL) {
+        return SX_RAISE(PMIX_ERR_EXISTS,
+                        "namespace %s: processes have connected, or formed a group, of that name",
+                        name);
+    }
+    *ret = sx_nspace_obtain(server, name);
+    return *ret != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
 static pmix_status_t nspace_register(struct sx_server *server, void *arg)
 {
     const struct registration *registration = arg;
-    struct sx_nspace *nspace = sx_nspace_obtain(server, registration->nspace);
-    pmix_status_t rc;
+    struct sx_nspace *nspace;
+    pmix_status_t rc = nspace_obtain(server, registration->nspace, &nspace);
 
-    if (nspace == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
     nspace->uid = user_of(server, &registration->options);
     nspace->local_count = registration->local_count < 0 ? 0 : (uint32_t)registration->local_count;
@@ -185,10 +199,11 @@ void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t 
 static pmix_status_t client_register(struct sx_server *server, void *arg)
 {
     const struct registration *registration = arg;
-    struct sx_nspace *nspace = sx_nspace_obtain(server, registration->nspace);
+    struct sx_nspace *nspace;
+    pmix_status_t rc = nspace_obtain(server, registration->nspace, &nspace);
 
-    if (nspace == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
     struct sx_client *client = sx_client_find(nspace, registration->rank);
     const bool is_new = client == NULL;
@@ -211,8 +226,7 @@ static pmix_status_t client_register(struct sx_server *server, void *arg)
     } else {
         SX_FAMILIES_TELL(server, client_expected, server, client);
     }
-    const pmix_status_t rc = nspace->has_store ? sx_nspace_open(server, nspace) : PMIX_SUCCESS;
-
+    rc = nspace->has_store ? sx_nspace_open(server, nspace) : PMIX_SUCCESS;
     return rc == PMIX_SUCCESS && nspace->registered && nspace->has_data
                ? sx_derive_client(server, nspace, client)
                : rc;

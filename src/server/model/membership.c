@@ -16,6 +16,7 @@
 #include "server/model/state.h"
 
 #define SLOTS_FIRST 16u
+#define LISTS_PER_UNIT 8u /* to look whether somebody is in them: share.h */
 
 /* ---- the rows -------------------------------------------------------------------------------- */
 
@@ -292,6 +293,21 @@ pmix_status_t sx_memberships_leave(struct sx_server *server, struct sx_membershi
     record->generation++;
     sx_membership_strike(record, place);
     return entry_show(&server->memberships, entry, record, now->size_bytes);
+}
+
+bool sx_memberships_join(struct sx_server *server, struct sx_client *client, const char *nspace)
+{
+    const struct sx_membership_entry *entry = NULL;
+    bool joined = false;
+
+    while (!joined && (entry = sx_memberships_next(server, entry)) != NULL) {
+        joined = entry->published.head.kind != SX_MEMBERSHIP_PSET &&
+                 sx_membership_rank(&entry->published, client->nspace->name, client->rank) !=
+                     PMIX_RANK_INVALID &&
+                 sx_membership_count_of(&entry->published, nspace) > 0;
+    }
+    sx_share_charge(server, client, server->memberships.names.count / LISTS_PER_UNIT);
+    return joined;
 }
 
 void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry *entry)

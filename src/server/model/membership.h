@@ -84,6 +84,9 @@ pmix_status_t sx_memberships_change(struct sx_server *server, struct sx_membersh
 pmix_status_t sx_memberships_leave(struct sx_server *server, struct sx_membership_entry *entry,
                                    const pmix_proc_t *proc);
 
+/* Whether @client is in one connected namespace or group with a process of @nspace. */
+bool sx_memberships_join(struct sx_server *server, struct sx_client *client, const char *nspace);
+
 /* It is no more, for all; @entry is freed. */
 void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry *entry);
 

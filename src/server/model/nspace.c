@@ -147,19 +147,6 @@ void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
     free(nspace);
 }
 
-bool sx_nspace_visible(const struct sx_nspace *nspace, const struct sx_client *client)
-{
-    if (nspace == client->nspace || nspace == client->home) {
-        return true;
-    }
-    for (size_t i = 0; i < nspace->client_count; i++) {
-        if (nspace->by_rank[i]->uid != client->uid) {
-            return false;
-        }
-    }
-    return nspace->client_count > 0 || (nspace->registered && nspace->uid == client->uid);
-}
-
 /* Return: where @rank is, or would be inserted, in by_rank. */
 static size_t client_index(const struct sx_nspace *nspace, uint32_t rank)
 {

@@ -168,10 +168,6 @@ void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace);
 /* The same when it is gone for all: readers ask again before they read on. */
 void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace);
 
-/* Whether @client may map the namespace's store: its own, its home's, or one whose processes here
- * are all of its own user, or, without any, whose user is its own. */
-bool sx_nspace_visible(const struct sx_nspace *nspace, const struct sx_client *client);
-
 /* Return: the new client, NULL when memory is out.  @rank must not be there yet. */
 struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank);
 /* It is a client no more; it has no connection. */

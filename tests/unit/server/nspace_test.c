@@ -117,45 +117,6 @@ Test(nspace, is_told_what_its_host_has_not_said_and_nothing_else)
     cr_expect_eq(item.cell.bits, 1);
 }
 
-/* A job of user 1 with @here processes, of which the last belongs to @last_uid. */
-static const struct {
-    const char *why;
-    bool registered;
-    uint32_t here;
-    uid_t last_uid;
-    bool visible;
-} rows[] = {
-    { "all processes are of the user", true, 2, 1, true },
-    { "before it is registered, too", false, 2, 1, true },
-    { "one process is another's", true, 2, 2, false },
-    { "no process is here, the job is the user's", true, 0, 1, true },
-    { "no process is here, the job is only named", false, 0, 1, false },
-};
-
-Test(nspace, is_seen_by_its_own_and_by_its_user)
-{
-    struct sx_nspace *const own = bare_job(&server, "own", 1, 1);
-    struct sx_client *const client = sx_client_find(own, 0);
-
-    client->uid = 1;
-    own->uid = 2;
-    cr_expect(sx_nspace_visible(own, client), "its own, whoever's that is");
-    for (size_t i = 0; i < SX_COUNT(rows); i++) {
-        struct sx_nspace *const nspace = bare_job(&server, "job", 2, rows[i].here);
-
-        nspace->registered = rows[i].registered;
-        nspace->uid = 1;
-        for (uint32_t rank = 0; rank < rows[i].here; rank++) {
-            nspace->by_rank[rank]->uid = rank + 1 == rows[i].here ? rows[i].last_uid : 1;
-        }
-        cr_expect_eq(sx_nspace_visible(nspace, client), rows[i].visible, "%s", rows[i].why);
-        client->uid = 3;
-        cr_expect_not(sx_nspace_visible(nspace, client), "%s: a stranger", rows[i].why);
-        client->uid = 1;
-        sx_nspace_remove(&server, nspace);
-    }
-}
-
 /* ---- families -------------------------------------------------------------------------------- */
 
 static char told[64];

@@ -130,3 +130,35 @@ Test(register, refuses_ranks_and_names_that_are_none)
     cr_expect_eq(PMIx_server_register_nspace("job", 1, NULL, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(PMIx_server_register_client(NULL, 0, 0, NULL, NULL, NULL), PMIX_ERR_BAD_PARAM);
 }
+
+/* A group of this name is there, or no more. */
+static pmix_status_t group_make(struct sx_server *server, void *arg)
+{
+    const pmix_proc_t procs[] = { { "others", 0 } };
+    const struct sx_membership_options options = {
+        .name = arg, .kind = SX_MEMBERSHIP_GROUP, .procs = procs, .proc_count = 1
+    };
+    struct sx_membership_entry *entry;
+
+    return sx_memberships_add(server, &options, &entry);
+}
+
+static pmix_status_t group_remove(struct sx_server *server, void *arg)
+{
+    sx_memberships_remove(server, sx_memberships_find(server, arg));
+    return PMIX_SUCCESS;
+}
+
+Test(register, refuses_a_name_that_connected_processes_or_a_group_have)
+{
+    char name[] = "job", taken[] = "registered";
+
+    cr_assert_eq(sx_server_call(sx_server_get(), group_make, name), PMIX_SUCCESS);
+    cr_expect_eq(add_job("job", 1), PMIX_ERR_EXISTS);
+    cr_expect_eq(add_client("job", 0), PMIX_ERR_EXISTS);
+    expect(false, false, false, false, "nothing is left of it");
+    cr_assert_eq(sx_server_call(sx_server_get(), group_remove, name), PMIX_SUCCESS);
+    cr_expect_eq(add_job("job", 1), PMIX_OPERATION_SUCCEEDED);
+    cr_expect_eq(add_job("registered", 1), PMIX_OPERATION_SUCCEEDED);
+    cr_expect_eq(sx_server_call(sx_server_get(), group_make, taken), PMIX_ERR_EXISTS);
+}

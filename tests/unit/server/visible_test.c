@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* visible_test.c - who may map a namespace's store, and who may not (any more). */
+#include "server/model/visible.h"
+
+#include "bare.h"
+
+static struct sx_server server;
+
+static void begin(void)
+{
+    bare_init(&server);
+}
+
+static void end(void)
+{
+    bare_deinit(&server);
+}
+
+TestSuite(visible, .init = begin, .fini = end);
+
+/* A job of user 1 with @here processes, of which the last belongs to @last_uid. */
+static const struct {
+    const char *why;
+    bool registered;
+    uint32_t here;
+    uid_t last_uid;
+    bool visible;
+} rows[] = {
+    { "all processes are of the user", true, 2, 1, true },
+    { "before it is registered, too", false, 2, 1, true },
+    { "one process is another's", true, 2, 2, false },
+    { "no process is here, the job is the user's", true, 0, 1, true },
+    { "no process is here, the job is only named", false, 0, 1, false },
+};
+
+Test(visible, is_seen_by_its_own_and_by_its_user)
+{
+    struct sx_nspace *const own = bare_job(&server, "own", 1, 1);
+    struct sx_client *const client = sx_client_find(own, 0);
+
+    client->uid = 1;
+    own->uid = 2;
+    cr_expect(sx_nspace_visible(&server, own, client), "its own, whoever's that is");
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        struct sx_nspace *const nspace = bare_job(&server, "job", 2, rows[i].here);
+
+        nspace->registered = rows[i].registered;
+        nspace->uid = 1;
+        for (uint32_t rank = 0; rank < rows[i].here; rank++) {
+            nspace->by_rank[rank]->uid = rank + 1 == rows[i].here ? rows[i].last_uid : 1;
+        }
+        cr_expect_eq(sx_nspace_visible(&server, nspace, client), rows[i].visible, "%s",
+                     rows[i].why);
+        client->uid = 3;
+        cr_expect_not(sx_nspace_visible(&server, nspace, client), "%s: a stranger", rows[i].why);
+        client->uid = 1;
+        sx_nspace_remove(&server, nspace);
+    }
+}
+
+Test(visible, is_seen_by_those_who_are_connected_with_its_processes_until_they_leave)
+{
+    static const enum sx_membership_kind kinds[] = { SX_MEMBERSHIP_CONNECTED, SX_MEMBERSHIP_GROUP,
+                                                     SX_MEMBERSHIP_PSET };
+    struct sx_nspace *const own = bare_job(&server, "own", 2, 2);
+    struct sx_nspace *const job = bare_job(&server, "job", 2, 2);
+    const pmix_proc_t procs[] = { { "own", 1 }, { "job", 0 } };
+    struct sx_client *const member = sx_client_find(own, 1), *const other = sx_client_find(own, 0);
+
+    for (size_t i = 0; i < 2; i++) {
+        own->by_rank[i]->uid = 1;
+        job->by_rank[i]->uid = 2;
+    }
+    for (size_t i = 0; i < SX_COUNT(kinds); i++) {
+        const bool joins = kinds[i] != SX_MEMBERSHIP_PSET;
+        const struct sx_membership_options options = {
+            .name = "both", .kind = kinds[i], .procs = procs, .proc_count = 2
+        };
+        struct sx_membership_entry *both;
+
+        cr_assert_eq(sx_memberships_add(&server, &options, &both), PMIX_SUCCESS);
+        cr_expect_eq(sx_nspace_visible(&server, job, member), joins);
+        cr_expect_not(sx_nspace_visible(&server, job, other), "it is no member");
+        cr_expect_eq(sx_nspace_visible(&server, own, sx_client_find(job, 0)), joins);
+        cr_assert_eq(sx_memberships_leave(&server, both, &procs[0]), PMIX_SUCCESS);
+        cr_expect_not(sx_nspace_visible(&server, job, member), "it has left");
+        sx_memberships_remove(&server, both);
+    }
+}
