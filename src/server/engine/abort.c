@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "server/engine/event_made.h"
+#include "server/model/alias.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
@@ -13,22 +14,28 @@ bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struc
                        uint64_t now_ns)
 {
     const struct sx_abort *request = frame->opened.head;
+    struct sx_alias_list real;
     pmix_proc_t *procs;
-    const pmix_status_t rc = sx_part_procs(&frame->opened.parts[SX_ABORT_PROCS], &procs);
+    pmix_status_t rc = sx_part_procs(&frame->opened.parts[SX_ABORT_PROCS], &procs);
 
     (void)now_ns;
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_alias_list(server, client, procs, request->proc_count, &real);
+    }
     if (rc != PMIX_SUCCESS) {
+        free(procs);
         sx_reply(server, client, frame->header.id, rc, -1);
         return true;
     }
-    sx_event_client_aborts(server, client, procs, request->proc_count);
+    sx_event_client_aborts(server, client, real.all, real.count);
     sx_pending_ask_host(server, client, frame->header.id, SX_UPCALL_ABORT,
                         &(struct sx_upcall){
                             .status = request->status,
                             .text = sx_part_text(&frame->opened.parts[SX_ABORT_TEXT]),
-                            .procs = procs,
-                            .nprocs = request->proc_count,
+                            .procs = real.all,
+                            .nprocs = real.count,
                         });
+    sx_alias_list_clear(&real);
     free(procs);
     return true;
 }

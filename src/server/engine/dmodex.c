@@ -10,6 +10,7 @@
 
 #include "base/value.h"
 #include "server/engine/waiting.h"
+#include "server/model/alias.h"
 #include "server/model/blob.h"
 #include "server/port/lanes.h"
 
@@ -81,8 +82,10 @@ static void request_caught_up(struct sx_lane_mark *mark)
 static pmix_status_t request_take(struct sx_server *server, void *arg)
 {
     struct request *request = arg;
-    struct sx_nspace *nspace = sx_nspace_find(server, request->proc.nspace);
-    struct sx_client *client = nspace == NULL ? NULL : sx_client_find(nspace, request->proc.rank);
+    pmix_proc_t real;
+    const bool is_there = sx_alias_one(server, &request->proc, &real) == PMIX_SUCCESS;
+    struct sx_nspace *nspace = is_there ? sx_nspace_find(server, real.nspace) : NULL;
+    struct sx_client *client = nspace == NULL ? NULL : sx_client_find(nspace, real.rank);
 
     request->client = client;
     if (client == NULL || client->state == SX_CLIENT_DEAD) {

@@ -20,6 +20,7 @@
 #include "base/status.h"
 #include "base/switch.h"
 #include "base/value.h"
+#include "server/engine/event_alias.h"
 #include "server/engine/event_ask.h"
 #include "server/engine/event_codes.h"
 #include "server/engine/event_route.h"
@@ -325,10 +326,13 @@ static pmix_status_t client_publishes(struct sx_server *server, struct sx_client
     pmix_status_t rc = sx_event_block_judge(&source, body, &block);
 
     if (rc == PMIX_SUCCESS) {
+        rc = sx_event_unalias(server, client, &block);
+    }
+    if (rc == PMIX_SUCCESS) {
         rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, client);
         *ret_number = sx_event_concerns(block, client->home) ? client->home->events.newest : 0;
-        sx_event_block_release(block);
     }
+    sx_event_block_release(block);
     return rc;
 }
 
@@ -377,7 +381,12 @@ static void notice_publish(void *arg, uint64_t now_ns)
     struct notice *notice = arg;
 
     (void)now_ns;
-    (void)sx_event_publish(notice->server, notice->block, SX_EVENT_FROM_HOST, NULL);
+    if (sx_event_unalias(notice->server, NULL, &notice->block) == PMIX_SUCCESS) {
+        (void)sx_event_publish(notice->server, notice->block, SX_EVENT_FROM_HOST, NULL);
+    } else {
+        sx_log(SX_LOG_ERROR, "nobody is told of event %d of the host: memory is short",
+               sx_event_block_head(notice->block)->code);
+    }
     sx_event_block_release(notice->block);
     free(notice);
 }

@@ -27,6 +27,7 @@
 #include "base/value.h"
 #include "server/engine/remote.h"
 #include "server/engine/waiting.h"
+#include "server/model/alias.h"
 #include "server/model/visible.h"
 #include "server/port/lanes.h"
 #include "server/port/reply.h"
@@ -277,17 +278,31 @@ static bool may_come(const struct sx_server *server, const struct sx_wait_what *
            (target->state == SX_CLIENT_CONNECTED || target->state == SX_CLIENT_REGISTERED);
 }
 
+/* What is asked for: of no namespace (NULL) when that is not known. */
+static struct sx_wait_what what_of(struct sx_server *server, const struct sx_frame *frame)
+{
+    const struct sx_get *request = frame->opened.head;
+    const char *key = sx_part_text(&frame->opened.parts[SX_GET_KEY]);
+    struct sx_wait_what what = { .rank = request->rank,
+                                 .realm = realm_of(request),
+                                 .key = key != NULL ? key : "" };
+    pmix_proc_t named = { .rank = request->rank }, real;
+
+    memcpy(named.nspace, request->nspace, sizeof(named.nspace));
+    if (sx_alias_one(server, &named, &real) == PMIX_SUCCESS) {
+        what.nspace = sx_nspace_find(server, real.nspace);
+        what.rank = real.rank;
+    }
+    return what;
+}
+
 bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                     uint64_t now_ns)
 {
     const struct sx_get *request = frame->opened.head;
-    const char *key = sx_part_text(&frame->opened.parts[SX_GET_KEY]);
+    struct sx_wait_what what = what_of(server, frame);
     struct sx_client *target = NULL;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
-    struct sx_wait_what what = { .nspace = sx_nspace_find(server, request->nspace),
-                                 .rank = request->rank,
-                                 .realm = realm_of(request),
-                                 .key = key != NULL ? key : "" };
 
     if (what.nspace != NULL && sx_nspace_visible(server, what.nspace, client)) {
         target = sx_client_find(what.nspace, what.rank);

@@ -16,6 +16,7 @@
 #include "base/value.h"
 #include "server/engine/event.h"
 #include "server/engine/host_event.h"
+#include "server/model/alias.h"
 #include "server/model/state.h"
 #include "shmem/qualified.h"
 #include "shmem/wanted.h"
@@ -161,12 +162,20 @@ static pmix_status_t server_ask(const struct sx_server *server, const struct que
 
 static pmix_status_t job_ask(struct sx_server *server, void *arg)
 {
-    struct question *question = arg;
-    struct sx_nspace *nspace = sx_nspace_find(server, question->nspace);
-    const bool has_store = nspace != NULL && nspace->has_store;
-    const pmix_status_t rc = site_ask(server, question, has_store ? &nspace->store.view : NULL);
+    struct question question = *(const struct question *)arg;
+    pmix_proc_t named = { .rank = question.wanted.rank }, real;
 
-    return rc == PMIX_ERR_NOT_FOUND ? server_ask(server, question) : rc;
+    memcpy(named.nspace, question.nspace, strlen(question.nspace));
+    if (sx_alias_one(server, &named, &real) != PMIX_SUCCESS) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    question.nspace = real.nspace;
+    question.wanted.rank = real.rank;
+    struct sx_nspace *nspace = sx_nspace_find(server, real.nspace);
+    const bool has_store = nspace != NULL && nspace->has_store;
+    const pmix_status_t rc = site_ask(server, &question, has_store ? &nspace->store.view : NULL);
+
+    return rc == PMIX_ERR_NOT_FOUND ? server_ask(server, &question) : rc;
 }
 
 /* The host's own data come first. */

@@ -138,3 +138,25 @@ Test(abort, that_the_host_refuses_or_does_not_know_is_answered_so)
     cr_expect_eq(answers_next(&answers, 10), PMIX_ERR_NOT_SUPPORTED);
     cr_expect_eq(asked.count, 1);
 }
+
+Test(abort, of_connected_processes_names_them_to_the_host)
+{
+    const pmix_proc_t procs[] = { { "job", 1 }, { "far", 7 } };
+
+    bare_job(&server, "far", 9, 0);
+    bare_connected(&server, "both", procs, 2);
+    verdict = PMIX_OPERATION_SUCCEEDED;
+    proc_list_add(&body, PMIX_RANK_WILDCARD, "both");
+    head()->proc_count = 1;
+    add_text("all");
+    cr_assert(request(11, body.size));
+    cr_expect_eq(answers_next(&answers, 11), PMIX_SUCCESS);
+    cr_expect_eq(asked.nprocs, 2);
+    cr_expect_eq(asked.rank, 1, "the last one of far and job");
+    body.size = sizeof(struct sx_abort);
+    proc_list_add(&body, 2, "both");
+    add_text("nobody");
+    cr_assert(request(12, body.size));
+    cr_expect_eq(answers_next(&answers, 12), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(asked.count, 1);
+}

@@ -16,15 +16,10 @@ static struct sx_membership_entry *both;
 static void begin(void)
 {
     const pmix_proc_t procs[] = { { "a", 2 }, { "a", 0 }, { "b", 0 }, { "b", 1 } };
-    const struct sx_membership_options options = { .name = "both",
-                                                   .kind = SX_MEMBERSHIP_CONNECTED,
-                                                   .procs = procs,
-                                                   .proc_count = SX_COUNT(procs) };
-
     bare_init(&server);
     bare_job(&server, "a", 3, 3);
     bare_job(&server, "b", 2, 2);
-    cr_assert_eq(sx_memberships_add(&server, &options, &both), PMIX_SUCCESS);
+    both = bare_connected(&server, "both", procs, SX_COUNT(procs));
 }
 
 static void end(void)

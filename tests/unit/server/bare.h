@@ -45,6 +45,19 @@ static inline struct sx_nspace *bare_job(struct sx_server *server, const char *n
     return nspace;
 }
 
+/* These processes are connected under a name of their own. */
+static inline struct sx_membership_entry *bare_connected(struct sx_server *server, const char *name,
+                                                         const pmix_proc_t procs[], size_t count)
+{
+    const struct sx_membership_options options = {
+        .name = name, .kind = SX_MEMBERSHIP_CONNECTED, .procs = procs, .proc_count = count
+    };
+    struct sx_membership_entry *entry;
+
+    cr_assert_eq(sx_memberships_add(server, &options, &entry), PMIX_SUCCESS);
+    return entry;
+}
+
 /* A process of it, with a lane and a bell. */
 static inline struct sx_client *bare_connect(struct sx_server *server, struct sx_nspace *nspace,
                                              uint32_t rank)

@@ -182,3 +182,19 @@ Test(dmodex, wants_to_know_of_whom_and_whom_to_tell)
     sx_server_set(NULL);
     cr_expect_eq(PMIx_server_dmodex_request(&proc, on_told, NULL), PMIX_ERR_INIT);
 }
+
+Test(dmodex, of_a_member_of_connected_ones_is_of_the_process_itself)
+{
+    const pmix_proc_t procs[] = { { "elsewhere", 3 }, { "job", 0 } };
+    struct told told;
+
+    bare_connected(&server, "both", procs, 2);
+    client->has_committed = true;
+    ask(&told, "both", 1);
+    cr_expect_eq(told.count, 1);
+    cr_expect_eq(told.status, PMIX_SUCCESS);
+    ask(&told, "both", 0);
+    cr_expect_eq(told.status, PMIX_ERR_NOT_FOUND, "it is not here");
+    ask(&told, "both", 2);
+    cr_expect_eq(told.status, PMIX_ERR_NOT_FOUND, "there is none");
+}

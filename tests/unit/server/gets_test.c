@@ -7,7 +7,10 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
-#include "server/model/state.h"
+#include "answers.h"
+#include "bare.h"
+#include "opened.h"
+#include "server/engine/gets.h"
 #include "shmix.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -53,4 +56,51 @@ Test(gets, patience_is_the_infos_or_the_environments_or_two_seconds, .timeout = 
             cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
         }
     }
+}
+
+/* ---- whose data ------------------------------------------------------------------------------ */
+
+Test(gets, of_a_member_of_connected_ones_are_of_the_process_itself)
+{
+    static struct sx_server server;
+    static struct answers answers;
+    const pmix_proc_t procs[] = { { "b", 1 }, { "a", 0 } };
+    const pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = 7 };
+    static const struct {
+        uint32_t rank;
+        pmix_status_t want;
+    } asks[] = { { 0, PMIX_SUCCESS },
+                 { 1, PMIX_ERR_NOT_FOUND },
+                 { 2, PMIX_ERR_NOT_FOUND },
+                 { PMIX_RANK_WILDCARD, PMIX_ERR_NOT_FOUND } };
+
+    bare_init(&server);
+    bare_loop(&server);
+    struct sx_nspace *const b = bare_job(&server, "b", 2, 2);
+    struct sx_client *const client = bare_connect(&server, bare_job(&server, "a", 1, 1), 0);
+
+    client->uid = 4242; /* b is another user's */
+    cr_assert_eq(sx_nspace_open(&server, b), PMIX_SUCCESS);
+    cr_assert_eq(sx_store_put(&b->store, SX_REALM_JOB, 1, "key", PMIX_GLOBAL, &value), 0);
+    answers_begin(&answers, &server, client);
+    struct sx_membership_entry *const both = bare_connected(&server, "both", procs, 2);
+
+    for (size_t i = 0; i <= SX_COUNT(asks); i++) {
+        struct {
+            struct sx_get get;
+            char key[8];
+        } ask = { { .nspace = "both", .flags = SX_GET_IMMEDIATE, .key_size = 4 }, "key" };
+
+        ask.get.rank = i < SX_COUNT(asks) ? asks[i].rank : 0;
+        struct sx_frame frame = opened_frame(SX_MSG_GET, 2, &ask, sizeof(ask.get) + 4);
+
+        cr_assert(sx_gets_on_get(&server, client, &frame, 0));
+        cr_expect_eq(answers_next(&answers, 2),
+                     i < SX_COUNT(asks) ? asks[i].want : PMIX_ERR_NOT_FOUND, "%zu", i);
+        if (i + 1 == SX_COUNT(asks)) {
+            sx_memberships_remove(&server, both); /* who asks once more does not find it */
+        }
+    }
+    answers_end(&answers, client);
+    bare_deinit(&server);
 }

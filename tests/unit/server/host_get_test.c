@@ -8,6 +8,8 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
+#include "server/model/state.h"
+
 #define NSPACE "host.job"
 
 static void load_u32(pmix_info_t *info, const char *key, uint32_t number)
@@ -187,4 +189,35 @@ Test(host_get, asks_for_a_scope_as_clients_do)
     get(0, "key", &info, 1, PMIX_ERR_EXISTS_OUTSIDE_SCOPE);
     info.value.data.scope = PMIX_INTERNAL;
     cr_expect_eq(get(0, "key", &info, 1, PMIX_SUCCESS), 3u);
+}
+
+/* The processes of NSPACE are connected under a name of their own, the last one first. */
+static pmix_status_t connect_them(struct sx_server *server, void *arg)
+{
+    const pmix_proc_t procs[] = { { NSPACE, 1 }, { NSPACE, 0 } };
+    const struct sx_membership_options options = {
+        .name = "both", .kind = SX_MEMBERSHIP_CONNECTED, .procs = procs, .proc_count = 2
+    };
+    struct sx_membership_entry *entry;
+
+    (void)arg;
+    return sx_memberships_add(server, &options, &entry);
+}
+
+Test(host_get, of_a_member_of_connected_ones_is_of_the_process_itself)
+{
+    pmix_proc_t proc = { .nspace = "both", .rank = 0 };
+    pmix_value_t *value;
+    pmix_info_t which;
+
+    load_u32(&which, "which", 1);
+    PMIx_Info_qualifier(&which);
+    cr_expect_eq(PMIx_Get(&proc, "key", &which, 1, &value), PMIX_ERR_NOT_FOUND);
+    cr_assert_eq(sx_server_call(sx_server_get(), connect_them, NULL), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_Get(&proc, "key", &which, 1, &value), PMIX_SUCCESS);
+    cr_expect_eq(value->data.uint32, 71);
+    PMIx_Value_destruct(value);
+    free(value);
+    proc.rank = 2;
+    cr_expect_eq(PMIx_Get(&proc, "key", &which, 1, &value), PMIX_ERR_NOT_FOUND);
 }

@@ -217,14 +217,8 @@ Test(members, that_are_missing_are_announced_here_or_elsewhere)
 static struct sx_membership_entry *both_make(void)
 {
     const pmix_proc_t procs[] = { { "b", 0 }, { "a", 0 }, { "a", 2 } };
-    const struct sx_membership_options options = { .name = "both",
-                                                   .kind = SX_MEMBERSHIP_CONNECTED,
-                                                   .procs = procs,
-                                                   .proc_count = SX_COUNT(procs) };
-    struct sx_membership_entry *entry;
 
-    cr_assert_eq(sx_memberships_add(&server, &options, &entry), PMIX_SUCCESS);
-    return entry;
+    return bare_connected(&server, "both", procs, SX_COUNT(procs));
 }
 
 Test(members, of_a_connected_namespace_are_those_that_it_has_at_the_beginning)
