@@ -128,6 +128,11 @@ static int find_programs(struct run *run)
             return code;
         }
     }
+    for (uint32_t i = 0; i < run->jobs.count; i++) {
+        struct sx_run_job *const job = &run->jobs.at[i];
+
+        job->programs = &run->programs[job->apps - run->options.apps];
+    }
     return 0;
 }
 
@@ -240,11 +245,10 @@ static bool make_session(struct run *run)
     return made;
 }
 
-static void make_environments(struct run *run, struct sx_run_job *job)
+static void make_environments(const struct run *run, const struct sx_run_job *job)
 {
     const uint32_t universe = run->options.rank_count;
 
-    job->programs = &run->programs[job->apps - run->options.apps];
     for (uint32_t i = 0; i < job->app_count; i++) {
         char ***const env = &job->programs[i].env;
 

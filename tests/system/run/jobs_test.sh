@@ -134,15 +134,30 @@ for number in 1 2; do
 done
 [ "$(grep -c 'shmix run:' "$work/err")" -eq 2 ] || fail "an abort of other jobs: said once a job"
 
+jobs "$RANK" abort-first : \
+    -n 2 sh -c "test \$PMIX_RANK = 1 || exec sleep 1000; $(when 'called abort' 'echo goes on')"
+expect_code 7 "an abort of a part of another job"
+has "abort: PMIX_SUCCESS" "an abort of a part of another job"
+has "goes on" "the rest of that job"
+expect_err "job 0, rank 0 .* called abort with status 7 for job 1, rank 0: not needed; the others" \
+    "an abort of a part of another job"
+
 # ---- a job that is over ----
 
 # Its store and its ring are gone, while the other job still runs.
-jobs sh -c 'echo "$PMIX_NAMESPACE" >"$0.new"; mv "$0.new" "$0"' "$work/name" : sh -c '
+leaves='echo "$PMIX_NAMESPACE" >"$0.new"; mv "$0.new" "$0"'
+until_it_is_over='
     until [ -e "$0" ]; do sleep 0.01; done
-    while ls -l /proc/$PPID/fd | grep -q "shmix:[a-z]*:$(cat "$0") "; do sleep 0.01; done
-    ls -l /proc/$PPID/fd | grep -c "shmix:[a-z]*:$PMIX_NAMESPACE "' "$work/name"
+    while ls -l /proc/$PPID/fd | grep -q "shmix:[a-z]*:$(cat "$0") "; do sleep 0.01; done'
+jobs sh -c "$leaves" "$work/first" : \
+    sh -c "$until_it_is_over"'; ls -l /proc/$PPID/fd | grep -c "shmix:.*:$PMIX_NAMESPACE "' "$work/first"
 expect_code 0 "a job that is over"
 [ "$(cat "$work/out")" -gt 0 ] || fail "the data of the job that still runs"
+
+jobs sh -c "$leaves" "$work/second" : sh -c "$until_it_is_over"'; exec "$RANK" abort-others' "$work/second"
+expect_code 0 "an abort of a job that is over"
+has "abort: PMIX_SUCCESS" "an abort of a job that is over"
+[ ! -s "$work/err" ] || fail "an abort of a job that is over is no news"
 
 # ---- all of them end ----
 

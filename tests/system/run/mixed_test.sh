@@ -35,6 +35,8 @@ expect_err "has loaded another PMIx library, OpenPMIx [0-9]" "a rank of OpenPMIx
 expect_err "whose server is shmix [0-9]" "a rank of OpenPMIx: our name"
 expect_err "env LD_PRELOAD=/.*/libpmix.so.2" "a rank of OpenPMIx: what to set"
 [ "$(grep -c 'another PMIx library' "$work/err")" = 1 ] || fail "two ranks of OpenPMIx: told once"
+run --separate-jobs true : sh -c 'LD_LIBRARY_PATH='"$theirs"' exec "$0" fence' "$RANK"
+expect_err "job 1, rank 0 has loaded another PMIx library" "a rank of OpenPMIx in the second job"
 run -n 2 --env LD_PRELOAD="$LIBRARY" sh -c 'LD_LIBRARY_PATH='"$theirs"' exec "$0" fence' "$RANK"
 expect_code 0 "and with what it says they are two ranks"
 expect_clean "after what is ours"

@@ -16,6 +16,7 @@
  *                 the server of a death tells it of that too, and it asks the kernel which it is
  *   abort RANK... rank 0 aborts these; the others but those meet in a fence
  *   abort-others  rank 0 aborts all processes of the node that are in other jobs
+ *   abort-first   the same with the ranks 0 of other jobs
  *   kill          be killed as a client
  *   wait          as a client for ever, without hearing SIGTERM */
 #include <pmix.h>
@@ -164,14 +165,14 @@ static int place(void)
     return 0;
 }
 
-static int abort_others(void)
+static int abort_others(bool first_alone)
 {
     pmix_value_t *value = node_procs();
     pmix_proc_t *const procs = value->data.darray->array;
     size_t count = 0;
 
     for (size_t i = 0; i < value->data.darray->size; i++) {
-        if (strcmp(procs[i].nspace, me.nspace) != 0) {
+        if (strcmp(procs[i].nspace, me.nspace) != 0 && (procs[i].rank == 0 || !first_alone)) {
             procs[count++] = procs[i];
         }
     }
@@ -437,8 +438,8 @@ int main(int argc, char **argv)
         code = apps();
     } else if (strcmp(what, "place") == 0) {
         code = place();
-    } else if (strcmp(what, "abort-others") == 0) {
-        code = abort_others();
+    } else if (strcmp(what, "abort-others") == 0 || strcmp(what, "abort-first") == 0) {
+        code = abort_others(strcmp(what, "abort-first") == 0);
     } else if (strcmp(what, "survive") == 0) {
         code = survive(argc > 2 ? argv[2] : "");
     } else if (strcmp(what, "hear") == 0 || strcmp(what, "hang") == 0 ||
