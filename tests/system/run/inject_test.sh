@@ -67,10 +67,10 @@ lines_are "$work/out" 0 || fail "something was published all the same"
 # The segments of the job, found by its name.
 nspace=$("$SHMIX" mem --json "$job" | sed -n 's/^{"kind":"ring",.*"name":"\([^"]*\)".*/\1/p')
 "$SHMIX" mem "$nspace" >"$work/out" 2>"$work/err"
-for kind in board store ring; do
+for kind in board ops store ring; do
     grep -q "^$kind  *shmix-.* $job " "$work/out" || fail "shmix mem $nspace: no $kind"
 done
-lines_are "$work/out" 4 || fail "shmix mem $nspace: others as well"
+lines_are "$work/out" 5 || fail "shmix mem $nspace: others as well"
 
 # A server that closes without an answer, as one that does not know the message does.
 asks() { # it has its socket and sleeps: it waits for the answer
