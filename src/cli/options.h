@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/util.h"
 
@@ -68,8 +69,15 @@ int sx_options_refuse_unknown(const struct sx_verb *verb, const char *what, cons
 /* Return: the exit code, not 0 when the text could not be written. */
 int sx_options_help(const struct sx_verb *verb);
 
-/* Setters that several verbs use: of a bool, of a const char * that is not empty. */
+/* Setters that several verbs use: of a bool, of a const char * that is not empty, ... */
 bool sx_option_flag(void *at, const char *value);
 bool sx_option_text(void *at, const char *value);
+
+/* Whose memory is meant, and the setter: a number is a process, anything else a job's namespace. */
+struct sx_whose {
+    pid_t pid;          /* 0: any */
+    const char *nspace; /* NULL: any */
+};
+bool sx_option_whose(void *at, const char *value);
 
 #endif

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,6 +23,31 @@ char *sx_proc_exe(void)
         return NULL;
     }
     return sx_cli_strdup(exe);
+}
+
+char sx_proc_state(pid_t pid)
+{
+    char path[32], line[512];
+    char state = '\0';
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    FILE *const file = fopen(path, "re");
+
+    if (file == NULL) {
+        return '\0';
+    }
+    if (fgets(line, sizeof(line), file) != NULL) {
+        const char *const after = strrchr(line, ')'); /* the name before it may hold anything */
+
+        state = after != NULL && after[1] == ' ' ? after[2] : '\0';
+    }
+    fclose(file);
+    return state;
+}
+
+bool sx_proc_has_made(pid_t pid, const struct sx_segment *seg)
+{
+    return (pid_t)sx_segment_header(seg)->creator_pid == pid;
 }
 
 bool sx_proc_check(void)

@@ -5,11 +5,21 @@
 #define SX_CLI_PROC_H
 
 #include <stdbool.h>
+#include <sys/types.h>
+
+#include "shmem/segment.h"
 
 /* Whether /proc can be read; if not, that has been said. */
 bool sx_proc_check(void);
 
 /* The path of this command's own file.  Return: malloc'ed, or NULL when that has been said. */
 char *sx_proc_exe(void);
+
+/* The letter of the state of process @pid, as in /proc/PID/stat: 'T' stopped, 'Z' ended.  Return:
+ * '\0' when /proc does not show it. */
+char sx_proc_state(pid_t pid);
+
+/* Whether @pid, which holds @seg open, is the process that has made it. */
+bool sx_proc_has_made(pid_t pid, const struct sx_segment *seg);
 
 #endif

@@ -66,9 +66,9 @@ struct sx_open_op {
     struct sx_open_missing missing[SX_OPEN_MISSING];
     char text[SX_OPEN_TEXT_BYTES];
 };
-static_assert(sizeof(struct sx_open_op) == 1016, "fixed by layout 1");
-static_assert(offsetof(struct sx_open_op, procs) == 40, "fixed by layout 1");
-static_assert(offsetof(struct sx_open_op, text) == 328, "fixed by layout 1");
+static_assert(sizeof(struct sx_open_op) == 1016, "fixed by layout 2");
+static_assert(offsetof(struct sx_open_op, procs) == 40, "fixed by layout 2");
+static_assert(offsetof(struct sx_open_op, text) == 328, "fixed by layout 2");
 
 #define SX_OPEN_OP_WORDS (sizeof(struct sx_open_op) / sizeof(uint64_t))
 
@@ -76,7 +76,7 @@ struct sx_open_row {
     _Atomic uint64_t seq; /* of the words' seqlock */
     _Atomic uint64_t words[SX_OPEN_OP_WORDS];
 };
-static_assert(sizeof(struct sx_open_row) == 1024, "fixed by layout 1");
+static_assert(sizeof(struct sx_open_row) == 1024, "fixed by layout 2");
 
 struct sx_open_header {
     uint64_t rows_off; /* from the segment base; rows past used_bytes were never in use */
@@ -86,7 +86,7 @@ struct sx_open_header {
     _Atomic uint64_t hidden; /* open for longer than that, without a row: all were taken */
     uint8_t reserved[32];    /* zero */
 };
-static_assert(sizeof(struct sx_open_header) == SX_CACHELINE_BYTES, "fixed by layout 1");
+static_assert(sizeof(struct sx_open_header) == SX_CACHELINE_BYTES, "fixed by layout 2");
 
 struct sx_open_ops {
     struct sx_segment seg;

@@ -23,11 +23,6 @@ struct search {
     bool denied;
 };
 
-static bool is_made_by(const struct sx_segment *seg, pid_t pid)
-{
-    return (pid_t)sx_segment_header(seg)->creator_pid == pid;
-}
-
 static bool ring_take(void *arg, pid_t pid, int fd)
 {
     struct search *const search = arg;
@@ -38,7 +33,7 @@ static bool ring_take(void *arg, pid_t pid, int fd)
     }
     const char *const name = sx_segment_header(&ring.seg)->nspace;
 
-    if (is_made_by(&ring.seg, pid) &&
+    if (sx_proc_has_made(pid, &ring.seg) &&
         (search->nspace == NULL || strncmp(name, search->nspace, SX_SEGMENT_NSPACE_BYTES) == 0)) {
         search->count++;
         if (search->count == 1) {
@@ -64,7 +59,7 @@ static bool board_take(void *arg, pid_t pid, int fd)
     if (sx_board_attach(&board, fd) != PMIX_SUCCESS) {
         return true;
     }
-    if (is_made_by(&board.seg, pid)) {
+    if (sx_proc_has_made(pid, &board.seg)) {
         search->job->board = board;
         return false;
     }

@@ -18,45 +18,14 @@
 #include "base/value.h"
 #include "cli/events/words.h"
 #include "cli/json.h"
-
-static void text_print(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        const unsigned char byte = (unsigned char)text[i];
-
-        if (byte >= 0x20 && byte < 0x7f) {
-            putchar(byte);
-        } else {
-            printf("\\x%02x", byte);
-        }
-    }
-}
-
-static void rank_print(uint32_t rank, bool json)
-{
-    if (rank == PMIX_RANK_WILDCARD || rank == PMIX_RANK_UNDEF) {
-        const char *const word = rank == PMIX_RANK_UNDEF ? "undef" : "*";
-
-        printf(json ? "\"%s\"" : "%s", word);
-    } else {
-        printf("%" PRIu32, rank);
-    }
-}
+#include "cli/names.h"
 
 static void proc_print(const char *name, size_t len, uint32_t rank, bool json)
 {
-    if (json) {
-        printf("{\"nspace\":");
-        sx_json_string(name, len);
-        printf(",\"rank\":");
-        rank_print(rank, true);
-        putchar('}');
-    } else if (len == 0) {
+    if (len == 0 && !json) {
         printf("the resource manager");
     } else {
-        text_print(name, len);
-        putchar('.');
-        rank_print(rank, false);
+        sx_names_proc_print(name, len, rank, json);
     }
 }
 
@@ -99,7 +68,7 @@ static void value_print(const pmix_value_t *value, bool json)
         if (json) {
             sx_json_string(text != NULL ? text : "", text != NULL ? strlen(text) : 0);
         } else {
-            text_print(text != NULL ? text : "", text != NULL ? strlen(text) : 0);
+            sx_names_text_print(text != NULL ? text : "", text != NULL ? strlen(text) : 0);
         }
         free(text);
     }
@@ -118,7 +87,7 @@ static void infos_print(const pmix_info_t *info, size_t ninfo, bool json)
             printf(",\"value\":");
         } else {
             putchar(' ');
-            text_print(key, strnlen(key, PMIX_MAX_KEYLEN));
+            sx_names_text_print(key, strnlen(key, PMIX_MAX_KEYLEN));
             putchar('=');
         }
         value_print(&info[i].value, json);

@@ -49,8 +49,7 @@ struct found {
 
 struct wish {
     bool dump, json;
-    pid_t pid;          /* 0: any */
-    const char *nspace; /* NULL: any */
+    struct sx_whose whose;
 };
 
 struct scan {
@@ -291,13 +290,13 @@ static int say_nothing_found(const struct scan *scan, const struct wish *wish)
                                    ? " in the processes that you may look into; root sees all"
                                    : "";
 
-    if (wish->pid != 0) {
-        sx_say("process %d %s", (int)wish->pid,
+    if (wish->whose.pid != 0) {
+        sx_say("process %d %s", (int)wish->whose.pid,
                !scan->existed ? "does not exist"
                : scan->denied ? "may not be looked into: be its user, or root"
                               : "has no segments of shmix");
-    } else if (wish->nspace != NULL) {
-        sx_say("no segments of a job %.255s%s; 'shmix mem' lists what there is", wish->nspace,
+    } else if (wish->whose.nspace != NULL) {
+        sx_say("no segments of a job %.255s%s; 'shmix mem' lists what there is", wish->whose.nspace,
                hidden);
     } else {
         sx_say("no segments%s", hidden);
@@ -311,7 +310,7 @@ static int print_all(const struct scan *scan, const struct wish *wish)
     size_t printed = 0;
 
     for (size_t i = 0; i < scan->count; i++) {
-        if (wish->nspace != NULL && !is_of_job(scan, &scan->found[i], wish->nspace)) {
+        if (wish->whose.nspace != NULL && !is_of_job(scan, &scan->found[i], wish->whose.nspace)) {
             continue;
         }
         if (wish->json) {
@@ -336,25 +335,9 @@ static int print_all(const struct scan *scan, const struct wish *wish)
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* A number is a process, anything else a namespace. */
-static bool set_whose(void *at, const char *value)
-{
-    struct wish *const wish = at;
-    int64_t number = 0;
-
-    if (value[strspn(value, "0123456789")] != '\0') {
-        wish->nspace = value;
-        return value[0] != '-';
-    }
-    const bool good = sx_cli_number(value, 1, INT32_MAX, &number);
-
-    wish->pid = (pid_t)number;
-    return good;
-}
-
 static const struct sx_option rows[] = {
     { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or a process id from 1 on", NULL,
-      set_whose, 0, false },
+      sx_option_whose, offsetof(struct wish, whose), false },
     { "--dump", NULL, NULL, NULL, NULL,
       "print everything in them: stores with all keys and values, rings with their records, "
       "boards, lanes and open operations",
@@ -393,7 +376,7 @@ const struct sx_verb sx_mem_verb = {
 int sx_cli_mem(char **words)
 {
     struct scan scan = { .found = NULL };
-    struct wish wish = { .pid = 0 };
+    struct wish wish = { .dump = false };
     int code = sx_options_take(&sx_mem_verb, &wish, NULL, &words);
 
     if (code == SX_OPTIONS_TAKEN && wish.dump && wish.json) {
@@ -406,8 +389,8 @@ int sx_cli_mem(char **words)
     if (!sx_proc_check()) {
         return SX_EXIT_FAILURE;
     }
-    if (wish.pid != 0) {
-        scan_process(&scan, wish.pid);
+    if (wish.whose.pid != 0) {
+        scan_process(&scan, wish.whose.pid);
     } else {
         scan_all(&scan);
     }

@@ -97,8 +97,8 @@ void sx_mem_ops_dump(struct sx_bytes segment)
     const uint64_t rows_off = sx_bytes_u64(&segment, SX_MEM_BODY_OFF);
     const uint64_t row_count = sx_bytes_u32(&segment, SX_MEM_BODY_OFF + 8);
 
-    printf("  %" PRIu64 " rows, for operations that are open for more than %" PRIu64
-           " ns; %" PRIu64 " have none\n",
+    printf("  %" PRIu64 " rows, for operations that are open for more than %" PRIu64 " ns; %" PRIu64
+           " have none\n",
            row_count, sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 16),
            sx_bytes_u64(&segment, SX_MEM_BODY_OFF + 24));
     segment.bad = segment.bad || sx_bytes_u32(&segment, SX_MEM_BODY_OFF + 12) != ROW_BYTES ||

@@ -11,6 +11,7 @@
 
 #include <pmix.h>
 
+#include "captured.h"
 #include "cli/mem/mem.h"
 #include "ring/board.h"
 #include "ring/lane.h"
@@ -19,8 +20,6 @@
 #include "ring/ring.h"
 #include "shmem/membership.h"
 #include "shmem/store.h"
-
-#define TEXT_MAX (4u << 20)
 
 /* Run `shmix mem` with @arg and this process's id.  Return: what it wrote, malloc'ed. */
 static char *test_mem(const char *arg, int want)
@@ -32,20 +31,8 @@ static char *test_mem(const char *arg, int want)
     if (arg != NULL) {
         words[1] = strdup(arg);
     }
-    const int file = memfd_create("output", MFD_CLOEXEC);
-    const int before = dup(STDOUT_FILENO);
-    cr_assert_geq(file, 0);
-    fflush(stdout);
-    cr_assert_geq(dup2(file, STDOUT_FILENO), 0);
-    const int code = sx_cli_mem(words);
-    fflush(stdout);
-    dup2(before, STDOUT_FILENO);
-    close(before);
+    char *const text = captured(sx_cli_mem, words, want);
     free(words[1]);
-    cr_expect_eq(code, want, "code %d", code);
-    char *const text = calloc(1, TEXT_MAX);
-    cr_assert_geq(pread(file, text, TEXT_MAX - 1, 0), 0);
-    close(file);
     return text;
 }
 
