@@ -5,6 +5,7 @@
 
 #include "base/util.h"
 #include "cli/events/events.h"
+#include "cli/ls/ls.h"
 #include "cli/mem/mem.h"
 #include "cli/options.h"
 #include "cli/run/run.h"
@@ -14,6 +15,7 @@ static const struct sx_option rows[] = {
     { .help = "verbs:" },
     { .name = "run", .help = "start a job on this node" },
     { .name = "events", .help = "follow the events of a running job" },
+    { .name = "ls", .help = "list what servers have: who is missing in which operation" },
     { .name = "mem", .help = "look into the shared memory of running jobs" },
     { .help = "options ('shmix VERB --help' explains those of a verb, with examples):" },
 };
@@ -21,7 +23,9 @@ static const struct sx_option rows[] = {
 static const struct {
     const char *name;
     int (*fn)(char **words);
-} verbs[] = { { "run", sx_cli_run }, { "events", sx_cli_events }, { "mem", sx_cli_mem } };
+} verbs[] = {
+    { "run", sx_cli_run }, { "events", sx_cli_events }, { "ls", sx_cli_ls }, { "mem", sx_cli_mem }
+};
 
 static const struct sx_verb command = {
     .name = "shmix",

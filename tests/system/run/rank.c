@@ -10,6 +10,7 @@
  *   deaf HOW      the same, and they have none
  *   survive HOW   rank 1 ends by HOW (kill, exit, leave); the others hear of it and go on
  *   fence         say what a fence of the job returns
+ *   late FILE     say its process id, and come to the fence of the others when FILE is there
  *   offer         put a number, its rank times ten, and say the job's namespace
  *   peek NSPACE   say what <shmix.h> sees of another server's job: each rank with its number
  *   thread        the same, after the thread that called PMIx_Init has ended: the word that tells
@@ -454,6 +455,13 @@ int main(int argc, char **argv)
         code = offer();
     } else if (strcmp(what, "peek") == 0) {
         code = peek(argc > 2 ? argv[2] : "");
+    } else if (strcmp(what, "late") == 0) {
+        printf("late %d\n", (int)getpid());
+        fflush(stdout);
+        while (argc > 2 && access(argv[2], F_OK) != 0) {
+            usleep(1000);
+        }
+        code = fence();
     } else if (strcmp(what, "fence") == 0) {
         code = fence();
         while (argc > 2 && access(argv[2], F_OK) != 0) {

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* ls.c - a table of the things that can be listed, each with a file of its own. */
+#include "cli/ls/ls.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/ls/collectives.h"
+#include "cli/proc.h"
+#include "cli/say.h"
+
+static const struct {
+    const char *name;
+    int (*list)(const struct sx_ls_wish *wish);
+} things[] = { { "collectives", sx_ls_collectives } };
+
+#define OF(member) offsetof(struct sx_ls_wish, member), false
+
+static const struct sx_option rows[] = {
+    { .help = "things:" },
+    { .name = "collectives",
+      .help = "fences, connects and the like that are open: who is missing, and since when" },
+    { .help = "whose, and how:" },
+    { "THING", NULL, NULL, NULL, "what to list, as collectives", "one of these things",
+      sx_option_text, OF(thing) },
+    { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or the process id of a server",
+      NULL, sx_option_whose, OF(whose) },
+    { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag, OF(json) },
+};
+
+static const char about[] =
+    "usage: shmix ls THING [--json] [NAMESPACE | PID]\n"
+    "\n"
+    "List what the servers of running jobs have: that of the job NAMESPACE, the server PID, or\n"
+    "all that you may look into. Reads memory only, so a server that hangs or is stopped can be\n"
+    "looked at.\n";
+
+static const char more[] = "\n"
+                           "examples:\n"
+                           "  shmix ls collectives            who is missing in what is open\n"
+                           "  shmix ls collectives 4711       the same, of the server 4711\n"
+                           "  shmix ls collectives --json | jq .missing\n";
+
+const struct sx_verb sx_ls_verb = {
+    .name = "shmix ls",
+    .try_begin = "shmix ls",
+    .try_end = " collectives",
+    .about = about,
+    .more = more,
+    .options = rows,
+    .option_count = SX_COUNT(rows),
+};
+
+int sx_cli_ls(char **words)
+{
+    struct sx_ls_wish wish = { .thing = NULL };
+    const int code = sx_options_take(&sx_ls_verb, &wish, NULL, &words);
+
+    if (code != SX_OPTIONS_TAKEN) {
+        return code;
+    }
+    for (size_t i = 0; i < SX_COUNT(things); i++) {
+        if (strcmp(wish.thing, things[i].name) == 0) {
+            return sx_proc_check() ? things[i].list(&wish) : SX_EXIT_FAILURE;
+        }
+    }
+    struct sx_verb verb = sx_ls_verb;
+
+    verb.try_end = ""; /* what was meant stands where an option would */
+    return sx_options_refuse_unknown(&verb, "thing", wish.thing, strlen(wish.thing));
+}

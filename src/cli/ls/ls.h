@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* ls.h - `shmix ls THING`: list what servers have, out of their memory. */
+#ifndef SX_CLI_LS_LS_H
+#define SX_CLI_LS_LS_H
+
+#include <stdbool.h>
+
+#include "cli/options.h"
+
+struct sx_ls_wish {
+    const char *thing;
+    struct sx_whose whose;
+    bool json;
+};
+
+extern const struct sx_verb sx_ls_verb;
+
+/* @words follow the verb, and end with NULL.  Asks no server for anything, so it works on one that
+ * hangs or is stopped; what can be seen is what the kernel grants to the caller.  Return: the exit
+ * code of the command. */
+int sx_cli_ls(char **words);
+
+#endif

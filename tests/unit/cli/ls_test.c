@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* ls_test.c - tables that this process holds open as servers do, listed; nothing in them is trusted.
+ * How a job is listed is in tests/system/run/ls_test.sh. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <pmix_common.h>
+
+#include "base/bodies.h"
+#include "base/clock.h"
+#include "captured.h"
+#include "cli/ls/ls.h"
+#include "ring/open_ops.h"
+
+TestSuite(ls, .timeout = 60);
+
+/* `shmix ls collectives` of process @pid, with @option or NULL. */
+static char *test_ls(pid_t pid, const char *option, int want)
+{
+    char number[16];
+    char *words[] = { (char[]){ "collectives" }, number, (char *)(uintptr_t)option, NULL };
+
+    snprintf(number, sizeof(number), "%d", (int)pid);
+    return captured(sx_cli_ls, words, want);
+}
+
+static void expect_has(const char *text, const char *want)
+{
+    cr_expect_not_null(strstr(text, want), "\"%s\" is not in:\n%s", want, text);
+}
+
+static struct sx_open_ops table_with(const struct sx_open_op *op)
+{
+    struct sx_open_ops ops;
+    uint32_t index;
+
+    cr_assert_eq(sx_open_ops_create(&ops, "server"), PMIX_SUCCESS);
+    cr_assert_eq(sx_open_ops_claim(&ops, &index), PMIX_SUCCESS);
+    sx_open_ops_publish(&ops, index, op);
+    return ops;
+}
+
+/* A connect of all of job.7 and of job.8's rank 3. */
+static struct sx_open_op connect_op(void)
+{
+    return (struct sx_open_op){
+        .since_ns = sx_now_ns() - 90 * SX_NS_PER_SEC,
+        .deadline_ns = sx_now_ns() + 1000 * SX_NS_PER_SEC,
+        .kind = SX_COLLECTIVE_CONNECT,
+        .expected = 10,
+        .arrived = 4,
+        .proc_count = 7,
+        .id_off = 1,
+        .text_bytes = 20,
+        .procs_listed = 2,
+        .missing_listed = 3,
+        .procs = { { .rank = PMIX_RANK_WILDCARD, .nspace_off = 8 },
+                   { .rank = 3, .nspace_off = 14 } },
+        .missing = { { .rank = 1, .nspace_off = 8, .presence = SX_OPEN_LEFT },
+                     { .rank = 2, .nspace_off = 8 },
+                     { .rank = 3,
+                       .nspace_off = 14,
+                       .pid = (uint32_t)getpid(),
+                       .presence = SX_OPEN_CONNECTED } },
+        .text = "\0the id\0job.7\0job.8",
+    };
+}
+
+Test(ls, says_what_an_operation_waits_for)
+{
+    const struct sx_open_op op = connect_op();
+    struct sx_open_ops ops = table_with(&op);
+    char line[256];
+    char *text = test_ls(getpid(), NULL, 0);
+
+    expect_has(text, "connect             4 of 10          90.");
+    expect_has(text, "  job.7.* job.8.3 and 5 more, id the id\n");
+    expect_has(text, "  missing: job.7.1, which has called PMIx_Finalize\n");
+    expect_has(text, "  missing: job.7.2, which has not called PMIx_Init\n");
+    snprintf(line, sizeof(line), "  missing: job.8.3, process %d\n", (int)getpid());
+    expect_has(text, line);
+    expect_has(text, "  missing: 3 more\n");
+    free(text);
+    text = test_ls(getpid(), "--json", 0);
+    expect_has(text, "{\"kind\":\"connect\",\"id\":\"the id\",\"server\":");
+    expect_has(text, ",\"left_ns\":9");
+    expect_has(text, "\"state\":\"left\"},");
+    expect_has(text, "\"rank\":2},\"state\":\"not connected\"},");
+    expect_has(text, "\"state\":\"runs\"}]}\n");
+    free(text);
+    sx_open_ops_deinit(&ops);
+}
+
+Test(ls, says_why_an_operation_of_which_nobody_is_missing_stays_open)
+{
+    static const struct {
+        uint16_t flags;
+        const char *want;
+    } rows[] = {
+        { 0, "  everybody here has arrived: it waits for the one before it\n" },
+        { SX_OPEN_WITH_HOST, "  everybody here has arrived: the host has not answered\n" },
+        { SX_OPEN_WITH_HOST | SX_OPEN_TOLD,
+          "  its callers have their answer; the host has not given its own\n" },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        struct sx_open_op op = connect_op();
+
+        op.expected = op.arrived;
+        op.missing_listed = 0;
+        op.flags = rows[i].flags;
+        struct sx_open_ops ops = table_with(&op);
+        char *const text = test_ls(getpid(), NULL, 0);
+        expect_has(text, rows[i].want);
+        free(text);
+        sx_open_ops_deinit(&ops);
+    }
+}
+
+/* A stopped child is said to be stopped; one that has ended, and was not waited for, to have. */
+Test(ls, says_how_a_missing_process_is)
+{
+    struct sx_open_op op = connect_op();
+    const pid_t child = fork();
+    siginfo_t info;
+
+    if (child == 0) {
+        raise(SIGSTOP);
+        _exit(0);
+    }
+    op.missing[2].pid = (uint32_t)child;
+    struct sx_open_ops ops = table_with(&op);
+    cr_assert_eq(waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOWAIT), 0);
+    char *text = test_ls(getpid(), NULL, 0);
+    expect_has(text, ", is stopped\n");
+    free(text);
+    kill(child, SIGCONT);
+    cr_assert_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    text = test_ls(getpid(), NULL, 0);
+    expect_has(text, ", has ended\n");
+    free(text);
+    waitpid(child, NULL, 0);
+    text = test_ls(getpid(), "--json", 0);
+    expect_has(text, "\"state\":\"ended\"}]}\n");
+    free(text);
+    sx_open_ops_deinit(&ops);
+}
+
+/* A table that somebody else has made is not this process's. */
+Test(ls, a_table_counts_as_its_makers_alone)
+{
+    const struct sx_open_op op = connect_op();
+    struct sx_open_ops ops = table_with(&op);
+    struct sx_segment_header *const header = sx_segment_header(&ops.seg);
+
+    header->creator_pid = (uint32_t)getppid();
+    char *const text = test_ls(getpid(), NULL, 1);
+    cr_expect_str_eq(text, "");
+    free(text);
+    sx_open_ops_deinit(&ops);
+}
+
+static void expect_printable(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        cr_assert((*text >= 0x20 && *text < 0x7f) || *text == '\n', "byte %#x",
+                  (unsigned)(unsigned char)*text);
+    }
+}
+
+/* Rows of which most of the bytes are sound, and some are anything. */
+Test(ls, survives_rows_of_nonsense)
+{
+    struct sx_open_op op = connect_op();
+    struct sx_open_ops ops = table_with(&op);
+
+    srand(42);
+    for (unsigned round = 0; round < 400; round++) {
+        op = connect_op();
+        for (unsigned i = 0; i < 1 + round % 9; i++) {
+            ((uint8_t *)&op)[(unsigned)rand() % (round % 2 == 0 ? 360 : 40)] = (uint8_t)rand();
+        }
+        sx_open_ops_publish(&ops, 0, &op);
+        char *const text = test_ls(getpid(), NULL, 0), *const json = test_ls(getpid(), "--json", 0);
+        expect_printable(text);
+        cr_expect_null(strchr(json, '\x1b'));
+        free(text);
+        free(json);
+    }
+    sx_open_ops_deinit(&ops);
+}
+
+/* The server was killed or stopped in the middle of a row, or its header says what cannot be. */
+Test(ls, waits_for_no_row_and_no_header)
+{
+    const struct sx_open_op op = connect_op();
+    struct sx_open_ops ops = table_with(&op);
+
+    atomic_fetch_add(&ops.rows[0].seq, 1);
+    free(test_ls(getpid(), NULL, 0));
+    ops.header->row_bytes = 1;
+    free(test_ls(getpid(), NULL, 1));
+    sx_open_ops_deinit(&ops);
+}
