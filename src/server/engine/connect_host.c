@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "server/engine/jobinfo_collect.h"
+#include "server/engine/span.h"
 #include "server/model/agreement.h"
 #include "server/port/joint.h"
 
@@ -19,13 +21,25 @@ static bool is_elsewhere(const struct sx_collective *collective)
     return sx_members_absent(&collective->members).elsewhere;
 }
 
+/* By which processes the host knows it: those who disconnect are named as they have connected. */
+static pmix_proc_t *procs_of(const struct sx_collective *collective, size_t *ret_count)
+{
+    const struct sx_members *const members = &collective->members;
+    const struct sx_span *const span = collective->kind->number == SX_COLLECTIVE_DISCONNECT
+                                           ? sx_span_find(members->server, members->procs[0].nspace)
+                                           : NULL;
+
+    *ret_count = members->real.count;
+    return span != NULL ? sx_span_procs(span, ret_count) : members->real.all;
+}
+
 /* Let the servers agree. */
 static pmix_status_t agree(struct sx_collective *collective)
 {
-    const struct sx_members *const members = &collective->members;
+    size_t count;
+    const pmix_proc_t *const procs = procs_of(collective, &count);
 
-    return sx_rounds_join(collective, members->real.all, members->real.count,
-                          collective->part.told);
+    return sx_rounds_join(collective, procs, count, collective->part.told);
 }
 
 static pmix_status_t ask(struct sx_collective *collective, enum sx_upcall_kind entry,
@@ -33,11 +47,10 @@ static pmix_status_t ask(struct sx_collective *collective, enum sx_upcall_kind e
 {
     struct sx_joint joint = { .told = told,
                               .asker = &collective->asker,
-                              .procs = collective->members.real.all,
-                              .proc_count = collective->members.real.count,
                               .wishes = &collective->wishes,
                               .is_partial = collective->members.incomplete };
 
+    joint.procs = procs_of(collective, &joint.proc_count);
     collective->part.told = told;
     return has_entry ? sx_joint_upcall(collective->members.server, entry, &joint)
                      : agree(collective);
@@ -81,40 +94,125 @@ pmix_status_t sx_connect_host_ask(struct sx_collective *collective, sx_told_fn t
                told);
 }
 
+/* Append what is known here of @nspace. */
+static pmix_status_t contribute_nspace(const struct sx_nspace *nspace, struct sx_blob *blob)
+{
+    const struct sx_agreement_nspace head = { .job_size = nspace->job_size };
+    pmix_info_t *info;
+    size_t ninfo;
+    pmix_status_t rc = sx_jobinfo_collect(nspace, &info, &ninfo);
+
+    if (rc == PMIX_SUCCESS) {
+        struct sx_draft draft = {
+            .signature = &sx_agreement_nspace_body,
+            .head = &head,
+            .nspace = "",
+            .parts = { [SX_AGREEMENT_NSPACE_NAME] = { nspace->name, strlen(nspace->name) },
+                       [SX_AGREEMENT_NSPACE_INFOS] = { info, ninfo } },
+        };
+
+        rc = sx_agreement_add(blob, &draft);
+        PMIX_INFO_FREE(info, ninfo);
+    }
+    return rc;
+}
+
+/* One namespace alone is known to all servers. */
+static bool has_several_nspaces(const struct sx_alias_list *procs)
+{
+    return procs->count > 0 &&
+           strcmp(procs->all[0].nspace, procs->all[procs->count - 1].nspace) != 0;
+}
+
+static pmix_status_t contribute_nspaces(const struct sx_collective *collective,
+                                        struct sx_blob *blob)
+{
+    const struct sx_alias_list *const real = &collective->members.real;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; has_several_nspaces(real) && i < real->count && rc == PMIX_SUCCESS; i++) {
+        const char *const name = real->all[i].nspace;
+        const struct sx_nspace *const nspace = i > 0 && strcmp(real->all[i - 1].nspace, name) == 0
+                                                   ? NULL
+                                                   : sx_nspace_find(collective->members.server,
+                                                                    name);
+
+        if (nspace != NULL && sx_span_brings(collective, nspace)) {
+            rc = contribute_nspace(nspace, blob);
+        }
+    }
+    return rc;
+}
+
+/* The processes of @collective that are here, malloc'ed. */
+static pmix_proc_t *members_here(const struct sx_members *members)
+{
+    pmix_proc_t *const here = malloc((members->count + 1) * sizeof(*here));
+
+    for (size_t i = 0; here != NULL && i < members->count; i++) {
+        const struct sx_client *const client = members->all[i].client;
+
+        here[i] = sx_nspace_proc(client->nspace, client->rank);
+    }
+    return here;
+}
+
 pmix_status_t sx_connect_contribute(struct sx_collective *collective, struct sx_blob *blob)
 {
     const struct sx_members *const members = &collective->members;
     const struct sx_agreement head = { 0 };
     char name[PMIX_MAX_NSLEN + 1];
-    pmix_proc_t *const here = malloc((members->count + 1) * sizeof(*here));
+    pmix_proc_t *const here = members_here(members);
+    struct sx_blob nspaces = { 0 };
+    pmix_status_t rc = here == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+                                    : contribute_nspaces(collective, &nspaces);
 
-    if (here == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
+    if (rc == PMIX_SUCCESS) {
+        snprintf(name, sizeof(name), "connected-%" PRIu64 ".%s", ++members->server->connect_last,
+                 members->server->relay_origin);
+        struct sx_draft draft = {
+            .signature = &sx_agreement_body,
+            .head = &head,
+            .nspace = "",
+            .parts = { [SX_AGREEMENT_MEMBERS] = { here, members->count },
+                       [SX_AGREEMENT_NAME] = { name, strlen(name) },
+                       [SX_AGREEMENT_NSPACES] = { nspaces.bytes, nspaces.size } },
+        };
+
+        rc = sx_agreement_add(blob, &draft);
     }
-    for (size_t i = 0; i < members->count; i++) {
-        const struct sx_client *const client = members->all[i].client;
-
-        here[i] = sx_nspace_proc(client->nspace, client->rank);
-    }
-    snprintf(name, sizeof(name), "connected-%" PRIu64 ".%s", ++members->server->connect_last,
-             members->server->relay_origin);
-    struct sx_draft draft = {
-        .signature = &sx_agreement_body,
-        .head = &head,
-        .nspace = "",
-        .parts = { [SX_AGREEMENT_MEMBERS] = { here, members->count },
-                   [SX_AGREEMENT_NAME] = { name, strlen(name) } },
-    };
-    const pmix_status_t rc = sx_agreement_add(blob, &draft);
-
+    sx_blob_clear(&nspaces);
     free(here);
     return rc;
 }
 
-static pmix_status_t nspace_brought(const struct sx_opened *nspace, void *arg)
+struct reading {
+    struct sx_server *server;
+    struct sx_brought brought;
+};
+
+static pmix_status_t on_nspace(const struct sx_opened *nspace, void *arg)
 {
-    (void)nspace, (void)arg;
-    return PMIX_SUCCESS;
+    struct reading *const reading = arg;
+
+    return sx_span_bring(reading->server, nspace, &reading->brought);
+}
+
+/* All have connected, under one name. */
+static pmix_status_t agreed(struct sx_collective *collective, const struct sx_host_answer *answer)
+{
+    const struct sx_alias_list *const real = &collective->members.real;
+    struct sx_agreed *const ret = &collective->agreed;
+    struct reading reading = { .server = collective->members.server };
+    pmix_status_t rc = sx_agreements_read(answer->bytes, answer->size, on_nspace, &reading, ret);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_span_add(reading.server, ret->name, real->all, real->count, &reading.brought);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_span_take_back(reading.server, &reading.brought);
+    }
+    return rc;
 }
 
 bool sx_connect_host_said(struct sx_collective *collective, const struct sx_host_answer *answer,
@@ -123,9 +221,8 @@ bool sx_connect_host_said(struct sx_collective *collective, const struct sx_host
     if (goes_on(collective, answer, ret_status)) {
         return false;
     }
-    if (answer->status == PMIX_SUCCESS && answer->size > 0) {
-        *ret_status = sx_agreements_read(answer->bytes, answer->size, nspace_brought, collective,
-                                         &collective->agreed);
+    if (answer->status == PMIX_SUCCESS && answer->size > 0 && !collective->is_over) {
+        *ret_status = agreed(collective, answer);
     }
     return true;
 }

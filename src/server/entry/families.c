@@ -20,6 +20,7 @@
 #include "server/engine/modex.h"
 #include "server/engine/pset.h"
 #include "server/engine/resource.h"
+#include "server/engine/span.h"
 #include "server/entry/reaper.h"
 #include "server/port/host.h"
 #include "server/port/pending.h"
@@ -50,6 +51,10 @@ const struct sx_family sx_families[] = {
         .client_departed = sx_collective_client_gone,
         .client_gone = sx_collective_client_gone,
         .stop = sx_collective_end_all,
+    },
+    {
+        .name = "span",
+        .stop = sx_spans_deinit,
     },
     {
         .name = "pending",

@@ -86,6 +86,7 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
+    sx_nspace_yield(server, nspace);
     nspace->uid = user_of(server, &registration->options);
     nspace->local_count = registration->local_count < 0 ? 0 : (uint32_t)registration->local_count;
     if (nspace->job_size == 0) {

@@ -194,6 +194,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     server->board = SX_BOARD_NULL;
     server->rendezvous = SX_RENDEZVOUS_NULL;
     sx_list_init(&server->collectives);
+    sx_list_init(&server->spans);
     server->shown.table = SX_OPEN_OPS_NULL;
     server->seed = sx_table_seed();
     sx_list_init(&server->psets);

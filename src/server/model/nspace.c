@@ -111,7 +111,8 @@ pmix_status_t sx_nspace_fill(struct sx_nspace *nspace, enum sx_realm realm, uint
     return rc;
 }
 
-void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace)
+/* Readers ask again before they read on. */
+static void nspace_store_end(struct sx_server *server, struct sx_nspace *nspace)
 {
     if (nspace->has_store) {
         sx_store_end(&nspace->store);
@@ -119,6 +120,25 @@ void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace)
             server->generation_last = nspace->store.generation;
         }
     }
+}
+
+void sx_nspace_yield(struct sx_server *server, struct sx_nspace *nspace)
+{
+    if (nspace->brought_count == 0) {
+        return;
+    }
+    nspace_store_end(server, nspace);
+    if (nspace->has_store) {
+        sx_store_destroy(&nspace->store);
+    }
+    nspace->has_store = nspace->has_data = nspace->registered = false;
+    nspace->brought_count = nspace->job_size = 0;
+    nspace->session = SX_SESSION_UNKNOWN;
+}
+
+void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace)
+{
+    nspace_store_end(server, nspace);
     sx_nspace_remove(server, nspace);
 }
 

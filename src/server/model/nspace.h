@@ -127,6 +127,7 @@ struct sx_nspace {
     uid_t uid;                  /* whose job it is while none of its processes is here */
     uint32_t local_count;       /* local processes the host announced */
     uint32_t job_size;          /* 0: not known */
+    uint32_t brought_count;     /* by connects over nodes, and not registered by the host: span.c */
     uint64_t session;           /* PMIX_SESSION_ID, or SX_SESSION_* */
     size_t connected_count;     /* of its own processes */
     size_t reader_count;        /* of those whose home it is */
@@ -160,6 +161,8 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name);
  * whichever call it takes. */
 pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace);
 bool sx_nspace_has_ring(const struct sx_nspace *nspace);
+/* What was brought of it is no more: the host registers it. */
+void sx_nspace_yield(struct sx_server *server, struct sx_nspace *nspace);
 /* Store what its host has not told.  Return: PMIX_SUCCESS; what the store says, logged. */
 pmix_status_t sx_nspace_fill(struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,
                              const char *key, const pmix_value_t *value);

@@ -25,6 +25,7 @@ static inline void bare_init(struct sx_server *server)
     sx_list_init(&server->event_wants);
     sx_list_init(&server->events_dirty);
     sx_list_init(&server->handled_askers);
+    sx_list_init(&server->spans);
     cr_assert_eq(sx_pendings_init(server), PMIX_SUCCESS);
     cr_assert_eq(sx_board_create(&server->board, "bare"), PMIX_SUCCESS);
 }

@@ -38,8 +38,9 @@ struct node {
 };
 static struct node nodes[NODES_MAX];
 static unsigned node_count;
-static struct node *current; /* whose loop runs */
-static unsigned round_count; /* that the host has answered */
+static const char *jobs[NODES_MAX] = { JOB, JOB, JOB }; /* of each node's member, in order */
+static struct node *current;                            /* whose loop runs */
+static unsigned round_count;                            /* that the host has answered */
 
 /* ---- a loop each ---------------------------------------------------------------------------- */
 
@@ -120,7 +121,7 @@ static void node_run(struct node *node, void (*fn)(struct node *node, const void
 }
 
 /* All timers of the node have their time: pauses end, limits pass. */
-static void node_later(struct node *node)
+static inline void node_later(struct node *node)
 {
     current = node;
     sx_server_set(&node->server);
@@ -222,15 +223,13 @@ static void member_arrives(struct node *node, const void *arg)
     const struct call *const call = arg;
     struct {
         struct sx_lane_arrive head;
-        uint32_t rank, len;
-        char name[8];
+        struct {
+            uint32_t rank, len;
+            char name[8];
+        } procs[NODES_MAX];
         char infos[1024];
-    } message = {
-        .head = { .kind = call->kind, .op = ++node->calls, .proc_count = 1 },
-        .rank = PMIX_RANK_WILDCARD,
-        .len = sizeof(JOB) - 1,
-        .name = JOB,
-    };
+    } message = { .head = { .kind = call->kind, .op = ++node->calls } };
+    char *at = (char *)message.procs;
     pmix_info_t info[2];
     size_t ninfo = 0, size = 0;
 
@@ -247,10 +246,21 @@ static void member_arrives(struct node *node, const void *arg)
     for (size_t i = 0; i < ninfo; i++) {
         PMIx_Info_destruct(&info[i]);
     }
+    for (unsigned i = 0; i < node_count; i++) {
+        if (i == 0 || jobs[i] != jobs[i - 1]) {
+            const uint32_t proc[2] = { PMIX_RANK_WILDCARD, (uint32_t)strlen(jobs[i]) };
+
+            memcpy(at, proc, sizeof(proc));
+            memcpy(at + sizeof(proc), jobs[i], strlen(jobs[i]));
+            at += sizeof(message.procs[0]);
+            message.head.proc_count++;
+        }
+    }
+    memmove(at, message.infos, size);
     message.head.info_size = (uint32_t)size;
     cr_assert_eq(sx_collective_arrive(&node->server, node->member,
                                       opened(&sx_arrive_body, &message,
-                                             offsetof(__typeof__(message), infos) + size)),
+                                             (size_t)(at - (char *)&message) + size)),
                  PMIX_SUCCESS);
 }
 
@@ -259,14 +269,14 @@ static void member_calls(unsigned node, const struct call *call)
     node_run(&nodes[node], member_arrives, call);
 }
 
-static void member_dies_now(struct node *node, const void *arg)
+static inline void member_dies_now(struct node *node, const void *arg)
 {
     (void)arg;
     node->member->state = SX_CLIENT_DEAD;
     sx_collective_client_gone(&node->server, node->member);
 }
 
-static void member_dies(unsigned node)
+static inline void member_dies(unsigned node)
 {
     node_run(&nodes[node], member_dies_now, NULL);
 }
@@ -281,7 +291,10 @@ static void node_begin(struct node *node, unsigned rank)
     sx_list_init(&node->server.collectives);
     node->server.module.fence_nb = on_fence;
     snprintf(node->server.relay_origin, sizeof(node->server.relay_origin), "node%u", rank);
-    node->job = bare_job(&node->server, JOB, node_count, 0);
+    const bool is_one_job = jobs[0] == jobs[node_count - 1];
+
+    rank = is_one_job ? rank : 0;
+    node->job = bare_job(&node->server, jobs[node - nodes], is_one_job ? node_count : 1, 0);
     node->job->local_count = 1;
     node->member = sx_client_add(node->job, rank);
     cr_assert_not_null(node->member);
