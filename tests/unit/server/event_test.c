@@ -228,3 +228,61 @@ Test(event, without_a_job_is_in_those_that_come_later)
     cr_expect_eq(late->events.newest, 1);
     cr_expect_eq(last(late).code, CODE);
 }
+
+/* ---- for connected processes ------------------------------------------------------------------ */
+
+static const bool ways[] = { true, false }; /* a client's, the host's */
+
+static void host_publishes(void *options, uint64_t now_ns)
+{
+    const pmix_proc_t source = { "a", 0 };
+
+    (void)now_ns;
+    cr_assert_eq(sx_event_notify(CODE, &source, options, NULL, 0), PMIX_SUCCESS);
+}
+
+static void publish(bool by_client, const pmix_proc_t *target)
+{
+    const pmix_proc_t source = { "a", 0 };
+    struct sx_notify_options options = { .range = PMIX_RANGE_CUSTOM, .targets = { target, 1 } };
+    _Alignas(8) char bytes[1024];
+    struct sx_event event;
+    struct sx_draft draft;
+    size_t size;
+
+    if (!by_client) {
+        bare_call(&server, host_publishes, &options);
+        return;
+    }
+    sx_event_draft(&draft, &event, CODE, &source, &options, NULL, 0);
+    cr_assert_eq(sx_body_measure(&draft, &size), PMIX_SUCCESS);
+    cr_assert_leq(size, sizeof(bytes));
+    cr_assert_eq(sx_body_write(&draft, bytes), PMIX_SUCCESS);
+    cr_assert_eq(sx_event_on_notify(&server, client, opened(&sx_event_body, bytes, size)),
+                 PMIX_SUCCESS);
+}
+
+Test(event, for_connected_processes_gets_to_their_own_namespaces)
+{
+    const pmix_proc_t procs[] = { { "b", 0 }, { "a", 0 } };
+    const pmix_proc_t all = { "both", PMIX_RANK_WILDCARD }, first = { "both", 0 };
+    struct sx_membership_entry *const both = bare_connected(&server, "both", procs, 2);
+
+    for (size_t i = 0; i < SX_COUNT(ways); i++) {
+        const uint64_t before = last(a).number;
+
+        publish(ways[i], &all);
+        cr_expect_eq(last(a).number, before + 1);
+        cr_expect_eq(last(b).number, before + 1 + i);
+        cr_expect_eq(last(b).target_count, 2);
+        publish(ways[i], &first);
+        cr_expect_eq(last(a).number, before + 1, "it is not for this one");
+        cr_expect_eq(last(b).number, before + 2 + i);
+        cr_expect_eq(last(b).target_count, 1);
+    }
+    const uint64_t before = last(b).number;
+
+    sx_memberships_remove(&server, both);
+    publish(true, &all);
+    cr_expect_eq(last(b).number, before, "the name is nobody's any more");
+}

@@ -36,6 +36,7 @@ static struct {
     char *bytes;
     size_t size;
     char told[256]; /* the keys of the infos, and the values of strings */
+    char whom[256]; /* the processes */
 } asked[ASKED_MAX];
 static unsigned asked_count;
 
@@ -53,12 +54,23 @@ static void told_write(char *text, size_t size, const pmix_info_t info[], size_t
     }
 }
 
+static void whom_write(char *text, size_t size, const pmix_proc_t procs[], size_t nprocs)
+{
+    for (size_t i = 0; i < nprocs; i++) {
+        const size_t used = strlen(text);
+
+        snprintf(text + used, size - used,
+                 procs[i].rank == PMIX_RANK_WILDCARD ? " %.100s.*" : " %.100s.%u", procs[i].nspace,
+                 procs[i].rank);
+    }
+}
+
 static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)nprocs;
     cr_assert_lt(asked_count, ASKED_MAX);
+    whom_write(asked[asked_count].whom, sizeof(asked[0].whom), procs, nprocs);
     told_write(asked[asked_count].told, sizeof(asked[0].told), info, ninfo);
     asked[asked_count].cbfunc = cbfunc;
     asked[asked_count].cbdata = cbdata;
@@ -100,6 +112,7 @@ struct act {
     uint32_t rank;
     const char *put;  /* a key, before it arrives; NULL: nothing */
     const char *with; /* a namespace beside its own; NULL: none */
+    const char *by;   /* a name that stands for all who take part; NULL: its namespace's */
     uint32_t seconds; /* a time limit; 0: none */
     const char *tell; /* the keys of infos for the host, a letter each, with @value; NULL: none */
     const char *value;
@@ -169,7 +182,7 @@ static pmix_status_t perform(struct sx_server *server, void *arg)
                      PMIX_SUCCESS);
         memset(message, 0, sizeof(message));
     }
-    size = sizeof(head) + proc_write(message + sizeof(head), NSPACE);
+    size = sizeof(head) + proc_write(message + sizeof(head), act->by != NULL ? act->by : NSPACE);
     if (act->with != NULL) {
         size += proc_write(message + size, act->with);
         head.proc_count++;
@@ -262,6 +275,49 @@ static unsigned carried(unsigned number, const char *key)
         count++;
     }
     return count;
+}
+
+/* ---- connected ------------------------------------------------------------------------------ */
+
+/* All of NSPACE and a process of OTHER, the last one first. */
+static pmix_status_t connect_all(struct sx_server *server, void *arg)
+{
+    const pmix_proc_t procs[] = { { OTHER, 1 }, { NSPACE, 2 }, { NSPACE, 1 }, { NSPACE, 0 } };
+    const struct sx_membership_options options = {
+        .name = "all", .kind = SX_MEMBERSHIP_CONNECTED, .procs = procs, .proc_count = 4
+    };
+    struct sx_membership_entry *entry;
+
+    (void)arg;
+    return sx_memberships_add(server, &options, &entry);
+}
+
+static pmix_status_t disconnect_all(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    sx_memberships_remove(server, sx_memberships_find(server, "all"));
+    return PMIX_SUCCESS;
+}
+
+Test(fence, of_connected_processes_asks_the_host_for_them_themselves)
+{
+    hosted_call(connect_all, NULL);
+    fence((struct act){ .put = "first", .by = "all" });
+    cr_assert_eq(asked_count, 1u);
+    cr_expect_str_eq(asked[0].whom, " " NSPACE ".* " OTHER ".1");
+    cr_expect_eq(carried(0, "first"), 1u);
+    fence((struct act){ .put = "second", .by = "all" });
+    hosted_call(disconnect_all, NULL); /* those that are under way go on */
+    answer(0, PMIX_SUCCESS, "far");
+    cr_expect(is_there("far"));
+    cr_assert_eq(asked_count, 2u);
+    cr_expect_eq(carried(1, "first"), 0u, "every node of the job has had it");
+    cr_expect_eq(carried(1, "second"), 1u);
+    answer(1, PMIX_SUCCESS, NULL);
+    cr_expect_eq(waits(), 0u);
+    fence((struct act){ .by = "all" });
+    cr_expect_eq(asked_count, 2u, "the name is nobody's any more");
+    cr_expect_eq(waits(), 0u);
 }
 
 /* ---- one at a time -------------------------------------------------------------------------- */
