@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* fence_count_test.c - what a rank spends on a fence, counted: system calls by their numbers, and
- * messages in its lane.
+/* collective_count_test.c - what a rank spends on a call of several processes, counted: system calls by
+ * their numbers, and messages in its lane.
  *
  * The work of rank 0 runs in a process that its parent traces, and that looks at its own lane in the
- * memory that docs/layout.md describes.  Rank 1 comes to a fence once its parent has seen rank 0 go
- * to sleep in it, so the counts are the same on every machine. */
+ * memory that docs/layout.md describes.  Rank 1 comes once its parent has seen rank 0 go to sleep, so
+ * the counts are the same on every machine. */
 #include <stdint.h>
 #include <string.h>
 
@@ -67,8 +67,20 @@ static unsigned messages_since(const struct lane_seen *lane, uint64_t from)
 
 /* ---- the work ----------------------------------------------------------------------------- */
 
-static bool collects, puts_data; /* what the traced process is to do */
-static unsigned messages_wanted; /* in each round */
+static struct work {
+    void (*round)(unsigned number);
+    unsigned calls, messages; /* in each round: that wait for the other rank, and all of them */
+    bool collects, puts_data;
+} work; /* what the traced process is to do */
+
+static bool comes_late;
+
+static void wait_for_the_other(void)
+{
+    if (comes_late) {
+        job_token_get(0);
+    }
+}
 
 static void put_64_bytes(unsigned number)
 {
@@ -80,39 +92,49 @@ static void put_64_bytes(unsigned number)
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
 }
 
-static void fences(unsigned first, bool after_the_other)
+static void fence(unsigned number)
 {
     pmix_info_t info;
 
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_COLLECT_DATA, NULL, PMIX_BOOL), PMIX_SUCCESS);
-    for (unsigned i = first; i < first + ROUNDS; i++) {
-        if (puts_data) {
-            put_64_bytes(i);
-        }
-        if (after_the_other) {
-            job_token_get(0);
-        }
-        CHECK_STATUS(PMIx_Fence(NULL, 0, &info, collects), PMIX_SUCCESS);
+    if (work.puts_data) {
+        put_64_bytes(number);
     }
+    wait_for_the_other();
+    CHECK_STATUS(PMIx_Fence(NULL, 0, &info, work.collects), PMIX_SUCCESS);
 }
 
-static int work_fence(int rank)
+/* Return: how many bytes it has taken in the lane. */
+static uint64_t empty_fence(const struct lane_seen *lane)
+{
+    const uint64_t tail = *lane->tail;
+
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    return *lane->tail - tail;
+}
+
+static int do_work(int rank)
 {
     pmix_proc_t me;
 
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-    fences(0, false); /* what there is once has been made */
+    for (unsigned i = 0; i < ROUNDS; i++) { /* what there is once is made */
+        work.round(i);
+    }
     const struct lane_seen lane = lane_find();
-    uint64_t tail = *lane.tail;
-    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-    const uint64_t empty_bytes = *lane.tail - tail;
+    const uint64_t empty_bytes = empty_fence(&lane);
+    const uint64_t tail = *lane.tail;
 
-    tail = *lane.tail;
+    comes_late = rank == 1;
     traced_mark();
-    fences(ROUNDS, rank == 1);
+    for (unsigned i = ROUNDS; i < 2 * ROUNDS; i++) {
+        work.round(i);
+    }
     traced_mark();
-    CHECK(messages_since(&lane, tail) == messages_wanted * ROUNDS);
-    CHECK(puts_data || *lane.tail - tail == empty_bytes * ROUNDS); /* no infos to decode */
+    CHECK(messages_since(&lane, tail) == work.messages * ROUNDS);
+    if (work.collects && !work.puts_data) { /* no infos to decode */
+        CHECK(*lane.tail - tail == empty_bytes * ROUNDS);
+    }
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
 }
@@ -144,50 +166,50 @@ static void count_call(void *arg, pid_t pid, const struct __ptrace_syscall_info 
     }
 }
 
-/* The calls of rank 0 in ROUNDS fences: each tries what costs less than a sleep, twice, and sleeps
+/* Count what rank 0 does: each call that waits tries what costs less than a sleep, twice, and sleeps
  * once.  Return: how often it took in new pages. */
-static unsigned count_fences(int rank, const char *what)
+static unsigned count_calls(int rank, const char *what)
 {
+    const unsigned waits = ROUNDS * work.calls;
     struct counter counter = { 0 };
 
     if (rank != 0) {
-        CHECK(work_fence(rank) == 0);
+        CHECK(do_work(rank) == 0);
         return 0;
     }
-    traced_run(work_fence, rank, count_call, &counter);
+    traced_run(do_work, rank, count_call, &counter);
     const unsigned sleeps = counter.of[SYS_futex] + counter.of[FUTEX_WAITV_CALL];
     const unsigned pages = counter.of[SYS_madvise];
 
     printf("%d %s: %u rings, %u yields, %u sleeps, %u times new pages\n", ROUNDS, what,
            counter.of[SYS_write], counter.of[SYS_sched_yield], sleeps, pages);
     fflush(stdout);
-    CHECK(sleeps == ROUNDS);
-    CHECK(counter.of[SYS_write] + counter.of[SYS_sched_yield] == 2 * ROUNDS);
-    CHECK(counter.all == 3 * ROUNDS + pages);
+    CHECK(sleeps == waits);
+    CHECK(counter.of[SYS_write] + counter.of[SYS_sched_yield] == 2 * waits);
+    CHECK(counter.all == 3 * waits + pages);
     return pages;
 }
 
 static int an_empty_fence_is_a_message_and_a_sleep(int rank)
 {
-    messages_wanted = 1;
-    CHECK(count_fences(rank, "fences") == 0);
+    work = (struct work){ .round = fence, .calls = 1, .messages = 1 };
+    CHECK(count_calls(rank, "fences") == 0);
     return 0;
 }
 
 static int a_fence_with_nothing_to_collect_is_an_empty_one(int rank)
 {
-    messages_wanted = 1;
-    collects = true;
-    CHECK(count_fences(rank, "collecting fences, nothing put") == 0);
+    work = (struct work){ .round = fence, .calls = 1, .messages = 1, .collects = true };
+    CHECK(count_calls(rank, "collecting fences, nothing put") == 0);
     return 0;
 }
 
 /* 100 rounds of less than 200 bytes a rank: they lie in one piece of memory of 64 KiB, or in two. */
 static int new_pages_are_taken_in_by_the_piece(int rank)
 {
-    messages_wanted = 2; /* the value, which is the last of its commit, and the fence */
-    collects = puts_data = true;
-    CHECK(count_fences(rank, "collecting fences, 64 bytes put by each rank") <= 2);
+    work = (struct work){ .round = fence, .calls = 1, .collects = true, .puts_data = true };
+    work.messages = 2; /* the value, which is the last of its commit, and the fence */
+    CHECK(count_calls(rank, "collecting fences, 64 bytes put by each rank") <= 2);
     return 0;
 }
 
