@@ -35,7 +35,7 @@ static void request_answer(struct request *request, pmix_status_t status)
         sx_waiting_want(sx_server_get(), client, -1);
     }
     if (status == PMIX_SUCCESS) {
-        status = sx_blob_begin(&blob);
+        status = client->nspace != NULL ? sx_blob_begin(&blob) : PMIX_ERR_NOT_FOUND;
     }
     if (status == PMIX_SUCCESS) {
         status = sx_blob_add_rank(&blob, client);
@@ -49,25 +49,35 @@ static void request_answer(struct request *request, pmix_status_t status)
     free(request);
 }
 
+/* The host, which is called, may ask for more, or end the job inside. */
+static void requests_answer(struct sx_list *requests, pmix_status_t status)
+{
+    while (!sx_list_empty(requests)) {
+        request_answer(SX_LIST_ENTRY(requests->next, struct request, link), status);
+    }
+}
+
 void sx_dmodex_committed(struct sx_server *server, struct sx_client *client, bool first)
 {
+    struct sx_list due = SX_LIST_INIT(due);
+
     (void)server;
     (void)first;
     SX_LIST_EACH(it, &client->requests) {
         struct request *request = SX_LIST_ENTRY(it, struct request, link);
 
         if (sx_list_empty(&request->mark.link)) { /* else there is more to come */
-            request_answer(request, PMIX_SUCCESS);
+            sx_list_remove(it);
+            sx_list_append(&due, it);
         }
     }
+    requests_answer(&due, PMIX_SUCCESS);
 }
 
 void sx_dmodex_client_gone(struct sx_server *server, struct sx_client *client)
 {
     (void)server;
-    SX_LIST_EACH(it, &client->requests) {
-        request_answer(SX_LIST_ENTRY(it, struct request, link), PMIX_ERR_NOT_FOUND);
-    }
+    requests_answer(&client->requests, PMIX_ERR_NOT_FOUND);
 }
 
 static void request_caught_up(struct sx_lane_mark *mark)

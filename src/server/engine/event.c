@@ -330,7 +330,10 @@ static pmix_status_t client_publishes(struct sx_server *server, struct sx_client
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, client);
-        *ret_number = sx_event_concerns(block, client->home) ? client->home->events.newest : 0;
+        /* The host, which has been told, may have ended the job. */
+        *ret_number = client->home != NULL && sx_event_concerns(block, client->home)
+                          ? client->home->events.newest
+                          : 0;
     }
     sx_event_block_release(block);
     return rc;
@@ -506,8 +509,8 @@ void sx_event_client_connected(struct sx_server *server, struct sx_client *clien
 void sx_event_client_left(struct sx_server *server, struct sx_client *client)
 {
     client->event_left = true;
-    sx_event_codes_client_left(server, client);
     sweep(server, client->nspace);
+    sx_event_codes_client_left(server, client); /* the host may end the job inside */
 }
 
 void sx_event_client_read(struct sx_server *server, struct sx_client *client, uint64_t seq)

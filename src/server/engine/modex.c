@@ -261,7 +261,7 @@ pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client
     const bool first = !client->has_committed;
 
     client->has_committed = true;
-    SX_FAMILIES_TELL(server, client_committed, server, client, first);
+    SX_FAMILIES_TELL_OF(server, client_committed, client, first);
     return PMIX_SUCCESS;
 }
 

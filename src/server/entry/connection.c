@@ -217,7 +217,7 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
     }
     if (client->state == SX_CLIENT_DEAD) { /* the host has started it again */
         client->state = SX_CLIENT_REGISTERED;
-        SX_FAMILIES_TELL(server, client_expected, server, client);
+        SX_FAMILIES_TELL_OF(server, client_expected, client);
     }
     rc = client_equip(server, client);
     if (rc == PMIX_SUCCESS) {
@@ -228,6 +228,9 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_host_client_connected(server, client);
+    }
+    if (rc == PMIX_SUCCESS && client->slot == SX_BOARD_SLOT_MAX) {
+        rc = PMIX_ERR_NOT_FOUND; /* the host has taken it away inside */
     }
     if (rc != PMIX_SUCCESS) {
         welcome_close(fds);
@@ -248,7 +251,7 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
     client->nspace->connected_count++;
     client->home->reader_count++;
     sx_client_retain(client); /* the connection's */
-    SX_FAMILIES_TELL(server, client_connected, server, client);
+    SX_FAMILIES_TELL_OF(server, client_connected, client);
     client_welcome(server, client, id, fds);
     return PMIX_SUCCESS;
 }
@@ -257,14 +260,14 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
 
 void sx_connection_close(struct sx_server *server, struct sx_client *client)
 {
-    struct sx_connection *const connection = client->connection;
-
     if (client->slot < server->board.slot_count && client->lane.seg.base != NULL) {
         atomic_store_explicit(&server->board.slots[client->slot].state, SX_SLOT_DROPPED,
                               memory_order_release);
         sx_wake_client(server, client);
     }
-    SX_FAMILIES_TELL(server, client_closed, server, client);
+    SX_FAMILIES_TELL_OF(server, client_closed, client);
+    struct sx_connection *const connection = client->connection; /* if nobody closed it inside */
+
     sx_share_end(client);
     sx_lanes_remove(server, client);
     sx_wake_fd_close(client);

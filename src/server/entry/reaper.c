@@ -47,9 +47,11 @@ void sx_reaper_await_nobody(struct sx_server *server, struct sx_client *client)
 
 void sx_reaper_client_departed(struct sx_server *server, struct sx_client *client)
 {
+    sx_client_retain(client);
     sx_reaper_await_nobody(server, client);
     client->departed = true;
-    SX_FAMILIES_TELL(server, client_departed, server, client);
+    SX_FAMILIES_TELL_OF(server, client_departed, client);
+    sx_client_release(client);
 }
 
 static void exit_fired(void *arg, uint32_t revents, uint64_t now_ns)
@@ -69,8 +71,9 @@ static void client_left(struct sx_server *server, struct sx_client *client)
     const bool is_awaited = no_wrapper && !client->is_tool && pidfd >= 0;
     const int exit_fd = is_awaited ? fcntl(pidfd, F_DUPFD_CLOEXEC, 0) : -1;
 
+    sx_client_retain(client);
     sx_connection_close(server, client);
-    SX_FAMILIES_TELL(server, client_ended, server, client);
+    SX_FAMILIES_TELL_OF(server, client_ended, client);
     if (exit_fd >= 0) {
         client->exit_fd = exit_fd;
         client->exit = (struct sx_poll){
@@ -85,6 +88,7 @@ static void client_left(struct sx_server *server, struct sx_client *client)
         sx_reaper_client_departed(server, client);
         sx_tool_forget(server, client);
     }
+    sx_client_release(client);
 }
 
 /* ---- deaths --------------------------------------------------------------------------------- */
@@ -199,8 +203,8 @@ void sx_reaper_client_lost(struct sx_server *server, struct sx_client *client)
     sx_client_retain(client);
     client->state = SX_CLIENT_DEAD;
     sx_connection_close(server, client);
-    SX_FAMILIES_TELL(server, client_gone, server, client);
-    SX_FAMILIES_TELL(server, client_lost, server, client);
+    SX_FAMILIES_TELL_OF(server, client_gone, client);
+    SX_FAMILIES_TELL_OF(server, client_lost, client);
     sx_tool_forget(server, client);
     sx_client_release(client);
 }
@@ -210,11 +214,15 @@ bool sx_reaper_client_replaced(struct sx_server *server, struct sx_client *clien
     if (!sx_process_has_gone(sx_client_peer(client)->pidfd)) {
         return false;
     }
+    sx_client_retain(client);
     client_died(server, client);
     while (client->state == SX_CLIENT_CONNECTED) { /* a lane at most: nobody writes it any more */
         sx_lane_take_one(server, client);
     }
-    return client->died;
+    const bool may_come = client->died && client->nspace != NULL;
+
+    sx_client_release(client);
+    return may_come;
 }
 
 void sx_reaper_client_breaks(struct sx_server *server, struct sx_client *client, const char *why)
@@ -239,6 +247,6 @@ void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *clie
 {
     client->state = SX_CLIENT_FINALIZED;
     client->left = true;
-    SX_FAMILIES_TELL(server, client_left, server, client);
+    SX_FAMILIES_TELL_OF(server, client_left, client);
     sx_reply(server, client, id, PMIX_SUCCESS, -1);
 }

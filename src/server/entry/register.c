@@ -157,7 +157,7 @@ static void client_take_away(struct sx_server *server, struct sx_client *client)
     client->died = false;
     client->state = SX_CLIENT_DEAD;
     sx_connection_close(server, client);
-    SX_FAMILIES_TELL(server, client_gone, server, client);
+    SX_FAMILIES_TELL_OF(server, client_gone, client);
     sx_client_release(client);
 }
 
@@ -170,7 +170,8 @@ static pmix_status_t nspace_deregister(struct sx_server *server, void *arg)
         sx_reaper_client_lost(server, tool);
     }
     nspace = sx_nspace_find(server, registration->nspace); /* it may have been the tools' alone */
-    if (nspace != NULL) {
+    if (nspace != NULL && !nspace->is_ending) { /* else the host says so again, asked meanwhile */
+        nspace->is_ending = true;
         for (size_t i = 0; i < nspace->client_count; i++) {
             client_take_away(server, nspace->by_rank[i]);
         }
@@ -223,9 +224,9 @@ static pmix_status_t client_register(struct sx_server *server, void *arg)
     client->gid = registration->gid;
     client->server_object = registration->server_object;
     if (is_new) {
-        SX_FAMILIES_TELL(server, client_added, server, client);
+        SX_FAMILIES_TELL_OF(server, client_added, client);
     } else {
-        SX_FAMILIES_TELL(server, client_expected, server, client);
+        SX_FAMILIES_TELL_OF(server, client_expected, client);
     }
     rc = nspace->has_store ? sx_nspace_open(server, nspace) : PMIX_SUCCESS;
     return rc == PMIX_SUCCESS && nspace->registered && nspace->has_data

@@ -172,6 +172,20 @@ static void refusal_tell(struct sx_server *server, const struct sx_peer *peer, c
                : "");
 }
 
+/* The host is told of it, and may take it away inside. */
+static pmix_status_t client_welcome(struct sx_server *server, struct sx_client *client,
+                                    struct sx_connection *connection, uint32_t flags, uint32_t id)
+{
+    sx_client_retain(client);
+    const pmix_status_t rc = sx_connection_welcome(server, client, connection, flags, id);
+
+    if (rc != PMIX_SUCCESS) {
+        sx_tool_forget(server, client);
+    }
+    sx_client_release(client);
+    return rc;
+}
+
 /* The first frame of a connection: HELLO, or something else, or nothing. */
 static void stranger_on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
 {
@@ -189,15 +203,12 @@ static void stranger_on_frame(void *arg, struct sx_frame *frame, const char *why
 
         if (client != NULL) {
             reason = "could not be equipped";
-            status = sx_connection_welcome(server, client, connection, hello->flags, id);
+            status = client_welcome(server, client, connection, hello->flags, id);
         }
         if (status == PMIX_SUCCESS) {
             stranger_remove(connection);
             sx_share_charge_strangers(server, sx_message_cost(SX_MSG_HELLO, frame->body_size));
             return;
-        }
-        if (client != NULL) {
-            sx_tool_forget(server, client);
         }
         struct sx_welcome refusal = { .status = status };
         const struct iovec iov = { .iov_base = &refusal, .iov_len = sizeof(refusal) };

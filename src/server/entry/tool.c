@@ -29,7 +29,7 @@ static struct sx_client *tool_add(struct sx_server *server, struct sx_nspace *ns
     client = sx_client_add(nspace, rank);
     if (client != NULL) {
         client->is_tool = true;
-        SX_FAMILIES_TELL(server, client_added, server, client);
+        SX_FAMILIES_TELL_OF(server, client_added, client);
     }
     return client;
 }

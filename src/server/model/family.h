@@ -43,16 +43,25 @@ struct sx_family {
     void (*end)(struct sx_server *server);  /* they have gone */
 };
 
-/* Tell them all of @stage; the rest are its arguments.  The last row has no name. */
-#define SX_FAMILIES_TELL(server, stage, ...)                                              \
+/* Tell them of @stage, as long as @fact holds; the rest are its arguments.  The last row has no
+ * name. */
+#define SX_FAMILIES_TELL_WHILE(fact, server, stage, ...)                                  \
     do {                                                                                  \
         for (const struct sx_family *family_ = (server)->families; family_->name != NULL; \
              family_++) {                                                                 \
-            if (family_->stage != NULL) {                                                 \
+            if (family_->stage != NULL && (fact)) {                                       \
                 family_->stage(__VA_ARGS__);                                              \
             }                                                                             \
         }                                                                                 \
     } while (0)
+#define SX_FAMILIES_TELL(server, stage, ...) \
+    SX_FAMILIES_TELL_WHILE(true, server, stage, __VA_ARGS__)
+
+/* The same of a stage of @client, which the caller has retained.  Whoever is told may call the
+ * host, which may end the job inside: then the others have heard so, and there is nothing more to
+ * tell. */
+#define SX_FAMILIES_TELL_OF(server, stage, client, ...) \
+    SX_FAMILIES_TELL_WHILE((client)->nspace != NULL, server, stage, server, client, ##__VA_ARGS__)
 
 /* families.c */
 extern const struct sx_family sx_families[];

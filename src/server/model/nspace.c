@@ -144,7 +144,7 @@ void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace)
 
 static void client_forget(struct sx_server *server, struct sx_client *client)
 {
-    SX_FAMILIES_TELL(server, client_removed, server, client);
+    SX_FAMILIES_TELL_OF(server, client_removed, client);
     client->nspace = client->home = NULL;
     sx_client_release(client);
 }

@@ -124,6 +124,7 @@ struct sx_nspace {
     bool registered; /* PMIx_server_register_nspace was called */
     bool has_store;
     bool has_data;              /* was registered with job info */
+    bool is_ending;             /* its clients are being taken away */
     uid_t uid;                  /* whose job it is while none of its processes is here */
     uint32_t local_count;       /* local processes the host announced */
     uint32_t job_size;          /* 0: not known */

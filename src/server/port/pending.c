@@ -160,6 +160,7 @@ void sx_pending_limit(struct sx_pending *pending, sx_loop_fn fn, uint64_t deadli
 static void pending_close(struct sx_pending *pending, pmix_status_t status)
 {
     pending->status = status;
+    sx_list_remove(&pending->link); /* whoever ends its client inside does not find it */
     sx_timer_remove(&pending->deadline);
     sx_asker_deinit(&pending->asker);
     sx_table_remove(&pending->server->pendings, &pending->node);
@@ -215,7 +216,6 @@ void sx_pending_answer(struct sx_pending *pending, pmix_status_t status)
     }
     const bool is_first = sx_list_empty(&client->share.due);
 
-    sx_list_remove(&pending->link);
     sx_list_append(&client->share.due, &pending->link);
     if (is_first && sx_share_affords(pending->server, client)) {
         sx_pending_send_due(client);
