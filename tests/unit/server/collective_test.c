@@ -131,3 +131,53 @@ Test(collective, many_calls_of_one_signature_meet_in_their_order)
 {
     hosted_call(in_order, NULL);
 }
+
+/* ---- named by connected ranks ------------------------------------------------------------------ */
+
+/* @rank comes to the fence of all of "some". */
+static void arrive_at_some(struct sx_server *server, uint32_t rank)
+{
+    struct {
+        struct sx_lane_arrive head;
+        uint32_t rank, name_len;
+        char name[8];
+    } message = {
+        { .kind = SX_COLLECTIVE_FENCE, .op = 1, .proc_count = 1 }, PMIX_RANK_WILDCARD, 4, "some"
+    };
+
+    cr_assert_eq(sx_collective_arrive(server, client_of(server, rank),
+                                      opened(&sx_arrive_body, &message, sizeof(message))),
+                 PMIX_SUCCESS);
+}
+
+/* The ranks 3, 1 and 2 are connected; rank 2 dies, and then leaves. */
+static pmix_status_t bereaved(struct sx_server *server, void *arg)
+{
+    const pmix_proc_t procs[] = { { NSPACE, 3 }, { NSPACE, 1 }, { NSPACE, 2 } };
+    const struct sx_membership_options options = {
+        .name = "some", .kind = SX_MEMBERSHIP_CONNECTED, .procs = procs, .proc_count = 3
+    };
+    struct sx_client *const victim = client_of(server, 2);
+    struct sx_membership_entry *some;
+
+    (void)arg;
+    cr_assert_eq(sx_memberships_add(server, &options, &some), PMIX_SUCCESS);
+    arrive_at_some(server, 1);
+    arrive_at_some(server, 3);
+    cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], 1);
+    victim->state = SX_CLIENT_DEAD;
+    sx_collective_client_gone(server, victim);
+    cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], 0, "it has ended");
+    cr_assert_eq(sx_memberships_leave(server, some, &procs[2]), PMIX_SUCCESS);
+    arrive_at_some(server, 1);
+    cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], 1, "but without it");
+    arrive_at_some(server, 3);
+    cr_expect(sx_list_empty(&server->collectives));
+    victim->state = SX_CLIENT_REGISTERED;
+    return PMIX_SUCCESS;
+}
+
+Test(collective, of_connected_ranks_goes_on_without_who_has_left_and_ends_with_who_dies)
+{
+    hosted_call(bereaved, NULL);
+}
