@@ -78,6 +78,11 @@ struct sx_get_options {
 #define SX_PARDON_BEFORE 0x01u /* it had not called */
 #define SX_PARDON_AFTER 0x02u  /* it had */
 
+/* What a connect is to be; of anybody who takes part. */
+#define SX_CONNECT_EXCHANGES 0x01u /* no new namespace */
+#define SX_CONNECT_TELLS 0x02u     /* the others hear who has called */
+#define SX_CONNECT_ASKS 0x04u      /* and who has not is asked to */
+
 /* Of all kinds; each has a table of what its callers may say. */
 struct sx_collective_options {
     uint64_t timeout_ns; /* 0: none */
@@ -86,6 +91,7 @@ struct sx_collective_options {
     const pmix_info_t *algorithm; /* may be required by its own mark as well */
     const char *id;               /* callers with another one mean another operation; NULL: none */
     uint8_t pardons;              /* SX_PARDON_* */
+    uint8_t connect;              /* SX_CONNECT_* */
 };
 
 struct sx_notify_options {

@@ -14,89 +14,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "base/clock.h"
 #include "base/status.h"
-#include "base/value.h"
 #include "server/engine/collective_kind.h"
+#include "server/engine/meeting.h"
 #include "server/model/arrival.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
-/* ---- signatures ---------------------------------------------------------------------------- */
-
-struct signature {
-    const struct sx_kind *kind;
-    const pmix_proc_t *procs;
-    size_t proc_count;
-    const char *id; /* NULL: none */
-    uint64_t hash;
-};
-
-static struct signature signature_of(const struct sx_server *server, const struct sx_kind *kind,
-                                     const struct sx_arrival *arrival)
-{
-    uint64_t hash = server->seed ^ arrival->kind;
-
-    for (size_t i = 0; i < arrival->proc_count; i++) {
-        const pmix_proc_t *proc = &arrival->procs[i];
-
-        hash = XXH3_64bits_withSeed(proc->nspace, strlen(proc->nspace), hash + proc->rank);
-    }
-    if (arrival->options.id != NULL) {
-        hash = XXH3_64bits_withSeed(arrival->options.id, strlen(arrival->options.id), hash);
-    }
-    return (struct signature){ .kind = kind,
-                               .procs = arrival->procs,
-                               .proc_count = arrival->proc_count,
-                               .id = arrival->options.id,
-                               .hash = hash };
-}
-
-static bool has_signature(const struct sx_collective *collective, const struct signature *signature)
-{
-    const struct sx_members *members = &collective->members;
-
-    if (collective->kind != signature->kind || members->proc_count != signature->proc_count ||
-        (collective->id == NULL) != (signature->id == NULL) ||
-        (signature->id != NULL && strcmp(collective->id, signature->id) != 0)) {
-        return false;
-    }
-    for (size_t i = 0; i < signature->proc_count; i++) {
-        if (sx_proc_order(&members->procs[i], &signature->procs[i]) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Return: the oldest that is open, NULL when none is. */
-static struct sx_collective *collective_oldest(const struct sx_server *server,
-                                               const struct signature *signature)
-{
-    struct sx_table_node *node = sx_table_first(&server->signatures, signature->hash);
-
-    while (node != NULL &&
-           !has_signature(SX_CONTAINER(node, struct sx_collective, generation.node), signature)) {
-        node = sx_table_next(&server->signatures, node);
-    }
-    return node == NULL ? NULL : SX_CONTAINER(node, struct sx_collective, generation.node);
-}
+/* ---- generations --------------------------------------------------------------------------- */
 
 /* The same, of the signature of @of, which is open. */
 static struct sx_collective *collective_oldest_like(struct sx_collective *of)
 {
-    const struct signature signature = { .kind = of->kind,
-                                         .procs = of->members.procs,
-                                         .proc_count = of->members.proc_count,
-                                         .id = of->id,
-                                         .hash = of->generation.node.hash };
+    const struct sx_meeting meeting = { .kind = of->kind->number,
+                                        .procs = of->members.procs,
+                                        .proc_count = of->members.proc_count,
+                                        .id = of->id };
 
     return sx_generation_is_oldest(&of->generation)
                ? of
-               : collective_oldest(of->members.server, &signature);
+               : sx_meeting_oldest(of->members.server, &meeting, of->generation.node.hash);
 }
 
 /* The one behind @oldest. */
@@ -154,15 +92,21 @@ static void collective_close(struct sx_collective *collective)
  * then the next one of its kind and signature waits for the answer. */
 static void collective_end(struct sx_collective *collective, pmix_status_t status)
 {
-    if (status == PMIX_SUCCESS && collective->members.incomplete) {
+    uint64_t subject = 0;
+
+    if (status == PMIX_SUCCESS && collective->members.incomplete &&
+        (collective->pardons & SX_PARDON_BEFORE) == 0) {
         status = collective->kind->incomplete;
     }
     if (!collective->is_over) {
         collective->is_over = true;
         sx_shown_changed(collective->members.server, &collective->shown);
-        collective->ended = status;
         sx_timer_remove(&collective->deadline);
-        sx_members_release(&collective->members, status, 0);
+        if (status == PMIX_SUCCESS && collective->kind->conclude != NULL) {
+            status = collective->kind->conclude(collective, &subject);
+        }
+        collective->ended = status;
+        sx_members_release(&collective->members, status, subject);
     }
     if (!collective->with_host) {
         collective_close(collective);
@@ -179,7 +123,7 @@ static void deadline_passed(void *arg, uint64_t now_ns)
                      now_ns + SX_ROUNDS_GRACE_NS);
         return;
     }
-    collective_end(collective, PMIX_ERR_TIMEOUT);
+    collective_end(collective, collective->late);
 }
 
 /* What becomes of it when a member goes that has @arrived, or has not. */
@@ -191,6 +135,9 @@ static const struct sx_member_ends *ends_of(const struct sx_collective *collecti
 
     if ((collective->pardons & (arrived ? SX_PARDON_AFTER : SX_PARDON_BEFORE)) != 0) {
         return &pardoned;
+    }
+    if (collective->is_bound && !arrived) {
+        return &sx_nobody_may_go;
     }
     return arrived ? &collective->kind->after : &collective->kind->before;
 }
@@ -233,8 +180,9 @@ static pmix_status_t collective_open(struct sx_collective *collective, uint64_t 
 
 static void collective_resume(struct sx_collective *collective);
 
-/* Make one behind those of @oldest (NULL: there is none).  Takes the processes out of @arrival. */
-static pmix_status_t collective_new(struct sx_server *server, const struct signature *signature,
+/* Make one, whose signature has @hash, behind those of @oldest (NULL: there is none).  Takes the
+ * processes out of @arrival. */
+static pmix_status_t collective_new(struct sx_server *server, uint64_t hash,
                                     struct sx_collective *oldest, struct sx_arrival *arrival,
                                     struct sx_collective **ret)
 {
@@ -250,18 +198,20 @@ static pmix_status_t collective_new(struct sx_server *server, const struct signa
     sx_shown_add(server, &collective->shown);
     sx_asker_init(&collective->asker);
     collective->resume = collective_resume;
-    collective->kind = signature->kind;
+    collective->kind = sx_kind_of(arrival->kind);
+    collective->deadline = (struct sx_timer){ .fn = deadline_passed, .arg = collective };
+    collective->late = PMIX_ERR_TIMEOUT;
     collective->pardons = arrival->options.pardons;
     collective->members.procs = arrival->procs;
     collective->members.proc_count = arrival->proc_count;
     collective->members.opener = arrival->client;
     arrival->procs = NULL;
-    if (signature->id != NULL) {
-        collective->id = strdup(signature->id);
+    if (arrival->options.id != NULL) {
+        collective->id = strdup(arrival->options.id);
         rc = collective->id != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (rc == PMIX_SUCCESS) {
-        rc = collective_open(collective, signature->hash, oldest);
+        rc = collective_open(collective, hash, oldest);
     }
     if (rc != PMIX_SUCCESS) {
         collective_free(collective);
@@ -354,8 +304,6 @@ static void deadline_set(struct sx_collective *collective, uint64_t timeout_ns)
     if (collective->deadline.source.loop == NULL ||
         deadline_ns < collective->deadline.deadline_ns) {
         sx_timer_remove(&collective->deadline);
-        collective->deadline.fn = deadline_passed;
-        collective->deadline.arg = collective;
         sx_timer_add(collective->members.server->loop, &collective->deadline, deadline_ns);
     }
 }
@@ -380,8 +328,12 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
     }
     sx_members_arrive(&collective->members, member, arrival->op, arrival->bytes);
     sx_shown_changed(collective->members.server, &collective->shown);
+    if (collective->kind->arrived != NULL) {
+        collective->kind->arrived(collective, client, arrival->options.connect);
+    }
     collective->collect |= arrival->options.collect;
     collective->pardons |= arrival->options.pardons;
+    collective->connect |= arrival->options.connect;
     if (!collective_try(collective) && arrival->options.timeout_ns != 0) {
         deadline_set(collective, arrival->options.timeout_ns);
     }
@@ -400,15 +352,22 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
     if (rc == PMIX_SUCCESS) {
         rc = sx_pending_judge(server, client, SX_PENDING_ARRIVAL);
     }
+    if (rc == PMIX_SUCCESS && kind->aim != NULL) {
+        rc = kind->aim(server, client, arrival);
+    }
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    const struct signature signature = signature_of(server, kind, arrival);
-    struct sx_collective *const oldest = collective_oldest(server, &signature);
+    const struct sx_meeting meeting = { .kind = arrival->kind,
+                                        .procs = arrival->procs,
+                                        .proc_count = arrival->proc_count,
+                                        .id = arrival->options.id };
+    const uint64_t hash = sx_meeting_hash(server, &meeting);
+    struct sx_collective *const oldest = sx_meeting_oldest(server, &meeting, hash);
     struct sx_collective *collective = collective_find(oldest, client);
 
     if (collective == NULL) {
-        rc = collective_new(server, &signature, oldest, arrival, &collective);
+        rc = collective_new(server, hash, oldest, arrival, &collective);
     }
     return rc == PMIX_SUCCESS ? join(collective, client, arrival) : rc;
 }
@@ -491,7 +450,7 @@ static void collective_resume(struct sx_collective *collective)
         i += members->count == count;
     }
     if (collective->is_late) {
-        collective_end(collective, PMIX_ERR_TIMEOUT);
+        collective_end(collective, collective->late);
     }
 }
 

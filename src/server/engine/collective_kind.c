@@ -8,12 +8,13 @@
 #include "server/engine/connect_host.h"
 #include "server/engine/fence.h"
 
-/* Of those that stand together: no member may end, in whichever way, without having said so. */
 #define NOBODY_MAY_GO                                                         \
     {                                                                         \
         .died = PMIX_ERR_LOST_CONNECTION, .left = PMIX_ERR_PROC_TERM_WO_SYNC, \
         .departed = PMIX_ERR_PROC_TERM_WO_SYNC,                               \
     }
+
+const struct sx_member_ends sx_nobody_may_go = NOBODY_MAY_GO;
 
 static const struct sx_kind kinds[] = {
     /* A member that has arrived counts, even if it ends.  A good-bye is not an end. */

@@ -36,15 +36,20 @@ struct sx_collective {
     bool is_asking;    /* within the upcall */
     bool is_abandoned; /* its job has gone: the answer means nothing */
     bool is_over;      /* its members have been told */
+    bool is_bound;     /* a member has left those that it names by their common name */
     bool collect;      /* somebody asked for the data */
     bool is_late;      /* its time limit has passed, and it may not end */
     uint8_t pardons;   /* SX_PARDON_*, of anybody */
+    uint8_t connect;   /* SX_CONNECT_*, of anybody */
     pmix_status_t ended;
     struct sx_agreed agreed; /* by the servers of several nodes; without members: there are none */
     struct sx_timer deadline;
+    pmix_status_t late; /* how it ends then */
     /* Its time limit and its members count again: the engine's, for the rounds. */
     void (*resume)(struct sx_collective *collective);
 };
+
+struct sx_arrival;
 
 struct sx_kind {
     enum sx_collective_kind number;
@@ -57,6 +62,16 @@ struct sx_kind {
 
     /* Namespaces that nobody here knows are taken for those of other nodes. */
     bool admits_unknown;
+    /* Bring what @client gave to the processes and the id by which the operation is known.  NULL:
+     * they are as they were given.  Return: an error when there can be no such operation. */
+    pmix_status_t (*aim)(struct sx_server *server, struct sx_client *client,
+                         struct sx_arrival *arrival);
+    /* @client has just arrived, and said @connect (SX_CONNECT_*).  NULL: nothing to do. */
+    void (*arrived)(struct sx_collective *collective, struct sx_client *client, uint8_t connect);
+    /* It ends well.  NULL: there is nothing to do.  Return: how it ends for all of them;
+     * *ret_subject is what came of it (ring/record.h), 0 as it is: nothing. */
+    pmix_status_t (*conclude)(struct sx_collective *collective, uint64_t *ret_subject);
+
     /* The way to members on other nodes; NULL: there is none. */
     bool (*host_reaches)(const struct sx_server *server);
     /* Whether the host is asked even if all members are here; NULL: it is not. */
@@ -72,6 +87,9 @@ struct sx_kind {
     /* In rounds: it ends once all servers know that all have called. */
     bool commits;
 };
+
+/* For those that stand together: no member may end, in whichever way, without having said so. */
+extern const struct sx_member_ends sx_nobody_may_go;
 
 /* Return: the row of @number (enum sx_collective_kind), NULL when there is none. */
 const struct sx_kind *sx_kind_of(uint32_t number);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* meeting.c - hash and compare. */
+#include "server/engine/meeting.h"
+
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/value.h"
+
+uint64_t sx_meeting_hash(const struct sx_server *server, const struct sx_meeting *meeting)
+{
+    uint64_t hash = server->seed ^ meeting->kind;
+
+    for (size_t i = 0; i < meeting->proc_count; i++) {
+        const pmix_proc_t *proc = &meeting->procs[i];
+
+        hash = XXH3_64bits_withSeed(proc->nspace, strlen(proc->nspace), hash + proc->rank);
+    }
+    return meeting->id == NULL ? hash
+                               : XXH3_64bits_withSeed(meeting->id, strlen(meeting->id), hash);
+}
+
+static bool has(const struct sx_collective *collective, const struct sx_meeting *meeting)
+{
+    const struct sx_members *members = &collective->members;
+
+    if (collective->kind->number != meeting->kind || members->proc_count != meeting->proc_count ||
+        (collective->id == NULL) != (meeting->id == NULL) ||
+        (meeting->id != NULL && strcmp(collective->id, meeting->id) != 0)) {
+        return false;
+    }
+    for (size_t i = 0; i < meeting->proc_count; i++) {
+        if (sx_proc_order(&members->procs[i], &meeting->procs[i]) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+struct sx_collective *sx_meeting_oldest(const struct sx_server *server,
+                                        const struct sx_meeting *meeting, uint64_t hash)
+{
+    struct sx_table_node *node = sx_table_first(&server->signatures, hash);
+
+    while (node != NULL &&
+           !has(SX_CONTAINER(node, struct sx_collective, generation.node), meeting)) {
+        node = sx_table_next(&server->signatures, node);
+    }
+    return node == NULL ? NULL : SX_CONTAINER(node, struct sx_collective, generation.node);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* meeting.h - by what an open operation is known: its kind, its processes and the callers' id. */
+#ifndef SX_SERVER_ENGINE_MEETING_H
+#define SX_SERVER_ENGINE_MEETING_H
+
+#include "server/engine/collective_kind.h"
+
+struct sx_meeting {
+    uint32_t kind;            /* enum sx_collective_kind */
+    const pmix_proc_t *procs; /* in the order of sx_proc_order, each once */
+    size_t proc_count;
+    const char *id; /* NULL: none */
+};
+
+/* Return: its place in a table.  Clients cannot guess it. */
+uint64_t sx_meeting_hash(const struct sx_server *server, const struct sx_meeting *meeting);
+
+/* Return: the oldest operation of @meeting, whose hash is @hash, that is open; NULL when none
+ * is. */
+struct sx_collective *sx_meeting_oldest(const struct sx_server *server,
+                                        const struct sx_meeting *meeting, uint64_t hash);
+
+#endif
