@@ -174,8 +174,9 @@ PMIX_EXPORT pmix_status_t PMIx_Spawn(const pmix_info_t *job_info, size_t ninfo,
 PMIX_EXPORT pmix_status_t PMIx_Spawn_nb(const pmix_info_t *job_info, size_t ninfo,
     const pmix_app_t *apps, size_t napps, pmix_spawn_cbfunc_t cbfunc, void *cbdata);
 
-/* Let all of @procs treat one another as connected: each sees the job data of the others and
- * hears of their end. Collective, as PMIx_Fence. From: RFC0003. */
+/* Connect all of @procs: they get a new namespace with a rank for each (shmix_connect in <shmix.h>
+ * returns them, PMIx_Get of SHMIX_CONNECTED as well), see the job data of one another and hear of
+ * their ends. Collective; returns when all have called. From: RFC0003. */
 PMIX_EXPORT pmix_status_t PMIx_Connect(const pmix_proc_t *procs, size_t nprocs,
     const pmix_info_t *info, size_t ninfo);
 
@@ -183,7 +184,8 @@ PMIX_EXPORT pmix_status_t PMIx_Connect(const pmix_proc_t *procs, size_t nprocs,
 PMIX_EXPORT pmix_status_t PMIx_Connect_nb(const pmix_proc_t *procs, size_t nprocs,
     const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* Take a connection back; collective, with the array of PMIx_Connect. */
+/* Take a connection back: collective, with the processes of PMIx_Connect (and its
+ * PMIX_CONNECT_ID), or with the new namespace and PMIX_RANK_WILDCARD. */
 PMIX_EXPORT pmix_status_t PMIx_Disconnect(const pmix_proc_t *procs, size_t nprocs,
     const pmix_info_t *info, size_t ninfo);
 
@@ -444,6 +446,16 @@ PMIX_EXPORT char *PMIx_Resource_unit_string(const pmix_resource_unit_t *unit);
 
 #ifdef __cplusplus
 }
+#endif
+
+/* The names of RFC0003 for the forms of <shmix.h>, which return the new namespace. */
+#ifdef PMIX_RFC0003
+#include <shmix.h>
+#define pmix_connect_cbfunc_t shmix_connect_cbfunc_t
+#define PMIx_Connect shmix_connect
+#define PMIx_Connect_nb shmix_connect_nb
+#define PMIx_Disconnect shmix_disconnect
+#define PMIx_Disconnect_nb shmix_disconnect_nb
 #endif
 
 #endif /* PMIX_H */

@@ -402,6 +402,135 @@ PMIX_EXPORT pmix_status_t shmix_event_target(const shmix_event_t *event, size_t 
 #define PMIX_SERVER_CACHE_SIZE SHMIX_SERVER_CACHE_SIZE
 #endif
 
+/* ---- Connecting processes --------------------------------------------------------------------- */
+
+/* Several processes, of one job or of several, become one namespace: each gets the new namespace's
+ * name and a rank in it.  The new name stands for its members wherever a namespace stands: in
+ * PMIx_Fence, PMIx_Get, PMIx_Notify_event (a custom range), PMIx_Connect and so on.  It is gone
+ * when all of them have disconnected.
+ *
+ * PMIx_Connect and PMIx_Disconnect do the same and do not return the name: PMIx_Get of
+ * SHMIX_CONNECTED does.  All forms meet in one operation.  A program that defines PMIX_RFC0003
+ * before it includes <pmix.h> gets the forms below under the names of the RFC. */
+
+/* Names of RFC0003 that the headers of the Standard do not have.  They are directives of connect;
+ * the ones for disconnect say so.
+ *
+ * PMIX_CONNECT_ID                  char*: callers with another id, or without one, mean another
+ *                                  operation.  Disconnect: the id that was given to connect
+ * PMIX_CONNECT_OPTIONAL            bool: who ends without having called is not waited for, and that
+ *                                  is no error; enough if one caller says so
+ * PMIX_CONNECT_EARLY_TERM_ALLOWED  bool: a member may end without having disconnected; enough if one
+ *                                  caller says so
+ * PMIX_CONNECT_XCHG_ONLY           bool: no new namespace, and nothing to disconnect; enough if one
+ *                                  caller says so
+ * PMIX_CONNECT_NOTIFY_EACH         bool: the other processes get the event PMIX_PROC_HAS_CONNECTED
+ *                                  for this caller, and for each that calls after it.  Disconnect:
+ *                                  they get PMIX_PROC_HAS_DISCONNECTED for this caller
+ * PMIX_CONNECT_NOTIFY_REQ          bool: the processes that have not called yet get the event
+ *                                  PMIX_CONNECT_REQUESTED.  Its source is this caller, and what they
+ *                                  need to call is in it: SHMIX_CONNECT_PROCS and PMIX_CONNECT_ID */
+#ifndef PMIX_CONNECT_ID
+#define PMIX_CONNECT_ID "pmix.cnt.id"
+#endif
+#ifndef PMIX_CONNECT_OPTIONAL
+#define PMIX_CONNECT_OPTIONAL "pmix.cnt.opt"
+#endif
+#ifndef PMIX_CONNECT_EARLY_TERM_ALLOWED
+#define PMIX_CONNECT_EARLY_TERM_ALLOWED "pmix.cnct.eterm"
+#endif
+#ifndef PMIX_CONNECT_XCHG_ONLY
+#define PMIX_CONNECT_XCHG_ONLY "pmix.cnt.xchg"
+#endif
+#ifndef PMIX_CONNECT_NOTIFY_EACH
+#define PMIX_CONNECT_NOTIFY_EACH "pmix.cnct.each"
+#endif
+#ifndef PMIX_CONNECT_NOTIFY_REQ
+#define PMIX_CONNECT_NOTIFY_REQ "pmix.cnct.req"
+#endif
+#ifndef PMIX_PROC_HAS_CONNECTED
+#define PMIX_PROC_HAS_CONNECTED (-149)
+#endif
+#ifndef PMIX_CONNECT_REQUESTED
+#define PMIX_CONNECT_REQUESTED (-150)
+#endif
+#ifndef PMIX_PROC_HAS_DISCONNECTED
+#define PMIX_PROC_HAS_DISCONNECTED (PMIX_EXTERNAL_ERR_BASE - 5002)
+#endif
+
+/* pmix_data_array_t* of pmix_proc_t, in the event PMIX_CONNECT_REQUESTED: what to give to connect. */
+#define SHMIX_CONNECT_PROCS "shmix.cnct.procs"
+
+/* pmix_data_array_t* of pmix_proc_t, for PMIx_Get: the connected namespaces that a process is in,
+ * each with the rank that the process has there, in the order in which they were made.  Without any
+ * it is PMIX_ERR_NOT_FOUND. */
+#define SHMIX_CONNECTED "pmix.shmix.cnct"
+
+/* Connect: returns when all of @procs have called it.
+ *
+ * @procs        the processes, this one among them, in any order; PMIX_RANK_WILDCARD means all of a
+ *               namespace.  Who lists all ranks does not meet who says PMIX_RANK_WILDCARD
+ * @nprocs       how many; at least 1
+ * @info         directives: those above, and PMIX_TIMEOUT
+ * @ninfo        how many
+ * @nspace       the new name, at most PMIX_MAX_NSLEN bytes and a NUL; may be NULL.  Empty with
+ *               PMIX_CONNECT_XCHG_ONLY
+ * @ret_newrank  this process's rank in it; may be NULL.  Ranks count from 0, by namespace and rank of
+ *               the members.  PMIX_RANK_UNDEF with PMIX_CONNECT_XCHG_ONLY
+ *
+ * Status: PMIX_ERR_BAD_PARAM           no processes, this one not among them, or a bad directive
+ *         PMIX_ERR_NOT_FOUND           a namespace that nobody knows
+ *         PMIX_ERR_LOST_CONNECTION     one of them was killed before all had called
+ *         PMIX_ERR_PROC_TERM_WO_SYNC   one of them has finalized before all had called
+ *         PMIX_ERR_TIMEOUT             the time limit of one of them has passed
+ *         PMIX_ERR_NOT_SUPPORTED       some are on other nodes, and the host cannot connect them
+ *         PMIX_ERR_OUT_OF_RESOURCE     more operations than SHMIX_SERVER_COLLECTIVES, or no memory
+ *         PMIX_ERR_UNREACH             there is no server
+ * Thread: any; in a callback as other calls that wait */
+PMIX_EXPORT pmix_status_t shmix_connect(const pmix_proc_t procs[], size_t nprocs,
+                                        const pmix_info_t info[], size_t ninfo, char nspace[],
+                                        pmix_rank_t *ret_newrank);
+
+/* How a connect ended.
+ *
+ * @status  as shmix_connect
+ * @nspace  the new name, until the callback returns; empty if there is none
+ * @rank    this process's rank in it; PMIX_RANK_UNDEF if there is none
+ * @cbdata  the caller's */
+typedef void (*shmix_connect_cbfunc_t)(pmix_status_t status, char nspace[], pmix_rank_t rank,
+                                       void *cbdata);
+
+/* The same without waiting.
+ *
+ * @cbfunc  called once if the return value is PMIX_SUCCESS, else never
+ * @cbdata  passed to it
+ *
+ * Status: PMIX_ERR_BAD_PARAM   also: no @cbfunc
+ * Owner:  the caller keeps @procs and @info, and may change them at once */
+PMIX_EXPORT pmix_status_t shmix_connect_nb(const pmix_proc_t procs[], size_t nprocs,
+                                           const pmix_info_t info[], size_t ninfo,
+                                           shmix_connect_cbfunc_t cbfunc, void *cbdata);
+
+/* Disconnect: returns when all members have called it.  Until then they all stay members.
+ *
+ * @nspace  the name that connect gave
+ * @info    directives: PMIX_CONNECT_NOTIFY_EACH and PMIX_TIMEOUT
+ * @ninfo   how many
+ *
+ * Status: PMIX_ERR_NOT_FOUND           there is no such connected namespace (any more)
+ *         PMIX_ERR_BAD_PARAM           this process is none of its members
+ *         PMIX_ERR_LOST_CONNECTION     a member was killed before it called.  The others are members
+ *                                      still, and may call again
+ *         PMIX_ERR_PROC_TERM_WO_SYNC   a member has finalized before it called; likewise
+ *         PMIX_ERR_TIMEOUT             the time limit of one of them has passed; likewise
+ * Thread: as shmix_connect */
+PMIX_EXPORT pmix_status_t shmix_disconnect(const char nspace[], const pmix_info_t info[],
+                                           size_t ninfo);
+
+/* The same without waiting; @cbfunc and @cbdata as in shmix_connect_nb. */
+PMIX_EXPORT pmix_status_t shmix_disconnect_nb(const char nspace[], const pmix_info_t info[],
+                                              size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata);
+
 /* ---- Servers ---------------------------------------------------------------------------------- */
 
 /* Any integer, for PMIx_server_init: after how many seconds a PMIx_Get without PMIX_TIMEOUT ends

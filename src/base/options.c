@@ -103,20 +103,24 @@ static const struct sx_directive fence[] = {
     IDLE(PMIX_ALL_CLONES_PARTICIPATE),     /* a process has no clones */
 };
 
-/* RFC0003's.  Clients do not have these calls yet, and <shmix.h> not their keys. */
-#define PMIX_CONNECT_ID "pmix.cnt.id"
-#define PMIX_CONNECT_OPTIONAL "pmix.cnt.opt"
-#define PMIX_CONNECT_EARLY_TERM_ALLOWED "pmix.cnct.eterm"
-
 static const struct sx_directive of_connect[] = {
     ROW(PMIX_TIMEOUT, SECONDS, collective, timeout_ns),
     ROW(PMIX_CONNECT_ID, STRING, collective, id),
     ROW(PMIX_CONNECT_OPTIONAL, FLAG, collective, pardons, .arg = SX_PARDON_BEFORE),
     ROW(PMIX_CONNECT_EARLY_TERM_ALLOWED, FLAG, collective, pardons, .arg = SX_PARDON_AFTER),
+    ROW(PMIX_CONNECT_XCHG_ONLY, FLAG, collective, connect, .arg = SX_CONNECT_EXCHANGES),
+    ROW(PMIX_CONNECT_NOTIFY_EACH, FLAG, collective, connect, .arg = SX_CONNECT_TELLS),
+    ROW(PMIX_CONNECT_NOTIFY_REQ, FLAG, collective, connect, .arg = SX_CONNECT_ASKS),
+    ROW(PMIX_COLLECTIVE_ALGO, INFO, collective, algorithm),
+    ROW(PMIX_COLLECTIVE_ALGO_REQD, BOOL, collective, algorithm_required),
 };
 
 static const struct sx_directive of_disconnect[] = {
     ROW(PMIX_TIMEOUT, SECONDS, collective, timeout_ns),
+    ROW(PMIX_CONNECT_ID, STRING, collective, id),
+    ROW(PMIX_CONNECT_NOTIFY_EACH, FLAG, collective, connect, .arg = SX_CONNECT_TELLS),
+    ROW(PMIX_COLLECTIVE_ALGO, INFO, collective, algorithm),
+    ROW(PMIX_COLLECTIVE_ALGO_REQD, BOOL, collective, algorithm_required),
 };
 
 /* ---- events -------------------------------------------------------------------------------- */

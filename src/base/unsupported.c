@@ -30,19 +30,11 @@ SX_UNSUPPORTED(PMIx_Unpublish, char **keys, const pmix_info_t *info, size_t ninf
 SX_UNSUPPORTED(PMIx_Unpublish_nb, char **keys, const pmix_info_t *info, size_t ninfo,
                pmix_op_cbfunc_t cbfunc, void *cbdata)
 
-/* Spawning and connecting: `shmix run` starts one job and is asked for no more. */
+/* Spawning: `shmix run` starts one job and is asked for no more. */
 SX_UNSUPPORTED(PMIx_Spawn, const pmix_info_t *job_info, size_t ninfo, const pmix_app_t *apps,
                size_t napps, pmix_nspace_t nspace)
 SX_UNSUPPORTED(PMIx_Spawn_nb, const pmix_info_t *job_info, size_t ninfo, const pmix_app_t *apps,
                size_t napps, pmix_spawn_cbfunc_t cbfunc, void *cbdata)
-SX_UNSUPPORTED(PMIx_Connect, const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
-               size_t ninfo)
-SX_UNSUPPORTED(PMIx_Connect_nb, const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
-               size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
-SX_UNSUPPORTED(PMIx_Disconnect, const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
-               size_t ninfo)
-SX_UNSUPPORTED(PMIx_Disconnect_nb, const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
-               size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 
 /* Groups. */
 SX_UNSUPPORTED(PMIx_Group_construct, const char *grp, const pmix_proc_t *procs, size_t nprocs,

@@ -86,28 +86,49 @@ pmix_status_t sx_membership_find(const struct sx_store *store, const char *name,
     return rc == PMIX_SUCCESS ? sx_membership_open(item.body, item.cell.len, ret) : rc;
 }
 
+/* The one whose name is in @row. */
+static pmix_status_t membership_at(const struct sx_store *store, uint32_t row,
+                                   struct sx_membership *ret)
+{
+    struct sx_item item;
+    const pmix_status_t rc = sx_store_find(store, SX_REALM_MEMBERS, row, SX_MEMBERSHIP_ROWS, &item);
+
+    if (rc == PMIX_SUCCESS && (item.cell.type != PMIX_STRING || item.cell.len < 2)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    return rc == PMIX_SUCCESS ? sx_membership_find(store, item.body, item.cell.len - 1, ret) : rc;
+}
+
 pmix_status_t sx_membership_of(const struct sx_store *store, uint64_t subject,
                                struct sx_membership *ret)
 {
     struct sx_membership found;
-    struct sx_item item;
-    pmix_status_t rc = subject == 0
-                           ? PMIX_ERR_NOT_FOUND
-                           : sx_store_find(store, SX_REALM_MEMBERS, sx_membership_row(subject),
-                                           SX_MEMBERSHIP_ROWS, &item);
+    pmix_status_t rc = subject == 0 ? PMIX_ERR_NOT_FOUND
+                                    : membership_at(store, sx_membership_row(subject), &found);
 
-    if (rc == PMIX_SUCCESS && (item.cell.type != PMIX_STRING || item.cell.len < 2)) {
-        rc = PMIX_ERR_UNPACK_FAILURE;
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_membership_find(store, item.body, item.cell.len - 1, &found);
-    }
     if (rc == PMIX_SUCCESS && found.head.subject != subject) {
         rc = PMIX_ERR_NOT_FOUND;
     }
     if (rc == PMIX_SUCCESS) {
         *ret = found;
     }
+    return rc;
+}
+
+pmix_status_t sx_membership_next(const struct sx_store *store, uint32_t *row,
+                                 struct sx_membership *ret)
+{
+    const sx_column names = sx_store_column(store, SX_REALM_MEMBERS, SX_MEMBERSHIP_ROWS,
+                                            sizeof(SX_MEMBERSHIP_ROWS) - 1);
+    pmix_status_t rc;
+
+    do { /* one may go between the two looks */
+        rc = sx_store_row_next(store, names, *row, row);
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+        rc = membership_at(store, (*row)++, ret);
+    } while (rc == PMIX_ERR_NOT_FOUND);
     return rc;
 }
 

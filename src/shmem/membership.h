@@ -85,6 +85,11 @@ pmix_status_t sx_membership_find(const struct sx_store *store, const char *name,
 pmix_status_t sx_membership_of(const struct sx_store *store, uint64_t subject,
                                struct sx_membership *ret);
 
+/* The first one from row *row on, which moves behind its row.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND at the end; PMIX_ERR_UNPACK_FAILURE. */
+pmix_status_t sx_membership_next(const struct sx_store *store, uint32_t *row,
+                                 struct sx_membership *ret);
+
 const char *sx_membership_name(const struct sx_membership *membership);
 
 /* How many ranks it has, those of members that have left included. */

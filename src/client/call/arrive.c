@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "base/value.h"
 #include "client/link/process.h"
 #include "client/link/procs.h"
@@ -42,6 +43,17 @@ static bool procs_are_self(const pmix_proc_t *procs, size_t nprocs)
     return true;
 }
 
+/* There is one algorithm, which has no name: a choice can be a wish only. */
+static pmix_status_t algorithm_judge(const struct sx_collective_options *options)
+{
+    if (options->algorithm == NULL ||
+        (!options->algorithm_required && (options->algorithm->flags & PMIX_INFO_REQD) == 0)) {
+        return PMIX_SUCCESS;
+    }
+    return SX_RAISE(PMIX_ERR_NOT_SUPPORTED, "there is one algorithm; \"%s\" cannot be required",
+                    PMIX_COLLECTIVE_ALGO);
+}
+
 pmix_status_t sx_arriving_check(const struct sx_arriving *arriving, enum sx_function function,
                                 struct sx_collective_options *ret_options)
 {
@@ -49,12 +61,10 @@ pmix_status_t sx_arriving_check(const struct sx_arriving *arriving, enum sx_func
         return PMIX_ERR_BAD_PARAM;
     }
     pmix_status_t rc = sx_wire_procs_check(arriving->procs, arriving->nprocs);
-    if (rc == PMIX_SUCCESS && !sx_procs_hold_self(arriving->procs, arriving->nprocs)) {
-        rc = PMIX_ERR_BAD_PARAM;
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(function, arriving->info, arriving->ninfo, ret_options);
     }
-    return rc == PMIX_SUCCESS
-               ? sx_options_read(function, arriving->info, arriving->ninfo, ret_options)
-               : rc;
+    return rc == PMIX_SUCCESS ? algorithm_judge(ret_options) : rc;
 }
 
 /* What most fences say goes without an info, which the server would have to decode for each. */

@@ -30,8 +30,9 @@ struct sx_arriving {
 /* Whether this process is one of @procs. */
 bool sx_procs_hold_self(const pmix_proc_t *procs, size_t nprocs);
 
-/* Judge the arguments, and read what @function is told.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
- * also for a list without this process; as sx_options_read. */
+/* Judge the arguments, apart from who is in the list, and read what @function is told.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED for an algorithm that is required; as
+ * sx_options_read. */
 pmix_status_t sx_arriving_check(const struct sx_arriving *arriving, enum sx_function function,
                                 struct sx_collective_options *ret_options);
 

@@ -4,7 +4,6 @@
  *
  * As many are under way as the server allows.  One system call more than arrive.h says takes the
  * data in that the fence has collected, if there are any. */
-#include "base/status.h"
 #include "client/call/arrive.h"
 #include "client/data/view.h"
 #include "client/link/process.h"
@@ -13,17 +12,6 @@ struct fence {
     struct sx_op op;
     bool collects; /* everybody's data is to be at hand afterwards */
 };
-
-/* There is one algorithm, which has no name: a choice can be a wish only. */
-static pmix_status_t algorithm_judge(const struct sx_collective_options *options)
-{
-    if (options->algorithm == NULL ||
-        (!options->algorithm_required && (options->algorithm->flags & PMIX_INFO_REQD) == 0)) {
-        return PMIX_SUCCESS;
-    }
-    return SX_RAISE(PMIX_ERR_NOT_SUPPORTED, "fences have one algorithm; \"%s\" cannot be required",
-                    PMIX_COLLECTIVE_ALGO);
-}
 
 /* Judge the arguments; nobody named means the whole namespace. */
 static pmix_status_t fence_check(struct sx_arriving *arriving, pmix_proc_t *whole,
@@ -42,7 +30,9 @@ static pmix_status_t fence_check(struct sx_arriving *arriving, pmix_proc_t *whol
         arriving->nprocs = 1;
     }
     const pmix_status_t rc = sx_arriving_check(arriving, SX_OF_FENCE, options);
-    return rc == PMIX_SUCCESS ? algorithm_judge(options) : rc;
+    return rc == PMIX_SUCCESS && !sx_procs_hold_self(arriving->procs, arriving->nprocs)
+               ? PMIX_ERR_BAD_PARAM
+               : rc;
 }
 
 static bool fence_finish(struct sx_op *op)

@@ -34,7 +34,7 @@ static pmix_status_t node_enter(struct sx_grace *ret_grace, const struct sx_stor
     }
 }
 
-/* By @subject, if it is not 0, else by @name. */
+/* By @name, or (NULL) by @subject. */
 static pmix_status_t look(const char *name, uint64_t subject, struct sx_members_look *ret)
 {
     const struct sx_store *store;
@@ -44,7 +44,7 @@ static pmix_status_t look(const char *name, uint64_t subject, struct sx_members_
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    rc = subject != 0 ? sx_membership_of(store, subject, &ret->found)
+    rc = name == NULL ? sx_membership_of(store, subject, &ret->found)
                       : sx_membership_find(store, name, strlen(name), &ret->found);
     if (rc == PMIX_SUCCESS) {
         ret->grace = grace;
@@ -62,6 +62,25 @@ pmix_status_t sx_members_open(const char *name, struct sx_members_look *ret)
 pmix_status_t sx_members_open_subject(uint64_t subject, struct sx_members_look *ret)
 {
     return subject == 0 ? PMIX_ERR_NOT_FOUND : look(NULL, subject, ret);
+}
+
+pmix_status_t sx_members_each(bool (*fn)(void *arg, const struct sx_membership *membership),
+                              void *arg)
+{
+    const struct sx_store *store;
+    struct sx_membership found;
+    struct sx_grace grace;
+    uint32_t row = 0;
+    pmix_status_t rc = node_enter(&grace, &store);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    do {
+        rc = sx_membership_next(store, &row, &found);
+    } while (rc == PMIX_SUCCESS && fn(arg, &found));
+    sx_grace_exit(&grace);
+    return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
 }
 
 void sx_members_close(const struct sx_members_look *look)

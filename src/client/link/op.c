@@ -106,6 +106,9 @@ static void tell(struct sx_op *op)
     case SX_SHAPE_DISTANCES:
         c->distances(op->status, op->distances, op->distance_count, c->cbdata, release, op);
         return; /* its taker frees it */
+    case SX_SHAPE_CONNECT:
+        c->connect(op->status, op->nspace, op->rank, c->cbdata);
+        break;
     }
     sx_op_free(op);
 }

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include <pmix.h>
+#include <shmix.h>
 
 #include "base/clock.h"
 #include "base/list.h"
@@ -38,6 +39,7 @@ enum sx_shape {
     SX_SHAPE_VALUE,
     SX_SHAPE_HANDLER,
     SX_SHAPE_DISTANCES,
+    SX_SHAPE_CONNECT,
 };
 
 struct sx_callback {
@@ -49,6 +51,7 @@ struct sx_callback {
         pmix_value_cbfunc_t value;
         pmix_hdlr_reg_cbfunc_t handler;
         pmix_device_dist_cbfunc_t distances;
+        shmix_connect_cbfunc_t connect;
     };
     void *cbdata;
 };
@@ -106,6 +109,10 @@ struct sx_op {
         struct {
             pmix_device_distance_t *distances;
             size_t distance_count;
+        };
+        struct {
+            char *nspace;
+            pmix_rank_t rank;
         };
     };
 };

@@ -5,6 +5,7 @@
 
 #include "base/util.h"
 #include "ring/record.h"
+#include "server/engine/connect.h"
 #include "server/engine/connect_host.h"
 #include "server/engine/fence.h"
 
@@ -33,6 +34,8 @@ static const struct sx_kind kinds[] = {
         .function = SX_OF_CONNECT,
         .before = NOBODY_MAY_GO,
         .after = NOBODY_MAY_GO,
+        .arrived = sx_connect_arrived,
+        .conclude = sx_connect_conclude,
         .admits_unknown = true,
         .host_reaches = sx_connect_host_reaches,
         .host_hears = sx_connect_host_hears,
@@ -46,6 +49,9 @@ static const struct sx_kind kinds[] = {
         .number = SX_COLLECTIVE_DISCONNECT,
         .function = SX_OF_DISCONNECT,
         .before = NOBODY_MAY_GO,
+        .aim = sx_disconnect_aim,
+        .arrived = sx_disconnect_arrived,
+        .conclude = sx_disconnect_conclude,
         .host_reaches = sx_connect_host_reaches,
         .host_hears = sx_disconnect_host_hears,
         .host_ask = sx_disconnect_host_ask,

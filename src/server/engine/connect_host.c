@@ -3,12 +3,11 @@
 /* connect_host.c - first the host's word, then the servers'. */
 #include "server/engine/connect_host.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "server/engine/connect.h"
 #include "server/engine/jobinfo_collect.h"
 #include "server/engine/span.h"
 #include "server/model/agreement.h"
@@ -168,8 +167,7 @@ pmix_status_t sx_connect_contribute(struct sx_collective *collective, struct sx_
                                     : contribute_nspaces(collective, &nspaces);
 
     if (rc == PMIX_SUCCESS) {
-        snprintf(name, sizeof(name), "connected-%" PRIu64 ".%s", ++members->server->connect_last,
-                 members->server->relay_origin);
+        sx_connect_name(members->server, name);
         struct sx_draft draft = {
             .signature = &sx_agreement_body,
             .head = &head,

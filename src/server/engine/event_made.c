@@ -26,9 +26,10 @@ static void load_procs(pmix_info_t *info, const char *key, const pmix_proc_t pro
     info->value.data.darray = array;
 }
 
-/* @info has room for one more. */
-static void make(struct sx_server *server, pmix_status_t code, const pmix_proc_t *source,
-                 pmix_data_range_t range, pmix_info_t info[], size_t ninfo)
+/* @info has room for one more.  @client: whose doing it is; NULL: the library's. */
+static void make_of(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                    const pmix_proc_t *source, pmix_data_range_t range, pmix_info_t info[],
+                    size_t ninfo)
 {
     struct sx_notify_options options = { .range = range };
     struct sx_event_block *block = NULL;
@@ -41,8 +42,15 @@ static void make(struct sx_server *server, pmix_status_t code, const pmix_proc_t
                source->nspace, source->rank);
         return;
     }
-    (void)sx_event_publish(server, block, SX_EVENT_FROM_LIBRARY, NULL);
+    (void)sx_event_publish(server, block,
+                           client != NULL ? SX_EVENT_FROM_CLIENT : SX_EVENT_FROM_LIBRARY, client);
     sx_event_block_release(block);
+}
+
+static void make(struct sx_server *server, pmix_status_t code, const pmix_proc_t *source,
+                 pmix_data_range_t range, pmix_info_t info[], size_t ninfo)
+{
+    make_of(server, code, NULL, source, range, info, ninfo);
 }
 
 /* ---- ends of processes --------------------------------------------------------------------- */
@@ -83,6 +91,34 @@ void sx_event_client_aborts(struct sx_server *server, const struct sx_client *cl
 {
     make_end(server, client, PMIX_ERR_PROC_REQUESTED_ABORT, procs, nprocs);
     sx_event_wake(server); /* before the host ends them */
+}
+
+/* ---- those who do something together -------------------------------------------------------- */
+
+void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                 const pmix_proc_t to[], size_t count, const struct sx_event_note notes[],
+                 size_t note_count)
+{
+    pmix_proc_t source = sx_nspace_proc(client->nspace, client->rank);
+    pmix_data_array_t arrays[1 + SX_EVENT_NOTES_MAX];
+    pmix_info_t info[3 + SX_EVENT_NOTES_MAX];
+
+    if (count == 0) {
+        return;
+    }
+    sx_assert(note_count <= SX_EVENT_NOTES_MAX);
+    load_procs(&info[0], PMIX_EVENT_CUSTOM_RANGE, to, count, &arrays[0]);
+    load(&info[1], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
+    info[1].value.data.proc = &source;
+    for (size_t i = 0; i < note_count; i++) {
+        if (notes[i].text != NULL) {
+            load(&info[2 + i], notes[i].key, PMIX_STRING);
+            info[2 + i].value.data.string = (char *)(uintptr_t)notes[i].text;
+        } else {
+            load_procs(&info[2 + i], notes[i].key, notes[i].procs, notes[i].count, &arrays[1 + i]);
+        }
+    }
+    make_of(server, code, client, &source, PMIX_RANGE_CUSTOM, info, 2 + note_count);
 }
 
 /* ---- process sets -------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_made.h - the events that the server itself makes: ends of processes, process sets.
+/* event_made.h - the events that the server makes: ends of processes, connects, process sets.
  *
  * None of them reaches a handler without codes in a client: programs end themselves there, and
  * would do so before their host has acted, or for no reason at all. */
@@ -14,6 +14,19 @@ void sx_event_client_lost(struct sx_server *server, struct sx_client *client);
 /* It wants @procs (none: all of its namespace) to be ended. */
 void sx_event_client_aborts(struct sx_server *server, const struct sx_client *client,
                             const pmix_proc_t procs[], size_t nprocs);
+/* What there is to say besides: processes, or a text. */
+struct sx_event_note {
+    const char *key;
+    const pmix_proc_t *procs;
+    size_t count;
+    const char *text;
+};
+#define SX_EVENT_NOTES_MAX 2u
+/* What @client has done, or become, concerns @count processes at @to (none: nothing happens), on
+ * other nodes too. */
+void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                 const pmix_proc_t to[], size_t count, const struct sx_event_note notes[],
+                 size_t note_count);
 /* All processes of this node hear that there is a set, or (@defined false) that it is gone. */
 void sx_event_pset(struct sx_server *server, bool defined, const char *name,
                    const pmix_proc_t members[], size_t count);

@@ -10,6 +10,7 @@
 
 #include "server/engine/cleanup.h"
 #include "server/engine/collective.h"
+#include "server/engine/connect.h"
 #include "server/engine/derive.h"
 #include "server/engine/dmodex.h"
 #include "server/engine/event.h"
@@ -41,6 +42,12 @@ const struct sx_family sx_families[] = {
         .name = "modex",
         .client_expected = sx_modex_client_expected,
         .client_removed = sx_modex_client_removed,
+    },
+    {
+        .name = "connect", /* it tells collectives what the end of a member means */
+        .client_left = sx_connect_client_gone,
+        .client_gone = sx_connect_client_gone,
+        .end = sx_connects_deinit,
     },
     {
         .name = "collective",

@@ -26,6 +26,7 @@ struct sx_membership_entry {
     struct sx_membership published; /* the newest generation: its head, name and members ... */
     void *record;                   /* ... lie here */
     char *id;                       /* that tells it from others of the same members; NULL: none */
+    struct sx_table_node written;   /* of a connected namespace: engine/connect.c */
 };
 
 /* A row of the column SX_MEMBERSHIP_ROWS. */

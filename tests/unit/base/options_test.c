@@ -49,12 +49,6 @@ static void document_read(void)
     fclose(in);
 }
 
-/* Functions that the server is ready for, and that no client can call. */
-static bool is_to_come(size_t function)
-{
-    return function == SX_OF_CONNECT || function == SX_OF_DISCONNECT;
-}
-
 Test(options, the_document_has_the_line_of_each_table_and_no_other)
 {
     document_read();
@@ -69,9 +63,6 @@ Test(options, the_document_has_the_line_of_each_table_and_no_other)
         lines++;
     }
     for (size_t i = 0; i < SX_FUNCTION_COUNT; i++) {
-        if (is_to_come(i)) {
-            continue;
-        }
         char *const line = line_of(&sx_directives_of[i]);
 
         cr_expect_not_null(strstr(head, line), "docs/support.md lacks this line:\n%s", line);

@@ -10,12 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bare.h"
+#include "bare_events.h"
 #include "base/flat.h"
 #include "base/status.h"
 #include "opened.h"
 #include "server/engine/collective.h"
 #include "server/engine/collective_kind.h"
+#include "server/engine/connect.h"
 
 #define MEMBERS_MAX 4u
 #define CALLS_MAX 2u
@@ -181,8 +182,7 @@ static void host_answers(unsigned number, pmix_status_t status)
 static void begin(void)
 {
     alarm(120);
-    bare_init(&server);
-    bare_loop(&server);
+    bare_events_init(&server);
     sx_list_init(&server.collectives);
     sx_server_set(&server);
     server.module.fence_nb = on_fence;
@@ -198,7 +198,8 @@ static void end(void)
     sx_collective_end_all(&server);
     sx_upcall_forget_all(&server);
     sx_server_set(NULL);
-    bare_deinit(&server);
+    sx_connects_deinit(&server);
+    bare_events_deinit(&server);
 }
 
 TestSuite(collective_orders, .init = begin, .fini = end);
@@ -248,13 +249,14 @@ static void listen(void)
             MUST(entries[i].op >= 1 && entries[i].op <= actors[m].calls);
             MUST(++actors[m].answers[entries[i].op] == 1);
             actors[m].statuses[entries[i].op] = done->status;
+            MUST((done->subject != 0) ==
+                 (scene.kind == SX_COLLECTIVE_CONNECT && done->status == PMIX_SUCCESS));
         }
     }
 }
 
-static void arrives(const void *arg)
+static void arrives_at(uint32_t kind, const struct step *step)
 {
-    const struct step *const step = arg;
     struct actor *const actor = &actors[step->member];
     const uint8_t pardons = step->strict ? 0 : scene.pardons;
     static const uint32_t seconds = 1;
@@ -265,7 +267,7 @@ static void arrives(const void *arg)
         char name[8];
         char infos[1024];
     } message = {
-        .head = { .kind = scene.kind, .op = ++actor->calls, .proc_count = 1 },
+        .head = { .kind = (uint8_t)kind, .op = ++actor->calls, .proc_count = 1 },
         .rank = PMIX_RANK_WILDCARD,
         .len = sizeof(JOB) - 1,
         .name = JOB,
@@ -299,6 +301,11 @@ static void arrives(const void *arg)
                                      offsetof(__typeof__(message), infos) + size)) == PMIX_SUCCESS);
 }
 
+static void arrives(const void *arg)
+{
+    arrives_at(scene.kind, arg);
+}
+
 static void goes(const void *arg)
 {
     const struct step *const step = arg;
@@ -311,7 +318,22 @@ static void goes(const void *arg)
     client->state = act == DIE     ? SX_CLIENT_DEAD
                     : act == LEAVE ? SX_CLIENT_FINALIZED
                                    : SX_CLIENT_REGISTERED;
+    if (act != DEPART) {
+        sx_connect_client_gone(&server, client);
+    }
     sx_collective_client_gone(&server, client);
+}
+
+/* Who is to disconnect has connected. */
+static void connect_first(void)
+{
+    for (uint8_t m = 0; m < scene.members && scene.kind == SX_COLLECTIVE_DISCONNECT; m++) {
+        arrives_at(SX_COLLECTIVE_CONNECT, &(struct step){ .act = ARRIVE, .member = m });
+    }
+    for (uint8_t m = 0; m < scene.members; m++) {
+        actors[m].calls = 0;
+    }
+    sx_ring_seek_now(&cursor, &job->ring);
 }
 
 static void play(const struct step *step)
@@ -403,6 +425,7 @@ static void all_end(void)
     }
     MUST(sx_list_empty(&server.collectives));
     MUST(server.signatures.count == 0);
+    MUST(server.memberships.names.count == 0 && server.connects.count == 0);
     for (uint32_t m = 0; m < scene.members; m++) {
         const struct sx_client *const client = actors[m].client;
 
@@ -468,6 +491,7 @@ static void go_on(const struct step *played, unsigned count)
     struct step next[STEPS_MAX + 1], more[3 * MEMBERS_MAX + 3];
 
     rewind_all();
+    connect_first();
     for (unsigned i = 0; i < count; i++) {
         steps[step_count++] = played[i];
         play(&played[i]);
@@ -541,6 +565,7 @@ Test(collective_orders, of_a_disconnect_answer_everybody_once)
 #define LOST PMIX_ERR_LOST_CONNECTION
 #define UNSAID PMIX_ERR_PROC_TERM_WO_SYNC
 #define PARTIAL PMIX_ERR_PARTIAL_SUCCESS
+#define TWICE PMIX_ERR_INVALID_OPERATION
 
 /* Members 0 to 2 are A, B and C; in capitals they arrive (with the id that a digit behind it says;
  * "?": it pardons nobody), in small letters they end: "b+" dies, "b-" says good-bye, "b." departs
@@ -599,6 +624,11 @@ static const struct {
     { "CN38: finalized before its call", DISCONNECT, 0, 3, "ABc-", { UNSAID, UNSAID } },
     { "killed behind its call", DISCONNECT, 0, 3, "ABb+C", { 0, WAITS, 0 } },
     { "finalized behind its call", DISCONNECT, 0, 3, "ABb-C", { 0, WAITS, 0 } },
+    { "CN54: twice, before the others", DISCONNECT, 0, 2, "AAB", { 0, TWICE, 0 } },
+    { "CN54: twice, behind the others", DISCONNECT, 0, 2, "ABA", { 0, 0, TWICE } },
+    { "without the one that was killed, again", DISCONNECT, 0, 2, "Ab+A", { LOST, 0 } },
+    { "without the one that has finalized", DISCONNECT, 0, 2, "b-A", { 0 } },
+    { "after a time limit, again", DISCONNECT, 0, 2, "A!AB", { PMIX_ERR_TIMEOUT, 0, 0 } },
 };
 
 /* Return: the step at *at, which moves on. */
@@ -643,6 +673,7 @@ Test(collective_orders, end_as_their_kind_says)
                                 .members = endings[i].members,
                                 .late_max = 2 };
         rewind_all();
+        connect_first();
         for (const char *at = endings[i].steps; *at != '\0';) {
             const struct step step = step_read(&at);
 

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* connect.c - names and ranks for those who connect, and the ends of their namespaces. */
+#include "server/engine/connect.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <shmix.h>
+
+#include "base/clock.h"
+#include "base/value.h"
+#include "server/engine/event_made.h"
+#include "server/engine/meeting.h"
+#include "server/engine/span.h"
+#include "server/model/arrival.h"
+#include "server/model/membership.h"
+
+/* ---- lists of processes --------------------------------------------------------------------- */
+
+struct procs {
+    pmix_proc_t *all;
+    size_t count, capacity;
+};
+
+static pmix_proc_t proc_of(const char *nspace, uint32_t rank)
+{
+    pmix_proc_t proc;
+
+    PMIx_Load_procid(&proc, nspace, rank);
+    return proc;
+}
+
+static bool procs_add(struct procs *procs, const char *nspace, uint32_t rank)
+{
+    if (procs->count == procs->capacity) {
+        const size_t larger = procs->capacity == 0 ? 16 : 2 * procs->capacity;
+        pmix_proc_t *const grown = realloc(procs->all, larger * sizeof(*grown));
+
+        if (grown == NULL) {
+            return false;
+        }
+        procs->all = grown;
+        procs->capacity = larger;
+    }
+    procs->all[procs->count++] = proc_of(nspace, rank);
+    return true;
+}
+
+/* Sort, and leave each there once. */
+static void procs_sort(struct procs *procs)
+{
+    size_t kept = 0;
+
+    if (procs->count > 0) {
+        qsort(procs->all, procs->count, sizeof(*procs->all), sx_proc_order);
+    }
+    for (size_t i = 0; i < procs->count; i++) {
+        if (kept == 0 || sx_proc_order(&procs->all[kept - 1], &procs->all[i]) != 0) {
+            procs->all[kept++] = procs->all[i];
+        }
+    }
+    procs->count = kept;
+}
+
+/* Add what of @proc is not on this node. */
+static bool procs_add_elsewhere(struct procs *procs, const struct sx_nspace *nspace,
+                                const pmix_proc_t *proc)
+{
+    const bool all = proc->rank == PMIX_RANK_WILDCARD;
+    const uint32_t end = all ? nspace->job_size : proc->rank + 1;
+    bool ok = true;
+
+    for (uint32_t rank = all ? 0 : proc->rank; rank < end && ok; rank++) {
+        ok = sx_client_find(nspace, rank) != NULL || procs_add(procs, nspace->name, rank);
+    }
+    return ok;
+}
+
+enum who { EVERYBODY, THE_OTHERS, THE_MISSING };
+
+/* Those who take part, in order: all, all but @client, or those who have not arrived.  Return:
+ * false when memory is out. */
+static bool procs_of(const struct sx_collective *collective, enum who who,
+                     const struct sx_client *client, struct procs *ret)
+{
+    const struct sx_members *const members = &collective->members;
+    bool ok = true;
+
+    *ret = (struct procs){ .all = NULL };
+    for (size_t i = 0; i < members->count && ok; i++) {
+        const struct sx_client *const member = members->all[i].client;
+
+        if (member->nspace != NULL && (who == EVERYBODY || member != client) &&
+            (who != THE_MISSING || !members->all[i].arrived)) {
+            ok = procs_add(ret, member->nspace->name, member->rank);
+        }
+    }
+    for (size_t i = 0; i < members->real.count && ok; i++) {
+        const pmix_proc_t *const proc = &members->real.all[i];
+        const struct sx_nspace *const nspace = sx_nspace_find(members->server, proc->nspace);
+
+        ok = nspace == NULL || procs_add_elsewhere(ret, nspace, proc);
+    }
+    if (!ok) {
+        free(ret->all);
+        *ret = (struct procs){ .all = NULL };
+    }
+    procs_sort(ret);
+    return ok;
+}
+
+/* ---- connect -------------------------------------------------------------------------------- */
+
+/* Those who are asked to come hear what to say. */
+static void ask_for_the_others(const struct sx_collective *collective, struct sx_client *client,
+                               const struct procs *to)
+{
+    const struct sx_event_note notes[] = {
+        { .key = SHMIX_CONNECT_PROCS,
+          .procs = collective->members.procs,
+          .count = collective->members.proc_count },
+        { .key = PMIX_CONNECT_ID, .text = collective->id },
+    };
+
+    sx_event_to(collective->members.server, PMIX_CONNECT_REQUESTED, client, to->all, to->count,
+                notes, collective->id != NULL ? 2 : 1);
+}
+
+void sx_connect_arrived(struct sx_collective *collective, struct sx_client *client, uint8_t connect)
+{
+    const uint8_t said = collective->connect | connect;
+    struct procs to;
+
+    if ((said & SX_CONNECT_TELLS) != 0 && procs_of(collective, THE_OTHERS, client, &to)) {
+        sx_event_to(collective->members.server, PMIX_PROC_HAS_CONNECTED, client, to.all, to.count,
+                    NULL, 0);
+        free(to.all);
+    }
+    /* Once is enough. */
+    if ((connect & ~collective->connect & SX_CONNECT_ASKS) != 0 &&
+        procs_of(collective, THE_MISSING, client, &to)) {
+        ask_for_the_others(collective, client, &to);
+        free(to.all);
+    }
+}
+
+/* By what its callers wrote a connect is known to a disconnect. */
+static uint64_t written_hash(const struct sx_server *server, const pmix_proc_t *procs,
+                             size_t proc_count, const char *id)
+{
+    return sx_meeting_hash(server, &(struct sx_meeting){ .kind = SX_COLLECTIVE_CONNECT,
+                                                         .procs = procs,
+                                                         .proc_count = proc_count,
+                                                         .id = id });
+}
+
+static pmix_status_t namespace_make(struct sx_collective *collective, const char *name,
+                                    const pmix_proc_t *members, size_t count,
+                                    struct sx_membership_entry **ret)
+{
+    struct sx_server *const server = collective->members.server;
+    const bool early = (collective->pardons & SX_PARDON_AFTER) != 0;
+    const struct sx_membership_options options = {
+        .name = name,
+        .kind = SX_MEMBERSHIP_CONNECTED,
+        .flags = early ? SX_MEMBERSHIP_EARLY_TERM : 0,
+        .id = collective->id,
+        .procs = members,
+        .proc_count = count,
+    };
+    pmix_status_t rc = sx_memberships_add(server, &options, ret);
+
+    if (rc == PMIX_SUCCESS &&
+        !sx_table_add(&server->connects, &(*ret)->written,
+                      written_hash(server, collective->members.procs,
+                                   collective->members.proc_count, collective->id))) {
+        sx_memberships_remove(server, *ret);
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    return rc;
+}
+
+void sx_connect_name(struct sx_server *server, char ret[PMIX_MAX_NSLEN + 1])
+{
+    /* No other server has this origin. */
+    snprintf(ret, PMIX_MAX_NSLEN + 1, "connected-%" PRIu64 ".%s", ++server->connect_last,
+             server->relay_origin);
+}
+
+/* Of this node alone. */
+static pmix_status_t conclude_here(struct sx_collective *collective,
+                                   struct sx_membership_entry **ret)
+{
+    char name[PMIX_MAX_NSLEN + 1];
+    struct procs members;
+
+    if (!procs_of(collective, EVERYBODY, NULL, &members)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_connect_name(collective->members.server, name);
+    const pmix_status_t rc = namespace_make(collective, name, members.all, members.count, ret);
+
+    free(members.all);
+    return rc;
+}
+
+pmix_status_t sx_connect_conclude(struct sx_collective *collective, uint64_t *ret_subject)
+{
+    const struct sx_agreed *const agreed = &collective->agreed;
+    struct sx_membership_entry *entry = NULL;
+
+    if ((collective->connect & SX_CONNECT_EXCHANGES) != 0) {
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t rc = agreed->member_count == 0
+                                 ? conclude_here(collective, &entry)
+                                 : namespace_make(collective, agreed->name, agreed->members,
+                                                  agreed->member_count, &entry);
+
+    if (rc == PMIX_SUCCESS) {
+        *ret_subject = entry->published.head.subject;
+    } else {
+        sx_span_end(collective->members.server, agreed->name);
+    }
+    return rc;
+}
+
+/* ---- disconnect ----------------------------------------------------------------------------- */
+
+static const char *name_of(const struct sx_membership_entry *entry)
+{
+    return sx_membership_name(&entry->published);
+}
+
+static bool is_member(const struct sx_membership_entry *entry, const struct sx_client *client)
+{
+    return client->nspace != NULL && sx_membership_rank(&entry->published, client->nspace->name,
+                                                        client->rank) != PMIX_RANK_INVALID;
+}
+
+/* Whether @client waits for the others to disconnect from @entry. */
+static bool has_called(const struct sx_server *server, const struct sx_membership_entry *entry,
+                       struct sx_client *client)
+{
+    const pmix_proc_t all = proc_of(name_of(entry), PMIX_RANK_WILDCARD);
+    const struct sx_meeting meeting = { .kind = SX_COLLECTIVE_DISCONNECT,
+                                        .procs = &all,
+                                        .proc_count = 1 };
+    const struct sx_collective *const open = sx_meeting_oldest(server, &meeting,
+                                                               sx_meeting_hash(server, &meeting));
+    const struct sx_member *const member = open != NULL ? sx_members_find(&open->members, client)
+                                                        : NULL;
+
+    return member != NULL && member->arrived && !open->is_over;
+}
+
+/* Return: the oldest of those connected in these words that @client has not called for. */
+static struct sx_membership_entry *entry_by_words(const struct sx_server *server,
+                                                  struct sx_client *client,
+                                                  const struct sx_arrival *arrival)
+{
+    const char *const id = arrival->options.id;
+    const uint64_t hash = written_hash(server, arrival->procs, arrival->proc_count, id);
+    struct sx_membership_entry *oldest = NULL;
+
+    for (struct sx_table_node *it = sx_table_first(&server->connects, hash); it != NULL;
+         it = sx_table_next(&server->connects, it)) {
+        struct sx_membership_entry *const entry = SX_CONTAINER(it, struct sx_membership_entry,
+                                                               written);
+
+        if (is_member(entry, client) && !has_called(server, entry, client) &&
+            (oldest == NULL || entry->published.head.subject >> SX_MEMBERSHIP_ROW_BITS <
+                                   oldest->published.head.subject >> SX_MEMBERSHIP_ROW_BITS)) {
+            oldest = entry;
+        }
+    }
+    return oldest;
+}
+
+/* Return: why there is none. */
+static pmix_status_t words_judge(struct sx_server *server, const struct sx_arrival *arrival)
+{
+    for (size_t i = 0; i < arrival->proc_count; i++) {
+        if (sx_nspace_find(server, arrival->procs[i].nspace) == NULL &&
+            sx_memberships_find(server, arrival->procs[i].nspace) == NULL) {
+            return PMIX_ERR_NOT_FOUND;
+        }
+    }
+    return PMIX_ERR_INVALID_OPERATION;
+}
+
+/* By its name, which is all that @arrival says.  Return: NULL when it says something else. */
+static struct sx_membership_entry *entry_by_name(const struct sx_server *server,
+                                                 const struct sx_arrival *arrival)
+{
+    struct sx_membership_entry *const entry = arrival->proc_count == 1 &&
+                                                      arrival->procs[0].rank == PMIX_RANK_WILDCARD
+                                                  ? sx_memberships_find(server,
+                                                                        arrival->procs[0].nspace)
+                                                  : NULL;
+
+    return entry != NULL && entry->published.head.kind == SX_MEMBERSHIP_CONNECTED ? entry : NULL;
+}
+
+pmix_status_t sx_disconnect_aim(struct sx_server *server, struct sx_client *client,
+                                struct sx_arrival *arrival)
+{
+    const struct sx_membership_entry *entry = entry_by_name(server, arrival);
+
+    if (entry != NULL && !is_member(entry, client)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (entry != NULL && has_called(server, entry, client)) {
+        return PMIX_ERR_INVALID_OPERATION;
+    }
+    if (entry == NULL) {
+        entry = entry_by_words(server, client, arrival);
+    }
+    if (entry == NULL) {
+        return words_judge(server, arrival);
+    }
+    arrival->procs[0] = proc_of(name_of(entry), PMIX_RANK_WILDCARD);
+    arrival->proc_count = 1;
+    arrival->options.id = NULL;
+    if ((entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0) {
+        arrival->options.pardons |= SX_PARDON_BEFORE;
+    }
+    return PMIX_SUCCESS;
+}
+
+void sx_disconnect_arrived(struct sx_collective *collective, struct sx_client *client,
+                           uint8_t connect)
+{
+    struct procs to;
+
+    if ((connect & SX_CONNECT_TELLS) != 0 && procs_of(collective, THE_OTHERS, client, &to)) {
+        sx_event_to(collective->members.server, PMIX_PROC_HAS_DISCONNECTED, client, to.all,
+                    to.count, NULL, 0);
+        free(to.all);
+    }
+}
+
+/* ---- the end of a namespace ----------------------------------------------------------------- */
+
+static bool names(const struct sx_collective *collective, const char *name)
+{
+    const struct sx_members *const members = &collective->members;
+    size_t i = 0;
+
+    while (i < members->proc_count && strcmp(members->procs[i].nspace, name) != 0) {
+        i++;
+    }
+    return i < members->proc_count;
+}
+
+/* What its members still do together under its name ends: not here, where others may be ending. */
+static void namespace_end(struct sx_server *server, struct sx_membership_entry *entry)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (!collective->is_over && names(collective, name_of(entry))) {
+            sx_timer_remove(&collective->deadline);
+            collective->late = PMIX_ERR_NOT_FOUND;
+            sx_timer_add(server->loop, &collective->deadline, sx_now_ns());
+        }
+    }
+    sx_span_end(server, name_of(entry));
+    sx_table_remove(&server->connects, &entry->written);
+    sx_memberships_remove(server, entry);
+}
+
+pmix_status_t sx_disconnect_conclude(struct sx_collective *collective, uint64_t *ret_subject)
+{
+    struct sx_server *const server = collective->members.server;
+    struct sx_membership_entry *const entry =
+        sx_memberships_find(server, collective->members.procs[0].nspace);
+
+    (void)ret_subject;
+    if (entry != NULL) {
+        namespace_end(server, entry);
+    }
+    return PMIX_SUCCESS;
+}
+
+void sx_connects_deinit(struct sx_server *server)
+{
+    sx_table_deinit(&server->connects);
+}
+
+/* ---- members that go ------------------------------------------------------------------------ */
+
+/* The engine, which hears of it next, is told what it means there. */
+static void tell_collectives(struct sx_server *server, const struct sx_membership_entry *entry)
+{
+    const bool early = (entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0;
+
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (names(collective, name_of(entry))) {
+            collective->is_bound = true;
+            collective->pardons |= early ? SX_PARDON_BEFORE | SX_PARDON_AFTER : 0;
+        }
+    }
+}
+
+/* The members that are left, in @ret.  Return: whether one of them is here. */
+static bool members_left(struct sx_server *server, const struct sx_membership_entry *entry,
+                         struct procs *ret)
+{
+    const uint32_t size = sx_membership_size(&entry->published);
+    bool here = false;
+    pmix_proc_t proc;
+
+    for (uint32_t rank = 0; rank < size; rank++) {
+        if (sx_membership_member(&entry->published, rank, &proc) == PMIX_SUCCESS) {
+            const struct sx_nspace *const nspace = sx_nspace_find(server, proc.nspace);
+            const struct sx_client *const client = nspace != NULL
+                                                       ? sx_client_find(nspace, proc.rank)
+                                                       : NULL;
+
+            here |= client != NULL && client->state == SX_CLIENT_CONNECTED;
+            (void)procs_add(ret, proc.nspace, proc.rank);
+        }
+    }
+    return here;
+}
+
+static void member_gone(struct sx_server *server, struct sx_membership_entry *entry,
+                        struct sx_client *client)
+{
+    const pmix_proc_t self = sx_nspace_proc(client->nspace, client->rank);
+    const pmix_proc_t there = proc_of(name_of(entry), sx_membership_rank(&entry->published,
+                                                                         self.nspace, self.rank));
+    const struct sx_event_note note = { .key = SHMIX_CONNECTED, .procs = &there, .count = 1 };
+    const bool may_go = (entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0 ||
+                        has_called(server, entry, client);
+    struct procs left = { .all = NULL };
+
+    tell_collectives(server, entry);
+    if (sx_memberships_leave(server, entry, &self) != PMIX_SUCCESS) {
+        namespace_end(server, entry); /* memory is out: better none than a wrong one */
+        return;
+    }
+    if (!members_left(server, entry, &left)) {
+        namespace_end(server, entry);
+    } else if (!may_go) {
+        sx_event_to(server, PMIX_ERR_PROC_TERM_WO_SYNC, client, left.all, left.count, &note, 1);
+    }
+    free(left.all);
+}
+
+void sx_connect_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_membership_entry *next = sx_memberships_next(server, NULL);
+
+    while (next != NULL) {
+        struct sx_membership_entry *const entry = next;
+
+        next = sx_memberships_next(server, entry);
+        if (entry->published.head.kind == SX_MEMBERSHIP_CONNECTED && is_member(entry, client)) {
+            member_gone(server, entry, client);
+        }
+    }
+}
