@@ -88,13 +88,8 @@ void sx_connection_take(struct sx_client *client, uint64_t now_ns)
  * woken again. */
 static void client_on_sent(void *arg, uint64_t now_ns)
 {
-    struct sx_client *client = arg;
-    struct sx_server *server = sx_server_get();
-
     (void)now_ns;
-    if (client->slot < server->board.slot_count) {
-        sx_wake_client(server, client);
-    }
+    sx_wake_client(sx_server_get(), arg);
 }
 
 static void doorbell_rung(void *arg, uint32_t revents, uint64_t now_ns)

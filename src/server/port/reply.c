@@ -33,9 +33,7 @@ static void reply_send(struct sx_server *server, struct sx_client *client, uint3
 
         (void)sx_channel_send(client->channel, SX_MSG_REPLY, id, &instead, 1, NULL, 0);
     }
-    if (client->slot < server->board.slot_count) {
-        sx_wake_client(server, client);
-    }
+    sx_wake_client(server, client);
 }
 
 void sx_reply(struct sx_server *server, struct sx_client *client, uint32_t id, pmix_status_t status,

@@ -90,6 +90,9 @@ void sx_wake_client(struct sx_server *server, struct sx_client *client)
 {
     const uint32_t rank_class = 1u << SX_CLASS_OF_RANK(client->rank);
 
+    if (client->slot >= server->board.slot_count) {
+        return; /* it has no bell: it is not connected */
+    }
     sx_door_ring(&server->board.slots[client->slot].bell, SX_BELL_ALL, 1);
     if (client->no_waitv) {
         sx_door_ring(&client->home->ring.header->any, rank_class, 1);

@@ -7,7 +7,7 @@
 
 #include "server/model/state.h"
 
-/* Wake a client that may be waiting on its bell for an answer. */
+/* Wake a client that may be waiting on its bell for an answer; nobody when it is not connected. */
 void sx_wake_client(struct sx_server *server, struct sx_client *client);
 
 /* A new pair of sockets.  Return: PMIX_SUCCESS, the server's end is in the client and the other one
