@@ -186,19 +186,25 @@ static void get_caught_up(struct sx_lane_mark *mark)
 
 /* ---- anybody of this node ------------------------------------------------------------------ */
 
-static bool anybody_has(const struct sx_awaited_key *key)
+#define RANKS_A_UNIT 128u /* that are looked at */
+
+/* Whether a rank has the key of @wait, whose asker pays for the look at each. */
+static bool anybody_has(const struct sx_wait *wait)
 {
-    const struct sx_nspace *nspace = key->awaited->nspace;
+    const struct sx_awaited_key *key = wait->key;
+    const struct sx_nspace *nspace = wait->awaited->nspace;
     const struct sx_store *store = &nspace->store.view;
     const sx_column column = nspace->has_store
                                  ? sx_store_column(store, key->realm, key->key, strlen(key->key))
                                  : 0;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
     struct sx_item item;
+    uint32_t rank = 0;
 
-    for (uint32_t rank = 0; column != 0 && rank < nspace->job_size && rc != PMIX_SUCCESS; rank++) {
+    for (; column != 0 && rank < nspace->job_size && rc != PMIX_SUCCESS; rank++) {
         rc = sx_store_read(store, column, rank, &item);
     }
+    sx_share_charge(wait->pending.server, wait->pending.client, rank / RANKS_A_UNIT);
     return rc == PMIX_SUCCESS;
 }
 
@@ -216,9 +222,8 @@ static void anybody_caught_up(struct sx_lane_mark *mark)
             return;
         }
     }
-    sx_pending_answer(&wait->pending, wait->key == NULL || anybody_has(wait->key)
-                                          ? PMIX_SUCCESS
-                                          : PMIX_ERR_NOT_FOUND);
+    sx_pending_answer(&wait->pending,
+                      wait->key == NULL || anybody_has(wait) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
 }
 
 /* ---- requests ------------------------------------------------------------------------------ */

@@ -104,3 +104,35 @@ Test(gets, of_a_member_of_connected_ones_are_of_the_process_itself)
     answers_end(&answers, client);
     bare_deinit(&server);
 }
+
+/* ---- what it costs ---------------------------------------------------------------------------- */
+
+/* A key that the job has and none of its many ranks: each of them is looked at. */
+Test(gets, of_anybody_are_paid_for_by_the_rank)
+{
+    enum { RANKS = 100000 };
+    static struct sx_server server;
+    static struct answers answers;
+    const pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = 7 };
+    struct {
+        struct sx_get get;
+        char key[8];
+    } ask = { { .nspace = "job", .rank = PMIX_RANK_UNDEF, .key_size = 4 }, "key" };
+    struct sx_frame frame = opened_frame(SX_MSG_GET, 2, &ask, sizeof(ask.get) + 4);
+
+    bare_init(&server);
+    bare_loop(&server);
+    struct sx_nspace *const job = bare_job(&server, "job", RANKS, 1);
+    struct sx_client *const client = bare_connect(&server, job, 0);
+
+    cr_assert_eq(sx_store_put(&job->store, SX_REALM_JOB, SX_ROW_JOB, "key", PMIX_GLOBAL, &value),
+                 PMIX_SUCCESS);
+    sx_share_begin(&server, client);
+    answers_begin(&answers, &server, client);
+    cr_assert(sx_gets_on_get(&server, client, &frame, 0));
+    cr_assert_geq(client->share.spent, RANKS / 200);
+    sx_pending_send_due(client); /* in another turn: it has used up this one */
+    cr_expect_eq(answers_next(&answers, 2), PMIX_ERR_NOT_FOUND);
+    answers_end(&answers, client);
+    bare_deinit(&server);
+}
