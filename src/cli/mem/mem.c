@@ -202,7 +202,7 @@ static void line_print(const struct found *found)
         return;
     }
     printf("%-6s ", kind_names[found->kind]);
-    name_print(found->name[0] != '\0' ? found->name : "(the node)");
+    name_print(found->name[0] != '\0' ? found->name : "(node)");
     printf(" %8" PRIu32 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %5" PRIu64, found->pid,
            found->whole.size, found->used.size, found->garbage_bytes, found->generation);
     if (state != NULL) {

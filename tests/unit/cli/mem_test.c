@@ -348,6 +348,7 @@ Test(mem, dumps_a_ring)
 Test(mem, dumps_a_list_of_processes)
 {
     static const char *const wants[] = {
+        "store  (node) ",
         "members      a-group                  -        group \"a-group\", subject 0x5000000, "
         "generation 2, flags 0x2, context 77, 3 places: \"job.7\".3 left \"a\".0\n",
         "members 0    shmix.memberships        -        STRING \"a-group\"\n",
@@ -358,12 +359,13 @@ Test(mem, dumps_a_list_of_processes)
                                              .generation = 2,
                                              .context_id = 77 };
     const pmix_proc_t procs[] = { { "job.7", 3 }, { "", PMIX_RANK_INVALID }, { "a", 0 } };
+    const struct sx_store_options node = { .nspace = "" };
     struct sx_store_writer writer;
     struct sx_cell cell = { .type = PMIX_BYTE_OBJECT };
     size_t size;
     void *bytes;
 
-    test_store_create(&writer);
+    cr_assert_eq(sx_store_create(&writer, &node), PMIX_SUCCESS);
     cr_assert_eq(sx_membership_encode(&head, "a-group", procs, 3, &bytes, &size), PMIX_SUCCESS);
     cr_assert_eq(sx_membership_publish(&writer, bytes, size), PMIX_SUCCESS);
     cr_assert_eq(sx_membership_enter(&writer, head.subject, "a-group"), PMIX_SUCCESS);
