@@ -413,6 +413,18 @@ void sx_collective_client_added(struct sx_server *server, struct sx_client *clie
     }
 }
 
+void sx_collective_client_connected(struct sx_server *server, struct sx_client *client)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (sx_shown_has_row(&collective->shown) &&
+            sx_members_find(&collective->members, client) != NULL) {
+            sx_shown_changed(server, &collective->shown);
+        }
+    }
+}
+
 /* @member may no longer be there. */
 static void member_look(struct sx_collective *collective, struct sx_member *member)
 {

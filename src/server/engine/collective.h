@@ -28,6 +28,8 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
 
 /* The host has registered it: operations under way that name it expect it too. */
 void sx_collective_client_added(struct sx_server *server, struct sx_client *client);
+/* It has called PMIx_Init: operations that are shown as waiting for it say who it is. */
+void sx_collective_client_connected(struct sx_server *server, struct sx_client *client);
 /* It is dead, has said good-bye, or has departed.  The operations that wait for it, and those that
  * it had joined, go on or end as their row says (collective_kind.c).  One in which nobody waits any
  * more ends. */

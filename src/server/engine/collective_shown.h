@@ -36,10 +36,15 @@ void sx_shown_renew(struct sx_server *server, struct sx_shown *shown);
 void sx_shown_write(struct sx_server *server, uint64_t now_ns);
 void sx_shown_watch(struct sx_server *server);
 
+static inline bool sx_shown_has_row(const struct sx_shown *shown)
+{
+    return shown->row != 0;
+}
+
 /* Who is missing in an operation has changed, or who has it. */
 static inline void sx_shown_changed(struct sx_server *server, struct sx_shown *shown)
 {
-    if (shown->row != 0) {
+    if (sx_shown_has_row(shown)) {
         sx_shown_renew(server, shown);
     }
 }

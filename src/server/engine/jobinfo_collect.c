@@ -12,25 +12,11 @@
 
 /* What a server says of its own node; another one knows better. */
 static const char *const of_this_node[] = {
-    PMIX_AVAIL_PHYS_MEMORY,
-    PMIX_HOSTNAME,
-    PMIX_LOCALITY,
-    PMIX_LOCALLDR,
-    PMIX_LOCAL_CPUSETS,
-    PMIX_LOCAL_PEERS,
-    PMIX_LOCAL_PROCS,
-    PMIX_LOCAL_SIZE,
-    PMIX_LOCAL_TOPO,
-    PMIX_NODEID,
-    PMIX_NODE_SIZE,
-    PMIX_NSDIR,
-    PMIX_SERVER_NSPACE,
-    PMIX_SERVER_RANK,
-    PMIX_SERVER_TMPDIR,
-    PMIX_SERVER_URI,
-    PMIX_TDIR_RMCLEAN,
-    PMIX_TMPDIR,
-    PMIX_TOPOLOGY2,
+    PMIX_AVAIL_PHYS_MEMORY, PMIX_HOSTNAME,    PMIX_LOCALITY,      PMIX_LOCALLDR,
+    PMIX_LOCAL_CPUSETS,     PMIX_LOCAL_PEERS, PMIX_LOCAL_PROCS,   PMIX_LOCAL_SIZE,
+    PMIX_LOCAL_TOPO,        PMIX_NODEID,      PMIX_NODE_SIZE,     PMIX_NSDIR,
+    PMIX_SERVER_NSPACE,     PMIX_SERVER_RANK, PMIX_SERVER_TMPDIR, PMIX_SERVER_URI,
+    PMIX_TDIR_RMCLEAN,      PMIX_TMPDIR,      PMIX_TOPOLOGY2,
 };
 
 struct infos {
@@ -130,7 +116,7 @@ static void collect_array(struct infos *infos, enum sx_realm realm, uint32_t row
         info->value = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = array };
         return;
     }
-    infos->status = array == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+    infos->status = array == NULL                   ? PMIX_ERR_OUT_OF_RESOURCE
                     : infos->status == PMIX_SUCCESS ? inner.status
                                                     : infos->status;
     free(array);

@@ -54,6 +54,7 @@ const struct sx_family sx_families[] = {
         .nspace_gone = sx_collective_nspace_gone,
         .client_added = sx_collective_client_added,
         .client_expected = sx_collective_client_added,
+        .client_connected = sx_collective_client_connected,
         .client_left = sx_collective_client_gone,
         .client_departed = sx_collective_client_gone,
         .client_gone = sx_collective_client_gone,

@@ -56,10 +56,13 @@ expect_code 1 "a server that has gone"
 expect_err "process $server does not exist" "a server that has gone"
 expect_clean "after the job"
 
-# One that dies while its server cannot hear of it.
+# One that has not begun when the others wait already; it dies while its server cannot hear of it.
 rm -f "$go"
-"$SHMIX" run -n 2 "$RANK" fence : -n 1 "$RANK" late "$go" >"$work/job" 2>&1 &
+"$SHMIX" run -n 2 "$RANK" fence : -n 1 sh -c 'until [ -e "$0" ]; do sleep 0.05; done; exec "$@"' \
+    "$work/begin" "$RANK" late "$go" >"$work/job" 2>&1 &
 server=$!
+await "rank 2 has not begun" shows 'missing: .*\.2, which has not called PMIx_Init$' "$server"
+touch "$work/begin"
 await "rank 2 has said who it is" grep -q '^late' "$work/job" || finish
 late=$(sed -n 's/^late //p' "$work/job")
 await "two of three are in the fence" shows "missing: .*process $late\$" "$server"

@@ -148,6 +148,27 @@ Test(collective_shown, what_stays_open_says_who_is_missing)
     job->by_rank[3]->left = false;
 }
 
+Test(collective_shown, who_comes_after_the_row_was_written_is_known_from_then_on)
+{
+    struct sx_open_op op;
+
+    job->by_rank[0]->state = SX_CLIENT_REGISTERED;
+    arrive(1);
+    turns(1);
+    cr_assert_eq(row_read(0, &op), PMIX_SUCCESS);
+    cr_expect_eq(op.missing[0].presence, SX_OPEN_NEVER_CAME);
+    job->by_rank[0]->state = SX_CLIENT_CONNECTED;
+    job->by_rank[0]->channel = &channel;
+    channel.peer.pid = 4711;
+    sx_collective_client_connected(&server, job->by_rank[0]);
+    turns(1);
+    job->by_rank[0]->channel = NULL;
+    cr_assert_eq(row_read(0, &op), PMIX_SUCCESS);
+    cr_expect_eq(op.missing[0].rank, 0);
+    cr_expect_eq(op.missing[0].presence, SX_OPEN_CONNECTED);
+    cr_expect_eq(op.missing[0].pid, 4711);
+}
+
 Test(collective_shown, a_row_follows_its_operation_and_goes_with_it)
 {
     struct sx_open_op op;
