@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <shmix.h>
+
 #include "job.h"
 #include "support/sanitized.h"
 #include "support/traced.h"
@@ -102,6 +104,19 @@ static void fence(unsigned number)
     }
     wait_for_the_other();
     CHECK_STATUS(PMIx_Fence(NULL, 0, &info, work.collects), PMIX_SUCCESS);
+}
+
+static void connect_and_disconnect(unsigned number)
+{
+    pmix_proc_t all = { .nspace = JOB_NSPACE, .rank = PMIX_RANK_WILDCARD };
+    char nspace[PMIX_MAX_NSLEN + 1];
+    pmix_rank_t rank;
+
+    (void)number;
+    wait_for_the_other();
+    CHECK_STATUS(shmix_connect(&all, 1, NULL, 0, nspace, &rank), PMIX_SUCCESS);
+    wait_for_the_other();
+    CHECK_STATUS(shmix_disconnect(nspace, NULL, 0), PMIX_SUCCESS);
 }
 
 /* Return: how many bytes it has taken in the lane. */
@@ -213,12 +228,21 @@ static int new_pages_are_taken_in_by_the_piece(int rank)
     return 0;
 }
 
+/* Nothing is asked for: the new name and rank are read where they lie. */
+static int a_connect_is_a_message_and_a_sleep(int rank)
+{
+    work = (struct work){ .round = connect_and_disconnect, .calls = 2, .messages = 2 };
+    CHECK(count_calls(rank, "connects and disconnects") == 0);
+    return 0;
+}
+
 static const struct job_case cases[] = {
     { "an_empty_fence_is_a_message_and_a_sleep", 2, an_empty_fence_is_a_message_and_a_sleep, NULL,
       false },
     { "a_fence_with_nothing_to_collect_is_an_empty_one", 2,
       a_fence_with_nothing_to_collect_is_an_empty_one, NULL, false },
     { "new_pages_are_taken_in_by_the_piece", 2, new_pages_are_taken_in_by_the_piece, NULL, false },
+    { "a_connect_is_a_message_and_a_sleep", 2, a_connect_is_a_message_and_a_sleep, NULL, false },
 };
 
 int main(int argc, char **argv)

@@ -546,6 +546,7 @@ static int rank_of_request(int rank)
                      PMIX_SUCCESS);
     }
     if (rank != 1) {
+        PMIx_Info_destruct(&infos[0]);
         CHECK(new_rank == me.rank / 2);
         CHECK_STATUS(shmix_disconnect(nspace, NULL, 0), PMIX_SUCCESS);
     }
@@ -595,8 +596,8 @@ static int rank_of_ending(int rank, int sign)
         CHECK(strcmp(((const pmix_proc_t *)place.data)->nspace, nspace) == 0);
         CHECK(((const pmix_proc_t *)place.data)->rank == 1 + LEAVER);
         CHECK_STATUS(shmix_disconnect(nspace, NULL, 0), PMIX_SUCCESS);
-        events_end(events);
     }
+    events_end(events);
     finish();
     return 0;
 }
