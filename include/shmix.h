@@ -55,6 +55,7 @@ typedef struct shmix_job shmix_job_t;
  *
  * Status: PMIX_ERR_BAD_PARAM         @nspace is longer than PMIX_MAX_NSLEN
  *         PMIX_ERR_NOT_FOUND         there is no such namespace
+ *         PMIX_ERR_NOT_SUPPORTED     @nspace is a connected one: open those of its members
  *         PMIX_ERR_LOST_CONNECTION   the server is gone
  *         PMIX_ERR_OUT_OF_RESOURCE   no memory or no descriptor
  *         any other error of a request to the server

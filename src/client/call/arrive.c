@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "base/value.h"
+#include "client/call/alias.h"
 #include "client/link/process.h"
 #include "client/link/procs.h"
 #include "client/link/request.h"
@@ -26,6 +27,11 @@ bool sx_procs_hold_self(const pmix_proc_t *procs, size_t nprocs)
     for (size_t i = 0; i < nprocs; i++) {
         if (strcmp(sx_wire_nspace(&procs[i]), p->self.nspace) == 0 &&
             (procs[i].rank == p->self.rank || procs[i].rank == PMIX_RANK_WILDCARD)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < nprocs && sx_link_is_live(&p->link); i++) {
+        if (sx_alias_holds_self(&procs[i])) {
             return true;
         }
     }

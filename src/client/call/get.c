@@ -18,10 +18,12 @@
 #include "base/role.h"
 #include "base/status.h"
 #include "base/value.h"
+#include "client/call/alias.h"
 #include "client/call/gate.h"
 #include "client/data/derived.h"
 #include "client/data/grace.h"
 #include "client/data/lookup.h"
+#include "client/data/membership.h"
 #include "client/data/private_value.h"
 #include "client/data/view.h"
 #include "client/link/handed_out.h"
@@ -79,15 +81,12 @@ static pmix_status_t fill(struct sx_lookup *lookup, const struct sx_item *item, 
     return sx_flat_decode(ret, &item->cell, item->body, item->cell.len);
 }
 
-/* What is not stored may follow from the question. */
-static pmix_status_t answer_implied(const struct sx_lookup *lookup, pmix_value_t **ret)
+/* @made, which is taken over, is no stored value. */
+static pmix_status_t answer_made(const struct sx_lookup *lookup, pmix_value_t made,
+                                 pmix_value_t **ret)
 {
-    pmix_value_t made;
-    pmix_status_t rc = sx_implied_find(lookup, &made);
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
     if (lookup->wanted.options.is_static && *ret == NULL) {
         sx_value_destruct(&made);
         return PMIX_ERR_BAD_PARAM;
@@ -107,6 +106,15 @@ static pmix_status_t answer_implied(const struct sx_lookup *lookup, pmix_value_t
         *ret = value;
     }
     return rc;
+}
+
+/* What is not stored may follow from the question. */
+static pmix_status_t answer_implied(const struct sx_lookup *lookup, pmix_value_t **ret)
+{
+    pmix_value_t made;
+    const pmix_status_t rc = sx_implied_find(lookup, &made);
+
+    return rc == PMIX_SUCCESS ? answer_made(lookup, made, ret) : rc;
 }
 
 static pmix_status_t answer(struct sx_lookup *lookup, const struct sx_item *item,
@@ -227,12 +235,16 @@ static pmix_status_t look_first(struct sx_lookup *lookup, pmix_value_t **ret)
     return __builtin_expect(asks_first(lookup), 0) ? PMIX_ERR_NOT_FOUND : look_fresh(lookup, ret);
 }
 
+static bool is_mapped(const struct sx_lookup *lookup)
+{
+    return lookup->view != NULL && sx_view_shared(lookup->view) != NULL;
+}
+
 /* A namespace whose store has not been fetched.  Return: PMIX_ERR_NOT_FOUND when there is no
  * need or no such namespace. */
 static pmix_status_t fetch_foreign(struct sx_lookup *lookup)
 {
-    if (lookup->wanted.options.optional ||
-        (lookup->view != NULL && sx_view_shared(lookup->view) != NULL)) {
+    if (lookup->wanted.options.optional || is_mapped(lookup)) {
         return PMIX_ERR_NOT_FOUND;
     }
     const pmix_status_t rc = sx_view_fetch(lookup->nspace, &lookup->view);
@@ -284,7 +296,9 @@ struct get {
     struct sx_op op; /* `value` is what was found */
     struct sx_lookup lookup;
     enum { GET_LOOKED, GET_QUEUED, GET_ASKED } stage;
-    char strings[]; /* of the lookup, when the caller does not wait */
+    bool is_member;     /* the name was that of a connected namespace, and the lookup is ... */
+    pmix_proc_t member; /* ... about this member of it */
+    char strings[];     /* of the lookup, when the caller does not wait */
 };
 
 /* It has a place, which is given back with the answer.  Return: as get_finish. */
@@ -324,10 +338,93 @@ static bool get_ask(struct get *get)
     return get->op.status != PMIX_SUCCESS || get_send(get);
 }
 
-/* It waits for a store, on the progress thread too.  Return: as get_finish. */
+/* ---- under the name of a connected namespace ------------------------------------------------ */
+
+/* From here on the lookup is about the member of rank @rank. */
+static pmix_status_t member_take(struct get *get, const char *name, uint32_t rank)
+{
+    const pmix_status_t rc = sx_alias_member(name, rank, &get->member);
+
+    if (rc == PMIX_SUCCESS) {
+        get->is_member = true;
+        get->lookup.nspace = get->member.nspace;
+        get->lookup.view = sx_view_find(get->member.nspace, strlen(get->member.nspace));
+        get->lookup.wanted.rank = get->member.rank;
+    }
+    return rc;
+}
+
+/* What any member has put is found, and nothing is waited for.  Return: as look_fresh. */
+static pmix_status_t members_look(struct get *get, const char *name)
+{
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    for (uint32_t rank = 0, size = sx_alias_size(name); rank < size; rank++) {
+        if (member_take(get, name, rank) == PMIX_SUCCESS) {
+            (void)fetch_foreign(&get->lookup);
+            rc = look_fresh(&get->lookup, &get->op.value);
+            if (rc != PMIX_ERR_NOT_FOUND) {
+                break;
+            }
+        }
+    }
+    get->is_member = false; /* there is nobody in particular to ask about */
+    return rc;
+}
+
+/* Return: false when the namespace is none of these; else the status says how the Get has ended, or
+ * it is PMIX_ERR_NOT_FOUND and the lookup is about a member. */
+static bool alias_look(struct get *get)
+{
+    const char *const name = get->lookup.nspace;
+    const struct sx_wanted *const wanted = &get->lookup.wanted;
+    const bool is_one = wanted->rank < PMIX_RANK_VALID;
+    pmix_value_t made;
+
+    if (sx_alias_size(name) == 0) {
+        return false;
+    }
+    get->op.status = is_one ? sx_alias_member(name, wanted->rank, &get->member) : PMIX_SUCCESS;
+    if (get->op.status != PMIX_SUCCESS) {
+        return true; /* it has no such member */
+    }
+    get->op.status = sx_alias_find(name, wanted, &made);
+    if (get->op.status == PMIX_SUCCESS) {
+        get->op.status = answer_made(&get->lookup, made, &get->op.value);
+    } else if (get->op.status == PMIX_ERR_NOT_FOUND && is_one) {
+        get->op.status = member_take(get, name, wanted->rank);
+        if (get->op.status == PMIX_SUCCESS) {
+            get->op.status = look_first(&get->lookup, &get->op.value);
+        }
+    } else if (get->op.status == PMIX_ERR_NOT_FOUND && wanted->key != NULL && !wanted->reserved) {
+        get->op.status = members_look(get, name);
+    }
+    return true;
+}
+
+/* The same, and that was all there is to do. */
+static bool alias_ends(struct get *get)
+{
+    return alias_look(get) && !(get->is_member && get->op.status == PMIX_ERR_NOT_FOUND);
+}
+
+/* It waits for a store, on the progress thread too.  A namespace that nobody has met may be a
+ * connected one: whoever can say that without a message is asked first.  Return: as get_finish. */
 static bool get_fetch(struct get *get)
 {
+    const bool is_met = is_mapped(&get->lookup), at_hand = !is_met && sx_members_are_at_hand();
+
+    if (at_hand && alias_ends(get)) {
+        return true;
+    }
     get->op.status = fetch_foreign(&get->lookup);
+    if (get->op.status == PMIX_ERR_NOT_FOUND && !is_met && !at_hand &&
+        !get->lookup.wanted.options.optional) {
+        if (alias_ends(get)) {
+            return true;
+        }
+        get->op.status = fetch_foreign(&get->lookup);
+    }
     if (get->op.status == PMIX_SUCCESS) {
         get->op.status = look_first(&get->lookup, &get->op.value);
     }

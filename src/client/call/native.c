@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "client/call/alias.h"
 #include "client/data/stranger.h"
 #include "client/data/view.h"
 #include "client/link/process.h"
@@ -221,8 +222,14 @@ pmix_status_t shmix_job_open(const char *nspace, shmix_job_t **ret_job)
     const pmix_status_t rc = job_open_locked(job);
     pthread_mutex_unlock(&sx_process.view_lock);
     if (rc != PMIX_SUCCESS) {
+        const bool is_list = rc == PMIX_ERR_NOT_FOUND && sx_alias_size(job->nspace) != 0;
+
         free(job);
-        return rc;
+        return is_list ? SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                                  "\"%s\" is a connected namespace, whose members' data lie in the "
+                                  "stores of their own: open those",
+                                  nspace)
+                       : rc;
     }
     *ret_job = job;
     return PMIX_SUCCESS;

@@ -5,6 +5,8 @@
  *     this node    the job's local peers, if it says them
  *     a name       ranks that carry it, else the peers or the ranks of the node that is called so
  *
+ * A connected namespace has the ranks of its members in it, who live in their own namespaces.
+ *
  * Both read what is mapped; only a namespace that this process has not met is asked for.  A server
  * answers from the stores it writes, on its own thread. */
 #include <stdio.h>
@@ -15,6 +17,7 @@
 #include "base/status.h"
 #include "client/data/grace.h"
 #include "client/data/hostname.h"
+#include "client/data/membership.h"
 #include "client/data/private_value.h"
 #include "client/data/view.h"
 #include "client/link/process.h"
@@ -24,7 +27,14 @@
 struct place {
     const char *nspace;
     struct sx_site site;
+    const struct sx_membership *members; /* only these are meant; NULL: all */
 };
+
+/* The rank in the namespace that was asked for.  Return: PMIX_RANK_INVALID when it is not meant. */
+static uint32_t rank_there(const struct place *place, uint32_t rank)
+{
+    return place->members != NULL ? sx_membership_rank(place->members, place->nspace, rank) : rank;
+}
 
 /* ---- every namespace ---------------------------------------------------------------------- */
 
@@ -33,6 +43,7 @@ struct walk {
     void *arg;
     unsigned count;
     pmix_status_t status;
+    const struct sx_membership *members; /* as in struct place */
 };
 
 static bool walk_store(void *arg, const char *nspace, const struct sx_store *store)
@@ -67,7 +78,8 @@ static pmix_status_t walk_view(struct walk *walk, struct sx_view *view)
     const struct place place = { .nspace = view->nspace,
                                  .site = { .own = sx_view_private(view),
                                            .shared = sx_edition_store(sx_view_shared(view)),
-                                           .open = sx_box_hand_out } };
+                                           .open = sx_box_hand_out },
+                                 .members = walk->members };
 
     if (rc == PMIX_ERR_NOT_FOUND) {
         rc = PMIX_SUCCESS;
@@ -80,25 +92,54 @@ static pmix_status_t walk_view(struct walk *walk, struct sx_view *view)
     return rc;
 }
 
+/* Return: PMIX_ERR_NOT_FOUND when nobody knows it. */
+static pmix_status_t walk_nspace(struct walk *walk, const char *nspace)
+{
+    struct sx_view *view = sx_view_find(nspace, strlen(nspace));
+
+    if (view == NULL) {
+        const pmix_status_t rc = sx_view_fetch(nspace, &view);
+
+        if (rc != PMIX_SUCCESS) {
+            return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc;
+        }
+    }
+    const pmix_status_t rc = walk_view(walk, view);
+
+    return rc == PMIX_SUCCESS && walk->count == 0 ? PMIX_ERR_NOT_FOUND : rc;
+}
+
+/* The namespaces of the members of @name.  Return: as sx_members_copy; as walk_nspace. */
+static pmix_status_t walk_members(struct walk *walk, const char *name)
+{
+    struct sx_membership_part part;
+    struct sx_membership members;
+    pmix_status_t rc = sx_members_copy(name, &members);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    walk->members = &members;
+    for (uint32_t i = 0; rc == PMIX_SUCCESS && sx_membership_part(&members, i, &part); i++) {
+        rc = walk_nspace(walk, part.nspace);
+    }
+    walk->members = NULL;
+    sx_members_free(&members);
+    return rc;
+}
+
 /* @nspace is "" for all.  Return: PMIX_ERR_NOT_FOUND when nobody knows it. */
 static pmix_status_t walk_client(struct walk *walk, const char *nspace)
 {
     struct sx_view *view;
+    pmix_status_t rc = PMIX_SUCCESS;
 
     if (nspace[0] != '\0') {
-        view = sx_view_find(nspace, strlen(nspace));
-        if (view == NULL) {
-            const pmix_status_t rc = sx_view_fetch(nspace, &view);
-
-            if (rc != PMIX_SUCCESS) {
-                return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc;
-            }
-        }
-        const pmix_status_t rc = walk_view(walk, view);
-
-        return rc == PMIX_SUCCESS && walk->count == 0 ? PMIX_ERR_NOT_FOUND : rc;
+        rc = walk_nspace(walk, nspace);
+        return rc == PMIX_ERR_NOT_FOUND && sx_link_is_live(&sx_process.link)
+                   ? walk_members(walk, nspace)
+                   : rc;
     }
-    pmix_status_t rc = PMIX_SUCCESS;
     for (view = sx_view_next(NULL); view != NULL && rc == PMIX_SUCCESS; view = sx_view_next(view)) {
         rc = walk_view(walk, view);
     }
@@ -135,8 +176,16 @@ struct peers {
     size_t count, capacity;
 };
 
-static pmix_status_t peers_add(struct peers *peers, const char *nspace, uint32_t rank)
+/* The process of @rank at @place, under the name that was asked for. */
+static pmix_status_t peers_add(struct peers *peers, const struct place *place, uint32_t rank)
 {
+    const char *const nspace = place->members != NULL ? sx_membership_name(place->members)
+                                                      : place->nspace;
+
+    rank = rank_there(place, rank);
+    if (rank == PMIX_RANK_INVALID) {
+        return PMIX_SUCCESS;
+    }
     if (peers->count == peers->capacity) {
         const size_t capacity = peers->capacity != 0 ? 2 * peers->capacity : 16;
         pmix_proc_t *const procs = realloc(peers->procs, capacity * sizeof(*procs));
@@ -162,7 +211,8 @@ static int by_rank(const void *left, const void *right)
 }
 
 /* Ranks as "0,2,5"; what is no number ends the list. */
-static pmix_status_t peers_add_text(struct peers *peers, const char *nspace, const char *text)
+static pmix_status_t peers_add_text(struct peers *peers, const struct place *place,
+                                    const char *text)
 {
     const size_t first = peers->count;
     pmix_status_t rc = PMIX_SUCCESS;
@@ -174,7 +224,7 @@ static pmix_status_t peers_add_text(struct peers *peers, const char *nspace, con
         if (rank >= SX_STORE_ROW_MAX) {
             break;
         }
-        rc = peers_add(peers, nspace, (uint32_t)rank);
+        rc = peers_add(peers, place, (uint32_t)rank);
         text = *end == ',' ? end + 1 : end;
     }
     if (peers->count > first) {
@@ -192,7 +242,7 @@ static pmix_status_t peers_by_rank(struct peers *peers, const struct place *plac
         const char *const name = sx_site_text(&place->site, SX_REALM_JOB, rank, PMIX_HOSTNAME);
 
         if (name != NULL && strcmp(name, peers->node) == 0) {
-            rc = peers_add(peers, place->nspace, rank);
+            rc = peers_add(peers, place, rank);
         }
     }
     return rc;
@@ -205,14 +255,14 @@ static pmix_status_t peers_of_node(struct peers *peers, const struct place *plac
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (text != NULL) {
-        return peers_add_text(peers, place->nspace, text);
+        return peers_add_text(peers, place, text);
     }
     for (uint32_t rank = 0; rank < rank_count && rc == PMIX_SUCCESS; rank++) {
         uint32_t its;
 
         if (sx_site_number(&place->site, SX_REALM_JOB, rank, PMIX_NODEID, UINT32_MAX, &its) &&
             its == node) {
-            rc = peers_add(peers, place->nspace, rank);
+            rc = peers_add(peers, place, rank);
         }
     }
     return rc;
@@ -227,7 +277,7 @@ static pmix_status_t peers_visit(void *arg, const struct place *place)
                                            : NULL;
 
     if (text != NULL) {
-        return peers_add_text(peers, place->nspace, text);
+        return peers_add_text(peers, place, text);
     }
     const size_t before = peers->count;
     /* The server may know this node by another name than the machine does. */
@@ -310,8 +360,8 @@ static pmix_status_t nodes_visit(void *arg, const struct place *place)
     for (uint32_t rank = 0; rank < rank_count && rc == PMIX_SUCCESS; rank++) {
         const char *const name = sx_site_text(&place->site, SX_REALM_JOB, rank, PMIX_HOSTNAME);
 
-        if (name != NULL) {
-            any = true;
+        any |= name != NULL;
+        if (name != NULL && rank_there(place, rank) != PMIX_RANK_INVALID) {
             rc = nodes_add(nodes, name);
         }
     }

@@ -6,6 +6,7 @@
  * not there. */
 #include "client/data/membership.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "client/data/view.h"
@@ -86,4 +87,42 @@ pmix_status_t sx_members_each(bool (*fn)(void *arg, const struct sx_membership *
 void sx_members_close(const struct sx_members_look *look)
 {
     sx_grace_exit(&look->grace);
+}
+
+bool sx_members_are_at_hand(void)
+{
+    const struct sx_view *const view = sx_view_find(NODE, 0);
+    const struct sx_grace grace = sx_grace_enter();
+    const bool are = view != NULL && sx_view_shared(view) != NULL && !sx_view_is_stale(view);
+
+    sx_grace_exit(&grace);
+    return are;
+}
+
+pmix_status_t sx_members_copy(const char *name, struct sx_membership *ret)
+{
+    struct sx_members_look look;
+    pmix_status_t rc = sx_members_open(name, &look);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    void *const bytes = malloc(look.found.size_bytes);
+
+    if (bytes != NULL) {
+        memcpy(bytes, look.found.bytes, look.found.size_bytes);
+        rc = sx_membership_open(bytes, look.found.size_bytes, ret);
+    } else {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_members_close(&look);
+    if (rc != PMIX_SUCCESS) {
+        free(bytes);
+    }
+    return rc;
+}
+
+void sx_members_free(struct sx_membership *copy)
+{
+    free((void *)(uintptr_t)copy->bytes);
 }

@@ -29,4 +29,12 @@ pmix_status_t sx_members_each(bool (*fn)(void *arg, const struct sx_membership *
 
 void sx_members_close(const struct sx_members_look *look);
 
+/* Whether a look costs no message. */
+bool sx_members_are_at_hand(void);
+
+/* A copy of its own of the list @name, that stays as it is; freed with sx_members_free.  Return: as
+ * sx_members_open; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_members_copy(const char *name, struct sx_membership *ret);
+void sx_members_free(struct sx_membership *copy);
+
 #endif
