@@ -417,8 +417,9 @@ PMIX_EXPORT pmix_status_t shmix_event_target(const shmix_event_t *event, size_t 
 /* Names of RFC0003 that the headers of the Standard do not have.  They are directives of connect;
  * the ones for disconnect say so.
  *
- * PMIX_CONNECT_ID                  char*: callers with another id, or without one, mean another
- *                                  operation.  Disconnect: the id that was given to connect
+ * PMIX_CONNECT_ID                  char*, at most PMIX_MAX_NSLEN bytes: callers with another id, or
+ *                                  without one, mean another operation.  Disconnect: the id that
+ *                                  was given to connect
  * PMIX_CONNECT_OPTIONAL            bool: who ends without having called is not waited for, and that
  *                                  is no error; enough if one caller says so
  * PMIX_CONNECT_EARLY_TERM_ALLOWED  bool: a member may end without having disconnected; enough if one

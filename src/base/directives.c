@@ -3,6 +3,7 @@
 /* directives.c - find the row of each info, and write its field. */
 #include "base/directives.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -55,6 +56,12 @@ static bool procs_read(const pmix_value_t *value, struct sx_some_procs *ret)
     return procs.all != NULL && procs.count != 0;
 }
 
+static bool string_read(const pmix_value_t *value, uint32_t len_max, const char **ret)
+{
+    *ret = value->type == PMIX_STRING ? value->data.string : NULL;
+    return *ret != NULL && (len_max == 0 || strnlen(*ret, (size_t)len_max + 1) <= len_max);
+}
+
 static bool devices_read(const pmix_value_t *value, pmix_device_type_t *ret)
 {
     if (value->type == PMIX_DEVTYPE) {
@@ -91,8 +98,7 @@ static bool field_write(const struct sx_directive *row, const pmix_info_t *info,
     case SX_DIRECTIVE_SECONDS:
         return seconds_read(value, field);
     case SX_DIRECTIVE_STRING:
-        *(const char **)field = value->type == PMIX_STRING ? value->data.string : NULL;
-        return *(const char **)field != NULL;
+        return string_read(value, row->arg, field);
     case SX_DIRECTIVE_STRINGS:
         ++*(uint32_t *)field;
         return value->type == PMIX_STRING && value->data.string != NULL;
@@ -123,6 +129,17 @@ static const char *const nouns[] = {
     [SX_DIRECTIVE_RANGE] = "a range",
     [SX_DIRECTIVE_DEVICES] = "a type of devices",
 };
+
+/* @row has another value than it wants. */
+static pmix_status_t refuse(const struct sx_directives *table, const struct sx_directive *row)
+{
+    if (row->kind == SX_DIRECTIVE_STRING && row->arg != 0) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s of %s wants a string of at most %" PRIu32 " bytes",
+                        row->name, table->function, row->arg);
+    }
+    return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s of %s wants %s", row->name, table->function,
+                    nouns[row->kind]);
+}
 
 /* ---- infos --------------------------------------------------------------------------------- */
 
@@ -164,8 +181,7 @@ pmix_status_t sx_directives_read(const struct sx_directives *table, const pmix_i
                             at->key, table->function);
         }
         if (row != NULL && !field_write(row, at, (char *)options + row->off)) {
-            return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s of %s wants %s", row->name, table->function,
-                            nouns[row->kind]);
+            return refuse(table, row);
         }
     }
     return PMIX_SUCCESS;

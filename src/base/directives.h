@@ -27,7 +27,7 @@ enum sx_directive_kind {
     SX_DIRECTIVE_CHOICE,  /* uint8_t: true makes it `arg` */
     SX_DIRECTIVE_NUMBER,  /* struct sx_some_number, from 0 to `arg` */
     SX_DIRECTIVE_SECONDS, /* uint64_t: nanoseconds */
-    SX_DIRECTIVE_STRING,  /* const char *, borrowed */
+    SX_DIRECTIVE_STRING,  /* const char *, borrowed, of at most `arg` bytes; 0: of any length */
     SX_DIRECTIVE_STRINGS, /* uint32_t: how often it is given, as the function takes each of them */
     SX_DIRECTIVE_PROCS,   /* struct sx_some_procs: a process or an array of them, borrowed */
     SX_DIRECTIVE_SCOPE,   /* pmix_scope_t */
