@@ -108,6 +108,23 @@ static pmix_status_t fence_that_collects(void)
     return PMIx_Fence(NULL, 0, &info, 1);
 }
 
+static pmix_status_t connect_and_disconnect(void)
+{
+    char nspace[PMIX_MAX_NSLEN + 1];
+    pmix_proc_t all = me;
+    pmix_rank_t rank;
+
+    all.rank = PMIX_RANK_WILDCARD;
+    pmix_status_t rc = shmix_connect(&all, 1, NULL, 0, nspace, &rank);
+    if (rc == PMIX_SUCCESS) {
+        rc = shmix_disconnect(nspace, NULL, 0);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = PMIx_Connect(&all, 1, NULL, 0);
+    }
+    return rc == PMIX_SUCCESS ? PMIx_Disconnect(&all, 1, NULL, 0) : rc;
+}
+
 static pmix_status_t store(void)
 {
     pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = 1 };
@@ -264,6 +281,7 @@ static const struct {
     { "PMIx_Get of another namespace", get_of_nobody, PMIX_ERR_NOT_FOUND },
     { "PMIx_Fence", fence, PMIX_SUCCESS },
     { "PMIx_Fence that collects", fence_that_collects, PMIX_SUCCESS },
+    { "PMIx_Connect, PMIx_Disconnect", connect_and_disconnect, PMIX_SUCCESS },
     { "PMIx_Store_internal", store, PMIX_SUCCESS },
     { "PMIx_Resolve_peers, PMIx_Resolve_nodes", resolve, PMIX_SUCCESS },
     { "PMIx_Register_event_handler, PMIx_Deregister_event_handler", handler, PMIX_SUCCESS },
