@@ -599,6 +599,32 @@ static void mutations(void)
           dropped_count);
 }
 
+/* A client that goes on after one of them could fill the host's log. */
+static void qualified_value_of_nonsense(void)
+{
+    const struct {
+        struct sx_lane_put put;
+        char key[(sizeof(PMIX_QUALIFIED_VALUE) - 1 + 7) / 8 * 8];
+        char value[16];
+    } no_array = {
+        .put = { .cell = { .type = PMIX_STRING, .len = 16 },
+                 .key_len = sizeof(PMIX_QUALIFIED_VALUE) - 1,
+                 .scope = PMIX_GLOBAL },
+        .key = PMIX_QUALIFIED_VALUE,
+        .value = "fifteen letters",
+    };
+    struct attacker attacker;
+    uint64_t at = 0;
+
+    attack_begin(2, "qualified values that are none");
+    attack_attach(&attacker);
+    for (int i = 0; i < 200; i++) {
+        at = write_message(&attacker, at, SX_LANE_PUT, sizeof(no_array), &no_array);
+    }
+    set_tail(&attacker, at);
+    dropped(&attacker);
+}
+
 /* ---- races ---------------------------------------------------------------------------------- */
 
 struct race {
@@ -751,6 +777,7 @@ static int role_mutations(const char *arg)
 {
     (void)arg;
     mutations();
+    qualified_value_of_nonsense();
     return 0;
 }
 

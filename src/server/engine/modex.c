@@ -244,6 +244,9 @@ pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
         return rc;
     }
     rc = put_apply(server, client, &put);
+    if (rc == PMIX_ERR_BAD_PARAM) {
+        return rc; /* of a qualified value, which a client of ours judges before it sends it */
+    }
     if (rc == PMIX_SUCCESS && client->waiter_count > 0 && !sx_scope_takes(put.head->scope)) {
         put_is_found(server, client, &put);
     }
