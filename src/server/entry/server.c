@@ -267,13 +267,14 @@ pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
         if (rc == PMIX_SUCCESS) {
             sx_turn_hook(server);
             sx_hostevent_serve(server);
+            sx_server_set(server); /* a tool may be quicker than this thread */
             rc = thread_start(server);
         }
         if (rc == PMIX_SUCCESS) {
             init_count = 1;
-            sx_server_set(server);
             sx_role_server_set(&sx_hostget_role);
         } else {
+            sx_server_set(NULL);
             server_free(server);
         }
     }

@@ -2,11 +2,14 @@
 /* Copyright (c) 2026 The shmix authors */
 /* server_test.c - a server begins once, ends with its last finalize, and may begin again. */
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
 
 #include <pmix.h>
 #include <pmix_server.h>
 
 #include "server/model/state.h"
+#include "support/sanitized.h"
 
 static pmix_server_module_t module;
 
@@ -29,6 +32,24 @@ Test(server, lives_until_it_was_finalized_as_often_as_begun)
     }
     cr_expect_eq(PMIx_server_finalize(), PMIX_ERR_INIT);
 }
+
+#if !SANITIZED_THREADS
+static unsigned found; /* a bit for each time: the last two are around the thread's beginning */
+
+int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
+{
+    found = found << 1 | (sx_server_get() != NULL);
+    return sigprocmask(how, set, before) == 0 ? 0 : errno;
+}
+
+/* What comes to its thread at once, as from a tool that has tried before, looks for it. */
+Test(server, is_found_before_its_thread_begins)
+{
+    cr_assert_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    cr_expect_eq(found & 3u, 3u);
+    cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+}
+#endif
 
 /* What a host says at the beginning, and whether it must be obeyed. */
 static const struct {
