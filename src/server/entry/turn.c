@@ -154,7 +154,7 @@ static void awake(void *arg, uint64_t now_ns)
 {
     struct sx_server *server = arg;
 
-    (void)now_ns;
+    server->turn.now_ns = now_ns; /* what is called before the turn may ask as well */
     sx_board_wake(&server->board);
 }
 

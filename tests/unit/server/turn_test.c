@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "bare.h"
+#include "base/clock.h"
 #include "server/port/lanes.h"
 
 #define CLIENTS 3
@@ -84,5 +85,35 @@ Test(turn, serves_all_by_their_shares_and_in_changing_order, .timeout = 60)
         sx_client_find(job, rank)->connection = NULL;
     }
     free(server.live);
+    bare_deinit(&server);
+}
+
+/* ---- the time --------------------------------------------------------------------------------- */
+
+static struct sx_timer look;
+static uint64_t begun_ns;
+
+static void look_at_time(void *arg, uint64_t now_ns)
+{
+    (void)arg;
+    if (sx_loop_stats(server.loop).sleeps == 0) { /* somebody else had the CPU for too long */
+        cr_assert_eq(sx_timer_add(server.loop, &look, now_ns + 20 * SX_NS_PER_MS), PMIX_SUCCESS);
+        return;
+    }
+    cr_expect_gt(server.turn.now_ns, begun_ns, "it is from before the sleep");
+    sx_loop_stop(server.loop);
+}
+
+/* A rank that dies is looked at before the turn: what it had submitted is of now. */
+Test(turn, what_is_called_before_the_turn_knows_the_time, .timeout = 60)
+{
+    bare_init(&server);
+    bare_loop(&server);
+    server.consumer = &consumer;
+    sx_turn_hook(&server);
+    begun_ns = sx_now_ns();
+    look.fn = look_at_time;
+    cr_assert_eq(sx_timer_add(server.loop, &look, begun_ns + 20 * SX_NS_PER_MS), PMIX_SUCCESS);
+    sx_loop_run(server.loop);
     bare_deinit(&server);
 }
