@@ -149,6 +149,21 @@ static bool reaches_others(const struct sx_collective *collective)
     return kind->host_reaches != NULL && kind->host_reaches(collective->members.server);
 }
 
+/* Return: PMIX_ERR_NOT_SUPPORTED, told once. */
+static pmix_status_t refuse_elsewhere(const struct sx_collective *collective)
+{
+    struct sx_host *const host = &collective->members.server->host;
+
+    if (!host->unreachable_told) {
+        host->unreachable_told = true;
+        sx_log(SX_LOG_WARN,
+               "a %s with processes of other nodes is not supported: the host has no fence_nb, and "
+               "nothing else leads there",
+               sx_collective_name(collective->kind->number));
+    }
+    return PMIX_ERR_NOT_SUPPORTED;
+}
+
 static bool hears_of_all(const struct sx_collective *collective)
 {
     const struct sx_kind *const kind = collective->kind;
@@ -170,7 +185,7 @@ static pmix_status_t collective_open(struct sx_collective *collective, uint64_t 
         return rc;
     }
     if (sx_members_absent(&collective->members).elsewhere && !reaches_others(collective)) {
-        return PMIX_ERR_NOT_SUPPORTED;
+        return refuse_elsewhere(collective);
     }
     return sx_generation_add(&server->signatures, oldest == NULL ? NULL : &oldest->generation,
                              &collective->generation, hash)

@@ -207,6 +207,19 @@ static pmix_status_t conclude_here(struct sx_collective *collective,
     return rc;
 }
 
+/* Over nodes a member may have ended since all servers know that all have called: it ends as a
+ * member. */
+static void members_look(const struct sx_members *members)
+{
+    for (size_t i = 0; i < members->count; i++) {
+        struct sx_client *const client = members->all[i].client;
+
+        if (client->state == SX_CLIENT_DEAD || client->left || client->departed) {
+            sx_connect_client_gone(members->server, client);
+        }
+    }
+}
+
 pmix_status_t sx_connect_conclude(struct sx_collective *collective, uint64_t *ret_subject)
 {
     const struct sx_agreed *const agreed = &collective->agreed;
@@ -222,6 +235,7 @@ pmix_status_t sx_connect_conclude(struct sx_collective *collective, uint64_t *re
 
     if (rc == PMIX_SUCCESS) {
         *ret_subject = entry->published.head.subject;
+        members_look(&collective->members);
     } else {
         sx_span_end(collective->members.server, agreed->name);
     }

@@ -204,7 +204,9 @@ static pmix_status_t agreed(struct sx_collective *collective, const struct sx_ho
     struct reading reading = { .server = collective->members.server };
     pmix_status_t rc = sx_agreements_read(answer->bytes, answer->size, on_nspace, &reading, ret);
 
-    if (rc == PMIX_SUCCESS) {
+    if (rc == PMIX_SUCCESS && (collective->connect & SX_CONNECT_EXCHANGES) != 0) {
+        sx_span_leave(&reading.brought);
+    } else if (rc == PMIX_SUCCESS) {
         rc = sx_span_add(reading.server, ret->name, real->all, real->count, &reading.brought);
     }
     if (rc != PMIX_SUCCESS) {

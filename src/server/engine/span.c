@@ -114,6 +114,11 @@ void sx_span_take_back(struct sx_server *server, struct sx_brought *brought)
             sx_event_confine(server);
         }
     }
+    sx_span_leave(brought);
+}
+
+void sx_span_leave(struct sx_brought *brought)
+{
     free(brought->names);
     *brought = (struct sx_brought){ .names = NULL };
 }

@@ -25,6 +25,9 @@ pmix_status_t sx_span_bring(struct sx_server *server, const struct sx_opened *ns
 /* They go again. */
 void sx_span_take_back(struct sx_server *server, struct sx_brought *brought);
 
+/* They stay for good, as nothing will end that they came with. */
+void sx_span_leave(struct sx_brought *brought);
+
 /* Whether this server brings @nspace, one of those of @collective, to the others. */
 bool sx_span_brings(const struct sx_collective *collective, const struct sx_nspace *nspace);
 

@@ -108,7 +108,8 @@ struct sx_owed {
     bool full_told; /* since it last owed nothing */
 };
 struct sx_host {
-    bool forgotten; /* it is asked nothing any more */
+    bool forgotten;        /* it is asked nothing any more */
+    bool unreachable_told; /* that it leads to no other node */
     struct sx_owed owed[SX_UPCALL_KINDS];
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* connect_host_test.c - a connect of two jobs, each on a node of its own: what the host hears of it,
- * and what each server knows of the other job afterwards. */
+/* connect_host_test.c - a connect of two jobs, each on a node of its own: what the host hears of
+ * it, and what each server knows of the other job afterwards. */
 #include "server/engine/connect_host.h"
 
 #include <stdio.h>
@@ -227,6 +227,12 @@ Test(connect_host, CN14_without_a_way_to_the_others_cannot)
 {
     nodes[0].server.module.fence_nb = NULL;
     member_calls(0, &connect_both);
-    cr_expect_eq(nodes[0].answers[1], 1);
     cr_expect_eq(nodes[0].statuses[1], PMIX_ERR_NOT_FOUND, "nobody here knows the other job");
+    nodes[0].job->job_size = 2;
+    jobs[1] = LEFT;
+    member_calls(0, &connect_both);
+    cr_expect_eq(nodes[0].answers[2], 1);
+    cr_expect_eq(nodes[0].statuses[2], PMIX_ERR_NOT_SUPPORTED);
+    cr_expect(nodes[0].server.host.unreachable_told);
+    jobs[1] = RIGHT;
 }

@@ -162,3 +162,34 @@ Test(register, refuses_a_name_that_connected_processes_or_a_group_have)
     cr_expect_eq(add_job("registered", 1), PMIX_OPERATION_SUCCEEDED);
     cr_expect_eq(sx_server_call(sx_server_get(), group_make, taken), PMIX_ERR_EXISTS);
 }
+
+/* As a connect over nodes has it, of which the host here has not told (engine/span.h). */
+static pmix_status_t bring(struct sx_server *server, void *arg)
+{
+    struct sx_nspace *const nspace = sx_nspace_obtain(server, arg);
+
+    cr_assert_not_null(nspace);
+    nspace->job_size = 7;
+    nspace->brought_count = 2;
+    nspace->registered = nspace->has_data = true;
+    return sx_nspace_open(server, nspace);
+}
+
+static pmix_status_t look_at_brought(struct sx_server *server, void *arg)
+{
+    const struct sx_nspace *const nspace = sx_nspace_find(server, arg);
+
+    cr_expect_eq(nspace->brought_count, 0);
+    cr_expect_eq(nspace->job_size, 3);
+    cr_expect(nspace->registered && nspace->has_store);
+    return PMIX_SUCCESS;
+}
+
+Test(register, takes_over_what_a_connect_has_brought)
+{
+    static char name[] = "brought";
+
+    hosted_call(bring, name);
+    hosted_job(name, 0, 3);
+    hosted_call(look_at_brought, name);
+}

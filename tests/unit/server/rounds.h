@@ -10,11 +10,13 @@
 
 #include <stdlib.h>
 
-#include "bare.h"
+#include "bare_events.h"
 #include "base/flat.h"
 #include "opened.h"
 #include "server/engine/collective.h"
 #include "server/engine/collective_kind.h"
+#include "server/engine/span.h"
+#include "server/model/membership.h"
 
 #define NODES_MAX 3u
 #define CALLS_MAX 4u
@@ -281,13 +283,41 @@ static inline void member_dies(unsigned node)
     node_run(&nodes[node], member_dies_now, NULL);
 }
 
+/* Return: what the connect that node's call @op was has made; fails when it has made nothing. */
+static inline const struct sx_membership *made_by(unsigned node, unsigned op)
+{
+    const struct sx_membership_entry *const entry = sx_memberships_of(&nodes[node].server,
+                                                                      nodes[node].subjects[op]);
+
+    cr_assert_not_null(entry, "node %u call %u has made nothing", node, op);
+    return &entry->published;
+}
+
+/* All nodes have the same name, and the same process at each rank. */
+static inline void expect_same(unsigned node, unsigned op, unsigned other, unsigned other_op)
+{
+    const struct sx_membership *const left = made_by(node, op), *const right = made_by(other,
+                                                                                       other_op);
+    const uint32_t size = sx_membership_size(left);
+
+    cr_assert_str_eq(sx_membership_name(left), sx_membership_name(right));
+    cr_assert_eq(size, sx_membership_size(right));
+    cr_assert_eq(size, node_count);
+    for (uint32_t rank = 0; rank < size; rank++) {
+        pmix_proc_t a, b;
+
+        cr_assert_eq(sx_membership_member(left, rank, &a), PMIX_SUCCESS);
+        cr_assert_eq(sx_membership_member(right, rank, &b), PMIX_SUCCESS);
+        cr_assert(strcmp(a.nspace, b.nspace) == 0 && a.rank == b.rank);
+    }
+}
+
 /* ---- life ----------------------------------------------------------------------------------- */
 
 static void node_begin(struct node *node, unsigned rank)
 {
     *node = (struct node){ .calls = 0 };
-    bare_init(&node->server);
-    bare_loop(&node->server);
+    bare_events_init(&node->server);
     sx_list_init(&node->server.collectives);
     node->server.module.fence_nb = on_fence;
     snprintf(node->server.relay_origin, sizeof(node->server.relay_origin), "node%u", rank);
@@ -320,6 +350,12 @@ static void nodes_rewind(void)
 
         sx_server_set(&node->server);
         sx_collective_end_all(&node->server);
+        for (struct sx_membership_entry *it;
+             (it = sx_memberships_next(&node->server, NULL)) != NULL;) {
+            sx_table_remove(&node->server.connects, &it->written);
+            sx_memberships_remove(&node->server, it);
+        }
+        sx_spans_deinit(&node->server);
         cr_assert_eq(node->server.rounds.count, 0);
         sx_upcall_forget_all(&node->server);
         node->server.host.forgotten = false;
@@ -337,7 +373,9 @@ static void nodes_end(void)
 {
     nodes_rewind();
     for (unsigned i = 0; i < node_count; i++) {
-        bare_deinit(&nodes[i].server);
+        sx_memberships_deinit(&nodes[i].server);
+        sx_table_deinit(&nodes[i].server.connects);
+        bare_events_deinit(&nodes[i].server);
     }
     sx_server_set(NULL);
 }

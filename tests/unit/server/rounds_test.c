@@ -106,7 +106,19 @@ static unsigned choices(struct step *ret)
     return count;
 }
 
-/* Each call has ended once, and well; operations that are the same have ended as the same. */
+/* Then the first call of each node is the first of them. */
+static bool ops_are_the_same(void)
+{
+    return ops[0].kind == ops[1].kind && ops[0].id == ops[1].id;
+}
+
+/* The number of the node's call that was this operation. */
+static unsigned call_of(unsigned node, unsigned op)
+{
+    return ops_are_the_same() ? op + 1 : programs[node].ops[0] == op ? 1 : 2;
+}
+
+/* Each call has ended once, and well; what was one connect is one namespace, here and there. */
 static void look(void)
 {
     for (unsigned i = 0; i < node_count; i++) {
@@ -119,6 +131,11 @@ static void look(void)
         cr_assert(sx_list_empty(&nodes[i].server.collectives), "%s", order_told());
         cr_assert_eq(nodes[i].server.rounds.count, 0, "%s", order_told());
         cr_assert_null(nodes[i].cbfunc, "%s", order_told());
+        for (unsigned op = 0; op < OPS; op++) {
+            if (ops[op].kind == SX_COLLECTIVE_CONNECT) {
+                expect_same(0, call_of(0, op), i, call_of(i, op));
+            }
+        }
     }
 }
 
@@ -265,6 +282,26 @@ Test(rounds, alone_a_connect_takes_two_and_a_fence_is_none)
     nodes_end();
 }
 
+Test(rounds, disconnect_whom_they_have_connected)
+{
+    nodes_begin(2);
+    both_call(&connects[1]);
+    answer_all();
+    expect_same(0, 1, 1, 1);
+    both_call(&(struct call){ SX_COLLECTIVE_DISCONNECT, "one", 0 });
+    cr_expect_not_null(sx_memberships_next(&nodes[0].server, NULL), "not yet");
+    answer_all();
+    for (unsigned i = 0; i < 2; i++) {
+        expect(i, 2, 1, PMIX_SUCCESS);
+        cr_expect_null(sx_memberships_next(&nodes[i].server, NULL));
+        node_run(&nodes[i], NULL, NULL);
+        cr_expect(sx_list_empty(&nodes[i].server.spans));
+    }
+    both_call(&(struct call){ SX_COLLECTIVE_DISCONNECT, "one", 0 });
+    expect(0, 3, 1, PMIX_ERR_INVALID_OPERATION);
+    nodes_end();
+}
+
 Test(rounds, that_the_host_fails_end_what_they_named_with_its_status)
 {
     nodes_begin(2);
@@ -397,14 +434,30 @@ Test(rounds, tell_once_that_a_member_has_died)
     nodes_end();
 }
 
+/* Ranks 0 and 2 are on the first node. */
 Test(rounds, in_commit_a_member_has_connected_and_dies_as_one)
 {
+    struct sx_client *first;
+    pmix_proc_t proc;
+
     nodes_begin(2);
+    first = nodes[0].member;
+    nodes[0].job->job_size = nodes[1].job->job_size = 3;
+    nodes[0].job->local_count = 2;
+    nodes[0].member = sx_client_add(nodes[0].job, 2);
+    bare_connect(&nodes[0].server, nodes[0].job, 2);
     both_call(&connects[0]);
+    nodes[0].member = first;
+    member_calls(0, &connects[0]);
     host_answers(PMIX_SUCCESS);
     member_dies(0);
     answer_all();
+    expect(0, 1, 1, PMIX_SUCCESS);
     expect(1, 1, 1, PMIX_SUCCESS);
-    cr_expect(sx_list_empty(&nodes[0].server.collectives));
+    cr_expect_eq(sx_membership_size(made_by(1, 1)), 3);
+    cr_expect_eq(sx_membership_member(made_by(1, 1), 0, &proc), PMIX_SUCCESS);
+    cr_expect_eq(sx_membership_size(made_by(0, 1)), 3);
+    cr_expect_eq(sx_membership_member(made_by(0, 1), 0, &proc), PMIX_ERR_NOT_FOUND, "a gap");
+    cr_expect_eq(sx_membership_member(made_by(0, 1), 2, &proc), PMIX_SUCCESS);
     nodes_end();
 }
