@@ -36,6 +36,7 @@ TABLE = [
     ("late", ["data_pmix", "1", "late"], 0, 0, ": ok"),
     ("direct", ["hello_mpi", "OMPI_MCA_pmix_base_collect_data=0"], 0, 0, "ok"),
     ("event", ["event_pmix"], 0, 0, ": ok"),
+    ("connect", ["connect_pmix"], 47, 0, "connect ends with"),  # Slurm's entry says that it is not supported
     ("abort", ["abort_mpi", "7"], 7, 7, None),
     ("exit 5", ["end_mpi", "exit"], 137, 5, None),
     ("segv", ["segv_mpi"], 139, 139, None),
