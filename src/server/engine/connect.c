@@ -17,13 +17,9 @@
 #include "server/engine/span.h"
 #include "server/model/arrival.h"
 #include "server/model/membership.h"
+#include "server/model/proc_list.h"
 
 /* ---- lists of processes --------------------------------------------------------------------- */
-
-struct procs {
-    pmix_proc_t *all;
-    size_t count, capacity;
-};
 
 static pmix_proc_t proc_of(const char *nspace, uint32_t rank)
 {
@@ -33,40 +29,8 @@ static pmix_proc_t proc_of(const char *nspace, uint32_t rank)
     return proc;
 }
 
-static bool procs_add(struct procs *procs, const char *nspace, uint32_t rank)
-{
-    if (procs->count == procs->capacity) {
-        const size_t larger = procs->capacity == 0 ? 16 : 2 * procs->capacity;
-        pmix_proc_t *const grown = realloc(procs->all, larger * sizeof(*grown));
-
-        if (grown == NULL) {
-            return false;
-        }
-        procs->all = grown;
-        procs->capacity = larger;
-    }
-    procs->all[procs->count++] = proc_of(nspace, rank);
-    return true;
-}
-
-/* Sort, and leave each there once. */
-static void procs_sort(struct procs *procs)
-{
-    size_t kept = 0;
-
-    if (procs->count > 0) {
-        qsort(procs->all, procs->count, sizeof(*procs->all), sx_proc_order);
-    }
-    for (size_t i = 0; i < procs->count; i++) {
-        if (kept == 0 || sx_proc_order(&procs->all[kept - 1], &procs->all[i]) != 0) {
-            procs->all[kept++] = procs->all[i];
-        }
-    }
-    procs->count = kept;
-}
-
 /* Add what of @proc is not on this node. */
-static bool procs_add_elsewhere(struct procs *procs, const struct sx_nspace *nspace,
+static bool procs_add_elsewhere(struct sx_proc_list *procs, const struct sx_nspace *nspace,
                                 const pmix_proc_t *proc)
 {
     const bool all = proc->rank == PMIX_RANK_WILDCARD;
@@ -74,7 +38,7 @@ static bool procs_add_elsewhere(struct procs *procs, const struct sx_nspace *nsp
     bool ok = true;
 
     for (uint32_t rank = all ? 0 : proc->rank; rank < end && ok; rank++) {
-        ok = sx_client_find(nspace, rank) != NULL || procs_add(procs, nspace->name, rank);
+        ok = sx_client_find(nspace, rank) != NULL || sx_proc_list_add(procs, nspace->name, rank);
     }
     return ok;
 }
@@ -84,18 +48,18 @@ enum who { EVERYBODY, THE_OTHERS, THE_MISSING };
 /* Those who take part, in order: all, all but @client, or those who have not arrived.  Return:
  * false when memory is out. */
 static bool procs_of(const struct sx_collective *collective, enum who who,
-                     const struct sx_client *client, struct procs *ret)
+                     const struct sx_client *client, struct sx_proc_list *ret)
 {
     const struct sx_members *const members = &collective->members;
     bool ok = true;
 
-    *ret = (struct procs){ .all = NULL };
+    *ret = (struct sx_proc_list){ .all = NULL };
     for (size_t i = 0; i < members->count && ok; i++) {
         const struct sx_client *const member = members->all[i].client;
 
         if (member->nspace != NULL && (who == EVERYBODY || member != client) &&
             (who != THE_MISSING || !members->all[i].arrived)) {
-            ok = procs_add(ret, member->nspace->name, member->rank);
+            ok = sx_proc_list_add(ret, member->nspace->name, member->rank);
         }
     }
     for (size_t i = 0; i < members->real.count && ok; i++) {
@@ -105,10 +69,9 @@ static bool procs_of(const struct sx_collective *collective, enum who who,
         ok = nspace == NULL || procs_add_elsewhere(ret, nspace, proc);
     }
     if (!ok) {
-        free(ret->all);
-        *ret = (struct procs){ .all = NULL };
+        sx_proc_list_clear(ret);
     }
-    procs_sort(ret);
+    sx_proc_list_sort(ret);
     return ok;
 }
 
@@ -116,7 +79,7 @@ static bool procs_of(const struct sx_collective *collective, enum who who,
 
 /* Those who are asked to come hear what to say. */
 static void ask_for_the_others(const struct sx_collective *collective, struct sx_client *client,
-                               const struct procs *to)
+                               const struct sx_proc_list *to)
 {
     const struct sx_event_note notes[] = {
         { .key = SHMIX_CONNECT_PROCS,
@@ -132,18 +95,18 @@ static void ask_for_the_others(const struct sx_collective *collective, struct sx
 void sx_connect_arrived(struct sx_collective *collective, struct sx_client *client, uint8_t connect)
 {
     const uint8_t said = collective->connect | connect;
-    struct procs to;
+    struct sx_proc_list to;
 
     if ((said & SX_CONNECT_TELLS) != 0 && procs_of(collective, THE_OTHERS, client, &to)) {
         sx_event_to(collective->members.server, PMIX_PROC_HAS_CONNECTED, client, to.all, to.count,
                     NULL, 0);
-        free(to.all);
+        sx_proc_list_clear(&to);
     }
     /* Once is enough. */
     if ((connect & ~collective->connect & SX_CONNECT_ASKS) != 0 &&
         procs_of(collective, THE_MISSING, client, &to)) {
         ask_for_the_others(collective, client, &to);
-        free(to.all);
+        sx_proc_list_clear(&to);
     }
 }
 
@@ -195,7 +158,7 @@ static pmix_status_t conclude_here(struct sx_collective *collective,
                                    struct sx_membership_entry **ret)
 {
     char name[PMIX_MAX_NSLEN + 1];
-    struct procs members;
+    struct sx_proc_list members;
 
     if (!procs_of(collective, EVERYBODY, NULL, &members)) {
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -203,7 +166,7 @@ static pmix_status_t conclude_here(struct sx_collective *collective,
     sx_connect_name(collective->members.server, name);
     const pmix_status_t rc = namespace_make(collective, name, members.all, members.count, ret);
 
-    free(members.all);
+    sx_proc_list_clear(&members);
     return rc;
 }
 
@@ -348,12 +311,12 @@ pmix_status_t sx_disconnect_aim(struct sx_server *server, struct sx_client *clie
 void sx_disconnect_arrived(struct sx_collective *collective, struct sx_client *client,
                            uint8_t connect)
 {
-    struct procs to;
+    struct sx_proc_list to;
 
     if ((connect & SX_CONNECT_TELLS) != 0 && procs_of(collective, THE_OTHERS, client, &to)) {
         sx_event_to(collective->members.server, PMIX_PROC_HAS_DISCONNECTED, client, to.all,
                     to.count, NULL, 0);
-        free(to.all);
+        sx_proc_list_clear(&to);
     }
 }
 
@@ -424,7 +387,7 @@ static void tell_collectives(struct sx_server *server, const struct sx_membershi
 
 /* The members that are left, in @ret.  Return: whether one of them is here. */
 static bool members_left(struct sx_server *server, const struct sx_membership_entry *entry,
-                         struct procs *ret)
+                         struct sx_proc_list *ret)
 {
     const uint32_t size = sx_membership_size(&entry->published);
     bool here = false;
@@ -438,7 +401,7 @@ static bool members_left(struct sx_server *server, const struct sx_membership_en
                                                        : NULL;
 
             here |= client != NULL && client->state == SX_CLIENT_CONNECTED;
-            (void)procs_add(ret, proc.nspace, proc.rank);
+            (void)sx_proc_list_add(ret, proc.nspace, proc.rank);
         }
     }
     return here;
@@ -453,7 +416,7 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *en
     const struct sx_event_note note = { .key = SHMIX_CONNECTED, .procs = &there, .count = 1 };
     const bool may_go = (entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0 ||
                         has_called(server, entry, client);
-    struct procs left = { .all = NULL };
+    struct sx_proc_list left = { .all = NULL };
 
     tell_collectives(server, entry);
     if (sx_memberships_leave(server, entry, &self) != PMIX_SUCCESS) {
@@ -465,7 +428,7 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *en
     } else if (!may_go) {
         sx_event_to(server, PMIX_ERR_PROC_TERM_WO_SYNC, client, left.all, left.count, &note, 1);
     }
-    free(left.all);
+    sx_proc_list_clear(&left);
 }
 
 void sx_connect_client_gone(struct sx_server *server, struct sx_client *client)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "base/value.h"
+#include "server/model/proc_list.h"
 #include "server/model/state.h"
 
 #define PROCS_PER_UNIT 4u /* to copy and to sort them: share.h */
@@ -77,48 +77,17 @@ pmix_status_t sx_alias_one(struct sx_server *server, const pmix_proc_t *proc, pm
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-struct making {
-    pmix_proc_t *all;
-    size_t count, capacity;
-};
-
-static pmix_status_t making_add(void *arg, const pmix_proc_t *real)
+static pmix_status_t made_add(void *arg, const pmix_proc_t *real)
 {
-    struct making *const making = arg;
+    struct sx_proc_list *const made = arg;
 
-    if (making->count == SX_ALIAS_PROCS_MAX) {
+    if (made->count == SX_ALIAS_PROCS_MAX) {
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
                         "a list of processes stands for more than %u: name fewer groups at once",
                         SX_ALIAS_PROCS_MAX);
     }
-    if (making->count == making->capacity) {
-        const size_t capacity = making->capacity == 0 ? 16 : 2 * making->capacity;
-        pmix_proc_t *const grown = realloc(making->all, capacity * sizeof(*grown));
-
-        if (grown == NULL) {
-            return PMIX_ERR_OUT_OF_RESOURCE;
-        }
-        making->all = grown;
-        making->capacity = capacity;
-    }
-    making->all[making->count++] = *real;
-    return PMIX_SUCCESS;
-}
-
-/* In order, each once.  Return: how many are left. */
-static size_t procs_sort(pmix_proc_t *procs, size_t count)
-{
-    size_t kept = 0;
-
-    if (count > 0) {
-        qsort(procs, count, sizeof(*procs), sx_proc_order);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (kept == 0 || sx_proc_order(&procs[kept - 1], &procs[i]) != 0) {
-            procs[kept++] = procs[i];
-        }
-    }
-    return kept;
+    return sx_proc_list_add(made, real->nspace, real->rank) ? PMIX_SUCCESS
+                                                            : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
 static bool has_alias(const struct sx_server *server, const pmix_proc_t *procs, size_t count)
@@ -133,22 +102,23 @@ static bool has_alias(const struct sx_server *server, const pmix_proc_t *procs, 
 
 /* Of a name that is given again and again, each process is looked for once. */
 static pmix_status_t list_make(struct sx_server *server, const pmix_proc_t *procs, size_t count,
-                               bool keep_unknown, struct making *making)
+                               bool keep_unknown, struct sx_proc_list *made)
 {
-    pmix_proc_t *const given = malloc(count * sizeof(*given));
-    pmix_status_t rc = given == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+    struct sx_proc_list given = { .all = NULL };
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    if (given != NULL) {
-        memcpy(given, procs, count * sizeof(*given));
-        count = procs_sort(given, count);
-    }
     for (size_t i = 0; rc == PMIX_SUCCESS && i < count; i++) {
-        rc = sx_alias_each(server, &given[i], making_add, making);
+        rc = sx_proc_list_add(&given, procs[i].nspace, procs[i].rank) ? PMIX_SUCCESS
+                                                                      : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_proc_list_sort(&given);
+    for (size_t i = 0; rc == PMIX_SUCCESS && i < given.count; i++) {
+        rc = sx_alias_each(server, &given.all[i], made_add, made);
         if (rc == PMIX_ERR_NOT_FOUND && keep_unknown) {
-            rc = making_add(making, &given[i]);
+            rc = made_add(made, &given.all[i]);
         }
     }
-    free(given);
+    sx_proc_list_clear(&given);
     return rc;
 }
 
@@ -156,24 +126,24 @@ static pmix_status_t list_read(struct sx_server *server, struct sx_client *payer
                                pmix_proc_t *procs, size_t count, bool keep_unknown,
                                struct sx_alias_list *ret)
 {
-    struct making making = { .all = NULL };
+    struct sx_proc_list made = { .all = NULL };
 
     *ret = (struct sx_alias_list){ .all = procs, .count = count };
     if (!has_alias(server, procs, count)) {
         return PMIX_SUCCESS;
     }
-    const pmix_status_t rc = list_make(server, procs, count, keep_unknown, &making);
+    const pmix_status_t rc = list_make(server, procs, count, keep_unknown, &made);
 
     if (payer != NULL) {
-        sx_share_charge(server, payer, (count + making.count) / PROCS_PER_UNIT);
+        sx_share_charge(server, payer, (count + made.count) / PROCS_PER_UNIT);
     }
     if (rc != PMIX_SUCCESS) {
-        free(making.all);
+        sx_proc_list_clear(&made);
         *ret = (struct sx_alias_list){ .all = NULL };
         return rc;
     }
-    making.count = procs_sort(making.all, making.count);
-    *ret = (struct sx_alias_list){ .all = making.all, .count = making.count, .is_made = true };
+    sx_proc_list_sort(&made);
+    *ret = (struct sx_alias_list){ .all = made.all, .count = made.count, .is_made = true };
     return PMIX_SUCCESS;
 }
 

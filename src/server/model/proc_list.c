@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* proc_list.c - an array that doubles. */
+#include "server/model/proc_list.h"
+
+#include <stdlib.h>
+
+#include "base/value.h"
+
+#define FIRST 16u
+
+bool sx_proc_list_add(struct sx_proc_list *list, const char *nspace, uint32_t rank)
+{
+    if (list->count == list->capacity) {
+        const size_t capacity = list->capacity == 0 ? FIRST : 2 * list->capacity;
+        pmix_proc_t *const grown = realloc(list->all, capacity * sizeof(*grown));
+
+        if (grown == NULL) {
+            return false;
+        }
+        list->all = grown;
+        list->capacity = capacity;
+    }
+    PMIx_Load_procid(&list->all[list->count++], nspace, rank);
+    return true;
+}
+
+void sx_proc_list_sort(struct sx_proc_list *list)
+{
+    size_t kept = 0;
+
+    if (list->count > 0) {
+        qsort(list->all, list->count, sizeof(*list->all), sx_proc_order);
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        if (kept == 0 || sx_proc_order(&list->all[kept - 1], &list->all[i]) != 0) {
+            list->all[kept++] = list->all[i];
+        }
+    }
+    list->count = kept;
+}
+
+void sx_proc_list_clear(struct sx_proc_list *list)
+{
+    free(list->all);
+    *list = (struct sx_proc_list){ .all = NULL };
+}

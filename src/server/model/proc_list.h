@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* proc_list.h - processes that are gathered from several places, then put in order. */
+#ifndef SX_SERVER_MODEL_PROC_LIST_H
+#define SX_SERVER_MODEL_PROC_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pmix_common.h>
+
+/* Zeroed is empty. */
+struct sx_proc_list {
+    pmix_proc_t *all; /* owned */
+    size_t count, capacity;
+};
+
+/* Return: false when memory is out, and the list is as it was. */
+bool sx_proc_list_add(struct sx_proc_list *list, const char *nspace, uint32_t rank);
+/* In the order of sx_proc_order, each once. */
+void sx_proc_list_sort(struct sx_proc_list *list);
+/* Safe twice. */
+void sx_proc_list_clear(struct sx_proc_list *list);
+
+#endif
