@@ -13,7 +13,7 @@
 #include "support/sanitized.h"
 
 #define SECOND "second.job" /* sorts before JOB_NSPACE */
-#define ID_LONG 300
+#define ID_LONG PMIX_MAX_NSLEN
 
 static pmix_proc_t me;
 
@@ -253,6 +253,30 @@ static int rank_of_order(int rank)
     CHECK_STATUS(shmix_connect(twice, 2, NULL, 0, nspace, &new_rank), PMIX_SUCCESS);
     CHECK(new_rank == me.rank);
     CHECK_STATUS(shmix_disconnect(nspace, NULL, 0), PMIX_SUCCESS);
+    finish();
+    return 0;
+}
+
+/* Rank 0 puts its cluster in front, rank 1 does not; another cluster is unknown here. */
+static int rank_of_cluster(int rank)
+{
+    const pmix_proc_t all = everybody();
+    pmix_nspace_t cluster = "", plain = JOB_NSPACE, other = "elsewhere";
+    pmix_proc_t named = all;
+    pmix_value_t *value;
+    pmix_rank_t new_rank;
+
+    begin();
+    CHECK_STATUS(PMIx_Get(&all, PMIX_CLUSTER_ID, NULL, 0, &value), PMIX_SUCCESS);
+    snprintf(cluster, sizeof(cluster), "%s", value->data.string);
+    PMIx_Value_free(value, 1);
+    PMIX_MULTICLUSTER_NSPACE_CONSTRUCT(named.nspace, cluster, plain);
+    CHECK_STATUS(shmix_connect(rank == 0 ? &named : &all, 1, NULL, 0, NULL, &new_rank),
+                 PMIX_SUCCESS);
+    CHECK(new_rank == me.rank);
+    CHECK_STATUS(PMIx_Disconnect(rank == 1 ? &named : &all, 1, NULL, 0), PMIX_SUCCESS);
+    PMIX_MULTICLUSTER_NSPACE_CONSTRUCT(named.nspace, other, plain);
+    CHECK_STATUS(PMIx_Connect(&named, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
     finish();
     return 0;
 }
@@ -662,6 +686,7 @@ int main(int argc, char **argv)
         { "all_forms_meet", 4, rank_of_forms, NULL, false },
         { "ids", 2, rank_of_ids, NULL, false },
         { "order", 3, rank_of_order, NULL, false },
+        { "cluster", 2, rank_of_cluster, NULL, false },
         { "bad_input", 3, rank_of_bad_input, NULL, false },
         { "timeout", 2, rank_of_timeout, NULL, false },
         { "hundred", 2, rank_of_hundred, host_of_hundred, false },

@@ -78,6 +78,8 @@ static void register_job(const char *name, int size)
     load_u32(&infos[n++], PMIX_UNIV_SIZE, (uint32_t)(size + job_elsewhere));
     load_u32(&infos[n++], PMIX_LOCAL_SIZE, (uint32_t)size);
     CHECK_STATUS(PMIx_Info_load(&infos[n++], PMIX_LOCAL_PEERS, peers, PMIX_STRING), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&infos[n++], PMIX_CLUSTER_ID, "cluster", PMIX_STRING),
+                 PMIX_SUCCESS);
     if (job_session >= 0) {
         load_u32(&infos[n++], PMIX_SESSION_ID, (uint32_t)job_session);
     }

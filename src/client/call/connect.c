@@ -4,13 +4,55 @@
  *
  * All of them are arrivals, and all forms meet in one operation.  What a connect has made is read
  * from the node's store: the end of the operation says where. */
+#include <stdlib.h>
 #include <string.h>
 
 #include <shmix.h>
 
 #include "client/call/arrive.h"
+#include "client/data/cluster.h"
 #include "client/data/membership.h"
 #include "client/link/process.h"
+
+/* ---- both --------------------------------------------------------------------------------- */
+
+/* Judge the arguments, and whether there is anybody to connect with. */
+static pmix_status_t check(const struct sx_arriving *arriving, enum sx_function function)
+{
+    struct sx_collective_options options = { 0 };
+
+    if (!sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    if (arriving->procs == NULL || arriving->nprocs == 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    const pmix_status_t rc = sx_arriving_check(arriving, function, &options);
+
+    return rc == PMIX_SUCCESS ? sx_link_status(&sx_process.link) : rc;
+}
+
+/* Who connects is in the list; who may disconnect is the server's to say. */
+static pmix_status_t start(struct sx_op *op, enum sx_collective_kind kind,
+                           const struct sx_arriving *arriving)
+{
+    const bool connects = kind == SX_COLLECTIVE_CONNECT;
+    struct sx_arriving here = *arriving;
+    pmix_proc_t *copy;
+    pmix_status_t rc = check(arriving, connects ? SX_OF_CONNECT : SX_OF_DISCONNECT);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    here.procs = sx_cluster_strip(arriving->procs, arriving->nprocs, &copy);
+    if (here.procs == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    rc = connects && !sx_procs_hold_self(here.procs, here.nprocs) ? PMIX_ERR_BAD_PARAM
+                                                                  : sx_arrive(op, kind, &here);
+    free(copy);
+    return rc;
+}
 
 /* ---- connect ------------------------------------------------------------------------------ */
 
@@ -63,38 +105,12 @@ static struct connect connect_init(bool wants_nspace, struct sx_callback callbac
                          .wants_nspace = wants_nspace };
 }
 
-/* Judge the arguments, and whether there is anybody to connect with. */
-static pmix_status_t check(const struct sx_arriving *arriving, enum sx_function function)
-{
-    struct sx_collective_options options = { 0 };
-
-    if (!sx_process_ready()) {
-        return PMIX_ERR_INIT;
-    }
-    if (arriving->procs == NULL || arriving->nprocs == 0) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    const pmix_status_t rc = sx_arriving_check(arriving, function, &options);
-
-    return rc == PMIX_SUCCESS ? sx_link_status(&sx_process.link) : rc;
-}
-
-static pmix_status_t connect_start(struct connect *connect, const struct sx_arriving *arriving)
-{
-    pmix_status_t rc = check(arriving, SX_OF_CONNECT);
-
-    if (rc == PMIX_SUCCESS && !sx_procs_hold_self(arriving->procs, arriving->nprocs)) {
-        rc = PMIX_ERR_BAD_PARAM;
-    }
-    return rc == PMIX_SUCCESS ? sx_arrive(&connect->op, SX_COLLECTIVE_CONNECT, arriving) : rc;
-}
-
 pmix_status_t shmix_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                             size_t ninfo, char nspace[], pmix_rank_t *ret_newrank)
 {
     struct connect connect = connect_init(nspace != NULL || ret_newrank != NULL, SX_CALLBACK_NONE);
-    const pmix_status_t rc = connect_start(&connect,
-                                           &(struct sx_arriving){ procs, nprocs, info, ninfo });
+    const pmix_status_t rc = start(&connect.op, SX_COLLECTIVE_CONNECT,
+                                   &(struct sx_arriving){ procs, nprocs, info, ninfo });
 
     if (rc == PMIX_SUCCESS && nspace != NULL) {
         memcpy(nspace, connect.nspace, sizeof(connect.nspace));
@@ -111,9 +127,9 @@ pmix_status_t shmix_connect_nb(const pmix_proc_t procs[], size_t nprocs, const p
     struct connect connect = connect_init(true,
                                           SX_CALLBACK(SX_SHAPE_CONNECT, connect, cbfunc, cbdata));
 
-    return cbfunc != NULL
-               ? connect_start(&connect, &(struct sx_arriving){ procs, nprocs, info, ninfo })
-               : sx_process_misused();
+    return cbfunc != NULL ? start(&connect.op, SX_COLLECTIVE_CONNECT,
+                                  &(struct sx_arriving){ procs, nprocs, info, ninfo })
+                          : sx_process_misused();
 }
 
 pmix_status_t PMIx_Connect(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
@@ -127,20 +143,18 @@ pmix_status_t PMIx_Connect_nb(const pmix_proc_t *procs, size_t nprocs, const pmi
 {
     struct connect connect = connect_init(false, SX_CALLBACK(SX_SHAPE_OP, op, cbfunc, cbdata));
 
-    return cbfunc != NULL
-               ? connect_start(&connect, &(struct sx_arriving){ procs, nprocs, info, ninfo })
-               : sx_process_misused();
+    return cbfunc != NULL ? start(&connect.op, SX_COLLECTIVE_CONNECT,
+                                  &(struct sx_arriving){ procs, nprocs, info, ninfo })
+                          : sx_process_misused();
 }
 
 /* ---- disconnect --------------------------------------------------------------------------- */
 
-/* Whether this process may is the server's to say. */
 static pmix_status_t disconnect(const struct sx_arriving *arriving, struct sx_callback callback)
 {
     struct sx_op op = SX_OP_INIT(&sx_op_plain, &sx_process.link, .callback = callback);
-    const pmix_status_t rc = check(arriving, SX_OF_DISCONNECT);
 
-    return rc == PMIX_SUCCESS ? sx_arrive(&op, SX_COLLECTIVE_DISCONNECT, arriving) : rc;
+    return start(&op, SX_COLLECTIVE_DISCONNECT, arriving);
 }
 
 static pmix_status_t disconnect_name(const char *nspace, const pmix_info_t *info, size_t ninfo,

@@ -371,14 +371,16 @@ void sx_connects_deinit(struct sx_server *server)
 /* ---- members that go ------------------------------------------------------------------------ */
 
 /* The engine, which hears of it next, is told what it means there. */
-static void tell_collectives(struct sx_server *server, const struct sx_membership_entry *entry)
+static void tell_collectives(struct sx_server *server, const struct sx_membership_entry *entry,
+                             struct sx_client *client)
 {
     const bool early = (entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0;
 
     SX_LIST_EACH(it, &server->collectives) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
-        if (names(collective, name_of(entry))) {
+        if (names(collective, name_of(entry)) &&
+            sx_members_find(&collective->members, client) != NULL) {
             collective->is_bound = true;
             collective->pardons |= early ? SX_PARDON_BEFORE | SX_PARDON_AFTER : 0;
         }
@@ -418,7 +420,7 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *en
                         has_called(server, entry, client);
     struct sx_proc_list left = { .all = NULL };
 
-    tell_collectives(server, entry);
+    tell_collectives(server, entry, client);
     if (sx_memberships_leave(server, entry, &self) != PMIX_SUCCESS) {
         namespace_end(server, entry); /* memory is out: better none than a wrong one */
         return;
