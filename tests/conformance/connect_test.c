@@ -649,6 +649,11 @@ static int keys(int rank)
 
 /* ---- many ----------------------------------------------------------------------------------- */
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KEEPS_WHAT_IS_FREE true
+#else
+#define KEEPS_WHAT_IS_FREE false
+#endif
 #define ROUNDS 100
 #define ROUND_KIB_MAX 512 /* for 300 rounds: less than 2 KiB each */
 
@@ -698,12 +703,13 @@ static int host_of_hundreds(struct job *job)
     const unsigned long after = memory_kib();
 
     job_token_put(1);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    if (KEEPS_WHAT_IS_FREE) {
+        return 0;
+    }
     if (after > before + ROUND_KIB_MAX) {
         fprintf(stderr, "the server has grown from %lu to %lu KiB\n", before, after);
         return 1;
     }
-#endif
     return 0;
 }
 
