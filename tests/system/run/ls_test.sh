@@ -41,7 +41,7 @@ kill -STOP "$server"
 await "the server is stopped" is_stopped "$server"
 expect_shows "^server $server is stopped: "
 expect_shows "missing: $job\\.2, process $late, is stopped\$"
-expect_shows '^{"kind":"fence","server":'"$server"',"server_state":"stopped","open_ns":[0-9]*,"process_count":1,"processes":\[{"nspace":"'"$job"'","rank":"\*"}\],"expected":3,"arrived":2,"with_host":false,"told":false,"missing":\[{"proc":{"nspace":"'"$job"'","rank":2},"pid":'"$late"',"state":"stopped"}\]}$' --json
+expect_shows '^{"kind":"fence","server":'"$server"',"server_state":"stopped","open_ns":[0-9]*,"process_count":1,"processes":\[{"nspace":"'"$job"'","rank":"\*"}\],"expected":3,"arrived":2,"with_host":false,"told":false,"missing":\[{"proc":{"nspace":"'"$job"'","rank":2},"pid":'"$late"',"state":"stopped"}\]}$' --json "$server"
 [ "$(grep -c '' "$work/out")" = 1 ] || fail "one object"
 
 # All go on, and the fence ends.
