@@ -257,7 +257,7 @@ static int rank_of_order(int rank)
     return 0;
 }
 
-/* Rank 0 puts its cluster in front, rank 1 does not; another cluster is unknown here. */
+/* CN62: rank 0 puts its cluster in front, rank 1 does not; another cluster is unknown here. */
 static int rank_of_cluster(int rank)
 {
     const pmix_proc_t all = everybody();
