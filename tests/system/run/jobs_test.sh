@@ -53,6 +53,25 @@ expect_code 0 "64 ranks in 16 jobs"
 [ "$(grep -c '^rank [0-3]: PMIX_SUCCESS$' "$work/out")" -eq 64 ] || fail "64 ranks in 16 jobs"
 expect_clean "64 ranks in 16 jobs"
 
+# ---- connected ----
+
+# connected WHAT FIRST THIRD: $CONNECT, examples/connect.c, has run as four ranks; what the ranks 0
+# and 2 of the new namespace were before
+connected() {
+    expect_code 0 "$1"
+    for rank in 0 1 2 3; do
+        grep -q "^rank $rank reads of rank 0: $2\$" "$work/out" || fail "$1: rank $rank reads of rank 0"
+        grep -q "^rank $rank reads of rank 2: $3\$" "$work/out" || fail "$1: rank $rank reads of rank 2"
+    done
+    [ "$(sed -n 's/.* is rank [0-3] of //p' "$work/out" | sort -u | wc -l)" -eq 1 ] ||
+        fail "$1: they are not in one namespace"
+}
+jobs -n 2 "$CONNECT" : -n 2 "$CONNECT"
+connected "two jobs" 'rank 0 of shmix-[0-9]*-[0-9a-f]*' 'rank 0 of shmix-[0-9]*-[0-9a-f]*\.1'
+run --timeout 120 -n 2 "$CONNECT" : -n 2 "$CONNECT"
+connected "one job" 'rank 0 of shmix-[0-9]*-[0-9a-f]*' 'rank 2 of shmix-[0-9]*-[0-9a-f]*'
+expect_clean "connected"
+
 # ---- places ----
 
 export HWLOC_SYNTHETIC="pack:2 core:2 pu:1"
