@@ -123,6 +123,28 @@ static const struct sx_directive of_disconnect[] = {
     ROW(PMIX_COLLECTIVE_ALGO_REQD, BOOL, collective, algorithm_required),
 };
 
+static const struct sx_directive group_construct[] = {
+    ROW(PMIX_TIMEOUT, SECONDS, collective, timeout_ns),
+    ROW(PMIX_GROUP_ID, STRING, collective, id, .arg = PMIX_MAX_NSLEN),
+    ROW(PMIX_GROUP_OPTIONAL, FLAG, collective, group, .arg = SX_GROUP_OPTIONAL),
+    ROW(PMIX_GROUP_NOTIFY_TERMINATION, FLAG, collective, group, .arg = SX_GROUP_NOTIFY),
+    ROW(PMIX_GROUP_LEADER, FLAG, collective, group, .arg = SX_GROUP_LEADER),
+    ROW(PMIX_GROUP_ASSIGN_CONTEXT_ID, FLAG, collective, group, .arg = SX_GROUP_CONTEXT),
+    ROW(PMIX_GROUP_LOCAL_ONLY, FLAG, collective, group, .arg = SX_GROUP_LOCAL_ONLY),
+    ROW(PMIX_GROUP_FT_COLLECTIVE, FLAG, collective, group, .arg = SX_GROUP_FT),
+    ROW(PMIX_GROUP_INFO, INFO, collective, group_info),
+    ROW(PMIX_GROUP_LOCAL_CID, INFO, collective, local_cid),
+    ROW(PMIX_GROUP_ENDPT_DATA, INFO, collective, endpoint_data),
+    ROW(PMIX_COLLECTIVE_ALGO, INFO, collective, algorithm),
+    ROW(PMIX_COLLECTIVE_ALGO_REQD, BOOL, collective, algorithm_required),
+};
+
+static const struct sx_directive group_destruct[] = {
+    ROW(PMIX_TIMEOUT, SECONDS, collective, timeout_ns),
+    ROW(PMIX_COLLECTIVE_ALGO, INFO, collective, algorithm),
+    ROW(PMIX_COLLECTIVE_ALGO_REQD, BOOL, collective, algorithm_required),
+};
+
 /* ---- events -------------------------------------------------------------------------------- */
 
 static const struct sx_directive notify[] = {
@@ -237,6 +259,8 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_FENCE] = ENTRY("PMIx_Fence", fence),
     [SX_OF_CONNECT] = ENTRY("PMIx_Connect", of_connect),
     [SX_OF_DISCONNECT] = ENTRY("PMIx_Disconnect", of_disconnect),
+    [SX_OF_GROUP_CONSTRUCT] = ENTRY("PMIx_Group_construct", group_construct),
+    [SX_OF_GROUP_DESTRUCT] = ENTRY("PMIx_Group_destruct", group_destruct),
     [SX_OF_NOTIFY] = ENTRY("PMIx_Notify_event", notify),
     [SX_OF_REGISTER_HANDLER] = ENTRY("PMIx_Register_event_handler", register_handler),
     [SX_OF_JOB_CONTROL] = ENTRY("PMIx_Job_control", job_control),

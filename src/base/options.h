@@ -18,6 +18,8 @@ enum sx_function {
     SX_OF_FENCE,
     SX_OF_CONNECT,
     SX_OF_DISCONNECT,
+    SX_OF_GROUP_CONSTRUCT,
+    SX_OF_GROUP_DESTRUCT,
     SX_OF_NOTIFY,
     SX_OF_REGISTER_HANDLER,
     SX_OF_JOB_CONTROL,
@@ -83,6 +85,14 @@ struct sx_get_options {
 #define SX_CONNECT_TELLS 0x02u     /* the others hear who has called */
 #define SX_CONNECT_ASKS 0x04u      /* and who has not is asked to */
 
+/* What a group is to be, and how it comes to be; of anybody who takes part. */
+#define SX_GROUP_OPTIONAL 0x01u   /* without those who do not come */
+#define SX_GROUP_NOTIFY 0x02u     /* the others hear of the end of a member */
+#define SX_GROUP_LEADER 0x04u     /* the caller leads */
+#define SX_GROUP_CONTEXT 0x08u    /* it gets a context id */
+#define SX_GROUP_LOCAL_ONLY 0x10u /* all members are on this node */
+#define SX_GROUP_FT 0x20u         /* what they do together goes on without those who have ended */
+
 /* Of all kinds; each has a table of what its callers may say. */
 struct sx_collective_options {
     uint64_t timeout_ns; /* 0: none */
@@ -92,6 +102,10 @@ struct sx_collective_options {
     const char *id;               /* callers with another one mean another operation; NULL: none */
     uint8_t pardons;              /* SX_PARDON_* */
     uint8_t connect;              /* SX_CONNECT_* */
+    uint8_t group;                /* SX_GROUP_* */
+    /* What the other members can get of this one. */
+    const pmix_info_t *group_info; /* an array of infos */
+    const pmix_info_t *local_cid, *endpoint_data;
 };
 
 struct sx_notify_options {

@@ -35,6 +35,8 @@ enum sx_membership_kind {
 
 #define SX_MEMBERSHIP_EARLY_TERM 0x1u /* a member may end without leaving it */
 #define SX_MEMBERSHIP_CONTEXT 0x2u    /* it has a context id */
+#define SX_MEMBERSHIP_NOTIFY 0x4u     /* the others hear of the end of a member */
+#define SX_MEMBERSHIP_GOES_ON 0x8u    /* what its members do together goes on without such a one */
 
 struct sx_membership_head {
     uint64_t subject;

@@ -24,13 +24,20 @@
 
 /* ---- generations --------------------------------------------------------------------------- */
 
+static struct sx_meeting meeting_of(const struct sx_kind *kind, const pmix_proc_t *procs,
+                                    size_t proc_count, const char *id)
+{
+    return (struct sx_meeting){ .kind = kind->number,
+                                .procs = kind->known_by_id ? NULL : procs,
+                                .proc_count = kind->known_by_id ? 0 : proc_count,
+                                .id = id };
+}
+
 /* The same, of the signature of @of, which is open. */
 static struct sx_collective *collective_oldest_like(struct sx_collective *of)
 {
-    const struct sx_meeting meeting = { .kind = of->kind->number,
-                                        .procs = of->members.procs,
-                                        .proc_count = of->members.proc_count,
-                                        .id = of->id };
+    const struct sx_meeting meeting = meeting_of(of->kind, of->members.procs,
+                                                 of->members.proc_count, of->id);
 
     return sx_generation_is_oldest(&of->generation)
                ? of
@@ -349,6 +356,7 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
     collective->collect |= arrival->options.collect;
     collective->pardons |= arrival->options.pardons;
     collective->connect |= arrival->options.connect;
+    collective->group |= arrival->options.group;
     if (!collective_try(collective) && arrival->options.timeout_ns != 0) {
         deadline_set(collective, arrival->options.timeout_ns);
     }
@@ -373,10 +381,8 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    const struct sx_meeting meeting = { .kind = arrival->kind,
-                                        .procs = arrival->procs,
-                                        .proc_count = arrival->proc_count,
-                                        .id = arrival->options.id };
+    const struct sx_meeting meeting = meeting_of(kind, arrival->procs, arrival->proc_count,
+                                                 arrival->options.id);
     const uint64_t hash = sx_meeting_hash(server, &meeting);
     struct sx_collective *const oldest = sx_meeting_oldest(server, &meeting, hash);
     struct sx_collective *collective = collective_find(oldest, client);

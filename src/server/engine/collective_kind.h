@@ -41,6 +41,7 @@ struct sx_collective {
     bool is_late;      /* its time limit has passed, and it may not end */
     uint8_t pardons;   /* SX_PARDON_*, of anybody */
     uint8_t connect;   /* SX_CONNECT_*, of anybody */
+    uint8_t group;     /* SX_GROUP_*, of anybody */
     pmix_status_t ended;
     struct sx_agreed agreed; /* by the servers of several nodes; without members: there are none */
     struct sx_timer deadline;
@@ -60,6 +61,8 @@ struct sx_kind {
     /* How it ends where it would end well, but somebody is missing. */
     pmix_status_t incomplete;
 
+    /* The id alone says which operation it is: its callers may write their processes in any way. */
+    bool known_by_id;
     /* Namespaces that nobody here knows are taken for those of other nodes. */
     bool admits_unknown;
     /* Bring what @client gave to the processes and the id by which the operation is known.  NULL:

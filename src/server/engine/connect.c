@@ -10,10 +10,10 @@
 
 #include <shmix.h>
 
-#include "base/clock.h"
 #include "base/value.h"
 #include "server/engine/event_made.h"
 #include "server/engine/meeting.h"
+#include "server/engine/membership_end.h"
 #include "server/engine/span.h"
 #include "server/model/arrival.h"
 #include "server/model/membership.h"
@@ -320,36 +320,6 @@ void sx_disconnect_arrived(struct sx_collective *collective, struct sx_client *c
     }
 }
 
-/* ---- the end of a namespace ----------------------------------------------------------------- */
-
-static bool names(const struct sx_collective *collective, const char *name)
-{
-    const struct sx_members *const members = &collective->members;
-    size_t i = 0;
-
-    while (i < members->proc_count && strcmp(members->procs[i].nspace, name) != 0) {
-        i++;
-    }
-    return i < members->proc_count;
-}
-
-/* What its members still do together under its name ends: not here, where others may be ending. */
-static void namespace_end(struct sx_server *server, struct sx_membership_entry *entry)
-{
-    SX_LIST_EACH(it, &server->collectives) {
-        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
-
-        if (!collective->is_over && names(collective, name_of(entry))) {
-            sx_timer_remove(&collective->deadline);
-            collective->late = PMIX_ERR_NOT_FOUND;
-            sx_timer_add(server->loop, &collective->deadline, sx_now_ns());
-        }
-    }
-    sx_span_end(server, name_of(entry));
-    sx_table_remove(&server->connects, &entry->written);
-    sx_memberships_remove(server, entry);
-}
-
 pmix_status_t sx_disconnect_conclude(struct sx_collective *collective, uint64_t *ret_subject)
 {
     struct sx_server *const server = collective->members.server;
@@ -358,7 +328,7 @@ pmix_status_t sx_disconnect_conclude(struct sx_collective *collective, uint64_t 
 
     (void)ret_subject;
     if (entry != NULL) {
-        namespace_end(server, entry);
+        sx_membership_end(server, entry);
     }
     return PMIX_SUCCESS;
 }
@@ -370,45 +340,6 @@ void sx_connects_deinit(struct sx_server *server)
 
 /* ---- members that go ------------------------------------------------------------------------ */
 
-/* The engine, which hears of it next, is told what it means there. */
-static void tell_collectives(struct sx_server *server, const struct sx_membership_entry *entry,
-                             struct sx_client *client)
-{
-    const bool early = (entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0;
-
-    SX_LIST_EACH(it, &server->collectives) {
-        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
-
-        if (names(collective, name_of(entry)) &&
-            sx_members_find(&collective->members, client) != NULL) {
-            collective->is_bound = true;
-            collective->pardons |= early ? SX_PARDON_BEFORE | SX_PARDON_AFTER : 0;
-        }
-    }
-}
-
-/* The members that are left, in @ret.  Return: whether one of them is here. */
-static bool members_left(struct sx_server *server, const struct sx_membership_entry *entry,
-                         struct sx_proc_list *ret)
-{
-    const uint32_t size = sx_membership_size(&entry->published);
-    bool here = false;
-    pmix_proc_t proc;
-
-    for (uint32_t rank = 0; rank < size; rank++) {
-        if (sx_membership_member(&entry->published, rank, &proc) == PMIX_SUCCESS) {
-            const struct sx_nspace *const nspace = sx_nspace_find(server, proc.nspace);
-            const struct sx_client *const client = nspace != NULL
-                                                       ? sx_client_find(nspace, proc.rank)
-                                                       : NULL;
-
-            here |= client != NULL && client->state == SX_CLIENT_CONNECTED;
-            (void)sx_proc_list_add(ret, proc.nspace, proc.rank);
-        }
-    }
-    return here;
-}
-
 static void member_gone(struct sx_server *server, struct sx_membership_entry *entry,
                         struct sx_client *client)
 {
@@ -416,17 +347,17 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *en
     const pmix_proc_t there = proc_of(name_of(entry), sx_membership_rank(&entry->published,
                                                                          self.nspace, self.rank));
     const struct sx_event_note note = { .key = SHMIX_CONNECTED, .procs = &there, .count = 1 };
-    const bool may_go = (entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0 ||
-                        has_called(server, entry, client);
+    const bool early = (entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0;
+    const bool may_go = early || has_called(server, entry, client);
     struct sx_proc_list left = { .all = NULL };
 
-    tell_collectives(server, entry, client);
+    sx_membership_tell(server, entry, client, early ? SX_PARDON_BEFORE | SX_PARDON_AFTER : 0);
     if (sx_memberships_leave(server, entry, &self) != PMIX_SUCCESS) {
-        namespace_end(server, entry); /* memory is out: better none than a wrong one */
+        sx_membership_end(server, entry); /* memory is out: better none than a wrong one */
         return;
     }
-    if (!members_left(server, entry, &left)) {
-        namespace_end(server, entry);
+    if (!sx_membership_left(server, entry, &left)) {
+        sx_membership_end(server, entry);
     } else if (!may_go) {
         sx_event_to(server, PMIX_ERR_PROC_TERM_WO_SYNC, client, left.all, left.count, &note, 1);
     }

@@ -27,9 +27,15 @@ static bool has(const struct sx_collective *collective, const struct sx_meeting 
 {
     const struct sx_members *members = &collective->members;
 
-    if (collective->kind->number != meeting->kind || members->proc_count != meeting->proc_count ||
+    if (collective->kind->number != meeting->kind ||
         (collective->id == NULL) != (meeting->id == NULL) ||
         (meeting->id != NULL && strcmp(collective->id, meeting->id) != 0)) {
+        return false;
+    }
+    if (collective->kind->known_by_id) {
+        return true;
+    }
+    if (members->proc_count != meeting->proc_count) {
         return false;
     }
     for (size_t i = 0; i < meeting->proc_count; i++) {

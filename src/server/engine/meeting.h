@@ -8,7 +8,7 @@
 
 struct sx_meeting {
     uint32_t kind;            /* enum sx_collective_kind */
-    const pmix_proc_t *procs; /* in the order of sx_proc_order, each once */
+    const pmix_proc_t *procs; /* in the order of sx_proc_order, each once; or the id says all */
     size_t proc_count;
     const char *id; /* NULL: none */
 };

@@ -143,6 +143,7 @@ struct sx_server {
     struct sx_shown_ops shown;
     struct sx_table signatures; /* the same, found by whom they are for: generation.h */
     uint64_t connect_last;      /* of the names of connected namespaces: connect.c */
+    uint64_t context_last;      /* of the context ids of groups: group.c */
     struct sx_list spans;       /* span.c */
     struct sx_table connects;   /* connected namespaces, by what their members wrote: connect.c */
     struct sx_table rounds;     /* of those that are open, by their processes: rounds.c */

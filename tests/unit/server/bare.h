@@ -26,6 +26,7 @@ static inline void bare_init(struct sx_server *server)
     sx_list_init(&server->events_dirty);
     sx_list_init(&server->handled_askers);
     sx_list_init(&server->spans);
+    sx_list_init(&server->collectives);
     cr_assert_eq(sx_pendings_init(server), PMIX_SUCCESS);
     cr_assert_eq(sx_board_create(&server->board, "bare"), PMIX_SUCCESS);
 }

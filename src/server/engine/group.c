@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* group.c - a membership of its own kind, and a number. */
+#include "server/engine/group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "server/engine/meeting.h"
+#include "server/engine/membership_end.h"
+
+#define CONTEXT_ORIGIN_DIGITS \
+    8 /* of the server's random origin: the upper half, without its sign */
+#define CONTEXT_COUNT_BITS 32
+
+uint64_t sx_group_context_id(struct sx_server *server)
+{
+    char digits[CONTEXT_ORIGIN_DIGITS + 1] = { 0 };
+
+    memcpy(digits, server->relay_origin, CONTEXT_ORIGIN_DIGITS);
+    const uint64_t origin = strtoull(digits, NULL, 16) & INT32_MAX;
+
+    return (origin << CONTEXT_COUNT_BITS) + ++server->context_last;
+}
+
+pmix_status_t sx_group_make(struct sx_server *server, const struct sx_group_options *options,
+                            struct sx_membership_entry **ret)
+{
+    struct sx_membership_options membership = {
+        .name = options->name,
+        .kind = SX_MEMBERSHIP_GROUP,
+        .flags = (options->notify ? SX_MEMBERSHIP_NOTIFY : 0) |
+                 (options->goes_on ? SX_MEMBERSHIP_GOES_ON : 0) |
+                 (options->wants_context ? SX_MEMBERSHIP_CONTEXT : 0),
+        .procs = options->procs,
+        .proc_count = options->proc_count,
+    };
+
+    if (options->wants_context) {
+        membership.context_id = options->context_id != 0 ? options->context_id
+                                                         : sx_group_context_id(server);
+    }
+    return sx_memberships_add(server, &membership, ret);
+}
+
+void sx_group_end(struct sx_server *server, struct sx_membership_entry *group)
+{
+    sx_membership_end(server, group);
+}
+
+static bool is_being_built(const struct sx_server *server, const char *name)
+{
+    const struct sx_meeting meeting = { .kind = SX_COLLECTIVE_GROUP_CONSTRUCT, .id = name };
+    const struct sx_collective *const open = sx_meeting_oldest(server, &meeting,
+                                                               sx_meeting_hash(server, &meeting));
+
+    return open != NULL && !open->is_over;
+}
+
+pmix_status_t sx_group_name_judge(struct sx_server *server, const char *name)
+{
+    const pmix_status_t rc = sx_memberships_name_judge(server, name);
+
+    if (rc == PMIX_SUCCESS && is_being_built(server, name)) {
+        return SX_RAISE(PMIX_ERR_EXISTS, "a group %s is being built already", name);
+    }
+    return rc;
+}

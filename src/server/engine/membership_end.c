@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* membership_end.c - operations are found by the names in their signatures. */
+#include "server/engine/membership_end.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "server/engine/collective_kind.h"
+#include "server/engine/span.h"
+
+static bool names(const struct sx_collective *collective, const char *name)
+{
+    const struct sx_members *const members = &collective->members;
+    size_t i = 0;
+
+    while (i < members->proc_count && strcmp(members->procs[i].nspace, name) != 0) {
+        i++;
+    }
+    return i < members->proc_count;
+}
+
+void sx_membership_end(struct sx_server *server, struct sx_membership_entry *entry)
+{
+    const char *const name = sx_membership_name(&entry->published);
+
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (!collective->is_over && names(collective, name)) {
+            sx_timer_remove(&collective->deadline);
+            collective->late = PMIX_ERR_NOT_FOUND;
+            sx_timer_add(server->loop, &collective->deadline, sx_now_ns());
+        }
+    }
+    sx_span_end(server, name);
+    if (entry->published.head.kind == SX_MEMBERSHIP_CONNECTED) {
+        sx_table_remove(&server->connects, &entry->written);
+    }
+    sx_memberships_remove(server, entry);
+}
+
+void sx_membership_tell(struct sx_server *server, const struct sx_membership_entry *entry,
+                        struct sx_client *client, uint8_t pardons)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (names(collective, sx_membership_name(&entry->published)) &&
+            sx_members_find(&collective->members, client) != NULL) {
+            collective->is_bound = true;
+            collective->pardons |= pardons;
+        }
+    }
+}
+
+bool sx_membership_left(struct sx_server *server, const struct sx_membership_entry *entry,
+                        struct sx_proc_list *ret)
+{
+    const uint32_t size = sx_membership_size(&entry->published);
+    bool here = false;
+    pmix_proc_t proc;
+
+    for (uint32_t rank = 0; rank < size; rank++) {
+        if (sx_membership_member(&entry->published, rank, &proc) == PMIX_SUCCESS) {
+            const struct sx_nspace *const nspace = sx_nspace_find(server, proc.nspace);
+            const struct sx_client *const client = nspace != NULL
+                                                       ? sx_client_find(nspace, proc.rank)
+                                                       : NULL;
+
+            here |= client != NULL && client->state == SX_CLIENT_CONNECTED;
+            (void)sx_proc_list_add(ret, proc.nspace, proc.rank);
+        }
+    }
+    return here;
+}
