@@ -207,13 +207,14 @@ static void arrival_dropped(const char *name, const struct arrival *arrival, uin
     dropped(&attacker);
 }
 
-static void arrival_answered(const char *name, const struct arrival *arrival, uint32_t size,
-                             pmix_status_t status)
+/* The server logs @lines more. */
+static void arrival_answered_telling(const char *name, const struct arrival *arrival, uint32_t size,
+                                     pmix_status_t status, uint32_t lines)
 {
     struct attacker attacker;
     uint32_t op;
 
-    attack_begin(0, "%s", name);
+    attack_begin(lines, "%s", name);
     attack_attach(&attacker);
     set_tail(&attacker, write_message(&attacker, 0, SX_LANE_ARRIVE, size, arrival));
     const pmix_status_t rc = newest_result(&attacker, &op);
@@ -222,6 +223,12 @@ static void arrival_answered(const char *name, const struct arrival *arrival, ui
           PMIx_Error_string(rc));
     attack_detach(&attacker);
     attack_end();
+}
+
+static void arrival_answered(const char *name, const struct arrival *arrival, uint32_t size,
+                             pmix_status_t status)
+{
+    arrival_answered_telling(name, arrival, size, status, 0);
 }
 
 static void arrivals_of_nonsense(void)
@@ -271,7 +278,7 @@ static void arrivals_refused(void)
     arrival.procs[0].rank = 0;
     arrival_answered("a fence of others", &arrival, one, PMIX_ERR_BAD_PARAM);
     arrival.procs[0].rank = UINT32_MAX;
-    arrival_answered("a fence of rank 2^32 - 1", &arrival, one, PMIX_ERR_NOT_SUPPORTED);
+    arrival_answered_telling("a fence of rank 2^32 - 1", &arrival, one, PMIX_ERR_NOT_SUPPORTED, 1);
     arrival_make(&arrival, 1);
     arrival.arrive.kind = 77;
     arrival_answered("an operation of kind 77", &arrival, one, PMIX_ERR_NOT_SUPPORTED);

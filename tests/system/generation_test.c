@@ -101,7 +101,7 @@ static pmix_status_t get_round(pmix_rank_t rank, unsigned long *ret_round)
 /* ---- what this process has mapped ----------------------------------------------------------- */
 
 struct mapped {
-    unsigned stores;
+    unsigned stores;      /* of namespaces: the node's has no name */
     unsigned long newest; /* inode of the last one */
     unsigned all;
     size_t bytes;
@@ -119,7 +119,7 @@ static struct mapped mapped_now(void)
         CHECK(sscanf(line, "%lx-%lx %*s %*s %*s %lu", &from, &to, &inode) == 3);
         mapped.all++;
         mapped.bytes += to - from;
-        if (strstr(line, "shmix:store") != NULL) {
+        if (strstr(line, "shmix:store:") != NULL && strstr(line, "shmix:store: ") == NULL) {
             mapped.stores++;
             mapped.newest = inode;
         }
