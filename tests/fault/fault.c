@@ -427,13 +427,17 @@ void fault_good_stop(void)
 }
 
 /* Fence until rank 0 has seen the wish to stop.  It says which round is the last before it enters
- * that round, so that nobody leaves it without knowing. */
+ * that round, so that nobody leaves it without knowing.  They connect first, so that the store of
+ * the node, which the server makes when it is first wanted, is there before anything is counted. */
 static int role_good(const char *arg)
 {
-    pmix_proc_t self;
+    pmix_proc_t self, all;
 
     (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
+    PMIx_Load_procid(&all, self.nspace, PMIX_RANK_WILDCARD);
+    CHECK_STATUS(PMIx_Connect(&all, 1, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Disconnect(&all, 1, NULL, 0), PMIX_SUCCESS);
     for (uint32_t round = 1;; round++) {
         if (self.rank == 0 && atomic_load(&fault_shared->stop) != 0) {
             atomic_store(&fault_shared->last_round, round);
