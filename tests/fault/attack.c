@@ -301,6 +301,9 @@ uint64_t attack_keeps_kib;
 void attack_judge(const char *role)
 {
     fault_log_begin();
+    /* Else the threshold follows the largest thing that was freed, and malloc_trim leaves as much
+     * at the end of a thread's arena. */
+    (void)mallopt(M_TRIM_THRESHOLD, 128 << 10);
     fault_server_start();
     fault_job_start(ATTACK_JOB, 2);
     fault_good_start();
