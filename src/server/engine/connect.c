@@ -66,7 +66,11 @@ static bool procs_of(const struct sx_collective *collective, enum who who,
         const pmix_proc_t *const proc = &members->real.all[i];
         const struct sx_nspace *const nspace = sx_nspace_find(members->server, proc->nspace);
 
-        ok = nspace == NULL || procs_add_elsewhere(ret, nspace, proc);
+        if (nspace != NULL && nspace->registered) {
+            ok = procs_add_elsewhere(ret, nspace, proc);
+        } else if (who != EVERYBODY) { /* it is not known yet how many they are */
+            ok = sx_proc_list_add(ret, proc->nspace, proc->rank);
+        }
     }
     if (!ok) {
         sx_proc_list_clear(ret);

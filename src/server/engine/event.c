@@ -289,10 +289,24 @@ static pmix_status_t host_tell(struct sx_server *server, struct sx_client *clien
     return rc == PMIX_SUCCESS || !leaves ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
 }
 
+/* Whether jobs to come get it, besides the @count that have it. */
+static bool is_for_jobs_to_come(struct sx_server *server, struct sx_event_block *block,
+                                size_t count)
+{
+    const struct sx_event *head = sx_event_block_head(block);
+
+    if ((head->flags & SX_EVENT_DO_NOT_CACHE) != 0) {
+        return false;
+    }
+    return block->is_job
+               ? (count == 0 || head->target_count > 1) && sx_event_awaits_job(server, block)
+               : head->range != PMIX_RANGE_RM && head->range != PMIX_RANGE_PROC_LOCAL;
+}
+
 pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *block,
                                enum sx_event_origin origin, struct sx_client *client)
 {
-    const struct sx_event *head = sx_event_block_head(block);
+    size_t count = 0;
 
     sx_event_route(server, block, origin);
     SX_LIST_EACH(it, &server->registry.nspaces) {
@@ -300,10 +314,10 @@ pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *
 
         if (sx_event_concerns(block, nspace)) {
             deliver(server, nspace, block);
+            count++;
         }
     }
-    if (!block->is_job && (head->flags & SX_EVENT_DO_NOT_CACHE) == 0 &&
-        head->range != PMIX_RANGE_RM && head->range != PMIX_RANGE_PROC_LOCAL) {
+    if (is_for_jobs_to_come(server, block, count)) {
         sx_event_history_keep(&server->event_history, block);
     }
     if (sx_event_reaches_host(server, block, origin)) {
@@ -477,6 +491,21 @@ static bool concerns(const struct sx_event_block *block, const void *nspace)
     return sx_event_concerns(block, nspace);
 }
 
+/* What was kept for @nspace, and for nobody else who is still to come, it has now. */
+static void history_give(struct sx_server *server, const struct sx_nspace *nspace)
+{
+    struct sx_event_history *const history = &server->event_history;
+
+    SX_LIST_EACH(it, &history->cache) {
+        struct sx_event_block *const block = SX_LIST_ENTRY(it, struct sx_event_block, cache);
+
+        if (block->is_job && sx_event_concerns(block, nspace) &&
+            !sx_event_awaits_job(server, block)) {
+            sx_event_history_drop(history, block);
+        }
+    }
+}
+
 void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace)
 {
     struct sx_eventlog_cursor cursor;
@@ -490,6 +519,7 @@ void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace)
         entry->seq = ring_publish(nspace, entry->block, entry->number);
     }
     nspace->event_classes = 0; /* nobody has this ring yet, so nobody has to be woken */
+    history_give(server, nspace);
 }
 
 void sx_event_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)

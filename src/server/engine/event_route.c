@@ -55,6 +55,30 @@ bool sx_event_concerns(const struct sx_event_block *block, const struct sx_nspac
     }
 }
 
+static bool is_known(struct sx_server *server, const char *nspace)
+{
+    return sx_nspace_find(server, nspace) != NULL || strcmp(nspace, server->self.nspace) == 0;
+}
+
+bool sx_event_awaits_job(struct sx_server *server, const struct sx_event_block *block)
+{
+    pmix_proc_t source, *procs = NULL;
+    size_t count = 0, i = 0;
+
+    if (head_of(block)->range == PMIX_RANGE_NAMESPACE) {
+        sx_event_block_source(block, &source);
+        return !is_known(server, source.nspace);
+    }
+    if (sx_event_block_targets(block, &procs, &count) != PMIX_SUCCESS) {
+        return false;
+    }
+    while (i < count && is_known(server, procs[i].nspace)) {
+        i++;
+    }
+    free(procs);
+    return i < count;
+}
+
 bool sx_event_reaches_host(struct sx_server *server, const struct sx_event_block *block,
                            enum sx_event_origin origin)
 {

@@ -31,6 +31,8 @@ void sx_event_route(struct sx_server *server, struct sx_event_block *block,
                     enum sx_event_origin origin);
 
 bool sx_event_concerns(const struct sx_event_block *block, const struct sx_nspace *nspace);
+/* Whether it concerns a job that nobody here knows: it may be registered later. */
+bool sx_event_awaits_job(struct sx_server *server, const struct sx_event_block *block);
 /* Whether the host's handlers hear of it if they ask for its code. */
 bool sx_event_reaches_host(struct sx_server *server, const struct sx_event_block *block,
                            enum sx_event_origin origin);

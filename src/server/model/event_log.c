@@ -178,12 +178,15 @@ void sx_event_history_init(struct sx_event_history *history, size_t cache_max, u
 void sx_event_history_deinit(struct sx_event_history *history)
 {
     SX_LIST_EACH(it, &history->cache) {
-        struct sx_event_block *block = SX_LIST_ENTRY(it, struct sx_event_block, cache);
-
-        cache_drop(history, block);
-        block_let_go(history, block);
+        sx_event_history_drop(history, SX_LIST_ENTRY(it, struct sx_event_block, cache));
     }
     sx_assert(sx_list_empty(&history->blocks));
+}
+
+void sx_event_history_drop(struct sx_event_history *history, struct sx_event_block *block)
+{
+    cache_drop(history, block);
+    block_let_go(history, block);
 }
 
 void sx_event_history_keep(struct sx_event_history *history, struct sx_event_block *block)
@@ -191,11 +194,8 @@ void sx_event_history_keep(struct sx_event_history *history, struct sx_event_blo
     block_hold(history, block);
     sx_list_append(&history->cache, &block->cache);
     if (++history->cache_count > history->cache_max) {
-        struct sx_event_block *oldest = SX_LIST_ENTRY(history->cache.next, struct sx_event_block,
-                                                      cache);
-
-        cache_drop(history, oldest);
-        block_let_go(history, oldest);
+        sx_event_history_drop(history,
+                              SX_LIST_ENTRY(history->cache.next, struct sx_event_block, cache));
     }
     history_shrink(history);
 }

@@ -7,7 +7,8 @@
  * One log a namespace and one for the host, with numbers of their own.  Job events begin as HELD,
  * all others as LOOSE; of the LOOSE ones a log keeps the newest cache_max.  The history is what all
  * logs of a server share: each event's bytes once, at most bytes_max of them (then the oldest goes,
- * HELD or not), and the newest cache_max events without a job, which namespaces to come begin with.
+ * HELD or not), and the newest cache_max events without a job, or of a job that nobody knows yet,
+ * which namespaces to come begin with.
  * Loop thread. */
 #ifndef SX_SERVER_MODEL_EVENT_LOG_H
 #define SX_SERVER_MODEL_EVENT_LOG_H
@@ -62,8 +63,10 @@ void sx_event_history_init(struct sx_event_history *history, size_t cache_max, u
 /* All logs have been cleared. */
 void sx_event_history_deinit(struct sx_event_history *history);
 
-/* The server has taken an event without a job: keep it for namespaces to come. */
+/* The server has taken an event that is for namespaces to come: keep it for them ... */
 void sx_event_history_keep(struct sx_event_history *history, struct sx_event_block *block);
+/* ... no longer. */
+void sx_event_history_drop(struct sx_event_history *history, struct sx_event_block *block);
 
 void sx_eventlog_init(struct sx_eventlog *log);
 void sx_eventlog_clear(struct sx_event_history *history, struct sx_eventlog *log);

@@ -13,7 +13,7 @@
 #define LEFT "left"
 #define RIGHT "right"
 
-static const struct call connect_both = { SX_COLLECTIVE_CONNECT, NULL, 0 };
+static const struct call connect_both = { .kind = SX_COLLECTIVE_CONNECT };
 
 /* What a host says of a job. */
 static void job_told(struct node *node, uint32_t nodes_of_it)
@@ -124,6 +124,36 @@ Test(connect_host, what_it_brought_yields_to_the_host)
     cr_expect_not_null(sx_nspace_find(&nodes[0].server, RIGHT), "it is the host's now");
 }
 
+/* Whether the only event that waits for @nspace asks that rank of it to connect. */
+static bool is_asked(const struct sx_nspace *nspace, uint32_t rank)
+{
+    cr_assert_eq(nspace->events.held_count, 1);
+    const struct sx_event_entry *const entry = SX_LIST_ENTRY(nspace->events.held.next,
+                                                             struct sx_event_entry, link);
+
+    return sx_event_block_head(entry->block)->code == PMIX_CONNECT_REQUESTED &&
+           sx_event_block_aims_at(entry->block, nspace->name, rank);
+}
+
+static void second_job_comes(struct node *node, const void *arg)
+{
+    (void)arg;
+    (void)bare_connect(&node->server, bare_job(&node->server, RIGHT, 1, 1), 0);
+}
+
+/* CN32: in the job of the caller, and in one that nobody knows yet. */
+Test(connect_host, CN32_asks_those_whom_the_host_registers_later)
+{
+    const struct call call = { .kind = SX_COLLECTIVE_CONNECT, .asks = true };
+
+    nodes[0].job->job_size = nodes[0].job->local_count = 2;
+    member_calls(0, &call);
+    cr_expect(is_asked(nodes[0].job, 1) && !is_asked(nodes[0].job, 0));
+    cr_expect_null(sx_nspace_find(&nodes[0].server, RIGHT));
+    node_run(&nodes[0], second_job_comes, NULL);
+    cr_expect(is_asked(sx_nspace_find(&nodes[0].server, RIGHT), 0));
+}
+
 /* ---- the host's entry ------------------------------------------------------------------------ */
 
 static struct {
@@ -180,7 +210,7 @@ Test(connect_host, CN15_is_refused_by_the_entry_for_everybody)
 
 Test(connect_host, CN11_CN12_CN13_asks_the_entry_once_and_agrees_behind_it)
 {
-    const struct call call = { SX_COLLECTIVE_CONNECT, "id", 50 };
+    const struct call call = { .kind = SX_COLLECTIVE_CONNECT, .id = "id", .seconds = 50 };
     const pmix_status_t well = PMIX_SUCCESS;
 
     entry_is_there(PMIX_SUCCESS);

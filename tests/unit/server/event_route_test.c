@@ -96,6 +96,29 @@ Test(event_route, of_a_session_reaches_each_job_of_which_no_other_session_is_kno
     }
 }
 
+/* Whether it is for a job that nobody knows. */
+static const struct {
+    const char *source;
+    pmix_data_range_t range;
+    const char *target;
+    bool awaits;
+} awaited[] = {
+    { "a", PMIX_RANGE_CUSTOM, "unknown", true }, { "a", PMIX_RANGE_CUSTOM, "b", false },
+    { "a", PMIX_RANGE_CUSTOM, "host", false },   { "unknown", PMIX_RANGE_NAMESPACE, NULL, true },
+    { "a", PMIX_RANGE_NAMESPACE, NULL, false },  { "host", PMIX_RANGE_NAMESPACE, NULL, false },
+};
+
+Test(event_route, finds_out_whether_a_job_is_still_to_come)
+{
+    for (size_t i = 0; i < SX_COUNT(awaited); i++) {
+        struct sx_event_block *const block = event(awaited[i].source, awaited[i].range,
+                                                   awaited[i].target, 0);
+
+        cr_expect_eq(sx_event_awaits_job(&server, block), awaited[i].awaits, "%zu", i);
+        sx_event_block_release(block);
+    }
+}
+
 /* The manager names itself or nobody, and speaks to no job. */
 static const struct {
     const char *source;

@@ -229,9 +229,7 @@ Test(event, without_a_job_is_in_those_that_come_later)
     cr_expect_eq(last(late).code, CODE);
 }
 
-/* ---- for connected processes ------------------------------------------------------------------ */
-
-static const bool ways[] = { true, false }; /* a client's, the host's */
+/* ---- for jobs to come ------------------------------------------------------------------------- */
 
 static void host_publishes(void *options, uint64_t now_ns)
 {
@@ -261,6 +259,64 @@ static void publish(bool by_client, const pmix_proc_t *target)
     cr_assert_eq(sx_event_on_notify(&server, client, opened(&sx_event_body, bytes, size)),
                  PMIX_SUCCESS);
 }
+
+/* For job "b", and for two that nobody knows. */
+static void publish_for_late(bool cached)
+{
+    pmix_proc_t targets[] = { { "b", PMIX_RANK_WILDCARD }, { "late", 0 }, { "later", 0 } };
+    const pmix_proc_t source = { "a", 0 };
+    const struct sx_notify_options options = { .range = PMIX_RANGE_CUSTOM,
+                                               .do_not_cache = !cached,
+                                               .targets = { targets, SX_COUNT(targets) } };
+    struct sx_event_block *block = NULL;
+
+    cr_assert_eq(sx_event_block_build(CODE, &source, &options, NULL, 0, &block), PMIX_SUCCESS);
+    cr_assert_eq(sx_event_publish(&server, block, SX_EVENT_FROM_LIBRARY, NULL), PMIX_SUCCESS);
+    sx_event_block_release(block);
+}
+
+static struct sx_nspace *job_comes(const char *name)
+{
+    struct sx_nspace *const nspace = bare_job(&server, name, 1, 1);
+
+    (void)bare_connect(&server, nspace, 0);
+    return nspace;
+}
+
+Test(event, EV66_for_a_job_that_nobody_knows_yet_waits_for_it)
+{
+    publish_for_late(false);
+    publish_for_late(true);
+    cr_expect_eq(last(b).number, 2);
+    cr_expect_eq(server.event_history.cache_count, 1, "the one that may be kept");
+    cr_expect_eq(job_comes("other")->events.newest, 0, "it is not for this one");
+    const struct sx_nspace *const late = job_comes("late");
+
+    cr_expect_eq(late->events.newest, 1);
+    cr_expect_eq(late->events.held_count, 1, "until its ranks have had it");
+    cr_expect_eq(last(late).code, CODE);
+    cr_expect_eq(server.event_history.cache_count, 1, "there is one more to come");
+    cr_expect_eq(job_comes("later")->events.newest, 1);
+    cr_expect_eq(server.event_history.cache_count, 0);
+}
+
+Test(event, EV71_that_a_job_has_had_is_not_for_the_next_of_its_name)
+{
+    const pmix_proc_t only = { "late", PMIX_RANK_WILDCARD };
+
+    publish(true, &only);
+    cr_expect_eq(server.event_history.cache_count, 1);
+    struct sx_nspace *const late = job_comes("late");
+
+    cr_expect_eq(late->events.newest, 1);
+    sx_lane_destroy(&late->by_rank[0]->lane);
+    sx_nspace_remove(&server, late);
+    cr_expect_eq(job_comes("late")->events.newest, 0);
+}
+
+/* ---- for connected processes ------------------------------------------------------------------ */
+
+static const bool ways[] = { true, false }; /* a client's, the host's */
 
 Test(event, for_connected_processes_gets_to_their_own_namespaces)
 {

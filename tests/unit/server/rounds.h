@@ -218,6 +218,7 @@ struct call {
     uint32_t kind; /* enum sx_collective_kind */
     const char *id;
     uint32_t seconds; /* a limit; 0: none */
+    bool asks;        /* the others to come */
 };
 
 static void member_arrives(struct node *node, const void *arg)
@@ -232,7 +233,7 @@ static void member_arrives(struct node *node, const void *arg)
         char infos[1024];
     } message = { .head = { .kind = call->kind, .op = ++node->calls } };
     char *at = (char *)message.procs;
-    pmix_info_t info[2];
+    pmix_info_t info[3];
     size_t ninfo = 0, size = 0;
 
     if (call->id != NULL) {
@@ -240,6 +241,9 @@ static void member_arrives(struct node *node, const void *arg)
     }
     if (call->seconds != 0) {
         PMIx_Info_load(&info[ninfo++], PMIX_TIMEOUT, &call->seconds, PMIX_UINT32);
+    }
+    if (call->asks) {
+        PMIx_Info_load(&info[ninfo++], "pmix.cnct.req", &call->asks, PMIX_BOOL);
     }
     if (ninfo > 0) {
         cr_assert_eq(sx_flat_infos_size(info, ninfo, &size), PMIX_SUCCESS);

@@ -200,10 +200,10 @@ static void all_orders(unsigned count, const struct call *first, const struct ca
     cr_log_info("%u nodes: %u orders, at most %u rounds", count, order_count, rounds_max);
 }
 
-static const struct call fence = { SX_COLLECTIVE_FENCE, NULL, 0 };
-static const struct call connects[] = { { SX_COLLECTIVE_CONNECT, NULL, 0 },
-                                        { SX_COLLECTIVE_CONNECT, "one", 0 },
-                                        { SX_COLLECTIVE_CONNECT, "two", 0 } };
+static const struct call fence = { .kind = SX_COLLECTIVE_FENCE };
+static const struct call connects[] = { { .kind = SX_COLLECTIVE_CONNECT },
+                                        { .kind = SX_COLLECTIVE_CONNECT, .id = "one" },
+                                        { .kind = SX_COLLECTIVE_CONNECT, .id = "two" } };
 
 Test(rounds, of_a_fence_and_a_connect_end_in_any_order)
 {
@@ -228,7 +228,7 @@ Test(rounds, of_the_same_twice_end_one_after_the_other)
 
 /* ---- what goes wrong ------------------------------------------------------------------------- */
 
-#define CONNECT(limit) ((struct call){ SX_COLLECTIVE_CONNECT, NULL, (limit) })
+#define CONNECT(limit) ((struct call){ .kind = SX_COLLECTIVE_CONNECT, .seconds = (limit) })
 
 static void both_call(const struct call *call)
 {
@@ -288,7 +288,7 @@ Test(rounds, disconnect_whom_they_have_connected)
     both_call(&connects[1]);
     answer_all();
     expect_same(0, 1, 1, 1);
-    both_call(&(struct call){ SX_COLLECTIVE_DISCONNECT, "one", 0 });
+    both_call(&(struct call){ .kind = SX_COLLECTIVE_DISCONNECT, .id = "one" });
     cr_expect_not_null(sx_memberships_next(&nodes[0].server, NULL), "not yet");
     answer_all();
     for (unsigned i = 0; i < 2; i++) {
@@ -297,7 +297,7 @@ Test(rounds, disconnect_whom_they_have_connected)
         node_run(&nodes[i], NULL, NULL);
         cr_expect(sx_list_empty(&nodes[i].server.spans));
     }
-    both_call(&(struct call){ SX_COLLECTIVE_DISCONNECT, "one", 0 });
+    both_call(&(struct call){ .kind = SX_COLLECTIVE_DISCONNECT, .id = "one" });
     expect(0, 3, 1, PMIX_ERR_INVALID_OPERATION);
     nodes_end();
 }
