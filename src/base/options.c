@@ -97,6 +97,7 @@ static const struct sx_directive get[] = {
 static const struct sx_directive fence[] = {
     ROW(PMIX_TIMEOUT, SECONDS, collective, timeout_ns),
     ROW(PMIX_COLLECT_DATA, BOOL, collective, collect),
+    ROW(PMIX_GROUP_FT_COLLECTIVE, FLAG, collective, pardons, .arg = SX_PARDON_BEFORE),
     ROW(PMIX_COLLECTIVE_ALGO, INFO, collective, algorithm),
     ROW(PMIX_COLLECTIVE_ALGO_REQD, BOOL, collective, algorithm_required),
     IDLE(PMIX_COLLECT_GENERATED_JOB_INFO), /* job data are always complete */
@@ -108,6 +109,7 @@ static const struct sx_directive of_connect[] = {
     ROW(PMIX_CONNECT_ID, STRING, collective, id, .arg = PMIX_MAX_NSLEN),
     ROW(PMIX_CONNECT_OPTIONAL, FLAG, collective, pardons, .arg = SX_PARDON_BEFORE),
     ROW(PMIX_CONNECT_EARLY_TERM_ALLOWED, FLAG, collective, pardons, .arg = SX_PARDON_AFTER),
+    ROW(PMIX_GROUP_FT_COLLECTIVE, FLAG, collective, pardons, .arg = SX_PARDON_BEFORE),
     ROW(PMIX_CONNECT_XCHG_ONLY, FLAG, collective, connect, .arg = SX_CONNECT_EXCHANGES),
     ROW(PMIX_CONNECT_NOTIFY_EACH, FLAG, collective, connect, .arg = SX_CONNECT_TELLS),
     ROW(PMIX_CONNECT_NOTIFY_REQ, FLAG, collective, connect, .arg = SX_CONNECT_ASKS),
@@ -118,6 +120,7 @@ static const struct sx_directive of_connect[] = {
 static const struct sx_directive of_disconnect[] = {
     ROW(PMIX_TIMEOUT, SECONDS, collective, timeout_ns),
     ROW(PMIX_CONNECT_ID, STRING, collective, id, .arg = PMIX_MAX_NSLEN),
+    ROW(PMIX_GROUP_FT_COLLECTIVE, FLAG, collective, pardons, .arg = SX_PARDON_BEFORE),
     ROW(PMIX_CONNECT_NOTIFY_EACH, FLAG, collective, connect, .arg = SX_CONNECT_TELLS),
     ROW(PMIX_COLLECTIVE_ALGO, INFO, collective, algorithm),
     ROW(PMIX_COLLECTIVE_ALGO_REQD, BOOL, collective, algorithm_required),
@@ -261,6 +264,7 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_DISCONNECT] = ENTRY("PMIx_Disconnect", of_disconnect),
     [SX_OF_GROUP_CONSTRUCT] = ENTRY("PMIx_Group_construct", group_construct),
     [SX_OF_GROUP_DESTRUCT] = ENTRY("PMIx_Group_destruct", group_destruct),
+    [SX_OF_GROUP_LEAVE] = NONE("PMIx_Group_leave"),
     [SX_OF_NOTIFY] = ENTRY("PMIx_Notify_event", notify),
     [SX_OF_REGISTER_HANDLER] = ENTRY("PMIx_Register_event_handler", register_handler),
     [SX_OF_JOB_CONTROL] = ENTRY("PMIx_Job_control", job_control),

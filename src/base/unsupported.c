@@ -49,9 +49,6 @@ SX_UNSUPPORTED(PMIx_Group_join, const char *grp, const pmix_proc_t *leader, pmix
                const pmix_info_t *directives, size_t ndirs, pmix_info_t **results, size_t *nresult)
 SX_UNSUPPORTED(PMIx_Group_join_nb, const char *grp, const pmix_proc_t *leader, pmix_group_opt_t opt,
                const pmix_info_t *directives, size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata)
-SX_UNSUPPORTED(PMIx_Group_leave, const char *grp, const pmix_info_t *directives, size_t ndirs)
-SX_UNSUPPORTED(PMIx_Group_leave_nb, const char *grp, const pmix_info_t *directives, size_t ndirs,
-               pmix_op_cbfunc_t cbfunc, void *cbdata)
 SX_UNSUPPORTED(PMIx_Group_destruct, const char *grp, const pmix_info_t *directives, size_t ndirs)
 SX_UNSUPPORTED(PMIx_Group_destruct_nb, const char *grp, const pmix_info_t *directives, size_t ndirs,
                pmix_op_cbfunc_t cbfunc, void *cbdata)

@@ -48,6 +48,7 @@ enum sx_message_kind {
     SX_MSG_ABORT,            /* client: end these processes */
     SX_MSG_FINALIZE,         /* client: I leave in an orderly way */
     SX_MSG_JOB_CONTROL,      /* client: directives, flat infos */
+    SX_MSG_GROUP_LEAVE,      /* client: I am no member of this group any more */
     SX_MSG_RESULTS_GET,      /* client was lapped: which of my collectives have ended? */
     SX_MSG_EVENT_BULK,       /* client: an event too large for the lane */
     SX_MSG_EVENT_REGISTER,   /* client: a handler for these codes; answered with the kept events */
@@ -205,6 +206,11 @@ struct sx_job_control {
     uint64_t info_size;
 };
 enum { SX_CONTROL_PROCS, SX_CONTROL_INFOS };
+
+/* GROUP_LEAVE.  Reply: struct sx_reply. */
+struct sx_group_leave {
+    char group[256];
+};
 
 /* RESULTS_GET: no body.  Reply: struct sx_reply, u32 count, u32 0, then count times
  * {u32 op, i32 status, u64 subject}: the newest ends of this client's collectives, oldest first, as

@@ -133,20 +133,26 @@ static void deadline_passed(void *arg, uint64_t now_ns)
     collective_end(collective, collective->late);
 }
 
-/* What becomes of it when a member goes that has @arrived, or has not. */
-static const struct sx_member_ends *ends_of(const struct sx_collective *collective, bool arrived)
+/* What would be an error is none where it is pardoned: it goes on without the member. */
+static pmix_status_t pardon(pmix_status_t end)
 {
-    static const struct sx_member_ends pardoned = { .died = PMIX_ERR_PARTIAL_SUCCESS,
-                                                    .left = PMIX_ERR_PARTIAL_SUCCESS,
-                                                    .departed = PMIX_ERR_PARTIAL_SUCCESS };
+    return end == PMIX_SUCCESS ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
+}
 
-    if ((collective->pardons & (arrived ? SX_PARDON_AFTER : SX_PARDON_BEFORE)) != 0) {
-        return &pardoned;
+/* What becomes of it when a member goes that has @arrived, or has not. */
+static struct sx_member_ends ends_of(const struct sx_collective *collective, bool arrived)
+{
+    const struct sx_member_ends ends = arrived                ? collective->kind->after
+                                       : collective->is_bound ? sx_nobody_may_go
+                                                              : collective->kind->before;
+
+    if ((collective->pardons & (arrived ? SX_PARDON_AFTER : SX_PARDON_BEFORE)) == 0) {
+        return ends;
     }
-    if (collective->is_bound && !arrived) {
-        return &sx_nobody_may_go;
-    }
-    return arrived ? &collective->kind->after : &collective->kind->before;
+    return (struct sx_member_ends){ .died = pardon(ends.died),
+                                    .left = pardon(ends.left),
+                                    .departed = pardon(ends.departed),
+                                    .withdrew = pardon(ends.withdrew) };
 }
 
 static bool reaches_others(const struct sx_collective *collective)
@@ -186,7 +192,8 @@ static pmix_status_t collective_open(struct sx_collective *collective, uint64_t 
 
     collective->members.admits_unknown = collective->kind->admits_unknown &&
                                          reaches_others(collective);
-    const pmix_status_t rc = sx_members_gather(&collective->members, ends_of(collective, false));
+    const struct sx_member_ends ends = ends_of(collective, false);
+    const pmix_status_t rc = sx_members_gather(&collective->members, &ends);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -446,12 +453,12 @@ void sx_collective_client_connected(struct sx_server *server, struct sx_client *
     }
 }
 
-/* @member may no longer be there. */
-static void member_look(struct sx_collective *collective, struct sx_member *member)
+/* @member may no longer be there, which means @end. */
+static void member_ends(struct sx_collective *collective, struct sx_member *member,
+                        pmix_status_t end)
 {
     const struct sx_client *const client = member->client;
     const bool had_arrived = member->arrived;
-    const pmix_status_t end = sx_member_end(ends_of(collective, had_arrived), client);
     /* Behind a mere good-bye somebody may come in its place. */
     const bool for_good = client->departed || client->state == SX_CLIENT_DEAD;
 
@@ -468,6 +475,13 @@ static void member_look(struct sx_collective *collective, struct sx_member *memb
     } else if (end != PMIX_SUCCESS && !collective->with_host) {
         (void)collective_try(collective);
     }
+}
+
+static void member_look(struct sx_collective *collective, struct sx_member *member)
+{
+    const struct sx_member_ends ends = ends_of(collective, member->arrived);
+
+    member_ends(collective, member, sx_member_end(&ends, member->client));
 }
 
 /* What has waited for the answer of a round, see rounds.h. */
@@ -495,6 +509,21 @@ void sx_collective_client_gone(struct sx_server *server, struct sx_client *clien
 
         if (member != NULL && !sx_round_part_commits(&collective->part)) {
             member_look(collective, member);
+        }
+    }
+}
+
+void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *client,
+                                   uint8_t pardons)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+        struct sx_member *const member = sx_members_find(&collective->members, client);
+
+        if (member != NULL && !member->arrived && client->nspace != NULL &&
+            !sx_members_name(&collective->members, client)) {
+            collective->pardons |= pardons;
+            member_ends(collective, member, ends_of(collective, false).withdrew);
         }
     }
 }

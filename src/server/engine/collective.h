@@ -34,6 +34,10 @@ void sx_collective_client_connected(struct sx_server *server, struct sx_client *
  * it had joined, go on or end as their row says (collective_kind.c).  One in which nobody waits any
  * more ends. */
 void sx_collective_client_gone(struct sx_server *server, struct sx_client *client);
+/* It has left a group, and goes on: operations that name it no more do not wait for it.  They have
+ * @pardons (SX_PARDON_*) from now on. */
+void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *client,
+                                   uint8_t pardons);
 /* The namespace goes, and may be registered again: what the host still has of it holds up nobody,
  * and its answer is nobody's. */
 void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);

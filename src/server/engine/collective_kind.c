@@ -13,6 +13,7 @@
     {                                                                         \
         .died = PMIX_ERR_LOST_CONNECTION, .left = PMIX_ERR_PROC_TERM_WO_SYNC, \
         .departed = PMIX_ERR_PROC_TERM_WO_SYNC,                               \
+        .withdrew = PMIX_ERR_PROC_TERM_WO_SYNC,                               \
     }
 
 const struct sx_member_ends sx_nobody_may_go = NOBODY_MAY_GO;
@@ -22,7 +23,9 @@ static const struct sx_kind kinds[] = {
     [SX_COLLECTIVE_FENCE] = {
         .number = SX_COLLECTIVE_FENCE,
         .function = SX_OF_FENCE,
-        .before = { .died = PMIX_ERR_LOST_CONNECTION, .departed = PMIX_ERR_PARTIAL_SUCCESS },
+        .before = { .died = PMIX_ERR_LOST_CONNECTION,
+                    .departed = PMIX_ERR_PARTIAL_SUCCESS,
+                    .withdrew = PMIX_ERR_PARTIAL_SUCCESS },
         .incomplete = PMIX_ERR_PARTIAL_SUCCESS,
         .host_reaches = sx_fence_host_reaches,
         .host_ask = sx_fence_host_ask,

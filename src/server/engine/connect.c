@@ -216,12 +216,6 @@ static const char *name_of(const struct sx_membership_entry *entry)
     return sx_membership_name(&entry->published);
 }
 
-static bool is_member(const struct sx_membership_entry *entry, const struct sx_client *client)
-{
-    return client->nspace != NULL && sx_membership_rank(&entry->published, client->nspace->name,
-                                                        client->rank) != PMIX_RANK_INVALID;
-}
-
 /* Whether @client waits for the others to disconnect from @entry. */
 static bool has_called(const struct sx_server *server, const struct sx_membership_entry *entry,
                        struct sx_client *client)
@@ -252,7 +246,7 @@ static struct sx_membership_entry *entry_by_words(const struct sx_server *server
         struct sx_membership_entry *const entry = SX_CONTAINER(it, struct sx_membership_entry,
                                                                written);
 
-        if (is_member(entry, client) && !has_called(server, entry, client) &&
+        if (sx_membership_has(entry, client) && !has_called(server, entry, client) &&
             (oldest == NULL || entry->published.head.subject >> SX_MEMBERSHIP_ROW_BITS <
                                    oldest->published.head.subject >> SX_MEMBERSHIP_ROW_BITS)) {
             oldest = entry;
@@ -291,7 +285,7 @@ pmix_status_t sx_disconnect_aim(struct sx_server *server, struct sx_client *clie
 {
     const struct sx_membership_entry *entry = entry_by_name(server, arrival);
 
-    if (entry != NULL && !is_member(entry, client)) {
+    if (entry != NULL && !sx_membership_has(entry, client)) {
         return PMIX_ERR_BAD_PARAM;
     }
     if (entry != NULL && has_called(server, entry, client)) {
@@ -347,37 +341,20 @@ void sx_connects_deinit(struct sx_server *server)
 static void member_gone(struct sx_server *server, struct sx_membership_entry *entry,
                         struct sx_client *client)
 {
-    const pmix_proc_t self = sx_nspace_proc(client->nspace, client->rank);
-    const pmix_proc_t there = proc_of(name_of(entry), sx_membership_rank(&entry->published,
-                                                                         self.nspace, self.rank));
-    const struct sx_event_note note = { .key = SHMIX_CONNECTED, .procs = &there, .count = 1 };
+    const uint32_t rank = sx_membership_rank(&entry->published, client->nspace->name, client->rank);
+    const pmix_proc_t there = proc_of(name_of(entry), rank);
     const bool early = (entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0;
     const bool may_go = early || has_called(server, entry, client);
-    struct sx_proc_list left = { .all = NULL };
+    const struct sx_member_gone gone = {
+        .pardons = early ? SX_PARDON_BEFORE | SX_PARDON_AFTER : 0,
+        .code = may_go ? PMIX_SUCCESS : PMIX_ERR_PROC_TERM_WO_SYNC,
+        .note = &(struct sx_event_note){ .key = SHMIX_CONNECTED, .procs = &there, .count = 1 },
+    };
 
-    sx_membership_tell(server, entry, client, early ? SX_PARDON_BEFORE | SX_PARDON_AFTER : 0);
-    if (sx_memberships_leave(server, entry, &self) != PMIX_SUCCESS) {
-        sx_membership_end(server, entry); /* memory is out: better none than a wrong one */
-        return;
-    }
-    if (!sx_membership_left(server, entry, &left)) {
-        sx_membership_end(server, entry);
-    } else if (!may_go) {
-        sx_event_to(server, PMIX_ERR_PROC_TERM_WO_SYNC, client, left.all, left.count, &note, 1);
-    }
-    sx_proc_list_clear(&left);
+    sx_membership_member_gone(server, entry, client, &gone);
 }
 
 void sx_connect_client_gone(struct sx_server *server, struct sx_client *client)
 {
-    struct sx_membership_entry *next = sx_memberships_next(server, NULL);
-
-    while (next != NULL) {
-        struct sx_membership_entry *const entry = next;
-
-        next = sx_memberships_next(server, entry);
-        if (entry->published.head.kind == SX_MEMBERSHIP_CONNECTED && is_member(entry, client)) {
-            member_gone(server, entry, client);
-        }
-    }
+    sx_membership_each_of(server, client, SX_MEMBERSHIP_CONNECTED, member_gone);
 }

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "server/engine/collective_kind.h"
+#include "server/engine/event_made.h"
 #include "server/engine/span.h"
 
 static bool names(const struct sx_collective *collective, const char *name)
@@ -40,8 +41,8 @@ void sx_membership_end(struct sx_server *server, struct sx_membership_entry *ent
     sx_memberships_remove(server, entry);
 }
 
-void sx_membership_tell(struct sx_server *server, const struct sx_membership_entry *entry,
-                        struct sx_client *client, uint8_t pardons)
+static void collectives_tell(struct sx_server *server, const struct sx_membership_entry *entry,
+                             struct sx_client *client, uint8_t pardons)
 {
     SX_LIST_EACH(it, &server->collectives) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
@@ -73,4 +74,46 @@ bool sx_membership_left(struct sx_server *server, const struct sx_membership_ent
         }
     }
     return here;
+}
+
+void sx_membership_member_gone(struct sx_server *server, struct sx_membership_entry *entry,
+                               struct sx_client *client, const struct sx_member_gone *gone)
+{
+    const pmix_proc_t self = sx_nspace_proc(client->nspace, client->rank);
+    struct sx_proc_list left = { .all = NULL };
+
+    collectives_tell(server, entry, client, gone->pardons);
+    if (sx_memberships_leave(server, entry, &self) != PMIX_SUCCESS) {
+        sx_membership_end(server, entry); /* memory is out: better none than a wrong one */
+        return;
+    }
+    if (!sx_membership_left(server, entry, &left)) {
+        sx_membership_end(server, entry);
+    } else if (gone->code != PMIX_SUCCESS) {
+        sx_event_to(server, gone->code, client, left.all, left.count, gone->note, 1);
+    }
+    sx_proc_list_clear(&left);
+}
+
+bool sx_membership_has(const struct sx_membership_entry *entry, const struct sx_client *client)
+{
+    return client->nspace != NULL && sx_membership_rank(&entry->published, client->nspace->name,
+                                                        client->rank) != PMIX_RANK_INVALID;
+}
+
+void sx_membership_each_of(struct sx_server *server, struct sx_client *client,
+                           enum sx_membership_kind kind,
+                           void (*fn)(struct sx_server *server, struct sx_membership_entry *entry,
+                                      struct sx_client *client))
+{
+    struct sx_membership_entry *next = sx_memberships_next(server, NULL);
+
+    while (next != NULL) {
+        struct sx_membership_entry *const entry = next;
+
+        next = sx_memberships_next(server, entry);
+        if (entry->published.head.kind == kind && sx_membership_has(entry, client)) {
+            fn(server, entry, client);
+        }
+    }
 }

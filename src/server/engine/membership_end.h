@@ -8,18 +8,34 @@
 #include "server/model/membership.h"
 #include "server/model/proc_list.h"
 
+/* Whether @client is a member, here or gone. */
+bool sx_membership_has(const struct sx_membership_entry *entry, const struct sx_client *client);
+
 /* It is no more, for all, and @entry is freed.  What its members still do under its name ends with
  * PMIX_ERR_NOT_FOUND when the loop is next: here others may be ending. */
 void sx_membership_end(struct sx_server *server, struct sx_membership_entry *entry);
-
-/* Its member @client goes.  The engine, which hears of it next, is told what it means there: the
- * SX_PARDON_* of @pardons, and without them that what names the list waits for @client in vain. */
-void sx_membership_tell(struct sx_server *server, const struct sx_membership_entry *entry,
-                        struct sx_client *client, uint8_t pardons);
 
 /* The members that are left, in @ret, which is the caller's to clear.  Return: whether one of them
  * is here. */
 bool sx_membership_left(struct sx_server *server, const struct sx_membership_entry *entry,
                         struct sx_proc_list *ret);
+
+/* What the end of a member means to the others. */
+struct sx_member_gone {
+    uint8_t pardons;                  /* SX_PARDON_*, to what they do under the name */
+    pmix_status_t code;               /* of the event that they hear; PMIX_SUCCESS: none ... */
+    const struct sx_event_note *note; /* ... and what it says besides */
+};
+/* Its member @client has ended: there is a gap, or nothing when no other member is here.  The
+ * engine, which hears of the end next, is told what it means there: without pardons, that what
+ * names the list waits for @client in vain. */
+void sx_membership_member_gone(struct sx_server *server, struct sx_membership_entry *entry,
+                               struct sx_client *client, const struct sx_member_gone *gone);
+
+/* Call @fn for each list of @kind that @client is in, and which may end inside. */
+void sx_membership_each_of(struct sx_server *server, struct sx_client *client,
+                           enum sx_membership_kind kind,
+                           void (*fn)(struct sx_server *server, struct sx_membership_entry *entry,
+                                      struct sx_client *client));
 
 #endif

@@ -18,6 +18,7 @@
 #include "server/engine/event_handled.h"
 #include "server/engine/event_made.h"
 #include "server/engine/gets.h"
+#include "server/engine/group_leave.h"
 #include "server/engine/modex.h"
 #include "server/engine/pset.h"
 #include "server/engine/resource.h"
@@ -48,6 +49,11 @@ const struct sx_family sx_families[] = {
         .client_left = sx_connect_client_gone,
         .client_gone = sx_connect_client_gone,
         .end = sx_connects_deinit,
+    },
+    {
+        .name = "group", /* as well */
+        .client_left = sx_group_client_gone,
+        .client_gone = sx_group_client_gone,
     },
     {
         .name = "collective",

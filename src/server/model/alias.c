@@ -75,6 +75,21 @@ pmix_status_t sx_alias_one(struct sx_server *server, const pmix_proc_t *proc, pm
     return sx_membership_member(alias, proc->rank, ret);
 }
 
+bool sx_alias_means(const struct sx_server *server, const pmix_proc_t *proc,
+                    const struct sx_client *client)
+{
+    const struct sx_membership *const alias = alias_of(server, proc);
+    const char *const nspace = client->nspace->name;
+    uint32_t rank = client->rank;
+
+    if (alias != NULL) {
+        rank = sx_membership_rank(alias, nspace, client->rank);
+    } else if (strcmp(proc->nspace, nspace) != 0) {
+        rank = PMIX_RANK_INVALID;
+    }
+    return rank != PMIX_RANK_INVALID && (proc->rank == rank || proc->rank == PMIX_RANK_WILDCARD);
+}
+
 /* ---- lists ----------------------------------------------------------------------------------- */
 
 static pmix_status_t made_add(void *arg, const pmix_proc_t *real)

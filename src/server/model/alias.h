@@ -29,6 +29,10 @@ pmix_status_t sx_alias_each(struct sx_server *server, const pmix_proc_t *proc,
 /* The one process that @proc means.  Return: as sx_alias_each; all of an alias are not found. */
 pmix_status_t sx_alias_one(struct sx_server *server, const pmix_proc_t *proc, pmix_proc_t *ret);
 
+/* Whether @proc means @client: as itself, as a member of an alias, or among others. */
+bool sx_alias_means(const struct sx_server *server, const pmix_proc_t *proc,
+                    const struct sx_client *client);
+
 /* Whom a list means. */
 struct sx_alias_list {
     pmix_proc_t *all; /* in order and each once, or as they were given */

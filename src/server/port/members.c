@@ -201,19 +201,25 @@ bool sx_members_somebody_waits(const struct sx_members *members)
     return false;
 }
 
+bool sx_members_name(const struct sx_members *members, const struct sx_client *client)
+{
+    size_t i = 0;
+
+    while (i < members->proc_count &&
+           !sx_alias_means(members->server, &members->procs[i], client)) {
+        i++;
+    }
+    return i < members->proc_count;
+}
+
 pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *client)
 {
-    for (size_t i = 0; i < members->real.count; i++) {
-        const pmix_proc_t *proc = &members->real.all[i];
-
-        if (strcmp(proc->nspace, client->nspace->name) == 0 &&
-            (proc->rank == PMIX_RANK_WILDCARD || proc->rank == client->rank) &&
-            sx_members_find(members, client) == NULL) {
-            if (!member_add(members, client)) {
-                return PMIX_ERR_OUT_OF_RESOURCE;
-            }
-            qsort(members->all, members->count, sizeof(*members->all), members_order);
-        }
+    if (sx_members_find(members, client) != NULL || !sx_members_name(members, client)) {
+        return PMIX_SUCCESS;
     }
+    if (!member_add(members, client)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    qsort(members->all, members->count, sizeof(*members->all), members_order);
     return PMIX_SUCCESS;
 }

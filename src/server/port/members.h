@@ -38,6 +38,7 @@ struct sx_member_ends {
     pmix_status_t died;     /* lost, or taken away by the host */
     pmix_status_t left;     /* it has said good-bye; another process may come in its place ... */
     pmix_status_t departed; /* ... or nobody will */
+    pmix_status_t withdrew; /* it is none of those named any more, and goes on otherwise */
 };
 /* Return: the one that fits; PMIX_SUCCESS for a client that is there. */
 pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_client *client);
@@ -47,6 +48,9 @@ pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_c
  * that has gone ends it with; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_member_ends *ends);
 void sx_members_clear(struct sx_members *members);
+
+/* Whether the signature names @client, as the lists in it are now. */
+bool sx_members_name(const struct sx_members *members, const struct sx_client *client);
 
 /* Return: NULL when @client is none of them. */
 struct sx_member *sx_members_find(const struct sx_members *members, struct sx_client *client);

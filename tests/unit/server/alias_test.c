@@ -104,6 +104,41 @@ Test(alias, has_none_for_who_has_left_and_is_nobodys_when_it_is_removed)
     cr_expect_str_eq(met, " both.*", "as any name that nobody knows");
 }
 
+/* Whom a process means, of the ranks 0 to 2 of "a": a bit each. */
+static const struct {
+    const char *nspace;
+    uint32_t rank, want;
+} meanings[] = {
+    { "a", 1, 2 },
+    { "a", PMIX_RANK_WILDCARD, 7 },
+    { "b", PMIX_RANK_WILDCARD, 0 },
+    { "both", 0, 4 },
+    { "both", 1, 1 },
+    { "both", 2, 0 },
+    { "both", 9, 0 },
+    { "both", PMIX_RANK_WILDCARD, 4 | 1 },
+};
+
+Test(alias, means_a_process_or_does_not)
+{
+    const struct sx_nspace *const a = sx_nspace_find(&server, "a");
+    const pmix_proc_t all = { "both", PMIX_RANK_WILDCARD }, gone = { "a", 2 };
+
+    for (size_t i = 0; i < SX_COUNT(meanings); i++) {
+        uint32_t met_by = 0;
+        pmix_proc_t proc;
+
+        PMIx_Load_procid(&proc, meanings[i].nspace, meanings[i].rank);
+        for (uint32_t rank = 0; rank < 3; rank++) {
+            met_by |= (uint32_t)sx_alias_means(&server, &proc, sx_client_find(a, rank)) << rank;
+        }
+        cr_expect_eq(met_by, meanings[i].want, "row %zu", i);
+    }
+    cr_assert_eq(sx_memberships_leave(&server, both, &gone), PMIX_SUCCESS);
+    cr_expect_not(sx_alias_means(&server, &all, sx_client_find(a, 2)), "it has left");
+    cr_expect(sx_alias_means(&server, &gone, sx_client_find(a, 2)), "and is itself");
+}
+
 /* ---- lists ----------------------------------------------------------------------------------- */
 
 static void expect_list(const struct sx_alias_list *list, const char *want)

@@ -14,15 +14,22 @@
 #define UNSAID PMIX_ERR_PROC_TERM_WO_SYNC
 #define WITHOUT PMIX_ERR_PARTIAL_SUCCESS
 
-/* What becomes of it when a member dies, says good-bye, or departs; CN34, CN38, X22. */
+/* What becomes of it when a member dies, says good-bye, departs, or leaves the group; CN34, CN38,
+ * GR54, X22. */
 static const struct {
     uint32_t kind;
     struct sx_member_ends before, after;
     pmix_status_t incomplete;
 } rows[] = {
-    { SX_COLLECTIVE_FENCE, { LOST, PMIX_SUCCESS, WITHOUT }, { 0 }, PMIX_ERR_PARTIAL_SUCCESS },
-    { SX_COLLECTIVE_CONNECT, { LOST, UNSAID, UNSAID }, { LOST, UNSAID, UNSAID }, PMIX_SUCCESS },
-    { SX_COLLECTIVE_DISCONNECT, { LOST, UNSAID, UNSAID }, { 0 }, PMIX_SUCCESS },
+    { SX_COLLECTIVE_FENCE,
+      { LOST, PMIX_SUCCESS, WITHOUT, WITHOUT },
+      { 0 },
+      PMIX_ERR_PARTIAL_SUCCESS },
+    { SX_COLLECTIVE_CONNECT,
+      { LOST, UNSAID, UNSAID, UNSAID },
+      { LOST, UNSAID, UNSAID, UNSAID },
+      PMIX_SUCCESS },
+    { SX_COLLECTIVE_DISCONNECT, { LOST, UNSAID, UNSAID, UNSAID }, { 0 }, PMIX_SUCCESS },
 };
 
 static void expect_ends(const struct sx_member_ends *ends, const struct sx_member_ends *want)
@@ -30,6 +37,7 @@ static void expect_ends(const struct sx_member_ends *ends, const struct sx_membe
     cr_expect_eq(ends->died, want->died);
     cr_expect_eq(ends->left, want->left);
     cr_expect_eq(ends->departed, want->departed);
+    cr_expect_eq(ends->withdrew, want->withdrew);
 }
 
 Test(collective_kind, says_what_becomes_of_it_when_a_member_goes)
@@ -78,6 +86,9 @@ static const struct {
     { FENCE, PMIX_COLLECT_DATA, PMIX_BOOL, true, 0, PMIX_SUCCESS, 0, false, 0 },
     { FENCE, PMIX_COLLECT_GENERATED_JOB_INFO, PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, false, 0 },
     { FENCE, PMIX_COLLECTIVE_ALGO, PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, false, 0 },
+    { FENCE, PMIX_GROUP_FT_COLLECTIVE, PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, false,
+      SX_PARDON_BEFORE },
+    { FENCE, PMIX_GROUP_FT_COLLECTIVE, PMIX_BOOL, true, 0, PMIX_SUCCESS, 0, false, 0 },
     { FENCE, "no.such.directive", PMIX_BOOL, false, 1, PMIX_SUCCESS, 0, false, 0 },
     { FENCE, "no.such.directive", PMIX_BOOL, true, 1, PMIX_ERR_NOT_SUPPORTED, 0, false, 0 },
     { CONNECT, PMIX_TIMEOUT, PMIX_UINT64, true, 3, PMIX_SUCCESS, 3 * SX_NS_PER_SEC, false, 0 },
@@ -85,8 +96,12 @@ static const struct {
     { CONNECT, "pmix.cnt.opt", PMIX_BOOL, true, 0, PMIX_SUCCESS, 0, false, 0 },
     { CONNECT, "pmix.cnct.eterm", PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, false, SX_PARDON_AFTER },
     { CONNECT, "pmix.cnt.id", PMIX_UINT64, false, 1, PMIX_ERR_BAD_PARAM, 0, false, 0 },
+    { CONNECT, PMIX_GROUP_FT_COLLECTIVE, PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, false,
+      SX_PARDON_BEFORE },
     { CONNECT, PMIX_COLLECT_DATA, PMIX_BOOL, true, 1, PMIX_ERR_NOT_SUPPORTED, 0, false, 0 },
     { DISCONNECT, PMIX_TIMEOUT, PMIX_UINT64, true, 3, PMIX_SUCCESS, 3 * SX_NS_PER_SEC, false, 0 },
+    { DISCONNECT, PMIX_GROUP_FT_COLLECTIVE, PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, false,
+      SX_PARDON_BEFORE },
     { DISCONNECT, "pmix.cnt.opt", PMIX_BOOL, true, 1, PMIX_ERR_NOT_SUPPORTED, 0, false, 0 },
 };
 

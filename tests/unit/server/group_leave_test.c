@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* group_leave_test.c - a member leaves, or ends without having left: what is left of the group, who
+ * hears of it, and what becomes of what the others do together under its name.  GR51 GR52 GR53 GR54
+ * GR76 GR77 GR78 GR79 GR80 GR88 X22 */
+#include "server/engine/group_leave.h"
+
+#include <stdlib.h>
+
+#include "answers.h"
+#include "bare_events.h"
+#include "base/flat.h"
+#include "opened.h"
+#include "server/engine/collective.h"
+#include "server/engine/collective_kind.h"
+#include "server/engine/group.h"
+
+#define SIZE 4u
+enum { STRANGER, FIRST, VICTIM, OTHER }; /* ranks in the job */
+
+static struct sx_server server;
+static struct sx_nspace *job;
+static struct sx_client *clients[SIZE];
+
+static void begin(void)
+{
+    bare_events_init(&server);
+    sx_server_set(&server);
+    job = bare_job(&server, "job", SIZE, SIZE);
+    for (uint32_t rank = 0; rank < SIZE; rank++) {
+        clients[rank] = bare_connect(&server, job, rank);
+    }
+}
+
+static void end(void)
+{
+    sx_collective_end_all(&server);
+    sx_server_set(NULL);
+    bare_events_deinit(&server);
+}
+
+TestSuite(group_leave, .init = begin, .fini = end);
+
+/* "group": the ranks 3, 2 and 1 of the job are 0, 1 and 2 in it. */
+static struct sx_membership_entry *group_make(bool notify, bool goes_on)
+{
+    static const pmix_proc_t procs[] = { { "job", OTHER }, { "job", VICTIM }, { "job", FIRST } };
+    const struct sx_group_options options = {
+        .name = "group", .notify = notify, .goes_on = goes_on, .procs = procs, .proc_count = 3
+    };
+    struct sx_membership_entry *group;
+
+    cr_assert_eq(sx_group_make(&server, &options, &group), PMIX_SUCCESS);
+    return group;
+}
+
+/* @client says that it leaves @name.  Return: what it is answered. */
+static pmix_status_t leave_at_once(struct sx_client *client, const char *name)
+{
+    struct sx_group_leave body = { 0 };
+    struct answers answers;
+
+    memcpy(body.group, name, strlen(name));
+    struct sx_frame frame = opened_frame(SX_MSG_GROUP_LEAVE, 5, &body, sizeof(body));
+
+    answers_begin(&answers, &server, client);
+    cr_expect(sx_group_on_leave(&server, client, &frame, 0));
+    const pmix_status_t rc = answers_next(&answers, 5);
+
+    answers_end(&answers, client);
+    return rc;
+}
+
+struct leaving {
+    struct sx_client *client;
+    const char *name;
+    pmix_status_t rc;
+};
+
+static void leaving(void *arg, uint64_t now_ns)
+{
+    struct leaving *const all = arg;
+
+    (void)now_ns;
+    all->rc = leave_at_once(all->client, all->name);
+}
+
+static pmix_status_t leave(uint32_t rank, const char *name)
+{
+    struct leaving all = { clients[rank], name, PMIX_ERROR };
+
+    bare_call(&server, leaving, &all);
+    return all.rc;
+}
+
+/* The newest event of the job; NULL: there is none. */
+static struct sx_event_block *newest(void)
+{
+    struct sx_eventlog_cursor cursor;
+    struct sx_event_entry *entry;
+
+    sx_eventlog_seek(&cursor, &job->events, UINT64_MAX);
+    entry = sx_eventlog_before(&cursor);
+    return entry == NULL ? NULL : entry->block;
+}
+
+/* The one event so far has @code and is of the end of the victim, for the other two. */
+static void expect_event(pmix_status_t code)
+{
+    struct sx_event_block *const block = newest();
+    const struct sx_event *const head = block != NULL ? sx_event_block_head(block) : NULL;
+    pmix_proc_t *affected, source;
+    pmix_info_t *info;
+    size_t count, ninfo, named = 0;
+
+    cr_assert_not_null(block);
+    cr_expect_eq(job->events.newest, 1, "one record for all of them");
+    cr_expect_eq(head->code, code);
+    cr_expect_eq(head->target_count, 2);
+    cr_expect(sx_event_block_aims_at(block, "job", FIRST));
+    cr_expect(sx_event_block_aims_at(block, "job", OTHER));
+    sx_event_block_source(block, &source);
+    cr_expect(PMIx_Check_nspace(source.nspace, "job") && source.rank == VICTIM);
+    cr_assert_eq(sx_event_block_affected(block, &affected, &count), PMIX_SUCCESS);
+    cr_expect(count == 1 && affected[0].rank == VICTIM);
+    free(affected);
+    cr_assert_eq(sx_event_block_infos(block, &info, &ninfo), PMIX_SUCCESS);
+    for (size_t i = 0; i < ninfo; i++) {
+        named += PMIx_Check_key(info[i].key, PMIX_GROUP_ID) &&
+                 strcmp(info[i].value.data.string, "group") == 0;
+    }
+    cr_expect_eq(named, 1);
+    PMIX_INFO_FREE(info, ninfo);
+}
+
+/* ---- leaving -------------------------------------------------------------------------------- */
+
+Test(group_leave, takes_the_member_out_and_tells_the_others_once)
+{
+    struct sx_membership_entry *const group = group_make(false, false);
+    pmix_proc_t proc;
+
+    cr_expect_eq(leave(VICTIM, "group"), PMIX_SUCCESS);
+    expect_event(PMIX_GROUP_LEFT);
+    cr_assert_eq(sx_memberships_find(&server, "group"), group);
+    cr_expect_eq(group->published.head.generation, 2);
+    cr_expect_eq(sx_membership_rank(&group->published, "job", VICTIM), PMIX_RANK_INVALID);
+    cr_expect_eq(sx_membership_member(&group->published, 1, &proc), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(sx_membership_rank(&group->published, "job", FIRST), 2, "who stays, stays there");
+}
+
+Test(group_leave, is_refused_to_who_is_in_no_such_group)
+{
+    const pmix_proc_t procs[] = { { "job", FIRST }, { "job", VICTIM } };
+
+    (void)group_make(false, false);
+    (void)bare_connected(&server, "connected", procs, 2);
+    cr_expect_eq(leave(VICTIM, "unknown"), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(leave(VICTIM, ""), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(leave(VICTIM, "job"), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(leave(VICTIM, "connected"), PMIX_ERR_NOT_FOUND, "one disconnects from it");
+    cr_expect_eq(leave(STRANGER, "group"), PMIX_ERR_BAD_PARAM);
+    cr_expect_null(newest());
+    cr_expect_eq(leave(VICTIM, "group"), PMIX_SUCCESS);
+    cr_expect_eq(leave(VICTIM, "group"), PMIX_ERR_BAD_PARAM, "again");
+    expect_event(PMIX_GROUP_LEFT);
+}
+
+Test(group_leave, of_the_last_member_ends_the_group)
+{
+    (void)group_make(false, false);
+    cr_expect_eq(leave(VICTIM, "group"), PMIX_SUCCESS);
+    cr_expect_eq(leave(OTHER, "group"), PMIX_SUCCESS);
+    cr_expect_not_null(sx_memberships_find(&server, "group"));
+    cr_expect_eq(leave(FIRST, "group"), PMIX_SUCCESS);
+    cr_expect_null(sx_memberships_find(&server, "group"));
+    cr_expect_eq(job->events.newest, 2, "there was nobody to tell");
+    cr_expect_eq(leave(FIRST, "group"), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(sx_group_name_judge(&server, "group"), PMIX_SUCCESS, "another may have it");
+}
+
+/* ---- what the others do together ------------------------------------------------------------ */
+
+enum ending { LEAVES, DIES, FINALIZES };
+
+/* @rank comes to the fence of {@name, @in} and of {@also, @rank_of_also}. */
+struct fence {
+    bool ft;
+    const char *also;
+    uint32_t also_rank;
+};
+
+static uint32_t proc_write(char *at, const char *name, uint32_t rank)
+{
+    const uint32_t head[2] = { rank, (uint32_t)strlen(name) };
+
+    memcpy(at, head, sizeof(head));
+    memcpy(at + sizeof(head), name, strlen(name));
+    return (uint32_t)(sizeof(head) + (strlen(name) + 7) / 8 * 8);
+}
+
+static void arrive(uint32_t rank, const struct fence *fence)
+{
+    _Alignas(8) char message[512] = { 0 };
+    struct sx_lane_arrive head = { .kind = SX_COLLECTIVE_FENCE, .op = 1, .open = 1 };
+    size_t at = sizeof(head), size = 0;
+    const bool yes = true;
+    pmix_info_t info;
+
+    at += proc_write(message + at, "group", PMIX_RANK_WILDCARD);
+    head.proc_count = 1;
+    if (fence->also != NULL) {
+        at += proc_write(message + at, fence->also, fence->also_rank);
+        head.proc_count++;
+    }
+    if (fence->ft) {
+        PMIx_Info_load(&info, PMIX_GROUP_FT_COLLECTIVE, &yes, PMIX_BOOL);
+        cr_assert_eq(sx_flat_infos_size(&info, 1, &size), PMIX_SUCCESS);
+        cr_assert_eq(sx_flat_infos_encode(&info, 1, message + at, size), PMIX_SUCCESS);
+        head.info_size = (uint32_t)size;
+    }
+    memcpy(message, &head, sizeof(head));
+    cr_assert_eq(sx_collective_arrive(&server, clients[rank],
+                                      opened(&sx_arrive_body, message, at + size)),
+                 PMIX_SUCCESS);
+}
+
+static void victim_ends(void *arg, uint64_t now_ns)
+{
+    const enum ending *const ending = arg;
+    struct sx_client *const victim = clients[VICTIM];
+
+    (void)now_ns;
+    if (*ending == LEAVES) {
+        cr_expect_eq(leave_at_once(victim, "group"), PMIX_SUCCESS);
+        return;
+    }
+    victim->left = *ending == FINALIZES;
+    victim->state = *ending == DIES ? SX_CLIENT_DEAD : SX_CLIENT_FINALIZED;
+    sx_group_client_gone(&server, victim);
+    sx_collective_client_gone(&server, victim);
+}
+
+#define WAITS 1 /* no status */
+
+/* How the call of @rank ended. */
+static pmix_status_t ended(uint32_t rank)
+{
+    const struct sx_results *const results = &clients[rank]->results;
+
+    return sx_results_count(results) == 0 ? WAITS : sx_results_at(results, 0).status;
+}
+
+/* The victim ends behind the call of the first one.  What that call then is, and what it is when
+ * the other one has come. */
+static const struct {
+    const char *why;
+    bool notify, goes_on;
+    struct fence fence;
+    bool victim_came;
+    enum ending ending;
+    pmix_status_t want_then, want_at_last, want_event;
+} rows[] = {
+    { "leaves", .ending = LEAVES, .want_then = WAITS, .want_at_last = PMIX_ERR_PARTIAL_SUCCESS,
+      .want_event = PMIX_GROUP_LEFT },
+    { "leaves, and is missed by nobody", .ending = LEAVES, .fence.ft = true, .want_then = WAITS,
+      .want_event = PMIX_GROUP_LEFT },
+    { "leaves a group that goes on", .goes_on = true, .ending = LEAVES, .want_then = WAITS,
+      .want_event = PMIX_GROUP_LEFT },
+    { "leaves, and is named itself", .fence = { .also = "job", .also_rank = VICTIM },
+      .ending = LEAVES, .want_then = WAITS, .want_at_last = WAITS, .want_event = PMIX_GROUP_LEFT },
+    { "leaves, and is one of the job", .fence = { .also = "job", .also_rank = PMIX_RANK_WILDCARD },
+      .ending = LEAVES, .want_then = WAITS, .want_at_last = WAITS, .want_event = PMIX_GROUP_LEFT },
+    { "leaves after its call", .victim_came = true, .ending = LEAVES, .want_then = WAITS,
+      .want_event = PMIX_GROUP_LEFT },
+    { "dies", .ending = DIES, .want_then = PMIX_ERR_LOST_CONNECTION,
+      .want_at_last = PMIX_ERR_LOST_CONNECTION },
+    { "dies, which is told", .notify = true, .ending = DIES, .want_then = PMIX_ERR_LOST_CONNECTION,
+      .want_at_last = PMIX_ERR_LOST_CONNECTION, .want_event = PMIX_GROUP_MEMBER_FAILED },
+    { "dies, and is missed by nobody", .notify = true, .fence.ft = true, .ending = DIES,
+      .want_then = WAITS, .want_event = PMIX_GROUP_MEMBER_FAILED },
+    { "dies in a group that goes on", .goes_on = true, .ending = DIES, .want_then = WAITS },
+    { "dies after its call", .notify = true, .victim_came = true, .ending = DIES,
+      .want_then = WAITS, .want_event = PMIX_GROUP_MEMBER_FAILED },
+    { "finalizes", .ending = FINALIZES, .want_then = PMIX_ERR_PROC_TERM_WO_SYNC,
+      .want_at_last = PMIX_ERR_PROC_TERM_WO_SYNC },
+    { "finalizes, which is told", .notify = true, .ending = FINALIZES,
+      .want_then = PMIX_ERR_PROC_TERM_WO_SYNC, .want_at_last = PMIX_ERR_PROC_TERM_WO_SYNC,
+      .want_event = PMIX_GROUP_MEMBER_FAILED },
+    { "finalizes, and is missed by nobody", .fence.ft = true, .ending = FINALIZES,
+      .want_then = WAITS },
+    { "finalizes in a group that goes on", .goes_on = true, .ending = FINALIZES,
+      .want_then = WAITS },
+};
+
+static void play(size_t i)
+{
+    enum ending ending = rows[i].ending;
+    struct sx_membership_entry *const group = group_make(rows[i].notify, rows[i].goes_on);
+
+    arrive(FIRST, &rows[i].fence);
+    if (rows[i].victim_came) {
+        arrive(VICTIM, &rows[i].fence);
+    }
+    bare_call(&server, victim_ends, &ending);
+    cr_expect_eq(ended(FIRST), rows[i].want_then, "%s: %d", rows[i].why, ended(FIRST));
+    cr_expect_eq(sx_membership_rank(&group->published, "job", VICTIM), PMIX_RANK_INVALID, "%s",
+                 rows[i].why);
+    if (rows[i].want_event != PMIX_SUCCESS) {
+        expect_event(rows[i].want_event);
+    } else {
+        cr_expect_null(newest(), "%s", rows[i].why);
+    }
+    if (ended(FIRST) == WAITS) {
+        arrive(OTHER, &rows[i].fence);
+    }
+    if (rows[i].fence.also_rank == PMIX_RANK_WILDCARD) {
+        arrive(STRANGER, &rows[i].fence);
+    }
+    cr_expect_eq(ended(FIRST), rows[i].want_at_last, "%s: %d", rows[i].why, ended(FIRST));
+}
+
+Test(group_leave, means_to_a_fence_what_its_callers_and_its_group_have_said)
+{
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        play(i);
+        end();
+        begin();
+    }
+}
+
+/* The host starts the rank again: another process, which is no member. */
+Test(group_leave, is_for_good)
+{
+    const struct fence fence = { .ft = true };
+    enum ending ending = DIES;
+
+    (void)group_make(false, false);
+    arrive(FIRST, &fence);
+    bare_call(&server, victim_ends, &ending);
+    clients[VICTIM]->state = SX_CLIENT_REGISTERED;
+    sx_collective_client_added(&server, clients[VICTIM]);
+    arrive(OTHER, &fence);
+    cr_expect_eq(ended(FIRST), PMIX_SUCCESS, "it is not waited for");
+}
+
+/* What it has brought goes to the other nodes. */
+Test(group_leave, of_who_has_called_takes_nothing_from_the_fence)
+{
+    const struct fence fence = { .ft = true };
+    enum ending ending = DIES;
+
+    (void)group_make(false, true);
+    arrive(FIRST, &fence);
+    arrive(VICTIM, &fence);
+    bare_call(&server, victim_ends, &ending);
+    cr_expect_eq(SX_LIST_ENTRY(server.collectives.next, struct sx_collective, link)->members.count,
+                 3);
+    arrive(OTHER, &fence);
+    cr_expect_eq(ended(FIRST), PMIX_SUCCESS);
+}
