@@ -3,11 +3,8 @@
 /* membership_test.c - a list in the node's store is looked at where it lies. */
 #include "client/data/membership.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "alone.h"
-#include "client/data/view.h"
+#include "node_store.h"
 
 TestSuite(membership, .init = alone_begin, .fini = alone_end);
 
@@ -15,31 +12,7 @@ static const struct sx_membership_head head = { .subject = UINT64_C(5) << SX_MEM
                                                 .kind = SX_MEMBERSHIP_CONNECTED,
                                                 .generation = 1 };
 
-static void list_put(struct sx_store_writer *writer)
-{
-    const pmix_proc_t procs[] = { { "a", 3 }, { "b", 1 } };
-    size_t size;
-    void *bytes;
-
-    cr_assert_eq(sx_membership_encode(&head, "both", procs, 2, &bytes, &size), PMIX_SUCCESS);
-    cr_assert_eq(sx_membership_publish(writer, bytes, size), PMIX_SUCCESS);
-    cr_assert_eq(sx_membership_enter(writer, head.subject, "both"), PMIX_SUCCESS);
-    free(bytes);
-}
-
-/* What the server would have sent. */
-static void node_map(const struct sx_store_writer *writer)
-{
-    struct sx_store store;
-    struct sx_view *view;
-    int fd;
-
-    cr_assert_eq(sx_segment_share(&writer->view.seg, &fd), PMIX_SUCCESS);
-    cr_assert_eq(sx_store_attach(&store, fd), PMIX_SUCCESS);
-    close(fd);
-    cr_assert_eq(sx_view_obtain("", &view), PMIX_SUCCESS);
-    cr_assert_eq(sx_view_adopt(view, &store), PMIX_SUCCESS);
-}
+static const pmix_proc_t both[] = { { "a", 3 }, { "b", 1 } };
 
 Test(membership, is_looked_at_without_a_message_while_the_store_is_the_newest)
 {
@@ -48,9 +21,9 @@ Test(membership, is_looked_at_without_a_message_while_the_store_is_the_newest)
     struct sx_members_look look;
 
     cr_assert_eq(sx_store_create(&writer, &options), PMIX_SUCCESS);
-    node_map(&writer);
+    node_store_map(&writer);
     cr_expect_eq(sx_members_open("both", &look), PMIX_ERR_NOT_FOUND);
-    list_put(&writer);
+    node_store_put(&writer, &head, "both", both, 2);
     cr_assert_eq(sx_members_open("both", &look), PMIX_SUCCESS);
     cr_expect_eq(sx_membership_rank(&look.found, "b", 1), 1);
     sx_members_close(&look);
@@ -63,7 +36,7 @@ Test(membership, is_looked_at_without_a_message_while_the_store_is_the_newest)
     /* There is a newer one, and nobody to ask for it: what is old is no answer. */
     cr_assert_eq(sx_store_renew(&writer), PMIX_SUCCESS);
     cr_expect_eq(sx_members_open("both", &look), PMIX_ERR_UNREACH);
-    node_map(&writer);
+    node_store_map(&writer);
     cr_assert_eq(sx_members_open("both", &look), PMIX_SUCCESS);
     sx_members_close(&look);
     sx_membership_withdraw(&writer, head.subject, "both");
