@@ -451,9 +451,19 @@ PMIX_EXPORT char *PMIx_Resource_unit_string(const pmix_resource_unit_t *unit);
 /* The names of RFC0003 for the forms of <shmix.h>, which return the new namespace. */
 #ifdef PMIX_RFC0003
 #include <shmix.h>
-#define pmix_connect_cbfunc_t shmix_connect_cbfunc_t
+
+/* The RFC declares the rank as an int here, and as a pmix_rank_t elsewhere. */
+typedef void (*pmix_connect_cbfunc_t)(pmix_status_t status, char nspace[], int rank, void *cbdata);
+
+static inline pmix_status_t shmix_connect_nb_of_rfc0003(const pmix_proc_t procs[], size_t nprocs,
+    const pmix_info_t info[], size_t ninfo, pmix_connect_cbfunc_t cbfunc, void *cbdata)
+{
+    /* Both are passed in the same way, and have the same bits. */
+    return shmix_connect_nb(procs, nprocs, info, ninfo, (shmix_connect_cbfunc_t)cbfunc, cbdata);
+}
+
 #define PMIx_Connect shmix_connect
-#define PMIx_Connect_nb shmix_connect_nb
+#define PMIx_Connect_nb shmix_connect_nb_of_rfc0003
 #define PMIx_Disconnect shmix_disconnect
 #define PMIx_Disconnect_nb shmix_disconnect_nb
 #endif

@@ -412,7 +412,8 @@ PMIX_EXPORT pmix_status_t shmix_event_target(const shmix_event_t *event, size_t 
  *
  * PMIx_Connect and PMIx_Disconnect do the same and do not return the name: PMIx_Get of
  * SHMIX_CONNECTED does.  All forms meet in one operation.  A program that defines PMIX_RFC0003
- * before it includes <pmix.h> gets the forms below under the names of the RFC. */
+ * before it includes <pmix.h> gets the forms below under the names of the RFC, whose callback takes
+ * the rank as an int. */
 
 /* Names of RFC0003 that the headers of the Standard do not have.  They are directives of connect;
  * the ones for disconnect say so.
