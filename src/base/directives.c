@@ -56,6 +56,24 @@ static bool procs_read(const pmix_value_t *value, struct sx_some_procs *ret)
     return procs.all != NULL && procs.count != 0;
 }
 
+static bool infos_read(const pmix_value_t *value, struct sx_some_infos *ret)
+{
+    const pmix_data_array_t *const array = value->data.darray;
+
+    if (value->type != PMIX_DATA_ARRAY || array == NULL || array->type != PMIX_INFO) {
+        return false;
+    }
+    *ret = (struct sx_some_infos){ .all = array->array, .count = array->size };
+    for (size_t i = 0; ret->all != NULL && i < ret->count; i++) {
+        const size_t len = sx_name_len(ret->all[i].key, sizeof(ret->all[i].key));
+
+        if (len == 0 || len > PMIX_MAX_KEYLEN) {
+            return false;
+        }
+    }
+    return ret->all != NULL && ret->count != 0;
+}
+
 static bool string_read(const pmix_value_t *value, uint32_t len_max, const char **ret)
 {
     *ret = value->type == PMIX_STRING ? value->data.string : NULL;
@@ -104,6 +122,8 @@ static bool field_write(const struct sx_directive *row, const pmix_info_t *info,
         return value->type == PMIX_STRING && value->data.string != NULL;
     case SX_DIRECTIVE_PROCS:
         return procs_read(value, field);
+    case SX_DIRECTIVE_INFOS:
+        return infos_read(value, field);
     case SX_DIRECTIVE_SCOPE:
         *(pmix_scope_t *)field = value->data.scope;
         return value->type == PMIX_SCOPE && value->data.scope <= PMIX_INTERNAL;
@@ -125,6 +145,7 @@ static const char *const nouns[] = {
     [SX_DIRECTIVE_STRING] = "a string",
     [SX_DIRECTIVE_STRINGS] = "a string",
     [SX_DIRECTIVE_PROCS] = "a process or an array of processes",
+    [SX_DIRECTIVE_INFOS] = "an array of infos, each with a key",
     [SX_DIRECTIVE_SCOPE] = "a scope",
     [SX_DIRECTIVE_RANGE] = "a range",
     [SX_DIRECTIVE_DEVICES] = "a type of devices",

@@ -33,6 +33,7 @@ enum sx_directive_kind {
     SX_DIRECTIVE_SCOPE,   /* pmix_scope_t */
     SX_DIRECTIVE_RANGE,   /* pmix_data_range_t */
     SX_DIRECTIVE_DEVICES, /* pmix_device_type_t */
+    SX_DIRECTIVE_INFOS,   /* struct sx_some_infos: an array of infos with keys, borrowed */
     SX_DIRECTIVE_INFO,    /* const pmix_info_t *, borrowed, for the function to judge */
 };
 
@@ -52,6 +53,11 @@ struct sx_some_number {
 
 struct sx_some_procs {
     const pmix_proc_t *all;
+    size_t count; /* at least 1 when given */
+};
+
+struct sx_some_infos {
+    const pmix_info_t *all;
     size_t count; /* at least 1 when given */
 };
 

@@ -29,6 +29,7 @@
 #define TYPE_STRINGS uint32_t
 #define TYPE_DEVICES pmix_device_type_t
 #define TYPE_PROCS struct sx_some_procs
+#define TYPE_INFOS struct sx_some_infos
 #define TYPE_RANGE pmix_data_range_t
 
 /* Directives that go into none. */
@@ -135,7 +136,7 @@ static const struct sx_directive group_construct[] = {
     ROW(PMIX_GROUP_ASSIGN_CONTEXT_ID, FLAG, collective, group, .arg = SX_GROUP_CONTEXT),
     ROW(PMIX_GROUP_LOCAL_ONLY, FLAG, collective, group, .arg = SX_GROUP_LOCAL_ONLY),
     ROW(PMIX_GROUP_FT_COLLECTIVE, FLAG, collective, group, .arg = SX_GROUP_FT),
-    ROW(PMIX_GROUP_INFO, INFO, collective, group_info),
+    ROW(PMIX_GROUP_INFO, INFOS, collective, group_info),
     ROW(PMIX_GROUP_LOCAL_CID, INFO, collective, local_cid),
     ROW(PMIX_GROUP_ENDPT_DATA, INFO, collective, endpoint_data),
     ROW(PMIX_COLLECTIVE_ALGO, INFO, collective, algorithm),

@@ -105,7 +105,7 @@ struct sx_collective_options {
     uint8_t connect;              /* SX_CONNECT_* */
     uint8_t group;                /* SX_GROUP_* */
     /* What the other members can get of this one. */
-    const pmix_info_t *group_info; /* an array of infos */
+    struct sx_some_infos group_info;
     const pmix_info_t *local_cid, *endpoint_data;
 };
 

@@ -86,7 +86,7 @@ static uint8_t flags_take(struct sx_arriving *arriving)
     return flags;
 }
 
-/* @arriving: its processes are sorted. */
+/* @arriving: its processes are sorted, unless their order means something. */
 static pmix_status_t write_and_start(struct sx_op *op, enum sx_collective_kind kind,
                                      struct sx_arriving *arriving)
 {
@@ -114,8 +114,11 @@ static pmix_status_t start(struct sx_op *op, enum sx_collective_kind kind,
                            const struct sx_arriving *arriving)
 {
     struct sx_arriving sorted = *arriving;
-    pmix_proc_t *copy;
+    pmix_proc_t *copy = NULL;
 
+    if (kind == SX_COLLECTIVE_GROUP_CONSTRUCT) { /* the ranks in the group */
+        return write_and_start(op, kind, &sorted);
+    }
     sorted.procs = sx_wire_procs_sorted(arriving->procs, &sorted.nprocs, &copy);
     if (sorted.procs == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;

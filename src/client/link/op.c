@@ -95,6 +95,10 @@ static void tell(struct sx_op *op)
         c->op(op->status, c->cbdata);
         break;
     case SX_SHAPE_INFO:
+        if (op->info != NULL) {
+            c->info(op->status, op->info, op->ninfo, c->cbdata, release, op);
+            return;
+        }
         c->info(op->status, NULL, 0, c->cbdata, NULL, NULL);
         break;
     case SX_SHAPE_VALUE:

@@ -114,6 +114,10 @@ struct sx_op {
             char *nspace;
             pmix_rank_t rank;
         };
+        struct {
+            pmix_info_t *info; /* op->kind->told frees them */
+            size_t ninfo;
+        };
     };
 };
 

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "server/engine/collective_kind.h"
+#include "server/engine/group_plan.h"
 #include "server/engine/meeting.h"
 #include "server/model/arrival.h"
 #include "server/port/pending.h"
@@ -84,6 +85,9 @@ static void collective_free(struct sx_collective *collective)
     sx_members_clear(&collective->members);
     sx_wishes_clear(&collective->wishes);
     sx_agreed_clear(&collective->agreed);
+    if (collective->plan != NULL) {
+        sx_group_plan_free(collective->plan);
+    }
     free(collective->id);
     free(collective);
 }
@@ -337,17 +341,29 @@ static void deadline_set(struct sx_collective *collective, uint64_t timeout_ns)
     }
 }
 
+/* What @client says, for its kind and for the host. */
+static pmix_status_t take_in(struct sx_collective *collective, struct sx_client *client,
+                             struct sx_arrival *arrival)
+{
+    const struct sx_kind *const kind = collective->kind;
+    const pmix_status_t rc = kind->takes != NULL ? kind->takes(collective, client, arrival)
+                                                 : PMIX_SUCCESS;
+
+    return rc == PMIX_SUCCESS ? sx_wishes_add(&collective->wishes, arrival->info, arrival->ninfo,
+                                              collective->members.server->seed)
+                              : rc;
+}
+
 /* Return: PMIX_SUCCESS when @client has joined; else nothing is left of an operation that was made
  * for it alone. */
 static pmix_status_t join(struct sx_collective *collective, struct sx_client *client,
-                          const struct sx_arrival *arrival)
+                          struct sx_arrival *arrival)
 {
     struct sx_member *const member = sx_members_find(&collective->members, client);
     pmix_status_t rc = PMIX_ERR_BAD_PARAM; /* it lists others only */
 
     if (member != NULL) {
-        rc = sx_wishes_add(&collective->wishes, arrival->info, arrival->ninfo,
-                           collective->members.server->seed);
+        rc = take_in(collective, client, arrival);
     }
     if (rc != PMIX_SUCCESS) {
         if (collective->members.arrived_count == 0) {
@@ -400,6 +416,14 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
     return rc == PMIX_SUCCESS ? join(collective, client, arrival) : rc;
 }
 
+/* A client of ours puts them in order where their order means nothing. */
+static bool may_be_written_so(const struct sx_arrival *arrival)
+{
+    const struct sx_kind *const kind = sx_kind_of(arrival->kind);
+
+    return arrival->in_order || (kind != NULL && kind->known_by_id);
+}
+
 pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *client,
                                    const struct sx_opened *body)
 {
@@ -408,6 +432,10 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
 
     if (rc == PMIX_ERR_BAD_PARAM) {
         return rc;
+    }
+    if (rc == PMIX_SUCCESS && !may_be_written_so(&arrival)) {
+        sx_arrival_clear(&arrival);
+        return PMIX_ERR_BAD_PARAM;
     }
     arrival.client = client;
     const uint32_t most = server->pending_max[SX_PENDING_ARRIVAL];

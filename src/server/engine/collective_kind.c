@@ -8,6 +8,7 @@
 #include "server/engine/connect.h"
 #include "server/engine/connect_host.h"
 #include "server/engine/fence.h"
+#include "server/engine/group_construct.h"
 
 #define NOBODY_MAY_GO                                                         \
     {                                                                         \
@@ -61,6 +62,24 @@ static const struct sx_kind kinds[] = {
         .host_said = sx_disconnect_host_said,
         .contribute = sx_disconnect_contribute,
         .commits = true,
+    },
+    [SX_COLLECTIVE_GROUP_CONSTRUCT] = {
+        .number = SX_COLLECTIVE_GROUP_CONSTRUCT,
+        .function = SX_OF_GROUP_CONSTRUCT,
+        .before = NOBODY_MAY_GO,
+        .after = NOBODY_MAY_GO,
+        .known_by_id = true,
+        .aim = sx_group_construct_aim,
+        .takes = sx_group_construct_takes,
+        .conclude = sx_group_construct_conclude,
+    },
+    /* A member that has called is free to go. */
+    [SX_COLLECTIVE_GROUP_DESTRUCT] = {
+        .number = SX_COLLECTIVE_GROUP_DESTRUCT,
+        .function = SX_OF_GROUP_DESTRUCT,
+        .before = NOBODY_MAY_GO,
+        .aim = sx_group_destruct_aim,
+        .conclude = sx_group_destruct_conclude,
     },
 };
 

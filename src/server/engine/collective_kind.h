@@ -19,6 +19,7 @@
 #include "server/port/upcall.h"
 #include "server/port/wishes.h"
 
+struct sx_group_plan;
 struct sx_kind;
 
 /* One operation that is open. */
@@ -43,6 +44,7 @@ struct sx_collective {
     uint8_t connect;   /* SX_CONNECT_*, of anybody */
     uint8_t group;     /* SX_GROUP_*, of anybody */
     pmix_status_t ended;
+    struct sx_group_plan *plan; /* of a group that is being built: group_plan.h; else NULL */
     struct sx_agreed agreed; /* by the servers of several nodes; without members: there are none */
     struct sx_timer deadline;
     pmix_status_t late; /* how it ends then */
@@ -61,7 +63,7 @@ struct sx_kind {
     /* How it ends where it would end well, but somebody is missing. */
     pmix_status_t incomplete;
 
-    /* The id alone says which operation it is: its callers may write their processes in any way. */
+    /* The id alone says which operation it is: its callers write their processes in any order. */
     bool known_by_id;
     /* Namespaces that nobody here knows are taken for those of other nodes. */
     bool admits_unknown;
@@ -69,6 +71,10 @@ struct sx_kind {
      * they are as they were given.  Return: an error when there can be no such operation. */
     pmix_status_t (*aim)(struct sx_server *server, struct sx_client *client,
                          struct sx_arrival *arrival);
+    /* Take out of @arrival what only its kind understands; the rest is for the host.  NULL: there
+     * is nothing.  Return: an error when @client cannot join with that. */
+    pmix_status_t (*takes)(struct sx_collective *collective, struct sx_client *client,
+                           struct sx_arrival *arrival);
     /* @client has just arrived, and said @connect (SX_CONNECT_*).  NULL: nothing to do. */
     void (*arrived)(struct sx_collective *collective, struct sx_client *client, uint8_t connect);
     /* It ends well.  NULL: there is nothing to do.  Return: how it ends for all of them;

@@ -220,16 +220,7 @@ static const char *name_of(const struct sx_membership_entry *entry)
 static bool has_called(const struct sx_server *server, const struct sx_membership_entry *entry,
                        struct sx_client *client)
 {
-    const pmix_proc_t all = proc_of(name_of(entry), PMIX_RANK_WILDCARD);
-    const struct sx_meeting meeting = { .kind = SX_COLLECTIVE_DISCONNECT,
-                                        .procs = &all,
-                                        .proc_count = 1 };
-    const struct sx_collective *const open = sx_meeting_oldest(server, &meeting,
-                                                               sx_meeting_hash(server, &meeting));
-    const struct sx_member *const member = open != NULL ? sx_members_find(&open->members, client)
-                                                        : NULL;
-
-    return member != NULL && member->arrived && !open->is_over;
+    return sx_membership_is_waited_for(server, entry, client, SX_COLLECTIVE_DISCONNECT);
 }
 
 /* Return: the oldest of those connected in these words that @client has not called for. */

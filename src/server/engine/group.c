@@ -49,20 +49,30 @@ void sx_group_end(struct sx_server *server, struct sx_membership_entry *group)
     sx_membership_end(server, group);
 }
 
-static bool is_being_built(const struct sx_server *server, const char *name)
+static bool is_open(struct sx_generation *generation, void *arg)
+{
+    (void)arg;
+    return !SX_CONTAINER(generation, struct sx_collective, generation)->is_over;
+}
+
+/* One that is over may stay with the host, and is the oldest then. */
+struct sx_collective *sx_group_being_built(const struct sx_server *server, const char *name)
 {
     const struct sx_meeting meeting = { .kind = SX_COLLECTIVE_GROUP_CONSTRUCT, .id = name };
-    const struct sx_collective *const open = sx_meeting_oldest(server, &meeting,
-                                                               sx_meeting_hash(server, &meeting));
+    struct sx_collective *const oldest = sx_meeting_oldest(server, &meeting,
+                                                           sx_meeting_hash(server, &meeting));
+    struct sx_generation *const open = oldest != NULL
+                                           ? sx_generation_first(&oldest->generation, is_open, NULL)
+                                           : NULL;
 
-    return open != NULL && !open->is_over;
+    return open != NULL ? SX_CONTAINER(open, struct sx_collective, generation) : NULL;
 }
 
 pmix_status_t sx_group_name_judge(struct sx_server *server, const char *name)
 {
     const pmix_status_t rc = sx_memberships_name_judge(server, name);
 
-    if (rc == PMIX_SUCCESS && is_being_built(server, name)) {
+    if (rc == PMIX_SUCCESS && sx_group_being_built(server, name) != NULL) {
         return SX_RAISE(PMIX_ERR_EXISTS, "a group %s is being built already", name);
     }
     return rc;

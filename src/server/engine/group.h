@@ -16,6 +16,7 @@
 
 #include <pmix_common.h>
 
+struct sx_collective;
 struct sx_membership_entry;
 struct sx_server;
 
@@ -39,6 +40,9 @@ void sx_group_end(struct sx_server *server, struct sx_membership_entry *group);
 /* Whether a new group may have this @name.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS, told, when it is
  * that of a namespace, of a group, or of one that is being built; PMIX_ERR_BAD_PARAM, told. */
 pmix_status_t sx_group_name_judge(struct sx_server *server, const char *name);
+
+/* Return: the open construct of @name; NULL: there is none. */
+struct sx_collective *sx_group_being_built(const struct sx_server *server, const char *name);
 
 /* A context id that no other group has had or will have; not 0, and it fits in size_t. */
 uint64_t sx_group_context_id(struct sx_server *server);

@@ -5,9 +5,11 @@
 
 #include <string.h>
 
+#include <pmix.h>
+
 #include "base/clock.h"
-#include "server/engine/collective_kind.h"
 #include "server/engine/event_made.h"
+#include "server/engine/meeting.h"
 #include "server/engine/span.h"
 
 static bool names(const struct sx_collective *collective, const char *name)
@@ -53,6 +55,22 @@ static void collectives_tell(struct sx_server *server, const struct sx_membershi
             collective->pardons |= pardons;
         }
     }
+}
+
+bool sx_membership_is_waited_for(const struct sx_server *server,
+                                 const struct sx_membership_entry *entry, struct sx_client *client,
+                                 enum sx_collective_kind kind)
+{
+    pmix_proc_t all;
+
+    PMIx_Load_procid(&all, sx_membership_name(&entry->published), PMIX_RANK_WILDCARD);
+    const struct sx_meeting meeting = { .kind = kind, .procs = &all, .proc_count = 1 };
+    const struct sx_collective *const open = sx_meeting_oldest(server, &meeting,
+                                                               sx_meeting_hash(server, &meeting));
+    const struct sx_member *const member = open != NULL ? sx_members_find(&open->members, client)
+                                                        : NULL;
+
+    return member != NULL && member->arrived && !open->is_over;
 }
 
 bool sx_membership_left(struct sx_server *server, const struct sx_membership_entry *entry,

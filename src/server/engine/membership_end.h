@@ -5,6 +5,7 @@
 #ifndef SX_SERVER_ENGINE_MEMBERSHIP_END_H
 #define SX_SERVER_ENGINE_MEMBERSHIP_END_H
 
+#include "base/bodies.h"
 #include "server/model/membership.h"
 #include "server/model/proc_list.h"
 
@@ -14,6 +15,11 @@ bool sx_membership_has(const struct sx_membership_entry *entry, const struct sx_
 /* It is no more, for all, and @entry is freed.  What its members still do under its name ends with
  * PMIX_ERR_NOT_FOUND when the loop is next: here others may be ending. */
 void sx_membership_end(struct sx_server *server, struct sx_membership_entry *entry);
+
+/* Whether @client waits for the others, who are to end it by this @kind of operation. */
+bool sx_membership_is_waited_for(const struct sx_server *server,
+                                 const struct sx_membership_entry *entry, struct sx_client *client,
+                                 enum sx_collective_kind kind);
 
 /* The members that are left, in @ret, which is the caller's to clear.  Return: whether one of them
  * is here. */

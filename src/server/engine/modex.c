@@ -6,6 +6,7 @@
  * wait for it. */
 #include "server/engine/modex.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <pmix.h>
@@ -257,6 +258,47 @@ pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
         put_is_lost(nspace, client->rank, put.key, rc);
     }
     return (put.head->flags & SX_PUT_LAST) != 0 ? sx_modex_commit(server, client) : PMIX_SUCCESS;
+}
+
+/* Encode @value as the body of a put. */
+static pmix_status_t put_make(const pmix_value_t *value, struct put *ret, void **ret_body)
+{
+    size_t size;
+    pmix_status_t rc = sx_flat_size(value, &size);
+    void *const body = rc == PMIX_SUCCESS ? malloc(size + 1) : NULL;
+
+    if (rc != PMIX_SUCCESS || body == NULL) {
+        return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    rc = sx_flat_encode(value, &ret->cell, body, size);
+    if (rc != PMIX_SUCCESS) {
+        free(body);
+        return rc;
+    }
+    ret->body = *ret_body = body;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_modex_give(struct sx_server *server, struct sx_client *client, const char *key,
+                            const pmix_value_t *value)
+{
+    const struct sx_lane_put head = { .scope = PMIX_GLOBAL };
+    struct put put = { .head = &head };
+    void *body = NULL;
+    pmix_status_t rc = put_make(value, &put, &body);
+
+    memcpy(put.key, key, strlen(key) + 1);
+    if (rc == PMIX_SUCCESS) {
+        rc = put_apply(server, client, &put);
+    }
+    if (rc == PMIX_SUCCESS && client->waiter_count > 0) {
+        put_is_found(server, client, &put);
+    }
+    if (rc != PMIX_SUCCESS) {
+        put_is_lost(client->nspace, client->rank, key, rc);
+    }
+    free(body);
+    return rc;
 }
 
 pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client)

@@ -10,7 +10,11 @@
  * when memory was short: logged), or PMIX_ERR_BAD_PARAM for bytes that are no put. */
 pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
                            const struct sx_opened *body);
-/* The same for a value that came from another node. */
+/* The same for a value that @client has given in another way than by a put: for everybody, at once.
+ * Other nodes hear of it by that way.  Return: PMIX_SUCCESS; what the store says, told. */
+pmix_status_t sx_modex_give(struct sx_server *server, struct sx_client *client, const char *key,
+                            const pmix_value_t *value);
+/* As sx_modex_put, for a value that came from another node. */
 pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const struct sx_opened *body);
 /* The values of one commit are complete: answer who waited for them. */
 pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client);

@@ -64,6 +64,32 @@ pmix_status_t sx_alias_each(struct sx_server *server, const pmix_proc_t *proc,
     return rc == PMIX_SUCCESS ? each(arg, &member) : rc;
 }
 
+pmix_status_t sx_alias_each_one(struct sx_server *server, const pmix_proc_t *proc,
+                                pmix_status_t (*each)(void *arg, const pmix_proc_t *real),
+                                void *arg)
+{
+    const struct sx_membership *const alias = alias_of(server, proc);
+    const struct sx_nspace *const nspace = alias == NULL ? sx_nspace_find(server, proc->nspace)
+                                                         : NULL;
+    const uint32_t count = alias != NULL    ? sx_membership_size(alias)
+                           : nspace != NULL ? nspace->job_size
+                                            : 0;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (proc->rank != PMIX_RANK_WILDCARD || (alias == NULL && nspace == NULL)) {
+        return sx_alias_each(server, proc, each, arg);
+    }
+    for (uint32_t rank = 0; rank < count && rc == PMIX_SUCCESS; rank++) {
+        pmix_proc_t one = *proc;
+
+        one.rank = rank;
+        if (alias == NULL || sx_membership_member(alias, rank, &one) == PMIX_SUCCESS) {
+            rc = each(arg, &one); /* else there is a gap */
+        }
+    }
+    return rc;
+}
+
 pmix_status_t sx_alias_one(struct sx_server *server, const pmix_proc_t *proc, pmix_proc_t *ret)
 {
     const struct sx_membership *const alias = alias_of(server, proc);

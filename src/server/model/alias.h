@@ -26,6 +26,12 @@ struct sx_server;
 pmix_status_t sx_alias_each(struct sx_server *server, const pmix_proc_t *proc,
                             pmix_status_t (*each)(void *arg, const pmix_proc_t *real), void *arg);
 
+/* The same, but one by one: members in the order of their ranks in the alias, and instead of the
+ * wildcard of a namespace that this server knows its processes. */
+pmix_status_t sx_alias_each_one(struct sx_server *server, const pmix_proc_t *proc,
+                                pmix_status_t (*each)(void *arg, const pmix_proc_t *real),
+                                void *arg);
+
 /* The one process that @proc means.  Return: as sx_alias_each; all of an alias are not found. */
 pmix_status_t sx_alias_one(struct sx_server *server, const pmix_proc_t *proc, pmix_proc_t *ret);
 

@@ -36,6 +36,8 @@ void sx_arrival_clear(struct sx_arrival *arrival)
 {
     free(arrival->procs);
     arrival->procs = NULL;
+    free(arrival->order);
+    arrival->order = NULL;
     if (arrival->info != NULL) {
         PMIX_INFO_FREE(arrival->info, arrival->ninfo);
     }
@@ -54,10 +56,8 @@ pmix_status_t sx_arrival_read(struct sx_arrival *ret, const struct sx_opened *bo
                            ? PMIX_ERR_BAD_PARAM
                            : sx_part_procs(&body->parts[SX_ARRIVE_PROCS], &ret->procs);
 
-    if (rc == PMIX_SUCCESS && !procs_are_canonical(ret->procs, ret->proc_count)) {
-        rc = PMIX_ERR_BAD_PARAM;
-    }
     if (rc == PMIX_SUCCESS) {
+        ret->in_order = procs_are_canonical(ret->procs, ret->proc_count);
         rc = sx_body_infos(body, SX_ARRIVE_INFOS, &ret->info, &ret->ninfo);
     }
     if (rc == PMIX_SUCCESS) {

@@ -19,15 +19,18 @@ struct sx_arrival {
     uint32_t kind, op;
     uint32_t open;                        /* that the client has under way, with this one */
     struct sx_collective_options options; /* the reader's to complete, by the kind's table */
-    pmix_proc_t *procs;                   /* in the order of sx_proc_order, each once */
+    pmix_proc_t *procs;                   /* in the order of sx_proc_order, each once ... */
     size_t proc_count;
+    bool in_order;      /* ... which is for the reader to judge */
+    pmix_proc_t *order; /* a kind's that keeps the caller's order; NULL: none */
+    size_t order_count;
     pmix_info_t *info;
     size_t ninfo;
     size_t bytes; /* what processes and infos take, more or less */
 };
 
-/* Read an opened sx_arrive_body.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for processes that are
- * not in order and infos that are none; PMIX_ERR_OUT_OF_RESOURCE, and kind and op are set. */
+/* Read an opened sx_arrive_body.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for infos that are none;
+ * PMIX_ERR_OUT_OF_RESOURCE, and kind and op are set. */
 pmix_status_t sx_arrival_read(struct sx_arrival *ret, const struct sx_opened *body);
 
 /* Safe on a zeroed one and twice. */

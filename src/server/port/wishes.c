@@ -71,7 +71,8 @@ pmix_status_t sx_wishes_add(struct sx_wishes *wishes, pmix_info_t *info, size_t 
         const uint64_t hash = XXH3_64bits_withSeed(info[i].key, strlen(info[i].key), seed);
         struct wish *wish;
 
-        if (is_the_servers(info[i].key) || is_there(wishes, info[i].key, hash)) {
+        if (info[i].key[0] == '\0' || is_the_servers(info[i].key) ||
+            is_there(wishes, info[i].key, hash)) {
             continue;
         }
         wish = malloc(sizeof(*wish));

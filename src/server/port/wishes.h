@@ -22,7 +22,8 @@ struct sx_wishes {
 void sx_wishes_init(struct sx_wishes *wishes);
 void sx_wishes_clear(struct sx_wishes *wishes);
 
-/* Take out of @info what is new.  The keys that the server says itself are left, see host.c.
+/* Take out of @info what is new.  The keys that the server says itself are left, see host.c, and
+ * infos without one: somebody has taken them.
  * @seed is one that no client knows.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_wishes_add(struct sx_wishes *wishes, pmix_info_t *info, size_t ninfo,
                             uint64_t seed);

@@ -100,7 +100,7 @@ Test(op, calls_back_in_the_shape_it_was_given)
 
         if (rows[i].callback.shape == SX_SHAPE_VALUE) {
             op->value = &value;
-        } else {
+        } else if (rows[i].callback.shape == SX_SHAPE_HANDLER) {
             op->handler = 5;
         }
         sx_op_complete(op, PMIX_ERR_NOT_FOUND, NULL);

@@ -30,6 +30,11 @@ static const struct {
       { LOST, UNSAID, UNSAID, UNSAID },
       PMIX_SUCCESS },
     { SX_COLLECTIVE_DISCONNECT, { LOST, UNSAID, UNSAID, UNSAID }, { 0 }, PMIX_SUCCESS },
+    { SX_COLLECTIVE_GROUP_CONSTRUCT,
+      { LOST, UNSAID, UNSAID, UNSAID },
+      { LOST, UNSAID, UNSAID, UNSAID },
+      PMIX_SUCCESS },
+    { SX_COLLECTIVE_GROUP_DESTRUCT, { LOST, UNSAID, UNSAID, UNSAID }, { 0 }, PMIX_SUCCESS },
 };
 
 static void expect_ends(const struct sx_member_ends *ends, const struct sx_member_ends *want)
@@ -54,7 +59,7 @@ Test(collective_kind, says_what_becomes_of_it_when_a_member_goes)
 
 Test(collective_kind, of_an_unknown_number_is_none)
 {
-    static const uint32_t numbers[] = { 0, SX_COLLECTIVE_GROUP_CONSTRUCT, UINT32_MAX };
+    static const uint32_t numbers[] = { 0, SX_COLLECTIVE_GROUP_DESTRUCT + 1, UINT32_MAX };
 
     for (size_t i = 0; i < SX_COUNT(numbers); i++) {
         cr_expect_null(sx_kind_of(numbers[i]), "%u", numbers[i]);

@@ -132,6 +132,40 @@ Test(collective, many_calls_of_one_signature_meet_in_their_order)
     hosted_call(in_order, NULL);
 }
 
+/* ---- written in another way ------------------------------------------------------------------- */
+
+/* Ranks 1 and 0 of the job, in this order. */
+static pmix_status_t arrive_turned(struct sx_server *server, uint8_t kind)
+{
+    struct {
+        struct sx_lane_arrive head;
+        struct {
+            uint32_t rank, name_len;
+            char name[8];
+        } procs[2];
+    } message = { { .kind = kind, .op = 1, .proc_count = 2 },
+                  { { 1, sizeof(NSPACE) - 1, NSPACE }, { 0, sizeof(NSPACE) - 1, NSPACE } } };
+
+    return sx_collective_arrive(server, client_of(server, 0),
+                                opened(&sx_arrive_body, &message, sizeof(message)));
+}
+
+static pmix_status_t turned(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    cr_expect_eq(arrive_turned(server, SX_COLLECTIVE_FENCE), PMIX_ERR_BAD_PARAM, "a breach");
+    cr_expect_eq(arrive_turned(server, SX_COLLECTIVE_GROUP_DESTRUCT), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(arrive_turned(server, 0), PMIX_ERR_BAD_PARAM, "there is no such kind");
+    cr_expect_eq(arrive_turned(server, SX_COLLECTIVE_GROUP_CONSTRUCT), PMIX_SUCCESS);
+    cr_expect(sx_list_empty(&server->collectives), "it has no name, and is refused for that");
+    return PMIX_SUCCESS;
+}
+
+Test(collective, processes_are_in_order_unless_their_order_means_something)
+{
+    hosted_call(turned, NULL);
+}
+
 /* ---- named by connected ranks ------------------------------------------------------------------ */
 
 /* @rank comes to the fence of all of "some". */

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* group_construct.c - whom a caller means, and what becomes of it when all have called. */
+#include "server/engine/group_construct.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/status.h"
+#include "base/value.h"
+#include "server/engine/group.h"
+#include "server/engine/group_plan.h"
+#include "server/engine/membership_end.h"
+#include "server/model/arrival.h"
+
+#define PROCS_PER_UNIT 4u /* to find, copy and sort them: share.h */
+
+/* ---- whom a caller means --------------------------------------------------------------------- */
+
+static pmix_status_t order_add(void *arg, const pmix_proc_t *proc)
+{
+    struct sx_proc_list *const order = arg;
+
+    if (order->count == SX_ALIAS_PROCS_MAX) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "a group has at most %u members: make several groups", SX_ALIAS_PROCS_MAX);
+    }
+    return sx_proc_list_add(order, proc->nspace, proc->rank) ? PMIX_SUCCESS
+                                                             : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+/* Who is there twice stays where he came first.  @sorted: each of them once. */
+static pmix_status_t order_thin(struct sx_proc_list *order, const struct sx_proc_list *sorted)
+{
+    bool *const seen = calloc(sorted->count + 1, sizeof(*seen));
+    size_t kept = 0;
+
+    if (seen == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    for (size_t i = 0; i < order->count; i++) {
+        const pmix_proc_t *const found = bsearch(&order->all[i], sorted->all, sorted->count,
+                                                 sizeof(*found), sx_proc_order);
+
+        if (!seen[found - sorted->all]) {
+            seen[found - sorted->all] = true;
+            order->all[kept++] = order->all[i];
+        }
+    }
+    order->count = kept;
+    free(seen);
+    return PMIX_SUCCESS;
+}
+
+/* The members as they were written, and in order. */
+static pmix_status_t members_read(struct sx_server *server, const struct sx_arrival *arrival,
+                                  struct sx_proc_list *order, struct sx_proc_list *sorted)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < arrival->proc_count && rc == PMIX_SUCCESS; i++) {
+        rc = sx_alias_each_one(server, &arrival->procs[i], order_add, order);
+    }
+    for (size_t i = 0; i < order->count && rc == PMIX_SUCCESS; i++) {
+        rc = order_add(sorted, &order->all[i]);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    sx_proc_list_sort(sorted);
+    return sorted->count == order->count ? PMIX_SUCCESS : order_thin(order, sorted);
+}
+
+static pmix_status_t members_take(struct sx_server *server, struct sx_client *client,
+                                  struct sx_arrival *arrival)
+{
+    struct sx_proc_list order = { .all = NULL }, sorted = { .all = NULL };
+    const pmix_status_t rc = members_read(server, arrival, &order, &sorted);
+
+    sx_share_charge(server, client, (arrival->proc_count + order.count) / PROCS_PER_UNIT);
+    if (rc != PMIX_SUCCESS) {
+        sx_proc_list_clear(&order);
+        sx_proc_list_clear(&sorted);
+        return rc;
+    }
+    free(arrival->procs);
+    arrival->procs = sorted.all;
+    arrival->proc_count = sorted.count;
+    arrival->order = order.all;
+    arrival->order_count = order.count;
+    arrival->bytes += (order.count + sorted.count) * sizeof(*order.all);
+    return PMIX_SUCCESS;
+}
+
+/* Others may be building it, and wait for @client. */
+static pmix_status_t name_judge(struct sx_server *server, struct sx_client *client,
+                                const char *name)
+{
+    const struct sx_collective *const open = sx_group_being_built(server, name);
+    const struct sx_member *const member = open != NULL ? sx_members_find(&open->members, client)
+                                                        : NULL;
+
+    return member != NULL && !member->arrived ? PMIX_SUCCESS : sx_group_name_judge(server, name);
+}
+
+pmix_status_t sx_group_construct_aim(struct sx_server *server, struct sx_client *client,
+                                     struct sx_arrival *arrival)
+{
+    const pmix_status_t rc = arrival->options.id == NULL
+                                 ? PMIX_ERR_BAD_PARAM
+                                 : name_judge(server, client, arrival->options.id);
+
+    return rc == PMIX_SUCCESS ? members_take(server, client, arrival) : rc;
+}
+
+/* Whether @arrival, unless it has begun the construct, is about the same members. */
+static bool means_the_same(const struct sx_members *members, const struct sx_arrival *arrival)
+{
+    return arrival->procs == NULL || (members->proc_count == arrival->proc_count &&
+                                      memcmp(members->procs, arrival->procs,
+                                             members->proc_count * sizeof(*members->procs)) == 0);
+}
+
+pmix_status_t sx_group_construct_takes(struct sx_collective *collective, struct sx_client *client,
+                                       struct sx_arrival *arrival)
+{
+    if (!means_the_same(&collective->members, arrival)) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "%s.%u names other members of the group %s than those who came before",
+                        client->nspace->name, client->rank, collective->id);
+    }
+    return sx_group_plan_take(&collective->plan, client, arrival);
+}
+
+/* ---- all have called ------------------------------------------------------------------------- */
+
+pmix_status_t sx_group_construct_conclude(struct sx_collective *collective, uint64_t *ret_subject)
+{
+    struct sx_server *const server = collective->members.server;
+    const struct sx_group_plan *const plan = collective->plan;
+    const struct sx_group_options options = {
+        .name = collective->id,
+        .notify = (collective->group & SX_GROUP_NOTIFY) != 0,
+        .goes_on = (collective->group & SX_GROUP_FT) != 0,
+        .wants_context = (collective->group & SX_GROUP_CONTEXT) != 0,
+        .procs = plan->order,
+        .proc_count = plan->order_count,
+    };
+    struct sx_membership_entry *group;
+    pmix_status_t rc = sx_group_make(server, &options, &group);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = sx_group_plan_give(server, plan, group->published.head.context_id);
+    if (rc == PMIX_SUCCESS) {
+        *ret_subject = group->published.head.subject;
+    } else {
+        sx_group_end(server, group);
+    }
+    return rc;
+}
+
+/* ---- destruct -------------------------------------------------------------------------------- */
+
+static struct sx_membership_entry *group_find(const struct sx_server *server, const char *name)
+{
+    struct sx_membership_entry *const entry = sx_memberships_find(server, name);
+
+    return entry != NULL && entry->published.head.kind == SX_MEMBERSHIP_GROUP ? entry : NULL;
+}
+
+pmix_status_t sx_group_destruct_aim(struct sx_server *server, struct sx_client *client,
+                                    struct sx_arrival *arrival)
+{
+    const struct sx_membership_entry *const group = group_find(server, arrival->procs[0].nspace);
+
+    if (group == NULL) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    if (!sx_membership_has(group, client)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (sx_membership_is_waited_for(server, group, client, SX_COLLECTIVE_GROUP_DESTRUCT)) {
+        return PMIX_ERR_INVALID_OPERATION;
+    }
+    arrival->procs[0].rank = PMIX_RANK_WILDCARD;
+    arrival->proc_count = 1;
+    if ((group->published.head.flags & SX_MEMBERSHIP_NOTIFY) != 0) {
+        arrival->options.pardons |= SX_PARDON_BEFORE; /* the others hear of it in another way */
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_group_destruct_conclude(struct sx_collective *collective, uint64_t *ret_subject)
+{
+    struct sx_server *const server = collective->members.server;
+    struct sx_membership_entry *const group = group_find(server,
+                                                         collective->members.procs[0].nspace);
+
+    (void)ret_subject;
+    if (group != NULL) {
+        sx_group_end(server, group);
+    }
+    return PMIX_SUCCESS;
+}

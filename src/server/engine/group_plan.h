@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* group_plan.h - what the callers of a construct have said: the order of the members, and what each
+ * gives to the others.
+ *
+ * All write the same members.  The order that counts is that of the caller who is first by
+ * namespace and rank, so that it does not matter who comes when, and where.  What a caller gives
+ * (PMIX_GROUP_INFO, PMIX_GROUP_LOCAL_CID, PMIX_GROUP_ENDPT_DATA) is a value of its own.  Everybody
+ * can get it once the group is there, and after it is gone: qualified by the context id, if there
+ * is one. */
+#ifndef SX_SERVER_ENGINE_GROUP_PLAN_H
+#define SX_SERVER_ENGINE_GROUP_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pmix_common.h>
+
+struct sx_arrival;
+struct sx_client;
+struct sx_server;
+
+/* What one member gives. */
+struct sx_group_gift {
+    struct sx_client *client; /* retained */
+    pmix_info_t *info;
+    size_t ninfo;
+};
+
+struct sx_group_plan {
+    pmix_proc_t *order; /* of the members, in the order of their ranks */
+    size_t order_count;
+    pmix_proc_t by; /* whose order it is */
+    struct sx_group_gift *gifts;
+    size_t gift_count, gift_capacity;
+};
+
+/* Take out of @arrival what @client says, into *plan, which is made when it is NULL.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_group_plan_take(struct sx_group_plan **plan, struct sx_client *client,
+                                 struct sx_arrival *arrival);
+
+/* Let everybody get what the members here give; @context_id 0: there is none.  Return:
+ * PMIX_SUCCESS; as sx_modex_give. */
+pmix_status_t sx_group_plan_give(struct sx_server *server, const struct sx_group_plan *plan,
+                                 uint64_t context_id);
+
+void sx_group_plan_free(struct sx_group_plan *plan);
+
+#endif

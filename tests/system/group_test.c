@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* group_test.c - processes make a group and end it: who is in it, under which name and number, and
+ * what the members know of each other. */
+#include <malloc.h>
+#include <semaphore.h>
+#include <string.h>
+
+#include <shmix.h>
+
+#include "job.h"
+#include "support/sanitized.h"
+
+#define SECOND "second.job"
+#define REGISTERED 2 /* a token: the second job is there */
+
+static pmix_proc_t me;
+
+static void begin(void)
+{
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+}
+
+static void finish(void)
+{
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+}
+
+static pmix_proc_t proc_of(const char *nspace, pmix_rank_t rank)
+{
+    pmix_proc_t proc;
+
+    PMIx_Load_procid(&proc, nspace, rank);
+    return proc;
+}
+
+static void fence(void)
+{
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+}
+
+static void yes(pmix_info_t *info, const char *key)
+{
+    CHECK_STATUS(PMIx_Info_load(info, key, NULL, PMIX_BOOL), PMIX_SUCCESS);
+}
+
+/* ---- results -------------------------------------------------------------------------------- */
+
+struct made {
+    pmix_proc_t members[8];
+    size_t count;
+    size_t context_id; /* 0: none */
+};
+
+static struct made made_read(const pmix_info_t *results, size_t nresults)
+{
+    struct made made = { .count = 0 };
+
+    for (size_t i = 0; i < nresults; i++) {
+        if (strcmp(results[i].key, PMIX_GROUP_MEMBERSHIP) == 0) {
+            const pmix_data_array_t *const array = results[i].value.data.darray;
+
+            CHECK(results[i].value.type == PMIX_DATA_ARRAY && array->type == PMIX_PROC);
+            CHECK(array->size <= 8);
+            made.count = array->size;
+            memcpy(made.members, array->array, array->size * sizeof(made.members[0]));
+        } else {
+            CHECK(strcmp(results[i].key, PMIX_GROUP_CONTEXT_ID) == 0);
+            CHECK(results[i].value.type == PMIX_SIZE && results[i].value.data.size != 0);
+            made.context_id = results[i].value.data.size;
+        }
+    }
+    return made;
+}
+
+static struct made construct(const char *name, const pmix_proc_t *procs, size_t nprocs,
+                             const pmix_info_t *info, size_t ninfo)
+{
+    pmix_info_t *results = NULL;
+    size_t nresults = 0;
+
+    CHECK_STATUS(PMIx_Group_construct(name, procs, nprocs, info, ninfo, &results, &nresults),
+                 PMIX_SUCCESS);
+    const struct made made = made_read(results, nresults);
+
+    PMIx_Info_free(results, nresults);
+    return made;
+}
+
+static void destruct(const char *name)
+{
+    CHECK_STATUS(PMIx_Group_destruct(name, NULL, 0), PMIX_SUCCESS);
+}
+
+static struct made construct_all(const char *name, const char *key)
+{
+    const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
+    pmix_info_t info;
+
+    if (key != NULL) {
+        yes(&info, key);
+    }
+    return construct(name, &all, 1, &info, key != NULL);
+}
+
+/* ---- who is in it, and where ---------------------------------------------------------------- */
+
+/* GR1, GR2, GR4, X20: the order of the lowest caller is that of the ranks; nobody counts twice. */
+static int rank_of_order(int rank)
+{
+    static const pmix_rank_t ranks[] = { 2, 0, 1 };
+
+    begin();
+    const pmix_proc_t one_way[] = { proc_of(JOB_NSPACE, 2), proc_of("", 0), proc_of("", 1) };
+    const pmix_proc_t other_way[] = { proc_of("", 1), proc_of("", 0), proc_of("", 1),
+                                      proc_of(JOB_NSPACE, 2) };
+    const struct made made = rank == 0 ? construct("tea", one_way, 3, NULL, 0)
+                                       : construct("tea", other_way, 4, NULL, 0);
+
+    CHECK(made.count == 3 && made.context_id == 0); /* GR13, GR16 */
+    for (int i = 0; i < 3; i++) {
+        CHECK(strcmp(made.members[i].nspace, JOB_NSPACE) == 0);
+        CHECK(made.members[i].rank == ranks[i]);
+    }
+    destruct("tea");
+    finish();
+    return 0;
+}
+
+/* GR3: a wildcard, or the name of a group, for those who list ranks. */
+static int rank_of_wildcard(int rank)
+{
+    begin();
+    const pmix_proc_t listed[] = { proc_of("", 0), proc_of("", 1) };
+    const pmix_proc_t all = proc_of("", PMIX_RANK_WILDCARD);
+    const pmix_proc_t turned[] = { proc_of("", 1), proc_of("", 0) };
+    const pmix_proc_t of_turned = proc_of("turned", PMIX_RANK_WILDCARD);
+
+    CHECK(construct("tea", rank == 0 ? &all : listed, rank == 0 ? 1 : 2, NULL, 0).count == 2);
+    CHECK(construct("turned", turned, 2, NULL, 0).members[0].rank == 1);
+    CHECK(construct("again", &of_turned, 1, NULL, 0).members[0].rank == 1);
+    destruct("turned");
+    destruct("again");
+    destruct("tea");
+    finish();
+    return 0;
+}
+
+/* ---- forms ---------------------------------------------------------------------------------- */
+
+struct told {
+    sem_t done;
+    pmix_status_t status;
+    struct made made;
+};
+
+static void on_construct(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                         pmix_release_cbfunc_t release, void *release_cbdata)
+{
+    struct told *const told = cbdata;
+
+    told->status = status;
+    told->made = made_read(info, ninfo);
+    if (release != NULL) {
+        release(release_cbdata);
+    }
+    sem_post(&told->done);
+}
+
+static void on_op(pmix_status_t status, void *cbdata)
+{
+    struct told *const told = cbdata;
+
+    told->status = status;
+    sem_post(&told->done);
+}
+
+static void told_wait(struct told *told, pmix_status_t want)
+{
+    while (sem_wait(&told->done) != 0) {
+    }
+    CHECK_STATUS(told->status, want);
+}
+
+/* GR1, GR23: both forms meet; results are not asked for, or come in the callback. */
+static int rank_of_forms(int rank)
+{
+    const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
+    struct told told = { .status = 1 };
+
+    sem_init(&told.done, 0, 0);
+    begin();
+    if (rank == 0) {
+        CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+        destruct("tea");
+    } else {
+        CHECK_STATUS(PMIx_Group_construct_nb("tea", &all, 1, NULL, 0, on_construct, &told),
+                     PMIX_SUCCESS);
+        told_wait(&told, PMIX_SUCCESS);
+        CHECK(told.made.count == 2 && told.made.members[1].rank == 1);
+        CHECK_STATUS(PMIx_Group_destruct_nb("tea", NULL, 0, on_op, &told), PMIX_SUCCESS);
+        told_wait(&told, PMIX_SUCCESS);
+    }
+    finish();
+    return 0;
+}
+
+/* GR5, GR6, GR27, GR82: two constructs, in opposite orders, and a fence at once. */
+static int rank_of_several(int rank)
+{
+    const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
+    static const char *const names[] = { "tea", "milk" };
+    struct told told[3] = { { .status = 1 } };
+
+    begin();
+    for (int i = 0; i < 3; i++) {
+        const int which = rank == 0 ? i : 2 - i;
+
+        sem_init(&told[which].done, 0, 0);
+        CHECK_STATUS(which < 2 ? PMIx_Group_construct_nb(names[which], &all, 1, NULL, 0,
+                                                         on_construct, &told[which])
+                               : PMIx_Fence_nb(&all, 1, NULL, 0, on_op, &told[which]),
+                     PMIX_SUCCESS);
+    }
+    for (int i = 0; i < 3; i++) {
+        told_wait(&told[i], PMIX_SUCCESS);
+        CHECK(i == 2 || told[i].made.count == 2);
+    }
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(PMIx_Group_destruct_nb(names[rank == 0 ? i : 1 - i], NULL, 0, on_op, &told[i]),
+                     PMIX_SUCCESS);
+    }
+    told_wait(&told[0], PMIX_SUCCESS);
+    told_wait(&told[1], PMIX_SUCCESS);
+    finish();
+    return 0;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* GR7, GR8, GR9, GR10, GR25, GR48, GR49, GR80, GR83 */
+static int rank_of_bad_input(int rank)
+{
+    const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
+    char longest[PMIX_MAX_NSLEN + 2] = { 0 };
+    pmix_info_t info;
+
+    memset(longest, 'n', sizeof(longest) - 1);
+    CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, NULL, 0, NULL, NULL), PMIX_ERR_INIT);
+    CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), PMIX_ERR_INIT);
+    begin();
+    const pmix_proc_t other = proc_of("", 1 - me.rank), unknown[] = { me, proc_of("no.job", 0) };
+    const struct {
+        const char *name;
+        const pmix_proc_t *procs;
+        size_t nprocs, ninfo;
+        pmix_status_t want;
+    } rows[] = {
+        { NULL, &all, 1, 0, PMIX_ERR_BAD_PARAM },
+        { "", &all, 1, 0, PMIX_ERR_BAD_PARAM },
+        { longest, &all, 1, 0, PMIX_ERR_BAD_PARAM },
+        { "tea", NULL, 0, 0, PMIX_ERR_BAD_PARAM },
+        { "tea", NULL, 1, 0, PMIX_ERR_BAD_PARAM },
+        { "tea", &all, 0, 0, PMIX_ERR_BAD_PARAM },
+        { "tea", &all, 1, 1, PMIX_ERR_BAD_PARAM },
+        { "tea", &other, 1, 0, PMIX_ERR_BAD_PARAM },
+        { JOB_NSPACE, &all, 1, 0, PMIX_ERR_EXISTS },
+        { "tea", unknown, 2, 0, PMIX_ERR_NOT_FOUND },
+        { "shmix.memberships", &me, 1, 0, PMIX_ERR_BAD_PARAM },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CHECK_STATUS(PMIx_Group_construct(rows[i].name, rows[i].procs, rows[i].nprocs, NULL,
+                                          rows[i].ninfo, NULL, NULL),
+                     rows[i].want);
+    }
+    CHECK_STATUS(PMIx_Group_construct_nb("tea", &all, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_GROUP_INFO, "no array", PMIX_STRING), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, &info, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    PMIx_Info_destruct(&info);
+    CHECK_STATUS(PMIx_Group_destruct(NULL, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Group_destruct(longest, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(PMIx_Group_destruct(JOB_NSPACE, NULL, 0), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(PMIx_Group_destruct_nb("tea", NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
+
+    longest[PMIX_MAX_NSLEN] = '\0';
+    CHECK(construct_all(longest, NULL).count == 2);
+    CHECK_STATUS(PMIx_Group_construct(longest, &all, 1, NULL, 0, NULL, NULL), PMIX_ERR_EXISTS);
+    fence();
+    destruct(longest);
+    CHECK_STATUS(PMIx_Group_destruct(longest, NULL, 0), PMIX_ERR_NOT_FOUND);
+    (void)rank;
+    finish();
+    return 0;
+}
+
+/* GR7: a name that is being built, for those who are not asked, who have called, and who mean
+ * somebody else; GR49: a stranger's destruct. */
+static int rank_of_taken(int rank)
+{
+    struct told told = { .status = 1 };
+
+    sem_init(&told.done, 0, 0);
+    begin();
+    const pmix_proc_t pair[] = { proc_of("", 0), proc_of("", 1) }, all = proc_of("", 2);
+
+    if (rank == 0) {
+        CHECK_STATUS(PMIx_Group_construct_nb("tea", pair, 2, NULL, 0, on_construct, &told),
+                     PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Group_construct("tea", pair, 2, NULL, 0, NULL, NULL), PMIX_ERR_EXISTS);
+    }
+    fence();
+    if (rank == 2) {
+        CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, NULL, 0, NULL, NULL), PMIX_ERR_EXISTS);
+    } else if (rank == 1) {
+        CHECK_STATUS(PMIx_Group_construct("tea", &me, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    }
+    fence();
+    if (rank == 1) {
+        CHECK(construct("tea", pair, 2, NULL, 0).count == 2);
+    } else if (rank == 0) {
+        told_wait(&told, PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Group_destruct_nb("tea", NULL, 0, on_op, &told), PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), PMIX_ERR_INVALID_OPERATION);
+    }
+    fence();
+    if (rank == 2) {
+        CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), PMIX_ERR_BAD_PARAM);
+    }
+    fence();
+    if (rank == 1) {
+        destruct("tea");
+    } else if (rank == 0) {
+        told_wait(&told, PMIX_SUCCESS);
+    }
+    finish();
+    return 0;
+}
+
+/* GR21, GR22, GR86, X21: a time limit ends it for all who wait, and the name is free. */
+static int rank_of_timeout(int rank)
+{
+    const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
+    const uint32_t seconds = 1;
+    pmix_info_t info;
+
+    begin();
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &seconds, PMIX_UINT32), PMIX_SUCCESS);
+    for (int i = 0; i < 2; i++) {
+        if (rank == 0) {
+            CHECK_STATUS(i == 0 ? PMIx_Group_construct("tea", &all, 1, &info, 1, NULL, NULL)
+                                : PMIx_Group_destruct("tea", &info, 1),
+                         PMIX_ERR_TIMEOUT);
+            job_token_put(0);
+        } else {
+            job_token_get(0);
+        }
+        if (i == 0) {
+            (void)construct_all("tea", NULL);
+        }
+    }
+    destruct("tea");
+    finish();
+    return 0;
+}
+
+/* ---- numbers, and what members give --------------------------------------------------------- */
+
+/* GR11, GR12, GR14, GR87: one asks for a number, all get it; no other group has it, ever. */
+static int rank_of_context(int rank)
+{
+    size_t seen[4];
+
+    begin();
+    seen[0] = construct_all("tea", rank == 1 ? PMIX_GROUP_ASSIGN_CONTEXT_ID : NULL).context_id;
+    seen[1] = construct_all("milk", PMIX_GROUP_ASSIGN_CONTEXT_ID).context_id;
+    destruct("tea");
+    seen[2] = construct_all("tea", PMIX_GROUP_ASSIGN_CONTEXT_ID).context_id;
+    pmix_info_t info;
+    yes(&info, PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    const struct made alone = construct(rank == 0 ? "mine" : "yours", &me, 1, &info, 1);
+    seen[3] = alone.context_id;
+    CHECK(alone.count == 1 && alone.members[0].rank == me.rank);
+    for (int i = 0; i < 4; i++) {
+        for (int n = 0; n < i; n++) {
+            CHECK(seen[i] != 0 && seen[n] != seen[i]);
+        }
+    }
+    destruct(rank == 0 ? "mine" : "yours");
+    destruct("tea");
+    destruct("milk");
+    finish();
+    return 0;
+}
+
+/* A number of @proc, of context @context_id (0: none).  Return: 0 when there is none. */
+static size_t number_of(const pmix_proc_t *proc, const char *key, size_t context_id)
+{
+    pmix_info_t infos[2];
+    pmix_value_t *value = NULL;
+
+    yes(&infos[0], PMIX_IMMEDIATE);
+    CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_GROUP_CONTEXT_ID, &context_id, PMIX_SIZE),
+                 PMIX_SUCCESS);
+    PMIx_Info_qualifier(&infos[1]);
+    const pmix_status_t rc = PMIx_Get(proc, key, infos, context_id != 0 ? 2 : 1, &value);
+    if (rc == PMIX_ERR_NOT_FOUND) {
+        return 0;
+    }
+    CHECK_STATUS(rc, PMIX_SUCCESS);
+    CHECK(value->type == PMIX_SIZE);
+    const size_t number = value->data.size;
+
+    PMIx_Value_free(value, 1);
+    return number;
+}
+
+/* As MPI_Comm_create_from_group does: PMIX_GROUP_INFO with the local number, then one directly. */
+static size_t construct_with_number(size_t number, bool in_array, bool with_context)
+{
+    const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
+    pmix_info_t infos[2], inner;
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = 1, .array = &inner };
+
+    CHECK_STATUS(PMIx_Info_load(&inner, PMIX_GROUP_LOCAL_CID, &number, PMIX_SIZE), PMIX_SUCCESS);
+    if (in_array) {
+        CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_GROUP_INFO, &array, PMIX_DATA_ARRAY),
+                     PMIX_SUCCESS);
+    } else {
+        infos[0] = inner;
+    }
+    yes(&infos[1], PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    const struct made made = construct("tea", &all, 1, infos, with_context ? 2 : 1);
+
+    PMIx_Info_destruct(&infos[0]);
+    destruct("tea");
+    return made.context_id;
+}
+
+/* GR19: read when the group is gone, each number under its own context. */
+static int rank_of_gifts(int rank)
+{
+    size_t context[2];
+
+    begin();
+    const pmix_proc_t other = proc_of("", 1 - me.rank);
+
+    context[0] = construct_with_number(10 + me.rank, true, true);
+    context[1] = construct_with_number(20 + me.rank, false, true);
+    (void)construct_with_number(30 + me.rank, rank == 0, false);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK(number_of(&other, PMIX_GROUP_LOCAL_CID, context[i]) == 10 * (i + 1) + other.rank);
+        CHECK(number_of(&me, PMIX_GROUP_LOCAL_CID, context[i]) == 10 * (i + 1) + me.rank);
+    }
+    CHECK(number_of(&other, PMIX_GROUP_LOCAL_CID, 0) == 30 + other.rank);
+    CHECK(number_of(&other, PMIX_GROUP_LOCAL_CID, 7) == 0);
+    finish();
+    return 0;
+}
+
+/* ---- two jobs ------------------------------------------------------------------------------- */
+
+static int host_of_two(struct job *job)
+{
+    job_add(job, SECOND, 2);
+    for (int rank = 0; rank < job->it->size; rank++) {
+        job_token_put(REGISTERED);
+    }
+    return 0;
+}
+
+/* GR17, GR18, GR42, GR47: members of two jobs know of each other by their names and by the group's. */
+static int rank_of_two_jobs(int rank)
+{
+    const pmix_proc_t procs[] = { proc_of(SECOND, 1), proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD),
+                                  proc_of(SECOND, 0) };
+    const pmix_proc_t group = proc_of("tea", PMIX_RANK_WILDCARD), last = proc_of("tea", 3);
+    static const size_t numbers[] = { 3, 0, 1, 2 }; /* of the members' processes in this test */
+    pmix_value_t value = { .type = PMIX_SIZE, .data.size = 40 + (size_t)rank };
+
+    begin();
+    if (strcmp(me.nspace, JOB_NSPACE) == 0) {
+        job_token_get(REGISTERED);
+    }
+    CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "card", &value), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    const struct made made = construct("tea", procs, 3, NULL, 0);
+
+    CHECK(made.count == 4);
+    for (size_t i = 0; i < made.count; i++) {
+        const pmix_proc_t whole = proc_of(made.members[i].nspace, PMIX_RANK_WILDCARD);
+        pmix_value_t *size;
+
+        CHECK(strcmp(made.members[i].nspace, i % 3 == 0 ? SECOND : JOB_NSPACE) == 0);
+        CHECK(number_of(&made.members[i], "card", 0) == 40 + numbers[i]);
+        CHECK_STATUS(PMIx_Get(&whole, PMIX_JOB_SIZE, NULL, 0, &size), PMIX_SUCCESS);
+        CHECK(size->data.uint32 == 2);
+        PMIx_Value_free(size, 1);
+    }
+    CHECK_STATUS(PMIx_Fence(&group, 1, NULL, 0), PMIX_SUCCESS);
+    CHECK(number_of(&last, "card", 0) == 42);
+    destruct("tea");
+    CHECK(PMIx_Fence(&group, 1, NULL, 0) != PMIX_SUCCESS);
+    finish();
+    return 0;
+}
+
+/* ---- often ---------------------------------------------------------------------------------- */
+
+#define HUNDRED 100
+
+/* The second hundred takes nothing that the first one has not taken. */
+static int rank_of_hundred(int rank)
+{
+    begin();
+    for (int i = 0; i < 2 * HUNDRED; i++) {
+        (void)construct_all("tea", PMIX_GROUP_ASSIGN_CONTEXT_ID);
+        destruct("tea");
+        if (i % HUNDRED == HUNDRED - 1) {
+            fence();
+            if (rank == 0) {
+                job_token_put(0);
+                job_token_get(1);
+            }
+            fence();
+        }
+    }
+    finish();
+    return 0;
+}
+
+static int host_of_hundred(struct job *job)
+{
+    size_t used[2];
+
+    (void)job;
+    for (int i = 0; i < 2; i++) {
+        job_token_get(0); /* both ranks sleep in a fence, and the server with them */
+        used[i] = mallinfo2().uordblks;
+        job_token_put(1);
+    }
+    printf("groups: %zu bytes in use, then %zu\n", used[0], used[1]);
+    CHECK(SANITIZED || used[1] <= used[0] + 4096);
+    return 0;
+}
+
+static const struct job_case cases[] = {
+    { "order", 3, rank_of_order, NULL, false },
+    { "wildcard", 2, rank_of_wildcard, NULL, false },
+    { "forms", 2, rank_of_forms, NULL, false },
+    { "several", 2, rank_of_several, NULL, false },
+    { "bad_input", 2, rank_of_bad_input, NULL, false },
+    { "taken", 3, rank_of_taken, NULL, false },
+    { "timeout", 2, rank_of_timeout, NULL, false },
+    { "context", 2, rank_of_context, NULL, false },
+    { "gifts", 2, rank_of_gifts, NULL, false },
+    { "two_jobs", 2, rank_of_two_jobs, host_of_two, false },
+    { "hundred", 2, rank_of_hundred, host_of_hundred, false },
+};
+
+int main(int argc, char **argv)
+{
+    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
