@@ -534,6 +534,116 @@ PMIX_EXPORT pmix_status_t shmix_disconnect(const char nspace[], const pmix_info_
 PMIX_EXPORT pmix_status_t shmix_disconnect_nb(const char nspace[], const pmix_info_t info[],
                                               size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
+/* ---- Reading groups --------------------------------------------------------------------------- */
+
+/* A handle of a connected namespace or a group, whose members are read where they lie, in the shared
+ * memory of the node.  Any process of the node may read it, a member or not.
+ *
+ * A handle stays in one generation of its list, which never changes, until shmix_group_refresh or
+ * shmix_group_wait moves it.  So everything that is read in between is from one moment, whoever
+ * joins or leaves meanwhile.  Nobody who reads waits for those who change the list, or makes them
+ * wait.  A rank never changes: the rank of a member that has left stays empty.
+ *
+ * A list that is gone can still be read as it was last.  A list that is made later under the same
+ * name is another one. */
+typedef struct shmix_group shmix_group_t;
+
+typedef enum shmix_group_kind {
+    SHMIX_GROUP_CONNECTED = 1,  /* a namespace that connect has made */
+    SHMIX_GROUP_CONSTRUCTED = 2 /* a group */
+} shmix_group_kind_t;
+
+/* All of it is of one generation. */
+typedef struct shmix_group_facts {
+    shmix_group_kind_t kind;
+    uint32_t size;         /* how many ranks there are, those of members that have left included */
+    uint32_t member_count; /* how many members: without those that have left */
+    bool has_context_id;
+    uint64_t generation; /* 1 when it was made; each change makes it greater */
+    uint64_t context_id; /* 0 when it has none */
+} shmix_group_facts_t;
+
+/* Open the newest generation of a list.
+ *
+ * @name       the name of a connected namespace or a group
+ * @ret_group  the handle; NULL in case of an error
+ *
+ * Status: PMIX_ERR_BAD_PARAM         @name is empty or longer than PMIX_MAX_NSLEN
+ *         PMIX_ERR_NOT_FOUND         there is none of that name
+ *         PMIX_ERR_UNREACH           this process has no server
+ *         PMIX_ERR_LOST_CONNECTION   the server is gone
+ *         PMIX_ERR_OUT_OF_RESOURCE   no memory or no descriptor
+ *         any other error of a request to the server
+ * Owner:  the caller, until shmix_group_close
+ * Thread: any
+ * Cost:   a message to the server for the first list that a process looks at; then memory only */
+PMIX_EXPORT pmix_status_t shmix_group_open(const char *name, shmix_group_t **ret_group);
+
+/* Close a handle.
+ *
+ * @group  the handle, also after PMIx_Finalize
+ *
+ * Thread: any, while no other call uses the handle */
+PMIX_EXPORT pmix_status_t shmix_group_close(shmix_group_t *group);
+
+/* Move a handle to the newest generation.
+ *
+ * @group  the handle; on failure it stays in the generation it was in
+ *
+ * Status: PMIX_ERR_NOT_FOUND   the list is gone
+ *         any other status of shmix_group_open
+ * Thread: any, also while others read
+ * Cost:   a few loads and no system call if nothing has changed, a lock of this process if something
+ *         has.  Now and then the server writes its lists anew, in other memory: the next call asks it
+ *         for that, with one message */
+PMIX_EXPORT pmix_status_t shmix_group_refresh(shmix_group_t *group);
+
+/* Sleep until the list has a newer generation than @generation, and move the handle to the newest.
+ * Changes of other lists may wake the caller, who sleeps again.
+ *
+ * @group       the handle
+ * @generation  the one that is known
+ * @timeout_ns  how long to sleep at most, in nanoseconds; SHMIX_FOREVER: without limit
+ *
+ * Status: PMIX_ERR_TIMEOUT           nothing newer in that time
+ *         PMIX_ERR_NOT_FOUND         the list is gone
+ *         PMIX_ERR_LOST_CONNECTION   the server is gone
+ *         PMIX_ERR_NOT_AVAILABLE     this process is a forked child, which cannot wait
+ *         PMIX_ERR_NOT_SUPPORTED     the caller is the thread of a server in this process
+ *         any other status of shmix_group_refresh
+ * Thread: any, several at once; none may be inside when PMIx_Finalize begins
+ * Cost:   as shmix_group_refresh, and one system call to sleep */
+PMIX_EXPORT pmix_status_t shmix_group_wait(shmix_group_t *group, uint64_t generation,
+                                           uint64_t timeout_ns);
+
+/* The reads below share these rules.
+ *
+ * Status: PMIX_ERR_UNPACK_FAILURE   the shared memory contradicts itself
+ * Thread: any; no read may be under way when PMIx_Finalize begins
+ * Cost:   a few loads, and for a search their logarithm; no allocation, no lock, no system call */
+
+/* Tell what is known of the list as a whole. */
+PMIX_EXPORT pmix_status_t shmix_group_info(const shmix_group_t *group,
+                                           shmix_group_facts_t *ret_info);
+
+/* Tell which process has a rank.
+ *
+ * @rank      a rank in the list, below its size
+ * @ret_proc  the process
+ *
+ * Status: PMIX_ERR_NOT_FOUND   there is no such rank, or its member has left */
+PMIX_EXPORT pmix_status_t shmix_group_member(const shmix_group_t *group, pmix_rank_t rank,
+                                             pmix_proc_t *ret_proc);
+
+/* Tell which rank a process has, and so whether it is a member.
+ *
+ * @proc      the process; NULL: this one
+ * @ret_rank  its rank in the list
+ *
+ * Status: PMIX_ERR_NOT_FOUND   it is no member */
+PMIX_EXPORT pmix_status_t shmix_group_rank(const shmix_group_t *group, const pmix_proc_t *proc,
+                                           pmix_rank_t *ret_rank);
+
 /* ---- Servers ---------------------------------------------------------------------------------- */
 
 /* Any integer, for PMIx_server_init: after how many seconds a PMIx_Get without PMIX_TIMEOUT ends

@@ -46,7 +46,10 @@ static_assert(sizeof(struct sx_board_slot) == SX_CACHELINE_BYTES, "fixed by layo
 struct sx_board_header {
     /* line 0: life */
     uint32_t life_off; /* of the life word, from the segment base; behind it is a page of nothing */
-    uint8_t reserved0[60]; /* zero */
+    uint8_t reserved0[12]; /* zero */
+    /* Rung when a connected namespace, a group or a process set has come, changed or gone. */
+    struct sx_door lists;
+    uint8_t reserved1[32]; /* zero */
     /* line 1: sleep */
     _Atomic uint32_t sleep_epoch; /* odd: the server sleeps or is about to */
     uint32_t slot_count;

@@ -70,6 +70,9 @@ extern const struct sx_intake sx_native_intake;
 /* PMIx_Finalize: open readers of events say PMIX_ERR_INIT from now on. */
 void sx_native_events_deinit(void);
 
+/* PMIx_Finalize: let go of what groups hold.  The handles stay and say PMIX_ERR_INIT. */
+void sx_native_groups_deinit(void);
+
 /* PMIx_Finalize: unmap what jobs hold.  The handles stay and say PMIX_ERR_INIT from now on. */
 void sx_native_deinit(void);
 

@@ -89,6 +89,17 @@ void sx_members_close(const struct sx_members_look *look)
     sx_grace_exit(&look->grace);
 }
 
+pmix_status_t sx_members_retain_locked(struct sx_edition **ret)
+{
+    struct sx_view *view;
+    const pmix_status_t rc = sx_view_fetch_locked(NODE, &view);
+
+    if (rc == PMIX_SUCCESS) {
+        *ret = sx_edition_retain(sx_view_shared(view));
+    }
+    return rc;
+}
+
 bool sx_members_are_at_hand(void)
 {
     const struct sx_view *const view = sx_view_find(NODE, 0);

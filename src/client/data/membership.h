@@ -7,6 +7,7 @@
 #ifndef SX_CLIENT_DATA_MEMBERSHIP_H
 #define SX_CLIENT_DATA_MEMBERSHIP_H
 
+#include "client/data/edition.h"
 #include "client/data/grace.h"
 #include "shmem/membership.h"
 
@@ -28,6 +29,10 @@ pmix_status_t sx_members_each(bool (*fn)(void *arg, const struct sx_membership *
                               void *arg);
 
 void sx_members_close(const struct sx_members_look *look);
+
+/* The newest store in which lists are, with a reference of the caller's own; under view_lock.
+ * Return: as sx_view_fetch. */
+pmix_status_t sx_members_retain_locked(struct sx_edition **ret);
 
 /* Whether a look costs no message. */
 bool sx_members_are_at_hand(void);

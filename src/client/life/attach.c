@@ -335,6 +335,7 @@ static void process_close(struct sx_process *p)
     atomic_store(&p->link.state, SX_LINK_SINGLETON);
     lane_close(&p->link);
     sx_native_deinit();
+    sx_native_groups_deinit();
     sx_native_events_deinit();
     sx_wakefd_deinit();
     sx_view_close_all();

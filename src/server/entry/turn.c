@@ -103,6 +103,7 @@ static void turn(void *arg, uint64_t now_ns)
     strangers_serve(server);
     clients_serve(server);
     sx_event_wake(server);
+    sx_memberships_tell(server);
     sx_eventhandled_check(server);
     sx_shown_turn(server, now_ns);
     sx_board_work(&server->board, server->turn.units, 0);

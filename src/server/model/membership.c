@@ -179,6 +179,7 @@ static pmix_status_t entry_show(struct sx_memberships *all, struct sx_membership
     free(entry->record);
     entry->record = record;
     entry->published = next;
+    all->has_news = true;
     return PMIX_SUCCESS;
 }
 
@@ -319,6 +320,15 @@ void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry 
     sx_table_remove(&all->names, &entry->node);
     slot_give_back(all, sx_membership_row(subject));
     entry_free(entry);
+    all->has_news = true;
+}
+
+void sx_memberships_tell(struct sx_server *server)
+{
+    if (server->memberships.has_news) {
+        server->memberships.has_news = false;
+        sx_door_ring(&server->board.header->lists, SX_BELL_ALL, (uint32_t)server->live_count);
+    }
 }
 
 pmix_proc_t *sx_memberships_procs(const struct sx_membership_entry *entry)

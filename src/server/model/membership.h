@@ -44,6 +44,7 @@ struct sx_memberships {
     uint64_t serial;                    /* the last one that was given */
     struct sx_store_writer store;       /* the node's */
     bool has_store;
+    bool has_news; /* since the last sx_memberships_tell */
 };
 
 /* All are gone; nobody reads any more. */
@@ -90,6 +91,9 @@ bool sx_memberships_join(struct sx_server *server, struct sx_client *client, con
 
 /* It is no more, for all; @entry is freed. */
 void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry *entry);
+
+/* At the end of a turn: wake who waits for a change, if there was one. */
+void sx_memberships_tell(struct sx_server *server);
 
 /* The members in the order of their ranks, gaps as PMIX_RANK_INVALID.  Return: malloc'ed, as many
  * as sx_membership_size says; NULL when memory is out. */
