@@ -119,6 +119,24 @@ static void connect_and_disconnect(unsigned number)
     CHECK_STATUS(shmix_disconnect(nspace, NULL, 0), PMIX_SUCCESS);
 }
 
+static void construct_and_destruct(unsigned number)
+{
+    pmix_proc_t all = { .nspace = JOB_NSPACE, .rank = PMIX_RANK_WILDCARD };
+    pmix_info_t info, *results;
+    size_t nresults;
+
+    (void)number;
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_GROUP_ASSIGN_CONTEXT_ID, NULL, PMIX_BOOL),
+                 PMIX_SUCCESS);
+    wait_for_the_other();
+    CHECK_STATUS(PMIx_Group_construct("group", &all, 1, &info, 1, &results, &nresults),
+                 PMIX_SUCCESS);
+    CHECK(nresults == 2);
+    PMIx_Info_free(results, nresults);
+    wait_for_the_other();
+    CHECK_STATUS(PMIx_Group_destruct("group", NULL, 0), PMIX_SUCCESS);
+}
+
 /* Return: how many bytes it has taken in the lane. */
 static uint64_t empty_fence(const struct lane_seen *lane)
 {
@@ -236,6 +254,13 @@ static int a_connect_is_a_message_and_a_sleep(int rank)
     return 0;
 }
 
+static int a_construct_is_a_message_and_a_sleep(int rank)
+{
+    work = (struct work){ .round = construct_and_destruct, .calls = 2, .messages = 2 };
+    CHECK(count_calls(rank, "constructs and destructs") == 0);
+    return 0;
+}
+
 static const struct job_case cases[] = {
     { "an_empty_fence_is_a_message_and_a_sleep", 2, an_empty_fence_is_a_message_and_a_sleep, NULL,
       false },
@@ -243,6 +268,8 @@ static const struct job_case cases[] = {
       a_fence_with_nothing_to_collect_is_an_empty_one, NULL, false },
     { "new_pages_are_taken_in_by_the_piece", 2, new_pages_are_taken_in_by_the_piece, NULL, false },
     { "a_connect_is_a_message_and_a_sleep", 2, a_connect_is_a_message_and_a_sleep, NULL, false },
+    { "a_construct_is_a_message_and_a_sleep", 2, a_construct_is_a_message_and_a_sleep, NULL,
+      false },
 };
 
 int main(int argc, char **argv)

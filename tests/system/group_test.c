@@ -4,6 +4,7 @@
  * what the members know of each other. */
 #include <malloc.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <string.h>
 
 #include <shmix.h>
@@ -506,6 +507,109 @@ static int rank_of_two_jobs(int rank)
     return 0;
 }
 
+/* ---- members that end ----------------------------------------------------------------------- */
+
+#define MORTAL 2
+
+static int host_of_death(struct job *job)
+{
+    return job_wait(job, 0) != 0 || job_wait(job, 1) != 0;
+}
+
+static void end(bool by_kill)
+{
+    if (by_kill) {
+        raise(SIGKILL);
+    }
+    finish();
+}
+
+/* GR29: whether it ends before or after the others have called. */
+static int rank_of_no_construct(int rank, bool by_kill)
+{
+    const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
+    const pmix_status_t want = by_kill ? PMIX_ERR_LOST_CONNECTION : PMIX_ERR_PROC_TERM_WO_SYNC;
+
+    begin();
+    if (rank == MORTAL) {
+        end(by_kill);
+        return 0;
+    }
+    CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, NULL, 0, NULL, NULL), want);
+    const pmix_proc_t pair[] = { proc_of("", 0), proc_of("", 1) };
+    CHECK_STATUS(PMIx_Fence(pair, 2, NULL, 0), PMIX_SUCCESS); /* both have heard */
+    CHECK(construct("tea", pair, 2, NULL, 0).count == 2);     /* the name is free */
+    destruct("tea");
+    finish();
+    return 0;
+}
+
+static int rank_of_killed_constructor(int rank)
+{
+    return rank_of_no_construct(rank, true);
+}
+
+static int rank_of_finalized_constructor(int rank)
+{
+    return rank_of_no_construct(rank, false);
+}
+
+/* GR84, GR85, X16, X22: rank 0 waits in destruct for one that ends.  The others hear of it in
+ * another way, or the destruct ends with an error; the next one does without that member. */
+static int rank_of_destruct(int rank, bool notify, bool by_kill)
+{
+    struct told told = { .status = 1 };
+
+    sem_init(&told.done, 0, 0);
+    begin();
+    const pmix_proc_t pair[] = { proc_of("", 0), proc_of("", 1) };
+    const pmix_proc_t mortal[] = { proc_of("", 0), proc_of("", MORTAL) };
+
+    (void)construct_all("tea", notify ? PMIX_GROUP_NOTIFY_TERMINATION : NULL);
+    if (rank == 0) {
+        CHECK_STATUS(PMIx_Group_destruct_nb("tea", NULL, 0, on_op, &told), PMIX_SUCCESS);
+    }
+    if (rank != 1) {
+        CHECK_STATUS(PMIx_Fence(mortal, 2, NULL, 0), PMIX_SUCCESS); /* the server has the call */
+    }
+    if (rank == MORTAL) {
+        end(by_kill);
+        return 0;
+    }
+    if (rank == 0 && !notify) {
+        told_wait(&told, by_kill ? PMIX_ERR_LOST_CONNECTION : PMIX_ERR_PROC_TERM_WO_SYNC);
+    }
+    CHECK_STATUS(PMIx_Fence(pair, 2, NULL, 0), PMIX_SUCCESS);
+    if (rank == 0 && notify) {
+        told_wait(&told, PMIX_SUCCESS);
+    } else {
+        destruct("tea");
+    }
+    CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), PMIX_ERR_NOT_FOUND);
+    finish();
+    return 0;
+}
+
+static int rank_of_killed_member(int rank)
+{
+    return rank_of_destruct(rank, false, true);
+}
+
+static int rank_of_finalized_member(int rank)
+{
+    return rank_of_destruct(rank, false, false);
+}
+
+static int rank_of_killed_and_told(int rank)
+{
+    return rank_of_destruct(rank, true, true);
+}
+
+static int rank_of_finalized_and_told(int rank)
+{
+    return rank_of_destruct(rank, true, false);
+}
+
 /* ---- often ---------------------------------------------------------------------------------- */
 
 #define HUNDRED 100
@@ -556,6 +660,12 @@ static const struct job_case cases[] = {
     { "context", 2, rank_of_context, NULL, false },
     { "gifts", 2, rank_of_gifts, NULL, false },
     { "two_jobs", 2, rank_of_two_jobs, host_of_two, false },
+    { "killed_constructor", 3, rank_of_killed_constructor, host_of_death, true },
+    { "finalized_constructor", 3, rank_of_finalized_constructor, host_of_death, true },
+    { "killed_member", 3, rank_of_killed_member, host_of_death, true },
+    { "finalized_member", 3, rank_of_finalized_member, host_of_death, true },
+    { "killed_and_told", 3, rank_of_killed_and_told, host_of_death, true },
+    { "finalized_and_told", 3, rank_of_finalized_and_told, host_of_death, true },
     { "hundred", 2, rank_of_hundred, host_of_hundred, false },
 };
 
