@@ -65,6 +65,8 @@ struct sx_kind {
 
     /* The id alone says which operation it is: its callers write their processes in any order. */
     bool known_by_id;
+    /* The name of a list does: its callers have been brought to {name, WILDCARD}. */
+    bool known_by_list;
     /* Namespaces that nobody here knows are taken for those of other nodes. */
     bool admits_unknown;
     /* Bring what @client gave to the processes and the id by which the operation is known.  NULL:

@@ -41,6 +41,12 @@ static struct sx_round_part *part_of(struct sx_list *link)
     return SX_LIST_ENTRY(link, struct sx_round_part, link);
 }
 
+/* What tells it from others of its kind over the same processes.  Return: NULL: nothing. */
+static const char *id_of(const struct sx_collective *collective)
+{
+    return collective->kind->known_by_list ? collective->members.procs[0].nspace : collective->id;
+}
+
 /* ---- sets of processes ---------------------------------------------------------------------- */
 
 static uint64_t procs_hash(const struct sx_server *server, const pmix_proc_t *procs, size_t count)
@@ -216,7 +222,7 @@ static pmix_status_t part_name(struct sx_round_part *part, struct sx_blob *blob)
     if (!collective->is_over && (part->step == SX_ROUND_COMMIT || !kind->commits)) {
         entry.status = kind->contribute(collective, &contribution);
     }
-    const pmix_status_t rc = sx_round_blob_add(blob, &entry, collective->id, &contribution);
+    const pmix_status_t rc = sx_round_blob_add(blob, &entry, id_of(collective), &contribution);
 
     sx_blob_clear(&contribution);
     part->is_named = rc == PMIX_SUCCESS;
@@ -337,9 +343,10 @@ static pmix_status_t said_each(struct sx_rounds *rounds, const char *bytes, size
 static bool is_of(struct sx_round_part *part, const struct sx_round_entry *entry, const char *id)
 {
     const struct sx_collective *const collective = collective_of(part);
+    const char *const own = id_of(collective);
 
-    return collective->kind->number == entry->kind && (collective->id == NULL) == (id == NULL) &&
-           (id == NULL || strcmp(collective->id, id) == 0);
+    return collective->kind->number == entry->kind && (own == NULL) == (id == NULL) &&
+           (id == NULL || strcmp(own, id) == 0);
 }
 
 /* Of one kind and id there is but one. */

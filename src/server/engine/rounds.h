@@ -11,11 +11,12 @@
  *       \-----all have named it, another kind--> COMMIT --all are in COMMIT--> ended, likewise
  *       READY, COMMIT --a server names it as failed--> ended, with that status
  *
- * An operation is known by its kind and id.  Of several generations the oldest goes alone: the next
- * one follows when it has ended, so the first that is open here meets the first that is open there.
- * Nobody waits for an operation that another server has not named, so no order in which they come
- * to be complete can hold up any of them.  In COMMIT a server does not go back: until the round is
- * answered no time limit and no death ends the operation for the members of its node.
+ * An operation is known by its kind and id, or the name of the list that it ends.  Of several
+ * generations the oldest goes alone: the next one follows when it has ended, so the first that is
+ * open here meets the first that is open there.  Nobody waits for an operation that another server
+ * has not named, so no order in which they come to be complete can hold up any of them.  In COMMIT
+ * a server does not go back: until the round is answered no time limit and no death ends the
+ * operation for the members of its node.
  *
  * When the next round begins: at once where an operation has gone to COMMIT, or one is new here.
  * Else there are operations that others have not named yet, and a server that has news cannot tell

@@ -266,3 +266,44 @@ Test(connect_host, CN14_without_a_way_to_the_others_cannot)
     cr_expect(nodes[0].server.host.unreachable_told);
     jobs[1] = RIGHT;
 }
+
+/* Two disconnects of the same processes are under way at once, and reach the nodes in another order
+ * each: each ends its own namespace, on both. */
+Test(connect_host, disconnects_of_the_same_processes_are_told_apart)
+{
+    static const struct call connects[] = { { .kind = SX_COLLECTIVE_CONNECT, .id = "one" },
+                                            { .kind = SX_COLLECTIVE_CONNECT, .id = "two" } };
+    static const struct call disconnects[] = { { .kind = SX_COLLECTIVE_DISCONNECT, .id = "one" },
+                                               { .kind = SX_COLLECTIVE_DISCONNECT, .id = "two" } };
+
+    for (unsigned i = 0; i < 2; i++) {
+        member_calls(0, &connects[i]);
+        member_calls(1, &connects[i]);
+        while (host_can_answer()) {
+            host_answers(PMIX_SUCCESS);
+        }
+        expect_same(0, i + 1, 1, i + 1);
+    }
+    member_calls(0, &disconnects[0]);
+    member_calls(1, &disconnects[1]);
+    for (unsigned i = 0; i < 8 && host_can_answer(); i++) {
+        host_answers(PMIX_SUCCESS);
+    }
+    cr_expect_eq(nodes[0].answers[3] + nodes[1].answers[3], 0, "neither has been called by both");
+    member_calls(0, &disconnects[1]);
+    member_calls(1, &disconnects[0]);
+    for (unsigned i = 0; i < 20 && nodes[0].answers[3] + nodes[0].answers[4] < 2; i++) {
+        if (host_can_answer()) {
+            host_answers(PMIX_SUCCESS);
+        } else {
+            node_later(&nodes[0]);
+            node_later(&nodes[1]);
+        }
+    }
+    for (unsigned node = 0; node < 2; node++) {
+        cr_expect_eq(nodes[node].answers[3] + nodes[node].answers[4], 2);
+        cr_expect_eq(nodes[node].statuses[3], PMIX_SUCCESS);
+        cr_expect_eq(nodes[node].statuses[4], PMIX_SUCCESS);
+        cr_expect_null(sx_memberships_next(&nodes[node].server, NULL), "both are gone");
+    }
+}
