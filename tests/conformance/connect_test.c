@@ -488,6 +488,52 @@ static int exchange_only(int rank)
     return finish();
 }
 
+/* The second job ends as a whole, without a word of disconnect. */
+static void job_ends(int rank, struct words words)
+{
+    const pmix_proc_t procs[2] = { proc_of(JOB_NSPACE, WILDCARD), proc_of(SECOND, WILDCARD) };
+    struct call call;
+
+    begin_of_two();
+    (void)hear_one(PMIX_ERR_JOB_TERM_WO_SYNC);
+    CHECK_STATUS(connect_by(procs, 2, words, &call), PMIX_SUCCESS);
+    if (rank < 2) {
+        job_token_get(0);
+        server_has_it();
+    }
+}
+
+/* CN39 */
+static int job_is_missed(int rank)
+{
+    job_ends(rank, NO_WORDS);
+    if (rank < 2) {
+        heard_wait(PMIX_ERR_JOB_TERM_WO_SYNC, 1);
+        server_has_it();
+        CHECK(heard_of(PMIX_ERR_JOB_TERM_WO_SYNC) == 1);
+        CHECK(strcmp(heard[0].source.nspace, SECOND) == 0 && heard[0].source.rank == WILDCARD);
+    }
+    return finish();
+}
+
+/* CN36 CN39 */
+static int job_may_end_early(int rank)
+{
+    job_ends(rank, and_flag(NO_WORDS, PMIX_CONNECT_EARLY_TERM_ALLOWED));
+    CHECK(heard_of(PMIX_ERR_JOB_TERM_WO_SYNC) == 0);
+    return finish();
+}
+
+static int host_that_ends_a_job(struct job *job)
+{
+    const int failed = host_of_two(job) != 0 || job_wait(job, 2) != 0 || job_wait(job, 3) != 0;
+
+    PMIx_server_deregister_nspace(SECOND, NULL, NULL);
+    job_token_put(0);
+    job_token_put(0);
+    return failed;
+}
+
 /* Each other process once, and nobody else. */
 static void heard_from_the_others(pmix_status_t code, size_t size)
 {
@@ -764,6 +810,8 @@ static const struct job_case cases[] = {
     { "named_twice", 2, named_twice, NULL, false },
     { "strangers", 3, strangers, NULL, false },
     { "exchange_only", 2, exchange_only, host_of_two, false },
+    { "job_is_missed", 2, job_is_missed, host_that_ends_a_job, false },
+    { "job_may_end_early", 2, job_may_end_early, host_that_ends_a_job, false },
     { "notify_each", 3, notify_each, NULL, false },
     { "notify_request", 2, notify_request, host_of_two, false },
     { "cluster_names", 1, cluster_names, NULL, false },

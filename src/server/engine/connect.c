@@ -329,6 +329,18 @@ void sx_connects_deinit(struct sx_server *server)
 
 /* ---- members that go ------------------------------------------------------------------------ */
 
+/* Return: NULL when no member of that job has ended without a disconnect. */
+static pmix_proc_t *unsaid_of(const struct sx_membership_entry *entry,
+                              const struct sx_nspace *nspace)
+{
+    for (size_t i = 0; i < entry->unsaid.count; i++) {
+        if (strcmp(entry->unsaid.all[i].nspace, nspace->name) == 0) {
+            return &entry->unsaid.all[i];
+        }
+    }
+    return NULL;
+}
+
 static void member_gone(struct sx_server *server, struct sx_membership_entry *entry,
                         struct sx_client *client)
 {
@@ -342,7 +354,35 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *en
         .note = &(struct sx_event_note){ .key = SHMIX_CONNECTED, .procs = &there, .count = 1 },
     };
 
+    if (!may_go && unsaid_of(entry, client->nspace) == NULL) {
+        (void)sx_proc_list_add(&entry->unsaid, client->nspace->name, PMIX_RANK_WILDCARD);
+    }
     sx_membership_member_gone(server, entry, client, &gone);
+}
+
+static void job_gone(struct sx_server *server, const struct sx_membership_entry *entry,
+                     const struct sx_nspace *nspace)
+{
+    const pmix_proc_t there = proc_of(name_of(entry), PMIX_RANK_UNDEF);
+    const struct sx_event_note note = { .key = SHMIX_CONNECTED, .procs = &there, .count = 1 };
+    struct sx_proc_list left = { .all = NULL };
+
+    (void)sx_membership_left(server, entry, &left);
+    sx_event_of_job(server, PMIX_ERR_JOB_TERM_WO_SYNC, nspace, left.all, left.count, &note);
+    sx_proc_list_clear(&left);
+}
+
+void sx_connect_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    for (struct sx_membership_entry *entry = NULL;
+         (entry = sx_memberships_next(server, entry)) != NULL;) {
+        pmix_proc_t *const unsaid = unsaid_of(entry, nspace);
+
+        if (unsaid != NULL) {
+            job_gone(server, entry, nspace);
+            *unsaid = entry->unsaid.all[--entry->unsaid.count]; /* it may come again */
+        }
+    }
 }
 
 void sx_connect_client_gone(struct sx_server *server, struct sx_client *client)

@@ -36,6 +36,8 @@ pmix_status_t sx_disconnect_conclude(struct sx_collective *collective, uint64_t 
 /* It has finalized, died or was taken away: it is a member of nothing any more.  The other members
  * hear of it, unless it might go; what they do together says what becomes of that. */
 void sx_connect_client_gone(struct sx_server *server, struct sx_client *client);
+/* The members that are left hear of it if one of that job has ended without a disconnect. */
+void sx_connect_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 /* The server ends. */
 void sx_connects_deinit(struct sx_server *server);
 

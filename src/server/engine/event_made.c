@@ -95,11 +95,11 @@ void sx_event_client_aborts(struct sx_server *server, const struct sx_client *cl
 
 /* ---- those who do something together -------------------------------------------------------- */
 
-void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
-                 const pmix_proc_t to[], size_t count, const struct sx_event_note notes[],
-                 size_t note_count)
+/* @client as in make_of. */
+static void make_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                    pmix_proc_t source, const pmix_proc_t to[], size_t count,
+                    const struct sx_event_note notes[], size_t note_count)
 {
-    pmix_proc_t source = sx_nspace_proc(client->nspace, client->rank);
     pmix_data_array_t arrays[1 + SX_EVENT_NOTES_MAX];
     pmix_info_t info[3 + SX_EVENT_NOTES_MAX];
 
@@ -119,6 +119,20 @@ void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client 
         }
     }
     make_of(server, code, client, &source, PMIX_RANGE_CUSTOM, info, 2 + note_count);
+}
+
+void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                 const pmix_proc_t to[], size_t count, const struct sx_event_note notes[],
+                 size_t note_count)
+{
+    make_to(server, code, client, sx_nspace_proc(client->nspace, client->rank), to, count, notes,
+            note_count);
+}
+
+void sx_event_of_job(struct sx_server *server, pmix_status_t code, const struct sx_nspace *nspace,
+                     const pmix_proc_t to[], size_t count, const struct sx_event_note *note)
+{
+    make_to(server, code, NULL, sx_nspace_proc(nspace, PMIX_RANK_WILDCARD), to, count, note, 1);
 }
 
 /* ---- process sets -------------------------------------------------------------------------- */

@@ -27,6 +27,9 @@ struct sx_event_note {
 void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
                  const pmix_proc_t to[], size_t count, const struct sx_event_note notes[],
                  size_t note_count);
+/* What has become of job @nspace concerns those of them that are on this node. */
+void sx_event_of_job(struct sx_server *server, pmix_status_t code, const struct sx_nspace *nspace,
+                     const pmix_proc_t to[], size_t count, const struct sx_event_note *note);
 /* All processes of this node hear that there is a set, or (@defined false) that it is gone. */
 void sx_event_pset(struct sx_server *server, bool defined, const char *name,
                    const pmix_proc_t members[], size_t count);

@@ -79,6 +79,7 @@ pmix_status_t sx_memberships_share(struct sx_server *server, int *ret_fd)
 static void entry_free(struct sx_membership_entry *entry)
 {
     if (entry != NULL) {
+        sx_proc_list_clear(&entry->unsaid);
         free(entry->record);
         free(entry->id);
         free(entry);
