@@ -3,82 +3,41 @@
 /* connect_death_test.c - one of three processes ends while they connect, are connected, or
  * disconnect: by kill -9, by PMIx_Finalize, or it stands still (SIGSTOP).  A table of states and
  * endings: each other process gets exactly one answer to each of its calls, and the event of that
- * end once or not at all, as the table says.
- *
- * The processes obey: the host tells each which call to make, none of which blocks.  CN34 CN36 CN38
+ * end once or not at all, as the table says.  CN34 CN36 CN38
  * CN40 CN42 CN56 X22 */
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <shmix.h>
 
-#include "fault.h"
+#include "obedient.h"
 
-#define JOB "mortal.job"
-enum { FIRST, OTHER, VICTIM, SIZE };
-#define SURVIVORS 2
-#define LIMIT_SECONDS 1
+#define JOB OBEDIENT_JOB
 
 /* ---- the processes --------------------------------------------------------------------------- */
 
-enum order {
+enum {
     CONNECT = 1,
     CONNECT_BRIEFLY, /* with a time limit */
     CONNECT_EARLY,   /* members may end early */
     DISCONNECT,
     DISCONNECT_BRIEFLY,
-    FINALIZE,
-    LEAVE, /* finalize, unless that is done, and exit */
 };
-#define ORDER_BITS 8
 
-static int number;                         /* of this process */
 static char connected[PMIX_MAX_NSLEN + 1]; /* as the last answer said */
 
 static void on_connected(pmix_status_t status, char nspace[], pmix_rank_t rank, void *cbdata)
 {
-    (void)rank, (void)cbdata;
+    (void)rank;
     if (status == PMIX_SUCCESS) {
         snprintf(connected, sizeof(connected), "%s", nspace);
     }
-    atomic_store(&fault_shared->status[number], status);
-    atomic_fetch_add(&fault_shared->event_count[number], 1);
+    obedient_answered(status, cbdata);
 }
 
-static void on_disconnected(pmix_status_t status, void *cbdata)
-{
-    (void)cbdata;
-    atomic_store(&fault_shared->status[number], status);
-    atomic_fetch_add(&fault_shared->event_count[number], 1);
-}
-
-static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
-                     size_t ninfo, pmix_info_t results[], size_t nresults,
-                     pmix_event_notification_cbfunc_fn_t done, void *cbdata)
-{
-    (void)id, (void)info, (void)ninfo, (void)results, (void)nresults;
-    if (status == PMIX_ERR_PROC_TERM_WO_SYNC) {
-        CHECK(strcmp(source->nspace, JOB) == 0 && source->rank == VICTIM, "it is of %s.%u",
-              source->nspace, source->rank);
-        atomic_fetch_add(&fault_shared->event_lost[number], 1);
-    }
-    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
-}
-
-/* A request, which goes behind all that was said before. */
-static void server_has_it(void)
-{
-    pmix_status_t code = -3999;
-    const pmix_status_t id = PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL);
-
-    CHECK(id >= 0, "%d", id);
-    CHECK_STATUS(PMIx_Deregister_event_handler((size_t)id, NULL, NULL), PMIX_SUCCESS);
-}
-
-static void connect_as(enum order order)
+static void connect_as(uint32_t order)
 {
     const int limit = LIMIT_SECONDS;
     const bool yes = true;
@@ -95,114 +54,32 @@ static void connect_as(enum order order)
                  PMIX_SUCCESS);
 }
 
-static void disconnect_as(enum order order)
+static void disconnect_as(uint32_t order)
 {
     const int limit = LIMIT_SECONDS;
     pmix_info_t info;
 
-    (void)atomic_load(&fault_shared->event_count[number]); /* the name came before it */
+    (void)atomic_load(&fault_shared->event_count[obedient_number]); /* the name came before it */
     PMIx_Info_load(&info, PMIX_TIMEOUT, &limit, PMIX_INT);
-    CHECK_STATUS(shmix_disconnect_nb(connected, &info, order == DISCONNECT_BRIEFLY, on_disconnected,
-                                     NULL),
+    CHECK_STATUS(shmix_disconnect_nb(connected, &info, order == DISCONNECT_BRIEFLY,
+                                     obedient_answered, NULL),
                  PMIX_SUCCESS);
 }
 
-/* Return: false when that was the last one. */
-static bool obey(enum order order)
+static void act(uint32_t order)
 {
-    switch (order) {
-    case CONNECT:
-    case CONNECT_BRIEFLY:
-    case CONNECT_EARLY:
+    if (order < DISCONNECT) {
         connect_as(order);
-        server_has_it();
-        return true;
-    case DISCONNECT:
-    case DISCONNECT_BRIEFLY:
+    } else {
         disconnect_as(order);
-        server_has_it();
-        return true;
-    case FINALIZE:
-        CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-        return true;
-    default:
-        if (PMIx_Initialized()) {
-            server_has_it(); /* and what it has sent is here: the ring comes first */
-            CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-        }
-        return false;
     }
 }
 
 static int role_obedient(const char *arg)
 {
     pmix_status_t code = PMIX_ERR_PROC_TERM_WO_SYNC;
-    uint32_t seen = 0, now;
 
-    number = arg[0] - '0';
-    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
-    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL) >= 0, "no handler");
-    do {
-        atomic_store(&fault_shared->state[number], seen + 1); /* done; 1: it is there */
-        WAIT_FOR((now = atomic_load(&fault_shared->round[number])) != seen, "an order");
-        seen = now;
-    } while (obey((enum order)(now & ((1u << ORDER_BITS) - 1))));
-    return 0;
-}
-
-/* ---- the host -------------------------------------------------------------------------------- */
-
-static pid_t pids[SIZE];
-static unsigned calls[SIZE]; /* that want an answer */
-
-static void wait_obeyed(int who)
-{
-    WAIT_FOR(atomic_load(&fault_shared->state[who]) == atomic_load(&fault_shared->round[who]) + 1,
-             "that an order is obeyed");
-}
-
-static void order(int who, enum order what)
-{
-    const uint32_t before = atomic_load(&fault_shared->round[who]) >> ORDER_BITS;
-
-    calls[who] += what < FINALIZE;
-    atomic_store(&fault_shared->round[who], (before + 1) << ORDER_BITS | what);
-    if (what != LEAVE) {
-        wait_obeyed(who);
-    }
-}
-
-static void order_survivors(enum order what)
-{
-    order(FIRST, what);
-    order(OTHER, what);
-}
-
-static void order_all(enum order what)
-{
-    order_survivors(what);
-    order(VICTIM, what);
-}
-
-static void answered(int who, pmix_status_t want)
-{
-    WAIT_FOR(atomic_load(&fault_shared->event_count[who]) == calls[who], "an answer");
-    const pmix_status_t got = atomic_load(&fault_shared->status[who]);
-
-    CHECK(got == want, "process %d: %s, not %s", who, PMIx_Error_string(got),
-          PMIx_Error_string(want));
-}
-
-static void answered_survivors(pmix_status_t want)
-{
-    answered(FIRST, want);
-    answered(OTHER, want);
-}
-
-static void answered_all(pmix_status_t want)
-{
-    answered_survivors(want);
-    answered(VICTIM, want);
+    return obedient_role(arg, &code, 1, act);
 }
 
 /* ---- a host that is late --------------------------------------------------------------------- */
@@ -248,47 +125,7 @@ static pmix_status_t host_disconnects(const pmix_proc_t procs[], size_t nprocs,
 
 /* ---- states and endings ---------------------------------------------------------------------- */
 
-enum ending { KILL, FINALIZES, STOP, STOP_AND_LIMIT };
-
-static void end_victim(enum ending ending)
-{
-    switch (ending) {
-    case KILL:
-        CHECK(kill(pids[VICTIM], SIGKILL) == 0, "kill");
-        (void)fault_wait(pids[VICTIM]);
-        pids[VICTIM] = 0;
-        break;
-    case FINALIZES:
-        order(VICTIM, FINALIZE);
-        break;
-    default:
-        CHECK(kill(pids[VICTIM], SIGSTOP) == 0, "kill");
-        break;
-    }
-}
-
-static void victim_goes_on(void)
-{
-    CHECK(kill(pids[VICTIM], SIGCONT) == 0, "kill");
-}
-
-static bool is_over(enum ending ending)
-{
-    return ending == KILL || ending == FINALIZES;
-}
-
-/* What the call of the others ends with that waits for the victim. */
-static pmix_status_t status_of(enum ending ending)
-{
-    static const pmix_status_t statuses[] = { [KILL] = PMIX_ERR_LOST_CONNECTION,
-                                              [FINALIZES] = PMIX_ERR_PROC_TERM_WO_SYNC,
-                                              [STOP] = PMIX_SUCCESS,
-                                              [STOP_AND_LIMIT] = PMIX_ERR_TIMEOUT };
-
-    return statuses[ending];
-}
-
-static void all_connect(enum order how)
+static void all_connect(uint32_t how)
 {
     order_all(how);
     answered_all(PMIX_SUCCESS);
@@ -451,61 +288,17 @@ static const struct state {
     { "disconnected", disconnected, false, false },
 };
 
-static void begin(const struct state *state)
-{
-    memset(calls, 0, sizeof(calls));
-    for (int i = 0; i < SIZE; i++) {
-        atomic_store(&fault_shared->round[i], 0);
-        atomic_store(&fault_shared->state[i], 0);
-        atomic_store(&fault_shared->event_count[i], 0);
-        atomic_store(&fault_shared->event_lost[i], 0);
-    }
-    atomic_store(&fault_shared->lost, 0);
-    fault_module.connect = state->host ? host_connects : NULL;
-    fault_module.disconnect = state->host ? host_disconnects : NULL;
-    fault_server_start();
-    fault_job_start(JOB, SIZE);
-    for (int i = 0; i < SIZE; i++) {
-        const char arg[2] = { (char)('0' + i), '\0' };
-
-        pids[i] = fault_start(JOB, i, "obedient", arg);
-    }
-    for (int i = 0; i < SIZE; i++) {
-        wait_obeyed(i);
-    }
-}
-
-/* Everybody leaves; what was said by then was all. */
-static void finish(const struct state *state, enum ending ending)
-{
-    const uint64_t told = state->is_told && is_over(ending) ? 1 : 0;
-
-    for (int i = 0; i < SURVIVORS && told != 0; i++) {
-        WAIT_FOR(atomic_load(&fault_shared->event_lost[i]) != 0, "the event of the end");
-    }
-    for (int i = 0; i < SIZE; i++) {
-        if (pids[i] != 0) {
-            order(i, LEAVE);
-            fault_wait_ok(pids[i], "a process");
-            CHECK(atomic_load(&fault_shared->event_count[i]) == calls[i],
-                  "process %d has %llu answers to %u calls", i,
-                  (unsigned long long)atomic_load(&fault_shared->event_count[i]), calls[i]);
-        }
-    }
-    for (int i = 0; i < SURVIVORS; i++) {
-        CHECK(atomic_load(&fault_shared->event_lost[i]) == told, "process %d heard of %llu ends", i,
-              (unsigned long long)atomic_load(&fault_shared->event_lost[i]));
-    }
-    fault_server_stop();
-}
-
 static int case_of(enum ending ending)
 {
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-        fault_say("%s", states[i].name);
-        begin(&states[i]);
-        states[i].play(ending);
-        finish(&states[i], ending);
+        const struct state *const state = &states[i];
+
+        fault_say("%s", state->name);
+        fault_module.connect = state->host ? host_connects : NULL;
+        fault_module.disconnect = state->host ? host_disconnects : NULL;
+        obedient_begin();
+        state->play(ending);
+        obedient_finish(state->is_told && is_over(ending) ? 1 : 0, PMIX_ERR_PROC_TERM_WO_SYNC);
     }
     return 0;
 }
