@@ -724,6 +724,23 @@ static void abort_bodies(void)
     body_dropped("job control with infos of ones", SX_MSG_JOB_CONTROL, &job, sizeof(job));
 }
 
+static void leave_bodies(void)
+{
+    struct sx_group_leave leave = { .group = "" };
+
+    body_answered("a leave of no group", SX_MSG_GROUP_LEAVE, &leave, sizeof(leave),
+                  PMIX_ERR_NOT_FOUND);
+    snprintf(leave.group, sizeof(leave.group), "%s", ATTACK_JOB);
+    body_answered("a leave of the own job", SX_MSG_GROUP_LEAVE, &leave, sizeof(leave),
+                  PMIX_ERR_NOT_FOUND);
+    memset(leave.group, 'g', sizeof(leave.group) - 1);
+    body_answered("a leave of an unknown group", SX_MSG_GROUP_LEAVE, &leave, sizeof(leave),
+                  PMIX_ERR_NOT_FOUND);
+    leave.group[sizeof(leave.group) - 1] = 'g';
+    body_dropped("a leave of a group whose name does not end", SX_MSG_GROUP_LEAVE, &leave,
+                 sizeof(leave));
+}
+
 /* A client asks for the cleanup of @paths. */
 static void cleanup_body(uint32_t lines, const char *name, const char *paths, pmix_status_t status)
 {
@@ -956,6 +973,7 @@ static int role_bodies(const char *arg)
     get_bodies();
     segment_bodies();
     abort_bodies();
+    leave_bodies();
     cleanup_bodies();
     data_bodies();
     return 0;

@@ -293,6 +293,16 @@ static void gets(struct hostile *hostile)
     }
 }
 
+static void leaves(struct hostile *hostile)
+{
+    struct sx_group_leave body = { .group = "" };
+
+    memset(body.group, 'g', sizeof(body.group) - 1);
+    for (int i = 0; i < BATCH && goes_on(hostile); i++) {
+        send_frame(hostile, SX_MSG_GROUP_LEAVE, &body, sizeof(body));
+    }
+}
+
 static void registrations(struct hostile *hostile)
 {
     const struct sx_event_register head = { .code_count = SX_REGISTER_CODES_MAX };
@@ -480,6 +490,7 @@ const struct hostile_kind hostile_kinds[] = {
     { .name = "waiting_gets", .go = waiting_gets },
     { .name = "gets", .begin = own_value_begin, .go = gets },
     { .name = "reads_nothing", .begin = own_value_begin, .go = gets, .reads_nothing = true },
+    { .name = "leaves", .go = leaves },
     { .name = "registrations", .go = registrations, .units = registration_units },
     { .name = "controls", .begin = controls_begin, .go = controls, .units = control_units },
     { .name = "bulk_puts", .begin = bulk_puts_begin, .go = bulk_puts, .units = bulk_put_units },
