@@ -25,6 +25,7 @@
 #include "server/engine/event_codes.h"
 #include "server/engine/event_route.h"
 #include "server/engine/host_event.h"
+#include "server/model/family.h"
 #include "server/port/event_relay.h"
 #include "server/port/reply.h"
 #include "server/port/wake.h"
@@ -391,6 +392,7 @@ struct notice {
     struct sx_loop_post post;
     struct sx_server *server;
     struct sx_event_block *block;
+    bool is_relayed;
 };
 
 static void notice_publish(void *arg, uint64_t now_ns)
@@ -398,6 +400,9 @@ static void notice_publish(void *arg, uint64_t now_ns)
     struct notice *notice = arg;
 
     (void)now_ns;
+    if (notice->is_relayed) {
+        SX_FAMILIES_TELL(notice->server, event_relayed, notice->server, notice->block);
+    }
     if (sx_event_unalias(notice->server, NULL, &notice->block) == PMIX_SUCCESS) {
         (void)sx_event_publish(notice->server, notice->block, SX_EVENT_FROM_HOST, NULL);
     } else {
@@ -439,6 +444,7 @@ pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
     pmix_proc_t from = { .rank = PMIX_RANK_UNDEF };
     struct sx_event_block *block = NULL;
     struct sx_event_relay relay;
+    bool is_relayed;
     pmix_status_t rc;
 
     if (server == NULL) {
@@ -450,7 +456,8 @@ pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
     if (sx_name_len(from.nspace, sizeof(from.nspace)) > PMIX_MAX_NSLEN) {
         return PMIX_ERR_BAD_PARAM;
     }
-    if (!sx_event_relay_read(server, info, ninfo, &relay)) {
+    is_relayed = sx_event_relay_read(server, info, ninfo, &relay);
+    if (!is_relayed) {
         rc = sx_event_block_build(code, &from, options, info, ninfo, &block);
     } else if (relay.own) {
         return PMIX_SUCCESS; /* it is back on the node it has left */
@@ -466,7 +473,7 @@ pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
         sx_event_block_release(block);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    *notice = (struct notice){ .server = server, .block = block };
+    *notice = (struct notice){ .server = server, .block = block, .is_relayed = is_relayed };
     notice->post = (struct sx_loop_post){ .fn = notice_publish, .arg = notice };
     rc = sx_loop_post(server->loop, &notice->post);
     if (rc != PMIX_SUCCESS) {

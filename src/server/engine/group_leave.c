@@ -4,11 +4,13 @@
 #include "server/engine/group_leave.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include <pmix.h>
 
 #include "base/options.h"
 #include "server/engine/collective.h"
 #include "server/engine/event_made.h"
-#include "server/engine/group.h"
 #include "server/engine/membership_end.h"
 #include "server/port/reply.h"
 
@@ -44,18 +46,14 @@ static pmix_status_t leave(struct sx_server *server, struct sx_client *client, c
     struct sx_proc_list left = { .all = NULL };
 
     sx_share_charge(server, client, sx_membership_size(&group->published) / PROCS_PER_UNIT);
-    const pmix_status_t rc = sx_memberships_leave(server, group, &self);
+    const pmix_status_t rc = sx_membership_leave(server, group, &self, &left);
 
-    if (rc != PMIX_SUCCESS) {
-        return rc;
+    if (rc == PMIX_SUCCESS) {
+        sx_event_to(server, PMIX_GROUP_LEFT, client, left.all, left.count, &note, 1);
+        sx_collective_client_withdrew(server, client, pardons);
     }
-    if (!sx_membership_left(server, group, &left)) {
-        sx_group_end(server, group);
-    }
-    sx_event_to(server, PMIX_GROUP_LEFT, client, left.all, left.count, &note, 1);
-    sx_collective_client_withdrew(server, client, pardons);
     sx_proc_list_clear(&left);
-    return PMIX_SUCCESS;
+    return rc;
 }
 
 bool sx_group_on_leave(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
@@ -94,4 +92,49 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *gr
 void sx_group_client_gone(struct sx_server *server, struct sx_client *client)
 {
     sx_membership_each_of(server, client, SX_MEMBERSHIP_GROUP, member_gone);
+}
+
+/* ---- ends on other nodes --------------------------------------------------------------------- */
+
+/* Return: the group that @block is about, NULL when there is none. */
+static struct sx_membership_entry *group_meant(struct sx_server *server,
+                                               const struct sx_event_block *block)
+{
+    struct sx_membership_entry *entry = NULL;
+    pmix_info_t *info;
+    size_t ninfo;
+
+    if (sx_event_block_infos(block, &info, &ninfo) != PMIX_SUCCESS) {
+        return NULL;
+    }
+    for (size_t i = 0; i < ninfo && entry == NULL; i++) {
+        if (strcmp(info[i].key, PMIX_GROUP_ID) == 0 && info[i].value.type == PMIX_STRING &&
+            info[i].value.data.string != NULL) {
+            entry = sx_memberships_find(server, info[i].value.data.string);
+        }
+    }
+    PMIX_INFO_FREE(info, ninfo);
+    return entry != NULL && entry->published.head.kind == SX_MEMBERSHIP_GROUP ? entry : NULL;
+}
+
+void sx_group_event_relayed(struct sx_server *server, const struct sx_event_block *block)
+{
+    const pmix_status_t code = ((const struct sx_event *)(const void *)block->bytes)->code;
+    struct sx_proc_list left = { .all = NULL };
+    pmix_proc_t source;
+
+    if (code != PMIX_GROUP_LEFT && code != PMIX_GROUP_MEMBER_FAILED) {
+        return;
+    }
+    struct sx_membership_entry *const group = group_meant(server, block);
+
+    sx_event_block_source(block, &source);
+    const struct sx_nspace *const nspace = sx_nspace_find(server, source.nspace);
+    const bool is_here = nspace != NULL && sx_client_find(nspace, source.rank) != NULL;
+
+    /* Of those here this server has said it itself. */
+    if (group != NULL && !is_here) {
+        (void)sx_membership_leave(server, group, &source, &left);
+        sx_proc_list_clear(&left);
+    }
 }

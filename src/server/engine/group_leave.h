@@ -11,6 +11,7 @@
 #define SX_SERVER_ENGINE_GROUP_LEAVE_H
 
 #include "control/channel.h"
+#include "server/model/event_block.h"
 #include "server/model/state.h"
 
 /* GROUP_LEAVE.  Answered once the others' event has been published: PMIX_SUCCESS;
@@ -21,5 +22,8 @@ bool sx_group_on_leave(struct sx_server *server, struct sx_client *client, struc
 
 /* It has finalized, died or was taken away: it is a member of no group any more. */
 void sx_group_client_gone(struct sx_server *server, struct sx_client *client);
+
+/* The member has gone on another node, whose server says so. */
+void sx_group_event_relayed(struct sx_server *server, const struct sx_event_block *block);
 
 #endif

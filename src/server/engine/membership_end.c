@@ -94,6 +94,17 @@ bool sx_membership_left(struct sx_server *server, const struct sx_membership_ent
     return here;
 }
 
+pmix_status_t sx_membership_leave(struct sx_server *server, struct sx_membership_entry *entry,
+                                  const pmix_proc_t *proc, struct sx_proc_list *left)
+{
+    const pmix_status_t rc = sx_memberships_leave(server, entry, proc);
+
+    if (rc == PMIX_SUCCESS && !sx_membership_left(server, entry, left)) {
+        sx_membership_end(server, entry);
+    }
+    return rc;
+}
+
 void sx_membership_member_gone(struct sx_server *server, struct sx_membership_entry *entry,
                                struct sx_client *client, const struct sx_member_gone *gone)
 {
@@ -101,12 +112,8 @@ void sx_membership_member_gone(struct sx_server *server, struct sx_membership_en
     struct sx_proc_list left = { .all = NULL };
 
     collectives_tell(server, entry, client, gone->pardons);
-    if (sx_memberships_leave(server, entry, &self) != PMIX_SUCCESS) {
+    if (sx_membership_leave(server, entry, &self, &left) != PMIX_SUCCESS) {
         sx_membership_end(server, entry); /* memory is out: better none than a wrong one */
-        return;
-    }
-    if (!sx_membership_left(server, entry, &left)) {
-        sx_membership_end(server, entry);
     } else if (gone->code != PMIX_SUCCESS) {
         sx_event_to(server, gone->code, client, left.all, left.count, gone->note, 1);
     }

@@ -26,6 +26,11 @@ bool sx_membership_is_waited_for(const struct sx_server *server,
 bool sx_membership_left(struct sx_server *server, const struct sx_membership_entry *entry,
                         struct sx_proc_list *ret);
 
+/* @proc is a member no more; when no other one is here, the list ends as well.  @left, empty, gets
+ * those who are left, and is the caller's to clear.  Return: as sx_memberships_leave. */
+pmix_status_t sx_membership_leave(struct sx_server *server, struct sx_membership_entry *entry,
+                                  const pmix_proc_t *proc, struct sx_proc_list *left);
+
 /* What the end of a member means to the others. */
 struct sx_member_gone {
     uint8_t pardons;                  /* SX_PARDON_*, to what they do under the name */

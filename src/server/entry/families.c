@@ -55,6 +55,7 @@ const struct sx_family sx_families[] = {
         .name = "group", /* as well */
         .client_left = sx_group_client_gone,
         .client_gone = sx_group_client_gone,
+        .event_relayed = sx_group_event_relayed,
     },
     {
         .name = "collective",

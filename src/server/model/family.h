@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 struct sx_client;
+struct sx_event_block;
 struct sx_nspace;
 struct sx_server;
 
@@ -38,6 +39,9 @@ struct sx_family {
     sx_family_client_fn client_gone;     /* lost, or taken away by the host */
     sx_family_client_fn client_lost;     /* the first of these */
     sx_family_client_fn client_removed;  /* behind all of these, or behind nspace_gone */
+
+    /* Another node's server has published it; it is published here next. */
+    void (*event_relayed)(struct sx_server *server, const struct sx_event_block *block);
 
     void (*stop)(struct sx_server *server); /* nobody is connected, all namespaces are there */
     void (*end)(struct sx_server *server);  /* they have gone */

@@ -14,6 +14,7 @@
 #include "server/engine/collective.h"
 #include "server/engine/collective_kind.h"
 #include "server/engine/group.h"
+#include "server/port/event_relay.h"
 
 #define SIZE 4u
 enum { STRANGER, FIRST, VICTIM, OTHER }; /* ranks in the job */
@@ -179,11 +180,75 @@ Test(group_leave, of_the_last_member_ends_the_group)
     cr_expect_eq(sx_group_name_judge(&server, "group"), PMIX_SUCCESS, "another may have it");
 }
 
+/* ---- on another node ------------------------------------------------------------------------- */
+
+struct relayed {
+    const char *why;
+    pmix_status_t code;
+    const char *nspace;
+    uint32_t rank;
+    const char *group; /* "": it says nothing of one */
+    bool want_left, by_the_host;
+};
+
+/* The host brings it, from another server or of itself. */
+static void relay(void *arg, uint64_t now_ns)
+{
+    const struct relayed *const relayed = arg;
+    const struct sx_notify_options options = { .range = PMIX_RANGE_GLOBAL };
+    pmix_info_t info[2];
+    pmix_proc_t source;
+    size_t ninfo = 0;
+
+    (void)now_ns;
+    PMIx_Load_procid(&source, relayed->nspace, relayed->rank);
+    if (relayed->group[0] != '\0') {
+        PMIx_Info_load(&info[ninfo++], PMIX_GROUP_ID, relayed->group, PMIX_STRING);
+    }
+    if (!relayed->by_the_host) {
+        PMIx_Info_load(&info[ninfo++], SX_EVENT_RELAY_KEY, "another 5 0", PMIX_STRING);
+    }
+    cr_assert_eq(sx_event_notify(relayed->code, &source, &options, info, ninfo), PMIX_SUCCESS);
+    for (size_t i = 0; i < ninfo; i++) {
+        PMIx_Info_destruct(&info[i]);
+    }
+}
+
+static struct relayed relays[] = {
+    { "it left", PMIX_GROUP_LEFT, "far", 1, "group", true, false },
+    { "it failed", PMIX_GROUP_MEMBER_FAILED, "far", 1, "group", true, false },
+    { "something else", PMIX_GROUP_CONSTRUCT_COMPLETE, "far", 1, "group", false, false },
+    { "another group", PMIX_GROUP_LEFT, "far", 1, "other", false, false },
+    { "no group", PMIX_GROUP_LEFT, "far", 1, "", false, false },
+    { "no member", PMIX_GROUP_LEFT, "far", 0, "group", false, false },
+    { "one of this node", PMIX_GROUP_LEFT, "job", FIRST, "group", false, false },
+    { "the host", PMIX_GROUP_LEFT, "far", 1, "group", false, true },
+};
+
+Test(group_leave, on_another_node_is_what_the_server_there_says)
+{
+    const pmix_proc_t procs[] = { { "job", FIRST }, { "far", 1 } };
+    const struct sx_group_options options = { .name = "group", .procs = procs, .proc_count = 2 };
+    const struct sx_family *const few = server.families;
+
+    server.families = sx_families; /* who hears of it, as in a server */
+    for (size_t i = 0; i < SX_COUNT(relays); i++) {
+        struct sx_membership_entry *group;
+
+        cr_assert_eq(sx_group_make(&server, &options, &group), PMIX_SUCCESS);
+        bare_call(&server, relay, &relays[i]);
+        cr_expect_eq(group->published.head.generation, relays[i].want_left ? 2 : 1, "%s",
+                     relays[i].why);
+        sx_group_end(&server, group);
+    }
+    server.families = few;
+}
+
 /* ---- what the others do together ------------------------------------------------------------ */
 
 enum ending { LEAVES, DIES, FINALIZES };
 
-/* @rank comes to the fence of {@name, @in} and of {@also, @rank_of_also}. */
+/* Of all of the group, and of {@also, @also_rank}. */
 struct fence {
     bool ft;
     const char *also;
