@@ -10,12 +10,13 @@
 #include "server/engine/fence.h"
 #include "server/engine/group_construct.h"
 
-#define NOBODY_MAY_GO                                                         \
+/* Unless it has left the group by which it was named. */
+#define NOBODY_MAY_END(withdrew_)                                             \
     {                                                                         \
         .died = PMIX_ERR_LOST_CONNECTION, .left = PMIX_ERR_PROC_TERM_WO_SYNC, \
-        .departed = PMIX_ERR_PROC_TERM_WO_SYNC,                               \
-        .withdrew = PMIX_ERR_PROC_TERM_WO_SYNC,                               \
+        .departed = PMIX_ERR_PROC_TERM_WO_SYNC, .withdrew = (withdrew_),      \
     }
+#define NOBODY_MAY_GO NOBODY_MAY_END(PMIX_ERR_PROC_TERM_WO_SYNC)
 
 const struct sx_member_ends sx_nobody_may_go = NOBODY_MAY_GO;
 
@@ -78,7 +79,7 @@ static const struct sx_kind kinds[] = {
     [SX_COLLECTIVE_GROUP_DESTRUCT] = {
         .number = SX_COLLECTIVE_GROUP_DESTRUCT,
         .function = SX_OF_GROUP_DESTRUCT,
-        .before = NOBODY_MAY_GO,
+        .before = NOBODY_MAY_END(PMIX_ERR_PARTIAL_SUCCESS),
         .known_by_list = true,
         .aim = sx_group_destruct_aim,
         .conclude = sx_group_destruct_conclude,

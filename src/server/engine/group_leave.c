@@ -78,10 +78,12 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *gr
 {
     char name[SX_MEMBERSHIP_NAME_MAX + 1]; /* what the group has of it changes */
     const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = name };
+    const bool is_told = (group->published.head.flags & SX_MEMBERSHIP_NOTIFY) != 0 &&
+                         !sx_membership_is_waited_for(server, group, client,
+                                                      SX_COLLECTIVE_GROUP_DESTRUCT);
     const struct sx_member_gone gone = {
         .pardons = pardons_of(group),
-        .code = (group->published.head.flags & SX_MEMBERSHIP_NOTIFY) != 0 ? PMIX_GROUP_MEMBER_FAILED
-                                                                          : PMIX_SUCCESS,
+        .code = is_told ? PMIX_GROUP_MEMBER_FAILED : PMIX_SUCCESS,
         .note = &note,
     };
 

@@ -16,7 +16,7 @@ bool sx_membership_has(const struct sx_membership_entry *entry, const struct sx_
  * PMIX_ERR_NOT_FOUND when the loop is next: here others may be ending. */
 void sx_membership_end(struct sx_server *server, struct sx_membership_entry *entry);
 
-/* Whether @client waits for the others, who are to end it by this @kind of operation. */
+/* Whether @client waits for the others to end it by this @kind of operation. */
 bool sx_membership_is_waited_for(const struct sx_server *server,
                                  const struct sx_membership_entry *entry, struct sx_client *client,
                                  enum sx_collective_kind kind);

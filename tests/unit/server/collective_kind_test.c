@@ -34,7 +34,7 @@ static const struct {
       { LOST, UNSAID, UNSAID, UNSAID },
       { LOST, UNSAID, UNSAID, UNSAID },
       PMIX_SUCCESS },
-    { SX_COLLECTIVE_GROUP_DESTRUCT, { LOST, UNSAID, UNSAID, UNSAID }, { 0 }, PMIX_SUCCESS },
+    { SX_COLLECTIVE_GROUP_DESTRUCT, { LOST, UNSAID, UNSAID, WITHOUT }, { 0 }, PMIX_SUCCESS },
 };
 
 static void expect_ends(const struct sx_member_ends *ends, const struct sx_member_ends *want)
