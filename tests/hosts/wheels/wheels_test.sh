@@ -34,7 +34,7 @@ expect_code 0 "hello of 4"
     fail "hello of 4: a rank, the sum or the library is wrong"
 
 # Sessions: communicators out of groups, again and again under one tag.
-OPAL_PREFIX=$VENV "$VENV/bin/mpicc" -O1 -o "$work/sessions" "$here/../progs/sessions_mpi.c" >"$work/err" 2>&1 ||
+OPAL_PREFIX=$VENV "$VENV/bin/mpicc" -O1 -o "$work/sessions" "$here/sessions_mpi.c" >"$work/err" 2>&1 ||
     fail "sessions do not compile: $(tail -1 "$work/err")"
 run $limit -n 4 "$work/sessions"
 expect_code 0 "sessions of 4"
