@@ -349,6 +349,7 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *en
     const bool early = (entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0;
     const bool may_go = early || has_called(server, entry, client);
     const struct sx_member_gone gone = {
+        .name = there.nspace,
         .pardons = early ? SX_PARDON_BEFORE | SX_PARDON_AFTER : 0,
         .code = may_go ? PMIX_SUCCESS : PMIX_ERR_PROC_TERM_WO_SYNC,
         .note = &(struct sx_event_note){ .key = SHMIX_CONNECTED, .procs = &there, .count = 1 },

@@ -26,18 +26,26 @@ static void load_procs(pmix_info_t *info, const char *key, const pmix_proc_t pro
     info->value.data.darray = array;
 }
 
-/* @info has room for one more.  @client: whose doing it is; NULL: the library's. */
+/* @info has room for one more.  @client: whose doing it is; NULL: the library's.  @options: the
+ * range, and whom @info means, unless it says so itself. */
 static void make_of(struct sx_server *server, pmix_status_t code, struct sx_client *client,
-                    const pmix_proc_t *source, pmix_data_range_t range, pmix_info_t info[],
+                    const pmix_proc_t *source, struct sx_notify_options options, pmix_info_t info[],
                     size_t ninfo)
 {
-    struct sx_notify_options options = { .range = range };
+    const struct sx_some_procs targets = options.targets;
     struct sx_event_block *block = NULL;
+    pmix_status_t rc;
 
     load(&info[ninfo], PMIX_EVENT_NON_DEFAULT, PMIX_BOOL);
     info[ninfo].value.data.flag = true;
-    if (sx_options_read(SX_OF_NOTIFY, info, ninfo + 1, &options) != PMIX_SUCCESS ||
-        sx_event_block_build(code, source, &options, info, ninfo + 1, &block) != PMIX_SUCCESS) {
+    rc = sx_options_read(SX_OF_NOTIFY, info, ninfo + 1, &options);
+    if (targets.count > 0) {
+        options.targets = targets;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_event_block_build(code, source, &options, info, ninfo + 1, &block);
+    }
+    if (rc != PMIX_SUCCESS) {
         sx_log(SX_LOG_ERROR, "nobody is told of event %d of %s.%u: memory is short", code,
                source->nspace, source->rank);
         return;
@@ -50,7 +58,7 @@ static void make_of(struct sx_server *server, pmix_status_t code, struct sx_clie
 static void make(struct sx_server *server, pmix_status_t code, const pmix_proc_t *source,
                  pmix_data_range_t range, pmix_info_t info[], size_t ninfo)
 {
-    make_of(server, code, NULL, source, range, info, ninfo);
+    make_of(server, code, NULL, source, (struct sx_notify_options){ .range = range }, info, ninfo);
 }
 
 /* ---- ends of processes --------------------------------------------------------------------- */
@@ -95,19 +103,34 @@ void sx_event_client_aborts(struct sx_server *server, const struct sx_client *cl
 
 /* ---- those who do something together -------------------------------------------------------- */
 
+struct crowd {
+    const pmix_proc_t *all;
+    size_t count;
+    const char *list; /* NULL: none; else {list, WILDCARD} is what they are told of each other */
+};
+
 /* @client as in make_of. */
 static void make_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
-                    pmix_proc_t source, const pmix_proc_t to[], size_t count,
-                    const struct sx_event_note notes[], size_t note_count)
+                    pmix_proc_t source, const struct crowd *to, const struct sx_event_note notes[],
+                    size_t note_count)
 {
+    const struct sx_notify_options options = { .range = PMIX_RANGE_CUSTOM,
+                                               .targets = { to->all, to->count } };
     pmix_data_array_t arrays[1 + SX_EVENT_NOTES_MAX];
     pmix_info_t info[3 + SX_EVENT_NOTES_MAX];
+    pmix_proc_t all;
 
-    if (count == 0) {
+    if (to->count == 0) {
         return;
     }
     sx_assert(note_count <= SX_EVENT_NOTES_MAX);
-    load_procs(&info[0], PMIX_EVENT_CUSTOM_RANGE, to, count, &arrays[0]);
+    if (to->list != NULL) {
+        PMIx_Load_procid(&all, to->list, PMIX_RANK_WILDCARD);
+        load(&info[0], PMIX_EVENT_CUSTOM_RANGE, PMIX_PROC);
+        info[0].value.data.proc = &all;
+    } else {
+        load_procs(&info[0], PMIX_EVENT_CUSTOM_RANGE, to->all, to->count, &arrays[0]);
+    }
     load(&info[1], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
     info[1].value.data.proc = &source;
     for (size_t i = 0; i < note_count; i++) {
@@ -118,21 +141,30 @@ static void make_to(struct sx_server *server, pmix_status_t code, struct sx_clie
             load_procs(&info[2 + i], notes[i].key, notes[i].procs, notes[i].count, &arrays[1 + i]);
         }
     }
-    make_of(server, code, client, &source, PMIX_RANGE_CUSTOM, info, 2 + note_count);
+    make_of(server, code, client, &source, options, info, 2 + note_count);
 }
 
 void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
                  const pmix_proc_t to[], size_t count, const struct sx_event_note notes[],
                  size_t note_count)
 {
-    make_to(server, code, client, sx_nspace_proc(client->nspace, client->rank), to, count, notes,
-            note_count);
+    make_to(server, code, client, sx_nspace_proc(client->nspace, client->rank),
+            &(struct crowd){ .all = to, .count = count }, notes, note_count);
+}
+
+void sx_event_to_list(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                      const char *list, const struct sx_proc_list *to,
+                      const struct sx_event_note *note)
+{
+    make_to(server, code, client, sx_nspace_proc(client->nspace, client->rank),
+            &(struct crowd){ .all = to->all, .count = to->count, .list = list }, note, 1);
 }
 
 void sx_event_of_job(struct sx_server *server, pmix_status_t code, const struct sx_nspace *nspace,
                      const pmix_proc_t to[], size_t count, const struct sx_event_note *note)
 {
-    make_to(server, code, NULL, sx_nspace_proc(nspace, PMIX_RANK_WILDCARD), to, count, note, 1);
+    make_to(server, code, NULL, sx_nspace_proc(nspace, PMIX_RANK_WILDCARD),
+            &(struct crowd){ .all = to, .count = count }, note, 1);
 }
 
 /* ---- process sets -------------------------------------------------------------------------- */

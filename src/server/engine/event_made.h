@@ -7,6 +7,7 @@
 #ifndef SX_SERVER_ENGINE_EVENT_MADE_H
 #define SX_SERVER_ENGINE_EVENT_MADE_H
 
+#include "server/model/proc_list.h"
 #include "server/model/state.h"
 
 /* The client's process is gone without a word: its namespace, then the host hear of it. */
@@ -27,6 +28,11 @@ struct sx_event_note {
 void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
                  const pmix_proc_t to[], size_t count, const struct sx_event_note notes[],
                  size_t note_count);
+/* The same to the members of the named list @list that are left, which are @to.  What they hear
+ * says so by its name, and so it is one record for many. */
+void sx_event_to_list(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                      const char *list, const struct sx_proc_list *to,
+                      const struct sx_event_note *note);
 /* What has become of job @nspace concerns those of them that are on this node. */
 void sx_event_of_job(struct sx_server *server, pmix_status_t code, const struct sx_nspace *nspace,
                      const pmix_proc_t to[], size_t count, const struct sx_event_note *note);

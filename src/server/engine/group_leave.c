@@ -49,7 +49,7 @@ static pmix_status_t leave(struct sx_server *server, struct sx_client *client, c
     const pmix_status_t rc = sx_membership_leave(server, group, &self, &left);
 
     if (rc == PMIX_SUCCESS) {
-        sx_event_to(server, PMIX_GROUP_LEFT, client, left.all, left.count, &note, 1);
+        sx_event_to_list(server, PMIX_GROUP_LEFT, client, name, &left, &note);
         sx_collective_client_withdrew(server, client, pardons);
     }
     sx_proc_list_clear(&left);
@@ -76,12 +76,13 @@ bool sx_group_on_leave(struct sx_server *server, struct sx_client *client, struc
 static void member_gone(struct sx_server *server, struct sx_membership_entry *group,
                         struct sx_client *client)
 {
-    char name[SX_MEMBERSHIP_NAME_MAX + 1]; /* what the group has of it changes */
+    char name[SX_MEMBERSHIP_NAME_MAX + 1];
     const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = name };
     const bool is_told = (group->published.head.flags & SX_MEMBERSHIP_NOTIFY) != 0 &&
                          !sx_membership_is_waited_for(server, group, client,
                                                       SX_COLLECTIVE_GROUP_DESTRUCT);
     const struct sx_member_gone gone = {
+        .name = name,
         .pardons = pardons_of(group),
         .code = is_told ? PMIX_GROUP_MEMBER_FAILED : PMIX_SUCCESS,
         .note = &note,

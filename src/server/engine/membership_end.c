@@ -115,7 +115,7 @@ void sx_membership_member_gone(struct sx_server *server, struct sx_membership_en
     if (sx_membership_leave(server, entry, &self, &left) != PMIX_SUCCESS) {
         sx_membership_end(server, entry); /* memory is out: better none than a wrong one */
     } else if (gone->code != PMIX_SUCCESS) {
-        sx_event_to(server, gone->code, client, left.all, left.count, gone->note, 1);
+        sx_event_to_list(server, gone->code, client, gone->name, &left, gone->note);
     }
     sx_proc_list_clear(&left);
 }

@@ -33,6 +33,7 @@ pmix_status_t sx_membership_leave(struct sx_server *server, struct sx_membership
 
 /* What the end of a member means to the others. */
 struct sx_member_gone {
+    const char *name;                 /* of the list, a copy: its record changes */
     uint8_t pardons;                  /* SX_PARDON_*, to what they do under the name */
     pmix_status_t code;               /* of the event that they hear; PMIX_SUCCESS: none ... */
     const struct sx_event_note *note; /* ... and what it says besides */
