@@ -549,3 +549,33 @@ Test(group_leave, of_who_has_called_takes_nothing_from_the_fence)
     arrive(OTHER, &fence);
     cr_expect_eq(ended(FIRST), PMIX_SUCCESS);
 }
+
+#define MANY 64u
+
+/* It does not have to be asked for: the processes find it in their ring. */
+Test(group_leave, is_one_record_for_as_many_as_a_node_has)
+{
+    static const char name[] = "a.job.with.a.longer.name";
+    struct sx_nspace *const many = bare_job(&server, name, MANY, MANY);
+    pmix_proc_t procs[MANY - 1]; /* not the whole job, which a wildcard would name */
+    struct sx_eventlog_cursor cursor;
+    struct sx_membership_entry *group;
+    const struct sx_group_options options = { .name = "group",
+                                              .procs = procs,
+                                              .proc_count = MANY - 1 };
+
+    for (uint32_t rank = 0; rank < MANY - 1; rank++) {
+        PMIx_Load_procid(&procs[rank], name, rank);
+    }
+    cr_assert_eq(sx_group_make(&server, &options, &group), PMIX_SUCCESS);
+    clients[STRANGER] = bare_connect(&server, many, 0); /* who leaves, and who is here */
+    (void)bare_connect(&server, many, 1);
+    cr_expect_eq(leave(STRANGER, "group"), PMIX_SUCCESS);
+    cr_expect_eq(many->events.newest, 1);
+    sx_eventlog_seek(&cursor, &many->events, UINT64_MAX);
+    const struct sx_event_entry *const entry = sx_eventlog_before(&cursor);
+
+    cr_assert_not_null(entry);
+    cr_expect_eq(sx_event_block_head(entry->block)->target_count, MANY - 2);
+    cr_expect_leq(entry->block->size, SX_RING_RECORD_MAX - sizeof(struct sx_record_header));
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* group_name_test.c - the name of a group stands for its members wherever a namespace stands, for
+ * its members and as long as they are members.
+ *
+ * Two jobs of two processes each.  In the group are, in this order, the last process of the second
+ * job and both of the first one. */
+#include "connect.h"
+
+#define GROUP "group.of.three"
+#define CODE (-3811)
+#define CODE_LATE (-3812)
+#define MEMBERS 3u
+#define STRANGER 2 /* as a rank of the case: the second job's first process */
+
+static pmix_proc_t member_of(pmix_rank_t rank)
+{
+    return rank == 0 ? proc_of(SECOND, 1) : proc_of(JOB_NSPACE, rank - 1);
+}
+
+static pmix_rank_t rank_of(int rank)
+{
+    return rank == 3 ? 0 : (pmix_rank_t)rank + 1;
+}
+
+static pmix_status_t fence_of(const pmix_proc_t procs[], size_t nprocs)
+{
+    return PMIx_Fence(procs, nprocs, NULL, 0);
+}
+
+/* All four processes. */
+static void meet(void)
+{
+    const pmix_proc_t procs[2] = { proc_of(JOB_NSPACE, WILDCARD), proc_of(SECOND, WILDCARD) };
+
+    CHECK_STATUS(fence_of(procs, 2), PMIX_SUCCESS);
+}
+
+/* @key: a directive that is true, or NULL. */
+static void group_begin(int rank, const char *key)
+{
+    const pmix_proc_t procs[MEMBERS] = { member_of(0), member_of(1), member_of(2) };
+    struct words words = NO_WORDS;
+
+    begin_of_two();
+    if (key != NULL) {
+        words = and_flag(words, key);
+    }
+    if (rank != STRANGER) {
+        CHECK_STATUS(PMIx_Group_construct(GROUP, procs, MEMBERS, words.infos, words.count, NULL,
+                                          NULL),
+                     PMIX_SUCCESS);
+    }
+    words_free(&words);
+    meet();
+}
+
+static int group_end(int rank)
+{
+    meet();
+    if (rank != STRANGER) {
+        CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_SUCCESS);
+    }
+    return finish();
+}
+
+/* ---- together ------------------------------------------------------------------------------- */
+
+/* GR42: exactly the members meet; GR49: nobody else may name them. */
+static int fences(int rank)
+{
+    const pmix_proc_t all = proc_of(GROUP, WILDCARD);
+
+    group_begin(rank, NULL);
+    if (rank == STRANGER) {
+        CHECK_STATUS(fence_of(&all, 1), PMIX_ERR_BAD_PARAM);
+        CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_ERR_BAD_PARAM);
+        CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_ERR_BAD_PARAM);
+    } else {
+        put_text("before", "the fence");
+        CHECK_STATUS(fence_of(&all, 1), PMIX_SUCCESS);
+        for (pmix_rank_t i = 0; i < MEMBERS; i++) {
+            const pmix_proc_t member = proc_of(GROUP, i);
+            char text[512];
+
+            CHECK_STATUS(get_text(&member, "before", text), PMIX_SUCCESS);
+        }
+    }
+    return group_end(rank);
+}
+
+/* GR43, GR44: some of the members, and others besides. */
+static int fences_of_some(int rank)
+{
+    const pmix_proc_t some[2] = { proc_of(GROUP, 0), proc_of(GROUP, 2) };
+    const pmix_proc_t mixed[2] = { proc_of(GROUP, 1), proc_of(SECOND, 0) };
+    const pmix_proc_t twice[2] = { proc_of(GROUP, WILDCARD), proc_of(SECOND, WILDCARD) };
+
+    group_begin(rank, NULL);
+    CHECK_STATUS(fence_of(some, 2), rank == 1 || rank == 3 ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM);
+    if (rank == 0 || rank == STRANGER) {
+        CHECK_STATUS(fence_of(mixed, 2), PMIX_SUCCESS);
+    }
+    CHECK_STATUS(fence_of(twice, 2), PMIX_SUCCESS);
+    return group_end(rank);
+}
+
+/* GR48: a name that nobody has, or a rank that no member has. */
+static int unknown(int rank)
+{
+    const pmix_proc_t nobody = proc_of("nobody.knows", WILDCARD);
+    const pmix_proc_t beyond = proc_of(GROUP, MEMBERS);
+    char text[512];
+
+    group_begin(rank, NULL);
+    const pmix_proc_t with_nobody[2] = { me, nobody }, with_beyond[2] = { me, beyond };
+
+    CHECK_STATUS(fence_of(&nobody, 1), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(fence_of(with_nobody, 2), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(fence_of(with_beyond, 2), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(get_text(&beyond, "key", text), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(PMIx_Group_leave("nobody.knows", NULL, 0), PMIX_ERR_NOT_FOUND);
+    return group_end(rank);
+}
+
+/* A connect of the group, and one of members by their ranks in it. */
+static int connects(int rank)
+{
+    const pmix_proc_t all = proc_of(GROUP, WILDCARD);
+    const pmix_proc_t ends[2] = { proc_of(GROUP, 0), proc_of(GROUP, 2) };
+    struct call call;
+
+    group_begin(rank, NULL);
+    if (rank != STRANGER) {
+        CHECK_STATUS(connect_by(&all, 1, NO_WORDS, &call), PMIX_SUCCESS);
+        const pmix_proc_t connected = proc_of(call.nspace, WILDCARD);
+        uint32_t size;
+
+        CHECK_STATUS(get_u32(&connected, PMIX_JOB_SIZE, &size), PMIX_SUCCESS);
+        CHECK(size == MEMBERS);
+        CHECK_STATUS(PMIx_Disconnect(&all, 1, NULL, 0), PMIX_SUCCESS);
+    }
+    if (rank == 1 || rank == 3) {
+        CHECK_STATUS(connect_by(ends, 2, NO_WORDS, &call), PMIX_SUCCESS);
+        CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
+    }
+    return group_end(rank);
+}
+
+/* ---- one by one ----------------------------------------------------------------------------- */
+
+/* GR47 GR50: each member's data by its rank in the group, and what describes the group. */
+static int reads(int rank)
+{
+    const pmix_proc_t all = proc_of(GROUP, WILDCARD);
+    char text[512], want[512];
+    pmix_proc_t *procs;
+    size_t count;
+    uint32_t size;
+
+    group_begin(rank, NULL);
+    snprintf(text, sizeof(text), "%s.%u", me.nspace, me.rank);
+    put_text("own name", text);
+    for (pmix_rank_t i = 0; i < MEMBERS; i++) {
+        const pmix_proc_t by_group = proc_of(GROUP, i), real = member_of(i);
+
+        snprintf(want, sizeof(want), "%s.%u", real.nspace, real.rank);
+        CHECK_STATUS(get_text(&by_group, "own name", text), PMIX_SUCCESS);
+        CHECK(strcmp(text, want) == 0);
+    }
+    CHECK_STATUS(get_u32(&all, PMIX_JOB_SIZE, &size), PMIX_SUCCESS);
+    CHECK(size == MEMBERS);
+    CHECK_STATUS(PMIx_Resolve_peers(NULL, GROUP, &procs, &count), PMIX_SUCCESS);
+    CHECK(count == MEMBERS && strcmp(procs[2].nspace, GROUP) == 0 && procs[2].rank == 2);
+    free(procs);
+    return group_end(rank);
+}
+
+/* GR46: a custom range reaches exactly the members, or the one that is meant. */
+static int hears(int rank)
+{
+    group_begin(rank, NULL);
+    (void)hear_one(CODE);
+    (void)hear_one(CODE_LATE);
+    meet();
+    if (rank == 0) {
+        tell_proc(CODE, GROUP, WILDCARD);
+        tell_proc(CODE, GROUP, 0); /* the second job's process */
+        server_has_it();
+    }
+    meet();
+    /* All that is for this process has come before this one. */
+    tell_proc(CODE_LATE, me.nspace, me.rank);
+    heard_wait(CODE_LATE, 1);
+    CHECK(heard_of(CODE) == (rank == STRANGER ? 0u : rank == 3 ? 2u : 1u));
+    return group_end(rank);
+}
+
+/* ---- the host ------------------------------------------------------------------------------- */
+
+static pmix_proc_t aborted[8]; /* as the host was asked */
+static _Atomic size_t aborted_count;
+
+static pmix_status_t on_abort(const pmix_proc_t *proc, void *server_object, int status,
+                              const char msg[], pmix_proc_t procs[], size_t nprocs,
+                              pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)proc, (void)server_object, (void)status, (void)msg, (void)cbfunc, (void)cbdata;
+    for (size_t i = 0; i < nprocs && i < 8; i++) {
+        aborted[i] = procs[i];
+    }
+    aborted_count = nprocs;
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static int host_of_abort(struct job *job)
+{
+    (void)host_of_two(job);
+    CHECK(job_wait(job, 0) == 0);
+    CHECK(aborted_count == 2); /* all of the first job, and one of the second */
+    for (size_t i = 0; i < 2; i++) {
+        const bool first = strcmp(aborted[i].nspace, JOB_NSPACE) == 0;
+
+        CHECK(first || strcmp(aborted[i].nspace, SECOND) == 0);
+        CHECK(aborted[i].rank == (first ? PMIX_RANK_WILDCARD : 1));
+    }
+    return 0;
+}
+
+/* GR45: the host hears of real processes only. */
+static int aborts(int rank)
+{
+    pmix_proc_t all = proc_of(GROUP, WILDCARD);
+
+    group_begin(rank, NULL);
+    if (rank == 0) {
+        CHECK_STATUS(PMIx_Abort(1, "as a test", &all, 1), PMIX_SUCCESS);
+    }
+    return group_end(rank);
+}
+
+/* ---- leaving -------------------------------------------------------------------------------- */
+
+static unsigned lefts; /* under heard_lock */
+
+/* Of PMIX_GROUP_LEFT: it says who has left which group. */
+static void on_left(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                    size_t ninfo, pmix_info_t results[], size_t nresults,
+                    pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    const pmix_proc_t leaver = member_of(0);
+    unsigned facts = 0;
+
+    (void)id, (void)results, (void)nresults;
+    CHECK(code == PMIX_GROUP_LEFT && PMIx_Check_procid(source, &leaver));
+    for (size_t i = 0; i < ninfo; i++) {
+        if (PMIx_Check_key(info[i].key, PMIX_GROUP_ID)) {
+            facts += strcmp(info[i].value.data.string, GROUP) == 0;
+        } else if (PMIx_Check_key(info[i].key, PMIX_EVENT_AFFECTED_PROC)) {
+            facts += PMIx_Check_procid(info[i].value.data.proc, &leaver);
+        }
+    }
+    CHECK(facts == 2);
+    pthread_mutex_lock(&heard_lock);
+    lefts++;
+    pthread_cond_broadcast(&heard_more);
+    pthread_mutex_unlock(&heard_lock);
+    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void left_wait(unsigned count)
+{
+    pthread_mutex_lock(&heard_lock);
+    while (lefts < count) {
+        heard_wait_locked("leaves, of", (long)count);
+    }
+    CHECK(lefts == count);
+    pthread_mutex_unlock(&heard_lock);
+}
+
+/* What the others find: GR77. */
+static void stays(void)
+{
+    const pmix_proc_t all = proc_of(GROUP, WILDCARD), gone = proc_of(GROUP, 0);
+    const pmix_proc_t own = proc_of(GROUP, PMIX_RANK_INVALID);
+    pmix_proc_t *procs;
+    size_t count;
+    pmix_value_t *value;
+    char text[512];
+
+    left_wait(1);
+    CHECK_STATUS(PMIx_Resolve_peers(NULL, GROUP, &procs, &count), PMIX_SUCCESS);
+    CHECK(count == MEMBERS - 1 && procs[0].rank == 1 && procs[1].rank == 2);
+    free(procs);
+    CHECK_STATUS(get_text(&gone, "key", text), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(PMIx_Get(&own, PMIX_RANK, NULL, 0, &value), PMIX_SUCCESS);
+    CHECK(value->data.rank == me.rank + 1); /* who stays keeps its rank */
+    PMIx_Value_free(value, 1);
+    CHECK_STATUS(fence_of(&all, 1), PMIX_SUCCESS);
+}
+
+/* What the one finds that has left: GR78, GR80. */
+static void has_left(void)
+{
+    const pmix_proc_t all = proc_of(GROUP, WILDCARD);
+
+    CHECK_STATUS(fence_of(&all, 1), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_ERR_BAD_PARAM);
+}
+
+/* GR76: each other member hears of it, and nobody else. */
+static int leaves(int rank)
+{
+    pmix_status_t code = PMIX_GROUP_LEFT;
+
+    group_begin(rank, NULL);
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_left, NULL, NULL) >= 0);
+    (void)hear_one(CODE_LATE);
+    meet();
+    if (rank_of(rank) == 0) {
+        CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_SUCCESS);
+        has_left();
+    } else if (rank != STRANGER) {
+        stays();
+    }
+    meet();
+    tell_proc(CODE_LATE, me.nspace, me.rank);
+    heard_wait(CODE_LATE, 1);
+    left_wait(rank == 0 || rank == 1);
+    if (rank == 0 || rank == 1) {
+        CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_SUCCESS);
+    }
+    return finish();
+}
+
+/* GR88 GR87: with its last member the group is gone, and its name is free. */
+static int all_leave(int rank)
+{
+    const pmix_proc_t all = proc_of(GROUP, WILDCARD);
+    struct call call = { .answers = 0 };
+
+    group_begin(rank, PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    if (rank != STRANGER) {
+        CHECK_STATUS(PMIx_Group_leave_nb(GROUP, NULL, 0, on_done, &call), PMIX_SUCCESS);
+        CHECK_STATUS(call_wait(&call), PMIX_SUCCESS);
+    }
+    meet();
+    CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(fence_of(&all, 1), PMIX_ERR_BAD_PARAM);
+    meet();
+    if (rank == 0) {
+        CHECK_STATUS(PMIx_Group_construct(GROUP, &me, 1, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_SUCCESS);
+    }
+    return finish();
+}
+
+/* Bad input. */
+static int wrong(int rank)
+{
+    const pmix_info_t required = { .key = "no.such.directive", .flags = PMIX_INFO_REQD };
+    char name[PMIX_MAX_NSLEN + 2] = { 0 };
+
+    CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_ERR_INIT);
+    group_begin(rank, NULL);
+    memset(name, 'n', sizeof(name) - 1);
+    CHECK_STATUS(PMIx_Group_leave(NULL, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Group_leave("", NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Group_leave(name, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Group_leave(JOB_NSPACE, NULL, 0), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 1), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Group_leave(GROUP, &required, 1), PMIX_ERR_NOT_SUPPORTED);
+    CHECK_STATUS(PMIx_Group_leave_nb(GROUP, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    return group_end(rank);
+}
+
+static const struct job_case cases[] = {
+    { "fences", 2, fences, host_of_two, false },
+    { "fences_of_some", 2, fences_of_some, host_of_two, false },
+    { "unknown", 2, unknown, host_of_two, false },
+    { "connects", 2, connects, host_of_two, false },
+    { "reads", 2, reads, host_of_two, false },
+    { "hears", 2, hears, host_of_two, false },
+    { "aborts", 2, aborts, host_of_abort, false },
+    { "leaves", 2, leaves, host_of_two, false },
+    { "all_leave", 2, all_leave, host_of_two, false },
+    { "wrong", 2, wrong, host_of_two, false },
+};
+
+int main(int argc, char **argv)
+{
+    job_module.abort = on_abort;
+    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
