@@ -206,7 +206,8 @@ PMIX_EXPORT pmix_status_t PMIx_Group_construct_nb(const char *grp, const pmix_pr
     size_t nprocs, const pmix_info_t *directives, size_t ndirs, pmix_info_cbfunc_t cbfunc,
     void *cbdata);
 
-/* Invite @procs to a group that the caller leads; they answer with PMIx_Group_join. */
+/* Invite @procs to a group that the caller leads; they answer with PMIx_Group_join.  Returns when
+ * all have answered, with the group of those who have accepted. */
 PMIX_EXPORT pmix_status_t PMIx_Group_invite(const char *grp, const pmix_proc_t *procs,
     size_t nprocs, const pmix_info_t *directives, size_t ndirs, pmix_info_t **results,
     size_t *nresult);
@@ -216,7 +217,8 @@ PMIX_EXPORT pmix_status_t PMIx_Group_invite_nb(const char *grp, const pmix_proc_
     size_t nprocs, const pmix_info_t *directives, size_t ndirs, pmix_info_cbfunc_t cbfunc,
     void *cbdata);
 
-/* Accept or decline the invitation of @leader; returns when the group stands. */
+/* Accept or decline the invitation of @leader (NULL: of whoever has sent it).  Who accepts waits
+ * until the group stands, or will not. */
 PMIX_EXPORT pmix_status_t PMIx_Group_join(const char *grp, const pmix_proc_t *leader,
     pmix_group_opt_t opt, const pmix_info_t *directives, size_t ndirs, pmix_info_t **results,
     size_t *nresult);

@@ -149,6 +149,20 @@ static const struct sx_directive group_destruct[] = {
     ROW(PMIX_COLLECTIVE_ALGO_REQD, BOOL, collective, algorithm_required),
 };
 
+static const struct sx_directive group_invite[] = {
+    ROW(PMIX_TIMEOUT, SECONDS, collective, timeout_ns),
+    ROW(PMIX_GROUP_NOTIFY_TERMINATION, FLAG, collective, group, .arg = SX_GROUP_NOTIFY),
+    ROW(PMIX_GROUP_ASSIGN_CONTEXT_ID, FLAG, collective, group, .arg = SX_GROUP_CONTEXT),
+    ROW(PMIX_GROUP_FT_COLLECTIVE, FLAG, collective, group, .arg = SX_GROUP_FT),
+    IDLE(PMIX_GROUP_LEADER),     /* who invites always leads */
+    IDLE(PMIX_GROUP_OPTIONAL),   /* whoever is invited may decline */
+    IDLE(PMIX_GROUP_LOCAL_ONLY), /* all of them are on this node */
+};
+
+static const struct sx_directive group_join[] = {
+    ROW(PMIX_TIMEOUT, SECONDS, collective, timeout_ns),
+};
+
 /* ---- events -------------------------------------------------------------------------------- */
 
 static const struct sx_directive notify[] = {
@@ -266,6 +280,8 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_GROUP_CONSTRUCT] = ENTRY("PMIx_Group_construct", group_construct),
     [SX_OF_GROUP_DESTRUCT] = ENTRY("PMIx_Group_destruct", group_destruct),
     [SX_OF_GROUP_LEAVE] = NONE("PMIx_Group_leave"),
+    [SX_OF_GROUP_INVITE] = ENTRY("PMIx_Group_invite", group_invite),
+    [SX_OF_GROUP_JOIN] = ENTRY("PMIx_Group_join", group_join),
     [SX_OF_NOTIFY] = ENTRY("PMIx_Notify_event", notify),
     [SX_OF_REGISTER_HANDLER] = ENTRY("PMIx_Register_event_handler", register_handler),
     [SX_OF_JOB_CONTROL] = ENTRY("PMIx_Job_control", job_control),

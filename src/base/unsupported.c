@@ -36,16 +36,6 @@ SX_UNSUPPORTED(PMIx_Spawn, const pmix_info_t *job_info, size_t ninfo, const pmix
 SX_UNSUPPORTED(PMIx_Spawn_nb, const pmix_info_t *job_info, size_t ninfo, const pmix_app_t *apps,
                size_t napps, pmix_spawn_cbfunc_t cbfunc, void *cbdata)
 
-/* Groups. */
-SX_UNSUPPORTED(PMIx_Group_invite, const char *grp, const pmix_proc_t *procs, size_t nprocs,
-               const pmix_info_t *directives, size_t ndirs, pmix_info_t **results, size_t *nresult)
-SX_UNSUPPORTED(PMIx_Group_invite_nb, const char *grp, const pmix_proc_t *procs, size_t nprocs,
-               const pmix_info_t *directives, size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata)
-SX_UNSUPPORTED(PMIx_Group_join, const char *grp, const pmix_proc_t *leader, pmix_group_opt_t opt,
-               const pmix_info_t *directives, size_t ndirs, pmix_info_t **results, size_t *nresult)
-SX_UNSUPPORTED(PMIx_Group_join_nb, const char *grp, const pmix_proc_t *leader, pmix_group_opt_t opt,
-               const pmix_info_t *directives, size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata)
-
 /* Queries. */
 SX_UNSUPPORTED(PMIx_Query_info, pmix_query_t *queries, size_t nqueries, pmix_info_t **info,
                size_t *ninfo)

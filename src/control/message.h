@@ -49,6 +49,8 @@ enum sx_message_kind {
     SX_MSG_FINALIZE,         /* client: I leave in an orderly way */
     SX_MSG_JOB_CONTROL,      /* client: directives, flat infos */
     SX_MSG_GROUP_LEAVE,      /* client: I am no member of this group any more */
+    SX_MSG_GROUP_INVITE,     /* client: ask these processes to join a group; answered at its end */
+    SX_MSG_GROUP_JOIN,       /* client: I accept, answered as an invitation, or I decline */
     SX_MSG_RESULTS_GET,      /* client was lapped: which of my collectives have ended? */
     SX_MSG_EVENT_BULK,       /* client: an event too large for the lane */
     SX_MSG_EVENT_REGISTER,   /* client: a handler for these codes; answered with the kept events */
@@ -266,6 +268,29 @@ struct sx_event_list {
 struct sx_event_kept {
     uint64_t size;
     uint64_t lost; /* between the one before it and this one */
+};
+
+/* Followed by the processes.  Reply when there is an end: struct sx_group_made. */
+struct sx_group_invite {
+    uint64_t timeout_ns; /* 0: none */
+    uint32_t proc_count;
+    uint32_t flags; /* SX_GROUP_* */
+    char group[256];
+};
+enum { SX_INVITE_PROCS };
+
+/* Reply to who accepts: as to an invitation; to who declines: struct sx_reply, at once. */
+struct sx_group_join {
+    uint64_t timeout_ns; /* 0: none */
+    uint32_t accepts;    /* 0: it declines */
+    uint32_t leader_rank;
+    char group[256];
+    char leader_nspace[256]; /* who has sent the invitation; empty: whoever has */
+};
+
+struct sx_group_made {
+    struct sx_reply reply;
+    uint64_t subject; /* of the group: ring/record.h; 0: there is none */
 };
 
 #endif

@@ -967,9 +967,50 @@ static int role_outlived(const char *arg)
     return 0;
 }
 
+static void group_bodies(void)
+{
+    struct {
+        struct sx_group_invite invite;
+        uint32_t rank, name_len;
+        char nspace[16];
+    } body = { .invite = { .proc_count = 1, .flags = UINT32_MAX, .group = "tea" },
+               .rank = 0,
+               .name_len = sizeof(ATTACK_JOB) - 1,
+               .nspace = ATTACK_JOB };
+    struct sx_group_join join = { .accepts = UINT32_MAX, .group = "tea", .timeout_ns = UINT64_MAX };
+
+    body.invite.timeout_ns = 1;
+    body_answered("an invitation that nobody answers", SX_MSG_GROUP_INVITE, &body, sizeof(body),
+                  PMIX_ERR_TIMEOUT);
+    body.rank = UINT32_MAX;
+    body_answered_with(1, "an invitation of rank 2^32 - 1", SX_MSG_GROUP_INVITE, &body,
+                       sizeof(body), PMIX_ERR_NOT_FOUND);
+    body.rank = ATTACK_RANK;
+    body_answered_with(1, "an invitation of oneself", SX_MSG_GROUP_INVITE, &body, sizeof(body),
+                       PMIX_ERR_BAD_PARAM);
+    body.rank = 0;
+    body.invite.group[0] = '\0';
+    body_answered_with(1, "an invitation to no name", SX_MSG_GROUP_INVITE, &body, sizeof(body),
+                       PMIX_ERR_BAD_PARAM);
+    body.invite.proc_count = 0;
+    body_dropped("an invitation of nobody", SX_MSG_GROUP_INVITE, &body, sizeof(body));
+    body.invite.proc_count = UINT32_C(1) << 31;
+    body_dropped("an invitation of 2^31 processes", SX_MSG_GROUP_INVITE, &body, sizeof(body));
+    body.invite.proc_count = 1;
+    body_dropped("an invitation that is cut", SX_MSG_GROUP_INVITE, &body, sizeof(body) - 8);
+    memset(body.invite.group, 'g', sizeof(body.invite.group));
+    body_dropped("an invitation to a name that does not end", SX_MSG_GROUP_INVITE, &body,
+                 sizeof(body));
+    body_answered("an answer to nobody", SX_MSG_GROUP_JOIN, &join, sizeof(join),
+                  PMIX_ERR_NOT_FOUND);
+    memset(join.leader_nspace, 'l', sizeof(join.leader_nspace));
+    body_dropped("an answer to a name that does not end", SX_MSG_GROUP_JOIN, &join, sizeof(join));
+}
+
 static int role_bodies(const char *arg)
 {
     (void)arg;
+    group_bodies();
     get_bodies();
     segment_bodies();
     abort_bodies();

@@ -442,6 +442,24 @@ static uint64_t bulk_event_units(void)
     return sx_message_cost(SX_MSG_EVENT_BULK, SX_EVENT_BYTES_MAX);
 }
 
+/* Of all who are there, itself too, to a name of their own each. */
+static void invitations(struct hostile *hostile)
+{
+    struct {
+        struct sx_group_invite invite;
+        uint32_t rank, name_len;
+        char nspace[16];
+    } body = { .invite = { .proc_count = 1 },
+               .rank = PMIX_RANK_WILDCARD,
+               .name_len = sizeof(ATTACK_JOB) - 1,
+               .nspace = ATTACK_JOB };
+
+    for (int i = 0; i < BATCH; i++) {
+        snprintf(body.invite.group, sizeof(body.invite.group), "group.%u", hostile->id);
+        send_frame(hostile, SX_MSG_GROUP_INVITE, &body, sizeof(body));
+    }
+}
+
 /* ---- kinds: connections ----------------------------------------------------------------------- */
 
 static void comes_and_goes(struct hostile *hostile)
@@ -502,6 +520,7 @@ const struct hostile_kind hostile_kinds[] = {
       .begin = bulk_events_begin,
       .go = bulk_events,
       .units = bulk_event_units },
+    { .name = "invitations", .go = invitations },
     { .name = "comes_and_goes", .go = comes_and_goes },
     { .name = "wrong_hellos", .go = wrong_hellos },
     { .name = "hellos_and_finalizes", .go = hellos_and_finalizes },

@@ -7,8 +7,7 @@
 #include <pmix.h>
 
 #include "base/options.h"
-#include "base/status.h"
-#include "base/value.h"
+#include "client/call/group_results.h"
 #include "client/link/process.h"
 #include "client/link/request.h"
 #include "control/message.h"
@@ -16,13 +15,10 @@
 static pmix_status_t arguments_judge(const char *group, const pmix_info_t directives[],
                                      size_t ndirs)
 {
-    if (!sx_process_ready()) {
-        return PMIX_ERR_INIT;
-    }
-    if (group == NULL || group[0] == '\0' ||
-        sx_name_len(group, PMIX_MAX_NSLEN + 1) > PMIX_MAX_NSLEN) {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM, "the name of a group has 1 to %d bytes",
-                        PMIX_MAX_NSLEN);
+    const pmix_status_t rc = sx_group_name_check(group);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
     return directives == NULL && ndirs != 0
                ? PMIX_ERR_BAD_PARAM

@@ -137,8 +137,11 @@ static void make_to(struct sx_server *server, pmix_status_t code, struct sx_clie
         if (notes[i].text != NULL) {
             load(&info[2 + i], notes[i].key, PMIX_STRING);
             info[2 + i].value.data.string = (char *)(uintptr_t)notes[i].text;
-        } else {
+        } else if (notes[i].procs != NULL) {
             load_procs(&info[2 + i], notes[i].key, notes[i].procs, notes[i].count, &arrays[1 + i]);
+        } else {
+            load(&info[2 + i], notes[i].key, PMIX_SIZE);
+            info[2 + i].value.data.size = notes[i].number;
         }
     }
     make_of(server, code, client, &source, options, info, 2 + note_count);

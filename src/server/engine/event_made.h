@@ -15,12 +15,13 @@ void sx_event_client_lost(struct sx_server *server, struct sx_client *client);
 /* It wants @procs (none: all of its namespace) to be ended. */
 void sx_event_client_aborts(struct sx_server *server, const struct sx_client *client,
                             const pmix_proc_t procs[], size_t nprocs);
-/* What there is to say besides: processes, or a text. */
+/* What there is to say besides: processes, a text, or (with neither) a number. */
 struct sx_event_note {
     const char *key;
     const pmix_proc_t *procs;
     size_t count;
     const char *text;
+    size_t number;
 };
 #define SX_EVENT_NOTES_MAX 2u
 /* What @client has done, or become, concerns @count processes at @to (none: nothing happens), on

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "server/engine/meeting.h"
 #include "server/engine/membership_end.h"
+#include "server/model/invitation.h"
 
 #define CONTEXT_ORIGIN_DIGITS \
     8 /* of the server's random origin: the upper half, without its sign */
@@ -72,6 +73,9 @@ pmix_status_t sx_group_name_judge(struct sx_server *server, const char *name)
 {
     const pmix_status_t rc = sx_memberships_name_judge(server, name);
 
+    if (rc == PMIX_SUCCESS && sx_invitation_find(server, name) != NULL) {
+        return SX_RAISE(PMIX_ERR_EXISTS, "somebody invites to a group %s already", name);
+    }
     if (rc == PMIX_SUCCESS && sx_group_being_built(server, name) != NULL) {
         return SX_RAISE(PMIX_ERR_EXISTS, "a group %s is being built already", name);
     }

@@ -19,6 +19,7 @@
 #include "server/engine/event_made.h"
 #include "server/engine/gets.h"
 #include "server/engine/group_leave.h"
+#include "server/engine/invite.h"
 #include "server/engine/modex.h"
 #include "server/engine/pset.h"
 #include "server/engine/resource.h"
@@ -67,6 +68,13 @@ const struct sx_family sx_families[] = {
         .client_departed = sx_collective_client_gone,
         .client_gone = sx_collective_client_gone,
         .stop = sx_collective_end_all,
+    },
+    {
+        .name = "invite", /* those who wait for the end of one are answered, not dropped */
+        .client_left = sx_invite_client_gone,
+        .client_gone = sx_invite_client_gone,
+        .stop = sx_invites_stop,
+        .end = sx_invites_deinit,
     },
     {
         .name = "span",

@@ -41,6 +41,7 @@ enum sx_pending_quota {
     SX_PENDING_REGISTRATION, /* of an event handler, while the host thinks */
     SX_PENDING_HOST,         /* what the host is asked */
     SX_PENDING_ARRIVAL,      /* collectives that it has joined and that have not gone */
+    SX_PENDING_INVITE,       /* invitations to groups: its own, and those it has accepted */
     SX_PENDING_QUOTAS
 };
 
@@ -104,6 +105,7 @@ struct sx_client {
     uint32_t pending_counts[SX_PENDING_QUOTAS];
     size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
     uint32_t pending_told;                   /* bits: quotas that it was refused more of */
+    struct sx_list guests;                   /* invitation.h: of it, while its process lives */
     struct sx_list cleanups;                 /* cleanup.c: struct sx_broom_path */
     bool cleanup_told;
     struct sx_results results;         /* newest ends of its collectives */

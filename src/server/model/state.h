@@ -141,16 +141,16 @@ struct sx_server {
     struct sx_waiting waiting;
     struct sx_list collectives;
     struct sx_shown_ops shown;
-    struct sx_table signatures; /* the same, found by whom they are for: generation.h */
-    struct sx_table owed;       /* those of whose end some have to hear yet, found likewise */
-    uint64_t collective_last;   /* the serial of the newest */
-    uint64_t connect_last;      /* of the names of connected namespaces: connect.c */
-    uint64_t context_last;      /* of the context ids of groups: group.c */
-    struct sx_list spans;       /* span.c */
-    struct sx_table connects;   /* connected namespaces, by what their members wrote: connect.c */
-    struct sx_table rounds;     /* of those that are open, by their processes: rounds.c */
-    struct sx_list psets;       /* pset.c */
-    struct sx_list resources;   /* resource.c */
+    struct sx_table signatures;  /* the same, found by whom they are for: generation.h */
+    uint64_t connect_last;       /* of the names of connected namespaces: connect.c */
+    uint64_t context_last;       /* of the context ids of groups: group.c */
+    struct sx_list spans;        /* span.c */
+    struct sx_table connects;    /* connected namespaces, by what their members wrote: connect.c */
+    struct sx_table invitations; /* to groups, by their names: invitation.h */
+    struct sx_table guests;      /* of all of them, by invitation and client */
+    struct sx_table rounds;      /* of those that are open, by their processes: rounds.c */
+    struct sx_list psets;        /* pset.c */
+    struct sx_list resources;    /* resource.c */
     struct sx_brooms brooms;
     uint64_t generation_last; /* the highest of the stores that have ended */
     uint64_t event_question;  /* event_ask.c: the number of the last one */

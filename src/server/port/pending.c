@@ -27,6 +27,7 @@ static const struct {
     [SX_PENDING_HOST] = { "requests to the host", 256, NULL, 0, 16u << 20 },
     [SX_PENDING_ARRIVAL] = { "collective operations", 4096, "SHMIX_SERVER_COLLECTIVES", 16384,
                              32u << 20 },
+    [SX_PENDING_INVITE] = { "invitations to groups", 1024, NULL, 0, 4u << 20 },
 };
 
 static uint64_t hash_of(const struct sx_server *server, const struct sx_client *client, uint32_t id)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* invite.h - groups by invitation: PMIx_Group_invite and PMIx_Group_join.
+ *
+ *     INVITE --all are told--> OPEN --all have answered--> a group of those who have accepted
+ *                               |--the same inviter invites more, or again--> OPEN
+ *                               |--nobody accepts-------> INVITE_DECLINED or INVITE_FAILED
+ *                               |--a caller's time limit--> TIMEOUT
+ *                               \--the inviter ends-----> LEADER_FAILED
+ *
+ * Who invites and who has accepted wait for the end, which is the same for all of them.  Whoever
+ * else is concerned hears events: INVITED, to the invited; INVITE_ACCEPTED, INVITE_DECLINED and
+ * INVITE_FAILED (a guest has ended), to the inviter; at the end CONTEXT_ID_ASSIGNED and
+ * CONSTRUCT_COMPLETE to the members, or LEADER_FAILED, or CONSTRUCT_ABORT, to the guests.  What the
+ * guests are, and what they become, is in model/invitation.h.  All are processes of this node. */
+#ifndef SX_SERVER_ENGINE_INVITE_H
+#define SX_SERVER_ENGINE_INVITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sx_client;
+struct sx_frame;
+struct sx_server;
+
+/* GROUP_INVITE, GROUP_JOIN.  Return: false for a breach of protocol. */
+bool sx_invite_on_invite(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                         uint64_t now_ns);
+bool sx_invite_on_join(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                       uint64_t now_ns);
+
+/* It invites nobody any more, and is nobody's guest. */
+void sx_invite_client_gone(struct sx_server *server, struct sx_client *client);
+
+void sx_invites_stop(struct sx_server *server);
+void sx_invites_deinit(struct sx_server *server);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* invitation.h - groups to which somebody invites: who is asked, and what each has said.
+ *
+ *     a guest:    ASKED --joins--> ACCEPTED --its process ends--> LOST
+ *                  | ^ \---------its process ends-----------------^ |
+ *                  | |<--------------------invited again------------/
+ *                  \-|----declines--> DECLINED
+ *                    \--invited again----/
+ *
+ *     the whole:  OPEN --somebody has accepted, and nobody is asked any more--> the group
+ *                   \--all have declined, or are lost--> fails
+ *
+ * Who invites is a guest that has accepted from the start.  What else ends it, and who is told, is
+ * engine/invite.c's.  Memory: what a client invites counts as what it waits for (pending.h). */
+#ifndef SX_SERVER_MODEL_INVITATION_H
+#define SX_SERVER_MODEL_INVITATION_H
+
+#include "server/model/state.h"
+
+enum sx_guest_state {
+    SX_GUEST_ASKED,
+    SX_GUEST_ACCEPTED,
+    SX_GUEST_DECLINED,
+    SX_GUEST_LOST,
+    SX_GUEST_STATES,
+};
+
+struct sx_guest {
+    struct sx_table_node node; /* server.guests */
+    struct sx_list link;       /* invitation.guests, in the order in which they were named */
+    struct sx_list of_client;  /* client.guests; in no list when its process has ended */
+    struct sx_invitation *invitation;
+    struct sx_client *client; /* retained */
+    enum sx_guest_state state;
+    bool is_new; /* the engine's: it has to hear that it is invited */
+};
+
+struct sx_invitation {
+    struct sx_table_node node; /* server.invitations */
+    struct sx_list guests;
+    size_t counts[SX_GUEST_STATES]; /* of guests */
+    struct sx_list calls;           /* the engine's: those who wait for the end */
+    struct sx_client *inviter;      /* retained */
+    uint8_t group;                  /* SX_GROUP_* */
+    char name[PMIX_MAX_NSLEN + 1];
+};
+
+/* Return: NULL when memory is out. */
+struct sx_invitation *sx_invitation_new(struct sx_server *server, const char *name,
+                                        struct sx_client *inviter);
+/* The name is free, and the guests' clients know nothing of it. */
+void sx_invitation_close(struct sx_server *server, struct sx_invitation *invitation);
+/* It is closed, and nobody waits for it. */
+void sx_invitation_free(struct sx_invitation *invitation);
+
+/* Return: the open invitation to the group @name; NULL: there is none. */
+struct sx_invitation *sx_invitation_find(const struct sx_server *server, const char *name);
+/* Return: NULL when @client is not invited. */
+struct sx_guest *sx_invitation_guest(const struct sx_server *server,
+                                     const struct sx_invitation *invitation,
+                                     const struct sx_client *client);
+
+/* Invite @client, or again if it has declined or was lost.  Return: false when memory is out. */
+bool sx_invitation_ask(struct sx_server *server, struct sx_invitation *invitation,
+                       struct sx_client *client);
+
+/* It is ASKED. */
+void sx_guest_answer(struct sx_guest *guest, bool accepts);
+/* Its process has ended.  Return: whether that changes anything. */
+bool sx_guest_lose(struct sx_guest *guest);
+
+/* Return: PMIX_ERR_WOULD_BLOCK while somebody is asked; PMIX_SUCCESS when there can be a group of
+ * those who have accepted; PMIX_GROUP_INVITE_DECLINED when there is nobody but the inviter, or
+ * PMIX_GROUP_INVITE_FAILED when all the others are lost. */
+pmix_status_t sx_invitation_verdict(const struct sx_invitation *invitation);
+
+#endif

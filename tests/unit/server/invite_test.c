@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* invite_test.c - every sequence of what can happen to an invitation, beside a model of it that is
+ * a few lines: what each caller is answered, and what is left. */
+#include "server/engine/invite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "answers.h"
+#include "bare_events.h"
+#include "opened.h"
+#include "server/engine/group.h"
+#include "server/model/invitation.h"
+
+#define GUESTS 2
+#define INVITER GUESTS
+#define STRANGER (GUESTS + 1)
+#define PROCS (GUESTS + 2)
+#define DEPTH 4
+#define REPLIES_MAX 8
+
+static struct sx_server server;
+static struct sx_client *clients[PROCS];
+static struct answers answers[PROCS];
+
+static void begin(void)
+{
+    setenv("SHMIX_LOG", "none", 1); /* much is refused */
+    bare_events_init(&server);
+    struct sx_nspace *const job = bare_job(&server, "job", PROCS, PROCS);
+
+    for (uint32_t i = 0; i < PROCS; i++) {
+        clients[i] = bare_connect(&server, job, i);
+        answers_begin(&answers[i], &server, clients[i]);
+    }
+}
+
+static void end(void)
+{
+    for (uint32_t i = 0; i < PROCS; i++) {
+        cr_expect_eq(clients[i]->reference_count, 1);
+        cr_expect_eq(clients[i]->pending_counts[SX_PENDING_INVITE], 0);
+        cr_expect_eq(clients[i]->pending_bytes[SX_PENDING_INVITE], 0);
+        cr_expect(sx_list_empty(&clients[i]->guests));
+        answers_end(&answers[i], clients[i]);
+    }
+    cr_expect_eq(server.invitations.count, 0);
+    cr_expect_eq(server.guests.count, 0);
+    sx_invites_deinit(&server);
+    sx_pendings_deinit(&server);
+    bare_events_deinit(&server);
+}
+
+TestSuite(invite, .init = begin, .fini = end);
+
+/* ---- what clients send ------------------------------------------------------------------------ */
+
+static uint32_t id_last;
+
+static void send_invite(uint32_t by, const char *group, const uint32_t ranks[], uint32_t count)
+{
+    _Alignas(8) uint8_t bytes[sizeof(struct sx_group_invite) + PROCS * 16] = { 0 };
+    const struct sx_group_invite head = { .timeout_ns = 1, .proc_count = count };
+    size_t size = sizeof(head);
+
+    memcpy(bytes, &head, sizeof(head));
+    snprintf((char *)bytes + offsetof(struct sx_group_invite, group), sizeof(head.group), "%s",
+             group);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t proc[2] = { ranks[i], 3 };
+
+        memcpy(bytes + size, proc, sizeof(proc));
+        memcpy(bytes + size + sizeof(proc), "job", 3);
+        size += 16;
+    }
+    struct sx_frame frame = opened_frame(SX_MSG_GROUP_INVITE, ++id_last, bytes, size);
+
+    cr_assert(sx_invite_on_invite(&server, clients[by], &frame, 0));
+}
+
+static void send_join(uint32_t by, const char *group, bool accepts, uint32_t leader)
+{
+    struct sx_group_join join = { .accepts = accepts,
+                                  .leader_rank = leader,
+                                  .leader_nspace = "job" };
+
+    snprintf(join.group, sizeof(join.group), "%s", group);
+    struct sx_frame frame = opened_frame(SX_MSG_GROUP_JOIN, ++id_last, &join, sizeof(join));
+
+    cr_assert(sx_invite_on_join(&server, clients[by], &frame, 0));
+}
+
+/* ---- the model -------------------------------------------------------------------------------- */
+
+enum happening {
+    ACCEPT, /* of guest 0, as the next two; behind them of guest 1 */
+    DECLINE,
+    DEATH,
+    LEADER_DEATH = GUESTS * (DEATH + 1),
+    TIME,         /* all limits pass */
+    INVITE_AGAIN, /* both guests, by the same inviter */
+    STEAL,        /* an invitation to the same group by the stranger */
+    STRANGE_JOIN,
+    WRONG_LEADER, /* guest 0 joins, but not whom it says */
+    HAPPENINGS,
+};
+
+struct model {
+    bool is_open, is_group;
+    enum sx_guest_state guests[GUESTS];
+    uint32_t waits[PROCS][REPLIES_MAX]; /* requests that are not answered */
+    size_t wait_counts[PROCS];
+    struct {
+        uint32_t id;
+        pmix_status_t status;
+    } replies[PROCS][REPLIES_MAX];
+    size_t reply_counts[PROCS];
+};
+
+static void model_reply(struct model *model, uint32_t to, uint32_t id, pmix_status_t status)
+{
+    model->replies[to][model->reply_counts[to]].id = id;
+    model->replies[to][model->reply_counts[to]++].status = status;
+}
+
+static void model_wait(struct model *model, uint32_t who)
+{
+    model->waits[who][model->wait_counts[who]++] = id_last + 1;
+}
+
+static void model_end(struct model *model, pmix_status_t status)
+{
+    model->is_open = false;
+    model->is_group = status == PMIX_SUCCESS;
+    for (uint32_t who = 0; who < PROCS; who++) {
+        for (size_t i = 0; i < model->wait_counts[who]; i++) {
+            model_reply(model, who, model->waits[who][i], status);
+        }
+        model->wait_counts[who] = 0;
+    }
+}
+
+static size_t model_count(const struct model *model, enum sx_guest_state state)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < GUESTS; i++) {
+        count += model->guests[i] == state;
+    }
+    return count;
+}
+
+static void model_judge(struct model *model)
+{
+    if (model->is_open && model_count(model, SX_GUEST_ASKED) == 0) {
+        model_end(model, model_count(model, SX_GUEST_ACCEPTED) > 0   ? PMIX_SUCCESS
+                         : model_count(model, SX_GUEST_DECLINED) > 0 ? PMIX_GROUP_INVITE_DECLINED
+                                                                     : PMIX_GROUP_INVITE_FAILED);
+    }
+}
+
+static void model_answer(struct model *model, uint32_t guest, bool accepts)
+{
+    if (!model->is_open || model->guests[guest] != SX_GUEST_ASKED) {
+        model_reply(model, guest, id_last + 1,
+                    model->is_open ? PMIX_ERR_INVALID_OPERATION : PMIX_ERR_NOT_FOUND);
+        return;
+    }
+    model->guests[guest] = accepts ? SX_GUEST_ACCEPTED : SX_GUEST_DECLINED;
+    if (accepts) {
+        model_wait(model, guest);
+    } else {
+        model_reply(model, guest, id_last + 1, PMIX_SUCCESS);
+    }
+    model_judge(model);
+}
+
+/* Its connection lasts, here, so that it hears how its call ends. */
+static void model_die(struct model *model, uint32_t guest)
+{
+    if (model->is_open && model->guests[guest] != SX_GUEST_DECLINED) {
+        model->guests[guest] = SX_GUEST_LOST;
+        model_judge(model);
+    }
+}
+
+static void model_invite(struct model *model)
+{
+    for (size_t i = 0; i < GUESTS; i++) {
+        if (!model->is_open || model->guests[i] != SX_GUEST_ACCEPTED) {
+            model->guests[i] = SX_GUEST_ASKED;
+        }
+    }
+    model->is_open = true;
+    model_wait(model, INVITER);
+}
+
+/* ---- both ------------------------------------------------------------------------------------- */
+
+static const uint32_t both[] = { 0, 1 };
+
+static void happens_to_all(struct model *model, enum happening what, const char *name)
+{
+    switch (what) {
+    case LEADER_DEATH:
+        if (model->is_open) {
+            model_end(model, PMIX_GROUP_LEADER_FAILED);
+        }
+        sx_invite_client_gone(&server, clients[INVITER]);
+        break;
+    case TIME:
+        if (model->is_open) {
+            model_end(model, PMIX_ERR_TIMEOUT);
+        }
+        bare_much_later(&server);
+        break;
+    case INVITE_AGAIN:
+        if (model->is_group) {
+            model_reply(model, INVITER, id_last + 1, PMIX_ERR_EXISTS);
+        } else {
+            model_invite(model);
+        }
+        send_invite(INVITER, name, both, 2);
+        break;
+    case STEAL:
+        if (model->is_open || model->is_group) {
+            model_reply(model, STRANGER, id_last + 1, PMIX_ERR_EXISTS);
+            send_invite(STRANGER, name, both, 2);
+        }
+        break;
+    case STRANGE_JOIN:
+        model_reply(model, STRANGER, id_last + 1, PMIX_ERR_NOT_FOUND);
+        send_join(STRANGER, name, true, INVITER);
+        break;
+    default:
+        model_reply(model, 0, id_last + 1,
+                    !model->is_open                      ? PMIX_ERR_NOT_FOUND
+                    : model->guests[0] != SX_GUEST_ASKED ? PMIX_ERR_INVALID_OPERATION
+                                                         : PMIX_ERR_BAD_PARAM);
+        send_join(0, name, true, STRANGER);
+        break;
+    }
+}
+
+static void happens(struct model *model, enum happening what, const char *name)
+{
+    const uint32_t guest = what / (DEATH + 1);
+
+    if (what >= LEADER_DEATH) {
+        happens_to_all(model, what, name);
+    } else if (what % (DEATH + 1) == DEATH) {
+        model_die(model, guest);
+        sx_invite_client_gone(&server, clients[guest]);
+    } else {
+        model_answer(model, guest, what % (DEATH + 1) == ACCEPT);
+        send_join(guest, name, what % (DEATH + 1) == ACCEPT, INVITER);
+    }
+}
+
+static void replies_compare(struct model *model, const char *name)
+{
+    for (uint32_t who = 0; who < PROCS; who++) {
+        for (size_t i = 0; i < model->reply_counts[who]; i++) {
+            cr_assert_eq(answers_next(&answers[who], model->replies[who][i].id),
+                         model->replies[who][i].status, "%s: %u", name, who);
+        }
+        cr_assert(answers_none(&answers[who]), "%s: %u", name, who);
+        model->reply_counts[who] = 0;
+    }
+}
+
+static void group_compare(const struct model *model, const char *name)
+{
+    struct sx_membership_entry *const group = sx_memberships_find(&server, name);
+
+    cr_assert_eq(group != NULL, model->is_group, "%s", name);
+    cr_assert_eq(sx_invitation_find(&server, name) != NULL, model->is_open, "%s", name);
+    for (uint32_t i = 0; group != NULL && i < GUESTS; i++) {
+        cr_assert_eq(sx_membership_rank(&group->published, "job", i) != PMIX_RANK_INVALID,
+                     model->guests[i] == SX_GUEST_ACCEPTED, "%s: %u", name, i);
+    }
+    cr_assert(group == NULL || sx_membership_rank(&group->published, "job", INVITER) == 0);
+}
+
+static void shares_renew(void)
+{
+    for (uint32_t i = 0; i < PROCS; i++) {
+        sx_share_begin(&server, clients[i]);
+    }
+}
+
+/* One sequence: the digits of @number. */
+static void run(uint32_t number)
+{
+    struct model model = { .is_open = false };
+    char name[64];
+    int len = snprintf(name, sizeof(name), "group");
+
+    for (uint32_t i = 0, rest = number; i < DEPTH; i++, rest /= HAPPENINGS) {
+        len += snprintf(name + len, sizeof(name) - (size_t)len, ".%u", rest % HAPPENINGS);
+    }
+    shares_renew();
+    model_invite(&model);
+    send_invite(INVITER, name, both, 2);
+    for (uint32_t i = 0, rest = number; i < DEPTH; i++, rest /= HAPPENINGS) {
+        happens(&model, (enum happening)(rest % HAPPENINGS), name);
+        replies_compare(&model, name);
+        group_compare(&model, name);
+    }
+    if (model.is_group) {
+        sx_group_end(&server, sx_memberships_find(&server, name));
+        model.is_group = false;
+    }
+    happens(&model, LEADER_DEATH, name);
+    replies_compare(&model, name);
+    group_compare(&model, name);
+}
+
+Test(invite, ends_as_the_model_says_whatever_happens, .timeout = 120)
+{
+    uint32_t count = 1;
+
+    for (uint32_t i = 0; i < DEPTH; i++) {
+        count *= HAPPENINGS;
+    }
+    for (uint32_t number = 0; number < count; number++) {
+        run(number);
+    }
+}
+
+/* ---- what is left ----------------------------------------------------------------------------- */
+
+Test(invite, leaves_nothing_when_the_server_stops)
+{
+    send_invite(INVITER, "one", both, 2);
+    send_invite(0, "two", both, 2);
+    send_join(0, "one", true, INVITER);
+    sx_invites_stop(&server);
+    cr_expect_null(sx_invitation_find(&server, "one"));
+    for (uint32_t i = 0; i < PROCS; i++) {
+        sx_pending_client_gone(&server, clients[i]);
+    }
+}
+
+Test(invite, of_a_process_that_has_ended_fails_at_once)
+{
+    clients[0]->left = true;
+    clients[1]->state = SX_CLIENT_DEAD;
+    send_invite(INVITER, "one", both, 2);
+    cr_expect_eq(answers_next(&answers[INVITER], id_last), PMIX_GROUP_INVITE_FAILED);
+    clients[1]->state = SX_CLIENT_CONNECTED;
+}
+
+Test(invite, is_refused_beyond_the_quota)
+{
+    char name[32];
+
+    server.pending_max[SX_PENDING_INVITE] = 2;
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof(name), "group.%d", i);
+        send_invite(INVITER, name, both, 2);
+    }
+    cr_expect_eq(answers_next(&answers[INVITER], id_last), PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_null(sx_invitation_find(&server, "group.2"));
+    for (int i = 0; i < 2; i++) { /* so is a guest's acceptance: it stays asked */
+        snprintf(name, sizeof(name), "group.%d", i);
+        send_join(0, name, true, INVITER);
+    }
+    send_invite(STRANGER, "group.2", both, 2);
+    send_join(0, "group.2", true, STRANGER);
+    cr_expect_eq(answers_next(&answers[0], id_last), PMIX_ERR_OUT_OF_RESOURCE);
+    send_join(0, "group.2", false, STRANGER);
+    cr_expect_eq(answers_next(&answers[0], id_last), PMIX_SUCCESS);
+    sx_invite_client_gone(&server, clients[INVITER]);
+    sx_invite_client_gone(&server, clients[STRANGER]);
+}
