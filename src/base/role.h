@@ -12,6 +12,7 @@
 
 #include <pmix_common.h>
 
+struct sx_membership;     /* shmem/membership.h */
 struct sx_notify_options; /* base/options.h */
 struct sx_store;          /* shmem/store.h */
 
@@ -36,10 +37,13 @@ struct sx_role_server {
     /* The name of this node; a longer one is cut. */
     void (*hostname)(char *ret, size_t size);
     /* Call @each for the store of @nspace ("": for every one), which nobody changes meanwhile; it
-     * returns false to stop.  Return: PMIX_SUCCESS, also when there is none. */
+     * returns false to stop.  The name of a connected namespace or group is that of the namespaces
+     * of its @members, who alone are meant (NULL: all are).  Return: PMIX_SUCCESS, also when there
+     * is none. */
     pmix_status_t (*each_store)(const char *nspace,
                                 bool (*each)(void *arg, const char *nspace,
-                                             const struct sx_store *store),
+                                             const struct sx_store *store,
+                                             const struct sx_membership *members),
                                 void *arg);
 };
 

@@ -9,6 +9,7 @@
 
 #include <pmix.h>
 
+#include "base/role.h"
 #include "base/util.h"
 #include "base/value.h"
 #include "client/data/membership.h"
@@ -19,10 +20,26 @@
 
 /* ---- members -------------------------------------------------------------------------------- */
 
+static bool size_take(void *arg, const char *nspace, const struct sx_store *store,
+                      const struct sx_membership *members)
+{
+    (void)nspace, (void)store;
+    *(uint32_t *)arg = members != NULL ? sx_membership_size(members) : 0;
+    return false;
+}
+
 uint32_t sx_alias_size(const char *name)
 {
+    const struct sx_role_server *const server = sx_role_server_get();
     struct sx_members_look look;
+    uint32_t here = 0;
 
+    if (server != NULL) {
+        (void)server->each_store(name, size_take, &here);
+    }
+    if (here != 0 || !sx_process_ready()) {
+        return here;
+    }
     if (sx_members_open(name, &look) != PMIX_SUCCESS) {
         return 0;
     }
@@ -50,7 +67,7 @@ static uint32_t own_rank(const char *name)
     const pmix_proc_t *const self = &sx_process.self;
     struct sx_members_look look;
 
-    if (sx_members_open(name, &look) != PMIX_SUCCESS) {
+    if (!sx_process_ready() || sx_members_open(name, &look) != PMIX_SUCCESS) {
         return PMIX_RANK_INVALID;
     }
     const uint32_t rank = sx_membership_rank(&look.found, self->nspace, self->rank);

@@ -512,6 +512,34 @@ static pmix_status_t get_missed(const struct sx_lookup *lookup, pmix_value_t **r
     return rc;
 }
 
+/* What follows from the list itself: see alias_look. */
+static pmix_status_t alias_ask(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
+                               size_t ninfo, pmix_value_t **val)
+{
+    struct sx_lookup lookup = { .nspace = proc->nspace };
+    pmix_value_t made;
+    pmix_status_t rc = sx_wanted_read(&lookup.wanted, SX_OF_GET_BY_HOST, proc->rank, key, info,
+                                      ninfo);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_alias_size(proc->nspace) != 0 ? sx_alias_find(proc->nspace, &lookup.wanted, &made)
+                                              : PMIX_ERR_NOT_FOUND;
+    }
+    return rc == PMIX_SUCCESS ? answer_made(&lookup, made, val) : rc;
+}
+
+/* A server's answer, from what it has. */
+static pmix_status_t server_ask(const struct sx_role_server *server, const pmix_proc_t *proc,
+                                const char *key, const pmix_info_t info[], size_t ninfo,
+                                pmix_value_t **val)
+{
+    const pmix_status_t rc = server->get(proc, key, info, ninfo, val);
+
+    return rc == PMIX_ERR_NOT_FOUND && proc != NULL && proc->nspace[0] != '\0'
+               ? alias_ask(proc, key, info, ninfo, val)
+               : rc;
+}
+
 static pmix_status_t get(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
                          size_t ninfo, pmix_value_t **val)
 {
@@ -519,7 +547,7 @@ static pmix_status_t get(const pmix_proc_t *proc, const char *key, const pmix_in
     struct sx_lookup lookup;
 
     if (__builtin_expect(server != NULL, 0)) {
-        const pmix_status_t rc = server->get(proc, key, info, ninfo, val);
+        const pmix_status_t rc = server_ask(server, proc, key, info, ninfo, val);
 
         if (rc == PMIX_SUCCESS || !sx_process_ready()) {
             return rc;
@@ -595,7 +623,7 @@ static pmix_status_t get_nb_server(const struct sx_role_server *server, const pm
 {
     static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .told = value_free };
     struct sx_op here = SX_OP_INIT(&kind, &sx_process.link, .callback = callback), *op = &here;
-    const pmix_status_t status = server->get(proc, key, info, ninfo, &here.value);
+    const pmix_status_t status = server_ask(server, proc, key, info, ninfo, &here.value);
 
     if (status == PMIX_ERR_BAD_PARAM) {
         return status;

@@ -46,10 +46,13 @@ struct walk {
     const struct sx_membership *members; /* as in struct place */
 };
 
-static bool walk_store(void *arg, const char *nspace, const struct sx_store *store)
+static bool walk_store(void *arg, const char *nspace, const struct sx_store *store,
+                       const struct sx_membership *members)
 {
     struct walk *const walk = arg;
-    const struct place place = { .nspace = nspace, .site = { .shared = store } };
+    const struct place place = { .nspace = nspace,
+                                 .site = { .shared = store },
+                                 .members = members };
 
     walk->count++;
     walk->status = walk->visit(walk->arg, &place);

@@ -5,10 +5,11 @@
 
 #include <stdlib.h>
 
+#include "base/value.h"
 #include "server/model/alias.h"
 
-/* As @block, for @targets and about @affected. */
-static pmix_status_t block_rebuild(const struct sx_event_block *block,
+/* As @block, from @source, for @targets and about @affected. */
+static pmix_status_t block_rebuild(const struct sx_event_block *block, const pmix_proc_t *source,
                                    const struct sx_alias_list *targets,
                                    const struct sx_alias_list *affected,
                                    struct sx_event_block **ret)
@@ -22,7 +23,6 @@ static pmix_status_t block_rebuild(const struct sx_event_block *block,
         .targets = { targets->all, targets->count },
         .affected = { affected->all, affected->count },
     };
-    pmix_proc_t source;
     pmix_info_t *info;
     size_t ninfo;
     pmix_status_t rc = sx_event_block_infos(block, &info, &ninfo);
@@ -30,8 +30,7 @@ static pmix_status_t block_rebuild(const struct sx_event_block *block,
     if (rc != PMIX_SUCCESS) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    sx_event_block_source(block, &source);
-    rc = sx_event_block_build(head->code, &source, &options, info, ninfo, ret);
+    rc = sx_event_block_build(head->code, source, &options, info, ninfo, ret);
     if (rc == PMIX_SUCCESS) {
         (*ret)->session = block->session;
     }
@@ -41,6 +40,17 @@ static pmix_status_t block_rebuild(const struct sx_event_block *block,
     return rc == PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
+/* Whom @block is from.  Return: whether that is another than the one in it. */
+static bool source_find(struct sx_server *server, const struct sx_event_block *block,
+                        pmix_proc_t *ret)
+{
+    pmix_proc_t given;
+
+    sx_event_block_source(block, &given);
+    *ret = given;
+    return sx_alias_one(server, &given, ret) == PMIX_SUCCESS && sx_proc_order(&given, ret) != 0;
+}
+
 pmix_status_t sx_event_unalias(struct sx_server *server, struct sx_client *payer,
                                struct sx_event_block **block)
 {
@@ -48,11 +58,14 @@ pmix_status_t sx_event_unalias(struct sx_server *server, struct sx_client *payer
     struct sx_alias_list targets = { .all = NULL }, affected = { .all = NULL };
     pmix_proc_t *given[2] = { NULL, NULL };
     struct sx_event_block *named = NULL;
+    pmix_proc_t source;
     size_t counts[2];
 
-    if (server->memberships.names.count == 0 || head->target_count + head->affected_count == 0) {
-        return PMIX_SUCCESS;
+    if (server->memberships.names.count == 0 ||
+        (payer != NULL && head->target_count + head->affected_count == 0)) {
+        return PMIX_SUCCESS; /* a client is the source itself */
     }
+    const bool is_renamed = source_find(server, *block, &source);
     pmix_status_t rc = sx_event_block_targets(*block, &given[0], &counts[0]);
 
     if (rc == PMIX_SUCCESS) {
@@ -64,8 +77,8 @@ pmix_status_t sx_event_unalias(struct sx_server *server, struct sx_client *payer
     if (rc == PMIX_SUCCESS) {
         rc = sx_alias_list_found(server, payer, given[1], counts[1], &affected);
     }
-    if (rc == PMIX_SUCCESS && (targets.is_made || affected.is_made)) {
-        rc = block_rebuild(*block, &targets, &affected, &named);
+    if (rc == PMIX_SUCCESS && (is_renamed || targets.is_made || affected.is_made)) {
+        rc = block_rebuild(*block, &source, &targets, &affected, &named);
     }
     if (named != NULL) {
         sx_event_block_release(*block);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_alias.h - events for, or about, members of connected namespaces and groups. */
+/* event_alias.h - events from, for, or about members of connected namespaces and groups. */
 #ifndef SX_SERVER_ENGINE_EVENT_ALIAS_H
 #define SX_SERVER_ENGINE_EVENT_ALIAS_H
 

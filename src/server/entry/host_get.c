@@ -236,20 +236,44 @@ static pmix_status_t host_get(const pmix_proc_t *proc, const char *key, const pm
 
 struct visit {
     const char *nspace; /* "": all */
-    bool (*each)(void *arg, const char *nspace, const struct sx_store *store);
+    bool (*each)(void *arg, const char *nspace, const struct sx_store *store,
+                 const struct sx_membership *members);
     void *arg;
 };
 
+/* Return: false to stop. */
+static bool store_visit(const struct visit *visit, const struct sx_nspace *nspace,
+                        const struct sx_membership *members)
+{
+    return nspace == NULL || !nspace->has_store ||
+           visit->each(visit->arg, nspace->name, &nspace->store.view, members);
+}
+
+static void members_visit(struct sx_server *server, const struct visit *visit,
+                          const struct sx_membership *members)
+{
+    struct sx_membership_part part;
+
+    for (uint32_t i = 0; sx_membership_part(members, i, &part) &&
+                         store_visit(visit, sx_nspace_find(server, part.nspace), members);
+         i++) {
+    }
+}
+
 static pmix_status_t stores_visit(struct sx_server *server, void *arg)
 {
-    const struct visit *visit = arg;
+    const struct visit *const visit = arg;
+    const struct sx_membership *const members = sx_alias_members(server, visit->nspace);
 
+    if (members != NULL) {
+        members_visit(server, visit, members);
+        return PMIX_SUCCESS;
+    }
     SX_LIST_EACH(it, &server->registry.nspaces) {
         const struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
 
-        if (nspace->has_store &&
-            (visit->nspace[0] == '\0' || strcmp(visit->nspace, nspace->name) == 0) &&
-            !visit->each(visit->arg, nspace->name, &nspace->store.view)) {
+        if ((visit->nspace[0] == '\0' || strcmp(visit->nspace, nspace->name) == 0) &&
+            !store_visit(visit, nspace, NULL)) {
             break;
         }
     }
@@ -258,7 +282,8 @@ static pmix_status_t stores_visit(struct sx_server *server, void *arg)
 
 static pmix_status_t host_each_store(const char *nspace,
                                      bool (*each)(void *arg, const char *nspace,
-                                                  const struct sx_store *store),
+                                                  const struct sx_store *store,
+                                                  const struct sx_membership *members),
                                      void *arg)
 {
     struct sx_server *server = sx_server_get();

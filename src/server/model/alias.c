@@ -12,10 +12,9 @@
 
 #define PROCS_PER_UNIT 4u /* to copy and to sort them: share.h */
 
-/* Return: the list that @proc names, NULL when it is none of an alias. */
-static const struct sx_membership *alias_of(const struct sx_server *server, const pmix_proc_t *proc)
+const struct sx_membership *sx_alias_members(const struct sx_server *server, const char *name)
 {
-    const struct sx_membership_entry *const entry = sx_memberships_find(server, proc->nspace);
+    const struct sx_membership_entry *const entry = sx_memberships_find(server, name);
 
     return entry != NULL ? &entry->published : NULL;
 }
@@ -50,7 +49,7 @@ static pmix_status_t members_each(struct sx_server *server, const struct sx_memb
 pmix_status_t sx_alias_each(struct sx_server *server, const pmix_proc_t *proc,
                             pmix_status_t (*each)(void *arg, const pmix_proc_t *real), void *arg)
 {
-    const struct sx_membership *const alias = alias_of(server, proc);
+    const struct sx_membership *const alias = sx_alias_members(server, proc->nspace);
     pmix_proc_t member;
 
     if (alias == NULL) {
@@ -68,7 +67,7 @@ pmix_status_t sx_alias_each_one(struct sx_server *server, const pmix_proc_t *pro
                                 pmix_status_t (*each)(void *arg, const pmix_proc_t *real),
                                 void *arg)
 {
-    const struct sx_membership *const alias = alias_of(server, proc);
+    const struct sx_membership *const alias = sx_alias_members(server, proc->nspace);
     const struct sx_nspace *const nspace = alias == NULL ? sx_nspace_find(server, proc->nspace)
                                                          : NULL;
     const uint32_t count = alias != NULL    ? sx_membership_size(alias)
@@ -92,7 +91,7 @@ pmix_status_t sx_alias_each_one(struct sx_server *server, const pmix_proc_t *pro
 
 pmix_status_t sx_alias_one(struct sx_server *server, const pmix_proc_t *proc, pmix_proc_t *ret)
 {
-    const struct sx_membership *const alias = alias_of(server, proc);
+    const struct sx_membership *const alias = sx_alias_members(server, proc->nspace);
 
     if (alias == NULL) {
         *ret = *proc;
@@ -104,7 +103,7 @@ pmix_status_t sx_alias_one(struct sx_server *server, const pmix_proc_t *proc, pm
 bool sx_alias_means(const struct sx_server *server, const pmix_proc_t *proc,
                     const struct sx_client *client)
 {
-    const struct sx_membership *const alias = alias_of(server, proc);
+    const struct sx_membership *const alias = sx_alias_members(server, proc->nspace);
     const char *const nspace = client->nspace->name;
     uint32_t rank = client->rank;
 
@@ -136,7 +135,7 @@ static bool has_alias(const struct sx_server *server, const pmix_proc_t *procs, 
     bool found = false;
 
     for (size_t i = 0; server->memberships.names.count > 0 && i < count && !found; i++) {
-        found = alias_of(server, &procs[i]) != NULL;
+        found = sx_alias_members(server, procs[i].nspace) != NULL;
     }
     return found;
 }

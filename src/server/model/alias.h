@@ -18,7 +18,11 @@
 #define SX_ALIAS_PROCS_MAX 131072u /* that one list may stand for */
 
 struct sx_client;
+struct sx_membership;
 struct sx_server;
+
+/* Return: the list of that @name, NULL when it is none of an alias. */
+const struct sx_membership *sx_alias_members(const struct sx_server *server, const char *name);
 
 /* Call @each for each process that @proc means, or PMIX_RANK_WILDCARD for all of a namespace, until
  * it does not return PMIX_SUCCESS.  Return: that; PMIX_ERR_NOT_FOUND for an alias without such a

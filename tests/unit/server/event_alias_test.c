@@ -118,6 +118,36 @@ Test(event_alias, leaves_alone_who_needs_no_name)
     }
 }
 
+/* Whom a host names as the source, and whom it means. */
+static const struct {
+    pmix_proc_t given, want;
+} sources[] = {
+    { { "both", 0 }, { "a", 1 } },
+    { { "both", 2 }, { "b", 1 } },
+    { { "both", 3 }, { "both", 3 } },
+    { { "both", PMIX_RANK_WILDCARD }, { "both", PMIX_RANK_WILDCARD } },
+    { { "b", 0 }, { "b", 0 } },
+    { { "", PMIX_RANK_UNDEF }, { "", PMIX_RANK_UNDEF } },
+};
+
+Test(event_alias, is_from_the_member_that_a_host_names)
+{
+    for (size_t i = 0; i < SX_COUNT(sources); i++) {
+        struct sx_event_block *block = NULL;
+        pmix_proc_t from;
+
+        cr_assert_eq(block_build(CODE, &sources[i].given, PMIX_RANGE_SESSION, NULL, 0, &block),
+                     PMIX_SUCCESS);
+        cr_assert_eq(sx_event_unalias(&server, NULL, &block), PMIX_SUCCESS);
+        sx_event_block_source(block, &from);
+        cr_expect(strcmp(from.nspace, sources[i].want.nspace) == 0 &&
+                      from.rank == sources[i].want.rank,
+                  "%s.%u is %s.%u", sources[i].given.nspace, sources[i].given.rank, from.nspace,
+                  from.rank);
+        sx_event_block_release(block);
+    }
+}
+
 Test(event_alias, is_nobodys_when_they_have_gone)
 {
     const pmix_proc_t gone = { "a", 1 };

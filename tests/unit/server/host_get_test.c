@@ -221,3 +221,92 @@ Test(host_get, of_a_member_of_connected_ones_is_of_the_process_itself)
     proc.rank = 2;
     cr_expect_eq(PMIx_Get(&proc, "key", &which, 1, &value), PMIX_ERR_NOT_FOUND);
 }
+
+/* ---- under the name of a group --------------------------------------------------------------- */
+
+/* Two processes of a job on two nodes, and one of a job that nobody knows. */
+static pmix_status_t group_add(struct sx_server *server, void *arg)
+{
+    const pmix_proc_t procs[] = { { "mapped", 0 }, { "mapped", 2 }, { "elsewhere", 7 } };
+    const struct sx_membership_options options = {
+        .name = "both", .kind = SX_MEMBERSHIP_GROUP, .procs = procs, .proc_count = 3
+    };
+    struct sx_membership_entry *entry;
+
+    (void)arg;
+    return sx_memberships_add(server, &options, &entry);
+}
+
+static void group_begin(void)
+{
+    pmix_nspace_t mapped = "mapped";
+    pmix_info_t infos[3];
+
+    load_u32(&infos[0], PMIX_JOB_SIZE, 3);
+    PMIx_Info_load(&infos[1], PMIX_NODE_MAP, "alpha,beta", PMIX_STRING);
+    PMIx_Info_load(&infos[2], PMIX_PROC_MAP, "0;1,2", PMIX_STRING);
+    cr_assert_eq(PMIx_server_register_nspace(mapped, 0, infos, 3, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    PMIx_Info_destruct(&infos[1]);
+    PMIx_Info_destruct(&infos[2]);
+    cr_assert_eq(sx_server_call(sx_server_get(), group_add, NULL), PMIX_SUCCESS);
+}
+
+static const struct {
+    const char *key;
+    pmix_status_t want;
+    pmix_data_type_t type;
+    uint32_t number;
+    const char *text;
+} of_both[] = {
+    { PMIX_JOB_SIZE, PMIX_SUCCESS, PMIX_UINT32, 3, NULL },
+    { PMIX_MAX_PROCS, PMIX_SUCCESS, PMIX_UINT32, 3, NULL },
+    { PMIX_JOBID, PMIX_SUCCESS, PMIX_STRING, 0, "both" },
+    { PMIX_NUM_NODES, PMIX_SUCCESS, PMIX_UINT32, 2, NULL },
+    { "key", PMIX_ERR_NOT_FOUND, PMIX_UNDEF, 0, NULL },
+};
+
+Test(host_get, of_a_whole_group_is_what_follows_from_the_list)
+{
+    pmix_proc_t all;
+
+    group_begin();
+    PMIx_Load_procid(&all, "both", PMIX_RANK_WILDCARD);
+    for (size_t i = 0; i < SX_COUNT(of_both); i++) {
+        pmix_value_t *value = NULL;
+        const pmix_status_t rc = PMIx_Get(&all, of_both[i].key, NULL, 0, &value);
+
+        cr_expect_eq(rc, of_both[i].want, "%s: %d", of_both[i].key, rc);
+        if (rc != PMIX_SUCCESS) {
+            continue;
+        }
+        cr_expect_eq(value->type, of_both[i].type, "%s", of_both[i].key);
+        if (value->type == PMIX_STRING) {
+            cr_expect_str_eq(value->data.string, of_both[i].text);
+        } else {
+            cr_expect_eq(value->data.uint32, of_both[i].number, "%s: %u", of_both[i].key,
+                         value->data.uint32);
+        }
+        PMIX_VALUE_FREE(value, 1);
+    }
+    cr_expect_eq(PMIx_Get(&(pmix_proc_t){ "neither", PMIX_RANK_WILDCARD }, PMIX_JOB_SIZE, NULL, 0,
+                          &(pmix_value_t *){ NULL }),
+                 PMIX_ERR_NOT_FOUND);
+}
+
+Test(host_get, resolves_the_members_of_a_group)
+{
+    pmix_proc_t *procs;
+    size_t count;
+    char *nodes;
+
+    group_begin();
+    cr_assert_eq(PMIx_Resolve_peers("beta", "both", &procs, &count), PMIX_SUCCESS);
+    cr_assert_eq(count, 1);
+    cr_expect(strcmp(procs[0].nspace, "both") == 0 && procs[0].rank == 1, "%s.%u", procs[0].nspace,
+              procs[0].rank);
+    free(procs);
+    cr_assert_eq(PMIx_Resolve_nodes("both", &nodes), PMIX_SUCCESS);
+    cr_expect_str_eq(nodes, "alpha,beta");
+    free(nodes);
+}

@@ -26,12 +26,13 @@ struct question {
     uint64_t got;
 };
 
-static bool ask(void *arg, const char *nspace, const struct sx_store *store)
+static bool ask(void *arg, const char *nspace, const struct sx_store *store,
+                const struct sx_membership *members)
 {
     struct question *const question = arg;
     struct sx_item item;
 
-    (void)nspace;
+    (void)nspace, (void)members;
     if (sx_store_find(store, question->realm, question->row, question->key, &item) ==
         PMIX_SUCCESS) {
         question->got = item.cell.bits;
