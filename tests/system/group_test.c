@@ -554,6 +554,44 @@ static int rank_of_finalized_constructor(int rank)
     return rank_of_no_construct(rank, false);
 }
 
+/* GR30, GR31: the group is what is left; when all come it is whole, and nothing is said. */
+static int rank_of_optional(int rank, bool by_kill)
+{
+    const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
+    const pmix_proc_t group = proc_of("tea", PMIX_RANK_WILDCARD);
+    pmix_info_t info, *results = NULL;
+    size_t nresults = 0;
+
+    begin();
+    CHECK(construct_all("whole", PMIX_GROUP_OPTIONAL).count == 3);
+    fence(); /* all have read who is in it */
+    if (rank == MORTAL) {
+        end(by_kill);
+        return 0;
+    }
+    yes(&info, PMIX_GROUP_OPTIONAL);
+    CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, &info, 1, &results, &nresults),
+                 PMIX_ERR_PARTIAL_SUCCESS);
+    const struct made made = made_read(results, nresults);
+
+    PMIx_Info_free(results, nresults);
+    CHECK(made.count == 2 && made.members[0].rank == 0 && made.members[1].rank == 1);
+    CHECK_STATUS(PMIx_Fence(&group, 1, NULL, 0), PMIX_SUCCESS);
+    destruct("tea");
+    finish();
+    return 0;
+}
+
+static int rank_of_killed_optional(int rank)
+{
+    return rank_of_optional(rank, true);
+}
+
+static int rank_of_finalized_optional(int rank)
+{
+    return rank_of_optional(rank, false);
+}
+
 /* GR84, GR85, X16, X22: rank 0 waits in destruct for one that ends.  The others hear of it in
  * another way, or the destruct ends with an error; the next one does without that member. */
 static int rank_of_destruct(int rank, bool notify, bool by_kill)
@@ -662,6 +700,8 @@ static const struct job_case cases[] = {
     { "two_jobs", 2, rank_of_two_jobs, host_of_two, false },
     { "killed_constructor", 3, rank_of_killed_constructor, host_of_death, true },
     { "finalized_constructor", 3, rank_of_finalized_constructor, host_of_death, true },
+    { "killed_optional", 3, rank_of_killed_optional, host_of_death, true },
+    { "finalized_optional", 3, rank_of_finalized_optional, host_of_death, true },
     { "killed_member", 3, rank_of_killed_member, host_of_death, true },
     { "finalized_member", 3, rank_of_finalized_member, host_of_death, true },
     { "killed_and_told", 3, rank_of_killed_and_told, host_of_death, true },

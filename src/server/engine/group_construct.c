@@ -112,6 +112,9 @@ pmix_status_t sx_group_construct_aim(struct sx_server *server, struct sx_client 
                                  ? PMIX_ERR_BAD_PARAM
                                  : name_judge(server, client, arrival->options.id);
 
+    if ((arrival->options.group & SX_GROUP_OPTIONAL) != 0) {
+        arrival->options.pardons |= SX_PARDON_BEFORE | SX_PARDON_AFTER;
+    }
     return rc == PMIX_SUCCESS ? members_take(server, client, arrival) : rc;
 }
 
@@ -136,7 +139,32 @@ pmix_status_t sx_group_construct_takes(struct sx_collective *collective, struct 
 
 /* ---- all have called ------------------------------------------------------------------------- */
 
-pmix_status_t sx_group_construct_conclude(struct sx_collective *collective, uint64_t *ret_subject)
+/* It goes on without those who have ended: they are no members. */
+static pmix_status_t order_complete(struct sx_group_plan *plan, const struct sx_members *members)
+{
+    struct sx_proc_list left = { .all = NULL };
+    bool added = true;
+
+    for (size_t i = 0; i < plan->order_count && added; i++) {
+        const pmix_proc_t *const proc = &plan->order[i];
+        const struct sx_nspace *const nspace = sx_nspace_find(members->server, proc->nspace);
+        struct sx_client *const client = nspace != NULL ? sx_client_find(nspace, proc->rank) : NULL;
+
+        if (client != NULL && sx_members_find(members, client) != NULL) {
+            added = sx_proc_list_add(&left, proc->nspace, proc->rank);
+        }
+    }
+    if (!added) {
+        sx_proc_list_clear(&left);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    free(plan->order);
+    plan->order = left.all;
+    plan->order_count = left.count;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t group_make(struct sx_collective *collective, uint64_t *ret_subject)
 {
     struct sx_server *const server = collective->members.server;
     const struct sx_group_plan *const plan = collective->plan;
@@ -161,6 +189,18 @@ pmix_status_t sx_group_construct_conclude(struct sx_collective *collective, uint
         sx_group_end(server, group);
     }
     return rc;
+}
+
+pmix_status_t sx_group_construct_conclude(struct sx_collective *collective, uint64_t *ret_subject)
+{
+    const bool incomplete = collective->members.incomplete;
+    pmix_status_t rc = incomplete ? order_complete(collective->plan, &collective->members)
+                                  : PMIX_SUCCESS;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = group_make(collective, ret_subject);
+    }
+    return rc == PMIX_SUCCESS && incomplete ? PMIX_ERR_PARTIAL_SUCCESS : rc;
 }
 
 /* ---- destruct -------------------------------------------------------------------------------- */

@@ -21,7 +21,8 @@ pmix_status_t sx_group_construct_aim(struct sx_server *server, struct sx_client 
  * has named. */
 pmix_status_t sx_group_construct_takes(struct sx_collective *collective, struct sx_client *client,
                                        struct sx_arrival *arrival);
-/* Return: as sx_group_make and sx_group_plan_give. */
+/* Return: as sx_group_make and sx_group_plan_give; PMIX_ERR_PARTIAL_SUCCESS, with a subject, when
+ * somebody who was named is no member. */
 pmix_status_t sx_group_construct_conclude(struct sx_collective *collective, uint64_t *ret_subject);
 
 /* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when there is no such group; PMIX_ERR_BAD_PARAM when
