@@ -46,7 +46,9 @@ struct sx_open_missing {
 };
 
 #define SX_OPEN_WITH_HOST 1u /* everybody here has arrived, and the host was asked */
-#define SX_OPEN_TOLD 2u      /* its callers have their answer; the host still has to give its own */
+/* Its callers have their answer.  The host has to give its own; or, where it was not asked, those
+ * missing get the same when they call. */
+#define SX_OPEN_TOLD 2u
 
 /* One operation; the text begins with an empty string, and every string in it ends with a NUL. */
 struct sx_open_op {

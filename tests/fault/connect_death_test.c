@@ -3,8 +3,8 @@
 /* connect_death_test.c - one of three processes ends while they connect, are connected, or
  * disconnect: by kill -9, by PMIx_Finalize, or it stands still (SIGSTOP).  A table of states and
  * endings: each other process gets exactly one answer to each of its calls, and the event of that
- * end once or not at all, as the table says.  CN34 CN36 CN38
- * CN40 CN42 CN56 X22 */
+ * end once or not at all, as the table says.  Who comes late to what the end has broken is answered
+ * as those who waited, so that the next calls of all meet.  CN34 CN36 CN38 CN40 CN42 CN56 X22 */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +24,8 @@ enum {
     CONNECT_EARLY,   /* members may end early */
     DISCONNECT,
     DISCONNECT_BRIEFLY,
+    FENCE, /* of all that are connected */
+    FENCE_BRIEFLY,
 };
 
 static char connected[PMIX_MAX_NSLEN + 1]; /* as the last answer said */
@@ -66,12 +68,27 @@ static void disconnect_as(uint32_t order)
                  PMIX_SUCCESS);
 }
 
+static void fence_as(uint32_t order)
+{
+    const int limit = LIMIT_SECONDS;
+    pmix_proc_t all;
+    pmix_info_t info;
+
+    (void)atomic_load(&fault_shared->event_count[obedient_number]); /* the name came before it */
+    PMIx_Load_procid(&all, connected, PMIX_RANK_WILDCARD);
+    PMIx_Info_load(&info, PMIX_TIMEOUT, &limit, PMIX_INT);
+    CHECK_STATUS(PMIx_Fence_nb(&all, 1, &info, order == FENCE_BRIEFLY, obedient_answered, NULL),
+                 PMIX_SUCCESS);
+}
+
 static void act(uint32_t order)
 {
     if (order < DISCONNECT) {
         connect_as(order);
-    } else {
+    } else if (order < FENCE) {
         disconnect_as(order);
+    } else {
+        fence_as(order);
     }
 }
 
@@ -244,9 +261,41 @@ static void half_disconnected(enum ending ending)
     if (ending == STOP_AND_LIMIT) {
         victim_goes_on();
         all_disconnect();
-    } else {
-        survivors_disconnect();
+        return;
     }
+    order(OTHER, DISCONNECT); /* it is told the same, and meets no second try */
+    answered(OTHER, status_of(ending));
+    survivors_disconnect();
+}
+
+/* One waits for it in a fence under their common name. */
+static void half_fenced(enum ending ending)
+{
+    all_connect(CONNECT);
+    order(FIRST, ending == STOP_AND_LIMIT ? FENCE_BRIEFLY : FENCE);
+    end_victim(ending);
+    if (ending == STOP) {
+        order(OTHER, FENCE);
+        victim_goes_on();
+        order(VICTIM, FENCE);
+        answered_all(PMIX_SUCCESS);
+        all_disconnect();
+        return;
+    }
+    answered(FIRST, status_of(ending));
+    if (ending == STOP_AND_LIMIT) {
+        victim_goes_on();
+        order_all(FENCE);
+        answered_all(PMIX_SUCCESS);
+        all_disconnect();
+        return;
+    }
+    order(FIRST, FENCE); /* its next one, for which it waits */
+    order(OTHER, FENCE);
+    answered(OTHER, status_of(ending));
+    order(OTHER, FENCE);
+    answered_survivors(PMIX_SUCCESS);
+    survivors_disconnect();
 }
 
 /* It has called disconnect, the others have not. */
@@ -284,6 +333,7 @@ static const struct state {
     { "connected", when_connected, true, false },
     { "connected, and early ends allowed", when_connected_loosely, false, false },
     { "one in disconnect", half_disconnected, true, false },
+    { "one in a fence", half_fenced, true, false },
     { "itself in disconnect", disconnecting, false, false },
     { "disconnected", disconnected, false, false },
 };

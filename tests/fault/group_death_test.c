@@ -173,6 +173,10 @@ static void waited_for(uint32_t fence, pmix_status_t want, enum ending ending)
             order(OTHER, fence);
         }
         answered(FIRST, want);
+        if (want != PMIX_SUCCESS) {
+            order(OTHER, fence); /* it is told the same */
+            answered(OTHER, want);
+        }
     } else if (ending == LEAVES) {
         order(OTHER, fence);
         answered_survivors(want);
@@ -248,6 +252,8 @@ static void half_destructed_after(uint32_t construct, pmix_status_t want, enum e
         answered_survivors(PMIX_SUCCESS);
     } else {
         answered(FIRST, want);
+        order(OTHER, DESTRUCT); /* it is told the same */
+        answered(OTHER, want);
         finish_group(ending);
     }
 }

@@ -593,9 +593,11 @@ static int rank_of_finalized_optional(int rank)
 }
 
 /* GR84, GR85, X16, X22: rank 0 waits in destruct for one that ends.  The others hear of it in
- * another way, or the destruct ends with an error; the next one does without that member. */
+ * another way, or the destruct ends with an error for rank 1 as well, which comes later; the next one
+ * does without that member. */
 static int rank_of_destruct(int rank, bool notify, bool by_kill)
 {
+    const pmix_status_t broken = by_kill ? PMIX_ERR_LOST_CONNECTION : PMIX_ERR_PROC_TERM_WO_SYNC;
     struct told told = { .status = 1 };
 
     sem_init(&told.done, 0, 0);
@@ -615,9 +617,12 @@ static int rank_of_destruct(int rank, bool notify, bool by_kill)
         return 0;
     }
     if (rank == 0 && !notify) {
-        told_wait(&told, by_kill ? PMIX_ERR_LOST_CONNECTION : PMIX_ERR_PROC_TERM_WO_SYNC);
+        told_wait(&told, broken);
     }
     CHECK_STATUS(PMIx_Fence(pair, 2, NULL, 0), PMIX_SUCCESS);
+    if (rank == 1 && !notify) {
+        CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), broken);
+    }
     if (rank == 0 && notify) {
         told_wait(&told, PMIX_SUCCESS);
     } else {

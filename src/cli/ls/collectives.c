@@ -196,7 +196,9 @@ static void waiting_print(const struct sx_open_op *op)
     const bool with_host = (op->flags & SX_OPEN_WITH_HOST) != 0;
 
     if ((op->flags & SX_OPEN_TOLD) != 0) {
-        printf("  its callers have their answer; the host has not given its own\n");
+        printf("  its callers have their answer; %s\n",
+               with_host ? "the host has not given its own"
+                         : "those missing get it when they call");
     } else if (op->arrived >= op->expected) {
         printf("  everybody here has arrived: %s\n",
                with_host ? "the host has not answered" : "it waits for the one before it");

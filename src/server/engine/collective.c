@@ -34,15 +34,25 @@ static struct sx_meeting meeting_of(const struct sx_kind *kind, const pmix_proc_
                                 .id = id };
 }
 
-/* The same, of the signature of @of, which is open. */
+static struct sx_table *table_of(const struct sx_collective *collective)
+{
+    struct sx_server *const server = collective->members.server;
+
+    return collective->is_owed ? &server->owed : &server->signatures;
+}
+
+/* The oldest of the signature of @of, and in the table of @of. */
 static struct sx_collective *collective_oldest_like(struct sx_collective *of)
 {
     const struct sx_meeting meeting = meeting_of(of->kind, of->members.procs,
                                                  of->members.proc_count, of->id);
+    const uint64_t hash = of->generation.node.hash;
 
-    return sx_generation_is_oldest(&of->generation)
-               ? of
-               : sx_meeting_oldest(of->members.server, &meeting, of->generation.node.hash);
+    if (sx_generation_is_oldest(&of->generation)) {
+        return of;
+    }
+    return of->is_owed ? sx_meeting_owed(of->members.server, &meeting, hash)
+                       : sx_meeting_oldest(of->members.server, &meeting, hash);
 }
 
 /* The one behind @oldest. */
@@ -94,14 +104,13 @@ static void collective_free(struct sx_collective *collective)
 
 static void collective_close(struct sx_collective *collective)
 {
-    sx_generation_remove(&collective->members.server->signatures,
-                         &collective_oldest_like(collective)->generation, &collective->generation);
+    sx_generation_remove(table_of(collective), &collective_oldest_like(collective)->generation,
+                         &collective->generation);
     collective_free(collective);
 }
 
-/* Release everybody who has arrived with @status; the operation is no more, unless the host has it:
- * then the next one of its kind and signature waits for the answer. */
-static void collective_end(struct sx_collective *collective, pmix_status_t status)
+/* Release everybody who has arrived with @status. */
+static void collective_tell(struct sx_collective *collective, pmix_status_t status)
 {
     uint64_t subject = 0;
 
@@ -119,6 +128,13 @@ static void collective_end(struct sx_collective *collective, pmix_status_t statu
         collective->ended = status;
         sx_members_release(&collective->members, status, subject);
     }
+}
+
+/* The operation is no more, unless the host has it: then the next one of its kind and signature
+ * waits for the answer. */
+static void collective_end(struct sx_collective *collective, pmix_status_t status)
+{
+    collective_tell(collective, status);
     if (!collective->with_host) {
         collective_close(collective);
     }
@@ -226,6 +242,7 @@ static pmix_status_t collective_new(struct sx_server *server, uint64_t hash,
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     sx_list_init(&collective->link);
+    collective->serial = ++server->collective_last;
     sx_wishes_init(&collective->wishes);
     collective->members.server = server;
     sx_shown_add(server, &collective->shown);
@@ -296,6 +313,92 @@ static pmix_status_t collective_ask_host(struct sx_collective *collective)
     collective->is_asking = false;
     collective->with_host = rc == PMIX_SUCCESS && !collective->is_abandoned;
     return collective->is_abandoned ? PMIX_ERR_LOST_CONNECTION : rc;
+}
+
+/* ---- ends that some have to hear of yet ----------------------------------------------------- */
+
+/* Whether a member may still come. */
+static bool is_awaited(const struct sx_collective *collective)
+{
+    const struct sx_members *const members = &collective->members;
+    bool awaited = false;
+
+    for (size_t i = 0; i < members->count && !awaited; i++) {
+        const struct sx_member *const member = &members->all[i];
+
+        awaited = !member->arrived &&
+                  sx_member_end(&sx_nobody_may_go, member->client) == PMIX_SUCCESS;
+    }
+    return awaited;
+}
+
+/* Nobody joins it from now on; those who come hear how it has ended. */
+static void collective_owe(struct sx_collective *collective)
+{
+    struct sx_server *const server = collective->members.server;
+    const uint64_t hash = collective->generation.node.hash;
+    const struct sx_meeting meeting = meeting_of(collective->kind, collective->members.procs,
+                                                 collective->members.proc_count, collective->id);
+    struct sx_collective *const oldest = sx_meeting_owed(server, &meeting, hash);
+
+    sx_generation_remove(&server->signatures, &collective_oldest_like(collective)->generation,
+                         &collective->generation);
+    collective->is_owed = sx_generation_add(&server->owed,
+                                            oldest == NULL ? NULL : &oldest->generation,
+                                            &collective->generation, hash);
+    if (!collective->is_owed) {
+        collective_free(collective);
+    }
+}
+
+/* It ends with @status for want of @member.  Where it was named by what has no such member from now
+ * on, a call that comes later would find nothing wrong, and would meet the next calls of those who
+ * are told now: so it waits for the others. */
+static void collective_break(struct sx_collective *collective, struct sx_member *member,
+                             pmix_status_t status)
+{
+    if (!collective->is_bound || collective->with_host) {
+        collective_end(collective, status);
+        return;
+    }
+    collective_tell(collective, status);
+    if (!member->arrived) {
+        sx_members_leave(&collective->members, member);
+    }
+    if (is_awaited(collective)) {
+        collective_owe(collective);
+    } else {
+        collective_close(collective);
+    }
+}
+
+/* @client comes to it no more.  It stays with those that have come, whose quotas it takes, while
+ * others are awaited. */
+static void owed_leave(struct sx_collective *collective, struct sx_client *client)
+{
+    struct sx_member *const member = sx_members_find(&collective->members, client);
+
+    if (member != NULL && !member->arrived) {
+        sx_members_leave(&collective->members, member);
+        sx_shown_changed(collective->members.server, &collective->shown);
+    }
+    if (!is_awaited(collective)) {
+        collective_close(collective);
+    }
+}
+
+/* Return: one of @meeting whose end @client has to hear of before it joins @next (NULL: a new one);
+ * NULL: none. */
+static struct sx_collective *owed_find(struct sx_server *server, const struct sx_meeting *meeting,
+                                       uint64_t hash, struct sx_client *client,
+                                       const struct sx_collective *next)
+{
+    struct sx_collective *const owed = server->owed.count == 0
+                                           ? NULL
+                                           : collective_find(sx_meeting_owed(server, meeting, hash),
+                                                             client);
+
+    return owed != NULL && (next == NULL || owed->serial < next->serial) ? owed : NULL;
 }
 
 /* ---- arrivals ------------------------------------------------------------------------------ */
@@ -409,7 +512,13 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
     const uint64_t hash = sx_meeting_hash(server, &meeting);
     struct sx_collective *const oldest = sx_meeting_oldest(server, &meeting, hash);
     struct sx_collective *collective = collective_find(oldest, client);
+    struct sx_collective *const owed = owed_find(server, &meeting, hash, client, collective);
 
+    if (owed != NULL) {
+        rc = owed->ended;
+        owed_leave(owed, client);
+        return rc;
+    }
     if (collective == NULL) {
         rc = collective_new(server, hash, oldest, arrival, &collective);
     }
@@ -462,7 +571,7 @@ void sx_collective_client_added(struct sx_server *server, struct sx_client *clie
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
         sx_shown_changed(server, &collective->shown);
-        if (!collective->with_host &&
+        if (!collective->with_host && !collective->is_over &&
             sx_members_expect(&collective->members, client) != PMIX_SUCCESS) {
             collective_end(collective, PMIX_ERR_OUT_OF_RESOURCE);
         }
@@ -494,7 +603,7 @@ static void member_ends(struct sx_collective *collective, struct sx_member *memb
     if (end == PMIX_ERR_PARTIAL_SUCCESS) {
         sx_members_leave(&collective->members, member);
     } else if (end != PMIX_SUCCESS) {
-        collective_end(collective, end);
+        collective_break(collective, member, end);
         return;
     }
     if (had_arrived && (for_good || end != PMIX_SUCCESS) &&
@@ -535,7 +644,9 @@ void sx_collective_client_gone(struct sx_server *server, struct sx_client *clien
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
         struct sx_member *member = sx_members_find(&collective->members, client);
 
-        if (member != NULL && !sx_round_part_commits(&collective->part)) {
+        if (collective->is_owed) {
+            owed_leave(collective, client);
+        } else if (member != NULL && !sx_round_part_commits(&collective->part)) {
             member_look(collective, member);
         }
     }
@@ -551,7 +662,11 @@ void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *c
         if (member != NULL && !member->arrived && client->nspace != NULL &&
             !sx_members_name(&collective->members, client)) {
             collective->pardons |= pardons;
-            member_ends(collective, member, ends_of(collective, false).withdrew);
+            if (collective->is_owed) {
+                owed_leave(collective, client);
+            } else {
+                member_ends(collective, member, ends_of(collective, false).withdrew);
+            }
         }
     }
 }
@@ -575,7 +690,7 @@ void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspac
     SX_LIST_EACH(it, &server->collectives) {
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
-        if (!collective->is_over || !names(collective, nspace)) {
+        if (!collective->is_over || collective->is_owed || !names(collective, nspace)) {
             continue;
         }
         collective->is_abandoned = true;
@@ -596,5 +711,6 @@ void sx_collective_end_all(struct sx_server *server)
         collective_close(SX_LIST_ENTRY(it, struct sx_collective, link));
     }
     sx_table_deinit(&server->signatures);
+    sx_table_deinit(&server->owed);
     sx_table_deinit(&server->rounds);
 }

@@ -15,6 +15,9 @@
  * What becomes of it when a member goes is its kind's to say.  A fence goes on without one that
  * departs before it arrives; it ends with PMIX_ERR_PARTIAL_SUCCESS then where it would end well, as
  * with OpenPMIx.  A connect ends at once, unless its callers pardon that.
+ *
+ * A connected namespace or group has a gap when a member has ended.  What ends for want of such a
+ * member ends so for all others: who calls later is told as well, so that their next calls meet.
  */
 #ifndef SX_SERVER_ENGINE_COLLECTIVE_H
 #define SX_SERVER_ENGINE_COLLECTIVE_H

@@ -25,7 +25,8 @@ struct sx_kind;
 /* One operation that is open. */
 struct sx_collective {
     struct sx_list link;             /* server.collectives */
-    struct sx_generation generation; /* server.signatures */
+    struct sx_generation generation; /* server.signatures or server.owed */
+    uint64_t serial;                 /* an older one has a lower one */
     struct sx_shown shown;
     const struct sx_kind *kind;
     char *id; /* NULL: none */
@@ -36,7 +37,8 @@ struct sx_collective {
     bool with_host;    /* everybody here has arrived; it stays until the host has answered */
     bool is_asking;    /* within the upcall */
     bool is_abandoned; /* its job has gone: the answer means nothing */
-    bool is_over;      /* its members have been told */
+    bool is_over;      /* its members have been told ... */
+    bool is_owed;      /* ... those that have come: the others are told when they come */
     bool is_bound;     /* a member has left those that it names by their common name */
     bool collect;      /* somebody asked for the data */
     bool is_late;      /* its time limit has passed, and it may not end */

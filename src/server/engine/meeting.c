@@ -46,14 +46,26 @@ static bool has(const struct sx_collective *collective, const struct sx_meeting 
     return true;
 }
 
-struct sx_collective *sx_meeting_oldest(const struct sx_server *server,
-                                        const struct sx_meeting *meeting, uint64_t hash)
+static struct sx_collective *oldest_in(const struct sx_table *table,
+                                       const struct sx_meeting *meeting, uint64_t hash)
 {
-    struct sx_table_node *node = sx_table_first(&server->signatures, hash);
+    struct sx_table_node *node = sx_table_first(table, hash);
 
     while (node != NULL &&
            !has(SX_CONTAINER(node, struct sx_collective, generation.node), meeting)) {
-        node = sx_table_next(&server->signatures, node);
+        node = sx_table_next(table, node);
     }
     return node == NULL ? NULL : SX_CONTAINER(node, struct sx_collective, generation.node);
+}
+
+struct sx_collective *sx_meeting_oldest(const struct sx_server *server,
+                                        const struct sx_meeting *meeting, uint64_t hash)
+{
+    return oldest_in(&server->signatures, meeting, hash);
+}
+
+struct sx_collective *sx_meeting_owed(const struct sx_server *server,
+                                      const struct sx_meeting *meeting, uint64_t hash)
+{
+    return oldest_in(&server->owed, meeting, hash);
 }

@@ -20,5 +20,8 @@ uint64_t sx_meeting_hash(const struct sx_server *server, const struct sx_meeting
  * is. */
 struct sx_collective *sx_meeting_oldest(const struct sx_server *server,
                                         const struct sx_meeting *meeting, uint64_t hash);
+/* The same of those that have ended, and of whose end somebody has to hear yet. */
+struct sx_collective *sx_meeting_owed(const struct sx_server *server,
+                                      const struct sx_meeting *meeting, uint64_t hash);
 
 #endif

@@ -142,6 +142,8 @@ struct sx_server {
     struct sx_list collectives;
     struct sx_shown_ops shown;
     struct sx_table signatures;  /* the same, found by whom they are for: generation.h */
+    struct sx_table owed;        /* those of whose end some have to hear yet, found likewise */
+    uint64_t collective_last;    /* the serial of the newest */
     uint64_t connect_last;       /* of the names of connected namespaces: connect.c */
     uint64_t context_last;       /* of the context ids of groups: group.c */
     struct sx_list spans;        /* span.c */

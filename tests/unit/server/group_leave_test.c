@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* group_leave_test.c - a member leaves, or ends without having left: what is left of the group, who
  * hears of it, and what becomes of what the others do together under its name.  GR51 GR52 GR53 GR54
- * GR76 GR77 GR78 GR79 GR80 GR88 X22 */
+ * GR76 GR77 GR78 GR79 GR80 GR88 CN38 X22 */
 #include "server/engine/group_leave.h"
 
 #include <stdlib.h>
@@ -392,6 +392,131 @@ Test(group_leave, means_to_a_fence_what_its_callers_and_its_group_have_said)
         end();
         begin();
     }
+}
+
+/* ---- what it has broken ---------------------------------------------------------------------- */
+
+static const struct fence plain = { .ft = false };
+
+static void end_victim(void)
+{
+    enum ending ending = DIES;
+
+    bare_call(&server, victim_ends, &ending);
+}
+
+/* What @rank has heard, from its first call on. */
+static void expect_heard(uint32_t rank, size_t count, const pmix_status_t want[])
+{
+    const struct sx_results *const results = &clients[rank]->results;
+
+    cr_expect_eq(sx_results_count(results), count, "rank %u: %zu", rank, sx_results_count(results));
+    for (size_t i = 0; i < sx_results_count(results) && i < count; i++) {
+        cr_expect_eq(sx_results_at(results, i).status, want[i], "rank %u, call %zu: %d", rank, i,
+                     sx_results_at(results, i).status);
+    }
+}
+
+static void expect_nothing_open(void)
+{
+    cr_expect(sx_list_empty(&server.collectives));
+    cr_expect_eq(server.signatures.count + server.owed.count, 0);
+    for (uint32_t rank = 0; rank < SIZE; rank++) {
+        cr_expect_eq(clients[rank]->pending_counts[SX_PENDING_ARRIVAL], 0, "rank %u", rank);
+    }
+}
+
+Test(group_leave, breaks_the_same_calls_of_those_who_come_later)
+{
+    static const pmix_status_t want[] = { PMIX_ERR_LOST_CONNECTION, PMIX_ERR_LOST_CONNECTION,
+                                          PMIX_SUCCESS };
+
+    (void)group_make(false, false);
+    arrive(FIRST, &plain);
+    arrive(FIRST, &plain);
+    end_victim();
+    expect_heard(FIRST, 2, want);
+    arrive(FIRST, &plain); /* its third, for which it waits */
+    for (size_t calls = 1; calls <= 2; calls++) {
+        arrive(OTHER, &plain);
+        expect_heard(OTHER, calls, want);
+        expect_heard(FIRST, 2, want);
+    }
+    arrive(OTHER, &plain);
+    expect_heard(OTHER, 3, want);
+    expect_heard(FIRST, 3, want);
+    expect_nothing_open();
+}
+
+Test(group_leave, breaks_no_call_that_it_had_made)
+{
+    static const pmix_status_t want[] = { PMIX_SUCCESS, PMIX_ERR_LOST_CONNECTION, PMIX_SUCCESS };
+
+    (void)group_make(false, false);
+    arrive(VICTIM, &plain);
+    arrive(FIRST, &plain);
+    arrive(FIRST, &plain);
+    end_victim();
+    expect_heard(FIRST, 1, &want[1]); /* the second ends first */
+    arrive(OTHER, &plain);
+    expect_heard(OTHER, 1, want);
+    arrive(OTHER, &plain);
+    expect_heard(OTHER, 2, want);
+    arrive(FIRST, &plain);
+    arrive(OTHER, &plain);
+    expect_heard(OTHER, 3, want);
+    expect_nothing_open();
+}
+
+/* One is told of the end and the other one has to hear of it: after @ending, nothing is left. */
+static void owe_and(sx_loop_fn ending)
+{
+    (void)group_make(false, false);
+    arrive(FIRST, &plain);
+    end_victim();
+    cr_expect_eq(server.owed.count, 1);
+    cr_expect_eq(clients[FIRST]->pending_counts[SX_PENDING_ARRIVAL], 1, "who has called pays");
+    bare_call(&server, ending, NULL);
+    bare_much_later(&server);
+    expect_nothing_open();
+}
+
+static void other_ends(void *arg, uint64_t now_ns)
+{
+    struct sx_client *const other = clients[OTHER];
+
+    (void)arg, (void)now_ns;
+    other->state = SX_CLIENT_FINALIZED;
+    other->left = true;
+    sx_group_client_gone(&server, other);
+    sx_collective_client_gone(&server, other);
+}
+
+Test(group_leave, is_owed_to_nobody_who_ends_too)
+{
+    owe_and(other_ends);
+}
+
+static void other_leaves(void *arg, uint64_t now_ns)
+{
+    (void)arg, (void)now_ns;
+    cr_expect_eq(leave_at_once(clients[OTHER], "group"), PMIX_SUCCESS);
+}
+
+Test(group_leave, is_owed_to_nobody_who_leaves)
+{
+    owe_and(other_leaves);
+}
+
+static void group_ends(void *arg, uint64_t now_ns)
+{
+    (void)arg, (void)now_ns;
+    sx_group_end(&server, sx_memberships_find(&server, "group"));
+}
+
+Test(group_leave, is_owed_no_longer_than_there_is_the_group)
+{
+    owe_and(group_ends);
 }
 
 /* The host starts the rank again: another process, which is no member. */
