@@ -132,9 +132,10 @@ static void load_maps(pmix_info_t *infos, uint32_t rank_count, uint32_t per_node
     free(text);
 }
 
-static bool used_of(void *arg, const char *nspace, const struct sx_store *store)
+static bool used_of(void *arg, const char *nspace, const struct sx_store *store,
+                    const struct sx_membership *members)
 {
-    (void)nspace;
+    (void)nspace, (void)members;
     *(uint64_t *)arg = atomic_load(&sx_segment_header(&store->seg)->used_bytes);
     return false;
 }
