@@ -126,19 +126,29 @@ bool sx_membership_has(const struct sx_membership_entry *entry, const struct sx_
                                                         client->rank) != PMIX_RANK_INVALID;
 }
 
+/* Return: NULL when there is none. */
+static struct sx_membership_entry *first_of(const struct sx_client *client,
+                                            enum sx_membership_kind kind)
+{
+    SX_LIST_EACH(it, &client->belongings) {
+        struct sx_membership_entry *const entry =
+            SX_LIST_ENTRY(it, struct sx_belonging, link)->entry;
+
+        if (entry->published.head.kind == kind) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
 void sx_membership_each_of(struct sx_server *server, struct sx_client *client,
                            enum sx_membership_kind kind,
                            void (*fn)(struct sx_server *server, struct sx_membership_entry *entry,
                                       struct sx_client *client))
 {
-    struct sx_membership_entry *next = sx_memberships_next(server, NULL);
+    struct sx_membership_entry *entry;
 
-    while (next != NULL) {
-        struct sx_membership_entry *const entry = next;
-
-        next = sx_memberships_next(server, entry);
-        if (entry->published.head.kind == kind && sx_membership_has(entry, client)) {
-            fn(server, entry, client);
-        }
+    while ((entry = first_of(client, kind)) != NULL) {
+        fn(server, entry, client);
     }
 }

@@ -44,7 +44,7 @@ struct sx_member_gone {
 void sx_membership_member_gone(struct sx_server *server, struct sx_membership_entry *entry,
                                struct sx_client *client, const struct sx_member_gone *gone);
 
-/* Call @fn for each list of @kind that @client is in, and which may end inside. */
+/* Call @fn for each list of @kind that @client is in.  It takes @client out, or ends the list. */
 void sx_membership_each_of(struct sx_server *server, struct sx_client *client,
                            enum sx_membership_kind kind,
                            void (*fn)(struct sx_server *server, struct sx_membership_entry *entry,

@@ -79,6 +79,7 @@ pmix_status_t sx_memberships_share(struct sx_server *server, int *ret_fd)
 static void entry_free(struct sx_membership_entry *entry)
 {
     if (entry != NULL) {
+        sx_belongings_clear(&entry->belongings);
         sx_proc_list_clear(&entry->unsaid);
         free(entry->record);
         free(entry->id);
@@ -209,7 +210,8 @@ static pmix_status_t entry_new(struct sx_memberships *all,
     if (entry != NULL && options->id != NULL) {
         entry->id = strdup(options->id);
     }
-    if (entry == NULL || (options->id != NULL && entry->id == NULL) || !slots_reserve(all)) {
+    if (entry == NULL || (options->id != NULL && entry->id == NULL) ||
+        !sx_belongings_new(&entry->belongings, options->proc_count) || !slots_reserve(all)) {
         entry_free(entry);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -263,6 +265,7 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
         entry_free(entry);
         return rc;
     }
+    sx_belongings_hang(server, entry);
     *ret = entry;
     return PMIX_SUCCESS;
 }
@@ -271,10 +274,23 @@ pmix_status_t sx_memberships_change(struct sx_server *server, struct sx_membersh
                                     const pmix_proc_t *procs, size_t proc_count)
 {
     struct sx_membership_head head = entry->published.head;
+    struct sx_belongings next;
 
+    if (!sx_belongings_new(&next, proc_count)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
     head.generation++;
-    return entry_update(&server->memberships, entry, &head, sx_membership_name(&entry->published),
-                        procs, proc_count);
+    const pmix_status_t rc = entry_update(&server->memberships, entry, &head,
+                                          sx_membership_name(&entry->published), procs, proc_count);
+
+    if (rc != PMIX_SUCCESS) {
+        sx_belongings_clear(&next);
+        return rc;
+    }
+    sx_belongings_clear(&entry->belongings);
+    entry->belongings = next;
+    sx_belongings_hang(server, entry);
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t sx_memberships_leave(struct sx_server *server, struct sx_membership_entry *entry,
@@ -294,7 +310,12 @@ pmix_status_t sx_memberships_leave(struct sx_server *server, struct sx_membershi
     memcpy(record, now->bytes, now->size_bytes);
     record->generation++;
     sx_membership_strike(record, place);
-    return entry_show(&server->memberships, entry, record, now->size_bytes);
+    const pmix_status_t rc = entry_show(&server->memberships, entry, record, now->size_bytes);
+
+    if (rc == PMIX_SUCCESS) {
+        sx_belongings_leave(&entry->belongings, place);
+    }
+    return rc;
 }
 
 bool sx_memberships_join(struct sx_server *server, struct sx_client *client, const char *nspace)

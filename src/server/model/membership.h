@@ -13,6 +13,7 @@
 #include <pmix_common.h>
 
 #include "base/table.h"
+#include "server/model/belonging.h"
 #include "server/model/proc_list.h"
 #include "shmem/membership.h"
 
@@ -27,6 +28,7 @@ struct sx_membership_entry {
     struct sx_membership published; /* the newest generation: its head, name and members ... */
     void *record;                   /* ... lie here */
     char *id;                       /* that tells it from others of the same members; NULL: none */
+    struct sx_belongings belongings;
     /* Of a connected namespace: engine/connect.c. */
     struct sx_table_node written;
     struct sx_proc_list unsaid; /* jobs of which a member here has ended without a disconnect */

@@ -223,6 +223,7 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)
     sx_list_init(&client->cleanups);
     sx_list_init(&client->requests);
     sx_list_init(&client->pendings);
+    sx_list_init(&client->belongings);
     sx_list_init(&client->guests);
     sx_list_init(&client->share.marks);
     sx_list_init(&client->share.due);
@@ -265,6 +266,8 @@ struct sx_client *sx_client_release(struct sx_client *client)
         sx_assert(client->connection == NULL);       /* a connection holds a reference */
         sx_assert(sx_list_empty(&client->cleanups)); /* the namespace's end has taken them */
         sx_results_clear(&client->results);
+        while (sx_list_pop(&client->belongings) != NULL) {
+        }
         free(client);
     }
     return NULL;

@@ -97,11 +97,12 @@ struct sx_client {
     bool died;           /* by the kernel's word: the host may start another in its place */
 
     bool has_committed;
-    struct sx_blob news;     /* put since the last fence that all nodes took part in */
-    uint64_t news_gone;      /* bytes of news before these */
-    struct sx_list requests; /* dmodex.c: other nodes that wait for its first commit */
-    uint32_t waiter_count;   /* gets of others that wait for this one's data */
-    struct sx_list pendings; /* pending.h: what it waits for */
+    struct sx_blob news;       /* put since the last fence that all nodes took part in */
+    uint64_t news_gone;        /* bytes of news before these */
+    struct sx_list requests;   /* dmodex.c: other nodes that wait for its first commit */
+    uint32_t waiter_count;     /* gets of others that wait for this one's data */
+    struct sx_list pendings;   /* pending.h: what it waits for */
+    struct sx_list belongings; /* belonging.h: the lists it is in */
     uint32_t pending_counts[SX_PENDING_QUOTAS];
     size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
     uint32_t pending_told;                   /* bits: quotas that it was refused more of */
