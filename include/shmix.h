@@ -536,8 +536,8 @@ PMIX_EXPORT pmix_status_t shmix_disconnect_nb(const char nspace[], const pmix_in
 
 /* ---- Reading groups --------------------------------------------------------------------------- */
 
-/* A handle of a connected namespace or a group, whose members are read where they lie, in the shared
- * memory of the node.  Any process of the node may read it, a member or not.
+/* A handle of a connected namespace, a group or a process set, whose members are read where they lie,
+ * in the shared memory of the node.  Any process of the node may read it, a member or not.
  *
  * A handle stays in one generation of its list, which never changes, until shmix_group_refresh or
  * shmix_group_wait moves it.  So everything that is read in between is from one moment, whoever
@@ -549,8 +549,9 @@ PMIX_EXPORT pmix_status_t shmix_disconnect_nb(const char nspace[], const pmix_in
 typedef struct shmix_group shmix_group_t;
 
 typedef enum shmix_group_kind {
-    SHMIX_GROUP_CONNECTED = 1,  /* a namespace that connect has made */
-    SHMIX_GROUP_CONSTRUCTED = 2 /* a group */
+    SHMIX_GROUP_CONNECTED = 1,   /* a namespace that connect has made */
+    SHMIX_GROUP_CONSTRUCTED = 2, /* a group */
+    SHMIX_GROUP_SET = 3          /* a process set that the host has defined */
 } shmix_group_kind_t;
 
 /* All of it is of one generation. */
@@ -563,9 +564,9 @@ typedef struct shmix_group_facts {
     uint64_t context_id; /* 0 when it has none */
 } shmix_group_facts_t;
 
-/* Open the newest generation of a list.
+/* Open the newest generation of a connected namespace or a group.
  *
- * @name       the name of a connected namespace or a group
+ * @name       its name
  * @ret_group  the handle; NULL in case of an error
  *
  * Status: PMIX_ERR_BAD_PARAM         @name is empty or longer than PMIX_MAX_NSLEN
@@ -578,6 +579,11 @@ typedef struct shmix_group_facts {
  * Thread: any
  * Cost:   a message to the server for the first list that a process looks at; then memory only */
 PMIX_EXPORT pmix_status_t shmix_group_open(const char *name, shmix_group_t **ret_group);
+
+/* The same for a process set.  Sets have names of their own: a group may be called as a set is.
+ *
+ * @name  its name, at most PMIX_MAX_KEYLEN bytes */
+PMIX_EXPORT pmix_status_t shmix_set_open(const char *name, shmix_group_t **ret_group);
 
 /* Close a handle.
  *

@@ -45,11 +45,11 @@ static const struct sx_membership_place *place_at(const struct sx_membership *me
     return (const struct sx_membership_place *)all + index;
 }
 
-/* Return: the name of @len bytes at @off, NULL when it is none. */
-static const char *name_at(const struct sx_membership *membership, uint32_t off, uint32_t len)
+/* Return: the name of @len bytes, at most @max, at @off, NULL when it is none. */
+static const char *name_at(const struct sx_membership *membership, uint32_t off, uint32_t len,
+                           uint32_t max)
 {
-    if (len == 0 || len > SX_MEMBERSHIP_NAME_MAX ||
-        !sx_range_fits(off, (uint64_t)len + 1, membership->size_bytes) ||
+    if (len == 0 || len > max || !sx_range_fits(off, (uint64_t)len + 1, membership->size_bytes) ||
         membership->bytes[off + len] != '\0') {
         return NULL;
     }
@@ -68,35 +68,36 @@ pmix_status_t sx_membership_open(const void *bytes, size_t size_bytes, struct sx
     }
     memcpy(head, bytes, sizeof(*head));
     if (parts_of(head).names > size_bytes || head->index_count > head->member_count ||
-        name_at(&membership, head->name_off, head->name_len) == NULL) {
+        name_at(&membership, head->name_off, head->name_len, sx_membership_name_max(head->kind)) ==
+            NULL) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
     *ret = membership;
     return PMIX_SUCCESS;
 }
 
-pmix_status_t sx_membership_find(const struct sx_store *store, const char *name, size_t name_len,
-                                 struct sx_membership *ret)
+pmix_status_t sx_membership_find(const struct sx_store *store, enum sx_realm realm,
+                                 const char *name, size_t name_len, struct sx_membership *ret)
 {
     struct sx_item item;
-    const pmix_status_t rc = sx_store_read(store,
-                                           sx_store_column(store, SX_REALM_MEMBERS, name, name_len),
+    const pmix_status_t rc = sx_store_read(store, sx_store_column(store, realm, name, name_len),
                                            SX_ROW_JOB, &item);
 
     return rc == PMIX_SUCCESS ? sx_membership_open(item.body, item.cell.len, ret) : rc;
 }
 
 /* The one whose name is in @row. */
-static pmix_status_t membership_at(const struct sx_store *store, uint32_t row,
+static pmix_status_t membership_at(const struct sx_store *store, enum sx_realm realm, uint32_t row,
                                    struct sx_membership *ret)
 {
     struct sx_item item;
-    const pmix_status_t rc = sx_store_find(store, SX_REALM_MEMBERS, row, SX_MEMBERSHIP_ROWS, &item);
+    const pmix_status_t rc = sx_store_find(store, realm, row, SX_MEMBERSHIP_ROWS, &item);
 
     if (rc == PMIX_SUCCESS && (item.cell.type != PMIX_STRING || item.cell.len < 2)) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
-    return rc == PMIX_SUCCESS ? sx_membership_find(store, item.body, item.cell.len - 1, ret) : rc;
+    return rc == PMIX_SUCCESS ? sx_membership_find(store, realm, item.body, item.cell.len - 1, ret)
+                              : rc;
 }
 
 pmix_status_t sx_membership_of(const struct sx_store *store, uint64_t subject,
@@ -104,7 +105,8 @@ pmix_status_t sx_membership_of(const struct sx_store *store, uint64_t subject,
 {
     struct sx_membership found;
     pmix_status_t rc = subject == 0 ? PMIX_ERR_NOT_FOUND
-                                    : membership_at(store, sx_membership_row(subject), &found);
+                                    : membership_at(store, SX_REALM_MEMBERS,
+                                                    sx_membership_row(subject), &found);
 
     if (rc == PMIX_SUCCESS && found.head.subject != subject) {
         rc = PMIX_ERR_NOT_FOUND;
@@ -115,10 +117,10 @@ pmix_status_t sx_membership_of(const struct sx_store *store, uint64_t subject,
     return rc;
 }
 
-pmix_status_t sx_membership_next(const struct sx_store *store, uint32_t *row,
+pmix_status_t sx_membership_next(const struct sx_store *store, enum sx_realm realm, uint32_t *row,
                                  struct sx_membership *ret)
 {
-    const sx_column names = sx_store_column(store, SX_REALM_MEMBERS, SX_MEMBERSHIP_ROWS,
+    const sx_column names = sx_store_column(store, realm, SX_MEMBERSHIP_ROWS,
                                             sizeof(SX_MEMBERSHIP_ROWS) - 1);
     pmix_status_t rc;
 
@@ -127,7 +129,7 @@ pmix_status_t sx_membership_next(const struct sx_store *store, uint32_t *row,
         if (rc != PMIX_SUCCESS) {
             return rc;
         }
-        rc = membership_at(store, (*row)++, ret);
+        rc = membership_at(store, realm, (*row)++, ret);
     } while (rc == PMIX_ERR_NOT_FOUND);
     return rc;
 }
@@ -152,7 +154,7 @@ pmix_status_t sx_membership_member(const struct sx_membership *membership, uint3
         return PMIX_ERR_UNPACK_FAILURE;
     }
     const struct sx_membership_nspace nspace = *nspace_at(membership, place.nspace);
-    const char *const name = name_at(membership, nspace.name_off, nspace.name_len);
+    const char *const name = name_at(membership, nspace.name_off, nspace.name_len, PMIX_MAX_NSLEN);
 
     if (name == NULL) {
         return PMIX_ERR_UNPACK_FAILURE;
@@ -172,7 +174,7 @@ bool sx_membership_part(const struct sx_membership *membership, uint32_t index,
     const struct sx_membership_nspace nspace = *nspace_at(membership, index);
 
     *ret = (struct sx_membership_part){ .nspace = name_at(membership, nspace.name_off,
-                                                          nspace.name_len),
+                                                          nspace.name_len, PMIX_MAX_NSLEN),
                                         .first = nspace.index_first,
                                         .count = nspace.index_count };
     return ret->nspace != NULL &&
@@ -268,11 +270,11 @@ static int procs_order(const void *a, const void *b)
     return order != 0 ? order : left->rank < right->rank ? -1 : left->rank > right->rank;
 }
 
-static bool is_name(const char *name)
+static bool is_name(const char *name, size_t max)
 {
-    const size_t len = strnlen(name, SX_MEMBERSHIP_NAME_MAX + 1);
+    const size_t len = strnlen(name, max + 1);
 
-    return len > 0 && len <= SX_MEMBERSHIP_NAME_MAX;
+    return len > 0 && len <= max;
 }
 
 /* The members among @procs, without the gaps, by namespace and rank, and what the record will hold
@@ -285,7 +287,7 @@ static pmix_status_t members_sort(const pmix_proc_t *procs, size_t proc_count,
         if (procs[i].rank == PMIX_RANK_INVALID) {
             continue;
         }
-        if (!PMIX_RANK_IS_VALID(procs[i].rank) || !is_name(procs[i].nspace)) {
+        if (!PMIX_RANK_IS_VALID(procs[i].rank) || !is_name(procs[i].nspace, PMIX_MAX_NSLEN)) {
             return PMIX_ERR_BAD_PARAM;
         }
         sorted[head->index_count++] = &procs[i];
@@ -352,7 +354,8 @@ pmix_status_t sx_membership_encode(const struct sx_membership_head *template, co
     struct sx_membership_head head = *template;
     size_t name_bytes = 0;
 
-    if (!is_name(name) || proc_count > SX_MEMBERSHIP_MEMBERS_MAX) {
+    if (!is_name(name, sx_membership_name_max(head.kind)) ||
+        proc_count > SX_MEMBERSHIP_MEMBERS_MAX) {
         return PMIX_ERR_BAD_PARAM;
     }
     const pmix_proc_t **const sorted = malloc((proc_count + 1) * sizeof(const pmix_proc_t *));
@@ -408,21 +411,22 @@ pmix_status_t sx_membership_publish(struct sx_store_writer *writer, const void *
     const struct sx_membership_head *const head = bytes;
     const struct sx_cell cell = { .type = PMIX_BYTE_OBJECT, .len = (uint32_t)size };
 
-    return sx_store_put_flat(writer, SX_REALM_MEMBERS, SX_ROW_JOB,
+    return sx_store_put_flat(writer, sx_membership_realm(head->kind), SX_ROW_JOB,
                              (const char *)bytes + head->name_off, PMIX_SCOPE_UNDEF, &cell, bytes);
 }
 
-pmix_status_t sx_membership_enter(struct sx_store_writer *writer, uint64_t subject,
-                                  const char *name)
+pmix_status_t sx_membership_enter(struct sx_store_writer *writer, enum sx_realm realm,
+                                  uint64_t subject, const char *name)
 {
     const struct sx_cell cell = { .type = PMIX_STRING, .len = (uint32_t)strlen(name) + 1 };
 
-    return sx_store_put_flat(writer, SX_REALM_MEMBERS, sx_membership_row(subject),
-                             SX_MEMBERSHIP_ROWS, PMIX_SCOPE_UNDEF, &cell, name);
+    return sx_store_put_flat(writer, realm, sx_membership_row(subject), SX_MEMBERSHIP_ROWS,
+                             PMIX_SCOPE_UNDEF, &cell, name);
 }
 
-void sx_membership_withdraw(struct sx_store_writer *writer, uint64_t subject, const char *name)
+void sx_membership_withdraw(struct sx_store_writer *writer, enum sx_realm realm, uint64_t subject,
+                            const char *name)
 {
-    (void)sx_store_unset(writer, SX_REALM_MEMBERS, SX_ROW_JOB, name);
-    (void)sx_store_unset(writer, SX_REALM_MEMBERS, sx_membership_row(subject), SX_MEMBERSHIP_ROWS);
+    (void)sx_store_unset(writer, realm, SX_ROW_JOB, name);
+    (void)sx_store_unset(writer, realm, sx_membership_row(subject), SX_MEMBERSHIP_ROWS);
 }

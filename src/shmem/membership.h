@@ -12,8 +12,9 @@
  * never changes.  A list that changes is a new record, a generation, reached through one release
  * store.  A member's rank in the list is its place, and stays: who leaves leaves a gap.
  *
- * The record lies under the list's name.  A subject leads to it too: it has the row in which the
- * name is found, and a serial that is never used again, by which an old one is known. */
+ * The record lies under the list's name, in the realm of its kind: a set may be called as a group
+ * is.  A subject leads to it too: it has the row in which the name is found, and a serial that is
+ * never used again, by which an old one is known. */
 #ifndef SX_SHMEM_MEMBERSHIP_H
 #define SX_SHMEM_MEMBERSHIP_H
 
@@ -21,7 +22,7 @@
 
 #include "shmem/store.h"
 
-#define SX_MEMBERSHIP_NAME_MAX PMIX_MAX_NSLEN
+#define SX_MEMBERSHIP_NAME_MAX PMIX_MAX_KEYLEN /* of a set; sx_membership_name_max */
 #define SX_MEMBERSHIP_ROWS "shmix.memberships" /* the column of names; no list is called that */
 #define SX_MEMBERSHIP_ROW_BITS 24u             /* of a subject, the lowest; above them the serial */
 #define SX_MEMBERSHIP_MEMBERS_MAX (1u << 24)
@@ -79,17 +80,30 @@ struct sx_membership {
  * PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE. */
 pmix_status_t sx_membership_open(const void *bytes, size_t size_bytes, struct sx_membership *ret);
 
+/* How long names of @kind may be: those that are no sets' stand where a namespace's does. */
+static inline uint32_t sx_membership_name_max(uint32_t kind)
+{
+    return kind == SX_MEMBERSHIP_PSET ? SX_MEMBERSHIP_NAME_MAX : PMIX_MAX_NSLEN;
+}
+
+/* In which realm lists of @kind are: sets in SX_REALM_SETS, the others in SX_REALM_MEMBERS. */
+static inline enum sx_realm sx_membership_realm(uint32_t kind)
+{
+    return kind == SX_MEMBERSHIP_PSET ? SX_REALM_SETS : SX_REALM_MEMBERS;
+}
+
 /* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND; PMIX_ERR_UNPACK_FAILURE when the store contradicts
  * itself. */
-pmix_status_t sx_membership_find(const struct sx_store *store, const char *name, size_t name_len,
-                                 struct sx_membership *ret);
-/* The same; PMIX_ERR_NOT_FOUND for one that is no more, whoever has its row or its name now. */
+pmix_status_t sx_membership_find(const struct sx_store *store, enum sx_realm realm,
+                                 const char *name, size_t name_len, struct sx_membership *ret);
+/* The same, for those that are no sets; PMIX_ERR_NOT_FOUND for one that is no more, whoever has its
+ * row or its name now. */
 pmix_status_t sx_membership_of(const struct sx_store *store, uint64_t subject,
                                struct sx_membership *ret);
 
-/* The first one from row *row on, which moves behind its row.  Return: PMIX_SUCCESS;
+/* The first one of @realm from row *row on, which moves behind its row.  Return: PMIX_SUCCESS;
  * PMIX_ERR_NOT_FOUND at the end; PMIX_ERR_UNPACK_FAILURE. */
-pmix_status_t sx_membership_next(const struct sx_store *store, uint32_t *row,
+pmix_status_t sx_membership_next(const struct sx_store *store, enum sx_realm realm, uint32_t *row,
                                  struct sx_membership *ret);
 
 const char *sx_membership_name(const struct sx_membership *membership);
@@ -140,10 +154,11 @@ void sx_membership_strike(void *bytes, uint32_t rank);
 /* Publish a record under its name, in place of the one before.  Return: as sx_store_put_flat. */
 pmix_status_t sx_membership_publish(struct sx_store_writer *writer, const void *bytes, size_t size);
 /* Let the subject of a record that was published lead to it. */
-pmix_status_t sx_membership_enter(struct sx_store_writer *writer, uint64_t subject,
-                                  const char *name);
+pmix_status_t sx_membership_enter(struct sx_store_writer *writer, enum sx_realm realm,
+                                  uint64_t subject, const char *name);
 /* It is no more, under its name or by its subject. */
-void sx_membership_withdraw(struct sx_store_writer *writer, uint64_t subject, const char *name);
+void sx_membership_withdraw(struct sx_store_writer *writer, enum sx_realm realm, uint64_t subject,
+                            const char *name);
 
 static inline uint32_t sx_membership_row(uint64_t subject)
 {

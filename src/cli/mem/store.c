@@ -13,6 +13,7 @@
 #define SX_MEM_MOVED 0xffffu
 #define SX_MEM_ROW_JOB (UINT32_MAX - 1)
 #define SX_MEM_REALM_MEMBERS 5u
+#define SX_MEM_REALM_SETS 6u
 
 #define SX_MEM_KEY_MAX 511u
 
@@ -23,9 +24,8 @@ struct column {
 
 static void row_name(const struct column *column, uint32_t row, char name[24])
 {
-    static const char *const realms[] = {
-        "rank", "node", "app", "session", "qualified", "members"
-    };
+    static const char *const realms[] = { "rank",      "node",    "app", "session",
+                                          "qualified", "members", "sets" };
     const char *const realm = column->realm < SX_COUNT(realms) ? realms[column->realm] : "?";
 
     if (row == SX_MEM_ROW_JOB) {
@@ -58,7 +58,10 @@ static void cell_dump(struct sx_bytes *segment, const struct column *column, uin
     }
     row_name(column, row, name);
     printf("  %-12s %-24s %-8s ", name, column->key, sx_mem_scope_name(cell.flags >> 4 & 15u));
-    if (column->realm == SX_MEM_REALM_MEMBERS && row == SX_MEM_ROW_JOB) {
+    const bool is_list = column->realm == SX_MEM_REALM_MEMBERS ||
+                         column->realm == SX_MEM_REALM_SETS;
+
+    if (is_list && row == SX_MEM_ROW_JOB) {
         sx_mem_membership_print(body);
     } else {
         sx_mem_value_print(&cell, body);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* native_group.c - handles of connected namespaces and groups: read in place, moved when asked to.
+/* native_group.c - handles of groups and the like: read in place, moved when asked to.
  *
  *     OPEN in generation g --refresh, wait--> OPEN in g'
  *       |                        \--the list is gone--> still in g, and both say so
@@ -43,6 +43,7 @@ struct shmix_group {
     _Atomic(struct group_hold *) newest; /* NULL: PMIx_Finalize has been here */
     struct sx_list node;                 /* in groups; in none after PMIx_Finalize */
     uint64_t subject;
+    enum sx_realm realm; /* in which its name is found */
     size_t name_len;
     char name[SX_MEMBERSHIP_NAME_MAX + 1];
 };
@@ -118,7 +119,7 @@ static pmix_status_t hold_new(const shmix_group_t *group, struct group_hold **re
     pmix_status_t rc = sx_members_retain_locked(&hold->edition);
 
     if (rc == PMIX_SUCCESS) {
-        hold->column = sx_store_column(&hold->edition->store, SX_REALM_MEMBERS, group->name,
+        hold->column = sx_store_column(&hold->edition->store, group->realm, group->name,
                                        group->name_len);
         rc = spot_find(hold, group->subject, &spot, ret_record);
     }
@@ -166,15 +167,16 @@ static pmix_status_t group_open_locked(shmix_group_t *group)
     return rc;
 }
 
-pmix_status_t shmix_group_open(const char *name, shmix_group_t **ret_group)
+static pmix_status_t list_open(enum sx_realm realm, size_t name_max, const char *name,
+                               shmix_group_t **ret_group)
 {
-    const size_t len = name != NULL ? strnlen(name, SX_MEMBERSHIP_NAME_MAX + 1) : 0;
+    const size_t len = name != NULL ? strnlen(name, name_max + 1) : 0;
 
     if (ret_group == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
     *ret_group = NULL;
-    if (len == 0 || len > SX_MEMBERSHIP_NAME_MAX) {
+    if (len == 0 || len > name_max) {
         return PMIX_ERR_BAD_PARAM;
     }
     shmix_group_t *const group = calloc(1, sizeof(*group));
@@ -182,6 +184,7 @@ pmix_status_t shmix_group_open(const char *name, shmix_group_t **ret_group)
     if (group == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    group->realm = realm;
     group->name_len = len;
     memcpy(group->name, name, len);
     sx_list_init(&group->node);
@@ -194,6 +197,16 @@ pmix_status_t shmix_group_open(const char *name, shmix_group_t **ret_group)
     }
     *ret_group = group;
     return PMIX_SUCCESS;
+}
+
+pmix_status_t shmix_group_open(const char *name, shmix_group_t **ret_group)
+{
+    return list_open(SX_REALM_MEMBERS, PMIX_MAX_NSLEN, name, ret_group);
+}
+
+pmix_status_t shmix_set_open(const char *name, shmix_group_t **ret_group)
+{
+    return list_open(SX_REALM_SETS, SX_MEMBERSHIP_NAME_MAX, name, ret_group);
 }
 
 pmix_status_t shmix_group_close(shmix_group_t *group)

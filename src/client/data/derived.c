@@ -10,7 +10,7 @@
 
 #include "base/locality.h"
 #include "base/value.h"
-#include "client/data/connected.h"
+#include "client/data/membership.h"
 #include "client/data/private_value.h"
 #include "client/data/view.h"
 
@@ -139,21 +139,22 @@ static pmix_status_t distances_find(const struct sx_lookup *lookup, pmix_value_t
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t connected_find(const struct sx_lookup *lookup, pmix_value_t *ret)
+static pmix_status_t places_find(const struct sx_lookup *lookup, pmix_value_t *ret)
 {
     uint32_t rank;
 
-    return rank_of(lookup, &rank) ? sx_connected_find(lookup->view->nspace, rank, ret)
-                                  : PMIX_ERR_NOT_FOUND;
+    return rank_of(lookup, &rank)
+               ? sx_members_places(lookup->wanted.key, lookup->view->nspace, rank, ret)
+               : PMIX_ERR_NOT_FOUND;
 }
 
 static const struct {
     const char *key;
     pmix_status_t (*find)(const struct sx_lookup *lookup, pmix_value_t *ret);
 } implied[] = {
-    { PMIX_LOCALITY, locality_find },
-    { PMIX_DEVICE_DISTANCES, distances_find },
-    { SHMIX_CONNECTED, connected_find },
+    { PMIX_LOCALITY, locality_find }, { PMIX_DEVICE_DISTANCES, distances_find },
+    { SHMIX_CONNECTED, places_find }, { PMIX_GROUP_NAMES, places_find },
+    { PMIX_PSET_NAMES, places_find },
 };
 
 pmix_status_t sx_implied_find(const struct sx_lookup *lookup, pmix_value_t *ret)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "client/data/view.h"
+#include "shmem/places.h"
 
 #define NODE "" /* no namespace: its view's name */
 
@@ -45,8 +46,9 @@ static pmix_status_t look(const char *name, uint64_t subject, struct sx_members_
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    rc = name == NULL ? sx_membership_of(store, subject, &ret->found)
-                      : sx_membership_find(store, name, strlen(name), &ret->found);
+    rc = name == NULL
+             ? sx_membership_of(store, subject, &ret->found)
+             : sx_membership_find(store, SX_REALM_MEMBERS, name, strlen(name), &ret->found);
     if (rc == PMIX_SUCCESS) {
         ret->grace = grace;
     } else {
@@ -65,23 +67,18 @@ pmix_status_t sx_members_open_subject(uint64_t subject, struct sx_members_look *
     return subject == 0 ? PMIX_ERR_NOT_FOUND : look(NULL, subject, ret);
 }
 
-pmix_status_t sx_members_each(bool (*fn)(void *arg, const struct sx_membership *membership),
-                              void *arg)
+pmix_status_t sx_members_places(const char *key, const char *nspace, uint32_t rank,
+                                pmix_value_t *ret)
 {
     const struct sx_store *store;
-    struct sx_membership found;
     struct sx_grace grace;
-    uint32_t row = 0;
     pmix_status_t rc = node_enter(&grace, &store);
 
-    if (rc != PMIX_SUCCESS) {
-        return rc;
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_places_find(store, key, nspace, rank, ret);
+        sx_grace_exit(&grace);
     }
-    do {
-        rc = sx_membership_next(store, &row, &found);
-    } while (rc == PMIX_SUCCESS && fn(arg, &found));
-    sx_grace_exit(&grace);
-    return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
+    return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc; /* a process on its own is in none */
 }
 
 void sx_members_close(const struct sx_members_look *look)

@@ -23,10 +23,10 @@ pmix_status_t sx_members_open(const char *name, struct sx_members_look *ret);
 /* The same for what the end of a collective operation has told (struct sx_op). */
 pmix_status_t sx_members_open_subject(uint64_t subject, struct sx_members_look *ret);
 
-/* Call @fn for each list of the node, in no order, until it returns false.  Return: PMIX_SUCCESS,
- * also if there is none; as sx_members_open. */
-pmix_status_t sx_members_each(bool (*fn)(void *arg, const struct sx_membership *membership),
-                              void *arg);
+/* The answer to @key for the process @rank of @nspace (shmem/places.h).  Return: as sx_places_find;
+ * as sx_members_open. */
+pmix_status_t sx_members_places(const char *key, const char *nspace, uint32_t rank,
+                                pmix_value_t *ret);
 
 void sx_members_close(const struct sx_members_look *look);
 

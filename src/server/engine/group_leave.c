@@ -76,7 +76,7 @@ bool sx_group_on_leave(struct sx_server *server, struct sx_client *client, struc
 static void member_gone(struct sx_server *server, struct sx_membership_entry *group,
                         struct sx_client *client)
 {
-    char name[SX_MEMBERSHIP_NAME_MAX + 1];
+    char name[PMIX_MAX_NSLEN + 1];
     const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = name };
     const bool is_told = (group->published.head.flags & SX_MEMBERSHIP_NOTIFY) != 0 &&
                          !sx_membership_is_waited_for(server, group, client,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* pset.c - process sets: kept here, and as PMIX_PSET_NAMES with each member in its store.
+/* pset.c - process sets: lists of the node's store, which the host defines and deletes.
  *
- *     define --> in the list; every member of a namespace with data has the name
- *     a namespace gets data --> its members of older sets get their names
- *     delete --> out of the list; the members' lists are made anew
+ *     define --> a list of those that are meant so far; an event
+ *     a namespace is registered --> sets that mean all of it get its processes
+ *     delete --> an event; no list
  *
- * A set never changes.  All of it happens on the loop thread.  Bounded by SX_PSET_COUNT_MAX. */
+ * Nobody leaves a set, and a rank in it stays.  All of it happens on the loop thread.  Bounded with
+ * the other lists (server/model/membership.h). */
 #include "server/engine/pset.h"
 
 #include <stdlib.h>
@@ -15,162 +16,125 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "server/engine/event_made.h"
+#include "server/model/membership.h"
 
-struct pset {
-    struct sx_list link; /* server.psets */
-    pmix_proc_t *procs;  /* sorted */
-    size_t proc_count;
-    char name[];
-};
+/* ---- who is meant --------------------------------------------------------------------------- */
 
-static struct pset *pset_free(struct pset *pset)
+/* Add the processes that @proc means, as far as they are known, to @list. */
+static bool meant_add(struct sx_server *server, const pmix_proc_t *proc, struct sx_proc_list *list)
 {
-    if (pset != NULL) {
-        free(pset->procs);
-    }
-    free(pset);
-    return NULL;
-}
+    const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
+    bool added = true;
 
-static struct pset *pset_find(struct sx_server *server, const char *name)
-{
-    SX_LIST_EACH(it, &server->psets) {
-        struct pset *pset = SX_LIST_ENTRY(it, struct pset, link);
-
-        if (strcmp(pset->name, name) == 0) {
-            return pset;
-        }
-    }
-    return NULL;
-}
-
-static bool pset_holds(const struct pset *pset, const char *nspace, uint32_t rank)
-{
-    pmix_proc_t proc = { .rank = rank };
-
-    memcpy(proc.nspace, nspace, strlen(nspace));
-    const bool found = bsearch(&proc, pset->procs, pset->proc_count, sizeof(proc), sx_proc_order) !=
-                       NULL;
-
-    proc.rank = PMIX_RANK_WILDCARD;
-    return found ||
-           bsearch(&proc, pset->procs, pset->proc_count, sizeof(proc), sx_proc_order) != NULL;
-}
-
-/* ---- the list of one process ---------------------------------------------------------------- */
-
-static pmix_status_t names_store(struct sx_server *server, struct sx_nspace *nspace, uint32_t rank)
-{
-    pmix_status_t rc;
-    size_t count = 0;
-
-    SX_LIST_EACH(it, &server->psets) {
-        count += pset_holds(SX_LIST_ENTRY(it, struct pset, link), nspace->name, rank);
-    }
-    if (count == 0) {
-        rc = sx_store_unset(&nspace->store, SX_REALM_JOB, rank, PMIX_PSET_NAMES);
-        return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
-    }
-    char **const names = calloc(count, sizeof(*names));
-    if (names == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    pmix_data_array_t array = { .type = PMIX_STRING, .array = names };
-    const pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
-
-    SX_LIST_EACH(it, &server->psets) {
-        struct pset *pset = SX_LIST_ENTRY(it, struct pset, link);
-
-        if (pset_holds(pset, nspace->name, rank)) {
-            names[array.size++] = pset->name;
-        }
-    }
-    rc = sx_store_put(&nspace->store, SX_REALM_JOB, rank, PMIX_PSET_NAMES, PMIX_GLOBAL, &value);
-    free(names);
-    return rc;
-}
-
-/* The members that @proc stands for, as far as their namespace has data. */
-static pmix_status_t member_store(struct sx_server *server, const pmix_proc_t *proc)
-{
-    struct sx_nspace *nspace = sx_nspace_find(server, proc->nspace);
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    if (nspace == NULL || !nspace->has_data) {
-        return PMIX_SUCCESS; /* sx_pset_nspace_added will do it */
-    }
     if (proc->rank != PMIX_RANK_WILDCARD) {
-        return names_store(server, nspace, proc->rank);
+        return sx_proc_list_add(list, proc->nspace, proc->rank);
     }
-    for (uint32_t rank = 0; rank < nspace->job_size && rc == PMIX_SUCCESS; rank++) {
-        rc = names_store(server, nspace, rank);
+    for (uint32_t rank = 0; added && nspace != NULL && rank < nspace->job_size; rank++) {
+        added = sx_proc_list_add(list, nspace->name, rank);
     }
+    return added;
+}
+
+/* All of @told, in order and each once.  Return: false when memory is out. */
+static bool meant_list(struct sx_server *server, const struct sx_proc_list *told,
+                       struct sx_proc_list *ret)
+{
+    bool added = true;
+
+    for (size_t i = 0; added && i < told->count; i++) {
+        added = meant_add(server, &told->all[i], ret);
+    }
+    sx_proc_list_sort(ret);
+    return added;
+}
+
+/* The members that are there, in their places, and behind them who is meant as well now. */
+static pmix_status_t set_complete(struct sx_server *server, struct sx_membership_entry *entry)
+{
+    const struct sx_membership *const now = &entry->published;
+    struct sx_proc_list meant = { .all = NULL }, next = { .all = NULL };
+    const uint32_t size = sx_membership_size(now);
+    bool added = meant_list(server, &entry->told, &meant);
+    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_proc_t proc;
+
+    for (uint32_t i = 0; added && i < size; i++) {
+        added = sx_membership_member(now, i, &proc) == PMIX_SUCCESS &&
+                sx_proc_list_add(&next, proc.nspace, proc.rank);
+    }
+    for (size_t i = 0; added && i < meant.count; i++) {
+        const pmix_proc_t *const one = &meant.all[i];
+
+        added = sx_membership_rank(now, one->nspace, one->rank) != PMIX_RANK_INVALID ||
+                sx_proc_list_add(&next, one->nspace, one->rank);
+    }
+    if (!added) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    } else if (next.count > size) {
+        rc = sx_memberships_change(server, entry, next.all, next.count);
+    }
+    sx_proc_list_clear(&meant);
+    sx_proc_list_clear(&next);
     return rc;
 }
 
-static pmix_status_t members_store(struct sx_server *server, const struct pset *pset)
+static bool means_all_of(const struct sx_proc_list *told, const char *nspace)
 {
-    pmix_status_t rc = PMIX_SUCCESS;
+    size_t i = 0;
 
-    for (size_t i = 0; i < pset->proc_count && rc == PMIX_SUCCESS; i++) {
-        rc = member_store(server, &pset->procs[i]);
+    while (i < told->count && (told->all[i].rank != PMIX_RANK_WILDCARD ||
+                               (nspace != NULL && strcmp(told->all[i].nspace, nspace) != 0))) {
+        i++;
     }
-    return rc;
+    return i < told->count;
 }
 
 pmix_status_t sx_pset_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
 {
+    struct sx_membership_entry *entry = NULL;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    SX_LIST_EACH(it, &server->psets) {
-        const struct pset *pset = SX_LIST_ENTRY(it, struct pset, link);
-
-        for (size_t i = 0; i < pset->proc_count && rc == PMIX_SUCCESS; i++) {
-            if (strcmp(pset->procs[i].nspace, nspace->name) == 0) {
-                rc = member_store(server, &pset->procs[i]);
-            }
+    while (rc == PMIX_SUCCESS && (entry = sx_memberships_next(server, entry)) != NULL) {
+        if (means_all_of(&entry->told, nspace->name)) {
+            rc = set_complete(server, entry);
         }
     }
     return rc;
 }
 
-void sx_pset_clear(struct sx_server *server)
-{
-    struct sx_list *it;
-
-    while ((it = sx_list_pop(&server->psets)) != NULL) {
-        pset_free(SX_LIST_ENTRY(it, struct pset, link));
-    }
-}
-
 /* ---- the host's calls ----------------------------------------------------------------------- */
+
+/* What the host said. */
+struct definition {
+    const char *name;
+    struct sx_proc_list told;
+};
 
 static pmix_status_t pset_define(struct sx_server *server, void *arg)
 {
-    struct pset *pset = arg;
-    size_t count = 0;
+    struct definition *const definition = arg;
+    struct sx_proc_list meant = { .all = NULL };
+    struct sx_membership_entry *entry;
+    pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
 
-    SX_LIST_EACH(it, &server->psets) {
-        count++;
-    }
-    if (count >= SX_PSET_COUNT_MAX || pset_find(server, pset->name) != NULL) {
-        const bool taken = count < SX_PSET_COUNT_MAX;
+    if (meant_list(server, &definition->told, &meant)) {
+        const struct sx_membership_options options = { .name = definition->name,
+                                                       .kind = SX_MEMBERSHIP_PSET,
+                                                       .procs = meant.all,
+                                                       .proc_count = meant.count };
 
-        pset_free(pset);
-        return taken ? PMIX_EXISTS
-                     : SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "more than %u process sets",
-                                SX_PSET_COUNT_MAX);
+        rc = sx_memberships_add(server, &options, &entry);
     }
-    sx_list_append(&server->psets, &pset->link);
-    const pmix_status_t rc = members_store(server, pset);
-    if (rc != PMIX_SUCCESS) { /* as if it had not been */
-        sx_list_remove(&pset->link);
-        (void)members_store(server, pset);
-        pset_free(pset);
-    } else {
-        sx_event_pset(server, true, pset->name, pset->procs, pset->proc_count);
+    sx_proc_list_clear(&meant);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
-    return rc;
+    sx_event_pset(server, true, definition->name, definition->told.all, definition->told.count);
+    if (means_all_of(&definition->told, NULL)) {
+        entry->told = definition->told;
+        definition->told = (struct sx_proc_list){ .all = NULL };
+    }
+    return PMIX_SUCCESS;
 }
 
 /* Each must name something: "nspace", a rank or all of them. */
@@ -186,56 +150,64 @@ static bool procs_are_good(const pmix_proc_t procs[], size_t count)
     return true;
 }
 
+static bool name_is_good(const char *name)
+{
+    const size_t len = name != NULL ? sx_name_len(name, SX_MEMBERSHIP_NAME_MAX + 1) : 0;
+
+    return len > 0 && len <= SX_MEMBERSHIP_NAME_MAX;
+}
+
 pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *members, size_t nmembers,
                                              const char *pset_name)
 {
-    const size_t len = pset_name == NULL ? 0 : sx_name_len(pset_name, PMIX_MAX_KEYLEN + 1);
+    struct definition definition = { .name = pset_name };
+    pmix_status_t rc = PMIX_SUCCESS;
 
     if (sx_server_get() == NULL) {
         return PMIX_ERR_INIT;
     }
-    if (len == 0 || len > PMIX_MAX_KEYLEN || members == NULL || nmembers == 0 ||
+    if (!name_is_good(pset_name) || members == NULL || nmembers == 0 ||
         nmembers > SX_PSET_MEMBERS_MAX || !procs_are_good(members, nmembers)) {
         return PMIX_ERR_BAD_PARAM;
     }
-    struct pset *pset = calloc(1, sizeof(*pset) + len + 1);
-    if (pset == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
+    for (size_t i = 0; rc == PMIX_SUCCESS && i < nmembers; i++) {
+        if (!sx_proc_list_add(&definition.told, members[i].nspace, members[i].rank)) {
+            rc = PMIX_ERR_OUT_OF_RESOURCE;
+        }
     }
-    memcpy(pset->name, pset_name, len);
-    pset->procs = malloc(nmembers * sizeof(*pset->procs));
-    if (pset->procs == NULL) {
-        pset_free(pset);
-        return PMIX_ERR_OUT_OF_RESOURCE;
+    if (rc == PMIX_SUCCESS) {
+        sx_proc_list_sort(&definition.told);
+        rc = sx_server_call(sx_server_get(), pset_define, &definition);
     }
-    memcpy(pset->procs, members, nmembers * sizeof(*pset->procs));
-    pset->proc_count = nmembers;
-    qsort(pset->procs, nmembers, sizeof(*pset->procs), sx_proc_order);
-    return sx_server_call(sx_server_get(), pset_define, pset);
+    sx_proc_list_clear(&definition.told);
+    return rc;
 }
 
 static pmix_status_t pset_delete(struct sx_server *server, void *arg)
 {
-    struct pset *pset = pset_find(server, arg);
+    struct sx_membership_entry *const entry = sx_memberships_find_set(server, arg);
 
-    if (pset == NULL) {
+    if (entry == NULL) {
         return PMIX_ERR_NOT_FOUND;
     }
-    sx_list_remove(&pset->link);
-    const pmix_status_t rc = members_store(server, pset);
-    sx_event_pset(server, false, pset->name, pset->procs, pset->proc_count);
-    pset_free(pset);
-    return rc;
+    pmix_proc_t *const members = sx_memberships_procs(entry);
+    const bool is_told = entry->told.count > 0;
+
+    if (members == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_event_pset(server, false, arg, is_told ? entry->told.all : members,
+                  is_told ? entry->told.count : sx_membership_size(&entry->published));
+    free(members);
+    sx_memberships_remove(server, entry);
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t PMIx_server_delete_process_set(char *pset_name)
 {
-    const size_t len = pset_name == NULL ? 0 : sx_name_len(pset_name, PMIX_MAX_KEYLEN + 1);
-
     if (sx_server_get() == NULL) {
         return PMIX_ERR_INIT;
     }
-    return len == 0 || len > PMIX_MAX_KEYLEN
-               ? PMIX_ERR_BAD_PARAM
-               : sx_server_call(sx_server_get(), pset_delete, pset_name);
+    return name_is_good(pset_name) ? sx_server_call(sx_server_get(), pset_delete, pset_name)
+                                   : PMIX_ERR_BAD_PARAM;
 }

@@ -21,7 +21,6 @@
 #include "server/engine/group_leave.h"
 #include "server/engine/invite.h"
 #include "server/engine/modex.h"
-#include "server/engine/pset.h"
 #include "server/engine/resource.h"
 #include "server/engine/span.h"
 #include "server/entry/reaper.h"
@@ -128,10 +127,6 @@ const struct sx_family sx_families[] = {
         .client_ended = sx_cleanup_client_gone,
         .client_lost = sx_cleanup_client_gone,
         .client_removed = sx_cleanup_client_removed,
-    },
-    {
-        .name = "pset",
-        .end = sx_pset_clear,
     },
     {
         .name = "resource",

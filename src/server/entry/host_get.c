@@ -18,6 +18,7 @@
 #include "server/engine/host_event.h"
 #include "server/model/alias.h"
 #include "server/model/state.h"
+#include "shmem/places.h"
 #include "shmem/qualified.h"
 #include "shmem/wanted.h"
 
@@ -160,6 +161,18 @@ static pmix_status_t server_ask(const struct sx_server *server, const struct que
     return rc;
 }
 
+/* What follows from the lists that a process is in. */
+static pmix_status_t places_ask(const struct sx_server *server, const struct question *question)
+{
+    const struct sx_memberships *const all = &server->memberships;
+    const struct sx_wanted *const wanted = &question->wanted;
+
+    return all->has_store && wanted->realm == SX_REALM_JOB && wanted->key != NULL
+               ? sx_places_find(&all->store.view, wanted->key, question->nspace, wanted->rank,
+                                question->ret)
+               : PMIX_ERR_NOT_FOUND;
+}
+
 static pmix_status_t job_ask(struct sx_server *server, void *arg)
 {
     struct question question = *(const struct question *)arg;
@@ -173,8 +186,11 @@ static pmix_status_t job_ask(struct sx_server *server, void *arg)
     question.wanted.rank = real.rank;
     struct sx_nspace *nspace = sx_nspace_find(server, real.nspace);
     const bool has_store = nspace != NULL && nspace->has_store;
-    const pmix_status_t rc = site_ask(server, &question, has_store ? &nspace->store.view : NULL);
+    pmix_status_t rc = site_ask(server, &question, has_store ? &nspace->store.view : NULL);
 
+    if (rc == PMIX_ERR_NOT_FOUND && has_store) {
+        rc = places_ask(server, &question);
+    }
     return rc == PMIX_ERR_NOT_FOUND ? server_ask(server, &question) : rc;
 }
 

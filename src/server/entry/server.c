@@ -197,7 +197,6 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     sx_list_init(&server->spans);
     server->shown.table = SX_OPEN_OPS_NULL;
     server->seed = sx_table_seed();
-    sx_list_init(&server->psets);
     sx_list_init(&server->resources);
     sx_list_init(&server->strangers.silent);
     sx_registry_init(&server->registry);

@@ -83,6 +83,7 @@ static void entry_free(struct sx_membership_entry *entry)
         sx_proc_list_clear(&entry->unsaid);
         free(entry->record);
         free(entry->id);
+        sx_proc_list_clear(&entry->told);
         free(entry);
     }
 }
@@ -96,6 +97,7 @@ void sx_memberships_deinit(struct sx_server *server)
     }
     free(all->slots);
     sx_table_deinit(&all->names);
+    sx_table_deinit(&all->sets);
     if (all->has_store) {
         sx_store_destroy(&all->store);
     }
@@ -107,10 +109,9 @@ static uint64_t name_hash(const struct sx_server *server, const char *name)
     return XXH3_64bits_withSeed(name, strlen(name), server->seed);
 }
 
-struct sx_membership_entry *sx_memberships_find(const struct sx_server *server, const char *name)
+static struct sx_membership_entry *find_in(const struct sx_server *server,
+                                           const struct sx_table *names, const char *name)
 {
-    const struct sx_table *const names = &server->memberships.names;
-
     if (names->count == 0) {
         return NULL;
     }
@@ -124,6 +125,17 @@ struct sx_membership_entry *sx_memberships_find(const struct sx_server *server, 
         }
     }
     return NULL;
+}
+
+struct sx_membership_entry *sx_memberships_find(const struct sx_server *server, const char *name)
+{
+    return find_in(server, &server->memberships.names, name);
+}
+
+struct sx_membership_entry *sx_memberships_find_set(const struct sx_server *server,
+                                                    const char *name)
+{
+    return find_in(server, &server->memberships.sets, name);
 }
 
 struct sx_membership_entry *sx_memberships_of(const struct sx_server *server, uint64_t subject)
@@ -149,19 +161,40 @@ struct sx_membership_entry *sx_memberships_next(const struct sx_server *server,
     return NULL;
 }
 
+static pmix_status_t length_judge(const char *name, size_t max)
+{
+    const size_t len = strnlen(name, max + 1);
+
+    return len > 0 && len <= max && strcmp(name, SX_MEMBERSHIP_ROWS) != 0
+               ? PMIX_SUCCESS
+               : SX_RAISE(PMIX_ERR_BAD_PARAM,
+                          "the name \"%.64s\": one of 1 to %zu bytes and not \"%s\" is needed",
+                          name, max, SX_MEMBERSHIP_ROWS);
+}
+
 pmix_status_t sx_memberships_name_judge(struct sx_server *server, const char *name)
 {
-    const size_t len = strnlen(name, SX_MEMBERSHIP_NAME_MAX + 1);
+    const pmix_status_t rc = length_judge(name, PMIX_MAX_NSLEN);
 
-    if (len == 0 || len > SX_MEMBERSHIP_NAME_MAX || strcmp(name, SX_MEMBERSHIP_ROWS) == 0) {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM,
-                        "the name \"%.64s\": one of 1 to %d bytes and not \"%s\" is needed", name,
-                        SX_MEMBERSHIP_NAME_MAX, SX_MEMBERSHIP_ROWS);
-    }
-    if (sx_nspace_find(server, name) != NULL || sx_memberships_find(server, name) != NULL) {
+    if (rc == PMIX_SUCCESS &&
+        (sx_nspace_find(server, name) != NULL || sx_memberships_find(server, name) != NULL)) {
         return SX_RAISE(PMIX_ERR_EXISTS, "the name %s is a namespace's or a group's already", name);
     }
-    return PMIX_SUCCESS;
+    return rc;
+}
+
+static pmix_status_t set_judge(struct sx_server *server, const char *name)
+{
+    const pmix_status_t rc = length_judge(name, SX_MEMBERSHIP_NAME_MAX);
+
+    return rc == PMIX_SUCCESS && sx_memberships_find_set(server, name) != NULL
+               ? SX_RAISE(PMIX_EXISTS, "there is a process set %s already", name)
+               : rc;
+}
+
+static struct sx_table *table_of(struct sx_memberships *all, uint32_t kind)
+{
+    return kind == SX_MEMBERSHIP_PSET ? &all->sets : &all->names;
 }
 
 /* Show @record, and own it, as the newest generation of @entry. */
@@ -225,12 +258,17 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
 {
     struct sx_memberships *const all = &server->memberships;
     struct sx_membership_entry *entry = NULL;
-    pmix_status_t rc = sx_memberships_name_judge(server, options->name);
+    const enum sx_realm realm = sx_membership_realm(options->kind);
+    pmix_status_t rc = options->kind == SX_MEMBERSHIP_PSET
+                           ? set_judge(server, options->name)
+                           : sx_memberships_name_judge(server, options->name);
 
-    if (rc == PMIX_SUCCESS && all->names.count >= SX_MEMBERSHIPS_MAX) {
-        rc = SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                      "there are %u connected namespaces and groups: disconnect or destruct some",
-                      SX_MEMBERSHIPS_MAX);
+    if (rc == PMIX_SUCCESS && all->names.count + all->sets.count >= SX_MEMBERSHIPS_MAX) {
+        rc = SX_RAISE(
+            PMIX_ERR_OUT_OF_RESOURCE,
+            "there are %u connected namespaces, groups and process sets: disconnect, destruct "
+            "or delete some",
+            SX_MEMBERSHIPS_MAX);
     }
     if (rc == PMIX_SUCCESS) {
         rc = store_open(all);
@@ -253,14 +291,14 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
 
     rc = entry_update(all, entry, &head, options->name, options->procs, options->proc_count);
     if (rc == PMIX_SUCCESS) {
-        rc = sx_membership_enter(&all->store, head.subject, options->name);
+        rc = sx_membership_enter(&all->store, realm, head.subject, options->name);
     }
-    if (rc == PMIX_SUCCESS &&
-        !sx_table_add(&all->names, &entry->node, name_hash(server, options->name))) {
+    if (rc == PMIX_SUCCESS && !sx_table_add(table_of(all, options->kind), &entry->node,
+                                            name_hash(server, options->name))) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (rc != PMIX_SUCCESS) {
-        sx_membership_withdraw(&all->store, head.subject, options->name);
+        sx_membership_withdraw(&all->store, realm, head.subject, options->name);
         slot_give_back(all, row);
         entry_free(entry);
         return rc;
@@ -337,9 +375,11 @@ void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry 
 {
     struct sx_memberships *const all = &server->memberships;
     const uint64_t subject = entry->published.head.subject;
+    const uint32_t kind = entry->published.head.kind;
 
-    sx_membership_withdraw(&all->store, subject, sx_membership_name(&entry->published));
-    sx_table_remove(&all->names, &entry->node);
+    sx_membership_withdraw(&all->store, sx_membership_realm(kind), subject,
+                           sx_membership_name(&entry->published));
+    sx_table_remove(table_of(all, kind), &entry->node);
     slot_give_back(all, sx_membership_row(subject));
     entry_free(entry);
     all->has_news = true;

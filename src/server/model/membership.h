@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* membership.h - the named lists of processes that this server keeps: connected namespaces, groups.
+/* membership.h - the named lists of processes that this server keeps.
  *
  *     (none) --add--> there, generation 1 --change--> the next generation --remove--> (none)
  *
  * A list is in the node's store for all to read (shmem/membership.h), and here with what only the
- * server needs.  Its name is no other list's, and no namespace's.  There are at most
- * SX_MEMBERSHIPS_MAX at a time, and what those that are gone took is given back. */
+ * server needs.  The name of a connected namespace or a group is no other's, and no namespace's;
+ * sets have names of their own, which stand for nobody.  There are at most SX_MEMBERSHIPS_MAX at a
+ * time, and what those that are gone took is given back. */
 #ifndef SX_SERVER_MODEL_MEMBERSHIP_H
 #define SX_SERVER_MODEL_MEMBERSHIP_H
 
@@ -24,7 +25,7 @@ struct sx_nspace;
 struct sx_server;
 
 struct sx_membership_entry {
-    struct sx_table_node node;      /* memberships.names */
+    struct sx_table_node node;      /* memberships.names, sets */
     struct sx_membership published; /* the newest generation: its head, name and members ... */
     void *record;                   /* ... lie here */
     char *id;                       /* that tells it from others of the same members; NULL: none */
@@ -32,6 +33,7 @@ struct sx_membership_entry {
     /* Of a connected namespace: engine/connect.c. */
     struct sx_table_node written;
     struct sx_proc_list unsaid; /* jobs of which a member here has ended without a disconnect */
+    struct sx_proc_list told;   /* of a set: the host's words, if some mean all of a namespace */
 };
 
 /* A row of the column SX_MEMBERSHIP_ROWS. */
@@ -42,7 +44,8 @@ struct sx_membership_slot {
 
 /* Zeroed is empty. */
 struct sx_memberships {
-    struct sx_table names;
+    struct sx_table names; /* of those that are no sets */
+    struct sx_table sets;
     struct sx_membership_slot *slots;
     uint32_t slot_count, slot_capacity; /* that were ever in use, and that there is room for */
     uint32_t free_first;                /* a number as free_next */
@@ -71,11 +74,14 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
                                  const struct sx_membership_options *options,
                                  struct sx_membership_entry **ret);
 
-/* Return: PMIX_SUCCESS when a new list, or namespace, may have this @name; PMIX_ERR_EXISTS, told;
- * PMIX_ERR_BAD_PARAM. */
+/* Return: PMIX_SUCCESS when a namespace, or a new list that is no set, may have this @name;
+ * PMIX_ERR_EXISTS, told; PMIX_ERR_BAD_PARAM. */
 pmix_status_t sx_memberships_name_judge(struct sx_server *server, const char *name);
 
 /* Return: NULL when there is none. */
+struct sx_membership_entry *sx_memberships_find_set(const struct sx_server *server,
+                                                    const char *name);
+/* The same for a connected namespace or a group. */
 struct sx_membership_entry *sx_memberships_find(const struct sx_server *server, const char *name);
 struct sx_membership_entry *sx_memberships_of(const struct sx_server *server, uint64_t subject);
 /* The one behind @entry, the first for NULL, in no order.  Return: NULL at the end. */

@@ -151,7 +151,6 @@ struct sx_server {
     struct sx_table invitations; /* to groups, by their names: invitation.h */
     struct sx_table guests;      /* of all of them, by invitation and client */
     struct sx_table rounds;      /* of those that are open, by their processes: rounds.c */
-    struct sx_list psets;        /* pset.c */
     struct sx_list resources;    /* resource.c */
     struct sx_brooms brooms;
     uint64_t generation_last; /* the highest of the stores that have ended */

@@ -368,7 +368,8 @@ Test(mem, dumps_a_list_of_processes)
     cr_assert_eq(sx_store_create(&writer, &node), PMIX_SUCCESS);
     cr_assert_eq(sx_membership_encode(&head, "a-group", procs, 3, &bytes, &size), PMIX_SUCCESS);
     cr_assert_eq(sx_membership_publish(&writer, bytes, size), PMIX_SUCCESS);
-    cr_assert_eq(sx_membership_enter(&writer, head.subject, "a-group"), PMIX_SUCCESS);
+    cr_assert_eq(sx_membership_enter(&writer, SX_REALM_MEMBERS, head.subject, "a-group"),
+                 PMIX_SUCCESS);
     test_has_all(wants, SX_COUNT(wants));
     ((struct sx_membership_head *)bytes)->index_count++; /* what is no index any more */
     cell.len = (uint32_t)size;

@@ -39,7 +39,7 @@ Test(membership, is_looked_at_without_a_message_while_the_store_is_the_newest)
     node_store_map(&writer);
     cr_assert_eq(sx_members_open("both", &look), PMIX_SUCCESS);
     sx_members_close(&look);
-    sx_membership_withdraw(&writer, head.subject, "both");
+    sx_membership_withdraw(&writer, SX_REALM_MEMBERS, head.subject, "both");
     cr_expect_eq(sx_members_open("both", &look), PMIX_ERR_NOT_FOUND);
     sx_store_destroy(&writer);
 }

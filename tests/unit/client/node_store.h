@@ -20,7 +20,8 @@ static inline void node_store_put(struct sx_store_writer *writer,
 
     cr_assert_eq(sx_membership_encode(head, name, procs, count, &bytes, &size), PMIX_SUCCESS);
     cr_assert_eq(sx_membership_publish(writer, bytes, size), PMIX_SUCCESS);
-    cr_assert_eq(sx_membership_enter(writer, head->subject, name), PMIX_SUCCESS);
+    cr_assert_eq(sx_membership_enter(writer, sx_membership_realm(head->kind), head->subject, name),
+                 PMIX_SUCCESS);
     free(bytes);
 }
 

@@ -80,6 +80,33 @@ Test(pset, may_be_defined_before_its_namespace_is_there)
     expect("job", 1, "-");
 }
 
+Test(pset, keeps_places_when_a_namespace_comes)
+{
+    const pmix_proc_t all[] = { { "job", 2 }, { "early", PMIX_RANK_WILDCARD } };
+    const struct sx_membership_entry *entry;
+
+    cr_assert_eq(PMIx_server_define_process_set(all, 2, "mixed"), PMIX_SUCCESS);
+    entry = sx_memberships_find_set(sx_server_get(), "mixed");
+    cr_expect_eq(sx_membership_size(&entry->published), 1);
+    hosted_job("early", 2, 2); /* before "job" by its name */
+    cr_expect_eq(sx_membership_size(&entry->published), 3);
+    cr_expect_eq(sx_membership_rank(&entry->published, "job", 2), 0);
+    cr_expect_eq(sx_membership_rank(&entry->published, "early", 1), 2);
+    cr_expect_eq(entry->published.head.generation, 2);
+    expect("early", 0, "mixed");
+}
+
+Test(pset, stands_for_nobody)
+{
+    const pmix_proc_t member = { "job", 1 };
+
+    cr_assert_eq(PMIx_server_define_process_set(&member, 1, "few"), PMIX_SUCCESS);
+    expect("few", 0, "-");
+    hosted_job("few", 1, 1);
+    cr_expect_eq(define("job", "job", 0, 1), PMIX_SUCCESS, "a namespace has this name, too");
+    expect("job", 1, "few,job");
+}
+
 Test(pset, that_is_deleted_is_not_listed)
 {
     char low[] = "low", all[] = "all";

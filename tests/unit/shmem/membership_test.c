@@ -105,17 +105,20 @@ Test(membership, without_those_who_leave_has_the_rest_in_their_places)
 
 Test(membership, that_cannot_be_is_refused)
 {
-    static char name_256[257];
-    const struct sx_membership_head head = { .kind = SX_MEMBERSHIP_PSET };
+    static char name_256[257], name_512[513];
+    const struct sx_membership_head head = { .kind = SX_MEMBERSHIP_GROUP };
+    const struct sx_membership_head set = { .kind = SX_MEMBERSHIP_PSET };
     pmix_proc_t procs[MEMBERS];
     size_t size;
     void *bytes;
 
     memset(name_256, 'x', 256);
+    memset(name_512, 'x', 512);
     some_procs(procs);
     cr_expect_eq(sx_membership_encode(&head, "", procs, 1, &bytes, &size), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(sx_membership_encode(&head, name_256, procs, 1, &bytes, &size),
                  PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(sx_membership_encode(&set, name_512, procs, 1, &bytes, &size), PMIX_ERR_BAD_PARAM);
     procs[3] = procs[0];
     cr_expect_eq(sx_membership_encode(&head, "s", procs, 4, &bytes, &size), PMIX_ERR_BAD_PARAM,
                  "one process twice");
@@ -212,25 +215,30 @@ Test(membership, is_found_by_its_name_and_its_subject_while_it_is_there)
         const char *const names[] = { "first", "second", "third" };
 
         list_put(&writer, subject_of(1 + row, row), names[row], 1, 1 + row);
-        cr_assert_eq(sx_membership_enter(&writer, subject_of(1 + row, row), names[row]),
+        cr_assert_eq(sx_membership_enter(&writer, SX_REALM_MEMBERS, subject_of(1 + row, row),
+                                         names[row]),
                      PMIX_SUCCESS);
     }
-    cr_assert_eq(sx_membership_find(&writer.view, "second.", 6, &membership), PMIX_SUCCESS);
+    cr_assert_eq(sx_membership_find(&writer.view, SX_REALM_MEMBERS, "second.", 6, &membership),
+                 PMIX_SUCCESS);
     cr_expect_eq(sx_membership_size(&membership), 2);
     cr_assert_eq(sx_membership_of(&writer.view, subject_of(3, 2), &membership), PMIX_SUCCESS);
     cr_expect_str_eq(sx_membership_name(&membership), "third");
-    cr_expect_eq(sx_membership_find(&writer.view, "secon", 5, &membership), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(sx_membership_find(&writer.view, SX_REALM_MEMBERS, "secon", 5, &membership),
+                 PMIX_ERR_NOT_FOUND);
     cr_expect_eq(sx_membership_of(&writer.view, 0, &membership), PMIX_ERR_NOT_FOUND);
     cr_expect_eq(sx_membership_of(&writer.view, subject_of(9, 2), &membership), PMIX_ERR_NOT_FOUND,
                  "a row of another serial");
     cr_expect_eq(sx_membership_of(&writer.view, subject_of(1, 3), &membership), PMIX_ERR_NOT_FOUND);
     cr_expect_eq(sx_membership_of(&writer.view, UINT64_MAX, &membership), PMIX_ERR_NOT_FOUND);
 
-    sx_membership_withdraw(&writer, subject_of(2, 1), "second");
-    cr_expect_eq(sx_membership_find(&writer.view, "second", 6, &membership), PMIX_ERR_NOT_FOUND);
+    sx_membership_withdraw(&writer, SX_REALM_MEMBERS, subject_of(2, 1), "second");
+    cr_expect_eq(sx_membership_find(&writer.view, SX_REALM_MEMBERS, "second", 6, &membership),
+                 PMIX_ERR_NOT_FOUND);
     cr_expect_eq(sx_membership_of(&writer.view, subject_of(2, 1), &membership), PMIX_ERR_NOT_FOUND);
     list_put(&writer, subject_of(4, 1), "second", 1, 7);
-    cr_assert_eq(sx_membership_enter(&writer, subject_of(4, 1), "second"), PMIX_SUCCESS);
+    cr_assert_eq(sx_membership_enter(&writer, SX_REALM_MEMBERS, subject_of(4, 1), "second"),
+                 PMIX_SUCCESS);
     cr_expect_eq(sx_membership_of(&writer.view, subject_of(2, 1), &membership), PMIX_ERR_NOT_FOUND,
                  "the name and the row are another's");
     cr_expect_eq(sx_membership_of(&writer.view, subject_of(4, 1), &membership), PMIX_SUCCESS);
@@ -297,7 +305,8 @@ Test(membership, is_whole_for_readers_while_it_changes_and_the_store_is_renewed)
 
     test_store_create(&writer, 0, 64 << 10, true);
     list_put(&writer, subject_of(1, 0), "list", generation, 2);
-    cr_assert_eq(sx_membership_enter(&writer, subject_of(1, 0), "list"), PMIX_SUCCESS);
+    cr_assert_eq(sx_membership_enter(&writer, SX_REALM_MEMBERS, subject_of(1, 0), "list"),
+                 PMIX_SUCCESS);
     race.editions[0] = writer.view;
     atomic_store(&race.newest, &race.editions[0]);
     for (size_t i = 0; i < SX_COUNT(readers); i++) {
