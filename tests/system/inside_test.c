@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* inside_test.c - blocking calls inside a callback: each one works, or is refused where it would
- * wait for itself.  None hangs.  X29, CN50.
+ * wait for itself.  None hangs.  X29, CN50, GR68.
  *
  * A table of calls, made by both ranks in its order: in an event handler and in the callback of a
  * non-blocking call; on the progress thread and in PMIx_Progress.  A call that hangs is ended by the
@@ -123,6 +123,22 @@ static pmix_status_t connect_and_disconnect(void)
         rc = PMIx_Connect(&all, 1, NULL, 0);
     }
     return rc == PMIX_SUCCESS ? PMIx_Disconnect(&all, 1, NULL, 0) : rc;
+}
+
+/* Rank 0 invites, rank 1 joins as soon as it is invited: both wait for the group. */
+static pmix_status_t invite_or_join(void)
+{
+    pmix_status_t rc;
+
+    if (me.rank == 0) {
+        rc = PMIx_Group_invite("invited", &peer, 1, NULL, 0, NULL, NULL);
+    } else {
+        do {
+            sched_yield();
+            rc = PMIx_Group_join("invited", &peer, PMIX_GROUP_ACCEPT, NULL, 0, NULL, NULL);
+        } while (rc == PMIX_ERR_NOT_FOUND);
+    }
+    return rc == PMIX_SUCCESS ? PMIx_Group_destruct("invited", NULL, 0) : rc;
 }
 
 static pmix_status_t store(void)
@@ -282,6 +298,7 @@ static const struct {
     { "PMIx_Fence", fence, PMIX_SUCCESS },
     { "PMIx_Fence that collects", fence_that_collects, PMIX_SUCCESS },
     { "PMIx_Connect, PMIx_Disconnect", connect_and_disconnect, PMIX_SUCCESS },
+    { "PMIx_Group_invite, PMIx_Group_join", invite_or_join, PMIX_SUCCESS },
     { "PMIx_Store_internal", store, PMIX_SUCCESS },
     { "PMIx_Resolve_peers, PMIx_Resolve_nodes", resolve, PMIX_SUCCESS },
     { "PMIx_Register_event_handler, PMIx_Deregister_event_handler", handler, PMIX_SUCCESS },
