@@ -10,9 +10,7 @@
  * look into. */
 #include "cli/ls/collectives.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +19,7 @@
 #include "base/clock.h"
 #include "cli/events/find.h"
 #include "cli/json.h"
+#include "cli/ls/nobody.h"
 #include "cli/names.h"
 #include "cli/proc.h"
 #include "cli/say.h"
@@ -116,11 +115,6 @@ static const char *kind_name(const struct sx_open_op *op)
     return name != NULL ? name : "unknown";
 }
 
-static bool has_ended(pid_t pid)
-{
-    return kill(pid, 0) != 0 && errno == ESRCH;
-}
-
 /* How a process is that somebody waits for, in a word; NULL: as it should be, or not known. */
 static const char *state_of(pid_t pid)
 {
@@ -135,7 +129,7 @@ static const char *state_of(pid_t pid)
     case 'X':
         return "ended";
     default:
-        return pid > 0 && state == '\0' && has_ended(pid) ? "ended" : NULL;
+        return pid > 0 && state == '\0' && sx_ls_has_ended(pid) ? "ended" : NULL;
     }
 }
 
@@ -305,28 +299,13 @@ static void item_json(const struct item *item, uint64_t now_ns)
 
 /* ---- the thing ------------------------------------------------------------------------------- */
 
-static int say_no_table(const struct sx_ls_wish *wish, bool denied)
-{
-    const pid_t pid = wish->whose.pid;
-
-    if (pid == 0) {
-        sx_say("no server runs%s", denied ? " that you may look into; root sees all" : "");
-        return 0;
-    }
-    sx_say("process %d %s", (int)pid,
-           has_ended(pid) ? "does not exist"
-           : denied       ? "may not be looked into: be its user, or root"
-                          : "is no server of shmix");
-    return SX_EXIT_FAILURE;
-}
-
 /* Return: the exit code. */
 static int print_all(struct list *list, bool denied)
 {
     const uint64_t now_ns = sx_now_ns();
 
     if (list->tables == 0) {
-        return say_no_table(list->wish, denied);
+        return sx_ls_nobody(list->wish, denied);
     }
     if (list->count == 0) {
         sx_say("no collective operation has been open for longer than %d ms%s",

@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "cli/ls/collectives.h"
+#include "cli/ls/groups.h"
 #include "cli/proc.h"
 #include "cli/say.h"
 
 static const struct {
     const char *name;
     int (*list)(const struct sx_ls_wish *wish);
-} things[] = { { "collectives", sx_ls_collectives } };
+} things[] = { { "collectives", sx_ls_collectives }, { "groups", sx_ls_groups } };
 
 #define OF(member) offsetof(struct sx_ls_wish, member), false
 
@@ -21,6 +22,8 @@ static const struct sx_option rows[] = {
     { .help = "things:" },
     { .name = "collectives",
       .help = "fences, connects and the like that are open: who is missing, and since when" },
+    { .name = "groups",
+      .help = "connected namespaces, groups and process sets: who is in them, and since when" },
     { .help = "whose, and how:" },
     { "THING", NULL, NULL, NULL, "what to list, as collectives", "one of these things",
       sx_option_text, OF(thing) },
@@ -40,7 +43,8 @@ static const char more[] = "\n"
                            "examples:\n"
                            "  shmix ls collectives            who is missing in what is open\n"
                            "  shmix ls collectives 4711       the same, of the server 4711\n"
-                           "  shmix ls collectives --json | jq .missing\n";
+                           "  shmix ls collectives --json | jq .missing\n"
+                           "  shmix ls groups                 who is in which group\n";
 
 const struct sx_verb sx_ls_verb = {
     .name = "shmix ls",

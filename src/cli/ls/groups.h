@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* groups.h - `shmix ls groups`: who is in which connected namespace, group and process set. */
+#ifndef SX_CLI_LS_GROUPS_H
+#define SX_CLI_LS_GROUPS_H
+
+#include "cli/ls/ls.h"
+
+/* Return: the exit code. */
+int sx_ls_groups(const struct sx_ls_wish *wish);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* nobody.h - what is said when there is no server to list something of. */
+#ifndef SX_CLI_LS_NOBODY_H
+#define SX_CLI_LS_NOBODY_H
+
+#include <sys/types.h>
+
+#include "cli/ls/ls.h"
+
+/* @denied: some processes could not be looked into.  Return: the exit code. */
+int sx_ls_nobody(const struct sx_ls_wish *wish, bool denied);
+
+/* Whether there is no process @pid any more. */
+bool sx_ls_has_ended(pid_t pid);
+
+#endif
