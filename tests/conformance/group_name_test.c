@@ -334,6 +334,65 @@ static int leaves(int rank)
     return finish();
 }
 
+/* GR54 GR53: one waits in a connect for the one that leaves.  It ends for both that stay, or goes on
+ * without the leaver; then the group is a smaller one. */
+static int connect_breaks(int rank)
+{
+    const pmix_proc_t all = proc_of(GROUP, WILDCARD);
+    struct call call = { .rank = PMIX_RANK_UNDEF };
+
+    group_begin(rank, NULL);
+    if (rank == 0) {
+        connect_begin(&all, 1, NO_WORDS, &call);
+        server_has_it();
+        job_token_put(0);
+        CHECK_STATUS(call_wait(&call), PMIX_ERR_PROC_TERM_WO_SYNC);
+    }
+    if (rank_of(rank) == 0) {
+        job_token_get(0);
+        CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_SUCCESS);
+    }
+    meet();
+    if (rank == 1) {
+        CHECK_STATUS(connect_by(&all, 1, NO_WORDS, &call), PMIX_ERR_PROC_TERM_WO_SYNC);
+    }
+    if (rank == 0 || rank == 1) {
+        CHECK_STATUS(connect_by(&all, 1, NO_WORDS, &call), PMIX_SUCCESS);
+        CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_SUCCESS);
+    }
+    return finish();
+}
+
+static int connect_goes_on(int rank)
+{
+    const pmix_proc_t all = proc_of(GROUP, WILDCARD);
+    struct call call = { .rank = PMIX_RANK_UNDEF };
+
+    group_begin(rank, NULL);
+    if (rank == 0) {
+        connect_begin(&all, 1, and_flag(NO_WORDS, PMIX_GROUP_FT_COLLECTIVE), &call);
+        server_has_it();
+        job_token_put(0);
+    }
+    if (rank_of(rank) == 0) {
+        job_token_get(0);
+        CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_SUCCESS);
+    }
+    meet();
+    if (rank == 0) {
+        CHECK_STATUS(call_wait(&call), PMIX_SUCCESS);
+    }
+    if (rank == 1) {
+        CHECK_STATUS(connect_by(&all, 1, NO_WORDS, &call), PMIX_SUCCESS);
+    }
+    if (rank == 0 || rank == 1) {
+        CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_SUCCESS);
+    }
+    return finish();
+}
+
 /* GR88 GR87: with its last member the group is gone, and its name is free. */
 static int all_leave(int rank)
 {
@@ -384,6 +443,8 @@ static const struct job_case cases[] = {
     { "hears", 2, hears, host_of_two, false },
     { "aborts", 2, aborts, host_of_abort, false },
     { "leaves", 2, leaves, host_of_two, false },
+    { "connect_breaks", 2, connect_breaks, host_of_two, false },
+    { "connect_goes_on", 2, connect_goes_on, host_of_two, false },
     { "all_leave", 2, all_leave, host_of_two, false },
     { "wrong", 2, wrong, host_of_two, false },
 };

@@ -652,6 +652,15 @@ void sx_collective_client_gone(struct sx_server *server, struct sx_client *clien
     }
 }
 
+/* An end for want of @member is one for those, too, who call later and find it missing nowhere. */
+static void member_withdraws(struct sx_collective *collective, struct sx_member *member)
+{
+    const pmix_status_t end = ends_of(collective, false).withdrew;
+
+    collective->is_bound |= end != PMIX_ERR_PARTIAL_SUCCESS;
+    member_ends(collective, member, end);
+}
+
 void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *client,
                                    uint8_t pardons)
 {
@@ -665,7 +674,7 @@ void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *c
             if (collective->is_owed) {
                 owed_leave(collective, client);
             } else {
-                member_ends(collective, member, ends_of(collective, false).withdrew);
+                member_withdraws(collective, member);
             }
         }
     }
