@@ -112,7 +112,7 @@ static void fence_job(void)
 
 /* ---- who meets whom ------------------------------------------------------------------------- */
 
-/* GR1 GR3 GR16 GR23 GR81: each calls in another form, and nobody returns before the last has called. */
+/* GR1 GR3 GR16 GR23 GR81 X9: each calls in another form, and nobody returns before the last has called. */
 static int forms(int rank)
 {
     const pmix_proc_t all = proc_of(JOB_NSPACE, WILDCARD);
@@ -344,6 +344,29 @@ static int taken(int rank)
     return finish();
 }
 
+/* GR28: nobody leaves what is not there yet; who has called is a member in the end. */
+static int no_leave(int rank)
+{
+    const pmix_proc_t all = proc_of(JOB_NSPACE, WILDCARD);
+    struct made made;
+
+    begin();
+    if (rank == 0) {
+        construct_begin(GROUP, &all, 1, NO_WORDS, &made);
+        CHECK(PMIx_Group_leave(GROUP, NULL, 0) != PMIX_SUCCESS);
+    }
+    fence_job();
+    if (rank == 0) {
+        CHECK_STATUS(call_wait(&made.call), PMIX_SUCCESS);
+    } else {
+        made = construct_of_job(GROUP, NO_WORDS);
+    }
+    CHECK(made.size == 2);
+    CHECK_STATUS(fence_of(GROUP, WILDCARD), PMIX_SUCCESS);
+    CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);
+    return finish();
+}
+
 /* GR87: by other members, with another number. */
 static int again(int rank)
 {
@@ -359,6 +382,50 @@ static int again(int rank)
         CHECK_STATUS(construct_by(GROUP, pair, 2, numbered(), &made), PMIX_SUCCESS);
         CHECK(made.size == 2 && made.has_context && made.context_id != first);
         CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);
+    }
+    return finish();
+}
+
+static bool is_in(const pmix_proc_t *proc, const char *name)
+{
+    pmix_value_t *value = NULL;
+    const pmix_status_t rc = PMIx_Get(proc, PMIX_GROUP_NAMES, NULL, 0, &value);
+    bool found = false;
+
+    if (rc == PMIX_ERR_NOT_FOUND) {
+        return false;
+    }
+    CHECK_STATUS(rc, PMIX_SUCCESS);
+    const pmix_data_array_t *const array = value->data.darray;
+
+    CHECK(value->type == PMIX_DATA_ARRAY && array->type == PMIX_STRING);
+    for (size_t i = 0; i < array->size; i++) {
+        found |= strcmp(((char **)array->array)[i], name) == 0;
+    }
+    PMIx_Value_free(value, 1);
+    return found;
+}
+
+/* GR20: of this process and of another one, as long as there is the group. */
+static int names(int rank)
+{
+    const pmix_proc_t pair[2] = { proc_of(JOB_NSPACE, 0), proc_of(JOB_NSPACE, 1) };
+    const pmix_proc_t third = proc_of(JOB_NSPACE, 2);
+    struct made made;
+
+    begin();
+    (void)construct_of_job("all", NO_WORDS);
+    if (rank < 2) {
+        CHECK_STATUS(construct_by("pair", pair, 2, NO_WORDS, &made), PMIX_SUCCESS);
+    }
+    fence_job();
+    CHECK(is_in(&me, "all") && is_in(&me, "pair") == (rank < 2));
+    CHECK(is_in(&pair[1], "pair") && is_in(&third, "all") && !is_in(&third, "pair"));
+    fence_job();
+    CHECK_STATUS(destruct_by("all", NO_WORDS), PMIX_SUCCESS);
+    CHECK(!is_in(&me, "all") && is_in(&me, "pair") == (rank < 2));
+    if (rank < 2) {
+        CHECK_STATUS(destruct_by("pair", NO_WORDS), PMIX_SUCCESS);
     }
     return finish();
 }
@@ -579,7 +646,9 @@ static const struct job_case cases[] = {
     { "at_once", 2, at_once, NULL, false },
     { "wrong_arguments", 2, wrong_arguments, NULL, false },
     { "taken", 3, taken, NULL, false },
+    { "no_leave", 2, no_leave, NULL, false },
     { "again", 3, again, NULL, false },
+    { "names", 3, names, NULL, false },
     { "numbers", 2, numbers, NULL, false },
     { "time_limit", 3, time_limit, NULL, false },
     { "codes", 1, codes, NULL, false },

@@ -391,8 +391,8 @@ static void hear_anything(size_t id, pmix_status_t code, const pmix_proc_t *sour
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
-/* X24 by sense: sets are no failures, so no handler without codes hears of them.  Rank 1 registers
- * when the set is there, and gets what is kept. */
+/* GR92; X24 by sense: sets are no failures, so no handler without codes hears of them.  Rank 1
+ * registers when the set is there, and gets what is kept. */
 static int rank_of_sets(int rank)
 {
     pmix_status_t codes[2] = { PMIX_PROCESS_SET_DEFINE, PMIX_PROCESS_SET_DELETE };

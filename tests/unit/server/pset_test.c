@@ -50,6 +50,7 @@ static void begin(void)
 
 TestSuite(pset, .init = begin, .fini = hosted_end);
 
+/* GR93 */
 Test(pset, is_listed_for_each_member)
 {
     cr_assert_eq(define("low", "job", 0, 1), PMIX_SUCCESS);
