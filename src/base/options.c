@@ -139,6 +139,8 @@ static const struct sx_directive group_construct[] = {
     ROW(PMIX_GROUP_INFO, INFOS, collective, group_info),
     ROW(PMIX_GROUP_LOCAL_CID, INFO, collective, local_cid),
     ROW(PMIX_GROUP_ENDPT_DATA, INFO, collective, endpoint_data),
+    ROW(PMIX_GROUP_BOOTSTRAP, NUMBER, collective, leaders, .arg = UINT32_MAX),
+    ROW(PMIX_GROUP_ADD_MEMBERS, PROCS, collective, added),
     ROW(PMIX_COLLECTIVE_ALGO, INFO, collective, algorithm),
     ROW(PMIX_COLLECTIVE_ALGO_REQD, BOOL, collective, algorithm_required),
 };

@@ -109,6 +109,10 @@ struct sx_collective_options {
     /* What the other members can get of this one. */
     struct sx_some_infos group_info;
     const pmix_info_t *local_cid, *endpoint_data;
+    /* A group whose members do not know of each other: so many of them lead, and each names those
+     * whom it adds.  0: this one does not lead. */
+    struct sx_some_number leaders;
+    struct sx_some_procs added;
 };
 
 struct sx_notify_options {

@@ -282,6 +282,10 @@ static void arrivals_refused(void)
     arrival_make(&arrival, 1);
     arrival.arrive.kind = 77;
     arrival_answered("an operation of kind 77", &arrival, one, PMIX_ERR_NOT_SUPPORTED);
+    arrival.arrive.kind = SX_COLLECTIVE_GROUP_CONSTRUCT;
+    arrival_answered("a group without a name", &arrival, one, PMIX_ERR_BAD_PARAM);
+    arrival.arrive.kind = SX_COLLECTIVE_GROUP_DESTRUCT;
+    arrival_answered("the end of a group that is none", &arrival, one, PMIX_ERR_NOT_FOUND);
     arrival_make(&arrival, 2);
     arrival.procs[0] = arrival.procs[1];
     arrival_dropped("a fence with itself, twice", &arrival, sizeof(arrival));
@@ -289,6 +293,9 @@ static void arrivals_refused(void)
     arrival.procs[1].rank = 0;
     arrival.procs[0].rank = ATTACK_RANK;
     arrival_dropped("a fence of processes in disorder", &arrival, sizeof(arrival));
+    arrival.arrive.kind = SX_COLLECTIVE_GROUP_CONSTRUCT; /* where the order means something */
+    arrival_answered("a group without a name, in disorder", &arrival, sizeof(arrival),
+                     PMIX_ERR_BAD_PARAM);
     arrival_make(&arrival, 1);
     arrival_answered("a fence with itself", &arrival, one, PMIX_SUCCESS);
 }

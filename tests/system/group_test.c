@@ -260,7 +260,6 @@ static int rank_of_bad_input(int rank)
         { NULL, &all, 1, 0, PMIX_ERR_BAD_PARAM },
         { "", &all, 1, 0, PMIX_ERR_BAD_PARAM },
         { longest, &all, 1, 0, PMIX_ERR_BAD_PARAM },
-        { "tea", NULL, 0, 0, PMIX_ERR_BAD_PARAM },
         { "tea", NULL, 1, 0, PMIX_ERR_BAD_PARAM },
         { "tea", &all, 0, 0, PMIX_ERR_BAD_PARAM },
         { "tea", &all, 1, 1, PMIX_ERR_BAD_PARAM },
@@ -456,6 +455,94 @@ static int rank_of_gifts(int rank)
     }
     CHECK(number_of(&other, PMIX_GROUP_LOCAL_CID, 0) == 30 + other.rank);
     CHECK(number_of(&other, PMIX_GROUP_LOCAL_CID, 7) == 0);
+    finish();
+    return 0;
+}
+
+/* ---- members that do not know of each other -------------------------------------------------- */
+
+static void leaders_load(pmix_info_t *info, size_t count)
+{
+    CHECK_STATUS(PMIx_Info_load(info, PMIX_GROUP_BOOTSTRAP, &count, PMIX_SIZE), PMIX_SUCCESS);
+}
+
+static void added_load(pmix_info_t *info, pmix_proc_t *procs, size_t count)
+{
+    pmix_data_array_t array = { .type = PMIX_PROC, .size = count, .array = procs };
+
+    CHECK_STATUS(PMIx_Info_load(info, PMIX_GROUP_ADD_MEMBERS, &array, PMIX_DATA_ARRAY),
+                 PMIX_SUCCESS);
+}
+
+/* GR89, GR90: ranks 1 and 2 lead; rank 0 is added by both, rank 3 by one. */
+static int rank_of_bootstrap(int rank)
+{
+    pmix_info_t infos[2];
+    struct made made;
+
+    begin();
+    pmix_proc_t added[] = { proc_of("", 3), proc_of(JOB_NSPACE, 0), proc_of("", 0) };
+
+    for (int i = 0; i < 20; i++) {
+        if (rank == 1 || rank == 2) {
+            leaders_load(&infos[0], 2);
+            added_load(&infos[1], rank == 1 ? added : added + 1, rank == 1 ? 3 : 1);
+            made = construct("tea", &me, 1, infos, 2);
+            PMIx_Info_destruct(&infos[1]);
+        } else {
+            made = construct("tea", NULL, 0, NULL, 0);
+        }
+        CHECK(made.count == 4);
+        for (pmix_rank_t n = 0; n < 4; n++) {
+            CHECK(made.members[n].rank == n && strcmp(made.members[n].nspace, JOB_NSPACE) == 0);
+        }
+        destruct("tea");
+    }
+    finish();
+    return 0;
+}
+
+/* GR91: who contradicts the others is refused; a guest whom nobody has named spoils it for all. */
+static int rank_of_bad_bootstrap(int rank)
+{
+    struct told told = { .status = 1 };
+    pmix_info_t infos[2];
+
+    sem_init(&told.done, 0, 0);
+    begin();
+    const pmix_proc_t pair[] = { me, proc_of("", (me.rank + 1) % 3) };
+    pmix_proc_t elsewhere = proc_of("", 7), first = proc_of("", 1);
+
+    leaders_load(&infos[0], 2);
+    added_load(&infos[1], &elsewhere, 1);
+    CHECK_STATUS(PMIx_Group_construct("tea", pair, 2, &infos[0], 1, NULL, NULL),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Group_construct("tea", NULL, 0, &infos[0], 1, NULL, NULL),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Group_construct("tea", &me, 1, &infos[1], 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    fence();
+    if (rank == 0) {
+        CHECK_STATUS(PMIx_Group_construct_nb("tea", NULL, 0, NULL, 0, on_construct, &told),
+                     PMIX_SUCCESS);
+    }
+    fence();
+    if (rank == 1) {
+        CHECK_STATUS(PMIx_Group_construct("tea", &me, 1, infos, 2, NULL, NULL),
+                     PMIX_ERR_NOT_SUPPORTED);
+        CHECK_STATUS(PMIx_Group_construct("tea", &me, 1, NULL, 0, NULL, NULL), PMIX_ERR_EXISTS);
+    }
+    PMIx_Info_destruct(&infos[1]);
+    fence();
+    if (rank == 2) {
+        leaders_load(&infos[0], 1);
+        added_load(&infos[1], &first, 1);
+        CHECK_STATUS(PMIx_Group_construct("tea", &me, 1, infos, 2, NULL, NULL), PMIX_ERR_BAD_PARAM);
+        PMIx_Info_destruct(&infos[1]);
+    } else if (rank == 1) {
+        CHECK_STATUS(PMIx_Group_construct("tea", NULL, 0, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    } else {
+        told_wait(&told, PMIX_ERR_BAD_PARAM);
+    }
     finish();
     return 0;
 }
@@ -702,6 +789,8 @@ static const struct job_case cases[] = {
     { "timeout", 2, rank_of_timeout, NULL, false },
     { "context", 2, rank_of_context, NULL, false },
     { "gifts", 2, rank_of_gifts, NULL, false },
+    { "bootstrap", 4, rank_of_bootstrap, NULL, false },
+    { "bad_bootstrap", 3, rank_of_bad_bootstrap, NULL, false },
     { "two_jobs", 2, rank_of_two_jobs, host_of_two, false },
     { "killed_constructor", 3, rank_of_killed_constructor, host_of_death, true },
     { "finalized_constructor", 3, rank_of_finalized_constructor, host_of_death, true },

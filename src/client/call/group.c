@@ -20,19 +20,23 @@ static const struct sx_op_kind construct_kind = { .size = sizeof(struct sx_group
 
 /* ---- construct ------------------------------------------------------------------------------ */
 
-/* The infos of the caller, borrowed, and the name of the group in place of what they say of it. */
+/* The infos of the caller, borrowed, and the name of the group in place of what they say of it.
+ * Whoever names no processes joins those who lead. */
 static pmix_info_t *infos_with_name(const struct sx_arriving *arriving, const char *name,
                                     size_t *ret_count)
 {
-    pmix_info_t *const infos = malloc((arriving->ninfo + 1) * sizeof(*infos));
+    pmix_info_t *const infos = calloc(arriving->ninfo + 2, sizeof(*infos));
     size_t count = 1;
 
     if (infos == NULL) {
         return NULL;
     }
-    memset(&infos[0], 0, sizeof(infos[0]));
-    memcpy(infos[0].key, PMIX_GROUP_ID, sizeof(PMIX_GROUP_ID));
+    PMIx_Load_key(infos[0].key, PMIX_GROUP_ID);
     infos[0].value = (pmix_value_t){ .type = PMIX_STRING, .data.string = (char *)(uintptr_t)name };
+    if (arriving->nprocs == 0) {
+        PMIx_Load_key(infos[count].key, PMIX_GROUP_BOOTSTRAP);
+        infos[count++].value = (pmix_value_t){ .type = PMIX_SIZE, .data.size = 0 };
+    }
     for (size_t i = 0; i < arriving->ninfo; i++) {
         if (strcmp(arriving->info[i].key, PMIX_GROUP_ID) != 0) {
             infos[count++] = arriving->info[i];
@@ -47,16 +51,20 @@ static pmix_status_t construct_check(const char *name, const struct sx_arriving 
     struct sx_collective_options options = { 0 };
     pmix_status_t rc = sx_group_name_check(name);
 
-    if (rc == PMIX_SUCCESS && (arriving->procs == NULL || arriving->nprocs == 0)) {
+    if (rc == PMIX_SUCCESS && (arriving->procs == NULL) != (arriving->nprocs == 0)) {
         rc = PMIX_ERR_BAD_PARAM;
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_arriving_check(arriving, SX_OF_GROUP_CONSTRUCT, &options);
     }
+    if (rc == PMIX_SUCCESS && arriving->nprocs == 0 && options.leaders.given) {
+        rc = PMIX_ERR_BAD_PARAM; /* who leads names itself */
+    }
     if (rc == PMIX_SUCCESS) {
         rc = sx_link_status(&sx_process.link);
     }
-    return rc == PMIX_SUCCESS && !sx_procs_hold_self(arriving->procs, arriving->nprocs)
+    return rc == PMIX_SUCCESS && arriving->nprocs > 0 &&
+                   !sx_procs_hold_self(arriving->procs, arriving->nprocs)
                ? PMIX_ERR_BAD_PARAM
                : rc;
 }
@@ -76,6 +84,10 @@ static pmix_status_t construct_start(struct sx_group_op *construct, const char *
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     named.info = infos;
+    if (arriving->nprocs == 0) {
+        named.procs = &sx_process.self;
+        named.nprocs = 1;
+    }
     rc = sx_arrive(&construct->op, SX_COLLECTIVE_GROUP_CONSTRUCT, &named);
     free(infos);
     return rc;

@@ -411,7 +411,8 @@ static bool collective_try(struct sx_collective *collective)
     }
     const struct sx_absent absent = sx_members_absent(&collective->members);
 
-    if (absent.announced > 0) {
+    if (absent.announced > 0 ||
+        (collective->kind->awaits_more != NULL && collective->kind->awaits_more(collective))) {
         return false;
     }
     const bool ask = absent.elsewhere || hears_of_all(collective);

@@ -8,6 +8,7 @@
 #include "server/engine/connect.h"
 #include "server/engine/connect_host.h"
 #include "server/engine/fence.h"
+#include "server/engine/group_bootstrap.h"
 #include "server/engine/group_construct.h"
 
 /* Unless it has left the group by which it was named. */
@@ -73,6 +74,7 @@ static const struct sx_kind kinds[] = {
         .known_by_id = true,
         .aim = sx_group_construct_aim,
         .takes = sx_group_construct_takes,
+        .awaits_more = sx_group_bootstrap_awaits,
         .conclude = sx_group_construct_conclude,
     },
     /* A member that has called is free to go. */

@@ -81,6 +81,9 @@ struct sx_kind {
                            struct sx_arrival *arrival);
     /* @client has just arrived, and said @connect (SX_CONNECT_*).  NULL: nothing to do. */
     void (*arrived)(struct sx_collective *collective, struct sx_client *client, uint8_t connect);
+    /* All who are expected have arrived: whether others will come that nobody has named yet.  NULL:
+     * no. */
+    bool (*awaits_more)(const struct sx_collective *collective);
     /* It ends well.  NULL: there is nothing to do.  Return: how it ends for all of them;
      * *ret_subject is what came of it (ring/record.h), 0 as it is: nothing. */
     pmix_status_t (*conclude)(struct sx_collective *collective, uint64_t *ret_subject);
@@ -100,6 +103,14 @@ struct sx_kind {
     /* In rounds: it ends once all servers know that all have called. */
     bool commits;
 };
+
+/* It ends with @status when the loop is next: here others may be ending. */
+static inline void sx_collective_end_soon(struct sx_collective *collective, pmix_status_t status)
+{
+    sx_timer_remove(&collective->deadline);
+    collective->late = status;
+    sx_timer_add(collective->members.server->loop, &collective->deadline, sx_now_ns());
+}
 
 /* For those that stand together: no member may end, in whichever way, without having said so. */
 extern const struct sx_member_ends sx_nobody_may_go;

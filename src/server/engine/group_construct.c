@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "server/engine/group.h"
+#include "server/engine/group_bootstrap.h"
 #include "server/engine/group_plan.h"
 #include "server/engine/membership_end.h"
 #include "server/model/arrival.h"
@@ -63,11 +64,11 @@ static pmix_status_t members_read(struct sx_server *server, const struct sx_arri
     for (size_t i = 0; i < arrival->proc_count && rc == PMIX_SUCCESS; i++) {
         rc = sx_alias_each_one(server, &arrival->procs[i], order_add, order);
     }
-    for (size_t i = 0; i < order->count && rc == PMIX_SUCCESS; i++) {
-        rc = order_add(sorted, &order->all[i]);
-    }
     if (rc != PMIX_SUCCESS) {
         return rc;
+    }
+    if (!sx_proc_list_append(sorted, order->all, order->count)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
     sx_proc_list_sort(sorted);
     return sorted->count == order->count ? PMIX_SUCCESS : order_thin(order, sorted);
@@ -94,28 +95,38 @@ static pmix_status_t members_take(struct sx_server *server, struct sx_client *cl
     return PMIX_SUCCESS;
 }
 
-/* Others may be building it, and wait for @client. */
+/* Others may be building it (@open), and wait for @client, or for whoever comes. */
 static pmix_status_t name_judge(struct sx_server *server, struct sx_client *client,
-                                const char *name)
+                                const struct sx_collective *open, const struct sx_arrival *arrival)
 {
-    const struct sx_collective *const open = sx_group_being_built(server, name);
     const struct sx_member *const member = open != NULL ? sx_members_find(&open->members, client)
                                                         : NULL;
+    const bool may_join = member != NULL ? !member->arrived
+                                         : open != NULL && sx_group_bootstrap_both(open, arrival);
 
-    return member != NULL && !member->arrived ? PMIX_SUCCESS : sx_group_name_judge(server, name);
+    return may_join ? PMIX_SUCCESS : sx_group_name_judge(server, arrival->options.id);
 }
 
 pmix_status_t sx_group_construct_aim(struct sx_server *server, struct sx_client *client,
                                      struct sx_arrival *arrival)
 {
-    const pmix_status_t rc = arrival->options.id == NULL
-                                 ? PMIX_ERR_BAD_PARAM
-                                 : name_judge(server, client, arrival->options.id);
+    const char *const name = arrival->options.id;
+    struct sx_collective *const open = name != NULL ? sx_group_being_built(server, name) : NULL;
+    pmix_status_t rc = name != NULL ? name_judge(server, client, open, arrival)
+                                    : PMIX_ERR_BAD_PARAM;
 
     if ((arrival->options.group & SX_GROUP_OPTIONAL) != 0) {
         arrival->options.pardons |= SX_PARDON_BEFORE | SX_PARDON_AFTER;
     }
-    return rc == PMIX_SUCCESS ? members_take(server, client, arrival) : rc;
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_group_bootstrap_read(client, arrival);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = members_take(server, client, arrival);
+    }
+    return rc == PMIX_SUCCESS && open != NULL && sx_group_bootstrap_both(open, arrival)
+               ? sx_group_bootstrap_expect(open, arrival)
+               : rc;
 }
 
 /* Whether @arrival, unless it has begun the construct, is about the same members. */
@@ -129,12 +140,14 @@ static bool means_the_same(const struct sx_members *members, const struct sx_arr
 pmix_status_t sx_group_construct_takes(struct sx_collective *collective, struct sx_client *client,
                                        struct sx_arrival *arrival)
 {
-    if (!means_the_same(&collective->members, arrival)) {
+    if (!arrival->options.leaders.given && !means_the_same(&collective->members, arrival)) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM,
                         "%s.%u names other members of the group %s than those who came before",
                         client->nspace->name, client->rank, collective->id);
     }
-    return sx_group_plan_take(&collective->plan, client, arrival);
+    const pmix_status_t rc = sx_group_bootstrap_take(collective, arrival);
+
+    return rc == PMIX_SUCCESS ? sx_group_plan_take(collective->plan, client, arrival) : rc;
 }
 
 /* ---- all have called ------------------------------------------------------------------------- */
@@ -194,9 +207,11 @@ static pmix_status_t group_make(struct sx_collective *collective, uint64_t *ret_
 pmix_status_t sx_group_construct_conclude(struct sx_collective *collective, uint64_t *ret_subject)
 {
     const bool incomplete = collective->members.incomplete;
-    pmix_status_t rc = incomplete ? order_complete(collective->plan, &collective->members)
-                                  : PMIX_SUCCESS;
+    pmix_status_t rc = sx_group_bootstrap_settle(collective);
 
+    if (rc == PMIX_SUCCESS && incomplete) {
+        rc = order_complete(collective->plan, &collective->members);
+    }
     if (rc == PMIX_SUCCESS) {
         rc = group_make(collective, ret_subject);
     }

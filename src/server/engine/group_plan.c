@@ -31,6 +31,7 @@ void sx_group_plan_free(struct sx_group_plan *plan)
     }
     free(plan->gifts);
     free(plan->order);
+    sx_proc_list_clear(&plan->named);
     free(plan);
 }
 
@@ -99,19 +100,13 @@ static void order_take(struct sx_group_plan *plan, const struct sx_client *clien
     }
 }
 
-pmix_status_t sx_group_plan_take(struct sx_group_plan **plan, struct sx_client *client,
+pmix_status_t sx_group_plan_take(struct sx_group_plan *plan, struct sx_client *client,
                                  struct sx_arrival *arrival)
 {
-    if (*plan == NULL) {
-        *plan = calloc(1, sizeof(**plan));
-    }
-    if (*plan == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    const pmix_status_t rc = gift_take(*plan, client, &arrival->options);
+    const pmix_status_t rc = gift_take(plan, client, &arrival->options);
 
     if (rc == PMIX_SUCCESS) {
-        order_take(*plan, client, arrival);
+        order_take(plan, client, arrival);
     }
     return rc;
 }

@@ -17,6 +17,8 @@
 
 #include <pmix_common.h>
 
+#include "server/model/proc_list.h"
+
 struct sx_arrival;
 struct sx_client;
 struct sx_server;
@@ -32,13 +34,16 @@ struct sx_group_plan {
     pmix_proc_t *order; /* of the members, in the order of their ranks */
     size_t order_count;
     pmix_proc_t by; /* whose order it is */
+    /* Of one whose members do not know of each other: group_bootstrap.h */
+    bool is_bootstrap;
+    uint32_t leaders, leaders_come; /* 0: no leader has come */
+    struct sx_proc_list named;      /* the leaders that have come, and those whom they add */
     struct sx_group_gift *gifts;
     size_t gift_count, gift_capacity;
 };
 
-/* Take out of @arrival what @client says, into *plan, which is made when it is NULL.  Return:
- * PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_group_plan_take(struct sx_group_plan **plan, struct sx_client *client,
+/* Take out of @arrival what @client says.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_group_plan_take(struct sx_group_plan *plan, struct sx_client *client,
                                  struct sx_arrival *arrival);
 
 /* Let everybody get what the members here give; @context_id 0: there is none.  Return:

@@ -31,9 +31,7 @@ void sx_membership_end(struct sx_server *server, struct sx_membership_entry *ent
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
         if ((!collective->is_over || collective->is_owed) && names(collective, name)) {
-            sx_timer_remove(&collective->deadline);
-            collective->late = PMIX_ERR_NOT_FOUND;
-            sx_timer_add(server->loop, &collective->deadline, sx_now_ns());
+            sx_collective_end_soon(collective, PMIX_ERR_NOT_FOUND);
         }
     }
     sx_span_end(server, name);

@@ -25,6 +25,16 @@ bool sx_proc_list_add(struct sx_proc_list *list, const char *nspace, uint32_t ra
     return true;
 }
 
+bool sx_proc_list_append(struct sx_proc_list *list, const pmix_proc_t *procs, size_t count)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < count && ok; i++) {
+        ok = sx_proc_list_add(list, procs[i].nspace, procs[i].rank);
+    }
+    return ok;
+}
+
 void sx_proc_list_sort(struct sx_proc_list *list)
 {
     size_t kept = 0;

@@ -18,6 +18,7 @@ struct sx_proc_list {
 
 /* Return: false when memory is out, and the list is as it was. */
 bool sx_proc_list_add(struct sx_proc_list *list, const char *nspace, uint32_t rank);
+bool sx_proc_list_append(struct sx_proc_list *list, const pmix_proc_t *procs, size_t count);
 /* In the order of sx_proc_order, each once. */
 void sx_proc_list_sort(struct sx_proc_list *list);
 /* Safe twice. */
