@@ -482,7 +482,7 @@ PMIX_EXPORT pmix_status_t shmix_event_target(const shmix_event_t *event, size_t 
  *               the members.  PMIX_RANK_UNDEF with PMIX_CONNECT_XCHG_ONLY
  *
  * Status: PMIX_ERR_BAD_PARAM           no processes, this one not among them, or a bad directive
- *         PMIX_ERR_NOT_FOUND           a namespace that nobody knows
+ *         PMIX_ERR_NOT_FOUND           a namespace that nobody knows, or a rank beyond its job's
  *         PMIX_ERR_LOST_CONNECTION     one of them was killed before all had called
  *         PMIX_ERR_PROC_TERM_WO_SYNC   one of them has finalized before all had called
  *         PMIX_ERR_TIMEOUT             the time limit of one of them has passed

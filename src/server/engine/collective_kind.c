@@ -40,6 +40,7 @@ static const struct sx_kind kinds[] = {
         .function = SX_OF_CONNECT,
         .before = NOBODY_MAY_GO,
         .after = NOBODY_MAY_GO,
+        .aim = sx_connect_aim,
         .arrived = sx_connect_arrived,
         .conclude = sx_connect_conclude,
         .admits_unknown = true,

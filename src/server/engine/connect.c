@@ -96,6 +96,22 @@ static void ask_for_the_others(const struct sx_collective *collective, struct sx
                 notes, collective->id != NULL ? 2 : 1);
 }
 
+pmix_status_t sx_connect_aim(struct sx_server *server, struct sx_client *client,
+                             struct sx_arrival *arrival)
+{
+    (void)client;
+    for (size_t i = 0; i < arrival->proc_count; i++) {
+        const pmix_proc_t *const proc = &arrival->procs[i];
+        const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
+
+        if (nspace != NULL && nspace->job_size > 0 && proc->rank >= nspace->job_size &&
+            proc->rank != PMIX_RANK_WILDCARD && sx_client_find(nspace, proc->rank) == NULL) {
+            return PMIX_ERR_NOT_FOUND;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
 void sx_connect_arrived(struct sx_collective *collective, struct sx_client *client, uint8_t connect)
 {
     const uint8_t said = collective->connect | connect;

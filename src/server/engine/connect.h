@@ -14,6 +14,10 @@
 
 #include "server/engine/collective_kind.h"
 
+/* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for a rank that its job cannot have: some hosts end
+ * their job when they are asked for one. */
+pmix_status_t sx_connect_aim(struct sx_server *server, struct sx_client *client,
+                             struct sx_arrival *arrival);
 void sx_connect_arrived(struct sx_collective *collective, struct sx_client *client,
                         uint8_t connect);
 /* A name that no other server gives. */
