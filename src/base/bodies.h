@@ -49,6 +49,8 @@ struct sx_lane_arrive {
     uint32_t info_size;
 };
 static_assert(sizeof(struct sx_lane_arrive) == 16, "fixed by layout 1");
+#define SX_ARRIVE_HEARS_MEMBERS 0x02u /* of a group: PMIX_GROUP_MEMBER_FAILED has a handler ... */
+#define SX_ARRIVE_HEARS_LEADERS 0x04u /* ... PMIX_GROUP_LEADER_FAILED does */
 #define SX_ARRIVE_COLLECT 0x01u /* as PMIX_COLLECT_DATA says, which need not be an info then */
 #define SX_ARRIVE_INFOS_MAX (16u << 10)
 #define SX_ARRIVE_HEAP_MAX (UINT64_C(64) << 10)

@@ -316,7 +316,7 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
     const bool is_over = chain != NULL && (status == PMIX_EVENT_ACTION_COMPLETE ||
                                            chain->next == chain->matches.count);
     /* Nobody to keep it for and nobody to tell: then one hold of the lock does. */
-    const bool is_brief = is_over && cbfunc == NULL;
+    const bool is_brief = is_over && cbfunc == NULL && chain->options.said == NULL;
     bool in_call = is_brief && call_completed(chain, true);
 
     pthread_mutex_unlock(&sx_handlers_lock);
@@ -329,6 +329,9 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
             chain_end(chain);
         }
         return;
+    }
+    if (chain->options.said != NULL) {
+        chain->options.said(chain->options.arg, status, results, results == NULL ? 0 : nresults);
     }
     if (!is_over) {
         sx_results_add(&chain->results, chain->name != NULL ? chain->name : "", status, results,

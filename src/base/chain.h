@@ -29,6 +29,8 @@ struct sx_chain_options {
     /* Have sx_chain_step called soon, on the thread that runs handlers; any thread calls it.
      * Return: false when that thread is gone: the chain then ends itself. */
     bool (*post)(struct sx_chain *chain, void *arg);
+    /* What a handler has answered; NULL: nobody wants to know. */
+    void (*said)(void *arg, pmix_status_t status, const pmix_info_t results[], size_t nresults);
     void (*ended)(void *arg); /* the chain is no more; may be NULL */
     void *arg;
 };

@@ -37,23 +37,24 @@
 #define SX_REGISTER_CODES_MAX 1024u /* codes of one handler */
 
 enum sx_message_kind {
-    SX_MSG_HELLO = 1,        /* client, tool: who I am; first frame, exactly once */
-    SX_MSG_WELCOME,          /* server: who you are, slot, and five descriptors */
-    SX_MSG_REPLY,            /* server: status of a request, body by request */
-    SX_MSG_SEGMENT_GET,      /* client: give me a segment of this namespace */
-    SX_MSG_GET,              /* client: answer when this value is in the store */
-    SX_MSG_GET_CANCEL,       /* client: the Get with this id has timed out here */
-    SX_MSG_PUT_BULK,         /* client: a committed value too large for the lane */
-    SX_MSG_ARRIVE_BULK,      /* client: an arrival too large for the lane */
-    SX_MSG_ABORT,            /* client: end these processes */
-    SX_MSG_FINALIZE,         /* client: I leave in an orderly way */
-    SX_MSG_JOB_CONTROL,      /* client: directives, flat infos */
-    SX_MSG_GROUP_LEAVE,      /* client: I am no member of this group any more */
-    SX_MSG_GROUP_INVITE,     /* client: ask these processes to join a group; answered at its end */
-    SX_MSG_GROUP_JOIN,       /* client: I accept, answered as an invitation, or I decline */
-    SX_MSG_RESULTS_GET,      /* client was lapped: which of my collectives have ended? */
-    SX_MSG_EVENT_BULK,       /* client: an event too large for the lane */
-    SX_MSG_EVENT_REGISTER,   /* client: a handler for these codes; answered with the kept events */
+    SX_MSG_HELLO = 1,      /* client, tool: who I am; first frame, exactly once */
+    SX_MSG_WELCOME,        /* server: who you are, slot, and five descriptors */
+    SX_MSG_REPLY,          /* server: status of a request, body by request */
+    SX_MSG_SEGMENT_GET,    /* client: give me a segment of this namespace */
+    SX_MSG_GET,            /* client: answer when this value is in the store */
+    SX_MSG_GET_CANCEL,     /* client: the Get with this id has timed out here */
+    SX_MSG_PUT_BULK,       /* client: a committed value too large for the lane */
+    SX_MSG_ARRIVE_BULK,    /* client: an arrival too large for the lane */
+    SX_MSG_ABORT,          /* client: end these processes */
+    SX_MSG_FINALIZE,       /* client: I leave in an orderly way */
+    SX_MSG_JOB_CONTROL,    /* client: directives, flat infos */
+    SX_MSG_GROUP_LEAVE,    /* client: I am no member of this group any more */
+    SX_MSG_GROUP_SAID,     /* client: what my handlers answer to the end of a builder of a group */
+    SX_MSG_GROUP_INVITE,   /* client: ask these processes to join a group; answered at its end */
+    SX_MSG_GROUP_JOIN,     /* client: I accept, answered as an invitation, or I decline */
+    SX_MSG_RESULTS_GET,    /* client was lapped: which of my collectives have ended? */
+    SX_MSG_EVENT_BULK,     /* client: an event too large for the lane */
+    SX_MSG_EVENT_REGISTER, /* client: a handler for these codes; answered with the kept events */
     SX_MSG_EVENT_DEREGISTER, /* client: one handler less for these codes */
     SX_MSG_EVENT_REPLAY,     /* client: what I have missed of the ring */
     SX_MSG_WAKE_GET,         /* client: a socket that becomes readable when there is news */
@@ -269,6 +270,18 @@ struct sx_event_kept {
     uint64_t size;
     uint64_t lost; /* between the one before it and this one */
 };
+
+/* GROUP_SAID, no reply: about this process, of whose end an event of this code has told. */
+struct sx_group_said {
+    char group[256];
+    char nspace[256];
+    uint32_t rank;
+    int32_t code;
+    uint32_t word; /* enum sx_group_word */
+    uint32_t reserved;
+};
+/* A stronger one is higher. */
+enum sx_group_word { SX_GROUP_SAYS_NOTHING, SX_GROUP_GOES_ON, SX_GROUP_LEADS, SX_GROUP_ABORTS };
 
 /* Followed by the processes.  Reply when there is an end: struct sx_group_made. */
 struct sx_group_invite {

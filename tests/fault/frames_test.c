@@ -724,6 +724,30 @@ static void abort_bodies(void)
     body_dropped("job control with infos of ones", SX_MSG_JOB_CONTROL, &job, sizeof(job));
 }
 
+/* GR36: what nobody has asked changes nothing, and no reply is due. */
+static void said_bodies(void)
+{
+    struct sx_group_said said = { .group = "no.such.group",
+                                  .nspace = ATTACK_JOB,
+                                  .code = PMIX_GROUP_MEMBER_FAILED,
+                                  .word = SX_GROUP_ABORTS };
+    struct attacker attacker;
+
+    attack_begin(0, "words about a group that nobody builds, twice");
+    attack_attach(&attacker);
+    attack_request(attacker.socket_fd, SX_MSG_GROUP_SAID, 9, &said, sizeof(said));
+    attack_request(attacker.socket_fd, SX_MSG_GROUP_SAID, 9, &said, sizeof(said));
+    attack_request(attacker.socket_fd, SX_MSG_RESULTS_GET, 10, NULL, 0);
+    (void)attack_expect_reply(attacker.socket_fd, 10, PMIX_SUCCESS);
+    attack_detach(&attacker);
+    attack_end();
+    said.word = SX_GROUP_ABORTS + 1;
+    body_dropped("a word that is none", SX_MSG_GROUP_SAID, &said, sizeof(said));
+    said.word = SX_GROUP_ABORTS;
+    memset(said.nspace, 'n', sizeof(said.nspace));
+    body_dropped("a word about a name that does not end", SX_MSG_GROUP_SAID, &said, sizeof(said));
+}
+
 static void leave_bodies(void)
 {
     struct sx_group_leave leave = { .group = "" };
@@ -1015,6 +1039,7 @@ static int role_bodies(const char *arg)
     segment_bodies();
     abort_bodies();
     leave_bodies();
+    said_bodies();
     cleanup_bodies();
     data_bodies();
     return 0;

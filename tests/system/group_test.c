@@ -679,6 +679,215 @@ static int rank_of_finalized_optional(int rank)
     return rank_of_optional(rank, false);
 }
 
+/* ---- what the others say to that ------------------------------------------------------------ */
+
+enum answer { NOTHING, GO_ON, LEAD, ABORT };
+
+/* What handlers have heard, and what they answer. */
+static struct {
+    enum answer answer;
+    sem_t failed, selected, updated;
+    pmix_rank_t lost, leader; /* of the last event; of the last one that has it */
+    size_t left;
+} heard;
+
+static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t *before, size_t nbefore,
+                     pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    const char *const key = heard.answer == LEAD ? PMIX_GROUP_LEADER : PMIX_GROUP_OPTIONAL;
+    pmix_info_t result;
+
+    (void)id, (void)source, (void)before, (void)nbefore;
+    for (size_t i = 0; i < ninfo; i++) {
+        const pmix_data_array_t *const array = info[i].value.data.darray;
+
+        if (strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) == 0) {
+            heard.lost = info[i].value.data.proc->rank;
+        } else if (strcmp(info[i].key, PMIX_GROUP_LEADER) == 0) {
+            heard.leader = ((const pmix_proc_t *)array->array)->rank;
+        } else if (strcmp(info[i].key, PMIX_GROUP_MEMBERSHIP) == 0) {
+            heard.left = array->size;
+        }
+    }
+    sem_post(code == PMIX_GROUP_LEADER_SELECTED     ? &heard.selected
+             : code == PMIX_GROUP_MEMBERSHIP_UPDATE ? &heard.updated
+                                                    : &heard.failed);
+    yes(&result, key);
+    const bool answers = heard.answer == GO_ON || heard.answer == LEAD;
+
+    done(heard.answer == ABORT ? PMIX_GROUP_CONSTRUCT_ABORT : PMIX_SUCCESS,
+         answers ? &result : NULL, answers, NULL, NULL, cbdata);
+}
+
+static void hear(enum answer answer)
+{
+    pmix_status_t codes[] = { PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_LEADER_FAILED,
+                              PMIX_GROUP_LEADER_SELECTED, PMIX_GROUP_MEMBERSHIP_UPDATE };
+
+    heard.answer = answer;
+    heard.leader = PMIX_RANK_INVALID;
+    sem_init(&heard.failed, 0, 0);
+    sem_init(&heard.selected, 0, 0);
+    sem_init(&heard.updated, 0, 0);
+    CHECK(PMIx_Register_event_handler(codes, 4, NULL, 0, on_group, NULL, NULL) >= 0);
+}
+
+/* Begin a construct of all, with the directive @key (NULL: none). */
+static void construct_begin(struct told *told, const char *key)
+{
+    const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
+    pmix_info_t info;
+
+    told->status = 1;
+    sem_init(&told->done, 0, 0);
+    if (key != NULL) {
+        yes(&info, key);
+    }
+    CHECK_STATUS(PMIx_Group_construct_nb("tea", &all, 1, &info, key != NULL, on_construct, told),
+                 PMIX_SUCCESS);
+}
+
+static void heard_wait(sem_t *what)
+{
+    while (sem_wait(what) != 0) {
+    }
+    CHECK(heard.lost == MORTAL || what == &heard.selected);
+}
+
+/* The mortal rank ends without having called; the others have, and answer.  They go on, or end with
+ * @want. */
+static int rank_of_member_failed(int rank, const char *key, enum answer answer, pmix_status_t want)
+{
+    struct told told;
+
+    begin();
+    hear(answer);
+    if (rank == MORTAL) {
+        fence();
+        raise(SIGKILL);
+    }
+    construct_begin(&told, key);
+    fence();
+    told_wait(&told, want);
+    if (want == PMIX_SUCCESS) {
+        heard_wait(&heard.updated);
+        CHECK(heard.left == 2 && told.made.count == 2);
+    }
+    return 0;
+}
+
+/* GR32, GR34, GR35: one says that they go on, and the other nothing. */
+static int rank_of_go_on(int rank)
+{
+    (void)rank_of_member_failed(rank, PMIX_GROUP_NOTIFY_TERMINATION, rank == 1 ? GO_ON : NOTHING,
+                                PMIX_SUCCESS);
+    heard_wait(&heard.failed);
+    destruct("tea");
+    finish();
+    return 0;
+}
+
+/* GR33, GR34: whoever does not lead is not asked. */
+static int rank_of_leader_goes_on(int rank)
+{
+    (void)rank_of_member_failed(rank, rank == 0 ? PMIX_GROUP_LEADER : NULL,
+                                rank == 0 ? GO_ON : ABORT, PMIX_SUCCESS);
+    if (rank == 0) {
+        heard_wait(&heard.failed);
+    } else {
+        CHECK(sem_trywait(&heard.failed) != 0); /* it would come before the update */
+    }
+    destruct("tea");
+    finish();
+    return 0;
+}
+
+/* GR36: as good as one abort. */
+static int rank_of_abort(int rank)
+{
+    (void)rank_of_member_failed(rank, PMIX_GROUP_NOTIFY_TERMINATION, rank == 1 ? ABORT : NOTHING,
+                                PMIX_GROUP_CONSTRUCT_ABORT);
+    finish();
+    return 0;
+}
+
+/* GR29, GR32: all have heard, and nobody has anything to say. */
+static int rank_of_silence(int rank)
+{
+    (void)rank_of_member_failed(rank, PMIX_GROUP_NOTIFY_TERMINATION, NOTHING,
+                                PMIX_ERR_LOST_CONNECTION);
+    heard_wait(&heard.failed);
+    finish();
+    return 0;
+}
+
+/* GR37, GR38, GR39: the leader has called and ends; rank 0 leads from then on, or nobody does. */
+static int rank_of_leader_failed(int rank, enum answer answer)
+{
+    const pmix_proc_t two[] = { proc_of("", 0), proc_of("", MORTAL) };
+    struct told told;
+
+    begin();
+    hear(rank == 0 ? answer : NOTHING);
+    fence();
+    if (rank != 1) {
+        construct_begin(&told, rank == MORTAL ? PMIX_GROUP_LEADER : NULL);
+        CHECK_STATUS(PMIx_Fence(two, 2, NULL, 0), PMIX_SUCCESS); /* the server has both calls */
+    }
+    if (rank == MORTAL) {
+        raise(SIGKILL);
+    }
+    heard_wait(&heard.failed);
+    heard_wait(&heard.selected);
+    CHECK(heard.leader == (answer == LEAD ? 0 : PMIX_RANK_INVALID));
+    if (rank == 1 && answer == LEAD) {
+        construct_begin(&told, NULL);
+    }
+    if (rank == 0 || answer == LEAD) {
+        told_wait(&told, answer == LEAD ? PMIX_SUCCESS : PMIX_ERR_LOST_CONNECTION);
+    }
+    if (answer == LEAD) {
+        CHECK(told.made.count == 2);
+        destruct("tea");
+    }
+    finish();
+    return 0;
+}
+
+static int rank_of_new_leader(int rank)
+{
+    return rank_of_leader_failed(rank, LEAD);
+}
+
+static int rank_of_no_leader(int rank)
+{
+    return rank_of_leader_failed(rank, NOTHING);
+}
+
+/* X11: the first one leads; the other is told, and may call without. */
+static int rank_of_two_leaders(int rank)
+{
+    const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
+    struct told told;
+    pmix_info_t info;
+
+    begin();
+    yes(&info, PMIX_GROUP_LEADER);
+    if (rank == 0) {
+        construct_begin(&told, PMIX_GROUP_LEADER);
+    }
+    fence();
+    if (rank == 1) {
+        CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, &info, 1, NULL, NULL), PMIX_ERR_EXISTS);
+        construct_begin(&told, NULL);
+    }
+    told_wait(&told, PMIX_SUCCESS);
+    destruct("tea");
+    finish();
+    return 0;
+}
+
 /* GR84, GR85, X16, X22: rank 0 waits in destruct for one that ends.  The others hear of it in
  * another way, or the destruct ends with an error for rank 1 as well, which comes later; the next one
  * does without that member. */
@@ -796,6 +1005,13 @@ static const struct job_case cases[] = {
     { "finalized_constructor", 3, rank_of_finalized_constructor, host_of_death, true },
     { "killed_optional", 3, rank_of_killed_optional, host_of_death, true },
     { "finalized_optional", 3, rank_of_finalized_optional, host_of_death, true },
+    { "go_on", 3, rank_of_go_on, host_of_death, true },
+    { "leader_goes_on", 3, rank_of_leader_goes_on, host_of_death, true },
+    { "abort", 3, rank_of_abort, host_of_death, true },
+    { "silence", 3, rank_of_silence, host_of_death, true },
+    { "new_leader", 3, rank_of_new_leader, host_of_death, true },
+    { "no_leader", 3, rank_of_no_leader, host_of_death, true },
+    { "two_leaders", 2, rank_of_two_leaders, NULL, false },
     { "killed_member", 3, rank_of_killed_member, host_of_death, true },
     { "finalized_member", 3, rank_of_finalized_member, host_of_death, true },
     { "killed_and_told", 3, rank_of_killed_and_told, host_of_death, true },

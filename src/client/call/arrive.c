@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "client/call/alias.h"
+#include "client/call/group_said.h"
 #include "client/link/process.h"
 #include "client/link/procs.h"
 #include "client/link/request.h"
@@ -87,11 +88,12 @@ static uint8_t flags_take(struct sx_arriving *arriving)
 }
 
 /* @arriving: its processes are sorted, unless their order means something. */
-static pmix_status_t write_and_start(struct sx_op *op, enum sx_collective_kind kind,
+static pmix_status_t write_and_start(struct sx_op *op, enum sx_collective_kind kind, uint8_t flags,
                                      struct sx_arriving *arriving)
 {
     uint64_t stack[STACK_BYTES / sizeof(uint64_t)];
-    const struct sx_lane_arrive head = { .kind = (uint8_t)kind, .flags = flags_take(arriving) };
+    const struct sx_lane_arrive head = { .kind = (uint8_t)kind,
+                                         .flags = flags | flags_take(arriving) };
     struct sx_draft draft = { .head = &head,
                               .parts = {
                                   [SX_ARRIVE_PROCS] = { arriving->procs, arriving->nprocs },
@@ -117,13 +119,13 @@ static pmix_status_t start(struct sx_op *op, enum sx_collective_kind kind,
     pmix_proc_t *copy = NULL;
 
     if (kind == SX_COLLECTIVE_GROUP_CONSTRUCT) { /* the ranks in the group */
-        return write_and_start(op, kind, &sorted);
+        return write_and_start(op, kind, sx_group_hears(), &sorted);
     }
     sorted.procs = sx_wire_procs_sorted(arriving->procs, &sorted.nprocs, &copy);
     if (sorted.procs == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    const pmix_status_t rc = write_and_start(op, kind, &sorted);
+    const pmix_status_t rc = write_and_start(op, kind, 0, &sorted);
 
     free(copy);
     return rc;

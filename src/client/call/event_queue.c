@@ -29,6 +29,7 @@
 #include "client/call/event_list.h"
 #include "client/call/event_page.h"
 #include "client/call/event_state.h"
+#include "client/call/group_said.h"
 #include "client/link/local.h"
 #include "client/link/process.h"
 #include "client/link/progress.h"
@@ -50,6 +51,7 @@ struct sx_event_item {
     uint64_t declared; /* its number among those that PMIx_Init declared, 0: it is none of them */
     size_t before;  /* declared: for handlers below this id, as those above get it as late ones */
     uint64_t lists; /* of late events so far: one of our own comes behind all of them */
+    uint8_t word;   /* enum sx_group_word: the strongest of its handlers */
     size_t size;
     _Alignas(8) uint8_t bytes[]; /* struct sx_event and what follows it */
 };
@@ -473,8 +475,31 @@ static bool chain_post(struct sx_chain *chain, void *arg)
     return true;
 }
 
+static void item_said(void *arg, pmix_status_t status, const pmix_info_t results[], size_t nresults)
+{
+    struct sx_event_item *const item = arg;
+    const uint8_t word = sx_group_word(status, results, nresults);
+
+    item->word = word > item->word ? word : item->word;
+}
+
 static void item_ended(void *arg)
 {
+    item_free(arg);
+}
+
+/* The server waits for an answer, also from those who have none. */
+static void item_answer(void *arg)
+{
+    const struct sx_event_item *const item = arg;
+    struct decoded d;
+
+    if (item_decode(item, &d) == PMIX_SUCCESS && is_for_us(&d) && d.event->affected_count == 1) {
+        const struct sx_opened_part *const infos = &d.body.parts[SX_EVENT_INFOS];
+
+        sx_group_say(d.event->code, d.affected, infos->at, infos->size, item->word);
+    }
+    free(d.affected);
     item_free(arg);
 }
 
@@ -482,6 +507,7 @@ static void item_ended(void *arg)
  * and then the item is the caller's still. */
 static pmix_status_t chain_start(struct sx_event_item *item, const struct decoded *d)
 {
+    const bool asks = sx_group_code_asks(d->event->code) && !item->is_local;
     const struct sx_chain_options options = {
         .handlers = sx_event_handlers(),
         .facts = { .code = d->event->code,
@@ -499,7 +525,8 @@ static pmix_status_t chain_start(struct sx_event_item *item, const struct decode
         .bytes_size = d->body.parts[SX_EVENT_INFOS].size,
         .here = true,
         .post = chain_post,
-        .ended = item_ended,
+        .said = asks ? item_said : NULL,
+        .ended = asks ? item_answer : item_ended,
         .arg = item,
     };
 
@@ -515,7 +542,11 @@ static void item_deliver(struct sx_event_item *item)
 
     memcpy(&event, item->bytes, sizeof(event));
     if (!sx_handlers_hear(sx_event_handlers(), event.code)) {
-        item_free(item); /* one of its class that nobody asked for */
+        if (sx_group_code_asks(event.code)) {
+            item_answer(item); /* its handler has gone meanwhile */
+        } else {
+            item_free(item); /* one of its class that nobody asked for */
+        }
         return;
     }
     rc = item_decode(item, &d);

@@ -601,6 +601,9 @@ static void member_ends(struct sx_collective *collective, struct sx_member *memb
     const bool for_good = client->departed || client->state == SX_CLIENT_DEAD;
 
     sx_shown_changed(collective->members.server, &collective->shown);
+    if (end != PMIX_SUCCESS && end != PMIX_ERR_PARTIAL_SUCCESS && collective->kind->lost != NULL) {
+        end = collective->kind->lost(collective, member, end);
+    }
     if (end == PMIX_ERR_PARTIAL_SUCCESS) {
         sx_members_leave(&collective->members, member);
     } else if (end != PMIX_SUCCESS) {
@@ -679,6 +682,17 @@ void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *c
             }
         }
     }
+}
+
+void sx_collective_go_on(struct sx_collective *collective, struct sx_client *client)
+{
+    member_ends(collective, sx_members_find(&collective->members, client),
+                PMIX_ERR_PARTIAL_SUCCESS);
+}
+
+void sx_collective_stop(struct sx_collective *collective, pmix_status_t status)
+{
+    collective_end(collective, status);
 }
 
 static bool names(const struct sx_collective *collective, const struct sx_nspace *nspace)

@@ -84,6 +84,10 @@ struct sx_kind {
     /* All who are expected have arrived: whether others will come that nobody has named yet.  NULL:
      * no. */
     bool (*awaits_more)(const struct sx_collective *collective);
+    /* @member has gone, which would end it with @end.  NULL: so it does.  Return: how it ends;
+     * PMIX_SUCCESS when it waits for what the others say, and @member is awaited. */
+    pmix_status_t (*lost)(struct sx_collective *collective, struct sx_member *member,
+                          pmix_status_t end);
     /* It ends well.  NULL: there is nothing to do.  Return: how it ends for all of them;
      * *ret_subject is what came of it (ring/record.h), 0 as it is: nothing. */
     pmix_status_t (*conclude)(struct sx_collective *collective, uint64_t *ret_subject);

@@ -163,6 +163,14 @@ void sx_event_to_list(struct sx_server *server, pmix_status_t code, struct sx_cl
             &(struct crowd){ .all = to->all, .count = to->count, .list = list }, note, 1);
 }
 
+void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_proc_t *proc,
+                      const struct sx_proc_list *to, const struct sx_event_note notes[],
+                      size_t note_count)
+{
+    make_to(server, code, NULL, *proc, &(struct crowd){ .all = to->all, .count = to->count }, notes,
+            note_count);
+}
+
 void sx_event_of_job(struct sx_server *server, pmix_status_t code, const struct sx_nspace *nspace,
                      const pmix_proc_t to[], size_t count, const struct sx_event_note *note)
 {

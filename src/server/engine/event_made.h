@@ -34,6 +34,10 @@ void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client 
 void sx_event_to_list(struct sx_server *server, pmix_status_t code, struct sx_client *client,
                       const char *list, const struct sx_proc_list *to,
                       const struct sx_event_note *note);
+/* The same of @proc, which may be known no more, on this node. */
+void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_proc_t *proc,
+                      const struct sx_proc_list *to, const struct sx_event_note notes[],
+                      size_t note_count);
 /* What has become of job @nspace concerns those of them that are on this node. */
 void sx_event_of_job(struct sx_server *server, pmix_status_t code, const struct sx_nspace *nspace,
                      const pmix_proc_t to[], size_t count, const struct sx_event_note *note);

@@ -12,6 +12,7 @@
 #include "base/value.h"
 #include "server/engine/group.h"
 #include "server/engine/group_bootstrap.h"
+#include "server/engine/group_lead.h"
 #include "server/engine/group_plan.h"
 #include "server/engine/membership_end.h"
 #include "server/model/arrival.h"
@@ -145,9 +146,12 @@ pmix_status_t sx_group_construct_takes(struct sx_collective *collective, struct 
                         "%s.%u names other members of the group %s than those who came before",
                         client->nspace->name, client->rank, collective->id);
     }
-    const pmix_status_t rc = sx_group_bootstrap_take(collective, arrival);
+    pmix_status_t rc = sx_group_bootstrap_take(collective, arrival);
 
-    return rc == PMIX_SUCCESS ? sx_group_plan_take(collective->plan, client, arrival) : rc;
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_group_plan_take(collective->plan, client, arrival);
+    }
+    return rc == PMIX_SUCCESS ? sx_group_lead_take(collective, client, arrival) : rc;
 }
 
 /* ---- all have called ------------------------------------------------------------------------- */
@@ -215,7 +219,9 @@ pmix_status_t sx_group_construct_conclude(struct sx_collective *collective, uint
     if (rc == PMIX_SUCCESS) {
         rc = group_make(collective, ret_subject);
     }
-    return rc == PMIX_SUCCESS && incomplete ? PMIX_ERR_PARTIAL_SUCCESS : rc;
+    return rc == PMIX_SUCCESS && incomplete && (collective->group & SX_GROUP_OPTIONAL) != 0
+               ? PMIX_ERR_PARTIAL_SUCCESS
+               : rc;
 }
 
 /* ---- destruct -------------------------------------------------------------------------------- */

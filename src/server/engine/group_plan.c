@@ -24,12 +24,22 @@ static void gift_clear(struct sx_group_gift *gift)
     sx_client_release(gift->client);
 }
 
+static void lead_clear(struct sx_group_lead *lead)
+{
+    for (size_t i = 0; i < lead->count; i++) {
+        free(lead->questions[i].asked);
+    }
+    free(lead->questions);
+    sx_timer_remove(&lead->tell);
+}
+
 void sx_group_plan_free(struct sx_group_plan *plan)
 {
     for (size_t i = 0; i < plan->gift_count; i++) {
         gift_clear(&plan->gifts[i]);
     }
     free(plan->gifts);
+    lead_clear(&plan->lead);
     free(plan->order);
     sx_proc_list_clear(&plan->named);
     free(plan);

@@ -154,6 +154,15 @@ void sx_members_arrive(struct sx_members *members, struct sx_member *member, uin
     sx_pending_count(member->client, SX_PENDING_ARRIVAL, member->bytes);
 }
 
+void sx_members_withdraw(struct sx_members *members, struct sx_member *member)
+{
+    if (member->arrived) {
+        sx_pending_uncount(member->client, SX_PENDING_ARRIVAL, member->bytes);
+        member->arrived = false;
+        members->arrived_count--;
+    }
+}
+
 void sx_members_leave(struct sx_members *members, struct sx_member *member)
 {
     const size_t behind = (size_t)(members->all + members->count - (member + 1));

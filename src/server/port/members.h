@@ -15,6 +15,7 @@ struct sx_member {
     struct sx_client *client; /* retained */
     uint32_t op;              /* the client's own number for the call */
     bool arrived;
+    uint8_t hears;      /* SX_ARRIVE_HEARS_* */
     size_t bytes;       /* what it has brought, for its client's quota */
     uint64_t news_sent; /* of all bytes of its news, how many the host has been given */
 };
@@ -62,6 +63,9 @@ pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *cl
 /* @member, which had not arrived, has arrived with its number @op; what it brings takes @bytes. */
 void sx_members_arrive(struct sx_members *members, struct sx_member *member, uint32_t op,
                        size_t bytes);
+
+/* @member, which has arrived or not, has not: it is awaited, even if it has ended. */
+void sx_members_withdraw(struct sx_members *members, struct sx_member *member);
 
 /* It goes on without @member, which never arrives, or counts no more. */
 void sx_members_leave(struct sx_members *members, struct sx_member *member);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* group_said.c - one message, without a reply: what comes of it are events, and the construct's
+ * end. */
+#include "client/call/group_said.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/bodies.h"
+#include "base/flat.h"
+#include "base/value.h"
+#include "client/call/event.h"
+#include "client/link/process.h"
+#include "client/link/request.h"
+#include "control/message.h"
+
+bool sx_group_code_asks(pmix_status_t code)
+{
+    return code == PMIX_GROUP_MEMBER_FAILED || code == PMIX_GROUP_LEADER_FAILED;
+}
+
+uint8_t sx_group_hears(void)
+{
+    struct sx_handlers *const handlers = sx_event_handlers();
+
+    return (sx_handlers_hear(handlers, PMIX_GROUP_MEMBER_FAILED) ? SX_ARRIVE_HEARS_MEMBERS : 0) |
+           (sx_handlers_hear(handlers, PMIX_GROUP_LEADER_FAILED) ? SX_ARRIVE_HEARS_LEADERS : 0);
+}
+
+uint8_t sx_group_word(pmix_status_t status, const pmix_info_t results[], size_t nresults)
+{
+    uint8_t word = status == PMIX_GROUP_CONSTRUCT_ABORT ? SX_GROUP_ABORTS : SX_GROUP_SAYS_NOTHING;
+
+    for (size_t i = 0; i < nresults; i++) {
+        const uint8_t one = strcmp(results[i].key, PMIX_GROUP_LEADER) == 0     ? SX_GROUP_LEADS
+                            : strcmp(results[i].key, PMIX_GROUP_OPTIONAL) == 0 ? SX_GROUP_GOES_ON
+                                                                               : 0;
+
+        if (one > word && sx_value_is_true(&results[i].value)) {
+            word = one;
+        }
+    }
+    return word;
+}
+
+void sx_group_say(pmix_status_t code, const pmix_proc_t *affected, const void *infos, size_t size,
+                  uint8_t word)
+{
+    struct sx_group_said said = { .rank = affected->rank, .code = code, .word = word };
+    const struct iovec body = { &said, sizeof(said) };
+    pmix_info_t *info = NULL;
+    size_t ninfo = 0;
+
+    if (sx_flat_infos_decode(infos, size, &info, &ninfo) != PMIX_SUCCESS) {
+        return;
+    }
+    for (size_t i = 0; i < ninfo; i++) {
+        if (strcmp(info[i].key, PMIX_GROUP_ID) == 0 && info[i].value.type == PMIX_STRING &&
+            info[i].value.data.string != NULL) {
+            strncpy(said.group, info[i].value.data.string, sizeof(said.group) - 1);
+        }
+    }
+    PMIX_INFO_FREE(info, ninfo);
+    memcpy(said.nspace, affected->nspace, sizeof(said.nspace) - 1);
+    if (said.group[0] != '\0') {
+        (void)sx_request_tell(&sx_process.link, SX_MSG_GROUP_SAID, 0, &body, 1);
+    }
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* group_said.h - what handlers answer to the end of somebody with whom a group is being built.
+ *
+ * The Standard has them answer by the status and the results of their completion: the strongest
+ * word of all handlers goes to the server when the last one has completed. */
+#ifndef SX_CLIENT_CALL_GROUP_SAID_H
+#define SX_CLIENT_CALL_GROUP_SAID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pmix_common.h>
+
+/* Whether an event of @code wants an answer. */
+bool sx_group_code_asks(pmix_status_t code);
+
+/* SX_ARRIVE_HEARS_*, as there are handlers now. */
+uint8_t sx_group_hears(void);
+
+/* Return: enum sx_group_word. */
+uint8_t sx_group_word(pmix_status_t status, const pmix_info_t results[], size_t nresults);
+
+/* Tell the server @word about @affected, by what the event says: its encoded infos. */
+void sx_group_say(pmix_status_t code, const pmix_proc_t *affected, const void *infos, size_t size,
+                  uint8_t word);
+
+#endif
