@@ -865,7 +865,7 @@ static int rank_of_no_leader(int rank)
     return rank_of_leader_failed(rank, NOTHING);
 }
 
-/* X11: the first one leads; the other is told, and may call without. */
+/* GR40, X11: the first one leads; the other is told, and may call without. */
 static int rank_of_two_leaders(int rank)
 {
     const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
