@@ -201,7 +201,7 @@ static bool hears_of_all(const struct sx_collective *collective)
 {
     const struct sx_kind *const kind = collective->kind;
 
-    return kind->host_hears != NULL && kind->host_hears(collective->members.server);
+    return kind->host_hears != NULL && kind->host_hears(collective);
 }
 
 /* Find its members, and let it be found.  Return: an error when it is not open. */

@@ -5,11 +5,13 @@
 
 #include "base/util.h"
 #include "ring/record.h"
+#include "server/engine/agree.h"
 #include "server/engine/connect.h"
 #include "server/engine/connect_host.h"
 #include "server/engine/fence.h"
 #include "server/engine/group_bootstrap.h"
 #include "server/engine/group_construct.h"
+#include "server/engine/group_host.h"
 #include "server/engine/group_lead.h"
 
 /* Unless it has left the group by which it was named. */
@@ -45,7 +47,7 @@ static const struct sx_kind kinds[] = {
         .arrived = sx_connect_arrived,
         .conclude = sx_connect_conclude,
         .admits_unknown = true,
-        .host_reaches = sx_connect_host_reaches,
+        .host_reaches = sx_agree_reaches,
         .host_hears = sx_connect_host_hears,
         .host_ask = sx_connect_host_ask,
         .host_said = sx_connect_host_said,
@@ -61,7 +63,7 @@ static const struct sx_kind kinds[] = {
         .aim = sx_disconnect_aim,
         .arrived = sx_disconnect_arrived,
         .conclude = sx_disconnect_conclude,
-        .host_reaches = sx_connect_host_reaches,
+        .host_reaches = sx_agree_reaches,
         .host_hears = sx_disconnect_host_hears,
         .host_ask = sx_disconnect_host_ask,
         .host_said = sx_disconnect_host_said,
@@ -79,6 +81,13 @@ static const struct sx_kind kinds[] = {
         .awaits_more = sx_group_bootstrap_awaits,
         .lost = sx_group_lead_lost,
         .conclude = sx_group_construct_conclude,
+        .admits_unknown = true,
+        .host_reaches = sx_agree_reaches,
+        .host_hears = sx_group_construct_host_hears,
+        .host_ask = sx_group_construct_host_ask,
+        .host_said = sx_group_construct_host_said,
+        .contribute = sx_group_construct_contribute,
+        .commits = true,
     },
     /* A member that has called is free to go. */
     [SX_COLLECTIVE_GROUP_DESTRUCT] = {
@@ -88,6 +97,11 @@ static const struct sx_kind kinds[] = {
         .known_by_list = true,
         .aim = sx_group_destruct_aim,
         .conclude = sx_group_destruct_conclude,
+        .host_reaches = sx_agree_reaches,
+        .host_ask = sx_group_destruct_host_ask,
+        .host_said = sx_disconnect_host_said,
+        .contribute = sx_disconnect_contribute,
+        .commits = true,
     },
 };
 

@@ -95,7 +95,7 @@ struct sx_kind {
     /* The way to members on other nodes; NULL: there is none. */
     bool (*host_reaches)(const struct sx_server *server);
     /* Whether the host is asked even if all members are here; NULL: it is not. */
-    bool (*host_hears)(const struct sx_server *server);
+    bool (*host_hears)(const struct sx_collective *collective);
     /* All members here have arrived.  Return: PMIX_SUCCESS when @told will be called. */
     pmix_status_t (*host_ask)(struct sx_collective *collective, sx_told_fn told);
     /* Take in what the host has brought.  Return: false when it will be called again; else

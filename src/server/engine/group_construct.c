@@ -12,6 +12,7 @@
 #include "base/value.h"
 #include "server/engine/group.h"
 #include "server/engine/group_bootstrap.h"
+#include "server/engine/group_end.h"
 #include "server/engine/group_lead.h"
 #include "server/engine/group_plan.h"
 #include "server/engine/membership_end.h"
@@ -25,6 +26,11 @@ static pmix_status_t order_add(void *arg, const pmix_proc_t *proc)
 {
     struct sx_proc_list *const order = arg;
 
+    if (proc->rank == PMIX_RANK_WILDCARD) {
+        return SX_RAISE(PMIX_ERR_NOT_FOUND,
+                        "nobody here knows which processes %s has: name the members one by one",
+                        proc->nspace);
+    }
     if (order->count == SX_ALIAS_PROCS_MAX) {
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
                         "a group has at most %u members: make several groups", SX_ALIAS_PROCS_MAX);
@@ -156,18 +162,53 @@ pmix_status_t sx_group_construct_takes(struct sx_collective *collective, struct 
 
 /* ---- all have called ------------------------------------------------------------------------- */
 
-/* It goes on without those who have ended: they are no members. */
-static pmix_status_t order_complete(struct sx_group_plan *plan, const struct sx_members *members)
+/* Over nodes a member may have ended since all servers know that all have called: it ends as a
+ * member. */
+static void members_look(const struct sx_members *members)
 {
+    for (size_t i = 0; i < members->count; i++) {
+        struct sx_client *const client = members->all[i].client;
+
+        if (client->state == SX_CLIENT_DEAD || client->left || client->departed) {
+            sx_group_client_gone(members->server, client);
+        }
+    }
+}
+
+/* Over nodes all servers have said who has come there. */
+static bool has_come(const struct sx_collective *collective, const pmix_proc_t *proc)
+{
+    const struct sx_agreed *const agreed = &collective->agreed;
+    const struct sx_members *const members = &collective->members;
+
+    if (agreed->member_count > 0) {
+        return bsearch(proc, agreed->members, agreed->member_count, sizeof(*proc), sx_proc_order) !=
+               NULL;
+    }
+    const struct sx_nspace *const nspace = sx_nspace_find(members->server, proc->nspace);
+    struct sx_client *const client = nspace != NULL ? sx_client_find(nspace, proc->rank) : NULL;
+
+    return client != NULL && sx_members_find(members, client) != NULL;
+}
+
+static bool is_incomplete(const struct sx_collective *collective)
+{
+    return collective->agreed.member_count > 0
+               ? collective->agreed.member_count < collective->plan->order_count
+               : collective->members.incomplete;
+}
+
+/* It goes on without those who have ended: they are no members. */
+static pmix_status_t order_complete(const struct sx_collective *collective)
+{
+    struct sx_group_plan *const plan = collective->plan;
     struct sx_proc_list left = { .all = NULL };
     bool added = true;
 
     for (size_t i = 0; i < plan->order_count && added; i++) {
         const pmix_proc_t *const proc = &plan->order[i];
-        const struct sx_nspace *const nspace = sx_nspace_find(members->server, proc->nspace);
-        struct sx_client *const client = nspace != NULL ? sx_client_find(nspace, proc->rank) : NULL;
 
-        if (client != NULL && sx_members_find(members, client) != NULL) {
+        if (has_come(collective, proc)) {
             added = sx_proc_list_add(&left, proc->nspace, proc->rank);
         }
     }
@@ -190,6 +231,7 @@ static pmix_status_t group_make(struct sx_collective *collective, uint64_t *ret_
         .notify = (collective->group & SX_GROUP_NOTIFY) != 0,
         .goes_on = (collective->group & SX_GROUP_FT) != 0,
         .wants_context = (collective->group & SX_GROUP_CONTEXT) != 0,
+        .context_id = plan->context_id,
         .procs = plan->order,
         .proc_count = plan->order_count,
     };
@@ -202,6 +244,7 @@ static pmix_status_t group_make(struct sx_collective *collective, uint64_t *ret_
     rc = sx_group_plan_give(server, plan, group->published.head.context_id);
     if (rc == PMIX_SUCCESS) {
         *ret_subject = group->published.head.subject;
+        members_look(&collective->members);
     } else {
         sx_group_end(server, group);
     }
@@ -210,11 +253,11 @@ static pmix_status_t group_make(struct sx_collective *collective, uint64_t *ret_
 
 pmix_status_t sx_group_construct_conclude(struct sx_collective *collective, uint64_t *ret_subject)
 {
-    const bool incomplete = collective->members.incomplete;
     pmix_status_t rc = sx_group_bootstrap_settle(collective);
+    const bool incomplete = rc == PMIX_SUCCESS && is_incomplete(collective);
 
     if (rc == PMIX_SUCCESS && incomplete) {
-        rc = order_complete(collective->plan, &collective->members);
+        rc = order_complete(collective);
     }
     if (rc == PMIX_SUCCESS) {
         rc = group_make(collective, ret_subject);

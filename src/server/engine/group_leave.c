@@ -3,7 +3,6 @@
 /* group_leave.c - take a member out, and tell those who stay. */
 #include "server/engine/group_leave.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <pmix.h>
@@ -11,17 +10,11 @@
 #include "base/options.h"
 #include "server/engine/collective.h"
 #include "server/engine/event_made.h"
+#include "server/engine/group_end.h"
 #include "server/engine/membership_end.h"
 #include "server/port/reply.h"
 
 #define PROCS_PER_UNIT 4u /* to copy, and to be told: share.h */
-
-static uint8_t pardons_of(const struct sx_membership_entry *group)
-{
-    return (group->published.head.flags & SX_MEMBERSHIP_GOES_ON) != 0
-               ? SX_PARDON_BEFORE | SX_PARDON_AFTER
-               : 0;
-}
 
 /* Return: PMIX_SUCCESS when *ret is the group of which @client is a member. */
 static pmix_status_t group_find(const struct sx_server *server, const struct sx_client *client,
@@ -42,7 +35,7 @@ static pmix_status_t leave(struct sx_server *server, struct sx_client *client, c
 {
     const pmix_proc_t self = sx_nspace_proc(client->nspace, client->rank);
     const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = name };
-    const uint8_t pardons = pardons_of(group);
+    const uint8_t pardons = sx_group_pardons(group);
     struct sx_proc_list left = { .all = NULL };
 
     sx_share_charge(server, client, sx_membership_size(&group->published) / PROCS_PER_UNIT);
@@ -69,32 +62,6 @@ bool sx_group_on_leave(struct sx_server *server, struct sx_client *client, struc
     }
     sx_reply(server, client, frame->header.id, rc, -1);
     return true;
-}
-
-/* ---- ends ----------------------------------------------------------------------------------- */
-
-static void member_gone(struct sx_server *server, struct sx_membership_entry *group,
-                        struct sx_client *client)
-{
-    char name[PMIX_MAX_NSLEN + 1];
-    const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = name };
-    const bool is_told = (group->published.head.flags & SX_MEMBERSHIP_NOTIFY) != 0 &&
-                         !sx_membership_is_waited_for(server, group, client,
-                                                      SX_COLLECTIVE_GROUP_DESTRUCT);
-    const struct sx_member_gone gone = {
-        .name = name,
-        .pardons = pardons_of(group),
-        .code = is_told ? PMIX_GROUP_MEMBER_FAILED : PMIX_SUCCESS,
-        .note = &note,
-    };
-
-    snprintf(name, sizeof(name), "%s", sx_membership_name(&group->published));
-    sx_membership_member_gone(server, group, client, &gone);
-}
-
-void sx_group_client_gone(struct sx_server *server, struct sx_client *client)
-{
-    sx_membership_each_of(server, client, SX_MEMBERSHIP_GROUP, member_gone);
 }
 
 /* ---- ends on other nodes --------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group_leave.h - members that leave a group, or end without having left it.
+/* group_leave.h - members that leave a group, or end without having left it (group_end.h).
  *
  *     member --leaves: the others hear PMIX_GROUP_LEFT----------------------------\
  *       |                                                                          > a gap
@@ -19,9 +19,6 @@
  * members; PMIX_ERR_OUT_OF_RESOURCE, and then it still is one.  Return: true, it is no breach. */
 bool sx_group_on_leave(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                        uint64_t now_ns);
-
-/* It has finalized, died or was taken away: it is a member of no group any more. */
-void sx_group_client_gone(struct sx_server *server, struct sx_client *client);
 
 /* The member has gone on another node, whose server says so. */
 void sx_group_event_relayed(struct sx_server *server, const struct sx_event_block *block);

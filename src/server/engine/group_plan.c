@@ -21,7 +21,6 @@ static void gift_clear(struct sx_group_gift *gift)
     if (gift->info != NULL) {
         PMIX_INFO_FREE(gift->info, gift->ninfo);
     }
-    sx_client_release(gift->client);
 }
 
 static void lead_clear(struct sx_group_lead *lead)
@@ -33,14 +32,22 @@ static void lead_clear(struct sx_group_lead *lead)
     sx_timer_remove(&lead->tell);
 }
 
-void sx_group_plan_free(struct sx_group_plan *plan)
+void sx_group_plan_forget(struct sx_group_plan *plan)
 {
     for (size_t i = 0; i < plan->gift_count; i++) {
         gift_clear(&plan->gifts[i]);
     }
     free(plan->gifts);
-    lead_clear(&plan->lead);
     free(plan->order);
+    plan->gifts = NULL;
+    plan->order = NULL;
+    plan->gift_count = plan->gift_capacity = plan->order_count = 0;
+}
+
+void sx_group_plan_free(struct sx_group_plan *plan)
+{
+    sx_group_plan_forget(plan);
+    lead_clear(&plan->lead);
     sx_proc_list_clear(&plan->named);
     free(plan);
 }
@@ -72,6 +79,16 @@ static void infos_move(struct sx_group_gift *gift, const pmix_info_t *from, size
     }
 }
 
+pmix_status_t sx_group_plan_gift(struct sx_group_plan *plan, struct sx_group_gift *gift)
+{
+    if (!gifts_reserve(plan)) {
+        gift_clear(gift);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    plan->gifts[plan->gift_count++] = *gift;
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t gift_take(struct sx_group_plan *plan, struct sx_client *client,
                                const struct sx_collective_options *options)
 {
@@ -82,18 +99,16 @@ static pmix_status_t gift_take(struct sx_group_plan *plan, struct sx_client *cli
     if (count == 0) {
         return PMIX_SUCCESS;
     }
-    struct sx_group_gift gift = { .info = PMIx_Info_create(count) };
+    struct sx_group_gift gift = { .proc = sx_nspace_proc(client->nspace, client->rank),
+                                  .info = PMIx_Info_create(count) };
 
-    if (gift.info == NULL || !gifts_reserve(plan)) {
-        PMIX_INFO_FREE(gift.info, count);
+    if (gift.info == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     infos_move(&gift, options->group_info.all, options->group_info.count);
     infos_move(&gift, options->local_cid, cid_count);
     infos_move(&gift, options->endpoint_data, data_count);
-    gift.client = sx_client_retain(client);
-    plan->gifts[plan->gift_count++] = gift;
-    return PMIX_SUCCESS;
+    return sx_group_plan_gift(plan, &gift);
 }
 
 static void order_take(struct sx_group_plan *plan, const struct sx_client *client,
@@ -123,7 +138,21 @@ pmix_status_t sx_group_plan_take(struct sx_group_plan *plan, struct sx_client *c
 
 /* ---- what the others get --------------------------------------------------------------------- */
 
-static pmix_status_t give(struct sx_server *server, struct sx_client *client,
+static pmix_status_t give_value(struct sx_server *server, const pmix_proc_t *proc, const char *key,
+                                const pmix_value_t *value)
+{
+    struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
+
+    if (nspace == NULL || !nspace->has_store) {
+        return PMIX_SUCCESS; /* it has gone */
+    }
+    struct sx_client *const client = sx_client_find(nspace, proc->rank);
+
+    return client != NULL ? sx_modex_give(server, client, key, value)
+                          : sx_modex_give_elsewhere(nspace, proc->rank, key, value);
+}
+
+static pmix_status_t give(struct sx_server *server, const pmix_proc_t *proc,
                           const pmix_info_t *info, uint64_t context_id)
 {
     pmix_info_t infos[2] = { *info, { .flags = PMIX_INFO_QUALIFIER } };
@@ -131,11 +160,11 @@ static pmix_status_t give(struct sx_server *server, struct sx_client *client,
     const pmix_value_t qualified = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
 
     if (context_id == 0) {
-        return sx_modex_give(server, client, info->key, &info->value);
+        return give_value(server, proc, info->key, &info->value);
     }
     memcpy(infos[1].key, PMIX_GROUP_CONTEXT_ID, sizeof(PMIX_GROUP_CONTEXT_ID));
     infos[1].value = (pmix_value_t){ .type = PMIX_SIZE, .data.size = context_id };
-    return sx_modex_give(server, client, PMIX_QUALIFIED_VALUE, &qualified);
+    return give_value(server, proc, PMIX_QUALIFIED_VALUE, &qualified);
 }
 
 pmix_status_t sx_group_plan_give(struct sx_server *server, const struct sx_group_plan *plan,
@@ -145,10 +174,9 @@ pmix_status_t sx_group_plan_give(struct sx_server *server, const struct sx_group
 
     for (size_t i = 0; i < plan->gift_count && rc == PMIX_SUCCESS; i++) {
         const struct sx_group_gift *const gift = &plan->gifts[i];
-        const bool is_there = gift->client->nspace != NULL && gift->client->nspace->has_store;
 
-        for (size_t n = 0; is_there && n < gift->ninfo && rc == PMIX_SUCCESS; n++) {
-            rc = give(server, gift->client, &gift->info[n], context_id);
+        for (size_t n = 0; n < gift->ninfo && rc == PMIX_SUCCESS; n++) {
+            rc = give(server, &gift->proc, &gift->info[n], context_id);
         }
     }
     return rc;

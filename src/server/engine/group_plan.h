@@ -26,7 +26,7 @@ struct sx_server;
 
 /* What one member gives. */
 struct sx_group_gift {
-    struct sx_client *client; /* retained */
+    pmix_proc_t proc;
     pmix_info_t *info;
     size_t ninfo;
 };
@@ -61,6 +61,7 @@ struct sx_group_plan {
     struct sx_group_lead lead;      /* what is said when a member ends */
     struct sx_group_gift *gifts;
     size_t gift_count, gift_capacity;
+    uint64_t context_id; /* the host's, or that of the servers of several nodes; 0: none yet */
 };
 
 /* Take out of @arrival what @client says.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
@@ -72,6 +73,11 @@ pmix_status_t sx_group_plan_take(struct sx_group_plan *plan, struct sx_client *c
 pmix_status_t sx_group_plan_give(struct sx_server *server, const struct sx_group_plan *plan,
                                  uint64_t context_id);
 
+/* Takes what @gift holds.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_group_plan_gift(struct sx_group_plan *plan, struct sx_group_gift *gift);
+
+/* Its order and gifts are as in the beginning. */
+void sx_group_plan_forget(struct sx_group_plan *plan);
 void sx_group_plan_free(struct sx_group_plan *plan);
 
 #endif

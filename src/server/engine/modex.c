@@ -301,6 +301,27 @@ pmix_status_t sx_modex_give(struct sx_server *server, struct sx_client *client, 
     return rc;
 }
 
+pmix_status_t sx_modex_give_elsewhere(struct sx_nspace *nspace, uint32_t rank, const char *key,
+                                      const pmix_value_t *value)
+{
+    const struct sx_lane_put head = { .scope = PMIX_GLOBAL };
+    struct put put = { .head = &head };
+    void *body = NULL;
+    pmix_status_t rc = put_make(value, &put, &body);
+
+    memcpy(put.key, key, strlen(key) + 1);
+    if (rc == PMIX_SUCCESS) {
+        rc = put_store(&nspace->store, rank, &put);
+    }
+    if (rc != PMIX_SUCCESS) {
+        put_is_lost(nspace, rank, key, rc);
+    } else if (!sx_list_empty(&nspace->awaited)) {
+        put_is_brought(nspace, rank, &put);
+    }
+    free(body);
+    return rc;
+}
+
 pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client)
 {
     const bool first = !client->has_committed;

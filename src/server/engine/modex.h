@@ -14,6 +14,9 @@ pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
  * Other nodes hear of it by that way.  Return: PMIX_SUCCESS; what the store says, told. */
 pmix_status_t sx_modex_give(struct sx_server *server, struct sx_client *client, const char *key,
                             const pmix_value_t *value);
+/* The same of @rank, which is on another node. */
+pmix_status_t sx_modex_give_elsewhere(struct sx_nspace *nspace, uint32_t rank, const char *key,
+                                      const pmix_value_t *value);
 /* As sx_modex_put, for a value that came from another node. */
 pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const struct sx_opened *body);
 /* The values of one commit are complete: answer who waited for them. */

@@ -18,6 +18,7 @@
 #include "server/engine/event_handled.h"
 #include "server/engine/event_made.h"
 #include "server/engine/gets.h"
+#include "server/engine/group_end.h"
 #include "server/engine/group_leave.h"
 #include "server/engine/invite.h"
 #include "server/engine/modex.h"

@@ -13,7 +13,8 @@ const struct sx_signature sx_agreement_body = {
     .head_size = sizeof(struct sx_agreement),
     .parts = { [SX_AGREEMENT_MEMBERS] = SX_PROCS_PART(struct sx_agreement, member_count, 1),
                [SX_AGREEMENT_NAME] = SX_NAME_PART(struct sx_agreement, name_len, 0, PMIX_MAX_NSLEN),
-               [SX_AGREEMENT_NSPACES] = SX_ARRAY_PART(struct sx_agreement, nspaces_size, char, 0) },
+               [SX_AGREEMENT_NSPACES] = SX_ARRAY_PART(struct sx_agreement, nspaces_size, char, 0),
+               [SX_AGREEMENT_SAID] = SX_ARRAY_PART(struct sx_agreement, said_size, char, 0) },
 };
 
 const struct sx_signature sx_agreement_nspace_body = {
@@ -43,8 +44,8 @@ void sx_agreed_clear(struct sx_agreed *agreed)
     *agreed = (struct sx_agreed){ .members = NULL };
 }
 
-static pmix_status_t nspaces_read(const struct sx_opened_part *nspaces, sx_agreement_fn fn,
-                                  void *arg)
+static pmix_status_t nspaces_read(const struct sx_opened_part *nspaces,
+                                  const struct sx_agreement_reader *reader)
 {
     const uint8_t *at = nspaces->at;
     size_t left = nspaces->size;
@@ -54,7 +55,7 @@ static pmix_status_t nspaces_read(const struct sx_opened_part *nspaces, sx_agree
     while (rc == PMIX_SUCCESS && left > 0) {
         rc = sx_body_next(&nspace, &sx_agreement_nspace_body, &at, &left) != NULL
                  ? PMIX_ERR_UNPACK_FAILURE
-                 : fn(&nspace, arg);
+                 : reader->nspace(&nspace, reader->arg);
     }
     return rc;
 }
@@ -105,8 +106,8 @@ static void members_sort(struct sx_agreed *agreed)
     agreed->member_count = kept;
 }
 
-pmix_status_t sx_agreements_read(const char *bytes, size_t size, sx_agreement_fn fn, void *arg,
-                                 struct sx_agreed *ret)
+pmix_status_t sx_agreements_read(const char *bytes, size_t size,
+                                 const struct sx_agreement_reader *reader, struct sx_agreed *ret)
 {
     const uint8_t *at = (const uint8_t *)bytes;
     pmix_status_t rc = PMIX_SUCCESS;
@@ -119,7 +120,10 @@ pmix_status_t sx_agreements_read(const char *bytes, size_t size, sx_agreement_fn
                  ? PMIX_ERR_UNPACK_FAILURE
                  : members_add(ret, &agreement, &first);
         if (rc == PMIX_SUCCESS) {
-            rc = nspaces_read(&agreement.parts[SX_AGREEMENT_NSPACES], fn, arg);
+            rc = nspaces_read(&agreement.parts[SX_AGREEMENT_NSPACES], reader);
+        }
+        if (rc == PMIX_SUCCESS) {
+            rc = reader->said(&agreement.parts[SX_AGREEMENT_SAID], reader->arg);
         }
     }
     members_sort(ret);

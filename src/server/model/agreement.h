@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* agreement.h - what a server contributes to a connect over several nodes, as bytes.
+/* agreement.h - what a server contributes to a connect, or a group, over several nodes, as bytes.
  *
- *   agreement: struct sx_agreement, its members here, a name, namespaces
+ *   agreement: struct sx_agreement, its members here, a name, namespaces, what else its kind says
  *   namespace: struct sx_agreement_nspace, its name, what the host has said of the job
  *
  * All servers read the same agreements, in any order.  The members are those of all of them.  The
@@ -18,9 +18,10 @@
 struct sx_agreement {
     uint32_t member_count, name_len;
     uint64_t nspaces_size;
+    uint64_t said_size;
 };
-static_assert(sizeof(struct sx_agreement) == 16, "fixed by blob version 1");
-enum { SX_AGREEMENT_MEMBERS, SX_AGREEMENT_NAME, SX_AGREEMENT_NSPACES };
+static_assert(sizeof(struct sx_agreement) == 24, "fixed by blob version 1");
+enum { SX_AGREEMENT_MEMBERS, SX_AGREEMENT_NAME, SX_AGREEMENT_NSPACES, SX_AGREEMENT_SAID };
 extern const struct sx_signature sx_agreement_body;
 
 struct sx_agreement_nspace {
@@ -42,11 +43,16 @@ struct sx_agreed {
 };
 void sx_agreed_clear(struct sx_agreed *agreed);
 
-/* Read agreements that are glued together (at a multiple of 8); @fn gets each of their namespaces,
- * opened.  Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE for bytes that are none;
- * PMIX_ERR_OUT_OF_RESOURCE; what @fn says. */
-typedef pmix_status_t (*sx_agreement_fn)(const struct sx_opened *nspace, void *arg);
-pmix_status_t sx_agreements_read(const char *bytes, size_t size, sx_agreement_fn fn, void *arg,
-                                 struct sx_agreed *ret);
+/* Who reads what they say besides: each namespace, opened, and what else there is of each server.
+ * Return: PMIX_SUCCESS; another status ends the reading. */
+struct sx_agreement_reader {
+    pmix_status_t (*nspace)(const struct sx_opened *nspace, void *arg);
+    pmix_status_t (*said)(const struct sx_opened_part *said, void *arg);
+    void *arg;
+};
+/* Read agreements that are glued together (at a multiple of 8).  Return: PMIX_SUCCESS;
+ * PMIX_ERR_UNPACK_FAILURE for bytes that are none; PMIX_ERR_OUT_OF_RESOURCE; what @reader says. */
+pmix_status_t sx_agreements_read(const char *bytes, size_t size,
+                                 const struct sx_agreement_reader *reader, struct sx_agreed *ret);
 
 #endif

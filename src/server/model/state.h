@@ -100,6 +100,7 @@ enum sx_upcall_kind {
     SX_UPCALL_NOTIFY_EVENT,
     SX_UPCALL_CONNECT,
     SX_UPCALL_DISCONNECT,
+    SX_UPCALL_GROUP,
     SX_UPCALL_KINDS
 };
 struct sx_owed {

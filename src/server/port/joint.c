@@ -19,6 +19,8 @@ pmix_status_t sx_joint_upcall(struct sx_server *server, enum sx_upcall_kind kind
         .asker = joint->asker,
         .procs = joint->procs,
         .nprocs = joint->proc_count,
+        .text = joint->name,
+        .status = joint->operation,
         .bytes = joint->blob.bytes,
         .size = joint->blob.size,
     };

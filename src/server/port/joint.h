@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* joint.h - what several processes do together, asked of the host: fence, connect, disconnect. */
+/* joint.h - what several processes do together, asked of the host: fence, connect, disconnect, and
+ * the operations on a group. */
 #ifndef SX_SERVER_PORT_JOINT_H
 #define SX_SERVER_PORT_JOINT_H
 
@@ -12,6 +13,8 @@ struct sx_joint {
     struct sx_asker *asker;
     pmix_proc_t *procs; /* in order */
     size_t proc_count;
+    const char *name;         /* of a group */
+    int operation;            /* on it */
     struct sx_wishes *wishes; /* taken; NULL: none */
     bool is_partial;          /* somebody here is missing */
     struct sx_blob blob;      /* of a fence: never empty; taken in any case */

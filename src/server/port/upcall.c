@@ -22,6 +22,8 @@
 static void answer_op(pmix_status_t status, void *cbdata);
 static void answer_modex(pmix_status_t status, const char *data, size_t ndata, void *cbdata,
                          pmix_release_cbfunc_t release_fn, void *release_cbdata);
+static void answer_info(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                        pmix_release_cbfunc_t release_fn, void *release_cbdata);
 
 /* How an entry is called: with which parts of the question, and which callback it gets. */
 typedef const pmix_server_module_t module_t;
@@ -90,6 +92,12 @@ static pmix_status_t call_disconnect(module_t *module, up_t *up, void *cbdata)
     return module->disconnect(up->procs, up->nprocs, up->info, up->ninfo, answer_op, cbdata);
 }
 
+static pmix_status_t call_group(module_t *module, up_t *up, void *cbdata)
+{
+    return module->group((pmix_group_operation_t)up->status, (char *)(uintptr_t)up->text, up->procs,
+                         up->nprocs, up->info, up->ninfo, answer_info, cbdata);
+}
+
 struct row {
     const char *name;
     size_t entry; /* in the module */
@@ -116,6 +124,7 @@ static const struct row rows[SX_UPCALL_KINDS] = {
     [SX_UPCALL_NOTIFY_EVENT] = ROW(notify_event, call_notify, EVENTS_MAX, EVENTS_BYTES_MAX),
     [SX_UPCALL_CONNECT] = ROW(connect, call_connect, 0, 0),
     [SX_UPCALL_DISCONNECT] = ROW(disconnect, call_disconnect, 0, 0),
+    [SX_UPCALL_GROUP] = ROW(group, call_group, 0, 0),
 };
 
 static bool has_entry(const struct sx_server *server, enum sx_upcall_kind kind)
@@ -276,22 +285,21 @@ static void question_answered(void *arg, uint64_t now_ns)
 }
 
 /* With the loop; it is not in the table any more. */
-static void question_post(struct question *question, pmix_status_t status, const char *bytes,
-                          size_t size)
+static void question_post(struct question *question, const struct sx_host_answer *said)
 {
-    question->answer = (struct sx_host_answer){ .server = question->server,
-                                                .id = question->up.id,
-                                                .client = question->up.client,
-                                                .status = status,
-                                                .bytes = bytes,
-                                                .size = bytes == NULL ? 0 : size };
+    question->answer = *said;
+    question->answer.server = question->server;
+    question->answer.id = question->up.id;
+    question->answer.client = question->up.client;
+    question->answer.size = said->bytes == NULL ? 0 : said->size;
+    question->answer.ninfo = said->info == NULL ? 0 : said->ninfo;
     question->post = (struct sx_loop_post){ .fn = question_answered, .arg = question };
     (void)sx_loop_post(question->server->loop, &question->post); /* it runs: see below */
 }
 
 /* The host's word, on any thread.  It is with the loop before the lock is given back: the server,
  * which ends behind sx_upcall_forget_all, cannot end in between. */
-static void answer_question(uintptr_t number, pmix_status_t status, const char *bytes, size_t size,
+static void answer_question(uintptr_t number, const struct sx_host_answer *said,
                             pmix_release_cbfunc_t release_fn, void *release_cbdata)
 {
     pthread_mutex_lock(&open_lock);
@@ -300,7 +308,7 @@ static void answer_question(uintptr_t number, pmix_status_t status, const char *
     if (question != NULL) {
         question->release_fn = release_fn;
         question->release_cbdata = release_cbdata;
-        question_post(question, status, bytes, size);
+        question_post(question, said);
     }
     pthread_mutex_unlock(&open_lock);
     if (question == NULL && number != 0) {
@@ -310,13 +318,23 @@ static void answer_question(uintptr_t number, pmix_status_t status, const char *
 
 static void answer_op(pmix_status_t status, void *cbdata)
 {
-    answer_question((uintptr_t)cbdata, status, NULL, 0, NULL, NULL);
+    answer_question((uintptr_t)cbdata, &(struct sx_host_answer){ .status = status }, NULL, NULL);
 }
 
 static void answer_modex(pmix_status_t status, const char *data, size_t ndata, void *cbdata,
                          pmix_release_cbfunc_t release_fn, void *release_cbdata)
 {
-    answer_question((uintptr_t)cbdata, status, data, ndata, release_fn, release_cbdata);
+    const struct sx_host_answer said = { .status = status, .bytes = data, .size = ndata };
+
+    answer_question((uintptr_t)cbdata, &said, release_fn, release_cbdata);
+}
+
+static void answer_info(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                        pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    const struct sx_host_answer said = { .status = status, .info = info, .ninfo = ninfo };
+
+    answer_question((uintptr_t)cbdata, &said, release_fn, release_cbdata);
 }
 
 /* What the entry returned.  Anything but PMIX_SUCCESS is the answer, unless the host has called
@@ -329,7 +347,7 @@ static pmix_status_t question_asked(uintptr_t number, pmix_status_t rc)
         return PMIX_SUCCESS;
     }
     if (rc == PMIX_OPERATION_SUCCEEDED) {
-        question_post(question, PMIX_SUCCESS, NULL, 0);
+        question_post(question, &(struct sx_host_answer){ .status = PMIX_SUCCESS });
         return PMIX_SUCCESS;
     }
     question_free(question);

@@ -25,6 +25,8 @@ struct sx_host_answer {
     pmix_status_t status;
     const char *bytes; /* fence, direct modex */
     size_t size;
+    const pmix_info_t *info; /* group */
+    size_t ninfo;
 };
 
 /* Who waits for answers, as a part of something that may end before they come. */
@@ -48,7 +50,7 @@ struct sx_upcall {
     uint64_t id;              /* for @told */
     struct sx_client *client; /* who asks: retained until the answer; NULL: nobody */
     const pmix_proc_t *proc;  /* whom it is about; NULL: @client */
-    int status;               /* how it aborts; the code of an event */
+    int status;               /* how it aborts; the code of an event; what is done with a group */
     pmix_data_range_t range;
     const char *text;   /* or NULL */
     pmix_proc_t *procs; /* hosts take them without const, as codes */

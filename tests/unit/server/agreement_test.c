@@ -37,7 +37,8 @@ static void begin(void)
                                    .nspace = "",
                                    .parts = { { said[i].members, said[i].count },
                                               { said[i].name, strlen(said[i].name) },
-                                              { nspaces.bytes, nspaces.size } } };
+                                              { nspaces.bytes, nspaces.size },
+                                              { "said", i } } };
         cr_assert_eq(sx_agreement_add(&blobs[i], &draft), PMIX_SUCCESS);
         sx_blob_clear(&nspaces);
     }
@@ -65,6 +66,15 @@ static pmix_status_t on_nspace(const struct sx_opened *nspace, void *arg)
     return verdict;
 }
 
+static size_t said_sizes;
+
+static pmix_status_t on_said(const struct sx_opened_part *part, void *arg)
+{
+    (void)arg;
+    said_sizes += part->size;
+    return PMIX_SUCCESS;
+}
+
 /* The agreements from @first on. */
 static pmix_status_t read_from(size_t first, size_t cut, struct sx_agreed *ret)
 {
@@ -78,8 +88,10 @@ static pmix_status_t read_from(size_t first, size_t cut, struct sx_agreed *ret)
         memcpy(at, blob->bytes, blob->size);
     }
     brought = 0;
-    const pmix_status_t rc = sx_agreements_read(glued.bytes, glued.size - cut, on_nspace, &brought,
-                                                ret);
+    said_sizes = 0;
+    const struct sx_agreement_reader reader = { on_nspace, on_said, &brought };
+    const pmix_status_t rc = sx_agreements_read(glued.bytes, glued.size - cut, &reader, ret);
+
     sx_blob_clear(&glued);
     return rc;
 }
@@ -97,6 +109,7 @@ Test(agreement, is_the_same_in_any_order)
             cr_expect_eq(agreed.members[i].rank, all[i].rank);
         }
         cr_expect_eq(brought, (1u << SERVERS) - 1);
+        cr_expect_eq(said_sizes, SERVERS * (SERVERS - 1) / 2);
         sx_agreed_clear(&agreed);
     }
 }

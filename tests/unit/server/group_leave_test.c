@@ -4,6 +4,7 @@
  * hears of it, and what becomes of what the others do together under its name.  GR51 GR52 GR53 GR54
  * GR76 GR77 GR78 GR79 GR80 GR88 CN38 X22 */
 #include "server/engine/group_leave.h"
+#include "server/engine/group_end.h"
 
 #include <stdlib.h>
 

@@ -270,7 +270,7 @@ static void member_arrives(struct node *node, const void *arg)
                  PMIX_SUCCESS);
 }
 
-static void member_calls(unsigned node, const struct call *call)
+static inline void member_calls(unsigned node, const struct call *call)
 {
     node_run(&nodes[node], member_arrives, call);
 }
@@ -356,7 +356,9 @@ static void nodes_rewind(void)
         sx_collective_end_all(&node->server);
         for (struct sx_membership_entry *it;
              (it = sx_memberships_next(&node->server, NULL)) != NULL;) {
-            sx_table_remove(&node->server.connects, &it->written);
+            if (it->published.head.kind == SX_MEMBERSHIP_CONNECTED) {
+                sx_table_remove(&node->server.connects, &it->written);
+            }
             sx_memberships_remove(&node->server, it);
         }
         sx_spans_deinit(&node->server);

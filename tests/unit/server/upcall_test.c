@@ -170,6 +170,24 @@ static pmix_status_t on_connect(const pmix_proc_t *procs, size_t nprocs, const p
     return heard(cbfunc, NULL, cbdata);
 }
 
+static pmix_info_cbfunc_t answer_group;
+
+/* What it brings is looked at in group_host_test.c. */
+static void group_answers(pmix_status_t status, void *cbdata)
+{
+    answer_group(status, NULL, 0, cbdata, NULL, NULL);
+}
+
+static pmix_status_t on_group(pmix_group_operation_t operation, char *name,
+                              const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
+                              size_t ninfo, pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    cr_expect_eq((int)operation, -4000);
+    answer_group = cbfunc;
+    host.text = name;
+    return on_connect(procs, nprocs, info, ninfo, group_answers, cbdata);
+}
+
 static const pmix_server_module_t all_entries = {
     .client_connected = on_client,
     .client_connected2 = on_client2,
@@ -182,6 +200,7 @@ static const pmix_server_module_t all_entries = {
     .notify_event = on_notify,
     .connect = on_connect,
     .disconnect = on_connect,
+    .group = on_group,
 };
 
 /* ---- the server ------------------------------------------------------------------------------- */

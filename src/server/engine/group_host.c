@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* group_host.c - the entry of the host, its context id, and the plan that the servers agree on. */
+#include "server/engine/group_host.h"
+
+#include <pmix.h>
+
+#include "base/value.h"
+#include "server/engine/agree.h"
+#include "server/engine/group.h"
+#include "server/engine/group_agreement.h"
+#include "server/engine/group_plan.h"
+
+static pmix_status_t ask(struct sx_collective *collective, const char *name, int operation,
+                         sx_told_fn told)
+{
+    const struct sx_agree_entry entry = { .kind = SX_UPCALL_GROUP,
+                                          .is_asked = collective->members.server->module.group !=
+                                                      NULL,
+                                          .name = name,
+                                          .operation = operation };
+
+    return sx_agree_ask(collective, &entry, told);
+}
+
+/* ---- construct ------------------------------------------------------------------------------- */
+
+bool sx_group_construct_host_hears(const struct sx_collective *collective)
+{
+    const uint8_t group = collective->group & (SX_GROUP_CONTEXT | SX_GROUP_LOCAL_ONLY);
+
+    return collective->members.server->module.group != NULL && group == SX_GROUP_CONTEXT;
+}
+
+pmix_status_t sx_group_construct_host_ask(struct sx_collective *collective, sx_told_fn told)
+{
+    return ask(collective, collective->id, PMIX_GROUP_CONSTRUCT, told);
+}
+
+/* A host that gives none leaves it to the servers. */
+static void context_id_take(struct sx_group_plan *plan, const struct sx_host_answer *answer)
+{
+    for (size_t i = 0; i < answer->ninfo; i++) {
+        size_t id;
+
+        if (PMIx_Check_key(answer->info[i].key, PMIX_GROUP_CONTEXT_ID) &&
+            PMIx_Value_get_number(&answer->info[i].value, &id, PMIX_SIZE) == PMIX_SUCCESS) {
+            plan->context_id = id;
+        }
+    }
+}
+
+static pmix_status_t on_said(const struct sx_opened_part *said, void *arg)
+{
+    struct sx_collective *const collective = arg;
+
+    return sx_group_agreement_read(collective->plan, said, &collective->group);
+}
+
+bool sx_group_construct_host_said(struct sx_collective *collective,
+                                  const struct sx_host_answer *answer, pmix_status_t *ret_status)
+{
+    if (answer->status == PMIX_SUCCESS && answer->size == 0) {
+        context_id_take(collective->plan, answer);
+    }
+    if (sx_agree_goes_on(collective, answer, ret_status)) {
+        return false;
+    }
+    if (*ret_status == PMIX_SUCCESS && answer->size > 0) {
+        sx_group_plan_forget(collective->plan);
+        *ret_status = sx_agree_read(collective, answer, on_said);
+    }
+    return true;
+}
+
+pmix_status_t sx_group_construct_contribute(struct sx_collective *collective, struct sx_blob *blob)
+{
+    struct sx_group_plan *const plan = collective->plan;
+    struct sx_blob said = { 0 };
+
+    if (plan->context_id == 0) {
+        plan->context_id = sx_group_context_id(collective->members.server);
+    }
+    pmix_status_t rc = sx_group_agreement_write(plan, collective->group, &said);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_agree_contribute(collective, collective->id, &said, blob);
+    }
+    sx_blob_clear(&said);
+    return rc;
+}
+
+/* ---- destruct -------------------------------------------------------------------------------- */
+
+pmix_status_t sx_group_destruct_host_ask(struct sx_collective *collective, sx_told_fn told)
+{
+    return ask(collective, collective->members.procs[0].nspace, PMIX_GROUP_DESTRUCT, told);
+}

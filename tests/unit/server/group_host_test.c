@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* group_host_test.c - groups of processes on several nodes: the same members in the same order, the
+ * same context id, and what each of them gives, at each server; and what the host hears of it. */
+#include "server/engine/group_host.h"
+
+#include <stdio.h>
+
+#include "base/flat.h"
+#include "rounds.h"
+#include "server/engine/group_agreement.h"
+#include "shmem/qualified.h"
+
+TestSuite(group_host, .fini = nodes_end);
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+struct group_call {
+    const char *name;
+    bool destructs, backwards, wants_context, here_only;
+    size_t local_cid; /* 0: it gives none */
+};
+
+static void group_called(struct node *node, const void *arg)
+{
+    const struct group_call *const call = arg;
+    const bool yes = true;
+    const struct sx_lane_arrive head = { .kind = call->destructs ? SX_COLLECTIVE_GROUP_DESTRUCT
+                                                                 : SX_COLLECTIVE_GROUP_CONSTRUCT,
+                                         .op = ++node->calls };
+    _Alignas(8) char message[2048];
+    pmix_proc_t procs[NODES_MAX];
+    pmix_info_t info[4];
+    size_t count = call->destructs ? 1 : node_count, ninfo = 0, size;
+
+    PMIx_Load_procid(&procs[0], call->name, PMIX_RANK_WILDCARD);
+    for (unsigned i = 0; !call->destructs && i < node_count; i++) {
+        PMIx_Load_procid(&procs[call->backwards ? node_count - 1 - i : i], jobs[i], i);
+    }
+    if (call->here_only) {
+        PMIx_Load_procid(&procs[0], node->job->name, node->member->rank);
+        count = 1;
+    }
+    if (!call->destructs) {
+        PMIx_Info_load(&info[ninfo++], PMIX_GROUP_ID, call->name, PMIX_STRING);
+    }
+    if (call->wants_context) {
+        PMIx_Info_load(&info[ninfo++], PMIX_GROUP_ASSIGN_CONTEXT_ID, &yes, PMIX_BOOL);
+    }
+    if (call->local_cid != 0) {
+        PMIx_Info_load(&info[ninfo++], PMIX_GROUP_LOCAL_CID, &call->local_cid, PMIX_SIZE);
+    }
+    struct sx_draft draft = {
+        .signature = &sx_arrive_body,
+        .head = &head,
+        .nspace = "",
+        .parts = { [SX_ARRIVE_PROCS] = { procs, count }, [SX_ARRIVE_INFOS] = { info, ninfo } }
+    };
+
+    cr_assert_eq(sx_body_measure(&draft, &size), PMIX_SUCCESS);
+    cr_assert_leq(size, sizeof(message));
+    cr_assert_eq(sx_body_write(&draft, message), PMIX_SUCCESS);
+    cr_assert_eq(sx_collective_arrive(&node->server, node->member,
+                                      opened(&sx_arrive_body, message, size)),
+                 PMIX_SUCCESS);
+    for (size_t i = 0; i < ninfo; i++) {
+        PMIx_Info_destruct(&info[i]);
+    }
+}
+
+static void calls(unsigned node, const struct group_call *call)
+{
+    node_run(&nodes[node], group_called, call);
+}
+
+static void rounds_end(void)
+{
+    while (host_can_answer()) {
+        host_answers(PMIX_SUCCESS);
+    }
+}
+
+/* ---- the host's entry ------------------------------------------------------------------------ */
+
+static struct {
+    unsigned count;
+    pmix_group_operation_t operation;
+    char name[PMIX_MAX_NSLEN + 1];
+    size_t nprocs;
+    pmix_status_t local, returns;
+    size_t context_id; /* that it gives; 0: none */
+    unsigned released;
+} heard;
+
+static void release(void *cbdata)
+{
+    cr_expect_eq(cbdata, &heard);
+    heard.released++;
+}
+
+static pmix_status_t on_group(pmix_group_operation_t operation, char *name,
+                              const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
+                              size_t ninfo, pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    static pmix_info_t result;
+
+    heard.count++;
+    heard.operation = operation;
+    heard.nprocs = nprocs;
+    heard.local = PMIX_ERROR;
+    PMIx_Load_nspace(heard.name, name);
+    for (size_t i = 0; i < nprocs; i++) {
+        cr_expect_str_eq(procs[i].nspace, JOB, "it knows of no group");
+    }
+    for (size_t i = 0; i < ninfo; i++) {
+        if (PMIx_Check_key(info[i].key, PMIX_LOCAL_COLLECTIVE_STATUS)) {
+            heard.local = info[i].value.data.status;
+        }
+    }
+    if (heard.returns == PMIX_SUCCESS) {
+        PMIx_Info_load(&result, PMIX_GROUP_CONTEXT_ID, &heard.context_id, PMIX_SIZE);
+        cbfunc(PMIX_SUCCESS, &result, heard.context_id != 0, cbdata, release, &heard);
+    }
+    return heard.returns;
+}
+
+/* A host with the entry. */
+static void hosts_begin(unsigned count, size_t context_id, pmix_status_t returns)
+{
+    nodes_begin(count);
+    memset(&heard, 0, sizeof(heard));
+    heard.context_id = context_id;
+    heard.returns = returns;
+    for (unsigned i = 0; i < count; i++) {
+        nodes[i].server.module.group = on_group;
+    }
+}
+
+/* ---- over the fence -------------------------------------------------------------------------- */
+
+Test(group_host, GR4_has_the_order_and_the_context_id_of_its_first_member_everywhere)
+{
+    nodes_begin(3);
+    calls(2, &(struct group_call){ .name = "group", .wants_context = true });
+    calls(1, &(struct group_call){ .name = "group", .wants_context = true });
+    cr_expect_eq(nodes[1].answers[1], 0);
+    calls(0, &(struct group_call){ .name = "group", .wants_context = true, .backwards = true });
+    rounds_end();
+    for (unsigned i = 0; i < 3; i++) {
+        cr_assert_eq(nodes[i].answers[1], 1);
+        cr_assert_eq(nodes[i].statuses[1], PMIX_SUCCESS);
+        expect_same(0, 1, i, 1);
+        cr_expect_eq(made_by(i, 1)->head.context_id, made_by(0, 1)->head.context_id);
+        cr_expect_eq(made_by(i, 1)->head.kind, SX_MEMBERSHIP_GROUP);
+    }
+    pmix_proc_t first;
+
+    cr_expect_neq(made_by(0, 1)->head.context_id, 0);
+    cr_assert_eq(sx_membership_member(made_by(2, 1), 0, &first), PMIX_SUCCESS);
+    cr_expect_eq(first.rank, 2, "the order of rank 0");
+}
+
+static void expect_cid(unsigned node, uint32_t rank, uint64_t context_id, size_t want)
+{
+    const struct sx_nspace *const nspace = nodes[node].job;
+    char name[SX_QUALIFIED_NAME_LEN + 1];
+    pmix_info_t qualifier;
+    pmix_value_t value;
+    size_t id = context_id;
+
+    PMIx_Info_load(&qualifier, PMIX_GROUP_CONTEXT_ID, &id, PMIX_SIZE);
+    qualifier.flags |= PMIX_INFO_QUALIFIER;
+    cr_assert_eq(sx_qualified_name(PMIX_GROUP_LOCAL_CID, strlen(PMIX_GROUP_LOCAL_CID), &qualifier,
+                                   1, name),
+                 PMIX_SUCCESS);
+    cr_assert(nspace->has_store);
+    cr_assert_eq(sx_store_get(&nspace->store.view, SX_REALM_QUALIFIED, rank, name, &value),
+                 PMIX_SUCCESS, "of rank %u at node %u", rank, node);
+    cr_expect_eq(value.data.size, want);
+}
+
+Test(group_host, GR19_brings_what_each_member_gives)
+{
+    nodes_begin(2);
+    calls(0, &(struct group_call){ .name = "group", .wants_context = true, .local_cid = 5 });
+    calls(1, &(struct group_call){ .name = "group", .wants_context = true, .local_cid = 6 });
+    rounds_end();
+    for (unsigned i = 0; i < 2; i++) {
+        cr_assert_eq(nodes[i].statuses[1], PMIX_SUCCESS);
+        expect_cid(i, 0, made_by(i, 1)->head.context_id, 5);
+        expect_cid(i, 1, made_by(i, 1)->head.context_id, 6);
+    }
+}
+
+/* Two groups of the same processes are built, and ended, in another order on each node. */
+Test(group_host, GR5_GR82_groups_of_the_same_processes_are_told_apart)
+{
+    static const struct group_call one = { .name = "one" }, two = { .name = "two" },
+                                   end_one = { .name = "one", .destructs = true },
+                                   end_two = { .name = "two", .destructs = true };
+
+    nodes_begin(2);
+    calls(0, &one);
+    calls(1, &two);
+    for (unsigned i = 0; i < 4 && host_can_answer(); i++) {
+        host_answers(PMIX_SUCCESS);
+    }
+    cr_expect_eq(nodes[0].answers[1] + nodes[1].answers[1], 0, "nobody has called both");
+    calls(0, &two);
+    calls(1, &one);
+    for (unsigned i = 0; i < 20 && nodes[0].answers[1] + nodes[0].answers[2] < 2; i++) {
+        if (host_can_answer()) {
+            host_answers(PMIX_SUCCESS);
+        } else {
+            node_later(&nodes[0]);
+            node_later(&nodes[1]);
+        }
+    }
+    expect_same(0, 1, 1, 2);
+    expect_same(0, 2, 1, 1);
+    calls(0, &end_one);
+    calls(1, &end_two);
+    for (unsigned i = 0; i < 4 && host_can_answer(); i++) {
+        host_answers(PMIX_SUCCESS);
+    }
+    cr_expect_eq(nodes[0].answers[3] + nodes[1].answers[3], 0, "nobody has called both");
+    calls(0, &end_two);
+    calls(1, &end_one);
+    for (unsigned i = 0; i < 20 && nodes[0].answers[3] + nodes[0].answers[4] < 2; i++) {
+        if (host_can_answer()) {
+            host_answers(PMIX_SUCCESS);
+        } else {
+            node_later(&nodes[0]);
+            node_later(&nodes[1]);
+        }
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        cr_expect_eq(nodes[i].statuses[3], PMIX_SUCCESS);
+        cr_expect_eq(nodes[i].statuses[4], PMIX_SUCCESS);
+        cr_expect_null(sx_memberships_next(&nodes[i].server, NULL), "both are gone");
+    }
+}
+
+/* ---- the entry ------------------------------------------------------------------------------- */
+
+Test(group_host, GR26_asks_the_entry_first_and_takes_its_context_id)
+{
+    hosts_begin(2, 77, PMIX_SUCCESS);
+    calls(0, &(struct group_call){ .name = "group", .wants_context = true });
+    calls(1, &(struct group_call){ .name = "group", .wants_context = true });
+    cr_expect_eq(heard.count, 2, "once a node");
+    cr_expect_eq((int)heard.operation, PMIX_GROUP_CONSTRUCT);
+    cr_expect_str_eq(heard.name, "group");
+    cr_expect_eq(heard.nprocs, 2);
+    cr_expect_eq(heard.local, PMIX_SUCCESS);
+    cr_expect_eq(heard.released, 2);
+    rounds_end();
+    for (unsigned i = 0; i < 2; i++) {
+        cr_assert_eq(nodes[i].statuses[1], PMIX_SUCCESS);
+        cr_expect_eq(made_by(i, 1)->head.context_id, 77);
+    }
+    calls(0, &(struct group_call){ .name = "group", .destructs = true });
+    calls(1, &(struct group_call){ .name = "group", .destructs = true });
+    cr_expect_eq(heard.count, 4);
+    cr_expect_eq((int)heard.operation, PMIX_GROUP_DESTRUCT);
+    cr_expect_str_eq(heard.name, "group");
+    rounds_end();
+    for (unsigned i = 0; i < 2; i++) {
+        cr_expect_eq(nodes[i].statuses[2], PMIX_SUCCESS);
+        cr_expect_null(sx_memberships_next(&nodes[i].server, NULL));
+    }
+}
+
+Test(group_host, its_refusal_is_everybodys)
+{
+    hosts_begin(2, 0, PMIX_ERR_NO_PERMISSIONS);
+    calls(0, &(struct group_call){ .name = "group" });
+    cr_expect_eq(nodes[0].answers[1], 1);
+    cr_expect_eq(nodes[0].statuses[1], PMIX_ERR_NO_PERMISSIONS);
+    cr_expect_null(sx_memberships_next(&nodes[0].server, NULL));
+}
+
+Test(group_host, GR15_of_members_here_is_asked_for_a_context_id_alone)
+{
+    hosts_begin(1, 0, PMIX_SUCCESS);
+    calls(0, &(struct group_call){ .name = "plain" });
+    cr_expect_eq(nodes[0].statuses[1], PMIX_SUCCESS);
+    cr_expect_eq(heard.count, 0);
+    calls(0, &(struct group_call){ .name = "with id", .wants_context = true });
+    cr_expect_eq(nodes[0].statuses[2], PMIX_SUCCESS);
+    cr_expect_eq(heard.count, 1);
+    cr_expect_neq(made_by(0, 2)->head.context_id, 0, "ours, as the host gave none");
+}
+
+Test(group_host, GR24_without_a_way_to_the_others_is_not_supported)
+{
+    hosts_begin(2, 0, PMIX_SUCCESS);
+    nodes[0].server.module.fence_nb = NULL;
+    calls(0, &(struct group_call){ .name = "group" });
+    cr_expect_eq(nodes[0].statuses[1], PMIX_ERR_NOT_SUPPORTED);
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+Test(group_host, what_is_no_plan_is_refused_at_any_length)
+{
+    struct sx_group_plan plan = { .context_id = 9 }, read = { .order = NULL };
+    pmix_proc_t order[] = { { "a", 1 }, { "a", 0 } };
+    struct sx_blob blob = { 0 };
+    uint8_t group = 0;
+
+    plan.order = order;
+    plan.order_count = 2;
+    plan.by = order[1];
+    cr_assert_eq(sx_group_agreement_write(&plan, SX_GROUP_NOTIFY, &blob), PMIX_SUCCESS);
+    struct sx_opened_part part = { .at = (const uint8_t *)blob.bytes, .size = blob.size };
+
+    cr_assert_eq(sx_group_agreement_read(&read, &part, &group), PMIX_SUCCESS);
+    cr_expect_eq(group, SX_GROUP_NOTIFY);
+    cr_expect_eq(read.context_id, 9);
+    cr_assert_eq(read.order_count, 2);
+    cr_expect_eq(read.order[0].rank, 1);
+    sx_group_plan_forget(&read);
+    for (part.size = 0; part.size + 8 <= blob.size; part.size += 8) {
+        cr_expect_eq(sx_group_agreement_read(&read, &part, &group), PMIX_ERR_UNPACK_FAILURE,
+                     "%zu of %zu", part.size, blob.size);
+        sx_group_plan_forget(&read);
+    }
+    sx_blob_clear(&blob);
+}
