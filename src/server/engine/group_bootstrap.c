@@ -127,7 +127,7 @@ pmix_status_t sx_group_bootstrap_expect(struct sx_collective *open,
     struct sx_members *const members = &open->members;
     struct sx_proc_list all = { .all = NULL };
     pmix_status_t rc = leads(arrival) ? leader_judge(open->plan, arrival) : PMIX_SUCCESS;
-    struct sx_client *client;
+    struct sx_client *client = NULL;
 
     for (size_t i = 0; i < arrival->proc_count && rc == PMIX_SUCCESS; i++) {
         rc = is_there(open, &arrival->procs[i], &client);
