@@ -243,6 +243,7 @@ Test(group_host, GR5_GR82_groups_of_the_same_processes_are_told_apart)
 
 /* ---- the entry ------------------------------------------------------------------------------- */
 
+/* X10 */
 Test(group_host, GR26_asks_the_entry_first_and_takes_its_context_id)
 {
     hosts_begin(2, 77, PMIX_SUCCESS);
