@@ -628,6 +628,7 @@ static int rank_of_bad_join(int rank)
 
         CHECK(made_is(&made, 2, members));
     }
+    fence(); /* who finalizes is no member any more */
     return finish();
 }
 
