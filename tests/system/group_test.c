@@ -687,7 +687,7 @@ enum answer { NOTHING, GO_ON, LEAD, ABORT };
 static struct {
     enum answer answer;
     sem_t failed, selected, updated;
-    pmix_rank_t lost, leader; /* of the last event; of the last one that has it */
+    pmix_rank_t lost, leader; /* of the last event that has it */
     size_t left;
 } heard;
 
@@ -702,7 +702,8 @@ static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, p
     for (size_t i = 0; i < ninfo; i++) {
         const pmix_data_array_t *const array = info[i].value.data.darray;
 
-        if (strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) == 0) {
+        if (strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) == 0 &&
+            code != PMIX_GROUP_LEADER_SELECTED) {
             heard.lost = info[i].value.data.proc->rank;
         } else if (strcmp(info[i].key, PMIX_GROUP_LEADER) == 0) {
             heard.leader = ((const pmix_proc_t *)array->array)->rank;
@@ -752,7 +753,7 @@ static void heard_wait(sem_t *what)
 {
     while (sem_wait(what) != 0) {
     }
-    CHECK(heard.lost == MORTAL || what == &heard.selected);
+    CHECK(heard.lost == MORTAL);
 }
 
 /* The mortal rank ends without having called; the others have, and answer.  They go on, or end with

@@ -665,7 +665,7 @@ static int rank_of_bad_invite(int rank)
     fence();
     if (rank == 1) {
         CHECK_STATUS(join(NULL, PMIX_GROUP_DECLINE).status, PMIX_SUCCESS);
-        CHECK(heard_of(PMIX_GROUP_INVITED) == 1);
+        heard_wait(PMIX_GROUP_INVITED, 1);
     } else {
         CHECK_STATUS(end_wait(1).status, PMIX_GROUP_INVITE_DECLINED);
     }
