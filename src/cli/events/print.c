@@ -8,17 +8,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include <pmix.h>
 
 #include "base/names.h"
-#include "base/value.h"
 #include "cli/events/words.h"
-#include "cli/json.h"
 #include "cli/names.h"
+#include "cli/value.h"
 
 static void proc_print(const char *name, size_t len, uint32_t rank, bool json)
 {
@@ -49,48 +46,17 @@ static void procs_print(struct sx_opened_part part, const char *what, bool json)
     }
 }
 
-static void value_print(const pmix_value_t *value, bool json)
-{
-    uint64_t number;
-    int64_t signed_number;
-
-    if (json && value->type == PMIX_BOOL) {
-        printf(value->data.flag ? "true" : "false");
-    } else if (json && sx_value_get_int(value, &signed_number) == PMIX_SUCCESS) {
-        printf("%" PRId64, signed_number);
-    } else if (json && sx_value_get_uint(value, &number) == PMIX_SUCCESS) {
-        printf("%" PRIu64, number);
-    } else if (json && value->type == PMIX_STRING && value->data.string != NULL) {
-        sx_json_string(value->data.string, strlen(value->data.string));
-    } else {
-        char *const text = sx_value_print(value);
-
-        if (json) {
-            sx_json_string(text != NULL ? text : "", text != NULL ? strlen(text) : 0);
-        } else {
-            sx_names_text_print(text != NULL ? text : "", text != NULL ? strlen(text) : 0);
-        }
-        free(text);
-    }
-}
-
 static void infos_print(const pmix_info_t *info, size_t ninfo, bool json)
 {
     for (size_t i = 0; i < ninfo; i++) {
-        const char *const known = sx_attribute_name(info[i].key);
-        const char *const key = known != NULL ? known : info[i].key;
-
         if (json) {
-            printf(i == 0 ? ",\"info\":[" : ",");
-            printf("{\"key\":");
-            sx_json_string(key, strnlen(key, PMIX_MAX_KEYLEN));
-            printf(",\"value\":");
+            printf(i == 0 ? ",\"info\":[{\"key\":" : ",{\"key\":");
         } else {
             putchar(' ');
-            sx_names_text_print(key, strnlen(key, PMIX_MAX_KEYLEN));
-            putchar('=');
         }
-        value_print(&info[i].value, json);
+        sx_cli_key_print(info[i].key, json);
+        printf(json ? ",\"value\":" : "=");
+        sx_cli_value_print(&info[i].value, json);
         if (json) {
             putchar('}');
         }

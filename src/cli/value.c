@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* value.c - a value is never trusted to be printable. */
+#include "cli/value.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "base/type.h"
+#include "base/value.h"
+#include "cli/json.h"
+#include "cli/names.h"
+
+static void text_print(const pmix_value_t *value, bool json)
+{
+    char *const printed = sx_value_print(value);
+    const char *const text = printed != NULL ? printed : "";
+
+    (json ? sx_json_string : sx_names_text_print)(text, strlen(text));
+    free(printed);
+}
+
+static bool number_print(const pmix_value_t *value)
+{
+    uint64_t number;
+    int64_t signed_number;
+
+    if (value->type == PMIX_BOOL) {
+        printf(value->data.flag ? "true" : "false");
+    } else if (sx_value_get_int(value, &signed_number) == PMIX_SUCCESS) {
+        printf("%" PRId64, signed_number);
+    } else if (sx_value_get_uint(value, &number) == PMIX_SUCCESS) {
+        printf("%" PRIu64, number);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void json_print(const pmix_value_t *value);
+
+/* One element as the value that it would be by itself; a process and an info are none. */
+static void element_print(pmix_data_type_t type, const void *element, size_t size_bytes)
+{
+    pmix_value_t value = { .type = type };
+
+    if (type == PMIX_PROC) {
+        value.data.proc = (pmix_proc_t *)(uintptr_t)element;
+    } else if (size_bytes <= sizeof(value.data)) {
+        memcpy(&value.data, element, size_bytes);
+    } else {
+        pmix_data_array_t one = { .type = type, .size = 1, .array = (void *)(uintptr_t)element };
+
+        value = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = &one };
+        text_print(&value, true);
+        return;
+    }
+    json_print(&value);
+}
+
+static void infos_print(const pmix_info_t *info, size_t ninfo)
+{
+    putchar('{');
+    for (size_t i = 0; i < ninfo; i++) {
+        printf(i == 0 ? "" : ",");
+        sx_cli_key_print(info[i].key, true);
+        putchar(':');
+        json_print(&info[i].value);
+    }
+    putchar('}');
+}
+
+static void array_print(const pmix_data_array_t *array)
+{
+    const struct sx_type *const type = sx_type_find(array->type);
+    const size_t size_bytes = type != NULL ? type->size_bytes : 0;
+
+    if (array->type == PMIX_INFO) {
+        infos_print(array->array, array->size);
+        return;
+    }
+    putchar('[');
+    for (size_t i = 0; i < array->size && size_bytes > 0; i++) {
+        printf(i == 0 ? "" : ",");
+        element_print(array->type, (const char *)array->array + i * size_bytes, size_bytes);
+    }
+    putchar(']');
+}
+
+static void json_print(const pmix_value_t *value)
+{
+    if (number_print(value)) {
+        return;
+    }
+    if (value->type == PMIX_STRING && value->data.string != NULL) {
+        sx_json_string(value->data.string, strlen(value->data.string));
+    } else if (value->type == PMIX_PROC && value->data.proc != NULL) {
+        const pmix_proc_t *const proc = value->data.proc;
+
+        sx_names_proc_print(proc->nspace, strnlen(proc->nspace, PMIX_MAX_NSLEN), proc->rank, true);
+    } else if (value->type == PMIX_DATA_ARRAY && value->data.darray != NULL) {
+        array_print(value->data.darray);
+    } else {
+        text_print(value, true);
+    }
+}
+
+void sx_cli_value_print(const pmix_value_t *value, bool json)
+{
+    if (json) {
+        json_print(value);
+    } else {
+        text_print(value, false);
+    }
+}
+
+void sx_cli_key_print(const char *key, bool json)
+{
+    const char *const known = sx_attribute_name(key);
+    const char *const name = known != NULL ? known : key;
+
+    (json ? sx_json_string : sx_names_text_print)(name, strnlen(name, PMIX_MAX_KEYLEN));
+}
