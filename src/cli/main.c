@@ -5,6 +5,7 @@
 
 #include "base/util.h"
 #include "cli/events/events.h"
+#include "cli/get/get.h"
 #include "cli/ls/ls.h"
 #include "cli/mem/mem.h"
 #include "cli/options.h"
@@ -16,6 +17,7 @@ static const struct sx_option rows[] = {
     { .name = "run", .help = "start a job on this node" },
     { .name = "events", .help = "follow the events of a running job" },
     { .name = "ls", .help = "list what servers have: who is missing in which operation" },
+    { .name = "get", .help = "print what is stored of running jobs, by key" },
     { .name = "mem", .help = "look into the shared memory of running jobs" },
     { .help = "options ('shmix VERB --help' explains those of a verb, with examples):" },
 };
@@ -24,7 +26,8 @@ static const struct {
     const char *name;
     int (*fn)(char **words);
 } verbs[] = {
-    { "run", sx_cli_run }, { "events", sx_cli_events }, { "ls", sx_cli_ls }, { "mem", sx_cli_mem }
+    { "run", sx_cli_run }, { "events", sx_cli_events }, { "ls", sx_cli_ls },
+    { "get", sx_cli_get }, { "mem", sx_cli_mem },
 };
 
 static const struct sx_verb command = {

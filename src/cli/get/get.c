@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* get.c - the values in jobs' stores (shmem/store.h) whose keys match a pattern.
+ *
+ *     find the stores --> the keys of each realm that match, by name --> each row that has one
+ *
+ * A store counts as its maker's alone, and the newest generation only: another process can name a
+ * memfd as servers do.  A value is shown as it was at one moment.  Bounded by the descriptors of
+ * the processes that the kernel lets the caller look into, and by the published part of each
+ * store. */
+#include "cli/get/get.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "base/value.h"
+#include "cli/json.h"
+#include "cli/names.h"
+#include "cli/number.h"
+#include "cli/proc.h"
+#include "cli/say.h"
+#include "cli/value.h"
+#include "shmem/outside.h"
+#include "shmem/store.h"
+
+#define ANY_REALM SX_REALM_COUNT
+#define ANY_RANK (-1)
+
+struct wish {
+    const char *key;
+    struct sx_whose whose;
+    int64_t rank; /* ANY_RANK: any, and the job itself */
+    unsigned realm;
+    bool json;
+};
+
+struct key {
+    const char *text; /* in the mapping */
+    sx_column column;
+};
+
+struct search {
+    const struct wish *wish;
+    const struct sx_store *store;
+    const char *nspace;
+    enum sx_realm realm;
+    struct key *keys; /* of the realm that is looked at */
+    size_t key_count;
+    unsigned jobs;
+    uint64_t printed;
+};
+
+/* The realms of a job, as users name them; the job's own values stand beside its processes'. */
+static const char *const realm_names[] = { "proc", "node", "app", "session" };
+
+/* ---- one value ------------------------------------------------------------------------------- */
+
+static bool is_of_job(const struct search *search, uint32_t row)
+{
+    return search->realm == SX_REALM_JOB && row == SX_ROW_JOB;
+}
+
+static void where_text(const struct search *search, uint32_t row)
+{
+    const char *const nspace = search->nspace;
+
+    if (search->realm == SX_REALM_JOB) {
+        sx_names_proc_print(nspace, strlen(nspace), row, false);
+        return;
+    }
+    sx_names_text_print(nspace, strlen(nspace));
+    printf(" %s", realm_names[search->realm]);
+    if (row != SX_ROW_JOB) {
+        printf(" %" PRIu32, row);
+    }
+}
+
+static void where_json(const struct search *search, uint32_t row)
+{
+    printf("\"nspace\":");
+    sx_json_string(search->nspace, strlen(search->nspace));
+    printf(",\"realm\":\"%s\"", is_of_job(search, row) ? "job" : realm_names[search->realm]);
+    if (row != SX_ROW_JOB) {
+        printf(",\"%s\":%" PRIu32, search->realm == SX_REALM_JOB ? "rank" : "id", row);
+    }
+}
+
+static void value_json(const struct search *search, uint32_t row, const char *key,
+                       const pmix_value_t *value)
+{
+    const char *const type = sx_name_find(PMIX_DATA_TYPE, value->type);
+
+    putchar('{');
+    where_json(search, row);
+    printf(",\"key\":");
+    sx_json_string(key, strlen(key));
+    printf(",\"name\":");
+    sx_cli_key_print(key, true);
+    if (type != NULL) {
+        printf(",\"type\":\"%s\"", type);
+    }
+    printf(",\"value\":");
+    sx_cli_value_print(value, true);
+    printf("}\n");
+}
+
+static void value_text(const struct search *search, uint32_t row, const char *key,
+                       const pmix_value_t *value)
+{
+    where_text(search, row);
+    putchar(' ');
+    sx_cli_key_print(key, false);
+    putchar(' ');
+    sx_cli_value_print(value, false);
+    putchar('\n');
+}
+
+static void cell_print(struct search *search, const struct key *key, uint32_t row)
+{
+    struct sx_item item;
+    pmix_value_t value;
+
+    if (sx_store_read(search->store, key->column, row, &item) != PMIX_SUCCESS ||
+        item.cell.type == PMIX_UNDEF ||
+        sx_flat_decode(&value, &item.cell, item.body, item.cell.len) != PMIX_SUCCESS) {
+        return;
+    }
+    (search->wish->json ? value_json : value_text)(search, row, key->text, &value);
+    sx_value_destruct(&value);
+    search->printed++;
+}
+
+/* ---- keys and rows --------------------------------------------------------------------------- */
+
+static bool is_meant(const char *pattern, const char *key)
+{
+    const char *const name = sx_attribute_name(key);
+
+    return fnmatch(pattern, key, 0) == 0 || (name != NULL && fnmatch(pattern, name, 0) == 0);
+}
+
+static bool key_take(void *arg, const char *text, sx_column column)
+{
+    struct search *const search = arg;
+
+    if (is_meant(search->wish->key, text)) {
+        search->keys = sx_cli_realloc(search->keys, search->key_count + 1, sizeof(struct key));
+        search->keys[search->key_count++] = (struct key){ .text = text, .column = column };
+    }
+    return true;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(((const struct key *)a)->text, ((const struct key *)b)->text);
+}
+
+static void rows_print(struct search *search, const struct key *key)
+{
+    const int64_t rank = search->wish->rank;
+    uint32_t row = 0;
+
+    if (rank != ANY_RANK) {
+        cell_print(search, key, (uint32_t)rank);
+        return;
+    }
+    cell_print(search, key, SX_ROW_JOB);
+    while (sx_store_row_next(search->store, key->column, row, &row) == PMIX_SUCCESS) {
+        cell_print(search, key, row++);
+    }
+}
+
+static void realm_print(struct search *search, enum sx_realm realm)
+{
+    search->realm = realm;
+    search->key_count = 0;
+    sx_store_each_key(search->store, realm, key_take, search);
+    if (search->key_count > 0) {
+        qsort(search->keys, search->key_count, sizeof(struct key), by_text);
+    }
+    for (size_t i = 0; i < search->key_count; i++) {
+        rows_print(search, &search->keys[i]);
+    }
+}
+
+static bool store_take(void *arg, pid_t pid, int fd)
+{
+    struct search *const search = arg;
+    const struct wish *const wish = search->wish;
+    struct sx_store store;
+
+    if (sx_store_attach(&store, fd) != PMIX_SUCCESS) {
+        return true;
+    }
+    search->store = &store;
+    search->nspace = sx_segment_header(&store.seg)->nspace;
+    const bool is_job = search->nspace[0] != '\0' && sx_store_successor(&store) == 0 &&
+                        sx_proc_has_made(pid, &store.seg);
+
+    if (is_job && (wish->whose.nspace == NULL || strcmp(search->nspace, wish->whose.nspace) == 0)) {
+        search->jobs++;
+        for (unsigned realm = 0; realm < SX_COUNT(realm_names); realm++) {
+            if (wish->realm == ANY_REALM || wish->realm == realm) {
+                realm_print(search, (enum sx_realm)realm);
+            }
+        }
+    }
+    sx_store_detach(&store);
+    return true;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static bool realm_set(void *at, const char *value)
+{
+    unsigned *const realm = at;
+
+    for (*realm = 0; *realm < SX_COUNT(realm_names); (*realm)++) {
+        if (strcmp(value, realm_names[*realm]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool rank_set(void *at, const char *value)
+{
+    return sx_cli_number(value, 0, SX_STORE_ROW_MAX - 1, at);
+}
+
+static const struct sx_option rows[] = {
+    { "KEY", NULL, NULL, NULL,
+      "a key as PMIX_JOB_SIZE or pmix.job.size; * and ? and [...] stand for others, as in a shell",
+      "a key, or a pattern of keys", sx_option_text, offsetof(struct wish, key), false },
+    { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or the process id of a server",
+      NULL, sx_option_whose, offsetof(struct wish, whose), false },
+    { "--rank", NULL, "N", "0", "the rank of a process, or the number of a node, app or session",
+      "values of this rank alone (with --realm: of this node, app or session)", rank_set,
+      offsetof(struct wish, rank), false },
+    { "--realm", NULL, "REALM", "node", "one of proc, node, app and session",
+      "values of this kind alone: proc (the job and its processes), node, app or session",
+      realm_set, offsetof(struct wish, realm), false },
+    { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag,
+      offsetof(struct wish, json), false },
+};
+
+static const char about[] =
+    "usage: shmix get KEY [--rank N] [--realm REALM] [--json] [NAMESPACE | PID]\n"
+    "\n"
+    "Print what is stored under KEY: in the job NAMESPACE, in the jobs of the server PID, or in\n"
+    "all that you may look into. Reads memory only, so a server that hangs or is stopped can be\n"
+    "looked at. Exits with 1 where nothing is found.\n"
+    "\n";
+
+static const char more[] = "\n"
+                           "examples:\n"
+                           "  shmix get PMIX_JOB_SIZE             how large are the jobs?\n"
+                           "  shmix get --rank 0 '*' 4711         all of the ranks 0 of a server\n"
+                           "  shmix get --json 'my.*' | jq .value what ranks have put themselves\n";
+
+const struct sx_verb sx_get_verb = {
+    .name = "shmix get",
+    .try_begin = "shmix get",
+    .try_end = " PMIX_JOB_SIZE",
+    .about = about,
+    .more = more,
+    .options = rows,
+    .option_count = SX_COUNT(rows),
+};
+
+static int nothing_say(const struct search *search, bool denied)
+{
+    const struct wish *const wish = search->wish;
+    const char *const hidden = denied ? " among the servers that you may look into; root sees all"
+                                      : "";
+
+    if (search->jobs == 0 && wish->whose.pid != 0) {
+        sx_say("process %d is no server with a job%s", (int)wish->whose.pid, hidden);
+    } else if (search->jobs == 0 && wish->whose.nspace != NULL) {
+        sx_say("no job %.255s%s; 'shmix mem' lists what there is", wish->whose.nspace, hidden);
+    } else if (search->jobs == 0) {
+        sx_say("no job runs%s", hidden);
+    } else {
+        sx_say("nothing is stored under %.511s%s", wish->key,
+               wish->rank == ANY_RANK ? "" : " there");
+    }
+    return SX_EXIT_FAILURE;
+}
+
+int sx_cli_get(char **words)
+{
+    struct wish wish = { .rank = ANY_RANK, .realm = ANY_REALM };
+    struct search search = { .wish = &wish };
+    const int code = sx_options_take(&sx_get_verb, &wish, NULL, &words);
+
+    if (code != SX_OPTIONS_TAKEN) {
+        return code;
+    }
+    if (!sx_proc_check()) {
+        return SX_EXIT_FAILURE;
+    }
+    const bool denied = !sx_outside_each(wish.whose.pid, "store:", store_take, &search);
+
+    free(search.keys);
+    if (search.printed == 0) {
+        return nothing_say(&search, denied);
+    }
+    return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
+}
