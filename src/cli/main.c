@@ -16,7 +16,7 @@ static const struct sx_option rows[] = {
     { .help = "verbs:" },
     { .name = "run", .help = "start a job on this node" },
     { .name = "events", .help = "follow the events of a running job" },
-    { .name = "ls", .help = "list what servers have: who is missing in which operation" },
+    { .name = "ls", .help = "list servers, jobs, groups, and who is missing in which operation" },
     { .name = "get", .help = "print what is stored of running jobs, by key" },
     { .name = "mem", .help = "look into the shared memory of running jobs" },
     { .help = "options ('shmix VERB --help' explains those of a verb, with examples):" },

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,28 @@ char sx_proc_state(pid_t pid)
     }
     fclose(file);
     return state;
+}
+
+bool sx_proc_has_ended(pid_t pid)
+{
+    return kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+const char *sx_proc_state_name(pid_t pid)
+{
+    const char state = pid > 0 ? sx_proc_state(pid) : '\0';
+
+    switch (state) {
+    case 'T':
+        return "stopped";
+    case 't':
+        return "held by a debugger";
+    case 'Z':
+    case 'X':
+        return "ended";
+    default:
+        return pid > 0 && state == '\0' && sx_proc_has_ended(pid) ? "ended" : NULL;
+    }
 }
 
 bool sx_proc_has_made(pid_t pid, const struct sx_segment *seg)

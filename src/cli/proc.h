@@ -18,6 +18,12 @@ char *sx_proc_exe(void);
 /* The letter of the state of process @pid, as in /proc/PID/stat: 'T' stopped, 'Z' ended.  Return:
  * '\0' when /proc does not show it. */
 char sx_proc_state(pid_t pid);
+/* The same as a word: "stopped", "held by a debugger", "ended".  Return: NULL when @pid runs, or
+ * when it is not known. */
+const char *sx_proc_state_name(pid_t pid);
+
+/* Whether there is no process @pid any more. */
+bool sx_proc_has_ended(pid_t pid);
 
 /* Whether @pid, which holds @seg open, is the process that has made it. */
 bool sx_proc_has_made(pid_t pid, const struct sx_segment *seg);

@@ -17,7 +17,6 @@
 
 #include "base/bodies.h"
 #include "base/clock.h"
-#include "cli/events/find.h"
 #include "cli/json.h"
 #include "cli/ls/nobody.h"
 #include "cli/names.h"
@@ -115,24 +114,6 @@ static const char *kind_name(const struct sx_open_op *op)
     return name != NULL ? name : "unknown";
 }
 
-/* How a process is that somebody waits for, in a word; NULL: as it should be, or not known. */
-static const char *state_of(pid_t pid)
-{
-    const char state = pid > 0 ? sx_proc_state(pid) : '\0';
-
-    switch (state) {
-    case 'T':
-        return "stopped";
-    case 't':
-        return "held by a debugger";
-    case 'Z':
-    case 'X':
-        return "ended";
-    default:
-        return pid > 0 && state == '\0' && sx_ls_has_ended(pid) ? "ended" : NULL;
-    }
-}
-
 static pid_t pid_of(const struct sx_open_missing *missing)
 {
     return missing->pid <= INT32_MAX ? (pid_t)missing->pid : 0;
@@ -140,7 +121,7 @@ static pid_t pid_of(const struct sx_open_missing *missing)
 
 static const char *state_of_missing(const struct sx_open_missing *missing)
 {
-    return missing->presence == SX_OPEN_CONNECTED ? state_of(pid_of(missing))
+    return missing->presence == SX_OPEN_CONNECTED ? sx_proc_state_name(pid_of(missing))
            : missing->presence == SX_OPEN_LEFT    ? "left"
                                                   : "not connected";
 }
@@ -238,7 +219,7 @@ static void print_text(const struct list *list, uint64_t now_ns)
     for (size_t i = 0; i < list->count; i++) {
         const pid_t server = list->items[i].server;
         const bool is_first = i == 0 || server != list->items[i - 1].server;
-        const char *const state = is_first ? state_of(server) : NULL;
+        const char *const state = is_first ? sx_proc_state_name(server) : NULL;
 
         if (i == 0) {
             printf("%-15s %-14s %12s %12s %8s  %s\n", "KIND", "ARRIVED", "OPEN FOR", "TIME LEFT",
@@ -269,7 +250,7 @@ static void missing_json(const struct sx_open_op *op, const struct sx_open_missi
 static void item_json(const struct item *item, uint64_t now_ns)
 {
     const struct sx_open_op *const op = &item->op;
-    const char *const server_state = state_of(item->server);
+    const char *const server_state = sx_proc_state_name(item->server);
 
     printf("{\"kind\":\"%s\"", kind_name(op));
     if (op->id_off != 0) {
@@ -326,16 +307,10 @@ static int print_all(struct list *list, bool denied)
 int sx_ls_collectives(const struct sx_ls_wish *wish)
 {
     struct list list = { .wish = wish };
-    pid_t pid = wish->whose.pid;
+    pid_t pid;
 
-    if (wish->whose.nspace != NULL) {
-        struct sx_events_job job;
-
-        if (!sx_events_find(wish->whose.nspace, &job)) {
-            return SX_EXIT_FAILURE;
-        }
-        pid = job.server_pid;
-        sx_events_job_close(&job);
+    if (!sx_ls_server_of(wish, &pid)) {
+        return SX_EXIT_FAILURE;
     }
     const bool denied = !sx_outside_each(pid, "ops:", table_take, &list);
     const int code = print_all(&list, denied);

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/events/find.h"
 #include "cli/json.h"
 #include "cli/ls/nobody.h"
 #include "cli/names.h"
@@ -172,16 +171,10 @@ static bool board_take(void *arg, pid_t pid, int fd)
 int sx_ls_groups(const struct sx_ls_wish *wish)
 {
     struct list list = { .wish = wish, .now_ns = sx_now_ns() };
-    pid_t pid = wish->whose.pid;
+    pid_t pid;
 
-    if (wish->whose.nspace != NULL) {
-        struct sx_events_job job;
-
-        if (!sx_events_find(wish->whose.nspace, &job)) {
-            return SX_EXIT_FAILURE;
-        }
-        pid = job.server_pid;
-        sx_events_job_close(&job);
+    if (!sx_ls_server_of(wish, &pid)) {
+        return SX_EXIT_FAILURE;
     }
     const bool denied = !sx_outside_each(pid, "store:", store_take, &list);
 

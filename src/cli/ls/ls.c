@@ -8,18 +8,27 @@
 
 #include "cli/ls/collectives.h"
 #include "cli/ls/groups.h"
+#include "cli/ls/jobs.h"
+#include "cli/ls/servers.h"
 #include "cli/proc.h"
 #include "cli/say.h"
 
 static const struct {
     const char *name;
     int (*list)(const struct sx_ls_wish *wish);
-} things[] = { { "collectives", sx_ls_collectives }, { "groups", sx_ls_groups } };
+} things[] = {
+    { "servers", sx_ls_servers },
+    { "jobs", sx_ls_jobs },
+    { "collectives", sx_ls_collectives },
+    { "groups", sx_ls_groups },
+};
 
 #define OF(member) offsetof(struct sx_ls_wish, member), false
 
 static const struct sx_option rows[] = {
     { .help = "things:" },
+    { .name = "servers", .help = "servers: how many jobs and clients they have, and since when" },
+    { .name = "jobs", .help = "jobs: how large they are, whose they are, and what they run" },
     { .name = "collectives",
       .help = "fences, connects and the like that are open: who is missing, and since when" },
     { .name = "groups",
@@ -41,6 +50,7 @@ static const char about[] =
 
 static const char more[] = "\n"
                            "examples:\n"
+                           "  shmix ls jobs                   what runs on this node\n"
                            "  shmix ls collectives            who is missing in what is open\n"
                            "  shmix ls collectives 4711       the same, of the server 4711\n"
                            "  shmix ls collectives --json | jq .missing\n"

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* nobody.c - no server at all is no error; that the one who was named is none is. */
+/* nobody.c - no server at all is no error; that the one who was named is none is one. */
 #include "cli/ls/nobody.h"
 
-#include <errno.h>
-#include <signal.h>
-
+#include "cli/events/find.h"
+#include "cli/proc.h"
 #include "cli/say.h"
-
-bool sx_ls_has_ended(pid_t pid)
-{
-    return kill(pid, 0) != 0 && errno == ESRCH;
-}
 
 int sx_ls_nobody(const struct sx_ls_wish *wish, bool denied)
 {
@@ -22,8 +16,23 @@ int sx_ls_nobody(const struct sx_ls_wish *wish, bool denied)
         return 0;
     }
     sx_say("process %d %s", (int)pid,
-           sx_ls_has_ended(pid) ? "does not exist"
-           : denied             ? "may not be looked into: be its user, or root"
-                                : "is no server of shmix");
+           sx_proc_has_ended(pid) ? "does not exist"
+           : denied               ? "may not be looked into: be its user, or root"
+                                  : "is no server of shmix");
     return SX_EXIT_FAILURE;
+}
+
+bool sx_ls_server_of(const struct sx_ls_wish *wish, pid_t *ret)
+{
+    struct sx_events_job job;
+
+    *ret = wish->whose.pid;
+    if (wish->whose.nspace != NULL) {
+        if (!sx_events_find(wish->whose.nspace, &job)) {
+            return false;
+        }
+        *ret = job.server_pid;
+        sx_events_job_close(&job);
+    }
+    return true;
 }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* jobs.c - the stores of jobs (shmem/store.h), a line for each.
+ *
+ * A store counts as its maker's alone, and the newest generation only: another process can name a
+ * memfd as servers do.  Bounded by the descriptors of the processes that the kernel lets the caller
+ * look into. */
+#include "cli/ls/jobs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/value.h"
+#include "cli/json.h"
+#include "cli/ls/nobody.h"
+#include "cli/names.h"
+#include "cli/proc.h"
+#include "cli/say.h"
+#include "shmem/outside.h"
+#include "shmem/store.h"
+
+struct list {
+    const struct sx_ls_wish *wish;
+    unsigned count;
+};
+
+struct job {
+    pid_t server;
+    const char *nspace, *state;
+    uint64_t size, here, apps;
+    pmix_value_t command; /* PMIX_UNDEF: not known */
+};
+
+static uint64_t number_of(const struct sx_store *store, const char *key)
+{
+    pmix_value_t value;
+    uint64_t number = 0;
+
+    if (sx_store_get(store, SX_REALM_JOB, SX_ROW_JOB, key, &value) == PMIX_SUCCESS) {
+        (void)sx_value_get_uint(&value, &number);
+        sx_value_destruct(&value);
+    }
+    return number;
+}
+
+static const char *command_of(const struct job *job)
+{
+    return job->command.type == PMIX_STRING && job->command.data.string != NULL
+               ? job->command.data.string
+               : NULL;
+}
+
+static void print_text(const struct list *list, const struct job *job)
+{
+    const char *const command = command_of(job);
+
+    if (list->count == 0) {
+        printf("%8s %8s %5s %8s %-10s %s\n", "SIZE", "HERE", "APPS", "SERVER", "STATE",
+               "NAME: COMMAND");
+    }
+    printf("%8" PRIu64 " %8" PRIu64 " %5" PRIu64 " %8d %-10s ", job->size, job->here, job->apps,
+           (int)job->server, job->state);
+    sx_names_text_print(job->nspace, strlen(job->nspace));
+    if (command != NULL) {
+        printf(": ");
+        sx_names_text_print(command, strlen(command));
+    }
+    putchar('\n');
+}
+
+static void print_json(const struct job *job)
+{
+    const char *const command = command_of(job);
+
+    printf("{\"nspace\":");
+    sx_json_string(job->nspace, strlen(job->nspace));
+    printf(",\"server\":%d,\"server_state\":\"%s\",\"size\":%" PRIu64 ",\"local_size\":%" PRIu64
+           ",\"apps\":%" PRIu64,
+           (int)job->server, job->state, job->size, job->here, job->apps);
+    if (command != NULL) {
+        printf(",\"command\":");
+        sx_json_string(command, strlen(command));
+    }
+    printf("}\n");
+}
+
+static void job_print(struct list *list, pid_t pid, const struct sx_store *store)
+{
+    const char *const state = sx_proc_state_name(pid);
+    struct job job = {
+        .server = pid,
+        .nspace = sx_segment_header(&store->seg)->nspace,
+        .state = state != NULL ? state : "runs",
+        .size = number_of(store, PMIX_JOB_SIZE),
+        .here = number_of(store, PMIX_LOCAL_SIZE),
+        .apps = number_of(store, PMIX_JOB_NUM_APPS),
+    };
+
+    if (sx_store_get(store, SX_REALM_JOB, SX_ROW_JOB, PMIX_CMD_LINE, &job.command) !=
+        PMIX_SUCCESS) {
+        job.command = (pmix_value_t){ .type = PMIX_UNDEF };
+    }
+    if (list->wish->json) {
+        print_json(&job);
+    } else {
+        print_text(list, &job);
+    }
+    sx_value_destruct(&job.command);
+    list->count++;
+}
+
+static bool store_take(void *arg, pid_t pid, int fd)
+{
+    struct list *const list = arg;
+    const char *const wanted = list->wish->whose.nspace;
+    struct sx_store store;
+
+    if (sx_store_attach(&store, fd) != PMIX_SUCCESS) {
+        return true;
+    }
+    const char *const nspace = sx_segment_header(&store.seg)->nspace;
+
+    if (nspace[0] != '\0' && (wanted == NULL || strcmp(nspace, wanted) == 0) &&
+        sx_store_successor(&store) == 0 && sx_proc_has_made(pid, &store.seg)) {
+        job_print(list, pid, &store);
+    }
+    sx_store_detach(&store);
+    return true;
+}
+
+int sx_ls_jobs(const struct sx_ls_wish *wish)
+{
+    struct list list = { .wish = wish };
+    pid_t pid;
+
+    if (!sx_ls_server_of(wish, &pid)) {
+        return SX_EXIT_FAILURE;
+    }
+    const bool denied = !sx_outside_each(pid, "store:", store_take, &list);
+
+    if (list.count == 0) {
+        return sx_ls_nobody(wish, denied);
+    }
+    return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
+}
