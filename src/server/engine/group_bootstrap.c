@@ -152,6 +152,18 @@ pmix_status_t sx_group_bootstrap_expect(struct sx_collective *open,
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
+/* Those of another node would wait for a construct that no host knows: its processes are not known
+ * before all have come. */
+static pmix_status_t are_here(const struct sx_collective *collective)
+{
+    return sx_members_absent(&collective->members).elsewhere
+               ? SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                          "a leader adds processes of other nodes to the group %s: let all its "
+                          "members call with the list of all of them, without \"%s\"",
+                          collective->id, PMIX_GROUP_BOOTSTRAP)
+               : PMIX_SUCCESS;
+}
+
 pmix_status_t sx_group_bootstrap_take(struct sx_collective *collective,
                                       const struct sx_arrival *arrival)
 {
@@ -169,7 +181,9 @@ pmix_status_t sx_group_bootstrap_take(struct sx_collective *collective,
                         "the members of the group %s have to be listed by all, or by none of them",
                         collective->id);
     }
-    return leads(arrival) ? leader_take(collective->plan, arrival) : PMIX_SUCCESS;
+    const pmix_status_t rc = is_bootstrap ? are_here(collective) : PMIX_SUCCESS;
+
+    return rc == PMIX_SUCCESS && leads(arrival) ? leader_take(collective->plan, arrival) : rc;
 }
 
 bool sx_group_bootstrap_awaits(const struct sx_collective *collective)

@@ -29,6 +29,7 @@ pmix_status_t sx_group_bootstrap_expect(struct sx_collective *open,
 
 /* Make the plan of @collective, if there is none, and take in what @arrival says of leaders.
  * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM, told, when it is not of that sort and the others are;
+ * PMIX_ERR_NOT_SUPPORTED, told, when it names processes of other nodes;
  * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_group_bootstrap_take(struct sx_collective *collective,
                                       const struct sx_arrival *arrival);

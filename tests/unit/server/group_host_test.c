@@ -4,81 +4,11 @@
  * same context id, and what each of them gives, at each server; and what the host hears of it. */
 #include "server/engine/group_host.h"
 
-#include <stdio.h>
-
-#include "base/flat.h"
-#include "rounds.h"
+#include "group_calls.h"
 #include "server/engine/group_agreement.h"
 #include "shmem/qualified.h"
 
 TestSuite(group_host, .fini = nodes_end);
-
-/* ---- calls ----------------------------------------------------------------------------------- */
-
-struct group_call {
-    const char *name;
-    bool destructs, backwards, wants_context, here_only;
-    size_t local_cid; /* 0: it gives none */
-};
-
-static void group_called(struct node *node, const void *arg)
-{
-    const struct group_call *const call = arg;
-    const bool yes = true;
-    const struct sx_lane_arrive head = { .kind = call->destructs ? SX_COLLECTIVE_GROUP_DESTRUCT
-                                                                 : SX_COLLECTIVE_GROUP_CONSTRUCT,
-                                         .op = ++node->calls };
-    _Alignas(8) char message[2048];
-    pmix_proc_t procs[NODES_MAX];
-    pmix_info_t info[4];
-    size_t count = call->destructs ? 1 : node_count, ninfo = 0, size;
-
-    PMIx_Load_procid(&procs[0], call->name, PMIX_RANK_WILDCARD);
-    for (unsigned i = 0; !call->destructs && i < node_count; i++) {
-        PMIx_Load_procid(&procs[call->backwards ? node_count - 1 - i : i], jobs[i], i);
-    }
-    if (call->here_only) {
-        PMIx_Load_procid(&procs[0], node->job->name, node->member->rank);
-        count = 1;
-    }
-    if (!call->destructs) {
-        PMIx_Info_load(&info[ninfo++], PMIX_GROUP_ID, call->name, PMIX_STRING);
-    }
-    if (call->wants_context) {
-        PMIx_Info_load(&info[ninfo++], PMIX_GROUP_ASSIGN_CONTEXT_ID, &yes, PMIX_BOOL);
-    }
-    if (call->local_cid != 0) {
-        PMIx_Info_load(&info[ninfo++], PMIX_GROUP_LOCAL_CID, &call->local_cid, PMIX_SIZE);
-    }
-    struct sx_draft draft = {
-        .signature = &sx_arrive_body,
-        .head = &head,
-        .nspace = "",
-        .parts = { [SX_ARRIVE_PROCS] = { procs, count }, [SX_ARRIVE_INFOS] = { info, ninfo } }
-    };
-
-    cr_assert_eq(sx_body_measure(&draft, &size), PMIX_SUCCESS);
-    cr_assert_leq(size, sizeof(message));
-    cr_assert_eq(sx_body_write(&draft, message), PMIX_SUCCESS);
-    cr_assert_eq(sx_collective_arrive(&node->server, node->member,
-                                      opened(&sx_arrive_body, message, size)),
-                 PMIX_SUCCESS);
-    for (size_t i = 0; i < ninfo; i++) {
-        PMIx_Info_destruct(&info[i]);
-    }
-}
-
-static void calls(unsigned node, const struct group_call *call)
-{
-    node_run(&nodes[node], group_called, call);
-}
-
-static void rounds_end(void)
-{
-    while (host_can_answer()) {
-        host_answers(PMIX_SUCCESS);
-    }
-}
 
 /* ---- the host's entry ------------------------------------------------------------------------ */
 
@@ -291,6 +221,23 @@ Test(group_host, GR15_of_members_here_is_asked_for_a_context_id_alone)
     cr_expect_eq(nodes[0].statuses[2], PMIX_SUCCESS);
     cr_expect_eq(heard.count, 1);
     cr_expect_neq(made_by(0, 2)->head.context_id, 0, "ours, as the host gave none");
+}
+
+/* A leader waits for nobody who could not hear of it. */
+Test(group_host, GR89_a_bootstrap_over_nodes_is_refused_at_once)
+{
+    nodes_begin(2);
+    for (size_t leaders = 1; leaders <= 2; leaders++) {
+        calls(0, &(struct group_call){ .name = "group", .leaders = leaders });
+        cr_expect_eq(nodes[0].answers[leaders], 1);
+        cr_expect_eq(nodes[0].statuses[leaders], PMIX_ERR_NOT_SUPPORTED);
+        cr_expect(sx_list_empty(&nodes[0].server.collectives));
+        cr_expect_null(nodes[0].cbfunc, "the host knows nothing of it");
+    }
+    calls(0, &(struct group_call){ .name = "group" }); /* the name is free */
+    calls(1, &(struct group_call){ .name = "group" });
+    rounds_end();
+    cr_expect_eq(nodes[0].statuses[3], PMIX_SUCCESS);
 }
 
 Test(group_host, GR24_without_a_way_to_the_others_is_not_supported)

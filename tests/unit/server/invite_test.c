@@ -352,6 +352,20 @@ Test(invite, of_a_process_that_has_ended_fails_at_once)
     clients[1]->state = SX_CLIENT_CONNECTED;
 }
 
+/* Of the guests one is here, and hears nothing. */
+Test(invite, with_a_guest_on_another_node_is_refused_at_once)
+{
+    static const uint32_t ranks[] = { 0, PROCS };
+
+    clients[0]->nspace->job_size = PROCS + 1;
+    send_invite(INVITER, "group", ranks, 2);
+    cr_expect_eq(answers_next(&answers[INVITER], id_last), PMIX_ERR_NOT_SUPPORTED);
+    cr_expect_null(sx_invitation_find(&server, "group"));
+    cr_expect_eq(clients[0]->nspace->events.newest, 0);
+    send_join(0, "group", true, INVITER);
+    cr_expect_eq(answers_next(&answers[0], id_last), PMIX_ERR_NOT_FOUND);
+}
+
 Test(invite, is_refused_beyond_the_quota)
 {
     char name[32];

@@ -8,6 +8,7 @@
 #ifndef SX_TEST_ROUNDS_H
 #define SX_TEST_ROUNDS_H
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bare_events.h"
