@@ -264,7 +264,7 @@ static void client_loses(struct sx_server *server, struct sx_client *client, con
 static void host_told(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
     (void)asker;
-    if (answer->status == PMIX_SUCCESS || answer->status == PMIX_OPERATION_SUCCEEDED) {
+    if (answer->status == PMIX_SUCCESS) {
         return;
     }
     sx_log(SX_LOG_INFO, "the host made nothing of an event: status %d", answer->status);

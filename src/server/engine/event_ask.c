@@ -27,8 +27,8 @@ void sx_event_want_closed(struct sx_pending *pending)
 
 static bool is_refusal(pmix_status_t status)
 {
-    return status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED &&
-           status != PMIX_ERR_NOT_SUPPORTED && status != PMIX_ERR_NOT_IMPLEMENTED;
+    return status != PMIX_SUCCESS && status != PMIX_ERR_NOT_SUPPORTED &&
+           status != PMIX_ERR_NOT_IMPLEMENTED;
 }
 
 /* The one who asked has his answer; those who waited for it begin anew: what was refused to one

@@ -118,8 +118,7 @@ static pmix_status_t server_wants(struct sx_server *server, pmix_status_t code, 
 
 static void told_of_dropping(pmix_status_t code, pmix_status_t status)
 {
-    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED &&
-        status != PMIX_ERR_NOT_SUPPORTED) {
+    if (status != PMIX_SUCCESS && status != PMIX_ERR_NOT_SUPPORTED) {
         sx_log(SX_LOG_INFO, "the host does not drop code %d: status %d", code, status);
     }
 }

@@ -5,6 +5,7 @@
 
 #include <pmix.h>
 
+#include "base/status.h"
 #include "base/value.h"
 #include "server/engine/agree.h"
 #include "server/engine/group.h"
@@ -41,11 +42,19 @@ pmix_status_t sx_group_construct_host_ask(struct sx_collective *collective, sx_t
 static void context_id_take(struct sx_group_plan *plan, const struct sx_host_answer *answer)
 {
     for (size_t i = 0; i < answer->ninfo; i++) {
+        const pmix_value_t *const value = &answer->info[i].value;
         size_t id;
 
-        if (PMIx_Check_key(answer->info[i].key, PMIX_GROUP_CONTEXT_ID) &&
-            PMIx_Value_get_number(&answer->info[i].value, &id, PMIX_SIZE) == PMIX_SUCCESS) {
+        if (!PMIx_Check_key(answer->info[i].key, PMIX_GROUP_CONTEXT_ID)) {
+            continue;
+        }
+        if (PMIx_Value_get_number(value, &id, PMIX_SIZE) == PMIX_SUCCESS) {
             plan->context_id = id;
+        } else {
+            sx_log(SX_LOG_WARN,
+                   "the \"%s\" that the host's entry for groups gives is no number (%s): the "
+                   "servers give one",
+                   PMIX_GROUP_CONTEXT_ID, PMIx_Data_type_string(value->type));
         }
     }
 }

@@ -288,6 +288,9 @@ static void question_answered(void *arg, uint64_t now_ns)
 static void question_post(struct question *question, const struct sx_host_answer *said)
 {
     question->answer = *said;
+    if (said->status == PMIX_OPERATION_SUCCEEDED) { /* to be returned, but some call back with it */
+        question->answer.status = PMIX_SUCCESS;
+    }
     question->answer.server = question->server;
     question->answer.id = question->up.id;
     question->answer.client = question->up.client;
@@ -347,7 +350,7 @@ static pmix_status_t question_asked(uintptr_t number, pmix_status_t rc)
         return PMIX_SUCCESS;
     }
     if (rc == PMIX_OPERATION_SUCCEEDED) {
-        question_post(question, &(struct sx_host_answer){ .status = PMIX_SUCCESS });
+        question_post(question, &(struct sx_host_answer){ .status = rc });
         return PMIX_SUCCESS;
     }
     question_free(question);

@@ -295,6 +295,12 @@ static void answer_now(void *arg, uint64_t now_ns)
     host_answers(LATER);
 }
 
+static void answer_done(void *arg, uint64_t now_ns)
+{
+    (void)arg, (void)now_ns;
+    host_answers(DONE);
+}
+
 static void answer_again(void *arg, uint64_t now_ns)
 {
     (void)arg, (void)now_ns;
@@ -342,6 +348,7 @@ static const struct {
     { "inside", OK, true, { NULL }, OK, 1, 1, INSIDE },
     { "inside and later", OK, true, { answer_again }, OK, 1, 1, INSIDE },
     { "done", DONE, false, { answer_again }, OK, 1, 0, OK },
+    { "done, and says so later", OK, false, { answer_done }, OK, 1, 1, OK },
     { "inside and done", DONE, true, { NULL }, OK, 1, 1, INSIDE },
     { "refused", REFUSED, false, { answer_again }, REFUSED, 0, 0, OK },
     { "inside and refused", REFUSED, true, { NULL }, OK, 1, 1, INSIDE },
