@@ -4,10 +4,7 @@
  *
  *     find the stores --> the keys of each realm that match, by name --> each row that has one
  *
- * A store counts as its maker's alone, and the newest generation only: another process can name a
- * memfd as servers do.  A value is shown as it was at one moment.  Bounded by the descriptors of
- * the processes that the kernel lets the caller look into, and by the published part of each
- * store. */
+ * A value is shown as it was at one moment.  Bounded by the published part of each store. */
 #include "cli/get/get.h"
 
 #include <fnmatch.h>
@@ -23,9 +20,8 @@
 #include "cli/number.h"
 #include "cli/proc.h"
 #include "cli/say.h"
+#include "cli/stores.h"
 #include "cli/value.h"
-#include "shmem/outside.h"
-#include "shmem/store.h"
 
 #define ANY_REALM SX_REALM_COUNT
 #define ANY_RANK (-1)
@@ -187,30 +183,23 @@ static void realm_print(struct search *search, enum sx_realm realm)
     }
 }
 
-static bool store_take(void *arg, pid_t pid, int fd)
+static void job_print(void *arg, pid_t server, const char *nspace, const struct sx_store *store)
 {
     struct search *const search = arg;
     const struct wish *const wish = search->wish;
-    struct sx_store store;
 
-    if (sx_store_attach(&store, fd) != PMIX_SUCCESS) {
-        return true;
+    (void)server;
+    if (wish->whose.nspace != NULL && strcmp(nspace, wish->whose.nspace) != 0) {
+        return;
     }
-    search->store = &store;
-    search->nspace = sx_segment_header(&store.seg)->nspace;
-    const bool is_job = search->nspace[0] != '\0' && sx_store_successor(&store) == 0 &&
-                        sx_proc_has_made(pid, &store.seg);
-
-    if (is_job && (wish->whose.nspace == NULL || strcmp(search->nspace, wish->whose.nspace) == 0)) {
-        search->jobs++;
-        for (unsigned realm = 0; realm < SX_COUNT(realm_names); realm++) {
-            if (wish->realm == ANY_REALM || wish->realm == realm) {
-                realm_print(search, (enum sx_realm)realm);
-            }
+    search->store = store;
+    search->nspace = nspace;
+    search->jobs++;
+    for (unsigned realm = 0; realm < SX_COUNT(realm_names); realm++) {
+        if (wish->realm == ANY_REALM || wish->realm == realm) {
+            realm_print(search, (enum sx_realm)realm);
         }
     }
-    sx_store_detach(&store);
-    return true;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -303,7 +292,7 @@ int sx_cli_get(char **words)
     if (!sx_proc_check()) {
         return SX_EXIT_FAILURE;
     }
-    const bool denied = !sx_outside_each(wish.whose.pid, "store:", store_take, &search);
+    const bool denied = !sx_cli_stores_each(wish.whose.pid, job_print, &search);
 
     free(search.keys);
     if (search.printed == 0) {

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* jobs.c - the stores of jobs (shmem/store.h), a line for each.
- *
- * A store counts as its maker's alone, and the newest generation only: another process can name a
- * memfd as servers do.  Bounded by the descriptors of the processes that the kernel lets the caller
- * look into. */
+/* jobs.c - the stores of jobs, a line for each. */
 #include "cli/ls/jobs.h"
 
 #include <inttypes.h>
@@ -17,8 +13,7 @@
 #include "cli/names.h"
 #include "cli/proc.h"
 #include "cli/say.h"
-#include "shmem/outside.h"
-#include "shmem/store.h"
+#include "cli/stores.h"
 
 struct list {
     const struct sx_ls_wish *wish;
@@ -85,12 +80,17 @@ static void print_json(const struct job *job)
     printf("}\n");
 }
 
-static void job_print(struct list *list, pid_t pid, const struct sx_store *store)
+static void job_print(void *arg, pid_t server, const char *nspace, const struct sx_store *store)
 {
-    const char *const state = sx_proc_state_name(pid);
+    struct list *const list = arg;
+    const char *const wanted = list->wish->whose.nspace, *const state = sx_proc_state_name(server);
+
+    if (wanted != NULL && strcmp(nspace, wanted) != 0) {
+        return;
+    }
     struct job job = {
-        .server = pid,
-        .nspace = sx_segment_header(&store->seg)->nspace,
+        .server = server,
+        .nspace = nspace,
         .state = state != NULL ? state : "runs",
         .size = number_of(store, PMIX_JOB_SIZE),
         .here = number_of(store, PMIX_LOCAL_SIZE),
@@ -110,25 +110,6 @@ static void job_print(struct list *list, pid_t pid, const struct sx_store *store
     list->count++;
 }
 
-static bool store_take(void *arg, pid_t pid, int fd)
-{
-    struct list *const list = arg;
-    const char *const wanted = list->wish->whose.nspace;
-    struct sx_store store;
-
-    if (sx_store_attach(&store, fd) != PMIX_SUCCESS) {
-        return true;
-    }
-    const char *const nspace = sx_segment_header(&store.seg)->nspace;
-
-    if (nspace[0] != '\0' && (wanted == NULL || strcmp(nspace, wanted) == 0) &&
-        sx_store_successor(&store) == 0 && sx_proc_has_made(pid, &store.seg)) {
-        job_print(list, pid, &store);
-    }
-    sx_store_detach(&store);
-    return true;
-}
-
 int sx_ls_jobs(const struct sx_ls_wish *wish)
 {
     struct list list = { .wish = wish };
@@ -137,7 +118,7 @@ int sx_ls_jobs(const struct sx_ls_wish *wish)
     if (!sx_ls_server_of(wish, &pid)) {
         return SX_EXIT_FAILURE;
     }
-    const bool denied = !sx_outside_each(pid, "store:", store_take, &list);
+    const bool denied = !sx_cli_stores_each(pid, job_print, &list);
 
     if (list.count == 0) {
         return sx_ls_nobody(wish, denied);

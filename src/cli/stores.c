@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* stores.c - a store counts as its maker's alone: another process can name a memfd as servers do.
+ * Bounded by the descriptors of the processes that the kernel lets the caller look into. */
+#include "cli/stores.h"
+
+#include "cli/proc.h"
+#include "shmem/outside.h"
+
+struct each {
+    void (*fn)(void *arg, pid_t server, const char *nspace, const struct sx_store *store);
+    void *arg;
+};
+
+static bool store_take(void *arg, pid_t pid, int fd)
+{
+    const struct each *const each = arg;
+    struct sx_store store;
+
+    if (sx_store_attach(&store, fd) != PMIX_SUCCESS) {
+        return true;
+    }
+    const char *const nspace = sx_segment_header(&store.seg)->nspace;
+
+    /* The store of the node has no name. */
+    if (nspace[0] != '\0' && sx_store_successor(&store) == 0 && sx_proc_has_made(pid, &store.seg)) {
+        each->fn(each->arg, pid, nspace, &store);
+    }
+    sx_store_detach(&store);
+    return true;
+}
+
+bool sx_cli_stores_each(pid_t pid,
+                        void (*each)(void *arg, pid_t server, const char *nspace,
+                                     const struct sx_store *store),
+                        void *arg)
+{
+    struct each wanted = { .fn = each, .arg = arg };
+
+    return sx_outside_each(pid, "store:", store_take, &wanted);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* stores.h - the stores of running jobs, found through /proc. */
+#ifndef SX_CLI_STORES_H
+#define SX_CLI_STORES_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "shmem/store.h"
+
+/* Call @each for the newest store of each job of the server @pid (0: of every server); @nspace is
+ * the job's.  Return: false when some process could not be looked into. */
+bool sx_cli_stores_each(pid_t pid,
+                        void (*each)(void *arg, pid_t server, const char *nspace,
+                                     const struct sx_store *store),
+                        void *arg);
+
+#endif
