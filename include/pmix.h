@@ -247,7 +247,8 @@ PMIX_EXPORT pmix_status_t PMIx_Group_destruct_nb(const char *grp, const pmix_inf
 /* ---- Queries, logs and control --------------------------------------------------------------- */
 
 /* Ask the library and the host; @info is a new array with one element for each key that was
- * answered. Return: PMIX_QUERY_PARTIAL_SUCCESS when some were. From: RFC0010. */
+ * answered; several queries: one PMIX_QUERY_RESULTS each. Return: PMIX_ERR_PARTIAL_SUCCESS when some
+ * were; PMIX_ERR_NOT_FOUND when none was. From: RFC0010. */
 PMIX_EXPORT pmix_status_t PMIx_Query_info(pmix_query_t *queries, size_t nqueries,
     pmix_info_t **info, size_t *ninfo);
 

@@ -218,6 +218,24 @@ static const struct sx_directive job_control[] = {
     ROW(PMIX_CLEANUP_LEAVE_TOPDIR, BOOL, control, leave_top),
 };
 
+static const struct sx_directive query[] = {
+    ROW(PMIX_PROCID, PROCS, query, procs),
+    ROW(PMIX_NSPACE, STRING, query, nspace, .arg = PMIX_MAX_NSLEN),
+    ROW(PMIX_RANK, NUMBER, query, rank, .arg = UINT32_MAX),
+    ROW(PMIX_GROUP_ID, STRING, query, group, .arg = PMIX_MAX_NSLEN),
+    ROW(PMIX_PSET_NAME, STRING, query, pset, .arg = PMIX_MAX_KEYLEN),
+    ROW(PMIX_QUERY_REFRESH_CACHE, BOOL, query, refreshes),
+    ROW(PMIX_QUERY_LOCAL_ONLY, BOOL, query, stays_local),
+    CARRIED(PMIX_SESSION_INFO),
+    CARRIED(PMIX_JOB_INFO),
+    CARRIED(PMIX_APP_INFO),
+    CARRIED(PMIX_NODE_INFO),
+    CARRIED(PMIX_SESSION_ID),
+    CARRIED(PMIX_APPNUM),
+    CARRIED(PMIX_NODEID),
+    CARRIED(PMIX_HOSTNAME),
+};
+
 static const struct sx_directive compute_distances[] = {
     ROW(PMIX_DEVICE_TYPE, DEVICES, distances, types),
     ROW(PMIX_DEVICE_ID, STRING, distances, id),
@@ -287,6 +305,7 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_NOTIFY] = ENTRY("PMIx_Notify_event", notify),
     [SX_OF_REGISTER_HANDLER] = ENTRY("PMIx_Register_event_handler", register_handler),
     [SX_OF_JOB_CONTROL] = ENTRY("PMIx_Job_control", job_control),
+    [SX_OF_QUERY] = ENTRY("PMIx_Query_info", query),
     [SX_OF_COMPUTE_DISTANCES] = ENTRY("PMIx_Compute_distances", compute_distances),
     [SX_OF_SERVER_INIT] = ENTRY("PMIx_server_init", server_init),
     [SX_OF_REGISTER_NSPACE] = { .function = "PMIx_server_register_nspace",

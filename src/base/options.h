@@ -26,6 +26,7 @@ enum sx_function {
     SX_OF_NOTIFY,
     SX_OF_REGISTER_HANDLER,
     SX_OF_JOB_CONTROL,
+    SX_OF_QUERY,
     SX_OF_COMPUTE_DISTANCES,
     SX_OF_SERVER_INIT,
     SX_OF_REGISTER_NSPACE,
@@ -145,6 +146,16 @@ struct sx_handler_options {
 struct sx_control_options {
     uint32_t cleanups; /* PMIX_REGISTER_CLEANUP and _CLEANUP_DIR: lists of paths */
     bool recursive, leave_top;
+};
+
+/* The qualifiers of one query: what its keys are about. */
+struct sx_query_options {
+    struct sx_some_procs procs; /* PMIX_PROCID */
+    const char *nspace;
+    struct sx_some_number rank;
+    const char *group, *pset;
+    bool refreshes; /* nothing that was kept of earlier answers */
+    bool stays_local;
 };
 
 struct sx_distances_options {

@@ -37,10 +37,6 @@ SX_UNSUPPORTED(PMIx_Spawn_nb, const pmix_info_t *job_info, size_t ninfo, const p
                size_t napps, pmix_spawn_cbfunc_t cbfunc, void *cbdata)
 
 /* Queries. */
-SX_UNSUPPORTED(PMIx_Query_info, pmix_query_t *queries, size_t nqueries, pmix_info_t **info,
-               size_t *ninfo)
-SX_UNSUPPORTED(PMIx_Query_info_nb, pmix_query_t *queries, size_t nqueries,
-               pmix_info_cbfunc_t cbfunc, void *cbdata)
 SX_UNSUPPORTED(PMIx_Register_attributes, char *function, char **attrs)
 
 /* Logs, monitoring, allocations and sessions. */

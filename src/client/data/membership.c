@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "client/data/view.h"
+#include "shmem/lists.h"
 #include "shmem/places.h"
 
 #define NODE "" /* no namespace: its view's name */
@@ -79,6 +80,22 @@ pmix_status_t sx_members_places(const char *key, const char *nspace, uint32_t ra
         sx_grace_exit(&grace);
     }
     return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc; /* a process on its own is in none */
+}
+
+pmix_status_t sx_members_lists(const char *key, const char *name, pmix_value_t *ret)
+{
+    const struct sx_store *store;
+    struct sx_grace grace;
+    pmix_status_t rc = node_enter(&grace, &store);
+
+    if (rc == PMIX_ERR_UNREACH) { /* a process on its own has none */
+        return sx_lists_find(NULL, key, name, ret);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_lists_find(store, key, name, ret);
+        sx_grace_exit(&grace);
+    }
+    return rc;
 }
 
 void sx_members_close(const struct sx_members_look *look)

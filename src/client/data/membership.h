@@ -28,6 +28,10 @@ pmix_status_t sx_members_open_subject(uint64_t subject, struct sx_members_look *
 pmix_status_t sx_members_places(const char *key, const char *nspace, uint32_t rank,
                                 pmix_value_t *ret);
 
+/* The answer to the query of @key, about the list @name (shmem/lists.h).  Return: as sx_lists_find;
+ * as sx_members_open. */
+pmix_status_t sx_members_lists(const char *key, const char *name, pmix_value_t *ret);
+
 void sx_members_close(const struct sx_members_look *look);
 
 /* The newest store in which lists are, with a reference of the caller's own; under view_lock.

@@ -110,6 +110,7 @@ Test(resolve, peers_by_the_name_of_their_node_in_the_order_of_ranks)
     expect_peers("n3", "mapped", "mapped.3");
 }
 
+/* TQ77: this and the next ones. */
 Test(resolve, peers_of_this_node_are_the_local_ones)
 {
     expect_peers(NULL, "mapped", "mapped.0 mapped.4");
@@ -135,6 +136,7 @@ Test(resolve, a_node_without_processes_gives_null_and_zero)
     expect_peers("no such node", NULL, "");
 }
 
+/* TQ78. */
 Test(resolve, nodes_of_a_job_in_the_order_of_its_ranks)
 {
     expect_nodes("mapped", "n1,n2,n3");

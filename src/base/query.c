@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* query.c - list the keys, and put the answers in shape. */
+#include "base/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/status.h"
+#include "base/value.h"
+
+/* ---- what is asked --------------------------------------------------------------------------- */
+
+/* Return: how many keys there are; 0 when one is none, or there are none. */
+static size_t keys_count(const pmix_query_t *query)
+{
+    size_t count = 0;
+
+    while (query->keys != NULL && query->keys[count] != NULL) {
+        const size_t len = strnlen(query->keys[count], PMIX_MAX_KEYLEN + 1);
+
+        if (len == 0 || len > PMIX_MAX_KEYLEN) {
+            return 0;
+        }
+        count++;
+    }
+    return count;
+}
+
+static pmix_status_t keys_judge(const pmix_query_t queries[], size_t count, size_t *ret_count)
+{
+    size_t all = 0;
+
+    if (queries == NULL || count == 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    for (size_t i = 0; i < count && all <= SX_QUERY_KEYS_MAX; i++) {
+        const size_t its = keys_count(&queries[i]);
+
+        if (its == 0) {
+            return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                            "query %zu has no keys, or one that is empty or longer than %d bytes",
+                            i, PMIX_MAX_KEYLEN);
+        }
+        all += its;
+    }
+    if (all > SX_QUERY_KEYS_MAX) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "a call of PMIx_Query_info may ask for %u keys, and this one asks for "
+                        "more: make several calls",
+                        SX_QUERY_KEYS_MAX);
+    }
+    *ret_count = all;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t qualifiers_read(const pmix_query_t *query, struct sx_query_options *options)
+{
+    const pmix_status_t rc = sx_options_read(SX_OF_QUERY, query->qualifiers, query->nqual, options);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (options->procs.count != 0 && (options->nspace != NULL || options->rank.given)) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "a query names a process by PMIX_PROCID, or by "
+                                            "PMIX_NSPACE and PMIX_RANK, not both");
+    }
+    return options->rank.given && options->nspace == NULL
+               ? SX_RAISE(PMIX_ERR_BAD_PARAM, "PMIX_RANK of a query needs its PMIX_NSPACE")
+               : PMIX_SUCCESS;
+}
+
+pmix_status_t sx_queries_open(struct sx_queries *ret, const pmix_query_t queries[], size_t count)
+{
+    size_t asked_count = 0;
+    pmix_status_t rc = keys_judge(queries, count, &asked_count);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    *ret = (struct sx_queries){ .all = queries,
+                                .count = count,
+                                .options = calloc(count, sizeof(*ret->options)),
+                                .asked = calloc(asked_count, sizeof(*ret->asked)) };
+    rc = ret->options != NULL && ret->asked != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    for (size_t i = 0; i < count && rc == PMIX_SUCCESS; i++) {
+        for (char **key = queries[i].keys; *key != NULL; key++) {
+            ret->asked[ret->asked_count++] = (struct sx_asked){ .key = *key, .query = (uint32_t)i };
+        }
+        rc = qualifiers_read(&queries[i], &ret->options[i]);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_queries_close(ret);
+    }
+    return rc;
+}
+
+void sx_queries_close(struct sx_queries *queries)
+{
+    for (size_t i = 0; i < queries->asked_count; i++) {
+        sx_value_destruct(&queries->asked[i].value);
+    }
+    free(queries->asked);
+    free(queries->options);
+    *queries = (struct sx_queries){ .all = NULL };
+}
+
+void sx_queries_answer(struct sx_queries *queries, struct sx_asked *asked, pmix_value_t *value)
+{
+    asked->value = *value;
+    asked->answered = true;
+    queries->answered_count++;
+    *value = (pmix_value_t){ .type = PMIX_UNDEF };
+}
+
+pmix_proc_t sx_query_proc(const struct sx_query_options *options, const pmix_proc_t *self)
+{
+    pmix_proc_t proc;
+
+    if (options->procs.count != 0) {
+        return options->procs.all[0];
+    }
+    PMIx_Load_procid(&proc, options->nspace != NULL ? options->nspace : self->nspace,
+                     options->rank.given ? options->rank.number : PMIX_RANK_WILDCARD);
+    return proc;
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static void answer_move(struct sx_asked *asked, pmix_info_t *ret)
+{
+    PMIx_Load_key(ret->key, asked->key);
+    ret->value = asked->value;
+    asked->value = (pmix_value_t){ .type = PMIX_UNDEF };
+}
+
+static pmix_status_t qualifiers_copy(const pmix_query_t *query, pmix_info_t *ret)
+{
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = query->nqual,
+                                .array = query->qualifiers };
+    const pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
+
+    PMIx_Load_key(ret->key, PMIX_QUERY_QUALIFIERS);
+    return sx_value_copy(&ret->value, &value);
+}
+
+/* All that query @index has: its answers are those from *asked on, which moves behind them. */
+static pmix_status_t query_results(struct sx_queries *queries, size_t index,
+                                   struct sx_asked **asked, pmix_info_t *ret)
+{
+    const pmix_query_t *const query = &queries->all[index];
+    const struct sx_asked *const end = queries->asked + queries->asked_count;
+    const size_t head = query->nqual > 0 ? 1 : 0;
+    size_t count = head;
+
+    for (const struct sx_asked *it = *asked; it < end && it->query == index; it++) {
+        count += it->answered;
+    }
+    pmix_data_array_t *const array = PMIx_Data_array_create(count, PMIX_INFO);
+
+    if (array == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    PMIx_Load_key(ret->key, PMIX_QUERY_RESULTS);
+    ret->value = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = array };
+
+    pmix_info_t *to = array->array;
+    const pmix_status_t rc = head > 0 ? qualifiers_copy(query, to++) : PMIX_SUCCESS;
+
+    for (; *asked < end && (*asked)->query == index; ++*asked) {
+        if (rc == PMIX_SUCCESS && (*asked)->answered) {
+            answer_move(*asked, to++);
+        }
+    }
+    return rc;
+}
+
+pmix_status_t sx_queries_results(struct sx_queries *queries, pmix_status_t missed,
+                                 pmix_info_t **ret_info, size_t *ret_ninfo)
+{
+    const bool flat = queries->count == 1;
+    const size_t count = flat ? queries->answered_count : queries->count;
+    struct sx_asked *asked = queries->asked;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    *ret_info = NULL;
+    *ret_ninfo = 0;
+    if (queries->answered_count == 0) {
+        return missed;
+    }
+    pmix_info_t *const info = PMIx_Info_create(count);
+
+    if (info == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    for (size_t i = 0, at = 0; flat && i < queries->asked_count; i++) {
+        if (asked[i].answered) {
+            answer_move(&asked[i], &info[at++]);
+        }
+    }
+    for (size_t i = 0; !flat && i < count && rc == PMIX_SUCCESS; i++) {
+        rc = query_results(queries, i, &asked, &info[i]);
+    }
+    if (rc != PMIX_SUCCESS) {
+        PMIx_Info_free(info, count);
+        return rc;
+    }
+    *ret_info = info;
+    *ret_ninfo = count;
+    return queries->answered_count == queries->asked_count ? PMIX_SUCCESS
+                                                           : PMIX_ERR_PARTIAL_SUCCESS;
+}

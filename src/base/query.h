@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* query.h - the keys of one call of PMIx_Query_info, and their answers.
+ *
+ *     sx_queries_open --> the keys are answered one by one --> sx_queries_results
+ *
+ * A key that is there twice is asked twice.  Whoever knows an answer gives it; who is asked next is
+ * not this file's.  The results of one query are its keys that were answered.  Those of several are
+ * one PMIX_QUERY_RESULTS a query, in their order: an array of its qualifiers, under
+ * PMIX_QUERY_QUALIFIERS, if it has any, and of its keys that were answered. */
+#ifndef SX_BASE_QUERY_H
+#define SX_BASE_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pmix_common.h>
+
+#include "base/options.h"
+
+#define SX_QUERY_KEYS_MAX 4096u /* in all queries of one call */
+
+struct sx_asked {
+    const char *key; /* borrowed */
+    uint32_t query;
+    bool answered;
+    pmix_value_t value; /* owned; none before */
+};
+
+struct sx_queries {
+    const pmix_query_t *all; /* borrowed, with all that is in them */
+    size_t count;
+    struct sx_query_options *options; /* of each query */
+    struct sx_asked *asked;           /* by query */
+    size_t asked_count, answered_count;
+};
+
+/* Judge @queries and list their keys.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for no queries, one
+ * without keys, a key that is none, qualifiers that are none or contradict each other (told);
+ * PMIX_ERR_NOT_SUPPORTED (told) for an unknown qualifier that is required;
+ * PMIX_ERR_OUT_OF_RESOURCE, told for more than SX_QUERY_KEYS_MAX keys. */
+pmix_status_t sx_queries_open(struct sx_queries *ret, const pmix_query_t queries[], size_t count);
+/* Safe on a zeroed one. */
+void sx_queries_close(struct sx_queries *queries);
+
+/* The answer to @asked, which has none; *value moves. */
+void sx_queries_answer(struct sx_queries *queries, struct sx_asked *asked, pmix_value_t *value);
+
+/* Whom a query is about, nobody more than the job of @self unless its qualifiers name somebody. */
+pmix_proc_t sx_query_proc(const struct sx_query_options *options, const pmix_proc_t *self);
+
+/* The results; answers move.  Return: PMIX_SUCCESS when all keys are answered;
+ * PMIX_ERR_PARTIAL_SUCCESS when some are; else *ret_info is NULL: @missed when none is, or
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_queries_results(struct sx_queries *queries, pmix_status_t missed,
+                                 pmix_info_t **ret_info, size_t *ret_ninfo);
+
+#endif

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* query_test.c - PMIx_Query_info and PMIx_Query_info_nb: what is asked, and the shape of what comes
+ * back. */
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+
+#include "job.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define KEYS_MAX 8
+#define FEW 2
+
+static pmix_proc_t me;
+
+static void begin(void)
+{
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+}
+
+static void finish(void)
+{
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+}
+
+static void fence(void)
+{
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+struct asked {
+    char *keys[KEYS_MAX + 1];
+    pmix_info_t qualifiers[4];
+    pmix_query_t query;
+    pmix_info_t *info;
+    size_t ninfo;
+};
+
+static void ask_for(struct asked *asked, const char *key)
+{
+    size_t count = 0;
+
+    while (asked->keys[count] != NULL) {
+        count++;
+    }
+    CHECK(count < KEYS_MAX);
+    asked->keys[count] = (char *)(uintptr_t)key;
+    asked->query.keys = asked->keys;
+}
+
+static void qualify(struct asked *asked, const char *key, const void *data, pmix_data_type_t type)
+{
+    asked->query.qualifiers = asked->qualifiers;
+    PMIX_INFO_LOAD(&asked->qualifiers[asked->query.nqual], key, data, type);
+    asked->query.nqual++;
+}
+
+static pmix_status_t ask(struct asked *asked)
+{
+    return PMIx_Query_info(&asked->query, 1, &asked->info, &asked->ninfo);
+}
+
+static void asked_free(struct asked *asked)
+{
+    for (size_t i = 0; i < asked->query.nqual; i++) {
+        PMIX_INFO_DESTRUCT(&asked->qualifiers[i]);
+    }
+    if (asked->info != NULL) {
+        PMIX_INFO_FREE(asked->info, asked->ninfo);
+    }
+    memset(asked, 0, sizeof(*asked));
+}
+
+/* The one value of @key, about @what if that is not NULL. */
+static pmix_value_t *ask_one(struct asked *asked, const char *key, const char *qualifier,
+                             const char *what)
+{
+    ask_for(asked, key);
+    if (qualifier != NULL) {
+        qualify(asked, qualifier, what, PMIX_STRING);
+    }
+    CHECK_STATUS(ask(asked), PMIX_SUCCESS);
+    CHECK(asked->ninfo == 1 && strcmp(asked->info[0].key, key) == 0);
+    return &asked->info[0].value;
+}
+
+/* ---- what is said of bad questions ------------------------------------------------------------ */
+
+static pmix_status_t ask_qualified(const char *first, const void *data, pmix_data_type_t type,
+                                   const char *second, const void *more, pmix_data_type_t its_type)
+{
+    struct asked asked = { .info = NULL };
+    pmix_status_t rc;
+
+    ask_for(&asked, PMIX_JOB_SIZE);
+    qualify(&asked, first, data, type);
+    if (second != NULL) {
+        qualify(&asked, second, more, its_type);
+    }
+    rc = ask(&asked);
+    CHECK(rc == PMIX_SUCCESS ? asked.ninfo == 1 : asked.info == NULL && asked.ninfo == 0);
+    asked_free(&asked);
+    return rc;
+}
+
+static void never(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                  pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    (void)status, (void)info, (void)ninfo, (void)cbdata, (void)release_fn, (void)release_cbdata;
+    CHECK(!"a callback of a call that has failed");
+}
+
+/* TQ56, TQ57, TQ58, TQ75. */
+static int rank_of_qualifiers(int rank)
+{
+    static char *many[10001];
+    pmix_query_t query = { .keys = many };
+    pmix_rank_t zero = 0;
+    pmix_info_t *info;
+    size_t ninfo;
+    bool yes = true;
+
+    (void)rank;
+    begin();
+    CHECK_STATUS(ask_qualified(PMIX_PROCID, &me, PMIX_PROC, PMIX_NSPACE, me.nspace, PMIX_STRING),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(ask_qualified(PMIX_PROCID, &me, PMIX_PROC, PMIX_RANK, &zero, PMIX_PROC_RANK),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(ask_qualified(PMIX_RANK, &zero, PMIX_PROC_RANK, NULL, NULL, 0),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(ask_qualified(PMIX_PROCID, "none", PMIX_STRING, NULL, NULL, 0),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(ask_qualified(PMIX_NSPACE, &zero, PMIX_UINT32, NULL, NULL, 0),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(ask_qualified(PMIX_NSPACE, me.nspace, PMIX_STRING, PMIX_GROUP_ID, "no such group",
+                               PMIX_STRING),
+                 PMIX_SUCCESS);
+    CHECK_STATUS(ask_qualified("no.such.qualifier", &yes, PMIX_BOOL, NULL, NULL, 0), PMIX_SUCCESS);
+
+    CHECK_STATUS(PMIx_Query_info(NULL, 0, &info, &ninfo), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Query_info(&query, 1, &info, &ninfo), PMIX_ERR_BAD_PARAM); /* no keys */
+    query.keys = NULL;
+    CHECK_STATUS(PMIx_Query_info_nb(&query, 1, never, NULL), PMIX_ERR_BAD_PARAM);
+    query.keys = many;
+    for (size_t i = 0; i + 1 < COUNT(many); i++) {
+        many[i] = (char *)"some.key";
+    }
+    CHECK_STATUS(PMIx_Query_info(&query, 1, &info, &ninfo), PMIX_ERR_OUT_OF_RESOURCE);
+    CHECK_STATUS(PMIx_Query_info_nb(&query, 1, never, NULL), PMIX_ERR_OUT_OF_RESOURCE);
+    finish();
+    return 0;
+}
+
+/* ---- the shape of the answers ------------------------------------------------------------------ */
+
+/* TQ51, TQ52, TQ53, TQ55: one query. */
+static void check_flat(void)
+{
+    struct asked asked = { .info = NULL };
+
+    ask_for(&asked, PMIX_JOB_SIZE);
+    ask_for(&asked, "no.such.key");
+    ask_for(&asked, PMIX_QUERY_NUM_GROUPS);
+    ask_for(&asked, PMIX_JOB_SIZE);
+    CHECK_STATUS(ask(&asked), PMIX_ERR_PARTIAL_SUCCESS);
+    CHECK(asked.ninfo == 3);
+    CHECK(strcmp(asked.info[0].key, PMIX_JOB_SIZE) == 0);
+    CHECK(asked.info[0].value.data.uint32 == FEW);
+    CHECK(strcmp(asked.info[1].key, PMIX_QUERY_NUM_GROUPS) == 0);
+    CHECK(strcmp(asked.info[2].key, PMIX_JOB_SIZE) == 0);
+    CHECK(asked.info[2].value.data.uint32 == FEW);
+    asked_free(&asked);
+
+    ask_for(&asked, "no.such.key");
+    ask_for(&asked, "another.one");
+    asked.ninfo = 7;
+    CHECK_STATUS(ask(&asked), PMIX_ERR_NOT_FOUND);
+    CHECK(asked.info == NULL && asked.ninfo == 0);
+    asked_free(&asked);
+}
+
+/* Result @i has @count infos.  Return: the first of them. */
+static pmix_info_t *check_result(const struct asked *asked, size_t i, size_t count)
+{
+    const pmix_info_t *const result = &asked->info[i];
+
+    CHECK(strcmp(result->key, PMIX_QUERY_RESULTS) == 0);
+    CHECK(result->value.type == PMIX_DATA_ARRAY);
+    CHECK(result->value.data.darray->type == PMIX_INFO);
+    CHECK(result->value.data.darray->size == count);
+    return result->value.data.darray->array;
+}
+
+/* TQ53, TQ54: several queries. */
+static void check_several(void)
+{
+    char *keys[3][3] = { { (char *)PMIX_JOB_SIZE }, { (char *)"no.such.key" },
+                         { (char *)PMIX_RANK, (char *)PMIX_JOB_SIZE } };
+    pmix_query_t queries[3] = { { .keys = keys[0] }, { .keys = keys[1] }, { .keys = keys[2] } };
+    struct asked asked = { .info = NULL };
+    pmix_proc_t other = me;
+
+    other.rank = 1 - me.rank;
+    qualify(&asked, PMIX_PROCID, &other, PMIX_PROC);
+    queries[2].qualifiers = asked.qualifiers;
+    queries[2].nqual = 1;
+    keys[2][1] = NULL;
+    keys[2][0] = (char *)PMIX_LOCAL_RANK;
+    CHECK_STATUS(PMIx_Query_info(queries, 3, &asked.info, &asked.ninfo), PMIX_ERR_PARTIAL_SUCCESS);
+    CHECK(asked.ninfo == 3);
+
+    pmix_info_t *info = check_result(&asked, 0, 1);
+    CHECK(strcmp(info[0].key, PMIX_JOB_SIZE) == 0 && info[0].value.data.uint32 == FEW);
+    (void)check_result(&asked, 1, 0);
+    info = check_result(&asked, 2, 2);
+    CHECK(strcmp(info[0].key, PMIX_QUERY_QUALIFIERS) == 0);
+    const pmix_info_t *const said = info[0].value.data.darray->array;
+    CHECK(info[0].value.data.darray->size == 1 && strcmp(said->key, PMIX_PROCID) == 0);
+    CHECK(said->value.data.proc->rank == other.rank);
+    CHECK(strcmp(info[1].key, PMIX_LOCAL_RANK) == 0);
+    CHECK(info[1].value.data.uint16 == other.rank);
+    asked_free(&asked);
+}
+
+struct told {
+    sem_t told;
+    pmix_status_t status;
+    size_t ninfo;
+    uint32_t size;
+};
+
+static void tell(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                 pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    struct told *const told = cbdata;
+
+    told->status = status;
+    told->ninfo = ninfo;
+    told->size = ninfo > 0 ? info[0].value.data.uint32 : 0;
+    if (release_fn != NULL) {
+        release_fn(release_cbdata);
+    }
+    sem_post(&told->told);
+}
+
+static void ask_nb(struct told *told, struct asked *asked)
+{
+    sem_init(&told->told, 0, 0);
+    CHECK_STATUS(PMIx_Query_info_nb(&asked->query, 1, tell, told), PMIX_SUCCESS);
+    while (sem_wait(&told->told) != 0) {
+    }
+}
+
+/* TQ76: it says what the blocking form says. */
+static void check_nb(void)
+{
+    struct asked asked = { .info = NULL };
+    struct told told;
+
+    ask_for(&asked, PMIX_JOB_SIZE);
+    ask_nb(&told, &asked);
+    CHECK(told.status == PMIX_SUCCESS && told.ninfo == 1 && told.size == FEW);
+    ask_for(&asked, "no.such.key");
+    ask_nb(&told, &asked);
+    CHECK(told.status == PMIX_ERR_PARTIAL_SUCCESS && told.ninfo == 1 && told.size == FEW);
+    asked_free(&asked);
+    ask_for(&asked, "no.such.key");
+    ask_nb(&told, &asked);
+    CHECK(told.status == PMIX_ERR_NOT_FOUND && told.ninfo == 0);
+    asked_free(&asked);
+}
+
+static int rank_of_shape(int rank)
+{
+    (void)rank;
+    begin();
+    check_flat();
+    check_several();
+    check_nb();
+    fence();
+    finish();
+    return 0;
+}
+
+/* ---- before PMIx_Init -------------------------------------------------------------------------- */
+
+/* TQ59, TQ60. */
+static int rank_of_early(int rank)
+{
+    struct asked asked = { .info = NULL };
+    struct told told;
+
+    (void)rank;
+    ask_for(&asked, PMIX_QUERY_STABLE_ABI_VERSION);
+    ask_for(&asked, PMIX_QUERY_PROVISIONAL_ABI_VERSION);
+    CHECK_STATUS(ask(&asked), PMIX_SUCCESS);
+    CHECK(asked.ninfo == 2);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK(asked.info[i].value.type == PMIX_STRING);
+        CHECK(strcmp(asked.info[i].value.data.string, "4.2") == 0);
+    }
+    PMIX_INFO_FREE(asked.info, asked.ninfo);
+    ask_nb(&told, &asked);
+    CHECK(told.status == PMIX_SUCCESS && told.ninfo == 2);
+    ask_for(&asked, PMIX_JOB_SIZE);
+    CHECK_STATUS(ask(&asked), PMIX_ERR_INIT);
+    CHECK_STATUS(PMIx_Query_info_nb(&asked.query, 1, never, NULL), PMIX_ERR_INIT);
+    begin();
+    CHECK_STATUS(ask(&asked), PMIX_SUCCESS);
+    CHECK(asked.ninfo == 3);
+    asked_free(&asked);
+    finish();
+    return 0;
+}
+
+/* ---- sets and groups --------------------------------------------------------------------------- */
+
+#define RANKS 3
+
+static void check_count(const char *key, size_t want)
+{
+    struct asked asked = { .info = NULL };
+    const pmix_value_t *const value = ask_one(&asked, key, NULL, NULL);
+
+    CHECK(value->type == PMIX_SIZE && value->data.size == want);
+    asked_free(&asked);
+}
+
+static void check_members(const char *key, const char *qualifier, const char *name,
+                          const pmix_rank_t *ranks, size_t count)
+{
+    struct asked asked = { .info = NULL };
+
+    if (count == 0) {
+        ask_for(&asked, key);
+        qualify(&asked, qualifier, name, PMIX_STRING);
+        CHECK_STATUS(ask(&asked), PMIX_ERR_NOT_FOUND);
+        asked_free(&asked);
+        return;
+    }
+    const pmix_value_t *const value = ask_one(&asked, key, qualifier, name);
+    const pmix_proc_t *const procs = value->data.darray->array;
+
+    CHECK(value->type == PMIX_DATA_ARRAY && value->data.darray->type == PMIX_PROC);
+    CHECK(value->data.darray->size == count);
+    for (size_t i = 0; i < count; i++) {
+        CHECK(strcmp(procs[i].nspace, JOB_NSPACE) == 0 && procs[i].rank == ranks[i]);
+    }
+    asked_free(&asked);
+}
+
+static void check_set_names(const char *want)
+{
+    struct asked asked = { .info = NULL };
+    const pmix_value_t *const value = ask_one(&asked, PMIX_QUERY_PSET_NAMES, NULL, NULL);
+
+    CHECK(value->type == PMIX_STRING && strcmp(value->data.string, want) == 0);
+    asked_free(&asked);
+}
+
+static void check_group_names(const char *const *want, size_t count)
+{
+    struct asked asked = { .info = NULL };
+    const pmix_value_t *const value = ask_one(&asked, PMIX_QUERY_GROUP_NAMES, NULL, NULL);
+    char *const *const names = value->data.darray->array;
+
+    CHECK(value->type == PMIX_DATA_ARRAY && value->data.darray->size == count);
+    for (size_t i = 0; i < count; i++) {
+        CHECK(strcmp(names[i], want[i]) == 0);
+    }
+    asked_free(&asked);
+}
+
+/* TQ67, by the infos that Open MPI 5 asks with. */
+static int rank_of_sets(int rank)
+{
+    static const pmix_rank_t low[] = { 0, 1 }, all[] = { 0, 1, 2 };
+    struct asked asked = { .info = NULL };
+    bool yes = true;
+
+    begin();
+    if (rank == 0) {
+        check_count(PMIX_QUERY_NUM_PSETS, 0);
+        check_set_names("");
+    }
+    fence();
+    job_token_put(0);
+    job_token_get(1);
+    check_count(PMIX_QUERY_NUM_PSETS, 2);
+    check_set_names("low,all");
+    ask_for(&asked, PMIX_QUERY_NUM_PSETS);
+    qualify(&asked, PMIX_QUERY_REFRESH_CACHE, &yes, PMIX_BOOL);
+    CHECK_STATUS(ask(&asked), PMIX_SUCCESS);
+    CHECK(asked.ninfo == 1 && asked.info[0].value.data.size == 2);
+    asked_free(&asked);
+    check_members(PMIX_QUERY_PSET_MEMBERSHIP, PMIX_PSET_NAME, "low", low, 2);
+    check_members(PMIX_QUERY_PSET_MEMBERSHIP, PMIX_PSET_NAME, "all", all, RANKS);
+    check_members(PMIX_QUERY_PSET_MEMBERSHIP, PMIX_PSET_NAME, "none", NULL, 0);
+    job_token_put(2);
+    job_token_get(3);
+    check_count(PMIX_QUERY_NUM_PSETS, 1);
+    check_set_names("all");
+    check_members(PMIX_QUERY_PSET_MEMBERSHIP, PMIX_PSET_NAME, "low", NULL, 0);
+    finish();
+    return 0;
+}
+
+static void tokens(int in, int out)
+{
+    for (int i = 0; i < RANKS; i++) {
+        job_token_get(in);
+    }
+    if (out == 1) {
+        pmix_proc_t procs[2];
+
+        PMIx_Load_procid(&procs[0], JOB_NSPACE, 0);
+        PMIx_Load_procid(&procs[1], JOB_NSPACE, 1);
+        CHECK_STATUS(PMIx_server_define_process_set(procs, 2, "low"), PMIX_SUCCESS);
+        procs[0].rank = PMIX_RANK_WILDCARD;
+        CHECK_STATUS(PMIx_server_define_process_set(procs, 1, "all"), PMIX_SUCCESS);
+    } else {
+        char low[] = "low";
+
+        CHECK_STATUS(PMIx_server_delete_process_set(low), PMIX_SUCCESS);
+    }
+    for (int i = 0; i < RANKS; i++) {
+        job_token_put(out);
+    }
+}
+
+static int host_of_sets(struct job *job)
+{
+    (void)job;
+    tokens(0, 1);
+    tokens(2, 3);
+    return 0;
+}
+
+/* GR50, TQ68: before a group, while it is there, when one has left it, and after it. */
+static int rank_of_groups(int rank)
+{
+    static const pmix_rank_t first[] = { 2, 0, 1 }, later[] = { 2, 1 };
+    static const char *const names[] = { "g1", "g2" };
+    pmix_proc_t procs[RANKS];
+    struct asked asked = { .info = NULL };
+
+    begin();
+    check_count(PMIX_QUERY_NUM_GROUPS, 0);
+    check_group_names(NULL, 0);
+    check_members(PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_ID, "g1", NULL, 0);
+    ask_for(&asked, PMIX_QUERY_GROUP_MEMBERSHIP); /* of which? */
+    CHECK_STATUS(ask(&asked), PMIX_ERR_NOT_FOUND);
+    asked_free(&asked);
+    fence();
+    for (int i = 0; i < RANKS; i++) {
+        PMIx_Load_procid(&procs[i], JOB_NSPACE, first[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(PMIx_Group_construct(names[i], procs, RANKS, NULL, 0, NULL, NULL),
+                     PMIX_SUCCESS);
+    }
+    check_count(PMIX_QUERY_NUM_GROUPS, 2);
+    check_group_names(names, 2);
+    check_members(PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_ID, "g1", first, RANKS);
+    check_members(PMIX_QUERY_PSET_MEMBERSHIP, PMIX_PSET_NAME, "g1", NULL, 0);
+    fence();
+    if (rank == 0) {
+        CHECK_STATUS(PMIx_Group_leave("g1", NULL, 0), PMIX_SUCCESS);
+    }
+    fence();
+    check_members(PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_ID, "g1", later, 2);
+    check_members(PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_ID, "g2", first, RANKS);
+    fence();
+    if (rank != 0) {
+        CHECK_STATUS(PMIx_Group_destruct("g1", NULL, 0), PMIX_SUCCESS);
+    }
+    fence();
+    check_count(PMIX_QUERY_NUM_GROUPS, 1);
+    check_group_names(&names[1], 1);
+    check_members(PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_ID, "g1", NULL, 0);
+    fence();
+    finish();
+    return 0;
+}
+
+static const struct job_case cases[] = {
+    { .name = "qualifiers", .size = 1, .rank = rank_of_qualifiers },
+    { .name = "shape", .size = FEW, .rank = rank_of_shape },
+    { .name = "early", .size = 1, .rank = rank_of_early },
+    { .name = "sets", .size = RANKS, .rank = rank_of_sets, .host = host_of_sets },
+    { .name = "groups", .size = RANKS, .rank = rank_of_groups },
+};
+
+int main(int argc, char **argv)
+{
+    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
