@@ -257,6 +257,12 @@ static const struct sx_directive server_init[] = {
     ROW(SHMIX_SERVER_GET_TIMEOUT, NUMBER, server, get_timeout, .arg = UINT32_MAX),
     ROW(SHMIX_SERVER_DIRECTORY, SAID, server, directory),
     ROW(SX_SERVER_INHERIT_FD, BOOL, server, inherit_fd),
+    ROW(PMIX_SERVER_TOOL_SUPPORT, BOOL, server, tools),
+    ROW(PMIX_SERVER_SESSION_SUPPORT, BOOL, server, session_tools),
+    ROW(PMIX_SERVER_SYSTEM_SUPPORT, BOOL, server, system_tools),
+    ROW(PMIX_SERVER_ALLOW_FOREIGN_TOOLS, BOOL, server, foreign_tools),
+    ROW(PMIX_SYSTEM_TMPDIR, STRING, server, system_tmpdir),
+    ROW(PMIX_LAUNCHER_RENDEZVOUS_FILE, STRING, server, launcher_file),
 };
 
 /* Everything else are the job's data. */

@@ -177,6 +177,8 @@ struct sx_server_options {
     const pmix_info_t *topology;           /* PMIX_POINTER */
     const pmix_info_t *topology_of_source; /* PMIX_TOPO or PMIX_POINTER */
     bool inherit_fd;
+    bool tools, session_tools, system_tools, foreign_tools;
+    const char *system_tmpdir, *launcher_file; /* NULL: not given */
 };
 
 struct sx_nspace_options {

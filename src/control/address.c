@@ -4,6 +4,7 @@
 #include "control/address.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,4 +63,12 @@ int sx_address_listener(int fd, struct ucred *ret_cred)
     socklen_t size = sizeof(*ret_cred);
 
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret_cred, &size) == 0 ? 0 : errno;
+}
+
+bool sx_address_has_gone(int fd, pid_t pid)
+{
+    struct ucred cred;
+
+    return sx_address_listener(fd, &cred) == 0 && cred.pid == pid && kill(pid, 0) != 0 &&
+           errno == ESRCH;
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/un.h>
 
 struct sx_address {
@@ -29,5 +30,9 @@ int sx_address_connect(int fd, const struct sx_address *address);
 /* Who made the socket listen that the connected @fd leads to, and may have ended: the kernel keeps
  * its number (0: it is of another container) and its users.  Return: 0 or an errno value. */
 int sx_address_listener(int fd, struct ucred *ret_cred);
+
+/* Whether process @pid, which made that socket listen, has ended.  An io_uring of one that has
+ * ended may still be on its way out, or a child of it have the socket: nobody accepts. */
+bool sx_address_has_gone(int fd, pid_t pid);
 
 #endif

@@ -314,6 +314,22 @@ pmix_status_t sx_rendezvous_connect(int *ret_fd)
     return way_go((struct way){ .fd = -1 }, connect_by_environment, ret_fd);
 }
 
+bool sx_rendezvous_is_deserted(const char *address, pid_t pid)
+{
+    struct way way = { .value = address,
+                       .fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) };
+
+    if (way.fd < 0) {
+        return false; /* not known */
+    }
+    const int err = connect_by_uri(&way);
+    const bool deserted = err == ECONNREFUSED || err == ENOENT || err == ENOTDIR || err == EINVAL ||
+                          (err == 0 && sx_address_has_gone(way.fd, pid));
+
+    close(way.fd);
+    return deserted;
+}
+
 pmix_status_t sx_rendezvous_connect_uri(const char *name, const char *uri, int *ret_fd)
 {
     return way_go((struct way){ .fd = -1, .name = name, .value = uri }, connect_by_uri, ret_fd);

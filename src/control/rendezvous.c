@@ -18,7 +18,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,17 +84,6 @@ static pmix_status_t fail_with(const char *dir, int err, const char *doing)
 
 /* ---- what killed servers left ------------------------------------------------------------- */
 
-/* Whether process @pid, which made the socket at the other end of @fd listen, has ended.  An
- * io_uring of one that has ended may still be on its way out, or a child of it have the socket:
- * nobody accepts. */
-static bool listener_has_gone(int fd, pid_t pid)
-{
-    struct ucred cred;
-
-    return sx_address_listener(fd, &cred) == 0 && cred.pid == pid && kill(pid, 0) != 0 &&
-           errno == ESRCH;
-}
-
 /* True when nobody serves at the socket in @dir_fd, which process @pid seems to have made;
  * *ret_there tells whether there is one. */
 static bool is_deserted(int dir_fd, pid_t pid, bool *ret_there)
@@ -117,7 +105,7 @@ static bool is_deserted(int dir_fd, pid_t pid, bool *ret_there)
     }
     (void)sx_address_of_fd(&address, dir_fd, SOCKET_NAME);
     const int err = sx_address_connect(fd, &address);
-    const bool deserted = err == ECONNREFUSED || (err == 0 && listener_has_gone(fd, pid));
+    const bool deserted = err == ECONNREFUSED || (err == 0 && sx_address_has_gone(fd, pid));
 
     close(fd);
     return deserted;

@@ -72,6 +72,10 @@ pmix_status_t sx_rendezvous_connect(int *ret_fd);
 /* The same for the server at @uri, which the program has given as @name. */
 pmix_status_t sx_rendezvous_connect_uri(const char *name, const char *uri, int *ret_fd);
 
+/* Whether nobody accepts any more at @address ("unix:..."), where process @pid once listened.  It
+ * may be that its children have the socket.  Nothing is logged. */
+bool sx_rendezvous_is_deserted(const char *address, pid_t pid);
+
 /* Tool: connect (blocking, close-on-exec) to the server in process @pid, through its own descriptor
  * of its socket; needs no environment and no common /tmp.  Nothing is logged.  Return:
  * PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when it has no rendezvous; PMIX_ERR_NO_PERMISSIONS when it is

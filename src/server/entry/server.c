@@ -25,6 +25,7 @@
 #include "server/engine/topology.h"
 #include "server/engine/waiting.h"
 #include "server/entry/connection.h"
+#include "server/entry/contact.h"
 #include "server/entry/dispatch.h"
 #include "server/entry/host_get.h"
 #include "server/entry/stranger.h"
@@ -94,6 +95,8 @@ static pmix_status_t options_take(struct sx_server *server, const struct sx_serv
                  (int)server->pid);
     }
     server->self.rank = options->rank.number; /* 0: not given */
+    server->takes_tools = options->tools || options->session_tools || options->system_tools;
+    server->takes_foreign_tools = options->foreign_tools || options->system_tools;
     server->client_uid = options->uid.given ? (uid_t)options->uid.number : geteuid();
     server->client_gid = options->gid.given ? (gid_t)options->gid.number : getegid();
     *ret_rendezvous = (struct sx_rendezvous_options){
@@ -166,6 +169,7 @@ static pmix_status_t thread_start(struct sx_server *server)
 
 static struct sx_server *server_free(struct sx_server *server)
 {
+    sx_contacts_close(server);
     sx_rendezvous_close(&server->rendezvous);
     sx_server_topology_close();
     server->loop = sx_loop_free(server->loop);
@@ -193,6 +197,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     server->pid = getpid();
     server->board = SX_BOARD_NULL;
     server->rendezvous = SX_RENDEZVOUS_NULL;
+    sx_contacts_init(server);
     sx_list_init(&server->collectives);
     sx_list_init(&server->spans);
     server->shown.table = SX_OPEN_OPS_NULL;
@@ -236,6 +241,9 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_strangers_listen(server);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_contacts_open(server, options);
     }
     return rc;
 }
@@ -321,6 +329,7 @@ pmix_status_t PMIx_server_finalize(void)
         return PMIX_SUCCESS;
     }
     sx_role_server_set(NULL);
+    sx_contacts_close(server);
     sx_server_call(server, server_empty, NULL); /* which sees to the loop's end */
     pthread_join(server->thread, NULL);
     sx_server_set(NULL);

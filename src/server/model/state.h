@@ -17,6 +17,7 @@
 
 #include "base/list.h"
 #include "base/table.h"
+#include "control/contact_file.h"
 #include "control/loop.h"
 #include "control/rendezvous.h"
 #include "ring/board.h"
@@ -116,6 +117,16 @@ struct sx_host {
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
+/* By what a tool may find a contact file of this server: entry/contact.h. */
+enum sx_contact_use {
+    SX_CONTACT_SYSTEM,
+    SX_CONTACT_LAUNCHER,
+    SX_CONTACT_BY_NSPACE,
+    SX_CONTACT_BY_PID,
+    SX_CONTACT_PLAIN,
+    SX_CONTACT_USES
+};
+
 struct sx_server {
     /* constant between init and finalize */
     pmix_server_module_t module;
@@ -124,6 +135,8 @@ struct sx_server {
     gid_t client_gid;
     char *tmpdir;
     char hostname[256];
+    bool takes_tools, takes_foreign_tools; /* of other users than its own and root */
+    struct sx_contact_file contacts[SX_CONTACT_USES];
     char relay_origin[33]; /* event_relay.c: hexadecimal */
     const struct sx_family *families;
     const struct sx_consumer *consumer;

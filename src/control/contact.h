@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* contact.h - files by which tools find a server: what is in one, and who believes it.
+ *
+ * A server that takes tools leaves files in its temporary directory, under the names that tools of
+ * PMIx look for.  A file is text:
+ *
+ *   NSPACE.RANK;unix:...     who the server is, and where (rendezvous.h)
+ *   shmix 1                  this format
+ *   PID
+ *   UID:GID
+ *
+ * Anybody may leave files in /tmp.  So a reader follows no link, and believes only a regular file
+ * of at most SX_CONTACT_BYTES_MAX bytes that nobody but its own user or root can have written.  It
+ * asks the kernel who listens there before it says a word. */
+#ifndef SX_CONTROL_CONTACT_H
+#define SX_CONTROL_CONTACT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include <pmix_common.h>
+
+#define SX_CONTACT_BYTES_MAX 8192u
+#define SX_CONTACT_URI_MAX (PMIX_MAX_NSLEN + 32 + PATH_MAX)
+#define SX_CONTACT_NAME_MAX 768 /* of a file, its host and its namespace included */
+
+struct sx_contact {
+    pmix_proc_t server;
+    char uri[SX_CONTACT_URI_MAX]; /* the first line */
+    pid_t pid;
+    uid_t uid;
+    gid_t gid;
+};
+
+/* The names, without their directory: of the one system server of a host; of any server, by what
+ * tells it from others of the host (its namespace, its process; NULL: nothing). */
+void sx_contact_system_name(char ret[SX_CONTACT_NAME_MAX], const char *host);
+void sx_contact_tool_name(char ret[SX_CONTACT_NAME_MAX], const char *host, const char *of);
+
+/* Return: the bytes of the file, less than @size. */
+size_t sx_contact_print(const struct sx_contact *contact, char *ret, size_t size);
+
+/* Read the file @name in directory @dir_fd (AT_FDCWD: it is a path).  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND when there is none; PMIX_ERR_NO_PERMISSIONS when it cannot be read, or is not
+ * believed; PMIX_ERR_NOT_SUPPORTED for the file of another PMIx library; PMIX_ERR_BAD_PARAM for
+ * what is none.  Nothing is logged: *ret_why says what it is (static text). */
+pmix_status_t sx_contact_read(int dir_fd, const char *name, struct sx_contact *ret,
+                              const char **ret_why);
+
+/* Whether the server that wrote it has ended: nobody accepts where it says. */
+bool sx_contact_is_stale(const struct sx_contact *contact);
+
+/* Where in "NSPACE.RANK;unix:..." the address begins.  Return: NULL when it names no server of this
+ * library; @ret (or NULL) then says nothing. */
+const char *sx_contact_address(const char *uri, pmix_proc_t *ret);
+
+#endif

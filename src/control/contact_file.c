@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* contact_file.c - a name is taken by link(2), which never replaces anything. */
+#include "control/contact_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/status.h"
+
+#define TRIES_MAX 16
+#define SIDE_NAME "pmix.new." /* and the process that has it, and a random number */
+#define SIDE_NAME_MAX 64
+
+/* ---- what killed servers left -------------------------------------------------------------- */
+
+static bool is_same(int dir_fd, const char *name, const struct stat *judged)
+{
+    struct stat st;
+
+    return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_dev == judged->st_dev &&
+           st.st_ino == judged->st_ino;
+}
+
+static void side_name(char ret[SIDE_NAME_MAX])
+{
+    unsigned random = 0;
+
+    (void)!getrandom(&random, sizeof(random), 0); /* who meets another name tries again */
+    snprintf(ret, SIDE_NAME_MAX, SIDE_NAME "%d.%08x", (int)getpid(), random);
+}
+
+/* Remove @name if it is what has been judged.  Somebody may have put another one in its place
+ * meanwhile: that one goes back.  Return: whether the name may be free. */
+static bool remove_judged(int dir_fd, const char *name, const struct stat *judged)
+{
+    char aside[SIDE_NAME_MAX];
+
+    side_name(aside);
+    if (renameat(dir_fd, name, dir_fd, aside) != 0) {
+        return errno == ENOENT;
+    }
+    if (!is_same(dir_fd, aside, judged)) {
+        (void)!linkat(dir_fd, aside, dir_fd, name, 0); /* else a third one has come */
+    }
+    unlinkat(dir_fd, aside, 0);
+    return true;
+}
+
+/* Remove @name if its server has ended.  Return: PMIX_SUCCESS when the name may be free;
+ * PMIX_ERR_EXISTS when the server lives, *ret is its contact; as sx_contact_read. */
+static pmix_status_t remove_if_stale(int dir_fd, const char *name, struct sx_contact *ret,
+                                     const char **ret_why)
+{
+    struct stat st;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        rc = sx_contact_read(dir_fd, name, ret, ret_why);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
+    }
+    *ret_why = "is of a server that runs";
+    if (!sx_contact_is_stale(ret)) {
+        return PMIX_ERR_EXISTS;
+    }
+    *ret_why = "is of a server that has ended, and cannot be removed";
+    return remove_judged(dir_fd, name, &st) ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS;
+}
+
+/* What a server was about to publish, or to remove, when it was killed. */
+static void remove_side(int dir_fd, const char *name)
+{
+    unsigned random;
+    int pid, end = 0;
+    struct stat st;
+
+    if (sscanf(name, SIDE_NAME "%d.%8x%n", &pid, &random, &end) == 2 && name[end] == '\0' &&
+        pid > 0 && kill(pid, 0) != 0 && errno == ESRCH &&
+        fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == geteuid()) {
+        unlinkat(dir_fd, name, 0);
+    }
+}
+
+/* Files of others are not ours to judge. */
+static void sweep_one(int dir_fd, const char *name)
+{
+    struct sx_contact contact;
+    const char *why;
+    struct stat st;
+
+    if (strncmp(name, SIDE_NAME, strlen(SIDE_NAME)) == 0) {
+        remove_side(dir_fd, name);
+    } else if (strncmp(name, "pmix.", 5) == 0 &&
+               fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+               st.st_uid == geteuid() &&
+               remove_if_stale(dir_fd, name, &contact, &why) == PMIX_SUCCESS) {
+        sx_log(SX_LOG_INFO, "removed '%s', left by a server that was killed", name);
+    }
+}
+
+void sx_contact_sweep(const char *dir)
+{
+    DIR *const all = opendir(dir);
+    const struct dirent *entry;
+
+    for (int i = 0; all != NULL && i < SX_CONTACT_SCAN_MAX && (entry = readdir(all)) != NULL; i++) {
+        sweep_one(dirfd(all), entry->d_name);
+    }
+    if (all != NULL) {
+        closedir(all);
+    }
+}
+
+/* ---- our own ------------------------------------------------------------------------------- */
+
+static void file_forget(struct sx_contact_file *file)
+{
+    if (file->fd >= 0) {
+        close(file->fd);
+    }
+    if (file->dir_fd >= 0) {
+        close(file->dir_fd);
+    }
+    *file = SX_CONTACT_FILE_NULL;
+}
+
+/* Return: 0 or an errno value; then nothing is there. */
+static int write_aside(struct sx_contact_file *file, const char *aside, mode_t mode,
+                       const struct sx_contact *contact)
+{
+    char text[SX_CONTACT_BYTES_MAX];
+    const size_t size = sx_contact_print(contact, text, sizeof(text));
+
+    file->fd = openat(file->dir_fd, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                      0600);
+    if (file->fd < 0) {
+        return errno;
+    }
+    errno = ENOSPC; /* for a short write, which says nothing */
+    if (size > 0 && write(file->fd, text, size) == (ssize_t)size && fchmod(file->fd, mode) == 0) {
+        return 0;
+    }
+    const int err = errno;
+
+    unlinkat(file->dir_fd, aside, 0);
+    return err;
+}
+
+/* Give the file @aside its name, as soon as nobody has it. */
+static pmix_status_t name_take(struct sx_contact_file *file, const char *aside,
+                               struct sx_contact *other, const char **ret_why)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (int i = 0; i < TRIES_MAX && rc == PMIX_SUCCESS; i++) {
+        if (linkat(file->dir_fd, aside, file->dir_fd, file->name, 0) == 0) {
+            return PMIX_SUCCESS;
+        }
+        if (errno != EEXIST) {
+            *ret_why = strerror(errno);
+            return sx_status_from_errno(errno);
+        }
+        rc = remove_if_stale(file->dir_fd, file->name, other, ret_why);
+    }
+    return rc != PMIX_SUCCESS ? rc : PMIX_ERR_EXISTS; /* others are always quicker */
+}
+
+pmix_status_t sx_contact_file_open(struct sx_contact_file *file, const char *dir, const char *name,
+                                   mode_t mode, const struct sx_contact *contact,
+                                   struct sx_contact *ret_other, const char **ret_why)
+{
+    char aside[SIDE_NAME_MAX];
+    struct sx_contact other = { .pid = 0 };
+
+    *file = SX_CONTACT_FILE_NULL;
+    *ret_why = "cannot be the name of a file";
+    if (name[0] == '\0' || strchr(name, '/') != NULL || strlen(name) > NAME_MAX) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    snprintf(file->name, sizeof(file->name), "%s", name);
+    file->creator_pid = getpid();
+    file->dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    side_name(aside);
+    const int err = file->dir_fd < 0 ? errno : write_aside(file, aside, mode, contact);
+    pmix_status_t rc = sx_status_from_errno(err);
+
+    *ret_why = strerror(err);
+    if (err == 0) {
+        rc = name_take(file, aside, &other, ret_why);
+        unlinkat(file->dir_fd, aside, 0);
+    }
+    if (rc != PMIX_SUCCESS) {
+        file_forget(file);
+        if (ret_other != NULL) {
+            *ret_other = other;
+        }
+    }
+    return rc;
+}
+
+void sx_contact_file_close(struct sx_contact_file *file)
+{
+    struct stat st;
+
+    if (file->creator_pid == getpid() && file->fd >= 0 && fstat(file->fd, &st) == 0 &&
+        is_same(file->dir_fd, file->name, &st)) {
+        (void)remove_judged(file->dir_fd, file->name, &st);
+    }
+    file_forget(file);
+}

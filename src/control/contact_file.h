@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* contact_file.h - a server's own contact files (contact.h): made, and taken back.
+ *
+ *     written beside its place --link(2): nobody has the name--> PUBLISHED --close--> removed
+ *        \--a live server has it--> refused        \--the server is killed--> STALE
+ *        \--STALE: taken aside, looked at again, removed; once more             \--the next server,
+ *                                                                    or a sweep of the directory-->
+ *                                                                                          removed
+ *
+ * Two servers that start at once over a stale file both find it so; what one takes aside and finds
+ * to be another's it puts back. */
+#ifndef SX_CONTROL_CONTACT_FILE_H
+#define SX_CONTROL_CONTACT_FILE_H
+
+#include "control/contact.h"
+
+struct sx_contact_file {
+    int dir_fd; /* -1: there is no file */
+    int fd;     /* of the file: as long as it is open, no other file has its inode */
+    char name[SX_CONTACT_NAME_MAX];
+    pid_t creator_pid; /* a forked child removes nothing */
+};
+
+#define SX_CONTACT_FILE_NULL ((struct sx_contact_file){ .dir_fd = -1, .fd = -1 })
+
+/* Make the file @name in @dir with @mode.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS when a live server
+ * has it, *ret_other (or NULL) is that one; PMIX_ERR_BAD_PARAM when what is there is no contact
+ * file, or the name cannot be one; else as errno.  Nothing is logged; *ret_why says what it is
+ * (static text, or errno's). */
+pmix_status_t sx_contact_file_open(struct sx_contact_file *file, const char *dir, const char *name,
+                                   mode_t mode, const struct sx_contact *contact,
+                                   struct sx_contact *ret_other, const char **ret_why);
+/* Remove it if it is still the same.  Safe twice, and on SX_CONTACT_FILE_NULL. */
+void sx_contact_file_close(struct sx_contact_file *file);
+
+/* Remove what killed servers of this user have left in @dir.  It looks at SX_CONTACT_SCAN_MAX names
+ * at most. */
+#define SX_CONTACT_SCAN_MAX 4096
+void sx_contact_sweep(const char *dir);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* contact.c - a file for each way in which a tool may look for this server. */
+#include "server/entry/contact.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/options.h"
+#include "base/status.h"
+
+#define PRIVATE 0600
+#define FOR_ALL 0644
+
+void sx_contacts_init(struct sx_server *server)
+{
+    for (size_t i = 0; i < SX_COUNT(server->contacts); i++) {
+        server->contacts[i] = SX_CONTACT_FILE_NULL;
+    }
+}
+
+void sx_contacts_close(struct sx_server *server)
+{
+    for (size_t i = 0; i < SX_COUNT(server->contacts); i++) {
+        sx_contact_file_close(&server->contacts[i]);
+    }
+}
+
+static pmix_status_t contact_of(const struct sx_server *server, struct sx_contact *ret)
+{
+    char *const uri = sx_server_uri(server);
+    const bool fits = uri != NULL && strlen(uri) < sizeof(ret->uri);
+
+    *ret = (struct sx_contact){ .server = server->self,
+                                .pid = server->pid,
+                                .uid = geteuid(),
+                                .gid = getegid() };
+    if (fits) {
+        strcpy(ret->uri, uri);
+    }
+    free(uri);
+    return fits ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+/* One that tools could do without: it is missing, with a line, where something is in the way. */
+static void offer(struct sx_server *server, enum sx_contact_use use, const char *of,
+                  const struct sx_contact *contact)
+{
+    struct sx_contact other;
+    char name[SX_CONTACT_NAME_MAX];
+    const char *why;
+
+    sx_contact_tool_name(name, server->hostname, of);
+    const pmix_status_t rc = sx_contact_file_open(&server->contacts[use], server->tmpdir, name,
+                                                  PRIVATE, contact, &other, &why);
+
+    if (rc != PMIX_SUCCESS) {
+        sx_log(rc == PMIX_ERR_EXISTS && of == NULL ? SX_LOG_INFO : SX_LOG_WARN,
+               "tools do not find this server as '%s' in '%s': it %s", name, server->tmpdir, why);
+    }
+}
+
+/* One that was asked for by name. */
+static pmix_status_t insist(struct sx_server *server, enum sx_contact_use use, const char *dir,
+                            const char *name, mode_t mode, const struct sx_contact *contact)
+{
+    struct sx_contact other = { .pid = 0 };
+    const char *why;
+    const pmix_status_t rc = sx_contact_file_open(&server->contacts[use], dir, name, mode, contact,
+                                                  &other, &why);
+
+    if (rc == PMIX_ERR_EXISTS) {
+        return SX_RAISE(rc, "'%s' in '%s' %s: process %d, %s", name, dir, why, (int)other.pid,
+                        use == SX_CONTACT_SYSTEM ? "the system server of this node; there is one "
+                                                   "at a time"
+                                                 : other.uri);
+    }
+    return rc == PMIX_SUCCESS ? rc
+                              : SX_RAISE(rc, "no contact file '%s' in '%s': %s", name, dir, why);
+}
+
+static pmix_status_t open_system(struct sx_server *server, const char *dir,
+                                 const struct sx_contact *contact)
+{
+    const char *const names[] = { dir, getenv("PMIX_SYSTEM_TMPDIR"), getenv("TMPDIR"), "/tmp" };
+    char name[SX_CONTACT_NAME_MAX];
+    size_t i = 0;
+
+    while (names[i] == NULL || names[i][0] == '\0') {
+        i++;
+    }
+    sx_contact_sweep(names[i]);
+    sx_contact_system_name(name, server->hostname);
+    return insist(server, SX_CONTACT_SYSTEM, names[i], name, FOR_ALL, contact);
+}
+
+static pmix_status_t open_launcher(struct sx_server *server, const char *path,
+                                   const struct sx_contact *contact)
+{
+    const char *const slash = path != NULL ? strrchr(path, '/') : NULL;
+    char dir[PATH_MAX] = ".";
+
+    if (path == NULL || path[0] == '\0') {
+        return PMIX_SUCCESS;
+    }
+    if (strlen(path) >= sizeof(dir)) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "the path of the launcher's contact file is longer "
+                        "than %zu bytes", sizeof(dir) - 1);
+    }
+    if (slash != NULL) {
+        snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    }
+    return insist(server, SX_CONTACT_LAUNCHER, dir, slash != NULL ? slash + 1 : path, PRIVATE,
+                  contact);
+}
+
+pmix_status_t sx_contacts_open(struct sx_server *server, const struct sx_server_options *options)
+{
+    struct sx_contact contact;
+    char pid[16];
+
+    if (!server->takes_tools) {
+        return PMIX_SUCCESS;
+    }
+    pmix_status_t rc = contact_of(server, &contact);
+    if (rc == PMIX_SUCCESS && options->system_tools) {
+        rc = open_system(server, options->system_tmpdir, &contact);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = open_launcher(server,
+                           options->launcher_file != NULL ? options->launcher_file
+                                                          : getenv("PMIX_LAUNCHER_RNDZ_FILE"),
+                           &contact);
+    }
+    if (rc == PMIX_SUCCESS) {
+        snprintf(pid, sizeof(pid), "%d", (int)server->pid);
+        sx_contact_sweep(server->tmpdir);
+        offer(server, SX_CONTACT_BY_NSPACE, server->self.nspace, &contact);
+        offer(server, SX_CONTACT_BY_PID, pid, &contact);
+        offer(server, SX_CONTACT_PLAIN, NULL, &contact);
+    }
+    return rc;
+}
