@@ -341,10 +341,11 @@ static void relay(pmix_status_t code, const pmix_proc_t *source, const pmix_info
     for (size_t i = 0; i < ninfo; i++) {
         CHECK_STATUS(PMIx_Info_xfer(&copy[i], &info[i]), PMIX_SUCCESS);
         CHECK(info[i].value.type == PMIX_STRING || info[i].value.type == PMIX_PROC ||
-              info[i].value.type == PMIX_UINT8 || info[i].value.type == PMIX_UINT32);
+              info[i].value.type == PMIX_UINT8 || info[i].value.type == PMIX_UINT32 ||
+              info[i].value.type == PMIX_BYTE_OBJECT);
         ranged = ranged || strcmp(info[i].key, PMIX_RANGE) == 0;
         if (strcmp(info[i].key, RELAY_KEY) == 0) {
-            char *mark = copy[i].value.data.string;
+            char *mark = copy[i].value.data.bo.bytes;
 
             marked = true;
             mark[0] = !foreign ? mark[0] : mark[0] == '0' ? '1' : '0';

@@ -413,29 +413,6 @@ static void notice_publish(void *arg, uint64_t now_ns)
     free(notice);
 }
 
-/* What another server has relayed is an event as it was there. */
-static pmix_status_t relayed_build(pmix_status_t code, const pmix_proc_t *source,
-                                   const struct sx_event_relay *relay,
-                                   const struct sx_notify_options *options,
-                                   const pmix_info_t info[], size_t ninfo,
-                                   struct sx_event_block **ret)
-{
-    struct sx_notify_options there = *options;
-    size_t count = 0;
-    pmix_info_t *given = sx_event_relay_strip(info, ninfo, &count);
-
-    there.range = relay->range;
-    const pmix_status_t rc = given == NULL
-                                 ? PMIX_ERR_OUT_OF_RESOURCE
-                                 : sx_event_block_build(code, source, &there, given, count, ret);
-
-    if (rc == PMIX_SUCCESS) {
-        (*ret)->session = relay->session;
-    }
-    free(given);
-    return rc;
-}
-
 pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
                               const struct sx_notify_options *options, const pmix_info_t info[],
                               size_t ninfo)
@@ -462,7 +439,7 @@ pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
     } else if (relay.own) {
         return PMIX_SUCCESS; /* it is back on the node it has left */
     } else {
-        rc = relayed_build(code, &from, &relay, options, info, ninfo, &block);
+        rc = sx_event_relay_open(&relay, &from, &block);
     }
     if (rc != PMIX_SUCCESS) {
         return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_relay.c - make the mark, read it, take it off: "ORIGIN RANGE SESSION", three numbers. */
+/* event_relay.c - make the mark, and read it. */
 #include "server/port/event_relay.h"
 
 #include <inttypes.h>
@@ -9,10 +9,21 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/bodies.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "server/model/blob.h"
 
 #define ADDED 3u /* infos */
+
+/* The event's bytes follow. */
+struct mark {
+    char origin[40]; /* ended by zeros */
+    uint64_t session;
+};
+static_assert(sizeof(((struct sx_server *)NULL)->relay_origin) <=
+                  sizeof(((struct mark *)NULL)->origin),
+              "it fits");
 
 void sx_event_relay_init(struct sx_server *server)
 {
@@ -32,13 +43,32 @@ static bool is_added(const pmix_info_t *info)
            (strcmp(info->key, PMIX_RANGE) == 0 && info->value.type == PMIX_UINT8);
 }
 
+/* Make *ret.  Return: false when memory is out. */
+static bool mark_load(const struct sx_server *server, const struct sx_event_block *block,
+                      pmix_info_t *ret)
+{
+    struct mark mark = { .session = block->session };
+    char *const bytes = malloc(sizeof(mark) + block->size);
+
+    if (bytes == NULL) {
+        return false;
+    }
+    memcpy(mark.origin, server->relay_origin, sizeof(server->relay_origin));
+    memcpy(bytes, &mark, sizeof(mark));
+    memcpy(bytes + sizeof(mark), block->bytes, block->size);
+    *ret = (pmix_info_t){ .flags = 0 };
+    PMIx_Load_key(ret->key, SX_EVENT_RELAY_KEY);
+    ret->value = (pmix_value_t){ .type = PMIX_BYTE_OBJECT,
+                                 .data.bo = { bytes, sizeof(mark) + block->size } };
+    return true;
+}
+
 pmix_status_t sx_event_relay_infos(const struct sx_server *server,
                                    const struct sx_event_block *block, pmix_info_t **ret_info,
                                    size_t *ret_ninfo)
 {
     const uint8_t range = ((const struct sx_event *)(const void *)block->bytes)->range;
-    char mark[128];
-    pmix_info_t *info = NULL, *all;
+    pmix_info_t *info = NULL, *all, mark;
     size_t ninfo = 0, kept = 0;
     const pmix_status_t rc = sx_event_block_infos(block, &info, &ninfo);
 
@@ -46,7 +76,8 @@ pmix_status_t sx_event_relay_infos(const struct sx_server *server,
         return rc;
     }
     PMIX_INFO_CREATE(all, ninfo + ADDED);
-    if (all == NULL) {
+    if (all == NULL || !mark_load(server, block, &mark)) {
+        PMIX_INFO_FREE(all, ninfo + ADDED);
         PMIX_INFO_FREE(info, ninfo);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -58,11 +89,10 @@ pmix_status_t sx_event_relay_infos(const struct sx_server *server,
         }
     }
     free(info);
-    snprintf(mark, sizeof(mark), "%s %u %" PRIu64, server->relay_origin, range, block->session);
     /* Not as PMIX_DATA_RANGE, which ORTE cannot carry. */
     PMIX_INFO_LOAD(&all[kept], PMIX_RANGE, &range, PMIX_UINT8);
     PMIX_INFO_LOAD(&all[kept + 1], PMIX_EVENT_PROXY, &server->self, PMIX_PROC);
-    PMIX_INFO_LOAD(&all[kept + 2], SX_EVENT_RELAY_KEY, mark, PMIX_STRING);
+    all[kept + 2] = mark;
     *ret_info = all;
     *ret_ninfo = kept + ADDED;
     return PMIX_SUCCESS;
@@ -99,31 +129,43 @@ bool sx_event_relay_read(const struct sx_server *server, const pmix_info_t info[
                          struct sx_event_relay *ret)
 {
     for (size_t i = 0; i < ninfo; i++) {
-        char origin[sizeof(server->relay_origin)];
-        unsigned range;
+        const pmix_byte_object_t *const bo = &info[i].value.data.bo;
+        struct mark mark;
 
-        if (strcmp(info[i].key, SX_EVENT_RELAY_KEY) == 0 && info[i].value.type == PMIX_STRING &&
-            info[i].value.data.string != NULL &&
-            sscanf(info[i].value.data.string, "%32s %u %" SCNu64, origin, &range, &ret->session) ==
-                3 &&
-            range <= PMIX_RANGE_CUSTOM) {
-            ret->own = strcmp(origin, server->relay_origin) == 0;
-            ret->range = (pmix_data_range_t)range;
+        if (strcmp(info[i].key, SX_EVENT_RELAY_KEY) == 0 &&
+            info[i].value.type == PMIX_BYTE_OBJECT && bo->bytes != NULL &&
+            bo->size > sizeof(mark)) {
+            memcpy(&mark, bo->bytes, sizeof(mark));
+            *ret = (struct sx_event_relay){
+                .own = strncmp(mark.origin, server->relay_origin, sizeof(mark.origin)) == 0,
+                .session = mark.session,
+                .bytes = bo->bytes + sizeof(mark),
+                .size = bo->size - sizeof(mark),
+            };
             return true;
         }
     }
     return false;
 }
 
-pmix_info_t *sx_event_relay_strip(const pmix_info_t info[], size_t ninfo, size_t *ret_ninfo)
+pmix_status_t sx_event_relay_open(const struct sx_event_relay *relay, const pmix_proc_t *source,
+                                  struct sx_event_block **ret)
 {
-    pmix_info_t *kept = malloc(ninfo * sizeof(*kept));
+    const char *bytes = relay->bytes;
+    struct sx_opened body;
+    char *copy;
+    pmix_status_t rc = sx_blob_align(&bytes, relay->size, &copy);
 
-    *ret_ninfo = 0;
-    for (size_t i = 0; i < ninfo && kept != NULL; i++) {
-        if (!is_added(&info[i])) {
-            kept[(*ret_ninfo)++] = info[i];
-        }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_body_open(&body, &sx_event_body, bytes, relay->size) != NULL
+                 ? PMIX_ERR_UNPACK_FAILURE
+                 : sx_event_block_judge(source, &body, ret);
     }
-    return kept;
+    if (rc == PMIX_SUCCESS) {
+        (*ret)->session = relay->session;
+    } else if (rc != PMIX_ERR_OUT_OF_RESOURCE) {
+        rc = sx_blob_refuse(relay->size);
+    }
+    free(copy);
+    return rc;
 }

@@ -2,13 +2,14 @@
 /* Copyright (c) 2026 The shmix authors */
 /* event_relay.h - an event on its way through the host to the servers of other nodes.
  *
- *     client's event --infos + range, proxy, mark--> host --> other nodes: unmarked, in its range
+ *     client's event --infos + range, proxy, mark--> host --> other nodes: the event of the mark
  *                                                      \----> the node it left: dropped
  *
- * A host hands an event to all its nodes, the one it came from included, and may forget its range
- * on the way (ORTE makes it SESSION).  So each carries a mark, a string, which every host can
- * convert: who relays it, a number that no draw of another server is likely to be, and what the
- * event was. */
+ * A host hands an event to all its nodes, the one it came from included, and loses on the way what
+ * it does not know: ORTE makes each range a SESSION, processes of names that are not its jobs other
+ * ones, and arrays of processes empty ones.  So each carries a mark, bytes, which every host can
+ * carry: who relays it, a number that no draw of another server is likely to be, and the event as
+ * it was.  The infos are for the host. */
 #ifndef SX_SERVER_PORT_EVENT_RELAY_H
 #define SX_SERVER_PORT_EVENT_RELAY_H
 
@@ -18,9 +19,10 @@
 #define SX_EVENT_RELAY_KEY "shmix.evrelay"
 
 struct sx_event_relay {
-    bool own; /* this server has sent it */
-    pmix_data_range_t range;
-    uint64_t session; /* of the range SESSION; SX_SESSION_* */
+    bool own;          /* this server has sent it */
+    uint64_t session;  /* of the range SESSION; SX_SESSION_* */
+    const char *bytes; /* the event; borrowed, at any address */
+    size_t size;
 };
 
 /* Draw the number of this server. */
@@ -40,8 +42,9 @@ pmix_status_t sx_event_relay(struct sx_server *server, struct sx_client *client,
 /* Any thread.  Return: whether @info is that of an event which a server has relayed. */
 bool sx_event_relay_read(const struct sx_server *server, const pmix_info_t info[], size_t ninfo,
                          struct sx_event_relay *ret);
-/* What the sender's node has of @info: without the mark, and without the range that was added.
- * Return: an array to free, whose infos are still @info's; NULL when memory is out. */
-pmix_info_t *sx_event_relay_strip(const pmix_info_t info[], size_t ninfo, size_t *ret_ninfo);
+/* Any thread.  The event of @relay, from @source.  Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE,
+ * told, when no server of this version has sent it; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_event_relay_open(const struct sx_event_relay *relay, const pmix_proc_t *source,
+                                  struct sx_event_block **ret);
 
 #endif

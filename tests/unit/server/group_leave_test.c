@@ -3,8 +3,8 @@
 /* group_leave_test.c - a member leaves, or ends without having left: what is left of the group, who
  * hears of it, and what becomes of what the others do together under its name.  GR51 GR52 GR53 GR54
  * GR76 GR77 GR78 GR79 GR80 GR88 CN38 X22 */
-#include "server/engine/group_leave.h"
 #include "server/engine/group_end.h"
+#include "server/engine/group_leave.h"
 
 #include <stdlib.h>
 
@@ -195,24 +195,27 @@ struct relayed {
 /* The host brings it, from another server or of itself. */
 static void relay(void *arg, uint64_t now_ns)
 {
+    static const struct sx_server another = { .relay_origin = "another", .self = { "host", 1 } };
     const struct relayed *const relayed = arg;
     const struct sx_notify_options options = { .range = PMIX_RANGE_GLOBAL };
-    pmix_info_t info[2];
+    struct sx_event_block *block = NULL;
+    pmix_info_t group, *marked = NULL;
     pmix_proc_t source;
-    size_t ninfo = 0;
+    size_t count = relayed->group[0] != '\0', marked_count = 0;
 
     (void)now_ns;
     PMIx_Load_procid(&source, relayed->nspace, relayed->rank);
-    if (relayed->group[0] != '\0') {
-        PMIx_Info_load(&info[ninfo++], PMIX_GROUP_ID, relayed->group, PMIX_STRING);
-    }
-    if (!relayed->by_the_host) {
-        PMIx_Info_load(&info[ninfo++], SX_EVENT_RELAY_KEY, "another 5 0", PMIX_STRING);
-    }
-    cr_assert_eq(sx_event_notify(relayed->code, &source, &options, info, ninfo), PMIX_SUCCESS);
-    for (size_t i = 0; i < ninfo; i++) {
-        PMIx_Info_destruct(&info[i]);
-    }
+    PMIx_Info_load(&group, PMIX_GROUP_ID, relayed->group, PMIX_STRING);
+    cr_assert_eq(sx_event_block_build(relayed->code, &source, &options, &group, count, &block),
+                 PMIX_SUCCESS);
+    cr_assert_eq(sx_event_relay_infos(&another, block, &marked, &marked_count), PMIX_SUCCESS);
+    cr_assert_eq(sx_event_notify(relayed->code, &source, &options,
+                                 relayed->by_the_host ? &group : marked,
+                                 relayed->by_the_host ? count : marked_count),
+                 PMIX_SUCCESS);
+    PMIx_Info_free(marked, marked_count);
+    PMIx_Info_destruct(&group);
+    sx_event_block_release(block);
 }
 
 static struct relayed relays[] = {
