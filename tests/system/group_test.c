@@ -183,6 +183,33 @@ static void told_wait(struct told *told, pmix_status_t want)
     CHECK_STATUS(told->status, want);
 }
 
+/* GR1: what two callers have written alike is read once.  So it means what it meant, although the
+ * name that they have used has gone since. */
+static int rank_of_same_words(int rank)
+{
+    const pmix_proc_t turned[] = { proc_of("", 1), proc_of("", 0) };
+    const pmix_proc_t words[] = { proc_of("turned", PMIX_RANK_WILDCARD), proc_of(JOB_NSPACE, 0) };
+    struct told told = { .status = 1 };
+
+    sem_init(&told.done, 0, 0);
+    begin();
+    (void)construct("turned", turned, 2, NULL, 0);
+    if (rank == 1) {
+        CHECK_STATUS(PMIx_Group_construct_nb("tea", words, 2, NULL, 0, on_construct, &told),
+                     PMIX_SUCCESS);
+    }
+    destruct("turned");
+    if (rank == 1) {
+        told_wait(&told, PMIX_SUCCESS);
+    } else {
+        told.made = construct("tea", words, 2, NULL, 0);
+    }
+    CHECK(told.made.count == 2 && told.made.members[0].rank == 1);
+    destruct("tea");
+    finish();
+    return 0;
+}
+
 /* GR1, GR23: both forms meet; results are not asked for, or come in the callback. */
 static int rank_of_forms(int rank)
 {
@@ -996,6 +1023,7 @@ static const struct job_case cases[] = {
     { "several", 2, rank_of_several, NULL, false },
     { "bad_input", 2, rank_of_bad_input, NULL, false },
     { "taken", 3, rank_of_taken, NULL, false },
+    { "same_words", 2, rank_of_same_words, NULL, false },
     { "timeout", 2, rank_of_timeout, NULL, false },
     { "context", 2, rank_of_context, NULL, false },
     { "gifts", 2, rank_of_gifts, NULL, false },

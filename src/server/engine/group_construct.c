@@ -81,10 +81,18 @@ static pmix_status_t members_read(struct sx_server *server, const struct sx_arri
     return sorted->count == order->count ? PMIX_SUCCESS : order_thin(order, sorted);
 }
 
+/* Most callers write what the first one wrote (@open: NULL for him): that is read once. */
 static pmix_status_t members_take(struct sx_server *server, struct sx_client *client,
-                                  struct sx_arrival *arrival)
+                                  const struct sx_collective *open, struct sx_arrival *arrival)
 {
     struct sx_proc_list order = { .all = NULL }, sorted = { .all = NULL };
+
+    if (open != NULL && sx_group_plan_knows(open->plan, arrival)) {
+        free(arrival->procs);
+        arrival->procs = NULL;
+        arrival->proc_count = 0;
+        return PMIX_SUCCESS;
+    }
     const pmix_status_t rc = members_read(server, arrival, &order, &sorted);
 
     sx_share_charge(server, client, (arrival->proc_count + order.count) / PROCS_PER_UNIT);
@@ -93,7 +101,8 @@ static pmix_status_t members_take(struct sx_server *server, struct sx_client *cl
         sx_proc_list_clear(&sorted);
         return rc;
     }
-    free(arrival->procs);
+    arrival->written = arrival->procs;
+    arrival->written_count = arrival->proc_count;
     arrival->procs = sorted.all;
     arrival->proc_count = sorted.count;
     arrival->order = order.all;
@@ -129,7 +138,7 @@ pmix_status_t sx_group_construct_aim(struct sx_server *server, struct sx_client 
         rc = sx_group_bootstrap_read(client, arrival);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = members_take(server, client, arrival);
+        rc = members_take(server, client, open, arrival);
     }
     return rc == PMIX_SUCCESS && open != NULL && sx_group_bootstrap_both(open, arrival)
                ? sx_group_bootstrap_expect(open, arrival)

@@ -39,9 +39,10 @@ void sx_group_plan_forget(struct sx_group_plan *plan)
     }
     free(plan->gifts);
     free(plan->order);
+    free(plan->written);
     plan->gifts = NULL;
-    plan->order = NULL;
-    plan->gift_count = plan->gift_capacity = plan->order_count = 0;
+    plan->order = plan->written = NULL;
+    plan->gift_count = plan->gift_capacity = plan->order_count = plan->written_count = 0;
 }
 
 void sx_group_plan_free(struct sx_group_plan *plan)
@@ -111,17 +112,39 @@ static pmix_status_t gift_take(struct sx_group_plan *plan, struct sx_client *cli
     return sx_group_plan_gift(plan, &gift);
 }
 
+bool sx_group_plan_knows(const struct sx_group_plan *plan, const struct sx_arrival *arrival)
+{
+    size_t same = 0;
+
+    if (plan->is_bootstrap || arrival->options.leaders.given ||
+        plan->written_count != arrival->proc_count) {
+        return false;
+    }
+    while (same < plan->written_count &&
+           sx_proc_order(&plan->written[same], &arrival->procs[same]) == 0) {
+        same++;
+    }
+    return same == plan->written_count;
+}
+
+/* Who has no order of his own has written the one that counts. */
 static void order_take(struct sx_group_plan *plan, const struct sx_client *client,
                        struct sx_arrival *arrival)
 {
     const pmix_proc_t self = sx_nspace_proc(client->nspace, client->rank);
 
-    if (plan->order == NULL || sx_proc_order(&self, &plan->by) < 0) {
+    if (plan->order != NULL && sx_proc_order(&self, &plan->by) > 0) {
+        return;
+    }
+    plan->by = self;
+    if (arrival->order != NULL) {
         free(plan->order);
+        free(plan->written);
         plan->order = arrival->order;
         plan->order_count = arrival->order_count;
-        plan->by = self;
-        arrival->order = NULL;
+        plan->written = arrival->written;
+        plan->written_count = arrival->written_count;
+        arrival->order = arrival->written = NULL;
     }
 }
 

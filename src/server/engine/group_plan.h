@@ -53,7 +53,9 @@ struct sx_group_lead {
 struct sx_group_plan {
     pmix_proc_t *order; /* of the members, in the order of their ranks */
     size_t order_count;
-    pmix_proc_t by; /* whose order it is */
+    pmix_proc_t by;       /* whose order it is ... */
+    pmix_proc_t *written; /* ... and as he wrote it: names of lists and wildcards among them */
+    size_t written_count;
     /* Of one whose members do not know of each other: group_bootstrap.h */
     bool is_bootstrap;
     uint32_t leaders, leaders_come; /* 0: no leader has come */
@@ -67,6 +69,10 @@ struct sx_group_plan {
 /* Take out of @arrival what @client says.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_group_plan_take(struct sx_group_plan *plan, struct sx_client *client,
                                  struct sx_arrival *arrival);
+
+/* Whether @arrival names the members in the words of the caller whose order counts so far, and
+ * these are all of them. */
+bool sx_group_plan_knows(const struct sx_group_plan *plan, const struct sx_arrival *arrival);
 
 /* Let everybody get what the members here give; @context_id 0: there is none.  Return:
  * PMIX_SUCCESS; as sx_modex_give. */

@@ -40,6 +40,8 @@ void sx_arrival_clear(struct sx_arrival *arrival)
     arrival->procs = NULL;
     free(arrival->order);
     arrival->order = NULL;
+    free(arrival->written);
+    arrival->written = NULL;
     if (arrival->info != NULL) {
         PMIX_INFO_FREE(arrival->info, arrival->ninfo);
     }

@@ -20,11 +20,14 @@ struct sx_arrival {
     uint8_t hears;                        /* SX_ARRIVE_HEARS_* */
     uint32_t open;                        /* that the client has under way, with this one */
     struct sx_collective_options options; /* the reader's to complete, by the kind's table */
-    pmix_proc_t *procs;                   /* in the order of sx_proc_order, each once ... */
+    pmix_proc_t *procs;                   /* in the order of sx_proc_order, each once ...; a kind
+                                           * makes it NULL when they are those of the others */
     size_t proc_count;
     bool in_order;      /* ... which is for the reader to judge */
     pmix_proc_t *order; /* a kind's that keeps the caller's order; NULL: none */
     size_t order_count;
+    pmix_proc_t *written; /* what procs and order were made of; NULL: it is not kept */
+    size_t written_count;
     pmix_info_t *info;
     size_t ninfo;
     size_t bytes; /* what processes and infos take, more or less */
