@@ -4,15 +4,9 @@
 #include "cli/run/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/say.h"
@@ -33,38 +27,13 @@ static void sink_writable(void *arg, uint32_t events)
     sx_run_sink_flush(arg);
 }
 
-/* Pipes and terminals are opened once more, for a file description of our own that may be
- * non-blocking; one that cannot be is written to carefully. */
-static void sink_choose(struct sx_run_sink *sink, int fd)
-{
-    struct stat st;
-    char path[32];
-    int own;
-
-    sink->fd = fd;
-    if (fstat(fd, &st) != 0 || S_ISREG(st.st_mode)) {
-        return;
-    }
-    if (S_ISSOCK(st.st_mode)) {
-        sink->socket = true;
-        return;
-    }
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    sink->own_fd = own >= 0;
-    sink->careful = own < 0;
-    if (own >= 0) {
-        sink->fd = own;
-    }
-}
-
 int sx_run_sink_init(struct sx_run_sink *sink, struct sx_run_loop *loop, int fd)
 {
     int why;
 
-    *sink = (struct sx_run_sink){ .loop = loop, .readers = SX_RUN_LOOP_NULL };
+    *sink = (struct sx_run_sink){ .loop = loop, .readers = SX_RUN_LOOP_NULL, .out = SX_OUT_NULL };
     sink->readers_watch.fd = sink->writable.fd = -1;
-    sink_choose(sink, fd);
+    sx_out_open(&sink->out, fd);
     why = sx_run_loop_init(&sink->readers);
     if (why != 0) {
         sx_run_sink_deinit(sink);
@@ -73,7 +42,7 @@ int sx_run_sink_init(struct sx_run_sink *sink, struct sx_run_loop *loop, int fd)
     sink->readers_watch = (struct sx_run_watch){ .fd = sink->readers.fd,
                                                  .fn = sink_readable,
                                                  .arg = sink };
-    sink->writable = (struct sx_run_watch){ .fd = sink->fd, .fn = sink_writable, .arg = sink };
+    sink->writable = (struct sx_run_watch){ .fd = sink->out.fd, .fn = sink_writable, .arg = sink };
     why = sx_run_loop_add(loop, &sink->readers_watch, EPOLLIN);
     if (why != 0) {
         sx_run_sink_deinit(sink);
@@ -91,29 +60,9 @@ void sx_run_sink_deinit(struct sx_run_sink *sink)
         sx_run_loop_remove(sink->loop, &sink->writable);
     }
     sx_run_loop_deinit(&sink->readers);
-    if (sink->own_fd) {
-        close(sink->fd);
-    }
+    sx_out_close(&sink->out);
     free(sink->queue);
-    *sink = (struct sx_run_sink){ .readers = SX_RUN_LOOP_NULL, .fd = -1 };
-}
-
-static ssize_t sink_write(struct sx_run_sink *sink, const char *bytes, size_t size)
-{
-    struct pollfd ready = { .fd = sink->fd, .events = POLLOUT };
-
-    if (sink->socket) {
-        return send(sink->fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
-    }
-    if (sink->careful) {
-        if (poll(&ready, 1, 0) == 0) {
-            errno = EAGAIN;
-            return -1;
-        }
-        /* A pipe with room has room for this much at least, so the write does not block. */
-        size = size < PIPE_BUF ? size : PIPE_BUF;
-    }
-    return write(sink->fd, bytes, size);
+    *sink = (struct sx_run_sink){ .readers = SX_RUN_LOOP_NULL, .out = SX_OUT_NULL };
 }
 
 static void sink_arm(struct sx_run_sink *sink, bool on)
@@ -123,7 +72,7 @@ static void sink_arm(struct sx_run_sink *sink, bool on)
     }
     if (on) {
         /* EPERM: a file that is always ready; it will not say EAGAIN twice. */
-        sink->writable.fd = sink->fd;
+        sink->writable.fd = sink->out.fd;
         sink->armed = sx_run_loop_add(sink->loop, &sink->writable, EPOLLOUT) == 0;
     } else {
         sx_run_loop_remove(sink->loop, &sink->writable);
@@ -147,7 +96,8 @@ void sx_run_sink_flush(struct sx_run_sink *sink)
     bool wait = false;
 
     while (sink->head < sink->used && !wait && sink->error == 0) {
-        const ssize_t wrote = sink_write(sink, sink->queue + sink->head, sink->used - sink->head);
+        const ssize_t wrote = sx_out_write(&sink->out, sink->queue + sink->head,
+                                           sink->used - sink->head);
 
         if (wrote >= 0) {
             sink->head += (size_t)wrote;

@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 
+#include "base/out.h"
 #include "cli/run/loop.h"
 
 #define SX_RUN_LINE_MAX 65536u
@@ -25,13 +26,10 @@ struct sx_run_sink {
     struct sx_run_loop readers; /* the streams of this sink */
     struct sx_run_watch readers_watch;
     struct sx_run_watch writable;
-    int fd;
-    bool own_fd;  /* reopened without blocking, to be closed */
-    bool socket;  /* written to without blocking by the call itself */
-    bool careful; /* may block: ask first, write little */
-    bool armed;   /* waits for room */
-    bool paused;  /* its readers do not read */
-    int error;    /* errno of a write that failed for good; the rest is thrown away */
+    struct sx_out out;
+    bool armed;  /* waits for room */
+    bool paused; /* its readers do not read */
+    int error;   /* errno of a write that failed for good; the rest is thrown away */
     char *queue;
     size_t head, used, room;
     const void *line_owner; /* whose unfinished line is the last thing in the queue; NULL: none */

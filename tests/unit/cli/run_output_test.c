@@ -236,7 +236,7 @@ Test(run_output, the_shared_descriptor_stays_blocking, .init = setup)
     sx_run_sink_deinit(&sink);
     cr_assert_eq(sx_run_sink_init(&sink, &loop, pair[1]), 0);
     cr_expect_eq(fcntl(pair[1], F_GETFL) & O_NONBLOCK, 0);
-    cr_expect(sink.own_fd);
+    cr_expect(sink.out.own);
     sx_run_sink_deinit(&sink);
     sx_run_sink_deinit(&sink);
     cr_expect_neq(fcntl(pair[1], F_GETFD), -1);
