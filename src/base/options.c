@@ -5,6 +5,7 @@
 
 #include <shmix.h>
 
+#include "base/log_channel.h"
 #include "base/util.h"
 
 /* A directive that goes into a field; a field of another type than its kind's does not compile. */
@@ -236,6 +237,19 @@ static const struct sx_directive query[] = {
     CARRIED(PMIX_HOSTNAME),
 };
 
+static const struct sx_directive of_log[] = {
+    ROW(PMIX_LOG_ONCE, BOOL, log, once),
+    ROW(PMIX_LOG_SYSLOG_PRI, NUMBER, log, priority, .arg = 7),
+    ROW(PMIX_LOG_TAG_OUTPUT, BOOL, log, tag),
+    ROW(PMIX_LOG_TIMESTAMP_OUTPUT, BOOL, log, stamp),
+    ROW(PMIX_LOG_XML_OUTPUT, BOOL, log, xml),
+    ROW(PMIX_LOG_GENERATE_TIMESTAMP, BOOL, log, stamp_now),
+    ROW(PMIX_LOG_TIMESTAMP, INFO, log, when),
+    ROW(PMIX_LOG_SOURCE, PROCS, log, source),
+    CARRIED(PMIX_LOG_KEY),
+    CARRIED(PMIX_LOG_VAL),
+};
+
 static const struct sx_directive compute_distances[] = {
     ROW(PMIX_DEVICE_TYPE, DEVICES, distances, types),
     ROW(PMIX_DEVICE_ID, STRING, distances, id),
@@ -263,6 +277,8 @@ static const struct sx_directive server_init[] = {
     ROW(PMIX_SERVER_ALLOW_FOREIGN_TOOLS, BOOL, server, foreign_tools),
     ROW(PMIX_SYSTEM_TMPDIR, STRING, server, system_tmpdir),
     ROW(PMIX_LAUNCHER_RENDEZVOUS_FILE, STRING, server, launcher_file),
+    ROW(SX_SERVER_LOG_STREAMS, FLAG, server, logs, .arg = SX_LOGS_STREAMS),
+    ROW(SX_SERVER_LOG_RECORDS, FLAG, server, logs, .arg = SX_LOGS_RECORDS),
 };
 
 /* Everything else are the job's data. */
@@ -312,6 +328,7 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_REGISTER_HANDLER] = ENTRY("PMIx_Register_event_handler", register_handler),
     [SX_OF_JOB_CONTROL] = ENTRY("PMIx_Job_control", job_control),
     [SX_OF_QUERY] = ENTRY("PMIx_Query_info", query),
+    [SX_OF_LOG] = ENTRY("PMIx_Log", of_log),
     [SX_OF_COMPUTE_DISTANCES] = ENTRY("PMIx_Compute_distances", compute_distances),
     [SX_OF_SERVER_INIT] = ENTRY("PMIx_server_init", server_init),
     [SX_OF_REGISTER_NSPACE] = { .function = "PMIx_server_register_nspace",

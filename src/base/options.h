@@ -27,6 +27,7 @@ enum sx_function {
     SX_OF_REGISTER_HANDLER,
     SX_OF_JOB_CONTROL,
     SX_OF_QUERY,
+    SX_OF_LOG,
     SX_OF_COMPUTE_DISTANCES,
     SX_OF_SERVER_INIT,
     SX_OF_REGISTER_NSPACE,
@@ -158,6 +159,15 @@ struct sx_query_options {
     bool stays_local;
 };
 
+struct sx_log_options {
+    bool once; /* the first channel that can, and no other */
+    struct sx_some_number priority;
+    bool tag, stamp, xml;        /* of what goes to a stream */
+    bool stamp_now;              /* the time of logging, whatever `when` says */
+    const pmix_info_t *when;     /* PMIX_TIME */
+    struct sx_some_procs source; /* of a host */
+};
+
 struct sx_distances_options {
     pmix_device_type_t types;
     const char *id; /* NULL: any */
@@ -166,6 +176,9 @@ struct sx_distances_options {
 /* Of `shmix run`: its server is to keep a descriptor that the ranks inherit, so that they reach it
  * without a path (SHMIX_SERVER_FD). */
 #define SX_SERVER_INHERIT_FD "shmix.inherit.fd"
+/* Also of it: its `log` entry takes what goes to the standard streams, or to records. */
+#define SX_SERVER_LOG_STREAMS "shmix.log.streams"
+#define SX_SERVER_LOG_RECORDS "shmix.log.records"
 
 struct sx_server_options {
     const char *tmpdir, *nspace, *hostname; /* NULL: not given */
@@ -179,6 +192,7 @@ struct sx_server_options {
     bool inherit_fd;
     bool tools, session_tools, system_tools, foreign_tools;
     const char *system_tmpdir, *launcher_file; /* NULL: not given */
+    uint8_t logs; /* SX_LOGS_*: log_channel.h */
 };
 
 struct sx_nspace_options {

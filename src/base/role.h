@@ -34,6 +34,10 @@ struct sx_role_server {
     pmix_status_t (*notify)(pmix_status_t code, const pmix_proc_t *source,
                             const struct sx_notify_options *options, const pmix_info_t info[],
                             size_t ninfo);
+    /* What the host itself logs; everything is copied, and judged before.  Without @cbfunc wait for
+     * the end.  Return: PMIX_SUCCESS when @cbfunc will be called, or how it ended. */
+    pmix_status_t (*log)(const pmix_info_t data[], size_t ndata, const pmix_info_t directives[],
+                         size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata);
     /* The name of this node; a longer one is cut. */
     void (*hostname)(char *ret, size_t size);
     /* Call @each for the store of @nspace ("": for every one), which nobody changes meanwhile; it

@@ -39,11 +39,7 @@ SX_UNSUPPORTED(PMIx_Spawn_nb, const pmix_info_t *job_info, size_t ninfo, const p
 /* Queries. */
 SX_UNSUPPORTED(PMIx_Register_attributes, char *function, char **attrs)
 
-/* Logs, monitoring, allocations and sessions. */
-SX_UNSUPPORTED(PMIx_Log, const pmix_info_t *data, size_t ndata, const pmix_info_t *directives,
-               size_t ndirs)
-SX_UNSUPPORTED(PMIx_Log_nb, const pmix_info_t *data, size_t ndata, const pmix_info_t *directives,
-               size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
+/* Monitoring, allocations and sessions. */
 SX_UNSUPPORTED(PMIx_Process_monitor, const pmix_info_t *monitor, pmix_status_t error,
                const pmix_info_t *directives, size_t ndirs, pmix_info_t **results, size_t *nresults)
 SX_UNSUPPORTED(PMIx_Process_monitor_nb, const pmix_info_t *monitor, pmix_status_t error,

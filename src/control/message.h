@@ -48,6 +48,7 @@ enum sx_message_kind {
     SX_MSG_ABORT,          /* client: end these processes */
     SX_MSG_FINALIZE,       /* client: I leave in an orderly way */
     SX_MSG_JOB_CONTROL,    /* client: directives, flat infos */
+    SX_MSG_LOG,            /* client: log this, by these directives */
     SX_MSG_GROUP_LEAVE,    /* client: I am no member of this group any more */
     SX_MSG_GROUP_SAID,     /* client: what my handlers answer to the end of a builder of a group */
     SX_MSG_GROUP_INVITE,   /* client: ask these processes to join a group; answered at its end */
@@ -209,6 +210,13 @@ struct sx_job_control {
     uint64_t info_size;
 };
 enum { SX_CONTROL_PROCS, SX_CONTROL_INFOS };
+
+/* Followed by what is to be logged, and the directives.  Reply: struct sx_reply. */
+struct sx_log_request {
+    uint64_t data_size;
+    uint64_t directives_size;
+};
+enum { SX_LOG_DATA, SX_LOG_DIRECTIVES };
 
 /* GROUP_LEAVE.  Reply: struct sx_reply. */
 struct sx_group_leave {

@@ -18,6 +18,7 @@
 #include "server/engine/group_leave.h"
 #include "server/engine/group_said.h"
 #include "server/engine/invite.h"
+#include "server/engine/logging.h"
 #include "server/engine/modex.h"
 #include "server/entry/reaper.h"
 #include "server/model/visible.h"
@@ -148,6 +149,7 @@ static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_ABORT] = sx_abort_on_abort,
     [SX_MSG_FINALIZE] = on_finalize,
     [SX_MSG_JOB_CONTROL] = sx_cleanup_on_job_control,
+    [SX_MSG_LOG] = sx_logging_on_log,
     [SX_MSG_GROUP_LEAVE] = sx_group_on_leave,
     [SX_MSG_GROUP_SAID] = sx_group_on_said,
     [SX_MSG_GROUP_INVITE] = sx_invite_on_invite,

@@ -21,6 +21,7 @@
 #include "server/engine/group_end.h"
 #include "server/engine/group_leave.h"
 #include "server/engine/invite.h"
+#include "server/engine/logging.h"
 #include "server/engine/modex.h"
 #include "server/engine/resource.h"
 #include "server/engine/span.h"
@@ -128,6 +129,10 @@ const struct sx_family sx_families[] = {
         .client_ended = sx_cleanup_client_gone,
         .client_lost = sx_cleanup_client_gone,
         .client_removed = sx_cleanup_client_removed,
+    },
+    {
+        .name = "logging",
+        .stop = sx_logging_stop,
     },
     {
         .name = "resource",

@@ -16,6 +16,7 @@
 #include "base/value.h"
 #include "server/engine/event.h"
 #include "server/engine/host_event.h"
+#include "server/engine/logging.h"
 #include "server/model/alias.h"
 #include "server/model/state.h"
 #include "shmem/places.h"
@@ -324,6 +325,7 @@ const struct sx_role_server sx_hostget_role = {
     .activate_handler = sx_hostevent_activate,
     .deregister_handler = sx_hostevent_deregister,
     .notify = sx_event_notify,
+    .log = sx_logging_by_host,
     .hostname = host_name,
     .each_store = host_each_store,
 };

@@ -22,6 +22,7 @@
 #include "server/engine/event.h"
 #include "server/engine/gets.h"
 #include "server/engine/host_event.h"
+#include "server/engine/logging.h"
 #include "server/engine/topology.h"
 #include "server/engine/waiting.h"
 #include "server/entry/connection.h"
@@ -207,6 +208,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     sx_registry_init(&server->registry);
     sx_brooms_init(&server->brooms);
     sx_turn_init(&server->turn);
+    sx_logging_init(server, options);
     rc = sx_pendings_init(server);
     if (rc != PMIX_SUCCESS) {
         return rc;

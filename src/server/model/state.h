@@ -16,6 +16,8 @@
 #include <pmix_server.h>
 
 #include "base/list.h"
+#include "base/log_text.h"
+#include "base/out.h"
 #include "base/table.h"
 #include "control/contact_file.h"
 #include "control/loop.h"
@@ -101,6 +103,7 @@ enum sx_upcall_kind {
     SX_UPCALL_NOTIFY_EVENT,
     SX_UPCALL_CONNECT,
     SX_UPCALL_DISCONNECT,
+    SX_UPCALL_LOG,
     SX_UPCALL_GROUP,
     SX_UPCALL_KINDS
 };
@@ -113,6 +116,21 @@ struct sx_host {
     bool forgotten;        /* it is asked nothing any more */
     bool unreachable_told; /* that it leads to no other node */
     struct sx_owed owed[SX_UPCALL_KINDS];
+};
+
+/* outlet.h */
+enum sx_outlet_number { SX_OUTLET_STDOUT, SX_OUTLET_STDERR, SX_OUTLET_SYSLOG, SX_OUTLETS };
+struct sx_outlet {
+    struct sx_list jobs; /* the first is being written */
+    bool is_open;
+    bool is_syslog; /* a datagram each piece */
+    bool is_busy;   /* being written, and somebody is told */
+    struct sx_out out;
+    struct sx_poll room;     /* added: it waits for some, or for its next turn */
+    struct sx_log_text text; /* what is left of the first job ... */
+    bool begun;              /* ... if it has begun */
+    char *piece;             /* of it, SX_LOG_PIECE_MAX bytes */
+    size_t piece_at, piece_size;
 };
 
 /* ---- the server ------------------------------------------------------------------------------ */
@@ -182,6 +200,9 @@ struct sx_server {
     struct sx_list events_dirty;       /* namespaces whose sleepers have to be woken */
     struct sx_loop_post events_wake;   /* event.c: not before this */
     bool events_wake_posted;
+    struct sx_outlet outlets[SX_OUTLETS];
+    uint8_t logs;                  /* logging.c: SX_LOGS_* that the host takes */
+    struct sx_list log_calls;      /* the same: that have not ended */
     struct sx_list handled_askers; /* event_handled.c */
     uint64_t get_patience_ns;      /* gets.c; 0: no end */
     size_t bitset_sleepers;        /* clients without futex_waitv */

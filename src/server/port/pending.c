@@ -27,6 +27,7 @@ static const struct {
     [SX_PENDING_HOST] = { "requests to the host", 256, NULL, 0, 16u << 20 },
     [SX_PENDING_ARRIVAL] = { "collective operations", 4096, "SHMIX_SERVER_COLLECTIVES", 16384,
                              32u << 20 },
+    [SX_PENDING_LOG] = { "calls of PMIx_Log", 256, NULL, 0, 1u << 20 },
     [SX_PENDING_INVITE] = { "invitations to groups", 1024, NULL, 0, 4u << 20 },
 };
 

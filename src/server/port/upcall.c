@@ -98,6 +98,14 @@ static pmix_status_t call_group(module_t *module, up_t *up, void *cbdata)
                          up->nprocs, up->info, up->ninfo, answer_info, cbdata);
 }
 
+/* It returns nothing: all it says comes by the callback. */
+static pmix_status_t call_log(module_t *module, up_t *up, void *cbdata)
+{
+    module->log(up->proc, up->info, up->ndata, up->info + up->ndata, up->ninfo - up->ndata,
+                answer_op, cbdata);
+    return PMIX_SUCCESS;
+}
+
 struct row {
     const char *name;
     size_t entry; /* in the module */
@@ -124,6 +132,7 @@ static const struct row rows[SX_UPCALL_KINDS] = {
     [SX_UPCALL_NOTIFY_EVENT] = ROW(notify_event, call_notify, EVENTS_MAX, EVENTS_BYTES_MAX),
     [SX_UPCALL_CONNECT] = ROW(connect, call_connect, 0, 0),
     [SX_UPCALL_DISCONNECT] = ROW(disconnect, call_disconnect, 0, 0),
+    [SX_UPCALL_LOG] = ROW(log, call_log, 0, 0),
     [SX_UPCALL_GROUP] = ROW(group, call_group, 0, 0),
 };
 

@@ -59,6 +59,7 @@ struct sx_upcall {
     size_t ncodes;
     pmix_info_t *info; /* the array is the caller's; what it holds moves in any case */
     size_t ninfo;
+    size_t ndata;      /* log: so many of them are data, the rest says how */
     size_t info_bytes; /* what it holds, more or less: for the quota */
     char *bytes;       /* malloc'ed; the host's from here on in any case */
     size_t size;

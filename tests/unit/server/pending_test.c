@@ -232,6 +232,7 @@ static const struct {
     { SX_PENDING_REGISTRATION, 4096 },
     { SX_PENDING_HOST, 256 },
     { SX_PENDING_ARRIVAL, 4096 },
+    { SX_PENDING_LOG, 256 },
     { SX_PENDING_INVITE, 1024 },
 };
 
@@ -289,6 +290,7 @@ Test(pending, that_keep_much_are_fewer)
         { SX_PENDING_REGISTRATION, 0 },
         { SX_PENDING_HOST, 16u << 20 },
         { SX_PENDING_ARRIVAL, 32u << 20 },
+        { SX_PENDING_LOG, 1u << 20 },
         { SX_PENDING_INVITE, 4u << 20 },
     };
 

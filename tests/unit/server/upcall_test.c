@@ -188,6 +188,19 @@ static pmix_status_t on_group(pmix_group_operation_t operation, char *name,
     return on_connect(procs, nprocs, info, ninfo, group_answers, cbdata);
 }
 
+/* What it is asked for comes before how. */
+static void on_log(const pmix_proc_t *proc, const pmix_info_t data[], size_t ndata,
+                   const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
+                   void *cbdata)
+{
+    cr_expect_eq(ndata, 0);
+    cr_expect_eq(ndirs, 1);
+    cr_expect_eq(data, directives);
+    host.proc = proc;
+    host.info = directives;
+    (void)heard(cbfunc, NULL, cbdata);
+}
+
 static const pmix_server_module_t all_entries = {
     .client_connected = on_client,
     .client_connected2 = on_client2,
@@ -200,6 +213,7 @@ static const pmix_server_module_t all_entries = {
     .notify_event = on_notify,
     .connect = on_connect,
     .disconnect = on_connect,
+    .log = on_log,
     .group = on_group,
 };
 
@@ -395,7 +409,9 @@ Test(upcall, of_each_kind_is_answered_once_in_each_way)
     server.module = all_entries;
     for (kind = 0; kind < SX_UPCALL_KINDS; kind++) {
         for (size_t i = 0; i < SX_COUNT(ways); i++) {
-            go_one_way(i);
+            if (kind != SX_UPCALL_LOG || ways[i].returns == OK) { /* its entry returns nothing */
+                go_one_way(i);
+            }
         }
     }
 }
