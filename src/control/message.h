@@ -22,7 +22,7 @@
 
 #define SX_FRAME_MAX 8192u
 #define SX_WINDOW_BYTES ((1u << 20) + 4096u) /* a value of 1 MiB, and what is said of it */
-#define SX_PROTOCOL_VERSION 5u
+#define SX_PROTOCOL_VERSION 6u
 
 /* ---- bounds of one message; each kind has its own in the table ----------------------------- */
 
@@ -279,15 +279,17 @@ struct sx_event_kept {
     uint64_t lost; /* between the one before it and this one */
 };
 
-/* GROUP_SAID, no reply: about this process, of whose end an event of this code has told. */
+/* GROUP_SAID, no reply: about this process, of whom an event has told. */
 struct sx_group_said {
     char group[256];
     char nspace[256];
+    uint64_t question; /* as SX_GROUP_QUESTION in the event */
     uint32_t rank;
-    int32_t code;
     uint32_t word; /* enum sx_group_word */
-    uint32_t reserved;
 };
+/* In an event that wants an answer: its number (PMIX_SIZE), which no other question of this server
+ * has had. */
+#define SX_GROUP_QUESTION "shmix.group.question"
 /* A stronger one is higher. */
 enum sx_group_word { SX_GROUP_SAYS_NOTHING, SX_GROUP_GOES_ON, SX_GROUP_LEADS, SX_GROUP_ABORTS };
 

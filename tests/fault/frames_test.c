@@ -727,10 +727,9 @@ static void abort_bodies(void)
 /* GR36: what nobody has asked changes nothing, and no reply is due. */
 static void said_bodies(void)
 {
-    struct sx_group_said said = { .group = "no.such.group",
-                                  .nspace = ATTACK_JOB,
-                                  .code = PMIX_GROUP_MEMBER_FAILED,
-                                  .word = SX_GROUP_ABORTS };
+    struct sx_group_said said = {
+        .group = "no.such.group", .nspace = ATTACK_JOB, .question = 1, .word = SX_GROUP_ABORTS
+    };
     struct attacker attacker;
 
     attack_begin(0, "words about a group that nobody builds, twice");

@@ -460,6 +460,24 @@ static void invitations(struct hostile *hostile)
     }
 }
 
+/* About those whom it has invited, by numbers that it guesses. */
+static void words_begin(struct hostile *hostile)
+{
+    hostile->id = 0;
+    invitations(hostile);
+}
+
+static void words(struct hostile *hostile)
+{
+    struct sx_group_said said = { .group = "group.0", .nspace = ATTACK_JOB };
+
+    for (int i = 0; i < BATCH; i++) {
+        said.question = hostile->id % 64;
+        said.word = hostile->id % (SX_GROUP_ABORTS + 1);
+        send_frame(hostile, SX_MSG_GROUP_SAID, &said, sizeof(said));
+    }
+}
+
 /* ---- kinds: connections ----------------------------------------------------------------------- */
 
 static void comes_and_goes(struct hostile *hostile)
@@ -521,6 +539,7 @@ const struct hostile_kind hostile_kinds[] = {
       .go = bulk_events,
       .units = bulk_event_units },
     { .name = "invitations", .go = invitations },
+    { .name = "words", .begin = words_begin, .go = words },
     { .name = "comes_and_goes", .go = comes_and_goes },
     { .name = "wrong_hellos", .go = wrong_hellos },
     { .name = "hellos_and_finalizes", .go = hellos_and_finalizes },

@@ -708,13 +708,14 @@ static int rank_of_finalized_optional(int rank)
 
 /* ---- what the others say to that ------------------------------------------------------------ */
 
-enum answer { NOTHING, GO_ON, LEAD, ABORT };
+enum answer { NOTHING, GO_ON, LEAD, ABORT, DIE };
 
 /* What handlers have heard, and what they answer. */
 static struct {
     enum answer answer;
     sem_t failed, selected, updated;
     pmix_rank_t lost, leader; /* of the last event that has it */
+    pmix_status_t error;      /* of the one that says that nobody leads */
     size_t left;
 } heard;
 
@@ -734,9 +735,15 @@ static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, p
             heard.lost = info[i].value.data.proc->rank;
         } else if (strcmp(info[i].key, PMIX_GROUP_LEADER) == 0) {
             heard.leader = ((const pmix_proc_t *)array->array)->rank;
+        } else if (strcmp(info[i].key, PMIX_LOCAL_COLLECTIVE_STATUS) == 0) {
+            CHECK(info[i].value.type == PMIX_STATUS);
+            heard.error = info[i].value.data.status;
         } else if (strcmp(info[i].key, PMIX_GROUP_MEMBERSHIP) == 0) {
             heard.left = array->size;
         }
+    }
+    if (heard.answer == DIE) {
+        raise(SIGKILL);
     }
     sem_post(code == PMIX_GROUP_LEADER_SELECTED     ? &heard.selected
              : code == PMIX_GROUP_MEMBERSHIP_UPDATE ? &heard.updated
@@ -869,6 +876,7 @@ static int rank_of_leader_failed(int rank, enum answer answer)
     heard_wait(&heard.failed);
     heard_wait(&heard.selected);
     CHECK(heard.leader == (answer == LEAD ? 0 : PMIX_RANK_INVALID));
+    CHECK(heard.error == (answer == LEAD ? PMIX_SUCCESS : PMIX_ERR_LOST_CONNECTION));
     if (rank == 1 && answer == LEAD) {
         construct_begin(&told, NULL);
     }
@@ -891,6 +899,19 @@ static int rank_of_new_leader(int rank)
 static int rank_of_no_leader(int rank)
 {
     return rank_of_leader_failed(rank, NOTHING);
+}
+
+/* GR39: rank 0 alone is asked who leads, and ends. */
+static int rank_of_no_answer(int rank)
+{
+    return rank_of_leader_failed(rank, DIE);
+}
+
+static int host_of_no_answer(struct job *job)
+{
+    const bool both = WIFSIGNALED(job_wait(job, MORTAL)) && WIFSIGNALED(job_wait(job, 0));
+
+    return both && job_wait(job, 1) == 0 ? 0 : 1;
 }
 
 /* GR40, X11: the first one leads; the other is told, and may call without. */
@@ -1040,6 +1061,7 @@ static const struct job_case cases[] = {
     { "silence", 3, rank_of_silence, host_of_death, true },
     { "new_leader", 3, rank_of_new_leader, host_of_death, true },
     { "no_leader", 3, rank_of_no_leader, host_of_death, true },
+    { "no_answer", 3, rank_of_no_answer, host_of_no_answer, true },
     { "two_leaders", 2, rank_of_two_leaders, NULL, false },
     { "killed_member", 3, rank_of_killed_member, host_of_death, true },
     { "finalized_member", 3, rank_of_finalized_member, host_of_death, true },

@@ -46,10 +46,20 @@ uint8_t sx_group_word(pmix_status_t status, const pmix_info_t results[], size_t 
     return word;
 }
 
-void sx_group_say(pmix_status_t code, const pmix_proc_t *affected, const void *infos, size_t size,
-                  uint8_t word)
+/* What one info of the event says of the question. */
+static void question_read(struct sx_group_said *said, const pmix_info_t *info)
 {
-    struct sx_group_said said = { .rank = affected->rank, .code = code, .word = word };
+    if (strcmp(info->key, PMIX_GROUP_ID) == 0 && info->value.type == PMIX_STRING &&
+        info->value.data.string != NULL) {
+        strncpy(said->group, info->value.data.string, sizeof(said->group) - 1);
+    } else if (strcmp(info->key, SX_GROUP_QUESTION) == 0 && info->value.type == PMIX_SIZE) {
+        said->question = info->value.data.size;
+    }
+}
+
+void sx_group_say(const pmix_proc_t *affected, const void *infos, size_t size, uint8_t word)
+{
+    struct sx_group_said said = { .rank = affected->rank, .word = word };
     const struct iovec body = { &said, sizeof(said) };
     pmix_info_t *info = NULL;
     size_t ninfo = 0;
@@ -58,14 +68,11 @@ void sx_group_say(pmix_status_t code, const pmix_proc_t *affected, const void *i
         return;
     }
     for (size_t i = 0; i < ninfo; i++) {
-        if (strcmp(info[i].key, PMIX_GROUP_ID) == 0 && info[i].value.type == PMIX_STRING &&
-            info[i].value.data.string != NULL) {
-            strncpy(said.group, info[i].value.data.string, sizeof(said.group) - 1);
-        }
+        question_read(&said, &info[i]);
     }
     PMIX_INFO_FREE(info, ninfo);
     memcpy(said.nspace, affected->nspace, sizeof(said.nspace) - 1);
-    if (said.group[0] != '\0') {
+    if (said.question != 0) {
         (void)sx_request_tell(&sx_process.link, SX_MSG_GROUP_SAID, 0, &body, 1);
     }
 }

@@ -13,7 +13,7 @@
 
 #include <pmix_common.h>
 
-/* Whether an event of @code wants an answer. */
+/* Whether an event of @code may want an answer. */
 bool sx_group_code_asks(pmix_status_t code);
 
 /* SX_ARRIVE_HEARS_*, as there are handlers now. */
@@ -22,8 +22,7 @@ uint8_t sx_group_hears(void);
 /* Return: enum sx_group_word. */
 uint8_t sx_group_word(pmix_status_t status, const pmix_info_t results[], size_t nresults);
 
-/* Tell the server @word about @affected, by what the event says: its encoded infos. */
-void sx_group_say(pmix_status_t code, const pmix_proc_t *affected, const void *infos, size_t size,
-                  uint8_t word);
+/* Tell the server @word about @affected, if the event has asked: by its encoded infos. */
+void sx_group_say(const pmix_proc_t *affected, const void *infos, size_t size, uint8_t word);
 
 #endif

@@ -227,7 +227,7 @@ static pmix_status_t collective_open(struct sx_collective *collective, uint64_t 
                : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-static void collective_resume(struct sx_collective *collective);
+static const struct sx_collective_engine engine;
 
 /* Make one, whose signature has @hash, behind those of @oldest (NULL: there is none).  Takes the
  * processes out of @arrival. */
@@ -247,7 +247,7 @@ static pmix_status_t collective_new(struct sx_server *server, uint64_t hash,
     collective->members.server = server;
     sx_shown_add(server, &collective->shown);
     sx_asker_init(&collective->asker);
-    collective->resume = collective_resume;
+    collective->engine = &engine;
     collective->kind = sx_kind_of(arrival->kind);
     collective->deadline = (struct sx_timer){ .fn = deadline_passed, .arg = collective };
     collective->late = PMIX_ERR_TIMEOUT;
@@ -599,10 +599,12 @@ static void member_ends(struct sx_collective *collective, struct sx_member *memb
     const bool had_arrived = member->arrived;
     /* Behind a mere good-bye somebody may come in its place. */
     const bool for_good = client->departed || client->state == SX_CLIENT_DEAD;
+    bool others_say = false;
 
     sx_shown_changed(collective->members.server, &collective->shown);
     if (end != PMIX_SUCCESS && end != PMIX_ERR_PARTIAL_SUCCESS && collective->kind->lost != NULL) {
         end = collective->kind->lost(collective, member, end);
+        others_say = end == PMIX_SUCCESS;
     }
     if (end == PMIX_ERR_PARTIAL_SUCCESS) {
         sx_members_leave(&collective->members, member);
@@ -610,7 +612,7 @@ static void member_ends(struct sx_collective *collective, struct sx_member *memb
         collective_break(collective, member, end);
         return;
     }
-    if (had_arrived && (for_good || end != PMIX_SUCCESS) &&
+    if (had_arrived && !others_say && (for_good || end != PMIX_SUCCESS) &&
         !sx_members_somebody_waits(&collective->members)) {
         collective_end(collective, PMIX_ERR_LOST_CONNECTION);
     } else if (end != PMIX_SUCCESS && !collective->with_host) {
@@ -684,16 +686,15 @@ void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *c
     }
 }
 
-void sx_collective_go_on(struct sx_collective *collective, struct sx_client *client)
+static void collective_go_on(struct sx_collective *collective, struct sx_client *client)
 {
     member_ends(collective, sx_members_find(&collective->members, client),
                 PMIX_ERR_PARTIAL_SUCCESS);
 }
 
-void sx_collective_stop(struct sx_collective *collective, pmix_status_t status)
-{
-    collective_end(collective, status);
-}
+static const struct sx_collective_engine engine = { .resume = collective_resume,
+                                                    .go_on = collective_go_on,
+                                                    .stop = collective_end };
 
 static bool names(const struct sx_collective *collective, const struct sx_nspace *nspace)
 {

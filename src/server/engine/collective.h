@@ -24,8 +24,6 @@
 
 #include "server/model/state.h"
 
-struct sx_collective;
-
 /* A lane message: the client joins an operation.  Return: PMIX_SUCCESS (even if the
  * operation fails), or PMIX_ERR_BAD_PARAM for bytes that no client of ours writes. */
 pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *client,
@@ -43,9 +41,6 @@ void sx_collective_client_gone(struct sx_server *server, struct sx_client *clien
  * @pardons (SX_PARDON_*) from now on. */
 void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *client,
                                    uint8_t pardons);
-/* It goes on without @client, which its kind's `lost` has kept, or it ends with @status. */
-void sx_collective_go_on(struct sx_collective *collective, struct sx_client *client);
-void sx_collective_stop(struct sx_collective *collective, pmix_status_t status);
 /* The namespace goes, and may be registered again: what the host still has of it holds up nobody,
  * and its answer is nobody's. */
 void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);

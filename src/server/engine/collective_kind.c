@@ -11,8 +11,8 @@
 #include "server/engine/fence.h"
 #include "server/engine/group_bootstrap.h"
 #include "server/engine/group_construct.h"
+#include "server/engine/group_construct_lead.h"
 #include "server/engine/group_host.h"
-#include "server/engine/group_lead.h"
 
 /* Unless it has left the group by which it was named. */
 #define NOBODY_MAY_END(withdrew_)                                             \
@@ -79,7 +79,7 @@ static const struct sx_kind kinds[] = {
         .aim = sx_group_construct_aim,
         .takes = sx_group_construct_takes,
         .awaits_more = sx_group_bootstrap_awaits,
-        .lost = sx_group_lead_lost,
+        .lost = sx_group_construct_lost,
         .conclude = sx_group_construct_conclude,
         .admits_unknown = true,
         .host_reaches = sx_agree_reaches,

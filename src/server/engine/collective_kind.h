@@ -19,6 +19,7 @@
 #include "server/port/upcall.h"
 #include "server/port/wishes.h"
 
+struct sx_collective_engine;
 struct sx_group_plan;
 struct sx_kind;
 
@@ -50,8 +51,16 @@ struct sx_collective {
     struct sx_agreed agreed; /* by the servers of several nodes; without members: there are none */
     struct sx_timer deadline;
     pmix_status_t late; /* how it ends then */
-    /* Its time limit and its members count again: the engine's, for the rounds. */
+    const struct sx_collective_engine *engine;
+};
+
+/* What the engine does with one when those below it say so. */
+struct sx_collective_engine {
+    /* Its time limit and its members count again. */
     void (*resume)(struct sx_collective *collective);
+    /* It goes on without @client, which its kind's `lost` has kept, or it ends with @status. */
+    void (*go_on)(struct sx_collective *collective, struct sx_client *client);
+    void (*stop)(struct sx_collective *collective, pmix_status_t status);
 };
 
 struct sx_arrival;
@@ -85,7 +94,8 @@ struct sx_kind {
      * no. */
     bool (*awaits_more)(const struct sx_collective *collective);
     /* @member has gone, which would end it with @end.  NULL: so it does.  Return: how it ends;
-     * PMIX_SUCCESS when it waits for what the others say, and @member is awaited. */
+     * PMIX_SUCCESS when it waits for what the others say, and @member is awaited: its kind ends it
+     * when nobody is left who could say anything. */
     pmix_status_t (*lost)(struct sx_collective *collective, struct sx_member *member,
                           pmix_status_t end);
     /* It ends well.  NULL: there is nothing to do.  Return: how it ends for all of them;

@@ -26,6 +26,23 @@ static void load_procs(pmix_info_t *info, const char *key, const pmix_proc_t pro
     info->value.data.darray = array;
 }
 
+/* @array lasts as long as @info. */
+static void load_note(pmix_info_t *info, const struct sx_event_note *note, pmix_data_array_t *array)
+{
+    if (note->text != NULL) {
+        load(info, note->key, PMIX_STRING);
+        info->value.data.string = (char *)(uintptr_t)note->text;
+    } else if (note->procs != NULL) {
+        load_procs(info, note->key, note->procs, note->count, array);
+    } else if (note->status != PMIX_SUCCESS) {
+        load(info, note->key, PMIX_STATUS);
+        info->value.data.status = note->status;
+    } else {
+        load(info, note->key, PMIX_SIZE);
+        info->value.data.size = note->number;
+    }
+}
+
 /* @info has room for one more.  @client: whose doing it is; NULL: the library's.  @options: the
  * range, and whom @info means, unless it says so itself. */
 static void make_of(struct sx_server *server, pmix_status_t code, struct sx_client *client,
@@ -134,15 +151,7 @@ static void make_to(struct sx_server *server, pmix_status_t code, struct sx_clie
     load(&info[1], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
     info[1].value.data.proc = &source;
     for (size_t i = 0; i < note_count; i++) {
-        if (notes[i].text != NULL) {
-            load(&info[2 + i], notes[i].key, PMIX_STRING);
-            info[2 + i].value.data.string = (char *)(uintptr_t)notes[i].text;
-        } else if (notes[i].procs != NULL) {
-            load_procs(&info[2 + i], notes[i].key, notes[i].procs, notes[i].count, &arrays[1 + i]);
-        } else {
-            load(&info[2 + i], notes[i].key, PMIX_SIZE);
-            info[2 + i].value.data.size = notes[i].number;
-        }
+        load_note(&info[2 + i], &notes[i], &arrays[1 + i]);
     }
     make_of(server, code, client, &source, options, info, 2 + note_count);
 }

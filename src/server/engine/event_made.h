@@ -15,12 +15,13 @@ void sx_event_client_lost(struct sx_server *server, struct sx_client *client);
 /* It wants @procs (none: all of its namespace) to be ended. */
 void sx_event_client_aborts(struct sx_server *server, const struct sx_client *client,
                             const pmix_proc_t procs[], size_t nprocs);
-/* What there is to say besides: processes, a text, or (with neither) a number. */
+/* What there is to say besides: processes, a text, an error, or (with none of them) a number. */
 struct sx_event_note {
     const char *key;
     const pmix_proc_t *procs;
     size_t count;
     const char *text;
+    pmix_status_t status;
     size_t number;
 };
 #define SX_EVENT_NOTES_MAX 2u

@@ -12,8 +12,8 @@
 #include "base/value.h"
 #include "server/engine/group.h"
 #include "server/engine/group_bootstrap.h"
+#include "server/engine/group_construct_lead.h"
 #include "server/engine/group_end.h"
-#include "server/engine/group_lead.h"
 #include "server/engine/group_plan.h"
 #include "server/engine/membership_end.h"
 #include "server/model/arrival.h"
@@ -166,7 +166,7 @@ pmix_status_t sx_group_construct_takes(struct sx_collective *collective, struct 
     if (rc == PMIX_SUCCESS) {
         rc = sx_group_plan_take(collective->plan, client, arrival);
     }
-    return rc == PMIX_SUCCESS ? sx_group_lead_take(collective, client, arrival) : rc;
+    return rc == PMIX_SUCCESS ? sx_group_construct_join(collective, client, arrival) : rc;
 }
 
 /* ---- all have called ------------------------------------------------------------------------- */

@@ -11,26 +11,26 @@
 
 #include "base/bodies.h"
 #include "base/clock.h"
-#include "base/status.h"
-#include "server/engine/collective_kind.h"
 #include "server/engine/event_made.h"
-#include "server/engine/group_plan.h"
-#include "server/model/arrival.h"
+#include "server/model/state.h"
 
-pmix_status_t sx_group_lead_take(struct sx_collective *collective, struct sx_client *client,
-                                 const struct sx_arrival *arrival)
+void sx_group_lead_init(struct sx_group_lead *lead, const struct sx_group_building *building,
+                        void *owner, struct sx_server *server, const char *name)
 {
-    struct sx_group_lead *const lead = &collective->plan->lead;
+    *lead = (struct sx_group_lead){
+        .building = building, .owner = owner, .server = server, .name = name
+    };
+}
 
-    if ((arrival->options.group & SX_GROUP_LEADER) != 0) {
-        if (sx_members_find(&collective->members, lead->leader) != NULL) {
-            return SX_RAISE(PMIX_ERR_EXISTS, "%s.%u leads the group %s already",
-                            lead->leader->nspace->name, lead->leader->rank, collective->id);
-        }
-        lead->leader = client;
+void sx_group_lead_clear(struct sx_group_lead *lead)
+{
+    for (size_t i = 0; i < lead->count; i++) {
+        free(lead->questions[i].asked);
     }
-    sx_members_find(&collective->members, client)->hears = arrival->hears;
-    return PMIX_SUCCESS;
+    free(lead->questions);
+    lead->questions = NULL;
+    lead->count = 0;
+    sx_timer_remove(&lead->tell);
 }
 
 /* ---- questions ------------------------------------------------------------------------------ */
@@ -62,27 +62,39 @@ static bool is_for(const struct sx_group_lead *lead, pmix_status_t code,
     return code != PMIX_GROUP_MEMBER_FAILED || lead->leader == NULL || lead->leader == client;
 }
 
-/* Find out who is waited for. */
-static bool question_ask(const struct sx_collective *collective, struct sx_group_question *question)
+/* Who is waited for.  Return: how many; into @ret, unless it is NULL. */
+static size_t asked_list(const struct sx_group_lead *lead, pmix_status_t code,
+                         struct sx_client *ret[])
 {
-    const struct sx_group_lead *const lead = &collective->plan->lead;
-    const struct sx_members *const members = &collective->members;
-    const uint8_t needed = question->code == PMIX_GROUP_LEADER_FAILED ? SX_ARRIVE_HEARS_LEADERS
-                                                                      : SX_ARRIVE_HEARS_MEMBERS;
+    const uint8_t needed = code == PMIX_GROUP_LEADER_FAILED ? SX_ARRIVE_HEARS_LEADERS
+                                                            : SX_ARRIVE_HEARS_MEMBERS;
+    struct sx_group_builder builder;
+    const void *at = NULL;
+    size_t count = 0;
 
-    free(question->asked);
-    question->asked_count = 0;
-    question->is_told = false;
-    question->asked = calloc(members->count, sizeof(struct sx_client *));
-    for (size_t i = 0; question->asked != NULL && i < members->count; i++) {
-        const struct sx_member *const member = &members->all[i];
-
-        if (member->arrived && (member->hears & needed) != 0 &&
-            is_for(lead, question->code, member->client)) {
-            question->asked[question->asked_count++] = member->client;
+    while ((at = lead->building->next(lead->owner, at, &builder)) != NULL) {
+        if (builder.has_called && (builder.hears & needed) != 0 &&
+            is_for(lead, code, builder.client) && question_find(lead, builder.client) == NULL) {
+            if (ret != NULL) {
+                ret[count] = builder.client;
+            }
+            count++;
         }
     }
-    return question->asked_count > 0;
+    return count;
+}
+
+/* Without memory nobody is. */
+static void question_ask(const struct sx_group_lead *lead, struct sx_group_question *question)
+{
+    const size_t count = asked_list(lead, question->code, NULL);
+
+    free(question->asked);
+    question->is_told = false;
+    question->asked = calloc(count + 1, sizeof(struct sx_client *));
+    question->asked_count = question->asked != NULL
+                                ? asked_list(lead, question->code, question->asked)
+                                : 0;
 }
 
 static void question_forget(struct sx_group_question *question, const struct sx_client *client)
@@ -94,19 +106,28 @@ static void question_forget(struct sx_group_question *question, const struct sx_
     }
 }
 
+/* Return: the one about the leader; NULL: none is sought. */
+static const struct sx_group_question *question_of_leader(const struct sx_group_lead *lead)
+{
+    size_t i = 0;
+
+    while (i < lead->count && lead->questions[i].code != PMIX_GROUP_LEADER_FAILED) {
+        i++;
+    }
+    return i < lead->count ? &lead->questions[i] : NULL;
+}
+
 /* Return: one that nobody will answer; NULL: there is none.  While a leader is sought, the others
  * wait for him. */
 static const struct sx_group_question *question_silent(const struct sx_group_lead *lead)
 {
-    const struct sx_group_question *silent = NULL;
+    const struct sx_group_question *silent = question_of_leader(lead);
 
+    if (silent != NULL) {
+        return silent->asked_count == 0 ? silent : NULL;
+    }
     for (size_t i = 0; i < lead->count; i++) {
-        const struct sx_group_question *const question = &lead->questions[i];
-
-        if (question->code == PMIX_GROUP_LEADER_FAILED) {
-            return question->asked_count == 0 ? question : NULL;
-        }
-        silent = question->asked_count == 0 ? question : silent;
+        silent = lead->questions[i].asked_count == 0 ? &lead->questions[i] : silent;
     }
     return silent;
 }
@@ -115,22 +136,21 @@ static const struct sx_group_question *question_silent(const struct sx_group_lea
 
 static void tell(void *arg, uint64_t now_ns);
 
-static void tell_soon(struct sx_collective *collective)
+static void tell_soon(struct sx_group_lead *lead)
 {
-    struct sx_timer *const timer = &collective->plan->lead.tell;
-
-    sx_timer_remove(timer);
-    *timer = (struct sx_timer){ .fn = tell, .arg = collective };
-    sx_timer_add(collective->members.server->loop, timer, sx_now_ns());
+    sx_timer_remove(&lead->tell);
+    lead->tell = (struct sx_timer){ .fn = tell, .arg = lead };
+    sx_timer_add(lead->server->loop, &lead->tell, sx_now_ns());
 }
 
-void sx_group_lead_hearers(const struct sx_collective *collective, pmix_status_t code,
+void sx_group_lead_hearers(const struct sx_group_lead *lead, pmix_status_t code,
                            const struct sx_client *but, struct sx_proc_list *ret)
 {
-    const struct sx_group_lead *const lead = &collective->plan->lead;
+    struct sx_group_builder builder;
+    const void *at = NULL;
 
-    for (size_t i = 0; i < collective->members.count; i++) {
-        struct sx_client *const client = collective->members.all[i].client;
+    while ((at = lead->building->next(lead->owner, at, &builder)) != NULL) {
+        struct sx_client *const client = builder.client;
 
         if (client != but && question_find(lead, client) == NULL && is_for(lead, code, client)) {
             (void)sx_proc_list_add(ret, client->nspace->name, client->rank);
@@ -139,36 +159,79 @@ void sx_group_lead_hearers(const struct sx_collective *collective, pmix_status_t
     sx_proc_list_sort(ret);
 }
 
-/* The host may end it inside the event: one at a time, and last. */
-static void tell(void *arg, uint64_t now_ns)
+static struct sx_group_verdict silence(const struct sx_group_question *silent)
 {
-    struct sx_collective *const collective = arg;
-    const struct sx_group_lead *const lead = &collective->plan->lead;
-    struct sx_server *const server = collective->members.server;
+    return (struct sx_group_verdict){
+        .is_over = true,
+        .status = silent->end,
+        .proc = silent->proc,
+        .is_choice = silent->code == PMIX_GROUP_LEADER_FAILED,
+        .leader.rank = PMIX_RANK_INVALID,
+    };
+}
+
+/* The host may end it inside the event: one at a time, and last. */
+static void question_tell(struct sx_group_lead *lead, struct sx_group_question *question)
+{
+    struct sx_server *const server = lead->server;
+    const pmix_proc_t lost = question->proc;
+    const pmix_status_t code = question->code;
     struct sx_proc_list to = { .all = NULL };
     char name[PMIX_MAX_NSLEN + 1];
-    const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = name };
+    const struct sx_event_note notes[] = {
+        { .key = PMIX_GROUP_ID, .text = name },
+        { .key = SX_GROUP_QUESTION, .number = question->number },
+    };
+
+    question->is_told = true;
+    snprintf(name, sizeof(name), "%s", lead->name);
+    sx_group_lead_hearers(lead, code, NULL, &to);
+    tell_soon(lead);
+    sx_event_of_proc(server, code, &lost, &to, notes, SX_COUNT(notes));
+    sx_proc_list_clear(&to);
+}
+
+/* What is to be told, one at a time; and then, whether somebody is left who can answer. */
+static void tell(void *arg, uint64_t now_ns)
+{
+    struct sx_group_lead *const lead = arg;
     size_t i = 0;
 
     (void)now_ns;
     while (i < lead->count && lead->questions[i].is_told) {
         i++;
     }
-    if (i == lead->count) {
+    if (i < lead->count) {
+        question_tell(lead, &lead->questions[i]);
         return;
     }
-    const pmix_proc_t lost = lead->questions[i].proc;
-    const pmix_status_t code = lead->questions[i].code;
+    const struct sx_group_question *const silent = question_silent(lead);
 
-    lead->questions[i].is_told = true;
-    snprintf(name, sizeof(name), "%s", collective->id);
-    sx_group_lead_hearers(collective, code, NULL, &to);
-    tell_soon(collective);
-    sx_event_of_proc(server, code, &lost, &to, &note, 1);
-    sx_proc_list_clear(&to);
+    if (silent != NULL) {
+        const struct sx_group_verdict verdict = silence(silent);
+
+        lead->building->decide(lead->owner, &verdict);
+    }
 }
 
-/* ---- ends of members ------------------------------------------------------------------------- */
+void sx_group_lead_selected(struct sx_server *server, const char *name,
+                            const struct sx_group_verdict *verdict, const struct sx_proc_list *to)
+{
+    const bool is_led = verdict->leader.rank != PMIX_RANK_INVALID;
+    const struct sx_event_note notes[] = {
+        { .key = PMIX_GROUP_ID, .text = name },
+        is_led ? (struct sx_event_note){ .key = PMIX_GROUP_LEADER,
+                                         .procs = &verdict->leader,
+                                         .count = 1 }
+               : (struct sx_event_note){ .key = PMIX_LOCAL_COLLECTIVE_STATUS,
+                                         .status = verdict->status },
+    };
+
+    sx_event_of_proc(server, PMIX_GROUP_LEADER_SELECTED, is_led ? &verdict->leader : &verdict->proc,
+                     to, notes, SX_COUNT(notes));
+}
+
+/* ---- ends of builders ------------------------------------------------------------------------ */
 
 static struct sx_group_question *question_new(struct sx_group_lead *lead)
 {
@@ -179,54 +242,55 @@ static struct sx_group_question *question_new(struct sx_group_lead *lead)
         return NULL;
     }
     lead->questions = grown;
-    grown[lead->count] = (struct sx_group_question){ .lost = NULL };
+    grown[lead->count] = (struct sx_group_question){ .number = ++lead->server->question_last };
     return &grown[lead->count++];
 }
 
-pmix_status_t sx_group_lead_lost(struct sx_collective *collective, struct sx_member *member,
+void sx_group_lead_forget(struct sx_group_lead *lead, const struct sx_client *client)
+{
+    for (size_t i = 0; i < lead->count; i++) {
+        question_forget(&lead->questions[i], client);
+    }
+    if (lead->count > 0) {
+        tell_soon(lead);
+    }
+}
+
+pmix_status_t sx_group_lead_lose(struct sx_group_lead *lead, struct sx_client *client,
                                  pmix_status_t end)
 {
-    struct sx_group_lead *const lead = &collective->plan->lead;
-    const bool led = member->client == lead->leader;
+    const bool led = client == lead->leader;
+    const bool is_sought = question_of_leader(lead) != NULL;
 
-    if (question_find(lead, member->client) != NULL) {
+    if (question_find(lead, client) != NULL) {
         return PMIX_SUCCESS; /* it has said good-bye before */
     }
-    if (!led && lead->leader == NULL && (collective->group & SX_GROUP_NOTIFY) == 0) {
-        return end;
-    }
-    for (size_t i = 0; i < lead->count; i++) {
-        question_forget(&lead->questions[i], member->client);
-    }
+    sx_group_lead_forget(lead, client);
     struct sx_group_question *const question = question_new(lead);
 
     if (question == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    *question = (struct sx_group_question){
-        .lost = member->client,
-        .proc = sx_nspace_proc(member->client->nspace, member->client->rank),
-        .end = end,
-        .code = led ? PMIX_GROUP_LEADER_FAILED : PMIX_GROUP_MEMBER_FAILED,
-    };
+    question->lost = client;
+    question->proc = sx_nspace_proc(client->nspace, client->rank);
+    question->end = end;
+    question->code = led ? PMIX_GROUP_LEADER_FAILED : PMIX_GROUP_MEMBER_FAILED;
     lead->leader = led ? NULL : lead->leader;
-    sx_members_withdraw(&collective->members, member);
-    (void)question_ask(collective, question);
-    if (question_silent(lead) != NULL) {
+    question_ask(lead, question);
+    if (question_silent(lead) != NULL && !is_sought) {
         return end;
     }
-    tell_soon(collective);
+    tell_soon(lead); /* those who seek a leader hear that there is none */
     return PMIX_SUCCESS;
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
 /* @client leads from now on, and without the old leader. */
-static struct sx_group_verdict lead_from_now_on(struct sx_collective *collective,
+static struct sx_group_verdict lead_from_now_on(struct sx_group_lead *lead,
                                                 struct sx_group_question *question,
                                                 struct sx_client *client)
 {
-    struct sx_group_lead *const lead = &collective->plan->lead;
     const struct sx_group_verdict verdict = {
         .lost = question->lost,
         .proc = question->proc,
@@ -237,66 +301,59 @@ static struct sx_group_verdict lead_from_now_on(struct sx_collective *collective
     lead->leader = client;
     question_close(lead, question);
     for (size_t i = 0; i < lead->count; i++) {
-        (void)question_ask(collective, &lead->questions[i]);
+        question_ask(lead, &lead->questions[i]);
     }
-    tell_soon(collective);
+    tell_soon(lead);
     return verdict;
-}
-
-/* One that was asked says nothing. */
-static struct sx_group_verdict silence(const struct sx_group_lead *lead)
-{
-    const struct sx_group_question *const silent = question_silent(lead);
-
-    if (silent == NULL) {
-        return (struct sx_group_verdict){ .is_over = false };
-    }
-    return (struct sx_group_verdict){
-        .is_over = true,
-        .status = silent->end,
-        .proc = silent->proc,
-        .is_choice = silent->code == PMIX_GROUP_LEADER_FAILED,
-        .leader.rank = PMIX_RANK_INVALID,
-    };
 }
 
 static struct sx_group_question *question_meant(const struct sx_group_lead *lead,
                                                 const struct sx_group_said *said)
 {
-    for (size_t i = 0; i < lead->count; i++) {
-        const struct sx_group_question *const question = &lead->questions[i];
+    size_t i = 0;
 
-        if (question->code == said->code && question->proc.rank == said->rank &&
-            strcmp(question->proc.nspace, said->nspace) == 0) {
-            return &lead->questions[i];
-        }
+    while (i < lead->count && lead->questions[i].number != said->question) {
+        i++;
     }
-    return NULL;
+    return i < lead->count ? &lead->questions[i] : NULL;
 }
 
-struct sx_group_verdict sx_group_lead_hear(struct sx_collective *collective,
-                                           struct sx_client *client,
+/* Who has ended builds no more. */
+static bool builds(const struct sx_group_lead *lead, const struct sx_client *client)
+{
+    struct sx_group_builder builder = { .client = NULL };
+    const void *at = NULL;
+
+    do {
+        at = lead->building->next(lead->owner, at, &builder);
+    } while (at != NULL && builder.client != client);
+    return at != NULL && question_find(lead, client) == NULL;
+}
+
+struct sx_group_verdict sx_group_lead_hear(struct sx_group_lead *lead, struct sx_client *client,
                                            const struct sx_group_said *said)
 {
-    struct sx_group_lead *const lead = &collective->plan->lead;
     struct sx_group_question *const question = question_meant(lead, said);
 
-    if (question == NULL || sx_members_find(&collective->members, client) == NULL ||
-        question_find(lead, client) != NULL || !is_for(lead, question->code, client)) {
+    if (question == NULL || !builds(lead, client) || !is_for(lead, question->code, client)) {
         return (struct sx_group_verdict){ .is_over = false };
     }
+    const bool is_leader = question->code == PMIX_GROUP_LEADER_FAILED;
+
     if (said->word == SX_GROUP_ABORTS) {
         return (struct sx_group_verdict){ .is_over = true, .status = PMIX_GROUP_CONSTRUCT_ABORT };
     }
-    if (said->word == SX_GROUP_LEADS && said->code == PMIX_GROUP_LEADER_FAILED) {
-        return lead_from_now_on(collective, question, client);
+    if (said->word == SX_GROUP_LEADS && is_leader) {
+        return lead_from_now_on(lead, question, client);
     }
-    if (said->word == SX_GROUP_GOES_ON && said->code == PMIX_GROUP_MEMBER_FAILED) {
+    if (said->word == SX_GROUP_GOES_ON && !is_leader) {
         const struct sx_group_verdict without = { .lost = question->lost, .proc = question->proc };
 
         question_close(lead, question);
         return without;
     }
     question_forget(question, client);
-    return silence(lead);
+    const struct sx_group_question *const silent = question_silent(lead);
+
+    return silent != NULL ? silence(silent) : (struct sx_group_verdict){ .is_over = false };
 }

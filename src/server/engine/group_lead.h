@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group_lead.h - a group that is being built loses a member, and its builders say what then.
+/* group_lead.h - a group that is being built loses somebody, and its builders say what then.
  *
- *     (none) --a member ends--> ASKED --somebody: go on-----------> (none), without the member
- *                                 |-----somebody leads from now on-> (none), without the old leader
- *                                 |-----somebody: abort------------> over, CONSTRUCT_ABORT
- *                                 |-----all have said nothing, or have ended--> over, as the
- *                                 |                                 member's end would end it
- *                                 \-----time limit (the engine's)--> over, TIMEOUT
+ *     (none) --one ends--> ASKED --somebody: go on-----------> (none), without it
+ *                            |-----somebody leads from now on-> (none), without the old leader
+ *                            |-----somebody: abort------------> over, CONSTRUCT_ABORT
+ *                            |-----all have said nothing, or have ended--> over, as its end would
+ *                            |                                end it
+ *                            \-----time limit (the owner's)---> over, TIMEOUT
  *
- * One question per member that has ended.  Asked are the leader, or without one, and about the
+ * One question per builder that has ended.  Asked are the leader, or without one, and about the
  * leader, all: those who have called and have a handler for the event are waited for, others may
- * answer.  The member stays among the members as one that has not called, so nothing is complete.
- * What its end asked of an old leader is asked of the new one.  Nobody is asked where there is no
- * leader and nobody has asked for PMIX_GROUP_NOTIFY_TERMINATION. */
+ * answer.  What an end asked of an old leader is asked of the new one.  An answer counts by the
+ * number of its question: those of an earlier group of the same name are passed over.
+ *
+ * Who builds, and what becomes of it, is the owner's: a construct (group_construct_lead.c), an
+ * invitation (invite_lead.c). */
 #ifndef SX_SERVER_ENGINE_GROUP_LEAD_H
 #define SX_SERVER_ENGINE_GROUP_LEAD_H
 
@@ -23,23 +25,21 @@
 
 #include <pmix_common.h>
 
+#include "control/loop.h"
 #include "control/message.h"
 #include "server/model/proc_list.h"
-#include "server/port/members.h"
 
-struct sx_arrival;
-struct sx_collective;
+struct sx_client;
+struct sx_server;
 
-/* @client, a member, calls.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS, told, when it wants to lead and
- * somebody else does (X11). */
-pmix_status_t sx_group_lead_take(struct sx_collective *collective, struct sx_client *client,
-                                 const struct sx_arrival *arrival);
+/* One who builds the group. */
+struct sx_group_builder {
+    struct sx_client *client;
+    bool has_called;
+    uint8_t hears; /* SX_ARRIVE_HEARS_* */
+};
 
-/* struct sx_kind's. */
-pmix_status_t sx_group_lead_lost(struct sx_collective *collective, struct sx_member *member,
-                                 pmix_status_t end);
-
-/* What an answer comes to: nothing as it is. */
+/* What becomes of it: nothing as it is. */
 struct sx_group_verdict {
     bool is_over;
     pmix_status_t status;   /* then */
@@ -48,14 +48,62 @@ struct sx_group_verdict {
     bool is_choice;         /* of a leader ... */
     pmix_proc_t leader;     /* ... this one; of rank PMIX_RANK_INVALID: nobody leads */
 };
+
+struct sx_group_building {
+    /* Return: the builder behind @at (NULL: the first one), told in *ret; NULL: there is none. */
+    const void *(*next)(const void *owner, const void *at, struct sx_group_builder *ret);
+    /* The last one who could answer has ended.  The owner may be gone then. */
+    void (*decide)(void *owner, const struct sx_group_verdict *verdict);
+};
+
+/* A builder that has ended, and who is to say what then. */
+struct sx_group_question {
+    uint64_t number;
+    struct sx_client *lost; /* the owner keeps it ... */
+    pmix_proc_t proc;       /* ... and which process it was */
+    pmix_status_t end;      /* what its end ends the building with */
+    pmix_status_t code;     /* PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_LEADER_FAILED */
+    bool is_told;
+    struct sx_client **asked; /* who is waited for: builders */
+    size_t asked_count;
+};
+
+struct sx_group_lead {
+    const struct sx_group_building *building;
+    void *owner;
+    struct sx_server *server;
+    const char *name;         /* of the group; the owner's */
+    struct sx_client *leader; /* a builder; NULL: none */
+    struct sx_group_question *questions;
+    size_t count;
+    struct sx_timer tell; /* events go out when the loop is next: here others may be ending */
+};
+
+/* Nobody leads, and nobody has ended. */
+void sx_group_lead_init(struct sx_group_lead *lead, const struct sx_group_building *building,
+                        void *owner, struct sx_server *server, const char *name);
+/* Safe on a zeroed one. */
+void sx_group_lead_clear(struct sx_group_lead *lead);
+
+/* @client, a builder, has ended; this would end the building with @end.  Return: PMIX_SUCCESS when
+ * the others have to say; @end; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_group_lead_lose(struct sx_group_lead *lead, struct sx_client *client,
+                                 pmix_status_t end);
+/* Nothing is to be heard of @client any more, and nobody is asked what then. */
+void sx_group_lead_forget(struct sx_group_lead *lead, const struct sx_client *client);
+
 /* @client says @said.  What it was not asked is passed over. */
-struct sx_group_verdict sx_group_lead_hear(struct sx_collective *collective,
-                                           struct sx_client *client,
+struct sx_group_verdict sx_group_lead_hear(struct sx_group_lead *lead, struct sx_client *client,
                                            const struct sx_group_said *said);
 
 /* Those who are to hear of @code, sorted and without @but (NULL: all), in @ret, which is empty and
  * the caller's to clear. */
-void sx_group_lead_hearers(const struct sx_collective *collective, pmix_status_t code,
+void sx_group_lead_hearers(const struct sx_group_lead *lead, pmix_status_t code,
                            const struct sx_client *but, struct sx_proc_list *ret);
+
+/* Tell @to who leads the group @name, or that nobody does and how it has ended.  The host may end
+ * the job inside: last. */
+void sx_group_lead_selected(struct sx_server *server, const char *name,
+                            const struct sx_group_verdict *verdict, const struct sx_proc_list *to);
 
 #endif

@@ -23,15 +23,6 @@ static void gift_clear(struct sx_group_gift *gift)
     }
 }
 
-static void lead_clear(struct sx_group_lead *lead)
-{
-    for (size_t i = 0; i < lead->count; i++) {
-        free(lead->questions[i].asked);
-    }
-    free(lead->questions);
-    sx_timer_remove(&lead->tell);
-}
-
 void sx_group_plan_forget(struct sx_group_plan *plan)
 {
     for (size_t i = 0; i < plan->gift_count; i++) {
@@ -48,7 +39,7 @@ void sx_group_plan_forget(struct sx_group_plan *plan)
 void sx_group_plan_free(struct sx_group_plan *plan)
 {
     sx_group_plan_forget(plan);
-    lead_clear(&plan->lead);
+    sx_group_lead_clear(&plan->lead);
     sx_proc_list_clear(&plan->named);
     free(plan);
 }

@@ -17,7 +17,7 @@
 
 #include <pmix_common.h>
 
-#include "control/loop.h"
+#include "server/engine/group_lead.h"
 #include "server/model/proc_list.h"
 
 struct sx_arrival;
@@ -29,25 +29,6 @@ struct sx_group_gift {
     pmix_proc_t proc;
     pmix_info_t *info;
     size_t ninfo;
-};
-
-/* A member that has ended, and who is to say what then: group_lead.h. */
-struct sx_group_question {
-    struct sx_client *lost; /* a member still ... */
-    pmix_proc_t proc;       /* ... and which process it was */
-    pmix_status_t end;      /* what its end ends the construct with */
-    pmix_status_t code;     /* PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_LEADER_FAILED */
-    bool is_told;
-    struct sx_client **asked; /* who is waited for: members */
-    size_t asked_count;
-};
-
-/* Zeroed: nobody leads, and nobody has ended. */
-struct sx_group_lead {
-    struct sx_client *leader; /* a member; NULL: none */
-    struct sx_group_question *questions;
-    size_t count;
-    struct sx_timer tell; /* events go out when the loop is next: here others may be ending */
 };
 
 struct sx_group_plan {

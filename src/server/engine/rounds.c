@@ -433,7 +433,7 @@ static bool part_judge(struct sx_rounds *rounds, struct sx_round_part *part, uin
     part->is_named = false;
     part->is_known |= part->named_count > 1;
     if (has_committed) {
-        collective->resume(collective);
+        collective->engine->resume(collective);
     } else if (by_all && !collective->is_over) {
         part->step = SX_ROUND_COMMIT;
     }

@@ -85,7 +85,7 @@ static inline bool sx_round_part_commits(const struct sx_round_part *part)
 /* All members of @collective that are here have called, and it is the oldest of its kind and id: it
  * takes part in the rounds over @procs (in order, each once).  Its asker is @told how it ends, with
  * what all servers have contributed, glued together.  When a round in COMMIT has not ended it, its
- * time limit and its members count again (collective.resume).  Return: PMIX_SUCCESS,
+ * time limit and its members count again (sx_collective_engine.resume).  Return: PMIX_SUCCESS,
  * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_rounds_join(struct sx_collective *collective, const pmix_proc_t *procs,
                              size_t proc_count, sx_told_fn told);

@@ -3,7 +3,7 @@
 /* group_lead_test.c - members of a group that is being built end, and the others say anything at
  * all, in every order: nobody waits for somebody who cannot answer.  GR32 GR33 GR34 GR36 GR37 GR38
  * GR39 GR40 X11 */
-#include "server/engine/group_lead.h"
+#include "server/engine/group_construct_lead.h"
 
 #include <stdlib.h>
 
@@ -45,7 +45,8 @@ TestSuite(group_lead, .init = begin, .fini = end);
 
 static struct sx_collective built;
 static struct sx_group_plan *plan;
-static bool is_over;
+static struct sx_group_building building;
+static bool is_over, is_told; /* is_told: that nobody leads */
 static pmix_status_t ended;
 
 static int by_address(const void *a, const void *b)
@@ -66,7 +67,23 @@ static void open_construct(uint8_t group)
         built.members.all[rank].client = sx_client_retain(clients[rank]);
     }
     qsort(built.members.all, SIZE, sizeof(struct sx_member), by_address);
-    is_over = false;
+    is_over = is_told = false;
+}
+
+static void over(pmix_status_t status)
+{
+    is_over = true;
+    ended = status;
+}
+
+/* The last one who could answer has ended. */
+static void decide(void *owner, const struct sx_group_verdict *verdict)
+{
+    cr_assert_eq(owner, &built);
+    cr_assert(verdict->is_over && verdict->lost == NULL);
+    cr_assert_eq(verdict->leader.rank, PMIX_RANK_INVALID);
+    is_told = verdict->is_choice;
+    over(verdict->status);
 }
 
 static void close_construct(void)
@@ -83,24 +100,22 @@ static pmix_status_t arrive(uint32_t rank, uint8_t hears, bool leads)
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (member != NULL && !member->arrived) {
-        rc = sx_group_lead_take(&built, clients[rank], &arrival);
+        rc = sx_group_construct_join(&built, clients[rank], &arrival);
     }
     if (member != NULL && !member->arrived && rc == PMIX_SUCCESS) {
         sx_members_arrive(&built.members, member, 1, 0);
     }
+    if (plan->lead.building != NULL) { /* no engine stops this one */
+        building = (struct sx_group_building){ plan->lead.building->next, decide };
+        plan->lead.building = &building;
+    }
     return rc;
-}
-
-static void over(pmix_status_t status)
-{
-    is_over = true;
-    ended = status;
 }
 
 static void die(uint32_t rank)
 {
     struct sx_member *const member = sx_members_find(&built.members, clients[rank]);
-    const pmix_status_t rc = member != NULL ? sx_group_lead_lost(&built, member, END)
+    const pmix_status_t rc = member != NULL ? sx_group_construct_lost(&built, member, END)
                                             : PMIX_SUCCESS;
 
     if (rc != PMIX_SUCCESS) {
@@ -108,12 +123,23 @@ static void die(uint32_t rank)
     }
 }
 
-static struct sx_group_verdict say(uint32_t rank, pmix_status_t code, uint32_t about, uint32_t word)
+/* Return: 0 when nobody is asked that. */
+static uint64_t number_of(pmix_status_t code, uint32_t about)
 {
-    const struct sx_group_said said = {
-        .group = "group", .nspace = "job", .rank = about, .code = code, .word = word
-    };
-    const struct sx_group_verdict verdict = sx_group_lead_hear(&built, clients[rank], &said);
+    uint64_t number = 0;
+
+    for (size_t i = 0; i < plan->lead.count; i++) {
+        const struct sx_group_question *const question = &plan->lead.questions[i];
+
+        number = question->code == code && question->proc.rank == about ? question->number : number;
+    }
+    return number;
+}
+
+static struct sx_group_verdict say_to(uint64_t number, uint32_t rank, uint32_t word)
+{
+    const struct sx_group_said said = { .group = "group", .question = number, .word = word };
+    const struct sx_group_verdict verdict = sx_group_lead_hear(&plan->lead, clients[rank], &said);
 
     if (verdict.is_over) {
         over(verdict.status);
@@ -121,6 +147,11 @@ static struct sx_group_verdict say(uint32_t rank, pmix_status_t code, uint32_t a
         sx_members_leave(&built.members, sx_members_find(&built.members, verdict.lost));
     }
     return verdict;
+}
+
+static struct sx_group_verdict say(uint32_t rank, pmix_status_t code, uint32_t about, uint32_t word)
+{
+    return say_to(number_of(code, about), rank, word);
 }
 
 /* ---- every order ----------------------------------------------------------------------------- */
@@ -133,6 +164,19 @@ static bool is_lost(const struct sx_client *client)
         lost |= plan->lead.questions[i].lost == client;
     }
     return lost;
+}
+
+/* Some were asked, and all of them have ended: all hear so when the loop is next. */
+static bool is_silent(void)
+{
+    bool silent = false;
+
+    for (size_t i = 0; i < plan->lead.count; i++) {
+        const struct sx_group_question *const question = &plan->lead.questions[i];
+
+        silent |= question->code == PMIX_GROUP_LEADER_FAILED && question->asked_count == 0;
+    }
+    return silent;
 }
 
 static void expect_sound(void)
@@ -178,8 +222,9 @@ static void step(uint32_t choice)
         const uint32_t word = choice - DEATHS - COMES;
         const uint32_t who = word % SIZE, about = word / SIZE % SIZE;
 
-        (void)say(who, word / (SIZE * SIZE) % 2 == 0 ? PMIX_GROUP_MEMBER_FAILED
-                                                     : PMIX_GROUP_LEADER_FAILED,
+        (void)say(who,
+                  word / (SIZE * SIZE) % 2 == 0 ? PMIX_GROUP_MEMBER_FAILED
+                                                : PMIX_GROUP_LEADER_FAILED,
                   about, word / (SIZE * SIZE * 2));
     }
 }
@@ -192,6 +237,10 @@ static void play(uint8_t group, bool led, uint32_t order)
     (void)arrive(1, HEARS_ALL, false);
     for (uint32_t i = 0; i < STEPS && !is_over; i++, order /= CHOICES) {
         step(order % CHOICES);
+        if (!is_over && is_silent()) {
+            bare_much_later(&server);
+            cr_assert(is_over && is_told);
+        }
         if (is_over) {
             cr_assert(ended == END || ended == PMIX_GROUP_CONSTRUCT_ABORT);
         } else {
@@ -270,6 +319,37 @@ Test(group_lead, ends_at_once_when_nobody_can_say_anything)
     die(2);
     cr_expect(is_over && ended == END, "nobody wants to be asked");
     close_construct();
+}
+
+Test(group_lead, tells_all_when_the_last_one_asked_has_ended)
+{
+    open_construct(0);
+    (void)arrive(0, HEARS_ALL, true);
+    (void)arrive(1, HEARS_ALL, false);
+    (void)arrive(2, 0, false);
+    die(0);
+    die(1);
+    cr_expect_not(is_over);
+    bare_much_later(&server);
+    cr_expect(is_over && is_told && ended == END);
+    close_construct();
+}
+
+Test(group_lead, hears_no_answer_to_a_question_of_an_earlier_one)
+{
+    uint64_t old = 0;
+
+    for (int i = 0; i < 2; i++) {
+        open_construct(SX_GROUP_NOTIFY);
+        (void)arrive(0, HEARS_ALL, false);
+        (void)arrive(1, HEARS_ALL, false);
+        die(2);
+        (void)say_to(old, 0, SX_GROUP_ABORTS);
+        cr_expect_not(is_over);
+        old = number_of(PMIX_GROUP_MEMBER_FAILED, 2);
+        cr_assert_neq(old, 0);
+        close_construct();
+    }
 }
 
 Test(group_lead, has_one_leader)
