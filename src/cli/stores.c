@@ -12,6 +12,22 @@ struct each {
     void *arg;
 };
 
+static bool is_newest_of(pid_t pid, const struct sx_store *store)
+{
+    return sx_store_successor(store) == 0 && sx_proc_has_made(pid, &store->seg);
+}
+
+/* The store of the node has no name. */
+static bool has_name(const struct sx_store *store)
+{
+    return sx_segment_header(&store->seg)->nspace[0] != '\0';
+}
+
+bool sx_cli_store_is_of_node(pid_t pid, const struct sx_store *store)
+{
+    return !has_name(store) && is_newest_of(pid, store);
+}
+
 static bool store_take(void *arg, pid_t pid, int fd)
 {
     const struct each *const each = arg;
@@ -20,11 +36,8 @@ static bool store_take(void *arg, pid_t pid, int fd)
     if (sx_store_attach(&store, fd) != PMIX_SUCCESS) {
         return true;
     }
-    const char *const nspace = sx_segment_header(&store.seg)->nspace;
-
-    /* The store of the node has no name. */
-    if (nspace[0] != '\0' && sx_store_successor(&store) == 0 && sx_proc_has_made(pid, &store.seg)) {
-        each->fn(each->arg, pid, nspace, &store);
+    if (has_name(&store) && is_newest_of(pid, &store)) {
+        each->fn(each->arg, pid, sx_segment_header(&store.seg)->nspace, &store);
     }
     sx_store_detach(&store);
     return true;

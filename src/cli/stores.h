@@ -9,6 +9,9 @@
 
 #include "shmem/store.h"
 
+/* Whether this is the node's store, and the newest one, that the server @pid has made. */
+bool sx_cli_store_is_of_node(pid_t pid, const struct sx_store *store);
+
 /* Call @each for the newest store of each job of the server @pid (0: of every server); @nspace is
  * the job's.  Return: false when some process could not be looked into. */
 bool sx_cli_stores_each(pid_t pid,

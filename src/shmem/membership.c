@@ -124,13 +124,14 @@ pmix_status_t sx_membership_next(const struct sx_store *store, enum sx_realm rea
                                             sizeof(SX_MEMBERSHIP_ROWS) - 1);
     pmix_status_t rc;
 
-    do { /* one may go between the two looks */
+    do { /* one may go between the two looks, and its name come back in another row */
         rc = sx_store_row_next(store, names, *row, row);
         if (rc != PMIX_SUCCESS) {
             return rc;
         }
         rc = membership_at(store, realm, (*row)++, ret);
-    } while (rc == PMIX_ERR_NOT_FOUND);
+    } while (rc == PMIX_ERR_NOT_FOUND ||
+             (rc == PMIX_SUCCESS && sx_membership_row(ret->head.subject) != *row - 1));
     return rc;
 }
 

@@ -16,11 +16,12 @@
 static const struct {
     const char *name;
     int (*list)(const struct sx_ls_wish *wish);
+    bool can_watch;
 } things[] = {
-    { "servers", sx_ls_servers },
-    { "jobs", sx_ls_jobs },
-    { "collectives", sx_ls_collectives },
-    { "groups", sx_ls_groups },
+    { "servers", sx_ls_servers, false },
+    { "jobs", sx_ls_jobs, false },
+    { "collectives", sx_ls_collectives, false },
+    { "groups", sx_ls_groups, true },
 };
 
 #define OF(member) offsetof(struct sx_ls_wish, member), false
@@ -39,27 +40,31 @@ static const struct sx_option rows[] = {
     { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or the process id of a server",
       NULL, sx_option_whose, OF(whose) },
     { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag, OF(json) },
+    { "--watch", NULL, NULL, NULL, NULL, "go on with a line for each change (of groups)",
+      sx_option_flag, OF(watch) },
 };
 
 static const char about[] =
-    "usage: shmix ls THING [--json] [NAMESPACE | PID]\n"
+    "usage: shmix ls THING [--json] [--watch] [NAMESPACE | PID]\n"
     "\n"
     "List what the servers of running jobs have: that of the job NAMESPACE, the server PID, or\n"
     "all that you may look into. Reads memory only, so a server that hangs or is stopped can be\n"
     "looked at.\n";
 
-static const char more[] = "\n"
-                           "examples:\n"
-                           "  shmix ls jobs                   what runs on this node\n"
-                           "  shmix ls collectives            who is missing in what is open\n"
-                           "  shmix ls collectives 4711       the same, of the server 4711\n"
-                           "  shmix ls collectives --json | jq .missing\n"
-                           "  shmix ls groups                 who is in which group\n";
+static const char more[] =
+    "\n"
+    "examples:\n"
+    "  shmix ls jobs                   what runs on this node\n"
+    "  shmix ls collectives            who is missing in what is open\n"
+    "  shmix ls collectives 4711       the same, of the server 4711\n"
+    "  shmix ls collectives --json | jq .missing\n"
+    "  shmix ls groups                 who is in which group\n"
+    "  shmix ls groups --watch         and who joins and leaves from now on\n";
 
 const struct sx_verb sx_ls_verb = {
     .name = "shmix ls",
     .try_begin = "shmix ls",
-    .try_end = " collectives",
+    .try_end = " groups",
     .about = about,
     .more = more,
     .options = rows,
@@ -76,6 +81,10 @@ int sx_cli_ls(char **words)
     }
     for (size_t i = 0; i < SX_COUNT(things); i++) {
         if (strcmp(wish.thing, things[i].name) == 0) {
+            if (wish.watch && !things[i].can_watch) {
+                return sx_options_refuse(&sx_ls_verb, NULL, "--watch is for groups, not for %s",
+                                         wish.thing);
+            }
             return sx_proc_check() ? things[i].list(&wish) : SX_EXIT_FAILURE;
         }
     }

@@ -12,6 +12,7 @@ struct sx_ls_wish {
     const char *thing;
     struct sx_whose whose;
     bool json;
+    bool watch; /* then go on with each change */
 };
 
 extern const struct sx_verb sx_ls_verb;

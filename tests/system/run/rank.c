@@ -11,6 +11,8 @@
  *   survive HOW   rank 1 ends by HOW (kill, exit, leave); the others hear of it and go on
  *   fence         say what a fence of the job returns
  *   late FILE     say its process id, and come to the fence of the others when FILE is there
+ *   group FILE    all are a group, which the last one leaves when FILE.leave is there, and which the
+ *                 others end when FILE.end is there
  *   offer         put a number, its rank times ten, and say the job's namespace
  *   peek NSPACE   say what <shmix.h> sees of another server's job: each rank with its number
  *   thread        the same, after the thread that called PMIx_Init has ended: the word that tells
@@ -48,6 +50,13 @@ static pmix_proc_t job(void)
 
     all.rank = PMIX_RANK_WILDCARD;
     return all;
+}
+
+static void await_file(const char *path)
+{
+    while (access(path, F_OK) != 0) {
+        usleep(1000);
+    }
 }
 
 static int fence(void)
@@ -368,6 +377,27 @@ static int abort_some(char **ranks, int count)
     return 0;
 }
 
+static int group(const char *file)
+{
+    const pmix_proc_t all = job();
+    pmix_info_t *results;
+    char path[4096];
+    size_t count;
+
+    must(PMIx_Group_construct("lake", &all, 1, NULL, 0, &results, &count), "construct");
+    PMIx_Info_free(results, count);
+    snprintf(path, sizeof(path), "%s.leave", file);
+    await_file(path);
+    if (me.rank == 2) {
+        must(PMIx_Group_leave("lake", NULL, 0), "leave");
+        return 0;
+    }
+    snprintf(path, sizeof(path), "%s.end", file);
+    await_file(path);
+    must(PMIx_Group_destruct("lake", NULL, 0), "destruct");
+    return 0;
+}
+
 static int offer(void)
 {
     pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = me.rank * 10 };
@@ -458,15 +488,17 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "late") == 0) {
         printf("late %d\n", (int)getpid());
         fflush(stdout);
-        while (argc > 2 && access(argv[2], F_OK) != 0) {
-            usleep(1000);
+        if (argc > 2) {
+            await_file(argv[2]);
         }
         code = fence();
     } else if (strcmp(what, "fence") == 0) {
         code = fence();
-        while (argc > 2 && access(argv[2], F_OK) != 0) {
-            usleep(1000);
+        if (argc > 2) {
+            await_file(argv[2]);
         }
+    } else if (strcmp(what, "group") == 0 && argc > 2) {
+        code = group(argv[2]);
     } else if (strcmp(what, "abort") == 0) {
         code = abort_some(argv + 2, argc - 2);
     } else if (strcmp(what, "kill") == 0) {

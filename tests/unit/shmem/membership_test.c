@@ -245,6 +245,28 @@ Test(membership, is_found_by_its_name_and_its_subject_while_it_is_there)
     sx_store_destroy(&writer);
 }
 
+/* Between the two looks of a walk a list may go, and another one take its name in another row: that
+ * one is met there, and once. */
+Test(membership, a_walk_meets_each_list_in_its_own_row)
+{
+    struct sx_store_writer writer;
+    struct sx_membership membership;
+    uint32_t row = 0;
+
+    test_store_create(&writer, 0, 0, false);
+    list_put(&writer, subject_of(2, 5), "list", 1, 3);
+    cr_assert_eq(sx_membership_enter(&writer, SX_REALM_MEMBERS, subject_of(1, 3), "list"),
+                 PMIX_SUCCESS);
+    cr_assert_eq(sx_membership_enter(&writer, SX_REALM_MEMBERS, subject_of(2, 5), "list"),
+                 PMIX_SUCCESS);
+    cr_assert_eq(sx_membership_next(&writer.view, SX_REALM_MEMBERS, &row, &membership),
+                 PMIX_SUCCESS);
+    cr_expect_eq(row, 6);
+    cr_expect_eq(sx_membership_next(&writer.view, SX_REALM_MEMBERS, &row, &membership),
+                 PMIX_ERR_NOT_FOUND);
+    sx_store_destroy(&writer);
+}
+
 /* ---- a writer and readers -------------------------------------------------------------------- */
 
 #define RACE_LOOKS 3000u

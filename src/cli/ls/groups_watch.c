@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* groups_watch.c - follow the lists of one server's node store.
+ *
+ *     board --> read all lists --> say what has changed --> sleep on the door of the lists --> ...
+ *                      \-- the server has written its store anew: find it by /proc --/
+ *
+ * A reader like any rank, but no rank: the server is asked nothing, and may be stopped.  What was
+ * read before is kept as copies, ordered by their rows and subjects, so that two looks are compared
+ * in one pass.  Lists that come and go between two looks are not seen.  Bounded by what the store
+ * has.  It ends when the server does. */
+#include "cli/ls/groups_watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/ls/groups_print.h"
+#include "cli/ls/nobody.h"
+#include "cli/proc.h"
+#include "cli/say.h"
+#include "cli/stores.h"
+#include "ring/board.h"
+#include "shmem/outside.h"
+
+struct lists {
+    struct sx_membership *at; /* in the order of a look; their bytes are copies of ours */
+    size_t count, capacity;
+};
+
+struct watch {
+    const struct sx_ls_wish *wish;
+    pid_t server;
+    unsigned servers; /* found */
+    struct sx_board board;
+    struct sx_store store; /* SX_STORE_NULL: none is known */
+    struct lists known;
+};
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+static bool board_take(void *arg, pid_t pid, int fd)
+{
+    struct watch *const watch = arg;
+    struct sx_board board;
+
+    if (sx_board_attach(&board, fd) != PMIX_SUCCESS) {
+        return true;
+    }
+    if (sx_proc_has_made(pid, &board.seg) && watch->servers++ == 0) {
+        watch->board = board;
+        watch->server = pid;
+    } else {
+        sx_board_deinit(&board);
+    }
+    return true;
+}
+
+static bool store_take(void *arg, pid_t pid, int fd)
+{
+    struct watch *const watch = arg;
+    struct sx_store store;
+
+    if (sx_store_attach(&store, fd) != PMIX_SUCCESS) {
+        return true;
+    }
+    if (sx_cli_store_is_of_node(pid, &store)) {
+        watch->store = store;
+        return false;
+    }
+    sx_store_detach(&store);
+    return true;
+}
+
+/* Have the newest store of the node.  Return: false when there is none, not yet or just now: then
+ * the server rings when it has put something into one. */
+static bool store_renew(struct watch *watch)
+{
+    if (watch->store.seg.base != NULL && sx_store_successor(&watch->store) == 0) {
+        return true;
+    }
+    sx_store_detach(&watch->store);
+    (void)sx_outside_each(watch->server, "store:", store_take, watch);
+    return watch->store.seg.base != NULL;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static void list_copy(struct lists *lists, const struct sx_membership *list)
+{
+    if (lists->count == lists->capacity) {
+        lists->capacity = 2 * lists->capacity + 16;
+        lists->at = sx_cli_realloc(lists->at, lists->capacity, sizeof(lists->at[0]));
+    }
+    uint8_t *const bytes = sx_cli_calloc(1, list->size_bytes);
+
+    memcpy(bytes, list->bytes, list->size_bytes);
+    lists->at[lists->count] = *list;
+    lists->at[lists->count++].bytes = bytes;
+}
+
+static void lists_free(struct lists *lists)
+{
+    for (size_t i = 0; i < lists->count; i++) {
+        free((void *)(uintptr_t)lists->at[i].bytes);
+    }
+    free(lists->at);
+    *lists = (struct lists){ .at = NULL };
+}
+
+/* Return: false when the store contradicts itself. */
+static bool lists_read(const struct sx_store *store, struct lists *ret)
+{
+    static const enum sx_realm realms[] = { SX_REALM_MEMBERS, SX_REALM_SETS };
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    for (size_t i = 0; i < SX_COUNT(realms) && rc == PMIX_ERR_NOT_FOUND; i++) {
+        struct sx_membership list;
+        uint32_t row = 0;
+
+        while ((rc = sx_membership_next(store, realms[i], &row, &list)) == PMIX_SUCCESS) {
+            list_copy(ret, &list);
+        }
+    }
+    return rc == PMIX_ERR_NOT_FOUND;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+/* In which order a look comes to them; of two in one row, the older one is first. */
+static int lists_order(const struct sx_membership *a, const struct sx_membership *b)
+{
+    const uint64_t left[] = { sx_membership_realm(a->head.kind), sx_membership_row(a->head.subject),
+                              a->head.subject };
+    const uint64_t right[] = { sx_membership_realm(b->head.kind),
+                               sx_membership_row(b->head.subject), b->head.subject };
+
+    for (size_t i = 0; i < SX_COUNT(left); i++) {
+        if (left[i] != right[i]) {
+            return left[i] < right[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static bool is_wanted(const struct watch *watch, const struct sx_membership *list)
+{
+    const char *const nspace = watch->wish->whose.nspace;
+
+    return nspace == NULL || sx_membership_count_of(list, nspace) != 0;
+}
+
+static void say(const struct watch *watch, const char *change, const struct sx_membership *list,
+                const struct sx_membership *before)
+{
+    const struct sx_groups_line line = { .server = watch->server,
+                                         .now_ns = sx_now_ns(),
+                                         .list = list,
+                                         .change = change,
+                                         .before = before };
+
+    if (!is_wanted(watch, list) && (before == NULL || !is_wanted(watch, before))) {
+        return;
+    }
+    sx_groups_line_print(&line, watch->wish->json);
+}
+
+/* @before and @now are one list, or one of them is NULL. */
+static void list_compare(const struct watch *watch, const char *come,
+                         const struct sx_membership *before, const struct sx_membership *now)
+{
+    if (now == NULL) {
+        say(watch, "ended", before, NULL);
+    } else if (before == NULL) {
+        say(watch, come, now, NULL);
+    } else if (before->head.generation != now->head.generation) {
+        say(watch, now->head.index_count < before->head.index_count ? "left" : "changed", now,
+            before);
+    }
+}
+
+static void lists_compare(const struct watch *watch, const char *come, const struct lists *now)
+{
+    const struct lists *const before = &watch->known;
+
+    for (size_t i = 0, j = 0; i < before->count || j < now->count;) {
+        const int order = i == before->count ? 1
+                          : j == now->count  ? -1
+                                             : lists_order(&before->at[i], &now->at[j]);
+
+        list_compare(watch, come, order <= 0 ? &before->at[i] : NULL,
+                     order >= 0 ? &now->at[j] : NULL);
+        i += order <= 0;
+        j += order >= 0;
+    }
+}
+
+/* Say what is new; @come: what those are that were not there before.  Return: false to stop. */
+static bool look(struct watch *watch, const char *come)
+{
+    struct lists now = { .at = NULL };
+
+    if (store_renew(watch)) {
+        if (!lists_read(&watch->store, &now)) {
+            sx_say("the lists of server %d contradict themselves", (int)watch->server);
+            lists_free(&now);
+            return false;
+        }
+        lists_compare(watch, come, &now);
+        lists_free(&watch->known);
+        watch->known = now;
+    }
+    return fflush(stdout) == 0;
+}
+
+/* ---- the thing ------------------------------------------------------------------------------- */
+
+enum { WATCH_LISTS, WATCH_LIFE, WATCH_COUNT };
+
+/* Return: false when that failed, which has been said. */
+static bool follow(struct watch *watch)
+{
+    const struct sx_door *const door = &watch->board.header->lists;
+    const char *come = "there";
+
+    if (!watch->wish->json) {
+        sx_groups_heading_print(true);
+    }
+    for (;;) {
+        /* Asked before looking: what was changed before the end is still printed. */
+        const bool lives = sx_board_server_lives(&watch->board);
+        const struct sx_bell_watch words[WATCH_COUNT] = {
+            [WATCH_LISTS] = sx_door_watch(door),
+            [WATCH_LIFE] = { .word = watch->board.life_word,
+                             .seen = sx_board_life_seen(&watch->board) },
+        };
+
+        if (!look(watch, come)) {
+            return false;
+        }
+        if (!lives) {
+            return true;
+        }
+        come = "made";
+        (void)sx_bell_wait(words, WATCH_COUNT, SX_BELL_ALL, SX_DEADLINE_NEVER);
+        sx_door_pass_on(door, &words[WATCH_LISTS], SX_BELL_ALL);
+    }
+}
+
+int sx_groups_watch(const struct sx_ls_wish *wish, pid_t pid)
+{
+    struct watch watch = { .wish = wish, .board = SX_BOARD_NULL, .store = SX_STORE_NULL };
+    const bool denied = !sx_outside_each(pid, "board:", board_take, &watch);
+    int code = SX_EXIT_FAILURE;
+
+    if (watch.servers == 0) {
+        code = sx_ls_nobody(wish, denied);
+    } else if (watch.servers > 1) {
+        sx_say("%u servers run, and one can be watched; 'shmix ls servers' lists them",
+               watch.servers);
+    } else if (follow(&watch)) {
+        code = 0;
+    }
+    lists_free(&watch.known);
+    sx_store_detach(&watch.store);
+    sx_board_deinit(&watch.board);
+    return code;
+}
