@@ -31,21 +31,26 @@ static size_t character_read(const unsigned char *text, size_t left, uint32_t *r
     return len;
 }
 
-void sx_json_string(const char *text, size_t len)
+void sx_json_string_to(FILE *out, const char *text, size_t len)
 {
-    putchar('"');
+    putc('"', out);
     for (size_t at = 0; at < len;) {
         uint32_t code = 0xfffd;
         const size_t size = character_read((const unsigned char *)text + at, len - at, &code);
 
         if (size == 1 && (code == '"' || code == '\\')) {
-            printf("\\%c", (char)code);
+            fprintf(out, "\\%c", (char)code);
         } else if (size == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0)) {
-            printf("\\u%04x", (unsigned)code); /* a terminal would obey some of them */
+            fprintf(out, "\\u%04x", (unsigned)code); /* a terminal would obey some of them */
         } else {
-            fwrite(text + at, 1, size, stdout);
+            fwrite(text + at, 1, size, out);
         }
         at += size == 0 ? 1 : size;
     }
-    putchar('"');
+    putc('"', out);
+}
+
+void sx_json_string(const char *text, size_t len)
+{
+    sx_json_string_to(stdout, text, len);
 }

@@ -132,9 +132,9 @@ static pmix_status_t register_job(struct sx_run_job_facts *facts, const char **r
 }
 
 static pmix_status_t serve(struct sx_run_host *host, const struct sx_session *session,
-                           const char *server_nspace)
+                           const char *server_nspace, bool records)
 {
-    pmix_info_t info[4];
+    pmix_info_t info[6];
     bool yes = true;
     pmix_rank_t rank = 0;
     pmix_status_t status;
@@ -144,6 +144,8 @@ static pmix_status_t serve(struct sx_run_host *host, const struct sx_session *se
     PMIx_Info_load(&info[1], PMIX_SERVER_NSPACE, server_nspace, PMIX_STRING);
     PMIx_Info_load(&info[2], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
     PMIx_Info_load(&info[3], SX_SERVER_INHERIT_FD, &yes, PMIX_BOOL);
+    PMIx_Info_load(&info[4], SX_SERVER_LOG_STREAMS, &yes, PMIX_BOOL);
+    PMIx_Info_load(&info[5], SX_SERVER_LOG_RECORDS, &records, PMIX_BOOL);
     status = PMIx_server_init(&sx_run_upcall_module, info, SX_COUNT(info));
     host->serving = status == PMIX_SUCCESS;
     if (host->serving) {
@@ -216,7 +218,8 @@ static pmix_status_t define_sets(const struct sx_run_options *options,
 static bool start(struct sx_run_host *host, struct sx_run_job_facts *facts, char *message)
 {
     const char *what = "start";
-    pmix_status_t status = serve(host, facts->session, facts->server_nspace);
+    pmix_status_t status = serve(host, facts->session, facts->server_nspace,
+                                 facts->options->log != NULL);
 
     for (uint32_t i = 0; i < facts->jobs->count && status == PMIX_SUCCESS; i++) {
         facts->job = &facts->jobs->at[i];

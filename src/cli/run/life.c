@@ -23,6 +23,7 @@
 #include "base/util.h"
 #include "cli/run/end.h"
 #include "cli/run/failure.h"
+#include "cli/run/log.h"
 #include "cli/run/start.h"
 #include "cli/run/state.h"
 #include "cli/say.h"
@@ -343,7 +344,8 @@ static void drain(struct sx_run_state *run)
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         drain_job(&run->jobs->at[i]);
     }
-    while (!run->give_up && (run->sink_of[0]->armed || run->sink_of[1]->armed)) {
+    while (!run->give_up &&
+           (run->sink_of[0]->armed || run->sink_of[1]->armed || sx_run_log_waits())) {
         drain_turn(run);
     }
     check_sinks(run);
@@ -381,7 +383,8 @@ static int run_open(struct sx_run_state *run)
     run->sink_of[1] = one_sink ? &run->sinks[0] : &run->sinks[1];
     if ((why = sx_run_start_open(run)) == 0 &&
         (why = watch(run, &run->signals, run->setup->signal_fd, signals_read)) == 0 &&
-        (why = watch(run, &run->news, run->setup->host->event_fd, news_read)) == 0) {
+        (why = watch(run, &run->news, run->setup->host->event_fd, news_read)) == 0 &&
+        (why = sx_run_log_open(&run->loop, run->sink_of)) == 0) {
         why = sx_run_foreign_init(&run->foreign, &run->loop, run->jobs, run->setup->lib_dir);
     }
     return why;
@@ -426,6 +429,7 @@ static void run_deinit(struct sx_run_state *run)
     }
     sx_run_start_close(run);
     sx_run_foreign_deinit(&run->foreign);
+    sx_run_log_close(&run->loop);
     sx_run_sink_deinit(&run->sinks[0]);
     sx_run_sink_deinit(&run->sinks[1]);
     sx_run_loop_deinit(&run->loop);

@@ -249,6 +249,10 @@ static const struct sx_option rows[] = {
       "end the job after this time", set_timeout, OF_JOB(timeout_ns) },
     { "--tag-output", NULL, NULL, NULL, NULL, "put [namespace,rank]<stream> before each line",
       sx_option_flag, OF_JOB(tag_output) },
+    { "--log", NULL, "FILE", "job.log", "a file",
+      "add what ranks log for the job's record or the data store (PMIx_Log) to FILE, as lines of "
+      "JSON",
+      sx_option_text, OF_JOB(log) },
     { "--stdin", NULL, "RANK|all|none", "all", "a rank, 'all' or 'none'",
       "who reads the standard input (default 0; counted through all jobs)", set_stdin, JOB },
 };

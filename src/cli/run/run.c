@@ -31,6 +31,7 @@
 #include "cli/run/host.h"
 #include "cli/run/job.h"
 #include "cli/run/life.h"
+#include "cli/run/log.h"
 #include "cli/run/options.h"
 #include "cli/run/place.h"
 #include "cli/run/program.h"
@@ -258,6 +259,16 @@ static void make_environments(const struct run *run, const struct sx_run_job *jo
     }
 }
 
+static bool open_log(const struct run *run)
+{
+    const int why = sx_run_log_init(&run->options);
+
+    if (why != 0) {
+        sx_say("cannot open '%.200s' for --log: %s", run->options.log, strerror(why));
+    }
+    return why == 0;
+}
+
 static bool start_server(struct run *run)
 {
     char message[SX_RUN_MESSAGE_MAX];
@@ -328,7 +339,7 @@ static int run_all(struct run *run)
         sx_say("cannot start the janitor: %s", strerror(why));
         return SX_EXIT_FAILURE;
     }
-    if (!open_signals(run) || !make_session(run) || !start_server(run)) {
+    if (!open_signals(run) || !make_session(run) || !open_log(run) || !start_server(run)) {
         return SX_EXIT_FAILURE;
     }
     return run_jobs(run);
@@ -336,7 +347,9 @@ static int run_all(struct run *run)
 
 static void run_deinit(struct run *run)
 {
+    sx_run_log_end(); /* while there is somebody to answer */
     sx_run_host_deinit(&run->host);
+    sx_run_log_deinit();
     sx_run_machine_deinit(&run->machine);
     sx_session_deinit(&run->session);
     for (uint32_t i = 0; i < run->jobs.count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* upcall.c - three upcalls and one event; each notes something under the lock and returns. */
+/* upcall.c - upcalls and one event; each notes something under the lock and returns. */
 #include "cli/run/upcall.h"
 
 #include <pmix.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/run/log.h"
 #include "cli/say.h"
 
 /* What is heard of one job's clients. */
@@ -236,6 +237,7 @@ pmix_server_module_t sx_run_upcall_module = {
     .client_connected = client_connected,
     .client_finalized = client_finalized,
     .abort = job_abort,
+    .log = sx_run_log,
 };
 
 /* ---- losses ---------------------------------------------------------------------------------- */

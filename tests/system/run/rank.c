@@ -20,6 +20,8 @@
  *   abort RANK... rank 0 aborts these; the others but those meet in a fence
  *   abort-others  rank 0 aborts all processes of the node that are in other jobs
  *   abort-first   the same with the ranks 0 of other jobs
+ *   log           log to both streams and for the records, with marks and without
+ *   log-much N    log N lines of 100 bytes, in texts of 100 lines, and say so at the end
  *   kill          be killed as a client
  *   wait          as a client for ever, without hearing SIGTERM */
 #include <pmix.h>
@@ -455,6 +457,55 @@ static void begin_in_a_thread(void)
     }
 }
 
+/* ---- log ------------------------------------------------------------------------------------- */
+
+static pmix_info_t text_of(const char *key, const char *text)
+{
+    pmix_info_t info = { .value = { .type = PMIX_STRING, .data.string = (char *)(uintptr_t)text } };
+
+    strcpy(info.key, key);
+    return info;
+}
+
+static pmix_info_t yes(const char *key)
+{
+    pmix_info_t info = { .value = { .type = PMIX_BOOL, .data.flag = true } };
+
+    strcpy(info.key, key);
+    return info;
+}
+
+static int log_all(void)
+{
+    const pmix_info_t streams[] = { text_of(PMIX_LOG_STDOUT, "to stdout"),
+                                    text_of(PMIX_LOG_STDERR, "to stderr\n") };
+    const pmix_info_t marks[] = { yes(PMIX_LOG_TAG_OUTPUT) };
+    const pmix_info_t text[] = { text_of(PMIX_LOG_JOB_RECORD, "a \"text\"") };
+    const pmix_info_t data[] = { yes(PMIX_LOG_GLOBAL_DATASTORE), text_of("my.key", "my value") };
+    const pmix_info_t email[] = { text_of(PMIX_LOG_STDOUT, "beside"), text_of("matter", "none") };
+
+    printf("plain: %s\n", PMIx_Error_string(PMIx_Log(streams, 2, NULL, 0)));
+    printf("marks: %s\n", PMIx_Error_string(PMIx_Log(streams, 2, marks, 1)));
+    printf("record: %s\n", PMIx_Error_string(PMIx_Log(text, 1, NULL, 0)));
+    printf("store: %s\n", PMIx_Error_string(PMIx_Log(data, 2, NULL, 0)));
+    printf("matter: %s\n", PMIx_Error_string(PMIx_Log(email, 2, NULL, 0)));
+    return 0;
+}
+
+static int log_much(int lines)
+{
+    static char text[100 * 100 + 1];
+    const pmix_info_t info = text_of(PMIX_LOG_STDOUT, text);
+
+    for (int line = 0; line < lines; line++) {
+        snprintf(text + line % 100 * 100, 101, "%u %97d\n", me.rank % 10, line);
+        if (line % 100 == 99) {
+            must(PMIx_Log(&info, 1, NULL, 0), "PMIx_Log");
+        }
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -501,6 +552,10 @@ int main(int argc, char **argv)
         code = group(argv[2]);
     } else if (strcmp(what, "abort") == 0) {
         code = abort_some(argv + 2, argc - 2);
+    } else if (strcmp(what, "log") == 0) {
+        code = log_all();
+    } else if (strcmp(what, "log-much") == 0) {
+        code = log_much(argc > 2 ? atoi(argv[2]) : 100);
     } else if (strcmp(what, "kill") == 0) {
         kill(getpid(), SIGKILL);
     }

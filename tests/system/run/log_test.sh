@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The shmix authors
+# log_test.sh - what ranks log comes out of `shmix run`, or goes into the file of --log.
+. "$(dirname "$0")/lib.sh"
+
+# TQ89, TQ94: both streams, plain and marked; without --log there are no records (TQ97).
+run "$RANK" log
+expect_code 0 "streams"
+tag='^\[shmix-[0-9]*-[0-9a-f]*,0\]'
+[ "$(grep -c '^to stdout$' "$work/out")" = 1 ] || fail "a line on stdout"
+[ "$(grep -c '^to stderr$' "$work/err")" = 1 ] || fail "a line on stderr"
+[ "$(grep -c "$tag<stdout>: to stdout\$" "$work/out")" = 1 ] || fail "a tagged line on stdout"
+[ "$(grep -c "$tag<stderr>: to stderr\$" "$work/err")" = 1 ] || fail "a tagged line on stderr"
+grep -q '^plain: PMIX_SUCCESS$' "$work/out" || fail "the answer to both"
+grep -q '^record: PMIX_ERR_NOT_SUPPORTED$' "$work/out" || fail "a record without a file"
+
+# Records, two ranks into one file that is there already.
+echo before >"$work/log"
+run -n 2 --log "$work/log" "$RANK" log
+expect_code 0 "records"
+lines_are "$work/log" 5 || fail "records: $(cat "$work/log")"
+[ "$(head -1 "$work/log")" = before ] || fail "the file was not added to"
+for rank in 0 1; do
+    grep -q "^{\"time\":\"[^\"]*\",\"channel\":\"job-record\",\"nspace\":\"shmix-[^\"]*\",\"rank\":$rank,\"text\":\"a \\\\\"text\\\\\"\"}\$" \
+        "$work/log" || fail "the text of rank $rank: $(cat "$work/log")"
+    grep -q "\"channel\":\"global-datastore\",.*\"rank\":$rank,\"data\":{\"my.key\":\"my value\"}}\$" \
+        "$work/log" || fail "the data of rank $rank: $(cat "$work/log")"
+done
+[ "$(grep -c '^record: PMIX_SUCCESS$' "$work/out")" = 2 ] || fail "the answers to records"
+
+run -n 1 --log "$work/none/log" "$RANK" log
+expect_code 1 "a file that cannot be"
+expect_err "cannot open '$work/none/log' for --log: No such file" "a file that cannot be"
+
+# --tag-output marks what is logged as well.
+run --tag-output "$RANK" log
+[ "$(grep -c "$tag<stdout>: to stdout\$" "$work/out")" = 2 ] || fail "--tag-output"
+
+# Whole lines, all of them, in the order of each rank, beside what the ranks print.
+run -n 4 "$RANK" log-much 5000
+expect_code 0 "many lines"
+lines_are "$work/out" 20000 || fail "many lines: $(wc -l <"$work/out")"
+for rank in 0 1 2 3; do
+    awk -v rank=$rank '$1 == rank { if ($2 != n) bad = 1; n++ } END { exit bad || n != 5000 }' \
+        "$work/out" || fail "the order of rank $rank"
+done
+
+# A reader that does not read holds back who logs, and then gets all of it.
+mkfifo "$work/fifo"
+"$SHMIX" run -n 2 "$RANK" log-much 20000 >"$work/fifo" 2>"$work/err" &
+job=$!
+exec 9<"$work/fifo"
+cat <&9 >"$work/out"
+exec 9<&-
+wait $job
+code=$?
+expect_code 0 "a late reader"
+lines_are "$work/out" 40000 || fail "a late reader: $(wc -l <"$work/out")"
+
+# One that has gone ends the job, with a message.
+{ "$SHMIX" run -n 2 "$RANK" log-much 1000000 2>"$work/err"; echo $? >"$work/code"; } |
+    head -1 >/dev/null
+code=$(cat "$work/code")
+expect_code 141 "the reader has gone"
+expect_err "its reader has gone" "the reader has gone"
+
+expect_clean "at the end"
+finish
