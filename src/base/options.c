@@ -226,7 +226,7 @@ static const struct sx_directive query[] = {
     ROW(PMIX_GROUP_ID, STRING, query, group, .arg = PMIX_MAX_NSLEN),
     ROW(PMIX_PSET_NAME, STRING, query, pset, .arg = PMIX_MAX_KEYLEN),
     ROW(PMIX_QUERY_REFRESH_CACHE, BOOL, query, refreshes),
-    ROW(PMIX_QUERY_LOCAL_ONLY, BOOL, query, stays_local),
+    CARRIED(PMIX_QUERY_LOCAL_ONLY),
     CARRIED(PMIX_SESSION_INFO),
     CARRIED(PMIX_JOB_INFO),
     CARRIED(PMIX_APP_INFO),

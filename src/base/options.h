@@ -156,7 +156,6 @@ struct sx_query_options {
     struct sx_some_number rank;
     const char *group, *pset;
     bool refreshes; /* nothing that was kept of earlier answers */
-    bool stays_local;
 };
 
 struct sx_log_options {

@@ -8,6 +8,8 @@
 
 #include <pmix.h>
 
+#include "base/flat.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "base/value.h"
 
@@ -127,6 +129,114 @@ pmix_proc_t sx_query_proc(const struct sx_query_options *options, const pmix_pro
     return proc;
 }
 
+/* ---- what is left ---------------------------------------------------------------------------- */
+
+pmix_query_t *sx_queries_left(const struct sx_queries *queries, size_t *ret_count)
+{
+    const size_t key_count = queries->asked_count + queries->count; /* each list ends with NULL */
+    pmix_query_t *const left = calloc(1,
+                                      queries->count * sizeof(*left) + key_count * sizeof(char *));
+    char **key = (char **)(left + queries->count);
+    size_t count = 0;
+    uint32_t last = 0;
+
+    for (size_t i = 0; left != NULL && i < queries->asked_count; i++) {
+        const struct sx_asked *const asked = &queries->asked[i];
+
+        if (asked->answered) {
+            continue;
+        }
+        if (count == 0 || asked->query != last) {
+            key += count != 0;
+            last = asked->query;
+            left[count] = queries->all[last];
+            left[count++].keys = key;
+        }
+        *key++ = (char *)(uintptr_t)asked->key;
+    }
+    *ret_count = count;
+    return left;
+}
+
+/* The first key without an answer, from *asked on. */
+static struct sx_asked *unanswered_next(const struct sx_queries *queries, struct sx_asked *asked)
+{
+    while (asked < queries->asked + queries->asked_count && asked->answered) {
+        asked++;
+    }
+    return asked < queries->asked + queries->asked_count ? asked : NULL;
+}
+
+/* @info answers the first key from @asked on that it can; only those of @query when @within. */
+static pmix_status_t answer_take(struct sx_queries *queries, struct sx_asked *asked, bool within,
+                                 const pmix_info_t *info)
+{
+    const uint32_t query = asked->query;
+    pmix_value_t value;
+    size_t size;
+
+    while (asked != NULL && (!within || asked->query == query) &&
+           (asked->answered || strncmp(asked->key, info->key, sizeof(info->key)) != 0)) {
+        asked = unanswered_next(queries, asked + 1);
+    }
+    if (asked == NULL || (within && asked->query != query) || info->value.type == PMIX_UNDEF) {
+        return PMIX_SUCCESS;
+    }
+    pmix_status_t rc = sx_flat_size(&info->value, &size);
+
+    if (rc != PMIX_SUCCESS) {
+        sx_log(SX_LOG_WARN,
+               "the answer to the query of \"%s\" is left out: a %s as it is there "
+               "cannot be sent",
+               asked->key, PMIx_Data_type_string(info->value.type));
+        return PMIX_SUCCESS;
+    }
+    rc = sx_value_copy(&value, &info->value);
+    if (rc == PMIX_SUCCESS) {
+        sx_queries_answer(queries, asked, &value);
+    }
+    return rc;
+}
+
+/* The results of one query, whose first key without an answer is @asked. */
+static pmix_status_t results_take(struct sx_queries *queries, struct sx_asked *asked,
+                                  const pmix_value_t *value)
+{
+    const pmix_data_array_t *const array = value->type == PMIX_DATA_ARRAY ? value->data.darray
+                                                                          : NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (array == NULL || array->type != PMIX_INFO || array->array == NULL) {
+        return PMIX_SUCCESS;
+    }
+    for (size_t i = 0; i < array->size && rc == PMIX_SUCCESS; i++) {
+        rc = answer_take(queries, asked, true, (const pmix_info_t *)array->array + i);
+    }
+    return rc;
+}
+
+pmix_status_t sx_queries_take(struct sx_queries *queries, const pmix_info_t info[], size_t ninfo)
+{
+    struct sx_asked *asked = unanswered_next(queries, queries->asked);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; info != NULL && i < ninfo && rc == PMIX_SUCCESS; i++) {
+        if (strncmp(info[i].key, PMIX_QUERY_RESULTS, sizeof(info[i].key)) != 0) {
+            struct sx_asked *const first = unanswered_next(queries, queries->asked);
+
+            rc = first == NULL ? rc : answer_take(queries, first, false, &info[i]);
+        } else if (asked != NULL) {
+            const uint32_t query = asked->query;
+
+            rc = results_take(queries, asked, &info[i].value);
+            while (asked != NULL && asked->query == query) {
+                asked = unanswered_next(queries, asked + 1);
+            }
+        }
+    }
+    return rc;
+}
+
 /* ---- results --------------------------------------------------------------------------------- */
 
 static void answer_move(struct sx_asked *asked, pmix_info_t *ret)
@@ -138,7 +248,8 @@ static void answer_move(struct sx_asked *asked, pmix_info_t *ret)
 
 static pmix_status_t qualifiers_copy(const pmix_query_t *query, pmix_info_t *ret)
 {
-    pmix_data_array_t array = { .type = PMIX_INFO, .size = query->nqual,
+    pmix_data_array_t array = { .type = PMIX_INFO,
+                                .size = query->nqual,
                                 .array = query->qualifiers };
     const pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
 

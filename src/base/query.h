@@ -47,6 +47,14 @@ void sx_queries_close(struct sx_queries *queries);
 /* The answer to @asked, which has none; *value moves. */
 void sx_queries_answer(struct sx_queries *queries, struct sx_asked *asked, pmix_value_t *value);
 
+/* The keys without an answer as queries of their own, in one block that is free'd; all else is
+ * borrowed.  Return: NULL when memory is out. */
+pmix_query_t *sx_queries_left(const struct sx_queries *queries, size_t *ret_count);
+
+/* Take the answers out of the results of what was left, as copies.  What was not asked is passed
+ * over, and what could not be passed on (told).  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_queries_take(struct sx_queries *queries, const pmix_info_t info[], size_t ninfo);
+
 /* Whom a query is about, nobody more than the job of @self unless its qualifiers name somebody. */
 pmix_proc_t sx_query_proc(const struct sx_query_options *options, const pmix_proc_t *self);
 

@@ -14,6 +14,7 @@
 
 struct sx_membership;     /* shmem/membership.h */
 struct sx_notify_options; /* base/options.h */
+struct sx_queries;        /* base/query.h */
 struct sx_store;          /* shmem/store.h */
 
 struct sx_role_server {
@@ -49,6 +50,8 @@ struct sx_role_server {
                                              const struct sx_store *store,
                                              const struct sx_membership *members),
                                 void *arg);
+    /* Answer the keys that the server knows.  Return: PMIX_SUCCESS; what went wrong on the way. */
+    pmix_status_t (*query)(struct sx_queries *queries);
 };
 
 /* Publish or withdraw (NULL) the server's table, which stays valid until withdrawn.  Any thread. */

@@ -58,6 +58,7 @@ enum sx_message_kind {
     SX_MSG_EVENT_REGISTER, /* client: a handler for these codes; answered with the kept events */
     SX_MSG_EVENT_DEREGISTER, /* client: one handler less for these codes */
     SX_MSG_EVENT_REPLAY,     /* client: what I have missed of the ring */
+    SX_MSG_QUERY,            /* client: keys that it cannot answer itself */
     SX_MSG_WAKE_GET,         /* client: a socket that becomes readable when there is news */
     SX_MSG_WINDOW_GET,       /* client: a (new) window for what does not fit in a frame */
     SX_MSG_SPEC_MAX,
@@ -310,6 +311,15 @@ struct sx_group_join {
     char group[256];
     char leader_nspace[256]; /* who has sent the invitation; empty: whoever has */
 };
+
+/* QUERY: followed by one info, whose value is an array of PMIX_QUERY.  When they came in bulk, and
+ * the host is asked, a part without a body comes before the answer (SX_FRAME_MORE): they have been
+ * read.  Reply: struct sx_reply and, if something was found, the results as a flat array of infos
+ * (base/query.h says in which shape). */
+struct sx_query_head {
+    uint64_t info_size;
+};
+enum { SX_QUERY_INFOS };
 
 struct sx_group_made {
     struct sx_reply reply;

@@ -446,7 +446,7 @@ static void window_that_changes(void)
 static int role_windows(const char *arg)
 {
     static const uint16_t kinds[] = { SX_MSG_ARRIVE_BULK, SX_MSG_ABORT, SX_MSG_JOB_CONTROL,
-                                      SX_MSG_EVENT_BULK };
+                                      SX_MSG_EVENT_BULK, SX_MSG_QUERY };
 
     (void)arg;
     window_misused("a bulk good-bye", SX_MSG_FINALIZE, 0, 16);
@@ -1030,6 +1030,22 @@ static void group_bodies(void)
     body_dropped("an answer to a name that does not end", SX_MSG_GROUP_JOIN, &join, sizeof(join));
 }
 
+static void query_bodies(void)
+{
+    struct {
+        struct sx_query_head head;
+        uint8_t infos[64];
+    } body = { .head = { .info_size = 0 } };
+
+    body_answered("queries that are none", SX_MSG_QUERY, &body, sizeof(body.head),
+                  PMIX_ERR_BAD_PARAM);
+    body.head.info_size = sizeof(body.infos);
+    memset(body.infos, 0xff, sizeof(body.infos));
+    body_dropped("queries of bytes that are no infos", SX_MSG_QUERY, &body, sizeof(body));
+    body.head.info_size = UINT64_MAX;
+    body_dropped("queries of 2^64 - 1 bytes", SX_MSG_QUERY, &body, sizeof(body));
+}
+
 static int role_bodies(const char *arg)
 {
     (void)arg;
@@ -1041,6 +1057,7 @@ static int role_bodies(const char *arg)
     said_bodies();
     cleanup_bodies();
     data_bodies();
+    query_bodies();
     return 0;
 }
 

@@ -29,7 +29,7 @@ static void fence(void)
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- asking -------------------------------------------------------------------------------- */
 
 struct asked {
     char *keys[KEYS_MAX + 1];
@@ -87,7 +87,7 @@ static pmix_value_t *ask_one(struct asked *asked, const char *key, const char *q
     return &asked->info[0].value;
 }
 
-/* ---- what is said of bad questions ------------------------------------------------------------ */
+/* ---- what is said of bad questions --------------------------------------------------------- */
 
 static pmix_status_t ask_qualified(const char *first, const void *data, pmix_data_type_t type,
                                    const char *second, const void *more, pmix_data_type_t its_type)
@@ -133,8 +133,7 @@ static int rank_of_qualifiers(int rank)
                  PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(ask_qualified(PMIX_PROCID, "none", PMIX_STRING, NULL, NULL, 0),
                  PMIX_ERR_BAD_PARAM);
-    CHECK_STATUS(ask_qualified(PMIX_NSPACE, &zero, PMIX_UINT32, NULL, NULL, 0),
-                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(ask_qualified(PMIX_NSPACE, &zero, PMIX_UINT32, NULL, NULL, 0), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(ask_qualified(PMIX_NSPACE, me.nspace, PMIX_STRING, PMIX_GROUP_ID, "no such group",
                                PMIX_STRING),
                  PMIX_SUCCESS);
@@ -154,7 +153,7 @@ static int rank_of_qualifiers(int rank)
     return 0;
 }
 
-/* ---- the shape of the answers ------------------------------------------------------------------ */
+/* ---- the shape of the answers -------------------------------------------------------------- */
 
 /* TQ51, TQ52, TQ53, TQ55: one query. */
 static void check_flat(void)
@@ -197,7 +196,8 @@ static pmix_info_t *check_result(const struct asked *asked, size_t i, size_t cou
 /* TQ53, TQ54: several queries. */
 static void check_several(void)
 {
-    char *keys[3][3] = { { (char *)PMIX_JOB_SIZE }, { (char *)"no.such.key" },
+    char *keys[3][3] = { { (char *)PMIX_JOB_SIZE },
+                         { (char *)"no.such.key" },
                          { (char *)PMIX_RANK, (char *)PMIX_JOB_SIZE } };
     pmix_query_t queries[3] = { { .keys = keys[0] }, { .keys = keys[1] }, { .keys = keys[2] } };
     struct asked asked = { .info = NULL };
@@ -285,7 +285,7 @@ static int rank_of_shape(int rank)
     return 0;
 }
 
-/* ---- before PMIx_Init -------------------------------------------------------------------------- */
+/* ---- before PMIx_Init ---------------------------------------------------------------------- */
 
 /* TQ59, TQ60. */
 static int rank_of_early(int rank)
@@ -316,7 +316,7 @@ static int rank_of_early(int rank)
     return 0;
 }
 
-/* ---- sets and groups --------------------------------------------------------------------------- */
+/* ---- sets and groups ----------------------------------------------------------------------- */
 
 #define RANKS 3
 
@@ -486,12 +486,77 @@ static int rank_of_groups(int rank)
     return 0;
 }
 
+/* ---- what the server knows ----------------------------------------------------------------- */
+
+static void check_text(const char *key, const char *want)
+{
+    struct asked asked = { .info = NULL };
+    const pmix_value_t *const value = ask_one(&asked, key, NULL, NULL);
+
+    CHECK(value->type == PMIX_STRING && strcmp(value->data.string, want) == 0);
+    asked_free(&asked);
+}
+
+/* TQ61; TQ73: there is no entry of the host to be asked. */
+static int rank_of_server(int rank)
+{
+    struct asked asked = { .info = NULL };
+
+    begin();
+    if (rank == 0) {
+        check_text(PMIX_QUERY_NAMESPACES, JOB_NSPACE);
+    }
+    fence();
+    job_token_put(0);
+    job_token_get(1);
+    check_text(PMIX_QUERY_NAMESPACES, JOB_NSPACE ",other.job");
+    ask_for(&asked, PMIX_QUERY_QUEUE_LIST);
+    CHECK_STATUS(ask(&asked), PMIX_ERR_NOT_SUPPORTED);
+    CHECK(asked.info == NULL && asked.ninfo == 0);
+    ask_for(&asked, PMIX_QUERY_NAMESPACES);
+    CHECK_STATUS(ask(&asked), PMIX_ERR_PARTIAL_SUCCESS);
+    CHECK(asked.ninfo == 1);
+    asked_free(&asked);
+    finish();
+    return 0;
+}
+
+/* The host asks its own server. */
+static int host_of_server(struct job *job)
+{
+    struct asked asked = { .info = NULL };
+    struct told told;
+
+    for (int i = 0; i < FEW; i++) {
+        job_token_get(0);
+    }
+    CHECK_STATUS(PMIx_server_register_nspace("other.job", 0, NULL, 0, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    check_text(PMIX_QUERY_NAMESPACES, JOB_NSPACE ",other.job");
+    check_count(PMIX_QUERY_NUM_PSETS, 0);
+    (void)ask_one(&asked, PMIX_JOB_SIZE, PMIX_NSPACE, JOB_NSPACE);
+    CHECK(asked.info[0].value.data.uint32 == FEW);
+    ask_for(&asked, "no.such.key");
+    ask_nb(&told, &asked);
+    CHECK(told.status == PMIX_ERR_PARTIAL_SUCCESS && told.ninfo == 1 && told.size == FEW);
+    asked_free(&asked);
+    for (int i = 0; i < FEW; i++) {
+        job_token_put(1);
+    }
+    for (int i = 0; i < FEW; i++) {
+        CHECK(job_wait(job, i) == 0);
+    }
+    PMIx_server_deregister_nspace("other.job", NULL, NULL);
+    return 0;
+}
+
 static const struct job_case cases[] = {
     { .name = "qualifiers", .size = 1, .rank = rank_of_qualifiers },
     { .name = "shape", .size = FEW, .rank = rank_of_shape },
     { .name = "early", .size = 1, .rank = rank_of_early },
     { .name = "sets", .size = RANKS, .rank = rank_of_sets, .host = host_of_sets },
     { .name = "groups", .size = RANKS, .rank = rank_of_groups },
+    { .name = "server", .size = FEW, .rank = rank_of_server, .host = host_of_server },
 };
 
 int main(int argc, char **argv)

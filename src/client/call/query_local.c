@@ -13,9 +13,6 @@
 #include "client/data/membership.h"
 #include "client/link/process.h"
 
-
-
-
 /* One key and what it is about. */
 struct question {
     const char *key;
@@ -118,8 +115,8 @@ pmix_status_t sx_query_answer_here(struct sx_queries *queries)
                                            .options = &queries->options[asked->query] };
         pmix_value_t value;
 
-        if (!row->anytime && !sx_process_ready()) {
-            continue;
+        if (!row->anytime && !sx_process_ready() && row != &any_other) {
+            continue; /* a server's own store: sx_role_server.query */
         }
         const pmix_status_t rc = row->answer(&question, &value);
 

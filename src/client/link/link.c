@@ -224,6 +224,10 @@ static void frame_take(struct sx_link *link, struct sx_frame *frame)
     if (frame->header.kind != SX_MSG_REPLY) {
         SX_INTAKES_TELL(garbled, "a message that a server does not send");
     } else if (op != NULL && (frame->header.flags & SX_FRAME_MORE) != 0) {
+        if (op->windowed) { /* what it asks has been read */
+            op->windowed = false;
+            sx_window_free_locked(&link->window);
+        }
         if (op->kind->part != NULL) {
             op->kind->part(op, frame);
         }

@@ -96,7 +96,7 @@ struct sx_op {
     struct sx_link *link; /* whose server is asked */
     uint32_t id;
     bool done, held;     /* under lock; held: being started, so that nobody is told yet */
-    bool windowed;       /* under lock: its body is in the window, until it is done */
+    bool windowed;       /* under lock: its body is in the window, until its answer begins */
     uint8_t yield_count; /* as sx_wait_until */
     pmix_status_t status;
     uint64_t subject; /* of a collective: ring/record.h */

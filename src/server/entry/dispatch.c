@@ -20,6 +20,7 @@
 #include "server/engine/invite.h"
 #include "server/engine/logging.h"
 #include "server/engine/modex.h"
+#include "server/engine/query.h"
 #include "server/entry/reaper.h"
 #include "server/model/visible.h"
 #include "server/port/pending.h"
@@ -159,6 +160,7 @@ static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_EVENT_REGISTER] = sx_event_on_register,
     [SX_MSG_EVENT_DEREGISTER] = sx_event_on_deregister,
     [SX_MSG_EVENT_REPLAY] = sx_event_on_replay,
+    [SX_MSG_QUERY] = sx_query_on_query,
     [SX_MSG_WAKE_GET] = on_wake_get,
     [SX_MSG_WINDOW_GET] = on_window_get,
 };

@@ -17,6 +17,7 @@
 #include "server/engine/event.h"
 #include "server/engine/host_event.h"
 #include "server/engine/logging.h"
+#include "server/engine/query.h"
 #include "server/model/alias.h"
 #include "server/model/state.h"
 #include "shmem/places.h"
@@ -328,4 +329,5 @@ const struct sx_role_server sx_hostget_role = {
     .log = sx_logging_by_host,
     .hostname = host_name,
     .each_store = host_each_store,
+    .query = sx_query_by_host,
 };

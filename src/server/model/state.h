@@ -104,6 +104,7 @@ enum sx_upcall_kind {
     SX_UPCALL_CONNECT,
     SX_UPCALL_DISCONNECT,
     SX_UPCALL_LOG,
+    SX_UPCALL_QUERY,
     SX_UPCALL_GROUP,
     SX_UPCALL_KINDS
 };

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "base/value.h"
 
 #define EVENTS_MAX 4096u
 #define EVENTS_BYTES_MAX (UINT64_C(64) << 20)
@@ -92,6 +93,12 @@ static pmix_status_t call_disconnect(module_t *module, up_t *up, void *cbdata)
     return module->disconnect(up->procs, up->nprocs, up->info, up->ninfo, answer_op, cbdata);
 }
 
+static pmix_status_t call_query(module_t *module, up_t *up, void *cbdata)
+{
+    return module->query((pmix_proc_t *)(uintptr_t)up->proc, up->queries, up->nqueries, answer_info,
+                         cbdata);
+}
+
 static pmix_status_t call_group(module_t *module, up_t *up, void *cbdata)
 {
     return module->group((pmix_group_operation_t)up->status, (char *)(uintptr_t)up->text, up->procs,
@@ -133,6 +140,7 @@ static const struct row rows[SX_UPCALL_KINDS] = {
     [SX_UPCALL_CONNECT] = ROW(connect, call_connect, 0, 0),
     [SX_UPCALL_DISCONNECT] = ROW(disconnect, call_disconnect, 0, 0),
     [SX_UPCALL_LOG] = ROW(log, call_log, 0, 0),
+    [SX_UPCALL_QUERY] = ROW(query, call_query, 0, 0),
     [SX_UPCALL_GROUP] = ROW(group, call_group, 0, 0),
 };
 
@@ -165,11 +173,12 @@ static struct sx_table open_table; /* under the lock, as the list and the number
 static struct sx_list open_list = SX_LIST_INIT(open_list);
 static uintptr_t last_number; /* 0 is a notice's */
 
-static void infos_destruct(const struct sx_upcall *up)
+static void contents_destruct(const struct sx_upcall *up)
 {
     for (size_t i = 0; i < up->ninfo; i++) {
         PMIX_INFO_DESTRUCT(&up->info[i]);
     }
+    sx_elements_destruct(up->queries, up->nqueries, PMIX_QUERY);
 }
 
 /* Loop thread. */
@@ -181,7 +190,7 @@ static void question_free(struct question *question)
     if (question->up.client != NULL) {
         sx_client_release(question->up.client);
     }
-    infos_destruct(&question->up);
+    contents_destruct(&question->up);
     free(question);
 }
 
@@ -203,6 +212,7 @@ static size_t parts_lay(char *block, struct sx_upcall *up)
     size_t used = 0;
 
     up->info = part_lay(block, &used, up->info, up->ninfo * sizeof(*up->info));
+    up->queries = part_lay(block, &used, up->queries, up->nqueries * sizeof(*up->queries));
     up->proc = part_lay(block, &used, up->proc, sizeof(*up->proc));
     up->procs = part_lay(block, &used, up->procs, up->nprocs * sizeof(*up->procs));
     up->codes = part_lay(block, &used, up->codes, up->ncodes * sizeof(*up->codes));
@@ -408,7 +418,7 @@ pmix_status_t sx_upcall_judge(struct sx_server *server, enum sx_upcall_kind kind
 void sx_upcall_drop(const struct sx_upcall *upcall)
 {
     free(upcall->bytes);
-    infos_destruct(upcall);
+    contents_destruct(upcall);
 }
 
 /* The host is told, and keeps nothing. */
@@ -416,7 +426,7 @@ static pmix_status_t notice(const struct sx_server *server, call_fn call, up_t *
 {
     const pmix_status_t rc = call(&server->module, up, NULL);
 
-    infos_destruct(up);
+    contents_destruct(up);
     return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
 }
 

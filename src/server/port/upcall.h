@@ -25,7 +25,7 @@ struct sx_host_answer {
     pmix_status_t status;
     const char *bytes; /* fence, direct modex */
     size_t size;
-    const pmix_info_t *info; /* group */
+    const pmix_info_t *info; /* group, query */
     size_t ninfo;
 };
 
@@ -59,8 +59,10 @@ struct sx_upcall {
     size_t ncodes;
     pmix_info_t *info; /* the array is the caller's; what it holds moves in any case */
     size_t ninfo;
-    size_t ndata;      /* log: so many of them are data, the rest says how */
-    size_t info_bytes; /* what it holds, more or less: for the quota */
+    size_t ndata;          /* log: so many of them are data, the rest says how */
+    pmix_query_t *queries; /* as infos */
+    size_t nqueries;
+    size_t info_bytes; /* what infos and queries hold, more or less: for the quota */
     char *bytes;       /* malloc'ed; the host's from here on in any case */
     size_t size;
 };

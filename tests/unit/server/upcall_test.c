@@ -170,12 +170,12 @@ static pmix_status_t on_connect(const pmix_proc_t *procs, size_t nprocs, const p
     return heard(cbfunc, NULL, cbdata);
 }
 
-static pmix_info_cbfunc_t answer_group;
+static pmix_info_cbfunc_t answer_info;
 
 /* What it brings is looked at in group_host_test.c. */
-static void group_answers(pmix_status_t status, void *cbdata)
+static void info_answers(pmix_status_t status, void *cbdata)
 {
-    answer_group(status, NULL, 0, cbdata, NULL, NULL);
+    answer_info(status, NULL, 0, cbdata, NULL, NULL);
 }
 
 static pmix_status_t on_group(pmix_group_operation_t operation, char *name,
@@ -183,9 +183,19 @@ static pmix_status_t on_group(pmix_group_operation_t operation, char *name,
                               size_t ninfo, pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
     cr_expect_eq((int)operation, -4000);
-    answer_group = cbfunc;
+    answer_info = cbfunc;
     host.text = name;
-    return on_connect(procs, nprocs, info, ninfo, group_answers, cbdata);
+    return on_connect(procs, nprocs, info, ninfo, info_answers, cbdata);
+}
+
+static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t *queries, size_t nqueries,
+                              pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    cr_expect_eq(nqueries, 1);
+    cr_expect_str_eq(queries[0].keys[0], "key");
+    answer_info = cbfunc;
+    host.proc = proc;
+    return heard(info_answers, NULL, cbdata);
 }
 
 /* What it is asked for comes before how. */
@@ -215,6 +225,7 @@ static const pmix_server_module_t all_entries = {
     .disconnect = on_connect,
     .log = on_log,
     .group = on_group,
+    .query = on_query,
 };
 
 /* ---- the server ------------------------------------------------------------------------------- */
@@ -270,6 +281,7 @@ static void ask_now(void *arg, uint64_t now_ns)
     pmix_status_t codes[CODES] = { -4000, -4001, -4002 };
     char text[] = "why";
     pmix_info_t info;
+    pmix_query_t query;
     struct sx_upcall up = {
         .told = tell,
         .asker = &asker,
@@ -284,12 +296,16 @@ static void ask_now(void *arg, uint64_t now_ns)
         .ncodes = CODES,
         .info = &info,
         .ninfo = 1,
+        .queries = &query,
+        .nqueries = 1,
     };
 
     (void)arg, (void)now_ns;
     PMIx_Load_procid(&procs[0], "job", 0);
     PMIx_Load_procid(&procs[1], "job", 1);
     PMIx_Info_load(&info, "key", "value", PMIX_STRING);
+    PMIx_Query_construct(&query);
+    PMIx_Argv_append_nosize(&query.keys, "key");
     if (kind == SX_UPCALL_FENCE_NB) {
         up.bytes = calloc(1, 4);
         up.size = 4;

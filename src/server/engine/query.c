@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* query.c - what the server does not know, its host is asked for, in one call.
+ *
+ *     QUERY --> what the server knows --all of it--> results
+ *                     \--some is missing--> the host's `query`, if it has one --> results
+ *
+ * Nobody waits for the host but who has asked.  The host gets copies, to which the asker's user and
+ * group are added.  What it says is judged piece by piece; what cannot be passed on is left out. */
+#include "server/engine/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/value.h"
+#include "server/engine/query_known.h"
+#include "server/port/pending.h"
+#include "server/port/reply.h"
+#include "server/port/wake.h"
+
+struct query {
+    struct sx_pending pending;
+    pmix_info_t *info; /* the message's: what the queries are made of */
+    size_t ninfo;
+    struct sx_queries queries;
+    pmix_status_t missed; /* when no key is answered */
+};
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+static void query_send(struct sx_pending *pending)
+{
+    struct query *const query = SX_CONTAINER(pending, struct query, pending);
+    pmix_info_t *info;
+    size_t ninfo, size = 0;
+    pmix_status_t status = sx_queries_results(&query->queries, query->missed, &info, &ninfo);
+    void *body = NULL;
+
+    if (info != NULL) {
+        pmix_status_t rc = sx_flat_infos_size(info, ninfo, &size);
+
+        body = rc == PMIX_SUCCESS ? malloc(size) : NULL;
+        if (body == NULL || sx_flat_infos_encode(info, ninfo, body, size) != PMIX_SUCCESS) {
+            status = PMIX_ERR_OUT_OF_RESOURCE;
+            size = 0;
+        }
+        PMIx_Info_free(info, ninfo);
+    }
+    sx_reply_body(pending->server, pending->client, pending->id, status, body, size);
+    free(body);
+}
+
+static void query_free(struct sx_pending *pending)
+{
+    struct query *const query = SX_CONTAINER(pending, struct query, pending);
+
+    sx_queries_close(&query->queries);
+    PMIx_Info_free(query->info, query->ninfo);
+    free(query);
+}
+
+static const struct sx_pending_kind query_kind = { .quota = SX_PENDING_HOST,
+                                                   .send = query_send,
+                                                   .free = query_free };
+
+/* ---- the host -------------------------------------------------------------------------------- */
+
+static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
+{
+    if (asker == NULL) { /* its client has gone */
+        sx_pending_uncount(answer->client, query_kind.quota, (size_t)answer->id);
+        return;
+    }
+    struct sx_pending *const pending = SX_CONTAINER(asker, struct sx_pending, asker);
+    struct query *const query = SX_CONTAINER(pending, struct query, pending);
+    const pmix_status_t rc = sx_queries_take(&query->queries, answer->info, answer->ninfo);
+
+    if (rc != PMIX_SUCCESS || answer->status < 0) {
+        query->missed = rc != PMIX_SUCCESS ? rc : answer->status;
+    }
+    pending->with_host = false;
+    sx_pending_answer(pending, PMIX_SUCCESS);
+}
+
+/* A copy of @query, with who asks. */
+static pmix_status_t query_copy(const pmix_query_t *query, const struct sx_client *client,
+                                pmix_query_t *ret)
+{
+    const size_t count = query->nqual;
+    pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
+
+    PMIx_Query_qualifiers_create(ret, count + 2);
+    ret->keys = PMIx_Argv_copy(query->keys);
+    if (ret->keys != NULL && ret->qualifiers != NULL) {
+        rc = count != 0 ? sx_elements_copy(ret->qualifiers, query->qualifiers, count, PMIX_INFO)
+                        : PMIX_SUCCESS;
+    }
+    if (rc == PMIX_SUCCESS) {
+        const uint32_t uid = client->uid, gid = client->gid;
+
+        PMIx_Info_load(&ret->qualifiers[count], PMIX_USERID, &uid, PMIX_UINT32);
+        PMIx_Info_load(&ret->qualifiers[count + 1], PMIX_GRPID, &gid, PMIX_UINT32);
+    }
+    return rc;
+}
+
+static pmix_status_t host_queries(const struct query *query, const struct sx_client *client,
+                                  pmix_query_t **ret, size_t *ret_count)
+{
+    size_t count;
+    pmix_query_t *const left = sx_queries_left(&query->queries, &count);
+    pmix_query_t *const copies = count != 0 ? PMIx_Query_create(count) : NULL;
+    pmix_status_t rc = left != NULL && copies != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+
+    for (size_t i = 0; i < count && rc == PMIX_SUCCESS; i++) {
+        rc = query_copy(&left[i], client, &copies[i]);
+    }
+    free(left);
+    if (rc != PMIX_SUCCESS) {
+        PMIx_Query_free(copies, count);
+        return rc;
+    }
+    *ret = copies;
+    *ret_count = count;
+    return PMIX_SUCCESS;
+}
+
+/* Return: PMIX_SUCCESS when it is answered later; why the host is not asked. */
+static pmix_status_t host_ask(struct query *query, struct sx_server *server,
+                              struct sx_client *client, uint32_t id)
+{
+    struct sx_upcall up = { .told = host_has_answered,
+                            .asker = &query->pending.asker,
+                            .id = query->pending.bytes,
+                            .client = client,
+                            .info_bytes = query->pending.bytes };
+    pmix_status_t rc = host_queries(query, client, &up.queries, &up.nqueries);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_pending_begin(server, client, id, &query_kind, &query->pending);
+        if (rc != PMIX_SUCCESS) {
+            PMIx_Query_free(up.queries, up.nqueries);
+        }
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    query->pending.with_host = true;
+    sx_client_retain(client);
+    rc = sx_upcall(server, SX_UPCALL_QUERY, &up);
+    free(up.queries);
+    /* What the host does inside may end the client, and what it waits for. */
+    struct sx_pending *const pending = rc == PMIX_SUCCESS ? NULL
+                                                          : sx_pending_find(server, client, id);
+
+    if (pending != NULL) {
+        query->missed = rc;
+        pending->with_host = false;
+        sx_pending_answer(pending, PMIX_SUCCESS);
+    } else if (rc != PMIX_SUCCESS) {
+        sx_pending_uncount(client, query_kind.quota, (size_t)up.id);
+    }
+    sx_client_release(client);
+    return PMIX_SUCCESS;
+}
+
+/* ---- the message ----------------------------------------------------------------------------- */
+
+/* The array of queries in the one info.  Return: NULL when there is none. */
+static const pmix_data_array_t *queries_find(const struct query *query)
+{
+    const pmix_value_t *const value = query->ninfo == 1 ? &query->info[0].value : NULL;
+    const pmix_data_array_t *const array = value != NULL && value->type == PMIX_DATA_ARRAY
+                                               ? value->data.darray
+                                               : NULL;
+
+    return array != NULL && array->type == PMIX_QUERY ? array : NULL;
+}
+
+static pmix_status_t query_open(struct query *query, struct sx_server *server,
+                                struct sx_client *client, struct sx_frame *frame)
+{
+    pmix_status_t rc = sx_body_infos(&frame->opened, SX_QUERY_INFOS, &query->info, &query->ninfo);
+    const pmix_data_array_t *const array = rc == PMIX_SUCCESS ? queries_find(query) : NULL;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = array == NULL ? PMIX_ERR_BAD_PARAM
+                           : sx_queries_open(&query->queries, array->array, array->size);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_query_known(server, client, &query->queries);
+    }
+    query->missed = PMIX_ERR_NOT_FOUND;
+    query->pending.bytes = frame->opened.size;
+    return rc;
+}
+
+/* What it means when nothing more is found; PMIX_SUCCESS when there is a host to be asked. */
+static pmix_status_t host_judge(const struct query *query, const struct sx_server *server)
+{
+    const struct sx_queries *const queries = &query->queries;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    if (queries->answered_count == queries->asked_count) {
+        return rc;
+    }
+    for (size_t i = 0; i < queries->asked_count; i++) {
+        if (!queries->asked[i].answered && sx_query_is_hosts(queries->asked[i].key)) {
+            rc = PMIX_ERR_NOT_SUPPORTED;
+        }
+    }
+    return server->module.query != NULL ? PMIX_SUCCESS : rc;
+}
+
+/* Answer now, with what there is. */
+static void query_end(struct query *query, struct sx_server *server, struct sx_client *client,
+                      uint32_t id)
+{
+    query->pending.server = server;
+    query->pending.client = client;
+    query->pending.id = id;
+    query_send(&query->pending);
+    query_free(&query->pending);
+}
+
+bool sx_query_on_query(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                       uint64_t now_ns)
+{
+    const uint32_t id = frame->header.id;
+    struct query *const query = calloc(1, sizeof(*query));
+    pmix_status_t rc = query == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+                                     : query_open(query, server, client, frame);
+
+    (void)now_ns;
+    if (query == NULL) {
+        sx_reply(server, client, id, rc, -1);
+        return true;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = host_judge(query, server);
+    }
+    if (rc == PMIX_SUCCESS && (frame->header.flags & SX_FRAME_BULK) != 0 &&
+        sx_reply_part(client, id, NULL, 0)) {
+        sx_wake_client(server, client);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = host_ask(query, server, client, id);
+    }
+    if (rc != PMIX_SUCCESS) {
+        query->missed = rc;
+        query_end(query, server, client, id);
+    }
+    return true;
+}
+
+static pmix_status_t host_answers(struct sx_server *server, void *arg)
+{
+    return sx_query_known(server, NULL, arg);
+}
+
+pmix_status_t sx_query_by_host(struct sx_queries *queries)
+{
+    struct sx_server *const server = sx_server_get();
+
+    return server == NULL ? PMIX_ERR_INIT : sx_server_call(server, host_answers, queries);
+}
