@@ -19,7 +19,7 @@ expect_shows() { # PATTERN [ARGS...]: a line of the output
 
 await "rank 2 has said who it is" grep -q '^late' "$work/job" || finish
 expect_shows "^set  *2 of 2  *1  *none  *[0-9.]* s  *$server  ocean: \\(shmix-[^ ]*\\)\\.0 \\1\\.1\$"
-job=$(sed -n 's/^set .* ocean: \(shmix-[^ ]*\)\.0 .*/\1/p' "$work/out")
+job=$(sed -n "s/^set .* $server  ocean: \(shmix-[^ ]*\)\.0 .*/\1/p" "$work/out")
 expect_shows '^KIND ' "$server"
 [ "$(grep -c '' "$work/out")" = 3 ] || fail "three lines"
 expect_shows '^set .*ice' "$job"
