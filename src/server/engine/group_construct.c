@@ -81,6 +81,22 @@ static pmix_status_t members_read(struct sx_server *server, const struct sx_arri
     return sorted->count == order->count ? PMIX_SUCCESS : order_thin(order, sorted);
 }
 
+/* All of one job are named by its wildcard: there are hosts that complete no fence of anything
+ * else (Slurm).  With several jobs another node may not know how many processes one of them has. */
+static void signature_shorten(struct sx_server *server, struct sx_arrival *arrival)
+{
+    pmix_proc_t *const procs = arrival->procs;
+    const size_t count = arrival->proc_count;
+    const struct sx_nspace *const nspace = count > 0 ? sx_nspace_find(server, procs[0].nspace)
+                                                     : NULL;
+
+    if (nspace != NULL && nspace->job_size == count && procs[count - 1].rank == count - 1 &&
+        strcmp(procs[count - 1].nspace, nspace->name) == 0) {
+        procs[0].rank = PMIX_RANK_WILDCARD;
+        arrival->proc_count = 1;
+    }
+}
+
 /* Most callers write what the first one wrote (@open: NULL for him): that is read once. */
 static pmix_status_t members_take(struct sx_server *server, struct sx_client *client,
                                   const struct sx_collective *open, struct sx_arrival *arrival)
@@ -139,6 +155,9 @@ pmix_status_t sx_group_construct_aim(struct sx_server *server, struct sx_client 
     }
     if (rc == PMIX_SUCCESS) {
         rc = members_take(server, client, open, arrival);
+    }
+    if (rc == PMIX_SUCCESS && !arrival->options.leaders.given) {
+        signature_shorten(server, arrival);
     }
     return rc == PMIX_SUCCESS && open != NULL && sx_group_bootstrap_both(open, arrival)
                ? sx_group_bootstrap_expect(open, arrival)

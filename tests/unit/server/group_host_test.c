@@ -17,6 +17,7 @@ static struct {
     pmix_group_operation_t operation;
     char name[PMIX_MAX_NSLEN + 1];
     size_t nprocs;
+    pmix_rank_t rank; /* of the first of them */
     pmix_status_t local, returns;
     size_t context_id; /* that it gives; 0: none */
     unsigned released;
@@ -37,6 +38,7 @@ static pmix_status_t on_group(pmix_group_operation_t operation, char *name,
     heard.count++;
     heard.operation = operation;
     heard.nprocs = nprocs;
+    heard.rank = procs[0].rank;
     heard.local = PMIX_ERROR;
     PMIx_Load_nspace(heard.name, name);
     for (size_t i = 0; i < nprocs; i++) {
@@ -182,7 +184,8 @@ Test(group_host, GR26_asks_the_entry_first_and_takes_its_context_id)
     cr_expect_eq(heard.count, 2, "once a node");
     cr_expect_eq((int)heard.operation, PMIX_GROUP_CONSTRUCT);
     cr_expect_str_eq(heard.name, "group");
-    cr_expect_eq(heard.nprocs, 2);
+    cr_expect_eq(heard.nprocs, 1, "all of the job");
+    cr_expect_eq(heard.rank, PMIX_RANK_WILDCARD);
     cr_expect_eq(heard.local, PMIX_SUCCESS);
     cr_expect_eq(heard.released, 2);
     rounds_end();
@@ -200,6 +203,22 @@ Test(group_host, GR26_asks_the_entry_first_and_takes_its_context_id)
         cr_expect_eq(nodes[i].statuses[2], PMIX_SUCCESS);
         cr_expect_null(sx_memberships_next(&nodes[i].server, NULL));
     }
+}
+
+/* The job goes on, or begins, where no member is. */
+Test(group_host, names_some_of_a_job_one_by_one)
+{
+    hosts_begin(2, 0, PMIX_SUCCESS);
+    for (unsigned i = 0; i < 2; i++) {
+        nodes[i].job->job_size = 3;
+        calls(i, &(struct group_call){ .name = "group" });
+        cr_expect_eq(heard.nprocs, 2);
+        cr_expect_eq(heard.rank, 0);
+    }
+    rounds_end();
+    cr_expect_eq(nodes[0].statuses[1], PMIX_SUCCESS);
+    cr_expect_eq(nodes[1].statuses[1], PMIX_SUCCESS);
+    expect_same(0, 1, 1, 1);
 }
 
 Test(group_host, its_refusal_is_everybodys)
