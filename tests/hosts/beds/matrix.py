@@ -37,14 +37,17 @@ TABLE = [
     ("direct", ["hello_mpi", "OMPI_MCA_pmix_base_collect_data=0"], 0, 0, "ok"),
     ("event", ["event_pmix"], 0, 0, ": ok"),
     ("connect", ["connect_pmix"], 47, 0, "connect ends with"),  # Slurm's entry says that it is not supported
+    ("group", ["group_pmix"], 0, 0, "group ends with 0"),
+    ("group dies", ["group_pmix", "dies"], 137, 137, None),
     ("abort", ["abort_mpi", "7"], 7, 7, None),
     ("exit 5", ["end_mpi", "exit"], 137, 5, None),
     ("segv", ["segv_mpi"], 139, 139, None),
     ("kill -9", ["end_mpi", "kill"], 137, 137, None),
 ]
-# With Debian's library an event does not cross nodes, no value of another node is waited for, and mpirun does not
-# end behind a connect (and what is left of it fails the rows that follow).
-NOT_FOR_CONTROL = ("event", "late", "connect")
+# With Debian's library an event does not cross nodes, no value of another node is waited for, mpirun does not
+# end behind a connect (and what is left of it fails the rows that follow), and each member of a group has a
+# context id of its own.
+NOT_FOR_CONTROL = ("event", "late", "connect", "group", "group dies")
 
 
 def programs_build(folder):
