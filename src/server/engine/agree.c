@@ -149,7 +149,9 @@ pmix_status_t sx_agree_contribute(const struct sx_collective *collective, const 
                                   const struct sx_blob *said, struct sx_blob *blob)
 {
     const struct sx_members *const members = &collective->members;
-    const struct sx_agreement head = { 0 };
+    const struct sx_agreement head = {
+        .is_partial = members->incomplete || (collective->pardons & SX_PARDON_BEFORE) != 0
+    };
     const struct sx_blob nothing = { 0 };
     pmix_proc_t *const here = members_here(members);
     struct sx_blob nspaces = { 0 };
@@ -197,6 +199,42 @@ static pmix_status_t read_said(const struct sx_opened_part *said, void *arg)
     return reading->on_said != NULL ? reading->on_said(said, reading->collective) : PMIX_SUCCESS;
 }
 
+/* How many processes @procs are: of a job that nobody knows one.  Its wildcard, which has all that
+ * are named besides, is its last. */
+static size_t meant_count(struct sx_server *server, const struct sx_alias_list *procs)
+{
+    size_t count = 0, of_job = 0;
+
+    for (size_t i = 0; i < procs->count; i++) {
+        const pmix_proc_t *const proc = &procs->all[i];
+        const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
+
+        of_job = i > 0 && strcmp(procs->all[i - 1].nspace, proc->nspace) == 0 ? of_job : 0;
+        if (proc->rank == PMIX_RANK_WILDCARD && nspace != NULL && nspace->job_size > of_job) {
+            count += nspace->job_size - of_job;
+        } else {
+            count++;
+            of_job++;
+        }
+    }
+    return count;
+}
+
+/* There are hosts that complete a fence on each node without the others (Slurm, of some ranks). */
+static pmix_status_t have_all_called(const struct sx_collective *collective)
+{
+    const struct sx_agreed *const agreed = &collective->agreed;
+    const size_t meant = meant_count(collective->members.server, &collective->members.real);
+
+    return agreed->is_partial || agreed->member_count >= meant
+               ? PMIX_SUCCESS
+               : SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                          "the host has completed a fence of %zu processes when %zu had called: it "
+                          "has no fences of them, and so no %s",
+                          meant, agreed->member_count,
+                          sx_collective_name(collective->kind->number));
+}
+
 pmix_status_t sx_agree_read(struct sx_collective *collective, const struct sx_host_answer *answer,
                             pmix_status_t (*on_said)(const struct sx_opened_part *said, void *arg))
 {
@@ -211,6 +249,9 @@ pmix_status_t sx_agree_read(struct sx_collective *collective, const struct sx_ho
     }
     pmix_status_t rc = sx_agreements_read(answer->bytes, answer->size, &reader, ret);
 
+    if (rc == PMIX_SUCCESS) {
+        rc = have_all_called(collective);
+    }
     if (rc == PMIX_SUCCESS && (collective->connect & SX_CONNECT_EXCHANGES) != 0) {
         sx_span_leave(&reading.brought);
     } else if (rc == PMIX_SUCCESS) {

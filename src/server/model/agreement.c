@@ -14,7 +14,8 @@ const struct sx_signature sx_agreement_body = {
     .parts = { [SX_AGREEMENT_MEMBERS] = SX_PROCS_PART(struct sx_agreement, member_count, 1),
                [SX_AGREEMENT_NAME] = SX_NAME_PART(struct sx_agreement, name_len, 0, PMIX_MAX_NSLEN),
                [SX_AGREEMENT_NSPACES] = SX_ARRAY_PART(struct sx_agreement, nspaces_size, char, 0),
-               [SX_AGREEMENT_SAID] = SX_ARRAY_PART(struct sx_agreement, said_size, char, 0) },
+               [SX_AGREEMENT_SAID] = SX_ARRAY_PART(struct sx_agreement, said_size, char,
+                                                   UINT32_MAX) },
 };
 
 const struct sx_signature sx_agreement_nspace_body = {
@@ -87,6 +88,7 @@ static pmix_status_t members_add(struct sx_agreed *agreed, const struct sx_opene
         memcpy(agreed->name, name->at, name->size);
     }
     agreed->member_count += count;
+    agreed->is_partial |= ((const struct sx_agreement *)agreement->head)->is_partial != 0;
     free(more);
     return PMIX_SUCCESS;
 }

@@ -18,7 +18,8 @@
 struct sx_agreement {
     uint32_t member_count, name_len;
     uint64_t nspaces_size;
-    uint64_t said_size;
+    uint32_t said_size;
+    uint32_t is_partial; /* some of those who were named may be missing */
 };
 static_assert(sizeof(struct sx_agreement) == 24, "fixed by blob version 1");
 enum { SX_AGREEMENT_MEMBERS, SX_AGREEMENT_NAME, SX_AGREEMENT_NSPACES, SX_AGREEMENT_SAID };
@@ -40,6 +41,7 @@ struct sx_agreed {
     pmix_proc_t *members; /* in order, each once */
     size_t member_count;
     char name[PMIX_MAX_NSLEN + 1]; /* "": none was proposed */
+    bool is_partial;               /* somebody has said so */
 };
 void sx_agreed_clear(struct sx_agreed *agreed);
 

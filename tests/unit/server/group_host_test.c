@@ -124,6 +124,30 @@ Test(group_host, GR19_brings_what_each_member_gives)
     }
 }
 
+/* There are hosts that do so, of some ranks: nobody makes a group, or a connected namespace, of those
+ * whom it has heard of. */
+Test(group_host, is_refused_where_a_fence_ends_without_the_others)
+{
+    nodes_begin(3);
+    for (unsigned call = 1; call <= 2; call++) {
+        for (unsigned i = 0; i < 3; i++) {
+            if (call == 1) {
+                calls(i, &(struct group_call){ .name = "group" });
+            } else {
+                member_calls(i, &(struct call){ .kind = SX_COLLECTIVE_CONNECT });
+            }
+        }
+        while (host_can_answer()) {
+            host_answers_each_alone();
+        }
+        for (unsigned i = 0; i < 3; i++) {
+            cr_expect_eq(nodes[i].answers[call], 1);
+            cr_expect_eq(nodes[i].statuses[call], PMIX_ERR_NOT_SUPPORTED);
+            cr_expect_null(sx_memberships_next(&nodes[i].server, NULL));
+        }
+    }
+}
+
 /* Two groups of the same processes are built, and ended, in another order on each node. */
 Test(group_host, GR5_GR82_groups_of_the_same_processes_are_told_apart)
 {
