@@ -29,6 +29,8 @@ static _Atomic int level_plus_one;
 /* Eight words, so that a name is read and written without a lock and without a torn byte. */
 static _Atomic uint64_t name_words[SX_LOG_NAME_MAX / sizeof(uint64_t)];
 
+static _Atomic(bool (*)(void)) judge;
+
 /* Return: false for a word that is no level, and then the default. */
 static bool level_read(const char *text, int *ret_level)
 {
@@ -86,6 +88,19 @@ void sx_log_set_name(const char *name)
     }
 }
 
+void sx_log_set_judge(bool (*may_write)(void))
+{
+    /* relaxed: a function stands for itself. */
+    atomic_store_explicit(&judge, may_write, memory_order_relaxed);
+}
+
+static bool may_write(enum sx_log_level level)
+{
+    bool (*const asked)(void) = atomic_load_explicit(&judge, memory_order_relaxed);
+
+    return level > SX_LOG_WARN || asked == NULL || asked();
+}
+
 static void name_get(char name[SX_LOG_NAME_MAX])
 {
     for (size_t i = 0; i < SX_COUNT(name_words); i++) {
@@ -107,7 +122,7 @@ void sx_log(enum sx_log_level level, const char *fmt, ...)
     int head, body;
     size_t used;
 
-    if (!sx_log_wants(level) || (size_t)level >= SX_COUNT(level_names)) {
+    if (!sx_log_wants(level) || (size_t)level >= SX_COUNT(level_names) || !may_write(level)) {
         return;
     }
     name_get(name);

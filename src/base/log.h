@@ -27,6 +27,10 @@ bool sx_log_wants(enum sx_log_level level);
 /* The speaker, e.g. "server" or "job.3"; copied, at most 63 bytes.  Default: the process id. */
 void sx_log_set_name(const char *name);
 
+/* @may_write is asked on the logging thread before each error and each warning; false: it is not
+ * written.  It may log itself. */
+void sx_log_set_judge(bool (*may_write)(void));
+
 void sx_log(enum sx_log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

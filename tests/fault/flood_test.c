@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* flood_test.c - thousands of connections that say nothing, and descriptors that run out: whoever
- * belongs to a job still gets in, and the server comes back to what it was. */
+/* flood_test.c - thousands of connections that say nothing, descriptors that run out, and requests
+ * that are refused for ever: whoever belongs to a job still gets in, the server comes back to what
+ * it was, and its log stays short. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -82,6 +83,19 @@ static int role_thread_ends(const char *arg)
     for (unsigned i = 0; i < 300; i++) {
         CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
         fault_pause();
+    }
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* Have as many groups refused as the argument says: their name is a namespace's. */
+static int role_refused(const char *arg)
+{
+    pmix_proc_t me;
+
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    for (int i = atoi(arg); i > 0; i--) {
+        CHECK_STATUS(PMIx_Group_construct(me.nspace, &me, 1, NULL, 0, NULL, NULL), PMIX_ERR_EXISTS);
     }
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
@@ -172,6 +186,26 @@ static int case_come_and_go(void)
     CHECK(fault_log_lines(FAULT_SELF, NULL) <= 10, "%u log lines",
           fault_log_lines(FAULT_SELF, NULL));
     fault_good_stop();
+    fault_server_stop();
+    return 0;
+}
+
+/* What a client has refused again and again is written so often, and then no more; what others have
+ * refused is written as before. */
+static int case_refused(void)
+{
+    const char *const why = "is a namespace's or a group's already";
+    const char *const told = "client refused.job.0 has caused 64 lines";
+
+    fault_log_begin();
+    fault_server_start();
+    fault_job_start("refused.job", 2);
+    fault_wait_ok(fault_start("refused.job", 0, "refused", "500"), "rank 0");
+    CHECK(fault_log_lines(FAULT_SELF, why) == 64, "%u lines", fault_log_lines(FAULT_SELF, why));
+    CHECK(fault_log_lines(FAULT_SELF, told) == 1, "it is not said that there is more");
+    fault_wait_ok(fault_start("refused.job", 1, "refused", "3"), "rank 1");
+    CHECK(fault_log_lines(FAULT_SELF, why) == 67, "%u lines", fault_log_lines(FAULT_SELF, why));
+    fault_job_end("refused.job");
     fault_server_stop();
     return 0;
 }
@@ -317,16 +351,15 @@ int main(int argc, char **argv)
         { "silent", case_silent },
         { "crowded", case_crowded },
         { "come_and_go", case_come_and_go },
+        { "refused", case_refused },
         { "exhausted", case_exhausted },
         { "exhausted_for_long", case_exhausted_for_long },
         { "exhausted_spares_the_living", case_exhausted_spares_the_living },
     };
     static const struct fault_role roles[] = {
-        { "silent", role_silent },
-        { "come_and_go", role_come_and_go },
-        { "late", role_late },
-        { "turned_away", role_turned_away },
-        { "thread_ends", role_thread_ends },
+        { "silent", role_silent },           { "come_and_go", role_come_and_go },
+        { "refused", role_refused },         { "late", role_late },
+        { "turned_away", role_turned_away }, { "thread_ends", role_thread_ends },
     };
 
     return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,

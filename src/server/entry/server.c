@@ -29,6 +29,7 @@
 #include "server/entry/contact.h"
 #include "server/entry/dispatch.h"
 #include "server/entry/host_get.h"
+#include "server/entry/log_bound.h"
 #include "server/entry/stranger.h"
 #include "server/entry/turn.h"
 #include "server/model/family.h"
@@ -276,6 +277,7 @@ pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
         if (rc == PMIX_SUCCESS) {
             sx_turn_hook(server);
             sx_hostevent_serve(server);
+            sx_log_bound_begin();
             sx_server_set(server); /* a tool may be quicker than this thread */
             rc = thread_start(server);
         }

@@ -13,6 +13,7 @@
 #include "server/engine/event.h"
 #include "server/engine/event_handled.h"
 #include "server/entry/connection.h"
+#include "server/entry/log_bound.h"
 #include "server/entry/stranger.h"
 #include "server/model/state.h"
 #include "server/port/lanes.h"
@@ -58,9 +59,11 @@ static bool serve_one(struct sx_server *server, struct sx_client *client)
 static void serve(struct sx_server *server, struct sx_client *client)
 {
     sx_client_retain(client); /* what it says may end it */
+    sx_log_bound_serve(server, client);
     while (client->connection != NULL && sx_share_affords(server, client) &&
            serve_one(server, client)) {
     }
+    sx_log_bound_serve(server, NULL);
     sx_client_release(client);
 }
 

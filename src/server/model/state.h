@@ -192,7 +192,8 @@ struct sx_server {
     struct sx_host host;
     struct sx_turn turn;
     struct sx_strangers strangers;
-    struct sx_client **live; /* the connected ones: lanes.c scans them */
+    struct sx_client *served; /* what is logged is due to it, see entry/log_bound.h */
+    struct sx_client **live;  /* the connected ones: lanes.c scans them */
     size_t live_count, live_capacity;
     bool lanes_active; /* something was taken since the last sleep */
     struct sx_event_history event_history;
