@@ -4,7 +4,8 @@
  *
  * A reader judges the head when it opens a record, and each further offset before it follows it,
  * so that a record that contradicts itself earns PMIX_ERR_UNPACK_FAILURE and nothing worse.  A
- * look at a member is O(1), one for a process two binary searches. */
+ * look at a member is O(1), one for a process two binary searches, the second of which begins where
+ * the process stands in a list without gaps. */
 #include "shmem/membership.h"
 
 #include <stdlib.h>
@@ -223,31 +224,41 @@ static bool part_find(const struct sx_membership *membership, const char *wanted
     return false;
 }
 
+/* Return: the rank in its namespace of the member at @place; PMIX_RANK_INVALID, which is nobody's
+ * and above all others, when there is no such place. */
+static uint32_t rank_at(const struct sx_membership *membership, uint32_t place)
+{
+    return place < membership->head.member_count ? place_at(membership, place)->rank
+                                                 : PMIX_RANK_INVALID;
+}
+
 uint32_t sx_membership_rank(const struct sx_membership *membership, const char *nspace,
                             uint32_t rank)
 {
     struct sx_membership_part part;
 
-    if (!part_find(membership, nspace, &part)) {
+    if (!PMIX_RANK_IS_VALID(rank) || !part_find(membership, nspace, &part) || part.count == 0) {
         return PMIX_RANK_INVALID;
     }
     const uint32_t *const index = index_at(membership, part.first);
+    const uint32_t first = rank_at(membership, index[0]);
+    uint32_t low = 0, high = part.count;
 
-    for (uint32_t low = 0, high = part.count; low < high;) {
-        const uint32_t middle = low + (high - low) / 2, place = index[middle];
-
-        if (place >= membership->head.member_count) {
-            break;
-        }
-        const uint32_t found = place_at(membership, place)->rank;
+    /* They ascend: @rank stands at most so far behind the first one, and there if all between are
+     * members too. */
+    if (rank - first < high) {
+        high = rank - first + 1;
+    }
+    for (uint32_t at = high - 1; low < high; at = low + (high - low) / 2) {
+        const uint32_t found = rank_at(membership, index[at]);
 
         if (found == rank) {
-            return place;
+            return index[at];
         }
         if (found < rank) {
-            low = middle + 1;
+            low = at + 1;
         } else {
-            high = middle;
+            high = at;
         }
     }
     return PMIX_RANK_INVALID;
