@@ -163,6 +163,56 @@ static int a_read_makes_no_call_and_no_allocation(int rank)
     return 0;
 }
 
+/* ---- by PMIx's own calls -------------------------------------------------------------------- */
+
+static bool number_is(pmix_rank_t rank, const char *key, uint32_t want)
+{
+    pmix_value_t *value;
+    pmix_proc_t proc;
+
+    PMIx_Load_procid(&proc, name, rank);
+    if (PMIx_Get(&proc, key, NULL, 0, &value) != PMIX_SUCCESS) {
+        return false;
+    }
+    const bool is = value->data.uint32 == want;
+
+    PMIx_Value_free(value, 1);
+    return is;
+}
+
+static int ask_without_calls(void *arg)
+{
+    pmix_proc_t *procs;
+    size_t count;
+    char *nodes;
+
+    (void)arg;
+    if (!number_is(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 2) ||
+        !number_is(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, 2) || !number_is(1, PMIX_RANK, 1) ||
+        PMIx_Resolve_peers(NULL, name, &procs, &count) != PMIX_SUCCESS || count != 2 ||
+        PMIx_Resolve_nodes(name, &nodes) != PMIX_SUCCESS) {
+        return 2;
+    }
+    PMIx_Proc_free(procs, count);
+    free(nodes);
+    return 0;
+}
+
+static int what_follows_from_a_list_is_asked_of_nobody(int rank)
+{
+    (void)rank;
+    if (SANITIZED) {
+        printf("skipped: a sanitizer calls as it likes\n");
+        return JOB_SKIPPED;
+    }
+    begin(false);
+    CHECK(ask_without_calls(NULL) == 0); /* so that there is memory for it */
+    CHECK(no_calls_run(ask_without_calls, NULL) == 0);
+    fence();
+    finish();
+    return 0;
+}
+
 /* ---- while members go ----------------------------------------------------------------------- */
 
 struct waiter {
@@ -285,6 +335,7 @@ static const struct job_case cases[] = {
     { .name = "read", .size = 3, .rank = is_read_as_long_as_it_is_open },
     { .name = "arguments", .size = 1, .rank = bad_arguments_are_refused },
     { .name = "no_call", .size = 2, .rank = a_read_makes_no_call_and_no_allocation },
+    { .name = "no_message", .size = 2, .rank = what_follows_from_a_list_is_asked_of_nobody },
     { .name = "wait", .size = 3, .rank = a_waiter_hears_of_the_end },
     { .name = "leave", .size = 1 + LEAVERS, .rank = it_is_whole_while_members_leave },
 };

@@ -162,8 +162,6 @@ static const struct {
 
 pmix_status_t sx_alias_find(const char *name, const struct sx_wanted *wanted, pmix_value_t *ret)
 {
-    const struct sx_site nowhere = { .self = own_rank(name) };
-
     if (wanted->realm != SX_REALM_JOB || wanted->key == NULL) {
         return PMIX_ERR_NOT_FOUND;
     }
@@ -172,5 +170,9 @@ pmix_status_t sx_alias_find(const char *name, const struct sx_wanted *wanted, pm
             return of_all[i].find(name, ret);
         }
     }
+    /* Who names no rank means itself. */
+    const struct sx_site nowhere = { .self = wanted->rank < PMIX_RANK_VALID ? PMIX_RANK_INVALID
+                                                                            : own_rank(name) };
+
     return sx_wanted_name(wanted, &nowhere, name, ret);
 }

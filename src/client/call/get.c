@@ -381,11 +381,12 @@ static bool alias_look(struct get *get)
     const bool is_one = wanted->rank < PMIX_RANK_VALID;
     pmix_value_t made;
 
-    if (sx_alias_size(name) == 0) {
+    get->op.status = is_one ? sx_alias_member(name, wanted->rank, &get->member)
+                            : PMIX_ERR_NOT_FOUND;
+    if (get->op.status != PMIX_SUCCESS && sx_alias_size(name) == 0) {
         return false;
     }
-    get->op.status = is_one ? sx_alias_member(name, wanted->rank, &get->member) : PMIX_SUCCESS;
-    if (get->op.status != PMIX_SUCCESS) {
+    if (get->op.status != PMIX_SUCCESS && is_one) {
         return true; /* it has no such member */
     }
     get->op.status = sx_alias_find(name, wanted, &made);

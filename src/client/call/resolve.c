@@ -131,6 +131,21 @@ static pmix_status_t walk_members(struct walk *walk, const char *name)
     return rc;
 }
 
+/* A name that nobody has met may be a list's: that is looked at first if it costs no message.
+ * Return: PMIX_ERR_NOT_FOUND when nobody knows it. */
+static pmix_status_t walk_name(struct walk *walk, const char *name)
+{
+    const bool at_hand = sx_view_find(name, strlen(name)) == NULL && sx_members_are_at_hand();
+    pmix_status_t rc = at_hand ? walk_members(walk, name) : PMIX_ERR_NOT_FOUND;
+
+    if (rc == PMIX_ERR_NOT_FOUND) {
+        rc = walk_nspace(walk, name);
+    }
+    return rc == PMIX_ERR_NOT_FOUND && !at_hand && sx_link_is_live(&sx_process.link)
+               ? walk_members(walk, name)
+               : rc;
+}
+
 /* @nspace is "" for all.  Return: PMIX_ERR_NOT_FOUND when nobody knows it. */
 static pmix_status_t walk_client(struct walk *walk, const char *nspace)
 {
@@ -138,10 +153,7 @@ static pmix_status_t walk_client(struct walk *walk, const char *nspace)
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (nspace[0] != '\0') {
-        rc = walk_nspace(walk, nspace);
-        return rc == PMIX_ERR_NOT_FOUND && sx_link_is_live(&sx_process.link)
-                   ? walk_members(walk, nspace)
-                   : rc;
+        return walk_name(walk, nspace);
     }
     for (view = sx_view_next(NULL); view != NULL && rc == PMIX_SUCCESS; view = sx_view_next(view)) {
         rc = walk_view(walk, view);
