@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "job.h"
 
@@ -550,12 +551,222 @@ static int host_of_server(struct job *job)
     return 0;
 }
 
+/* ---- jobs and their processes -------------------------------------------------------------- */
+
+#define OTHER "other.job"
+#define OTHER_SIZE 3
+
+static void load_array(pmix_info_t *info, const char *key, pmix_info_t *infos, size_t count)
+{
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = count, .array = infos };
+
+    PMIX_INFO_LOAD(info, key, &array, PMIX_DATA_ARRAY);
+    for (size_t i = 0; i < count; i++) {
+        PMIX_INFO_DESTRUCT(&infos[i]);
+    }
+}
+
+/* Ranks 0 and 1 are on n1, rank 2 on n2; rank 1 has ended. */
+static void register_other(void)
+{
+    const uint32_t size = OTHER_SIZE;
+    const pmix_proc_state_t state = PMIX_PROC_STATE_TERM_NON_ZERO;
+    const pmix_rank_t one = 1;
+    const int code = 3;
+    pmix_info_t infos[6], its[3], app[2];
+    const uint32_t app_number = 0;
+
+    PMIX_INFO_LOAD(&infos[0], PMIX_JOB_SIZE, &size, PMIX_UINT32);
+    PMIX_INFO_LOAD(&infos[1], PMIX_NODE_MAP, "n1,n2", PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[2], PMIX_PROC_MAP, "0-1;2", PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[3], PMIX_CMD_LINE, "./solve --fast", PMIX_STRING);
+    PMIX_INFO_LOAD(&its[0], PMIX_RANK, &one, PMIX_PROC_RANK);
+    PMIX_INFO_LOAD(&its[1], PMIX_EXIT_CODE, &code, PMIX_INT);
+    PMIX_INFO_LOAD(&its[2], PMIX_PROC_STATE_STATUS, &state, PMIX_PROC_STATE);
+    load_array(&infos[4], PMIX_PROC_INFO_ARRAY, its, 3);
+    PMIX_INFO_LOAD(&app[0], PMIX_APPNUM, &app_number, PMIX_UINT32);
+    PMIX_INFO_LOAD(&app[1], PMIX_APP_ARGV, "./solve --fast", PMIX_STRING);
+    load_array(&infos[5], PMIX_APP_INFO_ARRAY, app, 2);
+    CHECK_STATUS(PMIx_server_register_nspace(OTHER, 0, infos, COUNT(infos), NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    for (size_t i = 0; i < COUNT(infos); i++) {
+        PMIX_INFO_DESTRUCT(&infos[i]);
+    }
+}
+
+static const pmix_data_array_t *table_of(struct asked *asked, const char *key, const char *nspace,
+                                         size_t count)
+{
+    const pmix_value_t *const value = ask_one(asked, key, PMIX_NSPACE, nspace);
+
+    CHECK(value->type == PMIX_DATA_ARRAY && value->data.darray->type == PMIX_PROC_INFO);
+    CHECK(value->data.darray->size == count);
+    return value->data.darray;
+}
+
+/* TQ64, TQ65, TQ82. */
+static void check_tables(void)
+{
+    struct asked asked = { .info = NULL };
+    const pmix_proc_info_t *procs =
+        table_of(&asked, PMIX_QUERY_PROC_TABLE, OTHER, OTHER_SIZE)->array;
+
+    for (pmix_rank_t i = 0; i < OTHER_SIZE; i++) {
+        CHECK(procs[i].proc.rank == i && strcmp(procs[i].proc.nspace, OTHER) == 0);
+        CHECK(strcmp(procs[i].hostname, i < 2 ? "n1" : "n2") == 0);
+        CHECK(strcmp(procs[i].executable_name, "./solve") == 0);
+        CHECK(procs[i].exit_code == (i == 1 ? 3 : 0));
+        CHECK(procs[i].state == (i == 1 ? PMIX_PROC_STATE_TERM_NON_ZERO : PMIX_PROC_STATE_UNDEF));
+    }
+    CHECK(strcmp(PMIx_Proc_state_string(procs[1].state), "PMIX_PROC_STATE_TERM_NON_ZERO") == 0);
+    asked_free(&asked);
+    (void)table_of(&asked, PMIX_QUERY_LOCAL_PROC_TABLE, OTHER, 0);
+    asked_free(&asked);
+    procs = table_of(&asked, PMIX_QUERY_LOCAL_PROC_TABLE, JOB_NSPACE, FEW)->array;
+    for (pmix_rank_t i = 0; i < FEW; i++) {
+        CHECK(procs[i].proc.rank == i && procs[i].state == PMIX_PROC_STATE_CONNECTED);
+        CHECK(procs[i].pid > 0 && (i != me.rank || procs[i].pid == getpid()));
+    }
+    asked_free(&asked);
+    ask_for(&asked, PMIX_QUERY_PROC_TABLE);
+    CHECK_STATUS(ask(&asked), PMIX_ERR_NOT_FOUND); /* of which? */
+    asked_free(&asked);
+}
+
+/* TQ62, TQ63. */
+static void check_jobs(void)
+{
+    struct asked asked = { .info = NULL };
+    const pmix_value_t *value = ask_one(&asked, PMIX_QUERY_NAMESPACE_INFO, NULL, NULL);
+    const pmix_info_t *const all = value->data.darray->array;
+
+    CHECK(value->data.darray->type == PMIX_INFO && value->data.darray->size == 2);
+    const pmix_info_t *const own = all[0].value.data.darray->array;
+    const pmix_info_t *const other = all[1].value.data.darray->array;
+    CHECK(strcmp(own[0].key, PMIX_NSPACE) == 0);
+    CHECK(strcmp(own[0].value.data.string, JOB_NSPACE) == 0);
+    CHECK(strcmp(other[0].value.data.string, OTHER) == 0);
+    CHECK(strcmp(other[1].key, PMIX_CMD_LINE) == 0);
+    CHECK(strcmp(other[1].value.data.string, "./solve --fast") == 0);
+    asked_free(&asked);
+
+    value = ask_one(&asked, PMIX_QUERY_JOB_STATUS, PMIX_NSPACE, JOB_NSPACE);
+    CHECK(value->type == PMIX_STATUS && value->data.status == PMIX_EVENT_JOB_START);
+    asked_free(&asked);
+    ask_for(&asked, PMIX_QUERY_JOB_STATUS);
+    CHECK_STATUS(ask(&asked), PMIX_ERR_NOT_FOUND);
+    asked_free(&asked);
+}
+
+static void check_peers(struct asked *asked, const pmix_rank_t *ranks, size_t count)
+{
+    CHECK_STATUS(ask(asked), PMIX_SUCCESS);
+    const pmix_data_array_t *const array = asked->info[0].value.data.darray;
+    const pmix_proc_t *const procs = array->array;
+
+    CHECK(asked->ninfo == 1 && array->type == PMIX_PROC && array->size == count);
+    for (size_t i = 0; i < count; i++) {
+        CHECK(strcmp(procs[i].nspace, OTHER) == 0 && procs[i].rank == ranks[i]);
+    }
+    asked_free(asked);
+}
+
+/* TQ66: one query about two nodes, as RFC0010 shows it; two queries give two results. */
+static void check_nodes(void)
+{
+    static const pmix_rank_t first[] = { 0, 1 }, both[] = { 0, 1, 2 };
+    struct asked asked = { .info = NULL }, second = { .info = NULL };
+    const uint32_t nodes[] = { 0, 1 };
+
+    ask_for(&asked, PMIX_LOCAL_PROCS);
+    qualify(&asked, PMIX_NSPACE, OTHER, PMIX_STRING);
+    qualify(&asked, PMIX_HOSTNAME, "n1", PMIX_STRING);
+    check_peers(&asked, first, 2);
+    ask_for(&asked, PMIX_QUERY_RESOLVE_PEERS);
+    qualify(&asked, PMIX_NSPACE, OTHER, PMIX_STRING);
+    qualify(&asked, PMIX_NODEID, &nodes[0], PMIX_UINT32);
+    qualify(&asked, PMIX_NODEID, &nodes[1], PMIX_UINT32);
+    check_peers(&asked, both, 3);
+
+    ask_for(&asked, PMIX_LOCAL_PROCS);
+    qualify(&asked, PMIX_HOSTNAME, "n1", PMIX_STRING);
+    ask_for(&second, PMIX_LOCAL_PROCS);
+    qualify(&second, PMIX_HOSTNAME, "n2", PMIX_STRING);
+    pmix_query_t queries[2] = { asked.query, second.query };
+    CHECK_STATUS(PMIx_Query_info(queries, 2, &asked.info, &asked.ninfo), PMIX_SUCCESS);
+    CHECK(check_result(&asked, 0, 2)[1].value.data.darray->size == 2);
+    CHECK(check_result(&asked, 1, 2)[1].value.data.darray->size == 1);
+    asked_free(&asked);
+    asked_free(&second);
+
+    const pmix_value_t *const value = ask_one(&asked, PMIX_QUERY_RESOLVE_NODE, PMIX_NSPACE, OTHER);
+    CHECK(strcmp(value->data.string, "n1,n2") == 0);
+    asked_free(&asked);
+}
+
+/* TQ80, TQ81. */
+static void check_this_server(void)
+{
+    struct asked asked = { .info = NULL };
+    const pmix_value_t *value = ask_one(&asked, PMIX_SERVER_URI, NULL, NULL);
+
+    CHECK(value->type == PMIX_STRING && strstr(value->data.string, ";unix:") != NULL);
+    asked_free(&asked);
+    if (access("/proc/self/smaps_rollup", R_OK) == 0) {
+        value = ask_one(&asked, PMIX_DAEMON_MEMORY, NULL, NULL);
+        CHECK(value->type == PMIX_FLOAT && value->data.fval > 0.1f && value->data.fval < 1e6f);
+        asked_free(&asked);
+        value = ask_one(&asked, PMIX_CLIENT_AVG_MEMORY, NULL, NULL);
+        CHECK(value->type == PMIX_FLOAT && value->data.fval > 0.1f && value->data.fval < 1e6f);
+        asked_free(&asked);
+        value = ask_one(&asked, PMIX_QUERY_MEMORY_USAGE, NULL, NULL);
+        CHECK(value->type == PMIX_DATA_ARRAY && value->data.darray->size == 2);
+        asked_free(&asked);
+    }
+    check_text(PMIX_QUERY_SPAWN_SUPPORT, "");
+    check_text(PMIX_QUERY_DEBUG_SUPPORT, "");
+}
+
+static int rank_of_jobs(int rank)
+{
+    (void)rank;
+    begin();
+    fence();
+    job_token_put(0);
+    job_token_get(1);
+    check_tables();
+    check_jobs();
+    check_nodes();
+    check_this_server();
+    fence();
+    finish();
+    return 0;
+}
+
+static int host_of_jobs(struct job *job)
+{
+    (void)job;
+    for (int i = 0; i < FEW; i++) {
+        job_token_get(0);
+    }
+    register_other();
+    for (int i = 0; i < FEW; i++) {
+        job_token_put(1);
+    }
+    for (int i = 0; i < FEW; i++) {
+        CHECK(job_wait(job, i) == 0);
+    }
+    PMIx_server_deregister_nspace(OTHER, NULL, NULL);
+    return 0;
+}
+
 static const struct job_case cases[] = {
     { .name = "qualifiers", .size = 1, .rank = rank_of_qualifiers },
     { .name = "shape", .size = FEW, .rank = rank_of_shape },
     { .name = "early", .size = 1, .rank = rank_of_early },
     { .name = "sets", .size = RANKS, .rank = rank_of_sets, .host = host_of_sets },
     { .name = "groups", .size = RANKS, .rank = rank_of_groups },
+    { .name = "jobs", .size = FEW, .rank = rank_of_jobs, .host = host_of_jobs },
     { .name = "server", .size = FEW, .rank = rank_of_server, .host = host_of_server },
 };
 

@@ -67,23 +67,119 @@ static pmix_status_t value_answer(const struct question *question, pmix_value_t 
     return rc == PMIX_SUCCESS || rc == PMIX_ERR_OUT_OF_RESOURCE ? rc : PMIX_ERR_NOT_FOUND;
 }
 
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+/* The name of the node that @qualifier says, malloc'ed.  Return: PMIX_ERR_NOT_FOUND when it names
+ * none. */
+static pmix_status_t node_name(const struct question *question, const pmix_info_t *qualifier,
+                               char **ret)
+{
+    pmix_proc_t job = sx_query_proc(question->options, &sx_process.self);
+    pmix_value_t *value = NULL;
+    pmix_info_t infos[3] = { *qualifier };
+
+    if (PMIx_Check_key(qualifier->key, PMIX_HOSTNAME) && qualifier->value.type == PMIX_STRING) {
+        *ret = strdup(qualifier->value.data.string);
+        return *ret != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (!PMIx_Check_key(qualifier->key, PMIX_NODEID)) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    job.rank = PMIX_RANK_WILDCARD;
+    infos[0].flags = 0;
+    PMIx_Load_key(infos[1].key, PMIX_NODE_INFO);
+    PMIx_Load_key(infos[2].key, PMIX_OPTIONAL);
+    infos[1].value = infos[2].value = (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true };
+    const pmix_status_t rc = PMIx_Get(&job, PMIX_HOSTNAME, infos, SX_COUNT(infos), &value);
+
+    if (rc != PMIX_SUCCESS || value->type != PMIX_STRING) {
+        PMIx_Value_free(value, rc == PMIX_SUCCESS ? 1 : 0);
+        return PMIX_ERR_NOT_FOUND;
+    }
+    *ret = value->data.string;
+    free(value);
+    return PMIX_SUCCESS;
+}
+
+/* Add the processes on that node.  Return: as node_name; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t node_add(const struct question *question, const pmix_info_t *qualifier,
+                              pmix_data_array_t *all)
+{
+    pmix_proc_t *procs = NULL;
+    size_t count = 0;
+    char *name;
+    pmix_status_t rc = node_name(question, qualifier, &name);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = PMIx_Resolve_peers(name, question->options->nspace, &procs, &count);
+    free(name);
+    pmix_proc_t *const grown = rc == PMIX_SUCCESS && count > 0
+                                   ? realloc(all->array, (all->size + count) * sizeof(*grown))
+                                   : NULL;
+
+    if (grown != NULL) {
+        memcpy(grown + all->size, procs, count * sizeof(*grown));
+        all->array = grown;
+        all->size += count;
+    }
+    free(procs);
+    return rc != PMIX_SUCCESS || (grown == NULL && count > 0) ? PMIX_ERR_OUT_OF_RESOURCE : rc;
+}
+
+/* The processes on all nodes that the qualifiers name, as one list. */
+static pmix_status_t peers_answer(const struct question *question, pmix_value_t *ret)
+{
+    const pmix_query_t *const query = question->query;
+    pmix_data_array_t *const all = PMIx_Data_array_create(0, PMIX_PROC);
+    pmix_status_t rc = all != NULL ? PMIX_ERR_NOT_FOUND : PMIX_ERR_OUT_OF_RESOURCE;
+
+    for (size_t i = 0; i < query->nqual && (rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND); i++) {
+        const pmix_status_t its = node_add(question, &query->qualifiers[i], all);
+
+        rc = its == PMIX_ERR_NOT_FOUND ? rc : its;
+    }
+    if (rc == PMIX_SUCCESS) {
+        *ret = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = all };
+        return PMIX_SUCCESS;
+    }
+    PMIx_Data_array_free(all);
+    return rc == PMIX_ERR_NOT_FOUND ? value_answer(question, ret) : rc;
+}
+
+static pmix_status_t nodes_answer(const struct question *question, pmix_value_t *ret)
+{
+    *ret = (pmix_value_t){ .type = PMIX_STRING };
+    return PMIx_Resolve_nodes(question->options->nspace, &ret->data.string);
+}
+
 /* ---- keys ------------------------------------------------------------------------------------ */
+
+enum where {
+    ANYTIME, /* before PMIx_Init, too */
+    ALL,     /* in clients and servers */
+    MAPPED,  /* what clients map; a server has it himself */
+};
 
 static const struct row {
     const char *key;
     pmix_status_t (*answer)(const struct question *question, pmix_value_t *ret);
-    bool anytime; /* before PMIx_Init, too */
+    enum where where;
 } rows[] = {
-    { PMIX_QUERY_STABLE_ABI_VERSION, abi_answer, true },
-    { PMIX_QUERY_PROVISIONAL_ABI_VERSION, abi_answer, true },
-    { PMIX_QUERY_NUM_PSETS, sets_answer, false },
-    { PMIX_QUERY_PSET_NAMES, sets_answer, false },
-    { PMIX_QUERY_PSET_MEMBERSHIP, sets_answer, false },
-    { PMIX_QUERY_NUM_GROUPS, groups_answer, false },
-    { PMIX_QUERY_GROUP_NAMES, groups_answer, false },
-    { PMIX_QUERY_GROUP_MEMBERSHIP, groups_answer, false },
+    { PMIX_QUERY_STABLE_ABI_VERSION, abi_answer, ANYTIME },
+    { PMIX_QUERY_PROVISIONAL_ABI_VERSION, abi_answer, ANYTIME },
+    { PMIX_LOCAL_PROCS, peers_answer, ALL },
+    { PMIX_QUERY_RESOLVE_PEERS, peers_answer, ALL },
+    { PMIX_QUERY_RESOLVE_NODE, nodes_answer, ALL },
+    { PMIX_QUERY_NUM_PSETS, sets_answer, MAPPED },
+    { PMIX_QUERY_PSET_NAMES, sets_answer, MAPPED },
+    { PMIX_QUERY_PSET_MEMBERSHIP, sets_answer, MAPPED },
+    { PMIX_QUERY_NUM_GROUPS, groups_answer, MAPPED },
+    { PMIX_QUERY_GROUP_NAMES, groups_answer, MAPPED },
+    { PMIX_QUERY_GROUP_MEMBERSHIP, groups_answer, MAPPED },
 };
-static const struct row any_other = { .answer = value_answer };
+static const struct row any_other = { .answer = value_answer, .where = ALL };
 
 static const struct row *row_find(const char *key)
 {
@@ -99,7 +195,7 @@ bool sx_query_is_of_library(const struct sx_queries *queries)
 {
     size_t i = 0;
 
-    while (i < queries->asked_count && row_find(queries->asked[i].key)->anytime) {
+    while (i < queries->asked_count && row_find(queries->asked[i].key)->where == ANYTIME) {
         i++;
     }
     return i == queries->asked_count;
@@ -115,8 +211,8 @@ pmix_status_t sx_query_answer_here(struct sx_queries *queries)
                                            .options = &queries->options[asked->query] };
         pmix_value_t value;
 
-        if (!row->anytime && !sx_process_ready() && row != &any_other) {
-            continue; /* a server's own store: sx_role_server.query */
+        if (row->where == MAPPED && !sx_process_ready()) {
+            continue;
         }
         const pmix_status_t rc = row->answer(&question, &value);
 

@@ -8,8 +8,11 @@
 
 #include "base/util.h"
 #include "base/value.h"
+#include "server/engine/query_memory.h"
+#include "server/engine/query_procs.h"
 #include "server/model/visible.h"
 #include "shmem/lists.h"
+#include "shmem/site.h"
 
 /* One key, what it is about, and who asks. */
 struct question {
@@ -52,6 +55,155 @@ static pmix_status_t namespaces_answer(const struct question *question, pmix_val
     return PMIX_SUCCESS;
 }
 
+/* @ret is an array of @count infos, the array of which is returned.  Return: NULL when memory is
+ * out. */
+static pmix_info_t *infos_make(size_t count, pmix_value_t *ret)
+{
+    pmix_data_array_t *const array = PMIx_Data_array_create(count, PMIX_INFO);
+
+    *ret = (pmix_value_t){ .type = PMIX_UNDEF };
+    if (array == NULL) {
+        return NULL;
+    }
+    *ret = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = array };
+    return array->array;
+}
+
+/* Return: the namespace that the qualifiers name, NULL when there is none that may be seen. */
+static const struct sx_nspace *nspace_meant(const struct question *question)
+{
+    const struct sx_query_options *const options = question->options;
+    const char *const name = options->procs.count != 0 ? options->procs.all[0].nspace
+                                                       : options->nspace;
+    const struct sx_nspace *const nspace = name != NULL ? sx_nspace_find(question->server, name)
+                                                        : NULL;
+
+    return nspace != NULL && nspace->registered && may_see(question, nspace) ? nspace : NULL;
+}
+
+/* Its name, and the command that started it when that is known. */
+static bool nspace_tell(const struct sx_nspace *nspace, pmix_info_t *ret)
+{
+    const struct sx_site site = { .shared = nspace->has_store ? &nspace->store.view : NULL };
+    const char *const command = sx_site_text(&site, SX_REALM_JOB, SX_ROW_JOB, PMIX_CMD_LINE);
+    pmix_info_t *const infos = infos_make(command != NULL ? 2 : 1, &ret->value);
+
+    PMIx_Load_key(ret->key, PMIX_QUERY_NAMESPACE_INFO);
+    return infos != NULL &&
+           PMIx_Info_load(&infos[0], PMIX_NSPACE, nspace->name, PMIX_STRING) == PMIX_SUCCESS &&
+           (command == NULL ||
+            PMIx_Info_load(&infos[1], PMIX_CMD_LINE, command, PMIX_STRING) == PMIX_SUCCESS);
+}
+
+static bool is_told(const struct question *question, const struct sx_nspace *nspace)
+{
+    const char *const only = question->options->nspace;
+
+    return nspace->registered && may_see(question, nspace) &&
+           (only == NULL || strcmp(only, nspace->name) == 0);
+}
+
+/* Of the one that is named, else of all. */
+static pmix_status_t namespace_info_answer(const struct question *question, pmix_value_t *ret)
+{
+    const struct sx_list *const nspaces = &question->server->registry.nspaces;
+    size_t count = 0;
+
+    SX_LIST_EACH(it, nspaces) {
+        count += is_told(question, SX_LIST_ENTRY(it, struct sx_nspace, link));
+    }
+    if (count == 0) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    pmix_info_t *info = infos_make(count, ret);
+    bool told = info != NULL;
+
+    SX_LIST_EACH(it, nspaces) {
+        const struct sx_nspace *const nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
+
+        if (told && is_told(question, nspace)) {
+            told = nspace_tell(nspace, info++);
+        }
+    }
+    if (!told) {
+        sx_value_destruct(ret);
+    }
+    return told ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+/* As the server sees it, from this node. */
+static pmix_status_t job_status_answer(const struct question *question, pmix_value_t *ret)
+{
+    const struct sx_nspace *const nspace = nspace_meant(question);
+
+    if (nspace == NULL) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    *ret = (pmix_value_t){ .type = PMIX_STATUS,
+                           .data.status = sx_query_procs_have_ended(nspace)
+                                              ? PMIX_EVENT_JOB_END
+                                              : PMIX_EVENT_JOB_START };
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t procs_answer(const struct question *question, pmix_value_t *ret)
+{
+    const bool here = strcmp(question->key, PMIX_QUERY_LOCAL_PROC_TABLE) == 0;
+    const struct sx_nspace *const nspace = nspace_meant(question);
+
+    return nspace != NULL ? sx_query_procs_table(nspace, here, ret) : PMIX_ERR_NOT_FOUND;
+}
+
+/* ---- this server ----------------------------------------------------------------------------- */
+
+static pmix_status_t uri_answer(const struct question *question, pmix_value_t *ret)
+{
+    char *const uri = sx_server_uri(question->server);
+
+    *ret = (pmix_value_t){ .type = PMIX_STRING, .data.string = uri };
+    return uri != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+/* There is none: nobody can spawn, or attach a debugger, through this server. */
+static pmix_status_t nothing_answer(const struct question *question, pmix_value_t *ret)
+{
+    (void)question;
+    return sx_value_load(ret, "", PMIX_STRING);
+}
+
+static pmix_status_t daemon_memory_answer(const struct question *question, pmix_value_t *ret)
+{
+    (void)question;
+    *ret = (pmix_value_t){ .type = PMIX_FLOAT };
+    return sx_query_memory_server(&ret->data.fval);
+}
+
+static pmix_status_t client_memory_answer(const struct question *question, pmix_value_t *ret)
+{
+    *ret = (pmix_value_t){ .type = PMIX_FLOAT };
+    return sx_query_memory_clients(question->server, question->client, &ret->data.fval);
+}
+
+/* Both of them. */
+static pmix_status_t memory_answer(const struct question *question, pmix_value_t *ret)
+{
+    pmix_info_t *const infos = infos_make(2, ret);
+    pmix_status_t rc = infos != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+
+    if (rc == PMIX_SUCCESS) {
+        PMIx_Load_key(infos[0].key, PMIX_DAEMON_MEMORY);
+        rc = daemon_memory_answer(question, &infos[0].value);
+    }
+    if (rc == PMIX_SUCCESS) {
+        PMIx_Load_key(infos[1].key, PMIX_CLIENT_AVG_MEMORY);
+        rc = client_memory_answer(question, &infos[1].value);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_value_destruct(ret);
+    }
+    return rc;
+}
+
 /* ---- sets and groups ------------------------------------------------------------------------- */
 
 static pmix_status_t lists_answer(const struct question *question, pmix_value_t *ret)
@@ -70,6 +222,16 @@ static const struct row {
     pmix_status_t (*answer)(const struct question *question, pmix_value_t *ret);
 } rows[] = {
     { PMIX_QUERY_NAMESPACES, namespaces_answer },
+    { PMIX_QUERY_NAMESPACE_INFO, namespace_info_answer },
+    { PMIX_QUERY_JOB_STATUS, job_status_answer },
+    { PMIX_QUERY_PROC_TABLE, procs_answer },
+    { PMIX_QUERY_LOCAL_PROC_TABLE, procs_answer },
+    { PMIX_SERVER_URI, uri_answer },
+    { PMIX_QUERY_SPAWN_SUPPORT, nothing_answer },
+    { PMIX_QUERY_DEBUG_SUPPORT, nothing_answer },
+    { PMIX_QUERY_MEMORY_USAGE, memory_answer },
+    { PMIX_DAEMON_MEMORY, daemon_memory_answer },
+    { PMIX_CLIENT_AVG_MEMORY, client_memory_answer },
     { PMIX_QUERY_NUM_PSETS, lists_answer },
     { PMIX_QUERY_PSET_NAMES, lists_answer },
     { PMIX_QUERY_PSET_MEMBERSHIP, lists_answer },
