@@ -24,7 +24,7 @@ static int syslog_fd = -1;
 /* ---- what the host hears --------------------------------------------------------------------- */
 
 static enum { ANSWERS, TWICE, LATE, NEVER, REFUSES } mode;
-static unsigned asked;
+static atomic_uint asked;
 static char heard[1024];
 static pmix_op_cbfunc_t owed_fn;
 static void *owed_data;
@@ -293,6 +293,7 @@ static int host_once_asks(struct job *job)
     asked = 0;
     let_log(job);
     CHECK(asked == 1);
+    CHECK(sem_trywait(&owed) == 0); /* what it has heard is there to be looked at */
     check_out(1, mode == REFUSES ? "e\n" : "");
     check_out(0, "");
     return 0;
@@ -391,6 +392,7 @@ static int host_asks(struct job *job)
     asked = 0;
     let_log(job);
     CHECK(asked == 1);
+    CHECK(sem_trywait(&owed) == 0); /* what it has heard is there to be looked at */
     CHECK(strcmp(heard, JOB_NSPACE ".0: " PMIX_LOG_JOB_RECORD " my.key |" PMIX_LOG_TAG_OUTPUT
                                    " " PMIX_USERID " " PMIX_GRPID) == 0);
     check_out(0, "[" JOB_NSPACE ",0]<stdout>: o\n");
