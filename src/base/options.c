@@ -217,6 +217,22 @@ static const struct sx_directive job_control[] = {
     ROW(PMIX_REGISTER_CLEANUP_DIR, STRINGS, control, cleanups),
     ROW(PMIX_CLEANUP_RECURSIVE, BOOL, control, recursive),
     ROW(PMIX_CLEANUP_LEAVE_TOPDIR, BOOL, control, leave_top),
+    ROW(PMIX_JOB_CTRL_ID, STRING, control, id),
+    ROW(PMIX_JOB_CTRL_CANCEL, INFO, control, cancel),
+    ROW(PMIX_JOB_CTRL_KILL, BOOL, control, kill),
+    ROW(PMIX_JOB_CTRL_TERMINATE, BOOL, control, terminate),
+    ROW(PMIX_JOB_CTRL_SIGNAL, NUMBER, control, signal, .arg = 64),
+    ROW(PMIX_JOB_CTRL_PAUSE, BOOL, control, pause),
+    ROW(PMIX_JOB_CTRL_RESUME, BOOL, control, resume),
+    ROW(PMIX_JOB_CTRL_RESTART, STRING, control, restart),
+    ROW(PMIX_JOB_CTRL_CHECKPOINT, STRING, control, checkpoint),
+    ROW(PMIX_JOB_CTRL_CHECKPOINT_EVENT, BOOL, control, event),
+    ROW(PMIX_JOB_CTRL_CHECKPOINT_SIGNAL, NUMBER, control, checkpoint_signal, .arg = UINT32_MAX),
+    ROW(PMIX_JOB_CTRL_CHECKPOINT_METHOD, INFO, control, methods),
+    ROW(PMIX_JOB_CTRL_PREEMPTIBLE, BOOL, control, preemptible),
+    ROW(PMIX_JOB_CTRL_PROVISION, STRING, control, provision),
+    ROW(PMIX_JOB_CTRL_PROVISION_IMAGE, STRING, control, image),
+    ROW(PMIX_JOB_CTRL_DEFINE_PSET, STRING, control, pset, .arg = PMIX_MAX_KEYLEN),
 };
 
 static const struct sx_directive query[] = {

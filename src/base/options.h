@@ -147,6 +147,14 @@ struct sx_handler_options {
 struct sx_control_options {
     uint32_t cleanups; /* PMIX_REGISTER_CLEANUP and _CLEANUP_DIR: lists of paths */
     bool recursive, leave_top;
+    /* What is for the host, all of it. */
+    bool kill, terminate, pause, resume, preemptible, event;
+    struct sx_some_number signal, checkpoint_signal;
+    const char *id;             /* of this request */
+    const pmix_info_t *cancel;  /* the id of another one; no string: all of the caller's */
+    const char *restart, *checkpoint, *provision, *image;
+    const pmix_info_t *methods; /* of a checkpoint */
+    const char *pset;           /* the targets become this set; the server does that itself */
 };
 
 /* The qualifiers of one query: what its keys are about. */

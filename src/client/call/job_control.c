@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* job_control.c - PMIx_Job_control, blocking or not: directives that the server carries out.
- *
- * No directive that is supported has results, so none are returned. */
+/* job_control.c - PMIx_Job_control, blocking or not: directives that the server carries out, or its
+ * host, whose results are passed on. */
 #include "client/call/cleanup.h"
 #include "client/link/process.h"
 #include "client/link/procs.h"
 #include "client/link/request.h"
+#include "client/link/results.h"
 
-static const struct sx_op_kind control_kind = { .size = sizeof(struct sx_op),
-                                                .request = SX_MSG_JOB_CONTROL };
+static const struct sx_op_kind control_kind = SX_RESULTS_KIND(SX_MSG_JOB_CONTROL);
 
-static pmix_status_t control(const pmix_proc_t targets[], size_t ntargets,
-                             const pmix_info_t directives[], size_t ndirs,
-                             struct sx_callback callback)
+static pmix_status_t control(struct sx_results_op *results, const pmix_proc_t targets[],
+                             size_t ntargets, const pmix_info_t directives[], size_t ndirs)
 {
-    struct sx_op op = SX_OP_INIT(&control_kind, &sx_process.link, .callback = callback);
     const struct sx_job_control head = { .proc_count = 0 };
     pmix_info_t *spelled;
 
@@ -27,7 +24,7 @@ static pmix_status_t control(const pmix_proc_t targets[], size_t ntargets,
     }
     pmix_status_t rc = sx_wire_procs_check(targets, ntargets);
     if (rc == PMIX_SUCCESS) {
-        rc = sx_link_status(op.link);
+        rc = sx_link_status(results->op.link);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_cleanup_spell(directives, ndirs, &spelled);
@@ -39,7 +36,7 @@ static pmix_status_t control(const pmix_proc_t targets[], size_t ntargets,
                               .parts = { [SX_CONTROL_PROCS] = { targets, ntargets },
                                          [SX_CONTROL_INFOS] = { spelled, ndirs } } };
 
-    rc = sx_op_ask(&op, &draft);
+    rc = sx_op_ask(&results->op, &draft);
     sx_cleanup_free(spelled, directives, ndirs);
     return rc;
 }
@@ -48,14 +45,10 @@ pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
                                const pmix_info_t directives[], size_t ndirs, pmix_info_t **results,
                                size_t *nresults)
 {
-    const pmix_status_t rc = control(targets, ntargets, directives, ndirs, SX_CALLBACK_NONE);
+    struct sx_results_op op = { .op = SX_OP_INIT(&control_kind, &sx_process.link) };
+    const pmix_status_t rc = control(&op, targets, ntargets, directives, ndirs);
 
-    if (rc == PMIX_SUCCESS && results != NULL) {
-        *results = NULL;
-    }
-    if (rc == PMIX_SUCCESS && nresults != NULL) {
-        *nresults = 0;
-    }
+    sx_results_give(&op, results, nresults);
     return rc;
 }
 
@@ -64,7 +57,11 @@ pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
                                   const pmix_info_t directives[], size_t ndirs,
                                   pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    return control(targets, ntargets, directives, ndirs,
-                   cbfunc != NULL ? SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata)
-                                  : SX_CALLBACK_IGNORED);
+    const struct sx_callback callback = cbfunc != NULL
+                                            ? SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata)
+                                            : SX_CALLBACK_IGNORED;
+    struct sx_results_op op = { .op = SX_OP_INIT(&control_kind, &sx_process.link,
+                                                 .callback = callback) };
+
+    return control(&op, targets, ntargets, directives, ndirs);
 }

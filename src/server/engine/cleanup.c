@@ -16,7 +16,6 @@
 #include "base/pathlist.h"
 #include "base/status.h"
 #include "server/engine/broom.h"
-#include "server/port/reply.h"
 
 /* ---- the end of processes ------------------------------------------------------------------ */
 
@@ -156,12 +155,11 @@ static pmix_status_t directives_take(struct taking *taking, const pmix_info_t in
             rc = paths_take(taking, info[i].value.data.string, dir_flags);
         }
     }
-    return rc == PMIX_SUCCESS && options.cleanups == 0 ? PMIX_ERR_NOT_SUPPORTED : rc;
+    return rc;
 }
 
-/* All of a call is taken, or nothing. */
-static pmix_status_t cleanups_take(struct sx_server *server, struct sx_client *client,
-                                   const pmix_info_t info[], size_t ninfo)
+pmix_status_t sx_cleanup_take(struct sx_server *server, struct sx_client *client,
+                              const pmix_info_t info[], size_t ninfo)
 {
     struct taking taking;
 
@@ -179,21 +177,4 @@ static pmix_status_t cleanups_take(struct sx_server *server, struct sx_client *c
                client->rank, client->nspace->name, SX_CLEANUP_PATHS_MAX, SX_CLEANUP_BYTES_MAX);
     }
     return rc;
-}
-
-bool sx_cleanup_on_job_control(struct sx_server *server, struct sx_client *client,
-                               struct sx_frame *frame, uint64_t now_ns)
-{
-    pmix_info_t *info;
-    size_t ninfo;
-    /* Cleanup is for the caller or its job, whichever processes it names. */
-    pmix_status_t rc = sx_body_infos(&frame->opened, SX_CONTROL_INFOS, &info, &ninfo);
-
-    (void)now_ns;
-    if (rc == PMIX_SUCCESS) {
-        rc = cleanups_take(server, client, info, ninfo);
-        PMIX_INFO_FREE(info, ninfo);
-    }
-    sx_reply(server, client, frame->header.id, rc, -1);
-    return true;
 }

@@ -6,9 +6,11 @@
 
 #include "server/model/state.h"
 
-/* Job control: the cleanup directives are taken, others are refused when marked required. */
-bool sx_cleanup_on_job_control(struct sx_server *server, struct sx_client *client,
-                               struct sx_frame *frame, uint64_t now_ns);
+/* Take the cleanup directives of a job control: all of them, or nothing.  They are for the caller
+ * or its job, whichever processes it names.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM;
+ * PMIX_ERR_OUT_OF_RESOURCE for more than a client may have, told. */
+pmix_status_t sx_cleanup_take(struct sx_server *server, struct sx_client *client,
+                              const pmix_info_t info[], size_t ninfo);
 
 /* The process is gone: remove its files.  Directories wait for the last client of the job.  Any
  * file system may hang: nothing is touched here, see broom.h. */

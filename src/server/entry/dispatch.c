@@ -9,8 +9,8 @@
 #include "base/util.h"
 #include "base/value.h"
 #include "server/engine/abort.h"
-#include "server/engine/cleanup.h"
 #include "server/engine/collective.h"
+#include "server/engine/control.h"
 #include "server/engine/event.h"
 #include "server/engine/event_register.h"
 #include "server/engine/event_replay.h"
@@ -149,7 +149,7 @@ static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_ARRIVE_BULK] = on_arrive_bulk,
     [SX_MSG_ABORT] = sx_abort_on_abort,
     [SX_MSG_FINALIZE] = on_finalize,
-    [SX_MSG_JOB_CONTROL] = sx_cleanup_on_job_control,
+    [SX_MSG_JOB_CONTROL] = sx_control_on_job_control,
     [SX_MSG_LOG] = sx_logging_on_log,
     [SX_MSG_GROUP_LEAVE] = sx_group_on_leave,
     [SX_MSG_GROUP_SAID] = sx_group_on_said,

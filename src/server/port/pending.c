@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pmix.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/flat.h"
 #include "base/log.h"
 #include "base/switch.h"
 #include "server/model/share.h"
@@ -251,6 +254,47 @@ void sx_pending_client_gone(struct sx_server *server, struct sx_client *client)
 
 /* ---- what the host answers ----------------------------------------------------------------- */
 
+struct asked {
+    struct sx_pending pending;
+    void *results; /* its infos, flat */
+    size_t results_size;
+};
+
+static void asked_send(struct sx_pending *pending)
+{
+    const struct asked *const asked = SX_CONTAINER(pending, struct asked, pending);
+
+    sx_reply_body(pending->server, pending->client, pending->id, pending->status, asked->results,
+                  asked->results_size);
+}
+
+static void asked_free(struct sx_pending *pending)
+{
+    struct asked *const asked = SX_CONTAINER(pending, struct asked, pending);
+
+    free(asked->results);
+    free(asked);
+}
+
+/* Keep what the host's infos say, which are its own.  Return: the status for the client. */
+static pmix_status_t results_keep(struct asked *asked, const struct sx_host_answer *answer)
+{
+    pmix_status_t rc = sx_flat_infos_size(answer->info, answer->ninfo, &asked->results_size);
+
+    asked->results = rc == PMIX_SUCCESS ? malloc(asked->results_size) : NULL;
+    if (asked->results != NULL) {
+        rc = sx_flat_infos_encode(answer->info, answer->ninfo, asked->results, asked->results_size);
+    } else if (rc == PMIX_SUCCESS) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_log(SX_LOG_WARN, "the results that the host gives for %s.%u cannot travel: %s",
+               answer->client->nspace->name, answer->client->rank, PMIx_Error_string(rc));
+        asked->results_size = 0;
+    }
+    return rc == PMIX_SUCCESS ? answer->status : rc;
+}
+
 static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
     if (asker == NULL) { /* its client has gone, or has cancelled it */
@@ -258,26 +302,31 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
         return;
     }
     struct sx_pending *const pending = SX_CONTAINER(asker, struct sx_pending, asker);
+    struct asked *const asked = SX_CONTAINER(pending, struct asked, pending);
 
     pending->with_host = false;
-    sx_pending_answer(pending, answer->status);
+    sx_pending_answer(pending, answer->ninfo > 0 ? results_keep(asked, answer) : answer->status);
 }
 
 void sx_pending_ask_host(struct sx_server *server, struct sx_client *client, uint32_t id,
                          enum sx_upcall_kind kind, const struct sx_upcall *upcall)
 {
-    static const struct sx_pending_kind of_host = { .quota = SX_PENDING_HOST };
-    struct sx_pending *pending = calloc(1, sizeof(*pending));
+    static const struct sx_pending_kind of_host = { .quota = SX_PENDING_HOST,
+                                                    .send = asked_send,
+                                                    .free = asked_free };
+    struct asked *const asked = calloc(1, sizeof(*asked));
+    struct sx_pending *pending = asked == NULL ? NULL : &asked->pending;
     struct sx_upcall up = *upcall;
     pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
 
-    up.id = up.nprocs * sizeof(up.procs[0]) + (up.text != NULL ? strlen(up.text) : 0);
+    up.id = up.nprocs * sizeof(up.procs[0]) + (up.text != NULL ? strlen(up.text) : 0) +
+            up.info_bytes;
     if (pending != NULL) {
         pending->bytes = up.id;
         rc = sx_pending_begin(server, client, id, &of_host, pending);
     }
     if (rc != PMIX_SUCCESS) {
-        free(pending);
+        free(asked);
         sx_upcall_drop(upcall);
         sx_reply(server, client, id, rc, -1);
         return;

@@ -105,6 +105,12 @@ static pmix_status_t call_group(module_t *module, up_t *up, void *cbdata)
                          up->nprocs, up->info, up->ninfo, answer_info, cbdata);
 }
 
+static pmix_status_t call_job_control(module_t *module, up_t *up, void *cbdata)
+{
+    return module->job_control(up->proc, up->procs, up->nprocs, up->info, up->ninfo, answer_info,
+                               cbdata);
+}
+
 /* It returns nothing: all it says comes by the callback. */
 static pmix_status_t call_log(module_t *module, up_t *up, void *cbdata)
 {
@@ -140,6 +146,7 @@ static const struct row rows[SX_UPCALL_KINDS] = {
     [SX_UPCALL_CONNECT] = ROW(connect, call_connect, 0, 0),
     [SX_UPCALL_DISCONNECT] = ROW(disconnect, call_disconnect, 0, 0),
     [SX_UPCALL_LOG] = ROW(log, call_log, 0, 0),
+    [SX_UPCALL_JOB_CONTROL] = ROW(job_control, call_job_control, 0, 0),
     [SX_UPCALL_QUERY] = ROW(query, call_query, 0, 0),
     [SX_UPCALL_GROUP] = ROW(group, call_group, 0, 0),
 };

@@ -3,6 +3,7 @@
 /* cleanup_test.c - what a client may have removed when it is gone: all of a call or nothing, each
  * path once, within bounds.  Nothing is removed here (broom_test). */
 #include "server/engine/cleanup.h"
+#include "server/engine/control.h"
 
 #include <stdio.h>
 
@@ -46,7 +47,7 @@ static bool request(size_t size)
 {
     struct sx_frame frame = opened_frame(SX_MSG_JOB_CONTROL, 5, body.bytes, size);
 
-    return sx_cleanup_on_job_control(&server, client, &frame, 0);
+    return sx_control_on_job_control(&server, client, &frame, 0);
 }
 
 static void write_body(const pmix_info_t info[], size_t ninfo)

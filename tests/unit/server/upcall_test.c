@@ -198,6 +198,22 @@ static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t *queries, size_t n
     return heard(info_answers, NULL, cbdata);
 }
 
+static pmix_info_cbfunc_t answer_control;
+
+static void control_answers(pmix_status_t status, void *cbdata)
+{
+    answer_control(status, NULL, 0, cbdata, NULL, NULL);
+}
+
+static pmix_status_t on_control(const pmix_proc_t *proc, const pmix_proc_t targets[],
+                                size_t ntargets, const pmix_info_t info[], size_t ninfo,
+                                pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    host.proc = proc;
+    answer_control = cbfunc;
+    return on_connect(targets, ntargets, info, ninfo, control_answers, cbdata);
+}
+
 /* What it is asked for comes before how. */
 static void on_log(const pmix_proc_t *proc, const pmix_info_t data[], size_t ndata,
                    const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
@@ -224,6 +240,7 @@ static const pmix_server_module_t all_entries = {
     .connect = on_connect,
     .disconnect = on_connect,
     .log = on_log,
+    .job_control = on_control,
     .group = on_group,
     .query = on_query,
 };

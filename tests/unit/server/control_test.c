@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* control_test.c - whose processes a client may control, and what its host is asked for. */
+#include "server/engine/control.h"
+
+#include <stdio.h>
+
+#include <pmix.h>
+
+#include "answers.h"
+#include "bare.h"
+#include "base/flat.h"
+#include "opened.h"
+#include "proc_list.h"
+#include "server/engine/broom.h"
+
+static struct sx_server server;
+static struct sx_client *client;
+static struct answers answers;
+static struct proc_list body;
+static unsigned asked;
+static char heard[512];
+
+/* It refuses, so that the answer comes at once. */
+static pmix_status_t on_control(const pmix_proc_t *proc, const pmix_proc_t targets[],
+                                size_t ntargets, const pmix_info_t info[], size_t ninfo,
+                                pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    size_t used = (size_t)snprintf(heard, sizeof(heard), "%.20s.%u:", proc->nspace, proc->rank);
+
+    (void)cbfunc, (void)cbdata;
+    for (size_t i = 0; i < ntargets; i++) {
+        used += (size_t)snprintf(heard + used, sizeof(heard) - used, " %.20s.%d", targets[i].nspace,
+                                 (int)targets[i].rank);
+    }
+    for (size_t i = 0; i < ninfo; i++) {
+        used += (size_t)snprintf(heard + used, sizeof(heard) - used, " %.30s", info[i].key);
+    }
+    asked++;
+    return PMIX_ERR_NOT_AVAILABLE;
+}
+
+static void begin(void)
+{
+    bare_init(&server);
+    bare_loop(&server);
+    sx_brooms_init(&server.brooms);
+    client = bare_connect(&server, bare_job(&server, "job", 1, 1), 0);
+    client->uid = 1000;
+    answers_begin(&answers, &server, client);
+    server.module.job_control = on_control;
+}
+
+static void end(void)
+{
+    while (!sx_list_empty(&client->cleanups)) {
+        sx_broom_path_free(SX_LIST_ENTRY(client->cleanups.next, struct sx_broom_path, link));
+    }
+    answers_end(&answers, client);
+    bare_deinit(&server);
+}
+
+TestSuite(control, .init = begin, .fini = end);
+
+static pmix_status_t ask(const char *nspace, pmix_rank_t rank, const pmix_info_t info[],
+                         size_t ninfo)
+{
+    struct sx_job_control *const head = (void *)body.bytes;
+    size_t size = 0;
+
+    body = (struct proc_list){ .size = sizeof(*head) };
+    proc_list_add(&body, rank, nspace);
+    cr_assert_eq(sx_flat_infos_size(info, ninfo, &size), PMIX_SUCCESS);
+    cr_assert_eq(sx_flat_infos_encode(info, ninfo, body.bytes + body.size, size), PMIX_SUCCESS);
+    *head = (struct sx_job_control){ .proc_count = 1, .info_size = size };
+    struct sx_frame frame = opened_frame(SX_MSG_JOB_CONTROL, 5, body.bytes, body.size + size);
+
+    asked = 0;
+    cr_assert(sx_control_on_job_control(&server, client, &frame, 0));
+    return answers_next(&answers, 5);
+}
+
+static pmix_info_t yes(const char *key)
+{
+    pmix_info_t info = { .value = { .type = PMIX_BOOL, .data.flag = true } };
+
+    memcpy(info.key, key, strlen(key));
+    return info;
+}
+
+static pmix_info_t text(const char *key, const char *value)
+{
+    pmix_info_t info = { .value = { .type = PMIX_STRING } };
+
+    memcpy(info.key, key, strlen(key));
+    info.value.data.string = (char *)(uintptr_t)value;
+    return info;
+}
+
+Test(control, of_a_strangers_processes_is_refused)
+{
+    const pmix_info_t kill = yes(PMIX_JOB_CTRL_KILL);
+    struct sx_nspace *const other = bare_job(&server, "other", 2, 2);
+
+    other->by_rank[0]->uid = 1000;
+    other->by_rank[1]->uid = 1001;
+    cr_expect_eq(ask("other", 1, &kill, 1), PMIX_ERR_NO_PERMISSIONS);
+    cr_expect_eq(ask("other", PMIX_RANK_WILDCARD, &kill, 1), PMIX_ERR_NO_PERMISSIONS);
+    cr_expect_eq(asked, 0);
+    cr_expect_eq(ask("other", 0, &kill, 1), PMIX_ERR_NOT_AVAILABLE, "the host's own word");
+    cr_expect_eq(ask("nowhere here", 0, &kill, 1), PMIX_ERR_NOT_AVAILABLE, "the host's to judge");
+    client->uid = 0;
+    cr_expect_eq(ask("other", 1, &kill, 1), PMIX_ERR_NOT_AVAILABLE, "root may");
+    cr_expect_eq(asked, 1);
+}
+
+Test(control, is_for_the_host_with_who_asks)
+{
+    const pmix_info_t infos[] = { text(PMIX_REGISTER_CLEANUP, "/a"), yes(PMIX_JOB_CTRL_PAUSE) };
+
+    cr_expect_eq(ask("job", 0, infos, 2), PMIX_ERR_NOT_AVAILABLE);
+    cr_expect_str_eq(heard, "job.0: job.0 " PMIX_JOB_CTRL_PAUSE " " PMIX_USERID " " PMIX_GRPID);
+    cr_expect(!sx_list_empty(&client->cleanups), "what is ours is done");
+}
+
+Test(control, without_an_entry_cannot)
+{
+    const pmix_info_t infos[] = { text(PMIX_REGISTER_CLEANUP, "/a"), yes(PMIX_JOB_CTRL_PAUSE),
+                                  yes("my.wish") };
+
+    server.module.job_control = NULL;
+    cr_expect_eq(ask("job", 0, infos, 2), PMIX_ERR_NOT_SUPPORTED);
+    cr_expect(sx_list_empty(&client->cleanups), "nothing is done of it");
+    cr_expect_eq(ask("job", 0, &infos[2], 1), PMIX_ERR_NOT_SUPPORTED);
+    cr_expect_eq(ask("job", 0, (pmix_info_t[]){ infos[0], infos[2] }, 2), PMIX_SUCCESS);
+    cr_expect(!sx_list_empty(&client->cleanups), "a wish that nobody knows is passed over");
+}
