@@ -63,6 +63,36 @@ static const struct sx_directive init[] = {
     ROW(PMIX_SERVER_URI, INFO, init, server_uri),
 };
 
+#define SERVER_DIRECTIONS                                                                  \
+    ROW(PMIX_TOOL_ATTACHMENT_FILE, STRING, tool, attachment_file),                         \
+        ROW(PMIX_SERVER_URI, STRING, tool, uri), ROW(PMIX_TCP_URI, STRING, tool, tcp_uri), \
+        ROW(PMIX_SERVER_PIDINFO, NUMBER, tool, pid, .arg = INT32_MAX),                     \
+        ROW(PMIX_SERVER_NSPACE, STRING, tool, server_nspace),                              \
+        ROW(PMIX_CONNECT_TO_SYSTEM, BOOL, tool, to_system),                                \
+        IDLE(PMIX_CONNECT_SYSTEM_FIRST), /* as without a direction */                      \
+        ROW(PMIX_CONNECT_MAX_RETRIES, NUMBER, tool, retries, .arg = UINT32_MAX - 1),       \
+        ROW(PMIX_CONNECT_RETRY_DELAY, SECONDS, tool, retry_delay_ns),                      \
+        ROW(PMIX_TIMEOUT, SECONDS, tool, timeout_ns),                                      \
+        ROW(PMIX_SERVER_TMPDIR, STRING, tool, tmpdir),                                     \
+        ROW(PMIX_SYSTEM_TMPDIR, STRING, tool, system_tmpdir),                              \
+        ROW(PMIX_HOSTNAME, STRING, tool, hostname)
+
+static const struct sx_directive tool_init[] = {
+    SERVER_DIRECTIONS,
+    ROW(PMIX_TOOL_NSPACE, STRING, tool, nspace, .arg = PMIX_MAX_NSLEN),
+    ROW(PMIX_TOOL_RANK, NUMBER, tool, rank, .arg = PMIX_RANK_VALID - 1),
+    ROW(PMIX_TOOL_DO_NOT_CONNECT, BOOL, tool, no_server),
+    ROW(PMIX_TOOL_CONNECT_OPTIONAL, BOOL, tool, server_optional),
+    ROW(PMIX_EXTERNAL_PROGRESS, INFO, tool, init.external),
+    ROW(PMIX_PROGRESS_THREAD_NAME, STRING, tool, init.thread_name),
+    ROW(PMIX_BIND_PROGRESS_THREAD, STRING, tool, init.thread_cpus),
+    ROW(PMIX_BIND_REQUIRED, BOOL, tool, init.thread_bound),
+};
+
+static const struct sx_directive tool_attach[] = {
+    SERVER_DIRECTIONS, IDLE(PMIX_PRIMARY_SERVER), /* there is one at a time */
+};
+
 static const struct sx_directive finalize[] = {
     ROW(PMIX_EMBED_BARRIER, BOOL, finalize, barrier),
 };
@@ -323,6 +353,9 @@ static const struct sx_directive setup[] = {
 const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_INIT] = ENTRY("PMIx_Init", init),
     [SX_OF_FINALIZE] = ENTRY("PMIx_Finalize", finalize),
+    [SX_OF_TOOL_INIT] = ENTRY("PMIx_tool_init", tool_init),
+    [SX_OF_TOOL_ATTACH] = ENTRY("PMIx_tool_attach_to_server", tool_attach),
+    [SX_OF_TOOL_SET_SERVER] = NONE("PMIx_tool_set_server"),
     [SX_OF_PROGRESS_THREAD_STOP] = ENTRY("PMIx_Progress_thread_stop", thread_stop),
     [SX_OF_GET] = { .function = "PMIx_Get",
                     .rows = get,

@@ -13,6 +13,9 @@ enum sx_function {
     SX_OF_INIT,
     SX_OF_FINALIZE,
     SX_OF_PROGRESS_THREAD_STOP,
+    SX_OF_TOOL_INIT,
+    SX_OF_TOOL_ATTACH,
+    SX_OF_TOOL_SET_SERVER,
     SX_OF_GET,
     SX_OF_GET_BY_HOST,
     SX_OF_FENCE,
@@ -55,6 +58,20 @@ struct sx_init_options {
     const char *thread_name, *thread_cpus;
     bool thread_bound; /* to the CPUs, or there is none */
     const pmix_info_t *server_uri;
+};
+
+struct sx_tool_options {
+    struct sx_init_options init;
+    const char *nspace; /* that it wants; NULL: not given, as below */
+    struct sx_some_number rank;
+    /* Which server: tool_search.h. */
+    const char *attachment_file, *uri, *tcp_uri, *server_nspace;
+    struct sx_some_number pid;
+    bool to_system, no_server, server_optional;
+    struct sx_some_number retries;
+    uint64_t retry_delay_ns; /* 0: not given */
+    uint64_t timeout_ns;     /* for the answer; 0: not given */
+    const char *tmpdir, *system_tmpdir, *hostname;
 };
 
 struct sx_finalize_options {
@@ -199,7 +216,7 @@ struct sx_server_options {
     bool inherit_fd;
     bool tools, session_tools, system_tools, foreign_tools;
     const char *system_tmpdir, *launcher_file; /* NULL: not given */
-    uint8_t logs; /* SX_LOGS_*: log_channel.h */
+    uint8_t logs;                              /* SX_LOGS_*: log_channel.h */
 };
 
 struct sx_nspace_options {

@@ -97,22 +97,8 @@ SX_UNSUPPORTED(PMIx_IOF_push, const pmix_proc_t *targets, size_t ntargets, pmix_
 SX_UNSUPPORTED(PMIx_IOF_deregister, size_t iofhdlr, const pmix_info_t *directives, size_t ndirs,
                pmix_op_cbfunc_t cbfunc, void *cbdata)
 
-/* Tools. */
-SX_UNSUPPORTED(PMIx_tool_init, pmix_proc_t *proc, pmix_info_t *info, size_t ninfo)
-SX_UNSUPPORTED(PMIx_tool_finalize, void)
-SX_UNSUPPORTED(PMIx_tool_attach_to_server, pmix_proc_t *proc, pmix_proc_t *server,
-               pmix_info_t *info, size_t ninfo)
-SX_UNSUPPORTED(PMIx_tool_connect_to_server, pmix_proc_t *proc, pmix_info_t *info, size_t ninfo)
-SX_UNSUPPORTED(PMIx_tool_disconnect, const pmix_proc_t *server)
-SX_UNSUPPORTED(PMIx_tool_get_servers, pmix_proc_t **servers, size_t *nservers)
-SX_UNSUPPORTED(PMIx_tool_set_server, const pmix_proc_t *server, pmix_info_t *info, size_t ninfo)
+/* Tools: none of them acts as a server. */
 SX_UNSUPPORTED(PMIx_tool_set_server_module, pmix_server_module_t *module)
-
-/* Functions without a status, which answer with the word that promises nothing. */
-bool PMIx_tool_is_connected(void)
-{
-    return false;
-}
 
 /* Nobody monitors, so nobody misses a heartbeat. */
 void PMIx_Heartbeat(void)

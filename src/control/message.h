@@ -119,7 +119,8 @@ pmix_status_t sx_frame_check(const void *frame, size_t size, int fd_count, bool 
 /* What somebody who connects is to the server.  Behind the welcome all have the same messages. */
 enum sx_peer_role {
     SX_PEER_CLIENT = 0, /* a process of a job, which the host has registered */
-    SX_PEER_TOOL,       /* anybody else */
+    SX_PEER_TOOL,       /* anybody else: the host is asked whether it may be one */
+    SX_PEER_COMMAND,    /* a verb of this library's own command: the server's user's, or root's */
     SX_PEER_ROLE_MAX,
 };
 
@@ -128,8 +129,9 @@ struct sx_hello {
     uint32_t role;     /* enum sx_peer_role */
     uint32_t rank;
     uint32_t flags;   /* SX_HELLO_* */
-    char nspace[256]; /* whom it wants to be, with its rank; a tool says nothing, and is told */
-    char home[256];   /* whose ring and store it wants to read; empty: its own namespace's */
+    char nspace[256]; /* whom it wants to be, with its rank; empty: it is told */
+    char home[256];   /* of a command: whose ring and store it wants to read; empty: its own
+                         namespace's */
 };
 #define SX_HELLO_NO_WAITV 0x1u /* sleeps without futex_waitv: ring the door `any` for me */
 

@@ -108,6 +108,8 @@ struct exception {
 static const struct exception exceptions[] = {
     { "PMIx_Init", 0, "NULL", "the identity may be unwanted" },
     { "PMIx_Init", 0, NULL, "is written to" },
+    { "PMIx_tool_init", 0, "NULL", "the identity may be unwanted" },
+    { "PMIx_tool_init", 0, NULL, "is written to" },
     { "PMIx_server_init", 0, "NULL", "a host may have nothing to say" },
     { "PMIx_Get", 1, "NULL", "means everything" },
     { "PMIx_Get_nb", 2, "required and unknown", "as a server: nothing is waited for" },

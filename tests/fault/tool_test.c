@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* tool_test.c - who may be a tool, and that nothing is left of one, however it ends. */
+/* tool_test.c - who may be a tool, and that nothing is left of one, however it ends.  TQ34 */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 
 static struct sx_hello tool_hello(const char *home)
 {
-    struct sx_hello hello = { .protocol = SX_PROTOCOL_VERSION, .role = SX_PEER_TOOL };
+    struct sx_hello hello = { .protocol = SX_PROTOCOL_VERSION, .role = SX_PEER_COMMAND };
 
     snprintf(hello.home, sizeof(hello.home), "%s", home);
     return hello;

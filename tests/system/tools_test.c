@@ -5,9 +5,13 @@
  * TQ7 TQ11 TQ12 TQ13 TQ14 TQ15 TQ16 TQ17 TQ39 */
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -110,6 +114,7 @@ static pid_t server_elsewhere(struct infos *infos, const char *nspace, pmix_stat
 
     CHECK(pid >= 0);
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         const pmix_status_t rc = server_start(infos, nspace);
 
         CHECK(write(pipe_fds[1], &rc, sizeof(rc)) == sizeof(rc));
@@ -127,6 +132,109 @@ static pid_t server_elsewhere(struct infos *infos, const char *nspace, pmix_stat
 static void server_kill(pid_t pid)
 {
     CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
+}
+
+/* ---- the host's answer ------------------------------------------------------------------------ */
+
+enum answer { AS_ASKED, NAMED, UNNAMED, REFUSED, NEVER, TWICE, LATE };
+
+/* Between the host and this process. */
+static struct shared {
+    enum answer answer;
+    unsigned asked;
+    uint32_t uid, gid;
+    pmix_proc_t proc; /* as the tool wants to be called */
+    bool has_version, has_credential;
+    sem_t go, gone;
+} * shared;
+
+struct call {
+    pmix_tool_connection_cbfunc_t cbfunc;
+    void *cbdata;
+    pmix_proc_t proc;
+};
+
+static void *answer_late(void *arg)
+{
+    struct call *const call = arg;
+
+    while (sem_wait(&shared->go) != 0) {
+    }
+    call->cbfunc(PMIX_SUCCESS, &call->proc, call->cbdata);
+    free(call);
+    sem_post(&shared->gone);
+    return NULL;
+}
+
+static void answer_later(pmix_tool_connection_cbfunc_t cbfunc, void *cbdata,
+                         const pmix_proc_t *proc)
+{
+    struct call *const call = malloc(sizeof(*call));
+    pthread_t thread;
+
+    CHECK(call != NULL);
+    *call = (struct call){ .cbfunc = cbfunc, .cbdata = cbdata, .proc = *proc };
+    CHECK(pthread_create(&thread, NULL, answer_late, call) == 0);
+    pthread_detach(thread);
+}
+
+static void note(const pmix_info_t *info, size_t ninfo)
+{
+    shared->asked++;
+    shared->has_version = shared->has_credential = false;
+    shared->proc = (pmix_proc_t){ .rank = PMIX_RANK_UNDEF };
+    for (size_t i = 0; i < ninfo; i++) {
+        if (PMIx_Check_key(info[i].key, PMIX_USERID)) {
+            shared->uid = info[i].value.data.uint32;
+        } else if (PMIx_Check_key(info[i].key, PMIX_GRPID)) {
+            shared->gid = info[i].value.data.uint32;
+        } else if (PMIx_Check_key(info[i].key, PMIX_NSPACE)) {
+            PMIx_Load_nspace(shared->proc.nspace, info[i].value.data.string);
+        } else if (PMIx_Check_key(info[i].key, PMIX_RANK)) {
+            shared->proc.rank = info[i].value.data.rank;
+        }
+        shared->has_version |= PMIx_Check_key(info[i].key, PMIX_VERSION_INFO);
+        shared->has_credential |= PMIx_Check_key(info[i].key, PMIX_CREDENTIAL);
+    }
+}
+
+static void on_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t cbfunc,
+                    void *cbdata)
+{
+    pmix_proc_t named;
+
+    note(info, ninfo);
+    PMIx_Load_procid(&named, "the.tools", 17);
+    switch (shared->answer) {
+    case AS_ASKED:
+        cbfunc(PMIX_SUCCESS, &shared->proc, cbdata);
+        break;
+    case NAMED:
+        cbfunc(PMIX_SUCCESS, &named, cbdata);
+        break;
+    case UNNAMED:
+        cbfunc(PMIX_SUCCESS, NULL, cbdata);
+        break;
+    case REFUSED:
+        cbfunc(PMIX_ERR_NO_PERMISSIONS, NULL, cbdata);
+        break;
+    case TWICE:
+        cbfunc(PMIX_SUCCESS, &shared->proc, cbdata);
+        cbfunc(PMIX_ERR_NO_PERMISSIONS, &shared->proc, cbdata);
+        break;
+    case LATE:
+        answer_later(cbfunc, cbdata, &shared->proc);
+        break;
+    case NEVER:
+        break;
+    }
+}
+
+static void answers(enum answer answer)
+{
+    shared->answer = answer;
+    shared->asked = 0;
+    module.tool_connected = on_tool;
 }
 
 /* ---- contact files --------------------------------------------------------------------------- */
@@ -243,6 +351,407 @@ static void in_the_way(void)
     CHECK(file_count() == 0);
 }
 
+/* ---- tools ----------------------------------------------------------------------------------- */
+
+/* A server that takes tools.  Return: its process. */
+static pid_t server_of_tools(const char *nspace)
+{
+    struct infos infos = { .count = 0 };
+    pmix_status_t rc;
+
+    say_true(&infos, PMIX_SERVER_TOOL_SUPPORT);
+    const pid_t pid = server_elsewhere(&infos, nspace, &rc);
+    CHECK_STATUS(rc, PMIX_SUCCESS);
+    return pid;
+}
+
+static pmix_status_t tool_init(struct infos *infos, pmix_proc_t *ret_self)
+{
+    const pmix_status_t rc = PMIx_tool_init(ret_self, infos->all, infos->count);
+
+    CHECK(rc == PMIX_SUCCESS || !PMIx_Initialized());
+    infos_end(infos);
+    return rc;
+}
+
+static void tool_end(void)
+{
+    CHECK_STATUS(PMIx_tool_finalize(), PMIX_SUCCESS);
+    CHECK(!PMIx_Initialized());
+}
+
+static void expect_name(const pmix_proc_t *proc, const char *nspace, pmix_rank_t rank)
+{
+    CHECK(PMIx_Check_nspace(proc->nspace, nspace) && proc->rank == rank);
+}
+
+/* What was left by the servers of a case that were killed. */
+static void files_remove(void)
+{
+    struct infos infos = { .count = 0 };
+
+    say_true(&infos, PMIX_SERVER_TOOL_SUPPORT);
+    system_infos(&infos);
+    CHECK_STATUS(server_start(&infos, "the.last"), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_server_finalize(), PMIX_SUCCESS);
+    CHECK(file_count() == 0);
+}
+
+/* TQ1 TQ2 TQ9 TQ10 TQ27 TQ28 TQ31 TQ33 */
+static void identity(void)
+{
+    struct infos infos = { .count = 0 };
+    pmix_proc_t self, *servers;
+    const pmix_rank_t rank = 5;
+    size_t count;
+
+    answers(AS_ASKED);
+    const pid_t pid = server_of_tools("a.server");
+    say(&infos, PMIX_TOOL_NSPACE, "my.name", PMIX_STRING);
+    say(&infos, PMIX_TOOL_RANK, &rank, PMIX_PROC_RANK);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    expect_name(&self, "my.name", 5);
+    expect_name(&shared->proc, "my.name", 5);
+    CHECK(shared->uid == geteuid() && shared->gid == getegid());
+    CHECK(shared->has_version && shared->has_credential);
+    CHECK(PMIx_tool_is_connected());
+    CHECK_STATUS(PMIx_tool_init(&self, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_tool_finalize(), PMIX_SUCCESS);
+    CHECK(PMIx_tool_is_connected() && shared->asked == 1);
+    CHECK_STATUS(PMIx_tool_get_servers(&servers, &count), PMIX_SUCCESS);
+    CHECK(count == 1);
+    expect_name(servers, "a.server", 0);
+    CHECK_STATUS(PMIx_tool_set_server(servers, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_tool_set_server(&self, NULL, 0), PMIX_ERR_UNREACH);
+    CHECK_STATUS(PMIx_tool_attach_to_server(&self, servers, NULL, 0), PMIX_SUCCESS);
+    expect_name(&self, "my.name", 5);
+    CHECK_STATUS(PMIx_tool_disconnect(&self), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(PMIx_tool_disconnect(servers), PMIX_SUCCESS);
+    CHECK(!PMIx_tool_is_connected());
+    say(&infos, PMIX_REGISTER_CLEANUP, path_of("litter"), PMIX_STRING);
+    CHECK_STATUS(PMIx_Job_control(NULL, 0, infos.all, 1, NULL, NULL), PMIX_ERR_UNREACH);
+    infos_end(&infos);
+    CHECK_STATUS(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0), PMIX_ERR_NOT_SUPPORTED);
+    free(servers);
+    tool_end();
+    say(&infos, PMIX_TOOL_NSPACE, "my.name", PMIX_STRING);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    expect_name(&self, "my.name", 0);
+    tool_end();
+    answers(NAMED);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    expect_name(&self, "the.tools", 17);
+    tool_end();
+    answers(UNNAMED);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    CHECK(strncmp(self.nspace, "shmix-tool-", 11) == 0 && self.rank == 0);
+    tool_end();
+    answers(REFUSED);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_ERR_NO_PERMISSIONS);
+    say(&infos, PMIX_TOOL_RANK, &rank, PMIX_PROC_RANK);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_ERR_BAD_PARAM);
+    server_kill(pid);
+    files_remove();
+}
+
+/* TQ8 */
+static void host_without_entry(void)
+{
+    struct infos infos = { .count = 0 };
+    pmix_proc_t self;
+
+    module.tool_connected = NULL;
+    const pid_t pid = server_of_tools("a.server");
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_ERR_NOT_SUPPORTED);
+    server_kill(pid);
+    files_remove();
+}
+
+/* TQ3 TQ4 TQ5 TQ6 TQ30 */
+static void alone(void)
+{
+    struct infos infos = { .count = 0 };
+    pmix_proc_t self, server;
+    char host_part[300];
+
+    answers(AS_ASKED);
+    CHECK_STATUS(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0), PMIX_ERR_INIT);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_ERR_UNREACH);
+    say_true(&infos, PMIX_TOOL_CONNECT_OPTIONAL);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    snprintf(host_part, sizeof(host_part), ".%d", (int)getpid());
+    CHECK(strstr(self.nspace, host_part) != NULL && self.rank == 0);
+    CHECK(!PMIx_tool_is_connected());
+    tool_end();
+    say_true(&infos, PMIX_TOOL_DO_NOT_CONNECT);
+    say(&infos, PMIX_TOOL_NSPACE, "my.name", PMIX_STRING);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    expect_name(&self, "my.name", 0);
+    tool_end();
+    say_true(&infos, PMIX_TOOL_DO_NOT_CONNECT);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    CHECK(self.nspace[0] == '\0' && self.rank == PMIX_RANK_UNDEF);
+    CHECK_STATUS(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0), PMIX_ERR_UNREACH);
+    const pid_t pid = server_of_tools("a.server");
+    CHECK_STATUS(PMIx_tool_attach_to_server(&self, &server, NULL, 0), PMIX_SUCCESS);
+    expect_name(&server, "a.server", 0);
+    CHECK(strstr(self.nspace, host_part) != NULL && PMIx_tool_is_connected());
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    tool_end();
+    server_kill(pid);
+    files_remove();
+}
+
+/* ---- search ---------------------------------------------------------------------------------- */
+
+static pmix_status_t find(const char *key, const void *value, pmix_data_type_t type,
+                          const char *expected)
+{
+    struct infos infos = { .count = 0 };
+    pmix_proc_t self, *servers;
+    size_t count;
+
+    if (key != NULL) {
+        say(&infos, key, value, type);
+    }
+    const pmix_status_t rc = tool_init(&infos, &self);
+    if (rc == PMIX_SUCCESS) {
+        CHECK_STATUS(PMIx_tool_get_servers(&servers, &count), PMIX_SUCCESS);
+        expect_name(servers, expected, 0);
+        free(servers);
+        tool_end();
+    }
+    return rc;
+}
+
+static pmix_status_t find_text(const char *key, const char *text, const char *expected)
+{
+    return find(key, text, PMIX_STRING, expected);
+}
+
+static pmix_status_t find_process(pid_t pid, const char *expected)
+{
+    return find(PMIX_SERVER_PIDINFO, &pid, PMIX_PID, expected);
+}
+
+static void garbage_write(const char *path, const char *text)
+{
+    FILE *const file = fopen(path, "wx");
+
+    CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
+    CHECK(chmod(path, 0600) == 0);
+}
+
+/* TQ18 TQ19 TQ20 TQ21 TQ22 TQ23 TQ24 TQ25 */
+static void search(void)
+{
+    struct infos infos = { .count = 0 };
+    const bool yes = true;
+    char uri[512], path[1024];
+    pmix_status_t rc;
+    pmix_proc_t self;
+
+    answers(AS_ASKED);
+    setenv("PMIX_SYSTEM_TMPDIR", dir, 1);
+    const pid_t one = server_of_tools("one");
+    CHECK_STATUS(find_text(NULL, NULL, "one"), PMIX_SUCCESS);
+    CHECK_STATUS(find(PMIX_CONNECT_SYSTEM_FIRST, &yes, PMIX_BOOL, "one"), PMIX_SUCCESS);
+    CHECK_STATUS(find(PMIX_CONNECT_TO_SYSTEM, &yes, PMIX_BOOL, NULL), PMIX_ERR_UNREACH);
+    const pid_t two = server_of_tools("two");
+    CHECK_STATUS(find_text(NULL, NULL, NULL), PMIX_ERR_UNREACH);
+    CHECK_STATUS(find_process(two, "two"), PMIX_SUCCESS);
+    CHECK_STATUS(find_process(getpid(), NULL), PMIX_ERR_UNREACH);
+    CHECK_STATUS(find_text(PMIX_SERVER_NSPACE, "one", "one"), PMIX_SUCCESS);
+    CHECK_STATUS(find_text(PMIX_SERVER_NSPACE, "three", NULL), PMIX_ERR_UNREACH);
+    CHECK_STATUS(find_text(PMIX_TOOL_ATTACHMENT_FILE, path_of("pmix.%s.tool.two", host), "two"),
+                 PMIX_SUCCESS);
+    CHECK_STATUS(find_text(PMIX_TOOL_ATTACHMENT_FILE, "/no/such/file", NULL), PMIX_ERR_UNREACH);
+
+    FILE *const file = fopen(path_of("pmix.%s.tool.one", host), "r");
+    CHECK(file != NULL && fgets(uri, sizeof(uri), file) != NULL);
+    fclose(file);
+    uri[strcspn(uri, "\n")] = '\0';
+    CHECK_STATUS(find_text(PMIX_SERVER_URI, uri, "one"), PMIX_SUCCESS);
+    snprintf(path, sizeof(path), "file:%s", path_of("pmix.%s.tool.one", host));
+    CHECK_STATUS(find_text(PMIX_SERVER_URI, path, "one"), PMIX_SUCCESS);
+    CHECK_STATUS(find_text(PMIX_SERVER_URI, "a.0;tcp4://127.0.0.1:1", NULL),
+                 PMIX_ERR_NOT_SUPPORTED);
+    CHECK_STATUS(find_text(PMIX_TCP_URI, "a.0;tcp4://127.0.0.1:1", NULL), PMIX_ERR_NOT_SUPPORTED);
+    say(&infos, PMIX_SERVER_URI, uri, PMIX_STRING);
+    say(&infos, PMIX_TCP_URI, uri, PMIX_STRING);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_ERR_BAD_PARAM);
+
+    /* What is named first counts, and nothing else when it fails. */
+    say(&infos, PMIX_SERVER_NSPACE, "one", PMIX_STRING);
+    say(&infos, PMIX_SERVER_PIDINFO, &two, PMIX_PID);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    expect_name(&self, self.nspace, 0);
+    tool_end();
+    say(&infos, PMIX_SERVER_NSPACE, "one", PMIX_STRING);
+    say(&infos, PMIX_TOOL_ATTACHMENT_FILE, "/no/such/file", PMIX_STRING);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_ERR_UNREACH);
+
+    system_infos(&infos);
+    const pid_t all = server_elsewhere(&infos, "system.one", &rc);
+    CHECK_STATUS(rc, PMIX_SUCCESS);
+    CHECK_STATUS(find_text(NULL, NULL, "system.one"), PMIX_SUCCESS);
+    CHECK_STATUS(find(PMIX_CONNECT_TO_SYSTEM, &yes, PMIX_BOOL, "system.one"), PMIX_SUCCESS);
+    server_kill(all);
+    server_kill(two);
+    CHECK_STATUS(find_text(NULL, NULL, "one"), PMIX_SUCCESS); /* the stale ones are passed over */
+    CHECK_STATUS(find_process(two, NULL), PMIX_ERR_UNREACH);
+    garbage_write(path_of("garbage"), "prte.0;tcp4://10.0.0.1:1\nv5.0\n");
+    CHECK_STATUS(find_text(PMIX_TOOL_ATTACHMENT_FILE, path_of("garbage"), NULL),
+                 PMIX_ERR_NOT_SUPPORTED);
+    CHECK(unlink(path_of("garbage")) == 0 && mkfifo(path_of("garbage"), 0600) == 0);
+    CHECK_STATUS(find_text(PMIX_TOOL_ATTACHMENT_FILE, path_of("garbage"), NULL),
+                 PMIX_ERR_NO_PERMISSIONS);
+    CHECK(unlink(path_of("garbage")) == 0);
+    server_kill(one);
+    files_remove();
+}
+
+/* TQ26: the server comes up while the tool tries again. */
+static void retries(void)
+{
+    struct infos infos = { .count = 0 };
+    const uint32_t many = 60, delay = 1;
+    pmix_proc_t self;
+
+    answers(AS_ASKED);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        say_true(&infos, PMIX_SERVER_TOOL_SUPPORT);
+        CHECK_STATUS(server_start(&infos, "late"), PMIX_SUCCESS);
+        for (;;) {
+            pause();
+        }
+    }
+    say(&infos, PMIX_CONNECT_MAX_RETRIES, &many, PMIX_UINT32);
+    say(&infos, PMIX_CONNECT_RETRY_DELAY, &delay, PMIX_UINT32);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    tool_end();
+    server_kill(pid);
+    files_remove();
+}
+
+/* ---- hosts that answer late, twice, never ----------------------------------------------------- */
+
+static void hosts(void)
+{
+    struct infos infos = { .count = 0 };
+    const int second = 1;
+    pmix_proc_t self;
+
+    answers(TWICE);
+    const pid_t pid = server_of_tools("a.server");
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    tool_end();
+    answers(NEVER);
+    say(&infos, PMIX_TIMEOUT, &second, PMIX_INT);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_ERR_TIMEOUT);
+    answers(LATE); /* when the tool has gone */
+    say(&infos, PMIX_TIMEOUT, &second, PMIX_INT);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_ERR_TIMEOUT);
+    sem_post(&shared->go);
+    CHECK(sem_wait(&shared->gone) == 0);
+    answers(LATE);
+    sem_post(&shared->go);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    CHECK(sem_wait(&shared->gone) == 0);
+    tool_end();
+    server_kill(pid);
+    files_remove();
+}
+
+/* ---- what a tool may do ----------------------------------------------------------------------- */
+
+#define CODE (PMIX_EXTERNAL_ERR_BASE - 31)
+#define MANY 100
+
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t results[], size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)id, (void)status, (void)info, (void)ninfo, (void)results, (void)nresults;
+    CHECK(strncmp(source->nspace, "shmix-tool-", 11) == 0);
+    sem_post(&shared->gone);
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+/* Another tool, which publishes an event and leaves, or is killed.  Return: its rank. */
+static pmix_rank_t tool_elsewhere(bool is_killed)
+{
+    int status;
+    const pid_t pid = fork();
+
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        pmix_proc_t self;
+
+        CHECK_STATUS(PMIx_tool_init(&self, NULL, 0), PMIX_SUCCESS);
+        shared->proc = self;
+        CHECK_STATUS(PMIx_Notify_event(CODE, &self, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL),
+                     PMIX_SUCCESS);
+        if (is_killed) {
+            raise(SIGKILL);
+        }
+        tool_end();
+        exit(0);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && (is_killed || status == 0));
+    return shared->proc.rank;
+}
+
+/* One that hears, puts and gets, until it is told to go.  Return: its process; it is there. */
+static pid_t tool_that_hears(void)
+{
+    const pid_t pid = fork();
+    pmix_status_t code = CODE;
+    pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = 42 }, *got;
+    pmix_proc_t self;
+
+    CHECK(pid >= 0);
+    if (pid > 0) {
+        CHECK(sem_wait(&shared->gone) == 0);
+        return pid;
+    }
+    CHECK_STATUS(PMIx_tool_init(&self, NULL, 0), PMIX_SUCCESS);
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL) >= 0);
+    CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "key", &value), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Get(&self, "key", NULL, 0, &got), PMIX_SUCCESS);
+    CHECK(got->data.uint32 == 42);
+    PMIx_Value_free(got, 1);
+    sem_post(&shared->gone);
+    CHECK(sem_wait(&shared->go) == 0);
+    tool_end();
+    exit(0);
+}
+
+/* TQ34 TQ35 TQ36: each event is heard once, and nobody's place is kept. */
+static void as_clients(void)
+{
+    int status;
+
+    answers(UNNAMED);
+    const pid_t pid = server_of_tools("a.server");
+    const pid_t hears = tool_that_hears();
+    CHECK(tool_elsewhere(false) == 1 && sem_wait(&shared->gone) == 0);
+    for (int i = 0; i < MANY; i++) {
+        (void)tool_elsewhere(i % 2 == 0);
+        CHECK(sem_wait(&shared->gone) == 0);
+    }
+    while (tool_elsewhere(false) != 1) { /* a killed one may still be on its way out */
+        CHECK(sem_wait(&shared->gone) == 0);
+    }
+    CHECK(sem_wait(&shared->gone) == 0 && sem_trywait(&shared->gone) != 0);
+    sem_post(&shared->go);
+    CHECK(waitpid(hears, &status, 0) == hears && status == 0);
+    server_kill(pid);
+    files_remove();
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -254,6 +763,13 @@ static const struct {
     { "several", several },
     { "system server", system_server },
     { "in the way", in_the_way },
+    { "identity", identity },
+    { "host without entry", host_without_entry },
+    { "alone", alone },
+    { "search", search },
+    { "retries", retries },
+    { "hosts", hosts },
+    { "as clients", as_clients },
 };
 
 static void case_run(void (*run)(void), const char *name)
@@ -263,6 +779,8 @@ static void case_run(void (*run)(void), const char *name)
 
     CHECK(pid >= 0);
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(JOB_SECONDS);
         run();
         exit(0);
     }
@@ -280,6 +798,9 @@ int main(void)
     snprintf(dir, sizeof(dir), "%s/sxtools-XXXXXX", tmp != NULL ? tmp : "/tmp");
     CHECK(mkdtemp(dir) != NULL && gethostname(host, sizeof(host) - 1) == 0);
     setenv("TMPDIR", dir, 1);
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(shared != MAP_FAILED && sem_init(&shared->go, 1, 0) == 0 &&
+          sem_init(&shared->gone, 1, 0) == 0);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         case_run(cases[i].run, cases[i].name);
     }

@@ -56,26 +56,30 @@ static pmix_status_t store_string(struct sx_view *view, uint32_t row, const char
     return sx_view_store(view, row, key, PMIX_SCOPE_UNDEF, &value);
 }
 
-pmix_status_t sx_singleton_open(struct sx_process *p)
+pmix_status_t sx_singleton_open(struct sx_process *p, const pmix_proc_t *name)
 {
     char hostname[128] = "localhost", peers[] = "0";
 
     (void)gethostname(hostname, sizeof(hostname) - 1); /* a longer name is cut */
-    memset(&p->self, 0, sizeof(p->self));
-    snprintf(p->self.nspace, sizeof(p->self.nspace), "singleton.%s.%ld", hostname, (long)getpid());
+    p->self = *name;
+    if (name->nspace[0] == '\0') {
+        p->self.rank = 0;
+        snprintf(p->self.nspace, sizeof(p->self.nspace), "singleton.%s.%ld", hostname,
+                 (long)getpid());
+    }
     p->own = sx_view_open(p->self.nspace, NULL);
     if (p->own == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     pmix_status_t rc = store_numbers(p->own, SX_ROW_JOB, job_numbers, SX_COUNT(job_numbers));
     if (rc == PMIX_SUCCESS) {
-        rc = store_numbers(p->own, 0, rank_numbers, SX_COUNT(rank_numbers));
+        rc = store_numbers(p->own, p->self.rank, rank_numbers, SX_COUNT(rank_numbers));
     }
     if (rc == PMIX_SUCCESS) {
         rc = store_string(p->own, SX_ROW_JOB, PMIX_LOCAL_PEERS, peers);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = store_string(p->own, 0, PMIX_HOSTNAME, hostname);
+        rc = store_string(p->own, p->self.rank, PMIX_HOSTNAME, hostname);
     }
     return rc;
 }

@@ -6,8 +6,8 @@
 
 #include "client/link/process.h"
 
-/* Name the process "singleton.HOST.PID", rank 0, and store what such a job is: its sizes, ranks
- * and host.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_singleton_open(struct sx_process *p);
+/* Name the process @name, or (an empty one) "singleton.HOST.PID", rank 0, and store what such a job
+ * is: its sizes, ranks and host.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_singleton_open(struct sx_process *p, const pmix_proc_t *name);
 
 #endif

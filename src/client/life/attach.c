@@ -5,12 +5,12 @@
  *     environment --connect, HELLO--> WELCOME with five descriptors --map, close--> READY
  *         \--no server named or reachable--> READY as a singleton (PMIX_ERR_UNREACH)
  *     a singleton --PMIx_Init with PMIX_SERVER_URI: connect, HELLO, WELCOME--> READY
- *     a tool --HELLO, WELCOME with five descriptors and its name--> READY
+ *     a tool (tool.c), a command --HELLO, WELCOME with five descriptors and its name--> READY
  *
  * No thread is started and no file read.  Init and Finalize are counted; they may race, since all
  * but the last Finalize's tear-down happens under life_lock, and that is announced as ENDING. */
 
-#include "client/link/process.h"
+#include "client/life/attach.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -41,6 +41,7 @@
 #include "client/link/request.h"
 #include "client/link/thread.h"
 #include "client/link/wakefd.h"
+#include "control/contact.h"
 #include "control/rendezvous.h"
 
 #define SX_HELLO_TIMEOUT_NS (30 * SX_NS_PER_SEC)
@@ -154,18 +155,18 @@ static pmix_status_t identity_read(pmix_proc_t *ret_self)
     return PMIX_SUCCESS;
 }
 
-/* @home: of a tool; NULL: of a client. */
-static pmix_status_t hello_send(struct sx_process *p, const char *home, uint64_t deadline_ns)
+static pmix_status_t hello_send(struct sx_process *p, const struct sx_introduction *as,
+                                uint64_t deadline_ns)
 {
     struct sx_hello hello = { .protocol = SX_PROTOCOL_VERSION,
-                              .role = home == NULL ? SX_PEER_CLIENT : SX_PEER_TOOL,
+                              .role = as->role,
                               .rank = p->self.rank,
                               .flags = sx_bell_has_waitv() ? 0 : SX_HELLO_NO_WAITV };
     const struct iovec iov = { &hello, sizeof(hello) };
 
     memcpy(hello.nspace, p->self.nspace, sizeof(hello.nspace));
-    if (home != NULL) {
-        memcpy(hello.home, home, strnlen(home, sizeof(hello.home) - 1));
+    if (as->home != NULL) {
+        memcpy(hello.home, as->home, strnlen(as->home, sizeof(hello.home) - 1));
     }
     return sx_frame_send(p->link.socket_fd, SX_MSG_HELLO, 1, &iov, 1, deadline_ns);
 }
@@ -206,6 +207,11 @@ static pmix_status_t welcome_map(struct sx_link *link, struct sx_frame *frame,
     return rc;
 }
 
+static const char *name_of(const struct sx_process *p)
+{
+    return p->self.nspace[0] != '\0' ? p->self.nspace : "its tools";
+}
+
 static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
                                      struct sx_store *ret_store)
 {
@@ -214,20 +220,27 @@ static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
     pmix_status_t rc = sx_frame_receive(p->link.socket_fd, p->frame, &frame, deadline_ns);
     if (rc != PMIX_SUCCESS) {
         return SX_RAISE(rc, "the server did not welcome rank %" PRIu32 " of %s", p->self.rank,
-                        p->self.nspace);
+                        name_of(p));
     }
     const struct sx_welcome *const welcome = frame.body;
     if (frame.header.kind != SX_MSG_WELCOME) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "message %u instead of a welcome", frame.header.kind);
     } else if (welcome->status != PMIX_SUCCESS) {
         rc = SX_RAISE(welcome->status, "the server refuses rank %" PRIu32 " of %s%s", p->self.rank,
-                      p->self.nspace,
+                      name_of(p),
                       welcome->status == PMIX_ERR_OUT_OF_RESOURCE
                           ? ": it has no descriptor or memory left for it; raise the server's "
                             "limits (ulimit -n)"
                           : "");
     } else if (frame.fd_count != SX_WELCOME_FDS) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a welcome with %d descriptors", frame.fd_count);
+    } else if (p->own != NULL &&
+               (p->self.rank != welcome->rank || strcmp(p->self.nspace, welcome->nspace) != 0)) {
+        rc = SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                      "the server's host calls this process %.255s.%" PRIu32
+                      ", and it has the name "
+                      "%s.%" PRIu32 " already: attach first",
+                      welcome->nspace, welcome->rank, p->self.nspace, p->self.rank);
     } else {
         pthread_mutex_lock(&p->lock); /* a process on its own may have threads that look there */
         rc = welcome_map(&p->link, &frame, ret_store);
@@ -268,12 +281,11 @@ static pmix_status_t link_begin(struct sx_process *p, size_t *ret_before)
     return rc;
 }
 
-/* Over the socket, which is connected.  @home: as hello_send. */
-static pmix_status_t introduce(struct sx_process *p, const char *home, uint64_t deadline_ns,
-                               size_t *ret_before)
+pmix_status_t sx_life_introduce(struct sx_process *p, const struct sx_introduction *as,
+                                uint64_t deadline_ns, size_t *ret_before)
 {
     struct sx_store store = SX_STORE_NULL;
-    pmix_status_t rc = hello_send(p, home, deadline_ns);
+    pmix_status_t rc = hello_send(p, as, deadline_ns);
 
     if (rc == PMIX_SUCCESS) {
         rc = welcome_receive(p, deadline_ns, &store);
@@ -282,14 +294,16 @@ static pmix_status_t introduce(struct sx_process *p, const char *home, uint64_t 
         rc = sx_view_adopt(p->own, &store);
     } else if (rc == PMIX_SUCCESS) {
         /* A job's store is got like any other by who is none of its processes. */
-        p->own = sx_view_open(p->self.nspace, home == NULL ? &store : NULL);
+        p->own = sx_view_open(p->self.nspace, as->home == NULL ? &store : NULL);
         rc = p->own != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if (rc != PMIX_SUCCESS || home != NULL) {
+    if (rc != PMIX_SUCCESS || as->home != NULL) {
         sx_store_detach(&store);
     }
     return rc == PMIX_SUCCESS ? link_begin(p, ret_before) : rc;
 }
+
+static const struct sx_introduction as_client = { .role = SX_PEER_CLIENT };
 
 /* @uri: NULL: of the server that the environment names.  Return: PMIX_ERR_UNREACH when nobody is
  * there. */
@@ -300,7 +314,7 @@ static pmix_status_t attach(struct sx_process *p, const char *uri, size_t *ret_b
                                                                      &p->link.socket_fd)
                                          : sx_rendezvous_connect(&p->link.socket_fd);
 
-    return rc == PMIX_SUCCESS ? introduce(p, NULL, deadline_ns, ret_before) : rc;
+    return rc == PMIX_SUCCESS ? sx_life_introduce(p, &as_client, deadline_ns, ret_before) : rc;
 }
 
 /* A thread that gets lane_lock from here on finds that there is no link.  A commit that waited for
@@ -369,22 +383,28 @@ static void process_show(struct sx_process *p)
     atomic_store_explicit(&p->state, SX_PROCESS_READY, memory_order_release);
 }
 
-/* Return: PMIX_SUCCESS or PMIX_ERR_UNREACH, and READY; else nothing has been opened. */
-static pmix_status_t process_open(struct sx_process *p)
+pmix_status_t sx_life_attach_rank(struct sx_process *p)
 {
-    size_t handlers;
-
-    process_begin(p);
+    size_t handlers; /* there are none yet */
     pmix_status_t rc = identity_read(&p->self);
+
     if (rc == PMIX_SUCCESS) {
-        rc = attach(p, NULL, &handlers); /* there are none yet */
+        rc = attach(p, NULL, &handlers);
         if (rc == PMIX_ERR_UNREACH) {
             sx_foreign_server_tell(&p->self);
         }
     }
+    return rc;
+}
+
+/* Return: PMIX_SUCCESS or PMIX_ERR_UNREACH, and READY; else nothing has been opened. */
+static pmix_status_t process_open(struct sx_process *p)
+{
+    process_begin(p);
+    pmix_status_t rc = sx_life_attach_rank(p);
     if (rc == PMIX_ERR_UNREACH) {
         process_close(p);
-        const pmix_status_t alone = sx_singleton_open(p);
+        const pmix_status_t alone = sx_singleton_open(p, &(pmix_proc_t){ .nspace = "" });
         rc = alone == PMIX_SUCCESS ? PMIX_ERR_UNREACH : alone;
     }
     if (rc != PMIX_SUCCESS && rc != PMIX_ERR_UNREACH) {
@@ -398,13 +418,14 @@ static pmix_status_t process_open(struct sx_process *p)
 pmix_status_t sx_tool_attach(int fd, const char *home, uint64_t deadline_ns)
 {
     struct sx_process *const p = &sx_process;
+    const struct sx_introduction as = { .role = SX_PEER_COMMAND, .home = home };
     size_t handlers;
 
     pthread_mutex_lock(&p->life_lock);
     process_begin(p);
     p->link.socket_fd = fd;
     p->self = (pmix_proc_t){ .nspace = "" };
-    const pmix_status_t rc = introduce(p, home, deadline_ns, &handlers); /* there are none yet */
+    const pmix_status_t rc = sx_life_introduce(p, &as, deadline_ns, &handlers); /* none yet */
     if (rc == PMIX_SUCCESS) {
         p->init_count = 1;
         process_show(p);
@@ -474,24 +495,48 @@ static void model_declare(const struct sx_init_options *options, const pmix_info
     free(told);
 }
 
-/* Its address behind its name: "NSPACE.RANK;unix:...".  Return: NULL for what is none of ours. */
-static const char *uri_address(const pmix_value_t *uri)
+/* May the process, which is on its own, join a server? */
+static pmix_status_t join_judge(const struct sx_process *p)
 {
-    const char *const text = uri->type == PMIX_STRING ? uri->data.string : NULL;
-    const char *const name_end = text != NULL ? strrchr(text, ';') : NULL;
-    const char *const address = name_end != NULL ? name_end + 1 : text;
+    return sx_wakefd_is_used() || p->own->is_plain
+               ? SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                          "a process that has used shmix_fd or shmix_job_open on its own cannot "
+                          "join a server: join first")
+               : PMIX_SUCCESS;
+}
 
-    return address != NULL &&
-                   strncmp(address, SX_RENDEZVOUS_SCHEME, strlen(SX_RENDEZVOUS_SCHEME)) == 0
-               ? address
-               : NULL;
+static void join_undo(struct sx_process *p)
+{
+    lane_close(&p->link);
+    pthread_mutex_lock(&p->lock);
+    link_discard(&p->link);
+    pthread_mutex_unlock(&p->lock);
+}
+
+pmix_status_t sx_life_join(struct sx_process *p, int fd, const struct sx_introduction *as,
+                           uint64_t deadline_ns, size_t *ret_before)
+{
+    pmix_status_t rc = join_judge(p);
+
+    if (rc != PMIX_SUCCESS) {
+        close(fd);
+        return rc;
+    }
+    p->link.socket_fd = fd;
+    rc = sx_life_introduce(p, as, deadline_ns, ret_before);
+    if (rc != PMIX_SUCCESS) {
+        join_undo(p);
+    }
+    return rc;
 }
 
 /* A process on its own joins the server at @uri, under the name that it has given itself: the host
  * of that server has registered it. */
 static pmix_status_t server_join(struct sx_process *p, const pmix_info_t *uri, size_t *ret_before)
 {
-    const char *const address = uri_address(&uri->value);
+    const char *const address = uri->value.type == PMIX_STRING && uri->value.data.string != NULL
+                                    ? sx_contact_address(uri->value.data.string, NULL)
+                                    : NULL;
 
     if (address == NULL) {
         return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
@@ -499,18 +544,13 @@ static pmix_status_t server_join(struct sx_process *p, const pmix_info_t *uri, s
                         "wanted",
                         PMIX_SERVER_URI);
     }
-    if (sx_wakefd_is_used() || p->own->is_plain) {
-        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
-                        "a process that has used shmix_fd or shmix_job_open on its own cannot join "
-                        "the server at %s: join first",
-                        address);
-    }
-    const pmix_status_t rc = attach(p, address, ret_before);
-    if (rc != PMIX_SUCCESS) {
-        lane_close(&p->link);
-        pthread_mutex_lock(&p->lock);
-        link_discard(&p->link);
-        pthread_mutex_unlock(&p->lock);
+    pmix_status_t rc = join_judge(p);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = attach(p, address, ret_before);
+        if (rc != PMIX_SUCCESS) {
+            join_undo(p);
+        }
     }
     return rc;
 }
@@ -538,6 +578,37 @@ static pmix_status_t server_choose(struct sx_process *p, const pmix_info_t *uri,
         return SX_RAISE(PMIX_ERR_NOT_SUPPORTED, "this process has another server than \"%s\" says",
                         PMIX_SERVER_URI);
     }
+    return rc;
+}
+
+pmix_status_t sx_life_begin(const struct sx_init_options *options, sx_life_open_fn open, void *arg,
+                            pmix_proc_t *ret_self)
+{
+    struct sx_process *const p = &sx_process;
+    pmix_status_t rc = sx_role_may_wait();
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    pthread_mutex_lock(&p->life_lock);
+    rc = ending_wait(p);
+    if (rc == PMIX_SUCCESS) {
+        rc = progress_choose(p, options);
+    }
+    if (rc == PMIX_SUCCESS && p->init_count == 0) {
+        process_begin(p);
+        rc = open(p, arg);
+        if (rc == PMIX_SUCCESS) {
+            process_show(p);
+        } else {
+            process_close(p);
+        }
+    }
+    if (rc == PMIX_SUCCESS) {
+        p->init_count++;
+        *ret_self = p->self;
+    }
+    pthread_mutex_unlock(&p->life_lock);
     return rc;
 }
 
@@ -599,8 +670,7 @@ static void say_parent(struct sx_process *p)
     }
 }
 
-/* Without life_lock, since callbacks that still run may ask for it. */
-static void tear_down(struct sx_process *p)
+void sx_life_good_bye(struct sx_process *p)
 {
     struct sx_op op = SX_OP_INIT(&sx_op_plain, &sx_process.link);
 
@@ -610,6 +680,12 @@ static void tear_down(struct sx_process *p)
         (void)sx_request(&op, SX_MSG_FINALIZE, NULL, 0,
                          sx_deadline_ns(sx_now_ns(), SX_FINALIZE_TIMEOUT_NS));
     }
+}
+
+/* Without life_lock, since callbacks that still run may ask for it. */
+static void tear_down(struct sx_process *p)
+{
+    sx_life_good_bye(p);
     sx_link_close(&p->link);
     sx_progress_stop();
     sx_event_deinit();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* tool.h - become a tool: a client that no host has registered. */
+/* tool.h - become a command of this library: a tool of which no host hears. */
 #ifndef SX_CLIENT_LIFE_TOOL_H
 #define SX_CLIENT_LIFE_TOOL_H
 

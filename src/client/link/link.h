@@ -5,7 +5,8 @@
  *     SINGLETON                        nobody started us: own data only
  *       \--PMIx_Init names a server--> LIVE
  *     LIVE --server dies or drops us--> LOST       reads go on, requests fail
- *       \-----fork, in the child--> DETACHED       reads go on, requests fail
+ *       |-----fork, in the child--> DETACHED       reads go on, requests fail
+ *       \-----PMIx_tool_disconnect--> LEFT         the same
  *
  * It never goes back while the process is READY (process.h). */
 #ifndef SX_CLIENT_LINK_LINK_H
@@ -29,6 +30,7 @@ enum sx_link_state {
     SX_LINK_LIVE,
     SX_LINK_LOST,
     SX_LINK_DETACHED,
+    SX_LINK_LEFT,
 };
 
 struct sx_link {
@@ -69,8 +71,9 @@ static inline bool sx_link_is_live(const struct sx_link *link)
     return atomic_load_explicit(&link->state, memory_order_acquire) == SX_LINK_LIVE;
 }
 
-/* Why it is not live: PMIX_ERR_UNREACH for a singleton; PMIX_ERR_LOST_CONNECTION;
- * PMIX_ERR_NOT_AVAILABLE in a forked child.  Return: PMIX_SUCCESS when it has just become so. */
+/* Why it is not live: PMIX_ERR_UNREACH for a singleton, and where it was left;
+ * PMIX_ERR_LOST_CONNECTION; PMIX_ERR_NOT_AVAILABLE in a forked child.  Return: PMIX_SUCCESS when it
+ * has just become so. */
 pmix_status_t sx_link_fault(const struct sx_link *link);
 
 /* Return: PMIX_SUCCESS while requests can be made; as sx_link_fault. */

@@ -33,10 +33,9 @@ static pmix_status_t contact_of(const struct sx_server *server, struct sx_contac
     char *const uri = sx_server_uri(server);
     const bool fits = uri != NULL && strlen(uri) < sizeof(ret->uri);
 
-    *ret = (struct sx_contact){ .server = server->self,
-                                .pid = server->pid,
-                                .uid = geteuid(),
-                                .gid = getegid() };
+    *ret = (struct sx_contact){
+        .server = server->self, .pid = server->pid, .uid = geteuid(), .gid = getegid()
+    };
     if (fits) {
         strcpy(ret->uri, uri);
     }
@@ -106,8 +105,10 @@ static pmix_status_t open_launcher(struct sx_server *server, const char *path,
         return PMIX_SUCCESS;
     }
     if (strlen(path) >= sizeof(dir)) {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM, "the path of the launcher's contact file is longer "
-                        "than %zu bytes", sizeof(dir) - 1);
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "the path of the launcher's contact file is longer "
+                        "than %zu bytes",
+                        sizeof(dir) - 1);
     }
     if (slash != NULL) {
         snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path), path);

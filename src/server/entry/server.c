@@ -206,6 +206,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     server->seed = sx_table_seed();
     sx_list_init(&server->resources);
     sx_list_init(&server->strangers.silent);
+    sx_list_init(&server->strangers.asked);
     sx_registry_init(&server->registry);
     sx_brooms_init(&server->brooms);
     sx_turn_init(&server->turn);

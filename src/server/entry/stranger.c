@@ -16,9 +16,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "server/entry/connection.h"
 #include "server/entry/tool.h"
+#include "server/entry/tool_ask.h"
 
 #define REFUSALS_TOLD_MAX 64 /* of other users */
 #define REFUSAL_UNITS 20     /* of one who is refused, or leaves without a word */
@@ -135,27 +137,6 @@ static struct sx_client *client_judge(struct sx_server *server, const struct sx_
     return client;
 }
 
-/* The same for any role.  @hello has been checked: its names end. */
-static struct sx_client *hello_judge(struct sx_server *server, const struct sx_hello *hello,
-                                     const struct sx_peer *peer, pmix_status_t *ret_status,
-                                     const char **ret_why)
-{
-    *ret_status = PMIX_ERR_BAD_PARAM;
-    *ret_why = "speaks another protocol";
-    if (hello->protocol != SX_PROTOCOL_VERSION) {
-        return NULL;
-    }
-    switch (hello->role) {
-    case SX_PEER_CLIENT:
-        return client_judge(server, hello, peer, ret_status, ret_why);
-    case SX_PEER_TOOL:
-        return sx_tool_admit(server, hello, peer, ret_status, ret_why);
-    default:
-        *ret_why = "is neither client nor tool";
-        return NULL;
-    }
-}
-
 /* Any user of this network namespace may connect, but must not fill the host's log. */
 static void refusal_tell(struct sx_server *server, const struct sx_peer *peer, const char *why)
 {
@@ -186,40 +167,72 @@ static pmix_status_t client_welcome(struct sx_server *server, struct sx_client *
     return rc;
 }
 
+/* What @connection, a stranger no more, is told: who it is, or that it is refused. */
+static void decided(struct sx_connection *connection, struct sx_client *client, uint32_t flags,
+                    uint32_t id, pmix_status_t status, const char *why)
+{
+    struct sx_server *const server = connection->server;
+    const struct sx_peer peer = connection->channel.peer;
+
+    if (client != NULL) {
+        why = "could not be equipped";
+        status = client_welcome(server, client, connection, flags, id);
+    }
+    if (status == PMIX_SUCCESS) {
+        sx_share_charge_strangers(server, sx_message_cost(SX_MSG_HELLO, sizeof(struct sx_hello)));
+        return;
+    }
+    struct sx_welcome refusal = { .status = status };
+    const struct iovec iov = { .iov_base = &refusal, .iov_len = sizeof(refusal) };
+
+    sx_channel_send(&connection->channel, SX_MSG_WELCOME, id, &iov, 1, NULL, 0);
+    refusal_charge(server, sx_now_ns());
+    refusal_tell(server, &peer, why);
+    sx_connection_end(connection);
+}
+
+/* @hello has been checked: its names end. */
+static void hello_take(struct sx_connection *connection, const struct sx_hello *hello, uint32_t id)
+{
+    struct sx_server *const server = connection->server;
+    const struct sx_peer *const peer = &connection->channel.peer;
+    struct sx_client *client = NULL;
+    pmix_status_t status = PMIX_ERR_BAD_PARAM;
+    const char *why = "is neither client nor tool";
+
+    if (hello->protocol != SX_PROTOCOL_VERSION) {
+        why = "speaks another protocol";
+    } else if (hello->role == SX_PEER_CLIENT) {
+        client = client_judge(server, hello, peer, &status, &why);
+    } else if (hello->role == SX_PEER_COMMAND) {
+        client = sx_tool_admit(server, hello, peer, &status, &why);
+    } else if (hello->role == SX_PEER_TOOL) {
+        status = sx_tool_ask(connection, hello, id, decided, &why);
+        if (status == PMIX_SUCCESS) {
+            return;
+        }
+    }
+    decided(connection, client, hello->flags, id, status, why);
+}
+
 /* The first frame of a connection: HELLO, or something else, or nothing. */
 static void stranger_on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
 {
     struct sx_connection *connection = arg;
     struct sx_server *server = connection->server;
     const struct sx_peer peer = connection->channel.peer;
-    pmix_status_t status = PMIX_ERR_BAD_PARAM;
-    const char *reason = "did not say who it is";
 
     (void)why;
+    stranger_remove(connection);
     if (frame != NULL && frame->header.kind == SX_MSG_HELLO) {
-        const struct sx_hello *hello = frame->opened.head;
-        const uint32_t id = frame->header.id;
-        struct sx_client *client = hello_judge(server, hello, &peer, &status, &reason);
-
-        if (client != NULL) {
-            reason = "could not be equipped";
-            status = client_welcome(server, client, connection, hello->flags, id);
-        }
-        if (status == PMIX_SUCCESS) {
-            stranger_remove(connection);
-            sx_share_charge_strangers(server, sx_message_cost(SX_MSG_HELLO, frame->body_size));
-            return;
-        }
-        struct sx_welcome refusal = { .status = status };
-        const struct iovec iov = { .iov_base = &refusal, .iov_len = sizeof(refusal) };
-
-        sx_channel_send(&connection->channel, SX_MSG_WELCOME, id, &iov, 1, NULL, 0);
+        hello_take(connection, frame->opened.head, frame->header.id);
+        return;
     }
     refusal_charge(server, now_ns);
     if (frame != NULL) {
-        refusal_tell(server, &peer, reason);
+        refusal_tell(server, &peer, "did not say who it is");
     }
-    stranger_end(connection);
+    sx_connection_end(connection);
 }
 
 /* ---- those who say nothing ----------------------------------------------------------------- */
@@ -329,4 +342,5 @@ void sx_strangers_end(struct sx_server *server)
     sx_timer_remove(&server->strangers.accept_rest);
     close_all(&server->strangers.silent);
     close_all(&server->turn.strangers);
+    sx_tool_ask_end_all(server);
 }

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -18,18 +19,39 @@ static struct sx_nspace *tools_nspace(struct sx_server *server)
     return sx_nspace_obtain(server, name);
 }
 
-static struct sx_client *tool_add(struct sx_server *server, struct sx_nspace *nspace)
+static uint32_t rank_free(const struct sx_nspace *nspace)
 {
-    struct sx_client *client;
     uint32_t rank = 0;
 
     while (rank < nspace->client_count && nspace->by_rank[rank]->rank == rank) {
         rank++;
     }
-    client = sx_client_add(nspace, rank);
+    return rank;
+}
+
+/* The peer is @rank of @nspace (NULL: there is no memory) from now on, and reads what @home (NULL:
+ * @nspace) has. */
+static struct sx_client *tool_add(struct sx_server *server, struct sx_nspace *nspace, uint32_t rank,
+                                  struct sx_nspace *home, const struct sx_peer *peer,
+                                  pmix_status_t *ret_status, const char **ret_why)
+{
+    *ret_status = PMIX_ERR_OUT_OF_RESOURCE;
+    *ret_why = "is a tool for which memory is short";
+    if (nspace != NULL && nspace->client_count >= SX_TOOLS_MAX) {
+        static_assert(SX_TOOLS_MAX == 64, "what is said here");
+        *ret_why = "is a tool too many: 64 can be there at once";
+        return NULL;
+    }
+    struct sx_client *const client = nspace == NULL ? NULL : sx_client_add(nspace, rank);
+
     if (client != NULL) {
         client->is_tool = true;
+        client->uid = peer->uid;
+        client->gid = peer->gid;
+        client->home = home == NULL ? nspace : home;
         SX_FAMILIES_TELL_OF(server, client_added, client);
+        sx_log(SX_LOG_INFO, "pid %d uid %u is tool %s.%u", (int)peer->pid, (unsigned)peer->uid,
+               nspace->name, client->rank);
     }
     return client;
 }
@@ -39,8 +61,6 @@ struct sx_client *sx_tool_admit(struct sx_server *server, const struct sx_hello 
                                 const char **ret_why)
 {
     struct sx_nspace *const home = sx_nspace_find(server, hello->home);
-    struct sx_nspace *nspace = NULL;
-    struct sx_client *client = NULL;
 
     /* Root and the server's own user can do anything to it in any case. */
     *ret_status = PMIX_ERR_NO_PERMISSIONS;
@@ -49,7 +69,7 @@ struct sx_client *sx_tool_admit(struct sx_server *server, const struct sx_hello 
         return NULL;
     }
     *ret_status = PMIX_ERR_NOT_SUPPORTED;
-    *ret_why = "is a tool that wants a name of its own choice";
+    *ret_why = "is a command that wants a name of its own choice";
     if (hello->nspace[0] != '\0') {
         return NULL;
     }
@@ -58,23 +78,52 @@ struct sx_client *sx_tool_admit(struct sx_server *server, const struct sx_hello 
     if (hello->home[0] != '\0' && (home == NULL || !sx_nspace_has_ring(home))) {
         return NULL;
     }
-    *ret_status = PMIX_ERR_OUT_OF_RESOURCE;
-    *ret_why = "is a tool for which memory is short";
-    nspace = tools_nspace(server);
-    if (nspace != NULL && nspace->client_count >= SX_TOOLS_MAX) {
-        static_assert(SX_TOOLS_MAX == 64, "what is said here");
-        *ret_why = "is a tool too many: 64 can be there at once";
+    struct sx_nspace *const nspace = tools_nspace(server);
+
+    return tool_add(server, nspace, nspace != NULL ? rank_free(nspace) : 0, home, peer, ret_status,
+                    ret_why);
+}
+
+/* Collectives of a job wait for all of its processes, and a tool is none of them. */
+static bool is_jobs(const struct sx_nspace *nspace)
+{
+    bool has_ranks = nspace->registered;
+
+    for (size_t i = 0; i < nspace->client_count; i++) {
+        has_ranks = has_ranks || !nspace->by_rank[i]->is_tool;
+    }
+    return has_ranks;
+}
+
+struct sx_client *sx_tool_take(struct sx_server *server, const pmix_proc_t *proc,
+                               const struct sx_peer *peer, pmix_status_t *ret_status,
+                               const char **ret_why)
+{
+    const bool is_named = proc->nspace[0] != '\0';
+    struct sx_nspace *nspace = is_named ? sx_nspace_find(server, proc->nspace) : NULL;
+
+    *ret_status = PMIX_ERR_BAD_PARAM;
+    *ret_why = "is a tool to which the host gives a name that does not end";
+    if (strnlen(proc->nspace, sizeof(proc->nspace)) == sizeof(proc->nspace)) {
         return NULL;
     }
-    client = nspace == NULL ? NULL : tool_add(server, nspace);
-    if (client != NULL) {
-        client->uid = peer->uid;
-        client->gid = peer->gid;
-        client->home = home == NULL ? nspace : home;
-        sx_log(SX_LOG_INFO, "pid %d uid %u is tool %s.%u", (int)peer->pid, (unsigned)peer->uid,
-               nspace->name, client->rank);
+    *ret_status = PMIX_EXISTS;
+    *ret_why = "is a tool to which the host gives the name of a job";
+    if (nspace != NULL && is_jobs(nspace)) {
+        return NULL;
     }
-    return client;
+    if (nspace == NULL) {
+        nspace = is_named ? sx_nspace_obtain(server, proc->nspace) : tools_nspace(server);
+    }
+    const uint32_t rank = nspace != NULL && (!is_named || proc->rank >= PMIX_RANK_VALID)
+                              ? rank_free(nspace)
+                              : proc->rank;
+
+    *ret_why = "is a tool to which the host gives the rank of another one";
+    if (nspace != NULL && sx_client_find(nspace, rank) != NULL) {
+        return NULL;
+    }
+    return tool_add(server, nspace, rank, NULL, peer, ret_status, ret_why);
 }
 
 void sx_tool_forget(struct sx_server *server, struct sx_client *client)

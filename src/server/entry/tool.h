@@ -4,9 +4,12 @@
  *
  *     HELLO, and it may --> a client of its own, as any other --its connection ends--> forgotten
  *
- * All tools of a server are one namespace, of which each has the lowest free rank; it goes with the
- * last one.  A tool reads the ring and the store of its home, which may be a job's.  The host hears
- * nothing of tools. */
+ * There are two kinds.  A command of this library may come when it is the server's user's or
+ * root's; the host hears nothing of it, and it may read the ring and the store of a job, its home.
+ * About any other tool the host is asked first (tool_ask.h), and may give it a name.
+ *
+ * Those without a name are one namespace, of which each has the lowest free rank.  A namespace of
+ * tools goes with the last one. */
 #ifndef SX_SERVER_ENTRY_TOOL_H
 #define SX_SERVER_ENTRY_TOOL_H
 
@@ -15,10 +18,17 @@
 
 #define SX_TOOLS_MAX 64u /* at once */
 
-/* Return: the client that the peer is from now on, or NULL with *ret_status and *ret_why. */
+/* Of a command.  Return: the client that the peer is from now on, or NULL with *ret_status and
+ * *ret_why. */
 struct sx_client *sx_tool_admit(struct sx_server *server, const struct sx_hello *hello,
                                 const struct sx_peer *peer, pmix_status_t *ret_status,
                                 const char **ret_why);
+
+/* The same for a tool that the host calls @proc; without a namespace, or a rank, it is given
+ * one. */
+struct sx_client *sx_tool_take(struct sx_server *server, const pmix_proc_t *proc,
+                               const struct sx_peer *peer, pmix_status_t *ret_status,
+                               const char **ret_why);
 
 /* @client has no connection any more; it may be none of the tools. */
 void sx_tool_forget(struct sx_server *server, struct sx_client *client);

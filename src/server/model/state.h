@@ -82,6 +82,7 @@ struct sx_waiting {
 struct sx_strangers {
     struct sx_list silent;     /* accepted, have said nothing yet; those who have: turn.strangers */
     size_t count;              /* of both */
+    struct sx_list asked;      /* the host is asked about them: tool_ask.c */
     struct sx_loop_post crowd; /* they are too many */
     bool crowd_posted, crowd_told;
     struct sx_accept accepts[2]; /* of the rendezvous; the second may have no socket */
@@ -106,6 +107,7 @@ enum sx_upcall_kind {
     SX_UPCALL_LOG,
     SX_UPCALL_JOB_CONTROL,
     SX_UPCALL_QUERY,
+    SX_UPCALL_TOOL_CONNECTED,
     SX_UPCALL_GROUP,
     SX_UPCALL_KINDS
 };

@@ -16,6 +16,8 @@
 #include "base/value.h"
 
 #define EVENTS_MAX 4096u
+#define TOOLS_MAX 1024u /* that have gone before the host has answered, and those that wait */
+#define TOOLS_BYTES_MAX (UINT64_C(8) << 20)
 #define EVENTS_BYTES_MAX (UINT64_C(64) << 20)
 
 /* ---- the entries --------------------------------------------------------------------------- */
@@ -25,6 +27,8 @@ static void answer_modex(pmix_status_t status, const char *data, size_t ndata, v
                          pmix_release_cbfunc_t release_fn, void *release_cbdata);
 static void answer_info(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                         pmix_release_cbfunc_t release_fn, void *release_cbdata);
+
+static void answer_tool(pmix_status_t status, pmix_proc_t *proc, void *cbdata);
 
 /* How an entry is called: with which parts of the question, and which callback it gets. */
 typedef const pmix_server_module_t module_t;
@@ -99,6 +103,12 @@ static pmix_status_t call_query(module_t *module, up_t *up, void *cbdata)
                          cbdata);
 }
 
+static pmix_status_t call_tool(module_t *module, up_t *up, void *cbdata)
+{
+    module->tool_connected(up->info, up->ninfo, answer_tool, cbdata);
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t call_group(module_t *module, up_t *up, void *cbdata)
 {
     return module->group((pmix_group_operation_t)up->status, (char *)(uintptr_t)up->text, up->procs,
@@ -148,6 +158,7 @@ static const struct row rows[SX_UPCALL_KINDS] = {
     [SX_UPCALL_LOG] = ROW(log, call_log, 0, 0),
     [SX_UPCALL_JOB_CONTROL] = ROW(job_control, call_job_control, 0, 0),
     [SX_UPCALL_QUERY] = ROW(query, call_query, 0, 0),
+    [SX_UPCALL_TOOL_CONNECTED] = ROW(tool_connected, call_tool, TOOLS_MAX, TOOLS_BYTES_MAX),
     [SX_UPCALL_GROUP] = ROW(group, call_group, 0, 0),
 };
 
@@ -364,6 +375,16 @@ static void answer_info(pmix_status_t status, pmix_info_t *info, size_t ninfo, v
     const struct sx_host_answer said = { .status = status, .info = info, .ninfo = ninfo };
 
     answer_question((uintptr_t)cbdata, &said, release_fn, release_cbdata);
+}
+
+static void answer_tool(pmix_status_t status, pmix_proc_t *proc, void *cbdata)
+{
+    struct sx_host_answer said = { .status = status, .proc = { .rank = PMIX_RANK_UNDEF } };
+
+    if (proc != NULL) {
+        said.proc = *proc;
+    }
+    answer_question((uintptr_t)cbdata, &said, NULL, NULL);
 }
 
 /* What the entry returned.  Anything but PMIX_SUCCESS is the answer, unless the host has called

@@ -27,6 +27,7 @@ struct sx_host_answer {
     size_t size;
     const pmix_info_t *info; /* group, query */
     size_t ninfo;
+    pmix_proc_t proc; /* tool: who it is; without a namespace: the server may say */
 };
 
 /* Who waits for answers, as a part of something that may end before they come. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* contact_test.c - contact files: read with suspicion, made without replacing, and taken back. */
+/* contact_test.c - contact files: read with suspicion, made without replacing, and taken back.
+ * TQ15 TQ16 */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
@@ -22,10 +23,9 @@ static struct sx_contact live, stale;
 
 static struct sx_contact contact_of(const char *address, pid_t pid)
 {
-    struct sx_contact contact = { .server = { .nspace = "a.name", .rank = 3 },
-                                  .pid = pid,
-                                  .uid = geteuid(),
-                                  .gid = getegid() };
+    struct sx_contact contact = {
+        .server = { .nspace = "a.name", .rank = 3 }, .pid = pid, .uid = geteuid(), .gid = getegid()
+    };
 
     snprintf(contact.uri, sizeof(contact.uri), "a.name.3;%s", address);
     return contact;

@@ -176,7 +176,7 @@ Test(connection, is_none_when_the_host_refuses)
 Test(connection, of_a_tool_is_no_news_for_the_host)
 {
     const struct sx_hello tool = { .protocol = SX_PROTOCOL_VERSION,
-                                   .role = SX_PEER_TOOL,
+                                   .role = SX_PEER_COMMAND,
                                    .home = "job" };
 
     host_returns = PMIX_ERR_NO_PERMISSIONS;

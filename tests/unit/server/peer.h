@@ -29,6 +29,7 @@ static inline void peer_server(struct sx_server *server, const struct sx_consume
     bare_init(server);
     bare_loop(server);
     sx_list_init(&server->strangers.silent);
+    sx_list_init(&server->strangers.asked);
     server->rendezvous = SX_RENDEZVOUS_NULL;
     server->consumer = consumer;
     server->lane_buffer = buffer;

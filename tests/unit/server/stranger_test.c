@@ -103,7 +103,7 @@ static const struct {
     { "another user's", "job", 2, 0, 0, PMIX_ERR_NO_PERMISSIONS },
     { "another protocol", "job", 3, 1, 0, PMIX_ERR_BAD_PARAM },
     { "no role", "job", 3, 0, SX_PEER_ROLE_MAX, PMIX_ERR_BAD_PARAM },
-    { "a tool with a name", "job", 3, 0, SX_PEER_TOOL, PMIX_ERR_NOT_SUPPORTED },
+    { "a tool with a name", "job", 3, 0, SX_PEER_COMMAND, PMIX_ERR_NOT_SUPPORTED },
 };
 
 Test(stranger, is_refused_with_one_line)

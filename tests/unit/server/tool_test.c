@@ -26,7 +26,7 @@ static void end(void)
 
 TestSuite(tool, .init = begin, .fini = end);
 
-static const struct sx_hello reader = { .role = SX_PEER_TOOL, .home = "job" };
+static const struct sx_hello reader = { .role = SX_PEER_COMMAND, .home = "job" };
 
 static struct sx_client *admit(const struct sx_hello *hello, uid_t uid, pmix_status_t *ret_status)
 {
@@ -62,7 +62,7 @@ static const struct {
 Test(tool, is_refused_without_a_trace)
 {
     for (size_t i = 0; i < SX_COUNT(refused); i++) {
-        struct sx_hello hello = { .role = SX_PEER_TOOL };
+        struct sx_hello hello = { .role = SX_PEER_COMMAND };
         pmix_status_t status = PMIX_SUCCESS;
 
         strcpy(hello.nspace, refused[i].nspace);
@@ -101,9 +101,41 @@ Test(tool, may_come_so_often_and_not_once_more)
     (void)admitted(&reader);
 }
 
+static struct sx_client *take(const char *nspace, pmix_rank_t rank, pmix_status_t *ret_status)
+{
+    const struct sx_peer peer = { .pid = 1, .uid = 5, .gid = 7 };
+    pmix_proc_t proc;
+    const char *why;
+
+    PMIx_Load_procid(&proc, nspace, rank);
+    return sx_tool_take(&server, &proc, &peer, ret_status, &why);
+}
+
+/* TQ1, TQ2 */
+Test(tool, is_called_what_the_host_says)
+{
+    pmix_status_t status;
+    struct sx_client *const named = take("a.tool", 7, &status);
+
+    cr_assert_not_null(named);
+    cr_expect_str_eq(named->nspace->name, "a.tool");
+    cr_expect_eq(named->rank, 7);
+    cr_expect_eq(named->uid, 5, "the kernel's word");
+    cr_expect_eq(named->home, named->nspace);
+    cr_expect_null(take("a.tool", 7, &status));
+    cr_expect_eq(status, PMIX_EXISTS);
+    cr_expect_eq(take("a.tool", PMIX_RANK_UNDEF, &status)->rank, 0);
+    cr_expect_null(take("job", 0, &status), "a rank");
+    cr_expect_eq(status, PMIX_EXISTS);
+    cr_expect_null(take("job", 5, &status), "a job");
+    cr_expect_null(take("elsewhere", 0, &status), "a job of another node");
+    cr_expect_str_eq(take("", PMIX_RANK_UNDEF, &status)->nspace->name, "shmix-tool-4711");
+    cr_expect_eq(take("", 3, &status)->rank, 1, "the lowest free");
+}
+
 Test(tool, takes_its_namespace_along)
 {
-    const struct sx_hello alone = { .role = SX_PEER_TOOL };
+    const struct sx_hello alone = { .role = SX_PEER_COMMAND };
     struct sx_client *const first = admitted(&alone), *const second = admitted(&reader);
 
     cr_expect_eq(first->home, first->nspace);

@@ -227,6 +227,23 @@ static void on_log(const pmix_proc_t *proc, const pmix_info_t data[], size_t nda
     (void)heard(cbfunc, NULL, cbdata);
 }
 
+static pmix_tool_connection_cbfunc_t answer_tool;
+
+/* Whom it names is looked at in tool_ask_test.c. */
+static void tool_answers(pmix_status_t status, void *cbdata)
+{
+    answer_tool(status, NULL, cbdata);
+}
+
+static void on_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t cbfunc,
+                    void *cbdata)
+{
+    cr_expect_eq(ninfo, 1);
+    answer_tool = cbfunc;
+    host.info = info;
+    (void)heard(tool_answers, NULL, cbdata);
+}
+
 static const pmix_server_module_t all_entries = {
     .client_connected = on_client,
     .client_connected2 = on_client2,
@@ -243,6 +260,7 @@ static const pmix_server_module_t all_entries = {
     .job_control = on_control,
     .group = on_group,
     .query = on_query,
+    .tool_connected = on_tool,
 };
 
 /* ---- the server ------------------------------------------------------------------------------- */
@@ -442,7 +460,8 @@ Test(upcall, of_each_kind_is_answered_once_in_each_way)
     server.module = all_entries;
     for (kind = 0; kind < SX_UPCALL_KINDS; kind++) {
         for (size_t i = 0; i < SX_COUNT(ways); i++) {
-            if (kind != SX_UPCALL_LOG || ways[i].returns == OK) { /* its entry returns nothing */
+            if ((kind != SX_UPCALL_LOG && kind != SX_UPCALL_TOOL_CONNECTED) ||
+                ways[i].returns == OK) { /* their entries return nothing */
                 go_one_way(i);
             }
         }

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* tool.c - PMIx_tool_*: a process that no job started, and the server that it finds.
+ *
+ *     PMIx_tool_init --finds a server, which takes it--> CONNECTED --disconnect--> LEFT
+ *        |   \--none is wanted, or needed--> ALONE --attach_to_server--> CONNECTED
+ *        \--none is found, or it refuses: the error, and nothing has happened
+ *
+ * A process that a server has started is what it was started as.  There is one server at a time;
+ * one that has been left is not replaced by another. */
+#include <pmix_tool.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "client/call/event.h"
+#include "client/data/singleton.h"
+#include "client/life/attach.h"
+#include "client/life/tool_search.h"
+#include "control/rendezvous.h"
+
+#define ANSWER_NS (30 * SX_NS_PER_SEC) /* of a host that thinks */
+
+static const struct sx_introduction as_tool = { .role = SX_PEER_TOOL };
+
+static uint64_t answer_deadline_ns(const struct sx_tool_options *options)
+{
+    return sx_deadline_ns(sx_now_ns(), options->timeout_ns != 0 ? options->timeout_ns : ANSWER_NS);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static bool is_set(const char *name)
+{
+    const char *const value = getenv(name);
+
+    return value != NULL && *value != '\0';
+}
+
+/* A server has started it as one of a job, and it says nothing else. */
+static bool is_started(const struct sx_tool_options *options)
+{
+    const bool is_directed = options->attachment_file != NULL || options->uri != NULL ||
+                             options->tcp_uri != NULL || options->pid.given ||
+                             options->server_nspace != NULL || options->to_system;
+
+    return !is_directed && options->nspace == NULL && is_set("PMIX_NAMESPACE") &&
+           (is_set(SX_ENV_SERVER_URI) || is_set(SX_ENV_SERVER_FD));
+}
+
+static pmix_status_t tool_open(struct sx_process *p, void *arg)
+{
+    const struct sx_tool_options *const options = arg;
+    pmix_proc_t name = { .rank = options->rank.number };
+    char why[SX_TOOL_WHY_MAX];
+    size_t handlers;
+
+    if (options->nspace != NULL) {
+        PMIX_LOAD_NSPACE(name.nspace, options->nspace);
+    }
+    if (options->no_server) {
+        return sx_singleton_open(p, &name);
+    }
+    if (is_started(options)) {
+        return sx_life_attach_rank(p);
+    }
+    p->self = name;
+    const pmix_status_t rc = sx_tool_search(options, &p->link.socket_fd, why);
+
+    if (rc == PMIX_SUCCESS) {
+        return sx_life_introduce(p, &as_tool, answer_deadline_ns(options), &handlers);
+    }
+    if (rc == PMIX_ERR_UNREACH && options->server_optional) {
+        sx_log(SX_LOG_INFO, "this tool is on its own: %s", why);
+        return sx_singleton_open(p, &name);
+    }
+    return SX_RAISE(rc, "%s", why);
+}
+
+pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t *info, size_t ninfo)
+{
+    struct sx_tool_options options = { .nspace = NULL };
+    pmix_proc_t self;
+    pmix_status_t rc = sx_options_read(SX_OF_TOOL_INIT, info, ninfo, &options);
+
+    if (rc == PMIX_SUCCESS && options.rank.given && options.nspace == NULL) {
+        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "PMIX_TOOL_RANK without PMIX_TOOL_NSPACE names nobody");
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_life_begin(&options.init, tool_open, &options, &self);
+    }
+    if (rc != PMIX_SUCCESS || proc == NULL) {
+        return rc;
+    }
+    *proc = self;
+    if (options.no_server && options.nspace == NULL && !PMIx_tool_is_connected()) {
+        *proc = (pmix_proc_t){ .rank = PMIX_RANK_UNDEF };
+    }
+    return rc;
+}
+
+pmix_status_t PMIx_tool_finalize(void)
+{
+    return PMIx_Finalize(NULL, 0);
+}
+
+bool PMIx_tool_is_connected(void)
+{
+    return sx_process_ready() && sx_link_is_live(&sx_process.link);
+}
+
+/* ---- its server ------------------------------------------------------------------------------ */
+
+/* Return: the process that listens at the other end of @fd; 0: it is of another container. */
+static pid_t listener_of(int fd)
+{
+    struct ucred cred;
+    socklen_t size = sizeof(cred);
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 ? cred.pid : 0;
+}
+
+/* A process has one server. */
+static bool is_same_server(int fd, int other)
+{
+    const pid_t pid = listener_of(fd);
+
+    return pid != 0 && pid == listener_of(other);
+}
+
+/* With life_lock. */
+static pmix_status_t attach_over(struct sx_process *p, int fd,
+                                 const struct sx_tool_options *options, size_t *ret_before)
+{
+    pmix_status_t rc = sx_link_status(&p->link);
+
+    if (rc == PMIX_SUCCESS && is_same_server(fd, p->link.socket_fd)) {
+        close(fd);
+        return PMIX_SUCCESS;
+    }
+    if (atomic_load(&p->link.state) == SX_LINK_SINGLETON) {
+        rc = sx_life_join(p, fd, &as_tool, answer_deadline_ns(options), ret_before);
+        return rc;
+    }
+    close(fd);
+    return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                    "this process has %s a server, and can have one only: finalize first",
+                    rc == PMIX_SUCCESS ? "" : "had");
+}
+
+pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc, pmix_proc_t *server, pmix_info_t *info,
+                                         size_t ninfo)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_tool_options options = { .nspace = NULL };
+    char why[SX_TOOL_WHY_MAX];
+    size_t before = 0;
+    int fd;
+
+    if (!sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    pmix_status_t rc = sx_options_read(SX_OF_TOOL_ATTACH, info, ninfo, &options);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = sx_tool_search(&options, &fd, why);
+    if (rc != PMIX_SUCCESS) {
+        return SX_RAISE(rc, "%s", why);
+    }
+    pthread_mutex_lock(&p->life_lock);
+    rc = attach_over(p, fd, &options, &before);
+    if (rc == PMIX_SUCCESS && proc != NULL) {
+        *proc = p->self;
+    }
+    if (rc == PMIX_SUCCESS && server != NULL) {
+        *server = p->link.server;
+    }
+    pthread_mutex_unlock(&p->life_lock);
+    if (rc == PMIX_SUCCESS) {
+        sx_event_register_again(before);
+    }
+    return rc;
+}
+
+pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc, pmix_info_t *info, size_t ninfo)
+{
+    return PMIx_tool_attach_to_server(proc, NULL, info, ninfo);
+}
+
+/* Return: PMIX_SUCCESS when @server is the one that there is. */
+static pmix_status_t server_judge(const pmix_proc_t *server)
+{
+    if (!sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    if (server == NULL || !sx_proc_is_valid(server)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    return sx_link_is_live(&sx_process.link) && PMIx_Check_procid(server, &sx_process.link.server)
+               ? PMIX_SUCCESS
+               : PMIX_ERR_UNREACH;
+}
+
+pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server)
+{
+    struct sx_process *const p = &sx_process;
+    const pmix_status_t rc = server_judge(server);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc;
+    }
+    sx_life_good_bye(p);
+    pthread_mutex_lock(&p->lock);
+    if (sx_link_end_locked(&p->link)) {
+        atomic_store(&p->link.state, SX_LINK_LEFT);
+        shutdown(p->link.socket_fd, SHUT_RDWR); /* the server forgets this tool */
+    }
+    pthread_mutex_unlock(&p->lock);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t PMIx_tool_get_servers(pmix_proc_t **servers, size_t *nservers)
+{
+    if (!sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    if (servers == NULL || nservers == NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    *servers = NULL;
+    *nservers = 0;
+    if (!PMIx_tool_is_connected()) {
+        return PMIX_ERR_UNREACH;
+    }
+    *servers = PMIx_Proc_create(1);
+    if (*servers == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    **servers = sx_process.link.server;
+    *nservers = 1;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t PMIx_tool_set_server(const pmix_proc_t *server, pmix_info_t *info, size_t ninfo)
+{
+    const pmix_status_t rc = server_judge(server);
+
+    return rc == PMIX_SUCCESS ? sx_options_read(SX_OF_TOOL_SET_SERVER, info, ninfo, NULL) : rc;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* tool_search.c - directions, directories, contact files. */
+#include "client/life/tool_search.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "control/contact.h"
+#include "control/rendezvous.h"
+
+#define NAMES_MAX 4096 /* that are looked at in one directory */
+#define RETRY_DELAY_NS SX_NS_PER_SEC
+
+struct search {
+    const struct sx_tool_options *options;
+    char host[256];
+    char *why; /* SX_TOOL_WHY_MAX */
+    /* What directories are looked through for. */
+    char name[SX_CONTACT_NAME_MAX]; /* of one file; empty: of any server's */
+    struct sx_contact found;        /* the first one */
+    unsigned found_count;
+    pmix_status_t status; /* of the file, if it is there and is not fit */
+};
+
+static void __attribute__((format(printf, 2, 3)))
+tell(struct search *search, const char *format, ...)
+{
+    const size_t used = strlen(search->why);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(search->why + used, SX_TOOL_WHY_MAX - used, format, args);
+    va_end(args);
+}
+
+static const char *first_given(const char *a, const char *b)
+{
+    const char *const tmpdir = getenv("TMPDIR");
+
+    return a != NULL && *a != '\0'             ? a
+           : b != NULL && *b != '\0'           ? b
+           : tmpdir != NULL && *tmpdir != '\0' ? tmpdir
+                                               : "/tmp";
+}
+
+static const char *session_dir(const struct search *search)
+{
+    return first_given(search->options->tmpdir, getenv("PMIX_SERVER_TMPDIR"));
+}
+
+static const char *system_dir(const struct search *search)
+{
+    return first_given(search->options->system_tmpdir, getenv("PMIX_SYSTEM_TMPDIR"));
+}
+
+/* @what: for the library's own line, when nobody is there. */
+static pmix_status_t contact_connect(const char *what, const struct sx_contact *contact,
+                                     int *ret_fd)
+{
+    return sx_rendezvous_connect_uri(what, sx_contact_address(contact->uri, NULL), ret_fd);
+}
+
+/* ---- one file -------------------------------------------------------------------------------- */
+
+/* The server that the file @path is of. */
+static pmix_status_t by_path(struct search *search, const char *what, const char *path, int *ret_fd)
+{
+    const char *why;
+    const pmix_status_t rc = sx_contact_read(AT_FDCWD, path, &search->found, &why);
+
+    if (rc == PMIX_SUCCESS && sx_contact_is_stale(&search->found)) {
+        tell(search, "%s: '%s' is of process %d, a server that has ended", what, path,
+             (int)search->found.pid);
+        return PMIX_ERR_UNREACH;
+    }
+    if (rc != PMIX_SUCCESS) {
+        tell(search, "%s: '%s' %s", what, path, why);
+        return rc == PMIX_ERR_NOT_FOUND ? PMIX_ERR_UNREACH : rc;
+    }
+    tell(search, "%s: '%s' leads to nobody who answers", what, path);
+    return contact_connect(path, &search->found, ret_fd);
+}
+
+static pmix_status_t by_uri(struct search *search, const char *uri, int *ret_fd)
+{
+    const char *const address = sx_contact_address(uri, NULL);
+
+    if (strncmp(uri, "file:", 5) == 0) {
+        return by_path(search, "the server of PMIX_SERVER_URI", uri + 5, ret_fd);
+    }
+    tell(search, "no server at '%s'", uri);
+    if (address == NULL) {
+        tell(search, ": it is none of this library, whose servers are at "
+                     "\"NSPACE.RANK;unix:...\"");
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    return sx_rendezvous_connect_uri(PMIX_SERVER_URI, address, ret_fd);
+}
+
+static pmix_status_t by_system(struct search *search, int *ret_fd)
+{
+    char name[SX_CONTACT_NAME_MAX], path[PATH_MAX];
+
+    sx_contact_system_name(name, search->host);
+    snprintf(path, sizeof(path), "%s/%s", system_dir(search), name);
+    return by_path(search, "the system server", path, ret_fd);
+}
+
+/* ---- directories ----------------------------------------------------------------------------- */
+
+/* Take the file @name in @dir_fd into account. */
+static void file_look(struct search *search, int dir_fd, const char *name)
+{
+    struct sx_contact contact;
+    const char *why;
+    const pmix_status_t rc = sx_contact_read(dir_fd, name, &contact, &why);
+
+    if (rc == PMIX_ERR_NOT_FOUND) {
+        return;
+    }
+    if (rc != PMIX_SUCCESS) {
+        search->status = rc;
+        tell(search, " '%s' %s;", name, why);
+    } else if (sx_contact_is_stale(&contact)) {
+        tell(search, " '%s' is of a server that has ended;", name);
+    } else {
+        tell(search, " process %d, %s;", (int)contact.pid, contact.uri);
+        search->found = search->found_count++ == 0 ? contact : search->found;
+    }
+}
+
+/* Every server has a file with the number of its process. */
+static bool is_by_process(const struct search *search, const char *name)
+{
+    char prefix[SX_CONTACT_NAME_MAX];
+
+    sx_contact_tool_name(prefix, search->host, "");
+    const size_t len = strlen(prefix);
+
+    return strncmp(name, prefix, len) == 0 && name[len] != '\0' &&
+           name[len + strspn(name + len, "0123456789")] == '\0';
+}
+
+static void directory_look(struct search *search, int dir_fd)
+{
+    const int fd = search->name[0] == '\0' ? openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                                           : -1;
+    DIR *const dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    if (search->name[0] != '\0') {
+        file_look(search, dir_fd, search->name);
+    }
+    for (int i = 0; dir != NULL && i < NAMES_MAX && (entry = readdir(dir)) != NULL; i++) {
+        if (is_by_process(search, entry->d_name)) {
+            file_look(search, dir_fd, entry->d_name);
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    } else if (fd >= 0) {
+        close(fd);
+    }
+}
+
+/* In the directory of sessions, and in those of launchers that it has. */
+static void sessions_look(struct search *search)
+{
+    DIR *const dir = opendir(session_dir(search));
+    const struct dirent *entry;
+    char prefix[32];
+
+    search->found_count = 0;
+    search->status = PMIX_ERR_UNREACH;
+    snprintf(prefix, sizeof(prefix), "shmix-%u-", (unsigned)geteuid());
+    if (dir == NULL) {
+        tell(search, " %s;", strerror(errno));
+        return;
+    }
+    directory_look(search, dirfd(dir));
+    for (int i = 0; i < NAMES_MAX && (entry = readdir(dir)) != NULL; i++) {
+        const int fd = strncmp(entry->d_name, prefix, strlen(prefix)) == 0
+                           ? openat(dirfd(dir), entry->d_name,
+                                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                           : -1;
+
+        if (fd >= 0) {
+            directory_look(search, fd);
+            close(fd);
+        }
+    }
+    closedir(dir);
+}
+
+/* The one server whose files have @of in their name. */
+static pmix_status_t by_name(struct search *search, const char *what, const char *of, int *ret_fd)
+{
+    sx_contact_tool_name(search->name, search->host, of);
+    tell(search, "no server of %s '%s': looked for '%s' in '%s':", what, of, search->name,
+         session_dir(search));
+    sessions_look(search);
+    if (search->found_count == 0) {
+        tell(search, " none");
+        return search->status;
+    }
+    return contact_connect(search->name, &search->found, ret_fd);
+}
+
+static pmix_status_t by_process(struct search *search, uint32_t pid, int *ret_fd)
+{
+    char of[16];
+
+    snprintf(of, sizeof(of), "%u", pid);
+    const pmix_status_t rc = by_name(search, "process", of, ret_fd);
+
+    /* It may have its files elsewhere. */
+    return rc == PMIX_ERR_UNREACH &&
+                   sx_rendezvous_connect_process((pid_t)pid, ret_fd) == PMIX_SUCCESS
+               ? PMIX_SUCCESS
+               : rc;
+}
+
+static pmix_status_t by_session(struct search *search, int *ret_fd)
+{
+    search->name[0] = '\0';
+    tell(search, "; servers of sessions in '%s':", session_dir(search));
+    sessions_look(search);
+    if (search->found_count > 1) {
+        tell(search, " name one of them, by PMIX_SERVER_PIDINFO for example");
+        return PMIX_ERR_UNREACH;
+    }
+    if (search->found_count == 0) {
+        tell(search, " none");
+        return search->status;
+    }
+    return contact_connect("the session's server", &search->found, ret_fd);
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static pmix_status_t search_once(struct search *search, int *ret_fd)
+{
+    const struct sx_tool_options *const options = search->options;
+
+    if (options->attachment_file != NULL) {
+        return by_path(search, "the attachment file", options->attachment_file, ret_fd);
+    }
+    if (options->uri != NULL || options->tcp_uri != NULL) {
+        return by_uri(search, options->uri != NULL ? options->uri : options->tcp_uri, ret_fd);
+    }
+    if (options->pid.given) {
+        return by_process(search, options->pid.number, ret_fd);
+    }
+    if (options->server_nspace != NULL) {
+        return by_name(search, "namespace", options->server_nspace, ret_fd);
+    }
+    pmix_status_t rc = by_system(search, ret_fd);
+
+    /* What is there and not fit is not passed over in silence: its line stays. */
+    if (rc != PMIX_SUCCESS && !options->to_system) {
+        rc = by_session(search, ret_fd);
+    }
+    return rc;
+}
+
+static void pause_ns(uint64_t ns)
+{
+    struct timespec left = { .tv_sec = (time_t)(ns / SX_NS_PER_SEC),
+                             .tv_nsec = (long)(ns % SX_NS_PER_SEC) };
+
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+    }
+}
+
+pmix_status_t sx_tool_search(const struct sx_tool_options *options, int *ret_fd,
+                             char ret_why[SX_TOOL_WHY_MAX])
+{
+    struct search search = { .options = options, .host = "localhost", .why = ret_why };
+    const uint64_t delay_ns = options->retry_delay_ns != 0 ? options->retry_delay_ns
+                                                           : RETRY_DELAY_NS;
+    pmix_status_t rc = PMIX_ERR_UNREACH;
+
+    ret_why[0] = '\0';
+    if (options->uri != NULL && options->tcp_uri != NULL) {
+        tell(&search, "PMIX_SERVER_URI and PMIX_TCP_URI are given: one server can be meant");
+        return PMIX_ERR_BAD_PARAM;
+    }
+    (void)gethostname(search.host, sizeof(search.host) - 1);
+    if (options->hostname != NULL) {
+        snprintf(search.host, sizeof(search.host), "%s", options->hostname);
+    }
+    for (uint32_t i = 0; rc == PMIX_ERR_UNREACH && i <= options->retries.number; i++) {
+        if (i > 0) {
+            pause_ns(delay_ns);
+        }
+        ret_why[0] = '\0';
+        rc = search_once(&search, ret_fd);
+    }
+    return rc;
+}

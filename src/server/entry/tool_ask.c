@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* tool_ask.c - the question, and what its answer makes of a connection. */
+#include "server/entry/tool_ask.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pmix.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "server/entry/tool.h"
+#include "server/port/upcall.h"
+
+#define INFOS_MAX 8
+
+struct asked {
+    struct sx_list link; /* strangers.asked */
+    struct sx_asker asker;
+    struct sx_connection *connection;
+    struct sx_hello hello;
+    uint32_t id;
+    sx_tool_decided_fn decided;
+};
+
+static void asked_free(struct asked *asked)
+{
+    sx_asker_deinit(&asked->asker);
+    sx_list_remove(&asked->link);
+    free(asked);
+}
+
+/* It has gone, or did not wait for its welcome. */
+static void asked_on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
+{
+    struct asked *const asked = arg;
+    struct sx_connection *const connection = asked->connection;
+
+    (void)why, (void)now_ns;
+    if (frame != NULL) {
+        sx_log(SX_LOG_WARN,
+               "connection of pid %d uid %u closed: a tool that does not wait until "
+               "it is welcomed",
+               (int)connection->channel.peer.pid, (unsigned)connection->channel.peer.uid);
+    }
+    asked_free(asked);
+    sx_connection_end(connection);
+}
+
+static void host_told(struct sx_asker *asker, const struct sx_host_answer *answer)
+{
+    struct asked *const asked = asker == NULL ? NULL : SX_CONTAINER(asker, struct asked, asker);
+    struct sx_client *client = NULL;
+    const char *why = "is a tool that the host does not want";
+    pmix_status_t status = answer->status;
+
+    if (asked == NULL) {
+        return;
+    }
+    if (status == PMIX_SUCCESS) {
+        client = sx_tool_take(answer->server, &answer->proc, &asked->connection->channel.peer,
+                              &status, &why);
+    }
+    struct sx_connection *const connection = asked->connection;
+    const uint32_t flags = asked->hello.flags, id = asked->id;
+    const sx_tool_decided_fn decided = asked->decided;
+
+    asked_free(asked);
+    decided(connection, client, flags, id, status, why);
+}
+
+/* What the host needs to judge it. */
+static size_t infos_load(pmix_info_t infos[INFOS_MAX], const struct sx_hello *hello,
+                         const struct sx_peer *peer)
+{
+    const uint32_t uid = peer->uid, gid = peer->gid;
+    char text[64];
+    pmix_byte_object_t credential = { .bytes = text };
+    size_t count = 0;
+
+    credential.size = (size_t)snprintf(text, sizeof(text), "sx:%d:%u:%u", (int)peer->pid,
+                                       (unsigned)uid, (unsigned)gid);
+    PMIx_Info_load(&infos[count++], PMIX_USERID, &uid, PMIX_UINT32);
+    PMIx_Info_load(&infos[count++], PMIX_GRPID, &gid, PMIX_UINT32);
+    PMIx_Info_load(&infos[count++], PMIX_PROC_PID, &peer->pid, PMIX_PID);
+    PMIx_Info_load(&infos[count++], PMIX_CREDENTIAL, &credential, PMIX_BYTE_OBJECT);
+    PMIx_Info_load(&infos[count++], PMIX_VERSION_INFO, PMIx_Get_version(), PMIX_STRING);
+    if (hello->nspace[0] != '\0') {
+        PMIx_Info_load(&infos[count++], PMIX_NSPACE, hello->nspace, PMIX_STRING);
+        PMIx_Info_load(&infos[count++], PMIX_RANK, &hello->rank, PMIX_PROC_RANK);
+    }
+    return count;
+}
+
+static pmix_status_t judge(const struct sx_server *server, const struct sx_hello *hello,
+                           const struct sx_peer *peer, const char **ret_why)
+{
+    if (!server->takes_tools) {
+        *ret_why = "is a tool, and this server takes none (PMIX_SERVER_TOOL_SUPPORT)";
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    if (peer->uid != 0 && peer->uid != geteuid() && !server->takes_foreign_tools) {
+        *ret_why = "is a tool of another user (PMIX_SERVER_ALLOW_FOREIGN_TOOLS)";
+        return PMIX_ERR_NO_PERMISSIONS;
+    }
+    *ret_why = "is a tool that wants a home: only commands of the server's user have one";
+    return hello->home[0] == '\0' ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+}
+
+pmix_status_t sx_tool_ask(struct sx_connection *connection, const struct sx_hello *hello,
+                          uint32_t id, sx_tool_decided_fn decided, const char **ret_why)
+{
+    struct sx_server *const server = connection->server;
+    pmix_info_t infos[INFOS_MAX];
+    struct sx_upcall up = { .told = host_told, .info = infos };
+
+    pmix_status_t rc = judge(server, hello, &connection->channel.peer, ret_why);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    struct asked *const asked = calloc(1, sizeof(*asked));
+
+    *ret_why = "is a tool for which memory is short";
+    if (asked == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    asked->connection = connection;
+    asked->hello = *hello;
+    asked->id = id;
+    asked->decided = decided;
+    sx_asker_init(&asked->asker);
+    sx_list_append(&server->strangers.asked, &asked->link);
+    up.asker = &asked->asker;
+    up.ninfo = infos_load(infos, hello, &connection->channel.peer);
+    rc = sx_upcall(server, SX_UPCALL_TOOL_CONNECTED, &up);
+    if (rc != PMIX_SUCCESS) {
+        *ret_why = rc == PMIX_ERR_NOT_SUPPORTED
+                       ? "is a tool, and the host does not say who may be one (it has no "
+                         "tool_connected)"
+                       : "is a tool that the host cannot be asked about: it owes too many answers";
+        asked_free(asked);
+        return rc;
+    }
+    connection->channel.on_frame = asked_on_frame;
+    connection->channel.on_ready = NULL;
+    connection->channel.arg = asked;
+    return PMIX_SUCCESS;
+}
+
+void sx_tool_ask_end_all(struct sx_server *server)
+{
+    while (!sx_list_empty(&server->strangers.asked)) {
+        struct asked *const asked = SX_LIST_ENTRY(server->strangers.asked.next, struct asked, link);
+        struct sx_connection *const connection = asked->connection;
+
+        asked_free(asked);
+        sx_connection_end(connection);
+    }
+}
