@@ -282,13 +282,12 @@ struct sx_event_kept {
     uint64_t lost; /* between the one before it and this one */
 };
 
-/* GROUP_SAID, no reply: about this process, of whom an event has told. */
+/* GROUP_SAID, no reply: to a question that an event has asked. */
 struct sx_group_said {
     char group[256];
-    char nspace[256];
     uint64_t question; /* as SX_GROUP_QUESTION in the event */
-    uint32_t rank;
-    uint32_t word; /* enum sx_group_word */
+    uint32_t word;     /* enum sx_group_word */
+    uint32_t reserved;
 };
 /* In an event that wants an answer: its number (PMIX_SIZE), which no other question of this server
  * has had. */
@@ -301,6 +300,8 @@ struct sx_group_invite {
     uint64_t timeout_ns; /* 0: none */
     uint32_t proc_count;
     uint32_t flags; /* SX_GROUP_* */
+    uint32_t hears; /* SX_HEARS_* */
+    uint32_t reserved;
     char group[256];
 };
 enum { SX_INVITE_PROCS };

@@ -727,9 +727,9 @@ static void abort_bodies(void)
 /* GR36: what nobody has asked changes nothing, and no reply is due. */
 static void said_bodies(void)
 {
-    struct sx_group_said said = {
-        .group = "no.such.group", .nspace = ATTACK_JOB, .question = 1, .word = SX_GROUP_ABORTS
-    };
+    struct sx_group_said said = { .group = "no.such.group",
+                                  .question = 1,
+                                  .word = SX_GROUP_ABORTS };
     struct attacker attacker;
 
     attack_begin(0, "words about a group that nobody builds, twice");
@@ -743,7 +743,7 @@ static void said_bodies(void)
     said.word = SX_GROUP_ABORTS + 1;
     body_dropped("a word that is none", SX_MSG_GROUP_SAID, &said, sizeof(said));
     said.word = SX_GROUP_ABORTS;
-    memset(said.nspace, 'n', sizeof(said.nspace));
+    memset(said.group, 'n', sizeof(said.group));
     body_dropped("a word about a name that does not end", SX_MSG_GROUP_SAID, &said, sizeof(said));
 }
 

@@ -460,7 +460,7 @@ static void invitations(struct hostile *hostile)
     }
 }
 
-/* About those whom it has invited, by numbers that it guesses. */
+/* About those whom it has invited, to questions whose numbers it guesses. */
 static void words_begin(struct hostile *hostile)
 {
     hostile->id = 0;
@@ -469,7 +469,7 @@ static void words_begin(struct hostile *hostile)
 
 static void words(struct hostile *hostile)
 {
-    struct sx_group_said said = { .group = "group.0", .nspace = ATTACK_JOB };
+    struct sx_group_said said = { .group = "group.0" };
 
     for (int i = 0; i < BATCH; i++) {
         said.question = hostile->id % 64;

@@ -152,6 +152,13 @@ static const char *text_of(const pmix_info_t info[], size_t ninfo, const char *k
 
 static struct made completed; /* what the event says; under heard_lock */
 
+/* What the inviter does when it hears of @code, and what its handler says. */
+static struct {
+    pmix_status_t code; /* PMIX_SUCCESS: none */
+    void (*act)(void);  /* NULL: nothing */
+    pmix_status_t says;
+} reply = { .says = PMIX_EVENT_NO_ACTION_TAKEN };
+
 /* All events of groups name the group. */
 static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
                      size_t ninfo, pmix_info_t results[], size_t nresults,
@@ -170,8 +177,11 @@ static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, p
         completed.context_id = made.context_id != 0 ? made.context_id : completed.context_id;
         pthread_mutex_unlock(&heard_lock);
     }
+    if (code == reply.code && reply.act != NULL) {
+        reply.act();
+    }
     heard_note(id, code, source, info, ninfo, nresults);
-    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+    done(code == reply.code ? reply.says : PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
 /* What a guest does when it is invited. */
@@ -462,6 +472,91 @@ static int rank_of_replacement(int rank)
         CHECK(rank != 0 || made_is(&ends[1], 3, members));
         complete_wait(3, members);
     }
+    return finish();
+}
+
+/* GR63, when nobody is left who has not answered: the inviter's handler invites another one before
+ * it completes. */
+static const pmix_rank_t third[] = { 2 };
+static struct made replaced;
+
+static void replace(void)
+{
+    invite_nb(third, 1);
+}
+
+static void replace_and_wait(void)
+{
+    replaced = invite(third, 1);
+}
+
+static int last_replaced(int rank, void (*act)(void))
+{
+    static const pmix_rank_t guests[] = { 1 }, members[] = { 0, 2 };
+
+    begin(rank == 1 ? DECLINES : ACCEPTS);
+    if (rank == 0) {
+        reply.code = PMIX_GROUP_INVITE_DECLINED;
+        reply.act = act;
+        const struct made made = invite(guests, 1);
+
+        CHECK(made_is(&made, 2, members));
+        heard_wait(PMIX_GROUP_INVITE_DECLINED, 1);
+        replaced = act == replace ? end_wait(1) : replaced;
+        CHECK(made_is(&replaced, 2, members));
+    } else if (rank == 1) {
+        invited_wait(0);
+    }
+    if (rank != 1) {
+        complete_wait(2, members);
+    }
+    return finish();
+}
+
+static int rank_of_last_replaced(int rank)
+{
+    return last_replaced(rank, replace);
+}
+
+static int rank_of_last_replaced_inside(int rank)
+{
+    return last_replaced(rank, replace_and_wait);
+}
+
+/* GR64: the inviter's handler aborts, though all have answered by then. */
+static int rank_of_abort_at_yes(int rank)
+{
+    static const pmix_rank_t guests[] = { 1 };
+
+    begin(ACCEPTS);
+    if (rank == 0) {
+        reply.code = PMIX_GROUP_INVITE_ACCEPTED;
+        reply.says = PMIX_GROUP_CONSTRUCT_ABORT;
+        CHECK_STATUS(invite(guests, 1).status, PMIX_GROUP_CONSTRUCT_ABORT);
+    } else {
+        CHECK_STATUS(end_wait(1).status, PMIX_GROUP_CONSTRUCT_ABORT);
+        heard_wait(PMIX_GROUP_CONSTRUCT_ABORT, 1);
+        CHECK(heard_of(PMIX_GROUP_CONSTRUCT_COMPLETE) == 0);
+    }
+    return finish();
+}
+
+/* The same while somebody has not answered. */
+static int rank_of_abort_at_no(int rank)
+{
+    static const pmix_rank_t guests[] = { 1, 2 };
+    const pmix_proc_t leader = proc_of(0);
+
+    begin(rank == 1 ? DECLINES : NOTES);
+    if (rank == 0) {
+        reply.code = PMIX_GROUP_INVITE_DECLINED;
+        reply.says = PMIX_GROUP_CONSTRUCT_ABORT;
+        CHECK_STATUS(invite(guests, 2).status, PMIX_GROUP_CONSTRUCT_ABORT);
+    } else if (rank == 2) {
+        heard_wait(PMIX_GROUP_CONSTRUCT_ABORT, 1);
+        CHECK_STATUS(join(&leader, PMIX_GROUP_ACCEPT).status, PMIX_ERR_NOT_FOUND);
+    }
+    fence();
     return finish();
 }
 
@@ -761,6 +856,10 @@ int main(int argc, char **argv)
         { .name = "context", .size = 3, .rank = rank_of_context },
         { .name = "decline", .size = 3, .rank = rank_of_decline },
         { .name = "replacement", .size = 4, .rank = rank_of_replacement },
+        { .name = "last.replaced", .size = 3, .rank = rank_of_last_replaced },
+        { .name = "last.replaced.inside", .size = 3, .rank = rank_of_last_replaced_inside },
+        { .name = "abort.at.yes", .size = 2, .rank = rank_of_abort_at_yes },
+        { .name = "abort.at.no", .size = 3, .rank = rank_of_abort_at_no },
         { .name = "death",
           .size = 4,
           .rank = rank_of_death,

@@ -119,7 +119,9 @@ static pmix_status_t start(struct sx_op *op, enum sx_collective_kind kind,
     pmix_proc_t *copy = NULL;
 
     if (kind == SX_COLLECTIVE_GROUP_CONSTRUCT) { /* the ranks in the group */
-        return write_and_start(op, kind, sx_group_hears(), &sorted);
+        const bool waits = !sx_callback_is_given(&op->callback);
+
+        return write_and_start(op, kind, sx_group_hears(waits) & SX_ARRIVE_HEARS, &sorted);
     }
     sorted.procs = sx_wire_procs_sorted(arriving->procs, &sorted.nprocs, &copy);
     if (sorted.procs == NULL) {

@@ -494,10 +494,10 @@ static void item_answer(void *arg)
     const struct sx_event_item *const item = arg;
     struct decoded d;
 
-    if (item_decode(item, &d) == PMIX_SUCCESS && is_for_us(&d) && d.event->affected_count == 1) {
+    if (item_decode(item, &d) == PMIX_SUCCESS && is_for_us(&d)) {
         const struct sx_opened_part *const infos = &d.body.parts[SX_EVENT_INFOS];
 
-        sx_group_say(d.affected, infos->at, infos->size, item->word);
+        sx_group_say(infos->at, infos->size, item->word);
     }
     free(d.affected);
     item_free(arg);

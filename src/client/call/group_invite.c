@@ -10,6 +10,7 @@
 
 #include "base/options.h"
 #include "client/call/group_results.h"
+#include "client/call/group_said.h"
 #include "client/link/process.h"
 #include "client/link/procs.h"
 #include "client/link/request.h"
@@ -81,6 +82,7 @@ static pmix_status_t invite(struct sx_group_op *op, const struct said *said,
     }
     head.timeout_ns = options.timeout_ns;
     head.flags = options.group;
+    head.hears = sx_group_hears(!sx_callback_is_given(&op->op.callback));
     memcpy(head.group, said->group, strlen(said->group));
     return sx_op_ask(&op->op, &draft);
 }

@@ -14,20 +14,46 @@
 #include "base/value.h"
 #include "client/call/event.h"
 #include "client/link/process.h"
+#include "client/link/progress.h"
 #include "client/link/request.h"
 #include "control/message.h"
 
+static const struct {
+    pmix_status_t code;
+    uint8_t hears; /* SX_HEARS_* */
+} asking[] = {
+    { PMIX_GROUP_INVITE_ACCEPTED, SX_HEARS_ACCEPTED },
+    { PMIX_GROUP_INVITE_DECLINED, SX_HEARS_DECLINED },
+    { PMIX_GROUP_INVITE_FAILED, SX_HEARS_LOST },
+    { PMIX_GROUP_LEADER_FAILED, SX_HEARS_LEADERS },
+    { PMIX_GROUP_MEMBER_FAILED, SX_HEARS_MEMBERS },
+};
+static_assert(PMIX_GROUP_MEMBER_FAILED < PMIX_GROUP_INVITE_ACCEPTED, "the last and the first");
+
 bool sx_group_code_asks(pmix_status_t code)
 {
-    return code == PMIX_GROUP_MEMBER_FAILED || code == PMIX_GROUP_LEADER_FAILED;
+    size_t i = 0;
+
+    if (code < PMIX_GROUP_MEMBER_FAILED || code > PMIX_GROUP_INVITE_ACCEPTED) {
+        return false; /* most events */
+    }
+    while (i < SX_COUNT(asking) && asking[i].code != code) {
+        i++;
+    }
+    return i < SX_COUNT(asking);
 }
 
-uint8_t sx_group_hears(void)
+uint8_t sx_group_hears(bool waits)
 {
-    struct sx_handlers *const handlers = sx_event_handlers();
+    uint8_t hears = 0;
 
-    return (sx_handlers_hear(handlers, PMIX_GROUP_MEMBER_FAILED) ? SX_ARRIVE_HEARS_MEMBERS : 0) |
-           (sx_handlers_hear(handlers, PMIX_GROUP_LEADER_FAILED) ? SX_ARRIVE_HEARS_LEADERS : 0);
+    if (waits && (sx_process.external || sx_progress_is_own_thread())) {
+        return 0;
+    }
+    for (size_t i = 0; i < SX_COUNT(asking); i++) {
+        hears |= sx_handlers_hear(sx_event_handlers(), asking[i].code) ? asking[i].hears : 0;
+    }
+    return hears;
 }
 
 uint8_t sx_group_word(pmix_status_t status, const pmix_info_t results[], size_t nresults)
@@ -57,9 +83,9 @@ static void question_read(struct sx_group_said *said, const pmix_info_t *info)
     }
 }
 
-void sx_group_say(const pmix_proc_t *affected, const void *infos, size_t size, uint8_t word)
+void sx_group_say(const void *infos, size_t size, uint8_t word)
 {
-    struct sx_group_said said = { .rank = affected->rank, .word = word };
+    struct sx_group_said said = { .word = word };
     const struct iovec body = { &said, sizeof(said) };
     pmix_info_t *info = NULL;
     size_t ninfo = 0;
@@ -71,7 +97,6 @@ void sx_group_say(const pmix_proc_t *affected, const void *infos, size_t size, u
         question_read(&said, &info[i]);
     }
     PMIX_INFO_FREE(info, ninfo);
-    memcpy(said.nspace, affected->nspace, sizeof(said.nspace) - 1);
     if (said.question != 0) {
         (void)sx_request_tell(&sx_process.link, SX_MSG_GROUP_SAID, 0, &body, 1);
     }

@@ -16,13 +16,14 @@
 /* Whether an event of @code may want an answer. */
 bool sx_group_code_asks(pmix_status_t code);
 
-/* SX_ARRIVE_HEARS_*, as there are handlers now. */
-uint8_t sx_group_hears(void);
+/* SX_HEARS_*, as there are handlers now.  None answers while the caller waits (@waits) in the
+ * thread that would run it. */
+uint8_t sx_group_hears(bool waits);
 
 /* Return: enum sx_group_word. */
 uint8_t sx_group_word(pmix_status_t status, const pmix_info_t results[], size_t nresults);
 
-/* Tell the server @word about @affected, if the event has asked: by its encoded infos. */
-void sx_group_say(const pmix_proc_t *affected, const void *infos, size_t size, uint8_t word);
+/* Tell the server @word, if the event has asked: by its encoded infos. */
+void sx_group_say(const void *infos, size_t size, uint8_t word);
 
 #endif

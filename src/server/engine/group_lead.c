@@ -66,8 +66,7 @@ static bool is_for(const struct sx_group_lead *lead, pmix_status_t code,
 static size_t asked_list(const struct sx_group_lead *lead, pmix_status_t code,
                          struct sx_client *ret[])
 {
-    const uint8_t needed = code == PMIX_GROUP_LEADER_FAILED ? SX_ARRIVE_HEARS_LEADERS
-                                                            : SX_ARRIVE_HEARS_MEMBERS;
+    const uint8_t needed = code == PMIX_GROUP_LEADER_FAILED ? SX_HEARS_LEADERS : SX_HEARS_MEMBERS;
     struct sx_group_builder builder;
     const void *at = NULL;
     size_t count = 0;

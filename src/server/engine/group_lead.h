@@ -36,7 +36,7 @@ struct sx_server;
 struct sx_group_builder {
     struct sx_client *client;
     bool has_called;
-    uint8_t hears; /* SX_ARRIVE_HEARS_* */
+    uint8_t hears; /* SX_HEARS_* */
 };
 
 /* What becomes of it: nothing as it is. */

@@ -7,12 +7,15 @@
 #include "server/engine/collective_kind.h"
 #include "server/engine/group.h"
 #include "server/engine/group_construct_lead.h"
+#include "server/engine/invite.h"
+#include "server/model/invitation.h"
 
 bool sx_group_on_said(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                       uint64_t now_ns)
 {
     const struct sx_group_said *const said = frame->opened.head;
     struct sx_collective *const building = sx_group_being_built(server, said->group);
+    struct sx_invitation *const invitation = sx_invitation_find(server, said->group);
 
     (void)now_ns;
     if (said->word > SX_GROUP_ABORTS) {
@@ -20,6 +23,8 @@ bool sx_group_on_said(struct sx_server *server, struct sx_client *client, struct
     }
     if (building != NULL && building->plan != NULL) {
         sx_group_construct_hear(building, client, said);
+    } else if (invitation != NULL) {
+        sx_invite_hear(server, invitation, client, said);
     }
     return true;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bodies.h"
 #include "base/clock.h"
 #include "base/options.h"
 #include "base/status.h"
@@ -21,6 +22,7 @@
 #include "server/port/reply.h"
 
 #define GUESTS_PER_UNIT 2u /* to find, to keep, to tell: share.h */
+#define LOOKS_PER_UNIT 200u
 
 /* One who waits for the end. */
 struct call {
@@ -38,17 +40,30 @@ static bool is_gone(const struct sx_client *client)
            client->departed;
 }
 
-/* @client has done, or become, what @code says: the inviter hears of it. */
-static void inviter_tell(struct sx_server *server, const struct sx_invitation *invitation,
-                         pmix_status_t code, struct sx_client *client)
+/* The inviter hears what @guest has done, or become, and may say something to that. */
+static void inviter_ask(struct sx_server *server, struct sx_guest *guest)
 {
-    const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = invitation->name };
+    static const struct {
+        pmix_status_t code;
+        uint8_t hears;
+    } news[SX_GUEST_STATES] = {
+        [SX_GUEST_ACCEPTED] = { PMIX_GROUP_INVITE_ACCEPTED, SX_HEARS_ACCEPTED },
+        [SX_GUEST_DECLINED] = { PMIX_GROUP_INVITE_DECLINED, SX_HEARS_DECLINED },
+        [SX_GUEST_LOST] = { PMIX_GROUP_INVITE_FAILED, SX_HEARS_LOST },
+    };
+    const struct sx_invitation *const invitation = guest->invitation;
     const struct sx_client *const inviter = invitation->inviter;
+    const struct sx_event_note notes[] = {
+        { .key = PMIX_GROUP_ID, .text = invitation->name },
+        { .key = SX_GROUP_QUESTION, .number = ++server->question_last },
+    };
 
-    if (inviter->nspace != NULL && client->nspace != NULL) {
+    if (inviter->nspace != NULL && guest->client->nspace != NULL) {
         const pmix_proc_t to = sx_nspace_proc(inviter->nspace, inviter->rank);
 
-        sx_event_to(server, code, client, &to, 1, &note, 1);
+        sx_guest_ask(guest, server->question_last,
+                     (invitation->hears & news[guest->state].hears) != 0);
+        sx_event_to(server, news[guest->state].code, guest->client, &to, 1, notes, SX_COUNT(notes));
     }
 }
 
@@ -347,7 +362,7 @@ static void guests_look(struct sx_server *server, struct sx_invitation *invitati
         struct sx_guest *const guest = SX_LIST_ENTRY(it, struct sx_guest, link);
 
         if (guest->is_new && is_gone(guest->client) && sx_guest_lose(guest)) {
-            inviter_tell(server, invitation, PMIX_GROUP_INVITE_FAILED, guest->client);
+            inviter_ask(server, guest);
         }
     }
 }
@@ -382,6 +397,18 @@ static pmix_status_t obtain(struct sx_server *server, struct sx_client *client, 
     }
     *ret = invitation;
     return rc == PMIX_SUCCESS && invitation == NULL ? PMIX_ERR_OUT_OF_RESOURCE : rc;
+}
+
+/* One that can answer nothing is not waited for, either. */
+static void hears(struct sx_invitation *invitation, uint8_t what)
+{
+    invitation->hears = what;
+    if (what != 0) {
+        return;
+    }
+    SX_LIST_EACH(it, &invitation->asked) {
+        sx_guest_settle(SX_LIST_ENTRY(it, struct sx_guest, asked));
+    }
 }
 
 static void invite(struct sx_server *server, struct sx_invitation *invitation,
@@ -432,6 +459,7 @@ bool sx_invite_on_invite(struct sx_server *server, struct sx_client *client, str
     }
     if (rc == PMIX_SUCCESS) {
         invitation->group |= (uint8_t)head->flags;
+        hears(invitation, (uint8_t)head->hears);
         call_join(call, invitation, head->timeout_ns, now_ns);
         invite(server, invitation, &named);
     } else if (call != NULL) {
@@ -480,13 +508,8 @@ static pmix_status_t guest_find(struct sx_server *server, const struct sx_client
 /* @guest has answered. */
 static void answered(struct sx_server *server, struct sx_guest *guest)
 {
-    struct sx_invitation *const invitation = guest->invitation;
-
-    inviter_tell(server, invitation,
-                 guest->state == SX_GUEST_ACCEPTED ? PMIX_GROUP_INVITE_ACCEPTED
-                                                   : PMIX_GROUP_INVITE_DECLINED,
-                 guest->client);
-    judge(server, invitation);
+    inviter_ask(server, guest);
+    judge(server, guest->invitation);
 }
 
 static pmix_status_t accept(struct sx_server *server, struct sx_guest *guest, uint32_t id,
@@ -528,6 +551,26 @@ bool sx_invite_on_join(struct sx_server *server, struct sx_client *client, struc
     return true;
 }
 
+/* ---- what the inviter says to that ----------------------------------------------------------- */
+
+void sx_invite_hear(struct sx_server *server, struct sx_invitation *invitation,
+                    struct sx_client *client, const struct sx_group_said *said)
+{
+    struct sx_guest *guest = NULL;
+    size_t looks = 0;
+
+    if (client == invitation->inviter) {
+        guest = sx_invitation_asked(invitation, said->question, &looks);
+        sx_share_charge(server, client, looks / LOOKS_PER_UNIT);
+    }
+    if (guest != NULL && said->word == SX_GROUP_ABORTS) {
+        end(server, invitation, PMIX_GROUP_CONSTRUCT_ABORT);
+    } else if (guest != NULL) {
+        sx_guest_settle(guest);
+        judge(server, invitation);
+    }
+}
+
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 void sx_invite_client_gone(struct sx_server *server, struct sx_client *client)
@@ -541,7 +584,7 @@ void sx_invite_client_gone(struct sx_server *server, struct sx_client *client)
         if (invitation->inviter == client) {
             end(server, invitation, PMIX_GROUP_LEADER_FAILED);
         } else if (sx_guest_lose(guest)) {
-            inviter_tell(server, invitation, PMIX_GROUP_INVITE_FAILED, client);
+            inviter_ask(server, guest);
             judge(server, invitation);
         }
     }

@@ -5,6 +5,7 @@
  *     INVITE --all are told--> OPEN --all have answered--> a group of those who have accepted
  *                               |--the same inviter invites more, or again--> OPEN
  *                               |--nobody accepts-------> INVITE_DECLINED or INVITE_FAILED
+ *                               |--the inviter says so--> CONSTRUCT_ABORT
  *                               |--a caller's time limit--> TIMEOUT
  *                               \--the inviter ends-----> LEADER_FAILED
  *
@@ -21,6 +22,8 @@
 
 struct sx_client;
 struct sx_frame;
+struct sx_group_said;
+struct sx_invitation;
 struct sx_server;
 
 /* GROUP_INVITE, GROUP_JOIN.  Return: false for a breach of protocol. */
@@ -28,6 +31,10 @@ bool sx_invite_on_invite(struct sx_server *server, struct sx_client *client, str
                          uint64_t now_ns);
 bool sx_invite_on_join(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                        uint64_t now_ns);
+
+/* @client says @said: @invitation may be gone then.  What it was not asked is passed over. */
+void sx_invite_hear(struct sx_server *server, struct sx_invitation *invitation,
+                    struct sx_client *client, const struct sx_group_said *said);
 
 /* It invites nobody any more, and is nobody's guest. */
 void sx_invite_client_gone(struct sx_server *server, struct sx_client *client);

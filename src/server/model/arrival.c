@@ -10,8 +10,6 @@
 #include "base/bodies.h"
 #include "base/value.h"
 
-#define HEARS (SX_ARRIVE_HEARS_MEMBERS | SX_ARRIVE_HEARS_LEADERS)
-
 /* A client sorts the list that its caller gave: it costs the server one look at each. */
 static bool procs_are_canonical(const pmix_proc_t *procs, size_t count)
 {
@@ -55,9 +53,9 @@ pmix_status_t sx_arrival_read(struct sx_arrival *ret, const struct sx_opened *bo
                                 .op = head->op,
                                 .open = head->open,
                                 .options.collect = (head->flags & SX_ARRIVE_COLLECT) != 0,
-                                .hears = head->flags & HEARS,
+                                .hears = head->flags & SX_ARRIVE_HEARS,
                                 .proc_count = head->proc_count };
-    pmix_status_t rc = (head->flags & ~(SX_ARRIVE_COLLECT | HEARS)) != 0
+    pmix_status_t rc = (head->flags & ~(SX_ARRIVE_COLLECT | SX_ARRIVE_HEARS)) != 0
                            ? PMIX_ERR_BAD_PARAM
                            : sx_part_procs(&body->parts[SX_ARRIVE_PROCS], &ret->procs);
 

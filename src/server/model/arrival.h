@@ -17,7 +17,7 @@ struct sx_client;
 struct sx_arrival {
     struct sx_client *client; /* the reader's to say */
     uint32_t kind, op;
-    uint8_t hears;                        /* SX_ARRIVE_HEARS_* */
+    uint8_t hears;                        /* SX_HEARS_* */
     uint32_t open;                        /* that the client has under way, with this one */
     struct sx_collective_options options; /* the reader's to complete, by the kind's table */
     pmix_proc_t *procs;                   /* in the order of sx_proc_order, each once ...; a kind

@@ -38,6 +38,7 @@ struct sx_invitation *sx_invitation_new(struct sx_server *server, const char *na
     }
     sx_list_init(&invitation->guests);
     sx_list_init(&invitation->calls);
+    sx_list_init(&invitation->asked);
     invitation->inviter = sx_client_retain(inviter);
     memcpy(invitation->name, name, strlen(name) + 1);
     return invitation;
@@ -116,6 +117,7 @@ static bool guest_add(struct sx_server *server, struct sx_invitation *invitation
         free(guest);
         return false;
     }
+    sx_list_init(&guest->asked);
     guest->invitation = invitation;
     guest->client = sx_client_retain(client);
     guest->state = client == invitation->inviter ? SX_GUEST_ACCEPTED : SX_GUEST_ASKED;
@@ -160,11 +162,42 @@ bool sx_guest_lose(struct sx_guest *guest)
     return matters;
 }
 
+void sx_guest_settle(struct sx_guest *guest)
+{
+    guest->invitation->awaited -= guest->is_awaited;
+    guest->is_awaited = false;
+    sx_list_remove(&guest->asked);
+}
+
+void sx_guest_ask(struct sx_guest *guest, uint64_t question, bool awaited)
+{
+    sx_guest_settle(guest);
+    guest->question = question;
+    guest->is_awaited = awaited;
+    guest->invitation->awaited += awaited;
+    sx_list_append(&guest->invitation->asked, &guest->asked);
+}
+
+struct sx_guest *sx_invitation_asked(const struct sx_invitation *invitation, uint64_t question,
+                                     size_t *ret_looks)
+{
+    *ret_looks = 0;
+    SX_LIST_EACH(it, &invitation->asked) {
+        struct sx_guest *const guest = SX_LIST_ENTRY(it, struct sx_guest, asked);
+
+        ++*ret_looks;
+        if (guest->question == question) {
+            return guest;
+        }
+    }
+    return NULL;
+}
+
 pmix_status_t sx_invitation_verdict(const struct sx_invitation *invitation)
 {
     const size_t *const counts = invitation->counts;
 
-    if (counts[SX_GUEST_ASKED] > 0) {
+    if (counts[SX_GUEST_ASKED] > 0 || invitation->awaited > 0) {
         return PMIX_ERR_WOULD_BLOCK;
     }
     if (counts[SX_GUEST_ACCEPTED] > 1) {

@@ -11,7 +11,9 @@
  *     the whole:  OPEN --somebody has accepted, and nobody is asked any more--> the group
  *                   \--all have declined, or are lost--> fails
  *
- * Who invites is a guest that has accepted from the start.  What else ends it, and who is told, is
+ * Who invites is a guest that has accepted from the start.  It may be asked what it says to each of
+ * these ends of an arrow; nothing is decided before it has answered what it is waited for.  What
+ * else ends it, and who is told, is
  * engine/invite.c's.  Memory: what a client invites counts as what it waits for (pending.h). */
 #ifndef SX_SERVER_MODEL_INVITATION_H
 #define SX_SERVER_MODEL_INVITATION_H
@@ -34,12 +36,19 @@ struct sx_guest {
     struct sx_client *client; /* retained */
     enum sx_guest_state state;
     bool is_new; /* the engine's: it has to hear that it is invited */
+    /* What the inviter has been asked about it, and not answered. */
+    struct sx_list asked; /* invitation.asked; in no list: nothing */
+    uint64_t question;
+    bool is_awaited;
 };
 
 struct sx_invitation {
     struct sx_table_node node; /* server.invitations */
     struct sx_list guests;
     size_t counts[SX_GUEST_STATES]; /* of guests */
+    struct sx_list asked;           /* guests, the oldest question first */
+    size_t awaited;                 /* of them */
+    uint8_t hears;                  /* SX_HEARS_*: what the inviter can answer */
     struct sx_list calls;           /* the engine's: those who wait for the end */
     struct sx_client *inviter;      /* retained */
     uint8_t group;                  /* SX_GROUP_* */
@@ -70,9 +79,17 @@ void sx_guest_answer(struct sx_guest *guest, bool accepts);
 /* Its process has ended.  Return: whether that changes anything. */
 bool sx_guest_lose(struct sx_guest *guest);
 
-/* Return: PMIX_ERR_WOULD_BLOCK while somebody is asked; PMIX_SUCCESS when there can be a group of
- * those who have accepted; PMIX_GROUP_INVITE_DECLINED when there is nobody but the inviter, or
- * PMIX_GROUP_INVITE_FAILED when all the others are lost. */
+/* The inviter is asked about it, once more perhaps; @awaited: its answer is waited for. */
+void sx_guest_ask(struct sx_guest *guest, uint64_t question, bool awaited);
+/* That needs no answer any more. */
+void sx_guest_settle(struct sx_guest *guest);
+/* Return: the guest about whom this was asked; NULL: there is none.  *ret_looks: at so many. */
+struct sx_guest *sx_invitation_asked(const struct sx_invitation *invitation, uint64_t question,
+                                     size_t *ret_looks);
+
+/* Return: PMIX_ERR_WOULD_BLOCK while somebody is asked, or awaited; PMIX_SUCCESS when there can be
+ * a group of those who have accepted; PMIX_GROUP_INVITE_DECLINED when there is nobody but the
+ * inviter, or PMIX_GROUP_INVITE_FAILED when all the others are lost. */
 pmix_status_t sx_invitation_verdict(const struct sx_invitation *invitation);
 
 #endif

@@ -15,7 +15,7 @@ struct sx_member {
     struct sx_client *client; /* retained */
     uint32_t op;              /* the client's own number for the call */
     bool arrived;
-    uint8_t hears;      /* SX_ARRIVE_HEARS_* */
+    uint8_t hears;      /* SX_HEARS_* */
     size_t bytes;       /* what it has brought, for its client's quota */
     uint64_t news_sent; /* of all bytes of its news, how many the host has been given */
 };

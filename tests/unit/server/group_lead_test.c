@@ -15,7 +15,7 @@
 
 #define SIZE 3u
 #define STEPS 3u
-#define HEARS_ALL (SX_ARRIVE_HEARS_MEMBERS | SX_ARRIVE_HEARS_LEADERS)
+#define HEARS_ALL (SX_HEARS_MEMBERS | SX_HEARS_LEADERS)
 #define END PMIX_ERR_LOST_CONNECTION
 
 static struct sx_server server;

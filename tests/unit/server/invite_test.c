@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* invite_test.c - every sequence of what can happen to an invitation, beside a model of it that is
- * a few lines: what each caller is answered, and what is left. */
+ * a few lines: what each caller is answered, and what is left.  GR63 GR64 */
 #include "server/engine/invite.h"
 
 #include <stdio.h>
@@ -57,11 +57,14 @@ TestSuite(invite, .init = begin, .fini = end);
 /* ---- what clients send ------------------------------------------------------------------------ */
 
 static uint32_t id_last;
+static uint32_t inviter_hears; /* SX_HEARS_* */
 
 static void send_invite(uint32_t by, const char *group, const uint32_t ranks[], uint32_t count)
 {
     _Alignas(8) uint8_t bytes[sizeof(struct sx_group_invite) + PROCS * 16] = { 0 };
-    const struct sx_group_invite head = { .timeout_ns = 1, .proc_count = count };
+    const struct sx_group_invite head = { .timeout_ns = 1,
+                                          .proc_count = count,
+                                          .hears = inviter_hears };
     size_t size = sizeof(head);
 
     memcpy(bytes, &head, sizeof(head));
@@ -91,6 +94,16 @@ static void send_join(uint32_t by, const char *group, bool accepts, uint32_t lea
     cr_assert(sx_invite_on_join(&server, clients[by], &frame, 0));
 }
 
+static void send_word(uint32_t by, const char *group, uint64_t question, uint32_t word)
+{
+    struct sx_group_said said = { .question = question, .word = word };
+    struct sx_invitation *const invitation = sx_invitation_find(&server, group);
+
+    if (invitation != NULL) {
+        sx_invite_hear(&server, invitation, clients[by], &said);
+    }
+}
+
 /* ---- the model -------------------------------------------------------------------------------- */
 
 enum happening {
@@ -103,12 +116,17 @@ enum happening {
     STEAL,        /* an invitation to the same group by the stranger */
     STRANGE_JOIN,
     WRONG_LEADER, /* guest 0 joins, but not whom it says */
-    HAPPENINGS,
+    UNASKED,      /* with the wrong number; or, to the last question, a guest */
+    SETTLE,       /* the inviter has nothing to say to the last question about guest 0, or 1 */
+    ABORT = SETTLE + GUESTS,
+    HAPPENINGS = ABORT + GUESTS,
+    HAPPENINGS_DEAF = UNASKED, /* when the inviter hears nothing */
 };
 
 struct model {
     bool is_open, is_group;
     enum sx_guest_state guests[GUESTS];
+    bool asked[GUESTS];                 /* the inviter, what it says to that */
     uint32_t waits[PROCS][REPLIES_MAX]; /* requests that are not answered */
     size_t wait_counts[PROCS];
     struct {
@@ -153,7 +171,8 @@ static size_t model_count(const struct model *model, enum sx_guest_state state)
 
 static void model_judge(struct model *model)
 {
-    if (model->is_open && model_count(model, SX_GUEST_ASKED) == 0) {
+    if (model->is_open && model_count(model, SX_GUEST_ASKED) == 0 && !model->asked[0] &&
+        !model->asked[1]) {
         model_end(model, model_count(model, SX_GUEST_ACCEPTED) > 0   ? PMIX_SUCCESS
                          : model_count(model, SX_GUEST_DECLINED) > 0 ? PMIX_GROUP_INVITE_DECLINED
                                                                      : PMIX_GROUP_INVITE_FAILED);
@@ -168,6 +187,7 @@ static void model_answer(struct model *model, uint32_t guest, bool accepts)
         return;
     }
     model->guests[guest] = accepts ? SX_GUEST_ACCEPTED : SX_GUEST_DECLINED;
+    model->asked[guest] = inviter_hears != 0;
     if (accepts) {
         model_wait(model, guest);
     } else {
@@ -180,6 +200,9 @@ static void model_answer(struct model *model, uint32_t guest, bool accepts)
 static void model_die(struct model *model, uint32_t guest)
 {
     if (model->is_open && model->guests[guest] != SX_GUEST_DECLINED) {
+        if (model->guests[guest] != SX_GUEST_LOST) {
+            model->asked[guest] = inviter_hears != 0;
+        }
         model->guests[guest] = SX_GUEST_LOST;
         model_judge(model);
     }
@@ -188,6 +211,7 @@ static void model_die(struct model *model, uint32_t guest)
 static void model_invite(struct model *model)
 {
     for (size_t i = 0; i < GUESTS; i++) {
+        model->asked[i] &= model->is_open;
         if (!model->is_open || model->guests[i] != SX_GUEST_ACCEPTED) {
             model->guests[i] = SX_GUEST_ASKED;
         }
@@ -199,6 +223,28 @@ static void model_invite(struct model *model)
 /* ---- both ------------------------------------------------------------------------------------- */
 
 static const uint32_t both[] = { 0, 1 };
+
+/* What was asked last about @guest, or 0. */
+static uint64_t question_about(const char *name, uint32_t guest)
+{
+    const struct sx_invitation *const invitation = sx_invitation_find(&server, name);
+
+    return invitation != NULL ? sx_invitation_guest(&server, invitation, clients[guest])->question
+                              : 0;
+}
+
+static void inviter_says(struct model *model, uint32_t guest, bool aborts, const char *name)
+{
+    const uint64_t question = question_about(name, guest);
+
+    if (model->is_open && model->asked[guest] && aborts) {
+        model_end(model, PMIX_GROUP_CONSTRUCT_ABORT);
+    } else if (model->is_open && model->asked[guest]) {
+        model->asked[guest] = false;
+        model_judge(model);
+    }
+    send_word(INVITER, name, question, aborts ? SX_GROUP_ABORTS : SX_GROUP_SAYS_NOTHING);
+}
 
 static void happens_to_all(struct model *model, enum happening what, const char *name)
 {
@@ -233,12 +279,19 @@ static void happens_to_all(struct model *model, enum happening what, const char 
         model_reply(model, STRANGER, id_last + 1, PMIX_ERR_NOT_FOUND);
         send_join(STRANGER, name, true, INVITER);
         break;
-    default:
+    case UNASKED:
+        send_word(0, name, question_about(name, 0), SX_GROUP_ABORTS);
+        send_word(INVITER, name, UINT64_MAX, SX_GROUP_ABORTS);
+        break;
+    case WRONG_LEADER:
         model_reply(model, 0, id_last + 1,
                     !model->is_open                      ? PMIX_ERR_NOT_FOUND
                     : model->guests[0] != SX_GUEST_ASKED ? PMIX_ERR_INVALID_OPERATION
                                                          : PMIX_ERR_BAD_PARAM);
         send_join(0, name, true, STRANGER);
+        break;
+    default:
+        inviter_says(model, (what - SETTLE) % GUESTS, what >= ABORT, name);
         break;
     }
 }
@@ -290,21 +343,21 @@ static void shares_renew(void)
     }
 }
 
-/* One sequence: the digits of @number. */
-static void run(uint32_t number)
+/* One sequence: the digits of @number, to the base @base. */
+static void run(uint32_t number, uint32_t base)
 {
     struct model model = { .is_open = false };
     char name[64];
     int len = snprintf(name, sizeof(name), "group");
 
-    for (uint32_t i = 0, rest = number; i < DEPTH; i++, rest /= HAPPENINGS) {
-        len += snprintf(name + len, sizeof(name) - (size_t)len, ".%u", rest % HAPPENINGS);
+    for (uint32_t i = 0, rest = number; i < DEPTH; i++, rest /= base) {
+        len += snprintf(name + len, sizeof(name) - (size_t)len, ".%u", rest % base);
     }
     shares_renew();
     model_invite(&model);
     send_invite(INVITER, name, both, 2);
-    for (uint32_t i = 0, rest = number; i < DEPTH; i++, rest /= HAPPENINGS) {
-        happens(&model, (enum happening)(rest % HAPPENINGS), name);
+    for (uint32_t i = 0, rest = number; i < DEPTH; i++, rest /= base) {
+        happens(&model, (enum happening)(rest % base), name);
         replies_compare(&model, name);
         group_compare(&model, name);
     }
@@ -317,16 +370,44 @@ static void run(uint32_t number)
     group_compare(&model, name);
 }
 
-Test(invite, ends_as_the_model_says_whatever_happens, .timeout = 120)
+static void run_all(uint32_t base)
 {
     uint32_t count = 1;
 
     for (uint32_t i = 0; i < DEPTH; i++) {
-        count *= HAPPENINGS;
+        count *= base;
     }
     for (uint32_t number = 0; number < count; number++) {
-        run(number);
+        run(number, base);
     }
+}
+
+Test(invite, ends_as_the_model_says_whatever_happens, .timeout = 120)
+{
+    run_all(HAPPENINGS_DEAF);
+}
+
+Test(invite, waits_for_what_the_inviter_says, .timeout = 120)
+{
+    inviter_hears = SX_HEARS_ACCEPTED | SX_HEARS_DECLINED | SX_HEARS_LOST;
+    run_all(HAPPENINGS);
+}
+
+Test(invite, waits_for_nothing_that_its_inviter_cannot_say)
+{
+    inviter_hears = SX_HEARS_DECLINED;
+    send_invite(INVITER, "one", both, 2);
+    const uint32_t first = id_last;
+
+    send_join(0, "one", false, INVITER);
+    send_join(1, "one", true, INVITER);
+    cr_expect_not_null(sx_invitation_find(&server, "one"));
+    inviter_hears = 0; /* it waits inside the handler */
+    send_invite(INVITER, "one", both, 2);
+    send_join(0, "one", false, INVITER);
+    cr_expect_eq(answers_next(&answers[INVITER], first), PMIX_SUCCESS);
+    cr_expect_null(sx_invitation_find(&server, "one"));
+    sx_group_end(&server, sx_memberships_find(&server, "one"));
 }
 
 /* ---- what is left ----------------------------------------------------------------------------- */
