@@ -187,6 +187,9 @@ static const struct sx_directive group_invite[] = {
     ROW(PMIX_GROUP_NOTIFY_TERMINATION, FLAG, collective, group, .arg = SX_GROUP_NOTIFY),
     ROW(PMIX_GROUP_ASSIGN_CONTEXT_ID, FLAG, collective, group, .arg = SX_GROUP_CONTEXT),
     ROW(PMIX_GROUP_FT_COLLECTIVE, FLAG, collective, group, .arg = SX_GROUP_FT),
+    ROW(PMIX_GROUP_INFO, INFOS, collective, group_info),
+    ROW(PMIX_GROUP_LOCAL_CID, INFO, collective, local_cid),
+    ROW(PMIX_GROUP_ENDPT_DATA, INFO, collective, endpoint_data),
     IDLE(PMIX_GROUP_LEADER),     /* who invites always leads */
     IDLE(PMIX_GROUP_OPTIONAL),   /* whoever is invited may decline */
     IDLE(PMIX_GROUP_LOCAL_ONLY), /* all of them are on this node */
@@ -194,6 +197,9 @@ static const struct sx_directive group_invite[] = {
 
 static const struct sx_directive group_join[] = {
     ROW(PMIX_TIMEOUT, SECONDS, collective, timeout_ns),
+    ROW(PMIX_GROUP_INFO, INFOS, collective, group_info),
+    ROW(PMIX_GROUP_LOCAL_CID, INFO, collective, local_cid),
+    ROW(PMIX_GROUP_ENDPT_DATA, INFO, collective, endpoint_data),
 };
 
 /* ---- events -------------------------------------------------------------------------------- */

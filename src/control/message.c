@@ -42,6 +42,14 @@
     .parts = { [SX_REGISTER_CODES] = SX_ARRAY_PART(type, code_count, int32_t, \
                                                    SX_REGISTER_CODES_MAX) }
 
+/* As a construct takes them. */
+#define GIFTS_OF(type)                                                               \
+    {                                                                                \
+        .kind = SX_PART_INFOS, .decoded = true, .max = SX_ARRIVE_INFOS_MAX,          \
+        SX_PART_WORD(type, info_size), .thing = "what a member gives to the others", \
+        .advice = "put large data with PMIx_Put"                                     \
+    }
+
 static const struct sx_message_spec specs[] = {
     [SX_MSG_HELLO] = { .name = "HELLO",
                        CLIENT,
@@ -130,16 +138,23 @@ static const struct sx_message_spec specs[] = {
                               BODY(struct sx_group_invite, SX_FRAME_BODY_MAX,
                                    NAMES(SX_NAME_IN(struct sx_group_invite, group)),
                                    .parts = { [SX_INVITE_PROCS] = SX_PROCS_PART(
-                                                  struct sx_group_invite, proc_count, 1) }),
+                                                  struct sx_group_invite, proc_count, 1),
+                                              [SX_INVITE_INFOS] = GIFTS_OF(
+                                                  struct sx_group_invite) },
+                                   .heap_max = SX_ARRIVE_HEAP_MAX),
                               COST(50, 20), /* never bulk: it would keep the window to its end */
                               .thing = "the processes of an invitation",
                               .advice = NAME_THE_NAMESPACE ", or invite some in another call" },
     [SX_MSG_GROUP_JOIN] = { .name = "GROUP_JOIN",
                             CLIENT,
-                            FIXED(struct sx_group_join,
-                                  NAMES(SX_NAME_IN(struct sx_group_join, group),
-                                        SX_NAME_IN(struct sx_group_join, leader_nspace))),
-                            COST(30, 0) },
+                            BODY(struct sx_group_join, SX_FRAME_BODY_MAX,
+                                 NAMES(SX_NAME_IN(struct sx_group_join, group),
+                                       SX_NAME_IN(struct sx_group_join, leader_nspace)),
+                                 .parts = { [SX_JOIN_INFOS] = GIFTS_OF(struct sx_group_join) },
+                                 .heap_max = SX_ARRIVE_HEAP_MAX),
+                            COST(30, 5),
+                            .thing = "what a member gives to the others",
+                            .advice = "put large data with PMIx_Put" },
     [SX_MSG_RESULTS_GET] = { .name = "RESULTS_GET", CLIENT, NOTHING, COST(50, 0) },
     [SX_MSG_EVENT_BULK] = { .name = "EVENT_BULK",
                             CLIENT,

@@ -295,25 +295,30 @@ struct sx_group_said {
 /* A stronger one is higher. */
 enum sx_group_word { SX_GROUP_SAYS_NOTHING, SX_GROUP_GOES_ON, SX_GROUP_LEADS, SX_GROUP_ABORTS };
 
-/* Followed by the processes.  Reply when there is an end: struct sx_group_made. */
+/* Followed by the processes, and by the infos that are for the other members.  Reply when there is
+ * an end: struct sx_group_made. */
 struct sx_group_invite {
     uint64_t timeout_ns; /* 0: none */
     uint32_t proc_count;
     uint32_t flags; /* SX_GROUP_* */
     uint32_t hears; /* SX_HEARS_* */
-    uint32_t reserved;
+    uint32_t info_size;
     char group[256];
 };
-enum { SX_INVITE_PROCS };
+enum { SX_INVITE_PROCS, SX_INVITE_INFOS };
 
-/* Reply to who accepts: as to an invitation; to who declines: struct sx_reply, at once. */
+/* Followed by the infos that are for the other members.  Reply to who accepts: as to an invitation;
+ * to who declines: struct sx_reply, at once. */
 struct sx_group_join {
     uint64_t timeout_ns; /* 0: none */
     uint32_t accepts;    /* 0: it declines */
     uint32_t leader_rank;
+    uint32_t hears; /* SX_HEARS_* */
+    uint32_t info_size;
     char group[256];
     char leader_nspace[256]; /* who has sent the invitation; empty: whoever has */
 };
+enum { SX_JOIN_INFOS };
 
 /* QUERY: followed by one info, whose value is an array of PMIX_QUERY.  When they came in bulk, and
  * the host is asked, a part without a body comes before the answer (SX_FRAME_MORE): they have been

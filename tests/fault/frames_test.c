@@ -1001,6 +1001,10 @@ static void group_bodies(void)
                .name_len = sizeof(ATTACK_JOB) - 1,
                .nspace = ATTACK_JOB };
     struct sx_group_join join = { .accepts = UINT32_MAX, .group = "tea", .timeout_ns = UINT64_MAX };
+    struct {
+        struct sx_group_join join;
+        uint8_t infos[64];
+    } giving = { .join = { .group = "tea", .info_size = 64 } };
 
     body.invite.timeout_ns = 1;
     body_answered("an invitation that nobody answers", SX_MSG_GROUP_INVITE, &body, sizeof(body),
@@ -1026,6 +1030,10 @@ static void group_bodies(void)
                  sizeof(body));
     body_answered("an answer to nobody", SX_MSG_GROUP_JOIN, &join, sizeof(join),
                   PMIX_ERR_NOT_FOUND);
+    memset(giving.infos, 0xff, sizeof(giving.infos));
+    body_dropped("an answer with infos of ones", SX_MSG_GROUP_JOIN, &giving, sizeof(giving));
+    giving.join.info_size = UINT32_MAX;
+    body_dropped("an answer with 4 GiB of infos", SX_MSG_GROUP_JOIN, &giving, sizeof(giving));
     memset(join.leader_nspace, 'l', sizeof(join.leader_nspace));
     body_dropped("an answer to a name that does not end", SX_MSG_GROUP_JOIN, &join, sizeof(join));
 }

@@ -125,17 +125,23 @@ static void invite_nb(const pmix_rank_t ranks[], size_t count)
     CHECK_STATUS(PMIx_Group_invite_nb(TEA, procs, count, NULL, 0, on_end, NULL), PMIX_SUCCESS);
 }
 
-static struct made join(const pmix_proc_t *leader, pmix_group_opt_t opt)
+static struct made join_with(const pmix_proc_t *leader, pmix_group_opt_t opt,
+                             const pmix_info_t *info, size_t ninfo)
 {
     pmix_info_t *results = NULL;
     size_t nresults = 0;
-    const pmix_status_t rc = PMIx_Group_join(TEA, leader, opt, NULL, 0, &results, &nresults);
+    const pmix_status_t rc = PMIx_Group_join(TEA, leader, opt, info, ninfo, &results, &nresults);
     const struct made made = made_read(rc, results, nresults);
 
     if (results != NULL) {
         PMIx_Info_free(results, nresults);
     }
     return made;
+}
+
+static struct made join(const pmix_proc_t *leader, pmix_group_opt_t opt)
+{
+    return join_with(leader, opt, NULL, 0);
 }
 
 /* ---- what is heard -------------------------------------------------------------------------- */
@@ -414,6 +420,65 @@ static int rank_of_context(int rank)
         CHECK(got->data.size == made.context_id);
         PMIx_Value_free(got, 1);
     }
+    return finish();
+}
+
+/* ---- what members give ---------------------------------------------------------------------- */
+
+/* Under @context (0: under none).  Return: 0 when there is none. */
+static size_t number_of(pmix_rank_t rank, size_t context)
+{
+    const pmix_proc_t proc = proc_of(rank);
+    pmix_value_t *value = NULL;
+    pmix_info_t infos[2];
+    size_t number = 0;
+
+    CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_IMMEDIATE, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_GROUP_CONTEXT_ID, &context, PMIX_SIZE),
+                 PMIX_SUCCESS);
+    PMIx_Info_qualifier(&infos[1]);
+    const pmix_status_t rc = PMIx_Get(&proc, PMIX_GROUP_LOCAL_CID, infos, context != 0 ? 2 : 1,
+                                      &value);
+
+    CHECK(rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND);
+    if (rc == PMIX_SUCCESS) {
+        CHECK(value->type == PMIX_SIZE);
+        number = value->data.size;
+        PMIx_Value_free(value, 1);
+    }
+    return number;
+}
+
+/* The inviter in an array, a guest as itself; who declines gives nothing. */
+static int rank_of_gifts(int rank)
+{
+    static const pmix_rank_t guests[] = { 1, 2 };
+    const size_t number = 10 + (size_t)rank;
+    struct made made = { .status = PMIX_SUCCESS };
+    pmix_info_t inner, infos[2];
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = 1, .array = &inner };
+
+    begin(NOTES);
+    CHECK_STATUS(PMIx_Info_load(&inner, PMIX_GROUP_LOCAL_CID, &number, PMIX_SIZE), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_GROUP_INFO, &array, PMIX_DATA_ARRAY), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_GROUP_ASSIGN_CONTEXT_ID, NULL, PMIX_BOOL),
+                 PMIX_SUCCESS);
+    if (rank == 0) {
+        made = invite_as(TEA, guests, 2, infos, 2);
+    } else {
+        invited_wait(0);
+        made = join_with(NULL, rank == 1 ? PMIX_GROUP_ACCEPT : PMIX_GROUP_DECLINE, &inner, 1);
+    }
+    PMIx_Info_destruct(&infos[0]);
+    CHECK_STATUS(made.status, PMIX_SUCCESS);
+    if (rank != 2) {
+        CHECK(made.context_id != 0);
+        CHECK(number_of(0, made.context_id) == 10);
+        CHECK(number_of(1, made.context_id) == 11);
+        CHECK(number_of(2, made.context_id) == 0);
+        CHECK(number_of(1 - me.rank, 0) == 0);
+    }
+    fence();
     return finish();
 }
 
@@ -854,6 +919,7 @@ int main(int argc, char **argv)
         { .name = "thread", .size = 3, .rank = rank_of_thread },
         { .name = "handler", .size = 3, .rank = rank_of_handler },
         { .name = "context", .size = 3, .rank = rank_of_context },
+        { .name = "gifts", .size = 3, .rank = rank_of_gifts },
         { .name = "decline", .size = 3, .rank = rank_of_decline },
         { .name = "replacement", .size = 4, .rank = rank_of_replacement },
         { .name = "last.replaced", .size = 3, .rank = rank_of_last_replaced },

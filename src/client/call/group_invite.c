@@ -4,6 +4,7 @@
  *
  * Each is one request.  Who invites, and who accepts, is answered when the group is there, or when
  * there will be none; who declines, at once. */
+#include <stdlib.h>
 #include <string.h>
 
 #include <pmix.h>
@@ -64,6 +65,36 @@ static pmix_status_t said_read(const struct said *said, enum sx_function functio
                : sx_options_read(function, said->info, said->ninfo, ret);
 }
 
+/* The infos that are for the other members, borrowed.  Return: false when memory is out. */
+static bool gifts_pick(const struct said *said, struct sx_part_source *ret)
+{
+    pmix_info_t *const picked = calloc(said->ninfo + 1, sizeof(*picked));
+
+    *ret = (struct sx_part_source){ .at = picked };
+    for (size_t i = 0; picked != NULL && i < said->ninfo; i++) {
+        const char *const key = said->info[i].key;
+
+        if (strcmp(key, PMIX_GROUP_INFO) == 0 || strcmp(key, PMIX_GROUP_LOCAL_CID) == 0 ||
+            strcmp(key, PMIX_GROUP_ENDPT_DATA) == 0) {
+            picked[ret->count++] = said->info[i];
+        }
+    }
+    return picked != NULL;
+}
+
+/* @draft and what @said gives to the others, as its part @index. */
+static pmix_status_t ask(struct sx_group_op *op, const struct said *said, struct sx_draft *draft,
+                         unsigned index)
+{
+    if (!gifts_pick(said, &draft->parts[index])) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const pmix_status_t rc = sx_op_ask(&op->op, draft);
+
+    free((void *)(uintptr_t)draft->parts[index].at);
+    return rc;
+}
+
 /* ---- invite --------------------------------------------------------------------------------- */
 
 static pmix_status_t invite(struct sx_group_op *op, const struct said *said,
@@ -84,7 +115,7 @@ static pmix_status_t invite(struct sx_group_op *op, const struct said *said,
     head.flags = options.group;
     head.hears = sx_group_hears(!sx_callback_is_given(&op->op.callback));
     memcpy(head.group, said->group, strlen(said->group));
-    return sx_op_ask(&op->op, &draft);
+    return ask(op, said, &draft, SX_INVITE_INFOS);
 }
 
 pmix_status_t PMIx_Group_invite(const char *grp, const pmix_proc_t *procs, size_t nprocs,
@@ -136,8 +167,9 @@ static pmix_status_t join(struct sx_group_op *op, const struct said *said,
         head.leader_rank = leader->rank;
     }
     head.timeout_ns = options.timeout_ns;
+    head.hears = sx_group_hears(!sx_callback_is_given(&op->op.callback));
     memcpy(head.group, said->group, strlen(said->group));
-    return sx_op_ask(&op->op, &draft);
+    return ask(op, said, &draft, SX_JOIN_INFOS);
 }
 
 pmix_status_t PMIx_Group_join(const char *grp, const pmix_proc_t *leader, pmix_group_opt_t opt,

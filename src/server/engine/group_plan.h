@@ -4,10 +4,7 @@
  * gives to the others.
  *
  * All write the same members.  The order that counts is that of the caller who is first by
- * namespace and rank, so that it does not matter who comes when, and where.  What a caller gives
- * (PMIX_GROUP_INFO, PMIX_GROUP_LOCAL_CID, PMIX_GROUP_ENDPT_DATA) is a value of its own.  Everybody
- * can get it once the group is there, and after it is gone: qualified by the context id, if there
- * is one. */
+ * namespace and rank, so that it does not matter who comes when, and where. */
 #ifndef SX_SERVER_ENGINE_GROUP_PLAN_H
 #define SX_SERVER_ENGINE_GROUP_PLAN_H
 

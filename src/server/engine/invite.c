@@ -14,6 +14,7 @@
 #include "base/value.h"
 #include "server/engine/event_made.h"
 #include "server/engine/group.h"
+#include "server/engine/group_gift.h"
 #include "server/model/alias.h"
 #include "server/model/invitation.h"
 #include "server/model/membership.h"
@@ -162,7 +163,25 @@ static void made_tell(struct sx_server *server, const struct sx_invitation *invi
                 SX_COUNT(complete));
 }
 
-/* Return: as sx_group_make. */
+/* What the members give to each other. */
+static pmix_status_t gifts_give(struct sx_server *server, const struct sx_invitation *invitation,
+                                uint64_t context_id)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    SX_LIST_EACH(it, &invitation->guests) {
+        const struct sx_guest *const guest = SX_LIST_ENTRY(it, struct sx_guest, link);
+
+        if (rc == PMIX_SUCCESS && is_one_of(guest, GUESTS(SX_GUEST_ACCEPTED))) {
+            const pmix_proc_t proc = sx_nspace_proc(guest->client->nspace, guest->client->rank);
+
+            rc = sx_group_gift_give(server, &proc, guest->gifts, guest->gift_count, context_id);
+        }
+    }
+    return rc;
+}
+
+/* Return: as sx_group_make and sx_group_gift_give. */
 static pmix_status_t make(struct sx_server *server, struct sx_invitation *invitation)
 {
     struct sx_membership_entry *group;
@@ -172,9 +191,15 @@ static pmix_status_t make(struct sx_server *server, struct sx_invitation *invita
     if (guests_list(invitation, GUESTS(SX_GUEST_ACCEPTED), &members)) {
         rc = group_make(server, invitation, &members, &group);
     }
-    if (rc == PMIX_SUCCESS) {
-        const uint64_t context_id = group->published.head.context_id;
+    const uint64_t context_id = rc == PMIX_SUCCESS ? group->published.head.context_id : 0;
 
+    if (rc == PMIX_SUCCESS) {
+        rc = gifts_give(server, invitation, context_id);
+        if (rc != PMIX_SUCCESS) {
+            sx_group_end(server, group);
+        }
+    }
+    if (rc == PMIX_SUCCESS) {
         calls_answer(invitation, PMIX_SUCCESS, group->published.head.subject);
         made_tell(server, invitation, context_id, &members);
     }
@@ -280,12 +305,47 @@ static void call_join(struct call *call, struct sx_invitation *invitation, uint6
     }
 }
 
+/* ---- what a caller gives --------------------------------------------------------------------- */
+
+struct gifts {
+    pmix_info_t *info;
+    size_t ninfo;
+    struct sx_collective_options options; /* which they are */
+    size_t bytes;
+};
+
+/* Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE for a breach of protocol; as sx_options_read. */
+static pmix_status_t gifts_read(struct gifts *ret, const struct sx_opened *body, unsigned index,
+                                enum sx_function function)
+{
+    *ret = (struct gifts){ .ninfo = 0 };
+    const pmix_status_t rc = sx_body_infos(body, index, &ret->info, &ret->ninfo);
+
+    ret->bytes = body->parts[index].size + ret->ninfo * sizeof(*ret->info);
+    return rc == PMIX_SUCCESS ? sx_options_read(function, ret->info, ret->ninfo, &ret->options)
+                              : rc;
+}
+
+/* Return: false when memory is out. */
+static bool gives(struct sx_guest *guest, const struct gifts *gifts)
+{
+    return sx_group_gift_take(&gifts->options, &guest->gifts, &guest->gift_count) == PMIX_SUCCESS;
+}
+
+static void gifts_clear(struct gifts *gifts)
+{
+    if (gifts->info != NULL) {
+        PMIX_INFO_FREE(gifts->info, gifts->ninfo);
+    }
+}
+
 /* ---- invite ---------------------------------------------------------------------------------- */
 
-/* Whom an invitation means. */
+/* Whom an invitation means, and what its sender gives. */
 struct named {
     struct sx_server *server;
     struct sx_proc_list procs;
+    struct gifts gifts;
 };
 
 static pmix_status_t named_add(void *arg, const pmix_proc_t *proc)
@@ -314,8 +374,9 @@ static pmix_status_t named_add(void *arg, const pmix_proc_t *proc)
 }
 
 static pmix_status_t named_read(struct named *named, struct sx_client *client,
-                                const struct sx_opened_part *part)
+                                const struct sx_opened *body)
 {
+    const struct sx_opened_part *const part = &body->parts[SX_INVITE_PROCS];
     pmix_proc_t *procs = NULL;
     pmix_status_t rc = sx_part_procs(part, &procs);
 
@@ -324,7 +385,14 @@ static pmix_status_t named_read(struct named *named, struct sx_client *client,
     }
     free(procs);
     sx_share_charge(named->server, client, named->procs.count / GUESTS_PER_UNIT);
-    return rc;
+    return rc == PMIX_SUCCESS ? gifts_read(&named->gifts, body, SX_INVITE_INFOS, SX_OF_GROUP_INVITE)
+                              : rc;
+}
+
+static void named_clear(struct named *named)
+{
+    sx_proc_list_clear(&named->procs);
+    gifts_clear(&named->gifts);
 }
 
 /* It is in front, unless it has given itself another place. */
@@ -414,7 +482,8 @@ static void hears(struct sx_invitation *invitation, uint8_t what)
 static void invite(struct sx_server *server, struct sx_invitation *invitation,
                    const struct named *named)
 {
-    if (!guests_ask(server, invitation, named)) {
+    if (!guests_ask(server, invitation, named) ||
+        !gives(sx_invitation_guest(server, invitation, invitation->inviter), &named->gifts)) {
         end(server, invitation, PMIX_ERR_OUT_OF_RESOURCE);
         return;
     }
@@ -445,14 +514,17 @@ bool sx_invite_on_invite(struct sx_server *server, struct sx_client *client, str
     struct sx_invitation *invitation;
     struct call *call = NULL;
 
-    pmix_status_t rc = named_read(&named, client, &frame->opened.parts[SX_INVITE_PROCS]);
+    pmix_status_t rc = named_read(&named, client, &frame->opened);
+    const bool is_breach = rc == PMIX_ERR_UNPACK_FAILURE;
 
     if (rc == PMIX_SUCCESS) {
         rc = invite_judge(&named, client, head->group);
     }
     if (rc == PMIX_SUCCESS) {
         rc = call_begin(server, client, frame->header.id,
-                        sizeof(*invitation) + named.procs.count * sizeof(struct sx_guest), &call);
+                        sizeof(*invitation) + named.procs.count * sizeof(struct sx_guest) +
+                            named.gifts.bytes,
+                        &call);
     }
     if (rc == PMIX_SUCCESS) {
         rc = obtain(server, client, head->group, &invitation);
@@ -464,11 +536,11 @@ bool sx_invite_on_invite(struct sx_server *server, struct sx_client *client, str
         invite(server, invitation, &named);
     } else if (call != NULL) {
         sx_pending_answer(&call->pending, rc);
-    } else {
+    } else if (!is_breach) {
         sx_reply(server, client, frame->header.id, rc, -1);
     }
-    sx_proc_list_clear(&named.procs);
-    return true;
+    named_clear(&named);
+    return !is_breach;
 }
 
 /* ---- join ------------------------------------------------------------------------------------ */
@@ -512,15 +584,19 @@ static void answered(struct sx_server *server, struct sx_guest *guest)
     judge(server, guest->invitation);
 }
 
-static pmix_status_t accept(struct sx_server *server, struct sx_guest *guest, uint32_t id,
-                            uint64_t timeout_ns, uint64_t now_ns)
+static pmix_status_t accept(struct sx_server *server, struct sx_guest *guest,
+                            const struct sx_frame *frame, const struct gifts *gifts,
+                            uint64_t now_ns)
 {
+    const struct sx_group_join *const join = frame->opened.head;
     struct call *call;
-    pmix_status_t rc = call_begin(server, guest->client, id, 0, &call);
+    pmix_status_t rc = call_begin(server, guest->client, frame->header.id, gifts->bytes, &call);
 
-    if (rc == PMIX_SUCCESS) {
+    if (rc == PMIX_SUCCESS && !gives(guest, gifts)) {
+        sx_pending_answer(&call->pending, PMIX_ERR_OUT_OF_RESOURCE);
+    } else if (rc == PMIX_SUCCESS) {
         sx_guest_answer(guest, true);
-        call_join(call, guest->invitation, timeout_ns, now_ns);
+        call_join(call, guest->invitation, join->timeout_ns, now_ns);
         answered(server, guest);
     }
     return rc;
@@ -538,17 +614,23 @@ bool sx_invite_on_join(struct sx_server *server, struct sx_client *client, struc
 {
     const struct sx_group_join *const join = frame->opened.head;
     struct sx_guest *guest;
-    pmix_status_t rc = guest_find(server, client, join, &guest);
+    struct gifts gifts;
+    pmix_status_t rc = gifts_read(&gifts, &frame->opened, SX_JOIN_INFOS, SX_OF_GROUP_JOIN);
+    const bool is_breach = rc == PMIX_ERR_UNPACK_FAILURE;
 
+    if (rc == PMIX_SUCCESS) {
+        rc = guest_find(server, client, join, &guest);
+    }
     if (rc == PMIX_SUCCESS && join->accepts != 0) {
-        rc = accept(server, guest, frame->header.id, join->timeout_ns, now_ns);
+        rc = accept(server, guest, frame, &gifts, now_ns);
     } else if (rc == PMIX_SUCCESS) {
         decline(server, guest, frame->header.id);
     }
-    if (rc != PMIX_SUCCESS) {
+    if (rc != PMIX_SUCCESS && !is_breach) {
         sx_reply(server, client, frame->header.id, rc, -1);
     }
-    return true;
+    gifts_clear(&gifts);
+    return !is_breach;
 }
 
 /* ---- what the inviter says to that ----------------------------------------------------------- */

@@ -9,6 +9,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <pmix.h>
+
 #include "base/status.h"
 
 static uint64_t name_hash(const struct sx_server *server, const char *name)
@@ -55,6 +57,13 @@ void sx_invitation_close(struct sx_server *server, struct sx_invitation *invitat
     }
 }
 
+static void gifts_clear(struct sx_guest *guest)
+{
+    if (guest->gifts != NULL) {
+        PMIX_INFO_FREE(guest->gifts, guest->gift_count);
+    }
+}
+
 void sx_invitation_free(struct sx_invitation *invitation)
 {
     struct sx_list *node;
@@ -64,6 +73,7 @@ void sx_invitation_free(struct sx_invitation *invitation)
         struct sx_guest *const guest = SX_LIST_ENTRY(node, struct sx_guest, link);
 
         sx_client_release(guest->client);
+        gifts_clear(guest);
         free(guest);
     }
     sx_client_release(invitation->inviter);
@@ -157,6 +167,7 @@ bool sx_guest_lose(struct sx_guest *guest)
 
     sx_list_remove(&guest->of_client);
     if (matters) {
+        gifts_clear(guest);
         guest_become(guest, SX_GUEST_LOST);
     }
     return matters;

@@ -40,6 +40,8 @@ struct sx_guest {
     struct sx_list asked; /* invitation.asked; in no list: nothing */
     uint64_t question;
     bool is_awaited;
+    pmix_info_t *gifts; /* what it gives to the other members */
+    size_t gift_count;
 };
 
 struct sx_invitation {

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* group_gift.c - infos change their owner; each becomes a value in the store. */
+#include "server/engine/group_gift.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/value.h"
+#include "server/engine/modex.h"
+
+/* Move @count infos out of the array @from, which is ours, behind the *ret_count at @to. */
+static void infos_move(pmix_info_t *to, size_t *ret_count, const pmix_info_t *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        pmix_info_t *const info = (pmix_info_t *)(uintptr_t)&from[i];
+
+        to[(*ret_count)++] = *info;
+        PMIx_Info_construct(info);
+    }
+}
+
+pmix_status_t sx_group_gift_take(const struct sx_collective_options *options, pmix_info_t **all,
+                                 size_t *count)
+{
+    const size_t cid_count = options->local_cid != NULL;
+    const size_t data_count = options->endpoint_data != NULL;
+    const size_t more = options->group_info.count + cid_count + data_count;
+    size_t moved = 0;
+
+    if (more == 0) {
+        return PMIX_SUCCESS;
+    }
+    pmix_info_t *const grown = PMIx_Info_create(*count + more);
+
+    if (grown == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    infos_move(grown, &moved, *all, *count);
+    infos_move(grown, &moved, options->group_info.all, options->group_info.count);
+    infos_move(grown, &moved, options->local_cid, cid_count);
+    infos_move(grown, &moved, options->endpoint_data, data_count);
+    if (*all != NULL) {
+        PMIX_INFO_FREE(*all, *count);
+    }
+    *all = grown;
+    *count = moved;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t give_value(struct sx_server *server, const pmix_proc_t *proc, const char *key,
+                                const pmix_value_t *value)
+{
+    struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
+
+    if (nspace == NULL || !nspace->has_store) {
+        return PMIX_SUCCESS; /* it has gone */
+    }
+    struct sx_client *const client = sx_client_find(nspace, proc->rank);
+
+    return client != NULL ? sx_modex_give(server, client, key, value)
+                          : sx_modex_give_elsewhere(nspace, proc->rank, key, value);
+}
+
+static pmix_status_t give(struct sx_server *server, const pmix_proc_t *proc,
+                          const pmix_info_t *info, uint64_t context_id)
+{
+    pmix_info_t infos[2] = { *info, { .flags = PMIX_INFO_QUALIFIER } };
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = 2, .array = infos };
+    const pmix_value_t qualified = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
+
+    if (context_id == 0) {
+        return give_value(server, proc, info->key, &info->value);
+    }
+    memcpy(infos[1].key, PMIX_GROUP_CONTEXT_ID, sizeof(PMIX_GROUP_CONTEXT_ID));
+    infos[1].value = (pmix_value_t){ .type = PMIX_SIZE, .data.size = context_id };
+    return give_value(server, proc, PMIX_QUALIFIED_VALUE, &qualified);
+}
+
+pmix_status_t sx_group_gift_give(struct sx_server *server, const pmix_proc_t *proc,
+                                 const pmix_info_t info[], size_t ninfo, uint64_t context_id)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+        rc = give(server, proc, &info[i], context_id);
+    }
+    return rc;
+}
