@@ -163,7 +163,28 @@ static struct {
     pmix_status_t code; /* PMIX_SUCCESS: none */
     void (*act)(void);  /* NULL: nothing */
     pmix_status_t says;
+    bool leads; /* by PMIX_GROUP_LEADER among its results */
 } reply = { .says = PMIX_EVENT_NO_ACTION_TAKEN };
+
+/* What the last one says of who leads; under heard_lock. */
+static struct {
+    pmix_rank_t leader;   /* PMIX_RANK_INVALID: nobody ... */
+    pmix_status_t status; /* ... and why */
+} selected;
+
+static void selected_read(const pmix_info_t info[], size_t ninfo)
+{
+    pthread_mutex_lock(&heard_lock);
+    selected.leader = PMIX_RANK_INVALID;
+    for (size_t i = 0; i < ninfo; i++) {
+        if (strcmp(info[i].key, PMIX_GROUP_LEADER) == 0) {
+            selected.leader = ((const pmix_proc_t *)info[i].value.data.darray->array)->rank;
+        } else if (strcmp(info[i].key, PMIX_LOCAL_COLLECTIVE_STATUS) == 0) {
+            selected.status = info[i].value.data.status;
+        }
+    }
+    pthread_mutex_unlock(&heard_lock);
+}
 
 /* All events of groups name the group. */
 static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
@@ -186,7 +207,17 @@ static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, p
     if (code == reply.code && reply.act != NULL) {
         reply.act();
     }
+    if (code == PMIX_GROUP_LEADER_SELECTED) {
+        selected_read(info, ninfo);
+    }
     heard_note(id, code, source, info, ninfo, nresults);
+    if (code == reply.code && reply.leads) {
+        pmix_info_t leads;
+
+        CHECK_STATUS(PMIx_Info_load(&leads, PMIX_GROUP_LEADER, NULL, PMIX_BOOL), PMIX_SUCCESS);
+        done(PMIX_SUCCESS, &leads, 1, NULL, NULL, cbdata);
+        return;
+    }
     done(code == reply.code ? reply.says : PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -238,9 +269,9 @@ static void fence(void)
 static void begin(int how)
 {
     static const pmix_status_t codes[] = {
-        PMIX_GROUP_INVITE_DECLINED,     PMIX_GROUP_INVITE_FAILED, PMIX_GROUP_CONSTRUCT_ABORT,
-        PMIX_GROUP_CONSTRUCT_COMPLETE,  PMIX_GROUP_LEADER_FAILED, PMIX_GROUP_INVITE_ACCEPTED,
-        PMIX_GROUP_CONTEXT_ID_ASSIGNED,
+        PMIX_GROUP_INVITE_DECLINED,     PMIX_GROUP_INVITE_FAILED,   PMIX_GROUP_CONSTRUCT_ABORT,
+        PMIX_GROUP_CONSTRUCT_COMPLETE,  PMIX_GROUP_LEADER_FAILED,   PMIX_GROUP_INVITE_ACCEPTED,
+        PMIX_GROUP_CONTEXT_ID_ASSIGNED, PMIX_GROUP_LEADER_SELECTED,
     };
 
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
@@ -669,7 +700,8 @@ static int host_of_death(struct job *job)
     return 0;
 }
 
-/* GR71, and the same for who finalizes: the guests hear it, and those who wait are answered. */
+/* GR39, GR71, and the same for who finalizes: the guests hear it, and, when nobody leads instead,
+ * those who wait are answered. */
 static int leader_fails(int rank, bool orderly)
 {
     static const pmix_rank_t guests[] = { 1, 2 };
@@ -684,6 +716,9 @@ static int leader_fails(int rank, bool orderly)
         return finish();
     }
     heard_wait(PMIX_GROUP_LEADER_FAILED, 1);
+    heard_wait(PMIX_GROUP_LEADER_SELECTED, 1);
+    CHECK(selected.leader == PMIX_RANK_INVALID);
+    CHECK_STATUS(selected.status, PMIX_GROUP_LEADER_FAILED);
     if (rank == 1) {
         CHECK_STATUS(end_wait(1).status, PMIX_GROUP_LEADER_FAILED);
     } else {
@@ -707,6 +742,65 @@ static int host_of_leader_death(struct job *job)
 static int rank_of_leader_end(int rank)
 {
     return leader_fails(rank, true);
+}
+
+/* GR38: rank 1 leads in place of the inviter.  What rank 3 has said before that it hears now, too;
+ * rank 2 answers to whom it was invited by; and rank 4 is invited by the new leader. */
+static int rank_of_new_leader(int rank)
+{
+    static const pmix_rank_t guests[] = { 1, 2, 3 }, more[] = { 4 }, members[] = { 1, 2, 4 };
+    const pmix_proc_t old = proc_of(0);
+
+    begin(rank == 3 ? DECLINES : rank == 4 ? ACCEPTS : NOTES);
+    if (rank == 0) {
+        invite_nb(guests, 3);
+        heard_wait(PMIX_GROUP_INVITE_ACCEPTED, 1);
+        heard_wait(PMIX_GROUP_INVITE_DECLINED, 1);
+        raise(SIGKILL);
+    }
+    if (rank == 1) {
+        reply.code = PMIX_GROUP_LEADER_FAILED;
+        reply.leads = true;
+        invited_wait(0);
+        CHECK_STATUS(PMIx_Group_join_nb(TEA, &old, PMIX_GROUP_ACCEPT, NULL, 0, on_end, NULL),
+                     PMIX_SUCCESS);
+    }
+    if (rank < 3) {
+        heard_wait(PMIX_GROUP_LEADER_SELECTED, 1);
+        CHECK(selected.leader == 1);
+    }
+    if (rank == 1) {
+        invite_nb(more, 1);
+        server_has_it();
+        job_token_put(0);
+        heard_wait(PMIX_GROUP_INVITE_ACCEPTED, 2);
+        const struct made again = end_wait(2);
+
+        CHECK(made_is(&again, 3, members));
+    } else if (rank == 2) {
+        job_token_get(0);
+        ends[0] = join(&old, PMIX_GROUP_ACCEPT);
+        end_count = 1;
+    } else if (rank > 2) {
+        invited_wait(rank == 3 ? 0 : 1);
+    }
+    if (rank != 3) {
+        const struct made made = end_wait(1);
+
+        CHECK(made_is(&made, 3, members));
+        complete_wait(3, members);
+    }
+    return finish();
+}
+
+static int host_of_new_leader(struct job *job)
+{
+    int bad = !WIFSIGNALED(job_wait(job, 0));
+
+    for (int rank = 1; rank < job->size; rank++) {
+        bad |= job_wait(job, rank) != 0;
+    }
+    return bad;
 }
 
 /* GR66: rank 1 has no handler, so that only time ends it, for all; X21: the name is free. */
@@ -937,6 +1031,11 @@ int main(int argc, char **argv)
           .host = host_of_leader_death,
           .host_judges = true },
         { .name = "leader.end", .size = 3, .rank = rank_of_leader_end },
+        { .name = "new.leader",
+          .size = 5,
+          .rank = rank_of_new_leader,
+          .host = host_of_new_leader,
+          .host_judges = true },
         { .name = "timeout", .size = 3, .rank = rank_of_timeout },
         { .name = "guest.timeout", .size = 3, .rank = rank_of_guest_timeout },
         { .name = "bad.join", .size = 4, .rank = rank_of_bad_join },

@@ -11,11 +11,10 @@
 #include "server/engine/group_plan.h"
 #include "server/model/arrival.h"
 
-static const void *member_next(const void *owner, const void *at, struct sx_group_builder *ret)
+static void *member_next(void *owner, void *at, struct sx_group_builder *ret)
 {
-    const struct sx_members *const members = &((const struct sx_collective *)owner)->members;
-    const struct sx_member *const member = at == NULL ? members->all
-                                                      : (const struct sx_member *)at + 1;
+    const struct sx_members *const members = &((struct sx_collective *)owner)->members;
+    struct sx_member *const member = at == NULL ? members->all : (struct sx_member *)at + 1;
 
     if (member == members->all + members->count) {
         return NULL;

@@ -68,7 +68,7 @@ static size_t asked_list(const struct sx_group_lead *lead, pmix_status_t code,
 {
     const uint8_t needed = code == PMIX_GROUP_LEADER_FAILED ? SX_HEARS_LEADERS : SX_HEARS_MEMBERS;
     struct sx_group_builder builder;
-    const void *at = NULL;
+    void *at = NULL;
     size_t count = 0;
 
     while ((at = lead->building->next(lead->owner, at, &builder)) != NULL) {
@@ -146,7 +146,7 @@ void sx_group_lead_hearers(const struct sx_group_lead *lead, pmix_status_t code,
                            const struct sx_client *but, struct sx_proc_list *ret)
 {
     struct sx_group_builder builder;
-    const void *at = NULL;
+    void *at = NULL;
 
     while ((at = lead->building->next(lead->owner, at, &builder)) != NULL) {
         struct sx_client *const client = builder.client;
@@ -321,7 +321,7 @@ static struct sx_group_question *question_meant(const struct sx_group_lead *lead
 static bool builds(const struct sx_group_lead *lead, const struct sx_client *client)
 {
     struct sx_group_builder builder = { .client = NULL };
-    const void *at = NULL;
+    void *at = NULL;
 
     do {
         at = lead->building->next(lead->owner, at, &builder);

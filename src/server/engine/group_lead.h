@@ -51,7 +51,7 @@ struct sx_group_verdict {
 
 struct sx_group_building {
     /* Return: the builder behind @at (NULL: the first one), told in *ret; NULL: there is none. */
-    const void *(*next)(const void *owner, const void *at, struct sx_group_builder *ret);
+    void *(*next)(void *owner, void *at, struct sx_group_builder *ret);
     /* The last one who could answer has ended.  The owner may be gone then. */
     void (*decide)(void *owner, const struct sx_group_verdict *verdict);
 };

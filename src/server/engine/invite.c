@@ -7,17 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bodies.h"
-#include "base/clock.h"
 #include "base/options.h"
 #include "base/status.h"
 #include "base/value.h"
-#include "server/engine/event_made.h"
 #include "server/engine/group.h"
 #include "server/engine/group_gift.h"
+#include "server/engine/invite_end.h"
+#include "server/engine/invite_lead.h"
 #include "server/model/alias.h"
 #include "server/model/invitation.h"
-#include "server/model/membership.h"
 #include "server/model/proc_list.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
@@ -25,284 +23,10 @@
 #define GUESTS_PER_UNIT 2u /* to find, to keep, to tell: share.h */
 #define LOOKS_PER_UNIT 200u
 
-/* One who waits for the end. */
-struct call {
-    struct sx_pending pending;
-    struct sx_list link; /* invitation.calls */
-    struct sx_invitation *invitation;
-    uint64_t subject; /* of the group that there is then */
-};
-
-/* ---- events ---------------------------------------------------------------------------------- */
-
 static bool is_gone(const struct sx_client *client)
 {
     return client->nspace == NULL || client->state == SX_CLIENT_DEAD || client->left ||
            client->departed;
-}
-
-/* The inviter hears what @guest has done, or become, and may say something to that. */
-static void inviter_ask(struct sx_server *server, struct sx_guest *guest)
-{
-    static const struct {
-        pmix_status_t code;
-        uint8_t hears;
-    } news[SX_GUEST_STATES] = {
-        [SX_GUEST_ACCEPTED] = { PMIX_GROUP_INVITE_ACCEPTED, SX_HEARS_ACCEPTED },
-        [SX_GUEST_DECLINED] = { PMIX_GROUP_INVITE_DECLINED, SX_HEARS_DECLINED },
-        [SX_GUEST_LOST] = { PMIX_GROUP_INVITE_FAILED, SX_HEARS_LOST },
-    };
-    const struct sx_invitation *const invitation = guest->invitation;
-    const struct sx_client *const inviter = invitation->inviter;
-    const struct sx_event_note notes[] = {
-        { .key = PMIX_GROUP_ID, .text = invitation->name },
-        { .key = SX_GROUP_QUESTION, .number = ++server->question_last },
-    };
-
-    if (inviter->nspace != NULL && guest->client->nspace != NULL) {
-        const pmix_proc_t to = sx_nspace_proc(inviter->nspace, inviter->rank);
-
-        sx_guest_ask(guest, server->question_last,
-                     (invitation->hears & news[guest->state].hears) != 0);
-        sx_event_to(server, news[guest->state].code, guest->client, &to, 1, notes, SX_COUNT(notes));
-    }
-}
-
-/* Which guests: in one of some states, and more about them. */
-#define GUESTS(state) (1u << (state))
-#define GUESTS_NEW 0x100u    /* those who have not heard of it */
-#define GUESTS_OTHERS 0x200u /* all but the inviter */
-
-static bool is_one_of(const struct sx_guest *guest, unsigned which)
-{
-    return guest->client->nspace != NULL && (which & GUESTS(guest->state)) != 0 &&
-           ((which & GUESTS_NEW) == 0 || guest->is_new) &&
-           ((which & GUESTS_OTHERS) == 0 || guest->client != guest->invitation->inviter);
-}
-
-/* In their order.  Return: false, told, when memory is out. */
-static bool guests_list(const struct sx_invitation *invitation, unsigned which,
-                        struct sx_proc_list *ret)
-{
-    bool ok = true;
-
-    *ret = (struct sx_proc_list){ .all = NULL };
-    SX_LIST_EACH(it, &invitation->guests) {
-        const struct sx_guest *const guest = SX_LIST_ENTRY(it, struct sx_guest, link);
-
-        if (ok && is_one_of(guest, which)) {
-            ok = sx_proc_list_add(ret, guest->client->nspace->name, guest->client->rank);
-        }
-    }
-    if (!ok) {
-        sx_log(SX_LOG_ERROR, "guests of the group %s are not told: memory is short",
-               invitation->name);
-        sx_proc_list_clear(ret);
-    }
-    return ok;
-}
-
-/* What the inviter has done, or become, concerns @to. */
-static void guests_tell(struct sx_server *server, const struct sx_invitation *invitation,
-                        pmix_status_t code, const struct sx_proc_list *to,
-                        const struct sx_event_note notes[], size_t count)
-{
-    if (invitation->inviter->nspace != NULL) {
-        sx_event_to(server, code, invitation->inviter, to->all, to->count, notes, count);
-    }
-}
-
-/* ---- the end --------------------------------------------------------------------------------- */
-
-static pmix_status_t group_make(struct sx_server *server, const struct sx_invitation *invitation,
-                                const struct sx_proc_list *members,
-                                struct sx_membership_entry **ret)
-{
-    const struct sx_group_options options = {
-        .name = invitation->name,
-        .notify = (invitation->group & SX_GROUP_NOTIFY) != 0,
-        .goes_on = (invitation->group & SX_GROUP_FT) != 0,
-        .wants_context = (invitation->group & SX_GROUP_CONTEXT) != 0,
-        .procs = members->all,
-        .proc_count = members->count,
-    };
-
-    return sx_group_make(server, &options, ret);
-}
-
-/* All who wait get the same answer. */
-static void calls_answer(struct sx_invitation *invitation, pmix_status_t status, uint64_t subject)
-{
-    struct sx_list *node;
-
-    while ((node = sx_list_pop(&invitation->calls)) != NULL) {
-        struct call *const call = SX_LIST_ENTRY(node, struct call, link);
-
-        call->subject = subject;
-        sx_pending_answer(&call->pending, status);
-    }
-}
-
-static void made_tell(struct sx_server *server, const struct sx_invitation *invitation,
-                      uint64_t context_id, const struct sx_proc_list *members)
-{
-    const struct sx_event_note assigned[] = {
-        { .key = PMIX_GROUP_ID, .text = invitation->name },
-        { .key = PMIX_GROUP_CONTEXT_ID, .number = context_id },
-    };
-    const struct sx_event_note complete[] = {
-        { .key = PMIX_GROUP_ID, .text = invitation->name },
-        { .key = PMIX_GROUP_MEMBERSHIP, .procs = members->all, .count = members->count },
-    };
-
-    if (context_id != 0) {
-        guests_tell(server, invitation, PMIX_GROUP_CONTEXT_ID_ASSIGNED, members, assigned,
-                    SX_COUNT(assigned));
-    }
-    guests_tell(server, invitation, PMIX_GROUP_CONSTRUCT_COMPLETE, members, complete,
-                SX_COUNT(complete));
-}
-
-/* What the members give to each other. */
-static pmix_status_t gifts_give(struct sx_server *server, const struct sx_invitation *invitation,
-                                uint64_t context_id)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    SX_LIST_EACH(it, &invitation->guests) {
-        const struct sx_guest *const guest = SX_LIST_ENTRY(it, struct sx_guest, link);
-
-        if (rc == PMIX_SUCCESS && is_one_of(guest, GUESTS(SX_GUEST_ACCEPTED))) {
-            const pmix_proc_t proc = sx_nspace_proc(guest->client->nspace, guest->client->rank);
-
-            rc = sx_group_gift_give(server, &proc, guest->gifts, guest->gift_count, context_id);
-        }
-    }
-    return rc;
-}
-
-/* Return: as sx_group_make and sx_group_gift_give. */
-static pmix_status_t make(struct sx_server *server, struct sx_invitation *invitation)
-{
-    struct sx_membership_entry *group;
-    struct sx_proc_list members;
-    pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
-
-    if (guests_list(invitation, GUESTS(SX_GUEST_ACCEPTED), &members)) {
-        rc = group_make(server, invitation, &members, &group);
-    }
-    const uint64_t context_id = rc == PMIX_SUCCESS ? group->published.head.context_id : 0;
-
-    if (rc == PMIX_SUCCESS) {
-        rc = gifts_give(server, invitation, context_id);
-        if (rc != PMIX_SUCCESS) {
-            sx_group_end(server, group);
-        }
-    }
-    if (rc == PMIX_SUCCESS) {
-        calls_answer(invitation, PMIX_SUCCESS, group->published.head.subject);
-        made_tell(server, invitation, context_id, &members);
-    }
-    sx_proc_list_clear(&members);
-    return rc;
-}
-
-/* Those who wait, and those who might still answer, hear that there will be no group. */
-static void fail(struct sx_server *server, struct sx_invitation *invitation, pmix_status_t status)
-{
-    const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = invitation->name };
-    const pmix_status_t code = status == PMIX_GROUP_LEADER_FAILED ? status
-                                                                  : PMIX_GROUP_CONSTRUCT_ABORT;
-    struct sx_proc_list to;
-
-    calls_answer(invitation, status, 0);
-    if (guests_list(invitation, GUESTS(SX_GUEST_ASKED) | GUESTS(SX_GUEST_ACCEPTED) | GUESTS_OTHERS,
-                    &to)) {
-        guests_tell(server, invitation, code, &to, &note, 1);
-    }
-    sx_proc_list_clear(&to);
-}
-
-/* @invitation is gone then, and its name is the group's, or free. */
-static void end(struct sx_server *server, struct sx_invitation *invitation, pmix_status_t status)
-{
-    sx_invitation_close(server, invitation); /* what follows may end clients */
-    if (status == PMIX_SUCCESS) {
-        status = make(server, invitation);
-    }
-    if (status != PMIX_SUCCESS) {
-        fail(server, invitation, status);
-    }
-    sx_invitation_free(invitation);
-}
-
-/* End it, if it has come to its end. */
-static void judge(struct sx_server *server, struct sx_invitation *invitation)
-{
-    const pmix_status_t rc = sx_invitation_verdict(invitation);
-
-    if (rc != PMIX_ERR_WOULD_BLOCK) {
-        end(server, invitation, rc);
-    }
-}
-
-/* ---- those who wait -------------------------------------------------------------------------- */
-
-static void call_closed(struct sx_pending *pending)
-{
-    sx_list_remove(&SX_CONTAINER(pending, struct call, pending)->link);
-}
-
-static void call_send(struct sx_pending *pending)
-{
-    const struct call *const call = SX_CONTAINER(pending, struct call, pending);
-
-    sx_reply_body(pending->server, pending->client, pending->id, pending->status, &call->subject,
-                  sizeof(call->subject));
-}
-
-static void call_timed_out(void *arg, uint64_t now_ns)
-{
-    const struct call *const call = SX_CONTAINER((struct sx_pending *)arg, struct call, pending);
-
-    (void)now_ns;
-    end(call->pending.server, call->invitation, PMIX_ERR_TIMEOUT);
-}
-
-static const struct sx_pending_kind call_kind = { .quota = SX_PENDING_INVITE,
-                                                  .closed = call_closed,
-                                                  .send = call_send };
-
-/* Request @id of @client waits, and keeps @bytes.  Return: PMIX_SUCCESS, and call_join comes next;
- * as sx_pending_begin. */
-static pmix_status_t call_begin(struct sx_server *server, struct sx_client *client, uint32_t id,
-                                size_t bytes, struct call **ret)
-{
-    struct call *const call = calloc(1, sizeof(*call));
-
-    if (call == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    sx_list_init(&call->link);
-    call->pending.bytes = bytes;
-    const pmix_status_t rc = sx_pending_begin(server, client, id, &call_kind, &call->pending);
-
-    if (rc == PMIX_SUCCESS) {
-        *ret = call;
-    } else {
-        free(call);
-    }
-    return rc;
-}
-
-static void call_join(struct call *call, struct sx_invitation *invitation, uint64_t timeout_ns,
-                      uint64_t now_ns)
-{
-    call->invitation = invitation;
-    sx_list_append(&invitation->calls, &call->link);
-    if (timeout_ns != 0) {
-        sx_pending_limit(&call->pending, call_timed_out, sx_deadline_ns(now_ns, timeout_ns));
-    }
 }
 
 /* ---- what a caller gives --------------------------------------------------------------------- */
@@ -430,22 +154,8 @@ static void guests_look(struct sx_server *server, struct sx_invitation *invitati
         struct sx_guest *const guest = SX_LIST_ENTRY(it, struct sx_guest, link);
 
         if (guest->is_new && is_gone(guest->client) && sx_guest_lose(guest)) {
-            inviter_ask(server, guest);
+            sx_invite_ask(server, guest);
         }
-    }
-}
-
-static void guests_invite(struct sx_server *server, struct sx_invitation *invitation)
-{
-    const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = invitation->name };
-    struct sx_proc_list to;
-
-    if (guests_list(invitation, GUESTS(SX_GUEST_ASKED) | GUESTS_NEW, &to)) {
-        guests_tell(server, invitation, PMIX_GROUP_INVITED, &to, &note, 1);
-    }
-    sx_proc_list_clear(&to);
-    SX_LIST_EACH(it, &invitation->guests) {
-        SX_LIST_ENTRY(it, struct sx_guest, link)->is_new = false;
     }
 }
 
@@ -457,7 +167,7 @@ static pmix_status_t obtain(struct sx_server *server, struct sx_client *client, 
     struct sx_invitation *invitation = sx_invitation_find(server, name);
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (invitation == NULL || invitation->inviter != client) {
+    if (invitation == NULL || invitation->inviter != client || invitation->lead != NULL) {
         rc = sx_group_name_judge(server, name);
     }
     if (rc == PMIX_SUCCESS && invitation == NULL) {
@@ -484,12 +194,12 @@ static void invite(struct sx_server *server, struct sx_invitation *invitation,
 {
     if (!guests_ask(server, invitation, named) ||
         !gives(sx_invitation_guest(server, invitation, invitation->inviter), &named->gifts)) {
-        end(server, invitation, PMIX_ERR_OUT_OF_RESOURCE);
+        sx_invite_end(server, invitation, PMIX_ERR_OUT_OF_RESOURCE);
         return;
     }
     guests_look(server, invitation);
-    guests_invite(server, invitation);
-    judge(server, invitation);
+    sx_invite_tell(server, invitation);
+    sx_invite_judge(server, invitation);
 }
 
 static pmix_status_t invite_judge(const struct named *named, const struct sx_client *client,
@@ -512,7 +222,7 @@ bool sx_invite_on_invite(struct sx_server *server, struct sx_client *client, str
     const struct sx_group_invite *const head = frame->opened.head;
     struct named named = { .server = server };
     struct sx_invitation *invitation;
-    struct call *call = NULL;
+    struct sx_invite_call *call = NULL;
 
     pmix_status_t rc = named_read(&named, client, &frame->opened);
     const bool is_breach = rc == PMIX_ERR_UNPACK_FAILURE;
@@ -521,10 +231,11 @@ bool sx_invite_on_invite(struct sx_server *server, struct sx_client *client, str
         rc = invite_judge(&named, client, head->group);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = call_begin(server, client, frame->header.id,
-                        sizeof(*invitation) + named.procs.count * sizeof(struct sx_guest) +
-                            named.gifts.bytes,
-                        &call);
+        rc = sx_invite_call_begin(server, client, frame->header.id,
+                                  sizeof(*invitation) +
+                                      named.procs.count * sizeof(struct sx_guest) +
+                                      named.gifts.bytes,
+                                  &call);
     }
     if (rc == PMIX_SUCCESS) {
         rc = obtain(server, client, head->group, &invitation);
@@ -532,7 +243,7 @@ bool sx_invite_on_invite(struct sx_server *server, struct sx_client *client, str
     if (rc == PMIX_SUCCESS) {
         invitation->group |= (uint8_t)head->flags;
         hears(invitation, (uint8_t)head->hears);
-        call_join(call, invitation, head->timeout_ns, now_ns);
+        sx_invite_call_join(call, invitation, head->timeout_ns, now_ns);
         invite(server, invitation, &named);
     } else if (call != NULL) {
         sx_pending_answer(&call->pending, rc);
@@ -544,6 +255,18 @@ bool sx_invite_on_invite(struct sx_server *server, struct sx_client *client, str
 }
 
 /* ---- join ------------------------------------------------------------------------------------ */
+
+/* Whoever has invited it may have ended meanwhile. */
+static bool has_led(const struct sx_invitation *invitation, const pmix_proc_t *proc)
+{
+    const struct sx_proc_list *const leaders = &invitation->leaders;
+    size_t i = 0;
+
+    while (i < leaders->count && sx_proc_order(&leaders->all[i], proc) != 0) {
+        i++;
+    }
+    return i < leaders->count;
+}
 
 /* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when @client is not invited; PMIX_ERR_BAD_PARAM, told,
  * when another one than it says has invited it; PMIX_ERR_INVALID_OPERATION when it has answered. */
@@ -565,23 +288,22 @@ static pmix_status_t guest_find(struct sx_server *server, const struct sx_client
         return PMIX_SUCCESS;
     }
     memcpy(leader.nspace, join->leader_nspace, strlen(join->leader_nspace));
-    const struct sx_client *const inviter = invitation->inviter;
+    const pmix_proc_t *const inviter = sx_invitation_leader(invitation);
     const pmix_status_t rc = sx_alias_one(server, &leader, &real);
 
-    return rc == PMIX_SUCCESS && strcmp(real.nspace, inviter->nspace->name) == 0 &&
-                   real.rank == inviter->rank
+    return rc == PMIX_SUCCESS && has_led(invitation, &real)
                ? PMIX_SUCCESS
                : SX_RAISE(PMIX_ERR_BAD_PARAM,
                           "%s.%u is invited to the group %s by %s.%u, not %s.%u",
-                          client->nspace->name, client->rank, join->group, inviter->nspace->name,
+                          client->nspace->name, client->rank, join->group, inviter->nspace,
                           inviter->rank, leader.nspace, leader.rank);
 }
 
 /* @guest has answered. */
 static void answered(struct sx_server *server, struct sx_guest *guest)
 {
-    inviter_ask(server, guest);
-    judge(server, guest->invitation);
+    sx_invite_ask(server, guest);
+    sx_invite_judge(server, guest->invitation);
 }
 
 static pmix_status_t accept(struct sx_server *server, struct sx_guest *guest,
@@ -589,14 +311,16 @@ static pmix_status_t accept(struct sx_server *server, struct sx_guest *guest,
                             uint64_t now_ns)
 {
     const struct sx_group_join *const join = frame->opened.head;
-    struct call *call;
-    pmix_status_t rc = call_begin(server, guest->client, frame->header.id, gifts->bytes, &call);
+    struct sx_invite_call *call;
+    pmix_status_t rc = sx_invite_call_begin(server, guest->client, frame->header.id, gifts->bytes,
+                                            &call);
 
     if (rc == PMIX_SUCCESS && !gives(guest, gifts)) {
         sx_pending_answer(&call->pending, PMIX_ERR_OUT_OF_RESOURCE);
     } else if (rc == PMIX_SUCCESS) {
+        guest->hears = (uint8_t)join->hears;
         sx_guest_answer(guest, true);
-        call_join(call, guest->invitation, join->timeout_ns, now_ns);
+        sx_invite_call_join(call, guest->invitation, join->timeout_ns, now_ns);
         answered(server, guest);
     }
     return rc;
@@ -641,15 +365,19 @@ void sx_invite_hear(struct sx_server *server, struct sx_invitation *invitation,
     struct sx_guest *guest = NULL;
     size_t looks = 0;
 
+    if (invitation->lead != NULL) {
+        sx_invite_lead_hear(invitation, client, said);
+        return;
+    }
     if (client == invitation->inviter) {
         guest = sx_invitation_asked(invitation, said->question, &looks);
         sx_share_charge(server, client, looks / LOOKS_PER_UNIT);
     }
     if (guest != NULL && said->word == SX_GROUP_ABORTS) {
-        end(server, invitation, PMIX_GROUP_CONSTRUCT_ABORT);
+        sx_invite_end(server, invitation, PMIX_GROUP_CONSTRUCT_ABORT);
     } else if (guest != NULL) {
         sx_guest_settle(guest);
-        judge(server, invitation);
+        sx_invite_judge(server, invitation);
     }
 }
 
@@ -664,10 +392,12 @@ void sx_invite_client_gone(struct sx_server *server, struct sx_client *client)
         struct sx_invitation *const invitation = guest->invitation;
 
         if (invitation->inviter == client) {
-            end(server, invitation, PMIX_GROUP_LEADER_FAILED);
+            (void)sx_guest_lose(guest);
+            sx_invite_lead_seek(server, invitation);
         } else if (sx_guest_lose(guest)) {
-            inviter_ask(server, guest);
-            judge(server, invitation);
+            sx_invite_lead_forget(invitation, client);
+            sx_invite_ask(server, guest);
+            sx_invite_judge(server, invitation);
         }
     }
 }
@@ -682,7 +412,8 @@ static void client_stop(struct sx_server *server, struct sx_client *client)
             SX_LIST_ENTRY(node, struct sx_guest, of_client)->invitation;
 
         sx_invitation_close(server, invitation);
-        calls_answer(invitation, PMIX_ERR_LOST_CONNECTION, 0);
+        sx_invite_calls_answer(invitation, PMIX_ERR_LOST_CONNECTION, 0);
+        sx_invite_lead_end(invitation);
         sx_invitation_free(invitation);
     }
 }

@@ -7,6 +7,7 @@
  *                               |--nobody accepts-------> INVITE_DECLINED or INVITE_FAILED
  *                               |--the inviter says so--> CONSTRUCT_ABORT
  *                               |--a caller's time limit--> TIMEOUT
+ *                               |--the inviter ends, and a guest leads--> OPEN
  *                               \--the inviter ends-----> LEADER_FAILED
  *
  * Who invites and who has accepted wait for the end, which is the same for all of them.  Whoever

@@ -34,7 +34,11 @@ struct sx_invitation *sx_invitation_new(struct sx_server *server, const char *na
     struct sx_invitation *const invitation = calloc(1, sizeof(*invitation));
 
     if (invitation == NULL ||
+        !sx_proc_list_add(&invitation->leaders, inviter->nspace->name, inviter->rank) ||
         !sx_table_add(&server->invitations, &invitation->node, name_hash(server, name))) {
+        if (invitation != NULL) {
+            sx_proc_list_clear(&invitation->leaders);
+        }
         free(invitation);
         return NULL;
     }
@@ -44,6 +48,15 @@ struct sx_invitation *sx_invitation_new(struct sx_server *server, const char *na
     invitation->inviter = sx_client_retain(inviter);
     memcpy(invitation->name, name, strlen(name) + 1);
     return invitation;
+}
+
+bool sx_invitation_lead(struct sx_invitation *invitation, struct sx_client *client)
+{
+    struct sx_client *const old = invitation->inviter;
+
+    invitation->inviter = sx_client_retain(client);
+    sx_client_release(old);
+    return sx_proc_list_add(&invitation->leaders, client->nspace->name, client->rank);
 }
 
 void sx_invitation_close(struct sx_server *server, struct sx_invitation *invitation)
@@ -68,7 +81,7 @@ void sx_invitation_free(struct sx_invitation *invitation)
 {
     struct sx_list *node;
 
-    sx_assert(sx_list_empty(&invitation->calls));
+    sx_assert(sx_list_empty(&invitation->calls) && invitation->lead == NULL);
     while ((node = sx_list_pop(&invitation->guests)) != NULL) {
         struct sx_guest *const guest = SX_LIST_ENTRY(node, struct sx_guest, link);
 
@@ -77,6 +90,7 @@ void sx_invitation_free(struct sx_invitation *invitation)
         free(guest);
     }
     sx_client_release(invitation->inviter);
+    sx_proc_list_clear(&invitation->leaders);
     free(invitation);
 }
 

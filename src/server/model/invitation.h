@@ -12,13 +12,16 @@
  *                   \--all have declined, or are lost--> fails
  *
  * Who invites is a guest that has accepted from the start.  It may be asked what it says to each of
- * these ends of an arrow; nothing is decided before it has answered what it is waited for.  What
- * else ends it, and who is told, is
+ * these ends of an arrow; nothing is decided before it has answered what it is waited for.  When it
+ * ends, another guest may invite in its place.  What else ends it, and who is told, is
  * engine/invite.c's.  Memory: what a client invites counts as what it waits for (pending.h). */
 #ifndef SX_SERVER_MODEL_INVITATION_H
 #define SX_SERVER_MODEL_INVITATION_H
 
+#include "server/model/proc_list.h"
 #include "server/model/state.h"
+
+struct sx_group_lead;
 
 enum sx_guest_state {
     SX_GUEST_ASKED,
@@ -35,7 +38,8 @@ struct sx_guest {
     struct sx_invitation *invitation;
     struct sx_client *client; /* retained */
     enum sx_guest_state state;
-    bool is_new; /* the engine's: it has to hear that it is invited */
+    bool is_new;   /* the engine's: it has to hear that it is invited */
+    uint8_t hears; /* SX_HEARS_*: what it can answer, once it has accepted */
     /* What the inviter has been asked about it, and not answered. */
     struct sx_list asked; /* invitation.asked; in no list: nothing */
     uint64_t question;
@@ -53,6 +57,9 @@ struct sx_invitation {
     uint8_t hears;                  /* SX_HEARS_*: what the inviter can answer */
     struct sx_list calls;           /* the engine's: those who wait for the end */
     struct sx_client *inviter;      /* retained */
+    struct sx_proc_list leaders;    /* which process that is, behind those who were it before */
+    struct sx_group_lead *lead;     /* the engine's: the inviter has ended, and the next one is
+                                       sought; else NULL */
     uint8_t group;                  /* SX_GROUP_* */
     char name[PMIX_MAX_NSLEN + 1];
 };
@@ -60,6 +67,13 @@ struct sx_invitation {
 /* Return: NULL when memory is out. */
 struct sx_invitation *sx_invitation_new(struct sx_server *server, const char *name,
                                         struct sx_client *inviter);
+/* Its guest @client invites from now on.  Return: false when memory is out. */
+bool sx_invitation_lead(struct sx_invitation *invitation, struct sx_client *client);
+/* Return: the process that invites, or has done so last. */
+static inline const pmix_proc_t *sx_invitation_leader(const struct sx_invitation *invitation)
+{
+    return &invitation->leaders.all[invitation->leaders.count - 1];
+}
 /* The name is free, and the guests' clients know nothing of it. */
 void sx_invitation_close(struct sx_server *server, struct sx_invitation *invitation);
 /* It is closed, and nobody waits for it. */

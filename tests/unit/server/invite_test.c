@@ -9,8 +9,11 @@
 
 #include "answers.h"
 #include "bare_events.h"
+#include "base/bodies.h"
+#include "base/clock.h"
 #include "opened.h"
 #include "server/engine/group.h"
+#include "server/engine/group_lead.h"
 #include "server/model/invitation.h"
 
 #define GUESTS 2
@@ -57,12 +60,13 @@ TestSuite(invite, .init = begin, .fini = end);
 /* ---- what clients send ------------------------------------------------------------------------ */
 
 static uint32_t id_last;
-static uint32_t inviter_hears; /* SX_HEARS_* */
+static uint32_t inviter_hears, guests_hear; /* SX_HEARS_* */
+static uint64_t limit_ns = 1;               /* of the inviter */
 
 static void send_invite(uint32_t by, const char *group, const uint32_t ranks[], uint32_t count)
 {
     _Alignas(8) uint8_t bytes[sizeof(struct sx_group_invite) + PROCS * 16] = { 0 };
-    const struct sx_group_invite head = { .timeout_ns = 1,
+    const struct sx_group_invite head = { .timeout_ns = limit_ns,
                                           .proc_count = count,
                                           .hears = inviter_hears };
     size_t size = sizeof(head);
@@ -84,9 +88,9 @@ static void send_invite(uint32_t by, const char *group, const uint32_t ranks[], 
 
 static void send_join(uint32_t by, const char *group, bool accepts, uint32_t leader)
 {
-    struct sx_group_join join = { .accepts = accepts,
-                                  .leader_rank = leader,
-                                  .leader_nspace = "job" };
+    struct sx_group_join join = {
+        .accepts = accepts, .hears = guests_hear, .leader_rank = leader, .leader_nspace = "job"
+    };
 
     snprintf(join.group, sizeof(join.group), "%s", group);
     struct sx_frame frame = opened_frame(SX_MSG_GROUP_JOIN, ++id_last, &join, sizeof(join));
@@ -119,12 +123,19 @@ enum happening {
     UNASKED,      /* with the wrong number; or, to the last question, a guest */
     SETTLE,       /* the inviter has nothing to say to the last question about guest 0, or 1 */
     ABORT = SETTLE + GUESTS,
-    HAPPENINGS = ABORT + GUESTS,
+    LEAD = ABORT + GUESTS, /* guest 0, or 1, leads instead of an inviter who has ended ... */
+    MUTE = LEAD + GUESTS,  /* ... or has nothing to say to that */
+    HAPPENINGS = MUTE + GUESTS,
+    HAPPENINGS_LED = LEAD,     /* when no guest hears anything */
     HAPPENINGS_DEAF = UNASKED, /* when the inviter hears nothing */
 };
 
+#define NOBODY PROCS
+
 struct model {
     bool is_open, is_group;
+    uint32_t leader;       /* NOBODY: one is sought */
+    bool may_lead[GUESTS]; /* it is waited for */
     enum sx_guest_state guests[GUESTS];
     bool asked[GUESTS];                 /* the inviter, what it says to that */
     uint32_t waits[PROCS][REPLIES_MAX]; /* requests that are not answered */
@@ -171,9 +182,11 @@ static size_t model_count(const struct model *model, enum sx_guest_state state)
 
 static void model_judge(struct model *model)
 {
-    if (model->is_open && model_count(model, SX_GUEST_ASKED) == 0 && !model->asked[0] &&
-        !model->asked[1]) {
-        model_end(model, model_count(model, SX_GUEST_ACCEPTED) > 0   ? PMIX_SUCCESS
+    const size_t members = model_count(model, SX_GUEST_ACCEPTED) + (model->leader == INVITER);
+
+    if (model->is_open && model->leader != NOBODY && model_count(model, SX_GUEST_ASKED) == 0 &&
+        !model->asked[0] && !model->asked[1]) {
+        model_end(model, members > 1                                 ? PMIX_SUCCESS
                          : model_count(model, SX_GUEST_DECLINED) > 0 ? PMIX_GROUP_INVITE_DECLINED
                                                                      : PMIX_GROUP_INVITE_FAILED);
     }
@@ -196,15 +209,54 @@ static void model_answer(struct model *model, uint32_t guest, bool accepts)
     model_judge(model);
 }
 
+/* A leader is sought. */
+static void model_seek(struct model *model)
+{
+    model->leader = NOBODY;
+    if (!model->may_lead[0] && !model->may_lead[1]) {
+        model_end(model, PMIX_GROUP_LEADER_FAILED);
+    }
+}
+
+static void model_lose_leader(struct model *model)
+{
+    for (size_t i = 0; i < GUESTS; i++) {
+        model->may_lead[i] = guests_hear != 0 && model->guests[i] == SX_GUEST_ACCEPTED;
+    }
+    model_seek(model);
+}
+
 /* Its connection lasts, here, so that it hears how its call ends. */
 static void model_die(struct model *model, uint32_t guest)
 {
-    if (model->is_open && model->guests[guest] != SX_GUEST_DECLINED) {
+    if (model->is_open && model->leader == guest) {
+        model->guests[guest] = SX_GUEST_LOST;
+        model_lose_leader(model);
+    } else if (model->is_open && model->guests[guest] != SX_GUEST_DECLINED) {
         if (model->guests[guest] != SX_GUEST_LOST) {
             model->asked[guest] = inviter_hears != 0;
         }
         model->guests[guest] = SX_GUEST_LOST;
+        model->may_lead[guest] = false;
+        if (model->leader == NOBODY) {
+            model_seek(model);
+        }
         model_judge(model);
+    }
+}
+
+static void model_lead(struct model *model, uint32_t guest, bool leads)
+{
+    if (!model->is_open || model->leader != NOBODY || model->guests[guest] != SX_GUEST_ACCEPTED) {
+        return;
+    }
+    if (leads) {
+        model->leader = guest;
+        model->asked[guest] = false;
+        model_judge(model);
+    } else {
+        model->may_lead[guest] = false;
+        model_seek(model);
     }
 }
 
@@ -216,6 +268,7 @@ static void model_invite(struct model *model)
             model->guests[i] = SX_GUEST_ASKED;
         }
     }
+    model->leader = INVITER;
     model->is_open = true;
     model_wait(model, INVITER);
 }
@@ -236,22 +289,36 @@ static uint64_t question_about(const char *name, uint32_t guest)
 static void inviter_says(struct model *model, uint32_t guest, bool aborts, const char *name)
 {
     const uint64_t question = question_about(name, guest);
+    const uint32_t leader = model->leader;
 
-    if (model->is_open && model->asked[guest] && aborts) {
+    if (!model->is_open || leader == NOBODY) {
+        return;
+    }
+    if (model->asked[guest] && aborts) {
         model_end(model, PMIX_GROUP_CONSTRUCT_ABORT);
-    } else if (model->is_open && model->asked[guest]) {
+    } else if (model->asked[guest]) {
         model->asked[guest] = false;
         model_judge(model);
     }
-    send_word(INVITER, name, question, aborts ? SX_GROUP_ABORTS : SX_GROUP_SAYS_NOTHING);
+    send_word(leader, name, question, aborts ? SX_GROUP_ABORTS : SX_GROUP_SAYS_NOTHING);
+}
+
+static void guest_says(struct model *model, uint32_t guest, bool leads, const char *name)
+{
+    const struct sx_invitation *const invitation = sx_invitation_find(&server, name);
+    const struct sx_group_lead *const lead = invitation != NULL ? invitation->lead : NULL;
+
+    model_lead(model, guest, leads);
+    send_word(guest, name, lead != NULL ? lead->questions[0].number : 0,
+              leads ? SX_GROUP_LEADS : SX_GROUP_SAYS_NOTHING);
 }
 
 static void happens_to_all(struct model *model, enum happening what, const char *name)
 {
     switch (what) {
     case LEADER_DEATH:
-        if (model->is_open) {
-            model_end(model, PMIX_GROUP_LEADER_FAILED);
+        if (model->is_open && model->leader == INVITER) {
+            model_lose_leader(model);
         }
         sx_invite_client_gone(&server, clients[INVITER]);
         break;
@@ -262,7 +329,7 @@ static void happens_to_all(struct model *model, enum happening what, const char 
         bare_much_later(&server);
         break;
     case INVITE_AGAIN:
-        if (model->is_group) {
+        if (model->is_group || (model->is_open && model->leader != INVITER)) {
             model_reply(model, INVITER, id_last + 1, PMIX_ERR_EXISTS);
         } else {
             model_invite(model);
@@ -291,7 +358,11 @@ static void happens_to_all(struct model *model, enum happening what, const char 
         send_join(0, name, true, STRANGER);
         break;
     default:
-        inviter_says(model, (what - SETTLE) % GUESTS, what >= ABORT, name);
+        if (what >= LEAD) {
+            guest_says(model, (what - LEAD) % GUESTS, what < MUTE, name);
+        } else {
+            inviter_says(model, (what - SETTLE) % GUESTS, what >= ABORT, name);
+        }
         break;
     }
 }
@@ -333,7 +404,31 @@ static void group_compare(const struct model *model, const char *name)
         cr_assert_eq(sx_membership_rank(&group->published, "job", i) != PMIX_RANK_INVALID,
                      model->guests[i] == SX_GUEST_ACCEPTED, "%s: %u", name, i);
     }
-    cr_assert(group == NULL || sx_membership_rank(&group->published, "job", INVITER) == 0);
+    cr_assert(group == NULL || sx_membership_rank(&group->published, "job", INVITER) ==
+                                   (model->leader == INVITER ? 0 : PMIX_RANK_INVALID));
+}
+
+/* The loop has its turn, in which some are told that a leader is sought, or that there is none. */
+static void turn(const char *name)
+{
+    for (int i = 0; i < 3; i++) {
+        const struct sx_invitation *const invitation = sx_invitation_find(&server, name);
+
+        if (invitation != NULL && invitation->lead != NULL) {
+            struct sx_timer last = { .fn = bare_stop, .arg = server.loop };
+
+            cr_assert_eq(sx_timer_add(server.loop, &last, sx_now_ns()), PMIX_SUCCESS);
+            sx_loop_run(server.loop);
+        }
+    }
+}
+
+static void step(struct model *model, enum happening what, const char *name)
+{
+    happens(model, what, name);
+    turn(name);
+    replies_compare(model, name);
+    group_compare(model, name);
 }
 
 static void shares_renew(void)
@@ -343,54 +438,79 @@ static void shares_renew(void)
     }
 }
 
-/* One sequence: the digits of @number, to the base @base. */
-static void run(uint32_t number, uint32_t base)
+/* What comes first, and then everything of @base happenings. */
+struct plan {
+    uint32_t base, depth;
+    enum happening first[3];
+    size_t first_count;
+};
+
+/* One sequence: the digits of @number. */
+static void run(const struct plan *plan, uint32_t number)
 {
     struct model model = { .is_open = false };
     char name[64];
     int len = snprintf(name, sizeof(name), "group");
 
-    for (uint32_t i = 0, rest = number; i < DEPTH; i++, rest /= base) {
-        len += snprintf(name + len, sizeof(name) - (size_t)len, ".%u", rest % base);
+    for (uint32_t i = 0, rest = number; i < plan->depth; i++, rest /= plan->base) {
+        len += snprintf(name + len, sizeof(name) - (size_t)len, ".%u", rest % plan->base);
     }
     shares_renew();
     model_invite(&model);
     send_invite(INVITER, name, both, 2);
-    for (uint32_t i = 0, rest = number; i < DEPTH; i++, rest /= base) {
-        happens(&model, (enum happening)(rest % base), name);
-        replies_compare(&model, name);
-        group_compare(&model, name);
+    for (size_t i = 0; i < plan->first_count; i++) {
+        step(&model, plan->first[i], name);
+    }
+    for (uint32_t i = 0, rest = number; i < plan->depth; i++, rest /= plan->base) {
+        step(&model, (enum happening)(rest % plan->base), name);
     }
     if (model.is_group) {
         sx_group_end(&server, sx_memberships_find(&server, name));
         model.is_group = false;
     }
-    happens(&model, LEADER_DEATH, name);
-    replies_compare(&model, name);
-    group_compare(&model, name);
+    step(&model, LEADER_DEATH, name);
+    for (uint32_t guest = 0; guest < GUESTS; guest++) {
+        step(&model, (enum happening)(guest * (DEATH + 1) + DEATH), name);
+    }
+    cr_assert_not(model.is_open);
 }
 
-static void run_all(uint32_t base)
+static void run_all(const struct plan *plan)
 {
     uint32_t count = 1;
 
-    for (uint32_t i = 0; i < DEPTH; i++) {
-        count *= base;
+    for (uint32_t i = 0; i < plan->depth; i++) {
+        count *= plan->base;
     }
     for (uint32_t number = 0; number < count; number++) {
-        run(number, base);
+        run(plan, number);
     }
 }
 
+#define HEARS_NEWS (SX_HEARS_ACCEPTED | SX_HEARS_DECLINED | SX_HEARS_LOST)
+
 Test(invite, ends_as_the_model_says_whatever_happens, .timeout = 120)
 {
-    run_all(HAPPENINGS_DEAF);
+    run_all(&(struct plan){ .base = HAPPENINGS_DEAF, .depth = DEPTH });
 }
 
 Test(invite, waits_for_what_the_inviter_says, .timeout = 120)
 {
-    inviter_hears = SX_HEARS_ACCEPTED | SX_HEARS_DECLINED | SX_HEARS_LOST;
-    run_all(HAPPENINGS);
+    inviter_hears = HEARS_NEWS;
+    run_all(&(struct plan){ .base = HAPPENINGS_LED, .depth = DEPTH });
+}
+
+Test(invite, has_another_leader_if_a_guest_says_so, .timeout = 120)
+{
+    inviter_hears = HEARS_NEWS;
+    guests_hear = HEARS_NEWS | SX_HEARS_LEADERS;
+    limit_ns = UINT64_MAX / 4; /* its time comes with TIME alone */
+    run_all(&(struct plan){
+        .base = HAPPENINGS, .depth = 3, .first = { ACCEPT, LEADER_DEATH }, .first_count = 2 });
+    run_all(&(struct plan){ .base = HAPPENINGS,
+                            .depth = 3,
+                            .first = { ACCEPT, DEATH + 1 + ACCEPT, LEADER_DEATH },
+                            .first_count = 3 });
 }
 
 Test(invite, waits_for_nothing_that_its_inviter_cannot_say)

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* invite_end.c - events to the inviter and to the guests, and what is left when all have
+ * answered. */
+#include "server/engine/invite_end.h"
+
+#include <stdlib.h>
+
+#include "base/bodies.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "server/engine/event_made.h"
+#include "server/engine/group.h"
+#include "server/engine/group_gift.h"
+#include "server/engine/group_lead.h"
+#include "server/model/invitation.h"
+#include "server/model/membership.h"
+#include "server/model/proc_list.h"
+#include "server/port/reply.h"
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* The inviter hears what @guest has done, or become, and may say something to that. */
+void sx_invite_ask(struct sx_server *server, struct sx_guest *guest)
+{
+    static const struct {
+        pmix_status_t code;
+        uint8_t hears;
+    } news[SX_GUEST_STATES] = {
+        [SX_GUEST_ACCEPTED] = { PMIX_GROUP_INVITE_ACCEPTED, SX_HEARS_ACCEPTED },
+        [SX_GUEST_DECLINED] = { PMIX_GROUP_INVITE_DECLINED, SX_HEARS_DECLINED },
+        [SX_GUEST_LOST] = { PMIX_GROUP_INVITE_FAILED, SX_HEARS_LOST },
+    };
+    const struct sx_invitation *const invitation = guest->invitation;
+    const struct sx_client *const inviter = invitation->inviter;
+    const struct sx_event_note notes[] = {
+        { .key = PMIX_GROUP_ID, .text = invitation->name },
+        { .key = SX_GROUP_QUESTION, .number = ++server->question_last },
+    };
+
+    if (invitation->lead != NULL) {
+        sx_guest_ask(guest, server->question_last, false);
+    } else if (inviter->nspace != NULL && guest->client->nspace != NULL) {
+        const pmix_proc_t to = sx_nspace_proc(inviter->nspace, inviter->rank);
+
+        sx_guest_ask(guest, server->question_last,
+                     (invitation->hears & news[guest->state].hears) != 0);
+        sx_event_to(server, news[guest->state].code, guest->client, &to, 1, notes, SX_COUNT(notes));
+    }
+}
+
+/* Which guests: in one of some states, and more about them. */
+#define GUESTS(state) (1u << (state))
+#define GUESTS_NEW 0x100u    /* those who have not heard of it */
+#define GUESTS_OTHERS 0x200u /* all but the inviter */
+
+static bool is_one_of(const struct sx_guest *guest, unsigned which)
+{
+    return guest->client->nspace != NULL && (which & GUESTS(guest->state)) != 0 &&
+           ((which & GUESTS_NEW) == 0 || guest->is_new) &&
+           ((which & GUESTS_OTHERS) == 0 || guest->client != guest->invitation->inviter);
+}
+
+/* In their order.  Return: false, told, when memory is out. */
+static bool guests_list(const struct sx_invitation *invitation, unsigned which,
+                        struct sx_proc_list *ret)
+{
+    bool ok = true;
+
+    *ret = (struct sx_proc_list){ .all = NULL };
+    SX_LIST_EACH(it, &invitation->guests) {
+        const struct sx_guest *const guest = SX_LIST_ENTRY(it, struct sx_guest, link);
+
+        if (ok && is_one_of(guest, which)) {
+            ok = sx_proc_list_add(ret, guest->client->nspace->name, guest->client->rank);
+        }
+    }
+    if (!ok) {
+        sx_log(SX_LOG_ERROR, "guests of the group %s are not told: memory is short",
+               invitation->name);
+        sx_proc_list_clear(ret);
+    }
+    return ok;
+}
+
+/* What the inviter has done, or become, concerns @to. */
+static void guests_tell(struct sx_server *server, const struct sx_invitation *invitation,
+                        pmix_status_t code, const struct sx_proc_list *to,
+                        const struct sx_event_note notes[], size_t count)
+{
+    sx_event_of_proc(server, code, sx_invitation_leader(invitation), to, notes, count);
+}
+
+void sx_invite_tell(struct sx_server *server, struct sx_invitation *invitation)
+{
+    const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = invitation->name };
+    struct sx_proc_list to;
+
+    if (guests_list(invitation, GUESTS(SX_GUEST_ASKED) | GUESTS_NEW, &to)) {
+        guests_tell(server, invitation, PMIX_GROUP_INVITED, &to, &note, 1);
+    }
+    sx_proc_list_clear(&to);
+    SX_LIST_EACH(it, &invitation->guests) {
+        SX_LIST_ENTRY(it, struct sx_guest, link)->is_new = false;
+    }
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static pmix_status_t group_make(struct sx_server *server, const struct sx_invitation *invitation,
+                                const struct sx_proc_list *members,
+                                struct sx_membership_entry **ret)
+{
+    const struct sx_group_options options = {
+        .name = invitation->name,
+        .notify = (invitation->group & SX_GROUP_NOTIFY) != 0,
+        .goes_on = (invitation->group & SX_GROUP_FT) != 0,
+        .wants_context = (invitation->group & SX_GROUP_CONTEXT) != 0,
+        .procs = members->all,
+        .proc_count = members->count,
+    };
+
+    return sx_group_make(server, &options, ret);
+}
+
+void sx_invite_calls_answer(struct sx_invitation *invitation, pmix_status_t status,
+                            uint64_t subject)
+{
+    struct sx_list *node;
+
+    while ((node = sx_list_pop(&invitation->calls)) != NULL) {
+        struct sx_invite_call *const call = SX_LIST_ENTRY(node, struct sx_invite_call, link);
+
+        call->subject = subject;
+        sx_pending_answer(&call->pending, status);
+    }
+}
+
+static void made_tell(struct sx_server *server, const struct sx_invitation *invitation,
+                      uint64_t context_id, const struct sx_proc_list *members)
+{
+    const struct sx_event_note assigned[] = {
+        { .key = PMIX_GROUP_ID, .text = invitation->name },
+        { .key = PMIX_GROUP_CONTEXT_ID, .number = context_id },
+    };
+    const struct sx_event_note complete[] = {
+        { .key = PMIX_GROUP_ID, .text = invitation->name },
+        { .key = PMIX_GROUP_MEMBERSHIP, .procs = members->all, .count = members->count },
+    };
+
+    if (context_id != 0) {
+        guests_tell(server, invitation, PMIX_GROUP_CONTEXT_ID_ASSIGNED, members, assigned,
+                    SX_COUNT(assigned));
+    }
+    guests_tell(server, invitation, PMIX_GROUP_CONSTRUCT_COMPLETE, members, complete,
+                SX_COUNT(complete));
+}
+
+/* What the members give to each other. */
+static pmix_status_t gifts_give(struct sx_server *server, const struct sx_invitation *invitation,
+                                uint64_t context_id)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    SX_LIST_EACH(it, &invitation->guests) {
+        const struct sx_guest *const guest = SX_LIST_ENTRY(it, struct sx_guest, link);
+
+        if (rc == PMIX_SUCCESS && is_one_of(guest, GUESTS(SX_GUEST_ACCEPTED))) {
+            const pmix_proc_t proc = sx_nspace_proc(guest->client->nspace, guest->client->rank);
+
+            rc = sx_group_gift_give(server, &proc, guest->gifts, guest->gift_count, context_id);
+        }
+    }
+    return rc;
+}
+
+/* Return: as sx_group_make and sx_group_gift_give. */
+static pmix_status_t make(struct sx_server *server, struct sx_invitation *invitation)
+{
+    struct sx_membership_entry *group;
+    struct sx_proc_list members;
+    pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
+
+    if (guests_list(invitation, GUESTS(SX_GUEST_ACCEPTED), &members)) {
+        rc = group_make(server, invitation, &members, &group);
+    }
+    const uint64_t context_id = rc == PMIX_SUCCESS ? group->published.head.context_id : 0;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = gifts_give(server, invitation, context_id);
+        if (rc != PMIX_SUCCESS) {
+            sx_group_end(server, group);
+        }
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_invite_calls_answer(invitation, PMIX_SUCCESS, group->published.head.subject);
+        made_tell(server, invitation, context_id, &members);
+    }
+    sx_proc_list_clear(&members);
+    return rc;
+}
+
+/* Those who wait, and those who might still answer, hear that there will be no group. */
+static void fail(struct sx_server *server, struct sx_invitation *invitation, pmix_status_t status)
+{
+    const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = invitation->name };
+    const pmix_status_t code = status == PMIX_GROUP_LEADER_FAILED ? status
+                                                                  : PMIX_GROUP_CONSTRUCT_ABORT;
+    struct sx_proc_list to;
+
+    sx_invite_calls_answer(invitation, status, 0);
+    if (invitation->lead != NULL && status == PMIX_GROUP_LEADER_FAILED) {
+        return; /* they have heard it */
+    }
+    if (guests_list(invitation, GUESTS(SX_GUEST_ASKED) | GUESTS(SX_GUEST_ACCEPTED) | GUESTS_OTHERS,
+                    &to)) {
+        guests_tell(server, invitation, code, &to, &note, 1);
+    }
+    sx_proc_list_clear(&to);
+}
+
+void sx_invite_lead_end(struct sx_invitation *invitation)
+{
+    if (invitation->lead != NULL) {
+        sx_group_lead_clear(invitation->lead);
+        free(invitation->lead);
+        invitation->lead = NULL;
+    }
+}
+
+void sx_invite_end(struct sx_server *server, struct sx_invitation *invitation, pmix_status_t status)
+{
+    sx_invitation_close(server, invitation); /* what follows may end clients */
+    if (status == PMIX_SUCCESS) {
+        status = make(server, invitation);
+    }
+    if (status != PMIX_SUCCESS) {
+        fail(server, invitation, status);
+    }
+    sx_invite_lead_end(invitation);
+    sx_invitation_free(invitation);
+}
+
+void sx_invite_judge(struct sx_server *server, struct sx_invitation *invitation)
+{
+    const pmix_status_t rc = invitation->lead == NULL ? sx_invitation_verdict(invitation)
+                                                      : PMIX_ERR_WOULD_BLOCK;
+
+    if (rc != PMIX_ERR_WOULD_BLOCK) {
+        sx_invite_end(server, invitation, rc);
+    }
+}
+
+/* ---- those who wait -------------------------------------------------------------------------- */
+
+static void call_closed(struct sx_pending *pending)
+{
+    sx_list_remove(&SX_CONTAINER(pending, struct sx_invite_call, pending)->link);
+}
+
+static void call_send(struct sx_pending *pending)
+{
+    const struct sx_invite_call *const call = SX_CONTAINER(pending, struct sx_invite_call, pending);
+
+    sx_reply_body(pending->server, pending->client, pending->id, pending->status, &call->subject,
+                  sizeof(call->subject));
+}
+
+static void call_timed_out(void *arg, uint64_t now_ns)
+{
+    const struct sx_invite_call *const call = SX_CONTAINER((struct sx_pending *)arg,
+                                                           struct sx_invite_call, pending);
+
+    (void)now_ns;
+    sx_invite_end(call->pending.server, call->invitation, PMIX_ERR_TIMEOUT);
+}
+
+static const struct sx_pending_kind call_kind = { .quota = SX_PENDING_INVITE,
+                                                  .closed = call_closed,
+                                                  .send = call_send };
+
+pmix_status_t sx_invite_call_begin(struct sx_server *server, struct sx_client *client, uint32_t id,
+                                   size_t bytes, struct sx_invite_call **ret)
+{
+    struct sx_invite_call *const call = calloc(1, sizeof(*call));
+
+    if (call == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_list_init(&call->link);
+    call->pending.bytes = bytes;
+    const pmix_status_t rc = sx_pending_begin(server, client, id, &call_kind, &call->pending);
+
+    if (rc == PMIX_SUCCESS) {
+        *ret = call;
+    } else {
+        free(call);
+    }
+    return rc;
+}
+
+void sx_invite_call_join(struct sx_invite_call *call, struct sx_invitation *invitation,
+                         uint64_t timeout_ns, uint64_t now_ns)
+{
+    call->invitation = invitation;
+    sx_list_append(&invitation->calls, &call->link);
+    if (timeout_ns != 0) {
+        sx_pending_limit(&call->pending, call_timed_out, sx_deadline_ns(now_ns, timeout_ns));
+    }
+}
