@@ -714,7 +714,7 @@ enum answer { NOTHING, GO_ON, LEAD, ABORT, DIE };
 static struct {
     enum answer answer;
     sem_t failed, selected, updated;
-    pmix_rank_t lost, leader; /* of the last event that has it */
+    pmix_rank_t lost, leader; /* of the first event that has it */
     pmix_status_t error;      /* of the one that says that nobody leads */
     size_t left;
 } heard;
@@ -731,7 +731,7 @@ static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, p
         const pmix_data_array_t *const array = info[i].value.data.darray;
 
         if (strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) == 0 &&
-            code != PMIX_GROUP_LEADER_SELECTED) {
+            code != PMIX_GROUP_LEADER_SELECTED && heard.lost == PMIX_RANK_INVALID) {
             heard.lost = info[i].value.data.proc->rank;
         } else if (strcmp(info[i].key, PMIX_GROUP_LEADER) == 0) {
             heard.leader = ((const pmix_proc_t *)array->array)->rank;
@@ -761,7 +761,7 @@ static void hear(enum answer answer)
                               PMIX_GROUP_LEADER_SELECTED, PMIX_GROUP_MEMBERSHIP_UPDATE };
 
     heard.answer = answer;
-    heard.leader = PMIX_RANK_INVALID;
+    heard.lost = heard.leader = PMIX_RANK_INVALID;
     sem_init(&heard.failed, 0, 0);
     sem_init(&heard.selected, 0, 0);
     sem_init(&heard.updated, 0, 0);
