@@ -656,6 +656,49 @@ static int rank_of_abort_at_no(int rank)
     return finish();
 }
 
+/* The same by an event of the inviter: all guests hear it, whomever it was for. */
+static void abort_publish(bool to_all)
+{
+    pmix_proc_t to = proc_of(to_all ? PMIX_RANK_WILDCARD : 1);
+    pmix_info_t infos[2];
+
+    CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_GROUP_ID, TEA, PMIX_STRING), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_EVENT_CUSTOM_RANGE, &to, PMIX_PROC), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Notify_event(PMIX_GROUP_CONSTRUCT_ABORT, &me, PMIX_RANGE_CUSTOM, infos, 2,
+                                   NULL, NULL),
+                 PMIX_SUCCESS);
+    PMIx_Info_destruct(&infos[0]);
+    PMIx_Info_destruct(&infos[1]);
+}
+
+static int aborted_by_event(int rank, bool to_all)
+{
+    static const pmix_rank_t guests[] = { 1, 2 };
+
+    begin(rank == 1 ? ACCEPTS : NOTES);
+    if (rank == 0) {
+        invite_nb(guests, 2);
+        heard_wait(PMIX_GROUP_INVITE_ACCEPTED, 1);
+        abort_publish(to_all);
+        CHECK_STATUS(end_wait(1).status, PMIX_GROUP_CONSTRUCT_ABORT);
+    } else {
+        heard_wait(PMIX_GROUP_CONSTRUCT_ABORT, 1);
+        CHECK(rank != 1 || end_wait(1).status == PMIX_GROUP_CONSTRUCT_ABORT);
+    }
+    fence();
+    return finish();
+}
+
+static int rank_of_abort_event(int rank)
+{
+    return aborted_by_event(rank, true);
+}
+
+static int rank_of_abort_event_to_one(int rank)
+{
+    return aborted_by_event(rank, false);
+}
+
 /* GR65: the group without it, whether it had accepted or not; and one that had ended before. */
 static int rank_of_death(int rank)
 {
@@ -1020,6 +1063,8 @@ int main(int argc, char **argv)
         { .name = "last.replaced.inside", .size = 3, .rank = rank_of_last_replaced_inside },
         { .name = "abort.at.yes", .size = 2, .rank = rank_of_abort_at_yes },
         { .name = "abort.at.no", .size = 3, .rank = rank_of_abort_at_no },
+        { .name = "abort.event", .size = 3, .rank = rank_of_abort_event },
+        { .name = "abort.event.to.one", .size = 3, .rank = rank_of_abort_event_to_one },
         { .name = "death",
           .size = 4,
           .rank = rank_of_death,

@@ -349,6 +349,9 @@ static pmix_status_t client_publishes(struct sx_server *server, struct sx_client
         *ret_number = client->home != NULL && sx_event_concerns(block, client->home)
                           ? client->home->events.newest
                           : 0;
+        if (sx_event_block_head(block)->code == PMIX_GROUP_CONSTRUCT_ABORT) {
+            SX_FAMILIES_TELL(server, group_aborted, server, client, block);
+        }
     }
     sx_event_block_release(block);
     return rc;

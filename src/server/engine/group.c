@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pmix.h>
+
 #include "base/status.h"
 #include "server/engine/meeting.h"
 #include "server/engine/membership_end.h"
+#include "server/model/event_block.h"
 #include "server/model/invitation.h"
 
 #define CONTEXT_ORIGIN_DIGITS \
@@ -67,6 +70,27 @@ struct sx_collective *sx_group_being_built(const struct sx_server *server, const
                                            : NULL;
 
     return open != NULL ? SX_CONTAINER(open, struct sx_collective, generation) : NULL;
+}
+
+bool sx_group_event_name(const struct sx_event_block *block, char *ret)
+{
+    bool found = false;
+    pmix_info_t *info;
+    size_t ninfo;
+
+    if (sx_event_block_infos(block, &info, &ninfo) != PMIX_SUCCESS) {
+        return false;
+    }
+    for (size_t i = 0; i < ninfo && !found; i++) {
+        found = strcmp(info[i].key, PMIX_GROUP_ID) == 0 && info[i].value.type == PMIX_STRING &&
+                info[i].value.data.string != NULL &&
+                strlen(info[i].value.data.string) <= PMIX_MAX_NSLEN;
+        if (found) {
+            memcpy(ret, info[i].value.data.string, strlen(info[i].value.data.string) + 1);
+        }
+    }
+    PMIX_INFO_FREE(info, ninfo);
+    return found;
 }
 
 pmix_status_t sx_group_name_judge(struct sx_server *server, const char *name)

@@ -17,6 +17,7 @@
 #include <pmix_common.h>
 
 struct sx_collective;
+struct sx_event_block;
 struct sx_membership_entry;
 struct sx_server;
 
@@ -43,6 +44,10 @@ pmix_status_t sx_group_name_judge(struct sx_server *server, const char *name);
 
 /* Return: the open construct of @name; NULL: there is none. */
 struct sx_collective *sx_group_being_built(const struct sx_server *server, const char *name);
+
+/* Which group @block is about (PMIX_GROUP_ID), in @ret of PMIX_MAX_NSLEN + 1 bytes.  Return: false
+ * when it does not say so. */
+bool sx_group_event_name(const struct sx_event_block *block, char *ret);
 
 /* A context id that no other group has had or will have; not 0, and it fits in size_t. */
 uint64_t sx_group_context_id(struct sx_server *server);

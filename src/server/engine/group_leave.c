@@ -10,6 +10,7 @@
 #include "base/options.h"
 #include "server/engine/collective.h"
 #include "server/engine/event_made.h"
+#include "server/engine/group.h"
 #include "server/engine/group_end.h"
 #include "server/engine/membership_end.h"
 #include "server/port/reply.h"
@@ -70,20 +71,11 @@ bool sx_group_on_leave(struct sx_server *server, struct sx_client *client, struc
 static struct sx_membership_entry *group_meant(struct sx_server *server,
                                                const struct sx_event_block *block)
 {
-    struct sx_membership_entry *entry = NULL;
-    pmix_info_t *info;
-    size_t ninfo;
+    char name[PMIX_MAX_NSLEN + 1];
+    struct sx_membership_entry *const entry = sx_group_event_name(block, name)
+                                                  ? sx_memberships_find(server, name)
+                                                  : NULL;
 
-    if (sx_event_block_infos(block, &info, &ninfo) != PMIX_SUCCESS) {
-        return NULL;
-    }
-    for (size_t i = 0; i < ninfo && entry == NULL; i++) {
-        if (strcmp(info[i].key, PMIX_GROUP_ID) == 0 && info[i].value.type == PMIX_STRING &&
-            info[i].value.data.string != NULL) {
-            entry = sx_memberships_find(server, info[i].value.data.string);
-        }
-    }
-    PMIX_INFO_FREE(info, ninfo);
     return entry != NULL && entry->published.head.kind == SX_MEMBERSHIP_GROUP ? entry : NULL;
 }
 

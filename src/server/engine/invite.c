@@ -381,6 +381,19 @@ void sx_invite_hear(struct sx_server *server, struct sx_invitation *invitation,
     }
 }
 
+void sx_invite_aborted(struct sx_server *server, struct sx_client *client,
+                       const struct sx_event_block *block)
+{
+    char name[PMIX_MAX_NSLEN + 1];
+    struct sx_invitation *const invitation = sx_group_event_name(block, name)
+                                                 ? sx_invitation_find(server, name)
+                                                 : NULL;
+
+    if (invitation != NULL && invitation->inviter == client && invitation->lead == NULL) {
+        sx_invite_abort(server, invitation, block);
+    }
+}
+
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 void sx_invite_client_gone(struct sx_server *server, struct sx_client *client)

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 struct sx_client;
+struct sx_event_block;
 struct sx_frame;
 struct sx_group_said;
 struct sx_invitation;
@@ -36,6 +37,10 @@ bool sx_invite_on_join(struct sx_server *server, struct sx_client *client, struc
 /* @client says @said: @invitation may be gone then.  What it was not asked is passed over. */
 void sx_invite_hear(struct sx_server *server, struct sx_invitation *invitation,
                     struct sx_client *client, const struct sx_group_said *said);
+
+/* struct sx_family's: it ends what @client invites to and @block names. */
+void sx_invite_aborted(struct sx_server *server, struct sx_client *client,
+                       const struct sx_event_block *block);
 
 /* It invites nobody any more, and is nobody's guest. */
 void sx_invite_client_gone(struct sx_server *server, struct sx_client *client);

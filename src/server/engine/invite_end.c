@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "server/engine/event_made.h"
+#include "server/engine/event_route.h"
 #include "server/engine/group.h"
 #include "server/engine/group_gift.h"
 #include "server/engine/group_lead.h"
@@ -200,8 +201,28 @@ static pmix_status_t make(struct sx_server *server, struct sx_invitation *invita
     return rc;
 }
 
-/* Those who wait, and those who might still answer, hear that there will be no group. */
-static void fail(struct sx_server *server, struct sx_invitation *invitation, pmix_status_t status)
+/* Whom @block, an event of the inviter, has reached need not hear of it again. */
+static void reached_drop(struct sx_server *server, const struct sx_event_block *block,
+                         struct sx_proc_list *to)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < to->count; i++) {
+        const pmix_proc_t *const proc = &to->all[i];
+        const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
+
+        if (nspace == NULL || !sx_event_concerns(block, nspace) ||
+            !sx_event_block_aims_at(block, proc->nspace, proc->rank)) {
+            to->all[kept++] = *proc;
+        }
+    }
+    to->count = kept;
+}
+
+/* Those who wait, and those who might still answer, hear that there will be no group.  @block: the
+ * event that has said so to some; NULL: none has. */
+static void fail(struct sx_server *server, struct sx_invitation *invitation, pmix_status_t status,
+                 const struct sx_event_block *block)
 {
     const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = invitation->name };
     const pmix_status_t code = status == PMIX_GROUP_LEADER_FAILED ? status
@@ -214,6 +235,9 @@ static void fail(struct sx_server *server, struct sx_invitation *invitation, pmi
     }
     if (guests_list(invitation, GUESTS(SX_GUEST_ASKED) | GUESTS(SX_GUEST_ACCEPTED) | GUESTS_OTHERS,
                     &to)) {
+        if (block != NULL) {
+            reached_drop(server, block, &to);
+        }
         guests_tell(server, invitation, code, &to, &note, 1);
     }
     sx_proc_list_clear(&to);
@@ -228,17 +252,29 @@ void sx_invite_lead_end(struct sx_invitation *invitation)
     }
 }
 
-void sx_invite_end(struct sx_server *server, struct sx_invitation *invitation, pmix_status_t status)
+static void finish(struct sx_server *server, struct sx_invitation *invitation, pmix_status_t status,
+                   const struct sx_event_block *block)
 {
     sx_invitation_close(server, invitation); /* what follows may end clients */
     if (status == PMIX_SUCCESS) {
         status = make(server, invitation);
     }
     if (status != PMIX_SUCCESS) {
-        fail(server, invitation, status);
+        fail(server, invitation, status, block);
     }
     sx_invite_lead_end(invitation);
     sx_invitation_free(invitation);
+}
+
+void sx_invite_end(struct sx_server *server, struct sx_invitation *invitation, pmix_status_t status)
+{
+    finish(server, invitation, status, NULL);
+}
+
+void sx_invite_abort(struct sx_server *server, struct sx_invitation *invitation,
+                     const struct sx_event_block *block)
+{
+    finish(server, invitation, PMIX_GROUP_CONSTRUCT_ABORT, block);
 }
 
 void sx_invite_judge(struct sx_server *server, struct sx_invitation *invitation)

@@ -9,6 +9,7 @@
 
 #include "server/port/pending.h"
 
+struct sx_event_block;
 struct sx_guest;
 struct sx_invitation;
 
@@ -47,6 +48,9 @@ void sx_invite_lead_end(struct sx_invitation *invitation);
 /* @invitation is gone then, and its name is the group's, or free. */
 void sx_invite_end(struct sx_server *server, struct sx_invitation *invitation,
                    pmix_status_t status);
+/* It ends with PMIX_GROUP_CONSTRUCT_ABORT; some have heard so by @block. */
+void sx_invite_abort(struct sx_server *server, struct sx_invitation *invitation,
+                     const struct sx_event_block *block);
 /* End it, if it has come to its end. */
 void sx_invite_judge(struct sx_server *server, struct sx_invitation *invitation);
 

@@ -74,6 +74,7 @@ const struct sx_family sx_families[] = {
         .name = "invite", /* those who wait for the end of one are answered, not dropped */
         .client_left = sx_invite_client_gone,
         .client_gone = sx_invite_client_gone,
+        .group_aborted = sx_invite_aborted,
         .stop = sx_invites_stop,
         .end = sx_invites_deinit,
     },

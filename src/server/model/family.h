@@ -40,6 +40,9 @@ struct sx_family {
     sx_family_client_fn client_lost;     /* the first of these */
     sx_family_client_fn client_removed;  /* behind all of these, or behind nspace_gone */
 
+    /* @client has published it here: PMIX_GROUP_CONSTRUCT_ABORT alone. */
+    void (*group_aborted)(struct sx_server *server, struct sx_client *client,
+                          const struct sx_event_block *block);
     /* Another node's server has published it; it is published here next. */
     void (*event_relayed)(struct sx_server *server, const struct sx_event_block *block);
 
