@@ -214,7 +214,8 @@ struct sx_job_control {
 };
 enum { SX_CONTROL_PROCS, SX_CONTROL_INFOS };
 
-/* Followed by what is to be logged, and the directives.  Reply: struct sx_reply. */
+/* Followed by what is to be logged, and the directives.  When they came in bulk, a part without a
+ * body comes before the answer (SX_FRAME_MORE): they have been read.  Reply: struct sx_reply. */
 struct sx_log_request {
     uint64_t data_size;
     uint64_t directives_size;

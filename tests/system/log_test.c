@@ -556,6 +556,46 @@ static int host_large(struct job *job)
     return 0;
 }
 
+/* What is logged and not read keeps nobody from other large requests. */
+static int rank_window(int rank)
+{
+    static char text[500000];
+    pmix_value_t value = { .type = PMIX_STRING, .data.string = text };
+
+    (void)rank;
+    memset(text, 'x', sizeof(text) - 1);
+    begin();
+    const pmix_info_t data = text_of(PMIX_LOG_STDOUT, text);
+
+    CHECK_STATUS(PMIx_Log_nb(&data, 1, NULL, 0, on_op, &called), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "large", &value), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    CHECK(sem_trywait(&called) != 0); /* nobody reads yet */
+    job_token_put(1);
+    CHECK(sem_wait(&called) == 0);
+    CHECK_STATUS(answer, PMIX_SUCCESS);
+    return finish();
+}
+
+static int host_window(struct job *job)
+{
+    size_t count = 0;
+
+    capture();
+    FILE *const in = fdopen(dup(ends[0]), "r");
+
+    job_token_put(0);
+    job_token_get(1);
+    for (int c = getc(in); c == 'x'; c = getc(in)) {
+        count++;
+    }
+    fclose(in);
+    CHECK(count == 500000 - 1);
+    CHECK(job_wait(job, 0) == 0);
+    release(out);
+    return 0;
+}
+
 /* TQ89: the host logs by itself, and is not asked for what it wants logged. */
 static int rank_idle(int rank)
 {
@@ -626,6 +666,7 @@ int main(int argc, char **argv)
         { { "nb", 1, rank_nb, host_nb, false }, false, 0 },
         { { "flood", 2, rank_flood, host_flood, false }, false, 0 },
         { { "large", 1, rank_large, host_large, false }, false, 0 },
+        { { "window", 1, rank_window, host_window, false }, false, 0 },
         { { "once_asks", 1, rank_once, host_once_asks, false }, true, ANSWERS },
         { { "once_refused", 1, rank_once, host_once_asks, false }, true, REFUSES },
         { { "asks", 1, rank_asks, host_asks, false }, true, ANSWERS },
