@@ -171,10 +171,9 @@ static bool any_stays(const struct sx_run_job *job)
     return false;
 }
 
-static void abort_part(struct sx_run_job *job, const struct sx_run_news *news)
+/* Those whom @news names are to go, and the others stay.  Return: false when none would stay. */
+static bool ranks_part(struct sx_run_job *job, const struct sx_run_news *news)
 {
-    const struct sx_run_abort *const abort = news->abort;
-
     for (size_t i = 0; i < news->rank_count; i++) {
         struct sx_run_rank *rank = &job->ranks[news->ranks[i]];
 
@@ -183,7 +182,24 @@ static void abort_part(struct sx_run_job *job, const struct sx_run_news *news)
         }
         rank->unwanted = true;
     }
-    if (!any_stays(job)) {
+    return any_stays(job);
+}
+
+/* With a grace, unless @number allows for none. */
+static void ranks_end(struct sx_run_job *job, int number)
+{
+    if (job->unwanted_ns == SX_DEADLINE_NEVER && number != SIGKILL) {
+        job->unwanted_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_GRACE_NS);
+    }
+    signal_unwanted(job, number);
+    signal_unwanted(job, SIGCONT);
+}
+
+static void abort_part(struct sx_run_job *job, const struct sx_run_news *news)
+{
+    const struct sx_run_abort *const abort = news->abort;
+
+    if (!ranks_part(job, news)) {
         abort_all(job, abort);
         return;
     }
@@ -193,11 +209,7 @@ static void abort_part(struct sx_run_job *job, const struct sx_run_news *news)
                job == abort->job ? "" : job->prefix, news->rank_count == 1 ? "rank" : "ranks",
                news->ranks[0], news->rank_count == 1 ? "" : " and others",
                abort->text[0] == '\0' ? "" : ": ", abort->text);
-    if (job->unwanted_ns == SX_DEADLINE_NEVER) {
-        job->unwanted_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_GRACE_NS);
-    }
-    signal_unwanted(job, SIGTERM);
-    signal_unwanted(job, SIGCONT);
+    ranks_end(job, SIGTERM);
 }
 
 /* An abort after a loss is what a peer makes of it: the lost rank's end, which the kernel reports
@@ -217,6 +229,64 @@ static void abort_taken(struct sx_run_job *job, struct sx_run_news *news)
     } else {
         abort_all(job, news->abort);
     }
+}
+
+/* ---- job control ----------------------------------------------------------------------------- */
+
+static struct words asker(const struct sx_run_abort *control)
+{
+    return control->job == NULL ? (struct words){ .text = "a tool" }
+                                : who(control->job, control->rank);
+}
+
+static void control_all(struct sx_run_job *job, const struct sx_run_abort *control)
+{
+    sx_run_end(job, SX_RUN_EXIT_SIGNAL + control->status, "%s asked for the end of %s",
+               asker(control).text, job->name);
+    if (control->status == SIGKILL) {
+        sx_run_end_hurry(job);
+    }
+}
+
+static void control_part(struct sx_run_job *job, const struct sx_run_news *news)
+{
+    const struct sx_run_abort *const control = news->abort;
+
+    if (!ranks_part(job, news)) {
+        control_all(job, control);
+        return;
+    }
+    sx_run_code(job->run, SX_RUN_EXIT_SIGNAL + control->status);
+    sx_run_say(job->run, "%s asked for the end of %s%s %u%s; the others go on", asker(control).text,
+               job == control->job ? "" : job->prefix, news->rank_count == 1 ? "rank" : "ranks",
+               news->ranks[0], news->rank_count == 1 ? "" : " and others");
+    ranks_end(job, control->status);
+}
+
+/* To the process groups of those whom @news names. */
+static void control_signal(const struct sx_run_job *job, const struct sx_run_news *news)
+{
+    const size_t count = news->whole ? job->spawned : news->rank_count;
+
+    for (size_t i = 0; i < count; i++) {
+        const size_t rank = news->whole ? i : news->ranks[i];
+
+        if (rank < job->spawned && job->ranks[rank].alive) {
+            kill(-job->ranks[rank].pid, news->abort->status);
+        }
+    }
+}
+
+static void control_taken(struct sx_run_job *job, struct sx_run_news *news)
+{
+    if (!news->abort->ends) {
+        control_signal(job, news);
+    } else if (!job->ending && !job->over && news->whole) {
+        control_all(job, news->abort);
+    } else if (!job->ending && !job->over) {
+        control_part(job, news);
+    }
+    sx_run_news_answer(news);
 }
 
 /* ---- lost clients ---------------------------------------------------------------------------- */
@@ -280,6 +350,9 @@ void sx_run_failure_news(struct sx_run_state *run)
         case SX_RUN_NEWS_ABORT:
             abort_taken(job, news);
             answer_aborts(job);
+            break;
+        case SX_RUN_NEWS_CONTROL:
+            control_taken(job, news);
             break;
         case SX_RUN_NEWS_LOST:
             rank_lost(job, news->rank);

@@ -5,11 +5,13 @@
 
 #include <pmix.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/options.h"
 #include "cli/run/log.h"
 #include "cli/say.h"
 
@@ -129,6 +131,9 @@ static void news_end(struct sx_run_news *news, bool answer)
         if (answer && abort->fn != NULL) {
             abort->fn(PMIX_SUCCESS, abort->arg);
         }
+        if (answer && abort->info_fn != NULL) {
+            abort->info_fn(PMIX_SUCCESS, NULL, 0, abort->arg, NULL, NULL);
+        }
         free(abort);
     }
     free(news->ranks);
@@ -164,7 +169,10 @@ static struct sx_run_news *news_of(struct sx_run_news **list, struct sx_run_abor
     }
     if (*at == NULL) {
         *at = sx_cli_calloc(1, sizeof(**at));
-        **at = (struct sx_run_news){ .kind = SX_RUN_NEWS_ABORT, .job = job, .abort = abort };
+        **at = (struct sx_run_news){ .kind = abort->info_fn != NULL ? SX_RUN_NEWS_CONTROL
+                                                                    : SX_RUN_NEWS_ABORT,
+                                     .job = job,
+                                     .abort = abort };
         abort->open++;
     }
     return *at;
@@ -184,6 +192,9 @@ static void name_rank(struct sx_run_news *news, pmix_rank_t rank)
 static bool news_make(struct sx_run_news **list, struct sx_run_abort *abort,
                       struct sx_run_job *caller, const pmix_proc_t *procs, size_t count)
 {
+    if (count == 0 && caller == NULL) { /* a tool has no job */
+        return false;
+    }
     if (count == 0) {
         name_rank(news_of(list, abort, caller), PMIX_RANK_WILDCARD);
     }
@@ -198,23 +209,12 @@ static bool news_make(struct sx_run_news **list, struct sx_run_abort *abort,
     return true;
 }
 
-static pmix_status_t job_abort(const pmix_proc_t *proc, void *server_object, int status,
-                               const char *msg, pmix_proc_t *procs, size_t count,
-                               pmix_op_cbfunc_t cbfunc, void *cbdata)
+/* @abort is news of those whom it names.  Return: PMIX_SUCCESS, and it will be answered;
+ * PMIX_ERR_NOT_FOUND. */
+static pmix_status_t news_post(struct sx_run_abort *abort, struct sx_run_job *caller,
+                               const pmix_proc_t *procs, size_t count)
 {
-    struct sx_run_job *const caller = job_of(proc);
     struct sx_run_news *list = NULL;
-
-    (void)server_object;
-    if (caller == NULL) {
-        return PMIX_ERR_NOT_FOUND;
-    }
-    struct sx_run_abort *const abort = sx_cli_calloc(1, sizeof(*abort));
-
-    *abort = (struct sx_run_abort){
-        .job = caller, .rank = proc->rank, .status = status, .fn = cbfunc, .arg = cbdata
-    };
-    snprintf(abort->text, sizeof(abort->text), "%s", msg == NULL ? "" : msg);
     const bool good = news_make(&list, abort, caller, procs, procs == NULL ? 0 : count);
 
     if (list == NULL) {
@@ -233,11 +233,82 @@ static pmix_status_t job_abort(const pmix_proc_t *proc, void *server_object, int
     return good ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
+static pmix_status_t job_abort(const pmix_proc_t *proc, void *server_object, int status,
+                               const char *msg, pmix_proc_t *procs, size_t count,
+                               pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct sx_run_job *const caller = job_of(proc);
+
+    (void)server_object;
+    if (caller == NULL) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    struct sx_run_abort *const abort = sx_cli_calloc(1, sizeof(*abort));
+
+    *abort = (struct sx_run_abort){
+        .job = caller, .rank = proc->rank, .status = status, .fn = cbfunc, .arg = cbdata
+    };
+    snprintf(abort->text, sizeof(abort->text), "%s", msg == NULL ? "" : msg);
+    return news_post(abort, caller, procs, count);
+}
+
+/* ---- job control ----------------------------------------------------------------------------- */
+
+/* Which signal does what @options say?  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for a request that
+ * is to be cancelled, as all are done when they are answered; PMIX_ERR_BAD_PARAM for more than one
+ * directive; PMIX_ERR_NOT_SUPPORTED. */
+static pmix_status_t control_judge(const struct sx_control_options *options,
+                                   struct sx_run_abort *ret)
+{
+    const int actions = options->kill + options->terminate + options->pause + options->resume +
+                        options->signal.given;
+
+    if (options->restart != NULL || options->checkpoint != NULL || options->event ||
+        options->checkpoint_signal.given || options->methods != NULL || options->preemptible ||
+        options->provision != NULL || options->image != NULL) {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    if (options->cancel != NULL) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    ret->ends = options->kill || options->terminate;
+    ret->status = options->kill        ? SIGKILL
+                  : options->terminate ? SIGTERM
+                  : options->pause     ? SIGSTOP
+                  : options->resume    ? SIGCONT
+                                       : (int)options->signal.number;
+    return actions == 1 ? PMIX_SUCCESS : actions == 0 ? PMIX_ERR_NOT_SUPPORTED : PMIX_ERR_BAD_PARAM;
+}
+
+static pmix_status_t job_control(const pmix_proc_t *proc, const pmix_proc_t *targets,
+                                 size_t ntargets, const pmix_info_t *directives, size_t ndirs,
+                                 pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    struct sx_control_options options = { 0 };
+    struct sx_run_job *const caller = job_of(proc);
+    struct sx_run_abort said = {
+        .job = caller, .rank = proc->rank, .info_fn = cbfunc, .arg = cbdata
+    };
+    pmix_status_t rc = sx_options_read(SX_OF_JOB_CONTROL, directives, ndirs, &options);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = control_judge(&options, &said);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    struct sx_run_abort *const control = sx_cli_calloc(1, sizeof(*control));
+
+    *control = said;
+    return news_post(control, caller, targets, ntargets);
+}
+
 pmix_server_module_t sx_run_upcall_module = {
     .client_connected = client_connected,
     .client_finalized = client_finalized,
     .abort = job_abort,
     .log = sx_run_log,
+    .job_control = job_control,
 };
 
 /* ---- losses ---------------------------------------------------------------------------------- */

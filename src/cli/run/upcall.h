@@ -4,7 +4,7 @@
  *
  *   library's thread: upcall or event --> news, in order --> launcher's thread: take
  *
- * Upcalls answer at once, but for abort: it is news, and its caller stays blocked in PMIx_Abort
+ * Upcalls answer at once, but for abort and job control: these are news, and their caller waits
  * until the launcher answers.  Memory is bounded by the calls that clients wait in, and by one
  * loss a rank and one answer to the launcher. */
 #ifndef SX_CLI_RUN_UPCALL_H
@@ -20,18 +20,21 @@
 
 enum sx_run_news_kind {
     SX_RUN_NEWS_ABORT,   /* somebody asks for it */
+    SX_RUN_NEWS_CONTROL, /* the same, of job control */
     SX_RUN_NEWS_LOST,    /* a process of @rank has gone without PMIx_Finalize */
     SX_RUN_NEWS_HANDLED, /* what sx_run_upcall_handled was given for has happened */
 };
 
-/* One call of PMIx_Abort: news of every job that it names. */
+/* One call of PMIx_Abort or PMIx_Job_control: news of every job that it names. */
 struct sx_run_abort {
-    const struct sx_run_job *job; /* the caller's */
+    const struct sx_run_job *job; /* the caller's; NULL: a tool */
     uint32_t rank;
-    int status;
+    int status; /* of job control: a signal */
+    bool ends;  /* of job control: the signal is to end them */
     char text[SX_RUN_ABORT_TEXT_MAX];
     uint32_t open; /* news that have not been answered */
     pmix_op_cbfunc_t fn;
+    pmix_info_cbfunc_t info_fn;
     void *arg;
 };
 

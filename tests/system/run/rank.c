@@ -22,6 +22,8 @@
  *   abort-first   the same with the ranks 0 of other jobs
  *   log           log to both streams and for the records, with marks and without
  *   log-much N    log N lines of 100 bytes, in texts of 100 lines, and say so at the end
+ *   control HOW   rank 0 controls rank 1 (signals, kill, terminate), the job (end) or says what is
+ *                 not possible (not)
  *   kill          be killed as a client
  *   wait          as a client for ever, without hearing SIGTERM */
 #include <pmix.h>
@@ -506,6 +508,98 @@ static int log_much(int lines)
     return 0;
 }
 
+/* ---- job control ----------------------------------------------------------------------------- */
+
+/* What it says to @key, of @target (NULL: the job). */
+static pmix_status_t control(const pmix_proc_t *target, const char *key, int number)
+{
+    pmix_info_t info = yes(key);
+
+    if (number != 0) {
+        info.value = (pmix_value_t){ .type = PMIX_INT, .data.integer = number };
+    }
+    return PMIx_Job_control(target, target == NULL ? 0 : 1, &info, 1, NULL, NULL);
+}
+
+/* Wait until the kernel says of @pid that it is stopped, or is not. */
+static void await_stopped(pid_t pid, bool stopped)
+{
+    char path[64], state = '?';
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    do {
+        FILE *const file = fopen(path, "r");
+
+        if (file == NULL || fscanf(file, "%*d (%*[^)]) %c", &state) != 1) {
+            exit(1);
+        }
+        fclose(file);
+        usleep(1000);
+    } while ((state == 'T') != stopped);
+}
+
+static int control_signals(const pmix_proc_t *one)
+{
+    pmix_value_t *pid = NULL;
+
+    must(PMIx_Get(one, PMIX_PROC_PID, NULL, 0, &pid), PMIX_PROC_PID);
+    must(control(one, PMIX_JOB_CTRL_PAUSE, 0), "pause");
+    await_stopped(pid->data.pid, true);
+    must(control(one, PMIX_JOB_CTRL_RESUME, 0), "resume");
+    await_stopped(pid->data.pid, false);
+    must(control(one, PMIX_JOB_CTRL_SIGNAL, SIGUSR1), "signal");
+    PMIX_VALUE_RELEASE(pid);
+    return 0;
+}
+
+static int control_not(pmix_proc_t *one)
+{
+    const pmix_info_t two[] = { yes(PMIX_JOB_CTRL_PAUSE), yes(PMIX_JOB_CTRL_RESUME) };
+    const pmix_info_t id = text_of(PMIX_JOB_CTRL_CANCEL, "an id");
+    const pmix_info_t name = text_of(PMIX_JOB_CTRL_CHECKPOINT, "a name");
+
+    printf("two: %s\n", PMIx_Error_string(PMIx_Job_control(one, 1, two, 2, NULL, NULL)));
+    printf("cancel: %s\n", PMIx_Error_string(PMIx_Job_control(one, 1, &id, 1, NULL, NULL)));
+    printf("checkpoint: %s\n", PMIx_Error_string(PMIx_Job_control(one, 1, &name, 1, NULL, NULL)));
+    one->rank = 77;
+    printf("nobody: %s\n", PMIx_Error_string(control(one, PMIX_JOB_CTRL_KILL, 0)));
+    one->rank = 1;
+    must(control(one, PMIX_JOB_CTRL_SIGNAL, SIGUSR1), "signal");
+    return 0;
+}
+
+static int control_all(const char *how)
+{
+    pmix_proc_t one = me;
+    int number = 0;
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    must(PMIx_Fence(NULL, 0, NULL, 0), "the first fence");
+    if (me.rank != 0) {
+        sigwait(&set, &number);
+        printf("rank %u heard %s\n", me.rank, number == SIGUSR1 ? "SIGUSR1" : "another signal");
+        return 0;
+    }
+    one.rank = 1;
+    if (strcmp(how, "signals") == 0) {
+        return control_signals(&one);
+    }
+    if (strcmp(how, "not") == 0) {
+        return control_not(&one);
+    }
+    if (strcmp(how, "end") == 0) {
+        (void)control(NULL, PMIX_JOB_CTRL_TERMINATE, 0);
+        pause();
+    }
+    must(control(&one, strcmp(how, "kill") == 0 ? PMIX_JOB_CTRL_KILL : PMIX_JOB_CTRL_TERMINATE, 0),
+         how);
+    printf("rank 0 goes on\n");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -556,6 +650,8 @@ int main(int argc, char **argv)
         code = log_all();
     } else if (strcmp(what, "log-much") == 0) {
         code = log_much(argc > 2 ? atoi(argv[2]) : 100);
+    } else if (strcmp(what, "control") == 0) {
+        code = control_all(argc > 2 ? argv[2] : "");
     } else if (strcmp(what, "kill") == 0) {
         kill(getpid(), SIGKILL);
     }
