@@ -31,6 +31,7 @@ enum sx_function {
     SX_OF_JOB_CONTROL,
     SX_OF_QUERY,
     SX_OF_LOG,
+    SX_OF_MONITOR,
     SX_OF_COMPUTE_DISTANCES,
     SX_OF_SERVER_INIT,
     SX_OF_REGISTER_NSPACE,
@@ -190,6 +191,13 @@ struct sx_log_options {
     bool stamp_now;              /* the time of logging, whatever `when` says */
     const pmix_info_t *when;     /* PMIX_TIME */
     struct sx_some_procs source; /* of a host */
+};
+
+struct sx_monitor_options {
+    bool heartbeats;
+    const char *cancel; /* empty: all of them; NULL: nothing is cancelled */
+    const char *id;     /* NULL: none */
+    struct sx_some_number period_s, pardoned;
 };
 
 struct sx_distances_options {

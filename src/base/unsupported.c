@@ -40,10 +40,6 @@ SX_UNSUPPORTED(PMIx_Spawn_nb, const pmix_info_t *job_info, size_t ninfo, const p
 SX_UNSUPPORTED(PMIx_Register_attributes, char *function, char **attrs)
 
 /* Monitoring, allocations and sessions. */
-SX_UNSUPPORTED(PMIx_Process_monitor, const pmix_info_t *monitor, pmix_status_t error,
-               const pmix_info_t *directives, size_t ndirs, pmix_info_t **results, size_t *nresults)
-SX_UNSUPPORTED(PMIx_Process_monitor_nb, const pmix_info_t *monitor, pmix_status_t error,
-               const pmix_info_t *directives, size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata)
 SX_UNSUPPORTED(PMIx_Allocation_request, pmix_alloc_directive_t directive, pmix_info_t *info,
                size_t ninfo, pmix_info_t **results, size_t *nresults)
 SX_UNSUPPORTED(PMIx_Allocation_request_nb, pmix_alloc_directive_t directive, pmix_info_t *info,
@@ -99,8 +95,3 @@ SX_UNSUPPORTED(PMIx_IOF_deregister, size_t iofhdlr, const pmix_info_t *directive
 
 /* Tools: none of them acts as a server. */
 SX_UNSUPPORTED(PMIx_tool_set_server_module, pmix_server_module_t *module)
-
-/* Nobody monitors, so nobody misses a heartbeat. */
-void PMIx_Heartbeat(void)
-{
-}

@@ -31,6 +31,7 @@
 #define SX_ANSWER_BYTES_MAX (UINT64_C(1) << 30)  /* REPLY */
 /* What the infos of a request may unfold to when they are decoded (base/flat.h). */
 #define SX_REQUEST_HEAP_MAX (UINT64_C(4) << 20)
+#define SX_MONITOR_HEAP_MAX (UINT64_C(64) << 10)
 /* So may a value with qualifiers of @size bytes, which the server takes apart: the value keeps its
  * size, and there is room for some thousand qualifiers. */
 #define SX_QUALIFIED_HEAP_MAX(size) (2 * (uint64_t)(size) + (UINT64_C(1) << 20))
@@ -49,6 +50,7 @@ enum sx_message_kind {
     SX_MSG_FINALIZE,       /* client: I leave in an orderly way */
     SX_MSG_JOB_CONTROL,    /* client: directives, flat infos */
     SX_MSG_LOG,            /* client: log this, by these directives */
+    SX_MSG_MONITOR,        /* client: watch me, by these directives */
     SX_MSG_GROUP_LEAVE,    /* client: I am no member of this group any more */
     SX_MSG_GROUP_SAID,     /* client: what my handlers answer to the end of a builder of a group */
     SX_MSG_GROUP_INVITE,   /* client: ask these processes to join a group; answered at its end */
@@ -221,6 +223,15 @@ struct sx_log_request {
     uint64_t directives_size;
 };
 enum { SX_LOG_DATA, SX_LOG_DIRECTIVES };
+
+/* MONITOR: followed by what is monitored, which is the first info, and the directives.  Reply:
+ * struct sx_reply. */
+struct sx_monitor_request {
+    int32_t code; /* of the event that tells what is wrong; PMIX_SUCCESS: that of its kind */
+    uint32_t reserved;
+    uint64_t infos_size;
+};
+enum { SX_MONITOR_INFOS };
 
 /* GROUP_LEAVE.  Reply: struct sx_reply. */
 struct sx_group_leave {

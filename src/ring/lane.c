@@ -197,6 +197,12 @@ void sx_lane_handled(struct sx_lane *lane, uint64_t seq)
     doorbell_write(lane); /* even if the server is awake: it has asked, and looks after this */
 }
 
+void sx_lane_beat(struct sx_lane *lane)
+{
+    /* relaxed: a count that is looked at once a period. */
+    atomic_fetch_add_explicit(&lane->line->beats, 1, memory_order_relaxed);
+}
+
 bool sx_lane_data_wanted(struct sx_lane *lane)
 {
     /* T0, then T1: as above, against S0 in sx_board_slot_want_data. */

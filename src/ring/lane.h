@@ -53,7 +53,8 @@ struct sx_lane_line {
     uint8_t reserved0[4];          /* zero */
     _Atomic uint64_t handled;      /* the ring record up to which the handlers have been called */
     _Atomic uint32_t no_wrapper;   /* said with the good-bye: the server's process is our parent */
-    uint8_t reserved2[28];         /* zero */
+    _Atomic uint32_t beats;        /* counts heartbeats: whoever monitors them looks now and then */
+    uint8_t reserved2[24];         /* zero */
     union {
         pthread_mutex_t life; /* robust, process-shared; made by the server */
         _Atomic uint32_t life_word;
@@ -113,6 +114,9 @@ void sx_lane_doorbell(struct sx_lane *lane);
 /* Tell the server up to which record of the ring the event handlers have been called, and wake
  * it.  The caller serialises these calls, but not with appenders. */
 void sx_lane_handled(struct sx_lane *lane, uint64_t seq);
+
+/* A heartbeat.  Nobody is woken. */
+void sx_lane_beat(struct sx_lane *lane);
 
 /* After an append: does somebody wait for our data?  Then ring.  Orders as the doorbell does. */
 bool sx_lane_data_wanted(struct sx_lane *lane);

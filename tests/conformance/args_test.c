@@ -148,6 +148,7 @@ static const struct exception exceptions[] = {
     { "PMIx_Fence_nb", 2, "required and unknown", "the callback tells" },
     { "PMIx_Job_control_nb", 2, "required and unknown", "the callback tells" },
     { "PMIx_Job_control_nb", 4, "NULL", "nobody wants to know" },
+    { "PMIx_Process_monitor_nb", 4, "NULL", "nobody wants to know" },
     { "PMIx_Log", 0, "required and unknown", "is data, not a directive" },
     { "PMIx_Log_nb", 0, "required and unknown", "is data, not a directive" },
     { "PMIx_Log_nb", 4, "NULL", "nobody wants to know" },

@@ -19,6 +19,7 @@
 #include "server/engine/group_said.h"
 #include "server/engine/invite.h"
 #include "server/engine/logging.h"
+#include "server/engine/monitor.h"
 #include "server/engine/modex.h"
 #include "server/engine/query.h"
 #include "server/entry/reaper.h"
@@ -151,6 +152,7 @@ static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_FINALIZE] = on_finalize,
     [SX_MSG_JOB_CONTROL] = sx_control_on_job_control,
     [SX_MSG_LOG] = sx_logging_on_log,
+    [SX_MSG_MONITOR] = sx_monitor_on_monitor,
     [SX_MSG_GROUP_LEAVE] = sx_group_on_leave,
     [SX_MSG_GROUP_SAID] = sx_group_on_said,
     [SX_MSG_GROUP_INVITE] = sx_invite_on_invite,

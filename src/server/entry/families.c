@@ -23,6 +23,7 @@
 #include "server/engine/invite.h"
 #include "server/engine/logging.h"
 #include "server/engine/modex.h"
+#include "server/engine/monitor.h"
 #include "server/engine/resource.h"
 #include "server/engine/span.h"
 #include "server/entry/reaper.h"
@@ -77,6 +78,12 @@ const struct sx_family sx_families[] = {
         .group_aborted = sx_invite_aborted,
         .stop = sx_invites_stop,
         .end = sx_invites_deinit,
+    },
+    {
+        .name = "monitor",
+        .client_left = sx_monitor_client_gone,
+        .client_closed = sx_monitor_client_gone,
+        .client_gone = sx_monitor_client_gone,
     },
     {
         .name = "span",

@@ -224,6 +224,7 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)
     sx_list_init(&client->requests);
     sx_list_init(&client->pendings);
     sx_list_init(&client->belongings);
+    sx_list_init(&client->monitors);
     sx_list_init(&client->guests);
     sx_list_init(&client->share.marks);
     sx_list_init(&client->share.due);

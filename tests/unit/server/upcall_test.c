@@ -198,6 +198,16 @@ static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t *queries, size_t n
     return heard(info_answers, NULL, cbdata);
 }
 
+static pmix_status_t on_monitor(const pmix_proc_t *proc, const pmix_info_t *monitor,
+                                pmix_status_t error, const pmix_info_t directives[], size_t ndirs,
+                                pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)monitor, (void)error, (void)directives, (void)ndirs;
+    answer_info = cbfunc;
+    host.proc = proc;
+    return heard(info_answers, NULL, cbdata);
+}
+
 static pmix_info_cbfunc_t answer_control;
 
 static void control_answers(pmix_status_t status, void *cbdata)
@@ -259,6 +269,7 @@ static const pmix_server_module_t all_entries = {
     .log = on_log,
     .job_control = on_control,
     .group = on_group,
+    .monitor = on_monitor,
     .query = on_query,
     .tool_connected = on_tool,
 };

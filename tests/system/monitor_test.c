@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* monitor_test.c - a process whose heartbeats stop is missed, and what is none of the library's goes
+ * to the host. */
+#include <semaphore.h>
+#include <string.h>
+
+#include "job.h"
+
+#define MISSED (-3100) /* a code of the program's own */
+
+static pmix_proc_t me;
+
+static void begin(void)
+{
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+}
+
+static int finish(void)
+{
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static void fence(void)
+{
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+}
+
+/* Programs give what is monitored with any value, or none. */
+static pmix_info_t what(const char *key)
+{
+    pmix_info_t info;
+
+    CHECK_STATUS(PMIx_Info_load(&info, key, NULL, PMIX_POINTER), PMIX_SUCCESS);
+    return info;
+}
+
+static pmix_info_t text(const char *key, const char *value)
+{
+    pmix_info_t info;
+
+    CHECK_STATUS(PMIx_Info_load(&info, key, value, PMIX_STRING), PMIX_SUCCESS);
+    return info;
+}
+
+static pmix_info_t number(const char *key, uint32_t value)
+{
+    pmix_info_t info;
+
+    CHECK_STATUS(PMIx_Info_load(&info, key, &value, PMIX_UINT32), PMIX_SUCCESS);
+    return info;
+}
+
+static pmix_status_t monitor(const pmix_info_t *monitored, const pmix_info_t directives[],
+                             size_t ndirs)
+{
+    pmix_info_t none, *results = &none;
+    size_t nresults = 7;
+    const pmix_status_t rc = PMIx_Process_monitor(monitored, MISSED, directives, ndirs, &results,
+                                                  &nresults);
+
+    CHECK(rc != PMIX_SUCCESS || (results == NULL && nresults == 0));
+    return rc;
+}
+
+static pmix_status_t watch(const char *id, uint32_t period_s)
+{
+    const pmix_info_t heartbeats = what(PMIX_MONITOR_HEARTBEAT);
+    pmix_info_t directives[] = { number(PMIX_MONITOR_HEARTBEAT_TIME, period_s),
+                                 text(PMIX_MONITOR_ID, id) };
+    const pmix_status_t rc = monitor(&heartbeats, directives, 2);
+
+    PMIx_Info_destruct(&directives[1]);
+    return rc;
+}
+
+static pmix_status_t cancel(const char *id)
+{
+    pmix_info_t which = id != NULL ? text(PMIX_MONITOR_CANCEL, id) : what(PMIX_MONITOR_CANCEL);
+    const pmix_status_t rc = monitor(&which, NULL, 0);
+
+    PMIx_Info_destruct(&which);
+    return rc;
+}
+
+/* ---- heartbeats ------------------------------------------------------------------------------ */
+
+static sem_t missed;
+
+static void on_missed(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                      size_t ninfo, pmix_info_t *before, size_t nbefore,
+                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    bool affected = false, named = false;
+
+    (void)id, (void)before, (void)nbefore;
+    CHECK(code == MISSED && source->rank == 1);
+    for (size_t i = 0; i < ninfo; i++) {
+        affected |= strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) == 0 &&
+                    info[i].value.data.proc->rank == 1;
+        named |= strcmp(info[i].key, PMIX_MONITOR_ID) == 0 &&
+                 strcmp(info[i].value.data.string, "mine") == 0;
+    }
+    CHECK(affected && named);
+    sem_post(&missed);
+    done(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void missed_wait(void)
+{
+    while (sem_wait(&missed) != 0) {
+    }
+}
+
+/* All of the job hear of it, each time that the beats stop. */
+static int rank_of_silence(int rank)
+{
+    pmix_status_t code = MISSED;
+
+    begin();
+    sem_init(&missed, 0, 0);
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_missed, NULL, NULL) >= 0);
+    fence();
+    if (rank == 1) {
+        CHECK_STATUS(watch("mine", 1), PMIX_SUCCESS);
+    }
+    missed_wait();
+    fence();
+    if (rank == 1) {
+        const pmix_info_t beat = what(PMIX_SEND_HEARTBEAT);
+
+        CHECK_STATUS(monitor(&beat, NULL, 0), PMIX_SUCCESS);
+    }
+    missed_wait();
+    if (rank == 1) {
+        CHECK_STATUS(cancel("mine"), PMIX_SUCCESS);
+        CHECK_STATUS(cancel("mine"), PMIX_ERR_NOT_FOUND);
+    }
+    return finish();
+}
+
+/* ---- bad input ------------------------------------------------------------------------------- */
+
+static int rank_of_bad_input(int rank)
+{
+    const pmix_info_t heartbeats = what(PMIX_MONITOR_HEARTBEAT);
+    pmix_info_t endless = heartbeats, required = number(PMIX_MONITOR_HEARTBEAT_TIME, 1);
+    char id[2] = "a";
+
+    (void)rank;
+    PMIx_Heartbeat();
+    CHECK_STATUS(PMIx_Process_monitor(&heartbeats, MISSED, NULL, 0, NULL, NULL), PMIX_ERR_INIT);
+    begin();
+    memset(endless.key, 'k', sizeof(endless.key));
+    CHECK_STATUS(monitor(NULL, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(monitor(&heartbeats, NULL, 1), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(monitor(&endless, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(monitor(&heartbeats, NULL, 0), PMIX_ERR_BAD_PARAM); /* how often? */
+    CHECK_STATUS(watch("never", 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(watch("late", UINT32_MAX), PMIX_SUCCESS);
+    CHECK_STATUS(watch("late", 1000), PMIX_ERR_EXISTS);
+    PMIx_Load_key(required.key, "nobody.knows.it");
+    required.flags = PMIX_INFO_REQD;
+    CHECK_STATUS(monitor(&heartbeats, &required, 1), PMIX_ERR_NOT_SUPPORTED);
+    for (; id[0] < 'a' + 15; id[0]++) {
+        CHECK_STATUS(watch(id, 1000), PMIX_SUCCESS);
+    }
+    CHECK_STATUS(watch(id, 1000), PMIX_ERR_OUT_OF_RESOURCE);
+    CHECK_STATUS(cancel(NULL), PMIX_SUCCESS);
+    CHECK_STATUS(watch(id, 1000), PMIX_SUCCESS);
+    (void)finish();
+    PMIx_Heartbeat();
+    return 0;
+}
+
+/* ---- the host's ------------------------------------------------------------------------------ */
+
+static pmix_status_t on_monitor(const pmix_proc_t *requestor, const pmix_info_t *monitored,
+                                pmix_status_t error, const pmix_info_t directives[], size_t ndirs,
+                                pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    CHECK(requestor->rank == 0 && error == MISSED && ndirs == 1);
+    CHECK(strcmp(monitored->key, PMIX_MONITOR_FILE) == 0);
+    CHECK(strcmp(monitored->value.data.string, "/a/file") == 0);
+    CHECK(strcmp(directives[0].key, PMIX_MONITOR_FILE_CHECK_TIME) == 0);
+    cbfunc(PMIX_ERR_NO_PERMISSIONS, NULL, 0, cbdata, NULL, NULL);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t watch_file(void)
+{
+    pmix_info_t file = text(PMIX_MONITOR_FILE, "/a/file");
+    const pmix_info_t often = number(PMIX_MONITOR_FILE_CHECK_TIME, 1);
+    const pmix_status_t rc = monitor(&file, &often, 1);
+
+    PMIx_Info_destruct(&file);
+    return rc;
+}
+
+static int rank_of_host(int rank)
+{
+    (void)rank;
+    begin();
+    CHECK_STATUS(watch_file(), PMIX_ERR_NO_PERMISSIONS);
+    return finish();
+}
+
+static int rank_of_no_host(int rank)
+{
+    (void)rank;
+    begin();
+    CHECK_STATUS(watch_file(), PMIX_ERR_NOT_SUPPORTED);
+    return finish();
+}
+
+static const struct job_case cases[] = {
+    { "silence", 2, rank_of_silence, NULL, false },
+    { "bad_input", 1, rank_of_bad_input, NULL, false },
+    { "no_host", 1, rank_of_no_host, NULL, false },
+};
+static const struct job_case with_entry = { "host", 1, rank_of_host, NULL, false };
+
+int main(int argc, char **argv)
+{
+    int code = 0;
+
+    if (argc == 1) {
+        code = job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+        job_module.monitor = on_monitor;
+        return code | job_main(argc, argv, &with_entry, 1);
+    }
+    job_module.monitor = on_monitor;
+    return strcmp(argv[argc == 5 ? 2 : 1], with_entry.name) == 0
+               ? job_main(argc, argv, &with_entry, 1)
+               : job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
