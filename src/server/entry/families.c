@@ -26,6 +26,7 @@
 #include "server/engine/monitor.h"
 #include "server/engine/resource.h"
 #include "server/engine/span.h"
+#include "server/entry/log_bound.h"
 #include "server/entry/reaper.h"
 #include "server/port/host.h"
 #include "server/port/pending.h"
@@ -37,6 +38,10 @@ const struct sx_family sx_families[] = {
         .client_connected = sx_reaper_watch,
         .client_closed = sx_reaper_unwatch,
         .client_removed = sx_reaper_await_nobody,
+    },
+    {
+        .name = "log bound",
+        .client_expected = sx_log_bound_client_expected,
     },
     {
         .name = "derive",

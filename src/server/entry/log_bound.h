@@ -20,4 +20,7 @@ void sx_log_bound_begin(void);
 /* What is logged from now on is caused by @client; NULL: by nobody.  Loop thread. */
 void sx_log_bound_serve(struct sx_server *server, struct sx_client *client);
 
+/* The host has registered it again, for another process, which begins with none. */
+void sx_log_bound_client_expected(struct sx_server *server, struct sx_client *client);
+
 #endif
