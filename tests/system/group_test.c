@@ -443,8 +443,8 @@ static size_t number_of(const pmix_proc_t *proc, const char *key, size_t context
     return number;
 }
 
-/* As MPI_Comm_create_from_group does: PMIX_GROUP_INFO with the local number, then one directly. */
-static size_t construct_with_number(size_t number, bool in_array, bool with_context)
+/* PMIX_GROUP_INFO with the local number, or that directly. */
+static size_t construct_numbered(const char *name, size_t number, bool in_array, bool with_context)
 {
     const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
     pmix_info_t infos[2], inner;
@@ -458,11 +458,19 @@ static size_t construct_with_number(size_t number, bool in_array, bool with_cont
         infos[0] = inner;
     }
     yes(&infos[1], PMIX_GROUP_ASSIGN_CONTEXT_ID);
-    const struct made made = construct("tea", &all, 1, infos, with_context ? 2 : 1);
+    const struct made made = construct(name, &all, 1, infos, with_context ? 2 : 1);
 
     PMIx_Info_destruct(&infos[0]);
-    destruct("tea");
     return made.context_id;
+}
+
+/* As MPI_Comm_create_from_group does. */
+static size_t construct_with_number(size_t number, bool in_array, bool with_context)
+{
+    const size_t context_id = construct_numbered("tea", number, in_array, with_context);
+
+    destruct("tea");
+    return context_id;
 }
 
 /* GR19: read when the group is gone, each number under its own context. */
@@ -482,6 +490,50 @@ static int rank_of_gifts(int rank)
     }
     CHECK(number_of(&other, PMIX_GROUP_LOCAL_CID, 0) == 30 + other.rank);
     CHECK(number_of(&other, PMIX_GROUP_LOCAL_CID, 7) == 0);
+    finish();
+    return 0;
+}
+
+#define MANY 2000
+#define MANY_BYTES 65536u /* of SHMIX_SERVER_GROUP_BYTES: room for some of them */
+
+/* The server sleeps, and so do both ranks. */
+static void pause_both(int rank)
+{
+    fence();
+    if (rank == 0) {
+        job_token_put(0);
+        job_token_get(1);
+    }
+    fence();
+}
+
+/* GR19: of what has been given in groups that have ended the newest is there, as much as the server
+ * keeps; what was given in one that lives is there as well, however old it is. */
+static int rank_of_many(int rank)
+{
+    size_t contexts[MANY], kept = 0;
+
+    begin();
+    const pmix_proc_t other = proc_of("", 1 - me.rank);
+    const size_t living = construct_numbered("milk", 7, true, true);
+
+    for (size_t i = 0; i < MANY; i++) {
+        contexts[i] = construct_with_number(i + 1, true, true);
+        if (i == MANY / 2 || i == MANY - 1) {
+            pause_both(rank);
+        }
+    }
+    while (kept < MANY && number_of(&other, PMIX_GROUP_LOCAL_CID, contexts[MANY - 1 - kept]) ==
+                              MANY - kept) {
+        kept++;
+    }
+    CHECK(kept >= 32 && kept <= MANY_BYTES / 128);
+    for (size_t i = 0; i < MANY - kept; i++) {
+        CHECK(number_of(&other, PMIX_GROUP_LOCAL_CID, contexts[i]) == 0);
+    }
+    CHECK(number_of(&other, PMIX_GROUP_LOCAL_CID, living) == 7);
+    destruct("milk");
     finish();
     return 0;
 }
@@ -1010,12 +1062,7 @@ static int rank_of_hundred(int rank)
         (void)construct_all("tea", PMIX_GROUP_ASSIGN_CONTEXT_ID);
         destruct("tea");
         if (i % HUNDRED == HUNDRED - 1) {
-            fence();
-            if (rank == 0) {
-                job_token_put(0);
-                job_token_get(1);
-            }
-            fence();
+            pause_both(rank);
         }
     }
     finish();
@@ -1048,6 +1095,7 @@ static const struct job_case cases[] = {
     { "timeout", 2, rank_of_timeout, NULL, false },
     { "context", 2, rank_of_context, NULL, false },
     { "gifts", 2, rank_of_gifts, NULL, false },
+    { "many", 2, rank_of_many, host_of_hundred, false },
     { "bootstrap", 4, rank_of_bootstrap, NULL, false },
     { "bad_bootstrap", 3, rank_of_bad_bootstrap, NULL, false },
     { "two_jobs", 2, rank_of_two_jobs, host_of_two, false },
@@ -1072,5 +1120,9 @@ static const struct job_case cases[] = {
 
 int main(int argc, char **argv)
 {
+    char bytes[16];
+
+    snprintf(bytes, sizeof(bytes), "%u", MANY_BYTES);
+    setenv("SHMIX_SERVER_GROUP_BYTES", bytes, 1);
     return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -269,7 +269,7 @@ static pmix_status_t group_make(struct sx_collective *collective, uint64_t *ret_
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    rc = sx_group_plan_give(server, plan, group->published.head.context_id);
+    rc = sx_group_plan_give(server, plan, &group->published.head);
     if (rc == PMIX_SUCCESS) {
         *ret_subject = group->published.head.subject;
         members_look(&collective->members);

@@ -10,6 +10,8 @@
 
 #include "base/value.h"
 #include "server/engine/modex.h"
+#include "server/model/group_values.h"
+#include "shmem/qualified.h"
 
 /* Move @count infos out of the array @from, which is ours, behind the *ret_count at @to. */
 static void infos_move(pmix_info_t *to, size_t *ret_count, const pmix_info_t *from, size_t count)
@@ -50,42 +52,78 @@ pmix_status_t sx_group_gift_take(const struct sx_collective_options *options, pm
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t give_value(struct sx_server *server, const pmix_proc_t *proc, const char *key,
-                                const pmix_value_t *value)
+static pmix_status_t give_value(struct sx_server *server, struct sx_nspace *nspace, uint32_t rank,
+                                const char *key, const pmix_value_t *value)
 {
-    struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
-
-    if (nspace == NULL || !nspace->has_store) {
-        return PMIX_SUCCESS; /* it has gone */
-    }
-    struct sx_client *const client = sx_client_find(nspace, proc->rank);
+    struct sx_client *const client = sx_client_find(nspace, rank);
 
     return client != NULL ? sx_modex_give(server, client, key, value)
-                          : sx_modex_give_elsewhere(nspace, proc->rank, key, value);
+                          : sx_modex_give_elsewhere(nspace, rank, key, value);
+}
+
+/* Give what has been noted.  Return: PMIX_SUCCESS, and how much of the store it takes. */
+static pmix_status_t give_measured(struct sx_server *server, struct sx_nspace *nspace,
+                                   uint32_t rank, const pmix_value_t *value, uint64_t *ret_bytes)
+{
+    const struct sx_store_writer *const store = &nspace->store;
+    const uint64_t generation = store->generation, before = store->heap.next_off;
+    pmix_status_t rc = give_value(server, nspace, rank, PMIX_QUALIFIED_VALUE, value);
+    size_t size = 0;
+
+    if (rc == PMIX_SUCCESS && store->generation != generation) {
+        rc = sx_flat_size(value, &size); /* it has become another store on the way */
+    }
+    *ret_bytes = size != 0 ? size : store->heap.next_off - before;
+    return rc;
+}
+
+/* A value for each context: it may have to go again. */
+static pmix_status_t give_qualified(struct sx_server *server, struct sx_nspace *nspace,
+                                    uint32_t rank, const pmix_value_t *value, uint64_t subject)
+{
+    struct sx_qualified qualified;
+    uint64_t bytes;
+    pmix_status_t rc = sx_qualified_read(&qualified, value);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_group_values_expect(nspace, subject, rank, qualified.name);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = give_measured(server, nspace, rank, value, &bytes);
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_group_values_add(server, nspace, bytes);
+    }
+    return rc;
 }
 
 static pmix_status_t give(struct sx_server *server, const pmix_proc_t *proc,
-                          const pmix_info_t *info, uint64_t context_id)
+                          const pmix_info_t *info, const struct sx_membership_head *group)
 {
+    struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
     pmix_info_t infos[2] = { *info, { .flags = PMIX_INFO_QUALIFIER } };
     pmix_data_array_t array = { .type = PMIX_INFO, .size = 2, .array = infos };
     const pmix_value_t qualified = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
 
-    if (context_id == 0) {
-        return give_value(server, proc, info->key, &info->value);
+    if (nspace == NULL || !nspace->has_store) {
+        return PMIX_SUCCESS; /* it has gone */
+    }
+    if (group->context_id == 0) {
+        return give_value(server, nspace, proc->rank, info->key, &info->value);
     }
     memcpy(infos[1].key, PMIX_GROUP_CONTEXT_ID, sizeof(PMIX_GROUP_CONTEXT_ID));
-    infos[1].value = (pmix_value_t){ .type = PMIX_SIZE, .data.size = context_id };
-    return give_value(server, proc, PMIX_QUALIFIED_VALUE, &qualified);
+    infos[1].value = (pmix_value_t){ .type = PMIX_SIZE, .data.size = group->context_id };
+    return give_qualified(server, nspace, proc->rank, &qualified, group->subject);
 }
 
 pmix_status_t sx_group_gift_give(struct sx_server *server, const pmix_proc_t *proc,
-                                 const pmix_info_t info[], size_t ninfo, uint64_t context_id)
+                                 const pmix_info_t info[], size_t ninfo,
+                                 const struct sx_membership_head *group)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
-        rc = give(server, proc, &info[i], context_id);
+        rc = give(server, proc, &info[i], group);
     }
     return rc;
 }

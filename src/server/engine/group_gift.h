@@ -3,8 +3,8 @@
 /* group_gift.h - what a member of a group gives to the others: PMIX_GROUP_INFO,
  * PMIX_GROUP_LOCAL_CID, PMIX_GROUP_ENDPT_DATA.
  *
- * Each info is a value of its own.  Everybody can get it once the group is there, and after it is
- * gone: qualified by the context id, if there is one. */
+ * Each info is a value of its own.  Everybody can get it once the group is there, and for a while
+ * after it is gone (group_values.h): qualified by the context id, if there is one. */
 #ifndef SX_SERVER_ENGINE_GROUP_GIFT_H
 #define SX_SERVER_ENGINE_GROUP_GIFT_H
 
@@ -15,6 +15,7 @@
 
 #include "base/options.h"
 
+struct sx_membership_head;
 struct sx_server;
 
 /* Take what @options say out of the infos that they were read from, behind the *count infos at
@@ -22,9 +23,10 @@ struct sx_server;
 pmix_status_t sx_group_gift_take(const struct sx_collective_options *options, pmix_info_t **all,
                                  size_t *count);
 
-/* Let everybody get what @proc gives; @context_id 0: there is none.  Return: PMIX_SUCCESS; as
+/* Let everybody get what @proc gives in @group.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE; as
  * sx_modex_give. */
 pmix_status_t sx_group_gift_give(struct sx_server *server, const pmix_proc_t *proc,
-                                 const pmix_info_t info[], size_t ninfo, uint64_t context_id);
+                                 const pmix_info_t info[], size_t ninfo,
+                                 const struct sx_membership_head *group);
 
 #endif

@@ -126,14 +126,14 @@ pmix_status_t sx_group_plan_take(struct sx_group_plan *plan, struct sx_client *c
 }
 
 pmix_status_t sx_group_plan_give(struct sx_server *server, const struct sx_group_plan *plan,
-                                 uint64_t context_id)
+                                 const struct sx_membership_head *group)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t i = 0; i < plan->gift_count && rc == PMIX_SUCCESS; i++) {
         const struct sx_group_gift *const gift = &plan->gifts[i];
 
-        rc = sx_group_gift_give(server, &gift->proc, gift->info, gift->ninfo, context_id);
+        rc = sx_group_gift_give(server, &gift->proc, gift->info, gift->ninfo, group);
     }
     return rc;
 }

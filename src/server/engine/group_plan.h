@@ -19,6 +19,7 @@
 
 struct sx_arrival;
 struct sx_client;
+struct sx_membership_head;
 struct sx_server;
 
 /* What one member gives. */
@@ -52,10 +53,9 @@ pmix_status_t sx_group_plan_take(struct sx_group_plan *plan, struct sx_client *c
  * these are all of them. */
 bool sx_group_plan_knows(const struct sx_group_plan *plan, const struct sx_arrival *arrival);
 
-/* Let everybody get what the members here give; @context_id 0: there is none.  Return:
- * PMIX_SUCCESS; as sx_modex_give. */
+/* Let everybody get what the members of @group give.  Return: as sx_group_gift_give. */
 pmix_status_t sx_group_plan_give(struct sx_server *server, const struct sx_group_plan *plan,
-                                 uint64_t context_id);
+                                 const struct sx_membership_head *group);
 
 /* Takes what @gift holds.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_group_plan_gift(struct sx_group_plan *plan, struct sx_group_gift *gift);

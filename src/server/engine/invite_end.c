@@ -159,7 +159,7 @@ static void made_tell(struct sx_server *server, const struct sx_invitation *invi
 
 /* What the members give to each other. */
 static pmix_status_t gifts_give(struct sx_server *server, const struct sx_invitation *invitation,
-                                uint64_t context_id)
+                                const struct sx_membership_head *group)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -169,7 +169,7 @@ static pmix_status_t gifts_give(struct sx_server *server, const struct sx_invita
         if (rc == PMIX_SUCCESS && is_one_of(guest, GUESTS(SX_GUEST_ACCEPTED))) {
             const pmix_proc_t proc = sx_nspace_proc(guest->client->nspace, guest->client->rank);
 
-            rc = sx_group_gift_give(server, &proc, guest->gifts, guest->gift_count, context_id);
+            rc = sx_group_gift_give(server, &proc, guest->gifts, guest->gift_count, group);
         }
     }
     return rc;
@@ -188,7 +188,7 @@ static pmix_status_t make(struct sx_server *server, struct sx_invitation *invita
     const uint64_t context_id = rc == PMIX_SUCCESS ? group->published.head.context_id : 0;
 
     if (rc == PMIX_SUCCESS) {
-        rc = gifts_give(server, invitation, context_id);
+        rc = gifts_give(server, invitation, &group->published.head);
         if (rc != PMIX_SUCCESS) {
             sx_group_end(server, group);
         }

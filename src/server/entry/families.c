@@ -28,6 +28,7 @@
 #include "server/engine/span.h"
 #include "server/entry/log_bound.h"
 #include "server/entry/reaper.h"
+#include "server/model/group_values.h"
 #include "server/port/host.h"
 #include "server/port/pending.h"
 
@@ -93,6 +94,10 @@ const struct sx_family sx_families[] = {
     {
         .name = "span",
         .stop = sx_spans_deinit,
+    },
+    {
+        .name = "group values",
+        .nspace_gone = sx_group_values_nspace_gone,
     },
     {
         .name = "pending",

@@ -32,6 +32,7 @@
 #include "server/entry/log_bound.h"
 #include "server/entry/stranger.h"
 #include "server/entry/turn.h"
+#include "server/model/group_values.h"
 #include "server/model/family.h"
 #include "server/port/pending.h"
 #include "server/port/upcall.h"
@@ -212,6 +213,10 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     sx_turn_init(&server->turn);
     sx_logging_init(server, options);
     rc = sx_pendings_init(server);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = sx_group_values_init(server);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }

@@ -55,6 +55,7 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
     nspace->session = SX_SESSION_UNKNOWN;
     sx_list_init(&nspace->link);
     sx_list_init(&nspace->pollers);
+    sx_list_init(&nspace->group_values);
     sx_list_init(&nspace->awaited);
     SX_FAMILIES_TELL(server, nspace_added, server, nspace);
     sx_list_append(&server->registry.nspaces, &nspace->link);

@@ -129,17 +129,19 @@ struct sx_nspace {
     char name[256];
     bool registered; /* PMIx_server_register_nspace was called */
     bool has_store;
-    bool has_data;              /* was registered with job info */
-    bool is_ending;             /* its clients are being taken away */
-    uid_t uid;                  /* whose job it is while none of its processes is here */
-    uint32_t local_count;       /* local processes the host announced */
-    uint32_t job_size;          /* 0: not known */
-    uint32_t brought_count;     /* by connects over nodes, and not registered by the host: span.c */
-    uint64_t session;           /* PMIX_SESSION_ID, or SX_SESSION_* */
-    size_t connected_count;     /* of its own processes */
-    size_t reader_count;        /* of those whose home it is */
-    struct sx_list pollers;     /* those of them with a wake_fd */
-    struct sx_client **by_rank; /* sorted by rank */
+    bool has_data;          /* was registered with job info */
+    bool is_ending;         /* its clients are being taken away */
+    uid_t uid;              /* whose job it is while none of its processes is here */
+    uint32_t local_count;   /* local processes the host announced */
+    uint32_t job_size;      /* 0: not known */
+    uint32_t brought_count; /* by connects over nodes, and not registered by the host: span.c */
+    struct sx_list group_values; /* group_values.h: what groups have left in the store ... */
+    uint64_t group_bytes;        /* ... takes so much of it */
+    uint64_t session;            /* PMIX_SESSION_ID, or SX_SESSION_* */
+    size_t connected_count;      /* of its own processes */
+    size_t reader_count;         /* of those whose home it is */
+    struct sx_list pollers;      /* those of them with a wake_fd */
+    struct sx_client **by_rank;  /* sorted by rank */
     size_t client_count, client_capacity;
     struct sx_store_writer store;  /* what everyone may read */
     struct sx_store_writer remote; /* put with scope REMOTE: for other nodes only; private */

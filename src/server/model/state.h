@@ -183,6 +183,7 @@ struct sx_server {
     uint64_t collective_last;    /* the serial of the newest */
     uint64_t connect_last;       /* of the names of connected namespaces: connect.c */
     uint64_t context_last;       /* of the context ids of groups: group.c */
+    uint64_t group_bytes_max;    /* group_values.h */
     uint64_t question_last;      /* of what is asked while groups come to be: SX_GROUP_QUESTION */
     struct sx_list spans;        /* span.c */
     struct sx_table connects;    /* connected namespaces, by what their members wrote: connect.c */
