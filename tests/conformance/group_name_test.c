@@ -105,6 +105,43 @@ static int fences_of_some(int rank)
     return group_end(rank);
 }
 
+/* GR43, GR44: rank 0 calls first, and rank 1 names the same two in its own words. */
+static void fence_in_words(int rank, const pmix_proc_t first[2], const pmix_proc_t second[2])
+{
+    struct words words = and_limit(NO_WORDS, 60); /* so that those who do not meet hear of it */
+    struct call fence = { .answers = 0 };
+
+    if (rank == 1) {
+        job_token_get(0);
+    }
+    CHECK_STATUS(PMIx_Fence_nb(rank == 0 ? first : second, 2, words.infos, words.count, on_done,
+                               &fence),
+                 PMIX_SUCCESS);
+    if (rank == 0) {
+        server_has_it();
+        job_token_put(0);
+    }
+    CHECK_STATUS(call_wait(&fence), PMIX_SUCCESS);
+    words_free(&words);
+}
+
+static int fences_in_other_words(int rank)
+{
+    const pmix_proc_t words[][2] = {
+        { proc_of(GROUP, 1), proc_of(JOB_NSPACE, 1) },
+        { proc_of(GROUP, 2), proc_of(JOB_NSPACE, 0) },
+        { proc_of(JOB_NSPACE, 0), proc_of(JOB_NSPACE, 1) },
+    };
+
+    group_begin(rank, NULL);
+    for (size_t first = 0; rank < STRANGER && first < 3; first++) {
+        for (size_t second = 0; second < 3; second++) {
+            fence_in_words(rank, words[first], words[second]);
+        }
+    }
+    return group_end(rank);
+}
+
 /* GR48: a name that nobody has, or a rank that no member has. */
 static int unknown(int rank)
 {
@@ -299,11 +336,16 @@ static void stays(void)
     CHECK_STATUS(fence_of(&all, 1), PMIX_SUCCESS);
 }
 
-/* What the one finds that has left: GR78, GR80. */
+/* What the one finds that has left: GR78, GR80.  To read by the name one need not be a member. */
 static void has_left(void)
 {
-    const pmix_proc_t all = proc_of(GROUP, WILDCARD);
+    const pmix_proc_t all = proc_of(GROUP, WILDCARD), other = proc_of(GROUP, 1);
+    const pmix_proc_t gone = proc_of(GROUP, 0);
+    pmix_value_t *value;
 
+    CHECK_STATUS(PMIx_Get(&other, PMIX_LOCAL_RANK, NULL, 0, &value), PMIX_SUCCESS);
+    PMIx_Value_free(value, 1);
+    CHECK_STATUS(PMIx_Get(&gone, PMIX_LOCAL_RANK, NULL, 0, &value), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(fence_of(&all, 1), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_ERR_BAD_PARAM);
@@ -437,6 +479,7 @@ static int wrong(int rank)
 static const struct job_case cases[] = {
     { "fences", 2, fences, host_of_two, false },
     { "fences_of_some", 2, fences_of_some, host_of_two, false },
+    { "fences_in_other_words", 2, fences_in_other_words, host_of_two, false },
     { "unknown", 2, unknown, host_of_two, false },
     { "connects", 2, connects, host_of_two, false },
     { "reads", 2, reads, host_of_two, false },

@@ -92,6 +92,9 @@ static void collective_free(struct sx_collective *collective)
     sx_rounds_leave(collective);
     sx_asker_deinit(&collective->asker);
     sx_list_remove(&collective->link);
+    if (!sx_list_empty(&collective->meant.link)) {
+        sx_table_remove(&collective->members.server->meant, &collective->meant);
+    }
     sx_members_clear(&collective->members);
     sx_wishes_clear(&collective->wishes);
     sx_agreed_clear(&collective->agreed);
@@ -204,6 +207,19 @@ static bool hears_of_all(const struct sx_collective *collective)
     return kind->host_hears != NULL && kind->host_hears(collective);
 }
 
+/* Let it be found by those who name the same processes in other words.  Return: false when memory is
+ * out. */
+static bool meaning_add(struct sx_collective *collective)
+{
+    struct sx_server *const server = collective->members.server;
+    const struct sx_alias_list *const real = &collective->members.real;
+    const struct sx_meeting meeting = meeting_of(collective->kind, real->all, real->count,
+                                                 collective->id);
+
+    return !collective->kind->known_by_meaning || !real->is_made ||
+           sx_table_add(&server->meant, &collective->meant, sx_meeting_hash(server, &meeting));
+}
+
 /* Find its members, and let it be found.  Return: an error when it is not open. */
 static pmix_status_t collective_open(struct sx_collective *collective, uint64_t hash,
                                      struct sx_collective *oldest)
@@ -221,8 +237,9 @@ static pmix_status_t collective_open(struct sx_collective *collective, uint64_t 
     if (sx_members_absent(&collective->members).elsewhere && !reaches_others(collective)) {
         return refuse_elsewhere(collective);
     }
-    return sx_generation_add(&server->signatures, oldest == NULL ? NULL : &oldest->generation,
-                             &collective->generation, hash)
+    return meaning_add(collective) && sx_generation_add(&server->signatures,
+                                                        oldest == NULL ? NULL : &oldest->generation,
+                                                        &collective->generation, hash)
                ? PMIX_SUCCESS
                : PMIX_ERR_OUT_OF_RESOURCE;
 }
@@ -242,6 +259,7 @@ static pmix_status_t collective_new(struct sx_server *server, uint64_t hash,
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     sx_list_init(&collective->link);
+    sx_list_init(&collective->meant.link);
     collective->serial = ++server->collective_last;
     sx_wishes_init(&collective->wishes);
     collective->members.server = server;
@@ -490,6 +508,49 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
     return PMIX_SUCCESS;
 }
 
+/* One that is open is about the processes of @arrival, but others have named these in other words.
+ * Return: NULL when there is none. */
+static const struct sx_collective *meant_find(struct sx_server *server, struct sx_client *client,
+                                              const struct sx_kind *kind,
+                                              const struct sx_arrival *arrival)
+{
+    struct sx_collective *found = NULL;
+    struct sx_alias_list real;
+
+    if (!kind->known_by_meaning || server->memberships.names.count == 0 ||
+        sx_list_empty(&server->collectives) ||
+        sx_alias_list(server, client, arrival->procs, arrival->proc_count, &real) != PMIX_SUCCESS) {
+        return NULL;
+    }
+    const struct sx_meeting meeting = meeting_of(kind, real.all, real.count, arrival->options.id);
+    const uint64_t hash = sx_meeting_hash(server, &meeting);
+
+    if (real.is_made) {
+        found = sx_meeting_oldest(server, &meeting, hash);
+    }
+    if (found == NULL) {
+        found = sx_meeting_meant(server, &meeting, hash);
+    }
+    sx_alias_list_clear(&real);
+    return found;
+}
+
+/* Let @arrival name its processes as they are named in @other. */
+static pmix_status_t words_take(struct sx_arrival *arrival, const struct sx_collective *other)
+{
+    const struct sx_members *const members = &other->members;
+    struct sx_proc_list words = { .all = NULL };
+
+    if (!sx_proc_list_append(&words, members->procs, members->proc_count)) {
+        sx_proc_list_clear(&words);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    free(arrival->procs);
+    arrival->procs = words.all;
+    arrival->proc_count = words.count;
+    return PMIX_SUCCESS;
+}
+
 /* @client joins the operation that it means, a new one if there is none. */
 static pmix_status_t take_part(struct sx_server *server, struct sx_client *client,
                                struct sx_arrival *arrival)
@@ -508,10 +569,23 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    const struct sx_meeting meeting = meeting_of(kind, arrival->procs, arrival->proc_count,
-                                                 arrival->options.id);
-    const uint64_t hash = sx_meeting_hash(server, &meeting);
-    struct sx_collective *const oldest = sx_meeting_oldest(server, &meeting, hash);
+    struct sx_meeting meeting = meeting_of(kind, arrival->procs, arrival->proc_count,
+                                           arrival->options.id);
+    uint64_t hash = sx_meeting_hash(server, &meeting);
+    struct sx_collective *oldest = sx_meeting_oldest(server, &meeting, hash);
+    const struct sx_collective *const other = oldest == NULL
+                                                  ? meant_find(server, client, kind, arrival)
+                                                  : NULL;
+
+    if (other != NULL) {
+        rc = words_take(arrival, other);
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+        meeting = meeting_of(kind, arrival->procs, arrival->proc_count, arrival->options.id);
+        hash = other->generation.node.hash;
+        oldest = sx_meeting_oldest(server, &meeting, hash);
+    }
     struct sx_collective *collective = collective_find(oldest, client);
     struct sx_collective *const owed = owed_find(server, &meeting, hash, client, collective);
 
@@ -736,6 +810,7 @@ void sx_collective_end_all(struct sx_server *server)
         collective_close(SX_LIST_ENTRY(it, struct sx_collective, link));
     }
     sx_table_deinit(&server->signatures);
+    sx_table_deinit(&server->meant);
     sx_table_deinit(&server->owed);
     sx_table_deinit(&server->rounds);
 }

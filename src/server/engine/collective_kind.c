@@ -29,6 +29,7 @@ static const struct sx_kind kinds[] = {
     [SX_COLLECTIVE_FENCE] = {
         .number = SX_COLLECTIVE_FENCE,
         .function = SX_OF_FENCE,
+        .known_by_meaning = true,
         .before = { .died = PMIX_ERR_LOST_CONNECTION,
                     .departed = PMIX_ERR_PARTIAL_SUCCESS,
                     .withdrew = PMIX_ERR_PARTIAL_SUCCESS },

@@ -27,6 +27,7 @@ struct sx_kind;
 struct sx_collective {
     struct sx_list link;             /* server.collectives */
     struct sx_generation generation; /* server.signatures or server.owed */
+    struct sx_table_node meant;      /* server.meant */
     uint64_t serial;                 /* an older one has a lower one */
     struct sx_shown shown;
     const struct sx_kind *kind;
@@ -78,6 +79,8 @@ struct sx_kind {
     bool known_by_id;
     /* The name of a list does: its callers have been brought to {name, WILDCARD}. */
     bool known_by_list;
+    /* The processes do, in whichever words: by their own names, or as the members of groups. */
+    bool known_by_meaning;
     /* Namespaces that nobody here knows are taken for those of other nodes. */
     bool admits_unknown;
     /* Bring what @client gave to the processes and the id by which the operation is known.  NULL:

@@ -23,27 +23,30 @@ uint64_t sx_meeting_hash(const struct sx_server *server, const struct sx_meeting
                                : XXH3_64bits_withSeed(meeting->id, strlen(meeting->id), hash);
 }
 
+static bool is_of(const struct sx_collective *collective, const struct sx_meeting *meeting)
+{
+    return collective->kind->number == meeting->kind &&
+           (collective->id == NULL) == (meeting->id == NULL) &&
+           (meeting->id == NULL || strcmp(collective->id, meeting->id) == 0);
+}
+
+static bool are(const pmix_proc_t *procs, size_t count, const struct sx_meeting *meeting)
+{
+    size_t same = 0;
+
+    while (same < count && count == meeting->proc_count &&
+           sx_proc_order(&procs[same], &meeting->procs[same]) == 0) {
+        same++;
+    }
+    return same == count && count == meeting->proc_count;
+}
+
 static bool has(const struct sx_collective *collective, const struct sx_meeting *meeting)
 {
     const struct sx_members *members = &collective->members;
 
-    if (collective->kind->number != meeting->kind ||
-        (collective->id == NULL) != (meeting->id == NULL) ||
-        (meeting->id != NULL && strcmp(collective->id, meeting->id) != 0)) {
-        return false;
-    }
-    if (collective->kind->known_by_id) {
-        return true;
-    }
-    if (members->proc_count != meeting->proc_count) {
-        return false;
-    }
-    for (size_t i = 0; i < meeting->proc_count; i++) {
-        if (sx_proc_order(&members->procs[i], &meeting->procs[i]) != 0) {
-            return false;
-        }
-    }
-    return true;
+    return is_of(collective, meeting) &&
+           (collective->kind->known_by_id || are(members->procs, members->proc_count, meeting));
 }
 
 static struct sx_collective *oldest_in(const struct sx_table *table,
@@ -62,6 +65,21 @@ struct sx_collective *sx_meeting_oldest(const struct sx_server *server,
                                         const struct sx_meeting *meeting, uint64_t hash)
 {
     return oldest_in(&server->signatures, meeting, hash);
+}
+
+struct sx_collective *sx_meeting_meant(const struct sx_server *server,
+                                       const struct sx_meeting *meeting, uint64_t hash)
+{
+    for (struct sx_table_node *node = sx_table_first(&server->meant, hash); node != NULL;
+         node = sx_table_next(&server->meant, node)) {
+        struct sx_collective *const collective = SX_CONTAINER(node, struct sx_collective, meant);
+        const struct sx_alias_list *const real = &collective->members.real;
+
+        if (is_of(collective, meeting) && are(real->all, real->count, meeting)) {
+            return collective;
+        }
+    }
+    return NULL;
 }
 
 struct sx_collective *sx_meeting_owed(const struct sx_server *server,

@@ -20,6 +20,10 @@ uint64_t sx_meeting_hash(const struct sx_server *server, const struct sx_meeting
  * is. */
 struct sx_collective *sx_meeting_oldest(const struct sx_server *server,
                                         const struct sx_meeting *meeting, uint64_t hash);
+/* Return: the newest that has been named in other words, which mean the processes of @meeting (no
+ * names of lists); NULL when there is none. */
+struct sx_collective *sx_meeting_meant(const struct sx_server *server,
+                                       const struct sx_meeting *meeting, uint64_t hash);
 /* The same of those that have ended, and of whose end somebody has to hear yet. */
 struct sx_collective *sx_meeting_owed(const struct sx_server *server,
                                       const struct sx_meeting *meeting, uint64_t hash);

@@ -179,6 +179,7 @@ struct sx_server {
     struct sx_list collectives;
     struct sx_shown_ops shown;
     struct sx_table signatures;  /* the same, found by whom they are for: generation.h */
+    struct sx_table meant;       /* those whose lists have names of groups, by whom these mean */
     struct sx_table owed;        /* those of whose end some have to hear yet, found likewise */
     uint64_t collective_last;    /* the serial of the newest */
     uint64_t connect_last;       /* of the names of connected namespaces: connect.c */
