@@ -31,8 +31,10 @@
 #include "base/util.h"
 #include "cli/run/options.h"
 #include "cli/session.h"
+#include "control/contact_file.h"
 
-#define ITEMS_MAX (1 + SX_JANITOR_FILES_A_JOB * SX_RUN_JOBS_MAX)
+#define CONTACTS_MAX 2 /* of the system server, and where the user wants one */
+#define ITEMS_MAX (1 + CONTACTS_MAX + SX_JANITOR_FILES_A_JOB * SX_RUN_JOBS_MAX)
 #define GROUPS_END_NS (2 * SX_NS_PER_SEC)
 #define GROUPS_LOOK_NS (5 * SX_NS_PER_MS)
 
@@ -40,8 +42,9 @@ enum kind {
     KIND_GOODBYE = 1,
     KIND_GROUP_ADD,
     KIND_GROUP_REMOVE,
-    KIND_TREE,  /* text: parent, name */
-    KIND_FILES, /* text: directory, prefix, part */
+    KIND_TREE,    /* text: parent, name */
+    KIND_FILES,   /* text: directory, prefix, part */
+    KIND_CONTACT, /* text: directory, name */
 };
 
 struct message {
@@ -121,6 +124,13 @@ void sx_janitor_tree_add(const struct sx_janitor *janitor, const char *parent, c
     const char *const words[] = { parent, name };
 
     tell_words(janitor, KIND_TREE, words, SX_COUNT(words));
+}
+
+void sx_janitor_contact_add(const struct sx_janitor *janitor, const char *dir, const char *name)
+{
+    const char *const words[] = { dir, name };
+
+    tell_words(janitor, KIND_CONTACT, words, SX_COUNT(words));
 }
 
 void sx_janitor_files_add(const struct sx_janitor *janitor, const char *dir, const char *prefix,
@@ -219,6 +229,7 @@ static bool listen_once(struct work *work, int fd)
         group_remove(work, (pid_t)message.group);
         break;
     case KIND_TREE:
+    case KIND_CONTACT:
         item_add(work, &message, 2);
         break;
     case KIND_FILES:
@@ -335,6 +346,10 @@ static void clean(const struct work *work)
 
         if (item->kind == KIND_FILES) {
             sx_janitor_files_remove(item->words[0], item->words[1], item->words[2], work->uid);
+            continue;
+        }
+        if (item->kind == KIND_CONTACT) {
+            sx_contact_remove_stale(item->words[0], item->words[1]);
             continue;
         }
         parent_fd = open(item->words[0], O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -41,6 +41,9 @@ void sx_janitor_tree_add(const struct sx_janitor *janitor, const char *parent, c
 void sx_janitor_files_add(const struct sx_janitor *janitor, const char *dir, const char *prefix,
                           const char *part);
 
+/* The contact file @name in @dir, unless another server has it by then. */
+void sx_janitor_contact_add(const struct sx_janitor *janitor, const char *dir, const char *name);
+
 /* Goodbye: the janitor exits, and is waited for.  Safe on SX_JANITOR_NULL and twice. */
 void sx_janitor_deinit(struct sx_janitor *janitor);
 

@@ -152,6 +152,13 @@ bool sx_session_make_inner(const char *dir, char message[SX_RUN_MESSAGE_MAX])
     return true;
 }
 
+const char *sx_session_system_dir(const struct sx_session *session)
+{
+    const char *const dir = getenv("PMIX_SYSTEM_TMPDIR");
+
+    return dir != NULL && *dir != '\0' ? dir : session->parent;
+}
+
 void sx_session_deinit(struct sx_session *session)
 {
     if (session->made) {

@@ -121,6 +121,18 @@ void sx_contact_sweep(const char *dir)
     }
 }
 
+void sx_contact_remove_stale(const char *dir, const char *name)
+{
+    const int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct sx_contact contact;
+    const char *why;
+
+    if (fd >= 0) {
+        (void)remove_if_stale(fd, name, &contact, &why);
+        close(fd);
+    }
+}
+
 /* ---- our own ------------------------------------------------------------------------------- */
 
 static void file_forget(struct sx_contact_file *file)

@@ -38,5 +38,7 @@ void sx_contact_file_close(struct sx_contact_file *file);
  * at most. */
 #define SX_CONTACT_SCAN_MAX 4096
 void sx_contact_sweep(const char *dir);
+/* The same for the file @name. */
+void sx_contact_remove_stale(const char *dir, const char *name);
 
 #endif

@@ -131,11 +131,31 @@ static pmix_status_t register_job(struct sx_run_job_facts *facts, const char **r
     return status;
 }
 
-static pmix_status_t serve(struct sx_run_host *host, const struct sx_session *session,
-                           const char *server_nspace, bool records)
+/* What it says about tools. */
+static size_t tools_load(pmix_info_t info[4], const struct sx_run_options *options,
+                         const struct sx_session *session)
 {
-    pmix_info_t info[6];
-    bool yes = true;
+    const bool yes = true;
+    size_t count = 0;
+
+    PMIx_Info_load(&info[count++], PMIX_SERVER_TOOL_SUPPORT, &yes, PMIX_BOOL);
+    if (options->system_server) {
+        PMIx_Info_load(&info[count++], PMIX_SERVER_SYSTEM_SUPPORT, &yes, PMIX_BOOL);
+        PMIx_Info_load(&info[count++], PMIX_SYSTEM_TMPDIR, sx_session_system_dir(session),
+                       PMIX_STRING);
+    }
+    if (options->report_uri != NULL) {
+        PMIx_Info_load(&info[count++], PMIX_LAUNCHER_RENDEZVOUS_FILE, options->report_uri,
+                       PMIX_STRING);
+    }
+    return count;
+}
+
+static pmix_status_t serve(struct sx_run_host *host, const struct sx_run_options *options,
+                           const struct sx_session *session, const char *server_nspace)
+{
+    pmix_info_t info[10];
+    bool yes = true, records = options->log != NULL;
     pmix_rank_t rank = 0;
     pmix_status_t status;
 
@@ -146,7 +166,8 @@ static pmix_status_t serve(struct sx_run_host *host, const struct sx_session *se
     PMIx_Info_load(&info[3], SX_SERVER_INHERIT_FD, &yes, PMIX_BOOL);
     PMIx_Info_load(&info[4], SX_SERVER_LOG_STREAMS, &yes, PMIX_BOOL);
     PMIx_Info_load(&info[5], SX_SERVER_LOG_RECORDS, &records, PMIX_BOOL);
-    status = PMIx_server_init(&sx_run_upcall_module, info, SX_COUNT(info));
+    status = PMIx_server_init(&sx_run_upcall_module, info,
+                              6 + tools_load(&info[6], options, session));
     host->serving = status == PMIX_SUCCESS;
     if (host->serving) {
         pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
@@ -218,8 +239,7 @@ static pmix_status_t define_sets(const struct sx_run_options *options,
 static bool start(struct sx_run_host *host, struct sx_run_job_facts *facts, char *message)
 {
     const char *what = "start";
-    pmix_status_t status = serve(host, facts->session, facts->server_nspace,
-                                 facts->options->log != NULL);
+    pmix_status_t status = serve(host, facts->options, facts->session, facts->server_nspace);
 
     for (uint32_t i = 0; i < facts->jobs->count && status == PMIX_SUCCESS; i++) {
         facts->job = &facts->jobs->at[i];

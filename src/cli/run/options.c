@@ -253,6 +253,12 @@ static const struct sx_option rows[] = {
       "add what ranks log for the job's record or the data store (PMIx_Log) to FILE, as lines of "
       "JSON",
       sx_option_text, OF_JOB(log) },
+    { "--report-uri", NULL, "FILE", "job.uri", "a file that is not there yet",
+      "where tools find the server: a contact file, which goes with it; its first line is the URI",
+      sx_option_text, OF_JOB(report_uri) },
+    { "--system-server", NULL, NULL, NULL, NULL,
+      "be the system server of this node, which tools find first; there is one at a time",
+      sx_option_flag, OF_JOB(system_server) },
     { "--stdin", NULL, "RANK|all|none", "all", "a rank, 'all' or 'none'",
       "who reads the standard input (default 0; counted through all jobs)", set_stdin, JOB },
 };

@@ -64,6 +64,8 @@ struct sx_run_options {
     uint32_t stdin_rank; /* counted through all jobs */
     bool tag_output;
     const char *log; /* the file of records; NULL: none */
+    bool system_server;
+    const char *report_uri; /* a contact file; NULL: none */
     bool display_map, display_bindings;
     enum sx_run_on_failure on_failure;
     uint64_t kill_grace_ns; /* for handlers of events, between a cause and SIGTERM */

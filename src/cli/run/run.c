@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,6 +38,7 @@
 #include "cli/run/program.h"
 #include "cli/say.h"
 #include "cli/session.h"
+#include "control/contact.h"
 
 #define SHM_DIR "/dev/shm"
 
@@ -221,6 +223,35 @@ static bool raise_limit(struct run *run)
     return true;
 }
 
+/* Most contact files are in its own directory.  The janitor is in another one by then. */
+static void report_announce(const struct run *run, const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    char *const parent = slash == NULL ? sx_cli_strdup(".")
+                                       : sx_cli_printf("%.*s/", (int)(slash - path), path);
+    char *const dir = realpath(parent, NULL);
+
+    if (dir != NULL) { /* else there will be no file */
+        sx_janitor_contact_add(&run->janitor, dir, slash == NULL ? path : slash + 1);
+    }
+    free(dir);
+    free(parent);
+}
+
+static void contacts_announce(const struct run *run)
+{
+    char name[SX_CONTACT_NAME_MAX], host[HOST_NAME_MAX + 1] = "";
+
+    if (run->options.system_server) {
+        (void)gethostname(host, sizeof(host) - 1);
+        sx_contact_system_name(name, host);
+        sx_janitor_contact_add(&run->janitor, sx_session_system_dir(&run->session), name);
+    }
+    if (run->options.report_uri != NULL) {
+        report_announce(run, run->options.report_uri);
+    }
+}
+
 static bool make_session(struct run *run)
 {
     char message[SX_RUN_MESSAGE_MAX];
@@ -232,6 +263,7 @@ static bool make_session(struct run *run)
     sx_run_jobs_name(&run->jobs, run->session.nspace, run->session.dir);
     /* The janitor hears of it first: we may be killed between any two lines. */
     sx_janitor_tree_add(&run->janitor, run->session.parent, run->session.name);
+    contacts_announce(run);
     for (uint32_t i = 0; i < run->jobs.count; i++) {
         shm_files_announce(run, &run->jobs.at[i]);
     }

@@ -303,7 +303,30 @@ static pmix_status_t job_control(const pmix_proc_t *proc, const pmix_proc_t *tar
     return news_post(control, caller, targets, ntargets);
 }
 
+/* ---- tools ----------------------------------------------------------------------------------- */
+
+/* Any of this user and of root, under the name that it wants; else the server names it.  Others
+ * find the file of a system server, and are not wanted. */
+static void tool_connected(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t cbfunc,
+                           void *cbdata)
+{
+    pmix_proc_t proc = { .rank = PMIX_RANK_UNDEF };
+    bool is_ours = true;
+
+    for (size_t i = 0; i < ninfo; i++) {
+        if (PMIx_Check_key(info[i].key, PMIX_USERID)) {
+            is_ours = info[i].value.data.uint32 == 0 || info[i].value.data.uint32 == geteuid();
+        } else if (PMIx_Check_key(info[i].key, PMIX_NSPACE)) {
+            PMIx_Load_nspace(proc.nspace, info[i].value.data.string);
+        } else if (PMIx_Check_key(info[i].key, PMIX_RANK)) {
+            proc.rank = info[i].value.data.rank;
+        }
+    }
+    cbfunc(is_ours ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS, &proc, cbdata);
+}
+
 pmix_server_module_t sx_run_upcall_module = {
+    .tool_connected = tool_connected,
     .client_connected = client_connected,
     .client_finalized = client_finalized,
     .abort = job_abort,

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The shmix authors
+# tools_test.sh - a program from outside becomes a tool of a running job, and finds its server in each
+# way; what the launcher made for that goes with it, however it ends.
+. "$(dirname "$0")/lib.sh"
+
+go=$work/go
+host=$(uname -n)
+job=
+trap 'touch "$go"; [ -z "$job" ] || kill -9 "$job" 2>/dev/null; wait; rm -rf "$work"' EXIT
+
+job_start() { # ARGS...
+    rm -f "$go" "$work/job" # what an earlier one has said
+    "$SHMIX" run "$@" -n 1 "$RANK" late "$go" >"$work/job" 2>&1 &
+    job=$!
+    await "the rank has said who it is" grep -q '^late' "$work/job" || finish
+}
+job_end() {
+    touch "$go"
+    wait "$job"
+    code=$?
+    job=
+    expect_code 0 "the job"
+}
+tool() {
+    "$TOOL" >"$work/out" 2>"$work/err"
+    code=$?
+}
+is_clean() {
+    [ -z "$(ls "$TMPDIR")" ]
+}
+
+tool
+expect_code 1 "a tool without a server"
+expect_err 'the system server: .*is not there; servers of sessions in .*: none' "what was looked for"
+
+job_start --report-uri "$work/uri"
+tool
+expect_code 0 "a tool"
+grep -q "^this is shmix-tool-$job\.0, a tool of " "$work/out" || fail "who it is"
+[ "$(stat -c %a "$work/uri")" = 600 ] || fail "the file of --report-uri is for its user alone"
+head -1 "$work/uri" | grep -q ';unix:' || fail "its first line is the URI"
+run --report-uri "$work/uri" true
+expect_code 1 "a second server that wants the file"
+job_end
+[ ! -e "$work/uri" ] || fail "the file of --report-uri is left"
+expect_clean "after the job"
+
+echo "not ours" >"$work/uri"
+run --report-uri "$work/uri" true
+expect_code 1 "something else is there"
+[ "$(cat "$work/uri")" = "not ours" ] || fail "it is gone"
+rm "$work/uri"
+
+job_start --system-server --report-uri "$work/uri"
+[ "$(stat -c %a "$TMPDIR/pmix.sys.$host")" = 644 ] || fail "everybody may read the system server's file"
+run --system-server true
+expect_code 1 "a second system server"
+expect_err 'one at a time' "a second system server"
+tool
+expect_code 0 "a tool of the system server"
+kill -9 "$job"
+wait "$job" 2>/dev/null
+job=
+await "the janitor has cleaned" is_clean
+await "the janitor has removed the reported file" test ! -e "$work/uri"
+finish
