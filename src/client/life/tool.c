@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/role.h"
 #include "base/status.h"
 #include "client/call/event.h"
 #include "client/data/singleton.h"
@@ -139,13 +140,16 @@ static pmix_status_t attach_over(struct sx_process *p, int fd,
 {
     pmix_status_t rc = sx_link_status(&p->link);
 
+    if (!sx_process_ready()) { /* another thread has finalized meanwhile */
+        close(fd);
+        return PMIX_ERR_INIT;
+    }
     if (rc == PMIX_SUCCESS && is_same_server(fd, p->link.socket_fd)) {
         close(fd);
         return PMIX_SUCCESS;
     }
     if (atomic_load(&p->link.state) == SX_LINK_SINGLETON) {
-        rc = sx_life_join(p, fd, &as_tool, answer_deadline_ns(options), ret_before);
-        return rc;
+        return sx_life_join(p, fd, &as_tool, answer_deadline_ns(options), ret_before);
     }
     close(fd);
     return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
@@ -167,6 +171,9 @@ pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc, pmix_proc_t *server,
     }
     pmix_status_t rc = sx_options_read(SX_OF_TOOL_ATTACH, info, ninfo, &options);
 
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_role_may_wait();
+    }
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
