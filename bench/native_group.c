@@ -3,7 +3,8 @@
 /* native_group.c
  * Question:  what does a look at a list of processes cost, and do lists that come and go delay it?
  * Predict:   hold, spot, record: a handle's read at most 50 ns; PMIx_Get of what follows from a
- *            group at most 150 ns, of the names of its sets at most 400 ns.  While the host defines
+ *            group at most 150 ns, of the names of its sets at most 400 ns; a query of how many sets
+ *            there are at most 5 us.  While the host defines
  *            and deletes sets as fast as it can, and while the members of the group that is read
  *            construct it, leave it one by one and end it, half and 99 % of the reads take what
  *            they take when it is quiet.  The rest pays for the other processes on the machine.
@@ -52,11 +53,13 @@ enum way {
     WAY_GET_LOCAL_SIZE,
     WAY_GET_RANK,
     WAY_GET_NAMES,
+    WAY_QUERY,
     WAY_COUNT
 };
 static const char *const way_names[] = {
     "info",         "member",         "rank of a process", "own rank",       "refresh",
     "Get JOB_SIZE", "Get LOCAL_SIZE", "Get RANK",          "Get PSET_NAMES",
+    "query NUM_PSETS",
 };
 
 /* What happens while the reader reads. */
@@ -96,6 +99,20 @@ static uint64_t get_number(const char *key, pmix_rank_t rank)
     return number;
 }
 
+static uint64_t query_one(void)
+{
+    char *keys[] = { (char[]){ PMIX_QUERY_NUM_PSETS }, NULL };
+    pmix_query_t query = { .keys = keys };
+    pmix_info_t *info;
+    size_t count;
+
+    need(PMIx_Query_info(&query, 1, &info, &count), "PMIx_Query_info");
+    const size_t sets = info->value.data.size;
+
+    PMIx_Info_free(info, count);
+    return sets;
+}
+
 static inline uint64_t read_one(struct bench *bench, enum way way, uint32_t rank)
 {
     pmix_proc_t proc = { .nspace = NSPACE, .rank = rank };
@@ -119,6 +136,8 @@ static inline uint64_t read_one(struct bench *bench, enum way way, uint32_t rank
     case WAY_REFRESH:
         need(shmix_group_refresh(bench->group), "shmix_group_refresh");
         return 0;
+    case WAY_QUERY:
+        return query_one();
     case WAY_GET_SIZE:
         return get_number(PMIX_JOB_SIZE, PMIX_RANK_WILDCARD);
     case WAY_GET_LOCAL_SIZE:

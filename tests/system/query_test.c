@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "job.h"
+#include "support/no_calls.h"
+#include "support/sanitized.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define KEYS_MAX 8
@@ -330,6 +332,15 @@ static void check_count(const char *key, size_t want)
     asked_free(&asked);
 }
 
+static void check_uint32(const char *key, uint32_t want)
+{
+    struct asked asked = { .info = NULL };
+    const pmix_value_t *const value = ask_one(&asked, key, NULL, NULL);
+
+    CHECK(value->type == PMIX_UINT32 && value->data.uint32 == want);
+    asked_free(&asked);
+}
+
 static void check_members(const char *key, const char *qualifier, const char *name,
                           const pmix_rank_t *ranks, size_t count)
 {
@@ -551,6 +562,50 @@ static int host_of_server(struct job *job)
     return 0;
 }
 
+/* ---- what a query costs ---------------------------------------------------------------------- */
+
+static void ask_all(void)
+{
+    check_count(PMIX_QUERY_NUM_PSETS, 1);
+    check_set_names("one");
+    check_count(PMIX_QUERY_NUM_GROUPS, 0);
+    check_uint32(PMIX_JOB_SIZE, 1);
+}
+
+static int ask_quietly(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 100; i++) {
+        ask_all();
+    }
+    return 0;
+}
+
+/* What has been mapped costs no system call, and so no message. */
+static int rank_of_quiet(int rank)
+{
+    (void)rank;
+    begin();
+    job_token_get(0);
+    ask_all();
+    if (!SANITIZED) { /* which make calls of their own */
+        CHECK(no_calls_run(ask_quietly, NULL) == 0);
+    }
+    finish();
+    return 0;
+}
+
+static int host_of_quiet(struct job *job)
+{
+    pmix_proc_t proc;
+
+    (void)job;
+    PMIx_Load_procid(&proc, JOB_NSPACE, 0);
+    CHECK_STATUS(PMIx_server_define_process_set(&proc, 1, "one"), PMIX_SUCCESS);
+    job_token_put(0);
+    return 0;
+}
+
 /* ---- jobs and their processes -------------------------------------------------------------- */
 
 #define OTHER "other.job"
@@ -766,6 +821,7 @@ static const struct job_case cases[] = {
     { .name = "early", .size = 1, .rank = rank_of_early },
     { .name = "sets", .size = RANKS, .rank = rank_of_sets, .host = host_of_sets },
     { .name = "groups", .size = RANKS, .rank = rank_of_groups },
+    { .name = "quiet", .size = 1, .rank = rank_of_quiet, .host = host_of_quiet },
     { .name = "jobs", .size = FEW, .rank = rank_of_jobs, .host = host_of_jobs },
     { .name = "server", .size = FEW, .rank = rank_of_server, .host = host_of_server },
 };
