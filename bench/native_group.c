@@ -4,10 +4,10 @@
  * Question:  what does a look at a list of processes cost, and do lists that come and go delay it?
  * Predict:   hold, spot, record: a handle's read at most 50 ns; PMIx_Get of what follows from a
  *            group at most 150 ns, of the names of its sets at most 400 ns; a query of how many sets
- *            there are at most 5 us.  While the host defines
- *            and deletes sets as fast as it can, and while the members of the group that is read
- *            construct it, leave it one by one and end it, half and 99 % of the reads take what
- *            they take when it is quiet.  The rest pays for the other processes on the machine.
+ *            there are at most 5 us.  While the host defines and deletes sets as fast as it can, and
+ *            while the members of the group that is read construct it, leave it one by one and end
+ *            it, half and 99 % of the reads take what they take when it is quiet.  The rest pays for
+ *            the other processes on the machine.
  * Method:    this program is the host of a job and starts itself as the rank that reads; the best
  *            and the median batch, in ns a read; then each read with a refresh timed by itself.
  *            Four more ranks are the members of the group that changes; when it has ended, the

@@ -25,6 +25,7 @@ struct sx_asked {
     const char *key; /* borrowed */
     uint32_t query;
     bool answered;
+    bool passed_on;     /* to the host of a server */
     pmix_value_t value; /* owned; none before */
 };
 

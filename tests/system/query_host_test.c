@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* query_host_test.c - queries that the host's entry answers: at once, later, twice, never, badly. */
+/* query_host_test.c - queries that the host answers: at once, later, twice, never, badly. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct answer {
     pmix_status_t status;
 };
 
-static _Atomic unsigned calls, released, open_count;
+static _Atomic unsigned calls, open_count, counted;
 
 static void answer_release(void *arg)
 {
@@ -28,7 +28,6 @@ static void answer_release(void *arg)
 
     PMIX_INFO_FREE(answer->info, answer->ninfo);
     free(answer);
-    released++;
 }
 
 static void answer_give(struct answer *answer)
@@ -63,6 +62,9 @@ static void value_make(pmix_info_t *info, const char *key, const pmix_query_t *q
     if (strcmp(key, "host.who") == 0) {
         snprintf(text, sizeof(text), "%u.%u", qualifier_number(query, PMIX_USERID),
                  qualifier_number(query, PMIX_GRPID));
+        PMIX_INFO_LOAD(info, key, text, PMIX_STRING);
+    } else if (strcmp(key, "host.count") == 0) {
+        snprintf(text, sizeof(text), "%u", ++counted);
         PMIX_INFO_LOAD(info, key, text, PMIX_STRING);
     } else if (strcmp(key, "host.pointer") == 0) {
         PMIX_INFO_LOAD(info, key, info, PMIX_POINTER);
@@ -255,6 +257,39 @@ static int rank_of_answers(int rank)
     return 0;
 }
 
+/* TQ70, TQ71: what the host has said is kept for the process that has asked; with other qualifiers,
+ * by another process, and for one that wants it fresh, it is asked again. */
+static int rank_of_kept(int rank)
+{
+    char *keys[] = { (char *)"host.count", NULL };
+    pmix_query_t query = { .keys = keys };
+    pmix_info_t qualifiers[2], *info;
+    size_t ninfo;
+    bool yes = true;
+    static const char *const want[] = { "1", "1", "2", "2", "3", "3" };
+
+    begin();
+    if (rank == 1) {
+        job_token_get(1); /* rank 0 has asked */
+        check_one("host.count", "4", 0);
+        finish();
+        return 0;
+    }
+    PMIX_INFO_LOAD(&qualifiers[0], PMIX_QUERY_REFRESH_CACHE, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&qualifiers[1], PMIX_NSPACE, "some.job", PMIX_STRING);
+    for (size_t i = 0; i < COUNT(want); i++) {
+        query.qualifiers = i == 2 ? &qualifiers[0] : i > 3 ? &qualifiers[1] : NULL;
+        query.nqual = query.qualifiers != NULL ? 1 : 0;
+        CHECK_STATUS(PMIx_Query_info(&query, 1, &info, &ninfo), PMIX_SUCCESS);
+        CHECK(ninfo == 1 && strcmp(info[0].value.data.string, want[i]) == 0);
+        PMIX_INFO_FREE(info, ninfo);
+    }
+    job_token_put(1);
+    PMIX_INFO_DESTRUCT(&qualifiers[1]);
+    finish();
+    return 0;
+}
+
 static int host_of_answers(struct job *job)
 {
     CHECK(job_wait(job, 0) == 0);
@@ -350,6 +385,7 @@ static int host_of_never(struct job *job)
 
 static const struct job_case cases[] = {
     { .name = "answers", .size = 1, .rank = rank_of_answers, .host = host_of_answers },
+    { .name = "kept", .size = 2, .rank = rank_of_kept },
     { .name = "slow", .size = 2, .rank = rank_of_slow },
     { .name = "never",
       .size = 2,

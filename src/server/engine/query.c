@@ -15,6 +15,7 @@
 #include <pmix.h>
 
 #include "base/value.h"
+#include "server/engine/query_kept.h"
 #include "server/engine/query_known.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
@@ -77,6 +78,7 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
     struct query *const query = SX_CONTAINER(pending, struct query, pending);
     const pmix_status_t rc = sx_queries_take(&query->queries, answer->info, answer->ninfo);
 
+    sx_query_kept_add(answer->server, answer->client, &query->queries);
     if (rc != PMIX_SUCCESS || answer->status < 0) {
         query->missed = rc != PMIX_SUCCESS ? rc : answer->status;
     }
@@ -116,6 +118,9 @@ static pmix_status_t host_queries(const struct query *query, const struct sx_cli
 
     for (size_t i = 0; i < count && rc == PMIX_SUCCESS; i++) {
         rc = query_copy(&left[i], client, &copies[i]);
+    }
+    for (size_t i = 0; i < query->queries.asked_count; i++) {
+        query->queries.asked[i].passed_on = !query->queries.asked[i].answered;
     }
     free(left);
     if (rc != PMIX_SUCCESS) {
@@ -191,6 +196,9 @@ static pmix_status_t query_open(struct query *query, struct sx_server *server,
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_query_known(server, client, &query->queries);
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_query_kept_answer(server, client, &query->queries);
     }
     query->missed = PMIX_ERR_NOT_FOUND;
     query->pending.bytes = frame->opened.size;

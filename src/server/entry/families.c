@@ -24,6 +24,7 @@
 #include "server/engine/logging.h"
 #include "server/engine/modex.h"
 #include "server/engine/monitor.h"
+#include "server/engine/query_kept.h"
 #include "server/engine/resource.h"
 #include "server/engine/span.h"
 #include "server/entry/log_bound.h"
@@ -147,6 +148,11 @@ const struct sx_family sx_families[] = {
         .client_ended = sx_cleanup_client_gone,
         .client_lost = sx_cleanup_client_gone,
         .client_removed = sx_cleanup_client_removed,
+    },
+    {
+        .name = "query",
+        .nspace_gone = sx_query_kept_nspace_gone,
+        .end = sx_query_kept_clear,
     },
     {
         .name = "logging",

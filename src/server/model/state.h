@@ -78,6 +78,13 @@ struct sx_waiting {
     struct sx_table keys;  /* struct sx_awaited_key by namespace, rank, realm and key */
 };
 
+/* query_kept.h */
+#define SX_QUERY_KEPT_MAX 256u
+struct sx_query_kept {
+    struct sx_query_answer *all[SX_QUERY_KEPT_MAX]; /* NULL: none */
+    unsigned next;                                  /* the place of the next one */
+};
+
 /* stranger.h */
 struct sx_strangers {
     struct sx_list silent;     /* accepted, have said nothing yet; those who have: turn.strangers */
@@ -192,6 +199,7 @@ struct sx_server {
     struct sx_table guests;      /* of all of them, by invitation and client */
     struct sx_table rounds;      /* of those that are open, by their processes: rounds.c */
     struct sx_list resources;    /* resource.c */
+    struct sx_query_kept query_kept;
     struct sx_brooms brooms;
     uint64_t generation_last; /* the highest of the stores that have ended */
     uint64_t event_question;  /* event_ask.c: the number of the last one */
