@@ -36,9 +36,6 @@ SX_UNSUPPORTED(PMIx_Spawn, const pmix_info_t *job_info, size_t ninfo, const pmix
 SX_UNSUPPORTED(PMIx_Spawn_nb, const pmix_info_t *job_info, size_t ninfo, const pmix_app_t *apps,
                size_t napps, pmix_spawn_cbfunc_t cbfunc, void *cbdata)
 
-/* Queries. */
-SX_UNSUPPORTED(PMIx_Register_attributes, char *function, char **attrs)
-
 /* Monitoring, allocations and sessions. */
 SX_UNSUPPORTED(PMIx_Allocation_request, pmix_alloc_directive_t directive, pmix_info_t *info,
                size_t ninfo, pmix_info_t **results, size_t *nresults)

@@ -162,10 +162,12 @@ static pmix_status_t host_query(pmix_proc_t *proc, pmix_query_t *queries, size_t
         PMIX_INFO_FREE(answer->info, answer->ninfo);
         answer->ninfo = 0;
     }
-    if (strcmp(first, "host.twice") == 0) {
-        cbfunc(PMIX_SUCCESS, answer->info, answer->ninfo, cbdata, NULL, NULL);
-    }
+    const bool again = strcmp(first, "host.twice") == 0;
+
     answer_give(answer);
+    if (again) {
+        cbfunc(PMIX_ERR_NO_PERMISSIONS, NULL, 0, cbdata, NULL, NULL);
+    }
     return PMIX_SUCCESS;
 }
 

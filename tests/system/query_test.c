@@ -2,7 +2,6 @@
 /* Copyright (c) 2026 The shmix authors */
 /* query_test.c - PMIx_Query_info and PMIx_Query_info_nb: what is asked, and the shape of what comes
  * back. */
-#include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
 #include <unistd.h>
@@ -782,6 +781,94 @@ static void check_this_server(void)
     check_text(PMIX_QUERY_DEBUG_SUPPORT, "");
 }
 
+/* ---- what is supported ----------------------------------------------------------------------- */
+
+/* The info of @key among those that are an answer. */
+static const pmix_value_t *part_of(const pmix_value_t *value, const char *key)
+{
+    const pmix_data_array_t *const array = value->data.darray;
+    const pmix_info_t *const all = array->array;
+
+    CHECK(value->type == PMIX_DATA_ARRAY && array->type == PMIX_INFO);
+    for (size_t i = 0; i < array->size; i++) {
+        if (strcmp(all[i].key, key) == 0) {
+            return &all[i].value;
+        }
+    }
+    return NULL;
+}
+
+static bool has_attribute(const pmix_value_t *attributes, const char *name, const char *key)
+{
+    const pmix_data_array_t *const array = attributes->data.darray;
+    const pmix_regattr_t *const all = array->array;
+
+    CHECK(array->type == PMIX_REGATTR);
+    for (size_t i = 0; i < array->size; i++) {
+        if (strcmp(all[i].name, name) == 0) {
+            return strcmp(all[i].string, key) == 0;
+        }
+    }
+    return false;
+}
+
+/* TQ69; in shared memory there is what this library does, the rest is the server's to tell. */
+static void check_support(void)
+{
+    struct asked asked = { .info = NULL };
+    const pmix_value_t *value, *part;
+    bool yes = true;
+
+    ask_for(&asked, PMIX_QUERY_ATTRIBUTE_SUPPORT);
+    qualify(&asked, PMIX_CLIENT_FUNCTIONS, &yes, PMIX_BOOL);
+    qualify(&asked, PMIX_CLIENT_ATTRIBUTES, "PMIx_Fence,PMIx_Get", PMIX_STRING);
+    CHECK_STATUS(ask(&asked), PMIX_SUCCESS);
+    value = &asked.info[0].value;
+    part = part_of(value, PMIX_CLIENT_FUNCTIONS);
+    CHECK(strstr(part->data.string, "PMIx_Group_construct,") != NULL);
+    CHECK(strstr(part->data.string, "PMIx_server_") == NULL);
+    part = part_of(value, PMIX_CLIENT_ATTRIBUTES);
+    CHECK(part->data.darray->size == 2);
+    CHECK(has_attribute(part_of(part, "PMIx_Fence"), "PMIX_COLLECT_DATA", PMIX_COLLECT_DATA));
+    CHECK(!has_attribute(part_of(part, "PMIx_Fence"), "PMIX_DATA_SCOPE", PMIX_DATA_SCOPE));
+    CHECK(has_attribute(part_of(part, "PMIx_Get"), "PMIX_DATA_SCOPE", PMIX_DATA_SCOPE));
+    asked_free(&asked);
+
+    ask_for(&asked, PMIX_QUERY_ATTRIBUTE_SUPPORT);
+    qualify(&asked, PMIX_SERVER_FUNCTIONS, &yes, PMIX_BOOL);
+    qualify(&asked, PMIX_TOOL_FUNCTIONS, &yes, PMIX_BOOL);
+    qualify(&asked, PMIX_HOST_FUNCTIONS, &yes, PMIX_BOOL);
+    qualify(&asked, PMIX_HOST_ATTRIBUTES, "all", PMIX_STRING);
+    CHECK_STATUS(ask(&asked), PMIX_SUCCESS);
+    value = &asked.info[0].value;
+    part = part_of(value, PMIX_SERVER_FUNCTIONS);
+    CHECK(strstr(part->data.string, "PMIx_server_register_nspace") != NULL);
+    CHECK(strstr(part->data.string, "PMIx_Get") == NULL);
+    CHECK(strstr(part_of(value, PMIX_TOOL_FUNCTIONS)->data.string, "PMIx_Get") != NULL);
+    CHECK(strcmp(part_of(value, PMIX_HOST_FUNCTIONS)->data.string, "spawn,query") == 0);
+    part = part_of(part_of(value, PMIX_HOST_ATTRIBUTES), "spawn");
+    CHECK(has_attribute(part, "PMIX_WDIR", PMIX_WDIR) && part->data.darray->size == 2);
+    CHECK(has_attribute(part, "host.own", "host.own"));
+    asked_free(&asked);
+
+    value = ask_one(&asked, PMIX_QUERY_ATTRIBUTE_SUPPORT, NULL, NULL);
+    CHECK(value->data.darray->size == 4);
+    asked_free(&asked);
+}
+
+static void register_support(void)
+{
+    char spawn[] = "spawn", query[] = "query", empty[] = "";
+    char wdir[] = "PMIX_WDIR", own[] = "host.own";
+    char *attributes[] = { wdir, own, NULL };
+
+    CHECK_STATUS(PMIx_Register_attributes(spawn, attributes), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Register_attributes(query, &attributes[1]), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Register_attributes(spawn, attributes), PMIX_ERR_REPEAT_ATTR_REGISTRATION);
+    CHECK_STATUS(PMIx_Register_attributes(empty, attributes), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Register_attributes(query, NULL), PMIX_ERR_BAD_PARAM);
+}
+
 static int rank_of_jobs(int rank)
 {
     (void)rank;
@@ -793,6 +880,7 @@ static int rank_of_jobs(int rank)
     check_jobs();
     check_nodes();
     check_this_server();
+    check_support();
     fence();
     finish();
     return 0;
@@ -805,6 +893,7 @@ static int host_of_jobs(struct job *job)
         job_token_get(0);
     }
     register_other();
+    register_support();
     for (int i = 0; i < FEW; i++) {
         job_token_put(1);
     }

@@ -8,6 +8,7 @@
 
 #include <pmix.h>
 
+#include "base/support.h"
 #include "base/util.h"
 #include "base/value.h"
 #include "client/data/membership.h"
@@ -26,6 +27,11 @@ static pmix_status_t abi_answer(const struct question *question, pmix_value_t *r
 {
     (void)question;
     return sx_value_load(ret, "4.2", PMIX_STRING);
+}
+
+static pmix_status_t support_answer(const struct question *question, pmix_value_t *ret)
+{
+    return sx_support_find(question->query, NULL, ret);
 }
 
 /* ---- shared memory --------------------------------------------------------------------------- */
@@ -169,6 +175,7 @@ static const struct row {
 } rows[] = {
     { PMIX_QUERY_STABLE_ABI_VERSION, abi_answer, ANYTIME },
     { PMIX_QUERY_PROVISIONAL_ABI_VERSION, abi_answer, ANYTIME },
+    { PMIX_QUERY_ATTRIBUTE_SUPPORT, support_answer, ALL },
     { PMIX_LOCAL_PROCS, peers_answer, ALL },
     { PMIX_QUERY_RESOLVE_PEERS, peers_answer, ALL },
     { PMIX_QUERY_RESOLVE_NODE, nodes_answer, ALL },

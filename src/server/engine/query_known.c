@@ -19,6 +19,7 @@ struct question {
     struct sx_server *server;
     struct sx_client *client; /* NULL: the host */
     const char *key;
+    const pmix_query_t *query;
     const struct sx_query_options *options;
 };
 
@@ -171,6 +172,11 @@ static pmix_status_t nothing_answer(const struct question *question, pmix_value_
     return sx_value_load(ret, "", PMIX_STRING);
 }
 
+static pmix_status_t support_answer(const struct question *question, pmix_value_t *ret)
+{
+    return sx_support_find(question->query, &question->server->support, ret);
+}
+
 static pmix_status_t daemon_memory_answer(const struct question *question, pmix_value_t *ret)
 {
     (void)question;
@@ -227,6 +233,7 @@ static const struct row {
     { PMIX_QUERY_PROC_TABLE, procs_answer },
     { PMIX_QUERY_LOCAL_PROC_TABLE, procs_answer },
     { PMIX_SERVER_URI, uri_answer },
+    { PMIX_QUERY_ATTRIBUTE_SUPPORT, support_answer },
     { PMIX_QUERY_SPAWN_SUPPORT, nothing_answer },
     { PMIX_QUERY_DEBUG_SUPPORT, nothing_answer },
     { PMIX_QUERY_MEMORY_USAGE, memory_answer },
@@ -280,6 +287,7 @@ pmix_status_t sx_query_known(struct sx_server *server, struct sx_client *client,
         const struct question question = { .server = server,
                                            .client = client,
                                            .key = asked->key,
+                                           .query = &queries->all[asked->query],
                                            .options = &queries->options[asked->query] };
         pmix_value_t value;
 

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "server/engine/attributes.h"
 #include "server/engine/cleanup.h"
 #include "server/engine/collective.h"
 #include "server/engine/connect.h"
@@ -153,6 +154,10 @@ const struct sx_family sx_families[] = {
         .name = "query",
         .nspace_gone = sx_query_kept_nspace_gone,
         .end = sx_query_kept_clear,
+    },
+    {
+        .name = "attributes",
+        .end = sx_attributes_clear,
     },
     {
         .name = "logging",

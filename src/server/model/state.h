@@ -19,6 +19,7 @@
 #include "base/log_text.h"
 #include "base/out.h"
 #include "base/table.h"
+#include "base/support.h"
 #include "control/contact_file.h"
 #include "control/loop.h"
 #include "control/rendezvous.h"
@@ -200,6 +201,7 @@ struct sx_server {
     struct sx_table rounds;      /* of those that are open, by their processes: rounds.c */
     struct sx_list resources;    /* resource.c */
     struct sx_query_kept query_kept;
+    struct sx_support_host support; /* attributes.c */
     struct sx_brooms brooms;
     uint64_t generation_last; /* the highest of the stores that have ended */
     uint64_t event_question;  /* event_ask.c: the number of the last one */
