@@ -851,6 +851,12 @@ static void check_support(void)
     CHECK(has_attribute(part, "host.own", "host.own"));
     asked_free(&asked);
 
+    value = ask_one(&asked, PMIX_QUERY_SUPPORTED_KEYS, NULL, NULL);
+    CHECK(strstr(value->data.string, PMIX_QUERY_PROC_TABLE) != NULL);
+    CHECK(strstr(value->data.string, PMIX_QUERY_RESOLVE_PEERS) != NULL);
+    CHECK(strstr(value->data.string, PMIX_QUERY_QUEUE_LIST) == NULL);
+    asked_free(&asked);
+
     value = ask_one(&asked, PMIX_QUERY_ATTRIBUTE_SUPPORT, NULL, NULL);
     CHECK(value->data.darray->size == 4);
     asked_free(&asked);

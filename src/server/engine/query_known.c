@@ -223,10 +223,13 @@ static pmix_status_t lists_answer(const struct question *question, pmix_value_t 
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
+static pmix_status_t keys_answer(const struct question *question, pmix_value_t *ret);
+
 static const struct row {
     const char *key;
     pmix_status_t (*answer)(const struct question *question, pmix_value_t *ret);
 } rows[] = {
+    { PMIX_QUERY_SUPPORTED_KEYS, keys_answer },
     { PMIX_QUERY_NAMESPACES, namespaces_answer },
     { PMIX_QUERY_NAMESPACE_INFO, namespace_info_answer },
     { PMIX_QUERY_JOB_STATUS, job_status_answer },
@@ -260,6 +263,33 @@ static const struct row {
     { PMIX_QUERY_STORAGE_LIST, NULL },
     { PMIX_TIME_REMAINING, NULL },
 };
+
+/* Also those that a client answers itself. */
+static pmix_status_t keys_answer(const struct question *question, pmix_value_t *ret)
+{
+    static const char of_clients[] = PMIX_QUERY_STABLE_ABI_VERSION
+        "," PMIX_QUERY_PROVISIONAL_ABI_VERSION "," PMIX_QUERY_RESOLVE_PEERS
+        "," PMIX_QUERY_RESOLVE_NODE;
+    size_t size = sizeof(of_clients);
+
+    (void)question;
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        size += strlen(rows[i].key) + 1;
+    }
+    char *const text = malloc(size), *at = text;
+
+    if (text == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    at = stpcpy(at, of_clients);
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        if (rows[i].answer != NULL) {
+            at = stpcpy(stpcpy(at, ","), rows[i].key);
+        }
+    }
+    *ret = (pmix_value_t){ .type = PMIX_STRING, .data.string = text };
+    return PMIX_SUCCESS;
+}
 
 static const struct row *row_find(const char *key)
 {
