@@ -910,6 +910,59 @@ static int host_of_jobs(struct job *job)
     return 0;
 }
 
+/* ---- processes that have ended --------------------------------------------------------------- */
+
+/* Rank 1 finalizes, rank 2 does not, and rank 0 asks when the host has taken them away. */
+static int rank_of_ends(int rank)
+{
+    static const pmix_proc_state_t want[] = { PMIX_PROC_STATE_CONNECTED, PMIX_PROC_STATE_TERMINATED,
+                                              PMIX_PROC_STATE_TERM_WO_SYNC };
+    struct asked asked = { .info = NULL };
+
+    begin();
+    fence();
+    if (rank == 2) {
+        _exit(0);
+    }
+    if (rank == 0) {
+        job_token_get(0);
+        const pmix_data_array_t *const table = table_of(&asked, PMIX_QUERY_PROC_TABLE, JOB_NSPACE,
+                                                        RANKS);
+        const pmix_proc_info_t *const procs = table->array;
+
+        for (int i = 0; i < RANKS; i++) {
+            CHECK(procs[i].state == want[i]);
+        }
+        asked_free(&asked);
+    }
+    finish();
+    return 0;
+}
+
+static void never_mind(pmix_status_t status, void *cbdata)
+{
+    (void)status;
+    sem_post(cbdata);
+}
+
+static int host_of_ends(struct job *job)
+{
+    pmix_proc_t proc;
+    sem_t done;
+
+    sem_init(&done, 0, 0);
+    for (int i = 1; i < RANKS; i++) {
+        (void)job_wait(job, i);
+        PMIx_Load_procid(&proc, JOB_NSPACE, (pmix_rank_t)i);
+        PMIx_server_deregister_client(&proc, never_mind, &done);
+        while (sem_wait(&done) != 0) {
+        }
+    }
+    job_token_put(0);
+    CHECK(job_wait(job, 0) == 0);
+    return 0;
+}
+
 static const struct job_case cases[] = {
     { .name = "qualifiers", .size = 1, .rank = rank_of_qualifiers },
     { .name = "shape", .size = FEW, .rank = rank_of_shape },
@@ -918,6 +971,11 @@ static const struct job_case cases[] = {
     { .name = "groups", .size = RANKS, .rank = rank_of_groups },
     { .name = "quiet", .size = 1, .rank = rank_of_quiet, .host = host_of_quiet },
     { .name = "jobs", .size = FEW, .rank = rank_of_jobs, .host = host_of_jobs },
+    { .name = "ends",
+      .size = RANKS,
+      .rank = rank_of_ends,
+      .host = host_of_ends,
+      .host_judges = true },
     { .name = "server", .size = FEW, .rank = rank_of_server, .host = host_of_server },
 };
 

@@ -18,18 +18,17 @@
 
 static pmix_proc_state_t client_state(const struct sx_client *client)
 {
+    if (client->departed || (client->left && sx_process_has_gone(client->exit_fd))) {
+        return PMIX_PROC_STATE_TERMINATED; /* also when the host has taken it away since */
+    }
     if (client->died || client->state == SX_CLIENT_DEAD) {
         return PMIX_PROC_STATE_TERM_WO_SYNC;
     }
     if (client->state == SX_CLIENT_CONNECTED) {
         return PMIX_PROC_STATE_CONNECTED;
     }
-    if (client->left || client->departed) {
-        return client->departed || sx_process_has_gone(client->exit_fd) ? PMIX_PROC_STATE_TERMINATED
-                                                                        : PMIX_PROC_STATE_RUNNING;
-    }
-    return client->state == SX_CLIENT_FINALIZED ? PMIX_PROC_STATE_RUNNING
-                                                : PMIX_PROC_STATE_LAUNCH_UNDERWAY;
+    return client->left || client->state == SX_CLIENT_FINALIZED ? PMIX_PROC_STATE_RUNNING
+                                                                : PMIX_PROC_STATE_LAUNCH_UNDERWAY;
 }
 
 /* A text of the process, else of the application that it is of. */
