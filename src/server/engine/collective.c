@@ -760,6 +760,70 @@ void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *c
     }
 }
 
+/* Whether anybody is on another node whom it would mean now. */
+static bool means_others_yet(const struct sx_collective *collective)
+{
+    struct sx_members now = collective->members;
+    const bool found = sx_alias_list(now.server, NULL, now.procs, now.proc_count, &now.real) ==
+                       PMIX_SUCCESS;
+    const bool elsewhere = !found || sx_members_absent(&now).elsewhere;
+
+    sx_alias_list_clear(&now.real);
+    return elsewhere;
+}
+
+/* What the host has of it stays, as the member may have called before it went; unless nobody is
+ * left who could call. */
+static void go_on_without_one_elsewhere(struct sx_collective *collective)
+{
+    collective->members.incomplete = true;
+    if (!collective->with_host) {
+        (void)collective_try(collective);
+    } else if (!sx_round_part_commits(&collective->part) && !means_others_yet(collective)) {
+        collective_leave_host(collective, PMIX_SUCCESS);
+    }
+}
+
+static void one_elsewhere_gone(struct sx_collective *collective, bool died, uint8_t pardons)
+{
+    collective->pardons |= pardons;
+    const struct sx_member_ends ends = ends_of(collective, false);
+    const pmix_status_t end = died ? ends.died : ends.withdrew;
+
+    if (end == PMIX_ERR_PARTIAL_SUCCESS) {
+        go_on_without_one_elsewhere(collective);
+    } else if (end != PMIX_SUCCESS) {
+        sx_collective_end_soon(collective, end);
+    }
+}
+
+/* The first in the list behind @serial. */
+static struct sx_collective *first_of_list(const struct sx_server *server, const char *list,
+                                           uint64_t serial)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (collective->serial > serial && !collective->is_over &&
+            sx_members_have_name(&collective->members, list)) {
+            return collective;
+        }
+    }
+    return NULL;
+}
+
+void sx_collective_member_elsewhere_gone(struct sx_server *server, const char *list, bool died,
+                                         uint8_t pardons)
+{
+    struct sx_collective *collective = NULL;
+    uint64_t last = 0;
+
+    while ((collective = first_of_list(server, list, last)) != NULL) {
+        last = collective->serial; /* it may end here, and others with it */
+        one_elsewhere_gone(collective, died, pardons);
+    }
+}
+
 static void collective_go_on(struct sx_collective *collective, struct sx_client *client)
 {
     member_ends(collective, sx_members_find(&collective->members, client),

@@ -41,6 +41,11 @@ void sx_collective_client_gone(struct sx_server *server, struct sx_client *clien
  * @pardons (SX_PARDON_*) from now on. */
 void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *client,
                                    uint8_t pardons);
+/* A member of @list that was on another node has left it, or (@died) ended; nobody knows what it
+ * had called.  What names the list goes on without it, or ends, as if it had not called; with
+ * @pardons (SX_PARDON_*) from now on. */
+void sx_collective_member_elsewhere_gone(struct sx_server *server, const char *list, bool died,
+                                         uint8_t pardons);
 /* The namespace goes, and may be registered again: what the host still has of it holds up nobody,
  * and its answer is nobody's. */
 void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);

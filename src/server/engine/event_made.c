@@ -172,6 +172,20 @@ void sx_event_to_list(struct sx_server *server, pmix_status_t code, struct sx_cl
             &(struct crowd){ .all = to->all, .count = to->count, .list = list }, note, 1);
 }
 
+void sx_event_to_servers(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                         const struct sx_event_note *note)
+{
+    const struct sx_notify_options options = { .range = PMIX_RANGE_RM };
+    pmix_proc_t source = sx_nspace_proc(client->nspace, client->rank);
+    pmix_info_t info[3];
+
+    load(&info[0], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
+    info[0].value.data.proc = &source;
+    load(&info[1], note->key, PMIX_STRING);
+    info[1].value.data.string = (char *)(uintptr_t)note->text;
+    make_of(server, code, client, &source, options, info, 2);
+}
+
 void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_proc_t *proc,
                       const struct sx_proc_list *to, const struct sx_event_note notes[],
                       size_t note_count)

@@ -35,6 +35,9 @@ void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client 
 void sx_event_to_list(struct sx_server *server, pmix_status_t code, struct sx_client *client,
                       const char *list, const struct sx_proc_list *to,
                       const struct sx_event_note *note);
+/* The same to the servers of other nodes alone; of the processes nobody hears it. */
+void sx_event_to_servers(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                         const struct sx_event_note *note);
 /* The same of @proc, which may be known no more, on this node. */
 void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_proc_t *proc,
                       const struct sx_proc_list *to, const struct sx_event_note notes[],

@@ -23,13 +23,13 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *gr
 {
     char name[PMIX_MAX_NSLEN + 1];
     const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = name };
-    const bool is_told = (group->published.head.flags & SX_MEMBERSHIP_NOTIFY) != 0 &&
-                         !sx_membership_is_waited_for(server, group, client,
-                                                      SX_COLLECTIVE_GROUP_DESTRUCT);
+    const bool has_called = sx_membership_is_waited_for(server, group, client,
+                                                        SX_COLLECTIVE_GROUP_DESTRUCT);
     const struct sx_member_gone gone = {
         .name = name,
         .pardons = sx_group_pardons(group),
-        .code = is_told ? PMIX_GROUP_MEMBER_FAILED : PMIX_SUCCESS,
+        .code = has_called ? PMIX_SUCCESS : PMIX_GROUP_MEMBER_FAILED,
+        .is_quiet = (group->published.head.flags & SX_MEMBERSHIP_NOTIFY) == 0,
         .note = &note,
     };
 

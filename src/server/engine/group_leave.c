@@ -3,6 +3,7 @@
 /* group_leave.c - take a member out, and tell those who stay. */
 #include "server/engine/group_leave.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <pmix.h>
@@ -79,10 +80,23 @@ static struct sx_membership_entry *group_meant(struct sx_server *server,
     return entry != NULL && entry->published.head.kind == SX_MEMBERSHIP_GROUP ? entry : NULL;
 }
 
+static void member_elsewhere_gone(struct sx_server *server, struct sx_membership_entry *group,
+                                  const pmix_proc_t *member, bool died)
+{
+    const uint8_t pardons = sx_group_pardons(group);
+    struct sx_proc_list left = { .all = NULL };
+    char name[PMIX_MAX_NSLEN + 1];
+
+    snprintf(name, sizeof(name), "%s", sx_membership_name(&group->published));
+    if (sx_membership_leave(server, group, member, &left) == PMIX_SUCCESS) {
+        sx_collective_member_elsewhere_gone(server, name, died, pardons);
+    }
+    sx_proc_list_clear(&left);
+}
+
 void sx_group_event_relayed(struct sx_server *server, const struct sx_event_block *block)
 {
     const pmix_status_t code = ((const struct sx_event *)(const void *)block->bytes)->code;
-    struct sx_proc_list left = { .all = NULL };
     pmix_proc_t source;
 
     if (code != PMIX_GROUP_LEFT && code != PMIX_GROUP_MEMBER_FAILED) {
@@ -96,7 +110,6 @@ void sx_group_event_relayed(struct sx_server *server, const struct sx_event_bloc
 
     /* Of those here this server has said it itself. */
     if (group != NULL && !is_here) {
-        (void)sx_membership_leave(server, group, &source, &left);
-        sx_proc_list_clear(&left);
+        member_elsewhere_gone(server, group, &source, code == PMIX_GROUP_MEMBER_FAILED);
     }
 }

@@ -12,17 +12,6 @@
 #include "server/engine/meeting.h"
 #include "server/engine/span.h"
 
-static bool names(const struct sx_collective *collective, const char *name)
-{
-    const struct sx_members *const members = &collective->members;
-    size_t i = 0;
-
-    while (i < members->proc_count && strcmp(members->procs[i].nspace, name) != 0) {
-        i++;
-    }
-    return i < members->proc_count;
-}
-
 void sx_membership_end(struct sx_server *server, struct sx_membership_entry *entry)
 {
     const char *const name = sx_membership_name(&entry->published);
@@ -30,7 +19,8 @@ void sx_membership_end(struct sx_server *server, struct sx_membership_entry *ent
     SX_LIST_EACH(it, &server->collectives) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
-        if ((!collective->is_over || collective->is_owed) && names(collective, name)) {
+        if ((!collective->is_over || collective->is_owed) &&
+            sx_members_have_name(&collective->members, name)) {
             sx_collective_end_soon(collective, PMIX_ERR_NOT_FOUND);
         }
     }
@@ -47,7 +37,7 @@ static void collectives_tell(struct sx_server *server, const struct sx_membershi
     SX_LIST_EACH(it, &server->collectives) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
-        if (names(collective, sx_membership_name(&entry->published)) &&
+        if (sx_members_have_name(&collective->members, sx_membership_name(&entry->published)) &&
             sx_members_find(&collective->members, client) != NULL) {
             collective->is_bound = true;
             collective->pardons |= pardons;
@@ -92,6 +82,24 @@ bool sx_membership_left(struct sx_server *server, const struct sx_membership_ent
     return here;
 }
 
+/* What the host does not have yet is asked of it with the processes that @list has now: so it is on
+ * all nodes. */
+static void collectives_mean_anew(struct sx_server *server, const char *list)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (sx_members_have_name(&collective->members, list) && !collective->is_over &&
+            !collective->with_host) {
+            const pmix_status_t rc = sx_members_mean_anew(&collective->members);
+
+            if (rc != PMIX_SUCCESS) {
+                sx_collective_end_soon(collective, rc);
+            }
+        }
+    }
+}
+
 pmix_status_t sx_membership_leave(struct sx_server *server, struct sx_membership_entry *entry,
                                   const pmix_proc_t *proc, struct sx_proc_list *left)
 {
@@ -99,8 +107,23 @@ pmix_status_t sx_membership_leave(struct sx_server *server, struct sx_membership
 
     if (rc == PMIX_SUCCESS && !sx_membership_left(server, entry, left)) {
         sx_membership_end(server, entry);
+    } else if (rc == PMIX_SUCCESS) {
+        collectives_mean_anew(server, sx_membership_name(&entry->published));
     }
     return rc;
+}
+
+/* Whether one of @procs is on another node. */
+static bool is_elsewhere(struct sx_server *server, const struct sx_proc_list *procs)
+{
+    for (size_t i = 0; i < procs->count; i++) {
+        const struct sx_nspace *const nspace = sx_nspace_find(server, procs->all[i].nspace);
+
+        if (nspace == NULL || sx_client_find(nspace, procs->all[i].rank) == NULL) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void sx_membership_member_gone(struct sx_server *server, struct sx_membership_entry *entry,
@@ -112,8 +135,10 @@ void sx_membership_member_gone(struct sx_server *server, struct sx_membership_en
     collectives_tell(server, entry, client, gone->pardons);
     if (sx_membership_leave(server, entry, &self, &left) != PMIX_SUCCESS) {
         sx_membership_end(server, entry); /* memory is out: better none than a wrong one */
-    } else if (gone->code != PMIX_SUCCESS) {
+    } else if (gone->code != PMIX_SUCCESS && !gone->is_quiet) {
         sx_event_to_list(server, gone->code, client, gone->name, &left, gone->note);
+    } else if (gone->code != PMIX_SUCCESS && is_elsewhere(server, &left)) {
+        sx_event_to_servers(server, gone->code, client, gone->note);
     }
     sx_proc_list_clear(&left);
 }

@@ -36,6 +36,7 @@ struct sx_member_gone {
     const char *name;                 /* of the list, a copy: its record changes */
     uint8_t pardons;                  /* SX_PARDON_*, to what they do under the name */
     pmix_status_t code;               /* of the event that they hear; PMIX_SUCCESS: none ... */
+    bool is_quiet;                    /* ... that only the servers of other nodes hear ... */
     const struct sx_event_note *note; /* ... and what it says besides */
 };
 /* Its member @client has ended: there is a gap, or nothing when no other member is here.  The

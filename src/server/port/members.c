@@ -27,6 +27,29 @@ void sx_members_clear(struct sx_members *members)
     free(members->procs);
 }
 
+bool sx_members_have_name(const struct sx_members *members, const char *name)
+{
+    size_t i = 0;
+
+    while (i < members->proc_count && strcmp(members->procs[i].nspace, name) != 0) {
+        i++;
+    }
+    return i < members->proc_count;
+}
+
+pmix_status_t sx_members_mean_anew(struct sx_members *members)
+{
+    struct sx_alias_list real;
+    const pmix_status_t rc = sx_alias_list(members->server, NULL, members->procs,
+                                           members->proc_count, &real);
+
+    if (rc == PMIX_SUCCESS) {
+        sx_alias_list_clear(&members->real);
+        members->real = real;
+    }
+    return rc;
+}
+
 static int members_order(const void *a, const void *b)
 {
     const uintptr_t left = (uintptr_t)((const struct sx_member *)a)->client;

@@ -50,6 +50,12 @@ pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_c
 pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_member_ends *ends);
 void sx_members_clear(struct sx_members *members);
 
+/* Whether the signature has processes of that @name. */
+bool sx_members_have_name(const struct sx_members *members, const char *name);
+/* A list in the signature has changed: it means the processes that this has now.  Return: as
+ * sx_members_gather. */
+pmix_status_t sx_members_mean_anew(struct sx_members *members);
+
 /* Whether the signature names @client, as the lists in it are now. */
 bool sx_members_name(const struct sx_members *members, const struct sx_client *client);
 

@@ -8,39 +8,52 @@
 
 struct group_call {
     const char *name;
-    bool destructs, backwards, wants_context, here_only;
+    bool destructs, fences; /* else it constructs */
+    bool backwards, wants_context, here_only, notifies, goes_on;
     size_t local_cid; /* 0: it gives none */
     size_t leaders;   /* of a bootstrap, to which it adds all the others; 0: it is none */
     uint32_t seconds; /* a limit; 0: none */
+    uint32_t extra;   /* one more rank that is a member; 0: none */
 };
 
 static void group_called(struct node *node, const void *arg)
 {
     const struct group_call *const call = arg;
     const bool yes = true;
+    const bool constructs = !call->destructs && !call->fences;
     const struct sx_lane_arrive head = { .kind = call->destructs ? SX_COLLECTIVE_GROUP_DESTRUCT
+                                                 : call->fences  ? SX_COLLECTIVE_FENCE
                                                                  : SX_COLLECTIVE_GROUP_CONSTRUCT,
                                          .op = ++node->calls };
     _Alignas(8) char message[2048];
-    pmix_proc_t procs[NODES_MAX], others[NODES_MAX];
+    pmix_proc_t procs[NODES_MAX + 1], others[NODES_MAX + 1];
     pmix_data_array_t added = { .type = PMIX_PROC, .size = node_count, .array = others };
-    pmix_info_t info[6];
-    size_t count = call->destructs ? 1 : node_count, ninfo = 0, size;
+    pmix_info_t info[8];
+    size_t count = constructs ? node_count : 1, ninfo = 0, size;
 
     PMIx_Load_procid(&procs[0], call->name, PMIX_RANK_WILDCARD);
-    for (unsigned i = 0; !call->destructs && i < node_count; i++) {
+    for (unsigned i = 0; constructs && i < node_count; i++) {
         PMIx_Load_procid(&procs[call->backwards ? node_count - 1 - i : i], jobs[i], i);
+    }
+    if (call->extra != 0) {
+        PMIx_Load_procid(&procs[count++], jobs[0], call->extra);
     }
     memcpy(others, procs, sizeof(procs));
     if (call->here_only || call->leaders != 0) {
         PMIx_Load_procid(&procs[0], node->job->name, node->member->rank);
         count = 1;
     }
-    if (!call->destructs) {
+    if (constructs) {
         PMIx_Info_load(&info[ninfo++], PMIX_GROUP_ID, call->name, PMIX_STRING);
     }
     if (call->wants_context) {
         PMIx_Info_load(&info[ninfo++], PMIX_GROUP_ASSIGN_CONTEXT_ID, &yes, PMIX_BOOL);
+    }
+    if (call->notifies) {
+        PMIx_Info_load(&info[ninfo++], PMIX_GROUP_NOTIFY_TERMINATION, &yes, PMIX_BOOL);
+    }
+    if (call->goes_on) {
+        PMIx_Info_load(&info[ninfo++], PMIX_GROUP_FT_COLLECTIVE, &yes, PMIX_BOOL);
     }
     if (call->local_cid != 0) {
         PMIx_Info_load(&info[ninfo++], PMIX_GROUP_LOCAL_CID, &call->local_cid, PMIX_SIZE);

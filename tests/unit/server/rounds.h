@@ -37,6 +37,7 @@ struct node {
     void *cbdata;
     char *bytes;
     size_t size;
+    size_t asked_procs; /* so many processes */
     unsigned asked_count;
 };
 static struct node nodes[NODES_MAX];
@@ -138,7 +139,7 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)procs, (void)nprocs, (void)ninfo;
+    (void)procs, (void)ninfo;
     cr_assert_null(current->cbfunc, "one at a time");
     cr_assert_str_eq(info[0].key, PMIX_COLLECT_DATA);
     cr_assert_gt(ndata, 0);
@@ -146,6 +147,7 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
     current->cbdata = cbdata;
     current->bytes = data;
     current->size = ndata;
+    current->asked_procs = nprocs;
     current->asked_count++;
     return PMIX_SUCCESS;
 }
