@@ -20,6 +20,7 @@
 #include "server/engine/group_plan.h"
 #include "server/engine/meeting.h"
 #include "server/model/arrival.h"
+#include "server/model/proc_list.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
@@ -421,6 +422,29 @@ static struct sx_collective *owed_find(struct sx_server *server, const struct sx
 
 /* ---- arrivals ------------------------------------------------------------------------------ */
 
+static bool host_has(struct sx_generation *generation, void *arg)
+{
+    const struct sx_collective *const mine = arg;
+    const struct sx_collective *const other = SX_CONTAINER(generation, struct sx_collective,
+                                                           generation);
+    const struct sx_alias_list *const here = &mine->members.real, *const there =
+                                                                      &other->members.real;
+
+    return other->with_host && sx_procs_are_equal(here->all, here->count, there->all, there->count);
+}
+
+/* Hosts tell operations apart by their processes: one at a time.  Those of a list that has shrunk
+ * since are others. */
+static bool is_in_the_way(struct sx_collective *collective)
+{
+    struct sx_collective *const oldest = collective_oldest_like(collective);
+
+    return !collective->members.real.is_made || collective->kind->commits
+               ? oldest->with_host
+               : sx_generation_any_older(&oldest->generation, &collective->generation, host_has,
+                                         collective);
+}
+
 /* Everybody here?  Return: true when the operation has ended. */
 static bool collective_try(struct sx_collective *collective)
 {
@@ -435,8 +459,8 @@ static bool collective_try(struct sx_collective *collective)
     }
     const bool ask = absent.elsewhere || hears_of_all(collective);
 
-    if (ask && collective_oldest_like(collective)->with_host) {
-        return false; /* hosts tell operations apart by their processes: one at a time */
+    if (ask && (collective->with_host || is_in_the_way(collective))) {
+        return false;
     }
     if (ask) {
         const pmix_status_t rc = collective_ask_host(collective);

@@ -87,3 +87,17 @@ struct sx_generation *sx_generation_first(struct sx_generation *oldest,
     }
     return low < oldest->younger_count ? oldest->younger[low] : NULL;
 }
+
+bool sx_generation_any_older(struct sx_generation *oldest, const struct sx_generation *generation,
+                             bool (*fits)(struct sx_generation *generation, void *arg), void *arg)
+{
+    struct sx_generation *it = oldest;
+
+    for (size_t i = 0; it != generation; i++) {
+        if (fits(it, arg)) {
+            return true;
+        }
+        it = oldest->younger[i];
+    }
+    return false;
+}

@@ -38,4 +38,8 @@ struct sx_generation *sx_generation_first(struct sx_generation *oldest,
                                           bool (*fits)(struct sx_generation *generation, void *arg),
                                           void *arg);
 
+/* Whether one @fits that is older than @generation. */
+bool sx_generation_any_older(struct sx_generation *oldest, const struct sx_generation *generation,
+                             bool (*fits)(struct sx_generation *generation, void *arg), void *arg);
+
 #endif

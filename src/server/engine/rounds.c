@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "server/engine/collective_kind.h"
+#include "server/model/proc_list.h"
 #include "server/port/joint.h"
 
 struct sx_rounds {
@@ -59,17 +60,6 @@ static uint64_t procs_hash(const struct sx_server *server, const pmix_proc_t *pr
     return hash;
 }
 
-static bool procs_are_equal(const pmix_proc_t *left, size_t left_count, const pmix_proc_t *right,
-                            size_t right_count)
-{
-    size_t i = 0;
-
-    while (left_count == right_count && i < left_count && sx_proc_order(&left[i], &right[i]) == 0) {
-        i++;
-    }
-    return left_count == right_count && i == left_count;
-}
-
 static struct sx_rounds *rounds_find(const struct sx_server *server, const pmix_proc_t *procs,
                                      size_t count)
 {
@@ -81,7 +71,7 @@ static struct sx_rounds *rounds_find(const struct sx_server *server, const pmix_
     while (node != NULL) {
         struct sx_rounds *const rounds = SX_CONTAINER(node, struct sx_rounds, node);
 
-        if (procs_are_equal(rounds->procs, rounds->proc_count, procs, count)) {
+        if (sx_procs_are_equal(rounds->procs, rounds->proc_count, procs, count)) {
             return rounds;
         }
         node = sx_table_next(&server->rounds, node);
@@ -500,8 +490,8 @@ static void fence_adopt(struct sx_rounds *rounds)
         struct sx_collective *const fence = SX_LIST_ENTRY(it, struct sx_collective, link);
 
         if (fence->part.is_alone &&
-            procs_are_equal(rounds->procs, rounds->proc_count, fence->members.real.all,
-                            fence->members.real.count)) {
+            sx_procs_are_equal(rounds->procs, rounds->proc_count, fence->members.real.all,
+                               fence->members.real.count)) {
             part_add_fence(rounds, fence);
         }
     }

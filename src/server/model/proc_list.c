@@ -55,3 +55,14 @@ void sx_proc_list_clear(struct sx_proc_list *list)
     free(list->all);
     *list = (struct sx_proc_list){ .all = NULL };
 }
+
+bool sx_procs_are_equal(const pmix_proc_t *left, size_t left_count, const pmix_proc_t *right,
+                        size_t right_count)
+{
+    size_t i = 0;
+
+    while (left_count == right_count && i < left_count && sx_proc_order(&left[i], &right[i]) == 0) {
+        i++;
+    }
+    return left_count == right_count && i == left_count;
+}

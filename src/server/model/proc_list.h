@@ -24,4 +24,8 @@ void sx_proc_list_sort(struct sx_proc_list *list);
 /* Safe twice. */
 void sx_proc_list_clear(struct sx_proc_list *list);
 
+/* Whether two lists, each in order, are the same. */
+bool sx_procs_are_equal(const pmix_proc_t *left, size_t left_count, const pmix_proc_t *right,
+                        size_t right_count);
+
 #endif

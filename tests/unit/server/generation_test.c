@@ -113,3 +113,21 @@ Test(generation, second_is_the_one_behind)
     take_out(0);
     sx_table_deinit(&table);
 }
+
+Test(generation, any_older_one_is_looked_for)
+{
+    add(3);
+    for (size_t fitting = 0; fitting < 3; fitting++) {
+        for (size_t i = 0; i < 3; i++) {
+            all[i].fits = i == fitting;
+        }
+        for (size_t i = 0; i < 3; i++) {
+            cr_expect_eq(sx_generation_any_older(oldest(), &all[i].generation, fits, &table),
+                         fitting < i);
+        }
+    }
+    for (size_t i = 0; i < 3; i++) {
+        take_out(i);
+    }
+    sx_table_deinit(&table);
+}

@@ -146,15 +146,26 @@ Test(group_apart, one_that_goes_is_a_member_nowhere)
 
 Test(group_apart, GR54_who_waits_for_one_that_ends_is_told)
 {
+    unsigned asked[3] = { 0 };
+
     group_begin(3, &plain);
-    calls(1, &meeting);
-    calls(2, &meeting);
+    for (unsigned i = 1; i < 3; i++) {
+        calls(i, &meeting);
+        asked[i] = nodes[i].asked_count;
+    }
     first_goes(DIES);
     event_arrives();
     for (unsigned i = 1; i < 3; i++) {
         node_later(&nodes[i]);
         cr_expect_eq(nodes[i].answers[2], 1);
         cr_expect_eq(nodes[i].statuses[2], PMIX_ERR_LOST_CONNECTION);
+        cr_expect_eq(nodes[i].asked_procs, 3);
+        free(nodes[i].bytes);
+        nodes[i].cbfunc = NULL; /* the host will never answer it */
+        calls(i, &meeting);
+        cr_expect_eq(nodes[i].asked_count, asked[i] + 1,
+                     "those who are left need not wait for that");
+        cr_expect_eq(nodes[i].asked_procs, 2);
     }
 }
 
