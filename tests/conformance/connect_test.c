@@ -215,6 +215,7 @@ static int ids(int rank)
     }
     const struct words mine = rank == 0 ? and_id(NO_WORDS, "left") : NO_WORDS;
     CHECK_STATUS(connect_by(all, 2, and_limit(mine, 1), &none), PMIX_ERR_TIMEOUT);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS); /* a finalize would end the other's */
     return finish();
 }
 

@@ -208,8 +208,8 @@ static bool hears_of_all(const struct sx_collective *collective)
     return kind->host_hears != NULL && kind->host_hears(collective);
 }
 
-/* Let it be found by those who name the same processes in other words.  Return: false when memory is
- * out. */
+/* Let it be found by those who name the same processes in other words.  Return: false when memory
+ * is out. */
 static bool meaning_add(struct sx_collective *collective)
 {
     struct sx_server *const server = collective->members.server;
