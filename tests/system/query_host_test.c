@@ -147,7 +147,7 @@ static pmix_status_t host_query(pmix_proc_t *proc, pmix_query_t *queries, size_t
     }
     if (strcmp(first, "host.never") == 0) {
         open_count++;
-        job_token_put(1); /* it has been asked */
+        job_token_put(1 + (int)proc->rank); /* it has been asked */
         return PMIX_SUCCESS;
     }
     struct answer *const answer = answer_make(queries, nqueries, cbfunc, cbdata);
@@ -369,7 +369,7 @@ static int rank_of_never(int rank)
     begin();
     sem_init(&told.told, 0, 0);
     CHECK_STATUS(PMIx_Query_info_nb(&query, 1, tell, &told), PMIX_SUCCESS);
-    job_token_get(1);
+    job_token_get(1 + rank);
     if (rank == 1) {
         _exit(7);
     }
