@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,20 @@ bool sx_process_has_gone(int pidfd)
     struct pollfd gone = { .fd = pidfd, .events = POLLIN };
 
     return pidfd >= 0 && poll(&gone, 1, 0) > 0;
+}
+
+bool sx_process_has_ended(pid_t pid)
+{
+    if (kill(pid, 0) != 0 && errno == ESRCH) {
+        return true;
+    }
+    const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    const bool gone = sx_process_has_gone(pidfd);
+
+    if (pidfd >= 0) {
+        close(pidfd);
+    }
+    return gone;
 }
 
 bool sx_process_is_exiting(int pidfd)

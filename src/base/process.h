@@ -12,6 +12,9 @@
 /* Whether the process behind @pidfd has gone, threads and all; not known (-1): false. */
 bool sx_process_has_gone(int pidfd);
 
+/* Whether there is no process @pid any more, or one that has ended and that nobody has reaped. */
+bool sx_process_has_ended(pid_t pid);
+
 /* Ask the kernel whether all threads of the process behind @pidfd are exiting, or have.  Return:
  * false when the kernel does not tell: there is no pidfd (-1), no /proc, or a /proc that does not
  * show this process. */

@@ -4,10 +4,11 @@
 #include "control/address.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/process.h"
 
 static bool take(struct sx_address *ret, int length)
 {
@@ -69,6 +70,5 @@ bool sx_address_has_gone(int fd, pid_t pid)
 {
     struct ucred cred;
 
-    return sx_address_listener(fd, &cred) == 0 && cred.pid == pid && kill(pid, 0) != 0 &&
-           errno == ESRCH;
+    return sx_address_listener(fd, &cred) == 0 && cred.pid == pid && sx_process_has_ended(pid);
 }

@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/process.h"
 #include "base/status.h"
 
 #define TRIES_MAX 16
@@ -85,7 +85,7 @@ static void remove_side(int dir_fd, const char *name)
     struct stat st;
 
     if (sscanf(name, SIDE_NAME "%d.%8x%n", &pid, &random, &end) == 2 && name[end] == '\0' &&
-        pid > 0 && kill(pid, 0) != 0 && errno == ESRCH &&
+        pid > 0 && sx_process_has_ended(pid) &&
         fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == geteuid()) {
         unlinkat(dir_fd, name, 0);
     }

@@ -49,8 +49,11 @@ Test(process, a_stopped_process_is_not_and_a_dead_one_is)
     kill(pid, SIGKILL);
     cr_assert_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
     cr_expect(sx_process_is_exiting(pidfd), "dead and not reaped");
+    cr_expect(sx_process_has_ended(pid), "dead and not reaped");
     waitpid(pid, NULL, 0);
     cr_expect(sx_process_is_exiting(pidfd), "gone");
+    cr_expect(sx_process_has_ended(pid), "gone");
+    cr_expect_not(sx_process_has_ended(getpid()));
     close(pidfd);
 }
 

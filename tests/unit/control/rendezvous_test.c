@@ -785,6 +785,32 @@ Test(rendezvous, a_killed_server_whose_socket_still_listens_is_removed_too, .ini
     close(hold[0]);
 }
 
+/* In a container the first process may reap nobody. */
+Test(rendezvous, a_killed_server_that_nobody_reaps_is_removed_too, .init = make_base,
+     .fini = remove_base)
+{
+    const struct sx_rendezvous_options options = options_for(base);
+    struct sx_rendezvous next;
+    siginfo_t info;
+    int hold[2];
+
+    cr_assert_eq(pipe(hold), 0);
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        _exit(open_and_die_held(hold));
+    }
+    cr_assert_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    cr_assert_eq(info.si_status, 0);
+    cr_assert_eq(count_entries(base), 1);
+    cr_assert_eq(sx_rendezvous_open(&next, &options), PMIX_SUCCESS);
+    cr_expect_eq(count_entries(base), 1, "its own directory alone");
+    sx_rendezvous_close(&next);
+    close(hold[1]);
+    close(hold[0]);
+    waitpid(pid, NULL, 0);
+}
+
 /* In place of the C library's: what happens while a server is about to listen, and a process that
  * cannot be seen from here, as one in another container. */
 static void (*before_listen)(void);
