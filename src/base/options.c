@@ -325,6 +325,14 @@ static const struct sx_directive monitor[] = {
     CARRIED(PMIX_MONITOR_FILE_DROPS),
 };
 
+static const struct sx_directive heartbeats[] = {
+    ROW(PMIX_MONITOR_HEARTBEAT, BOOL, monitor, heartbeats),
+    ROW(PMIX_MONITOR_ID, STRING, monitor, id, .arg = PMIX_MAX_KEYLEN),
+    ROW(PMIX_MONITOR_HEARTBEAT_TIME, NUMBER, monitor, period_s, .arg = UINT32_MAX),
+    ROW(PMIX_MONITOR_HEARTBEAT_DROPS, NUMBER, monitor, pardoned, .arg = UINT32_MAX),
+    IDLE(PMIX_MONITOR_APP_CONTROL),
+};
+
 static const struct sx_directive compute_distances[] = {
     ROW(PMIX_DEVICE_TYPE, DEVICES, distances, types),
     ROW(PMIX_DEVICE_ID, STRING, distances, id),
@@ -408,6 +416,7 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_QUERY] = ENTRY("PMIx_Query_info", query),
     [SX_OF_LOG] = ENTRY("PMIx_Log", of_log),
     [SX_OF_MONITOR] = ENTRY("PMIx_Process_monitor", monitor),
+    [SX_OF_HEARTBEATS] = ENTRY("PMIx_Process_monitor of heartbeats", heartbeats),
     [SX_OF_COMPUTE_DISTANCES] = ENTRY("PMIx_Compute_distances", compute_distances),
     [SX_OF_SERVER_INIT] = ENTRY("PMIx_server_init", server_init),
     [SX_OF_REGISTER_NSPACE] = { .function = "PMIx_server_register_nspace",

@@ -32,6 +32,7 @@ enum sx_function {
     SX_OF_QUERY,
     SX_OF_LOG,
     SX_OF_MONITOR,
+    SX_OF_HEARTBEATS, /* the same, with what the library monitors itself */
     SX_OF_COMPUTE_DISTANCES,
     SX_OF_SERVER_INIT,
     SX_OF_REGISTER_NSPACE,

@@ -163,6 +163,8 @@ static int rank_of_bad_input(int rank)
     PMIx_Load_key(required.key, "nobody.knows.it");
     required.flags = PMIX_INFO_REQD;
     CHECK_STATUS(monitor(&heartbeats, &required, 1), PMIX_ERR_NOT_SUPPORTED);
+    PMIx_Load_key(required.key, PMIX_MONITOR_FILE_CHECK_TIME); /* of another kind */
+    CHECK_STATUS(monitor(&heartbeats, &required, 1), PMIX_ERR_NOT_SUPPORTED);
     for (; id[0] < 'a' + 15; id[0]++) {
         CHECK_STATUS(watch(id, 1000), PMIX_SUCCESS);
     }

@@ -76,6 +76,9 @@ static pmix_status_t monitor_start(const pmix_info_t *monitor, pmix_status_t err
     pmix_status_t rc = infos == NULL ? PMIX_ERR_OUT_OF_RESOURCE
                                      : sx_options_read(SX_OF_MONITOR, infos, ndirs + 1, &options);
 
+    if (rc == PMIX_SUCCESS && options.heartbeats) {
+        rc = sx_options_read(SX_OF_HEARTBEATS, infos, ndirs + 1, &options);
+    }
     if (rc == PMIX_SUCCESS && options.heartbeats && options.period_s.number == 0) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "heartbeats are monitored with \"%s\", 1 second or more",
                       PMIX_MONITOR_HEARTBEAT_TIME);
