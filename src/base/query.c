@@ -117,6 +117,29 @@ void sx_queries_answer(struct sx_queries *queries, struct sx_asked *asked, pmix_
     *value = (pmix_value_t){ .type = PMIX_UNDEF };
 }
 
+pmix_status_t sx_queries_ask(struct sx_queries *queries,
+                             pmix_status_t (*know)(void *arg, const struct sx_question *question,
+                                                   pmix_value_t *ret),
+                             void *arg)
+{
+    for (size_t i = 0; i < queries->asked_count; i++) {
+        struct sx_asked *const asked = &queries->asked[i];
+        const struct sx_question question = { .key = asked->key,
+                                              .query = &queries->all[asked->query],
+                                              .options = &queries->options[asked->query] };
+        pmix_value_t value;
+        const pmix_status_t rc = asked->answered ? PMIX_ERR_NOT_FOUND
+                                                 : know(arg, &question, &value);
+
+        if (rc == PMIX_SUCCESS) {
+            sx_queries_answer(queries, asked, &value);
+        } else if (rc != PMIX_ERR_NOT_FOUND) {
+            return rc;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
 pmix_proc_t sx_query_proc(const struct sx_query_options *options, const pmix_proc_t *self)
 {
     pmix_proc_t proc;

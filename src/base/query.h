@@ -48,6 +48,21 @@ void sx_queries_close(struct sx_queries *queries);
 /* The answer to @asked, which has none; *value moves. */
 void sx_queries_answer(struct sx_queries *queries, struct sx_asked *asked, pmix_value_t *value);
 
+/* One key, and what it is about. */
+struct sx_question {
+    const char *key;
+    const pmix_query_t *query;
+    const struct sx_query_options *options;
+};
+
+/* Put each key that has no answer to @know.  It returns PMIX_SUCCESS with *ret, or
+ * PMIX_ERR_NOT_FOUND when it does not know.  Return: PMIX_SUCCESS; what else it returned, and the
+ * other keys were not put to it. */
+pmix_status_t sx_queries_ask(struct sx_queries *queries,
+                             pmix_status_t (*know)(void *arg, const struct sx_question *question,
+                                                   pmix_value_t *ret),
+                             void *arg);
+
 /* The keys without an answer as queries of their own, in one block that is free'd; all else is
  * borrowed.  Return: NULL when memory is out. */
 pmix_query_t *sx_queries_left(const struct sx_queries *queries, size_t *ret_count);

@@ -14,40 +14,33 @@
 #include "client/data/membership.h"
 #include "client/link/process.h"
 
-/* One key and what it is about. */
-struct question {
-    const char *key;
-    const pmix_query_t *query;
-    const struct sx_query_options *options;
-};
-
 /* ---- the library ----------------------------------------------------------------------------- */
 
-static pmix_status_t abi_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t abi_answer(const struct sx_question *question, pmix_value_t *ret)
 {
     (void)question;
     return sx_value_load(ret, "4.2", PMIX_STRING);
 }
 
-static pmix_status_t support_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t support_answer(const struct sx_question *question, pmix_value_t *ret)
 {
     return sx_support_find(question->query, NULL, ret);
 }
 
 /* ---- shared memory --------------------------------------------------------------------------- */
 
-static pmix_status_t sets_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t sets_answer(const struct sx_question *question, pmix_value_t *ret)
 {
     return sx_members_lists(question->key, question->options->pset, ret);
 }
 
-static pmix_status_t groups_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t groups_answer(const struct sx_question *question, pmix_value_t *ret)
 {
     return sx_members_lists(question->key, question->options->group, ret);
 }
 
 /* What a Get finds that waits for nobody. */
-static pmix_status_t value_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t value_answer(const struct sx_question *question, pmix_value_t *ret)
 {
     const pmix_proc_t proc = sx_query_proc(question->options, &sx_process.self);
     const size_t count = question->query->nqual + 1;
@@ -77,7 +70,7 @@ static pmix_status_t value_answer(const struct question *question, pmix_value_t 
 
 /* The name of the node that @qualifier says, malloc'ed.  Return: PMIX_ERR_NOT_FOUND when it names
  * none. */
-static pmix_status_t node_name(const struct question *question, const pmix_info_t *qualifier,
+static pmix_status_t node_name(const struct sx_question *question, const pmix_info_t *qualifier,
                                char **ret)
 {
     pmix_proc_t job = sx_query_proc(question->options, &sx_process.self);
@@ -108,7 +101,7 @@ static pmix_status_t node_name(const struct question *question, const pmix_info_
 }
 
 /* Add the processes on that node.  Return: as node_name; PMIX_ERR_OUT_OF_RESOURCE. */
-static pmix_status_t node_add(const struct question *question, const pmix_info_t *qualifier,
+static pmix_status_t node_add(const struct sx_question *question, const pmix_info_t *qualifier,
                               pmix_data_array_t *all)
 {
     pmix_proc_t *procs = NULL;
@@ -135,7 +128,7 @@ static pmix_status_t node_add(const struct question *question, const pmix_info_t
 }
 
 /* The processes on all nodes that the qualifiers name, as one list. */
-static pmix_status_t peers_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t peers_answer(const struct sx_question *question, pmix_value_t *ret)
 {
     const pmix_query_t *const query = question->query;
     pmix_data_array_t *const all = PMIx_Data_array_create(0, PMIX_PROC);
@@ -154,7 +147,7 @@ static pmix_status_t peers_answer(const struct question *question, pmix_value_t 
     return rc == PMIX_ERR_NOT_FOUND ? value_answer(question, ret) : rc;
 }
 
-static pmix_status_t nodes_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t nodes_answer(const struct sx_question *question, pmix_value_t *ret)
 {
     *ret = (pmix_value_t){ .type = PMIX_STRING };
     return PMIx_Resolve_nodes(question->options->nspace, &ret->data.string);
@@ -170,7 +163,7 @@ enum where {
 
 static const struct row {
     const char *key;
-    pmix_status_t (*answer)(const struct question *question, pmix_value_t *ret);
+    pmix_status_t (*answer)(const struct sx_question *question, pmix_value_t *ret);
     enum where where;
 } rows[] = {
     { PMIX_QUERY_STABLE_ABI_VERSION, abi_answer, ANYTIME },
@@ -208,26 +201,16 @@ bool sx_query_is_of_library(const struct sx_queries *queries)
     return i == queries->asked_count;
 }
 
+static pmix_status_t key_answer(void *arg, const struct sx_question *question, pmix_value_t *ret)
+{
+    const struct row *const row = row_find(question->key);
+
+    (void)arg;
+    return row->where == MAPPED && !sx_process_ready() ? PMIX_ERR_NOT_FOUND
+                                                       : row->answer(question, ret);
+}
+
 pmix_status_t sx_query_answer_here(struct sx_queries *queries)
 {
-    for (size_t i = 0; i < queries->asked_count; i++) {
-        struct sx_asked *const asked = &queries->asked[i];
-        const struct row *const row = row_find(asked->key);
-        const struct question question = { .key = asked->key,
-                                           .query = &queries->all[asked->query],
-                                           .options = &queries->options[asked->query] };
-        pmix_value_t value;
-
-        if (row->where == MAPPED && !sx_process_ready()) {
-            continue;
-        }
-        const pmix_status_t rc = row->answer(&question, &value);
-
-        if (rc == PMIX_SUCCESS) {
-            sx_queries_answer(queries, asked, &value);
-        } else if (rc != PMIX_ERR_NOT_FOUND) {
-            return rc;
-        }
-    }
-    return PMIX_SUCCESS;
+    return sx_queries_ask(queries, key_answer, NULL);
 }

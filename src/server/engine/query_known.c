@@ -14,13 +14,11 @@
 #include "shmem/lists.h"
 #include "shmem/site.h"
 
-/* One key, what it is about, and who asks. */
+/* What is asked, of whom, and by whom. */
 struct question {
     struct sx_server *server;
     struct sx_client *client; /* NULL: the host */
-    const char *key;
-    const pmix_query_t *query;
-    const struct sx_query_options *options;
+    const struct sx_question *asked;
 };
 
 static bool may_see(const struct question *question, const struct sx_nspace *nspace)
@@ -73,7 +71,7 @@ static pmix_info_t *infos_make(size_t count, pmix_value_t *ret)
 /* Return: the namespace that the qualifiers name, NULL when there is none that may be seen. */
 static const struct sx_nspace *nspace_meant(const struct question *question)
 {
-    const struct sx_query_options *const options = question->options;
+    const struct sx_query_options *const options = question->asked->options;
     const char *const name = options->procs.count != 0 ? options->procs.all[0].nspace
                                                        : options->nspace;
     const struct sx_nspace *const nspace = name != NULL ? sx_nspace_find(question->server, name)
@@ -98,7 +96,7 @@ static bool nspace_tell(const struct sx_nspace *nspace, pmix_info_t *ret)
 
 static bool is_told(const struct question *question, const struct sx_nspace *nspace)
 {
-    const char *const only = question->options->nspace;
+    const char *const only = question->asked->options->nspace;
 
     return nspace->registered && may_see(question, nspace) &&
            (only == NULL || strcmp(only, nspace->name) == 0);
@@ -149,7 +147,7 @@ static pmix_status_t job_status_answer(const struct question *question, pmix_val
 
 static pmix_status_t procs_answer(const struct question *question, pmix_value_t *ret)
 {
-    const bool here = strcmp(question->key, PMIX_QUERY_LOCAL_PROC_TABLE) == 0;
+    const bool here = strcmp(question->asked->key, PMIX_QUERY_LOCAL_PROC_TABLE) == 0;
     const struct sx_nspace *const nspace = nspace_meant(question);
 
     return nspace != NULL ? sx_query_procs_table(nspace, here, ret) : PMIX_ERR_NOT_FOUND;
@@ -174,7 +172,7 @@ static pmix_status_t nothing_answer(const struct question *question, pmix_value_
 
 static pmix_status_t support_answer(const struct question *question, pmix_value_t *ret)
 {
-    return sx_support_find(question->query, &question->server->support, ret);
+    return sx_support_find(question->asked->query, &question->server->support, ret);
 }
 
 static pmix_status_t daemon_memory_answer(const struct question *question, pmix_value_t *ret)
@@ -215,10 +213,11 @@ static pmix_status_t memory_answer(const struct question *question, pmix_value_t
 static pmix_status_t lists_answer(const struct question *question, pmix_value_t *ret)
 {
     const struct sx_memberships *const lists = &question->server->memberships;
-    const bool of_sets = strcmp(question->key, PMIX_QUERY_PSET_MEMBERSHIP) == 0;
+    const bool of_sets = strcmp(question->asked->key, PMIX_QUERY_PSET_MEMBERSHIP) == 0;
 
-    return sx_lists_find(lists->has_store ? &lists->store.view : NULL, question->key,
-                         of_sets ? question->options->pset : question->options->group, ret);
+    return sx_lists_find(lists->has_store ? &lists->store.view : NULL, question->asked->key,
+                         of_sets ? question->asked->options->pset : question->asked->options->group,
+                         ret);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -308,29 +307,19 @@ bool sx_query_is_hosts(const char *key)
     return row != NULL && row->answer == NULL;
 }
 
+static pmix_status_t key_answer(void *arg, const struct sx_question *asked, pmix_value_t *ret)
+{
+    struct question *const question = arg;
+    const struct row *const row = row_find(asked->key);
+
+    question->asked = asked;
+    return row == NULL || row->answer == NULL ? PMIX_ERR_NOT_FOUND : row->answer(question, ret);
+}
+
 pmix_status_t sx_query_known(struct sx_server *server, struct sx_client *client,
                              struct sx_queries *queries)
 {
-    for (size_t i = 0; i < queries->asked_count; i++) {
-        struct sx_asked *const asked = &queries->asked[i];
-        const struct row *const row = asked->answered ? NULL : row_find(asked->key);
-        const struct question question = { .server = server,
-                                           .client = client,
-                                           .key = asked->key,
-                                           .query = &queries->all[asked->query],
-                                           .options = &queries->options[asked->query] };
-        pmix_value_t value;
+    struct question question = { .server = server, .client = client };
 
-        if (row == NULL || row->answer == NULL) {
-            continue;
-        }
-        const pmix_status_t rc = row->answer(&question, &value);
-
-        if (rc == PMIX_SUCCESS) {
-            sx_queries_answer(queries, asked, &value);
-        } else if (rc != PMIX_ERR_NOT_FOUND) {
-            return rc;
-        }
-    }
-    return PMIX_SUCCESS;
+    return sx_queries_ask(queries, key_answer, &question);
 }
