@@ -299,7 +299,7 @@ static int host_once_asks(struct job *job)
     return 0;
 }
 
-/* TQ97: some, none, and one that is required. */
+/* TQ97, TQ98: some, none, and one that is required. */
 static int rank_nobody(int rank)
 {
     pmix_info_t record[] = { yes(PMIX_LOG_JOB_RECORD), text_of("my.key", "my value") };

@@ -41,6 +41,7 @@ Test(api_names, codes_are_called_by_their_constants)
     cr_expect_str_eq(PMIx_IOF_channel_string(PMIX_FWD_ALL_CHANNELS), "ALL");
 }
 
+/* TQ88 */
 Test(api_names, no_code_is_without_a_text)
 {
     for (int i = 0; i <= UINT16_MAX; i++) {

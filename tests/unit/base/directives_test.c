@@ -162,6 +162,7 @@ Test(directives, a_value_of_another_kind_is_refused_whether_it_is_required_or_no
     cr_expect_eq(sx_directives_read(&table, &info, 1, &got), PMIX_ERR_BAD_PARAM);
 }
 
+/* TQ86 */
 Test(directives, an_unknown_one_is_refused_only_when_it_is_required)
 {
     const pmix_value_t value = UINT(1);

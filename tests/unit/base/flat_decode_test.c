@@ -85,6 +85,7 @@ Test(flat, every_type_survives_the_round_trip)
     cr_assert_gt(tried, 50u * 90u);
 }
 
+/* TQ87 */
 Test(flat, arrays_of_every_type_survive_the_round_trip)
 {
     for (pmix_data_type_t type = 0; type < SAMPLE_TYPES; type++) {
@@ -435,6 +436,7 @@ Test(flat, what_bytes_unfold_to_has_a_bound)
     }
 }
 
+/* TQ85: over the wire as well. */
 Test(flat, infos_travel_as_one_block)
 {
     pmix_info_t *infos = sample_array(PMIX_INFO, 5, 3, SAMPLE_DEPTH), *back;

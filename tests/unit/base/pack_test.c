@@ -112,6 +112,7 @@ Test(pack, values_of_every_type_survive_the_round_trip)
     }
 }
 
+/* TQ87, and copied in value_test. */
 Test(pack, arrays_of_every_type_survive_inside_a_value)
 {
     for (pmix_data_type_t type = 0; type < SAMPLE_TYPES; type++) {
@@ -124,6 +125,20 @@ Test(pack, arrays_of_every_type_survive_inside_a_value)
             sx_value_destruct(&value);
         }
     }
+}
+
+/* Four plain elements of @type, @size bytes together, come out as they went in. */
+static void expect_round_trip(const void *four, size_t size, pmix_data_type_t type)
+{
+    pmix_data_buffer_t b = buffer_null;
+    char back[4 * sizeof(uint64_t)];
+    size_t got;
+
+    cr_assert_eq(sx_pack(&b, four, 4, type), PMIX_SUCCESS);
+    cr_assert_eq(sx_unpack(&b, back, 4, &got, type), PMIX_SUCCESS);
+    cr_assert_eq(got, 4);
+    cr_assert_arr_eq(back, four, size, "type %u", type);
+    buffer_free(&b);
 }
 
 Test(pack, packs_come_out_in_their_order)
@@ -170,6 +185,25 @@ Test(pack, the_format_is_the_one_that_the_header_draws)
     expect_same_bytes(&info, 1, PMIX_INFO, (const char *)want, sizeof(want));
 }
 
+/* TQ83, TQ84: ranks to the very top, and numbers that only their makers know. */
+Test(pack, plain_numbers_pass_as_they_are)
+{
+    const pmix_rank_t ranks[] = { 0, PMIX_RANK_LOCAL_NODE, PMIX_RANK_UNDEF, PMIX_RANK_WILDCARD };
+    const pmix_status_t statuses[] = { PMIX_EXTERNAL_ERR_BASE - 7, 12345, INT32_MIN, INT32_MAX };
+    const uint8_t bytes[] = { 0, 77, 200, UINT8_MAX };
+    const uint16_t types[] = { 0, 499, 501, UINT16_MAX };
+
+    cr_assert_eq(sizeof(pmix_rank_t), sizeof(uint32_t));
+    cr_assert_eq(ranks[3] & ranks[2] & ranks[1] & 0xffffff00, 0xffffff00, "at the top");
+    expect_round_trip(ranks, sizeof(ranks), PMIX_PROC_RANK);
+    expect_round_trip(statuses, sizeof(statuses), PMIX_STATUS);
+    expect_round_trip(bytes, sizeof(bytes), PMIX_SCOPE);
+    expect_round_trip(bytes, sizeof(bytes), PMIX_DATA_RANGE);
+    expect_round_trip(bytes, sizeof(bytes), PMIX_PERSIST);
+    expect_round_trip(types, sizeof(types), PMIX_DATA_TYPE);
+}
+
+/* TQ85 */
 Test(pack, directives_stay_required)
 {
     pmix_info_t info[2] = { { .key = "a", .flags = PMIX_INFO_REQD },
@@ -211,6 +245,7 @@ static const struct {
 } mismatches[] = {
     { PMIX_INT32, PMIX_INT32, PMIX_SUCCESS },
     { PMIX_PROC_RANK, PMIX_UINT32, PMIX_SUCCESS },
+    { PMIX_PROC_RANK, PMIX_INT32, PMIX_ERR_PACK_MISMATCH },
     { PMIX_STATUS, PMIX_INT, PMIX_SUCCESS },
     { PMIX_BYTE, PMIX_UINT8, PMIX_SUCCESS },
     { PMIX_SIZE, PMIX_UINT64, PMIX_SUCCESS },

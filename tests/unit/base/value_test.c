@@ -29,6 +29,7 @@ Test(value, a_copy_of_any_type_is_equal_and_its_own)
     }
 }
 
+/* TQ87 */
 Test(value, elements_of_any_type_are_copied_as_a_block)
 {
     enum { COUNT = 4 };
