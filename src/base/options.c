@@ -278,6 +278,8 @@ static const struct sx_directive query[] = {
     ROW(PMIX_GROUP_ID, STRING, query, group, .arg = PMIX_MAX_NSLEN),
     ROW(PMIX_PSET_NAME, STRING, query, pset, .arg = PMIX_MAX_KEYLEN),
     ROW(PMIX_QUERY_REFRESH_CACHE, BOOL, query, refreshes),
+    ROW(PMIX_QUERY_REPORT_MINMAX, BOOL, query, minmax),
+    IDLE(PMIX_QUERY_REPORT_AVG), /* averages are always there */
     CARRIED(PMIX_QUERY_LOCAL_ONLY),
     CARRIED(PMIX_CLIENT_FUNCTIONS),
     CARRIED(PMIX_CLIENT_ATTRIBUTES),

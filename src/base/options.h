@@ -183,6 +183,7 @@ struct sx_query_options {
     struct sx_some_number rank;
     const char *group, *pset;
     bool refreshes; /* nothing that was kept of earlier answers */
+    bool minmax;    /* the smallest and the largest, beside the average */
 };
 
 struct sx_log_options {

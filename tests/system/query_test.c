@@ -758,6 +758,53 @@ static void check_nodes(void)
     asked_free(&asked);
 }
 
+/* The memory that rank @of uses, or all clients do when @of is a wildcard.  Return: the average. */
+static float memory_of(pmix_rank_t of, float *ret_min, float *ret_max)
+{
+    struct asked asked = { .info = NULL };
+    const bool yes = true;
+
+    ask_for(&asked, PMIX_QUERY_MEMORY_USAGE);
+    qualify(&asked, PMIX_QUERY_REPORT_AVG, &yes, PMIX_BOOL);
+    qualify(&asked, PMIX_QUERY_REPORT_MINMAX, &yes, PMIX_BOOL);
+    qualify(&asked, PMIX_NSPACE, JOB_NSPACE, PMIX_STRING);
+    qualify(&asked, PMIX_RANK, &of, PMIX_PROC_RANK);
+    CHECK_STATUS(ask(&asked), PMIX_SUCCESS);
+    const pmix_value_t *const value = &asked.info[0].value;
+    const pmix_info_t *const all = value->data.darray->array;
+    CHECK(asked.ninfo == 1 && value->data.darray->type == PMIX_INFO);
+    CHECK(value->data.darray->size == 3);
+    CHECK(strcmp(all[0].key, PMIX_DAEMON_MEMORY) == 0 && all[0].value.data.fval > 0.1f);
+    CHECK(strcmp(all[1].key, PMIX_CLIENT_AVG_MEMORY) == 0);
+    CHECK(strcmp(all[2].key, PMIX_QUERY_REPORT_MINMAX) == 0);
+    const float average = all[1].value.data.fval;
+    const pmix_data_array_t *const both = all[2].value.data.darray;
+    CHECK(all[1].value.type == PMIX_FLOAT && both->type == PMIX_FLOAT && both->size == 2);
+    *ret_min = ((const float *)both->array)[0];
+    *ret_max = ((const float *)both->array)[1];
+    asked_free(&asked);
+    return average;
+}
+
+/* TQ81: averages alone; with the smallest and the largest; of some, and of nobody. */
+static void check_memory(void)
+{
+    struct asked asked = { .info = NULL };
+    const pmix_value_t *value = ask_one(&asked, PMIX_QUERY_MEMORY_USAGE, NULL, NULL);
+    float average, min, max;
+
+    CHECK(value->type == PMIX_DATA_ARRAY && value->data.darray->size == 2);
+    asked_free(&asked);
+    average = memory_of(PMIX_RANK_WILDCARD, &min, &max);
+    CHECK(0.1f < min && min <= average && average <= max && max < 1e6f);
+    average = memory_of(me.rank, &min, &max);
+    CHECK(min == average && average == max);
+    ask_for(&asked, PMIX_QUERY_MEMORY_USAGE);
+    qualify(&asked, PMIX_NSPACE, OTHER, PMIX_STRING);
+    CHECK_STATUS(ask(&asked), PMIX_ERR_NOT_FOUND);
+    asked_free(&asked);
+}
+
 /* TQ80, TQ81. */
 static void check_this_server(void)
 {
@@ -773,9 +820,7 @@ static void check_this_server(void)
         value = ask_one(&asked, PMIX_CLIENT_AVG_MEMORY, NULL, NULL);
         CHECK(value->type == PMIX_FLOAT && value->data.fval > 0.1f && value->data.fval < 1e6f);
         asked_free(&asked);
-        value = ask_one(&asked, PMIX_QUERY_MEMORY_USAGE, NULL, NULL);
-        CHECK(value->type == PMIX_DATA_ARRAY && value->data.darray->size == 2);
-        asked_free(&asked);
+        check_memory();
     }
     check_text(PMIX_QUERY_SPAWN_SUPPORT, "");
     check_text(PMIX_QUERY_DEBUG_SUPPORT, "");

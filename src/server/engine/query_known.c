@@ -182,25 +182,45 @@ static pmix_status_t daemon_memory_answer(const struct question *question, pmix_
     return sx_query_memory_server(&ret->data.fval);
 }
 
-static pmix_status_t client_memory_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t clients_memory(const struct question *question, struct sx_query_memory *ret)
 {
-    *ret = (pmix_value_t){ .type = PMIX_FLOAT };
-    return sx_query_memory_clients(question->server, question->client, &ret->data.fval);
+    const struct sx_query_options *const options = question->asked->options;
+    const pmix_proc_t of = sx_query_proc(options, &question->server->self);
+    const bool named = options->procs.count != 0 || options->nspace != NULL;
+
+    return sx_query_memory_clients(question->server, question->client, named ? &of : NULL, ret);
 }
 
-/* Both of them. */
+static pmix_status_t client_memory_answer(const struct question *question, pmix_value_t *ret)
+{
+    struct sx_query_memory clients = { .average = 0 };
+    const pmix_status_t rc = clients_memory(question, &clients);
+
+    *ret = (pmix_value_t){ .type = PMIX_FLOAT, .data.fval = clients.average };
+    return rc;
+}
+
+/* All of it, of one look at the clients. */
 static pmix_status_t memory_answer(const struct question *question, pmix_value_t *ret)
 {
-    pmix_info_t *const infos = infos_make(2, ret);
-    pmix_status_t rc = infos != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    const bool minmax = question->asked->options->minmax;
+    struct sx_query_memory clients;
+    pmix_status_t rc = clients_memory(question, &clients);
+    pmix_info_t *const infos = rc == PMIX_SUCCESS ? infos_make(minmax ? 3 : 2, ret) : NULL;
 
-    if (rc == PMIX_SUCCESS) {
-        PMIx_Load_key(infos[0].key, PMIX_DAEMON_MEMORY);
-        rc = daemon_memory_answer(question, &infos[0].value);
+    if (infos == NULL) {
+        return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
     }
+    PMIx_Load_key(infos[0].key, PMIX_DAEMON_MEMORY);
+    rc = daemon_memory_answer(question, &infos[0].value);
     if (rc == PMIX_SUCCESS) {
-        PMIx_Load_key(infos[1].key, PMIX_CLIENT_AVG_MEMORY);
-        rc = client_memory_answer(question, &infos[1].value);
+        rc = PMIx_Info_load(&infos[1], PMIX_CLIENT_AVG_MEMORY, &clients.average, PMIX_FLOAT);
+    }
+    if (rc == PMIX_SUCCESS && minmax) {
+        float values[] = { clients.min, clients.max };
+        pmix_data_array_t array = { .type = PMIX_FLOAT, .size = 2, .array = values };
+
+        rc = PMIx_Info_load(&infos[2], PMIX_QUERY_REPORT_MINMAX, &array, PMIX_DATA_ARRAY);
     }
     if (rc != PMIX_SUCCESS) {
         sx_value_destruct(ret);

@@ -3,6 +3,7 @@
 /* query_memory.c - /proc/PID/smaps_rollup, one line of it. */
 #include "server/engine/query_memory.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,9 +13,10 @@
 #define KIB_PER_MIB 1024.0f
 
 /* Return: false when the kernel does not tell. */
-static bool pss_read(pid_t pid, unsigned long long *ret_kib)
+static bool pss_read(pid_t pid, float *ret_mib)
 {
     char path[64], line[256];
+    unsigned long long kib = 0;
     bool found = false;
 
     snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)pid);
@@ -24,41 +26,53 @@ static bool pss_read(pid_t pid, unsigned long long *ret_kib)
         return false;
     }
     while (!found && fgets(line, sizeof(line), file) != NULL) {
-        found = sscanf(line, "Pss: %llu kB", ret_kib) == 1;
+        found = sscanf(line, "Pss: %llu kB", &kib) == 1;
     }
     fclose(file);
+    *ret_mib = (float)kib / KIB_PER_MIB;
     return found;
 }
 
 pmix_status_t sx_query_memory_server(float *ret)
 {
-    unsigned long long kib;
+    float mib;
 
-    if (!pss_read(getpid(), &kib)) {
+    if (!pss_read(getpid(), &mib)) {
         return PMIX_ERR_NOT_FOUND;
     }
-    *ret = (float)kib / KIB_PER_MIB;
+    *ret = mib;
     return PMIX_SUCCESS;
 }
 
-pmix_status_t sx_query_memory_clients(const struct sx_server *server, const struct sx_client *asker,
-                                      float *ret)
+static bool is_meant(const struct sx_client *client, const struct sx_client *asker,
+                     const pmix_proc_t *of)
 {
-    unsigned long long kib, sum = 0;
+    return !client->is_tool && (asker == NULL || client->uid == asker->uid) &&
+           (of == NULL || (strcmp(client->nspace->name, of->nspace) == 0 &&
+                           (of->rank == PMIX_RANK_WILDCARD || of->rank == client->rank)));
+}
+
+pmix_status_t sx_query_memory_clients(const struct sx_server *server, const struct sx_client *asker,
+                                      const pmix_proc_t *of, struct sx_query_memory *ret)
+{
+    struct sx_query_memory memory = { .min = FLT_MAX };
     unsigned count = 0;
+    float mib;
 
     for (size_t i = 0; i < server->live_count && count < SX_QUERY_MEMORY_CLIENTS; i++) {
         const struct sx_client *const client = server->live[i];
 
-        if (!client->is_tool && (asker == NULL || client->uid == asker->uid) &&
-            pss_read(sx_client_peer(client)->pid, &kib)) {
-            sum += kib;
+        if (is_meant(client, asker, of) && pss_read(sx_client_peer(client)->pid, &mib)) {
+            memory.average += mib;
+            memory.min = mib < memory.min ? mib : memory.min;
+            memory.max = mib > memory.max ? mib : memory.max;
             count++;
         }
     }
     if (count == 0) {
         return PMIX_ERR_NOT_FOUND;
     }
-    *ret = (float)sum / KIB_PER_MIB / (float)count;
+    memory.average /= (float)count;
+    *ret = memory;
     return PMIX_SUCCESS;
 }
