@@ -57,6 +57,25 @@ code=$?
 expect_code 0 "a late reader"
 lines_are "$work/out" 40000 || fail "a late reader: $(wc -l <"$work/out")"
 
+# A terminal that is read late, and then in small pieces.
+if command -v script >/dev/null; then
+    script -qec "'$SHMIX' run -n 2 '$RANK' log-much 5000" /dev/null </dev/null >"$work/fifo" &
+    job=$!
+    exec 9<"$work/fifo"
+    dd bs=100 status=none <&9 | tr -d '\r' >"$work/out"
+    exec 9<&-
+    wait $job
+    code=$?
+    expect_code 0 "a slow terminal"
+    lines_are "$work/out" 10000 || fail "a slow terminal: $(wc -l <"$work/out")"
+    for rank in 0 1; do
+        awk -v rank=$rank '$1 == rank { if ($2 != n) bad = 1; n++ } END { exit bad || n != 5000 }' \
+            "$work/out" || fail "the order of rank $rank at a slow terminal"
+    done
+else
+    echo "skipped: a slow terminal needs script (bsdutils)"
+fi
+
 # One that has gone ends the job, with a message.
 { "$SHMIX" run -n 2 "$RANK" log-much 1000000 2>"$work/err"; echo $? >"$work/code"; } |
     head -1 >/dev/null
