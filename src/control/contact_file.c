@@ -3,7 +3,6 @@
 /* contact_file.c - a name is taken by link(2), which never replaces anything. */
 #include "control/contact_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/status.h"
+#include "control/contact_scan.h"
 
 #define TRIES_MAX 16
 #define SIDE_NAME "pmix.new." /* and the process that has it, and a random number */
@@ -92,12 +92,13 @@ static void remove_side(int dir_fd, const char *name)
 }
 
 /* Files of others are not ours to judge. */
-static void sweep_one(int dir_fd, const char *name)
+static void sweep_one(void *arg, int dir_fd, const char *name)
 {
     struct sx_contact contact;
     const char *why;
     struct stat st;
 
+    (void)arg;
     if (strncmp(name, SIDE_NAME, strlen(SIDE_NAME)) == 0) {
         remove_side(dir_fd, name);
     } else if (strncmp(name, "pmix.", 5) == 0 &&
@@ -110,14 +111,11 @@ static void sweep_one(int dir_fd, const char *name)
 
 void sx_contact_sweep(const char *dir)
 {
-    DIR *const all = opendir(dir);
-    const struct dirent *entry;
+    const int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-    for (int i = 0; all != NULL && i < SX_CONTACT_SCAN_MAX && (entry = readdir(all)) != NULL; i++) {
-        sweep_one(dirfd(all), entry->d_name);
-    }
-    if (all != NULL) {
-        closedir(all);
+    if (fd >= 0) {
+        sx_contact_names_each(fd, sweep_one, NULL);
+        close(fd);
     }
 }
 

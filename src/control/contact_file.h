@@ -34,9 +34,7 @@ pmix_status_t sx_contact_file_open(struct sx_contact_file *file, const char *dir
 /* Remove it if it is still the same.  Safe twice, and on SX_CONTACT_FILE_NULL. */
 void sx_contact_file_close(struct sx_contact_file *file);
 
-/* Remove what killed servers of this user have left in @dir.  It looks at SX_CONTACT_SCAN_MAX names
- * at most. */
-#define SX_CONTACT_SCAN_MAX 4096
+/* Remove what killed servers of this user have left in @dir. */
 void sx_contact_sweep(const char *dir);
 /* The same for the file @name. */
 void sx_contact_remove_stale(const char *dir, const char *name);

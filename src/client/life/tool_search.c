@@ -3,7 +3,6 @@
 /* tool_search.c - directions, directories, contact files. */
 #include "client/life/tool_search.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -15,9 +14,9 @@
 
 #include "base/clock.h"
 #include "control/contact.h"
+#include "control/contact_scan.h"
 #include "control/rendezvous.h"
 
-#define NAMES_MAX 4096 /* that are looked at in one directory */
 #define RETRY_DELAY_NS SX_NS_PER_SEC
 
 struct search {
@@ -42,24 +41,14 @@ tell(struct search *search, const char *format, ...)
     va_end(args);
 }
 
-static const char *first_given(const char *a, const char *b)
-{
-    const char *const tmpdir = getenv("TMPDIR");
-
-    return a != NULL && *a != '\0'             ? a
-           : b != NULL && *b != '\0'           ? b
-           : tmpdir != NULL && *tmpdir != '\0' ? tmpdir
-                                               : "/tmp";
-}
-
 static const char *session_dir(const struct search *search)
 {
-    return first_given(search->options->tmpdir, getenv("PMIX_SERVER_TMPDIR"));
+    return sx_contact_dir(search->options->tmpdir, SX_ENV_SESSION_DIR);
 }
 
 static const char *system_dir(const struct search *search)
 {
-    return first_given(search->options->system_tmpdir, getenv("PMIX_SYSTEM_TMPDIR"));
+    return sx_contact_dir(search->options->system_tmpdir, SX_ENV_SYSTEM_DIR);
 }
 
 /* @what: for the library's own line, when nobody is there. */
@@ -150,55 +139,36 @@ static bool is_by_process(const struct search *search, const char *name)
            name[len + strspn(name + len, "0123456789")] == '\0';
 }
 
-static void directory_look(struct search *search, int dir_fd)
+static void name_look(void *arg, int dir_fd, const char *name)
 {
-    const int fd = search->name[0] == '\0' ? openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-                                           : -1;
-    DIR *const dir = fd < 0 ? NULL : fdopendir(fd);
-    const struct dirent *entry;
+    struct search *const search = arg;
+
+    if (is_by_process(search, name)) {
+        file_look(search, dir_fd, name);
+    }
+}
+
+static void directory_look(void *arg, int dir_fd)
+{
+    struct search *const search = arg;
 
     if (search->name[0] != '\0') {
         file_look(search, dir_fd, search->name);
-    }
-    for (int i = 0; dir != NULL && i < NAMES_MAX && (entry = readdir(dir)) != NULL; i++) {
-        if (is_by_process(search, entry->d_name)) {
-            file_look(search, dir_fd, entry->d_name);
-        }
-    }
-    if (dir != NULL) {
-        closedir(dir);
-    } else if (fd >= 0) {
-        close(fd);
+    } else {
+        sx_contact_names_each(dir_fd, name_look, search);
     }
 }
 
 /* In the directory of sessions, and in those of launchers that it has. */
 static void sessions_look(struct search *search)
 {
-    DIR *const dir = opendir(session_dir(search));
-    const struct dirent *entry;
-    char prefix[32];
-
     search->found_count = 0;
     search->status = PMIX_ERR_UNREACH;
-    snprintf(prefix, sizeof(prefix), "shmix-%u-", (unsigned)geteuid());
-    if (dir == NULL) {
-        tell(search, " %s;", strerror(errno));
-        return;
-    }
-    directory_look(search, dirfd(dir));
-    for (int i = 0; i < NAMES_MAX && (entry = readdir(dir)) != NULL; i++) {
-        const int fd = strncmp(entry->d_name, prefix, strlen(prefix)) == 0
-                           ? openat(dirfd(dir), entry->d_name,
-                                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-                           : -1;
+    const int why = sx_contact_dirs_each(session_dir(search), directory_look, search);
 
-        if (fd >= 0) {
-            directory_look(search, fd);
-            close(fd);
-        }
+    if (why != 0) {
+        tell(search, " %s;", strerror(why));
     }
-    closedir(dir);
 }
 
 /* The one server whose files have @of in their name. */

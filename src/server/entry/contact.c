@@ -10,6 +10,7 @@
 
 #include "base/options.h"
 #include "base/status.h"
+#include "control/contact_scan.h"
 
 #define PRIVATE 0600
 #define FOR_ALL 0644
@@ -83,16 +84,12 @@ static pmix_status_t insist(struct sx_server *server, enum sx_contact_use use, c
 static pmix_status_t open_system(struct sx_server *server, const char *dir,
                                  const struct sx_contact *contact)
 {
-    const char *const names[] = { dir, getenv("PMIX_SYSTEM_TMPDIR"), getenv("TMPDIR"), "/tmp" };
+    const char *const used = sx_contact_dir(dir, SX_ENV_SYSTEM_DIR);
     char name[SX_CONTACT_NAME_MAX];
-    size_t i = 0;
 
-    while (names[i] == NULL || names[i][0] == '\0') {
-        i++;
-    }
-    sx_contact_sweep(names[i]);
+    sx_contact_sweep(used);
     sx_contact_system_name(name, server->hostname);
-    return insist(server, SX_CONTACT_SYSTEM, names[i], name, FOR_ALL, contact);
+    return insist(server, SX_CONTACT_SYSTEM, used, name, FOR_ALL, contact);
 }
 
 static pmix_status_t open_launcher(struct sx_server *server, const char *path,
