@@ -41,6 +41,8 @@ struct sx_role_server {
                          size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata);
     /* The name of this node; a longer one is cut. */
     void (*hostname)(char *ret, size_t size);
+    /* The directory in which it has its files; a longer one is cut. */
+    void (*tmpdir)(char *ret, size_t size);
     /* Call @each for the store of @nspace ("": for every one), which nobody changes meanwhile; it
      * returns false to stop.  The name of a connected namespace or group is that of the namespaces
      * of its @members, who alone are meant (NULL: all are).  Return: PMIX_SUCCESS, also when there

@@ -635,6 +635,119 @@ static void retries(void)
     files_remove();
 }
 
+/* ---- the list of servers ---------------------------------------------------------------------- */
+
+/* What a process is told when it asks which servers there are; 0: nothing was found. */
+static size_t servers_ask(pmix_info_t **ret)
+{
+    char *keys[] = { (char *)(uintptr_t)PMIX_QUERY_AVAIL_SERVERS, NULL };
+    pmix_query_t query = { .keys = keys };
+    pmix_info_t *info;
+    size_t ninfo;
+    const pmix_status_t rc = PMIx_Query_info(&query, 1, &info, &ninfo);
+
+    if (rc == PMIX_ERR_NOT_FOUND) {
+        return 0;
+    }
+    CHECK_STATUS(rc, PMIX_SUCCESS);
+    CHECK(ninfo == 1 && strcmp(info->key, PMIX_QUERY_AVAIL_SERVERS) == 0);
+    CHECK(info->value.type == PMIX_DATA_ARRAY && info->value.data.darray->type == PMIX_INFO);
+    *ret = info;
+    return info->value.data.darray->size;
+}
+
+/* The server of process @pid in the list, which must be there once. */
+static const pmix_data_array_t *server_in(const pmix_info_t *list, pid_t pid)
+{
+    const pmix_data_array_t *const all = list->value.data.darray, *found = NULL;
+
+    for (size_t i = 0; i < all->size; i++) {
+        const pmix_info_t *const its = (const pmix_info_t *)all->array + i;
+        const pmix_data_array_t *const parts = its->value.data.darray;
+        const pmix_info_t *const part = parts->array;
+
+        CHECK(strcmp(its->key, PMIX_SERVER_INFO_ARRAY) == 0 && parts->type == PMIX_INFO);
+        for (size_t k = 0; k < parts->size; k++) {
+            if (strcmp(part[k].key, PMIX_SERVER_PIDINFO) == 0 && part[k].value.data.pid == pid) {
+                CHECK(found == NULL);
+                found = parts;
+            }
+        }
+    }
+    CHECK(found != NULL);
+    return found;
+}
+
+static void expect_server(const pmix_info_t *list, pid_t pid, const char *nspace, bool is_system)
+{
+    static const char *const keys[] = { PMIX_NSPACE,         PMIX_SERVER_NSPACE,
+                                        PMIX_SERVER_RANK,    PMIX_SERVER_URI,
+                                        PMIX_SERVER_PIDINFO, PMIX_USERID,
+                                        PMIX_GRPID,          PMIX_SERVER_SYSTEM_SUPPORT };
+    const pmix_data_array_t *const parts = server_in(list, pid);
+    const pmix_info_t *const part = parts->array;
+
+    CHECK(parts->size == sizeof(keys) / sizeof(keys[0]));
+    for (size_t i = 0; i < parts->size; i++) {
+        CHECK(strcmp(part[i].key, keys[i]) == 0);
+    }
+    CHECK(strcmp(part[0].value.data.string, nspace) == 0);
+    CHECK(strcmp(part[1].value.data.string, nspace) == 0);
+    CHECK(part[2].value.data.rank == 0 && part[4].value.data.pid == pid);
+    CHECK(strstr(part[3].value.data.string, ";unix:") != NULL);
+    CHECK(part[5].value.data.uint32 == geteuid() && part[6].value.data.uint32 == getegid());
+    CHECK(part[7].value.type == PMIX_BOOL && part[7].value.data.flag == is_system);
+}
+
+/* TQ79: to a tool and to a host; what is listed leads there, and what is no server is not. */
+static void listed(void)
+{
+    struct infos infos = { .count = 0 };
+    pmix_info_t *list;
+    pmix_proc_t self;
+    pmix_status_t rc;
+
+    answers(AS_ASKED);
+    setenv("PMIX_SYSTEM_TMPDIR", dir, 1);
+    const pid_t one = server_of_tools("one"), two = server_of_tools("two");
+    const pid_t dead = server_of_tools("dead");
+    system_infos(&infos);
+    const pid_t all = server_elsewhere(&infos, "system.one", &rc);
+    CHECK_STATUS(rc, PMIX_SUCCESS);
+    server_kill(dead);
+    garbage_write(path_of("pmix.%s.tool.1", host), "prte.0;tcp4://10.0.0.1:1\nv5.0\n");
+    CHECK(mkfifo(path_of("pmix.%s.tool.2", host), 0600) == 0);
+
+    say(&infos, PMIX_SERVER_NSPACE, "one", PMIX_STRING);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    CHECK(servers_ask(&list) == 3);
+    expect_server(list, one, "one", false);
+    expect_server(list, two, "two", false);
+    expect_server(list, all, "system.one", true);
+    tool_end();
+    const pmix_data_array_t *const way = server_in(list, two);
+    CHECK_STATUS(PMIx_tool_init(&self, way->array, way->size), PMIX_SUCCESS);
+    CHECK(PMIx_tool_is_connected());
+    tool_end();
+    PMIX_INFO_FREE(list, 1);
+    for (size_t i = 0; i < 3; i++) {
+        server_kill((const pid_t[]){ one, two, all }[i]);
+    }
+
+    CHECK(unlink(path_of("pmix.%s.tool.1", host)) == 0);
+    CHECK(unlink(path_of("pmix.%s.tool.2", host)) == 0);
+    say_true(&infos, PMIX_SERVER_TOOL_SUPPORT);
+    CHECK_STATUS(server_start(&infos, "myself"), PMIX_SUCCESS);
+    CHECK(servers_ask(&list) == 1);
+    expect_server(list, getpid(), "myself", false);
+    PMIX_INFO_FREE(list, 1);
+    CHECK_STATUS(PMIx_server_finalize(), PMIX_SUCCESS);
+    CHECK_STATUS(server_start(&infos, "silent"), PMIX_SUCCESS);
+    CHECK(servers_ask(&list) == 0);
+    CHECK_STATUS(PMIx_server_finalize(), PMIX_SUCCESS);
+    files_remove();
+}
+
 /* ---- hosts that answer late, twice, never ----------------------------------------------------- */
 
 static void hosts(void)
@@ -767,6 +880,7 @@ static const struct {
     { "host without entry", host_without_entry },
     { "alone", alone },
     { "search", search },
+    { "listed", listed },
     { "retries", retries },
     { "hosts", hosts },
     { "as clients", as_clients },

@@ -11,6 +11,7 @@
 #include "base/support.h"
 #include "base/util.h"
 #include "base/value.h"
+#include "client/call/query_servers.h"
 #include "client/data/membership.h"
 #include "client/link/process.h"
 
@@ -153,6 +154,12 @@ static pmix_status_t nodes_answer(const struct sx_question *question, pmix_value
     return PMIx_Resolve_nodes(question->options->nspace, &ret->data.string);
 }
 
+static pmix_status_t servers_answer(const struct sx_question *question, pmix_value_t *ret)
+{
+    (void)question;
+    return sx_query_servers(ret);
+}
+
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 enum where {
@@ -172,6 +179,7 @@ static const struct row {
     { PMIX_LOCAL_PROCS, peers_answer, ALL },
     { PMIX_QUERY_RESOLVE_PEERS, peers_answer, ALL },
     { PMIX_QUERY_RESOLVE_NODE, nodes_answer, ALL },
+    { PMIX_QUERY_AVAIL_SERVERS, servers_answer, ALL },
     { PMIX_QUERY_NUM_PSETS, sets_answer, MAPPED },
     { PMIX_QUERY_PSET_NAMES, sets_answer, MAPPED },
     { PMIX_QUERY_PSET_MEMBERSHIP, sets_answer, MAPPED },

@@ -288,7 +288,7 @@ static pmix_status_t keys_answer(const struct question *question, pmix_value_t *
 {
     static const char of_clients[] = PMIX_QUERY_STABLE_ABI_VERSION
         "," PMIX_QUERY_PROVISIONAL_ABI_VERSION "," PMIX_QUERY_RESOLVE_PEERS
-        "," PMIX_QUERY_RESOLVE_NODE;
+        "," PMIX_QUERY_RESOLVE_NODE "," PMIX_QUERY_AVAIL_SERVERS;
     size_t size = sizeof(of_clients);
 
     (void)question;

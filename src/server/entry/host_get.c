@@ -319,6 +319,15 @@ static void host_name(char *ret, size_t size)
     }
 }
 
+static void host_tmpdir(char *ret, size_t size)
+{
+    const struct sx_server *const server = sx_server_get();
+
+    if (server != NULL) {
+        snprintf(ret, size, "%s", server->tmpdir);
+    }
+}
+
 const struct sx_role_server sx_hostget_role = {
     .get = host_get,
     .store_internal = host_store,
@@ -328,6 +337,7 @@ const struct sx_role_server sx_hostget_role = {
     .notify = sx_event_notify,
     .log = sx_logging_by_host,
     .hostname = host_name,
+    .tmpdir = host_tmpdir,
     .each_store = host_each_store,
     .query = sx_query_by_host,
 };
