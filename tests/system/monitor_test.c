@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* monitor_test.c - a process whose heartbeats stop is missed, and what is none of the library's goes
- * to the host. */
+/* monitor_test.c - a process whose heartbeats stop is missed; what is none of the library's goes to
+ * the host, and what the host says to it comes back. */
 #include <semaphore.h>
 #include <string.h>
 
@@ -178,41 +178,80 @@ static int rank_of_bad_input(int rank)
 
 /* ---- the host's ------------------------------------------------------------------------------ */
 
+#define HOSTS_OWN "some.host.knows" /* a kind of monitoring */
+#define HOSTS_DIRECTIVE "some.host.does"
+
 static pmix_status_t on_monitor(const pmix_proc_t *requestor, const pmix_info_t *monitored,
                                 pmix_status_t error, const pmix_info_t directives[], size_t ndirs,
                                 pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
+    pmix_info_t result = number(HOSTS_OWN, 42);
+
     CHECK(requestor->rank == 0 && error == MISSED && ndirs == 1);
-    CHECK(strcmp(monitored->key, PMIX_MONITOR_FILE) == 0);
-    CHECK(strcmp(monitored->value.data.string, "/a/file") == 0);
-    CHECK(strcmp(directives[0].key, PMIX_MONITOR_FILE_CHECK_TIME) == 0);
-    cbfunc(PMIX_ERR_NO_PERMISSIONS, NULL, 0, cbdata, NULL, NULL);
+    CHECK(strcmp(monitored->key, HOSTS_OWN) == 0);
+    CHECK(strcmp(directives[0].key, HOSTS_DIRECTIVE) == 0);
+    if (strcmp(monitored->value.data.string, "refused") == 0) {
+        cbfunc(PMIX_ERR_NO_PERMISSIONS, NULL, 0, cbdata, NULL, NULL);
+    } else {
+        cbfunc(PMIX_SUCCESS, &result, 1, cbdata, NULL, NULL);
+    }
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t watch_file(void)
+static pmix_status_t ask_host(const char *text_of_it, pmix_info_t **results, size_t *nresults)
 {
-    pmix_info_t file = text(PMIX_MONITOR_FILE, "/a/file");
-    const pmix_info_t often = number(PMIX_MONITOR_FILE_CHECK_TIME, 1);
-    const pmix_status_t rc = monitor(&file, &often, 1);
+    pmix_info_t own = text(HOSTS_OWN, text_of_it);
+    const pmix_info_t control = number(HOSTS_DIRECTIVE, 1);
+    const pmix_status_t rc = PMIx_Process_monitor(&own, MISSED, &control, 1, results, nresults);
 
-    PMIx_Info_destruct(&file);
+    PMIx_Info_destruct(&own);
     return rc;
 }
 
+static sem_t answered;
+
+static void on_answer(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                      pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    CHECK(cbdata == &answered && status == PMIX_SUCCESS && ninfo == 1);
+    CHECK(strcmp(info[0].key, HOSTS_OWN) == 0 && info[0].value.data.uint32 == 42);
+    CHECK(release_fn != NULL);
+    release_fn(release_cbdata);
+    sem_post(&answered);
+}
+
+/* What it answers is passed on, to those who wait and to those who do not. */
 static int rank_of_host(int rank)
 {
+    const pmix_info_t control = number(HOSTS_DIRECTIVE, 1);
+    pmix_info_t *results, own = text(HOSTS_OWN, "usage");
+    size_t nresults;
+
     (void)rank;
     begin();
-    CHECK_STATUS(watch_file(), PMIX_ERR_NO_PERMISSIONS);
+    CHECK_STATUS(ask_host("refused", &results, &nresults), PMIX_ERR_NO_PERMISSIONS);
+    CHECK(results == NULL && nresults == 0);
+    CHECK_STATUS(ask_host("usage", &results, &nresults), PMIX_SUCCESS);
+    CHECK(nresults == 1 && strcmp(results[0].key, HOSTS_OWN) == 0);
+    CHECK(results[0].value.data.uint32 == 42);
+    PMIx_Info_free(results, nresults);
+    sem_init(&answered, 0, 0);
+    CHECK_STATUS(PMIx_Process_monitor_nb(&own, MISSED, &control, 1, on_answer, &answered),
+                 PMIX_SUCCESS);
+    while (sem_wait(&answered) != 0) {
+    }
+    PMIx_Info_destruct(&own);
     return finish();
 }
 
 static int rank_of_no_host(int rank)
 {
+    pmix_info_t *results;
+    size_t nresults;
+
     (void)rank;
     begin();
-    CHECK_STATUS(watch_file(), PMIX_ERR_NOT_SUPPORTED);
+    CHECK_STATUS(ask_host("usage", &results, &nresults), PMIX_ERR_NOT_SUPPORTED);
     return finish();
 }
 

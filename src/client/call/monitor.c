@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* monitor.c - PMIx_Process_monitor, blocking or not, and the heartbeats that it watches.
- *
- * No kind of monitoring that is supported has results, so none are returned. */
+/* monitor.c - PMIx_Process_monitor, blocking or not, and the heartbeats that it watches.  What the
+ * host monitors may have results, which are passed on. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "base/status.h"
 #include "client/link/process.h"
 #include "client/link/request.h"
+#include "client/link/results.h"
 
 void PMIx_Heartbeat(void)
 {
@@ -53,13 +53,12 @@ static pmix_info_t *infos_with(const pmix_info_t *monitor, const pmix_info_t dir
     return infos;
 }
 
-static pmix_status_t monitor_start(const pmix_info_t *monitor, pmix_status_t error,
-                                   const pmix_info_t directives[], size_t ndirs,
-                                   struct sx_callback callback)
+static const struct sx_op_kind monitor_kind = SX_RESULTS_KIND(SX_MSG_MONITOR);
+
+static pmix_status_t monitor_start(struct sx_results_op *results, const pmix_info_t *monitor,
+                                   pmix_status_t error, const pmix_info_t directives[],
+                                   size_t ndirs)
 {
-    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
-                                            .request = SX_MSG_MONITOR };
-    struct sx_op op = SX_OP_INIT(&kind, &sx_process.link, .callback = callback);
     struct sx_monitor_options options = { 0 };
 
     if (!sx_process_ready()) {
@@ -70,7 +69,7 @@ static pmix_status_t monitor_start(const pmix_info_t *monitor, pmix_status_t err
     }
     if (is_about(monitor, PMIX_SEND_HEARTBEAT)) {
         PMIx_Heartbeat();
-        return sx_op_answer(&op, PMIX_SUCCESS);
+        return sx_op_answer(&results->op, PMIX_SUCCESS);
     }
     pmix_info_t *const infos = infos_with(monitor, directives, ndirs);
     pmix_status_t rc = infos == NULL ? PMIX_ERR_OUT_OF_RESOURCE
@@ -88,7 +87,7 @@ static pmix_status_t monitor_start(const pmix_info_t *monitor, pmix_status_t err
         struct sx_draft draft = { .head = &head,
                                   .parts = { [SX_MONITOR_INFOS] = { infos, ndirs + 1 } } };
 
-        rc = sx_op_ask(&op, &draft);
+        rc = sx_op_ask(&results->op, &draft);
     }
     free(infos);
     return rc;
@@ -98,14 +97,10 @@ pmix_status_t PMIx_Process_monitor(const pmix_info_t *monitor, pmix_status_t err
                                    const pmix_info_t directives[], size_t ndirs,
                                    pmix_info_t **results, size_t *nresults)
 {
-    const pmix_status_t rc = monitor_start(monitor, error, directives, ndirs, SX_CALLBACK_NONE);
+    struct sx_results_op op = { .op = SX_OP_INIT(&monitor_kind, &sx_process.link) };
+    const pmix_status_t rc = monitor_start(&op, monitor, error, directives, ndirs);
 
-    if (rc == PMIX_SUCCESS && results != NULL) {
-        *results = NULL;
-    }
-    if (rc == PMIX_SUCCESS && nresults != NULL) {
-        *nresults = 0;
-    }
+    sx_results_give(&op, results, nresults);
     return rc;
 }
 
@@ -113,7 +108,11 @@ pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t *monitor, pmix_status_t 
                                       const pmix_info_t directives[], size_t ndirs,
                                       pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    return monitor_start(monitor, error, directives, ndirs,
-                         cbfunc != NULL ? SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata)
-                                        : SX_CALLBACK_IGNORED);
+    const struct sx_callback callback = cbfunc != NULL
+                                            ? SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata)
+                                            : SX_CALLBACK_IGNORED;
+    struct sx_results_op op = { .op = SX_OP_INIT(&monitor_kind, &sx_process.link,
+                                                 .callback = callback) };
+
+    return monitor_start(&op, monitor, error, directives, ndirs);
 }
