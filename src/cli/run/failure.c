@@ -52,22 +52,27 @@ static struct words who(const struct sx_run_job *job, uint32_t rank)
 struct verdict {
     int code;            /* as a shell would have it */
     pmix_status_t event; /* what the job is told */
+    pmix_proc_state_t state;
     char text[128];
 };
 
 static struct verdict judge(const siginfo_t *info)
 {
-    struct verdict verdict = { .code = SX_EXIT_FAILURE, .event = PMIX_ERR_PROC_TERM_WO_SYNC };
+    struct verdict verdict = { .code = SX_EXIT_FAILURE,
+                               .event = PMIX_ERR_PROC_TERM_WO_SYNC,
+                               .state = PMIX_PROC_STATE_TERM_WO_SYNC };
 
     if (info->si_code != CLD_EXITED) {
         verdict.code = SX_RUN_EXIT_SIGNAL + info->si_status;
         verdict.event = PMIX_ERR_PROC_ABORTED_BY_SIG;
+        verdict.state = PMIX_PROC_STATE_ABORTED_BY_SIG;
         snprintf(verdict.text, sizeof(verdict.text), "was killed by signal %d (%s%s)",
                  info->si_status, strsignal(info->si_status),
                  info->si_code == CLD_DUMPED ? ", core dumped" : "");
     } else if (info->si_status != 0) {
         verdict.code = info->si_status;
         verdict.event = PMIX_ERR_EXIT_NONZERO_TERM;
+        verdict.state = PMIX_PROC_STATE_TERM_NON_ZERO;
         snprintf(verdict.text, sizeof(verdict.text), "exited with status %d", info->si_status);
     } else {
         snprintf(verdict.text, sizeof(verdict.text),
@@ -96,6 +101,21 @@ static void rank_failed(struct sx_run_job *job, uint32_t rank, const siginfo_t *
                others ? job->name : "", others ? " goes on without it" : "");
     sx_run_host_rank_gone(job, rank);
     sx_run_host_rank_failed(job, rank, verdict.event, verdict.code);
+}
+
+/* For the table of processes. */
+static void end_note(struct sx_run_job *job, struct sx_run_rank *rank, const siginfo_t *info,
+                     bool good)
+{
+    const struct verdict verdict = judge(info);
+
+    rank->exit_code = info->si_code == CLD_EXITED ? info->si_status : verdict.code;
+    rank->state = rank->aborts                                    ? PMIX_PROC_STATE_CALLED_ABORT
+                  : good                                          ? PMIX_PROC_STATE_TERMINATED
+                  : rank->unwanted && info->si_code != CLD_EXITED ? PMIX_PROC_STATE_KILLED_BY_CMD
+                                                                  : verdict.state;
+    rank->untold = true;
+    job->untold++;
 }
 
 /* ---- aborts ---------------------------------------------------------------------------------- */
@@ -216,6 +236,11 @@ static void abort_part(struct sx_run_job *job, const struct sx_run_news *news)
  * when it has freed its memory, is the cause, and gets the message and the exit code. */
 static void abort_taken(struct sx_run_job *job, struct sx_run_news *news)
 {
+    const struct sx_run_abort *const abort = news->abort;
+
+    if (abort->job != NULL) {
+        abort->job->ranks[abort->rank].aborts = true;
+    }
     news->next = job->aborts;
     job->aborts = news;
     if (job->ending || job->over || job->reaction != NULL) {
@@ -370,6 +395,7 @@ void sx_run_failure_news(struct sx_run_state *run)
 void sx_run_failure_rank_ended(struct sx_run_job *job, uint32_t rank, const siginfo_t *info,
                                bool good)
 {
+    end_note(job, &job->ranks[rank], info, good);
     if (!job->ending && !good && !job->ranks[rank].unwanted) {
         rank_failed(job, rank, info);
     } else if (!job->ending) {

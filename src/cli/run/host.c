@@ -351,6 +351,53 @@ void sx_run_host_rank_gone(const struct sx_run_job *job, uint32_t rank)
     }
 }
 
+struct ends {
+    size_t count;
+    pmix_info_t all[];
+};
+
+static void ends_told(pmix_status_t status, void *arg)
+{
+    struct ends *const ends = arg;
+
+    (void)status;
+    sx_elements_destruct(ends->all, ends->count, PMIX_INFO);
+    free(ends);
+}
+
+static void end_load(pmix_info_t *info, pmix_rank_t number, const struct sx_run_rank *rank)
+{
+    pmix_info_t its[3];
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = SX_COUNT(its), .array = its };
+
+    PMIx_Info_load(&its[0], PMIX_RANK, &number, PMIX_PROC_RANK);
+    PMIx_Info_load(&its[1], PMIX_EXIT_CODE, &rank->exit_code, PMIX_INT);
+    PMIx_Info_load(&its[2], PMIX_PROC_STATE_STATUS, &rank->state, PMIX_PROC_STATE);
+    PMIx_Info_load(info, PMIX_PROC_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
+}
+
+/* Many in one registration, as many end at once; not the last ones, whose job ends with them. */
+void sx_run_host_tell_ends(struct sx_run_job *job)
+{
+    struct ends *ends;
+
+    if (job->untold == 0 || job->alive == 0) {
+        return;
+    }
+    ends = sx_cli_calloc(1, sizeof(*ends) + job->untold * sizeof(ends->all[0]));
+    for (uint32_t rank = 0; rank < job->spawned; rank++) {
+        if (job->ranks[rank].untold) {
+            end_load(&ends->all[ends->count++], rank, &job->ranks[rank]);
+            job->ranks[rank].untold = false;
+        }
+    }
+    job->untold = 0;
+    if (PMIx_server_register_nspace(job->nspace, (int)job->rank_count, ends->all, ends->count,
+                                    ends_told, ends) != PMIX_SUCCESS) {
+        ends_told(PMIX_SUCCESS, ends); /* will not be called */
+    }
+}
+
 void sx_run_host_job_over(const struct sx_run_job *job)
 {
     PMIx_server_deregister_nspace(job->nspace, nothing_more, NULL);

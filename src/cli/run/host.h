@@ -43,6 +43,10 @@ bool sx_run_host_is_client(const struct sx_run_job *job, uint32_t rank);
  * the end of those that were its clients itself. */
 void sx_run_host_rank_gone(const struct sx_run_job *job, uint32_t rank);
 
+/* Tell the server how the ranks have ended that it was not told of yet: who asks it for the table
+ * of processes shall know. */
+void sx_run_host_tell_ends(struct sx_run_job *job);
+
 /* The last rank of @job has ended: its namespace goes. */
 void sx_run_host_job_over(const struct sx_run_job *job);
 

@@ -11,6 +11,7 @@
 #ifndef SX_CLI_RUN_JOB_H
 #define SX_CLI_RUN_JOB_H
 
+#include <pmix_common.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -24,6 +25,10 @@ struct sx_run_rank {
     bool unwanted;   /* an abort names it: its end is no failure */
     bool lost;       /* its client has gone, and the process that was started has not yet */
     bool loss_heard; /* its client has gone, and the others have been told */
+    bool aborts;     /* it has called PMIx_Abort */
+    bool untold;     /* it has ended, and the server does not know how */
+    pmix_proc_state_t state; /* how */
+    int exit_code;           /* as a shell would have it */
     struct sx_run_stream streams[2]; /* of stdout and stderr */
 };
 
@@ -38,7 +43,7 @@ struct sx_run_job {
 
     struct sx_run_state *run;
     struct sx_run_rank *ranks;
-    uint32_t spawned, alive;
+    uint32_t spawned, alive, untold;
     bool ending, killed, over;
     uint64_t kill_ns;                   /* deadlines */
     uint64_t term_ns;                   /* the same: those who are told of the end first */

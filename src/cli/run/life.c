@@ -103,7 +103,7 @@ static void reap(struct sx_run_state *run)
         const struct sx_run_bearer *bearer;
 
         if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) {
-            return;
+            break;
         }
         bearer = sx_run_bearer(run, info.si_pid);
         if (bearer->job != NULL) {
@@ -114,6 +114,9 @@ static void reap(struct sx_run_state *run)
         if (info.si_pid == janitor->pid) {
             janitor->pid = 0; /* somebody killed it; the jobs go on without */
         }
+    }
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        sx_run_host_tell_ends(&run->jobs->at[i]);
     }
 }
 

@@ -24,6 +24,9 @@
  *   log-much N    log N lines of 100 bytes, in texts of 100 lines, and say so at the end
  *   control HOW   rank 0 controls rank 1 (signals, kill, terminate), the job (end) or says what is
  *                 not possible (not)
+ *   table ENDS... rank 0 aborts the last rank, and says when the table of processes shows the end of
+ *                 each other one as it is given, STATE:CODE
+ *   end HOW       end without PMIx_Finalize (leave), or by an abort of its own (abort)
  *   kill          be killed as a client
  *   wait          as a client for ever, without hearing SIGTERM */
 #include <pmix.h>
@@ -600,6 +603,67 @@ static int control_all(const char *how)
     return 0;
 }
 
+/* ---- the table of processes ------------------------------------------------------------------ */
+
+static bool has_ended(const pmix_proc_info_t *proc, const char *want)
+{
+    char its[128];
+
+    snprintf(its, sizeof(its), "%s:%d",
+             PMIx_Proc_state_string(proc->state) + strlen("PMIX_PROC_STATE_"), proc->exit_code);
+    return proc->hostname != NULL && proc->executable_name != NULL && strcmp(its, want) == 0;
+}
+
+/* Return: how many of the ranks behind this one are shown as they are wanted. */
+static int ends_count(char **want, int count, bool says)
+{
+    char *keys[] = { (char *)(uintptr_t)PMIX_QUERY_PROC_TABLE, NULL };
+    pmix_info_t qualifier, *info;
+    pmix_query_t query = { .keys = keys, .qualifiers = &qualifier, .nqual = 1 };
+    size_t ninfo;
+    int found = 0;
+
+    must(PMIx_Info_load(&qualifier, PMIX_NSPACE, me.nspace, PMIX_STRING), "a qualifier");
+    must(PMIx_Query_info(&query, 1, &info, &ninfo), "PMIx_Query_info");
+    const pmix_data_array_t *const table = info[0].value.data.darray;
+    const pmix_proc_info_t *const procs = table->array;
+
+    for (int i = 0; i < count && (size_t)i + 1 < table->size; i++) {
+        found += has_ended(&procs[i + 1], want[i]);
+        if (says) {
+            printf("rank %d: %s, code %d, not %s\n", i + 1,
+                   PMIx_Proc_state_string(procs[i + 1].state), procs[i + 1].exit_code, want[i]);
+        }
+    }
+    PMIX_INFO_FREE(info, ninfo);
+    PMIx_Info_destruct(&qualifier);
+    return found;
+}
+
+static int table(char **want, int count)
+{
+    pmix_proc_t last = me;
+
+    last.rank = (pmix_rank_t)count;
+    must(PMIx_Abort(7, "not needed", &last, 1), "PMIx_Abort");
+    for (int i = 0; i < 30000 && ends_count(want, count, false) < count; i++) {
+        usleep(1000);
+    }
+    if (ends_count(want, count, false) < count) {
+        return ends_count(want, count, true), 1;
+    }
+    printf("as they ended\n");
+    return 0;
+}
+
+static void end(const char *how)
+{
+    if (strcmp(how, "abort") == 0) {
+        (void)PMIx_Abort(7, "", &me, 1);
+    }
+    _exit(0);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -652,6 +716,10 @@ int main(int argc, char **argv)
         code = log_much(argc > 2 ? atoi(argv[2]) : 100);
     } else if (strcmp(what, "control") == 0) {
         code = control_all(argc > 2 ? argv[2] : "");
+    } else if (strcmp(what, "table") == 0) {
+        code = table(argv + 2, argc - 2);
+    } else if (strcmp(what, "end") == 0) {
+        end(argc > 2 ? argv[2] : "");
     } else if (strcmp(what, "kill") == 0) {
         kill(getpid(), SIGKILL);
     }
