@@ -560,6 +560,7 @@ static int rank_of_bootstrap(int rank)
     struct made made;
 
     begin();
+    fence(); /* the host has registered all */
     pmix_proc_t added[] = { proc_of("", 3), proc_of(JOB_NSPACE, 0), proc_of("", 0) };
 
     for (int i = 0; i < 20; i++) {
