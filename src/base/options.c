@@ -3,6 +3,8 @@
 /* options.c - the tables: a directive is a row, a function that takes directives an entry. */
 #include "base/options.h"
 
+#include <limits.h>
+
 #include <shmix.h>
 
 #include "base/log_channel.h"
@@ -316,10 +318,10 @@ static const struct sx_directive monitor[] = {
     ROW(PMIX_MONITOR_HEARTBEAT, BOOL, monitor, heartbeats),
     ROW(PMIX_MONITOR_CANCEL, STRING, monitor, cancel, .arg = PMIX_MAX_KEYLEN),
     ROW(PMIX_MONITOR_ID, STRING, monitor, id, .arg = PMIX_MAX_KEYLEN),
-    ROW(PMIX_MONITOR_HEARTBEAT_TIME, NUMBER, monitor, period_s, .arg = UINT32_MAX),
-    ROW(PMIX_MONITOR_HEARTBEAT_DROPS, NUMBER, monitor, pardoned, .arg = UINT32_MAX),
     IDLE(PMIX_MONITOR_APP_CONTROL),
-    CARRIED(PMIX_MONITOR_FILE),
+    CARRIED(PMIX_MONITOR_HEARTBEAT_TIME),
+    CARRIED(PMIX_MONITOR_HEARTBEAT_DROPS),
+    ROW(PMIX_MONITOR_FILE, STRING, monitor, file, .arg = PATH_MAX - 1),
     CARRIED(PMIX_MONITOR_FILE_SIZE),
     CARRIED(PMIX_MONITOR_FILE_ACCESS),
     CARRIED(PMIX_MONITOR_FILE_MODIFY),
@@ -332,6 +334,17 @@ static const struct sx_directive heartbeats[] = {
     ROW(PMIX_MONITOR_ID, STRING, monitor, id, .arg = PMIX_MAX_KEYLEN),
     ROW(PMIX_MONITOR_HEARTBEAT_TIME, NUMBER, monitor, period_s, .arg = UINT32_MAX),
     ROW(PMIX_MONITOR_HEARTBEAT_DROPS, NUMBER, monitor, pardoned, .arg = UINT32_MAX),
+    IDLE(PMIX_MONITOR_APP_CONTROL),
+};
+
+static const struct sx_directive file_monitor[] = {
+    ROW(PMIX_MONITOR_FILE, STRING, monitor, file, .arg = PATH_MAX - 1),
+    ROW(PMIX_MONITOR_ID, STRING, monitor, id, .arg = PMIX_MAX_KEYLEN),
+    ROW(PMIX_MONITOR_FILE_SIZE, BOOL, monitor, file_grows),
+    ROW(PMIX_MONITOR_FILE_ACCESS, INFO, monitor, file_accessed),
+    ROW(PMIX_MONITOR_FILE_MODIFY, INFO, monitor, file_modified),
+    ROW(PMIX_MONITOR_FILE_CHECK_TIME, NUMBER, monitor, period_s, .arg = UINT32_MAX),
+    ROW(PMIX_MONITOR_FILE_DROPS, NUMBER, monitor, pardoned, .arg = UINT32_MAX - 1),
     IDLE(PMIX_MONITOR_APP_CONTROL),
 };
 
@@ -419,6 +432,7 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_LOG] = ENTRY("PMIx_Log", of_log),
     [SX_OF_MONITOR] = ENTRY("PMIx_Process_monitor", monitor),
     [SX_OF_HEARTBEATS] = ENTRY("PMIx_Process_monitor of heartbeats", heartbeats),
+    [SX_OF_FILE_MONITOR] = ENTRY("PMIx_Process_monitor of a file", file_monitor),
     [SX_OF_COMPUTE_DISTANCES] = ENTRY("PMIx_Compute_distances", compute_distances),
     [SX_OF_SERVER_INIT] = ENTRY("PMIx_server_init", server_init),
     [SX_OF_REGISTER_NSPACE] = { .function = "PMIx_server_register_nspace",

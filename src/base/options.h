@@ -32,7 +32,8 @@ enum sx_function {
     SX_OF_QUERY,
     SX_OF_LOG,
     SX_OF_MONITOR,
-    SX_OF_HEARTBEATS, /* the same, with what the library monitors itself */
+    SX_OF_HEARTBEATS, /* the same, with what the library monitors itself ... */
+    SX_OF_FILE_MONITOR,
     SX_OF_COMPUTE_DISTANCES,
     SX_OF_SERVER_INIT,
     SX_OF_REGISTER_NSPACE,
@@ -169,8 +170,8 @@ struct sx_control_options {
     /* What is for the host, all of it. */
     bool kill, terminate, pause, resume, preemptible, event;
     struct sx_some_number signal, checkpoint_signal;
-    const char *id;             /* of this request */
-    const pmix_info_t *cancel;  /* the id of another one; no string: all of the caller's */
+    const char *id;            /* of this request */
+    const pmix_info_t *cancel; /* the id of another one; no string: all of the caller's */
     const char *restart, *checkpoint, *provision, *image;
     const pmix_info_t *methods; /* of a checkpoint */
     const char *pset;           /* the targets become this set; the server does that itself */
@@ -197,10 +198,32 @@ struct sx_log_options {
 
 struct sx_monitor_options {
     bool heartbeats;
+    const char *file; /* NULL: none */
+    bool file_grows;
+    const pmix_info_t *file_accessed, *file_modified; /* any value: the Standard has strings */
     const char *cancel; /* empty: all of them; NULL: nothing is cancelled */
     const char *id;     /* NULL: none */
     struct sx_some_number period_s, pardoned;
 };
+
+static inline enum sx_function sx_monitor_kind(const struct sx_monitor_options *options)
+{
+    if (options->heartbeats) {
+        return SX_OF_HEARTBEATS;
+    }
+    return options->file != NULL ? SX_OF_FILE_MONITOR : SX_OF_MONITOR;
+}
+
+/* The first of @info says what is to be monitored; what goes with it depends on that.  Return: as
+ * sx_directives_read. */
+static inline pmix_status_t sx_monitor_options_read(const pmix_info_t *info, size_t ninfo,
+                                                    struct sx_monitor_options *options)
+{
+    const pmix_status_t rc = sx_options_read(SX_OF_MONITOR, info, ninfo > 0 ? 1 : 0, options);
+
+    return rc == PMIX_SUCCESS ? sx_options_read(sx_monitor_kind(options), info, ninfo, options)
+                              : rc;
+}
 
 struct sx_distances_options {
     pmix_device_type_t types;

@@ -22,7 +22,7 @@
 
 #define SX_FRAME_MAX 8192u
 #define SX_WINDOW_BYTES ((1u << 20) + 4096u) /* a value of 1 MiB, and what is said of it */
-#define SX_PROTOCOL_VERSION 6u
+#define SX_PROTOCOL_VERSION 7u
 
 /* ---- bounds of one message; each kind has its own in the table ----------------------------- */
 
@@ -227,8 +227,8 @@ enum { SX_LOG_DATA, SX_LOG_DIRECTIVES };
 /* MONITOR: followed by what is monitored, which is the first info, and the directives.  Reply:
  * struct sx_reply. */
 struct sx_monitor_request {
-    int32_t code; /* of the event that tells what is wrong; PMIX_SUCCESS: that of its kind */
-    uint32_t reserved;
+    int32_t code;  /* of the event that tells what is wrong; PMIX_SUCCESS: that of its kind */
+    uint32_t sign; /* of a file: which of the lane's signs counts its life, from 1; else 0 */
     uint64_t infos_size;
 };
 enum { SX_MONITOR_INFOS };

@@ -203,6 +203,12 @@ void sx_lane_beat(struct sx_lane *lane)
     atomic_fetch_add_explicit(&lane->line->beats, 1, memory_order_relaxed);
 }
 
+void sx_lane_sign(struct sx_lane *lane, unsigned index)
+{
+    /* relaxed: as above. */
+    atomic_fetch_add_explicit(&lane->line->signs[index], 1, memory_order_relaxed);
+}
+
 bool sx_lane_data_wanted(struct sx_lane *lane)
 {
     /* T0, then T1: as above, against S0 in sx_board_slot_want_data. */

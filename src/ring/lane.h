@@ -44,6 +44,8 @@ struct sx_lane_geometry {
 };
 static_assert(sizeof(struct sx_lane_geometry) == SX_CACHELINE_BYTES, "fixed by layout 1");
 
+#define SX_LANE_SIGNS 16u /* monitors of files that a client may have */
+
 /* Only the client writes these two lines, except that the kernel writes the life word. */
 struct sx_lane_line {
     _Atomic uint64_t tail;         /* end of the last complete message */
@@ -54,7 +56,8 @@ struct sx_lane_line {
     _Atomic uint64_t handled;      /* the ring record up to which the handlers have been called */
     _Atomic uint32_t no_wrapper;   /* said with the good-bye: the server's process is our parent */
     _Atomic uint32_t beats;        /* counts heartbeats: whoever monitors them looks now and then */
-    uint8_t reserved2[24];         /* zero */
+    _Atomic uint8_t signs[SX_LANE_SIGNS]; /* the same, of life in files; each of one monitor */
+    uint8_t reserved2[8];                 /* zero */
     union {
         pthread_mutex_t life; /* robust, process-shared; made by the server */
         _Atomic uint32_t life_word;
@@ -117,6 +120,8 @@ void sx_lane_handled(struct sx_lane *lane, uint64_t seq);
 
 /* A heartbeat.  Nobody is woken. */
 void sx_lane_beat(struct sx_lane *lane);
+/* A sign of life, the @index-th. */
+void sx_lane_sign(struct sx_lane *lane, unsigned index);
 
 /* After an append: does somebody wait for our data?  Then ring.  Orders as the doorbell does. */
 bool sx_lane_data_wanted(struct sx_lane *lane);

@@ -802,6 +802,43 @@ static void cleanup_bodies(void)
     cleanup_body(0, "and again, of which nobody is told twice", text, PMIX_ERR_OUT_OF_RESOURCE);
 }
 
+/* A client wants to be monitored by what @info says, and by sign @sign of its lane. */
+static void monitor_body(const char *name, uint32_t sign, pmix_info_t info[], size_t ninfo)
+{
+    struct {
+        struct sx_monitor_request request;
+        uint8_t infos[1024];
+    } body = { .request = { .code = PMIX_SUCCESS, .sign = sign } };
+    size_t size;
+
+    CHECK_STATUS(sx_flat_infos_size(info, ninfo, &size), PMIX_SUCCESS);
+    CHECK(size <= sizeof(body.infos), "%zu", size);
+    CHECK_STATUS(sx_flat_infos_encode(info, ninfo, body.infos, size), PMIX_SUCCESS);
+    body.request.infos_size = size;
+    body_answered(name, SX_MSG_MONITOR, &body, sizeof(body.request) + size, PMIX_ERR_BAD_PARAM);
+}
+
+static void monitor_bodies(void)
+{
+    const uint32_t second = 1;
+    const bool yes = true;
+    pmix_info_t file[2], beats[2];
+
+    CHECK_STATUS(PMIx_Info_load(&file[0], PMIX_MONITOR_FILE, "/a/file", PMIX_STRING), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&file[1], PMIX_MONITOR_FILE_CHECK_TIME, &second, PMIX_UINT32),
+                 PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&beats[0], PMIX_MONITOR_HEARTBEAT, &yes, PMIX_BOOL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&beats[1], PMIX_MONITOR_HEARTBEAT_TIME, &second, PMIX_UINT32),
+                 PMIX_SUCCESS);
+    monitor_body("a file without a sign", 0, file, 2);
+    monitor_body("a file with a sign beyond the last one", SX_LANE_SIGNS + 1, file, 2);
+    monitor_body("a file with sign 2^32 - 1", UINT32_MAX, file, 2);
+    monitor_body("a file that is never looked at", 1, file, 1);
+    monitor_body("heartbeats with a sign", 1, beats, 2);
+    monitor_body("heartbeats that are never looked at", 0, beats, 1);
+    PMIx_Info_destruct(&file[0]);
+}
+
 static void data_bodies(void)
 {
     struct {
@@ -1064,6 +1101,7 @@ static int role_bodies(const char *arg)
     leave_bodies();
     said_bodies();
     cleanup_bodies();
+    monitor_bodies();
     data_bodies();
     query_bodies();
     return 0;

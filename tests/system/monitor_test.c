@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* monitor_test.c - a process whose heartbeats stop is missed; what is none of the library's goes to
- * the host, and what the host says to it comes back. */
+/* monitor_test.c - a process whose heartbeats stop is missed, and so are changes of a file; what is
+ * none of the library's goes to the host, and what the host says to it comes back. */
+#include <fcntl.h>
+#include <limits.h>
 #include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "job.h"
 
@@ -140,6 +145,130 @@ static int rank_of_silence(int rank)
     return finish();
 }
 
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static pmix_status_t file_watch(const char *path, const char *sign, const char *id,
+                                uint32_t period_s)
+{
+    const bool yes = true;
+    pmix_info_t file = text(PMIX_MONITOR_FILE, path);
+    pmix_info_t directives[] = { number(PMIX_MONITOR_FILE_CHECK_TIME, period_s),
+                                 text(PMIX_MONITOR_ID, id), what("none.at.all") };
+
+    CHECK_STATUS(PMIx_Info_load(&directives[2], sign, &yes, PMIX_BOOL), PMIX_SUCCESS);
+    const pmix_status_t rc = monitor(&file, directives, 3);
+
+    PMIx_Info_destruct(&directives[1]);
+    PMIx_Info_destruct(&file);
+    return rc;
+}
+
+static void append(const char *path)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+    CHECK(fd >= 0 && write(fd, "life", 4) == 4);
+    close(fd);
+}
+
+static char grown[64], replaced[64], spare[64];
+
+/* One for each file that nothing happens to. */
+static sem_t files_missed[2];
+
+static void on_file_missed(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                           pmix_info_t info[], size_t ninfo, pmix_info_t *before, size_t nbefore,
+                           pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    const char *name = "", *path = "";
+
+    (void)id, (void)before, (void)nbefore;
+    CHECK(code == MISSED && source->rank == 0);
+    for (size_t i = 0; i < ninfo; i++) {
+        if (strcmp(info[i].key, PMIX_MONITOR_ID) == 0) {
+            name = info[i].value.data.string;
+        } else if (strcmp(info[i].key, PMIX_MONITOR_FILE) == 0) {
+            path = info[i].value.data.string;
+        }
+    }
+    const bool is_grown = strcmp(name, "grown") == 0;
+
+    CHECK(strcmp(path, is_grown ? grown : replaced) == 0);
+    sem_post(&files_missed[is_grown ? 0 : 1]);
+    done(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void files_missed_wait(void)
+{
+    for (int i = 0; i < 2; i++) {
+        while (sem_wait(&files_missed[i]) != 0) {
+        }
+    }
+}
+
+/* That it is told a second time shows that life was seen in between. */
+static int rank_of_file(int rank)
+{
+    pmix_status_t code = MISSED;
+
+    (void)rank;
+    begin();
+    snprintf(grown, sizeof(grown), "/tmp/shmix-monitor-%d.grown", (int)getpid());
+    snprintf(replaced, sizeof(replaced), "/tmp/shmix-monitor-%d.replaced", (int)getpid());
+    snprintf(spare, sizeof(spare), "/tmp/shmix-monitor-%d.spare", (int)getpid());
+    append(grown);
+    append(replaced);
+    append(spare);
+    sem_init(&files_missed[0], 0, 0);
+    sem_init(&files_missed[1], 0, 0);
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_file_missed, NULL, NULL) >= 0);
+    CHECK_STATUS(file_watch(grown, PMIX_MONITOR_FILE_SIZE, "grown", 1), PMIX_SUCCESS);
+    CHECK_STATUS(file_watch(replaced, PMIX_MONITOR_FILE_MODIFY, "replaced", 1), PMIX_SUCCESS);
+    CHECK_STATUS(file_watch(grown, PMIX_MONITOR_FILE_SIZE, "grown", 1), PMIX_ERR_EXISTS);
+    files_missed_wait();
+    append(grown);
+    CHECK(rename(spare, replaced) == 0);
+    files_missed_wait();
+    CHECK_STATUS(cancel("grown"), PMIX_SUCCESS);
+    CHECK_STATUS(cancel("grown"), PMIX_ERR_NOT_FOUND);
+    unlink(grown);
+    unlink(replaced);
+    return finish(); /* while the other one is still monitored */
+}
+
+static int rank_of_bad_files(int rank)
+{
+    pmix_info_t file = text(PMIX_MONITOR_FILE, "/");
+    pmix_info_t required[] = { number(PMIX_MONITOR_FILE_CHECK_TIME, 1),
+                               number(PMIX_MONITOR_HEARTBEAT_DROPS, 1) };
+    char id[2] = "a", *const endless = malloc(PATH_MAX + 1);
+
+    (void)rank;
+    memset(endless, '/', PATH_MAX);
+    endless[PATH_MAX] = '\0';
+    begin();
+    required[1].flags = PMIX_INFO_REQD;
+    CHECK_STATUS(monitor(&file, required, 1), PMIX_ERR_BAD_PARAM); /* what is life? */
+    CHECK_STATUS(monitor(&file, required, 2), PMIX_ERR_NOT_SUPPORTED);
+    CHECK_STATUS(file_watch("/", PMIX_MONITOR_FILE_SIZE, "never", 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(file_watch("/there/is/none", PMIX_MONITOR_FILE_ACCESS, "", 9), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(file_watch("", PMIX_MONITOR_FILE_ACCESS, "", 9), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(file_watch(endless, PMIX_MONITOR_FILE_ACCESS, "", 9), PMIX_ERR_BAD_PARAM);
+    for (; id[0] < 'a' + 15; id[0]++) { /* anything that has a name: a directory, a FIFO */
+        CHECK_STATUS(file_watch("/", PMIX_MONITOR_FILE_MODIFY, id, 1000), PMIX_SUCCESS);
+    }
+    CHECK_STATUS(watch(id, 1000), PMIX_SUCCESS);
+    CHECK_STATUS(file_watch("/", PMIX_MONITOR_FILE_MODIFY, "more", 1000), PMIX_ERR_OUT_OF_RESOURCE);
+    for (int i = 0; i < 10000; i++) {
+        CHECK_STATUS(watch("more", 1000), PMIX_ERR_OUT_OF_RESOURCE);
+    }
+    CHECK_STATUS(cancel(NULL), PMIX_SUCCESS);
+    CHECK_STATUS(file_watch(".", PMIX_MONITOR_FILE_MODIFY, id, 1000), PMIX_SUCCESS);
+    PMIx_Info_destruct(&file);
+    free(endless);
+    return finish();
+}
+
 /* ---- bad input ------------------------------------------------------------------------------- */
 
 static int rank_of_bad_input(int rank)
@@ -257,6 +386,8 @@ static int rank_of_no_host(int rank)
 
 static const struct job_case cases[] = {
     { "silence", 2, rank_of_silence, NULL, false },
+    { "file", 1, rank_of_file, NULL, false },
+    { "bad_files", 1, rank_of_bad_files, NULL, false },
     { "bad_input", 1, rank_of_bad_input, NULL, false },
     { "no_host", 1, rank_of_no_host, NULL, false },
 };

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* monitor.c - PMIx_Process_monitor, blocking or not, and the heartbeats that it watches.  What the
- * host monitors may have results, which are passed on. */
+/* monitor.c - PMIx_Process_monitor, blocking or not, and the heartbeats that it watches.  What this
+ * process has to do for a monitor is in files of its own; what the host monitors may have results,
+ * which are passed on. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/options.h"
 #include "base/status.h"
+#include "client/call/file_monitor.h"
+#include "client/call/periodic.h"
 #include "client/link/process.h"
 #include "client/link/request.h"
 #include "client/link/results.h"
@@ -53,42 +56,113 @@ static pmix_info_t *infos_with(const pmix_info_t *monitor, const pmix_info_t dir
     return infos;
 }
 
-static const struct sx_op_kind monitor_kind = SX_RESULTS_KIND(SX_MSG_MONITOR);
+/* ---- the call -------------------------------------------------------------------------------- */
 
-static pmix_status_t monitor_start(struct sx_results_op *results, const pmix_info_t *monitor,
+struct monitor {
+    struct sx_results_op results;
+    uint64_t periodic; /* what this process does for it; 0: nothing */
+    bool ended;        /* of a cancel: something in this process */
+};
+
+/* What was prepared goes on with the server's word, or ends. */
+static bool monitor_finish(struct sx_op *op)
+{
+    struct monitor *const monitor = SX_CONTAINER(op, struct monitor, results.op);
+
+    (void)sx_results_finish(op);
+    if (op->status == PMIX_ERR_NOT_FOUND && monitor->ended) {
+        op->status = PMIX_SUCCESS;
+    }
+    if (op->status == PMIX_SUCCESS) {
+        sx_periodic_go(monitor->periodic);
+    } else {
+        sx_periodic_end(monitor->periodic);
+    }
+    return true;
+}
+
+static const struct sx_op_kind monitor_kind = { .size = sizeof(struct monitor),
+                                                .request = SX_MSG_MONITOR,
+                                                .answered = sx_results_answered,
+                                                .finish = monitor_finish,
+                                                .told = sx_results_told };
+
+#define MONITOR_INIT(...)                                                            \
+    {                                                                                \
+        .results = {.op = SX_OP_INIT(&monitor_kind, &sx_process.link, __VA_ARGS__) } \
+    }
+
+static pmix_status_t period_judge(const struct sx_monitor_options *options)
+{
+    if (sx_monitor_kind(options) == SX_OF_MONITOR || options->period_s.number > 0) {
+        return PMIX_SUCCESS;
+    }
+    return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s with \"%s\", 1 second or more",
+                    options->heartbeats ? "heartbeats are monitored" : "a file is monitored",
+                    options->heartbeats ? PMIX_MONITOR_HEARTBEAT_TIME
+                                        : PMIX_MONITOR_FILE_CHECK_TIME);
+}
+
+/* The part of this process.  Return: PMIX_SUCCESS; as sx_file_monitor_prepare. */
+static pmix_status_t begin_here(struct monitor *monitor, const struct sx_monitor_options *options,
+                                uint32_t *ret_sign)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    uint32_t place;
+
+    if (sx_monitor_kind(options) == SX_OF_FILE_MONITOR) {
+        rc = sx_file_monitor_prepare(options, &place, &monitor->periodic);
+        *ret_sign = rc == PMIX_SUCCESS ? place + 1 : 0;
+    } else if (options->cancel != NULL) {
+        monitor->ended = sx_periodics_end_called(options->cancel);
+    }
+    return rc;
+}
+
+static pmix_status_t monitor_ask(struct monitor *monitor, pmix_status_t error,
+                                 const pmix_info_t *infos, size_t ninfos)
+{
+    struct sx_monitor_options options = { 0 };
+    struct sx_monitor_request head = { .code = error };
+    struct sx_draft draft = { .head = &head, .parts = { [SX_MONITOR_INFOS] = { infos, ninfos } } };
+    pmix_status_t rc = sx_monitor_options_read(infos, ninfos, &options);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = period_judge(&options);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_link_status(monitor->results.op.link);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = begin_here(monitor, &options, &head.sign);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_op_ask(&monitor->results.op, &draft);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_periodic_end(monitor->periodic);
+    }
+    return rc;
+}
+
+static pmix_status_t monitor_start(struct monitor *monitor, const pmix_info_t *monitored,
                                    pmix_status_t error, const pmix_info_t directives[],
                                    size_t ndirs)
 {
-    struct sx_monitor_options options = { 0 };
-
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
-    if (monitor == NULL || (directives == NULL && ndirs != 0)) {
+    if (monitored == NULL || (directives == NULL && ndirs != 0)) {
         return PMIX_ERR_BAD_PARAM;
     }
-    if (is_about(monitor, PMIX_SEND_HEARTBEAT)) {
+    if (is_about(monitored, PMIX_SEND_HEARTBEAT)) {
         PMIx_Heartbeat();
-        return sx_op_answer(&results->op, PMIX_SUCCESS);
+        return sx_op_answer(&monitor->results.op, PMIX_SUCCESS);
     }
-    pmix_info_t *const infos = infos_with(monitor, directives, ndirs);
-    pmix_status_t rc = infos == NULL ? PMIX_ERR_OUT_OF_RESOURCE
-                                     : sx_options_read(SX_OF_MONITOR, infos, ndirs + 1, &options);
+    pmix_info_t *const infos = infos_with(monitored, directives, ndirs);
+    const pmix_status_t rc = infos != NULL ? monitor_ask(monitor, error, infos, ndirs + 1)
+                                           : PMIX_ERR_OUT_OF_RESOURCE;
 
-    if (rc == PMIX_SUCCESS && options.heartbeats) {
-        rc = sx_options_read(SX_OF_HEARTBEATS, infos, ndirs + 1, &options);
-    }
-    if (rc == PMIX_SUCCESS && options.heartbeats && options.period_s.number == 0) {
-        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "heartbeats are monitored with \"%s\", 1 second or more",
-                      PMIX_MONITOR_HEARTBEAT_TIME);
-    }
-    if (rc == PMIX_SUCCESS) {
-        const struct sx_monitor_request head = { .code = error };
-        struct sx_draft draft = { .head = &head,
-                                  .parts = { [SX_MONITOR_INFOS] = { infos, ndirs + 1 } } };
-
-        rc = sx_op_ask(&results->op, &draft);
-    }
     free(infos);
     return rc;
 }
@@ -97,22 +171,31 @@ pmix_status_t PMIx_Process_monitor(const pmix_info_t *monitor, pmix_status_t err
                                    const pmix_info_t directives[], size_t ndirs,
                                    pmix_info_t **results, size_t *nresults)
 {
-    struct sx_results_op op = { .op = SX_OP_INIT(&monitor_kind, &sx_process.link) };
-    const pmix_status_t rc = monitor_start(&op, monitor, error, directives, ndirs);
+    struct monitor asked = MONITOR_INIT();
+    const pmix_status_t rc = monitor_start(&asked, monitor, error, directives, ndirs);
 
-    sx_results_give(&op, results, nresults);
+    sx_results_give(&asked.results, results, nresults);
     return rc;
+}
+
+/* The answer is wanted even if nobody asks how it went: what was prepared waits for it. */
+static void nobody_is_told(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                           pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    (void)status, (void)info, (void)ninfo, (void)cbdata;
+    if (release_fn != NULL) {
+        release_fn(release_cbdata);
+    }
 }
 
 pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t *monitor, pmix_status_t error,
                                       const pmix_info_t directives[], size_t ndirs,
                                       pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    const struct sx_callback callback = cbfunc != NULL
-                                            ? SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata)
-                                            : SX_CALLBACK_IGNORED;
-    struct sx_results_op op = { .op = SX_OP_INIT(&monitor_kind, &sx_process.link,
-                                                 .callback = callback) };
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_INFO, info,
+                                                    cbfunc != NULL ? cbfunc : nobody_is_told,
+                                                    cbdata);
+    struct monitor asked = MONITOR_INIT(.callback = callback);
 
-    return monitor_start(&op, monitor, error, directives, ndirs);
+    return monitor_start(&asked, monitor, error, directives, ndirs);
 }

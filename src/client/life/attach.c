@@ -31,6 +31,7 @@
 #include "client/call/foreign.h"
 #include "client/call/gate.h"
 #include "client/call/native.h"
+#include "client/call/periodic.h"
 #include "client/call/put.h"
 #include "client/data/singleton.h"
 #include "client/data/view.h"
@@ -103,6 +104,7 @@ static void fork_child(void)
     link_forked(&p->link);
     sx_list_init(&p->tasks);
     sx_event_forked();
+    sx_periodics_forked();
     p->waiter_count = 0;
     p->thread_running = p->progressing = false;
     p->thread_generation++;
@@ -687,6 +689,7 @@ static void tear_down(struct sx_process *p)
 {
     sx_life_good_bye(p);
     sx_link_close(&p->link);
+    sx_periodics_stop();
     sx_progress_stop();
     sx_event_deinit();
     process_close(p);

@@ -15,7 +15,7 @@
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
-/* ---- heartbeats ------------------------------------------------------------------------------ */
+/* ---- signs of life --------------------------------------------------------------------------- */
 
 bool sx_monitor_look(struct sx_monitor *monitor, uint32_t beats)
 {
@@ -37,22 +37,33 @@ static void silence_tell(const struct sx_monitor *monitor)
 {
     struct sx_client *const client = monitor->client;
     const pmix_proc_t job = sx_nspace_proc(client->nspace, PMIX_RANK_WILDCARD);
-    const struct sx_event_note note = { .key = PMIX_MONITOR_ID, .text = monitor->id };
+    struct sx_event_note notes[SX_EVENT_NOTES_MAX];
+    size_t count = 0;
 
-    sx_event_to(monitor->server, monitor->code, client, &job, 1, &note, monitor->id[0] != '\0');
+    if (monitor->id[0] != '\0') {
+        notes[count++] = (struct sx_event_note){ .key = PMIX_MONITOR_ID, .text = monitor->id };
+    }
+    if (monitor->file[0] != '\0') {
+        notes[count++] = (struct sx_event_note){ .key = PMIX_MONITOR_FILE, .text = monitor->file };
+    }
+    sx_event_to(monitor->server, monitor->code, client, &job, 1, notes, count);
 }
 
-static uint32_t beats_of(const struct sx_client *client)
+static uint32_t beats_of(const struct sx_monitor *monitor)
 {
+    const struct sx_lane_line *const line = monitor->client->lane.line;
+
     /* relaxed: a count, which may come a period late. */
-    return atomic_load_explicit(&client->lane.line->beats, memory_order_relaxed);
+    return monitor->sign == 0
+               ? atomic_load_explicit(&line->beats, memory_order_relaxed)
+               : atomic_load_explicit(&line->signs[monitor->sign - 1], memory_order_relaxed);
 }
 
 /* The host may end the client inside the event: last. */
 static void period_over(void *arg, uint64_t now_ns)
 {
     struct sx_monitor *const monitor = arg;
-    const bool is_told = sx_monitor_look(monitor, beats_of(monitor->client));
+    const bool is_told = sx_monitor_look(monitor, beats_of(monitor));
 
     sx_timer_add(monitor->server->loop, &monitor->timer, now_ns + monitor->period_ns);
     if (is_told) {
@@ -80,13 +91,19 @@ static size_t monitors_count(const struct sx_client *client, const char *id)
     return count;
 }
 
-static pmix_status_t heartbeats_watch(struct sx_server *server, struct sx_client *client,
-                                      pmix_status_t code, const struct sx_monitor_options *options,
-                                      uint64_t now_ns)
+static pmix_status_t client_watch(struct sx_server *server, struct sx_client *client,
+                                  const struct sx_monitor_request *request,
+                                  const struct sx_monitor_options *options, uint64_t now_ns)
 {
+    const bool is_file = options->file != NULL;
     const char *const id = options->id != NULL ? options->id : "";
-    const size_t id_size = strlen(id) + 1;
+    const char *const file = is_file ? options->file : "";
+    const size_t id_size = strlen(id) + 1, file_size = strlen(file) + 1;
 
+    if (options->period_s.number == 0 || is_file != (request->sign != 0) ||
+        request->sign > SX_LANE_SIGNS) {
+        return PMIX_ERR_BAD_PARAM;
+    }
     if (monitors_count(client, NULL) == SX_MONITORS_MAX) {
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
                         "%s.%u is monitored in %u ways already: cancel some of them",
@@ -95,7 +112,7 @@ static pmix_status_t heartbeats_watch(struct sx_server *server, struct sx_client
     if (id[0] != '\0' && monitors_count(client, id) > 0) {
         return PMIX_ERR_EXISTS;
     }
-    struct sx_monitor *const monitor = malloc(sizeof(*monitor) + id_size);
+    struct sx_monitor *const monitor = malloc(sizeof(*monitor) + id_size + file_size);
 
     if (monitor == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -104,12 +121,18 @@ static pmix_status_t heartbeats_watch(struct sx_server *server, struct sx_client
         .server = server,
         .client = client,
         .timer = { .fn = period_over, .arg = monitor },
-        .code = code != PMIX_SUCCESS ? code : PMIX_MONITOR_HEARTBEAT_ALERT,
+        .code = request->code,
         .period_ns = options->period_s.number * SX_NS_PER_SEC,
-        .pardoned = options->pardoned.number,
-        .beats = beats_of(client),
+        .pardoned = options->pardoned.number + (is_file ? 1 : 0),
+        .sign = request->sign,
+        .file = monitor->id + id_size,
     };
+    if (monitor->code == PMIX_SUCCESS) {
+        monitor->code = is_file ? PMIX_MONITOR_FILE_ALERT : PMIX_MONITOR_HEARTBEAT_ALERT;
+    }
+    monitor->beats = beats_of(monitor);
     memcpy(monitor->id, id, id_size);
+    memcpy(monitor->id + id_size, file, file_size);
     sx_list_append(&client->monitors, &monitor->link);
     sx_timer_add(server->loop, &monitor->timer, now_ns + monitor->period_ns);
     return PMIX_SUCCESS;
@@ -166,18 +189,17 @@ bool sx_monitor_on_monitor(struct sx_server *server, struct sx_client *client,
     pmix_status_t rc = sx_body_infos(&frame->opened, SX_MONITOR_INFOS, &info, &ninfo);
 
     if (rc == PMIX_SUCCESS) {
-        rc = ninfo > 0 ? sx_options_read(SX_OF_MONITOR, info, ninfo, &options) : PMIX_ERR_BAD_PARAM;
+        rc = ninfo > 0 ? sx_monitor_options_read(info, ninfo, &options) : PMIX_ERR_BAD_PARAM;
     }
-    if (rc == PMIX_SUCCESS && options.cancel == NULL && !options.heartbeats) {
+    if (rc == PMIX_SUCCESS && options.cancel == NULL &&
+        sx_monitor_kind(&options) == SX_OF_MONITOR) {
         host_ask(server, client, frame->header.id, request->code, info, ninfo);
         return true;
     }
     if (rc == PMIX_SUCCESS && options.cancel != NULL) {
         rc = cancel(client, options.cancel);
     } else if (rc == PMIX_SUCCESS) {
-        rc = options.period_s.number > 0
-                 ? heartbeats_watch(server, client, request->code, &options, now_ns)
-                 : PMIX_ERR_BAD_PARAM;
+        rc = client_watch(server, client, request, &options, now_ns);
     }
     PMIX_INFO_FREE(info, ninfo);
     sx_reply(server, client, frame->header.id, rc, -1);
