@@ -187,11 +187,14 @@ void fault_server_start_for(uid_t uid)
 {
     const char *engine = getenv("SHMIX_LOOP");
     const uint32_t id = uid;
-    pmix_info_t info[2];
+    const bool tools = fault_module.tool_connected != NULL;
+    pmix_info_t info[3];
 
-    CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_USERID, &id, PMIX_UINT32), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_GRPID, &id, PMIX_UINT32), PMIX_SUCCESS);
-    const pmix_status_t rc = PMIx_server_init(&fault_module, info, uid == geteuid() ? 0 : 2);
+    CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_SERVER_TOOL_SUPPORT, &tools, PMIX_BOOL),
+                 PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_USERID, &id, PMIX_UINT32), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&info[2], PMIX_GRPID, &id, PMIX_UINT32), PMIX_SUCCESS);
+    const pmix_status_t rc = PMIx_server_init(&fault_module, info, uid == geteuid() ? 1 : 3);
 
     if (rc == PMIX_ERR_NOT_SUPPORTED && engine != NULL && strcmp(engine, "uring") == 0) {
         exit(fault_skip("io_uring is refused on this machine"));

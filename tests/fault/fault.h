@@ -108,7 +108,8 @@ uint64_t fault_random(uint64_t *seed);
 
 /* ---- the host ------------------------------------------------------------------------------ */
 
-/* What the server calls; a case may fill in more before it starts the server. */
+/* What the server calls; a case may fill in more before it starts the server, which takes tools when
+ * there is a tool_connected. */
 extern pmix_server_module_t fault_module;
 /* Start the server.  Exits with FAULT_SKIP when the engine that SHMIX_LOOP forces is refused. */
 void fault_server_start(void);

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <pmix_tool.h>
+
 #include "attack.h"
 #include "base/flat.h"
 #include "client/call/event.h"
@@ -209,6 +211,104 @@ static int case_many(void)
     return judged("many");
 }
 
+/* ---- as a program has it --------------------------------------------------------------------- */
+
+#define WORKERS 4
+
+static _Atomic unsigned tools_asked;
+
+static void on_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t cbfunc,
+                    void *cbdata)
+{
+    (void)info, (void)ninfo;
+    atomic_fetch_add(&tools_asked, 1);
+    cbfunc(PMIX_SUCCESS, NULL, cbdata);
+}
+
+static void on_nothing(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                       pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                       pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
+    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+}
+
+/* One tool's life: it asks, hears events or says one, and goes. */
+static void tool_live(int number)
+{
+    char *keys[] = { (char *)(uintptr_t)PMIX_QUERY_NAMESPACES, NULL };
+    pmix_query_t query = { .keys = keys };
+    pmix_status_t code = CODE;
+    pmix_info_t *info;
+    pmix_proc_t self;
+    size_t ninfo;
+
+    CHECK_STATUS(PMIx_tool_init(&self, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Query_info(&query, 1, &info, &ninfo), PMIX_SUCCESS);
+    CHECK(strstr(info[0].value.data.string, "good.job") != NULL, "no good.job");
+    PMIX_INFO_FREE(info, ninfo);
+    if (number % 3 == 0) {
+        CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_nothing, NULL, NULL) >= 0, "none");
+    } else if (number % 3 == 1) {
+        CHECK_STATUS(PMIx_Notify_event(CODE, &self, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL),
+                     PMIX_SUCCESS);
+    }
+    CHECK_STATUS(PMIx_tool_finalize(), PMIX_SUCCESS);
+}
+
+static int role_lives(const char *arg)
+{
+    const int count = atoi(arg);
+
+    for (int i = 0; i < count; i++) {
+        tool_live(i);
+    }
+    return 0;
+}
+
+/* Several programs at once, each of them @count tools, one after the other. */
+static void tools_run(int count)
+{
+    pid_t pids[WORKERS];
+    char text[16];
+
+    snprintf(text, sizeof(text), "%d", count);
+    for (int i = 0; i < WORKERS; i++) {
+        pids[i] = fault_start(NULL, 0, "lives", text);
+    }
+    for (int i = 0; i < WORKERS; i++) {
+        fault_wait_ok(pids[i], "a program that is many tools");
+    }
+}
+
+/* Each is taken, the job goes on, and nothing of them stays. */
+static int case_programs(void)
+{
+    (void)fault_tmpdir_make();
+    fault_log_begin();
+    fault_module.tool_connected = on_tool;
+    fault_server_start();
+    fault_good_start();
+    fault_good_wait(2);
+    const unsigned fds = fault_fd_count(FAULT_SELF), maps = fault_map_count(FAULT_SELF);
+
+    tools_run(MANY / WORKERS / 5);
+    const uint64_t kib = fault_memory_kib(FAULT_SELF);
+
+    tools_run(MANY / WORKERS);
+    CHECK(atomic_load(&tools_asked) == MANY + MANY / 5, "%u tools", atomic_load(&tools_asked));
+    WAIT_FOR(fault_fd_count(FAULT_SELF) <= fds && fault_map_count(FAULT_SELF) <= maps,
+             "all to come back");
+    CHECK(fault_memory_kib(FAULT_SELF) <= kib + fault_memory_slack_kib(), "from %llu to %llu KiB",
+          (unsigned long long)kib, (unsigned long long)fault_memory_kib(FAULT_SELF));
+    CHECK(fault_log_lines(FAULT_SELF, NULL) == 0, "the server has something to say");
+    CHECK(atomic_load(&fault_shared->lost) == 0, "the host has heard of a tool's end");
+    fault_good_wait(2);
+    fault_good_stop();
+    fault_server_stop();
+    return 0;
+}
+
 /* ---- kill -9 --------------------------------------------------------------------------------- */
 
 static const char *const states[] = { "connected", "said HELLO", "welcomed", "published",
@@ -402,22 +502,15 @@ static int case_another_uid(void)
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
-        { "hello", case_hello },
-        { "garbage", case_garbage },
-        { "many", case_many },
-        { "killed", case_killed },
-        { "home_ends", case_home_ends },
-        { "litter", case_litter },
-        { "another_uid", case_another_uid },
+        { "hello", case_hello },   { "garbage", case_garbage },
+        { "many", case_many },     { "programs", case_programs },
+        { "killed", case_killed }, { "home_ends", case_home_ends },
+        { "litter", case_litter }, { "another_uid", case_another_uid },
     };
     static const struct fault_role roles[] = {
-        { "hello", role_hello },
-        { "garbage", role_garbage },
-        { "many", role_many },
-        { "killed", role_killed },
-        { "stays", role_stays },
-        { "litters", role_litters },
-        { "another_uid", role_another_uid },
+        { "hello", role_hello },     { "garbage", role_garbage },         { "many", role_many },
+        { "lives", role_lives },     { "killed", role_killed },           { "stays", role_stays },
+        { "litters", role_litters }, { "another_uid", role_another_uid },
     };
 
     return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,

@@ -151,6 +151,11 @@ static int rank_of_qualifiers(int rank)
     }
     CHECK_STATUS(PMIx_Query_info(&query, 1, &info, &ninfo), PMIX_ERR_OUT_OF_RESOURCE);
     CHECK_STATUS(PMIx_Query_info_nb(&query, 1, never, NULL), PMIX_ERR_OUT_OF_RESOURCE);
+    many[4096] = NULL; /* as many as may be, in one message */
+    CHECK_STATUS(PMIx_Query_info(&query, 1, &info, &ninfo), PMIX_ERR_NOT_FOUND);
+    many[4095] = (char *)PMIX_QUERY_NAMESPACES;
+    CHECK_STATUS(PMIx_Query_info(&query, 1, &info, &ninfo), PMIX_ERR_PARTIAL_SUCCESS);
+    PMIX_INFO_FREE(info, ninfo);
     finish();
     return 0;
 }
