@@ -22,6 +22,7 @@
 #include "client/call/event.h"
 #include "client/data/singleton.h"
 #include "client/life/attach.h"
+#include "client/life/tool.h"
 #include "client/life/tool_search.h"
 #include "control/rendezvous.h"
 
@@ -54,11 +55,16 @@ static bool is_started(const struct sx_tool_options *options)
            (is_set(SX_ENV_SERVER_URI) || is_set(SX_ENV_SERVER_FD));
 }
 
+struct opening {
+    const struct sx_tool_options *options;
+    char *why; /* SX_TOOL_WHY_MAX */
+};
+
 static pmix_status_t tool_open(struct sx_process *p, void *arg)
 {
-    const struct sx_tool_options *const options = arg;
+    const struct opening *const opening = arg;
+    const struct sx_tool_options *const options = opening->options;
     pmix_proc_t name = { .rank = options->rank.number };
-    char why[SX_TOOL_WHY_MAX];
     size_t handlers;
 
     if (options->nspace != NULL) {
@@ -71,21 +77,33 @@ static pmix_status_t tool_open(struct sx_process *p, void *arg)
         return sx_life_attach_rank(p);
     }
     p->self = name;
-    const pmix_status_t rc = sx_tool_search(options, &p->link.socket_fd, why);
+    const pmix_status_t rc = sx_tool_search(options, &p->link.socket_fd, opening->why);
 
     if (rc == PMIX_SUCCESS) {
+        opening->why[0] = '\0';
         return sx_life_introduce(p, &as_tool, answer_deadline_ns(options), &handlers);
     }
     if (rc == PMIX_ERR_UNREACH && options->server_optional) {
-        sx_log(SX_LOG_INFO, "this tool is on its own: %s", why);
+        sx_log(SX_LOG_INFO, "this tool is on its own: %s", opening->why);
+        opening->why[0] = '\0';
         return sx_singleton_open(p, &name);
     }
-    return SX_RAISE(rc, "%s", why);
+    return rc;
+}
+
+pmix_status_t sx_tool_begin(const struct sx_tool_options *options, pmix_proc_t *ret_self,
+                            char ret_why[SX_TOOL_WHY_MAX])
+{
+    struct opening opening = { .options = options, .why = ret_why };
+
+    ret_why[0] = '\0';
+    return sx_life_begin(&options->init, tool_open, &opening, ret_self);
 }
 
 pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t *info, size_t ninfo)
 {
     struct sx_tool_options options = { .nspace = NULL };
+    char why[SX_TOOL_WHY_MAX] = "";
     pmix_proc_t self;
     pmix_status_t rc = sx_options_read(SX_OF_TOOL_INIT, info, ninfo, &options);
 
@@ -93,7 +111,10 @@ pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t *info, size_t ninfo)
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "PMIX_TOOL_RANK without PMIX_TOOL_NSPACE names nobody");
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_life_begin(&options.init, tool_open, &options, &self);
+        rc = sx_tool_begin(&options, &self, why);
+    }
+    if (why[0] != '\0') {
+        return SX_RAISE(rc, "%s", why);
     }
     if (rc != PMIX_SUCCESS || proc == NULL) {
         return rc;

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* attach.c - what was looked for, and where, is said in the words of the search itself. */
+#include "cli/attach.h"
+
+#include <pmix_tool.h>
+
+#include "base/clock.h"
+#include "cli/say.h"
+#include "client/life/tool.h"
+
+bool sx_attach_pid_set(void *at, const char *value)
+{
+    return sx_cli_number(value, 1, INT32_MAX, at);
+}
+
+/* What stands behind what is wrong. */
+static const char *remedy(pmix_status_t rc)
+{
+    switch (rc) {
+    case PMIX_ERR_UNREACH:
+        return "\n'shmix ls servers' lists those that run; --pid, --uri or --server names one";
+    case PMIX_ERR_NO_PERMISSIONS:
+        return "\na server takes the tools of its own user, and of others if its host says so";
+    case PMIX_ERR_TIMEOUT:
+        return "\nthe server does not answer; 'shmix ls' and 'shmix get' ask it nothing";
+    default:
+        return "";
+    }
+}
+
+static bool names_many(const struct sx_attach *attach)
+{
+    return (attach->pid != 0) + (attach->uri != NULL) + (attach->server_nspace != NULL) +
+               attach->to_system >
+           1;
+}
+
+int sx_attach_begin(const struct sx_attach *attach)
+{
+    const uint64_t seconds = (attach->wait_ns + SX_NS_PER_SEC - 1) / SX_NS_PER_SEC;
+    const struct sx_tool_options options = {
+        .pid = { .given = attach->pid != 0, .number = (uint32_t)attach->pid },
+        .uri = attach->uri,
+        .server_nspace = attach->server_nspace,
+        .to_system = attach->to_system,
+        .retries = { .given = seconds > 0, .number = (uint32_t)seconds }, /* one a second */
+        .timeout_ns = attach->timeout_ns,
+    };
+    char why[SX_TOOL_WHY_MAX];
+    pmix_proc_t self;
+
+    if (names_many(attach)) {
+        sx_say("--pid, --uri, --server and --system name a server each: give one of them");
+        return SX_EXIT_USAGE;
+    }
+    const pmix_status_t rc = sx_tool_begin(&options, &self, why);
+
+    if (rc != PMIX_SUCCESS) {
+        sx_say("%s%s", why[0] != '\0' ? why : PMIx_Error_string(rc), remedy(rc));
+    }
+    return rc == PMIX_SUCCESS ? 0 : SX_EXIT_FAILURE;
+}
+
+void sx_attach_end(void)
+{
+    (void)PMIx_tool_finalize();
+}

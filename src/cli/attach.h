@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* attach.h - the verbs that ask a server: which one is meant, and to become its tool.
+ *
+ *     SX_ATTACH_ROWS among the verb's options --> sx_attach_begin --> PMIx_* --> sx_attach_end
+ *
+ * A server that is not named is looked for as PMIx_tool_init does. */
+#ifndef SX_CLI_ATTACH_H
+#define SX_CLI_ATTACH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/number.h"
+#include "cli/options.h"
+
+/* At most one of these names a server. */
+struct sx_attach {
+    int64_t pid;               /* 0: not given */
+    const char *uri;           /* NULL: not given, as below */
+    const char *server_nspace; /* its namespace, not that of a job */
+    bool to_system;
+    uint64_t wait_ns;    /* as long as there is no such server */
+    uint64_t timeout_ns; /* for its answer; 0: the library's own */
+};
+
+/* The setter of --pid. */
+bool sx_attach_pid_set(void *at, const char *value);
+
+#define SX_ATTACH_OF(type, member, part) offsetof(type, member) + offsetof(struct sx_attach, part)
+
+/* The rows (options.h) of a verb whose struct @type has a struct sx_attach @member. */
+#define SX_ATTACH_ROWS(type, member)                                                              \
+    { .help = "which server (not named: the system server, else the only one of yours):" },       \
+        { .name = "--pid",                                                                        \
+          .value = "PID",                                                                         \
+          .example = "4711",                                                                      \
+          .wants = "the process id of a server",                                                  \
+          .help = "the server with this process id, which 'shmix ls servers' lists",              \
+          .set = sx_attach_pid_set,                                                               \
+          .off = SX_ATTACH_OF(type, member, pid) },                                               \
+        { .name = "--uri",                                                                        \
+          .value = "URI",                                                                         \
+          .example = "file:uri.txt",                                                              \
+          .wants = "NSPACE.RANK;unix:..., or file:PATH of a file with that",                      \
+          .set = sx_option_text,                                                                  \
+          .off = SX_ATTACH_OF(type, member, uri) },                                               \
+        { .name = "--server",                                                                     \
+          .value = "NAMESPACE",                                                                   \
+          .example = "prterun-4711",                                                              \
+          .wants = "the namespace of a server",                                                   \
+          .help = "the server with this namespace of its own",                                    \
+          .set = sx_option_text,                                                                  \
+          .off = SX_ATTACH_OF(type, member, server_nspace) },                                     \
+        { .name = "--system",                                                                     \
+          .help = "the system server of this node, and no other",                                 \
+          .set = sx_option_flag,                                                                  \
+          .off = SX_ATTACH_OF(type, member, to_system) },                                         \
+        { .name = "--wait",                                                                       \
+          .value = "SECONDS",                                                                     \
+          .example = "10",                                                                        \
+          .wants = "a number of seconds",                                                         \
+          .help = "look again for so long while there is no such server",                         \
+          .set = sx_cli_seconds,                                                                  \
+          .off = SX_ATTACH_OF(type, member, wait_ns) },                                           \
+    {                                                                                             \
+        .name = "--timeout", .value = "SECONDS", .example = "10", .wants = "a number of seconds", \
+        .help = "give up when the server has not let this command in after so long (30)",         \
+        .set = sx_cli_seconds, .off = SX_ATTACH_OF(type, member, timeout_ns)                      \
+    }
+
+/* Become a tool of the server that is meant.  Return: 0; or the exit code, when there is no such
+ * server or it does not want this process, which has been said. */
+int sx_attach_begin(const struct sx_attach *attach);
+void sx_attach_end(void);
+
+#endif
