@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* connect_test.c - what RFC0003 and the Standard say of connect and disconnect: who meets whom,
  * what they get, which arguments are wrong, what the directives do. */
+#include "../support/memory.h"
 #include "connect.h"
 
 /* All single processes of both jobs. */
@@ -723,20 +724,6 @@ static int hundreds(int rank)
         CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     }
     return finish();
-}
-
-static unsigned long memory_kib(void)
-{
-    FILE *const file = fopen("/proc/self/smaps_rollup", "r");
-    unsigned long anonymous = 0;
-    char line[256];
-
-    CHECK(file != NULL);
-    while (fgets(line, sizeof(line), file) != NULL) {
-        (void)sscanf(line, "Anonymous: %lu kB", &anonymous);
-    }
-    fclose(file);
-    return anonymous;
 }
 
 static int host_of_hundreds(struct job *job)

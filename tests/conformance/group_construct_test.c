@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* group_construct_test.c - what RFC0033 and the Standard say of construct and destruct: who meets
  * whom, what they get, which arguments are wrong, what the directives do. */
+#include "../support/memory.h"
 #include "../support/sanitized.h"
 #include "connect.h"
 
@@ -576,20 +577,6 @@ static int thousand(int rank)
 
 #define CYCLES (SANITIZED ? 200 : 10000)
 #define GROWN_KIB_MAX 512 /* for three quarters of them: less than 70 bytes each */
-
-static unsigned long memory_kib(void)
-{
-    FILE *const file = fopen("/proc/self/smaps_rollup", "r");
-    unsigned long anonymous = 0;
-    char line[256];
-
-    CHECK(file != NULL);
-    while (fgets(line, sizeof(line), file) != NULL) {
-        (void)sscanf(line, "Anonymous: %lu kB", &anonymous);
-    }
-    fclose(file);
-    return anonymous;
-}
 
 static bool has_grown(unsigned long before, const char *who)
 {
