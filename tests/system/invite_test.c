@@ -265,14 +265,13 @@ static void fence(void)
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
 }
 
-/* Everybody is ready to hear of all that concerns a group; @how a guest answers. */
-/* Without handlers.  The host has registered all that may be invited. */
+/* Without handlers; the host may not have registered the others yet. */
 static void begin_deaf(void)
 {
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-    fence();
 }
 
+/* Everybody is ready to hear of all that concerns a group; @how a guest answers. */
 static void begin(int how)
 {
     static const pmix_status_t codes[] = {

@@ -144,12 +144,6 @@ void sx_gets_committed(struct sx_server *server, struct sx_client *client, bool 
 
 /* ---- one rank of this node ----------------------------------------------------------------- */
 
-/* Whether @rank can be a local process that the host has not registered yet. */
-static bool is_to_come(const struct sx_nspace *nspace, uint32_t rank)
-{
-    return rank < nspace->job_size && nspace->client_count < nspace->local_count;
-}
-
 /* Put, for other nodes alone. */
 static bool is_for_others(const struct sx_wait_what *what)
 {
@@ -277,7 +271,7 @@ static bool may_come(const struct sx_server *server, const struct sx_wait_what *
     }
     if (target == NULL) {
         return sx_remote_is_there(server, what->nspace, what->rank) ||
-               (!immediate && is_to_come(what->nspace, what->rank));
+               (!immediate && sx_client_may_come(what->nspace, what->rank));
     }
     return !immediate && !is_for_others(what) &&
            (target->state == SX_CLIENT_CONNECTED || target->state == SX_CLIENT_REGISTERED);

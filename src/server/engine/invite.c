@@ -7,11 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/options.h"
 #include "base/status.h"
 #include "base/value.h"
 #include "server/engine/group.h"
-#include "server/engine/group_gift.h"
 #include "server/engine/invite_end.h"
 #include "server/engine/invite_lead.h"
 #include "server/model/alias.h"
@@ -20,7 +18,6 @@
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
-#define GUESTS_PER_UNIT 2u /* to find, to keep, to tell: share.h */
 #define LOOKS_PER_UNIT 200u
 
 static bool is_gone(const struct sx_client *client)
@@ -29,98 +26,10 @@ static bool is_gone(const struct sx_client *client)
            client->departed;
 }
 
-/* ---- what a caller gives --------------------------------------------------------------------- */
-
-struct gifts {
-    pmix_info_t *info;
-    size_t ninfo;
-    struct sx_collective_options options; /* which they are */
-    size_t bytes;
-};
-
-/* Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE for a breach of protocol; as sx_options_read. */
-static pmix_status_t gifts_read(struct gifts *ret, const struct sx_opened *body, unsigned index,
-                                enum sx_function function)
-{
-    *ret = (struct gifts){ .ninfo = 0 };
-    const pmix_status_t rc = sx_body_infos(body, index, &ret->info, &ret->ninfo);
-
-    ret->bytes = body->parts[index].size + ret->ninfo * sizeof(*ret->info);
-    return rc == PMIX_SUCCESS ? sx_options_read(function, ret->info, ret->ninfo, &ret->options)
-                              : rc;
-}
-
-/* Return: false when memory is out. */
-static bool gives(struct sx_guest *guest, const struct gifts *gifts)
-{
-    return sx_group_gift_take(&gifts->options, &guest->gifts, &guest->gift_count) == PMIX_SUCCESS;
-}
-
-static void gifts_clear(struct gifts *gifts)
-{
-    if (gifts->info != NULL) {
-        PMIX_INFO_FREE(gifts->info, gifts->ninfo);
-    }
-}
-
 /* ---- invite ---------------------------------------------------------------------------------- */
 
-/* Whom an invitation means, and what its sender gives. */
-struct named {
-    struct sx_server *server;
-    struct sx_proc_list procs;
-    struct gifts gifts;
-};
-
-static pmix_status_t named_add(void *arg, const pmix_proc_t *proc)
-{
-    struct named *const named = arg;
-    const struct sx_nspace *const nspace = sx_nspace_find(named->server, proc->nspace);
-
-    if (nspace == NULL ||
-        (proc->rank >= nspace->job_size && sx_client_find(nspace, proc->rank) == NULL)) {
-        return SX_RAISE(PMIX_ERR_NOT_FOUND, "%s.%u cannot be invited: there is no such process",
-                        proc->nspace, proc->rank);
-    }
-    if (sx_client_find(nspace, proc->rank) == NULL) {
-        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
-                        "%s.%u cannot be invited: it is on another node; PMIx_Group_construct "
-                        "leads there",
-                        proc->nspace, proc->rank);
-    }
-    if (named->procs.count == SX_PROCS_MAX) {
-        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                        "one call invites at most %u processes: invite the others in another one",
-                        SX_PROCS_MAX);
-    }
-    return sx_proc_list_add(&named->procs, proc->nspace, proc->rank) ? PMIX_SUCCESS
-                                                                     : PMIX_ERR_OUT_OF_RESOURCE;
-}
-
-static pmix_status_t named_read(struct named *named, struct sx_client *client,
-                                const struct sx_opened *body)
-{
-    const struct sx_opened_part *const part = &body->parts[SX_INVITE_PROCS];
-    pmix_proc_t *procs = NULL;
-    pmix_status_t rc = sx_part_procs(part, &procs);
-
-    for (size_t i = 0; i < part->count && rc == PMIX_SUCCESS; i++) {
-        rc = sx_alias_each_one(named->server, &procs[i], named_add, named);
-    }
-    free(procs);
-    sx_share_charge(named->server, client, named->procs.count / GUESTS_PER_UNIT);
-    return rc == PMIX_SUCCESS ? gifts_read(&named->gifts, body, SX_INVITE_INFOS, SX_OF_GROUP_INVITE)
-                              : rc;
-}
-
-static void named_clear(struct named *named)
-{
-    sx_proc_list_clear(&named->procs);
-    gifts_clear(&named->gifts);
-}
-
 /* It is in front, unless it has given itself another place. */
-static bool names(const struct named *named, const struct sx_client *client)
+static bool names(const struct sx_invite_named *named, const struct sx_client *client)
 {
     const pmix_proc_t self = sx_nspace_proc(client->nspace, client->rank);
     size_t i = 0;
@@ -133,7 +42,7 @@ static bool names(const struct named *named, const struct sx_client *client)
 
 /* Return: false when memory is out. */
 static bool guests_ask(struct sx_server *server, struct sx_invitation *invitation,
-                       const struct named *named)
+                       const struct sx_invite_named *named)
 {
     bool ok = names(named, invitation->inviter) ||
               sx_invitation_ask(server, invitation, invitation->inviter);
@@ -190,10 +99,11 @@ static void hears(struct sx_invitation *invitation, uint8_t what)
 }
 
 static void invite(struct sx_server *server, struct sx_invitation *invitation,
-                   const struct named *named)
+                   const struct sx_invite_named *named)
 {
     if (!guests_ask(server, invitation, named) ||
-        !gives(sx_invitation_guest(server, invitation, invitation->inviter), &named->gifts)) {
+        !sx_invite_gifts_take(sx_invitation_guest(server, invitation, invitation->inviter),
+                              &named->gifts)) {
         sx_invite_end(server, invitation, PMIX_ERR_OUT_OF_RESOURCE);
         return;
     }
@@ -202,56 +112,101 @@ static void invite(struct sx_server *server, struct sx_invitation *invitation,
     sx_invite_judge(server, invitation);
 }
 
-static pmix_status_t invite_judge(const struct named *named, const struct sx_client *client,
-                                  const char *name)
+/* Once the host has registered all whom @call names. */
+static void call_begin(struct sx_server *server, struct sx_invite_call *call)
 {
-    const pmix_proc_t self = sx_nspace_proc(client->nspace, client->rank);
+    struct sx_invite_named named = call->named;
+    struct sx_invitation *invitation;
 
-    for (size_t i = 0; i < named->procs.count; i++) {
-        if (sx_proc_order(&named->procs.all[i], &self) != 0) {
-            return PMIX_SUCCESS;
-        }
+    call->named = (struct sx_invite_named){ .registered = 0 };
+    const pmix_status_t rc = obtain(server, call->pending.client, named.head.group, &invitation);
+
+    if (rc == PMIX_SUCCESS) {
+        invitation->group |= (uint8_t)named.head.flags;
+        hears(invitation, (uint8_t)named.head.hears);
+        sx_invite_call_join(call, invitation);
+        invite(server, invitation, &named);
+    } else {
+        sx_pending_answer(&call->pending, rc);
     }
-    return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s.%u invites nobody else to the group %s", self.nspace,
-                    self.rank, name);
+    sx_invite_named_clear(&named);
+}
+
+/* It begins now, or when the host has registered more processes. */
+static void call_look(struct sx_server *server, struct sx_invite_call *call)
+{
+    const pmix_status_t rc = sx_invite_named_judge(&call->named, server);
+
+    if (rc == PMIX_SUCCESS) {
+        call_begin(server, call);
+    } else if (rc == PMIX_ERR_WOULD_BLOCK) {
+        sx_list_append(&server->invite_early, &call->link);
+    } else {
+        sx_pending_answer(&call->pending, rc);
+    }
 }
 
 bool sx_invite_on_invite(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                          uint64_t now_ns)
 {
-    const struct sx_group_invite *const head = frame->opened.head;
-    struct named named = { .server = server };
-    struct sx_invitation *invitation;
-    struct sx_invite_call *call = NULL;
-
-    pmix_status_t rc = named_read(&named, client, &frame->opened);
+    struct sx_invite_named named;
+    struct sx_invite_call *call;
+    pmix_status_t rc = sx_invite_named_read(&named, server, client, &frame->opened);
     const bool is_breach = rc == PMIX_ERR_UNPACK_FAILURE;
 
     if (rc == PMIX_SUCCESS) {
-        rc = invite_judge(&named, client, head->group);
-    }
-    if (rc == PMIX_SUCCESS) {
         rc = sx_invite_call_begin(server, client, frame->header.id,
-                                  sizeof(*invitation) +
+                                  sizeof(struct sx_invitation) +
                                       named.procs.count * sizeof(struct sx_guest) +
                                       named.gifts.bytes,
                                   &call);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = obtain(server, client, head->group, &invitation);
+        call->named = named;
+        sx_invite_call_limit(call, named.head.timeout_ns, now_ns);
+        call_look(server, call);
+        return true;
     }
-    if (rc == PMIX_SUCCESS) {
-        invitation->group |= (uint8_t)head->flags;
-        hears(invitation, (uint8_t)head->hears);
-        sx_invite_call_join(call, invitation, head->timeout_ns, now_ns);
-        invite(server, invitation, &named);
-    } else if (call != NULL) {
-        sx_pending_answer(&call->pending, rc);
-    } else if (!is_breach) {
+    if (!is_breach) {
         sx_reply(server, client, frame->header.id, rc, -1);
     }
-    named_clear(&named);
+    sx_invite_named_clear(&named);
     return !is_breach;
+}
+
+void sx_invite_client_added(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_list ready;
+    struct sx_list *node;
+
+    (void)client;
+    sx_list_init(&ready);
+    SX_LIST_EACH(it, &server->invite_early) {
+        struct sx_invite_call *const call = SX_LIST_ENTRY(it, struct sx_invite_call, link);
+
+        if (sx_invite_named_judge(&call->named, server) != PMIX_ERR_WOULD_BLOCK) {
+            sx_list_remove(it);
+            sx_list_append(&ready, it);
+        }
+    }
+    while ((node = sx_list_pop(&ready)) != NULL) {
+        struct sx_invite_call *const call = SX_LIST_ENTRY(node, struct sx_invite_call, link);
+
+        call->named.registered = 0; /* some may have been taken away meanwhile */
+        call_look(server, call);
+    }
+}
+
+void sx_invite_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    SX_LIST_EACH(it, &server->invite_early) {
+        struct sx_invite_call *const call = SX_LIST_ENTRY(it, struct sx_invite_call, link);
+        const struct sx_invite_named *const named = &call->named;
+
+        if (strcmp(named->procs.all[named->registered].nspace, nspace->name) == 0) {
+            sx_pending_answer(&call->pending, PMIX_ERR_NOT_FOUND);
+        }
+    }
 }
 
 /* ---- join ------------------------------------------------------------------------------------ */
@@ -307,7 +262,7 @@ static void answered(struct sx_server *server, struct sx_guest *guest)
 }
 
 static pmix_status_t accept(struct sx_server *server, struct sx_guest *guest,
-                            const struct sx_frame *frame, const struct gifts *gifts,
+                            const struct sx_frame *frame, const struct sx_invite_gifts *gifts,
                             uint64_t now_ns)
 {
     const struct sx_group_join *const join = frame->opened.head;
@@ -315,12 +270,13 @@ static pmix_status_t accept(struct sx_server *server, struct sx_guest *guest,
     pmix_status_t rc = sx_invite_call_begin(server, guest->client, frame->header.id, gifts->bytes,
                                             &call);
 
-    if (rc == PMIX_SUCCESS && !gives(guest, gifts)) {
+    if (rc == PMIX_SUCCESS && !sx_invite_gifts_take(guest, gifts)) {
         sx_pending_answer(&call->pending, PMIX_ERR_OUT_OF_RESOURCE);
     } else if (rc == PMIX_SUCCESS) {
         guest->hears = (uint8_t)join->hears;
         sx_guest_answer(guest, true);
-        sx_invite_call_join(call, guest->invitation, join->timeout_ns, now_ns);
+        sx_invite_call_limit(call, join->timeout_ns, now_ns);
+        sx_invite_call_join(call, guest->invitation);
         answered(server, guest);
     }
     return rc;
@@ -338,8 +294,9 @@ bool sx_invite_on_join(struct sx_server *server, struct sx_client *client, struc
 {
     const struct sx_group_join *const join = frame->opened.head;
     struct sx_guest *guest;
-    struct gifts gifts;
-    pmix_status_t rc = gifts_read(&gifts, &frame->opened, SX_JOIN_INFOS, SX_OF_GROUP_JOIN);
+    struct sx_invite_gifts gifts;
+    pmix_status_t rc = sx_invite_gifts_read(&gifts, &frame->opened, SX_JOIN_INFOS,
+                                            SX_OF_GROUP_JOIN);
     const bool is_breach = rc == PMIX_ERR_UNPACK_FAILURE;
 
     if (rc == PMIX_SUCCESS) {
@@ -353,7 +310,7 @@ bool sx_invite_on_join(struct sx_server *server, struct sx_client *client, struc
     if (rc != PMIX_SUCCESS && !is_breach) {
         sx_reply(server, client, frame->header.id, rc, -1);
     }
-    gifts_clear(&gifts);
+    sx_invite_gifts_clear(&gifts);
     return !is_breach;
 }
 

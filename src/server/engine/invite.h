@@ -2,13 +2,14 @@
 /* Copyright (c) 2026 The shmix authors */
 /* invite.h - groups by invitation: PMIx_Group_invite and PMIx_Group_join.
  *
- *     INVITE --all are told--> OPEN --all have answered--> a group of those who have accepted
- *                               |--the same inviter invites more, or again--> OPEN
- *                               |--nobody accepts-------> INVITE_DECLINED or INVITE_FAILED
- *                               |--the inviter says so--> CONSTRUCT_ABORT
- *                               |--a caller's time limit--> TIMEOUT
- *                               |--the inviter ends, and a guest leads--> OPEN
- *                               \--the inviter ends-----> LEADER_FAILED
+ *     INVITE --the host has registered all, and they are told--> OPEN
+ *     OPEN --all have answered--> a group of those who have accepted
+ *      |--the same inviter invites more, or again--> OPEN
+ *      |--nobody accepts-------> INVITE_DECLINED or INVITE_FAILED
+ *      |--the inviter says so--> CONSTRUCT_ABORT
+ *      |--a caller's time limit--> TIMEOUT
+ *      |--the inviter ends, and a guest leads--> OPEN
+ *      \--the inviter ends-----> LEADER_FAILED
  *
  * Who invites and who has accepted wait for the end, which is the same for all of them.  Whoever
  * else is concerned hears events: INVITED, to the invited; INVITE_ACCEPTED, INVITE_DECLINED and
@@ -26,6 +27,7 @@ struct sx_event_block;
 struct sx_frame;
 struct sx_group_said;
 struct sx_invitation;
+struct sx_nspace;
 struct sx_server;
 
 /* GROUP_INVITE, GROUP_JOIN.  Return: false for a breach of protocol. */
@@ -41,6 +43,11 @@ void sx_invite_hear(struct sx_server *server, struct sx_invitation *invitation,
 /* struct sx_family's: it ends what @client invites to and @block names. */
 void sx_invite_aborted(struct sx_server *server, struct sx_client *client,
                        const struct sx_event_block *block);
+
+/* struct sx_family's: invitations that wait for processes of this node to be registered look again,
+ * or wait for nothing any more. */
+void sx_invite_client_added(struct sx_server *server, struct sx_client *client);
+void sx_invite_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 
 /* It invites nobody any more, and is nobody's guest. */
 void sx_invite_client_gone(struct sx_server *server, struct sx_client *client);

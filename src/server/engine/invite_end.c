@@ -308,12 +308,24 @@ static void call_timed_out(void *arg, uint64_t now_ns)
                                                            struct sx_invite_call, pending);
 
     (void)now_ns;
-    sx_invite_end(call->pending.server, call->invitation, PMIX_ERR_TIMEOUT);
+    if (call->invitation == NULL) {
+        sx_pending_answer(arg, PMIX_ERR_TIMEOUT);
+    } else {
+        sx_invite_end(call->pending.server, call->invitation, PMIX_ERR_TIMEOUT);
+    }
 }
 
-static const struct sx_pending_kind call_kind = { .quota = SX_PENDING_INVITE,
-                                                  .closed = call_closed,
-                                                  .send = call_send };
+static void call_free(struct sx_pending *pending)
+{
+    struct sx_invite_call *const call = SX_CONTAINER(pending, struct sx_invite_call, pending);
+
+    sx_invite_named_clear(&call->named);
+    free(call);
+}
+
+static const struct sx_pending_kind call_kind = {
+    .quota = SX_PENDING_INVITE, .closed = call_closed, .send = call_send, .free = call_free
+};
 
 pmix_status_t sx_invite_call_begin(struct sx_server *server, struct sx_client *client, uint32_t id,
                                    size_t bytes, struct sx_invite_call **ret)
@@ -335,12 +347,15 @@ pmix_status_t sx_invite_call_begin(struct sx_server *server, struct sx_client *c
     return rc;
 }
 
-void sx_invite_call_join(struct sx_invite_call *call, struct sx_invitation *invitation,
-                         uint64_t timeout_ns, uint64_t now_ns)
+void sx_invite_call_limit(struct sx_invite_call *call, uint64_t timeout_ns, uint64_t now_ns)
 {
-    call->invitation = invitation;
-    sx_list_append(&invitation->calls, &call->link);
     if (timeout_ns != 0) {
         sx_pending_limit(&call->pending, call_timed_out, sx_deadline_ns(now_ns, timeout_ns));
     }
+}
+
+void sx_invite_call_join(struct sx_invite_call *call, struct sx_invitation *invitation)
+{
+    call->invitation = invitation;
+    sx_list_append(&invitation->calls, &call->link);
 }

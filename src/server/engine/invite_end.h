@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "server/engine/invite_named.h"
 #include "server/port/pending.h"
 
 struct sx_event_block;
@@ -25,18 +26,18 @@ void sx_invite_tell(struct sx_server *server, struct sx_invitation *invitation);
 
 struct sx_invite_call {
     struct sx_pending pending;
-    struct sx_list link; /* invitation.calls */
-    struct sx_invitation *invitation;
-    uint64_t subject; /* of the group that there is then */
+    struct sx_list link;              /* invitation.calls, or server.invite_early */
+    struct sx_invitation *invitation; /* NULL: it is early */
+    struct sx_invite_named named;     /* what it says then */
+    uint64_t subject;                 /* of the group that there is at the end */
 };
 
-/* Request @id of @client waits, and keeps @bytes.  Return: PMIX_SUCCESS, and sx_invite_call_join
- * comes next; as sx_pending_begin. */
+/* Request @id of @client waits, and keeps @bytes.  Return: PMIX_SUCCESS; as sx_pending_begin. */
 pmix_status_t sx_invite_call_begin(struct sx_server *server, struct sx_client *client, uint32_t id,
                                    size_t bytes, struct sx_invite_call **ret);
 /* @timeout_ns 0: it has no limit. */
-void sx_invite_call_join(struct sx_invite_call *call, struct sx_invitation *invitation,
-                         uint64_t timeout_ns, uint64_t now_ns);
+void sx_invite_call_limit(struct sx_invite_call *call, uint64_t timeout_ns, uint64_t now_ns);
+void sx_invite_call_join(struct sx_invite_call *call, struct sx_invitation *invitation);
 /* All of them get the same answer. */
 void sx_invite_calls_answer(struct sx_invitation *invitation, pmix_status_t status,
                             uint64_t subject);

@@ -81,6 +81,8 @@ const struct sx_family sx_families[] = {
     },
     {
         .name = "invite", /* those who wait for the end of one are answered, not dropped */
+        .nspace_gone = sx_invite_nspace_gone,
+        .client_added = sx_invite_client_added,
         .client_left = sx_invite_client_gone,
         .client_gone = sx_invite_client_gone,
         .group_aborted = sx_invite_aborted,

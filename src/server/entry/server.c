@@ -32,8 +32,8 @@
 #include "server/entry/log_bound.h"
 #include "server/entry/stranger.h"
 #include "server/entry/turn.h"
-#include "server/model/group_values.h"
 #include "server/model/family.h"
+#include "server/model/group_values.h"
 #include "server/port/pending.h"
 #include "server/port/upcall.h"
 
@@ -202,6 +202,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     server->rendezvous = SX_RENDEZVOUS_NULL;
     sx_contacts_init(server);
     sx_list_init(&server->collectives);
+    sx_list_init(&server->invite_early);
     sx_list_init(&server->spans);
     server->shown.table = SX_OPEN_OPS_NULL;
     server->seed = sx_table_seed();

@@ -247,6 +247,11 @@ void sx_client_remove(struct sx_server *server, struct sx_client *client)
     client_forget(server, client);
 }
 
+bool sx_client_may_come(const struct sx_nspace *nspace, uint32_t rank)
+{
+    return rank < nspace->job_size && nspace->client_count < nspace->local_count;
+}
+
 pmix_proc_t sx_nspace_proc(const struct sx_nspace *nspace, uint32_t rank)
 {
     pmix_proc_t proc = { .rank = rank };

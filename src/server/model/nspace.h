@@ -185,6 +185,9 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank);
 /* It is a client no more; it has no connection. */
 void sx_client_remove(struct sx_server *server, struct sx_client *client);
 struct sx_client *sx_client_find(const struct sx_nspace *nspace, uint32_t rank);
+/* Whether @rank, which is no client, can be a process of this node that the host has not registered
+ * yet. */
+bool sx_client_may_come(const struct sx_nspace *nspace, uint32_t rank);
 pmix_proc_t sx_nspace_proc(const struct sx_nspace *nspace, uint32_t rank);
 struct sx_client *sx_client_retain(struct sx_client *client);
 /* Return: NULL, always. */

@@ -197,6 +197,7 @@ struct sx_server {
     struct sx_list spans;        /* span.c */
     struct sx_table connects;    /* connected namespaces, by what their members wrote: connect.c */
     struct sx_table invitations; /* to groups, by their names: invitation.h */
+    struct sx_list invite_early; /* calls that name processes not registered yet: invite.c */
     struct sx_table guests;      /* of all of them, by invitation and client */
     struct sx_table rounds;      /* of those that are open, by their processes: rounds.c */
     struct sx_list resources;    /* resource.c */

@@ -27,6 +27,7 @@ static inline void bare_init(struct sx_server *server)
     sx_list_init(&server->handled_askers);
     sx_list_init(&server->spans);
     sx_list_init(&server->collectives);
+    sx_list_init(&server->invite_early);
     cr_assert_eq(sx_pendings_init(server), PMIX_SUCCESS);
     cr_assert_eq(sx_board_create(&server->board, "bare"), PMIX_SUCCESS);
 }

@@ -567,6 +567,76 @@ Test(invite, with_a_guest_on_another_node_is_refused_at_once)
     cr_expect_eq(answers_next(&answers[0], id_last), PMIX_ERR_NOT_FOUND);
 }
 
+/* ---- guests that the host registers later ----------------------------------------------------- */
+
+/* The host has announced @here processes of the job; INVITER invites two of them to come. */
+static void invite_early(uint32_t here)
+{
+    static const uint32_t ranks[] = { PROCS, PROCS + 1 };
+
+    clients[0]->nspace->job_size = PROCS + 3;
+    clients[0]->nspace->local_count = here;
+    send_invite(INVITER, "group", ranks, 2);
+    cr_assert(answers_none(&answers[INVITER]));
+    cr_assert_null(sx_invitation_find(&server, "group"));
+}
+
+static struct sx_client *register_late(uint32_t rank)
+{
+    struct sx_client *const client = sx_client_add(clients[0]->nspace, rank);
+
+    cr_assert_not_null(client);
+    sx_invite_client_added(&server, client);
+    return client;
+}
+
+Test(invite, waits_for_guests_that_the_host_has_announced)
+{
+    struct sx_client *late[2];
+
+    invite_early(PROCS + 2);
+    late[1] = register_late(PROCS + 1);
+    cr_expect_null(sx_invitation_find(&server, "group"));
+    cr_expect_eq(clients[0]->nspace->events.newest, 0);
+    late[0] = register_late(PROCS);
+    cr_assert_not_null(sx_invitation_find(&server, "group"));
+    cr_expect_eq(clients[0]->nspace->events.newest, 1);
+    cr_expect(sx_list_empty(&server.invite_early));
+    for (int i = 0; i < 2; i++) {
+        cr_expect_not(sx_list_empty(&late[i]->guests));
+        sx_invite_client_gone(&server, late[i]);
+    }
+    cr_expect_eq(answers_next(&answers[INVITER], id_last), PMIX_GROUP_INVITE_FAILED);
+}
+
+/* The last place is another one's: it is refused then. */
+Test(invite, waits_for_nobody_of_another_node)
+{
+    invite_early(PROCS + 1);
+    register_late(PROCS + 2);
+    cr_expect_eq(answers_next(&answers[INVITER], id_last), PMIX_ERR_NOT_SUPPORTED);
+}
+
+Test(invite, waits_for_guests_as_long_as_its_time_limit)
+{
+    invite_early(PROCS + 2);
+    bare_much_later(&server);
+    cr_expect_eq(answers_next(&answers[INVITER], id_last), PMIX_ERR_TIMEOUT);
+    cr_expect(sx_list_empty(&server.invite_early));
+}
+
+Test(invite, waits_for_guests_no_longer_than_their_job_or_its_caller)
+{
+    invite_early(PROCS + 2);
+    sx_invite_nspace_gone(&server, clients[0]->nspace);
+    cr_expect_eq(answers_next(&answers[INVITER], id_last), PMIX_ERR_NOT_FOUND);
+    invite_early(PROCS + 2);
+    sx_pending_client_gone(&server, clients[INVITER]);
+    cr_expect(sx_list_empty(&server.invite_early));
+}
+
+/* ---- bounds ----------------------------------------------------------------------------------- */
+
 Test(invite, is_refused_beyond_the_quota)
 {
     char name[32];
