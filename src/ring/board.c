@@ -156,6 +156,7 @@ pmix_status_t sx_board_slot_claim(struct sx_board *board, uint32_t *ret_index)
     atomic_store_explicit(&slot->data_wanted, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->lane_head, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->events_lost, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->pid, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->claims,
                           atomic_load_explicit(&slot->claims, memory_order_relaxed) + 1,
                           memory_order_relaxed);
@@ -163,6 +164,41 @@ pmix_status_t sx_board_slot_claim(struct sx_board *board, uint32_t *ret_index)
     atomic_store_explicit(&slot->state, SX_SLOT_LIVE, memory_order_release);
     *ret_index = index;
     return PMIX_SUCCESS;
+}
+
+void sx_board_slot_tell(struct sx_board *board, uint32_t index,
+                        const struct sx_board_client *client)
+{
+    struct sx_board_slot *const slot = &board->slots[index];
+
+    /* relaxed: covered by the release of the process. */
+    atomic_store_explicit(&slot->uid, client->uid, memory_order_relaxed);
+    atomic_store_explicit(&slot->rank, client->rank, memory_order_relaxed);
+    atomic_store_explicit(&slot->role, client->role, memory_order_relaxed);
+    /* R2 -> A2 (sx_board_slot_client): with the process goes all of it. */
+    atomic_store_explicit(&slot->pid, client->pid, memory_order_release);
+}
+
+bool sx_board_slot_client(const struct sx_board *board, uint32_t index, struct sx_board_client *ret)
+{
+    const uint64_t end = board->header->slots_off + (index + UINT64_C(1)) * sizeof(board->slots[0]);
+    const struct sx_board_slot *const slot = &board->slots[index];
+
+    /* relaxed: slots that were never given are not looked at: that would take memory for them. */
+    if (end >
+        atomic_load_explicit(&sx_segment_header(&board->seg)->used_bytes, memory_order_relaxed)) {
+        return false;
+    }
+    /* A1 <- R1 (sx_board_slot_claim) */
+    const uint32_t claims = atomic_load_explicit(&slot->claims, memory_order_acquire);
+
+    /* A2 <- R2 (sx_board_slot_tell) */
+    ret->pid = atomic_load_explicit(&slot->pid, memory_order_acquire);
+    /* acquire: the look at the state stays behind them. */
+    ret->uid = atomic_load_explicit(&slot->uid, memory_order_acquire);
+    ret->rank = atomic_load_explicit(&slot->rank, memory_order_acquire);
+    ret->role = atomic_load_explicit(&slot->role, memory_order_acquire);
+    return sx_board_slot_lives(slot, claims) && ret->pid != 0;
 }
 
 void sx_board_slot_abandon(struct sx_board *board, uint32_t index)

@@ -39,7 +39,10 @@ struct sx_board_slot {
     /* Events that this client has published since then, and that did not reach everybody they
      * are for. */
     _Atomic uint64_t events_lost;
-    uint8_t reserved[16]; /* zero */
+    /* Who the client is, for reports. */
+    _Atomic uint32_t pid; /* as the server sees it; 0: not told, or of another container */
+    _Atomic uint32_t uid, rank;
+    _Atomic uint32_t role; /* as it has introduced itself: control/message.h */
 };
 static_assert(sizeof(struct sx_board_slot) == SX_CACHELINE_BYTES, "fixed by layout 1");
 
@@ -94,6 +97,12 @@ void sx_board_end(struct sx_board *board);
 /* Only the loop thread calls this and all other functions that write.  Return: PMIX_SUCCESS;
  * PMIX_ERR_OUT_OF_RESOURCE when all SX_BOARD_SLOT_MAX slots are taken or memory is short. */
 pmix_status_t sx_board_slot_claim(struct sx_board *board, uint32_t *ret_index);
+/* Tell who the client is. */
+struct sx_board_client {
+    uint32_t pid, uid, rank, role;
+};
+void sx_board_slot_tell(struct sx_board *board, uint32_t index,
+                        const struct sx_board_client *client);
 /* The client is gone; its slot may be reused. */
 void sx_board_slot_abandon(struct sx_board *board, uint32_t index);
 /* Somebody waits (or no longer waits) for this client's data: the client rings after its next
@@ -119,6 +128,10 @@ bool sx_board_slot_lives(const struct sx_board_slot *slot, uint32_t claims);
  * sleeper when the server dies.  So a thread that learns of the death here wakes all the others:
  * one system call, and only when the answer is false.  Any thread. */
 bool sx_board_server_lives(const struct sx_board *board);
+/* Who the client of slot @index is; for reports, from outside.  Return: false when there is none,
+ * it is not told, or another one came meanwhile. */
+bool sx_board_slot_client(const struct sx_board *board, uint32_t index,
+                          struct sx_board_client *ret);
 /* The value of the life word while the server lives, which a sleeper passes as seen.  For a dead
  * server, a value that the word does not have, so that nobody falls asleep on it. */
 uint32_t sx_board_life_seen(const struct sx_board *board);

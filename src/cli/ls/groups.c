@@ -63,7 +63,9 @@ static bool store_take(void *arg, pid_t pid, int fd)
     }
     if (sx_cli_store_is_of_node(pid, &store)) {
         list->server = pid;
-        realm_print(list, &store, SX_REALM_MEMBERS);
+        if (!list->wish->sets_only) {
+            realm_print(list, &store, SX_REALM_MEMBERS);
+        }
         realm_print(list, &store, SX_REALM_SETS);
     }
     sx_store_detach(&store);
@@ -101,8 +103,17 @@ int sx_ls_groups(const struct sx_ls_wish *wish)
         return sx_ls_nobody(wish, denied);
     }
     if (list.count == 0) {
-        sx_say("no connected namespace, group or process set%s",
+        sx_say("no %s%s",
+               wish->sets_only ? "process set" : "connected namespace, group or process set",
                denied ? " in the servers that you may look into; root sees all" : "");
     }
     return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
+}
+
+int sx_ls_sets(const struct sx_ls_wish *wish)
+{
+    struct sx_ls_wish sets = *wish;
+
+    sets.sets_only = true;
+    return sx_ls_groups(&sets);
 }

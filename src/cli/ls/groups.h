@@ -8,5 +8,7 @@
 
 /* Return: the exit code. */
 int sx_ls_groups(const struct sx_ls_wish *wish);
+/* The same, of process sets alone: `shmix ls sets`. */
+int sx_ls_sets(const struct sx_ls_wish *wish);
 
 #endif

@@ -148,6 +148,9 @@ static bool is_wanted(const struct watch *watch, const struct sx_membership *lis
 {
     const char *const nspace = watch->wish->whose.nspace;
 
+    if (watch->wish->sets_only && list->head.kind != SX_MEMBERSHIP_PSET) {
+        return false;
+    }
     return nspace == NULL || sx_membership_count_of(list, nspace) != 0;
 }
 

@@ -6,9 +6,11 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cli/ls/clients.h"
 #include "cli/ls/collectives.h"
 #include "cli/ls/groups.h"
 #include "cli/ls/jobs.h"
+#include "cli/ls/procs.h"
 #include "cli/ls/servers.h"
 #include "cli/proc.h"
 #include "cli/say.h"
@@ -20,8 +22,11 @@ static const struct {
 } things[] = {
     { "servers", sx_ls_servers, false },
     { "jobs", sx_ls_jobs, false },
+    { "procs", sx_ls_procs, false },
+    { "clients", sx_ls_clients, false },
     { "collectives", sx_ls_collectives, false },
     { "groups", sx_ls_groups, true },
+    { "sets", sx_ls_sets, true },
 };
 
 #define OF(member) offsetof(struct sx_ls_wish, member), false
@@ -30,17 +35,22 @@ static const struct sx_option rows[] = {
     { .help = "things:" },
     { .name = "servers", .help = "servers: how many jobs and clients they have, and since when" },
     { .name = "jobs", .help = "jobs: how large they are, whose they are, and what they run" },
+    { .name = "procs",
+      .help = "processes of jobs: where they run, in which state, and how they have ended" },
+    { .name = "clients",
+      .help = "connected processes of servers: as what, who they are, and since when" },
     { .name = "collectives",
       .help = "fences, connects and the like that are open: who is missing, and since when" },
     { .name = "groups",
       .help = "connected namespaces, groups and process sets: who is in them, and since when" },
+    { .name = "sets", .help = "process sets alone" },
     { .help = "whose, and how:" },
     { "THING", NULL, NULL, NULL, "what to list, as collectives", "one of these things",
       sx_option_text, OF(thing) },
     { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or the process id of a server",
       NULL, sx_option_whose, OF(whose) },
     { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag, OF(json) },
-    { "--watch", NULL, NULL, NULL, NULL, "go on with a line for each change (of groups)",
+    { "--watch", NULL, NULL, NULL, NULL, "go on with a line for each change (of groups and sets)",
       sx_option_flag, OF(watch) },
 };
 
@@ -55,6 +65,7 @@ static const char more[] =
     "\n"
     "examples:\n"
     "  shmix ls jobs                   what runs on this node\n"
+    "  shmix ls procs                  where each process of it is, and how it is\n"
     "  shmix ls collectives            who is missing in what is open\n"
     "  shmix ls collectives 4711       the same, of the server 4711\n"
     "  shmix ls collectives --json | jq .missing\n"
@@ -82,8 +93,8 @@ int sx_cli_ls(char **words)
     for (size_t i = 0; i < SX_COUNT(things); i++) {
         if (strcmp(wish.thing, things[i].name) == 0) {
             if (wish.watch && !things[i].can_watch) {
-                return sx_options_refuse(&sx_ls_verb, NULL, "--watch is for groups, not for %s",
-                                         wish.thing);
+                return sx_options_refuse(&sx_ls_verb, NULL,
+                                         "--watch is for groups and sets, not for %s", wish.thing);
             }
             return sx_proc_check() ? things[i].list(&wish) : SX_EXIT_FAILURE;
         }

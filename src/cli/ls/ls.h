@@ -12,7 +12,8 @@ struct sx_ls_wish {
     const char *thing;
     struct sx_whose whose;
     bool json;
-    bool watch; /* then go on with each change */
+    bool watch;     /* then go on with each change */
+    bool sets_only; /* of groups */
 };
 
 extern const struct sx_verb sx_ls_verb;

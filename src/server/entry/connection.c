@@ -135,6 +135,21 @@ static pmix_status_t welcome_descriptors(struct sx_server *server, struct sx_cli
     return rc;
 }
 
+/* For reports. */
+static void client_show(struct sx_server *server, const struct sx_client *client)
+{
+    const struct sx_board_client shown = {
+        .pid = (uint32_t)sx_client_peer(client)->pid,
+        .uid = client->uid,
+        .rank = client->rank,
+        .role = !client->is_tool                 ? SX_PEER_CLIENT
+                : client->home == client->nspace ? SX_PEER_TOOL
+                                                 : SX_PEER_COMMAND,
+    };
+
+    sx_board_slot_tell(&server->board, client->slot, &shown);
+}
+
 static pmix_status_t client_equip(struct sx_server *server, struct sx_client *client)
 {
     char name[300];
@@ -239,6 +254,7 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
     connection->channel.on_sent = client_on_sent;
     connection->channel.arg = client;
     client->state = SX_CLIENT_CONNECTED;
+    client_show(server, client);
     sx_share_begin(server, client);
     client->results.count = 0; /* those of the process before have its numbers */
     client->no_waitv = (flags & SX_HELLO_NO_WAITV) != 0;

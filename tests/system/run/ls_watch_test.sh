@@ -66,5 +66,5 @@ done
 "$SHMIX" ls jobs --watch >"$work/out" 2>"$work/err"
 code=$?
 expect_code 2 "a thing that cannot be watched"
-expect_err "--watch is for groups, not for jobs" "a thing that cannot be watched"
+expect_err "--watch is for groups and sets, not for jobs" "a thing that cannot be watched"
 finish

@@ -14,9 +14,29 @@
 #include "base/clock.h"
 #include "captured.h"
 #include "cli/ls/ls.h"
+#include "control/message.h"
+#include "ring/board.h"
 #include "ring/open_ops.h"
+#include "shmem/store.h"
 
 TestSuite(ls, .timeout = 60);
+
+/* `shmix ls @thing` of this process, with @option or NULL. */
+static char *test_ls_thing(const char *thing, const char *option)
+{
+    char number[16];
+    char *words[] = { (char *)(uintptr_t)thing, number, (char *)(uintptr_t)option, NULL };
+
+    snprintf(number, sizeof(number), "%d", (int)getpid());
+    return captured(sx_cli_ls, words, 0);
+}
+
+static void test_store_create(struct sx_store_writer *writer)
+{
+    const struct sx_store_options options = { .nspace = "job.7", .reserve_bytes = 1 << 20 };
+
+    cr_assert_eq(sx_store_create(writer, &options), PMIX_SUCCESS);
+}
 
 /* `shmix ls collectives` of process @pid, with @option or NULL. */
 static char *test_ls(pid_t pid, const char *option, int want)
@@ -170,6 +190,87 @@ static void expect_printable(const char *text)
         cr_assert((*text >= 0x20 && *text < 0x7f) || *text == '\n', "byte %#x",
                   (unsigned)(unsigned char)*text);
     }
+}
+
+/* A process of the job "job.7", and one whose namespace no store knows. */
+Test(ls, lists_the_clients_of_a_board)
+{
+    static const struct sx_board_client shown[] = { { 1, 1000, 3, SX_PEER_CLIENT },
+                                                    { 4711, 0, 0, SX_PEER_TOOL },
+                                                    { 4712, 0, 7, 99 } };
+    const pmix_value_t pid = { .type = PMIX_PID, .data.pid = 1 };
+    struct sx_store_writer writer;
+    struct sx_board board;
+    uint32_t index;
+
+    test_store_create(&writer);
+    cr_assert_eq(sx_store_put(&writer, SX_REALM_JOB, 3, PMIX_PROC_PID, PMIX_GLOBAL, &pid),
+                 PMIX_SUCCESS);
+    cr_assert_eq(sx_board_create(&board, "server"), PMIX_SUCCESS);
+    for (size_t i = 0; i < SX_COUNT(shown); i++) {
+        cr_assert_eq(sx_board_slot_claim(&board, &index), PMIX_SUCCESS);
+        sx_board_slot_tell(&board, index, &shown[i]);
+    }
+    cr_assert_eq(sx_board_slot_claim(&board, &index), PMIX_SUCCESS); /* not told of */
+    char *text = test_ls_thing("clients", NULL);
+    expect_has(text, "SERVER ROLE          PID    UID STATE        RANK NAMESPACE\n");
+    expect_has(text, " client          1   1000 runs            3 job.7\n");
+    expect_has(text, " tool         4711      0 ");
+    expect_has(text, " 0 -\n");
+    expect_has(text, " -            4712      0 ");
+    free(text);
+    text = test_ls_thing("clients", "--json");
+    expect_has(text, ",\"role\":\"client\",\"pid\":1,\"uid\":1000,\"state\":\"runs\",\"rank\":3,"
+                     "\"nspace\":\"job.7\"}\n");
+    expect_has(text, ",\"rank\":0}\n{\"server\":");
+    free(text);
+    sx_board_deinit(&board);
+    sx_store_destroy(&writer);
+}
+
+/* What the host has told of an end counts; else what /proc says of the process. */
+Test(ls, lists_the_processes_of_a_job)
+{
+    const pmix_value_t size = { .type = PMIX_UINT32, .data.uint32 = 4 };
+    const pmix_value_t pid = { .type = PMIX_PID, .data.pid = getpid() };
+    const pmix_value_t code = { .type = PMIX_INT, .data.integer = 3 };
+    const pmix_value_t state = { .type = PMIX_PROC_STATE,
+                                 .data.state = PMIX_PROC_STATE_TERM_NON_ZERO };
+    const pmix_value_t host = { .type = PMIX_STRING, .data.string = (char[]){ "el\x1bse" } };
+    const struct {
+        uint32_t row;
+        const char *key;
+        const pmix_value_t *value;
+    } cells[] = {
+        { SX_ROW_JOB, PMIX_JOB_SIZE, &size }, { 0, PMIX_PROC_PID, &pid },
+        { 1, PMIX_PROC_PID, &pid },           { 1, PMIX_PROC_STATE_STATUS, &state },
+        { 1, PMIX_EXIT_CODE, &code },         { 2, PMIX_HOSTNAME, &host },
+    };
+    struct sx_store_writer writer;
+    char line[256];
+
+    test_store_create(&writer);
+    for (size_t i = 0; i < SX_COUNT(cells); i++) {
+        cr_assert_eq(sx_store_put(&writer, SX_REALM_JOB, cells[i].row, cells[i].key, PMIX_GLOBAL,
+                                  cells[i].value),
+                     PMIX_SUCCESS);
+    }
+    char *text = test_ls_thing("procs", NULL);
+    snprintf(line, sizeof(line), "       0 %8d     -    - runs              - ", (int)getpid());
+    expect_has(text, line);
+    snprintf(line, sizeof(line), "       1 %8d     -    - term non zero     3 ", (int)getpid());
+    expect_has(text, line);
+    expect_has(text, " not connected     - ");
+    expect_has(text, " el\\x1bse         job.7\n");
+    free(text);
+    text = test_ls_thing("procs", "--json");
+    snprintf(line, sizeof(line),
+             "{\"rank\":1,\"pid\":%d,\"state\":\"term non zero\",\"exit_code\":3,\"server\":%d,"
+             "\"nspace\":\"job.7\"}\n",
+             (int)getpid(), (int)getpid());
+    expect_has(text, line);
+    free(text);
+    sx_store_destroy(&writer);
 }
 
 /* Rows of which most of the bytes are sound, and some are anything. */

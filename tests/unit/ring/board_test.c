@@ -55,6 +55,28 @@ Test(board, a_claimed_slot_is_live_fresh_and_backed)
     sx_board_deinit(&board);
 }
 
+/* Who had the slot before is told of no more. */
+Test(board, a_slot_tells_who_its_client_is)
+{
+    const struct sx_board_client first = { .pid = 4711, .uid = 1000, .rank = 3, .role = 1 };
+    struct sx_board board = board_new(), view = board_view(&board);
+    struct sx_board_client shown;
+    uint32_t index;
+
+    cr_expect_not(sx_board_slot_client(&view, 0, &shown), "never given");
+    cr_assert_eq(sx_board_slot_claim(&board, &index), PMIX_SUCCESS);
+    cr_expect_not(sx_board_slot_client(&view, index, &shown), "not told");
+    sx_board_slot_tell(&board, index, &first);
+    cr_assert(sx_board_slot_client(&view, index, &shown));
+    cr_expect_eq(memcmp(&shown, &first, sizeof(shown)), 0);
+    sx_board_slot_abandon(&board, index);
+    cr_expect_not(sx_board_slot_client(&view, index, &shown), "free");
+    cr_assert_eq(sx_board_slot_claim(&board, &index), PMIX_SUCCESS);
+    cr_expect_not(sx_board_slot_client(&view, index, &shown), "given again");
+    sx_board_deinit(&view);
+    sx_board_deinit(&board);
+}
+
 /* A dropped client looks only when its slot has another one: it is dropped all the same. */
 Test(board, a_slot_that_was_given_again_does_not_live_for_its_first_client)
 {

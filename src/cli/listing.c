@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* listing.c - texts are others' words: escaped, and padded by what is printed of them. */
+#include "cli/listing.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/json.h"
+#include "cli/names.h"
+
+static int width_of(const struct sx_listing_cell *cell)
+{
+    int width = 0;
+
+    switch (cell->kind) {
+    case SX_LISTING_NUMBER:
+        return snprintf(NULL, 0, "%" PRId64, cell->number);
+    case SX_LISTING_TEXT:
+        for (const char *at = cell->text; *at != '\0'; at++) {
+            width += *at >= 0x20 && *at < 0x7f ? 1 : 4; /* as names.h escapes it */
+        }
+        return width;
+    default:
+        return 1;
+    }
+}
+
+static void cell_print(const struct sx_listing_cell *cell)
+{
+    if (cell->kind == SX_LISTING_NUMBER) {
+        printf("%" PRId64, cell->number);
+    } else if (cell->kind == SX_LISTING_TEXT) {
+        sx_names_text_print(cell->text, strlen(cell->text));
+    } else {
+        putchar('-');
+    }
+}
+
+static void pad(int count)
+{
+    printf("%*s", count > 0 ? count : 0, "");
+}
+
+/* A row of text; @cells NULL: the headings. */
+static void text_print(const struct sx_listing *listing, const struct sx_listing_cell *cells)
+{
+    bool first = true;
+
+    for (size_t i = 0; i < listing->column_count; i++) {
+        const struct sx_listing_column *const column = &listing->columns[i];
+
+        if (column->heading == NULL) {
+            continue;
+        }
+        const struct sx_listing_cell cell = cells != NULL ? cells[i]
+                                                          : sx_listing_text(column->heading);
+        const int blanks = abs(column->width) - width_of(&cell);
+
+        printf(first ? "" : " ");
+        pad(column->width > 0 ? blanks : 0);
+        cell_print(&cell);
+        pad(column->width < 0 ? blanks : 0);
+        first = false;
+    }
+    putchar('\n');
+}
+
+static void json_print(const struct sx_listing *listing, const struct sx_listing_cell *cells)
+{
+    const char *before = "{";
+
+    for (size_t i = 0; i < listing->column_count; i++) {
+        if (cells[i].kind == SX_LISTING_NONE) {
+            continue;
+        }
+        printf("%s\"%s\":", before, listing->columns[i].field);
+        if (cells[i].kind == SX_LISTING_TEXT) {
+            sx_json_string(cells[i].text, strlen(cells[i].text));
+        } else {
+            cell_print(&cells[i]);
+        }
+        before = ",";
+    }
+    printf("}\n");
+}
+
+void sx_listing_print(struct sx_listing *listing, const struct sx_listing_cell *cells)
+{
+    if (listing->json) {
+        json_print(listing, cells);
+    } else {
+        if (listing->count == 0) {
+            text_print(listing, NULL);
+        }
+        text_print(listing, cells);
+    }
+    listing->count++;
+}

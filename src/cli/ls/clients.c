@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* clients.c - the slots of servers' boards, and the namespaces that know their processes.
+ *
+ *     find the boards --> their slots --> by process and rank: the store that has both --> a line
+ *
+ * A board and a store count as their maker's alone.  Bounded by the slots of the boards. */
+#include "cli/ls/clients.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/listing.h"
+#include "cli/ls/nobody.h"
+#include "cli/proc.h"
+#include "cli/say.h"
+#include "cli/stores.h"
+#include "control/message.h"
+#include "ring/board.h"
+#include "shmem/outside.h"
+#include "shmem/site.h"
+
+enum { SERVER, ROLE, PID, UID, STATE, RANK, NSPACE, COLUMNS };
+
+static const struct sx_listing_column columns[COLUMNS] = {
+    [SERVER] = { "SERVER", 8, "server" },
+    [ROLE] = { "ROLE", -8, "role" },
+    [PID] = { "PID", 8, "pid" },
+    [UID] = { "UID", 6, "uid" },
+    [STATE] = { "STATE", -8, "state" },
+    [RANK] = { "RANK", 8, "rank" },
+    [NSPACE] = { "NAMESPACE", 0, "nspace" },
+};
+
+struct client {
+    struct sx_board_client shown;
+    char *nspace; /* NULL: not known */
+};
+
+struct list {
+    const struct sx_ls_wish *wish;
+    struct sx_listing listing;
+    unsigned servers;
+    struct client *clients; /* of the server that is looked at */
+    size_t count;
+};
+
+static const char *role_name(uint32_t role)
+{
+    static const char *const names[SX_PEER_ROLE_MAX] = {
+        [SX_PEER_CLIENT] = "client", [SX_PEER_TOOL] = "tool", [SX_PEER_COMMAND] = "command"
+    };
+
+    return role < SX_PEER_ROLE_MAX ? names[role] : NULL;
+}
+
+static void store_take(void *arg, pid_t pid, const char *nspace, const struct sx_store *store)
+{
+    const struct sx_site site = { .shared = store, .self = PMIX_RANK_INVALID };
+    struct list *const list = arg;
+
+    (void)pid;
+    for (size_t i = 0; i < list->count; i++) {
+        struct client *const client = &list->clients[i];
+        uint32_t told;
+
+        if (client->nspace == NULL &&
+            sx_site_number(&site, SX_REALM_JOB, client->shown.rank, PMIX_PROC_PID, INT32_MAX,
+                           &told) &&
+            told == client->shown.pid) {
+            client->nspace = sx_cli_strdup(nspace);
+        }
+    }
+}
+
+static void client_print(struct list *list, pid_t server, const struct client *client)
+{
+    const char *const wanted = list->wish->whose.nspace;
+    const char *const how = sx_proc_state_name((pid_t)client->shown.pid);
+    const struct sx_listing_cell cells[COLUMNS] = {
+        [SERVER] = sx_listing_number(server),
+        [ROLE] = sx_listing_text(role_name(client->shown.role)),
+        [PID] = sx_listing_number(client->shown.pid),
+        [UID] = sx_listing_number(client->shown.uid),
+        [STATE] = sx_listing_text(how != NULL ? how : "runs"),
+        [RANK] = sx_listing_number(client->shown.rank),
+        [NSPACE] = sx_listing_text(client->nspace),
+    };
+
+    if (wanted == NULL || (client->nspace != NULL && strcmp(client->nspace, wanted) == 0)) {
+        sx_listing_print(&list->listing, cells);
+    }
+}
+
+static void clients_print(struct list *list, pid_t pid, const struct sx_board *board)
+{
+    list->count = 0;
+    for (uint32_t i = 0; i < board->slot_count; i++) {
+        struct client client = { .nspace = NULL };
+
+        if (sx_board_slot_client(board, i, &client.shown)) {
+            list->clients = sx_cli_realloc(list->clients, list->count + 1, sizeof(client));
+            list->clients[list->count++] = client;
+        }
+    }
+    (void)sx_cli_stores_each(pid, store_take, list);
+    for (size_t i = 0; i < list->count; i++) {
+        client_print(list, pid, &list->clients[i]);
+        free(list->clients[i].nspace);
+    }
+}
+
+static bool board_take(void *arg, pid_t pid, int fd)
+{
+    struct list *const list = arg;
+    struct sx_board board;
+
+    if (sx_board_attach(&board, fd) != PMIX_SUCCESS) {
+        return true;
+    }
+    if (sx_proc_has_made(pid, &board.seg)) {
+        list->servers++;
+        clients_print(list, pid, &board);
+    }
+    sx_board_deinit(&board);
+    return true;
+}
+
+int sx_ls_clients(const struct sx_ls_wish *wish)
+{
+    struct list list = {
+        .wish = wish,
+        .listing = { .columns = columns, .column_count = COLUMNS, .json = wish->json },
+    };
+    pid_t pid;
+
+    if (!sx_ls_server_of(wish, &pid)) {
+        return SX_EXIT_FAILURE;
+    }
+    const bool denied = !sx_outside_each(pid, "board:", board_take, &list);
+
+    free(list.clients);
+    if (list.servers == 0) {
+        return sx_ls_nobody(wish, denied);
+    }
+    if (list.listing.count == 0) {
+        sx_say("no process is connected%s",
+               denied ? " to the servers that you may look into; root sees all" : "");
+    }
+    return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
+}
