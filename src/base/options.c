@@ -327,6 +327,10 @@ static const struct sx_directive monitor[] = {
     CARRIED(PMIX_MONITOR_FILE_MODIFY),
     CARRIED(PMIX_MONITOR_FILE_CHECK_TIME),
     CARRIED(PMIX_MONITOR_FILE_DROPS),
+    ROW(PMIX_MONITOR_PROC_RESOURCE_USAGE, INFO, monitor, usage),
+    ROW(PMIX_MONITOR_NODE_RESOURCE_USAGE, INFO, monitor, usage),
+    ROW(PMIX_MONITOR_DISK_RESOURCE_USAGE, INFO, monitor, usage),
+    ROW(PMIX_MONITOR_NET_RESOURCE_USAGE, INFO, monitor, usage),
 };
 
 static const struct sx_directive heartbeats[] = {
@@ -345,6 +349,22 @@ static const struct sx_directive file_monitor[] = {
     ROW(PMIX_MONITOR_FILE_MODIFY, INFO, monitor, file_modified),
     ROW(PMIX_MONITOR_FILE_CHECK_TIME, NUMBER, monitor, period_s, .arg = UINT32_MAX),
     ROW(PMIX_MONITOR_FILE_DROPS, NUMBER, monitor, pardoned, .arg = UINT32_MAX - 1),
+    IDLE(PMIX_MONITOR_APP_CONTROL),
+};
+
+static const struct sx_directive usage[] = {
+    ROW(PMIX_MONITOR_PROC_RESOURCE_USAGE, INFO, monitor, usage),
+    ROW(PMIX_MONITOR_NODE_RESOURCE_USAGE, INFO, monitor, usage),
+    ROW(PMIX_MONITOR_DISK_RESOURCE_USAGE, INFO, monitor, usage),
+    ROW(PMIX_MONITOR_NET_RESOURCE_USAGE, INFO, monitor, usage),
+    ROW(PMIX_MONITOR_ID, STRING, monitor, id, .arg = PMIX_MAX_KEYLEN),
+    ROW(PMIX_MONITOR_RESOURCE_RATE, NUMBER, monitor, period_s, .arg = UINT32_MAX),
+    ROW(PMIX_MONITOR_TARGET_PROCS, PROCS, monitor, targets),
+    ROW(PMIX_MONITOR_LOCAL_ONLY, BOOL, monitor, local_only),
+    ROW(PMIX_MONITOR_TARGET_PIDS, INFO, monitor, elsewhere),
+    ROW(PMIX_MONITOR_TARGET_NODES, INFO, monitor, elsewhere),
+    ROW(PMIX_MONITOR_TARGET_NODEIDS, INFO, monitor, elsewhere),
+    ROW(PMIX_MONITOR_PROXY, INFO, monitor, elsewhere),
     IDLE(PMIX_MONITOR_APP_CONTROL),
 };
 
@@ -433,6 +453,7 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_MONITOR] = ENTRY("PMIx_Process_monitor", monitor),
     [SX_OF_HEARTBEATS] = ENTRY("PMIx_Process_monitor of heartbeats", heartbeats),
     [SX_OF_FILE_MONITOR] = ENTRY("PMIx_Process_monitor of a file", file_monitor),
+    [SX_OF_USAGE] = ENTRY("PMIx_Process_monitor of resource usage", usage),
     [SX_OF_COMPUTE_DISTANCES] = ENTRY("PMIx_Compute_distances", compute_distances),
     [SX_OF_SERVER_INIT] = ENTRY("PMIx_server_init", server_init),
     [SX_OF_REGISTER_NSPACE] = { .function = "PMIx_server_register_nspace",

@@ -34,6 +34,7 @@ enum sx_function {
     SX_OF_MONITOR,
     SX_OF_HEARTBEATS, /* the same, with what the library monitors itself ... */
     SX_OF_FILE_MONITOR,
+    SX_OF_USAGE,
     SX_OF_COMPUTE_DISTANCES,
     SX_OF_SERVER_INIT,
     SX_OF_REGISTER_NSPACE,
@@ -201,8 +202,12 @@ struct sx_monitor_options {
     const char *file; /* NULL: none */
     bool file_grows;
     const pmix_info_t *file_accessed, *file_modified; /* any value: the Standard has strings */
-    const char *cancel; /* empty: all of them; NULL: nothing is cancelled */
-    const char *id;     /* NULL: none */
+    const pmix_info_t *usage;                         /* of what; its value may name fields */
+    struct sx_some_procs targets;                     /* of usage */
+    bool local_only;
+    const pmix_info_t *elsewhere; /* what only the host can look at */
+    const char *cancel;           /* empty: all of them; NULL: nothing is cancelled */
+    const char *id;               /* NULL: none */
     struct sx_some_number period_s, pardoned;
 };
 
@@ -210,6 +215,9 @@ static inline enum sx_function sx_monitor_kind(const struct sx_monitor_options *
 {
     if (options->heartbeats) {
         return SX_OF_HEARTBEATS;
+    }
+    if (options->usage != NULL) {
+        return SX_OF_USAGE;
     }
     return options->file != NULL ? SX_OF_FILE_MONITOR : SX_OF_MONITOR;
 }

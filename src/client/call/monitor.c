@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "client/call/file_monitor.h"
 #include "client/call/periodic.h"
+#include "client/call/usage.h"
 #include "client/link/process.h"
 #include "client/link/request.h"
 #include "client/link/results.h"
@@ -94,7 +95,9 @@ static const struct sx_op_kind monitor_kind = { .size = sizeof(struct monitor),
 
 static pmix_status_t period_judge(const struct sx_monitor_options *options)
 {
-    if (sx_monitor_kind(options) == SX_OF_MONITOR || options->period_s.number > 0) {
+    const enum sx_function kind = sx_monitor_kind(options);
+
+    if (kind == SX_OF_MONITOR || kind == SX_OF_USAGE || options->period_s.number > 0) {
         return PMIX_SUCCESS;
     }
     return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s with \"%s\", 1 second or more",
@@ -129,6 +132,10 @@ static pmix_status_t monitor_ask(struct monitor *monitor, pmix_status_t error,
 
     if (rc == PMIX_SUCCESS) {
         rc = period_judge(&options);
+    }
+    if (rc == PMIX_SUCCESS && options.usage != NULL &&
+        (options.elsewhere == NULL || options.local_only)) {
+        return sx_usage_start(&monitor->results.op, &options, error);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_link_status(monitor->results.op.link);

@@ -155,8 +155,23 @@ static uint32_t place_locked(void)
 }
 static_assert(SX_PERIODICS_MAX < 32, "a bit each");
 
+static bool has_called_locked(const char *id)
+{
+    SX_LIST_EACH(it, &periodics) {
+        const struct sx_periodic *const periodic = SX_LIST_ENTRY(it, struct sx_periodic, link);
+
+        if (!periodic->ended && strcmp(periodic->id, id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static pmix_status_t prepare_locked(struct sx_periodic *periodic)
 {
+    if (periodic->id[0] != '\0' && has_called_locked(periodic->id)) {
+        return PMIX_ERR_EXISTS;
+    }
     periodic->place = place_locked();
     if (periodic->place == SX_PERIODICS_MAX) {
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "there are %u monitors already: cancel some",
@@ -191,7 +206,7 @@ void sx_periodic_go(uint64_t number)
     struct sx_periodic *const periodic = find_locked(number);
 
     if (periodic != NULL) {
-        periodic->due_ns = sx_deadline_ns(sx_now_ns(), periodic->period_ns);
+        periodic->due_ns = sx_deadline_ns(sx_now_ns(), periodic->at_once ? 0 : periodic->period_ns);
         pthread_cond_signal(&changed);
     }
     pthread_mutex_unlock(&lock);

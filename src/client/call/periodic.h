@@ -25,6 +25,7 @@ struct sx_periodic {
     uint64_t number; /* names it: it may be gone */
     uint32_t place;  /* from 0, which it alone has while it lives */
     uint64_t period_ns, due_ns;
+    bool at_once;   /* the first time is now */
     bool ended;     /* it runs just now, and is freed after that */
     const char *id; /* its owner's; empty: none */
     void (*run)(struct sx_periodic *periodic);
@@ -32,11 +33,11 @@ struct sx_periodic {
 };
 
 /* Take over @periodic, whose period, id and functions are set.  Return: PMIX_SUCCESS, and its place
- * and number; PMIX_ERR_OUT_OF_RESOURCE (told) when there are SX_PERIODICS_MAX or no thread can be
- * made, and it is still the caller's. */
+ * and number; PMIX_ERR_EXISTS when another has its id; PMIX_ERR_OUT_OF_RESOURCE (told) when there
+ * are SX_PERIODICS_MAX or no thread can be made.  On an error it is still the caller's. */
 pmix_status_t sx_periodic_prepare(struct sx_periodic *periodic, uint32_t *ret_place,
                                   uint64_t *ret_number);
-/* The first time is a period from now. */
+/* The first time is a period from now, unless `at_once` says else. */
 void sx_periodic_go(uint64_t number);
 /* Safe when it has ended. */
 void sx_periodic_end(uint64_t number);

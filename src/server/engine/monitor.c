@@ -191,8 +191,8 @@ bool sx_monitor_on_monitor(struct sx_server *server, struct sx_client *client,
     if (rc == PMIX_SUCCESS) {
         rc = ninfo > 0 ? sx_monitor_options_read(info, ninfo, &options) : PMIX_ERR_BAD_PARAM;
     }
-    if (rc == PMIX_SUCCESS && options.cancel == NULL &&
-        sx_monitor_kind(&options) == SX_OF_MONITOR) {
+    if (rc == PMIX_SUCCESS && options.cancel == NULL && !options.heartbeats &&
+        options.file == NULL) {
         host_ask(server, client, frame->header.id, request->code, info, ninfo);
         return true;
     }

@@ -94,7 +94,7 @@ Test(periodic, each_has_a_place_of_its_own)
         numbers[i] = prepare(&counted[i], "", 1, &place);
         cr_expect_eq(place, i);
     }
-    counted[SX_PERIODICS_MAX] = (struct counted){ .run_count = 0 };
+    counted[SX_PERIODICS_MAX] = (struct counted){ .periodic = { .id = "" } };
     cr_expect_eq(sx_periodic_prepare(&counted[SX_PERIODICS_MAX].periodic, &place, numbers),
                  PMIX_ERR_OUT_OF_RESOURCE);
     sx_periodic_end(numbers[5]);
@@ -108,12 +108,15 @@ Test(periodic, each_has_a_place_of_its_own)
 
 Test(periodic, ends_by_its_name)
 {
-    struct counted a, b, nameless;
+    struct counted a, b, nameless, again;
+    uint64_t number;
     uint32_t place;
 
     (void)prepare(&a, "a", 1, &place);
     (void)prepare(&b, "b", 1, &place);
     (void)prepare(&nameless, "", 1, &place);
+    again = (struct counted){ .periodic = { .id = "a" } };
+    cr_expect_eq(sx_periodic_prepare(&again.periodic, &place, &number), PMIX_ERR_EXISTS);
     cr_expect(sx_periodics_end_called("a"));
     cr_expect(!sx_periodics_end_called("a"));
     cr_expect(is_freed(&a) && !is_freed(&b) && !is_freed(&nameless));

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* usage_test.c - what processes and the node use: in the results of PMIx_Process_monitor, and again
+ * and again in events. */
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "job.h"
+
+static pmix_proc_t me;
+
+static void begin(void)
+{
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+}
+
+static int finish(void)
+{
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static void fence(void)
+{
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+}
+
+/* An empty array: every field, as programs ask for it. */
+static pmix_info_t of(const char *key, pmix_data_array_t *empty)
+{
+    pmix_info_t info = { .value = { .type = PMIX_DATA_ARRAY, .data.darray = empty } };
+
+    *empty = (pmix_data_array_t){ .type = PMIX_PROC };
+    PMIx_Load_key(info.key, key);
+    return info;
+}
+
+/* The process @rank of the job, or all. */
+static pmix_info_t target(pmix_rank_t rank)
+{
+    pmix_proc_t proc = me;
+    pmix_info_t info;
+    pmix_data_array_t array = { .type = PMIX_PROC, .size = 1, .array = &proc };
+
+    proc.rank = rank;
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_MONITOR_TARGET_PROCS, &array, PMIX_DATA_ARRAY),
+                 PMIX_SUCCESS);
+    return info;
+}
+
+static pmix_info_t number(const char *key, uint32_t value)
+{
+    pmix_info_t info;
+
+    CHECK_STATUS(PMIx_Info_load(&info, key, &value, PMIX_UINT32), PMIX_SUCCESS);
+    return info;
+}
+
+static const pmix_value_t *field_of(const pmix_info_t *report, const char *key)
+{
+    const pmix_info_t *const info = report->value.data.darray->array;
+    const pmix_value_t *found = NULL;
+
+    for (size_t i = 0; i < report->value.data.darray->size; i++) {
+        if (strcmp(info[i].key, key) == 0) {
+            found = &info[i].value;
+        }
+    }
+    CHECK(found != NULL);
+    return found;
+}
+
+/* Ranks of the reports on processes, a bit each. */
+static unsigned ranks_of(const pmix_info_t info[], size_t ninfo)
+{
+    unsigned ranks = 0;
+
+    for (size_t i = 0; i < ninfo; i++) {
+        if (strcmp(info[i].key, PMIX_PROC_RESOURCE_USAGE) == 0) {
+            const pmix_proc_t *const proc = field_of(&info[i], PMIX_PROCID)->data.proc;
+
+            CHECK(strcmp(proc->nspace, me.nspace) == 0);
+            CHECK((field_of(&info[i], PMIX_PROC_PID)->data.pid == getpid()) ==
+                  (proc->rank == me.rank));
+            CHECK(field_of(&info[i], PMIX_PROC_RSS)->data.fval > 0);
+            ranks |= 1u << proc->rank;
+        }
+    }
+    return ranks;
+}
+
+/* ---- once ------------------------------------------------------------------------------------ */
+
+static unsigned ask(const pmix_info_t directives[], size_t ndirs)
+{
+    pmix_data_array_t empty;
+    const pmix_info_t processes = of(PMIX_MONITOR_PROC_RESOURCE_USAGE, &empty);
+    pmix_info_t *results;
+    size_t nresults;
+    unsigned ranks = 0;
+    const pmix_status_t rc = PMIx_Process_monitor(&processes, PMIX_SUCCESS, directives, ndirs,
+                                                  &results, &nresults);
+
+    if (rc != PMIX_SUCCESS) {
+        CHECK_STATUS(rc, PMIX_ERR_NOT_FOUND);
+        CHECK(results == NULL && nresults == 0);
+    } else {
+        ranks = ranks_of(results, nresults);
+        PMIx_Info_free(results, nresults);
+    }
+    return ranks;
+}
+
+static sem_t answered;
+
+static void on_answer(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                      pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    CHECK_STATUS(status, PMIX_SUCCESS);
+    CHECK(cbdata == NULL && ranks_of(info, ninfo) == 2);
+    release_fn(release_cbdata);
+    sem_post(&answered);
+}
+
+static int rank_of_once(int rank)
+{
+    pmix_data_array_t empty;
+    pmix_info_t processes, node, directives[2], *results;
+    size_t nresults;
+
+    begin();
+    fence();
+    if (rank == 0) {
+        CHECK(ask(NULL, 0) == 7);
+        directives[0] = target(1);
+        CHECK(ask(directives, 1) == 2);
+        processes = of(PMIX_MONITOR_PROC_RESOURCE_USAGE, &empty);
+        sem_init(&answered, 0, 0);
+        CHECK_STATUS(PMIx_Process_monitor_nb(&processes, PMIX_SUCCESS, directives, 1, on_answer,
+                                             NULL),
+                     PMIX_SUCCESS);
+        while (sem_wait(&answered) != 0) {
+        }
+        PMIx_Info_destruct(&directives[0]);
+        directives[0] = target(PMIX_RANK_WILDCARD);
+        directives[1] = target(0); /* the last one counts */
+        CHECK(ask(directives, 2) == 1);
+        PMIx_Info_destruct(&directives[0]);
+        PMIx_Info_destruct(&directives[1]);
+        directives[0] = target(99);
+        CHECK(ask(directives, 1) == 0);
+        PMIx_Info_destruct(&directives[0]);
+        node = of(PMIX_MONITOR_NODE_RESOURCE_USAGE, &empty);
+        CHECK_STATUS(PMIx_Process_monitor(&node, PMIX_SUCCESS, NULL, 0, &results, &nresults),
+                     PMIX_SUCCESS);
+        CHECK(nresults == 1 && strcmp(results[0].key, PMIX_NODE_RESOURCE_USAGE) == 0);
+        CHECK(field_of(&results[0], PMIX_NODE_MEM_TOTAL)->data.fval > 0);
+        PMIx_Info_free(results, nresults);
+        /* Of another node nobody but a host can tell. */
+        directives[0] = number(PMIX_MONITOR_TARGET_NODES, 1);
+        CHECK_STATUS(PMIx_Process_monitor(&node, PMIX_SUCCESS, directives, 1, &results, &nresults),
+                     PMIX_ERR_NOT_SUPPORTED);
+        CHECK(results == NULL && nresults == 0);
+        directives[0] = number("nobody.knows.it", 1);
+        directives[0].flags = PMIX_INFO_REQD;
+        CHECK_STATUS(PMIx_Process_monitor(&node, PMIX_SUCCESS, directives, 1, NULL, NULL),
+                     PMIX_ERR_NOT_SUPPORTED);
+    }
+    fence();
+    return finish();
+}
+
+/* ---- again and again ------------------------------------------------------------------------- */
+
+static sem_t told;
+
+static void on_told(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                    size_t ninfo, pmix_info_t *before, size_t nbefore,
+                    pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    bool named = false;
+
+    (void)id, (void)before, (void)nbefore;
+    CHECK(code == PMIX_MONITOR_RESUSAGE_UPDATE && source->rank == me.rank && me.rank == 0);
+    CHECK(ranks_of(info, ninfo) == 1);
+    for (size_t i = 0; i < ninfo; i++) {
+        named |= strcmp(info[i].key, PMIX_MONITOR_ID) == 0 &&
+                 strcmp(info[i].value.data.string, "mine") == 0;
+    }
+    CHECK(named);
+    sem_post(&told);
+    done(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
+}
+
+/* The first report is the result; nobody but the asker hears of the others. */
+static int rank_of_rate(int rank)
+{
+    pmix_status_t code = PMIX_MONITOR_RESUSAGE_UPDATE;
+    pmix_info_t cancel, directives[3];
+
+    begin();
+    sem_init(&told, 0, 0);
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_told, NULL, NULL) >= 0);
+    fence();
+    if (rank == 0) {
+        directives[0] = target(0);
+        directives[1] = number(PMIX_MONITOR_RESOURCE_RATE, 1);
+        CHECK_STATUS(PMIx_Info_load(&directives[2], PMIX_MONITOR_ID, "mine", PMIX_STRING),
+                     PMIX_SUCCESS);
+        CHECK(ask(directives, 3) == 1);
+        for (int i = 0; i < 2; i++) {
+            while (sem_wait(&told) != 0) {
+            }
+        }
+        CHECK_STATUS(PMIx_Info_load(&cancel, PMIX_MONITOR_CANCEL, "mine", PMIX_STRING),
+                     PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Process_monitor(&cancel, PMIX_SUCCESS, NULL, 0, NULL, NULL),
+                     PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Process_monitor(&cancel, PMIX_SUCCESS, NULL, 0, NULL, NULL),
+                     PMIX_ERR_NOT_FOUND);
+        CHECK(ask(directives, 3) == 1); /* and it leaves while it goes on */
+        PMIx_Info_destruct(&cancel);
+        PMIx_Info_destruct(&directives[0]);
+        PMIx_Info_destruct(&directives[2]);
+    }
+    fence();
+    return finish();
+}
+
+static const struct job_case cases[] = {
+    { "once", 3, rank_of_once, NULL, false },
+    { "rate", 2, rank_of_rate, NULL, false },
+};
+
+int main(int argc, char **argv)
+{
+    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
