@@ -70,6 +70,16 @@ class Sides:
     def launcher_of(build, ranks):
         return [os.path.join(build, "bin", "shmix"), "run", "-n", str(ranks)]
 
+    @staticmethod
+    def library(*folder):
+        """For programs that are their own host: which library they find."""
+        return ["env", "LD_LIBRARY_PATH=" + os.path.abspath(os.path.join(*folder))]
+
+    def their_library(self):
+        if self.old:
+            return self.library(self.old, "lib")
+        return self.library(self.peer) if self.peer else ["env"]
+
     def theirs(self, ranks, *more):
         if self.old:
             return self.launcher_of(self.old, ranks)
