@@ -314,8 +314,9 @@ static pmix_status_t on_monitor(const pmix_proc_t *requestor, const pmix_info_t 
                                 pmix_status_t error, const pmix_info_t directives[], size_t ndirs,
                                 pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    pmix_info_t result = number(HOSTS_OWN, 42);
+    static pmix_info_t result; /* the library takes it in later */
 
+    result = number(HOSTS_OWN, 42);
     CHECK(requestor->rank == 0 && error == MISSED && ndirs == 1);
     CHECK(strcmp(monitored->key, HOSTS_OWN) == 0);
     CHECK(strcmp(directives[0].key, HOSTS_DIRECTIVE) == 0);
