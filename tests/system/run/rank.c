@@ -26,6 +26,7 @@
  *                 not possible (not)
  *   table ENDS... rank 0 aborts the last rank, and says when the table of processes shows the end of
  *                 each other one as it is given, STATE:CODE
+ *   servers       say which servers of the node there are, and which of them is the system server
  *   end HOW       end without PMIx_Finalize (leave), or by an abort of its own (abort)
  *   kill          be killed as a client
  *   wait          as a client for ever, without hearing SIGTERM */
@@ -656,6 +657,38 @@ static int table(char **want, int count)
     return 0;
 }
 
+static const pmix_value_t *value_in(const pmix_data_array_t *infos, const char *key)
+{
+    const pmix_info_t *const all = infos->array;
+    size_t i = 0;
+
+    while (i < infos->size && strcmp(all[i].key, key) != 0) {
+        i++;
+    }
+    must(i < infos->size ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND, key);
+    return &all[i].value;
+}
+
+static int servers(void)
+{
+    char *keys[] = { (char *)(uintptr_t)PMIX_QUERY_AVAIL_SERVERS, NULL };
+    pmix_query_t query = { .keys = keys };
+    pmix_info_t *info;
+    size_t ninfo;
+
+    must(PMIx_Query_info(&query, 1, &info, &ninfo), "PMIx_Query_info");
+    const pmix_data_array_t *const all = info[0].value.data.darray;
+
+    for (size_t i = 0; i < all->size; i++) {
+        const pmix_data_array_t *const its = ((pmix_info_t *)all->array)[i].value.data.darray;
+
+        printf("%d%s\n", (int)value_in(its, PMIX_SERVER_PIDINFO)->data.pid,
+               value_in(its, PMIX_SERVER_SYSTEM_SUPPORT)->data.flag ? " system" : "");
+    }
+    PMIX_INFO_FREE(info, ninfo);
+    return 0;
+}
+
 static void end(const char *how)
 {
     if (strcmp(how, "abort") == 0) {
@@ -718,6 +751,8 @@ int main(int argc, char **argv)
         code = control_all(argc > 2 ? argv[2] : "");
     } else if (strcmp(what, "table") == 0) {
         code = table(argv + 2, argc - 2);
+    } else if (strcmp(what, "servers") == 0) {
+        code = servers();
     } else if (strcmp(what, "end") == 0) {
         end(argc > 2 ? argv[2] : "");
     } else if (strcmp(what, "kill") == 0) {
