@@ -3,9 +3,14 @@
 /* attach.c - what was looked for, and where, is said in the words of the search itself. */
 #include "cli/attach.h"
 
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <pmix_tool.h>
 
 #include "base/clock.h"
+#include "cli/proc.h"
 #include "cli/say.h"
 #include "client/life/tool.h"
 
@@ -14,16 +19,32 @@ bool sx_attach_pid_set(void *at, const char *value)
     return sx_cli_number(value, 1, INT32_MAX, at);
 }
 
+/* Whether the process that is named is there, and another user's. */
+static bool is_anothers(pid_t pid)
+{
+    struct stat st;
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    return pid != 0 && geteuid() != 0 && stat(path, &st) == 0 && st.st_uid != geteuid();
+}
+
 /* What stands behind what is wrong. */
-static const char *remedy(pmix_status_t rc)
+static const char *remedy(const struct sx_attach *attach, pmix_status_t rc)
 {
     switch (rc) {
     case PMIX_ERR_UNREACH:
+        if (attach->pid != 0 && sx_proc_has_ended((pid_t)attach->pid)) {
+            return "\nthere is no such process";
+        }
+        if (is_anothers((pid_t)attach->pid)) {
+            return "\nit is another user's process: be its user, or root";
+        }
         return "\n'shmix ls servers' lists those that run; --pid, --uri or --server names one";
     case PMIX_ERR_NO_PERMISSIONS:
         return "\na server takes the tools of its own user, and of others if its host says so";
     case PMIX_ERR_TIMEOUT:
-        return "\nthe server does not answer; 'shmix ls' and 'shmix get' ask it nothing";
+        return "\nis it stopped? 'shmix ls' and 'shmix get' ask it nothing";
     default:
         return "";
     }
@@ -57,7 +78,8 @@ int sx_attach_begin(const struct sx_attach *attach)
     const pmix_status_t rc = sx_tool_begin(&options, &self, why);
 
     if (rc != PMIX_SUCCESS) {
-        sx_say("%s%s", why[0] != '\0' ? why : PMIx_Error_string(rc), remedy(rc));
+        sx_say("%s%s%s", why[0] != '\0' ? why : "the server has not let this command in: ",
+               why[0] != '\0' ? "" : PMIx_Error_string(rc), remedy(attach, rc));
     }
     return rc == PMIX_SUCCESS ? 0 : SX_EXIT_FAILURE;
 }

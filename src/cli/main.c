@@ -9,6 +9,7 @@
 #include "cli/ls/ls.h"
 #include "cli/mem/mem.h"
 #include "cli/options.h"
+#include "cli/query/query.h"
 #include "cli/run/run.h"
 #include "cli/say.h"
 
@@ -18,6 +19,7 @@ static const struct sx_option rows[] = {
     { .name = "events", .help = "follow the events of a running job" },
     { .name = "ls", .help = "list servers, jobs, groups, and who is missing in which operation" },
     { .name = "get", .help = "print what is stored of running jobs, by key" },
+    { .name = "query", .help = "ask a server what it knows of jobs, processes, and itself" },
     { .name = "mem", .help = "look into the shared memory of running jobs" },
     { .help = "options ('shmix VERB --help' explains those of a verb, with examples):" },
 };
@@ -27,7 +29,7 @@ static const struct {
     int (*fn)(char **words);
 } verbs[] = {
     { "run", sx_cli_run }, { "events", sx_cli_events }, { "ls", sx_cli_ls },
-    { "get", sx_cli_get }, { "mem", sx_cli_mem },
+    { "get", sx_cli_get }, { "query", sx_cli_query },   { "mem", sx_cli_mem },
 };
 
 static const struct sx_verb command = {

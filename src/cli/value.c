@@ -42,11 +42,34 @@ static bool number_print(const pmix_value_t *value)
 
 static void json_print(const pmix_value_t *value);
 
+static void text_field_print(const char *name, const char *text)
+{
+    if (text != NULL) {
+        printf(",\"%s\":", name);
+        sx_json_string(text, strlen(text));
+    }
+}
+
+static void proc_info_print(const pmix_proc_info_t *info)
+{
+    printf("{\"proc\":");
+    sx_names_proc_print(info->proc.nspace, strnlen(info->proc.nspace, PMIX_MAX_NSLEN),
+                        info->proc.rank, true);
+    text_field_print("hostname", info->hostname);
+    text_field_print("executable", info->executable_name);
+    text_field_print("state", sx_name_find(PMIX_PROC_STATE, info->state));
+    printf(",\"pid\":%d,\"exit_code\":%d}", (int)info->pid, info->exit_code);
+}
+
 /* One element as the value that it would be by itself; a process and an info are none. */
 static void element_print(pmix_data_type_t type, const void *element, size_t size_bytes)
 {
     pmix_value_t value = { .type = type };
 
+    if (type == PMIX_PROC_INFO) {
+        proc_info_print(element);
+        return;
+    }
     if (type == PMIX_PROC) {
         value.data.proc = (pmix_proc_t *)(uintptr_t)element;
     } else if (size_bytes <= sizeof(value.data)) {
@@ -115,6 +138,21 @@ void sx_cli_value_print(const pmix_value_t *value, bool json)
     } else {
         text_print(value, false);
     }
+}
+
+void sx_cli_item_print(const char *key, const pmix_value_t *value)
+{
+    const char *const type = sx_name_find(PMIX_DATA_TYPE, value->type);
+
+    printf("\"key\":");
+    sx_json_string(key, strnlen(key, PMIX_MAX_KEYLEN));
+    printf(",\"name\":");
+    sx_cli_key_print(key, true);
+    if (type != NULL) {
+        printf(",\"type\":\"%s\"", type);
+    }
+    printf(",\"value\":");
+    json_print(value);
 }
 
 void sx_cli_key_print(const char *key, bool json)

@@ -13,6 +13,9 @@
  * an object with nspace and rank, and everything else as the string of its text. */
 void sx_cli_value_print(const pmix_value_t *value, bool json);
 
+/* Print "key", "name", "type" and "value", the fields of a JSON object. */
+void sx_cli_item_print(const char *key, const pmix_value_t *value);
+
 /* Print the name by which the standard knows @key, or @key itself. */
 void sx_cli_key_print(const char *key, bool json);
 

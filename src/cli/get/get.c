@@ -88,19 +88,10 @@ static void where_json(const struct search *search, uint32_t row)
 static void value_json(const struct search *search, uint32_t row, const char *key,
                        const pmix_value_t *value)
 {
-    const char *const type = sx_name_find(PMIX_DATA_TYPE, value->type);
-
     putchar('{');
     where_json(search, row);
-    printf(",\"key\":");
-    sx_json_string(key, strlen(key));
-    printf(",\"name\":");
-    sx_cli_key_print(key, true);
-    if (type != NULL) {
-        printf(",\"type\":\"%s\"", type);
-    }
-    printf(",\"value\":");
-    sx_cli_value_print(value, true);
+    putchar(',');
+    sx_cli_item_print(key, value);
     printf("}\n");
 }
 

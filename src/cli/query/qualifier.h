@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* qualifier.h - "KEY=VALUE" as an info of the type that PMIx_Query_info wants of the key. */
+#ifndef SX_CLI_QUERY_QUALIFIER_H
+#define SX_CLI_QUERY_QUALIFIER_H
+
+#include <stdbool.h>
+
+#include <pmix_common.h>
+
+/* The string of a key that is given as it, or by its name.  Return: NULL when it is none. */
+const char *sx_query_key(const char *word);
+
+/* @value NULL: as "true".  Return: false when @key or @value is none; else *ret is to be
+ * destructed. */
+bool sx_query_qualifier(pmix_info_t *ret, const char *key, const char *value);
+
+#endif

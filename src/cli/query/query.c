@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* query.c - one PMIx_Query_info with all keys.
+ *
+ *     words --> the library itself --it does not know--> attach as a tool --> the server --> print
+ *
+ * What the library knows alone (of its versions) is had without a server. */
+#include "cli/query/query.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/names.h"
+#include "base/util.h"
+#include "cli/attach.h"
+#include "cli/json.h"
+#include "cli/query/qualifier.h"
+#include "cli/say.h"
+#include "cli/value.h"
+
+#define KEYS_MAX 256
+#define QUALIFIERS_MAX 64
+
+struct wish {
+    struct sx_attach attach;
+    pmix_info_t qualifiers[QUALIFIERS_MAX];
+    size_t qualifier_count;
+    const char *keys[KEYS_MAX + 1]; /* their strings; ends with NULL */
+    size_t key_count;
+    bool list, json;
+};
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static bool qualifier_add(struct wish *wish, const char *key, const char *value)
+{
+    return wish->qualifier_count < QUALIFIERS_MAX &&
+           sx_query_qualifier(&wish->qualifiers[wish->qualifier_count], key, value) &&
+           ++wish->qualifier_count > 0;
+}
+
+static bool qualifier_set(void *at, const char *value)
+{
+    const char *const is = strchr(value, '=');
+    char *const key = sx_cli_printf("%.*s", (int)(is != NULL ? is - value : (long)strlen(value)),
+                                    value);
+    const bool taken = qualifier_add(at, key, is != NULL ? is + 1 : NULL);
+
+    free(key);
+    return taken;
+}
+
+static bool nspace_set(void *at, const char *value)
+{
+    return strlen(value) <= PMIX_MAX_NSLEN && qualifier_add(at, PMIX_NSPACE, value);
+}
+
+static bool rank_set(void *at, const char *value)
+{
+    return qualifier_add(at, PMIX_RANK, value);
+}
+
+static const struct sx_option rows[] = {
+    { "KEY...", NULL, NULL, NULL, NULL, "keys as PMIX_QUERY_NAMESPACES or pmix.qry.ns", NULL, 0,
+      false },
+    { "--list", NULL, NULL, NULL, NULL, "the keys that are known there", sx_option_flag,
+      offsetof(struct wish, list), false },
+    { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag,
+      offsetof(struct wish, json), false },
+    { .help = "about whom:" },
+    { "--nspace", NULL, "NAMESPACE", "shmix-4711-a1b2c3", "the namespace of a job", NULL,
+      nspace_set, 0, false },
+    { "--rank", NULL, "N", "0", "the rank of a process", NULL, rank_set, 0, false },
+    { "--qualifier", NULL, "KEY[=VALUE]", "PMIX_PSET_NAME=ocean",
+      "a key and a value that suits it, true if there is none",
+      "another qualifier of the question; a process is NAMESPACE.RANK", qualifier_set, 0, false },
+    SX_ATTACH_ROWS(struct wish, attach),
+    { .help = "and:" },
+};
+
+static const char about[] =
+    "usage: shmix query KEY... [--nspace NAMESPACE] [--rank N] [--qualifier KEY[=VALUE]]\n"
+    "                   [--pid PID | --uri URI | --server NAMESPACE | --system] [--json]\n"
+    "       shmix query --list\n"
+    "\n"
+    "Ask a server what it knows under each KEY, as a tool with PMIx_Query_info, and print the\n"
+    "answers. Exits with 3 when some keys have no answer, with 1 when none has.\n"
+    "\n";
+
+static const char more[] = "\n"
+                           "examples:\n"
+                           "  shmix query PMIX_QUERY_NAMESPACES\n"
+                           "  shmix query PMIX_QUERY_PROC_TABLE --nspace shmix-4711-a1b2c3 --json\n"
+                           "  shmix query --list --pid 4711\n";
+
+const struct sx_verb sx_query_verb = {
+    .name = "shmix query",
+    .try_begin = "shmix query",
+    .try_end = " PMIX_QUERY_NAMESPACES",
+    .about = about,
+    .more = more,
+    .options = rows,
+    .option_count = SX_COUNT(rows),
+};
+
+static int key_take(struct wish *wish, const char *word)
+{
+    const char *const key = sx_query_key(word);
+
+    if (wish->key_count == KEYS_MAX) {
+        return sx_options_refuse(&sx_query_verb, NULL, "more than %d keys", KEYS_MAX);
+    }
+    if (key == NULL) {
+        return sx_options_refuse(&sx_query_verb, NULL,
+                                 "'%.80s' is no key; --list names those that a server knows", word);
+    }
+    wish->keys[wish->key_count++] = key;
+    return SX_OPTIONS_TAKEN;
+}
+
+static int words_take(struct wish *wish, char **words)
+{
+    int code = sx_options_take(&sx_query_verb, wish, NULL, &words);
+
+    while (code == SX_OPTIONS_TAKEN && *words != NULL) {
+        code = key_take(wish, *words++);
+        if (code == SX_OPTIONS_TAKEN) {
+            code = sx_options_take(&sx_query_verb, wish, NULL, &words);
+        }
+    }
+    if (code == SX_OPTIONS_TAKEN && wish->list != (wish->key_count == 0)) {
+        return sx_options_refuse(&sx_query_verb, NULL,
+                                 wish->list ? "--list asks for all keys: give no other"
+                                            : "a KEY is missing: what is asked for");
+    }
+    return code;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static void answer_print(const pmix_info_t *info, bool json)
+{
+    if (json) {
+        printf("{");
+        sx_cli_item_print(info->key, &info->value);
+        printf("}\n");
+    } else {
+        sx_cli_key_print(info->key, false);
+        putchar(' ');
+        sx_cli_value_print(&info->value, false);
+        putchar('\n');
+    }
+}
+
+/* The keys, which come as one text with commas. */
+static void keys_print(const pmix_value_t *value, bool json)
+{
+    char *const copy = sx_cli_strdup(
+        value->type == PMIX_STRING && value->data.string != NULL ? value->data.string : "");
+    char *rest = copy;
+    const char *key;
+
+    while ((key = strsep(&rest, ",")) != NULL) {
+        if (json) {
+            printf("{\"key\":");
+            sx_json_string(key, strlen(key));
+            printf(",\"name\":");
+            sx_cli_key_print(key, true);
+            printf("}\n");
+        } else {
+            sx_cli_key_print(key, false);
+            putchar('\n');
+        }
+    }
+    free(copy);
+}
+
+static bool is_answered(const char *key, const pmix_info_t *info, size_t ninfo)
+{
+    size_t i = 0;
+
+    while (i < ninfo && !PMIx_Check_key(info[i].key, key)) {
+        i++;
+    }
+    return i < ninfo;
+}
+
+static int results_print(const struct wish *wish, pmix_status_t rc, const pmix_info_t *info,
+                         size_t ninfo)
+{
+    for (size_t i = 0; i < ninfo; i++) {
+        if (wish->list) {
+            keys_print(&info[i].value, wish->json);
+        } else {
+            answer_print(&info[i], wish->json);
+        }
+    }
+    const bool written = fflush(stdout) == 0;
+
+    for (size_t i = 0; i < wish->key_count; i++) {
+        if (!is_answered(wish->keys[i], info, ninfo)) {
+            const char *const name = sx_attribute_name(wish->keys[i]);
+
+            sx_say("no answer to %s%s%s", name != NULL ? name : wish->keys[i],
+                   rc == PMIX_ERR_NOT_FOUND || ninfo > 0 ? "" : ": ",
+                   rc == PMIX_ERR_NOT_FOUND || ninfo > 0 ? "" : PMIx_Error_string(rc));
+        }
+    }
+    return !written || ninfo == 0 ? SX_EXIT_FAILURE : rc == PMIX_SUCCESS ? 0 : SX_EXIT_PARTIAL;
+}
+
+static int ask(struct wish *wish)
+{
+    pmix_query_t query = { .keys = (char **)(uintptr_t)wish->keys,
+                           .qualifiers = wish->qualifiers,
+                           .nqual = wish->qualifier_count };
+    pmix_info_t *info = NULL;
+    size_t ninfo = 0;
+    /* Not yet attached. */
+    pmix_status_t rc = PMIx_Query_info(&query, 1, &info, &ninfo);
+    const bool by_server = rc == PMIX_ERR_INIT;
+
+    if (by_server) {
+        const int code = sx_attach_begin(&wish->attach);
+
+        if (code != 0) {
+            return code;
+        }
+        rc = PMIx_Query_info(&query, 1, &info, &ninfo);
+    }
+    const int code = results_print(wish, rc, info, ninfo);
+
+    if (info != NULL) {
+        PMIX_INFO_FREE(info, ninfo);
+    }
+    if (by_server) {
+        sx_attach_end();
+    }
+    return code;
+}
+
+int sx_cli_query(char **words)
+{
+    struct wish *const wish = sx_cli_calloc(1, sizeof(*wish));
+    int code = words_take(wish, words);
+
+    if (code == SX_OPTIONS_TAKEN) {
+        if (wish->list) {
+            wish->keys[wish->key_count++] = PMIX_QUERY_SUPPORTED_KEYS;
+        }
+        code = ask(wish);
+    }
+    for (size_t i = 0; i < wish->qualifier_count; i++) {
+        PMIX_INFO_DESTRUCT(&wish->qualifiers[i]);
+    }
+    free(wish);
+    return code;
+}
