@@ -269,6 +269,40 @@ static int rank_of_bad_files(int rank)
     return finish();
 }
 
+/* ---- whoever is gone is not missed ----------------------------------------------------------- */
+
+static void on_own_missed(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                          pmix_info_t info[], size_t ninfo, pmix_info_t *before, size_t nbefore,
+                          pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)id, (void)code, (void)info, (void)ninfo, (void)before, (void)nbefore;
+    if (source->rank == me.rank) {
+        sem_post(&missed);
+    }
+    done(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
+}
+
+/* Rank 1 exits without a word while it is monitored; the period of rank 0 is over after its. */
+static int rank_of_exit(int rank)
+{
+    pmix_status_t code = MISSED;
+
+    begin();
+    sem_init(&missed, 0, 0);
+    fence();
+    if (rank == 1) {
+        CHECK_STATUS(watch("beats", 1), PMIX_SUCCESS);
+        CHECK_STATUS(file_watch("/", PMIX_MONITOR_FILE_SIZE, "file", 1), PMIX_SUCCESS);
+        fence();
+        _exit(0);
+    }
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_own_missed, NULL, NULL) >= 0);
+    fence();
+    CHECK_STATUS(watch("own", 1), PMIX_SUCCESS);
+    missed_wait();
+    return finish();
+}
+
 /* ---- bad input ------------------------------------------------------------------------------- */
 
 static int rank_of_bad_input(int rank)
@@ -388,6 +422,7 @@ static int rank_of_no_host(int rank)
 static const struct job_case cases[] = {
     { "silence", 2, rank_of_silence, NULL, false },
     { "file", 1, rank_of_file, NULL, false },
+    { "exit", 2, rank_of_exit, NULL, false },
     { "bad_files", 1, rank_of_bad_files, NULL, false },
     { "bad_input", 1, rank_of_bad_input, NULL, false },
     { "no_host", 1, rank_of_no_host, NULL, false },
