@@ -351,7 +351,13 @@ static pmix_status_t on_monitor(const pmix_proc_t *requestor, const pmix_info_t 
     static pmix_info_t result; /* the library takes it in later */
 
     result = number(HOSTS_OWN, 42);
-    CHECK(requestor->rank == 0 && error == MISSED && ndirs == 1);
+    CHECK(requestor->rank == 0 && error == MISSED);
+    if (strcmp(monitored->key, PMIX_MONITOR_CANCEL) == 0) {
+        CHECK(ndirs == 0 && strcmp(monitored->value.data.string, "host's") == 0);
+        cbfunc(PMIX_OPERATION_SUCCEEDED, NULL, 0, cbdata, NULL, NULL);
+        return PMIX_SUCCESS;
+    }
+    CHECK(ndirs == 1);
     CHECK(strcmp(monitored->key, HOSTS_OWN) == 0);
     CHECK(strcmp(directives[0].key, HOSTS_DIRECTIVE) == 0);
     if (strcmp(monitored->value.data.string, "refused") == 0) {
@@ -405,6 +411,10 @@ static int rank_of_host(int rank)
     while (sem_wait(&answered) != 0) {
     }
     PMIx_Info_destruct(&own);
+    CHECK_STATUS(watch("mine", 1000), PMIX_SUCCESS);
+    CHECK_STATUS(cancel("mine"), PMIX_SUCCESS); /* of which the host does not hear */
+    CHECK_STATUS(cancel("host's"), PMIX_SUCCESS);
+    CHECK_STATUS(cancel(NULL), PMIX_SUCCESS);
     return finish();
 }
 

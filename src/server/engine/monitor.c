@@ -191,15 +191,18 @@ bool sx_monitor_on_monitor(struct sx_server *server, struct sx_client *client,
     if (rc == PMIX_SUCCESS) {
         rc = ninfo > 0 ? sx_monitor_options_read(info, ninfo, &options) : PMIX_ERR_BAD_PARAM;
     }
-    if (rc == PMIX_SUCCESS && options.cancel == NULL && !options.heartbeats &&
-        options.file == NULL) {
+    bool is_hosts = rc == PMIX_SUCCESS;
+
+    if (is_hosts && options.cancel != NULL) {
+        rc = cancel(client, options.cancel);
+        is_hosts = rc == PMIX_ERR_NOT_FOUND && server->module.monitor != NULL; /* one of its? */
+    } else if (is_hosts && (options.heartbeats || options.file != NULL)) {
+        rc = client_watch(server, client, request, &options, now_ns);
+        is_hosts = false;
+    }
+    if (is_hosts) {
         host_ask(server, client, frame->header.id, request->code, info, ninfo);
         return true;
-    }
-    if (rc == PMIX_SUCCESS && options.cancel != NULL) {
-        rc = cancel(client, options.cancel);
-    } else if (rc == PMIX_SUCCESS) {
-        rc = client_watch(server, client, request, &options, now_ns);
     }
     PMIX_INFO_FREE(info, ninfo);
     sx_reply(server, client, frame->header.id, rc, -1);
