@@ -9,12 +9,14 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "server/model/family.h"
 
 /* Where the walk is. */
 struct walk {
     struct sx_eventlog_cursor cursor;
-    uint64_t next; /* the number that comes now */
-    uint64_t lost; /* since the last event of the answer */
+    uint64_t next;        /* the number that comes now */
+    uint64_t lost;        /* since the last event of the answer ... */
+    uint64_t lost_before; /* ... and before that */
     uint64_t last;
     uint64_t targets; /* that were looked at */
 };
@@ -51,6 +53,7 @@ static pmix_status_t walk_on(struct walk *walk, const char *nspace, uint32_t ran
     walk_pass(walk, entry->number);
     if (is_for_it) {
         rc = sx_event_answer_add(answer, entry, walk->lost);
+        walk->lost_before += walk->lost;
         walk->lost = 0;
     }
     walk->next++;
@@ -59,7 +62,7 @@ static pmix_status_t walk_on(struct walk *walk, const char *nspace, uint32_t ran
 
 pmix_status_t sx_event_replay(const struct sx_eventlog *log, const char *nspace, uint32_t rank,
                               const struct sx_event_replay *wanted, struct sx_event_answer *answer,
-                              uint64_t *ret_looks)
+                              struct sx_event_replayed *ret)
 {
     struct walk walk = { .next = wanted->first == 0 ? 1 : wanted->first,
                          .last = wanted->last < log->newest ? wanted->last : log->newest };
@@ -71,22 +74,28 @@ pmix_status_t sx_event_replay(const struct sx_eventlog *log, const char *nspace,
     }
     sx_event_answer_list(answer)->next = walk.next;
     sx_event_answer_list(answer)->lost = walk.lost;
-    *ret_looks = walk_looks(&walk);
+    *ret = (struct sx_event_replayed){ .next = walk.next,
+                                       .lost = walk.lost_before + walk.lost,
+                                       .looks = walk_looks(&walk) };
     return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
 }
 
 bool sx_event_on_replay(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                         uint64_t now_ns)
 {
+    const struct sx_event_replay *const wanted = frame->opened.head;
+    struct sx_event_replayed replayed = { .lost = 0 };
     struct sx_event_answer answer;
     pmix_status_t rc = sx_event_answer_init(&answer);
-    uint64_t looks;
 
     (void)now_ns;
     if (rc == PMIX_SUCCESS) {
-        rc = sx_event_replay(&client->home->events, client->nspace->name, client->rank,
-                             frame->opened.head, &answer, &looks);
+        rc = sx_event_replay(&client->home->events, client->nspace->name, client->rank, wanted,
+                             &answer, &replayed);
     }
     sx_event_answer_send(server, client, frame->header.id, rc, &answer);
+    if (replayed.lost > 0) {
+        SX_FAMILIES_TELL_OF(server, events_missed, client, wanted->first, replayed.next);
+    }
     return true;
 }

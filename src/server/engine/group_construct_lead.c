@@ -103,3 +103,15 @@ void sx_group_construct_hear(struct sx_collective *collective, struct sx_client 
         act(collective, &verdict);
     }
 }
+
+void sx_group_construct_missed(struct sx_server *server, struct sx_client *client, uint64_t first,
+                               uint64_t next)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (collective->plan != NULL) {
+            sx_group_lead_missed(&collective->plan->lead, client, first, next);
+        }
+    }
+}

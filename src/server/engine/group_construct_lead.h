@@ -8,6 +8,8 @@
 #ifndef SX_SERVER_ENGINE_GROUP_CONSTRUCT_LEAD_H
 #define SX_SERVER_ENGINE_GROUP_CONSTRUCT_LEAD_H
 
+#include <stdint.h>
+
 #include <pmix_common.h>
 
 struct sx_arrival;
@@ -15,6 +17,7 @@ struct sx_client;
 struct sx_collective;
 struct sx_group_said;
 struct sx_member;
+struct sx_server;
 
 /* @client, a member, calls.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS, told, when it wants to lead and
  * somebody else does (X11). */
@@ -28,5 +31,9 @@ pmix_status_t sx_group_construct_lost(struct sx_collective *collective, struct s
 /* @client says @said: the construct may be gone then. */
 void sx_group_construct_hear(struct sx_collective *collective, struct sx_client *client,
                              const struct sx_group_said *said);
+
+/* struct sx_family's events_missed: @client is asked again what it has lost. */
+void sx_group_construct_missed(struct sx_server *server, struct sx_client *client, uint64_t first,
+                               uint64_t next);
 
 #endif

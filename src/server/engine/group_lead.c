@@ -64,7 +64,7 @@ static bool is_for(const struct sx_group_lead *lead, pmix_status_t code,
 
 /* Who is waited for.  Return: how many; into @ret, unless it is NULL. */
 static size_t asked_list(const struct sx_group_lead *lead, pmix_status_t code,
-                         struct sx_client *ret[])
+                         struct sx_group_asked ret[])
 {
     const uint8_t needed = code == PMIX_GROUP_LEADER_FAILED ? SX_HEARS_LEADERS : SX_HEARS_MEMBERS;
     struct sx_group_builder builder;
@@ -75,7 +75,7 @@ static size_t asked_list(const struct sx_group_lead *lead, pmix_status_t code,
         if (builder.has_called && (builder.hears & needed) != 0 &&
             is_for(lead, code, builder.client) && question_find(lead, builder.client) == NULL) {
             if (ret != NULL) {
-                ret[count] = builder.client;
+                ret[count].client = builder.client;
             }
             count++;
         }
@@ -90,7 +90,7 @@ static void question_ask(const struct sx_group_lead *lead, struct sx_group_quest
 
     free(question->asked);
     question->is_told = false;
-    question->asked = calloc(count + 1, sizeof(struct sx_client *));
+    question->asked = calloc(count + 1, sizeof(*question->asked));
     question->asked_count = question->asked != NULL
                                 ? asked_list(lead, question->code, question->asked)
                                 : 0;
@@ -99,7 +99,7 @@ static void question_ask(const struct sx_group_lead *lead, struct sx_group_quest
 static void question_forget(struct sx_group_question *question, const struct sx_client *client)
 {
     for (size_t i = 0; i < question->asked_count; i++) {
-        if (question->asked[i] == client) {
+        if (question->asked[i].client == client) {
             question->asked[i] = question->asked[--question->asked_count];
         }
     }
@@ -169,6 +169,36 @@ static struct sx_group_verdict silence(const struct sx_group_question *silent)
     };
 }
 
+/* Whether somebody who is waited for is to hear of it, for the first time or again. */
+static bool is_to_tell(const struct sx_group_question *question)
+{
+    bool is = !question->is_told;
+
+    for (size_t i = 0; i < question->asked_count; i++) {
+        is |= question->asked[i].told == 0;
+    }
+    return is;
+}
+
+/* Those who are to hear of it now: all, or who has lost it. */
+static void listeners(const struct sx_group_lead *lead, struct sx_group_question *question,
+                      struct sx_proc_list *ret)
+{
+    if (!question->is_told) {
+        sx_group_lead_hearers(lead, question->code, NULL, ret);
+    }
+    for (size_t i = 0; i < question->asked_count; i++) {
+        struct sx_group_asked *const asked = &question->asked[i];
+        const struct sx_client *const client = asked->client;
+
+        if (question->is_told && asked->told == 0) {
+            (void)sx_proc_list_add(ret, client->nspace->name, client->rank);
+        }
+        asked->told = asked->told == 0 ? client->home->events.newest + 1 : asked->told;
+    }
+    question->is_told = true;
+}
+
 /* The host may end it inside the event: one at a time, and last. */
 static void question_tell(struct sx_group_lead *lead, struct sx_group_question *question)
 {
@@ -182,9 +212,8 @@ static void question_tell(struct sx_group_lead *lead, struct sx_group_question *
         { .key = SX_GROUP_QUESTION, .number = question->number },
     };
 
-    question->is_told = true;
     snprintf(name, sizeof(name), "%s", lead->name);
-    sx_group_lead_hearers(lead, code, NULL, &to);
+    listeners(lead, question, &to);
     tell_soon(lead);
     sx_event_of_proc(server, code, &lost, &to, notes, SX_COUNT(notes));
     sx_proc_list_clear(&to);
@@ -197,7 +226,7 @@ static void tell(void *arg, uint64_t now_ns)
     size_t i = 0;
 
     (void)now_ns;
-    while (i < lead->count && lead->questions[i].is_told) {
+    while (i < lead->count && !is_to_tell(&lead->questions[i])) {
         i++;
     }
     if (i < lead->count) {
@@ -210,6 +239,21 @@ static void tell(void *arg, uint64_t now_ns)
         const struct sx_group_verdict verdict = silence(silent);
 
         lead->building->decide(lead->owner, &verdict);
+    }
+}
+
+void sx_group_lead_missed(struct sx_group_lead *lead, const struct sx_client *client,
+                          uint64_t first, uint64_t next)
+{
+    for (size_t i = 0; i < lead->count; i++) {
+        for (size_t n = 0; n < lead->questions[i].asked_count; n++) {
+            struct sx_group_asked *const asked = &lead->questions[i].asked[n];
+
+            if (asked->client == client && asked->told >= first && asked->told < next) {
+                asked->told = 0;
+                tell_soon(lead);
+            }
+        }
     }
 }
 

@@ -56,6 +56,13 @@ struct sx_group_building {
     void (*decide)(void *owner, const struct sx_group_verdict *verdict);
 };
 
+/* Who is waited for. */
+struct sx_group_asked {
+    struct sx_client *client; /* a builder */
+    uint64_t told; /* the number of its event, among those of its home; 0: it has not been told, or
+                      has lost that */
+};
+
 /* A builder that has ended, and who is to say what then. */
 struct sx_group_question {
     uint64_t number;
@@ -64,7 +71,7 @@ struct sx_group_question {
     pmix_status_t end;      /* what its end ends the building with */
     pmix_status_t code;     /* PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_LEADER_FAILED */
     bool is_told;
-    struct sx_client **asked; /* who is waited for: builders */
+    struct sx_group_asked *asked;
     size_t asked_count;
 };
 
@@ -91,6 +98,10 @@ pmix_status_t sx_group_lead_lose(struct sx_group_lead *lead, struct sx_client *c
                                  pmix_status_t end);
 /* Nothing is to be heard of @client any more, and nobody is asked what then. */
 void sx_group_lead_forget(struct sx_group_lead *lead, const struct sx_client *client);
+
+/* @client has lost events of number @first to @next - 1: what they have asked it is asked again. */
+void sx_group_lead_missed(struct sx_group_lead *lead, const struct sx_client *client,
+                          uint64_t first, uint64_t next);
 
 /* @client says @said.  What it was not asked is passed over. */
 struct sx_group_verdict sx_group_lead_hear(struct sx_group_lead *lead, struct sx_client *client,

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "server/engine/group.h"
+#include "server/engine/group_lead.h"
 #include "server/engine/invite_end.h"
 #include "server/engine/invite_lead.h"
 #include "server/model/alias.h"
@@ -335,6 +336,48 @@ void sx_invite_hear(struct sx_server *server, struct sx_invitation *invitation,
     } else if (guest != NULL) {
         sx_guest_settle(guest);
         sx_invite_judge(server, invitation);
+    }
+}
+
+/* The guests about whom its inviter was asked by one of these events. */
+static size_t missed_list(const struct sx_invitation *invitation, uint64_t first, uint64_t next,
+                          struct sx_list *ret)
+{
+    size_t looks = 0;
+
+    SX_LIST_EACH(it, &invitation->asked) {
+        const uint64_t told = SX_LIST_ENTRY(it, struct sx_guest, asked)->told;
+
+        if (told >= first && told < next) {
+            sx_list_remove(it);
+            sx_list_append(ret, it);
+        }
+        looks++;
+    }
+    return looks;
+}
+
+void sx_invite_missed(struct sx_server *server, struct sx_client *client, uint64_t first,
+                      uint64_t next)
+{
+    struct sx_list missed = SX_LIST_INIT(missed);
+    struct sx_list *node;
+    size_t looks = 0;
+
+    SX_LIST_EACH(it, &client->guests) {
+        struct sx_invitation *const invitation =
+            SX_LIST_ENTRY(it, struct sx_guest, of_client)->invitation;
+
+        if (invitation->lead != NULL) {
+            sx_group_lead_missed(invitation->lead, client, first, next);
+        } else if (invitation->inviter == client) {
+            looks += missed_list(invitation, first, next, &missed);
+        }
+        looks++;
+    }
+    sx_share_charge(server, client, looks / LOOKS_PER_UNIT);
+    while ((node = sx_list_pop(&missed)) != NULL) {
+        sx_invite_ask(server, SX_LIST_ENTRY(node, struct sx_guest, asked));
     }
 }
 

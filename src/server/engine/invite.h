@@ -49,6 +49,10 @@ void sx_invite_aborted(struct sx_server *server, struct sx_client *client,
 void sx_invite_client_added(struct sx_server *server, struct sx_client *client);
 void sx_invite_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 
+/* struct sx_family's events_missed: @client is asked again what it has lost. */
+void sx_invite_missed(struct sx_server *server, struct sx_client *client, uint64_t first,
+                      uint64_t next);
+
 /* It invites nobody any more, and is nobody's guest. */
 void sx_invite_client_gone(struct sx_server *server, struct sx_client *client);
 

@@ -46,6 +46,7 @@ void sx_invite_ask(struct sx_server *server, struct sx_guest *guest)
 
         sx_guest_ask(guest, server->question_last,
                      (invitation->hears & news[guest->state].hears) != 0);
+        guest->told = inviter->home->events.newest + 1;
         sx_event_to(server, news[guest->state].code, guest->client, &to, 1, notes, SX_COUNT(notes));
     }
 }

@@ -19,6 +19,7 @@
 #include "server/engine/event_handled.h"
 #include "server/engine/event_made.h"
 #include "server/engine/gets.h"
+#include "server/engine/group_construct_lead.h"
 #include "server/engine/group_end.h"
 #include "server/engine/group_leave.h"
 #include "server/engine/invite.h"
@@ -66,6 +67,7 @@ const struct sx_family sx_families[] = {
         .name = "group", /* as well */
         .client_left = sx_group_client_gone,
         .client_gone = sx_group_client_gone,
+        .events_missed = sx_group_construct_missed,
         .event_relayed = sx_group_event_relayed,
     },
     {
@@ -85,6 +87,7 @@ const struct sx_family sx_families[] = {
         .client_added = sx_invite_client_added,
         .client_left = sx_invite_client_gone,
         .client_gone = sx_invite_client_gone,
+        .events_missed = sx_invite_missed,
         .group_aborted = sx_invite_aborted,
         .stop = sx_invites_stop,
         .end = sx_invites_deinit,

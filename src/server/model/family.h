@@ -12,6 +12,7 @@
 #define SX_SERVER_MODEL_FAMILY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct sx_client;
 struct sx_event_block;
@@ -40,6 +41,10 @@ struct sx_family {
     sx_family_client_fn client_lost;     /* the first of these */
     sx_family_client_fn client_removed;  /* behind all of these, or behind nspace_gone */
 
+    /* Some of the events in its ring, of number @first to @next - 1, are gone before it has read
+     * them, or before a reader of its own has. */
+    void (*events_missed)(struct sx_server *server, struct sx_client *client, uint64_t first,
+                          uint64_t next);
     /* @client has published it here: PMIX_GROUP_CONSTRUCT_ABORT alone. */
     void (*group_aborted)(struct sx_server *server, struct sx_client *client,
                           const struct sx_event_block *block);

@@ -43,6 +43,7 @@ struct sx_guest {
     /* What the inviter has been asked about it, and not answered. */
     struct sx_list asked; /* invitation.asked; in no list: nothing */
     uint64_t question;
+    uint64_t told; /* the number of that event, among those of the inviter's home */
     bool is_awaited;
     pmix_info_t *gifts; /* what it gives to the other members */
     size_t gift_count;

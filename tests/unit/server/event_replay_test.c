@@ -77,10 +77,11 @@ static struct reading read_from(uint64_t first)
         struct sx_event_list_rest rest;
         struct sx_event_listed listed;
         struct sx_event_answer answer;
-        uint64_t looks = 0, before = first;
+        struct sx_event_replayed replayed;
+        uint64_t before = first;
 
         cr_assert_eq(sx_event_answer_init(&answer), PMIX_SUCCESS);
-        cr_assert_eq(sx_event_replay(&job, "job", 1, &wanted, &answer, &looks), PMIX_SUCCESS);
+        cr_assert_eq(sx_event_replay(&job, "job", 1, &wanted, &answer, &replayed), PMIX_SUCCESS);
         sx_event_list_open(&rest, answer.bytes, answer.size);
         cr_assert_gt(rest.next, first, "it goes on");
         if (rest.count > 1 && answer.size > reading.bytes_max) {
@@ -95,8 +96,8 @@ static struct reading read_from(uint64_t first)
         }
         cr_assert_eq(rest.count, 0);
         reading.messages++;
-        reading.looks += looks;
-        reading.looks_max = looks > reading.looks_max ? looks : reading.looks_max;
+        reading.looks += replayed.looks;
+        reading.looks_max = replayed.looks > reading.looks_max ? replayed.looks : reading.looks_max;
         first = rest.next;
         sx_event_answer_deinit(&answer);
     }
@@ -133,7 +134,7 @@ Test(eventreplay, says_what_is_lost_in_its_place)
     struct sx_event_list_rest rest;
     struct sx_event_listed listed;
     struct sx_event_answer answer;
-    uint64_t looks;
+    struct sx_event_replayed replayed;
 
     for (int i = 1; i <= 12; i++) {
         if (i == 3 || i == 4 || i == 7 || i == 11) {
@@ -143,7 +144,7 @@ Test(eventreplay, says_what_is_lost_in_its_place)
         }
     }
     cr_assert_eq(sx_event_answer_init(&answer), PMIX_SUCCESS);
-    cr_assert_eq(sx_event_replay(&job, "job", 1, &wanted, &answer, &looks), PMIX_SUCCESS);
+    cr_assert_eq(sx_event_replay(&job, "job", 1, &wanted, &answer, &replayed), PMIX_SUCCESS);
     sx_event_list_open(&rest, answer.bytes, answer.size);
     for (size_t i = 0; i < SX_COUNT(numbers); i++) {
         cr_assert_eq(sx_event_list_next(&rest, &listed), PMIX_SUCCESS);
@@ -198,10 +199,10 @@ Test(eventreplay, an_absurd_range_is_an_empty_one)
     log_add(8, PMIX_RANK_WILDCARD);
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
         struct sx_event_answer answer;
-        uint64_t looks;
+        struct sx_event_replayed replayed;
 
         cr_assert_eq(sx_event_answer_init(&answer), PMIX_SUCCESS);
-        cr_expect_eq(sx_event_replay(&job, "job", 1, &rows[i], &answer, &looks), PMIX_SUCCESS);
+        cr_expect_eq(sx_event_replay(&job, "job", 1, &rows[i], &answer, &replayed), PMIX_SUCCESS);
         cr_expect_eq(sx_event_answer_list(&answer)->count, 0, "row %zu", i);
         cr_expect_eq(sx_event_answer_list(&answer)->lost, 0, "row %zu", i);
         sx_event_answer_deinit(&answer);

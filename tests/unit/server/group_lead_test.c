@@ -197,7 +197,7 @@ static void expect_sound(void)
         cr_assert(!waits || question->asked_count > 0, "somebody can answer");
         for (size_t n = 0; n < question->asked_count; n++) {
             const struct sx_member *const asked = sx_members_find(&built.members,
-                                                                  question->asked[n]);
+                                                                  question->asked[n].client);
 
             cr_assert(asked != NULL && asked->arrived && !is_lost(asked->client));
         }
@@ -318,6 +318,43 @@ Test(group_lead, ends_at_once_when_nobody_can_say_anything)
     (void)arrive(0, HEARS_ALL, false);
     die(2);
     cr_expect(is_over && ended == END, "nobody wants to be asked");
+    close_construct();
+}
+
+/* Return: the newest event of the job. */
+static const struct sx_event_block *newest(void)
+{
+    struct sx_eventlog_cursor cursor;
+
+    sx_eventlog_seek(&cursor, &job->events, job->events.newest);
+    const struct sx_event_entry *const entry = sx_eventlog_next(&cursor);
+
+    cr_assert_not_null(entry);
+    return entry->block;
+}
+
+Test(group_lead, asks_only_those_again_who_have_lost_the_question)
+{
+    open_construct(SX_GROUP_NOTIFY);
+    (void)arrive(0, HEARS_ALL, false);
+    (void)arrive(1, HEARS_ALL, false);
+    die(2);
+    bare_much_later(&server);
+    cr_assert_eq(job->events.newest, 1);
+    sx_group_lead_missed(&plan->lead, clients[0], 2, 9); /* others */
+    sx_group_lead_missed(&plan->lead, clients[2], 1, 9); /* it has ended */
+    bare_much_later(&server);
+    cr_expect_eq(job->events.newest, 1);
+    sx_group_lead_missed(&plan->lead, clients[0], 1, 2);
+    bare_much_later(&server);
+    cr_assert_eq(job->events.newest, 2);
+    cr_expect(sx_event_block_aims_at(newest(), "job", 0));
+    cr_expect_not(sx_event_block_aims_at(newest(), "job", 1));
+    sx_group_lead_missed(&plan->lead, clients[0], 1, 2); /* it has got it since */
+    bare_much_later(&server);
+    cr_expect_eq(job->events.newest, 2);
+    cr_expect_not(is_over);
+    cr_expect(say(0, PMIX_GROUP_MEMBER_FAILED, 2, SX_GROUP_GOES_ON).lost != NULL);
     close_construct();
 }
 

@@ -530,6 +530,30 @@ Test(invite, waits_for_nothing_that_its_inviter_cannot_say)
     sx_group_end(&server, sx_memberships_find(&server, "one"));
 }
 
+Test(invite, asks_its_inviter_again_what_it_has_lost)
+{
+    const struct sx_eventlog *const events = &clients[0]->nspace->events;
+
+    inviter_hears = SX_HEARS_DECLINED;
+    send_invite(INVITER, "one", both, 2);
+    const uint32_t first = id_last;
+
+    send_join(0, "one", false, INVITER);
+    send_join(1, "one", false, INVITER);
+    cr_assert_eq(events->newest, 3);
+    const uint64_t lost = question_about("one", 0), had = question_about("one", 1);
+
+    sx_invite_missed(&server, clients[INVITER], 1, 3);
+    sx_invite_missed(&server, clients[0], 1, 4);
+    cr_expect_eq(events->newest, 4);
+    cr_expect_neq(question_about("one", 0), lost);
+    cr_expect_eq(question_about("one", 1), had);
+    send_word(INVITER, "one", had, SX_GROUP_SAYS_NOTHING);
+    cr_expect_not_null(sx_invitation_find(&server, "one"));
+    send_word(INVITER, "one", question_about("one", 0), SX_GROUP_SAYS_NOTHING);
+    cr_expect_eq(answers_next(&answers[INVITER], first), PMIX_GROUP_INVITE_DECLINED);
+}
+
 /* ---- what is left ----------------------------------------------------------------------------- */
 
 Test(invite, leaves_nothing_when_the_server_stops)
