@@ -82,6 +82,9 @@ pmix_status_t sx_group_construct_lost(struct sx_collective *collective, struct s
 {
     struct sx_group_lead *const lead = &collective->plan->lead;
 
+    if (collective->with_host) { /* all have called, and the host has heard of all of them */
+        return end;
+    }
     if (lead->leader == NULL && (collective->group & SX_GROUP_NOTIFY) == 0 && lead->count == 0) {
         return end;
     }

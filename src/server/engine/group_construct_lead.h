@@ -4,7 +4,8 @@
  * of them ends (group_lead.h).
  *
  * The member stays among the members as one that has not called, so nothing is complete.  Nobody is
- * asked where there is no leader and nobody has asked for PMIX_GROUP_NOTIFY_TERMINATION. */
+ * asked where there is no leader and nobody has asked for PMIX_GROUP_NOTIFY_TERMINATION, nor while
+ * the host is asked about all of them. */
 #ifndef SX_SERVER_ENGINE_GROUP_CONSTRUCT_LEAD_H
 #define SX_SERVER_ENGINE_GROUP_CONSTRUCT_LEAD_H
 
