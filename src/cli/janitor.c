@@ -37,6 +37,7 @@
 #define ITEMS_MAX (1 + CONTACTS_MAX + SX_JANITOR_FILES_A_JOB * SX_RUN_JOBS_MAX)
 #define GROUPS_END_NS (2 * SX_NS_PER_SEC)
 #define GROUPS_LOOK_NS (5 * SX_NS_PER_MS)
+#define LAUNCHER_END_MS 10000
 
 enum kind {
     KIND_GOODBYE = 1,
@@ -337,9 +338,20 @@ void sx_janitor_files_remove(const char *dir, const char *prefix, const char *pa
     closedir(handle);
 }
 
-static void clean(const struct work *work)
+/* The end of its socket comes before its own: until then its contact files are those of a server
+ * that lives. */
+static void launcher_wait(int pidfd)
+{
+    struct pollfd end = { .fd = pidfd, .events = POLLIN };
+
+    while (pidfd >= 0 && poll(&end, 1, LAUNCHER_END_MS) < 0 && errno == EINTR) {
+    }
+}
+
+static void clean(const struct work *work, int launcher_pidfd)
 {
     clean_groups(work);
+    launcher_wait(launcher_pidfd);
     for (size_t i = 0; i < work->item_count; i++) {
         const struct item *item = &work->items[i];
         int parent_fd;
@@ -401,7 +413,7 @@ __attribute__((noreturn)) static void janitor_main(int fd, int pidfd)
         work.orphan = work.orphan || fds[1].revents != 0;
     }
     if (!work.goodbye) {
-        clean(&work);
+        clean(&work, pidfd);
     }
     _exit(0);
 }

@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "cli/run/options.h"
+#include "control/contact_file.h"
+#include "control/rendezvous.h"
 
 #define DIRECTORY_NAME "janitor"
 #include "directory.h"
@@ -188,4 +190,55 @@ Test(janitor, forgets_a_group_that_is_taken_back, .init = setup, .fini = directo
         cr_expect_not(there("job"));
     }
     expect_alive_and_end(&launcher);
+}
+
+#define END_MS 100 /* longer than a janitor that waits for nothing takes */
+
+/* It ends slowly: its socket first, and then itself. */
+__attribute__((noreturn)) static void slow_launcher_main(int told_fd)
+{
+    const struct sx_rendezvous_options options = { .dir = dir, .uid = geteuid(), .gid = getegid() };
+    struct sx_rendezvous server = { .listen_fd = -1 };
+    struct sx_contact_file file = SX_CONTACT_FILE_NULL;
+    struct sx_contact contact = { .pid = getpid(), .uid = geteuid(), .gid = getegid() };
+    struct sx_janitor janitor;
+    const char *why;
+
+    if (sx_rendezvous_open(&server, &options) != PMIX_SUCCESS) {
+        _exit(1);
+    }
+    PMIx_Load_procid(&contact.server, "a.name", 0);
+    snprintf(contact.uri, sizeof(contact.uri), "a.name.0;%s", server.uri);
+    if (sx_contact_file_open(&file, dir, "pmix.sys.box", 0644, &contact, NULL, &why) != 0 ||
+        sx_janitor_init(&janitor) != 0) {
+        _exit(1);
+    }
+    sx_janitor_contact_add(&janitor, dir, "pmix.sys.box");
+    note_send(told_fd, NOTE_JANITOR, janitor.pid);
+    close(janitor.fd);
+    poll(NULL, 0, END_MS);
+    _exit(0);
+}
+
+Test(janitor, waits_until_the_launcher_itself_has_ended, .init = setup, .fini = directory_remove,
+     .timeout = 120)
+{
+    struct note note;
+    int told[2];
+
+    cr_assert_eq(pipe2(told, O_CLOEXEC), 0);
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        slow_launcher_main(told[1]);
+    }
+    close(told[1]);
+    cr_assert_eq(read(told[0], &note, sizeof(note)), sizeof(note));
+    const int janitor_pidfd = (int)syscall(SYS_pidfd_open, note.pid, 0);
+
+    waitpid(pid, NULL, 0);
+    if (janitor_pidfd >= 0) {
+        cr_expect(ends(janitor_pidfd, POLLIN));
+        cr_expect_not(there("pmix.sys.box"), "it was taken for a live server's");
+    }
 }
