@@ -15,6 +15,8 @@
 
 #include "base/names.h"
 #include "base/value.h"
+#include "cli/board.h"
+#include "cli/get/watch.h"
 #include "cli/json.h"
 #include "cli/names.h"
 #include "cli/number.h"
@@ -32,6 +34,7 @@ struct wish {
     int64_t rank; /* ANY_RANK: any, and the job itself */
     unsigned realm;
     bool json;
+    bool watch;
 };
 
 struct key {
@@ -48,6 +51,8 @@ struct search {
     size_t key_count;
     unsigned jobs;
     uint64_t printed;
+    pid_t server;             /* whose jobs; 0: any server's */
+    struct sx_get_seen *seen; /* NULL: all is new */
 };
 
 /* The realms of a job, as users name them; the job's own values stand beside its processes'. */
@@ -113,6 +118,8 @@ static void cell_print(struct search *search, const struct key *key, uint32_t ro
 
     if (sx_store_read(search->store, key->column, row, &item) != PMIX_SUCCESS ||
         item.cell.type == PMIX_UNDEF ||
+        (search->seen != NULL &&
+         !sx_get_seen_is_new(search->seen, search->nspace, search->realm, key->text, row, &item)) ||
         sx_flat_decode(&value, &item.cell, item.body, item.cell.len) != PMIX_SUCCESS) {
         return;
     }
@@ -226,10 +233,13 @@ static const struct sx_option rows[] = {
       realm_set, offsetof(struct wish, realm), false },
     { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag,
       offsetof(struct wish, json), false },
+    { "--watch", NULL, NULL, NULL, NULL,
+      "go on with a line for each value that comes or changes, until the server ends",
+      sx_option_flag, offsetof(struct wish, watch), false },
 };
 
 static const char about[] =
-    "usage: shmix get KEY [--rank N] [--realm REALM] [--json] [NAMESPACE | PID]\n"
+    "usage: shmix get KEY [--rank N] [--realm REALM] [--json] [--watch] [NAMESPACE | PID]\n"
     "\n"
     "Print what is stored under KEY: in the job NAMESPACE, in the jobs of the server PID, or in\n"
     "all that you may look into. Reads memory only, so a server that hangs or is stopped can be\n"
@@ -240,7 +250,8 @@ static const char more[] = "\n"
                            "examples:\n"
                            "  shmix get PMIX_JOB_SIZE             how large are the jobs?\n"
                            "  shmix get --rank 0 '*' 4711         all of the ranks 0 of a server\n"
-                           "  shmix get --json 'my.*' | jq .value what ranks have put themselves\n";
+                           "  shmix get --json 'my.*' | jq .value what ranks have put themselves\n"
+                           "  shmix get --watch 'my.*'            and what they put from now on\n";
 
 const struct sx_verb sx_get_verb = {
     .name = "shmix get",
@@ -271,6 +282,58 @@ static int nothing_say(const struct search *search, bool denied)
     return SX_EXIT_FAILURE;
 }
 
+static bool look(void *arg)
+{
+    struct search *const search = arg;
+
+    (void)sx_cli_stores_each(search->server, job_print, search);
+    return fflush(stdout) == 0;
+}
+
+static void server_take(void *arg, pid_t server, const char *nspace, const struct sx_store *store)
+{
+    struct search *const search = arg;
+
+    (void)store;
+    if (strcmp(nspace, search->wish->whose.nspace) == 0) {
+        search->server = server;
+    }
+}
+
+/* What is stored under the key may come later; the server and the job are there. */
+static int watch(struct search *search)
+{
+    const struct sx_whose *const whose = &search->wish->whose;
+    struct sx_get_seen seen;
+    struct sx_cli_board found;
+    bool denied = false;
+
+    search->server = whose->pid;
+    if (whose->nspace != NULL) {
+        denied = !sx_cli_stores_each(0, server_take, search);
+        if (search->server == 0) {
+            return nothing_say(search, denied);
+        }
+    }
+    sx_cli_board_find(search->server, &found);
+    if (found.count != 1) {
+        if (found.count > 1) {
+            sx_cli_board_say_many(&found);
+        } else {
+            (void)nothing_say(search, found.denied);
+        }
+        sx_board_deinit(&found.board);
+        return SX_EXIT_FAILURE;
+    }
+    search->server = found.server;
+    search->seen = &seen;
+    sx_get_seen_init(&seen);
+    sx_get_watch(&found, look, search);
+    sx_get_seen_deinit(&seen);
+    sx_board_deinit(&found.board);
+    return ferror(stdout) ? SX_EXIT_FAILURE : 0;
+}
+
 int sx_cli_get(char **words)
 {
     struct wish wish = { .rank = ANY_RANK, .realm = ANY_REALM };
@@ -282,6 +345,12 @@ int sx_cli_get(char **words)
     }
     if (!sx_proc_check()) {
         return SX_EXIT_FAILURE;
+    }
+    if (wish.watch) {
+        const int watched = watch(&search);
+
+        free(search.keys);
+        return watched;
     }
     const bool denied = !sx_cli_stores_each(wish.whose.pid, job_print, &search);
 

@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/board.h"
 #include "cli/ls/groups_print.h"
 #include "cli/ls/nobody.h"
-#include "cli/proc.h"
 #include "cli/say.h"
 #include "cli/stores.h"
 #include "ring/board.h"
@@ -32,30 +32,12 @@ struct lists {
 struct watch {
     const struct sx_ls_wish *wish;
     pid_t server;
-    unsigned servers; /* found */
     struct sx_board board;
     struct sx_store store; /* SX_STORE_NULL: none is known */
     struct lists known;
 };
 
 /* ---- finding --------------------------------------------------------------------------------- */
-
-static bool board_take(void *arg, pid_t pid, int fd)
-{
-    struct watch *const watch = arg;
-    struct sx_board board;
-
-    if (sx_board_attach(&board, fd) != PMIX_SUCCESS) {
-        return true;
-    }
-    if (sx_proc_has_made(pid, &board.seg) && watch->servers++ == 0) {
-        watch->board = board;
-        watch->server = pid;
-    } else {
-        sx_board_deinit(&board);
-    }
-    return true;
-}
 
 static bool store_take(void *arg, pid_t pid, int fd)
 {
@@ -253,15 +235,17 @@ static bool follow(struct watch *watch)
 
 int sx_groups_watch(const struct sx_ls_wish *wish, pid_t pid)
 {
-    struct watch watch = { .wish = wish, .board = SX_BOARD_NULL, .store = SX_STORE_NULL };
-    const bool denied = !sx_outside_each(pid, "board:", board_take, &watch);
+    struct watch watch = { .wish = wish, .store = SX_STORE_NULL };
+    struct sx_cli_board found;
     int code = SX_EXIT_FAILURE;
 
-    if (watch.servers == 0) {
-        code = sx_ls_nobody(wish, denied);
-    } else if (watch.servers > 1) {
-        sx_say("%u servers run, and one can be watched; 'shmix ls servers' lists them",
-               watch.servers);
+    sx_cli_board_find(pid, &found);
+    watch.board = found.board;
+    watch.server = found.server;
+    if (found.count == 0) {
+        code = sx_ls_nobody(wish, found.denied);
+    } else if (found.count > 1) {
+        sx_cli_board_say_many(&found);
     } else if (follow(&watch)) {
         code = 0;
     }

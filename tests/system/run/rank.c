@@ -14,6 +14,8 @@
  *   group FILE    all are a group, which the last one leaves when FILE.leave is there, and which the
  *                 others end when FILE.end is there
  *   offer         put a number, its rank times ten, and say the job's namespace
+ *   change FILE   put a number for FILE.1, another for FILE.2, and the same again for FILE.3, each
+ *                 when the file is there, and end with FILE.end
  *   peek NSPACE   say what <shmix.h> sees of another server's job: each rank with its number
  *   thread        the same, after the thread that called PMIx_Init has ended: the word that tells
  *                 the server of a death tells it of that too, and it asks the kernel which it is
@@ -30,6 +32,7 @@
  *   end HOW       end without PMIx_Finalize (leave), or by an abort of its own (abort)
  *   kill          be killed as a client
  *   wait          as a client for ever, without hearing SIGTERM */
+#include <limits.h>
 #include <pmix.h>
 #include <pthread.h>
 #include <shmix.h>
@@ -421,6 +424,27 @@ static int offer(void)
     return 1;
 }
 
+static int change(const char *file)
+{
+    static const uint32_t numbers[] = { 10, 20, 20 };
+    char path[PATH_MAX];
+
+    printf("%s\n", me.nspace);
+    fflush(stdout);
+    for (unsigned i = 0; i < 3; i++) {
+        pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = numbers[i] };
+
+        snprintf(path, sizeof(path), "%s.%u", file, i + 1);
+        await_file(path);
+        must(PMIx_Put(PMIX_GLOBAL, "changing", &value), "PMIx_Put");
+        must(PMIx_Commit(), "PMIx_Commit");
+        must(PMIx_Fence(NULL, 0, NULL, 0), "a fence"); /* the server takes it before that ends */
+    }
+    snprintf(path, sizeof(path), "%s.end", file);
+    await_file(path);
+    return 0;
+}
+
 static int peek(const char *nspace)
 {
     const shmix_key_t *key;
@@ -725,6 +749,8 @@ int main(int argc, char **argv)
         code = fences();
     } else if (strcmp(what, "offer") == 0) {
         code = offer();
+    } else if (strcmp(what, "change") == 0 && argc > 2) {
+        code = change(argv[2]);
     } else if (strcmp(what, "peek") == 0) {
         code = peek(argc > 2 ? argv[2] : "");
     } else if (strcmp(what, "late") == 0) {

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* board.c - a board counts as its maker's alone: another process can name a memfd as servers do. */
+#include "cli/board.h"
+
+#include "cli/proc.h"
+#include "cli/say.h"
+#include "shmem/outside.h"
+
+static bool board_take(void *arg, pid_t pid, int fd)
+{
+    struct sx_cli_board *const found = arg;
+    struct sx_board board;
+
+    if (sx_board_attach(&board, fd) != PMIX_SUCCESS) {
+        return true;
+    }
+    if (sx_proc_has_made(pid, &board.seg) && found->count++ == 0) {
+        found->board = board;
+        found->server = pid;
+    } else {
+        sx_board_deinit(&board);
+    }
+    return true;
+}
+
+void sx_cli_board_find(pid_t pid, struct sx_cli_board *ret)
+{
+    *ret = (struct sx_cli_board){ .board = SX_BOARD_NULL };
+    ret->denied = !sx_outside_each(pid, "board:", board_take, ret);
+}
+
+void sx_cli_board_say_many(const struct sx_cli_board *found)
+{
+    sx_say("%u servers run, and one can be watched; 'shmix ls servers' lists them", found->count);
+}
