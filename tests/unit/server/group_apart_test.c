@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* group_apart_test.c - a member on one node leaves a group, or ends: who is in it on the other nodes,
- * and what becomes of what they do together.  GR51 GR52 GR53 GR54 GR76 GR79 */
+ * and what becomes of what they do together.  GR51 GR52 GR53 GR54 GR76 GR79 GR82 */
 #include "server/engine/group_leave.h"
 
 #include "group_calls.h"
@@ -233,4 +233,28 @@ Test(group_apart, GR77_what_is_open_means_those_who_are_left)
     cr_expect_eq(nodes[1].asked_procs, 3);
     cr_expect_eq(nodes[2].asked_procs, 3);
     nodes[1].member = first;
+}
+
+/* The list that the host knows has the member that has left: on every node it is the same one.  With
+ * nobody on another node the host is not asked. */
+Test(group_apart, GR82_a_destruct_without_the_members_of_a_node_ends_here_or_in_time)
+{
+    static const struct group_call destruct = { .name = "group", .destructs = true, .seconds = 1 };
+
+    for (unsigned count = 2; count <= 3; count++) {
+        group_begin(count, &plain);
+        first_goes(LEAVES);
+        event_arrives();
+        calls(1, &destruct);
+        if (count == 3) {
+            cr_expect_eq(nodes[1].asked_procs, 3, "the same as everywhere");
+            cr_expect_eq(nodes[1].answers[2], 0);
+            node_later(&nodes[1]);
+        }
+        cr_expect_eq(nodes[1].answers[2], 1);
+        cr_expect_eq(nodes[1].statuses[2], count == 3 ? PMIX_ERR_TIMEOUT : PMIX_SUCCESS, "%u: %d",
+                     count, nodes[1].statuses[2]);
+        nodes_end();
+    }
+    nodes_begin(1); /* to end */
 }
