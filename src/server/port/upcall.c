@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pmix.h>
+
 #include "base/status.h"
 #include "base/value.h"
 
@@ -188,7 +190,7 @@ struct question {
     struct sx_owed *owed; /* counts it ... */
     size_t bytes;         /* ... as so many */
     struct sx_host_answer answer;
-    pmix_release_cbfunc_t release_fn; /* the host's, for the bytes of its answer */
+    pmix_release_cbfunc_t release_fn; /* the host's, or of a copy: for what it answers */
     void *release_cbdata;
     _Alignas(max_align_t) struct sx_upcall up; /* what it points at lies behind it */
 };
@@ -344,18 +346,57 @@ static void question_post(struct question *question, const struct sx_host_answer
     (void)sx_loop_post(question->server->loop, &question->post); /* it runs: see below */
 }
 
+/* Infos that the host keeps only while it calls: it does not want to hear that they were used. */
+struct copied {
+    size_t count;
+    pmix_info_t info[];
+};
+
+static void copied_free(void *arg)
+{
+    struct copied *const copied = arg;
+
+    sx_elements_destruct(copied->info, copied->count, PMIX_INFO);
+    free(copied);
+}
+
+static void infos_copy(struct question *question, struct sx_host_answer *said)
+{
+    struct copied *const copied = malloc(sizeof(*copied) + said->ninfo * sizeof(*said->info));
+    pmix_status_t rc = copied == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_elements_copy(copied->info, said->info, said->ninfo, PMIX_INFO);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_log(SX_LOG_WARN, "what the host answers cannot be kept: %s", PMIx_Error_string(rc));
+        free(copied);
+        *said = (struct sx_host_answer){ .status = rc };
+        return;
+    }
+    copied->count = said->ninfo;
+    said->info = copied->info;
+    question->release_fn = copied_free;
+    question->release_cbdata = copied;
+}
+
 /* The host's word, on any thread.  It is with the loop before the lock is given back: the server,
  * which ends behind sx_upcall_forget_all, cannot end in between. */
-static void answer_question(uintptr_t number, const struct sx_host_answer *said,
+static void answer_question(uintptr_t number, const struct sx_host_answer *answer,
                             pmix_release_cbfunc_t release_fn, void *release_cbdata)
 {
+    struct sx_host_answer said = *answer;
+
     pthread_mutex_lock(&open_lock);
     struct question *const question = question_take_locked(number);
 
     if (question != NULL) {
         question->release_fn = release_fn;
         question->release_cbdata = release_cbdata;
-        question_post(question, said);
+        if (release_fn == NULL && said.info != NULL && said.ninfo > 0) {
+            infos_copy(question, &said);
+        }
+        question_post(question, &said);
     }
     pthread_mutex_unlock(&open_lock);
     if (question == NULL && number != 0) {

@@ -503,6 +503,41 @@ Test(upcall, is_not_made_when_the_server_ends)
     cr_expect_eq(host.called, 0);
 }
 
+/* ---- infos that the host keeps no longer than it calls ----------------------------------------- */
+
+static void answer_and_forget(void *arg, uint64_t now_ns)
+{
+    pmix_info_t result;
+
+    (void)arg, (void)now_ns;
+    PMIx_Info_load(&result, "key", "result", PMIX_STRING);
+    answer_info(PMIX_SUCCESS, &result, 1, host.cbdata, NULL, NULL);
+    memset(result.value.data.string, 'x', strlen("result"));
+    memset(result.key, 'x', 3);
+    PMIx_Info_destruct(&result);
+    answer_info(PMIX_SUCCESS, &result, 1, host.cbdata, NULL, NULL); /* dropped, and not looked at */
+}
+
+static void on_told_infos(struct sx_asker *of, const struct sx_host_answer *answer)
+{
+    cr_expect_eq(of, &asker);
+    cr_assert_eq(answer->ninfo, 1);
+    cr_expect_str_eq(answer->info[0].key, "key");
+    cr_expect_str_eq(answer->info[0].value.data.string, "result");
+    told.count++;
+}
+
+Test(upcall, keeps_the_infos_that_a_host_answers_with_and_forgets)
+{
+    server.module = all_entries;
+    sx_asker_init(&asker);
+    tell = on_told_infos;
+    kind = SX_UPCALL_QUERY;
+    bare_call(&server, ask_now, NULL);
+    bare_call(&server, answer_and_forget, NULL);
+    cr_expect_eq(told.count, 1);
+}
+
 /* ---- notices ---------------------------------------------------------------------------------- */
 
 static const struct {
