@@ -35,6 +35,7 @@ enum sx_function {
     SX_OF_HEARTBEATS, /* the same, with what the library monitors itself ... */
     SX_OF_FILE_MONITOR,
     SX_OF_USAGE,
+    SX_OF_ALLOCATION,
     SX_OF_COMPUTE_DISTANCES,
     SX_OF_SERVER_INIT,
     SX_OF_REGISTER_NSPACE,

@@ -36,11 +36,7 @@ SX_UNSUPPORTED(PMIx_Spawn, const pmix_info_t *job_info, size_t ninfo, const pmix
 SX_UNSUPPORTED(PMIx_Spawn_nb, const pmix_info_t *job_info, size_t ninfo, const pmix_app_t *apps,
                size_t napps, pmix_spawn_cbfunc_t cbfunc, void *cbdata)
 
-/* Monitoring, allocations and sessions. */
-SX_UNSUPPORTED(PMIx_Allocation_request, pmix_alloc_directive_t directive, pmix_info_t *info,
-               size_t ninfo, pmix_info_t **results, size_t *nresults)
-SX_UNSUPPORTED(PMIx_Allocation_request_nb, pmix_alloc_directive_t directive, pmix_info_t *info,
-               size_t ninfo, pmix_info_cbfunc_t cbfunc, void *cbdata)
+/* Sessions and resource blocks: the host's module ends before their entries. */
 SX_UNSUPPORTED(PMIx_Session_control, uint32_t session_id, const pmix_info_t *directives,
                size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata)
 SX_UNSUPPORTED(PMIx_Resource_block, pmix_resource_block_directive_t directive, char *block,

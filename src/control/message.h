@@ -51,6 +51,7 @@ enum sx_message_kind {
     SX_MSG_JOB_CONTROL,    /* client: directives, flat infos */
     SX_MSG_LOG,            /* client: log this, by these directives */
     SX_MSG_MONITOR,        /* client: watch me, by these directives */
+    SX_MSG_ASK_HOST,       /* client: something that only the host can answer */
     SX_MSG_GROUP_LEAVE,    /* client: I am no member of this group any more */
     SX_MSG_GROUP_SAID,     /* client: what my handlers answer to the end of a builder of a group */
     SX_MSG_GROUP_INVITE,   /* client: ask these processes to join a group; answered at its end */
@@ -232,6 +233,19 @@ struct sx_monitor_request {
     uint64_t infos_size;
 };
 enum { SX_MONITOR_INFOS };
+
+/* ASK_HOST: followed by the infos of the call.  Reply: struct sx_reply, and what the host gives as
+ * a flat array of infos, if it gives some. */
+enum sx_ask_kind {
+    SX_ASK_ALLOCATION, /* detail: pmix_alloc_directive_t */
+    SX_ASK_KINDS,
+};
+struct sx_ask {
+    uint32_t kind; /* enum sx_ask_kind */
+    uint32_t detail;
+    uint64_t infos_size;
+};
+enum { SX_ASK_INFOS };
 
 /* GROUP_LEAVE.  Reply: struct sx_reply. */
 struct sx_group_leave {

@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "base/value.h"
 #include "server/engine/abort.h"
+#include "server/engine/ask.h"
 #include "server/engine/collective.h"
 #include "server/engine/control.h"
 #include "server/engine/event.h"
@@ -153,6 +154,7 @@ static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_JOB_CONTROL] = sx_control_on_job_control,
     [SX_MSG_LOG] = sx_logging_on_log,
     [SX_MSG_MONITOR] = sx_monitor_on_monitor,
+    [SX_MSG_ASK_HOST] = sx_ask_on_ask_host,
     [SX_MSG_GROUP_LEAVE] = sx_group_on_leave,
     [SX_MSG_GROUP_SAID] = sx_group_on_said,
     [SX_MSG_GROUP_INVITE] = sx_invite_on_invite,

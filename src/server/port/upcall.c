@@ -137,6 +137,12 @@ static pmix_status_t call_monitor(module_t *module, up_t *up, void *cbdata)
                            up->ninfo - up->ndata, answer_info, cbdata);
 }
 
+static pmix_status_t call_allocate(module_t *module, up_t *up, void *cbdata)
+{
+    return module->allocate(up->proc, (pmix_alloc_directive_t)up->status, up->info, up->ninfo,
+                            answer_info, cbdata);
+}
+
 struct row {
     const char *name;
     size_t entry; /* in the module */
@@ -166,6 +172,7 @@ static const struct row rows[SX_UPCALL_KINDS] = {
     [SX_UPCALL_LOG] = ROW(log, call_log, 0, 0),
     [SX_UPCALL_JOB_CONTROL] = ROW(job_control, call_job_control, 0, 0),
     [SX_UPCALL_MONITOR] = ROW(monitor, call_monitor, 0, 0),
+    [SX_UPCALL_ALLOCATE] = ROW(allocate, call_allocate, 0, 0),
     [SX_UPCALL_QUERY] = ROW(query, call_query, 0, 0),
     [SX_UPCALL_TOOL_CONNECTED] = ROW(tool_connected, call_tool, TOOLS_MAX, TOOLS_BYTES_MAX),
     [SX_UPCALL_GROUP] = ROW(group, call_group, 0, 0),

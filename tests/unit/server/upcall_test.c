@@ -208,6 +208,18 @@ static pmix_status_t on_monitor(const pmix_proc_t *proc, const pmix_info_t *moni
     return heard(info_answers, NULL, cbdata);
 }
 
+static pmix_status_t on_allocate(const pmix_proc_t *proc, pmix_alloc_directive_t directive,
+                                 const pmix_info_t info[], size_t ninfo, pmix_info_cbfunc_t cbfunc,
+                                 void *cbdata)
+{
+    cr_expect_eq(directive, (pmix_alloc_directive_t)-4000);
+    cr_expect_eq(ninfo, 1);
+    answer_info = cbfunc;
+    host.proc = proc;
+    host.info = info;
+    return heard(info_answers, NULL, cbdata);
+}
+
 static pmix_info_cbfunc_t answer_control;
 
 static void control_answers(pmix_status_t status, void *cbdata)
@@ -270,6 +282,7 @@ static const pmix_server_module_t all_entries = {
     .job_control = on_control,
     .group = on_group,
     .monitor = on_monitor,
+    .allocate = on_allocate,
     .query = on_query,
     .tool_connected = on_tool,
 };

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* allocation.c - PMIx_Allocation_request, blocking or not: the host's scheduler answers. */
+#include "client/call/ask.h"
+#include "client/link/process.h"
+
+static const struct sx_op_kind allocation_kind = SX_ASK_KIND;
+
+static pmix_status_t request(struct sx_results_op *results, pmix_alloc_directive_t directive,
+                             const pmix_info_t info[], size_t ninfo)
+{
+    return sx_ask_host(results, SX_OF_ALLOCATION,
+                       &(struct sx_ask){ .kind = SX_ASK_ALLOCATION, .detail = directive }, info,
+                       ninfo);
+}
+
+pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive, pmix_info_t *info,
+                                      size_t ninfo, pmix_info_t **results, size_t *nresults)
+{
+    struct sx_results_op op = { .op = SX_OP_INIT(&allocation_kind, &sx_process.link) };
+    const pmix_status_t rc = request(&op, directive, info, ninfo);
+
+    sx_results_give(&op, results, nresults);
+    return rc;
+}
+
+pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t directive, pmix_info_t *info,
+                                         size_t ninfo, pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata);
+    struct sx_results_op op = { .op = SX_OP_INIT(&allocation_kind, &sx_process.link,
+                                                 .callback = callback) };
+
+    return cbfunc != NULL ? request(&op, directive, info, ninfo) : sx_process_misused();
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* ask.h - requests that only the host answers: it is told who asks, and its word is passed on. */
+#ifndef SX_SERVER_ENGINE_ASK_H
+#define SX_SERVER_ENGINE_ASK_H
+
+#include "server/model/state.h"
+
+/* ASK_HOST.  Return: true, it is no breach. */
+bool sx_ask_on_ask_host(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                        uint64_t now_ns);
+
+#endif
