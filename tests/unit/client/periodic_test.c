@@ -4,6 +4,8 @@
  * or after its run. */
 #include <criterion/criterion.h>
 #include <semaphore.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "client/call/periodic.h"
@@ -124,4 +126,40 @@ Test(periodic, ends_by_its_name)
     cr_expect(is_freed(&b) && is_freed(&nameless));
     cr_expect(!sx_periodics_end_called(""));
     sx_periodics_stop();
+}
+
+/* What the parent has begun is not run there, and takes no place. */
+Test(periodic, a_forked_child_begins_anew)
+{
+    struct counted parents, childs;
+    uint32_t place;
+    uint64_t number;
+    int status;
+
+#ifdef __SANITIZE_THREAD__
+    cr_skip_test("ThreadSanitizer takes the child's thread for the parent's");
+#endif
+    sx_periodic_go(prepare(&parents, "mine", 1, &place));
+    sem_wait(&parents.ran);
+    const pid_t child = fork();
+
+    if (child == 0) {
+        sx_periodics_forked();
+        number = prepare(&childs, "mine", 1, &place);
+        sx_periodic_go(number);
+        sem_wait(&childs.ran);
+        sem_post(&childs.may_return);
+        sx_periodic_end(number);
+        sem_post(&childs.may_return); /* if it has begun again meanwhile */
+        sem_wait(&childs.freed);
+        sx_periodics_stop();
+        _exit(place == 0 && !is_freed(&parents) ? 0 : 1);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect_eq(status, 0);
+    sem_post(&parents.may_return);
+    (void)sx_periodics_end_called("mine");
+    sem_post(&parents.may_return);
+    sx_periodics_stop();
+    cr_expect(is_freed(&parents));
 }
