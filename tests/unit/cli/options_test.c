@@ -11,12 +11,14 @@
 #include "cli/events/events.h"
 #include "cli/events/inject.h"
 #include "cli/get/get.h"
+#include "cli/log/log.h"
 #include "cli/ls/ls.h"
 #include "cli/mem/mem.h"
 #include "cli/run/options.h"
 
 static const struct sx_verb *const verbs[] = {
-    &sx_run_verb, &sx_events_verb, &sx_events_inject_verb, &sx_get_verb, &sx_ls_verb, &sx_mem_verb
+    &sx_run_verb, &sx_events_verb, &sx_events_inject_verb, &sx_get_verb, &sx_log_verb,
+    &sx_ls_verb,  &sx_mem_verb
 };
 
 /* Large enough for what any verb is asked, as a whole and for a part. */
