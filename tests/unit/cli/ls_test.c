@@ -3,9 +3,14 @@
 /* ls_test.c - tables that this process holds open as servers do, listed; nothing in them is trusted.
  * How a job is listed is in tests/system/run/ls_test.sh. */
 #include <criterion/criterion.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <pmix_common.h>
@@ -13,6 +18,7 @@
 #include "base/bodies.h"
 #include "base/clock.h"
 #include "captured.h"
+#include "cli/get/get.h"
 #include "cli/ls/ls.h"
 #include "control/message.h"
 #include "ring/board.h"
@@ -270,6 +276,59 @@ Test(ls, lists_the_processes_of_a_job)
              (int)getpid(), (int)getpid());
     expect_has(text, line);
     free(text);
+    sx_store_destroy(&writer);
+}
+
+/* From now on a socket kills the process. */
+static void no_sockets_from_here(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = { .len = SX_COUNT(code), .filter = code };
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+        _exit(77);
+    }
+}
+
+/* What is listed and stored is had without a message: there is no socket to send one with. */
+Test(ls, asks_nobody)
+{
+    static const char *const things[] = { "servers", "jobs",        "procs", "clients",
+                                          "groups",  "collectives", "sets" };
+    struct sx_store_writer writer;
+    struct sx_board board;
+    char number[16];
+    int status;
+
+    test_store_create(&writer);
+    cr_assert_eq(sx_board_create(&board, "server"), PMIX_SUCCESS);
+    snprintf(number, sizeof(number), "%d", (int)getpid());
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        no_sockets_from_here();
+        for (size_t i = 0; i < SX_COUNT(things); i++) {
+            char *words[] = { (char *)(uintptr_t)things[i], number, NULL };
+
+            (void)sx_cli_ls(words);
+        }
+        char *words[] = { (char[]){ "*" }, number, NULL };
+
+        (void)sx_cli_get(words);
+        _exit(0);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+        cr_skip_test("the kernel takes no filter here");
+    }
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %#x", (unsigned)status);
+    sx_board_deinit(&board);
     sx_store_destroy(&writer);
 }
 
