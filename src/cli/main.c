@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "cli/ctl/ctl.h"
 #include "cli/events/events.h"
 #include "cli/get/get.h"
 #include "cli/log/log.h"
@@ -21,6 +22,7 @@ static const struct sx_option rows[] = {
     { .name = "ls", .help = "list servers, jobs, groups, and who is missing in which operation" },
     { .name = "get", .help = "print what is stored of running jobs, by key" },
     { .name = "query", .help = "ask a server what it knows of jobs, processes, and itself" },
+    { .name = "ctl", .help = "act on running processes: pause, resume, signal or end them" },
     { .name = "log", .help = "log something where processes of a job log" },
     { .name = "mem", .help = "look into the shared memory of running jobs" },
     { .help = "options ('shmix VERB --help' explains those of a verb, with examples):" },
@@ -31,8 +33,8 @@ static const struct {
     int (*fn)(char **words);
 } verbs[] = {
     { "run", sx_cli_run }, { "events", sx_cli_events }, { "ls", sx_cli_ls },
-    { "get", sx_cli_get }, { "query", sx_cli_query },   { "log", sx_cli_log },
-    { "mem", sx_cli_mem },
+    { "get", sx_cli_get }, { "query", sx_cli_query },   { "ctl", sx_cli_ctl },
+    { "log", sx_cli_log }, { "mem", sx_cli_mem },
 };
 
 static const struct sx_verb command = {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/ctl/ctl.h"
 #include "cli/events/events.h"
 #include "cli/events/inject.h"
 #include "cli/get/get.h"
@@ -17,7 +18,7 @@
 #include "cli/run/options.h"
 
 static const struct sx_verb *const verbs[] = {
-    &sx_run_verb, &sx_events_verb, &sx_events_inject_verb, &sx_get_verb, &sx_log_verb,
+    &sx_run_verb, &sx_events_verb, &sx_events_inject_verb, &sx_get_verb, &sx_ctl_verb, &sx_log_verb,
     &sx_ls_verb,  &sx_mem_verb
 };
 

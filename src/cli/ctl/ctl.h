@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* ctl.h - `shmix ctl`: act on running processes, as one does with PMIx_Job_control. */
+#ifndef SX_CLI_CTL_CTL_H
+#define SX_CLI_CTL_CTL_H
+
+#include "cli/options.h"
+
+extern const struct sx_verb sx_ctl_verb;
+
+/* @words: behind the verb.  Return: the exit code. */
+int sx_cli_ctl(char **words);
+
+#endif
