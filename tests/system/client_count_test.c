@@ -225,6 +225,31 @@ static int work_miss(int rank)
     return 0;
 }
 
+static int work_group(int rank)
+{
+    const pmix_proc_t all = { .nspace = JOB_NSPACE, .rank = PMIX_RANK_WILDCARD };
+    static char *const keys[] = { PMIX_JOB_SIZE, PMIX_LOCAL_SIZE, PMIX_LOCAL_PEERS };
+    pmix_proc_t group;
+    pmix_value_t *value;
+
+    (void)rank;
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    PMIx_Load_procid(&group, "tea", PMIX_RANK_WILDCARD);
+    for (int i = 0; i <= ROUNDS; i++) {
+        for (size_t n = 0; n < sizeof(keys) / sizeof(keys[0]); n++) {
+            CHECK_STATUS(PMIx_Get(&group, keys[n], NULL, 0, &value), PMIX_SUCCESS);
+            PMIX_VALUE_RELEASE(value);
+        }
+        if (i == 0) { /* the node's store is mapped now */
+            traced_mark();
+        }
+    }
+    traced_mark();
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
 static int work_commit(int rank)
 {
     (void)rank;
@@ -348,6 +373,14 @@ static int a_static_get_makes_no_call_and_no_allocation(int rank)
     struct counter counter;
 
     CHECK(calls_of(work_get_static, rank, &counter) == 0);
+    return 0;
+}
+
+static int what_follows_from_a_group_makes_no_call(int rank)
+{
+    struct counter counter;
+
+    CHECK(calls_of(work_group, rank, &counter) == 0);
     return 0;
 }
 
@@ -611,6 +644,8 @@ static const struct job_case cases[] = {
     { "a_static_get_makes_no_call_and_no_allocation", 2,
       a_static_get_makes_no_call_and_no_allocation, NULL, false },
     { "a_miss_that_is_known_makes_no_call", 1, a_miss_that_is_known_makes_no_call, NULL, false },
+    { "what_follows_from_a_group_makes_no_call", 2, what_follows_from_a_group_makes_no_call, NULL,
+      false },
     { "a_commit_makes_no_call", 1, a_commit_makes_no_call, NULL, false },
     { "an_event_that_is_there_is_read_without_a_call", 2,
       an_event_that_is_there_is_read_without_a_call, NULL, false },

@@ -186,7 +186,7 @@ static bool nspace_is_good(const char *nspace, const char **ret)
 
 struct peers {
     const char *node; /* NULL: this one */
-    char own[256];
+    char own[256];    /* what the machine calls this one, once it is needed */
     pmix_proc_t *procs;
     size_t count, capacity;
 };
@@ -283,6 +283,17 @@ static pmix_status_t peers_of_node(struct peers *peers, const struct place *plac
     return rc;
 }
 
+/* The server may know this node by another name than the machine does. */
+static const char *own_node(struct peers *peers, const struct place *place)
+{
+    const char *const told = sx_site_text(&place->site, SX_REALM_JOB, SX_ROW_JOB, PMIX_HOSTNAME);
+
+    if (told == NULL && peers->own[0] == '\0') {
+        sx_hostname(peers->own, sizeof(peers->own));
+    }
+    return told != NULL ? told : peers->own;
+}
+
 static pmix_status_t peers_visit(void *arg, const struct place *place)
 {
     struct peers *const peers = arg;
@@ -295,9 +306,8 @@ static pmix_status_t peers_visit(void *arg, const struct place *place)
         return peers_add_text(peers, place, text);
     }
     const size_t before = peers->count;
-    /* The server may know this node by another name than the machine does. */
-    const char *const own = sx_site_text(&place->site, SX_REALM_JOB, SX_ROW_JOB, PMIX_HOSTNAME);
-    peers->node = named != NULL ? named : own != NULL ? own : peers->own;
+
+    peers->node = named != NULL ? named : own_node(peers, place);
     pmix_status_t rc = peers_by_rank(peers, place);
     const uint32_t node_count = sx_site_count(&place->site, PMIX_NUM_NODES);
     if (rc == PMIX_SUCCESS && peers->count == before) {
@@ -319,7 +329,6 @@ pmix_status_t PMIx_Resolve_peers(const char *nodename, const pmix_nspace_t nspac
     if (procs == NULL || nprocs == NULL || !nspace_is_good(nspace, &name)) {
         return sx_process_misused();
     }
-    sx_hostname(peers.own, sizeof(peers.own));
     const pmix_status_t rc = walk_all(&walk, name);
     if (rc != PMIX_SUCCESS) {
         free(peers.procs);
