@@ -117,6 +117,14 @@ void sx_queries_answer(struct sx_queries *queries, struct sx_asked *asked, pmix_
     *value = (pmix_value_t){ .type = PMIX_UNDEF };
 }
 
+void sx_queries_unanswer(struct sx_queries *queries, struct sx_asked *asked)
+{
+    sx_value_destruct(&asked->value);
+    asked->value = (pmix_value_t){ .type = PMIX_UNDEF };
+    queries->answered_count -= asked->answered;
+    asked->answered = false;
+}
+
 pmix_status_t sx_queries_ask(struct sx_queries *queries,
                              pmix_status_t (*know)(void *arg, const struct sx_question *question,
                                                    pmix_value_t *ret),

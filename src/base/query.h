@@ -48,6 +48,9 @@ void sx_queries_close(struct sx_queries *queries);
 /* The answer to @asked, which has none; *value moves. */
 void sx_queries_answer(struct sx_queries *queries, struct sx_asked *asked, pmix_value_t *value);
 
+/* It has no answer after all. */
+void sx_queries_unanswer(struct sx_queries *queries, struct sx_asked *asked);
+
 /* One key, and what it is about. */
 struct sx_question {
     const char *key;

@@ -211,6 +211,25 @@ pmix_status_t sx_usage_of_process(void *list, const pmix_proc_t *proc, pid_t pid
     return report_end(&report, list, PMIX_PROC_RESOURCE_USAGE);
 }
 
+bool sx_usage_pss(pid_t pid, float *ret_mib)
+{
+    char path[64], line[256];
+    unsigned long long kib = 0;
+    bool found = false;
+
+    snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)pid);
+    FILE *const file = fopen(path, "re");
+
+    while (file != NULL && !found && fgets(line, sizeof(line), file) != NULL) {
+        found = sscanf(line, "Pss: %llu kB", &kib) == 1;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    *ret_mib = (float)kib / KIB_PER_MIB;
+    return found;
+}
+
 /* ---- the node -------------------------------------------------------------------------------- */
 
 pmix_status_t sx_usage_of_node(void *list, const char *hostname,

@@ -24,6 +24,9 @@ struct sx_usage_fields {
  * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_usage_of_process(void *list, const pmix_proc_t *proc, pid_t pid,
                                   const struct sx_usage_fields *wanted);
+/* The memory of @pid, in MiB, where a page that several processes share counts in parts (PSS): the
+ * kernel walks over all of it.  Return: false when it does not tell. */
+bool sx_usage_pss(pid_t pid, float *ret_mib);
 /* The node that this process is on, which is called @hostname. */
 pmix_status_t sx_usage_of_node(void *list, const char *hostname,
                                const struct sx_usage_fields *wanted);

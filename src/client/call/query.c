@@ -11,6 +11,7 @@
 
 #include "base/role.h"
 #include "client/call/query_local.h"
+#include "client/call/query_memory.h"
 #include "client/link/process.h"
 #include "client/link/procs.h"
 #include "client/link/request.h"
@@ -61,6 +62,7 @@ static bool query_finish(struct sx_op *op)
 
     if (query->bytes != NULL) {
         op->status = answer_take(query);
+        sx_query_memory_measure(&query->queries);
     }
     op->status = sx_queries_results(&query->queries,
                                     op->status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : op->status,
@@ -105,6 +107,7 @@ static pmix_status_t query_open(struct sx_queries *ret, const pmix_query_t *quer
     }
     if (rc == PMIX_SUCCESS && server != NULL) {
         rc = server->query(ret);
+        sx_query_memory_measure(ret);
     }
     if (rc != PMIX_SUCCESS) {
         sx_queries_close(ret);

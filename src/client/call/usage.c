@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <pmix.h>
@@ -44,16 +43,6 @@ static bool is_target(const struct usage *usage, const pmix_proc_t *proc)
                 (target->rank == PMIX_RANK_WILDCARD || target->rank == proc->rank);
     }
     return found;
-}
-
-/* The server tells numbers of its own pid namespace. */
-static bool numbers_are_ours(void)
-{
-    struct ucred cred;
-    socklen_t size = sizeof(cred);
-
-    return getsockopt(sx_process.link.socket_fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 &&
-           cred.pid > 0;
 }
 
 /* Of one process of the table.  One that has ended meanwhile is left out. */
@@ -112,7 +101,8 @@ static pmix_status_t processes_add(const struct usage *usage, const struct sx_us
         while (!PMIx_Check_nspace(usage->targets[first].nspace, nspace)) {
             first++;
         }
-        if (first == i && sx_link_is_live(&sx_process.link) && numbers_are_ours()) {
+        if (first == i && sx_link_is_live(&sx_process.link) &&
+            sx_link_pids_are_ours(&sx_process.link)) {
             rc = others_add(usage, nspace, wanted, list);
         }
     }

@@ -4,6 +4,7 @@
 #include "client/link/link.h"
 
 #include <inttypes.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -28,6 +29,15 @@ pmix_status_t sx_link_fault(const struct sx_link *link)
     default:
         return PMIX_ERR_UNREACH;
     }
+}
+
+bool sx_link_pids_are_ours(const struct sx_link *link)
+{
+    struct ucred cred;
+    socklen_t size = sizeof(cred);
+
+    /* 0: it is of one that this process does not see. */
+    return getsockopt(link->socket_fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.pid > 0;
 }
 
 uint32_t sx_link_next_id_locked(struct sx_link *link)

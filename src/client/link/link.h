@@ -82,6 +82,9 @@ static inline pmix_status_t sx_link_status(const struct sx_link *link)
     return sx_link_is_live(link) ? PMIX_SUCCESS : sx_link_fault(link);
 }
 
+/* Whether process ids that the server tells are those of this process's pid namespace. */
+bool sx_link_pids_are_ours(const struct sx_link *link);
+
 /* A number for an operation of @link; 0 would want no answer.  Under lock. */
 uint32_t sx_link_next_id_locked(struct sx_link *link);
 

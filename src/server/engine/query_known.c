@@ -5,12 +5,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/usage.h"
 #include "base/util.h"
 #include "base/value.h"
-#include "server/engine/query_memory.h"
 #include "server/engine/query_procs.h"
 #include "server/model/visible.h"
+#include "server/port/reply.h"
 #include "shmem/lists.h"
 #include "shmem/site.h"
 
@@ -179,49 +181,66 @@ static pmix_status_t daemon_memory_answer(const struct question *question, pmix_
 {
     (void)question;
     *ret = (pmix_value_t){ .type = PMIX_FLOAT };
-    return sx_query_memory_server(&ret->data.fval);
+    return sx_usage_pss(getpid(), &ret->data.fval) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
-static pmix_status_t clients_memory(const struct question *question, struct sx_query_memory *ret)
+/* Whether it asks for the memory of @client, one of its own user's. */
+static bool is_meant(const struct question *question, const struct sx_client *client)
 {
     const struct sx_query_options *const options = question->asked->options;
     const pmix_proc_t of = sx_query_proc(options, &question->server->self);
     const bool named = options->procs.count != 0 || options->nspace != NULL;
 
-    return sx_query_memory_clients(question->server, question->client, named ? &of : NULL, ret);
+    return !client->is_tool && (question->client == NULL || client->uid == question->client->uid) &&
+           (!named || (strcmp(client->nspace->name, of.nspace) == 0 &&
+                       (of.rank == PMIX_RANK_WILDCARD || of.rank == client->rank)));
 }
 
+/* The processes: whoever asks looks at them (client/call/query_memory.h). */
 static pmix_status_t client_memory_answer(const struct question *question, pmix_value_t *ret)
 {
-    struct sx_query_memory clients = { .average = 0 };
-    const pmix_status_t rc = clients_memory(question, &clients);
+    const struct sx_server *const server = question->server;
+    pmix_data_array_t *const array = PMIx_Data_array_create(server->live_count, PMIX_PID);
+    size_t count = 0;
 
-    *ret = (pmix_value_t){ .type = PMIX_FLOAT, .data.fval = clients.average };
-    return rc;
+    if (array == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    for (size_t i = 0; i < server->live_count; i++) {
+        if (is_meant(question, server->live[i])) {
+            ((pid_t *)array->array)[count++] = sx_client_peer(server->live[i])->pid;
+        }
+    }
+    array->size = count;
+    *ret = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = array };
+    if (count == 0) {
+        sx_value_destruct(ret);
+        return PMIX_ERR_NOT_FOUND;
+    }
+    return PMIX_SUCCESS;
 }
 
-/* All of it, of one look at the clients. */
+/* With room for the limits, if they are asked for. */
 static pmix_status_t memory_answer(const struct question *question, pmix_value_t *ret)
 {
     const bool minmax = question->asked->options->minmax;
-    struct sx_query_memory clients;
-    pmix_status_t rc = clients_memory(question, &clients);
+    pmix_value_t clients;
+    pmix_status_t rc = client_memory_answer(question, &clients);
     pmix_info_t *const infos = rc == PMIX_SUCCESS ? infos_make(minmax ? 3 : 2, ret) : NULL;
 
     if (infos == NULL) {
+        if (rc == PMIX_SUCCESS) {
+            sx_value_destruct(&clients);
+        }
         return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
     }
     PMIx_Load_key(infos[0].key, PMIX_DAEMON_MEMORY);
+    PMIx_Load_key(infos[1].key, PMIX_CLIENT_AVG_MEMORY);
+    infos[1].value = clients;
+    if (minmax) {
+        PMIx_Load_key(infos[2].key, PMIX_QUERY_REPORT_MINMAX);
+    }
     rc = daemon_memory_answer(question, &infos[0].value);
-    if (rc == PMIX_SUCCESS) {
-        rc = PMIx_Info_load(&infos[1], PMIX_CLIENT_AVG_MEMORY, &clients.average, PMIX_FLOAT);
-    }
-    if (rc == PMIX_SUCCESS && minmax) {
-        float values[] = { clients.min, clients.max };
-        pmix_data_array_t array = { .type = PMIX_FLOAT, .size = 2, .array = values };
-
-        rc = PMIx_Info_load(&infos[2], PMIX_QUERY_REPORT_MINMAX, &array, PMIX_DATA_ARRAY);
-    }
     if (rc != PMIX_SUCCESS) {
         sx_value_destruct(ret);
     }
