@@ -411,6 +411,23 @@ static const struct sx_directive allocation[] = {
     CARRIED(PMIX_ALLOC_INHERITANCE),
 };
 
+static const struct sx_directive get_credential[] = {
+    CARRIED(PMIX_CRED_TYPE),
+    CARRIED(PMIX_TIMEOUT),
+    CARRIED(PMIX_CRYPTO_KEY),
+};
+
+static const struct sx_directive validate_credential[] = {
+    CARRIED(PMIX_CREDENTIAL), /* the argument */
+    CARRIED(PMIX_CRED_TYPE),
+    CARRIED(PMIX_TIMEOUT),
+    CARRIED(PMIX_CRYPTO_KEY),
+};
+
+static const struct sx_directive own_credential[] = {
+    ROW(PMIX_CRED_TYPE, STRING, credential, types), IDLE(PMIX_TIMEOUT), /* it is answered at once */
+};
+
 static const struct sx_directive compute_distances[] = {
     ROW(PMIX_DEVICE_TYPE, DEVICES, distances, types),
     ROW(PMIX_DEVICE_ID, STRING, distances, id),
@@ -498,6 +515,9 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_FILE_MONITOR] = ENTRY("PMIx_Process_monitor of a file", file_monitor),
     [SX_OF_USAGE] = ENTRY("PMIx_Process_monitor of resource usage", usage),
     [SX_OF_ALLOCATION] = ENTRY("PMIx_Allocation_request", allocation),
+    [SX_OF_GET_CREDENTIAL] = ENTRY("PMIx_Get_credential", get_credential),
+    [SX_OF_VALIDATE_CREDENTIAL] = ENTRY("PMIx_Validate_credential", validate_credential),
+    [SX_OF_OWN_CREDENTIAL] = ENTRY("PMIx_Get_credential of kind sx", own_credential),
     [SX_OF_COMPUTE_DISTANCES] = ENTRY("PMIx_Compute_distances", compute_distances),
     [SX_OF_SERVER_INIT] = ENTRY("PMIx_server_init", server_init),
     [SX_OF_REGISTER_NSPACE] = { .function = "PMIx_server_register_nspace",

@@ -36,6 +36,9 @@ enum sx_function {
     SX_OF_FILE_MONITOR,
     SX_OF_USAGE,
     SX_OF_ALLOCATION,
+    SX_OF_GET_CREDENTIAL,
+    SX_OF_VALIDATE_CREDENTIAL,
+    SX_OF_OWN_CREDENTIAL, /* either, with one of the library's own */
     SX_OF_COMPUTE_DISTANCES,
     SX_OF_SERVER_INIT,
     SX_OF_REGISTER_NSPACE,
@@ -233,6 +236,10 @@ static inline pmix_status_t sx_monitor_options_read(const pmix_info_t *info, siz
     return rc == PMIX_SUCCESS ? sx_options_read(sx_monitor_kind(options), info, ninfo, options)
                               : rc;
 }
+
+struct sx_credential_options {
+    const char *types; /* with commas; NULL: any */
+};
 
 struct sx_distances_options {
     pmix_device_type_t types;

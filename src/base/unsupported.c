@@ -46,16 +46,6 @@ SX_UNSUPPORTED(PMIx_Resource_block_nb, pmix_resource_block_directive_t directive
                const pmix_resource_unit_t *units, size_t nunits, const pmix_info_t *info,
                size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 
-/* Credentials. */
-SX_UNSUPPORTED(PMIx_Get_credential, const pmix_info_t *info, size_t ninfo,
-               pmix_byte_object_t *credential)
-SX_UNSUPPORTED(PMIx_Get_credential_nb, const pmix_info_t *info, size_t ninfo,
-               pmix_credential_cbfunc_t cbfunc, void *cbdata)
-SX_UNSUPPORTED(PMIx_Validate_credential, const pmix_byte_object_t *cred, const pmix_info_t *info,
-               size_t ninfo, pmix_info_t **results, size_t *nresults)
-SX_UNSUPPORTED(PMIx_Validate_credential_nb, const pmix_byte_object_t *cred, const pmix_info_t *info,
-               size_t ninfo, pmix_validation_cbfunc_t cbfunc, void *cbdata)
-
 /* Fabrics. */
 SX_UNSUPPORTED(PMIx_Fabric_register, pmix_fabric_t *fabric, const pmix_info_t *directives,
                size_t ndirs)

@@ -238,6 +238,8 @@ enum { SX_MONITOR_INFOS };
  * a flat array of infos, if it gives some. */
 enum sx_ask_kind {
     SX_ASK_ALLOCATION, /* detail: pmix_alloc_directive_t */
+    SX_ASK_CREDENTIAL, /* the first of the results is PMIX_CREDENTIAL */
+    SX_ASK_VALIDATION, /* the first of the infos is PMIX_CREDENTIAL, PMIX_BYTE_OBJECT */
     SX_ASK_KINDS,
 };
 struct sx_ask {
@@ -246,6 +248,7 @@ struct sx_ask {
     uint64_t infos_size;
 };
 enum { SX_ASK_INFOS };
+#define SX_ASK_BYTES_MAX (UINT64_C(2) << 20) /* a credential of 1 MiB, and what is said of it */
 
 /* GROUP_LEAVE.  Reply: struct sx_reply. */
 struct sx_group_leave {

@@ -152,6 +152,7 @@ static const struct exception exceptions[] = {
     { "PMIx_Value_unload", 0, "SIZE_MAX bytes at NULL", "what it holds is handed out as it is" },
     { "PMIx_Value_get_size", 0, NULL, "tells what the value claims" },
     { "PMIx_Fence_nb", 2, "required and unknown", "the callback tells" },
+    { "PMIx_Get_credential", 2, NULL, "is written to" },
     { "PMIx_Job_control_nb", 2, "required and unknown", "the callback tells" },
     { "PMIx_Job_control_nb", 4, "NULL", "nobody wants to know" },
     { "PMIx_Process_monitor_nb", 4, "NULL", "nobody wants to know" },

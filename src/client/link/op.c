@@ -83,6 +83,18 @@ static void release(void *arg)
     sx_op_free(arg);
 }
 
+static void credential_tell(const struct sx_op *op)
+{
+    const struct sx_callback *const c = &op->callback;
+
+    if (op->status == PMIX_SUCCESS) {
+        c->credential(op->status, &op->info[0].value.data.bo, op->info + 1, op->ninfo - 1,
+                      c->cbdata);
+    } else {
+        c->credential(op->status, NULL, NULL, 0, c->cbdata);
+    }
+}
+
 static void tell(struct sx_op *op)
 {
     const struct sx_callback *const c = &op->callback;
@@ -112,6 +124,12 @@ static void tell(struct sx_op *op)
         return; /* its taker frees it */
     case SX_SHAPE_CONNECT:
         c->connect(op->status, op->nspace, op->rank, c->cbdata);
+        break;
+    case SX_SHAPE_CREDENTIAL:
+        credential_tell(op);
+        break;
+    case SX_SHAPE_VALIDATION:
+        c->validation(op->status, op->info, op->ninfo, c->cbdata);
         break;
     }
     sx_op_free(op);

@@ -40,6 +40,8 @@ enum sx_shape {
     SX_SHAPE_HANDLER,
     SX_SHAPE_DISTANCES,
     SX_SHAPE_CONNECT,
+    SX_SHAPE_CREDENTIAL, /* the first of the infos */
+    SX_SHAPE_VALIDATION,
 };
 
 struct sx_callback {
@@ -52,6 +54,8 @@ struct sx_callback {
         pmix_hdlr_reg_cbfunc_t handler;
         pmix_device_dist_cbfunc_t distances;
         shmix_connect_cbfunc_t connect;
+        pmix_credential_cbfunc_t credential;
+        pmix_validation_cbfunc_t validation;
     };
     void *cbdata;
 };

@@ -1,67 +1,93 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* ask.c - one row per request: the entry of the host's module that answers it. */
+/* ask.c - one row per request: the entry of the host's module that answers it, and what this server
+ * can do without. */
 #include "server/engine/ask.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <pmix.h>
 
 #include "base/util.h"
+#include "server/engine/credential.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
-static const enum sx_upcall_kind upcalls[SX_ASK_KINDS] = {
-    [SX_ASK_ALLOCATION] = SX_UPCALL_ALLOCATE,
+/* What this server answers itself when its host has no such entry. */
+typedef void (*own_fn)(struct sx_server *server, struct sx_client *client, uint32_t id,
+                       const pmix_info_t info[], size_t ninfo);
+
+static const struct {
+    enum sx_upcall_kind upcall;
+    const char *argument; /* NULL, or the key of the first info: bytes */
+    own_fn own;           /* NULL: it cannot */
+} rows[SX_ASK_KINDS] = {
+    [SX_ASK_ALLOCATION] = { SX_UPCALL_ALLOCATE, NULL, NULL },
+    [SX_ASK_CREDENTIAL] = { SX_UPCALL_GET_CREDENTIAL, NULL, sx_credential_give },
+    [SX_ASK_VALIDATION] = { SX_UPCALL_VALIDATE_CREDENTIAL, PMIX_CREDENTIAL,
+                            sx_credential_validate },
 };
 
-/* The infos of the call, and behind them who asks, as the kernel has told.  What they hold moves on
- * with the upcall.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
-static pmix_status_t infos_take(const struct sx_client *client, const struct sx_opened *body,
-                                pmix_info_t **ret_info, size_t *ret_ninfo)
+/* Put behind the infos who asks, as the kernel has told.  *info is another array then.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t asker_add(const struct sx_client *client, pmix_info_t **info, size_t *ninfo)
 {
     const uint32_t uid = client->uid, gid = client->gid;
-    pmix_info_t *given;
-    size_t count;
-    const pmix_status_t rc = sx_body_infos(body, SX_ASK_INFOS, &given, &count);
+    pmix_info_t *const grown = realloc(*info, (*ninfo + 2) * sizeof(*grown));
 
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    pmix_info_t *const info = calloc(count + 2, sizeof(*info));
-
-    if (info == NULL) {
-        PMIX_INFO_FREE(given, count);
+    if (grown == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if (count > 0) {
-        memcpy(info, given, count * sizeof(*info));
-    }
-    free(given);
-    PMIx_Info_load(&info[count++], PMIX_USERID, &uid, PMIX_UINT32);
-    PMIx_Info_load(&info[count++], PMIX_GRPID, &gid, PMIX_UINT32);
-    *ret_info = info;
-    *ret_ninfo = count;
+    PMIx_Info_load(&grown[*ninfo], PMIX_USERID, &uid, PMIX_UINT32);
+    PMIx_Info_load(&grown[*ninfo + 1], PMIX_GRPID, &gid, PMIX_UINT32);
+    *info = grown;
+    *ninfo += 2;
     return PMIX_SUCCESS;
+}
+
+static pmix_status_t argument_judge(const char *key, const pmix_info_t info[], size_t ninfo)
+{
+    return key == NULL || (ninfo > 0 && PMIx_Check_key(info[0].key, key) &&
+                           info[0].value.type == PMIX_BYTE_OBJECT &&
+                           info[0].value.data.bo.bytes != NULL)
+               ? PMIX_SUCCESS
+               : PMIX_ERR_BAD_PARAM;
 }
 
 bool sx_ask_on_ask_host(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                         uint64_t now_ns)
 {
     const struct sx_ask *const ask = frame->opened.head;
+    const uint32_t id = frame->header.id;
     struct sx_upcall up = { .status = (int)ask->detail, .info_bytes = frame->opened.size };
 
     (void)now_ns;
-    const pmix_status_t rc = ask->kind < SX_COUNT(upcalls)
-                                 ? infos_take(client, &frame->opened, &up.info, &up.ninfo)
-                                 : PMIX_ERR_NOT_SUPPORTED;
+    if (ask->kind >= SX_COUNT(rows)) {
+        sx_reply(server, client, id, PMIX_ERR_NOT_SUPPORTED, -1);
+        return true;
+    }
+    const enum sx_upcall_kind upcall = rows[ask->kind].upcall;
+    const own_fn own = sx_upcall_judge(server, upcall, 0) == PMIX_ERR_NOT_SUPPORTED
+                           ? rows[ask->kind].own
+                           : NULL;
+    pmix_status_t rc = sx_body_infos(&frame->opened, SX_ASK_INFOS, &up.info, &up.ninfo);
 
     if (rc == PMIX_SUCCESS) {
-        sx_pending_ask_host(server, client, frame->header.id, upcalls[ask->kind], &up);
-        free(up.info);
-    } else {
-        sx_reply(server, client, frame->header.id, rc, -1);
+        rc = argument_judge(rows[ask->kind].argument, up.info, up.ninfo);
     }
+    if (rc == PMIX_SUCCESS && own == NULL) {
+        rc = asker_add(client, &up.info, &up.ninfo);
+    }
+    if (rc == PMIX_SUCCESS && own == NULL) {
+        sx_pending_ask_host(server, client, id, upcall, &up);
+        free(up.info);
+        return true;
+    }
+    if (rc == PMIX_SUCCESS) {
+        own(server, client, id, up.info, up.ninfo);
+    } else {
+        sx_reply(server, client, id, rc, -1);
+    }
+    PMIX_INFO_FREE(up.info, up.ninfo);
     return true;
 }

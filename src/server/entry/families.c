@@ -12,6 +12,7 @@
 #include "server/engine/cleanup.h"
 #include "server/engine/collective.h"
 #include "server/engine/connect.h"
+#include "server/engine/credential.h"
 #include "server/engine/derive.h"
 #include "server/engine/dmodex.h"
 #include "server/engine/event.h"
@@ -97,6 +98,12 @@ const struct sx_family sx_families[] = {
         .client_left = sx_monitor_client_gone,
         .client_closed = sx_monitor_client_gone,
         .client_gone = sx_monitor_client_gone,
+    },
+    {
+        .name = "credential",
+        .client_left = sx_credential_client_gone,
+        .client_closed = sx_credential_client_gone,
+        .client_gone = sx_credential_client_gone,
     },
     {
         .name = "span",

@@ -108,6 +108,7 @@ struct sx_client {
     size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
     uint32_t pending_told;                   /* bits: quotas that it was refused more of */
     uint32_t log_lines;                      /* entry/log_bound.h: that it has caused */
+    char *credential;                        /* credential.h: NULL: it has not asked for one */
     struct sx_list monitors;                 /* monitor.h: its own */
     struct sx_list guests;                   /* invitation.h: of it, while its process lives */
     struct sx_list cleanups;                 /* cleanup.c: struct sx_broom_path */

@@ -31,6 +31,9 @@ static void answer_info(pmix_status_t status, pmix_info_t *info, size_t ninfo, v
                         pmix_release_cbfunc_t release_fn, void *release_cbdata);
 
 static void answer_tool(pmix_status_t status, pmix_proc_t *proc, void *cbdata);
+static void answer_credential(pmix_status_t status, pmix_byte_object_t *credential,
+                              pmix_info_t *info, size_t ninfo, void *cbdata);
+static void answer_validation(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata);
 
 /* How an entry is called: with which parts of the question, and which callback it gets. */
 typedef const pmix_server_module_t module_t;
@@ -143,6 +146,18 @@ static pmix_status_t call_allocate(module_t *module, up_t *up, void *cbdata)
                             answer_info, cbdata);
 }
 
+static pmix_status_t call_get_credential(module_t *module, up_t *up, void *cbdata)
+{
+    return module->get_credential(up->proc, up->info, up->ninfo, answer_credential, cbdata);
+}
+
+/* The first of the infos is the credential. */
+static pmix_status_t call_validate(module_t *module, up_t *up, void *cbdata)
+{
+    return module->validate_credential(up->proc, &up->info[0].value.data.bo, up->info + 1,
+                                       up->ninfo - 1, answer_validation, cbdata);
+}
+
 struct row {
     const char *name;
     size_t entry; /* in the module */
@@ -173,6 +188,8 @@ static const struct row rows[SX_UPCALL_KINDS] = {
     [SX_UPCALL_JOB_CONTROL] = ROW(job_control, call_job_control, 0, 0),
     [SX_UPCALL_MONITOR] = ROW(monitor, call_monitor, 0, 0),
     [SX_UPCALL_ALLOCATE] = ROW(allocate, call_allocate, 0, 0),
+    [SX_UPCALL_GET_CREDENTIAL] = ROW(get_credential, call_get_credential, 0, 0),
+    [SX_UPCALL_VALIDATE_CREDENTIAL] = ROW(validate_credential, call_validate, 0, 0),
     [SX_UPCALL_QUERY] = ROW(query, call_query, 0, 0),
     [SX_UPCALL_TOOL_CONNECTED] = ROW(tool_connected, call_tool, TOOLS_MAX, TOOLS_BYTES_MAX),
     [SX_UPCALL_GROUP] = ROW(group, call_group, 0, 0),
@@ -430,6 +447,32 @@ static void answer_info(pmix_status_t status, pmix_info_t *info, size_t ninfo, v
     const struct sx_host_answer said = { .status = status, .info = info, .ninfo = ninfo };
 
     answer_question((uintptr_t)cbdata, &said, release_fn, release_cbdata);
+}
+
+static void answer_validation(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata)
+{
+    answer_info(status, info, ninfo, cbdata, NULL, NULL);
+}
+
+/* It becomes the first of the infos, all of which are copied. */
+static void answer_credential(pmix_status_t status, pmix_byte_object_t *credential,
+                              pmix_info_t *info, size_t ninfo, void *cbdata)
+{
+    const size_t count = info == NULL ? 0 : ninfo;
+    pmix_info_t *const infos = credential == NULL ? NULL : calloc(count + 1, sizeof(*infos));
+
+    if (infos == NULL) {
+        answer_info(credential == NULL ? status : PMIX_ERR_OUT_OF_RESOURCE, NULL, 0, cbdata, NULL,
+                    NULL);
+        return;
+    }
+    PMIx_Load_key(infos[0].key, PMIX_CREDENTIAL);
+    infos[0].value = (pmix_value_t){ .type = PMIX_BYTE_OBJECT, .data.bo = *credential };
+    if (count > 0) {
+        memcpy(&infos[1], info, count * sizeof(*infos));
+    }
+    answer_info(status, infos, count + 1, cbdata, NULL, NULL);
+    free(infos);
 }
 
 static void answer_tool(pmix_status_t status, pmix_proc_t *proc, void *cbdata)

@@ -25,7 +25,7 @@ struct sx_host_answer {
     pmix_status_t status;
     const char *bytes; /* fence, direct modex */
     size_t size;
-    const pmix_info_t *info; /* group, query */
+    const pmix_info_t *info; /* what the host gives; a credential comes first */
     size_t ninfo;
     pmix_proc_t proc; /* tool: who it is; without a namespace: the server may say */
 };

@@ -220,6 +220,43 @@ static pmix_status_t on_allocate(const pmix_proc_t *proc, pmix_alloc_directive_t
     return heard(info_answers, NULL, cbdata);
 }
 
+static pmix_credential_cbfunc_t answer_credential;
+
+static void credential_answers(pmix_status_t status, void *cbdata)
+{
+    pmix_byte_object_t credential = { .bytes = bytes, .size = sizeof(bytes) };
+
+    answer_credential(status, &credential, NULL, 0, cbdata);
+}
+
+static pmix_status_t on_get_credential(const pmix_proc_t *proc, const pmix_info_t info[],
+                                       size_t ninfo, pmix_credential_cbfunc_t cbfunc, void *cbdata)
+{
+    cr_expect_eq(ninfo, 1);
+    answer_credential = cbfunc;
+    host.proc = proc;
+    host.info = info;
+    return heard(credential_answers, NULL, cbdata);
+}
+
+static pmix_validation_cbfunc_t answer_validation;
+
+static void validation_answers(pmix_status_t status, void *cbdata)
+{
+    answer_validation(status, NULL, 0, cbdata);
+}
+
+static pmix_status_t on_validate(const pmix_proc_t *proc, const pmix_byte_object_t *credential,
+                                 const pmix_info_t info[], size_t ninfo,
+                                 pmix_validation_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)credential, (void)info;
+    cr_expect_eq(ninfo, 0, "the first of them is the credential");
+    answer_validation = cbfunc;
+    host.proc = proc;
+    return heard(validation_answers, NULL, cbdata);
+}
+
 static pmix_info_cbfunc_t answer_control;
 
 static void control_answers(pmix_status_t status, void *cbdata)
@@ -283,6 +320,8 @@ static const pmix_server_module_t all_entries = {
     .group = on_group,
     .monitor = on_monitor,
     .allocate = on_allocate,
+    .get_credential = on_get_credential,
+    .validate_credential = on_validate,
     .query = on_query,
     .tool_connected = on_tool,
 };
