@@ -3,6 +3,12 @@
 # reads.
 install(TARGETS pmix EXPORT shmix LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS shmix RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+foreach(name ${SHMIX_FIELD_NAMES}) # the command by other names
+  install(FILES $<TARGET_FILE_DIR:shmix>/${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(NOT name STREQUAL "pquery") # whose page names them all
+    file(WRITE ${PROJECT_BINARY_DIR}/man1/${name}.1 ".so man1/pquery.1\n")
+  endif()
+endforeach()
 install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libshmix.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
@@ -20,7 +26,7 @@ foreach(page ${pages})
     file(WRITE ${PROJECT_BINARY_DIR}/man3/${call}.3 ".so man3/${page_name}\n")
   endforeach()
 endforeach()
-install(DIRECTORY ${PROJECT_BINARY_DIR}/man3 DESTINATION ${CMAKE_INSTALL_MANDIR})
+install(DIRECTORY ${PROJECT_BINARY_DIR}/man1 ${PROJECT_BINARY_DIR}/man3 DESTINATION ${CMAKE_INSTALL_MANDIR})
 
 # ---- pkg-config: relative to the .pc file, so that a tree can be moved, unless an absolute directory
 # was asked for ----------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include "base/util.h"
 #include "cli/ctl/ctl.h"
 #include "cli/events/events.h"
+#include "cli/field/field.h"
 #include "cli/get/get.h"
 #include "cli/log/log.h"
 #include "cli/ls/ls.h"
@@ -51,6 +52,11 @@ static const struct sx_verb command = {
 int main(int argc, char **argv)
 {
     char **words = argv + (argc > 0);
+    int (*const named)(char **words) = argc > 0 ? sx_field_find(argv[0]) : NULL;
+
+    if (named != NULL) {
+        return named(words);
+    }
     const int code = sx_options_take(&command, NULL, NULL, &words);
 
     if (code != SX_OPTIONS_TAKEN) {

@@ -12,6 +12,6 @@ configured() {
     { cat "$work/log"; echo "$1 cannot be configured"; exit 1; }
   mkdir -p "$1/lib" "$1/bin" "$1/examples"
   cp -a "$build"/lib/lib*.so* "$1/lib"
-  cp -a "$build/bin/shmix" "$1/bin"
+  cp -a "$build/bin/." "$1/bin"
   cp -a "$build"/examples/example-* "$1/examples"
 }
