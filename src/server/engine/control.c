@@ -112,7 +112,7 @@ static pmix_status_t ours_do(struct sx_server *server, struct sx_client *client,
 }
 
 /* Is there something to do, and can it be done?  Beside what is ours, the host is asked for
- * directives of job control only: other wishes are passed over. */
+ * directives of job control only: other wishes are passed over, and so is the request's name. */
 static pmix_status_t question_judge(struct sx_server *server,
                                     const struct sx_control_options *options, struct sx_upcall *up)
 {
@@ -120,7 +120,8 @@ static pmix_status_t question_judge(struct sx_server *server,
     bool any_directive = false;
 
     for (size_t i = 0; i < up->ninfo; i++) {
-        any_directive = any_directive || strncmp(up->info[i].key, "pmix.jctrl.", 11) == 0;
+        any_directive = any_directive || (strncmp(up->info[i].key, "pmix.jctrl.", 11) == 0 &&
+                                          !PMIx_Check_key(up->info[i].key, PMIX_JOB_CTRL_ID));
     }
     if (any_ours && !any_directive) {
         sx_upcall_drop(up);

@@ -65,6 +65,7 @@ for name in USR1 SIGUSR1 10; do
     [ "$(cat "$work/usr1")" = 1 ] || fail "$name: who hears it: $(cat "$work/usr1")"
 done
 expect_does define-set first --nspace "$nspace" --rank 0
+expect_does define-set second --id named --nspace "$nspace" --rank 0
 "$SHMIX" ls sets --json "$job" | grep -q '"name":"first",.*"member_count":1' || fail "the set"
 rm -f "$work/usr1"
 expect_does signal USR1 --set first --id x
