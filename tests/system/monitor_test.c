@@ -145,6 +145,34 @@ static int rank_of_silence(int rank)
     return finish();
 }
 
+static sem_t beaten;
+
+static void on_beaten(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                      pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    (void)info, (void)release_cbdata;
+    CHECK(cbdata == &beaten && status == PMIX_SUCCESS && ninfo == 0 && release_fn == NULL);
+    sem_post(&beaten);
+}
+
+static int rank_of_beats(int rank)
+{
+    const pmix_info_t beat = what(PMIX_SEND_HEARTBEAT);
+
+    (void)rank;
+    begin();
+    sem_init(&beaten, 0, 0);
+    for (int i = 0; i < 100; i++) {
+        CHECK_STATUS(PMIx_Process_monitor_nb(&beat, MISSED, NULL, 0, on_beaten, &beaten),
+                     PMIX_SUCCESS);
+    }
+    for (int i = 0; i < 100; i++) {
+        while (sem_wait(&beaten) != 0) {
+        }
+    }
+    return finish();
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static pmix_status_t file_watch(const char *path, const char *sign, const char *id,
@@ -431,6 +459,7 @@ static int rank_of_no_host(int rank)
 
 static const struct job_case cases[] = {
     { "silence", 2, rank_of_silence, NULL, false },
+    { "beats", 1, rank_of_beats, NULL, false },
     { "file", 1, rank_of_file, NULL, false },
     { "exit", 2, rank_of_exit, NULL, false },
     { "bad_files", 1, rank_of_bad_files, NULL, false },

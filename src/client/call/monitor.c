@@ -152,6 +152,18 @@ static pmix_status_t monitor_ask(struct monitor *monitor, pmix_status_t error,
     return rc;
 }
 
+/* Nobody has to be asked. */
+static pmix_status_t beat(struct sx_op *op)
+{
+    const pmix_status_t rc = sx_op_open(&op);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    PMIx_Heartbeat();
+    return sx_op_answer(op, PMIX_SUCCESS);
+}
+
 static pmix_status_t monitor_start(struct monitor *monitor, const pmix_info_t *monitored,
                                    pmix_status_t error, const pmix_info_t directives[],
                                    size_t ndirs)
@@ -163,8 +175,7 @@ static pmix_status_t monitor_start(struct monitor *monitor, const pmix_info_t *m
         return PMIX_ERR_BAD_PARAM;
     }
     if (is_about(monitored, PMIX_SEND_HEARTBEAT)) {
-        PMIx_Heartbeat();
-        return sx_op_answer(&monitor->results.op, PMIX_SUCCESS);
+        return beat(&monitor->results.op);
     }
     pmix_info_t *const infos = infos_with(monitored, directives, ndirs);
     const pmix_status_t rc = infos != NULL ? monitor_ask(monitor, error, infos, ndirs + 1)
