@@ -36,6 +36,7 @@ enum sx_function {
     SX_OF_FILE_MONITOR,
     SX_OF_USAGE,
     SX_OF_ALLOCATION,
+    SX_OF_FABRIC,
     SX_OF_GET_CREDENTIAL,
     SX_OF_VALIDATE_CREDENTIAL,
     SX_OF_OWN_CREDENTIAL, /* either, with one of the library's own */

@@ -46,17 +46,6 @@ SX_UNSUPPORTED(PMIx_Resource_block_nb, pmix_resource_block_directive_t directive
                const pmix_resource_unit_t *units, size_t nunits, const pmix_info_t *info,
                size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 
-/* Fabrics. */
-SX_UNSUPPORTED(PMIx_Fabric_register, pmix_fabric_t *fabric, const pmix_info_t *directives,
-               size_t ndirs)
-SX_UNSUPPORTED(PMIx_Fabric_register_nb, pmix_fabric_t *fabric, const pmix_info_t *directives,
-               size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
-SX_UNSUPPORTED(PMIx_Fabric_update, pmix_fabric_t *fabric)
-SX_UNSUPPORTED(PMIx_Fabric_update_nb, pmix_fabric_t *fabric, pmix_op_cbfunc_t cbfunc, void *cbdata)
-SX_UNSUPPORTED(PMIx_Fabric_deregister, pmix_fabric_t *fabric)
-SX_UNSUPPORTED(PMIx_Fabric_deregister_nb, pmix_fabric_t *fabric, pmix_op_cbfunc_t cbfunc,
-               void *cbdata)
-
 /* Host functions beyond one plain job. */
 SX_UNSUPPORTED(PMIx_server_collect_job_info, pmix_proc_t *procs, size_t nprocs,
                pmix_data_buffer_t *buffer)

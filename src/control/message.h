@@ -238,6 +238,7 @@ enum { SX_MONITOR_INFOS };
  * a flat array of infos, if it gives some. */
 enum sx_ask_kind {
     SX_ASK_ALLOCATION, /* detail: pmix_alloc_directive_t */
+    SX_ASK_FABRIC,     /* detail: pmix_fabric_operation_t */
     SX_ASK_CREDENTIAL, /* the first of the results is PMIX_CREDENTIAL */
     SX_ASK_VALIDATION, /* the first of the infos is PMIX_CREDENTIAL, PMIX_BYTE_OBJECT */
     SX_ASK_KINDS,

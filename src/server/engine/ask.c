@@ -23,6 +23,7 @@ static const struct {
     own_fn own;           /* NULL: it cannot */
 } rows[SX_ASK_KINDS] = {
     [SX_ASK_ALLOCATION] = { SX_UPCALL_ALLOCATE, NULL, NULL },
+    [SX_ASK_FABRIC] = { SX_UPCALL_FABRIC, NULL, NULL },
     [SX_ASK_CREDENTIAL] = { SX_UPCALL_GET_CREDENTIAL, NULL, sx_credential_give },
     [SX_ASK_VALIDATION] = { SX_UPCALL_VALIDATE_CREDENTIAL, PMIX_CREDENTIAL,
                             sx_credential_validate },

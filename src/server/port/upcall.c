@@ -146,6 +146,12 @@ static pmix_status_t call_allocate(module_t *module, up_t *up, void *cbdata)
                             answer_info, cbdata);
 }
 
+static pmix_status_t call_fabric(module_t *module, up_t *up, void *cbdata)
+{
+    return module->fabric(up->proc, (pmix_fabric_operation_t)up->status, up->info, up->ninfo,
+                          answer_info, cbdata);
+}
+
 static pmix_status_t call_get_credential(module_t *module, up_t *up, void *cbdata)
 {
     return module->get_credential(up->proc, up->info, up->ninfo, answer_credential, cbdata);
@@ -188,6 +194,7 @@ static const struct row rows[SX_UPCALL_KINDS] = {
     [SX_UPCALL_JOB_CONTROL] = ROW(job_control, call_job_control, 0, 0),
     [SX_UPCALL_MONITOR] = ROW(monitor, call_monitor, 0, 0),
     [SX_UPCALL_ALLOCATE] = ROW(allocate, call_allocate, 0, 0),
+    [SX_UPCALL_FABRIC] = ROW(fabric, call_fabric, 0, 0),
     [SX_UPCALL_GET_CREDENTIAL] = ROW(get_credential, call_get_credential, 0, 0),
     [SX_UPCALL_VALIDATE_CREDENTIAL] = ROW(validate_credential, call_validate, 0, 0),
     [SX_UPCALL_QUERY] = ROW(query, call_query, 0, 0),

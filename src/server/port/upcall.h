@@ -51,7 +51,7 @@ struct sx_upcall {
     uint64_t id;              /* for @told */
     struct sx_client *client; /* who asks: retained until the answer; NULL: nobody */
     const pmix_proc_t *proc;  /* whom it is about; NULL: @client */
-    int status; /* how it aborts; the code of an event; what is done with a group, an allocation */
+    int status; /* how it aborts; the code of an event; what is done with a group ... */
     pmix_data_range_t range;
     const char *text;   /* or NULL */
     pmix_proc_t *procs; /* hosts take them without const, as codes */

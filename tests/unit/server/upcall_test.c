@@ -220,6 +220,18 @@ static pmix_status_t on_allocate(const pmix_proc_t *proc, pmix_alloc_directive_t
     return heard(info_answers, NULL, cbdata);
 }
 
+static pmix_status_t on_fabric(const pmix_proc_t *proc, pmix_fabric_operation_t operation,
+                               const pmix_info_t info[], size_t ninfo, pmix_info_cbfunc_t cbfunc,
+                               void *cbdata)
+{
+    cr_expect_eq((int)operation, -4000);
+    cr_expect_eq(ninfo, 1);
+    answer_info = cbfunc;
+    host.proc = proc;
+    host.info = info;
+    return heard(info_answers, NULL, cbdata);
+}
+
 static pmix_credential_cbfunc_t answer_credential;
 
 static void credential_answers(pmix_status_t status, void *cbdata)
@@ -320,6 +332,7 @@ static const pmix_server_module_t all_entries = {
     .group = on_group,
     .monitor = on_monitor,
     .allocate = on_allocate,
+    .fabric = on_fabric,
     .get_credential = on_get_credential,
     .validate_credential = on_validate,
     .query = on_query,
