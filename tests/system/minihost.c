@@ -5,9 +5,10 @@
  * usage: minihost N PROGRAM [ARGS]
  *
  * It uses the public server API alone, and of that what OpenPMIx 4.2 has too, with which it runs as
- * well; it knows nothing of `shmix run`, and gives only what a host has to give.  It prints what the
- * library told it (connected, finalized, lost, abort) on stderr when MINIHOST_VERBOSE is set.  Exit
- * status: the first non-zero of the ranks, 128 + signal. */
+ * well; it knows nothing of `shmix run`, and gives only what a host has to give, and a scheduler of
+ * NODES nodes.  It prints what the library told it (connected, finalized, lost, abort) on stderr
+ * when MINIHOST_VERBOSE is set.  Exit status: the first non-zero of the ranks, 128 + signal. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,44 @@ static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object, pmix_op
     if (cbfunc != NULL) {
         cbfunc(PMIX_SUCCESS, cbdata);
     }
+    return PMIX_SUCCESS;
+}
+
+#define NODES 8u
+
+/* There is one allocation.  Return: how many nodes are meant, 0: it is not said. */
+static uint64_t nodes_of(const pmix_info_t info[], size_t ninfo)
+{
+    for (size_t i = 0; i < ninfo; i++) {
+        if (strcmp(info[i].key, PMIX_ALLOC_NUM_NODES) == 0) {
+            return info[i].value.data.uint64;
+        }
+    }
+    return 0;
+}
+
+static pmix_status_t on_allocate(const pmix_proc_t *client, pmix_alloc_directive_t directive,
+                                 const pmix_info_t info[], size_t ninfo, pmix_info_cbfunc_t cbfunc,
+                                 void *cbdata)
+{
+    static uint64_t allocated;
+    const uint64_t nodes = nodes_of(info, ninfo);
+    const bool is_new = directive == PMIX_ALLOC_NEW;
+    pmix_info_t results[2];
+
+    (void)client;
+    if (directive == PMIX_ALLOC_RELEASE) {
+        allocated = 0;
+        return PMIX_OPERATION_SUCCEEDED;
+    }
+    if (nodes > NODES - allocated) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    allocated += nodes;
+    PMIX_INFO_LOAD(&results[0], PMIX_ALLOC_NUM_NODES, &allocated, PMIX_UINT64);
+    PMIX_INFO_LOAD(&results[1], PMIX_ALLOC_ID, "mini.1", PMIX_STRING);
+    cbfunc(PMIX_SUCCESS, results, is_new ? 2 : 1, cbdata, NULL, NULL);
+    PMIx_Value_destruct(&results[1].value);
     return PMIX_SUCCESS;
 }
 
@@ -118,7 +157,8 @@ static pid_t rank_start(unsigned rank, char **argv)
 int main(int argc, char **argv)
 {
     pmix_server_module_t module = { .client_connected = on_connected,
-                                    .client_finalized = on_finalized };
+                                    .client_finalized = on_finalized,
+                                    .allocate = on_allocate };
     static pid_t pids[RANKS_MAX];
     unsigned n = argc > 2 ? (unsigned)strtoul(argv[1], NULL, 10) : 0;
     int exit_status = 0;
