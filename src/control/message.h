@@ -234,8 +234,9 @@ struct sx_monitor_request {
 };
 enum { SX_MONITOR_INFOS };
 
-/* ASK_HOST: followed by the infos of the call.  Reply: struct sx_reply, and what the host gives as
- * a flat array of infos, if it gives some. */
+/* ASK_HOST: followed by the infos of the call.  When they came in bulk, a part without a body comes
+ * before the host's answer (SX_FRAME_MORE), as for JOB_CONTROL and MONITOR: they have been read.
+ * Reply: struct sx_reply, and what the host gives as a flat array of infos, if it gives some. */
 enum sx_ask_kind {
     SX_ASK_ALLOCATION, /* detail: pmix_alloc_directive_t */
     SX_ASK_FABRIC,     /* detail: pmix_fabric_operation_t */

@@ -70,7 +70,7 @@ static pmix_status_t answer(const char *how, pmix_info_cbfunc_t cbfunc, void *cb
     if (strcmp(how, "done") == 0) {
         return PMIX_OPERATION_SUCCEEDED;
     }
-    if (strcmp(how, "late") == 0 || strcmp(how, "never") == 0) {
+    if (strcmp(how, "late") == 0 || strncmp(how, "never", 5) == 0) {
         owed.info = cbfunc;
         owed.cbdata = cbdata;
         sem_post(&owes);
@@ -149,10 +149,11 @@ static pmix_info_t wish(const struct call *call, const char *how)
     return info;
 }
 
-static void answered_wait(void)
+static pmix_status_t answered_wait(void)
 {
     while (sem_wait(&answered) != 0) {
     }
+    return answered_status;
 }
 
 static void ask_in_a_way(const struct call *call, unsigned way)
@@ -168,7 +169,7 @@ static void ask_in_a_way(const struct call *call, unsigned way)
         PMIx_Info_free(results, nresults);
     }
     CHECK_STATUS(call->nonblocking(&info), PMIX_SUCCESS);
-    answered_wait();
+    (void)answered_wait();
     CHECK(answered_status == ways[way].status && answered_count == ways[way].count);
     PMIx_Info_destruct(&info);
 }
@@ -197,8 +198,7 @@ static int rank_asks_late(int rank)
 
         CHECK_STATUS(calls[i].nonblocking(&info), PMIX_SUCCESS);
         PMIx_Info_destruct(&info);
-        answered_wait();
-        CHECK(answered_status == PMIX_ERR_NOT_FOUND && answered_count == 1);
+        CHECK(answered_wait() == PMIX_ERR_NOT_FOUND && answered_count == 1);
     }
     return finish();
 }
@@ -231,8 +231,47 @@ static int rank_asks_in_vain(int rank)
     }
     (void)finish();
     for (unsigned i = 0; i < CALLS; i++) {
-        answered_wait();
-        CHECK(answered_status != PMIX_SUCCESS && answered_count == 0);
+        CHECK(answered_wait() != PMIX_SUCCESS && answered_count == 0);
+    }
+    return 0;
+}
+
+/* More than one frame holds; it goes through the window that all requests share. */
+static pmix_info_t large_wish(const struct call *call, const char *how)
+{
+    char *const padded = malloc(LARGE);
+
+    CHECK(padded != NULL);
+    memset(padded, ' ', LARGE);
+    padded[LARGE - 1] = '\0';
+    memcpy(padded, how, strlen(how));
+    pmix_info_t info = wish(call, padded);
+
+    free(padded);
+    return info;
+}
+
+/* What the host does not answer is in nobody's way. */
+static int rank_asks_large_in_vain(int rank)
+{
+    (void)rank;
+    begin();
+    sem_init(&answered, 0, 0);
+    for (unsigned i = 0; i < CALLS; i++) {
+        pmix_info_t never = large_wish(&calls[i], "never"), now = large_wish(&calls[i], "now");
+        pmix_info_t *results;
+        size_t nresults;
+
+        CHECK_STATUS(calls[i].nonblocking(&never), PMIX_SUCCESS);
+        CHECK_STATUS(calls[i].blocking(&now, &results, &nresults), PMIX_SUCCESS);
+        CHECK(nresults == 1);
+        PMIx_Info_free(results, nresults);
+        PMIx_Info_destruct(&never);
+        PMIx_Info_destruct(&now);
+    }
+    (void)finish();
+    for (unsigned i = 0; i < CALLS; i++) {
+        CHECK(answered_wait() != PMIX_SUCCESS);
     }
     return 0;
 }
@@ -285,6 +324,7 @@ static const struct job_case cases[] = {
     { "asks", 1, rank_asks, NULL, false },
     { "late", 1, rank_asks_late, host_is_late, false },
     { "never", 1, rank_asks_in_vain, NULL, false },
+    { "large_in_vain", 1, rank_asks_large_in_vain, NULL, false },
     { "badly", 1, rank_asks_badly, NULL, false },
 };
 

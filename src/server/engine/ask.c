@@ -48,9 +48,9 @@ static pmix_status_t asker_add(const struct sx_client *client, pmix_info_t **inf
 
 static pmix_status_t argument_judge(const char *key, const pmix_info_t info[], size_t ninfo)
 {
-    return key == NULL || (ninfo > 0 && PMIx_Check_key(info[0].key, key) &&
-                           info[0].value.type == PMIX_BYTE_OBJECT &&
-                           info[0].value.data.bo.bytes != NULL)
+    return key == NULL ||
+                   (ninfo > 0 && PMIx_Check_key(info[0].key, key) &&
+                    info[0].value.type == PMIX_BYTE_OBJECT && info[0].value.data.bo.bytes != NULL)
                ? PMIX_SUCCESS
                : PMIX_ERR_BAD_PARAM;
 }
@@ -80,6 +80,7 @@ bool sx_ask_on_ask_host(struct sx_server *server, struct sx_client *client, stru
         rc = asker_add(client, &up.info, &up.ninfo);
     }
     if (rc == PMIX_SUCCESS && own == NULL) {
+        sx_reply_read(server, client, frame);
         sx_pending_ask_host(server, client, id, upcall, &up);
         free(up.info);
         return true;

@@ -156,6 +156,7 @@ static pmix_status_t control(struct sx_server *server, struct sx_client *client,
         rc = ours_do(server, client, &options, targets, info, ninfo);
     }
     if (rc == PMIX_SUCCESS && up.ninfo > 0) {
+        sx_reply_read(server, client, frame);
         sx_pending_ask_host(server, client, frame->header.id, SX_UPCALL_JOB_CONTROL, &up);
     } else if (rc == PMIX_SUCCESS) {
         sx_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);

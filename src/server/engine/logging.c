@@ -15,7 +15,6 @@
 #include "server/port/outlet.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
-#include "server/port/wake.h"
 
 #define PRIORITY_ERROR 3u
 
@@ -438,11 +437,8 @@ bool sx_logging_on_log(struct sx_server *server, struct sx_client *client, struc
         sx_reply(server, client, frame->header.id, rc, -1);
         return true;
     }
-    /* A reader may be slow: who logs has its window back for other requests. */
-    if ((frame->header.flags & SX_FRAME_BULK) != 0 &&
-        sx_reply_part(client, frame->header.id, NULL, 0)) {
-        sx_wake_client(server, client);
-    }
+    /* A reader may be slow. */
+    sx_reply_read(server, client, frame);
     sx_list_append(&server->log_calls, &call->link);
     call_begin(call);
     return true;

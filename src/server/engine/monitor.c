@@ -201,6 +201,7 @@ bool sx_monitor_on_monitor(struct sx_server *server, struct sx_client *client,
         is_hosts = false;
     }
     if (is_hosts) {
+        sx_reply_read(server, client, frame);
         host_ask(server, client, frame->header.id, request->code, info, ninfo);
         return true;
     }

@@ -19,7 +19,6 @@
 #include "server/engine/query_known.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
-#include "server/port/wake.h"
 
 struct query {
     struct sx_pending pending;
@@ -249,11 +248,8 @@ bool sx_query_on_query(struct sx_server *server, struct sx_client *client, struc
     if (rc == PMIX_SUCCESS) {
         rc = host_judge(query, server);
     }
-    if (rc == PMIX_SUCCESS && (frame->header.flags & SX_FRAME_BULK) != 0 &&
-        sx_reply_part(client, id, NULL, 0)) {
-        sx_wake_client(server, client);
-    }
     if (rc == PMIX_SUCCESS) {
+        sx_reply_read(server, client, frame);
         rc = host_ask(query, server, client, id);
     }
     if (rc != PMIX_SUCCESS) {

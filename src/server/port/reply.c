@@ -66,3 +66,11 @@ bool sx_reply_part(struct sx_client *client, uint32_t id, const void *body, size
     return id != 0 && client->channel != NULL &&
            sx_channel_send_part(client->channel, SX_MSG_REPLY, id, iov, 2);
 }
+
+void sx_reply_read(struct sx_server *server, struct sx_client *client, const struct sx_frame *frame)
+{
+    if ((frame->header.flags & SX_FRAME_BULK) != 0 &&
+        sx_reply_part(client, frame->header.id, NULL, 0)) {
+        sx_wake_client(server, client);
+    }
+}

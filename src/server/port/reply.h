@@ -19,4 +19,9 @@ void sx_reply_body(struct sx_server *server, struct sx_client *client, uint32_t 
  * sx_channel_send_part. */
 bool sx_reply_part(struct sx_client *client, uint32_t id, const void *body, size_t size);
 
+/* The request of @frame has been read, and its answer may take long.  If it came through the
+ * client's window, the client has the window back for other requests. */
+void sx_reply_read(struct sx_server *server, struct sx_client *client,
+                   const struct sx_frame *frame);
+
 #endif
