@@ -142,7 +142,9 @@ static pmix_status_t left_judge(const struct query *query)
     }
     const pmix_status_t rc = sx_op_judge(&query->op);
 
-    return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc; /* a process on its own */
+    /* Who has never had a server misses none; who has left his does. */
+    return rc == PMIX_ERR_UNREACH && sx_link_is_singleton(&sx_process.link) ? PMIX_ERR_NOT_FOUND
+                                                                            : rc;
 }
 
 /* The queries of @query, which is on the caller's stack, are open.  Return: as sx_op_ask; with a

@@ -169,7 +169,7 @@ static pmix_status_t attach_over(struct sx_process *p, int fd,
         close(fd);
         return PMIX_SUCCESS;
     }
-    if (atomic_load(&p->link.state) == SX_LINK_SINGLETON) {
+    if (sx_link_is_singleton(&p->link)) {
         return sx_life_join(p, fd, &as_tool, answer_deadline_ns(options), ret_before);
     }
     close(fd);

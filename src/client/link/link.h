@@ -71,6 +71,11 @@ static inline bool sx_link_is_live(const struct sx_link *link)
     return atomic_load_explicit(&link->state, memory_order_acquire) == SX_LINK_LIVE;
 }
 
+static inline bool sx_link_is_singleton(const struct sx_link *link)
+{
+    return atomic_load_explicit(&link->state, memory_order_acquire) == SX_LINK_SINGLETON;
+}
+
 /* Why it is not live: PMIX_ERR_UNREACH for a singleton, and where it was left;
  * PMIX_ERR_LOST_CONNECTION; PMIX_ERR_NOT_AVAILABLE in a forked child.  Return: PMIX_SUCCESS when it
  * has just become so. */
