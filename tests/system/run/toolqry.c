@@ -109,6 +109,28 @@ static void table_tell(const char *nspace)
     PMIX_INFO_FREE(info, ninfo);
 }
 
+/* Of the one namespace that is asked about. */
+static void namespace_tell(const char *nspace)
+{
+    pmix_info_t *info;
+    size_t ninfo;
+    const pmix_status_t rc = ask(PMIX_QUERY_NAMESPACE_INFO, nspace, &info, &ninfo);
+
+    if (rc == PMIX_SUCCESS && ninfo == 1 && info->value.type == PMIX_DATA_ARRAY) {
+        const pmix_info_t *const all = info->value.data.darray->array;
+        const pmix_info_t *const parts = all->value.data.darray->array;
+
+        for (size_t i = 0; i < all->value.data.darray->size; i++) {
+            if (PMIX_CHECK_KEY(&parts[i], PMIX_NSPACE)) {
+                printf("namespace info: %s\n", parts[i].value.data.string);
+            }
+        }
+    } else {
+        printf("namespace info: %s\n", PMIx_Error_string(rc));
+    }
+    PMIX_INFO_FREE(info, ninfo);
+}
+
 static void peers_tell(const char *nspace)
 {
     pmix_value_t *size = NULL;
@@ -140,6 +162,7 @@ static void jobs_tell(void)
         while ((nspace = strsep(&rest, ",")) != NULL) {
             printf("job: %s\n", nspace);
             ask_and_tell("status", PMIX_QUERY_JOB_STATUS, nspace);
+            namespace_tell(nspace);
             table_tell(nspace);
             peers_tell(nspace);
         }
