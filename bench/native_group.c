@@ -58,8 +58,7 @@ enum way {
 };
 static const char *const way_names[] = {
     "info",         "member",         "rank of a process", "own rank",       "refresh",
-    "Get JOB_SIZE", "Get LOCAL_SIZE", "Get RANK",          "Get PSET_NAMES",
-    "query NUM_PSETS",
+    "Get JOB_SIZE", "Get LOCAL_SIZE", "Get RANK",          "Get PSET_NAMES", "query NUM_PSETS",
 };
 
 /* What happens while the reader reads. */

@@ -524,8 +524,8 @@ static int rank_of_many(int rank)
             pause_both(rank);
         }
     }
-    while (kept < MANY && number_of(&other, PMIX_GROUP_LOCAL_CID, contexts[MANY - 1 - kept]) ==
-                              MANY - kept) {
+    while (kept < MANY &&
+           number_of(&other, PMIX_GROUP_LOCAL_CID, contexts[MANY - 1 - kept]) == MANY - kept) {
         kept++;
     }
     CHECK(kept >= 32 && kept <= MANY_BYTES / 128);

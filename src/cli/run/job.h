@@ -22,11 +22,11 @@
 struct sx_run_rank {
     pid_t pid;
     bool alive;
-    bool unwanted;   /* an abort names it: its end is no failure */
-    bool lost;       /* its client has gone, and the process that was started has not yet */
-    bool loss_heard; /* its client has gone, and the others have been told */
-    bool aborts;     /* it has called PMIx_Abort */
-    bool untold;     /* it has ended, and the server does not know how */
+    bool unwanted;           /* an abort names it: its end is no failure */
+    bool lost;               /* its client has gone, and the process that was started has not yet */
+    bool loss_heard;         /* its client has gone, and the others have been told */
+    bool aborts;             /* it has called PMIx_Abort */
+    bool untold;             /* it has ended, and the server does not know how */
     pmix_proc_state_t state; /* how */
     int exit_code;           /* as a shell would have it */
     struct sx_run_stream streams[2]; /* of stdout and stderr */
