@@ -37,11 +37,11 @@ static const char *remedy(const struct sx_attach *attach, pmix_status_t rc)
         if (attach->pid != 0 && sx_proc_has_ended((pid_t)attach->pid)) {
             return "\nthere is no such process";
         }
+        return "\n'shmix ls servers' lists those that run; --pid, --uri or --server names one";
+    case PMIX_ERR_NO_PERMISSIONS:
         if (is_anothers((pid_t)attach->pid)) {
             return "\nit is another user's process: be its user, or root";
         }
-        return "\n'shmix ls servers' lists those that run; --pid, --uri or --server names one";
-    case PMIX_ERR_NO_PERMISSIONS:
         return "\na server takes the tools of its own user, and of others if its host says so";
     case PMIX_ERR_TIMEOUT:
         return "\nis it stopped? 'shmix ls' and 'shmix get' ask it nothing";

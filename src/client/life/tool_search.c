@@ -192,11 +192,13 @@ static pmix_status_t by_process(struct search *search, uint32_t pid, int *ret_fd
     snprintf(of, sizeof(of), "%u", pid);
     const pmix_status_t rc = by_name(search, "process", of, ret_fd);
 
+    if (rc != PMIX_ERR_UNREACH) {
+        return rc;
+    }
     /* It may have its files elsewhere. */
-    return rc == PMIX_ERR_UNREACH &&
-                   sx_rendezvous_connect_process((pid_t)pid, ret_fd) == PMIX_SUCCESS
-               ? PMIX_SUCCESS
-               : rc;
+    const pmix_status_t tried = sx_rendezvous_connect_process((pid_t)pid, ret_fd);
+
+    return tried == PMIX_SUCCESS || tried == PMIX_ERR_NO_PERMISSIONS ? tried : rc;
 }
 
 static pmix_status_t by_session(struct search *search, int *ret_fd)

@@ -20,7 +20,8 @@
  * PMIX_SUCCESS with a socket; PMIX_ERR_UNREACH when there is none, or several and none is named;
  * PMIX_ERR_BAD_PARAM for directions that contradict each other, and for a file that is none;
  * PMIX_ERR_NOT_SUPPORTED for a server of another PMIx library; PMIX_ERR_NO_PERMISSIONS for one of
- * another user.  @ret_why says what was looked for, and where. */
+ * another user, and for any process of his that is named.  @ret_why says what was looked for, and
+ * where. */
 pmix_status_t sx_tool_search(const struct sx_tool_options *options, int *ret_fd,
                              char ret_why[SX_TOOL_WHY_MAX]);
 

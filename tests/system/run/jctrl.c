@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* jctrl.c - control processes: jctrl [-u URI] NSPACE RANK|all DIRECTIVE[=NUMBER|=TEXT]...
+/* jctrl.c - control processes: jctrl [-u URI|PID] NSPACE RANK|all DIRECTIVE[=NUMBER|=TEXT]...
  *
  * Written after the Standard alone: it knows nothing of this library.  It is a tool, of the server
- * at URI if one is given, or a rank if it was started as one.  A directive is a key; what stands
+ * at URI or of process PID if one is given, or a rank if it was started as one.  A directive is a key; what stands
  * behind it is its value, true when there is none. */
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,19 +17,25 @@ static bool is_rank(void)
     return getenv("PMIX_NAMESPACE") != NULL;
 }
 
-static pmix_status_t begin(const char *uri)
+static pmix_status_t begin(const char *server)
 {
     pmix_info_t info;
     pmix_proc_t me;
     pmix_status_t rc;
+    pid_t pid;
 
     if (is_rank()) {
         return PMIx_Init(&me, NULL, 0);
     }
-    if (uri == NULL) {
+    if (server == NULL) {
         return PMIx_tool_init(&me, NULL, 0);
     }
-    PMIX_INFO_LOAD(&info, PMIX_SERVER_URI, uri, PMIX_STRING);
+    pid = atoi(server);
+    if (pid > 0) {
+        PMIX_INFO_LOAD(&info, PMIX_SERVER_PIDINFO, &pid, PMIX_PID);
+    } else {
+        PMIX_INFO_LOAD(&info, PMIX_SERVER_URI, server, PMIX_STRING);
+    }
     rc = PMIx_tool_init(&me, &info, 1);
     PMIX_INFO_DESTRUCT(&info);
     return rc;

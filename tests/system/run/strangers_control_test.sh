@@ -53,6 +53,8 @@ if other_runs; then
     uri=$(sed -n 1p "$TMPDIR"/shmix-*/pmix.*.tool."$server")
     got=$($other "$JCTRL" -u "$uri" "$job" 0 pmix.jctrl.kill 2>"$work/err")
     [ "$got" = "init: PMIX_ERR_NO_PERMISSIONS" ] || fail "another user as a tool: $got"
+    got=$($other "$JCTRL" -u "$server" "$job" 0 pmix.jctrl.kill 2>"$work/err")
+    [ "$got" = "init: PMIX_ERR_NO_PERMISSIONS" ] || fail "another user as a tool of that process: $got"
     tr '\0' '\n' <"/proc/$(pid 0)/environ" | grep '^\(PMIX\|SHMIX\)_' >"$work/env"
     got=$($other env $(cat "$work/env") "$JCTRL" "$job" 0 pmix.jctrl.kill 2>"$work/err")
     [ "$got" = "init: PMIX_ERR_NO_PERMISSIONS" ] || fail "another user as a rank: $got"
