@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shmix_soname(RET LIBRARY...): the name under which the loader finds the first LIBRARY at run time
+# (src/base/library.h), as the headers that we build with want it: "libhwloc.so.15".
+function(shmix_soname ret library)
+  execute_process(COMMAND ${CMAKE_READELF} -d ${library} OUTPUT_VARIABLE dynamic ERROR_VARIABLE err)
+  if(NOT dynamic MATCHES "SONAME[^[]*\\[([^]]+)\\]")
+    message(FATAL_ERROR "${library} is no shared library: ${err}")
+  endif()
+  set(${ret} ${CMAKE_MATCH_1} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* library.c - the loader is asked for each function once; it counts, and never unmaps, the library.
+ *
+ * The names stay out of the process's global scope: a program that brings a library of the same
+ * functions must not get ours. */
+#include "base/library.h"
+
+#include <dlfcn.h>
+
+#include "base/status.h"
+
+void *sx_library_find(const char *soname, const char *name)
+{
+    void *const library = dlopen(soname, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void *const function = library != NULL ? dlsym(library, name) : NULL;
+
+    if (function == NULL) {
+        const char *const why = dlerror();
+
+        sx_log(SX_LOG_ERROR, "%s: %s", name, why != NULL ? why : soname);
+    }
+    return function;
+}
