@@ -82,9 +82,9 @@ static bool open_both(struct sx_board *board, struct sx_board *view, struct sx_l
     uint32_t slot;
     int board_fd, lane_fd;
 
-    if (sx_board_create(board, "bench") != PMIX_SUCCESS ||
+    if (sx_board_create(board, "bench", NULL) != PMIX_SUCCESS ||
         sx_board_slot_claim(board, &slot) != PMIX_SUCCESS ||
-        sx_lane_create(reader, "bench.0", board, slot) != PMIX_SUCCESS ||
+        sx_lane_create(reader, "bench.0", board, slot, NULL) != PMIX_SUCCESS ||
         sx_segment_share(&board->seg, &board_fd) != PMIX_SUCCESS ||
         sx_segment_share(&reader->seg, &lane_fd) != PMIX_SUCCESS ||
         sx_board_attach(view, board_fd) != PMIX_SUCCESS ||

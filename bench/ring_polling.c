@@ -94,8 +94,8 @@ static int measure(size_t size, uint64_t rounds)
     pthread_t thread;
     char more[64];
 
-    if (sx_ring_create(&there, "there", 0) != PMIX_SUCCESS ||
-        sx_ring_create(&back, "back", 0) != PMIX_SUCCESS) {
+    if (sx_ring_create(&there, "there", 0, NULL) != PMIX_SUCCESS ||
+        sx_ring_create(&back, "back", 0, NULL) != PMIX_SUCCESS) {
         return 1;
     }
     struct side side = { .out = &back, .in = &there, .size = size };

@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 
     uname(&host);
     printf("kernel %s, compiler %s, %d batches\n", host.release, __VERSION__, batches);
-    if (sx_ring_create(&ring, "bench", 0) != PMIX_SUCCESS) {
+    if (sx_ring_create(&ring, "bench", 0, NULL) != PMIX_SUCCESS) {
         return 1;
     }
     for (size_t i = 0; i < SX_COUNT(sizes); i++) {

@@ -668,6 +668,21 @@ PMIX_EXPORT pmix_status_t shmix_group_rank(const shmix_group_t *group, const pmi
  *        inherits the server's descriptor, as the ranks of shmix run do */
 #define SHMIX_SERVER_DIRECTORY "shmix.srv.dir"
 
+/* char*, for PMIx_server_init: on which NUMA nodes the shared memory lies.  The default is the
+ * environment's SHMIX_NUMA, or else auto.  On a machine with one node there is nothing to choose.
+ *
+ * "auto"        what processes publish is spread over the nodes that have CPUs; a process's own lane
+ *               lies on the node to which the process is bound; all else lies on the server's node
+ * "local"       all but such lanes lies on the server's node, and the server's thread stays there
+ * "interleave"  all but such lanes is spread
+ *
+ * A process that is bound to no one node has its lane on the server's.  Memory comes from another
+ * node when one is full.
+ *
+ * Status of PMIx_server_init: PMIX_ERR_BAD_PARAM      another word
+ *                             PMIX_ERR_NOT_SUPPORTED  "replicate", a copy on each node */
+#define SHMIX_SERVER_NUMA "shmix.srv.numa"
+
 /* ---- Waiting ---------------------------------------------------------------------------------- */
 
 /* Get a descriptor for poll(2), select(2) or epoll(7).  It becomes readable when there is something

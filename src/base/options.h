@@ -266,6 +266,7 @@ struct sx_server_options {
     bool inherit_fd;
     bool tools, session_tools, system_tools, foreign_tools;
     const char *system_tmpdir, *launcher_file; /* NULL: not given */
+    const char *numa;                          /* a policy; NULL: not given */
     uint8_t logs;                              /* SX_LOGS_*: log_channel.h */
 };
 

@@ -65,7 +65,8 @@ static pmix_status_t board_format(struct sx_board *board, const struct places *a
     return rc == PMIX_SUCCESS ? sx_life_init(board->life) : rc;
 }
 
-pmix_status_t sx_board_create(struct sx_board *board, const char *name)
+pmix_status_t sx_board_create(struct sx_board *board, const char *name,
+                              const struct sx_placement *placement)
 {
     const struct places at = places_of_this_machine();
     const uint64_t size_bytes = sx_align_up(at.slots_off + SX_BOARD_SLOTS_BYTES, at.page_bytes);
@@ -75,6 +76,7 @@ pmix_status_t sx_board_create(struct sx_board *board, const char *name)
         .size_bytes = size_bytes,
         .size_min_bytes = size_bytes,
         .generation = 1,
+        .placement = placement,
     };
     pmix_status_t rc;
 

@@ -87,7 +87,8 @@ struct sx_board {
 #define SX_BOARD_NULL ((struct sx_board){ .seg = SX_SEGMENT_NULL })
 
 /* Server; @name is its own.  Return: PMIX_SUCCESS, or as sx_segment_create. */
-pmix_status_t sx_board_create(struct sx_board *board, const char *name);
+pmix_status_t sx_board_create(struct sx_board *board, const char *name,
+                              const struct sx_placement *placement);
 /* Hold the life word.  Call it once, before anybody gets the board, in the thread that lives as
  * long as the server.  Return: as sx_life_hold. */
 pmix_status_t sx_board_live(struct sx_board *board);

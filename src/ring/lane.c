@@ -220,7 +220,7 @@ bool sx_lane_data_wanted(struct sx_lane *lane)
 /* ---- consumer ----------------------------------------------------------------------------- */
 
 pmix_status_t sx_lane_create(struct sx_lane_reader *lane, const char *name, struct sx_board *board,
-                             uint32_t slot_index)
+                             uint32_t slot_index, const struct sx_placement *placement)
 {
     const struct sx_segment_options options = {
         .kind = SX_SEGMENT_LANE,
@@ -229,6 +229,7 @@ pmix_status_t sx_lane_create(struct sx_lane_reader *lane, const char *name, stru
         .size_min_bytes = sx_align_up(SX_LANE_SEGMENT_BYTES, SX_PAGE_BYTES),
         .generation = 1,
         .client_writable = true,
+        .placement = placement,
     };
     const struct sx_lane_geometry geometry = {
         .data_off = SX_LANE_DATA_OFF,

@@ -143,7 +143,7 @@ struct sx_lane_reader {
 /* Make the lane of the client in @slot_index (claimed on @board, borrowed); @name: NSPACE.RANK.
  * Return: PMIX_SUCCESS, or as sx_segment_create. */
 pmix_status_t sx_lane_create(struct sx_lane_reader *lane, const char *name, struct sx_board *board,
-                             uint32_t slot_index);
+                             uint32_t slot_index, const struct sx_placement *placement);
 /* Safe on SX_LANE_READER_NULL and twice. */
 void sx_lane_destroy(struct sx_lane_reader *lane);
 

@@ -24,7 +24,8 @@ static uint64_t row_end(uint64_t index)
 
 /* ---- the writer ------------------------------------------------------------------------------ */
 
-pmix_status_t sx_open_ops_create(struct sx_open_ops *ops, const char *name)
+pmix_status_t sx_open_ops_create(struct sx_open_ops *ops, const char *name,
+                                 const struct sx_placement *placement)
 {
     const uint64_t size_bytes = row_end(SX_OPEN_ROWS - 1);
     const struct sx_segment_options options = {
@@ -33,6 +34,7 @@ pmix_status_t sx_open_ops_create(struct sx_open_ops *ops, const char *name)
         .size_bytes = size_bytes,
         .size_min_bytes = size_bytes,
         .generation = 1,
+        .placement = placement,
     };
 
     *ops = SX_OPEN_OPS_NULL;

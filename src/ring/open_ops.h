@@ -104,7 +104,8 @@ struct sx_open_ops {
 /* ---- the server's loop thread --------------------------------------------------------------- */
 
 /* @name is the server's own.  Return: PMIX_SUCCESS, or as sx_segment_create. */
-pmix_status_t sx_open_ops_create(struct sx_open_ops *ops, const char *name);
+pmix_status_t sx_open_ops_create(struct sx_open_ops *ops, const char *name,
+                                 const struct sx_placement *placement);
 /* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when all rows are taken; PMIX_ERR_OUT_OF_RESOURCE when
  * memory is short. */
 pmix_status_t sx_open_ops_claim(struct sx_open_ops *ops, uint32_t *ret_index);

@@ -55,12 +55,13 @@ static uint64_t span_of(uint32_t size_bytes)
 
 /* ---- the writer --------------------------------------------------------------------------- */
 
-pmix_status_t sx_ring_create(struct sx_ring *ring, const char *nspace, uint64_t data_bytes)
+pmix_status_t sx_ring_create(struct sx_ring *ring, const char *nspace, uint64_t data_bytes,
+                             const struct sx_placement *placement)
 {
     const uint64_t bytes = data_bytes == 0 ? SX_RING_BYTES : data_bytes;
-    struct sx_segment_options options = { .kind = SX_SEGMENT_RING,
-                                          .nspace = nspace,
-                                          .generation = 1 };
+    struct sx_segment_options options = {
+        .kind = SX_SEGMENT_RING, .nspace = nspace, .generation = 1, .placement = placement
+    };
     pmix_status_t rc;
 
     *ring = SX_RING_NULL;

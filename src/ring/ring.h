@@ -92,7 +92,8 @@ struct sx_ring {
 /* @data_bytes 0: SX_RING_BYTES; else a power of two, at least SX_RING_BYTES_MIN.  All of its
  * memory is taken here.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; as sx_segment_create. */
 #define SX_RING_BYTES_MIN (4u * SX_RING_RECORD_MAX)
-pmix_status_t sx_ring_create(struct sx_ring *ring, const char *nspace, uint64_t data_bytes);
+pmix_status_t sx_ring_create(struct sx_ring *ring, const char *nspace, uint64_t data_bytes,
+                             const struct sx_placement *placement);
 
 /* Publish one record gathered from @iov.  Nobody is woken.  Return: PMIX_SUCCESS (its number in
  * *ret_seq when not NULL); PMIX_ERR_BAD_PARAM when larger than SX_RING_RECORD_MAX, of no class or

@@ -23,7 +23,6 @@
 
 #include "base/process.h"
 #include "base/status.h"
-#include "shmem/placement.h"
 
 /* Numbers of the kernel that older headers lack. */
 #define SX_MADV_POPULATE_READ 22 /* 5.14 */
@@ -234,12 +233,7 @@ static pmix_status_t sx_segment_build(struct sx_segment *seg,
     if (seg->fd >= 0 && madvise(seg->base, seg->size_bytes, MADV_DONTFORK) != 0) {
         return SX_RAISE(sx_status_from_errno(errno), "madvise: %s", strerror(errno));
     }
-    if (options->interleave) {
-        rc = sx_placement_interleave(seg->base, seg->size_bytes);
-        if (rc != PMIX_SUCCESS) {
-            return rc;
-        }
-    }
+    sx_placement_apply(options->placement, seg->base, seg->size_bytes);
     rc = sx_segment_back(seg, SX_SEGMENT_BODY_OFF);
     if (rc != PMIX_SUCCESS) {
         return rc;

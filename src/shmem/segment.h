@@ -24,6 +24,7 @@
 #include <pmix_common.h>
 
 #include "base/util.h"
+#include "shmem/placement.h"
 
 #define SX_SEGMENT_MAGIC UINT64_C(0x5358534547000002) /* "SXSEG", 0, layout 2: bump on change */
 #define SX_SEGMENT_BODY_OFF 384
@@ -78,9 +79,9 @@ struct sx_segment_options {
     uint64_t size_bytes;     /* wanted reserve (sparse) */
     uint64_t size_min_bytes; /* what must be had; the reserve is halved down to this */
     uint64_t generation;
-    bool client_writable; /* a lane */
-    bool private_memory;  /* anonymous, never shared: a process's own store */
-    bool interleave;      /* spread over the NUMA nodes (placement.h) */
+    bool client_writable;                 /* a lane */
+    bool private_memory;                  /* anonymous, never shared: a process's own store */
+    const struct sx_placement *placement; /* on NUMA nodes; NULL: anywhere */
 };
 
 /* Create, map, back the first page(s) and seal.  The header is filled but not published.

@@ -156,7 +156,7 @@ struct sx_store_writer {
     uint64_t reserve_bytes;       /* no generation is made smaller without need */
     bool private_memory;
     bool alone;
-    bool interleave;
+    struct sx_placement placement; /* of every generation */
     /* Older generations of a private store, kept for readers without a lock until deinit; none
      * when it is alone. */
     struct sx_segment *retired;
@@ -172,7 +172,7 @@ struct sx_store_options {
     bool private_memory;    /* never shared */
     bool alone;             /* ... and read by the writer's thread only: like a shared one it leaves
                              * its garbage behind, and its old generations */
-    bool interleave;
+    const struct sx_placement *placement; /* copied; NULL: anywhere */
 };
 
 /* Return: PMIX_SUCCESS, or as sx_segment_create. */

@@ -165,7 +165,7 @@ static pmix_status_t sx_store_next(const struct sx_store_writer *writer, uint32_
         .size_min_bytes = need_bytes,
         .generation = writer->generation + 1,
         .private_memory = writer->private_memory,
-        .interleave = writer->interleave,
+        .placement = &writer->placement,
     };
     memset(ret_next, 0, sizeof(*ret_next));
     ret_next->row_count = row_count;

@@ -50,7 +50,7 @@ pmix_status_t sx_store_create(struct sx_store_writer *writer,
         .size_min_bytes = SX_STORE_RESERVE_MIN_BYTES,
         .generation = options->generation != 0 ? options->generation : 1,
         .private_memory = options->private_memory,
-        .interleave = options->interleave,
+        .placement = options->placement,
     };
     pmix_status_t rc = sx_segment_create(&writer->view.seg, &segment_options);
     if (rc != PMIX_SUCCESS) {
@@ -62,7 +62,9 @@ pmix_status_t sx_store_create(struct sx_store_writer *writer,
     writer->reserve_bytes = segment_options.size_bytes;
     writer->private_memory = options->private_memory;
     writer->alone = options->alone;
-    writer->interleave = options->interleave;
+    if (options->placement != NULL) {
+        writer->placement = *options->placement;
+    }
     memcpy(writer->nspace, options->nspace, strlen(options->nspace) + 1);
     rc = sx_store_format(writer, row_count, 0);
     if (rc != PMIX_SUCCESS) {

@@ -8,6 +8,7 @@
 #include <pmix.h>
 #include <pmix_server.h>
 #include <pthread.h>
+#include <shmix.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,10 +155,11 @@ static size_t tools_load(pmix_info_t info[4], const struct sx_run_options *optio
 static pmix_status_t serve(struct sx_run_host *host, const struct sx_run_options *options,
                            const struct sx_session *session, const char *server_nspace)
 {
-    pmix_info_t info[10];
+    pmix_info_t info[11];
     bool yes = true, records = options->log != NULL;
     pmix_rank_t rank = 0;
     pmix_status_t status;
+    size_t count;
 
     memset(info, 0, sizeof(info));
     PMIx_Info_load(&info[0], PMIX_SERVER_TMPDIR, session->dir, PMIX_STRING);
@@ -166,8 +168,11 @@ static pmix_status_t serve(struct sx_run_host *host, const struct sx_run_options
     PMIx_Info_load(&info[3], SX_SERVER_INHERIT_FD, &yes, PMIX_BOOL);
     PMIx_Info_load(&info[4], SX_SERVER_LOG_STREAMS, &yes, PMIX_BOOL);
     PMIx_Info_load(&info[5], SX_SERVER_LOG_RECORDS, &records, PMIX_BOOL);
-    status = PMIx_server_init(&sx_run_upcall_module, info,
-                              6 + tools_load(&info[6], options, session));
+    count = 6 + tools_load(&info[6], options, session);
+    if (options->numa != NULL) {
+        PMIx_Info_load(&info[count++], SHMIX_SERVER_NUMA, options->numa, PMIX_STRING);
+    }
+    status = PMIx_server_init(&sx_run_upcall_module, info, count);
     host->serving = status == PMIX_SUCCESS;
     if (host->serving) {
         pmix_status_t code = PMIX_ERR_LOST_CONNECTION;

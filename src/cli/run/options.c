@@ -153,6 +153,13 @@ static bool set_stdin(void *at, const char *value)
     return true;
 }
 
+static bool set_numa(void *at, const char *value)
+{
+    *(const char **)at = value;
+    return strcmp(value, "auto") == 0 || strcmp(value, "local") == 0 ||
+           strcmp(value, "interleave") == 0;
+}
+
 static bool set_on_failure(void *at, const char *value)
 {
     const bool notify = strcmp(value, "notify") == 0;
@@ -235,6 +242,12 @@ static const struct sx_option rows[] = {
     { "--display", NULL, "map,bindings", "map,bindings",
       "map, bindings, or both with a comma between them",
       "show (stderr) where each rank goes; its process and its CPUs", set_display, JOB },
+    { "--numa", NULL, "POLICY", "local", "auto, local or interleave",
+      "on which NUMA nodes the job's shared memory lies: near the ranks and the server that use "
+      "it, "
+      "and what ranks publish spread over the nodes (auto, the default); all but what one rank "
+      "alone writes on the server's node (local), or spread (interleave)",
+      set_numa, OF_JOB(numa) },
     { "--on-failure", NULL, "WHAT", "notify",
       "abort (end the job when a rank fails) or notify (tell the others, which go on)",
       "when a rank fails: abort: end the job (default); notify: tell the others by an event and go "

@@ -63,7 +63,8 @@ struct sx_run_options {
     enum sx_run_stdin stdin_mode;
     uint32_t stdin_rank; /* counted through all jobs */
     bool tag_output;
-    const char *log; /* the file of records; NULL: none */
+    const char *log;  /* the file of records; NULL: none */
+    const char *numa; /* where its memory lies: a policy, or NULL */
     bool system_server;
     const char *report_uri; /* a contact file; NULL: none */
     bool display_map, display_bindings;

@@ -262,7 +262,9 @@ pmix_status_t sx_shown_init(struct sx_server *server)
 {
     sx_list_init(&server->shown.due);
     sx_list_init(&server->shown.rowless);
-    return sx_open_ops_create(&server->shown.table, server->self.nspace);
+    const struct sx_placement placement = sx_numa_place(&server->numa, SX_SEGMENT_OPS, 0);
+
+    return sx_open_ops_create(&server->shown.table, server->self.nspace, &placement);
 }
 
 void sx_shown_deinit(struct sx_server *server)

@@ -150,8 +150,9 @@ static void client_show(struct sx_server *server, const struct sx_client *client
     sx_board_slot_tell(&server->board, client->slot, &shown);
 }
 
-static pmix_status_t client_equip(struct sx_server *server, struct sx_client *client)
+static pmix_status_t client_equip(struct sx_server *server, struct sx_client *client, pid_t pid)
 {
+    const struct sx_placement placement = sx_numa_place(&server->numa, SX_SEGMENT_LANE, pid);
     char name[300];
     pmix_status_t rc = sx_nspace_open(server, client->home);
 
@@ -164,7 +165,7 @@ static pmix_status_t client_equip(struct sx_server *server, struct sx_client *cl
         return rc;
     }
     snprintf(name, sizeof(name), "%s.%u", client->nspace->name, client->rank);
-    rc = sx_lane_create(&client->lane, name, &server->board, client->slot);
+    rc = sx_lane_create(&client->lane, name, &server->board, client->slot, &placement);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
@@ -229,7 +230,7 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
         client->state = SX_CLIENT_REGISTERED;
         SX_FAMILIES_TELL_OF(server, client_expected, client);
     }
-    rc = client_equip(server, client);
+    rc = client_equip(server, client, connection->channel.peer.pid);
     if (rc == PMIX_SUCCESS) {
         rc = sx_channel_watch_peer(&connection->channel);
     }

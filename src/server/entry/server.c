@@ -113,6 +113,20 @@ static pmix_status_t options_take(struct sx_server *server, const struct sx_serv
     return rc == PMIX_SUCCESS ? hostname_read(server, options->hostname) : rc;
 }
 
+/* As the host says, or else the environment. */
+static pmix_status_t numa_begin(struct sx_server *server, const char *said)
+{
+    enum sx_numa_policy policy;
+    const pmix_status_t rc = said != NULL
+                                 ? sx_numa_policy_read(SHMIX_SERVER_NUMA, said, &policy)
+                                 : sx_numa_policy_read("SHMIX_NUMA", getenv("SHMIX_NUMA"), &policy);
+
+    if (rc == PMIX_SUCCESS) {
+        sx_numa_init(&server->numa, policy);
+    }
+    return rc;
+}
+
 struct start {
     struct sx_server *server;
     pthread_mutex_t lock;
@@ -128,6 +142,7 @@ static void *server_thread(void *arg)
     const pmix_status_t status = sx_board_live(&server->board);
 
     sx_role_thread_enter();
+    sx_numa_thread_settle(&server->numa);
     pthread_mutex_lock(&start->lock);
     start->status = status;
     start->told = true;
@@ -178,6 +193,7 @@ static struct sx_server *server_free(struct sx_server *server)
     server->loop = sx_loop_free(server->loop);
     sx_shown_deinit(server);
     sx_board_deinit(&server->board);
+    sx_numa_deinit(&server->numa);
     free(server->tmpdir);
     free(server->live);
     free(server->lane_buffer);
@@ -185,13 +201,9 @@ static struct sx_server *server_free(struct sx_server *server)
     return NULL;
 }
 
-static pmix_status_t server_build(struct sx_server *server, const pmix_server_module_t *module,
-                                  const struct sx_server_options *options)
+/* What cannot fail: from here on server_free takes it. */
+static void server_clear(struct sx_server *server, const pmix_server_module_t *module)
 {
-    struct sx_rendezvous_options rendezvous;
-    pmix_status_t rc;
-
-    sx_log_begin();
     if (module != NULL) {
         server->module = *module;
     }
@@ -212,6 +224,16 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     sx_registry_init(&server->registry);
     sx_brooms_init(&server->brooms);
     sx_turn_init(&server->turn);
+}
+
+static pmix_status_t server_build(struct sx_server *server, const pmix_server_module_t *module,
+                                  const struct sx_server_options *options)
+{
+    struct sx_rendezvous_options rendezvous;
+    pmix_status_t rc;
+
+    sx_log_begin();
+    server_clear(server, module);
     sx_logging_init(server, options);
     rc = sx_pendings_init(server);
     if (rc != PMIX_SUCCESS) {
@@ -235,13 +257,18 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     }
     rc = options_take(server, options, &rendezvous);
     if (rc == PMIX_SUCCESS) {
+        rc = numa_begin(server, options->numa);
+    }
+    if (rc == PMIX_SUCCESS) {
         rc = sx_server_topology_open(options);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_loop_new(&server->loop);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_board_create(&server->board, server->self.nspace);
+        const struct sx_placement placement = sx_numa_place(&server->numa, SX_SEGMENT_BOARD, 0);
+
+        rc = sx_board_create(&server->board, server->self.nspace, &placement);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_shown_init(server);

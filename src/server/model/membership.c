@@ -57,9 +57,10 @@ static void slot_give_back(struct sx_memberships *all, uint32_t row)
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-static pmix_status_t store_open(struct sx_memberships *all)
+static pmix_status_t store_open(const struct sx_numa *numa, struct sx_memberships *all)
 {
-    const struct sx_store_options options = { .nspace = "", .interleave = true };
+    const struct sx_placement placement = sx_numa_place(numa, SX_SEGMENT_STORE, 0);
+    const struct sx_store_options options = { .nspace = "", .placement = &placement };
     const pmix_status_t rc = all->has_store ? PMIX_SUCCESS : sx_store_create(&all->store, &options);
 
     all->has_store = rc == PMIX_SUCCESS;
@@ -69,7 +70,7 @@ static pmix_status_t store_open(struct sx_memberships *all)
 pmix_status_t sx_memberships_share(struct sx_server *server, int *ret_fd)
 {
     struct sx_memberships *const all = &server->memberships;
-    const pmix_status_t rc = store_open(all);
+    const pmix_status_t rc = store_open(&server->numa, all);
 
     return rc == PMIX_SUCCESS ? sx_segment_share(&all->store.view.seg, ret_fd) : rc;
 }
@@ -271,7 +272,7 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
             SX_MEMBERSHIPS_MAX);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = store_open(all);
+        rc = store_open(&server->numa, all);
     }
     if (rc == PMIX_SUCCESS) {
         rc = entry_new(all, options, &entry);

@@ -64,12 +64,13 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
 
 static pmix_status_t store_open(const struct sx_server *server, struct sx_nspace *nspace)
 {
+    const struct sx_placement placement = sx_numa_place(&server->numa, SX_SEGMENT_STORE, 0);
     const struct sx_store_options options = {
         .nspace = nspace->name,
         .row_count = nspace->job_size,
         /* One that comes again under its old name goes on counting. */
         .generation = server->generation_last + 1,
-        .interleave = true,
+        .placement = &placement,
     };
     const pmix_status_t rc = sx_store_create(&nspace->store, &options);
 
@@ -88,7 +89,9 @@ pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace)
     pmix_status_t rc = nspace->has_store ? PMIX_SUCCESS : store_open(server, nspace);
 
     if (rc == PMIX_SUCCESS && is_here && !sx_nspace_has_ring(nspace)) {
-        rc = sx_ring_create(&nspace->ring, nspace->name, 0);
+        const struct sx_placement placement = sx_numa_place(&server->numa, SX_SEGMENT_RING, 0);
+
+        rc = sx_ring_create(&nspace->ring, nspace->name, 0, &placement);
         if (rc == PMIX_SUCCESS) {
             SX_FAMILIES_TELL(server, nspace_opened, server, nspace);
         }

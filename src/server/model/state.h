@@ -28,6 +28,7 @@
 #include "ring/open_ops.h"
 #include "server/model/membership.h"
 #include "server/model/nspace.h"
+#include "server/model/numa.h"
 #include "server/model/share.h"
 
 #define SX_SERVER_LINGER_YIELDS 4u
@@ -176,6 +177,7 @@ struct sx_server {
     const struct sx_family *families;
     const struct sx_consumer *consumer;
     struct sx_loop *loop;
+    struct sx_numa numa;
     struct sx_rendezvous rendezvous;
     pthread_t thread;
     pid_t pid;

@@ -64,7 +64,7 @@ static struct sx_open_ops table_with(const struct sx_open_op *op)
     struct sx_open_ops ops;
     uint32_t index;
 
-    cr_assert_eq(sx_open_ops_create(&ops, "server"), PMIX_SUCCESS);
+    cr_assert_eq(sx_open_ops_create(&ops, "server", NULL), PMIX_SUCCESS);
     cr_assert_eq(sx_open_ops_claim(&ops, &index), PMIX_SUCCESS);
     sx_open_ops_publish(&ops, index, op);
     return ops;
@@ -212,7 +212,7 @@ Test(ls, lists_the_clients_of_a_board)
     test_store_create(&writer);
     cr_assert_eq(sx_store_put(&writer, SX_REALM_JOB, 3, PMIX_PROC_PID, PMIX_GLOBAL, &pid),
                  PMIX_SUCCESS);
-    cr_assert_eq(sx_board_create(&board, "server"), PMIX_SUCCESS);
+    cr_assert_eq(sx_board_create(&board, "server", NULL), PMIX_SUCCESS);
     for (size_t i = 0; i < SX_COUNT(shown); i++) {
         cr_assert_eq(sx_board_slot_claim(&board, &index), PMIX_SUCCESS);
         sx_board_slot_tell(&board, index, &shown[i]);
@@ -307,7 +307,7 @@ Test(ls, asks_nobody)
     int status;
 
     test_store_create(&writer);
-    cr_assert_eq(sx_board_create(&board, "server"), PMIX_SUCCESS);
+    cr_assert_eq(sx_board_create(&board, "server", NULL), PMIX_SUCCESS);
     snprintf(number, sizeof(number), "%d", (int)getpid());
     fflush(NULL);
     const pid_t child = fork();

@@ -284,10 +284,10 @@ Test(mem, dumps_board_and_lane)
     uint32_t slot;
     int fd, lane_fd;
 
-    cr_assert_eq(sx_board_create(&board, "server"), PMIX_SUCCESS);
+    cr_assert_eq(sx_board_create(&board, "server", NULL), PMIX_SUCCESS);
     cr_assert_eq(sx_board_live(&board), PMIX_SUCCESS);
     cr_assert_eq(sx_board_slot_claim(&board, &slot), PMIX_SUCCESS);
-    cr_assert_eq(sx_lane_create(&reader, "job.7.0", &board, slot), PMIX_SUCCESS);
+    cr_assert_eq(sx_lane_create(&reader, "job.7.0", &board, slot, NULL), PMIX_SUCCESS);
     cr_assert_eq(sx_segment_share(&board.seg, &fd), PMIX_SUCCESS);
     cr_assert_eq(sx_board_attach(&client_board, fd), PMIX_SUCCESS);
     cr_assert_eq(sx_segment_share(&reader.seg, &lane_fd), PMIX_SUCCESS);
@@ -334,7 +334,7 @@ Test(mem, dumps_a_ring)
                                  { &store, sizeof(store) },
                                  { &event, sizeof(event) } };
 
-    cr_assert_eq(sx_ring_create(&ring, "job.7", SX_RING_BYTES_MIN), PMIX_SUCCESS);
+    cr_assert_eq(sx_ring_create(&ring, "job.7", SX_RING_BYTES_MIN, NULL), PMIX_SUCCESS);
     for (unsigned i = 0; i < 1000; i++) { /* several times around */
         cr_assert_eq(sx_ring_publish(&ring, SX_RECORD_DONE, SX_CLASS_COLLECTIVE, &iov[0], 1, NULL),
                      PMIX_SUCCESS);
@@ -412,7 +412,7 @@ Test(mem, dumps_open_operations)
     struct sx_open_ops ops;
     uint32_t index;
 
-    cr_assert_eq(sx_open_ops_create(&ops, "server"), PMIX_SUCCESS);
+    cr_assert_eq(sx_open_ops_create(&ops, "server", NULL), PMIX_SUCCESS);
     for (unsigned i = 0; i < 3; i++) {
         cr_assert_eq(sx_open_ops_claim(&ops, &index), PMIX_SUCCESS);
         sx_open_ops_publish(&ops, index, &op);

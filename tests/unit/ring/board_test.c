@@ -13,7 +13,7 @@ static struct sx_board board_new(void)
 {
     struct sx_board board;
 
-    cr_assert_eq(sx_board_create(&board, "test"), PMIX_SUCCESS);
+    cr_assert_eq(sx_board_create(&board, "test", NULL), PMIX_SUCCESS);
     return board;
 }
 
@@ -254,7 +254,7 @@ static void serve(int sock)
     struct sx_board board;
     char byte;
 
-    TEST_CHILD_NEEDS(sx_board_create(&board, "server") == PMIX_SUCCESS);
+    TEST_CHILD_NEEDS(sx_board_create(&board, "server", NULL) == PMIX_SUCCESS);
     TEST_CHILD_NEEDS(sx_board_live(&board) == PMIX_SUCCESS);
     TEST_CHILD_NEEDS(descriptors_send(sock, "", 1, test_share(&board.seg), 1) == 1);
     TEST_CHILD_NEEDS(read(sock, &byte, 1) == 1);

@@ -25,14 +25,14 @@ static void pair_open(struct pair *p, uint32_t slot_wanted)
 {
     int fd;
 
-    cr_assert_eq(sx_board_create(&p->board, "test"), PMIX_SUCCESS);
+    cr_assert_eq(sx_board_create(&p->board, "test", NULL), PMIX_SUCCESS);
     do {
         cr_assert_eq(sx_board_slot_claim(&p->board, &p->slot), PMIX_SUCCESS);
     } while (p->slot < slot_wanted);
     fd = test_share(&p->board.seg);
     cr_assert_eq(sx_board_attach(&p->view, fd), PMIX_SUCCESS);
     close(fd);
-    cr_assert_eq(sx_lane_create(&p->reader, "test.0", &p->board, p->slot), PMIX_SUCCESS);
+    cr_assert_eq(sx_lane_create(&p->reader, "test.0", &p->board, p->slot, NULL), PMIX_SUCCESS);
     p->doorbell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     p->lane_fd = test_share(&p->reader.seg);
     cr_assert_eq(sx_lane_attach(&p->lane, p->lane_fd, &p->view, p->slot, dup(p->doorbell)),

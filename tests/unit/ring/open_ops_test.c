@@ -17,7 +17,7 @@ static struct sx_open_ops ops_new(void)
 {
     struct sx_open_ops ops;
 
-    cr_assert_eq(sx_open_ops_create(&ops, "test"), PMIX_SUCCESS);
+    cr_assert_eq(sx_open_ops_create(&ops, "test", NULL), PMIX_SUCCESS);
     return ops;
 }
 

@@ -49,7 +49,7 @@ static struct sx_ring ring_new(uint64_t data_bytes)
 {
     struct sx_ring ring;
 
-    cr_assert_eq(sx_ring_create(&ring, "test", data_bytes), PMIX_SUCCESS);
+    cr_assert_eq(sx_ring_create(&ring, "test", data_bytes, NULL), PMIX_SUCCESS);
     return ring;
 }
 
@@ -80,7 +80,8 @@ Test(ring, create_refuses_impossible_sizes)
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
         struct sx_ring ring;
 
-        cr_expect_eq(sx_ring_create(&ring, "test", rows[i].bytes), rows[i].want, "%s", rows[i].why);
+        cr_expect_eq(sx_ring_create(&ring, "test", rows[i].bytes, NULL), rows[i].want, "%s",
+                     rows[i].why);
         sx_ring_deinit(&ring);
         sx_ring_deinit(&ring);
     }
@@ -512,7 +513,7 @@ static void writer_for_ever(int sock)
 {
     struct sx_ring ring;
 
-    TEST_CHILD_NEEDS(sx_ring_create(&ring, "killed", SMALL) == PMIX_SUCCESS);
+    TEST_CHILD_NEEDS(sx_ring_create(&ring, "killed", SMALL, NULL) == PMIX_SUCCESS);
     TEST_CHILD_NEEDS(descriptors_send(sock, "", 1, test_share(&ring.seg), 1) == 1);
     for (uint64_t n = 1;; n++) {
         TEST_CHILD_NEEDS(publish_number(&ring, n, NULL) == PMIX_SUCCESS);

@@ -29,7 +29,7 @@ static inline void bare_init(struct sx_server *server)
     sx_list_init(&server->collectives);
     sx_list_init(&server->invite_early);
     cr_assert_eq(sx_pendings_init(server), PMIX_SUCCESS);
-    cr_assert_eq(sx_board_create(&server->board, "bare"), PMIX_SUCCESS);
+    cr_assert_eq(sx_board_create(&server->board, "bare", NULL), PMIX_SUCCESS);
 }
 
 /* A job of @job_size processes, of which the first @here are registered on this node. */
@@ -70,7 +70,8 @@ static inline struct sx_client *bare_connect(struct sx_server *server, struct sx
     cr_assert_not_null(client);
     cr_assert_eq(sx_nspace_open(server, nspace), PMIX_SUCCESS);
     cr_assert_eq(sx_board_slot_claim(&server->board, &client->slot), PMIX_SUCCESS);
-    cr_assert_eq(sx_lane_create(&client->lane, "lane", &server->board, client->slot), PMIX_SUCCESS);
+    cr_assert_eq(sx_lane_create(&client->lane, "lane", &server->board, client->slot, NULL),
+                 PMIX_SUCCESS);
     client->state = SX_CLIENT_CONNECTED;
     nspace->connected_count++;
     nspace->reader_count++;

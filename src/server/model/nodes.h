@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* nodes.h - the machine's NUMA nodes: which have memory for us, and which CPUs are near it.
+ *
+ * On a machine with one node nothing is looked at: libnuma is not even mapped. */
+#ifndef SX_SERVER_MODEL_NODES_H
+#define SX_SERVER_MODEL_NODES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "shmem/placement.h"
+
+#define SX_CPU_MAX 8192u /* the largest CONFIG_NR_CPUS of any architecture */
+#define SX_NODE_NONE UINT16_MAX
+
+/* A set of CPUs, as the kernel takes it. */
+struct sx_cpus {
+    unsigned long words[SX_CPU_MAX / SX_NODE_WORD_BITS];
+};
+
+struct sx_nodes {
+    unsigned count;            /* with memory that we may use */
+    struct sx_node_set usable; /* these */
+    struct sx_node_set near;   /* those of them that are nearest to some CPU */
+    uint16_t *of_cpu;          /* the nearest to each CPU, SX_NODE_NONE; NULL: not known */
+    unsigned cpu_count;        /* of of_cpu */
+};
+
+/* Look at this machine.  What cannot be found out is not known; nothing fails.  Then deinit. */
+void sx_nodes_init(struct sx_nodes *nodes);
+void sx_nodes_deinit(struct sx_nodes *nodes);
+
+/* The CPUs that thread @tid may use; 0: the caller.  Return: false if the kernel does not say. */
+bool sx_cpus_of_thread(pid_t tid, struct sx_cpus *ret);
+
+/* Return: the node to which all of @cpus are nearest, SX_NODE_NONE if there is no one such. */
+uint16_t sx_nodes_of_cpus(const struct sx_nodes *nodes, const struct sx_cpus *cpus);
+
+/* Those of @cpus that are nearest to @node.  Return: their number. */
+unsigned sx_nodes_cpus_near(const struct sx_nodes *nodes, uint16_t node, const struct sx_cpus *cpus,
+                            struct sx_cpus *ret);
+
+/* Return: the node nearest to the caller, where it runs now; SX_NODE_NONE: not known. */
+uint16_t sx_nodes_here(const struct sx_nodes *nodes);
+
+#endif

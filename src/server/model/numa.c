@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* numa.c - the table of policies.
+ *
+ * The server writes boards, rings and tables of operations all the time, and their readers look at
+ * a few lines, which their caches keep: near the server.  A lane is written by its client.  A store
+ * is written once and read by all when a job begins: spread, it is not one node's memory that all
+ * of them wait for. */
+#include "server/model/numa.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/util.h"
+
+enum place { ANYWHERE = 0, HOME, SPREAD, CLIENT };
+
+#define KINDS (SX_SEGMENT_OPS + 1)
+
+static const struct {
+    const char *word;
+    bool binds; /* the loop's thread, to the node of its memory */
+    uint8_t place[KINDS];
+} policies[SX_NUMA_POLICIES] = {
+    [SX_NUMA_AUTO] = { "auto", .place = { [SX_SEGMENT_STORE] = SPREAD,
+                                          [SX_SEGMENT_RING] = HOME,
+                                          [SX_SEGMENT_BOARD] = HOME,
+                                          [SX_SEGMENT_LANE] = CLIENT,
+                                          [SX_SEGMENT_OPS] = HOME } },
+    [SX_NUMA_LOCAL] = { "local", .binds = true,
+                        .place = { [SX_SEGMENT_STORE] = HOME,
+                                   [SX_SEGMENT_RING] = HOME,
+                                   [SX_SEGMENT_BOARD] = HOME,
+                                   [SX_SEGMENT_LANE] = CLIENT,
+                                   [SX_SEGMENT_OPS] = HOME } },
+    [SX_NUMA_INTERLEAVE] = { "interleave", .place = { [SX_SEGMENT_STORE] = SPREAD,
+                                                      [SX_SEGMENT_RING] = SPREAD,
+                                                      [SX_SEGMENT_BOARD] = SPREAD,
+                                                      [SX_SEGMENT_LANE] = CLIENT,
+                                                      [SX_SEGMENT_OPS] = SPREAD } },
+};
+
+pmix_status_t sx_numa_policy_read(const char *from, const char *word, enum sx_numa_policy *ret)
+{
+    if (word == NULL || word[0] == '\0') {
+        *ret = SX_NUMA_AUTO;
+        return PMIX_SUCCESS;
+    }
+    for (size_t i = 0; i < SX_NUMA_POLICIES; i++) {
+        if (strcmp(word, policies[i].word) == 0) {
+            *ret = (enum sx_numa_policy)i;
+            return PMIX_SUCCESS;
+        }
+    }
+    if (strcmp(word, "replicate") == 0) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "%s is \"replicate\": rings and stores have one copy", from);
+    }
+    return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s is \"%.64s\": it can be auto, local or interleave",
+                    from, word);
+}
+
+void sx_numa_init(struct sx_numa *numa, enum sx_numa_policy policy)
+{
+    numa->policy = policy;
+    sx_nodes_init(&numa->nodes);
+    numa->home = sx_nodes_here(&numa->nodes);
+}
+
+void sx_numa_deinit(struct sx_numa *numa)
+{
+    sx_nodes_deinit(&numa->nodes);
+}
+
+static struct sx_placement near_node(const struct sx_nodes *nodes, uint16_t node)
+{
+    struct sx_placement placement = { .kind = SX_PLACE_ANYWHERE };
+
+    if (nodes->of_cpu != NULL && node != SX_NODE_NONE) {
+        placement.kind = SX_PLACE_NEAR;
+        sx_node_set_add(&placement.nodes, node);
+    }
+    return placement;
+}
+
+/* A client that may run on several nodes has none, and its lane lies near the server. */
+static struct sx_placement near_client(const struct sx_numa *numa, pid_t client)
+{
+    uint16_t node = SX_NODE_NONE;
+    struct sx_cpus cpus;
+
+    if (numa->nodes.of_cpu != NULL && client > 0 && sx_cpus_of_thread(client, &cpus)) {
+        node = sx_nodes_of_cpus(&numa->nodes, &cpus);
+    }
+    return near_node(&numa->nodes, node != SX_NODE_NONE ? node : numa->home);
+}
+
+/* Nodes without a CPU near them are of another, slower kind of memory, if there are others. */
+static struct sx_placement spread(const struct sx_nodes *nodes)
+{
+    const bool some = sx_node_set_count(&nodes->near) > 0;
+
+    if (nodes->count < 2) {
+        return (struct sx_placement){ .kind = SX_PLACE_ANYWHERE };
+    }
+    return (struct sx_placement){ .kind = SX_PLACE_SPREAD,
+                                  .nodes = some ? nodes->near : nodes->usable };
+}
+
+struct sx_placement sx_numa_place(const struct sx_numa *numa, enum sx_segment_kind kind,
+                                  pid_t client)
+{
+    sx_assert((unsigned)kind < KINDS);
+    switch ((enum place)policies[numa->policy].place[kind]) {
+    case HOME:
+        return near_node(&numa->nodes, numa->home);
+    case SPREAD:
+        return spread(&numa->nodes);
+    case CLIENT:
+        return near_client(numa, client);
+    case ANYWHERE:
+        break;
+    }
+    return (struct sx_placement){ .kind = SX_PLACE_ANYWHERE };
+}
+
+void sx_numa_thread_settle(const struct sx_numa *numa)
+{
+    struct sx_cpus allowed, near;
+
+    if (!policies[numa->policy].binds || numa->home == SX_NODE_NONE ||
+        !sx_cpus_of_thread(0, &allowed) ||
+        sx_nodes_cpus_near(&numa->nodes, numa->home, &allowed, &near) == 0) {
+        return;
+    }
+    if (sched_setaffinity(0, sizeof(near), (const cpu_set_t *)(const void *)near.words) != 0) {
+        sx_log(SX_LOG_INFO, "the server's thread does not stay on NUMA node %u", numa->home);
+    }
+}

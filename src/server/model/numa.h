@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* numa.h - on which NUMA nodes the server's segments lie: one policy, a place for each kind. */
+#ifndef SX_SERVER_MODEL_NUMA_H
+#define SX_SERVER_MODEL_NUMA_H
+
+#include <pmix_common.h>
+
+#include "server/model/nodes.h"
+#include "shmem/segment.h"
+
+/* In the order of their words: numa.c. */
+enum sx_numa_policy {
+    SX_NUMA_AUTO = 0,
+    SX_NUMA_LOCAL,
+    SX_NUMA_INTERLEAVE,
+    SX_NUMA_POLICIES,
+};
+
+struct sx_numa {
+    enum sx_numa_policy policy;
+    struct sx_nodes nodes;
+    uint16_t home; /* the node of the server's own memory; SX_NODE_NONE: not known, or one of one */
+};
+
+/* What the words of users mean; NULL or empty: auto.  @from names what had the word.
+ * Return: PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED for "replicate", PMIX_ERR_BAD_PARAM for what is no
+ * policy, with a line that says what is possible. */
+pmix_status_t sx_numa_policy_read(const char *from, const char *word, enum sx_numa_policy *ret);
+
+/* Of a server that begins, in a thread that runs where the server's own memory should be. */
+void sx_numa_init(struct sx_numa *numa, enum sx_numa_policy policy);
+void sx_numa_deinit(struct sx_numa *numa);
+
+/* Where a segment of @kind lies; @client is whose lane it is, as the kernel numbers processes here;
+ * 0: nobody's, or not known. */
+struct sx_placement sx_numa_place(const struct sx_numa *numa, enum sx_segment_kind kind,
+                                  pid_t client);
+
+/* In the loop's thread, once: it stays near its memory, if the policy is to keep that together. */
+void sx_numa_thread_settle(const struct sx_numa *numa);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* numa_calls.c - what is called of libnuma (base/library.h), by servers on machines with several
+ * nodes alone: without it nothing is known of the nodes, and memory lies where it is touched. */
+#include <numa.h>
+
+#include "base/library.h"
+
+#define CALL(refused, name, params, args) \
+    SX_LIBRARY_CALL(SHMIX_LIBNUMA, refused, int, name, params, args)
+
+CALL(-1, numa_available, (void), ())
+CALL(0, numa_num_configured_cpus, (void), ())
+CALL(-1, numa_node_of_cpu, (int cpu), (cpu))
+CALL(0, numa_distance, (int a, int b), (a, b))
