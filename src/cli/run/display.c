@@ -34,7 +34,7 @@ static const char *cpus(const struct sx_run_machine *machine, const struct sx_ru
 char *sx_run_display_map(const struct sx_run_options *options, const struct sx_run_machine *machine,
                          const struct sx_run_job *job, uint32_t rank)
 {
-    const struct sx_run_place *place = &machine->places[job->first + rank];
+    const struct sx_run_place *place = &job->places[rank];
     const char *part = options->map == SX_RUN_LEVEL_NONE ? "slot" : sx_run_level_noun(options->map);
     char *name = who(job, rank), *bound = bound_to(options, place);
     char *line = sx_cli_printf("map: %s, %s %u, %s%s, CPUs %s", name, part, place->map_number,
@@ -50,7 +50,7 @@ char *sx_run_display_binding(const struct sx_run_options *options,
                              const struct sx_run_machine *machine, const struct sx_run_job *job,
                              uint32_t rank, pid_t pid)
 {
-    const struct sx_run_place *place = &machine->places[job->first + rank];
+    const struct sx_run_place *place = &job->places[rank];
     char *name = who(job, rank), *bound = bound_to(options, place);
     char *line = sx_cli_printf("bindings: %s, pid %ld, %s, CPUs %s", name, (long)pid, bound,
                                cpus(machine, place));

@@ -49,7 +49,7 @@ static void job_signal(const struct sx_run_job *job, int number)
 void sx_run_signal(struct sx_run_state *run, int number)
 {
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        job_signal(&run->jobs->at[i], number);
+        job_signal(run->jobs->at[i], number);
     }
 }
 
@@ -99,7 +99,7 @@ bool sx_run_end_all(struct sx_run_state *run, int code, int number, uint64_t gra
     bool any = false;
 
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        struct sx_run_job *const job = &run->jobs->at[i];
+        struct sx_run_job *const job = run->jobs->at[i];
 
         sx_run_end_handled(job);
         if (end_begin(job, code)) {
@@ -137,7 +137,7 @@ static void end_ask(struct sx_run_job *job)
 
 void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char *fmt, ...)
 {
-    const uint64_t grace_ns = job->run->setup->options->kill_grace_ns;
+    const uint64_t grace_ns = job->options->kill_grace_ns;
     va_list args;
 
     if (!end_begin(job, code)) {

@@ -19,7 +19,7 @@
 
 static bool goes_on(const struct sx_run_job *job)
 {
-    return job->run->setup->options->on_failure == SX_RUN_ON_FAILURE_NOTIFY;
+    return job->options->on_failure == SX_RUN_ON_FAILURE_NOTIFY;
 }
 
 void sx_run_failure_deinit(struct sx_run_job *job)

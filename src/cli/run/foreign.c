@@ -87,7 +87,7 @@ static void client_speaks(void *arg, uint32_t events)
 
     close(fd);
     for (uint32_t i = 0; got > 0 && i < foreign->jobs->count; i++) {
-        job_listen(foreign, &foreign->jobs->at[i], words, (size_t)got);
+        job_listen(foreign, foreign->jobs->at[i], words, (size_t)got);
     }
 }
 

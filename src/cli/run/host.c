@@ -198,7 +198,7 @@ static size_t set_members(const struct sx_run_jobs *jobs, const char *set, pmix_
     size_t count = 0;
 
     for (uint32_t i = 0; i < jobs->count; i++) {
-        const struct sx_run_job *const job = &jobs->at[i];
+        const struct sx_run_job *const job = jobs->at[i];
 
         for (uint32_t rank = 0; rank < job->rank_count; rank++) {
             if (is_in(sx_run_job_app(job, rank), set)) {
@@ -247,7 +247,7 @@ static bool start(struct sx_run_host *host, struct sx_run_job_facts *facts, char
     pmix_status_t status = serve(host, facts->options, facts->session, facts->server_nspace);
 
     for (uint32_t i = 0; i < facts->jobs->count && status == PMIX_SUCCESS; i++) {
-        facts->job = &facts->jobs->at[i];
+        facts->job = facts->jobs->at[i];
         status = register_job(facts, &what);
     }
     if (status == PMIX_SUCCESS) {
@@ -276,7 +276,10 @@ bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *opt
         snprintf(message, SX_RUN_MESSAGE_MAX, "eventfd: %s", strerror(errno));
         return false;
     }
-    sx_run_upcall_init(jobs, host->event_fd);
+    sx_run_upcall_init(host->event_fd);
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        sx_run_upcall_add(jobs->at[i]);
+    }
     if (gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') {
         snprintf(name, sizeof(name), "localhost");
     }

@@ -131,7 +131,7 @@ char *sx_run_info_commands(const struct sx_run_job *job)
 
 static const struct sx_run_place *place_of(const struct sx_run_job_facts *facts, uint32_t rank)
 {
-    return &facts->machine->places[facts->job->first + rank];
+    return &facts->job->places[rank];
 }
 
 /* The cpusets of the job's ranks in the order of the ranks, with ':' between them. */
@@ -153,14 +153,14 @@ static char *local_cpusets(const struct sx_run_job_facts *facts)
 /* Of all jobs: this is how one finds the others. */
 static void add_procs(struct bag *bag, const struct sx_run_job_facts *facts)
 {
-    const uint32_t count = facts->options->rank_count;
-    pmix_proc_t *procs = sx_cli_calloc(count, sizeof(*procs));
+    pmix_proc_t *procs = sx_cli_calloc(sx_run_jobs_places(facts->jobs), sizeof(*procs));
+    size_t count = 0;
 
     for (uint32_t i = 0; i < facts->jobs->count; i++) {
-        const struct sx_run_job *const job = &facts->jobs->at[i];
+        const struct sx_run_job *const job = facts->jobs->at[i];
 
-        for (uint32_t rank = 0; rank < job->rank_count; rank++) {
-            PMIx_Load_procid(&procs[job->first + rank], job->nspace, rank);
+        for (uint32_t rank = 0; rank < job->rank_count && !job->over; rank++) {
+            PMIx_Load_procid(&procs[count++], job->nspace, rank);
         }
     }
     add_array(bag, PMIX_LOCAL_PROCS, PMIX_PROC, procs, count);
@@ -171,7 +171,7 @@ static void add_procs(struct bag *bag, const struct sx_run_job_facts *facts)
 static void add_node_values(struct bag *bag, const struct sx_run_job_facts *facts,
                             const char *peers)
 {
-    const uint32_t all = facts->options->rank_count;
+    const uint32_t all = sx_run_jobs_places(facts->jobs);
 
     add_u32(bag, PMIX_NODEID, 0);
     add_string(bag, PMIX_HOSTNAME, facts->host);
@@ -239,7 +239,7 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
     add_string(bag, PMIX_TMPDIR, facts->session->dir);
     add_string(bag, PMIX_NSDIR, job->dir);
     add_bool(bag, PMIX_TDIR_RMCLEAN, true);
-    add_u32(bag, PMIX_UNIV_SIZE, facts->options->rank_count);
+    add_u32(bag, PMIX_UNIV_SIZE, sx_run_jobs_places(facts->jobs));
     add_u32(bag, PMIX_JOB_SIZE, job->rank_count);
     add_u32(bag, PMIX_MAX_PROCS, job->rank_count);
     add_u32(bag, PMIX_JOB_NUM_APPS, job->app_count);
@@ -250,9 +250,9 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
     add_string(bag, PMIX_NODE_MAP, facts->node_map);
     add_string(bag, PMIX_PROC_MAP, facts->proc_map);
     add_string(bag, PMIX_ANL_MAP, facts->node_map);
-    add_string(bag, PMIX_MAPBY, sx_run_map_name(facts->options->map));
+    add_string(bag, PMIX_MAPBY, sx_run_map_name(facts->job->options->map));
     add_string(bag, PMIX_RANKBY, "slot");
-    add_string(bag, PMIX_BINDTO, sx_run_level_name(facts->options->bind));
+    add_string(bag, PMIX_BINDTO, sx_run_level_name(facts->job->options->bind));
     add(bag, PMIX_CMD_LINE, PMIX_STRING)->data.string = sx_run_info_commands(job);
     if (facts->machine->xml != NULL) {
         add_string(bag, PMIX_LOCAL_TOPO, facts->machine->xml);

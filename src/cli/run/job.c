@@ -8,63 +8,115 @@
 #include "base/clock.h"
 #include "cli/say.h"
 
-static void job_init(struct sx_run_job *job)
+/* ---- one job --------------------------------------------------------------------------------- */
+
+static struct sx_run_job *job_append(struct sx_run_jobs *jobs, const struct sx_run_options *options,
+                                     struct sx_run_app *apps)
+{
+    struct sx_run_job *const job = sx_cli_calloc(1, sizeof(*job));
+
+    *job = (struct sx_run_job){ .number = jobs->count, .options = options, .apps = apps };
+    job->first = sx_run_jobs_places(jobs);
+    job->kill_ns = job->term_ns = SX_DEADLINE_NEVER;
+    job->reaction_ns = job->unwanted_ns = job->lost_ns = SX_DEADLINE_NEVER;
+    job->loss_awaited = UINT32_MAX;
+    if (jobs->count == jobs->room) {
+        jobs->room = 2 * jobs->room + 4;
+        jobs->at = sx_cli_realloc(jobs->at, jobs->room, sizeof(*jobs->at));
+    }
+    return jobs->at[jobs->count++] = job;
+}
+
+static void job_take_app(struct sx_run_job *job, struct sx_run_app *app)
+{
+    app->first_rank = job->rank_count;
+    job->app_count++;
+    job->rank_count += app->rank_count;
+}
+
+static void job_make_ranks(struct sx_run_job *job)
 {
     job->ranks = sx_cli_calloc(job->rank_count, sizeof(*job->ranks));
     for (uint32_t i = 0; i < job->rank_count; i++) {
         job->ranks[i].streams[0].watch.fd = job->ranks[i].streams[1].watch.fd = -1;
     }
-    job->kill_ns = job->term_ns = SX_DEADLINE_NEVER;
-    job->reaction_ns = job->unwanted_ns = job->lost_ns = SX_DEADLINE_NEVER;
-    job->loss_awaited = UINT32_MAX;
+}
+
+static void job_name(struct sx_run_job *job, const struct sx_run_jobs *jobs, bool alone)
+{
+    const uint32_t number = job->number;
+
+    job->nspace = number == 0 ? sx_cli_strdup(jobs->session)
+                              : sx_cli_printf("%s.%u", jobs->session, number);
+    job->dir = sx_cli_printf("%s/%s", jobs->dir, job->nspace);
+    job->name = alone ? sx_cli_strdup("the job") : sx_cli_printf("job %u", number);
+    job->prefix = alone ? sx_cli_strdup("") : sx_cli_printf("job %u, ", number);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+uint32_t sx_run_jobs_places(const struct sx_run_jobs *jobs)
+{
+    uint32_t end = 0;
+
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        const struct sx_run_job *const job = jobs->at[i];
+
+        if (!job->over && job->first + job->rank_count > end) {
+            end = job->first + job->rank_count;
+        }
+    }
+    return end;
 }
 
 void sx_run_jobs_init(struct sx_run_jobs *jobs, const struct sx_run_options *options)
 {
     struct sx_run_job *job = NULL;
-    uint32_t first = 0;
 
-    *jobs = (struct sx_run_jobs){ .at = sx_cli_calloc(options->app_count, sizeof(*jobs->at)) };
+    *jobs = (struct sx_run_jobs){ .at = NULL };
     for (uint32_t i = 0; i < options->app_count; i++) {
-        struct sx_run_app *const app = &options->apps[i];
-
         if (job == NULL || options->separate_jobs) {
-            job = &jobs->at[jobs->count];
-            *job = (struct sx_run_job){ .number = jobs->count++, .apps = app, .first = first };
+            job = job_append(jobs, options, &options->apps[i]);
         }
-        app->first_rank = job->rank_count;
-        job->app_count++;
-        job->rank_count += app->rank_count;
-        first += app->rank_count;
+        job_take_app(job, &options->apps[i]);
     }
     for (uint32_t i = 0; i < jobs->count; i++) {
-        job_init(&jobs->at[i]);
+        job_make_ranks(jobs->at[i]);
     }
 }
 
 void sx_run_jobs_name(struct sx_run_jobs *jobs, const char *session, const char *dir)
 {
+    jobs->session = session;
+    jobs->dir = dir;
     for (uint32_t i = 0; i < jobs->count; i++) {
-        struct sx_run_job *const job = &jobs->at[i];
-        const bool alone = jobs->count == 1;
-
-        job->nspace = i == 0 ? sx_cli_strdup(session) : sx_cli_printf("%s.%u", session, i);
-        job->dir = sx_cli_printf("%s/%s", dir, job->nspace);
-        job->name = alone ? sx_cli_strdup("the job") : sx_cli_printf("job %u", i);
-        job->prefix = alone ? sx_cli_strdup("") : sx_cli_printf("job %u, ", i);
+        job_name(jobs->at[i], jobs, jobs->count == 1);
     }
+}
+
+struct sx_run_job *sx_run_jobs_add(struct sx_run_jobs *jobs, const struct sx_run_options *options)
+{
+    struct sx_run_job *const job = job_append(jobs, options, options->apps);
+
+    for (uint32_t i = 0; i < options->app_count; i++) {
+        job_take_app(job, &options->apps[i]);
+    }
+    job_make_ranks(job);
+    job_name(job, jobs, false);
+    return job;
 }
 
 void sx_run_jobs_deinit(struct sx_run_jobs *jobs)
 {
     for (uint32_t i = 0; i < jobs->count; i++) {
-        struct sx_run_job *const job = &jobs->at[i];
+        struct sx_run_job *const job = jobs->at[i];
 
         free(job->nspace);
         free(job->dir);
         free(job->name);
         free(job->prefix);
         free(job->ranks);
+        free(job);
     }
     free(jobs->at);
     *jobs = (struct sx_run_jobs){ .at = NULL };

@@ -5,9 +5,10 @@
  *   STARTING --all started--> RUNNING --the last rank has ended--> OVER
  *       \------------------------\-- a cause --> ENDING (signal, grace, SIGKILL) --/
  *
- * The programs of a command line are one job, or with --separate-jobs one each.  Ranks begin at 0
- * in every job.  What all jobs share is dealt out in one order through all of them: @first + rank
- * is a rank's place in it (PMIX_GLOBAL_RANK). */
+ * The programs of a command line are one job, or with --separate-jobs one each; jobs can be added
+ * to them.  A job stays where it is until all of them go.  Ranks begin at 0 in every job.  What all
+ * jobs share is dealt out in one order through those that live: @first + rank is a rank's place in
+ * it (PMIX_GLOBAL_RANK). */
 #ifndef SX_CLI_RUN_JOB_H
 #define SX_CLI_RUN_JOB_H
 
@@ -33,11 +34,13 @@ struct sx_run_rank {
 };
 
 struct sx_run_job {
-    uint32_t number; /* from 0, in the order of the command line */
-    struct sx_run_app *apps;
+    uint32_t number; /* from 0, in the order in which they came */
+    const struct sx_run_options *options;
+    struct sx_run_app *apps; /* of the options; those of this job */
     uint32_t app_count, rank_count;
-    uint32_t first;                  /* ranks of the jobs before it */
-    struct sx_run_program *programs; /* one an application */
+    uint32_t first;                  /* its ranks' places among those of all jobs begin here */
+    struct sx_run_program *programs; /* one an application, as ... */
+    struct sx_run_place *places;     /* ... one a rank, and somebody else's */
     char *nspace, *dir;              /* dir: its own, for what its ranks' libraries leave there */
     char *name, *prefix; /* in messages, "the job" and "", or "job 1" and "job 1, " of several */
 
@@ -56,17 +59,24 @@ struct sx_run_job {
 };
 
 struct sx_run_jobs {
-    struct sx_run_job *at;
-    uint32_t count;
+    struct sx_run_job **at;
+    uint32_t count, room;
+    const char *session, *dir; /* names begin with these; borrowed */
 };
 
 /* Make the jobs that @options ask for, and number the ranks of their applications, which stay the
- * options'.  Deinit is safe on zeroed ones and twice. */
+ * options', as these do.  Deinit is safe on zeroed ones and twice. */
 void sx_run_jobs_init(struct sx_run_jobs *jobs, const struct sx_run_options *options);
 void sx_run_jobs_deinit(struct sx_run_jobs *jobs);
 
 /* Name their namespaces after the session's name, and directories of the same names in @dir. */
 void sx_run_jobs_name(struct sx_run_jobs *jobs, const char *session, const char *dir);
+
+/* One more, of all applications of @options; after the others were named, as this one is. */
+struct sx_run_job *sx_run_jobs_add(struct sx_run_jobs *jobs, const struct sx_run_options *options);
+
+/* How many places there are among those of all jobs: ranks of jobs that are not over yet. */
+uint32_t sx_run_jobs_places(const struct sx_run_jobs *jobs);
 
 /* The application of @rank, which is one of the job's. */
 const struct sx_run_app *sx_run_job_app(const struct sx_run_job *job, uint32_t rank);

@@ -116,7 +116,7 @@ static void reap(struct sx_run_state *run)
         }
     }
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        sx_run_host_tell_ends(&run->jobs->at[i]);
+        sx_run_host_tell_ends(run->jobs->at[i]);
     }
 }
 
@@ -130,7 +130,7 @@ static void stop(struct sx_run_state *run)
     raise(SIGSTOP);
     stopped_ns = sx_now_ns() - begin_ns;
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        sx_run_end_delay(&run->jobs->at[i], stopped_ns);
+        sx_run_end_delay(run->jobs->at[i], stopped_ns);
     }
     run->timeout_ns = sx_deadline_ns(run->timeout_ns, stopped_ns);
     sx_run_signal(run, SIGCONT);
@@ -140,7 +140,7 @@ static void stop(struct sx_run_state *run)
 static bool any_alive(const struct sx_run_state *run)
 {
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        if (run->jobs->at[i].alive > 0) {
+        if (run->jobs->at[i]->alive > 0) {
             return true;
         }
     }
@@ -151,7 +151,7 @@ static bool any_alive(const struct sx_run_state *run)
 static void interrupted(struct sx_run_state *run, int number)
 {
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        sx_run_end_hurry(&run->jobs->at[i]);
+        sx_run_end_hurry(run->jobs->at[i]);
     }
     run->drain_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_SIGNAL_GRACE_NS + SX_RUN_GRACE_NS);
     if (!sx_run_end_all(run, SX_RUN_EXIT_SIGNAL + number, number, SX_RUN_SIGNAL_GRACE_NS,
@@ -206,7 +206,7 @@ static void signals_read(void *arg, uint32_t events)
 static bool all_ending(const struct sx_run_state *run)
 {
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        if (!run->jobs->at[i].ending) {
+        if (!run->jobs->at[i]->ending) {
             return false;
         }
     }
@@ -233,8 +233,8 @@ static void check_deadlines(struct sx_run_state *run)
     const uint64_t now_ns = sx_now_ns();
 
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        sx_run_end_check(&run->jobs->at[i], now_ns);
-        sx_run_failure_check(&run->jobs->at[i], now_ns);
+        sx_run_end_check(run->jobs->at[i], now_ns);
+        sx_run_failure_check(run->jobs->at[i], now_ns);
     }
     if (now_ns >= run->timeout_ns) {
         sx_run_end_all(run, SX_RUN_EXIT_TIMEOUT, SIGTERM, SX_RUN_GRACE_NS,
@@ -271,8 +271,8 @@ static int wait_ms(const struct sx_run_state *run)
         return 0;
     }
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        until_ns = sooner(until_ns, sx_run_end_deadline_ns(&run->jobs->at[i]));
-        until_ns = sooner(until_ns, sx_run_failure_deadline_ns(&run->jobs->at[i]));
+        until_ns = sooner(until_ns, sx_run_end_deadline_ns(run->jobs->at[i]));
+        until_ns = sooner(until_ns, sx_run_failure_deadline_ns(run->jobs->at[i]));
     }
     return ms_until(until_ns);
 }
@@ -283,7 +283,7 @@ static bool jobs_live(struct sx_run_state *run)
     bool live = false;
 
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        struct sx_run_job *const job = &run->jobs->at[i];
+        struct sx_run_job *const job = run->jobs->at[i];
 
         if (job->alive > 0 || sx_run_job_is_starting(job)) {
             live = true;
@@ -345,7 +345,7 @@ static void drain_job(struct sx_run_job *job)
 static void drain(struct sx_run_state *run)
 {
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        drain_job(&run->jobs->at[i]);
+        drain_job(run->jobs->at[i]);
     }
     while (!run->give_up &&
            (run->sink_of[0]->armed || run->sink_of[1]->armed || sx_run_log_waits())) {
@@ -400,7 +400,7 @@ static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
     *run = (struct sx_run_state){
         .setup = setup,
         .jobs = setup->jobs,
-        .all = setup->jobs->count == 1 ? setup->jobs->at[0].name : "all jobs",
+        .all = setup->jobs->count == 1 ? setup->jobs->at[0]->name : "all jobs",
         .loop = SX_RUN_LOOP_NULL,
         .null_fd = -1,
         .spawn.report_fd = -1,
@@ -409,7 +409,7 @@ static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
     };
     run->reports.fd = run->signals.fd = run->news.fd = -1;
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        run->jobs->at[i].run = run;
+        run->jobs->at[i]->run = run;
     }
     if (gethostname(run->host, sizeof(run->host) - 1) != 0) {
         snprintf(run->host, sizeof(run->host), "localhost");
@@ -428,7 +428,7 @@ static void job_close(struct sx_run_job *job)
 static void run_deinit(struct sx_run_state *run)
 {
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        job_close(&run->jobs->at[i]);
+        job_close(run->jobs->at[i]);
     }
     sx_run_start_close(run);
     sx_run_foreign_deinit(&run->foreign);

@@ -24,7 +24,7 @@
 
 struct sx_run_setup {
     const struct sx_run_options *options;
-    const struct sx_run_jobs *jobs;
+    struct sx_run_jobs *jobs;
     const struct sx_run_machine *machine;
     struct sx_janitor *janitor;
     struct sx_run_host *host;

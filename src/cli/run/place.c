@@ -82,13 +82,14 @@ static uint32_t package_of(hwloc_topology_t topology, hwloc_const_bitmap_t cpuse
     return SX_RUN_NO_PACKAGE;
 }
 
-static void bind_all(struct sx_run_machine *machine, const struct sx_run_parts *parts,
-                     const struct sx_run_mapped *mapped)
+static void bind_all(struct sx_run_place *places, const struct sx_run_machine *machine,
+                     const struct sx_run_map_request *request, const struct sx_run_mapped *mapped)
 {
+    const struct sx_run_parts *const parts = &request->bind_parts;
     const struct sx_run_place **first = sx_cli_calloc(parts->count, sizeof(void *));
 
-    for (uint32_t rank = 0; rank < machine->place_count; rank++) {
-        struct sx_run_place *place = &machine->places[rank];
+    for (uint32_t rank = 0; rank < request->rank_count; rank++) {
+        struct sx_run_place *place = &places[rank];
         const struct sx_run_part *part = &parts->at[mapped[rank].bind_index];
 
         place->bind_number = part->number;
@@ -103,11 +104,12 @@ static void bind_all(struct sx_run_machine *machine, const struct sx_run_parts *
     free(first);
 }
 
-static void bind_none(struct sx_run_machine *machine)
+static void bind_none(struct sx_run_place *places, const struct sx_run_machine *machine,
+                      uint32_t rank_count)
 {
-    for (uint32_t rank = 0; rank < machine->place_count; rank++) {
+    for (uint32_t rank = 0; rank < rank_count; rank++) {
         /* An unbound rank is on a known package only where there is no other. */
-        machine->places[rank].package = machine->package_count <= 1 ? 0 : SX_RUN_NO_PACKAGE;
+        places[rank].package = machine->package_count <= 1 ? 0 : SX_RUN_NO_PACKAGE;
     }
 }
 
@@ -151,8 +153,8 @@ static bool look(struct sx_run_machine *machine, char *message)
     return true;
 }
 
-static bool map_all(struct sx_run_machine *machine, struct sx_run_map_request *request,
-                    char *message)
+static bool map_all(struct sx_run_place *places, const struct sx_run_machine *machine,
+                    struct sx_run_map_request *request, char *message)
 {
     struct sx_run_mapped *mapped = sx_cli_calloc(request->rank_count, sizeof(*mapped));
     bool ok;
@@ -163,14 +165,14 @@ static bool map_all(struct sx_run_machine *machine, struct sx_run_map_request *r
     for (uint32_t rank = 0; rank < request->rank_count && ok; rank++) {
         const uint32_t index = mapped[rank].map_index;
 
-        machine->places[rank].map_number = request->map == SX_RUN_LEVEL_NONE
-                                               ? index
-                                               : request->map_parts.at[index].number;
+        places[rank].map_number = request->map == SX_RUN_LEVEL_NONE
+                                      ? index
+                                      : request->map_parts.at[index].number;
     }
     if (ok && request->bind != SX_RUN_LEVEL_NONE) {
-        bind_all(machine, &request->bind_parts, mapped);
+        bind_all(places, machine, request, mapped);
     } else {
-        bind_none(machine);
+        bind_none(places, machine, request->rank_count);
     }
     sx_run_parts_deinit(&request->map_parts);
     sx_run_parts_deinit(&request->bind_parts);
@@ -178,25 +180,43 @@ static bool map_all(struct sx_run_machine *machine, struct sx_run_map_request *r
     return ok;
 }
 
+struct sx_run_place *sx_run_machine_place(const struct sx_run_machine *machine,
+                                          enum sx_run_level map, enum sx_run_level bind,
+                                          uint32_t rank_count, char message[SX_RUN_MESSAGE_MAX])
+{
+    struct sx_run_map_request request = { .map = map, .bind = bind, .rank_count = rank_count };
+    struct sx_run_place *const places = sx_cli_calloc(rank_count, sizeof(*places));
+
+    return map_all(places, machine, &request, message) ? places
+                                                       : sx_run_places_free(places, rank_count);
+}
+
+struct sx_run_place *sx_run_places_free(struct sx_run_place *places, uint32_t count)
+{
+    for (uint32_t i = 0; places != NULL && i < count; i++) {
+        free(places[i].mask);
+        free(places[i].cpuset);
+        free(places[i].locality);
+    }
+    free(places);
+    return NULL;
+}
+
 bool sx_run_machine_init(struct sx_run_machine *machine, enum sx_run_level map,
                          enum sx_run_level bind, uint32_t rank_count,
                          char message[SX_RUN_MESSAGE_MAX])
 {
-    struct sx_run_map_request request = { .map = map, .bind = bind, .rank_count = rank_count };
-
-    *machine = (struct sx_run_machine){ .place_count = rank_count };
-    machine->places = sx_cli_calloc(rank_count, sizeof(*machine->places));
-    return look(machine, message) && map_all(machine, &request, message);
+    *machine = (struct sx_run_machine){ .topology = NULL };
+    if (look(machine, message)) {
+        machine->places = sx_run_machine_place(machine, map, bind, rank_count, message);
+        machine->place_count = rank_count;
+    }
+    return machine->places != NULL;
 }
 
 void sx_run_machine_deinit(struct sx_run_machine *machine)
 {
-    for (uint32_t i = 0; machine->places != NULL && i < machine->place_count; i++) {
-        free(machine->places[i].mask);
-        free(machine->places[i].cpuset);
-        free(machine->places[i].locality);
-    }
-    free(machine->places);
+    sx_run_places_free(machine->places, machine->place_count);
     free(machine->xml);
     hwloc_bitmap_free(machine->usable);
     free(machine->cpuset);

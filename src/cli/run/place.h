@@ -40,4 +40,11 @@ bool sx_run_machine_init(struct sx_run_machine *machine, enum sx_run_level map,
                          char message[SX_RUN_MESSAGE_MAX]);
 void sx_run_machine_deinit(struct sx_run_machine *machine);
 
+/* Map and bind @rank_count more ranks, as if they were alone on the machine.  Return: their
+ * malloc'ed places for sx_run_places_free; NULL with one line in @message. */
+struct sx_run_place *sx_run_machine_place(const struct sx_run_machine *machine,
+                                          enum sx_run_level map, enum sx_run_level bind,
+                                          uint32_t rank_count, char message[SX_RUN_MESSAGE_MAX]);
+struct sx_run_place *sx_run_places_free(struct sx_run_place *places, uint32_t count);
+
 #endif

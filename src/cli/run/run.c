@@ -132,7 +132,7 @@ static int find_programs(struct run *run)
         }
     }
     for (uint32_t i = 0; i < run->jobs.count; i++) {
-        struct sx_run_job *const job = &run->jobs.at[i];
+        struct sx_run_job *const job = run->jobs.at[i];
 
         job->programs = &run->programs[job->apps - run->options.apps];
     }
@@ -265,12 +265,12 @@ static bool make_session(struct run *run)
     sx_janitor_tree_add(&run->janitor, run->session.parent, run->session.name);
     contacts_announce(run);
     for (uint32_t i = 0; i < run->jobs.count; i++) {
-        shm_files_announce(run, &run->jobs.at[i]);
+        shm_files_announce(run, run->jobs.at[i]);
     }
     bool made = sx_session_make(&run->session, message);
 
     for (uint32_t i = 0; i < run->jobs.count && made; i++) {
-        made = sx_session_make_inner(run->jobs.at[i].dir, message);
+        made = sx_session_make_inner(run->jobs.at[i]->dir, message);
     }
     if (!made) {
         sx_say("%s", message);
@@ -301,13 +301,31 @@ static bool open_log(const struct run *run)
     return why == 0;
 }
 
-static bool start_server(struct run *run)
+static void give_places(struct run *run)
+{
+    for (uint32_t i = 0; i < run->jobs.count; i++) {
+        run->jobs.at[i]->places = &run->machine.places[run->jobs.at[i]->first];
+    }
+}
+
+static bool look_at_machine(struct run *run)
 {
     char message[SX_RUN_MESSAGE_MAX];
 
     if (!sx_run_machine_init(&run->machine, run->options.map, run->options.bind,
-                             run->options.rank_count, message) ||
-        !sx_run_host_init(&run->host, &run->options, &run->jobs, &run->machine, &run->session,
+                             run->options.rank_count, message)) {
+        sx_say("%s", message);
+        return false;
+    }
+    give_places(run);
+    return true;
+}
+
+static bool start_server(struct run *run)
+{
+    char message[SX_RUN_MESSAGE_MAX];
+
+    if (!sx_run_host_init(&run->host, &run->options, &run->jobs, &run->machine, &run->session,
                           message)) {
         sx_say("%s", message);
         return false;
@@ -340,8 +358,8 @@ static int run_jobs(struct run *run)
     };
 
     for (uint32_t i = 0; i < run->jobs.count; i++) {
-        make_environments(run, &run->jobs.at[i]);
-        display_map(run, &run->jobs.at[i]);
+        make_environments(run, run->jobs.at[i]);
+        display_map(run, run->jobs.at[i]);
     }
     return sx_run_life(&setup);
 }
@@ -371,7 +389,8 @@ static int run_all(struct run *run)
         sx_say("cannot start the janitor: %s", strerror(why));
         return SX_EXIT_FAILURE;
     }
-    if (!open_signals(run) || !make_session(run) || !open_log(run) || !start_server(run)) {
+    if (!open_signals(run) || !make_session(run) || !open_log(run) || !look_at_machine(run) ||
+        !start_server(run)) {
         return SX_EXIT_FAILURE;
     }
     return run_jobs(run);
@@ -385,7 +404,7 @@ static void run_deinit(struct run *run)
     sx_run_machine_deinit(&run->machine);
     sx_session_deinit(&run->session);
     for (uint32_t i = 0; i < run->jobs.count; i++) {
-        shm_files_remove(&run->jobs.at[i]);
+        shm_files_remove(run->jobs.at[i]);
     }
     sx_janitor_deinit(&run->janitor);
     for (uint32_t i = 0; run->programs != NULL && i < run->options.app_count; i++) {

@@ -49,7 +49,7 @@ static bool input_goes_to(const struct sx_run_options *options, uint32_t place)
 
 static char *tag_for(const struct sx_run_job *job, uint32_t rank, int which)
 {
-    if (!job->run->setup->options->tag_output) {
+    if (!job->options->tag_output) {
         return NULL;
     }
     return sx_cli_printf("[%s,%u]<%s>: ", job->nspace, rank, which == 0 ? "stdout" : "stderr");
@@ -69,7 +69,7 @@ static int pipe_make(int pair[2], int own)
 static int connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3])
 {
     struct sx_run_state *const run = job->run;
-    const struct sx_run_options *const options = run->setup->options;
+    const struct sx_run_options *const options = job->options;
     int why = 0, pair[2];
 
     fds[0] = fds[1] = fds[2] = -1;
@@ -106,8 +106,8 @@ static void say_binding(struct sx_run_job *job, uint32_t rank)
     const struct sx_run_setup *const setup = job->run->setup;
     char *line;
 
-    if (setup->options->display_bindings) {
-        line = sx_run_display_binding(setup->options, setup->machine, job, rank,
+    if (job->options->display_bindings) {
+        line = sx_run_display_binding(job->options, setup->machine, job, rank,
                                       job->ranks[rank].pid);
         sx_run_say(job->run, "%s", line);
         free(line);
@@ -129,7 +129,7 @@ static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const i
         .job = job->number,
         .rank = rank,
         .program = program_of(job, rank),
-        .place = &job->run->setup->machine->places[job->first + rank],
+        .place = &job->places[rank],
         .env = env,
         .fds = fds,
     };
@@ -176,8 +176,8 @@ static void start_one(struct sx_run_job *job)
 static struct sx_run_job *next_job(const struct sx_run_state *run)
 {
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        if (sx_run_job_is_starting(&run->jobs->at[i])) {
-            return &run->jobs->at[i];
+        if (sx_run_job_is_starting(run->jobs->at[i])) {
+            return run->jobs->at[i];
         }
     }
     return NULL;
@@ -240,7 +240,7 @@ void sx_run_start_reports(struct sx_run_state *run)
         return;
     }
     while ((got = read(fd, &failure, sizeof(failure))) == (ssize_t)sizeof(failure)) {
-        report_take(&run->jobs->at[failure.job], &failure);
+        report_take(run->jobs->at[failure.job], &failure);
     }
     if (got == 0) {
         sx_run_loop_remove(&run->loop, &run->reports);

@@ -23,7 +23,7 @@ struct sx_run_bearer {
 
 struct sx_run_state {
     const struct sx_run_setup *setup;
-    const struct sx_run_jobs *jobs;
+    struct sx_run_jobs *jobs;
     const char *all; /* of them, in messages */
     struct sx_run_loop loop;
     struct sx_run_sink sinks[2];

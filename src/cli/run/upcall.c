@@ -17,14 +17,15 @@
 
 /* What is heard of one job's clients. */
 struct clients {
-    bool *is_client; /* one per rank */
-    bool lost;       /* a rank is gone without a good-bye */
+    struct sx_run_job *job; /* what is read of it here does not change */
+    bool *is_client;        /* one per rank */
+    bool lost;              /* a rank is gone without a good-bye */
 };
 
 static struct {
     pthread_mutex_t mutex;
-    const struct sx_run_jobs *jobs; /* what is read of them here does not change */
-    struct clients *clients;        /* one per job */
+    struct clients *clients; /* one per job, in the order of their numbers */
+    uint32_t count, room;
     int event_fd;
     struct sx_run_news *first, **last;
 } upcall = {
@@ -36,14 +37,16 @@ static struct {
 /* Return: NULL when @proc is in none of them. */
 static struct sx_run_job *job_of(const pmix_proc_t *proc)
 {
-    for (uint32_t i = 0; i < upcall.jobs->count; i++) {
-        struct sx_run_job *const job = &upcall.jobs->at[i];
+    struct sx_run_job *job = NULL;
 
-        if (strncmp(proc->nspace, job->nspace, PMIX_MAX_NSLEN) == 0) {
-            return job;
+    pthread_mutex_lock(&upcall.mutex);
+    for (uint32_t i = 0; i < upcall.count && job == NULL; i++) {
+        if (strncmp(proc->nspace, upcall.clients[i].job->nspace, PMIX_MAX_NSLEN) == 0) {
+            job = upcall.clients[i].job;
         }
     }
-    return NULL;
+    pthread_mutex_unlock(&upcall.mutex);
+    return job;
 }
 
 /* ---- clients --------------------------------------------------------------------------------- */
@@ -93,11 +96,12 @@ bool sx_run_upcall_is_client(const struct sx_run_job *job, uint32_t rank)
 
 static void news_add(struct sx_run_news *news)
 {
-    struct clients *const clients = &upcall.clients[news->job->number];
     const uint64_t one = 1;
+    struct clients *clients;
 
     news->next = NULL;
     pthread_mutex_lock(&upcall.mutex);
+    clients = &upcall.clients[news->job->number];
     news->after_loss = clients->lost;
     clients->lost = clients->lost || news->kind == SX_RUN_NEWS_LOST;
     *upcall.last = news;
@@ -371,14 +375,22 @@ void sx_run_upcall_handled(pmix_status_t status, void *arg)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-void sx_run_upcall_init(const struct sx_run_jobs *jobs, int event_fd)
+void sx_run_upcall_init(int event_fd)
 {
     upcall.event_fd = event_fd;
-    upcall.jobs = jobs;
-    upcall.clients = sx_cli_calloc(jobs->count, sizeof(*upcall.clients));
-    for (uint32_t i = 0; i < jobs->count; i++) {
-        upcall.clients[i].is_client = sx_cli_calloc(jobs->at[i].rank_count, sizeof(bool));
+}
+
+void sx_run_upcall_add(struct sx_run_job *job)
+{
+    bool *const is_client = sx_cli_calloc(job->rank_count, sizeof(*is_client));
+
+    pthread_mutex_lock(&upcall.mutex);
+    if (upcall.count == upcall.room) {
+        upcall.room = 2 * upcall.room + 4;
+        upcall.clients = sx_cli_realloc(upcall.clients, upcall.room, sizeof(*upcall.clients));
     }
+    upcall.clients[upcall.count++] = (struct clients){ .job = job, .is_client = is_client };
+    pthread_mutex_unlock(&upcall.mutex);
 }
 
 void sx_run_upcall_answer_all(void)
@@ -397,9 +409,10 @@ void sx_run_upcall_deinit(void)
     while ((news = sx_run_upcall_take()) != NULL) { /* came after the last answer */
         sx_run_news_free(news);
     }
-    for (uint32_t i = 0; upcall.clients != NULL && i < upcall.jobs->count; i++) {
+    for (uint32_t i = 0; i < upcall.count; i++) {
         free(upcall.clients[i].is_client);
     }
     free(upcall.clients);
     upcall.clients = NULL;
+    upcall.count = upcall.room = 0;
 }

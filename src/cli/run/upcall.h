@@ -52,7 +52,9 @@ struct sx_run_news {
 
 /* The upcalls carry no pointer of the host, so there is one of these a process.  @event_fd is
  * written when there is news. */
-void sx_run_upcall_init(const struct sx_run_jobs *jobs, int event_fd);
+void sx_run_upcall_init(int event_fd);
+/* Hear of @job from now on, which stays where it is; in the order of the jobs' numbers. */
+void sx_run_upcall_add(struct sx_run_job *job);
 /* Answer what nobody has taken; while the server runs. */
 void sx_run_upcall_answer_all(void);
 /* When the server has ended. */

@@ -13,9 +13,12 @@ static struct sx_run_app apps[] = {
     { .first_rank = 2, .rank_count = 2, .program = programs[1] },
 };
 static char none[] = "", second[] = "job 1, ";
-static const struct sx_run_job
-    both = { .apps = apps, .app_count = 2, .rank_count = 4, .prefix = none },
-    ice = { .apps = &apps[1], .app_count = 1, .rank_count = 2, .first = 2, .prefix = second };
+static struct sx_run_job both = { .apps = apps, .app_count = 2, .rank_count = 4, .prefix = none },
+                         ice = { .apps = &apps[1],
+                                 .app_count = 1,
+                                 .rank_count = 2,
+                                 .first = 2,
+                                 .prefix = second };
 
 static struct sx_run_options on(enum sx_run_level map, enum sx_run_level bind)
 {
@@ -24,6 +27,8 @@ static struct sx_run_options on(enum sx_run_level map, enum sx_run_level bind)
 
     setenv("HWLOC_SYNTHETIC", "pack:1 numa:2 core:4 pu:2", 1);
     cr_assert(sx_run_machine_init(&machine, map, bind, 4, message), "%s", message);
+    both.places = machine.places;
+    ice.places = &machine.places[2];
     return options;
 }
 

@@ -48,7 +48,10 @@ static void build_two(enum sx_run_level bind, uint32_t ranks, uint32_t others, u
     cr_assert(sx_run_machine_init(&machine, bind, bind, ranks, message), "%s", message);
     sx_run_jobs_init(&jobs, &options);
     sx_run_jobs_name(&jobs, session.nspace, session.dir);
-    facts.job = &jobs.at[number];
+    for (uint32_t i = 0; i < jobs.count; i++) {
+        jobs.at[i]->places = &machine.places[jobs.at[i]->first];
+    }
+    facts.job = jobs.at[number];
     info = sx_run_info_build(&facts, &count);
 }
 

@@ -27,18 +27,18 @@ Test(run_job, ranks_count_on_through_the_applications_of_one_job)
     sx_run_jobs_init(&jobs, &options);
     sx_run_jobs_name(&jobs, "shmix-1-2", "/t/s");
     cr_assert_eq(jobs.count, 1);
-    cr_expect_eq(jobs.at[0].rank_count, 6);
-    cr_expect_eq(jobs.at[0].app_count, 3);
+    cr_expect_eq(jobs.at[0]->rank_count, 6);
+    cr_expect_eq(jobs.at[0]->app_count, 3);
     cr_expect_eq(options.apps[1].first_rank, 2);
     cr_expect_eq(options.apps[2].first_rank, 5);
     for (uint32_t rank = 0; rank < SX_COUNT(app_of); rank++) {
-        cr_expect_eq(sx_run_job_app(&jobs.at[0], rank) - options.apps, app_of[rank], "rank %u",
+        cr_expect_eq(sx_run_job_app(jobs.at[0], rank) - options.apps, app_of[rank], "rank %u",
                      rank);
     }
-    cr_expect_str_eq(jobs.at[0].nspace, "shmix-1-2");
-    cr_expect_str_eq(jobs.at[0].dir, "/t/s/shmix-1-2");
-    cr_expect_str_eq(jobs.at[0].name, "the job");
-    cr_expect_str_eq(jobs.at[0].prefix, "");
+    cr_expect_str_eq(jobs.at[0]->nspace, "shmix-1-2");
+    cr_expect_str_eq(jobs.at[0]->dir, "/t/s/shmix-1-2");
+    cr_expect_str_eq(jobs.at[0]->name, "the job");
+    cr_expect_str_eq(jobs.at[0]->prefix, "");
     sx_run_jobs_deinit(&jobs);
     sx_run_jobs_deinit(&jobs);
 }
@@ -52,17 +52,46 @@ Test(run_job, ranks_of_separate_jobs_begin_at_0_and_have_places_of_their_own)
     sx_run_jobs_name(&jobs, "shmix-1-2", "/t/s");
     cr_assert_eq(jobs.count, 3);
     for (uint32_t i = 0; i < jobs.count; i++) {
-        cr_expect_eq(jobs.at[i].number, i);
-        cr_expect_eq(jobs.at[i].first, first[i]);
-        cr_expect_eq(jobs.at[i].app_count, 1);
-        cr_expect_eq(jobs.at[i].rank_count, options.apps[i].rank_count);
+        cr_expect_eq(jobs.at[i]->number, i);
+        cr_expect_eq(jobs.at[i]->first, first[i]);
+        cr_expect_eq(jobs.at[i]->app_count, 1);
+        cr_expect_eq(jobs.at[i]->rank_count, options.apps[i].rank_count);
         cr_expect_eq(options.apps[i].first_rank, 0);
-        cr_expect_eq(sx_run_job_app(&jobs.at[i], 0), &options.apps[i]);
+        cr_expect_eq(sx_run_job_app(jobs.at[i], 0), &options.apps[i]);
     }
-    cr_expect_str_eq(jobs.at[0].nspace, "shmix-1-2");
-    cr_expect_str_eq(jobs.at[2].nspace, "shmix-1-2.2");
-    cr_expect_str_eq(jobs.at[2].dir, "/t/s/shmix-1-2.2");
-    cr_expect_str_eq(jobs.at[2].name, "job 2");
-    cr_expect_str_eq(jobs.at[2].prefix, "job 2, ");
+    cr_expect_str_eq(jobs.at[0]->nspace, "shmix-1-2");
+    cr_expect_str_eq(jobs.at[2]->nspace, "shmix-1-2.2");
+    cr_expect_str_eq(jobs.at[2]->dir, "/t/s/shmix-1-2.2");
+    cr_expect_str_eq(jobs.at[2]->name, "job 2");
+    cr_expect_str_eq(jobs.at[2]->prefix, "job 2, ");
+    sx_run_jobs_deinit(&jobs);
+}
+
+Test(run_job, one_that_is_added_goes_where_those_before_it_leave_room)
+{
+    const struct sx_run_options options = three(true);
+    static struct sx_run_app app = { .rank_count = 4 };
+    const struct sx_run_options more = { .apps = &app, .app_count = 1, .rank_count = 4 };
+
+    sx_run_jobs_init(&jobs, &options);
+    sx_run_jobs_name(&jobs, "shmix-1-2", "/t/s");
+    const struct sx_run_job *const before = jobs.at[2];
+    cr_expect_eq(sx_run_jobs_places(&jobs), 6);
+    for (uint32_t i = 3; i < 40; i++) { /* the table grows, and its jobs stay where they are */
+        struct sx_run_job *const job = sx_run_jobs_add(&jobs, &more);
+
+        cr_assert_eq(job, jobs.at[i]);
+        cr_expect_eq(job->number, i);
+        cr_expect_eq(job->first, 6);
+        cr_expect_eq(job->rank_count, 4);
+        cr_expect_eq(job->options, &more);
+        job->over = true;
+    }
+    cr_expect_eq(jobs.count, 40);
+    cr_expect_eq(jobs.at[2], before);
+    cr_expect_str_eq(jobs.at[39]->nspace, "shmix-1-2.39");
+    cr_expect_str_eq(jobs.at[39]->dir, "/t/s/shmix-1-2.39");
+    cr_expect_str_eq(jobs.at[39]->prefix, "job 39, ");
+    cr_expect_eq(sx_run_jobs_places(&jobs), 6, "what is over takes no place");
     sx_run_jobs_deinit(&jobs);
 }
