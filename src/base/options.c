@@ -482,6 +482,8 @@ static const struct sx_directive server_init[] = {
     ROW(SHMIX_SERVER_GET_TIMEOUT, NUMBER, server, get_timeout, .arg = UINT32_MAX),
     ROW(SHMIX_SERVER_DIRECTORY, SAID, server, directory),
     ROW(SHMIX_SERVER_NUMA, STRING, server, numa),
+    ROW(PMIX_BIND_PROGRESS_THREAD, STRING, server, thread_cpus),
+    ROW(PMIX_BIND_REQUIRED, BOOL, server, thread_bound),
     ROW(SX_SERVER_INHERIT_FD, BOOL, server, inherit_fd),
     ROW(PMIX_SERVER_TOOL_SUPPORT, BOOL, server, tools),
     ROW(PMIX_SERVER_SESSION_SUPPORT, BOOL, server, session_tools),

@@ -267,6 +267,8 @@ struct sx_server_options {
     bool tools, session_tools, system_tools, foreign_tools;
     const char *system_tmpdir, *launcher_file; /* NULL: not given */
     const char *numa;                          /* a policy; NULL: not given */
+    const char *thread_cpus;                   /* of the loop's thread; NULL: not given */
+    bool thread_bound;                         /* to them, or there is no server */
     uint8_t logs;                              /* SX_LOGS_*: log_channel.h */
 };
 

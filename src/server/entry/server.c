@@ -114,15 +114,21 @@ static pmix_status_t options_take(struct sx_server *server, const struct sx_serv
 }
 
 /* As the host says, or else the environment. */
-static pmix_status_t numa_begin(struct sx_server *server, const char *said)
+static pmix_status_t numa_begin(struct sx_server *server, const struct sx_server_options *options)
 {
+    const char *const said = options->numa;
+    struct sx_cpus cpus;
+    bool some;
     enum sx_numa_policy policy;
-    const pmix_status_t rc = said != NULL
-                                 ? sx_numa_policy_read(SHMIX_SERVER_NUMA, said, &policy)
-                                 : sx_numa_policy_read("SHMIX_NUMA", getenv("SHMIX_NUMA"), &policy);
+    pmix_status_t rc = said != NULL
+                           ? sx_numa_policy_read(SHMIX_SERVER_NUMA, said, &policy)
+                           : sx_numa_policy_read("SHMIX_NUMA", getenv("SHMIX_NUMA"), &policy);
 
     if (rc == PMIX_SUCCESS) {
-        sx_numa_init(&server->numa, policy);
+        rc = sx_cpus_choose(options->thread_cpus, options->thread_bound, &cpus, &some);
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_numa_init(&server->numa, policy, some ? &cpus : NULL);
     }
     return rc;
 }
@@ -257,7 +263,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     }
     rc = options_take(server, options, &rendezvous);
     if (rc == PMIX_SUCCESS) {
-        rc = numa_begin(server, options->numa);
+        rc = numa_begin(server, options);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_server_topology_open(options);

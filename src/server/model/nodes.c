@@ -66,23 +66,12 @@ void sx_nodes_deinit(struct sx_nodes *nodes)
     *nodes = (struct sx_nodes){ .of_cpu = NULL };
 }
 
-static bool has_cpu(const struct sx_cpus *cpus, unsigned cpu)
-{
-    return (cpus->words[cpu / SX_NODE_WORD_BITS] >> cpu % SX_NODE_WORD_BITS & 1) != 0;
-}
-
-bool sx_cpus_of_thread(pid_t tid, struct sx_cpus *ret)
-{
-    memset(ret, 0, sizeof(*ret));
-    return sched_getaffinity(tid, sizeof(*ret), (cpu_set_t *)(void *)ret->words) == 0;
-}
-
 uint16_t sx_nodes_of_cpus(const struct sx_nodes *nodes, const struct sx_cpus *cpus)
 {
     uint16_t found = SX_NODE_NONE;
 
     for (unsigned cpu = 0; cpu < nodes->cpu_count; cpu++) {
-        if (has_cpu(cpus, cpu)) {
+        if (sx_cpus_has(cpus, cpu)) {
             const uint16_t node = nodes->of_cpu[cpu];
 
             if (node == SX_NODE_NONE || (found != SX_NODE_NONE && found != node)) {
@@ -101,8 +90,8 @@ unsigned sx_nodes_cpus_near(const struct sx_nodes *nodes, uint16_t node, const s
 
     memset(ret, 0, sizeof(*ret));
     for (unsigned cpu = 0; cpu < nodes->cpu_count; cpu++) {
-        if (has_cpu(cpus, cpu) && nodes->of_cpu[cpu] == node) {
-            ret->words[cpu / SX_NODE_WORD_BITS] |= 1ul << cpu % SX_NODE_WORD_BITS;
+        if (sx_cpus_has(cpus, cpu) && nodes->of_cpu[cpu] == node) {
+            sx_cpus_add(ret, cpu);
             count++;
         }
     }

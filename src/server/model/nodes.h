@@ -6,19 +6,12 @@
 #ifndef SX_SERVER_MODEL_NODES_H
 #define SX_SERVER_MODEL_NODES_H
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
+#include "base/cpus.h"
 #include "shmem/placement.h"
 
-#define SX_CPU_MAX 8192u /* the largest CONFIG_NR_CPUS of any architecture */
 #define SX_NODE_NONE UINT16_MAX
-
-/* A set of CPUs, as the kernel takes it. */
-struct sx_cpus {
-    unsigned long words[SX_CPU_MAX / SX_NODE_WORD_BITS];
-};
 
 struct sx_nodes {
     unsigned count;            /* with memory that we may use */
@@ -31,9 +24,6 @@ struct sx_nodes {
 /* Look at this machine.  What cannot be found out is not known; nothing fails.  Then deinit. */
 void sx_nodes_init(struct sx_nodes *nodes);
 void sx_nodes_deinit(struct sx_nodes *nodes);
-
-/* The CPUs that thread @tid may use; 0: the caller.  Return: false if the kernel does not say. */
-bool sx_cpus_of_thread(pid_t tid, struct sx_cpus *ret);
 
 /* Return: the node to which all of @cpus are nearest, SX_NODE_NONE if there is no one such. */
 uint16_t sx_nodes_of_cpus(const struct sx_nodes *nodes, const struct sx_cpus *cpus);

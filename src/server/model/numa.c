@@ -8,7 +8,6 @@
  * of them wait for. */
 #include "server/model/numa.h"
 
-#include <sched.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -61,11 +60,18 @@ pmix_status_t sx_numa_policy_read(const char *from, const char *word, enum sx_nu
                     from, word);
 }
 
-void sx_numa_init(struct sx_numa *numa, enum sx_numa_policy policy)
+void sx_numa_init(struct sx_numa *numa, enum sx_numa_policy policy, const struct sx_cpus *cpus)
 {
-    numa->policy = policy;
+    *numa = (struct sx_numa){ .policy = policy, .thread_is_bound = cpus != NULL };
     sx_nodes_init(&numa->nodes);
-    numa->home = sx_nodes_here(&numa->nodes);
+    numa->home = SX_NODE_NONE;
+    if (cpus != NULL) {
+        numa->thread = *cpus;
+        numa->home = sx_nodes_of_cpus(&numa->nodes, cpus);
+    }
+    if (numa->home == SX_NODE_NONE) {
+        numa->home = sx_nodes_here(&numa->nodes);
+    }
 }
 
 void sx_numa_deinit(struct sx_numa *numa)
@@ -125,16 +131,24 @@ struct sx_placement sx_numa_place(const struct sx_numa *numa, enum sx_segment_ki
     return (struct sx_placement){ .kind = SX_PLACE_ANYWHERE };
 }
 
+/* Return: whether the policy binds the thread: to *ret. */
+static bool policy_binds(const struct sx_numa *numa, struct sx_cpus *ret)
+{
+    struct sx_cpus allowed;
+
+    return policies[numa->policy].binds && numa->home != SX_NODE_NONE &&
+           sx_cpus_of_thread(0, &allowed) &&
+           sx_nodes_cpus_near(&numa->nodes, numa->home, &allowed, ret) != 0;
+}
+
 void sx_numa_thread_settle(const struct sx_numa *numa)
 {
-    struct sx_cpus allowed, near;
+    struct sx_cpus near;
+    const struct sx_cpus *const cpus = numa->thread_is_bound       ? &numa->thread
+                                       : policy_binds(numa, &near) ? &near
+                                                                   : NULL;
 
-    if (!policies[numa->policy].binds || numa->home == SX_NODE_NONE ||
-        !sx_cpus_of_thread(0, &allowed) ||
-        sx_nodes_cpus_near(&numa->nodes, numa->home, &allowed, &near) == 0) {
-        return;
-    }
-    if (sched_setaffinity(0, sizeof(near), (const cpu_set_t *)(const void *)near.words) != 0) {
-        sx_log(SX_LOG_INFO, "the server's thread does not stay on NUMA node %u", numa->home);
+    if (cpus != NULL && !sx_cpus_bind(cpus)) {
+        sx_log(SX_LOG_INFO, "the server's thread cannot be bound any more");
     }
 }

@@ -19,6 +19,8 @@ enum sx_numa_policy {
 
 struct sx_numa {
     enum sx_numa_policy policy;
+    bool thread_is_bound; /* the loop's, to where the host says: thread */
+    struct sx_cpus thread;
     struct sx_nodes nodes;
     uint16_t home; /* the node of the server's own memory; SX_NODE_NONE: not known, or one of one */
 };
@@ -28,8 +30,9 @@ struct sx_numa {
  * policy, with a line that says what is possible. */
 pmix_status_t sx_numa_policy_read(const char *from, const char *word, enum sx_numa_policy *ret);
 
-/* Of a server that begins, in a thread that runs where the server's own memory should be. */
-void sx_numa_init(struct sx_numa *numa, enum sx_numa_policy policy);
+/* Of a server that begins.  Its own memory is to lie near @cpus, to which the host wants the loop's
+ * thread bound; NULL, or of several nodes: near the caller. */
+void sx_numa_init(struct sx_numa *numa, enum sx_numa_policy policy, const struct sx_cpus *cpus);
 void sx_numa_deinit(struct sx_numa *numa);
 
 /* Where a segment of @kind lies; @client is whose lane it is, as the kernel numbers processes here;
@@ -37,7 +40,8 @@ void sx_numa_deinit(struct sx_numa *numa);
 struct sx_placement sx_numa_place(const struct sx_numa *numa, enum sx_segment_kind kind,
                                   pid_t client);
 
-/* In the loop's thread, once: it stays near its memory, if the policy is to keep that together. */
+/* In the loop's thread, once: it stays where the host says, or else near its memory, if the policy
+ * is to keep that together. */
 void sx_numa_thread_settle(const struct sx_numa *numa);
 
 #endif

@@ -2,7 +2,13 @@
 /* Copyright (c) 2026 The shmix authors */
 /* numa_test.c - the table of policies, on machines that are made up. */
 #include <criterion/criterion.h>
+#include <dirent.h>
+#include <pmix_server.h>
+#include <pthread.h>
 #include <sched.h>
+#include <shmix.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -201,10 +207,128 @@ Test(numa, this_machine_is_looked_at_and_forgotten)
 {
     struct sx_numa numa;
 
-    sx_numa_init(&numa, SX_NUMA_LOCAL);
+    sx_numa_init(&numa, SX_NUMA_LOCAL, NULL);
     cr_expect_geq(numa.nodes.count, 1);
+    cr_expect(!numa.thread_is_bound);
     cr_expect((numa.nodes.of_cpu != NULL) == (numa.home != SX_NODE_NONE));
     sx_numa_thread_settle(&numa);
     sx_numa_deinit(&numa);
     sx_numa_deinit(&numa);
+}
+
+/* The host's word comes before the policy's; both are followed in a thread of their own. */
+static void *settle(void *arg)
+{
+    static struct sx_cpus after;
+
+    sx_numa_thread_settle(arg);
+    return sx_cpus_of_thread(0, &after) ? &after : NULL;
+}
+
+static unsigned long settled(struct sx_numa *numa)
+{
+    pthread_t thread;
+    void *after;
+
+    cr_assert_eq(pthread_create(&thread, NULL, settle, numa), 0);
+    cr_assert_eq(pthread_join(thread, &after), 0);
+    cr_assert_not_null(after);
+    return ((struct sx_cpus *)after)->words[0];
+}
+
+Test(numa, the_thread_stays_where_the_host_or_the_policy_says)
+{
+    struct sx_cpus mine;
+
+    cr_assert(sx_cpus_of_thread(0, &mine));
+    const unsigned long first = mine.words[0] & -mine.words[0];
+
+    if (mine.words[0] == first || mine.words[0] == 0) {
+        cr_skip_test("one CPU, or none of the first 64");
+    }
+    uint16_t nodes[64];
+    for (unsigned cpu = 0; cpu < 64; cpu++) {
+        nodes[cpu] = first >> cpu & 1 ? 2 : 0;
+    }
+    struct sx_numa numa = machine(SX_NUMA_LOCAL, 2);
+    numa.nodes.of_cpu = nodes;
+    numa.nodes.cpu_count = 64;
+    cr_expect_eq(settled(&numa), first, "local: on the node of its memory");
+    numa.policy = SX_NUMA_AUTO;
+    cr_expect_eq(settled(&numa), mine.words[0], "auto: not bound");
+    numa.policy = SX_NUMA_LOCAL;
+    numa.thread_is_bound = true;
+    numa.thread = cpus_of(mine.words[0] & ~first);
+    cr_expect_eq(settled(&numa), mine.words[0] & ~first, "the host's CPUs");
+}
+
+/* Return: whether a thread of this process but the first is bound to @cpu alone. */
+static bool some_thread_is_bound_to(unsigned cpu)
+{
+    DIR *const tasks = opendir("/proc/self/task");
+    bool found = false;
+
+    for (struct dirent *entry; tasks != NULL && (entry = readdir(tasks)) != NULL;) {
+        struct sx_cpus cpus, one = cpus_of(1ul << cpu);
+
+        found = found || (entry->d_name[0] != '.' && atoi(entry->d_name) != getpid() &&
+                          sx_cpus_of_thread(atoi(entry->d_name), &cpus) &&
+                          memcmp(&cpus, &one, sizeof(one)) == 0);
+    }
+    closedir(tasks);
+    return found;
+}
+
+Test(numa, the_host_says_where_its_server_is)
+{
+    static const struct {
+        const char *key, *value;
+        bool required;
+        pmix_status_t want;
+    } rows[] = {
+        { SHMIX_SERVER_NUMA, "auto", false, PMIX_SUCCESS },
+        { SHMIX_SERVER_NUMA, "local", false, PMIX_SUCCESS },
+        { SHMIX_SERVER_NUMA, "near", false, PMIX_ERR_BAD_PARAM },
+        { SHMIX_SERVER_NUMA, "replicate", false, PMIX_ERR_NOT_SUPPORTED },
+        { PMIX_BIND_PROGRESS_THREAD, "here", false, PMIX_ERR_BAD_PARAM },
+        { PMIX_BIND_PROGRESS_THREAD, "8191", false, PMIX_SUCCESS },
+        { PMIX_BIND_PROGRESS_THREAD, "8191", true, PMIX_ERR_NOT_AVAILABLE },
+    };
+    pmix_info_t infos[2];
+
+    PMIx_Info_load(&infos[1], PMIX_BIND_REQUIRED, NULL, PMIX_BOOL);
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        PMIx_Info_load(&infos[0], rows[i].key, rows[i].value, PMIX_STRING);
+        const pmix_status_t rc = PMIx_server_init(NULL, infos, rows[i].required ? 2 : 1);
+
+        cr_expect_eq(rc, rows[i].want, "%s=%s: %s", rows[i].key, rows[i].value,
+                     PMIx_Error_string(rc));
+        if (rc == PMIX_SUCCESS) {
+            PMIx_server_finalize();
+        }
+        PMIx_Info_destruct(&infos[0]);
+    }
+}
+
+Test(numa, the_thread_of_a_server_is_bound_to_the_cpus_that_its_host_says)
+{
+    struct sx_cpus mine;
+    char text[16];
+    pmix_info_t info;
+
+    cr_assert(sx_cpus_of_thread(0, &mine));
+    if (__builtin_popcountl(mine.words[0]) < 2) {
+        cr_skip_test("one CPU, or none of the first 64");
+    }
+    const unsigned cpu = (unsigned)__builtin_ctzl(mine.words[0]);
+
+    snprintf(text, sizeof(text), "%u", cpu);
+    PMIx_Info_load(&info, PMIX_BIND_PROGRESS_THREAD, text, PMIX_STRING);
+    cr_assert_eq(PMIx_server_init(NULL, &info, 1), PMIX_SUCCESS);
+    cr_expect(some_thread_is_bound_to(cpu));
+    PMIx_server_finalize();
+    PMIx_Info_destruct(&info);
+    cr_assert_eq(PMIx_server_init(NULL, NULL, 0), PMIX_SUCCESS);
+    cr_expect(!some_thread_is_bound_to(cpu));
+    PMIx_server_finalize();
 }
