@@ -3,6 +3,7 @@
 /* numa_test.c - the table of policies, on machines that are made up. */
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <pmix.h>
 #include <pmix_server.h>
 #include <pthread.h>
 #include <sched.h>
