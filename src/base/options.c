@@ -85,6 +85,8 @@ static const struct sx_directive tool_init[] = {
     ROW(PMIX_TOOL_RANK, NUMBER, tool, rank, .arg = PMIX_RANK_VALID - 1),
     ROW(PMIX_TOOL_DO_NOT_CONNECT, BOOL, tool, no_server),
     ROW(PMIX_TOOL_CONNECT_OPTIONAL, BOOL, tool, server_optional),
+    ROW(PMIX_LAUNCHER, BOOL, tool, launches),
+    ROW(PMIX_LAUNCHER_RENDEZVOUS_FILE, STRING, tool, launcher_file),
     ROW(PMIX_EXTERNAL_PROGRESS, INFO, tool, init.external),
     ROW(PMIX_PROGRESS_THREAD_NAME, STRING, tool, init.thread_name),
     ROW(PMIX_BIND_PROGRESS_THREAD, STRING, tool, init.thread_cpus),

@@ -81,6 +81,9 @@ struct sx_tool_options {
     uint64_t retry_delay_ns; /* 0: not given */
     uint64_t timeout_ns;     /* for the answer; 0: not given */
     const char *tmpdir, *system_tmpdir, *hostname;
+    /* It is a server, too: launcher.h. */
+    bool launches;
+    const char *launcher_file;
 };
 
 struct sx_finalize_options {

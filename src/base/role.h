@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include <pmix_common.h>
+#include <pmix_server.h>
 
 struct sx_membership;     /* shmem/membership.h */
 struct sx_notify_options; /* base/options.h */
@@ -52,6 +52,8 @@ struct sx_role_server {
                                              const struct sx_store *store,
                                              const struct sx_membership *members),
                                 void *arg);
+    /* The server's host is this from now on; it is copied.  Return: PMIX_SUCCESS; PMIX_ERR_INIT. */
+    pmix_status_t (*module_set)(const pmix_server_module_t *module);
     /* Answer the keys that the server knows.  Return: PMIX_SUCCESS; what went wrong on the way. */
     pmix_status_t (*query)(struct sx_queries *queries);
 };

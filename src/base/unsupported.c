@@ -64,6 +64,3 @@ SX_UNSUPPORTED(PMIx_IOF_push, const pmix_proc_t *targets, size_t ntargets, pmix_
                const pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
 SX_UNSUPPORTED(PMIx_IOF_deregister, size_t iofhdlr, const pmix_info_t *directives, size_t ndirs,
                pmix_op_cbfunc_t cbfunc, void *cbdata)
-
-/* Tools: none of them acts as a server. */
-SX_UNSUPPORTED(PMIx_tool_set_server_module, pmix_server_module_t *module)

@@ -865,6 +865,139 @@ static void as_clients(void)
     files_remove();
 }
 
+/* ---- a tool that is a server, too -------------------------------------------------------------- */
+
+/* A rank of the launcher's job. */
+static int rank_run(void)
+{
+    pmix_proc_t self;
+
+    CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
+    expect_name(&self, "my.job", 0);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static void job_run(void)
+{
+    char *const argv[] = { (char[]){ "tools_test" }, (char[]){ "rank" }, NULL };
+    char **env = NULL;
+    pmix_info_t size;
+    pmix_proc_t rank;
+    const uint32_t one = 1;
+    int status;
+
+    PMIx_Load_procid(&rank, "my.job", 0);
+    CHECK_STATUS(PMIx_Info_load(&size, PMIX_JOB_SIZE, &one, PMIX_UINT32), PMIX_SUCCESS);
+    CHECK(PMIx_server_register_nspace("my.job", 1, &size, 1, NULL, NULL) ==
+          PMIX_OPERATION_SUCCEEDED);
+    CHECK(PMIx_server_register_client(&rank, geteuid(), getegid(), NULL, NULL, NULL) ==
+          PMIX_OPERATION_SUCCEEDED);
+    CHECK_STATUS(PMIx_server_setup_fork(&rank, &env), PMIX_SUCCESS);
+    const pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        execve("/proc/self/exe", argv, env);
+        _exit(127);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+    PMIx_Argv_free(env);
+    PMIx_server_deregister_nspace("my.job", NULL, NULL);
+}
+
+/* What a tool is told that looks for the launcher. */
+static pmix_status_t tool_of_launcher(void)
+{
+    int status;
+    const pid_t pid = fork();
+
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        execl("/proc/self/exe", "tools_test", "tool", NULL);
+        _exit(127);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+    return -WEXITSTATUS(status);
+}
+
+static int tool_run(void)
+{
+    struct infos infos = { .count = 0 };
+    pmix_proc_t self;
+
+    say(&infos, PMIX_SERVER_NSPACE, "my.launcher", PMIX_STRING);
+    const pmix_status_t rc = tool_init(&infos, &self);
+
+    if (rc == PMIX_SUCCESS) {
+        tool_end();
+    }
+    return -rc;
+}
+
+static void on_tool_of_launcher(pmix_info_t *info, size_t ninfo,
+                                pmix_tool_connection_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)info, (void)ninfo;
+    cbfunc(PMIX_SUCCESS, NULL, cbdata);
+}
+
+/* TQ35 TQ37 */
+static void launcher(void)
+{
+    struct infos infos = { .count = 0 };
+    pmix_server_module_t own = { .tool_connected = on_tool_of_launcher };
+    pmix_proc_t self;
+    char file[300];
+
+    answers(AS_ASKED);
+    const pid_t pid = server_of_tools("a.server");
+    snprintf(file, sizeof(file), "%s/launcher", dir);
+    say(&infos, PMIX_LAUNCHER_RENDEZVOUS_FILE, file, PMIX_STRING);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_ERR_BAD_PARAM); /* of which launcher? */
+    CHECK_STATUS(PMIx_tool_set_server_module(&own), PMIX_ERR_INIT);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_tool_set_server_module(&own), PMIX_ERR_INIT); /* a tool and nothing else */
+    CHECK(PMIx_server_register_nspace("my.job", 1, NULL, 0, NULL, NULL) == PMIX_ERR_INIT);
+    tool_end();
+
+    say_true(&infos, PMIX_LAUNCHER);
+    say(&infos, PMIX_TOOL_NSPACE, "my.launcher", PMIX_STRING);
+    say(&infos, PMIX_LAUNCHER_RENDEZVOUS_FILE, file, PMIX_STRING);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    expect_name(&self, "my.launcher", 0);
+    CHECK(PMIx_tool_is_connected());
+    CHECK(mode_of(file) == 0600 && mode_of(path_of("pmix.%s.tool.my.launcher", host)) == 0600);
+    CHECK(mode_of(path_of("pmix.%s.tool.%d", host, (int)getpid())) == 0600);
+    CHECK_STATUS(tool_of_launcher(), PMIX_ERR_NOT_SUPPORTED); /* nobody says that it may come */
+    CHECK_STATUS(PMIx_tool_set_server_module(NULL), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_tool_set_server_module(&own), PMIX_SUCCESS);
+    CHECK_STATUS(tool_of_launcher(), PMIX_SUCCESS);
+    job_run();
+    say_true(&infos, PMIX_LAUNCHER); /* again: it is counted, and one is enough */
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_tool_finalize(), PMIX_SUCCESS);
+    CHECK(mode_of(file) == 0600);
+    tool_end();
+    CHECK(mode_of(file) == 0 && mode_of(path_of("pmix.%s.tool.my.launcher", host)) == 0);
+
+    say_true(&infos, PMIX_LAUNCHER);
+    say_true(&infos, PMIX_TOOL_DO_NOT_CONNECT);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS); /* without a server of its own */
+    CHECK(!PMIx_tool_is_connected());
+    job_run();
+    tool_end();
+
+    CHECK_STATUS(server_start(&infos, "itself"), PMIX_SUCCESS);
+    say_true(&infos, PMIX_LAUNCHER);
+    CHECK_STATUS(PMIx_tool_init(&self, infos.all, infos.count), PMIX_ERR_EXISTS);
+    infos_end(&infos);
+    CHECK_STATUS(PMIx_server_finalize(), PMIX_SUCCESS);
+    CHECK(!PMIx_Initialized());
+    server_kill(pid);
+    files_remove();
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -884,6 +1017,7 @@ static const struct {
     { "retries", retries },
     { "hosts", hosts },
     { "as clients", as_clients },
+    { "launcher", launcher },
 };
 
 static void case_run(void (*run)(void), const char *name)
@@ -903,10 +1037,13 @@ static void case_run(void (*run)(void), const char *name)
     CHECK(status == 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const char *const tmp = getenv("TMPDIR");
 
+    if (argc > 1) {
+        return strcmp(argv[1], "rank") == 0 ? rank_run() : tool_run();
+    }
     setvbuf(stdout, NULL, _IOLBF, 0);
     alarm(JOB_SECONDS);
     snprintf(dir, sizeof(dir), "%s/sxtools-XXXXXX", tmp != NULL ? tmp : "/tmp");

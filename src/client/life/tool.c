@@ -22,6 +22,7 @@
 #include "client/call/event.h"
 #include "client/data/singleton.h"
 #include "client/life/attach.h"
+#include "client/life/launcher.h"
 #include "client/life/tool.h"
 #include "client/life/tool_search.h"
 #include "control/rendezvous.h"
@@ -110,8 +111,18 @@ pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t *info, size_t ninfo)
     if (rc == PMIX_SUCCESS && options.rank.given && options.nspace == NULL) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "PMIX_TOOL_RANK without PMIX_TOOL_NSPACE names nobody");
     }
+    if (rc == PMIX_SUCCESS && options.launcher_file != NULL && !options.launches) {
+        rc = SX_RAISE(PMIX_ERR_BAD_PARAM,
+                      "PMIX_LAUNCHER_RENDEZVOUS_FILE is for a tool with PMIX_LAUNCHER");
+    }
     if (rc == PMIX_SUCCESS) {
         rc = sx_tool_begin(&options, &self, why);
+    }
+    if (rc == PMIX_SUCCESS && options.launches) {
+        rc = sx_launcher_begin(&options, &self);
+        if (rc != PMIX_SUCCESS) {
+            (void)PMIx_Finalize(NULL, 0);
+        }
     }
     if (why[0] != '\0') {
         return SX_RAISE(rc, "%s", why);

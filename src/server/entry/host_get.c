@@ -15,6 +15,7 @@
 #include "base/list.h"
 #include "base/value.h"
 #include "server/engine/event.h"
+#include "server/engine/event_route.h"
 #include "server/engine/host_event.h"
 #include "server/engine/logging.h"
 #include "server/engine/query.h"
@@ -328,6 +329,23 @@ static void host_tmpdir(char *ret, size_t size)
     }
 }
 
+static pmix_status_t module_take(struct sx_server *server, void *arg)
+{
+    const pmix_server_module_t *const module = arg;
+
+    server->module = *module;
+    sx_event_confine(server);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t host_module_set(const pmix_server_module_t *module)
+{
+    struct sx_server *server = sx_server_get();
+
+    return server == NULL ? PMIX_ERR_INIT
+                          : sx_server_call(server, module_take, (void *)(uintptr_t)module);
+}
+
 const struct sx_role_server sx_hostget_role = {
     .get = host_get,
     .store_internal = host_store,
@@ -339,5 +357,6 @@ const struct sx_role_server sx_hostget_role = {
     .hostname = host_name,
     .tmpdir = host_tmpdir,
     .each_store = host_each_store,
+    .module_set = host_module_set,
     .query = sx_query_by_host,
 };
