@@ -5,6 +5,7 @@
  * TQ7 TQ11 TQ12 TQ13 TQ14 TQ15 TQ16 TQ17 TQ39 */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -998,6 +999,98 @@ static void launcher(void)
     files_remove();
 }
 
+/* ---- who has started a tool --------------------------------------------------------------------- */
+
+static sem_t ended;
+
+static void on_end(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                   size_t ninfo, pmix_info_t results[], size_t nresults,
+                   pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    bool is_pipe = false;
+
+    (void)id, (void)source, (void)results, (void)nresults;
+    for (size_t i = 0; i < ninfo; i++) {
+        is_pipe |= PMIx_Check_key(info[i].key, PMIX_EVENT_AFFECTED_PROC) &&
+                   PMIx_Check_nspace(info[i].value.data.proc->nspace, PMIX_KEEPALIVE_PIPE);
+    }
+    CHECK(status == PMIX_EVENT_JOB_END && is_pipe);
+    sem_post(&ended);
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void on_any(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                   size_t ninfo, pmix_info_t results[], size_t nresults,
+                   pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)id, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
+    CHECK(status != PMIX_EVENT_JOB_END); /* none of a default handler's business */
+    done(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
+}
+
+/* The pipe's other end, which the tool's parent holds.  Its number stands in the environment. */
+static int keepalive_pipe(int *ret_read)
+{
+    char number[16];
+    int fds[2];
+
+    CHECK(pipe(fds) == 0);
+    snprintf(number, sizeof(number), "%d", fds[0]);
+    setenv(PMIX_KEEPALIVE_PIPE, number, 1);
+    *ret_read = fds[0];
+    return fds[1];
+}
+
+static void keepalive_of(bool launches)
+{
+    struct infos infos = { .count = 0 };
+    pmix_status_t code = PMIX_EVENT_JOB_END;
+    pmix_proc_t self;
+    int watched;
+    const int held = keepalive_pipe(&watched);
+
+    say_true(&infos, PMIX_TOOL_DO_NOT_CONNECT);
+    if (launches) {
+        say_true(&infos, PMIX_LAUNCHER);
+    }
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    CHECK(getenv(PMIX_KEEPALIVE_PIPE) == NULL && fcntl(watched, F_GETFD) == FD_CLOEXEC);
+    CHECK(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_any, NULL, NULL) >= 0);
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_end, NULL, NULL) >= 0);
+    CHECK(write(held, "x", 1) == 1); /* no end */
+    CHECK(sem_trywait(&ended) != 0);
+    close(held);
+    while (sem_wait(&ended) != 0) {
+    }
+    tool_end();
+    CHECK(sem_trywait(&ended) != 0 && fcntl(watched, F_GETFD) == -1);
+}
+
+/* TQ38 */
+static void keepalive(void)
+{
+    struct infos infos = { .count = 0 };
+    pmix_proc_t self;
+    int watched;
+
+    CHECK(sem_init(&ended, 0, 0) == 0);
+    keepalive_of(false);
+    keepalive_of(true);
+    const int held = keepalive_pipe(&watched);
+    say_true(&infos, PMIX_TOOL_DO_NOT_CONNECT);
+    CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
+    tool_end(); /* before it is closed */
+    close(held);
+    const char *const bad[] = { "", "x", "-1", "99999", "3x", "99999999999999999999" };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        setenv(PMIX_KEEPALIVE_PIPE, bad[i], 1);
+        say_true(&infos, PMIX_TOOL_DO_NOT_CONNECT);
+        CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS); /* it goes on without */
+        CHECK(getenv(PMIX_KEEPALIVE_PIPE) == NULL);
+        tool_end();
+    }
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -1018,6 +1111,7 @@ static const struct {
     { "hosts", hosts },
     { "as clients", as_clients },
     { "launcher", launcher },
+    { "keepalive", keepalive },
 };
 
 static void case_run(void (*run)(void), const char *name)

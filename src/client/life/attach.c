@@ -35,6 +35,7 @@
 #include "client/call/put.h"
 #include "client/data/singleton.h"
 #include "client/data/view.h"
+#include "client/life/keepalive.h"
 #include "client/life/launcher.h"
 #include "client/life/tool.h"
 #include "client/link/handed_out.h"
@@ -107,6 +108,7 @@ static void fork_child(void)
     sx_event_forked();
     sx_periodics_forked();
     sx_launcher_forked();
+    sx_keepalive_forked();
     p->waiter_count = 0;
     p->thread_running = p->progressing = false;
     p->thread_generation++;
@@ -689,6 +691,7 @@ void sx_life_good_bye(struct sx_process *p)
 /* Without life_lock, since callbacks that still run may ask for it. */
 static void tear_down(struct sx_process *p)
 {
+    sx_keepalive_end();
     sx_launcher_end();
     sx_life_good_bye(p);
     sx_link_close(&p->link);

@@ -22,6 +22,7 @@
 #include "client/call/event.h"
 #include "client/data/singleton.h"
 #include "client/life/attach.h"
+#include "client/life/keepalive.h"
 #include "client/life/launcher.h"
 #include "client/life/tool.h"
 #include "client/life/tool_search.h"
@@ -126,6 +127,9 @@ pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t *info, size_t ninfo)
     }
     if (why[0] != '\0') {
         return SX_RAISE(rc, "%s", why);
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_keepalive_begin();
     }
     if (rc != PMIX_SUCCESS || proc == NULL) {
         return rc;
