@@ -23,6 +23,7 @@
 
 #include "cli/json.h"
 #include "cli/mem/kinds.h"
+#include "cli/mem/nodes.h"
 #include "cli/number.h"
 #include "cli/options.h"
 #include "cli/proc.h"
@@ -48,7 +49,7 @@ struct found {
 };
 
 struct wish {
-    bool dump, json;
+    bool dump, json, nodes;
     struct sx_whose whose;
 };
 
@@ -192,7 +193,7 @@ static const char *state_of(const struct found *found)
                                               : "replaced";
 }
 
-static void line_print(const struct found *found)
+static void line_print(const struct found *found, bool nodes)
 {
     const char *const state = state_of(found);
 
@@ -214,10 +215,14 @@ static void line_print(const struct found *found)
     if ((pid_t)found->pid != found->holder) {
         printf("  held by %d", (int)found->holder);
     }
+    if (nodes) {
+        printf("  nodes ");
+        sx_mem_nodes_print(&found->used, false);
+    }
     putchar('\n');
 }
 
-static void json_print(const struct found *found)
+static void json_print(const struct found *found, bool nodes)
 {
     const char *const state = state_of(found);
 
@@ -230,6 +235,11 @@ static void json_print(const struct found *found)
         printf(",\"pid\":%" PRIu32 ",\"used\":%" PRIu64 ",\"garbage\":%" PRIu64
                ",\"generation\":%" PRIu64,
                found->pid, found->used.size, found->garbage_bytes, found->generation);
+    }
+    if (nodes && found->used.size != 0) {
+        printf(",\"nodes\":{");
+        sx_mem_nodes_print(&found->used, true);
+        putchar('}');
     }
     if (state != NULL) {
         printf(",\"state\":\"%s\"", state);
@@ -314,13 +324,13 @@ static int print_all(const struct scan *scan, const struct wish *wish)
             continue;
         }
         if (wish->json) {
-            json_print(&scan->found[i]);
+            json_print(&scan->found[i], wish->nodes);
         } else {
             if (printed == 0) {
                 printf("%-6s %-24s %8s %12s %12s %12s %5s\n", "KIND", "NAME", "PID", "SIZE", "USED",
                        "GARBAGE", "GEN");
             }
-            line_print(&scan->found[i]);
+            line_print(&scan->found[i], wish->nodes);
         }
         if (wish->dump) {
             dump(scan, &scan->found[i]);
@@ -342,12 +352,15 @@ static const struct sx_option rows[] = {
       "print everything in them: stores with all keys and values, rings with their records, "
       "boards, lanes and open operations",
       sx_option_flag, offsetof(struct wish, dump), false },
+    { "--nodes", NULL, NULL, NULL, NULL,
+      "tell how many pages of what is in use lie on each NUMA node: \"nodes 0:3 2:17\"",
+      sx_option_flag, offsetof(struct wish, nodes), false },
     { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag,
       offsetof(struct wish, json), false },
 };
 
 static const char about[] =
-    "usage: shmix mem [--dump | --json] [NAMESPACE | PID]\n"
+    "usage: shmix mem [--dump | --json] [--nodes] [NAMESPACE | PID]\n"
     "\n"
     "List the shared memory segments of shmix servers: those of the job NAMESPACE with the board\n"
     "and the lanes of its server, those of the process PID, or those of every process that you\n"
@@ -360,6 +373,7 @@ static const char more[] =
     "  shmix mem                       all segments, one a line\n"
     "  shmix mem --dump 4711           everything that the server 4711 has published\n"
     "  shmix mem --json | jq .used     how much each takes\n"
+    "  shmix mem --nodes               where it lies\n"
     "\n"
     "docs/layout.md describes the format.\n";
 

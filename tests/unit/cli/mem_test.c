@@ -117,6 +117,39 @@ Test(mem, lists_as_json)
 }
 
 /* One value of each form, and one that is no longer there. */
+/* Where there are several nodes, the pages may lie on any of them: they are added up. */
+static unsigned long test_pages(const char *at)
+{
+    unsigned long sum = 0;
+
+    for (; at != NULL; at = strchr(at, ':')) {
+        sum += strtoul(++at, NULL, 10);
+    }
+    return sum;
+}
+
+Test(mem, tells_on_which_nodes_the_pages_lie)
+{
+    static char blob[5 << 20]; /* more pages than one call asks about */
+    const pmix_value_t value = { .type = PMIX_BYTE_OBJECT, .data.bo = { blob, sizeof(blob) } };
+    const struct sx_store_options options = { .nspace = "job.7", .reserve_bytes = 16 << 20 };
+    struct sx_store_writer writer;
+
+    cr_assert_eq(sx_store_create(&writer, &options), PMIX_SUCCESS);
+    test_put(&writer, SX_REALM_JOB, 0, "blob", &value);
+    const uint64_t used = atomic_load(&sx_segment_header(&writer.view.seg)->used_bytes);
+    const uint64_t want = (used + SX_PAGE_BYTES - 1) / SX_PAGE_BYTES;
+
+    char *text = test_mem("--nodes", 0);
+    cr_assert_not_null(strstr(text, "  nodes "), "%s", text);
+    cr_expect_eq(test_pages(strchr(strstr(text, "  nodes "), ':')), want, "%s", text);
+    free(text);
+    text = test_mem(NULL, 0);
+    cr_expect_null(strstr(text, "nodes"));
+    free(text);
+    sx_store_destroy(&writer);
+}
+
 static void test_fill(struct sx_store_writer *writer)
 {
     pmix_proc_t proc = { .nspace = "other", .rank = 3 };
