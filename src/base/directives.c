@@ -130,6 +130,9 @@ static bool field_write(const struct sx_directive *row, const pmix_info_t *info,
     case SX_DIRECTIVE_RANGE:
         *(pmix_data_range_t *)field = value->data.range;
         return value->type == PMIX_DATA_RANGE;
+    case SX_DIRECTIVE_PERSISTENCE:
+        *(pmix_persistence_t *)field = value->data.persist;
+        return value->type == PMIX_PERSIST && value->data.persist <= PMIX_PERSIST_SESSION;
     case SX_DIRECTIVE_DEVICES:
         return devices_read(value, field);
     case SX_DIRECTIVE_INFO:
@@ -148,6 +151,7 @@ static const char *const nouns[] = {
     [SX_DIRECTIVE_INFOS] = "an array of infos, each with a key",
     [SX_DIRECTIVE_SCOPE] = "a scope",
     [SX_DIRECTIVE_RANGE] = "a range",
+    [SX_DIRECTIVE_PERSISTENCE] = "a persistence",
     [SX_DIRECTIVE_DEVICES] = "a type of devices",
 };
 

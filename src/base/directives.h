@@ -32,9 +32,10 @@ enum sx_directive_kind {
     SX_DIRECTIVE_PROCS,   /* struct sx_some_procs: a process or an array of them, borrowed */
     SX_DIRECTIVE_SCOPE,   /* pmix_scope_t */
     SX_DIRECTIVE_RANGE,   /* pmix_data_range_t */
-    SX_DIRECTIVE_DEVICES, /* pmix_device_type_t */
-    SX_DIRECTIVE_INFOS,   /* struct sx_some_infos: an array of infos with keys, borrowed */
-    SX_DIRECTIVE_INFO,    /* const pmix_info_t *, borrowed, for the function to judge */
+    SX_DIRECTIVE_PERSISTENCE, /* pmix_persistence_t */
+    SX_DIRECTIVE_DEVICES,     /* pmix_device_type_t */
+    SX_DIRECTIVE_INFOS,       /* struct sx_some_infos: an array of infos with keys, borrowed */
+    SX_DIRECTIVE_INFO,        /* const pmix_info_t *, borrowed, for the function to judge */
 };
 
 /* What becomes of it. */

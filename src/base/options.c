@@ -34,6 +34,7 @@
 #define TYPE_PROCS struct sx_some_procs
 #define TYPE_INFOS struct sx_some_infos
 #define TYPE_RANGE pmix_data_range_t
+#define TYPE_PERSISTENCE pmix_persistence_t
 
 /* Directives that go into none. */
 #define CARRIED(text)                                                                          \
@@ -463,6 +464,31 @@ static const struct sx_directive own_credential[] = {
     ROW(PMIX_CRED_TYPE, STRING, credential, types), IDLE(PMIX_TIMEOUT), /* it is answered at once */
 };
 
+static const struct sx_directive publish[] = {
+    ROW(PMIX_RANGE, RANGE, publish, range),
+    ROW(PMIX_EVENT_CUSTOM_RANGE, PROCS, publish, targets),
+    ROW(PMIX_PERSISTENCE, PERSISTENCE, publish, persistence),
+    ROW(PMIX_ACCESS_PERMISSIONS, INFOS, publish, access),
+    CARRIED(PMIX_TIMEOUT), /* the host's to keep: the server itself answers at once */
+};
+
+static const struct sx_directive publish_access[] = {
+    ROW(PMIX_ACCESS_USERIDS, INFO, publish_access, uids),
+    ROW(PMIX_ACCESS_GRPIDS, INFO, publish_access, gids),
+};
+
+static const struct sx_directive lookup[] = {
+    ROW(PMIX_RANGE, RANGE, lookup, range),
+    ROW(PMIX_EVENT_CUSTOM_RANGE, PROCS, lookup, targets),
+    ROW(PMIX_WAIT, INFO, lookup, wait),
+    ROW(PMIX_TIMEOUT, SECONDS, lookup, timeout_ns),
+};
+
+static const struct sx_directive unpublish[] = {
+    ROW(PMIX_RANGE, RANGE, unpublish, range),
+    CARRIED(PMIX_TIMEOUT),
+};
+
 static const struct sx_directive compute_distances[] = {
     ROW(PMIX_DEVICE_TYPE, DEVICES, distances, types),
     ROW(PMIX_DEVICE_ID, STRING, distances, id),
@@ -557,6 +583,10 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_GET_CREDENTIAL] = ENTRY("PMIx_Get_credential", get_credential),
     [SX_OF_VALIDATE_CREDENTIAL] = ENTRY("PMIx_Validate_credential", validate_credential),
     [SX_OF_OWN_CREDENTIAL] = ENTRY("PMIx_Get_credential of kind sx", own_credential),
+    [SX_OF_PUBLISH] = ENTRY("PMIx_Publish", publish),
+    [SX_OF_PUBLISH_ACCESS] = ENTRY("PMIX_ACCESS_PERMISSIONS of PMIx_Publish", publish_access),
+    [SX_OF_LOOKUP] = ENTRY("PMIx_Lookup", lookup),
+    [SX_OF_UNPUBLISH] = ENTRY("PMIx_Unpublish", unpublish),
     [SX_OF_COMPUTE_DISTANCES] = ENTRY("PMIx_Compute_distances", compute_distances),
     [SX_OF_SERVER_INIT] = ENTRY("PMIx_server_init", server_init),
     [SX_OF_REGISTER_NSPACE] = { .function = "PMIx_server_register_nspace",

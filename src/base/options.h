@@ -40,6 +40,10 @@ enum sx_function {
     SX_OF_GET_CREDENTIAL,
     SX_OF_VALIDATE_CREDENTIAL,
     SX_OF_OWN_CREDENTIAL, /* either, with one of the library's own */
+    SX_OF_PUBLISH,
+    SX_OF_PUBLISH_ACCESS, /* in its PMIX_ACCESS_PERMISSIONS */
+    SX_OF_LOOKUP,
+    SX_OF_UNPUBLISH,
     SX_OF_COMPUTE_DISTANCES,
     SX_OF_SERVER_INIT,
     SX_OF_REGISTER_NSPACE,
@@ -144,6 +148,29 @@ struct sx_collective_options {
      * whom it adds.  0: this one does not lead. */
     struct sx_some_number leaders;
     struct sx_some_procs added;
+};
+
+struct sx_publish_options {
+    pmix_data_range_t range;        /* who may look it up */
+    struct sx_some_procs targets;   /* range CUSTOM */
+    pmix_persistence_t persistence; /* how long it stays */
+    struct sx_some_infos access;
+};
+
+/* Who may look it up besides the publisher's user: arrays of numbers. */
+struct sx_publish_access_options {
+    const pmix_info_t *uids, *gids;
+};
+
+struct sx_lookup_options {
+    pmix_data_range_t range;      /* of publishers, as the caller sees them */
+    struct sx_some_procs targets; /* range CUSTOM */
+    const pmix_info_t *wait;      /* for how many; NULL: it does not wait */
+    uint64_t timeout_ns;          /* 0: none */
+};
+
+struct sx_unpublish_options {
+    pmix_data_range_t range; /* that it was published in */
 };
 
 struct sx_notify_options {

@@ -19,17 +19,6 @@
         return PMIX_ERR_NOT_SUPPORTED; \
     }
 
-/* Publishing: the server keeps no published data yet. */
-SX_UNSUPPORTED(PMIx_Publish, const pmix_info_t *info, size_t ninfo)
-SX_UNSUPPORTED(PMIx_Publish_nb, const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t cbfunc,
-               void *cbdata)
-SX_UNSUPPORTED(PMIx_Lookup, pmix_pdata_t *data, size_t ndata, const pmix_info_t *info, size_t ninfo)
-SX_UNSUPPORTED(PMIx_Lookup_nb, char **keys, const pmix_info_t *info, size_t ninfo,
-               pmix_lookup_cbfunc_t cbfunc, void *cbdata)
-SX_UNSUPPORTED(PMIx_Unpublish, char **keys, const pmix_info_t *info, size_t ninfo)
-SX_UNSUPPORTED(PMIx_Unpublish_nb, char **keys, const pmix_info_t *info, size_t ninfo,
-               pmix_op_cbfunc_t cbfunc, void *cbdata)
-
 /* Spawning: `shmix run` starts one job and is asked for no more. */
 SX_UNSUPPORTED(PMIx_Spawn, const pmix_info_t *job_info, size_t ninfo, const pmix_app_t *apps,
                size_t napps, pmix_nspace_t nspace)

@@ -52,6 +52,9 @@ enum sx_message_kind {
     SX_MSG_LOG,            /* client: log this, by these directives */
     SX_MSG_MONITOR,        /* client: watch me, by these directives */
     SX_MSG_ASK_HOST,       /* client: something that only the host can answer */
+    SX_MSG_PUBLISH,        /* client: values that others may look up */
+    SX_MSG_LOOKUP,         /* client: what is published under these keys? */
+    SX_MSG_UNPUBLISH,      /* client: I take it back */
     SX_MSG_GROUP_LEAVE,    /* client: I am no member of this group any more */
     SX_MSG_GROUP_SAID,     /* client: what my handlers answer to the end of a builder of a group */
     SX_MSG_GROUP_INVITE,   /* client: ask these processes to join a group; answered at its end */
@@ -251,6 +254,23 @@ struct sx_ask {
 };
 enum { SX_ASK_INFOS };
 #define SX_ASK_BYTES_MAX (UINT64_C(2) << 20) /* a credential of 1 MiB, and what is said of it */
+
+/* PUBLISH: followed by all infos of the call, data and directives.  Reply: struct sx_reply. */
+struct sx_publish {
+    uint64_t infos_size;
+};
+enum { SX_PUBLISH_INFOS };
+
+/* LOOKUP and UNPUBLISH: followed by the keys, as infos without values, and the directives; without
+ * keys UNPUBLISH means all.  When they came in bulk, a part without a body comes before the answer,
+ * as for ASK_HOST.  Reply: struct sx_reply; to a LOOKUP also a flat array of infos, two for each
+ * value that was found: PMIX_PROCID, who has published it, and the value by its key. */
+struct sx_publish_keys {
+    uint64_t keys_size;
+    uint64_t infos_size;
+};
+enum { SX_LOOKUP_KEYS, SX_LOOKUP_INFOS };
+#define SX_LOOKUP_KEYS_MAX 1024u
 
 /* GROUP_LEAVE.  Reply: struct sx_reply. */
 struct sx_group_leave {

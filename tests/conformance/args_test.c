@@ -165,6 +165,8 @@ static const struct exception exceptions[] = {
     { "PMIx_Notify_event", 5, "NULL", "nobody wants to know" },
     { "PMIx_Resolve_peers", 0, "NULL", "means this node" },
     { "PMIx_Resolve_peers", 1, "NULL", "means every namespace" },
+    { "PMIx_Publish", 0, "required and unknown", "is data, not a directive" },
+    { "PMIx_Publish_nb", 0, "required and unknown", "is data, not a directive" },
     { "PMIx_Unpublish", 0, "NULL", "means everything" },
     { "PMIx_Unpublish_nb", 0, "NULL", "means everything" },
     { "PMIx_Resolve_peers", 0, "NULL", "means this node" },

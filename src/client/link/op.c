@@ -4,6 +4,7 @@
 #include "client/link/op.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "client/link/local.h"
 #include "client/link/process.h"
@@ -95,6 +96,22 @@ static void credential_tell(const struct sx_op *op)
     }
 }
 
+static void lookup_tell(const struct sx_op *op)
+{
+    const struct sx_callback *const c = &op->callback;
+    const size_t count = op->ninfo / 2;
+    pmix_pdata_t *const data = calloc(count + 1, sizeof(*data));
+
+    for (size_t i = 0; data != NULL && i < count; i++) {
+        data[i].proc = *op->info[2 * i].value.data.proc;
+        memcpy(data[i].key, op->info[2 * i + 1].key, sizeof(data[i].key));
+        data[i].value = op->info[2 * i + 1].value;
+    }
+    c->lookup(data == NULL ? PMIX_ERR_OUT_OF_RESOURCE : op->status, count > 0 ? data : NULL,
+              data == NULL ? 0 : count, c->cbdata);
+    free(data);
+}
+
 static void tell(struct sx_op *op)
 {
     const struct sx_callback *const c = &op->callback;
@@ -130,6 +147,9 @@ static void tell(struct sx_op *op)
         break;
     case SX_SHAPE_VALIDATION:
         c->validation(op->status, op->info, op->ninfo, c->cbdata);
+        break;
+    case SX_SHAPE_LOOKUP:
+        lookup_tell(op);
         break;
     }
     sx_op_free(op);

@@ -42,6 +42,7 @@ enum sx_shape {
     SX_SHAPE_CONNECT,
     SX_SHAPE_CREDENTIAL, /* the first of the infos */
     SX_SHAPE_VALIDATION,
+    SX_SHAPE_LOOKUP, /* who has published it before each of the infos */
 };
 
 struct sx_callback {
@@ -56,6 +57,7 @@ struct sx_callback {
         shmix_connect_cbfunc_t connect;
         pmix_credential_cbfunc_t credential;
         pmix_validation_cbfunc_t validation;
+        pmix_lookup_cbfunc_t lookup;
     };
     void *cbdata;
 };

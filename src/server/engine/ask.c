@@ -29,9 +29,7 @@ static const struct {
                             sx_credential_validate },
 };
 
-/* Put behind the infos who asks, as the kernel has told.  *info is another array then.  Return:
- * PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
-static pmix_status_t asker_add(const struct sx_client *client, pmix_info_t **info, size_t *ninfo)
+pmix_status_t sx_ask_asker_add(const struct sx_client *client, pmix_info_t **info, size_t *ninfo)
 {
     const uint32_t uid = client->uid, gid = client->gid;
     pmix_info_t *const grown = realloc(*info, (*ninfo + 2) * sizeof(*grown));
@@ -77,7 +75,7 @@ bool sx_ask_on_ask_host(struct sx_server *server, struct sx_client *client, stru
         rc = argument_judge(rows[ask->kind].argument, up.info, up.ninfo);
     }
     if (rc == PMIX_SUCCESS && own == NULL) {
-        rc = asker_add(client, &up.info, &up.ninfo);
+        rc = sx_ask_asker_add(client, &up.info, &up.ninfo);
     }
     if (rc == PMIX_SUCCESS && own == NULL) {
         sx_reply_read(server, client, frame);

@@ -22,6 +22,7 @@
 #include "server/engine/logging.h"
 #include "server/engine/modex.h"
 #include "server/engine/monitor.h"
+#include "server/engine/publish.h"
 #include "server/engine/query.h"
 #include "server/entry/reaper.h"
 #include "server/model/visible.h"
@@ -155,6 +156,9 @@ static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_LOG] = sx_logging_on_log,
     [SX_MSG_MONITOR] = sx_monitor_on_monitor,
     [SX_MSG_ASK_HOST] = sx_ask_on_ask_host,
+    [SX_MSG_PUBLISH] = sx_publish_on_publish,
+    [SX_MSG_LOOKUP] = sx_publish_on_lookup,
+    [SX_MSG_UNPUBLISH] = sx_publish_on_unpublish,
     [SX_MSG_GROUP_LEAVE] = sx_group_on_leave,
     [SX_MSG_GROUP_SAID] = sx_group_on_said,
     [SX_MSG_GROUP_INVITE] = sx_invite_on_invite,

@@ -27,6 +27,7 @@
 #include "server/engine/logging.h"
 #include "server/engine/modex.h"
 #include "server/engine/monitor.h"
+#include "server/engine/publish.h"
 #include "server/engine/query_kept.h"
 #include "server/engine/resource.h"
 #include "server/engine/span.h"
@@ -119,6 +120,14 @@ const struct sx_family sx_families[] = {
         .client_closed = sx_pending_client_gone,
         .client_gone = sx_pending_client_gone,
         .end = sx_pendings_deinit,
+    },
+    {
+        .name = "publish", /* nobody waits for it any more */
+        .nspace_gone = sx_publish_nspace_gone,
+        .client_left = sx_publish_client_gone,
+        .client_closed = sx_publish_client_gone,
+        .client_gone = sx_publish_client_gone,
+        .end = sx_publish_deinit,
     },
     {
         .name = "dmodex",

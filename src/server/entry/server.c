@@ -224,6 +224,7 @@ static void server_clear(struct sx_server *server, const pmix_server_module_t *m
     sx_list_init(&server->spans);
     server->shown.table = SX_OPEN_OPS_NULL;
     server->seed = sx_table_seed();
+    sx_published_init(&server->published, server->seed);
     sx_list_init(&server->resources);
     sx_list_init(&server->strangers.silent);
     sx_list_init(&server->strangers.asked);

@@ -29,6 +29,7 @@
 #include "server/model/membership.h"
 #include "server/model/nspace.h"
 #include "server/model/numa.h"
+#include "server/model/published.h"
 #include "server/model/share.h"
 
 #define SX_SERVER_LINGER_YIELDS 4u
@@ -120,6 +121,9 @@ enum sx_upcall_kind {
     SX_UPCALL_FABRIC,
     SX_UPCALL_GET_CREDENTIAL,
     SX_UPCALL_VALIDATE_CREDENTIAL,
+    SX_UPCALL_PUBLISH,
+    SX_UPCALL_LOOKUP,
+    SX_UPCALL_UNPUBLISH,
     SX_UPCALL_QUERY,
     SX_UPCALL_TOOL_CONNECTED,
     SX_UPCALL_GROUP,
@@ -207,6 +211,8 @@ struct sx_server {
     struct sx_table guests;      /* of all of them, by invitation and client */
     struct sx_table rounds;      /* of those that are open, by their processes: rounds.c */
     struct sx_list resources;    /* resource.c */
+    struct sx_published published;
+    struct sx_table lookups; /* publish.c: the keys that somebody waits for */
     struct sx_query_kept query_kept;
     struct sx_support_host support; /* attributes.c */
     struct sx_brooms brooms;

@@ -32,6 +32,7 @@ static const struct {
                              32u << 20 },
     [SX_PENDING_LOG] = { "calls of PMIx_Log", 256, NULL, 0, 1u << 20 },
     [SX_PENDING_INVITE] = { "invitations to groups", 1024, NULL, 0, 4u << 20 },
+    [SX_PENDING_LOOKUP] = { "waiting lookups", 256, NULL, 0, 1u << 20 },
 };
 
 static uint64_t hash_of(const struct sx_server *server, const struct sx_client *client, uint32_t id)

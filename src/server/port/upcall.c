@@ -34,6 +34,7 @@ static void answer_tool(pmix_status_t status, pmix_proc_t *proc, void *cbdata);
 static void answer_credential(pmix_status_t status, pmix_byte_object_t *credential,
                               pmix_info_t *info, size_t ninfo, void *cbdata);
 static void answer_validation(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata);
+static void answer_lookup(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata);
 
 /* How an entry is called: with which parts of the question, and which callback it gets. */
 typedef const pmix_server_module_t module_t;
@@ -164,6 +165,32 @@ static pmix_status_t call_validate(module_t *module, up_t *up, void *cbdata)
                                        up->ninfo - 1, answer_validation, cbdata);
 }
 
+static pmix_status_t call_publish(module_t *module, up_t *up, void *cbdata)
+{
+    return module->publish(up->proc, up->info, up->ninfo, answer_op, cbdata);
+}
+
+/* The first of the infos are the keys, where they lie until the host answers. */
+static char **keys_of(up_t *up)
+{
+    for (size_t i = 0; i < up->ndata; i++) {
+        up->keys[i] = up->info[i].key;
+    }
+    return up->keys;
+}
+
+static pmix_status_t call_lookup(module_t *module, up_t *up, void *cbdata)
+{
+    return module->lookup(up->proc, keys_of(up), up->info + up->ndata, up->ninfo - up->ndata,
+                          answer_lookup, cbdata);
+}
+
+static pmix_status_t call_unpublish(module_t *module, up_t *up, void *cbdata)
+{
+    return module->unpublish(up->proc, keys_of(up), up->info + up->ndata, up->ninfo - up->ndata,
+                             answer_op, cbdata);
+}
+
 struct row {
     const char *name;
     size_t entry; /* in the module */
@@ -197,6 +224,9 @@ static const struct row rows[SX_UPCALL_KINDS] = {
     [SX_UPCALL_FABRIC] = ROW(fabric, call_fabric, 0, 0),
     [SX_UPCALL_GET_CREDENTIAL] = ROW(get_credential, call_get_credential, 0, 0),
     [SX_UPCALL_VALIDATE_CREDENTIAL] = ROW(validate_credential, call_validate, 0, 0),
+    [SX_UPCALL_PUBLISH] = ROW(publish, call_publish, 0, 0),
+    [SX_UPCALL_LOOKUP] = ROW(lookup, call_lookup, 0, 0),
+    [SX_UPCALL_UNPUBLISH] = ROW(unpublish, call_unpublish, 0, 0),
     [SX_UPCALL_QUERY] = ROW(query, call_query, 0, 0),
     [SX_UPCALL_TOOL_CONNECTED] = ROW(tool_connected, call_tool, TOOLS_MAX, TOOLS_BYTES_MAX),
     [SX_UPCALL_GROUP] = ROW(group, call_group, 0, 0),
@@ -273,6 +303,8 @@ static size_t parts_lay(char *block, struct sx_upcall *up)
     up->queries = part_lay(block, &used, up->queries, up->nqueries * sizeof(*up->queries));
     up->proc = part_lay(block, &used, up->proc, sizeof(*up->proc));
     up->procs = part_lay(block, &used, up->procs, up->nprocs * sizeof(*up->procs));
+    up->keys = part_lay(block, &used, up->keys,
+                        up->keys == NULL ? 0 : (up->ndata + 1) * sizeof(*up->keys));
     up->codes = part_lay(block, &used, up->codes, up->ncodes * sizeof(*up->codes));
     up->text = part_lay(block, &used, up->text, up->text == NULL ? 0 : strlen(up->text) + 1);
     return used;
@@ -479,6 +511,26 @@ static void answer_credential(pmix_status_t status, pmix_byte_object_t *credenti
         memcpy(&infos[1], info, count * sizeof(*infos));
     }
     answer_info(status, infos, count + 1, cbdata, NULL, NULL);
+    free(infos);
+}
+
+/* As the answer to a LOOKUP: who has published it before each value.  All is copied. */
+static void answer_lookup(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata)
+{
+    const size_t count = data == NULL ? 0 : ndata;
+    pmix_info_t *const infos = calloc(2 * count + 1, sizeof(*infos));
+
+    if (infos == NULL) {
+        answer_info(PMIX_ERR_OUT_OF_RESOURCE, NULL, 0, cbdata, NULL, NULL);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        PMIx_Load_key(infos[2 * i].key, PMIX_PROCID);
+        infos[2 * i].value = (pmix_value_t){ .type = PMIX_PROC, .data.proc = &data[i].proc };
+        memcpy(infos[2 * i + 1].key, data[i].key, sizeof(infos[2 * i + 1].key));
+        infos[2 * i + 1].value = data[i].value;
+    }
+    answer_info(status, infos, 2 * count, cbdata, NULL, NULL);
     free(infos);
 }
 

@@ -60,7 +60,9 @@ struct sx_upcall {
     size_t ncodes;
     pmix_info_t *info; /* the array is the caller's; what it holds moves in any case */
     size_t ninfo;
-    size_t ndata;          /* log, monitor: so many of them are data, the rest says how */
+    size_t ndata;          /* log, monitor: so many of them are data, the rest says how; lookup,
+                              unpublish: keys */
+    char **keys;           /* lookup, unpublish: these, as upcall.c fills in; NULL: all */
     pmix_query_t *queries; /* as infos */
     size_t nqueries;
     size_t info_bytes; /* what infos and queries hold, more or less: for the quota */

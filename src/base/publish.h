@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* publish.h - what PMIx_Publish and PMIx_Lookup are told, read in one way by client and server. */
+#ifndef SX_BASE_PUBLISH_H
+#define SX_BASE_PUBLISH_H
+
+#include "base/options.h"
+
+/* Whether an info of PMIx_Publish with this key is data: keys that the Standard reserves are
+ * directives. */
+bool sx_publish_is_data(const char *key);
+
+/* Read the directives among @info.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM when nothing is to be
+ * published, a custom range names nobody, or as sx_directives_read; PMIX_ERR_NOT_SUPPORTED as
+ * there. */
+pmix_status_t sx_publish_read(const pmix_info_t info[], size_t ninfo,
+                              struct sx_publish_options *ret);
+/* The same for a lookup of @key_count keys, which waits until *ret_wanted of them are found; 0: it
+ * does not wait. */
+pmix_status_t sx_lookup_read(const pmix_info_t info[], size_t ninfo, size_t key_count,
+                             struct sx_lookup_options *ret, size_t *ret_wanted);
+pmix_status_t sx_unpublish_read(const pmix_info_t info[], size_t ninfo,
+                                struct sx_unpublish_options *ret);
+
+#endif

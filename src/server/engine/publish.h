@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* publish.h - PMIx_Publish, PMIx_Lookup and PMIx_Unpublish: the host's entries, or our own table.
+ *
+ *     lookup --enough is found, or it does not wait--> answered
+ *        \--> WAITING --published: enough--> answered
+ *                \--its time is over, or its client goes--> answered, or dropped
+ *
+ * A host that has the entry of a call is asked each time, and told who asks as the kernel says.
+ * Without it the values lie in server/model/published.h, and what waits for a key is found by that
+ * key.  Of those that wait for one key the first is served first.  Memory: a client has so many
+ * lookups that wait (port/pending.c).  Loop thread. */
+#ifndef SX_SERVER_ENGINE_PUBLISH_H
+#define SX_SERVER_ENGINE_PUBLISH_H
+
+#include "server/model/state.h"
+
+/* PUBLISH, LOOKUP, UNPUBLISH.  Return: true, it is no breach. */
+bool sx_publish_on_publish(struct sx_server *server, struct sx_client *client,
+                           struct sx_frame *frame, uint64_t now_ns);
+bool sx_publish_on_lookup(struct sx_server *server, struct sx_client *client,
+                          struct sx_frame *frame, uint64_t now_ns);
+bool sx_publish_on_unpublish(struct sx_server *server, struct sx_client *client,
+                             struct sx_frame *frame, uint64_t now_ns);
+
+void sx_publish_client_gone(struct sx_server *server, struct sx_client *client);
+void sx_publish_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
+void sx_publish_deinit(struct sx_server *server);
+
+#endif

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* published.c - rows, who sees them, and when they go. */
+#include "server/model/published.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/flat.h"
+#include "base/log.h"
+#include "base/value.h"
+#include "server/model/nspace.h"
+
+void sx_published_init(struct sx_published *all, uint64_t seed)
+{
+    *all = (struct sx_published){ .seed = seed };
+    sx_list_init(&all->publishers);
+}
+
+void sx_published_deinit(struct sx_published *all)
+{
+    SX_LIST_EACH(it, &all->publishers) {
+        const struct sx_publisher *const publisher = SX_LIST_ENTRY(it, struct sx_publisher, link);
+
+        sx_published_withdraw_all(all, &publisher->party, PMIX_RANGE_UNDEF);
+    }
+    sx_table_deinit(&all->keys);
+    sx_table_deinit(&all->names);
+}
+
+/* ---- who sees what --------------------------------------------------------------------------- */
+
+static bool is_same_proc(const pmix_proc_t *one, const pmix_proc_t *other)
+{
+    return one->rank == other->rank && strcmp(one->nspace, other->nspace) == 0;
+}
+
+/* Of whom no session is known, each may be meant. */
+static bool is_same_session(uint64_t one, uint64_t other)
+{
+    return one == other || one == SX_SESSION_UNKNOWN || other == SX_SESSION_UNKNOWN;
+}
+
+/* Whether @range, as @party means it, holds @other. */
+static bool range_holds(pmix_data_range_t range, const struct sx_some_procs *targets,
+                        const struct sx_party *party, const struct sx_party *other)
+{
+    switch (range) {
+    case PMIX_RANGE_LOCAL:
+    case PMIX_RANGE_GLOBAL:
+        return true;
+    case PMIX_RANGE_SESSION:
+        return is_same_session(party->session, other->session);
+    case PMIX_RANGE_NAMESPACE:
+        return strcmp(party->proc.nspace, other->proc.nspace) == 0;
+    case PMIX_RANGE_PROC_LOCAL:
+        return is_same_proc(&party->proc, &other->proc);
+    case PMIX_RANGE_CUSTOM:
+        for (size_t i = 0; i < targets->count; i++) {
+            if (PMIx_Check_procid(&targets->all[i], &other->proc)) {
+                return true;
+            }
+        }
+        return false;
+    default: /* the resource manager is no process of this node */
+        return false;
+    }
+}
+
+static bool has_id(const pmix_data_array_t *ids, uint32_t id)
+{
+    const uint32_t *const all = ids == NULL ? NULL : ids->array;
+
+    for (size_t i = 0; all != NULL && i < ids->size; i++) {
+        if (all[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_access(const struct sx_published_row *row, const struct sx_party *asker)
+{
+    return row->publisher->party.uid == asker->uid || has_id(row->uids, asker->uid) ||
+           has_id(row->gids, asker->gid);
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+static uint64_t key_hash(const struct sx_published *all, const char *key)
+{
+    return XXH3_64bits_withSeed(key, strlen(key), all->seed);
+}
+
+/* The row behind @row (NULL: the first) that has @key. */
+static struct sx_published_row *row_next(const struct sx_published *all, const char *key,
+                                         uint64_t hash, const struct sx_published_row *row)
+{
+    struct sx_table_node *node = row == NULL ? sx_table_first(&all->keys, hash)
+                                             : sx_table_next(&all->keys, &row->node);
+
+    for (; node != NULL; node = sx_table_next(&all->keys, node)) {
+        struct sx_published_row *const next = SX_CONTAINER(node, struct sx_published_row, node);
+
+        if (strcmp(next->info.key, key) == 0) {
+            return next;
+        }
+    }
+    return NULL;
+}
+
+struct sx_published_row *sx_published_find(const struct sx_published *all, const char *key,
+                                           const struct sx_party *asker,
+                                           const struct sx_lookup_options *options,
+                                           bool *ret_denied)
+{
+    const uint64_t hash = key_hash(all, key);
+    struct sx_published_row *row = NULL, *found = NULL;
+    bool denied = false;
+
+    while ((row = row_next(all, key, hash, row)) != NULL) {
+        const struct sx_party *const party = &row->publisher->party;
+
+        if (!range_holds(row->range, &row->targets, party, asker) ||
+            !range_holds(options->range, &options->targets, asker, party)) {
+            continue;
+        }
+        if (!has_access(row, asker)) {
+            denied = true;
+        } else if (found == NULL || row->serial < found->serial) {
+            found = row;
+        }
+    }
+    *ret_denied = *ret_denied || (found == NULL && denied);
+    return found;
+}
+
+/* Whether somebody could see both rows of one key, one of @party with @options. */
+static bool is_duplicate(const struct sx_published_row *row, const struct sx_party *party,
+                         const struct sx_publish_options *options)
+{
+    if (row->range != options->range) {
+        return false;
+    }
+    return row->range == PMIX_RANGE_CUSTOM
+               ? is_same_proc(&row->publisher->party.proc, &party->proc)
+               : range_holds(row->range, NULL, party, &row->publisher->party);
+}
+
+/* ---- publishers ------------------------------------------------------------------------------ */
+
+static uint64_t proc_hash(const struct sx_published *all, const pmix_proc_t *proc)
+{
+    return XXH3_64bits_withSeed(proc->nspace, strlen(proc->nspace), all->seed ^ proc->rank);
+}
+
+static struct sx_publisher *publisher_find(const struct sx_published *all, const pmix_proc_t *proc)
+{
+    struct sx_table_node *node = sx_table_first(&all->names, proc_hash(all, proc));
+
+    for (; node != NULL; node = sx_table_next(&all->names, node)) {
+        struct sx_publisher *const publisher = SX_CONTAINER(node, struct sx_publisher, node);
+
+        if (is_same_proc(&publisher->party.proc, proc)) {
+            return publisher;
+        }
+    }
+    return NULL;
+}
+
+static struct sx_publisher *publisher_obtain(struct sx_published *all, const struct sx_party *party)
+{
+    struct sx_publisher *publisher = publisher_find(all, &party->proc);
+
+    if (publisher != NULL) {
+        publisher->party = *party;
+        return publisher;
+    }
+    publisher = calloc(1, sizeof(*publisher));
+    if (publisher == NULL ||
+        !sx_table_add(&all->names, &publisher->node, proc_hash(all, &party->proc))) {
+        free(publisher);
+        return NULL;
+    }
+    publisher->party = *party;
+    sx_list_init(&publisher->rows);
+    sx_list_append(&all->publishers, &publisher->link);
+    return publisher;
+}
+
+static void publisher_free_unless_used(struct sx_published *all, struct sx_publisher *publisher)
+{
+    if (sx_list_empty(&publisher->rows)) {
+        sx_table_remove(&all->names, &publisher->node);
+        sx_list_remove(&publisher->link);
+        free(publisher);
+    }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void row_free(struct sx_published_row *row)
+{
+    PMIX_INFO_DESTRUCT(&row->info);
+    if (row->terms != NULL) {
+        PMIX_INFO_FREE(row->terms, row->term_count);
+    }
+    free(row);
+}
+
+static void row_unlink(struct sx_published *all, struct sx_published_row *row)
+{
+    sx_table_remove(&all->keys, &row->node);
+    sx_list_remove(&row->link);
+    row->publisher->row_count--;
+    row->publisher->bytes -= row->bytes;
+    all->bytes -= row->bytes;
+}
+
+void sx_published_remove(struct sx_published *all, struct sx_published_row *row)
+{
+    struct sx_publisher *const publisher = row->publisher;
+
+    row_unlink(all, row);
+    row_free(row);
+    publisher_free_unless_used(all, publisher);
+}
+
+/* Keep what the directives point to.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t terms_keep(struct sx_published_row *row, const pmix_info_t info[],
+                                size_t ninfo)
+{
+    struct sx_publish_options own = { .targets = { .count = 0 } };
+    struct sx_publish_access_options access = { .uids = NULL };
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    row->terms = PMIx_Info_create(ninfo);
+    row->term_count = ninfo;
+    if (row->terms == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+        if (!sx_publish_is_data(info[i].key)) {
+            rc = PMIx_Info_xfer(&row->terms[i], &info[i]);
+        }
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(SX_OF_PUBLISH, row->terms, ninfo, &own);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(SX_OF_PUBLISH_ACCESS, own.access.all, own.access.count, &access);
+    }
+    row->targets = own.targets;
+    row->uids = access.uids != NULL ? access.uids->value.data.darray : NULL;
+    row->gids = access.gids != NULL ? access.gids->value.data.darray : NULL;
+    return rc;
+}
+
+/* Whether its directives say more than numbers. */
+static bool has_terms(const struct sx_publish_options *options)
+{
+    return options->access.count != 0 || options->range == PMIX_RANGE_CUSTOM;
+}
+
+/* Return: a row for @data, whose value is not moved yet; NULL when memory is out. */
+static struct sx_published_row *row_new(const struct sx_publish_options *options,
+                                        const pmix_info_t info[], size_t ninfo,
+                                        const pmix_info_t *data)
+{
+    struct sx_published_row *const row = calloc(1, sizeof(*row));
+    size_t size = 0;
+
+    if (row == NULL) {
+        return NULL;
+    }
+    row->range = options->range;
+    row->persistence = options->persistence;
+    PMIx_Load_key(row->info.key, data->key);
+    if (sx_flat_size(&data->value, &size) != PMIX_SUCCESS ||
+        (has_terms(options) && terms_keep(row, info, ninfo) != PMIX_SUCCESS)) {
+        row_free(row);
+        return NULL;
+    }
+    row->bytes = sizeof(*row) + size;
+    if (row->terms != NULL) {
+        row->bytes += ninfo * sizeof(*row->terms) + row->targets.count * sizeof(pmix_proc_t) +
+                      (row->uids != NULL ? row->uids->size * sizeof(uint32_t) : 0) +
+                      (row->gids != NULL ? row->gids->size * sizeof(uint32_t) : 0);
+    }
+    return row;
+}
+
+/* ---- publishing ------------------------------------------------------------------------------ */
+
+static bool has_room(const struct sx_published *all, const struct sx_publisher *publisher,
+                     uint64_t bytes)
+{
+    if (publisher->row_count >= SX_PUBLISHER_ROWS_MAX ||
+        publisher->bytes + bytes > SX_PUBLISHER_BYTES_MAX) {
+        sx_log(SX_LOG_INFO,
+               "%s.%u has published %zu values of %llu bytes, and may publish no more: let it take "
+               "some back",
+               publisher->party.proc.nspace, publisher->party.proc.rank, publisher->row_count,
+               (unsigned long long)publisher->bytes);
+        return false;
+    }
+    if (all->keys.count >= SX_PUBLISHED_ROWS_MAX || all->bytes + bytes > SX_PUBLISHED_BYTES_MAX) {
+        sx_log(SX_LOG_INFO, "%zu values of %llu bytes are published, and there is room for no more",
+               all->keys.count, (unsigned long long)all->bytes);
+        return false;
+    }
+    return true;
+}
+
+static pmix_status_t row_add(struct sx_published *all, struct sx_publisher *publisher,
+                             const struct sx_publish_options *options, const pmix_info_t info[],
+                             size_t ninfo, const pmix_info_t *data)
+{
+    const uint64_t hash = key_hash(all, data->key);
+    struct sx_published_row *row = NULL;
+    static uint64_t last;
+
+    while ((row = row_next(all, data->key, hash, row)) != NULL) {
+        if (is_duplicate(row, &publisher->party, options)) {
+            return PMIX_ERR_DUPLICATE_KEY;
+        }
+    }
+    row = row_new(options, info, ninfo, data);
+    if (row == NULL || !has_room(all, publisher, row->bytes) ||
+        !sx_table_add(&all->keys, &row->node, hash)) {
+        if (row != NULL) {
+            row_free(row);
+        }
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    row->serial = ++last;
+    row->publisher = publisher;
+    sx_list_append(&publisher->rows, &row->link);
+    publisher->row_count++;
+    publisher->bytes += row->bytes;
+    all->bytes += row->bytes;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_published_add(struct sx_published *all, const struct sx_party *by,
+                               const struct sx_publish_options *options, pmix_info_t info[],
+                               size_t ninfo)
+{
+    struct sx_publisher *const publisher = publisher_obtain(all, by);
+    pmix_status_t rc = publisher == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+    size_t count = 0;
+
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+        if (sx_publish_is_data(info[i].key)) {
+            rc = row_add(all, publisher, options, info, ninfo, &info[i]);
+            count += rc == PMIX_SUCCESS;
+        }
+    }
+    if (publisher == NULL) {
+        return rc;
+    }
+    /* The newest are the last of its list: fill them, or take them out again. */
+    struct sx_list *it = publisher->rows.prev;
+
+    for (size_t i = ninfo; i-- > 0 && count > 0;) {
+        struct sx_published_row *const row = SX_LIST_ENTRY(it, struct sx_published_row, link);
+
+        if (!sx_publish_is_data(info[i].key) || strcmp(row->info.key, info[i].key) != 0) {
+            continue; /* data behind the one that was refused has no row */
+        }
+        it = it->prev;
+        count--;
+        if (rc == PMIX_SUCCESS) {
+            row->info.value = info[i].value;
+            info[i].value = (pmix_value_t){ .type = PMIX_UNDEF };
+        } else {
+            row_unlink(all, row);
+            row_free(row);
+        }
+    }
+    publisher_free_unless_used(all, publisher);
+    return rc;
+}
+
+/* ---- taking back ----------------------------------------------------------------------------- */
+
+pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_party *by,
+                                    const char *key, pmix_data_range_t range)
+{
+    const uint64_t hash = key_hash(all, key);
+    struct sx_published_row *row = NULL;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    while ((row = row_next(all, key, hash, row)) != NULL) {
+        const struct sx_party *const party = &row->publisher->party;
+
+        if (row->range != range || !range_holds(row->range, &row->targets, party, by)) {
+            continue;
+        }
+        if (is_same_proc(&party->proc, &by->proc)) {
+            sx_published_remove(all, row);
+            return PMIX_SUCCESS;
+        }
+        rc = PMIX_ERR_NO_PERMISSIONS;
+    }
+    return rc;
+}
+
+/* Remove those of @publisher for which @fits holds; it may go with them. */
+static void rows_remove(struct sx_published *all, struct sx_publisher *publisher,
+                        bool (*fits)(const struct sx_published_row *row, uint64_t arg),
+                        uint64_t arg)
+{
+    SX_LIST_EACH(it, &publisher->rows) {
+        struct sx_published_row *const row = SX_LIST_ENTRY(it, struct sx_published_row, link);
+
+        if (fits(row, arg)) {
+            row_unlink(all, row);
+            row_free(row);
+        }
+    }
+    publisher_free_unless_used(all, publisher);
+}
+
+static bool is_in_range(const struct sx_published_row *row, uint64_t range)
+{
+    return range == PMIX_RANGE_UNDEF || row->range == range;
+}
+
+void sx_published_withdraw_all(struct sx_published *all, const struct sx_party *by,
+                               pmix_data_range_t range)
+{
+    struct sx_publisher *const publisher = publisher_find(all, &by->proc);
+
+    if (publisher != NULL) {
+        rows_remove(all, publisher, is_in_range, range);
+    }
+}
+
+static bool ends_with_process(const struct sx_published_row *row, uint64_t is_tool)
+{
+    return row->persistence == PMIX_PERSIST_PROC ||
+           (is_tool != 0 && row->persistence == PMIX_PERSIST_APP);
+}
+
+void sx_published_proc_gone(struct sx_published *all, const pmix_proc_t *proc)
+{
+    struct sx_publisher *const publisher = publisher_find(all, proc);
+
+    if (publisher != NULL) {
+        rows_remove(all, publisher, ends_with_process, publisher->party.is_tool);
+    }
+}
+
+static bool ends_with_job(const struct sx_published_row *row, uint64_t unused)
+{
+    (void)unused;
+    return row->persistence == PMIX_PERSIST_PROC || row->persistence == PMIX_PERSIST_APP;
+}
+
+static bool ends_with_session(const struct sx_published_row *row, uint64_t unused)
+{
+    (void)unused;
+    return row->persistence == PMIX_PERSIST_SESSION;
+}
+
+void sx_published_nspace_gone(struct sx_published *all, const char *nspace, uint64_t session,
+                              bool session_ended)
+{
+    SX_LIST_EACH(it, &all->publishers) {
+        struct sx_publisher *const publisher = SX_LIST_ENTRY(it, struct sx_publisher, link);
+
+        if (session_ended && publisher->party.session == session) {
+            rows_remove(all, publisher, ends_with_session, 0);
+        }
+    }
+    SX_LIST_EACH(it, &all->publishers) {
+        struct sx_publisher *const publisher = SX_LIST_ENTRY(it, struct sx_publisher, link);
+
+        if (strcmp(publisher->party.proc.nspace, nspace) == 0) {
+            rows_remove(all, publisher, ends_with_job, 0);
+        }
+    }
+}

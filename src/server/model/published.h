@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* published.h - what processes of this node have published, and who may look it up.
+ *
+ *     added --first read, taken back, publisher, job or session gone--> removed
+ *
+ * A row is one value.  It is found by its key.  Two rows with one key have different ranges: no
+ * process can be told which of two it gets.  A lookup sees a row when the row's range holds the
+ * process that looks, the lookup's range holds the publisher, and the publisher has given access
+ * to its user or group.  Of several it sees the oldest.
+ *
+ * Memory: all rows together, and those of one publisher, are bounded.  Loop thread. */
+#ifndef SX_SERVER_MODEL_PUBLISHED_H
+#define SX_SERVER_MODEL_PUBLISHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <pmix_common.h>
+
+#include "base/list.h"
+#include "base/publish.h"
+#include "base/table.h"
+
+#define SX_PUBLISHED_ROWS_MAX 65536u
+#define SX_PUBLISHED_BYTES_MAX (UINT64_C(64) << 20)
+#define SX_PUBLISHER_ROWS_MAX 8192u
+#define SX_PUBLISHER_BYTES_MAX (UINT64_C(16) << 20)
+
+/* A process that publishes or looks, as the server knows it. */
+struct sx_party {
+    pmix_proc_t proc;
+    uint64_t session; /* nspace.h */
+    uid_t uid;
+    gid_t gid;
+    bool is_tool; /* its application ends with it */
+};
+
+/* Zeroed and initialised it is empty. */
+struct sx_published {
+    uint64_t seed;
+    struct sx_table keys;      /* struct sx_published_row by key */
+    struct sx_table names;     /* struct sx_publisher by its process ... */
+    struct sx_list publishers; /* ... and all of them */
+    uint64_t bytes;
+};
+
+struct sx_publisher {
+    struct sx_table_node node; /* names */
+    struct sx_list link;       /* publishers */
+    struct sx_list rows;       /* the oldest first; it goes with its last row */
+    struct sx_party party;
+    size_t row_count;
+    uint64_t bytes;
+};
+
+struct sx_published_row {
+    struct sx_table_node node; /* keys */
+    struct sx_list link;       /* publisher.rows */
+    struct sx_publisher *publisher;
+    uint64_t serial; /* a younger one has a higher */
+    pmix_data_range_t range;
+    pmix_persistence_t persistence;
+    pmix_info_t *terms; /* its own copy of the directives, to which the next three point */
+    size_t term_count;
+    struct sx_some_procs targets;
+    const pmix_data_array_t *uids, *gids; /* of whom others may look, besides its user */
+    uint64_t bytes;
+    pmix_info_t info; /* key and value */
+};
+
+void sx_published_init(struct sx_published *all, uint64_t seed);
+void sx_published_deinit(struct sx_published *all);
+
+/* Publish the data among @info for @by.  All of it, or nothing; the values move.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_DUPLICATE_KEY; PMIX_ERR_OUT_OF_RESOURCE, told when a bound is reached. */
+pmix_status_t sx_published_add(struct sx_published *all, const struct sx_party *by,
+                               const struct sx_publish_options *options, pmix_info_t info[],
+                               size_t ninfo);
+
+/* Return: the row that @asker sees under @key, or NULL; then *ret_denied is set, and left alone
+ * else, when there is one that its user has no access to. */
+struct sx_published_row *sx_published_find(const struct sx_published *all, const char *key,
+                                           const struct sx_party *asker,
+                                           const struct sx_lookup_options *options,
+                                           bool *ret_denied);
+void sx_published_remove(struct sx_published *all, struct sx_published_row *row);
+
+/* Take back what @by has published under @key in @range.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND; PMIX_ERR_NO_PERMISSIONS when it is another's, and is seen by @by. */
+pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_party *by,
+                                    const char *key, pmix_data_range_t range);
+/* The same of all, in all ranges when @range is PMIX_RANGE_UNDEF. */
+void sx_published_withdraw_all(struct sx_published *all, const struct sx_party *by,
+                               pmix_data_range_t range);
+
+/* A process has gone; a job has, and (@session_ended) its session with it. */
+void sx_published_proc_gone(struct sx_published *all, const pmix_proc_t *proc);
+void sx_published_nspace_gone(struct sx_published *all, const char *nspace, uint64_t session,
+                              bool session_ended);
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* publish_test.c - what ranks publish, look up and take back, in the table of a server whose host
+ * has no entries for it: ranges, persistence, access, lookups that wait. */
+#include <semaphore.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "job.h"
+
+static pmix_proc_t me;
+
+static void begin(void)
+{
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+}
+
+static int finish(void)
+{
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static void barrier(void)
+{
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+}
+
+/* ---- calls in short ---------------------------------------------------------------------------- */
+
+#define NOTHING 0xffu
+
+static pmix_status_t publish(const char *key, const char *value, unsigned range, unsigned persist)
+{
+    pmix_info_t info[3];
+    size_t n = 0;
+
+    PMIx_Info_load(&info[n++], key, value, PMIX_STRING);
+    if (range != NOTHING) {
+        const pmix_data_range_t it = (pmix_data_range_t)range;
+
+        PMIx_Info_load(&info[n++], PMIX_RANGE, &it, PMIX_DATA_RANGE);
+    }
+    if (persist != NOTHING) {
+        const pmix_persistence_t it = (pmix_persistence_t)persist;
+
+        PMIx_Info_load(&info[n++], PMIX_PERSISTENCE, &it, PMIX_PERSIST);
+    }
+    return PMIx_Publish(info, n);
+}
+
+/* What is found has to be @value of @rank in @nspace. */
+static pmix_status_t lookup_with(const char *key, const char *value, const char *nspace,
+                                 pmix_rank_t rank, const pmix_info_t *info, size_t ninfo)
+{
+    pmix_pdata_t data;
+
+    PMIx_Pdata_construct(&data);
+    PMIx_Load_key(data.key, key);
+    const pmix_status_t rc = PMIx_Lookup(&data, 1, info, ninfo);
+
+    if (rc == PMIX_SUCCESS) {
+        CHECK(data.value.type == PMIX_STRING && strcmp(data.value.data.string, value) == 0);
+        CHECK(strcmp(data.proc.nspace, nspace) == 0 && data.proc.rank == rank);
+    } else {
+        CHECK(data.value.type == PMIX_UNDEF);
+    }
+    PMIx_Pdata_destruct(&data);
+    return rc;
+}
+
+static pmix_status_t lookup(const char *key, const char *value, pmix_rank_t rank)
+{
+    return lookup_with(key, value, JOB_NSPACE, rank, NULL, 0);
+}
+
+static pmix_status_t lookup_in(const char *key, const char *value, pmix_rank_t rank,
+                               pmix_data_range_t range)
+{
+    pmix_info_t info;
+
+    PMIx_Info_load(&info, PMIX_RANGE, &range, PMIX_DATA_RANGE);
+    return lookup_with(key, value, JOB_NSPACE, rank, &info, 1);
+}
+
+static pmix_status_t unpublish(const char *key, unsigned range)
+{
+    char *keys[] = { (char *)(uintptr_t)key, NULL };
+    pmix_info_t info;
+    const pmix_data_range_t it = (pmix_data_range_t)range;
+
+    PMIx_Info_load(&info, PMIX_RANGE, &it, PMIX_DATA_RANGE);
+    return PMIx_Unpublish(key != NULL ? keys : NULL, &info, range != NOTHING);
+}
+
+/* ---- one rank publishes, the others look ---------------------------------------------------------- */
+
+static int rank_exchange(int rank)
+{
+    begin();
+    if (rank == 0) {
+        CHECK_STATUS(publish("color", "red", NOTHING, NOTHING), PMIX_SUCCESS);
+        CHECK_STATUS(publish("color", "blue", NOTHING, NOTHING), PMIX_ERR_DUPLICATE_KEY);
+        CHECK_STATUS(publish("color", "grey", PMIX_RANGE_LOCAL, NOTHING), PMIX_SUCCESS);
+    }
+    barrier();
+    if (rank == 1) {
+        CHECK_STATUS(publish("color", "green", NOTHING, NOTHING), PMIX_ERR_DUPLICATE_KEY);
+        CHECK_STATUS(unpublish("color", NOTHING), PMIX_ERR_NO_PERMISSIONS);
+        CHECK_STATUS(unpublish("shape", NOTHING), PMIX_ERR_NOT_FOUND);
+    }
+    CHECK_STATUS(lookup("color", "red", 0), PMIX_SUCCESS);
+    CHECK_STATUS(lookup("shape", "", 0), PMIX_ERR_NOT_FOUND);
+    barrier();
+    if (rank == 0) {
+        CHECK_STATUS(unpublish("color", NOTHING), PMIX_SUCCESS);
+        CHECK_STATUS(lookup("color", "grey", 0), PMIX_SUCCESS);
+        CHECK_STATUS(unpublish(NULL, NOTHING), PMIX_SUCCESS);
+    }
+    barrier();
+    CHECK_STATUS(lookup("color", "", 0), PMIX_ERR_NOT_FOUND);
+    return finish();
+}
+
+/* ---- several keys -------------------------------------------------------------------------------- */
+
+static sem_t told;
+
+static void on_lookup(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata)
+{
+    CHECK(status == PMIX_ERR_PARTIAL_SUCCESS && ndata == 2);
+    CHECK(strcmp(data[0].key, "one") == 0 && data[0].value.data.uint32 == 1);
+    CHECK(strcmp(data[1].key, "two") == 0 && data[1].value.data.uint32 == 2);
+    CHECK(data[1].proc.rank == 0 && strcmp(data[1].proc.nspace, JOB_NSPACE) == 0);
+    sem_post(cbdata);
+}
+
+static void on_done(pmix_status_t status, void *cbdata)
+{
+    CHECK_STATUS(status, PMIX_SUCCESS);
+    sem_post(cbdata);
+}
+
+static void wait_told(void)
+{
+    while (sem_wait(&told) != 0) {
+    }
+}
+
+static int rank_many(int rank)
+{
+    const uint32_t numbers[] = { 1, 2, 3 };
+    char *keys[] = { (char *)"one", (char *)"none", (char *)"two", NULL };
+    char *both[] = { (char *)"one", (char *)"two", NULL };
+    pmix_info_t info[3];
+    pmix_pdata_t data[3];
+
+    (void)rank;
+    begin();
+    sem_init(&told, 0, 0);
+    PMIx_Info_load(&info[0], "one", &numbers[0], PMIX_UINT32);
+    PMIx_Info_load(&info[1], "two", &numbers[1], PMIX_UINT32);
+    CHECK_STATUS(PMIx_Publish_nb(info, 2, on_done, &told), PMIX_SUCCESS);
+    wait_told();
+    CHECK_STATUS(PMIx_Lookup_nb(keys, NULL, 0, on_lookup, &told), PMIX_SUCCESS);
+    wait_told();
+    for (size_t i = 0; i < 3; i++) {
+        PMIx_Pdata_construct(&data[i]);
+        PMIx_Load_key(data[i].key, keys[i]);
+    }
+    CHECK_STATUS(PMIx_Lookup(data, 3, NULL, 0), PMIX_ERR_PARTIAL_SUCCESS);
+    CHECK(data[0].value.data.uint32 == 1 && data[1].value.type == PMIX_UNDEF);
+    CHECK(data[2].value.data.uint32 == 2);
+
+    /* All of a call is published, or nothing. */
+    PMIx_Info_load(&info[0], "three", &numbers[2], PMIX_UINT32);
+    CHECK_STATUS(PMIx_Publish(info, 2), PMIX_ERR_DUPLICATE_KEY);
+    CHECK_STATUS(lookup("three", "", 0), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(PMIx_Unpublish_nb(both, NULL, 0, on_done, &told), PMIX_SUCCESS);
+    wait_told();
+    CHECK_STATUS(PMIx_Unpublish(both, NULL, 0), PMIX_ERR_NOT_FOUND);
+    return finish();
+}
+
+/* ---- persistence --------------------------------------------------------------------------------- */
+
+static int rank_persistence(int rank)
+{
+    begin();
+    if (rank == 0) {
+        CHECK_STATUS(publish("once", "x", NOTHING, PMIX_PERSIST_FIRST_READ), PMIX_SUCCESS);
+        CHECK_STATUS(publish("mine", "x", NOTHING, PMIX_PERSIST_PROC), PMIX_SUCCESS);
+        CHECK_STATUS(publish("ours", "x", NOTHING, PMIX_PERSIST_APP), PMIX_SUCCESS);
+        CHECK_STATUS(publish("ever", "x", NOTHING, PMIX_PERSIST_INDEF), PMIX_SUCCESS);
+        CHECK_STATUS(lookup("once", "x", 0), PMIX_SUCCESS);
+        CHECK_STATUS(lookup("once", "", 0), PMIX_ERR_NOT_FOUND);
+        CHECK_STATUS(lookup("mine", "x", 0), PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+        job_token_put(0);
+        return 0;
+    }
+    job_token_get(0);
+    CHECK_STATUS(lookup("mine", "", 0), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(lookup("ours", "x", 0), PMIX_SUCCESS);
+    CHECK_STATUS(lookup("ever", "x", 0), PMIX_SUCCESS);
+    return finish();
+}
+
+/* ---- ranges -------------------------------------------------------------------------------------- */
+
+static int rank_ranges(int rank)
+{
+    begin();
+    if (rank == 0) {
+        pmix_proc_t friend;
+        const pmix_data_range_t custom = PMIX_RANGE_CUSTOM;
+        pmix_info_t info[3];
+
+        CHECK_STATUS(publish("own", "x", PMIX_RANGE_PROC_LOCAL, NOTHING), PMIX_SUCCESS);
+        CHECK_STATUS(publish("job", "x", PMIX_RANGE_NAMESPACE, NOTHING), PMIX_SUCCESS);
+        CHECK_STATUS(publish("all", "x", PMIX_RANGE_GLOBAL, NOTHING), PMIX_SUCCESS);
+        CHECK_STATUS(publish("rm", "x", PMIX_RANGE_RM, NOTHING), PMIX_ERR_NOT_SUPPORTED);
+        PMIx_Load_procid(&friend, JOB_NSPACE, 1);
+        PMIx_Info_load(&info[0], "few", "x", PMIX_STRING);
+        PMIx_Info_load(&info[1], PMIX_RANGE, &custom, PMIX_DATA_RANGE);
+        CHECK_STATUS(PMIx_Publish(info, 2), PMIX_ERR_BAD_PARAM); /* who? */
+        PMIx_Info_load(&info[2], PMIX_EVENT_CUSTOM_RANGE, &friend, PMIX_PROC);
+        CHECK_STATUS(PMIx_Publish(info, 3), PMIX_SUCCESS);
+        CHECK_STATUS(lookup("own", "x", 0), PMIX_SUCCESS);
+        CHECK_STATUS(lookup("few", "", 0), PMIX_ERR_NOT_FOUND);
+    }
+    if (rank < 2) {
+        barrier();
+    }
+    if (rank == 1) {
+        CHECK_STATUS(lookup("own", "", 0), PMIX_ERR_NOT_FOUND);
+        CHECK_STATUS(lookup("job", "x", 0), PMIX_SUCCESS);
+        CHECK_STATUS(lookup("few", "x", 0), PMIX_SUCCESS);
+        CHECK_STATUS(lookup_in("job", "", 0, PMIX_RANGE_PROC_LOCAL), PMIX_ERR_NOT_FOUND);
+        job_token_put(0);
+        job_token_get(1);
+    } else if (rank == 2) { /* another job */
+        job_token_get(0);
+        CHECK_STATUS(lookup("own", "", 0), PMIX_ERR_NOT_FOUND);
+        CHECK_STATUS(lookup("job", "", 0), PMIX_ERR_NOT_FOUND);
+        CHECK_STATUS(lookup("few", "", 0), PMIX_ERR_NOT_FOUND);
+        CHECK_STATUS(lookup("all", "x", 0), PMIX_SUCCESS);
+        CHECK_STATUS(lookup_in("all", "", 0, PMIX_RANGE_NAMESPACE), PMIX_ERR_NOT_FOUND);
+        job_token_put(1);
+    }
+    return finish();
+}
+
+static int host_two_jobs(struct job *job)
+{
+    job_add(job, "other.job", 1);
+    return job_wait(job, 2);
+}
+
+/* ---- lookups that wait ---------------------------------------------------------------------------- */
+
+static int rank_wait(int rank)
+{
+    const bool yes = true;
+    const int seconds = 600, one = 1;
+    pmix_info_t info[2];
+
+    begin();
+    PMIx_Info_load(&info[0], PMIX_WAIT, &yes, PMIX_BOOL);
+    PMIx_Info_load(&info[1], PMIX_TIMEOUT, &seconds, PMIX_INT);
+    if (rank == 0) { /* as Open MPI does it: each waits for the other's */
+        CHECK_STATUS(lookup_with("b", "y", JOB_NSPACE, 1, info, 2), PMIX_SUCCESS);
+        CHECK_STATUS(publish("a", "x", NOTHING, PMIX_PERSIST_FIRST_READ), PMIX_SUCCESS);
+    } else {
+        CHECK_STATUS(publish("b", "y", NOTHING, PMIX_PERSIST_FIRST_READ), PMIX_SUCCESS);
+        CHECK_STATUS(lookup_with("a", "x", JOB_NSPACE, 0, info, 2), PMIX_SUCCESS);
+    }
+    barrier();
+    CHECK_STATUS(lookup("a", "", 0), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(lookup("b", "", 0), PMIX_ERR_NOT_FOUND);
+
+    /* One of two is enough; its time is over. */
+    if (rank == 0) {
+        pmix_pdata_t data[2];
+
+        PMIx_Info_load(&info[0], PMIX_WAIT, &one, PMIX_INT);
+        PMIx_Pdata_construct(&data[0]);
+        PMIx_Pdata_construct(&data[1]);
+        PMIx_Load_key(data[0].key, "never");
+        PMIx_Load_key(data[1].key, "later");
+        CHECK_STATUS(PMIx_Lookup(data, 2, info, 1), PMIX_ERR_PARTIAL_SUCCESS);
+        CHECK(data[0].value.type == PMIX_UNDEF && data[1].value.type == PMIX_STRING);
+        PMIx_Info_load(&info[1], PMIX_TIMEOUT, &one, PMIX_INT);
+        CHECK_STATUS(lookup_with("never", "", JOB_NSPACE, 1, info, 2), PMIX_ERR_TIMEOUT);
+    } else {
+        CHECK_STATUS(publish("later", "z", NOTHING, NOTHING), PMIX_SUCCESS);
+    }
+    return finish();
+}
+
+/* ---- calls that make no sense ----------------------------------------------------------------------- */
+
+static int rank_wrong(int rank)
+{
+    char *none[] = { NULL }, *empty[] = { (char *)"", NULL };
+    const uint32_t number = 7;
+    pmix_info_t info[2];
+    pmix_pdata_t data;
+
+    (void)rank;
+    PMIx_Info_load(&info[0], "key", "x", PMIX_STRING);
+    CHECK_STATUS(PMIx_Publish(info, 1), PMIX_ERR_INIT);
+    begin();
+    CHECK_STATUS(PMIx_Publish(NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Publish(NULL, 3), PMIX_ERR_BAD_PARAM);
+    PMIx_Info_load(&info[1], PMIX_RANGE, &number, PMIX_UINT32);
+    CHECK_STATUS(PMIx_Publish(info, 2), PMIX_ERR_BAD_PARAM);
+    PMIx_Info_load(&info[1], PMIX_PERSISTENCE, "x", PMIX_STRING);
+    CHECK_STATUS(PMIx_Publish(info, 2), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Publish(&info[1], 1), PMIX_ERR_BAD_PARAM);
+    PMIx_Info_load(&info[1], PMIX_COLLECT_DATA, NULL, PMIX_BOOL);
+    PMIx_Info_required(&info[1]);
+    CHECK_STATUS(PMIx_Publish(info, 2), PMIX_ERR_NOT_SUPPORTED);
+    CHECK_STATUS(PMIx_Publish_nb(info, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    PMIx_Pdata_construct(&data);
+    CHECK_STATUS(PMIx_Lookup(NULL, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Lookup(&data, 0, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Lookup(&data, 1, NULL, 0), PMIX_ERR_BAD_PARAM); /* no key */
+    memset(data.key, 'k', sizeof(data.key));
+    CHECK_STATUS(PMIx_Lookup(&data, 1, NULL, 0), PMIX_ERR_BAD_PARAM); /* without an end */
+    CHECK_STATUS(PMIx_Lookup_nb(none, NULL, 0, on_lookup, NULL), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Lookup_nb(empty, NULL, 0, on_lookup, NULL), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Unpublish(none, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Unpublish(empty, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Unpublish(NULL, NULL, 0), PMIX_SUCCESS); /* there is nothing of it */
+    return finish();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct job_case cases[] = {
+        { "exchange", 3, rank_exchange, NULL, false },
+        { "many", 1, rank_many, NULL, false },
+        { "persistence", 2, rank_persistence, NULL, false },
+        { "ranges", 2, rank_ranges, host_two_jobs, false },
+        { "wait", 2, rank_wait, NULL, false },
+        { "wrong", 1, rank_wrong, NULL, false },
+    };
+
+    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
