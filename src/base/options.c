@@ -5,6 +5,7 @@
 
 #include <limits.h>
 
+#include <pmix_deprecated.h>
 #include <shmix.h>
 
 #include "base/log_channel.h"
@@ -535,6 +536,40 @@ static const struct sx_directive setup[] = {
     IDLE(PMIX_SETUP_APP_ALL),
 };
 
+#define LAUNCH_APP                                                                                \
+    ROW(PMIX_WDIR, STRING, launch, wdir), ROW(PMIX_PREFIX, STRING, launch, prefix),               \
+        ROW(PMIX_PSET_NAME, STRING, launch, pset, .arg = PMIX_MAX_KEYLEN),                        \
+        ROW(PMIX_HOST, STRING, launch, hosts), ROW(PMIX_ADD_HOST, STRING, launch, more_hosts),    \
+        ROW(PMIX_HOSTFILE, STRING, launch, hostfile),                                             \
+        ROW(PMIX_ADD_HOSTFILE, STRING, launch, more_file),                                        \
+        ROW(PMIX_SET_ENVAR, INFO, launch, envar), ROW(PMIX_ADD_ENVAR, INFO, launch, envar),       \
+        ROW(PMIX_UNSET_ENVAR, INFO, launch, envar), ROW(PMIX_PREPEND_ENVAR, INFO, launch, envar), \
+        ROW(PMIX_APPEND_ENVAR, INFO, launch, envar), ROW(PMIX_FIRST_ENVAR, INFO, launch, envar)
+
+static const struct sx_directive launch_app[] = { LAUNCH_APP };
+
+static const struct sx_directive launch[] = {
+    LAUNCH_APP,
+    ROW(PMIX_MAPBY, STRING, launch, map),
+    ROW(PMIX_BINDTO, STRING, launch, bind),
+    ROW(PMIX_PPR, STRING, launch, ppr),
+    ROW(PMIX_PERSONALITY, STRING, launch, personality),
+    ROW(PMIX_TAG_OUTPUT, BOOL, launch, tag),
+    ROW(PMIX_IOF_TAG_OUTPUT, BOOL, launch, tag),
+    ROW(PMIX_MERGE_STDERR_STDOUT, BOOL, launch, merge),
+    ROW(PMIX_IOF_MERGE_STDERR_STDOUT, BOOL, launch, merge),
+    ROW(PMIX_DISPLAY_MAP, BOOL, launch, display_map),
+    ROW(PMIX_REPORT_BINDINGS, BOOL, launch, display_bindings),
+    ROW(PMIX_SPAWN_CHILD_SEP, BOOL, launch, separate),
+    ROW(PMIX_JOB_RECOVERABLE, BOOL, launch, goes_on),
+    ROW(PMIX_JOB_CONTINUOUS, BOOL, launch, goes_on),
+    ROW(PMIX_NOTIFY_COMPLETION, BOOL, launch, tell_end),
+    ROW(PMIX_NOTIFY_JOB_EVENTS, BOOL, launch, tell_start),
+    ROW(PMIX_TIMEOUT, SECONDS, launch, timeout_ns),
+    ROW(PMIX_SPAWN_TIMEOUT, SECONDS, launch, spawn_timeout_ns),
+    ROW(PMIX_JOB_TIMEOUT, SECONDS, launch, job_timeout_ns),
+};
+
 /* ---- the list ------------------------------------------------------------------------------ */
 
 #define NONE(name)         \
@@ -595,6 +630,8 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
                                 .others_are_data = true },
     [SX_OF_SETUP_APPLICATION] = ENTRY("PMIx_server_setup_application", setup),
     [SX_OF_SETUP_LOCAL_SUPPORT] = ENTRY("PMIx_server_setup_local_support", setup),
+    [SX_OF_LAUNCH] = ENTRY("PMIx_Spawn of a job of shmix run", launch),
+    [SX_OF_LAUNCH_APP] = ENTRY("PMIx_Spawn of an application of shmix run", launch_app),
     [SX_OF_COLLECT_INVENTORY] = NONE("PMIx_server_collect_inventory"),
     [SX_OF_DELIVER_INVENTORY] = NONE("PMIx_server_deliver_inventory"),
     [SX_OF_GENERATE_REGEX2] = NONE("PMIx_generate_regex2"),

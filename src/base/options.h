@@ -49,6 +49,8 @@ enum sx_function {
     SX_OF_REGISTER_NSPACE,
     SX_OF_SETUP_APPLICATION,
     SX_OF_SETUP_LOCAL_SUPPORT,
+    SX_OF_LAUNCH,     /* a spawn, as `shmix run` obeys it: of the job ... */
+    SX_OF_LAUNCH_APP, /* ... and of one application */
     SX_OF_COLLECT_INVENTORY,
     SX_OF_DELIVER_INVENTORY,
     SX_OF_GENERATE_REGEX2,
@@ -270,6 +272,22 @@ static inline pmix_status_t sx_monitor_options_read(const pmix_info_t *info, siz
 
 struct sx_credential_options {
     const char *types; /* with commas; NULL: any */
+};
+
+/* What `shmix run` does for a spawn. */
+struct sx_launch_options {
+    /* Of an application, and of all of them when the job has it. */
+    const char *wdir, *prefix, *pset;                      /* NULL: not given, as below */
+    const char *hosts, *more_hosts, *hostfile, *more_file; /* this node is the only one */
+    const pmix_info_t *envar;                              /* one at least: envar.h reads them */
+    /* Of the job. */
+    const char *map, *bind, *ppr, *personality;
+    bool tag, merge, display_map, display_bindings;
+    bool separate;                                         /* it outlives a parent that fails */
+    bool goes_on;                                          /* when a rank fails */
+    bool tell_end;                                         /* its parent by an event, and of ... */
+    bool tell_start;                                       /* ... its begin, too */
+    uint64_t timeout_ns, spawn_timeout_ns, job_timeout_ns; /* 0: none */
 };
 
 struct sx_distances_options {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/run/child.h"
 #include "cli/say.h"
 
 static void say_list(struct sx_run_state *run, const char *fmt, va_list args)
@@ -34,6 +35,13 @@ void sx_run_code(struct sx_run_state *run, int code)
 {
     if (run->code == 0) {
         run->code = code;
+    }
+}
+
+void sx_run_end_fate(struct sx_run_job *job, pmix_status_t fate)
+{
+    if (job->fate == PMIX_SUCCESS) {
+        job->fate = fate;
     }
 }
 
@@ -68,8 +76,23 @@ static bool end_begin(struct sx_run_job *job, int code)
         return false;
     }
     job->ending = true;
-    sx_run_code(job->run, code);
+    sx_run_end_fate(job, PMIX_ERR_JOB_CANCELED);
+    if (!sx_run_child_is_awaited(job)) { /* else it is the caller's to deal with */
+        sx_run_code(job->run, code);
+    }
     return true;
+}
+
+/* Whose parent ends for a cause goes with it. */
+static void children_end(struct sx_run_job *parent, int code)
+{
+    for (uint32_t i = parent->number + 1; i < parent->run->jobs->count; i++) {
+        struct sx_run_job *const job = parent->run->jobs->at[i];
+
+        if (job->parent == parent && !job->over && !sx_run_child_is_separate(job)) {
+            sx_run_end(job, code, "%s goes with %s, which has spawned it", job->name, parent->name);
+        }
+    }
 }
 
 static void end_signal(struct sx_run_job *job, int number, uint64_t grace_ns)
@@ -88,6 +111,7 @@ void sx_run_end(struct sx_run_job *job, int code, const char *fmt, ...)
     if (end_begin(job, code)) {
         say_list(job->run, fmt, args);
         end_signal(job, SIGTERM, SX_RUN_GRACE_NS);
+        children_end(job, code);
     }
     va_end(args);
 }
@@ -98,6 +122,7 @@ bool sx_run_end_all(struct sx_run_state *run, int code, int number, uint64_t gra
     va_list args;
     bool any = false;
 
+    run->closing = true;
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         struct sx_run_job *const job = run->jobs->at[i];
 
@@ -146,6 +171,7 @@ void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char
     va_start(args, fmt);
     say_list(job->run, fmt, args);
     va_end(args);
+    children_end(job, code);
     if (grace_ns == 0) {
         end_signal(job, SIGTERM, SX_RUN_GRACE_NS);
         return;
@@ -178,7 +204,11 @@ void sx_run_end_handled(struct sx_run_job *job)
 
 uint64_t sx_run_end_deadline_ns(const struct sx_run_job *job)
 {
-    return job->ending && !job->killed && job->kill_ns < job->term_ns ? job->kill_ns : job->term_ns;
+    const uint64_t until_ns = job->ending && !job->killed && job->kill_ns < job->term_ns
+                                  ? job->kill_ns
+                                  : job->term_ns;
+
+    return job->timeout_ns < until_ns ? job->timeout_ns : until_ns;
 }
 
 void sx_run_end_check(struct sx_run_job *job, uint64_t now_ns)
@@ -189,6 +219,12 @@ void sx_run_end_check(struct sx_run_job *job, uint64_t now_ns)
     if (job->ending && now_ns >= job->kill_ns) {
         job_kill(job);
     }
+    if (now_ns >= job->timeout_ns) {
+        job->timeout_ns = SX_DEADLINE_NEVER;
+        sx_run_end_fate(job, PMIX_ERR_TIMEOUT);
+        sx_run_end(job, SX_RUN_EXIT_TIMEOUT, "%s has not ended in its time (PMIX_JOB_TIMEOUT)",
+                   job->name);
+    }
 }
 
 void sx_run_end_delay(struct sx_run_job *job, uint64_t stopped_ns)
@@ -196,4 +232,5 @@ void sx_run_end_delay(struct sx_run_job *job, uint64_t stopped_ns)
     job->kill_ns = sx_deadline_ns(job->kill_ns, stopped_ns);
     job->term_ns = sx_deadline_ns(job->term_ns, stopped_ns);
     job->unwanted_ns = sx_deadline_ns(job->unwanted_ns, stopped_ns);
+    job->timeout_ns = sx_deadline_ns(job->timeout_ns, stopped_ns);
 }

@@ -23,7 +23,11 @@ void sx_run_signal(struct sx_run_state *run, int number);
 /* The launcher's exit code, unless something before has decided it. */
 void sx_run_code(struct sx_run_state *run, int code);
 
-/* End the job with SIGTERM.  The first cause wins; what follows from it is not reported. */
+/* Note why @job ends, unless that is known. */
+void sx_run_end_fate(struct sx_run_job *job, pmix_status_t fate);
+
+/* End the job with SIGTERM, and after it those that it has spawned and that are not to outlive it.
+ * The first cause wins; what follows from it is not reported. */
 void sx_run_end(struct sx_run_job *job, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/process.h"
+#include "cli/run/child.h"
 #include "cli/run/end.h"
 #include "cli/say.h"
 
@@ -52,6 +53,7 @@ static struct words who(const struct sx_run_job *job, uint32_t rank)
 struct verdict {
     int code;            /* as a shell would have it */
     pmix_status_t event; /* what the job is told */
+    pmix_status_t fate;  /* of the job */
     pmix_proc_state_t state;
     char text[128];
 };
@@ -60,11 +62,13 @@ static struct verdict judge(const siginfo_t *info)
 {
     struct verdict verdict = { .code = SX_EXIT_FAILURE,
                                .event = PMIX_ERR_PROC_TERM_WO_SYNC,
+                               .fate = PMIX_ERR_JOB_TERM_WO_SYNC,
                                .state = PMIX_PROC_STATE_TERM_WO_SYNC };
 
     if (info->si_code != CLD_EXITED) {
         verdict.code = SX_RUN_EXIT_SIGNAL + info->si_status;
         verdict.event = PMIX_ERR_PROC_ABORTED_BY_SIG;
+        verdict.fate = PMIX_ERR_JOB_ABORTED_BY_SIG;
         verdict.state = PMIX_PROC_STATE_ABORTED_BY_SIG;
         snprintf(verdict.text, sizeof(verdict.text), "was killed by signal %d (%s%s)",
                  info->si_status, strsignal(info->si_status),
@@ -72,6 +76,7 @@ static struct verdict judge(const siginfo_t *info)
     } else if (info->si_status != 0) {
         verdict.code = info->si_status;
         verdict.event = PMIX_ERR_EXIT_NONZERO_TERM;
+        verdict.fate = PMIX_ERR_JOB_NON_ZERO_TERM;
         verdict.state = PMIX_PROC_STATE_TERM_NON_ZERO;
         snprintf(verdict.text, sizeof(verdict.text), "exited with status %d", info->si_status);
     } else {
@@ -87,6 +92,11 @@ static void rank_failed(struct sx_run_job *job, uint32_t rank, const siginfo_t *
     const struct verdict verdict = judge(info);
     const bool others = job->alive > 0 || sx_run_job_is_starting(job);
 
+    if (job->failed_rank == UINT32_MAX) {
+        job->failed_rank = rank;
+        job->failed_code = verdict.code;
+    }
+    sx_run_end_fate(job, verdict.fate);
     if (!goes_on(job)) {
         sx_run_host_rank_failed(job, rank, verdict.event, verdict.code);
         sx_run_end_told(job, verdict.code, rank, "%s %s%s%s%s", who(job, rank).text, verdict.text,
@@ -129,6 +139,11 @@ static int code_of(const struct sx_run_abort *abort)
 
 static void abort_all(struct sx_run_job *job, const struct sx_run_abort *abort)
 {
+    if (!job->ending && job->failed_rank == UINT32_MAX && abort->job == job) {
+        job->failed_rank = abort->rank;
+        job->failed_code = code_of(abort);
+    }
+    sx_run_end_fate(job, PMIX_ERR_JOB_ABORTED);
     sx_run_end_told(job, code_of(abort), UINT32_MAX,
                     "%s called abort with status %d%s%s; ending %s",
                     who(abort->job, abort->rank).text, abort->status,
@@ -266,6 +281,7 @@ static struct words asker(const struct sx_run_abort *control)
 
 static void control_all(struct sx_run_job *job, const struct sx_run_abort *control)
 {
+    sx_run_end_fate(job, PMIX_ERR_JOB_KILLED_BY_CMD);
     sx_run_end(job, SX_RUN_EXIT_SIGNAL + control->status, "%s asked for the end of %s",
                asker(control).text, job->name);
     if (control->status == SIGKILL) {
@@ -382,6 +398,11 @@ void sx_run_failure_news(struct sx_run_state *run)
         case SX_RUN_NEWS_LOST:
             rank_lost(job, news->rank);
             sx_run_end_loss_heard(job, news->rank);
+            sx_run_news_free(news);
+            break;
+        case SX_RUN_NEWS_SPAWN:
+            sx_run_child_spawn(run, news->request, job);
+            news->request = NULL;
             sx_run_news_free(news);
             break;
         case SX_RUN_NEWS_HANDLED:

@@ -13,12 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/options.h"
 #include "base/util.h"
 #include "base/value.h"
 #include "cli/run/info.h"
+#include "cli/run/request.h"
 #include "cli/say.h"
 #include "server/engine/event_handled.h"
 
@@ -200,7 +202,7 @@ static size_t set_members(const struct sx_run_jobs *jobs, const char *set, pmix_
     for (uint32_t i = 0; i < jobs->count; i++) {
         const struct sx_run_job *const job = jobs->at[i];
 
-        for (uint32_t rank = 0; rank < job->rank_count; rank++) {
+        for (uint32_t rank = 0; rank < job->rank_count && !job->over; rank++) {
             if (is_in(sx_run_job_app(job, rank), set)) {
                 PMIx_Load_procid(&members[count++], job->nspace, rank);
             }
@@ -225,7 +227,7 @@ static const char *set_of(const struct sx_run_options *options, uint32_t index)
 static pmix_status_t define_sets(const struct sx_run_options *options,
                                  const struct sx_run_jobs *jobs)
 {
-    pmix_proc_t *members = sx_cli_calloc(options->rank_count, sizeof(*members));
+    pmix_proc_t *members = sx_cli_calloc(sx_run_jobs_places(jobs), sizeof(*members));
     pmix_status_t status = PMIX_SUCCESS;
 
     for (uint32_t i = 0; i < options->app_count && status == PMIX_SUCCESS; i++) {
@@ -241,8 +243,18 @@ static pmix_status_t define_sets(const struct sx_run_options *options,
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static bool start(struct sx_run_host *host, struct sx_run_job_facts *facts, char *message)
+static bool could_not(const char *what, pmix_status_t status, char *message)
 {
+    snprintf(message, SX_RUN_MESSAGE_MAX,
+             "the PMIx server could not %s: %s; SHMIX_LOG=info "
+             "tells more",
+             what, PMIx_Error_string(status));
+    return false;
+}
+
+static bool start(struct sx_run_host *host, char *message)
+{
+    struct sx_run_job_facts *const facts = &host->facts;
     const char *what = "start";
     pmix_status_t status = serve(host, facts->options, facts->session, facts->server_nspace);
 
@@ -254,23 +266,29 @@ static bool start(struct sx_run_host *host, struct sx_run_job_facts *facts, char
         what = "define the process sets";
         status = define_sets(facts->options, facts->jobs);
     }
-    if (status != PMIX_SUCCESS) {
-        snprintf(message, SX_RUN_MESSAGE_MAX,
-                 "the PMIx server could not %s: %s; SHMIX_LOG=info "
-                 "tells more",
-                 what, PMIx_Error_string(status));
-        return false;
+    return status == PMIX_SUCCESS || could_not(what, status, message);
+}
+
+bool sx_run_host_add(struct sx_run_host *host, struct sx_run_job *job,
+                     char message[SX_RUN_MESSAGE_MAX])
+{
+    const char *what = "take the job";
+    pmix_status_t status;
+
+    sx_run_upcall_add(job);
+    host->facts.job = job;
+    status = register_job(&host->facts, &what);
+    if (status == PMIX_SUCCESS) {
+        what = "define the process sets";
+        status = define_sets(job->options, host->facts.jobs);
     }
-    return true;
+    return status == PMIX_SUCCESS || could_not(what, status, message);
 }
 
 bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *options,
                       const struct sx_run_jobs *jobs, const struct sx_run_machine *machine,
                       const struct sx_session *session, char message[SX_RUN_MESSAGE_MAX])
 {
-    char name[HOST_NAME_MAX + 1] = "", *server_nspace;
-    bool ok;
-
     *host = (struct sx_run_host){ .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
     if (host->event_fd < 0) {
         snprintf(message, SX_RUN_MESSAGE_MAX, "eventfd: %s", strerror(errno));
@@ -280,20 +298,17 @@ bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *opt
     for (uint32_t i = 0; i < jobs->count; i++) {
         sx_run_upcall_add(jobs->at[i]);
     }
-    if (gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') {
-        snprintf(name, sizeof(name), "localhost");
+    if (gethostname(host->name, sizeof(host->name) - 1) != 0 || host->name[0] == '\0') {
+        snprintf(host->name, sizeof(host->name), "localhost");
     }
-    server_nspace = sx_cli_printf("%s.server", session->nspace);
-    struct sx_run_job_facts facts = { .options = options,
-                                      .jobs = jobs,
-                                      .machine = machine,
-                                      .session = session,
-                                      .host = name,
-                                      .server_nspace = server_nspace };
-
-    ok = start(host, &facts, message);
-    free(server_nspace);
-    return ok;
+    host->server_nspace = sx_cli_printf("%s.server", session->nspace);
+    host->facts = (struct sx_run_job_facts){ .options = options,
+                                             .jobs = jobs,
+                                             .machine = machine,
+                                             .session = session,
+                                             .host = host->name,
+                                             .server_nspace = host->server_nspace };
+    return start(host, message);
 }
 
 void sx_run_host_deinit(struct sx_run_host *host)
@@ -304,6 +319,8 @@ void sx_run_host_deinit(struct sx_run_host *host)
         host->serving = false;
     }
     sx_run_upcall_deinit();
+    free(host->server_nspace);
+    host->server_nspace = NULL;
     if (host->event_fd >= 0) {
         close(host->event_fd);
         host->event_fd = -1;
@@ -429,5 +446,43 @@ void sx_run_host_rank_failed(const struct sx_run_job *job, uint32_t rank, pmix_s
     PMIx_Info_load(&info[1], PMIX_EXIT_CODE, &exit_code, PMIX_INT);
     PMIx_Info_load(&info[2], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
     (void)PMIx_Notify_event(code, &proc, PMIX_RANGE_NAMESPACE, info, SX_COUNT(info), NULL, NULL);
+    sx_elements_destruct(info, SX_COUNT(info), PMIX_INFO);
+}
+
+/* ---- spawned jobs ---------------------------------------------------------------------------- */
+
+static size_t end_say(const struct sx_run_job *job, pmix_info_t *info)
+{
+    const time_t now = time(NULL);
+    pmix_proc_t failed;
+    size_t count = 0;
+
+    PMIx_Info_load(&info[count++], PMIX_JOB_TERM_STATUS, &job->fate, PMIX_STATUS);
+    PMIx_Info_load(&info[count++], PMIX_EVENT_TIMESTAMP, &now, PMIX_TIME);
+    if (job->failed_rank != UINT32_MAX) {
+        PMIx_Load_procid(&failed, job->nspace, job->failed_rank);
+        PMIx_Info_load(&info[count++], PMIX_PROCID, &failed, PMIX_PROC);
+    }
+    PMIx_Info_load(&info[count++], PMIX_EXIT_CODE, &job->failed_code, PMIX_INT);
+    return count;
+}
+
+void sx_run_host_tell_parent(const struct sx_run_job *job, pmix_status_t code)
+{
+    const bool yes = true;
+    size_t count = 0;
+    pmix_info_t info[8];
+    pmix_proc_t all;
+
+    memset(info, 0, sizeof(info));
+    PMIx_Load_procid(&all, job->nspace, PMIX_RANK_WILDCARD);
+    PMIx_Info_load(&info[count++], PMIX_EVENT_CUSTOM_RANGE, &job->request->parent, PMIX_PROC);
+    PMIx_Info_load(&info[count++], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
+    PMIx_Info_load(&info[count++], PMIX_NSPACE, job->nspace, PMIX_STRING);
+    PMIx_Info_load(&info[count++], PMIX_EVENT_AFFECTED_PROC, &all, PMIX_PROC);
+    if (code == PMIX_EVENT_JOB_END) {
+        count += end_say(job, &info[count]);
+    }
+    (void)PMIx_Notify_event(code, &all, PMIX_RANGE_CUSTOM, info, count, NULL, NULL);
     sx_elements_destruct(info, SX_COUNT(info), PMIX_INFO);
 }

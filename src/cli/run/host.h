@@ -7,8 +7,10 @@
 #ifndef SX_CLI_RUN_HOST_H
 #define SX_CLI_RUN_HOST_H
 
+#include <limits.h>
 #include <sys/types.h>
 
+#include "cli/run/info.h"
 #include "cli/run/job.h"
 #include "cli/run/options.h"
 #include "cli/run/place.h"
@@ -18,6 +20,9 @@
 struct sx_run_host {
     int event_fd; /* readable: sx_run_host_take has something */
     bool serving;
+    struct sx_run_job_facts facts; /* what is told of every job */
+    char *server_nspace;
+    char name[HOST_NAME_MAX + 1];
 };
 
 /* Start the server and register all @jobs and their ranks.  One host a process.  Return: true;
@@ -25,6 +30,10 @@ struct sx_run_host {
 bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *options,
                       const struct sx_run_jobs *jobs, const struct sx_run_machine *machine,
                       const struct sx_session *session, char message[SX_RUN_MESSAGE_MAX]);
+/* Register @job, which has been added to them, and its ranks.  Return: true; false with one line in
+ * @message. */
+bool sx_run_host_add(struct sx_run_host *host, struct sx_run_job *job,
+                     char message[SX_RUN_MESSAGE_MAX]);
 /* Answer who still waits, and end the server. */
 void sx_run_host_deinit(struct sx_run_host *host);
 
@@ -53,6 +62,10 @@ void sx_run_host_job_over(const struct sx_run_job *job);
 /* News come (SX_RUN_NEWS_HANDLED) when all ranks of @job that have handlers of events have called
  * them for what was published so far.  Return: false: they do not come. */
 bool sx_run_host_await_handlers(struct sx_run_job *job);
+
+/* Tell the parent of @job, which was spawned, of the event @code: PMIX_EVENT_JOB_START,
+ * PMIX_LAUNCH_COMPLETE, or PMIX_EVENT_JOB_END with how it has ended. */
+void sx_run_host_tell_parent(const struct sx_run_job *job, pmix_status_t code);
 
 /* Tell the job with the event @code how @rank has ended; @exit_code as a shell would have it. */
 void sx_run_host_rank_failed(const struct sx_run_job *job, uint32_t rank, pmix_status_t code,

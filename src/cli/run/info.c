@@ -14,12 +14,13 @@
 
 #include "base/util.h"
 #include "base/value.h"
+#include "cli/run/request.h"
 #include "cli/say.h"
 
 #define TOP_MAX 64 /* values of session, job and node, and the array of the node */
 #define NODE_MAX 24
 #define APP_MAX 12
-#define RANK_MAX 16
+#define RANK_MAX 18
 
 struct bag {
     pmix_info_t *at;
@@ -199,6 +200,14 @@ static struct bag app_bag(const struct sx_run_job_facts *facts, uint32_t index)
     return bag;
 }
 
+static pmix_proc_t *parent_copy(const struct sx_run_request *request)
+{
+    pmix_proc_t *const parent = sx_cli_calloc(1, sizeof(*parent));
+
+    *parent = request->parent;
+    return parent;
+}
+
 /* @in_package: ranks of the job on each package before this one. */
 static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank,
                            uint16_t *in_package)
@@ -217,6 +226,10 @@ static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank,
     add_u32(&bag, PMIX_NODEID, 0);
     add_string(&bag, PMIX_HOSTNAME, facts->host);
     add_u32(&bag, PMIX_REINCARNATION, 0);
+    if (facts->job->request != NULL) {
+        add_bool(&bag, PMIX_SPAWNED, true);
+        add(&bag, PMIX_PARENT_ID, PMIX_PROC)->data.proc = parent_copy(facts->job->request);
+    }
     if (place->package != SX_RUN_NO_PACKAGE) {
         add_u16(&bag, PMIX_PACKAGE_RANK, in_package[place->package]++);
     }
@@ -251,6 +264,9 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
     add_string(bag, PMIX_PROC_MAP, facts->proc_map);
     add_string(bag, PMIX_ANL_MAP, facts->node_map);
     add_string(bag, PMIX_MAPBY, sx_run_map_name(facts->job->options->map));
+    if (job->request != NULL && job->request->said.personality != NULL) {
+        add_string(bag, PMIX_PERSONALITY, job->request->said.personality);
+    }
     add_string(bag, PMIX_RANKBY, "slot");
     add_string(bag, PMIX_BINDTO, sx_run_level_name(facts->job->options->bind));
     add(bag, PMIX_CMD_LINE, PMIX_STRING)->data.string = sx_run_info_commands(job);

@@ -44,10 +44,19 @@ struct sx_run_job {
     char *nspace, *dir;              /* dir: its own, for what its ranks' libraries leave there */
     char *name, *prefix; /* in messages, "the job" and "", or "job 1" and "job 1, " of several */
 
+    struct sx_run_request *request; /* what a spawn has asked for; NULL: the user has */
+    struct sx_run_job *parent;      /* of the spawn; NULL: a tool, or none */
+
     struct sx_run_state *run;
     struct sx_run_rank *ranks;
     uint32_t spawned, alive, untold;
     bool ending, killed, over;
+    struct sx_run_watch reports;        /* of ranks that could not execute their program; its ... */
+    int report_fd;                      /* ... writing end, while ranks are started; -1: none */
+    pmix_status_t fate;                 /* why it ended, as the first cause has it */
+    uint32_t failed_rank;               /* the first that failed; UINT32_MAX: none */
+    int failed_code;                    /* how, as a shell would have it */
+    uint64_t timeout_ns;                /* deadline */
     uint64_t kill_ns;                   /* deadlines */
     uint64_t term_ns;                   /* the same: those who are told of the end first */
     uint32_t loss_awaited;              /* by them, of this rank; UINT32_MAX: of none */

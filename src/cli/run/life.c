@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "cli/run/child.h"
 #include "cli/run/end.h"
 #include "cli/run/failure.h"
 #include "cli/run/log.h"
@@ -289,6 +290,7 @@ static bool jobs_live(struct sx_run_state *run)
             live = true;
         } else if (!job->over) {
             job->over = true;
+            sx_run_child_over(job);
             sx_run_host_job_over(job);
         }
     }
@@ -407,7 +409,7 @@ static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
         .timeout_ns = timeout_ns == 0 ? SX_DEADLINE_NEVER : sx_deadline_ns(sx_now_ns(), timeout_ns),
         .drain_ns = SX_DEADLINE_NEVER,
     };
-    run->reports.fd = run->signals.fd = run->news.fd = -1;
+    run->signals.fd = run->news.fd = -1;
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         run->jobs->at[i]->run = run;
     }

@@ -28,6 +28,7 @@ struct sx_run_setup {
     const struct sx_run_machine *machine;
     struct sx_janitor *janitor;
     struct sx_run_host *host;
+    const struct sx_session *session;
     const char *lib_dir; /* of the library that the ranks are to load */
     struct rlimit files; /* the user's own limit, which the ranks get */
     bool keep_hup_ignored;

@@ -82,6 +82,16 @@ static bool set_bind(void *at, const char *value)
     return set_level(at, value, "none", SX_RUN_LEVEL_NODE);
 }
 
+bool sx_run_map_read(const char *word, enum sx_run_level *ret_map)
+{
+    return set_map(ret_map, word);
+}
+
+bool sx_run_bind_read(const char *word, enum sx_run_level *ret_bind)
+{
+    return set_bind(ret_bind, word);
+}
+
 static void add_env(struct sx_run_app *app, char *word)
 {
     app->env = sx_cli_realloc(app->env, app->env_count + 1, sizeof(*app->env));

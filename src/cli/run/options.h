@@ -81,6 +81,10 @@ extern const struct sx_verb sx_run_verb;
 int sx_run_options_init(struct sx_run_options *options, char **argv);
 void sx_run_options_deinit(struct sx_run_options *options);
 
+/* The policy of --map-by or --bind-to that @word names.  Return: false for another word. */
+bool sx_run_map_read(const char *word, enum sx_run_level *ret_map);
+bool sx_run_bind_read(const char *word, enum sx_run_level *ret_bind);
+
 /* The word of a policy, as the user writes it: "core", "numa"; "none" is "slot" as a map. */
 const char *sx_run_level_name(enum sx_run_level level);
 const char *sx_run_map_name(enum sx_run_level map);

@@ -11,7 +11,6 @@
  * Failing anywhere unwinds what was made; being killed leaves it to the janitor. */
 #include "cli/run/run.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -27,10 +26,12 @@
 #include "base/util.h"
 #include "cli/janitor.h"
 #include "cli/proc.h"
+#include "cli/run/child.h"
 #include "cli/run/display.h"
 #include "cli/run/env.h"
 #include "cli/run/host.h"
 #include "cli/run/job.h"
+#include "cli/run/leftovers.h"
 #include "cli/run/life.h"
 #include "cli/run/log.h"
 #include "cli/run/options.h"
@@ -39,8 +40,6 @@
 #include "cli/say.h"
 #include "cli/session.h"
 #include "control/contact.h"
-
-#define SHM_DIR "/dev/shm"
 
 extern char **environ;
 
@@ -57,50 +56,6 @@ struct run {
     int signal_fd;
     bool hup_ignored;
 };
-
-/* ---- Open MPI's files ------------------------------------------------------------------------ */
-
-/* Open MPI 4.1 keeps its shared memory in files of /dev/shm, which outlive processes that are
- * killed.  Their names carry the job's number in hexadecimal: Jenkins' one-at-a-time hash of the
- * namespace without the bit 0x8000. */
-static const char *const shm_prefixes[] = { "vader_segment.", "osc_sm.", "osc_rdma." };
-static_assert(SX_COUNT(shm_prefixes) <= SX_JANITOR_FILES_A_JOB, "the janitor has room");
-
-/* ".1a2b3c4d.", which is in the names of those of @job. */
-struct shm_part {
-    char text[16];
-};
-
-static struct shm_part shm_part(const struct sx_run_job *job)
-{
-    struct shm_part part;
-    uint32_t hash = 0;
-
-    for (const char *at = job->nspace; *at != '\0'; at++) {
-        hash += (uint32_t)(unsigned char)*at;
-        hash += hash << 10;
-        hash ^= hash >> 6;
-    }
-    hash += hash << 3;
-    hash ^= hash >> 11;
-    hash += hash << 15;
-    snprintf(part.text, sizeof(part.text), ".%x.", hash & ~UINT32_C(0x8000));
-    return part;
-}
-
-static void shm_files_announce(const struct run *run, const struct sx_run_job *job)
-{
-    for (size_t i = 0; i < SX_COUNT(shm_prefixes); i++) {
-        sx_janitor_files_add(&run->janitor, SHM_DIR, shm_prefixes[i], shm_part(job).text);
-    }
-}
-
-static void shm_files_remove(const struct sx_run_job *job)
-{
-    for (size_t i = 0; job->nspace != NULL && i < SX_COUNT(shm_prefixes); i++) {
-        sx_janitor_files_remove(SHM_DIR, shm_prefixes[i], shm_part(job).text, geteuid());
-    }
-}
 
 /* ---- the parts ------------------------------------------------------------------------------- */
 
@@ -265,7 +220,7 @@ static bool make_session(struct run *run)
     sx_janitor_tree_add(&run->janitor, run->session.parent, run->session.name);
     contacts_announce(run);
     for (uint32_t i = 0; i < run->jobs.count; i++) {
-        shm_files_announce(run, run->jobs.at[i]);
+        sx_run_leftovers_announce(&run->janitor, run->jobs.at[i]);
     }
     bool made = sx_session_make(&run->session, message);
 
@@ -351,6 +306,7 @@ static int run_jobs(struct run *run)
         .machine = &run->machine,
         .janitor = &run->janitor,
         .host = &run->host,
+        .session = &run->session,
         .lib_dir = run->lib_dir,
         .files = run->files,
         .keep_hup_ignored = run->hup_ignored,
@@ -404,7 +360,8 @@ static void run_deinit(struct run *run)
     sx_run_machine_deinit(&run->machine);
     sx_session_deinit(&run->session);
     for (uint32_t i = 0; i < run->jobs.count; i++) {
-        shm_files_remove(run->jobs.at[i]);
+        sx_run_leftovers_remove(run->jobs.at[i]);
+        sx_run_child_deinit(run->jobs.at[i]);
     }
     sx_janitor_deinit(&run->janitor);
     for (uint32_t i = 0; run->programs != NULL && i < run->options.app_count; i++) {

@@ -15,10 +15,12 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "cli/run/child.h"
 #include "cli/run/display.h"
 #include "cli/run/end.h"
 #include "cli/run/env.h"
 #include "cli/run/program.h"
+#include "cli/run/request.h"
 #include "cli/say.h"
 
 #define STARTS_A_TURN 8
@@ -65,6 +67,17 @@ static int pipe_make(int pair[2], int own)
     return 0;
 }
 
+static bool job_merges(const struct sx_run_job *job)
+{
+    return job->request != NULL && job->request->said.merge;
+}
+
+/* One process: what it writes need not be told from anything. */
+static bool run_is_alone(const struct sx_run_state *run)
+{
+    return run->jobs->count == 1 && run->jobs->at[0]->rank_count == 1;
+}
+
 /* Make the three descriptors of @rank in @fds and keep the other ends.  Return: 0 or errno. */
 static int connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3])
 {
@@ -72,8 +85,7 @@ static int connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3])
     const struct sx_run_options *const options = job->options;
     int why = 0, pair[2];
 
-    fds[0] = fds[1] = fds[2] = -1;
-    if (input_goes_to(options, job->first + rank)) {
+    if (job->request == NULL && input_goes_to(options, job->first + rank)) {
         why = pipe_make(pair, 1);
         if (why == 0) {
             fds[0] = pair[0];
@@ -87,12 +99,15 @@ static int connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3])
         why = pipe_make(pair, 0);
         if (why == 0) {
             fds[i + 1] = pair[1];
-            why = sx_run_stream_init(&job->ranks[rank].streams[i], run->sink_of[i], pair[0],
-                                     tag_for(job, rank, i), options->rank_count == 1);
+            why = sx_run_stream_init(&job->ranks[rank].streams[i],
+                                     run->sink_of[job_merges(job) ? 0 : i], pair[0],
+                                     tag_for(job, rank, i), run_is_alone(run));
         }
     }
     return why;
 }
+
+static void reports_ready(void *arg, uint32_t events);
 
 /* ---- one rank -------------------------------------------------------------------------------- */
 
@@ -133,7 +148,10 @@ static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const i
         .env = env,
         .fds = fds,
     };
-    const pid_t pid = sx_run_spawn_rank(&job->run->spawn, &start);
+    struct sx_run_spawn spawn = job->run->spawn;
+
+    spawn.report_fd = job->report_fd;
+    const pid_t pid = sx_run_spawn_rank(&spawn, &start);
     const int why = errno;
 
     if (pid < 0) {
@@ -145,6 +163,20 @@ static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const i
     }
 }
 
+/* Return: 0 or errno. */
+static int reports_open(struct sx_run_job *job)
+{
+    int reports[2];
+
+    if (pipe2(reports, O_CLOEXEC) != 0) {
+        return errno;
+    }
+    fcntl(reports[0], F_SETFL, O_NONBLOCK);
+    job->report_fd = reports[1];
+    job->reports = (struct sx_run_watch){ .fd = reports[0], .fn = reports_ready, .arg = job };
+    return sx_run_loop_add(&job->run->loop, &job->reports, EPOLLIN);
+}
+
 static void start_one(struct sx_run_job *job)
 {
     const uint32_t rank = job->spawned++;
@@ -152,7 +184,11 @@ static void start_one(struct sx_run_job *job)
     int fds[3], why;
 
     sx_run_env_put_rank(&env, rank, job->first + rank);
-    why = connect_rank(job, rank, fds);
+    why = rank == 0 || job->report_fd < 0 ? reports_open(job) : 0;
+    fds[0] = fds[1] = fds[2] = -1;
+    if (why == 0) {
+        why = connect_rank(job, rank, fds);
+    }
     if (why != 0) {
         sx_run_end(job, SX_EXIT_FAILURE, "cannot start %srank %u: no pipes: %s", job->prefix, rank,
                    strerror(why));
@@ -188,6 +224,15 @@ bool sx_run_is_starting(const struct sx_run_state *run)
     return next_job(run) != NULL;
 }
 
+/* The last exec ends the pipe, when there is nobody left here to write to it. */
+static void reports_end(struct sx_run_job *job)
+{
+    if (job->report_fd >= 0 && !sx_run_job_is_starting(job)) {
+        close(job->report_fd);
+        job->report_fd = -1;
+    }
+}
+
 void sx_run_start_some(struct sx_run_state *run)
 {
     struct sx_run_job *job = next_job(run);
@@ -199,9 +244,11 @@ void sx_run_start_some(struct sx_run_state *run)
             start_one(job);
         }
     }
-    if (job == NULL && run->spawn.report_fd >= 0) {
-        close(run->spawn.report_fd);
-        run->spawn.report_fd = -1;
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        reports_end(run->jobs->at[i]);
+    }
+    if (job == NULL && !run->input_begun) {
+        run->input_begun = true;
         sx_run_input_start(&run->input);
     }
 }
@@ -214,6 +261,10 @@ static void report_take(struct sx_run_job *job, const struct sx_run_spawn_failur
     const struct sx_run_program *const program = program_of(job, failure->rank);
     const bool missing = failure->stage == SX_RUN_SPAWN_EXEC && failure->error == ENOENT;
 
+    sx_run_end_fate(job, failure->stage == SX_RUN_SPAWN_WDIR   ? PMIX_ERR_JOB_WDIR_NOT_FOUND
+                         : missing                             ? PMIX_ERR_JOB_EXE_NOT_FOUND
+                         : failure->stage == SX_RUN_SPAWN_EXEC ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
+                                                               : PMIX_ERR_JOB_FAILED_TO_LAUNCH);
     sx_run_end(job,
                missing                               ? SX_EXIT_NOT_FOUND
                : failure->stage == SX_RUN_SPAWN_EXEC ? SX_EXIT_NOT_EXECUTABLE
@@ -224,76 +275,111 @@ static void report_take(struct sx_run_job *job, const struct sx_run_spawn_failur
                missing ? " (is the interpreter that its first line names installed?)" : "");
 }
 
-static void reports_ready(void *arg, uint32_t events)
-{
-    (void)events;
-    sx_run_start_reports(arg);
-}
-
-void sx_run_start_reports(struct sx_run_state *run)
+static void reports_read(struct sx_run_job *job)
 {
     struct sx_run_spawn_failure failure;
-    const int fd = run->reports.fd;
+    const int fd = job->reports.fd;
     ssize_t got;
 
     if (fd < 0) {
         return;
     }
     while ((got = read(fd, &failure, sizeof(failure))) == (ssize_t)sizeof(failure)) {
-        report_take(run->jobs->at[failure.job], &failure);
+        report_take(job, &failure);
     }
     if (got == 0) {
-        sx_run_loop_remove(&run->loop, &run->reports);
+        sx_run_loop_remove(&job->run->loop, &job->reports);
         close(fd);
+        sx_run_child_started(job);
+    }
+}
+
+static void reports_ready(void *arg, uint32_t events)
+{
+    (void)events;
+    reports_read(arg);
+}
+
+void sx_run_start_reports(struct sx_run_state *run)
+{
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        reports_read(run->jobs->at[i]);
     }
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static void by_pid_init(struct sx_run_state *run)
+static void by_pid_make(struct sx_run_state *run, uint32_t rank_count)
 {
     uint32_t room = 1;
 
-    while (room < 4 * run->setup->options->rank_count) {
+    while (room < 4 * rank_count) {
         room *= 2;
     }
     run->by_pid = sx_cli_calloc(room, sizeof(*run->by_pid));
     run->by_pid_mask = room - 1;
 }
 
+/* Those that live go into a table that has room for more. */
+void sx_run_start_room(struct sx_run_state *run, uint32_t rank_count)
+{
+    struct sx_run_bearer *const former = run->by_pid;
+    const uint32_t mask = run->by_pid_mask;
+
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        rank_count += run->jobs->at[i]->alive;
+    }
+    by_pid_make(run, rank_count);
+    for (uint32_t i = 0; i <= mask; i++) {
+        const struct sx_run_job *const job = former[i].job;
+        const struct sx_run_rank *const rank = job == NULL ? NULL : &job->ranks[former[i].rank];
+
+        if (rank != NULL && rank->alive) {
+            *sx_run_bearer(run, rank->pid) = former[i];
+        }
+    }
+    free(former);
+}
+
 int sx_run_start_open(struct sx_run_state *run)
 {
     const struct sx_run_setup *const setup = run->setup;
-    int reports[2], why;
 
-    by_pid_init(run);
+    by_pid_make(run, setup->options->rank_count);
     run->spawn = (struct sx_run_spawn){ .files = setup->files,
                                         .keep_hup_ignored = setup->keep_hup_ignored,
                                         .report_fd = -1,
                                         .launcher = getpid(),
                                         .janitor = setup->janitor };
     run->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (run->null_fd < 0 || pipe2(reports, O_CLOEXEC) != 0) {
+    if (run->null_fd < 0) {
         return errno;
     }
-    run->spawn.report_fd = reports[1];
-    fcntl(reports[0], F_SETFL, O_NONBLOCK);
-    run->reports = (struct sx_run_watch){ .fd = reports[0], .fn = reports_ready, .arg = run };
-    why = sx_run_loop_add(&run->loop, &run->reports, EPOLLIN);
-    if (why == 0 && setup->options->stdin_mode != SX_RUN_STDIN_NONE) {
+    if (setup->options->stdin_mode != SX_RUN_STDIN_NONE) {
         sx_run_input_init(&run->input, &run->loop, STDIN_FILENO, setup->options->rank_count);
     }
-    return why;
+    return 0;
 }
 
-void sx_run_start_close(struct sx_run_state *run)
+static void job_close(struct sx_run_job *job)
 {
-    const int fds[] = { run->reports.fd, run->null_fd, run->spawn.report_fd };
+    const int fds[] = { job->reports.fd, job->report_fd };
 
     for (size_t i = 0; i < SX_COUNT(fds); i++) {
         if (fds[i] >= 0) {
             close(fds[i]);
         }
+    }
+    job->reports.fd = job->report_fd = -1;
+}
+
+void sx_run_start_close(struct sx_run_state *run)
+{
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        job_close(run->jobs->at[i]);
+    }
+    if (run->null_fd >= 0) {
+        close(run->null_fd);
     }
     sx_run_input_deinit(&run->input);
     free(run->by_pid);

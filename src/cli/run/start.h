@@ -15,6 +15,9 @@ void sx_run_start_close(struct sx_run_state *run);
 bool sx_run_is_starting(const struct sx_run_state *run);
 void sx_run_start_some(struct sx_run_state *run);
 
+/* Be ready for @rank_count more ranks. */
+void sx_run_start_room(struct sx_run_state *run, uint32_t rank_count);
+
 /* Hear of ranks that could not execute their program. */
 void sx_run_start_reports(struct sx_run_state *run);
 

@@ -30,11 +30,13 @@ struct sx_run_state {
     struct sx_run_sink *sink_of[2]; /* one sink for both when they are the same file */
     struct sx_run_input input;
     struct sx_run_spawn spawn;
-    struct sx_run_watch signals, news, reports;
+    struct sx_run_watch signals, news;
     struct sx_run_foreign foreign;
     int null_fd;
     struct sx_run_bearer *by_pid; /* open addressing; power of two */
     uint32_t by_pid_mask;
+    bool closing; /* no job is added any more */
+    bool input_begun;
     bool give_up;
     int code;                      /* of the first failure of any job */
     uint64_t timeout_ns, drain_ns; /* deadlines */

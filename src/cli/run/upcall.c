@@ -13,6 +13,7 @@
 
 #include "base/options.h"
 #include "cli/run/log.h"
+#include "cli/run/request.h"
 #include "cli/say.h"
 
 /* What is heard of one job's clients. */
@@ -101,9 +102,11 @@ static void news_add(struct sx_run_news *news)
 
     news->next = NULL;
     pthread_mutex_lock(&upcall.mutex);
-    clients = &upcall.clients[news->job->number];
-    news->after_loss = clients->lost;
-    clients->lost = clients->lost || news->kind == SX_RUN_NEWS_LOST;
+    if (news->job != NULL) {
+        clients = &upcall.clients[news->job->number];
+        news->after_loss = clients->lost;
+        clients->lost = clients->lost || news->kind == SX_RUN_NEWS_LOST;
+    }
     *upcall.last = news;
     upcall.last = &news->next;
     pthread_mutex_unlock(&upcall.mutex);
@@ -140,6 +143,10 @@ static void news_end(struct sx_run_news *news, bool answer)
         }
         free(abort);
     }
+    if (answer && news->request != NULL) {
+        sx_run_request_answer(news->request, PMIX_ERR_JOB_CANCELED, NULL);
+    }
+    sx_run_request_free(news->request);
     free(news->ranks);
     free(news);
 }
@@ -307,6 +314,28 @@ static pmix_status_t job_control(const pmix_proc_t *proc, const pmix_proc_t *tar
     return news_post(control, caller, targets, ntargets);
 }
 
+/* ---- spawn ----------------------------------------------------------------------------------- */
+
+static pmix_status_t job_spawn(const pmix_proc_t *proc, const pmix_info_t *info, size_t ninfo,
+                               const pmix_app_t *apps, size_t napps, pmix_spawn_cbfunc_t cbfunc,
+                               void *cbdata)
+{
+    struct sx_run_request *request;
+    const pmix_status_t rc = sx_run_request_new(&request, proc, info, ninfo, apps, napps);
+
+    if (rc == PMIX_SUCCESS) {
+        struct sx_run_news *const news = sx_cli_calloc(1, sizeof(*news));
+
+        request->fn = cbfunc;
+        request->arg = cbdata;
+        *news = (struct sx_run_news){
+            .kind = SX_RUN_NEWS_SPAWN, .job = job_of(proc), .rank = proc->rank, .request = request
+        };
+        news_add(news);
+    }
+    return rc;
+}
+
 /* ---- tools ----------------------------------------------------------------------------------- */
 
 /* Any of this user and of root, under the name that it wants; else the server names it.  Others
@@ -336,6 +365,7 @@ pmix_server_module_t sx_run_upcall_module = {
     .abort = job_abort,
     .log = sx_run_log,
     .job_control = job_control,
+    .spawn = job_spawn,
 };
 
 /* ---- losses ---------------------------------------------------------------------------------- */

@@ -4,9 +4,9 @@
  *
  *   library's thread: upcall or event --> news, in order --> launcher's thread: take
  *
- * Upcalls answer at once, but for abort and job control: these are news, and their caller waits
- * until the launcher answers.  Memory is bounded by the calls that clients wait in, and by one
- * loss a rank and one answer to the launcher. */
+ * Upcalls answer at once, but for abort, job control and spawn: these are news, and their caller
+ * waits until the launcher answers.  Memory is bounded by the calls that clients wait in, and by
+ * one loss a rank and one answer to the launcher. */
 #ifndef SX_CLI_RUN_UPCALL_H
 #define SX_CLI_RUN_UPCALL_H
 
@@ -22,6 +22,7 @@ enum sx_run_news_kind {
     SX_RUN_NEWS_ABORT,   /* somebody asks for it */
     SX_RUN_NEWS_CONTROL, /* the same, of job control */
     SX_RUN_NEWS_LOST,    /* a process of @rank has gone without PMIx_Finalize */
+    SX_RUN_NEWS_SPAWN,   /* somebody asks for a job */
     SX_RUN_NEWS_HANDLED, /* what sx_run_upcall_handled was given for has happened */
 };
 
@@ -41,7 +42,9 @@ struct sx_run_abort {
 struct sx_run_news {
     struct sx_run_news *next; /* of the queue, then the owner's to use */
     enum sx_run_news_kind kind;
-    struct sx_run_job *job; /* whose ranks they are about */
+    struct sx_run_job
+        *job; /* whose ranks they are about; of a spawn: the parent, NULL for a tool */
+    struct sx_run_request *request; /* of a spawn */
     uint32_t rank;
     bool after_loss; /* a rank of the job had been lost: this may be what its peers make of it */
     struct sx_run_abort *abort;

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* child.c - what run/run.c does for the jobs of a command line, for one more while they run. */
+#include "cli/run/child.h"
+
+#include <pmix.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "cli/run/display.h"
+#include "cli/run/end.h"
+#include "cli/run/env.h"
+#include "cli/run/leftovers.h"
+#include "cli/run/start.h"
+#include "cli/say.h"
+
+extern char **environ;
+
+bool sx_run_child_is_awaited(const struct sx_run_job *job)
+{
+    return job->request != NULL && job->request->fn != NULL;
+}
+
+bool sx_run_child_is_separate(const struct sx_run_job *job)
+{
+    return job->request != NULL && job->request->said.separate;
+}
+
+/* ---- before it is a job ---------------------------------------------------------------------- */
+
+static uint32_t jobs_alive(const struct sx_run_jobs *jobs)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        count += !jobs->at[i]->over;
+    }
+    return count;
+}
+
+/* There are numbers, descriptors and an answer to who may ask. */
+static pmix_status_t judge_room(const struct sx_run_state *run,
+                                const struct sx_run_request *request,
+                                const struct sx_run_job *parent, char *message)
+{
+    const uint32_t jobs = jobs_alive(run->jobs), places = sx_run_jobs_places(run->jobs);
+    const struct sx_run_options all = { .rank_count = places + request->options.rank_count };
+    const uint64_t files = sx_run_files(&all, jobs + 1);
+    struct rlimit limit;
+
+    if (run->closing || (parent != NULL && (parent->ending || parent->over))) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "the job that asks for it is ending");
+        return PMIX_ERR_JOB_CANCELED;
+    }
+    if (jobs >= SX_RUN_JOBS_MAX || all.rank_count > SX_RUN_RANKS_MAX) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "there would be %u jobs with %u ranks; possible are %u with %u", jobs + 1,
+                 all.rank_count, SX_RUN_JOBS_MAX, SX_RUN_RANKS_MAX);
+        return PMIX_ERR_JOB_INSUFFICIENT_RESOURCES;
+    }
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && files > limit.rlim_cur) {
+        limit.rlim_cur = files < limit.rlim_max ? files : limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+        if (files > limit.rlim_cur) {
+            snprintf(message, SX_RUN_MESSAGE_MAX,
+                     "about %llu open files would be needed, and the limit is %llu (ulimit -Hn)",
+                     (unsigned long long)files, (unsigned long long)limit.rlim_cur);
+            return PMIX_ERR_JOB_INSUFFICIENT_RESOURCES;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+static struct sx_run_program *programs_free(struct sx_run_program *programs, uint32_t count)
+{
+    for (uint32_t i = 0; programs != NULL && i < count; i++) {
+        sx_run_program_deinit(&programs[i]);
+    }
+    free(programs);
+    return NULL;
+}
+
+/* The program is looked for along the PATH of its own environment. */
+static pmix_status_t program_find(struct sx_run_program *program, struct sx_run_app *app,
+                                  char **env, char *message)
+{
+    const char *const path = sx_run_env_get(env, "PATH");
+    int code;
+
+    if (path != NULL) {
+        app->env = sx_cli_realloc(app->env, app->env_count + 1, sizeof(*app->env));
+        app->env[app->env_count++] = sx_cli_printf("PATH=%s", path);
+    }
+    code = sx_run_program_init(program, app, message);
+    program->env = env;
+    return code == 0                        ? PMIX_SUCCESS
+           : code == SX_EXIT_NOT_FOUND      ? PMIX_ERR_JOB_EXE_NOT_FOUND
+           : code == SX_EXIT_NOT_EXECUTABLE ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
+                                            : PMIX_ERR_JOB_WDIR_NOT_FOUND;
+}
+
+static pmix_status_t programs_find(const struct sx_run_state *run, struct sx_run_request *request,
+                                   struct sx_run_program *programs, char *message)
+{
+    const uint32_t all = sx_run_jobs_places(run->jobs) + request->options.rank_count;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (uint32_t i = 0; i < request->options.app_count && rc == PMIX_SUCCESS; i++) {
+        struct sx_run_app *const app = &request->options.apps[i];
+        char **env = sx_run_env_build(environ, app, run->setup->lib_dir,
+                                      all > run->setup->machine->cpu_count);
+
+        rc = sx_run_request_env(request, i, &env);
+        if (rc == PMIX_SUCCESS) {
+            rc = program_find(&programs[i], app, env, message);
+        } else {
+            snprintf(message, SX_RUN_MESSAGE_MAX, "a directive for its environment: %s",
+                     PMIx_Error_string(rc));
+            sx_run_env_free(env);
+        }
+    }
+    return rc;
+}
+
+/* ---- the job --------------------------------------------------------------------------------- */
+
+static void job_set_out(struct sx_run_job *job)
+{
+    const struct sx_launch_options *const said = &job->request->said;
+    const uint64_t spawn_ns = said->spawn_timeout_ns != 0 ? said->spawn_timeout_ns
+                                                          : said->timeout_ns;
+
+    job->timeout_ns = spawn_ns == 0 ? SX_DEADLINE_NEVER
+                                    : sx_deadline_ns(job->request->started_ns, spawn_ns);
+    for (uint32_t i = 0; i < job->app_count; i++) {
+        sx_run_env_put_job(&job->programs[i].env, job, &job->apps[i],
+                           sx_run_jobs_places(job->run->jobs));
+    }
+}
+
+static void job_display(struct sx_run_job *job)
+{
+    for (uint32_t rank = 0; rank < job->rank_count && job->options->display_map; rank++) {
+        char *const line = sx_run_display_map(job->options, job->run->setup->machine, job, rank);
+
+        sx_run_say(job->run, "%s", line);
+        free(line);
+    }
+}
+
+/* It stays in the table as one that was over before it began. */
+static pmix_status_t job_fail(struct sx_run_job *job, pmix_status_t status)
+{
+    job->over = job->ending = true;
+    job->fate = status;
+    return status;
+}
+
+static pmix_status_t job_make(struct sx_run_job *job, struct sx_run_place *places, char *message)
+{
+    struct sx_run_state *const run = job->run;
+
+    job->places = places;
+    run->all = "all jobs";
+    job_set_out(job);
+    sx_run_leftovers_announce(run->setup->janitor, job);
+    if (!sx_session_make_inner(job->dir, message)) {
+        return job_fail(job, PMIX_ERR_JOB_SYS_OP_FAILED);
+    }
+    if (!sx_run_host_add(run->setup->host, job, message)) {
+        sx_run_host_job_over(job);
+        return job_fail(job, PMIX_ERR_JOB_FAILED_TO_LAUNCH);
+    }
+    sx_run_start_room(run, job->rank_count);
+    job_display(job);
+    return PMIX_SUCCESS;
+}
+
+/* Return: PMIX_SUCCESS, and it is started from now on; or why not, with one line in @message.
+ * @ret_job: whose the request is from then on, if it was made. */
+static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *request,
+                           struct sx_run_job *parent, struct sx_run_job **ret_job, char *message)
+{
+    const struct sx_run_options *const options = &request->options;
+    const struct sx_run_machine *const machine = run->setup->machine;
+    struct sx_run_program *programs = NULL;
+    struct sx_run_place *places = NULL;
+    pmix_status_t rc = sx_run_request_judge(request, run->host, message);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = judge_room(run, request, parent, message);
+    }
+    if (rc == PMIX_SUCCESS) {
+        programs = sx_cli_calloc(options->app_count, sizeof(*programs));
+        rc = programs_find(run, request, programs, message);
+    }
+    if (rc == PMIX_SUCCESS) {
+        places = sx_run_machine_place(machine, options->map, options->bind, options->rank_count,
+                                      message);
+        rc = places == NULL ? PMIX_ERR_JOB_FAILED_TO_MAP : PMIX_SUCCESS;
+    }
+    if (rc != PMIX_SUCCESS) {
+        programs_free(programs, options->app_count);
+        return rc;
+    }
+    *ret_job = sx_run_jobs_add(run->jobs, options);
+    (*ret_job)->run = run;
+    (*ret_job)->request = request;
+    (*ret_job)->parent = parent;
+    (*ret_job)->programs = programs;
+    return job_make(*ret_job, places, message);
+}
+
+void sx_run_child_spawn(struct sx_run_state *run, struct sx_run_request *request,
+                        struct sx_run_job *parent)
+{
+    char message[SX_RUN_MESSAGE_MAX] = "";
+    struct sx_run_job *job = NULL;
+    const pmix_status_t rc = spawn(run, request, parent, &job, message);
+
+    if (rc != PMIX_SUCCESS) {
+        sx_run_say(run, "cannot spawn '%.100s' for rank %u of %s: %s",
+                   request->apps[0].cmd == NULL ? "" : request->apps[0].cmd, request->parent.rank,
+                   request->parent.nspace, message);
+        sx_run_request_answer(request, rc, NULL);
+    }
+    if (job == NULL) {
+        sx_run_request_free(request);
+    }
+}
+
+/* ---- its life -------------------------------------------------------------------------------- */
+
+void sx_run_child_started(struct sx_run_job *job)
+{
+    struct sx_run_request *const request = job->request;
+
+    if (!sx_run_child_is_awaited(job)) {
+        return;
+    }
+    if (job->ending) {
+        sx_run_request_answer(request, job->fate, NULL);
+        return;
+    }
+    job->timeout_ns = request->said.job_timeout_ns == 0
+                          ? SX_DEADLINE_NEVER
+                          : sx_deadline_ns(sx_now_ns(), request->said.job_timeout_ns);
+    if (request->said.tell_start) {
+        sx_run_host_tell_parent(job, PMIX_EVENT_JOB_START);
+        sx_run_host_tell_parent(job, PMIX_LAUNCH_COMPLETE);
+    }
+    sx_run_request_answer(request, PMIX_SUCCESS, job->nspace);
+}
+
+void sx_run_child_over(struct sx_run_job *job)
+{
+    const struct sx_run_request *const request = job->request;
+
+    if (request == NULL) {
+        return;
+    }
+    sx_run_child_started(job); /* where nobody has heard of the last exec */
+    if (job->spawned > 0 && (request->said.tell_end || request->said.tell_start)) {
+        sx_run_host_tell_parent(job, PMIX_EVENT_JOB_END);
+    }
+}
+
+void sx_run_child_deinit(struct sx_run_job *job)
+{
+    if (job->request != NULL) {
+        job->programs = programs_free(job->programs, job->app_count);
+        job->places = sx_run_places_free(job->places, job->rank_count);
+        job->request = sx_run_request_free(job->request);
+    }
+}

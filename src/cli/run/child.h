@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* child.h - a job that another one, or a tool, has spawned.
+ *
+ *   request --judged, named, placed, registered--> STARTING --the last exec--> its caller goes on
+ *       \----------------------\------------- a cause ---------\--> its caller gets an error
+ *
+ * What goes wrong before the caller goes on is the caller's to deal with: it is told to the user,
+ * and is no failure of the run.  Afterwards the job is one of all: its failure is none of its
+ * parent's, and decides the exit code if it is the first.  Where the parent ends for a cause, the
+ * child goes with it unless it was spawned as a separate one; a parent that ends well leaves it. */
+#ifndef SX_CLI_RUN_CHILD_H
+#define SX_CLI_RUN_CHILD_H
+
+#include "cli/run/request.h"
+#include "cli/run/state.h"
+
+/* Make a job of @request, which is taken over; @parent: NULL for a tool. */
+void sx_run_child_spawn(struct sx_run_state *run, struct sx_run_request *request,
+                        struct sx_run_job *parent);
+
+/* All ranks of @job that could be started have been; any job. */
+void sx_run_child_started(struct sx_run_job *job);
+/* The last rank of @job has ended; any job. */
+void sx_run_child_over(struct sx_run_job *job);
+/* Free what only a spawned job has; any job. */
+void sx_run_child_deinit(struct sx_run_job *job);
+
+/* Its caller waits still. */
+bool sx_run_child_is_awaited(const struct sx_run_job *job);
+/* It may outlive its parent. */
+bool sx_run_child_is_separate(const struct sx_run_job *job);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* leftovers.h - files that killed ranks of a job leave outside of its directory. */
+#ifndef SX_CLI_RUN_LEFTOVERS_H
+#define SX_CLI_RUN_LEFTOVERS_H
+
+#include "cli/janitor.h"
+#include "cli/run/job.h"
+
+/* The janitor is told before they exist; of the first SX_RUN_JOBS_MAX jobs. */
+void sx_run_leftovers_announce(const struct sx_janitor *janitor, const struct sx_run_job *job);
+/* At an orderly end. */
+void sx_run_leftovers_remove(const struct sx_run_job *job);
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* request.c - a spawn's applications and directives become the options of a job. */
+#include "cli/run/request.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/envar.h"
+#include "base/util.h"
+#include "base/value.h"
+#include "cli/number.h"
+#include "cli/run/env.h"
+#include "cli/say.h"
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static pmix_status_t copy_of(const void *from, size_t count, size_t size_bytes,
+                             pmix_data_type_t type, void **ret)
+{
+    void *const to = sx_cli_calloc(count == 0 ? 1 : count, size_bytes);
+    const pmix_status_t rc = sx_elements_copy(to, from, count, type);
+
+    if (rc != PMIX_SUCCESS) {
+        free(to);
+        return rc;
+    }
+    *ret = to;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t request_copy(struct sx_run_request *request, const pmix_info_t *info,
+                                  size_t ninfo, const pmix_app_t *apps, size_t napps)
+{
+    void *at = NULL;
+    pmix_status_t rc = copy_of(info, ninfo, sizeof(*info), PMIX_INFO, &at);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    request->info = at;
+    request->ninfo = ninfo;
+    rc = copy_of(apps, napps, sizeof(*apps), PMIX_APP, &at);
+    if (rc == PMIX_SUCCESS) {
+        request->apps = at;
+        request->napps = napps;
+    }
+    return rc;
+}
+
+static pmix_status_t request_read(struct sx_run_request *request)
+{
+    pmix_status_t rc = sx_options_read(SX_OF_LAUNCH, request->info, request->ninfo, &request->said);
+
+    request->of_apps = sx_cli_calloc(request->napps, sizeof(*request->of_apps));
+    for (size_t i = 0; i < request->napps && rc == PMIX_SUCCESS; i++) {
+        const pmix_app_t *const app = &request->apps[i];
+
+        request->of_apps[i] = request->said;
+        if (app->cwd != NULL && app->cwd[0] != '\0') {
+            request->of_apps[i].wdir = app->cwd;
+        }
+        rc = sx_options_read(SX_OF_LAUNCH_APP, app->info, app->ninfo, &request->of_apps[i]);
+    }
+    return rc;
+}
+
+pmix_status_t sx_run_request_new(struct sx_run_request **ret_request, const pmix_proc_t *parent,
+                                 const pmix_info_t *info, size_t ninfo, const pmix_app_t *apps,
+                                 size_t napps)
+{
+    struct sx_run_request *request;
+    pmix_status_t rc;
+
+    if (parent == NULL || apps == NULL || napps == 0 || napps > SX_RUN_RANKS_MAX ||
+        (info == NULL && ninfo != 0)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    request = sx_cli_calloc(1, sizeof(*request));
+    request->parent = *parent;
+    request->started_ns = sx_now_ns();
+    rc = request_copy(request, info, ninfo, apps, napps);
+    if (rc == PMIX_SUCCESS) {
+        rc = request_read(request);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_run_request_free(request);
+        return rc;
+    }
+    *ret_request = request;
+    return PMIX_SUCCESS;
+}
+
+struct sx_run_request *sx_run_request_free(struct sx_run_request *request)
+{
+    if (request == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; request->words != NULL && i < request->napps; i++) {
+        sx_run_env_free(request->words[i]);
+    }
+    free(request->words);
+    sx_run_options_deinit(&request->options);
+    sx_elements_destruct(request->info, request->ninfo, PMIX_INFO);
+    sx_elements_destruct(request->apps, request->napps, PMIX_APP);
+    free(request->info);
+    free(request->apps);
+    free(request->of_apps);
+    free(request);
+    return NULL;
+}
+
+void sx_run_request_answer(struct sx_run_request *request, pmix_status_t status, const char *nspace)
+{
+    const pmix_spawn_cbfunc_t fn = request->fn;
+    pmix_nspace_t name = "";
+
+    request->fn = NULL;
+    if (fn != NULL) {
+        PMIx_Load_nspace(name, nspace == NULL ? "" : nspace);
+        fn(status, name, request->arg);
+    }
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+/* @host, its first part, or a name that every node has for itself; slots may follow. */
+static bool is_here(const char *name, size_t len, const char *host)
+{
+    static const char *const own[] = { "localhost", "127.0.0.1" };
+    const char *const colon = memchr(name, ':', len);
+
+    if (colon != NULL) {
+        len = (size_t)(colon - name);
+    }
+    for (size_t i = 0; i < SX_COUNT(own); i++) {
+        if (strlen(own[i]) == len && memcmp(own[i], name, len) == 0) {
+            return true;
+        }
+    }
+    return strncmp(host, name, len) == 0 && len > 0 && (host[len] == '\0' || host[len] == '.');
+}
+
+static pmix_status_t refuse_node(const char *name, size_t len, const char *host, char *message)
+{
+    snprintf(message, SX_RUN_MESSAGE_MAX,
+             "it is to run on node '%.*s', and shmix run has this one alone, '%.100s'",
+             len > 100 ? 100 : (int)len, name, host);
+    return PMIX_ERR_JOB_ALLOC_FAILED;
+}
+
+static pmix_status_t judge_hosts(const char *hosts, const char *host, char *message)
+{
+    for (const char *at = hosts; at != NULL && *at != '\0';) {
+        const size_t len = strcspn(at, ",");
+
+        if (!is_here(at, len, host)) {
+            return refuse_node(at, len, host, message);
+        }
+        at += len + (at[len] == ',');
+    }
+    return PMIX_SUCCESS;
+}
+
+/* A node a line; what stands behind its name is for others. */
+static pmix_status_t judge_hostfile(const char *path, const char *host, char *message)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    char line[1024];
+    FILE *in;
+
+    if (path == NULL) {
+        return PMIX_SUCCESS;
+    }
+    in = fopen(path, "re");
+    if (in == NULL) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "its hostfile '%.300s': %s", path, strerror(errno));
+        return PMIX_ERR_JOB_ALLOC_FAILED;
+    }
+    while (rc == PMIX_SUCCESS && fgets(line, sizeof(line), in) != NULL) {
+        const char *const name = line + strspn(line, " \t");
+        const size_t len = strcspn(name, " \t\r\n#");
+
+        if (len > 0 && !is_here(name, len, host)) {
+            rc = refuse_node(name, len, host, message);
+        }
+    }
+    fclose(in);
+    return rc;
+}
+
+static pmix_status_t judge_nodes(const struct sx_launch_options *said, const char *host,
+                                 char *message)
+{
+    pmix_status_t rc = judge_hosts(said->hosts, host, message);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = judge_hosts(said->more_hosts, host, message);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = judge_hostfile(said->hostfile, host, message);
+    }
+    return rc == PMIX_SUCCESS ? judge_hostfile(said->more_file, host, message) : rc;
+}
+
+/* ---- policies -------------------------------------------------------------------------------- */
+
+struct words {
+    char text[64];
+};
+
+/* In small letters; cut where it is too long for any policy. */
+static struct words small(const char *text)
+{
+    struct words words = { "" };
+
+    for (size_t i = 0; text[i] != '\0' && i < sizeof(words.text) - 1; i++) {
+        words.text[i] = (char)tolower((unsigned char)text[i]);
+    }
+    return words;
+}
+
+/* "N:node", so many ranks of each application a node. */
+static bool ppr_read(const char *text, uint32_t *ret_count)
+{
+    struct words words = small(text);
+    char *const colon = strchr(words.text, ':');
+    int64_t number;
+
+    if (colon == NULL || strcmp(colon + 1, "node") != 0) {
+        return false;
+    }
+    *colon = '\0';
+    if (!sx_cli_number(words.text, 1, SX_RUN_RANKS_MAX, &number)) {
+        return false;
+    }
+    *ret_count = (uint32_t)number;
+    return true;
+}
+
+/* A policy of --map-by, or "ppr:N:node"; ranks may outnumber the CPUs anyway. */
+static bool map_read(const char *text, enum sx_run_level *ret_map, uint32_t *ret_ppr)
+{
+    static const char more[] = ":oversubscribe";
+    struct words words = small(text);
+    const size_t len = strlen(words.text), tail = sizeof(more) - 1;
+
+    if (len > tail && strcmp(words.text + len - tail, more) == 0) {
+        words.text[len - tail] = '\0';
+    }
+    return strncmp(words.text, "ppr:", 4) == 0 ? ppr_read(words.text + 4, ret_ppr)
+                                               : sx_run_map_read(words.text, ret_map);
+}
+
+static pmix_status_t refuse_policy(const char *name, const char *value, char *message)
+{
+    snprintf(message, SX_RUN_MESSAGE_MAX,
+             "%s '%.100s' is none that shmix run knows ('shmix run --help' has them)", name, value);
+    return PMIX_ERR_JOB_FAILED_TO_MAP;
+}
+
+static pmix_status_t judge_policies(struct sx_run_request *request, uint32_t *ret_ppr,
+                                    char *message)
+{
+    const struct sx_launch_options *const said = &request->said;
+    struct sx_run_options *const options = &request->options;
+
+    if (said->map != NULL && !map_read(said->map, &options->map, ret_ppr)) {
+        return refuse_policy("PMIX_MAPBY", said->map, message);
+    }
+    if (said->ppr != NULL && !ppr_read(said->ppr, ret_ppr)) {
+        return refuse_policy("PMIX_PPR", said->ppr, message);
+    }
+    options->bind = options->map == SX_RUN_LEVEL_NODE ? SX_RUN_LEVEL_NONE : options->map;
+    if (said->bind != NULL && !sx_run_bind_read(small(said->bind).text, &options->bind)) {
+        return refuse_policy("PMIX_BINDTO", said->bind, message);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* ---- applications ---------------------------------------------------------------------------- */
+
+/* The words of @app, with its command in front unless they begin with it. */
+static char **words_of(const pmix_app_t *app)
+{
+    const char *const slash = strrchr(app->cmd, '/');
+    const char *const first = app->argv == NULL ? NULL : app->argv[0];
+    const bool has_it = first != NULL && (strcmp(first, app->cmd) == 0 ||
+                                          (slash != NULL && strcmp(first, slash + 1) == 0));
+    size_t count = 0;
+    char **words;
+
+    while (app->argv != NULL && app->argv[count] != NULL) {
+        count++;
+    }
+    words = sx_cli_calloc(count + 2, sizeof(*words));
+    words[0] = sx_cli_strdup(app->cmd);
+    for (size_t i = has_it; i < count; i++) {
+        words[i + !has_it] = sx_cli_strdup(app->argv[i]);
+    }
+    return words;
+}
+
+static pmix_status_t judge_count(const pmix_app_t *app, uint32_t ppr, uint32_t *ret_count,
+                                 char *message)
+{
+    const uint32_t wanted = app->maxprocs > 0 ? (uint32_t)app->maxprocs : ppr;
+
+    if (app->maxprocs < 0 || wanted == 0 || wanted > SX_RUN_RANKS_MAX) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "%d ranks are wanted; possible are 1 to %u",
+                 app->maxprocs, SX_RUN_RANKS_MAX);
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (ppr != 0 && wanted > ppr) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "%u ranks are wanted, with at most %u on a node, and there is one node", wanted,
+                 ppr);
+        return PMIX_ERR_JOB_FAILED_TO_MAP;
+    }
+    *ret_count = wanted;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t judge_app(struct sx_run_request *request, size_t index, uint32_t ppr,
+                               const char *host, char *message)
+{
+    const pmix_app_t *const app = &request->apps[index];
+    const struct sx_launch_options *const said = &request->of_apps[index];
+    struct sx_run_app *const to = &request->options.apps[index];
+    pmix_status_t rc;
+
+    if (app->cmd == NULL || app->cmd[0] == '\0') {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "application %zu has no program", index);
+        return PMIX_ERR_JOB_NO_EXE_SPECIFIED;
+    }
+    rc = judge_nodes(said, host, message);
+    if (rc == PMIX_SUCCESS) {
+        rc = judge_count(app, ppr, &to->rank_count, message);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    request->options.rank_count += to->rank_count;
+    to->wdir = said->wdir == NULL || said->wdir[0] == '\0' ? NULL : said->wdir;
+    to->pset = said->pset;
+    to->program = request->words[index] = words_of(app);
+    for (size_t i = 0; app->env != NULL && app->env[i] != NULL; i++) {
+        to->env = sx_cli_realloc(to->env, to->env_count + 1, sizeof(*to->env));
+        to->env[to->env_count++] = sx_cli_strdup(app->env[i]);
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *host,
+                                   char message[SX_RUN_MESSAGE_MAX])
+{
+    const struct sx_launch_options *const said = &request->said;
+    struct sx_run_options *const options = &request->options;
+    uint32_t ppr = 0;
+    pmix_status_t rc;
+
+    *options = (struct sx_run_options){
+        .apps = sx_cli_calloc(request->napps, sizeof(*options->apps)),
+        .app_count = (uint32_t)request->napps,
+        .stdin_mode = SX_RUN_STDIN_NONE,
+        .tag_output = said->tag,
+        .display_map = said->display_map,
+        .display_bindings = said->display_bindings,
+        .on_failure = said->goes_on ? SX_RUN_ON_FAILURE_NOTIFY : SX_RUN_ON_FAILURE_ABORT,
+    };
+    request->words = sx_cli_calloc(request->napps, sizeof(*request->words));
+    rc = judge_policies(request, &ppr, message);
+    for (size_t i = 0; i < request->napps && rc == PMIX_SUCCESS; i++) {
+        rc = judge_app(request, i, ppr, host, message);
+    }
+    if (rc == PMIX_SUCCESS && options->rank_count > SX_RUN_RANKS_MAX) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "%u ranks are wanted; possible are at most %u",
+                 options->rank_count, SX_RUN_RANKS_MAX);
+        rc = PMIX_ERR_JOB_INSUFFICIENT_RESOURCES;
+    }
+    return rc;
+}
+
+/* ---- environments ---------------------------------------------------------------------------- */
+
+static void put_before(char ***env, const char *name, const char *prefix, const char *folder)
+{
+    const char *const former = sx_run_env_get(*env, name);
+    const bool none = former == NULL || former[0] == '\0';
+    char *const path = sx_cli_printf("%s/%s%s%s", prefix, folder, none ? "" : ":",
+                                     none ? "" : former);
+
+    sx_run_env_put(env, name, path);
+    free(path);
+}
+
+static pmix_status_t apply_all(const pmix_info_t *info, size_t ninfo, char ***env)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+        rc = sx_envar_is_directive(info[i].key) ? sx_envar_apply(&info[i], env) : PMIX_SUCCESS;
+    }
+    return rc;
+}
+
+pmix_status_t sx_run_request_env(const struct sx_run_request *request, uint32_t index, char ***env)
+{
+    const char *const prefix = request->of_apps[index].prefix;
+    pmix_status_t rc;
+
+    if (prefix != NULL && prefix[0] != '\0') {
+        put_before(env, "PATH", prefix, "bin");
+        put_before(env, "LD_LIBRARY_PATH", prefix, "lib");
+    }
+    rc = apply_all(request->info, request->ninfo, env);
+    return rc == PMIX_SUCCESS
+               ? apply_all(request->apps[index].info, request->apps[index].ninfo, env)
+               : rc;
+}

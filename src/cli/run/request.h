@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* request.h - what a spawn asks for, and who waits for the answer.
+ *
+ *   library's thread: infos and apps --copied, read--> request --news--> launcher's thread:
+ *   judged (options of a job) --> its job's, until the jobs go; answered once */
+#ifndef SX_CLI_RUN_REQUEST_H
+#define SX_CLI_RUN_REQUEST_H
+
+#include <pmix_common.h>
+
+#include "base/options.h"
+#include "cli/run/options.h"
+
+struct sx_run_request {
+    pmix_proc_t parent; /* who asks */
+    pmix_info_t *info;
+    size_t ninfo;
+    pmix_app_t *apps;
+    size_t napps;
+    struct sx_launch_options said;     /* of the job */
+    struct sx_launch_options *of_apps; /* of each application, with what the job says of all */
+    struct sx_run_options options;     /* the same, in the launcher's words */
+    char ***words;                     /* argv of each application */
+    uint64_t started_ns;               /* when it came */
+    pmix_spawn_cbfunc_t fn;            /* NULL: answered */
+    void *arg;
+};
+
+/* Copy what @parent asks for, and read it.  Return: PMIX_SUCCESS, and the caller sets fn and arg;
+ * PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED for a required directive that is not known;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_run_request_new(struct sx_run_request **ret_request, const pmix_proc_t *parent,
+                                 const pmix_info_t *info, size_t ninfo, const pmix_app_t *apps,
+                                 size_t napps);
+struct sx_run_request *sx_run_request_free(struct sx_run_request *request);
+
+/* Make the options of it, on the node @host.  Return: PMIX_SUCCESS; or why there cannot be such a
+ * job, with one line in @message. */
+pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *host,
+                                   char message[SX_RUN_MESSAGE_MAX]);
+
+/* Do to @env what the request says for application @index.  Return: PMIX_SUCCESS, or as
+ * sx_envar_apply. */
+pmix_status_t sx_run_request_env(const struct sx_run_request *request, uint32_t index, char ***env);
+
+/* Once: a second answer is dropped.  @nspace: NULL for an error. */
+void sx_run_request_answer(struct sx_run_request *request, pmix_status_t status,
+                           const char *nspace);
+
+#endif
