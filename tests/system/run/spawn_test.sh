@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The shmix authors
+# spawn_test.sh - jobs that a rank or a tool spawns: started, refused with a reason, ended, killed.
+. "$(dirname "$0")/lib.sh"
+
+# spawns WANT WHAT ARGS...: a job of one rank runs $SPAWNER ARGS; WANT: what it says of the spawn
+spawns() {
+    want=$1 what=$2
+    shift 2
+    run --timeout 120 "$SPAWNER" "$@"
+    grep -qx "spawn: $want" "$work/out" || fail "$what: not $want"
+}
+says() {
+    grep -qx -e "$1" "$work/out" || fail "$2: no line '$1'"
+}
+
+# Where the library cannot spawn there is nothing to test: tests/system/spawn_test.c says that it can.
+run "$SPAWNER" -- true
+if grep -qx 'spawn: PMIX_ERR_NOT_SUPPORTED' "$work/out"; then
+    echo "skipped: PMIx_Spawn is not supported by this library"
+    exit 77
+fi
+
+# ---- it starts, and knows who it is ----
+
+spawns PMIX_SUCCESS "two ranks" -n 2 -s pmix.notecomp -- "$SPAWNER"
+expect_code 0 "two ranks"
+says 'rank 0 of a child of rank 0' "two ranks"
+says 'rank 1 of a child of rank 0' "two ranks"
+says 'its size is 2' "two ranks"
+says 'end of PMIX_SUCCESS code 0' "two ranks"
+expect_clean "two ranks"
+
+run "$SPAWNER"
+says 'rank 0: PMIX_ERR_NOT_FOUND' "a rank that nobody has spawned"
+
+spawns PMIX_SUCCESS "a job's events" pmix.note.jev -- true
+says 'PMIX_EVENT_JOB_START\|JOB-START\|PMIX_EVENT.*START' "a job's events"
+
+mkdir "$work/there"
+spawns PMIX_SUCCESS "a folder" pmix.wdir="$work/there" pmix.notecomp -- sh -c 'pwd; echo "$OMPI_COMM_WORLD_SIZE"'
+says "$work/there" "a folder"
+spawns PMIX_SUCCESS "tagged" pmix.iof.tag pmix.iof.mrg pmix.notecomp -- sh -c 'echo heard >&2'
+grep -q '^\[shmix-[0-9a-f-]*\.1,0\]<stderr>: heard$' "$work/out" || fail "tagged and merged: no such line"
+
+# ---- it cannot be, and that is said before anything starts ----
+
+spawns PMIX_ERR_JOB_EXE_NOT_FOUND "no program" -- /nonexistent/prog
+expect_code 0 "no program: the launcher goes on"
+expect_err "cannot spawn '/nonexistent/prog' for rank 0 of shmix-[^:]*: there is no program '/nonexistent/prog'" "no program"
+spawns PMIX_ERR_JOB_APP_NOT_EXECUTABLE "a folder as program" -- "$work/there"
+expect_err "is a directory, not a program" "a folder as program"
+spawns PMIX_ERR_JOB_WDIR_NOT_FOUND "no folder" pmix.wdir=/nonexistent/dir -- true
+expect_err "/nonexistent/dir" "no folder"
+printf '#!/nonexistent/shell\n' >"$work/there/script"
+chmod +x "$work/there/script"
+spawns PMIX_ERR_JOB_EXE_NOT_FOUND "no interpreter" -- "$work/there/script"
+expect_code 0 "no interpreter: the launcher goes on"
+expect_err "interpreter" "no interpreter"
+spawns PMIX_ERR_JOB_ALLOC_FAILED "another node" pmix.host=elsewhere -- true
+expect_err "node 'elsewhere'" "another node"
+spawns PMIX_ERR_JOB_FAILED_TO_MAP "no such policy" pmix.mapby=ring -- true
+spawns PMIX_ERR_BAD_PARAM "no ranks" -n 0 -- true
+spawns PMIX_ERR_NOT_SUPPORTED "a required directive" need:pmix.maxrest -- true
+spawns PMIX_SUCCESS "one that is not required" pmix.maxrest pmix.notecomp -- true
+expect_clean "refusals"
+
+# ---- it fails, and its parent goes on: TQ41 ----
+
+spawns PMIX_SUCCESS "exits with 3" -n 2 pmix.notecomp -- sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || exit 3; sleep 60'
+expect_code 3 "exits with 3"
+says 'end of PMIX_ERR_JOB_NON_ZERO_TERM rank 1 code 3' "exits with 3"
+spawns PMIX_SUCCESS "is killed" -n 2 pmix.notecomp -- sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || kill -9 $$; sleep 60'
+expect_code 137 "is killed"
+says 'end of PMIX_ERR_JOB_ABORTED_BY_SIG rank 1 code 137' "is killed"
+spawns PMIX_SUCCESS "takes too long" -t 1 pmix.job.time pmix.notecomp -- sleep 60
+expect_code 124 "takes too long"
+says 'end of PMIX_ERR_TIMEOUT code 0' "takes too long"
+expect_clean "failures"
+
+# ---- its parent is killed ----
+
+# parent HOW WANT SIGNALLED: the child goes on when it is separate
+pids="$work/pids"
+orphan() {
+    : >"$pids"
+    run --timeout 120 sh -c '"$0" "$@" && kill -9 $$' "$SPAWNER" "$@"
+}
+orphan pmix.spchildsep -- sh -c "echo \$\$ >>'$pids'; until grep -q 'killed by' '$work/err'; do sleep 0.01; done; echo went on"
+expect_code 137 "a separate child"
+says 'went on' "a separate child"
+orphan -- sh -c "echo \$\$ >>'$pids'; sleep 60"
+expect_code 137 "a child goes with its parent"
+expect_err 'job 1 goes with the job' "a child goes with its parent"
+await "the child's end" all_gone "$pids"
+expect_clean "killed parents"
+
+# ---- a tool spawns ----
+
+"$SHMIX" run sh -c "until [ -e '$work/done' ]; do sleep 0.01; done" >"$work/job.out" 2>"$work/job.err" &
+launcher=$!
+await "the server" sh -c "ls '$TMPDIR'/*/pmix.* >/dev/null"
+for program in true /nonexistent/prog; do
+    "$SPAWNER" pmix.notecomp -- $program
+done >"$work/out" 2>"$work/err"
+says 'spawn: PMIX_SUCCESS' "a tool"
+says 'end of PMIX_SUCCESS code 0' "a tool"
+says 'spawn: PMIX_ERR_JOB_EXE_NOT_FOUND' "a tool, no program"
+touch "$work/done"
+wait "$launcher" || fail "a tool: the launcher's exit code"
+
+# ---- the launcher is killed ----
+
+"$SHMIX" run sh -c '"$0" "$@"; sleep 60' "$SPAWNER" -n 2 -- sh -c "echo \$\$ >>'$pids.l'; exec sleep 60" \
+    >"$work/out" 2>"$work/err" &
+launcher=$!
+touch "$pids.l"
+await "two ranks of the child" lines_are "$pids.l" 2
+kill -9 "$launcher"
+await "the end of the child" all_gone "$pids.l"
+await "the janitor" nothing_left
+wait "$launcher" 2>/dev/null
+
+# ---- many, one after the other ----
+
+run --timeout 120 sh -c 'i=0; while [ $i -lt 20 ]; do "$0" -n 2 -- true || exit 9; i=$((i + 1)); done' "$SPAWNER"
+expect_code 0 "twenty"
+[ "$(grep -c '^spawn: PMIX_SUCCESS$' "$work/out")" -eq 20 ] || fail "twenty: not twenty spawns"
+expect_clean "twenty"
+
+finish

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* spawner.c - spawn a job:
+ *             spawner [-n COUNT] [-t SECONDS] [-s] [KEY[=TEXT]]... -- PROGRAM [WORDS]...
+ *             spawner, alone: say who has spawned this rank
+ *
+ * Written after the Standard alone.  It is a tool, or a rank if it was started as one.  A KEY is a
+ * directive of the job, with TEXT as its value, true when there is none, or SECONDS for those about
+ * time; "need:KEY" marks it as required.  It says how the spawn went, with -s the size of the job,
+ * and with PMIX_NOTIFY_COMPLETION how the job ended. */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pmix_tool.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool ended, registered;
+static pmix_nspace_t child;
+
+static void say_end(const pmix_info_t *info, size_t ninfo)
+{
+    bool timed = false;
+
+    printf("end of");
+    for (size_t i = 0; i < ninfo; i++) {
+        if (PMIX_CHECK_KEY(&info[i], PMIX_JOB_TERM_STATUS)) {
+            printf(" %s", PMIx_Error_string(info[i].value.data.status));
+        } else if (PMIX_CHECK_KEY(&info[i], PMIX_PROCID)) {
+            printf(" rank %u", info[i].value.data.proc->rank);
+        } else if (PMIX_CHECK_KEY(&info[i], PMIX_EXIT_CODE)) {
+            printf(" code %d", info[i].value.data.integer);
+        }
+        timed = timed || PMIX_CHECK_KEY(&info[i], PMIX_EVENT_TIMESTAMP);
+    }
+    printf("%s\n", timed ? "" : " without a time");
+}
+
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t results[], size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)id, (void)source, (void)results, (void)nresults;
+    pthread_mutex_lock(&lock);
+    if (status == PMIX_EVENT_JOB_END) {
+        say_end(info, ninfo);
+        ended = true;
+        pthread_cond_broadcast(&changed);
+    } else {
+        printf("%s\n", PMIx_Error_string(status));
+    }
+    pthread_mutex_unlock(&lock);
+    if (done != NULL) {
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+    }
+}
+
+static void on_registered(pmix_status_t status, size_t id, void *cbdata)
+{
+    (void)status, (void)id, (void)cbdata;
+    pthread_mutex_lock(&lock);
+    registered = true;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static void await(const bool *what)
+{
+    pthread_mutex_lock(&lock);
+    while (!*what) {
+        pthread_cond_wait(&changed, &lock);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static bool is_rank(void)
+{
+    return getenv("PMIX_NAMESPACE") != NULL;
+}
+
+static int who_spawned(void)
+{
+    pmix_value_t *value = NULL;
+    pmix_status_t rc;
+    pmix_proc_t me;
+
+    if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS) {
+        return 1;
+    }
+    rc = PMIx_Get(&me, PMIX_PARENT_ID, NULL, 0, &value);
+    if (rc == PMIX_SUCCESS) {
+        printf("rank %u of a child of rank %u\n", me.rank, value->data.proc->rank);
+        PMIX_VALUE_RELEASE(value);
+    } else {
+        printf("rank %u: %s\n", me.rank, PMIx_Error_string(rc));
+    }
+    fflush(stdout);
+    return PMIx_Finalize(NULL, 0) != PMIX_SUCCESS;
+}
+
+static void load(pmix_info_t *info, char *word, uint32_t seconds)
+{
+    const bool needed = strncmp(word, "need:", 5) == 0;
+    char *const key = needed ? word + 5 : word, *const value = strchr(key, '=');
+
+    if (value != NULL) {
+        *value = '\0';
+        PMIX_INFO_LOAD(info, key, value + 1, PMIX_STRING);
+    } else if (strstr(key, "time") != NULL) {
+        PMIX_INFO_LOAD(info, key, &seconds, PMIX_UINT32);
+    } else {
+        PMIX_INFO_LOAD(info, key, NULL, PMIX_BOOL);
+    }
+    if (needed) {
+        PMIX_INFO_REQUIRED(info);
+    }
+}
+
+/* The size of the child's job, as its parent can read it. */
+static void say_size(void)
+{
+    pmix_value_t *value = NULL;
+    pmix_proc_t all;
+    pmix_status_t rc;
+
+    PMIX_LOAD_PROCID(&all, child, PMIX_RANK_WILDCARD);
+    rc = PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &value);
+    if (rc == PMIX_SUCCESS) {
+        printf("its size is %u\n", value->data.uint32);
+        PMIX_VALUE_RELEASE(value);
+    } else {
+        printf("its size: %s\n", PMIx_Error_string(rc));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    pmix_status_t codes[] = { PMIX_EVENT_JOB_END, PMIX_EVENT_JOB_START, PMIX_LAUNCH_COMPLETE }, rc;
+    bool waits = false, sizes = false;
+    pmix_info_t info[16];
+    uint32_t seconds = 1;
+    size_t ninfo = 0;
+    pmix_app_t app;
+    pmix_proc_t me;
+    int at = 1;
+
+    if (argc == 1) {
+        return who_spawned();
+    }
+    PMIX_APP_CONSTRUCT(&app);
+    app.maxprocs = 1;
+    for (; at < argc && strcmp(argv[at], "--") != 0; at++) {
+        if (strcmp(argv[at], "-n") == 0) {
+            app.maxprocs = atoi(argv[++at]);
+        } else if (strcmp(argv[at], "-t") == 0) {
+            seconds = (uint32_t)atoi(argv[++at]);
+        } else if (strcmp(argv[at], "-s") == 0) {
+            sizes = true;
+        } else {
+            waits = waits || strstr(argv[at], PMIX_NOTIFY_COMPLETION) != NULL ||
+                    strstr(argv[at], PMIX_NOTIFY_JOB_EVENTS) != NULL;
+            load(&info[ninfo++], argv[at], seconds);
+        }
+    }
+    app.cmd = strdup(at + 1 < argc ? argv[at + 1] : "");
+    for (at++; at < argc; at++) {
+        PMIX_ARGV_APPEND(rc, app.argv, argv[at]);
+    }
+    rc = is_rank() ? PMIx_Init(&me, NULL, 0) : PMIx_tool_init(&me, NULL, 0);
+    if (rc != PMIX_SUCCESS) {
+        printf("init: %s\n", PMIx_Error_string(rc));
+        return 1;
+    }
+    if (waits) {
+        PMIx_Register_event_handler(codes, 3, NULL, 0, on_event, on_registered, NULL);
+        await(&registered);
+    }
+    rc = PMIx_Spawn(info, ninfo, &app, 1, child);
+    printf("spawn: %s\n", PMIx_Error_string(rc));
+    fflush(stdout);
+    if (rc == PMIX_SUCCESS && sizes) {
+        say_size();
+    }
+    if (rc == PMIX_SUCCESS && waits) {
+        await(&ended);
+    }
+    fflush(stdout);
+    PMIX_APP_DESTRUCT(&app);
+    for (size_t i = 0; i < ninfo; i++) {
+        PMIX_INFO_DESTRUCT(&info[i]);
+    }
+    rc = is_rank() ? PMIx_Finalize(NULL, 0) : PMIx_tool_finalize();
+    return rc != PMIX_SUCCESS;
+}
