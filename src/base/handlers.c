@@ -29,7 +29,7 @@ struct sx_handler {
     char nspace[PMIX_MAX_NSLEN + 1]; /* for the range NAMESPACE */
     pmix_proc_t *sources;            /* for the range CUSTOM */
     size_t source_count;
-    uint64_t since; /* numbered events above this one only */
+    uint64_t since[SX_EVENT_RINGS_MAX]; /* of each ring: numbered events above this one only */
     /* Of the older ones that are for it alone it has had: 0 is no event. */
     uint64_t in_hand;                  /* the one in whose handler it was registered */
     uint64_t had_upto;                 /* by a handler like itself: all up to here */
@@ -401,10 +401,16 @@ static void passing_settle(const struct sx_handlers *handlers, struct sx_handler
     handler->passing = 0;
 }
 
+static uint32_t ring_of(uint64_t number)
+{
+    return (uint32_t)(number >> SX_EVENT_RING_SHIFT) % SX_EVENT_RINGS_MAX;
+}
+
 static bool has_had(const struct sx_handler *handler, uint64_t number)
 {
-    return number != 0 && (number == handler->in_hand || number == handler->passing ||
-                           number <= handler->had_upto);
+    return number != 0 &&
+           (number == handler->in_hand || number == handler->passing ||
+            (ring_of(number) == ring_of(handler->had_upto) && number <= handler->had_upto));
 }
 
 /* ---- registration -------------------------------------------------------------------------- */
@@ -413,7 +419,7 @@ static pmix_status_t handler_fill(struct sx_handler *handler, const pmix_status_
                                   size_t ncodes, const struct sx_handler_options *options)
 {
     handler->category = ncodes == 0 ? SX_ZONE_ANY : ncodes == 1 ? SX_ZONE_ONE : SX_ZONE_SEVERAL;
-    handler->since = UINT64_MAX;
+    memset(handler->since, 0xff, sizeof(handler->since)); /* none */
     if (ncodes > 0) {
         handler->codes = malloc(ncodes * sizeof(*codes));
         if (handler->codes == NULL) {
@@ -468,7 +474,7 @@ void sx_handlers_since(struct sx_handlers *handlers, size_t id, uint64_t number)
     struct sx_handler *handler = find_id(handlers, id);
 
     if (handler != NULL) {
-        handler->since = number;
+        handler->since[ring_of(number)] = number;
         passing_settle(handlers, handler);
     }
     pthread_mutex_unlock(&sx_handlers_lock);
@@ -613,8 +619,9 @@ static bool wants(const struct sx_handler *handler, const struct sx_event_facts 
 {
     const bool named = handler->code_count == 0 ? !event->non_default : names(handler, event->code);
 
-    if (event->is_for_one ? event->only != handler->id || has_had(handler, event->number)
-                          : event->number != 0 && event->number <= handler->since) {
+    if (event->is_for_one
+            ? event->only != handler->id || has_had(handler, event->number)
+            : event->number != 0 && event->number <= handler->since[ring_of(event->number)]) {
         return false;
     }
     if (event->before != 0 && handler->id >= event->before) {

@@ -26,6 +26,16 @@
 #define SX_HANDLER_COUNT_MAX 65536u
 #define SX_HANDLER_CODES_MAX 65536u
 
+/* Each ring numbers its events on its own.  Where a number is compared, the upper bits say of which
+ * ring it is. */
+#define SX_EVENT_RINGS_MAX 32u
+#define SX_EVENT_RING_SHIFT 56
+
+static inline uint64_t sx_event_of_ring(uint32_t ring, uint64_t number)
+{
+    return (uint64_t)ring << SX_EVENT_RING_SHIFT | number;
+}
+
 enum sx_handler_zone {
     SX_ZONE_FIRST = 0,
     SX_ZONE_ONE,
@@ -69,7 +79,7 @@ struct sx_event_facts {
     bool environment;            /* the resource manager's own, for no job in particular */
     const pmix_proc_t *affected; /* whom it touches */
     size_t affected_count;
-    uint64_t number; /* 0: not numbered; else only for handlers since an older one */
+    uint64_t number; /* sx_event_of_ring; 0: none; else only for handlers since an older one */
     size_t before;   /* 0: for all; else only for handlers with a smaller id */
     bool is_for_one; /* a kept one: for the handler `only`, which came after it */
     size_t only;
@@ -107,8 +117,9 @@ pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
                               const struct sx_handler_options *options, pmix_notification_fn_t fn,
                               size_t *ret_id);
 
-/* The registration is over: the handler hears of numbered events above @number, and of older ones
- * that are for it alone.  Until this call a new handler hears of no numbered event.
+/* The registration is over: the handler hears of numbered events of a ring above @number
+ * (sx_event_of_ring), and of older ones that are for it alone.  Until this call a new handler hears
+ * of no numbered event of that ring.
  *
  * It is not given the event that was being handled when it was registered: the one in whose
  * handler sx_handlers_add was called, or at which a handler in another thread has been since then.

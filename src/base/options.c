@@ -96,7 +96,13 @@ static const struct sx_directive tool_init[] = {
 };
 
 static const struct sx_directive tool_attach[] = {
-    SERVER_DIRECTIONS, IDLE(PMIX_PRIMARY_SERVER), /* there is one at a time */
+    SERVER_DIRECTIONS,
+    ROW(PMIX_PRIMARY_SERVER, BOOL, tool, primary),
+};
+
+static const struct sx_directive set_server[] = {
+    ROW(PMIX_WAIT_FOR_CONNECTION, BOOL, set_server, waits),
+    ROW(PMIX_TIMEOUT, SECONDS, set_server, timeout_ns),
 };
 
 static const struct sx_directive finalize[] = {
@@ -586,7 +592,7 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_FINALIZE] = ENTRY("PMIx_Finalize", finalize),
     [SX_OF_TOOL_INIT] = ENTRY("PMIx_tool_init", tool_init),
     [SX_OF_TOOL_ATTACH] = ENTRY("PMIx_tool_attach_to_server", tool_attach),
-    [SX_OF_TOOL_SET_SERVER] = NONE("PMIx_tool_set_server"),
+    [SX_OF_TOOL_SET_SERVER] = ENTRY("PMIx_tool_set_server", set_server),
     [SX_OF_PROGRESS_THREAD_STOP] = ENTRY("PMIx_Progress_thread_stop", thread_stop),
     [SX_OF_GET] = { .function = "PMIx_Get",
                     .rows = get,

@@ -82,7 +82,7 @@ struct sx_tool_options {
     /* Which server: tool_search.h. */
     const char *attachment_file, *uri, *tcp_uri, *server_nspace;
     struct sx_some_number pid;
-    bool to_system, no_server, server_optional;
+    bool to_system, no_server, server_optional, primary;
     struct sx_some_number retries;
     uint64_t retry_delay_ns; /* 0: not given */
     uint64_t timeout_ns;     /* for the answer; 0: not given */
@@ -90,6 +90,11 @@ struct sx_tool_options {
     /* It is a server, too: launcher.h. */
     bool launches;
     const char *launcher_file;
+};
+
+struct sx_set_server_options {
+    bool waits; /* for a server that is not there yet */
+    uint64_t timeout_ns;
 };
 
 struct sx_finalize_options {

@@ -18,7 +18,7 @@
 
 #include <pmix_common.h>
 
-#define SX_BELL_WORDS_MAX 32
+#define SX_BELL_WORDS_MAX 64
 #define SX_BELL_ALL UINT32_MAX
 
 /* What is rung.  The epoch counts the rings.  A woken sleeper passes the wake on to `pass_on`

@@ -60,7 +60,7 @@ static void send_welcome(int fd)
 static void take_record(int fd)
 {
     (void)fd;
-    sx_event_record_locked("abc", 3);
+    sx_event_record_locked(sx_primary(), "abc", 3);
 }
 
 static void take_event(int fd)
@@ -68,7 +68,7 @@ static void take_event(int fd)
     const struct sx_event event = { .number = 1, .code = PMIX_ERR_COMM_FAILURE, .source_len = 600 };
 
     (void)fd;
-    sx_event_record_locked(&event, sizeof(event));
+    sx_event_record_locked(sx_primary(), &event, sizeof(event));
 }
 
 static void take_kept(int fd)
@@ -81,7 +81,7 @@ static void take_kept(int fd)
     struct sx_list items = SX_LIST_INIT(items);
 
     (void)fd;
-    (void)sx_event_kept_locked(&body, sizeof(body), &items);
+    (void)sx_event_kept_locked(sx_primary(), &body, sizeof(body), &items);
     sx_event_items_free(&items);
 }
 
@@ -110,7 +110,7 @@ static void on_failure(size_t id, pmix_status_t code, const pmix_proc_t *source,
                        pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
     (void)id, (void)info, (void)ninfo, (void)results, (void)nresults;
-    CHECK(PMIx_Check_procid(source, &sx_process.link.server), "its source is %s.%u", source->nspace,
+    CHECK(PMIx_Check_procid(source, &sx_primary()->server), "its source is %s.%u", source->nspace,
           source->rank);
     if (code == PMIX_ERR_COMM_FAILURE) {
         atomic_fetch_add(&fault_shared->event_count[VICTIM], 1);
@@ -133,8 +133,8 @@ static int socket_take(int *ret_kept)
     int pair[2];
 
     CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) == 0, "no sockets");
-    *ret_kept = dup(sx_process.link.socket_fd);
-    CHECK(*ret_kept >= 0 && dup2(pair[0], sx_process.link.socket_fd) >= 0, "no descriptor");
+    *ret_kept = dup(sx_primary()->socket_fd);
+    CHECK(*ret_kept >= 0 && dup2(pair[0], sx_primary()->socket_fd) >= 0, "no descriptor");
     close(pair[0]);
     return pair[1];
 }
@@ -160,7 +160,7 @@ static int role_victim(const char *arg)
 
     pthread_mutex_lock(&p->lock);
     row->send(server_end);
-    p->link.bell_seen--;
+    p->first.bell_seen--;
     sx_local_ring_locked();
     pthread_mutex_unlock(&p->lock);
     WAIT_FOR(atomic_load(&fault_shared->event_count[VICTIM]) != 0, row->name);
@@ -169,7 +169,7 @@ static int role_victim(const char *arg)
         WAIT_FOR(atomic_load(&answered) != 0, "the end of the request");
         CHECK_STATUS(atomic_load(&fault_shared->status[VICTIM]), PMIX_ERR_LOST_CONNECTION);
     } else {
-        CHECK(dup2(kept, p->link.socket_fd) >= 0, "no descriptor");
+        CHECK(dup2(kept, p->first.socket_fd) >= 0, "no descriptor");
         const pmix_status_t id = PMIx_Register_event_handler(&never, 1, NULL, 0, on_failure, NULL,
                                                              NULL);
 

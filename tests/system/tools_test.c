@@ -135,7 +135,8 @@ static void server_kill(pid_t pid)
     CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
 }
 
-/* ---- the host's answer ------------------------------------------------------------------------ */
+/* ---- the host's answer
+ * ------------------------------------------------------------------------ */
 
 enum answer { AS_ASKED, NAMED, UNNAMED, REFUSED, NEVER, TWICE, LATE };
 
@@ -432,7 +433,8 @@ static void identity(void)
     say(&infos, PMIX_REGISTER_CLEANUP, path_of("litter"), PMIX_STRING);
     CHECK_STATUS(PMIx_Job_control(NULL, 0, infos.all, 1, NULL, NULL), PMIX_ERR_UNREACH);
     infos_end(&infos);
-    CHECK_STATUS(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0), PMIX_ERR_NOT_SUPPORTED);
+    CHECK_STATUS(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0), PMIX_SUCCESS);
+    CHECK(PMIx_tool_is_connected());
     free(servers);
     tool_end();
     say(&infos, PMIX_TOOL_NSPACE, "my.name", PMIX_STRING);
@@ -636,7 +638,8 @@ static void retries(void)
     files_remove();
 }
 
-/* ---- the list of servers ---------------------------------------------------------------------- */
+/* ---- the list of servers
+ * ---------------------------------------------------------------------- */
 
 /* What a process is told when it asks which servers there are; 0: nothing was found. */
 static size_t servers_ask(pmix_info_t **ret)
@@ -749,7 +752,8 @@ static void listed(void)
     files_remove();
 }
 
-/* ---- hosts that answer late, twice, never ----------------------------------------------------- */
+/* ---- hosts that answer late, twice, never
+ * ----------------------------------------------------- */
 
 static void hosts(void)
 {
@@ -778,7 +782,8 @@ static void hosts(void)
     files_remove();
 }
 
-/* ---- what a tool may do ----------------------------------------------------------------------- */
+/* ---- what a tool may do
+ * ----------------------------------------------------------------------- */
 
 #define CODE (PMIX_EXTERNAL_ERR_BASE - 31)
 #define MANY 100
@@ -866,7 +871,8 @@ static void as_clients(void)
     files_remove();
 }
 
-/* ---- a tool that is a server, too -------------------------------------------------------------- */
+/* ---- a tool that is a server, too
+ * -------------------------------------------------------------- */
 
 /* A rank of the launcher's job. */
 static int rank_run(void)
@@ -999,7 +1005,8 @@ static void launcher(void)
     files_remove();
 }
 
-/* ---- who has started a tool --------------------------------------------------------------------- */
+/* ---- who has started a tool
+ * --------------------------------------------------------------------- */
 
 static sem_t ended;
 

@@ -28,6 +28,7 @@
 #include "cli/say.h"
 #include "client/call/event.h"
 #include "client/life/tool.h"
+#include "client/link/process.h"
 #include "control/message.h"
 #include "control/rendezvous.h"
 
@@ -302,8 +303,9 @@ static pmix_status_t publish(const struct wish *wish, int fd, const char *nspace
     setenv("SHMIX_LOG", "none", 0); /* what the library would say is said by tell() */
     rc = sx_tool_attach(fd, nspace, deadline_ns);
     if (rc == PMIX_SUCCESS) {
-        rc = ranks_exist(wish, nspace) ? sx_event_submit(bytes, size, deadline_ns, ret_number)
-                                       : PMIX_ERR_NOT_FOUND;
+        rc = ranks_exist(wish, nspace)
+                 ? sx_event_submit(sx_primary(), bytes, size, deadline_ns, ret_number)
+                 : PMIX_ERR_NOT_FOUND;
         PMIx_Finalize(NULL, 0);
     }
     return rc;

@@ -17,7 +17,7 @@
 pmix_status_t PMIx_Abort(int status, const char *msg, pmix_proc_t procs[], size_t nprocs)
 {
     static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .request = SX_MSG_ABORT };
-    struct sx_op op = SX_OP_INIT(&kind, &sx_process.link);
+    struct sx_op op = SX_OP_INIT(&kind, sx_primary());
     const struct sx_abort head = { .status = status };
     struct sx_draft draft = {
         .head = &head,

@@ -17,7 +17,7 @@ static pmix_status_t request(struct sx_results_op *results, pmix_alloc_directive
 pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive, pmix_info_t *info,
                                       size_t ninfo, pmix_info_t **results, size_t *nresults)
 {
-    struct sx_results_op op = { .op = SX_OP_INIT(&allocation_kind, &sx_process.link) };
+    struct sx_results_op op = { .op = SX_OP_INIT(&allocation_kind, sx_primary()) };
     const pmix_status_t rc = request(&op, directive, info, ninfo);
 
     sx_results_give(&op, results, nresults);
@@ -28,7 +28,7 @@ pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t directive, pmix_
                                          size_t ninfo, pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
     const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata);
-    struct sx_results_op op = { .op = SX_OP_INIT(&allocation_kind, &sx_process.link,
+    struct sx_results_op op = { .op = SX_OP_INIT(&allocation_kind, sx_primary(),
                                                  .callback = callback) };
 
     return cbfunc != NULL ? request(&op, directive, info, ninfo) : sx_process_misused();

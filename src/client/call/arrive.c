@@ -31,7 +31,7 @@ bool sx_procs_hold_self(const pmix_proc_t *procs, size_t nprocs)
             return true;
         }
     }
-    for (size_t i = 0; i < nprocs && sx_link_is_live(&p->link); i++) {
+    for (size_t i = 0; i < nprocs && sx_link_is_live(sx_primary()); i++) {
         if (sx_alias_holds_self(&procs[i])) {
             return true;
         }

@@ -29,7 +29,7 @@ static pmix_status_t check(const struct sx_arriving *arriving, enum sx_function 
     }
     const pmix_status_t rc = sx_arriving_check(arriving, function, &options);
 
-    return rc == PMIX_SUCCESS ? sx_link_status(&sx_process.link) : rc;
+    return rc == PMIX_SUCCESS ? sx_link_status(sx_primary()) : rc;
 }
 
 /* Who connects is in the list; who may disconnect is the server's to say. */
@@ -66,7 +66,7 @@ struct connect {
 static pmix_status_t identity_read(struct connect *connect)
 {
     struct sx_members_look look;
-    pmix_status_t rc = sx_members_open_subject(connect->op.subject, &look);
+    pmix_status_t rc = sx_members_open_subject(connect->op.link, connect->op.subject, &look);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -100,9 +100,8 @@ static const struct sx_op_kind connect_kind = { .size = sizeof(struct connect),
 
 static struct connect connect_init(bool wants_nspace, struct sx_callback callback)
 {
-    return (
-        struct connect){ .op = SX_OP_INIT(&connect_kind, &sx_process.link, .callback = callback),
-                         .wants_nspace = wants_nspace };
+    return (struct connect){ .op = SX_OP_INIT(&connect_kind, sx_primary(), .callback = callback),
+                             .wants_nspace = wants_nspace };
 }
 
 pmix_status_t shmix_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
@@ -152,7 +151,7 @@ pmix_status_t PMIx_Connect_nb(const pmix_proc_t *procs, size_t nprocs, const pmi
 
 static pmix_status_t disconnect(const struct sx_arriving *arriving, struct sx_callback callback)
 {
-    struct sx_op op = SX_OP_INIT(&sx_op_plain, &sx_process.link, .callback = callback);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain, sx_primary(), .callback = callback);
 
     return start(&op, SX_COLLECTIVE_DISCONNECT, arriving);
 }

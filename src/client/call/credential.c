@@ -44,7 +44,7 @@ static pmix_status_t get(struct sx_results_op *op, const pmix_info_t info[], siz
 pmix_status_t PMIx_Get_credential(const pmix_info_t info[], size_t ninfo,
                                   pmix_byte_object_t *credential)
 {
-    struct sx_results_op results = { .op = SX_OP_INIT(&get_kind, &sx_process.link) };
+    struct sx_results_op results = { .op = SX_OP_INIT(&get_kind, sx_primary()) };
 
     if (credential == NULL) {
         return sx_process_misused();
@@ -65,7 +65,7 @@ pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t ninfo,
 {
     const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_CREDENTIAL, credential, cbfunc,
                                                     cbdata);
-    struct sx_results_op results = { .op = SX_OP_INIT(&get_kind, &sx_process.link,
+    struct sx_results_op results = { .op = SX_OP_INIT(&get_kind, sx_primary(),
                                                       .callback = callback) };
 
     return cbfunc != NULL ? get(&results, info, ninfo) : sx_process_misused();
@@ -104,7 +104,7 @@ pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t *credential,
                                        const pmix_info_t info[], size_t ninfo,
                                        pmix_info_t **results, size_t *nresults)
 {
-    struct sx_results_op op = { .op = SX_OP_INIT(&validate_kind, &sx_process.link) };
+    struct sx_results_op op = { .op = SX_OP_INIT(&validate_kind, sx_primary()) };
     const pmix_status_t rc = validate(&op, credential, info, ninfo);
 
     sx_results_give(&op, results, nresults);
@@ -117,7 +117,7 @@ pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t *credential,
 {
     const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_VALIDATION, validation, cbfunc,
                                                     cbdata);
-    struct sx_results_op op = { .op = SX_OP_INIT(&validate_kind, &sx_process.link,
+    struct sx_results_op op = { .op = SX_OP_INIT(&validate_kind, sx_primary(),
                                                  .callback = callback) };
 
     return cbfunc != NULL ? validate(&op, credential, info, ninfo) : sx_process_misused();

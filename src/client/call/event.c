@@ -10,6 +10,7 @@
 #include "client/call/event.h"
 #include "client/call/event_state.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,13 +51,10 @@ void sx_event_deinit(void)
     pthread_mutex_unlock(&sx_events.lock);
     pthread_mutex_lock(&p->lock);
     sx_event_queue_clear_locked();
-    p->link.classes = 0;
-    sx_events.last = 0;
-    sx_events.gap = false;
-    sx_events.ranges = 0;
-    sx_events.unreached = sx_events.unreached_told = 0;
-    sx_events.cursor_told = 0;
-    sx_events.handled_told = 0;
+    for (unsigned i = 0; i < p->link_count; i++) {
+        p->links[i]->classes = 0;
+        p->links[i]->events = (struct sx_link_events){ .last = 0 };
+    }
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -116,12 +114,14 @@ static void registration_end_locked(struct registration *registration)
     const size_t id = registration->op.handler;
 
     if (status == PMIX_SUCCESS && !registration->unasked) {
-        sx_event_late_locked(&registration->items, id, registration->upto);
+        sx_event_late_locked(registration->op.link, &registration->items, id, registration->upto);
     } else {
         sx_event_items_free(&registration->items);
     }
     if (status != PMIX_SUCCESS && registration->again) {
-        sx_log(SX_LOG_WARN, "an event handler hears of this process's own events only: %s",
+        sx_log(SX_LOG_WARN,
+               "an event handler does not hear of the events of server %s.%" PRIu32 ": %s",
+               registration->op.link->server.nspace, registration->op.link->server.rank,
                PMIx_Error_string(status));
     } else if (status != PMIX_SUCCESS) {
         sx_handlers_remove(sx_event_handlers(), id);
@@ -132,7 +132,8 @@ static void registration_end_locked(struct registration *registration)
         sx_event_declared_locked(id, registration->in_hand);
     }
     if (!registration->alone) {
-        sx_handlers_since(sx_event_handlers(), id, registration->upto);
+        sx_handlers_since(sx_event_handlers(), id,
+                          sx_event_of_ring(registration->op.link->place, registration->upto));
     }
     sx_events.registrations--;
 }
@@ -143,13 +144,12 @@ static void registration_part(struct sx_op *op, const struct sx_frame *frame)
     struct registration *const registration = SX_CONTAINER(op, struct registration, op);
     const uint64_t before = registration->before;
 
-    registration->before = sx_event_kept_locked((const uint8_t *)frame->body +
-                                                    sizeof(struct sx_reply),
-                                                frame->body_size - sizeof(struct sx_reply),
-                                                &registration->items);
+    registration->before =
+        sx_event_kept_locked(op->link, (const uint8_t *)frame->body + sizeof(struct sx_reply),
+                             frame->body_size - sizeof(struct sx_reply), &registration->items);
     if (before != 0 && registration->before >= before) {
         registration->before = 0;
-        sx_event_garbled_locked("kept events that never end");
+        sx_event_garbled_locked(op->link, "kept events that never end");
     }
 }
 
@@ -188,32 +188,31 @@ static const struct sx_op_kind registration_kind = { .request = SX_MSG_EVENT_REG
                                                      .part = registration_part,
                                                      .finish = registration_finish };
 
-uint64_t sx_event_published(void)
+uint64_t sx_event_published(const struct sx_link *link)
 {
-    const struct sx_process *const p = &sx_process;
     uint64_t count = 0;
 
     for (uint32_t i = 1; i < SX_RING_CLASS_MAX; i++) {
         /* A-count <- R-count (ring.c): what is counted is in the ring. */
-        count += atomic_load_explicit(&p->link.ring.header->class_count[i], memory_order_acquire);
+        count += atomic_load_explicit(&link->ring.header->class_count[i], memory_order_acquire);
     }
     return count;
 }
 
-/* From now on the ring's events of @codes are taken in.  Return: the newest one so far. */
-static uint64_t classes_open_locked(struct sx_process *p, const pmix_status_t *codes, size_t ncodes)
+/* From now on the events of @link's ring of @codes are taken in.  Return: the newest one so far. */
+static uint64_t classes_open_locked(struct sx_link *link, const pmix_status_t *codes, size_t ncodes)
 {
     uint32_t classes = (ncodes == 0 ? SX_CLASSES_OF_CODES : 0) |
-                       1u << SX_CLASS_OF_RANK(p->self.rank); /* those for this process alone */
+                       1u << SX_CLASS_OF_RANK(link->self.rank); /* those for this process alone */
 
     for (size_t i = 0; i < ncodes; i++) {
         classes |= 1u << SX_CLASS_OF_CODE(codes[i]);
     }
-    if (p->link.classes == 0) {
-        sx_events.last = sx_event_published();
+    if (link->classes == 0) {
+        link->events.last = sx_event_published(link);
     }
-    p->link.classes |= classes;
-    return sx_event_published();
+    link->classes |= classes;
+    return sx_event_published(link);
 }
 
 static pmix_status_t registered_keep(const struct registration *registration)
@@ -297,23 +296,72 @@ static pmix_status_t handler_keep_locked(struct registration *registration,
     return rc;
 }
 
-/* Begin.  A process that joins a server does so before this or behind it, and then it asks for this
- * handler as well (sx_event_register_again).  Return: PMIX_SUCCESS; an error, and nothing is
- * registered. */
+/* The acknowledgement of a further server: the handler was told of the primary's. */
+static void other_acknowledged(pmix_status_t status, size_t id, void *cbdata)
+{
+    (void)status;
+    (void)id;
+    (void)cbdata;
+}
+
+/* The same handler's registrations with the other servers, to be run without the lock. */
+static void others_add_locked(const struct registration *registration, struct sx_list *ret_others)
+{
+    const struct sx_process *const p = &sx_process;
+
+    for (unsigned i = 0; i < p->link_count; i++) {
+        struct sx_link *const link = p->links[i];
+        struct registration wanted = {
+            .op = SX_OP_INIT(&registration_kind, link, .handler = registration->op.handler,
+                             .callback = SX_CALLBACK(SX_SHAPE_HANDLER, handler, other_acknowledged,
+                                                     NULL)),
+            .environment = registration->environment,
+            .codes = registration->codes,
+            .code_count = registration->code_count,
+            .again = true,
+        };
+        struct registration *const other = link != registration->op.link && sx_link_is_live(link)
+                                               ? registration_new(&wanted)
+                                               : NULL;
+
+        if (other != NULL) {
+            other->upto = classes_open_locked(link, other->codes, other->code_count);
+            sx_events.registrations++;
+            sx_list_append(ret_others, &other->op.task.node);
+        }
+    }
+}
+
+static void others_run(struct sx_list *others)
+{
+    struct sx_list *node;
+
+    while ((node = sx_list_pop(others)) != NULL) {
+        struct sx_op *const op = SX_LIST_ENTRY(node, struct sx_op, task.node);
+
+        (void)registration_run(SX_CONTAINER(op, struct registration, op));
+    }
+}
+
+/* Begin.  *ret_others: what is to be run for servers besides the primary.  A process that joins
+ * a server does so before this or behind it, and then it asks for this handler as well
+ * (sx_event_register_again).  Return: PMIX_SUCCESS; an error, and nothing is registered. */
 static pmix_status_t handler_add(struct registration *registration,
                                  const struct sx_handler_options *options,
-                                 pmix_notification_fn_t fn)
+                                 pmix_notification_fn_t fn, struct sx_list *ret_others)
 {
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    registration->alone = sx_link_status(&p->link) == PMIX_ERR_UNREACH;
-    if (sx_link_is_live(&p->link)) {
-        registration->upto = classes_open_locked(p, registration->codes, registration->code_count);
+    registration->alone = sx_link_status(registration->op.link) == PMIX_ERR_UNREACH;
+    if (sx_link_is_live(registration->op.link)) {
+        registration->upto = classes_open_locked(registration->op.link, registration->codes,
+                                                 registration->code_count);
     }
     const pmix_status_t rc = handler_keep_locked(registration, options, fn);
     if (rc == PMIX_SUCCESS) {
         sx_events.registrations++;
+        others_add_locked(registration, ret_others);
     }
     pthread_mutex_unlock(&p->lock);
     registration->refused = rc != PMIX_SUCCESS;
@@ -328,8 +376,9 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
     struct sx_handler_options options = { 0 };
     const pmix_status_t read = sx_options_read(SX_OF_REGISTER_HANDLER, info, ninfo, &options);
     const bool waits = !sx_callback_is_given(&callback);
+    struct sx_list others = SX_LIST_INIT(others);
     struct registration here = {
-        .op = SX_OP_INIT(&registration_kind, &sx_process.link, .callback = callback,
+        .op = SX_OP_INIT(&registration_kind, sx_primary(), .callback = callback,
                          .handler = SIZE_MAX),
         .environment = options.environment_level == SX_SAID_YES,
         .refused = read != PMIX_SUCCESS,
@@ -343,20 +392,22 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
     if (registration == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    const pmix_status_t added = read == PMIX_SUCCESS ? handler_add(registration, &options, fn)
-                                                     : read;
+    const pmix_status_t added = read == PMIX_SUCCESS
+                                    ? handler_add(registration, &options, fn, &others)
+                                    : read;
     const pmix_status_t rc = added == PMIX_SUCCESS ? registration_run(registration)
                                                    : sx_op_answer(&registration->op, added);
+    others_run(&others);
 
     return rc == PMIX_SUCCESS && waits ? (pmix_status_t)here.op.handler : rc;
 }
 
 /* The registration of the handler with the smallest id above @last and below @before.  Return: NULL
  * when there is none, or no memory. */
-static struct registration *registered_next(size_t last, size_t before)
+static struct registration *registered_next(struct sx_link *link, size_t last, size_t before)
 {
     struct registration wanted = {
-        .op = SX_OP_INIT(&registration_kind, &sx_process.link, .handler = before),
+        .op = SX_OP_INIT(&registration_kind, link, .handler = before),
         .again = true,
     };
     struct registration *next = NULL;
@@ -379,18 +430,18 @@ static struct registration *registered_next(size_t last, size_t before)
     return next;
 }
 
-void sx_event_register_again(size_t before)
+void sx_event_register_again(struct sx_link *link, size_t before)
 {
     struct sx_process *const p = &sx_process;
     struct registration *next;
 
-    for (size_t last = 0; (next = registered_next(last, before)) != NULL; free(next)) {
+    for (size_t last = 0; (next = registered_next(link, last, before)) != NULL; free(next)) {
         last = next->op.handler;
         pthread_mutex_lock(&p->lock);
-        const bool live = sx_link_is_live(&p->link);
+        const bool live = sx_link_is_live(link);
         if (live) {
             sx_events.registrations++;
-            next->upto = classes_open_locked(p, next->codes, next->code_count);
+            next->upto = classes_open_locked(link, next->codes, next->code_count);
         }
         pthread_mutex_unlock(&p->lock);
         if (live) {
@@ -414,7 +465,7 @@ static pmix_status_t server_register(const struct sx_role_server *server, pmix_s
                                      pmix_notification_fn_t evhdlr, struct sx_callback callback)
 {
     static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .told = server_activate };
-    struct sx_op here = SX_OP_INIT(&kind, &sx_process.link, .callback = callback), *op = &here;
+    struct sx_op here = SX_OP_INIT(&kind, sx_primary(), .callback = callback), *op = &here;
     pmix_status_t rc = sx_op_open(&op);
 
     if (rc != PMIX_SUCCESS) {
@@ -480,6 +531,22 @@ static struct registered *registered_take(size_t id)
     return found;
 }
 
+static void servers_tell(uint16_t kind, const struct iovec *body)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_link *links[SX_LINKS_EVER_MAX];
+
+    pthread_mutex_lock(&p->lock);
+    const unsigned count = p->link_count;
+    memcpy(links, p->links, count * sizeof(links[0]));
+    pthread_mutex_unlock(&p->lock);
+    for (unsigned i = 0; i < count; i++) {
+        if (sx_link_is_live(links[i])) {
+            (void)sx_request_tell(links[i], kind, 0, body, 1);
+        }
+    }
+}
+
 static pmix_status_t handler_deregister(size_t id)
 {
     const pmix_status_t rc = sx_handlers_remove(sx_event_handlers(), id);
@@ -491,7 +558,7 @@ static pmix_status_t handler_deregister(size_t id)
 
         if (request_write(SX_MSG_EVENT_DEREGISTER, head, kept->environment, kept->codes,
                           kept->code_count, &body) == PMIX_SUCCESS) {
-            (void)sx_request_tell(&sx_process.link, SX_MSG_EVENT_DEREGISTER, 0, &body, 1);
+            servers_tell(SX_MSG_EVENT_DEREGISTER, &body);
             free(body.iov_base);
         }
         free(kept);
@@ -505,7 +572,7 @@ pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t 
     const struct sx_role_server *const server = sx_role_server_get();
     const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_OP, op, cbfunc, cbdata,
                                                     .alone = server != NULL);
-    struct sx_op here = SX_OP_INIT(&sx_op_plain, &sx_process.link, .callback = callback);
+    struct sx_op here = SX_OP_INIT(&sx_op_plain, sx_primary(), .callback = callback);
     struct sx_op *op = &here;
 
     if (server == NULL && !sx_process_ready()) {

@@ -31,9 +31,9 @@ struct sx_handlers *sx_event_handlers(void);
 /* False while no handler is registered: what is told then waits for the first one. */
 bool sx_event_has_handlers(void);
 
-/* There is a server now: tell it of the handlers with ids below @before, which hear what it has
- * kept and will have for them. */
-void sx_event_register_again(size_t before);
+/* There is a server now, at the end of @link: tell it of the handlers with ids below @before,
+ * which hear what it has kept and will have for them. */
+void sx_event_register_again(struct sx_link *link, size_t before);
 
 /* Forget all handlers and all that waits.  The progress thread has stopped. */
 void sx_event_deinit(void);
@@ -41,8 +41,8 @@ void sx_event_deinit(void);
 /* In the child of a fork: what waits is the parent's. */
 void sx_event_forked(void);
 
-/* Events that the ring has had so far, of all classes that carry any. */
-uint64_t sx_event_published(void);
+/* Events that the ring of @link has had so far, of all classes that carry any. */
+uint64_t sx_event_published(const struct sx_link *link);
 
 /* ---- the queue ----------------------------------------------------------------------------- */
 
@@ -58,25 +58,26 @@ pmix_status_t sx_event_declare(pmix_status_t code, const pmix_info_t info[], siz
 void sx_event_declared_locked(size_t only, uint64_t in_hand);
 
 /* The server is gone: tell the handlers.  Under lock. */
-void sx_event_lost_locked(void);
+void sx_event_lost_locked(struct sx_link *link);
 /* What the server sent cannot be read: say so, and tell the handlers (PMIX_ERR_COMM_FAILURE); what
  * comes while this waits to be handed out is part of it.  Nobody else hears of either event.  Under
  * lock. */
-void sx_event_garbled_locked(const char *what);
+void sx_event_garbled_locked(struct sx_link *link, const char *what);
 
 /* The server has counted @count events of ours as lost so far: tell the handlers.  Under lock. */
-void sx_event_unreached_locked(uint64_t count);
+void sx_event_unreached_locked(struct sx_link *link, uint64_t count);
 
 /* A record of the ring: struct sx_event and what follows it.  Under lock. */
-void sx_event_record_locked(const void *bytes, size_t size);
-/* The ring has been read to where it was when @newest was counted.  Under lock. */
-void sx_event_read_to_locked(uint64_t newest);
+void sx_event_record_locked(struct sx_link *link, const void *bytes, size_t size);
+/* The ring has been read to where it was when `newest` of @link was counted.  Under lock. */
+void sx_event_read_to_locked(struct sx_link *link);
 
 /* A list of kept events (struct sx_event_list of EVENT_REGISTER), before those in @items.  Under
  * lock.  Return: the number before which more are to come; 0: none. */
-uint64_t sx_event_kept_locked(const void *bytes, size_t size, struct sx_list *items);
+uint64_t sx_event_kept_locked(struct sx_link *link, const void *bytes, size_t size,
+                              struct sx_list *items);
 /* They are for handler @only, which hears of newer ones than @upto from the ring.  Under lock. */
-void sx_event_late_locked(struct sx_list *items, size_t only, uint64_t upto);
+void sx_event_late_locked(struct sx_link *link, struct sx_list *items, size_t only, uint64_t upto);
 /* Or they are for nobody. */
 void sx_event_items_free(struct sx_list *items);
 
@@ -97,10 +98,10 @@ pmix_status_t sx_event_encode(pmix_status_t code, const pmix_proc_t *source,
                               const struct sx_notify_options *options, const pmix_info_t info[],
                               size_t ninfo, void **ret_bytes, size_t *ret_size);
 
-/* Publish what was encoded so, and wait for the server's answer.  *ret_number: that it has in our
- * ring, 0 when it is not there.  Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS when it was for
- * other nodes, too, and gets to none; as sx_request. */
-pmix_status_t sx_event_submit(const void *bytes, size_t size, uint64_t deadline_ns,
-                              uint64_t *ret_number);
+/* Publish what was encoded so by the server of @link, and wait for the server's answer.
+ * *ret_number: that it has in our ring, 0 when it is not there.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes, too, and gets to none; as sx_request. */
+pmix_status_t sx_event_submit(struct sx_link *link, const void *bytes, size_t size,
+                              uint64_t deadline_ns, uint64_t *ret_number);
 
 #endif

@@ -7,63 +7,58 @@
 #include "client/link/progress.h"
 #include "ring/record.h"
 
-/* Counted before the ring is read: what is counted has been read at its end.  Under lock. */
-static uint64_t newest;
-
-static void ring_begin(void)
+static void ring_begin(struct sx_link *link)
 {
-    newest = sx_process.link.classes != 0 ? sx_event_published() : 0;
+    link->events.newest = link->classes != 0 ? sx_event_published(link) : 0;
 }
 
-static void ring_lapped(void)
+static void ring_lapped(struct sx_link *link)
 {
-    sx_events.gap = sx_process.link.classes != 0;
+    link->events.gap = link->classes != 0;
 }
 
 /* Tell the server how far we have read, when it wants to know: a lane message, and nobody is woken.
  * Not while we still have to ask for events below, or wait for the kept ones of a registration: it
  * would not keep them.  When the lane is full or in use the next pump tries again. */
-static void cursor_tell(struct sx_process *p)
+static void cursor_tell(struct sx_link *link)
 {
     /* relaxed: it refers to nothing but a number. */
-    const uint64_t wanted = atomic_load_explicit(&p->link.ring.header->cursor_wanted,
+    const uint64_t wanted = atomic_load_explicit(&link->ring.header->cursor_wanted,
                                                  memory_order_relaxed);
-    struct sx_lane_cursor cursor = { .seq = p->link.cursor.seq_next - 1 };
+    struct sx_lane_cursor cursor = { .seq = link->cursor.seq_next - 1 };
     const struct iovec iov = { .iov_base = &cursor, .iov_len = sizeof(cursor) };
 
-    if (wanted <= sx_events.cursor_told || cursor.seq < wanted || sx_events.ranges != 0 ||
+    if (wanted <= link->events.cursor_told || cursor.seq < wanted || link->events.ranges != 0 ||
         sx_events.registrations != 0 ||
-        pthread_mutex_trylock(&p->link.lane_lock) != 0) { /* it comes before the lock we have */
+        pthread_mutex_trylock(&link->lane_lock) != 0) { /* it comes before the lock we have */
         return;
     }
-    if (sx_lane_append(&p->link.lane, SX_LANE_CURSOR, &iov, 1) == PMIX_SUCCESS) {
-        sx_events.cursor_told = cursor.seq;
+    if (sx_lane_append(&link->lane, SX_LANE_CURSOR, &iov, 1) == PMIX_SUCCESS) {
+        link->events.cursor_told = cursor.seq;
     }
-    pthread_mutex_unlock(&p->link.lane_lock);
+    pthread_mutex_unlock(&link->lane_lock);
 }
 
 /* The server asks when somebody waits for it (server/engine/event_handled.h). */
-static void handled_tell(struct sx_process *p)
+static void handled_tell(struct sx_link *link)
 {
-    const uint64_t seq = p->link.cursor.seq_next - 1;
+    const uint64_t seq = link->cursor.seq_next - 1;
     /* relaxed: it refers to nothing but a number. */
-    const uint64_t wanted = atomic_load_explicit(&p->link.ring.header->handled_wanted,
+    const uint64_t wanted = atomic_load_explicit(&link->ring.header->handled_wanted,
                                                  memory_order_relaxed);
 
-    if (wanted > sx_events.handled_told && seq >= wanted && sx_event_all_handled_locked()) {
-        sx_events.handled_told = seq;
-        sx_lane_handled(&p->link.lane, seq);
+    if (wanted > link->events.handled_told && seq >= wanted && sx_event_all_handled_locked()) {
+        link->events.handled_told = seq;
+        sx_lane_handled(&link->lane, seq);
     }
 }
 
-static void ring_end(void)
+static void ring_end(struct sx_link *link)
 {
-    struct sx_process *const p = &sx_process;
-
-    if (p->link.classes != 0) {
-        sx_event_read_to_locked(newest);
-        cursor_tell(p);
-        handled_tell(p);
+    if (link->classes != 0) {
+        sx_event_read_to_locked(link);
+        cursor_tell(link);
+        handled_tell(link);
     }
 }
 
@@ -73,8 +68,10 @@ static struct sx_task *take(void)
     struct sx_process *const p = &sx_process;
     struct sx_task *const event = sx_event_take_locked();
 
-    if (event == NULL && p->link.classes != 0 && sx_link_is_live(&p->link)) {
-        handled_tell(p);
+    for (unsigned i = 0; event == NULL && i < p->link_count; i++) {
+        if (p->links[i]->classes != 0 && sx_link_is_live(p->links[i])) {
+            handled_tell(p->links[i]);
+        }
     }
     return event;
 }

@@ -86,11 +86,12 @@ static void asking_answered(struct sx_op *op, const struct sx_frame *frame)
 
 static const struct sx_op_kind asking_kind = { .answered = asking_answered };
 
-pmix_status_t sx_event_batch_ask(uint64_t first, uint64_t last, struct sx_event_batch *ret)
+pmix_status_t sx_event_batch_ask(struct sx_link *link, uint64_t first, uint64_t last,
+                                 struct sx_event_batch *ret)
 {
     struct sx_event_replay request = { .first = first, .last = last };
     const struct iovec iov = { .iov_base = &request, .iov_len = sizeof(request) };
-    struct asking asking = { .op = SX_OP_INIT(&asking_kind, &sx_process.link) };
+    struct asking asking = { .op = SX_OP_INIT(&asking_kind, link) };
     pmix_status_t rc = sx_request(&asking.op, SX_MSG_EVENT_REPLAY, &iov, 1, SX_DEADLINE_NEVER);
 
     *ret = (struct sx_event_batch){ .bytes = asking.bytes };

@@ -10,6 +10,8 @@
 
 #include <pmix_common.h>
 
+struct sx_link;
+
 /* What is left of a struct sx_event_list. */
 struct sx_event_list_rest {
     const uint8_t *at; /* the next event; NULL: this is no list */
@@ -39,10 +41,12 @@ struct sx_event_batch {
     struct sx_event_list_rest rest;
 };
 
-/* Ask for the events @first to @last, of which the answer has as many as the server gives at once:
- * rest.next, which is behind @first, says where to go on.  Return: PMIX_SUCCESS, and @ret is to be
- * freed; PMIX_ERR_OUT_OF_RESOURCE; PMIX_ERR_UNPACK_FAILURE; as sx_request. */
-pmix_status_t sx_event_batch_ask(uint64_t first, uint64_t last, struct sx_event_batch *ret);
+/* Ask the server of @link for the events @first to @last, of which the answer has as many as the
+ * server gives at once: rest.next, which is behind @first, says where to go on.  Return:
+ * PMIX_SUCCESS, and @ret is to be freed; PMIX_ERR_OUT_OF_RESOURCE; PMIX_ERR_UNPACK_FAILURE; as
+ * sx_request. */
+pmix_status_t sx_event_batch_ask(struct sx_link *link, uint64_t first, uint64_t last,
+                                 struct sx_event_batch *ret);
 /* Safe on an empty one and twice. */
 void sx_event_batch_free(struct sx_event_batch *batch);
 

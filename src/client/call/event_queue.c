@@ -38,6 +38,7 @@
 struct sx_event_item {
     struct sx_task task;
     struct sx_event_page *page; /* where it lies */
+    struct sx_link *link;       /* from whose server it is; NULL: of our own */
     uint64_t
         number;    /* of the event; one of our own: 0, and that of the server's end: the highest */
     bool is_range; /* ask for number..last instead of delivering */
@@ -60,7 +61,7 @@ struct sx_event_item {
 
 static void item_run(struct sx_task *task);
 
-static struct sx_event_item *item_new_locked(const void *bytes, size_t size)
+static struct sx_event_item *item_new_locked(struct sx_link *link, const void *bytes, size_t size)
 {
     struct sx_event_page *page;
     struct sx_event_item *const item = sx_event_page_take_locked(sizeof(*item) + size, &page);
@@ -69,7 +70,9 @@ static struct sx_event_item *item_new_locked(const void *bytes, size_t size)
         sx_log(SX_LOG_ERROR, "an event is lost: memory is short");
         return NULL;
     }
-    *item = (struct sx_event_item){ .task = { .run = item_run }, .page = page, .size = size };
+    *item = (struct sx_event_item){
+        .task = { .run = item_run }, .page = page, .link = link, .size = size
+    };
     sx_list_init(&item->task.node);
     if (size > 0) {
         memcpy(item->bytes, bytes, size);
@@ -87,68 +90,69 @@ static void item_free(struct sx_event_item *item)
     sx_event_page_release(item->page);
 }
 
-static void range_add_locked(uint64_t first, uint64_t last)
+static void range_add_locked(struct sx_link *link, uint64_t first, uint64_t last)
 {
-    struct sx_event_item *item = first <= last ? item_new_locked(NULL, 0) : NULL;
+    struct sx_event_item *item = first <= last ? item_new_locked(link, NULL, 0) : NULL;
 
     if (item != NULL) {
         item->is_range = true;
         item->number = first;
         item->last = last;
-        sx_events.ranges++;
+        link->events.ranges++;
         sx_list_append(&sx_events.waiting, &item->task.node);
     }
 }
 
-void sx_event_record_locked(const void *bytes, size_t size)
+void sx_event_record_locked(struct sx_link *link, const void *bytes, size_t size)
 {
-    struct sx_events *const e = &sx_events;
+    struct sx_link_events *const e = &link->events;
     struct sx_event event;
 
     if (size < sizeof(event)) {
-        sx_event_garbled_locked("an event's record that is none");
+        sx_event_garbled_locked(link, "an event's record that is none");
         return;
     }
     memcpy(&event, bytes, sizeof(event));
     if (e->gap) {
         e->gap = false;
-        range_add_locked(e->last + 1, event.number - 1);
+        range_add_locked(link, e->last + 1, event.number - 1);
     }
     e->last = event.number > e->last ? event.number : e->last;
     if ((event.flags & SX_EVENT_ASK) != 0) {
-        range_add_locked(event.number, event.number);
+        range_add_locked(link, event.number, event.number);
         return;
     }
-    struct sx_event_item *item = item_new_locked(bytes, size);
+    struct sx_event_item *item = item_new_locked(link, bytes, size);
 
     if (item != NULL) {
         item->number = event.number;
-        sx_list_append(&e->waiting, &item->task.node);
+        sx_list_append(&sx_events.waiting, &item->task.node);
     }
 }
 
-void sx_event_read_to_locked(uint64_t newest)
+void sx_event_read_to_locked(struct sx_link *link)
 {
-    struct sx_events *const e = &sx_events;
+    struct sx_link_events *const e = &link->events;
 
     if (e->gap) {
         e->gap = false;
-        range_add_locked(e->last + 1, newest);
+        range_add_locked(link, e->last + 1, e->newest);
     }
-    e->last = newest > e->last ? newest : e->last;
+    e->last = e->newest > e->last ? e->newest : e->last;
 }
 
-/* The events of a list as items, in its order.  Return: false when it contradicts itself: the items
- * are those before that.  *ret_lost: how many are lost between and behind them. */
-static bool list_read(struct sx_event_list_rest *rest, struct sx_list *ret_items,
-                      uint64_t *ret_lost)
+/* The events of a list of @link's server as items, in its order.  Return: false when it
+ * contradicts itself: the items are those before that.  *ret_lost: how many are lost between and
+ * behind them. */
+static bool list_read(struct sx_link *link, struct sx_event_list_rest *rest,
+                      struct sx_list *ret_items, uint64_t *ret_lost)
 {
     struct sx_event_listed listed;
     pmix_status_t rc;
 
     *ret_lost = rest->lost;
     while ((rc = sx_event_list_next(rest, &listed)) == PMIX_SUCCESS) {
-        struct sx_event_item *const item = item_new_locked(listed.bytes, listed.size);
+        struct sx_event_item *const item = item_new_locked(link, listed.bytes, listed.size);
 
         *ret_lost += listed.lost;
         if (item != NULL) {
@@ -159,7 +163,8 @@ static bool list_read(struct sx_event_list_rest *rest, struct sx_list *ret_items
     return rc == PMIX_ERR_NOT_FOUND;
 }
 
-uint64_t sx_event_kept_locked(const void *bytes, size_t size, struct sx_list *items)
+uint64_t sx_event_kept_locked(struct sx_link *link, const void *bytes, size_t size,
+                              struct sx_list *items)
 {
     struct sx_list read = SX_LIST_INIT(read);
     struct sx_event_list_rest rest;
@@ -167,8 +172,8 @@ uint64_t sx_event_kept_locked(const void *bytes, size_t size, struct sx_list *it
     uint64_t lost;
 
     sx_event_list_open(&rest, bytes, size);
-    if (!list_read(&rest, &read, &lost)) {
-        sx_event_garbled_locked("a list of kept events that contradicts itself");
+    if (!list_read(link, &rest, &read, &lost)) {
+        sx_event_garbled_locked(link, "a list of kept events that contradicts itself");
     }
     while ((node = sx_list_pop(&read)) != NULL) { /* the newest comes first */
         sx_list_append(items->next, node);
@@ -176,14 +181,19 @@ uint64_t sx_event_kept_locked(const void *bytes, size_t size, struct sx_list *it
     return rest.next;
 }
 
-void sx_event_late_locked(struct sx_list *items, size_t only, uint64_t upto)
+void sx_event_late_locked(struct sx_link *link, struct sx_list *items, size_t only, uint64_t upto)
 {
     struct sx_list *const late = &sx_events.late;
     struct sx_list *node = late->prev;
 
     /* An older registration may be answered later: what it waits for waits for those before it. */
-    for (; node != late && item_of(node)->upto > upto; node = node->prev) {
-        item_of(node)->upto = upto;
+    for (; node != late; node = node->prev) {
+        if (item_of(node)->link == link && item_of(node)->upto <= upto) {
+            break;
+        }
+        if (item_of(node)->link == link) {
+            item_of(node)->upto = upto;
+        }
     }
     sx_events.late_lists++;
     while ((node = sx_list_pop(items)) != NULL) {
@@ -211,7 +221,7 @@ static pmix_status_t item_local(pmix_status_t code, const struct sx_notify_optio
         return rc;
     }
     pthread_mutex_lock(&sx_process.lock);
-    *ret = item_new_locked(bytes, size);
+    *ret = item_new_locked(NULL, bytes, size);
     pthread_mutex_unlock(&sx_process.lock);
     free(bytes);
     if (*ret == NULL) {
@@ -260,7 +270,7 @@ static void declared_keep_locked(const struct sx_event_item *item)
             return;
         }
     }
-    struct sx_event_item *const kept = item_new_locked(item->bytes, item->size);
+    struct sx_event_item *const kept = item_new_locked(NULL, item->bytes, item->size);
     if (kept == NULL) {
         return;
     }
@@ -304,7 +314,7 @@ void sx_event_declared_locked(size_t only, uint64_t in_hand)
     SX_LIST_EACH(it, &e->declared) {
         const struct sx_event_item *const kept = item_of(it);
         struct sx_event_item *const late = kept->declared != in_hand
-                                               ? item_new_locked(kept->bytes, kept->size)
+                                               ? item_new_locked(NULL, kept->bytes, kept->size)
                                                : NULL;
 
         if (late != NULL) {
@@ -349,39 +359,38 @@ static void lost_add(uint64_t count)
     }
 }
 
-void sx_event_unreached_locked(uint64_t count)
+void sx_event_unreached_locked(struct sx_link *link, uint64_t count)
 {
-    struct sx_events *const e = &sx_events;
+    struct sx_link_events *const e = &link->events;
     struct sx_event_item *item;
 
     e->unreached = count > e->unreached ? count : e->unreached;
     if (e->unreached == e->unreached_told || e->unreached_waits) {
         return;
     }
-    item = item_new_locked(NULL, 0);
+    item = item_new_locked(link, NULL, 0);
     if (item != NULL) { /* else the next pump tries again */
         item->is_unreached = true;
         item->is_local = true;
-        item->lists = e->late_lists;
+        item->lists = sx_events.late_lists;
         e->unreached_waits = true;
-        sx_list_append(&e->waiting, &item->task.node);
+        sx_list_append(&sx_events.waiting, &item->task.node);
     }
 }
 
 /* The server is the source of what becomes of the link to it. */
-static void link_event_add_locked(pmix_status_t code)
+static void link_event_add_locked(struct sx_link *link, pmix_status_t code)
 {
-    struct sx_process *const p = &sx_process;
     struct sx_event event = { .code = code,
-                              .source_rank = p->link.server.rank,
-                              .source_len = (uint16_t)sx_name_len(p->link.server.nspace,
+                              .source_rank = link->server.rank,
+                              .source_len = (uint16_t)sx_name_len(link->server.nspace,
                                                                   PMIX_MAX_NSLEN) };
-    uint8_t bytes[sizeof(event) + sizeof(p->link.server.nspace)] = { 0 };
+    uint8_t bytes[sizeof(event) + sizeof(link->server.nspace)] = { 0 };
     struct sx_event_item *item;
 
     memcpy(bytes, &event, sizeof(event));
-    memcpy(bytes + sizeof(event), p->link.server.nspace, event.source_len);
-    item = item_new_locked(bytes, sizeof(event) + sx_align_up(event.source_len, 8));
+    memcpy(bytes + sizeof(event), link->server.nspace, event.source_len);
+    item = item_new_locked(link, bytes, sizeof(event) + sx_align_up(event.source_len, 8));
     if (item != NULL) {
         item->is_local = true;
         item->lists = sx_events.late_lists;
@@ -391,19 +400,19 @@ static void link_event_add_locked(pmix_status_t code)
     }
 }
 
-void sx_event_lost_locked(void)
+void sx_event_lost_locked(struct sx_link *link)
 {
-    link_event_add_locked(PMIX_ERR_LOST_CONNECTION_TO_SERVER);
+    link_event_add_locked(link, PMIX_ERR_LOST_CONNECTION_TO_SERVER);
 }
 
-void sx_event_garbled_locked(const char *what)
+void sx_event_garbled_locked(struct sx_link *link, const char *what)
 {
     struct sx_process *const p = &sx_process;
 
     if (!sx_events.failure_waits) { /* else it has been said, and is to be handled first */
         sx_log(SX_LOG_ERROR, "%s.%" PRIu32 " cannot read what its server sent: %s", p->self.nspace,
                p->self.rank, what);
-        link_event_add_locked(PMIX_ERR_COMM_FAILURE);
+        link_event_add_locked(link, PMIX_ERR_COMM_FAILURE);
         sx_local_ring_locked();
     }
 }
@@ -434,10 +443,16 @@ static pmix_status_t item_decode(const struct sx_event_item *item, struct decode
     return sx_part_procs(&ret->body.parts[SX_EVENT_AFFECTED], &ret->affected);
 }
 
-/* A custom range names whom an event is for. */
-static bool is_for_us(const struct decoded *d)
+/* Who this process is to the server that @item is from. */
+static const pmix_proc_t *self_of(const struct sx_event_item *item)
 {
-    const pmix_proc_t *const self = &sx_process.self;
+    return item->link != NULL ? &item->link->self : &sx_process.self;
+}
+
+/* A custom range names whom an event is for. */
+static bool is_for_us(const struct sx_event_item *item, const struct decoded *d)
+{
+    const pmix_proc_t *const self = self_of(item);
     struct sx_opened_part targets = d->body.parts[SX_EVENT_TARGETS];
     const size_t len = strlen(self->nspace);
     struct sx_proc_ref target;
@@ -494,13 +509,20 @@ static void item_answer(void *arg)
     const struct sx_event_item *const item = arg;
     struct decoded d;
 
-    if (item_decode(item, &d) == PMIX_SUCCESS && is_for_us(&d)) {
+    if (item_decode(item, &d) == PMIX_SUCCESS && is_for_us(item, &d)) {
         const struct sx_opened_part *const infos = &d.body.parts[SX_EVENT_INFOS];
 
-        sx_group_say(infos->at, infos->size, item->word);
+        sx_group_say(item->link, infos->at, infos->size, item->word);
     }
     free(d.affected);
     item_free(arg);
+}
+
+static uint64_t number_of(const struct sx_event_item *item, const struct decoded *d)
+{
+    return item->is_local || d->event->number == 0
+               ? 0
+               : sx_event_of_ring(item->link->place, d->event->number);
 }
 
 /* The handlers who want it, if any, hear of it; it is theirs from here.  Return: as sx_chain_start,
@@ -512,12 +534,12 @@ static pmix_status_t chain_start(struct sx_event_item *item, const struct decode
         .handlers = sx_event_handlers(),
         .facts = { .code = d->event->code,
                    .source = &d->source,
-                   .from_self = memcmp(&d->source, &sx_process.self, sizeof(d->source)) == 0,
+                   .from_self = memcmp(&d->source, self_of(item), sizeof(d->source)) == 0,
                    .non_default = (d->event->flags & SX_EVENT_NON_DEFAULT) != 0,
                    .environment = (d->event->flags & SX_EVENT_ENVIRONMENT) != 0,
                    .affected = d->affected,
                    .affected_count = d->event->affected_count,
-                   .number = item->is_local ? 0 : d->event->number,
+                   .number = number_of(item, d),
                    .before = item->before,
                    .is_for_one = item->has_only,
                    .only = item->only },
@@ -551,7 +573,7 @@ static void item_deliver(struct sx_event_item *item)
     }
     rc = item_decode(item, &d);
     if (rc == PMIX_SUCCESS) {
-        rc = is_for_us(&d) ? chain_start(item, &d) : PMIX_ERR_NOT_FOUND;
+        rc = is_for_us(item, &d) ? chain_start(item, &d) : PMIX_ERR_NOT_FOUND;
     }
     free(d.affected);
     if (rc == PMIX_SUCCESS) {
@@ -561,7 +583,7 @@ static void item_deliver(struct sx_event_item *item)
         sx_log(SX_LOG_ERROR, "an event is lost: memory is short");
     } else if (rc != PMIX_ERR_NOT_FOUND) {
         pthread_mutex_lock(&sx_process.lock);
-        sx_event_garbled_locked("an event that contradicts itself");
+        sx_event_garbled_locked(item->link, "an event that contradicts itself");
         pthread_mutex_unlock(&sx_process.lock);
     }
     item_free(item);
@@ -582,7 +604,7 @@ static bool range_go_on(struct sx_event_item *range, struct sx_list *items, uint
     }
     range->number = next;
     if (next > range->last) {
-        e->ranges--;
+        range->link->events.ranges--;
         return false;
     }
     sx_list_append(before, &range->task.node);
@@ -598,12 +620,12 @@ static bool range_ask(struct sx_event_item *range)
     struct sx_event_batch batch;
     uint64_t lost, next = range->last + 1;
     bool good = true;
-    const pmix_status_t rc = sx_event_batch_ask(first, range->last, &batch);
+    const pmix_status_t rc = sx_event_batch_ask(range->link, first, range->last, &batch);
 
     pthread_mutex_lock(&p->lock);
     if (rc == PMIX_SUCCESS) {
         next = batch.rest.next;
-        good = list_read(&batch.rest, &items, &lost);
+        good = list_read(range->link, &batch.rest, &items, &lost);
     } else { /* one that cannot be carried is lost, or nobody has them for us any more */
         good = rc != PMIX_ERR_UNPACK_FAILURE;
         next = rc == PMIX_ERR_OUT_OF_RESOURCE ? first + 1 : next;
@@ -611,7 +633,7 @@ static bool range_ask(struct sx_event_item *range)
     }
     const bool waits = range_go_on(range, &items, next);
     if (!good) {
-        sx_event_garbled_locked("a list of kept events that contradicts itself");
+        sx_event_garbled_locked(range->link, "a list of kept events that contradicts itself");
     }
     pthread_mutex_unlock(&p->lock);
     sx_event_batch_free(&batch);
@@ -624,7 +646,8 @@ static bool range_ask(struct sx_event_item *range)
 /* The handler of @late is to hear of @item, too, and later. */
 static bool comes_behind(const struct sx_event_item *item, const struct sx_event_item *late)
 {
-    return item->is_local ? item->lists >= late->lists : item->number > late->upto;
+    return item->is_local ? item->lists >= late->lists
+                          : item->link == late->link && item->number > late->upto;
 }
 
 /* Which of the two has its turn. */
@@ -669,21 +692,22 @@ bool sx_event_all_handled_locked(void)
 {
     const struct sx_events *const e = &sx_events;
 
-    return !e->in_hand && e->registrations == 0 && e->ranges == 0 && sx_list_empty(&e->waiting) &&
-           sx_list_empty(&e->late);
+    return !e->in_hand && e->registrations == 0 && sx_list_empty(&e->waiting) &&
+           sx_list_empty(&e->late); /* ranges wait there, too */
 }
 
 /* All that have been counted until now, in one. */
-static void unreached_tell(void)
+static void unreached_tell(struct sx_link *link)
 {
     struct sx_process *const p = &sx_process;
+    struct sx_link_events *const e = &link->events;
     struct sx_event_item *item;
 
     pthread_mutex_lock(&p->lock);
-    const uint64_t count = sx_events.unreached - sx_events.unreached_told;
+    const uint64_t count = e->unreached - e->unreached_told;
 
-    sx_events.unreached_told = sx_events.unreached;
-    sx_events.unreached_waits = false;
+    e->unreached_told = e->unreached;
+    e->unreached_waits = false;
     pthread_mutex_unlock(&p->lock);
     item = lost_item(count, true);
     if (item != NULL) {
@@ -700,7 +724,7 @@ static void item_run(struct sx_task *task)
             item_free(item);
         }
     } else if (item->is_unreached) {
-        unreached_tell();
+        unreached_tell(item->link);
         item_free(item);
     } else {
         sx_events.declared_in_hand = item->declared;
@@ -726,5 +750,4 @@ void sx_event_queue_clear_locked(void)
     sx_event_page_drop_locked();
     sx_events.declared_count = 0;
     sx_events.failure_waits = false;
-    sx_events.unreached_waits = false;
 }

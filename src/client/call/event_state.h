@@ -16,7 +16,8 @@ struct sx_events {
     pthread_mutex_t lock;      /* behind the process's lock */
     struct sx_list registered; /* under it: what handlers asked the server for */
 
-    /* Under the process's lock: events that wait for the progress thread ... */
+    /* Under the process's lock: events that wait for the progress thread.  What is known of a ring
+     * is with its link. */
     struct sx_list waiting;  /* struct sx_event_item */
     struct sx_list late;     /* the same: kept ones for a late handler alone */
     struct sx_list declared; /* the same: by PMIx_Init, for handlers yet to come */
@@ -26,18 +27,8 @@ struct sx_events {
     bool late_turn;            /* one of these was taken out last */
     uint64_t late_lists;       /* of them that have come */
     bool failure_waits;        /* PMIX_ERR_COMM_FAILURE is among the events */
-    bool unreached_waits;      /* an item that tells of the unreached is among them */
-    uint64_t unreached;        /* of our own, that the server has counted as lost so far */
-    uint64_t unreached_told;
-    unsigned registrations; /* under way: no event is handed out meanwhile */
-    bool in_hand;           /* one was taken out, and its handlers may still be running */
-
-    /* ... and what we know of the ring's. */
-    uint64_t last;         /* newest event of ours that was taken in, or passed over */
-    bool gap;              /* the ring has lapped us since */
-    unsigned ranges;       /* of events that we still have to ask for */
-    uint64_t cursor_told;  /* the record up to which the server knows that we have read */
-    uint64_t handled_told; /* the same: that handlers have been called */
+    unsigned registrations;    /* under way: no event is handed out meanwhile */
+    bool in_hand;              /* one was taken out, and its handlers may still be running */
 };
 
 extern struct sx_events sx_events;

@@ -70,9 +70,9 @@ static pmix_status_t ask(pmix_fabric_t *fabric, pmix_fabric_operation_t operatio
                          const pmix_info_t info[], size_t ninfo, struct sx_callback callback)
 {
     const struct sx_ask what = { .kind = SX_ASK_FABRIC, .detail = operation };
-    struct fabric_op op = { .results.op = SX_OP_INIT(&fabric_kind, &sx_process.link,
-                                                     .callback = callback),
-                            .fabric = fabric };
+    struct fabric_op op = {
+        .results.op = SX_OP_INIT(&fabric_kind, sx_primary(), .callback = callback), .fabric = fabric
+    };
     const pmix_status_t rc = sx_ask_host(&op.results, SX_OF_FABRIC, &what, info, ninfo);
 
     if (!sx_callback_is_given(&callback)) {
@@ -145,7 +145,7 @@ pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t *fabric, pmix_op_cbfunc_t cbfu
 /* Nobody has to be asked. */
 static pmix_status_t deregister(pmix_fabric_t *fabric, struct sx_callback callback)
 {
-    struct sx_op on_stack = SX_OP_INIT(&sx_op_plain, &sx_process.link, .callback = callback);
+    struct sx_op on_stack = SX_OP_INIT(&sx_op_plain, sx_primary(), .callback = callback);
     struct sx_op *op = &on_stack;
     pmix_status_t rc = judge(fabric);
 

@@ -13,8 +13,9 @@
 static pmix_status_t open_once(void)
 {
     struct sx_process *const p = &sx_process;
-    struct sx_op op = SX_OP_INIT(&sx_op_plain, &sx_process.link);
-    pmix_status_t rc = sx_link_status(&p->link);
+    struct sx_link *const link = sx_primary();
+    struct sx_op op = SX_OP_INIT(&sx_op_plain, link);
+    pmix_status_t rc = sx_link_status(link);
 
     if (rc == PMIX_ERR_UNREACH) {
         rc = PMIX_SUCCESS; /* alone: its own callbacks are all that comes */
@@ -24,7 +25,7 @@ static pmix_status_t open_once(void)
     }
     if (rc == PMIX_SUCCESS) {
         pthread_mutex_lock(&p->lock);
-        rc = sx_wakefd_open_locked(op.fd);
+        rc = sx_wakefd_open_locked(link, op.fd);
         pthread_mutex_unlock(&p->lock);
     }
     return rc;
@@ -41,7 +42,7 @@ pmix_status_t shmix_fd(int *ret_fd)
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
-    rc = sx_wait_until(&p->link, sx_wakefd_begin, NULL, 0, SX_DEADLINE_NEVER);
+    rc = sx_wait_until(sx_primary(), sx_wakefd_begin, NULL, 0, SX_DEADLINE_NEVER);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }

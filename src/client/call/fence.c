@@ -50,7 +50,7 @@ static const struct sx_op_kind fence_kind = { .size = sizeof(struct fence),
 
 static pmix_status_t fence(struct sx_arriving arriving, struct sx_callback callback)
 {
-    struct fence here = { .op = SX_OP_INIT(&fence_kind, &sx_process.link, .callback = callback) };
+    struct fence here = { .op = SX_OP_INIT(&fence_kind, sx_primary(), .callback = callback) };
     struct sx_collective_options options = { 0 };
     pmix_proc_t whole;
     const pmix_status_t rc = fence_check(&arriving, &whole, &options);

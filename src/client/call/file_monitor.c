@@ -59,7 +59,7 @@ static int file_look(const char *path, struct sx_file_look *ret)
 
 static void sign_count(unsigned sign)
 {
-    struct sx_link *const link = &sx_process.link;
+    struct sx_link *const link = sx_primary();
 
     pthread_mutex_lock(&link->lane_lock);
     if (sx_link_is_live(link)) {

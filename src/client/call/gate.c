@@ -54,7 +54,7 @@ pmix_status_t sx_gate_wait(uint64_t deadline_ns)
     if (free_place) {
         return PMIX_SUCCESS;
     }
-    const pmix_status_t rc = sx_wait_until(&p->link, take_place, NULL, 0, deadline_ns);
+    const pmix_status_t rc = sx_wait_until(sx_primary(), take_place, NULL, 0, deadline_ns);
     pthread_mutex_lock(&p->lock);
     blocked_count--;
     pthread_mutex_unlock(&p->lock);

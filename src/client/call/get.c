@@ -190,7 +190,7 @@ static pmix_status_t look_fresh(struct sx_lookup *lookup, pmix_value_t **ret)
 static pmix_status_t worth_asking(const struct sx_lookup *lookup)
 {
     const struct sx_process *const p = &sx_process;
-    const pmix_status_t rc = sx_link_status(&p->link);
+    const pmix_status_t rc = sx_link_status(sx_primary());
 
     const bool is_put = lookup->wanted.realm == SX_REALM_QUALIFIED ||
                         (lookup->wanted.realm == SX_REALM_JOB &&
@@ -502,7 +502,7 @@ static const struct sx_op_kind get_kind = { .request = SX_MSG_GET,
 /* Not in what is mapped so far. */
 static pmix_status_t get_missed(const struct sx_lookup *lookup, pmix_value_t **ret)
 {
-    struct get here = { .op = SX_OP_INIT(&get_kind, &sx_process.link,
+    struct get here = { .op = SX_OP_INIT(&get_kind, sx_primary(),
                                          .value = lookup->wanted.options.is_static ? *ret : NULL),
                         .lookup = *lookup };
     const pmix_status_t rc = sx_op_answer(&here.op, PMIX_ERR_NOT_FOUND);
@@ -608,7 +608,7 @@ static struct get *get_new(const struct sx_lookup *lookup, struct sx_callback ca
     if (get != NULL) {
         char *at = get->strings;
 
-        *get = (struct get){ .op = SX_OP_INIT(&get_kind, &sx_process.link, .callback = callback),
+        *get = (struct get){ .op = SX_OP_INIT(&get_kind, sx_primary(), .callback = callback),
                              .lookup = *lookup };
         get->lookup.nspace = string_keep(&at, lookup->nspace);
         get->lookup.wanted.key = string_keep(&at, wanted->key);
@@ -623,7 +623,7 @@ static pmix_status_t get_nb_server(const struct sx_role_server *server, const pm
                                    struct sx_callback callback)
 {
     static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .told = value_free };
-    struct sx_op here = SX_OP_INIT(&kind, &sx_process.link, .callback = callback), *op = &here;
+    struct sx_op here = SX_OP_INIT(&kind, sx_primary(), .callback = callback), *op = &here;
     const pmix_status_t status = server_ask(server, proc, key, info, ninfo, &here.value);
 
     if (status == PMIX_ERR_BAD_PARAM) {

@@ -61,7 +61,7 @@ static pmix_status_t construct_check(const char *name, const struct sx_arriving 
         rc = PMIX_ERR_BAD_PARAM; /* who leads names itself */
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_link_status(&sx_process.link);
+        rc = sx_link_status(sx_primary());
     }
     return rc == PMIX_SUCCESS && arriving->nprocs > 0 &&
                    !sx_procs_hold_self(arriving->procs, arriving->nprocs)
@@ -95,9 +95,9 @@ static pmix_status_t construct_start(struct sx_group_op *construct, const char *
 
 static struct sx_group_op construct_init(bool wants_results, struct sx_callback callback)
 {
-    return (struct sx_group_op){ .op = SX_OP_INIT(&construct_kind, &sx_process.link,
-                                                  .callback = callback),
-                                 .wants_results = wants_results };
+    return (
+        struct sx_group_op){ .op = SX_OP_INIT(&construct_kind, sx_primary(), .callback = callback),
+                             .wants_results = wants_results };
 }
 
 pmix_status_t PMIx_Group_construct(const char *grp, const pmix_proc_t *procs, size_t nprocs,
@@ -132,7 +132,7 @@ pmix_status_t PMIx_Group_construct_nb(const char *grp, const pmix_proc_t *procs,
 static pmix_status_t destruct(const char *name, const pmix_info_t *info, size_t ninfo,
                               struct sx_callback callback)
 {
-    struct sx_op op = SX_OP_INIT(&sx_op_plain, &sx_process.link, .callback = callback);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain, sx_primary(), .callback = callback);
     struct sx_collective_options options = { 0 };
     pmix_proc_t all = { .rank = PMIX_RANK_WILDCARD };
     const struct sx_arriving arriving = {
@@ -146,7 +146,7 @@ static pmix_status_t destruct(const char *name, const pmix_info_t *info, size_t 
     memcpy(all.nspace, name, strlen(name));
     rc = sx_arriving_check(&arriving, SX_OF_GROUP_DESTRUCT, &options);
     if (rc == PMIX_SUCCESS) {
-        rc = sx_link_status(&sx_process.link);
+        rc = sx_link_status(sx_primary());
     }
     return rc == PMIX_SUCCESS ? sx_arrive(&op, SX_COLLECTIVE_GROUP_DESTRUCT, &arriving) : rc;
 }

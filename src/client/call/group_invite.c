@@ -41,7 +41,7 @@ static const struct sx_op_kind join_kind = { .size = sizeof(struct sx_group_op),
 static struct sx_group_op op_init(const struct sx_op_kind *kind, bool wants_results,
                                   struct sx_callback callback)
 {
-    return (struct sx_group_op){ .op = SX_OP_INIT(kind, &sx_process.link, .callback = callback),
+    return (struct sx_group_op){ .op = SX_OP_INIT(kind, sx_primary(), .callback = callback),
                                  .wants_results = wants_results };
 }
 

@@ -30,7 +30,7 @@ static pmix_status_t leave(const char *group, const pmix_info_t directives[], si
 {
     static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
                                             .request = SX_MSG_GROUP_LEAVE };
-    struct sx_op op = SX_OP_INIT(&kind, &sx_process.link, .callback = callback);
+    struct sx_op op = SX_OP_INIT(&kind, sx_primary(), .callback = callback);
     struct sx_group_leave head = { 0 };
     struct sx_draft draft = { .head = &head };
     const pmix_status_t rc = arguments_judge(group, directives, ndirs);

@@ -75,7 +75,7 @@ bool sx_group_op_finish(struct sx_op *op)
     if (op->subject == 0 || !group->wants_results) {
         return true;
     }
-    pmix_status_t rc = sx_members_open_subject(op->subject, &look);
+    pmix_status_t rc = sx_members_open_subject(op->link, op->subject, &look);
 
     if (rc == PMIX_SUCCESS) {
         rc = results_load(&look.found, op);

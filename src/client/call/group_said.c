@@ -83,7 +83,7 @@ static void question_read(struct sx_group_said *said, const pmix_info_t *info)
     }
 }
 
-void sx_group_say(const void *infos, size_t size, uint8_t word)
+void sx_group_say(struct sx_link *link, const void *infos, size_t size, uint8_t word)
 {
     struct sx_group_said said = { .word = word };
     const struct iovec body = { &said, sizeof(said) };
@@ -98,6 +98,6 @@ void sx_group_say(const void *infos, size_t size, uint8_t word)
     }
     PMIX_INFO_FREE(info, ninfo);
     if (said.question != 0) {
-        (void)sx_request_tell(&sx_process.link, SX_MSG_GROUP_SAID, 0, &body, 1);
+        (void)sx_request_tell(link, SX_MSG_GROUP_SAID, 0, &body, 1);
     }
 }

@@ -13,6 +13,8 @@
 
 #include <pmix_common.h>
 
+struct sx_link;
+
 /* Whether an event of @code may want an answer. */
 bool sx_group_code_asks(pmix_status_t code);
 
@@ -24,6 +26,6 @@ uint8_t sx_group_hears(bool waits);
 uint8_t sx_group_word(pmix_status_t status, const pmix_info_t results[], size_t nresults);
 
 /* Tell the server @word, if the event has asked: by its encoded infos. */
-void sx_group_say(const void *infos, size_t size, uint8_t word);
+void sx_group_say(struct sx_link *link, const void *infos, size_t size, uint8_t word);
 
 #endif

@@ -45,7 +45,7 @@ pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
                                const pmix_info_t directives[], size_t ndirs, pmix_info_t **results,
                                size_t *nresults)
 {
-    struct sx_results_op op = { .op = SX_OP_INIT(&control_kind, &sx_process.link) };
+    struct sx_results_op op = { .op = SX_OP_INIT(&control_kind, sx_primary()) };
     const pmix_status_t rc = control(&op, targets, ntargets, directives, ndirs);
 
     sx_results_give(&op, results, nresults);
@@ -60,7 +60,7 @@ pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
     const struct sx_callback callback = cbfunc != NULL
                                             ? SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata)
                                             : SX_CALLBACK_IGNORED;
-    struct sx_results_op op = { .op = SX_OP_INIT(&control_kind, &sx_process.link,
+    struct sx_results_op op = { .op = SX_OP_INIT(&control_kind, sx_primary(),
                                                  .callback = callback) };
 
     return control(&op, targets, ntargets, directives, ndirs);

@@ -22,7 +22,7 @@ static pmix_status_t log_all(const pmix_info_t data[], size_t ndata, const pmix_
                              size_t ndirs, struct sx_callback callback)
 {
     static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .request = SX_MSG_LOG };
-    struct sx_op op = SX_OP_INIT(&kind, &sx_process.link, .callback = callback);
+    struct sx_op op = SX_OP_INIT(&kind, sx_primary(), .callback = callback);
     struct sx_draft draft = {
         .head = &(struct sx_log_request){ 0 },
         .parts = { [SX_LOG_DATA] = { data, ndata }, [SX_LOG_DIRECTIVES] = { directives, ndirs } }

@@ -17,7 +17,7 @@
 
 void PMIx_Heartbeat(void)
 {
-    struct sx_link *const link = &sx_process.link;
+    struct sx_link *const link = sx_primary();
 
     pthread_mutex_lock(&link->lane_lock);
     if (sx_link_is_live(link)) {
@@ -88,9 +88,9 @@ static const struct sx_op_kind monitor_kind = { .size = sizeof(struct monitor),
                                                 .finish = monitor_finish,
                                                 .told = sx_results_told };
 
-#define MONITOR_INIT(...)                                                            \
-    {                                                                                \
-        .results = {.op = SX_OP_INIT(&monitor_kind, &sx_process.link, __VA_ARGS__) } \
+#define MONITOR_INIT(...)                                                        \
+    {                                                                            \
+        .results = {.op = SX_OP_INIT(&monitor_kind, sx_primary(), __VA_ARGS__) } \
     }
 
 static pmix_status_t period_judge(const struct sx_monitor_options *options)

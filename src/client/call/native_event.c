@@ -25,8 +25,9 @@
 #include "ring/record.h"
 
 struct shmix_events {
-    struct sx_list node; /* in the list of open readers, under lock; in none when dead */
-    atomic_bool dead;    /* PMIx_Finalize has been here */
+    struct sx_link *link; /* whose ring it reads */
+    struct sx_list node;  /* in the list of open readers, under lock; in none when dead */
+    atomic_bool dead;     /* PMIx_Finalize has been here */
     struct sx_ring_cursor cursor;
     uint64_t expected; /* the number of the next event */
     bool oldest_kept;  /* nothing was shown yet, and it begins with what there is: no losses */
@@ -64,8 +65,9 @@ static shmix_events_t *reader_new(const pmix_status_t *codes, size_t ncodes)
         return NULL;
     }
     sx_list_init(&reader->node);
+    reader->link = sx_primary();
     reader->classes = (ncodes == 0 ? SX_CLASSES_OF_CODES : 0) |
-                      1u << SX_CLASS_OF_RANK(sx_process.self.rank);
+                      1u << SX_CLASS_OF_RANK(reader->link->self.rank);
     reader->code_count = ncodes;
     if (ncodes != 0) {
         reader->codes = (pmix_status_t *)(void *)(reader + 1);
@@ -80,12 +82,12 @@ static shmix_events_t *reader_new(const pmix_status_t *codes, size_t ncodes)
 
 static void reader_seek(shmix_events_t *reader, uint64_t from)
 {
-    const struct sx_ring *const ring = &sx_process.link.ring;
+    const struct sx_ring *const ring = &reader->link->ring;
 
     if (from == SHMIX_EVENTS_NOW) {
         sx_ring_seek_now(&reader->cursor, ring);
         /* Behind what is passed over; what is published between these two is read all the same. */
-        reader->expected = sx_event_published() + 1;
+        reader->expected = sx_event_published(reader->link) + 1;
     } else {
         sx_ring_seek_oldest(&reader->cursor, ring);
         reader->expected = from == SHMIX_EVENTS_OLDEST ? 1 : from;
@@ -112,7 +114,7 @@ pmix_status_t shmix_events_open(uint64_t from, const pmix_status_t codes[], size
     }
     pthread_mutex_lock(&p->lock);
     /* Looked at under the lock: sx_native_events_deinit finds this reader or came before. */
-    const pmix_status_t rc = sx_process_ready() ? sx_link_status(&p->link) : PMIX_ERR_INIT;
+    const pmix_status_t rc = sx_process_ready() ? sx_link_status(reader->link) : PMIX_ERR_INIT;
     if (rc == PMIX_SUCCESS) {
         sx_list_append(&readers, &reader->node);
         sx_wakefd_reader_opened_locked(); /* what comes from here on is heard */
@@ -152,15 +154,13 @@ static uint32_t classes_locked(void)
 
 static bool behind_locked(void)
 {
-    const uint64_t tail = sx_list_empty(&readers)
-                              ? 0
-                              : atomic_load_explicit(&sx_process.link.ring.header->tail,
-                                                     memory_order_acquire);
-
     SX_LIST_EACH(it, &readers) {
+        const shmix_events_t *const reader = SX_LIST_ENTRY(it, shmix_events_t, node);
+        const uint64_t tail = atomic_load_explicit(&reader->link->ring.header->tail,
+                                                   memory_order_acquire);
+
         /* relaxed: a reader that goes on meanwhile arms, and asks this, itself. */
-        if (atomic_load_explicit(&SX_LIST_ENTRY(it, shmix_events_t, node)->read_to,
-                                 memory_order_relaxed) < tail) {
+        if (atomic_load_explicit(&reader->read_to, memory_order_relaxed) < tail) {
             return true;
         }
     }
@@ -422,7 +422,8 @@ static bool code_is_wanted(const shmix_events_t *reader, pmix_status_t code)
  * come first are there, to be shown next; as sx_event_batch_ask. */
 static pmix_status_t kept_ask(shmix_events_t *reader, uint64_t last)
 {
-    const pmix_status_t rc = sx_event_batch_ask(reader->expected, last, &reader->kept);
+    const pmix_status_t rc = sx_event_batch_ask(reader->link, reader->expected, last,
+                                                &reader->kept);
 
     reader->kept_last = last;
     return rc == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : rc;
@@ -567,7 +568,7 @@ pmix_status_t shmix_events_next(shmix_events_t *events, shmix_event_t *ret_event
             continue;
         }
         /* Counted before the ring is read: what is counted here has been read at its end. */
-        const uint64_t newest = events->lapped ? sx_event_published() : 0;
+        const uint64_t newest = events->lapped ? sx_event_published(events->link) : 0;
         uint64_t lost = 0;
 
         rc = sx_ring_next(&events->cursor, SX_CLASSES_OF_EVENTS, events->record, &lost);
@@ -606,22 +607,22 @@ static void door_watch(struct reader_sleep *sleep, const struct sx_door *door)
 /* Read the words that can tell of news; the caller looks for news after it. */
 static void reader_sleep_prepare(struct reader_sleep *sleep, const shmix_events_t *reader)
 {
-    const struct sx_process *const p = &sx_process;
+    const struct sx_link *const link = reader->link;
 
     sleep->count = 0;
-    if (!sx_bell_has_waitv()) {
-        door_watch(sleep, &p->link.ring.header->any);
+    if (sx_link_sleeps_by_any(link)) {
+        door_watch(sleep, &link->ring.header->any);
     }
-    for (uint32_t i = 1; sx_bell_has_waitv() && i < SX_RING_CLASS_MAX; i++) {
+    for (uint32_t i = 1; !sx_link_sleeps_by_any(link) && i < SX_RING_CLASS_MAX; i++) {
         if ((reader->classes >> i & 1) != 0) {
-            door_watch(sleep, &p->link.ring.header->doors[i]);
+            door_watch(sleep, &link->ring.header->doors[i]);
         }
     }
-    door_watch(sleep, &p->link.slot->bell); /* rung when the server drops us */
+    door_watch(sleep, &link->slot->bell); /* rung when the server drops us */
     sleep->doors[sleep->count] = NULL;
     sleep->watch[sleep->count++] = (struct sx_bell_watch){
-        .word = p->link.board.life_word,
-        .seen = sx_board_life_seen(&p->link.board),
+        .word = link->board.life_word,
+        .seen = sx_board_life_seen(&link->board),
     };
 }
 
@@ -640,7 +641,6 @@ static pmix_status_t reader_sleep_until(const struct reader_sleep *sleep, uint64
 pmix_status_t shmix_events_wait(shmix_events_t *events, uint64_t timeout_ns,
                                 shmix_event_t *ret_event)
 {
-    const struct sx_process *const p = &sx_process;
     pmix_status_t rc = shmix_events_next(events, ret_event);
     uint64_t deadline_ns = SX_DEADLINE_NEVER;
     bool over = false;
@@ -654,13 +654,14 @@ pmix_status_t shmix_events_wait(shmix_events_t *events, uint64_t timeout_ns,
 
         /* Asked before looking: what the server said before its end is still heard.  acquire: and
          * what it said before it dropped us. */
-        const pmix_status_t link = sx_link_status(&p->link);
-        lives = sx_board_server_lives(&p->link.board) &&
-                sx_board_slot_lives(p->link.slot, p->link.slot_claims);
+        const struct sx_link *const link = events->link;
+        const pmix_status_t live = sx_link_status(link);
+        lives = sx_board_server_lives(&link->board) &&
+                sx_board_slot_lives(link->slot, link->slot_claims);
         reader_sleep_prepare(&sleep, events);
         rc = shmix_events_next(events, ret_event);
-        if (rc == PMIX_ERR_NOT_FOUND && link != PMIX_SUCCESS) {
-            return link;
+        if (rc == PMIX_ERR_NOT_FOUND && live != PMIX_SUCCESS) {
+            return live;
         }
         if (rc == PMIX_ERR_NOT_FOUND && over) {
             return PMIX_ERR_TIMEOUT;

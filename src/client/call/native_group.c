@@ -41,6 +41,7 @@ struct group_hold {
 
 struct shmix_group {
     _Atomic(struct group_hold *) newest; /* NULL: PMIx_Finalize has been here */
+    struct sx_link *link;                /* whose server tells of it */
     struct sx_list node;                 /* in groups; in none after PMIx_Finalize */
     uint64_t subject;
     enum sx_realm realm; /* in which its name is found */
@@ -116,7 +117,7 @@ static pmix_status_t hold_new(const shmix_group_t *group, struct group_hold **re
     if (hold == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    pmix_status_t rc = sx_members_retain_locked(&hold->edition);
+    pmix_status_t rc = sx_members_retain_locked(group->link, &hold->edition);
 
     if (rc == PMIX_SUCCESS) {
         hold->column = sx_store_column(&hold->edition->store, group->realm, group->name,
@@ -184,6 +185,7 @@ static pmix_status_t list_open(enum sx_realm realm, size_t name_max, const char 
     if (group == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    group->link = sx_primary();
     group->realm = realm;
     group->name_len = len;
     memcpy(group->name, name, len);
@@ -303,22 +305,21 @@ pmix_status_t shmix_group_refresh(shmix_group_t *group)
 enum { WATCH_LISTS, WATCH_BELL, WATCH_LIFE, WATCH_COUNT };
 
 /* Read the words that can tell of news; the caller looks for news after it. */
-static void sleep_prepare(struct sx_bell_watch watch[WATCH_COUNT])
+static void sleep_prepare(const struct sx_link *link, struct sx_bell_watch watch[WATCH_COUNT])
 {
-    const struct sx_link *const link = &sx_process.link;
-
     watch[WATCH_LISTS] = sx_door_watch(&link->board.header->lists);
     watch[WATCH_BELL] = sx_door_watch(&link->slot->bell); /* rung when the server drops us */
     watch[WATCH_LIFE] = (struct sx_bell_watch){ .word = link->board.life_word,
                                                 .seen = sx_board_life_seen(&link->board) };
 }
 
-static pmix_status_t sleep_until(const struct sx_bell_watch watch[WATCH_COUNT],
+static pmix_status_t sleep_until(const struct sx_link *link,
+                                 const struct sx_bell_watch watch[WATCH_COUNT],
                                  uint64_t deadline_ns)
 {
     const pmix_status_t rc = sx_bell_wait(watch, WATCH_COUNT, SX_BELL_ALL, deadline_ns);
 
-    sx_door_pass_on(&sx_process.link.board.header->lists, &watch[WATCH_LISTS], SX_BELL_ALL);
+    sx_door_pass_on(&link->board.header->lists, &watch[WATCH_LISTS], SX_BELL_ALL);
     return rc;
 }
 
@@ -337,7 +338,7 @@ static pmix_status_t pass(shmix_group_t *group, uint64_t generation)
 
 pmix_status_t shmix_group_wait(shmix_group_t *group, uint64_t generation, uint64_t timeout_ns)
 {
-    const struct sx_link *const link = &sx_process.link;
+    const struct sx_link *const link = group != NULL ? group->link : NULL;
     struct sx_bell_watch watch[WATCH_COUNT];
     pmix_status_t rc = pass(group, generation), live, slept = PMIX_SUCCESS;
     const uint64_t deadline_ns = timeout_ns == SHMIX_FOREVER
@@ -350,13 +351,13 @@ pmix_status_t shmix_group_wait(shmix_group_t *group, uint64_t generation, uint64
         if (live != PMIX_SUCCESS) {
             return live;
         }
-        sleep_prepare(watch);
+        sleep_prepare(link, watch);
         rc = pass(group, generation);
         if (rc == PMIX_ERR_TIMEOUT && !(sx_board_server_lives(&link->board) &&
                                         sx_board_slot_lives(link->slot, link->slot_claims))) {
             sx_pump(); /* says so, and makes it known to all */
         } else if (rc == PMIX_ERR_TIMEOUT) {
-            slept = sleep_until(watch, deadline_ns);
+            slept = sleep_until(link, watch, deadline_ns);
         }
     }
     return rc == PMIX_ERR_TIMEOUT ? pass(group, generation) : rc;

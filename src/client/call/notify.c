@@ -17,10 +17,10 @@
 
 /* Whether only the server can say if the event reaches all it is for.  It says so in answer to a
  * request; a lane carries no answers. */
-static bool asks_for_reach(const struct sx_process *p, const struct sx_event *event)
+static bool asks_for_reach(const struct sx_link *link, const struct sx_event *event)
 {
     /* relaxed: an event that is sent meanwhile is told of later, as a loss. */
-    if (atomic_load_explicit(&p->link.board.header->events_confined, memory_order_relaxed) == 0 ||
+    if (atomic_load_explicit(&link->board.header->events_confined, memory_order_relaxed) == 0 ||
         (event->flags & SX_EVENT_STAYS_LOCAL) != 0) {
         return false;
     }
@@ -43,12 +43,12 @@ static void publish_answered(struct sx_op *op, const struct sx_frame *frame)
     }
 }
 
-pmix_status_t sx_event_submit(const void *bytes, size_t size, uint64_t deadline_ns,
-                              uint64_t *ret_number)
+pmix_status_t sx_event_submit(struct sx_link *link, const void *bytes, size_t size,
+                              uint64_t deadline_ns, uint64_t *ret_number)
 {
     static const struct sx_op_kind kind = { .answered = publish_answered };
     const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
-    struct published published = { .op = SX_OP_INIT(&kind, &sx_process.link) };
+    struct published published = { .op = SX_OP_INIT(&kind, link) };
     const pmix_status_t rc = sx_request(&published.op, SX_MSG_EVENT_BULK, &iov, 1, deadline_ns);
 
     *ret_number = published.number;
@@ -58,8 +58,8 @@ pmix_status_t sx_event_submit(const void *bytes, size_t size, uint64_t deadline_
 static pmix_status_t event_send(pmix_status_t code, const struct sx_notify_options *options,
                                 const pmix_info_t info[], size_t ninfo)
 {
-    struct sx_process *const p = &sx_process;
-    pmix_status_t rc = sx_link_status(&p->link);
+    struct sx_link *const link = sx_primary();
+    pmix_status_t rc = sx_link_status(link);
     void *bytes = NULL;
     size_t size = 0;
     uint64_t number;
@@ -68,15 +68,15 @@ static pmix_status_t event_send(pmix_status_t code, const struct sx_notify_optio
         return sx_event_local(code, options, info, ninfo);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_event_encode(code, &p->self, options, info, ninfo, &bytes, &size);
+        rc = sx_event_encode(code, &link->self, options, info, ninfo, &bytes, &size);
     }
-    if (rc == PMIX_SUCCESS && size <= SX_LANE_MESSAGE_MAX && !asks_for_reach(p, bytes)) {
+    if (rc == PMIX_SUCCESS && size <= SX_LANE_MESSAGE_MAX && !asks_for_reach(link, bytes)) {
         const struct iovec iov = { .iov_base = bytes, .iov_len = size };
         bool rung;
 
-        rc = sx_lane_tell(&p->link, SX_LANE_NOTIFY, &iov, 1, &rung);
+        rc = sx_lane_tell(link, SX_LANE_NOTIFY, &iov, 1, &rung);
     } else if (rc == PMIX_SUCCESS) {
-        rc = sx_event_submit(bytes, size, SX_DEADLINE_NEVER, &number);
+        rc = sx_event_submit(link, bytes, size, SX_DEADLINE_NEVER, &number);
     }
     free(bytes);
     return rc;
@@ -90,7 +90,7 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
     struct sx_notify_options options = { .range = range };
     const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_OP, op, cbfunc, cbdata,
                                                     .alone = server != NULL);
-    struct sx_op here = SX_OP_INIT(&sx_op_plain, &sx_process.link, .callback = callback);
+    struct sx_op here = SX_OP_INIT(&sx_op_plain, sx_primary(), .callback = callback);
     struct sx_op *op = &here;
 
     if (server == NULL && !sx_process_ready()) {

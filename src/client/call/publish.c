@@ -24,7 +24,7 @@ static pmix_status_t publish(const pmix_info_t info[], size_t ninfo, struct sx_c
 {
     static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
                                             .request = SX_MSG_PUBLISH };
-    struct sx_op op = SX_OP_INIT(&kind, &sx_process.link, .callback = callback);
+    struct sx_op op = SX_OP_INIT(&kind, sx_primary(), .callback = callback);
     struct sx_draft draft = { .head = &(struct sx_publish){ 0 },
                               .parts = { [SX_PUBLISH_INFOS] = { info, ninfo } } };
     struct sx_publish_options options;
@@ -171,7 +171,7 @@ static pmix_status_t data_fill(pmix_pdata_t data[], size_t ndata, const struct s
 
 pmix_status_t PMIx_Lookup(pmix_pdata_t *data, size_t ndata, const pmix_info_t *info, size_t ninfo)
 {
-    struct sx_results_op results = { .op = SX_OP_INIT(&lookup_kind, &sx_process.link) };
+    struct sx_results_op results = { .op = SX_OP_INIT(&lookup_kind, sx_primary()) };
     struct keys keys = { .all = NULL };
 
     if (!sx_process_ready()) {
@@ -198,7 +198,7 @@ pmix_status_t PMIx_Lookup_nb(char **argv, const pmix_info_t *info, size_t ninfo,
                              pmix_lookup_cbfunc_t cbfunc, void *cbdata)
 {
     const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_LOOKUP, lookup, cbfunc, cbdata);
-    struct sx_results_op results = { .op = SX_OP_INIT(&lookup_kind, &sx_process.link,
+    struct sx_results_op results = { .op = SX_OP_INIT(&lookup_kind, sx_primary(),
                                                       .callback = callback) };
     struct keys keys = { .all = NULL };
 
@@ -223,7 +223,7 @@ static pmix_status_t unpublish(char **argv, const pmix_info_t info[], size_t nin
 {
     static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
                                             .request = SX_MSG_UNPUBLISH };
-    struct sx_op op = SX_OP_INIT(&kind, &sx_process.link, .callback = callback);
+    struct sx_op op = SX_OP_INIT(&kind, sx_primary(), .callback = callback);
     struct sx_unpublish_options options;
     struct keys keys = { .all = NULL };
 

@@ -225,11 +225,11 @@ pmix_status_t sx_puts_gather_locked(struct sx_process *p)
 
 /* Whether a put is for others, and there are any.  data_lock is held: a process on its own that
  * finds a server gathers under it what nobody was told of. */
-static bool told_locked(const struct sx_process *p, pmix_scope_t scope)
+static bool told_locked(pmix_scope_t scope)
 {
     /* relaxed: a link lost meanwhile makes the commit fail instead. */
     return scope != PMIX_INTERNAL && scope != PMIX_DEL_INTERNAL &&
-           atomic_load_explicit(&p->link.state, memory_order_relaxed) == SX_LINK_LIVE;
+           atomic_load_explicit(&sx_primary()->state, memory_order_relaxed) == SX_LINK_LIVE;
 }
 
 /* Into the private store, and into the list if somebody is @told; data_lock is held. */
@@ -330,7 +330,7 @@ static pmix_status_t put_taken(struct sx_process *p, struct sx_view_put *put)
     const pmix_scope_t scope = put->scope;
     pthread_mutex_lock(&p->data_lock);
     pmix_status_t rc = sx_view_withdraw_locked(p->own, put, &box);
-    if (rc == PMIX_SUCCESS && box != NULL && told_locked(p, scope) && !box->pending) {
+    if (rc == PMIX_SUCCESS && box != NULL && told_locked(scope) && !box->pending) {
         rc = puts_append_box(&p->puts, box);
     }
     pthread_mutex_unlock(&p->data_lock);
@@ -361,7 +361,7 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char *key, pmix_value_t *val)
         return rc;
     }
     pthread_mutex_lock(&p->data_lock);
-    const bool told = told_locked(p, scope);
+    const bool told = told_locked(scope);
     rc = is_qualified ? put_qualified_locked(p, &put, &qualified, val, told)
                       : put_locked(p, &put, val, told);
     pthread_mutex_unlock(&p->data_lock);
@@ -371,7 +371,7 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char *key, pmix_value_t *val)
 /* ---- commit ------------------------------------------------------------------------------- */
 
 /* One message in parts, through the lane or, if it is too large for that, as a PUT_BULK body. */
-static pmix_status_t commit_message(struct sx_process *p, const struct iovec *iov, int iov_count)
+static pmix_status_t commit_message(struct sx_link *link, const struct iovec *iov, int iov_count)
 {
     uint64_t len = 0;
 
@@ -379,56 +379,56 @@ static pmix_status_t commit_message(struct sx_process *p, const struct iovec *io
         len += iov[i].iov_len;
     }
     if (len <= SX_LANE_MESSAGE_MAX) {
-        return sx_lane_submit(&p->link, SX_LANE_PUT, iov, iov_count);
+        return sx_lane_submit(link, SX_LANE_PUT, iov, iov_count);
     }
-    struct sx_op op = SX_OP_INIT(&sx_op_plain, &sx_process.link);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain, link);
 
-    pthread_mutex_unlock(&p->link.lane_lock);
+    pthread_mutex_unlock(&link->lane_lock);
     const pmix_status_t rc = sx_request(&op, SX_MSG_PUT_BULK, iov, iov_count,
                                         sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
 
-    pthread_mutex_lock(&p->link.lane_lock);
+    pthread_mutex_lock(&link->lane_lock);
     return rc;
 }
 
 /* Tell whom the key was taken away from. */
-static pmix_status_t commit_taken(struct sx_process *p, const struct sx_box *box,
+static pmix_status_t commit_taken(struct sx_link *link, const struct sx_box *box,
                                   pmix_scope_t taken)
 {
     struct sx_lane_put put = { .key_len = (uint16_t)box->key_len, .scope = sx_scope_taking(taken) };
     const struct iovec iov[2] = { { &put, sizeof(put) },
                                   { (void *)(uintptr_t)box->key, sx_align_up(box->key_len, 8) } };
 
-    return commit_message(p, iov, 2);
+    return commit_message(link, iov, 2);
 }
 
 /* What the box has now, which may be newer than the commit. */
-static pmix_status_t commit_box(struct sx_process *p, struct sx_box *box)
+static pmix_status_t commit_box(struct sx_link *link, struct sx_box *box)
 {
     struct sx_lane_put put = { .key_len = (uint16_t)box->key_len };
     struct sx_body *body;
     struct iovec iov[3];
 
-    pthread_mutex_lock(&p->data_lock);
+    pthread_mutex_lock(&sx_process.data_lock);
     const pmix_scope_t taken = box->taken;
     put.cell = box->cell;
     body = box->body;
     if (body != NULL) {
         body->references++;
     }
-    pthread_mutex_unlock(&p->data_lock);
+    pthread_mutex_unlock(&sx_process.data_lock);
     put.scope = (uint8_t)((put.cell.flags & SX_CELL_SCOPE_MASK) >> SX_CELL_SCOPE_SHIFT);
     put.cell.flags &= (uint16_t)~SX_CELL_SCOPE_MASK;
     iov[0] = (struct iovec){ &put, sizeof(put) };
     iov[1] = (struct iovec){ box->key, sx_align_up(box->key_len, 8) };
     iov[2] = (struct iovec){ body != NULL ? body->bytes : NULL, sx_align_up(put.cell.len, 8) };
-    pmix_status_t rc = taken != PMIX_SCOPE_UNDEF ? commit_taken(p, box, taken) : PMIX_SUCCESS;
+    pmix_status_t rc = taken != PMIX_SCOPE_UNDEF ? commit_taken(link, box, taken) : PMIX_SUCCESS;
     if (rc == PMIX_SUCCESS && put.cell.type != PMIX_UNDEF && put.scope != PMIX_INTERNAL) {
-        rc = commit_message(p, iov, body != NULL ? 3 : 2);
+        rc = commit_message(link, iov, body != NULL ? 3 : 2);
     }
-    pthread_mutex_lock(&p->data_lock);
+    pthread_mutex_lock(&sx_process.data_lock);
     sx_body_drop(body);
-    pthread_mutex_unlock(&p->data_lock);
+    pthread_mutex_unlock(&sx_process.data_lock);
     return rc;
 }
 
@@ -473,47 +473,47 @@ static void puts_take(struct sx_process *p, struct sx_puts *ret_puts)
 
 static bool commit_has_ended(void *arg)
 {
-    const struct sx_process *const p = arg;
+    const struct sx_link *const link = arg;
 
     /* relaxed: decided under lane_lock, by the first to come. */
-    return !atomic_load_explicit(&p->link.committing, memory_order_relaxed);
+    return !atomic_load_explicit(&link->committing, memory_order_relaxed);
 }
 
 /* Wait until the commit of another thread has ended: what was put before this one is then with the
  * server, no matter who took it along.  lane_lock is given back meanwhile. */
-static pmix_status_t commit_begin(struct sx_process *p)
+static pmix_status_t commit_begin(struct sx_link *link)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    while (rc == PMIX_SUCCESS && !commit_has_ended(p)) {
-        p->link.commit_waiters++;
-        pthread_mutex_unlock(&p->link.lane_lock);
-        rc = sx_wait_until(&p->link, commit_has_ended, p, 0, SX_DEADLINE_NEVER);
-        pthread_mutex_lock(&p->link.lane_lock);
-        p->link.commit_waiters--;
-        if (rc == PMIX_SUCCESS && sx_link_status(&p->link) != PMIX_SUCCESS) {
+    while (rc == PMIX_SUCCESS && !commit_has_ended(link)) {
+        link->commit_waiters++;
+        pthread_mutex_unlock(&link->lane_lock);
+        rc = sx_wait_until(link, commit_has_ended, link, 0, SX_DEADLINE_NEVER);
+        pthread_mutex_lock(&link->lane_lock);
+        link->commit_waiters--;
+        if (rc == PMIX_SUCCESS && sx_link_status(link) != PMIX_SUCCESS) {
             rc = PMIX_ERR_LOST_CONNECTION; /* which may have ended the other commit, too */
         }
     }
     if (rc == PMIX_SUCCESS) {
-        atomic_store_explicit(&p->link.committing, true, memory_order_relaxed);
+        atomic_store_explicit(&link->committing, true, memory_order_relaxed);
     }
     return rc;
 }
 
-static void commit_end(struct sx_process *p)
+static void commit_end(struct sx_link *link)
 {
-    atomic_store_explicit(&p->link.committing, false, memory_order_relaxed);
-    if (p->link.commit_waiters != 0) {
-        pthread_cond_broadcast(&p->link.commit_over);
-        pthread_mutex_lock(&p->lock);
+    atomic_store_explicit(&link->committing, false, memory_order_relaxed);
+    if (link->commit_waiters != 0) {
+        pthread_cond_broadcast(&link->commit_over);
+        pthread_mutex_lock(&sx_process.lock);
         sx_local_ring_locked();
-        pthread_mutex_unlock(&p->lock);
+        pthread_mutex_unlock(&sx_process.lock);
     }
 }
 
 /* The last value says that it is, unless a box has it, which may send nothing at all. */
-static pmix_status_t commit_send(struct sx_process *p, const struct sx_puts *puts)
+static pmix_status_t commit_send(struct sx_link *link, const struct sx_puts *puts)
 {
     bool said = false;
 
@@ -527,12 +527,13 @@ static pmix_status_t commit_send(struct sx_process *p, const struct sx_puts *put
             ((struct sx_lane_put *)(void *)bytes)->flags = SX_PUT_LAST;
             said = true;
         }
-        const pmix_status_t rc = box != NULL ? commit_box(p, box) : commit_message(p, &iov, 1);
+        const pmix_status_t rc = box != NULL ? commit_box(link, box)
+                                             : commit_message(link, &iov, 1);
         if (rc != PMIX_SUCCESS) {
             return rc;
         }
     }
-    return said ? PMIX_SUCCESS : sx_lane_submit(&p->link, SX_LANE_COMMIT_END, NULL, 0);
+    return said ? PMIX_SUCCESS : sx_lane_submit(link, SX_LANE_COMMIT_END, NULL, 0);
 }
 
 /* The list's memory serves the next puts unless it is large or they have begun already. */
@@ -548,44 +549,44 @@ static void puts_give_back(struct sx_process *p, struct sx_puts *puts)
     sx_puts_deinit(puts);
 }
 
-static pmix_status_t commit_all(struct sx_process *p)
+static pmix_status_t commit_all(struct sx_link *link)
 {
     struct sx_puts puts = { 0 };
 
-    puts_take(p, &puts);
+    puts_take(&sx_process, &puts);
     /* The first one is told even if there is nothing: who waits for us need not wait for ever. */
-    if (puts.used_bytes == 0 && p->link.committed) {
+    if (puts.used_bytes == 0 && link->committed) {
         return PMIX_SUCCESS;
     }
-    const pmix_status_t rc = commit_send(p, &puts);
-    p->link.committed = p->link.committed || rc == PMIX_SUCCESS;
+    const pmix_status_t rc = commit_send(link, &puts);
+    link->committed = link->committed || rc == PMIX_SUCCESS;
     /* Pairs with gets.c: either we see that somebody waits, or the server, which says so before it
      * looks at our lane, sees what we appended. */
-    if (sx_link_is_live(&p->link) && sx_lane_data_wanted(&p->link.lane)) {
-        sx_lane_doorbell(&p->link.lane);
+    if (sx_link_is_live(link) && sx_lane_data_wanted(&link->lane)) {
+        sx_lane_doorbell(&link->lane);
     }
-    puts_give_back(p, &puts);
+    puts_give_back(&sx_process, &puts);
     return rc;
 }
 
 pmix_status_t PMIx_Commit(void)
 {
-    struct sx_process *const p = &sx_process;
+    struct sx_link *const link = sx_primary();
 
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
-    pmix_status_t rc = sx_link_status(&p->link);
+    pmix_status_t rc = sx_link_status(link);
     if (rc != PMIX_SUCCESS) {
         return rc == PMIX_ERR_UNREACH ? PMIX_SUCCESS : rc; /* a singleton tells nobody */
     }
-    pthread_mutex_lock(&p->link.lane_lock);
-    rc = commit_begin(p);
+    pthread_mutex_lock(&link->lane_lock);
+    rc = commit_begin(link);
     if (rc == PMIX_SUCCESS) {
-        rc = commit_all(p);
-        commit_end(p);
+        rc = commit_all(link);
+        commit_end(link);
     }
-    pthread_mutex_unlock(&p->link.lane_lock);
+    pthread_mutex_unlock(&link->lane_lock);
     return rc;
 }
 

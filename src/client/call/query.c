@@ -143,8 +143,7 @@ static pmix_status_t left_judge(const struct query *query)
     const pmix_status_t rc = sx_op_judge(&query->op);
 
     /* Who has never had a server misses none; who has left his does. */
-    return rc == PMIX_ERR_UNREACH && sx_link_is_singleton(&sx_process.link) ? PMIX_ERR_NOT_FOUND
-                                                                            : rc;
+    return rc == PMIX_ERR_UNREACH && sx_link_is_singleton(sx_primary()) ? PMIX_ERR_NOT_FOUND : rc;
 }
 
 /* The queries of @query, which is on the caller's stack, are open.  Return: as sx_op_ask; with a
@@ -174,7 +173,7 @@ static pmix_status_t query_ask(struct query *query)
 pmix_status_t PMIx_Query_info(pmix_query_t *queries, size_t nqueries, pmix_info_t **info,
                               size_t *ninfo)
 {
-    struct query query = { .op = SX_OP_INIT(&query_kind, &sx_process.link) };
+    struct query query = { .op = SX_OP_INIT(&query_kind, sx_primary()) };
 
     if (info == NULL || ninfo == NULL) {
         return sx_process_misused();
@@ -197,7 +196,7 @@ pmix_status_t PMIx_Query_info_nb(pmix_query_t *queries, size_t nqueries, pmix_in
 {
     const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata,
                                                     .alone = !sx_process_ready());
-    struct query query = { .op = SX_OP_INIT(&query_kind, &sx_process.link, .callback = callback) };
+    struct query query = { .op = SX_OP_INIT(&query_kind, sx_primary(), .callback = callback) };
 
     if (cbfunc == NULL) {
         return sx_process_misused();

@@ -29,7 +29,7 @@ static const pmix_data_array_t *pids_of(const pmix_value_t *value)
 static bool look(const pmix_data_array_t *pids, struct memory *ret)
 {
     const pid_t *const all = pids->array;
-    const bool ours = !sx_process_ready() || sx_link_pids_are_ours(&sx_process.link);
+    const bool ours = !sx_process_ready() || sx_link_pids_are_ours(sx_primary());
     unsigned count = 0;
     float mib;
 

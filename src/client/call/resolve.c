@@ -62,8 +62,7 @@ static bool walk_store(void *arg, const char *nspace, const struct sx_store *sto
 /* Is there something newer to be had than what is shown of @view, or something at all? */
 static bool is_behind(const struct sx_view *view)
 {
-    return sx_view_shared(view) == NULL ? sx_link_is_live(&sx_process.link)
-                                        : sx_view_is_stale(view);
+    return sx_view_shared(view) == NULL ? sx_link_is_live(sx_primary()) : sx_view_is_stale(view);
 }
 
 /* A namespace that nobody knows is none, unless this process keeps something of it. */
@@ -141,7 +140,7 @@ static pmix_status_t walk_name(struct walk *walk, const char *name)
     if (rc == PMIX_ERR_NOT_FOUND) {
         rc = walk_nspace(walk, name);
     }
-    return rc == PMIX_ERR_NOT_FOUND && !at_hand && sx_link_is_live(&sx_process.link)
+    return rc == PMIX_ERR_NOT_FOUND && !at_hand && sx_link_is_live(sx_primary())
                ? walk_members(walk, name)
                : rc;
 }

@@ -101,8 +101,7 @@ static pmix_status_t processes_add(const struct usage *usage, const struct sx_us
         while (!PMIx_Check_nspace(usage->targets[first].nspace, nspace)) {
             first++;
         }
-        if (first == i && sx_link_is_live(&sx_process.link) &&
-            sx_link_pids_are_ours(&sx_process.link)) {
+        if (first == i && sx_link_is_live(sx_primary()) && sx_link_pids_are_ours(sx_primary())) {
             rc = others_add(usage, nspace, wanted, list);
         }
     }

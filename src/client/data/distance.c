@@ -238,7 +238,7 @@ pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo, pmix_cpuset_t *cp
                                         pmix_device_dist_cbfunc_t cbfunc, void *cbdata)
 {
     static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .told = distances_told };
-    struct sx_op here = SX_OP_INIT(&kind, &sx_process.link,
+    struct sx_op here = SX_OP_INIT(&kind, sx_primary(),
                                    .callback = SX_CALLBACK(SX_SHAPE_DISTANCES, distances, cbfunc,
                                                            cbdata, .alone = !sx_process_ready()));
     struct sx_op *op = &here;

@@ -10,16 +10,17 @@
 #include <string.h>
 
 #include "client/data/view.h"
+#include "client/link/process.h"
 #include "shmem/lists.h"
 #include "shmem/places.h"
 
-#define NODE "" /* no namespace: its view's name */
-
-/* Enter, with the node's newest store.  Return: as sx_members_open, and then nobody is inside. */
-static pmix_status_t node_enter(struct sx_grace *ret_grace, const struct sx_store **ret_store)
+/* Enter, with the newest store of the node that @link's server has.  Return: as sx_members_open,
+ * and then nobody is inside. */
+static pmix_status_t node_enter(struct sx_link *link, struct sx_grace *ret_grace,
+                                const struct sx_store **ret_store)
 {
     for (;;) {
-        struct sx_view *view = sx_view_find(NODE, 0);
+        struct sx_view *view = sx_view_node(link);
         const struct sx_grace grace = sx_grace_enter();
         struct sx_edition *const edition = view != NULL ? sx_view_shared(view) : NULL;
 
@@ -29,7 +30,7 @@ static pmix_status_t node_enter(struct sx_grace *ret_grace, const struct sx_stor
             return PMIX_SUCCESS;
         }
         sx_grace_exit(&grace);
-        const pmix_status_t rc = sx_view_fetch(NODE, &view);
+        const pmix_status_t rc = sx_view_fetch_node(link, &view);
 
         if (rc != PMIX_SUCCESS) {
             return rc;
@@ -38,11 +39,12 @@ static pmix_status_t node_enter(struct sx_grace *ret_grace, const struct sx_stor
 }
 
 /* By @name, or (NULL) by @subject. */
-static pmix_status_t look(const char *name, uint64_t subject, struct sx_members_look *ret)
+static pmix_status_t look(struct sx_link *link, const char *name, uint64_t subject,
+                          struct sx_members_look *ret)
 {
     const struct sx_store *store;
     struct sx_grace grace;
-    pmix_status_t rc = node_enter(&grace, &store);
+    pmix_status_t rc = node_enter(link, &grace, &store);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -60,12 +62,13 @@ static pmix_status_t look(const char *name, uint64_t subject, struct sx_members_
 
 pmix_status_t sx_members_open(const char *name, struct sx_members_look *ret)
 {
-    return look(name, 0, ret);
+    return look(sx_primary(), name, 0, ret);
 }
 
-pmix_status_t sx_members_open_subject(uint64_t subject, struct sx_members_look *ret)
+pmix_status_t sx_members_open_subject(struct sx_link *link, uint64_t subject,
+                                      struct sx_members_look *ret)
 {
-    return subject == 0 ? PMIX_ERR_NOT_FOUND : look(NULL, subject, ret);
+    return subject == 0 ? PMIX_ERR_NOT_FOUND : look(link, NULL, subject, ret);
 }
 
 pmix_status_t sx_members_places(const char *key, const char *nspace, uint32_t rank,
@@ -73,7 +76,7 @@ pmix_status_t sx_members_places(const char *key, const char *nspace, uint32_t ra
 {
     const struct sx_store *store;
     struct sx_grace grace;
-    pmix_status_t rc = node_enter(&grace, &store);
+    pmix_status_t rc = node_enter(sx_primary(), &grace, &store);
 
     if (rc == PMIX_SUCCESS) {
         rc = sx_places_find(store, key, nspace, rank, ret);
@@ -86,7 +89,7 @@ pmix_status_t sx_members_lists(const char *key, const char *name, pmix_value_t *
 {
     const struct sx_store *store;
     struct sx_grace grace;
-    pmix_status_t rc = node_enter(&grace, &store);
+    pmix_status_t rc = node_enter(sx_primary(), &grace, &store);
 
     if (rc == PMIX_ERR_UNREACH) { /* a process on its own has none */
         return sx_lists_find(NULL, key, name, ret);
@@ -103,10 +106,10 @@ void sx_members_close(const struct sx_members_look *look)
     sx_grace_exit(&look->grace);
 }
 
-pmix_status_t sx_members_retain_locked(struct sx_edition **ret)
+pmix_status_t sx_members_retain_locked(struct sx_link *link, struct sx_edition **ret)
 {
     struct sx_view *view;
-    const pmix_status_t rc = sx_view_fetch_locked(NODE, &view);
+    const pmix_status_t rc = sx_view_fetch_node_locked(link, &view);
 
     if (rc == PMIX_SUCCESS) {
         *ret = sx_edition_retain(sx_view_shared(view));
@@ -116,7 +119,7 @@ pmix_status_t sx_members_retain_locked(struct sx_edition **ret)
 
 bool sx_members_are_at_hand(void)
 {
-    const struct sx_view *const view = sx_view_find(NODE, 0);
+    const struct sx_view *const view = sx_view_node(sx_primary());
     const struct sx_grace grace = sx_grace_enter();
     const bool are = view != NULL && sx_view_shared(view) != NULL && !sx_view_is_stale(view);
 

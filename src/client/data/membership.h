@@ -11,6 +11,8 @@
 #include "client/data/grace.h"
 #include "shmem/membership.h"
 
+struct sx_link;
+
 /* What was found, and the reader that keeps it mapped until sx_members_close. */
 struct sx_members_look {
     struct sx_membership found;
@@ -20,8 +22,9 @@ struct sx_members_look {
 /* Return: PMIX_SUCCESS, to be closed; PMIX_ERR_NOT_FOUND when there is none of that name;
  * as sx_view_fetch when the store cannot be had; PMIX_ERR_UNPACK_FAILURE. */
 pmix_status_t sx_members_open(const char *name, struct sx_members_look *ret);
-/* The same for what the end of a collective operation has told (struct sx_op). */
-pmix_status_t sx_members_open_subject(uint64_t subject, struct sx_members_look *ret);
+/* The same for what the end of a collective operation at @link has told (struct sx_op). */
+pmix_status_t sx_members_open_subject(struct sx_link *link, uint64_t subject,
+                                      struct sx_members_look *ret);
 
 /* The answer to @key for the process @rank of @nspace (shmem/places.h).  Return: as sx_places_find;
  * as sx_members_open. */
@@ -34,9 +37,9 @@ pmix_status_t sx_members_lists(const char *key, const char *name, pmix_value_t *
 
 void sx_members_close(const struct sx_members_look *look);
 
-/* The newest store in which lists are, with a reference of the caller's own; under view_lock.
- * Return: as sx_view_fetch. */
-pmix_status_t sx_members_retain_locked(struct sx_edition **ret);
+/* The newest store of @link's server in which lists are, with a reference of the caller's own;
+ * under view_lock.  Return: as sx_view_fetch. */
+pmix_status_t sx_members_retain_locked(struct sx_link *link, struct sx_edition **ret);
 
 /* Whether a look costs no message. */
 bool sx_members_are_at_hand(void);

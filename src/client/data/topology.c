@@ -95,7 +95,7 @@ pmix_status_t sx_topology_open(hwloc_topology_t *ret_topology)
         return PMIX_ERR_INIT;
     }
     /* A lost server's store is still there to read. */
-    if (is_client && sx_link_status(&sx_process.link) != PMIX_ERR_UNREACH) {
+    if (is_client && sx_link_status(sx_primary()) != PMIX_ERR_UNREACH) {
         return read_published(ret_topology);
     }
     pmix_status_t rc = sx_topology_node(&xml);

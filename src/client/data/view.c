@@ -20,11 +20,12 @@
 /* The own view; the rest hang behind it. */
 static _Atomic(struct sx_view *) view_first;
 
-static struct sx_view *view_new(const char *nspace)
+static struct sx_view *view_new(struct sx_link *link, const char *nspace)
 {
     struct sx_view *const view = calloc(1, sizeof(*view));
 
     if (view != NULL) {
+        view->link = link;
         view->nspace_len = strlen(nspace);
         memcpy(view->nspace, nspace, view->nspace_len + 1);
     }
@@ -46,7 +47,7 @@ static void edition_show(struct sx_view *view, struct sx_edition *edition)
 
 struct sx_view *sx_view_open(const char *nspace, struct sx_store *shared)
 {
-    struct sx_view *const view = view_new(nspace);
+    struct sx_view *const view = view_new(&sx_process.first, nspace);
     struct sx_edition *edition = NULL;
 
     if (view != NULL && shared != NULL) {
@@ -69,6 +70,7 @@ pmix_status_t sx_view_adopt(struct sx_view *view, struct sx_store *shared)
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     pthread_mutex_lock(&sx_process.view_lock);
+    view->link = &sx_process.first;
     edition_show(view, edition);
     pthread_mutex_unlock(&sx_process.view_lock);
     return PMIX_SUCCESS;
@@ -121,31 +123,47 @@ struct sx_view *sx_view_next(const struct sx_view *view)
     return atomic_load_explicit(view != NULL ? &view->next : &view_first, memory_order_acquire);
 }
 
-/* Under view_lock. */
-static pmix_status_t view_add(const char *nspace, struct sx_view **ret_view)
+struct sx_view *sx_view_node(const struct sx_link *link)
 {
-    _Atomic(struct sx_view *) *link = &view_first;
-    struct sx_view *view = sx_view_find(nspace, strlen(nspace));
+    struct sx_view *view = sx_view_next(NULL);
+
+    while (view != NULL && (view->nspace_len != 0 || view->link != link)) {
+        view = sx_view_next(view);
+    }
+    return view;
+}
+
+/* The view of @nspace; of the node (""): as @link's server tells of it. */
+static struct sx_view *view_find(const struct sx_link *link, const char *nspace)
+{
+    return nspace[0] != '\0' ? sx_view_find(nspace, strlen(nspace)) : sx_view_node(link);
+}
+
+/* Under view_lock. */
+static pmix_status_t view_add(struct sx_link *link, const char *nspace, struct sx_view **ret_view)
+{
+    _Atomic(struct sx_view *) *last = &view_first;
+    struct sx_view *view = view_find(link, nspace);
     unsigned count = 0;
 
     if (view != NULL) {
         *ret_view = view;
         return PMIX_SUCCESS;
     }
-    while ((view = atomic_load(link)) != NULL) {
-        link = &view->next;
+    while ((view = atomic_load(last)) != NULL) {
+        last = &view->next;
         count++;
     }
     if (count >= SX_VIEW_COUNT_MAX) {
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "data of more than %u namespaces in one process",
                         SX_VIEW_COUNT_MAX);
     }
-    view = view_new(nspace);
+    view = view_new(link, nspace);
     if (view == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     /* R-view -> A-view (sx_view_find): filled before it is linked. */
-    atomic_store_explicit(link, view, memory_order_release);
+    atomic_store_explicit(last, view, memory_order_release);
     *ret_view = view;
     return PMIX_SUCCESS;
 }
@@ -159,15 +177,15 @@ pmix_status_t sx_view_obtain(const char *nspace, struct sx_view **ret_view)
         return PMIX_SUCCESS;
     }
     pthread_mutex_lock(&sx_process.view_lock);
-    const pmix_status_t rc = view_add(nspace, ret_view);
+    const pmix_status_t rc = view_add(sx_primary(), nspace, ret_view);
     pthread_mutex_unlock(&sx_process.view_lock);
     return rc;
 }
 
-/* Map the newest store of @nspace; view_lock is held. */
-static pmix_status_t download(const char *nspace, struct sx_store *ret_store)
+/* Map the newest store of @nspace that the server of @link has; view_lock is held. */
+static pmix_status_t download(struct sx_link *link, const char *nspace, struct sx_store *ret_store)
 {
-    struct sx_op op = SX_OP_INIT(&sx_op_plain, &sx_process.link);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain, link);
     struct sx_segment_get get = { .wanted = SX_WANT_STORE };
 
     memcpy(get.nspace, nspace, strlen(nspace));
@@ -187,15 +205,16 @@ static pmix_status_t download(const char *nspace, struct sx_store *ret_store)
 }
 
 /* Under view_lock. */
-static pmix_status_t download_and_show(const char *nspace, struct sx_view **ret_view)
+static pmix_status_t download_and_show(struct sx_link *link, const char *nspace,
+                                       struct sx_view **ret_view)
 {
     struct sx_store store;
 
-    pmix_status_t rc = download(nspace, &store);
+    pmix_status_t rc = download(link, nspace, &store);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    rc = view_add(nspace, ret_view);
+    rc = view_add(link, nspace, ret_view);
     struct sx_edition *const edition = rc == PMIX_SUCCESS
                                            ? sx_edition_new(&store,
                                                             sx_view_shared(*ret_view) == NULL)
@@ -204,25 +223,48 @@ static pmix_status_t download_and_show(const char *nspace, struct sx_view **ret_
         sx_store_detach(&store);
         return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
     }
+    (*ret_view)->link = link;
     edition_show(*ret_view, edition);
     return PMIX_SUCCESS;
+}
+
+/* Under view_lock. */
+static pmix_status_t fetch_from(struct sx_link *link, const char *nspace, struct sx_view *view,
+                                struct sx_view **ret_view)
+{
+    if (view != NULL && sx_view_shared(view) != NULL && !sx_view_is_stale(view)) {
+        *ret_view = view; /* another thread was faster */
+        return PMIX_SUCCESS;
+    }
+    pmix_status_t rc = sx_link_status(link);
+    if (rc == PMIX_SUCCESS) {
+        rc = download_and_show(link, nspace, ret_view);
+    }
+    if (rc == PMIX_ERR_NOT_FOUND && view != NULL) {
+        edition_show(view, NULL);
+    }
+    return rc;
 }
 
 pmix_status_t sx_view_fetch_locked(const char *nspace, struct sx_view **ret_view)
 {
     struct sx_view *const view = sx_view_find(nspace, strlen(nspace));
+    const bool goes_on = view != NULL && sx_view_shared(view) != NULL &&
+                         sx_link_is_live(view->link);
 
-    if (view != NULL && sx_view_shared(view) != NULL && !sx_view_is_stale(view)) {
-        *ret_view = view; /* another thread was faster */
-        return PMIX_SUCCESS;
-    }
-    pmix_status_t rc = sx_link_status(&sx_process.link);
-    if (rc == PMIX_SUCCESS) {
-        rc = download_and_show(nspace, ret_view);
-    }
-    if (rc == PMIX_ERR_NOT_FOUND && view != NULL) {
-        edition_show(view, NULL);
-    }
+    return fetch_from(goes_on ? view->link : sx_primary(), nspace, view, ret_view);
+}
+
+pmix_status_t sx_view_fetch_node_locked(struct sx_link *link, struct sx_view **ret_view)
+{
+    return fetch_from(link, "", sx_view_node(link), ret_view);
+}
+
+pmix_status_t sx_view_fetch_node(struct sx_link *link, struct sx_view **ret_view)
+{
+    pthread_mutex_lock(&sx_process.view_lock);
+    const pmix_status_t rc = sx_view_fetch_node_locked(link, ret_view);
+    pthread_mutex_unlock(&sx_process.view_lock);
     return rc;
 }
 

@@ -27,6 +27,8 @@ struct sx_private {
     struct sx_private *older;
 };
 
+struct sx_link;
+
 struct sx_view {
     _Atomic(struct sx_view *) next;
     _Atomic(struct sx_edition *) shared; /* NULL: not fetched, or its namespace has ended */
@@ -34,7 +36,8 @@ struct sx_view {
     struct sx_store_writer writer;       /* of the private store; under data_lock */
     bool has_writer;
     bool is_plain; /* no boxes: somebody reads the private store by himself; under data_lock */
-    size_t nspace_len;
+    struct sx_link *link; /* from whose server the shared one is; under view_lock */
+    size_t nspace_len;    /* 0: the node's, as `link`, constant then, tells of it */
     char nspace[PMIX_MAX_NSLEN + 1];
 };
 
@@ -52,6 +55,9 @@ void sx_view_close_all(void);
 /* Return: the view of @nspace, NULL when there is none.  Lock-free. */
 struct sx_view *sx_view_find(const char *nspace, size_t nspace_len);
 
+/* Return: the view of the node that @link's server shows, NULL when there is none.  Lock-free. */
+struct sx_view *sx_view_node(const struct sx_link *link);
+
 /* Return: the view behind @view, the first for NULL, NULL at the end.  Lock-free. */
 struct sx_view *sx_view_next(const struct sx_view *view);
 
@@ -65,6 +71,9 @@ pmix_status_t sx_view_obtain(const char *nspace, struct sx_view **ret_view);
 pmix_status_t sx_view_fetch(const char *nspace, struct sx_view **ret_view);
 /* With view_lock. */
 pmix_status_t sx_view_fetch_locked(const char *nspace, struct sx_view **ret_view);
+/* The same for the node's own store, of @link's server. */
+pmix_status_t sx_view_fetch_node(struct sx_link *link, struct sx_view **ret_view);
+pmix_status_t sx_view_fetch_node_locked(struct sx_link *link, struct sx_view **ret_view);
 
 /* Enter what has been published since the last time into our page tables. */
 void sx_view_warm(struct sx_view *view);

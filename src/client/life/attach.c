@@ -102,8 +102,11 @@ static void fork_child(void)
     }
     pthread_cond_init(&p->life_cond, NULL);
     pthread_cond_init(&p->quiet, NULL);
+    pthread_cond_init(&p->linked, NULL);
     sx_wakefd_forget();
-    link_forked(&p->link);
+    for (unsigned i = 0; i < p->link_count; i++) {
+        link_forked(p->links[i]);
+    }
     sx_list_init(&p->tasks);
     sx_event_forked();
     sx_periodics_forked();
@@ -161,20 +164,20 @@ static pmix_status_t identity_read(pmix_proc_t *ret_self)
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t hello_send(struct sx_process *p, const struct sx_introduction *as,
+static pmix_status_t hello_send(const struct sx_link *link, const struct sx_introduction *as,
                                 uint64_t deadline_ns)
 {
     struct sx_hello hello = { .protocol = SX_PROTOCOL_VERSION,
                               .role = as->role,
-                              .rank = p->self.rank,
-                              .flags = sx_bell_has_waitv() ? 0 : SX_HELLO_NO_WAITV };
+                              .rank = link->self.rank,
+                              .flags = sx_link_sleeps_by_any(link) ? SX_HELLO_NO_WAITV : 0 };
     const struct iovec iov = { &hello, sizeof(hello) };
 
-    memcpy(hello.nspace, p->self.nspace, sizeof(hello.nspace));
+    memcpy(hello.nspace, link->self.nspace, sizeof(hello.nspace));
     if (as->home != NULL) {
         memcpy(hello.home, as->home, strnlen(as->home, sizeof(hello.home) - 1));
     }
-    return sx_frame_send(p->link.socket_fd, SX_MSG_HELLO, 1, &iov, 1, deadline_ns);
+    return sx_frame_send(link->socket_fd, SX_MSG_HELLO, 1, &iov, 1, deadline_ns);
 }
 
 /* Map what the server gave.  The frame keeps the descriptors that are not taken over. */
@@ -213,34 +216,48 @@ static pmix_status_t welcome_map(struct sx_link *link, struct sx_frame *frame,
     return rc;
 }
 
-static const char *name_of(const struct sx_process *p)
+static const char *name_of(const struct sx_link *link)
 {
-    return p->self.nspace[0] != '\0' ? p->self.nspace : "its tools";
+    return link->self.nspace[0] != '\0' ? link->self.nspace : "its tools";
 }
 
-static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
-                                     struct sx_store *ret_store)
+/* The server has said who this process is.  The first one names it, unless it has its name, and
+ * threads that look at it. */
+static void names_take(struct sx_process *p, struct sx_link *link, const struct sx_welcome *welcome)
 {
+    link->self.rank = welcome->rank;
+    memcpy(link->self.nspace, welcome->nspace, sizeof(link->self.nspace));
+    link->server.rank = welcome->server_rank;
+    memcpy(link->server.nspace, welcome->server_nspace, sizeof(link->server.nspace));
+    if (p->own == NULL) {
+        p->self = link->self;
+    }
+}
+
+static pmix_status_t welcome_receive(struct sx_process *p, struct sx_link *link,
+                                     uint64_t deadline_ns, struct sx_store *ret_store)
+{
+    _Alignas(8) uint8_t bytes[SX_FRAME_MAX]; /* the process's may be in use */
     struct sx_frame frame;
 
-    pmix_status_t rc = sx_frame_receive(p->link.socket_fd, p->frame, &frame, deadline_ns);
+    pmix_status_t rc = sx_frame_receive(link->socket_fd, bytes, &frame, deadline_ns);
     if (rc != PMIX_SUCCESS) {
-        return SX_RAISE(rc, "the server did not welcome rank %" PRIu32 " of %s", p->self.rank,
-                        name_of(p));
+        return SX_RAISE(rc, "the server did not welcome rank %" PRIu32 " of %s", link->self.rank,
+                        name_of(link));
     }
     const struct sx_welcome *const welcome = frame.body;
     if (frame.header.kind != SX_MSG_WELCOME) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "message %u instead of a welcome", frame.header.kind);
     } else if (welcome->status != PMIX_SUCCESS) {
-        rc = SX_RAISE(welcome->status, "the server refuses rank %" PRIu32 " of %s%s", p->self.rank,
-                      name_of(p),
+        rc = SX_RAISE(welcome->status, "the server refuses rank %" PRIu32 " of %s%s",
+                      link->self.rank, name_of(link),
                       welcome->status == PMIX_ERR_OUT_OF_RESOURCE
                           ? ": it has no descriptor or memory left for it; raise the server's "
                             "limits (ulimit -n)"
                           : "");
     } else if (frame.fd_count != SX_WELCOME_FDS) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a welcome with %d descriptors", frame.fd_count);
-    } else if (p->own != NULL &&
+    } else if (p->own != NULL && link == &p->first &&
                (p->self.rank != welcome->rank || strcmp(p->self.nspace, welcome->nspace) != 0)) {
         rc = SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
                       "the server's host calls this process %.255s.%" PRIu32
@@ -249,14 +266,9 @@ static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
                       welcome->nspace, welcome->rank, p->self.nspace, p->self.rank);
     } else {
         pthread_mutex_lock(&p->lock); /* a process on its own may have threads that look there */
-        rc = welcome_map(&p->link, &frame, ret_store);
+        rc = welcome_map(link, &frame, ret_store);
+        names_take(p, link, welcome);
         pthread_mutex_unlock(&p->lock);
-        if (p->own == NULL) { /* else it has its name, and threads that look at it */
-            p->self.rank = welcome->rank;
-            memcpy(p->self.nspace, welcome->nspace, sizeof(p->self.nspace));
-        }
-        p->link.server.rank = welcome->server_rank;
-        memcpy(p->link.server.nspace, welcome->server_nspace, sizeof(p->link.server.nspace));
     }
     sx_frame_release(&frame);
     return rc;
@@ -264,20 +276,24 @@ static pmix_status_t welcome_receive(struct sx_process *p, uint64_t deadline_ns,
 
 /* The link is there for everybody from here on.  A process that was alone until now tells what it
  * put.  *ret_before: handlers that were registered before it have smaller ids. */
-static pmix_status_t link_begin(struct sx_process *p, size_t *ret_before)
+static pmix_status_t link_begin(struct sx_process *p, struct sx_link *link, size_t *ret_before)
 {
     const bool joins = sx_process_ready(); /* else nobody is here yet */
 
     pthread_mutex_lock(&p->lock);
-    sx_ring_seek_now(&p->link.cursor, &p->link.ring);
+    sx_ring_seek_now(&link->cursor, &link->ring);
     /* Nothing is asked yet, so what the bell rang for was not an answer. */
-    p->link.bell_seen = sx_door_epoch(&p->link.slot->bell);
+    link->bell_seen = sx_door_epoch(&link->slot->bell);
     *ret_before = joins ? sx_handlers_next(sx_event_handlers()) : 0;
     pthread_mutex_lock(&p->data_lock);
-    const pmix_status_t rc = sx_puts_gather_locked(p);
+    const pmix_status_t rc = link == &p->first ? sx_puts_gather_locked(p) : PMIX_SUCCESS;
     if (rc == PMIX_SUCCESS) {
+        if (link != &p->first) {
+            p->links[p->link_count++] = link;
+        }
         /* release: a thread that sees the link sees what it is made of. */
-        atomic_store_explicit(&p->link.state, SX_LINK_LIVE, memory_order_release);
+        atomic_store_explicit(&link->state, SX_LINK_LIVE, memory_order_release);
+        pthread_cond_broadcast(&p->linked);
     }
     pthread_mutex_unlock(&p->data_lock);
     if (joins) {
@@ -287,26 +303,32 @@ static pmix_status_t link_begin(struct sx_process *p, size_t *ret_before)
     return rc;
 }
 
-pmix_status_t sx_life_introduce(struct sx_process *p, const struct sx_introduction *as,
-                                uint64_t deadline_ns, size_t *ret_before)
+pmix_status_t sx_life_introduce(struct sx_process *p, struct sx_link *link,
+                                const struct sx_introduction *as, uint64_t deadline_ns,
+                                size_t *ret_before)
 {
+    const bool is_first = link == &p->first;
     struct sx_store store = SX_STORE_NULL;
-    pmix_status_t rc = hello_send(p, as, deadline_ns);
+
+    if (is_first) {
+        link->self = p->self;
+    }
+    pmix_status_t rc = hello_send(link, as, deadline_ns);
 
     if (rc == PMIX_SUCCESS) {
-        rc = welcome_receive(p, deadline_ns, &store);
+        rc = welcome_receive(p, link, deadline_ns, &store);
     }
-    if (rc == PMIX_SUCCESS && p->own != NULL) {
+    if (rc == PMIX_SUCCESS && is_first && p->own != NULL) {
         rc = sx_view_adopt(p->own, &store);
-    } else if (rc == PMIX_SUCCESS) {
+    } else if (rc == PMIX_SUCCESS && is_first) {
         /* A job's store is got like any other by who is none of its processes. */
         p->own = sx_view_open(p->self.nspace, as->home == NULL ? &store : NULL);
         rc = p->own != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if (rc != PMIX_SUCCESS || as->home != NULL) {
+    if (rc != PMIX_SUCCESS || as->home != NULL || !is_first) {
         sx_store_detach(&store);
     }
-    return rc == PMIX_SUCCESS ? link_begin(p, ret_before) : rc;
+    return rc == PMIX_SUCCESS ? link_begin(p, link, ret_before) : rc;
 }
 
 static const struct sx_introduction as_client = { .role = SX_PEER_CLIENT };
@@ -317,10 +339,11 @@ static pmix_status_t attach(struct sx_process *p, const char *uri, size_t *ret_b
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_HELLO_TIMEOUT_NS);
     const pmix_status_t rc = uri != NULL ? sx_rendezvous_connect_uri(PMIX_SERVER_URI, uri,
-                                                                     &p->link.socket_fd)
-                                         : sx_rendezvous_connect(&p->link.socket_fd);
+                                                                     &p->first.socket_fd)
+                                         : sx_rendezvous_connect(&p->first.socket_fd);
 
-    return rc == PMIX_SUCCESS ? sx_life_introduce(p, &as_client, deadline_ns, ret_before) : rc;
+    return rc == PMIX_SUCCESS ? sx_life_introduce(p, &p->first, &as_client, deadline_ns, ret_before)
+                              : rc;
 }
 
 /* A thread that gets lane_lock from here on finds that there is no link.  A commit that waited for
@@ -350,10 +373,32 @@ static void link_discard(struct sx_link *link)
     }
 }
 
+static void link_free(struct sx_link *link)
+{
+    pthread_mutex_destroy(&link->lane_lock);
+    pthread_cond_destroy(&link->commit_over);
+    free(link);
+}
+
+/* From here on nobody uses any but the first, which stays. */
+static void links_forget(struct sx_process *p)
+{
+    for (unsigned i = 0; i < p->link_count; i++) {
+        link_discard(p->links[i]);
+        if (i > 0) {
+            link_free(p->links[i]);
+        }
+    }
+    p->link_count = 1;
+}
+
 static void process_close(struct sx_process *p)
 {
-    atomic_store(&p->link.state, SX_LINK_SINGLETON);
-    lane_close(&p->link);
+    atomic_store(&p->primary, &p->first);
+    atomic_store(&p->first.state, SX_LINK_SINGLETON);
+    for (unsigned i = 0; i < p->link_count; i++) {
+        lane_close(p->links[i]);
+    }
     sx_native_deinit();
     sx_native_groups_deinit();
     sx_native_events_deinit();
@@ -363,19 +408,25 @@ static void process_close(struct sx_process *p)
     sx_keep_deinit();
     sx_box_deinit();
     sx_puts_deinit(&p->puts);
-    link_discard(&p->link);
+    links_forget(p);
+}
+
+/* Nothing is mapped yet. */
+static void link_reset(struct sx_link *link)
+{
+    link->socket_fd = -1;
+    link->window = SX_WINDOW_NULL;
+    link->board = SX_BOARD_NULL;
+    link->lane = SX_LANE_NULL;
+    link->ring = SX_RING_NULL;
+    link->slot = NULL;
+    link->results_asked = link->results_again = false;
 }
 
 static void process_begin(struct sx_process *p)
 {
     sx_log_begin();
-    p->link.socket_fd = -1;
-    p->link.window = SX_WINDOW_NULL;
-    p->link.board = SX_BOARD_NULL;
-    p->link.lane = SX_LANE_NULL;
-    p->link.ring = SX_RING_NULL;
-    p->link.slot = NULL;
-    p->link.results_asked = p->link.results_again = false;
+    link_reset(&p->first);
     p->thread_stop = false;
     p->intakes = intakes;
     fork_handlers_add();
@@ -429,9 +480,10 @@ pmix_status_t sx_tool_attach(int fd, const char *home, uint64_t deadline_ns)
 
     pthread_mutex_lock(&p->life_lock);
     process_begin(p);
-    p->link.socket_fd = fd;
+    p->first.socket_fd = fd;
     p->self = (pmix_proc_t){ .nspace = "" };
-    const pmix_status_t rc = sx_life_introduce(p, &as, deadline_ns, &handlers); /* none yet */
+    const pmix_status_t rc = sx_life_introduce(p, &p->first, &as, deadline_ns,
+                                               &handlers); /* none yet */
     if (rc == PMIX_SUCCESS) {
         p->init_count = 1;
         process_show(p);
@@ -513,10 +565,70 @@ static pmix_status_t join_judge(const struct sx_process *p)
 
 static void join_undo(struct sx_process *p)
 {
-    lane_close(&p->link);
+    lane_close(&p->first);
     pthread_mutex_lock(&p->lock);
-    link_discard(&p->link);
+    link_discard(&p->first);
     pthread_mutex_unlock(&p->lock);
+}
+
+/* Is there a place for one more? */
+static pmix_status_t place_judge(struct sx_process *p)
+{
+    unsigned live = 0;
+
+    pthread_mutex_lock(&p->lock);
+    const unsigned count = p->link_count;
+    for (unsigned i = 0; i < count; i++) {
+        live += sx_link_is_live(p->links[i]);
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (sx_wakefd_is_used()) {
+        return SX_RAISE(
+            PMIX_ERR_NOT_SUPPORTED,
+            "a process that has used shmix_fd cannot attach to a further server: attach "
+            "first");
+    }
+    if (live >= SX_LINKS_MAX) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "this process has %u servers, as many as there can be at a time: "
+                        "PMIx_tool_disconnect from one first",
+                        live);
+    }
+    return count < SX_LINKS_EVER_MAX
+               ? PMIX_SUCCESS
+               : SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                          "this process has been attached to %u servers, as many as there can be "
+                          "between PMIx_tool_init and the last PMIx_tool_finalize",
+                          count);
+}
+
+pmix_status_t sx_life_add(struct sx_process *p, int fd, const struct sx_introduction *as,
+                          uint64_t deadline_ns, struct sx_link **ret_link, size_t *ret_before)
+{
+    pmix_status_t rc = place_judge(p);
+    struct sx_link *const link = rc == PMIX_SUCCESS ? calloc(1, sizeof(*link)) : NULL;
+
+    if (link == NULL) {
+        close(fd);
+        return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    pthread_mutex_init(&link->lane_lock, NULL);
+    pthread_cond_init(&link->commit_over, NULL);
+    sx_list_init(&link->requests);
+    sx_list_init(&link->collectives);
+    link_reset(link);
+    link->place = p->link_count;
+    link->socket_fd = fd;
+    link->self = as->name;
+    rc = sx_life_introduce(p, link, as, deadline_ns, ret_before);
+    if (rc != PMIX_SUCCESS) {
+        lane_close(link);
+        link_discard(link);
+        link_free(link);
+        return rc;
+    }
+    *ret_link = link;
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t sx_life_join(struct sx_process *p, int fd, const struct sx_introduction *as,
@@ -528,8 +640,8 @@ pmix_status_t sx_life_join(struct sx_process *p, int fd, const struct sx_introdu
         close(fd);
         return rc;
     }
-    p->link.socket_fd = fd;
-    rc = sx_life_introduce(p, as, deadline_ns, ret_before);
+    p->first.socket_fd = fd;
+    rc = sx_life_introduce(p, &p->first, as, deadline_ns, ret_before);
     if (rc != PMIX_SUCCESS) {
         join_undo(p);
     }
@@ -573,12 +685,13 @@ static pmix_status_t server_choose(struct sx_process *p, const pmix_info_t *uri,
     if (uri == NULL || (rc != PMIX_SUCCESS && rc != PMIX_ERR_UNREACH)) {
         return rc;
     }
-    if (sx_link_status(&p->link) == PMIX_ERR_UNREACH) {
+    if (sx_link_is_singleton(&p->first)) {
         const pmix_status_t joined = server_join(p, uri, ret_before);
 
         return joined != PMIX_SUCCESS && p->init_count == 0 ? PMIX_ERR_UNREACH : joined;
     }
-    snprintf(name, sizeof(name), "%s.%" PRIu32 ";", p->link.server.nspace, p->link.server.rank);
+    snprintf(name, sizeof(name), "%s.%" PRIu32 ";", sx_primary()->server.nspace,
+             sx_primary()->server.rank);
     if ((uri->flags & PMIX_INFO_REQD) != 0 &&
         (text == NULL || strncmp(text, name, strlen(name)) != 0)) {
         return SX_RAISE(PMIX_ERR_NOT_SUPPORTED, "this process has another server than \"%s\" says",
@@ -649,7 +762,7 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
     }
     pthread_mutex_unlock(&p->life_lock);
     if (rc == PMIX_SUCCESS) {
-        sx_event_register_again(before);
+        sx_event_register_again(&p->first, before);
     }
     return rc;
 }
@@ -663,25 +776,25 @@ int PMIx_Initialized(void)
 
 /* With the good-bye: has the server's process started this one itself?  Then there is no wrapper
  * that may start another one in its place. */
-static void say_parent(struct sx_process *p)
+static void say_parent(struct sx_link *link)
 {
     struct ucred cred;
     socklen_t size = sizeof(cred);
 
     /* 0 is any process outside of our pid namespace: they need not be the same. */
-    if (getsockopt(p->link.socket_fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.pid > 0 &&
+    if (getsockopt(link->socket_fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.pid > 0 &&
         cred.pid == getppid()) {
         /* relaxed: FINALIZE is sent behind it. */
-        atomic_store_explicit(&p->link.lane.line->no_wrapper, 1, memory_order_relaxed);
+        atomic_store_explicit(&link->lane.line->no_wrapper, 1, memory_order_relaxed);
     }
 }
 
-void sx_life_good_bye(struct sx_process *p)
+void sx_life_good_bye(struct sx_link *link)
 {
-    struct sx_op op = SX_OP_INIT(&sx_op_plain, &sx_process.link);
+    struct sx_op op = SX_OP_INIT(&sx_op_plain, link);
 
-    if (sx_link_is_live(&p->link)) {
-        say_parent(p);
+    if (sx_link_is_live(link)) {
+        say_parent(link);
         /* Whatever the answer: the server learns of our end by the socket too. */
         (void)sx_request(&op, SX_MSG_FINALIZE, NULL, 0,
                          sx_deadline_ns(sx_now_ns(), SX_FINALIZE_TIMEOUT_NS));
@@ -693,8 +806,10 @@ static void tear_down(struct sx_process *p)
 {
     sx_keepalive_end();
     sx_launcher_end();
-    sx_life_good_bye(p);
-    sx_link_close(&p->link);
+    for (unsigned i = 0; i < p->link_count; i++) { /* none comes while this process is ENDING */
+        sx_life_good_bye(p->links[i]);
+    }
+    sx_links_close();
     sx_periodics_stop();
     sx_progress_stop();
     sx_event_deinit();

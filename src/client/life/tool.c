@@ -6,8 +6,9 @@
  *        |   \--none is wanted, or needed--> ALONE --attach_to_server--> CONNECTED
  *        \--none is found, or it refuses: the error, and nothing has happened
  *
- * A process that a server has started is what it was started as.  There is one server at a time;
- * one that has been left is not replaced by another. */
+ * A process that a server has started is what it was started as.  It may attach to further servers:
+ * what it asks for goes to the primary one, events come from all.  Each server has its own name for
+ * it, unless it has given itself one; PMIx calls speak of the first. */
 #include <pmix_tool.h>
 
 #include <stdlib.h>
@@ -31,6 +32,8 @@
 #define ANSWER_NS (30 * SX_NS_PER_SEC) /* of a host that thinks */
 
 static const struct sx_introduction as_tool = { .role = SX_PEER_TOOL };
+
+static bool named; /* this process by itself, not by its server; under life_lock */
 
 static uint64_t answer_deadline_ns(const struct sx_tool_options *options)
 {
@@ -69,7 +72,8 @@ static pmix_status_t tool_open(struct sx_process *p, void *arg)
     pmix_proc_t name = { .rank = options->rank.number };
     size_t handlers;
 
-    if (options->nspace != NULL) {
+    named = options->nspace != NULL;
+    if (named) {
         PMIX_LOAD_NSPACE(name.nspace, options->nspace);
     }
     if (options->no_server) {
@@ -79,11 +83,11 @@ static pmix_status_t tool_open(struct sx_process *p, void *arg)
         return sx_life_attach_rank(p);
     }
     p->self = name;
-    const pmix_status_t rc = sx_tool_search(options, &p->link.socket_fd, opening->why);
+    const pmix_status_t rc = sx_tool_search(options, &p->first.socket_fd, opening->why);
 
     if (rc == PMIX_SUCCESS) {
         opening->why[0] = '\0';
-        return sx_life_introduce(p, &as_tool, answer_deadline_ns(options), &handlers);
+        return sx_life_introduce(p, &p->first, &as_tool, answer_deadline_ns(options), &handlers);
     }
     if (rc == PMIX_ERR_UNREACH && options->server_optional) {
         sx_log(SX_LOG_INFO, "this tool is on its own: %s", opening->why);
@@ -148,10 +152,10 @@ pmix_status_t PMIx_tool_finalize(void)
 
 bool PMIx_tool_is_connected(void)
 {
-    return sx_process_ready() && sx_link_is_live(&sx_process.link);
+    return sx_process_ready() && sx_link_is_live(sx_primary());
 }
 
-/* ---- its server ------------------------------------------------------------------------------ */
+/* ---- its servers ----------------------------------------------------------------------------- */
 
 /* Return: the process that listens at the other end of @fd; 0: it is of another container. */
 static pid_t listener_of(int fd)
@@ -162,42 +166,53 @@ static pid_t listener_of(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 ? cred.pid : 0;
 }
 
-/* A process has one server. */
-static bool is_same_server(int fd, int other)
+/* The live link to the server at the other end of @fd: a process has one server.  With life_lock,
+ * under which links come. */
+static struct sx_link *link_same(struct sx_process *p, int fd)
 {
     const pid_t pid = listener_of(fd);
 
-    return pid != 0 && pid == listener_of(other);
+    for (unsigned i = 0; i < p->link_count; i++) {
+        struct sx_link *const link = p->links[i];
+
+        if (pid != 0 && sx_link_is_live(link) && listener_of(link->socket_fd) == pid) {
+            return link;
+        }
+    }
+    return NULL;
 }
 
-/* With life_lock. */
+/* Over @fd, which is taken over.  With life_lock. */
 static pmix_status_t attach_over(struct sx_process *p, int fd,
-                                 const struct sx_tool_options *options, size_t *ret_before)
+                                 const struct sx_tool_options *options, struct sx_link **ret_link,
+                                 size_t *ret_before)
 {
-    pmix_status_t rc = sx_link_status(&p->link);
+    struct sx_introduction as = as_tool;
 
     if (!sx_process_ready()) { /* another thread has finalized meanwhile */
         close(fd);
         return PMIX_ERR_INIT;
     }
-    if (rc == PMIX_SUCCESS && is_same_server(fd, p->link.socket_fd)) {
+    *ret_link = link_same(p, fd);
+    if (*ret_link != NULL) {
         close(fd);
         return PMIX_SUCCESS;
     }
-    if (sx_link_is_singleton(&p->link)) {
-        return sx_life_join(p, fd, &as_tool, answer_deadline_ns(options), ret_before);
+    if (sx_link_is_singleton(&p->first)) {
+        *ret_link = &p->first;
+        return sx_life_join(p, fd, &as, answer_deadline_ns(options), ret_before);
     }
-    close(fd);
-    return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
-                    "this process has %s a server, and can have one only: finalize first",
-                    rc == PMIX_SUCCESS ? "" : "had");
+    as.name = named ? p->self : (pmix_proc_t){ .rank = PMIX_RANK_UNDEF };
+    return sx_life_add(p, fd, &as, answer_deadline_ns(options), ret_link, ret_before);
 }
 
-pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc, pmix_proc_t *server, pmix_info_t *info,
-                                         size_t ninfo)
+/* @connects: the server becomes the primary one in any case. */
+static pmix_status_t attach(pmix_proc_t *proc, pmix_proc_t *server, pmix_info_t *info, size_t ninfo,
+                            bool connects)
 {
     struct sx_process *const p = &sx_process;
     struct sx_tool_options options = { .nspace = NULL };
+    struct sx_link *link = NULL;
     char why[SX_TOOL_WHY_MAX];
     size_t before = 0;
     int fd;
@@ -218,37 +233,52 @@ pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc, pmix_proc_t *server,
         return SX_RAISE(rc, "%s", why);
     }
     pthread_mutex_lock(&p->life_lock);
-    rc = attach_over(p, fd, &options, &before);
+    rc = attach_over(p, fd, &options, &link, &before);
+    if (rc == PMIX_SUCCESS && (connects || options.primary || !sx_link_is_live(sx_primary()))) {
+        atomic_store(&p->primary, link);
+    }
     if (rc == PMIX_SUCCESS && proc != NULL) {
         *proc = p->self;
     }
     if (rc == PMIX_SUCCESS && server != NULL) {
-        *server = p->link.server;
+        *server = link->server;
     }
     pthread_mutex_unlock(&p->life_lock);
     if (rc == PMIX_SUCCESS) {
-        sx_event_register_again(before);
+        sx_event_register_again(link, before);
     }
     return rc;
 }
 
-pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc, pmix_info_t *info, size_t ninfo)
+pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc, pmix_proc_t *server, pmix_info_t *info,
+                                         size_t ninfo)
 {
-    return PMIx_tool_attach_to_server(proc, NULL, info, ninfo);
+    return attach(proc, server, info, ninfo, false);
 }
 
-/* Return: PMIX_SUCCESS when @server is the one that there is. */
+pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc, pmix_info_t *info, size_t ninfo)
+{
+    return attach(proc, NULL, info, ninfo, true);
+}
+
+/* Return: the live link to @server, NULL when there is none.  Under lock. */
+static struct sx_link *link_to_locked(struct sx_process *p, const pmix_proc_t *server)
+{
+    for (unsigned i = 0; i < p->link_count; i++) {
+        if (sx_link_is_live(p->links[i]) && PMIx_Check_procid(server, &p->links[i]->server)) {
+            return p->links[i];
+        }
+    }
+    return NULL;
+}
+
+/* Return: PMIX_SUCCESS when @server may name one. */
 static pmix_status_t server_judge(const pmix_proc_t *server)
 {
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
-    if (server == NULL || !sx_proc_is_valid(server)) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    return sx_link_is_live(&sx_process.link) && PMIx_Check_procid(server, &sx_process.link.server)
-               ? PMIX_SUCCESS
-               : PMIX_ERR_UNREACH;
+    return server == NULL || !sx_proc_is_valid(server) ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
 }
 
 pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server)
@@ -257,20 +287,46 @@ pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server)
     const pmix_status_t rc = server_judge(server);
 
     if (rc != PMIX_SUCCESS) {
-        return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc;
+        return rc;
     }
-    sx_life_good_bye(p);
     pthread_mutex_lock(&p->lock);
-    if (sx_link_end_locked(&p->link)) {
-        atomic_store(&p->link.state, SX_LINK_LEFT);
-        shutdown(p->link.socket_fd, SHUT_RDWR); /* the server forgets this tool */
+    struct sx_link *const link = link_to_locked(p, server);
+    pthread_mutex_unlock(&p->lock);
+    if (link == NULL) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    sx_life_good_bye(link);
+    pthread_mutex_lock(&p->lock);
+    if (sx_link_end_locked(link)) {
+        atomic_store(&link->state, SX_LINK_LEFT);
+        shutdown(link->socket_fd, SHUT_RDWR); /* the server forgets this tool */
     }
     pthread_mutex_unlock(&p->lock);
     return PMIX_SUCCESS;
 }
 
+/* The primary one first, the others as they came.  Under lock. */
+static size_t servers_list_locked(const struct sx_process *p, pmix_proc_t servers[SX_LINKS_MAX])
+{
+    const struct sx_link *const primary = sx_primary();
+    size_t count = 0;
+
+    if (sx_link_is_live(primary)) {
+        servers[count++] = primary->server;
+    }
+    for (unsigned i = 0; i < p->link_count; i++) {
+        if (p->links[i] != primary && sx_link_is_live(p->links[i])) {
+            servers[count++] = p->links[i]->server;
+        }
+    }
+    return count;
+}
+
 pmix_status_t PMIx_tool_get_servers(pmix_proc_t **servers, size_t *nservers)
 {
+    struct sx_process *const p = &sx_process;
+    pmix_proc_t found[SX_LINKS_MAX];
+
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
@@ -279,21 +335,68 @@ pmix_status_t PMIx_tool_get_servers(pmix_proc_t **servers, size_t *nservers)
     }
     *servers = NULL;
     *nservers = 0;
-    if (!PMIx_tool_is_connected()) {
+    pthread_mutex_lock(&p->lock);
+    const size_t count = servers_list_locked(p, found);
+    pthread_mutex_unlock(&p->lock);
+    if (count == 0) {
         return PMIX_ERR_UNREACH;
     }
-    *servers = PMIx_Proc_create(1);
+    *servers = PMIx_Proc_create(count);
     if (*servers == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    **servers = sx_process.link.server;
-    *nservers = 1;
+    memcpy(*servers, found, count * sizeof(found[0]));
+    *nservers = count;
     return PMIX_SUCCESS;
+}
+
+/* Wait under lock until another thread has attached to @server.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_TIMEOUT; PMIX_ERR_INIT at the end of this process. */
+static pmix_status_t server_wait_locked(struct sx_process *p, const pmix_proc_t *server,
+                                        uint64_t deadline_ns)
+{
+    const struct timespec until = { .tv_sec = (time_t)(deadline_ns / SX_NS_PER_SEC),
+                                    .tv_nsec = (long)(deadline_ns % SX_NS_PER_SEC) };
+    int err = 0;
+
+    p->waiter_count++;
+    while (link_to_locked(p, server) == NULL && sx_process_ready() && err == 0) {
+        err = deadline_ns == SX_DEADLINE_NEVER
+                  ? pthread_cond_wait(&p->linked, &p->lock)
+                  : pthread_cond_clockwait(&p->linked, &p->lock, CLOCK_MONOTONIC, &until);
+    }
+    if (--p->waiter_count == 0) {
+        pthread_cond_broadcast(&p->quiet);
+    }
+    return !sx_process_ready() ? PMIX_ERR_INIT : err != 0 ? PMIX_ERR_TIMEOUT : PMIX_SUCCESS;
 }
 
 pmix_status_t PMIx_tool_set_server(const pmix_proc_t *server, pmix_info_t *info, size_t ninfo)
 {
-    const pmix_status_t rc = server_judge(server);
+    struct sx_process *const p = &sx_process;
+    struct sx_set_server_options options = { .waits = false };
+    pmix_status_t rc = server_judge(server);
 
-    return rc == PMIX_SUCCESS ? sx_options_read(SX_OF_TOOL_SET_SERVER, info, ninfo, NULL) : rc;
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(SX_OF_TOOL_SET_SERVER, info, ninfo, &options);
+    }
+    if (rc == PMIX_SUCCESS && options.waits) {
+        rc = sx_role_may_wait();
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    const uint64_t deadline_ns = options.timeout_ns != 0
+                                     ? sx_deadline_ns(sx_now_ns(), options.timeout_ns)
+                                     : SX_DEADLINE_NEVER;
+    pthread_mutex_lock(&p->lock);
+    if (options.waits) {
+        rc = server_wait_locked(p, server, deadline_ns);
+    }
+    struct sx_link *const link = rc == PMIX_SUCCESS ? link_to_locked(p, server) : NULL;
+    if (link != NULL) {
+        atomic_store(&p->primary, link);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return rc == PMIX_SUCCESS && link == NULL ? PMIX_ERR_UNREACH : rc;
 }

@@ -12,19 +12,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct sx_link;
 struct sx_task;
 
 struct sx_intake {
     void (*look)(void);    /* somebody looks for news */
     uint64_t (*due)(void); /* when to look again if there are none */
     uint32_t record_kind;  /* of the ring, 0: none ... */
-    void (*ring_begin)(void);
-    void (*record)(const void *body, size_t size);
-    void (*ring_lapped)(void);           /* ... some were overwritten before they were read */
-    void (*ring_end)(void);              /* ... it has been read to its end */
-    void (*server_lost)(uint64_t count); /* so many events of ours never got to anybody */
-    void (*garbled)(const char *what);   /* what the server sent cannot be read */
-    void (*link_lost)(void);
+    void (*ring_begin)(struct sx_link *link);
+    void (*record)(struct sx_link *link, const void *body, size_t size);
+    void (*ring_lapped)(struct sx_link *link); /* ... some were overwritten before they were read */
+    void (*ring_end)(struct sx_link *link);    /* ... it has been read to its end */
+    /* So many events of ours never got to anybody. */
+    void (*server_lost)(struct sx_link *link, uint64_t count);
+    /* What the server sent cannot be read. */
+    void (*garbled)(struct sx_link *link, const char *what);
+    void (*link_lost)(struct sx_link *link);
     struct sx_task *(*take)(void);  /* the next thing to run, behind the tasks that are queued */
     bool (*waits)(void);            /* there is one */
     uint32_t (*poll_classes)(void); /* of the ring, that a sleeper in poll(2) is to be woken for */

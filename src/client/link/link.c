@@ -81,7 +81,7 @@ void sx_link_lost_locked(struct sx_link *link, const char *why)
     if (atomic_load(&p->state) == SX_PROCESS_READY) {
         sx_log(SX_LOG_WARN, "the server of %s.%" PRIu32 " is gone: %s", p->self.nspace,
                p->self.rank, why);
-        SX_INTAKES_TELL(link_lost);
+        SX_INTAKES_TELL(link_lost, link);
     }
 }
 
@@ -123,7 +123,8 @@ static void record_done(struct sx_link *link, const void *body, size_t size)
 
     if (size < sizeof(*done) || done->count > SX_RECORD_DONE_ENTRIES ||
         size < sizeof(*done) + done->count * sizeof(struct sx_record_done_entry)) {
-        SX_INTAKES_TELL(garbled, "the end of a collective operation, in a record that is none");
+        SX_INTAKES_TELL(garbled, link,
+                        "the end of a collective operation, in a record that is none");
         return;
     }
     const struct sx_record_done_entry *const entry = done_find((const void *)(done + 1),
@@ -155,7 +156,8 @@ static void results_answered(struct sx_op *op, const struct sx_frame *frame)
     }
     if (frame->body_size < sizeof(*body) ||
         body->count > (frame->body_size - sizeof(*body)) / sizeof(body->ends[0])) {
-        SX_INTAKES_TELL(garbled, "a list of ended collective operations that contradicts itself");
+        SX_INTAKES_TELL(garbled, link,
+                        "a list of ended collective operations that contradicts itself");
         return;
     }
     for (uint32_t i = 0; i < body->count; i++) {
@@ -184,13 +186,13 @@ static void results_ask(struct sx_link *link)
     }
 }
 
-static void record_hand_out(const struct sx_record_header *header)
+static void record_hand_out(struct sx_link *link, const struct sx_record_header *header)
 {
     const struct sx_intake *const *const rows = sx_process.intakes;
 
     for (size_t i = 0; rows[i] != NULL; i++) {
         if (rows[i]->record_kind == header->kind) {
-            rows[i]->record(header + 1, header->size_bytes - sizeof(*header));
+            rows[i]->record(link, header + 1, header->size_bytes - sizeof(*header));
         }
     }
 }
@@ -201,7 +203,7 @@ static void pump_ring(struct sx_link *link)
     const uint32_t classes = 1u << SX_CLASS_COLLECTIVE | link->classes;
     uint64_t lost_count;
 
-    SX_INTAKES_TELL(ring_begin);
+    SX_INTAKES_TELL(ring_begin, link);
     for (;;) {
         const pmix_status_t rc = sx_ring_next(&link->cursor, classes, sx_process.record,
                                               &lost_count);
@@ -209,15 +211,15 @@ static void pump_ring(struct sx_link *link)
         if (rc == PMIX_SUCCESS && header->kind == SX_RECORD_DONE) {
             record_done(link, header + 1, header->size_bytes - sizeof(*header));
         } else if (rc == PMIX_SUCCESS) {
-            record_hand_out(header);
+            record_hand_out(link, header);
         } else if (rc == SX_RING_LOST) {
-            SX_INTAKES_TELL(ring_lapped);
+            SX_INTAKES_TELL(ring_lapped, link);
             results_ask(link);
         } else if (rc == PMIX_ERR_NOT_FOUND) {
-            SX_INTAKES_TELL(ring_end);
+            SX_INTAKES_TELL(ring_end, link);
             return;
         } else {
-            SX_INTAKES_TELL(garbled, "a ring that contradicts itself");
+            SX_INTAKES_TELL(garbled, link, "a ring that contradicts itself");
             sx_link_lost_locked(link, "its ring contradicts itself");
             return;
         }
@@ -232,7 +234,7 @@ static void frame_take(struct sx_link *link, struct sx_frame *frame)
     struct sx_op *const op = sx_op_find(&link->requests, frame->header.id);
 
     if (frame->header.kind != SX_MSG_REPLY) {
-        SX_INTAKES_TELL(garbled, "a message that a server does not send");
+        SX_INTAKES_TELL(garbled, link, "a message that a server does not send");
     } else if (op != NULL && (frame->header.flags & SX_FRAME_MORE) != 0) {
         if (op->windowed) { /* what it asks has been read */
             op->windowed = false;
@@ -281,7 +283,7 @@ static void pump_socket(struct sx_link *link)
             continue;
         }
         if (rc != PMIX_SUCCESS) {
-            SX_INTAKES_TELL(garbled, "a message that could not be received");
+            SX_INTAKES_TELL(garbled, link, "a message that could not be received");
             sx_link_lost_locked(link, "its message could not be received");
             return;
         }
@@ -306,11 +308,18 @@ void sx_link_pump_locked(struct sx_link *link)
     pump_ring(link);
     pump_socket(link);
     if (!dropped) { /* relaxed: a count */
-        SX_INTAKES_TELL(server_lost,
+        SX_INTAKES_TELL(server_lost, link,
                         atomic_load_explicit(&link->slot->events_lost, memory_order_relaxed));
     }
     if (!lives || dropped) {
         sx_link_lost_locked(link, lives ? "it has dropped us" : "it has ended");
     }
     sx_wakefd_tell_locked();
+}
+
+void sx_links_pump_locked(void)
+{
+    for (unsigned i = 0; i < sx_process.link_count; i++) {
+        sx_link_pump_locked(sx_process.links[i]);
+    }
 }

@@ -21,6 +21,7 @@
 #include "base/list.h"
 #include "client/link/op.h"
 #include "client/link/window.h"
+#include "ring/bell.h"
 #include "ring/board.h"
 #include "ring/lane.h"
 #include "ring/ring.h"
@@ -33,8 +34,22 @@ enum sx_link_state {
     SX_LINK_LEFT,
 };
 
+/* What is known of the events in the link's ring.  Under the process's lock. */
+struct sx_link_events {
+    uint64_t last;         /* newest event of ours that was taken in, or passed over */
+    uint64_t newest;       /* counted before the ring is read: read at its end */
+    bool gap;              /* the ring has lapped us since */
+    unsigned ranges;       /* of events that we still have to ask for */
+    uint64_t cursor_told;  /* the record up to which the server knows that we have read */
+    uint64_t handled_told; /* the same: that handlers have been called */
+    bool unreached_waits;  /* an item that tells of the unreached is in the queue */
+    uint64_t unreached;    /* of our own, that the server has counted as lost so far */
+    uint64_t unreached_told;
+};
+
 struct sx_link {
     _Atomic uint32_t state; /* enum sx_link_state */
+    unsigned place;         /* in the process's links: which ring it is; constant */
 
     /* Constant while it is LIVE or LOST. */
     int socket_fd;
@@ -44,6 +59,7 @@ struct sx_link {
     struct sx_board board;
     struct sx_ring ring;
     pmix_proc_t server;
+    pmix_proc_t self; /* who this process is to that server */
 
     pthread_mutex_t lane_lock;
     struct sx_lane lane;
@@ -54,8 +70,9 @@ struct sx_link {
 
     /* Under the process's lock. */
     struct sx_ring_cursor cursor;
-    uint32_t classes;   /* of the ring's records, that are read besides the ends of collectives */
-    uint32_t bell_seen; /* our slot's bell when the socket was last emptied */
+    uint32_t classes; /* of the ring's records, that are read besides the ends of collectives */
+    struct sx_link_events events;
+    uint32_t bell_seen;      /* our slot's bell when the socket was last emptied */
     struct sx_list requests; /* struct sx_op, by id */
     struct sx_window window;
     struct sx_list collectives; /* struct sx_op, by id */
@@ -87,6 +104,13 @@ static inline pmix_status_t sx_link_status(const struct sx_link *link)
     return sx_link_is_live(link) ? PMIX_SUCCESS : sx_link_fault(link);
 }
 
+/* Whether a sleeper watches the one word of the ring that tells of all its classes: where the
+ * kernel can wait for one word only, and for the rings of further servers. */
+static inline bool sx_link_sleeps_by_any(const struct sx_link *link)
+{
+    return link->place != 0 || !sx_bell_has_waitv();
+}
+
 /* Whether process ids that the server tells are those of this process's pid namespace. */
 bool sx_link_pids_are_ours(const struct sx_link *link);
 
@@ -95,6 +119,8 @@ uint32_t sx_link_next_id_locked(struct sx_link *link);
 
 /* Take in everything that has arrived.  Under lock. */
 void sx_link_pump_locked(struct sx_link *link);
+/* The same for all links of this process. */
+void sx_links_pump_locked(void);
 
 /* The server is gone: end everything that is pending, now and later.  Under lock. */
 void sx_link_lost_locked(struct sx_link *link, const char *why);

@@ -16,7 +16,11 @@ void sx_local_ring_locked(void)
     sx_wakefd_tell_locked();
     /* Without waitv our threads sleep on the ring's word.  A thread that is just going to sleep
      * there may miss this, but it looks again within a second. */
-    if (p->link.ring.header != NULL && !sx_bell_has_waitv()) {
-        sx_life_tell(sx_door_watch(&p->link.ring.header->any).word);
+    for (unsigned i = 0; i < p->link_count && !sx_bell_has_waitv(); i++) {
+        const struct sx_ring_header *const ring = p->links[i]->ring.header;
+
+        if (ring != NULL) {
+            sx_life_tell(sx_door_watch(&ring->any).word);
+        }
     }
 }

@@ -12,14 +12,18 @@ static const struct sx_intake *const nobody[] = { NULL }; /* before PMIx_Init */
 
 struct sx_process sx_process = {
     .intakes = nobody,
-    .link = {
+    .first = {
         .socket_fd = -1,
         .lane_lock = PTHREAD_MUTEX_INITIALIZER,
         .commit_over = PTHREAD_COND_INITIALIZER,
-        .requests = SX_LIST_INIT(sx_process.link.requests),
+        .requests = SX_LIST_INIT(sx_process.first.requests),
         .window = SX_WINDOW_NULL,
-        .collectives = SX_LIST_INIT(sx_process.link.collectives),
+        .collectives = SX_LIST_INIT(sx_process.first.collectives),
     },
+    .primary = &sx_process.first,
+    .links = { &sx_process.first },
+    .link_count = 1,
+    .linked = PTHREAD_COND_INITIALIZER,
     .life_lock = PTHREAD_MUTEX_INITIALIZER,
     .life_cond = PTHREAD_COND_INITIALIZER,
     .view_lock = PTHREAD_MUTEX_INITIALIZER,

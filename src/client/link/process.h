@@ -4,7 +4,8 @@
  *
  *     NONE --PMIx_Init--> READY --last PMIx_Finalize--> ENDING --> NONE
  *
- * While READY it has a link to a server (link.h), or is on its own.
+ * While READY it has a link to a server (link.h), or is on its own.  A tool may have several: what
+ * it asks for goes to the primary one, events come from all.
  *
  * There is one state per process, because the ABI has no handle.
  *
@@ -27,11 +28,15 @@
 
 #include <pmix.h>
 
+#include "base/handlers.h"
 #include "base/list.h"
 #include "client/link/link.h"
 #include "control/message.h"
 #include "ring/bell.h"
 #include "ring/record.h"
+
+#define SX_LINKS_MAX 8u /* live ones at a time */
+#define SX_LINKS_EVER_MAX SX_EVENT_RINGS_MAX
 
 enum sx_process_state {
     SX_PROCESS_NONE = 0,
@@ -57,7 +62,13 @@ struct sx_process {
 
     const struct sx_intake *const *intakes; /* NULL at the end */
 
-    struct sx_link link;
+    struct sx_link first;              /* what PMIx_Init made, or nobody's yet */
+    _Atomic(struct sx_link *) primary; /* whose server is asked; never NULL */
+    /* All since PMIx_Init, by their place; those that are over stay until PMIx_Finalize, since
+     * operations and readers refer to them.  Under lock. */
+    struct sx_link *links[SX_LINKS_EVER_MAX];
+    unsigned link_count;
+    pthread_cond_t linked; /* there is one more, or the process ends */
 
     pthread_mutex_t life_lock;
     pthread_cond_t life_cond; /* ENDING is over */
@@ -93,6 +104,13 @@ static inline bool sx_process_ready(void)
 {
     /* A-ready <- R-ready (attach.c): the identity and this process's view are there. */
     return atomic_load_explicit(&sx_process.state, memory_order_acquire) == SX_PROCESS_READY;
+}
+
+/* The link whose server is asked now.  Who uses it twice keeps it: it may change in between. */
+static inline struct sx_link *sx_primary(void)
+{
+    /* acquire: it is whole before it is named. */
+    return atomic_load_explicit(&sx_process.primary, memory_order_acquire);
 }
 
 /* What a call returns when its arguments are wrong.  If the library is not initialised, that

@@ -36,33 +36,44 @@
 
 /* ---- sleeping ----------------------------------------------------------------------------- */
 
+#define SX_SLEEP_WORDS_MAX (SX_LINKS_MAX * 3 + 1 + SX_RING_CLASS_MAX / 2)
+#define SX_LOOK_AGAIN_NS UINT64_C(1000000) /* at several rings, where one word alone can wake */
+
 struct sx_sleep {
-    struct sx_bell_watch watch[4 + SX_RING_CLASS_MAX / 2];
-    const struct sx_door *doors[SX_RING_CLASS_MAX / 2]; /* of event classes, behind the four */
-    size_t count, door_count;
-    const struct sx_door *ring_door; /* of watch[0]; NULL: only the local door is watched */
+    struct sx_bell_watch watch[SX_SLEEP_WORDS_MAX];
+    const struct sx_door
+        *passed[SX_SLEEP_WORDS_MAX]; /* whose next sleeper is woken, too; or NULL */
+    size_t count;
+    bool looks_again; /* not every word can wake it */
 };
 
-static void watch_add(struct sx_sleep *sleep, const struct sx_door *door)
+static void watch_add(struct sx_sleep *sleep, const struct sx_door *door, bool passes_on)
 {
+    sleep->passed[sleep->count] = passes_on ? door : NULL;
     sleep->watch[sleep->count++] = sx_door_watch(door);
 }
 
-/* The doors of the event classes that some handler may want: the progress thread's business. */
-static void events_watch(struct sx_sleep *sleep)
+/* The words that can tell of news of @link, which is live. */
+static void link_watch(struct sx_sleep *sleep, const struct sx_link *link)
 {
-    struct sx_process *const p = &sx_process;
+    const struct sx_ring_header *const ring = link->ring.header;
 
-    pthread_mutex_lock(&p->lock);
-    const uint32_t classes = p->link.classes;
-    pthread_mutex_unlock(&p->lock);
-    if (sleep->ring_door == NULL || !sx_bell_has_waitv()) {
-        return; /* `any` tells of them all */
-    }
-    for (uint32_t i = 1; i < SX_RING_CLASS_MAX; i++) {
-        if ((classes >> i & 1) != 0) {
-            sleep->doors[sleep->door_count++] = &p->link.ring.header->doors[i];
-            watch_add(sleep, &p->link.ring.header->doors[i]);
+    watch_add(sleep, sx_link_sleeps_by_any(link) ? &ring->any : &ring->doors[SX_CLASS_COLLECTIVE],
+              true);
+    watch_add(sleep, &link->slot->bell, false);
+    sleep->passed[sleep->count] = NULL;
+    sleep->watch[sleep->count++] = (struct sx_bell_watch){
+        .word = link->board.life_word,
+        .seen = sx_board_life_seen(&link->board),
+    };
+}
+
+/* The doors of the event classes that some handler may want: the progress thread's business. */
+static void classes_watch(struct sx_sleep *sleep, const struct sx_link *link)
+{
+    for (uint32_t i = 1; i < SX_RING_CLASS_MAX && !sx_link_sleeps_by_any(link); i++) {
+        if ((link->classes >> i & 1) != 0) {
+            watch_add(sleep, &link->ring.header->doors[i], true);
         }
     }
 }
@@ -71,32 +82,44 @@ static void events_watch(struct sx_sleep *sleep)
 static void sleep_prepare(struct sx_sleep *sleep, const struct sx_link *link)
 {
     sleep->count = 0;
-    sleep->door_count = 0;
-    sleep->ring_door = NULL;
+    sleep->looks_again = false;
     if (sx_link_is_live(link)) {
-        const struct sx_ring_header *const ring = link->ring.header;
-
-        sleep->ring_door = sx_bell_has_waitv() ? &ring->doors[SX_CLASS_COLLECTIVE] : &ring->any;
-        watch_add(sleep, sleep->ring_door);
-        watch_add(sleep, &link->slot->bell);
-        sleep->watch[sleep->count++] = (struct sx_bell_watch){
-            .word = link->board.life_word,
-            .seen = sx_board_life_seen(&link->board),
-        };
+        link_watch(sleep, link);
     }
-    watch_add(sleep, &sx_process.local);
+    watch_add(sleep, &sx_process.local, false);
+}
+
+/* The same for the thread that calls handlers: of all links. */
+static void sleep_prepare_all(struct sx_sleep *sleep)
+{
+    struct sx_process *const p = &sx_process;
+    unsigned live = 0;
+
+    sleep->count = 0;
+    pthread_mutex_lock(&p->lock);
+    for (unsigned i = 0; i < p->link_count; i++) {
+        if (sx_link_is_live(p->links[i])) {
+            link_watch(sleep, p->links[i]);
+            classes_watch(sleep, p->links[i]);
+            live++;
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+    watch_add(sleep, &p->local, false);
+    sleep->looks_again = live > 1 && !sx_bell_has_waitv();
 }
 
 static pmix_status_t sleep_until(const struct sx_sleep *sleep, uint64_t deadline_ns)
 {
-    const pmix_status_t rc = sx_bell_wait(sleep->watch, sleep->count, SX_BELL_ALL, deadline_ns);
+    const uint64_t again_ns = sleep->looks_again ? sx_deadline_ns(sx_now_ns(), SX_LOOK_AGAIN_NS)
+                                                 : SX_DEADLINE_NEVER;
+    const pmix_status_t rc = sx_bell_wait(sleep->watch, sleep->count, SX_BELL_ALL,
+                                          again_ns < deadline_ns ? again_ns : deadline_ns);
 
-    if (sleep->ring_door != NULL) {
-        sx_door_pass_on(sleep->ring_door, &sleep->watch[0], SX_BELL_ALL);
-    }
-    for (size_t i = 0; i < sleep->door_count; i++) {
-        sx_door_pass_on(sleep->doors[i], &sleep->watch[sleep->count - sleep->door_count + i],
-                        SX_BELL_ALL);
+    for (size_t i = 0; i < sleep->count; i++) {
+        if (sleep->passed[i] != NULL) {
+            sx_door_pass_on(sleep->passed[i], &sleep->watch[i], SX_BELL_ALL);
+        }
     }
     return rc;
 }
@@ -108,16 +131,19 @@ void sx_pump(void)
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    sx_link_pump_locked(&p->link);
+    sx_links_pump_locked();
     pthread_mutex_unlock(&p->lock);
 }
 
-void sx_link_close(struct sx_link *link)
+void sx_links_close(void)
 {
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    (void)sx_link_end_locked(link);
+    for (unsigned i = 0; i < p->link_count; i++) {
+        (void)sx_link_end_locked(p->links[i]);
+    }
+    pthread_cond_broadcast(&p->linked);
     while (p->waiter_count != 0) {
         pthread_cond_wait(&p->quiet, &p->lock);
     }
@@ -233,14 +259,13 @@ static void *progress_main(void *arg)
     for (;;) {
         struct sx_sleep sleep;
 
-        sleep_prepare(&sleep, &p->link);
-        events_watch(&sleep);
+        sleep_prepare_all(&sleep);
         pthread_mutex_lock(&p->lock);
         if (p->thread_generation != generation) {
             pthread_mutex_unlock(&p->lock);
             return NULL; /* stopped by its own callback; another one may run already */
         }
-        sx_link_pump_locked(&p->link);
+        sx_links_pump_locked();
         const bool stop = sx_list_empty(&p->tasks) && p->thread_stop;
         const uint64_t due_ns = intake_due(p);
         pthread_mutex_unlock(&p->lock);
@@ -338,7 +363,7 @@ void sx_progress_run(void)
         p->progressing = true;
         p->thread = pthread_self();
         (void)sx_wakefd_arm_locked();
-        sx_link_pump_locked(&p->link);
+        sx_links_pump_locked();
     }
     pthread_mutex_unlock(&p->lock);
     if (mine) {

@@ -55,8 +55,8 @@ void sx_task_post(struct sx_task *task);
  * Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, and then the task is not run. */
 pmix_status_t sx_task_run_alone(struct sx_task *task);
 
-/* This process leaves: end what is pending, and let every waiting thread go before this
- * returns. */
-void sx_link_close(struct sx_link *link);
+/* This process leaves: end what is pending with all servers, and let every waiting thread go before
+ * this returns. */
+void sx_links_close(void);
 
 #endif

@@ -29,7 +29,8 @@ static struct {
     bool told;    /* the eventfd has been written and not read */
     bool opening; /* by a thread that asks the server meanwhile; the others wait for it */
     int epoll_fd, event_fd;
-    int server_fd; /* -1: without a server, or it is gone */
+    struct sx_link *link; /* while `used`: of the server */
+    int server_fd;        /* -1: without a server, or it is gone */
 } wakefd = { .epoll_fd = -1, .event_fd = -1, .server_fd = -1 };
 
 bool sx_wakefd_is_used(void)
@@ -78,17 +79,18 @@ static uint32_t classes_wanted(const struct sx_process *p)
         classes |= p->intakes[i]->poll_classes != NULL ? p->intakes[i]->poll_classes() : 0;
     }
     if (p->external) {
-        classes |= BELL_BIT | p->link.classes;
-        classes |= sx_list_empty(&p->link.collectives) ? 0 : 1u << SX_CLASS_COLLECTIVE;
+        classes |= BELL_BIT | wakefd.link->classes;
+        classes |= sx_list_empty(&wakefd.link->collectives) ? 0 : 1u << SX_CLASS_COLLECTIVE;
     }
     return classes;
 }
 
-static bool server_is_gone(const struct sx_process *p)
+static bool server_is_gone(void)
 {
     /* acquire: what it said before is found by the look that follows. */
-    return !sx_link_is_live(&p->link) || !sx_board_slot_lives(p->link.slot, p->link.slot_claims) ||
-           !sx_board_server_lives(&p->link.board);
+    return !sx_link_is_live(wakefd.link) ||
+           !sx_board_slot_lives(wakefd.link->slot, wakefd.link->slot_claims) ||
+           !sx_board_server_lives(&wakefd.link->board);
 }
 
 /* Callbacks wait for PMIx_Progress. */
@@ -121,12 +123,13 @@ static bool sleep_begin(struct sx_process *p)
     if (wakefd.server_fd < 0) {
         return false;
     }
-    if (server_is_gone(p)) {
+    if (server_is_gone()) {
         server_fd_close();
         return true;
     }
-    sx_sleeper_classes(p->link.lane.line, classes_wanted(p));
-    const enum sx_sleep sleep = sx_sleeper_sleep(p->link.lane.line, p->link.slot, wakefd.server_fd);
+    sx_sleeper_classes(wakefd.link->lane.line, classes_wanted(p));
+    const enum sx_sleep sleep = sx_sleeper_sleep(wakefd.link->lane.line, wakefd.link->slot,
+                                                 wakefd.server_fd);
 
     if (sleep == SX_SLEEP_ENDED) {
         server_fd_close();
@@ -163,7 +166,7 @@ void sx_wakefd_want_locked(void)
     struct sx_process *const p = &sx_process;
 
     if (sx_wakefd_is_used() && wakefd.server_fd >= 0) {
-        sx_sleeper_classes(p->link.lane.line, classes_wanted(p));
+        sx_sleeper_classes(wakefd.link->lane.line, classes_wanted(p));
     }
 }
 
@@ -229,8 +232,9 @@ int sx_wakefd_end_locked(void)
     return wakefd.epoll_fd;
 }
 
-pmix_status_t sx_wakefd_open_locked(int server_fd)
+pmix_status_t sx_wakefd_open_locked(struct sx_link *link, int server_fd)
 {
+    wakefd.link = link;
     wakefd.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     wakefd.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (wakefd.epoll_fd < 0 || wakefd.event_fd < 0 || !watch(wakefd.event_fd) ||

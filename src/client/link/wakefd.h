@@ -14,6 +14,8 @@
 
 #include <pmix_common.h>
 
+struct sx_link;
+
 /* Somebody has asked for the descriptor.  Any thread. */
 bool sx_wakefd_is_used(void);
 
@@ -33,11 +35,11 @@ void sx_wakefd_want_locked(void);
 void sx_wakefd_reader_opened_locked(void);
 
 /* Open the descriptor; one thread at a time may do so.  `begin` is true for the thread that may.
- * `open` takes over @server_fd, which the server writes to (-1: there is no server).  In any case
- * that thread then calls `end`.  `end` returns the descriptor, or -1, and rings for the others.
- * Under lock. */
+ * `open` takes over @server_fd, which the server of @link writes to (-1: there is no server).
+ * In any case that thread then calls `end`.  `end` returns the descriptor, or -1, and rings for
+ * the others. Under lock. */
 bool sx_wakefd_begin(void *arg);
-pmix_status_t sx_wakefd_open_locked(int server_fd);
+pmix_status_t sx_wakefd_open_locked(struct sx_link *link, int server_fd);
 int sx_wakefd_end_locked(void);
 
 /* PMIx_Finalize: close it. */

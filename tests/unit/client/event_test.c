@@ -80,7 +80,7 @@ static pmix_status_t add(const char *name, pmix_status_t *codes, size_t ncodes,
 static void server_lost(void)
 {
     pthread_mutex_lock(&sx_process.lock);
-    sx_event_lost_locked();
+    sx_event_lost_locked(sx_primary());
     pthread_mutex_unlock(&sx_process.lock);
     /* any later callback wakes the thread */
     PMIx_Deregister_event_handler(999, NULL, NULL);

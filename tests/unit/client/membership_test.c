@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* membership_test.c - a list in the node's store is looked at where it lies. */
 #include "client/data/membership.h"
+#include "client/link/process.h"
 
 #include "alone.h"
 #include "node_store.h"
@@ -27,11 +28,12 @@ Test(membership, is_looked_at_without_a_message_while_the_store_is_the_newest)
     cr_assert_eq(sx_members_open("both", &look), PMIX_SUCCESS);
     cr_expect_eq(sx_membership_rank(&look.found, "b", 1), 1);
     sx_members_close(&look);
-    cr_assert_eq(sx_members_open_subject(head.subject, &look), PMIX_SUCCESS);
+    cr_assert_eq(sx_members_open_subject(sx_primary(), head.subject, &look), PMIX_SUCCESS);
     cr_expect_str_eq(sx_membership_name(&look.found), "both");
     sx_members_close(&look);
-    cr_expect_eq(sx_members_open_subject(head.subject + 1, &look), PMIX_ERR_NOT_FOUND);
-    cr_expect_eq(sx_members_open_subject(0, &look), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(sx_members_open_subject(sx_primary(), head.subject + 1, &look),
+                 PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(sx_members_open_subject(sx_primary(), 0, &look), PMIX_ERR_NOT_FOUND);
 
     /* There is a newer one, and nobody to ask for it: what is old is no answer. */
     cr_assert_eq(sx_store_renew(&writer), PMIX_SUCCESS);

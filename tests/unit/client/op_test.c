@@ -64,8 +64,8 @@ static struct sx_op *op_new(struct sx_callback callback)
     struct sx_op *const op = malloc(sizeof(*op));
 
     cr_assert_not_null(op);
-    *op = (struct sx_op)SX_OP_INIT(&kind, &sx_process.link, .callback = callback);
-    sx_list_append(&sx_process.link.requests, &op->task.node);
+    *op = (struct sx_op)SX_OP_INIT(&kind, sx_primary(), .callback = callback);
+    sx_list_append(&sx_primary()->requests, &op->task.node);
     return op;
 }
 
@@ -138,7 +138,7 @@ Test(op, goes_on_until_its_kind_has_finished)
     sx_op_complete(op, PMIX_SUCCESS, NULL);
     cr_expect(task_run());
     cr_expect_eq(called, 0u);
-    sx_list_append(&sx_process.link.requests, &op->task.node); /* asked again */
+    sx_list_append(&sx_primary()->requests, &op->task.node); /* asked again */
     sx_op_complete(op, PMIX_SUCCESS, NULL);
     cr_expect(task_run());
     cr_expect_eq(called, 1u);
@@ -146,9 +146,9 @@ Test(op, goes_on_until_its_kind_has_finished)
 
 Test(op, that_somebody_waits_for_is_left_to_him)
 {
-    struct sx_op op = SX_OP_INIT(&kind, &sx_process.link);
+    struct sx_op op = SX_OP_INIT(&kind, sx_primary());
 
-    sx_list_append(&sx_process.link.requests, &op.task.node);
+    sx_list_append(&sx_primary()->requests, &op.task.node);
     sx_op_complete(&op, PMIX_ERR_LOST_CONNECTION, NULL);
     cr_expect_not(task_run());
     cr_expect(op.done);
