@@ -620,6 +620,7 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_FILE_MONITOR] = ENTRY("PMIx_Process_monitor of a file", file_monitor),
     [SX_OF_USAGE] = ENTRY("PMIx_Process_monitor of resource usage", usage),
     [SX_OF_ALLOCATION] = ENTRY("PMIx_Allocation_request", allocation),
+    [SX_OF_SPAWN] = { .function = "PMIx_Spawn", .others_are_data = true }, /* the host's to judge */
     [SX_OF_FABRIC] = ENTRY("PMIx_Fabric_register", fabric),
     [SX_OF_GET_CREDENTIAL] = ENTRY("PMIx_Get_credential", get_credential),
     [SX_OF_VALIDATE_CREDENTIAL] = ENTRY("PMIx_Validate_credential", validate_credential),

@@ -19,12 +19,6 @@
         return PMIX_ERR_NOT_SUPPORTED; \
     }
 
-/* Spawning: `shmix run` starts one job and is asked for no more. */
-SX_UNSUPPORTED(PMIx_Spawn, const pmix_info_t *job_info, size_t ninfo, const pmix_app_t *apps,
-               size_t napps, pmix_nspace_t nspace)
-SX_UNSUPPORTED(PMIx_Spawn_nb, const pmix_info_t *job_info, size_t ninfo, const pmix_app_t *apps,
-               size_t napps, pmix_spawn_cbfunc_t cbfunc, void *cbdata)
-
 /* Sessions and resource blocks: the host's module ends before their entries. */
 SX_UNSUPPORTED(PMIx_Session_control, uint32_t session_id, const pmix_info_t *directives,
                size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata)

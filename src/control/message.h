@@ -55,6 +55,7 @@ enum sx_message_kind {
     SX_MSG_PUBLISH,        /* client: values that others may look up */
     SX_MSG_LOOKUP,         /* client: what is published under these keys? */
     SX_MSG_UNPUBLISH,      /* client: I take it back */
+    SX_MSG_SPAWN,          /* client: start a job */
     SX_MSG_GROUP_LEAVE,    /* client: I am no member of this group any more */
     SX_MSG_GROUP_SAID,     /* client: what my handlers answer to the end of a builder of a group */
     SX_MSG_GROUP_INVITE,   /* client: ask these processes to join a group; answered at its end */
@@ -271,6 +272,18 @@ struct sx_publish_keys {
 };
 enum { SX_LOOKUP_KEYS, SX_LOOKUP_INFOS };
 #define SX_LOOKUP_KEYS_MAX 1024u
+
+/* SPAWN: followed by the infos of the job, and by one info whose value is an array of PMIX_APP.
+ * When they came in bulk, a part without a body comes first (SX_FRAME_MORE): they have been read.
+ * Reply: as of ASK_HOST; of a success the first info is PMIX_NSPACE, the new job's. */
+#define SX_SPAWN_APPS_MAX 10000u
+#define SX_SPAWN_BYTES_MAX (UINT64_C(16) << 20)
+#define SX_SPAWN_HEAP_MAX (UINT64_C(64) << 20)
+struct sx_spawn {
+    uint64_t job_size;
+    uint64_t apps_size;
+};
+enum { SX_SPAWN_JOB, SX_SPAWN_APPS };
 
 /* GROUP_LEAVE.  Reply: struct sx_reply. */
 struct sx_group_leave {

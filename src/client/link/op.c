@@ -112,6 +112,14 @@ static void lookup_tell(const struct sx_op *op)
     free(data);
 }
 
+static void spawn_tell(const struct sx_op *op)
+{
+    pmix_nspace_t nspace;
+
+    PMIx_Load_nspace(nspace, op->status == PMIX_SUCCESS ? op->info[0].value.data.string : "");
+    op->callback.spawn(op->status, nspace, op->callback.cbdata);
+}
+
 static void tell(struct sx_op *op)
 {
     const struct sx_callback *const c = &op->callback;
@@ -150,6 +158,9 @@ static void tell(struct sx_op *op)
         break;
     case SX_SHAPE_LOOKUP:
         lookup_tell(op);
+        break;
+    case SX_SHAPE_SPAWN:
+        spawn_tell(op);
         break;
     }
     sx_op_free(op);

@@ -43,6 +43,7 @@ enum sx_shape {
     SX_SHAPE_CREDENTIAL, /* the first of the infos */
     SX_SHAPE_VALIDATION,
     SX_SHAPE_LOOKUP, /* who has published it before each of the infos */
+    SX_SHAPE_SPAWN,  /* the first of the infos */
 };
 
 struct sx_callback {
@@ -58,6 +59,7 @@ struct sx_callback {
         pmix_credential_cbfunc_t credential;
         pmix_validation_cbfunc_t validation;
         pmix_lookup_cbfunc_t lookup;
+        pmix_spawn_cbfunc_t spawn;
     };
     void *cbdata;
 };

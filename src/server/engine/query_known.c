@@ -165,7 +165,7 @@ static pmix_status_t uri_answer(const struct question *question, pmix_value_t *r
     return uri != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* There is none: nobody can spawn, or attach a debugger, through this server. */
+/* There is none: what a spawn is told is the host's, and nobody can attach a debugger. */
 static pmix_status_t nothing_answer(const struct question *question, pmix_value_t *ret)
 {
     (void)question;

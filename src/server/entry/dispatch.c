@@ -24,6 +24,7 @@
 #include "server/engine/monitor.h"
 #include "server/engine/publish.h"
 #include "server/engine/query.h"
+#include "server/engine/spawn.h"
 #include "server/entry/reaper.h"
 #include "server/model/visible.h"
 #include "server/port/pending.h"
@@ -159,6 +160,7 @@ static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_PUBLISH] = sx_publish_on_publish,
     [SX_MSG_LOOKUP] = sx_publish_on_lookup,
     [SX_MSG_UNPUBLISH] = sx_publish_on_unpublish,
+    [SX_MSG_SPAWN] = sx_spawn_on_spawn,
     [SX_MSG_GROUP_LEAVE] = sx_group_on_leave,
     [SX_MSG_GROUP_SAID] = sx_group_on_said,
     [SX_MSG_GROUP_INVITE] = sx_invite_on_invite,

@@ -35,6 +35,7 @@ static void answer_credential(pmix_status_t status, pmix_byte_object_t *credenti
                               pmix_info_t *info, size_t ninfo, void *cbdata);
 static void answer_validation(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata);
 static void answer_lookup(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata);
+static void answer_spawn(pmix_status_t status, pmix_nspace_t nspace, void *cbdata);
 
 /* How an entry is called: with which parts of the question, and which callback it gets. */
 typedef const pmix_server_module_t module_t;
@@ -153,6 +154,11 @@ static pmix_status_t call_fabric(module_t *module, up_t *up, void *cbdata)
                           answer_info, cbdata);
 }
 
+static pmix_status_t call_spawn(module_t *module, up_t *up, void *cbdata)
+{
+    return module->spawn(up->proc, up->info, up->ninfo, up->apps, up->napps, answer_spawn, cbdata);
+}
+
 static pmix_status_t call_get_credential(module_t *module, up_t *up, void *cbdata)
 {
     return module->get_credential(up->proc, up->info, up->ninfo, answer_credential, cbdata);
@@ -222,6 +228,7 @@ static const struct row rows[SX_UPCALL_KINDS] = {
     [SX_UPCALL_MONITOR] = ROW(monitor, call_monitor, 0, 0),
     [SX_UPCALL_ALLOCATE] = ROW(allocate, call_allocate, 0, 0),
     [SX_UPCALL_FABRIC] = ROW(fabric, call_fabric, 0, 0),
+    [SX_UPCALL_SPAWN] = ROW(spawn, call_spawn, 0, 0),
     [SX_UPCALL_GET_CREDENTIAL] = ROW(get_credential, call_get_credential, 0, 0),
     [SX_UPCALL_VALIDATE_CREDENTIAL] = ROW(validate_credential, call_validate, 0, 0),
     [SX_UPCALL_PUBLISH] = ROW(publish, call_publish, 0, 0),
@@ -267,6 +274,7 @@ static void contents_destruct(const struct sx_upcall *up)
         PMIX_INFO_DESTRUCT(&up->info[i]);
     }
     sx_elements_destruct(up->queries, up->nqueries, PMIX_QUERY);
+    sx_elements_destruct(up->apps, up->napps, PMIX_APP);
 }
 
 /* Loop thread. */
@@ -301,6 +309,7 @@ static size_t parts_lay(char *block, struct sx_upcall *up)
 
     up->info = part_lay(block, &used, up->info, up->ninfo * sizeof(*up->info));
     up->queries = part_lay(block, &used, up->queries, up->nqueries * sizeof(*up->queries));
+    up->apps = part_lay(block, &used, up->apps, up->napps * sizeof(*up->apps));
     up->proc = part_lay(block, &used, up->proc, sizeof(*up->proc));
     up->procs = part_lay(block, &used, up->procs, up->nprocs * sizeof(*up->procs));
     up->keys = part_lay(block, &used, up->keys,
@@ -532,6 +541,24 @@ static void answer_lookup(pmix_status_t status, pmix_pdata_t data[], size_t ndat
     }
     answer_info(status, infos, 2 * count, cbdata, NULL, NULL);
     free(infos);
+}
+
+/* The namespace is the one info of the answer; a success without one is none. */
+static void answer_spawn(pmix_status_t status, pmix_nspace_t nspace, void *cbdata)
+{
+    const size_t len = nspace == NULL ? 0 : strnlen(nspace, PMIX_MAX_NSLEN + 1);
+    pmix_info_t info = { .value = { .type = PMIX_STRING, .data.string = nspace } };
+
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
+        answer_info(status, NULL, 0, cbdata, NULL, NULL);
+    } else if (len == 0 || len > PMIX_MAX_NSLEN) {
+        sx_log(SX_LOG_WARN, "the host has spawned a job and gives it %s",
+               len == 0 ? "no name" : "a name that does not end");
+        answer_info(PMIX_ERR_BAD_PARAM, NULL, 0, cbdata, NULL, NULL);
+    } else {
+        PMIx_Load_key(info.key, PMIX_NSPACE);
+        answer_info(PMIX_SUCCESS, &info, 1, cbdata, NULL, NULL);
+    }
 }
 
 static void answer_tool(pmix_status_t status, pmix_proc_t *proc, void *cbdata)

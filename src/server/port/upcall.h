@@ -25,7 +25,7 @@ struct sx_host_answer {
     pmix_status_t status;
     const char *bytes; /* fence, direct modex */
     size_t size;
-    const pmix_info_t *info; /* what the host gives; a credential comes first */
+    const pmix_info_t *info; /* what the host gives; a credential or a namespace comes first */
     size_t ninfo;
     pmix_proc_t proc; /* tool: who it is; without a namespace: the server may say */
 };
@@ -65,7 +65,9 @@ struct sx_upcall {
     char **keys;           /* lookup, unpublish: these, as upcall.c fills in; NULL: all */
     pmix_query_t *queries; /* as infos */
     size_t nqueries;
-    size_t info_bytes; /* what infos and queries hold, more or less: for the quota */
+    pmix_app_t *apps; /* as infos */
+    size_t napps;
+    size_t info_bytes; /* what infos, queries and applications hold, more or less: for the quota */
     char *bytes;       /* malloc'ed; the host's from here on in any case */
     size_t size;
 };

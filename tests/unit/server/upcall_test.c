@@ -232,6 +232,28 @@ static pmix_status_t on_fabric(const pmix_proc_t *proc, pmix_fabric_operation_t 
     return heard(info_answers, NULL, cbdata);
 }
 
+static pmix_spawn_cbfunc_t answer_spawn;
+
+static void spawn_answers(pmix_status_t status, void *cbdata)
+{
+    pmix_nspace_t nspace = "job";
+
+    answer_spawn(status, nspace, cbdata);
+}
+
+static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
+                              const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t cbfunc,
+                              void *cbdata)
+{
+    (void)apps;
+    cr_expect_eq(ninfo, 1);
+    cr_expect_eq(napps, 0);
+    answer_spawn = cbfunc;
+    host.proc = proc;
+    host.info = info;
+    return heard(spawn_answers, NULL, cbdata);
+}
+
 static pmix_credential_cbfunc_t answer_credential;
 
 static void credential_answers(pmix_status_t status, void *cbdata)
@@ -333,6 +355,7 @@ static const pmix_server_module_t all_entries = {
     .monitor = on_monitor,
     .allocate = on_allocate,
     .fabric = on_fabric,
+    .spawn = on_spawn,
     .get_credential = on_get_credential,
     .validate_credential = on_validate,
     .query = on_query,
