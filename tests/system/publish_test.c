@@ -3,7 +3,9 @@
 /* publish_test.c - what ranks publish, look up and take back, in the table of a server whose host
  * has no entries for it: ranges, persistence, access, lookups that wait. */
 #include <semaphore.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "job.h"
@@ -298,6 +300,62 @@ static int rank_wait(int rank)
     return finish();
 }
 
+/* ---- who waits dies --------------------------------------------------------------------------------- */
+
+static void on_death(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t results[], size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
+{
+    (void)id;
+    (void)source;
+    (void)info;
+    (void)ninfo;
+    (void)results;
+    (void)nresults;
+    CHECK_STATUS(status, PMIX_ERR_LOST_CONNECTION);
+    sem_post(&told);
+    cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void on_nothing(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata)
+{
+    (void)data;
+    (void)ndata;
+    (void)cbdata;
+    CHECK(status != PMIX_SUCCESS);
+}
+
+/* What a lookup of the dead would have taken is there for the living. */
+static int rank_death(int rank)
+{
+    pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
+    char *keys[] = { (char *)"once", NULL };
+    pmix_info_t wait;
+
+    begin();
+    sem_init(&told, 0, 0);
+    PMIx_Info_load(&wait, PMIX_WAIT, NULL, PMIX_BOOL);
+    if (rank == 1) {
+        job_token_get(0);
+        CHECK_STATUS(PMIx_Lookup_nb(keys, &wait, 1, on_nothing, NULL), PMIX_SUCCESS);
+        CHECK_STATUS(lookup("none", "", 0), PMIX_ERR_NOT_FOUND); /* behind it, with the server */
+        raise(SIGKILL);
+    }
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_death, NULL, NULL) >= 0);
+    job_token_put(0);
+    wait_told();
+    CHECK_STATUS(publish("once", "x", NOTHING, PMIX_PERSIST_FIRST_READ), PMIX_SUCCESS);
+    CHECK_STATUS(lookup("once", "x", 0), PMIX_SUCCESS);
+    return finish();
+}
+
+static int host_death(struct job *job)
+{
+    const int status = job_wait(job, 1);
+
+    return WIFSIGNALED(status) && job_wait(job, 0) == 0 ? 0 : 1;
+}
+
 /* ---- calls that make no sense ----------------------------------------------------------------------- */
 
 static int rank_wrong(int rank)
@@ -344,6 +402,7 @@ int main(int argc, char **argv)
         { "persistence", 2, rank_persistence, NULL, false },
         { "ranges", 2, rank_ranges, host_two_jobs, false },
         { "wait", 2, rank_wait, NULL, false },
+        { "death", 2, rank_death, host_death, true },
         { "wrong", 1, rank_wrong, NULL, false },
     };
 

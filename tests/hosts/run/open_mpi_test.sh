@@ -44,6 +44,11 @@ for btl in vader,self tcp,self; do
     done
 done
 
+# A name service, and two worlds that meet at a port.
+run $limit -n 2 ./names_mpi
+expect_code 0 "names and ports"
+[ "$(grep -c 'rank [01] met rank [01]: ok' "$work/out")" -eq 2 ] || fail "names and ports: who met whom"
+
 run $limit -n 2 --bind-to numa ./hello_mpi
 expect_code 0 "bound"
 

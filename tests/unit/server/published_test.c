@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+#include "server/model/published.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include <pmix.h>
+
+#include "base/util.h"
+#include "server/model/nspace.h"
+
+static struct sx_party party(const char *nspace, uint32_t rank, uint64_t session, uid_t uid,
+                             gid_t gid)
+{
+    struct sx_party it = { .session = session, .uid = uid, .gid = gid };
+
+    PMIx_Load_procid(&it.proc, nspace, rank);
+    return it;
+}
+
+static pmix_info_t *infos_new(const char *key, size_t more)
+{
+    pmix_info_t *const info = PMIx_Info_create(1 + more);
+
+    cr_assert_not_null(info);
+    PMIx_Info_load(&info[0], key, "value", PMIX_STRING);
+    return info;
+}
+
+/* Publish "key" for @by in @range. */
+static pmix_status_t add(struct sx_published *all, const struct sx_party *by, const char *key,
+                         pmix_data_range_t range, pmix_persistence_t persistence)
+{
+    pmix_info_t *const info = infos_new(key, 0);
+    const struct sx_publish_options options = { .range = range, .persistence = persistence };
+    const pmix_status_t rc = sx_published_add(all, by, &options, info, 1);
+
+    PMIx_Info_free(info, 1);
+    return rc;
+}
+
+static bool sees(const struct sx_published *all, const struct sx_party *asker, const char *key,
+                 pmix_data_range_t range)
+{
+    const struct sx_lookup_options options = { .range = range };
+    bool denied = false;
+
+    return sx_published_find(all, key, asker, &options, &denied) != NULL;
+}
+
+Test(published, a_range_holds_both_or_nothing_is_seen)
+{
+    const struct sx_party by = party("a", 0, 1, 7, 7);
+    const struct sx_party same = party("a", 1, 1, 7, 7), other = party("b", 0, 1, 7, 7);
+    const struct sx_party far = party("c", 0, 2, 7, 7);
+    const struct sx_party unknown = party("d", 0, SX_SESSION_UNKNOWN, 7, 7);
+    static const struct {
+        pmix_data_range_t range;
+        bool own, same, other, far, unknown;
+    } rows[] = {
+        { PMIX_RANGE_PROC_LOCAL, true, false, false, false, false },
+        { PMIX_RANGE_NAMESPACE, true, true, false, false, false },
+        { PMIX_RANGE_SESSION, true, true, true, false, true },
+        { PMIX_RANGE_LOCAL, true, true, true, true, true },
+        { PMIX_RANGE_GLOBAL, true, true, true, true, true },
+        { PMIX_RANGE_RM, false, false, false, false, false },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        for (size_t turn = 0; turn < 2; turn++) { /* the row's range, then the lookup's */
+            const pmix_data_range_t published = turn == 0 ? rows[i].range : PMIX_RANGE_GLOBAL;
+            const pmix_data_range_t looked = turn == 0 ? PMIX_RANGE_GLOBAL : rows[i].range;
+            struct sx_published all;
+
+            sx_published_init(&all, 1);
+            cr_assert_eq(add(&all, &by, "key", published, PMIX_PERSIST_APP), PMIX_SUCCESS);
+            cr_expect_eq(sees(&all, &by, "key", looked), rows[i].own, "%zu %zu", i, turn);
+            cr_expect_eq(sees(&all, &same, "key", looked), rows[i].same, "%zu %zu", i, turn);
+            cr_expect_eq(sees(&all, &other, "key", looked), rows[i].other, "%zu %zu", i, turn);
+            cr_expect_eq(sees(&all, &far, "key", looked), rows[i].far, "%zu %zu", i, turn);
+            cr_expect_eq(sees(&all, &unknown, "key", looked), rows[i].unknown, "%zu %zu", i, turn);
+            sx_published_deinit(&all);
+        }
+    }
+}
+
+Test(published, a_key_is_refused_in_an_equal_range_alone)
+{
+    const struct sx_party by = party("a", 0, 1, 7, 7), other = party("b", 0, 1, 7, 7);
+    struct sx_published all;
+
+    sx_published_init(&all, 1);
+    cr_expect_eq(add(&all, &by, "key", PMIX_RANGE_NAMESPACE, PMIX_PERSIST_APP), PMIX_SUCCESS);
+    cr_expect_eq(add(&all, &other, "key", PMIX_RANGE_NAMESPACE, PMIX_PERSIST_APP), PMIX_SUCCESS);
+    cr_expect_eq(add(&all, &by, "key", PMIX_RANGE_NAMESPACE, PMIX_PERSIST_APP),
+                 PMIX_ERR_DUPLICATE_KEY);
+    cr_expect_eq(add(&all, &by, "key", PMIX_RANGE_SESSION, PMIX_PERSIST_APP), PMIX_SUCCESS);
+    cr_expect_eq(add(&all, &other, "key", PMIX_RANGE_SESSION, PMIX_PERSIST_APP),
+                 PMIX_ERR_DUPLICATE_KEY);
+    sx_published_deinit(&all);
+}
+
+/* ---- access ----------------------------------------------------------------------------------- */
+
+static void ids_load(pmix_info_t *info, const char *key, uint32_t id)
+{
+    pmix_data_array_t array = { .type = PMIX_UINT32, .size = 1, .array = &id };
+
+    cr_assert_eq(PMIx_Info_load(info, key, &array, PMIX_DATA_ARRAY), PMIX_SUCCESS);
+}
+
+Test(published, other_users_see_what_a_list_gives_them)
+{
+    const struct sx_party by = party("a", 0, 1, 7, 70), stranger = party("b", 0, 1, 8, 80);
+    const struct sx_party named = party("b", 1, 1, 9, 90), grouped = party("b", 2, 1, 10, 100);
+    const struct sx_lookup_options look = { .range = PMIX_RANGE_GLOBAL };
+    struct sx_publish_options options;
+    struct sx_published all;
+    pmix_info_t lists[2], *const info = infos_new("open", 1);
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = 2, .array = lists };
+    bool denied = false;
+
+    ids_load(&lists[0], PMIX_ACCESS_USERIDS, 9);
+    ids_load(&lists[1], PMIX_ACCESS_GRPIDS, 100);
+    PMIx_Info_load(&info[1], PMIX_ACCESS_PERMISSIONS, &array, PMIX_DATA_ARRAY);
+    sx_published_init(&all, 1);
+    cr_assert_eq(sx_publish_read(info, 2, &options), PMIX_SUCCESS);
+    cr_assert_eq(sx_published_add(&all, &by, &options, info, 2), PMIX_SUCCESS);
+    PMIx_Info_free(info, 2); /* the row has its own copy */
+    cr_assert_eq(add(&all, &by, "own", PMIX_RANGE_GLOBAL, PMIX_PERSIST_APP), PMIX_SUCCESS);
+
+    cr_expect(sees(&all, &by, "open", PMIX_RANGE_GLOBAL));
+    cr_expect(sees(&all, &named, "open", PMIX_RANGE_GLOBAL));
+    cr_expect(sees(&all, &grouped, "open", PMIX_RANGE_GLOBAL));
+    cr_expect_null(sx_published_find(&all, "none", &stranger, &look, &denied));
+    cr_expect_not(denied);
+    cr_expect_null(sx_published_find(&all, "open", &stranger, &look, &denied));
+    cr_expect(denied);
+    denied = false;
+    cr_expect_null(sx_published_find(&all, "own", &named, &look, &denied));
+    cr_expect(denied);
+    sx_published_deinit(&all);
+    PMIX_INFO_DESTRUCT(&lists[0]);
+    PMIX_INFO_DESTRUCT(&lists[1]);
+}
+
+/* ---- how long it stays ------------------------------------------------------------------------ */
+
+Test(published, a_row_goes_with_what_it_was_published_for)
+{
+    static const char *const keys[] = { "proc", "app", "session", "once", "ever" };
+    static const pmix_persistence_t lives[] = { PMIX_PERSIST_PROC, PMIX_PERSIST_APP,
+                                                PMIX_PERSIST_SESSION, PMIX_PERSIST_FIRST_READ,
+                                                PMIX_PERSIST_INDEF };
+    const struct sx_party by = party("a", 0, 1, 7, 7);
+    struct sx_published all;
+
+    sx_published_init(&all, 1);
+    for (size_t i = 0; i < SX_COUNT(keys); i++) {
+        cr_assert_eq(add(&all, &by, keys[i], PMIX_RANGE_GLOBAL, lives[i]), PMIX_SUCCESS);
+    }
+    for (size_t gone = 0; gone <= 4; gone++) {
+        for (size_t i = 0; i < SX_COUNT(keys); i++) {
+            cr_expect_eq(sees(&all, &by, keys[i], PMIX_RANGE_GLOBAL), i >= (gone < 3 ? gone : 3),
+                         "%s after %zu", keys[i], gone);
+        }
+        switch (gone) {
+        case 0:
+            sx_published_proc_gone(&all, &by.proc);
+            break;
+        case 1:
+            sx_published_nspace_gone(&all, "a", 1, false);
+            break;
+        default:
+            sx_published_nspace_gone(&all, "b", 1, true);
+        }
+    }
+    sx_published_withdraw_all(&all, &by, PMIX_RANGE_SESSION);
+    cr_expect(sees(&all, &by, "ever", PMIX_RANGE_GLOBAL));
+    sx_published_withdraw_all(&all, &by, PMIX_RANGE_UNDEF);
+    cr_expect_eq(all.keys.count, 0);
+    cr_expect_eq(all.names.count, 0);
+    cr_expect_eq(all.bytes, 0);
+    sx_published_deinit(&all);
+}
+
+/* ---- bounds ------------------------------------------------------------------------------------ */
+
+Test(published, nobody_publishes_without_end)
+{
+    const struct sx_party by = party("a", 0, 1, 7, 7), other = party("a", 1, 1, 7, 7);
+    struct sx_published all;
+    char key[32];
+
+    sx_published_init(&all, 1);
+    for (unsigned i = 0; i < SX_PUBLISHER_ROWS_MAX; i++) {
+        snprintf(key, sizeof(key), "key.%u", i);
+        cr_assert_eq(add(&all, &by, key, PMIX_RANGE_GLOBAL, PMIX_PERSIST_INDEF), PMIX_SUCCESS);
+    }
+    cr_expect_eq(add(&all, &by, "more", PMIX_RANGE_GLOBAL, PMIX_PERSIST_INDEF),
+                 PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(add(&all, &other, "more", PMIX_RANGE_GLOBAL, PMIX_PERSIST_INDEF), PMIX_SUCCESS);
+    cr_expect_eq(sx_published_withdraw(&all, &by, "key.7", PMIX_RANGE_GLOBAL), PMIX_SUCCESS);
+    cr_expect_eq(add(&all, &by, "again", PMIX_RANGE_GLOBAL, PMIX_PERSIST_INDEF), PMIX_SUCCESS);
+    sx_published_deinit(&all);
+}
+
+/* Of several that are published at once, one of which is refused, nothing stays. */
+Test(published, all_or_nothing)
+{
+    const struct sx_party by = party("a", 0, 1, 7, 7);
+    const struct sx_publish_options options = { .range = PMIX_RANGE_GLOBAL };
+    pmix_info_t *const info = PMIx_Info_create(4);
+    struct sx_published all;
+
+    sx_published_init(&all, 1);
+    PMIx_Info_load(&info[0], "a", "1", PMIX_STRING);
+    PMIx_Info_load(&info[1], "b", "2", PMIX_STRING);
+    PMIx_Info_load(&info[2], "a", "3", PMIX_STRING); /* twice in one call */
+    PMIx_Info_load(&info[3], "c", "4", PMIX_STRING);
+    cr_expect_eq(sx_published_add(&all, &by, &options, info, 4), PMIX_ERR_DUPLICATE_KEY);
+    cr_expect_eq(all.keys.count, 0);
+    cr_expect_eq(all.names.count, 0);
+    cr_expect_eq(all.bytes, 0);
+    cr_expect_eq(sx_published_add(&all, &by, &options, info, 2), PMIX_SUCCESS);
+    cr_expect_eq(all.keys.count, 2);
+    PMIx_Info_free(info, 4);
+    sx_published_deinit(&all);
+}
