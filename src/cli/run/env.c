@@ -185,6 +185,8 @@ char **sx_run_env_build(char *const *outer, const struct sx_run_app *app, const 
      * those that guess, but for "ompi"; its ess component "pmi" is the client of a PMIx server. */
     put_default(&env, "OMPI_MCA_ess", "pmi");
     put_default(&env, "OMPI_MCA_schizo", "ompi");
+    /* MPICH 5 refuses to choose between PMI-1 and PMIx, and is told. */
+    put_default(&env, "MPIR_CVAR_PMI_VERSION", "1");
     if (oversubscribed) {
         /* Else ranks without a CPU of their own spin while the one they wait for cannot run. */
         put_default(&env, "OMPI_MCA_mpi_oversubscribe", "1");

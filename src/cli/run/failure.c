@@ -14,6 +14,7 @@
 #include "base/process.h"
 #include "cli/run/child.h"
 #include "cli/run/end.h"
+#include "cli/run/pmi1.h"
 #include "cli/say.h"
 
 #define LOST_GRACE_NS (250 * SX_NS_PER_MS) /* for a wrapper to end behind its program */
@@ -413,6 +414,27 @@ void sx_run_failure_news(struct sx_run_state *run)
     }
 }
 
+void sx_run_failure_abort(struct sx_run_job *job, uint32_t rank, int status, const char *text)
+{
+    struct sx_run_abort *const abort = sx_cli_calloc(1, sizeof(*abort));
+    struct sx_run_news *const news = sx_cli_calloc(1, sizeof(*news));
+
+    *abort = (struct sx_run_abort){ .job = job, .rank = rank, .status = status, .open = 1 };
+    snprintf(abort->text, sizeof(abort->text), "%s", text);
+    *news = (struct sx_run_news){ .kind = SX_RUN_NEWS_ABORT,
+                                  .job = job,
+                                  .abort = abort,
+                                  .after_loss = job->lost_ns != SX_DEADLINE_NEVER,
+                                  .whole = true };
+    abort_taken(job, news);
+    answer_aborts(job);
+}
+
+void sx_run_failure_lost(struct sx_run_job *job, uint32_t rank)
+{
+    rank_lost(job, rank);
+}
+
 void sx_run_failure_rank_ended(struct sx_run_job *job, uint32_t rank, const siginfo_t *info,
                                bool good)
 {
@@ -421,6 +443,9 @@ void sx_run_failure_rank_ended(struct sx_run_job *job, uint32_t rank, const sigi
         rank_failed(job, rank, info);
     } else if (!job->ending) {
         sx_run_host_rank_gone(job, rank);
+    }
+    if (!job->ending) {
+        sx_run_pmi1_rank_gone(job, rank);
     }
     answer_aborts(job);
 }

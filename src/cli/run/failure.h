@@ -24,6 +24,11 @@ void sx_run_failure_deinit(struct sx_run_job *job);
 /* Take and act on all news of the server. */
 void sx_run_failure_news(struct sx_run_state *run);
 
+/* @rank, whose client is none of the server's, calls for the end of its job, as by PMIx_Abort. */
+void sx_run_failure_abort(struct sx_run_job *job, uint32_t rank, int status, const char *text);
+/* @rank has lost its client, which was none of the server's. */
+void sx_run_failure_lost(struct sx_run_job *job, uint32_t rank);
+
 /* @rank, which has been reaped, ended as @info says.  @good: with status 0 and no client. */
 void sx_run_failure_rank_ended(struct sx_run_job *job, uint32_t rank, const siginfo_t *info,
                                bool good);

@@ -49,6 +49,7 @@ struct sx_run_job {
 
     struct sx_run_state *run;
     struct sx_run_rank *ranks;
+    struct sx_run_pmi1 *pmi1; /* run/pmi1.c; NULL before the first rank starts */
     uint32_t spawned, alive, untold;
     bool ending, killed, over;
     struct sx_run_watch reports;        /* of ranks that could not execute their program; its ... */

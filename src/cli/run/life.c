@@ -25,6 +25,7 @@
 #include "cli/run/end.h"
 #include "cli/run/failure.h"
 #include "cli/run/log.h"
+#include "cli/run/pmi1.h"
 #include "cli/run/start.h"
 #include "cli/run/state.h"
 #include "cli/say.h"
@@ -44,11 +45,11 @@ void sx_run_signals(sigset_t *ret_set)
 
 uint64_t sx_run_files(const struct sx_run_options *options, uint32_t job_count)
 {
-    /* A rank: two pipes here, a third while it starts or when all read the input; in the server a
-     * socket, its process, its lane and its bell, which a connection may hold twice a moment.  A
-     * job: its store and its ring, both also for readers.  What is left of one job without its
-     * ranks are 23; the rest is for tools and for what stores grow by. */
-    const uint64_t a_rank = 6 + (options->stdin_mode == SX_RUN_STDIN_ALL);
+    /* A rank: two pipes and a socket here, a further pipe while it starts or when all read the
+     * input; in the server a socket, its process, its lane and its bell, which a connection may
+     * hold twice a moment.  A job: its store and its ring, both also for readers.  What is left of
+     * one job without its ranks are 23; the rest is for tools and for what stores grow by. */
+    const uint64_t a_rank = 7 + (options->stdin_mode == SX_RUN_STDIN_ALL);
 
     return 36 + 4 * (uint64_t)job_count + a_rank * options->rank_count;
 }
@@ -78,8 +79,11 @@ static void streams_drain(struct sx_run_rank *rank)
 
 static void rank_ended(struct sx_run_job *job, uint32_t rank, const siginfo_t *info)
 {
-    const bool good = info->si_code == CLD_EXITED && info->si_status == 0 &&
-                      !sx_run_host_is_client(job, rank);
+    bool good;
+
+    sx_run_pmi1_hear_last(job, rank);
+    good = info->si_code == CLD_EXITED && info->si_status == 0 &&
+           !sx_run_host_is_client(job, rank) && !sx_run_pmi1_is_client(job, rank);
 
     kill(-info->si_pid, SIGKILL);
     sx_janitor_group_remove(job->run->setup->janitor, info->si_pid);
@@ -410,6 +414,7 @@ static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
         .drain_ns = SX_DEADLINE_NEVER,
     };
     run->signals.fd = run->news.fd = -1;
+    sx_run_pmi1_words_init(&run->services, 1);
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         run->jobs->at[i]->run = run;
     }
@@ -421,6 +426,7 @@ static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
 static void job_close(struct sx_run_job *job)
 {
     sx_run_failure_deinit(job);
+    sx_run_pmi1_deinit(job);
     for (uint32_t i = 0; i < job->rank_count; i++) {
         sx_run_stream_deinit(&job->ranks[i].streams[0]);
         sx_run_stream_deinit(&job->ranks[i].streams[1]);
@@ -433,6 +439,7 @@ static void run_deinit(struct sx_run_state *run)
         job_close(run->jobs->at[i]);
     }
     sx_run_start_close(run);
+    sx_run_pmi1_words_deinit(&run->services);
     sx_run_foreign_deinit(&run->foreign);
     sx_run_log_close(&run->loop);
     sx_run_sink_deinit(&run->sinks[0]);

@@ -10,6 +10,7 @@
 #include "cli/run/spawn.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -77,6 +78,9 @@ __attribute__((noreturn)) static void become(const struct start *start)
         if (dup2(start->rank->fds[i], i) < 0) {
             fail(start, SX_RUN_SPAWN_PREPARE);
         }
+    }
+    if (fcntl(start->rank->pmi1_fd, F_SETFD, 0) != 0) {
+        fail(start, SX_RUN_SPAWN_PREPARE);
     }
     if (place->mask != NULL && sched_setaffinity(0, place->mask_size_bytes, place->mask) != 0) {
         fail(start, SX_RUN_SPAWN_BIND);

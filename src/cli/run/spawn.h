@@ -4,9 +4,9 @@
  *
  * Everything that needs memory or a lock is prepared before: the launcher has a second thread by
  * then, and until it executes the program its child may only make system calls.  A rank leads a
- * process group of its own, dies with the launcher, and has no descriptors but the standard ones
- * and those that the launcher's own parent meant for it.  What goes wrong before exec is reported
- * through a pipe that exec closes. */
+ * process group of its own, dies with the launcher, and has no descriptors but the standard ones,
+ * its connection for PMI-1, and those that the launcher's own parent meant for it.  What goes
+ * wrong before exec is reported through a pipe that exec closes. */
 #ifndef SX_CLI_RUN_SPAWN_H
 #define SX_CLI_RUN_SPAWN_H
 
@@ -48,6 +48,7 @@ struct sx_run_spawn_rank {
     const struct sx_run_place *place;
     char **env;
     const int *fds; /* its three standard descriptors */
+    int pmi1_fd;    /* it inherits this one under its number */
 };
 
 /* Start a rank.  Return: its pid, or -1 and errno. */

@@ -19,11 +19,13 @@
 #include "cli/run/display.h"
 #include "cli/run/end.h"
 #include "cli/run/env.h"
+#include "cli/run/pmi1.h"
 #include "cli/run/program.h"
 #include "cli/run/request.h"
 #include "cli/say.h"
 
 #define STARTS_A_TURN 8
+#define RANK_FDS 4 /* the standard ones, and PMI_FD */
 
 struct sx_run_bearer *sx_run_bearer(struct sx_run_state *run, pid_t pid)
 {
@@ -138,7 +140,7 @@ static void rank_started(struct sx_run_job *job, uint32_t rank, pid_t pid)
     say_binding(job, rank);
 }
 
-static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const int fds[3])
+static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const int fds[RANK_FDS])
 {
     const struct sx_run_spawn_rank start = {
         .job = job->number,
@@ -147,6 +149,7 @@ static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const i
         .place = &job->places[rank],
         .env = env,
         .fds = fds,
+        .pmi1_fd = fds[3],
     };
     struct sx_run_spawn spawn = job->run->spawn;
 
@@ -181,13 +184,15 @@ static void start_one(struct sx_run_job *job)
 {
     const uint32_t rank = job->spawned++;
     char **env = sx_run_env_copy(program_of(job, rank)->env), message[SX_RUN_MESSAGE_MAX];
-    int fds[3], why;
+    int fds[RANK_FDS] = { -1, -1, -1, -1 }, why;
 
     sx_run_env_put_rank(&env, rank, job->first + rank);
     why = rank == 0 || job->report_fd < 0 ? reports_open(job) : 0;
-    fds[0] = fds[1] = fds[2] = -1;
     if (why == 0) {
         why = connect_rank(job, rank, fds);
+    }
+    if (why == 0) {
+        why = sx_run_pmi1_connect(job, rank, &env, &fds[3]);
     }
     if (why != 0) {
         sx_run_end(job, SX_EXIT_FAILURE, "cannot start %srank %u: no pipes: %s", job->prefix, rank,
@@ -198,7 +203,7 @@ static void start_one(struct sx_run_job *job)
         sx_run_foreign_env(&job->run->foreign, &env);
         rank_fork(job, rank, env, fds);
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < RANK_FDS; i++) {
         if (fds[i] >= 0) {
             close(fds[i]);
         }
@@ -239,7 +244,7 @@ void sx_run_start_some(struct sx_run_state *run)
 
     for (int i = 0; i < STARTS_A_TURN && job != NULL; i++, job = next_job(run)) {
         if (job->ranks[job->spawned].unwanted) {
-            job->spawned++; /* an abort was faster */
+            sx_run_pmi1_rank_gone(job, job->spawned++); /* an abort was faster */
         } else {
             start_one(job);
         }

@@ -13,6 +13,7 @@
 #include "cli/run/life.h"
 #include "cli/run/loop.h"
 #include "cli/run/output.h"
+#include "cli/run/pmi1_words.h"
 #include "cli/run/spawn.h"
 
 /* Whose process a number is. */
@@ -32,6 +33,7 @@ struct sx_run_state {
     struct sx_run_spawn spawn;
     struct sx_run_watch signals, news;
     struct sx_run_foreign foreign;
+    struct sx_run_pmi1_words services; /* that ranks have published over PMI-1: all as of rank 0 */
     int null_fd;
     struct sx_run_bearer *by_pid; /* open addressing; power of two */
     uint32_t by_pid_mask;

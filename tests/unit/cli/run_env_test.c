@@ -60,6 +60,7 @@ Test(run_env, drops_the_outer_job_and_keeps_settings)
     expect(env, "PMI_RANK", NULL);
     expect(env, "OMPI_COMM_WORLD_RANK", NULL);
     expect(env, "OMPI_MCA_ess", "pmi");
+    expect(env, "MPIR_CVAR_PMI_VERSION", "1");
     expect(env, "OMPI_MCA_orte_launch", NULL);
     expect(env, "OMPI_MCA_btl", "tcp,self");
     expect(env, "SLURM_STEP_ID", NULL);
@@ -70,12 +71,14 @@ Test(run_env, drops_the_outer_job_and_keeps_settings)
 
 Test(run_env, the_users_own_open_mpi_settings_win)
 {
-    char *outer[] = { "OMPI_MCA_ess=mine", "OMPI_MCA_orte_tmpdir_base=/x", NULL };
+    char *outer[] = { "OMPI_MCA_ess=mine", "OMPI_MCA_orte_tmpdir_base=/x",
+                      "MPIR_CVAR_PMI_VERSION=x", NULL };
     const char *words[] = { "OMPI_MCA_schizo=flux", "OMPI_MCA_mpi_oversubscribe=0" };
     char **env = build(outer, words, 2, true);
 
     expect(env, "OMPI_MCA_ess", "mine");
     expect(env, "OMPI_MCA_orte_tmpdir_base", "/x");
+    expect(env, "MPIR_CVAR_PMI_VERSION", "x");
     expect(env, "OMPI_MCA_schizo", "flux");
     expect(env, "OMPI_MCA_mpi_oversubscribe", "0");
     sx_run_env_free(env);

@@ -1,0 +1,633 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* pmi1.c - connections of ranks, and a row for each command of PMI-1. */
+#include "cli/run/pmi1.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "cli/number.h"
+#include "cli/run/end.h"
+#include "cli/run/env.h"
+#include "cli/run/failure.h"
+#include "cli/run/pmi1_line.h"
+#include "cli/run/pmi1_words.h"
+#include "cli/run/state.h"
+#include "cli/say.h"
+
+#define NAME_MAX_BYTES 256 /* of a job or a service; these are what MPICH's own launcher says */
+#define KEY_MAX_BYTES 64
+#define VALUE_MAX_BYTES 1024
+#define READ_BYTES 4096
+#define ANSWER_MAX (VALUE_MAX_BYTES + 256)
+#define MANY_COMMANDS_MAX 1024 /* commands that one spawn may have */
+
+enum state { NEW = 0, CLIENT, DONE };
+
+struct line {
+    size_t used;
+    char text[SX_RUN_PMI1_LINE_MAX + 1];
+};
+
+struct rank {
+    struct sx_run_watch watch; /* fd -1: no connection */
+    struct sx_run_job *job;
+    struct line *line; /* the unfinished one; NULL: none */
+    enum state state;
+    bool waits; /* in a barrier */
+    bool gone;  /* no barrier can have it */
+    bool many;  /* inside of an mcmd ... */
+    bool more;  /* ... behind which there are others */
+    char many_name[16];
+    int64_t total, so_far; /* of its commands */
+};
+
+/* Of one job. */
+struct sx_run_pmi1 {
+    struct sx_run_pmi1_words words; /* what ranks have put */
+    uint32_t waiting, gone;         /* in the barrier; without which there is none */
+    struct rank ranks[];
+};
+
+/* One question, and room for what its answer says more than that all is well. */
+struct ask {
+    struct sx_run_job *job;
+    struct rank *rank;
+    uint32_t number;
+    const struct sx_run_pmi1_line *line;
+    char more[ANSWER_MAX];
+};
+
+static void hear(void *arg, uint32_t events);
+
+static uint32_t number_of(const struct rank *rank)
+{
+    return (uint32_t)(rank - rank->job->pmi1->ranks);
+}
+
+/* ---- connections ----------------------------------------------------------------------------- */
+
+static struct sx_run_pmi1 *pmi1_of(struct sx_run_job *job)
+{
+    if (job->pmi1 == NULL) {
+        job->pmi1 = sx_cli_calloc(1, sizeof(*job->pmi1) +
+                                         job->rank_count * sizeof(job->pmi1->ranks[0]));
+        sx_run_pmi1_words_init(&job->pmi1->words, job->rank_count);
+        for (uint32_t i = 0; i < job->rank_count; i++) {
+            job->pmi1->ranks[i] = (struct rank){ .watch.fd = -1, .job = job };
+        }
+    }
+    return job->pmi1;
+}
+
+static void put_number(char ***env, const char *name, uint32_t number)
+{
+    char text[16];
+
+    snprintf(text, sizeof(text), "%" PRIu32, number);
+    sx_run_env_put(env, name, text);
+}
+
+int sx_run_pmi1_connect(struct sx_run_job *job, uint32_t rank, char ***env, int *ret_fd)
+{
+    struct rank *const its = &pmi1_of(job)->ranks[rank];
+    int pair[2], why;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        return errno;
+    }
+    its->watch = (struct sx_run_watch){ .fd = pair[0], .fn = hear, .arg = its };
+    why = sx_run_loop_add(&job->run->loop, &its->watch, EPOLLIN);
+    if (why != 0) {
+        close(pair[0]);
+        close(pair[1]);
+        its->watch.fd = -1;
+        return why;
+    }
+    put_number(env, "PMI_FD", (uint32_t)pair[1]);
+    put_number(env, "PMI_RANK", rank);
+    put_number(env, "PMI_SIZE", job->rank_count);
+    *ret_fd = pair[1];
+    return 0;
+}
+
+static void disconnect(struct rank *rank)
+{
+    const int fd = rank->watch.fd;
+
+    if (fd >= 0) {
+        sx_run_loop_remove(&rank->job->run->loop, &rank->watch);
+        close(fd);
+    }
+    free(rank->line);
+    rank->line = NULL;
+}
+
+void sx_run_pmi1_deinit(struct sx_run_job *job)
+{
+    if (job->pmi1 != NULL) {
+        for (uint32_t i = 0; i < job->rank_count; i++) {
+            disconnect(&job->pmi1->ranks[i]);
+        }
+        sx_run_pmi1_words_deinit(&job->pmi1->words);
+        free(job->pmi1);
+        job->pmi1 = NULL;
+    }
+}
+
+bool sx_run_pmi1_is_client(const struct sx_run_job *job, uint32_t rank)
+{
+    return job->pmi1 != NULL && job->pmi1->ranks[rank].state == CLIENT;
+}
+
+/* The connection has ended, from either side. */
+static void lost(struct rank *rank)
+{
+    struct sx_run_job *const job = rank->job;
+
+    disconnect(rank);
+    if (rank->state == CLIENT) {
+        sx_run_failure_lost(job, number_of(rank));
+    }
+}
+
+/* A rank that is told what is not to be told waits for one answer at most, so a socket that has no
+ * room for it is not read from. */
+__attribute__((format(printf, 2, 3))) static void say_line(struct rank *rank, const char *fmt, ...)
+{
+    char text[ANSWER_MAX + 64];
+    va_list args;
+
+    va_start(args, fmt);
+    const int size = vsnprintf(text, sizeof(text), fmt, args);
+
+    va_end(args);
+    if (rank->watch.fd >= 0 &&
+        send(rank->watch.fd, text, (size_t)size, MSG_DONTWAIT | MSG_NOSIGNAL) != size) {
+        lost(rank);
+    }
+}
+
+/* ---- barriers -------------------------------------------------------------------------------- */
+
+static void barrier_end(struct sx_run_job *job)
+{
+    const char *const how = job->pmi1->gone == 0 ? "rc=0" : "rc=1 msg=a_rank_has_ended";
+
+    job->pmi1->waiting = 0;
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        struct rank *const rank = &job->pmi1->ranks[i];
+
+        if (rank->waits) {
+            rank->waits = false;
+            say_line(rank, "cmd=barrier_out %s\n", how);
+        }
+    }
+}
+
+void sx_run_pmi1_rank_gone(struct sx_run_job *job, uint32_t rank)
+{
+    struct rank *const its = &pmi1_of(job)->ranks[rank];
+
+    disconnect(its);
+    if (its->waits) {
+        its->waits = false;
+        job->pmi1->waiting--;
+    }
+    if (!its->gone) {
+        its->gone = true;
+        job->pmi1->gone++;
+    }
+    if (job->pmi1->waiting > 0) {
+        barrier_end(job);
+    }
+}
+
+/* ---- keys that the launcher answers ---------------------------------------------------------- */
+
+static bool key_mapping(struct ask *ask)
+{
+    snprintf(ask->more, sizeof(ask->more), "value=(vector,(0,1,%" PRIu32 "))",
+             ask->job->rank_count);
+    return true;
+}
+
+static bool key_universe(struct ask *ask)
+{
+    snprintf(ask->more, sizeof(ask->more), "value=%" PRIu32, ask->job->options->rank_count);
+    return true;
+}
+
+/* Those that have failed, or were never started; as many of them as a value has room for. */
+static bool key_dead(struct ask *ask)
+{
+    size_t used = (size_t)snprintf(ask->more, sizeof(ask->more), "value=");
+    const size_t begin = used;
+
+    for (uint32_t i = 0; i < ask->job->rank_count && used < VALUE_MAX_BYTES - 16; i++) {
+        if (ask->job->pmi1->ranks[i].gone &&
+            ask->job->ranks[i].state != PMIX_PROC_STATE_TERMINATED) {
+            used += (size_t)snprintf(ask->more + used, sizeof(ask->more) - used, "%s%" PRIu32,
+                                     used > begin ? "," : "", i);
+        }
+    }
+    return used > begin;
+}
+
+static const struct {
+    const char *key;
+    bool (*fn)(struct ask *ask); /* false: not found */
+} own_keys[] = {
+    { "PMI_process_mapping", key_mapping },
+    { "PMI_dead_processes", key_dead },
+    { "universeSize", key_universe },
+};
+
+/* ---- commands: each returns what is wrong, or NULL ------------------------------------------- */
+
+static const char waits[] = ""; /* the answer comes later, or never */
+static const char not_found[] = "key_not_found";
+static const char no_room[] = "no_room";
+
+static const char *word(const struct ask *ask, const char *key)
+{
+    return sx_run_pmi1_line_get(ask->line, key);
+}
+
+static const char *do_init(struct ask *ask)
+{
+    if (strcmp(word(ask, "pmi_version"), "1") != 0) {
+        return "version_is_not_supported";
+    }
+    ask->rank->state = CLIENT;
+    snprintf(ask->more, sizeof(ask->more), "pmi_version=1 pmi_subversion=1");
+    return NULL;
+}
+
+static const char *do_maxes(struct ask *ask)
+{
+    snprintf(ask->more, sizeof(ask->more), "kvsname_max=%d keylen_max=%d vallen_max=%d",
+             NAME_MAX_BYTES, KEY_MAX_BYTES, VALUE_MAX_BYTES);
+    return NULL;
+}
+
+static const char *do_appnum(struct ask *ask)
+{
+    snprintf(ask->more, sizeof(ask->more), "appnum=%zu",
+             (size_t)(sx_run_job_app(ask->job, ask->number) - ask->job->apps));
+    return NULL;
+}
+
+static const char *do_universe(struct ask *ask)
+{
+    snprintf(ask->more, sizeof(ask->more), "size=%" PRIu32, ask->job->options->rank_count);
+    return NULL;
+}
+
+static const char *do_name(struct ask *ask)
+{
+    snprintf(ask->more, sizeof(ask->more), "kvsname=%s", ask->job->nspace);
+    return NULL;
+}
+
+static const char *do_put(struct ask *ask)
+{
+    if (strcmp(word(ask, "kvsname"), ask->job->nspace) != 0) {
+        return "another_job";
+    }
+    if (strncmp(word(ask, "key"), "PMI_", 4) == 0) {
+        return "reserved_key";
+    }
+    return sx_run_pmi1_words_put(&ask->job->pmi1->words, ask->number, word(ask, "key"),
+                                 word(ask, "value"))
+               ? NULL
+               : no_room;
+}
+
+static const char *do_get(struct ask *ask)
+{
+    const char *const key = word(ask, "key"), *value;
+
+    if (strcmp(word(ask, "kvsname"), ask->job->nspace) != 0) {
+        return "another_job";
+    }
+    for (size_t i = 0; i < SX_COUNT(own_keys); i++) {
+        if (strcmp(key, own_keys[i].key) == 0) {
+            return own_keys[i].fn(ask) ? NULL : not_found;
+        }
+    }
+    value = sx_run_pmi1_words_get(&ask->job->pmi1->words, key);
+    if (value == NULL) {
+        return not_found;
+    }
+    snprintf(ask->more, sizeof(ask->more), "value=%s", value);
+    return NULL;
+}
+
+static const char *do_barrier(struct ask *ask)
+{
+    struct sx_run_pmi1 *const pmi1 = ask->job->pmi1;
+
+    if (word(ask, "group") != NULL) {
+        return "groups_are_not_supported";
+    }
+    if (pmi1->gone > 0) {
+        return "a_rank_has_ended";
+    }
+    if (!ask->rank->waits) {
+        ask->rank->waits = true;
+        pmi1->waiting++;
+    }
+    if (pmi1->waiting == ask->job->rank_count) {
+        barrier_end(ask->job);
+    }
+    return waits;
+}
+
+static const char *do_finalize(struct ask *ask)
+{
+    ask->rank->state = DONE;
+    return NULL;
+}
+
+static const char *do_abort(struct ask *ask)
+{
+    const char *const text = word(ask, "message");
+    int64_t code;
+
+    if (!sx_cli_number(word(ask, "exitcode"), INT32_MIN, INT32_MAX, &code)) {
+        code = SX_EXIT_FAILURE;
+    }
+    sx_run_failure_abort(ask->job, ask->number, (int)code, text == NULL ? "" : text);
+    return waits;
+}
+
+static const char *do_publish(struct ask *ask)
+{
+    struct sx_run_pmi1_words *const services = &ask->job->run->services;
+
+    if (sx_run_pmi1_words_get(services, word(ask, "service")) != NULL) {
+        return "service_exists";
+    }
+    return sx_run_pmi1_words_put(services, 0, word(ask, "service"), word(ask, "port")) ? NULL
+                                                                                       : no_room;
+}
+
+static const char *do_unpublish(struct ask *ask)
+{
+    return sx_run_pmi1_words_remove(&ask->job->run->services, word(ask, "service"))
+               ? NULL
+               : "service_not_found";
+}
+
+static const char *do_lookup(struct ask *ask)
+{
+    const char *const port = sx_run_pmi1_words_get(&ask->job->run->services, word(ask, "service"));
+
+    if (port == NULL) {
+        return "service_not_found";
+    }
+    snprintf(ask->more, sizeof(ask->more), "port=%s", port);
+    return NULL;
+}
+
+static const char *do_spawn(struct ask *ask)
+{
+    (void)ask;
+    return "spawn_is_not_supported";
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum need {
+    NEEDS_VERSION = 1 << 0,
+    NEEDS_JOB = 1 << 1,
+    NEEDS_KEY = 1 << 2,
+    NEEDS_VALUE = 1 << 3,
+    NEEDS_SERVICE = 1 << 4,
+    NEEDS_PORT = 1 << 5,
+    NEEDS_CODE = 1 << 6,
+};
+
+static const struct {
+    const char *key;
+    size_t size_max; /* with its end */
+} needs[] = {
+    { "pmi_version", 16 },          { "kvsname", NAME_MAX_BYTES }, { "key", KEY_MAX_BYTES },
+    { "value", VALUE_MAX_BYTES },   { "service", NAME_MAX_BYTES }, { "port", VALUE_MAX_BYTES },
+    { "exitcode", NAME_MAX_BYTES },
+};
+
+static const struct command {
+    const char *name, *answer;
+    unsigned needs;
+    bool before_init;
+    const char *(*fn)(struct ask *ask);
+} commands[] = {
+    { "init", "response_to_init", NEEDS_VERSION, true, do_init },
+    { "get_maxes", "maxes", 0, false, do_maxes },
+    { "get_appnum", "appnum", 0, false, do_appnum },
+    { "get_universe_size", "universe_size", 0, false, do_universe },
+    { "get_my_kvsname", "my_kvsname", 0, false, do_name },
+    { "put", "put_result", NEEDS_JOB | NEEDS_KEY | NEEDS_VALUE, false, do_put },
+    { "get", "get_result", NEEDS_JOB | NEEDS_KEY, false, do_get },
+    { "barrier_in", "barrier_out", 0, false, do_barrier },
+    { "finalize", "finalize_ack", 0, false, do_finalize },
+    { "abort", "abort_result", NEEDS_CODE, true, do_abort },
+    { "publish_name", "publish_result", NEEDS_SERVICE | NEEDS_PORT, false, do_publish },
+    { "unpublish_name", "unpublish_result", NEEDS_SERVICE, false, do_unpublish },
+    { "lookup_name", "lookup_result", NEEDS_SERVICE, false, do_lookup },
+    { "spawn", "spawn_result", 0, false, do_spawn },
+};
+
+/* Return: what is wrong, or NULL. */
+static const char *check(const struct command *command, const struct ask *ask)
+{
+    if (!command->before_init && ask->rank->state != CLIENT) {
+        return "init_comes_first";
+    }
+    for (size_t i = 0; i < SX_COUNT(needs); i++) {
+        const char *const value = word(ask, needs[i].key);
+
+        if ((command->needs & 1u << i) == 0) {
+            continue;
+        }
+        if (value == NULL) {
+            return "a_word_is_missing";
+        }
+        if (strlen(value) >= needs[i].size_max) {
+            return "a_word_is_too_long";
+        }
+    }
+    return NULL;
+}
+
+static const struct command *command_of(const char *name)
+{
+    for (size_t i = 0; i < SX_COUNT(commands); i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+static void answer(struct rank *rank, const char *name, const struct sx_run_pmi1_line *line)
+{
+    struct ask ask = {
+        .job = rank->job, .rank = rank, .number = number_of(rank), .line = line, .more = ""
+    };
+    const struct command *const command = command_of(name);
+    const char *wrong;
+
+    if (command == NULL) {
+        say_line(rank, "cmd=%.64s_result rc=1 msg=unknown_command\n", name);
+        return;
+    }
+    wrong = check(command, &ask);
+    if (wrong == NULL) {
+        wrong = command->fn(&ask);
+    }
+    if (wrong == NULL) {
+        say_line(rank, "cmd=%s rc=0%s%s\n", command->answer, ask.more[0] == '\0' ? "" : " ",
+                 ask.more);
+    } else if (wrong != waits) {
+        say_line(rank, "cmd=%s rc=1 msg=%s\n", command->answer, wrong);
+    }
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static void many_begin(struct rank *rank, const char *name)
+{
+    if (!rank->more) {
+        rank->so_far = rank->total = 0;
+    }
+    rank->many = true;
+    snprintf(rank->many_name, sizeof(rank->many_name), "%s", name);
+}
+
+/* A line inside of an mcmd.  Return: false when it is none. */
+static bool many_line(struct rank *rank, const char *text)
+{
+    static const char total[] = "totspawns=", so_far[] = "spawnssofar=";
+    const struct sx_run_pmi1_line none = { .count = 0 };
+
+    if (strncmp(text, total, sizeof(total) - 1) == 0) {
+        return sx_cli_number(text + sizeof(total) - 1, 1, MANY_COMMANDS_MAX, &rank->total);
+    }
+    if (strncmp(text, so_far, sizeof(so_far) - 1) == 0) {
+        return sx_cli_number(text + sizeof(so_far) - 1, 1, MANY_COMMANDS_MAX, &rank->so_far);
+    }
+    if (strcmp(text, "endcmd") == 0) {
+        rank->many = false;
+        rank->more = rank->so_far < rank->total;
+        if (!rank->more) {
+            answer(rank, rank->many_name, &none);
+        }
+    }
+    return true;
+}
+
+/* Return: false when it is no PMI-1. */
+static bool take_line(struct rank *rank, char *text)
+{
+    struct sx_run_pmi1_line line;
+
+    if (rank->many) {
+        return many_line(rank, text);
+    }
+    if (!sx_run_pmi1_line_parse(&line, text)) {
+        return false;
+    }
+    if (strcmp(line.words[0].key, "cmd") == 0) {
+        answer(rank, line.words[0].value, &line);
+        return true;
+    }
+    if (strcmp(line.words[0].key, "mcmd") == 0) {
+        many_begin(rank, line.words[0].value);
+        return true;
+    }
+    return false;
+}
+
+/* Return: false when it is no PMI-1. */
+static bool take_bytes(struct rank *rank, const char *bytes, size_t size)
+{
+    const char *const end = bytes + size;
+
+    while (bytes < end && rank->watch.fd >= 0) {
+        const char *const newline = memchr(bytes, '\n', (size_t)(end - bytes));
+        const size_t part = (size_t)((newline == NULL ? end : newline) - bytes);
+
+        if (rank->line == NULL) {
+            rank->line = sx_cli_calloc(1, sizeof(*rank->line));
+        }
+        if (rank->line->used + part > SX_RUN_PMI1_LINE_MAX || memchr(bytes, '\0', part) != NULL) {
+            return false;
+        }
+        memcpy(rank->line->text + rank->line->used, bytes, part);
+        rank->line->used += part;
+        bytes += part + 1;
+        if (newline != NULL) {
+            struct line *const line = rank->line;
+
+            line->text[line->used] = '\0';
+            rank->line = NULL;
+            const bool taken = take_line(rank, line->text);
+
+            free(line);
+            if (!taken) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Read once.  Return: false when there was nothing, and will be nothing. */
+static bool read_some(struct rank *rank)
+{
+    char bytes[READ_BYTES];
+    const ssize_t got = rank->watch.fd < 0
+                            ? 0
+                            : recv(rank->watch.fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return false;
+    }
+    if (got <= 0) {
+        lost(rank);
+        return false;
+    }
+    if (!take_bytes(rank, bytes, (size_t)got)) {
+        sx_run_say(rank->job->run,
+                   "%srank %" PRIu32 " has written to PMI_FD what is no PMI-1; its connection is "
+                   "closed",
+                   rank->job->prefix, number_of(rank));
+        lost(rank);
+    }
+    return true;
+}
+
+static void hear(void *arg, uint32_t events)
+{
+    (void)events;
+    read_some(arg);
+}
+
+void sx_run_pmi1_hear_last(struct sx_run_job *job, uint32_t rank)
+{
+    struct rank *const its = &pmi1_of(job)->ranks[rank];
+    int reads = 0;
+
+    while (its->watch.fd >= 0 && reads++ < 64 && read_some(its)) {
+    }
+}
