@@ -13,6 +13,7 @@
 #include "base/util.h"
 #include "cli/number.h"
 #include "cli/options.h"
+#include "cli/run/nodes.h"
 #include "cli/run/words.h"
 #include "cli/say.h"
 
@@ -55,6 +56,16 @@ static bool set_ranks(void *at, const char *value)
 
     *(uint32_t *)at = good ? (uint32_t)number : 1;
     return good;
+}
+
+static bool set_host(void *at, const char *value)
+{
+    return sx_run_nodes_list(at, value, SX_RUN_RANKS_MAX);
+}
+
+static bool set_hostfile(void *at, const char *value)
+{
+    return sx_run_nodes_file(at, value, SX_RUN_RANKS_MAX);
 }
 
 /* A level before @end, where @none is the word for none. */
@@ -215,6 +226,10 @@ static_assert(SX_RUN_RANKS_MAX == 16384 && SX_RUN_JOBS_MAX == 256 &&
 #define APP 0, true /* the setter is given the whole of it */
 #define JOB 0, false
 
+#define ELSEWHERE                                                                                \
+    ", by its name or as localhost: all ranks are on this one; for several nodes use mpirun or " \
+    "srun, which can run over this library as well (LD_LIBRARY_PATH)"
+
 static const struct sx_option rows[] = {
     { .help = "options of a program (each PROGRAM has its own):" },
     { "-n", "--np", "N", "4", "a number of ranks from 1 to 16384",
@@ -233,6 +248,12 @@ static const struct sx_option rows[] = {
       "set OMPI_MCA_KEY for the ranks", set_mca, APP },
     { "--oversubscribe", NULL, NULL, NULL, NULL, "accepted, as more ranks than CPUs always are",
       NULL, APP },
+    { "--host", "-H", "NODE[:SLOTS]", "localhost:4", "this node" ELSEWHERE,
+      "this node, by its name or as localhost; without -n there are SLOTS ranks", set_host,
+      OF_APP(slot_count) },
+    { "--hostfile", "--machinefile", "FILE", "hosts",
+      "a file with lines 'NODE [slots=N]' that name this node" ELSEWHERE,
+      "the same from a file, a line 'NODE [slots=N]' each", set_hostfile, OF_APP(slot_count) },
     { "--allow-run-as-root", NULL, NULL, NULL, NULL, "accepted, as root always is", NULL, APP },
     { .help = "options of the job, or of all jobs, before the first PROGRAM:" },
     { "--separate-jobs", NULL, NULL, NULL, NULL,
@@ -356,7 +377,7 @@ static struct sx_run_app *app_begin(struct sx_run_options *options)
 
     options->apps = sx_cli_realloc(options->apps, options->app_count + 1, sizeof(*options->apps));
     app = &options->apps[options->app_count++];
-    *app = (struct sx_run_app){ .rank_count = 1 };
+    *app = (struct sx_run_app){ .rank_count = 0 };
     return app;
 }
 
@@ -379,6 +400,9 @@ static int take_program(struct sx_run_options *options, struct sx_run_app *app, 
 
     if (word == NULL || word[0] == '\0' || strcmp(word, ":") == 0) {
         return refuse_no_program(options, word);
+    }
+    if (app->rank_count == 0) {
+        app->rank_count = app->slot_count > 0 ? app->slot_count : 1;
     }
     if (app->rank_count > SX_RUN_RANKS_MAX - options->rank_count) {
         return sx_options_refuse(&sx_run_verb, "-n",

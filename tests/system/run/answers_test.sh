@@ -11,6 +11,9 @@ printf '#!/bin/sh\nexit 1\n' >"$work/orterun"
 chmod +x "$work/orterun"
 ln -s orterun "$work/mpirun"
 
+printf '# ours\nlocalhost slots=3 max_slots=4\n\n%s:2 # two\n127.0.0.1\n' "$(hostname)" >"$work/hosts"
+printf 'localhost\nelsewhere slots=2\n' >"$work/else"
+
 shmix() {
     "$SHMIX" "$@"
 }

@@ -74,7 +74,7 @@ run true : --timeout 5 true
 expect_code 2 "an option of the job behind a program"
 run --hostfile hosts true
 expect_code 2 "a hostfile"
-expect_err "several nodes.*mpirun or srun" "a hostfile"
+expect_err "several nodes use mpirun or srun" "a hostfile"
 
 expect_clean "at the end"
 finish

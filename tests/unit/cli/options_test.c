@@ -6,7 +6,9 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/ctl/ctl.h"
 #include "cli/events/events.h"
@@ -43,8 +45,25 @@ Test(options, every_row_says_what_it_wants_and_has_an_example)
     }
 }
 
+/* The files that examples name. */
+static void files_make(char *dir)
+{
+    cr_assert(mkdtemp(dir) != NULL && chdir(dir) == 0);
+    FILE *const hosts = fopen("hosts", "w");
+
+    cr_assert(hosts != NULL && fputs("localhost\n", hosts) >= 0 && fclose(hosts) == 0);
+}
+
+static void files_remove(const char *dir)
+{
+    cr_assert(unlink("hosts") == 0 && chdir("/") == 0 && rmdir(dir) == 0);
+}
+
 Test(options, what_is_said_to_try_is_taken)
 {
+    char dir[] = "/tmp/sxoptions-XXXXXX";
+
+    files_make(dir);
     for (size_t i = 0; i < SX_COUNT(verbs); i++) {
         for (size_t k = 0; k < verbs[i]->option_count; k++) {
             const struct sx_option *const row = &verbs[i]->options[k];
@@ -65,4 +84,5 @@ Test(options, what_is_said_to_try_is_taken)
                          SX_OPTIONS_TAKEN, "%s %s", verbs[i]->name, row->name);
         }
     }
+    files_remove(dir);
 }
