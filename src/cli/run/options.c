@@ -279,6 +279,9 @@ static const struct sx_option rows[] = {
       "and what ranks publish spread over the nodes (auto, the default); all but what one rank "
       "alone writes on the server's node (local), or spread (interleave)",
       set_numa, OF_JOB(numa) },
+    { "--dry-run", NULL, NULL, NULL, NULL,
+      "show (stdout) where each rank would run, its variables and its command, and start nothing",
+      sx_option_flag, OF_JOB(dry_run) },
     { "--on-failure", NULL, "WHAT", "notify",
       "abort (end the job when a rank fails) or notify (tell the others, which go on)",
       "when a rank fails: abort: end the job (default); notify: tell the others by an event and go "
@@ -320,6 +323,7 @@ static const char about[] =
     "  shmix run -n 2 --tag-output hostname       show which rank wrote which line\n"
     "  shmix run -n 8 --bind-to core ./solver     one core for each rank\n"
     "  shmix run -n 8 --map-by numa --bind-to core --display bindings ./solver\n"
+    "  shmix run --dry-run -n 8 --map-by numa ./solver    what would run where\n"
     "  shmix run -n 4 --env OMP_NUM_THREADS=2 ./hybrid\n"
     "  shmix run -n 4 --timeout 60 ./test < input rank 0 reads the input\n"
     "  shmix run -n 2 ./ocean : -n 3 ./ice        ranks 0 and 1, and ranks 2 to 4\n"

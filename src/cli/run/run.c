@@ -28,6 +28,7 @@
 #include "cli/proc.h"
 #include "cli/run/child.h"
 #include "cli/run/display.h"
+#include "cli/run/dry.h"
 #include "cli/run/env.h"
 #include "cli/run/host.h"
 #include "cli/run/job.h"
@@ -320,6 +321,34 @@ static int run_jobs(struct run *run)
     return sx_run_life(&setup);
 }
 
+/* What is left out here makes something that others see: the janitor, the directory, the server. */
+static int dry_run(struct run *run)
+{
+    char message[SX_RUN_MESSAGE_MAX];
+
+    if (!sx_session_init(&run->session, getenv("TMPDIR"), message)) {
+        sx_say("%s", message);
+        return SX_EXIT_FAILURE;
+    }
+    sx_run_jobs_name(&run->jobs, run->session.nspace, run->session.dir);
+    if (!look_at_machine(run)) {
+        return SX_EXIT_FAILURE;
+    }
+    for (uint32_t i = 0; i < run->jobs.count; i++) {
+        const struct sx_run_job *const job = run->jobs.at[i];
+
+        make_environments(run, job);
+        for (uint32_t rank = 0; rank < job->rank_count; rank++) {
+            sx_run_dry_print(&run->options, &run->machine, job, rank);
+        }
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        sx_say("cannot write to stdout");
+        return SX_EXIT_FAILURE;
+    }
+    return 0;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static int run_all(struct run *run)
@@ -339,6 +368,9 @@ static int run_all(struct run *run)
     warn_of_mpirun(run);
     if (!find_library(run) || !raise_limit(run)) {
         return SX_EXIT_FAILURE;
+    }
+    if (run->options.dry_run) {
+        return dry_run(run);
     }
     why = sx_janitor_init(&run->janitor);
     if (why != 0) {
