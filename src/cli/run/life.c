@@ -28,6 +28,7 @@
 #include "cli/run/pmi1.h"
 #include "cli/run/start.h"
 #include "cli/run/state.h"
+#include "cli/run/steps.h"
 #include "cli/say.h"
 
 #define DRAIN_BYTES_MAX (2u << 20) /* more than any pipe holds by default limits */
@@ -58,8 +59,14 @@ uint64_t sx_run_files(const struct sx_run_options *options, uint32_t job_count)
 
 static void news_read(void *arg, uint32_t events)
 {
+    struct sx_run_state *const run = arg;
+
     (void)events;
-    sx_run_failure_news(arg);
+    sx_run_failure_news(run);
+    if (run->awaited > 0 && sx_run_upcall_connected() >= run->awaited) {
+        sx_run_step(run, "all ranks have connected");
+        run->awaited = 0;
+    }
 }
 
 /* Its last words come before the message about its death. */
@@ -408,6 +415,7 @@ static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
         .jobs = setup->jobs,
         .all = setup->jobs->count == 1 ? setup->jobs->at[0]->name : "all jobs",
         .loop = SX_RUN_LOOP_NULL,
+        .awaited = setup->options->verbose ? setup->options->rank_count : 0,
         .null_fd = -1,
         .spawn.report_fd = -1,
         .timeout_ns = timeout_ns == 0 ? SX_DEADLINE_NEVER : sx_deadline_ns(sx_now_ns(), timeout_ns),
@@ -458,7 +466,9 @@ int sx_run_life(const struct sx_run_setup *setup)
         sx_say("cannot start: %s", strerror(why));
         run.code = SX_EXIT_FAILURE;
     } else {
+        sx_run_upcall_await(run.awaited);
         run_loop(&run);
+        sx_run_step(&run, "all ranks have ended");
         drain(&run);
     }
     run_deinit(&run);

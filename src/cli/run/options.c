@@ -282,6 +282,9 @@ static const struct sx_option rows[] = {
     { "--dry-run", NULL, NULL, NULL, NULL,
       "show (stdout) where each rank would run, its variables and its command, and start nothing",
       sx_option_flag, OF_JOB(dry_run) },
+    { "--verbose", "-v", NULL, NULL, NULL,
+      "tell the steps of the launch (stderr), each with the time since its begin", sx_option_flag,
+      OF_JOB(verbose) },
     { "--on-failure", NULL, "WHAT", "notify",
       "abort (end the job when a rank fails) or notify (tell the others, which go on)",
       "when a rank fails: abort: end the job (default); notify: tell the others by an event and go "

@@ -38,6 +38,7 @@
 #include "cli/run/options.h"
 #include "cli/run/place.h"
 #include "cli/run/program.h"
+#include "cli/run/steps.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "control/contact.h"
@@ -228,7 +229,9 @@ static bool make_session(struct run *run)
     for (uint32_t i = 0; i < run->jobs.count && made; i++) {
         made = sx_session_make_inner(run->jobs.at[i]->dir, message);
     }
-    if (!made) {
+    if (made) {
+        sx_run_step(NULL, "the directory is made: %s", run->session.dir);
+    } else {
         sx_say("%s", message);
     }
     return made;
@@ -274,6 +277,7 @@ static bool look_at_machine(struct run *run)
         return false;
     }
     give_places(run);
+    sx_run_step(NULL, "the machine is known: %u CPUs for us", run->machine.cpu_count);
     return true;
 }
 
@@ -286,6 +290,8 @@ static bool start_server(struct run *run)
         sx_say("%s", message);
         return false;
     }
+    sx_run_step(NULL, "the server has started and knows %u ranks, of namespace %s",
+                run->options.rank_count, run->session.nspace);
     return true;
 }
 
@@ -355,6 +361,7 @@ static int run_all(struct run *run)
 {
     int code, why;
 
+    sx_run_steps_begin(run->options.verbose);
     sx_run_jobs_init(&run->jobs, &run->options);
     if (!standard_fds_open()) {
         sx_say("cannot open /dev/null: %s%s", strerror(errno),
@@ -365,6 +372,8 @@ static int run_all(struct run *run)
     if (code != 0) {
         return code;
     }
+    sx_run_step(NULL, "%u program%s found", run->options.app_count,
+                run->options.app_count == 1 ? " is" : "s are");
     warn_of_mpirun(run);
     if (!find_library(run) || !raise_limit(run)) {
         return SX_EXIT_FAILURE;

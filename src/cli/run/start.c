@@ -22,6 +22,7 @@
 #include "cli/run/pmi1.h"
 #include "cli/run/program.h"
 #include "cli/run/request.h"
+#include "cli/run/steps.h"
 #include "cli/say.h"
 
 #define STARTS_A_TURN 8
@@ -254,6 +255,7 @@ void sx_run_start_some(struct sx_run_state *run)
     }
     if (job == NULL && !run->input_begun) {
         run->input_begun = true;
+        sx_run_step(run, "all ranks have been started");
         sx_run_input_start(&run->input);
     }
 }

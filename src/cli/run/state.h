@@ -39,6 +39,7 @@ struct sx_run_state {
     uint32_t by_pid_mask;
     bool closing; /* no job is added any more */
     bool input_begun;
+    uint32_t awaited; /* so many ranks, of whom it is told when they have connected; 0: none */
     bool give_up;
     int code;                      /* of the first failure of any job */
     uint64_t timeout_ns, drain_ns; /* deadlines */

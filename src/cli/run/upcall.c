@@ -27,6 +27,7 @@ static struct {
     pthread_mutex_t mutex;
     struct clients *clients; /* one per job, in the order of their numbers */
     uint32_t count, room;
+    uint32_t connected, awaited; /* ranks */
     int event_fd;
     struct sx_run_news *first, **last;
 } upcall = {
@@ -50,6 +51,13 @@ static struct sx_run_job *job_of(const pmix_proc_t *proc)
     return job;
 }
 
+static void wake(void)
+{
+    const uint64_t one = 1;
+
+    (void)!write(upcall.event_fd, &one, sizeof(one));
+}
+
 /* ---- clients --------------------------------------------------------------------------------- */
 
 static void note_client(const pmix_proc_t *proc, bool is_client)
@@ -58,9 +66,32 @@ static void note_client(const pmix_proc_t *proc, bool is_client)
 
     if (job != NULL && proc->rank < job->rank_count) {
         pthread_mutex_lock(&upcall.mutex);
-        upcall.clients[job->number].is_client[proc->rank] = is_client;
+        bool *const was = &upcall.clients[job->number].is_client[proc->rank];
+        const bool wakes = is_client && !*was && ++upcall.connected == upcall.awaited;
+
+        *was = is_client;
         pthread_mutex_unlock(&upcall.mutex);
+        if (wakes) {
+            wake();
+        }
     }
+}
+
+void sx_run_upcall_await(uint32_t awaited)
+{
+    pthread_mutex_lock(&upcall.mutex);
+    upcall.awaited = awaited;
+    pthread_mutex_unlock(&upcall.mutex);
+}
+
+uint32_t sx_run_upcall_connected(void)
+{
+    uint32_t connected;
+
+    pthread_mutex_lock(&upcall.mutex);
+    connected = upcall.connected;
+    pthread_mutex_unlock(&upcall.mutex);
+    return connected;
 }
 
 static pmix_status_t client_connected(const pmix_proc_t *proc, void *server_object,
@@ -97,7 +128,6 @@ bool sx_run_upcall_is_client(const struct sx_run_job *job, uint32_t rank)
 
 static void news_add(struct sx_run_news *news)
 {
-    const uint64_t one = 1;
     struct clients *clients;
 
     news->next = NULL;
@@ -110,7 +140,7 @@ static void news_add(struct sx_run_news *news)
     *upcall.last = news;
     upcall.last = &news->next;
     pthread_mutex_unlock(&upcall.mutex);
-    (void)!write(upcall.event_fd, &one, sizeof(one));
+    wake();
 }
 
 struct sx_run_news *sx_run_upcall_take(void)

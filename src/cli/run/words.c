@@ -9,9 +9,6 @@
     "is about several nodes, and 'shmix run' starts all ranks on this one: leave it out (-n N is " \
     "the number of ranks), or use mpirun or srun, which can run over this library as well "        \
     "(LD_LIBRARY_PATH)"
-#define TALK                                                                                   \
-    "is no option here: --display map,bindings shows where ranks go, and with SHMIX_LOG=info " \
-    "(or debug) in the environment the library says more"
 #define HUSH                                                                                      \
     "is no option here: 'shmix run' says only what is wrong; SHMIX_LOG=error in the environment " \
     "leaves out the library's warnings"
@@ -60,7 +57,6 @@ const struct sx_habit sx_run_habits[] = {
     { "--leave-session-attached --debug-daemons --debug-daemons-file --personality", DAEMONS },
     { "--use-regexp --max-restarts --tmpdir", DAEMONS },
     { "--tune --am", SETTINGS },
-    { "-v --verbose", TALK },
     { "-q --quiet", HUSH },
     { "-d --debug --debug-devel --get-stack-traces --tv --debugger", DEBUG },
     { NULL, NULL },
