@@ -17,6 +17,17 @@ struct sx_notify_options; /* base/options.h */
 struct sx_queries;        /* base/query.h */
 struct sx_store;          /* shmem/store.h */
 
+/* What a host asks of its own entries through the calls of a client. */
+enum sx_role_ask_kind { SX_ROLE_ASK_CONTROL, SX_ROLE_ASK_ALLOCATION, SX_ROLE_ASKS };
+struct sx_role_ask {
+    enum sx_role_ask_kind kind;
+    int detail; /* of an allocation */
+    const pmix_proc_t *procs;
+    size_t nprocs;
+    const pmix_info_t *info;
+    size_t ninfo;
+};
+
 struct sx_role_server {
     pmix_status_t (*get)(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
                          size_t ninfo, pmix_value_t **ret_value);
@@ -39,6 +50,10 @@ struct sx_role_server {
      * the end.  Return: PMIX_SUCCESS when @cbfunc will be called, or how it ended. */
     pmix_status_t (*log)(const pmix_info_t data[], size_t ndata, const pmix_info_t directives[],
                          size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata);
+    /* Everything is copied, and judged before.  Return: PMIX_SUCCESS when @cbfunc will be called;
+     * PMIX_OPERATION_SUCCEEDED when all is done; PMIX_ERR_NOT_SUPPORTED without such an entry; what
+     * the entry returns. */
+    pmix_status_t (*ask)(const struct sx_role_ask *ask, pmix_info_cbfunc_t cbfunc, void *cbdata);
     /* The name of this node; a longer one is cut. */
     void (*hostname)(char *ret, size_t size);
     /* The directory in which it has its files; a longer one is cut. */

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* job_control.c - PMIx_Job_control, blocking or not: directives that the server carries out, or its
  * host, whose results are passed on. */
+#include "client/call/ask_own.h"
 #include "client/call/cleanup.h"
 #include "client/link/process.h"
 #include "client/link/procs.h"
@@ -41,10 +42,24 @@ static pmix_status_t control(struct sx_results_op *results, const pmix_proc_t ta
     return rc;
 }
 
+/* The same of a host. */
+#define OF_OWN(targets, ntargets, directives, ndirs)    \
+    ((struct sx_role_ask){ .kind = SX_ROLE_ASK_CONTROL, \
+                           .procs = (targets),          \
+                           .nprocs = (ntargets),        \
+                           .info = (directives),        \
+                           .ninfo = (ndirs) })
+
 pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
                                const pmix_info_t directives[], size_t ndirs, pmix_info_t **results,
                                size_t *nresults)
 {
+    if (sx_ask_is_own()) {
+        return ndirs == 0
+                   ? PMIX_ERR_BAD_PARAM
+                   : sx_ask_own(SX_OF_JOB_CONTROL, &OF_OWN(targets, ntargets, directives, ndirs),
+                                results, nresults);
+    }
     struct sx_results_op op = { .op = SX_OP_INIT(&control_kind, sx_primary()) };
     const pmix_status_t rc = control(&op, targets, ntargets, directives, ndirs);
 
@@ -57,6 +72,12 @@ pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
                                   const pmix_info_t directives[], size_t ndirs,
                                   pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
+    if (sx_ask_is_own()) {
+        return ndirs == 0
+                   ? PMIX_ERR_BAD_PARAM
+                   : sx_ask_own_nb(SX_OF_JOB_CONTROL, &OF_OWN(targets, ntargets, directives, ndirs),
+                                   cbfunc, cbdata);
+    }
     const struct sx_callback callback = cbfunc != NULL
                                             ? SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata)
                                             : SX_CALLBACK_IGNORED;

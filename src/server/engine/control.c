@@ -55,7 +55,7 @@ static bool any_strange(struct sx_server *server, const struct sx_client *asks,
 
 /* ---- what the host is asked ------------------------------------------------------------------ */
 
-static bool is_ours(const char *key)
+bool sx_control_is_ours(const char *key)
 {
     static const char *const keys[] = { PMIX_REGISTER_CLEANUP, PMIX_REGISTER_CLEANUP_DIR,
                                         PMIX_CLEANUP_RECURSIVE, PMIX_CLEANUP_LEAVE_TOPDIR,
@@ -80,7 +80,7 @@ static pmix_status_t question_build(const struct sx_client *client, const pmix_i
     size_t count = 0;
 
     for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
-        if (!is_ours(info[i].key)) {
+        if (!sx_control_is_ours(info[i].key)) {
             rc = sx_elements_copy(&asked[count++], &info[i], 1, PMIX_INFO);
         }
     }
@@ -196,4 +196,21 @@ bool sx_control_on_job_control(struct sx_server *server, struct sx_client *clien
     sx_alias_list_clear(&targets);
     free(procs);
     return true;
+}
+
+pmix_status_t sx_control_by_host(const struct sx_role_ask *ask)
+{
+    struct sx_control_options options = { 0 };
+    const pmix_status_t rc = sx_options_read(SX_OF_JOB_CONTROL, ask->info, ask->ninfo, &options);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (options.cleanups > 0) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "files are removed for clients: a host removes its own itself");
+    }
+    return options.pset != NULL
+               ? PMIx_server_define_process_set(ask->procs, ask->nprocs, options.pset)
+               : PMIX_SUCCESS;
 }

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/role.h"
+
 struct sx_client;
 struct sx_frame;
 struct sx_server;
@@ -21,5 +23,12 @@ struct sx_server;
 /* JOB_CONTROL.  Return: true, it is no breach. */
 bool sx_control_on_job_control(struct sx_server *server, struct sx_client *client,
                                struct sx_frame *frame, uint64_t now_ns);
+
+/* Whether the host is not told of @key. */
+bool sx_control_is_ours(const char *key);
+
+/* What a host asks for: do what is this server's.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED for
+ * cleanup; as PMIx_server_define_process_set. */
+pmix_status_t sx_control_by_host(const struct sx_role_ask *ask);
 
 #endif

@@ -25,6 +25,7 @@
 #include "server/engine/group_leave.h"
 #include "server/engine/invite.h"
 #include "server/engine/logging.h"
+#include "server/engine/own_ask.h"
 #include "server/engine/modex.h"
 #include "server/engine/monitor.h"
 #include "server/engine/publish.h"
@@ -183,6 +184,10 @@ const struct sx_family sx_families[] = {
     {
         .name = "logging",
         .stop = sx_logging_stop,
+    },
+    {
+        .name = "own_ask",
+        .stop = sx_own_asks_stop,
     },
     {
         .name = "resource",

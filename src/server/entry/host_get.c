@@ -18,6 +18,7 @@
 #include "server/engine/event_route.h"
 #include "server/engine/host_event.h"
 #include "server/engine/logging.h"
+#include "server/engine/own_ask.h"
 #include "server/engine/query.h"
 #include "server/model/alias.h"
 #include "server/model/state.h"
@@ -354,6 +355,7 @@ const struct sx_role_server sx_hostget_role = {
     .deregister_handler = sx_hostevent_deregister,
     .notify = sx_event_notify,
     .log = sx_logging_by_host,
+    .ask = sx_own_ask,
     .hostname = host_name,
     .tmpdir = host_tmpdir,
     .each_store = host_each_store,

@@ -222,6 +222,7 @@ static void server_clear(struct sx_server *server, const pmix_server_module_t *m
     sx_list_init(&server->collectives);
     sx_list_init(&server->invite_early);
     sx_list_init(&server->spans);
+    sx_list_init(&server->own_asks);
     server->shown.table = SX_OPEN_OPS_NULL;
     server->seed = sx_table_seed();
     sx_published_init(&server->published, server->seed);

@@ -236,6 +236,7 @@ struct sx_server {
     struct sx_outlet outlets[SX_OUTLETS];
     uint8_t logs;                  /* logging.c: SX_LOGS_* that the host takes */
     struct sx_list log_calls;      /* the same: that have not ended */
+    struct sx_list own_asks;       /* own_ask.c */
     struct sx_list handled_askers; /* event_handled.c */
     uint64_t get_patience_ns;      /* gets.c; 0: no end */
     size_t bitset_sleepers;        /* clients without futex_waitv */
