@@ -501,6 +501,12 @@ static const struct sx_directive compute_distances[] = {
     ROW(PMIX_DEVICE_ID, STRING, distances, id),
 };
 
+/* ---- standard streams ---------------------------------------------------------------------- */
+
+static const struct sx_directive iof_deliver[] = {
+    ROW(PMIX_IOF_COMPLETE, BOOL, iof, complete),
+};
+
 /* ---- hosts --------------------------------------------------------------------------------- */
 
 static const struct sx_directive server_init[] = {
@@ -630,6 +636,9 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_LOOKUP] = ENTRY("PMIx_Lookup", lookup),
     [SX_OF_UNPUBLISH] = ENTRY("PMIx_Unpublish", unpublish),
     [SX_OF_COMPUTE_DISTANCES] = ENTRY("PMIx_Compute_distances", compute_distances),
+    [SX_OF_IOF_PULL] = NONE("PMIx_IOF_pull"),
+    [SX_OF_IOF_DEREGISTER] = NONE("PMIx_IOF_deregister"),
+    [SX_OF_IOF_DELIVER] = ENTRY("PMIx_server_IOF_deliver", iof_deliver),
     [SX_OF_SERVER_INIT] = ENTRY("PMIx_server_init", server_init),
     [SX_OF_REGISTER_NSPACE] = { .function = "PMIx_server_register_nspace",
                                 .rows = register_nspace,

@@ -46,6 +46,9 @@ enum sx_function {
     SX_OF_LOOKUP,
     SX_OF_UNPUBLISH,
     SX_OF_COMPUTE_DISTANCES,
+    SX_OF_IOF_PULL,
+    SX_OF_IOF_DEREGISTER,
+    SX_OF_IOF_DELIVER,
     SX_OF_SERVER_INIT,
     SX_OF_REGISTER_NSPACE,
     SX_OF_SETUP_APPLICATION,
@@ -294,6 +297,11 @@ struct sx_launch_options {
     bool tell_end;                                         /* its parent by an event, and of ... */
     bool tell_start;                                       /* ... its begin, too */
     uint64_t timeout_ns, spawn_timeout_ns, job_timeout_ns; /* 0: none */
+};
+
+/* Of a stream: where it comes from, and how it is handed on. */
+struct sx_iof_options {
+    bool complete; /* nothing comes behind it */
 };
 
 struct sx_distances_options {

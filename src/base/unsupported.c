@@ -33,17 +33,9 @@ SX_UNSUPPORTED(PMIx_Resource_block_nb, pmix_resource_block_directive_t directive
 SX_UNSUPPORTED(PMIx_server_collect_job_info, pmix_proc_t *procs, size_t nprocs,
                pmix_data_buffer_t *buffer)
 
-/* Output forwarding to tools: `shmix run` forwards the output of its own job itself. */
-SX_UNSUPPORTED(PMIx_server_IOF_deliver, const pmix_proc_t *source, pmix_iof_channel_t channel,
-               const pmix_byte_object_t *bo, const pmix_info_t *info, size_t ninfo,
-               pmix_op_cbfunc_t cbfunc, void *cbdata)
+/* Standard streams: the callback of PMIx_server_IOF_deliver is the flow control. */
 SX_UNSUPPORTED(PMIx_server_IOF_flow_control, const pmix_proc_t *source, pmix_iof_channel_t channel,
                bool xoff, const pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc,
                void *cbdata)
-SX_UNSUPPORTED(PMIx_IOF_pull, const pmix_proc_t *procs, size_t nprocs,
-               const pmix_info_t *directives, size_t ndirs, pmix_iof_channel_t channel,
-               pmix_iof_cbfunc_t cbfunc, pmix_hdlr_reg_cbfunc_t regcbfunc, void *regcbdata)
 SX_UNSUPPORTED(PMIx_IOF_push, const pmix_proc_t *targets, size_t ntargets, pmix_byte_object_t *bo,
                const pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
-SX_UNSUPPORTED(PMIx_IOF_deregister, size_t iofhdlr, const pmix_info_t *directives, size_t ndirs,
-               pmix_op_cbfunc_t cbfunc, void *cbdata)

@@ -22,7 +22,7 @@
 
 #define SX_FRAME_MAX 8192u
 #define SX_WINDOW_BYTES ((1u << 20) + 4096u) /* a value of 1 MiB, and what is said of it */
-#define SX_PROTOCOL_VERSION 7u
+#define SX_PROTOCOL_VERSION 8u
 
 /* ---- bounds of one message; each kind has its own in the table ----------------------------- */
 
@@ -56,6 +56,7 @@ enum sx_message_kind {
     SX_MSG_LOOKUP,         /* client: what is published under these keys? */
     SX_MSG_UNPUBLISH,      /* client: I take it back */
     SX_MSG_SPAWN,          /* client: start a job */
+    SX_MSG_IOF_PULL,       /* client: hand me output of these processes */
     SX_MSG_GROUP_LEAVE,    /* client: I am no member of this group any more */
     SX_MSG_GROUP_SAID,     /* client: what my handlers answer to the end of a builder of a group */
     SX_MSG_GROUP_INVITE,   /* client: ask these processes to join a group; answered at its end */
@@ -284,6 +285,27 @@ struct sx_spawn {
     uint64_t apps_size;
 };
 enum { SX_SPAWN_JOB, SX_SPAWN_APPS };
+/* IOF_PULL: followed by the processes and the directives.  Reply: struct sx_reply and one
+ * descriptor: an end of a SEQPACKET socket, on which the output comes (struct sx_iof_piece).  Who
+ * writes no more to it (shutdown(2)) wants no more: what is on its way still comes, and then the
+ * end. */
+struct sx_iof_pull {
+    uint32_t channels; /* pmix_iof_channel_t, without input */
+    uint32_t proc_count;
+    uint64_t info_size;
+};
+enum { SX_PULL_PROCS, SX_PULL_INFOS };
+
+/* Some output: a message each, in the order in which its process wrote it.  Behind the head there
+ * are at most SX_IOF_BYTES_MAX bytes; none: the channel has ended. */
+#define SX_IOF_BYTES_MAX 32768u
+struct sx_iof_piece {
+    uint32_t rank;
+    uint32_t channel; /* pmix_iof_channel_t, one of them */
+    uint64_t when;    /* seconds since 1970: when the host had it */
+    uint64_t lost;    /* bytes of this pull that have been dropped so far, as it asked */
+    char nspace[256];
+};
 
 /* GROUP_LEAVE.  Reply: struct sx_reply. */
 struct sx_group_leave {

@@ -32,6 +32,7 @@
 #include "client/call/gate.h"
 #include "client/call/native.h"
 #include "client/call/periodic.h"
+#include "client/call/pull.h"
 #include "client/call/put.h"
 #include "client/data/singleton.h"
 #include "client/data/view.h"
@@ -108,6 +109,7 @@ static void fork_child(void)
         link_forked(p->links[i]);
     }
     sx_list_init(&p->tasks);
+    sx_pulls_forked();
     sx_event_forked();
     sx_periodics_forked();
     sx_launcher_forked();
@@ -806,6 +808,7 @@ static void tear_down(struct sx_process *p)
 {
     sx_keepalive_end();
     sx_launcher_end();
+    sx_pulls_stop(); /* while the server may still send */
     for (unsigned i = 0; i < p->link_count; i++) { /* none comes while this process is ENDING */
         sx_life_good_bye(p->links[i]);
     }

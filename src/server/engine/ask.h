@@ -14,4 +14,8 @@ pmix_status_t sx_ask_asker_add(const struct sx_client *client, pmix_info_t **inf
 bool sx_ask_on_ask_host(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                         uint64_t now_ns);
 
+/* Put behind the infos who asks, as the kernel has told.  *info is another array then.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_ask_asker_add(const struct sx_client *client, pmix_info_t **info, size_t *ninfo);
+
 #endif

@@ -24,6 +24,7 @@
 #include "server/engine/group_end.h"
 #include "server/engine/group_leave.h"
 #include "server/engine/invite.h"
+#include "server/engine/iof.h"
 #include "server/engine/logging.h"
 #include "server/engine/own_ask.h"
 #include "server/engine/modex.h"
@@ -188,6 +189,13 @@ const struct sx_family sx_families[] = {
     {
         .name = "own_ask",
         .stop = sx_own_asks_stop,
+    },
+    {
+        .name = "iof",
+        .client_left = sx_iof_client_gone,
+        .client_closed = sx_iof_client_gone,
+        .client_gone = sx_iof_client_gone,
+        .stop = sx_iof_stop,
     },
     {
         .name = "resource",

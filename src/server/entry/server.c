@@ -22,6 +22,7 @@
 #include "server/engine/event.h"
 #include "server/engine/gets.h"
 #include "server/engine/host_event.h"
+#include "server/engine/iof.h"
 #include "server/engine/logging.h"
 #include "server/engine/topology.h"
 #include "server/engine/waiting.h"
@@ -243,6 +244,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     sx_log_begin();
     server_clear(server, module);
     sx_logging_init(server, options);
+    sx_iof_init(server);
     rc = sx_pendings_init(server);
     if (rc != PMIX_SUCCESS) {
         return rc;

@@ -42,6 +42,7 @@ enum sx_pending_quota {
     SX_PENDING_HOST,         /* what the host is asked */
     SX_PENDING_ARRIVAL,      /* collectives that it has joined and that have not gone */
     SX_PENDING_LOG,          /* what it logs, until it has been written */
+    SX_PENDING_PULL,         /* pulls of output, from the call to their end */
     SX_PENDING_INVITE,       /* invitations to groups: its own, and those it has accepted */
     SX_PENDING_LOOKUP,       /* lookups that wait for what is not published yet */
     SX_PENDING_QUOTAS

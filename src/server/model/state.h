@@ -125,6 +125,7 @@ enum sx_upcall_kind {
     SX_UPCALL_PUBLISH,
     SX_UPCALL_LOOKUP,
     SX_UPCALL_UNPUBLISH,
+    SX_UPCALL_IOF_PULL,
     SX_UPCALL_QUERY,
     SX_UPCALL_TOOL_CONNECTED,
     SX_UPCALL_GROUP,
@@ -237,6 +238,7 @@ struct sx_server {
     uint8_t logs;                  /* logging.c: SX_LOGS_* that the host takes */
     struct sx_list log_calls;      /* the same: that have not ended */
     struct sx_list own_asks;       /* own_ask.c */
+    struct sx_list pulls;          /* iof.c: of output */
     struct sx_list handled_askers; /* event_handled.c */
     uint64_t get_patience_ns;      /* gets.c; 0: no end */
     size_t bitset_sleepers;        /* clients without futex_waitv */

@@ -13,6 +13,8 @@
 
 #include "server/port/upcall.h"
 
+#define SX_PULLS_MAX 64u /* of output, of one client */
+
 struct sx_pending;
 
 /* What an engine does with its own.  Each function may be NULL. */

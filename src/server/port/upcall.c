@@ -197,6 +197,13 @@ static pmix_status_t call_unpublish(module_t *module, up_t *up, void *cbdata)
                              answer_op, cbdata);
 }
 
+/* Its status are the channels. */
+static pmix_status_t call_pull(module_t *module, up_t *up, void *cbdata)
+{
+    return module->iof_pull(up->procs, up->nprocs, up->info, up->ninfo,
+                            (pmix_iof_channel_t)up->status, answer_op, cbdata);
+}
+
 struct row {
     const char *name;
     size_t entry; /* in the module */
@@ -234,6 +241,7 @@ static const struct row rows[SX_UPCALL_KINDS] = {
     [SX_UPCALL_PUBLISH] = ROW(publish, call_publish, 0, 0),
     [SX_UPCALL_LOOKUP] = ROW(lookup, call_lookup, 0, 0),
     [SX_UPCALL_UNPUBLISH] = ROW(unpublish, call_unpublish, 0, 0),
+    [SX_UPCALL_IOF_PULL] = ROW(iof_pull, call_pull, 0, 0),
     [SX_UPCALL_QUERY] = ROW(query, call_query, 0, 0),
     [SX_UPCALL_TOOL_CONNECTED] = ROW(tool_connected, call_tool, TOOLS_MAX, TOOLS_BYTES_MAX),
     [SX_UPCALL_GROUP] = ROW(group, call_group, 0, 0),

@@ -254,6 +254,18 @@ static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t info[],
     return heard(spawn_answers, NULL, cbdata);
 }
 
+static pmix_status_t on_pull(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
+                             size_t ninfo, pmix_iof_channel_t channels, pmix_op_cbfunc_t cbfunc,
+                             void *cbdata)
+{
+    cr_expect_eq(channels, (pmix_iof_channel_t)-4000);
+    cr_expect_eq(nprocs, 2);
+    cr_expect_eq(ninfo, 1);
+    host.procs = procs;
+    host.info = info;
+    return heard(cbfunc, NULL, cbdata);
+}
+
 static pmix_credential_cbfunc_t answer_credential;
 
 static void credential_answers(pmix_status_t status, void *cbdata)
@@ -356,6 +368,7 @@ static const pmix_server_module_t all_entries = {
     .allocate = on_allocate,
     .fabric = on_fabric,
     .spawn = on_spawn,
+    .iof_pull = on_pull,
     .get_credential = on_get_credential,
     .validate_credential = on_validate,
     .query = on_query,

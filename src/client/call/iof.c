@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* iof.c - PMIx_IOF_pull and PMIx_IOF_deregister. */
+#include <pmix_tool.h>
+
+#include <unistd.h>
+
+#include "base/options.h"
+#include "base/status.h"
+#include "client/call/pull.h"
+#include "client/link/process.h"
+#include "client/link/progress.h"
+#include "client/link/request.h"
+
+/* ---- pull ------------------------------------------------------------------------------------ */
+
+struct pull_op {
+    struct sx_op op;
+    pmix_iof_cbfunc_t cbfunc;
+};
+
+static bool pull_finish(struct sx_op *op)
+{
+    const struct pull_op *const pull_op = SX_CONTAINER(op, struct pull_op, op);
+
+    if (op->fd < 0) {
+        op->status = op->status == PMIX_SUCCESS ? PMIX_ERROR : op->status;
+    } else if (op->status == PMIX_SUCCESS) {
+        op->status = sx_pull_start(pull_op->cbfunc, op->fd, &op->handler);
+    } else {
+        close(op->fd);
+    }
+    op->fd = -1;
+    return true;
+}
+
+static const struct sx_op_kind pull_kind = { .size = sizeof(struct pull_op),
+                                             .request = SX_MSG_IOF_PULL,
+                                             .finish = pull_finish };
+
+/* All channels without input; input by its name alone is a mistake. */
+static pmix_iof_channel_t output_of(pmix_iof_channel_t channel)
+{
+    const pmix_iof_channel_t output = channel & (PMIX_FWD_ALL_CHANNELS & ~PMIX_FWD_STDIN_CHANNEL);
+
+    return channel != PMIX_FWD_ALL_CHANNELS && (channel & ~output) != 0 ? PMIX_FWD_NO_CHANNELS
+                                                                        : output;
+}
+
+static pmix_status_t pull_judge(const pmix_proc_t procs[], size_t nprocs,
+                                pmix_iof_channel_t channel, const pmix_info_t directives[],
+                                size_t ndirs)
+{
+    struct sx_iof_options options = { 0 };
+
+    if (!sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    if (procs == NULL || nprocs == 0 || output_of(channel) == PMIX_FWD_NO_CHANNELS) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    return sx_options_read(SX_OF_IOF_PULL, directives, ndirs, &options);
+}
+
+pmix_status_t PMIx_IOF_pull(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *directives,
+                            size_t ndirs, pmix_iof_channel_t channel, pmix_iof_cbfunc_t cbfunc,
+                            pmix_hdlr_reg_cbfunc_t regcbfunc, void *regcbdata)
+{
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_HANDLER, handler, regcbfunc,
+                                                    regcbdata);
+    struct pull_op pull_op = { .op = SX_OP_INIT(&pull_kind, sx_primary(), .callback = callback),
+                               .cbfunc = cbfunc };
+    struct sx_draft draft = {
+        .head = &(struct sx_iof_pull){ .channels = output_of(channel) },
+        .nspace = sx_process.self.nspace,
+        .parts = { [SX_PULL_PROCS] = { procs, nprocs }, [SX_PULL_INFOS] = { directives, ndirs } }
+    };
+    pmix_status_t rc = pull_judge(procs, nprocs, channel, directives, ndirs);
+
+    if (rc == PMIX_SUCCESS && cbfunc != NULL) {
+        rc = sx_progress_start();
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_op_ask(&pull_op.op, &draft);
+    }
+    return rc == PMIX_SUCCESS && regcbfunc == NULL ? (pmix_status_t)pull_op.op.handler : rc;
+}
+
+/* ---- deregister ------------------------------------------------------------------------------ */
+
+static const struct sx_op_kind end_kind = { .size = sizeof(struct sx_op) };
+
+static pmix_status_t end_later(size_t number, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_OP, op, cbfunc, cbdata);
+    struct sx_op here = SX_OP_INIT(&end_kind, sx_primary(), .callback = callback);
+    struct sx_op *op = &here;
+    pmix_status_t rc = sx_op_open(&op);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = sx_pull_end(number, op);
+    if (rc != PMIX_SUCCESS) {
+        sx_op_free(op);
+    }
+    return rc;
+}
+
+pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t *directives, size_t ndirs,
+                                  pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    if (!sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    const pmix_status_t rc = sx_options_read(SX_OF_IOF_DEREGISTER, directives, ndirs, NULL);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    return cbfunc != NULL ? end_later(iofhdlr, cbfunc, cbdata) : sx_pull_end_wait(iofhdlr);
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* pull.c - the thread of a pull, and the list of them.
+ *
+ * A pull is counted: the list has it while its thread runs, and a task while it is queued. */
+#include "client/call/pull.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/list.h"
+#include "base/log.h"
+#include "base/out.h"
+#include "base/status.h"
+#include "client/link/local.h"
+#include "client/link/process.h"
+#include "client/link/progress.h"
+#include "client/link/request.h"
+#include "client/link/thread.h"
+#include "control/message.h"
+
+struct pull {
+    struct sx_list link; /* pulls, or over */
+    unsigned reference_count;
+    size_t number;
+    int fd;
+    pthread_t thread;
+    pmix_iof_cbfunc_t cbfunc; /* NULL: to the standard streams */
+    bool ending;              /* it wants no more */
+    bool dropped;             /* and not what is on its way */
+    struct sx_op *op;         /* to be answered at the end; NULL: none */
+    struct sx_task task;      /* of one piece */
+    bool handed;              /* it is queued, or runs */
+    struct sx_iof_piece head;
+    size_t size; /* of bytes */
+    char bytes[SX_IOF_BYTES_MAX];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* a pull is over, or has been heard */
+static struct sx_list pulls = SX_LIST_INIT(pulls);        /* under lock, as all below */
+static struct sx_list over = SX_LIST_INIT(over);          /* their threads are to be joined */
+static size_t last_number;
+static int drop_fd = -1; /* an eventfd, readable once they are all dropped */
+/* One line at a time; a pull that waits for a stream has it. */
+static pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void release_locked(struct pull *pull)
+{
+    if (--pull->reference_count == 0) {
+        free(pull);
+    }
+}
+
+/* ---- one piece ------------------------------------------------------------------------------- */
+
+/* Return: false at the end of the socket. */
+static bool piece_read(struct pull *pull)
+{
+    struct iovec iov[] = { { .iov_base = &pull->head, .iov_len = sizeof(pull->head) },
+                           { .iov_base = pull->bytes, .iov_len = sizeof(pull->bytes) } };
+    struct msghdr message = { .msg_iov = iov, .msg_iovlen = SX_COUNT(iov) };
+    ssize_t got;
+
+    do {
+        got = recvmsg(pull->fd, &message, 0);
+    } while (got < 0 && errno == EINTR);
+    if (got < (ssize_t)sizeof(pull->head) ||
+        strnlen(pull->head.nspace, sizeof(pull->head.nspace)) == sizeof(pull->head.nspace)) {
+        return false;
+    }
+    pull->size = (size_t)got - sizeof(pull->head);
+    return true;
+}
+
+static void piece_tell(struct sx_task *task)
+{
+    struct pull *const pull = SX_CONTAINER(task, struct pull, task);
+    pmix_byte_object_t bytes = { .bytes = pull->bytes, .size = pull->size };
+    pmix_proc_t source;
+
+    PMIx_Proc_load(&source, pull->head.nspace, pull->head.rank);
+    pull->cbfunc(pull->number, (pmix_iof_channel_t)pull->head.channel, &source, &bytes, NULL, 0);
+    pthread_mutex_lock(&lock);
+    pull->handed = false;
+    pthread_cond_broadcast(&changed);
+    release_locked(pull);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Return: false when nobody wants it any more. */
+static bool piece_hand_on(struct pull *pull)
+{
+    pthread_mutex_lock(&lock);
+    const bool wanted = !pull->dropped;
+
+    if (wanted) {
+        pull->handed = true;
+        pull->reference_count++;
+        pthread_mutex_unlock(&lock);
+        sx_task_post(&pull->task);
+        pthread_mutex_lock(&lock);
+    }
+    while (pull->handed && !pull->dropped) {
+        pthread_cond_wait(&changed, &lock);
+    }
+    pthread_mutex_unlock(&lock);
+    return wanted;
+}
+
+static bool is_dropped(struct pull *pull)
+{
+    pthread_mutex_lock(&lock);
+    const bool dropped = pull->dropped;
+    pthread_mutex_unlock(&lock);
+    return dropped;
+}
+
+/* Wait for room in @out, or until all are dropped. */
+static void room_wait(const struct sx_out *out)
+{
+    struct pollfd ready[] = { { .fd = out->fd, .events = POLLOUT },
+                              { .fd = drop_fd, .events = POLLIN } };
+
+    (void)poll(ready, SX_COUNT(ready), -1);
+}
+
+static bool piece_print(struct pull *pull)
+{
+    const int fd = pull->head.channel == PMIX_FWD_STDOUT_CHANNEL ? STDOUT_FILENO : STDERR_FILENO;
+    struct sx_out out;
+    size_t at = 0;
+    bool goes_on = true;
+
+    pthread_mutex_lock(&stream_lock);
+    sx_out_open(&out, fd);
+    while (at < pull->size && goes_on) {
+        const ssize_t wrote = sx_out_write(&out, pull->bytes + at, pull->size - at);
+
+        if (wrote >= 0) {
+            at += (size_t)wrote;
+        } else if (errno == EAGAIN) {
+            room_wait(&out);
+            goes_on = !is_dropped(pull);
+        } else {
+            goes_on = errno == EINTR;
+        }
+    }
+    sx_out_close(&out);
+    pthread_mutex_unlock(&stream_lock);
+    return goes_on;
+}
+
+/* ---- a pull ---------------------------------------------------------------------------------- */
+
+static void pull_over(struct pull *pull)
+{
+    pthread_mutex_lock(&lock);
+    struct sx_op *const op = pull->op;
+
+    pull->op = NULL;
+    shutdown(pull->fd, SHUT_RDWR); /* a forked child may have it, too */
+    close(pull->fd);
+    sx_list_remove(&pull->link);
+    sx_list_append(&over, &pull->link);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    if (op != NULL) {
+        (void)sx_op_answer(op, PMIX_SUCCESS);
+    }
+    pthread_mutex_lock(&sx_process.lock);
+    sx_local_ring_locked(); /* for those who run callbacks themselves while they wait */
+    pthread_mutex_unlock(&sx_process.lock);
+}
+
+static void *pull_main(void *arg)
+{
+    struct pull *const pull = arg;
+
+    while (piece_read(pull)) {
+        if (!(pull->cbfunc != NULL ? piece_hand_on(pull) : piece_print(pull))) {
+            break;
+        }
+    }
+    pull_over(pull);
+    return NULL;
+}
+
+/* Those whose threads end just now. */
+static void over_reap(void)
+{
+    struct sx_list *it;
+
+    pthread_mutex_lock(&lock);
+    while ((it = sx_list_pop(&over)) != NULL) {
+        struct pull *const pull = SX_LIST_ENTRY(it, struct pull, link);
+
+        pthread_mutex_unlock(&lock);
+        pthread_join(pull->thread, NULL);
+        pthread_mutex_lock(&lock);
+        release_locked(pull);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static struct pull *pull_new(pmix_iof_cbfunc_t cbfunc, int fd)
+{
+    struct pull *const pull = calloc(1, sizeof(*pull));
+
+    if (pull != NULL) {
+        pull->reference_count = 1;
+        pull->fd = fd;
+        pull->cbfunc = cbfunc;
+        pull->task.run = piece_tell;
+    }
+    return pull;
+}
+
+/* Return: errno's value. */
+static int start_locked(struct pull *pull)
+{
+    if (drop_fd < 0) {
+        drop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    }
+    pull->number = ++last_number;
+    const int err = drop_fd < 0 ? errno : sx_thread_create(&pull->thread, pull_main, pull);
+
+    if (err == 0) {
+        sx_list_append(&pulls, &pull->link);
+    }
+    return err;
+}
+
+pmix_status_t sx_pull_start(pmix_iof_cbfunc_t cbfunc, int fd, size_t *ret_number)
+{
+    struct pull *const pull = pull_new(cbfunc, fd);
+    int err = ENOMEM;
+
+    over_reap();
+    if (pull != NULL) {
+        pthread_mutex_lock(&lock);
+        err = start_locked(pull);
+        *ret_number = last_number;
+        pthread_mutex_unlock(&lock);
+    }
+    if (err == 0) {
+        return PMIX_SUCCESS;
+    }
+    close(fd);
+    free(pull);
+    return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "no thread can be made for a pull of output: %s",
+                    strerror(err));
+}
+
+/* ---- its end --------------------------------------------------------------------------------- */
+
+static struct pull *find_locked(size_t number)
+{
+    SX_LIST_EACH(it, &pulls) {
+        struct pull *const pull = SX_LIST_ENTRY(it, struct pull, link);
+
+        if (pull->number == number) {
+            return pull;
+        }
+    }
+    return NULL;
+}
+
+static pmix_status_t end_locked(size_t number, struct sx_op *op)
+{
+    struct pull *const pull = find_locked(number);
+
+    if (pull == NULL || pull->ending) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    pull->ending = true;
+    pull->op = op;
+    shutdown(pull->fd, SHUT_WR);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_pull_end(size_t number, struct sx_op *op)
+{
+    pthread_mutex_lock(&lock);
+    const pmix_status_t rc = end_locked(number, op);
+
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+static bool is_over(size_t number)
+{
+    pthread_mutex_lock(&lock);
+    const bool is_over = find_locked(number) == NULL;
+    pthread_mutex_unlock(&lock);
+    return is_over;
+}
+
+/* Without a thread that runs them, what is on its way needs this one. */
+static void end_wait_external(size_t number)
+{
+    struct sx_process *const p = &sx_process;
+
+    for (;;) {
+        const struct sx_bell_watch watch = sx_door_watch(&p->local);
+
+        sx_progress_run();
+        if (is_over(number)) {
+            return;
+        }
+        (void)sx_bell_wait(&watch, 1, SX_BELL_ALL, SX_DEADLINE_NEVER);
+    }
+}
+
+pmix_status_t sx_pull_end_wait(size_t number)
+{
+    if (sx_progress_is_own_thread()) {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    const pmix_status_t rc = sx_pull_end(number, NULL);
+
+    if (rc == PMIX_SUCCESS && sx_process.external) {
+        end_wait_external(number);
+    } else if (rc == PMIX_SUCCESS) {
+        pthread_mutex_lock(&lock);
+        while (find_locked(number) != NULL) {
+            pthread_cond_wait(&changed, &lock);
+        }
+        pthread_mutex_unlock(&lock);
+    }
+    over_reap();
+    return rc;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static void all_end_locked(bool dropped)
+{
+    SX_LIST_EACH(it, &pulls) {
+        struct pull *const pull = SX_LIST_ENTRY(it, struct pull, link);
+
+        pull->ending = true;
+        pull->dropped = dropped;
+        shutdown(pull->fd, dropped ? SHUT_RDWR : SHUT_WR);
+    }
+    pthread_cond_broadcast(&changed);
+}
+
+void sx_pulls_stop(void)
+{
+    const struct timespec until = sx_timespec(sx_deadline_ns(sx_now_ns(), SX_PULLS_END_NS));
+    const bool drops = sx_process.external || sx_progress_is_own_thread();
+    const uint64_t one = 1;
+    int err = 0;
+
+    pthread_mutex_lock(&lock);
+    all_end_locked(drops);
+    while (!sx_list_empty(&pulls) && err == 0 && !drops) {
+        err = pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &until);
+    }
+    if (!sx_list_empty(&pulls)) {
+        all_end_locked(true);
+        (void)!write(drop_fd, &one, sizeof(one));
+    }
+    while (!sx_list_empty(&pulls)) {
+        pthread_cond_wait(&changed, &lock);
+    }
+    if (drop_fd >= 0) {
+        close(drop_fd);
+        drop_fd = -1;
+    }
+    pthread_mutex_unlock(&lock);
+    over_reap();
+}
+
+void sx_pulls_forked(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    pthread_mutex_init(&stream_lock, NULL);
+    pthread_cond_init(&changed, NULL);
+    sx_list_init(&pulls);
+    sx_list_init(&over);
+    drop_fd = -1;
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* iof.c - pulls, which the host is asked about, and output, which goes to all that are about it. */
+#include "server/engine/iof.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pmix.h>
+
+#include "base/options.h"
+#include "base/role.h"
+#include "base/status.h"
+#include "server/engine/ask.h"
+#include "server/model/alias.h"
+#include "server/model/visible.h"
+#include "server/port/pending.h"
+#include "server/port/pull.h"
+#include "server/port/reply.h"
+
+#define OUTPUT_CHANNELS (PMIX_FWD_ALL_CHANNELS & ~PMIX_FWD_STDIN_CHANNEL)
+
+/* A pull, from the call to its end. */
+struct pull {
+    struct sx_pull pull; /* its link: server.pulls */
+    struct sx_server *server;
+    struct sx_asker asker;
+    struct asking *asking; /* the answer that is owed; NULL: none */
+    size_t bytes;          /* that it keeps */
+};
+
+/* The call. */
+struct asking {
+    struct sx_pending pending;
+    struct pull *pull; /* NULL: it has been answered, or will be without one */
+    int fd;            /* of the answer */
+};
+
+/* ---- pulls ----------------------------------------------------------------------------------- */
+
+static struct pull *pull_of(struct sx_list *it)
+{
+    return SX_CONTAINER(SX_LIST_ENTRY(it, struct sx_pull, link), struct pull, pull);
+}
+
+static void pull_free(struct pull *pull)
+{
+    struct sx_client *const client = pull->pull.client;
+
+    if (pull->asking != NULL) {
+        pull->asking->pull = NULL;
+    }
+    sx_list_remove(&pull->pull.link);
+    sx_asker_deinit(&pull->asker);
+    sx_pull_deinit(&pull->pull);
+    sx_pending_uncount(client, SX_PENDING_PULL, pull->bytes);
+    sx_client_release(client);
+    free(pull->pull.procs);
+    free(pull);
+}
+
+static void pull_ended(struct sx_pull *pull)
+{
+    pull_free(SX_CONTAINER(pull, struct pull, pull));
+}
+
+static struct pull *pull_new(struct sx_server *server, struct sx_client *client, size_t bytes)
+{
+    struct pull *const pull = calloc(1, sizeof(*pull));
+
+    if (pull == NULL) {
+        return NULL;
+    }
+    pull->server = server;
+    pull->bytes = bytes;
+    pull->pull.client = sx_client_retain(client);
+    sx_pull_init(&pull->pull);
+    sx_asker_init(&pull->asker);
+    sx_list_append(&server->pulls, &pull->pull.link);
+    sx_pending_count(client, SX_PENDING_PULL, bytes);
+    return pull;
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+static void asking_send(struct sx_pending *pending)
+{
+    const struct asking *const asking = SX_CONTAINER(pending, struct asking, pending);
+
+    sx_reply(pending->server, pending->client, pending->id, pending->status, asking->fd);
+}
+
+static void asking_free(struct sx_pending *pending)
+{
+    struct asking *const asking = SX_CONTAINER(pending, struct asking, pending);
+
+    if (asking->pull != NULL) {
+        asking->pull->asking = NULL;
+    }
+    if (asking->fd >= 0) {
+        close(asking->fd);
+    }
+    free(asking);
+}
+
+/* The call ends with @status; the pull is open, or is freed. */
+static void call_end(struct pull *pull, pmix_status_t status, int fd)
+{
+    struct asking *const asking = pull->asking;
+
+    if (asking != NULL) {
+        asking->fd = fd;
+        asking->pull = NULL;
+        pull->asking = NULL;
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    if (status != PMIX_SUCCESS) {
+        pull_free(pull);
+    }
+    if (asking != NULL) {
+        sx_pending_answer(&asking->pending, status);
+    }
+}
+
+static void host_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
+{
+    struct pull *const pull = SX_CONTAINER(asker, struct pull, asker);
+    pmix_status_t rc = answer->status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : answer->status;
+    int fd = -1;
+
+    if (rc == PMIX_SUCCESS && pull->asking == NULL) {
+        rc = PMIX_ERR_LOST_CONNECTION; /* nobody waits for it any more */
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_pull_open(&pull->pull, pull->server->loop, pull_ended, &fd);
+    }
+    call_end(pull, rc, fd);
+}
+
+/* Its user's own processes, or those of jobs that are not here. */
+static pmix_status_t procs_judge(struct sx_server *server, struct sx_client *client,
+                                 const struct sx_alias_list *procs)
+{
+    for (size_t i = 0; i < procs->count; i++) {
+        const struct sx_nspace *const nspace = sx_nspace_find(server, procs->all[i].nspace);
+
+        if (nspace != NULL && client->uid != 0 && !sx_nspace_visible(server, nspace, client)) {
+            return PMIX_ERR_NO_PERMISSIONS;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Whose output @pull is about.  Return: PMIX_ERR_NOT_FOUND; PMIX_ERR_NO_PERMISSIONS;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t procs_take(struct pull *pull, const struct sx_opened *body)
+{
+    struct sx_client *const client = pull->pull.client;
+    struct sx_alias_list list;
+    pmix_proc_t *named = NULL;
+    pmix_status_t rc = sx_part_procs(&body->parts[SX_PULL_PROCS], &named);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_alias_list(pull->server, client, named, body->parts[SX_PULL_PROCS].count, &list);
+    }
+    if (rc != PMIX_SUCCESS) {
+        free(named);
+        return rc;
+    }
+    rc = procs_judge(pull->server, client, &list);
+    pull->pull.procs = calloc(list.count, sizeof(*named));
+    pull->pull.proc_count = list.count;
+    if (pull->pull.procs != NULL) {
+        memcpy(pull->pull.procs, list.all, list.count * sizeof(*named));
+    } else {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_alias_list_clear(&list);
+    free(named);
+    return rc;
+}
+
+static pmix_status_t call_judge(struct pull *pull, const struct sx_opened *body,
+                                struct sx_upcall *up)
+{
+    const struct sx_iof_pull *const head = body->head;
+    struct sx_iof_options options = { 0 };
+    pmix_status_t rc = procs_take(pull, body);
+
+    pull->pull.channels = (pmix_iof_channel_t)(head->channels & OUTPUT_CHANNELS);
+    if (rc == PMIX_SUCCESS && pull->pull.channels == 0) {
+        rc = PMIX_ERR_BAD_PARAM;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_body_infos(body, SX_PULL_INFOS, &up->info, &up->ninfo);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(SX_OF_IOF_PULL, up->info, up->ninfo, &options);
+    }
+    return rc == PMIX_SUCCESS ? sx_ask_asker_add(pull->pull.client, &up->info, &up->ninfo) : rc;
+}
+
+static pmix_status_t asking_begin(struct pull *pull, uint32_t id)
+{
+    static const struct sx_pending_kind kind = { .quota = SX_PENDING_HOST,
+                                                 .send = asking_send,
+                                                 .free = asking_free };
+    struct asking *const asking = calloc(1, sizeof(*asking));
+
+    if (asking == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    asking->fd = -1;
+    const pmix_status_t rc = sx_pending_begin(pull->server, pull->pull.client, id, &kind,
+                                              &asking->pending);
+
+    if (rc != PMIX_SUCCESS) {
+        free(asking);
+        return rc;
+    }
+    asking->pull = pull;
+    pull->asking = asking;
+    return PMIX_SUCCESS;
+}
+
+/* What it tells may free the pull. */
+static void host_ask(struct pull *pull, struct sx_upcall *up)
+{
+    up->told = host_answered;
+    up->asker = &pull->asker;
+    up->client = pull->pull.client;
+    up->procs = pull->pull.procs;
+    up->nprocs = pull->pull.proc_count;
+    up->status = pull->pull.channels;
+    up->info_bytes = pull->bytes;
+    pmix_info_t *const info = up->info; /* the array stays ours */
+    const pmix_status_t rc = sx_upcall(pull->server, SX_UPCALL_IOF_PULL, up);
+
+    free(info);
+    if (rc != PMIX_SUCCESS) {
+        call_end(pull, rc, -1);
+    }
+}
+
+bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                    uint64_t now_ns)
+{
+    struct sx_upcall up = { 0 };
+    struct pull *pull = NULL;
+    pmix_status_t rc = sx_pending_judge(server, client, SX_PENDING_PULL);
+
+    (void)now_ns;
+    if (rc == PMIX_SUCCESS) {
+        pull = pull_new(server, client, frame->opened.size);
+        rc = pull == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = call_judge(pull, &frame->opened, &up);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = asking_begin(pull, frame->header.id);
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_reply_read(server, client, frame);
+        host_ask(pull, &up);
+        return true;
+    }
+    PMIX_INFO_FREE(up.info, up.ninfo);
+    if (pull != NULL) {
+        pull_free(pull);
+    }
+    sx_reply(server, client, frame->header.id, rc, -1);
+    return true;
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static bool may_have(struct sx_server *server, const struct pull *pull,
+                     const struct sx_output *output)
+{
+    struct sx_client *const client = pull->pull.client;
+    const struct sx_nspace *const nspace = sx_nspace_find(server, output->source.nspace);
+
+    return nspace == NULL || client->uid == 0 || sx_nspace_visible(server, nspace, client);
+}
+
+static void output_hand_on(void *arg, uint64_t now_ns)
+{
+    struct sx_output *const output = arg;
+    struct sx_server *const server = output->server;
+
+    (void)now_ns;
+    SX_LIST_EACH(it, &server->pulls) {
+        struct pull *const pull = pull_of(it);
+
+        if (sx_pull_wants(&pull->pull, output) && may_have(server, pull, output)) {
+            sx_pull_put(&pull->pull, output);
+            sx_pull_send(&pull->pull);
+        }
+    }
+    sx_output_settle(output);
+    sx_output_release(output);
+}
+
+/* Whoever waits for a callback. */
+struct waiter {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool done;
+};
+
+static void waiter_wake(pmix_status_t status, void *cbdata)
+{
+    struct waiter *const waiter = cbdata;
+
+    (void)status;
+    pthread_mutex_lock(&waiter->lock);
+    waiter->done = true;
+    pthread_cond_signal(&waiter->cond);
+    pthread_mutex_unlock(&waiter->lock);
+}
+
+static pmix_status_t output_judge(const pmix_proc_t *source, pmix_iof_channel_t channel,
+                                  const pmix_byte_object_t *bo)
+{
+    const bool is_one = (channel & (channel - 1)) == 0 && (channel & OUTPUT_CHANNELS) != 0;
+    const bool is_named = source != NULL && source->nspace[0] != '\0' &&
+                          strnlen(source->nspace, sizeof(source->nspace)) <
+                              sizeof(source->nspace) &&
+                          source->rank <= PMIX_RANK_VALID;
+
+    return is_named && is_one && bo != NULL && (bo->bytes != NULL || bo->size == 0)
+               ? PMIX_SUCCESS
+               : PMIX_ERR_BAD_PARAM;
+}
+
+/* Hand on @size bytes, or the end; @cbfunc NULL: nobody is told. */
+static pmix_status_t output_post(struct sx_server *server, const pmix_proc_t *source,
+                                 pmix_iof_channel_t channel, const void *bytes, size_t size,
+                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct sx_output *output;
+    pmix_status_t rc = sx_output_new(server, bytes, size, &output);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    PMIx_Proc_load(&output->source, source->nspace, source->rank);
+    output->channel = channel;
+    output->taken = cbfunc;
+    output->cbdata = cbdata;
+    output->post = (struct sx_loop_post){ .fn = output_hand_on, .arg = output };
+    rc = sx_loop_post(server->loop, &output->post);
+    if (rc != PMIX_SUCCESS) {
+        sx_output_release(output);
+    }
+    return rc;
+}
+
+static pmix_status_t deliver(struct sx_server *server, const pmix_proc_t *source,
+                             pmix_iof_channel_t channel, const pmix_byte_object_t *bo,
+                             bool complete, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    const bool in_two = complete && bo->size > 0;
+    pmix_status_t rc = output_post(server, source, channel, bo->bytes, bo->size, cbfunc, cbdata);
+
+    if (rc == PMIX_SUCCESS && in_two) {
+        /* It has no bytes, and costs none of the bound; without memory the reader misses an end. */
+        (void)output_post(server, source, channel, NULL, 0, NULL, NULL);
+    }
+    return rc;
+}
+
+pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source, pmix_iof_channel_t channel,
+                                      const pmix_byte_object_t *bo, const pmix_info_t *info,
+                                      size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct sx_server *const server = sx_server_get();
+    struct sx_iof_options options = { 0 };
+    struct waiter waiter = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
+
+    if (server == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    pmix_status_t rc = output_judge(source, channel, bo);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(SX_OF_IOF_DELIVER, info, ninfo, &options);
+    }
+    if (rc == PMIX_SUCCESS && cbfunc == NULL) {
+        rc = sx_role_may_wait();
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = deliver(server, source, channel, bo, options.complete,
+                     cbfunc != NULL ? cbfunc : waiter_wake, cbfunc != NULL ? cbdata : &waiter);
+    }
+    if (rc != PMIX_SUCCESS || cbfunc != NULL) {
+        return rc;
+    }
+    pthread_mutex_lock(&waiter.lock);
+    while (!waiter.done) {
+        pthread_cond_wait(&waiter.cond, &waiter.lock);
+    }
+    pthread_mutex_unlock(&waiter.lock);
+    return PMIX_OPERATION_SUCCEEDED; /* done, and nobody is called */
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+void sx_iof_init(struct sx_server *server)
+{
+    sx_list_init(&server->pulls);
+}
+
+/* One that the host is asked about goes when the host has answered. */
+static void pull_close(struct pull *pull)
+{
+    if (pull->pull.socket.fd >= 0) {
+        pull_free(pull);
+    }
+}
+
+void sx_iof_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    SX_LIST_EACH(it, &server->pulls) {
+        struct pull *const pull = pull_of(it);
+
+        if (pull->pull.client == client) {
+            pull_close(pull);
+        }
+    }
+}
+
+void sx_iof_stop(struct sx_server *server)
+{
+    SX_LIST_EACH(it, &server->pulls) {
+        pull_free(pull_of(it));
+    }
+}

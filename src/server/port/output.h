@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* output.h - some output of one process, from the host's thread to all who pull it.
+ *
+ *     MADE --posted to the loop--> held by pulls --none has too much--> the host is told
+ *
+ * Counted: it goes with the last queue that has it. */
+#ifndef SX_SERVER_PORT_OUTPUT_H
+#define SX_SERVER_PORT_OUTPUT_H
+
+#include <time.h>
+
+#include "server/model/state.h"
+
+#define SX_OUTPUTS_BYTES_MAX (UINT64_C(64) << 20) /* made, and not gone */
+
+struct sx_output {
+    unsigned reference_count;
+    unsigned hold_count; /* pulls that have no room for it */
+    struct sx_loop_post post;
+    struct sx_server *server;
+    pmix_proc_t source;
+    pmix_iof_channel_t channel; /* one of them */
+    time_t when;
+    pmix_op_cbfunc_t taken; /* the host's; NULL: it has been told */
+    void *cbdata;
+    size_t size; /* 0: the channel has ended */
+    char bytes[];
+};
+
+/* A copy of @size bytes.  Any thread.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE when there
+ * are SX_OUTPUTS_BYTES_MAX already (told once), or there is no memory. */
+pmix_status_t sx_output_new(struct sx_server *server, const void *bytes, size_t size,
+                            struct sx_output **ret);
+void sx_output_release(struct sx_output *output);
+
+/* If no pull holds it any more, tell the host, which is not called before this returns. */
+void sx_output_settle(struct sx_output *output);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* pull.c - entries of a queue, and what the socket takes of them. */
+#include "server/port/pull.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/oneway.h"
+
+#define MESSAGES_A_TURN 64u /* then others have theirs */
+
+/* ---- the queue ----------------------------------------------------------------------------- */
+
+struct entry {
+    struct sx_list link;
+    struct sx_output *output;
+    size_t at, end; /* what is left of it */
+    bool holds;     /* there was no room */
+};
+
+static struct entry *first_of(struct sx_pull *pull)
+{
+    return SX_LIST_ENTRY(pull->queue.next, struct entry, link);
+}
+
+static void entry_let_go(struct entry *entry)
+{
+    if (entry->holds) {
+        entry->holds = false;
+        entry->output->hold_count--;
+        sx_output_settle(entry->output);
+    }
+}
+
+static void entry_free(struct sx_pull *pull, struct entry *entry)
+{
+    sx_list_remove(&entry->link);
+    pull->queue_bytes -= entry->end - entry->at;
+    entry_let_go(entry);
+    sx_output_release(entry->output);
+    free(entry);
+}
+
+/* There is room again. */
+static void queue_let_go(struct sx_pull *pull)
+{
+    if (pull->queue_bytes > SX_PULL_QUEUE_BYTES / 2) {
+        return;
+    }
+    SX_LIST_EACH(it, &pull->queue) {
+        entry_let_go(SX_LIST_ENTRY(it, struct entry, link));
+    }
+}
+
+bool sx_pull_wants(const struct sx_pull *pull, const struct sx_output *output)
+{
+    if (pull->socket.fd < 0 || pull->ending || (pull->channels & output->channel) == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < pull->proc_count; i++) {
+        const pmix_proc_t *const proc = &pull->procs[i];
+
+        if (strcmp(proc->nspace, output->source.nspace) == 0 &&
+            (proc->rank == PMIX_RANK_WILDCARD || proc->rank == output->source.rank)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void sx_pull_put(struct sx_pull *pull, struct sx_output *output)
+{
+    struct entry *const entry = malloc(sizeof(*entry));
+
+    if (entry == NULL) {
+        pull->lost += output->size;
+        return;
+    }
+    *entry = (struct entry){ .output = output, .end = output->size };
+    output->reference_count++;
+    sx_list_append(&pull->queue, &entry->link);
+    pull->queue_bytes += output->size;
+    entry->holds = pull->queue_bytes > SX_PULL_QUEUE_BYTES;
+    output->hold_count += entry->holds;
+}
+
+/* ---- the socket ---------------------------------------------------------------------------- */
+
+/* Return: 0, or errno. */
+static int message_send(struct sx_pull *pull, struct entry *entry)
+{
+    const struct sx_output *const output = entry->output;
+    const size_t left = entry->end - entry->at;
+    const size_t size = left < SX_IOF_BYTES_MAX ? left : SX_IOF_BYTES_MAX;
+    struct sx_iof_piece head = { .rank = output->source.rank,
+                                 .channel = output->channel,
+                                 .when = (uint64_t)output->when,
+                                 .lost = pull->lost };
+    const struct iovec iov[] = { { .iov_base = &head, .iov_len = sizeof(head) },
+                                 { .iov_base = (void *)(uintptr_t)(output->bytes + entry->at),
+                                   .iov_len = size } };
+
+    memcpy(head.nspace, output->source.nspace, sizeof(output->source.nspace));
+    const int why = sx_oneway_send(pull->socket.fd, iov, SX_COUNT(iov));
+
+    if (why == 0) {
+        entry->at += size;
+        pull->queue_bytes -= size;
+    }
+    return why;
+}
+
+/* All is sent, or nobody reads any more. */
+static void pull_end(struct sx_pull *pull)
+{
+    sx_pull_deinit(pull);
+    pull->ended(pull);
+}
+
+void sx_pull_send(struct sx_pull *pull)
+{
+    int why = 0;
+
+    for (unsigned i = 0; i < MESSAGES_A_TURN && why == 0 && !sx_list_empty(&pull->queue); i++) {
+        struct entry *const entry = first_of(pull);
+
+        why = message_send(pull, entry);
+        if (why == 0 && entry->at == entry->end) {
+            entry_free(pull, entry);
+        }
+    }
+    if ((why != 0 && why != EAGAIN) || (pull->ending && sx_list_empty(&pull->queue))) {
+        pull_end(pull);
+        return;
+    }
+    queue_let_go(pull);
+    (void)sx_poll_modify(&pull->socket,
+                         (pull->ending ? 0 : POLLIN) | (sx_list_empty(&pull->queue) ? 0 : POLLOUT));
+}
+
+static void pull_heard(struct sx_pull *pull)
+{
+    switch (sx_oneway_hear(pull->socket.fd)) {
+    case SX_ONEWAY_NOTHING:
+        sx_pull_send(pull);
+        break;
+    case SX_ONEWAY_ENOUGH:
+        pull->ending = true;
+        sx_pull_send(pull);
+        break;
+    case SX_ONEWAY_BREACH:
+        sx_log(SX_LOG_WARN,
+               "client %s.%u has written to a socket that it is to read from: its pull of output "
+               "ends",
+               pull->client->nspace->name, pull->client->rank);
+        pull_end(pull);
+        break;
+    }
+}
+
+static void socket_ready(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    struct sx_pull *const pull = arg;
+
+    (void)now_ns;
+    if ((revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !pull->ending) {
+        pull_heard(pull);
+    } else {
+        sx_pull_send(pull);
+    }
+}
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+void sx_pull_init(struct sx_pull *pull)
+{
+    pull->socket.fd = -1;
+    sx_list_init(&pull->queue);
+}
+
+pmix_status_t sx_pull_open(struct sx_pull *pull, struct sx_loop *loop,
+                           void (*ended)(struct sx_pull *pull), int *ret_fd)
+{
+    int ours, theirs;
+    pmix_status_t rc = sx_oneway_open(&ours, &theirs);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    pull->ended = ended;
+    pull->socket = (struct sx_poll){
+        .fd = ours, .events = POLLIN, .fn = socket_ready, .arg = pull
+    };
+    rc = sx_poll_add(loop, &pull->socket);
+
+    if (rc != PMIX_SUCCESS) {
+        sx_oneway_close(theirs);
+        sx_pull_deinit(pull);
+        return rc;
+    }
+    *ret_fd = theirs;
+    return PMIX_SUCCESS;
+}
+
+void sx_pull_deinit(struct sx_pull *pull)
+{
+    sx_poll_remove(&pull->socket);
+    if (pull->socket.fd >= 0) {
+        sx_oneway_close(pull->socket.fd);
+        pull->socket.fd = -1;
+    }
+    while (!sx_list_empty(&pull->queue)) {
+        entry_free(pull, first_of(pull));
+    }
+}

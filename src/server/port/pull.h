@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* pull.h - output on its way to one process that has asked for it: a queue, and a socket.
+ *
+ *     deliver --> output --put--> pull 1: queue --> socket --> the process that reads
+ *                        \--put--> pull 2: ...
+ *
+ *     pull: OPEN --its process wants no more--> ENDING --all is sent--> gone
+ *             \--its process has gone, or writes to the socket-----------^
+ *
+ * The server waits for no reader.  Output for which a queue has no room is queued as well, but then
+ * whoever delivers it is not told that it has been taken before there is room: so a slow reader
+ * slows its writers down, and memory is bounded by what is delivered without waiting.  Loop
+ * thread. */
+#ifndef SX_SERVER_PORT_PULL_H
+#define SX_SERVER_PORT_PULL_H
+
+#include "server/model/state.h"
+#include "server/port/output.h"
+
+#define SX_PULL_QUEUE_BYTES 262144u /* that wait in the server; there are more in the socket */
+
+struct sx_pull {
+    struct sx_list link; /* its owner's */
+    struct sx_client *client;
+    pmix_proc_t *procs; /* malloc'ed */
+    size_t proc_count;
+    pmix_iof_channel_t channels;
+    /* while OPEN or ENDING */
+    struct sx_poll socket; /* fd -1: it is neither */
+    bool ending;
+    struct sx_list queue; /* entries (pull.c), the first is being sent */
+    size_t queue_bytes;
+    uint64_t lost; /* bytes that were dropped */
+    void (*ended)(struct sx_pull *pull);
+};
+
+/* Make @pull, which is zeroed but for whom and what it is about, ready to be opened. */
+void sx_pull_init(struct sx_pull *pull);
+/* Open it; @ended is told once that there is nothing more to do, and may free it.  Return:
+ * PMIX_SUCCESS, and the reader's end of the socket, the caller's; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_pull_open(struct sx_pull *pull, struct sx_loop *loop,
+                           void (*ended)(struct sx_pull *pull), int *ret_fd);
+/* Drop what is queued, and the socket.  Nobody is told. */
+void sx_pull_deinit(struct sx_pull *pull);
+
+/* Whether it is about @output, by name and channel. */
+bool sx_pull_wants(const struct sx_pull *pull, const struct sx_output *output);
+/* Queue @output.  Nothing is sent before sx_pull_send. */
+void sx_pull_put(struct sx_pull *pull, struct sx_output *output);
+/* Send what the socket takes.  The pull may be gone then. */
+void sx_pull_send(struct sx_pull *pull);
+
+#endif

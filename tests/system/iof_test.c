@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* iof_test.c - output that a host delivers comes to those who pull it: all of it, in order, by
+ * channel, to a callback or to their own streams, and no faster than they take it. */
+#include <pmix_tool.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "job.h"
+
+#define PULLED PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL
+#define PIECE ((size_t)64 << 10)
+#define PIECES 64
+#define REFUSED "nobody.has.it"
+
+/* ---- the host -------------------------------------------------------------------------------- */
+
+static sem_t taken;
+static _Atomic int taken_count;
+
+static pmix_status_t on_pull(const pmix_proc_t procs[], size_t nprocs,
+                             const pmix_info_t directives[], size_t ndirs,
+                             pmix_iof_channel_t channels, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    CHECK(nprocs == 1 && ndirs >= 2 && PMIx_Check_key(directives[ndirs - 2].key, PMIX_USERID));
+    CHECK(directives[ndirs - 2].value.data.uint32 == geteuid());
+    CHECK((channels & PMIX_FWD_STDIN_CHANNEL) == 0);
+    if (strcmp(procs->nspace, REFUSED) == 0) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    if (procs->rank == 1) {
+        return PMIX_OPERATION_SUCCEEDED;
+    }
+    cbfunc(PMIX_SUCCESS, cbdata);
+    cbfunc(PMIX_SUCCESS, cbdata); /* which is dropped */
+    return PMIX_SUCCESS;
+}
+
+static void on_taken(pmix_status_t status, void *cbdata)
+{
+    CHECK(status == PMIX_SUCCESS && cbdata == &taken);
+    taken_count++;
+    sem_post(&taken);
+}
+
+static void wait_for(sem_t *sem)
+{
+    while (sem_wait(sem) != 0) {
+    }
+}
+
+static void deliver(pmix_rank_t rank, pmix_iof_channel_t channel, const char *text)
+{
+    pmix_byte_object_t bytes = { .bytes = (char *)(uintptr_t)text, .size = strlen(text) };
+    pmix_proc_t source;
+
+    PMIx_Proc_load(&source, JOB_NSPACE, rank);
+    CHECK_STATUS(PMIx_server_IOF_deliver(&source, channel, &bytes, NULL, 0, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+}
+
+/* Byte @at of what a rank writes. */
+static char byte_of(size_t at)
+{
+    return (char)('a' + (at * 7 + at / 251) % 26);
+}
+
+/* Piece @number of a stream, with a callback. */
+static void deliver_piece(size_t number)
+{
+    char *const piece = malloc(PIECE);
+    pmix_byte_object_t bytes = { .bytes = piece, .size = PIECE };
+    pmix_proc_t source;
+
+    CHECK(piece != NULL);
+    for (size_t i = 0; i < PIECE; i++) {
+        piece[i] = byte_of(number * PIECE + i);
+    }
+    PMIx_Proc_load(&source, JOB_NSPACE, 0);
+    CHECK_STATUS(PMIx_server_IOF_deliver(&source, PMIX_FWD_STDOUT_CHANNEL, &bytes, NULL, 0,
+                                         on_taken, &taken),
+                 PMIX_SUCCESS);
+    free(piece); /* it has been copied */
+}
+
+static void deliver_complete(pmix_rank_t rank, pmix_iof_channel_t channel, const char *text)
+{
+    pmix_byte_object_t bytes = { .bytes = (char *)(uintptr_t)text, .size = strlen(text) };
+    pmix_info_t complete;
+    pmix_proc_t source;
+
+    PMIx_Proc_load(&source, JOB_NSPACE, rank);
+    PMIx_Info_load(&complete, PMIX_IOF_COMPLETE, NULL, PMIX_BOOL);
+    CHECK_STATUS(PMIx_server_IOF_deliver(&source, channel, &bytes, &complete, 1, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+}
+
+/* ---- the rank: what comes -------------------------------------------------------------------- */
+
+static struct {
+    size_t size, ends;
+    char bytes[256];
+} heard[9]; /* by channel */
+static sem_t ended;
+
+static void on_output(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
+                      pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
+{
+    CHECK(handler != 0 && channel < sizeof(heard) / sizeof(heard[0]) && ninfo == 0 && info == NULL);
+    CHECK(strcmp(source->nspace, JOB_NSPACE) == 0 && source->rank == 0);
+    if (payload->size == 0) {
+        heard[channel].ends++;
+        sem_post(&ended);
+        return;
+    }
+    CHECK(heard[channel].ends == 0);
+    CHECK(heard[channel].size + payload->size <= sizeof(heard[channel].bytes));
+    memcpy(heard[channel].bytes + heard[channel].size, payload->bytes, payload->size);
+    heard[channel].size += payload->size;
+}
+
+static bool is_heard(pmix_iof_channel_t channel, const char *text)
+{
+    return heard[channel].size == strlen(text) &&
+           memcmp(heard[channel].bytes, text, strlen(text)) == 0;
+}
+
+static void begin(void)
+{
+    pmix_proc_t me;
+
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+}
+
+static int finish(void)
+{
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static pmix_proc_t proc_of(const char *nspace, pmix_rank_t rank)
+{
+    pmix_proc_t proc;
+
+    PMIx_Proc_load(&proc, nspace, rank);
+    return proc;
+}
+
+static size_t pull(pmix_rank_t rank, pmix_iof_channel_t channels, pmix_iof_cbfunc_t cbfunc)
+{
+    const pmix_proc_t proc = proc_of(JOB_NSPACE, rank);
+    const pmix_status_t rc = PMIx_IOF_pull(&proc, 1, NULL, 0, channels, cbfunc, NULL, NULL);
+
+    CHECK(rc > 0);
+    return (size_t)rc;
+}
+
+/* ---- channels, ends, and what comes after (TQ42, TQ44) --------------------------------------- */
+
+static int rank_pulls(int rank)
+{
+    (void)rank;
+    begin();
+    sem_init(&ended, 0, 0);
+    const size_t number = pull(0, PULLED, on_output);
+
+    job_token_put(0);
+    wait_for(&ended);
+    wait_for(&ended);
+    CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "one\ntwo\n"));
+    CHECK(is_heard(PMIX_FWD_STDERR_CHANNEL, "oops\n"));
+    CHECK(heard[PMIX_FWD_STDDIAG_CHANNEL].size == 0);
+    CHECK_STATUS(PMIx_IOF_deregister(number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_IOF_deregister(number, NULL, 0, NULL, NULL), PMIX_ERR_NOT_FOUND);
+    job_token_put(0);
+    job_token_get(1);
+    CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "one\ntwo\n"));
+    return finish();
+}
+
+static int host_delivers(struct job *job)
+{
+    (void)job;
+    job_token_get(0);
+    deliver(0, PMIX_FWD_STDOUT_CHANNEL, "one\n");
+    deliver(1, PMIX_FWD_STDOUT_CHANNEL, "of another rank\n");
+    deliver(0, PMIX_FWD_STDDIAG_CHANNEL, "of another channel\n");
+    deliver_complete(0, PMIX_FWD_STDERR_CHANNEL, "oops\n");
+    deliver_complete(0, PMIX_FWD_STDOUT_CHANNEL, "two\n");
+    job_token_get(0);
+    deliver(0, PMIX_FWD_STDOUT_CHANNEL, "too late\n");
+    job_token_put(1);
+    return 0;
+}
+
+/* ---- everything by callback, all ranks, all channels ----------------------------------------- */
+
+static sem_t registered, deregistered;
+static size_t registered_number;
+
+static void on_registered(pmix_status_t status, size_t number, void *cbdata)
+{
+    CHECK(status == PMIX_SUCCESS && cbdata == &registered && number > 0);
+    registered_number = number;
+    sem_post(&registered);
+}
+
+static void on_deregistered(pmix_status_t status, void *cbdata)
+{
+    CHECK(status == PMIX_SUCCESS && cbdata == &deregistered);
+    /* What was on its way has come. */
+    CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "before"));
+    sem_post(&deregistered);
+}
+
+static int rank_pulls_nb(int rank)
+{
+    const pmix_proc_t all = proc_of("", PMIX_RANK_WILDCARD); /* of its own job */
+
+    (void)rank;
+    begin();
+    sem_init(&registered, 0, 0);
+    sem_init(&deregistered, 0, 0);
+    sem_init(&ended, 0, 0);
+    CHECK_STATUS(PMIx_IOF_pull(&all, 1, NULL, 0, PMIX_FWD_ALL_CHANNELS, on_output, on_registered,
+                               &registered),
+                 PMIX_SUCCESS);
+    wait_for(&registered);
+    job_token_put(0);
+    job_token_get(1);
+    CHECK_STATUS(PMIx_IOF_deregister(registered_number, NULL, 0, on_deregistered, &deregistered),
+                 PMIX_SUCCESS);
+    wait_for(&deregistered);
+    return finish();
+}
+
+static int host_delivers_once(struct job *job)
+{
+    (void)job;
+    job_token_get(0);
+    deliver(0, PMIX_FWD_STDOUT_CHANNEL, "before");
+    job_token_put(1);
+    return 0;
+}
+
+/* ---- without a callback: to its own streams (TQ43) ------------------------------------------- */
+
+static int rank_prints(int rank)
+{
+    const int streams[] = { memfd_create("out", 0), memfd_create("err", 0) };
+    char out[64] = "", err[64] = "";
+
+    (void)rank;
+    begin();
+    CHECK(streams[0] >= 0 && streams[1] >= 0);
+    const int before = dup(STDERR_FILENO);
+    CHECK(dup2(streams[0], STDOUT_FILENO) >= 0 && dup2(streams[1], STDERR_FILENO) >= 0);
+    const size_t number = pull(PMIX_RANK_WILDCARD, PULLED, NULL);
+
+    job_token_put(0);
+    job_token_get(1);
+    const pmix_status_t rc = PMIx_IOF_deregister(number, NULL, 0, NULL, NULL);
+
+    CHECK(dup2(before, STDERR_FILENO) >= 0);
+    CHECK_STATUS(rc, PMIX_SUCCESS);
+    CHECK(pread(streams[0], out, sizeof(out) - 1, 0) >= 0);
+    CHECK(pread(streams[1], err, sizeof(err) - 1, 0) >= 0);
+    CHECK(strcmp(out, "one\ntwo\n") == 0 && strcmp(err, "oops\n") == 0);
+    return finish();
+}
+
+static int host_has_printed(struct job *job)
+{
+    (void)job;
+    job_token_get(0);
+    deliver(0, PMIX_FWD_STDOUT_CHANNEL, "one\n");
+    deliver(1, PMIX_FWD_STDERR_CHANNEL, "oops\n");
+    deliver(7, PMIX_FWD_STDOUT_CHANNEL, "two\n");
+    job_token_put(1);
+    return 0;
+}
+
+/* ---- a slow reader slows the host, and loses nothing ----------------------------------------- */
+
+static size_t slow_size;
+
+static void on_piece(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
+                     pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
+{
+    (void)handler, (void)channel, (void)source, (void)info, (void)ninfo;
+    if (slow_size == 0) {
+        job_token_put(0);
+        job_token_get(1);
+    }
+    for (size_t i = 0; i < payload->size; i++) {
+        CHECK(payload->bytes[i] == byte_of(slow_size + i));
+    }
+    slow_size += payload->size;
+    if (slow_size == PIECES * PIECE) {
+        sem_post(&ended);
+    }
+}
+
+static int rank_is_slow(int rank)
+{
+    (void)rank;
+    begin();
+    sem_init(&ended, 0, 0);
+    const size_t number = pull(0, PMIX_FWD_STDOUT_CHANNEL, on_piece);
+
+    job_token_put(0);
+    wait_for(&ended);
+    CHECK_STATUS(PMIx_IOF_deregister(number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    return finish();
+}
+
+/* Return: when the rank has stopped reading, and the host would have to wait. */
+static void deliver_too_much(void)
+{
+    sem_init(&taken, 0, 0);
+    taken_count = 0;
+    job_token_get(0);
+    for (size_t i = 0; i < PIECES; i++) {
+        deliver_piece(i);
+    }
+    job_token_get(0); /* it is in its callback */
+    deliver(0, PMIX_FWD_STDDIAG_CHANNEL, "behind all of them");
+    CHECK(taken_count < PIECES);
+}
+
+static int host_waits(struct job *job)
+{
+    (void)job;
+    deliver_too_much();
+    job_token_put(1);
+    for (int i = 0; i < PIECES; i++) {
+        wait_for(&taken);
+    }
+    CHECK(taken_count == PIECES);
+    return 0;
+}
+
+/* A reader that dies holds nobody up. */
+static int host_kills_the_reader(struct job *job)
+{
+    deliver_too_much();
+    CHECK(kill(job->pids[0], SIGKILL) == 0);
+    for (int i = 0; i < PIECES; i++) {
+        wait_for(&taken);
+    }
+    (void)job_wait(job, 0);
+    return 0;
+}
+
+/* Nor does one that leaves without a word to its pull: what it has not taken is gone. */
+static int rank_leaves(int rank)
+{
+    (void)rank;
+    begin();
+    (void)pull(1, PULLED, on_output);
+    (void)pull(1, PULLED, NULL);
+    return finish();
+}
+
+/* ---- what is refused (TQ49: by the host) ----------------------------------------------------- */
+
+static int rank_pulls_badly(int rank)
+{
+    const pmix_proc_t refused = proc_of(REFUSED, 0), me = proc_of(JOB_NSPACE, 0);
+    pmix_proc_t endless = me;
+    pmix_info_t unknown;
+
+    (void)rank;
+    CHECK_STATUS(PMIx_IOF_pull(&me, 1, NULL, 0, PULLED, on_output, NULL, NULL), PMIX_ERR_INIT);
+    CHECK_STATUS(PMIx_IOF_deregister(1, NULL, 0, NULL, NULL), PMIX_ERR_INIT);
+    begin();
+    memset(endless.nspace, 'n', sizeof(endless.nspace));
+    PMIx_Info_load(&unknown, "nobody.knows.it", NULL, PMIX_BOOL);
+    unknown.flags = PMIX_INFO_REQD;
+    CHECK_STATUS(PMIx_IOF_pull(&refused, 1, NULL, 0, PULLED, on_output, NULL, NULL),
+                 PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(PMIx_IOF_pull(NULL, 1, NULL, 0, PULLED, on_output, NULL, NULL),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_IOF_pull(&me, 0, NULL, 0, PULLED, on_output, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_IOF_pull(&endless, 1, NULL, 0, PULLED, on_output, NULL, NULL),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_IOF_pull(&me, 1, NULL, 0, PMIX_FWD_STDIN_CHANNEL, on_output, NULL, NULL),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_IOF_pull(&me, 1, NULL, 0, PMIX_FWD_NO_CHANNELS, on_output, NULL, NULL),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_IOF_pull(&me, 1, &unknown, 1, PULLED, on_output, NULL, NULL),
+                 PMIX_ERR_NOT_SUPPORTED);
+    CHECK_STATUS(PMIx_IOF_deregister(7, NULL, 0, NULL, NULL), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(PMIx_IOF_deregister(7, NULL, 0, on_deregistered, NULL), PMIX_ERR_NOT_FOUND);
+    for (int i = 0; i < 64; i++) {
+        (void)pull(0, PULLED, NULL);
+    }
+    CHECK_STATUS(PMIx_IOF_pull(&me, 1, NULL, 0, PULLED, on_output, NULL, NULL),
+                 PMIX_ERR_OUT_OF_RESOURCE);
+    return finish();
+}
+
+static int host_delivers_badly(struct job *job)
+{
+    pmix_byte_object_t bytes = { .bytes = NULL, .size = 1 }, good = { .bytes = NULL, .size = 0 };
+    pmix_proc_t source = proc_of(JOB_NSPACE, 0), all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
+
+    (void)job;
+    CHECK_STATUS(PMIx_server_IOF_deliver(&source, PMIX_FWD_STDOUT_CHANNEL, &bytes, NULL, 0, NULL,
+                                         NULL),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_server_IOF_deliver(&source, PMIX_FWD_STDOUT_CHANNEL, NULL, NULL, 0, NULL,
+                                         NULL),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_server_IOF_deliver(NULL, PMIX_FWD_STDOUT_CHANNEL, &good, NULL, 0, NULL, NULL),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_server_IOF_deliver(&all, PMIX_FWD_STDOUT_CHANNEL, &good, NULL, 0, NULL, NULL),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_server_IOF_deliver(&source, PMIX_FWD_STDIN_CHANNEL, &good, NULL, 0, NULL,
+                                         NULL),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_server_IOF_deliver(&source, PMIX_FWD_ALL_CHANNELS, &good, NULL, 0, NULL,
+                                         NULL),
+                 PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_server_IOF_deliver(&source, PMIX_FWD_STDOUT_CHANNEL, &good, NULL, 1, NULL,
+                                         NULL),
+                 PMIX_ERR_BAD_PARAM);
+    return 0;
+}
+
+static int rank_of_no_entry(int rank)
+{
+    const pmix_proc_t me = proc_of(JOB_NSPACE, 0);
+
+    (void)rank;
+    begin();
+    CHECK_STATUS(PMIx_IOF_pull(&me, 1, NULL, 0, PULLED, on_output, NULL, NULL),
+                 PMIX_ERR_NOT_SUPPORTED);
+    return finish();
+}
+
+static const struct job_case without_entry = { "no_entry", 1, rank_of_no_entry, NULL, false };
+static const struct job_case cases[] = {
+    { "pulls", 1, rank_pulls, host_delivers, false },
+    { "callbacks", 1, rank_pulls_nb, host_delivers_once, false },
+    { "prints", 1, rank_prints, host_has_printed, false },
+    { "slow", 1, rank_is_slow, host_waits, false },
+    { "killed", 1, rank_is_slow, host_kills_the_reader, true },
+    { "leaves", 1, rank_leaves, NULL, false },
+    { "badly", 1, rank_pulls_badly, host_delivers_badly, false },
+};
+
+int main(int argc, char **argv)
+{
+    const int failed = argc == 1 || strcmp(argv[argc == 5 ? 2 : 1], without_entry.name) == 0
+                           ? job_main(argc, argv, &without_entry, 1)
+                           : 0;
+
+    job_module.iof_pull = on_pull;
+    return failed | job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
