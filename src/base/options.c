@@ -503,6 +503,16 @@ static const struct sx_directive compute_distances[] = {
 
 /* ---- standard streams ---------------------------------------------------------------------- */
 
+static const struct sx_directive iof_pull[] = {
+    ROW(PMIX_IOF_CACHE_SIZE, NUMBER, iof, cache_bytes, .arg = UINT32_MAX),
+    ROW(PMIX_IOF_DROP_OLDEST, BOOL, iof, drop_oldest),
+    ROW(PMIX_IOF_DROP_NEWEST, BOOL, iof, drop_newest),
+};
+
+static const struct sx_directive iof_push[] = {
+    ROW(PMIX_IOF_COMPLETE, BOOL, iof, complete),
+};
+
 static const struct sx_directive iof_deliver[] = {
     ROW(PMIX_IOF_COMPLETE, BOOL, iof, complete),
 };
@@ -636,8 +646,9 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_LOOKUP] = ENTRY("PMIx_Lookup", lookup),
     [SX_OF_UNPUBLISH] = ENTRY("PMIx_Unpublish", unpublish),
     [SX_OF_COMPUTE_DISTANCES] = ENTRY("PMIx_Compute_distances", compute_distances),
-    [SX_OF_IOF_PULL] = NONE("PMIx_IOF_pull"),
+    [SX_OF_IOF_PULL] = ENTRY("PMIx_IOF_pull", iof_pull),
     [SX_OF_IOF_DEREGISTER] = NONE("PMIx_IOF_deregister"),
+    [SX_OF_IOF_PUSH] = ENTRY("PMIx_IOF_push", iof_push),
     [SX_OF_IOF_DELIVER] = ENTRY("PMIx_server_IOF_deliver", iof_deliver),
     [SX_OF_SERVER_INIT] = ENTRY("PMIx_server_init", server_init),
     [SX_OF_REGISTER_NSPACE] = { .function = "PMIx_server_register_nspace",

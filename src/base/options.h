@@ -48,6 +48,7 @@ enum sx_function {
     SX_OF_COMPUTE_DISTANCES,
     SX_OF_IOF_PULL,
     SX_OF_IOF_DEREGISTER,
+    SX_OF_IOF_PUSH,
     SX_OF_IOF_DELIVER,
     SX_OF_SERVER_INIT,
     SX_OF_REGISTER_NSPACE,
@@ -301,7 +302,9 @@ struct sx_launch_options {
 
 /* Of a stream: where it comes from, and how it is handed on. */
 struct sx_iof_options {
-    bool complete; /* nothing comes behind it */
+    struct sx_some_number cache_bytes; /* that wait in the server, at most */
+    bool drop_oldest, drop_newest;     /* when there is no room; else nothing is dropped */
+    bool complete;                     /* nothing comes behind it */
 };
 
 struct sx_distances_options {

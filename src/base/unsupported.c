@@ -37,5 +37,3 @@ SX_UNSUPPORTED(PMIx_server_collect_job_info, pmix_proc_t *procs, size_t nprocs,
 SX_UNSUPPORTED(PMIx_server_IOF_flow_control, const pmix_proc_t *source, pmix_iof_channel_t channel,
                bool xoff, const pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc,
                void *cbdata)
-SX_UNSUPPORTED(PMIx_IOF_push, const pmix_proc_t *targets, size_t ntargets, pmix_byte_object_t *bo,
-               const pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)

@@ -57,6 +57,7 @@ enum sx_message_kind {
     SX_MSG_UNPUBLISH,      /* client: I take it back */
     SX_MSG_SPAWN,          /* client: start a job */
     SX_MSG_IOF_PULL,       /* client: hand me output of these processes */
+    SX_MSG_IOF_PUSH,       /* client: give these processes some input */
     SX_MSG_GROUP_LEAVE,    /* client: I am no member of this group any more */
     SX_MSG_GROUP_SAID,     /* client: what my handlers answer to the end of a builder of a group */
     SX_MSG_GROUP_INVITE,   /* client: ask these processes to join a group; answered at its end */
@@ -295,6 +296,17 @@ struct sx_iof_pull {
     uint64_t info_size;
 };
 enum { SX_PULL_PROCS, SX_PULL_INFOS };
+
+/* IOF_PUSH: followed by the targets and the directives, of which the first is the input itself:
+ * SX_PUSH_BYTES, a PMIX_BYTE_OBJECT.  Reply: struct sx_reply, when the host has taken it. */
+#define SX_PUSH_BYTES "shmix.iof.bytes"
+#define SX_PUSH_BYTES_MAX (UINT64_C(2) << 20)
+struct sx_iof_push {
+    uint32_t proc_count;
+    uint32_t reserved;
+    uint64_t info_size;
+};
+enum { SX_PUSH_PROCS, SX_PUSH_INFOS };
 
 /* Some output: a message each, in the order in which its process wrote it.  Behind the head there
  * are at most SX_IOF_BYTES_MAX bytes; none: the channel has ended. */

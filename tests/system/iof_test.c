@@ -366,6 +366,168 @@ static int rank_leaves(int rank)
     return finish();
 }
 
+/* ---- what came before the pull; what is dropped (TQ46) ---------------------------------------- */
+
+/* The host has delivered before anybody asked; the end says that all has come. */
+static int rank_comes_late(int rank)
+{
+    (void)rank;
+    begin();
+    sem_init(&ended, 0, 0);
+    job_token_get(1);
+    (void)pull(0, PULLED, on_output);
+    wait_for(&ended);
+    CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "early\n"));
+    return finish();
+}
+
+static int host_is_early(struct job *job)
+{
+    (void)job;
+    deliver_complete(0, PMIX_FWD_STDOUT_CHANNEL, "early\n");
+    job_token_put(1);
+    return 0;
+}
+
+#define CACHE 1000u
+static size_t dropped_last; /* where the last piece began, as its first byte says */
+static size_t dropped_size;
+
+/* The first piece stops the reader; then the host delivers far more than there is room for. */
+static void on_some(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
+                    pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
+{
+    (void)handler, (void)channel, (void)source, (void)info, (void)ninfo;
+    if (payload->size == 0) {
+        sem_post(&ended);
+        return;
+    }
+    if (dropped_size == 0) {
+        job_token_put(0);
+        job_token_get(1);
+    }
+    dropped_size += payload->size;
+    dropped_last = (size_t)payload->bytes[payload->size - 1];
+}
+
+static void pull_dropping(const char *key)
+{
+    const pmix_proc_t proc = proc_of(JOB_NSPACE, 0);
+    const uint32_t size = CACHE;
+    pmix_info_t info[2];
+
+    begin();
+    sem_init(&ended, 0, 0);
+    PMIx_Info_load(&info[0], PMIX_IOF_CACHE_SIZE, &size, PMIX_UINT32);
+    PMIx_Info_load(&info[1], key, NULL, PMIX_BOOL);
+    CHECK(PMIx_IOF_pull(&proc, 1, info, 2, PMIX_FWD_STDOUT_CHANNEL, on_some, NULL, NULL) > 0);
+    job_token_put(0);
+    wait_for(&ended);
+    CHECK(dropped_size < PIECES * PIECE);
+}
+
+static int rank_drops_oldest(int rank)
+{
+    (void)rank;
+    pull_dropping(PMIX_IOF_DROP_OLDEST);
+    CHECK(dropped_last == (size_t)byte_of(PIECES * PIECE - 1));
+    return finish();
+}
+
+static int rank_drops_newest(int rank)
+{
+    (void)rank;
+    pull_dropping(PMIX_IOF_DROP_NEWEST);
+    return finish();
+}
+
+/* It is not made to wait. */
+static int host_goes_on(struct job *job)
+{
+    (void)job;
+    sem_init(&taken, 0, 0);
+    job_token_get(0);
+    deliver_piece(0);
+    job_token_get(0);
+    for (size_t i = 1; i < PIECES; i++) {
+        deliver_piece(i);
+    }
+    for (int i = 0; i < PIECES; i++) {
+        wait_for(&taken);
+    }
+    deliver_complete(0, PMIX_FWD_STDOUT_CHANNEL, "");
+    job_token_put(1);
+    return 0;
+}
+
+/* ---- input (TQ48) ----------------------------------------------------------------------------- */
+
+static sem_t pushed;
+static char input[64];
+static size_t input_size;
+static bool input_over;
+
+static pmix_status_t on_push(const pmix_proc_t *source, const pmix_proc_t targets[],
+                             size_t ntargets, const pmix_info_t directives[], size_t ndirs,
+                             const pmix_byte_object_t *bo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    CHECK(source->rank == 0 && ntargets == 1 && strcmp(targets->nspace, JOB_NSPACE) == 0);
+    if (targets->rank == 7) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    CHECK(targets->rank == PMIX_RANK_WILDCARD && !input_over);
+    CHECK(PMIx_Check_key(directives[ndirs - 2].key, PMIX_USERID));
+    input_over = ndirs == 3 && PMIx_Check_key(directives[0].key, PMIX_IOF_COMPLETE);
+    if (bo->size > sizeof(input)) {
+        CHECK(bo->size == (size_t)1 << 20 && bo->bytes[bo->size - 1] == 'x');
+        return PMIX_OPERATION_SUCCEEDED;
+    }
+    memcpy(input + input_size, bo->bytes, bo->size);
+    input_size += bo->size;
+    cbfunc(PMIX_SUCCESS, cbdata);
+    return PMIX_SUCCESS;
+}
+
+static void on_pushed(pmix_status_t status, void *cbdata)
+{
+    CHECK(status == PMIX_SUCCESS && cbdata == &pushed);
+    sem_post(&pushed);
+}
+
+static int rank_pushes(int rank)
+{
+    static char large[1 << 20];
+    char text[] = "one\n";
+    pmix_byte_object_t bytes = { .bytes = text, .size = 4 }, none = { .bytes = NULL, .size = 1 };
+    pmix_byte_object_t large_bytes = { .bytes = large, .size = sizeof(large) };
+    const pmix_proc_t all = proc_of("", PMIX_RANK_WILDCARD), nobody = proc_of(JOB_NSPACE, 7);
+    pmix_info_t complete;
+
+    (void)rank;
+    CHECK_STATUS(PMIx_IOF_push(&all, 1, &bytes, NULL, 0, NULL, NULL), PMIX_ERR_INIT);
+    begin();
+    sem_init(&pushed, 0, 0);
+    memset(large, 'x', sizeof(large));
+    PMIx_Info_load(&complete, PMIX_IOF_COMPLETE, NULL, PMIX_BOOL);
+    CHECK_STATUS(PMIx_IOF_push(&all, 1, &bytes, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_IOF_push(&all, 1, &bytes, NULL, 0, on_pushed, &pushed), PMIX_SUCCESS);
+    wait_for(&pushed);
+    CHECK_STATUS(PMIx_IOF_push(&all, 1, &large_bytes, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_IOF_push(&nobody, 1, &bytes, NULL, 0, NULL, NULL), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(PMIx_IOF_push(&all, 1, &none, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_IOF_push(&all, 1, NULL, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_IOF_push(NULL, 1, &bytes, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_IOF_push(&all, 1, NULL, &complete, 1, NULL, NULL), PMIX_SUCCESS);
+    return finish();
+}
+
+static int host_is_pushed_to(struct job *job)
+{
+    CHECK(job_wait(job, 0) == 0);
+    CHECK(input_over && input_size == 8 && memcmp(input, "one\none\n", 8) == 0);
+    return 0;
+}
+
 /* ---- what is refused (TQ49: by the host) ----------------------------------------------------- */
 
 static int rank_pulls_badly(int rank)
@@ -435,11 +597,14 @@ static int host_delivers_badly(struct job *job)
 static int rank_of_no_entry(int rank)
 {
     const pmix_proc_t me = proc_of(JOB_NSPACE, 0);
+    char text[] = "input";
+    pmix_byte_object_t bytes = { .bytes = text, .size = 5 };
 
     (void)rank;
     begin();
     CHECK_STATUS(PMIx_IOF_pull(&me, 1, NULL, 0, PULLED, on_output, NULL, NULL),
                  PMIX_ERR_NOT_SUPPORTED);
+    CHECK_STATUS(PMIx_IOF_push(&me, 1, &bytes, NULL, 0, NULL, NULL), PMIX_ERR_NOT_SUPPORTED);
     return finish();
 }
 
@@ -451,6 +616,10 @@ static const struct job_case cases[] = {
     { "slow", 1, rank_is_slow, host_waits, false },
     { "killed", 1, rank_is_slow, host_kills_the_reader, true },
     { "leaves", 1, rank_leaves, NULL, false },
+    { "early", 1, rank_comes_late, host_is_early, false },
+    { "drops_oldest", 1, rank_drops_oldest, host_goes_on, false },
+    { "drops_newest", 1, rank_drops_newest, host_goes_on, false },
+    { "pushes", 1, rank_pushes, host_is_pushed_to, false },
     { "badly", 1, rank_pulls_badly, host_delivers_badly, false },
 };
 
@@ -461,5 +630,6 @@ int main(int argc, char **argv)
                            : 0;
 
     job_module.iof_pull = on_pull;
+    job_module.push_stdin = on_push;
     return failed | job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

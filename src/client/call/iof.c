@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* iof.c - PMIx_IOF_pull and PMIx_IOF_deregister. */
+/* iof.c - PMIx_IOF_pull, PMIx_IOF_deregister and PMIx_IOF_push. */
 #include <pmix_tool.h>
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/options.h"
@@ -119,4 +120,72 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t *directives,
         return rc;
     }
     return cbfunc != NULL ? end_later(iofhdlr, cbfunc, cbdata) : sx_pull_end_wait(iofhdlr);
+}
+
+/* ---- push ------------------------------------------------------------------------------------ */
+
+/* The input stands before the directives.  Return: NULL when memory is out; else the array is the
+ * caller's to free, and what it holds is not. */
+static pmix_info_t *infos_with(const pmix_byte_object_t *bytes, const pmix_info_t directives[],
+                               size_t ndirs)
+{
+    pmix_info_t *const infos = calloc(ndirs + 1, sizeof(*infos));
+
+    if (infos == NULL) {
+        return NULL;
+    }
+    PMIx_Load_key(infos[0].key, SX_PUSH_BYTES);
+    infos[0].value.type = PMIX_BYTE_OBJECT;
+    if (bytes != NULL) {
+        infos[0].value.data.bo = *bytes;
+    }
+    for (size_t i = 0; i < ndirs; i++) {
+        infos[i + 1] = directives[i];
+    }
+    return infos;
+}
+
+static pmix_status_t push_judge(const pmix_proc_t targets[], size_t ntargets,
+                                const pmix_byte_object_t *bytes, const pmix_info_t directives[],
+                                size_t ndirs)
+{
+    struct sx_iof_options options = { 0 };
+
+    if (!sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    if (targets == NULL || ntargets == 0 ||
+        (bytes != NULL && bytes->bytes == NULL && bytes->size > 0)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    const pmix_status_t rc = sx_options_read(SX_OF_IOF_PUSH, directives, ndirs, &options);
+
+    /* Nothing is input when it is the last. */
+    return rc == PMIX_SUCCESS && !options.complete && (bytes == NULL || bytes->size == 0)
+               ? PMIX_ERR_BAD_PARAM
+               : rc;
+}
+
+pmix_status_t PMIx_IOF_push(const pmix_proc_t *targets, size_t ntargets, pmix_byte_object_t *bo,
+                            const pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc,
+                            void *cbdata)
+{
+    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
+                                            .request = SX_MSG_IOF_PUSH };
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_OP, op, cbfunc, cbdata);
+    struct sx_op op = SX_OP_INIT(&kind, sx_primary(), .callback = callback);
+    pmix_status_t rc = push_judge(targets, ntargets, bo, directives, ndirs);
+    pmix_info_t *const infos = rc == PMIX_SUCCESS ? infos_with(bo, directives, ndirs) : NULL;
+    struct sx_draft draft = {
+        .head = &(struct sx_iof_push){ 0 },
+        .nspace = sx_process.self.nspace,
+        .parts = { [SX_PUSH_PROCS] = { targets, ntargets }, [SX_PUSH_INFOS] = { infos, ndirs + 1 } }
+    };
+
+    if (rc != PMIX_SUCCESS || infos == NULL) {
+        return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    rc = sx_op_ask(&op, &draft);
+    free(infos);
+    return rc;
 }

@@ -83,6 +83,67 @@ static struct pull *pull_new(struct sx_server *server, struct sx_client *client,
     return pull;
 }
 
+/* ---- output that nobody has pulled yet -------------------------------------------------------- */
+
+static bool may_have(struct sx_server *server, const struct pull *pull,
+                     const struct sx_output *output)
+{
+    struct sx_client *const client = pull->pull.client;
+    const struct sx_nspace *const nspace = sx_nspace_find(server, output->source.nspace);
+
+    return nspace == NULL || client->uid == 0 || sx_nspace_visible(server, nspace, client);
+}
+
+static void kept_drop(struct sx_server *server, struct sx_output *output)
+{
+    sx_list_remove(&output->kept);
+    server->kept_bytes -= output->size;
+    server->kept_count--;
+    sx_output_release(output);
+}
+
+static struct sx_output *kept_first(struct sx_server *server)
+{
+    return SX_LIST_ENTRY(server->kept.next, struct sx_output, kept);
+}
+
+/* The oldest goes first when there is too much. */
+static void kept_add(struct sx_server *server, struct sx_output *output)
+{
+    output->reference_count++;
+    sx_list_append(&server->kept, &output->kept);
+    server->kept_bytes += output->size;
+    server->kept_count++;
+    while (server->kept_bytes > SX_IOF_KEPT_BYTES || server->kept_count > SX_IOF_KEPT_COUNT) {
+        kept_drop(server, kept_first(server));
+    }
+}
+
+/* The first pull that is about it has it. */
+static void kept_give(struct sx_server *server, struct pull *pull)
+{
+    SX_LIST_EACH(it, &server->kept) {
+        struct sx_output *const output = SX_LIST_ENTRY(it, struct sx_output, kept);
+
+        if (sx_pull_wants(&pull->pull, output) && may_have(server, pull, output)) {
+            sx_pull_put(&pull->pull, output);
+            kept_drop(server, output);
+        }
+    }
+    sx_pull_send_soon(&pull->pull);
+}
+
+void sx_iof_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
+{
+    SX_LIST_EACH(it, &server->kept) {
+        struct sx_output *const output = SX_LIST_ENTRY(it, struct sx_output, kept);
+
+        if (strcmp(output->source.nspace, nspace->name) == 0) {
+            kept_drop(server, output); /* of another one of that name */
+        }
+    }
+}
+
 /* ---- the call -------------------------------------------------------------------------------- */
 
 static void asking_send(struct sx_pending *pending)
@@ -137,6 +198,9 @@ static void host_answered(struct sx_asker *asker, const struct sx_host_answer *a
     if (rc == PMIX_SUCCESS) {
         rc = sx_pull_open(&pull->pull, pull->server->loop, pull_ended, &fd);
     }
+    if (rc == PMIX_SUCCESS) {
+        kept_give(pull->server, pull);
+    }
     call_end(pull, rc, fd);
 }
 
@@ -154,27 +218,28 @@ static pmix_status_t procs_judge(struct sx_server *server, struct sx_client *cli
     return PMIX_SUCCESS;
 }
 
-/* Whose output @pull is about.  Return: PMIX_ERR_NOT_FOUND; PMIX_ERR_NO_PERMISSIONS;
- * PMIX_ERR_OUT_OF_RESOURCE. */
-static pmix_status_t procs_take(struct pull *pull, const struct sx_opened *body)
+/* Whom a list of a body means; *ret_procs is malloc'ed.  Return: PMIX_ERR_NOT_FOUND;
+ * PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t procs_take(struct sx_server *server, struct sx_client *client,
+                                const struct sx_opened_part *part, pmix_proc_t **ret_procs,
+                                size_t *ret_count)
 {
-    struct sx_client *const client = pull->pull.client;
     struct sx_alias_list list;
     pmix_proc_t *named = NULL;
-    pmix_status_t rc = sx_part_procs(&body->parts[SX_PULL_PROCS], &named);
+    pmix_status_t rc = sx_part_procs(part, &named);
 
     if (rc == PMIX_SUCCESS) {
-        rc = sx_alias_list(pull->server, client, named, body->parts[SX_PULL_PROCS].count, &list);
+        rc = sx_alias_list(server, client, named, part->count, &list);
     }
     if (rc != PMIX_SUCCESS) {
         free(named);
         return rc;
     }
-    rc = procs_judge(pull->server, client, &list);
-    pull->pull.procs = calloc(list.count, sizeof(*named));
-    pull->pull.proc_count = list.count;
-    if (pull->pull.procs != NULL) {
-        memcpy(pull->pull.procs, list.all, list.count * sizeof(*named));
+    rc = procs_judge(server, client, &list);
+    *ret_procs = calloc(list.count, sizeof(*named));
+    *ret_count = list.count;
+    if (*ret_procs != NULL) {
+        memcpy(*ret_procs, list.all, list.count * sizeof(*named));
     } else {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -183,12 +248,26 @@ static pmix_status_t procs_take(struct pull *pull, const struct sx_opened *body)
     return rc;
 }
 
+static void policy_set(struct sx_pull *pull, const struct sx_iof_options *options)
+{
+    pull->drops = options->drop_oldest   ? SX_PULL_DROPS_OLDEST
+                  : options->drop_newest ? SX_PULL_DROPS_NEWEST
+                                         : SX_PULL_DROPS_NOTHING;
+    pull->queue_max = SX_PULL_QUEUE_BYTES;
+    if (options->cache_bytes.given) {
+        pull->queue_max = options->cache_bytes.number < SX_PULL_QUEUE_BYTES_MAX
+                              ? options->cache_bytes.number
+                              : SX_PULL_QUEUE_BYTES_MAX;
+    }
+}
+
 static pmix_status_t call_judge(struct pull *pull, const struct sx_opened *body,
                                 struct sx_upcall *up)
 {
     const struct sx_iof_pull *const head = body->head;
     struct sx_iof_options options = { 0 };
-    pmix_status_t rc = procs_take(pull, body);
+    pmix_status_t rc = procs_take(pull->server, pull->pull.client, &body->parts[SX_PULL_PROCS],
+                                  &pull->pull.procs, &pull->pull.proc_count);
 
     pull->pull.channels = (pmix_iof_channel_t)(head->channels & OUTPUT_CHANNELS);
     if (rc == PMIX_SUCCESS && pull->pull.channels == 0) {
@@ -200,6 +279,7 @@ static pmix_status_t call_judge(struct pull *pull, const struct sx_opened *body,
     if (rc == PMIX_SUCCESS) {
         rc = sx_options_read(SX_OF_IOF_PULL, up->info, up->ninfo, &options);
     }
+    policy_set(&pull->pull, &options);
     return rc == PMIX_SUCCESS ? sx_ask_asker_add(pull->pull.client, &up->info, &up->ninfo) : rc;
 }
 
@@ -276,30 +356,63 @@ bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct s
     return true;
 }
 
-/* ---- output ---------------------------------------------------------------------------------- */
+/* ---- input ----------------------------------------------------------------------------------- */
 
-static bool may_have(struct sx_server *server, const struct pull *pull,
-                     const struct sx_output *output)
+static bool is_input(const pmix_info_t info[], size_t ninfo)
 {
-    struct sx_client *const client = pull->pull.client;
-    const struct sx_nspace *const nspace = sx_nspace_find(server, output->source.nspace);
-
-    return nspace == NULL || client->uid == 0 || sx_nspace_visible(server, nspace, client);
+    return ninfo > 0 && PMIx_Check_key(info[0].key, SX_PUSH_BYTES) &&
+           info[0].value.type == PMIX_BYTE_OBJECT;
 }
+
+bool sx_iof_on_push(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                    uint64_t now_ns)
+{
+    struct sx_upcall up = { .info_bytes = frame->opened.size };
+    pmix_status_t rc = procs_take(server, client, &frame->opened.parts[SX_PUSH_PROCS], &up.procs,
+                                  &up.nprocs);
+
+    (void)now_ns;
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_body_infos(&frame->opened, SX_PUSH_INFOS, &up.info, &up.ninfo);
+    }
+    if (rc == PMIX_SUCCESS && !is_input(up.info, up.ninfo)) {
+        rc = PMIX_ERR_BAD_PARAM;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_ask_asker_add(client, &up.info, &up.ninfo);
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_reply_read(server, client, frame);
+        sx_pending_ask_host(server, client, frame->header.id, SX_UPCALL_PUSH_STDIN, &up);
+        free(up.info);
+    } else {
+        PMIX_INFO_FREE(up.info, up.ninfo);
+        sx_reply(server, client, frame->header.id, rc, -1);
+    }
+    free(up.procs);
+    return true;
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static void output_hand_on(void *arg, uint64_t now_ns)
 {
     struct sx_output *const output = arg;
     struct sx_server *const server = output->server;
+    bool is_wanted = false;
 
     (void)now_ns;
     SX_LIST_EACH(it, &server->pulls) {
         struct pull *const pull = pull_of(it);
 
         if (sx_pull_wants(&pull->pull, output) && may_have(server, pull, output)) {
+            is_wanted = true;
             sx_pull_put(&pull->pull, output);
             sx_pull_send(&pull->pull);
         }
+    }
+    if (!is_wanted) {
+        kept_add(server, output);
     }
     sx_output_settle(output);
     sx_output_release(output);
@@ -413,6 +526,7 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source, pmix_iof_channe
 void sx_iof_init(struct sx_server *server)
 {
     sx_list_init(&server->pulls);
+    sx_list_init(&server->kept);
 }
 
 /* One that the host is asked about goes when the host has answered. */
@@ -438,5 +552,8 @@ void sx_iof_stop(struct sx_server *server)
 {
     SX_LIST_EACH(it, &server->pulls) {
         pull_free(pull_of(it));
+    }
+    while (!sx_list_empty(&server->kept)) {
+        kept_drop(server, kept_first(server));
     }
 }

@@ -11,12 +11,21 @@
 
 #include "server/model/state.h"
 
+#define SX_IOF_KEPT_BYTES (1u << 20) /* of output that nobody pulls yet ... */
+#define SX_IOF_KEPT_COUNT 4096u      /* ... in so many pieces */
+
 void sx_iof_init(struct sx_server *server);
 
 /* IOF_PULL.  Return: true, it is no breach. */
 bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                     uint64_t now_ns);
 
+/* IOF_PUSH.  Return: true, it is no breach. */
+bool sx_iof_on_push(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                    uint64_t now_ns);
+
+/* What is kept of one of that name that has gone is nobody's. */
+void sx_iof_nspace_added(struct sx_server *server, struct sx_nspace *nspace);
 /* It reads no more. */
 void sx_iof_client_gone(struct sx_server *server, struct sx_client *client);
 void sx_iof_stop(struct sx_server *server);

@@ -192,6 +192,7 @@ const struct sx_family sx_families[] = {
     },
     {
         .name = "iof",
+        .nspace_added = sx_iof_nspace_added,
         .client_left = sx_iof_client_gone,
         .client_closed = sx_iof_client_gone,
         .client_gone = sx_iof_client_gone,

@@ -126,6 +126,7 @@ enum sx_upcall_kind {
     SX_UPCALL_LOOKUP,
     SX_UPCALL_UNPUBLISH,
     SX_UPCALL_IOF_PULL,
+    SX_UPCALL_PUSH_STDIN,
     SX_UPCALL_QUERY,
     SX_UPCALL_TOOL_CONNECTED,
     SX_UPCALL_GROUP,
@@ -239,6 +240,8 @@ struct sx_server {
     struct sx_list log_calls;      /* the same: that have not ended */
     struct sx_list own_asks;       /* own_ask.c */
     struct sx_list pulls;          /* iof.c: of output */
+    struct sx_list kept;      /* the same: output that nobody pulls yet, the oldest first */
+    size_t kept_bytes, kept_count;
     struct sx_list handled_askers; /* event_handled.c */
     uint64_t get_patience_ns;      /* gets.c; 0: no end */
     size_t bitset_sleepers;        /* clients without futex_waitv */

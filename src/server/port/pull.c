@@ -48,7 +48,7 @@ static void entry_free(struct sx_pull *pull, struct entry *entry)
 /* There is room again. */
 static void queue_let_go(struct sx_pull *pull)
 {
-    if (pull->queue_bytes > SX_PULL_QUEUE_BYTES / 2) {
+    if (pull->queue_bytes > pull->queue_max / 2) {
         return;
     }
     SX_LIST_EACH(it, &pull->queue) {
@@ -72,6 +72,51 @@ bool sx_pull_wants(const struct sx_pull *pull, const struct sx_output *output)
     return false;
 }
 
+/* Drop the oldest bytes that are @excess too many, as far as they are whole entries or parts of one
+ * that has not begun to be sent. */
+static void oldest_drop(struct sx_pull *pull, size_t excess)
+{
+    SX_LIST_EACH(it, &pull->queue) {
+        struct entry *const entry = SX_LIST_ENTRY(it, struct entry, link);
+        const size_t left = entry->end - entry->at;
+        const size_t size = left < excess ? left : excess;
+
+        excess -= size;
+        pull->lost += size;
+        pull->queue_bytes -= size;
+        entry->at += size;
+        if (size > 0 && entry->at == entry->end) {
+            entry_free(pull, entry);
+        }
+        if (excess == 0) {
+            return;
+        }
+    }
+}
+
+/* There is too much: what has come last is @entry, which may go. */
+static void queue_bound(struct sx_pull *pull, struct entry *entry)
+{
+    const size_t excess = pull->queue_bytes - pull->queue_max;
+    const size_t size = entry->end - entry->at;
+
+    if (pull->drops == SX_PULL_DROPS_OLDEST) {
+        oldest_drop(pull, excess);
+    } else if (pull->drops == SX_PULL_DROPS_NEWEST) {
+        const size_t dropped = excess < size ? excess : size;
+
+        pull->lost += dropped;
+        pull->queue_bytes -= dropped;
+        entry->end -= dropped;
+        if (dropped > 0 && dropped == size) {
+            entry_free(pull, entry);
+        }
+    } else {
+        entry->holds = true;
+        entry->output->hold_count++;
+    }
+}
+
 void sx_pull_put(struct sx_pull *pull, struct sx_output *output)
 {
     struct entry *const entry = malloc(sizeof(*entry));
@@ -84,8 +129,9 @@ void sx_pull_put(struct sx_pull *pull, struct sx_output *output)
     output->reference_count++;
     sx_list_append(&pull->queue, &entry->link);
     pull->queue_bytes += output->size;
-    entry->holds = pull->queue_bytes > SX_PULL_QUEUE_BYTES;
-    output->hold_count += entry->holds;
+    if (pull->queue_bytes > pull->queue_max) {
+        queue_bound(pull, entry);
+    }
 }
 
 /* ---- the socket ---------------------------------------------------------------------------- */
@@ -140,6 +186,11 @@ void sx_pull_send(struct sx_pull *pull)
     queue_let_go(pull);
     (void)sx_poll_modify(&pull->socket,
                          (pull->ending ? 0 : POLLIN) | (sx_list_empty(&pull->queue) ? 0 : POLLOUT));
+}
+
+void sx_pull_send_soon(struct sx_pull *pull)
+{
+    (void)sx_poll_modify(&pull->socket, POLLIN | POLLOUT);
 }
 
 static void pull_heard(struct sx_pull *pull)

@@ -19,6 +19,10 @@
 #include "server/port/output.h"
 
 #define SX_PULL_QUEUE_BYTES 262144u /* that wait in the server; there are more in the socket */
+#define SX_PULL_QUEUE_BYTES_MAX (16u << 20) /* for who asks for more */
+
+/* What goes when there is no room. */
+enum sx_pull_drops { SX_PULL_DROPS_NOTHING, SX_PULL_DROPS_OLDEST, SX_PULL_DROPS_NEWEST };
 
 struct sx_pull {
     struct sx_list link; /* its owner's */
@@ -26,6 +30,8 @@ struct sx_pull {
     pmix_proc_t *procs; /* malloc'ed */
     size_t proc_count;
     pmix_iof_channel_t channels;
+    enum sx_pull_drops drops;
+    size_t queue_max; /* bytes */
     /* while OPEN or ENDING */
     struct sx_poll socket; /* fd -1: it is neither */
     bool ending;
@@ -50,5 +56,7 @@ bool sx_pull_wants(const struct sx_pull *pull, const struct sx_output *output);
 void sx_pull_put(struct sx_pull *pull, struct sx_output *output);
 /* Send what the socket takes.  The pull may be gone then. */
 void sx_pull_send(struct sx_pull *pull);
+/* The same, but not before this returns. */
+void sx_pull_send_soon(struct sx_pull *pull);
 
 #endif

@@ -204,6 +204,13 @@ static pmix_status_t call_pull(module_t *module, up_t *up, void *cbdata)
                             (pmix_iof_channel_t)up->status, answer_op, cbdata);
 }
 
+/* The first of the infos is the input. */
+static pmix_status_t call_push(module_t *module, up_t *up, void *cbdata)
+{
+    return module->push_stdin(up->proc, up->procs, up->nprocs, up->info + 1, up->ninfo - 1,
+                              &up->info[0].value.data.bo, answer_op, cbdata);
+}
+
 struct row {
     const char *name;
     size_t entry; /* in the module */
@@ -242,6 +249,7 @@ static const struct row rows[SX_UPCALL_KINDS] = {
     [SX_UPCALL_LOOKUP] = ROW(lookup, call_lookup, 0, 0),
     [SX_UPCALL_UNPUBLISH] = ROW(unpublish, call_unpublish, 0, 0),
     [SX_UPCALL_IOF_PULL] = ROW(iof_pull, call_pull, 0, 0),
+    [SX_UPCALL_PUSH_STDIN] = ROW(push_stdin, call_push, 0, 0),
     [SX_UPCALL_QUERY] = ROW(query, call_query, 0, 0),
     [SX_UPCALL_TOOL_CONNECTED] = ROW(tool_connected, call_tool, TOOLS_MAX, TOOLS_BYTES_MAX),
     [SX_UPCALL_GROUP] = ROW(group, call_group, 0, 0),

@@ -266,6 +266,19 @@ static pmix_status_t on_pull(const pmix_proc_t *procs, size_t nprocs, const pmix
     return heard(cbfunc, NULL, cbdata);
 }
 
+static pmix_status_t on_push(const pmix_proc_t *proc, const pmix_proc_t *procs, size_t nprocs,
+                             const pmix_info_t *info, size_t ninfo, const pmix_byte_object_t *bytes,
+                             pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    cr_expect_eq(nprocs, 2);
+    cr_expect_eq(ninfo, 0);
+    cr_expect_not_null(bytes);
+    host.proc = proc;
+    host.procs = procs;
+    host.info = info - 1;
+    return heard(cbfunc, NULL, cbdata);
+}
+
 static pmix_credential_cbfunc_t answer_credential;
 
 static void credential_answers(pmix_status_t status, void *cbdata)
@@ -369,6 +382,7 @@ static const pmix_server_module_t all_entries = {
     .fabric = on_fabric,
     .spawn = on_spawn,
     .iof_pull = on_pull,
+    .push_stdin = on_push,
     .get_credential = on_get_credential,
     .validate_credential = on_validate,
     .query = on_query,
