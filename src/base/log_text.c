@@ -66,13 +66,13 @@ static void mark_xml(struct sx_log_text *text, const struct sx_log_style *style,
 
 /* ---- texts --------------------------------------------------------------------------------- */
 
-void sx_log_text_stream(struct sx_log_text *ret, const char *text, const char *stream,
-                        const struct sx_log_style *style)
+void sx_log_text_bytes(struct sx_log_text *ret, const char *bytes, size_t size, const char *stream,
+                       const struct sx_log_style *style)
 {
     char time[64];
 
-    *ret = (struct sx_log_text){ .at = text,
-                                 .end = text + strlen(text),
+    *ret = (struct sx_log_text){ .at = bytes,
+                                 .end = bytes + size,
                                  .form = style->xml ? SX_LOG_AS_XML : SX_LOG_AS_LINES,
                                  .stream = stream };
     sx_log_time(style->when, time, sizeof(time));
@@ -85,7 +85,16 @@ void sx_log_text_stream(struct sx_log_text *ret, const char *text, const char *s
     if (style->tag) {
         snprintf(ret->mark + used, sizeof(ret->mark) - (size_t)used,
                  "[%.255s,%u]<%s>: ", style->source->nspace, style->source->rank, stream);
+    } else if (style->rank) {
+        snprintf(ret->mark + used, sizeof(ret->mark) - (size_t)used,
+                 "[%u]<%s>: ", style->source->rank, stream);
     }
+}
+
+void sx_log_text_stream(struct sx_log_text *ret, const char *text, const char *stream,
+                        const struct sx_log_style *style)
+{
+    sx_log_text_bytes(ret, text, strlen(text), stream, style);
 }
 
 void sx_log_text_syslog(struct sx_log_text *ret, const char *text, unsigned priority,

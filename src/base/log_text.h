@@ -34,11 +34,14 @@ struct sx_log_text {
 /* How a text is marked. */
 struct sx_log_style {
     bool tag, stamp, xml;
+    bool rank; /* the rank alone, instead of a tag */
     const pmix_proc_t *source;
     time_t when;
 };
 
 /* For stdout or stderr (@stream); @text is borrowed. */
+void sx_log_text_bytes(struct sx_log_text *ret, const char *bytes, size_t size, const char *stream,
+                       const struct sx_log_style *style);
 void sx_log_text_stream(struct sx_log_text *ret, const char *text, const char *stream,
                         const struct sx_log_style *style);
 /* For the system log, with @priority from 0 to 7. */

@@ -507,6 +507,12 @@ static const struct sx_directive iof_pull[] = {
     ROW(PMIX_IOF_CACHE_SIZE, NUMBER, iof, cache_bytes, .arg = UINT32_MAX),
     ROW(PMIX_IOF_DROP_OLDEST, BOOL, iof, drop_oldest),
     ROW(PMIX_IOF_DROP_NEWEST, BOOL, iof, drop_newest),
+    ROW(PMIX_IOF_TAG_OUTPUT, BOOL, iof, tag),
+    ROW(PMIX_IOF_TAG_FULLNAME_OUTPUT, BOOL, iof, tag),
+    ROW(PMIX_IOF_RANK_OUTPUT, BOOL, iof, rank),
+    ROW(PMIX_IOF_TIMESTAMP_OUTPUT, BOOL, iof, stamp),
+    ROW(PMIX_IOF_XML_OUTPUT, BOOL, iof, xml),
+    IDLE(PMIX_IOF_OUTPUT_RAW), /* it is, unless marks are asked for */
 };
 
 static const struct sx_directive iof_push[] = {

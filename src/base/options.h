@@ -304,6 +304,7 @@ struct sx_launch_options {
 struct sx_iof_options {
     struct sx_some_number cache_bytes; /* that wait in the server, at most */
     bool drop_oldest, drop_newest;     /* when there is no room; else nothing is dropped */
+    bool tag, rank, stamp, xml;        /* marks of each line */
     bool complete;                     /* nothing comes behind it */
 };
 

@@ -460,6 +460,63 @@ static int host_goes_on(struct job *job)
     return 0;
 }
 
+/* ---- marks (TQ47) ----------------------------------------------------------------------------- */
+
+static void pull_marked(const char *key, const char *want)
+{
+    const pmix_proc_t proc = proc_of(JOB_NSPACE, 0);
+    pmix_info_t info;
+
+    memset(heard, 0, sizeof(heard));
+    PMIx_Info_load(&info, key, NULL, PMIX_BOOL);
+    const pmix_status_t number = PMIx_IOF_pull(&proc, 1, &info, 1, PMIX_FWD_STDOUT_CHANNEL,
+                                               on_output, NULL, NULL);
+
+    CHECK(number > 0);
+    job_token_put(0);
+    wait_for(&ended);
+    CHECK_STATUS(PMIx_IOF_deregister((size_t)number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    if (want != NULL && !is_heard(PMIX_FWD_STDOUT_CHANNEL, want)) {
+        fprintf(stderr, "%s: %.*s\n", key, (int)heard[PMIX_FWD_STDOUT_CHANNEL].size,
+                heard[PMIX_FWD_STDOUT_CHANNEL].bytes);
+        exit(1);
+    }
+}
+
+#define MARKS 5
+
+static int rank_marks(int rank)
+{
+    const char *const out = heard[PMIX_FWD_STDOUT_CHANNEL].bytes;
+
+    (void)rank;
+    begin();
+    sem_init(&ended, 0, 0);
+    pull_marked(PMIX_IOF_TAG_OUTPUT, "[test.job,0]<stdout>: one\n[test.job,0]<stdout>: \n"
+                                     "[test.job,0]<stdout>: a<b\n");
+    pull_marked(PMIX_IOF_RANK_OUTPUT, "[0]<stdout>: one\n[0]<stdout>: \n[0]<stdout>: a<b\n");
+    pull_marked(PMIX_IOF_XML_OUTPUT, "<stdout nspace=\"test.job\" rank=\"0\">one</stdout>\n"
+                                     "<stdout nspace=\"test.job\" rank=\"0\"></stdout>\n"
+                                     "<stdout nspace=\"test.job\" rank=\"0\">a&lt;b</stdout>\n");
+    pull_marked(PMIX_IOF_TIMESTAMP_OUTPUT, NULL);
+    CHECK(strncmp(out, "20", 2) == 0 && out[10] == 'T' && strncmp(out + 24, " one\n20", 7) == 0);
+    pull_marked(PMIX_IOF_OUTPUT_RAW, "one\n\na<b");
+    return finish();
+}
+
+/* Lines that come in parts, one without its end. */
+static int host_delivers_parts(struct job *job)
+{
+    (void)job;
+    for (int i = 0; i < MARKS; i++) {
+        job_token_get(0);
+        deliver(0, PMIX_FWD_STDOUT_CHANNEL, "on");
+        deliver(0, PMIX_FWD_STDOUT_CHANNEL, "e\n\na");
+        deliver_complete(0, PMIX_FWD_STDOUT_CHANNEL, "<b");
+    }
+    return 0;
+}
+
 /* ---- input (TQ48) ----------------------------------------------------------------------------- */
 
 static sem_t pushed;
@@ -619,6 +676,7 @@ static const struct job_case cases[] = {
     { "early", 1, rank_comes_late, host_is_early, false },
     { "drops_oldest", 1, rank_drops_oldest, host_goes_on, false },
     { "drops_newest", 1, rank_drops_newest, host_goes_on, false },
+    { "marks", 1, rank_marks, host_delivers_parts, false },
     { "pushes", 1, rank_pushes, host_is_pushed_to, false },
     { "badly", 1, rank_pulls_badly, host_delivers_badly, false },
 };

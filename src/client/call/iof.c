@@ -18,6 +18,7 @@
 struct pull_op {
     struct sx_op op;
     pmix_iof_cbfunc_t cbfunc;
+    struct sx_iof_options options;
 };
 
 static bool pull_finish(struct sx_op *op)
@@ -27,7 +28,7 @@ static bool pull_finish(struct sx_op *op)
     if (op->fd < 0) {
         op->status = op->status == PMIX_SUCCESS ? PMIX_ERROR : op->status;
     } else if (op->status == PMIX_SUCCESS) {
-        op->status = sx_pull_start(pull_op->cbfunc, op->fd, &op->handler);
+        op->status = sx_pull_start(&pull_op->options, pull_op->cbfunc, op->fd, &op->handler);
     } else {
         close(op->fd);
     }
@@ -50,17 +51,15 @@ static pmix_iof_channel_t output_of(pmix_iof_channel_t channel)
 
 static pmix_status_t pull_judge(const pmix_proc_t procs[], size_t nprocs,
                                 pmix_iof_channel_t channel, const pmix_info_t directives[],
-                                size_t ndirs)
+                                size_t ndirs, struct sx_iof_options *options)
 {
-    struct sx_iof_options options = { 0 };
-
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
     if (procs == NULL || nprocs == 0 || output_of(channel) == PMIX_FWD_NO_CHANNELS) {
         return PMIX_ERR_BAD_PARAM;
     }
-    return sx_options_read(SX_OF_IOF_PULL, directives, ndirs, &options);
+    return sx_options_read(SX_OF_IOF_PULL, directives, ndirs, options);
 }
 
 pmix_status_t PMIx_IOF_pull(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *directives,
@@ -76,7 +75,7 @@ pmix_status_t PMIx_IOF_pull(const pmix_proc_t *procs, size_t nprocs, const pmix_
         .nspace = sx_process.self.nspace,
         .parts = { [SX_PULL_PROCS] = { procs, nprocs }, [SX_PULL_INFOS] = { directives, ndirs } }
     };
-    pmix_status_t rc = pull_judge(procs, nprocs, channel, directives, ndirs);
+    pmix_status_t rc = pull_judge(procs, nprocs, channel, directives, ndirs, &pull_op.options);
 
     if (rc == PMIX_SUCCESS && cbfunc != NULL) {
         rc = sx_progress_start();

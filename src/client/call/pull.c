@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/out.h"
 #include "base/status.h"
+#include "client/call/lines.h"
 #include "client/link/local.h"
 #include "client/link/process.h"
 #include "client/link/progress.h"
@@ -38,7 +39,10 @@ struct pull {
     struct sx_task task;      /* of one piece */
     bool handed;              /* it is queued, or runs */
     struct sx_iof_piece head;
-    size_t size; /* of bytes */
+    size_t size;         /* of bytes */
+    const char *payload; /* what is handed on of it: itself, or lines with marks */
+    size_t payload_size;
+    struct sx_lines *lines; /* NULL: it goes as it is */
     char bytes[SX_IOF_BYTES_MAX];
 };
 
@@ -54,6 +58,7 @@ static pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
 static void release_locked(struct pull *pull)
 {
     if (--pull->reference_count == 0) {
+        free(pull->lines);
         free(pull);
     }
 }
@@ -82,7 +87,8 @@ static bool piece_read(struct pull *pull)
 static void piece_tell(struct sx_task *task)
 {
     struct pull *const pull = SX_CONTAINER(task, struct pull, task);
-    pmix_byte_object_t bytes = { .bytes = pull->bytes, .size = pull->size };
+    pmix_byte_object_t bytes = { .bytes = (char *)(uintptr_t)pull->payload,
+                                 .size = pull->payload_size };
     pmix_proc_t source;
 
     PMIx_Proc_load(&source, pull->head.nspace, pull->head.rank);
@@ -140,8 +146,8 @@ static bool piece_print(struct pull *pull)
 
     pthread_mutex_lock(&stream_lock);
     sx_out_open(&out, fd);
-    while (at < pull->size && goes_on) {
-        const ssize_t wrote = sx_out_write(&out, pull->bytes + at, pull->size - at);
+    while (at < pull->payload_size && goes_on) {
+        const ssize_t wrote = sx_out_write(&out, pull->payload + at, pull->payload_size - at);
 
         if (wrote >= 0) {
             at += (size_t)wrote;
@@ -179,14 +185,30 @@ static void pull_over(struct pull *pull)
     pthread_mutex_unlock(&sx_process.lock);
 }
 
-static void *pull_main(void *arg)
+static bool payload_hand_on(void *arg, const struct sx_iof_piece *piece, const char *text,
+                            size_t size)
 {
     struct pull *const pull = arg;
 
-    while (piece_read(pull)) {
-        if (!(pull->cbfunc != NULL ? piece_hand_on(pull) : piece_print(pull))) {
-            break;
-        }
+    pull->head = *piece;
+    pull->payload = text;
+    pull->payload_size = size;
+    return pull->cbfunc != NULL ? piece_hand_on(pull) : piece_print(pull);
+}
+
+static void *pull_main(void *arg)
+{
+    struct pull *const pull = arg;
+    bool goes_on = true;
+
+    while (goes_on && piece_read(pull)) {
+        const struct sx_iof_piece piece = pull->head;
+
+        goes_on = pull->lines != NULL ? sx_lines_feed(pull->lines, &piece, pull->bytes, pull->size)
+                                      : payload_hand_on(pull, &piece, pull->bytes, pull->size);
+    }
+    if (pull->lines != NULL) {
+        sx_lines_end(pull->lines, goes_on);
     }
     pull_over(pull);
     return NULL;
@@ -209,7 +231,25 @@ static void over_reap(void)
     pthread_mutex_unlock(&lock);
 }
 
-static struct pull *pull_new(pmix_iof_cbfunc_t cbfunc, int fd)
+/* Return: NULL when it is not asked for, or memory is out. */
+static struct sx_lines *lines_new(const struct sx_iof_options *options, struct pull *pull)
+{
+    const bool is_marked = options->tag || options->rank || options->stamp || options->xml;
+    struct sx_lines *const lines = is_marked ? calloc(1, sizeof(*lines)) : NULL;
+
+    if (lines != NULL) {
+        lines->tag = options->tag;
+        lines->rank = options->rank;
+        lines->stamp = options->stamp;
+        lines->xml = options->xml;
+        lines->emit = payload_hand_on;
+        lines->arg = pull;
+        sx_list_init(&lines->streams);
+    }
+    return lines;
+}
+
+static struct pull *pull_new(const struct sx_iof_options *options, pmix_iof_cbfunc_t cbfunc, int fd)
 {
     struct pull *const pull = calloc(1, sizeof(*pull));
 
@@ -218,6 +258,7 @@ static struct pull *pull_new(pmix_iof_cbfunc_t cbfunc, int fd)
         pull->fd = fd;
         pull->cbfunc = cbfunc;
         pull->task.run = piece_tell;
+        pull->lines = lines_new(options, pull);
     }
     return pull;
 }
@@ -237,9 +278,10 @@ static int start_locked(struct pull *pull)
     return err;
 }
 
-pmix_status_t sx_pull_start(pmix_iof_cbfunc_t cbfunc, int fd, size_t *ret_number)
+pmix_status_t sx_pull_start(const struct sx_iof_options *options, pmix_iof_cbfunc_t cbfunc, int fd,
+                            size_t *ret_number)
 {
-    struct pull *const pull = pull_new(cbfunc, fd);
+    struct pull *const pull = pull_new(options, cbfunc, fd);
     int err = ENOMEM;
 
     over_reap();
@@ -253,6 +295,9 @@ pmix_status_t sx_pull_start(pmix_iof_cbfunc_t cbfunc, int fd, size_t *ret_number
         return PMIX_SUCCESS;
     }
     close(fd);
+    if (pull != NULL) {
+        free(pull->lines);
+    }
     free(pull);
     return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "no thread can be made for a pull of output: %s",
                     strerror(err));

@@ -15,11 +15,13 @@
 
 #include <pmix_tool.h>
 
+#include "base/options.h"
 #include "client/link/op.h"
 
 /* Read from @fd, which it takes over in any case; @cbfunc NULL: for the standard streams.  Return:
  * PMIX_SUCCESS, and its number, from 1; PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_pull_start(pmix_iof_cbfunc_t cbfunc, int fd, size_t *ret_number);
+pmix_status_t sx_pull_start(const struct sx_iof_options *options, pmix_iof_cbfunc_t cbfunc, int fd,
+                            size_t *ret_number);
 
 /* What is on its way still comes, then @op is answered.  Return: PMIX_SUCCESS when it will be;
  * PMIX_ERR_NOT_FOUND: there is none of that number, or it is ending already. */

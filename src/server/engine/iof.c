@@ -83,7 +83,7 @@ static struct pull *pull_new(struct sx_server *server, struct sx_client *client,
     return pull;
 }
 
-/* ---- output that nobody has pulled yet -------------------------------------------------------- */
+/* ---- output that nobody has pulled yet ------------------------------------------------------- */
 
 static bool may_have(struct sx_server *server, const struct pull *pull,
                      const struct sx_output *output)
