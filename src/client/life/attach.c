@@ -808,7 +808,7 @@ static void tear_down(struct sx_process *p)
 {
     sx_keepalive_end();
     sx_launcher_end();
-    sx_pulls_stop(); /* while the server may still send */
+    sx_pulls_stop();                               /* while the server may still send */
     for (unsigned i = 0; i < p->link_count; i++) { /* none comes while this process is ENDING */
         sx_life_good_bye(p->links[i]);
     }

@@ -236,10 +236,10 @@ struct sx_server {
     struct sx_loop_post events_wake;   /* event.c: not before this */
     bool events_wake_posted;
     struct sx_outlet outlets[SX_OUTLETS];
-    uint8_t logs;                  /* logging.c: SX_LOGS_* that the host takes */
-    struct sx_list log_calls;      /* the same: that have not ended */
-    struct sx_list own_asks;       /* own_ask.c */
-    struct sx_list pulls;          /* iof.c: of output */
+    uint8_t logs;             /* logging.c: SX_LOGS_* that the host takes */
+    struct sx_list log_calls; /* the same: that have not ended */
+    struct sx_list own_asks;  /* own_ask.c */
+    struct sx_list pulls;     /* iof.c: of output */
     struct sx_list kept;      /* the same: output that nobody pulls yet, the oldest first */
     size_t kept_bytes, kept_count;
     struct sx_list handled_askers; /* event_handled.c */

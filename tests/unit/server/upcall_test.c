@@ -232,6 +232,36 @@ static pmix_status_t on_fabric(const pmix_proc_t *proc, pmix_fabric_operation_t 
     return heard(info_answers, NULL, cbdata);
 }
 
+static pmix_status_t on_publish(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
+                                pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    cr_expect_eq(ninfo, 1);
+    host.proc = proc;
+    host.info = info;
+    return heard(cbfunc, NULL, cbdata);
+}
+
+static pmix_status_t on_unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+                                  size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    cr_expect_null(keys);
+    return on_publish(proc, info, ninfo, cbfunc, cbdata);
+}
+
+static pmix_lookup_cbfunc_t answer_lookup;
+
+static void lookup_answers(pmix_status_t status, void *cbdata)
+{
+    answer_lookup(status, NULL, 0, cbdata);
+}
+
+static pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+                               size_t ninfo, pmix_lookup_cbfunc_t cbfunc, void *cbdata)
+{
+    answer_lookup = cbfunc;
+    return on_unpublish(proc, keys, info, ninfo, lookup_answers, cbdata);
+}
+
 static pmix_spawn_cbfunc_t answer_spawn;
 
 static void spawn_answers(pmix_status_t status, void *cbdata)
@@ -381,6 +411,9 @@ static const pmix_server_module_t all_entries = {
     .allocate = on_allocate,
     .fabric = on_fabric,
     .spawn = on_spawn,
+    .publish = on_publish,
+    .lookup = on_lookup,
+    .unpublish = on_unpublish,
     .iof_pull = on_pull,
     .push_stdin = on_push,
     .get_credential = on_get_credential,
