@@ -7,6 +7,9 @@
 #include "base/library.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "base/status.h"
 
@@ -21,4 +24,19 @@ void *sx_library_find(const char *soname, const char *name)
         sx_log(SX_LOG_ERROR, "%s: %s", name, why != NULL ? why : soname);
     }
     return function;
+}
+
+int sx_library_try(const char *soname)
+{
+    if (dlopen(soname, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) != NULL) {
+        return 0;
+    }
+    (void)dlerror(); /* its words are all that the loader has to say, so we look ourselves */
+    const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        close(fd);
+        return 0;
+    }
+    return errno == EMFILE || errno == ENFILE ? errno : 0;
 }

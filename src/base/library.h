@@ -16,7 +16,11 @@
  * ours.  Return: NULL, after a line that says why, if there is no such library or function. */
 void *sx_library_find(const char *soname, const char *name);
 
-/* The same, found once per place in the code. */
+/* Map library @soname, without a word.  Return: 0; EMFILE or ENFILE when there is no descriptor to
+ * open it with.  If anything else is wrong with it, its first call says so. */
+int sx_library_try(const char *soname);
+
+/* As sx_library_find, once per place in the code. */
 #define SX_LIBRARY_FUNCTION(soname, name)                                           \
     ({                                                                              \
         static _Atomic(void *) found;                                               \

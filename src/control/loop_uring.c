@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/library.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/util.h"
@@ -95,8 +96,11 @@ static int uring_open(struct sx_loop *loop)
     if (state == NULL) {
         return ENOMEM;
     }
-    int err = make_ring(&state->ring);
+    int err = sx_library_try(SHMIX_LIBURING);
 
+    if (err == 0) {
+        err = make_ring(&state->ring);
+    }
     if (err != 0) {
         free(state);
         return err;
