@@ -539,7 +539,9 @@ static pmix_status_t on_push(const pmix_proc_t *source, const pmix_proc_t target
         CHECK(bo->size == (size_t)1 << 20 && bo->bytes[bo->size - 1] == 'x');
         return PMIX_OPERATION_SUCCEEDED;
     }
-    memcpy(input + input_size, bo->bytes, bo->size);
+    if (bo->size > 0) {
+        memcpy(input + input_size, bo->bytes, bo->size);
+    }
     input_size += bo->size;
     cbfunc(PMIX_SUCCESS, cbdata);
     return PMIX_SUCCESS;

@@ -112,7 +112,10 @@ static pmix_status_t attach(const struct server *server, bool primary, pmix_proc
 
     PMIx_Info_load(&info[0], PMIX_SERVER_NSPACE, server->name.nspace, PMIX_STRING);
     PMIx_Info_load(&info[1], PMIX_PRIMARY_SERVER, &primary, PMIX_BOOL);
-    return PMIx_tool_attach_to_server(NULL, ret_server, info, 2);
+    const pmix_status_t rc = PMIx_tool_attach_to_server(NULL, ret_server, info, 2);
+
+    PMIx_Info_destruct(&info[0]);
+    return rc;
 }
 
 static void begin(const struct server *server)
@@ -122,6 +125,7 @@ static void begin(const struct server *server)
 
     PMIx_Info_load(&info, PMIX_SERVER_NSPACE, server->name.nspace, PMIX_STRING);
     CHECK_STATUS(PMIx_tool_init(&self, &info, 1), PMIX_SUCCESS);
+    PMIx_Info_destruct(&info);
 }
 
 static void attach_both(const struct server *a, const struct server *b)
@@ -245,6 +249,7 @@ static void primary(void)
     expect_servers(&b, NULL);
     PMIx_Info_load(&value, PMIX_REGISTER_CLEANUP, "/tmp/none", PMIX_STRING);
     CHECK_STATUS(PMIx_Job_control(NULL, 0, &value, 1, NULL, NULL), PMIX_ERR_UNREACH);
+    PMIx_Info_destruct(&value);
     CHECK_STATUS(PMIx_tool_set_server(&a.name, NULL, 0), PMIX_ERR_UNREACH);
     CHECK_STATUS(PMIx_tool_set_server(&b.name, NULL, 0), PMIX_SUCCESS);
     CHECK(PMIx_tool_is_connected());
@@ -254,6 +259,7 @@ static void primary(void)
     expect_asked(&b);
     PMIx_Info_load(&value, PMIX_SERVER_NSPACE, "server.a", PMIX_STRING);
     CHECK_STATUS(PMIx_tool_connect_to_server(&name, &value, 1), PMIX_SUCCESS);
+    PMIx_Info_destruct(&value);
     expect_servers(&a, &b);
     CHECK_STATUS(PMIx_tool_disconnect(&b.name), PMIX_SUCCESS);
     expect_asked(&a);
