@@ -265,6 +265,7 @@ static int rank_of_upcalls(int rank)
 {
     rank_begin();
     if (rank == 0) {
+        job_token_get(0);
         send_number(-2001, PMIX_RANGE_LOCAL, 0);
         send_number(-2002, PMIX_RANGE_NAMESPACE, 0); /* though the whole job is here */
         send_to(-2003, JOB_NSPACE, 1);
@@ -291,6 +292,7 @@ static int host_of_upcalls(struct job *job)
         { -2006, PMIX_RANGE_GLOBAL },    { -2008, PMIX_RANGE_RM },
     };
 
+    job_token_put(0);
     wait_for(CODE_END);
     for (size_t i = 0; i < sizeof(up) / sizeof(up[0]); i++) {
         const struct seen one = wait_for(up[i].code);
@@ -314,6 +316,7 @@ static int host_of_handlers(struct job *job)
     const size_t any = listen_to(NULL, 0);
     const size_t one = listen_to(&session, 1);
 
+    job_token_put(0); /* more events come than are kept for late handlers */
     job_wait(job, 0);
     wait_for(CODE_END);
     wait_for_count(-2005, 2); /* upcall and handler each; -2006 is an upcall only */
