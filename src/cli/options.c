@@ -175,6 +175,7 @@ int sx_options_refuse(const struct sx_verb *verb, const char *name, const char *
 {
     const struct sx_option *const row = name == NULL ? NULL : option_find(verb, name, strlen(name));
     const char *const example = row != NULL && row->value != NULL ? row->example : NULL;
+    const char *const where = verb->where == NULL ? "" : verb->where;
     va_list args;
     char *what;
 
@@ -182,10 +183,11 @@ int sx_options_refuse(const struct sx_verb *verb, const char *name, const char *
     what = sx_cli_vprintf(fmt, args);
     va_end(args);
     if (name == NULL) {
-        sx_say("%s\ntry: %s --help", what, verb->name);
+        sx_say("%s%s\ntry: %s --help", where, what, verb->name);
     } else {
-        sx_say("%s\ntry: %s %s%s%s%s", what, verb->try_begin, row == NULL ? name : row->name,
-               example == NULL ? "" : " ", example == NULL ? "" : example, verb->try_end);
+        sx_say("%s%s\ntry: %s %s%s%s%s", where, what, verb->try_begin,
+               row == NULL ? name : row->name, example == NULL ? "" : " ",
+               example == NULL ? "" : example, verb->try_end);
     }
     free(what);
     return SX_EXIT_USAGE;

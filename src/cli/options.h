@@ -47,6 +47,7 @@ struct sx_verb {
     const struct sx_option *options;
     size_t option_count;
     const struct sx_habit *habits; /* ends with a row of NULL; NULL: none */
+    const char *where; /* "jobs.app, line 3: ", before what is said of words from there; or NULL */
 };
 
 #define SX_OPTIONS_TAKEN (-1)

@@ -13,6 +13,7 @@
 #include "base/util.h"
 #include "cli/number.h"
 #include "cli/options.h"
+#include "cli/run/appfile.h"
 #include "cli/run/nodes.h"
 #include "cli/run/words.h"
 #include "cli/say.h"
@@ -254,6 +255,11 @@ static const struct sx_option rows[] = {
     { "--hostfile", "--machinefile", "FILE", "hosts",
       "a file with lines 'NODE [slots=N]' that name this node" ELSEWHERE,
       "the same from a file, a line 'NODE [slots=N]' each", set_hostfile, OF_APP(slot_count) },
+    { "--app", NULL, "FILE", "jobs.app : -n 2", "a file of lines '[options] PROGRAM [ARGS]'",
+      "in the place of a PROGRAM: those of FILE, one a line, with what its options here leave "
+      "open; "
+      "a line that begins with # is left out",
+      sx_option_text, OF_APP(file) },
     { "--allow-run-as-root", NULL, NULL, NULL, NULL, "accepted, as root always is", NULL, APP },
     { .help = "options of the job, or of all jobs, before the first PROGRAM:" },
     { "--separate-jobs", NULL, NULL, NULL, NULL,
@@ -330,6 +336,7 @@ static const char about[] =
     "  shmix run -n 4 --env OMP_NUM_THREADS=2 ./hybrid\n"
     "  shmix run -n 4 --timeout 60 ./test < input rank 0 reads the input\n"
     "  shmix run -n 2 ./ocean : -n 3 ./ice        ranks 0 and 1, and ranks 2 to 4\n"
+    "  shmix run --app jobs.app                   programs from a file, one a line\n"
     "  shmix run --separate-jobs -n 2 ./ocean : -n 3 ./ice    two jobs, ranks from 0 in each\n";
 
 static const char more[] =
@@ -378,41 +385,67 @@ const struct sx_verb sx_run_verb = {
 
 /* ---- applications ---------------------------------------------------------------------------- */
 
-static struct sx_run_app *app_begin(struct sx_run_options *options)
+/* Where words come from: the command line, or a line of an app file. */
+struct source {
+    const struct sx_verb *verb;      /* that refuses them */
+    const struct sx_run_app *common; /* what the file's own options say; NULL: the command line */
+};
+
+static void app_deinit(struct sx_run_app *app)
+{
+    for (size_t k = 0; k < app->env_count; k++) {
+        free(app->env[k]);
+    }
+    free(app->env);
+    *app = (struct sx_run_app){ .rank_count = 0 };
+}
+
+static struct sx_run_app *app_begin(struct sx_run_options *options, const struct sx_run_app *common)
 {
     struct sx_run_app *app;
 
     options->apps = sx_cli_realloc(options->apps, options->app_count + 1, sizeof(*options->apps));
     app = &options->apps[options->app_count++];
     *app = (struct sx_run_app){ .rank_count = 0 };
+    if (common != NULL) {
+        *app = *common;
+        app->env = NULL;
+        app->env_count = 0;
+        app->file = NULL;
+        for (size_t i = 0; i < common->env_count; i++) {
+            add_env(app, sx_cli_strdup(common->env[i]));
+        }
+    }
     return app;
 }
 
-static int refuse_no_program(const struct sx_run_options *options, const char *word)
+static int refuse_no_program(const struct sx_run_options *options, const struct sx_verb *verb,
+                             const char *word)
 {
     if (options->app_count > 1 || (word != NULL && word[0] == ':')) {
-        return sx_options_refuse(&sx_run_verb, NULL,
+        return sx_options_refuse(verb, NULL,
                                  "there is no program %s, where number %u should be; write "
                                  "'[options] PROGRAM [ARGS] : [options] PROGRAM [ARGS]'",
                                  word != NULL ? "before a ':'" : "behind the last ':'",
                                  options->app_count);
     }
-    return sx_options_refuse(&sx_run_verb, "-n", "no program given");
+    return sx_options_refuse(verb, "-n", "no program given");
 }
 
 /* The program at **words and its arguments; *words moves to the ':' behind it, or to the end. */
-static int take_program(struct sx_run_options *options, struct sx_run_app *app, char ***words)
+static int take_program(struct sx_run_options *options, const struct sx_verb *verb,
+                        struct sx_run_app *app, char ***words)
 {
     const char *const word = **words;
 
     if (word == NULL || word[0] == '\0' || strcmp(word, ":") == 0) {
-        return refuse_no_program(options, word);
+        return refuse_no_program(options, verb, word);
     }
     if (app->rank_count == 0) {
         app->rank_count = app->slot_count > 0 ? app->slot_count : 1;
     }
     if (app->rank_count > SX_RUN_RANKS_MAX - options->rank_count) {
-        return sx_options_refuse(&sx_run_verb, "-n",
+        return sx_options_refuse(verb, "-n",
                                  "-n %u for program %u: with those before it there would be %u "
                                  "ranks, and at most %u are possible",
                                  app->rank_count, options->app_count,
@@ -426,24 +459,84 @@ static int take_program(struct sx_run_options *options, struct sx_run_app *app, 
     return SX_OPTIONS_TAKEN;
 }
 
-int sx_run_options_init(struct sx_run_options *options, char **argv)
+static int take_words(struct sx_run_options *options, const struct source *source, char **words);
+
+/* One line of the app file that @common names. */
+static int take_line(struct sx_run_options *options, const struct sx_run_app *common,
+                     const struct sx_run_appline *line)
+{
+    struct sx_verb verb = sx_run_verb;
+    const struct source source = { .verb = &verb, .common = common };
+    char *const where = sx_cli_printf("%s, line %u: ", common->file, line->number);
+
+    verb.where = where;
+    const int code = take_words(options, &source, line->words);
+
+    free(where);
+    return code;
+}
+
+/* The app file that the last application is; it makes way for those of its lines. */
+static int take_file(struct sx_run_options *options, const struct source *source, char **words)
+{
+    struct sx_run_app common = options->apps[--options->app_count];
+    char message[SX_RUN_MESSAGE_MAX];
+    int code = SX_OPTIONS_TAKEN;
+
+    options->files = sx_cli_realloc(options->files, options->file_count + 1,
+                                    sizeof(*options->files));
+    struct sx_run_appfile *const file = &options->files[options->file_count];
+
+    if (source->common != NULL) {
+        code = sx_options_refuse(source->verb, NULL, "an app file cannot name another one");
+    } else if (*words != NULL && strcmp(*words, ":") != 0) {
+        code = sx_options_refuse(source->verb, NULL,
+                                 "--app '%.80s' stands in the place of a program, and '%.80s' "
+                                 "follows it: put it into the file, or behind a ':'",
+                                 common.file, *words);
+    } else if (!sx_run_appfile_init(file, common.file, message)) {
+        code = sx_options_refuse(source->verb, NULL, "%s", message);
+    } else {
+        options->file_count++;
+    }
+    for (size_t i = 0; code == SX_OPTIONS_TAKEN && i < file->line_count; i++) {
+        code = take_line(options, &common, &file->lines[i]);
+    }
+    app_deinit(&common);
+    return code;
+}
+
+static int take_words(struct sx_run_options *options, const struct source *source, char **words)
 {
     bool another = true;
 
-    *options = (struct sx_run_options){ .kill_grace_ns = KILL_GRACE_NS, .bind = BIND_NOT_GIVEN };
-    for (; another; argv++) {
-        struct sx_run_app *const app = app_begin(options);
-        int code = sx_options_take(&sx_run_verb, options->app_count == 1 ? options : NULL, app,
-                                   &argv);
+    for (; another; words++) {
+        struct sx_run_app *const app = app_begin(options, source->common);
+        const bool first = source->common == NULL && options->app_count == 1;
+        int code = sx_options_take(source->verb, first ? options : NULL, app, &words);
 
         if (code == SX_OPTIONS_TAKEN) {
-            code = take_program(options, app, &argv);
+            code = app->file != NULL ? take_file(options, source, words)
+                                     : take_program(options, source->verb, app, &words);
         }
         if (code != SX_OPTIONS_TAKEN) {
             return code;
         }
-        another = *argv != NULL;
-        *argv = NULL;
+        another = *words != NULL;
+        *words = NULL;
+    }
+    return SX_OPTIONS_TAKEN;
+}
+
+int sx_run_options_init(struct sx_run_options *options, char **argv)
+{
+    const struct source command_line = { .verb = &sx_run_verb };
+
+    *options = (struct sx_run_options){ .kill_grace_ns = KILL_GRACE_NS, .bind = BIND_NOT_GIVEN };
+    const int code = take_words(options, &command_line, argv);
+
+    if (code != SX_OPTIONS_TAKEN) {
+        return code;
     }
     if (options->separate_jobs && options->app_count > SX_RUN_JOBS_MAX) {
         return sx_options_refuse(&sx_run_verb, "--separate-jobs",
@@ -466,11 +559,12 @@ int sx_run_options_init(struct sx_run_options *options, char **argv)
 void sx_run_options_deinit(struct sx_run_options *options)
 {
     for (uint32_t i = 0; i < options->app_count; i++) {
-        for (size_t k = 0; k < options->apps[i].env_count; k++) {
-            free(options->apps[i].env[k]);
-        }
-        free(options->apps[i].env);
+        app_deinit(&options->apps[i]);
     }
+    for (size_t i = 0; i < options->file_count; i++) {
+        sx_run_appfile_deinit(&options->files[i]);
+    }
+    free(options->files);
     free(options->apps);
     *options = (struct sx_run_options){ .app_count = 0 };
 }

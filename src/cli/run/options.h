@@ -5,9 +5,10 @@
  *     shmix run [options] [--] program [arguments] [: [options] [--] program [arguments]]...
  *
  * Options end at the first word that is none, or at "--"; what follows, up to a lone ":" or the
- * end, is a program and its arguments: an application.  They are one job, or one each (run/job.h).
- * Some options are an application's own, the others hold for all and stand before the first
- * program.  Options that users of mpirun type without thinking are taken as there. */
+ * end, is a program and its arguments: an application.  "--app FILE" stands in the place of one and
+ * means those that the lines of a file name (run/appfile.h).  They are one job, or one each
+ * (run/job.h).  Some options are an application's own, the others hold for all and stand before the
+ * first program.  Options that users of mpirun type without thinking are taken as there. */
 #ifndef SX_CLI_RUN_OPTIONS_H
 #define SX_CLI_RUN_OPTIONS_H
 
@@ -52,12 +53,17 @@ struct sx_run_app {
     const char *pset;    /* the process set that its ranks are in; NULL: none */
     char **env;          /* NAME=VALUE or NAME, in the order given; owned */
     size_t env_count;
-    char **program; /* argv of its ranks, NULL-terminated */
+    char **program;   /* argv of its ranks, NULL-terminated */
+    const char *file; /* while options are read: an app file, in its place; NULL: a program */
 };
+
+struct sx_run_appfile;
 
 struct sx_run_options {
     struct sx_run_app *apps;
     uint32_t app_count;
+    struct sx_run_appfile *files; /* whose words the applications borrow */
+    size_t file_count;
     uint32_t rank_count;         /* of all applications */
     bool separate_jobs;          /* each application is a job */
     enum sx_run_level map, bind; /* bind: what they are mapped by, unless it is given */

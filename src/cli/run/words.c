@@ -45,6 +45,7 @@ const struct sx_habit sx_run_habits[] = {
     { "--kill-on-bad-exit -K", "--on-failure" },
     { "--enable-recovery --continuous", "--on-failure notify" },
     { "--ompi-server --report-pid", "--report-uri" },
+    { "-configfile --configfile --multi-prog", "--app" },
     { "-w --nodelist --hosts --default-hostfile --add-host --add-hostfile", "--host" },
     { "-N --nodes --npernode --ntasks-per-node -ppn --pernode --npersocket", NODES },
     { "-rf --rankfile --cpu-set --cpu-list --cpus-per-proc --cpus-per-rank --cpus-per-task",

@@ -14,6 +14,15 @@ ln -s orterun "$work/mpirun"
 printf '# ours\nlocalhost slots=3 max_slots=4\n\n%s:2 # two\n127.0.0.1\n' "$(hostname)" >"$work/hosts"
 printf 'localhost\nelsewhere slots=2\n' >"$work/else"
 
+# App files.
+printf 'true\n' >"$work/apps"
+printf 'true\necho "no end\n' >"$work/quote"
+printf 'true\n\0' >"$work/nul"
+printf -- '--app %s\n' "$work/apps" >"$work/nested"
+printf '# one\n--tag-output true\n' >"$work/whole"
+printf '# one\ntrue\n\n--wdirr / true\n' | sed 2d >"$work/wrong"
+printf -- '-n 2\n' >"$work/empty"
+
 shmix() {
     "$SHMIX" "$@"
 }

@@ -76,5 +76,34 @@ run --hostfile hosts true
 expect_code 2 "a hostfile"
 expect_err "several nodes use mpirun or srun" "a hostfile"
 
+# The lines of a file are programs as on the command line; options before it are for all of them.
+cat >"$work/jobs" <<'END'
+# the model, and a line without anything
+
+-n 2 --env B=2 sh -c 'echo "$PMIX_RANK $A$B $# $2"' sh # "is \"an\\" argu\ ment
+	--wdir  /  --env A=9 sh -c 'echo "$PMIX_RANK $A"
+echo "$PWD"' : echo two\ words \
+ "" next
+END
+printf 'echo %s' "'last" >>"$work/jobs"
+run --app "$work/jobs"
+expect_code 2 "an open quote"
+printf "'" >>"$work/jobs" # there is no end of line
+run --env A=1 --app "$work/jobs" : sh -c 'echo "$PMIX_RANK ${A:-none} behind"'
+expect_code 0 "an app file"
+for line in '0 12 3 is "an\' '1 12 3 is "an\' "2 9" / "two words  next" last "5 none behind"; do
+    has "$line" "an app file"
+done
+lines_are "$work/out" 7 || fail "an app file: other lines"
+printf '%s\n' 'echo of a pipe' | "$SHMIX" run --app /dev/stdin >"$work/out" 2>"$work/err"
+expect_out "of a pipe" "an app file that is a pipe"
+i=0
+while [ $((i += 1)) -le 10000 ]; do
+    echo "-n 2 true"
+done >"$work/many"
+run --app "$work/many"
+expect_code 2 "an app file with too many ranks"
+expect_err "many, line 8193: .*16386 ranks, and at most 16384" "an app file with too many ranks"
+
 expect_clean "at the end"
 finish
