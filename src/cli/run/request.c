@@ -224,14 +224,14 @@ static struct words small(const char *text)
     return words;
 }
 
-/* "N:node", so many ranks of each application a node. */
+/* "N:node", so many ranks of each application a node; Open MPI 4.1 writes "N:n". */
 static bool ppr_read(const char *text, uint32_t *ret_count)
 {
     struct words words = small(text);
     char *const colon = strchr(words.text, ':');
     int64_t number;
 
-    if (colon == NULL || strcmp(colon + 1, "node") != 0) {
+    if (colon == NULL || (strcmp(colon + 1, "node") != 0 && strcmp(colon + 1, "n") != 0)) {
         return false;
     }
     *colon = '\0';

@@ -47,6 +47,7 @@ static const struct {
     { PMIX_MAPBY, "ppr:0:node", 1, PMIX_ERR_JOB_FAILED_TO_MAP, "PMIX_MAPBY" },
     { PMIX_MAPBY, "ring", 2, PMIX_ERR_JOB_FAILED_TO_MAP, "'ring'" },
     { PMIX_PPR, "4:node", 4, PMIX_SUCCESS, NULL },
+    { PMIX_PPR, "4:n", 4, PMIX_SUCCESS, NULL },
     { PMIX_PPR, "4:switch", 4, PMIX_ERR_JOB_FAILED_TO_MAP, "PMIX_PPR" },
     { PMIX_BINDTO, "socket", 2, PMIX_SUCCESS, NULL },
     { PMIX_BINDTO, "chair", 2, PMIX_ERR_JOB_FAILED_TO_MAP, "'chair'" },
