@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The shmix authors
+# dynamic_test.sh - Debian's Open MPI, unmodified, under `shmix run`: jobs that programs start, and how
+# their worlds meet.
+#
+# MPICC is the compiler's wrapper; FIRST_ARGS are further arguments of `shmix run`.
+here=$(dirname "$0")
+. "$here/../../system/run/lib.sh"
+
+mpicc=${MPICC:-mpicc.openmpi}
+if ! command -v "$mpicc" >/dev/null; then
+    echo "skipped: there is no $mpicc (Debian: libopenmpi-dev, openmpi-bin)"
+    exit 77
+fi
+"$mpicc" -O1 -o "$work/spawn_mpi" "$here/../progs/spawn_mpi.c" || exit 1
+mkdir "$work/other"
+cd "$work" || exit 1
+own=${RANK_PRELOAD:+--env LD_PRELOAD=$RANK_PRELOAD}
+limit="--timeout 120 $own $FIRST_ARGS"
+
+# scenario RANKS WORDS...: the parents' last word is "ok", and nothing stays.
+scenario() {
+    ranks=$1
+    shift
+    run $limit -n $ranks "$work/spawn_mpi" "$@"
+    expect_code 0 "$*, $ranks parents"
+    grep -qx "$1: ok" "$work/out" || fail "$*, $ranks parents: no '$1: ok'"
+    expect_clean "$*, $ranks parents"
+}
+
+scenario 1 world 1
+scenario 3 world 4
+scenario 3 self 2
+scenario 2 many
+scenario 1 nested 3
+scenario 2 again 5
+scenario 2 meet
+scenario 1 plain
+
+# MPI_Info: the keys of the MPI standard, then those of Open MPI.
+scenario 1 wdir "$work/other"
+scenario 1 env 'FOO=a b=c'
+for pair in host=localhost npernode=1 pernode=true ppr=1:node map_by=core ompi_stdin_target=none; do
+    case $mpicc,$pair in
+    */wheels/*,ppr=*) ;; # Open MPI 5 itself takes none
+    *) scenario 1 info $pair ;;
+    esac
+done
+
+# What cannot be started is an error that the parent survives; of several parents Open MPI 4.1 tells
+# the root alone, and the others wait in MPI_Comm_spawn.
+scenario 1 missing
+expect_err "there is no program '/nowhere/program'" "a program that there is not"
+case $mpicc in
+*/wheels/*) ;; # Open MPI 5 says MPI_ERR_UNKNOWN
+*) grep -q MPI_ERR_SPAWN "$work/out" || fail "a program that there is not: the error's class" ;;
+esac
+scenario 1 error wdir=/nowhere
+expect_err '/nowhere' "a folder that there is not"
+scenario 1 error host=elsewhere.example
+expect_err 'elsewhere.example' "a node that there is not"
+
+finish
