@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,13 +33,89 @@ static int check(int wdir_fd, const char *path)
     return faccessat(wdir_fd, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
+/* ---- the interpreter of a script ------------------------------------------------------------- */
+
+#define LINE_MAX_BYTES 256 /* of which the kernel reads no more */
+#define SCRIPTS_MAX 5      /* that interpret one another, as the kernel has it */
+
+/* What the first line of the file @path names, in @line.  Return: NULL if it names nothing. */
+static const char *interpreter_of(int wdir_fd, const char *path, char line[LINE_MAX_BYTES])
+{
+    const int fd = openat(wdir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    ssize_t got = -1;
+    char *name;
+
+    if (fd >= 0) { /* else it may be executed all the same, and the kernel judges */
+        got = read(fd, line, LINE_MAX_BYTES - 1);
+        close(fd);
+    }
+    if (got < 2 || line[0] != '#' || line[1] != '!') {
+        return NULL;
+    }
+    line[got] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    name = line + 2 + strspn(line + 2, " \t");
+    name[strcspn(name, " \t")] = '\0';
+    return name[0] == '\0' ? NULL : name;
+}
+
+/* The kernel would refuse the script only when it is executed.  Return: as check, with one line in
+ * @message. */
+static int check_interpreters(int wdir_fd, const char *path, char *message)
+{
+    char line[LINE_MAX_BYTES], script[PATH_MAX];
+
+    snprintf(script, sizeof(script), "%s", path);
+    for (int i = 0; i < SCRIPTS_MAX; i++) {
+        const char *const name = interpreter_of(wdir_fd, script, line);
+        const int why = name == NULL ? 0 : check(wdir_fd, name);
+        const size_t len = name == NULL ? 0 : strlen(name);
+
+        if (name == NULL) {
+            break;
+        }
+        if (why != 0) {
+            const bool returns = name[len - 1] == '\r';
+
+            snprintf(message, SX_RUN_MESSAGE_MAX,
+                     "the first line of '%.200s' names the interpreter '%.*s': %s%s", script,
+                     (int)(len - returns), name, strerror(why),
+                     returns ? "; the line ends with a carriage return, which belongs to the name: "
+                               "'dos2unix' removes it"
+                             : "");
+            return why;
+        }
+        memcpy(script, name, len + 1);
+    }
+    return 0;
+}
+
+static int code_of(int why)
+{
+    return why == ENOENT || why == ENOTDIR ? SX_EXIT_NOT_FOUND : SX_EXIT_NOT_EXECUTABLE;
+}
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
+/* @path can be executed, if its interpreter can.  Return: as sx_run_program_find. */
+static int found(char *path, int wdir_fd, char **ret_path, char *message)
+{
+    const int why = check_interpreters(wdir_fd, path, message);
+
+    if (why != 0) {
+        free(path);
+        return code_of(why);
+    }
+    *ret_path = path;
+    return 0;
+}
+
 static int find_path(const char *name, int wdir_fd, char **ret_path, char *message)
 {
     const int why = check(wdir_fd, name);
 
     if (why == 0) {
-        *ret_path = sx_cli_strdup(name);
-        return 0;
+        return found(sx_cli_strdup(name), wdir_fd, ret_path, message);
     }
     if (why == EISDIR) {
         snprintf(message, SX_RUN_MESSAGE_MAX, "'%.300s' is a directory, not a program", name);
@@ -67,8 +144,7 @@ static int search(const char *name, int wdir_fd, const char *path, char **ret_pa
 
         if (why == 0) {
             free(refused);
-            *ret_path = full;
-            return 0;
+            return found(full, wdir_fd, ret_path, message);
         }
         if (why == EACCES && refused == NULL) {
             refused = full;
@@ -101,8 +177,11 @@ int sx_run_program_find(const char *name, const char *wdir, const char *path, ch
 
     if (wdir != NULL) {
         wdir_fd = open(wdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (wdir_fd < 0) {
+        if (wdir_fd < 0 || faccessat(wdir_fd, ".", X_OK, AT_EACCESS) != 0) {
             snprintf(message, SX_RUN_MESSAGE_MAX, "--wdir %.300s: %s", wdir, strerror(errno));
+            if (wdir_fd >= 0) {
+                close(wdir_fd);
+            }
             return SX_EXIT_FAILURE;
         }
     }

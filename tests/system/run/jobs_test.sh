@@ -127,10 +127,12 @@ expect_err "job 0, rank 1 (pid [0-9]*) on $host was killed .*; job 0 goes on wit
 has "rank 3: heard PMIX_ERR_PROC_ABORTED_BY_SIG, exit code 137" "--on-failure notify"
 has "rank 1: PMIX_SUCCESS" "--on-failure notify: the other job"
 
-printf '#!/no/such/interpreter\n' >"$work/script"
-chmod +x "$work/script"
+# A file that somebody writes to cannot be executed, and nobody knows before.
+cp /bin/sh "$work/script"
+exec 9>>"$work/script"
 jobs sh -c "$(when 'cannot start' 'echo goes on')" : -n 2 "$work/script"
-expect_code 127 "a program that cannot be executed"
+exec 9>&-
+expect_code 126 "a program that cannot be executed"
 expect_err "cannot start job 1, rank [01]: could not execute '$work/script'" "it is named"
 expect_out "goes on" "a program that cannot be executed"
 jobs true : nosuch-program

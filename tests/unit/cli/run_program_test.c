@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,6 +24,16 @@ static void make(const char *name, mode_t mode)
     close(fd);
 }
 
+static void make_script(const char *name, const char *text)
+{
+    make(name, 0700);
+    FILE *const out = fopen(name, "w");
+
+    cr_assert_not_null(out);
+    fputs(text, out);
+    cr_assert_eq(fclose(out), 0);
+}
+
 static void setup(void)
 {
     cr_assert_not_null(mkdtemp(dir));
@@ -33,6 +44,15 @@ static void setup(void)
     make("a/plain", 0600);
     make("b/plain", 0700);
     make("a/data", 0600);
+    make_script("good", "#! /bin/sh -e\nexit 0\n");
+    make_script("bare", "#!\n");
+    make_script("lost", "#!/nonexistent/shell\n");
+    make_script("folder", "#!/etc\n");
+    make_script("text", "#!a/data x\n");
+    make_script("dos", "#!/bin/sh\r\nexit 0\r\n");
+    make_script("second", "#!./lost\n");
+    make_script("b/second", "#!./plain\n");
+    make_script("itself", "#!./itself\n");
 }
 
 static void teardown(void)
@@ -60,6 +80,18 @@ static const struct {
     { "a/data", NULL, "", SX_EXIT_NOT_EXECUTABLE, "chmod +x" },
     { "./a", NULL, "", SX_EXIT_NOT_EXECUTABLE, "is a directory" },
     { "./here", "nodir", "", 1, "--wdir nodir" },
+    { "./here", "here", "", 1, "--wdir here: Not a directory" },
+    { "./good", NULL, "", 0, "./good" },
+    { "./bare", NULL, "", 0, "./bare" }, /* which sh reads */
+    { "./second", "b", "", 0, "./second" },
+    { "./itself", NULL, "", 0, "./itself" }, /* and the kernel's word counts */
+    { "./lost", NULL, "", SX_EXIT_NOT_FOUND,
+      "'./lost' names the interpreter '/nonexistent/shell'" },
+    { "lost", NULL, ".", SX_EXIT_NOT_FOUND, "'/nonexistent/shell': No such file" },
+    { "./second", NULL, "", SX_EXIT_NOT_FOUND, "'./lost' names the interpreter" },
+    { "./folder", NULL, "", SX_EXIT_NOT_EXECUTABLE, "the interpreter '/etc': Is a directory" },
+    { "./text", NULL, "", SX_EXIT_NOT_EXECUTABLE, "the interpreter 'a/data': Permission denied" },
+    { "./dos", NULL, "", SX_EXIT_NOT_FOUND, "'/bin/sh': No such file or directory; the line ends" },
 };
 
 Test(run_program, finds_or_says_why_not, .init = setup, .fini = teardown)
