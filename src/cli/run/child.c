@@ -235,13 +235,17 @@ void sx_run_child_spawn(struct sx_run_state *run, struct sx_run_request *request
 
 void sx_run_child_started(struct sx_run_job *job)
 {
+    if (sx_run_child_is_awaited(job) && job->ending) {
+        sx_run_request_answer(job->request, job->fate, NULL);
+    }
+    sx_run_child_acts(job);
+}
+
+void sx_run_child_acts(struct sx_run_job *job)
+{
     struct sx_run_request *const request = job->request;
 
     if (!sx_run_child_is_awaited(job)) {
-        return;
-    }
-    if (job->ending) {
-        sx_run_request_answer(request, job->fate, NULL);
         return;
     }
     job->timeout_ns = request->said.job_timeout_ns == 0

@@ -5,10 +5,12 @@
  *   request --judged, named, placed, registered--> STARTING --the last exec--> its caller goes on
  *       \----------------------\------------- a cause ---------\--> its caller gets an error
  *
- * What goes wrong before the caller goes on is the caller's to deal with: it is told to the user,
- * and is no failure of the run.  Afterwards the job is one of all: its failure is none of its
- * parent's, and decides the exit code if it is the first.  Where the parent ends for a cause, the
- * child goes with it unless it was spawned as a separate one; a parent that ends well leaves it. */
+ * What goes wrong before the caller goes on is the caller's to deal with: it is told to the
+ * user, and is no failure of the run.  A rank that runs and fails before the last one was
+ * started is no such thing: the caller goes on then, and hears of the job's end.  Afterwards the
+ * job is one of all: its failure is none of its parent's, and decides the exit code if it is the
+ * first.  Where the parent ends for a cause, the child goes with it unless it was spawned as a
+ * separate one; a parent that ends well leaves it. */
 #ifndef SX_CLI_RUN_CHILD_H
 #define SX_CLI_RUN_CHILD_H
 
@@ -21,6 +23,9 @@ void sx_run_child_spawn(struct sx_run_state *run, struct sx_run_request *request
 
 /* All ranks of @job that could be started have been; any job. */
 void sx_run_child_started(struct sx_run_job *job);
+/* A rank of @job has done what ends it: the caller of the spawn is told that it has started, if not
+ * all of its ranks; any job. */
+void sx_run_child_acts(struct sx_run_job *job);
 /* The last rank of @job has ended; any job. */
 void sx_run_child_over(struct sx_run_job *job);
 /* Free what only a spawned job has; any job. */

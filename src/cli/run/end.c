@@ -165,9 +165,11 @@ void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char
     const uint64_t grace_ns = job->options->kill_grace_ns;
     va_list args;
 
-    if (!end_begin(job, code)) {
+    if (job->ending) {
         return;
     }
+    sx_run_child_acts(job);
+    end_begin(job, code);
     va_start(args, fmt);
     say_list(job->run, fmt, args);
     va_end(args);
