@@ -3,8 +3,10 @@
 /* pmi1.c - connections of ranks, and a row for each command of PMI-1. */
 #include "cli/run/pmi1.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pmix.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,35 +20,37 @@
 #include "cli/run/env.h"
 #include "cli/run/failure.h"
 #include "cli/run/pmi1_line.h"
+#include "cli/run/pmi1_spawn.h"
 #include "cli/run/pmi1_words.h"
+#include "cli/run/request.h"
 #include "cli/run/state.h"
 #include "cli/say.h"
 
 #define NAME_MAX_BYTES 256 /* of a job or a service; these are what MPICH's own launcher says */
-#define KEY_MAX_BYTES 64
-#define VALUE_MAX_BYTES 1024
+#define KEY_MAX_BYTES SX_RUN_PMI1_KEY_MAX_BYTES
+#define VALUE_MAX_BYTES SX_RUN_PMI1_VALUE_MAX_BYTES
 #define READ_BYTES 4096
 #define ANSWER_MAX (VALUE_MAX_BYTES + 256)
-#define MANY_COMMANDS_MAX 1024 /* commands that one spawn may have */
 
 enum state { NEW = 0, CLIENT, DONE };
 
 struct line {
-    size_t used;
-    char text[SX_RUN_PMI1_LINE_MAX + 1];
+    size_t used, room; /* room: for its end as well */
+    bool is_long;      /* longer than it may be: what is there is not all */
+    char *text;        /* NULL: none */
 };
 
 struct rank {
     struct sx_run_watch watch; /* fd -1: no connection */
     struct sx_run_job *job;
-    struct line *line; /* the unfinished one; NULL: none */
+    struct line line; /* the unfinished one */
     enum state state;
-    bool waits; /* in a barrier */
-    bool gone;  /* no barrier can have it */
-    bool many;  /* inside of an mcmd ... */
-    bool more;  /* ... behind which there are others */
+    bool waits;                      /* in a barrier */
+    bool gone;                       /* no barrier can have it */
+    bool spawns;                     /* and has not been answered */
+    bool many;                       /* inside of an mcmd */
+    struct sx_run_pmi1_spawn *spawn; /* of this mcmd, or of one whose next one follows; or NULL */
     char many_name[16];
-    int64_t total, so_far; /* of its commands */
 };
 
 /* Of one job. */
@@ -95,6 +99,12 @@ static void put_number(char ***env, const char *name, uint32_t number)
     sx_run_env_put(env, name, text);
 }
 
+/* Over PMI-1: a program that is told so asks for what its parent has put for it. */
+static bool was_spawned(const struct sx_run_job *job)
+{
+    return job->request != NULL && job->request->over_pmi1;
+}
+
 int sx_run_pmi1_connect(struct sx_run_job *job, uint32_t rank, char ***env, int *ret_fd)
 {
     struct rank *const its = &pmi1_of(job)->ranks[rank];
@@ -114,6 +124,9 @@ int sx_run_pmi1_connect(struct sx_run_job *job, uint32_t rank, char ***env, int 
     put_number(env, "PMI_FD", (uint32_t)pair[1]);
     put_number(env, "PMI_RANK", rank);
     put_number(env, "PMI_SIZE", job->rank_count);
+    if (was_spawned(job)) {
+        put_number(env, "PMI_SPAWNED", 1);
+    }
     *ret_fd = pair[1];
     return 0;
 }
@@ -126,8 +139,9 @@ static void disconnect(struct rank *rank)
         sx_run_loop_remove(&rank->job->run->loop, &rank->watch);
         close(fd);
     }
-    free(rank->line);
-    rank->line = NULL;
+    free(rank->line.text);
+    rank->line = (struct line){ .text = NULL };
+    rank->spawn = sx_run_pmi1_spawn_free(rank->spawn);
 }
 
 void sx_run_pmi1_deinit(struct sx_run_job *job)
@@ -221,7 +235,8 @@ static bool key_mapping(struct ask *ask)
 
 static bool key_universe(struct ask *ask)
 {
-    snprintf(ask->more, sizeof(ask->more), "value=%" PRIu32, ask->job->options->rank_count);
+    snprintf(ask->more, sizeof(ask->more), "value=%" PRIu32,
+             sx_run_jobs_places(ask->job->run->jobs));
     return true;
 }
 
@@ -287,7 +302,8 @@ static const char *do_appnum(struct ask *ask)
 
 static const char *do_universe(struct ask *ask)
 {
-    snprintf(ask->more, sizeof(ask->more), "size=%" PRIu32, ask->job->options->rank_count);
+    snprintf(ask->more, sizeof(ask->more), "size=%" PRIu32,
+             sx_run_jobs_places(ask->job->run->jobs));
     return NULL;
 }
 
@@ -324,6 +340,9 @@ static const char *do_get(struct ask *ask)
         }
     }
     value = sx_run_pmi1_words_get(&ask->job->pmi1->words, key);
+    if (value == NULL && was_spawned(ask->job)) {
+        value = sx_run_pmi1_words_get(&ask->job->request->preputs, key);
+    }
     if (value == NULL) {
         return not_found;
     }
@@ -398,10 +417,33 @@ static const char *do_lookup(struct ask *ask)
     return NULL;
 }
 
+static void spawn_done(pmix_status_t status, pmix_nspace_t nspace, void *arg)
+{
+    struct rank *const rank = arg;
+
+    (void)nspace;
+    rank->spawns = false;
+    if (status == PMIX_SUCCESS) {
+        say_line(rank, "cmd=spawn_result rc=0\n"); /* without errcodes: all ranks have started */
+    } else {
+        say_line(rank, "cmd=spawn_result rc=1 msg=%s\n", PMIx_Error_string(status));
+    }
+}
+
 static const char *do_spawn(struct ask *ask)
 {
-    (void)ask;
-    return "spawn_is_not_supported";
+    struct rank *const rank = ask->rank;
+    const char *wrong = "an_mcmd_is_wanted";
+
+    if (rank->spawns) {
+        return "a_spawn_is_under_way";
+    }
+    if (rank->spawn != NULL) {
+        rank->spawns = true;
+        wrong = sx_run_pmi1_spawn_start(rank->spawn, rank->job, ask->number, spawn_done, rank);
+        rank->spawns = rank->spawns && wrong == NULL;
+    }
+    return wrong == NULL ? waits : wrong;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -505,91 +547,115 @@ static void answer(struct rank *rank, const char *name, const struct sx_run_pmi1
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
+static const char no_pmi1[] = "what is no PMI-1";
+static const char long_line[] = "a line of more than 4096 bytes";
+static_assert(SX_RUN_PMI1_LINE_MAX == 4096, "it is said above");
+
 static void many_begin(struct rank *rank, const char *name)
 {
-    if (!rank->more) {
-        rank->so_far = rank->total = 0;
+    if (rank->spawn == NULL) {
+        rank->spawn = sx_run_pmi1_spawn_new();
     }
+    sx_run_pmi1_spawn_begin(rank->spawn);
     rank->many = true;
     snprintf(rank->many_name, sizeof(rank->many_name), "%s", name);
 }
 
-/* A line inside of an mcmd.  Return: false when it is none. */
-static bool many_line(struct rank *rank, const char *text)
+/* A line inside of an mcmd. */
+static void many_line(struct rank *rank, char *text)
 {
-    static const char total[] = "totspawns=", so_far[] = "spawnssofar=";
     const struct sx_run_pmi1_line none = { .count = 0 };
 
-    if (strncmp(text, total, sizeof(total) - 1) == 0) {
-        return sx_cli_number(text + sizeof(total) - 1, 1, MANY_COMMANDS_MAX, &rank->total);
+    rank->many = !sx_run_pmi1_spawn_line(rank->spawn, text);
+    if (!rank->many && sx_run_pmi1_spawn_is_whole(rank->spawn)) {
+        answer(rank, rank->many_name, &none);
+        rank->spawn = sx_run_pmi1_spawn_free(rank->spawn);
     }
-    if (strncmp(text, so_far, sizeof(so_far) - 1) == 0) {
-        return sx_cli_number(text + sizeof(so_far) - 1, 1, MANY_COMMANDS_MAX, &rank->so_far);
-    }
-    if (strcmp(text, "endcmd") == 0) {
-        rank->many = false;
-        rank->more = rank->so_far < rank->total;
-        if (!rank->more) {
-            answer(rank, rank->many_name, &none);
-        }
-    }
-    return true;
 }
 
-/* Return: false when it is no PMI-1. */
-static bool take_line(struct rank *rank, char *text)
+/* Return: NULL, or what is wrong with it. */
+static const char *take_line(struct rank *rank, char *text)
 {
     struct sx_run_pmi1_line line;
 
     if (rank->many) {
-        return many_line(rank, text);
+        many_line(rank, text);
+        return NULL;
     }
     if (!sx_run_pmi1_line_parse(&line, text)) {
-        return false;
+        return no_pmi1;
     }
     if (strcmp(line.words[0].key, "cmd") == 0) {
         answer(rank, line.words[0].value, &line);
-        return true;
+        return NULL;
     }
     if (strcmp(line.words[0].key, "mcmd") == 0) {
         many_begin(rank, line.words[0].value);
-        return true;
+        return NULL;
     }
-    return false;
+    return no_pmi1;
 }
 
-/* Return: false when it is no PMI-1. */
-static bool take_bytes(struct rank *rank, const char *bytes, size_t size)
+static void line_room(struct line *line, size_t need)
 {
-    const char *const end = bytes + size;
+    while (line->room < need) {
+        line->room = line->room == 0 ? 256 : 2 * line->room;
+    }
+    line->text = sx_cli_realloc(line->text, line->room, 1);
+}
 
-    while (bytes < end && rank->watch.fd >= 0) {
+/* A part of a line.  Return: NULL, or what is wrong with it. */
+static const char *take_part(struct rank *rank, const char *bytes, size_t size)
+{
+    struct line *const line = &rank->line;
+    const size_t max = rank->many ? SX_RUN_PMI1_SPAWN_LINE_MAX : SX_RUN_PMI1_LINE_MAX;
+
+    if (memchr(bytes, '\0', size) != NULL) {
+        return no_pmi1;
+    }
+    line->is_long = line->is_long || size > max - line->used;
+    if (line->is_long) {
+        return rank->many ? NULL : long_line;
+    }
+    line_room(line, line->used + size + 1);
+    memcpy(line->text + line->used, bytes, size);
+    line->used += size;
+    return NULL;
+}
+
+/* The unfinished line has come to its end.  Return: NULL, or what is wrong with it. */
+static const char *finish_line(struct rank *rank)
+{
+    struct line line = rank->line;
+    const char *wrong = NULL;
+
+    rank->line = (struct line){ .text = NULL };
+    if (line.is_long) {
+        sx_run_pmi1_spawn_long(rank->spawn);
+    } else {
+        line.text[line.used] = '\0';
+        wrong = take_line(rank, line.text);
+    }
+    free(line.text);
+    return wrong;
+}
+
+/* Return: NULL, or what is wrong with it. */
+static const char *take_bytes(struct rank *rank, const char *bytes, size_t size)
+{
+    const char *const end = bytes + size, *wrong = NULL;
+
+    while (bytes < end && rank->watch.fd >= 0 && wrong == NULL) {
         const char *const newline = memchr(bytes, '\n', (size_t)(end - bytes));
         const size_t part = (size_t)((newline == NULL ? end : newline) - bytes);
 
-        if (rank->line == NULL) {
-            rank->line = sx_cli_calloc(1, sizeof(*rank->line));
-        }
-        if (rank->line->used + part > SX_RUN_PMI1_LINE_MAX || memchr(bytes, '\0', part) != NULL) {
-            return false;
-        }
-        memcpy(rank->line->text + rank->line->used, bytes, part);
-        rank->line->used += part;
+        wrong = take_part(rank, bytes, part);
         bytes += part + 1;
-        if (newline != NULL) {
-            struct line *const line = rank->line;
-
-            line->text[line->used] = '\0';
-            rank->line = NULL;
-            const bool taken = take_line(rank, line->text);
-
-            free(line);
-            if (!taken) {
-                return false;
-            }
+        if (wrong == NULL && newline != NULL) {
+            wrong = finish_line(rank);
         }
     }
-    return true;
+    return wrong;
 }
 
 /* Read once.  Return: false when there was nothing, and will be nothing. */
@@ -607,11 +673,12 @@ static bool read_some(struct rank *rank)
         lost(rank);
         return false;
     }
-    if (!take_bytes(rank, bytes, (size_t)got)) {
+    const char *const wrong = take_bytes(rank, bytes, (size_t)got);
+
+    if (wrong != NULL) {
         sx_run_say(rank->job->run,
-                   "%srank %" PRIu32 " has written to PMI_FD what is no PMI-1; its connection is "
-                   "closed",
-                   rank->job->prefix, number_of(rank));
+                   "%srank %" PRIu32 " has written to PMI_FD %s; its connection is closed",
+                   rank->job->prefix, number_of(rank), wrong);
         lost(rank);
     }
     return true;

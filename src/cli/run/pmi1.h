@@ -7,8 +7,9 @@
  *
  * Each rank inherits one end of a socket, whose number is in PMI_FD; it asks a line at a time and
  * waits for the answer.  A rank that sends what is no PMI-1, or does not take its answers, loses
- * the connection and nothing else.  Memory is bounded: one unfinished line a rank, and what ranks
- * have put (run/pmi1_words.h).  One thread, the launcher's. */
+ * the connection and nothing else.  Memory is bounded: one unfinished line a rank, what ranks have
+ * put (run/pmi1_words.h), and one unfinished spawn a rank (run/pmi1_spawn.h).  One thread, the
+ * launcher's. */
 #ifndef SX_CLI_RUN_PMI1_H
 #define SX_CLI_RUN_PMI1_H
 

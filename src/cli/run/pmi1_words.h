@@ -13,6 +13,8 @@
 
 #include "base/table.h"
 
+#define SX_RUN_PMI1_KEY_MAX_BYTES 64 /* with their ends; these are what MPICH's own launcher says */
+#define SX_RUN_PMI1_VALUE_MAX_BYTES 1024
 #define SX_RUN_PMI1_RANK_BYTES_MAX (1u << 20) /* of pairs of one rank, with what they cost */
 
 /* Zeroed is empty, for no rank. */

@@ -104,6 +104,7 @@ struct sx_run_request *sx_run_request_free(struct sx_run_request *request)
         sx_run_env_free(request->words[i]);
     }
     free(request->words);
+    sx_run_pmi1_words_deinit(&request->preputs);
     sx_run_options_deinit(&request->options);
     sx_elements_destruct(request->info, request->ninfo, PMIX_INFO);
     sx_elements_destruct(request->apps, request->napps, PMIX_APP);

@@ -11,6 +11,7 @@
 
 #include "base/options.h"
 #include "cli/run/options.h"
+#include "cli/run/pmi1_words.h"
 
 struct sx_run_request {
     pmix_proc_t parent; /* who asks */
@@ -23,6 +24,8 @@ struct sx_run_request {
     struct sx_run_options options;     /* the same, in the launcher's words */
     char ***words;                     /* argv of each application */
     uint64_t started_ns;               /* when it came */
+    bool over_pmi1;                    /* it came that way, with ... */
+    struct sx_run_pmi1_words preputs;  /* ... what its ranks find there; zeroed: none */
     pmix_spawn_cbfunc_t fn;            /* NULL: answered */
     void *arg;
 };
