@@ -9,6 +9,9 @@
 
 #include "base/util.h"
 
+#define HOST_MAX 64u               /* of a name, more is cut off */
+#define PLACE_MAX (HOST_MAX + 16u) /* "host:pid" */
+
 void sx_log_time(time_t when, char *ret, size_t size)
 {
     struct tm tm;
@@ -54,14 +57,51 @@ static size_t escape(char *to, const char *from, size_t len)
     return (size_t)(to - begin);
 }
 
+/* "host:pid" */
+static void place_write(char place[PLACE_MAX], const struct sx_log_style *style)
+{
+    const int used = snprintf(place, PLACE_MAX, "%.*s:", (int)HOST_MAX,
+                              style->host == NULL ? "?" : style->host);
+
+    if (style->pid > 0) {
+        snprintf(place + used, PLACE_MAX - (size_t)used, "%d", (int)style->pid);
+    } else {
+        snprintf(place + used, PLACE_MAX - (size_t)used, "?");
+    }
+}
+
 static void mark_xml(struct sx_log_text *text, const struct sx_log_style *style, const char *time)
 {
-    char nspace[6 * PMIX_MAX_NSLEN + 1];
+    const struct sx_marks *const marks = &style->marks;
+    char nspace[6 * PMIX_MAX_NSLEN + 1], place[PLACE_MAX], escaped[6 * PLACE_MAX];
 
     escape(nspace, style->source->nspace, strnlen(style->source->nspace, PMIX_MAX_NSLEN));
-    snprintf(text->mark, sizeof(text->mark), "<%s nspace=\"%s\" rank=\"%u\"%s%s%s>", text->stream,
-             nspace, style->source->rank, style->stamp ? " time=\"" : "", style->stamp ? time : "",
-             style->stamp ? "\"" : "");
+    place_write(place, style);
+    escape(escaped, place, strlen(place));
+    snprintf(text->mark, sizeof(text->mark), "<%s nspace=\"%s\" rank=\"%u\"%s%s%s%s%s%s>",
+             text->stream, nspace, style->source->rank, marks->detailed ? " process=\"" : "",
+             marks->detailed ? escaped : "", marks->detailed ? "\"" : "",
+             marks->stamp ? " time=\"" : "", marks->stamp ? time : "", marks->stamp ? "\"" : "");
+}
+
+static void mark_line(struct sx_log_text *text, const struct sx_log_style *style, const char *time)
+{
+    const struct sx_marks *const marks = &style->marks;
+    const int used = marks->stamp ? snprintf(text->mark, sizeof(text->mark), "%s ", time) : 0;
+    char *const at = text->mark + used;
+    const size_t room = sizeof(text->mark) - (size_t)used;
+    char place[PLACE_MAX];
+
+    if (marks->detailed) {
+        place_write(place, style);
+        snprintf(at, room, "[%.255s,%u][%s]<%s>: ", style->source->nspace, style->source->rank,
+                 place, text->stream);
+    } else if (marks->tag) {
+        snprintf(at, room, "[%.255s,%u]<%s>: ", style->source->nspace, style->source->rank,
+                 text->stream);
+    } else if (marks->rank) {
+        snprintf(at, room, "[%u]<%s>: ", style->source->rank, text->stream);
+    }
 }
 
 /* ---- texts --------------------------------------------------------------------------------- */
@@ -73,21 +113,13 @@ void sx_log_text_bytes(struct sx_log_text *ret, const char *bytes, size_t size, 
 
     *ret = (struct sx_log_text){ .at = bytes,
                                  .end = bytes + size,
-                                 .form = style->xml ? SX_LOG_AS_XML : SX_LOG_AS_LINES,
+                                 .form = style->marks.xml ? SX_LOG_AS_XML : SX_LOG_AS_LINES,
                                  .stream = stream };
     sx_log_time(style->when, time, sizeof(time));
-    if (style->xml) {
+    if (style->marks.xml) {
         mark_xml(ret, style, time);
-        return;
-    }
-    const int used = style->stamp ? snprintf(ret->mark, sizeof(ret->mark), "%s ", time) : 0;
-
-    if (style->tag) {
-        snprintf(ret->mark + used, sizeof(ret->mark) - (size_t)used,
-                 "[%.255s,%u]<%s>: ", style->source->nspace, style->source->rank, stream);
-    } else if (style->rank) {
-        snprintf(ret->mark + used, sizeof(ret->mark) - (size_t)used,
-                 "[%u]<%s>: ", style->source->rank, stream);
+    } else {
+        mark_line(ret, style, time);
     }
 }
 
@@ -143,7 +175,7 @@ size_t sx_log_text_next(struct sx_log_text *text, char piece[SX_LOG_PIECE_MAX])
     const char *const found = memchr(text->at, '\n', reach);
     const size_t len = found == NULL ? reach : (size_t)(found - text->at);
     size_t size = piece_write(text, piece, len);
-    const bool ends = found != NULL || len == left;
+    const bool ends = found != NULL || (len == left && !text->open);
 
     if (ends && text->form == SX_LOG_AS_LINES) {
         piece[size++] = '\n';

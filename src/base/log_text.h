@@ -9,11 +9,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include <pmix_common.h>
 
-#define SX_LOG_MARK_MAX 2048u /* a namespace of 255 characters in XML */
+#include "base/marks.h"
+
+#define SX_LOG_MARK_MAX 2560u /* a namespace of 255 characters in XML */
 #define SX_LOG_LINE_MAX 4096u /* a longer line is written as several */
 #define SX_LOG_PIECE_MAX (SX_LOG_MARK_MAX + 6 * SX_LOG_LINE_MAX + 64u)
 
@@ -27,19 +30,21 @@ struct sx_log_text {
     const char *at, *end; /* what is left */
     enum sx_log_form form;
     bool in_line;       /* of a line that is written as several */
+    bool open;          /* its last line goes on in another text */
     const char *stream; /* of XML */
     char mark[SX_LOG_MARK_MAX];
 };
 
 /* How a text is marked. */
 struct sx_log_style {
-    bool tag, stamp, xml;
-    bool rank; /* the rank alone, instead of a tag */
+    struct sx_marks marks;
     const pmix_proc_t *source;
+    const char *host; /* of a detailed mark; NULL: it is not known, as a process of 0 is not */
+    pid_t pid;
     time_t when;
 };
 
-/* For stdout or stderr (@stream); @text is borrowed. */
+/* For stdout or stderr (@stream); @text and @bytes are borrowed. */
 void sx_log_text_bytes(struct sx_log_text *ret, const char *bytes, size_t size, const char *stream,
                        const struct sx_log_style *style);
 void sx_log_text_stream(struct sx_log_text *ret, const char *text, const char *stream,
@@ -48,7 +53,8 @@ void sx_log_text_stream(struct sx_log_text *ret, const char *text, const char *s
 void sx_log_text_syslog(struct sx_log_text *ret, const char *text, unsigned priority,
                         const struct sx_log_style *style);
 
-/* Write the next piece, which is a line or a part of one.  Return: its size; 0: there is none. */
+/* Write the next piece, which is a line or a part of one.  A line without an end gets one, unless
+ * the text is open.  Return: its size; 0: there is none. */
 size_t sx_log_text_next(struct sx_log_text *text, char piece[SX_LOG_PIECE_MAX]);
 
 /* "2026-11-23T10:00:00+0100" */

@@ -314,9 +314,9 @@ static const struct sx_directive query[] = {
 static const struct sx_directive of_log[] = {
     ROW(PMIX_LOG_ONCE, BOOL, log, once),
     ROW(PMIX_LOG_SYSLOG_PRI, NUMBER, log, priority, .arg = 7),
-    ROW(PMIX_LOG_TAG_OUTPUT, BOOL, log, tag),
-    ROW(PMIX_LOG_TIMESTAMP_OUTPUT, BOOL, log, stamp),
-    ROW(PMIX_LOG_XML_OUTPUT, BOOL, log, xml),
+    ROW(PMIX_LOG_TAG_OUTPUT, BOOL, log, marks.tag),
+    ROW(PMIX_LOG_TIMESTAMP_OUTPUT, BOOL, log, marks.stamp),
+    ROW(PMIX_LOG_XML_OUTPUT, BOOL, log, marks.xml),
     ROW(PMIX_LOG_GENERATE_TIMESTAMP, BOOL, log, stamp_now),
     ROW(PMIX_LOG_TIMESTAMP, INFO, log, when),
     ROW(PMIX_LOG_SOURCE, PROCS, log, source),
@@ -503,15 +503,18 @@ static const struct sx_directive compute_distances[] = {
 
 /* ---- standard streams ---------------------------------------------------------------------- */
 
+#define MARKS(options, marks)                                        \
+    ROW(PMIX_IOF_TAG_OUTPUT, BOOL, options, marks.tag),              \
+        ROW(PMIX_IOF_TAG_FULLNAME_OUTPUT, BOOL, options, marks.tag), \
+        ROW(PMIX_IOF_RANK_OUTPUT, BOOL, options, marks.rank),        \
+        ROW(PMIX_IOF_TIMESTAMP_OUTPUT, BOOL, options, marks.stamp),  \
+        ROW(PMIX_IOF_XML_OUTPUT, BOOL, options, marks.xml)
+
 static const struct sx_directive iof_pull[] = {
     ROW(PMIX_IOF_CACHE_SIZE, NUMBER, iof, cache_bytes, .arg = UINT32_MAX),
     ROW(PMIX_IOF_DROP_OLDEST, BOOL, iof, drop_oldest),
     ROW(PMIX_IOF_DROP_NEWEST, BOOL, iof, drop_newest),
-    ROW(PMIX_IOF_TAG_OUTPUT, BOOL, iof, tag),
-    ROW(PMIX_IOF_TAG_FULLNAME_OUTPUT, BOOL, iof, tag),
-    ROW(PMIX_IOF_RANK_OUTPUT, BOOL, iof, rank),
-    ROW(PMIX_IOF_TIMESTAMP_OUTPUT, BOOL, iof, stamp),
-    ROW(PMIX_IOF_XML_OUTPUT, BOOL, iof, xml),
+    MARKS(iof, marks),
     IDLE(PMIX_IOF_OUTPUT_RAW), /* it is, unless marks are asked for */
 };
 
@@ -582,10 +585,13 @@ static const struct sx_directive launch[] = {
     ROW(PMIX_BINDTO, STRING, launch, bind),
     ROW(PMIX_PPR, STRING, launch, ppr),
     ROW(PMIX_PERSONALITY, STRING, launch, personality),
-    ROW(PMIX_TAG_OUTPUT, BOOL, launch, tag),
-    ROW(PMIX_IOF_TAG_OUTPUT, BOOL, launch, tag),
-    ROW(PMIX_MERGE_STDERR_STDOUT, BOOL, launch, merge),
-    ROW(PMIX_IOF_MERGE_STDERR_STDOUT, BOOL, launch, merge),
+    MARKS(launch, output.marks),
+    ROW(PMIX_IOF_TAG_DETAILED_OUTPUT, BOOL, launch, output.marks.detailed),
+    ROW(PMIX_IOF_OUTPUT_RAW, BOOL, launch, output.raw),
+    ROW(PMIX_IOF_MERGE_STDERR_STDOUT, BOOL, launch, output.merge),
+    ROW(PMIX_TAG_OUTPUT, BOOL, launch, output.marks.tag),
+    ROW(PMIX_TIMESTAMP_OUTPUT, BOOL, launch, output.marks.stamp),
+    ROW(PMIX_MERGE_STDERR_STDOUT, BOOL, launch, output.merge),
     ROW(PMIX_DISPLAY_MAP, BOOL, launch, display_map),
     ROW(PMIX_REPORT_BINDINGS, BOOL, launch, display_bindings),
     ROW(PMIX_SPAWN_CHILD_SEP, BOOL, launch, separate),

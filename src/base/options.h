@@ -7,6 +7,7 @@
 #define SX_BASE_OPTIONS_H
 
 #include "base/directives.h"
+#include "base/marks.h"
 
 /* Those that take directives. */
 enum sx_function {
@@ -238,7 +239,7 @@ struct sx_query_options {
 struct sx_log_options {
     bool once; /* the first channel that can, and no other */
     struct sx_some_number priority;
-    bool tag, stamp, xml;        /* of what goes to a stream */
+    struct sx_marks marks;       /* of what goes to a stream */
     bool stamp_now;              /* the time of logging, whatever `when` says */
     const pmix_info_t *when;     /* PMIX_TIME */
     struct sx_some_procs source; /* of a host */
@@ -284,6 +285,13 @@ struct sx_credential_options {
     const char *types; /* with commas; NULL: any */
 };
 
+/* What becomes of the output of a job's ranks. */
+struct sx_output_options {
+    struct sx_marks marks;
+    bool merge; /* stderr goes where stdout goes */
+    bool raw;   /* as it comes: lines are not waited for */
+};
+
 /* What `shmix run` does for a spawn. */
 struct sx_launch_options {
     /* Of an application, and of all of them when the job has it. */
@@ -292,7 +300,8 @@ struct sx_launch_options {
     const pmix_info_t *envar;                              /* one at least: envar.h reads them */
     /* Of the job. */
     const char *map, *bind, *ppr, *personality;
-    bool tag, merge, display_map, display_bindings;
+    struct sx_output_options output;
+    bool display_map, display_bindings;
     bool separate;                                         /* it outlives a parent that fails */
     bool goes_on;                                          /* when a rank fails */
     bool tell_end;                                         /* its parent by an event, and of ... */
@@ -304,7 +313,7 @@ struct sx_launch_options {
 struct sx_iof_options {
     struct sx_some_number cache_bytes; /* that wait in the server, at most */
     bool drop_oldest, drop_newest;     /* when there is no room; else nothing is dropped */
-    bool tag, rank, stamp, xml;        /* marks of each line */
+    struct sx_marks marks;             /* of each line */
     bool complete;                     /* nothing comes behind it */
 };
 

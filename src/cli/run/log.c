@@ -130,11 +130,11 @@ static struct part *part_first(struct outlet *outlet)
 static void text_begin(const struct part *part, struct outlet *outlet)
 {
     const struct call *const call = part->call;
-    const struct sx_log_style style = { .tag = call->options.tag || logs.tag_output,
-                                        .stamp = call->options.stamp,
-                                        .xml = call->options.xml,
-                                        .source = &call->source,
-                                        .when = call->when };
+    struct sx_log_style style = { .marks = call->options.marks,
+                                  .source = &call->source,
+                                  .when = call->when };
+
+    style.marks.tag = style.marks.tag || logs.tag_output;
 
     sx_log_text_stream(&outlet->text, part->info->value.data.string,
                        outlet == &logs.outlets[TO_STDOUT] ? "stdout" : "stderr", &style);
@@ -335,7 +335,7 @@ void sx_run_log(const pmix_proc_t *client, const pmix_info_t data[], size_t ndat
 
 int sx_run_log_init(const struct sx_run_options *options)
 {
-    logs.tag_output = options->tag_output;
+    logs.tag_output = options->output.marks.tag;
     for (size_t i = 0; i < OUTLETS; i++) {
         logs.outlets[i] = (struct outlet){ .last = &logs.outlets[i].first, .watch.fd = -1 };
         logs.event_fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

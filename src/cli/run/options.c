@@ -216,6 +216,49 @@ static bool set_display(void *at, const char *value)
     }
 }
 
+/* A word of --output: its field in the options. */
+static bool *output_word(struct sx_output_options *output, const char *word, size_t len)
+{
+    const struct {
+        const char *word;
+        bool *at;
+    } words[] = {
+        { "tag", &output->marks.tag },
+        { "tag-fullname", &output->marks.tag },
+        { "tag-detailed", &output->marks.detailed },
+        { "rank", &output->marks.rank },
+        { "timestamp", &output->marks.stamp },
+        { "xml", &output->marks.xml },
+        { "merge", &output->merge },
+        { "merge-stderr-to-stdout", &output->merge },
+        { "raw", &output->raw },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(words); i++) {
+        if (is_word(word, len, words[i].word)) {
+            return words[i].at;
+        }
+    }
+    return NULL;
+}
+
+static bool set_output(void *at, const char *value)
+{
+    for (;; value++) {
+        const size_t len = strcspn(value, ",");
+        bool *const said = output_word(at, value, len);
+
+        if (said == NULL) {
+            return false;
+        }
+        *said = true;
+        value += len;
+        if (*value == '\0') {
+            return true;
+        }
+    }
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static_assert(SX_RUN_RANKS_MAX == 16384 && SX_RUN_JOBS_MAX == 256 &&
@@ -304,7 +347,13 @@ static const struct sx_option rows[] = {
     { "--timeout", NULL, "SECONDS", "60", "seconds, from 0.001 to 100000000",
       "end the job after this time", set_timeout, OF_JOB(timeout_ns) },
     { "--tag-output", NULL, NULL, NULL, NULL, "put [namespace,rank]<stream> before each line",
-      sx_option_flag, OF_JOB(tag_output) },
+      sx_option_flag, OF_JOB(output.marks.tag) },
+    { "--output", NULL, "WORDS", "tag,timestamp",
+      "words with commas between: tag, tag-detailed, rank, timestamp, xml, merge, raw",
+      "what becomes of the ranks' output. Before each line: tag (as --tag-output), tag-detailed "
+      "(with the node and the process), rank (the rank alone), timestamp, xml (each line is an "
+      "element). merge: stderr goes to stdout; raw: pass it on as it comes, not line by line",
+      set_output, OF_JOB(output) },
     { "--log", NULL, "FILE", "job.log", "a file",
       "add what ranks log for the job's record or the data store (PMIx_Log) to FILE, as lines of "
       "JSON",

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/options.h"
 #include "cli/options.h"
 
 #define SX_RUN_RANKS_MAX 16384u /* of all jobs */
@@ -69,7 +70,7 @@ struct sx_run_options {
     enum sx_run_level map, bind; /* bind: what they are mapped by, unless it is given */
     enum sx_run_stdin stdin_mode;
     uint32_t stdin_rank; /* counted through all jobs */
-    bool tag_output;
+    struct sx_output_options output;
     const char *log;  /* the file of records; NULL: none */
     const char *numa; /* where its memory lies: a policy, or NULL */
     bool system_server;

@@ -4,11 +4,14 @@
 #include "cli/run/output.h"
 
 #include <errno.h>
+#include <pmix.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/log_text.h"
 #include "cli/say.h"
 
 /* ---- sinks ----------------------------------------------------------------------------------- */
@@ -133,8 +136,7 @@ static void sink_queue(struct sx_run_sink *sink, const char *bytes, size_t size)
 }
 
 /* Without writing: many lines become one write. */
-static void sink_emit(struct sx_run_sink *sink, const void *owner, const char *tag,
-                      const char *bytes, size_t size)
+static void sink_emit(struct sx_run_sink *sink, const void *owner, const char *bytes, size_t size)
 {
     if (size == 0) {
         return;
@@ -142,16 +144,13 @@ static void sink_emit(struct sx_run_sink *sink, const void *owner, const char *t
     if (sink->line_owner != NULL && sink->line_owner != owner) {
         sink_queue(sink, "\n", 1);
     }
-    if (tag != NULL && sink->line_owner != owner) {
-        sink_queue(sink, tag, strlen(tag));
-    }
     sink_queue(sink, bytes, size);
     sink->line_owner = bytes[size - 1] == '\n' ? NULL : owner;
 }
 
 void sx_run_sink_put(struct sx_run_sink *sink, const void *owner, const char *bytes, size_t size)
 {
-    sink_emit(sink, owner, NULL, bytes, size);
+    sink_emit(sink, owner, bytes, size);
     sx_run_sink_flush(sink);
 }
 
@@ -160,14 +159,43 @@ void sx_run_sink_put(struct sx_run_sink *sink, const void *owner, const char *by
 /* What raw streams write belongs together, as if the program wrote to the sink itself. */
 static const char raw_owner;
 
+static void stream_mark(struct sx_run_stream *stream, const char *bytes, size_t size)
+{
+    static char piece[SX_LOG_PIECE_MAX]; /* one thread writes */
+    const struct sx_run_source *const from = &stream->source;
+    pmix_proc_t source;
+    struct sx_log_text text;
+    size_t made;
+
+    PMIx_Load_procid(&source, from->nspace, from->rank);
+    sx_log_text_bytes(&text, bytes, size, from->name,
+                      &(struct sx_log_style){ .marks = *from->marks,
+                                              .source = &source,
+                                              .host = from->host,
+                                              .pid = *from->pid,
+                                              .when = time(NULL) });
+    text.open = true;
+    text.in_line = stream->in_line && stream->sink->line_owner == stream;
+    while ((made = sx_log_text_next(&text, piece)) > 0) {
+        sink_emit(stream->sink, stream, piece, made);
+    }
+    stream->in_line = text.in_line;
+}
+
 static void stream_emit(struct sx_run_stream *stream, const char *bytes, size_t size)
 {
-    sink_emit(stream->sink, stream->raw ? (const void *)&raw_owner : stream, stream->tag, bytes,
-              size);
+    if (stream->marked && size > 0) {
+        stream_mark(stream, bytes, size);
+    } else {
+        sink_emit(stream->sink, stream->raw ? (const void *)&raw_owner : stream, bytes, size);
+    }
 }
 
 static void stream_keep(struct sx_run_stream *stream, const char *bytes, size_t size)
 {
+    if (size == 0) {
+        return;
+    }
     if (stream->line_used + size > stream->line_room) {
         stream->line_room = (stream->line_used + size) * 2;
         stream->line = sx_cli_realloc(stream->line, stream->line_room, 1);
@@ -176,23 +204,34 @@ static void stream_keep(struct sx_run_stream *stream, const char *bytes, size_t 
     stream->line_used += size;
 }
 
+static void line_emit(struct sx_run_stream *stream)
+{
+    stream_emit(stream, stream->line, stream->line_used);
+    stream->line_used = 0;
+}
+
 void sx_run_stream_feed(struct sx_run_stream *stream, const char *bytes, size_t size)
 {
-    while (size > 0) {
-        /* A tag goes before each line; without one all whole lines go at once. */
-        const char *end = stream->tag != NULL ? memchr(bytes, '\n', size)
-                                              : memrchr(bytes, '\n', size);
-        const size_t take = end == NULL ? size : (size_t)(end - bytes) + 1;
+    const char *const last = size == 0 ? NULL : memrchr(bytes, '\n', size);
+    size_t whole = last == NULL ? 0 : (size_t)(last - bytes) + 1;
 
-        if (end == NULL && !stream->raw && stream->line_used + take < SX_RUN_LINE_MAX) {
-            stream_keep(stream, bytes, take);
-        } else {
-            stream_emit(stream, stream->line, stream->line_used);
-            stream_emit(stream, bytes, take);
-            stream->line_used = 0;
-        }
-        bytes += take;
-        size -= take;
+    if (whole > 0 && stream->line_used > 0) {
+        const size_t end = (size_t)((const char *)memchr(bytes, '\n', whole) - bytes) + 1;
+
+        stream_keep(stream, bytes, end);
+        line_emit(stream);
+        bytes += end;
+        size -= end;
+        whole -= end;
+    }
+    stream_emit(stream, bytes, whole);
+    bytes += whole;
+    size -= whole;
+    if (!stream->raw && stream->line_used + size < SX_RUN_LINE_MAX) {
+        stream_keep(stream, bytes, size);
+    } else {
+        line_emit(stream);
+        stream_emit(stream, bytes, size);
     }
 }
 
@@ -200,10 +239,9 @@ static void stream_end(struct sx_run_stream *stream)
 {
     const int fd = stream->watch.fd;
 
-    stream_emit(stream, stream->line, stream->line_used);
-    stream->line_used = 0;
-    if (stream->tag != NULL && stream->sink->line_owner == stream) {
-        stream_emit(stream, "\n", 1);
+    line_emit(stream);
+    if (stream->marked && stream->sink->line_owner == stream) {
+        sink_emit(stream->sink, stream, "\n", 1);
     }
     sx_run_loop_remove(&stream->sink->readers, &stream->watch);
     close(fd);
@@ -238,12 +276,15 @@ static void stream_readable(void *arg, uint32_t events)
     }
 }
 
-int sx_run_stream_init(struct sx_run_stream *stream, struct sx_run_sink *sink, int fd, char *tag,
-                       bool raw)
+int sx_run_stream_init(struct sx_run_stream *stream, struct sx_run_sink *sink, int fd,
+                       const struct sx_run_source *source)
 {
+    const bool marked = sx_marks_any(source->marks);
     int why;
 
-    *stream = (struct sx_run_stream){ .sink = sink, .tag = tag, .raw = raw && tag == NULL };
+    *stream = (struct sx_run_stream){
+        .sink = sink, .source = *source, .marked = marked, .raw = source->raw && !marked
+    };
     stream->watch = (struct sx_run_watch){ .fd = fd, .fn = stream_readable, .arg = stream };
     why = sx_run_loop_add(&sink->readers, &stream->watch, EPOLLIN);
     if (why != 0) {
@@ -260,7 +301,6 @@ void sx_run_stream_deinit(struct sx_run_stream *stream)
         stream_end(stream);
         sx_run_sink_flush(stream->sink);
     }
-    free(stream->tag);
     free(stream->line);
     *stream = (struct sx_run_stream){ .watch.fd = -1 };
 }

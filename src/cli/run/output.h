@@ -7,13 +7,15 @@
  * A stream hands on whole lines; an unfinished one waits for its end, the end of the file, or
  * SX_RUN_LINE_MAX bytes.  A sink that is not emptied stops reading from its streams, so a slow
  * reader slows the ranks and nothing else.  Lines of different streams never mix: where one stays
- * open, another's output begins on a line of its own.  A lone stream without a tag is passed on
+ * open, another's output begins on a line of its own.  A lone stream without marks is passed on
  * byte by byte as it comes, prompts included. */
 #ifndef SX_CLI_RUN_OUTPUT_H
 #define SX_CLI_RUN_OUTPUT_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
+#include "base/marks.h"
 #include "base/out.h"
 #include "cli/run/loop.h"
 
@@ -35,12 +37,22 @@ struct sx_run_sink {
     const void *line_owner; /* whose unfinished line is the last thing in the queue; NULL: none */
 };
 
+/* Whose output it is, and how it is handed on; all of it is borrowed. */
+struct sx_run_source {
+    const char *nspace, *host, *name; /* name: "stdout" or "stderr" */
+    uint32_t rank;
+    const pid_t *pid;             /* once it has one */
+    const struct sx_marks *marks; /* before its lines */
+    bool raw;                     /* do not wait for whole lines; unless they are marked */
+};
+
 struct sx_run_stream {
     struct sx_run_sink *sink;
     struct sx_run_watch watch; /* fd -1: ended */
-    char *tag;                 /* malloc'ed, NULL: none */
-    bool raw;                  /* do not wait for whole lines */
-    char *line;                /* the unfinished one */
+    struct sx_run_source source;
+    bool marked, raw;
+    bool in_line; /* the mark of its line has been written */
+    char *line;   /* the unfinished one */
     size_t line_used, line_room;
 };
 
@@ -56,9 +68,9 @@ void sx_run_sink_put(struct sx_run_sink *sink, const void *owner, const char *by
 /* Write what can be written without blocking. */
 void sx_run_sink_flush(struct sx_run_sink *sink);
 
-/* Read from @fd (non-blocking, taken over) into @sink.  @tag is taken over.  Return: 0 or errno. */
-int sx_run_stream_init(struct sx_run_stream *stream, struct sx_run_sink *sink, int fd, char *tag,
-                       bool raw);
+/* Read from @fd (non-blocking, taken over) into @sink.  Return: 0 or errno. */
+int sx_run_stream_init(struct sx_run_stream *stream, struct sx_run_sink *sink, int fd,
+                       const struct sx_run_source *source);
 /* Hand on the unfinished line and close.  Safe on an ended one and on a zeroed one with fd -1. */
 void sx_run_stream_deinit(struct sx_run_stream *stream);
 

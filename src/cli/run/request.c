@@ -368,7 +368,7 @@ pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *h
         .apps = sx_cli_calloc(request->napps, sizeof(*options->apps)),
         .app_count = (uint32_t)request->napps,
         .stdin_mode = SX_RUN_STDIN_NONE,
-        .tag_output = said->tag,
+        .output = said->output,
         .display_map = said->display_map,
         .display_bindings = said->display_bindings,
         .on_failure = said->goes_on ? SX_RUN_ON_FAILURE_NOTIFY : SX_RUN_ON_FAILURE_ABORT,

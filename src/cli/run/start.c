@@ -52,14 +52,6 @@ static bool input_goes_to(const struct sx_run_options *options, uint32_t place)
            (options->stdin_mode == SX_RUN_STDIN_RANK && options->stdin_rank == place);
 }
 
-static char *tag_for(const struct sx_run_job *job, uint32_t rank, int which)
-{
-    if (!job->options->tag_output) {
-        return NULL;
-    }
-    return sx_cli_printf("[%s,%u]<%s>: ", job->nspace, rank, which == 0 ? "stdout" : "stderr");
-}
-
 /* The launcher's end does not block, the rank's does.  Return: 0 or errno. */
 static int pipe_make(int pair[2], int own)
 {
@@ -70,15 +62,27 @@ static int pipe_make(int pair[2], int own)
     return 0;
 }
 
-static bool job_merges(const struct sx_run_job *job)
-{
-    return job->request != NULL && job->request->said.merge;
-}
-
 /* One process: what it writes need not be told from anything. */
 static bool run_is_alone(const struct sx_run_state *run)
 {
     return run->jobs->count == 1 && run->jobs->at[0]->rank_count == 1;
+}
+
+/* The reading end of its pipe is @fd, which is taken over.  Return: 0 or errno. */
+static int connect_stream(struct sx_run_job *job, uint32_t rank, int which, int fd)
+{
+    struct sx_run_state *const run = job->run;
+    const struct sx_output_options *const output = &job->options->output;
+    const struct sx_run_source source = { .nspace = job->nspace,
+                                          .host = run->host,
+                                          .name = which == 0 ? "stdout" : "stderr",
+                                          .rank = rank,
+                                          .pid = &job->ranks[rank].pid,
+                                          .marks = &output->marks,
+                                          .raw = output->raw || run_is_alone(run) };
+
+    return sx_run_stream_init(&job->ranks[rank].streams[which],
+                              run->sink_of[output->merge ? 0 : which], fd, &source);
 }
 
 /* Make the three descriptors of @rank in @fds and keep the other ends.  Return: 0 or errno. */
@@ -102,9 +106,7 @@ static int connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3])
         why = pipe_make(pair, 0);
         if (why == 0) {
             fds[i + 1] = pair[1];
-            why = sx_run_stream_init(&job->ranks[rank].streams[i],
-                                     run->sink_of[job_merges(job) ? 0 : i], pair[0],
-                                     tag_for(job, rank, i), run_is_alone(run));
+            why = connect_stream(job, rank, i, pair[0]);
         }
     }
     return why;

@@ -17,8 +17,8 @@
 #define SX_LINES_TEXT_MAX 32768u
 
 struct sx_lines {
-    bool tag, rank, stamp, xml; /* constant; none: there are no marks */
-    struct sx_list streams;     /* that have an unfinished line */
+    struct sx_marks marks;
+    struct sx_list streams; /* that have an unfinished line */
     /* Lines of the process and channel that @piece names.  Return: false when nobody wants more. */
     bool (*emit)(void *arg, const struct sx_iof_piece *piece, const char *text, size_t size);
     void *arg;

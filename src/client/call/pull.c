@@ -234,14 +234,10 @@ static void over_reap(void)
 /* Return: NULL when it is not asked for, or memory is out. */
 static struct sx_lines *lines_new(const struct sx_iof_options *options, struct pull *pull)
 {
-    const bool is_marked = options->tag || options->rank || options->stamp || options->xml;
-    struct sx_lines *const lines = is_marked ? calloc(1, sizeof(*lines)) : NULL;
+    struct sx_lines *const lines = sx_marks_any(&options->marks) ? calloc(1, sizeof(*lines)) : NULL;
 
     if (lines != NULL) {
-        lines->tag = options->tag;
-        lines->rank = options->rank;
-        lines->stamp = options->stamp;
-        lines->xml = options->xml;
+        lines->marks = options->marks;
         lines->emit = payload_hand_on;
         lines->arg = pull;
         sx_list_init(&lines->streams);

@@ -140,9 +140,7 @@ static void part_begin(struct sx_outlet_job *job, struct sx_log_text *ret)
     const struct part *const part = SX_CONTAINER(job, struct part, job);
     const struct call *const call = part->call;
     const struct sx_log_options *const options = &call->options;
-    const struct sx_log_style style = { .tag = options->tag,
-                                        .stamp = options->stamp,
-                                        .xml = options->xml,
+    const struct sx_log_style style = { .marks = options->marks,
                                         .source = &call->source,
                                         .when = call->when };
     const pmix_info_t *const info = info_of(part);

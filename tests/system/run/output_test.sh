@@ -12,6 +12,17 @@ run -n 2 --tag-output sh -c 'echo out; echo err >&2'
 grep -q -E '^\[shmix-[0-9]+-[0-9a-f]{6},1\]<stdout>: out$' "$work/out" || fail "tags on stdout"
 grep -q -E '^\[shmix-[0-9]+-[0-9a-f]{6},0\]<stderr>: err$' "$work/err" || fail "tags on stderr"
 
+run -n 2 --output tag-detailed,timestamp,merge sh -c 'echo out; echo $$ >&2'
+[ ! -s "$work/err" ] || fail "merged: there is something on stderr"
+lines_are "$work/out" 4 || fail "merged: $(wc -l <"$work/out") lines"
+stamp='20[0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9:]*[+-][0-9]*'
+grep -q "^$stamp \[shmix-[0-9a-f-]*,1\]\[$(uname -n):[0-9]*\]<stdout>: out\$" "$work/out" || fail "all marks"
+sed -n 's/.*:\([0-9]*\)\]<stderr>: \([0-9]*\)$/\1 \2/p' "$work/out" >"$work/pids.seen"
+[ "$(awk '$1 == $2' "$work/pids.seen" | wc -l)" = 2 ] || fail "the process in a mark is another"
+
+run -n 2 --output xml sh -c 'echo "a<b"'
+grep -q '^<stdout nspace="shmix-[0-9a-f-]*" rank="1">a&lt;b</stdout>$' "$work/out" || fail "XML"
+
 run printf 'no newline'
 expect_out "no newline" "an unfinished line"
 [ "$(wc -c <"$work/out")" -eq 10 ] || fail "an unfinished line: bytes were added"

@@ -42,6 +42,10 @@ spawns PMIX_SUCCESS "a folder" pmix.wdir="$work/there" pmix.notecomp -- sh -c 'p
 says "$work/there" "a folder"
 spawns PMIX_SUCCESS "tagged" pmix.iof.tag pmix.iof.mrg pmix.notecomp -- sh -c 'echo heard >&2'
 grep -q '^\[shmix-[0-9a-f-]*\.1,0\]<stderr>: heard$' "$work/out" || fail "tagged and merged: no such line"
+spawns PMIX_SUCCESS "detailed" pmix.iof.tagdet pmix.tsout pmix.notecomp -- sh -c 'echo heard'
+grep -q '^20[0-9T:+-]* \[shmix-[0-9a-f-]*\.1,0\]\[[^:]*:[0-9]*\]<stdout>: heard$' "$work/out" || fail "detailed: no such line"
+spawns PMIX_SUCCESS "XML" pmix.iof.xml pmix.iof.ts pmix.notecomp -- sh -c 'echo heard'
+grep -q '^<stdout nspace="[^"]*" rank="0" time="20[^"]*">heard</stdout>$' "$work/out" || fail "XML: no such line"
 
 # ---- it cannot be, and that is said before anything starts ----
 

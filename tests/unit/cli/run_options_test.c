@@ -45,7 +45,7 @@ Test(run_options, takes_every_option_in_every_form)
     cr_expect_eq(options.on_failure, SX_RUN_ON_FAILURE_NOTIFY);
     cr_expect_eq(options.timeout_ns, UINT64_C(1500000000));
     cr_expect_eq(options.kill_grace_ns, UINT64_C(250000000));
-    cr_expect(options.tag_output && options.display_map && options.display_bindings);
+    cr_expect(options.output.marks.tag && options.display_map && options.display_bindings);
     cr_expect_eq(options.stdin_mode, SX_RUN_STDIN_RANK);
     cr_expect_eq(options.stdin_rank, 3);
     cr_expect_str_eq(options.apps[0].program[0], "prog");
@@ -115,7 +115,7 @@ Test(run_options, colons_part_applications_with_options_of_their_own)
     cr_assert_eq(sx_run_options_init(&options, argv), SX_OPTIONS_TAKEN);
     cr_assert_eq(options.app_count, 3);
     cr_expect_eq(options.rank_count, 6);
-    cr_expect(options.tag_output);
+    cr_expect(options.output.marks.tag);
     cr_expect_not(options.separate_jobs);
     cr_expect_str_eq(options.apps[0].program[1], "-x");
     cr_expect_null(options.apps[0].program[2]);

@@ -21,6 +21,10 @@ static struct sx_run_sink sink;
 static struct sx_run_stream streams[2];
 static int to_streams[2]; /* writing ends */
 static int out_fd;        /* reading end of the sink */
+static pid_t pid = 7;
+static const struct sx_marks no_marks, tags = { .tag = true };
+
+#define A "[A,3]<out>: " /* the mark of the first stream's lines */
 
 static void open_sink(int write_fd)
 {
@@ -29,7 +33,7 @@ static void open_sink(int write_fd)
     cr_assert_eq(sx_run_sink_init(&sink, &loop, write_fd), 0);
 }
 
-static void open_streams(const char *const tags[2], bool raw)
+static void open_streams(const struct sx_marks *marks, bool raw)
 {
     for (int i = 0; i < 2; i++) {
         int pair[2];
@@ -38,7 +42,13 @@ static void open_streams(const char *const tags[2], bool raw)
         fcntl(pair[0], F_SETFL, O_NONBLOCK);
         to_streams[i] = pair[1];
         cr_assert_eq(sx_run_stream_init(&streams[i], &sink, pair[0],
-                                        tags[i] == NULL ? NULL : sx_cli_strdup(tags[i]), raw),
+                                        &(struct sx_run_source){ .nspace = i == 0 ? "A" : "B",
+                                                                 .host = "here",
+                                                                 .name = "out",
+                                                                 .rank = 3,
+                                                                 .pid = &pid,
+                                                                 .marks = marks,
+                                                                 .raw = raw }),
                      0);
     }
 }
@@ -69,12 +79,9 @@ static void expect_out(const char *want)
     cr_expect_str_eq(got, want);
 }
 
-static const char *const no_tags[2] = { NULL, NULL };
-static const char *const both_tags[2] = { "A: ", "B: " };
-
 Test(run_output, lines_wait_for_their_end, .init = setup)
 {
-    open_streams(no_tags, false);
+    open_streams(&no_marks, false);
     feed(0, "hel");
     feed(1, "wor");
     expect_out("");
@@ -88,7 +95,7 @@ Test(run_output, lines_wait_for_their_end, .init = setup)
 
 Test(run_output, an_unfinished_line_is_ended_before_another_begins, .init = setup)
 {
-    open_streams(no_tags, false);
+    open_streams(&no_marks, false);
     feed(0, "no newline");
     sx_run_stream_deinit(&streams[0]);
     feed(1, "next\n");
@@ -97,17 +104,80 @@ Test(run_output, an_unfinished_line_is_ended_before_another_begins, .init = setu
 
 Test(run_output, tags_stand_before_every_line, .init = setup)
 {
-    open_streams(both_tags, false);
+    open_streams(&tags, false);
     feed(0, "one\ntwo\nth");
     feed(1, "\n");
     feed(0, "ree");
     sx_run_stream_deinit(&streams[0]);
-    expect_out("A: one\nA: two\nB: \nA: three\n");
+    expect_out(A "one\n" A "two\n[B,3]<out>: \n" A "three\n");
+}
+
+Test(run_output, all_marks_of_a_line, .init = setup)
+{
+    static const struct {
+        const char *why, *want;
+        struct sx_marks marks;
+    } rows[] = {
+        { "rank", "[3]<out>: one\n[3]<out>: two\n", { .rank = true } },
+        { "detailed", "[A,3][here:7]<out>: one\n[A,3][here:7]<out>: two\n", { .detailed = true } },
+        { "detailed, which is a tag as well",
+          "[A,3][here:7]<out>: one\n[A,3][here:7]<out>: two\n",
+          { .detailed = true, .tag = true } },
+        { "XML",
+          "<out nspace=\"A\" rank=\"3\">one</out>\n<out nspace=\"A\" rank=\"3\">two</out>\n",
+          { .xml = true } },
+        { "XML with all",
+          "<out nspace=\"A\" rank=\"3\" process=\"here:7\">one</out>\n"
+          "<out nspace=\"A\" rank=\"3\" process=\"here:7\">two</out>\n",
+          { .xml = true, .detailed = true } },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        open_streams(&rows[i].marks, true);
+        feed(0, "on");
+        feed(0, "e\ntw");
+        feed(0, "o\n");
+        expect_out(rows[i].want);
+        sx_run_stream_deinit(&streams[0]);
+        sx_run_stream_deinit(&streams[1]);
+    }
+}
+
+Test(run_output, the_time_stands_before_a_line, .init = setup)
+{
+    const struct sx_marks stamp = { .stamp = true, .rank = true };
+    char got[100] = "";
+
+    open_streams(&stamp, false);
+    feed(0, "one\n");
+    sx_run_sink_flush(&sink);
+    cr_assert_gt(read(out_fd, got, sizeof(got) - 1), 30);
+    cr_expect(got[4] == '-' && got[10] == 'T' && got[13] == ':', "%s", got);
+    cr_expect_str_eq(got + 24, " [3]<out>: one\n");
+}
+
+/* Its mark says whose the rest of the line is. */
+Test(run_output, a_line_that_another_has_cut_is_marked_again, .init = setup)
+{
+    static char most[SX_RUN_LINE_MAX];
+    static char got[2 * SX_RUN_LINE_MAX];
+    ssize_t size;
+
+    open_streams(&tags, false);
+    fcntl(out_fd, F_SETPIPE_SZ, 4 * SX_RUN_LINE_MAX);
+    memset(most, 'x', sizeof(most));
+    sx_run_stream_feed(&streams[0], most, sizeof(most));
+    feed(1, "b\n");
+    feed(0, "end\n");
+    sx_run_sink_flush(&sink);
+    size = read(out_fd, got, sizeof(got) - 1);
+    cr_assert_gt(size, (ssize_t)sizeof(most));
+    cr_expect_str_eq(got + strlen(A) + sizeof(most), "\n[B,3]<out>: b\n" A "end\n");
 }
 
 Test(run_output, a_lone_rank_is_passed_on_as_it_writes, .init = setup)
 {
-    open_streams(no_tags, true);
+    open_streams(&no_marks, true);
     feed(0, "prompt> ");
     expect_out("prompt> ");
     feed(1, "to stderr, ");
@@ -123,7 +193,7 @@ Test(run_output, a_line_that_never_ends_is_cut_at_the_bound)
 
     cr_assert_not_null(file);
     open_sink(fileno(file));
-    open_streams(both_tags, false);
+    open_streams(&tags, false);
     memset(long_line, 'x', size);
     sx_run_stream_feed(&streams[0], long_line, size - 1);
     cr_expect_eq(sink.used, 0);
@@ -134,9 +204,9 @@ Test(run_output, a_line_that_never_ends_is_cut_at_the_bound)
     feed(1, "b\n");
     sx_run_sink_flush(&sink);
     got = sx_cli_calloc(size + 100, 1);
-    cr_assert_eq(pread(fileno(file), got, size + 99, 0), (ssize_t)size + 12);
-    cr_expect_eq(memcmp(got, "A: xxx", 6), 0);
-    cr_expect_str_eq(got + 3 + size, "end\nB: b\n");
+    cr_assert_eq(pread(fileno(file), got, size + 99, 0), (ssize_t)(size + 2 * strlen(A) + 6));
+    cr_expect_eq(memcmp(got, A "xxx", strlen(A "xxx")), 0);
+    cr_expect_str_eq(got + strlen(A) + size, "end\n[B,3]<out>: b\n");
     free(got);
     free(long_line);
     fclose(file);
@@ -167,7 +237,7 @@ Test(run_output, a_slow_reader_holds_the_ranks_back, .init = setup, .timeout = 1
 
     memset(line, 'y', sizeof(line) - 1);
     line[sizeof(line) - 1] = '\n';
-    open_streams(no_tags, false);
+    open_streams(&no_marks, false);
     fcntl(to_streams[0], F_SETFL, O_NONBLOCK);
     while (!sink.paused || turns < 100) {
         const ssize_t n = write(to_streams[0], line, sizeof(line));
@@ -186,7 +256,7 @@ Test(run_output, a_slow_reader_holds_the_ranks_back, .init = setup, .timeout = 1
 
 Test(run_output, a_reader_that_has_gone_is_an_error_not_a_signal, .init = setup)
 {
-    open_streams(no_tags, false);
+    open_streams(&no_marks, false);
     close(out_fd);
     feed(0, "to nobody\n");
     sx_run_sink_flush(&sink);
@@ -204,7 +274,7 @@ Test(run_output, a_full_disk_is_an_error)
         cr_skip_test("no /dev/full here");
     }
     open_sink(fd);
-    open_streams(no_tags, false);
+    open_streams(&no_marks, false);
     feed(0, "x\n");
     sx_run_sink_flush(&sink);
     cr_expect_eq(sink.error, ENOSPC);
@@ -217,7 +287,7 @@ Test(run_output, sockets_are_written_to_without_blocking, .timeout = 60)
 
     cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
     open_sink(pair[0]);
-    open_streams(no_tags, false);
+    open_streams(&no_marks, false);
     memset(line, 'z', sizeof(line) - 1);
     line[sizeof(line) - 1] = '\n';
     for (int i = 0; i < 5000; i++) {
