@@ -34,7 +34,7 @@
 #include "control/contact_file.h"
 
 #define CONTACTS_MAX 2 /* of the system server, and where the user wants one */
-#define ITEMS_MAX (1 + CONTACTS_MAX + SX_JANITOR_FILES_A_JOB * SX_RUN_JOBS_MAX)
+#define ITEMS_MAX (2 + CONTACTS_MAX + SX_JANITOR_FILES_A_JOB * SX_RUN_JOBS_MAX)
 #define GROUPS_END_NS (2 * SX_NS_PER_SEC)
 #define GROUPS_LOOK_NS (5 * SX_NS_PER_MS)
 #define LAUNCHER_END_MS 10000
@@ -46,6 +46,7 @@ enum kind {
     KIND_TREE,    /* text: parent, name */
     KIND_FILES,   /* text: directory, prefix, part */
     KIND_CONTACT, /* text: directory, name */
+    KIND_FORGET,  /* text: as of KIND_FILES */
 };
 
 struct message {
@@ -142,6 +143,14 @@ void sx_janitor_files_add(const struct sx_janitor *janitor, const char *dir, con
     tell_words(janitor, KIND_FILES, words, SX_COUNT(words));
 }
 
+void sx_janitor_files_forget(const struct sx_janitor *janitor, const char *dir, const char *prefix,
+                             const char *part)
+{
+    const char *const words[] = { dir, prefix, part };
+
+    tell_words(janitor, KIND_FORGET, words, SX_COUNT(words));
+}
+
 void sx_janitor_deinit(struct sx_janitor *janitor)
 {
     if (janitor->pid > 0) {
@@ -183,25 +192,64 @@ static void group_remove(struct work *work, pid_t group)
     }
 }
 
+static void item_free(struct item *item)
+{
+    for (size_t i = 0; i < SX_COUNT(item->words); i++) {
+        free(item->words[i]);
+    }
+    *item = (struct item){ .words = { NULL } };
+}
+
 static void item_add(struct work *work, const struct message *message, size_t word_count)
 {
     const char *at = message->text, *end = at + message->text_size_bytes;
-    struct item *item = &work->items[work->item_count];
+    struct item item = { .kind = (enum kind)message->kind };
 
-    if (work->item_count == ITEMS_MAX) {
-        return;
-    }
-    for (size_t i = 0; i < word_count; i++) {
+    for (size_t i = 0; i < word_count && work->item_count < ITEMS_MAX; i++) {
         const char *zero = memchr(at, '\0', (size_t)(end - at));
 
-        item->words[i] = zero == NULL ? NULL : strdup(at);
-        if (item->words[i] == NULL) {
+        item.words[i] = zero == NULL ? NULL : strdup(at);
+        if (item.words[i] == NULL) {
+            item_free(&item);
             return;
         }
         at = zero + 1;
     }
-    item->kind = (enum kind)message->kind;
-    work->item_count++;
+    if (work->item_count < ITEMS_MAX) {
+        work->items[work->item_count++] = item;
+    }
+}
+
+static bool is_same(const struct item *a, const struct item *b)
+{
+    for (size_t i = 0; i < SX_COUNT(a->words); i++) {
+        if (a->words[i] == NULL || b->words[i] == NULL || strcmp(a->words[i], b->words[i]) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* It is added as one of its own for that long. */
+static void item_forget(struct work *work, const struct message *message)
+{
+    const size_t before = work->item_count;
+
+    item_add(work, message, SX_COUNT(work->items[0].words));
+    if (work->item_count == before) {
+        return;
+    }
+    for (size_t i = 0; i < before; i++) {
+        if (work->items[i].kind == KIND_FILES && is_same(&work->items[i], &work->items[before])) {
+            item_free(&work->items[i]);
+            work->items[i] = work->items[before - 1];
+            work->items[before - 1] = (struct item){ .words = { NULL } };
+            work->item_count--;
+            break;
+        }
+    }
+    item_free(&work->items[before]);
+    work->item_count--;
 }
 
 /* Return: false when there is nothing more for now, or for ever (work->orphan). */
@@ -235,6 +283,9 @@ static bool listen_once(struct work *work, int fd)
         break;
     case KIND_FILES:
         item_add(work, &message, 3);
+        break;
+    case KIND_FORGET:
+        item_forget(work, &message);
         break;
     default:
         break;

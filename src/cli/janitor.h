@@ -40,6 +40,9 @@ void sx_janitor_tree_add(const struct sx_janitor *janitor, const char *parent, c
 /* Files in @dir of our own uid whose names begin with @prefix and contain @part. */
 void sx_janitor_files_add(const struct sx_janitor *janitor, const char *dir, const char *prefix,
                           const char *part);
+/* There will be no more of them than there are: the same words again. */
+void sx_janitor_files_forget(const struct sx_janitor *janitor, const char *dir, const char *prefix,
+                             const char *part);
 
 /* The contact file @name in @dir, unless another server has it by then. */
 void sx_janitor_contact_add(const struct sx_janitor *janitor, const char *dir, const char *name);

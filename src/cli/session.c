@@ -179,6 +179,21 @@ void sx_session_deinit(struct sx_session *session)
     *session = (struct sx_session){ 0 };
 }
 
+void sx_session_remove_inner(const char *dir)
+{
+    const char *const slash = strrchr(dir, '/');
+    char *const parent = sx_cli_printf("%.*s/", slash == NULL ? 0 : (int)(slash - dir), dir);
+    const int parent_fd = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (parent_fd >= 0 && slash != NULL) {
+        sx_session_remove_tree(parent_fd, slash + 1, geteuid());
+    }
+    if (parent_fd >= 0) {
+        close(parent_fd);
+    }
+    free(parent);
+}
+
 static bool empty_dir(int fd, dev_t dev, uid_t uid, unsigned depth);
 
 /* @name may be anything; what is no directory of ours is unlinked or left. */

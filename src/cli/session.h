@@ -35,6 +35,8 @@ bool sx_session_init(struct sx_session *session, const char *tmpdir,
 bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX]);
 /* Make @dir inside of it.  Return: as above. */
 bool sx_session_make_inner(const char *dir, char message[SX_RUN_MESSAGE_MAX]);
+/* Remove @dir, which was made there. */
+void sx_session_remove_inner(const char *dir);
 /* Where the contact file of a system server is; @session has its names. */
 const char *sx_session_system_dir(const struct sx_session *session);
 /* Remove what was made.  Safe on a zeroed one and twice. */

@@ -30,12 +30,13 @@ bool sx_run_child_is_separate(const struct sx_run_job *job)
 
 /* ---- before it is a job ---------------------------------------------------------------------- */
 
-static uint32_t jobs_alive(const struct sx_run_jobs *jobs)
+/* Those that take something: also one that is over, while something of it is left. */
+static uint32_t jobs_held(const struct sx_run_jobs *jobs)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < jobs->count; i++) {
-        count += !jobs->at[i]->over;
+        count += !jobs->at[i]->over || jobs->at[i]->request != NULL;
     }
     return count;
 }
@@ -45,7 +46,7 @@ static pmix_status_t judge_room(const struct sx_run_state *run,
                                 const struct sx_run_request *request,
                                 const struct sx_run_job *parent, char *message)
 {
-    const uint32_t jobs = jobs_alive(run->jobs), places = sx_run_jobs_places(run->jobs);
+    const uint32_t jobs = jobs_held(run->jobs), places = sx_run_jobs_places(run->jobs);
     const struct sx_run_options all = { .rank_count = places + request->options.rank_count };
     const uint64_t files = sx_run_files(&all, jobs + 1);
     struct rlimit limit;
@@ -150,7 +151,7 @@ static void job_display(struct sx_run_job *job)
     }
 }
 
-/* It stays in the table as one that was over before it began. */
+/* It is one that was over before it began. */
 static pmix_status_t job_fail(struct sx_run_job *job, pmix_status_t status)
 {
     job->over = job->ending = true;

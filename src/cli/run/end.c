@@ -86,7 +86,7 @@ static bool end_begin(struct sx_run_job *job, int code)
 /* Whose parent ends for a cause goes with it. */
 static void children_end(struct sx_run_job *parent, int code)
 {
-    for (uint32_t i = parent->number + 1; i < parent->run->jobs->count; i++) {
+    for (uint32_t i = 0; i < parent->run->jobs->count; i++) {
         struct sx_run_job *const job = parent->run->jobs->at[i];
 
         if (job->parent == parent && !job->over && !sx_run_child_is_separate(job)) {

@@ -421,6 +421,8 @@ void sx_run_failure_abort(struct sx_run_job *job, uint32_t rank, int status, con
 
     *abort = (struct sx_run_abort){ .job = job, .rank = rank, .status = status, .open = 1 };
     snprintf(abort->text, sizeof(abort->text), "%s", text);
+    sx_run_upcall_hold(job); /* of the abort, and of the news */
+    sx_run_upcall_hold(job);
     *news = (struct sx_run_news){ .kind = SX_RUN_NEWS_ABORT,
                                   .job = job,
                                   .abort = abort,

@@ -430,7 +430,14 @@ void sx_run_host_job_over(const struct sx_run_job *job)
 
 bool sx_run_host_await_handlers(struct sx_run_job *job)
 {
-    return sx_eventhandled_ask(job->nspace, sx_run_upcall_handled, job) == PMIX_SUCCESS;
+    bool comes;
+
+    sx_run_upcall_hold(job); /* of the news */
+    comes = sx_eventhandled_ask(job->nspace, sx_run_upcall_handled, job) == PMIX_SUCCESS;
+    if (!comes) {
+        sx_run_upcall_drop(job);
+    }
+    return comes;
 }
 
 void sx_run_host_rank_failed(const struct sx_run_job *job, uint32_t rank, pmix_status_t code,

@@ -15,7 +15,7 @@ static struct sx_run_job *job_append(struct sx_run_jobs *jobs, const struct sx_r
 {
     struct sx_run_job *const job = sx_cli_calloc(1, sizeof(*job));
 
-    *job = (struct sx_run_job){ .number = jobs->count, .options = options, .apps = apps };
+    *job = (struct sx_run_job){ .number = jobs->numbered++, .options = options, .apps = apps };
     job->first = sx_run_jobs_places(jobs);
     job->kill_ns = job->term_ns = SX_DEADLINE_NEVER;
     job->reaction_ns = job->unwanted_ns = job->lost_ns = SX_DEADLINE_NEVER;
@@ -108,17 +108,33 @@ struct sx_run_job *sx_run_jobs_add(struct sx_run_jobs *jobs, const struct sx_run
     return job;
 }
 
+static void job_free(struct sx_run_job *job)
+{
+    free(job->nspace);
+    free(job->dir);
+    free(job->name);
+    free(job->prefix);
+    free(job->ranks);
+    free(job);
+}
+
+void sx_run_jobs_remove(struct sx_run_jobs *jobs, struct sx_run_job *job)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        if (jobs->at[i] != job) {
+            jobs->at[kept++] = jobs->at[i];
+        }
+    }
+    jobs->count = kept;
+    job_free(job);
+}
+
 void sx_run_jobs_deinit(struct sx_run_jobs *jobs)
 {
     for (uint32_t i = 0; i < jobs->count; i++) {
-        struct sx_run_job *const job = jobs->at[i];
-
-        free(job->nspace);
-        free(job->dir);
-        free(job->name);
-        free(job->prefix);
-        free(job->ranks);
-        free(job);
+        job_free(jobs->at[i]);
     }
     free(jobs->at);
     *jobs = (struct sx_run_jobs){ .at = NULL };

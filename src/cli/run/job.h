@@ -5,10 +5,10 @@
  *   STARTING --all started--> RUNNING --the last rank has ended--> OVER
  *       \------------------------\-- a cause --> ENDING (signal, grace, SIGKILL) --/
  *
- * The programs of a command line are one job, or with --separate-jobs one each; jobs can be added
- * to them.  A job stays where it is until all of them go.  Ranks begin at 0 in every job.  What all
- * jobs share is dealt out in one order through those that live: @first + rank is a rank's place in
- * it (PMIX_GLOBAL_RANK). */
+ * The programs of a command line are one job, or with --separate-jobs one each, and stay where they
+ * are until all go; jobs can be added to them, and go when they are over (run/past.h).  Ranks begin
+ * at 0 in every job.  What all jobs share is dealt out in one order through those that live: @first
+ * + rank is a rank's place in it (PMIX_GLOBAL_RANK). */
 #ifndef SX_CLI_RUN_JOB_H
 #define SX_CLI_RUN_JOB_H
 
@@ -48,6 +48,7 @@ struct sx_run_job {
     struct sx_run_job *parent;      /* of the spawn; NULL: a tool, or none */
 
     struct sx_run_state *run;
+    struct sx_run_clients *clients; /* run/upcall.c; NULL: it hears nothing of the job */
     struct sx_run_rank *ranks;
     struct sx_run_pmi1 *pmi1; /* run/pmi1.c; NULL before the first rank starts */
     uint32_t spawned, alive, untold;
@@ -71,6 +72,7 @@ struct sx_run_job {
 struct sx_run_jobs {
     struct sx_run_job **at;
     uint32_t count, room;
+    uint32_t numbered;         /* the next one gets this number */
     const char *session, *dir; /* names begin with these; borrowed */
 };
 
@@ -84,6 +86,9 @@ void sx_run_jobs_name(struct sx_run_jobs *jobs, const char *session, const char 
 
 /* One more, of all applications of @options; after the others were named, as this one is. */
 struct sx_run_job *sx_run_jobs_add(struct sx_run_jobs *jobs, const struct sx_run_options *options);
+
+/* @job, which was added, goes. */
+void sx_run_jobs_remove(struct sx_run_jobs *jobs, struct sx_run_job *job);
 
 /* How many places there are among those of all jobs: ranks of jobs that are not over yet. */
 uint32_t sx_run_jobs_places(const struct sx_run_jobs *jobs);

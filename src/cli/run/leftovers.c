@@ -42,14 +42,15 @@ static struct shm_part shm_part(const struct sx_run_job *job)
 
 void sx_run_leftovers_announce(const struct sx_janitor *janitor, const struct sx_run_job *job)
 {
-    for (size_t i = 0; job->number < SX_RUN_JOBS_MAX && i < SX_COUNT(shm_prefixes); i++) {
+    for (size_t i = 0; i < SX_COUNT(shm_prefixes); i++) {
         sx_janitor_files_add(janitor, SHM_DIR, shm_prefixes[i], shm_part(job).text);
     }
 }
 
-void sx_run_leftovers_remove(const struct sx_run_job *job)
+void sx_run_leftovers_remove(const struct sx_janitor *janitor, const struct sx_run_job *job)
 {
     for (size_t i = 0; job->nspace != NULL && i < SX_COUNT(shm_prefixes); i++) {
         sx_janitor_files_remove(SHM_DIR, shm_prefixes[i], shm_part(job).text, geteuid());
+        sx_janitor_files_forget(janitor, SHM_DIR, shm_prefixes[i], shm_part(job).text);
     }
 }

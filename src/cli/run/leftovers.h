@@ -7,9 +7,9 @@
 #include "cli/janitor.h"
 #include "cli/run/job.h"
 
-/* The janitor is told before they exist; of the first SX_RUN_JOBS_MAX jobs. */
+/* The janitor is told before they exist. */
 void sx_run_leftovers_announce(const struct sx_janitor *janitor, const struct sx_run_job *job);
-/* At an orderly end. */
-void sx_run_leftovers_remove(const struct sx_run_job *job);
+/* @job is over: they go, and the janitor forgets them. */
+void sx_run_leftovers_remove(const struct sx_janitor *janitor, const struct sx_run_job *job);
 
 #endif

@@ -25,6 +25,7 @@
 #include "cli/run/end.h"
 #include "cli/run/failure.h"
 #include "cli/run/log.h"
+#include "cli/run/past.h"
 #include "cli/run/pmi1.h"
 #include "cli/run/start.h"
 #include "cli/run/state.h"
@@ -305,6 +306,7 @@ static bool jobs_live(struct sx_run_state *run)
             sx_run_host_job_over(job);
         }
     }
+    sx_run_past_remove(run);
     return live;
 }
 
@@ -431,20 +433,10 @@ static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
     }
 }
 
-static void job_close(struct sx_run_job *job)
-{
-    sx_run_failure_deinit(job);
-    sx_run_pmi1_deinit(job);
-    for (uint32_t i = 0; i < job->rank_count; i++) {
-        sx_run_stream_deinit(&job->ranks[i].streams[0]);
-        sx_run_stream_deinit(&job->ranks[i].streams[1]);
-    }
-}
-
 static void run_deinit(struct sx_run_state *run)
 {
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        job_close(run->jobs->at[i]);
+        sx_run_past_close(run->jobs->at[i]);
     }
     sx_run_start_close(run);
     sx_run_pmi1_words_deinit(&run->services);

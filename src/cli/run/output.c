@@ -301,6 +301,9 @@ void sx_run_stream_deinit(struct sx_run_stream *stream)
         stream_end(stream);
         sx_run_sink_flush(stream->sink);
     }
+    if (stream->sink != NULL && stream->sink->line_owner == stream) {
+        stream->sink->line_owner = stream->sink; /* another one may have this address next */
+    }
     free(stream->line);
     *stream = (struct sx_run_stream){ .watch.fd = -1 };
 }

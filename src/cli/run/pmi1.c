@@ -24,6 +24,7 @@
 #include "cli/run/pmi1_words.h"
 #include "cli/run/request.h"
 #include "cli/run/state.h"
+#include "cli/run/upcall.h"
 #include "cli/say.h"
 
 #define NAME_MAX_BYTES 256 /* of a job or a service; these are what MPICH's own launcher says */
@@ -423,6 +424,7 @@ static void spawn_done(pmix_status_t status, pmix_nspace_t nspace, void *arg)
 
     (void)nspace;
     rank->spawns = false;
+    sx_run_upcall_drop(rank->job);
     if (status == PMIX_SUCCESS) {
         say_line(rank, "cmd=spawn_result rc=0\n"); /* without errcodes: all ranks have started */
     } else {
@@ -440,8 +442,12 @@ static const char *do_spawn(struct ask *ask)
     }
     if (rank->spawn != NULL) {
         rank->spawns = true;
+        sx_run_upcall_hold(rank->job); /* until the answer */
         wrong = sx_run_pmi1_spawn_start(rank->spawn, rank->job, ask->number, spawn_done, rank);
-        rank->spawns = rank->spawns && wrong == NULL;
+        if (wrong != NULL) {
+            rank->spawns = false;
+            sx_run_upcall_drop(rank->job);
+        }
     }
     return wrong == NULL ? waits : wrong;
 }

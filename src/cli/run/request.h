@@ -3,7 +3,7 @@
 /* request.h - what a spawn asks for, and who waits for the answer.
  *
  *   library's thread: infos and apps --copied, read--> request --news--> launcher's thread:
- *   judged (options of a job) --> its job's, until the jobs go; answered once */
+ *   judged (options of a job) --> its job's, until that goes; answered once */
 #ifndef SX_CLI_RUN_REQUEST_H
 #define SX_CLI_RUN_REQUEST_H
 

@@ -401,7 +401,7 @@ static void run_deinit(struct run *run)
     sx_run_machine_deinit(&run->machine);
     sx_session_deinit(&run->session);
     for (uint32_t i = 0; i < run->jobs.count; i++) {
-        sx_run_leftovers_remove(run->jobs.at[i]);
+        sx_run_leftovers_remove(&run->janitor, run->jobs.at[i]);
         sx_run_child_deinit(run->jobs.at[i]);
     }
     sx_janitor_deinit(&run->janitor);

@@ -350,6 +350,15 @@ void sx_run_start_room(struct sx_run_state *run, uint32_t rank_count)
     free(former);
 }
 
+bool sx_run_start_forget(struct sx_run_job *job)
+{
+    if (job->reports.fd >= 0 || job->report_fd >= 0) {
+        return false; /* somebody is just about to execute a program, or to fail */
+    }
+    sx_run_start_room(job->run, 0); /* of the dead none is in the new table */
+    return true;
+}
+
 int sx_run_start_open(struct sx_run_state *run)
 {
     const struct sx_run_setup *const setup = run->setup;

@@ -18,6 +18,9 @@ void sx_run_start_some(struct sx_run_state *run);
 /* Be ready for @rank_count more ranks. */
 void sx_run_start_room(struct sx_run_state *run, uint32_t rank_count);
 
+/* @job is over, and goes: return whether nothing here is about it any more. */
+bool sx_run_start_forget(struct sx_run_job *job);
+
 /* Hear of ranks that could not execute their program. */
 void sx_run_start_reports(struct sx_run_state *run);
 

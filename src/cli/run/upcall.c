@@ -17,15 +17,16 @@
 #include "cli/say.h"
 
 /* What is heard of one job's clients. */
-struct clients {
+struct sx_run_clients {
     struct sx_run_job *job; /* what is read of it here does not change */
-    bool *is_client;        /* one per rank */
-    bool lost;              /* a rank is gone without a good-bye */
+    uint32_t holds;
+    bool lost;        /* a rank is gone without a good-bye */
+    bool is_client[]; /* one per rank */
 };
 
 static struct {
     pthread_mutex_t mutex;
-    struct clients *clients; /* one per job, in the order of their numbers */
+    struct sx_run_clients **clients; /* one per job */
     uint32_t count, room;
     uint32_t connected, awaited; /* ranks */
     int event_fd;
@@ -36,19 +37,47 @@ static struct {
     .last = &upcall.first,
 };
 
-/* Return: NULL when @proc is in none of them. */
-static struct sx_run_job *job_of(const pmix_proc_t *proc)
+/* Under the lock.  Return: NULL when @proc is in none of them. */
+static struct sx_run_clients *clients_of(const pmix_proc_t *proc)
 {
-    struct sx_run_job *job = NULL;
-
-    pthread_mutex_lock(&upcall.mutex);
-    for (uint32_t i = 0; i < upcall.count && job == NULL; i++) {
-        if (strncmp(proc->nspace, upcall.clients[i].job->nspace, PMIX_MAX_NSLEN) == 0) {
-            job = upcall.clients[i].job;
+    for (uint32_t i = 0; i < upcall.count; i++) {
+        if (strncmp(proc->nspace, upcall.clients[i]->job->nspace, PMIX_MAX_NSLEN) == 0) {
+            return upcall.clients[i];
         }
     }
+    return NULL;
+}
+
+/* Return: the job of @proc, held, or NULL. */
+static struct sx_run_job *job_of(const pmix_proc_t *proc)
+{
+    struct sx_run_clients *clients;
+
+    pthread_mutex_lock(&upcall.mutex);
+    clients = clients_of(proc);
+    if (clients != NULL) {
+        clients->holds++;
+    }
     pthread_mutex_unlock(&upcall.mutex);
-    return job;
+    return clients == NULL ? NULL : clients->job;
+}
+
+void sx_run_upcall_hold(struct sx_run_job *job)
+{
+    if (job != NULL) {
+        pthread_mutex_lock(&upcall.mutex);
+        job->clients->holds++;
+        pthread_mutex_unlock(&upcall.mutex);
+    }
+}
+
+void sx_run_upcall_drop(struct sx_run_job *job)
+{
+    if (job != NULL) {
+        pthread_mutex_lock(&upcall.mutex);
+        job->clients->holds--;
+        pthread_mutex_unlock(&upcall.mutex);
+    }
 }
 
 static void wake(void)
@@ -62,18 +91,20 @@ static void wake(void)
 
 static void note_client(const pmix_proc_t *proc, bool is_client)
 {
-    const struct sx_run_job *const job = job_of(proc);
+    struct sx_run_clients *clients;
+    bool wakes = false;
 
-    if (job != NULL && proc->rank < job->rank_count) {
-        pthread_mutex_lock(&upcall.mutex);
-        bool *const was = &upcall.clients[job->number].is_client[proc->rank];
-        const bool wakes = is_client && !*was && ++upcall.connected == upcall.awaited;
+    pthread_mutex_lock(&upcall.mutex);
+    clients = clients_of(proc);
+    if (clients != NULL && proc->rank < clients->job->rank_count) {
+        bool *const was = &clients->is_client[proc->rank];
 
+        wakes = is_client && !*was && ++upcall.connected == upcall.awaited;
         *was = is_client;
-        pthread_mutex_unlock(&upcall.mutex);
-        if (wakes) {
-            wake();
-        }
+    }
+    pthread_mutex_unlock(&upcall.mutex);
+    if (wakes) {
+        wake();
     }
 }
 
@@ -119,7 +150,7 @@ bool sx_run_upcall_is_client(const struct sx_run_job *job, uint32_t rank)
     bool is_client;
 
     pthread_mutex_lock(&upcall.mutex);
-    is_client = upcall.clients[job->number].is_client[rank];
+    is_client = job->clients->is_client[rank];
     pthread_mutex_unlock(&upcall.mutex);
     return is_client;
 }
@@ -128,12 +159,12 @@ bool sx_run_upcall_is_client(const struct sx_run_job *job, uint32_t rank)
 
 static void news_add(struct sx_run_news *news)
 {
-    struct clients *clients;
+    struct sx_run_clients *clients;
 
     news->next = NULL;
     pthread_mutex_lock(&upcall.mutex);
     if (news->job != NULL) {
-        clients = &upcall.clients[news->job->number];
+        clients = news->job->clients;
         news->after_loss = clients->lost;
         clients->lost = clients->lost || news->kind == SX_RUN_NEWS_LOST;
     }
@@ -160,6 +191,12 @@ struct sx_run_news *sx_run_upcall_take(void)
     return news;
 }
 
+static void abort_free(struct sx_run_abort *abort)
+{
+    sx_run_upcall_drop(abort->job);
+    free(abort);
+}
+
 static void news_end(struct sx_run_news *news, bool answer)
 {
     struct sx_run_abort *const abort = news->abort;
@@ -171,12 +208,13 @@ static void news_end(struct sx_run_news *news, bool answer)
         if (answer && abort->info_fn != NULL) {
             abort->info_fn(PMIX_SUCCESS, NULL, 0, abort->arg, NULL, NULL);
         }
-        free(abort);
+        abort_free(abort);
     }
     if (answer && news->request != NULL) {
         sx_run_request_answer(news->request, PMIX_ERR_JOB_CANCELED, NULL);
     }
     sx_run_request_free(news->request);
+    sx_run_upcall_drop(news->job);
     free(news->ranks);
     free(news);
 }
@@ -214,6 +252,7 @@ static struct sx_run_news *news_of(struct sx_run_news **list, struct sx_run_abor
                                                                     : SX_RUN_NEWS_ABORT,
                                      .job = job,
                                      .abort = abort };
+        sx_run_upcall_hold(job);
         abort->open++;
     }
     return *at;
@@ -241,17 +280,22 @@ static bool news_make(struct sx_run_news **list, struct sx_run_abort *abort,
     }
     for (size_t i = 0; i < count; i++) {
         struct sx_run_job *const job = job_of(&procs[i]);
+        const bool good = job != NULL &&
+                          (procs[i].rank < job->rank_count || means_all(procs[i].rank));
 
-        if (job == NULL || (procs[i].rank >= job->rank_count && !means_all(procs[i].rank))) {
+        if (good) {
+            name_rank(news_of(list, abort, job), procs[i].rank);
+        }
+        sx_run_upcall_drop(job);
+        if (!good) {
             return false;
         }
-        name_rank(news_of(list, abort, job), procs[i].rank);
     }
     return true;
 }
 
-/* @abort is news of those whom it names.  Return: PMIX_SUCCESS, and it will be answered;
- * PMIX_ERR_NOT_FOUND. */
+/* @abort is news of those whom it names, and holds @caller.  Return: PMIX_SUCCESS, and it will be
+ * answered; PMIX_ERR_NOT_FOUND. */
 static pmix_status_t news_post(struct sx_run_abort *abort, struct sx_run_job *caller,
                                const pmix_proc_t *procs, size_t count)
 {
@@ -259,7 +303,7 @@ static pmix_status_t news_post(struct sx_run_abort *abort, struct sx_run_job *ca
     const bool good = news_make(&list, abort, caller, procs, procs == NULL ? 0 : count);
 
     if (list == NULL) {
-        free(abort);
+        abort_free(abort);
     }
     while (list != NULL) {
         struct sx_run_news *const news = list;
@@ -336,6 +380,7 @@ static pmix_status_t job_control(const pmix_proc_t *proc, const pmix_proc_t *tar
         rc = control_judge(&options, &said);
     }
     if (rc != PMIX_SUCCESS) {
+        sx_run_upcall_drop(caller);
         return rc;
     }
     struct sx_run_abort *const control = sx_cli_calloc(1, sizeof(*control));
@@ -400,6 +445,7 @@ pmix_server_module_t sx_run_upcall_module = {
 
 /* ---- losses ---------------------------------------------------------------------------------- */
 
+/* @job was held for it. */
 static void tell(enum sx_run_news_kind kind, struct sx_run_job *job, uint32_t rank)
 {
     struct sx_run_news *const news = sx_cli_calloc(1, sizeof(*news));
@@ -423,6 +469,8 @@ void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *sour
     (void)nresults;
     if (job != NULL && source->rank < job->rank_count) {
         tell(SX_RUN_NEWS_LOST, job, source->rank);
+    } else {
+        sx_run_upcall_drop(job);
     }
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
@@ -442,15 +490,48 @@ void sx_run_upcall_init(int event_fd)
 
 void sx_run_upcall_add(struct sx_run_job *job)
 {
-    bool *const is_client = sx_cli_calloc(job->rank_count, sizeof(*is_client));
+    struct sx_run_clients *const clients = sx_cli_calloc(1, sizeof(*clients) +
+                                                                job->rank_count * sizeof(bool));
 
+    clients->job = job;
+    job->clients = clients;
     pthread_mutex_lock(&upcall.mutex);
     if (upcall.count == upcall.room) {
         upcall.room = 2 * upcall.room + 4;
         upcall.clients = sx_cli_realloc(upcall.clients, upcall.room, sizeof(*upcall.clients));
     }
-    upcall.clients[upcall.count++] = (struct clients){ .job = job, .is_client = is_client };
+    upcall.clients[upcall.count++] = clients;
     pthread_mutex_unlock(&upcall.mutex);
+}
+
+static void clients_remove(const struct sx_run_clients *clients)
+{
+    for (uint32_t i = 0; i < upcall.count; i++) {
+        if (upcall.clients[i] == clients) {
+            upcall.clients[i] = upcall.clients[--upcall.count];
+            return;
+        }
+    }
+}
+
+bool sx_run_upcall_remove(struct sx_run_job *job)
+{
+    struct sx_run_clients *const clients = job->clients;
+    bool held = false;
+
+    if (clients != NULL) {
+        pthread_mutex_lock(&upcall.mutex);
+        held = clients->holds > 0;
+        if (!held) {
+            clients_remove(clients);
+            job->clients = NULL;
+        }
+        pthread_mutex_unlock(&upcall.mutex);
+    }
+    if (!held) {
+        free(clients);
+    }
+    return !held;
 }
 
 void sx_run_upcall_answer_all(void)
@@ -470,7 +551,8 @@ void sx_run_upcall_deinit(void)
         sx_run_news_free(news);
     }
     for (uint32_t i = 0; i < upcall.count; i++) {
-        free(upcall.clients[i].is_client);
+        upcall.clients[i]->job->clients = NULL;
+        free(upcall.clients[i]);
     }
     free(upcall.clients);
     upcall.clients = NULL;

@@ -28,7 +28,7 @@ enum sx_run_news_kind {
 
 /* One call of PMIx_Abort or PMIx_Job_control: news of every job that it names. */
 struct sx_run_abort {
-    const struct sx_run_job *job; /* the caller's; NULL: a tool */
+    struct sx_run_job *job; /* the caller's, held; NULL: a tool */
     uint32_t rank;
     int status; /* of job control: a signal */
     bool ends;  /* of job control: the signal is to end them */
@@ -42,8 +42,7 @@ struct sx_run_abort {
 struct sx_run_news {
     struct sx_run_news *next; /* of the queue, then the owner's to use */
     enum sx_run_news_kind kind;
-    struct sx_run_job
-        *job; /* whose ranks they are about; of a spawn: the parent, NULL for a tool */
+    struct sx_run_job *job; /* held: whose ranks they are about; of a spawn: the parent, or NULL */
     struct sx_run_request *request; /* of a spawn */
     uint32_t rank;
     bool after_loss; /* a rank of the job had been lost: this may be what its peers make of it */
@@ -56,8 +55,14 @@ struct sx_run_news {
 /* The upcalls carry no pointer of the host, so there is one of these a process.  @event_fd is
  * written when there is news. */
 void sx_run_upcall_init(int event_fd);
-/* Hear of @job from now on, which stays where it is; in the order of the jobs' numbers. */
+/* Hear of @job from now on, which stays where it is until it was removed. */
 void sx_run_upcall_add(struct sx_run_job *job);
+/* Hear of it no more.  Return: false while somebody holds it, as each news of it and each answer
+ * that is owed does: try again later. */
+bool sx_run_upcall_remove(struct sx_run_job *job);
+/* Hold @job (NULL: none) once more, and once less. */
+void sx_run_upcall_hold(struct sx_run_job *job);
+void sx_run_upcall_drop(struct sx_run_job *job);
 /* Answer what nobody has taken; while the server runs. */
 void sx_run_upcall_answer_all(void);
 /* When the server has ended. */
@@ -69,7 +74,7 @@ void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *sour
                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                         pmix_event_notification_cbfunc_fn_t done, void *cbdata);
 
-/* For sx_eventhandled_ask; @arg: the job. */
+/* For sx_eventhandled_ask; @arg: the job, held. */
 void sx_run_upcall_handled(pmix_status_t status, void *arg);
 
 /* True while a process of @rank is a client: it has called PMIx_Init, and PMIx_Finalize not yet. */

@@ -131,9 +131,20 @@ wait "$launcher" 2>/dev/null
 
 # ---- many, one after the other ----
 
-run --timeout 120 sh -c 'i=0; while [ $i -lt 20 ]; do "$0" -n 2 -- true || exit 9; i=$((i + 1)); done' "$SPAWNER"
-expect_code 0 "twenty"
-[ "$(grep -c '^spawn: PMIX_SUCCESS$' "$work/out")" -eq 20 ] || fail "twenty: not twenty spawns"
-expect_clean "twenty"
+# What is past is forgotten: 600 jobs more take no more memory, of which each would take 10 kB.
+run --timeout 120 "$SPAWNER" -c 800 -- true
+expect_code 0 "800 jobs"
+says 'spawn: PMIX_SUCCESS' "800 jobs"
+more=$(sed -n 's/^more: \(-*[0-9]*\) kB, \(-*[0-9]*\) mappings, \(-*[0-9]*\) descriptors$/\1 \2 \3/p' "$work/out")
+set -- $more
+[ "$1" -lt 1024 ] && [ "$2" -lt 30 ] && [ "$3" -lt 30 ] || fail "800 jobs: they leave kB, mappings, descriptors: $more"
+expect_clean "800 jobs"
+
+# The directory of a job goes with it.
+run --timeout 120 sh -c '"$0" -c 30 pmix.notecomp -- true; "$0" pmix.notecomp -- sh -c "$1"' \
+    "$SPAWNER" "ls $TMPDIR/shmix-* >'$work/dirs'"
+grep -qx 'shmix-.*\.31' "$work/dirs" || fail "directories of past jobs: not that of the one that looks"
+[ "$(wc -l <"$work/dirs")" -lt 15 ] || fail "directories of past jobs: $(wc -l <"$work/dirs") while two jobs run"
+expect_clean "directories of past jobs"
 
 finish

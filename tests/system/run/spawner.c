@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* spawner.c - spawn a job:
- *             spawner [-n COUNT] [-t SECONDS] [-s] [KEY[=TEXT]]... -- PROGRAM [WORDS]...
+ *             spawner [-n COUNT] [-t SECONDS] [-s] [-c TIMES] [KEY[=TEXT]]... -- PROGRAM [WORDS]...
  *             spawner, alone: say who has spawned this rank
  *
  * Written after the Standard alone.  It is a tool, or a rank if it was started as one.  A KEY is a
  * directive of the job, with TEXT as its value, true when there is none, or SECONDS for those about
  * time; "need:KEY" marks it as required.  It says how the spawn went, with -s the size of the job,
  * and with PMIX_NOTIFY_COMPLETION how the job ended. */
+#include <dirent.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -137,6 +138,73 @@ static void say_size(void)
     }
 }
 
+/* ---- one after the other --------------------------------------------------------------------- */
+
+/* What the launcher has. */
+struct has {
+    long data_kb, mappings, descriptors;
+};
+
+static long lines_of(const char *file, const char *word, long *ret_number)
+{
+    char path[64], line[512];
+    long count = 0;
+    FILE *in;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)getppid(), file);
+    in = fopen(path, "r");
+    while (in != NULL && fgets(line, sizeof(line), in) != NULL) {
+        count++;
+        if (word != NULL && strncmp(line, word, strlen(word)) == 0) {
+            *ret_number = atol(line + strlen(word));
+        }
+    }
+    if (in != NULL) {
+        fclose(in);
+    }
+    return count;
+}
+
+static struct has launcher_has(void)
+{
+    struct has has = { 0, lines_of("maps", NULL, NULL), 0 };
+    char path[64];
+    DIR *dir;
+
+    lines_of("status", "VmData:", &has.data_kb);
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)getppid());
+    dir = opendir(path);
+    while (dir != NULL && readdir(dir) != NULL) {
+        has.descriptors++;
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    return has;
+}
+
+static pmix_status_t spawn_times(int times, const pmix_info_t *info, size_t ninfo,
+                                 const pmix_app_t *app, bool waits)
+{
+    struct has first = { 0 }, last;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (int i = 0; i < times && rc == PMIX_SUCCESS; i++) {
+        ended = false;
+        rc = PMIx_Spawn(info, ninfo, app, 1, child);
+        if (rc == PMIX_SUCCESS && waits) {
+            await(&ended);
+        }
+        if (i == times / 4) {
+            first = launcher_has();
+        }
+    }
+    last = launcher_has();
+    printf("more: %ld kB, %ld mappings, %ld descriptors\n", last.data_kb - first.data_kb,
+           last.mappings - first.mappings, last.descriptors - first.descriptors);
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
     pmix_status_t codes[] = { PMIX_EVENT_JOB_END, PMIX_EVENT_JOB_START, PMIX_LAUNCH_COMPLETE }, rc;
@@ -146,7 +214,7 @@ int main(int argc, char **argv)
     size_t ninfo = 0;
     pmix_app_t app;
     pmix_proc_t me;
-    int at = 1;
+    int at = 1, times = 0;
 
     if (argc == 1) {
         return who_spawned();
@@ -158,6 +226,8 @@ int main(int argc, char **argv)
             app.maxprocs = atoi(argv[++at]);
         } else if (strcmp(argv[at], "-t") == 0) {
             seconds = (uint32_t)atoi(argv[++at]);
+        } else if (strcmp(argv[at], "-c") == 0) {
+            times = atoi(argv[++at]);
         } else if (strcmp(argv[at], "-s") == 0) {
             sizes = true;
         } else {
@@ -179,13 +249,14 @@ int main(int argc, char **argv)
         PMIx_Register_event_handler(codes, 3, NULL, 0, on_event, on_registered, NULL);
         await(&registered);
     }
-    rc = PMIx_Spawn(info, ninfo, &app, 1, child);
+    rc = times > 0 ? spawn_times(times, info, ninfo, &app, waits)
+                   : PMIx_Spawn(info, ninfo, &app, 1, child);
     printf("spawn: %s\n", PMIx_Error_string(rc));
     fflush(stdout);
     if (rc == PMIX_SUCCESS && sizes) {
         say_size();
     }
-    if (rc == PMIX_SUCCESS && waits) {
+    if (rc == PMIX_SUCCESS && waits && times == 0) {
         await(&ended);
     }
     fflush(stdout);

@@ -86,6 +86,13 @@ __attribute__((noreturn)) static void launcher_main(int told_fd, int life_fd, in
     for (unsigned i = 1; i < 3 * SX_RUN_JOBS_MAX; i++) { /* of the jobs before this one */
         sx_janitor_files_add(&janitor, dir, "vader_segment.", ".no.");
     }
+    for (unsigned i = 0; i < 5 * SX_RUN_JOBS_MAX; i++) { /* and of those that are past */
+        char part[16];
+
+        snprintf(part, sizeof(part), ".%x.", i);
+        sx_janitor_files_add(&janitor, dir, "osc_sm.", part);
+        sx_janitor_files_forget(&janitor, dir, "osc_sm.", part);
+    }
     sx_janitor_files_add(&janitor, dir, "vader_segment.", ".1ab2.");
     for (int i = 0; i < RANKS; i++) {
         start_rank(&janitor, told_fd, take_back);

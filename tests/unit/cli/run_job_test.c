@@ -93,5 +93,9 @@ Test(run_job, one_that_is_added_goes_where_those_before_it_leave_room)
     cr_expect_str_eq(jobs.at[39]->dir, "/t/s/shmix-1-2.39");
     cr_expect_str_eq(jobs.at[39]->prefix, "job 39, ");
     cr_expect_eq(sx_run_jobs_places(&jobs), 6, "what is over takes no place");
+    sx_run_jobs_remove(&jobs, jobs.at[20]);
+    cr_expect_eq(jobs.count, 39);
+    cr_expect_eq(jobs.at[20]->number, 21, "the others keep their order");
+    cr_expect_eq(sx_run_jobs_add(&jobs, &more)->number, 40, "a number does not come again");
     sx_run_jobs_deinit(&jobs);
 }

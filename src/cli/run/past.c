@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* past.c - the way back of run/child.c. */
+#include "cli/run/past.h"
+
+#include "cli/run/child.h"
+#include "cli/run/failure.h"
+#include "cli/run/leftovers.h"
+#include "cli/run/pmi1.h"
+#include "cli/run/start.h"
+#include "cli/session.h"
+
+void sx_run_past_close(struct sx_run_job *job)
+{
+    sx_run_failure_deinit(job);
+    sx_run_pmi1_deinit(job);
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        sx_run_stream_deinit(&job->ranks[i].streams[0]);
+        sx_run_stream_deinit(&job->ranks[i].streams[1]);
+    }
+}
+
+/* Somebody may still write to them: a process that its ranks have left. */
+static bool is_heard(const struct sx_run_job *job)
+{
+    for (uint32_t i = 0; i < job->spawned; i++) {
+        if (job->ranks[i].streams[0].watch.fd >= 0 || job->ranks[i].streams[1].watch.fd >= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool can_go(struct sx_run_job *job)
+{
+    return job->over && job->request != NULL && job->aborts == NULL && !is_heard(job) &&
+           sx_run_start_forget(job) && sx_run_upcall_remove(job);
+}
+
+static void job_go(struct sx_run_state *run, struct sx_run_job *job)
+{
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        if (run->jobs->at[i]->parent == job) {
+            run->jobs->at[i]->parent = NULL;
+        }
+    }
+    sx_run_past_close(job);
+    sx_run_leftovers_remove(run->setup->janitor, job);
+    sx_session_remove_inner(job->dir);
+    sx_run_child_deinit(job);
+    sx_run_jobs_remove(run->jobs, job);
+}
+
+void sx_run_past_remove(struct sx_run_state *run)
+{
+    for (uint32_t i = run->jobs->count; i > 0; i--) {
+        if (can_go(run->jobs->at[i - 1])) {
+            job_go(run, run->jobs->at[i - 1]);
+        }
+    }
+}
