@@ -23,7 +23,8 @@ fi
 
 # ---- it starts, and knows who it is ----
 
-spawns PMIX_SUCCESS "two ranks" -n 2 -s pmix.notecomp -- "$SPAWNER"
+# They stay until their parent has read their size.
+spawns PMIX_SUCCESS "two ranks" -n 2 -s pmix.notecomp -- sh -c "'$SPAWNER'; until grep -q 'its size' '$work/out'; do sleep 0.01; done"
 expect_code 0 "two ranks"
 says 'rank 0 of a child of rank 0' "two ranks"
 says 'rank 1 of a child of rank 0' "two ranks"

@@ -136,6 +136,7 @@ static void say_size(void)
     } else {
         printf("its size: %s\n", PMIx_Error_string(rc));
     }
+    fflush(stdout);
 }
 
 /* ---- one after the other --------------------------------------------------------------------- */
