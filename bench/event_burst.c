@@ -4,7 +4,7 @@
  * Question:  how many events a second does one rank publish to 1, 8, 64 others, and do they come?
  * Predict:   500,000 a second and more, whatever the number of receivers; each of them either has
  *            every event, in order, or is told how many it has not had.
- * Method:    rank 0 calls PMIx_Notify_event flat out (range PMIX_RANGE_NAMESPACE); every other rank
+ * Method:    rank 0 calls PMIx_Notify_event flat out (range PMIX_RANGE_LOCAL); every other rank
  *            counts in a handler and checks the order.  Published: events by the time until the last
  *            call has returned.  Delivered: by the time until the last rank has had its last one.
  * Varies:    receivers.  Fixed: one number as payload, 100,000 events.
@@ -72,8 +72,7 @@ static void publish_all(void)
 
     for (uint64_t seq = 1; seq <= events; seq++) {
         event_infos_set(&e, seq, 0);
-        must(PMIx_Notify_event(EVENT_CODE, &me, PMIX_RANGE_NAMESPACE, e.info, 1, NULL, NULL),
-             "notify");
+        must(PMIx_Notify_event(EVENT_CODE, &me, PMIX_RANGE_LOCAL, e.info, 1, NULL, NULL), "notify");
     }
 }
 

@@ -3,7 +3,7 @@
 /* event_late.c
  * Question:  how soon has a handler that is registered late had the 512 events kept for it?
  * Predict:   200 us until the last call, all in order: one request, one copy, 512 calls.
- * Method:    rank 0 publishes 512 events to its namespace, a fence, then rank 1 registers; the time
+ * Method:    rank 0 publishes 512 events to its node, a fence, then rank 1 registers; the time
  *            from there to the last call of the handler.  Again with another code, ROUNDS times;
  *            the registration is taken back each time.
  * Varies:    the library (bench/compare/events).  Fixed: one number as payload.
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
                 struct event_infos e;
 
                 event_infos_set(&e, seq, 0);
-                must(PMIx_Notify_event(code, &me, PMIX_RANGE_NAMESPACE, e.info, 1, NULL, NULL),
+                must(PMIx_Notify_event(code, &me, PMIX_RANGE_LOCAL, e.info, 1, NULL, NULL),
                      "notify");
             }
         }

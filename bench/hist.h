@@ -68,26 +68,35 @@ static inline uint64_t hist_at(const struct hist *hist, double share)
     return hist->max;
 }
 
-/* One line of JSON; @more: further members, each with a comma in front. */
-static inline void hist_print(const struct hist *hist, const char *what, const char *more)
+/* One line of JSON; @more: further members, each with a comma in front; @batch: how many operations
+ * one sample has timed: what is printed is of one. */
+static inline void hist_print_batch(const struct hist *hist, const char *what, unsigned batch,
+                                    const char *more)
 {
+    const int digits = batch > 1 ? 2 : 0;
+    const double each = (double)batch;
     const char *comma = "";
 
-    printf("{\"what\": \"%s\"%s, \"count\": %llu, \"min_ns\": %llu, \"p50_ns\": %llu, "
-           "\"p90_ns\": %llu, \"p99_ns\": %llu, \"p999_ns\": %llu, \"max_ns\": %llu, \"hist\": [",
-           what, more, (unsigned long long)hist->count, (unsigned long long)hist->min,
-           (unsigned long long)hist_at(hist, 0.5), (unsigned long long)hist_at(hist, 0.9),
-           (unsigned long long)hist_at(hist, 0.99), (unsigned long long)hist_at(hist, 0.999),
-           (unsigned long long)hist->max);
+    printf("{\"what\": \"%s\"%s, \"count\": %llu, \"min_ns\": %.*f, \"p50_ns\": %.*f, "
+           "\"p90_ns\": %.*f, \"p99_ns\": %.*f, \"p999_ns\": %.*f, \"max_ns\": %.*f, \"hist\": [",
+           what, more, (unsigned long long)hist->count, digits, (double)hist->min / each, digits,
+           (double)hist_at(hist, 0.5) / each, digits, (double)hist_at(hist, 0.9) / each, digits,
+           (double)hist_at(hist, 0.99) / each, digits, (double)hist_at(hist, 0.999) / each, digits,
+           (double)hist->max / each);
     for (unsigned i = 0; i < HIST_ROWS * HIST_STEPS; i++) {
         if (hist->steps[i] != 0) {
-            printf("%s[%llu, %llu]", comma, (unsigned long long)hist_value(i),
+            printf("%s[%.*f, %llu]", comma, digits, (double)hist_value(i) / each,
                    (unsigned long long)hist->steps[i]);
             comma = ", ";
         }
     }
     printf("]}\n");
     fflush(stdout);
+}
+
+static inline void hist_print(const struct hist *hist, const char *what, const char *more)
+{
+    hist_print_batch(hist, what, 1, more);
 }
 
 #endif
