@@ -53,6 +53,8 @@ static void client_registered(pmix_status_t status, void *arg)
 /* All are on their way at once: one wait for thousands of ranks. */
 static pmix_status_t register_clients(const struct sx_run_job *job)
 {
+    const uid_t uid = geteuid();
+    const gid_t gid = getegid();
     pmix_proc_t proc;
     pmix_status_t status;
 
@@ -60,8 +62,7 @@ static pmix_status_t register_clients(const struct sx_run_job *job)
     registrations.status = PMIX_SUCCESS;
     for (uint32_t rank = 0; rank < job->rank_count; rank++) {
         PMIx_Load_procid(&proc, job->nspace, rank);
-        status = PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, client_registered,
-                                             NULL);
+        status = PMIx_server_register_client(&proc, uid, gid, NULL, client_registered, NULL);
         if (status != PMIX_SUCCESS) {
             client_registered(status, NULL); /* will not be called */
         }

@@ -45,7 +45,8 @@ __attribute__((noreturn)) static void fail(const struct start *start, enum sx_ru
     _exit(127);
 }
 
-static void signals_default(bool keep_hup_ignored)
+/* Handlers go with the launcher's memory; what it ignores, a rank would ignore. */
+static void signals_default(const sigset_t *ignored)
 {
     struct sigaction action;
     sigset_t none;
@@ -53,8 +54,8 @@ static void signals_default(bool keep_hup_ignored)
     memset(&action, 0, sizeof(action));
     action.sa_handler = SIG_DFL;
     for (int number = 1; number < NSIG; number++) {
-        if (number != SIGHUP || !keep_hup_ignored) {
-            sigaction(number, &action, NULL); /* refused for KILL, STOP and libc's own */
+        if (sigismember(ignored, number) == 1) {
+            sigaction(number, &action, NULL);
         }
     }
     sigemptyset(&none);
@@ -89,7 +90,7 @@ __attribute__((noreturn)) static void become(const struct start *start)
         fail(start, SX_RUN_SPAWN_WDIR);
     }
     setrlimit(RLIMIT_NOFILE, &spawn->files);
-    signals_default(spawn->keep_hup_ignored);
+    signals_default(&spawn->ignored);
     execve(program->path, program->argv, start->rank->env);
     if (errno == ENOEXEC) {
         execve("/bin/sh", program->sh_argv, start->rank->env);
@@ -121,12 +122,25 @@ static pid_t begin(struct start *start)
 }
 #endif
 
+void sx_run_spawn_ignored(sigset_t *ret_ignored, bool keep_hup_ignored)
+{
+    struct sigaction action;
+
+    sigemptyset(ret_ignored);
+    for (int number = 1; number < NSIG; number++) {
+        if (sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN &&
+            (number != SIGHUP || !keep_hup_ignored)) {
+            sigaddset(ret_ignored, number);
+        }
+    }
+}
+
 pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, const struct sx_run_spawn_rank *rank)
 {
     struct start start = { .spawn = spawn, .rank = rank };
     const pid_t pid = begin(&start);
 
-    if (pid > 0) {
+    if (pid > 0 && !BORROW_MEMORY) {
         /* Here as well, so that a signal to the group sent from now on arrives. */
         setpgid(pid, pid);
     }

@@ -10,6 +10,7 @@
 #ifndef SX_CLI_RUN_SPAWN_H
 #define SX_CLI_RUN_SPAWN_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
@@ -21,9 +22,9 @@
 
 /* What all ranks have in common. */
 struct sx_run_spawn {
-    struct rlimit files;   /* the limit that the user had */
-    bool keep_hup_ignored; /* nohup */
-    int report_fd;         /* close-on-exec; gets struct sx_run_spawn_failure */
+    struct rlimit files; /* the limit that the user had */
+    sigset_t ignored;    /* signals that ranks are not to ignore as the launcher does */
+    int report_fd;       /* close-on-exec; gets struct sx_run_spawn_failure */
     pid_t launcher;
     const struct sx_janitor *janitor;
 };
@@ -50,6 +51,9 @@ struct sx_run_spawn_rank {
     const int *fds; /* its three standard descriptors */
     int pmi1_fd;    /* it inherits this one under its number */
 };
+
+/* The signals that this process ignores, but for SIGHUP if that is to stay so (nohup). */
+void sx_run_spawn_ignored(sigset_t *ret_ignored, bool keep_hup_ignored);
 
 /* Start a rank.  Return: its pid, or -1 and errno. */
 pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, const struct sx_run_spawn_rank *rank);

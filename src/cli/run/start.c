@@ -85,7 +85,8 @@ static int connect_stream(struct sx_run_job *job, uint32_t rank, int which, int 
                               run->sink_of[output->merge ? 0 : which], fd, &source);
 }
 
-/* Make the three descriptors of @rank in @fds and keep the other ends.  Return: 0 or errno. */
+/* Make the three descriptors of @rank in @fds and keep the other ends; null_fd stays everybody's.
+ * Return: 0 or errno. */
 static int connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3])
 {
     struct sx_run_state *const run = job->run;
@@ -99,8 +100,7 @@ static int connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3])
             sx_run_input_add(&run->input, pair[1]);
         }
     } else {
-        fds[0] = fcntl(run->null_fd, F_DUPFD_CLOEXEC, 3);
-        why = fds[0] < 0 ? errno : 0;
+        fds[0] = run->null_fd;
     }
     for (int i = 0; i < 2 && why == 0; i++) {
         why = pipe_make(pair, 0);
@@ -207,7 +207,7 @@ static void start_one(struct sx_run_job *job)
         rank_fork(job, rank, env, fds);
     }
     for (int i = 0; i < RANK_FDS; i++) {
-        if (fds[i] >= 0) {
+        if (fds[i] >= 0 && fds[i] != job->run->null_fd) {
             close(fds[i]);
         }
     }
@@ -364,11 +364,10 @@ int sx_run_start_open(struct sx_run_state *run)
     const struct sx_run_setup *const setup = run->setup;
 
     by_pid_make(run, setup->options->rank_count);
-    run->spawn = (struct sx_run_spawn){ .files = setup->files,
-                                        .keep_hup_ignored = setup->keep_hup_ignored,
-                                        .report_fd = -1,
-                                        .launcher = getpid(),
-                                        .janitor = setup->janitor };
+    run->spawn = (struct sx_run_spawn){
+        .files = setup->files, .report_fd = -1, .launcher = getpid(), .janitor = setup->janitor
+    };
+    sx_run_spawn_ignored(&run->spawn.ignored, setup->keep_hup_ignored);
     run->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (run->null_fd < 0) {
         return errno;
