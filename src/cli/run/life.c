@@ -419,6 +419,7 @@ static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
         .loop = SX_RUN_LOOP_NULL,
         .awaited = setup->options->verbose ? setup->options->rank_count : 0,
         .null_fd = -1,
+        .xml_fd = -1,
         .spawn.report_fd = -1,
         .timeout_ns = timeout_ns == 0 ? SX_DEADLINE_NEVER : sx_deadline_ns(sx_now_ns(), timeout_ns),
         .drain_ns = SX_DEADLINE_NEVER,
@@ -440,6 +441,9 @@ static void run_deinit(struct sx_run_state *run)
     }
     sx_run_start_close(run);
     sx_run_pmi1_words_deinit(&run->services);
+    if (run->xml_fd >= 0) {
+        close(run->xml_fd);
+    }
     sx_run_foreign_deinit(&run->foreign);
     sx_run_log_close(&run->loop);
     sx_run_sink_deinit(&run->sinks[0]);

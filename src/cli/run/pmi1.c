@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -26,6 +27,7 @@
 #include "cli/run/state.h"
 #include "cli/run/upcall.h"
 #include "cli/say.h"
+#include "control/bulk.h"
 
 #define NAME_MAX_BYTES 256 /* of a job or a service; these are what MPICH's own launcher says */
 #define KEY_MAX_BYTES SX_RUN_PMI1_KEY_MAX_BYTES
@@ -241,6 +243,21 @@ static bool key_universe(struct ask *ask)
     return true;
 }
 
+/* A rank that reads the machine's topology there need not discover it, which costs it more than all
+ * else together.  The file is this process's memory, and nobody can change it. */
+static bool key_topology(struct ask *ask)
+{
+    struct sx_run_state *const run = ask->job->run;
+    char *const xml = run->setup->machine->xml;
+    const struct iovec bytes = { .iov_base = xml, .iov_len = xml == NULL ? 0 : strlen(xml) };
+
+    if (run->xml_fd < 0 && xml != NULL) {
+        (void)sx_bulk_make(&bytes, 1, bytes.iov_len, &run->xml_fd);
+    }
+    snprintf(ask->more, sizeof(ask->more), "value=/proc/%ld/fd/%d", (long)getpid(), run->xml_fd);
+    return run->xml_fd >= 0;
+}
+
 /* Those that have failed, or were never started; as many of them as a value has room for. */
 static bool key_dead(struct ask *ask)
 {
@@ -263,6 +280,7 @@ static const struct {
 } own_keys[] = {
     { "PMI_process_mapping", key_mapping },
     { "PMI_dead_processes", key_dead },
+    { "PMI_hwloc_xmlfile", key_topology },
     { "universeSize", key_universe },
 };
 

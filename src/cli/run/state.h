@@ -35,6 +35,7 @@ struct sx_run_state {
     struct sx_run_foreign foreign;
     struct sx_run_pmi1_words services; /* that ranks have published over PMI-1: all as of rank 0 */
     int null_fd;
+    int xml_fd; /* of the topology, for those who ask over PMI-1; -1: nobody has asked yet */
     struct sx_run_bearer *by_pid; /* open addressing; power of two */
     uint32_t by_pid_mask;
     bool closing; /* no job is added any more */

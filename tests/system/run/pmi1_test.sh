@@ -29,6 +29,8 @@ name=${answer##*=}
 [[ $PMI_SIZE == 4 && $PMI_RANK == "$OMPI_COMM_WORLD_RANK" ]] || exit 8
 want "cmd=get kvsname=$name key=PMI_process_mapping" 'cmd=get_result rc=0 value=(vector,(0,1,4))'
 want "cmd=get kvsname=$name key=PMI_dead_processes" 'cmd=get_result rc=1 msg=key_not_found'
+want "cmd=get kvsname=$name key=PMI_hwloc_xmlfile" 'cmd=get_result rc=0 value=/?*'
+grep -q '<topology version="2' "${answer#*value=}" || exit 7
 want "cmd=put kvsname=$name key=PMI_mine value=1" 'cmd=put_result rc=1 msg=reserved_key'
 want "cmd=put kvsname=$name.other key=k value=1" 'cmd=put_result rc=1 msg=another_job'
 want "cmd=put kvsname=$name key=k" 'cmd=put_result rc=1 msg=a_word_is_missing'
