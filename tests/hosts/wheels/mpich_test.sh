@@ -1,30 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The shmix authors
 # mpich_test.sh - MPICH and mpi4py 4 as pip gives them, unmodified, under `shmix run`: they speak PMI-1.
-#
-# VENV names the virtual environment, which is made where it is missing and stays.
-here=$(dirname "$0")
-. "$here/../../system/run/lib.sh"
+. "$(dirname "$0")/wheels.sh"
 
-: "${VENV:?names the virtual environment}"
-skip() {
-    echo "skipped: $*"
-    exit 77
-}
-pip() {
-    timeout -k 5 300 "$VENV/bin/python3" -m pip --disable-pip-version-check -q --timeout 15 --retries 1 "$@"
-}
+wheels_make mpich
+wheels_compile hello "$(dirname "$0")/../progs/hello_mpi.c"
+wheels_compile spawn "$(dirname "$0")/../progs/spawn_mpi.c"
 
-if ! [ -x "$VENV/bin/mpicc" ] || ! "$VENV/bin/python3" -c 'import mpi4py' 2>"$work/err"; then
-    rm -rf "$VENV"
-    python3 -m venv "$VENV" >"$work/err" 2>&1 || skip "no virtual environment: $(tail -1 "$work/err")"
-    pip install mpich 'mpi4py==4.*' >"$work/err" 2>&1 ||
-        skip "pip finds no mpich and mpi4py: $(tail -1 "$work/err")"
-fi
-"$VENV/bin/mpicc" -O1 -o "$work/hello" "$here/../progs/hello_mpi.c" >"$work/err" 2>&1 ||
-    skip "the wheel's mpicc does not compile: $(tail -1 "$work/err")"
-
-limit="--timeout 240"
 for count in 1 2 8; do
     run $limit -n $count "$work/hello"
     expect_code 0 "hello of $count"
@@ -79,20 +61,25 @@ MPI.COMM_WORLD.barrier()'
 expect_code 7 "an abort"
 expect_err 'rank 1 .* called abort with status 7' "an abort"
 
-# mpi4py's own tests, of its source package: those that are quick, none of spawned jobs.
-if [ ! -d "$VENV/mpi4py-tests" ]; then
-    if pip download --no-deps --no-binary mpi4py 'mpi4py==4.*' -d "$work/sdist" >"$work/err" 2>&1; then
-        mkdir "$VENV/mpi4py-tests" && tar -xzf "$work"/sdist/mpi4py*.tar.gz -C "$VENV/mpi4py-tests" --strip-components=1
-    else
-        echo "SKIP mpi4py's own tests: pip finds no source package"
-    fi
-fi
-if [ -d "$VENV/mpi4py-tests" ]; then
-    cd "$VENV/mpi4py-tests" || exit 1
-    run $limit -n 4 "$VENV/bin/python3" test/main.py -f -i \
-        '^test_(attributes|cart|cco_obj|comm|comm_inter|comm_topo|environ|group|info|p2p_obj|request|session|win)'
-    expect_code 0 "mpi4py's tests"
-    [ "$(grep -c '^OK' "$work/err")" -eq 4 ] || fail "mpi4py's tests: $(grep -h '^FAILED\|^Ran' "$work/err")"
-fi
+# Jobs that programs start.  What cannot be is an error in all ranks that have asked for it.
+# spawns COUNT SCENARIO...
+spawns() {
+    run $limit -n "$1" "$work/spawn" "$2" "$3"
+    expect_code 0 "spawn: $*"
+    grep -qx "$2: ok" "$work/out" || fail "spawn: $*"
+}
+spawns 3 world 4
+spawns 2 self 2
+spawns 2 many
+spawns 1 nested 3
+spawns 1 wdir /tmp
+spawns 1 info host=localhost
+spawns 2 error host=elsewhere
+expect_err "node 'elsewhere'" "spawn: another node"
+spawns 2 missing
+expect_err "cannot spawn '/nowhere/program' for rank 0 of shmix-[^:]*: there is no program" "spawn: missing"
+
+mpi4py_tests "of one job" 4 "$plain"
+mpi4py_tests "of spawned jobs" 1 '^test_(spawn|dynproc)'
 
 finish
