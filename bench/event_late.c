@@ -6,7 +6,7 @@
  * Method:    rank 0 publishes 512 events to its node, a fence, then rank 1 registers; the time
  *            from there to the last call of the handler.  Again with another code, ROUNDS times;
  *            the registration is taken back each time.
- * Varies:    the library (bench/compare/events).  Fixed: one number as payload.
+ * Varies:    the library (bench/instrument).  Fixed: one number as payload.
  * usage: event_late [ROUNDS [EVENTS]]   (2 ranks) */
 #include "event_common.h"
 

