@@ -16,6 +16,38 @@ bool sx_publish_is_data(const char *key)
     return !PMIx_Check_reserved_key(key) && sx_attribute_meant(key) == NULL;
 }
 
+/* Of whom no session is known, each may be meant. */
+static bool is_same_session(uint64_t one, uint64_t other)
+{
+    return one == other || one == SX_SESSION_UNKNOWN || other == SX_SESSION_UNKNOWN;
+}
+
+bool sx_publish_range_holds(pmix_data_range_t range, const struct sx_some_procs *targets,
+                            const struct sx_publish_who *who, const struct sx_publish_who *other)
+{
+    switch (range) {
+    case PMIX_RANGE_LOCAL:
+    case PMIX_RANGE_GLOBAL:
+        return true;
+    case PMIX_RANGE_SESSION:
+        return is_same_session(who->session, other->session);
+    case PMIX_RANGE_NAMESPACE:
+        return strcmp(who->proc.nspace, other->proc.nspace) == 0;
+    case PMIX_RANGE_PROC_LOCAL:
+        return who->proc.rank == other->proc.rank &&
+               strcmp(who->proc.nspace, other->proc.nspace) == 0;
+    case PMIX_RANGE_CUSTOM:
+        for (size_t i = 0; i < targets->count; i++) {
+            if (PMIx_Check_procid(&targets->all[i], &other->proc)) {
+                return true;
+            }
+        }
+        return false;
+    default: /* the resource manager is no process of this node */
+        return false;
+    }
+}
+
 /* PMIX_RANGE_UNDEF is what nothing said means. */
 static pmix_status_t range_judge(pmix_data_range_t *range, const struct sx_some_procs *targets)
 {

@@ -4,7 +4,23 @@
 #ifndef SX_BASE_PUBLISH_H
 #define SX_BASE_PUBLISH_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/options.h"
+
+#define SX_SESSION_UNKNOWN UINT64_MAX    /* nobody has told of it yet */
+#define SX_SESSION_NONE (UINT64_MAX - 1) /* the host has not named one */
+
+/* A process that publishes or looks. */
+struct sx_publish_who {
+    pmix_proc_t proc;
+    uint64_t session; /* PMIX_SESSION_ID, or SX_SESSION_* */
+};
+
+/* Whether @range, as @who means it, holds @other.  @targets are those of a custom one. */
+bool sx_publish_range_holds(pmix_data_range_t range, const struct sx_some_procs *targets,
+                            const struct sx_publish_who *who, const struct sx_publish_who *other);
 
 /* Whether an info of PMIx_Publish with this key is data: keys that the Standard reserves are
  * directives. */

@@ -4,8 +4,11 @@
  * Bounded by the descriptors of the processes that the kernel lets the caller look into. */
 #include "cli/stores.h"
 
+#include <string.h>
+
 #include "cli/proc.h"
 #include "shmem/outside.h"
+#include "shmem/published.h"
 
 struct each {
     void (*fn)(void *arg, pid_t server, const char *nspace, const struct sx_store *store);
@@ -17,15 +20,17 @@ static bool is_newest_of(pid_t pid, const struct sx_store *store)
     return sx_store_successor(store) == 0 && sx_proc_has_made(pid, &store->seg);
 }
 
-/* The store of the node has no name. */
-static bool has_name(const struct sx_store *store)
+/* The store of the node has no name, and what is published belongs to no namespace. */
+static bool has_nspace(const struct sx_store *store)
 {
-    return sx_segment_header(&store->seg)->nspace[0] != '\0';
+    const char *const name = sx_segment_header(&store->seg)->nspace;
+
+    return name[0] != '\0' && strcmp(name, SX_PUBLISHED_NSPACE) != 0;
 }
 
 bool sx_cli_store_is_of_node(pid_t pid, const struct sx_store *store)
 {
-    return !has_name(store) && is_newest_of(pid, store);
+    return sx_segment_header(&store->seg)->nspace[0] == '\0' && is_newest_of(pid, store);
 }
 
 static bool store_take(void *arg, pid_t pid, int fd)
@@ -36,7 +41,7 @@ static bool store_take(void *arg, pid_t pid, int fd)
     if (sx_store_attach(&store, fd) != PMIX_SUCCESS) {
         return true;
     }
-    if (has_name(&store) && is_newest_of(pid, &store)) {
+    if (has_nspace(&store) && is_newest_of(pid, &store)) {
         each->fn(each->arg, pid, sx_segment_header(&store.seg)->nspace, &store);
     }
     sx_store_detach(&store);

@@ -173,6 +173,7 @@ struct sx_reply {
 enum sx_segment_wanted {
     SX_WANT_STORE = 1,
     SX_WANT_RING = 2,
+    SX_WANT_PUBLISHED = 3, /* with an empty nspace: what is published for this user to read */
 };
 /* Reply: struct sx_reply and one descriptor.  An empty nspace is the node's own store. */
 struct sx_segment_get {

@@ -41,6 +41,7 @@ enum sx_realm {
     SX_REALM_QUALIFIED = 4, /* of processes, under names made by qualified.h (rows: as the job's) */
     SX_REALM_MEMBERS = 5,   /* of the node's store: membership.h */
     SX_REALM_SETS = 6,      /* of the node's store: process sets, which have names of their own */
+    SX_REALM_PUBLISHED = 7, /* of the stores of published values: published.h */
     SX_REALM_COUNT
 };
 

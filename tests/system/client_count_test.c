@@ -250,6 +250,41 @@ static int work_group(int rank)
     return 0;
 }
 
+/* Rank 0 publishes, rank 1 looks: of one key, and of two at once. */
+static int work_lookup(int rank)
+{
+    const uint32_t numbers[] = { 7, 8 };
+    pmix_pdata_t data[2];
+    pmix_info_t info[2];
+
+    (void)rank;
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    PMIx_Info_load(&info[0], "seven", &numbers[0], PMIX_UINT32);
+    PMIx_Info_load(&info[1], "eight", &numbers[1], PMIX_UINT32);
+    if (me.rank == 0) {
+        CHECK_STATUS(PMIx_Publish(info, 2), PMIX_SUCCESS);
+    }
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    for (int i = 0; i < ROUNDS + 2; i++) {
+        if (i == 2) { /* the store is mapped now */
+            traced_mark();
+        }
+        for (size_t n = 0; n < 2; n++) {
+            PMIx_Pdata_construct(&data[n]);
+            PMIx_Load_key(data[n].key, info[n].key);
+        }
+        const unsigned long before = allocations;
+
+        CHECK_STATUS(PMIx_Lookup(data, 1 + (size_t)i % 2, NULL, 0), PMIX_SUCCESS);
+        CHECK(i < 2 || allocations == before);
+        CHECK(data[0].value.data.uint32 == 7 && data[0].proc.rank == 0);
+        CHECK(i % 2 == 0 || data[1].value.data.uint32 == 8);
+    }
+    traced_mark();
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
 static int work_commit(int rank)
 {
     (void)rank;
@@ -381,6 +416,14 @@ static int what_follows_from_a_group_makes_no_call(int rank)
     struct counter counter;
 
     CHECK(calls_of(work_group, rank, &counter) == 0);
+    return 0;
+}
+
+static int a_lookup_of_what_is_published_makes_no_call(int rank)
+{
+    struct counter counter;
+
+    CHECK(calls_of(work_lookup, rank, &counter) == 0);
     return 0;
 }
 
@@ -646,6 +689,8 @@ static const struct job_case cases[] = {
     { "a_miss_that_is_known_makes_no_call", 1, a_miss_that_is_known_makes_no_call, NULL, false },
     { "what_follows_from_a_group_makes_no_call", 2, what_follows_from_a_group_makes_no_call, NULL,
       false },
+    { "a_lookup_of_what_is_published_makes_no_call", 2, a_lookup_of_what_is_published_makes_no_call,
+      NULL, false },
     { "a_commit_makes_no_call", 1, a_commit_makes_no_call, NULL, false },
     { "an_event_that_is_there_is_read_without_a_call", 2,
       an_event_that_is_there_is_read_without_a_call, NULL, false },

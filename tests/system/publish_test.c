@@ -124,6 +124,75 @@ static int rank_exchange(int rank)
     return finish();
 }
 
+/* ---- a lookup that asks nobody ---------------------------------------------------------------------- */
+
+/* From the second lookup on rank 1 reads for itself; what it reads is what rank 0 has done last. */
+static int rank_plain(int rank)
+{
+    char value[16];
+
+    begin();
+    for (int i = 0; i < 20; i++) {
+        snprintf(value, sizeof(value), "value %d", i);
+        if (rank == 0) {
+            CHECK_STATUS(publish("plain", value, NOTHING, NOTHING), PMIX_SUCCESS);
+        }
+        barrier();
+        for (int again = 0; again < 3; again++) {
+            CHECK_STATUS(lookup("plain", value, 0), PMIX_SUCCESS);
+            CHECK_STATUS(lookup_in("plain", value, 0, PMIX_RANGE_NAMESPACE), PMIX_SUCCESS);
+        }
+        barrier();
+        if (rank == 0) {
+            CHECK_STATUS(unpublish("plain", NOTHING), PMIX_SUCCESS);
+        }
+        barrier();
+        CHECK_STATUS(lookup("plain", "", 0), PMIX_ERR_NOT_FOUND);
+        barrier();
+    }
+
+    /* An older value for one process alone comes first, and only there. */
+    if (rank == 0) {
+        CHECK_STATUS(publish("mixed", "own", PMIX_RANGE_PROC_LOCAL, NOTHING), PMIX_SUCCESS);
+        CHECK_STATUS(publish("mixed", "all", NOTHING, NOTHING), PMIX_SUCCESS);
+        CHECK_STATUS(publish("once", "x", NOTHING, PMIX_PERSIST_FIRST_READ), PMIX_SUCCESS);
+    }
+    barrier();
+    CHECK_STATUS(lookup("mixed", rank == 0 ? "own" : "all", 0), PMIX_SUCCESS);
+    if (rank == 1) {
+        CHECK_STATUS(lookup("once", "x", 0), PMIX_SUCCESS);
+    }
+    barrier();
+    CHECK_STATUS(lookup("once", "", 0), PMIX_ERR_NOT_FOUND);
+    return finish();
+}
+
+#define TEXT_BYTES 60000u
+
+/* So much is published and taken back that the store is written anew, several times. */
+static int rank_renewed(int rank)
+{
+    char *const text = malloc(TEXT_BYTES);
+
+    CHECK(text != NULL);
+    begin();
+    for (int i = 0; i < 400; i++) {
+        memset(text, 'a' + i % 26, TEXT_BYTES - 1);
+        text[TEXT_BYTES - 1] = '\0';
+        if (rank == 0) {
+            CHECK_STATUS(publish("text", text, NOTHING, NOTHING), PMIX_SUCCESS);
+        }
+        barrier();
+        CHECK_STATUS(lookup("text", text, 0), PMIX_SUCCESS);
+        barrier();
+        if (rank == 0) {
+            CHECK_STATUS(unpublish("text", NOTHING), PMIX_SUCCESS);
+        }
+    }
+    free(text);
+    return finish();
+}
+
 /* ---- several keys -------------------------------------------------------------------------------- */
 
 static sem_t told;
@@ -398,6 +467,8 @@ int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
         { "exchange", 3, rank_exchange, NULL, false },
+        { "plain", 2, rank_plain, NULL, false },
+        { "renewed", 2, rank_renewed, NULL, false },
         { "many", 1, rank_many, NULL, false },
         { "persistence", 2, rank_persistence, NULL, false },
         { "ranges", 2, rank_ranges, host_two_jobs, false },

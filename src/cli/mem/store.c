@@ -24,8 +24,8 @@ struct column {
 
 static void row_name(const struct column *column, uint32_t row, char name[24])
 {
-    static const char *const realms[] = { "rank",      "node",    "app", "session",
-                                          "qualified", "members", "sets" };
+    static const char *const realms[] = { "rank",      "node",    "app",  "session",
+                                          "qualified", "members", "sets", "published" };
     const char *const realm = column->realm < SX_COUNT(realms) ? realms[column->realm] : "?";
 
     if (row == SX_MEM_ROW_JOB) {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* publish.c - PMIx_Publish, PMIx_Lookup and PMIx_Unpublish, blocking or not.
  *
- * Mistakes are found here, so that the caller's own log tells of them.  The server times a lookup
- * that waits. */
+ * Mistakes are found here, so that the caller's own log tells of them.  A lookup looks into memory
+ * first, and asks when not all is there.  The server times a lookup that waits. */
 #include "base/publish.h"
 
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "base/value.h"
+#include "client/data/published.h"
 #include "client/link/process.h"
 #include "client/link/request.h"
 #include "client/link/results.h"
@@ -169,6 +170,18 @@ static pmix_status_t data_fill(pmix_pdata_t data[], size_t ndata, const struct s
     return rc;
 }
 
+/* Whether @data could be filled from memory; else the server has to be asked. */
+static bool lookup_plain(struct sx_link *link, pmix_pdata_t data[], size_t ndata,
+                         const pmix_info_t info[], size_t ninfo)
+{
+    struct sx_lookup_options options;
+    size_t wanted;
+
+    return sx_published_is_used(link) &&
+           sx_lookup_read(info, ninfo, ndata, &options, &wanted) == PMIX_SUCCESS &&
+           sx_published_read(link, data, ndata, &options) == PMIX_SUCCESS;
+}
+
 pmix_status_t PMIx_Lookup(pmix_pdata_t *data, size_t ndata, const pmix_info_t *info, size_t ninfo)
 {
     struct sx_results_op results = { .op = SX_OP_INIT(&lookup_kind, sx_primary()) };
@@ -177,8 +190,13 @@ pmix_status_t PMIx_Lookup(pmix_pdata_t *data, size_t ndata, const pmix_info_t *i
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
-    pmix_status_t rc = data == NULL || ndata == 0 ? PMIX_ERR_BAD_PARAM
-                                                  : keys_of_data(&keys, data, ndata);
+    if (data == NULL || ndata == 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (lookup_plain(results.op.link, data, ndata, info, ninfo)) {
+        return PMIX_SUCCESS;
+    }
+    pmix_status_t rc = keys_of_data(&keys, data, ndata);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -189,6 +207,7 @@ pmix_status_t PMIx_Lookup(pmix_pdata_t *data, size_t ndata, const pmix_info_t *i
         const pmix_status_t filled = data_fill(data, ndata, &results.op);
 
         rc = filled == PMIX_SUCCESS ? rc : filled;
+        sx_published_was_found(results.op.link);
     }
     sx_results_told(&results.op);
     return rc;

@@ -14,28 +14,11 @@
 #include "shmem/lists.h"
 #include "shmem/places.h"
 
-/* Enter, with the newest store of the node that @link's server has.  Return: as sx_members_open,
- * and then nobody is inside. */
+/* Return: as sx_members_open, and then nobody is inside. */
 static pmix_status_t node_enter(struct sx_link *link, struct sx_grace *ret_grace,
                                 const struct sx_store **ret_store)
 {
-    for (;;) {
-        struct sx_view *view = sx_view_node(link);
-        const struct sx_grace grace = sx_grace_enter();
-        struct sx_edition *const edition = view != NULL ? sx_view_shared(view) : NULL;
-
-        if (edition != NULL && !sx_edition_is_stale(edition)) {
-            *ret_grace = grace;
-            *ret_store = sx_edition_store(edition);
-            return PMIX_SUCCESS;
-        }
-        sx_grace_exit(&grace);
-        const pmix_status_t rc = sx_view_fetch_node(link, &view);
-
-        if (rc != PMIX_SUCCESS) {
-            return rc;
-        }
-    }
+    return sx_view_enter(link, SX_WANT_STORE, ret_grace, ret_store);
 }
 
 /* By @name, or (NULL) by @subject. */
@@ -109,7 +92,7 @@ void sx_members_close(const struct sx_members_look *look)
 pmix_status_t sx_members_retain_locked(struct sx_link *link, struct sx_edition **ret)
 {
     struct sx_view *view;
-    const pmix_status_t rc = sx_view_fetch_node_locked(link, &view);
+    const pmix_status_t rc = sx_view_fetch_of_locked(link, SX_WANT_STORE, &view);
 
     if (rc == PMIX_SUCCESS) {
         *ret = sx_edition_retain(sx_view_shared(view));
@@ -119,7 +102,7 @@ pmix_status_t sx_members_retain_locked(struct sx_link *link, struct sx_edition *
 
 bool sx_members_are_at_hand(void)
 {
-    const struct sx_view *const view = sx_view_node(sx_primary());
+    const struct sx_view *const view = sx_view_of(sx_primary(), SX_WANT_STORE);
     const struct sx_grace grace = sx_grace_enter();
     const bool are = view != NULL && sx_view_shared(view) != NULL && !sx_view_is_stale(view);
 

@@ -20,6 +20,13 @@
 /* The own view; the rest hang behind it. */
 static _Atomic(struct sx_view *) view_first;
 
+/* Whose store is meant. */
+struct meant {
+    struct sx_link *link; /* who is asked */
+    const char *nspace;   /* "": nobody's, `wanted` alone says what */
+    uint32_t wanted;      /* enum sx_segment_wanted */
+};
+
 static struct sx_view *view_new(struct sx_link *link, const char *nspace)
 {
     struct sx_view *const view = calloc(1, sizeof(*view));
@@ -123,27 +130,28 @@ struct sx_view *sx_view_next(const struct sx_view *view)
     return atomic_load_explicit(view != NULL ? &view->next : &view_first, memory_order_acquire);
 }
 
-struct sx_view *sx_view_node(const struct sx_link *link)
+struct sx_view *sx_view_of(const struct sx_link *link, uint32_t wanted)
 {
     struct sx_view *view = sx_view_next(NULL);
 
-    while (view != NULL && (view->nspace_len != 0 || view->link != link)) {
+    while (view != NULL &&
+           (view->nspace_len != 0 || view->link != link || view->wanted != wanted)) {
         view = sx_view_next(view);
     }
     return view;
 }
 
-/* The view of @nspace; of the node (""): as @link's server tells of it. */
-static struct sx_view *view_find(const struct sx_link *link, const char *nspace)
+static struct sx_view *view_find(const struct meant *meant)
 {
-    return nspace[0] != '\0' ? sx_view_find(nspace, strlen(nspace)) : sx_view_node(link);
+    return meant->nspace[0] != '\0' ? sx_view_find(meant->nspace, strlen(meant->nspace))
+                                    : sx_view_of(meant->link, meant->wanted);
 }
 
 /* Under view_lock. */
-static pmix_status_t view_add(struct sx_link *link, const char *nspace, struct sx_view **ret_view)
+static pmix_status_t view_add(const struct meant *meant, struct sx_view **ret_view)
 {
     _Atomic(struct sx_view *) *last = &view_first;
-    struct sx_view *view = view_find(link, nspace);
+    struct sx_view *view = view_find(meant);
     unsigned count = 0;
 
     if (view != NULL) {
@@ -158,10 +166,11 @@ static pmix_status_t view_add(struct sx_link *link, const char *nspace, struct s
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "data of more than %u namespaces in one process",
                         SX_VIEW_COUNT_MAX);
     }
-    view = view_new(link, nspace);
+    view = view_new(meant->link, meant->nspace);
     if (view == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    view->wanted = meant->wanted;
     /* R-view -> A-view (sx_view_find): filled before it is linked. */
     atomic_store_explicit(last, view, memory_order_release);
     *ret_view = view;
@@ -177,23 +186,24 @@ pmix_status_t sx_view_obtain(const char *nspace, struct sx_view **ret_view)
         return PMIX_SUCCESS;
     }
     pthread_mutex_lock(&sx_process.view_lock);
-    const pmix_status_t rc = view_add(sx_primary(), nspace, ret_view);
+    const struct meant meant = { sx_primary(), nspace, SX_WANT_STORE };
+    const pmix_status_t rc = view_add(&meant, ret_view);
     pthread_mutex_unlock(&sx_process.view_lock);
     return rc;
 }
 
-/* Map the newest store of @nspace that the server of @link has; view_lock is held. */
-static pmix_status_t download(struct sx_link *link, const char *nspace, struct sx_store *ret_store)
+/* Map the newest store that the server has; view_lock is held. */
+static pmix_status_t download(const struct meant *meant, struct sx_store *ret_store)
 {
-    struct sx_op op = SX_OP_INIT(&sx_op_plain, link);
-    struct sx_segment_get get = { .wanted = SX_WANT_STORE };
+    struct sx_op op = SX_OP_INIT(&sx_op_plain, meant->link);
+    struct sx_segment_get get = { .wanted = meant->wanted };
 
-    memcpy(get.nspace, nspace, strlen(nspace));
+    memcpy(get.nspace, meant->nspace, strlen(meant->nspace));
     const struct iovec iov = { &get, sizeof(get) };
     pmix_status_t rc = sx_request(&op, SX_MSG_SEGMENT_GET, &iov, 1,
                                   sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
     if (rc == PMIX_SUCCESS && op.fd < 0) {
-        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "no descriptor came with the store of %s", nspace);
+        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "no descriptor came with the store of %s", meant->nspace);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_store_attach(ret_store, op.fd);
@@ -205,16 +215,15 @@ static pmix_status_t download(struct sx_link *link, const char *nspace, struct s
 }
 
 /* Under view_lock. */
-static pmix_status_t download_and_show(struct sx_link *link, const char *nspace,
-                                       struct sx_view **ret_view)
+static pmix_status_t download_and_show(const struct meant *meant, struct sx_view **ret_view)
 {
     struct sx_store store;
 
-    pmix_status_t rc = download(link, nspace, &store);
+    pmix_status_t rc = download(meant, &store);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    rc = view_add(link, nspace, ret_view);
+    rc = view_add(meant, ret_view);
     struct sx_edition *const edition = rc == PMIX_SUCCESS
                                            ? sx_edition_new(&store,
                                                             sx_view_shared(*ret_view) == NULL)
@@ -223,22 +232,23 @@ static pmix_status_t download_and_show(struct sx_link *link, const char *nspace,
         sx_store_detach(&store);
         return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
     }
-    (*ret_view)->link = link;
+    (*ret_view)->link = meant->link;
     edition_show(*ret_view, edition);
     return PMIX_SUCCESS;
 }
 
 /* Under view_lock. */
-static pmix_status_t fetch_from(struct sx_link *link, const char *nspace, struct sx_view *view,
-                                struct sx_view **ret_view)
+static pmix_status_t fetch(const struct meant *meant, struct sx_view **ret_view)
 {
+    struct sx_view *const view = view_find(meant);
+
     if (view != NULL && sx_view_shared(view) != NULL && !sx_view_is_stale(view)) {
         *ret_view = view; /* another thread was faster */
         return PMIX_SUCCESS;
     }
-    pmix_status_t rc = sx_link_status(link);
+    pmix_status_t rc = sx_link_status(meant->link);
     if (rc == PMIX_SUCCESS) {
-        rc = download_and_show(link, nspace, ret_view);
+        rc = download_and_show(meant, ret_view);
     }
     if (rc == PMIX_ERR_NOT_FOUND && view != NULL) {
         edition_show(view, NULL);
@@ -252,20 +262,41 @@ pmix_status_t sx_view_fetch_locked(const char *nspace, struct sx_view **ret_view
     const bool goes_on = view != NULL && sx_view_shared(view) != NULL &&
                          sx_link_is_live(view->link);
 
-    return fetch_from(goes_on ? view->link : sx_primary(), nspace, view, ret_view);
+    const struct meant meant = { goes_on ? view->link : sx_primary(), nspace, SX_WANT_STORE };
+
+    return fetch(&meant, ret_view);
 }
 
-pmix_status_t sx_view_fetch_node_locked(struct sx_link *link, struct sx_view **ret_view)
+pmix_status_t sx_view_fetch_of_locked(struct sx_link *link, uint32_t wanted,
+                                      struct sx_view **ret_view)
 {
-    return fetch_from(link, "", sx_view_node(link), ret_view);
+    const struct meant meant = { link, "", wanted };
+
+    return fetch(&meant, ret_view);
 }
 
-pmix_status_t sx_view_fetch_node(struct sx_link *link, struct sx_view **ret_view)
+pmix_status_t sx_view_enter(struct sx_link *link, uint32_t wanted, struct sx_grace *ret_grace,
+                            const struct sx_store **ret_store)
 {
-    pthread_mutex_lock(&sx_process.view_lock);
-    const pmix_status_t rc = sx_view_fetch_node_locked(link, ret_view);
-    pthread_mutex_unlock(&sx_process.view_lock);
-    return rc;
+    for (;;) {
+        struct sx_view *view = sx_view_of(link, wanted);
+        const struct sx_grace grace = sx_grace_enter();
+        struct sx_edition *const edition = view != NULL ? sx_view_shared(view) : NULL;
+
+        if (edition != NULL && !sx_edition_is_stale(edition)) {
+            *ret_grace = grace;
+            *ret_store = sx_edition_store(edition);
+            return PMIX_SUCCESS;
+        }
+        sx_grace_exit(&grace);
+        pthread_mutex_lock(&sx_process.view_lock);
+        const pmix_status_t rc = sx_view_fetch_of_locked(link, wanted, &view);
+
+        pthread_mutex_unlock(&sx_process.view_lock);
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+    }
 }
 
 pmix_status_t sx_view_fetch(const char *nspace, struct sx_view **ret_view)

@@ -37,7 +37,8 @@ struct sx_view {
     bool has_writer;
     bool is_plain; /* no boxes: somebody reads the private store by himself; under data_lock */
     struct sx_link *link; /* from whose server the shared one is; under view_lock */
-    size_t nspace_len;    /* 0: the node's, as `link`, constant then, tells of it */
+    size_t nspace_len;    /* 0: no namespace's, but what `link`, constant then, tells of ... */
+    uint32_t wanted;      /* ... the node (SX_WANT_STORE), or what is published */
     char nspace[PMIX_MAX_NSLEN + 1];
 };
 
@@ -55,8 +56,9 @@ void sx_view_close_all(void);
 /* Return: the view of @nspace, NULL when there is none.  Lock-free. */
 struct sx_view *sx_view_find(const char *nspace, size_t nspace_len);
 
-/* Return: the view of the node that @link's server shows, NULL when there is none.  Lock-free. */
-struct sx_view *sx_view_node(const struct sx_link *link);
+/* Return: the view of the node that @link's server shows (@wanted is SX_WANT_STORE), or of what is
+ * published there (SX_WANT_PUBLISHED); NULL when there is none.  Lock-free. */
+struct sx_view *sx_view_of(const struct sx_link *link, uint32_t wanted);
 
 /* Return: the view behind @view, the first for NULL, NULL at the end.  Lock-free. */
 struct sx_view *sx_view_next(const struct sx_view *view);
@@ -71,9 +73,14 @@ pmix_status_t sx_view_obtain(const char *nspace, struct sx_view **ret_view);
 pmix_status_t sx_view_fetch(const char *nspace, struct sx_view **ret_view);
 /* With view_lock. */
 pmix_status_t sx_view_fetch_locked(const char *nspace, struct sx_view **ret_view);
-/* The same for the node's own store, of @link's server. */
-pmix_status_t sx_view_fetch_node(struct sx_link *link, struct sx_view **ret_view);
-pmix_status_t sx_view_fetch_node_locked(struct sx_link *link, struct sx_view **ret_view);
+/* The same for a store of no namespace, of @link's server: sx_view_of. */
+pmix_status_t sx_view_fetch_of_locked(struct sx_link *link, uint32_t wanted,
+                                      struct sx_view **ret_view);
+
+/* Enter, with the newest such store.  No message while it is the one that we have.  Return: as
+ * sx_view_fetch; unless PMIX_SUCCESS nobody is inside. */
+pmix_status_t sx_view_enter(struct sx_link *link, uint32_t wanted, struct sx_grace *ret_grace,
+                            const struct sx_store **ret_store);
 
 /* Enter what has been published since the last time into our page tables. */
 void sx_view_warm(struct sx_view *view);

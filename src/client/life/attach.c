@@ -34,6 +34,7 @@
 #include "client/call/periodic.h"
 #include "client/call/pull.h"
 #include "client/call/put.h"
+#include "client/data/published.h"
 #include "client/data/singleton.h"
 #include "client/data/view.h"
 #include "client/life/keepalive.h"
@@ -423,6 +424,7 @@ static void link_reset(struct sx_link *link)
     link->ring = SX_RING_NULL;
     link->slot = NULL;
     link->results_asked = link->results_again = false;
+    atomic_store(&link->published, SX_PUBLISHED_UNUSED);
 }
 
 static void process_begin(struct sx_process *p)

@@ -68,6 +68,8 @@ struct sx_link {
     pthread_cond_t commit_over;
     bool committed; /* the server has been told of one; under lane_lock */
 
+    _Atomic uint32_t published; /* enum sx_published_use: client/data/published.h */
+
     /* Under the process's lock. */
     struct sx_ring_cursor cursor;
     uint32_t classes; /* of the ring's records, that are read besides the ends of collectives */

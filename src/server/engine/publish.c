@@ -14,13 +14,14 @@
 #include "base/clock.h"
 #include "base/flat.h"
 #include "server/engine/ask.h"
+#include "server/model/published_shown.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
 static struct sx_party party_of(const struct sx_client *client)
 {
-    return (struct sx_party){ .proc = sx_nspace_proc(client->nspace, client->rank),
-                              .session = client->nspace->session,
+    return (struct sx_party){ .who = { .proc = sx_nspace_proc(client->nspace, client->rank),
+                                       .session = client->nspace->session },
                               .uid = client->uid,
                               .gid = client->gid,
                               .is_tool = client->is_tool };
@@ -197,7 +198,7 @@ static pmix_status_t results_write(struct lookup *lookup, struct sx_published_ro
         if (rows[i] != NULL) {
             PMIx_Load_key(infos[n].key, PMIX_PROCID);
             infos[n++].value = (pmix_value_t){ .type = PMIX_PROC,
-                                               .data.proc = &rows[i]->publisher->party.proc };
+                                               .data.proc = &rows[i]->publisher->party.who.proc };
             infos[n++] = rows[i]->info;
         }
     }
@@ -526,6 +527,24 @@ bool sx_publish_on_unpublish(struct sx_server *server, struct sx_client *client,
     return true;
 }
 
+/* ---- those who look for themselves ----------------------------------------------------------- */
+
+pmix_status_t sx_publish_share(struct sx_server *server, const struct sx_client *client,
+                               int *ret_fd)
+{
+    const struct sx_party asker = party_of(client);
+
+    if (has_host(server, SX_UPCALL_LOOKUP)) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    return sx_published_share(&server->published, &server->numa, client->uid, &asker.who, ret_fd);
+}
+
+void sx_publish_session_told(struct sx_server *server, const struct sx_nspace *nspace)
+{
+    sx_published_session_told(&server->published, nspace->name, nspace->session);
+}
+
 /* ---- those who go ---------------------------------------------------------------------------- */
 
 void sx_publish_client_gone(struct sx_server *server, struct sx_client *client)
@@ -544,11 +563,13 @@ void sx_publish_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 
         ended = ended && (other == nspace || other->session != nspace->session);
     }
+    sx_published_session_over(&server->published, nspace->name);
     sx_published_nspace_gone(&server->published, nspace->name, nspace->session, ended);
 }
 
 void sx_publish_deinit(struct sx_server *server)
 {
+    sx_published_shown_deinit(&server->published);
     sx_published_deinit(&server->published);
     sx_table_deinit(&server->lookups);
 }

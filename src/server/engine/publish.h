@@ -23,6 +23,14 @@ bool sx_publish_on_lookup(struct sx_server *server, struct sx_client *client,
 bool sx_publish_on_unpublish(struct sx_server *server, struct sx_client *client,
                              struct sx_frame *frame, uint64_t now_ns);
 
+/* A descriptor of the store in which @client may look for itself.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND when the host has to be asked; as sx_published_share. */
+pmix_status_t sx_publish_share(struct sx_server *server, const struct sx_client *client,
+                               int *ret_fd);
+
+/* It is known now to which session @nspace belongs. */
+void sx_publish_session_told(struct sx_server *server, const struct sx_nspace *nspace);
+
 void sx_publish_client_gone(struct sx_server *server, struct sx_client *client);
 void sx_publish_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 void sx_publish_deinit(struct sx_server *server);

@@ -10,6 +10,7 @@
 #include "server/engine/event_route.h"
 #include "server/engine/gets.h"
 #include "server/engine/jobinfo.h"
+#include "server/engine/publish.h"
 
 struct sx_span {
     struct sx_list link; /* server.spans */
@@ -55,6 +56,7 @@ static pmix_status_t nspace_fill(struct sx_server *server, struct sx_nspace *nsp
     nspace->job_size = head->job_size;
     nspace->uid = server->client_uid;
     nspace->session = sx_jobinfo_session(info, ninfo);
+    sx_publish_session_told(server, nspace);
     rc = sx_nspace_open(server, nspace);
     if (rc == PMIX_SUCCESS) {
         rc = sx_jobinfo_store(server, nspace, info, ninfo);

@@ -43,6 +43,8 @@ static bool on_segment_get(struct sx_server *server, struct sx_client *client,
     (void)now_ns;
     if (get->nspace[0] == '\0' && get->wanted == SX_WANT_STORE) {
         rc = sx_memberships_share(server, &fd); /* the node's, for every client */
+    } else if (get->nspace[0] == '\0' && get->wanted == SX_WANT_PUBLISHED) {
+        rc = sx_publish_share(server, client, &fd);
     } else if (nspace != NULL && nspace->has_store && sx_nspace_visible(server, nspace, client)) {
         if (get->wanted == SX_WANT_STORE) {
             rc = sx_segment_share(&nspace->store.view.seg, &fd);

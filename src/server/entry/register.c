@@ -11,6 +11,7 @@
 #include "server/engine/gets.h"
 #include "server/engine/jobinfo.h"
 #include "server/engine/pset.h"
+#include "server/engine/publish.h"
 #include "server/engine/resource.h"
 #include "server/engine/topology.h"
 #include "server/entry/connection.h"
@@ -94,6 +95,7 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
     }
     if (nspace->session >= SX_SESSION_NONE) {
         nspace->session = sx_jobinfo_session(registration->info, registration->ninfo);
+        sx_publish_session_told(server, nspace);
     }
     rc = sx_nspace_open(server, nspace);
     if (rc == PMIX_SUCCESS && !registration->options.no_data) {

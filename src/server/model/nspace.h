@@ -13,6 +13,7 @@
 #include <pmix_server.h>
 
 #include "base/list.h"
+#include "base/publish.h"
 #include "control/channel.h"
 #include "ring/lane.h"
 #include "ring/record.h"
@@ -123,9 +124,6 @@ struct sx_client {
     bool event_lost_told;
     bool pid_told; /* derive.c: PMIX_PROC_PID is ours, not the host's */
 };
-
-#define SX_SESSION_UNKNOWN UINT64_MAX    /* nobody has told of it yet */
-#define SX_SESSION_NONE (UINT64_MAX - 1) /* the host has not named one */
 
 struct sx_nspace {
     struct sx_list link; /* registry.nspaces */

@@ -14,12 +14,12 @@
 #include "base/flat.h"
 #include "base/log.h"
 #include "base/value.h"
-#include "server/model/nspace.h"
 
 void sx_published_init(struct sx_published *all, uint64_t seed)
 {
     *all = (struct sx_published){ .seed = seed };
     sx_list_init(&all->publishers);
+    sx_list_init(&all->users);
 }
 
 void sx_published_deinit(struct sx_published *all)
@@ -33,6 +33,14 @@ void sx_published_deinit(struct sx_published *all)
     sx_table_deinit(&all->names);
 }
 
+/* Tell who shows it. */
+static void key_changed(struct sx_published *all, const char *key)
+{
+    if (all->changed != NULL) {
+        all->changed(all, key);
+    }
+}
+
 /* ---- who sees what --------------------------------------------------------------------------- */
 
 static bool is_same_proc(const pmix_proc_t *one, const pmix_proc_t *other)
@@ -40,36 +48,10 @@ static bool is_same_proc(const pmix_proc_t *one, const pmix_proc_t *other)
     return one->rank == other->rank && strcmp(one->nspace, other->nspace) == 0;
 }
 
-/* Of whom no session is known, each may be meant. */
-static bool is_same_session(uint64_t one, uint64_t other)
-{
-    return one == other || one == SX_SESSION_UNKNOWN || other == SX_SESSION_UNKNOWN;
-}
-
-/* Whether @range, as @party means it, holds @other. */
 static bool range_holds(pmix_data_range_t range, const struct sx_some_procs *targets,
                         const struct sx_party *party, const struct sx_party *other)
 {
-    switch (range) {
-    case PMIX_RANGE_LOCAL:
-    case PMIX_RANGE_GLOBAL:
-        return true;
-    case PMIX_RANGE_SESSION:
-        return is_same_session(party->session, other->session);
-    case PMIX_RANGE_NAMESPACE:
-        return strcmp(party->proc.nspace, other->proc.nspace) == 0;
-    case PMIX_RANGE_PROC_LOCAL:
-        return is_same_proc(&party->proc, &other->proc);
-    case PMIX_RANGE_CUSTOM:
-        for (size_t i = 0; i < targets->count; i++) {
-            if (PMIx_Check_procid(&targets->all[i], &other->proc)) {
-                return true;
-            }
-        }
-        return false;
-    default: /* the resource manager is no process of this node */
-        return false;
-    }
+    return sx_publish_range_holds(range, targets, &party->who, &other->who);
 }
 
 static bool has_id(const pmix_data_array_t *ids, uint32_t id)
@@ -114,6 +96,12 @@ static struct sx_published_row *row_next(const struct sx_published *all, const c
     return NULL;
 }
 
+struct sx_published_row *sx_published_next(const struct sx_published *all, const char *key,
+                                           const struct sx_published_row *row)
+{
+    return row_next(all, key, key_hash(all, key), row);
+}
+
 struct sx_published_row *sx_published_find(const struct sx_published *all, const char *key,
                                            const struct sx_party *asker,
                                            const struct sx_lookup_options *options,
@@ -148,7 +136,7 @@ static bool is_duplicate(const struct sx_published_row *row, const struct sx_par
         return false;
     }
     return row->range == PMIX_RANGE_CUSTOM
-               ? is_same_proc(&row->publisher->party.proc, &party->proc)
+               ? is_same_proc(&row->publisher->party.who.proc, &party->who.proc)
                : range_holds(row->range, NULL, party, &row->publisher->party);
 }
 
@@ -166,24 +154,39 @@ static struct sx_publisher *publisher_find(const struct sx_published *all, const
     for (; node != NULL; node = sx_table_next(&all->names, node)) {
         struct sx_publisher *const publisher = SX_CONTAINER(node, struct sx_publisher, node);
 
-        if (is_same_proc(&publisher->party.proc, proc)) {
+        if (is_same_proc(&publisher->party.who.proc, proc)) {
             return publisher;
         }
     }
     return NULL;
 }
 
+/* It may have another user or session than when it published before. */
+static void party_take(struct sx_published *all, struct sx_publisher *publisher,
+                       const struct sx_party *party)
+{
+    const bool is_other = publisher->party.uid != party->uid ||
+                          publisher->party.who.session != party->who.session;
+
+    publisher->party = *party;
+    if (is_other) {
+        SX_LIST_EACH(it, &publisher->rows) {
+            key_changed(all, SX_LIST_ENTRY(it, struct sx_published_row, link)->info.key);
+        }
+    }
+}
+
 static struct sx_publisher *publisher_obtain(struct sx_published *all, const struct sx_party *party)
 {
-    struct sx_publisher *publisher = publisher_find(all, &party->proc);
+    struct sx_publisher *publisher = publisher_find(all, &party->who.proc);
 
     if (publisher != NULL) {
-        publisher->party = *party;
+        party_take(all, publisher, party);
         return publisher;
     }
     publisher = calloc(1, sizeof(*publisher));
     if (publisher == NULL ||
-        !sx_table_add(&all->names, &publisher->node, proc_hash(all, &party->proc))) {
+        !sx_table_add(&all->names, &publisher->node, proc_hash(all, &party->who.proc))) {
         free(publisher);
         return NULL;
     }
@@ -220,6 +223,7 @@ static void row_unlink(struct sx_published *all, struct sx_published_row *row)
     row->publisher->row_count--;
     row->publisher->bytes -= row->bytes;
     all->bytes -= row->bytes;
+    key_changed(all, row->info.key);
 }
 
 void sx_published_remove(struct sx_published *all, struct sx_published_row *row)
@@ -305,8 +309,8 @@ static bool has_room(const struct sx_published *all, const struct sx_publisher *
         sx_log(SX_LOG_INFO,
                "%s.%u has published %zu values of %llu bytes, and may publish no more: let it take "
                "some back",
-               publisher->party.proc.nspace, publisher->party.proc.rank, publisher->row_count,
-               (unsigned long long)publisher->bytes);
+               publisher->party.who.proc.nspace, publisher->party.who.proc.rank,
+               publisher->row_count, (unsigned long long)publisher->bytes);
         return false;
     }
     if (all->keys.count >= SX_PUBLISHED_ROWS_MAX || all->bytes + bytes > SX_PUBLISHED_BYTES_MAX) {
@@ -378,6 +382,7 @@ pmix_status_t sx_published_add(struct sx_published *all, const struct sx_party *
         if (rc == PMIX_SUCCESS) {
             row->info.value = info[i].value;
             info[i].value = (pmix_value_t){ .type = PMIX_UNDEF };
+            key_changed(all, row->info.key);
         } else {
             row_unlink(all, row);
             row_free(row);
@@ -402,7 +407,7 @@ pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_pa
         if (row->range != range || !range_holds(row->range, &row->targets, party, by)) {
             continue;
         }
-        if (is_same_proc(&party->proc, &by->proc)) {
+        if (is_same_proc(&party->who.proc, &by->who.proc)) {
             sx_published_remove(all, row);
             return PMIX_SUCCESS;
         }
@@ -435,7 +440,7 @@ static bool is_in_range(const struct sx_published_row *row, uint64_t range)
 void sx_published_withdraw_all(struct sx_published *all, const struct sx_party *by,
                                pmix_data_range_t range)
 {
-    struct sx_publisher *const publisher = publisher_find(all, &by->proc);
+    struct sx_publisher *const publisher = publisher_find(all, &by->who.proc);
 
     if (publisher != NULL) {
         rows_remove(all, publisher, is_in_range, range);
@@ -475,14 +480,14 @@ void sx_published_nspace_gone(struct sx_published *all, const char *nspace, uint
     SX_LIST_EACH(it, &all->publishers) {
         struct sx_publisher *const publisher = SX_LIST_ENTRY(it, struct sx_publisher, link);
 
-        if (session_ended && publisher->party.session == session) {
+        if (session_ended && publisher->party.who.session == session) {
             rows_remove(all, publisher, ends_with_session, 0);
         }
     }
     SX_LIST_EACH(it, &all->publishers) {
         struct sx_publisher *const publisher = SX_LIST_ENTRY(it, struct sx_publisher, link);
 
-        if (strcmp(publisher->party.proc.nspace, nspace) == 0) {
+        if (strcmp(publisher->party.who.proc.nspace, nspace) == 0) {
             rows_remove(all, publisher, ends_with_job, 0);
         }
     }

@@ -31,8 +31,7 @@
 
 /* A process that publishes or looks, as the server knows it. */
 struct sx_party {
-    pmix_proc_t proc;
-    uint64_t session; /* nspace.h */
+    struct sx_publish_who who;
     uid_t uid;
     gid_t gid;
     bool is_tool; /* its application ends with it */
@@ -45,6 +44,11 @@ struct sx_published {
     struct sx_table names;     /* struct sx_publisher by its process ... */
     struct sx_list publishers; /* ... and all of them */
     uint64_t bytes;
+    /* Of published_shown.h: who may read for themselves, and what is called after something has
+     * changed under a key; NULL: nothing. */
+    struct sx_list users;
+    size_t user_count;
+    void (*changed)(struct sx_published *all, const char *key);
 };
 
 struct sx_publisher {
@@ -86,6 +90,9 @@ struct sx_published_row *sx_published_find(const struct sx_published *all, const
                                            const struct sx_party *asker,
                                            const struct sx_lookup_options *options,
                                            bool *ret_denied);
+/* The row behind @row that has @key, the first for NULL, in no order.  Return: NULL at the end. */
+struct sx_published_row *sx_published_next(const struct sx_published *all, const char *key,
+                                           const struct sx_published_row *row);
 void sx_published_remove(struct sx_published *all, struct sx_published_row *row);
 
 /* Take back what @by has published under @key in @range.  Return: PMIX_SUCCESS;

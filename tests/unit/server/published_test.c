@@ -13,9 +13,9 @@
 static struct sx_party party(const char *nspace, uint32_t rank, uint64_t session, uid_t uid,
                              gid_t gid)
 {
-    struct sx_party it = { .session = session, .uid = uid, .gid = gid };
+    struct sx_party it = { .who.session = session, .uid = uid, .gid = gid };
 
-    PMIx_Load_procid(&it.proc, nspace, rank);
+    PMIx_Load_procid(&it.who.proc, nspace, rank);
     return it;
 }
 
@@ -167,7 +167,7 @@ Test(published, a_row_goes_with_what_it_was_published_for)
         }
         switch (gone) {
         case 0:
-            sx_published_proc_gone(&all, &by.proc);
+            sx_published_proc_gone(&all, &by.who.proc);
             break;
         case 1:
             sx_published_nspace_gone(&all, "a", 1, false);
