@@ -466,7 +466,7 @@ PMIX_EXPORT pmix_status_t shmix_event_target(const shmix_event_t *event, size_t 
 
 /* pmix_data_array_t* of pmix_proc_t, for PMIx_Get: the connected namespaces that a process is in,
  * each with the rank that the process has there, in the order in which they were made.  Without any
- * it is PMIX_ERR_NOT_FOUND. */
+ * it is PMIX_ERR_NOT_FOUND.  pmix_proc_t* in the events of a member's end: what it was there. */
 #define SHMIX_CONNECTED "pmix.shmix.cnct"
 
 /* Connect: returns when all of @procs have called it.

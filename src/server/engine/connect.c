@@ -368,7 +368,7 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *en
         .name = there.nspace,
         .pardons = early ? SX_PARDON_BEFORE | SX_PARDON_AFTER : 0,
         .code = may_go ? PMIX_SUCCESS : PMIX_ERR_PROC_TERM_WO_SYNC,
-        .note = &(struct sx_event_note){ .key = SHMIX_CONNECTED, .procs = &there, .count = 1 },
+        .note = &(struct sx_event_note){ .key = SHMIX_CONNECTED, .procs = &there, .is_one = true },
     };
 
     if (!may_go && unsaid_of(entry, client->nspace) == NULL) {
@@ -381,7 +381,7 @@ static void job_gone(struct sx_server *server, const struct sx_membership_entry 
                      const struct sx_nspace *nspace)
 {
     const pmix_proc_t there = proc_of(name_of(entry), PMIX_RANK_UNDEF);
-    const struct sx_event_note note = { .key = SHMIX_CONNECTED, .procs = &there, .count = 1 };
+    const struct sx_event_note note = { .key = SHMIX_CONNECTED, .procs = &there, .is_one = true };
     struct sx_proc_list left = { .all = NULL };
 
     (void)sx_membership_left(server, entry, &left);

@@ -32,6 +32,9 @@ static void load_note(pmix_info_t *info, const struct sx_event_note *note, pmix_
     if (note->text != NULL) {
         load(info, note->key, PMIX_STRING);
         info->value.data.string = (char *)(uintptr_t)note->text;
+    } else if (note->procs != NULL && note->is_one) {
+        load(info, note->key, PMIX_PROC);
+        info->value.data.proc = (pmix_proc_t *)(uintptr_t)note->procs;
     } else if (note->procs != NULL) {
         load_procs(info, note->key, note->procs, note->count, array);
     } else if (note->status != PMIX_SUCCESS) {

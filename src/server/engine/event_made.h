@@ -20,6 +20,7 @@ struct sx_event_note {
     const char *key;
     const pmix_proc_t *procs;
     size_t count;
+    bool is_one; /* of @procs, and told as one: some hosts carry no arrays */
     const char *text;
     pmix_status_t status;
     size_t number;
