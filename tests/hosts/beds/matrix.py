@@ -28,7 +28,8 @@ KILLED = {"slurm": ("srun", "slurmstepd"), "orte": ("mpirun.openmpi", "orted")}
 HOSTS = {"slurm": slurm.Slurm, "orte": orte.Orte}
 PROGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "progs")
 
-# name: command; status under slurm, under orte; words that every rank must have said
+# name: command; status under slurm (None: it has no such thing), under orte; words that every rank must have
+# said, or, behind a ^, a line that one rank must have said
 TABLE = [
     ("hello", ["hello_mpi"], 0, 0, "ok"),
     ("ring", ["ring_mpi"], 0, 0, None),
@@ -39,6 +40,11 @@ TABLE = [
     ("connect", ["connect_pmix"], 47, 0, "connect ends with"),  # Slurm's entry says that it is not supported
     ("group", ["group_pmix"], 0, 0, "group ends with 0"),
     ("group dies", ["group_pmix", "dies"], 137, 137, None),
+    ("spawn", ["spawn_mpi", "world", "3"], None, 0, "^world: ok"),
+    ("spawn many", ["spawn_mpi", "many"], None, 0, "^many: ok"),
+    ("spawn nested", ["spawn_mpi", "nested", "3"], None, 0, "^nested: ok"),
+    ("spawn meet", ["spawn_mpi", "meet"], None, 0, "^meet: ok"),
+    ("port halves", ["ports_mpi", "halves"], None, 0, "^halves: ok"),
     ("abort", ["abort_mpi", "7"], 7, 7, None),
     ("exit 5", ["end_mpi", "exit"], 137, 5, None),
     ("segv", ["segv_mpi"], 139, 139, None),
@@ -67,8 +73,10 @@ def run_row(where, row, user, folder):
     arguments = [c for c in command[1:] if "=" not in c]
     ranks = 2 * len(where.names)
     done = where.run(ranks, [os.path.join(folder, command[0]), *arguments], user=user, env=env)
-    said = words is None or sum(words in line for line in done.out.splitlines()) == ranks
-    return done, said
+    lines = done.out.splitlines()
+    if words is not None and words[0] == "^":
+        return done, words[1:] in lines
+    return done, words is None or sum(words in line for line in lines) == ranks
 
 
 def processes(*names):
@@ -109,6 +117,8 @@ def kill_host(opt, where, user, folder):
 def judge(opt, where, library, folder, results):
     for row in TABLE:
         if (opt.only and row[0] not in opt.only.split(",")) or (library == "control" and row[0] in NOT_FOR_CONTROL):
+            continue
+        if opt.host == "slurm" and row[2] is None:
             continue
         for user in opt.users.split(","):
             done, said = run_row(where, row, user, folder)
