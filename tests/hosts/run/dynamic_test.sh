@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The shmix authors
 # dynamic_test.sh - Debian's Open MPI, unmodified, under `shmix run`: jobs that programs start, and how
-# their worlds meet.
+# worlds meet at ports.
 #
 # MPICC is the compiler's wrapper; FIRST_ARGS are further arguments of `shmix run`.
 here=$(dirname "$0")
@@ -12,22 +12,34 @@ if ! command -v "$mpicc" >/dev/null; then
     echo "skipped: there is no $mpicc (Debian: libopenmpi-dev, openmpi-bin)"
     exit 77
 fi
-"$mpicc" -O1 -o "$work/spawn_mpi" "$here/../progs/spawn_mpi.c" || exit 1
+for name in spawn_mpi ports_mpi; do
+    "$mpicc" -O1 -o "$work/$name" "$here/../progs/$name.c" || exit 1
+done
 mkdir "$work/other"
 cd "$work" || exit 1
 own=${RANK_PRELOAD:+--env LD_PRELOAD=$RANK_PRELOAD}
 limit="--timeout 120 $own $FIRST_ARGS"
 
-# scenario RANKS WORDS...: the parents' last word is "ok", and nothing stays.
+# scenario RANKS WORDS..., of $program: the last word is "ok", and nothing stays.
 scenario() {
     ranks=$1
     shift
-    run $limit -n $ranks "$work/spawn_mpi" "$@"
-    expect_code 0 "$*, $ranks parents"
-    grep -qx "$1: ok" "$work/out" || fail "$*, $ranks parents: no '$1: ok'"
-    expect_clean "$*, $ranks parents"
+    run $limit -n $ranks "$work/$program" "$@"
+    expect_code 0 "$*, $ranks ranks"
+    grep -qx "$1: ok" "$work/out" || fail "$*, $ranks ranks: no '$1: ok'"
+    expect_clean "$*, $ranks ranks"
 }
 
+program=ports_mpi
+scenario 2 names
+scenario 3 line 4
+scenario 5 halves
+# ... and two jobs, of which one finds the other by its name.
+run $limit --separate-jobs -n 3 ./ports_mpi server here : -n 2 $own $FIRST_ARGS ./ports_mpi client here
+expect_code 0 "two jobs"
+[ "$(sort "$work/out" | tr '\n' ' ')" = "client: ok server: ok " ] || fail "two jobs"
+
+program=spawn_mpi
 scenario 1 world 1
 scenario 3 world 4
 scenario 3 self 2

@@ -7,6 +7,7 @@
 
 : "${VENV:?names the virtual environment}"
 limit="--timeout 240"
+python=$VENV/bin/python3
 
 skip() {
     echo "skipped: $*"
@@ -32,18 +33,21 @@ wheels_compile() {
         skip "the wheel's mpicc does not compile: $(tail -1 "$work/err")"
 }
 
-# mpi4py_tests WHAT COUNT REGEX: those of its source package whose names match pass in COUNT ranks
+# mpi4py_tests WHAT COUNT REGEX [ARGS...]: those of its source package in files with such names pass in COUNT
+# ranks of $python
 mpi4py_tests() {
+    what=$1 count=$2 files=$3
+    shift 3
     if [ ! -d "$VENV/mpi4py-tests" ]; then
         if ! pip download --no-deps --no-binary mpi4py 'mpi4py==4.*' -d "$work/sdist" >"$work/err" 2>&1; then
-            echo "SKIP mpi4py's tests $1: pip finds no source package"
+            echo "SKIP mpi4py's tests $what: pip finds no source package"
             return 0
         fi
         mkdir "$VENV/mpi4py-tests" && tar -xzf "$work"/sdist/mpi4py*.tar.gz -C "$VENV/mpi4py-tests" --strip-components=1
     fi
     cd "$VENV/mpi4py-tests" || exit 1
-    run $limit -n "$2" "$VENV/bin/python3" test/main.py -f -i "$3"
-    expect_code 0 "mpi4py's tests $1"
-    [ "$(grep -c '^OK' "$work/err")" -eq "$2" ] || fail "mpi4py's tests $1: $(grep -h '^FAILED\|^Ran' "$work/err")"
+    run $limit -n "$count" "$python" test/main.py -f -i "$files" "$@"
+    expect_code 0 "mpi4py's tests $what"
+    [ "$(grep -c '^OK' "$work/err")" -eq "$count" ] || fail "mpi4py's tests $what: $(grep -h '^FAILED\|^Ran' "$work/err")"
 }
 plain='^test_(attributes|cart|cco_obj|comm|comm_inter|comm_topo|environ|group|info|p2p_obj|request|session|win)'

@@ -39,6 +39,24 @@ run $limit -n 4 "$VENV/bin/python3" "$work/many.py"
 expect_code 0 "collectives of 4"
 [ "$(grep -c ' ok$' "$work/out")" -eq 4 ] || fail "collectives of 4"
 
+# Jobs that programs start, and ports.  libfabric waits a second in each rank, unless it is not asked for.
+quick="--env OMPI_MCA_pml=ob1 --env OMPI_MCA_btl=^ofi"
+OPAL_PREFIX=$VENV MPICC=$VENV/bin/mpicc FIRST_ARGS="--env OPAL_PREFIX=$VENV $quick" \
+    sh "$(dirname "$0")/../run/dynamic_test.sh" >"$work/dynamic" 2>&1 || fail "dynamic processes: $(cat "$work/dynamic")"
+
 mpi4py_tests "of one job" 4 "$plain"
+limit="$limit $quick"
+mpi4py_tests "of spawned jobs" 2 '^test_(spawn|dynproc)' -k DPM -k World
+
+# The same wheel takes Debian's Open MPI 4.1 where no wheel of Open MPI is beside it.
+packages=$("$VENV/bin/python3" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+python=$(readlink -f "$VENV/bin/python3")
+limit="--timeout 240 --env PYTHONPATH=$packages"
+if PYTHONPATH=$packages "$python" -c 'from mpi4py import MPI
+MPI.Get_library_version().startswith("Open MPI v4") or exit(1)' 2>"$work/err"; then
+    mpi4py_tests "of spawned jobs, Open MPI 4.1" 2 '^test_(spawn|dynproc)' -k DPM -k World
+else
+    echo "SKIP mpi4py with Open MPI 4.1: $(tail -1 "$work/err")"
+fi
 
 finish
