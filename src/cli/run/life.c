@@ -249,6 +249,7 @@ static void check_deadlines(struct sx_run_state *run)
         sx_run_end_check(run->jobs->at[i], now_ns);
         sx_run_failure_check(run->jobs->at[i], now_ns);
     }
+    sx_run_progress_look(run, now_ns);
     if (now_ns >= run->timeout_ns) {
         sx_run_end_all(run, SX_RUN_EXIT_TIMEOUT, SIGTERM, SX_RUN_GRACE_NS,
                        "not ended within %.10g s (--timeout); ending %s",
@@ -278,7 +279,7 @@ static uint64_t sooner(uint64_t a_ns, uint64_t b_ns)
 
 static int wait_ms(const struct sx_run_state *run)
 {
-    uint64_t until_ns = run->timeout_ns;
+    uint64_t until_ns = sooner(run->timeout_ns, run->progress.deadline_ns);
 
     if (sx_run_is_starting(run)) {
         return 0;
@@ -462,7 +463,8 @@ int sx_run_life(const struct sx_run_setup *setup)
         sx_say("cannot start: %s", strerror(why));
         run.code = SX_EXIT_FAILURE;
     } else {
-        sx_run_upcall_await(run.awaited);
+        sx_run_progress_init(&run.progress, !setup->options->quiet, setup->begin_ns);
+        sx_run_upcall_await(run.awaited, run.progress.on);
         run_loop(&run);
         sx_run_step(&run, "all ranks have ended");
         drain(&run);

@@ -32,7 +32,8 @@ struct sx_run_setup {
     const char *lib_dir; /* of the library that the ranks are to load */
     struct rlimit files; /* the user's own limit, which the ranks get */
     bool keep_hup_ignored;
-    int signal_fd; /* all signals of sx_run_signals, blocked by the caller */
+    uint64_t begin_ns; /* of the launch */
+    int signal_fd;     /* all signals of sx_run_signals, blocked by the caller */
 };
 
 /* The signals that the launcher handles. */

@@ -334,6 +334,10 @@ static const struct sx_option rows[] = {
     { "--verbose", "-v", NULL, NULL, NULL,
       "tell the steps of the launch (stderr), each with the time since its begin", sx_option_flag,
       OF_JOB(verbose) },
+    { "--quiet", "-q", NULL, NULL, NULL,
+      "do not show how far a launch is (stderr, if it is a terminal) that takes longer than a "
+      "second",
+      sx_option_flag, OF_JOB(quiet) },
     { "--on-failure", NULL, "WHAT", "notify",
       "abort (end the job when a rank fails) or notify (tell the others, which go on)",
       "when a rank fails: abort: end the job (default); notify: tell the others by an event and go "

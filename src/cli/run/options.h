@@ -77,6 +77,7 @@ struct sx_run_options {
     const char *report_uri; /* a contact file; NULL: none */
     bool display_map, display_bindings;
     bool verbose; /* tell the steps of the launch */
+    bool quiet;   /* show no progress */
     bool dry_run; /* say what would run where, and start nothing */
     enum sx_run_on_failure on_failure;
     uint64_t kill_grace_ns; /* for handlers of events, between a cause and SIGTERM */

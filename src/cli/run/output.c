@@ -135,15 +135,28 @@ static void sink_queue(struct sx_run_sink *sink, const char *bytes, size_t size)
     sink->used += size;
 }
 
+static const char passing; /* owns a line that is shown until something else is written */
+
+/* Make the end of the last line one for @owner to write behind. */
+static void line_leave(struct sx_run_sink *sink, const void *owner)
+{
+    static const char wipe[] = "\r\033[K";
+
+    if (sink->line_owner == &passing) {
+        sink_queue(sink, wipe, sizeof(wipe) - 1);
+        sink->line_owner = NULL;
+    } else if (sink->line_owner != NULL && sink->line_owner != owner) {
+        sink_queue(sink, "\n", 1);
+    }
+}
+
 /* Without writing: many lines become one write. */
 static void sink_emit(struct sx_run_sink *sink, const void *owner, const char *bytes, size_t size)
 {
     if (size == 0) {
         return;
     }
-    if (sink->line_owner != NULL && sink->line_owner != owner) {
-        sink_queue(sink, "\n", 1);
-    }
+    line_leave(sink, owner);
     sink_queue(sink, bytes, size);
     sink->line_owner = bytes[size - 1] == '\n' ? NULL : owner;
 }
@@ -152,6 +165,14 @@ void sx_run_sink_put(struct sx_run_sink *sink, const void *owner, const char *by
 {
     sink_emit(sink, owner, bytes, size);
     sx_run_sink_flush(sink);
+}
+
+void sx_run_sink_show(struct sx_run_sink *sink, const char *line, size_t size)
+{
+    if (sink->line_owner == &passing || (sink->line_owner == NULL && size > 0)) {
+        line_leave(sink, &passing);
+        sx_run_sink_put(sink, &passing, line, size);
+    }
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */

@@ -65,6 +65,10 @@ void sx_run_sink_deinit(struct sx_run_sink *sink);
  * be written. */
 void sx_run_sink_put(struct sx_run_sink *sink, const void *owner, const char *bytes, size_t size);
 
+/* Show @line, which has no end, until something else is written: it is wiped off then.  Nothing is
+ * shown behind somebody else's unfinished line.  Of no @size: wipe off what is shown. */
+void sx_run_sink_show(struct sx_run_sink *sink, const char *line, size_t size);
+
 /* Write what can be written without blocking. */
 void sx_run_sink_flush(struct sx_run_sink *sink);
 

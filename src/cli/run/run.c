@@ -23,6 +23,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "cli/janitor.h"
 #include "cli/proc.h"
@@ -55,6 +56,7 @@ struct run {
     struct rlimit files;
     struct sx_run_program *programs; /* one an application */
     char *lib_dir;
+    uint64_t begin_ns;
     int signal_fd;
     bool hup_ignored;
 };
@@ -317,6 +319,7 @@ static int run_jobs(struct run *run)
         .lib_dir = run->lib_dir,
         .files = run->files,
         .keep_hup_ignored = run->hup_ignored,
+        .begin_ns = run->begin_ns,
         .signal_fd = run->signal_fd,
     };
 
@@ -361,6 +364,7 @@ static int run_all(struct run *run)
 {
     int code, why;
 
+    run->begin_ns = sx_now_ns();
     sx_run_steps_begin(run->options.verbose);
     sx_run_jobs_init(&run->jobs, &run->options);
     if (!standard_fds_open()) {

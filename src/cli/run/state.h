@@ -14,6 +14,7 @@
 #include "cli/run/loop.h"
 #include "cli/run/output.h"
 #include "cli/run/pmi1_words.h"
+#include "cli/run/progress.h"
 #include "cli/run/spawn.h"
 
 /* Whose process a number is. */
@@ -40,6 +41,7 @@ struct sx_run_state {
     uint32_t by_pid_mask;
     bool closing; /* no job is added any more */
     bool input_begun;
+    struct sx_run_progress progress;
     uint32_t awaited; /* so many ranks, of whom it is told when they have connected; 0: none */
     bool give_up;
     int code;                      /* of the first failure of any job */

@@ -29,6 +29,7 @@ static struct {
     struct sx_run_clients **clients; /* one per job */
     uint32_t count, room;
     uint32_t connected, awaited; /* ranks */
+    bool each_awaited;
     int event_fd;
     struct sx_run_news *first, **last;
 } upcall = {
@@ -99,7 +100,10 @@ static void note_client(const pmix_proc_t *proc, bool is_client)
     if (clients != NULL && proc->rank < clients->job->rank_count) {
         bool *const was = &clients->is_client[proc->rank];
 
-        wakes = is_client && !*was && ++upcall.connected == upcall.awaited;
+        if (is_client && !*was) {
+            upcall.connected++;
+            wakes = upcall.each_awaited || upcall.connected == upcall.awaited;
+        }
         *was = is_client;
     }
     pthread_mutex_unlock(&upcall.mutex);
@@ -108,10 +112,11 @@ static void note_client(const pmix_proc_t *proc, bool is_client)
     }
 }
 
-void sx_run_upcall_await(uint32_t awaited)
+void sx_run_upcall_await(uint32_t awaited, bool each)
 {
     pthread_mutex_lock(&upcall.mutex);
     upcall.awaited = awaited;
+    upcall.each_awaited = each;
     pthread_mutex_unlock(&upcall.mutex);
 }
 

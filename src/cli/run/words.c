@@ -9,9 +9,6 @@
     "is about several nodes, and 'shmix run' starts all ranks on this one: leave it out (-n N is " \
     "the number of ranks), or use mpirun or srun, which can run over this library as well "        \
     "(LD_LIBRARY_PATH)"
-#define HUSH                                                                                      \
-    "is no option here: 'shmix run' says only what is wrong; SHMIX_LOG=error in the environment " \
-    "leaves out the library's warnings"
 #define DEBUG                                                                                  \
     "is no option here: with SHMIX_LOG=debug in the environment the library says more, and a " \
     "debugger is a program like any other (shmix run -n 2 xterm -e gdb PROGRAM)"
@@ -61,7 +58,6 @@ const struct sx_habit sx_run_habits[] = {
     { "--leave-session-attached --debug-daemons --debug-daemons-file --personality", DAEMONS },
     { "--use-regexp --max-restarts --tmpdir", DAEMONS },
     { "--tune --am", SETTINGS },
-    { "-q --quiet", HUSH },
     { "-d --debug --debug-devel --get-stack-traces --tv --debugger", DEBUG },
     { NULL, NULL },
 };
