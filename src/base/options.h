@@ -299,13 +299,17 @@ struct sx_launch_options {
     const char *hosts, *more_hosts, *hostfile, *more_file; /* this node is the only one */
     const pmix_info_t *envar;                              /* one at least: envar.h reads them */
     /* Of the job. */
-    const char *map, *bind, *ppr, *personality;
+    const char *map, *bind, *ppr, *personality, *cpus;
     struct sx_output_options output;
     bool display_map, display_bindings;
     bool separate;                                         /* it outlives a parent that fails */
     bool goes_on;                                          /* when a rank fails */
     bool tell_end;                                         /* its parent by an event, and of ... */
     bool tell_start;                                       /* ... its begin, too */
+    bool tell_launch;                                      /* of that all are started */
+    bool tell_ranks, tell_failures;                        /* of the end of each, of the bad ones */
+    bool session_cwd;                                      /* wdir: the launcher's directory */
+    bool not_over;                                         /* subscribed: no more ranks than CPUs */
     uint64_t timeout_ns, spawn_timeout_ns, job_timeout_ns; /* 0: none */
 };
 

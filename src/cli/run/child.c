@@ -6,6 +6,7 @@
 #include <pmix.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "base/clock.h"
@@ -61,6 +62,12 @@ static pmix_status_t judge_room(const struct sx_run_state *run,
                  all.rank_count, SX_RUN_JOBS_MAX, SX_RUN_RANKS_MAX);
         return PMIX_ERR_JOB_INSUFFICIENT_RESOURCES;
     }
+    if (request->said.not_over && all.rank_count > run->setup->machine->cpu_count) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "there would be %u ranks on %u CPUs, and PMIX_NO_OVERSUBSCRIBE forbids it",
+                 all.rank_count, run->setup->machine->cpu_count);
+        return PMIX_ERR_JOB_INSUFFICIENT_RESOURCES;
+    }
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && files > limit.rlim_cur) {
         limit.rlim_cur = files < limit.rlim_max ? files : limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
@@ -81,6 +88,27 @@ static struct sx_run_program *programs_free(struct sx_run_program *programs, uin
     }
     free(programs);
     return NULL;
+}
+
+/* One may have 10,000 applications, and each gets an environment of its own. */
+#define ENVIRONMENTS_BYTES_MAX ((size_t)128 << 20)
+
+static pmix_status_t judge_size(const struct sx_run_program *program, size_t *sum, char *message)
+{
+    if (!sx_run_program_fits(program, message)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    for (size_t i = 0; program->env[i] != NULL; i++) {
+        *sum += strlen(program->env[i]) + 1;
+    }
+    if (*sum > ENVIRONMENTS_BYTES_MAX) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "the environments of its applications have more than %zu MiB: spawn them in "
+                 "several calls",
+                 ENVIRONMENTS_BYTES_MAX >> 20);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    return PMIX_SUCCESS;
 }
 
 /* The program is looked for along the PATH of its own environment. */
@@ -107,6 +135,7 @@ static pmix_status_t programs_find(const struct sx_run_state *run, struct sx_run
 {
     const uint32_t all = sx_run_jobs_places(run->jobs) + request->options.rank_count;
     pmix_status_t rc = PMIX_SUCCESS;
+    size_t bytes = 0;
 
     for (uint32_t i = 0; i < request->options.app_count && rc == PMIX_SUCCESS; i++) {
         struct sx_run_app *const app = &request->options.apps[i];
@@ -116,6 +145,7 @@ static pmix_status_t programs_find(const struct sx_run_state *run, struct sx_run
         rc = sx_run_request_env(request, i, &env);
         if (rc == PMIX_SUCCESS) {
             rc = program_find(&programs[i], app, env, message);
+            rc = rc == PMIX_SUCCESS ? judge_size(&programs[i], &bytes, message) : rc;
         } else {
             snprintf(message, SX_RUN_MESSAGE_MAX, "a directive for its environment: %s",
                      PMIx_Error_string(rc));
@@ -179,13 +209,32 @@ static pmix_status_t job_make(struct sx_run_job *job, struct sx_run_place *place
     return PMIX_SUCCESS;
 }
 
+/* Where its ranks are to be; NULL with one line in @message. */
+static struct sx_run_place *places_find(const struct sx_run_machine *machine,
+                                        const struct sx_run_request *request, char *message)
+{
+    const struct sx_run_options *const options = &request->options;
+
+    return request->said.cpus == NULL
+               ? sx_run_machine_place(machine, options->map, options->bind, options->rank_count,
+                                      message)
+               : sx_run_machine_place_on(machine, request->said.cpus, options->map, options->bind,
+                                         options->rank_count, message);
+}
+
+static void set_session_cwd(struct sx_run_request *request, const char *dir)
+{
+    for (uint32_t i = 0; request->said.session_cwd && i < request->options.app_count; i++) {
+        request->options.apps[i].wdir = dir;
+    }
+}
+
 /* Return: PMIX_SUCCESS, and it is started from now on; or why not, with one line in @message.
  * @ret_job: whose the request is from then on, if it was made. */
 static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *request,
                            struct sx_run_job *parent, struct sx_run_job **ret_job, char *message)
 {
     const struct sx_run_options *const options = &request->options;
-    const struct sx_run_machine *const machine = run->setup->machine;
     struct sx_run_program *programs = NULL;
     struct sx_run_place *places = NULL;
     pmix_status_t rc = sx_run_request_judge(request, run->host, message);
@@ -194,12 +243,12 @@ static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *requ
         rc = judge_room(run, request, parent, message);
     }
     if (rc == PMIX_SUCCESS) {
+        set_session_cwd(request, run->setup->session->dir);
         programs = sx_cli_calloc(options->app_count, sizeof(*programs));
         rc = programs_find(run, request, programs, message);
     }
     if (rc == PMIX_SUCCESS) {
-        places = sx_run_machine_place(machine, options->map, options->bind, options->rank_count,
-                                      message);
+        places = places_find(run->setup->machine, request, message);
         rc = places == NULL ? PMIX_ERR_JOB_FAILED_TO_MAP : PMIX_SUCCESS;
     }
     if (rc != PMIX_SUCCESS) {
@@ -254,9 +303,21 @@ void sx_run_child_acts(struct sx_run_job *job)
                           : sx_deadline_ns(sx_now_ns(), request->said.job_timeout_ns);
     if (request->said.tell_start) {
         sx_run_host_tell_parent(job, PMIX_EVENT_JOB_START);
+    }
+    if (request->said.tell_start || request->said.tell_launch) {
         sx_run_host_tell_parent(job, PMIX_LAUNCH_COMPLETE);
     }
     sx_run_request_answer(request, PMIX_SUCCESS, job->nspace);
+}
+
+void sx_run_child_rank_ended(const struct sx_run_job *job, uint32_t rank)
+{
+    const struct sx_run_request *const request = job->request;
+    const bool good = job->ranks[rank].state == PMIX_PROC_STATE_TERMINATED;
+
+    if (request != NULL && (request->said.tell_ranks || (request->said.tell_failures && !good))) {
+        sx_run_host_tell_parent_rank(job, rank);
+    }
 }
 
 void sx_run_child_over(struct sx_run_job *job)

@@ -26,6 +26,8 @@ void sx_run_child_started(struct sx_run_job *job);
 /* A rank of @job has done what ends it: the caller of the spawn is told that it has started, if not
  * all of its ranks; any job. */
 void sx_run_child_acts(struct sx_run_job *job);
+/* @rank has ended, and how is noted; any job. */
+void sx_run_child_rank_ended(const struct sx_run_job *job, uint32_t rank);
 /* The last rank of @job has ended; any job. */
 void sx_run_child_over(struct sx_run_job *job);
 /* Free what only a spawned job has; any job. */

@@ -441,6 +441,7 @@ void sx_run_failure_rank_ended(struct sx_run_job *job, uint32_t rank, const sigi
                                bool good)
 {
     end_note(job, &job->ranks[rank], info, good);
+    sx_run_child_rank_ended(job, rank);
     if (!job->ending && !good && !job->ranks[rank].unwanted) {
         rank_failed(job, rank, info);
     } else if (!job->ending) {

@@ -475,22 +475,45 @@ static size_t end_say(const struct sx_run_job *job, pmix_info_t *info)
     return count;
 }
 
-void sx_run_host_tell_parent(const struct sx_run_job *job, pmix_status_t code)
+static size_t rank_end_say(const struct sx_run_rank *rank, pmix_info_t *info)
+{
+    const time_t now = time(NULL);
+
+    PMIx_Info_load(&info[0], PMIX_EXIT_CODE, &rank->exit_code, PMIX_INT);
+    PMIx_Info_load(&info[1], PMIX_PROC_STATE_STATUS, &rank->state, PMIX_PROC_STATE);
+    PMIx_Info_load(&info[2], PMIX_EVENT_TIMESTAMP, &now, PMIX_TIME);
+    return 3;
+}
+
+/* About @rank of @job, or all. */
+static void tell_parent(const struct sx_run_job *job, pmix_rank_t rank, pmix_status_t code)
 {
     const bool yes = true;
     size_t count = 0;
     pmix_info_t info[8];
-    pmix_proc_t all;
+    pmix_proc_t about;
 
     memset(info, 0, sizeof(info));
-    PMIx_Load_procid(&all, job->nspace, PMIX_RANK_WILDCARD);
+    PMIx_Load_procid(&about, job->nspace, rank);
     PMIx_Info_load(&info[count++], PMIX_EVENT_CUSTOM_RANGE, &job->request->parent, PMIX_PROC);
     PMIx_Info_load(&info[count++], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
     PMIx_Info_load(&info[count++], PMIX_NSPACE, job->nspace, PMIX_STRING);
-    PMIx_Info_load(&info[count++], PMIX_EVENT_AFFECTED_PROC, &all, PMIX_PROC);
+    PMIx_Info_load(&info[count++], PMIX_EVENT_AFFECTED_PROC, &about, PMIX_PROC);
     if (code == PMIX_EVENT_JOB_END) {
         count += end_say(job, &info[count]);
+    } else if (code == PMIX_EVENT_PROC_TERMINATED) {
+        count += rank_end_say(&job->ranks[rank], &info[count]);
     }
-    (void)PMIx_Notify_event(code, &all, PMIX_RANGE_CUSTOM, info, count, NULL, NULL);
+    (void)PMIx_Notify_event(code, &about, PMIX_RANGE_CUSTOM, info, count, NULL, NULL);
     sx_elements_destruct(info, SX_COUNT(info), PMIX_INFO);
+}
+
+void sx_run_host_tell_parent(const struct sx_run_job *job, pmix_status_t code)
+{
+    tell_parent(job, PMIX_RANK_WILDCARD, code);
+}
+
+void sx_run_host_tell_parent_rank(const struct sx_run_job *job, uint32_t rank)
+{
+    tell_parent(job, rank, PMIX_EVENT_PROC_TERMINATED);
 }

@@ -67,6 +67,9 @@ bool sx_run_host_await_handlers(struct sx_run_job *job);
  * PMIX_LAUNCH_COMPLETE, or PMIX_EVENT_JOB_END with how it has ended. */
 void sx_run_host_tell_parent(const struct sx_run_job *job, pmix_status_t code);
 
+/* The same of PMIX_EVENT_PROC_TERMINATED: @rank has ended. */
+void sx_run_host_tell_parent_rank(const struct sx_run_job *job, uint32_t rank);
+
 /* Tell the job with the event @code how @rank has ended; @exit_code as a shell would have it. */
 void sx_run_host_rank_failed(const struct sx_run_job *job, uint32_t rank, pmix_status_t code,
                              int exit_code);

@@ -191,6 +191,46 @@ struct sx_run_place *sx_run_machine_place(const struct sx_run_machine *machine,
                                                        : sx_run_places_free(places, rank_count);
 }
 
+static void bind_each(struct sx_run_place *places, const struct sx_run_machine *machine,
+                      uint32_t rank_count)
+{
+    for (uint32_t rank = 0; rank < rank_count; rank++) {
+        if (rank == 0) {
+            place_bind(&places[rank], machine->topology, machine->usable);
+        } else {
+            place_copy(&places[rank], &places[0]);
+        }
+        places[rank].package = package_of(machine->topology, machine->usable);
+    }
+}
+
+struct sx_run_place *sx_run_machine_place_on(const struct sx_run_machine *machine, const char *cpus,
+                                             enum sx_run_level map, enum sx_run_level bind,
+                                             uint32_t rank_count, char message[SX_RUN_MESSAGE_MAX])
+{
+    struct sx_run_machine part = *machine; /* what is borrowed of it stays */
+    hwloc_bitmap_t wanted = hwloc_bitmap_alloc();
+    struct sx_run_place *places = NULL;
+
+    if (wanted == NULL) {
+        sx_cli_no_memory();
+    }
+    if (cpus[strspn(cpus, "0123456789,-")] != '\0' || hwloc_bitmap_list_sscanf(wanted, cpus) != 0 ||
+        hwloc_bitmap_iszero(wanted) || !hwloc_bitmap_isincluded(wanted, machine->usable)) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "its list of CPUs is '%.100s', and there are CPUs %.100s", cpus, machine->cpuset);
+    } else {
+        part.usable = wanted;
+        part.cpu_count = (uint32_t)hwloc_bitmap_weight(wanted);
+        places = sx_run_machine_place(&part, map, bind, rank_count, message);
+    }
+    if (places != NULL && bind == SX_RUN_LEVEL_NONE) {
+        bind_each(places, &part, rank_count);
+    }
+    hwloc_bitmap_free(wanted);
+    return places;
+}
+
 struct sx_run_place *sx_run_places_free(struct sx_run_place *places, uint32_t count)
 {
     for (uint32_t i = 0; places != NULL && i < count; i++) {

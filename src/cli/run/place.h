@@ -45,6 +45,10 @@ void sx_run_machine_deinit(struct sx_run_machine *machine);
 struct sx_run_place *sx_run_machine_place(const struct sx_run_machine *machine,
                                           enum sx_run_level map, enum sx_run_level bind,
                                           uint32_t rank_count, char message[SX_RUN_MESSAGE_MAX]);
+/* The same, on the CPUs @cpus ("0-3,8") alone, to which they are bound at least. */
+struct sx_run_place *sx_run_machine_place_on(const struct sx_run_machine *machine, const char *cpus,
+                                             enum sx_run_level map, enum sx_run_level bind,
+                                             uint32_t rank_count, char message[SX_RUN_MESSAGE_MAX]);
 struct sx_run_place *sx_run_places_free(struct sx_run_place *places, uint32_t count);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -230,6 +231,67 @@ int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app 
         program->sh_argv = sh_argv_make(program->path, program->argv);
     }
     return code;
+}
+
+/* ---- what the kernel takes ------------------------------------------------------------------- */
+
+#define WORD_PAGES 32                     /* of the kernel, for one word */
+#define WORDS_STACK_PART 4                /* of the stack's limit, for all of them */
+#define WORDS_BYTES_MAX ((size_t)6 << 20) /* whatever that is */
+#define WORDS_BYTES_MIN ((size_t)128 << 10)
+#define WORDS_LEFT ((size_t)SX_RUN_MESSAGE_MAX + 65536) /* for what a rank gets behind this */
+
+static size_t words_max(void)
+{
+    struct rlimit stack;
+    size_t max = WORDS_BYTES_MAX;
+
+    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur / WORDS_STACK_PART < max) {
+        max = (size_t)stack.rlim_cur / WORDS_STACK_PART;
+    }
+    return max < WORDS_BYTES_MIN ? WORDS_BYTES_MIN : max;
+}
+
+/* Add the words to @sum.  Return: the first that is too long, or NULL. */
+static const char *words_count(char *const *words, size_t *sum)
+{
+    const size_t max = WORD_PAGES * (size_t)sysconf(_SC_PAGESIZE);
+
+    for (; *words != NULL; words++) {
+        const size_t size = strlen(*words) + 1;
+
+        if (size > max) {
+            return *words;
+        }
+        *sum += size + sizeof(*words);
+    }
+    return NULL;
+}
+
+bool sx_run_program_fits(const struct sx_run_program *program, char message[SX_RUN_MESSAGE_MAX])
+{
+    const size_t max = words_max();
+    size_t sum = WORDS_LEFT;
+    const char *word = words_count(program->argv, &sum);
+    const bool is_argument = word != NULL;
+
+    if (word == NULL) {
+        word = words_count(program->env, &sum);
+    }
+    if (word != NULL) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "the %s '%.*s...' has %zu bytes, and the kernel takes %zu of one",
+                 is_argument ? "argument" : "variable", is_argument ? 40 : (int)strcspn(word, "="),
+                 word, strlen(word), WORD_PAGES * (size_t)sysconf(_SC_PAGESIZE) - 1);
+        return false;
+    }
+    if (sum > max) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "its arguments and its environment have %zu bytes, and the kernel takes %zu (a "
+                 "quarter of the stack's limit, 6 MiB at most: ulimit -s)",
+                 sum, max);
+    }
+    return sum <= max;
 }
 
 void sx_run_program_deinit(struct sx_run_program *program)

@@ -31,6 +31,9 @@ struct sx_run_program {
  * one line in @message.  Deinit in either case; it is safe on a zeroed one. */
 int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app *app,
                         char message[SX_RUN_MESSAGE_MAX]);
+/* Can its words and its environment be given to it?  Return: true; false with one line in
+ * @message. */
+bool sx_run_program_fits(const struct sx_run_program *program, char message[SX_RUN_MESSAGE_MAX]);
 void sx_run_program_deinit(struct sx_run_program *program);
 
 /* Whether it is mpirun of Open MPI 4, which is another name of its orterun. */

@@ -48,6 +48,21 @@ grep -q '^20[0-9T:+-]* \[shmix-[0-9a-f-]*\.1,0\]\[[^:]*:[0-9]*\]<stdout>: heard$
 spawns PMIX_SUCCESS "XML" pmix.iof.xml pmix.iof.ts pmix.notecomp -- sh -c 'echo heard'
 grep -q '^<stdout nspace="[^"]*" rank="0" time="20[^"]*">heard</stdout>$' "$work/out" || fail "XML: no such line"
 
+# ---- directives ----
+
+spawns PMIX_SUCCESS "the end of each rank" -n 2 pmix.noteproc pmix.notecomp -- true
+says 'rank 0 ended with 0: .*' "the end of each rank"
+says 'rank 1 ended with 0: .*' "the end of each rank"
+spawns PMIX_SUCCESS "bad ends" -n 3 pmix.recover pmix.noteabproc pmix.notecomp -- sh -c '[ $OMPI_COMM_WORLD_RANK != 1 ] || exit 3'
+says 'rank 1 ended with 3: .*' "bad ends"
+[ "$(grep -c '^rank . ended' "$work/out")" -eq 1 ] || fail "bad ends: not one"
+spawns PMIX_SUCCESS "the session's folder" pmix.ssncwd pmix.notecomp -- pwd
+says "$TMPDIR/shmix-.*" "the session's folder"
+first=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' /proc/self/status)
+spawns PMIX_SUCCESS "a list of CPUs" -n 2 pmix.cpulist=$first pmix.notecomp -- sed -n 's/^Cpus_allowed_list:[[:space:]]*/on /p' /proc/self/status
+[ "$(grep -cx "on $first" "$work/out")" -eq 2 ] || fail "a list of CPUs: not two ranks on $first"
+expect_clean "directives"
+
 # ---- it cannot be, and that is said before anything starts ----
 
 spawns PMIX_ERR_JOB_EXE_NOT_FOUND "no program" -- /nonexistent/prog
@@ -65,10 +80,32 @@ expect_err "cannot spawn '$work/there/script' for rank 0 of .*interpreter '/none
 spawns PMIX_ERR_JOB_ALLOC_FAILED "another node" pmix.host=elsewhere -- true
 expect_err "node 'elsewhere'" "another node"
 spawns PMIX_ERR_JOB_FAILED_TO_MAP "no such policy" pmix.mapby=ring -- true
+spawns PMIX_ERR_JOB_FAILED_TO_MAP "no such CPUs" pmix.cpulist=0-99999 -- true
+expect_err "list of CPUs is '0-99999', and there are CPUs" "no such CPUs"
+spawns PMIX_ERR_JOB_FAILED_TO_MAP "no list" pmix.cpulist=all -- true
+spawns PMIX_ERR_JOB_INSUFFICIENT_RESOURCES "more ranks than CPUs" -n 10000 pmix.noover -- true
+expect_err "ranks on .* CPUs, and PMIX_NO_OVERSUBSCRIBE forbids it" "more ranks than CPUs"
 spawns PMIX_ERR_BAD_PARAM "no ranks" -n 0 -- true
 spawns PMIX_ERR_NOT_SUPPORTED "a required directive" need:pmix.maxrest -- true
 spawns PMIX_SUCCESS "one that is not required" pmix.maxrest pmix.notecomp -- true
 expect_clean "refusals"
+
+# ---- large ----
+
+spawns PMIX_SUCCESS "a long variable" -e 100000 pmix.notecomp -- sh -c 'echo ${#LONG}'
+says 100000 "a long variable"
+spawns PMIX_ERR_OUT_OF_RESOURCE "a variable of 1 MiB" -e 1048576 -- true
+expect_err "the variable 'LONG...' has 1048581 bytes, and the kernel takes 131071" "a variable of 1 MiB"
+many=$(i=0; while [ $i -lt 60 ]; do printf -- '-e 120000 '; i=$((i + 1)); done)
+spawns PMIX_ERR_OUT_OF_RESOURCE "7 MB of them" $many -- true
+expect_err "its arguments and its environment have 7[0-9]* bytes, and the kernel takes" "7 MB of them"
+(ulimit -n 4096 && spawns PMIX_ERR_JOB_INSUFFICIENT_RESOURCES "10,000 applications" -a 10000 -- true &&
+    expect_err "about 70[0-9]* open files would be needed" "10,000 applications" && [ $failed -eq 0 ]) || fail "10,000 applications"
+LARGE=$(printf '%0100000d' 0) && export LARGE
+spawns 'PMIX_ERR_[A-Z_]*RESOURCES*' "150 MB of environments" -a 1500 -- true
+expect_err "environments of its applications have more than 128 MiB\|open files" "150 MB of environments"
+unset LARGE
+expect_clean "large"
 
 # ---- it fails, and its parent goes on: TQ40 TQ41 ----
 

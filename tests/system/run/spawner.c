@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* spawner.c - spawn a job:
- *             spawner [-n COUNT] [-t SECONDS] [-s] [-c TIMES] [KEY[=TEXT]]... -- PROGRAM [WORDS]...
+ *             spawner [-n COUNT] [-t SECONDS] [-s] [-c TIMES] [-a APPLICATIONS] [-e BYTES]...
+ *                     [KEY[=TEXT]]... -- PROGRAM [WORDS]...
  *             spawner, alone: say who has spawned this rank
  *
- * Written after the Standard alone.  It is a tool, or a rank if it was started as one.  A KEY is a
- * directive of the job, with TEXT as its value, true when there is none, or SECONDS for those about
- * time; "need:KEY" marks it as required.  It says how the spawn went, with -s the size of the job,
- * and with PMIX_NOTIFY_COMPLETION how the job ended. */
+ * Written after the Standard alone.  It is a tool, or a rank if it was started as one.  A KEY is
+ * a directive of the job, with TEXT as its value, true when there is none, or SECONDS for those
+ * about time; "need:KEY" marks it as required.  It says how the spawn went, with -s the size of
+ * the job, and with PMIX_NOTIFY_COMPLETION how the job ended.  With -c a rank spawns one after
+ * the other, and says what its launcher has more at the end than after the first quarter.  With
+ * -e applications get a variable LONG of so many bytes. */
 #include <dirent.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -41,13 +44,29 @@ static void say_end(const pmix_info_t *info, size_t ninfo)
     printf("%s\n", timed ? "" : " without a time");
 }
 
+static void say_rank(const pmix_info_t *info, size_t ninfo)
+{
+    for (size_t i = 0; i < ninfo; i++) {
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC)) {
+            printf("rank %u ended", info[i].value.data.proc->rank);
+        } else if (PMIX_CHECK_KEY(&info[i], PMIX_EXIT_CODE)) {
+            printf(" with %d", info[i].value.data.integer);
+        } else if (PMIX_CHECK_KEY(&info[i], PMIX_PROC_STATE_STATUS)) {
+            printf(": %s", PMIx_Proc_state_string(info[i].value.data.state));
+        }
+    }
+    printf("\n");
+}
+
 static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
     (void)id, (void)source, (void)results, (void)nresults;
     pthread_mutex_lock(&lock);
-    if (status == PMIX_EVENT_JOB_END) {
+    if (status == PMIX_EVENT_PROC_TERMINATED) {
+        say_rank(info, ninfo);
+    } else if (status == PMIX_EVENT_JOB_END) {
         say_end(info, ninfo);
         ended = true;
         pthread_cond_broadcast(&changed);
@@ -206,16 +225,49 @@ static pmix_status_t spawn_times(int times, const pmix_info_t *info, size_t ninf
     return rc;
 }
 
+static pmix_status_t spawn_apps(const pmix_info_t *info, size_t ninfo, const pmix_app_t *app,
+                                size_t napps)
+{
+    pmix_app_t *const apps = calloc(napps, sizeof(*apps));
+    pmix_status_t rc;
+
+    for (size_t i = 0; i < napps; i++) {
+        apps[i] = *app;
+    }
+    rc = PMIx_Spawn(info, ninfo, apps, napps, child);
+    free(apps);
+    return rc;
+}
+
+/* The first is called LONG. */
+static void add_variable(pmix_app_t *app, size_t size)
+{
+    static int count;
+    char *const text = calloc(1, size + 32), number[16] = "";
+    pmix_status_t rc;
+
+    if (count > 0) {
+        snprintf(number, sizeof(number), "%d", count);
+    }
+    count++;
+    memset(text + sprintf(text, "LONG%s=", number), 'v', size);
+    PMIX_ARGV_APPEND(rc, app->env, text);
+    (void)rc;
+    free(text);
+}
+
 int main(int argc, char **argv)
 {
-    pmix_status_t codes[] = { PMIX_EVENT_JOB_END, PMIX_EVENT_JOB_START, PMIX_LAUNCH_COMPLETE }, rc;
+    pmix_status_t codes[] = { PMIX_EVENT_JOB_END, PMIX_EVENT_JOB_START, PMIX_LAUNCH_COMPLETE,
+                              PMIX_EVENT_PROC_TERMINATED };
+    pmix_status_t rc;
     bool waits = false, sizes = false;
     pmix_info_t info[16];
     uint32_t seconds = 1;
     size_t ninfo = 0;
     pmix_app_t app;
     pmix_proc_t me;
-    int at = 1, times = 0;
+    int at = 1, times = 0, napps = 1;
 
     if (argc == 1) {
         return who_spawned();
@@ -227,6 +279,10 @@ int main(int argc, char **argv)
             app.maxprocs = atoi(argv[++at]);
         } else if (strcmp(argv[at], "-t") == 0) {
             seconds = (uint32_t)atoi(argv[++at]);
+        } else if (strcmp(argv[at], "-a") == 0) {
+            napps = atoi(argv[++at]);
+        } else if (strcmp(argv[at], "-e") == 0) {
+            add_variable(&app, (size_t)atol(argv[++at]));
         } else if (strcmp(argv[at], "-c") == 0) {
             times = atoi(argv[++at]);
         } else if (strcmp(argv[at], "-s") == 0) {
@@ -247,11 +303,11 @@ int main(int argc, char **argv)
         return 1;
     }
     if (waits) {
-        PMIx_Register_event_handler(codes, 3, NULL, 0, on_event, on_registered, NULL);
+        PMIx_Register_event_handler(codes, 4, NULL, 0, on_event, on_registered, NULL);
         await(&registered);
     }
     rc = times > 0 ? spawn_times(times, info, ninfo, &app, waits)
-                   : PMIx_Spawn(info, ninfo, &app, 1, child);
+                   : spawn_apps(info, ninfo, &app, (size_t)napps);
     printf("spawn: %s\n", PMIx_Error_string(rc));
     fflush(stdout);
     if (rc == PMIX_SUCCESS && sizes) {
