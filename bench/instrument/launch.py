@@ -94,7 +94,8 @@ class Sides:
     def command(self, side, kind, ranks, one_cpu=False):
         """What stands before the program."""
         begin = ["taskset", "-c", str(min(os.sched_getaffinity(0)))] if one_cpu else []
-        bind = ["--bind-to", "core" if ranks <= len(os.sched_getaffinity(0)) and not one_cpu else "none"]
+        # A CPU for each rank and one for the server; with fewer, whoever is bound waits for the other.
+        bind = ["--bind-to", "core" if ranks < len(os.sched_getaffinity(0)) and not one_cpu else "none"]
         if kind == "alone":
             return begin
         if kind == "own host":  # which library it finds
