@@ -71,13 +71,13 @@ def ends_apart(ends, gap, low, high):
     return [(max(y, low), *rest) for y, *rest in ends]
 
 
-def percentiles(title, curves, width=720, height=360, alone=False, note=""):
+def percentiles(title, curves, width=640, height=340, alone=False, note=""):
     """Latency over percentile, as HdrHistogram's plotter draws it: right, 1/(1-p), up, the latency, both logarithmic.
     @curves: (label, index of the colour, histogram)."""
     curves = [curve for curve in curves if curve[2]]
     if not curves:
         return ""
-    left, right, top, bottom = 62, width - 190, 46, height - 40
+    left, right, top, bottom = 62, width - 196, 46, height - 40
     drawn = [(label, colour, rows.percentiles(hist)) for label, colour, hist in curves]
     low, high = decades(min(max(p[0][0], 1) for _, _, p in drawn), max(p[-1][0] for _, _, p in drawn))
     deepest = max(sum(count for _, count in hist) for _, _, hist in curves)
@@ -99,9 +99,10 @@ def percentiles(title, curves, width=720, height=360, alone=False, note=""):
         steps = [f"{x.at(1 / (1 - share)):.1f} {y.at(value):.1f}" for value, share in points]
         dash = f' stroke-dasharray="{DASHES[colour]}"' if DASHES[colour] else ""
         out.append(f'<path class="line s{colour}"{dash} d="M{"L".join(steps)}"/>')
-        ends.append((y.at(points[-1][0]) + 4, label, colour, x.at(1 / (1 - points[-1][1]))))
-    for at, label, colour, x_end in ends_apart(ends, 15, top, bottom):
-        out.append(f'<circle class="f{colour}" cx="{right + 12}" cy="{at - 4:.1f}" r="4"/>' + text(right + 21, at, label))
+        ends.append((y.at(points[-1][0]) + 4, label, colour))
+    for at, label, colour in ends_apart(ends, 15, top, bottom):
+        dash = f' stroke-dasharray="{DASHES[colour]}"' if DASHES[colour] else ""
+        out.append(f'<path class="line s{colour}"{dash} d="M{right + 8} {at - 4:.1f}h22"/>' + text(right + 37, at, label))
     return svg(width, height, out, title, alone)
 
 
@@ -140,12 +141,12 @@ def ratio_bars(title, bars, width=1120):
     """@bars: (label, words of ours, words of theirs, middle, least, most); logarithmic from 1."""
     if not bars:
         return ""
-    step, left, right, top = 26, 330, width - 210, 62
+    step, left, right, top = 26, 330, width - 250, 62
     height = top + step * len(bars) + 36
     low, high = decades(min(min(bar[4] for bar in bars), 1), max(bar[5] for bar in bars))
     low = min(low, 0) if min(bar[4] for bar in bars) < 1 else 0
     x = LogScale(10 ** low, 10 ** high, left, right)
-    out = [text(16, 24, title, "big"), text(right + 16, 48, "ours", "soft"), text(right + 100, 48, "theirs", "soft")]
+    out = [text(16, 24, title, "big"), text(right + 76, 48, "ours", "soft"), text(right + 160, 48, "theirs", "soft")]
     for power in range(low, high + 1):
         at = x.at(10 ** power)
         out.append(f'<path class="{"axis" if power == 0 else "grid"}" d="M{at:.1f} {top - 8}V{height - 30}"/>' +
@@ -157,7 +158,7 @@ def ratio_bars(title, bars, width=1120):
                    f'<rect class="f{0 if middle >= 1 else 1}" x="{min(one, end):.1f}" y="{y + 2}" width="{max(abs(end - one), 1):.1f}" height="15" rx="2"/>'
                    f'<path class="whisker" d="M{x.at(least):.1f} {y + 9.5}H{x.at(most):.1f}M{x.at(least):.1f} {y + 5.5}v8M{x.at(most):.1f} {y + 5.5}v8"/>' +
                    text(max(x.at(most), one) + 8, y + 14, rows.three(middle) if middle < 10 else f"{middle:,.0f}", "bold") +
-                   text(right + 16, y + 14, mine, "soft") + text(right + 100, y + 14, other, "soft"))
+                   text(right + 76, y + 14, mine, "soft") + text(right + 160, y + 14, other, "soft"))
     return svg(width, height, out, title)
 
 

@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import platform
+import re
 import selectors
 import shlex
 import shutil
@@ -122,7 +123,7 @@ def version_of(folder):
         done = subprocess.run([sys.executable, "-c", "import ctypes, sys; f = ctypes.CDLL(sys.argv[1]).PMIx_Get_version; "
                                "f.restype = ctypes.c_char_p; print(f().decode())", name],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=10)
-        return (done.stdout.split(",")[0].strip() or "libpmix") + (f" ({folder})" if folder else " of the system")
+        return (re.split(r" *[,(]", done.stdout)[0].strip() or "libpmix") + (f" ({folder})" if folder else "")
     except (OSError, subprocess.TimeoutExpired):
         return "libpmix"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "cli/bench/bench.h"
 #include "cli/ctl/ctl.h"
 #include "cli/events/events.h"
 #include "cli/field/field.h"
@@ -26,6 +27,7 @@ static const struct sx_option rows[] = {
     { .name = "ctl", .help = "act on running processes: pause, resume, signal or end them" },
     { .name = "log", .help = "log something where processes of a job log" },
     { .name = "mem", .help = "look into the shared memory of running jobs" },
+    { .name = "bench", .help = "measure this library beside another, and draw a report" },
     { .help = "options ('shmix VERB --help' explains those of a verb, with examples):" },
 };
 
@@ -35,7 +37,7 @@ static const struct {
 } verbs[] = {
     { "run", sx_cli_run }, { "events", sx_cli_events }, { "ls", sx_cli_ls },
     { "get", sx_cli_get }, { "query", sx_cli_query },   { "ctl", sx_cli_ctl },
-    { "log", sx_cli_log }, { "mem", sx_cli_mem },
+    { "log", sx_cli_log }, { "mem", sx_cli_mem },       { "bench", sx_cli_bench },
 };
 
 static const struct sx_verb command = {

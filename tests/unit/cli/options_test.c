@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/bench/bench.h"
 #include "cli/ctl/ctl.h"
 #include "cli/events/events.h"
 #include "cli/events/inject.h"
@@ -20,8 +21,8 @@
 #include "cli/run/options.h"
 
 static const struct sx_verb *const verbs[] = {
-    &sx_run_verb, &sx_events_verb, &sx_events_inject_verb, &sx_get_verb, &sx_ctl_verb, &sx_log_verb,
-    &sx_ls_verb,  &sx_mem_verb
+    &sx_run_verb, &sx_events_verb, &sx_events_inject_verb, &sx_get_verb,  &sx_ctl_verb,
+    &sx_log_verb, &sx_ls_verb,     &sx_mem_verb,           &sx_bench_verb
 };
 
 /* Large enough for what any verb is asked, as a whole and for a part. */
