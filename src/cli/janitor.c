@@ -29,12 +29,13 @@
 #include "base/clock.h"
 #include "base/descriptors.h"
 #include "base/util.h"
+#include "cli/proc.h"
 #include "cli/run/options.h"
 #include "cli/session.h"
 #include "control/contact_file.h"
 
 #define CONTACTS_MAX 2 /* of the system server, and where the user wants one */
-#define ITEMS_MAX (2 + CONTACTS_MAX + SX_JANITOR_FILES_A_JOB * SX_RUN_JOBS_MAX)
+#define ITEMS_MAX (3 + CONTACTS_MAX + SX_JANITOR_FILES_A_JOB * SX_RUN_JOBS_MAX)
 #define GROUPS_END_NS (2 * SX_NS_PER_SEC)
 #define GROUPS_LOOK_NS (5 * SX_NS_PER_MS)
 #define LAUNCHER_END_MS 10000
@@ -47,6 +48,7 @@ enum kind {
     KIND_FILES,   /* text: directory, prefix, part */
     KIND_CONTACT, /* text: directory, name */
     KIND_FORGET,  /* text: as of KIND_FILES */
+    KIND_NSPACE,  /* text: namespace */
 };
 
 struct message {
@@ -119,6 +121,11 @@ void sx_janitor_group_add(const struct sx_janitor *janitor, pid_t group)
 void sx_janitor_group_remove(const struct sx_janitor *janitor, pid_t group)
 {
     tell_group(janitor, KIND_GROUP_REMOVE, group);
+}
+
+void sx_janitor_nspace_add(const struct sx_janitor *janitor, const char *nspace)
+{
+    tell_words(janitor, KIND_NSPACE, &nspace, 1);
 }
 
 void sx_janitor_tree_add(const struct sx_janitor *janitor, const char *parent, const char *name)
@@ -284,6 +291,9 @@ static bool listen_once(struct work *work, int fd)
     case KIND_FILES:
         item_add(work, &message, 3);
         break;
+    case KIND_NSPACE:
+        item_add(work, &message, 1);
+        break;
     case KIND_FORGET:
         item_forget(work, &message);
         break;
@@ -365,6 +375,43 @@ static void clean_groups(const struct work *work)
     }
 }
 
+/* Return: how many there were. */
+static unsigned strays_kill(const char *nspace)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    unsigned count = 0;
+    bool known;
+
+    while (proc != NULL && (entry = readdir(proc)) != NULL) {
+        const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+        if (pid > 1 && pid != getpid() && !sx_proc_is_janitor(pid) &&
+            sx_proc_has_variable(pid, "PMIX_NAMESPACE", nspace, true, &known)) {
+            count++;
+            kill(pid, SIGKILL);
+        }
+    }
+    if (proc != NULL) {
+        closedir(proc);
+    }
+    return count;
+}
+
+/* What has left its group. */
+static void clean_strays(const struct work *work)
+{
+    const uint64_t deadline_ns = sx_now_ns() + GROUPS_END_NS;
+    const struct timespec look = sx_timespec(GROUPS_LOOK_NS);
+
+    for (size_t i = 0; i < work->item_count; i++) {
+        while (work->items[i].kind == KIND_NSPACE && strays_kill(work->items[i].words[0]) > 0 &&
+               sx_now_ns() < deadline_ns) {
+            nanosleep(&look, NULL);
+        }
+    }
+}
+
 void sx_janitor_files_remove(const char *dir, const char *prefix, const char *part, uid_t uid)
 {
     const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -402,11 +449,15 @@ static void launcher_wait(int pidfd)
 static void clean(const struct work *work, int launcher_pidfd)
 {
     clean_groups(work);
+    clean_strays(work);
     launcher_wait(launcher_pidfd);
     for (size_t i = 0; i < work->item_count; i++) {
         const struct item *item = &work->items[i];
         int parent_fd;
 
+        if (item->kind == KIND_NSPACE) {
+            continue;
+        }
         if (item->kind == KIND_FILES) {
             sx_janitor_files_remove(item->words[0], item->words[1], item->words[2], work->uid);
             continue;
@@ -447,7 +498,7 @@ __attribute__((noreturn)) static void janitor_main(int fd, int pidfd)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     setsid();
-    prctl(PR_SET_NAME, "shmix-janitor");
+    prctl(PR_SET_NAME, SX_PROC_JANITOR);
     keep_only(&fd, &pidfd);
     (void)!chdir("/");
     work.uid = geteuid();

@@ -34,6 +34,10 @@ void sx_janitor_group_add(const struct sx_janitor *janitor, pid_t group);
 /* Before the group's leader is reaped, hence before its number can mean another group. */
 void sx_janitor_group_remove(const struct sx_janitor *janitor, pid_t group);
 
+/* Processes in whose environment PMIX_NAMESPACE is @nspace, or that and a dot and more: those that
+ * have left their groups. */
+void sx_janitor_nspace_add(const struct sx_janitor *janitor, const char *nspace);
+
 /* The directory @parent/@name, to be removed with all it holds. */
 void sx_janitor_tree_add(const struct sx_janitor *janitor, const char *parent, const char *name);
 

@@ -5,14 +5,17 @@
 #include "cli/proc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "cli/say.h"
 
 char *sx_proc_exe(void)
@@ -80,4 +83,70 @@ bool sx_proc_check(void)
 
     free(exe);
     return there;
+}
+
+#define ENVIRON_BYTES_MAX ((size_t)8 << 20) /* more than the kernel lets a program have */
+
+/* What /proc says of @pid in @file.  Return: malloc'ed bytes with a zero behind them, or NULL. */
+static char *proc_read(pid_t pid, const char *file, size_t max, size_t *ret_size)
+{
+    size_t used = 0, room = 16384;
+    char path[64], *bytes = sx_cli_calloc(room, 1);
+    ssize_t got = -1;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, file);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && used < max && (got = read(fd, bytes + used, room - 1 - used)) > 0) {
+        used += (size_t)got;
+        if (used == room - 1) {
+            room *= 2;
+            bytes = sx_cli_realloc(bytes, room, 1);
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    bytes[used] = '\0';
+    *ret_size = used;
+    return bytes;
+}
+
+bool sx_proc_has_variable(pid_t pid, const char *name, const char *value, bool or_more,
+                          bool *ret_known)
+{
+    char *const wanted = sx_cli_printf("%s=%s", name, value);
+    const size_t len = strlen(wanted);
+    size_t size;
+    char *const words = proc_read(pid, "environ", ENVIRON_BYTES_MAX, &size);
+    bool has = false;
+
+    for (const char *at = words; at < words + size && !has; at += strlen(at) + 1) {
+        has = strncmp(at, wanted, len) == 0 && (at[len] == '\0' || (or_more && at[len] == '.'));
+    }
+    *ret_known = size > 0;
+    free(words);
+    free(wanted);
+    return has;
+}
+
+bool sx_proc_is_janitor(pid_t pid)
+{
+    size_t size;
+    char *const name = proc_read(pid, "comm", 64, &size);
+    const bool is = strcmp(name, SX_PROC_JANITOR "\n") == 0;
+
+    free(name);
+    return is;
+}
+
+bool sx_proc_is_exiting(pid_t pid)
+{
+    const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    const bool exiting = sx_process_is_exiting(pidfd);
+
+    if (pidfd >= 0) {
+        close(pidfd);
+    }
+    return exiting;
 }

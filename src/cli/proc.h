@@ -25,6 +25,17 @@ const char *sx_proc_state_name(pid_t pid);
 /* Whether there is no process @pid any more. */
 bool sx_proc_has_ended(pid_t pid);
 
+#define SX_PROC_JANITOR "shmix-janitor"
+
+/* Whether the environment of process @pid has @name with @value, or @or_more with a dot and more
+ * behind it.  @ret_known: false when there is no environment to be seen. */
+bool sx_proc_has_variable(pid_t pid, const char *name, const char *value, bool or_more,
+                          bool *ret_known);
+/* Whether @pid, which nobody else reaps, is on its way out. */
+bool sx_proc_is_exiting(pid_t pid);
+/* Whether @pid calls itself the janitor of a launcher. */
+bool sx_proc_is_janitor(pid_t pid);
+
 /* Whether @pid, which holds @seg open, is the process that has made it. */
 bool sx_proc_has_made(pid_t pid, const struct sx_segment *seg);
 

@@ -7,11 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/process.h"
+#include "cli/proc.h"
 #include "cli/run/child.h"
 #include "cli/run/end.h"
 #include "cli/run/pmi1.h"
@@ -345,18 +343,6 @@ static void rank_lost(struct sx_run_job *job, uint32_t number)
     }
 }
 
-/* @pid is our child and has not been reaped, so the number is still its. */
-static bool is_exiting(pid_t pid)
-{
-    const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    const bool exiting = sx_process_is_exiting(pidfd);
-
-    if (pidfd >= 0) {
-        close(pidfd);
-    }
-    return exiting;
-}
-
 /* The client was not the process that we have started, or that one lives on. */
 static void check_lost(struct sx_run_job *job, uint64_t now_ns)
 {
@@ -367,7 +353,7 @@ static void check_lost(struct sx_run_job *job, uint64_t now_ns)
         if (!rank->lost || !rank->alive) {
             continue;
         }
-        if (is_exiting(rank->pid)) { /* its end will say more */
+        if (sx_proc_is_exiting(rank->pid)) { /* its end will say more */
             job->lost_ns = sx_deadline_ns(now_ns, LOST_GRACE_NS);
             continue;
         }

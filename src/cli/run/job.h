@@ -67,6 +67,7 @@ struct sx_run_job {
     uint64_t reaction_ns;               /* ... until then */
     uint64_t unwanted_ns;               /* when unwanted ranks are killed */
     uint64_t lost_ns;                   /* when lost ranks are looked at */
+    uint64_t survivors_ns;              /* until when what its ranks have left is killed */
 };
 
 struct sx_run_jobs {

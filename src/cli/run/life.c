@@ -287,6 +287,9 @@ static int wait_ms(const struct sx_run_state *run)
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         until_ns = sooner(until_ns, sx_run_end_deadline_ns(run->jobs->at[i]));
         until_ns = sooner(until_ns, sx_run_failure_deadline_ns(run->jobs->at[i]));
+        if (run->jobs->at[i]->survivors_ns != SX_DEADLINE_NEVER) {
+            until_ns = sooner(until_ns, sx_now_ns() + SX_RUN_SURVIVORS_LOOK_NS);
+        }
     }
     return ms_until(until_ns);
 }
@@ -299,7 +302,8 @@ static bool jobs_live(struct sx_run_state *run)
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         struct sx_run_job *const job = run->jobs->at[i];
 
-        if (job->alive > 0 || sx_run_job_is_starting(job)) {
+        if (job->alive > 0 || sx_run_job_is_starting(job) ||
+            (!job->over && !sx_run_survivors_end(job))) {
             live = true;
         } else if (!job->over) {
             job->over = true;
@@ -318,6 +322,10 @@ static void run_loop(struct sx_run_state *run)
         sx_run_loop_turn(&run->loop, wait_ms(run));
         check_sinks(run);
         check_deadlines(run);
+    }
+    run->closing = true;
+    while (!sx_run_survivors_end_all(run)) {
+        sx_run_loop_turn(&run->loop, ms_until(sx_now_ns() + SX_RUN_SURVIVORS_LOOK_NS));
     }
     sx_run_start_reports(run);
 }
@@ -404,6 +412,7 @@ static int run_open(struct sx_run_state *run)
         (why = watch(run, &run->signals, run->setup->signal_fd, signals_read)) == 0 &&
         (why = watch(run, &run->news, run->setup->host->event_fd, news_read)) == 0 &&
         (why = sx_run_log_open(&run->loop, run->sink_of)) == 0) {
+        sx_run_survivors_open(run);
         why = sx_run_foreign_init(&run->foreign, &run->loop, run->jobs, run->setup->lib_dir);
     }
     return why;
@@ -424,6 +433,7 @@ static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
         .spawn.report_fd = -1,
         .timeout_ns = timeout_ns == 0 ? SX_DEADLINE_NEVER : sx_deadline_ns(sx_now_ns(), timeout_ns),
         .drain_ns = SX_DEADLINE_NEVER,
+        .survivors.children_fd = -1,
     };
     run->signals.fd = run->news.fd = -1;
     sx_run_pmi1_words_init(&run->services, 1);
@@ -440,6 +450,7 @@ static void run_deinit(struct sx_run_state *run)
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         sx_run_past_close(run->jobs->at[i]);
     }
+    sx_run_survivors_close(run);
     sx_run_start_close(run);
     sx_run_pmi1_words_deinit(&run->services);
     if (run->xml_fd >= 0) {

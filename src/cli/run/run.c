@@ -222,6 +222,7 @@ static bool make_session(struct run *run)
     sx_run_jobs_name(&run->jobs, run->session.nspace, run->session.dir);
     /* The janitor hears of it first: we may be killed between any two lines. */
     sx_janitor_tree_add(&run->janitor, run->session.parent, run->session.name);
+    sx_janitor_nspace_add(&run->janitor, run->session.nspace);
     contacts_announce(run);
     for (uint32_t i = 0; i < run->jobs.count; i++) {
         sx_run_leftovers_announce(&run->janitor, run->jobs.at[i]);

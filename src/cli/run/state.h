@@ -16,6 +16,7 @@
 #include "cli/run/pmi1_words.h"
 #include "cli/run/progress.h"
 #include "cli/run/spawn.h"
+#include "cli/run/survivors.h"
 
 /* Whose process a number is. */
 struct sx_run_bearer {
@@ -34,6 +35,7 @@ struct sx_run_state {
     struct sx_run_spawn spawn;
     struct sx_run_watch signals, news;
     struct sx_run_foreign foreign;
+    struct sx_run_survivors survivors;
     struct sx_run_pmi1_words services; /* that ranks have published over PMI-1: all as of rank 0 */
     int null_fd;
     int xml_fd; /* of the topology, for those who ask over PMI-1; -1: nobody has asked yet */
