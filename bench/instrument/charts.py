@@ -88,7 +88,7 @@ def percentiles(title, curves, width=640, height=340, alone=False, note=""):
         out.append(f'<path class="grid" d="M{left} {y.at(10 ** power):.1f}H{right}"/>' +
                    text(left - 8, y.at(10 ** power) + 4, rows.say(10 ** power, "ns").replace(".00", "").replace(".0", ""), "soft end"))
     for share, label in ((0, "0 %"), (0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %"), (0.9999, "99.99 %")):
-        if 1 / (1 - share) <= deepest * 1.01:
+        if 1 / (1 - share) <= deepest * 1.01 and (share > 0 or x.at(2) - left > 44):
             at = x.at(1 / (1 - share))
             out.append(f'<path class="grid" d="M{at:.1f} {top}V{bottom}"/>' + text(at, bottom + 18, label, "soft mid"))
     out.append(f'<path class="axis" d="M{left} {bottom}H{right}"/>')
@@ -120,7 +120,7 @@ def over_ranks(title, unit, lines, width=400, height=270):
     out, at = [text(16, 24, title, "big")], 16
     for label, colour, _ in lines:
         out.append(f'<circle class="f{colour}" cx="{at + 4}" cy="41" r="4"/>' + text(at + 13, 45, label, "soft"))
-        at += 26 + 6.6 * len(label)
+        at += 30 + 6.9 * len(label)
     for power in range(low, high + 1):
         out.append(f'<path class="grid" d="M{left} {y.at(10 ** power):.1f}H{right}"/>' +
                    text(left - 8, y.at(10 ** power) + 4, rows.say(10 ** power, unit).replace(".00", "").replace(".0", ""), "soft end"))

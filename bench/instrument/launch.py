@@ -33,10 +33,11 @@ def machine(build):
             if line.startswith("model name"):
                 cpu = line.split(":", 1)[1].strip()
                 break
+    revision = first_line(["git", "describe", "--always", "--dirty"])
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2 ** 30
     return {"cpu": cpu, "cpus": len(os.sched_getaffinity(0)), "memory_gib": round(memory, 1), "kernel": platform.release(),
             "compiler": first_line(["cc", "--version"]), "build": os.path.relpath(build),
-            "revision": first_line(["git", "describe", "--always", "--dirty"]),
+            "revision": revision if revision != "unknown" else first_line([os.path.join(build, "bin", "shmix"), "--version"]),
             "load": round(os.getloadavg()[0], 2), "date": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
 
 

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Histograms against distributions that are known, ratios, and what is made of a program's lines."""
 import math
+import os
+import tempfile
 import unittest
+from unittest import mock
 
+import record
+import report
 import rows
 
 
@@ -67,6 +72,58 @@ class Figures(unittest.TestCase):
         self.assertEqual([rows.say(value, "ns") for value in (0, 4.25, 999, 1500, 2.5e6)],
                          ["0 ns", "4.25 ns", "999 ns", "1.50 µs", "2.50 ms"])
         self.assertEqual([rows.first_digit(number) for number in (187, 0.34, 96)], [200, 0.3, 100])
+
+
+class Recorded(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        patch = mock.patch.object(record, "TOP", self.folder.name)
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.data = os.path.join(self.folder.name, "recorded.jsonl")
+        self.write("README.md", "# Words\n\n## What you get\n")
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder.name, name), "w") as f:
+            f.write(text)
+
+    def read(self, name):
+        with open(os.path.join(self.folder.name, name)) as f:
+            return f.read()
+
+    def record(self, ours):
+        found = [{"row": "machine", "date": "2026-01-02T03:04:05", "cpu": "one", "cpus": 2}]
+        for _, experiment, what, ranks, side in report.HEADLINES:
+            found += [{"row": "sample", "experiment": experiment, "what": what, "ranks": ranks, "side": name, "run": 0, "unit": "ns",
+                       "value": value, "hist": [[value, 1]]} for name, value in (("shmix", ours), (side, 50))]
+        self.write("recorded.jsonl", "".join(rows.json.dumps(row) + "\n" for row in found))
+
+    def test_readme_quotes_the_recorded_run_and_nothing_else(self):
+        self.assertEqual(record.main([self.data, "--check"]), 0)  # nothing is recorded, nothing is quoted
+        self.record(10)
+        self.assertEqual(record.main([self.data, "--check"]), 1)
+        self.assertEqual(record.main([self.data]), 0)
+        self.assertEqual(self.read("README.md").count("| 10.0 ns | 50.0 ns | **5.00** (5.00 to 5.00) |"), 5)
+        self.assertEqual(record.main([self.data, "--check"]), 0)
+        right = self.read("README.md")
+        self.write("README.md", right.replace("**5.00**", "**6.00**", 1))
+        self.assertEqual(record.main([self.data, "--check"]), 1)
+        self.write("README.md", right)
+        self.record(5)  # another run
+        self.assertEqual(record.main([self.data, "--check"]), 1)
+        self.assertEqual(record.main([self.data]), 0)
+        self.assertEqual(self.read("README.md").count("**10**"), 5)
+        self.write("latency.svg", "drawn by hand")
+        self.assertEqual(record.main([self.data, "--check"]), 1)
+
+    def test_a_page_of_a_run_that_lacks_most_is_drawn_too(self):
+        self.record(10)
+        page = report.page(rows.Results(rows.read(self.data)))
+        self.assertIn("5.00 ×", page)
+        self.assertNotIn("http://", page.replace("http://www.w3.org/2000/svg", ""))
+        self.assertNotIn("https://", page)
+        report.page(rows.Results([{"row": "machine"}]))
 
 
 unittest.main()
