@@ -6,7 +6,8 @@
  * Method:    ping-pong of two threads, each the writer of one ring and the reader of the other,
  *            bound to two CPUs; half of a round trip is one sample, a hundred are warm-up.  Where both
  *            run on one CPU (only one is allowed) they yield in turns.
- * Varies:    body size.  Fixed: rings of 1 MiB.  Control: bench/ring_publish prices both ends. */
+ * Varies:    body size.  Fixed: rings of 1 MiB.  Control: bench/ring_publish prices both ends.
+ * usage: ring_polling [--smoke | ROUNDS] */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -130,6 +131,7 @@ int main(int argc, char **argv)
 {
     static const size_t sizes[] = { 16, 120, 504 };
     const bool smoke = argc > 1 && strcmp(argv[1], "--smoke") == 0;
+    const uint64_t rounds = smoke ? 20 : argc > 1 ? strtoull(argv[1], NULL, 10) : 100000;
     int failed = 0;
 
     if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
@@ -137,7 +139,7 @@ int main(int argc, char **argv)
     }
     alone = CPU_COUNT(&allowed) < 2;
     for (size_t i = 0; i < SX_COUNT(sizes); i++) {
-        failed |= measure(sizes[i], smoke ? 20 : 100000);
+        failed |= measure(sizes[i], rounds);
     }
     return failed;
 }
