@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What becomes of a program that does not end, prints nothing, or is not there."""
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -85,6 +86,24 @@ class Bounded(unittest.TestCase):
             self.assertEqual(command, [os.path.join(old, "bin", "shmix"), "run", "--bind-to", "none", "-n", "3000"])
             with self.assertRaisesRegex(SystemExit, "one other side"):
                 sides_of(compare="/lib", old=old)
+
+
+@unittest.skipUnless(os.environ.get("BENCH_BUILD"), "BENCH_BUILD names no build")
+class Whole(unittest.TestCase):
+    def test_a_side_that_breaks_is_a_row_and_the_rest_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([os.path.join(launch.HERE, "run"), "smoke", "--only", "init,memory", "--launcher", "false", "--runs", "2",
+                                   "--shmix", os.environ["BENCH_BUILD"], "--output", folder],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)  # it was not ours
+            with open(os.path.join(folder, "data.jsonl")) as f:
+                found = [json.loads(line) for line in f]
+            failed = [row for row in found if row["row"] == "failed"]
+            self.assertEqual([(row["experiment"], row["side"], row["why"]) for row in failed],
+                             [("init", "theirs", "ended with 1"), ("memory", "theirs", "ended with 1")])  # once, though there are two turns
+            self.assertEqual(sum(row.get("what") == "job" for row in found), 2)
+            with open(os.path.join(folder, "report.html")) as f:
+                self.assertIn("memory, 3 ranks, theirs: ended with 1", f.read())
 
 
 def sides_of(**options):

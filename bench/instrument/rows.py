@@ -190,5 +190,7 @@ def say(value, unit):
 def three(number):
     if number == 0:
         return "0"
+    if abs(number) < 0.1:
+        return f"{number:.2g}"
     digits = max(0, 2 - math.floor(math.log10(abs(number))))
     return f"{number:,.{min(digits, 2)}f}"

@@ -71,6 +71,7 @@ class Figures(unittest.TestCase):
     def test_words(self):
         self.assertEqual([rows.say(value, "ns") for value in (0, 4.25, 999, 1500, 2.5e6)],
                          ["0 ns", "4.25 ns", "999 ns", "1.50 µs", "2.50 ms"])
+        self.assertEqual([rows.three(number) for number in (0.00213, 0.5, 1234.5)], ["0.0021", "0.50", "1,234"])
         self.assertEqual([rows.first_digit(number) for number in (187, 0.34, 96)], [200, 0.3, 100])
 
 
