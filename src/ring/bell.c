@@ -38,7 +38,6 @@ static_assert(sizeof(struct sx_futex_waitv) == 24, "the kernel's struct futex_wa
 #define SX_BELL_ONE_SLEEP_NS SX_NS_PER_SEC
 #define SX_BELL_FANOUT_FIRST 4u
 #define SX_BELL_FANOUT_NEXT 2u
-#define SX_BELL_SPIN_ROUNDS 32u /* between two looks at the clock */
 
 enum { WAITV_UNKNOWN, WAITV_YES, WAITV_NO };
 
@@ -150,49 +149,14 @@ static unsigned wake(const _Atomic uint32_t *word, uint32_t count, uint32_t mask
     return woken > 0 ? (unsigned)woken : 0;
 }
 
-/* Asked once: who binds himself to fewer CPUs later spins in vain, for a bounded time. */
-static bool has_one_cpu(void)
+bool sx_bell_changed(const struct sx_bell_watch *watch, size_t count)
 {
-    static _Atomic int cpus; /* relaxed: every thread that asks finds the same answer */
-    int count = atomic_load_explicit(&cpus, memory_order_relaxed);
-
-    if (count == 0) {
-        cpu_set_t set;
-
-        CPU_ZERO(&set);
-        count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 2;
-        atomic_store_explicit(&cpus, count, memory_order_relaxed);
-    }
-    return count == 1;
-}
-
-static void cpu_relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ __volatile__("yield");
-#endif
-}
-
-bool sx_bell_spin(const struct sx_bell_watch *watch, size_t count, uint64_t spin_ns)
-{
-    if (spin_ns == 0 || has_one_cpu()) {
-        return false;
-    }
-    const uint64_t until = sx_now_ns() + spin_ns;
-
-    do {
-        for (unsigned round = 0; round < SX_BELL_SPIN_ROUNDS; round++) {
-            for (size_t i = 0; i < count; i++) {
-                /* relaxed: the caller looks again, with acquire. */
-                if (atomic_load_explicit(watch[i].word, memory_order_relaxed) != watch[i].seen) {
-                    return true;
-                }
-            }
-            cpu_relax();
+    for (size_t i = 0; i < count; i++) {
+        /* relaxed: the caller looks again, with acquire. */
+        if (atomic_load_explicit(watch[i].word, memory_order_relaxed) != watch[i].seen) {
+            return true;
         }
-    } while (sx_now_ns() < until);
+    }
     return false;
 }
 

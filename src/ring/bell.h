@@ -56,10 +56,8 @@ bool sx_bell_has_waitv(void);
 pmix_status_t sx_bell_wait(const struct sx_bell_watch *watch, size_t count, uint32_t mask,
                            uint64_t deadline_ns);
 
-/* Before sleeping: watch the words for at most @spin_ns, without a system call.  Does nothing if
- * the process has only one CPU, since the thread that changes a word needs it.  Return: true
- * when one of them has changed. */
-bool sx_bell_spin(const struct sx_bell_watch *watch, size_t count, uint64_t spin_ns);
+/* Whether one of the words differs from what was seen. */
+bool sx_bell_changed(const struct sx_bell_watch *watch, size_t count);
 
 /* Advance the epoch (release) and wake the sleepers with a matching @mask.  If @sleepers_hint is
  * above SX_BELL_FANOUT_MIN, the woken sleepers pass the wake on, so that the cost stays flat.

@@ -433,6 +433,8 @@ static void process_begin(struct sx_process *p)
     link_reset(&p->first);
     p->thread_stop = false;
     p->intakes = intakes;
+    (void)sx_spin_init(&p->wait_spin); /* what is wrong is said once */
+    p->event_spin = p->wait_spin;
     fork_handlers_add();
     sx_grace_init();
 }

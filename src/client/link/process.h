@@ -30,6 +30,7 @@
 
 #include "base/handlers.h"
 #include "base/list.h"
+#include "base/spin.h"
 #include "client/link/link.h"
 #include "control/message.h"
 #include "ring/bell.h"
@@ -84,7 +85,7 @@ struct sx_process {
     bool progressing;     /* external: a call of PMIx_Progress runs callbacks, on `thread` */
     bool thread_running;  /* somebody runs the tasks */
     bool thread_stop;
-    uint64_t spin_ns; /* SHMIX_SPIN: the progress thread watches so long before it sleeps */
+    struct sx_spin event_spin, wait_spin; /* of the progress thread; of those who wait */
     uint64_t thread_generation; /* a thread of an older one ends */
     pthread_t thread;
     struct sx_door local; /* rung under lock, for the threads of this process */

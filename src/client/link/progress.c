@@ -31,8 +31,6 @@
 #include "ring/bell.h"
 
 #define SX_PROGRESS_BATCH 64u /* tasks and events between two looks at ring and socket */
-#define SX_SPIN_US_MAX 1000000u
-#define SX_NS_PER_US UINT64_C(1000)
 
 /* ---- sleeping ----------------------------------------------------------------------------- */
 
@@ -109,6 +107,14 @@ static void sleep_prepare_all(struct sx_sleep *sleep)
     sleep->looks_again = live > 1 && !sx_bell_has_waitv();
 }
 
+/* @arg: struct sx_sleep. */
+static bool sleep_has_news(void *arg)
+{
+    const struct sx_sleep *const sleep = arg;
+
+    return sx_bell_changed(sleep->watch, sleep->count);
+}
+
 static pmix_status_t sleep_until(const struct sx_sleep *sleep, uint64_t deadline_ns)
 {
     const uint64_t again_ns = sleep->looks_again ? sx_deadline_ns(sx_now_ns(), SX_LOOK_AGAIN_NS)
@@ -166,7 +172,7 @@ pmix_status_t sx_wait_until(struct sx_link *link, bool (*done)(void *arg), void 
     p->waiter_count++;
     pthread_mutex_unlock(&p->lock);
     for (;;) {
-        if (yield_count != 0) { /* nobody has answered yet what was just asked */
+        if (yield_count != 0 && !sx_spin_is_crowded(&p->wait_spin)) { /* nobody has answered yet */
             sched_yield();
         }
         sleep_prepare(&sleep, link);
@@ -188,7 +194,9 @@ pmix_status_t sx_wait_until(struct sx_link *link, bool (*done)(void *arg), void 
             yield_count--;
         } else {
             yield_count = 0;
-            slept = sleep_until(&sleep, deadline_ns);
+            if (!sx_spin(&p->wait_spin, sleep_has_news, &sleep)) {
+                slept = sleep_until(&sleep, deadline_ns);
+            }
         }
     }
     if (--p->waiter_count == 0) {
@@ -272,29 +280,10 @@ static void *progress_main(void *arg)
         if (stop) {
             return NULL;
         }
-        if (!run_some(p, generation) && !sx_bell_spin(sleep.watch, sleep.count, p->spin_ns)) {
+        if (!run_some(p, generation) && !sx_spin(&p->event_spin, sleep_has_news, &sleep)) {
             (void)sleep_until(&sleep, due_ns);
         }
     }
-}
-
-/* SHMIX_SPIN, in microseconds; nothing but a number up to SX_SPIN_US_MAX counts. */
-static uint64_t spin_wanted(void)
-{
-    const char *const text = getenv("SHMIX_SPIN");
-    char *end = NULL;
-
-    if (text == NULL || text[0] == '\0') {
-        return 0;
-    }
-    const unsigned long long us = strtoull(text, &end, 10);
-
-    if (*end != '\0' || text[0] < '0' || text[0] > '9' || us > SX_SPIN_US_MAX) {
-        sx_log(SX_LOG_WARN, "SHMIX_SPIN=%s is no number of microseconds from 0 to %u: not used",
-               text, SX_SPIN_US_MAX);
-        return 0;
-    }
-    return us * SX_NS_PER_US;
 }
 
 pmix_status_t sx_progress_start(void)
@@ -307,7 +296,6 @@ pmix_status_t sx_progress_start(void)
         p->thread_running = true;
     } else if (!p->thread_running) {
         p->thread_stop = false;
-        p->spin_ns = spin_wanted();
         p->thread_generation++;
         err = sx_thread_create(&p->thread, progress_main, (void *)(uintptr_t)p->thread_generation);
         p->thread_running = err == 0;

@@ -245,6 +245,10 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     server_clear(server, module);
     sx_logging_init(server, options);
     sx_iof_init(server);
+    rc = sx_spin_init(&server->spin);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
     rc = sx_pendings_init(server);
     if (rc != PMIX_SUCCESS) {
         return rc;

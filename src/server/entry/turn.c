@@ -125,16 +125,19 @@ static bool somebody_is_busy(const struct sx_server *server)
 
 /* After activity, more is likely.  Let the others run first, so that they do not have to wake us.
  * A collective of many ranks on few CPUs then costs one wake of the server instead of one for every
- * few arrivals. */
+ * few arrivals.  Then the loop looks again for a while, if that has paid lately. */
 static bool linger(struct sx_server *server)
 {
-    for (unsigned i = 0; server->lanes_active && i < SX_SERVER_LINGER_YIELDS; i++) {
+    if (sx_spin_again(&server->spin, &server->spin_try)) {
+        return true;
+    }
+    for (unsigned i = sx_spin_is_crowded(&server->spin) ? SX_SERVER_LINGER_YIELDS : 0;
+         i < SX_SERVER_LINGER_YIELDS; i++) {
         sched_yield();
         if (somebody_is_busy(server)) {
             return true;
         }
     }
-    server->lanes_active = false;
     return false;
 }
 
@@ -142,9 +145,14 @@ static bool about_to_sleep(void *arg)
 {
     struct sx_server *server = arg;
 
-    if (somebody_is_busy(server) || linger(server)) {
+    if (somebody_is_busy(server)) {
+        sx_spin_paid(&server->spin, &server->spin_try);
         return true;
     }
+    if (server->lanes_active && linger(server)) {
+        return true;
+    }
+    server->lanes_active = false;
     sx_shown_sleep(server);
     sx_board_sleep(&server->board);
     if (somebody_is_busy(server)) {

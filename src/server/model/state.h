@@ -15,6 +15,7 @@
 
 #include <pmix_server.h>
 
+#include "base/spin.h"
 #include "base/list.h"
 #include "base/log_text.h"
 #include "base/out.h"
@@ -228,6 +229,8 @@ struct sx_server {
     struct sx_client **live;  /* the connected ones: lanes.c scans them */
     size_t live_count, live_capacity;
     bool lanes_active; /* something was taken since the last sleep */
+    struct sx_spin spin;
+    struct sx_spin_try spin_try;
     struct sx_event_history event_history;
     struct sx_eventlog host_events;    /* what the host's own handlers may hear of */
     struct sx_list event_wants;        /* event_ask.c: those that wait for the host */
