@@ -436,7 +436,6 @@ static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
         .survivors.children_fd = -1,
     };
     run->signals.fd = run->news.fd = -1;
-    sx_run_pmi1_words_init(&run->services, 1);
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         run->jobs->at[i]->run = run;
     }
@@ -452,7 +451,6 @@ static void run_deinit(struct sx_run_state *run)
     }
     sx_run_survivors_close(run);
     sx_run_start_close(run);
-    sx_run_pmi1_words_deinit(&run->services);
     if (run->xml_fd >= 0) {
         close(run->xml_fd);
     }

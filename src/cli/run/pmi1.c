@@ -21,6 +21,7 @@
 #include "cli/run/env.h"
 #include "cli/run/failure.h"
 #include "cli/run/pmi1_line.h"
+#include "cli/run/pmi1_names.h"
 #include "cli/run/pmi1_spawn.h"
 #include "cli/run/pmi1_words.h"
 #include "cli/run/request.h"
@@ -409,31 +410,24 @@ static const char *do_abort(struct ask *ask)
 
 static const char *do_publish(struct ask *ask)
 {
-    struct sx_run_pmi1_words *const services = &ask->job->run->services;
-
-    if (sx_run_pmi1_words_get(services, word(ask, "service")) != NULL) {
-        return "service_exists";
-    }
-    return sx_run_pmi1_words_put(services, 0, word(ask, "service"), word(ask, "port")) ? NULL
-                                                                                       : no_room;
+    return sx_run_pmi1_name_publish(ask->job, ask->number, word(ask, "service"), word(ask, "port"));
 }
 
 static const char *do_unpublish(struct ask *ask)
 {
-    return sx_run_pmi1_words_remove(&ask->job->run->services, word(ask, "service"))
-               ? NULL
-               : "service_not_found";
+    return sx_run_pmi1_name_withdraw(ask->job, ask->number, word(ask, "service"));
 }
 
 static const char *do_lookup(struct ask *ask)
 {
-    const char *const port = sx_run_pmi1_words_get(&ask->job->run->services, word(ask, "service"));
+    char port[VALUE_MAX_BYTES];
+    const char *const wrong = sx_run_pmi1_name_find(ask->job, ask->number, word(ask, "service"),
+                                                    port, sizeof(port));
 
-    if (port == NULL) {
-        return "service_not_found";
+    if (wrong == NULL) {
+        snprintf(ask->more, sizeof(ask->more), "port=%s", port);
     }
-    snprintf(ask->more, sizeof(ask->more), "port=%s", port);
-    return NULL;
+    return wrong;
 }
 
 static void spawn_done(pmix_status_t status, pmix_nspace_t nspace, void *arg)

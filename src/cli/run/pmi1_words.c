@@ -97,13 +97,3 @@ const char *sx_run_pmi1_words_get(const struct sx_run_pmi1_words *words, const c
 
     return pair == NULL ? NULL : pair->value;
 }
-
-bool sx_run_pmi1_words_remove(struct sx_run_pmi1_words *words, const char *key)
-{
-    struct pair *const pair = find(words, key);
-
-    if (pair != NULL) {
-        drop(words, pair);
-    }
-    return pair != NULL;
-}

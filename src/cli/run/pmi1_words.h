@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* pmi1_words.h - pairs of texts that ranks have given: what a job's ranks put for each other, and
- * the names of services.
+/* pmi1_words.h - pairs of texts that ranks have given: what a job's ranks put for each other.
  *
  * A pair belongs to the rank that gave it last, and each rank has room for so many bytes. */
 #ifndef SX_CLI_RUN_PMI1_WORDS_H
@@ -33,7 +32,5 @@ bool sx_run_pmi1_words_put(struct sx_run_pmi1_words *words, uint32_t rank, const
                            const char *value);
 /* Return: the value, until the next call that changes one; or NULL. */
 const char *sx_run_pmi1_words_get(const struct sx_run_pmi1_words *words, const char *key);
-/* Return: false when there was none. */
-bool sx_run_pmi1_words_remove(struct sx_run_pmi1_words *words, const char *key);
 
 #endif

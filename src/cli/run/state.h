@@ -13,7 +13,6 @@
 #include "cli/run/life.h"
 #include "cli/run/loop.h"
 #include "cli/run/output.h"
-#include "cli/run/pmi1_words.h"
 #include "cli/run/progress.h"
 #include "cli/run/spawn.h"
 #include "cli/run/survivors.h"
@@ -36,7 +35,6 @@ struct sx_run_state {
     struct sx_run_watch signals, news;
     struct sx_run_foreign foreign;
     struct sx_run_survivors survivors;
-    struct sx_run_pmi1_words services; /* that ranks have published over PMI-1: all as of rank 0 */
     int null_fd;
     int xml_fd; /* of the topology, for those who ask over PMI-1; -1: nobody has asked yet */
     struct sx_run_bearer *by_pid; /* open addressing; power of two */

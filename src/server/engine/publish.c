@@ -290,8 +290,8 @@ static pmix_status_t lookup_wait(struct sx_server *server, struct sx_client *cli
     return PMIX_SUCCESS;
 }
 
-/* Some of @info have been published.  What is ready is tried in the order in which it came. */
-static void lookups_wake(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
+/* What is ready is tried in the order in which it came. */
+void sx_publish_wake(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
 {
     struct sx_list ready = SX_LIST_INIT(ready);
     struct sx_list *it;
@@ -338,7 +338,7 @@ static void own_publish(struct sx_server *server, struct sx_client *client, uint
     }
     sx_reply(server, client, id, rc, -1);
     if (rc == PMIX_SUCCESS) {
-        lookups_wake(server, info, ninfo);
+        sx_publish_wake(server, info, ninfo);
     }
 }
 

@@ -23,6 +23,9 @@ bool sx_publish_on_lookup(struct sx_server *server, struct sx_client *client,
 bool sx_publish_on_unpublish(struct sx_server *server, struct sx_client *client,
                              struct sx_frame *frame, uint64_t now_ns);
 
+/* Some of @info have been published: answer who waits for them. */
+void sx_publish_wake(struct sx_server *server, const pmix_info_t info[], size_t ninfo);
+
 /* A descriptor of the store in which @client may look for itself.  Return: PMIX_SUCCESS;
  * PMIX_ERR_NOT_FOUND when the host has to be asked; as sx_published_share. */
 pmix_status_t sx_publish_share(struct sx_server *server, const struct sx_client *client,

@@ -17,9 +17,6 @@ Test(run_pmi1_words, the_last_value_counts)
     cr_expect(sx_run_pmi1_words_put(&words, 1, "key", "second"));
     cr_expect_str_eq(sx_run_pmi1_words_get(&words, "key"), "second");
     cr_expect_eq(words.used[0], 0);
-    cr_expect(sx_run_pmi1_words_remove(&words, "key"));
-    cr_expect_not(sx_run_pmi1_words_remove(&words, "key"));
-    cr_expect_eq(words.used[1], 0);
     sx_run_pmi1_words_deinit(&words);
     sx_run_pmi1_words_deinit(&words);
 }
