@@ -20,6 +20,19 @@ expect_code 0 "two jobs"
 [ "$(grep -c 'of 2, sum 3 ok' "$work/out")" -eq 2 ] || fail "two jobs: the first"
 [ "$(grep -c 'of 3, sum 6 ok' "$work/out")" -eq 3 ] || fail "two jobs: the second"
 
+# Three MPIs beside each other: each takes the protocol that is its own, of the two that all are offered.
+if mpicc --showme:version 2>/dev/null | grep -q 'Open MPI 4\.' && [ -x "$VENV5/bin/mpicc" ] &&
+    mpicc -O1 -o "$work/hello4" "$(dirname "$0")/../progs/hello_mpi.c" &&
+    OPAL_PREFIX=$VENV5 "$VENV5/bin/mpicc" -O1 -o "$work/hello5" "$(dirname "$0")/../progs/hello_mpi.c"; then
+    run $limit --separate-jobs -n 2 "$work/hello4" : -n 3 --env OPAL_PREFIX="$VENV5" "$work/hello5" : -n 4 "$work/hello"
+    expect_code 0 "three MPIs"
+    for want in 'of 2, sum 3 ok, libpmix /' 'of 3, sum 6 ok, libpmix /' 'of 4, sum 10 ok, libpmix none'; do
+        [ "$(grep -c "$want" "$work/out")" -eq "$(echo "$want" | cut -c4)" ] || fail "three MPIs: $want"
+    done
+else
+    echo "SKIP three MPIs: no Open MPI 4 in PATH, or no Open MPI 5 in $VENV5"
+fi
+
 cat >"$work/many.py" <<'PYTHON'
 from mpi4py import MPI
 world = MPI.COMM_WORLD
