@@ -6,6 +6,7 @@
  * an overflow is a mistake in this file. */
 #include "cli/run/info.h"
 
+#include <inttypes.h>
 #include <pmix.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,7 +263,8 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
     add_string(bag, PMIX_ALLOCATED_NODELIST, facts->host);
     add_string(bag, PMIX_NODE_MAP, facts->node_map);
     add_string(bag, PMIX_PROC_MAP, facts->proc_map);
-    add_string(bag, PMIX_ANL_MAP, facts->node_map);
+    add(bag, PMIX_ANL_MAP, PMIX_STRING)->data.string = sx_cli_printf(SX_RUN_INFO_ANL_MAP,
+                                                                     job->rank_count);
     add_string(bag, PMIX_MAPBY, sx_run_map_name(facts->job->options->map));
     if (job->request != NULL && job->request->said.personality != NULL) {
         add_string(bag, PMIX_PERSONALITY, job->request->said.personality);

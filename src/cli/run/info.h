@@ -16,6 +16,9 @@
 #include "cli/run/place.h"
 #include "cli/session.h"
 
+/* Where so many ranks are, for programs of MPICH: from node 0, on 1 node. */
+#define SX_RUN_INFO_ANL_MAP "(vector,(0,1,%" PRIu32 "))"
+
 struct sx_run_job_facts {
     const struct sx_run_options *options;
     const struct sx_run_jobs *jobs; /* all of them ... */

@@ -20,6 +20,7 @@
 #include "cli/run/end.h"
 #include "cli/run/env.h"
 #include "cli/run/failure.h"
+#include "cli/run/info.h"
 #include "cli/run/pmi1_line.h"
 #include "cli/run/pmi1_names.h"
 #include "cli/run/pmi1_spawn.h"
@@ -232,8 +233,7 @@ void sx_run_pmi1_rank_gone(struct sx_run_job *job, uint32_t rank)
 
 static bool key_mapping(struct ask *ask)
 {
-    snprintf(ask->more, sizeof(ask->more), "value=(vector,(0,1,%" PRIu32 "))",
-             ask->job->rank_count);
+    snprintf(ask->more, sizeof(ask->more), "value=" SX_RUN_INFO_ANL_MAP, ask->job->rank_count);
     return true;
 }
 
