@@ -24,7 +24,7 @@
 
 #define COUNT 256u
 #define CODE (PMIX_EXTERNAL_ERR_BASE - 155)
-#define STEP __attribute__((noinline, noclone)) static void
+#define STEP __attribute__((noinline)) static void
 
 static pmix_proc_t job;
 static const shmix_key_t *key;
