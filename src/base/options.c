@@ -575,7 +575,8 @@ static const struct sx_directive setup[] = {
         ROW(PMIX_ADD_HOSTFILE, STRING, launch, more_file),                                        \
         ROW(PMIX_SET_ENVAR, INFO, launch, envar), ROW(PMIX_ADD_ENVAR, INFO, launch, envar),       \
         ROW(PMIX_UNSET_ENVAR, INFO, launch, envar), ROW(PMIX_PREPEND_ENVAR, INFO, launch, envar), \
-        ROW(PMIX_APPEND_ENVAR, INFO, launch, envar), ROW(PMIX_FIRST_ENVAR, INFO, launch, envar)
+        ROW(PMIX_APPEND_ENVAR, INFO, launch, envar), ROW(PMIX_FIRST_ENVAR, INFO, launch, envar),  \
+        ROW(PMIX_DEBUGGER_DAEMONS, BOOL, launch, daemons)
 
 static const struct sx_directive launch_app[] = { LAUNCH_APP };
 
@@ -605,6 +606,12 @@ static const struct sx_directive launch[] = {
     ROW(PMIX_SET_SESSION_CWD, BOOL, launch, session_cwd),
     ROW(PMIX_CPU_LIST, STRING, launch, cpus),
     ROW(PMIX_NO_OVERSUBSCRIBE, BOOL, launch, not_over),
+    ROW(PMIX_DEBUG_STOP_ON_EXEC, INFO, launch, stop_on_exec),
+    ROW(PMIX_DEBUG_STOP_IN_INIT, INFO, launch, stop_in_init),
+    ROW(PMIX_DEBUG_STOP_IN_APP, INFO, launch, stop_in_app),
+    ROW(PMIX_DEBUG_TARGET, PROCS, launch, target),
+    ROW(PMIX_DEBUG_DAEMONS_PER_NODE, NUMBER, launch, per_node, .arg = UINT16_MAX),
+    ROW(PMIX_DEBUG_DAEMONS_PER_PROC, NUMBER, launch, per_proc, .arg = UINT16_MAX),
     ROW(PMIX_TIMEOUT, SECONDS, launch, timeout_ns),
     ROW(PMIX_SPAWN_TIMEOUT, SECONDS, launch, spawn_timeout_ns),
     ROW(PMIX_JOB_TIMEOUT, SECONDS, launch, job_timeout_ns),

@@ -302,14 +302,18 @@ struct sx_launch_options {
     const char *map, *bind, *ppr, *personality, *cpus;
     struct sx_output_options output;
     bool display_map, display_bindings;
-    bool separate;                                         /* it outlives a parent that fails */
-    bool goes_on;                                          /* when a rank fails */
-    bool tell_end;                                         /* its parent by an event, and of ... */
-    bool tell_start;                                       /* ... its begin, too */
-    bool tell_launch;                                      /* of that all are started */
-    bool tell_ranks, tell_failures;                        /* of the end of each, of the bad ones */
-    bool session_cwd;                                      /* wdir: the launcher's directory */
-    bool not_over;                                         /* subscribed: no more ranks than CPUs */
+    bool separate;                  /* it outlives a parent that fails */
+    bool goes_on;                   /* when a rank fails */
+    bool tell_end;                  /* its parent by an event, and of ... */
+    bool tell_start;                /* ... its begin, too */
+    bool tell_launch;               /* of that all are started */
+    bool tell_ranks, tell_failures; /* of the end of each, of the bad ones */
+    bool session_cwd;               /* wdir: the launcher's directory */
+    bool not_over;                  /* subscribed: no more ranks than CPUs */
+    const pmix_info_t *stop_on_exec, *stop_in_init, *stop_in_app; /* which ranks: the caller's */
+    bool daemons;                             /* of a debugger, as many as ... */
+    struct sx_some_number per_node, per_proc; /* ... these say where no number is given */
+    struct sx_some_procs target;              /* the job that they look at */
     uint64_t timeout_ns, spawn_timeout_ns, job_timeout_ns; /* 0: none */
 };
 

@@ -222,6 +222,28 @@ static struct sx_run_place *places_find(const struct sx_run_machine *machine,
                                          options->rank_count, message);
 }
 
+/* The job that a debugger's daemons look at. */
+static pmix_status_t target_find(const struct sx_run_state *run, struct sx_run_request *request,
+                                 char *message)
+{
+    const pmix_proc_t *const target = request->said.target.all;
+
+    for (uint32_t i = 0; target != NULL && i < run->jobs->count; i++) {
+        const struct sx_run_job *const job = run->jobs->at[i];
+
+        if (!job->over && strcmp(job->nspace, target->nspace) == 0) {
+            request->target_count = target->rank == PMIX_RANK_WILDCARD ? job->rank_count : 1;
+            return PMIX_SUCCESS;
+        }
+    }
+    if (target != NULL) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "there is no job '%.200s' to look at",
+                 target->nspace);
+        return PMIX_ERR_NOT_FOUND;
+    }
+    return PMIX_SUCCESS;
+}
+
 static void set_session_cwd(struct sx_run_request *request, const char *dir)
 {
     for (uint32_t i = 0; request->said.session_cwd && i < request->options.app_count; i++) {
@@ -237,7 +259,11 @@ static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *requ
     const struct sx_run_options *const options = &request->options;
     struct sx_run_program *programs = NULL;
     struct sx_run_place *places = NULL;
-    pmix_status_t rc = sx_run_request_judge(request, run->host, message);
+    pmix_status_t rc = target_find(run, request, message);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_run_request_judge(request, run->host, message);
+    }
 
     if (rc == PMIX_SUCCESS) {
         rc = judge_room(run, request, parent, message);
@@ -303,6 +329,9 @@ void sx_run_child_acts(struct sx_run_job *job)
                           : sx_deadline_ns(sx_now_ns(), request->said.job_timeout_ns);
     if (request->said.tell_start) {
         sx_run_host_tell_parent(job, PMIX_EVENT_JOB_START);
+    }
+    if (request->said.stop_on_exec != NULL) {
+        sx_run_host_tell_parent(job, PMIX_READY_FOR_DEBUG);
     }
     if (request->said.tell_start || request->said.tell_launch) {
         sx_run_host_tell_parent(job, PMIX_LAUNCH_COMPLETE);

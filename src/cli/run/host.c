@@ -501,6 +501,8 @@ static void tell_parent(const struct sx_run_job *job, pmix_rank_t rank, pmix_sta
     PMIx_Info_load(&info[count++], PMIX_EVENT_AFFECTED_PROC, &about, PMIX_PROC);
     if (code == PMIX_EVENT_JOB_END) {
         count += end_say(job, &info[count]);
+    } else if (code == PMIX_READY_FOR_DEBUG) {
+        PMIx_Info_load(&info[count++], PMIX_BREAKPOINT, "exec", PMIX_STRING);
     } else if (code == PMIX_EVENT_PROC_TERMINATED) {
         count += rank_end_say(&job->ranks[rank], &info[count]);
     }

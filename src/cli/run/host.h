@@ -64,7 +64,8 @@ void sx_run_host_job_over(const struct sx_run_job *job);
 bool sx_run_host_await_handlers(struct sx_run_job *job);
 
 /* Tell the parent of @job, which was spawned, of the event @code: PMIX_EVENT_JOB_START,
- * PMIX_LAUNCH_COMPLETE, or PMIX_EVENT_JOB_END with how it has ended. */
+ * PMIX_LAUNCH_COMPLETE, PMIX_READY_FOR_DEBUG (its ranks have stopped before their first
+ * instruction), or PMIX_EVENT_JOB_END with how it has ended. */
 void sx_run_host_tell_parent(const struct sx_run_job *job, pmix_status_t code);
 
 /* The same of PMIX_EVENT_PROC_TERMINATED: @rank has ended. */

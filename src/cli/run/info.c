@@ -21,7 +21,7 @@
 #define TOP_MAX 64 /* values of session, job and node, and the array of the node */
 #define NODE_MAX 24
 #define APP_MAX 12
-#define RANK_MAX 18
+#define RANK_MAX 20
 
 struct bag {
     pmix_info_t *at;
@@ -209,6 +209,16 @@ static pmix_proc_t *parent_copy(const struct sx_run_request *request)
     return parent;
 }
 
+static void add_stops(struct bag *bag, const struct sx_launch_options *said, uint32_t rank)
+{
+    if (sx_run_request_stops(said->stop_in_init, rank)) {
+        add_bool(bag, PMIX_DEBUG_STOP_IN_INIT, true);
+    }
+    if (sx_run_request_stops(said->stop_in_app, rank)) {
+        add_bool(bag, PMIX_DEBUG_STOP_IN_APP, true);
+    }
+}
+
 /* @in_package: ranks of the job on each package before this one. */
 static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank,
                            uint16_t *in_package)
@@ -230,6 +240,7 @@ static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank,
     if (facts->job->request != NULL) {
         add_bool(&bag, PMIX_SPAWNED, true);
         add(&bag, PMIX_PARENT_ID, PMIX_PROC)->data.proc = parent_copy(facts->job->request);
+        add_stops(&bag, &facts->job->request->said, rank);
     }
     if (place->package != SX_RUN_NO_PACKAGE) {
         add_u16(&bag, PMIX_PACKAGE_RANK, in_package[place->package]++);
@@ -268,6 +279,12 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
     add_string(bag, PMIX_MAPBY, sx_run_map_name(facts->job->options->map));
     if (job->request != NULL && job->request->said.personality != NULL) {
         add_string(bag, PMIX_PERSONALITY, job->request->said.personality);
+    }
+    if (job->request != NULL && job->request->said.target.count > 0) {
+        pmix_proc_t *const target = sx_cli_calloc(1, sizeof(*target));
+
+        *target = job->request->said.target.all[0];
+        add(bag, PMIX_DEBUG_TARGET, PMIX_PROC)->data.proc = target;
     }
     add_string(bag, PMIX_RANKBY, "slot");
     add_string(bag, PMIX_BINDTO, sx_run_level_name(facts->job->options->bind));

@@ -5,12 +5,14 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/envar.h"
+#include "base/status.h"
 #include "base/util.h"
 #include "base/value.h"
 #include "cli/number.h"
@@ -52,9 +54,50 @@ static pmix_status_t request_copy(struct sx_run_request *request, const pmix_inf
     return rc;
 }
 
+/* true is all of them; else a rank, or several. */
+bool sx_run_request_stops(const pmix_info_t *info, uint32_t rank)
+{
+    const pmix_value_t *const value = info == NULL ? NULL : &info->value;
+    const pmix_rank_t *ranks;
+    size_t count;
+
+    if (value == NULL) {
+        return false;
+    }
+    if (value->type == PMIX_BOOL || value->type == PMIX_UNDEF) {
+        return value->type == PMIX_UNDEF || value->data.flag;
+    }
+    ranks = value->type == PMIX_PROC_RANK ? &value->data.rank : value->data.darray->array;
+    count = value->type == PMIX_PROC_RANK ? 1 : value->data.darray->size;
+    for (size_t i = 0; i < count; i++) {
+        if (ranks[i] == rank || ranks[i] == PMIX_RANK_WILDCARD) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool can_stop(const pmix_info_t *info)
+{
+    const pmix_value_t *const value = info == NULL ? NULL : &info->value;
+
+    return value == NULL || value->type == PMIX_BOOL || value->type == PMIX_UNDEF ||
+           value->type == PMIX_PROC_RANK ||
+           (value->type == PMIX_DATA_ARRAY && value->data.darray != NULL &&
+            value->data.darray->type == PMIX_PROC_RANK);
+}
+
 static pmix_status_t request_read(struct sx_run_request *request)
 {
     pmix_status_t rc = sx_options_read(SX_OF_LAUNCH, request->info, request->ninfo, &request->said);
+
+    if (rc == PMIX_SUCCESS &&
+        (!can_stop(request->said.stop_on_exec) || !can_stop(request->said.stop_in_init) ||
+         !can_stop(request->said.stop_in_app))) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "where ranks of a spawn are to stop is said by a bool, a rank or an array "
+                        "of ranks");
+    }
 
     request->of_apps = sx_cli_calloc(request->napps, sizeof(*request->of_apps));
     for (size_t i = 0; i < request->napps && rc == PMIX_SUCCESS; i++) {
@@ -361,6 +404,7 @@ pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *h
 {
     const struct sx_launch_options *const said = &request->said;
     struct sx_run_options *const options = &request->options;
+    uint64_t daemons = 0;
     uint32_t ppr = 0;
     pmix_status_t rc;
 
@@ -375,7 +419,15 @@ pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *h
     };
     request->words = sx_cli_calloc(request->napps, sizeof(*request->words));
     rc = judge_policies(request, &ppr, message);
+    if (ppr == 0 && said->per_node.given) {
+        daemons = said->per_node.number;
+    } else if (ppr == 0 && said->per_proc.given) {
+        daemons = (uint64_t)said->per_proc.number * request->target_count;
+    }
     for (size_t i = 0; i < request->napps && rc == PMIX_SUCCESS; i++) {
+        if (request->apps[i].maxprocs == 0 && daemons > 0) {
+            request->apps[i].maxprocs = daemons > INT_MAX ? INT_MAX : (int)daemons;
+        }
         rc = judge_app(request, i, ppr, host, message);
     }
     if (rc == PMIX_SUCCESS && options->rank_count > SX_RUN_RANKS_MAX) {

@@ -24,6 +24,7 @@ struct sx_run_request {
     struct sx_run_options options;     /* the same, in the launcher's words */
     char ***words;                     /* argv of each application */
     uint64_t started_ns;               /* when it came */
+    uint32_t target_count;             /* ranks of the job that a debugger's daemons look at */
     bool over_pmi1;                    /* it came that way, with ... */
     struct sx_run_pmi1_words preputs;  /* ... what its ranks find there; zeroed: none */
     pmix_spawn_cbfunc_t fn;            /* NULL: answered */
@@ -42,6 +43,9 @@ struct sx_run_request *sx_run_request_free(struct sx_run_request *request);
  * job, with one line in @message. */
 pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *host,
                                    char message[SX_RUN_MESSAGE_MAX]);
+
+/* Is @rank to stop where @info, one of the request's, says?  @info: NULL: nowhere. */
+bool sx_run_request_stops(const pmix_info_t *info, uint32_t rank);
 
 /* Do to @env what the request says for application @index.  Return: PMIX_SUCCESS, or as
  * sx_envar_apply. */

@@ -15,6 +15,8 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -91,6 +93,9 @@ __attribute__((noreturn)) static void become(const struct start *start)
     }
     setrlimit(RLIMIT_NOFILE, &spawn->files);
     signals_default(&spawn->ignored);
+    if (start->rank->stops && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
+        fail(start, SX_RUN_SPAWN_STOP);
+    }
     execve(program->path, program->argv, start->rank->env);
     if (errno == ENOEXEC) {
         execve("/bin/sh", program->sh_argv, start->rank->env);
@@ -135,6 +140,26 @@ void sx_run_spawn_ignored(sigset_t *ret_ignored, bool keep_hup_ignored)
     }
 }
 
+/* Return: what @pid, which is not reaped, does next: si_code. */
+static int change_await(pid_t pid)
+{
+    siginfo_t info = { 0 };
+
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT) != 0 && errno == EINTR) {
+    }
+    return info.si_code;
+}
+
+/* It executes its program under our eyes, which stops it, and stays so without them.  One that
+ * could not is reaped as any other. */
+static void let_stop(pid_t pid)
+{
+    if (change_await(pid) == CLD_TRAPPED) {
+        ptrace(PTRACE_DETACH, pid, NULL, SIGSTOP);
+        (void)change_await(pid);
+    }
+}
+
 pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, const struct sx_run_spawn_rank *rank)
 {
     struct start start = { .spawn = spawn, .rank = rank };
@@ -143,6 +168,9 @@ pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, const struct sx_run_sp
     if (pid > 0 && !BORROW_MEMORY) {
         /* Here as well, so that a signal to the group sent from now on arrives. */
         setpgid(pid, pid);
+    }
+    if (pid > 0 && rank->stops) {
+        let_stop(pid);
     }
     return pid;
 }

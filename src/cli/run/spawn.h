@@ -34,6 +34,7 @@ enum sx_run_spawn_stage {
     SX_RUN_SPAWN_BIND,
     SX_RUN_SPAWN_WDIR,
     SX_RUN_SPAWN_EXEC,
+    SX_RUN_SPAWN_STOP,
 };
 
 struct sx_run_spawn_failure {
@@ -50,6 +51,7 @@ struct sx_run_spawn_rank {
     char **env;
     const int *fds; /* its three standard descriptors */
     int pmi1_fd;    /* it inherits this one under its number */
+    bool stops;     /* before the first instruction of its program, until SIGCONT or a debugger */
 };
 
 /* The signals that this process ignores, but for SIGHUP if that is to stay so (nohup). */

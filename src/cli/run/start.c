@@ -153,6 +153,8 @@ static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const i
         .env = env,
         .fds = fds,
         .pmi1_fd = fds[3],
+        .stops = job->request != NULL &&
+                 sx_run_request_stops(job->request->said.stop_on_exec, rank),
     };
     struct sx_run_spawn spawn = job->run->spawn;
 
@@ -265,7 +267,7 @@ void sx_run_start_some(struct sx_run_state *run)
 static void report_take(struct sx_run_job *job, const struct sx_run_spawn_failure *failure)
 {
     static const char *const stages[] = { "redirect", "bind it to its CPUs", "enter --wdir",
-                                          "execute" };
+                                          "execute", "stop" };
     const char *const stage = failure->stage < SX_COUNT(stages) ? stages[failure->stage] : "start";
     const struct sx_run_program *const program = program_of(job, failure->rank);
     const bool missing = failure->stage == SX_RUN_SPAWN_EXEC && failure->error == ENOENT;

@@ -37,6 +37,7 @@
 #include "client/data/published.h"
 #include "client/data/singleton.h"
 #include "client/data/view.h"
+#include "client/life/debug.h"
 #include "client/life/keepalive.h"
 #include "client/life/launcher.h"
 #include "client/life/tool.h"
@@ -743,6 +744,8 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
     struct sx_init_options options = { 0 };
     size_t before = 0;
 
+    bool first = false;
+
     pmix_status_t rc = sx_options_read(SX_OF_INIT, info, ninfo, &options);
     if (rc == PMIX_SUCCESS) {
         rc = sx_role_may_wait();
@@ -761,6 +764,7 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
     rc = server_choose(p, options.server_uri, rc, &before);
     if (rc == PMIX_SUCCESS || (rc == PMIX_ERR_UNREACH && p->init_count == 0)) {
         p->init_count++;
+        first = p->init_count == 1 && !sx_link_is_singleton(&p->first);
         if (proc != NULL) {
             *proc = p->self;
         }
@@ -769,6 +773,9 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
     pthread_mutex_unlock(&p->life_lock);
     if (rc == PMIX_SUCCESS) {
         sx_event_register_again(&p->first, before);
+    }
+    if (rc == PMIX_SUCCESS && first) {
+        sx_debug_stop(&p->self);
     }
     return rc;
 }

@@ -63,6 +63,22 @@ spawns PMIX_SUCCESS "a list of CPUs" -n 2 pmix.cpulist=$first pmix.notecomp -- s
 [ "$(grep -cx "on $first" "$work/out")" -eq 2 ] || fail "a list of CPUs: not two ranks on $first"
 expect_clean "directives"
 
+# ---- a debugger ----
+
+spawns PMIX_SUCCESS "stopped in PMIx_Init" -n 2 -r 2 pmix.dbg.init pmix.notecomp -- "$SPAWNER"
+says '2 ready, 0 stopped' "stopped in PMIx_Init"
+says 'rank 1 of a child of rank 0' "stopped in PMIx_Init"
+says 'end of PMIX_SUCCESS code 0' "stopped in PMIx_Init"
+spawns PMIX_SUCCESS "stopped before the first instruction" -n 2 -r -1 pmix.dbg.exec pmix.notecomp -- sh -c 'echo went on'
+says '1 ready, 2 stopped' "stopped before the first instruction"
+[ "$(grep -c '^went on$' "$work/out")" -eq 2 ] || fail "stopped before the first instruction: not two went on"
+says 'end of PMIX_SUCCESS code 0' "stopped before the first instruction"
+run --timeout 120 -n 1 "$SPAWNER" -n 0 pmix.debugger pmix.dbg.tgt=@ pmix.dbg.dpproc=#3 pmix.notecomp -- sh -c 'echo "of $OMPI_COMM_WORLD_SIZE"'
+says 'of 3' "daemons of a debugger"
+spawns PMIX_ERR_NOT_FOUND "nothing to look at" -n 0 pmix.debugger pmix.dbg.tgt=@nobody pmix.dbg.dpnd=#1 -- true
+expect_err "there is no job 'nobody' to look at" "nothing to look at"
+expect_clean "a debugger"
+
 # ---- it cannot be, and that is said before anything starts ----
 
 spawns PMIX_ERR_JOB_EXE_NOT_FOUND "no program" -- /nonexistent/prog

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* spawner.c - spawn a job:
  *             spawner [-n COUNT] [-t SECONDS] [-s] [-c TIMES] [-a APPLICATIONS] [-e BYTES]...
- *                     [KEY[=TEXT]]... -- PROGRAM [WORDS]...
+ *                     [-r RANKS] [KEY[=TEXT|=#NUMBER|=@JOB]]... -- PROGRAM [WORDS]...
  *             spawner, alone: say who has spawned this rank
  *
  * Written after the Standard alone.  It is a tool, or a rank if it was started as one.  A KEY is
@@ -25,6 +25,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool ended, registered;
 static pmix_nspace_t child;
+static int ready;
 
 static void say_end(const pmix_info_t *info, size_t ninfo)
 {
@@ -64,7 +65,10 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
 {
     (void)id, (void)source, (void)results, (void)nresults;
     pthread_mutex_lock(&lock);
-    if (status == PMIX_EVENT_PROC_TERMINATED) {
+    if (status == PMIX_READY_FOR_DEBUG) {
+        ready++;
+        pthread_cond_broadcast(&changed);
+    } else if (status == PMIX_EVENT_PROC_TERMINATED) {
         say_rank(info, ninfo);
     } else if (status == PMIX_EVENT_JOB_END) {
         say_end(info, ninfo);
@@ -127,7 +131,19 @@ static void load(pmix_info_t *info, char *word, uint32_t seconds)
     const bool needed = strncmp(word, "need:", 5) == 0;
     char *const key = needed ? word + 5 : word, *const value = strchr(key, '=');
 
-    if (value != NULL) {
+    if (value != NULL && value[1] == '#') {
+        const uint16_t number = (uint16_t)atoi(value + 2);
+
+        *value = '\0';
+        PMIX_INFO_LOAD(info, key, &number, PMIX_UINT16);
+    } else if (value != NULL && value[1] == '@') {
+        pmix_proc_t job;
+
+        *value = '\0';
+        PMIX_LOAD_PROCID(&job, value[2] == '\0' ? getenv("PMIX_NAMESPACE") : value + 2,
+                         PMIX_RANK_WILDCARD);
+        PMIX_INFO_LOAD(info, key, &job, PMIX_PROC);
+    } else if (value != NULL) {
         *value = '\0';
         PMIX_INFO_LOAD(info, key, value + 1, PMIX_STRING);
     } else if (strstr(key, "time") != NULL) {
@@ -225,6 +241,59 @@ static pmix_status_t spawn_times(int times, const pmix_info_t *info, size_t ninf
     return rc;
 }
 
+/* Children of the launcher that are stopped. */
+static int stopped_count(void)
+{
+    char path[64], list[4096] = "", line[512], *at = list, *end;
+    int count = 0;
+    FILE *in;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)getppid(), (int)getppid());
+    in = fopen(path, "r");
+    if (in != NULL && fgets(list, sizeof(list), in) == NULL) {
+        list[0] = '\0';
+    }
+    if (in != NULL) {
+        fclose(in);
+    }
+    for (long pid = strtol(at, &end, 10); end != at; pid = strtol(at, &end, 10)) {
+        at = end;
+        snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+        in = fopen(path, "r");
+        if (in != NULL) {
+            count += fgets(line, sizeof(line), in) != NULL && strstr(line, ") T ") != NULL;
+            fclose(in);
+        }
+    }
+    return count;
+}
+
+/* Of so many ranks in PMIx_Init, or, less than 0, of those that have stopped before. */
+static void let_go(int count)
+{
+    pmix_info_t info;
+    pmix_proc_t all;
+
+    PMIX_LOAD_PROCID(&all, child, PMIX_RANK_WILDCARD);
+    pthread_mutex_lock(&lock);
+    while (ready < (count < 0 ? 1 : count)) {
+        pthread_cond_wait(&changed, &lock);
+    }
+    pthread_mutex_unlock(&lock);
+    printf("%d ready, %d stopped\n", ready, stopped_count());
+    fflush(stdout);
+    if (count < 0) {
+        PMIX_INFO_LOAD(&info, PMIX_JOB_CTRL_RESUME, NULL, PMIX_BOOL);
+        printf("resume: %s\n", PMIx_Error_string(PMIx_Job_control(&all, 1, &info, 1, NULL, NULL)));
+    } else {
+        PMIX_INFO_LOAD(&info, PMIX_EVENT_CUSTOM_RANGE, &all, PMIX_PROC);
+        printf("release: %s\n",
+               PMIx_Error_string(PMIx_Notify_event(PMIX_DEBUGGER_RELEASE, NULL, PMIX_RANGE_CUSTOM,
+                                                   &info, 1, NULL, NULL)));
+    }
+    PMIX_INFO_DESTRUCT(&info);
+}
+
 static pmix_status_t spawn_apps(const pmix_info_t *info, size_t ninfo, const pmix_app_t *app,
                                 size_t napps)
 {
@@ -259,7 +328,7 @@ static void add_variable(pmix_app_t *app, size_t size)
 int main(int argc, char **argv)
 {
     pmix_status_t codes[] = { PMIX_EVENT_JOB_END, PMIX_EVENT_JOB_START, PMIX_LAUNCH_COMPLETE,
-                              PMIX_EVENT_PROC_TERMINATED };
+                              PMIX_EVENT_PROC_TERMINATED, PMIX_READY_FOR_DEBUG };
     pmix_status_t rc;
     bool waits = false, sizes = false;
     pmix_info_t info[16];
@@ -267,7 +336,7 @@ int main(int argc, char **argv)
     size_t ninfo = 0;
     pmix_app_t app;
     pmix_proc_t me;
-    int at = 1, times = 0, napps = 1;
+    int at = 1, times = 0, napps = 1, releases = 0;
 
     if (argc == 1) {
         return who_spawned();
@@ -279,6 +348,8 @@ int main(int argc, char **argv)
             app.maxprocs = atoi(argv[++at]);
         } else if (strcmp(argv[at], "-t") == 0) {
             seconds = (uint32_t)atoi(argv[++at]);
+        } else if (strcmp(argv[at], "-r") == 0) {
+            releases = atoi(argv[++at]);
         } else if (strcmp(argv[at], "-a") == 0) {
             napps = atoi(argv[++at]);
         } else if (strcmp(argv[at], "-e") == 0) {
@@ -303,7 +374,7 @@ int main(int argc, char **argv)
         return 1;
     }
     if (waits) {
-        PMIx_Register_event_handler(codes, 4, NULL, 0, on_event, on_registered, NULL);
+        PMIx_Register_event_handler(codes, 5, NULL, 0, on_event, on_registered, NULL);
         await(&registered);
     }
     rc = times > 0 ? spawn_times(times, info, ninfo, &app, waits)
@@ -312,6 +383,9 @@ int main(int argc, char **argv)
     fflush(stdout);
     if (rc == PMIX_SUCCESS && sizes) {
         say_size();
+    }
+    if (rc == PMIX_SUCCESS && releases != 0) {
+        let_go(releases);
     }
     if (rc == PMIX_SUCCESS && waits && times == 0) {
         await(&ended);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* debug.h - a rank that is to stop in PMIx_Init.
+ *
+ *   its data have PMIX_DEBUG_STOP_IN_INIT --PMIX_READY_FOR_DEBUG--> it waits
+ *       --PMIX_DEBUGGER_RELEASE--> it goes on */
+#ifndef SX_CLIENT_LIFE_DEBUG_H
+#define SX_CLIENT_LIFE_DEBUG_H
+
+#include <pmix_common.h>
+
+/* Stop, if @self, which has just become a client, is to; a read of memory if not. */
+void sx_debug_stop(const pmix_proc_t *self);
+
+#endif
