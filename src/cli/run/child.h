@@ -8,9 +8,9 @@
  * What goes wrong before the caller goes on is the caller's to deal with: it is told to the
  * user, and is no failure of the run.  A rank that runs and fails before the last one was
  * started is no such thing: the caller goes on then, and hears of the job's end.  Afterwards the
- * job is one of all: its failure is none of its parent's, and decides the exit code if it is the
- * first.  Where the parent ends for a cause, the child goes with it unless it was spawned as a
- * separate one; a parent that ends well leaves it. */
+ * job is one of all: its failure is none of its parent's, unless they are connected, and decides
+ * the exit code if it is the first.  Where the parent ends for a cause, the child goes with it
+ * unless it was spawned as a separate one; a parent that ends well leaves it. */
 #ifndef SX_CLI_RUN_CHILD_H
 #define SX_CLI_RUN_CHILD_H
 

@@ -83,15 +83,44 @@ static bool end_begin(struct sx_run_job *job, int code)
     return true;
 }
 
-/* Whose parent ends for a cause goes with it. */
-static void children_end(struct sx_run_job *parent, int code)
+/* Whether @job goes with @other where that one fails: it is connected with ranks that have died. */
+static bool is_bereft(const struct sx_run_job *job, const struct sx_run_job *other)
 {
-    for (uint32_t i = 0; i < parent->run->jobs->count; i++) {
-        struct sx_run_job *const job = parent->run->jobs->at[i];
+    const bool apart = (job->parent == other && sx_run_child_is_separate(job)) ||
+                       (other->parent == job && sx_run_child_is_separate(other));
 
-        if (job->parent == parent && !job->over && !sx_run_child_is_separate(job)) {
-            sx_run_end(job, code, "%s goes with %s, which has spawned it", job->name, parent->name);
+    return job->bereft_by == other->number && other->failed_rank != UINT32_MAX && !apart &&
+           job->options->on_failure != SX_RUN_ON_FAILURE_NOTIFY;
+}
+
+static void bereft_end(struct sx_run_job *job, const struct sx_run_job *other)
+{
+    sx_run_end_told(job, other->failed_code, UINT32_MAX,
+                    "%s goes with %s, with which it is connected", job->name, other->name);
+}
+
+/* Whose parent ends for a cause goes with it, and who depends on its dead. */
+static void others_end(struct sx_run_job *of, int code)
+{
+    for (uint32_t i = 0; i < of->run->jobs->count; i++) {
+        struct sx_run_job *const job = of->run->jobs->at[i];
+
+        if (job->over) {
+            continue;
         }
+        if (job->parent == of && !sx_run_child_is_separate(job)) {
+            sx_run_end(job, code, "%s goes with %s, which has spawned it", job->name, of->name);
+        } else if (is_bereft(job, of)) {
+            bereft_end(job, of);
+        }
+    }
+}
+
+void sx_run_end_bereft(struct sx_run_job *job, const struct sx_run_job *dead)
+{
+    job->bereft_by = dead->number;
+    if (dead->ending && !job->over && is_bereft(job, dead)) {
+        bereft_end(job, dead);
     }
 }
 
@@ -111,7 +140,7 @@ void sx_run_end(struct sx_run_job *job, int code, const char *fmt, ...)
     if (end_begin(job, code)) {
         say_list(job->run, fmt, args);
         end_signal(job, SIGTERM, SX_RUN_GRACE_NS);
-        children_end(job, code);
+        others_end(job, code);
     }
     va_end(args);
 }
@@ -173,7 +202,7 @@ void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char
     va_start(args, fmt);
     say_list(job->run, fmt, args);
     va_end(args);
-    children_end(job, code);
+    others_end(job, code);
     if (grace_ns == 0) {
         end_signal(job, SIGTERM, SX_RUN_GRACE_NS);
         return;

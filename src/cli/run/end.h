@@ -45,6 +45,8 @@ void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char
     __attribute__((format(printf, 4, 5)));
 /* @rank's client is lost, and that has been published. */
 void sx_run_end_loss_heard(struct sx_run_job *job, uint32_t rank);
+/* Ranks of @job depend on one of @dead that has died: @job goes with that one, if it goes. */
+void sx_run_end_bereft(struct sx_run_job *job, const struct sx_run_job *dead);
 /* All handlers have been called, or are not to be waited for. */
 void sx_run_end_handled(struct sx_run_job *job);
 

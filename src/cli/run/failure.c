@@ -392,6 +392,10 @@ void sx_run_failure_news(struct sx_run_state *run)
             news->request = NULL;
             sx_run_news_free(news);
             break;
+        case SX_RUN_NEWS_BEREFT:
+            sx_run_end_bereft(job, news->by);
+            sx_run_news_free(news);
+            break;
         case SX_RUN_NEWS_HANDLED:
             sx_run_end_handled(job);
             sx_run_news_free(news);

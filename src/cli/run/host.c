@@ -22,6 +22,7 @@
 #include "cli/run/info.h"
 #include "cli/run/request.h"
 #include "cli/say.h"
+#include "server/engine/connect.h"
 #include "server/engine/event_handled.h"
 
 /* Registrations that are on their way. */
@@ -182,7 +183,7 @@ static pmix_status_t serve(struct sx_run_host *host, const struct sx_run_options
         const pmix_status_t id = PMIx_Register_event_handler(&code, 1, NULL, 0, sx_run_upcall_lost,
                                                              NULL, NULL);
 
-        status = id < 0 ? id : PMIX_SUCCESS;
+        status = id < 0 ? id : sx_connect_watch(sx_run_upcall_bereft);
     }
     sx_elements_destruct(info, SX_COUNT(info), PMIX_INFO);
     return status;
@@ -424,9 +425,10 @@ void sx_run_host_tell_ends(struct sx_run_job *job)
     }
 }
 
-void sx_run_host_job_over(const struct sx_run_job *job)
+void sx_run_host_job_over(struct sx_run_job *job)
 {
-    PMIx_server_deregister_nspace(job->nspace, nothing_more, NULL);
+    sx_run_upcall_hold(job); /* what the server finds then is still news of it */
+    PMIx_server_deregister_nspace(job->nspace, sx_run_upcall_gone, job);
 }
 
 bool sx_run_host_await_handlers(struct sx_run_job *job)

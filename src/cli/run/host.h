@@ -57,7 +57,7 @@ void sx_run_host_rank_gone(const struct sx_run_job *job, uint32_t rank);
 void sx_run_host_tell_ends(struct sx_run_job *job);
 
 /* The last rank of @job has ended: its namespace goes. */
-void sx_run_host_job_over(const struct sx_run_job *job);
+void sx_run_host_job_over(struct sx_run_job *job);
 
 /* News come (SX_RUN_NEWS_HANDLED) when all ranks of @job that have handlers of events have called
  * them for what was published so far.  Return: false: they do not come. */

@@ -53,16 +53,17 @@ struct sx_run_job {
     struct sx_run_pmi1 *pmi1; /* run/pmi1.c; NULL before the first rank starts */
     uint32_t spawned, alive, untold;
     bool ending, killed, over;
-    struct sx_run_watch reports;        /* of ranks that could not execute their program; its ... */
-    int report_fd;                      /* ... writing end, while ranks are started; -1: none */
-    pmix_status_t fate;                 /* why it ended, as the first cause has it */
-    uint32_t failed_rank;               /* the first that failed; UINT32_MAX: none */
-    int failed_code;                    /* how, as a shell would have it */
-    uint64_t timeout_ns;                /* deadline */
-    uint64_t kill_ns;                   /* deadlines */
-    uint64_t term_ns;                   /* the same: those who are told of the end first */
-    uint32_t loss_awaited;              /* by them, of this rank; UINT32_MAX: of none */
-    struct sx_run_news *aborts;         /* taken and not answered */
+    struct sx_run_watch reports; /* of ranks that could not execute their program; its ... */
+    int report_fd;               /* ... writing end, while ranks are started; -1: none */
+    pmix_status_t fate;          /* why it ended, as the first cause has it */
+    uint32_t bereft_by;          /* the job whose dead rank some here depend on; UINT32_MAX: none */
+    uint32_t failed_rank;        /* the first that failed; UINT32_MAX: none */
+    int failed_code;             /* how, as a shell would have it */
+    uint64_t timeout_ns;         /* deadline */
+    uint64_t kill_ns;            /* deadlines */
+    uint64_t term_ns;            /* the same: those who are told of the end first */
+    uint32_t loss_awaited;       /* by them, of this rank; UINT32_MAX: of none */
+    struct sx_run_news *aborts;  /* taken and not answered */
     const struct sx_run_news *reaction; /* of them, one that may have a cause ... */
     uint64_t reaction_ns;               /* ... until then */
     uint64_t unwanted_ns;               /* when unwanted ranks are killed */

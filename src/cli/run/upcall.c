@@ -65,7 +65,7 @@ static struct sx_run_job *job_of(const pmix_proc_t *proc)
 
 void sx_run_upcall_hold(struct sx_run_job *job)
 {
-    if (job != NULL) {
+    if (job != NULL && job->clients != NULL) {
         pthread_mutex_lock(&upcall.mutex);
         job->clients->holds++;
         pthread_mutex_unlock(&upcall.mutex);
@@ -74,7 +74,7 @@ void sx_run_upcall_hold(struct sx_run_job *job)
 
 void sx_run_upcall_drop(struct sx_run_job *job)
 {
-    if (job != NULL) {
+    if (job != NULL && job->clients != NULL) {
         pthread_mutex_lock(&upcall.mutex);
         job->clients->holds--;
         pthread_mutex_unlock(&upcall.mutex);
@@ -220,6 +220,7 @@ static void news_end(struct sx_run_news *news, bool answer)
     }
     sx_run_request_free(news->request);
     sx_run_upcall_drop(news->job);
+    sx_run_upcall_drop(news->by);
     free(news->ranks);
     free(news);
 }
@@ -478,6 +479,32 @@ void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *sour
         sx_run_upcall_drop(job);
     }
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+}
+
+void sx_run_upcall_bereft(const pmix_proc_t *lost, const char *nspace)
+{
+    struct sx_run_job *const dead = job_of(lost);
+    pmix_proc_t other;
+
+    PMIx_Load_procid(&other, nspace, PMIX_RANK_WILDCARD);
+    struct sx_run_job *const job = job_of(&other);
+
+    if (dead != NULL && job != NULL) {
+        struct sx_run_news *const news = sx_cli_calloc(1, sizeof(*news));
+
+        *news = (struct sx_run_news){ .kind = SX_RUN_NEWS_BEREFT, .job = job, .by = dead };
+        news_add(news);
+    } else {
+        sx_run_upcall_drop(job);
+        sx_run_upcall_drop(dead);
+    }
+}
+
+void sx_run_upcall_gone(pmix_status_t status, void *arg)
+{
+    (void)status;
+    sx_run_upcall_drop(arg);
+    wake(); /* now it may be forgotten */
 }
 
 void sx_run_upcall_handled(pmix_status_t status, void *arg)

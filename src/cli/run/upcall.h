@@ -24,6 +24,7 @@ enum sx_run_news_kind {
     SX_RUN_NEWS_LOST,    /* a process of @rank has gone without PMIx_Finalize */
     SX_RUN_NEWS_SPAWN,   /* somebody asks for a job */
     SX_RUN_NEWS_HANDLED, /* what sx_run_upcall_handled was given for has happened */
+    SX_RUN_NEWS_BEREFT,  /* ranks of the job depend on one of the job @by, which has died */
 };
 
 /* One call of PMIx_Abort or PMIx_Job_control: news of every job that it names. */
@@ -44,6 +45,7 @@ struct sx_run_news {
     enum sx_run_news_kind kind;
     struct sx_run_job *job; /* held: whose ranks they are about; of a spawn: the parent, or NULL */
     struct sx_run_request *request; /* of a spawn */
+    struct sx_run_job *by;          /* the same; NULL: none */
     uint32_t rank;
     bool after_loss; /* a rank of the job had been lost: this may be what its peers make of it */
     struct sx_run_abort *abort;
@@ -73,6 +75,12 @@ extern pmix_server_module_t sx_run_upcall_module;
 void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                         pmix_event_notification_cbfunc_fn_t done, void *cbdata);
+
+/* For sx_connect_watch. */
+void sx_run_upcall_bereft(const pmix_proc_t *lost, const char *nspace);
+
+/* For the deregistration of a namespace; @arg: the job, held. */
+void sx_run_upcall_gone(pmix_status_t status, void *arg);
 
 /* For sx_eventhandled_ask; @arg: the job, held. */
 void sx_run_upcall_handled(pmix_status_t status, void *arg);

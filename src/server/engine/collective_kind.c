@@ -34,6 +34,7 @@ static const struct sx_kind kinds[] = {
                     .departed = PMIX_ERR_PARTIAL_SUCCESS,
                     .withdrew = PMIX_ERR_PARTIAL_SUCCESS },
         .incomplete = PMIX_ERR_PARTIAL_SUCCESS,
+        .conclude = sx_connect_fenced,
         .host_reaches = sx_fence_host_reaches,
         .host_ask = sx_fence_host_ask,
         .host_said = sx_fence_host_said,

@@ -377,6 +377,36 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *en
     sx_membership_member_gone(server, entry, client, &gone);
 }
 
+/* Each other job once. */
+static void watcher_tell(struct sx_server *server, const struct sx_membership_entry *entry,
+                         const struct sx_client *client)
+{
+    const pmix_proc_t lost = sx_nspace_proc(client->nspace, client->rank);
+    struct sx_proc_list left = { .all = NULL };
+    const char *last = lost.nspace;
+
+    (void)sx_membership_left(server, entry, &left); /* in the order of their namespaces */
+    for (size_t i = 0; i < left.count; i++) {
+        if (strcmp(left.all[i].nspace, last) != 0 && strcmp(left.all[i].nspace, lost.nspace) != 0) {
+            server->connect_lost(&lost, left.all[i].nspace);
+        }
+        last = left.all[i].nspace;
+    }
+    sx_proc_list_clear(&left);
+}
+
+static void member_lost(struct sx_server *server, struct sx_membership_entry *entry,
+                        struct sx_client *client)
+{
+    const bool early = (entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0;
+
+    if (server->connect_lost != NULL && !entry->parted && !early &&
+        !has_called(server, entry, client)) {
+        watcher_tell(server, entry, client);
+    }
+    member_gone(server, entry, client);
+}
+
 static void job_gone(struct sx_server *server, const struct sx_membership_entry *entry,
                      const struct sx_nspace *nspace)
 {
@@ -405,4 +435,67 @@ void sx_connect_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 void sx_connect_client_gone(struct sx_server *server, struct sx_client *client)
 {
     sx_membership_each_of(server, client, SX_MEMBERSHIP_CONNECTED, member_gone);
+}
+
+void sx_connect_client_lost(struct sx_server *server, struct sx_client *client)
+{
+    sx_membership_each_of(server, client, SX_MEMBERSHIP_CONNECTED, member_lost);
+}
+
+static pmix_status_t watch(struct sx_server *server, void *arg)
+{
+    server->connect_lost = *(void (**)(const pmix_proc_t *, const char *))arg;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_connect_watch(void (*fn)(const pmix_proc_t *lost, const char *nspace))
+{
+    struct sx_server *const server = sx_server_get();
+
+    return server != NULL ? sx_server_call(server, watch, &fn) : PMIX_ERR_INIT;
+}
+
+/* ---- members that part ---------------------------------------------------------------------- */
+
+/* Whether @members, who are here, are all of @entry. */
+static bool are_all_of(struct sx_server *server, const struct sx_members *members,
+                       const struct sx_membership_entry *entry)
+{
+    struct sx_proc_list left = { .all = NULL };
+    bool all;
+
+    if (sx_membership_size(&entry->published) < members->count) {
+        return false;
+    }
+    (void)sx_membership_left(server, entry, &left);
+    all = left.count == members->count;
+    for (size_t i = 0; i < left.count && all; i++) {
+        const struct sx_nspace *const nspace = sx_nspace_find(server, left.all[i].nspace);
+        struct sx_client *const client = nspace != NULL ? sx_client_find(nspace, left.all[i].rank)
+                                                        : NULL;
+
+        all = client != NULL && sx_members_find(members, client) != NULL;
+    }
+    sx_proc_list_clear(&left);
+    return all;
+}
+
+pmix_status_t sx_connect_fenced(struct sx_collective *collective, uint64_t *ret_subject)
+{
+    const struct sx_members *const members = &collective->members;
+    struct sx_server *const server = members->server;
+
+    (void)ret_subject;
+    if (server->connect_lost == NULL || members->count == 0 || members->proc_count < 2) {
+        return PMIX_SUCCESS; /* nobody would ask */
+    }
+    SX_LIST_EACH(it, &members->all[0].client->belongings) {
+        struct sx_membership_entry *const entry =
+            SX_LIST_ENTRY(it, struct sx_belonging, link)->entry;
+
+        if (entry->published.head.kind == SX_MEMBERSHIP_CONNECTED && !entry->parted) {
+            entry->parted = are_all_of(server, members, entry);
+        }
+    }
+    return PMIX_SUCCESS;
 }

@@ -37,9 +37,20 @@ void sx_disconnect_arrived(struct sx_collective *collective, struct sx_client *c
                            uint8_t connect);
 pmix_status_t sx_disconnect_conclude(struct sx_collective *collective, uint64_t *ret_subject);
 
-/* It has finalized, died or was taken away: it is a member of nothing any more.  The other members
- * hear of it, unless it might go; what they do together says what becomes of that. */
+/* A fence of several jobs ends well.  Where its members are all of a connected namespace, they do
+ * not depend on each other any more: MPI libraries part by such a fence (MPI_Comm_disconnect), and
+ * stay connected.  Return: PMIX_SUCCESS. */
+pmix_status_t sx_connect_fenced(struct sx_collective *collective, uint64_t *ret_subject);
+
+/* It has finalized or was taken away: it is a member of nothing any more.  The other members hear
+ * of it, unless it might go; what they do together says what becomes of that. */
 void sx_connect_client_gone(struct sx_server *server, struct sx_client *client);
+/* The same; it has died.  Who watches hears of it first. */
+void sx_connect_client_lost(struct sx_server *server, struct sx_client *client);
+/* Have @fn called, on the loop thread, when a process has died on which processes of @nspace,
+ * another job, depend: they are connected with it, and have not parted from it.  There is one such
+ * function.  Any thread.  Return: PMIX_SUCCESS; PMIX_ERR_INIT without a server. */
+pmix_status_t sx_connect_watch(void (*fn)(const pmix_proc_t *lost, const char *nspace));
 /* The members that are left hear of it if one of that job has ended without a disconnect. */
 void sx_connect_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 /* The server ends. */

@@ -64,7 +64,7 @@ const struct sx_family sx_families[] = {
         .name = "connect", /* it tells collectives what the end of a member means */
         .nspace_gone = sx_connect_nspace_gone,
         .client_left = sx_connect_client_gone,
-        .client_gone = sx_connect_client_gone,
+        .client_gone = sx_connect_client_lost,
         .end = sx_connects_deinit,
     },
     {

@@ -33,6 +33,7 @@ struct sx_membership_entry {
     /* Of a connected namespace: engine/connect.c. */
     struct sx_table_node written;
     struct sx_proc_list unsaid; /* jobs of which a member here has ended without a disconnect */
+    bool parted;                /* all have fenced since: nobody depends on another */
     struct sx_proc_list told;   /* of a set: the host's words, if some mean all of a namespace */
 };
 

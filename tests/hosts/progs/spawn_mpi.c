@@ -14,9 +14,12 @@
  *     missing      a program that there is not; then one that there is
  *     plain        a program that never calls MPI (MPI_Info ompi_non_mpi)
  *     meet         two jobs that one rank has started meet at a port of their own
+ *     dies         a child is killed while its parents wait for a message of it, and they end as well
+ *     apart        a child parts from its parents, and is killed; they go on
  *
  * Rank 0 says "SCENARIO: ok". */
 #include <mpi.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +173,13 @@ static void child(MPI_Comm parent, const char *role, const char *word)
         child_descends(parent, atoi(word));
     } else if (strcmp(role, "meet") == 0) {
         child_meets(parent, word);
+    } else if (strcmp(role, "dies") == 0) {
+        raise(SIGKILL);
+    } else if (strcmp(role, "apart") == 0) {
+        snprintf(folder, sizeof(folder), "%ld", (long)getpid());
+        child_says(parent, folder);
+        CALL(MPI_Comm_disconnect(&parent));
+        raise(SIGKILL);
     } else if (strcmp(role, "which") == 0) {
         int *which = NULL, flag = 0;
 
@@ -280,6 +290,30 @@ static void meet(void)
     CALL(MPI_Comm_disconnect(&two));
 }
 
+static void dies(void)
+{
+    MPI_Comm children = start(MPI_COMM_WORLD, 1, "dies", "", MPI_INFO_NULL);
+    char line[4096];
+
+    CALL(MPI_Recv(line, sizeof(line), MPI_CHAR, 0, 7, children, MPI_STATUS_IGNORE));
+    fail("a dead child has sent a message");
+}
+
+static void apart(void)
+{
+    MPI_Comm children = start(MPI_COMM_WORLD, 1, "apart", "", MPI_INFO_NULL);
+    char line[4096] = "0";
+
+    if (rank == 0) {
+        CALL(MPI_Recv(line, sizeof(line), MPI_CHAR, 0, 7, children, MPI_STATUS_IGNORE));
+    }
+    CALL(MPI_Comm_disconnect(&children));
+    while (rank == 0 && kill((pid_t)atol(line), 0) == 0) {
+        usleep(1000); /* until it has ended, and its parent knows */
+    }
+    CALL(MPI_Barrier(MPI_COMM_WORLD));
+}
+
 static void scenario(const char *name, const char *word)
 {
     if (strcmp(name, "world") == 0) {
@@ -317,6 +351,10 @@ static void scenario(const char *name, const char *word)
         plain();
     } else if (strcmp(name, "meet") == 0) {
         meet();
+    } else if (strcmp(name, "dies") == 0) {
+        dies();
+    } else if (strcmp(name, "apart") == 0) {
+        apart();
     } else {
         fail("no scenario is called '%s'", name);
     }

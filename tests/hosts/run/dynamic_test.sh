@@ -72,4 +72,18 @@ expect_err '/nowhere' "a folder that there is not"
 scenario 1 error host=elsewhere.example
 expect_err 'elsewhere.example' "a node that there is not"
 
+# Who waits for a dead child would wait for ever, and ends with it; who has parted from it goes on.
+run $limit -n 2 "$work/spawn_mpi" dies
+expect_code 137 "a child that dies"
+case $mpicc in
+*/wheels/*) ;; # Open MPI 5 ends itself when a connection ends, of whichever process
+*)
+    expect_err 'the job goes with job 1, with which it is connected' "a child that dies"
+    run $limit -n 2 "$work/spawn_mpi" apart
+    expect_code 137 "a child that dies apart"
+    grep -qx 'apart: ok' "$work/out" || fail "a child that dies apart: its parents have not gone on"
+    grep -q 'goes with' "$work/err" && fail "a child that dies apart: who goes with it"
+    ;;
+esac
+
 finish
