@@ -183,6 +183,26 @@ await "the end of the child" all_gone "$pids.l"
 await "the janitor" nothing_left
 wait "$launcher" 2>/dev/null
 
+# ---- in the middle of a spawn ----
+
+# Its directory is made before its ranks are started, of whom there are many.
+run --timeout 120 sh -c '"$0" -n 200 -- sleep 60 & until ls "$TMPDIR"/shmix-* | grep -q "\.1$"; do :; done; kill -9 $$' "$SPAWNER"
+expect_code 137 "the parent is killed in the middle"
+expect_clean "the parent is killed in the middle"
+
+# A tool that spawns and spawns is not left waiting.
+"$SHMIX" run sleep 60 >"$work/job.out" 2>"$work/job.err" &
+launcher=$!
+await "the server" sh -c "ls '$TMPDIR'/*/pmix.* >/dev/null"
+"$SPAWNER" -c 1000000 -- true >"$work/out" 2>"$work/err" &
+tool=$!
+await "its first job" sh -c "ls '$TMPDIR'/shmix-* | grep -q '^shmix-.*\.[0-9]'"
+kill -9 "$launcher"
+wait "$tool"
+says 'spawn: PMIX_ERR_.*' "the server is killed in the middle"
+await "the janitor" nothing_left
+wait "$launcher" 2>/dev/null
+
 # ---- many, one after the other ----
 
 # What is past is forgotten: 600 jobs more take no more memory, of which each would take 10 kB.
