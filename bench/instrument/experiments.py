@@ -36,6 +36,7 @@ TABLE = [
     Experiment("modex", "compare-modex", SMALL, "{rounds}", rounds=(4, 64, 64), theirs=(4, 16, 16), bound_s=30),
     Experiment("fence", "compare-fence", ((3,), (2, 16, 64), (2, 16, 64)), "{rounds}", rounds=(16, 128, 256), theirs=(16, 48, 48), bound_s=40),
     Experiment("connect", "compare-connect", ((3,), (2,), (2, 16, 64)), "{rounds}", rounds=(8, 64, 64)),
+    Experiment("publish", "compare-publish", ((3,), (2,), (2, 16)), "{rounds}", rounds=(8, 64, 64)),
     Experiment("group", "compare-group", ((3,), (2,), (2, 16, 64)), "{rounds}", rounds=(8, 64, 64)),
     Experiment("group_many", "compare-group_many", ((3,), (), (2, 64)), "{rounds}", rounds=(8, 64, 64), bound_s=60,
                runs=ONCE),

@@ -425,6 +425,76 @@ static int host_death(struct job *job)
     return WIFSIGNALED(status) && job_wait(job, 0) == 0 ? 0 : 1;
 }
 
+/* ---- a name that is there already, as the process's library knows it ------------------------------ */
+
+static int rank_library(int rank)
+{
+    pmix_info_t info[2];
+
+    (void)rank;
+    begin();
+    CHECK_STATUS(publish("name", "x", NOTHING, NOTHING), PMIX_SUCCESS);
+    CHECK_STATUS(publish("name", "x", NOTHING, NOTHING), PMIX_ERR_DUPLICATE_KEY);
+    PMIx_Info_load(&info[0], PMIX_PROGRAMMING_MODEL, "MPI", PMIX_STRING);
+    PMIx_Info_load(&info[1], PMIX_MODEL_LIBRARY_NAME, "OpenMPI", PMIX_STRING);
+    CHECK_STATUS(PMIx_Init(NULL, info, 2), PMIX_SUCCESS);
+    CHECK_STATUS(publish("name", "x", NOTHING, NOTHING), PMIX_ERR_EXISTS);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return finish();
+}
+
+/* ---- more lookups that wait than anybody needs ----------------------------------------------------- */
+
+#define CROWD 100000
+static size_t crowd_refused;
+
+static void on_crowd(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata)
+{
+    (void)data;
+    (void)ndata;
+    (void)cbdata;
+    CHECK(status == PMIX_ERR_OUT_OF_RESOURCE);
+    if (__atomic_add_fetch(&crowd_refused, 1, __ATOMIC_RELAXED) == CROWD - 256) {
+        sem_post(&told);
+    }
+}
+
+/* Rank 1 asks for what is not there, again and again.  256 may wait, all others are refused, and
+ * rank 0 is served meanwhile; what the waiting would have taken is there for it when they are gone. */
+static int rank_crowd(int rank)
+{
+    pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
+    char *keys[] = { (char *)"once", NULL };
+    pmix_info_t wait;
+
+    begin();
+    sem_init(&told, 0, 0);
+    PMIx_Info_load(&wait, PMIX_WAIT, NULL, PMIX_BOOL);
+    if (rank == 1) {
+        for (int i = 0; i < CROWD; i++) {
+            CHECK_STATUS(PMIx_Lookup_nb(keys, &wait, 1, on_crowd, NULL), PMIX_SUCCESS);
+            if (i == CROWD / 2) {
+                job_token_put(0);
+                job_token_get(1); /* rank 0 has been served */
+            }
+        }
+        wait_told();
+        raise(SIGKILL);
+    }
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_death, NULL, NULL) >= 0);
+    job_token_get(0);
+    for (int i = 0; i < 100; i++) {
+        CHECK_STATUS(publish("mine", "y", NOTHING, NOTHING), PMIX_SUCCESS);
+        CHECK_STATUS(lookup("mine", "y", 0), PMIX_SUCCESS);
+        CHECK_STATUS(unpublish("mine", NOTHING), PMIX_SUCCESS);
+    }
+    job_token_put(1);
+    wait_told();
+    CHECK_STATUS(publish("once", "x", NOTHING, PMIX_PERSIST_FIRST_READ), PMIX_SUCCESS);
+    CHECK_STATUS(lookup("once", "x", 0), PMIX_SUCCESS);
+    return finish();
+}
+
 /* ---- calls that make no sense ----------------------------------------------------------------------- */
 
 static int rank_wrong(int rank)
@@ -474,6 +544,8 @@ int main(int argc, char **argv)
         { "ranges", 2, rank_ranges, host_two_jobs, false },
         { "wait", 2, rank_wait, NULL, false },
         { "death", 2, rank_death, host_death, true },
+        { "library", 1, rank_library, NULL, false },
+        { "crowd", 2, rank_crowd, host_death, true },
         { "wrong", 1, rank_wrong, NULL, false },
     };
 

@@ -21,10 +21,20 @@
 
 /* ---- publishing ------------------------------------------------------------------------------ */
 
+/* The Standard has a status for a key that is there, and Open MPI another one. */
+static bool publish_finish(struct sx_op *op)
+{
+    if (op->status == PMIX_ERR_DUPLICATE_KEY && atomic_load(&sx_process.says_exists)) {
+        op->status = PMIX_ERR_EXISTS;
+    }
+    return true;
+}
+
 static pmix_status_t publish(const pmix_info_t info[], size_t ninfo, struct sx_callback callback)
 {
     static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
-                                            .request = SX_MSG_PUBLISH };
+                                            .request = SX_MSG_PUBLISH,
+                                            .finish = publish_finish };
     struct sx_op op = SX_OP_INIT(&kind, sx_primary(), .callback = callback);
     struct sx_draft draft = { .head = &(struct sx_publish){ 0 },
                               .parts = { [SX_PUBLISH_INFOS] = { info, ninfo } } };

@@ -535,6 +535,15 @@ static pmix_status_t progress_choose(struct sx_process *p, const struct sx_init_
     return PMIX_SUCCESS;
 }
 
+/* Open MPI, all versions, tests for this status alone when a name is published twice. */
+static void library_note(const pmix_info_t *info)
+{
+    if (strcmp(info->key, PMIX_MODEL_LIBRARY_NAME) == 0 && info->value.type == PMIX_STRING &&
+        info->value.data.string != NULL && strcmp(info->value.data.string, "OpenMPI") == 0) {
+        atomic_store(&sx_process.says_exists, true);
+    }
+}
+
 /* Any Init may declare a programming model: the libraries of this process that ask for such events,
  * now or later, hear all that it said, as far as it can be copied.  It is none of a default
  * handler's business. */
@@ -549,6 +558,7 @@ static void model_declare(const struct sx_init_options *options, const pmix_info
     }
     for (size_t i = 0; i < ninfo; i++) {
         if (sx_flat_size(&info[i].value, &size) == PMIX_SUCCESS) {
+            library_note(&info[i]);
             told[count++] = info[i];
         }
     }

@@ -93,6 +93,10 @@ struct sx_process {
     pthread_mutex_t data_lock;
     struct sx_puts puts;
 
+    /* A library that has declared itself (PMIX_MODEL_LIBRARY_NAME) knows the name of a key that is
+     * there already as PMIX_ERR_EXISTS.  For good. */
+    _Atomic bool says_exists;
+
     /* Scratch of the holder of lock. */
     _Alignas(8) uint8_t frame[SX_FRAME_MAX];
     _Alignas(8) uint8_t record[SX_RING_RECORD_MAX];

@@ -31,8 +31,7 @@ static int member_compare(const void *a, const void *b)
     return one->rank < other->rank ? -1 : one->rank > other->rank;
 }
 
-/* The application of @rank: its own cell's, else the job's, else the first. */
-static uint32_t app_of(const struct sx_nspace *nspace, uint32_t rank)
+uint32_t sx_apps_of(const struct sx_nspace *nspace, uint32_t rank)
 {
     const struct sx_store *store = &nspace->store.view;
     struct sx_item item;
@@ -93,7 +92,7 @@ pmix_status_t sx_apps_derive(struct sx_nspace *nspace, const struct sx_nodemap *
     }
     for (uint32_t rank = 0; rank < count; rank++) {
         members[rank] = (struct member){
-            .app = app_of(nspace, rank),
+            .app = sx_apps_of(nspace, rank),
             .node = rank < map->rank_count ? map->node_of_rank[rank] : UINT32_MAX,
             .rank = rank,
         };
@@ -111,4 +110,36 @@ pmix_status_t sx_apps_derive(struct sx_nspace *nspace, const struct sx_nodemap *
     }
     free(members);
     return rc;
+}
+
+/* Return: 0 when it is not told. */
+static uint32_t count_of(const struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,
+                         const char *key)
+{
+    struct sx_item item;
+
+    return sx_store_find(&nspace->store.view, realm, row, key, &item) == PMIX_SUCCESS &&
+                   item.cell.type == PMIX_UINT32
+               ? (uint32_t)item.cell.bits
+               : 0;
+}
+
+bool sx_apps_is_over(const struct sx_nspace *nspace, uint32_t app)
+{
+    uint32_t count = 0;
+
+    if (!nspace->has_store || count_of(nspace, SX_REALM_JOB, SX_ROW_JOB, PMIX_JOB_NUM_APPS) < 2) {
+        return false;
+    }
+    for (size_t i = 0; i < nspace->client_count; i++) {
+        const struct sx_client *const client = nspace->by_rank[i];
+
+        if (!client->is_tool && sx_apps_of(nspace, client->rank) == app) {
+            if (!client->departed && client->state != SX_CLIENT_DEAD) {
+                return false;
+            }
+            count++;
+        }
+    }
+    return count > 0 && count == count_of(nspace, SX_REALM_APP, app, PMIX_APP_SIZE);
 }

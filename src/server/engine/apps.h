@@ -14,4 +14,11 @@
 pmix_status_t sx_apps_derive(struct sx_nspace *nspace, const struct sx_nodemap *map,
                              uint32_t *ret_count);
 
+/* The application of @rank: its own cell's, else the job's, else the first. */
+uint32_t sx_apps_of(const struct sx_nspace *nspace, uint32_t rank);
+
+/* Whether @nspace has several applications, and all processes of @app, each of which is of this
+ * node, are over: they have ended, or the host has taken them away. */
+bool sx_apps_is_over(const struct sx_nspace *nspace, uint32_t app);
+
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/flat.h"
+#include "server/engine/apps.h"
 #include "server/engine/ask.h"
 #include "server/model/published_shown.h"
 #include "server/port/pending.h"
@@ -24,7 +25,10 @@ static struct sx_party party_of(const struct sx_client *client)
                                        .session = client->nspace->session },
                               .uid = client->uid,
                               .gid = client->gid,
-                              .is_tool = client->is_tool };
+                              .is_tool = client->is_tool,
+                              .app = client->nspace->has_store
+                                         ? sx_apps_of(client->nspace, client->rank)
+                                         : SX_PARTY_APP_UNKNOWN };
 }
 
 static bool has_host(struct sx_server *server, enum sx_upcall_kind kind)
@@ -552,6 +556,19 @@ void sx_publish_client_gone(struct sx_server *server, struct sx_client *client)
     const pmix_proc_t proc = sx_nspace_proc(client->nspace, client->rank);
 
     sx_published_proc_gone(&server->published, &proc);
+}
+
+void sx_publish_client_over(struct sx_server *server, struct sx_client *client)
+{
+    sx_publish_client_gone(server, client);
+    if (client->is_tool || sx_list_empty(&server->published.publishers)) {
+        return;
+    }
+    const uint32_t app = sx_apps_of(client->nspace, client->rank);
+
+    if (sx_apps_is_over(client->nspace, app)) {
+        sx_published_app_gone(&server->published, client->nspace->name, app);
+    }
 }
 
 void sx_publish_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)

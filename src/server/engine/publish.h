@@ -35,6 +35,8 @@ pmix_status_t sx_publish_share(struct sx_server *server, const struct sx_client 
 void sx_publish_session_told(struct sx_server *server, const struct sx_nspace *nspace);
 
 void sx_publish_client_gone(struct sx_server *server, struct sx_client *client);
+/* The same, and its application may have ended with it. */
+void sx_publish_client_over(struct sx_server *server, struct sx_client *client);
 void sx_publish_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 void sx_publish_deinit(struct sx_server *server);
 

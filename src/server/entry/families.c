@@ -128,7 +128,8 @@ const struct sx_family sx_families[] = {
         .nspace_gone = sx_publish_nspace_gone,
         .client_left = sx_publish_client_gone,
         .client_closed = sx_publish_client_gone,
-        .client_gone = sx_publish_client_gone,
+        .client_departed = sx_publish_client_over,
+        .client_gone = sx_publish_client_over,
         .end = sx_publish_deinit,
     },
     {

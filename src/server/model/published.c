@@ -462,6 +462,23 @@ void sx_published_proc_gone(struct sx_published *all, const pmix_proc_t *proc)
     }
 }
 
+static bool ends_with_app(const struct sx_published_row *row, uint64_t unused)
+{
+    (void)unused;
+    return row->persistence == PMIX_PERSIST_APP;
+}
+
+void sx_published_app_gone(struct sx_published *all, const char *nspace, uint32_t app)
+{
+    SX_LIST_EACH(it, &all->publishers) {
+        struct sx_publisher *const publisher = SX_LIST_ENTRY(it, struct sx_publisher, link);
+
+        if (publisher->party.app == app && strcmp(publisher->party.who.proc.nspace, nspace) == 0) {
+            rows_remove(all, publisher, ends_with_app, 0);
+        }
+    }
+}
+
 static bool ends_with_job(const struct sx_published_row *row, uint64_t unused)
 {
     (void)unused;

@@ -29,12 +29,15 @@
 #define SX_PUBLISHER_ROWS_MAX 8192u
 #define SX_PUBLISHER_BYTES_MAX (UINT64_C(16) << 20)
 
+#define SX_PARTY_APP_UNKNOWN UINT32_MAX
+
 /* A process that publishes or looks, as the server knows it. */
 struct sx_party {
     struct sx_publish_who who;
     uid_t uid;
     gid_t gid;
     bool is_tool; /* its application ends with it */
+    uint32_t app; /* PMIX_APPNUM; SX_PARTY_APP_UNKNOWN: its job's only one, or not known */
 };
 
 /* Zeroed and initialised it is empty. */
@@ -103,8 +106,10 @@ pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_pa
 void sx_published_withdraw_all(struct sx_published *all, const struct sx_party *by,
                                pmix_data_range_t range);
 
-/* A process has gone; a job has, and (@session_ended) its session with it. */
+/* A process has gone; all of an application of a job have; a job has, and (@session_ended) its
+ * session with it. */
 void sx_published_proc_gone(struct sx_published *all, const pmix_proc_t *proc);
+void sx_published_app_gone(struct sx_published *all, const char *nspace, uint32_t app);
 void sx_published_nspace_gone(struct sx_published *all, const char *nspace, uint64_t session,
                               bool session_ended);
 

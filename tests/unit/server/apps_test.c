@@ -87,6 +87,26 @@ Test(apps, are_what_the_job_says_where_a_rank_says_nothing)
     cr_expect_eq(told(1, PMIX_APP_SIZE), 3);
 }
 
+Test(apps, are_over_with_the_last_of_their_processes)
+{
+    put(SX_REALM_JOB, 1, PMIX_APPNUM, 1);
+    put(SX_REALM_JOB, 2, PMIX_APPNUM, 1);
+    put(SX_REALM_JOB, SX_ROW_JOB, PMIX_JOB_NUM_APPS, derive());
+    for (uint32_t rank = 1; rank < RANKS; rank++) {
+        cr_assert_not_null(sx_client_add(job, rank));
+    }
+    sx_client_find(job, 1)->departed = true;
+    cr_expect_not(sx_apps_is_over(job, 1));
+    sx_client_find(job, 2)->state = SX_CLIENT_DEAD;
+    cr_expect(sx_apps_is_over(job, 1));
+    cr_expect_not(sx_apps_is_over(job, 0));
+    sx_client_find(job, 1)->departed = false; /* another process comes in its place */
+    cr_expect_not(sx_apps_is_over(job, 1));
+    sx_client_find(job, 1)->departed = true;
+    put(SX_REALM_APP, 1, PMIX_APP_SIZE, 3); /* one is on another node */
+    cr_expect_not(sx_apps_is_over(job, 1));
+}
+
 Test(apps, keep_the_hosts_words)
 {
     put(SX_REALM_APP, 0, PMIX_APP_SIZE, 77);

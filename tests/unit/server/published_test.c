@@ -49,6 +49,26 @@ static bool sees(const struct sx_published *all, const struct sx_party *asker, c
     return sx_published_find(all, key, asker, &options, &denied) != NULL;
 }
 
+Test(published, what_lives_as_long_as_an_application_goes_with_it_alone)
+{
+    struct sx_party first = party("a", 0, 1, 7, 7), second = party("a", 1, 1, 7, 7);
+    const struct sx_party other = party("b", 0, 1, 7, 7);
+    struct sx_published all;
+
+    sx_published_init(&all, 1);
+    second.app = 1;
+    cr_assert_eq(add(&all, &first, "first", PMIX_RANGE_GLOBAL, PMIX_PERSIST_APP), PMIX_SUCCESS);
+    cr_assert_eq(add(&all, &first, "ever", PMIX_RANGE_GLOBAL, PMIX_PERSIST_INDEF), PMIX_SUCCESS);
+    cr_assert_eq(add(&all, &second, "second", PMIX_RANGE_GLOBAL, PMIX_PERSIST_APP), PMIX_SUCCESS);
+    cr_assert_eq(add(&all, &other, "other", PMIX_RANGE_GLOBAL, PMIX_PERSIST_APP), PMIX_SUCCESS);
+    sx_published_app_gone(&all, "a", 0);
+    cr_expect_not(sees(&all, &other, "first", PMIX_RANGE_GLOBAL));
+    cr_expect(sees(&all, &other, "ever", PMIX_RANGE_GLOBAL));
+    cr_expect(sees(&all, &other, "second", PMIX_RANGE_GLOBAL));
+    cr_expect(sees(&all, &other, "other", PMIX_RANGE_GLOBAL));
+    sx_published_deinit(&all);
+}
+
 Test(published, a_range_holds_both_or_nothing_is_seen)
 {
     const struct sx_party by = party("a", 0, 1, 7, 7);
