@@ -9,16 +9,21 @@
  * On the loop thread.  Bounded by SX_RESOURCE_COUNT_MAX entries. */
 #include "server/engine/resource.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/flat.h"
 #include "base/status.h"
 #include "base/value.h"
 #include "server/engine/jobinfo.h"
+#include "shmem/site.h"
 
 struct resource {
     struct sx_list link; /* server.resources */
     pmix_info_t info;
+    const char *host; /* in info: of a node that was delivered; NULL: registered */
+    uint64_t bytes;   /* if delivered */
 };
 
 /* What a host gives, kept by it until the callback. */
@@ -33,15 +38,24 @@ static void resource_free(struct resource *resource)
     free(resource);
 }
 
+/* Whether @nspace has the node that is called @host; NULL: it is about no certain one. */
+static bool has_node(const struct sx_nspace *nspace, const char *host)
+{
+    const struct sx_site site = { .shared = &nspace->store.view, .self = PMIX_RANK_INVALID };
+    const uint32_t count = sx_site_count(&site, PMIX_NUM_NODES);
+
+    return host == NULL || sx_site_node(&site, count, host) < count;
+}
+
 static pmix_status_t apply_to_all(struct sx_server *server, const pmix_info_t *info,
-                                  enum sx_jobinfo_way way)
+                                  const char *host, enum sx_jobinfo_way way)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
     SX_LIST_EACH(it, &server->registry.nspaces) {
         struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
 
-        if (nspace->has_data && rc == PMIX_SUCCESS) {
+        if (nspace->has_data && rc == PMIX_SUCCESS && has_node(nspace, host)) {
             rc = sx_jobinfo_apply(server, nspace, info, 1, way);
         }
     }
@@ -55,7 +69,7 @@ pmix_status_t sx_resource_nspace_added(struct sx_server *server, struct sx_nspac
     SX_LIST_EACH(it, &server->resources) {
         const struct resource *resource = SX_LIST_ENTRY(it, struct resource, link);
 
-        if (rc == PMIX_SUCCESS) {
+        if (rc == PMIX_SUCCESS && has_node(nspace, resource->host)) {
             rc = sx_jobinfo_apply(server, nspace, &resource->info, 1, SX_JOBINFO_FILL);
         }
     }
@@ -95,7 +109,7 @@ static pmix_status_t resources_register(struct sx_server *server, void *arg)
             free(resource);
             return rc;
         }
-        rc = apply_to_all(server, &resource->info, SX_JOBINFO_GIVE);
+        rc = apply_to_all(server, &resource->info, NULL, SX_JOBINFO_GIVE);
         if (rc == PMIX_SUCCESS) {
             sx_list_append(&server->resources, &resource->link);
         } else {
@@ -109,6 +123,96 @@ static bool infos_agree(const pmix_info_t *one, const pmix_info_t *other)
 {
     return strcmp(one->key, other->key) == 0 && sx_value_compare(&one->value, &other->value) == 0;
 }
+
+/* ---- what is delivered of nodes -------------------------------------------------------------- */
+
+/* Return: the name of the node that @info is about, NULL: it is about something else. */
+static const char *host_of(const pmix_info_t *info)
+{
+    const pmix_data_array_t *const array = info->value.data.darray;
+
+    if (strcmp(info->key, PMIX_NODE_INFO_ARRAY) != 0 || info->value.type != PMIX_DATA_ARRAY ||
+        array == NULL || array->type != PMIX_INFO || array->array == NULL) {
+        return NULL;
+    }
+    const pmix_info_t *const name = sx_info_find(array->array, array->size, PMIX_HOSTNAME);
+
+    return name != NULL && name->value.type == PMIX_STRING ? name->value.data.string : NULL;
+}
+
+/* Return: what was delivered of @host before, NULL: nothing; *ret_bytes are those of all others. */
+static struct resource *delivered_find(struct sx_server *server, const char *host,
+                                       uint64_t *ret_bytes, size_t *ret_count)
+{
+    struct resource *found = NULL;
+
+    *ret_bytes = *ret_count = 0;
+    SX_LIST_EACH(it, &server->resources) {
+        struct resource *const resource = SX_LIST_ENTRY(it, struct resource, link);
+
+        if (resource->host != NULL && strcmp(resource->host, host) == 0) {
+            found = resource;
+        } else {
+            *ret_bytes += resource->bytes;
+            (*ret_count)++;
+        }
+    }
+    return found;
+}
+
+static pmix_status_t node_deliver(struct sx_server *server, const pmix_info_t *info,
+                                  const char *host)
+{
+    size_t size, count;
+    uint64_t others;
+    struct resource *const old = delivered_find(server, host, &others, &count);
+    pmix_status_t rc = sx_flat_size(&info->value, &size);
+
+    if (rc != PMIX_SUCCESS || (old != NULL && infos_agree(&old->info, info))) {
+        return rc;
+    }
+    if (others + size > SX_INVENTORY_BYTES_MAX || count >= SX_RESOURCE_COUNT_MAX) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "the inventory of %s: %zu bytes, beside %" PRIu64 " of other nodes; there "
+                        "is room for %" PRIu64,
+                        host, size, others, SX_INVENTORY_BYTES_MAX);
+    }
+    struct resource *const resource = calloc(1, sizeof(*resource));
+
+    rc = resource == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+                          : sx_elements_copy(&resource->info, info, 1, PMIX_INFO);
+    if (rc != PMIX_SUCCESS) {
+        free(resource);
+        return rc;
+    }
+    rc = apply_to_all(server, &resource->info, host, SX_JOBINFO_GIVE);
+    if (rc != PMIX_SUCCESS) {
+        resource_free(resource);
+        return rc;
+    }
+    resource->host = host_of(&resource->info);
+    resource->bytes = size;
+    sx_list_append(&server->resources, &resource->link);
+    if (old != NULL) {
+        sx_list_remove(&old->link);
+        resource_free(old);
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_resources_deliver(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+        const char *const host = host_of(&info[i]);
+
+        rc = host != NULL ? node_deliver(server, &info[i], host) : PMIX_SUCCESS;
+    }
+    return rc;
+}
+
+/* ---- taking back ----------------------------------------------------------------------------- */
 
 static pmix_status_t resources_deregister(struct sx_server *server, void *arg)
 {
@@ -127,7 +231,7 @@ static pmix_status_t resources_deregister(struct sx_server *server, void *arg)
                 found = true;
             }
         }
-        rc = found ? apply_to_all(server, &request->info[i], SX_JOBINFO_REMOVE)
+        rc = found ? apply_to_all(server, &request->info[i], NULL, SX_JOBINFO_REMOVE)
                    : PMIX_ERR_NOT_FOUND;
     }
     return rc;
