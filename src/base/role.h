@@ -28,6 +28,16 @@ struct sx_role_ask {
     size_t ninfo;
 };
 
+/* What a host publishes, looks up or takes back by the same calls. */
+enum sx_role_publish_kind { SX_ROLE_PUBLISH, SX_ROLE_LOOKUP, SX_ROLE_UNPUBLISH };
+struct sx_role_publish {
+    enum sx_role_publish_kind kind;
+    const pmix_info_t *keys; /* without values; not of SX_ROLE_PUBLISH */
+    size_t key_count;
+    const pmix_info_t *info; /* copied */
+    size_t ninfo;
+};
+
 struct sx_role_server {
     pmix_status_t (*get)(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
                          size_t ninfo, pmix_value_t **ret_value);
@@ -54,6 +64,11 @@ struct sx_role_server {
      * PMIX_OPERATION_SUCCEEDED when all is done; PMIX_ERR_NOT_SUPPORTED without such an entry; what
      * the entry returns. */
     pmix_status_t (*ask)(const struct sx_role_ask *ask, pmix_info_cbfunc_t cbfunc, void *cbdata);
+    /* Judged before.  *ret_info, of a lookup that has found something: two infos for each value,
+     * who has published it and the value, malloc'ed.  Return: as the call of a client;
+     * PMIX_ERR_NOT_SUPPORTED when the host has an entry for it, or for a lookup that waits. */
+    pmix_status_t (*publish)(const struct sx_role_publish *call, pmix_info_t **ret_info,
+                             size_t *ret_ninfo);
     /* The name of this node; a longer one is cut. */
     void (*hostname)(char *ret, size_t size);
     /* The directory in which it has its files; a longer one is cut. */

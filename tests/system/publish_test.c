@@ -176,7 +176,7 @@ static int rank_renewed(int rank)
 
     CHECK(text != NULL);
     begin();
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < 200; i++) {
         memset(text, 'a' + i % 26, TEXT_BYTES - 1);
         text[TEXT_BYTES - 1] = '\0';
         if (rank == 0) {
@@ -445,7 +445,7 @@ static int rank_library(int rank)
 
 /* ---- more lookups that wait than anybody needs ----------------------------------------------------- */
 
-#define CROWD 100000
+#define CROWD 20000
 static size_t crowd_refused;
 
 static void on_crowd(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata)
@@ -493,6 +493,57 @@ static int rank_crowd(int rank)
     CHECK_STATUS(publish("once", "x", NOTHING, PMIX_PERSIST_FIRST_READ), PMIX_SUCCESS);
     CHECK_STATUS(lookup("once", "x", 0), PMIX_SUCCESS);
     return finish();
+}
+
+/* ---- the host itself ------------------------------------------------------------------------------- */
+
+/* It is a server and no client. */
+static int rank_of_host(int rank)
+{
+    pmix_info_t wait;
+    pmix_pdata_t data;
+
+    (void)rank;
+    begin();
+    PMIx_Info_load(&wait, PMIX_WAIT, NULL, PMIX_BOOL);
+    PMIx_Pdata_construct(&data);
+    PMIx_Load_key(data.key, "from.host");
+    CHECK_STATUS(PMIx_Lookup(&data, 1, &wait, 1), PMIX_SUCCESS);
+    CHECK(data.value.type == PMIX_STRING && strcmp(data.value.data.string, "h") == 0);
+    CHECK(strcmp(data.proc.nspace, JOB_NSPACE) != 0);
+    PMIx_Pdata_destruct(&data);
+    CHECK_STATUS(unpublish("from.host", NOTHING), PMIX_ERR_NO_PERMISSIONS);
+    CHECK_STATUS(publish("from.rank", "r", NOTHING, NOTHING), PMIX_SUCCESS);
+    CHECK_STATUS(publish("job.only", "r", PMIX_RANGE_NAMESPACE, NOTHING), PMIX_SUCCESS);
+    job_token_put(0);
+    job_token_get(1);
+    CHECK_STATUS(lookup("from.host", "", 0), PMIX_ERR_NOT_FOUND);
+    return finish();
+}
+
+static int host_publishes(struct job *job)
+{
+    char *keys[] = { (char *)"from.host", NULL };
+    pmix_info_t wait;
+    pmix_pdata_t data;
+
+    PMIx_Info_load(&wait, PMIX_WAIT, NULL, PMIX_BOOL);
+    CHECK_STATUS(publish("from.host", "h", NOTHING, NOTHING), PMIX_SUCCESS);
+    CHECK_STATUS(publish("from.host", "h", NOTHING, NOTHING), PMIX_ERR_DUPLICATE_KEY);
+    job_token_get(0);
+    CHECK_STATUS(lookup("from.rank", "r", 0), PMIX_SUCCESS);
+    CHECK_STATUS(lookup("job.only", "", 0), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(unpublish("from.rank", NOTHING), PMIX_ERR_NO_PERMISSIONS);
+    CHECK_STATUS(PMIx_Publish(NULL, 1), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Lookup(NULL, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
+    PMIx_Pdata_construct(&data);
+    PMIx_Load_key(data.key, "never");
+    CHECK_STATUS(PMIx_Lookup(&data, 1, &wait, 1), PMIX_ERR_NOT_SUPPORTED); /* it cannot wait */
+    CHECK_STATUS(PMIx_Lookup_nb(keys, NULL, 0, on_lookup, NULL), PMIX_ERR_NOT_SUPPORTED);
+    CHECK_STATUS(PMIx_Unpublish_nb(keys, NULL, 0, on_done, NULL), PMIX_OPERATION_SUCCEEDED);
+    CHECK_STATUS(PMIx_Unpublish(keys, NULL, 0), PMIX_ERR_NOT_FOUND);
+    job_token_put(1);
+    return job_wait(job, 0);
 }
 
 /* ---- calls that make no sense ----------------------------------------------------------------------- */
@@ -546,6 +597,7 @@ int main(int argc, char **argv)
         { "death", 2, rank_death, host_death, true },
         { "library", 1, rank_library, NULL, false },
         { "crowd", 2, rank_crowd, host_death, true },
+        { "host", 1, rank_of_host, host_publishes, false },
         { "wrong", 1, rank_wrong, NULL, false },
     };
 

@@ -13,11 +13,41 @@
 
 #include "base/status.h"
 #include "base/value.h"
+#include "client/call/ask_own.h"
 #include "client/data/published.h"
 #include "client/link/process.h"
 #include "client/link/request.h"
 #include "client/link/results.h"
 #include "control/message.h"
+
+/* Keys on their way, as infos without values.  Zeroed there are none. */
+struct keys {
+    pmix_info_t *all;
+    size_t count;
+};
+
+/* ---- a host that is no client ---------------------------------------------------------------- */
+
+/* Nothing of it waits, so that a non-blocking call is over when it returns. */
+static pmix_status_t own_call(enum sx_role_publish_kind kind, const struct keys *keys,
+                              const pmix_info_t info[], size_t ninfo, pmix_info_t **ret_info,
+                              size_t *ret_ninfo)
+{
+    const struct sx_role_publish call = { .kind = kind,
+                                          .keys = keys != NULL ? keys->all : NULL,
+                                          .key_count = keys != NULL ? keys->count : 0,
+                                          .info = info,
+                                          .ninfo = ninfo };
+    const struct sx_role_server *const server = sx_role_server_get();
+
+    return server == NULL ? PMIX_ERR_INIT : server->publish(&call, ret_info, ret_ninfo);
+}
+
+/* How a call with @callback tells of @rc, which is how it went. */
+static pmix_status_t own_end(pmix_status_t rc, const struct sx_callback *callback)
+{
+    return rc == PMIX_SUCCESS && sx_callback_is_given(callback) ? PMIX_OPERATION_SUCCEEDED : rc;
+}
 
 /* ---- publishing ------------------------------------------------------------------------------ */
 
@@ -40,11 +70,14 @@ static pmix_status_t publish(const pmix_info_t info[], size_t ninfo, struct sx_c
                               .parts = { [SX_PUBLISH_INFOS] = { info, ninfo } } };
     struct sx_publish_options options;
 
-    if (!sx_process_ready()) {
+    if (!sx_process_ready() && !sx_ask_is_own()) {
         return PMIX_ERR_INIT;
     }
     const pmix_status_t rc = sx_publish_read(info, ninfo, &options);
 
+    if (rc == PMIX_SUCCESS && sx_ask_is_own()) {
+        return own_end(own_call(SX_ROLE_PUBLISH, NULL, info, ninfo, NULL, NULL), &callback);
+    }
     return rc == PMIX_SUCCESS ? sx_op_ask(&op, &draft) : rc;
 }
 
@@ -61,12 +94,6 @@ pmix_status_t PMIx_Publish_nb(const pmix_info_t *info, size_t ninfo, pmix_op_cbf
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
-
-/* Keys on their way, as infos without values.  Zeroed there are none. */
-struct keys {
-    pmix_info_t *all;
-    size_t count;
-};
 
 static pmix_status_t keys_new(struct keys *ret, size_t count)
 {
@@ -160,6 +187,13 @@ static pmix_status_t lookup(struct sx_results_op *results, const struct keys *ke
     size_t wanted;
     const pmix_status_t rc = sx_lookup_read(info, ninfo, keys->count, &options, &wanted);
 
+    if (rc == PMIX_SUCCESS && sx_ask_is_own()) {
+        return sx_callback_is_given(&results->op.callback)
+                   ? SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                              "a host that is no client looks up with PMIx_Lookup")
+                   : own_call(SX_ROLE_LOOKUP, keys, info, ninfo, &results->op.info,
+                              &results->op.ninfo);
+    }
     return rc == PMIX_SUCCESS ? sx_op_ask(&results->op, &draft) : rc;
 }
 
@@ -197,7 +231,7 @@ pmix_status_t PMIx_Lookup(pmix_pdata_t *data, size_t ndata, const pmix_info_t *i
     struct sx_results_op results = { .op = SX_OP_INIT(&lookup_kind, sx_primary()) };
     struct keys keys = { .all = NULL };
 
-    if (!sx_process_ready()) {
+    if (!sx_process_ready() && !sx_ask_is_own()) {
         return PMIX_ERR_INIT;
     }
     if (data == NULL || ndata == 0) {
@@ -231,7 +265,7 @@ pmix_status_t PMIx_Lookup_nb(char **argv, const pmix_info_t *info, size_t ninfo,
                                                       .callback = callback) };
     struct keys keys = { .all = NULL };
 
-    if (!sx_process_ready()) {
+    if (!sx_process_ready() && !sx_ask_is_own()) {
         return PMIX_ERR_INIT;
     }
     pmix_status_t rc = argv == NULL || argv[0] == NULL || cbfunc == NULL
@@ -256,7 +290,7 @@ static pmix_status_t unpublish(char **argv, const pmix_info_t info[], size_t nin
     struct sx_unpublish_options options;
     struct keys keys = { .all = NULL };
 
-    if (!sx_process_ready()) {
+    if (!sx_process_ready() && !sx_ask_is_own()) {
         return PMIX_ERR_INIT;
     }
     pmix_status_t rc = sx_unpublish_read(info, ninfo, &options);
@@ -272,7 +306,9 @@ static pmix_status_t unpublish(char **argv, const pmix_info_t info[], size_t nin
                                   .parts = { [SX_LOOKUP_KEYS] = { keys.all, keys.count },
                                              [SX_LOOKUP_INFOS] = { info, ninfo } } };
 
-        rc = sx_op_ask(&op, &draft);
+        rc = sx_ask_is_own()
+                 ? own_end(own_call(SX_ROLE_UNPUBLISH, &keys, info, ninfo, NULL, NULL), &callback)
+                 : sx_op_ask(&op, &draft);
         free(keys.all);
     }
     return rc;

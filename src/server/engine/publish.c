@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <pmix.h>
 
@@ -13,6 +14,8 @@
 
 #include "base/clock.h"
 #include "base/flat.h"
+#include "base/status.h"
+#include "base/value.h"
 #include "server/engine/apps.h"
 #include "server/engine/ask.h"
 #include "server/model/published_shown.h"
@@ -175,16 +178,15 @@ static const struct sx_pending_kind lookup_kind = { .quota = SX_PENDING_LOOKUP,
 
 /* What is published under its keys now, NULL where it sees nothing.  Return: how many of them it
  * sees. */
-static size_t rows_find(const struct sx_server *server, const struct sx_client *client,
+static size_t rows_find(const struct sx_server *server, const struct sx_party *asker,
                         const struct lookup *lookup, struct sx_published_row *rows[],
                         bool *ret_denied)
 {
-    const struct sx_party asker = party_of(client);
     size_t count = 0;
 
     *ret_denied = false;
     for (size_t i = 0; i < lookup->key_count; i++) {
-        rows[i] = sx_published_find(&server->published, lookup->keys[i].key, &asker,
+        rows[i] = sx_published_find(&server->published, lookup->keys[i].key, asker,
                                     &lookup->options, ret_denied);
         count += rows[i] != NULL;
     }
@@ -240,7 +242,7 @@ static void rows_were_read(struct sx_server *server, struct sx_published_row *ro
 
 /* Answer with what is there, when that is enough.  Return: false when it is not; else true, and
  * *ret_status is the answer's. */
-static bool lookup_try(struct sx_server *server, const struct sx_client *client,
+static bool lookup_try(struct sx_server *server, const struct sx_party *asker,
                        struct lookup *lookup, pmix_status_t *ret_status)
 {
     struct sx_published_row **const rows = calloc(lookup->key_count,
@@ -251,7 +253,7 @@ static bool lookup_try(struct sx_server *server, const struct sx_client *client,
     if (rows == NULL) {
         return true;
     }
-    const size_t count = rows_find(server, client, lookup, rows, &denied);
+    const size_t count = rows_find(server, asker, lookup, rows, &denied);
     const bool is_enough = count >= lookup->wanted;
 
     if (is_enough && count == 0) {
@@ -318,8 +320,9 @@ void sx_publish_wake(struct sx_server *server, const pmix_info_t info[], size_t 
     }
     while ((it = sx_list_pop(&ready)) != NULL) {
         struct lookup *const lookup = SX_LIST_ENTRY(it, struct lookup, ready);
+        const struct sx_party asker = party_of(lookup->pending.client);
 
-        if (lookup_try(server, lookup->pending.client, lookup, &status)) {
+        if (lookup_try(server, &asker, lookup, &status)) {
             sx_pending_answer(&lookup->pending, status);
         }
     }
@@ -327,19 +330,26 @@ void sx_publish_wake(struct sx_server *server, const pmix_info_t info[], size_t 
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
+/* The values of @info move. */
+static pmix_status_t table_publish(struct sx_server *server, const struct sx_party *party,
+                                   pmix_info_t info[], size_t ninfo)
+{
+    struct sx_publish_options options;
+    const pmix_status_t rc = sx_publish_read(info, ninfo, &options);
+
+    if (rc == PMIX_SUCCESS && options.range == PMIX_RANGE_RM) {
+        return PMIX_ERR_NOT_SUPPORTED; /* there is none that we could give it to */
+    }
+    return rc == PMIX_SUCCESS ? sx_published_add(&server->published, party, &options, info, ninfo)
+                              : rc;
+}
+
 static void own_publish(struct sx_server *server, struct sx_client *client, uint32_t id,
                         pmix_info_t info[], size_t ninfo)
 {
     const struct sx_party party = party_of(client);
-    struct sx_publish_options options;
-    pmix_status_t rc = sx_publish_read(info, ninfo, &options);
+    const pmix_status_t rc = table_publish(server, &party, info, ninfo);
 
-    if (rc == PMIX_SUCCESS && options.range == PMIX_RANGE_RM) {
-        rc = PMIX_ERR_NOT_SUPPORTED; /* there is none that we could give it to */
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_published_add(&server->published, &party, &options, info, ninfo);
-    }
     sx_reply(server, client, id, rc, -1);
     if (rc == PMIX_SUCCESS) {
         sx_publish_wake(server, info, ninfo);
@@ -439,6 +449,7 @@ static void own_lookup(struct sx_server *server, struct sx_client *client, uint3
                        struct call *call, size_t bytes, uint64_t now_ns)
 {
     struct lookup *const lookup = calloc(1, sizeof(*lookup));
+    const struct sx_party asker = party_of(client);
     pmix_status_t rc;
 
     if (lookup == NULL) {
@@ -456,7 +467,7 @@ static void own_lookup(struct sx_server *server, struct sx_client *client, uint3
     rc = lookup->key_count == 0 ? PMIX_ERR_BAD_PARAM
                                 : sx_lookup_read(lookup->info, lookup->ninfo, lookup->key_count,
                                                  &lookup->options, &lookup->wanted);
-    if (rc == PMIX_SUCCESS && !lookup_try(server, client, lookup, &rc)) {
+    if (rc == PMIX_SUCCESS && !lookup_try(server, &asker, lookup, &rc)) {
         rc = lookup_wait(server, client, id, lookup, now_ns);
         if (rc != PMIX_SUCCESS) {
             sx_reply(server, client, id, rc, -1);
@@ -484,10 +495,9 @@ bool sx_publish_on_lookup(struct sx_server *server, struct sx_client *client,
     return true;
 }
 
-static pmix_status_t own_unpublish(struct sx_server *server, struct sx_client *client,
+static pmix_status_t own_unpublish(struct sx_server *server, const struct sx_party *party,
                                    const struct call *call)
 {
-    const struct sx_party party = party_of(client);
     struct sx_unpublish_options options;
     pmix_status_t rc = sx_unpublish_read(call->info, call->ninfo, &options);
     size_t count = 0;
@@ -496,13 +506,13 @@ static pmix_status_t own_unpublish(struct sx_server *server, struct sx_client *c
         return rc;
     }
     if (call->key_count == 0) {
-        sx_published_withdraw_all(&server->published, &party, options.range);
+        sx_published_withdraw_all(&server->published, party, options.range);
         return PMIX_SUCCESS;
     }
     for (size_t i = 0; i < call->key_count; i++) {
         const pmix_data_range_t range = options.range == PMIX_RANGE_UNDEF ? PMIX_RANGE_SESSION
                                                                           : options.range;
-        const pmix_status_t status = sx_published_withdraw(&server->published, &party,
+        const pmix_status_t status = sx_published_withdraw(&server->published, party,
                                                            call->keys[i].key, range);
 
         count += status == PMIX_SUCCESS;
@@ -523,12 +533,104 @@ bool sx_publish_on_unpublish(struct sx_server *server, struct sx_client *client,
         return true;
     }
     if (rc == PMIX_SUCCESS) {
-        rc = own_unpublish(server, client, &call);
+        const struct sx_party party = party_of(client);
+
+        rc = own_unpublish(server, &party, &call);
         PMIX_INFO_FREE(call.keys, call.key_count);
         PMIX_INFO_FREE(call.info, call.ninfo);
     }
     sx_reply(server, client, frame->header.id, rc, -1);
     return true;
+}
+
+/* ---- the host itself ------------------------------------------------------------------------- */
+
+struct host_call {
+    const struct sx_role_publish *call;
+    pmix_info_t **ret_info;
+    size_t *ret_ninfo;
+};
+
+/* What is copied goes into the table, or is freed. */
+static pmix_status_t host_publish(struct sx_server *server, const struct sx_party *party,
+                                  const struct sx_role_publish *call)
+{
+    pmix_info_t *const info = PMIx_Info_create(call->ninfo);
+    pmix_status_t rc = info == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+                                    : sx_elements_copy(info, call->info, call->ninfo, PMIX_INFO);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = table_publish(server, party, info, call->ninfo);
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_publish_wake(server, info, call->ninfo);
+    }
+    if (info != NULL) {
+        PMIx_Info_free(info, call->ninfo);
+    }
+    return rc;
+}
+
+static pmix_status_t host_lookup(struct sx_server *server, const struct sx_party *party,
+                                 const struct host_call *host)
+{
+    const struct sx_role_publish *const call = host->call;
+    struct lookup lookup = { .keys = (pmix_info_t *)(uintptr_t)call->keys,
+                             .key_count = call->key_count };
+    pmix_status_t rc = sx_lookup_read(call->info, call->ninfo, call->key_count, &lookup.options,
+                                      &lookup.wanted);
+
+    if (rc == PMIX_SUCCESS && !lookup_try(server, party, &lookup, &rc)) {
+        rc = SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                      "a lookup of the server's own host cannot wait for what is not published");
+    }
+    if (lookup.results != NULL) {
+        const pmix_status_t decoded = sx_flat_infos_decode(lookup.results, lookup.results_size,
+                                                           host->ret_info, host->ret_ninfo);
+
+        rc = decoded == PMIX_SUCCESS ? rc : decoded;
+    }
+    free(lookup.results);
+    return rc;
+}
+
+static pmix_status_t host_call_run(struct sx_server *server, void *arg)
+{
+    static const enum sx_upcall_kind entries[] = { [SX_ROLE_PUBLISH] = SX_UPCALL_PUBLISH,
+                                                   [SX_ROLE_LOOKUP] = SX_UPCALL_LOOKUP,
+                                                   [SX_ROLE_UNPUBLISH] = SX_UPCALL_UNPUBLISH };
+    const struct host_call *const host = arg;
+    const struct sx_role_publish *const call = host->call;
+    const struct sx_party party = { .who = { .proc = server->self, .session = SX_SESSION_UNKNOWN },
+                                    .uid = geteuid(),
+                                    .gid = getegid(),
+                                    .app = SX_PARTY_APP_UNKNOWN };
+
+    if (has_host(server, entries[call->kind])) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "the host has an entry for what is published: it has the data itself");
+    }
+    if (call->kind == SX_ROLE_PUBLISH) {
+        return host_publish(server, &party, call);
+    }
+    if (call->kind == SX_ROLE_LOOKUP) {
+        return host_lookup(server, &party, host);
+    }
+    const struct call back = { .keys = (pmix_info_t *)(uintptr_t)call->keys,
+                               .key_count = call->key_count,
+                               .info = (pmix_info_t *)(uintptr_t)call->info,
+                               .ninfo = call->ninfo };
+
+    return own_unpublish(server, &party, &back);
+}
+
+pmix_status_t sx_publish_by_host(const struct sx_role_publish *call, pmix_info_t **ret_info,
+                                 size_t *ret_ninfo)
+{
+    struct sx_server *const server = sx_server_get();
+    struct host_call host = { .call = call, .ret_info = ret_info, .ret_ninfo = ret_ninfo };
+
+    return server == NULL ? PMIX_ERR_INIT : sx_server_call(server, host_call_run, &host);
 }
 
 /* ---- those who look for themselves ----------------------------------------------------------- */

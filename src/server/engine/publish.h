@@ -13,6 +13,7 @@
 #ifndef SX_SERVER_ENGINE_PUBLISH_H
 #define SX_SERVER_ENGINE_PUBLISH_H
 
+#include "base/role.h"
 #include "server/model/state.h"
 
 /* PUBLISH, LOOKUP, UNPUBLISH.  Return: true, it is no breach. */
@@ -25,6 +26,10 @@ bool sx_publish_on_unpublish(struct sx_server *server, struct sx_client *client,
 
 /* Some of @info have been published: answer who waits for them. */
 void sx_publish_wake(struct sx_server *server, const pmix_info_t info[], size_t ninfo);
+
+/* The `publish` of struct sx_role_server. */
+pmix_status_t sx_publish_by_host(const struct sx_role_publish *call, pmix_info_t **ret_info,
+                                 size_t *ret_ninfo);
 
 /* A descriptor of the store in which @client may look for itself.  Return: PMIX_SUCCESS;
  * PMIX_ERR_NOT_FOUND when the host has to be asked; as sx_published_share. */

@@ -19,6 +19,7 @@
 #include "server/engine/host_event.h"
 #include "server/engine/logging.h"
 #include "server/engine/own_ask.h"
+#include "server/engine/publish.h"
 #include "server/engine/query.h"
 #include "server/model/alias.h"
 #include "server/model/state.h"
@@ -356,6 +357,7 @@ const struct sx_role_server sx_hostget_role = {
     .notify = sx_event_notify,
     .log = sx_logging_by_host,
     .ask = sx_own_ask,
+    .publish = sx_publish_by_host,
     .hostname = host_name,
     .tmpdir = host_tmpdir,
     .each_store = host_each_store,
