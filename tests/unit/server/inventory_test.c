@@ -72,7 +72,10 @@ static const char *told(const char *host, const char *key)
     PMIx_Load_procid(&proc, "job", PMIX_RANK_WILDCARD);
     PMIx_Info_load(&info[0], PMIX_NODE_INFO, NULL, PMIX_BOOL);
     PMIx_Info_load(&info[1], PMIX_HOSTNAME, host, PMIX_STRING);
-    if (PMIx_Get(&proc, key, info, 2, &value) != PMIX_SUCCESS) {
+    const pmix_status_t rc = PMIx_Get(&proc, key, info, 2, &value);
+
+    PMIx_Info_destruct(&info[1]);
+    if (rc != PMIX_SUCCESS) {
         return NULL;
     }
     cr_assert_eq(value->type, PMIX_STRING);

@@ -41,9 +41,15 @@ static pmix_status_t add(const struct sx_party *by, const char *key, pmix_data_r
         PMIx_Info_load(&list, PMIX_ACCESS_USERIDS, &ids, PMIX_DATA_ARRAY);
         access.array = &list;
         PMIx_Info_load(&info[n++], PMIX_ACCESS_PERMISSIONS, &access, PMIX_DATA_ARRAY);
+        PMIx_Info_destruct(&list);
     }
     cr_assert_eq(sx_publish_read(info, n, &options), PMIX_SUCCESS);
-    return sx_published_add(&all, by, &options, info, n);
+    const pmix_status_t rc = sx_published_add(&all, by, &options, info, n);
+
+    while (n > 0) {
+        PMIx_Info_destruct(&info[--n]);
+    }
+    return rc;
 }
 
 static void store_of(const struct sx_party *asker, struct sx_store *ret)
@@ -185,6 +191,7 @@ Test(published_shown, is_bounded)
     memset(text, 'x', sizeof(text) - 1);
     PMIx_Info_load(&info, "large", text, PMIX_STRING);
     cr_assert_eq(sx_published_add(&all, &by, &large, &info, 1), PMIX_SUCCESS);
+    PMIx_Info_destruct(&info);
     cr_expect_null(read_plain(&by, "large", &options));
     for (unsigned i = 0; i <= SX_PUBLISHED_ENTRIES_MAX; i++) {
         struct sx_party one = party("", i, 1, 7);
