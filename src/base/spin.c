@@ -52,13 +52,15 @@ static void learn(struct sx_spin *spin, enum outcome outcome)
 {
     const uint32_t pause = outcome != IN_VAIN ? 0
                                               : longer(get(&spin->pause), 1, 2, SX_SPIN_PAUSE_MAX);
-    const uint32_t crowded = outcome != CROWDED ? 0
-                                                : longer(get(&spin->crowded), SX_SPIN_CROWDED_MIN,
-                                                         SX_SPIN_CROWDED_MIN, SX_SPIN_CROWDED_MAX);
+    const uint32_t was = get(&spin->crowded);
+    /* Slowly less: who computes may be on another of our CPUs for a moment. */
+    const uint32_t crowded = outcome == CROWDED ? longer(was, SX_SPIN_CROWDED_MIN,
+                                                         SX_SPIN_CROWDED_MIN, SX_SPIN_CROWDED_MAX)
+                                                : was / SX_SPIN_CROWDED_MIN;
 
     set(&spin->pause, pause);
     set(&spin->crowded, crowded);
-    set(&spin->left, pause + crowded);
+    set(&spin->left, outcome == CROWDED ? crowded : pause);
 }
 
 static void end(struct sx_spin *spin, struct sx_spin_try *try, enum outcome outcome)
@@ -67,26 +69,50 @@ static void end(struct sx_spin *spin, struct sx_spin_try *try, enum outcome outc
     learn(spin, outcome);
 }
 
-bool sx_spin_again(struct sx_spin *spin, struct sx_spin_try *try)
+bool sx_spin_is_crowded(const struct sx_spin *spin)
 {
-    const uint64_t now_ns = sx_now_ns();
+    return get(&spin->left) > 0 && get(&spin->crowded) > 0 && get(&spin->pause) == 0;
+}
+
+/* Return: whether others have kept the CPU. */
+static bool yield_is_long(void)
+{
+    const uint64_t begin_ns = sx_now_ns();
+
+    sched_yield();
+    return sx_now_ns() - begin_ns > SX_SPIN_CROWDED_NS;
+}
+
+void sx_spin_yield(struct sx_spin *spin)
+{
+    if (!sx_spin_is_crowded(spin) && yield_is_long()) {
+        learn(spin, CROWDED);
+    }
+}
+
+/* Whether the sleep that is due begins at once. */
+static bool is_paused(struct sx_spin *spin)
+{
     const uint32_t left = get(&spin->left);
 
-    if (spin->ns == 0) {
-        return false;
+    if (left > 0) {
+        set(&spin->left, left - 1);
     }
+    return left > 0 || spin->ns == 0;
+}
+
+bool sx_spin_again(struct sx_spin *spin, struct sx_spin_try *try)
+{
     if (try->begin_ns == 0) {
-        if (left > 0) {
-            set(&spin->left, left - 1);
+        if (is_paused(spin)) {
             return false;
         }
-        try->begin_ns = now_ns;
-    } else if (now_ns - try->begin_ns >= spin->ns) {
+        try->begin_ns = sx_now_ns();
+    } else if (sx_now_ns() - try->begin_ns >= spin->ns) {
         end(spin, try, IN_VAIN);
         return false;
     }
-    sched_yield();
-    if (sx_now_ns() - now_ns > SX_SPIN_CROWDED_NS) {
+    if (yield_is_long()) {
         end(spin, try, CROWDED);
     }
     return true;
@@ -121,9 +147,4 @@ bool sx_spin(struct sx_spin *spin, bool (*news)(void *arg), void *arg)
     }
     sx_spin_paid(spin, &try);
     return true;
-}
-
-bool sx_spin_is_crowded(const struct sx_spin *spin)
-{
-    return get(&spin->crowded) > 0 && get(&spin->left) > 0;
 }

@@ -4,7 +4,7 @@
  *
  *     looking --news--------------------> the next time too
  *             --in vain-----------------> at once asleep, the next 1, 2, 4 ... 64 times
- *             --others keep the CPU-----> at once asleep, the next 8, 64, 512 times
+ *             --others keep the CPU-----> at once asleep, the next 8, 64, 512 times, and no yields
  *
  * A wake across CPUs takes 12 to 28 us (docs/performance.md).  News that come sooner are had by
  * looking.  Between two looks the thread gives its CPU up: who is to bring the news may wait for
@@ -50,7 +50,8 @@ void sx_spin_paid(struct sx_spin *spin, struct sx_spin_try *try);
 /* Look until @news says that there are some.  Return: true then; false when it is time to sleep. */
 bool sx_spin(struct sx_spin *spin, bool (*news)(void *arg), void *arg);
 
-/* Whether somebody who computes has kept the CPU lately: a yield would take milliseconds. */
+/* Give the CPU up once, unless somebody who computes has kept it lately. */
+void sx_spin_yield(struct sx_spin *spin);
 bool sx_spin_is_crowded(const struct sx_spin *spin);
 
 #endif

@@ -218,8 +218,11 @@ static unsigned count_calls(int rank, const char *what)
            counter.of[SYS_write], counter.of[SYS_sched_yield], sleeps, pages);
     fflush(stdout);
     CHECK(sleeps == waits);
-    CHECK(counter.of[SYS_write] + counter.of[SYS_sched_yield] == 2 * waits);
-    CHECK(counter.all == 3 * waits + pages);
+    /* Less yields where others have kept the CPU for a time slice. */
+    const unsigned before_sleeps = counter.of[SYS_write] + counter.of[SYS_sched_yield];
+
+    CHECK(before_sleeps <= 2 * waits);
+    CHECK(counter.all == waits + before_sleeps + pages);
     return pages;
 }
 

@@ -15,7 +15,6 @@
  * (base/role.h). */
 #include "client/link/progress.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 #include "base/callbacks.h"
@@ -172,8 +171,8 @@ pmix_status_t sx_wait_until(struct sx_link *link, bool (*done)(void *arg), void 
     p->waiter_count++;
     pthread_mutex_unlock(&p->lock);
     for (;;) {
-        if (yield_count != 0 && !sx_spin_is_crowded(&p->wait_spin)) { /* nobody has answered yet */
-            sched_yield();
+        if (yield_count != 0) { /* nobody has answered yet what was just asked */
+            sx_spin_yield(&p->wait_spin);
         }
         sleep_prepare(&sleep, link);
         pthread_mutex_lock(&p->lock);

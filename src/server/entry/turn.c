@@ -6,8 +6,6 @@
  * So a client that appends in between is either seen here, or sees the odd epoch and rings. */
 #include "server/entry/turn.h"
 
-#include <sched.h>
-
 #include "base/status.h"
 #include "server/engine/collective_shown.h"
 #include "server/engine/event.h"
@@ -131,9 +129,8 @@ static bool linger(struct sx_server *server)
     if (sx_spin_again(&server->spin, &server->spin_try)) {
         return true;
     }
-    for (unsigned i = sx_spin_is_crowded(&server->spin) ? SX_SERVER_LINGER_YIELDS : 0;
-         i < SX_SERVER_LINGER_YIELDS; i++) {
-        sched_yield();
+    for (unsigned i = 0; i < SX_SERVER_LINGER_YIELDS; i++) {
+        sx_spin_yield(&server->spin);
         if (somebody_is_busy(server)) {
             return true;
         }
