@@ -333,6 +333,8 @@ struct sx_distances_options {
 /* Of `shmix run`: its server is to keep a descriptor that the ranks inherit, so that they reach it
  * without a path (SHMIX_SERVER_FD). */
 #define SX_SERVER_INHERIT_FD "shmix.inherit.fd"
+/* Also of it: nobody is accepted before sx_strangers_admit (server/entry/stranger.h). */
+#define SX_SERVER_HOLD "shmix.hold"
 /* Also of it: its `log` entry takes what goes to the standard streams, or to records. */
 #define SX_SERVER_LOG_STREAMS "shmix.log.streams"
 #define SX_SERVER_LOG_RECORDS "shmix.log.records"
@@ -346,7 +348,7 @@ struct sx_server_options {
     uint8_t share_topology;                /* enum sx_said */
     const pmix_info_t *topology;           /* PMIX_POINTER */
     const pmix_info_t *topology_of_source; /* PMIX_TOPO or PMIX_POINTER */
-    bool inherit_fd;
+    bool inherit_fd, hold;
     bool tools, session_tools, system_tools, foreign_tools;
     const char *system_tmpdir, *launcher_file; /* NULL: not given */
     const char *numa;                          /* a policy; NULL: not given */

@@ -24,7 +24,7 @@ static const char *const refused[] = {
     "pci", "gl", "opencl", "cuda", "nvml", "rsmi", "levelzero",
 };
 
-pmix_status_t sx_topology_discover(hwloc_topology_t *ret_topology)
+static pmix_status_t discover(enum hwloc_type_filter_e devices, hwloc_topology_t *ret_topology)
 {
     hwloc_topology_t topology;
 
@@ -36,13 +36,23 @@ pmix_status_t sx_topology_discover(hwloc_topology_t *ret_topology)
         (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
                                             refused[i]);
     }
-    if (hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) != 0 ||
+    if (hwloc_topology_set_io_types_filter(topology, devices) != 0 ||
         hwloc_topology_load(topology) != 0) {
         hwloc_topology_destroy(topology);
         return SX_RAISE(PMIX_ERR_NOT_FOUND, "hwloc cannot read this machine's topology");
     }
     *ret_topology = topology;
     return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_topology_discover(hwloc_topology_t *ret_topology)
+{
+    return discover(HWLOC_TYPE_FILTER_KEEP_IMPORTANT, ret_topology);
+}
+
+pmix_status_t sx_topology_discover_cpus(hwloc_topology_t *ret_topology)
+{
+    return discover(HWLOC_TYPE_FILTER_KEEP_NONE, ret_topology);
 }
 
 static pmix_status_t xml_load(const char *xml, size_t size_bytes, unsigned long flags,

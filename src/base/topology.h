@@ -17,6 +17,9 @@
  * Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when hwloc sees nothing; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_topology_discover(hwloc_topology_t *ret_topology);
 
+/* The same without devices, whose configuration takes long to read: CPUs, caches and memory. */
+pmix_status_t sx_topology_discover_cpus(hwloc_topology_t *ret_topology);
+
 /* Read @xml of @size_bytes, its NUL included, as a description of this machine.  Any thread.
  * Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE when hwloc does not take it;
  * PMIX_ERR_OUT_OF_RESOURCE. */

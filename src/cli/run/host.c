@@ -24,6 +24,7 @@
 #include "cli/say.h"
 #include "server/engine/connect.h"
 #include "server/engine/event_handled.h"
+#include "server/entry/stranger.h"
 
 /* Registrations that are on their way. */
 static struct {
@@ -159,8 +160,8 @@ static size_t tools_load(pmix_info_t info[4], const struct sx_run_options *optio
 static pmix_status_t serve(struct sx_run_host *host, const struct sx_run_options *options,
                            const struct sx_session *session, const char *server_nspace)
 {
-    pmix_info_t info[11];
-    bool yes = true, records = options->log != NULL;
+    pmix_info_t info[13];
+    bool yes = true, no = false, records = options->log != NULL;
     pmix_rank_t rank = 0;
     pmix_status_t status;
     size_t count;
@@ -172,7 +173,10 @@ static pmix_status_t serve(struct sx_run_host *host, const struct sx_run_options
     PMIx_Info_load(&info[3], SX_SERVER_INHERIT_FD, &yes, PMIX_BOOL);
     PMIx_Info_load(&info[4], SX_SERVER_LOG_STREAMS, &yes, PMIX_BOOL);
     PMIx_Info_load(&info[5], SX_SERVER_LOG_RECORDS, &records, PMIX_BOOL);
-    count = 6 + tools_load(&info[6], options, session);
+    PMIx_Info_load(&info[6], SX_SERVER_HOLD, &yes, PMIX_BOOL);
+    /* It is told by us (run/look.h), and need not look itself. */
+    PMIx_Info_load(&info[7], PMIX_SERVER_SHARE_TOPOLOGY, &no, PMIX_BOOL);
+    count = 8 + tools_load(&info[8], options, session);
     if (options->numa != NULL) {
         PMIx_Info_load(&info[count++], SHMIX_SERVER_NUMA, options->numa, PMIX_STRING);
     }
@@ -378,18 +382,27 @@ void sx_run_host_rank_gone(const struct sx_run_job *job, uint32_t rank)
     }
 }
 
-struct ends {
+/* What a registration adds to a job. */
+struct told {
     size_t count;
     pmix_info_t all[];
 };
 
-static void ends_told(pmix_status_t status, void *arg)
+static void told_free(pmix_status_t status, void *arg)
 {
-    struct ends *const ends = arg;
+    struct told *const told = arg;
 
     (void)status;
-    sx_elements_destruct(ends->all, ends->count, PMIX_INFO);
-    free(ends);
+    sx_elements_destruct(told->all, told->count, PMIX_INFO);
+    free(told);
+}
+
+static void news_register(const struct sx_run_job *job, struct told *news)
+{
+    if (PMIx_server_register_nspace(job->nspace, (int)job->rank_count, news->all, news->count,
+                                    told_free, news) != PMIX_SUCCESS) {
+        told_free(PMIX_SUCCESS, news); /* will not be called */
+    }
 }
 
 static void end_load(pmix_info_t *info, pmix_rank_t number, const struct sx_run_rank *rank)
@@ -406,23 +419,37 @@ static void end_load(pmix_info_t *info, pmix_rank_t number, const struct sx_run_
 /* Many in one registration, as many end at once; not the last ones, whose job ends with them. */
 void sx_run_host_tell_ends(struct sx_run_job *job)
 {
-    struct ends *ends;
+    struct told *told;
 
     if (job->untold == 0 || job->alive == 0) {
         return;
     }
-    ends = sx_cli_calloc(1, sizeof(*ends) + job->untold * sizeof(ends->all[0]));
+    told = sx_cli_calloc(1, sizeof(*told) + job->untold * sizeof(told->all[0]));
     for (uint32_t rank = 0; rank < job->spawned; rank++) {
         if (job->ranks[rank].untold) {
-            end_load(&ends->all[ends->count++], rank, &job->ranks[rank]);
+            end_load(&told->all[told->count++], rank, &job->ranks[rank]);
             job->ranks[rank].untold = false;
         }
     }
     job->untold = 0;
-    if (PMIx_server_register_nspace(job->nspace, (int)job->rank_count, ends->all, ends->count,
-                                    ends_told, ends) != PMIX_SUCCESS) {
-        ends_told(PMIX_SUCCESS, ends); /* will not be called */
+    news_register(job, told);
+}
+
+void sx_run_host_tell_topology(const struct sx_run_job *job, const char *xml)
+{
+    static const char *const keys[] = { PMIX_LOCAL_TOPO, PMIX_HWLOC_XML_V2 };
+    struct told *const news = sx_cli_calloc(1,
+                                            sizeof(*news) + SX_COUNT(keys) * sizeof(news->all[0]));
+
+    for (; news->count < SX_COUNT(keys); news->count++) {
+        PMIx_Info_load(&news->all[news->count], keys[news->count], xml, PMIX_STRING);
     }
+    news_register(job, news);
+}
+
+void sx_run_host_admit(void)
+{
+    (void)sx_strangers_admit();
 }
 
 void sx_run_host_job_over(struct sx_run_job *job)

@@ -56,6 +56,11 @@ void sx_run_host_rank_gone(const struct sx_run_job *job, uint32_t rank);
  * of processes shall know. */
 void sx_run_host_tell_ends(struct sx_run_job *job);
 
+/* Publish the node's topology to @job. */
+void sx_run_host_tell_topology(const struct sx_run_job *job, const char *xml);
+/* Let ranks and tools connect: every job has its topology. */
+void sx_run_host_admit(void);
+
 /* The last rank of @job has ended: its namespace goes. */
 void sx_run_host_job_over(struct sx_run_job *job);
 

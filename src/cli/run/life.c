@@ -25,6 +25,7 @@
 #include "cli/run/end.h"
 #include "cli/run/failure.h"
 #include "cli/run/log.h"
+#include "cli/run/look.h"
 #include "cli/run/past.h"
 #include "cli/run/pmi1.h"
 #include "cli/run/start.h"
@@ -124,6 +125,9 @@ static void reap(struct sx_run_state *run)
             continue;
         }
         waitpid(info.si_pid, NULL, 0);
+        if (info.si_pid == run->setup->look->pid) {
+            run->setup->look->pid = 0; /* its text is in the pipe */
+        }
         if (info.si_pid == janitor->pid) {
             janitor->pid = 0; /* somebody killed it; the jobs go on without */
         }
@@ -411,6 +415,7 @@ static int run_open(struct sx_run_state *run)
     if ((why = sx_run_start_open(run)) == 0 &&
         (why = watch(run, &run->signals, run->setup->signal_fd, signals_read)) == 0 &&
         (why = watch(run, &run->news, run->setup->host->event_fd, news_read)) == 0 &&
+        (why = sx_run_look_open(run->setup->look, run)) == 0 &&
         (why = sx_run_log_open(&run->loop, run->sink_of)) == 0) {
         sx_run_survivors_open(run);
         why = sx_run_foreign_init(&run->foreign, &run->loop, run->jobs, run->setup->lib_dir);

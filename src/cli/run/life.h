@@ -22,10 +22,13 @@
 #define SX_RUN_EXIT_TIMEOUT 124
 #define SX_RUN_EXIT_SIGNAL 128 /* plus the signal */
 
+struct sx_run_look;
+
 struct sx_run_setup {
     const struct sx_run_options *options;
     struct sx_run_jobs *jobs;
     const struct sx_run_machine *machine;
+    struct sx_run_look *look;
     struct sx_janitor *janitor;
     struct sx_run_host *host;
     const struct sx_session *session;

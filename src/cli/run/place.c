@@ -14,6 +14,7 @@
 
 #include "base/locality.h"
 #include "base/topology.h"
+#include "base/util.h"
 #include "cli/run/map.h"
 #include "cli/say.h"
 
@@ -131,11 +132,39 @@ static hwloc_bitmap_t usable_cpus(hwloc_topology_t topology)
     return usable;
 }
 
+#define SPARED "HWLOC_PLUGINS_BLACKLIST"
+
+/* Leave out the plugins of hwloc that look for devices in ways that are refused here anyway
+ * (base/topology.c), or read XML that others have written: to load them takes as long as to look at
+ * the CPUs.  Not where the user says anything of what hwloc reads.  hwloc keeps to it as long as
+ * the topology is there.  This process has one thread.  Return: whether they are left out. */
+static bool plugins_spare(void)
+{
+    static const char *const said[] = { SPARED, "HWLOC_PLUGINS_PATH", "HWLOC_XMLFILE",
+                                        "HWLOC_COMPONENTS", "HWLOC_LIBXML" };
+
+    for (size_t i = 0; i < SX_COUNT(said); i++) {
+        if (getenv(said[i]) != NULL) {
+            return false;
+        }
+    }
+    return setenv(SPARED,
+                  "hwloc_xml_libxml.so,hwloc_pci.so,hwloc_gl.so,hwloc_opencl.so,"
+                  "hwloc_cuda.so,hwloc_nvml.so,hwloc_rsmi.so,hwloc_levelzero.so",
+                  1) == 0;
+}
+
 static bool look(struct sx_run_machine *machine, char *message)
 {
     hwloc_topology_t topology;
 
-    if (sx_topology_discover(&topology) != PMIX_SUCCESS) {
+    const bool spared = plugins_spare();
+    const pmix_status_t rc = sx_topology_discover_cpus(&topology);
+
+    if (spared) {
+        unsetenv(SPARED); /* the ranks decide for themselves */
+    }
+    if (rc != PMIX_SUCCESS) {
         const char *const file = getenv("HWLOC_XMLFILE");
 
         snprintf(message, SX_RUN_MESSAGE_MAX, "hwloc cannot read this machine's topology%s%s%s",
@@ -149,7 +178,6 @@ static bool look(struct sx_run_machine *machine, char *message)
     machine->cpu_count = (uint32_t)hwloc_bitmap_weight(machine->usable);
     machine->package_count = count_of(topology, HWLOC_OBJ_PACKAGE);
     machine->memory_bytes = hwloc_get_root_obj(topology)->total_memory;
-    (void)sx_topology_write(topology, &machine->xml); /* else the server looks itself */
     return true;
 }
 

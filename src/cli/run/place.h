@@ -24,7 +24,7 @@ struct sx_run_place {
 
 struct sx_run_machine {
     void *topology; /* hwloc_topology_t */
-    char *xml;      /* in hwloc 2's format, malloc'ed; NULL if it could not be written */
+    char *xml;      /* with devices, in hwloc 2's format, malloc'ed; NULL until run/look.h knows */
     void *usable;   /* hwloc_bitmap_t: the CPUs that this process may use */
     char *cpuset;   /* the same in words: "0-15" */
     uint64_t memory_bytes;
@@ -33,8 +33,8 @@ struct sx_run_machine {
     uint32_t place_count;
 };
 
-/* Look at the machine, and map and bind @rank_count ranks.  Return: true; false with one line in
- * @message that says what the machine has.  Deinit in either case. */
+/* Look at the machine, but for its devices, and map and bind @rank_count ranks.  Return: true;
+ * false with one line in @message that says what the machine has.  Deinit in either case. */
 bool sx_run_machine_init(struct sx_run_machine *machine, enum sx_run_level map,
                          enum sx_run_level bind, uint32_t rank_count,
                          char message[SX_RUN_MESSAGE_MAX]);

@@ -21,6 +21,7 @@
 #include "cli/run/env.h"
 #include "cli/run/failure.h"
 #include "cli/run/info.h"
+#include "cli/run/look.h"
 #include "cli/run/pmi1_line.h"
 #include "cli/run/pmi1_names.h"
 #include "cli/run/pmi1_spawn.h"
@@ -249,6 +250,7 @@ static bool key_universe(struct ask *ask)
 static bool key_topology(struct ask *ask)
 {
     struct sx_run_state *const run = ask->job->run;
+    sx_run_look_await(run->setup->look);
     char *const xml = run->setup->machine->xml;
     const struct iovec bytes = { .iov_base = xml, .iov_len = xml == NULL ? 0 : strlen(xml) };
 

@@ -36,6 +36,7 @@
 #include "cli/run/leftovers.h"
 #include "cli/run/life.h"
 #include "cli/run/log.h"
+#include "cli/run/look.h"
 #include "cli/run/options.h"
 #include "cli/run/place.h"
 #include "cli/run/program.h"
@@ -51,6 +52,7 @@ struct run {
     struct sx_janitor janitor;
     struct sx_session session;
     struct sx_run_machine machine;
+    struct sx_run_look look;
     struct sx_run_jobs jobs;
     struct sx_run_host host;
     struct rlimit files;
@@ -314,6 +316,7 @@ static int run_jobs(struct run *run)
         .options = &run->options,
         .jobs = &run->jobs,
         .machine = &run->machine,
+        .look = &run->look,
         .janitor = &run->janitor,
         .host = &run->host,
         .session = &run->session,
@@ -391,8 +394,11 @@ static int run_all(struct run *run)
         sx_say("cannot start the janitor: %s", strerror(why));
         return SX_EXIT_FAILURE;
     }
-    if (!open_signals(run) || !make_session(run) || !open_log(run) || !look_at_machine(run) ||
-        !start_server(run)) {
+    if (!open_signals(run) || !make_session(run) || !open_log(run) || !look_at_machine(run)) {
+        return SX_EXIT_FAILURE;
+    }
+    sx_run_look_begin(&run->look, &run->machine);
+    if (!start_server(run)) {
         return SX_EXIT_FAILURE;
     }
     return run_jobs(run);
@@ -403,6 +409,7 @@ static void run_deinit(struct run *run)
     sx_run_log_end(); /* while there is somebody to answer */
     sx_run_host_deinit(&run->host);
     sx_run_log_deinit();
+    sx_run_look_deinit(&run->look);
     sx_run_machine_deinit(&run->machine);
     sx_session_deinit(&run->session);
     for (uint32_t i = 0; i < run->jobs.count; i++) {
@@ -424,7 +431,9 @@ static void run_deinit(struct run *run)
 
 int sx_cli_run(char **words)
 {
-    struct run run = { .janitor = SX_JANITOR_NULL, .host.event_fd = -1, .signal_fd = -1 };
+    struct run run = {
+        .janitor = SX_JANITOR_NULL, .look = SX_RUN_LOOK_NULL, .host.event_fd = -1, .signal_fd = -1
+    };
     int code = sx_run_options_init(&run.options, words);
 
     if (code == SX_OPTIONS_TAKEN) {

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "cli/proc.h"
 #include "cli/run/end.h"
+#include "cli/run/look.h"
 #include "cli/run/start.h"
 #include "cli/run/state.h"
 
@@ -61,7 +62,8 @@ static pid_t child_next(const char **at)
 /* Our janitor and our ranks are none. */
 static bool is_survivor(struct sx_run_state *run, pid_t pid)
 {
-    return pid != run->setup->janitor->pid && sx_run_bearer(run, pid)->job == NULL;
+    return pid != run->setup->janitor->pid && pid != run->setup->look->pid &&
+           sx_run_bearer(run, pid)->job == NULL;
 }
 
 enum whose { OURS, OTHERS, DYING };

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* look.c - one pipe, and as much as comes through it. */
+#include "cli/run/look.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/topology.h"
+#include "cli/run/host.h"
+#include "cli/run/state.h"
+#include "cli/run/steps.h"
+#include "cli/say.h"
+
+#define ROOM_FIRST 65536u
+#define TEXT_BYTES_MAX (64u << 20)
+#define AWAIT_NS (2 * SX_NS_PER_SEC)
+
+/* ---- the process ----------------------------------------------------------------------------- */
+
+__attribute__((noreturn)) static void look_main(int fd, pid_t launcher)
+{
+    hwloc_topology_t topology;
+    char *xml = NULL;
+    size_t done = 0;
+
+    prctl(PR_SET_NAME, "shmix-look", 0, 0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != launcher) {
+        _exit(SX_EXIT_FAILURE); /* it died before it could have killed us */
+    }
+    if (sx_topology_discover(&topology) != PMIX_SUCCESS ||
+        sx_topology_write(topology, &xml) != PMIX_SUCCESS) {
+        _exit(SX_EXIT_FAILURE);
+    }
+    for (const size_t size = strlen(xml) + 1; done < size;) { /* the NUL says that it is whole */
+        const ssize_t wrote = write(fd, xml + done, size - done);
+
+        if (wrote < 0 && errno != EINTR) {
+            break;
+        }
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    _exit(0);
+}
+
+void sx_run_look_begin(struct sx_run_look *look, struct sx_run_machine *machine)
+{
+    const pid_t launcher = getpid();
+    int pair[2];
+
+    *look = SX_RUN_LOOK_NULL;
+    look->machine = machine;
+    if (pipe2(pair, O_CLOEXEC) != 0) {
+        return;
+    }
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        close(pair[0]);
+        look_main(pair[1], launcher);
+    }
+    close(pair[1]);
+    if (pid < 0) {
+        close(pair[0]);
+        return;
+    }
+    (void)fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    look->pid = pid;
+    look->watch.fd = pair[0];
+}
+
+void sx_run_look_deinit(struct sx_run_look *look)
+{
+    if (look->pid > 0) {
+        kill(look->pid, SIGKILL);
+        while (waitpid(look->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+    if (look->watch.fd >= 0) {
+        close(look->watch.fd);
+    }
+    free(look->text);
+    *look = SX_RUN_LOOK_NULL;
+}
+
+/* ---- what it has seen ------------------------------------------------------------------------ */
+
+static void known(struct sx_run_look *look)
+{
+    struct sx_run_state *const run = look->run;
+
+    if (look->used > 0 && look->text[look->used - 1] == '\0') {
+        look->machine->xml = look->text;
+        look->text = NULL;
+    } else {
+        (void)sx_topology_write(look->machine->topology, &look->machine->xml);
+    }
+    for (uint32_t i = 0; i < run->jobs->count && look->machine->xml != NULL; i++) {
+        if (!run->jobs->at[i]->over) {
+            sx_run_host_tell_topology(run->jobs->at[i], look->machine->xml);
+        }
+    }
+    sx_run_host_admit();
+    sx_run_step(run, "the machine's devices are known, and ranks may connect");
+}
+
+/* Return: false when there is no more for now. */
+static bool text_read(struct sx_run_look *look)
+{
+    if (look->used == look->room) {
+        look->room = look->room == 0 ? ROOM_FIRST : 2 * look->room;
+        look->text = sx_cli_realloc(look->text, look->room, 1);
+    }
+    const ssize_t got = read(look->watch.fd, look->text + look->used, look->room - look->used);
+
+    if (got > 0 && look->used + (size_t)got <= TEXT_BYTES_MAX) {
+        look->used += (size_t)got;
+        return true;
+    }
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return false;
+    }
+    const int fd = look->watch.fd;
+
+    sx_run_loop_remove(&look->run->loop, &look->watch);
+    close(fd);
+    known(look);
+    return false;
+}
+
+static void readable(void *arg, uint32_t events)
+{
+    struct sx_run_look *const look = arg;
+
+    (void)events;
+    while (text_read(look)) {
+    }
+}
+
+void sx_run_look_await(struct sx_run_look *look)
+{
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), AWAIT_NS);
+    struct pollfd poll_fd = { .events = POLLIN };
+
+    while ((poll_fd.fd = look->watch.fd) >= 0) {
+        const uint64_t now_ns = sx_now_ns();
+
+        if (now_ns >= deadline_ns && look->pid > 0) {
+            kill(look->pid, SIGKILL); /* which ends the pipe */
+        }
+        (void)poll(&poll_fd, 1,
+                   now_ns < deadline_ns ? (int)((deadline_ns - now_ns) / SX_NS_PER_MS) + 1 : -1);
+        readable(look, 0);
+    }
+}
+
+int sx_run_look_open(struct sx_run_look *look, struct sx_run_state *run)
+{
+    look->run = run;
+    look->watch.fn = readable;
+    look->watch.arg = look;
+    if (look->watch.fd < 0) {
+        known(look);
+        return 0;
+    }
+    return sx_run_loop_add(&run->loop, &look->watch, EPOLLIN);
+}

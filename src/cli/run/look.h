@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* look.h - a process that looks at the machine's devices while the ranks are started.
+ *
+ *   LOOKING --its text has come--> KNOWN     ranks that connect are let in from then on
+ *       \---it ended without one----^        with what the launcher has seen: CPUs and memory
+ *
+ * To read the configuration of devices takes ten times as long as all the rest of a topology, and
+ * the launcher needs it for nothing itself.  It is a process and no thread, because it can be ended
+ * at any moment: by the launcher whose ranks have not asked, and by the kernel when the launcher is
+ * killed. */
+#ifndef SX_CLI_RUN_LOOK_H
+#define SX_CLI_RUN_LOOK_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "cli/run/loop.h"
+#include "cli/run/place.h"
+
+struct sx_run_state;
+
+struct sx_run_look {
+    struct sx_run_machine *machine; /* gets the text */
+    struct sx_run_state *run;
+    pid_t pid; /* 0: none, or it has been reaped */
+    struct sx_run_watch watch;
+    char *text;
+    size_t used, room;
+};
+
+#define SX_RUN_LOOK_NULL ((struct sx_run_look){ .watch.fd = -1 })
+
+/* Start the process, while this one has one thread.  Without one, the launcher's own text does. */
+void sx_run_look_begin(struct sx_run_look *look, struct sx_run_machine *machine);
+void sx_run_look_deinit(struct sx_run_look *look);
+
+/* Hear of it in the loop of @run; then tell the server's namespaces.  Return: 0 or errno. */
+int sx_run_look_open(struct sx_run_look *look, struct sx_run_state *run);
+
+/* For a rank that asks the launcher itself for the text (run/pmi1.h): wait until it is known, two
+ * seconds at most, after which the process is ended. */
+void sx_run_look_await(struct sx_run_look *look);
+
+#endif
