@@ -288,8 +288,12 @@ struct sx_credential_options {
 /* What becomes of the output of a job's ranks. */
 struct sx_output_options {
     struct sx_marks marks;
-    bool merge; /* stderr goes where stdout goes */
-    bool raw;   /* as it comes: lines are not waited for */
+    bool merge;             /* stderr goes where stdout goes */
+    bool raw;               /* as it comes: lines are not waited for */
+    const char *file, *dir; /* NULL, as below: none is named */
+    const char *rank_file;  /* one for both streams */
+    bool pattern;           /* the file's name is one */
+    bool file_only;         /* and not to the launcher's own streams */
 };
 
 /* What `shmix run` does for a spawn. */

@@ -48,7 +48,8 @@ static pmix_status_t judge_room(const struct sx_run_state *run,
                                 const struct sx_run_job *parent, char *message)
 {
     const uint32_t jobs = jobs_held(run->jobs), places = sx_run_jobs_places(run->jobs);
-    const struct sx_run_options all = { .rank_count = places + request->options.rank_count };
+    const struct sx_run_options all = { .rank_count = places + request->options.rank_count,
+                                        .output = request->options.output };
     const uint64_t files = sx_run_files(&all, jobs + 1);
     struct rlimit limit;
 

@@ -49,10 +49,12 @@ void sx_run_signals(sigset_t *ret_set)
 uint64_t sx_run_files(const struct sx_run_options *options, uint32_t job_count)
 {
     /* A rank: two pipes and a socket here, a further pipe while it starts or when all read the
-     * input; in the server a socket, its process, its lane and its bell, which a connection may
-     * hold twice a moment.  A job: its store and its ring, both also for readers.  What is left of
-     * one job without its ranks are 23; the rest is for tools and for what stores grow by. */
-    const uint64_t a_rank = 7 + (options->stdin_mode == SX_RUN_STDIN_ALL);
+     * input, and two files for its output; in the server a socket, its process, its lane and its
+     * bell, which a connection may hold twice a moment.  A job: its store and its ring, both also
+     * for readers.  What is left of one job without its ranks are 23; the rest is for tools and for
+     * what stores grow by. */
+    const uint64_t a_rank = 7 + (options->stdin_mode == SX_RUN_STDIN_ALL) +
+                            2 * sx_run_files_wanted(&options->output);
 
     return 36 + 4 * (uint64_t)job_count + a_rank * options->rank_count;
 }

@@ -14,6 +14,7 @@
 #include "cli/number.h"
 #include "cli/options.h"
 #include "cli/run/appfile.h"
+#include "cli/run/files.h"
 #include "cli/run/nodes.h"
 #include "cli/run/words.h"
 #include "cli/say.h"
@@ -232,6 +233,8 @@ static bool *output_word(struct sx_output_options *output, const char *word, siz
         { "merge", &output->merge },
         { "merge-stderr-to-stdout", &output->merge },
         { "raw", &output->raw },
+        { "nocopy", &output->file_only },
+        { "pattern", &output->pattern },
     };
 
     for (size_t i = 0; i < SX_COUNT(words); i++) {
@@ -242,21 +245,47 @@ static bool *output_word(struct sx_output_options *output, const char *word, siz
     return NULL;
 }
 
+/* "file=NAME" or "dir=NAME", which ends before a ':' or ','.  Return: the name, and where it is to
+ * be kept. */
+static char *output_name(struct sx_output_options *output, char *word, const char ***ret_at)
+{
+    static const char file[] = "file=", dir[] = "dir=";
+
+    if (strncmp(word, file, sizeof(file) - 1) == 0) {
+        *ret_at = &output->file;
+        return word + sizeof(file) - 1;
+    }
+    *ret_at = &output->dir;
+    return strncmp(word, dir, sizeof(dir) - 1) == 0 ? word + sizeof(dir) - 1 : NULL;
+}
+
 static bool set_output(void *at, const char *value)
 {
-    for (;; value++) {
-        const size_t len = strcspn(value, ",");
-        bool *const said = output_word(at, value, len);
+    struct sx_run_options *const options = at;
+    char *word = sx_cli_strdup(value);
+    char end = ',';
 
-        if (said == NULL) {
+    options->output_words = sx_cli_realloc(options->output_words, options->output_count + 1,
+                                           sizeof(*options->output_words));
+    options->output_words[options->output_count++] = word;
+    for (; end != '\0'; word++) {
+        const char **kept;
+        char *const name = output_name(&options->output, word, &kept);
+        char *const last = word + strcspn(word, name == NULL ? "," : ",:");
+        bool *const said = output_word(&options->output, word, (size_t)(last - word));
+
+        end = *last;
+        *last = '\0';
+        if (name != NULL && *name != '\0') {
+            *kept = name;
+        } else if (said != NULL) {
+            *said = true;
+        } else {
             return false;
         }
-        *said = true;
-        value += len;
-        if (*value == '\0') {
-            return true;
-        }
+        word = last;
     }
+    return true;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -353,11 +382,16 @@ static const struct sx_option rows[] = {
     { "--tag-output", NULL, NULL, NULL, NULL, "put [namespace,rank]<stream> before each line",
       sx_option_flag, OF_JOB(output.marks.tag) },
     { "--output", NULL, "WORDS", "tag,timestamp",
-      "words with commas between: tag, tag-detailed, rank, timestamp, xml, merge, raw",
+      "words with commas between: tag, tag-detailed, rank, timestamp, xml, merge, raw, dir=NAME, "
+      "file=NAME, pattern, nocopy",
       "what becomes of the ranks' output. Before each line: tag (as --tag-output), tag-detailed "
       "(with the node and the process), rank (the rank alone), timestamp, xml (each line is an "
-      "element). merge: stderr goes to stdout; raw: pass it on as it comes, not line by line",
-      set_output, OF_JOB(output) },
+      "element). merge: stderr goes to stdout; raw: pass it on as it comes, not line by line. "
+      "dir=NAME: also "
+      "into NAME/namespace/rank.N/stdout and stderr; file=NAME: into NAME.namespace.N.stdout and "
+      "stderr, or with pattern into NAME with its %n (namespace), %r (rank) and %h (node); nocopy: "
+      "into files alone",
+      set_output, JOB },
     { "--log", NULL, "FILE", "job.log", "a file",
       "add what ranks log for the job's record or the data store (PMIx_Log) to FILE, as lines of "
       "JSON",
@@ -584,6 +618,7 @@ static int take_words(struct sx_run_options *options, const struct source *sourc
 int sx_run_options_init(struct sx_run_options *options, char **argv)
 {
     const struct source command_line = { .verb = &sx_run_verb };
+    char message[SX_RUN_MESSAGE_MAX];
 
     *options = (struct sx_run_options){ .kill_grace_ns = KILL_GRACE_NS, .bind = BIND_NOT_GIVEN };
     const int code = take_words(options, &command_line, argv);
@@ -596,6 +631,9 @@ int sx_run_options_init(struct sx_run_options *options, char **argv)
                                  "%u programs would be %u jobs, and at most %u are possible; leave "
                                  "out --separate-jobs to make them one job",
                                  options->app_count, options->app_count, SX_RUN_JOBS_MAX);
+    }
+    if (!sx_run_files_judge(&options->output, message, sizeof(message))) {
+        return sx_options_refuse(&sx_run_verb, "--output", "--output: %s", message);
     }
     if (options->bind == BIND_NOT_GIVEN) {
         options->bind = options->map == SX_RUN_LEVEL_NODE ? SX_RUN_LEVEL_NONE : options->map;
@@ -618,6 +656,10 @@ void sx_run_options_deinit(struct sx_run_options *options)
         sx_run_appfile_deinit(&options->files[i]);
     }
     free(options->files);
+    for (size_t i = 0; i < options->output_count; i++) {
+        free(options->output_words[i]);
+    }
+    free(options->output_words);
     free(options->apps);
     *options = (struct sx_run_options){ .app_count = 0 };
 }

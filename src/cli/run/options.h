@@ -71,6 +71,8 @@ struct sx_run_options {
     enum sx_run_stdin stdin_mode;
     uint32_t stdin_rank; /* counted through all jobs */
     struct sx_output_options output;
+    char **output_words; /* in which the names of files lie; owned, output_count of them */
+    size_t output_count;
     const char *log;  /* the file of records; NULL: none */
     const char *numa; /* where its memory lies: a policy, or NULL */
     bool system_server;

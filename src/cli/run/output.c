@@ -180,9 +180,35 @@ void sx_run_sink_show(struct sx_run_sink *sink, const char *line, size_t size)
 /* What raw streams write belongs together, as if the program wrote to the sink itself. */
 static const char raw_owner;
 
-static void stream_mark(struct sx_run_stream *stream, const char *bytes, size_t size)
+static const void *owner_of(const struct sx_run_stream *stream)
 {
-    static char piece[SX_LOG_PIECE_MAX]; /* one thread writes */
+    return stream->raw ? (const void *)&raw_owner : stream;
+}
+
+/* Where marked lines go. */
+struct marked {
+    struct sx_run_stream *stream;
+    bool to_file;
+    size_t used;
+    char text[SX_RUN_LINE_MAX + SX_LOG_PIECE_MAX];
+};
+
+static void marked_flush(struct marked *marked)
+{
+    if (marked->to_file) {
+        sx_run_file_write_line(marked->stream->source.file, marked->stream, marked->text,
+                               marked->used);
+    } else {
+        sink_emit(marked->stream->sink, marked->stream, marked->text, marked->used);
+    }
+    marked->used = 0;
+}
+
+/* Return: whether its last line is open. */
+static bool stream_mark(struct sx_run_stream *stream, bool to_file, bool in_line, const char *bytes,
+                        size_t size)
+{
+    static struct marked marked; /* one thread writes */
     const struct sx_run_source *const from = &stream->source;
     pmix_proc_t source;
     struct sx_log_text text;
@@ -196,19 +222,49 @@ static void stream_mark(struct sx_run_stream *stream, const char *bytes, size_t 
                                               .pid = *from->pid,
                                               .when = time(NULL) });
     text.open = true;
-    text.in_line = stream->in_line && stream->sink->line_owner == stream;
-    while ((made = sx_log_text_next(&text, piece)) > 0) {
-        sink_emit(stream->sink, stream, piece, made);
+    text.in_line = in_line;
+    marked.stream = stream;
+    marked.to_file = to_file;
+    while ((made = sx_log_text_next(&text, marked.text + marked.used)) > 0) {
+        marked.used += made;
+        if (marked.used > SX_RUN_LINE_MAX) {
+            marked_flush(&marked);
+        }
     }
-    stream->in_line = text.in_line;
+    marked_flush(&marked);
+    return text.in_line;
+}
+
+static void file_emit(struct sx_run_stream *stream, const char *bytes, size_t size)
+{
+    struct sx_run_file *const file = stream->source.file;
+
+    if (stream->marked) {
+        stream->in_file_line = stream_mark(stream, true,
+                                           stream->in_file_line && file->line_owner == stream,
+                                           bytes, size);
+    } else {
+        sx_run_file_write_line(file, owner_of(stream), bytes, size);
+    }
 }
 
 static void stream_emit(struct sx_run_stream *stream, const char *bytes, size_t size)
 {
-    if (stream->marked && size > 0) {
-        stream_mark(stream, bytes, size);
+    if (size == 0) {
+        return;
+    }
+    if (stream->file_lines) {
+        file_emit(stream, bytes, size);
+    }
+    if (stream->source.file_only) {
+        return;
+    }
+    if (stream->marked) {
+        stream->in_line = stream_mark(stream, false,
+                                      stream->in_line && stream->sink->line_owner == stream, bytes,
+                                      size);
     } else {
-        sink_emit(stream->sink, stream->raw ? (const void *)&raw_owner : stream, bytes, size);
+        sink_emit(stream->sink, owner_of(stream), bytes, size);
     }
 }
 
@@ -231,7 +287,7 @@ static void line_emit(struct sx_run_stream *stream)
     stream->line_used = 0;
 }
 
-void sx_run_stream_feed(struct sx_run_stream *stream, const char *bytes, size_t size)
+static void stream_feed(struct sx_run_stream *stream, const char *bytes, size_t size)
 {
     const char *const last = size == 0 ? NULL : memrchr(bytes, '\n', size);
     size_t whole = last == NULL ? 0 : (size_t)(last - bytes) + 1;
@@ -264,8 +320,23 @@ static void stream_end(struct sx_run_stream *stream)
     if (stream->marked && stream->sink->line_owner == stream) {
         sink_emit(stream->sink, stream, "\n", 1);
     }
+    if (stream->marked && stream->in_file_line) {
+        sx_run_file_write_line(stream->source.file, stream, "\n", 1);
+    }
     sx_run_loop_remove(&stream->sink->readers, &stream->watch);
     close(fd);
+}
+
+void sx_run_stream_feed(struct sx_run_stream *stream, const char *bytes, size_t size)
+{
+    const struct sx_run_source *const from = &stream->source;
+
+    if (from->file != NULL && !stream->file_lines) {
+        sx_run_file_write(from->file, bytes, size); /* as it is; lines are the reader's */
+    }
+    if (!from->file_only || stream->file_lines) {
+        stream_feed(stream, bytes, size);
+    }
 }
 
 size_t sx_run_stream_read(struct sx_run_stream *stream)
@@ -304,7 +375,11 @@ int sx_run_stream_init(struct sx_run_stream *stream, struct sx_run_sink *sink, i
     int why;
 
     *stream = (struct sx_run_stream){
-        .sink = sink, .source = *source, .marked = marked, .raw = source->raw && !marked
+        .sink = sink,
+        .source = *source,
+        .marked = marked,
+        .raw = source->raw && !marked,
+        .file_lines = source->file != NULL && (marked || source->file_shared),
     };
     stream->watch = (struct sx_run_watch){ .fd = fd, .fn = stream_readable, .arg = stream };
     why = sx_run_loop_add(&sink->readers, &stream->watch, EPOLLIN);
@@ -326,5 +401,6 @@ void sx_run_stream_deinit(struct sx_run_stream *stream)
         stream->sink->line_owner = stream->sink; /* another one may have this address next */
     }
     free(stream->line);
+    sx_run_file_release(stream->source.file);
     *stream = (struct sx_run_stream){ .watch.fd = -1 };
 }

@@ -17,6 +17,7 @@
 
 #include "base/marks.h"
 #include "base/out.h"
+#include "cli/run/files.h"
 #include "cli/run/loop.h"
 
 #define SX_RUN_LINE_MAX 65536u
@@ -44,15 +45,18 @@ struct sx_run_source {
     const pid_t *pid;             /* once it has one */
     const struct sx_marks *marks; /* before its lines */
     bool raw;                     /* do not wait for whole lines; unless they are marked */
+    struct sx_run_file *file;     /* taken over; NULL: none */
+    bool file_shared;             /* with other streams: it gets whole lines */
+    bool file_only;               /* it goes there alone */
 };
 
 struct sx_run_stream {
     struct sx_run_sink *sink;
     struct sx_run_watch watch; /* fd -1: ended */
     struct sx_run_source source;
-    bool marked, raw;
-    bool in_line; /* the mark of its line has been written */
-    char *line;   /* the unfinished one */
+    bool marked, raw, file_lines;
+    bool in_line, in_file_line; /* the mark of its line has been written */
+    char *line;                 /* the unfinished one */
     size_t line_used, line_room;
 };
 

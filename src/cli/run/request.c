@@ -17,6 +17,7 @@
 #include "base/value.h"
 #include "cli/number.h"
 #include "cli/run/env.h"
+#include "cli/run/files.h"
 #include "cli/say.h"
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -418,6 +419,9 @@ pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *h
         .on_failure = said->goes_on ? SX_RUN_ON_FAILURE_NOTIFY : SX_RUN_ON_FAILURE_ABORT,
     };
     request->words = sx_cli_calloc(request->napps, sizeof(*request->words));
+    if (!sx_run_files_judge(&options->output, message, SX_RUN_MESSAGE_MAX)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
     rc = judge_policies(request, &ppr, message);
     if (ppr == 0 && said->per_node.given) {
         daemons = said->per_node.number;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -27,6 +28,8 @@
 
 #define STARTS_A_TURN 8
 #define RANK_FDS 4 /* the standard ones, and PMI_FD */
+
+static const char *const stream_names[] = { "stdout", "stderr" };
 
 struct sx_run_bearer *sx_run_bearer(struct sx_run_state *run, pid_t pid)
 {
@@ -68,26 +71,90 @@ static bool run_is_alone(const struct sx_run_state *run)
     return run->jobs->count == 1 && run->jobs->at[0]->rank_count == 1;
 }
 
+static void file_failed(void *arg, const struct sx_run_file *file)
+{
+    sx_run_say(arg, "cannot write to '%.300s': %s; what comes for it is lost", file->path,
+               strerror(file->error));
+}
+
+/* The file for stream @which, where files are wanted.  Return: false with one line in @message. */
+static bool file_for(struct sx_run_job *job, uint32_t rank, int which, char *message,
+                     struct sx_run_file **ret_file)
+{
+    const struct sx_output_options *const output = &job->options->output;
+    const struct sx_run_file_of of = {
+        .nspace = job->nspace, .host = job->run->host, .stream = stream_names[which], .rank = rank
+    };
+    struct sx_run_file *file = job->ranks[rank].streams[0].source.file;
+
+    if (!sx_run_files_wanted(output)) {
+        return true;
+    }
+    if (which > 0 && (output->merge || output->rank_file != NULL)) {
+        file->reference_count++;
+    } else {
+        file = sx_run_file_open(output, &of, message, SX_RUN_MESSAGE_MAX);
+    }
+    if (file == NULL) {
+        return false;
+    }
+    file->failed = file_failed;
+    file->arg = job->run;
+    *ret_file = file;
+    return true;
+}
+
 /* The reading end of its pipe is @fd, which is taken over.  Return: 0 or errno. */
-static int connect_stream(struct sx_run_job *job, uint32_t rank, int which, int fd)
+static int connect_stream(struct sx_run_job *job, uint32_t rank, int which, int fd,
+                          struct sx_run_file *file)
 {
     struct sx_run_state *const run = job->run;
     const struct sx_output_options *const output = &job->options->output;
     const struct sx_run_source source = { .nspace = job->nspace,
                                           .host = run->host,
-                                          .name = which == 0 ? "stdout" : "stderr",
+                                          .name = stream_names[which],
                                           .rank = rank,
                                           .pid = &job->ranks[rank].pid,
                                           .marks = &output->marks,
-                                          .raw = output->raw || run_is_alone(run) };
+                                          .raw = output->raw || run_is_alone(run),
+                                          .file = file,
+                                          .file_shared = sx_run_files_shared(output),
+                                          .file_only = output->file_only };
 
     return sx_run_stream_init(&job->ranks[rank].streams[which],
                               run->sink_of[output->merge ? 0 : which], fd, &source);
 }
 
+static bool no_pipes(int why, char *message)
+{
+    snprintf(message, SX_RUN_MESSAGE_MAX, "no pipes: %s", strerror(why));
+    return false;
+}
+
+static bool connect_output(struct sx_run_job *job, uint32_t rank, int fds[3], char *message)
+{
+    int why = 0, pair[2];
+
+    for (int i = 0; i < 2 && why == 0; i++) {
+        struct sx_run_file *file = NULL;
+
+        if (!file_for(job, rank, i, message, &file)) {
+            return false;
+        }
+        why = pipe_make(pair, 0);
+        if (why == 0) {
+            fds[i + 1] = pair[1];
+            why = connect_stream(job, rank, i, pair[0], file);
+        } else {
+            sx_run_file_release(file);
+        }
+    }
+    return why == 0 || no_pipes(why, message);
+}
+
 /* Make the three descriptors of @rank in @fds and keep the other ends; null_fd stays everybody's.
- * Return: 0 or errno. */
-static int connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3])
+ * Return: false with one line in @message. */
+static bool connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3], char *message)
 {
     struct sx_run_state *const run = job->run;
     const struct sx_run_options *const options = job->options;
@@ -102,14 +169,7 @@ static int connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3])
     } else {
         fds[0] = run->null_fd;
     }
-    for (int i = 0; i < 2 && why == 0; i++) {
-        why = pipe_make(pair, 0);
-        if (why == 0) {
-            fds[i + 1] = pair[1];
-            why = connect_stream(job, rank, i, pair[0]);
-        }
-    }
-    return why;
+    return why == 0 ? connect_output(job, rank, fds, message) : no_pipes(why, message);
 }
 
 static void reports_ready(void *arg, uint32_t events);
@@ -194,14 +254,14 @@ static void start_one(struct sx_run_job *job)
     sx_run_env_put_rank(&env, rank, job->first + rank);
     why = rank == 0 || job->report_fd < 0 ? reports_open(job) : 0;
     if (why == 0) {
-        why = connect_rank(job, rank, fds);
-    }
-    if (why == 0) {
         why = sx_run_pmi1_connect(job, rank, &env, &fds[3]);
     }
     if (why != 0) {
-        sx_run_end(job, SX_EXIT_FAILURE, "cannot start %srank %u: no pipes: %s", job->prefix, rank,
-                   strerror(why));
+        no_pipes(why, message);
+    }
+    if (why != 0 || !connect_rank(job, rank, fds, message)) {
+        sx_run_end_fate(job, PMIX_ERR_JOB_SYS_OP_FAILED);
+        sx_run_end(job, SX_EXIT_FAILURE, "cannot start %srank %u: %s", job->prefix, rank, message);
     } else if (!sx_run_host_setup_fork(job, rank, &env, message)) {
         sx_run_end(job, SX_EXIT_FAILURE, "%s", message);
     } else {

@@ -23,6 +23,50 @@ sed -n 's/.*:\([0-9]*\)\]<stderr>: \([0-9]*\)$/\1 \2/p' "$work/out" >"$work/pids
 run -n 2 --output xml sh -c 'echo "a<b"'
 grep -q '^<stdout nspace="shmix-[0-9a-f-]*" rank="1">a&lt;b</stdout>$' "$work/out" || fail "XML"
 
+# ---- files ----
+
+cd "$work" || exit 1
+told='echo out $PMIX_RANK; echo err >&2'
+is() { # FILE TEXT
+    [ "$(cat $1 2>/dev/null)" = "$2" ] || fail "'$1' is not '$2' but '$(cat $1 2>&1)'"
+}
+run -n 2 --output dir=a/b sh -c "$told"
+expect_code 0 "into a directory"
+is 'a/b/shmix-*/rank.1/stdout' "out 1"
+is 'a/b/shmix-*/rank.0/stderr' "err"
+lines_are "$work/out" 2 || fail "into a directory: stdout has nothing as well"
+run -n 2 --output file=c,nocopy,rank sh -c "$told"
+is 'c.shmix-*.1.stdout' "[1]<stdout>: out 1"
+is 'c.shmix-*.0.stderr' "[0]<stderr>: err"
+[ ! -s "$work/out" ] && [ ! -s "$work/err" ] || fail "nocopy: there is a copy"
+run -n 2 --output file=d/%%%r:pattern,merge,nocopy sh -c "$told"
+is 'd/%1.stdout' "out 1
+err"
+[ ! -e d/%1.stderr ] || fail "merged: there are two files"
+
+# One file for all: whole lines.
+run -n 4 --output file=all,pattern,nocopy sh -c 'i=0; while [ $i -lt 500 ]; do echo "the quick brown fox $i"; i=$((i+1)); done; printf x'
+[ "$(grep -c -x -E 'the quick brown fox [0-9]+' all.stdout)" = 2000 ] || fail "one file for all: lines are lost or mixed"
+[ "$(grep -c -x x all.stdout)" = 4 ] || fail "one file for all: unfinished lines"
+
+# A full disk is told of once, and the job goes on.
+ln -s /dev/full full0.stdout
+run -n 2 --output file=full%r,pattern,nocopy sh -c 'seq 100000; seq 100000; echo alive >&2'
+expect_code 0 "a full disk"
+expect_err "cannot write to 'full0.stdout': No space left on device" "a full disk"
+lines_are "$work/err" 1 || fail "a full disk is told of more than once"
+is full0.stderr alive
+lines_are full1.stdout 200000 || fail "a full disk takes others' output away"
+
+# Files that cannot be.
+mkfifo pipe.stdout
+run --output file=pipe,pattern sh -c "echo started >$work/started"
+expect_code 1 "a pipe as file"
+expect_err "cannot start rank 0: its output cannot go to 'pipe.stdout'" "a pipe as file"
+run --output file=all.stdout/x sh -c "echo started >$work/started"
+expect_err "cannot go to 'all.stdout/x.shmix-[^']*': Not a directory" "a file as directory"
+[ ! -e "$work/started" ] || fail "a program was started without its file"
+
 run printf 'no newline'
 expect_out "no newline" "an unfinished line"
 [ "$(wc -c <"$work/out")" -eq 10 ] || fail "an unfinished line: bytes were added"

@@ -45,6 +45,18 @@ spawns PMIX_SUCCESS "tagged" pmix.iof.tag pmix.iof.mrg pmix.notecomp -- sh -c 'e
 grep -q '^\[shmix-[0-9a-f-]*\.1,0\]<stderr>: heard$' "$work/out" || fail "tagged and merged: no such line"
 spawns PMIX_SUCCESS "detailed" pmix.iof.tagdet pmix.tsout pmix.notecomp -- sh -c 'echo heard'
 grep -q '^20[0-9T:+-]* \[shmix-[0-9a-f-]*\.1,0\]\[[^:]*:[0-9]*\]<stdout>: heard$' "$work/out" || fail "detailed: no such line"
+spawns PMIX_SUCCESS "into a directory" pmix.outdir="$work/d" pmix.nocopy pmix.notecomp -- sh -c 'echo heard'
+[ "$(cat "$work"/d/shmix-*.1/rank.0/stdout)" = heard ] || fail "into a directory: no such file"
+grep -q heard "$work/out" && fail "into a directory: there is a copy"
+spawns PMIX_SUCCESS "into a file" pmix.iof.file="$work/f%r" pmix.iof.fpt pmix.iof.fonly pmix.notecomp -- sh -c 'echo heard'
+[ "$(cat "$work/f0.stdout")" = heard ] || fail "into a file: no such file"
+spawns PMIX_SUCCESS "into one file" -n 2 pmix.outfile="$work/g" pmix.notecomp -- sh -c 'echo out; echo err >&2'
+[ "$(sort "$work/g.1")" = "err
+out" ] || fail "into one file for both streams"
+spawns PMIX_ERR_BAD_PARAM "file and directory" pmix.iof.file=a pmix.iof.dir=b -- true
+expect_err "not to both" "file and directory"
+spawns PMIX_ERR_JOB_SYS_OP_FAILED "a file that cannot be" pmix.iof.file=/dev/null/x pmix.notecomp -- true
+expect_err "cannot go to '/dev/null/x" "a file that cannot be"
 spawns PMIX_SUCCESS "XML" pmix.iof.xml pmix.iof.ts pmix.notecomp -- sh -c 'echo heard'
 grep -q '^<stdout nspace="[^"]*" rank="0" time="20[^"]*">heard</stdout>$' "$work/out" || fail "XML: no such line"
 
