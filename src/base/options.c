@@ -515,7 +515,11 @@ static const struct sx_directive iof_pull[] = {
     ROW(PMIX_IOF_DROP_OLDEST, BOOL, iof, drop_oldest),
     ROW(PMIX_IOF_DROP_NEWEST, BOOL, iof, drop_newest),
     MARKS(iof, marks),
+    ROW(PMIX_IOF_TAG_DETAILED_OUTPUT, BOOL, iof, marks.detailed),
     IDLE(PMIX_IOF_OUTPUT_RAW), /* it is, unless marks are asked for */
+    ROW(PMIX_IOF_STOP, BOOL, iof, stop),
+    ROW(PMIX_IOF_REDIRECT, BOOL, iof, redirect),
+    IDLE(PMIX_IOF_COPY),
 };
 
 static const struct sx_directive iof_push[] = {
@@ -524,6 +528,8 @@ static const struct sx_directive iof_push[] = {
 
 static const struct sx_directive iof_deliver[] = {
     ROW(PMIX_IOF_COMPLETE, BOOL, iof, complete),
+    ROW(PMIX_HOSTNAME, STRING, iof, host),
+    ROW(PMIX_PROC_PID, NUMBER, iof, pid, .arg = INT32_MAX),
 };
 
 /* ---- hosts --------------------------------------------------------------------------------- */
@@ -589,6 +595,8 @@ static const struct sx_directive launch[] = {
     ROW(PMIX_PERSONALITY, STRING, launch, personality),
     MARKS(launch, output.marks),
     ROW(PMIX_IOF_TAG_DETAILED_OUTPUT, BOOL, launch, output.marks.detailed),
+    ROW(PMIX_FWD_STDOUT, FLAG, launch, output.forwards, .arg = PMIX_FWD_STDOUT_CHANNEL),
+    ROW(PMIX_FWD_STDERR, FLAG, launch, output.forwards, .arg = PMIX_FWD_STDERR_CHANNEL),
     ROW(PMIX_IOF_OUTPUT_RAW, BOOL, launch, output.raw),
     ROW(PMIX_IOF_MERGE_STDERR_STDOUT, BOOL, launch, output.merge),
     ROW(PMIX_TAG_OUTPUT, BOOL, launch, output.marks.tag),

@@ -294,6 +294,7 @@ struct sx_output_options {
     const char *rank_file;  /* one for both streams */
     bool pattern;           /* the file's name is one */
     bool file_only;         /* and not to the launcher's own streams */
+    uint8_t forwards;       /* channels that are delivered from the begin on */
 };
 
 /* What `shmix run` does for a spawn. */
@@ -327,6 +328,10 @@ struct sx_iof_options {
     bool drop_oldest, drop_newest;     /* when there is no room; else nothing is dropped */
     struct sx_marks marks;             /* of each line */
     bool complete;                     /* nothing comes behind it */
+    bool stop;                         /* of a host: a pull has ended */
+    bool redirect;                     /* it goes nowhere else */
+    const char *host;                  /* where its process is; NULL: not given */
+    struct sx_some_number pid;         /* of its process */
 };
 
 struct sx_distances_options {

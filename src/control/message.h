@@ -312,12 +312,16 @@ enum { SX_PUSH_PROCS, SX_PUSH_INFOS };
 /* Some output: a message each, in the order in which its process wrote it.  Behind the head there
  * are at most SX_IOF_BYTES_MAX bytes; none: the channel has ended. */
 #define SX_IOF_BYTES_MAX 32768u
+#define SX_IOF_HOST_SIZE 64u
 struct sx_iof_piece {
     uint32_t rank;
     uint32_t channel; /* pmix_iof_channel_t, one of them */
     uint64_t when;    /* seconds since 1970: when the host had it */
     uint64_t lost;    /* bytes of this pull that have been dropped so far, as it asked */
+    uint32_t pid;     /* 0: it is not known */
+    uint32_t reserved;
     char nspace[256];
+    char host[SX_IOF_HOST_SIZE]; /* empty: it is not known */
 };
 
 /* GROUP_LEAVE.  Reply: struct sx_reply. */

@@ -24,6 +24,7 @@
 #include "cli/run/child.h"
 #include "cli/run/end.h"
 #include "cli/run/failure.h"
+#include "cli/run/forward.h"
 #include "cli/run/log.h"
 #include "cli/run/look.h"
 #include "cli/run/past.h"
@@ -80,7 +81,7 @@ static void streams_drain(struct sx_run_rank *rank)
         struct sx_run_stream *stream = &rank->streams[i];
         size_t total = 0, got = 1;
 
-        while (stream->watch.fd >= 0 && !stream->sink->paused && got > 0 &&
+        while (stream->watch.fd >= 0 && !stream->sink->paused && !stream->held && got > 0 &&
                total < DRAIN_BYTES_MAX) {
             got = sx_run_stream_read(stream);
             total += got;
@@ -352,7 +353,7 @@ static void drain_stream(struct sx_run_state *run, struct sx_run_stream *stream)
     size_t total = 0, got = 1;
 
     while (stream->watch.fd >= 0 && got > 0 && total < DRAIN_BYTES_MAX && !run->give_up) {
-        if (stream->sink->paused) {
+        if (stream->sink->paused || stream->held) {
             drain_turn(run);
         } else {
             got = sx_run_stream_read(stream);
@@ -418,6 +419,7 @@ static int run_open(struct sx_run_state *run)
         (why = watch(run, &run->signals, run->setup->signal_fd, signals_read)) == 0 &&
         (why = watch(run, &run->news, run->setup->host->event_fd, news_read)) == 0 &&
         (why = sx_run_look_open(run->setup->look, run)) == 0 &&
+        (why = sx_run_forward_open(&run->loop, run->jobs)) == 0 &&
         (why = sx_run_log_open(&run->loop, run->sink_of)) == 0) {
         sx_run_survivors_open(run);
         why = sx_run_foreign_init(&run->foreign, &run->loop, run->jobs, run->setup->lib_dir);
@@ -463,6 +465,7 @@ static void run_deinit(struct sx_run_state *run)
     }
     sx_run_foreign_deinit(&run->foreign);
     sx_run_log_close(&run->loop);
+    sx_run_forward_close(&run->loop);
     sx_run_sink_deinit(&run->sinks[0]);
     sx_run_sink_deinit(&run->sinks[1]);
     sx_run_loop_deinit(&run->loop);

@@ -50,6 +50,11 @@ void sx_run_loop_remove(struct sx_run_loop *loop, struct sx_run_watch *watch)
     }
 }
 
+void sx_run_loop_pause(struct sx_run_loop *loop, struct sx_run_watch *watch)
+{
+    control(loop, EPOLL_CTL_DEL, watch, 0);
+}
+
 int sx_run_loop_turn(struct sx_run_loop *loop, int timeout_ms)
 {
     struct epoll_event events[EVENTS_MAX];

@@ -35,6 +35,9 @@ int sx_run_loop_modify(struct sx_run_loop *loop, struct sx_run_watch *watch, uin
 /* Takes the watch out and sets its fd to -1; the descriptor stays open. */
 void sx_run_loop_remove(struct sx_run_loop *loop, struct sx_run_watch *watch);
 
+/* Not to be called, not even at its end, until it is added again. */
+void sx_run_loop_pause(struct sx_run_loop *loop, struct sx_run_watch *watch);
+
 /* Wait at most @timeout_ms (-1: for ever) and call what is ready.  Return: how many were called. */
 int sx_run_loop_turn(struct sx_run_loop *loop, int timeout_ms);
 

@@ -256,7 +256,7 @@ static void stream_emit(struct sx_run_stream *stream, const char *bytes, size_t 
     if (stream->file_lines) {
         file_emit(stream, bytes, size);
     }
-    if (stream->source.file_only) {
+    if (stream->source.file_only || stream->redirected > 0) {
         return;
     }
     if (stream->marked) {
@@ -323,14 +323,35 @@ static void stream_end(struct sx_run_stream *stream)
     if (stream->marked && stream->in_file_line) {
         sx_run_file_write_line(stream->source.file, stream, "\n", 1);
     }
+    if (stream->pulled > 0) {
+        stream->end_told = true;
+        stream->source.taker->take(stream, NULL, 0);
+    }
     sx_run_loop_remove(&stream->sink->readers, &stream->watch);
     close(fd);
+}
+
+void sx_run_stream_hold(struct sx_run_stream *stream, void *delivery)
+{
+    stream->held = true;
+    stream->delivery = delivery;
+    sx_run_loop_pause(&stream->sink->readers, &stream->watch);
+}
+
+void sx_run_stream_go_on(struct sx_run_stream *stream)
+{
+    stream->held = false;
+    stream->delivery = NULL;
+    (void)sx_run_loop_add(&stream->sink->readers, &stream->watch, EPOLLIN);
 }
 
 void sx_run_stream_feed(struct sx_run_stream *stream, const char *bytes, size_t size)
 {
     const struct sx_run_source *const from = &stream->source;
 
+    if (stream->pulled > 0) {
+        from->taker->take(stream, bytes, size);
+    }
     if (from->file != NULL && !stream->file_lines) {
         sx_run_file_write(from->file, bytes, size); /* as it is; lines are the reader's */
     }
@@ -344,7 +365,8 @@ size_t sx_run_stream_read(struct sx_run_stream *stream)
     static char bytes[SX_RUN_LINE_MAX]; /* one thread reads */
     ssize_t got;
 
-    if (stream->watch.fd < 0) {
+    if (stream->watch.fd < 0 || stream->held ||
+        (stream->pulled > 0 && !stream->source.taker->ready(stream))) {
         return 0;
     }
     got = read(stream->watch.fd, bytes, sizeof(bytes));
@@ -393,6 +415,9 @@ int sx_run_stream_init(struct sx_run_stream *stream, struct sx_run_sink *sink, i
 
 void sx_run_stream_deinit(struct sx_run_stream *stream)
 {
+    if (stream->held) {
+        stream->source.taker->gone(stream);
+    }
     if (stream->watch.fd >= 0) {
         stream_end(stream);
         sx_run_sink_flush(stream->sink);

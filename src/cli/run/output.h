@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include <pmix_common.h>
+
 #include "base/marks.h"
 #include "base/out.h"
 #include "cli/run/files.h"
@@ -38,16 +40,28 @@ struct sx_run_sink {
     const void *line_owner; /* whose unfinished line is the last thing in the queue; NULL: none */
 };
 
+struct sx_run_stream;
+
+/* Who else has what a stream reads. */
+struct sx_run_taker {
+    /* Whether it takes more of @stream; else it holds it. */
+    bool (*ready)(struct sx_run_stream *stream);
+    void (*take)(struct sx_run_stream *stream, const char *bytes, size_t size); /* 0: the end */
+    void (*gone)(struct sx_run_stream *stream); /* while it was held */
+};
+
 /* Whose output it is, and how it is handed on; all of it is borrowed. */
 struct sx_run_source {
     const char *nspace, *host, *name; /* name: "stdout" or "stderr" */
     uint32_t rank;
-    const pid_t *pid;             /* once it has one */
-    const struct sx_marks *marks; /* before its lines */
-    bool raw;                     /* do not wait for whole lines; unless they are marked */
-    struct sx_run_file *file;     /* taken over; NULL: none */
-    bool file_shared;             /* with other streams: it gets whole lines */
-    bool file_only;               /* it goes there alone */
+    pmix_iof_channel_t channel;
+    const pid_t *pid;                 /* once it has one */
+    const struct sx_marks *marks;     /* before its lines */
+    bool raw;                         /* do not wait for whole lines; unless they are marked */
+    struct sx_run_file *file;         /* taken over; NULL: none */
+    bool file_shared;                 /* with other streams: it gets whole lines */
+    bool file_only;                   /* it goes there alone */
+    const struct sx_run_taker *taker; /* NULL: nobody */
 };
 
 struct sx_run_stream {
@@ -55,8 +69,12 @@ struct sx_run_stream {
     struct sx_run_watch watch; /* fd -1: ended */
     struct sx_run_source source;
     bool marked, raw, file_lines;
-    bool in_line, in_file_line; /* the mark of its line has been written */
-    char *line;                 /* the unfinished one */
+    bool in_line, in_file_line;  /* the mark of its line has been written */
+    unsigned pulled, redirected; /* so many want it from the taker; and not here */
+    bool held;                   /* it is not read */
+    bool end_told;               /* to the taker */
+    void *delivery;              /* the taker's, while it is held */
+    char *line;                  /* the unfinished one */
     size_t line_used, line_room;
 };
 
@@ -84,6 +102,10 @@ void sx_run_stream_deinit(struct sx_run_stream *stream);
 
 /* Take @size bytes as if they had been read. */
 void sx_run_stream_feed(struct sx_run_stream *stream, const char *bytes, size_t size);
+
+/* Do not read it, until it goes on. */
+void sx_run_stream_hold(struct sx_run_stream *stream, void *delivery);
+void sx_run_stream_go_on(struct sx_run_stream *stream);
 
 /* Read once.  Return: the number of bytes; 0 when there is nothing now or the stream has ended. */
 size_t sx_run_stream_read(struct sx_run_stream *stream);

@@ -31,6 +31,7 @@
 #include "cli/run/display.h"
 #include "cli/run/dry.h"
 #include "cli/run/env.h"
+#include "cli/run/forward.h"
 #include "cli/run/host.h"
 #include "cli/run/job.h"
 #include "cli/run/leftovers.h"
@@ -257,12 +258,14 @@ static void make_environments(const struct run *run, const struct sx_run_job *jo
 
 static bool open_log(const struct run *run)
 {
-    const int why = sx_run_log_init(&run->options);
+    const int why = sx_run_log_init(&run->options), no_event = sx_run_forward_init();
 
-    if (why != 0) {
+    if (no_event != 0) {
+        sx_say("cannot start: %s", strerror(no_event));
+    } else if (why != 0) {
         sx_say("cannot open '%.200s' for --log: %s", run->options.log, strerror(why));
     }
-    return why == 0;
+    return why == 0 && no_event == 0;
 }
 
 static void give_places(struct run *run)
@@ -410,6 +413,7 @@ static void run_deinit(struct run *run)
     sx_run_host_deinit(&run->host);
     sx_run_log_deinit();
     sx_run_look_deinit(&run->look);
+    sx_run_forward_deinit();
     sx_run_machine_deinit(&run->machine);
     sx_session_deinit(&run->session);
     for (uint32_t i = 0; i < run->jobs.count; i++) {

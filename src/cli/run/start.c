@@ -20,6 +20,7 @@
 #include "cli/run/display.h"
 #include "cli/run/end.h"
 #include "cli/run/env.h"
+#include "cli/run/forward.h"
 #include "cli/run/pmi1.h"
 #include "cli/run/program.h"
 #include "cli/run/request.h"
@@ -113,6 +114,9 @@ static int connect_stream(struct sx_run_job *job, uint32_t rank, int which, int 
     const struct sx_run_source source = { .nspace = job->nspace,
                                           .host = run->host,
                                           .name = stream_names[which],
+                                          .channel = which == 0 ? PMIX_FWD_STDOUT_CHANNEL
+                                                                : PMIX_FWD_STDERR_CHANNEL,
+                                          .taker = &sx_run_forward_taker,
                                           .rank = rank,
                                           .pid = &job->ranks[rank].pid,
                                           .marks = &output->marks,
@@ -121,8 +125,14 @@ static int connect_stream(struct sx_run_job *job, uint32_t rank, int which, int 
                                           .file_shared = sx_run_files_shared(output),
                                           .file_only = output->file_only };
 
-    return sx_run_stream_init(&job->ranks[rank].streams[which],
-                              run->sink_of[output->merge ? 0 : which], fd, &source);
+    struct sx_run_stream *const stream = &job->ranks[rank].streams[which];
+    const int why = sx_run_stream_init(stream, run->sink_of[output->merge ? 0 : which], fd,
+                                       &source);
+
+    if (why == 0) {
+        sx_run_forward_begin(stream, (output->forwards & source.channel) != 0);
+    }
+    return why;
 }
 
 static bool no_pipes(int why, char *message)

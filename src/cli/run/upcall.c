@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/options.h"
+#include "cli/run/forward.h"
 #include "cli/run/log.h"
 #include "cli/run/request.h"
 #include "cli/say.h"
@@ -447,6 +448,7 @@ pmix_server_module_t sx_run_upcall_module = {
     .log = sx_run_log,
     .job_control = job_control,
     .spawn = job_spawn,
+    .iof_pull = sx_run_forward_pull,
 };
 
 /* ---- losses ---------------------------------------------------------------------------------- */

@@ -59,7 +59,10 @@ static pmix_status_t pull_judge(const pmix_proc_t procs[], size_t nprocs,
     if (procs == NULL || nprocs == 0 || output_of(channel) == PMIX_FWD_NO_CHANNELS) {
         return PMIX_ERR_BAD_PARAM;
     }
-    return sx_options_read(SX_OF_IOF_PULL, directives, ndirs, options);
+    const pmix_status_t rc = sx_options_read(SX_OF_IOF_PULL, directives, ndirs, options);
+
+    /* Hosts are told so; others call PMIx_IOF_deregister. */
+    return rc == PMIX_SUCCESS && options->stop ? PMIX_ERR_NOT_SUPPORTED : rc;
 }
 
 pmix_status_t PMIx_IOF_pull(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *directives,

@@ -54,8 +54,11 @@ static bool lines_mark(struct sx_lines *lines, const struct sx_iof_piece *piece,
 
     memcpy(source.nspace, piece->nspace, sizeof(source.nspace));
     sx_log_text_bytes(&text, bytes, size, name_of(piece->channel),
-                      &(struct sx_log_style){
-                          .marks = lines->marks, .source = &source, .when = (time_t)piece->when });
+                      &(struct sx_log_style){ .marks = lines->marks,
+                                              .source = &source,
+                                              .host = piece->host[0] == '\0' ? NULL : piece->host,
+                                              .pid = (pid_t)piece->pid,
+                                              .when = (time_t)piece->when });
     while (goes_on && (made = sx_log_text_next(&text, lines->text + lines->text_size)) > 0) {
         lines->text_size += made;
         goes_on = lines->text_size < SX_LINES_TEXT_MAX || text_emit(lines, piece);

@@ -77,7 +77,8 @@ static bool piece_read(struct pull *pull)
         got = recvmsg(pull->fd, &message, 0);
     } while (got < 0 && errno == EINTR);
     if (got < (ssize_t)sizeof(pull->head) ||
-        strnlen(pull->head.nspace, sizeof(pull->head.nspace)) == sizeof(pull->head.nspace)) {
+        strnlen(pull->head.nspace, sizeof(pull->head.nspace)) == sizeof(pull->head.nspace) ||
+        strnlen(pull->head.host, sizeof(pull->head.host)) == sizeof(pull->head.host)) {
         return false;
     }
     pull->size = (size_t)got - sizeof(pull->head);

@@ -4,12 +4,14 @@
 #include "server/engine/iof.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <pmix.h>
 
+#include "base/clock.h"
 #include "base/options.h"
 #include "base/role.h"
 #include "base/status.h"
@@ -29,6 +31,8 @@ struct pull {
     struct sx_asker asker;
     struct asking *asking; /* the answer that is owed; NULL: none */
     size_t bytes;          /* that it keeps */
+    bool agreed;           /* by the host, which is told of its end */
+    bool redirects;
 };
 
 /* The call. */
@@ -45,10 +49,35 @@ static struct pull *pull_of(struct sx_list *it)
     return SX_CONTAINER(SX_LIST_ENTRY(it, struct sx_pull, link), struct pull, pull);
 }
 
+/* As it was told of the pull. */
+static void host_stop(struct pull *pull)
+{
+    struct sx_client *const client = pull->pull.client;
+    struct sx_upcall up = { .client = client,
+                            .procs = pull->pull.procs,
+                            .nprocs = pull->pull.proc_count,
+                            .status = pull->pull.channels,
+                            .info = calloc(2, sizeof(*up.info)),
+                            .ninfo = pull->redirects ? 2 : 1 };
+
+    if (up.info == NULL) {
+        return; /* it goes on for nobody */
+    }
+    PMIx_Info_load(&up.info[0], PMIX_IOF_STOP, NULL, PMIX_BOOL);
+    PMIx_Info_load(&up.info[1], PMIX_IOF_REDIRECT, NULL, PMIX_BOOL);
+    if (sx_ask_asker_add(client, &up.info, &up.ninfo) == PMIX_SUCCESS) {
+        (void)sx_upcall(pull->server, SX_UPCALL_IOF_PULL, &up);
+    }
+    free(up.info);
+}
+
 static void pull_free(struct pull *pull)
 {
     struct sx_client *const client = pull->pull.client;
 
+    if (pull->agreed) {
+        host_stop(pull);
+    }
     if (pull->asking != NULL) {
         pull->asking->pull = NULL;
     }
@@ -192,6 +221,7 @@ static void host_answered(struct sx_asker *asker, const struct sx_host_answer *a
     pmix_status_t rc = answer->status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : answer->status;
     int fd = -1;
 
+    pull->agreed = rc == PMIX_SUCCESS;
     if (rc == PMIX_SUCCESS && pull->asking == NULL) {
         rc = PMIX_ERR_LOST_CONNECTION; /* nobody waits for it any more */
     }
@@ -279,6 +309,10 @@ static pmix_status_t call_judge(struct pull *pull, const struct sx_opened *body,
     if (rc == PMIX_SUCCESS) {
         rc = sx_options_read(SX_OF_IOF_PULL, up->info, up->ninfo, &options);
     }
+    if (rc == PMIX_SUCCESS && options.stop) {
+        rc = PMIX_ERR_NOT_SUPPORTED;
+    }
+    pull->redirects = options.redirect;
     policy_set(&pull->pull, &options);
     return rc == PMIX_SUCCESS ? sx_ask_asker_add(pull->pull.client, &up->info, &up->ninfo) : rc;
 }
@@ -453,7 +487,8 @@ static pmix_status_t output_judge(const pmix_proc_t *source, pmix_iof_channel_t 
 /* Hand on @size bytes, or the end; @cbfunc NULL: nobody is told. */
 static pmix_status_t output_post(struct sx_server *server, const pmix_proc_t *source,
                                  pmix_iof_channel_t channel, const void *bytes, size_t size,
-                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
+                                 const struct sx_iof_options *options, pmix_op_cbfunc_t cbfunc,
+                                 void *cbdata)
 {
     struct sx_output *output;
     pmix_status_t rc = sx_output_new(server, bytes, size, &output);
@@ -463,6 +498,10 @@ static pmix_status_t output_post(struct sx_server *server, const pmix_proc_t *so
     }
     PMIx_Proc_load(&output->source, source->nspace, source->rank);
     output->channel = channel;
+    output->pid = options->pid.number;
+    if (options->host != NULL) {
+        snprintf(output->host, sizeof(output->host), "%s", options->host);
+    }
     output->taken = cbfunc;
     output->cbdata = cbdata;
     output->post = (struct sx_loop_post){ .fn = output_hand_on, .arg = output };
@@ -475,14 +514,16 @@ static pmix_status_t output_post(struct sx_server *server, const pmix_proc_t *so
 
 static pmix_status_t deliver(struct sx_server *server, const pmix_proc_t *source,
                              pmix_iof_channel_t channel, const pmix_byte_object_t *bo,
-                             bool complete, pmix_op_cbfunc_t cbfunc, void *cbdata)
+                             const struct sx_iof_options *options, pmix_op_cbfunc_t cbfunc,
+                             void *cbdata)
 {
-    const bool in_two = complete && bo->size > 0;
-    pmix_status_t rc = output_post(server, source, channel, bo->bytes, bo->size, cbfunc, cbdata);
+    const bool in_two = options->complete && bo->size > 0;
+    pmix_status_t rc = output_post(server, source, channel, bo->bytes, bo->size, options, cbfunc,
+                                   cbdata);
 
     if (rc == PMIX_SUCCESS && in_two) {
         /* It has no bytes, and costs none of the bound; without memory the reader misses an end. */
-        (void)output_post(server, source, channel, NULL, 0, NULL, NULL);
+        (void)output_post(server, source, channel, NULL, 0, options, NULL, NULL);
     }
     return rc;
 }
@@ -507,8 +548,8 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source, pmix_iof_channe
         rc = sx_role_may_wait();
     }
     if (rc == PMIX_SUCCESS) {
-        rc = deliver(server, source, channel, bo, options.complete,
-                     cbfunc != NULL ? cbfunc : waiter_wake, cbfunc != NULL ? cbdata : &waiter);
+        rc = deliver(server, source, channel, bo, &options, cbfunc != NULL ? cbfunc : waiter_wake,
+                     cbfunc != NULL ? cbdata : &waiter);
     }
     if (rc != PMIX_SUCCESS || cbfunc != NULL) {
         return rc;
@@ -550,6 +591,11 @@ void sx_iof_client_gone(struct sx_server *server, struct sx_client *client)
 
 void sx_iof_stop(struct sx_server *server)
 {
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_IOF_END_NS);
+
+    SX_LIST_EACH(it, &server->pulls) {
+        sx_pull_flush(&pull_of(it)->pull, deadline_ns);
+    }
     SX_LIST_EACH(it, &server->pulls) {
         pull_free(pull_of(it));
     }

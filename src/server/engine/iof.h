@@ -16,6 +16,9 @@
 
 void sx_iof_init(struct sx_server *server);
 
+/* So long PMIx_server_finalize gives those who read what is on its way to them. */
+#define SX_IOF_END_NS (2 * SX_NS_PER_SEC)
+
 /* IOF_PULL.  Return: true, it is no breach. */
 bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                     uint64_t now_ns);

@@ -10,6 +10,7 @@
 
 #include <time.h>
 
+#include "control/message.h"
 #include "server/model/state.h"
 
 #define SX_OUTPUTS_BYTES_MAX (UINT64_C(64) << 20) /* made, and not gone */
@@ -23,7 +24,9 @@ struct sx_output {
     pmix_proc_t source;
     pmix_iof_channel_t channel; /* one of them */
     time_t when;
-    pmix_op_cbfunc_t taken; /* the host's; NULL: it has been told */
+    uint32_t pid;                /* 0: it is not known */
+    char host[SX_IOF_HOST_SIZE]; /* cut off if it is longer; empty: the same */
+    pmix_op_cbfunc_t taken;      /* the host's; NULL: it has been told */
     void *cbdata;
     size_t size; /* 0: the channel has ended */
     char bytes[];

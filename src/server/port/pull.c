@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "control/oneway.h"
 
@@ -145,12 +146,14 @@ static int message_send(struct sx_pull *pull, struct entry *entry)
     struct sx_iof_piece head = { .rank = output->source.rank,
                                  .channel = output->channel,
                                  .when = (uint64_t)output->when,
-                                 .lost = pull->lost };
+                                 .lost = pull->lost,
+                                 .pid = output->pid };
     const struct iovec iov[] = { { .iov_base = &head, .iov_len = sizeof(head) },
                                  { .iov_base = (void *)(uintptr_t)(output->bytes + entry->at),
                                    .iov_len = size } };
 
     memcpy(head.nspace, output->source.nspace, sizeof(output->source.nspace));
+    memcpy(head.host, output->host, sizeof(output->host));
     const int why = sx_oneway_send(pull->socket.fd, iov, SX_COUNT(iov));
 
     if (why == 0) {
@@ -186,6 +189,25 @@ void sx_pull_send(struct sx_pull *pull)
     queue_let_go(pull);
     (void)sx_poll_modify(&pull->socket,
                          (pull->ending ? 0 : POLLIN) | (sx_list_empty(&pull->queue) ? 0 : POLLOUT));
+}
+
+void sx_pull_flush(struct sx_pull *pull, uint64_t deadline_ns)
+{
+    struct pollfd ready = { .fd = pull->socket.fd, .events = POLLOUT };
+    int why = 0;
+
+    while (pull->socket.fd >= 0 && !sx_list_empty(&pull->queue) && why == 0) {
+        struct entry *const entry = first_of(pull);
+        const uint64_t now_ns = sx_now_ns();
+
+        why = message_send(pull, entry);
+        if (why == 0 && entry->at == entry->end) {
+            entry_free(pull, entry);
+        } else if (why == EAGAIN && now_ns < deadline_ns) {
+            (void)poll(&ready, 1, (int)((deadline_ns - now_ns) / SX_NS_PER_MS) + 1);
+            why = 0;
+        }
+    }
 }
 
 void sx_pull_send_soon(struct sx_pull *pull)

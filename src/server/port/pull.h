@@ -56,7 +56,9 @@ bool sx_pull_wants(const struct sx_pull *pull, const struct sx_output *output);
 void sx_pull_put(struct sx_pull *pull, struct sx_output *output);
 /* Send what the socket takes.  The pull may be gone then. */
 void sx_pull_send(struct sx_pull *pull);
-/* The same, but not before this returns. */
+/* Send all, and wait for the reader until @deadline_ns: the server ends. */
+void sx_pull_flush(struct sx_pull *pull, uint64_t deadline_ns);
+/* The same as sx_pull_send, but not before this returns. */
 void sx_pull_send_soon(struct sx_pull *pull);
 
 #endif
