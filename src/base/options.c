@@ -520,6 +520,8 @@ static const struct sx_directive iof_pull[] = {
     ROW(PMIX_IOF_STOP, BOOL, iof, stop),
     ROW(PMIX_IOF_REDIRECT, BOOL, iof, redirect),
     IDLE(PMIX_IOF_COPY),
+    ROW(PMIX_IOF_BUFFERING_SIZE, NUMBER, iof, buffer, .arg = UINT32_MAX),
+    ROW(PMIX_IOF_BUFFERING_TIME, SECONDS, iof, buffer_ns),
 };
 
 static const struct sx_directive iof_push[] = {

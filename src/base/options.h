@@ -330,6 +330,8 @@ struct sx_iof_options {
     bool complete;                     /* nothing comes behind it */
     bool stop;                         /* of a host: a pull has ended */
     bool redirect;                     /* it goes nowhere else */
+    struct sx_some_number buffer;      /* so many bytes at once */
+    uint64_t buffer_ns;                /* or what has come in this time; 0: neither */
     const char *host;                  /* where its process is; NULL: not given */
     struct sx_some_number pid;         /* of its process */
 };

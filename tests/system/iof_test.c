@@ -517,6 +517,82 @@ static int host_delivers_parts(struct job *job)
     return 0;
 }
 
+/* ---- held back (TQ45) -------------------------------------------------------------------------- */
+
+static char pieces[64]; /* what has come, a '|' behind each call */
+
+static void on_gathered(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
+                        pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
+{
+    const size_t used = strlen(pieces);
+
+    (void)handler, (void)channel, (void)source, (void)info, (void)ninfo;
+    CHECK(used + payload->size + 2 < sizeof(pieces));
+    memcpy(pieces + used, payload->bytes, payload->size);
+    pieces[used + payload->size] = '|';
+    sem_post(&ended);
+}
+
+static size_t pull_gathering(uint32_t size, uint32_t seconds)
+{
+    const pmix_proc_t proc = proc_of(JOB_NSPACE, 0);
+    pmix_info_t info[2];
+
+    memset(pieces, 0, sizeof(pieces));
+    PMIx_Info_load(&info[0], PMIX_IOF_BUFFERING_SIZE, &size, PMIX_UINT32);
+    PMIx_Info_load(&info[1], PMIX_IOF_BUFFERING_TIME, &seconds, PMIX_UINT32);
+    const pmix_status_t number = PMIx_IOF_pull(&proc, 1, info, 2, PMIX_FWD_STDOUT_CHANNEL,
+                                               on_gathered, NULL, NULL);
+
+    CHECK(number > 0);
+    return (size_t)number;
+}
+
+static int rank_gathers(int rank)
+{
+    (void)rank;
+    begin();
+    sem_init(&ended, 0, 0);
+    size_t number = pull_gathering(3, 0);
+
+    job_token_put(0);
+    job_token_get(1);
+    CHECK_STATUS(PMIx_IOF_deregister(number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    CHECK(strcmp(pieces, "abc|def|g|") == 0);
+
+    number = pull_gathering(1000, 1);
+    job_token_put(0);
+    while (strcmp(pieces, "late|") != 0) { /* without a time it would never come */
+        wait_for(&ended);
+    }
+    CHECK_STATUS(PMIx_IOF_deregister(number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+
+    number = pull_gathering(1000, 1000);
+    job_token_put(0);
+    while (strcmp(pieces, "end||") != 0) { /* the end brings the rest */
+        wait_for(&ended);
+    }
+    CHECK_STATUS(PMIx_IOF_deregister(number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    return finish();
+}
+
+static int host_delivers_bits(struct job *job)
+{
+    (void)job;
+    job_token_get(0);
+    deliver(0, PMIX_FWD_STDOUT_CHANNEL, "a");
+    deliver(0, PMIX_FWD_STDOUT_CHANNEL, "bcdef");
+    deliver(0, PMIX_FWD_STDOUT_CHANNEL, "g");
+    job_token_put(1);
+    job_token_get(0);
+    deliver(0, PMIX_FWD_STDOUT_CHANNEL, "la");
+    deliver(0, PMIX_FWD_STDOUT_CHANNEL, "te");
+    job_token_get(0);
+    deliver(0, PMIX_FWD_STDOUT_CHANNEL, "e");
+    deliver_complete(0, PMIX_FWD_STDOUT_CHANNEL, "nd");
+    return 0;
+}
+
 /* ---- input (TQ48) ----------------------------------------------------------------------------- */
 
 static sem_t pushed;
@@ -678,6 +754,7 @@ static const struct job_case cases[] = {
     { "early", 1, rank_comes_late, host_is_early, false },
     { "drops_oldest", 1, rank_drops_oldest, host_goes_on, false },
     { "drops_newest", 1, rank_drops_newest, host_goes_on, false },
+    { "gathers", 1, rank_gathers, host_delivers_bits, false },
     { "marks", 1, rank_marks, host_delivers_parts, false },
     { "pushes", 1, rank_pushes, host_is_pushed_to, false },
     { "badly", 1, rank_pulls_badly, host_delivers_badly, false },

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/out.h"
 #include "base/status.h"
+#include "client/call/gather.h"
 #include "client/call/lines.h"
 #include "client/link/local.h"
 #include "client/link/process.h"
@@ -42,7 +43,8 @@ struct pull {
     size_t size;         /* of bytes */
     const char *payload; /* what is handed on of it: itself, or lines with marks */
     size_t payload_size;
-    struct sx_lines *lines; /* NULL: it goes as it is */
+    struct sx_lines *lines;   /* NULL: it goes as it is */
+    struct sx_gather *gather; /* NULL: it goes when it comes */
     char bytes[SX_IOF_BYTES_MAX];
 };
 
@@ -55,11 +57,19 @@ static int drop_fd = -1; /* an eventfd, readable once they are all dropped */
 /* One line at a time; a pull that waits for a stream has it. */
 static pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void pull_free(struct pull *pull)
+{
+    if (pull != NULL) {
+        free(pull->lines);
+        free(pull->gather);
+    }
+    free(pull);
+}
+
 static void release_locked(struct pull *pull)
 {
     if (--pull->reference_count == 0) {
-        free(pull->lines);
-        free(pull);
+        pull_free(pull);
     }
 }
 
@@ -197,19 +207,52 @@ static bool payload_hand_on(void *arg, const struct sx_iof_piece *piece, const c
     return pull->cbfunc != NULL ? piece_hand_on(pull) : piece_print(pull);
 }
 
+/* Behind the marks. */
+static bool payload_gather(void *arg, const struct sx_iof_piece *piece, const char *text,
+                           size_t size)
+{
+    struct pull *const pull = arg;
+
+    return pull->gather != NULL ? sx_gather_put(pull->gather, piece, text, size, sx_now_ns())
+                                : payload_hand_on(pull, piece, text, size);
+}
+
+/* Until there is something to read, hand on what has been held long enough. */
+static bool gather_wait(struct pull *pull)
+{
+    struct pollfd ready = { .fd = pull->fd, .events = POLLIN };
+    uint64_t deadline_ns, now_ns;
+    bool goes_on = true;
+
+    while (goes_on && (deadline_ns = sx_gather_deadline_ns(pull->gather)) != SX_DEADLINE_NEVER) {
+        now_ns = sx_now_ns();
+        const uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+
+        if (poll(&ready, 1,
+                 (int)(left_ns / SX_NS_PER_MS < 1000 ? left_ns / SX_NS_PER_MS + 1 : 1000)) > 0) {
+            break;
+        }
+        goes_on = sx_gather_check(pull->gather, sx_now_ns());
+    }
+    return goes_on;
+}
+
 static void *pull_main(void *arg)
 {
     struct pull *const pull = arg;
     bool goes_on = true;
 
-    while (goes_on && piece_read(pull)) {
+    while (goes_on && (pull->gather == NULL || gather_wait(pull)) && piece_read(pull)) {
         const struct sx_iof_piece piece = pull->head;
 
         goes_on = pull->lines != NULL ? sx_lines_feed(pull->lines, &piece, pull->bytes, pull->size)
-                                      : payload_hand_on(pull, &piece, pull->bytes, pull->size);
+                                      : payload_gather(pull, &piece, pull->bytes, pull->size);
     }
     if (pull->lines != NULL) {
         sx_lines_end(pull->lines, goes_on);
+    }
+    if (pull->gather != NULL) {
+        sx_gather_end(pull->gather, goes_on);
     }
     pull_over(pull);
     return NULL;
@@ -239,11 +282,29 @@ static struct sx_lines *lines_new(const struct sx_iof_options *options, struct p
 
     if (lines != NULL) {
         lines->marks = options->marks;
-        lines->emit = payload_hand_on;
+        lines->emit = payload_gather;
         lines->arg = pull;
         sx_list_init(&lines->streams);
     }
     return lines;
+}
+
+/* Return: as lines_new. */
+static struct sx_gather *gather_new(const struct sx_iof_options *options, struct pull *pull)
+{
+    const bool is_gathered = options->buffer.number > 0 || options->buffer_ns > 0;
+    struct sx_gather *const gather = is_gathered ? calloc(1, sizeof(*gather)) : NULL;
+
+    if (gather != NULL) {
+        gather->size = options->buffer.number == 0                    ? SX_GATHER_BYTES
+                       : options->buffer.number < SX_GATHER_BYTES_MAX ? options->buffer.number
+                                                                      : SX_GATHER_BYTES_MAX;
+        gather->time_ns = options->buffer_ns;
+        gather->emit = payload_hand_on;
+        gather->arg = pull;
+        sx_list_init(&gather->streams);
+    }
+    return gather;
 }
 
 static struct pull *pull_new(const struct sx_iof_options *options, pmix_iof_cbfunc_t cbfunc, int fd)
@@ -256,6 +317,7 @@ static struct pull *pull_new(const struct sx_iof_options *options, pmix_iof_cbfu
         pull->cbfunc = cbfunc;
         pull->task.run = piece_tell;
         pull->lines = lines_new(options, pull);
+        pull->gather = gather_new(options, pull);
     }
     return pull;
 }
@@ -292,10 +354,7 @@ pmix_status_t sx_pull_start(const struct sx_iof_options *options, pmix_iof_cbfun
         return PMIX_SUCCESS;
     }
     close(fd);
-    if (pull != NULL) {
-        free(pull->lines);
-    }
-    free(pull);
+    pull_free(pull);
     return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "no thread can be made for a pull of output: %s",
                     strerror(err));
 }
