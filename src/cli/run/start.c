@@ -401,14 +401,16 @@ static void by_pid_make(struct sx_run_state *run, uint32_t rank_count)
     run->by_pid_mask = room - 1;
 }
 
-/* Those that live go into a table that has room for more. */
+/* Those that live go into a table that has room for more, and for those that are still to start. */
 void sx_run_start_room(struct sx_run_state *run, uint32_t rank_count)
 {
     struct sx_run_bearer *const former = run->by_pid;
     const uint32_t mask = run->by_pid_mask;
 
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        rank_count += run->jobs->at[i]->alive;
+        const struct sx_run_job *const job = run->jobs->at[i];
+
+        rank_count += job->alive + (job->rank_count - job->spawned);
     }
     by_pid_make(run, rank_count);
     for (uint32_t i = 0; i <= mask; i++) {
