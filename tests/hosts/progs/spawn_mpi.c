@@ -12,7 +12,7 @@
  *     info K=V     MPI_Info: any key; the child must come
  *     error K=V    MPI_Info: any key; the call fails, and the parent lives
  *     missing      a program that there is not; then one that there is
- *     plain        a program that never calls MPI (MPI_Info ompi_non_mpi)
+ *     plain        a program that never calls MPI (MPI_Info ompi_non_mpi), nine times 16 of it
  *     meet         two jobs that one rank has started meet at a port of their own
  *     dies         a child is killed while its parents wait for a message of it, and they end as well
  *     apart        a child parts from its parents, and is killed; they go on
@@ -271,9 +271,12 @@ static void plain(void)
     MPI_Info info = info_of("ompi_non_mpi=true");
     char *argv[] = { (char *)"-c", (char *)"exit 0", NULL };
     MPI_Comm children = MPI_COMM_NULL;
-    int code;
 
-    CALL(MPI_Comm_spawn("/bin/sh", argv, 1, info, 0, MPI_COMM_WORLD, &children, &code));
+    /* One is being started while those before it end. */
+    for (int i = 0; i < 9; i++) {
+        CALL(MPI_Comm_spawn("/bin/sh", argv, 16, info, 0, MPI_COMM_WORLD, &children,
+                            MPI_ERRCODES_IGNORE));
+    }
 }
 
 static void meet(void)
