@@ -339,6 +339,7 @@ static void node_begin(struct node *node, unsigned rank)
     *node = (struct node){ .calls = 0 };
     bare_events_init(&node->server);
     sx_list_init(&node->server.collectives);
+    sx_list_init(&node->server.published.users);
     node->server.module.fence_nb = on_fence;
     snprintf(node->server.relay_origin, sizeof(node->server.relay_origin), "node%u", rank);
     const bool is_one_job = jobs[0] == jobs[node_count - 1];
