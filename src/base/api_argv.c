@@ -120,14 +120,18 @@ char **PMIx_Argv_split_inter(const char *src_string, int delimiter, bool include
 {
     const char *at = src_string;
     char **argv = NULL;
-    size_t count = 0;
+    size_t room = 2, count = 0;
 
+    for (const char *c = at; c != NULL && *c != '\0'; c++) {
+        room += (unsigned char)*c == (unsigned char)delimiter;
+    }
     /* An empty text has no fields at all, not one empty field. */
     while (at != NULL && *src_string != '\0') {
         const char *end = strchrnul(at, (unsigned char)delimiter);
 
         if (end > at || include_empty) {
-            if (argv_insert(&argv, count++, at, (size_t)(end - at)) != PMIX_SUCCESS) {
+            argv = argv == NULL ? calloc(room, sizeof(*argv)) : argv;
+            if (argv == NULL || (argv[count++] = strndup(at, (size_t)(end - at))) == NULL) {
                 PMIx_Argv_free(argv);
                 return NULL;
             }

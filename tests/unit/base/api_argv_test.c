@@ -101,3 +101,27 @@ Test(api_argv, setenv_works_on_our_own_environment)
     cr_assert_eq(PMIx_Setenv("SHMIX_TEST_VARIABLE", NULL, true, &environ), PMIX_SUCCESS);
     cr_assert_null(getenv("SHMIX_TEST_VARIABLE"));
 }
+
+#ifdef __SANITIZE_ADDRESS__
+#define MANY 10000 /* its own strchr looks at all that is left, each time */
+#else
+#define MANY 1000000
+#endif
+
+/* Each field is looked at once: otherwise a million take a quarter of an hour. */
+Test(api_argv, many_fields)
+{
+    const size_t count = MANY;
+    char *const text = malloc(2 * count);
+
+    cr_assert_not_null(text);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(text + 2 * i, i + 1 < count ? "a:" : "a", 2);
+    }
+    char **const fields = PMIx_Argv_split(text, ':');
+
+    cr_assert_eq(PMIx_Argv_count(fields), (int)count);
+    cr_expect_str_eq(fields[count - 1], "a");
+    PMIx_Argv_free(fields);
+    free(text);
+}
