@@ -528,7 +528,9 @@ static void on_gathered(size_t handler, pmix_iof_channel_t channel, pmix_proc_t 
 
     (void)handler, (void)channel, (void)source, (void)info, (void)ninfo;
     CHECK(used + payload->size + 2 < sizeof(pieces));
-    memcpy(pieces + used, payload->bytes, payload->size);
+    if (payload->size > 0) {
+        memcpy(pieces + used, payload->bytes, payload->size);
+    }
     pieces[used + payload->size] = '|';
     sem_post(&ended);
 }

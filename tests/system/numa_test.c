@@ -105,10 +105,8 @@ struct place {
 /* Words of a segment's header: docs/layout.md. */
 static uint64_t word_at(const unsigned char *base, size_t off)
 {
-    uint64_t word;
-
-    memcpy(&word, base + off, sizeof(word));
-    return word;
+    /* relaxed: the server may write it meanwhile, and nothing hangs on which of its values this is */
+    return __atomic_load_n((const uint64_t *)(const void *)(base + off), __ATOMIC_RELAXED);
 }
 
 /* Enter the page at @at into our page table.  Return: whether it is one that may be read. */

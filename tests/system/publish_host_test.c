@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* publish_host_test.c - a host with entries for published data: it is told what was asked and who
  * asks, and whatever it answers reaches the caller: at once, late, twice, never, refused, nonsense. */
+#include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,6 +38,7 @@ static struct {
     pmix_op_cbfunc_t op;
     void *cbdata;
 } owed;
+static pthread_mutex_t owed_lock = PTHREAD_MUTEX_INITIALIZER; /* the case reads it, too */
 
 static void asker_check(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo)
 {
@@ -50,9 +52,11 @@ static void asker_check(const pmix_proc_t *proc, const pmix_info_t info[], size_
 
 static void owe(pmix_lookup_cbfunc_t lookup, pmix_op_cbfunc_t op, void *cbdata)
 {
+    pthread_mutex_lock(&owed_lock);
     owed.lookup = lookup;
     owed.op = op;
     owed.cbdata = cbdata;
+    pthread_mutex_unlock(&owed_lock);
 }
 
 static pmix_status_t answer_op(const char *how, pmix_op_cbfunc_t cbfunc, void *cbdata)
@@ -240,8 +244,13 @@ static int rank_late(int rank)
 static int host_late(struct job *job)
 {
     CHECK(job_wait(job, 0) == 0 && job_wait(job, 1) == 0);
-    if (owed.lookup != NULL) { /* behind the end of who has asked */
-        owed.lookup(PMIX_SUCCESS, NULL, 0, owed.cbdata);
+    pthread_mutex_lock(&owed_lock);
+    const pmix_lookup_cbfunc_t answer = owed.lookup;
+    void *const cbdata = owed.cbdata;
+
+    pthread_mutex_unlock(&owed_lock);
+    if (answer != NULL) { /* behind the end of who has asked */
+        answer(PMIX_SUCCESS, NULL, 0, cbdata);
     }
     return 0;
 }

@@ -232,7 +232,9 @@ static pmix_status_t download_and_show(const struct meant *meant, struct sx_view
         sx_store_detach(&store);
         return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
     }
-    (*ret_view)->link = meant->link;
+    if ((*ret_view)->link != meant->link) { /* a namespace's; the others are looked for by it */
+        (*ret_view)->link = meant->link;
+    }
     edition_show(*ret_view, edition);
     return PMIX_SUCCESS;
 }

@@ -170,7 +170,7 @@ static void exchange(void)
 }
 
 /* The others of a node wait for each other while they do something else. */
-static volatile int polled;
+static _Atomic int polled;
 static void fence_done(pmix_status_t status, void *arg)
 {
     (void)arg;

@@ -260,6 +260,9 @@ Test(directives, the_progress_thread_has_its_name_and_place_and_can_be_stopped, 
     PMIx_Progress_thread_stop(&other, 1);
     cr_expect_eq(thread_called("a-name-that-is-"), thread, "another was meant");
     PMIx_Progress_thread_stop(infos, 1);
+    while (thread_called("a-name-that-is-") == thread) { /* /proc has it a moment longer */
+        sched_yield();
+    }
     cr_expect_eq(thread_called("a-name-that-is-"), 0);
     PMIx_Progress_thread_stop(NULL, 0);
     run_something();
