@@ -376,8 +376,8 @@ static int a_fence_makes_at_most_3_calls(int rank)
 }
 
 /* Three locks to arrive, one to begin the wait, and one for each look, of which none comes before a
- * yield or a sleep. */
-static int a_fence_takes_4_locks_and_one_a_call(int rank)
+ * yield or a sleep; but one does where others compute, to whom nobody yields. */
+static int a_fence_takes_4_locks_and_one_a_look(int rank)
 {
     struct counter counter;
 
@@ -389,7 +389,7 @@ static int a_fence_takes_4_locks_and_one_a_call(int rank)
     report("PMIx_Fence", calls, ROUNDS, &counter);
     printf("PMIx_Fence: %lu locks in %d\n", *fence_locks, ROUNDS);
     CHECK(*fence_locks >= ROUNDS); /* fewer and they were not counted */
-    CHECK(*fence_locks <= 4 * ROUNDS + calls);
+    CHECK(*fence_locks <= 5 * ROUNDS + calls);
     return 0;
 }
 
@@ -681,7 +681,7 @@ static int kept_events_are_asked_for_once(int rank)
 static const struct job_case cases[] = {
     { "init_makes_at_most_28_calls", 2, init_makes_at_most_28_calls, NULL, false },
     { "a_fence_makes_at_most_3_calls", 2, a_fence_makes_at_most_3_calls, NULL, false },
-    { "a_fence_takes_4_locks_and_one_a_call", 2, a_fence_takes_4_locks_and_one_a_call, NULL,
+    { "a_fence_takes_4_locks_and_one_a_look", 2, a_fence_takes_4_locks_and_one_a_look, NULL,
       false },
     { "a_get_that_hits_makes_no_call", 2, a_get_that_hits_makes_no_call, NULL, false },
     { "a_static_get_makes_no_call_and_no_allocation", 2,

@@ -173,6 +173,7 @@ pmix_status_t sx_wait_until(struct sx_link *link, bool (*done)(void *arg), void 
     for (;;) {
         if (yield_count != 0) { /* nobody has answered yet what was just asked */
             sx_spin_yield(&p->wait_spin);
+            yield_count = sx_spin_is_crowded(&p->wait_spin) ? 1 : yield_count; /* then we sleep */
         }
         sleep_prepare(&sleep, link);
         pthread_mutex_lock(&p->lock);
