@@ -389,6 +389,7 @@ static int rank_of_kept(int rank)
 
     tell_with(CODE_A, PMIX_RANGE_PROC_LOCAL, MANY, NULL, NULL, PMIX_UNDEF);
     counted_wait(MANY + 1);
+    heard_wait(CODE_A, 513); /* the newest 512, and the one behind them */
     server_has_it();
     const size_t again = heard_by(late);
 
@@ -396,7 +397,7 @@ static int rank_of_kept(int rank)
         fprintf(stderr, "%zu job events are kept though all ranks have had them\n", again);
         exit(99);
     }
-    CHECK(again >= 513); /* the newest 512, and the one behind them */
+    CHECK(again >= 513);
     return rank_end();
 }
 

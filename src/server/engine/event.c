@@ -30,7 +30,8 @@
 #include "server/port/reply.h"
 #include "server/port/wake.h"
 
-#define SWEEP_EVERY 256u /* HELD events between two looks at who has had them */
+#define SWEEP_EVERY 256u   /* events between two looks at who has had them */
+#define UNREAD_CROWD 8192u /* so many kept for readers alone: all are woken, to read on */
 
 /* ---- bounds -------------------------------------------------------------------------------- */
 
@@ -141,21 +142,43 @@ static uint64_t floor_of(const struct sx_nspace *nspace)
     return floor;
 }
 
+/* The first record that somebody with a handler has not had. */
+static uint64_t unread_from(const struct sx_nspace *nspace)
+{
+    uint64_t from = UINT64_MAX;
+
+    for (size_t i = 0; i < nspace->client_count; i++) {
+        const struct sx_client *client = nspace->by_rank[i];
+
+        if (client->home == nspace && !client->event_left && client->has_handlers &&
+            client->event_seq + 1 < from) {
+            from = client->event_seq + 1;
+        }
+    }
+    return from;
+}
+
 static void sweep(struct sx_server *server, struct sx_nspace *nspace)
 {
     if (nspace->events.held_count > 0) {
         sx_eventlog_release(&server->event_history, &nspace->events, floor_of(nspace));
     }
-    nspace->event_sweep_at = nspace->events.held_count + SWEEP_EVERY;
+    sx_eventlog_read(&server->event_history, &nspace->events, unread_from(nspace));
+    nspace->event_sweep_at = nspace->events.newest + SWEEP_EVERY;
 }
 
-/* Have the clients say how far they have read: they answer in their lanes and wake nobody. */
-static void cursors_ask(struct sx_nspace *nspace)
+/* Have the clients say how far they have read: they answer in their lanes and wake nobody.  Who
+ * sleeps for other codes is woken when too much is kept for it. */
+static void cursors_ask(struct sx_server *server, struct sx_nspace *nspace)
 {
-    if (sx_nspace_has_ring(nspace)) {
-        /* relaxed: it refers to nothing but a number. */
-        atomic_store_explicit(&nspace->ring.header->cursor_wanted, nspace->event_seq_last,
-                              memory_order_relaxed);
+    if (!sx_nspace_has_ring(nspace)) {
+        return;
+    }
+    /* relaxed: it refers to nothing but a number. */
+    atomic_store_explicit(&nspace->ring.header->cursor_wanted, nspace->event_seq_last,
+                          memory_order_relaxed);
+    if (sx_eventlog_unread(&server->event_history, &nspace->events) >= UNREAD_CROWD) {
+        nspace->event_classes |= SX_CLASSES_OF_CODES;
     }
 }
 
@@ -175,9 +198,9 @@ static void deliver(struct sx_server *server, struct sx_nspace *nspace,
     if (kept) {
         sx_eventlog_add(&server->event_history, &nspace->events, block, number, seq);
     }
-    if (nspace->events.held_count >= nspace->event_sweep_at) {
+    if (nspace->events.newest >= nspace->event_sweep_at) {
         sweep(server, nspace);
-        cursors_ask(nspace);
+        cursors_ask(server, nspace);
     }
 }
 

@@ -204,7 +204,7 @@ void sx_event_history_keep(struct sx_event_history *history, struct sx_event_blo
 
 void sx_eventlog_init(struct sx_eventlog *log)
 {
-    *log = (struct sx_eventlog){ .newest = 0 };
+    *log = (struct sx_eventlog){ .newest = 0, .unread_from = UINT64_MAX };
     sx_list_init(&log->held);
     sx_list_init(&log->loose);
     for (size_t i = 0; i < SX_EVENTLOG_BUCKETS; i++) {
@@ -235,7 +235,8 @@ void sx_eventlog_clear(struct sx_event_history *history, struct sx_eventlog *log
 
 static void loose_trim(struct sx_event_history *history, struct sx_eventlog *log)
 {
-    while (log->loose_count > history->cache_max) {
+    while (log->loose_count > history->cache_max &&
+           entry_of(log->loose.next)->seq < log->unread_from) {
         sx_eventlog_remove(history, entry_of(log->loose.next));
     }
 }
@@ -328,6 +329,18 @@ void sx_eventlog_release(struct sx_event_history *history, struct sx_eventlog *l
         loose_insert(log, entry);
         loose_trim(history, log);
     }
+}
+
+void sx_eventlog_read(struct sx_event_history *history, struct sx_eventlog *log,
+                      uint64_t unread_from)
+{
+    log->unread_from = unread_from;
+    loose_trim(history, log);
+}
+
+size_t sx_eventlog_unread(const struct sx_event_history *history, const struct sx_eventlog *log)
+{
+    return log->loose_count > history->cache_max ? log->loose_count - history->cache_max : 0;
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */

@@ -5,7 +5,8 @@
  *     HELD --every local rank of the job has had it--> LOOSE --pushed out by newer ones--> gone
  *
  * One log a namespace and one for the host, with numbers of their own.  Job events begin as HELD,
- * all others as LOOSE; of the LOOSE ones a log keeps the newest cache_max.  The history is what all
+ * all others as LOOSE; of the LOOSE ones a log keeps the newest cache_max, and before them those
+ * that somebody with a handler has still to read.  The history is what all
  * logs of a server share: each event's bytes once, at most bytes_max of them (then the oldest goes,
  * HELD or not), and the newest cache_max events without a job, or of a job that nobody knows yet,
  * which namespaces to come begin with.
@@ -41,8 +42,9 @@ struct sx_eventlog {
     struct sx_eventlog_place *places;            /* and again, by number; the first one is there */
     size_t place_begin, place_end, place_capacity;
     size_t held_count, loose_count;
-    uint64_t newest; /* the last number given */
-    bool loose_only; /* its readers belong to no job: nothing is HELD for them */
+    uint64_t newest;      /* the last number given */
+    uint64_t unread_from; /* the first record that a reader has not had; UINT64_MAX: none */
+    bool loose_only;      /* its readers belong to no job: nothing is HELD for them */
 };
 
 /* One event in one log. */
@@ -86,6 +88,11 @@ void sx_eventlog_add(struct sx_event_history *history, struct sx_eventlog *log,
 
 /* Every local rank has had the records up to @seq. */
 void sx_eventlog_release(struct sx_event_history *history, struct sx_eventlog *log, uint64_t seq);
+/* Everybody with a handler has had the records before @unread_from. */
+void sx_eventlog_read(struct sx_event_history *history, struct sx_eventlog *log,
+                      uint64_t unread_from);
+/* Return: how many LOOSE ones are kept for readers alone. */
+size_t sx_eventlog_unread(const struct sx_event_history *history, const struct sx_eventlog *log);
 
 /* In the order of numbers, from @number on; the log does not change meanwhile.  To find the place
  * takes steps by the logarithm of what is kept, wherever it is. */

@@ -188,6 +188,29 @@ Test(eventlog, holds_job_events_until_all_have_had_them)
     end();
 }
 
+/* Of any range: what a reader has not had stays, beyond the newest few, until it has. */
+Test(eventlog, keeps_what_a_reader_has_not_had)
+{
+    uint64_t oldest, newest;
+
+    begin(4, SX_EVENTLOG_BYTES_DEFAULT);
+    sx_eventlog_read(&history, &job, 31); /* number 4 on */
+    for (int i = 0; i < 20; i++) {
+        log_add(&job, -1, PMIX_RANGE_LOCAL);
+    }
+    cr_assert_eq(kept(&job, 0, &oldest, &newest), 17);
+    cr_assert_eq(oldest, 4);
+    cr_assert_eq(sx_eventlog_unread(&history, &job), 13);
+    sx_eventlog_read(&history, &job, 181);
+    cr_assert_eq(kept(&job, 0, &oldest, &newest), 4);
+    cr_assert_eq(oldest, 17);
+    cr_assert_eq(sx_eventlog_unread(&history, &job), 0);
+    sx_eventlog_read(&history, &job, UINT64_MAX);
+    log_add(&job, -1, PMIX_RANGE_LOCAL);
+    cr_assert_eq(kept(&job, 0, &oldest, &newest), 4);
+    end();
+}
+
 /* EV63: order holds across the two kinds, whichever is released when. */
 Test(eventlog, keeps_the_order_of_numbers)
 {

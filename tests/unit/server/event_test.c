@@ -194,6 +194,39 @@ Test(event, is_not_kept_for_who_reads_another_ring)
     cr_expect_eq(tools->events.held_count, 0, "its only reader has had it");
 }
 
+/* A burst may be longer than the ring and the cache.  Who has a handler gets it whole all the same,
+ * and is woken now and then although it does not sleep for such codes. */
+Test(event, is_kept_until_who_has_a_handler_has_read_it)
+{
+    const struct sx_event all = event_of(PMIX_RANGE_LOCAL);
+    const size_t many = 10000;
+
+    client->has_handlers = true;
+    for (size_t i = 0; i < many; i++) {
+        cr_assert_eq(notify(&all), PMIX_SUCCESS);
+    }
+    cr_expect_eq(a->events.loose_count, many);
+    cr_expect_geq(b->events.loose_count, SX_EVENTLOG_CACHE_DEFAULT);
+    cr_expect_lt(b->events.loose_count, 2 * SX_EVENTLOG_CACHE_DEFAULT, "it has no handler there");
+    sx_event_wake(&server);
+    cr_expect_eq(sx_door_epoch(&a->ring.header->doors[SX_CLASS_OF_CODE(CODE + 1)]), 1);
+    cr_expect_eq(sx_door_epoch(&b->ring.header->doors[SX_CLASS_OF_CODE(CODE + 1)]), 0);
+    sx_event_client_read(&server, client, a->event_seq_last);
+    cr_expect_eq(a->events.loose_count, SX_EVENTLOG_CACHE_DEFAULT);
+}
+
+Test(event, is_not_kept_for_who_has_gone)
+{
+    const struct sx_event all = event_of(PMIX_RANGE_LOCAL);
+
+    client->has_handlers = true;
+    for (size_t i = 0; i < 2 * SX_EVENTLOG_CACHE_DEFAULT; i++) {
+        cr_assert_eq(notify(&all), PMIX_SUCCESS);
+    }
+    sx_event_client_left(&server, client);
+    cr_expect_eq(a->events.loose_count, SX_EVENTLOG_CACHE_DEFAULT);
+}
+
 /* ---- the host ------------------------------------------------------------------------------- */
 
 static pmix_status_t notified;
