@@ -259,12 +259,13 @@ static struct sx_chain *waiting_take(uintptr_t ticket)
 enum after { AFTER_LATER, AFTER_NEXT, AFTER_END };
 
 /* The handler's function has returned.  Return: AFTER_NEXT: *call is the next one's. */
-static enum after call_ended_locked(struct sx_chain *chain, struct sx_handler_call *call)
+static enum after call_ended_locked(struct sx_chain *chain, struct sx_handler_call *call,
+                                    size_t *ret_spent)
 {
     struct sx_handlers *const handlers = chain->options.handlers;
 
     chain->in_call = false;
-    sx_handlers_returned_locked(handlers, call);
+    *ret_spent = sx_handlers_returned_locked(handlers, call);
     if (chain->forgotten) {
         sx_list_remove(&chain->waiting);
         return AFTER_END;
@@ -357,7 +358,9 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
  * event after the other. */
 static void step_run(struct sx_chain *chain, struct sx_handler_call *call)
 {
+    struct sx_handlers *const handlers = chain->options.handlers;
     enum after after;
+    size_t id;
 
     do {
         const size_t ninfo = infos_complete(chain, call);
@@ -366,8 +369,13 @@ static void step_run(struct sx_chain *chain, struct sx_handler_call *call)
                  chain->results.count == 0 ? NULL : chain->results.all, chain->results.count,
                  handler_completed, (void *)chain->ticket);
         pthread_mutex_lock(&sx_handlers_lock);
-        after = call_ended_locked(chain, call);
+        after = call_ended_locked(chain, call, &id);
+        void (*const spent)(size_t id) = handlers->spent;
+
         pthread_mutex_unlock(&sx_handlers_lock);
+        if (id != 0) {
+            spent(id);
+        }
     } while (after == AFTER_NEXT);
     if (after == AFTER_END) {
         chain_end(chain);

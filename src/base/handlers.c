@@ -15,6 +15,7 @@ struct sx_handler {
     size_t id;
     unsigned reference_count;
     bool removed;
+    bool once, spent;              /* for one event; and it has been called with that */
     enum sx_handler_zone category; /* by its codes: ONE, SEVERAL or ANY */
     enum sx_handler_zone zone;     /* where it stands */
     bool is_first, is_last;        /* of all; its companions in the zone are not */
@@ -56,6 +57,13 @@ void sx_handlers_init(struct sx_handlers *handlers)
         sx_list_init(&handlers->by_id[i]);
     }
     sx_list_init(&handlers->calls);
+}
+
+void sx_handlers_on_spent(struct sx_handlers *handlers, void (*spent)(size_t id))
+{
+    pthread_mutex_lock(&sx_handlers_lock);
+    handlers->spent = spent;
+    pthread_mutex_unlock(&sx_handlers_lock);
 }
 
 static struct sx_handler *handler_free(struct sx_handler *handler)
@@ -335,6 +343,7 @@ static pmix_status_t options_take(struct sx_handler *handler,
     if (rc == PMIX_SUCCESS && options->name != NULL) {
         rc = name_copy(options->name, &handler->name);
     }
+    handler->once = options->once;
     handler->range = handler->sources != NULL ? PMIX_RANGE_CUSTOM : options->range;
     handler->has_object = object != NULL && object->type == PMIX_POINTER;
     handler->object = handler->has_object ? object->data.ptr : NULL;
@@ -691,9 +700,10 @@ static void call_fill(const struct sx_handler *handler, pmix_status_t code,
 bool sx_handlers_call_locked(struct sx_handlers *handlers, struct sx_handler *handler,
                              const struct sx_event_facts *event, struct sx_handler_call *ret)
 {
-    if (handler->removed) {
+    if (handler->removed || handler->spent) {
         return false;
     }
+    handler->spent = handler->once;
     call_fill(handler, event->code, ret);
     ret->handler = handler;
     ret->thread = pthread_self();
@@ -704,11 +714,14 @@ bool sx_handlers_call_locked(struct sx_handlers *handlers, struct sx_handler *ha
     return true;
 }
 
-void sx_handlers_returned_locked(struct sx_handlers *handlers, struct sx_handler_call *call)
+size_t sx_handlers_returned_locked(struct sx_handlers *handlers, struct sx_handler_call *call)
 {
+    const bool goes = call->handler->spent && !call->handler->removed;
+
     sx_list_remove(&call->node);
     if (call->handler->removed) {
         pthread_cond_broadcast(&handlers->returned); /* who removed it may wait for this */
     }
     sx_handler_release_locked(call->handler);
+    return goes && handlers->spent != NULL ? call->id : 0;
 }

@@ -61,6 +61,7 @@ struct sx_handlers {
     struct sx_list calls; /* of struct sx_handler_call, the newest last */
     uint64_t call_last;
     _Atomic uint64_t heard; /* a bit per code, modulo 64, that some handler has asked for */
+    void (*spent)(size_t id);
 };
 
 /* Those who want an event, in the order in which they are called. */
@@ -103,6 +104,10 @@ struct sx_handler_call {
 };
 
 void sx_handlers_init(struct sx_handlers *handlers);
+/* @spent is called, without the lock, when the function of a handler that is for one event has
+ * returned: it has the handler removed, and tells whoever else has to know.  Before the first such
+ * handler is added. */
+void sx_handlers_on_spent(struct sx_handlers *handlers, void (*spent)(size_t id));
 /* Forget all; handlers that a chain still refers to go with it.  Nobody else uses the table, but
  * the caller may be a handler of it. */
 void sx_handlers_deinit(struct sx_handlers *handlers);
@@ -149,9 +154,11 @@ bool sx_handlers_hear(const struct sx_handlers *handlers, pmix_status_t code);
 
 /* Fill what @handler is to be told of @event, and mark it as running until
  * sx_handlers_returned_locked, which also releases it.  Under the lock, both.  Return: false when
- * it was removed; *ret is then left alone, and the handler is still to be released. */
+ * it was removed, or was for one event and has had that; *ret is then left alone, and the handler
+ * is still to be released. */
 bool sx_handlers_call_locked(struct sx_handlers *handlers, struct sx_handler *handler,
                              const struct sx_event_facts *event, struct sx_handler_call *ret);
-void sx_handlers_returned_locked(struct sx_handlers *handlers, struct sx_handler_call *call);
+/* Return: 0, or the id with which the table's `spent` is to be called, without the lock. */
+size_t sx_handlers_returned_locked(struct sx_handlers *handlers, struct sx_handler_call *call);
 
 #endif

@@ -256,6 +256,7 @@ static const struct sx_directive register_handler[] = {
     ROW(PMIX_EVENT_AFFECTED_PROC, PROCS, handler, affected),
     ROW(PMIX_EVENT_AFFECTED_PROCS, PROCS, handler, affected),
     ROW(PMIX_EVENT_RETURN_OBJECT, INFO, handler, object),
+    ROW(PMIX_EVENT_ONESHOT, BOOL, handler, once),
 };
 
 /* ---- control and machine ------------------------------------------------------------------- */

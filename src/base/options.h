@@ -211,6 +211,7 @@ struct sx_handler_options {
     struct sx_some_procs sources; /* makes the range CUSTOM */
     struct sx_some_procs affected;
     const pmix_info_t *object; /* PMIX_POINTER */
+    bool once;                 /* it is deregistered after its first call */
 };
 
 struct sx_control_options {

@@ -763,6 +763,72 @@ static int host_of_required(struct job *job)
     return 0;
 }
 
+/* ---- a handler for one event --------------------------------------------------------------- */
+
+static size_t listen_once(void)
+{
+    const bool yes = true;
+    pmix_status_t code = CODE;
+    pmix_info_t info[2];
+
+    CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_EVENT_ONESHOT, &yes, PMIX_BOOL), PMIX_SUCCESS);
+    PMIx_Info_required(&info[0]);
+    CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_HDLR_NAME, "once", PMIX_STRING), PMIX_SUCCESS);
+    const pmix_status_t rc = PMIx_Register_event_handler(&code, 1, info, 2, handler, NULL, NULL);
+
+    CHECK(rc >= 0);
+    PMIx_Info_destruct(&info[1]);
+    return (size_t)rc;
+}
+
+/* Of several events it has the first; then its name is free, and its number is nobody's. */
+static void check_once(pmix_data_range_t range, pmix_status_t unknown)
+{
+    pmix_status_t end = CODE_END;
+    const size_t listener = listen_to(&end, 1);
+
+    for (size_t round = 1; round <= 2; round++) { /* the second one gets a kept event */
+        const size_t id = listen_once();
+
+        for (uint32_t i = 0; i < 3; i++) {
+            send_number(CODE, range, i);
+        }
+        send_number(CODE_END, range, 0);
+        wait_for_count(CODE_END, round);
+        CHECK(count_of(CODE) == round);
+        CHECK_STATUS(PMIx_Deregister_event_handler(id, NULL, NULL), unknown);
+    }
+    CHECK(wait_for(CODE).number == 0);
+    CHECK_STATUS(PMIx_Deregister_event_handler(listener, NULL, NULL), PMIX_SUCCESS);
+}
+
+static int rank_of_once(int rank)
+{
+    (void)rank;
+    rank_begin();
+    check_once(PMIX_RANGE_NAMESPACE, PMIX_ERR_BAD_PARAM);
+    job_token_put(0);
+    job_token_get(1);
+    return rank_end();
+}
+
+/* The server has forgotten it, too, and the host is told that nobody wants the code. */
+static int host_of_once(struct job *job)
+{
+    job_token_get(0);
+    pthread_mutex_lock(&lock);
+    while (asked == 0 || dropped < asked) {
+        wait_for_change("the drop of code", CODE);
+    }
+    pthread_mutex_unlock(&lock);
+    job_token_put(1);
+    job_wait(job, 0);
+    forget();
+    check_once(PMIX_RANGE_PROC_LOCAL, PMIX_SUCCESS);
+    forget();
+    return 0;
+}
+
 /* ---- floods -------------------------------------------------------------------------------- */
 
 #define FLOOD 50000u
@@ -823,6 +889,7 @@ int main(int argc, char **argv)
         { "death", 2, rank_of_death, host_of_death, true },
         { "abort", 2, rank_of_abort, NULL, false },
         { "required", 1, rank_of_required, host_of_required, false },
+        { "once", 1, rank_of_once, host_of_once, false },
         { "flood", 2, rank_of_flood, host_of_flood, false },
     };
 

@@ -274,11 +274,19 @@ static pmix_status_t registration_run(struct registration *registration)
     return rc;
 }
 
+static pmix_status_t handler_deregister(size_t id);
+
+static void handler_spent(size_t id)
+{
+    (void)handler_deregister(id);
+}
+
 /* Into the table, and among those to ask a server for. */
 static pmix_status_t handler_keep_locked(struct registration *registration,
                                          const struct sx_handler_options *options,
                                          pmix_notification_fn_t fn)
 {
+    sx_handlers_on_spent(sx_event_handlers(), handler_spent);
     pmix_status_t rc = sx_handlers_add(sx_event_handlers(), sx_process.self.nspace,
                                        registration->codes, registration->code_count, options, fn,
                                        &registration->op.handler);

@@ -40,9 +40,15 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sx_server *serving; /* under lock, as the next; NULL: no loop takes posts */
 static struct sx_list all_own = SX_LIST_INIT(all_own);
 
+static void spent(size_t id)
+{
+    (void)sx_hostevent_deregister(id);
+}
+
 static void table_prepare(void)
 {
     sx_handlers_init(&table);
+    sx_handlers_on_spent(&table, spent);
 }
 
 void sx_hostevent_serve(struct sx_server *server)
@@ -65,7 +71,7 @@ void sx_hostevent_clear(void)
     pthread_mutex_unlock(&lock);
     sx_chain_forget(&table);
     sx_handlers_deinit(&table);
-    sx_handlers_init(&table);
+    table_prepare();
     atomic_store(&any_codes, false);
 }
 

@@ -125,6 +125,7 @@ static void describe(const char *name, const pmix_info_t results[], size_t nresu
 }
 
 static void add(const char *wish);
+static void spent(size_t id);
 
 /* Add one to what the handler returns. */
 static void give(pmix_info_t own[], size_t *count, const char *key, bool required)
@@ -171,6 +172,11 @@ static void act_on_table(char letter, size_t id)
         sx_chain_forget(&table);
         sx_handlers_deinit(&table);
         sx_handlers_init(&table);
+        sx_handlers_on_spent(&table, spent);
+        break;
+    case 'N': /* another thread steps meanwhile */
+        publish(CODE);
+        run();
         break;
     default:
         break;
@@ -253,22 +259,34 @@ static void handler(size_t id, pmix_status_t code, const pmix_proc_t *source, pm
 static void add(const char *name)
 {
     const pmix_status_t code = CODE;
-    pmix_info_t info[2];
+    const bool once = name[0] == '1';
+    pmix_info_t info[3];
     size_t id;
 
     memset(info, 0, sizeof(info));
     PMIX_INFO_LOAD(&info[0], name[0] == 'L' ? PMIX_EVENT_HDLR_LAST : PMIX_EVENT_HDLR_APPEND, NULL,
                    PMIX_BOOL);
     PMIX_INFO_LOAD(&info[1], PMIX_EVENT_HDLR_NAME, name, PMIX_STRING);
-    cr_assert_eq(handlers_add(&table, &code, 1, info, name[0] == '-' ? 1 : 2, handler, &id),
+    PMIX_INFO_LOAD(&info[2], PMIX_EVENT_ONESHOT, &once, PMIX_BOOL);
+    cr_assert_eq(handlers_add(&table, &code, 1, info, name[0] == '-' ? 1 : 3, handler, &id),
                  PMIX_SUCCESS);
     PMIX_INFO_DESTRUCT(&info[0]);
     PMIX_INFO_DESTRUCT(&info[1]);
 }
 
+static unsigned spent_count;
+
+static void spent(size_t id)
+{
+    spent_count++;
+    cr_expect_eq(sx_handlers_remove(&table, id), PMIX_SUCCESS);
+}
+
 static void begin(void)
 {
     sx_handlers_init(&table);
+    sx_handlers_on_spent(&table, spent);
+    spent_count = 0;
     said[0] = '\0';
     gone = false;
     ended_count = released = 0;
@@ -360,6 +378,40 @@ Test(chain, ends_when_nobody_wants_it_and_releases_what_was_returned)
     run();
     cr_expect_eq(released, 1, "EV36");
     end();
+}
+
+/* ---- handlers for one event ------------------------------------------------------------------ */
+
+static const struct {
+    const char *why;
+    const char *names[3];
+    const char *want; /* of two events that are published before a handler runs */
+    unsigned spent;
+} once_rows[] = {
+    { "the first only", { "1a", "b" }, "1a() b(1a:-331) b()", 1 },
+    { "of two each has its own", { "1a", "1b" }, "1a() 1b(1a:-331)", 2 },
+    { "the end of a chain leaves it for the next", { "ac", "1b" }, "ac() ac()", 0 },
+    { "it completes later, and has been called", { "1as", "b" }, "1as() b()", 1 },
+    { "it removes itself", { "1aD", "b" }, "1aD() b(1aD:-331) b()", 0 },
+    { "nor while it runs", { "1aN", "b" }, "1aN() b() b() b(1aN:-331)", 1 },
+    { "it forgets all handlers", { "1aF", "b" }, "1aF()", 0 },
+    { "what it publishes is not its own", { "1aP", "b" }, "1aP() b(1aP:-331) b() b()", 1 },
+};
+
+Test(chain, a_handler_for_one_event_has_one)
+{
+    for (size_t i = 0; i < SX_COUNT(once_rows); i++) {
+        begin();
+        for (size_t n = 0; n < SX_COUNT(once_rows[i].names) && once_rows[i].names[n]; n++) {
+            add(once_rows[i].names[n]);
+        }
+        publish(CODE);
+        publish(CODE);
+        run();
+        cr_expect_str_eq(said, once_rows[i].want, "%s: %s", once_rows[i].why, said);
+        cr_expect_eq(spent_count, once_rows[i].spent, "%s: %u", once_rows[i].why, spent_count);
+        end();
+    }
 }
 
 /* ---- handlers that take their time ------------------------------------------------------------ */
