@@ -215,11 +215,12 @@ struct sx_handler_options {
 };
 
 struct sx_control_options {
-    uint32_t cleanups; /* PMIX_REGISTER_CLEANUP and _CLEANUP_DIR: lists of paths */
-    bool recursive, leave_top;
+    uint32_t cleanups; /* PMIX_REGISTER_CLEANUP, _CLEANUP_DIR, PMIX_CLEANUP_IGNORE: paths */
+    bool recursive, leave_top, empty;
     /* What is for the host, all of it. */
     bool kill, terminate, pause, resume, preemptible, event;
     struct sx_some_number signal, checkpoint_signal;
+    bool apart;                /* what the targets have spawned is not meant */
     const char *id;            /* of this request */
     const pmix_info_t *cancel; /* the id of another one; no string: all of the caller's */
     const char *restart, *checkpoint, *provision, *image;

@@ -27,6 +27,16 @@ bool sx_pathlist_next(const char **at, struct sx_path *ret_path)
     return true;
 }
 
+static bool names_nothing(const char *name, size_t len)
+{
+    return len == 0 || (len == 1 && name[0] == '.') || (len == 2 && memcmp(name, "..", 2) == 0);
+}
+
+bool sx_path_is_name(const struct sx_path *path)
+{
+    return path->name_off == 0 && path->len <= NAME_MAX && !names_nothing(path->text, path->len);
+}
+
 const char *sx_path_fault(const struct sx_path *path)
 {
     const char *name = path->text + path->name_off;
@@ -38,8 +48,7 @@ const char *sx_path_fault(const struct sx_path *path)
     if (path->len >= PATH_MAX) {
         return "it is longer than a path can be";
     }
-    if (name_len == 0 || (name_len == 1 && name[0] == '.') ||
-        (name_len == 2 && memcmp(name, "..", 2) == 0)) {
+    if (names_nothing(name, name_len)) {
         return "it ends in no name: '/', '.' and '..' cannot be removed";
     }
     return NULL;

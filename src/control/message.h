@@ -217,6 +217,7 @@ enum { SX_ABORT_PROCS, SX_ABORT_TEXT };
 /* JOB_CONTROL: followed by the targets and the directives.  Reply: struct sx_reply. */
 #define SX_CLEANUP_PATHS_MAX 256u          /* that a process may want removed */
 #define SX_CLEANUP_BYTES_MAX (64u * 1024u) /* of all of them, with a NUL each */
+#define SX_CLEANUP_KEPT_MAX (8u * 1024u)   /* bytes of what the processes of a job want to stay */
 struct sx_job_control {
     uint32_t proc_count;
     uint32_t reserved;

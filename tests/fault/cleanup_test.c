@@ -198,6 +198,21 @@ static pmix_status_t ask(const char *key, const char *paths, bool recurse, bool 
     return rc;
 }
 
+static pmix_status_t ask_empty(const char *path)
+{
+    const bool yes = true;
+    pmix_info_t info[2];
+
+    CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_REGISTER_CLEANUP_DIR, path, PMIX_STRING),
+                 PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_CLEANUP_EMPTY, &yes, PMIX_BOOL), PMIX_SUCCESS);
+    PMIx_Info_required(&info[1]);
+    const pmix_status_t rc = PMIx_Job_control(&self, 1, info, 2, NULL, NULL);
+
+    PMIX_INFO_DESTRUCT(&info[0]);
+    return rc;
+}
+
 /* Say that all is asked, and die when the host says so. */
 __attribute__((noreturn)) static void die(void)
 {
@@ -207,8 +222,25 @@ __attribute__((noreturn)) static void die(void)
     _exit(1);
 }
 
-/* Asks for what the host has written: lines of one letter (file, dir, recursive, top stays) and a
- * path. */
+static pmix_status_t ask_line(const char *line)
+{
+    switch (line[0]) {
+    case 'f':
+        return ask(PMIX_REGISTER_CLEANUP, line + 1, false, false);
+    case 'k':
+        return ask(PMIX_CLEANUP_IGNORE, line + 1, false, false);
+    case 'n':
+        return ask(PMIX_CLEANUP_IGNORE, strrchr(line, '/') + 1, false, false);
+    case 'e':
+        return ask_empty(line + 1);
+    default:
+        return ask(PMIX_REGISTER_CLEANUP_DIR, line + 1, line[0] == 'r' || line[0] == 't',
+                   line[0] == 't');
+    }
+}
+
+/* Asks for what the host has written: lines of one letter (file, dir, recursive, top stays, kept,
+ * kept by name, empty ones) and a path. */
 static int role_asks(const char *arg)
 {
     char *save, *line = strtok_r(fault_shared->text, "\n", &save);
@@ -216,9 +248,7 @@ static int role_asks(const char *arg)
     (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     for (; line != NULL; line = strtok_r(NULL, "\n", &save)) {
-        CHECK_STATUS(ask(line[0] == 'f' ? PMIX_REGISTER_CLEANUP : PMIX_REGISTER_CLEANUP_DIR,
-                         line + 1, line[0] == 'r' || line[0] == 't', line[0] == 't'),
-                     PMIX_SUCCESS);
+        CHECK_STATUS(ask_line(line), PMIX_SUCCESS);
     }
     die();
 }
@@ -376,6 +406,43 @@ static int case_own(void)
     no_child_is_left();
     CHECK(fault_fd_count(FAULT_SELF) == fds, "%u descriptors, before %u",
           fault_fd_count(FAULT_SELF), fds);
+    return 0;
+}
+
+/* What one rank wants to stay, the cleanups of another one leave, also those from before. */
+static int case_kept(void)
+{
+    const uid_t me = geteuid();
+
+    begin(me);
+    dir("tree", me);
+    file("tree/file", me);
+    file("tree/named", me);
+    dir("tree/sub", me);
+    file("tree/sub/file", me);
+    file("tree/sub/named", me);
+    dir("tree/sub/deep", me);
+    file("tree/sub/deep/file", me);
+    file("named", me);
+    dir("empty", me);
+    dir("empty/one", me);
+    dir("empty/one/two", me);
+    file("empty/file", me);
+    fault_job_start(JOB, 2);
+    const pid_t first = asks(me, JOB, 0, "asks", "fnamed\nrtree\neempty");
+    const pid_t second = asks(me, JOB, 1, "asks", "ktree/sub/deep\nnnamed");
+
+    let_die(1, first);
+    let_die(2, second);
+    WAIT_FOR(!there("empty/one") && !there("tree/sub/file"), "the directories");
+    fault_job_end(JOB);
+    fault_server_stop();
+    CHECK(!there("tree/file"), "a file is left");
+    CHECK(there("named") && there("tree/named") && there("tree/sub/named"),
+          "a name has not helped");
+    CHECK(there("tree/sub/deep/file"), "a path has not helped");
+    CHECK(there("empty/file"), "a file of a directory that is to go if it is empty");
+    CHECK(fault_log_lines(FAULT_SELF, "cleanup") == 0, "something is said to be left");
     return 0;
 }
 
@@ -700,6 +767,7 @@ int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
         { "own", case_own },
+        { "kept", case_kept },
         { "rights", case_rights },
         { "rights_of_its_user", case_rights_of_its_user },
         { "rights_kept", case_rights_kept },

@@ -29,6 +29,17 @@ bool sx_run_child_is_separate(const struct sx_run_job *job)
     return job->request != NULL && job->request->said.separate;
 }
 
+void sx_run_child_part(const struct sx_run_job *parent)
+{
+    for (uint32_t i = 0; i < parent->run->jobs->count; i++) {
+        struct sx_run_job *const job = parent->run->jobs->at[i];
+
+        if (job->parent == parent && job->request != NULL) {
+            job->request->said.separate = true;
+        }
+    }
+}
+
 /* ---- before it is a job ---------------------------------------------------------------------- */
 
 /* Those that take something: also one that is over, while something of it is left. */

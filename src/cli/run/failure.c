@@ -281,6 +281,9 @@ static struct words asker(const struct sx_run_abort *control)
 static void control_all(struct sx_run_job *job, const struct sx_run_abort *control)
 {
     sx_run_end_fate(job, PMIX_ERR_JOB_KILLED_BY_CMD);
+    if (control->apart) {
+        sx_run_child_part(job);
+    }
     sx_run_end(job, SX_RUN_EXIT_SIGNAL + control->status, "%s asked for the end of %s",
                asker(control).text, job->name);
     if (control->status == SIGKILL) {

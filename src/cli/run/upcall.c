@@ -364,6 +364,7 @@ static pmix_status_t control_judge(const struct sx_control_options *options,
         return PMIX_ERR_NOT_FOUND;
     }
     ret->ends = options->kill || options->terminate;
+    ret->apart = options->apart;
     ret->status = options->kill        ? SIGKILL
                   : options->terminate ? SIGTERM
                   : options->pause     ? SIGSTOP

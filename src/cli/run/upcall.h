@@ -32,7 +32,8 @@ struct sx_run_abort {
     struct sx_run_job *job; /* the caller's, held; NULL: a tool */
     uint32_t rank;
     int status; /* of job control: a signal */
-    bool ends;  /* of job control: the signal is to end them */
+    bool ends;  /* of job control: the signal is to end them ... */
+    bool apart; /* ... and not what they have spawned */
     char text[SX_RUN_ABORT_TEXT_MAX];
     uint32_t open; /* news that have not been answered */
     pmix_op_cbfunc_t fn;

@@ -21,7 +21,8 @@ struct sum {
 static bool names_paths(const pmix_info_t *info)
 {
     return strcmp(info->key, PMIX_REGISTER_CLEANUP) == 0 ||
-           strcmp(info->key, PMIX_REGISTER_CLEANUP_DIR) == 0;
+           strcmp(info->key, PMIX_REGISTER_CLEANUP_DIR) == 0 ||
+           strcmp(info->key, PMIX_CLEANUP_IGNORE) == 0;
 }
 
 /* Write @path to @out.  A directory that is not there yet, or has a comma in its real name, is
@@ -42,18 +43,27 @@ static size_t path_spell(const struct sx_path *path, FILE *out)
     return written < 0 ? 0 : (size_t)written;
 }
 
-static pmix_status_t list_spell(const char *list, struct sum *sum, FILE *out)
+static size_t name_spell(const struct sx_path *path, FILE *out)
 {
+    return fwrite(path->text, 1, path->len, out);
+}
+
+static pmix_status_t list_spell(const char *key, const char *list, struct sum *sum, FILE *out)
+{
+    const bool keeps = strcmp(key, PMIX_CLEANUP_IGNORE) == 0;
     struct sx_path path;
 
     while (sx_pathlist_next(&list, &path)) {
         const char *fault = sx_path_fault(&path);
 
-        if (fault != NULL) {
-            return SX_RAISE(PMIX_ERR_BAD_PARAM, "'%.*s' cannot be cleaned up: %s",
-                            path.len < 200 ? (int)path.len : 200, path.text, fault);
+        const bool is_name = keeps && sx_path_is_name(&path);
+
+        if (fault != NULL && !is_name) {
+            return SX_RAISE(PMIX_ERR_BAD_PARAM, "'%.*s' cannot be %s: %s",
+                            path.len < 200 ? (int)path.len : 200, path.text,
+                            keeps ? "left at a cleanup" : "cleaned up", fault);
         }
-        sum->size_bytes += path_spell(&path, out) + 1;
+        sum->size_bytes += (is_name ? name_spell(&path, out) : path_spell(&path, out)) + 1;
         fputc(',', out);
         if (++sum->count > SX_CLEANUP_PATHS_MAX || sum->size_bytes > SX_CLEANUP_BYTES_MAX) {
             return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
@@ -75,7 +85,7 @@ static pmix_status_t value_spell(pmix_info_t *info, struct sum *sum)
     if (out == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    pmix_status_t rc = list_spell(info->value.data.string, sum, out);
+    pmix_status_t rc = list_spell(info->key, info->value.data.string, sum, out);
     const bool complete = ferror(out) == 0;
 
     if (fclose(out) != 0 || !complete) {

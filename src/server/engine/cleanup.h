@@ -8,6 +8,7 @@
 
 /* Take the cleanup directives of a job control: all of them, or nothing.  They are for the caller
  * or its job, whichever processes it names.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM;
+ * PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES for a path that a process of the job wants to stay;
  * PMIX_ERR_OUT_OF_RESOURCE for more than a client may have, told. */
 pmix_status_t sx_cleanup_take(struct sx_server *server, struct sx_client *client,
                               const pmix_info_t info[], size_t ninfo);

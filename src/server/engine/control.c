@@ -57,8 +57,9 @@ static bool any_strange(struct sx_server *server, const struct sx_client *asks,
 
 bool sx_control_is_ours(const char *key)
 {
-    static const char *const keys[] = { PMIX_REGISTER_CLEANUP, PMIX_REGISTER_CLEANUP_DIR,
-                                        PMIX_CLEANUP_RECURSIVE, PMIX_CLEANUP_LEAVE_TOPDIR,
+    static const char *const keys[] = { PMIX_REGISTER_CLEANUP,    PMIX_REGISTER_CLEANUP_DIR,
+                                        PMIX_CLEANUP_RECURSIVE,   PMIX_CLEANUP_LEAVE_TOPDIR,
+                                        PMIX_CLEANUP_EMPTY,       PMIX_CLEANUP_IGNORE,
                                         PMIX_JOB_CTRL_DEFINE_PSET };
 
     for (size_t i = 0; i < SX_COUNT(keys); i++) {
@@ -121,7 +122,8 @@ static pmix_status_t question_judge(struct sx_server *server,
 
     for (size_t i = 0; i < up->ninfo; i++) {
         any_directive = any_directive || (strncmp(up->info[i].key, "pmix.jctrl.", 11) == 0 &&
-                                          !PMIx_Check_key(up->info[i].key, PMIX_JOB_CTRL_ID));
+                                          !PMIx_Check_key(up->info[i].key, PMIX_JOB_CTRL_ID) &&
+                                          !PMIx_Check_key(up->info[i].key, PMIX_JOB_CTRL_SEP));
     }
     if (any_ours && !any_directive) {
         sx_upcall_drop(up);

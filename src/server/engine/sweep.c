@@ -22,10 +22,18 @@
 
 #define ENTRIES_BYTES 2048 /* of a directory, read at once; on the stack, once per level */
 
+/* Where a removal is in its directory: "" or "/dir/dir". */
+struct place {
+    size_t len; /* sizeof(text): it is longer than a path can be */
+    char text[PATH_MAX];
+};
+
 struct work {
     const struct sx_sweep *sweep;
     uid_t uid;
     struct sx_sweep_report *report;
+    const char *kept, *kept_end; /* names with their NULs */
+    struct place *place;
 };
 
 /* ---- what stays ---------------------------------------------------------------------------- */
@@ -137,6 +145,49 @@ static int open_below(int dir_fd, const char *name, uint64_t resolve)
                : fd;
 }
 
+/* ---- what is to stay ----------------------------------------------------------------------- */
+
+/* Return: where the names end that follow the path of @sweep. */
+static const char *kept_end(const struct sx_sweep *sweep, const char *kept)
+{
+    const char *const end = (const char *)sweep + sweep->size_bytes;
+
+    while (kept < end && *kept != '\0') {
+        kept += strnlen(kept, (size_t)(end - kept)) + 1;
+    }
+    return kept;
+}
+
+static bool is_kept(const struct work *work, const char *name)
+{
+    const struct place *const place = work->place;
+
+    for (const char *kept = work->kept; kept < work->kept_end; kept += strlen(kept) + 1) {
+        if (kept[0] != '/'
+                ? strcmp(kept, name) == 0
+                : place->len < sizeof(place->text) && strncmp(kept, place->text, place->len) == 0 &&
+                      kept[place->len] == '/' && strcmp(kept + place->len + 1, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Return: the length before, to go back to. */
+static size_t place_enter(struct place *place, const char *name)
+{
+    const size_t before = place->len, len = strlen(name);
+
+    if (before + len + 1 < sizeof(place->text)) {
+        place->text[before] = '/';
+        memcpy(place->text + before + 1, name, len);
+        place->len = before + 1 + len;
+    } else {
+        place->len = sizeof(place->text);
+    }
+    return before;
+}
+
 /* ---- removal ------------------------------------------------------------------------------- */
 
 static bool is_own(const struct work *work, int dir_fd, const char *name, mode_t *ret_mode)
@@ -169,11 +220,13 @@ static void remove_entry(const struct work *work, int dir_fd, const char *name, 
 {
     mode_t mode;
 
-    if (!is_own(work, dir_fd, name, &mode)) {
+    if (is_kept(work, name) || !is_own(work, dir_fd, name, &mode)) {
         return;
     }
     if (!S_ISDIR(mode)) {
-        remove_name(work, dir_fd, name, 0);
+        if ((work->sweep->flags & SX_SWEEP_EMPTY) == 0) {
+            remove_name(work, dir_fd, name, 0);
+        }
         return;
     }
     if ((work->sweep->flags & SX_SWEEP_RECURSE) == 0) {
@@ -189,7 +242,10 @@ static void remove_entry(const struct work *work, int dir_fd, const char *name, 
         leave(work, errno);
         return;
     }
+    const size_t before = place_enter(work->place, name);
+
     empty_dir(work, fd, depth + 1);
+    work->place->len = before;
     close(fd);
     remove_name(work, dir_fd, name, AT_REMOVEDIR);
 }
@@ -231,7 +287,14 @@ static void remove_dir(const struct work *work, int parent_fd, const char *name)
 
 void sx_sweep_do(const struct sx_sweep *sweep, uid_t uid, struct sx_sweep_report *report)
 {
-    const struct work work = { .sweep = sweep, .uid = uid, .report = report };
+    const char *const kept = sweep->path + strlen(sweep->path) + 1;
+    struct place place = { .len = 0 };
+    const struct work work = { .sweep = sweep,
+                               .uid = uid,
+                               .report = report,
+                               .kept = kept,
+                               .kept_end = kept_end(sweep, kept),
+                               .place = &place };
     const bool is_dir = (sweep->flags & SX_SWEEP_DIR) != 0;
     const char *name = strrchr(sweep->path, '/') + 1;
     const int parent_fd = open_parent(sweep->path, name);

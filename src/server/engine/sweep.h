@@ -16,12 +16,16 @@
 #define SX_SWEEP_DIR 0x1u       /* a directory with the files in it; else a file */
 #define SX_SWEEP_RECURSE 0x2u   /* and with the directories in it */
 #define SX_SWEEP_LEAVE_TOP 0x4u /* not the directory itself */
+#define SX_SWEEP_EMPTY 0x8u     /* no file: directories that are empty, or come to be */
 
 /* One wish, as it travels to that process. */
 struct sx_sweep {
     uint32_t size_bytes; /* of all of it, a multiple of 8 */
     uint32_t flags;      /* SX_SWEEP_* */
-    char path[];         /* absolute, with its NUL */
+    /* Absolute, with its NUL.  Behind it may be what stays in the directory, with a NUL each: its
+     * path from the directory on, which begins with a slash, or the name of anything; then one NUL
+     * more, or the end. */
+    char path[];
 };
 
 /* What stays, and why the first of it does. */

@@ -14,7 +14,7 @@
 
 #include <sys/types.h>
 
-#define SX_SWEEP_PACKET_MAX 8192u /* more than the longest path takes */
+#define SX_SWEEP_PACKET_MAX 16384u /* the longest path, with all that a job wants to stay */
 
 /* Start it.  Return: its process id and the server's end of the socket, close-on-exec; -1 and
  * errno.  Cost: as fork, 0.1 ms and 30 us a MiB of private memory. */

@@ -56,6 +56,7 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
     sx_list_init(&nspace->link);
     sx_list_init(&nspace->pollers);
     sx_list_init(&nspace->group_values);
+    sx_list_init(&nspace->kept);
     sx_list_init(&nspace->awaited);
     SX_FAMILIES_TELL(server, nspace_added, server, nspace);
     sx_list_append(&server->registry.nspaces, &nspace->link);

@@ -138,6 +138,8 @@ struct sx_nspace {
     uint32_t brought_count; /* by connects over nodes, and not registered by the host: span.c */
     struct sx_list group_values; /* group_values.h: what groups have left in the store ... */
     uint64_t group_bytes;        /* ... takes so much of it */
+    struct sx_list kept;         /* cleanup.c: what its processes want to stay ... */
+    size_t kept_bytes;           /* ... takes so much */
     uint64_t session;            /* PMIX_SESSION_ID, or SX_SESSION_* */
     size_t connected_count;      /* of its own processes */
     size_t reader_count;         /* of those whose home it is */

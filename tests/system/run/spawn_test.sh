@@ -169,6 +169,20 @@ expect_err 'job 1 goes with the job' "a child goes with its parent"
 await "the child's end" all_gone "$pids"
 expect_clean "killed parents"
 
+# killed DIRECTIVE...: the parent asks for its own end
+killed() {
+    : >"$pids"
+    run --timeout 120 sh -c '"$0" -- sh -c "echo \$\$ >>$1; until grep -q \"asked for the end\" $2; do sleep 0.01; done; echo went on"
+        shift 2; "$JCTRL" "$PMIX_NAMESPACE" all pmix.jctrl.kill "$@"; sleep 60' "$SPAWNER" "$pids" "$work/err" "$@"
+    expect_code 137 "the parent asked for its end $*"
+}
+killed pmix.jctrl.sep
+says 'went on' "the child is not meant"
+killed
+expect_err 'job 1 goes with the job' "the child is meant"
+await "the child's end" all_gone "$pids"
+expect_clean "parents that ask for their end"
+
 # ---- a tool spawns ----
 
 "$SHMIX" run sh -c "until [ -e '$work/done' ]; do sleep 0.01; done" >"$work/job.out" 2>"$work/job.err" &

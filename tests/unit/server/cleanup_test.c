@@ -149,6 +149,58 @@ Test(cleanup, takes_all_of_a_call_or_nothing)
     cr_expect_str_eq(registered(), "/tmp/a:0");
 }
 
+static const struct {
+    const char *why, *kept, *file, *dir;
+    pmix_status_t want;
+} kept_rows[] = {
+    { "nothing of both", "/tmp/k,name", "/tmp/a", "/tmp/b", PMIX_SUCCESS },
+    { "a path below is no conflict", "/tmp/b/c", "/tmp/a", "/tmp/b", PMIX_SUCCESS },
+    { "a file", "/tmp/a", "/tmp/a", "/tmp/b", PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES },
+    { "a directory", "/tmp/b", "/tmp/a", "/tmp/b", PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES },
+    { "by name", "b", "/tmp/a", "/tmp/b", PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES },
+    { "not by part of a name", "mp/b,/b,/tmp", "/tmp/a", "/tmp/b", PMIX_ERR_BAD_PARAM },
+    { "nor by another one", "/b,/tmp,tmp", "/tmp/a", "/tmp/b", PMIX_SUCCESS },
+    { "no name", "..", "/tmp/a", "/tmp/b", PMIX_ERR_BAD_PARAM },
+};
+
+/* In one call, whichever comes first, and nothing is left of one that is refused. */
+Test(cleanup, what_is_to_stay_is_not_removed)
+{
+    for (size_t i = 0; i < SX_COUNT(kept_rows); i++) {
+        const pmix_info_t info[] = { text(PMIX_REGISTER_CLEANUP, kept_rows[i].file),
+                                     text(PMIX_REGISTER_CLEANUP_DIR, kept_rows[i].dir),
+                                     text(PMIX_CLEANUP_IGNORE, kept_rows[i].kept) };
+        const bool good = kept_rows[i].want == PMIX_SUCCESS;
+
+        cr_expect_eq(ask(info, 3), kept_rows[i].want, "%s", kept_rows[i].why);
+        cr_expect_eq(registered()[0] != '\0', good, "%s", kept_rows[i].why);
+        cr_expect_eq(client->nspace->kept_bytes != 0, good, "%s", kept_rows[i].why);
+        while (!sx_list_empty(&client->cleanups)) {
+            sx_broom_path_free(SX_LIST_ENTRY(client->cleanups.next, struct sx_broom_path, link));
+        }
+        sx_cleanup_client_removed(&server, client);
+        cr_expect_eq(client->nspace->kept_bytes, 0, "%s", kept_rows[i].why);
+    }
+}
+
+Test(cleanup, so_much_is_to_stay_and_no_more)
+{
+    char name[64];
+
+    for (unsigned i = 0; i < SX_CLEANUP_KEPT_MAX / sizeof(name); i++) {
+        snprintf(name, sizeof(name), "%063u", i);
+        const pmix_info_t info = text(PMIX_CLEANUP_IGNORE, name);
+
+        cr_assert_eq(ask(&info, 1), PMIX_SUCCESS, "%u", i);
+    }
+    const pmix_info_t more = text(PMIX_CLEANUP_IGNORE, "x"),
+                      known = text(PMIX_CLEANUP_IGNORE, name);
+
+    cr_expect_eq(ask(&more, 1), PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(ask(&known, 1), PMIX_SUCCESS);
+    sx_cleanup_client_removed(&server, client);
+}
+
 Test(cleanup, has_so_many_paths_and_no_more)
 {
     char path[32], list[4096];

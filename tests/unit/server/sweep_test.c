@@ -74,17 +74,29 @@ static void need_root(void)
     }
 }
 
-/* Sweep @path under the base.  Return: the report. */
-static struct sx_sweep_report sweep(const char *path, uint32_t flags)
+/* Sweep @path under the base without what is @kept in it (names with '|' between them).  Return:
+ * the report. */
+static struct sx_sweep_report sweep_but(const char *path, uint32_t flags, const char *kept)
 {
     static _Alignas(8) char bytes[SX_SWEEP_TEXT_MAX + 4096];
     struct sx_sweep *wish = (struct sx_sweep *)(void *)bytes;
     struct sx_sweep_report report = { .left_count = 0 };
 
     wish->flags = flags;
-    snprintf(wish->path, sizeof(bytes) - sizeof(*wish), "%s/%s", base, path);
+    const int len = snprintf(wish->path, sizeof(bytes) - sizeof(*wish), "%s/%s|%s|", base, path,
+                             kept);
+
+    for (int i = 0; i <= len; i++) {
+        wish->path[i] = wish->path[i] == '|' ? '\0' : wish->path[i];
+    }
+    wish->size_bytes = (uint32_t)((sizeof(*wish) + (size_t)len + 8) & ~(size_t)7);
     sx_sweep_do(wish, geteuid(), &report);
     return report;
+}
+
+static struct sx_sweep_report sweep(const char *path, uint32_t flags)
+{
+    return sweep_but(path, flags, "");
 }
 
 #define ALL (SX_SWEEP_DIR | SX_SWEEP_RECURSE)
@@ -99,6 +111,52 @@ static void make_tree(void)
     dir("a/b");
     file("a/b/file");
     cr_assert_eq(symlink("../keep", "a/link"), 0);
+}
+
+/* ---- what stays ---------------------------------------------------------------------------- */
+
+static const struct {
+    const char *why;
+    uint32_t flags;
+    const char *kept;
+    bool file_left, inner_left, link_left;
+} kept_rows[] = {
+    { "a name, wherever it is", ALL, "file", true, true, false },
+    { "a path", ALL, "/file", true, false, false },
+    { "a path below", ALL, "/b/file", false, true, false },
+    { "a directory with all in it", ALL, "/b", false, true, false },
+    { "the name of a directory", ALL, "b", false, true, false },
+    { "several, and a link", ALL, "none|/b/file|link", false, true, true },
+    { "part of a name", ALL, "fil|/b/fil|/b/file/none|/bb/file|/file/", false, false, false },
+    { "all files", SX_SWEEP_DIR | SX_SWEEP_RECURSE | SX_SWEEP_EMPTY, "", true, true, true },
+};
+
+Test(sweep, leaves_what_is_to_stay, .init = make_base, .fini = remove_base)
+{
+    for (size_t i = 0; i < SX_COUNT(kept_rows); i++) {
+        make_tree();
+        const struct sx_sweep_report report = sweep_but("a", kept_rows[i].flags, kept_rows[i].kept);
+
+        cr_expect_eq(there("a/file"), kept_rows[i].file_left, "%s", kept_rows[i].why);
+        cr_expect_eq(there("a/b/file"), kept_rows[i].inner_left, "%s", kept_rows[i].why);
+        cr_expect_eq(there("a/link"), kept_rows[i].link_left, "%s", kept_rows[i].why);
+        cr_expect_eq(report.left_count, 0, "%s", kept_rows[i].why);
+        cr_assert_eq(system("rm -rf a keep"), 0);
+    }
+}
+
+/* Directories that come to be empty go, too. */
+Test(sweep, empty_directories_alone, .init = make_base, .fini = remove_base)
+{
+    make_tree();
+    dir("a/c");
+    dir("a/c/d");
+    dir("e");
+    cr_expect_eq(sweep("a", ALL | SX_SWEEP_EMPTY).left_count, 0);
+    cr_expect(!there("a/c") && there("a/b/file") && there("a/file"));
+    (void)sweep("e", SX_SWEEP_DIR | SX_SWEEP_EMPTY);
+    cr_expect(!there("e"));
+    cr_assert_eq(system("rm -rf a keep"), 0);
 }
 
 /* ---- what is removed ----------------------------------------------------------------------- */
