@@ -374,6 +374,8 @@ static const struct sx_directive usage[] = {
     ROW(PMIX_MONITOR_ID, STRING, monitor, id, .arg = PMIX_MAX_KEYLEN),
     ROW(PMIX_MONITOR_RESOURCE_RATE, NUMBER, monitor, period_s, .arg = UINT32_MAX),
     ROW(PMIX_MONITOR_TARGET_PROCS, PROCS, monitor, targets),
+    ROW(PMIX_MONITOR_TARGET_DISKS, INFO, monitor, disks),
+    ROW(PMIX_MONITOR_TARGET_NETS, INFO, monitor, nets),
     ROW(PMIX_MONITOR_LOCAL_ONLY, BOOL, monitor, local_only),
     ROW(PMIX_MONITOR_TARGET_PIDS, INFO, monitor, elsewhere),
     ROW(PMIX_MONITOR_TARGET_NODES, INFO, monitor, elsewhere),

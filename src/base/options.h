@@ -254,6 +254,7 @@ struct sx_monitor_options {
     const pmix_info_t *file_accessed, *file_modified; /* any value: the Standard has strings */
     const pmix_info_t *usage;                         /* of what; its value may name fields */
     struct sx_some_procs targets;                     /* of usage */
+    const pmix_info_t *disks, *nets;                  /* the same; their names */
     bool local_only;
     const pmix_info_t *elsewhere; /* what only the host can look at */
     const char *cancel;           /* empty: all of them; NULL: nothing is cancelled */

@@ -304,6 +304,16 @@ static const char *words_skip(const char *text, unsigned count)
     return text;
 }
 
+static bool is_named(const struct sx_usage_fields *wanted, const char *name)
+{
+    bool found = wanted->name_count == 0;
+
+    for (size_t i = 0; i < wanted->name_count && !found; i++) {
+        found = wanted->names[i] != NULL && strcmp(wanted->names[i], name) == 0;
+    }
+    return found;
+}
+
 static pmix_status_t device_add(const struct devices *devices, char *line, void *list,
                                 const struct sx_usage_fields *wanted)
 {
@@ -314,6 +324,9 @@ static pmix_status_t device_add(const struct devices *devices, char *line, void 
         return PMIX_SUCCESS; /* a heading */
     }
     *end = '\0';
+    if (!is_named(wanted, name)) {
+        return PMIX_SUCCESS;
+    }
     struct report report = report_begin(wanted, devices->time_key);
 
     always_add(&report, devices->id_key, name, PMIX_STRING);

@@ -13,10 +13,12 @@
 
 #include <pmix_common.h>
 
-/* The keys of @all are wanted; none: all that there are. */
+/* The keys of @all are wanted; none: all that there are.  Likewise the devices with these names. */
 struct sx_usage_fields {
     const pmix_info_t *all;
     size_t count;
+    char *const *names;
+    size_t name_count;
 };
 
 /* Append to @list, which is PMIx_Info_list_start's.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when

@@ -172,6 +172,57 @@ static int rank_of_once(int rank)
     return finish();
 }
 
+/* ---- devices --------------------------------------------------------------------------------- */
+
+/* How many there are of @names (NULL: of all). */
+static size_t devices(const char *key, const char *target_key, const char *id_key, char *name)
+{
+    pmix_data_array_t empty, array = { .type = PMIX_STRING, .size = 1, .array = &name };
+    const pmix_info_t monitored = of(key, &empty);
+    pmix_info_t directive, *results;
+    size_t nresults;
+
+    CHECK_STATUS(PMIx_Info_load(&directive, target_key, &array, PMIX_DATA_ARRAY), PMIX_SUCCESS);
+    PMIx_Info_required(&directive);
+    const pmix_status_t rc = PMIx_Process_monitor(&monitored, PMIX_SUCCESS, &directive,
+                                                  name != NULL, &results, &nresults);
+
+    CHECK(rc == PMIX_SUCCESS || (rc == PMIX_ERR_NOT_FOUND && nresults == 0));
+    for (size_t i = 0; name != NULL && i < nresults; i++) {
+        CHECK(strcmp(field_of(&results[i], id_key)->data.string, name) == 0);
+    }
+    PMIx_Info_free(results, nresults);
+    PMIx_Info_destruct(&directive);
+    return nresults;
+}
+
+static int rank_of_devices(int rank)
+{
+    static char lo[] = "lo", none[] = "no such device";
+    pmix_data_array_t empty, array = { .type = PMIX_PROC, .size = 1, .array = &me };
+    const pmix_info_t nets = of(PMIX_MONITOR_NET_RESOURCE_USAGE, &empty);
+    pmix_info_t directive, *results;
+    size_t nresults;
+
+    (void)rank;
+    begin();
+    const size_t all = devices(PMIX_MONITOR_NET_RESOURCE_USAGE, PMIX_MONITOR_TARGET_NETS,
+                               PMIX_NETWORK_ID, NULL);
+
+    CHECK(devices(PMIX_MONITOR_NET_RESOURCE_USAGE, PMIX_MONITOR_TARGET_NETS, PMIX_NETWORK_ID, lo) ==
+          (all > 0));
+    CHECK(devices(PMIX_MONITOR_NET_RESOURCE_USAGE, PMIX_MONITOR_TARGET_NETS, PMIX_NETWORK_ID,
+                  none) == 0);
+    CHECK(devices(PMIX_MONITOR_DISK_RESOURCE_USAGE, PMIX_MONITOR_TARGET_DISKS, PMIX_DISK_ID,
+                  none) == 0);
+    CHECK_STATUS(PMIx_Info_load(&directive, PMIX_MONITOR_TARGET_NETS, &array, PMIX_DATA_ARRAY),
+                 PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Process_monitor(&nets, PMIX_SUCCESS, &directive, 1, &results, &nresults),
+                 PMIX_ERR_BAD_PARAM);
+    PMIx_Info_destruct(&directive);
+    return finish();
+}
+
 /* ---- again and again ------------------------------------------------------------------------- */
 
 static sem_t told;
@@ -231,6 +282,7 @@ static int rank_of_rate(int rank)
 
 static const struct job_case cases[] = {
     { "once", 3, rank_of_once, NULL, false },
+    { "devices", 1, rank_of_devices, NULL, false },
     { "rate", 2, rank_of_rate, NULL, false },
 };
 

@@ -10,6 +10,7 @@
 
 #include <pmix.h>
 
+#include "base/status.h"
 #include "base/usage.h"
 #include "base/util.h"
 #include "base/value.h"
@@ -21,10 +22,11 @@
 
 struct usage {
     struct sx_periodic periodic;
-    struct sx_op *op;      /* to be answered with the first report; NULL: it has been */
-    bool goes_on;          /* with a report each period ... */
-    pmix_status_t code;    /* ... of this code */
-    pmix_info_t monitored; /* a copy */
+    struct sx_op *op;   /* to be answered with the first report; NULL: it has been */
+    bool goes_on;       /* with a report each period ... */
+    pmix_status_t code; /* ... of this code */
+    pmix_info_t monitored; /* a copy, as the next */
+    pmix_info_t devices;   /* an array of names, if it is about devices; else undefined */
     char id[PMIX_MAX_KEYLEN + 1];
     size_t target_count;
     pmix_proc_t targets[];
@@ -159,6 +161,10 @@ static pmix_status_t report_fill(const struct usage *usage, void *list)
     while (!PMIx_Check_key(usage->monitored.key, subjects[i].key)) {
         i++; /* it is one of them */
     }
+    if (usage->devices.value.type == PMIX_DATA_ARRAY) {
+        wanted.names = usage->devices.value.data.darray->array;
+        wanted.name_count = usage->devices.value.data.darray->size;
+    }
     return subjects[i].add(usage, &wanted, list);
 }
 
@@ -236,17 +242,43 @@ static void usage_free(struct sx_periodic *periodic)
         (void)sx_op_answer(usage->op, PMIX_ERR_NOT_AVAILABLE);
     }
     PMIx_Info_destruct(&usage->monitored);
+    PMIx_Info_destruct(&usage->devices);
     free(usage);
+}
+
+/* The names that @options has for the kind of device that is asked about.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_BAD_PARAM for anything else than an array of strings. */
+static pmix_status_t devices_find(const struct sx_monitor_options *options,
+                                  const pmix_info_t **ret_devices)
+{
+    const bool of_disks = PMIx_Check_key(options->usage->key, PMIX_MONITOR_DISK_RESOURCE_USAGE);
+    const bool of_nets = PMIx_Check_key(options->usage->key, PMIX_MONITOR_NET_RESOURCE_USAGE);
+    const pmix_info_t *const devices = of_disks ? options->disks : of_nets ? options->nets : NULL;
+
+    if (devices != NULL &&
+        (devices->value.type != PMIX_DATA_ARRAY || devices->value.data.darray == NULL ||
+         devices->value.data.darray->type != PMIX_STRING)) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s has to be an array of strings: names of %s",
+                        of_disks ? "PMIX_MONITOR_TARGET_DISKS" : "PMIX_MONITOR_TARGET_NETS",
+                        of_disks ? "disks" : "network interfaces");
+    }
+    *ret_devices = devices;
+    return PMIX_SUCCESS;
 }
 
 /* Of nobody in particular: all of the caller's job that are here.  Return: NULL when memory is
  * out. */
-static struct usage *usage_new(const struct sx_monitor_options *options, pmix_status_t code)
+static struct usage *usage_new(const struct sx_monitor_options *options, const pmix_info_t *devices,
+                               pmix_status_t code)
 {
     const size_t given = options->targets.count, count = given > 0 ? given : 1;
     struct usage *const usage = calloc(1, sizeof(*usage) + count * sizeof(usage->targets[0]));
 
-    if (usage == NULL || PMIx_Info_xfer(&usage->monitored, options->usage) != PMIX_SUCCESS) {
+    if (usage == NULL || PMIx_Info_xfer(&usage->monitored, options->usage) != PMIX_SUCCESS ||
+        (devices != NULL && PMIx_Info_xfer(&usage->devices, devices) != PMIX_SUCCESS)) {
+        if (usage != NULL) {
+            PMIx_Info_destruct(&usage->monitored);
+        }
         free(usage);
         return NULL;
     }
@@ -305,7 +337,12 @@ pmix_status_t sx_usage_start(struct sx_op *op, const struct sx_monitor_options *
                              pmix_status_t code)
 {
     pmix_status_t rc = sx_wire_procs_check(options->targets.all, options->targets.count);
-    struct usage *const usage = rc == PMIX_SUCCESS ? usage_new(options, code) : NULL;
+    const pmix_info_t *devices = NULL;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = devices_find(options, &devices);
+    }
+    struct usage *const usage = rc == PMIX_SUCCESS ? usage_new(options, devices, code) : NULL;
 
     if (usage == NULL) {
         return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
