@@ -180,10 +180,12 @@ static const struct sx_directive group_construct[] = {
     ROW(PMIX_GROUP_LOCAL_ONLY, FLAG, collective, group, .arg = SX_GROUP_LOCAL_ONLY),
     ROW(PMIX_GROUP_FT_COLLECTIVE, FLAG, collective, group, .arg = SX_GROUP_FT),
     ROW(PMIX_GROUP_INFO, INFOS, collective, group_info),
+    ROW(PMIX_GROUP_INFO_ARRAY, INFOS, collective, group_infos),
     ROW(PMIX_GROUP_LOCAL_CID, INFO, collective, local_cid),
     ROW(PMIX_GROUP_ENDPT_DATA, INFO, collective, endpoint_data),
     ROW(PMIX_GROUP_BOOTSTRAP, NUMBER, collective, leaders, .arg = UINT32_MAX),
     ROW(PMIX_GROUP_ADD_MEMBERS, PROCS, collective, added),
+    ROW(PMIX_GROUP_FINAL_MEMBERSHIP_ORDER, PROCS, collective, final),
     ROW(PMIX_COLLECTIVE_ALGO, INFO, collective, algorithm),
     ROW(PMIX_COLLECTIVE_ALGO_REQD, BOOL, collective, algorithm_required),
 };
@@ -200,6 +202,7 @@ static const struct sx_directive group_invite[] = {
     ROW(PMIX_GROUP_ASSIGN_CONTEXT_ID, FLAG, collective, group, .arg = SX_GROUP_CONTEXT),
     ROW(PMIX_GROUP_FT_COLLECTIVE, FLAG, collective, group, .arg = SX_GROUP_FT),
     ROW(PMIX_GROUP_INFO, INFOS, collective, group_info),
+    ROW(PMIX_GROUP_INFO_ARRAY, INFOS, collective, group_infos),
     ROW(PMIX_GROUP_LOCAL_CID, INFO, collective, local_cid),
     ROW(PMIX_GROUP_ENDPT_DATA, INFO, collective, endpoint_data),
     IDLE(PMIX_GROUP_LEADER),     /* who invites always leads */
@@ -210,6 +213,7 @@ static const struct sx_directive group_invite[] = {
 static const struct sx_directive group_join[] = {
     ROW(PMIX_TIMEOUT, SECONDS, collective, timeout_ns),
     ROW(PMIX_GROUP_INFO, INFOS, collective, group_info),
+    ROW(PMIX_GROUP_INFO_ARRAY, INFOS, collective, group_infos),
     ROW(PMIX_GROUP_LOCAL_CID, INFO, collective, local_cid),
     ROW(PMIX_GROUP_ENDPT_DATA, INFO, collective, endpoint_data),
 };

@@ -156,11 +156,13 @@ struct sx_collective_options {
     uint8_t group;                /* SX_GROUP_* */
     /* What the other members can get of this one. */
     struct sx_some_infos group_info;
+    struct sx_some_infos group_infos; /* the same, and such arrays among them */
     const pmix_info_t *local_cid, *endpoint_data;
     /* A group whose members do not know of each other: so many of them lead, and each names those
      * whom it adds.  0: this one does not lead. */
     struct sx_some_number leaders;
     struct sx_some_procs added;
+    struct sx_some_procs final; /* who has the first ranks */
 };
 
 struct sx_publish_options {

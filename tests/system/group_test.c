@@ -473,6 +473,40 @@ static size_t construct_with_number(size_t number, bool in_array, bool with_cont
     return context_id;
 }
 
+/* PMIX_GROUP_INFO_ARRAY: infos, and arrays of them. */
+static int rank_of_gift_arrays(int rank)
+{
+    const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
+    size_t numbers[] = { 10, 20, 30 };
+    pmix_info_t inner[2], elements[2], info;
+    pmix_data_array_t nested = { .type = PMIX_INFO, .size = 2, .array = inner };
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = 2, .array = elements };
+
+    begin();
+    const pmix_proc_t other = proc_of("", 1 - me.rank);
+
+    for (size_t i = 0; i < 3; i++) {
+        numbers[i] += (size_t)rank;
+    }
+    CHECK_STATUS(PMIx_Info_load(&inner[0], "test.a", &numbers[0], PMIX_SIZE), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&inner[1], "test.b", &numbers[1], PMIX_SIZE), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&elements[0], PMIX_GROUP_INFO, &nested, PMIX_DATA_ARRAY),
+                 PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&elements[1], "test.c", &numbers[2], PMIX_SIZE), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_GROUP_INFO_ARRAY, &array, PMIX_DATA_ARRAY),
+                 PMIX_SUCCESS);
+    PMIx_Info_required(&info);
+    (void)construct("tea", &all, 1, &info, 1);
+    CHECK(number_of(&other, "test.a", 0) == 10 + other.rank);
+    CHECK(number_of(&other, "test.b", 0) == 20 + other.rank);
+    CHECK(number_of(&other, "test.c", 0) == 30 + other.rank);
+    PMIx_Info_destruct(&elements[0]);
+    PMIx_Info_destruct(&info);
+    destruct("tea");
+    finish();
+    return 0;
+}
+
 /* GR19: read when the group is gone, each number under its own context. */
 static int rank_of_gifts(int rank)
 {
@@ -622,6 +656,73 @@ static int rank_of_bad_bootstrap(int rank)
         CHECK_STATUS(PMIx_Group_construct("tea", NULL, 0, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     } else {
         told_wait(&told, PMIX_ERR_BAD_PARAM);
+    }
+    finish();
+    return 0;
+}
+
+/* ---- the order in the end --------------------------------------------------------------------- */
+
+static void final_load(pmix_info_t *info, const char *ranks)
+{
+    pmix_proc_t procs[8];
+    pmix_data_array_t array = { .type = PMIX_PROC, .size = strlen(ranks), .array = procs };
+
+    for (size_t i = 0; i < array.size; i++) {
+        procs[i] = proc_of(i % 2 == 0 ? "" : JOB_NSPACE, (pmix_rank_t)(ranks[i] - '0'));
+    }
+    CHECK_STATUS(PMIx_Info_load(info, PMIX_GROUP_FINAL_MEMBERSHIP_ORDER, &array, PMIX_DATA_ARRAY),
+                 PMIX_SUCCESS);
+    PMIx_Info_required(info);
+}
+
+static void check_order(const struct made *made, const char *ranks)
+{
+    CHECK(made->count == strlen(ranks));
+    for (size_t i = 0; i < made->count; i++) {
+        CHECK(made->members[i].rank == (pmix_rank_t)(ranks[i] - '0'));
+    }
+}
+
+/* Whoever says it: the lowest of those who do.  Others follow as they would; strangers and doubles
+ * do not matter. */
+static int rank_of_final(int rank)
+{
+    static const struct {
+        const char *of[3]; /* what each rank says */
+        const char *want;
+    } rows[] = {
+        { { "", "", "" }, "012" },    { { "210", "", "" }, "210" },  { { "", "", "1" }, "102" },
+        { { "", "12", "2" }, "120" }, { { "2", "1", "0" }, "201" },  { { "", "729", "" }, "201" },
+        { { "", "", "11" }, "102" },  { { "99", "10", "" }, "012" },
+    };
+    const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
+    pmix_info_t infos[2];
+
+    begin();
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        final_load(&infos[0], rows[i].of[rank]);
+        const struct made made = construct("tea", &all, 1, infos, rows[i].of[rank][0] != '\0');
+
+        check_order(&made, rows[i].want);
+        PMIx_Info_destruct(&infos[0]);
+        destruct("tea");
+    }
+    for (int i = 0; i < 5; i++) { /* rank 2 leads and says it, or rank 0, who comes when he likes */
+        leaders_load(&infos[0], rank == 2 ? 1 : 0);
+        final_load(&infos[1], "21");
+        pmix_proc_t guests[] = { proc_of("", 0), proc_of("", 1) };
+        pmix_info_t of_leader[3] = { infos[0], infos[1] };
+
+        added_load(&of_leader[2], guests, 2);
+        const struct made made = rank == 2   ? construct("tea", &me, 1, of_leader, 3)
+                                 : rank == 0 ? construct("tea", NULL, 0, &infos[1], 1)
+                                             : construct("tea", NULL, 0, NULL, 0);
+
+        check_order(&made, "210");
+        PMIx_Info_destruct(&infos[1]);
+        PMIx_Info_destruct(&of_leader[2]);
+        destruct("tea");
     }
     finish();
     return 0;
@@ -1096,9 +1197,11 @@ static const struct job_case cases[] = {
     { "timeout", 2, rank_of_timeout, NULL, false },
     { "context", 2, rank_of_context, NULL, false },
     { "gifts", 2, rank_of_gifts, NULL, false },
+    { "gift_arrays", 2, rank_of_gift_arrays, NULL, false },
     { "many", 2, rank_of_many, host_of_hundred, false },
     { "bootstrap", 4, rank_of_bootstrap, NULL, false },
     { "bad_bootstrap", 3, rank_of_bad_bootstrap, NULL, false },
+    { "final", 3, rank_of_final, NULL, false },
     { "two_jobs", 2, rank_of_two_jobs, host_of_two, false },
     { "killed_constructor", 3, rank_of_killed_constructor, host_of_death, true },
     { "finalized_constructor", 3, rank_of_finalized_constructor, host_of_death, true },

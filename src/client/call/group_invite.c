@@ -74,8 +74,8 @@ static bool gifts_pick(const struct said *said, struct sx_part_source *ret)
     for (size_t i = 0; picked != NULL && i < said->ninfo; i++) {
         const char *const key = said->info[i].key;
 
-        if (strcmp(key, PMIX_GROUP_INFO) == 0 || strcmp(key, PMIX_GROUP_LOCAL_CID) == 0 ||
-            strcmp(key, PMIX_GROUP_ENDPT_DATA) == 0) {
+        if (strcmp(key, PMIX_GROUP_INFO) == 0 || strcmp(key, PMIX_GROUP_INFO_ARRAY) == 0 ||
+            strcmp(key, PMIX_GROUP_LOCAL_CID) == 0 || strcmp(key, PMIX_GROUP_ENDPT_DATA) == 0) {
             picked[ret->count++] = said->info[i];
         }
     }

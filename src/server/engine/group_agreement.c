@@ -42,7 +42,9 @@ static pmix_status_t gift_write(const struct sx_group_gift *gift, struct sx_blob
 pmix_status_t sx_group_agreement_write(const struct sx_group_plan *plan, uint8_t group,
                                        struct sx_blob *blob)
 {
-    const struct sx_group_agreement head = { .context_id = plan->context_id, .group = group };
+    const struct sx_group_agreement head = { .context_id = plan->context_id,
+                                             .group = group,
+                                             .is_final = plan->is_final };
     struct sx_blob gifts = { 0 };
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -113,13 +115,17 @@ static pmix_status_t order_read(struct sx_group_plan *plan, const struct sx_open
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    if (plan->order == NULL || sx_proc_order(by, &plan->by) < 0) {
+    const bool is_final = head->is_final != 0;
+
+    if (plan->order == NULL ||
+        (plan->is_final != is_final ? is_final : sx_proc_order(by, &plan->by) < 0)) {
         rc = sx_part_procs(&body->parts[SX_GROUP_AGREEMENT_ORDER], &order);
         if (rc == PMIX_SUCCESS) {
             free(plan->order);
             plan->order = order;
             plan->order_count = body->parts[SX_GROUP_AGREEMENT_ORDER].count;
             plan->by = *by;
+            plan->is_final = is_final;
             plan->context_id = head->context_id;
         }
     }

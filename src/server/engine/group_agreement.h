@@ -6,7 +6,8 @@
  *   gift: struct sx_group_agreement_gift, the member, its infos
  *
  * Each server takes in what all have said, in any order, its own included, and has the same plan
- * then: the order and the context id of the caller who is first by namespace and rank. */
+ * then: the order and the context id of the caller who is first by namespace and rank, of those who
+ * say which order is final, if there are any. */
 #ifndef SX_SERVER_ENGINE_GROUP_AGREEMENT_H
 #define SX_SERVER_ENGINE_GROUP_AGREEMENT_H
 
@@ -20,7 +21,8 @@ struct sx_group_agreement {
     uint64_t context_id;
     uint32_t group; /* SX_GROUP_*, of anybody there */
     uint32_t order_count, by_count;
-    uint8_t reserved[4];
+    uint8_t is_final; /* before orders that are not */
+    uint8_t reserved[3];
     uint64_t gifts_size;
 };
 static_assert(sizeof(struct sx_group_agreement) == 32, "fixed by blob version 1");

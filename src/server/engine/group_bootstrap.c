@@ -210,5 +210,6 @@ pmix_status_t sx_group_bootstrap_settle(struct sx_collective *collective)
     plan->order = plan->named.all;
     plan->order_count = plan->named.count;
     plan->named = (struct sx_proc_list){ .all = NULL };
-    return PMIX_SUCCESS;
+    return sx_group_plan_arrange(plan->order, plan->order_count, plan->final.all,
+                                 plan->final.count);
 }

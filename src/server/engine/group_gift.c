@@ -24,12 +24,48 @@ static void infos_move(pmix_info_t *to, size_t *ret_count, const pmix_info_t *fr
     }
 }
 
+/* An element of PMIX_GROUP_INFO_ARRAY: an info, or an array of them.  Return: how many. */
+static size_t element_open(const pmix_info_t *element, const pmix_info_t **ret_infos)
+{
+    const pmix_data_array_t *const array = element->value.type == PMIX_DATA_ARRAY
+                                               ? element->value.data.darray
+                                               : NULL;
+    const bool nests = PMIx_Check_key(element->key, PMIX_GROUP_INFO) && array != NULL &&
+                       array->type == PMIX_INFO;
+
+    *ret_infos = nests ? array->array : element;
+    return nests ? array->size : 1;
+}
+
+static size_t elements_count(const struct sx_some_infos *elements)
+{
+    const pmix_info_t *infos;
+    size_t count = 0;
+
+    for (size_t i = 0; i < elements->count; i++) {
+        count += element_open(&elements->all[i], &infos);
+    }
+    return count;
+}
+
+static void elements_move(pmix_info_t *to, size_t *ret_count, const struct sx_some_infos *elements)
+{
+    const pmix_info_t *infos;
+
+    for (size_t i = 0; i < elements->count; i++) {
+        const size_t count = element_open(&elements->all[i], &infos);
+
+        infos_move(to, ret_count, infos, count);
+    }
+}
+
 pmix_status_t sx_group_gift_take(const struct sx_collective_options *options, pmix_info_t **all,
                                  size_t *count)
 {
     const size_t cid_count = options->local_cid != NULL;
     const size_t data_count = options->endpoint_data != NULL;
-    const size_t more = options->group_info.count + cid_count + data_count;
+    const size_t more = options->group_info.count + elements_count(&options->group_infos) +
+                        cid_count + data_count;
     size_t moved = 0;
 
     if (more == 0) {
@@ -42,6 +78,7 @@ pmix_status_t sx_group_gift_take(const struct sx_collective_options *options, pm
     }
     infos_move(grown, &moved, *all, *count);
     infos_move(grown, &moved, options->group_info.all, options->group_info.count);
+    elements_move(grown, &moved, &options->group_infos);
     infos_move(grown, &moved, options->local_cid, cid_count);
     infos_move(grown, &moved, options->endpoint_data, data_count);
     if (*all != NULL) {

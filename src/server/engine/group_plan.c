@@ -33,6 +33,7 @@ void sx_group_plan_forget(struct sx_group_plan *plan)
     plan->gifts = NULL;
     plan->order = plan->written = NULL;
     plan->gift_count = plan->gift_capacity = plan->order_count = plan->written_count = 0;
+    plan->is_final = false;
 }
 
 void sx_group_plan_free(struct sx_group_plan *plan)
@@ -40,6 +41,7 @@ void sx_group_plan_free(struct sx_group_plan *plan)
     sx_group_plan_forget(plan);
     sx_group_lead_clear(&plan->lead);
     sx_proc_list_clear(&plan->named);
+    sx_proc_list_clear(&plan->final);
     free(plan);
 }
 
@@ -82,7 +84,7 @@ bool sx_group_plan_knows(const struct sx_group_plan *plan, const struct sx_arriv
 {
     size_t same = 0;
 
-    if (plan->is_bootstrap || arrival->options.leaders.given ||
+    if (plan->is_bootstrap || arrival->options.leaders.given || arrival->options.final.count > 0 ||
         plan->written_count != arrival->proc_count) {
         return false;
     }
@@ -93,15 +95,78 @@ bool sx_group_plan_knows(const struct sx_group_plan *plan, const struct sx_arriv
     return same == plan->written_count;
 }
 
+pmix_status_t sx_group_plan_arrange(pmix_proc_t *order, size_t count, const pmix_proc_t *final,
+                                    size_t final_count)
+{
+    struct sx_proc_list sorted = { .all = NULL }, arranged = { .all = NULL };
+    bool *const placed = calloc(count + 1, sizeof(*placed));
+    bool ok = placed != NULL && sx_proc_list_append(&sorted, order, count);
+
+    sx_proc_list_sort(&sorted);
+    for (size_t i = 0; i < final_count + count && ok; i++) {
+        const pmix_proc_t *const proc = i < final_count ? &final[i] : &order[i - final_count];
+        const pmix_proc_t *const found = bsearch(proc, sorted.all, sorted.count, sizeof(*found),
+                                                 sx_proc_order);
+
+        if (found != NULL && !placed[found - sorted.all]) {
+            placed[found - sorted.all] = true;
+            ok = sx_proc_list_add(&arranged, proc->nspace, proc->rank);
+        }
+    }
+    if (ok && arranged.count == count) { /* each of @order is there once */
+        memcpy(order, arranged.all, count * sizeof(*order));
+    }
+    sx_proc_list_clear(&sorted);
+    sx_proc_list_clear(&arranged);
+    free(placed);
+    return ok ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+/* The members of a bootstrap are not known yet. */
+static pmix_status_t final_take(struct sx_group_plan *plan, const struct sx_client *client,
+                                struct sx_arrival *arrival)
+{
+    const struct sx_some_procs *const final = &arrival->options.final;
+    struct sx_proc_list list = { .all = NULL };
+    bool ok = true;
+
+    for (size_t i = 0; i < final->count && ok; i++) {
+        const char *const nspace = final->all[i].nspace;
+
+        ok = sx_proc_list_add(&list, nspace[0] != '\0' ? nspace : client->nspace->name,
+                              final->all[i].rank);
+    }
+    pmix_status_t rc = ok ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+
+    if (ok && plan->is_bootstrap) {
+        sx_proc_list_clear(&plan->final);
+        plan->final = list;
+        return PMIX_SUCCESS;
+    }
+    if (ok && list.count > 0) {
+        rc = sx_group_plan_arrange(arrival->order, arrival->order_count, list.all, list.count);
+    }
+    sx_proc_list_clear(&list);
+    return rc;
+}
+
 /* Who has no order of his own has written the one that counts. */
-static void order_take(struct sx_group_plan *plan, const struct sx_client *client,
-                       struct sx_arrival *arrival)
+static pmix_status_t order_take(struct sx_group_plan *plan, const struct sx_client *client,
+                                struct sx_arrival *arrival)
 {
     const pmix_proc_t self = sx_nspace_proc(client->nspace, client->rank);
+    const bool is_final = arrival->options.final.count > 0;
 
-    if (plan->order != NULL && sx_proc_order(&self, &plan->by) > 0) {
-        return;
+    if (plan->order != NULL &&
+        (plan->is_final != is_final ? plan->is_final : sx_proc_order(&self, &plan->by) > 0)) {
+        return PMIX_SUCCESS;
     }
+    const pmix_status_t rc = final_take(plan, client, arrival);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    plan->is_final = is_final;
     plan->by = self;
     if (arrival->order != NULL) {
         free(plan->order);
@@ -112,6 +177,7 @@ static void order_take(struct sx_group_plan *plan, const struct sx_client *clien
         plan->written_count = arrival->written_count;
         arrival->order = arrival->written = NULL;
     }
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t sx_group_plan_take(struct sx_group_plan *plan, struct sx_client *client,
@@ -119,10 +185,7 @@ pmix_status_t sx_group_plan_take(struct sx_group_plan *plan, struct sx_client *c
 {
     const pmix_status_t rc = gift_take(plan, client, &arrival->options);
 
-    if (rc == PMIX_SUCCESS) {
-        order_take(plan, client, arrival);
-    }
-    return rc;
+    return rc == PMIX_SUCCESS ? order_take(plan, client, arrival) : rc;
 }
 
 pmix_status_t sx_group_plan_give(struct sx_server *server, const struct sx_group_plan *plan,

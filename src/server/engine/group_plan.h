@@ -4,7 +4,8 @@
  * gives to the others.
  *
  * All write the same members.  The order that counts is that of the caller who is first by
- * namespace and rank, so that it does not matter who comes when, and where. */
+ * namespace and rank, so that it does not matter who comes when, and where: of those who say which
+ * order is final, if there are any. */
 #ifndef SX_SERVER_ENGINE_GROUP_PLAN_H
 #define SX_SERVER_ENGINE_GROUP_PLAN_H
 
@@ -32,13 +33,15 @@ struct sx_group_gift {
 struct sx_group_plan {
     pmix_proc_t *order; /* of the members, in the order of their ranks */
     size_t order_count;
+    bool is_final;        /* somebody has said so */
     pmix_proc_t by;       /* whose order it is ... */
     pmix_proc_t *written; /* ... and as he wrote it: names of lists and wildcards among them */
     size_t written_count;
     /* Of one whose members do not know of each other: group_bootstrap.h */
     bool is_bootstrap;
     uint32_t leaders, leaders_come; /* 0: no leader has come */
-    struct sx_proc_list named;      /* the leaders that have come, and those whom they add */
+    struct sx_proc_list named;      /* the leaders that have come, and those whom they add ... */
+    struct sx_proc_list final;      /* ... some of whom are the first, in this order */
     struct sx_group_lead lead;      /* what is said when a member ends */
     struct sx_group_gift *gifts;
     size_t gift_count, gift_capacity;
@@ -48,6 +51,11 @@ struct sx_group_plan {
 /* Take out of @arrival what @client says.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_group_plan_take(struct sx_group_plan *plan, struct sx_client *client,
                                  struct sx_arrival *arrival);
+
+/* Bring those of @order who are in @final before the others, in its order.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_group_plan_arrange(pmix_proc_t *order, size_t count, const pmix_proc_t *final,
+                                    size_t final_count);
 
 /* Whether @arrival names the members in the words of the caller whose order counts so far, and
  * these are all of them. */
