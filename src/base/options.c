@@ -299,6 +299,8 @@ static const struct sx_directive query[] = {
     ROW(PMIX_PSET_NAME, STRING, query, pset, .arg = PMIX_MAX_KEYLEN),
     ROW(PMIX_QUERY_REFRESH_CACHE, BOOL, query, refreshes),
     ROW(PMIX_QUERY_REPORT_MINMAX, BOOL, query, minmax),
+    ROW(PMIX_STORAGE_ID, STRING, query, storage),
+    ROW(PMIX_STORAGE_PATH, STRING, query, storage_path),
     IDLE(PMIX_QUERY_REPORT_AVG), /* averages are always there */
     CARRIED(PMIX_QUERY_LOCAL_ONLY),
     CARRIED(PMIX_CLIENT_FUNCTIONS),
@@ -317,6 +319,9 @@ static const struct sx_directive query[] = {
     CARRIED(PMIX_APPNUM),
     CARRIED(PMIX_NODEID),
     CARRIED(PMIX_HOSTNAME),
+    CARRIED(PMIX_DEVICE_TYPE),
+    CARRIED(PMIX_DEVICE_ID),
+    CARRIED(PMIX_STORAGE_TYPE),
 };
 
 static const struct sx_directive of_log[] = {

@@ -236,8 +236,9 @@ struct sx_query_options {
     const char *nspace;
     struct sx_some_number rank;
     const char *group, *pset;
-    bool refreshes; /* nothing that was kept of earlier answers */
-    bool minmax;    /* the smallest and the largest, beside the average */
+    bool refreshes;                     /* nothing that was kept of earlier answers */
+    bool minmax;                        /* the smallest and the largest, beside the average */
+    const char *storage, *storage_path; /* where it is mounted; what is in it */
 };
 
 struct sx_log_options {

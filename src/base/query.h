@@ -51,11 +51,16 @@ void sx_queries_answer(struct sx_queries *queries, struct sx_asked *asked, pmix_
 /* It has no answer after all. */
 void sx_queries_unanswer(struct sx_queries *queries, struct sx_asked *asked);
 
+/* PMIx_Query_info: given to files that it is built on. */
+typedef pmix_status_t (*sx_query_fn)(pmix_query_t *queries, size_t nqueries, pmix_info_t **info,
+                                     size_t *ninfo);
+
 /* One key, and what it is about. */
 struct sx_question {
     const char *key;
     const pmix_query_t *query;
     const struct sx_query_options *options;
+    sx_query_fn ask; /* PMIx_Query_info, for who needs another answer first; NULL: there is none */
 };
 
 /* Put each key that has no answer to @know.  It returns PMIX_SUCCESS with *ret, or

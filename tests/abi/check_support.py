@@ -133,7 +133,7 @@ def selftest(text, unsupported, words):
                                  flags=re.M),
         "an invented function": text.replace(FUNCTION_HEAD + "\n", FUNCTION_HEAD
                                              + "\n| `PMIx_Teleport` | supported | |\n", 1),
-        "a key left out": text.replace("`PMIX_STORAGE_ID`", "", 1),
+        "a key left out": text.replace("`PMIX_STORAGE_VERSION`", "", 1),
         "a key claimed": text.replace(ACTED_HEAD + "\n", ACTED_HEAD
                                       + "\n| `PMIX_STORAGE_ID` | supported | |\n", 1),
         "a table lost": text.replace(IGNORED_HEAD, "## Something else"),

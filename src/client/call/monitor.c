@@ -135,7 +135,7 @@ static pmix_status_t monitor_ask(struct monitor *monitor, pmix_status_t error,
     }
     if (rc == PMIX_SUCCESS && options.usage != NULL &&
         (options.elsewhere == NULL || options.local_only)) {
-        return sx_usage_start(&monitor->results.op, &options, error);
+        return sx_usage_start(&monitor->results.op, &options, error, PMIx_Query_info);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_link_status(monitor->results.op.link);

@@ -103,7 +103,7 @@ static pmix_status_t query_open(struct sx_queries *ret, const pmix_query_t *quer
         rc = PMIX_ERR_INIT;
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_query_answer_here(ret);
+        rc = sx_query_answer_here(ret, PMIx_Query_info);
     }
     if (rc == PMIX_SUCCESS && server != NULL) {
         rc = server->query(ret);

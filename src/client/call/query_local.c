@@ -11,6 +11,7 @@
 #include "base/support.h"
 #include "base/util.h"
 #include "base/value.h"
+#include "client/call/query_node.h"
 #include "client/call/query_servers.h"
 #include "client/data/membership.h"
 #include "client/link/process.h"
@@ -154,6 +155,27 @@ static pmix_status_t nodes_answer(const struct sx_question *question, pmix_value
     return PMIx_Resolve_nodes(question->options->nspace, &ret->data.string);
 }
 
+/* Of the node that a qualifier says, else of this one. */
+static pmix_status_t usage_answer(const struct sx_question *question, pmix_value_t *ret)
+{
+    const pmix_query_t *const query = question->query;
+    char *node = NULL;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    for (size_t i = 0; i < query->nqual && rc == PMIX_ERR_NOT_FOUND; i++) {
+        const char *const key = query->qualifiers[i].key;
+
+        rc = node_name(question, &query->qualifiers[i], &node);
+        if (rc == PMIX_ERR_NOT_FOUND &&
+            (PMIx_Check_key(key, PMIX_HOSTNAME) || PMIx_Check_key(key, PMIX_NODEID))) {
+            return rc; /* a node that nobody here knows */
+        }
+    }
+    rc = rc == PMIX_ERR_OUT_OF_RESOURCE ? rc : sx_query_usage(question, node, ret);
+    free(node);
+    return rc;
+}
+
 static pmix_status_t servers_answer(const struct sx_question *question, pmix_value_t *ret)
 {
     (void)question;
@@ -180,6 +202,21 @@ static const struct row {
     { PMIX_QUERY_RESOLVE_PEERS, peers_answer, ALL },
     { PMIX_QUERY_RESOLVE_NODE, nodes_answer, ALL },
     { PMIX_QUERY_AVAIL_SERVERS, servers_answer, ALL },
+    { PMIX_QUERY_DEVICES, sx_query_devices, ALL },
+    { PMIX_QUERY_NODE_RESOURCE_USAGE, usage_answer, ALL },
+    { PMIX_QUERY_PROC_RESOURCE_USAGE, usage_answer, ALL },
+    { PMIX_QUERY_STORAGE_LIST, sx_query_storage, ALL },
+    { PMIX_STORAGE_ID, sx_query_storage, ALL },
+    { PMIX_STORAGE_PATH, sx_query_storage, ALL },
+    { PMIX_STORAGE_TYPE, sx_query_storage, ALL },
+    { PMIX_STORAGE_MEDIUM, sx_query_storage, ALL },
+    { PMIX_STORAGE_ACCESS_TYPE, sx_query_storage, ALL },
+    { PMIX_STORAGE_CAPACITY_LIMIT, sx_query_storage, ALL },
+    { PMIX_STORAGE_CAPACITY_USED, sx_query_storage, ALL },
+    { PMIX_STORAGE_OBJECT_LIMIT, sx_query_storage, ALL },
+    { PMIX_STORAGE_OBJECTS_USED, sx_query_storage, ALL },
+    { PMIX_STORAGE_MINIMAL_XFER_SIZE, sx_query_storage, ALL },
+    { PMIX_STORAGE_SUGGESTED_XFER_SIZE, sx_query_storage, ALL },
     { PMIX_QUERY_NUM_PSETS, sets_answer, MAPPED },
     { PMIX_QUERY_PSET_NAMES, sets_answer, MAPPED },
     { PMIX_QUERY_PSET_MEMBERSHIP, sets_answer, MAPPED },
@@ -212,13 +249,14 @@ bool sx_query_is_of_library(const struct sx_queries *queries)
 static pmix_status_t key_answer(void *arg, const struct sx_question *question, pmix_value_t *ret)
 {
     const struct row *const row = row_find(question->key);
+    struct sx_question here = *question;
 
-    (void)arg;
+    here.ask = *(const sx_query_fn *)arg;
     return row->where == MAPPED && !sx_process_ready() ? PMIX_ERR_NOT_FOUND
-                                                       : row->answer(question, ret);
+                                                       : row->answer(&here, ret);
 }
 
-pmix_status_t sx_query_answer_here(struct sx_queries *queries)
+pmix_status_t sx_query_answer_here(struct sx_queries *queries, sx_query_fn ask)
 {
-    return sx_queries_ask(queries, key_answer, NULL);
+    return sx_queries_ask(queries, key_answer, &ask);
 }

@@ -11,7 +11,7 @@ bool sx_query_is_of_library(const struct sx_queries *queries);
 
 /* Answer all keys that the library itself knows, and, in a process that is initialised, those that
  * are in shared memory.  The node's store, or a job's, is fetched if it was never wanted before.
- * Return: PMIX_SUCCESS; what went wrong on the way. */
-pmix_status_t sx_query_answer_here(struct sx_queries *queries);
+ * @ask: PMIx_Query_info.  Return: PMIX_SUCCESS; what went wrong on the way. */
+pmix_status_t sx_query_answer_here(struct sx_queries *queries, sx_query_fn ask);
 
 #endif

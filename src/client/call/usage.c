@@ -25,6 +25,7 @@ struct usage {
     struct sx_op *op;   /* to be answered with the first report; NULL: it has been */
     bool goes_on;       /* with a report each period ... */
     pmix_status_t code; /* ... of this code */
+    sx_query_fn ask;
     pmix_info_t monitored; /* a copy, as the next */
     pmix_info_t devices;   /* an array of names, if it is about devices; else undefined */
     char id[PMIX_MAX_KEYLEN + 1];
@@ -72,7 +73,7 @@ static pmix_status_t others_add(const struct usage *usage, const char *nspace,
 
     PMIx_Load_key(qualifier.key, PMIX_NSPACE);
     qualifier.value.data.string = (char *)(uintptr_t)nspace;
-    pmix_status_t rc = PMIx_Query_info(&query, 1, &info, &ninfo);
+    pmix_status_t rc = usage->ask(&query, 1, &info, &ninfo);
     const pmix_value_t *const value = rc == PMIX_SUCCESS && ninfo == 1 ? &info->value : NULL;
 
     if (value != NULL && value->type == PMIX_DATA_ARRAY &&
@@ -187,6 +188,29 @@ static pmix_status_t report_make(const struct usage *usage, pmix_info_t **ret_in
         *ret_ninfo = array.size;
     }
     return rc;
+}
+
+pmix_status_t sx_usage_report(const char *key, const pmix_proc_t *target, sx_query_fn ask,
+                              pmix_value_t *ret)
+{
+    struct usage *const usage = calloc(1, sizeof(*usage) + sizeof(usage->targets[0]));
+    pmix_data_array_t *const array = PMIx_Data_array_create(0, PMIX_INFO);
+    pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
+
+    if (usage != NULL && array != NULL) {
+        PMIx_Load_key(usage->monitored.key, key);
+        usage->ask = ask;
+        usage->target_count = 1;
+        usage->targets[0] = *target;
+        rc = report_make(usage, (pmix_info_t **)&array->array, &array->size);
+    }
+    free(usage);
+    if (rc != PMIX_SUCCESS) {
+        PMIx_Data_array_free(array);
+        return rc;
+    }
+    *ret = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = array };
+    return PMIX_SUCCESS;
 }
 
 /* This process hears of it, by a handler that knows the code. */
@@ -334,7 +358,7 @@ static pmix_status_t start_waiting(struct usage *usage, struct sx_op *op)
 }
 
 pmix_status_t sx_usage_start(struct sx_op *op, const struct sx_monitor_options *options,
-                             pmix_status_t code)
+                             pmix_status_t code, sx_query_fn ask)
 {
     pmix_status_t rc = sx_wire_procs_check(options->targets.all, options->targets.count);
     const pmix_info_t *devices = NULL;
@@ -347,6 +371,7 @@ pmix_status_t sx_usage_start(struct sx_op *op, const struct sx_monitor_options *
     if (usage == NULL) {
         return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
     }
+    usage->ask = ask;
     if (!sx_callback_is_given(&op->callback)) {
         return start_waiting(usage, op);
     }

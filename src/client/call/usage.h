@@ -9,12 +9,20 @@
 #define SX_CLIENT_CALL_USAGE_H
 
 #include "base/options.h"
+#include "base/query.h"
 #include "client/link/op.h"
 
 /* Answer @op, which is on the caller's stack, with what @options ask for; with a period, go on with
- * events of @code.  Return: as sx_op_answer; as sx_wire_procs_check; PMIX_ERR_NOT_FOUND when none
- * of the processes is here; as sx_periodic_prepare. */
+ * events of @code.  @ask: PMIx_Query_info, which is built on this file.  Return: as sx_op_answer;
+ * as sx_wire_procs_check; PMIX_ERR_NOT_FOUND when none of the processes is here; as
+ * sx_periodic_prepare. */
 pmix_status_t sx_usage_start(struct sx_op *op, const struct sx_monitor_options *options,
-                             pmix_status_t code);
+                             pmix_status_t code, sx_query_fn ask);
+
+/* One look: *ret is an array of infos, one for the node, or for each process that @target means.
+ * @key: of PMIx_Process_monitor.  @ask: PMIx_Query_info, as above.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND when none of the processes is here; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_usage_report(const char *key, const pmix_proc_t *target, sx_query_fn ask,
+                              pmix_value_t *ret);
 
 #endif

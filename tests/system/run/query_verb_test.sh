@@ -48,6 +48,23 @@ expect_query 0 '"value":\[{"proc":{"nspace":"'"$job"'","rank":0},"hostname":"[^"
 expect_query 0 '^PMIX_QUERY_PROC_TABLE$' --list
 expect_query 0 '^{"key":"pmix.qry.ptable","name":"PMIX_QUERY_PROC_TABLE"}$' --list --json
 
+# This node: what is used, what there is, and what is mounted.
+where=$(df --output=target "$work" | tail -1)
+expect_query 0 '^PMIX_QUERY_NODE_RESOURCE_USAGE PMIX_INFO\[1\]{pmix.node.res=.*pmix.node.mtot=' PMIX_QUERY_NODE_RESOURCE_USAGE
+expect_query 0 '^PMIX_QUERY_NODE_RESOURCE_USAGE' PMIX_QUERY_NODE_RESOURCE_USAGE --qualifier PMIX_HOSTNAME="$(hostname)"
+expect_query 1 'no answer' PMIX_QUERY_NODE_RESOURCE_USAGE --qualifier PMIX_HOSTNAME=elsewhere
+expect_query 0 "^PMIX_QUERY_PROC_RESOURCE_USAGE PMIX_INFO\[1\]{.*pmix.procid=$job:1,.*pmix.proc.rss=" PMIX_QUERY_PROC_RESOURCE_USAGE --nspace "$job" --rank 1
+expect_query 0 '^PMIX_QUERY_PROC_RESOURCE_USAGE PMIX_INFO\[2\]{' PMIX_QUERY_PROC_RESOURCE_USAGE --nspace "$job"
+expect_query 1 'no answer' PMIX_QUERY_PROC_RESOURCE_USAGE --nspace "$job" --rank 7
+expect_query 1 'no answer' PMIX_QUERY_DEVICES --qualifier PMIX_DEVICE_ID='no such device'
+expect_query 0 "^PMIX_QUERY_STORAGE_LIST \"\(.*,\)*$where[,\"]" PMIX_QUERY_STORAGE_LIST
+expect_query 0 "^PMIX_STORAGE_ID \"$where\"\$" PMIX_STORAGE_ID --qualifier PMIX_STORAGE_PATH="$work/.."
+expect_query 0 "^PMIX_STORAGE_TYPE \"$(awk -v at="$where" '$2 == at { type = $3 } END { print type }' /proc/self/mounts)\"\$" PMIX_STORAGE_TYPE --qualifier PMIX_STORAGE_ID="$where"
+expect_query 3 'no answer to PMIX_STORAGE_BW_MAX' PMIX_STORAGE_CAPACITY_LIMIT PMIX_STORAGE_CAPACITY_USED PMIX_STORAGE_MEDIUM PMIX_STORAGE_ACCESS_TYPE PMIX_STORAGE_MINIMAL_XFER_SIZE PMIX_STORAGE_SUGGESTED_XFER_SIZE PMIX_STORAGE_BW_MAX --qualifier PMIX_STORAGE_PATH="$work"
+[ "$(wc -l <"$work/out")" = 6 ] || fail "not all is said of a file system"
+expect_query 1 'no answer' PMIX_STORAGE_TYPE --qualifier PMIX_STORAGE_ID=/nowhere
+expect_query 1 'no answer' PMIX_STORAGE_TYPE PMIX_STORAGE_PATH
+
 # Some have an answer, and none.
 expect_query 3 'no answer to my.key' PMIX_QUERY_NAMESPACES my.key
 grep -q "^PMIX_QUERY_NAMESPACES \"$job\"\$" "$work/out" || fail "what has an answer is printed"
