@@ -291,6 +291,12 @@ static const struct sx_directive job_control[] = {
     ROW(PMIX_JOB_CTRL_DEFINE_PSET, STRING, control, pset, .arg = PMIX_MAX_KEYLEN),
 };
 
+/* Job control does it, and judges the values. */
+static const struct sx_directive session_control[] = {
+    CARRIED(PMIX_SESSION_CTRL_ID), CARRIED(PMIX_SESSION_PAUSE),     CARRIED(PMIX_SESSION_RESUME),
+    CARRIED(PMIX_SESSION_SIGNAL),  CARRIED(PMIX_SESSION_TERMINATE),
+};
+
 static const struct sx_directive query[] = {
     ROW(PMIX_PROCID, PROCS, query, procs),
     ROW(PMIX_NSPACE, STRING, query, nspace, .arg = PMIX_MAX_NSLEN),
@@ -687,6 +693,7 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_NOTIFY] = ENTRY("PMIx_Notify_event", notify),
     [SX_OF_REGISTER_HANDLER] = ENTRY("PMIx_Register_event_handler", register_handler),
     [SX_OF_JOB_CONTROL] = ENTRY("PMIx_Job_control", job_control),
+    [SX_OF_SESSION_CONTROL] = ENTRY("PMIx_Session_control", session_control),
     [SX_OF_QUERY] = ENTRY("PMIx_Query_info", query),
     [SX_OF_LOG] = ENTRY("PMIx_Log", of_log),
     [SX_OF_MONITOR] = ENTRY("PMIx_Process_monitor", monitor),

@@ -30,6 +30,7 @@ enum sx_function {
     SX_OF_NOTIFY,
     SX_OF_REGISTER_HANDLER,
     SX_OF_JOB_CONTROL,
+    SX_OF_SESSION_CONTROL,
     SX_OF_QUERY,
     SX_OF_LOG,
     SX_OF_MONITOR,

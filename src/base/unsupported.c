@@ -19,9 +19,7 @@
         return PMIX_ERR_NOT_SUPPORTED; \
     }
 
-/* Sessions and resource blocks: the host's module ends before their entries. */
-SX_UNSUPPORTED(PMIx_Session_control, uint32_t session_id, const pmix_info_t *directives,
-               size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata)
+/* Resource blocks: a scheduler's, and the host's module ends before the entry. */
 SX_UNSUPPORTED(PMIx_Resource_block, pmix_resource_block_directive_t directive, char *block,
                const pmix_resource_unit_t *units, size_t nunits, const pmix_info_t *info,
                size_t ninfo)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* jctrl.c - control processes: jctrl [-u URI|PID] NSPACE RANK|all DIRECTIVE[=NUMBER|=TEXT]...
+ *           or a session:      jctrl [-u URI|PID] session NUMBER|all DIRECTIVE...
  *
  * Written after the Standard alone: it knows nothing of this library.  It is a tool, of the server
  * at URI or of process PID if one is given, or a rank if it was started as one.  A directive is a key; what stands
@@ -61,6 +62,7 @@ static void load(pmix_info_t *info, char *directive)
 
 static pmix_status_t control(const pmix_proc_t *target, char **directives, size_t count)
 {
+    const bool is_session = strcmp(target->nspace, "session") == 0;
     pmix_info_t *results = NULL, *info;
     size_t nresults = 0;
     pmix_status_t rc;
@@ -69,7 +71,9 @@ static pmix_status_t control(const pmix_proc_t *target, char **directives, size_
     for (size_t i = 0; i < count; i++) {
         load(&info[i], directives[i]);
     }
-    rc = PMIx_Job_control(target, 1, info, count, &results, &nresults);
+    rc = is_session ? PMIx_Session_control(target->rank == PMIX_RANK_WILDCARD ? UINT32_MAX : target->rank,
+                                           info, count, NULL, NULL)
+                    : PMIx_Job_control(target, 1, info, count, &results, &nresults);
     PMIX_INFO_FREE(results, nresults);
     PMIX_INFO_FREE(info, count);
     return rc;

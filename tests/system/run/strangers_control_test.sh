@@ -43,6 +43,21 @@ controls PMIX_ERR_NOT_FOUND nobody 0 pmix.jctrl.kill
 controls PMIX_ERR_BAD_PARAM "$job" 0 pmix.jctrl.sig=TERM
 controls PMIX_ERR_NOT_SUPPORTED "$job" 0 pmix.jctrl.ckpt=name
 
+# The session is the launcher's.
+controls PMIX_SUCCESS session all pmix.ssn.pause
+await "rank 0 is stopped with its session" is_stopped "$(pid 0)"
+await "rank 1 is stopped with its session" is_stopped "$(pid 1)"
+controls PMIX_SUCCESS session "$server" pmix.ssn.resume pmix.ssnctrl.id=request
+await "rank 0 goes on with its session" runs "$(pid 0)"
+await "rank 1 goes on with its session" runs "$(pid 1)"
+controls PMIX_ERR_NOT_FOUND session 1 pmix.ssn.pause
+controls PMIX_ERR_NOT_SUPPORTED session all pmix.ssn.preempt
+grep -q 'for a scheduler; a session here can be paused' "$work/err" || fail "it is not said what a session can"
+controls PMIX_ERR_NOT_SUPPORTED session all pmix.ssnctrl.id=request
+controls PMIX_ERR_NOT_SUPPORTED session all no.such.thing
+controls PMIX_ERR_BAD_PARAM session all pmix.ssn.pause pmix.ssn.resume
+controls PMIX_ERR_BAD_PARAM session all pmix.ssn.sig=TERM
+
 # Another user, who knows where the server is, and one who says that he is a rank of it: who he is
 # the kernel says.
 other="setpriv --reuid 65534 --regid 65534 --clear-groups"
