@@ -84,6 +84,10 @@ struct sx_role_server {
                                 void *arg);
     /* The server's host is this from now on; it is copied.  Return: PMIX_SUCCESS; PMIX_ERR_INIT. */
     pmix_status_t (*module_set)(const pmix_server_module_t *module);
+    /* Whose credential @info begins with; *ret_info is the caller's.  Return: as
+     * PMIx_Validate_credential. */
+    pmix_status_t (*validate)(const pmix_info_t info[], size_t ninfo, pmix_info_t **ret_info,
+                              size_t *ret_ninfo);
     /* Answer the keys that the server knows.  Return: PMIX_SUCCESS; what went wrong on the way. */
     pmix_status_t (*query)(struct sx_queries *queries);
 };

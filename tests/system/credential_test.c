@@ -331,9 +331,56 @@ static int host_is_late(struct job *job)
     return 0;
 }
 
+/* ---- its host asks ----------------------------------------------------------------------------- */
+
+static int rank_of_shown(int rank)
+{
+    pmix_value_t value = { .type = PMIX_BYTE_OBJECT };
+
+    (void)rank;
+    begin();
+    CHECK_STATUS(PMIx_Get_credential(NULL, 0, &value.data.bo), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "test.credential", &value), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    free(value.data.bo.bytes);
+    job_token_put(0);
+    job_token_get(1);
+    return finish();
+}
+
+/* A server that is no client validates for its host what its clients have shown. */
+static int host_of_shown(struct job *job)
+{
+    const pmix_proc_t owner = { .nspace = JOB_NSPACE, .rank = 0 };
+    pmix_value_t *value = NULL;
+    pmix_info_t *results = NULL;
+    size_t nresults = 0;
+
+    (void)job;
+    job_token_get(0);
+    CHECK_STATUS(PMIx_Get(&owner, "test.credential", NULL, 0, &value), PMIX_SUCCESS);
+    pmix_byte_object_t *const shown = &value->data.bo;
+
+    CHECK_STATUS(PMIx_Validate_credential(shown, NULL, 0, &results, &nresults), PMIX_SUCCESS);
+    CHECK(nresults == 6 && PMIx_Check_key(results[0].key, PMIX_USERID) &&
+          results[0].value.data.uint32 == getuid());
+    CHECK(PMIx_Check_key(results[4].key, PMIX_RANK) && results[4].value.data.rank == 0);
+    PMIx_Info_free(results, nresults);
+    CHECK_STATUS(PMIx_Validate_credential(shown, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    shown->bytes[shown->size / 2] ^= 1;
+    CHECK_STATUS(PMIx_Validate_credential(shown, NULL, 0, &results, &nresults),
+                 PMIX_ERR_INVALID_CRED);
+    CHECK(results == NULL && nresults == 0);
+    PMIx_Value_free(value, 1);
+    job_token_put(1);
+    return 0;
+}
+
 static const struct job_case own_cases[] = {
     { "own", 2, rank_of_own, NULL, false },
     { "another_server", 1, rank_of_another_server, NULL, false },
+    { "shown", 1, rank_of_shown, host_of_shown, false },
 };
 static const struct job_case host_case = { "host", 1, rank_of_host, host_is_late, false };
 

@@ -8,8 +8,10 @@
 
 #include <pmix.h>
 
+#include "base/role.h"
 #include "base/value.h"
 #include "client/call/ask.h"
+#include "client/call/ask_own.h"
 #include "client/link/process.h"
 
 /* ---- getting one ----------------------------------------------------------------------------- */
@@ -92,9 +94,13 @@ static pmix_status_t validate(struct sx_results_op *op, const pmix_byte_object_t
     if (ninfo > 0) {
         memcpy(&infos[1], info, ninfo * sizeof(*infos));
     }
-    const pmix_status_t rc = sx_ask_host(op, SX_OF_VALIDATE_CREDENTIAL,
-                                         &(struct sx_ask){ .kind = SX_ASK_VALIDATION }, infos,
-                                         ninfo + 1);
+    const bool waits = !sx_callback_is_given(&op->op.callback);
+    const pmix_status_t rc = sx_ask_is_own() && waits
+                                 ? sx_role_server_get()->validate(infos, ninfo + 1, &op->op.info,
+                                                                  &op->op.ninfo)
+                                 : sx_ask_host(op, SX_OF_VALIDATE_CREDENTIAL,
+                                               &(struct sx_ask){ .kind = SX_ASK_VALIDATION }, infos,
+                                               ninfo + 1);
 
     free(infos);
     return rc;

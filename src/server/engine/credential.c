@@ -173,19 +173,20 @@ static pmix_status_t owner_find(struct sx_server *server, const pmix_byte_object
     return PMIX_SUCCESS;
 }
 
-void sx_credential_validate(struct sx_server *server, struct sx_client *client, uint32_t id,
-                            const pmix_info_t info[], size_t ninfo)
+#define RESULTS 6u
+
+/* Return: PMIX_SUCCESS and @results; as owner_find. */
+static pmix_status_t validate(struct sx_server *server, const pmix_info_t info[], size_t ninfo,
+                              pmix_info_t results[RESULTS])
 {
     const struct sx_client *owner;
     pmix_status_t rc = directives_judge(info + 1, ninfo - 1);
-    pmix_info_t results[6];
 
     if (rc == PMIX_SUCCESS) {
         rc = owner_find(server, &info[0].value.data.bo, &owner);
     }
     if (rc != PMIX_SUCCESS) {
-        sx_reply(server, client, id, rc, -1);
-        return;
+        return rc;
     }
     const uint32_t uid = owner->uid, gid = owner->gid;
 
@@ -195,7 +196,54 @@ void sx_credential_validate(struct sx_server *server, struct sx_client *client, 
     PMIx_Info_load(&results[3], PMIX_NSPACE, owner->nspace->name, PMIX_STRING);
     PMIx_Info_load(&results[4], PMIX_RANK, &owner->rank, PMIX_PROC_RANK);
     PMIx_Info_load(&results[5], PMIX_CRED_TYPE, KIND, PMIX_STRING);
-    infos_reply(server, client, id, results, SX_COUNT(results));
+    return PMIX_SUCCESS;
+}
+
+void sx_credential_validate(struct sx_server *server, struct sx_client *client, uint32_t id,
+                            const pmix_info_t info[], size_t ninfo)
+{
+    pmix_info_t results[RESULTS];
+    const pmix_status_t rc = validate(server, info, ninfo, results);
+
+    if (rc == PMIX_SUCCESS) {
+        infos_reply(server, client, id, results, SX_COUNT(results));
+    } else {
+        sx_reply(server, client, id, rc, -1);
+    }
+}
+
+struct by_host {
+    const pmix_info_t *info;
+    size_t ninfo;
+    pmix_info_t *results;
+};
+
+static pmix_status_t host_validates(struct sx_server *server, void *arg)
+{
+    const struct by_host *const by_host = arg;
+
+    return validate(server, by_host->info, by_host->ninfo, by_host->results);
+}
+
+pmix_status_t sx_credential_by_host(const pmix_info_t info[], size_t ninfo, pmix_info_t **ret_info,
+                                    size_t *ret_ninfo)
+{
+    struct sx_server *const server = sx_server_get();
+    struct by_host by_host = { .info = info, .ninfo = ninfo, .results = PMIx_Info_create(RESULTS) };
+
+    if (by_host.results == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const pmix_status_t rc = server == NULL ? PMIX_ERR_INIT
+                                            : sx_server_call(server, host_validates, &by_host);
+
+    if (rc != PMIX_SUCCESS) {
+        PMIx_Info_free(by_host.results, RESULTS);
+        return rc;
+    }
+    *ret_info = by_host.results;
+    *ret_ninfo = RESULTS;
+    return PMIX_SUCCESS;
 }
 
 void sx_credential_client_gone(struct sx_server *server, struct sx_client *client)

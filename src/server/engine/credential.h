@@ -19,6 +19,12 @@ void sx_credential_give(struct sx_server *server, struct sx_client *client, uint
 void sx_credential_validate(struct sx_server *server, struct sx_client *client, uint32_t id,
                             const pmix_info_t info[], size_t ninfo);
 
+/* The same for a host that is no client; *ret_info is PMIx_Info_create's.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_INVALID_CRED; PMIX_ERR_UNREACH for one that another server has made;
+ * PMIX_ERR_NOT_SUPPORTED for another kind; PMIX_ERR_INIT; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_credential_by_host(const pmix_info_t info[], size_t ninfo, pmix_info_t **ret_info,
+                                    size_t *ret_ninfo);
+
 /* What it has is nobody's any more. */
 void sx_credential_client_gone(struct sx_server *server, struct sx_client *client);
 

@@ -14,6 +14,7 @@
 
 #include "base/list.h"
 #include "base/value.h"
+#include "server/engine/credential.h"
 #include "server/engine/event.h"
 #include "server/engine/event_route.h"
 #include "server/engine/host_event.h"
@@ -362,5 +363,6 @@ const struct sx_role_server sx_hostget_role = {
     .tmpdir = host_tmpdir,
     .each_store = host_each_store,
     .module_set = host_module_set,
+    .validate = sx_credential_by_host,
     .query = sx_query_by_host,
 };
