@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/options.h"
+#include "base/role.h"
 #include "base/status.h"
 #include "client/call/file_monitor.h"
 #include "client/call/periodic.h"
@@ -134,8 +135,13 @@ static pmix_status_t monitor_ask(struct monitor *monitor, pmix_status_t error,
         rc = period_judge(&options);
     }
     if (rc == PMIX_SUCCESS && options.usage != NULL &&
-        (options.elsewhere == NULL || options.local_only)) {
+        (options.elsewhere == NULL || options.local_only) &&
+        (sx_process_ready() || options.period_s.number == 0)) {
         return sx_usage_start(&monitor->results.op, &options, error, PMIx_Query_info);
+    }
+    if (rc == PMIX_SUCCESS && !sx_process_ready()) {
+        rc = SX_RAISE(PMIX_ERR_INIT, "a server that is no client can be told once what is used, "
+                                     "and monitors nothing: call PMIx_Init first");
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_link_status(monitor->results.op.link);
@@ -168,13 +174,16 @@ static pmix_status_t monitor_start(struct monitor *monitor, const pmix_info_t *m
                                    pmix_status_t error, const pmix_info_t directives[],
                                    size_t ndirs)
 {
-    if (!sx_process_ready()) {
+    const bool waits = !sx_callback_is_given(&monitor->results.op.callback);
+
+    /* A server alone reads /proc in the caller's thread, and has no other one for it. */
+    if (!sx_process_ready() && (sx_role_server_get() == NULL || !waits)) {
         return PMIX_ERR_INIT;
     }
     if (monitored == NULL || (directives == NULL && ndirs != 0)) {
         return PMIX_ERR_BAD_PARAM;
     }
-    if (is_about(monitored, PMIX_SEND_HEARTBEAT)) {
+    if (is_about(monitored, PMIX_SEND_HEARTBEAT) && sx_process_ready()) {
         return beat(&monitor->results.op);
     }
     pmix_info_t *const infos = infos_with(monitored, directives, ndirs);

@@ -10,6 +10,7 @@
 
 #include <pmix.h>
 
+#include "base/role.h"
 #include "base/status.h"
 #include "base/usage.h"
 #include "base/util.h"
@@ -89,6 +90,13 @@ static pmix_status_t others_add(const struct usage *usage, const char *nspace,
                                           : PMIX_SUCCESS; /* whoever is not known is not here */
 }
 
+/* By a server that sees the processes by the numbers that we see. */
+static bool pids_are_told(void)
+{
+    return sx_role_server_get() != NULL ||
+           (sx_link_is_live(sx_primary()) && sx_link_pids_are_ours(sx_primary()));
+}
+
 static pmix_status_t processes_add(const struct usage *usage, const struct sx_usage_fields *wanted,
                                    void *list)
 {
@@ -104,7 +112,7 @@ static pmix_status_t processes_add(const struct usage *usage, const struct sx_us
         while (!PMIx_Check_nspace(usage->targets[first].nspace, nspace)) {
             first++;
         }
-        if (first == i && sx_link_is_live(sx_primary()) && sx_link_pids_are_ours(sx_primary())) {
+        if (first == i && pids_are_told()) {
             rc = others_add(usage, nspace, wanted, list);
         }
     }
