@@ -73,6 +73,9 @@ static const struct sx_directive init[] = {
         ROW(PMIX_SERVER_PIDINFO, NUMBER, tool, pid, .arg = INT32_MAX),                     \
         ROW(PMIX_SERVER_NSPACE, STRING, tool, server_nspace),                              \
         ROW(PMIX_CONNECT_TO_SYSTEM, BOOL, tool, to_system),                                \
+        ROW(PMIX_CONNECT_TO_SCHEDULER, BOOL, tool, to_scheduler),                          \
+        ROW(PMIX_CONNECT_TO_SYS_CONTROLLER, BOOL, tool, to_controller),                    \
+        ROW(PMIX_CONNECTION_ORDER, STRING, tool, order),                                   \
         IDLE(PMIX_CONNECT_SYSTEM_FIRST), /* as without a direction */                      \
         ROW(PMIX_CONNECT_MAX_RETRIES, NUMBER, tool, retries, .arg = UINT32_MAX - 1),       \
         ROW(PMIX_CONNECT_RETRY_DELAY, SECONDS, tool, retry_delay_ns),                      \
@@ -578,6 +581,9 @@ static const struct sx_directive server_init[] = {
     ROW(PMIX_SERVER_TOOL_SUPPORT, BOOL, server, tools),
     ROW(PMIX_SERVER_SESSION_SUPPORT, BOOL, server, session_tools),
     ROW(PMIX_SERVER_SYSTEM_SUPPORT, BOOL, server, system_tools),
+    ROW(PMIX_SERVER_SCHEDULER, BOOL, server, scheduler),
+    IDLE(PMIX_SERVER_ENABLE_MONITORING), /* of whoever asks for it */
+    ROW(PMIX_SERVER_SYS_CONTROLLER, BOOL, server, controller),
     ROW(PMIX_SERVER_ALLOW_FOREIGN_TOOLS, BOOL, server, foreign_tools),
     ROW(PMIX_SYSTEM_TMPDIR, STRING, server, system_tmpdir),
     ROW(PMIX_LAUNCHER_RENDEZVOUS_FILE, STRING, server, launcher_file),

@@ -89,7 +89,9 @@ struct sx_tool_options {
     /* Which server: tool_search.h. */
     const char *attachment_file, *uri, *tcp_uri, *server_nspace;
     struct sx_some_number pid;
-    bool to_system, no_server, server_optional, primary;
+    bool to_system, to_scheduler, to_controller; /* the one server of the node for that ... */
+    const char *order;                           /* ... or the first of these; NULL: not given */
+    bool no_server, server_optional, primary;
     struct sx_some_number retries;
     uint64_t retry_delay_ns; /* 0: not given */
     uint64_t timeout_ns;     /* for the answer; 0: not given */
@@ -367,7 +369,8 @@ struct sx_server_options {
     const pmix_info_t *topology;           /* PMIX_POINTER */
     const pmix_info_t *topology_of_source; /* PMIX_TOPO or PMIX_POINTER */
     bool inherit_fd, hold;
-    bool tools, session_tools, system_tools, foreign_tools;
+    bool tools, session_tools, foreign_tools;
+    bool system_tools, scheduler, controller;  /* its roles on this node */
     const char *system_tmpdir, *launcher_file; /* NULL: not given */
     const char *numa;                          /* a policy; NULL: not given */
     const char *thread_cpus;                   /* of the loop's thread; NULL: not given */

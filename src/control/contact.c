@@ -15,9 +15,28 @@
 
 #define FORMAT "shmix 1"
 
+static const struct {
+    const char *text, *prefix;
+} roles[SX_CONTACT_ROLES] = {
+    [SX_CONTACT_ROLE_SYSTEM] = { "the system server", "pmix.sys." },
+    [SX_CONTACT_ROLE_SCHEDULER] = { "the scheduler's server", "pmix.sched." },
+    [SX_CONTACT_ROLE_CONTROLLER] = { "the system controller's server", "pmix.sysctrlr." },
+};
+
+const char *sx_contact_role_text(enum sx_contact_role role)
+{
+    return roles[role].text;
+}
+
+void sx_contact_role_name(char ret[SX_CONTACT_NAME_MAX], enum sx_contact_role role,
+                          const char *host)
+{
+    snprintf(ret, SX_CONTACT_NAME_MAX, "%s%s", roles[role].prefix, host);
+}
+
 void sx_contact_system_name(char ret[SX_CONTACT_NAME_MAX], const char *host)
 {
-    snprintf(ret, SX_CONTACT_NAME_MAX, "pmix.sys.%s", host);
+    sx_contact_role_name(ret, SX_CONTACT_ROLE_SYSTEM, host);
 }
 
 void sx_contact_tool_name(char ret[SX_CONTACT_NAME_MAX], const char *host, const char *of)

@@ -34,8 +34,21 @@ struct sx_contact {
     gid_t gid;
 };
 
-/* The names, without their directory: of the one system server of a host; of any server, by what
- * tells it from others of the host (its namespace, its process; NULL: nothing). */
+/* What one server of a host is for all: there is a file for each role. */
+enum sx_contact_role {
+    SX_CONTACT_ROLE_SYSTEM,
+    SX_CONTACT_ROLE_SCHEDULER,
+    SX_CONTACT_ROLE_CONTROLLER,
+    SX_CONTACT_ROLES
+};
+
+/* "the system server", for a message. */
+const char *sx_contact_role_text(enum sx_contact_role role);
+
+/* The names, without their directory: of the one server of a host that has a role; of any server,
+ * by what tells it from others of the host (its namespace, its process; NULL: nothing). */
+void sx_contact_role_name(char ret[SX_CONTACT_NAME_MAX], enum sx_contact_role role,
+                          const char *host);
 void sx_contact_system_name(char ret[SX_CONTACT_NAME_MAX], const char *host);
 void sx_contact_tool_name(char ret[SX_CONTACT_NAME_MAX], const char *host, const char *of);
 

@@ -614,6 +614,49 @@ static void search(void)
     files_remove();
 }
 
+/* The servers of this node that have a role, and the order in which they are tried. */
+static void roles(void)
+{
+    static const struct {
+        const char *order, *want; /* NULL: nobody */
+        pmix_status_t status;
+    } rows[] = {
+        { PMIX_CONNECT_TO_SCHEDULER, "sched", PMIX_SUCCESS },
+        { PMIX_CONNECT_TO_SYSTEM "," PMIX_CONNECT_TO_SYS_CONTROLLER, "ctrlr", PMIX_SUCCESS },
+        { PMIX_CONNECT_TO_SYS_CONTROLLER "," PMIX_CONNECT_TO_SCHEDULER, "ctrlr", PMIX_SUCCESS },
+        { PMIX_CONNECT_TO_SYSTEM, NULL, PMIX_ERR_UNREACH },
+        { PMIX_CONNECT_TO_SYSTEM ",somebody," PMIX_CONNECT_TO_SCHEDULER, NULL, PMIX_ERR_BAD_PARAM },
+        { "", NULL, PMIX_ERR_UNREACH },
+    };
+    struct infos infos = { .count = 0 };
+    const bool yes = true;
+    pmix_status_t rc;
+
+    answers(AS_ASKED);
+    setenv("PMIX_SYSTEM_TMPDIR", dir, 1);
+    say_true(&infos, PMIX_SERVER_SCHEDULER);
+    const pid_t scheduler = server_elsewhere(&infos, "sched", &rc);
+    CHECK_STATUS(rc, PMIX_SUCCESS);
+    say_true(&infos, PMIX_SERVER_SYS_CONTROLLER);
+    const pid_t controller = server_elsewhere(&infos, "ctrlr", &rc);
+    CHECK_STATUS(rc, PMIX_SUCCESS);
+    CHECK(mode_of(path_of("pmix.sched.%s", host)) == 0644);
+    CHECK(mode_of(path_of("pmix.sysctrlr.%s", host)) == 0644);
+    say_true(&infos, PMIX_SERVER_SCHEDULER);
+    CHECK_STATUS(server_start(&infos, "second"), PMIX_ERR_EXISTS);
+    CHECK_STATUS(find(PMIX_CONNECT_TO_SCHEDULER, &yes, PMIX_BOOL, "sched"), PMIX_SUCCESS);
+    CHECK_STATUS(find(PMIX_CONNECT_TO_SYS_CONTROLLER, &yes, PMIX_BOOL, "ctrlr"), PMIX_SUCCESS);
+    CHECK_STATUS(find(PMIX_CONNECT_TO_SYSTEM, &yes, PMIX_BOOL, NULL), PMIX_ERR_UNREACH);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CHECK_STATUS(find_text(PMIX_CONNECTION_ORDER, rows[i].order, rows[i].want), rows[i].status);
+    }
+    server_kill(scheduler);
+    CHECK_STATUS(find(PMIX_CONNECT_TO_SCHEDULER, &yes, PMIX_BOOL, NULL), PMIX_ERR_UNREACH);
+    server_kill(controller);
+    unsetenv("PMIX_SYSTEM_TMPDIR");
+    files_remove();
+}
+
 /* TQ26: the server comes up while the tool tries again. */
 static void retries(void)
 {
@@ -1114,6 +1157,7 @@ static const struct {
     { "alone", alone },
     { "search", search },
     { "listed", listed },
+    { "roles", roles },
     { "retries", retries },
     { "hosts", hosts },
     { "as clients", as_clients },

@@ -54,7 +54,9 @@ static bool is_started(const struct sx_tool_options *options)
 {
     const bool is_directed = options->attachment_file != NULL || options->uri != NULL ||
                              options->tcp_uri != NULL || options->pid.given ||
-                             options->server_nspace != NULL || options->to_system;
+                             options->server_nspace != NULL || options->to_system ||
+                             options->to_scheduler || options->to_controller ||
+                             options->order != NULL;
 
     return !is_directed && options->nspace == NULL && is_set("PMIX_NAMESPACE") &&
            (is_set(SX_ENV_SERVER_URI) || is_set(SX_ENV_SERVER_FD));

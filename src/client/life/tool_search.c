@@ -95,13 +95,45 @@ static pmix_status_t by_uri(struct search *search, const char *uri, int *ret_fd)
     return sx_rendezvous_connect_uri(PMIX_SERVER_URI, address, ret_fd);
 }
 
-static pmix_status_t by_system(struct search *search, int *ret_fd)
+static pmix_status_t by_role(struct search *search, enum sx_contact_role role, int *ret_fd)
 {
     char name[SX_CONTACT_NAME_MAX], path[PATH_MAX];
 
-    sx_contact_system_name(name, search->host);
+    sx_contact_role_name(name, role, search->host);
     snprintf(path, sizeof(path), "%s/%s", system_dir(search), name);
-    return by_path(search, "the system server", path, ret_fd);
+    return by_path(search, sx_contact_role_text(role), path, ret_fd);
+}
+
+/* The first of those that PMIX_CONNECTION_ORDER lists, by the keys that ask for one. */
+static pmix_status_t by_order(struct search *search, const char *order, int *ret_fd)
+{
+    static const char *const keys[SX_CONTACT_ROLES] = {
+        [SX_CONTACT_ROLE_SYSTEM] = PMIX_CONNECT_TO_SYSTEM,
+        [SX_CONTACT_ROLE_SCHEDULER] = PMIX_CONNECT_TO_SCHEDULER,
+        [SX_CONTACT_ROLE_CONTROLLER] = PMIX_CONNECT_TO_SYS_CONTROLLER,
+    };
+    pmix_status_t rc = PMIX_ERR_UNREACH;
+
+    for (const char *at = order; rc == PMIX_ERR_UNREACH && *at != '\0';) {
+        const size_t len = strcspn(at, ",");
+        unsigned role = 0;
+
+        while (role < SX_CONTACT_ROLES &&
+               (strlen(keys[role]) != len || strncmp(at, keys[role], len) != 0)) {
+            role++;
+        }
+        if (role == SX_CONTACT_ROLES) {
+            tell(search, "PMIX_CONNECTION_ORDER '%s': it may list \"%s\", \"%s\" and \"%s\"", order,
+                 keys[0], keys[1], keys[2]);
+            return PMIX_ERR_BAD_PARAM;
+        }
+        rc = by_role(search, (enum sx_contact_role)role, ret_fd);
+        at += len + (at[len] == ',');
+        if (rc == PMIX_ERR_UNREACH && *at != '\0') {
+            tell(search, "; ");
+        }
+    }
+    return rc;
 }
 
 /* ---- directories ----------------------------------------------------------------------------- */
@@ -235,7 +267,16 @@ static pmix_status_t search_once(struct search *search, int *ret_fd)
     if (options->server_nspace != NULL) {
         return by_name(search, "namespace", options->server_nspace, ret_fd);
     }
-    pmix_status_t rc = by_system(search, ret_fd);
+    if (options->order != NULL) {
+        return by_order(search, options->order, ret_fd);
+    }
+    if (options->to_scheduler || options->to_controller) {
+        return by_role(search,
+                       options->to_scheduler ? SX_CONTACT_ROLE_SCHEDULER
+                                             : SX_CONTACT_ROLE_CONTROLLER,
+                       ret_fd);
+    }
+    pmix_status_t rc = by_role(search, SX_CONTACT_ROLE_SYSTEM, ret_fd);
 
     /* What is there and not fit is not passed over in silence: its line stays. */
     if (rc != PMIX_SUCCESS && !options->to_system) {

@@ -3,7 +3,7 @@
 /* tool_search.h - which server a tool means, and the way to it.
  *
  *   named (the first of these that is given; if it fails, so does the search):
- *     attachment file, URI, process, namespace, the system server
+ *     attachment file, URI, process, namespace, the server of a role, the first of several roles
  *   not named:
  *     the system server, else the one server of this user's sessions
  *

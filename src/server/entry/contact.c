@@ -72,24 +72,34 @@ static pmix_status_t insist(struct sx_server *server, enum sx_contact_use use, c
                                                   &other, &why);
 
     if (rc == PMIX_ERR_EXISTS) {
-        return SX_RAISE(rc, "'%s' in '%s' %s: process %d, %s", name, dir, why, (int)other.pid,
-                        use == SX_CONTACT_SYSTEM ? "the system server of this node; there is one "
-                                                   "at a time"
-                                                 : other.uri);
+        const bool has_role = use < (enum sx_contact_use)SX_CONTACT_ROLES;
+
+        return SX_RAISE(rc, "'%s' in '%s' %s: process %d, %s%s", name, dir, why, (int)other.pid,
+                        has_role ? sx_contact_role_text((enum sx_contact_role)use) : other.uri,
+                        has_role ? " of this node; there is one at a time" : "");
     }
     return rc == PMIX_SUCCESS ? rc
                               : SX_RAISE(rc, "no contact file '%s' in '%s': %s", name, dir, why);
 }
 
-static pmix_status_t open_system(struct sx_server *server, const char *dir,
-                                 const struct sx_contact *contact)
+static pmix_status_t open_roles(struct sx_server *server, const struct sx_server_options *options,
+                                const struct sx_contact *contact)
 {
-    const char *const used = sx_contact_dir(dir, SX_ENV_SYSTEM_DIR);
+    const char *const dir = sx_contact_dir(options->system_tmpdir, SX_ENV_SYSTEM_DIR);
+    const bool has[SX_CONTACT_ROLES] = { [SX_CONTACT_ROLE_SYSTEM] = options->system_tools,
+                                         [SX_CONTACT_ROLE_SCHEDULER] = options->scheduler,
+                                         [SX_CONTACT_ROLE_CONTROLLER] = options->controller };
     char name[SX_CONTACT_NAME_MAX];
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    sx_contact_sweep(used);
-    sx_contact_system_name(name, server->hostname);
-    return insist(server, SX_CONTACT_SYSTEM, used, name, FOR_ALL, contact);
+    for (unsigned role = 0; role < SX_CONTACT_ROLES && rc == PMIX_SUCCESS; role++) {
+        if (has[role]) {
+            sx_contact_sweep(dir);
+            sx_contact_role_name(name, (enum sx_contact_role)role, server->hostname);
+            rc = insist(server, (enum sx_contact_use)role, dir, name, FOR_ALL, contact);
+        }
+    }
+    return rc;
 }
 
 static pmix_status_t open_launcher(struct sx_server *server, const char *path,
@@ -123,8 +133,8 @@ pmix_status_t sx_contacts_open(struct sx_server *server, const struct sx_server_
         return PMIX_SUCCESS;
     }
     pmix_status_t rc = contact_of(server, &contact);
-    if (rc == PMIX_SUCCESS && options->system_tools) {
-        rc = open_system(server, options->system_tmpdir, &contact);
+    if (rc == PMIX_SUCCESS) {
+        rc = open_roles(server, options, &contact);
     }
     if (rc == PMIX_SUCCESS) {
         rc = open_launcher(server,

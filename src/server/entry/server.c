@@ -99,8 +99,10 @@ static pmix_status_t options_take(struct sx_server *server, const struct sx_serv
                  (int)server->pid);
     }
     server->self.rank = options->rank.number; /* 0: not given */
-    server->takes_tools = options->tools || options->session_tools || options->system_tools;
-    server->takes_foreign_tools = options->foreign_tools || options->system_tools;
+    const bool has_role = options->system_tools || options->scheduler || options->controller;
+
+    server->takes_tools = options->tools || options->session_tools || has_role;
+    server->takes_foreign_tools = options->foreign_tools || has_role;
     server->client_uid = options->uid.given ? (uid_t)options->uid.number : geteuid();
     server->client_gid = options->gid.given ? (gid_t)options->gid.number : getegid();
     *ret_rendezvous = (struct sx_rendezvous_options){

@@ -163,7 +163,9 @@ struct sx_outlet {
 
 /* By what a tool may find a contact file of this server: entry/contact.h. */
 enum sx_contact_use {
-    SX_CONTACT_SYSTEM,
+    SX_CONTACT_SYSTEM, /* the roles of control/contact.h come first, in their order */
+    SX_CONTACT_SCHEDULER,
+    SX_CONTACT_CONTROLLER,
     SX_CONTACT_LAUNCHER,
     SX_CONTACT_BY_NSPACE,
     SX_CONTACT_BY_PID,
