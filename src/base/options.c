@@ -598,7 +598,19 @@ static const struct sx_directive register_nspace[] = {
 };
 
 static const struct sx_directive setup[] = {
-    IDLE(PMIX_SETUP_APP_ENVARS), /* there are none to carry to other nodes */
+    ROW(PMIX_SETUP_APP_ENVARS, BOOL, setup, envars), ROW(PMIX_SETUP_APP_ALL, BOOL, setup, envars),
+    IDLE(PMIX_SETUP_APP_NONENVARS), /* there are none: no fabric is set up */
+};
+
+/* What that has given. */
+static const struct sx_directive local_support[] = {
+    ROW(PMIX_SET_ENVAR, INFO, setup, envar),
+    ROW(PMIX_ADD_ENVAR, INFO, setup, envar),
+    ROW(PMIX_UNSET_ENVAR, INFO, setup, envar),
+    ROW(PMIX_PREPEND_ENVAR, INFO, setup, envar),
+    ROW(PMIX_APPEND_ENVAR, INFO, setup, envar),
+    ROW(PMIX_FIRST_ENVAR, INFO, setup, envar),
+    IDLE(PMIX_SETUP_APP_ENVARS), /* it is done */
     IDLE(PMIX_SETUP_APP_NONENVARS),
     IDLE(PMIX_SETUP_APP_ALL),
 };
@@ -727,7 +739,7 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
                                 .count = SX_COUNT(register_nspace),
                                 .others_are_data = true },
     [SX_OF_SETUP_APPLICATION] = ENTRY("PMIx_server_setup_application", setup),
-    [SX_OF_SETUP_LOCAL_SUPPORT] = ENTRY("PMIx_server_setup_local_support", setup),
+    [SX_OF_SETUP_LOCAL_SUPPORT] = ENTRY("PMIx_server_setup_local_support", local_support),
     [SX_OF_LAUNCH] = ENTRY("PMIx_Spawn of a job of shmix run", launch),
     [SX_OF_LAUNCH_APP] = ENTRY("PMIx_Spawn of an application of shmix run", launch_app),
     [SX_OF_COLLECT_INVENTORY] = NONE("PMIx_server_collect_inventory"),

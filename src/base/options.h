@@ -345,6 +345,12 @@ struct sx_iof_options {
     struct sx_some_number pid;         /* of its process */
 };
 
+/* Of what a job needs before it starts. */
+struct sx_setup_options {
+    bool envars;              /* variables are to be sent along */
+    const pmix_info_t *envar; /* one at least was: envar.h reads them */
+};
+
 struct sx_distances_options {
     pmix_device_type_t types;
     const char *id; /* NULL: any */

@@ -35,6 +35,7 @@
 #include "server/engine/span.h"
 #include "server/entry/log_bound.h"
 #include "server/entry/reaper.h"
+#include "server/model/carried.h"
 #include "server/model/group_values.h"
 #include "server/port/host.h"
 #include "server/port/pending.h"
@@ -202,6 +203,11 @@ const struct sx_family sx_families[] = {
     {
         .name = "resource",
         .end = sx_resource_clear,
+    },
+    {
+        .name = "carried",
+        .nspace_gone = sx_carried_nspace_gone,
+        .end = sx_carried_end,
     },
     {
         .name = "host",

@@ -4,7 +4,8 @@
  *
  * Hosts call PMIx_server_setup_fork in the parent or in the forked child, maybe as another user,
  * with a full environment or an empty one.  So it reads only what is constant since
- * PMIx_server_init.  It takes no lock of ours and uses only the C library's allocator. */
+ * PMIx_server_init, and what the launcher has sent along (server/model/carried.h).  It takes no
+ * lock of ours and uses only the C library's allocator. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,8 @@ static pmix_status_t env_set(char ***env, const char *name, const char *value)
 
 pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env)
 {
-    const struct sx_server *server = sx_server_get();
+    struct sx_server *const server = sx_server_get();
+    pmix_status_t rc;
     char rank[16];
 
     if (server == NULL) {
@@ -88,6 +90,7 @@ pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env)
     for (size_t i = 0; i < SX_COUNT(stale); i++) {
         env_unset(*env, stale[i]);
     }
+    rc = sx_carried_apply(&server->carried, proc->nspace, env);
     const struct {
         const char *name, *value;
     } wanted[] = {
@@ -101,14 +104,10 @@ pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env)
         { SX_ENV_SERVER_URI, server->rendezvous.uri },
         { SX_ENV_SERVER_FD, server->rendezvous.fd_value },
     };
-    for (size_t i = 0; i < SX_COUNT(wanted); i++) {
+    for (size_t i = 0; i < SX_COUNT(wanted) && rc == PMIX_SUCCESS; i++) {
         if (wanted[i].value != NULL) {
-            const pmix_status_t rc = env_set(env, wanted[i].name, wanted[i].value);
-
-            if (rc != PMIX_SUCCESS) {
-                return rc;
-            }
+            rc = env_set(env, wanted[i].name, wanted[i].value);
         }
     }
-    return PMIX_SUCCESS;
+    return rc;
 }

@@ -15,10 +15,10 @@
 
 #include <pmix_server.h>
 
-#include "base/spin.h"
 #include "base/list.h"
 #include "base/log_text.h"
 #include "base/out.h"
+#include "base/spin.h"
 #include "base/support.h"
 #include "base/table.h"
 #include "control/contact_file.h"
@@ -27,6 +27,7 @@
 #include "ring/board.h"
 #include "ring/lane.h"
 #include "ring/open_ops.h"
+#include "server/model/carried.h"
 #include "server/model/membership.h"
 #include "server/model/nspace.h"
 #include "server/model/numa.h"
@@ -240,6 +241,7 @@ struct sx_server {
     struct sx_list events_dirty;       /* namespaces whose sleepers have to be woken */
     struct sx_loop_post events_wake;   /* event.c: not before this */
     bool events_wake_posted;
+    struct sx_carried carried; /* what setup_fork reads as well */
     struct sx_outlet outlets[SX_OUTLETS];
     uint8_t logs;             /* logging.c: SX_LOGS_* that the host takes */
     struct sx_list log_calls; /* the same: that have not ended */
