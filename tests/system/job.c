@@ -16,6 +16,7 @@ pmix_server_module_t job_module;
 int job_session = -1;
 int job_elsewhere = 0;
 int job_life;
+const pmix_info_t *job_told;
 
 static const char *self_path;
 static int cases_run, cases_skipped;
@@ -66,7 +67,7 @@ static void register_job(const char *name, int size)
 {
     char peers[JOB_RANKS_MAX * 4] = "";
     pmix_nspace_t nspace;
-    pmix_info_t infos[9 + JOB_RANKS_MAX];
+    pmix_info_t infos[10 + JOB_RANKS_MAX];
     size_t n = 0;
 
     snprintf(nspace, sizeof(nspace), "%s", name);
@@ -82,6 +83,9 @@ static void register_job(const char *name, int size)
                  PMIX_SUCCESS);
     if (job_session >= 0) {
         load_u32(&infos[n++], PMIX_SESSION_ID, (uint32_t)job_session);
+    }
+    if (job_told != NULL) {
+        CHECK_STATUS(PMIx_Info_xfer(&infos[n++], job_told), PMIX_SUCCESS);
     }
     for (int i = 0; i < size; i++) {
         load_rank(&infos[n++], i);

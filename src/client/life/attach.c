@@ -785,7 +785,10 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
         sx_event_register_again(&p->first, before);
     }
     if (rc == PMIX_SUCCESS && first) {
-        sx_debug_stop(&p->self);
+        rc = sx_debug_stop(&p->self);
+        if (rc != PMIX_SUCCESS) {
+            (void)PMIx_Finalize(NULL, 0);
+        }
     }
     return rc;
 }
