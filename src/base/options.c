@@ -554,6 +554,7 @@ static const struct sx_directive iof_push[] = {
 
 static const struct sx_directive iof_deliver[] = {
     ROW(PMIX_IOF_COMPLETE, BOOL, iof, complete),
+    ROW(SX_IOF_AGAIN, BOOL, iof, again),
     ROW(PMIX_HOSTNAME, STRING, iof, host),
     ROW(PMIX_PROC_PID, NUMBER, iof, pid, .arg = INT32_MAX),
 };

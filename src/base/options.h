@@ -337,6 +337,7 @@ struct sx_iof_options {
     bool drop_oldest, drop_newest;     /* when there is no room; else nothing is dropped */
     struct sx_marks marks;             /* of each line */
     bool complete;                     /* nothing comes behind it */
+    bool again;                        /* not for the pulls that there are */
     bool stop;                         /* of a host: a pull has ended */
     bool redirect;                     /* it goes nowhere else */
     struct sx_some_number buffer;      /* so many bytes at once */
@@ -384,6 +385,9 @@ struct sx_server_options {
     uint8_t logs;                              /* SX_LOGS_*: log_channel.h */
 };
 
+/* Also of it, of output that it delivers: only for the next pull that is about it, since those that
+ * there are have had it. */
+#define SX_IOF_AGAIN "shmix.iof.again"
 struct sx_nspace_options {
     bool no_data;
     struct sx_some_number uid;

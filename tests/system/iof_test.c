@@ -15,9 +15,25 @@
 #define PULLED PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL
 #define PIECE ((size_t)64 << 10)
 #define PIECES 64
+#define PULLS_MAX 64 /* of one process */
 #define REFUSED "nobody.has.it"
+#define LATER "answered.later" /* the begin of a pull of rank 0, and the end of one of rank 1 */
 
 /* ---- the host -------------------------------------------------------------------------------- */
+
+static struct {
+    sem_t asked, stopped;
+    pmix_op_cbfunc_t cbfunc;
+    void *cbdata;
+} later; /* the host is asked */
+
+static pmix_status_t on_pull_later(bool begins, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    later.cbfunc = cbfunc;
+    later.cbdata = cbdata;
+    sem_post(begins ? &later.asked : &later.stopped);
+    return PMIX_SUCCESS;
+}
 
 static sem_t taken;
 static _Atomic int taken_count;
@@ -31,6 +47,13 @@ static pmix_status_t on_pull(const pmix_proc_t procs[], size_t nprocs,
     CHECK((channels & PMIX_FWD_STDIN_CHANNEL) == 0);
     if (strcmp(procs->nspace, REFUSED) == 0) {
         return PMIX_ERR_NOT_FOUND;
+    }
+    if (strcmp(procs->nspace, LATER) == 0) {
+        const bool begins = !PMIx_Check_key(directives[0].key, PMIX_IOF_STOP);
+
+        if (procs->rank == 0 || !begins) {
+            return on_pull_later(begins, cbfunc, cbdata);
+        }
     }
     if (procs->rank == 1) {
         return PMIX_OPERATION_SUCCEEDED;
@@ -53,14 +76,20 @@ static void wait_for(sem_t *sem)
     }
 }
 
-static void deliver(pmix_rank_t rank, pmix_iof_channel_t channel, const char *text)
+static void deliver_of(const char *nspace, pmix_rank_t rank, pmix_iof_channel_t channel,
+                       const char *text)
 {
     pmix_byte_object_t bytes = { .bytes = (char *)(uintptr_t)text, .size = strlen(text) };
     pmix_proc_t source;
 
-    PMIx_Proc_load(&source, JOB_NSPACE, rank);
+    PMIx_Proc_load(&source, nspace, rank);
     CHECK_STATUS(PMIx_server_IOF_deliver(&source, channel, &bytes, NULL, 0, NULL, NULL),
                  PMIX_OPERATION_SUCCEEDED);
+}
+
+static void deliver(pmix_rank_t rank, pmix_iof_channel_t channel, const char *text)
+{
+    deliver_of(JOB_NSPACE, rank, channel, text);
 }
 
 /* Byte @at of what a rank writes. */
@@ -386,6 +415,101 @@ static int host_is_early(struct job *job)
     (void)job;
     deliver_complete(0, PMIX_FWD_STDOUT_CHANNEL, "early\n");
     job_token_put(1);
+    return 0;
+}
+
+/* ---- a host that takes its time to answer ---------------------------------------------------- */
+
+static void on_line(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
+                    pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
+{
+    (void)handler, (void)info;
+    CHECK(strcmp(source->nspace, LATER) == 0 && source->rank == 1 && ninfo == 0);
+    CHECK(heard[channel].size + payload->size <= sizeof(heard[channel].bytes));
+    memcpy(heard[channel].bytes + heard[channel].size, payload->bytes, payload->size);
+    heard[channel].size += payload->size;
+    sem_post(&ended);
+}
+
+static size_t pull_line(void)
+{
+    const pmix_proc_t proc = proc_of(LATER, 1);
+    const pmix_status_t rc = PMIx_IOF_pull(&proc, 1, NULL, 0, PULLED, on_line, NULL, NULL);
+
+    CHECK(rc > 0);
+    return (size_t)rc;
+}
+
+/* It pulls again once the host has heard that it has taken the first pull back. */
+static int rank_pulls_again(int rank)
+{
+    (void)rank;
+    begin();
+    sem_init(&ended, 0, 0);
+    CHECK_STATUS(PMIx_IOF_deregister(pull_line(), NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    job_token_get(1);
+    (void)pull_line();
+    wait_for(&ended);
+    CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "for the next pull"));
+    return finish();
+}
+
+/* What a pull no longer wants, and the host does not know that, is not for the next pull. */
+static int host_answers_the_end_later(struct job *job)
+{
+    (void)job;
+    wait_for(&later.stopped);
+    deliver_of(LATER, 1, PMIX_FWD_STDOUT_CHANNEL, "for a pull that has ended");
+    later.cbfunc(PMIX_SUCCESS, later.cbdata);
+    deliver_of(LATER, 1, PMIX_FWD_STDOUT_CHANNEL, "for the next pull");
+    job_token_put(1);
+    return 0;
+}
+
+/* Until the host has heard of the end of a pull it counts as one. */
+static int rank_pulls_many(int rank)
+{
+    const pmix_proc_t proc = proc_of(LATER, 1);
+
+    (void)rank;
+    begin();
+    for (int i = 0; i < PULLS_MAX; i++) {
+        CHECK_STATUS(PMIx_IOF_deregister(pull_line(), NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    }
+    CHECK_STATUS(PMIx_IOF_pull(&proc, 1, NULL, 0, PULLED, on_line, NULL, NULL),
+                 PMIX_ERR_OUT_OF_RESOURCE);
+    return finish();
+}
+
+static int host_never_answers_the_end(struct job *job)
+{
+    (void)job;
+    for (int i = 0; i < PULLS_MAX; i++) {
+        wait_for(&later.stopped);
+    }
+    return 0;
+}
+
+static int rank_is_not_answered(int rank)
+{
+    const pmix_proc_t proc = proc_of(LATER, 0);
+
+    (void)rank;
+    begin();
+    (void)PMIx_IOF_pull(&proc, 1, NULL, 0, PULLED, on_output, NULL, NULL);
+    return 1;
+}
+
+/* It agrees to a pull whose process has gone, and so has all of its job: then it hears of the end. */
+static int host_agrees_too_late(struct job *job)
+{
+    wait_for(&later.asked);
+    CHECK(kill(job->pids[0], SIGKILL) == 0);
+    (void)job_wait(job, 0);
+    PMIx_server_deregister_nspace(JOB_NSPACE, NULL, NULL);
+    later.cbfunc(PMIX_SUCCESS, later.cbdata);
+    wait_for(&later.stopped);
+    later.cbfunc(PMIX_SUCCESS, later.cbdata);
     return 0;
 }
 
@@ -753,6 +877,9 @@ static const struct job_case cases[] = {
     { "slow", 1, rank_is_slow, host_waits, false },
     { "killed", 1, rank_is_slow, host_kills_the_reader, true },
     { "leaves", 1, rank_leaves, NULL, false },
+    { "again", 1, rank_pulls_again, host_answers_the_end_later, false },
+    { "never", 1, rank_pulls_many, host_never_answers_the_end, false },
+    { "too_late", 1, rank_is_not_answered, host_agrees_too_late, true },
     { "early", 1, rank_comes_late, host_is_early, false },
     { "drops_oldest", 1, rank_drops_oldest, host_goes_on, false },
     { "drops_newest", 1, rank_drops_newest, host_goes_on, false },
@@ -768,6 +895,8 @@ int main(int argc, char **argv)
                            ? job_main(argc, argv, &without_entry, 1)
                            : 0;
 
+    sem_init(&later.asked, 0, 0);
+    sem_init(&later.stopped, 0, 0);
     job_module.iof_pull = on_pull;
     job_module.push_stdin = on_push;
     return failed | job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

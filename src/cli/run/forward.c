@@ -119,21 +119,23 @@ static bool stream_ready(struct sx_run_stream *stream)
     return false;
 }
 
-static void stream_take(struct sx_run_stream *stream, const char *bytes, size_t size)
+/* @again: not for the pulls that there are. */
+static void stream_deliver(struct sx_run_stream *stream, const char *bytes, size_t size, bool again)
 {
     const struct sx_run_source *const from = &stream->source;
     pmix_byte_object_t object = { .bytes = (char *)(uintptr_t)bytes, .size = size };
     struct delivery *const delivery = sx_cli_calloc(1, sizeof(*delivery));
-    pmix_info_t info[2];
+    pmix_info_t info[3];
     pmix_proc_t source;
 
     memset(info, 0, sizeof(info));
     PMIx_Load_procid(&source, from->nspace, from->rank);
     PMIx_Info_load(&info[0], PMIX_HOSTNAME, from->host, PMIX_STRING);
     PMIx_Info_load(&info[1], PMIX_PROC_PID, from->pid, PMIX_PID);
+    PMIx_Info_load(&info[2], SX_IOF_AGAIN, &again, PMIX_BOOL);
     delivery->size = size;
-    if (PMIx_server_IOF_deliver(&source, from->channel, &object, info, 2, taken, delivery) !=
-        PMIX_SUCCESS) {
+    if (PMIx_server_IOF_deliver(&source, from->channel, &object, info, again ? 3 : 2, taken,
+                                delivery) != PMIX_SUCCESS) {
         free(delivery);    /* the server ends */
     } else if (size > 0) { /* behind the end there is nothing to hold */
         delivery->stream = stream;
@@ -141,6 +143,11 @@ static void stream_take(struct sx_run_stream *stream, const char *bytes, size_t 
         sx_run_stream_hold(stream, delivery);
     }
     PMIx_Info_destruct(&info[0]);
+}
+
+static void stream_take(struct sx_run_stream *stream, const char *bytes, size_t size)
+{
+    stream_deliver(stream, bytes, size, false);
 }
 
 static void stream_gone(struct sx_run_stream *stream)
@@ -192,14 +199,17 @@ static void stream_count(struct sx_run_stream *stream, const struct pull *pull, 
     }
     stream->pulled += more ? 1 : -1u;
     stream->redirected += !pull->redirects ? 0 : more ? 1 : -1u;
-    if (more && stream->watch.fd < 0 && !stream->end_told) {
-        stream->end_told = true;
-        stream_take(stream, NULL, 0);
+    if (more && stream->watch.fd < 0) {
+        if (!stream->end_waits) {
+            stream_deliver(stream, NULL, 0, true);
+        }
+        stream->end_waits = false;
     }
 }
 
 void sx_run_forward_begin(struct sx_run_stream *stream, bool wanted)
 {
+    stream->wanted = wanted;
     stream->pulled = wanted;
     for (const struct pull *pull = forward.pulls; pull != NULL; pull = pull->next) {
         stream_count(stream, pull, true);
@@ -259,7 +269,13 @@ static void pull_stop(struct pull *stop)
             break;
         }
     }
+    const pmix_op_cbfunc_t fn = stop->fn;
+    void *const arg = stop->arg;
+
     pull_free(stop);
+    if (fn != NULL) {
+        fn(PMIX_SUCCESS, arg); /* nothing is delivered for it any more */
+    }
 }
 
 static void pull_begin(struct pull *pull)

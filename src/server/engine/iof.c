@@ -24,7 +24,7 @@
 
 #define OUTPUT_CHANNELS (PMIX_FWD_ALL_CHANNELS & ~PMIX_FWD_STDIN_CHANNEL)
 
-/* A pull, from the call to its end. */
+/* A pull, from the call until the host has heard of its end. */
 struct pull {
     struct sx_pull pull; /* its link: server.pulls */
     struct sx_server *server;
@@ -49,11 +49,30 @@ static struct pull *pull_of(struct sx_list *it)
     return SX_CONTAINER(SX_LIST_ENTRY(it, struct sx_pull, link), struct pull, pull);
 }
 
-/* As it was told of the pull. */
-static void host_stop(struct pull *pull)
+static void pull_free(struct pull *pull)
+{
+    sx_list_remove(&pull->pull.link);
+    sx_asker_deinit(&pull->asker);
+    sx_pending_uncount(pull->pull.client, SX_PENDING_PULL, pull->bytes);
+    sx_client_release(pull->pull.client);
+    free(pull->pull.procs);
+    free(pull);
+}
+
+static void host_stopped(struct sx_asker *asker, const struct sx_host_answer *answer)
+{
+    (void)answer;
+    pull_free(SX_CONTAINER(asker, struct pull, asker));
+}
+
+/* As it was told of the pull.  Return: whether it answers. */
+static bool host_stop(struct pull *pull)
 {
     struct sx_client *const client = pull->pull.client;
-    struct sx_upcall up = { .client = client,
+    struct sx_upcall up = { .told = host_stopped,
+                            .asker = &pull->asker,
+                            .client = client,
+                            .proc = pull->pull.procs, /* the client's job may have gone */
                             .procs = pull->pull.procs,
                             .nprocs = pull->pull.proc_count,
                             .status = pull->pull.channels,
@@ -61,38 +80,34 @@ static void host_stop(struct pull *pull)
                             .ninfo = pull->redirects ? 2 : 1 };
 
     if (up.info == NULL) {
-        return; /* it goes on for nobody */
+        return false; /* it goes on for nobody */
     }
     PMIx_Info_load(&up.info[0], PMIX_IOF_STOP, NULL, PMIX_BOOL);
     PMIx_Info_load(&up.info[1], PMIX_IOF_REDIRECT, NULL, PMIX_BOOL);
-    if (sx_ask_asker_add(client, &up.info, &up.ninfo) == PMIX_SUCCESS) {
-        (void)sx_upcall(pull->server, SX_UPCALL_IOF_PULL, &up);
-    }
+    const bool answers = sx_ask_asker_add(client, &up.info, &up.ninfo) == PMIX_SUCCESS &&
+                         sx_upcall(pull->server, SX_UPCALL_IOF_PULL, &up) == PMIX_SUCCESS;
+
     free(up.info);
+    return answers;
 }
 
-static void pull_free(struct pull *pull)
+/* Its process has no more of it; what the host delivers until it has heard of that goes with it.
+ * Until then it counts as a pull of its process: a host that never answers costs no more. */
+static void pull_end(struct pull *pull)
 {
-    struct sx_client *const client = pull->pull.client;
-
-    if (pull->agreed) {
-        host_stop(pull);
-    }
     if (pull->asking != NULL) {
         pull->asking->pull = NULL;
+        pull->asking = NULL;
     }
-    sx_list_remove(&pull->pull.link);
-    sx_asker_deinit(&pull->asker);
     sx_pull_deinit(&pull->pull);
-    sx_pending_uncount(client, SX_PENDING_PULL, pull->bytes);
-    sx_client_release(client);
-    free(pull->pull.procs);
-    free(pull);
+    if (!pull->agreed || !host_stop(pull)) {
+        pull_free(pull);
+    }
 }
 
 static void pull_ended(struct sx_pull *pull)
 {
-    pull_free(SX_CONTAINER(pull, struct pull, pull));
+    pull_end(SX_CONTAINER(pull, struct pull, pull));
 }
 
 static struct pull *pull_new(struct sx_server *server, struct sx_client *client, size_t bytes)
@@ -114,13 +129,18 @@ static struct pull *pull_new(struct sx_server *server, struct sx_client *client,
 
 /* ---- output that nobody has pulled yet ------------------------------------------------------- */
 
-static bool may_have(struct sx_server *server, const struct pull *pull,
+/* By name and channel, and as far as its process may have it; it may have ended. */
+static bool is_about(struct sx_server *server, const struct pull *pull,
                      const struct sx_output *output)
 {
+    if (!pull->agreed || !sx_pull_is_about(&pull->pull, output)) {
+        return false;
+    }
     struct sx_client *const client = pull->pull.client;
     const struct sx_nspace *const nspace = sx_nspace_find(server, output->source.nspace);
 
-    return nspace == NULL || client->uid == 0 || sx_nspace_visible(server, nspace, client);
+    return !sx_pull_is_open(&pull->pull) || nspace == NULL || client->uid == 0 ||
+           sx_nspace_visible(server, nspace, client);
 }
 
 static void kept_drop(struct sx_server *server, struct sx_output *output)
@@ -148,18 +168,26 @@ static void kept_add(struct sx_server *server, struct sx_output *output)
     }
 }
 
-/* The first pull that is about it has it. */
+/* The first pull that is about it has it.  What is there again for this pull goes, even if the pull
+ * could not be opened. */
 static void kept_give(struct sx_server *server, struct pull *pull)
 {
+    const bool is_open = sx_pull_is_open(&pull->pull);
+
     SX_LIST_EACH(it, &server->kept) {
         struct sx_output *const output = SX_LIST_ENTRY(it, struct sx_output, kept);
 
-        if (sx_pull_wants(&pull->pull, output) && may_have(server, pull, output)) {
-            sx_pull_put(&pull->pull, output);
-            kept_drop(server, output);
+        if ((!is_open && !output->again) || !is_about(server, pull, output)) {
+            continue;
         }
+        if (is_open) {
+            sx_pull_put(&pull->pull, output);
+        }
+        kept_drop(server, output);
     }
-    sx_pull_send_soon(&pull->pull);
+    if (is_open) {
+        sx_pull_send_soon(&pull->pull);
+    }
 }
 
 void sx_iof_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
@@ -208,7 +236,7 @@ static void call_end(struct pull *pull, pmix_status_t status, int fd)
         close(fd);
     }
     if (status != PMIX_SUCCESS) {
-        pull_free(pull);
+        pull_end(pull);
     }
     if (asking != NULL) {
         sx_pending_answer(&asking->pending, status);
@@ -228,9 +256,7 @@ static void host_answered(struct sx_asker *asker, const struct sx_host_answer *a
     if (rc == PMIX_SUCCESS) {
         rc = sx_pull_open(&pull->pull, pull->server->loop, pull_ended, &fd);
     }
-    if (rc == PMIX_SUCCESS) {
-        kept_give(pull->server, pull);
-    }
+    kept_give(pull->server, pull);
     call_end(pull, rc, fd);
 }
 
@@ -384,7 +410,7 @@ bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct s
     }
     PMIX_INFO_FREE(up.info, up.ninfo);
     if (pull != NULL) {
-        pull_free(pull);
+        pull_end(pull);
     }
     sx_reply(server, client, frame->header.id, rc, -1);
     return true;
@@ -439,8 +465,11 @@ static void output_hand_on(void *arg, uint64_t now_ns)
     SX_LIST_EACH(it, &server->pulls) {
         struct pull *const pull = pull_of(it);
 
-        if (sx_pull_wants(&pull->pull, output) && may_have(server, pull, output)) {
-            is_wanted = true;
+        if (output->again || !is_about(server, pull, output)) {
+            continue;
+        }
+        is_wanted = true; /* or was, and the host does not know yet that it is not */
+        if (sx_pull_is_open(&pull->pull)) {
             sx_pull_put(&pull->pull, output);
             sx_pull_send(&pull->pull);
         }
@@ -498,6 +527,7 @@ static pmix_status_t output_post(struct sx_server *server, const pmix_proc_t *so
     }
     PMIx_Proc_load(&output->source, source->nspace, source->rank);
     output->channel = channel;
+    output->again = options->again;
     output->pid = options->pid.number;
     if (options->host != NULL) {
         snprintf(output->host, sizeof(output->host), "%s", options->host);
@@ -574,7 +604,7 @@ void sx_iof_init(struct sx_server *server)
 static void pull_close(struct pull *pull)
 {
     if (pull->pull.socket.fd >= 0) {
-        pull_free(pull);
+        pull_end(pull);
     }
 }
 
@@ -597,7 +627,10 @@ void sx_iof_stop(struct sx_server *server)
         sx_pull_flush(&pull_of(it)->pull, deadline_ns);
     }
     SX_LIST_EACH(it, &server->pulls) {
-        pull_free(pull_of(it));
+        struct pull *const pull = pull_of(it);
+        const bool has_ended = pull->agreed && pull->pull.socket.fd < 0;
+
+        (has_ended ? pull_free : pull_end)(pull); /* the host is told of nothing any more */
     }
     while (!sx_list_empty(&server->kept)) {
         kept_drop(server, kept_first(server));

@@ -2,9 +2,12 @@
 /* Copyright (c) 2026 The shmix authors */
 /* iof.h - output of processes, from the host that has it to those who pull it.
  *
- *     PMIx_IOF_pull: ASKED --the host agrees--> OPEN --its process wants no more, or ends--> gone
- *                       \--the host refuses, or its process ends--------------------^
+ *     PMIx_IOF_pull: ASKED --the host agrees--> OPEN --its process wants no more, or ends--> ENDED
+ *                      |                                  gone <--the host has heard of it--/
+ *                       \--the host refuses----------------^
  *
+ * What the host delivers for one that has ended, before it has heard of that, is dropped: the next
+ * pull would have it, and then a gap.
  * Bounds: SX_PULLS_MAX pulls of a client (pending.h), SX_OUTPUTS_BYTES_MAX (output.h). */
 #ifndef SX_SERVER_ENGINE_IOF_H
 #define SX_SERVER_ENGINE_IOF_H

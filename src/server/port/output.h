@@ -8,6 +8,7 @@
 #ifndef SX_SERVER_PORT_OUTPUT_H
 #define SX_SERVER_PORT_OUTPUT_H
 
+#include <stdbool.h>
 #include <time.h>
 
 #include "control/message.h"
@@ -23,6 +24,7 @@ struct sx_output {
     struct sx_server *server;
     pmix_proc_t source;
     pmix_iof_channel_t channel; /* one of them */
+    bool again;                 /* not for the pulls that there are */
     time_t when;
     uint32_t pid;                /* 0: it is not known */
     char host[SX_IOF_HOST_SIZE]; /* cut off if it is longer; empty: the same */

@@ -57,12 +57,14 @@ static void queue_let_go(struct sx_pull *pull)
     }
 }
 
-bool sx_pull_wants(const struct sx_pull *pull, const struct sx_output *output)
+bool sx_pull_is_open(const struct sx_pull *pull)
 {
-    if (pull->socket.fd < 0 || pull->ending || (pull->channels & output->channel) == 0) {
-        return false;
-    }
-    for (size_t i = 0; i < pull->proc_count; i++) {
+    return pull->socket.fd >= 0 && !pull->ending;
+}
+
+bool sx_pull_is_about(const struct sx_pull *pull, const struct sx_output *output)
+{
+    for (size_t i = 0; i < pull->proc_count && (pull->channels & output->channel) != 0; i++) {
         const pmix_proc_t *const proc = &pull->procs[i];
 
         if (strcmp(proc->nspace, output->source.nspace) == 0 &&

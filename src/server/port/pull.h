@@ -51,7 +51,9 @@ pmix_status_t sx_pull_open(struct sx_pull *pull, struct sx_loop *loop,
 void sx_pull_deinit(struct sx_pull *pull);
 
 /* Whether it is about @output, by name and channel. */
-bool sx_pull_wants(const struct sx_pull *pull, const struct sx_output *output);
+bool sx_pull_is_about(const struct sx_pull *pull, const struct sx_output *output);
+/* Whether it takes more. */
+bool sx_pull_is_open(const struct sx_pull *pull);
 /* Queue @output.  Nothing is sent before sx_pull_send. */
 void sx_pull_put(struct sx_pull *pull, struct sx_output *output);
 /* Send what the socket takes.  The pull may be gone then. */
