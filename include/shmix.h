@@ -255,6 +255,12 @@ PMIX_EXPORT pmix_status_t shmix_read_value(const shmix_key_t *key, pmix_rank_t r
 #define SHMIX_EVENTS_LOST_COUNT "shmix.evlost"
 #define SHMIX_EVENTS_LOST_OWN "shmix.evlost.own"
 
+/* uint64, an info of the callback of PMIx_IOF_pull: so many bytes of output are lost since the last
+ * callback of this pull, of whichever process and channel.  The pull had no room for them: its
+ * directives let them go (PMIX_IOF_DROP_OLDEST, PMIX_IOF_DROP_NEWEST), or for 10 seconds this
+ * process had read nothing. */
+#define SHMIX_IOF_LOST "shmix.iof.lost"
+
 /* Names of RFC0002 that the headers of the Standard no longer have.
  *
  * PMIX_EVENT_JOB_LEVEL and PMIX_EVENT_ENVIRO_LEVEL are bool, given when a handler is registered.

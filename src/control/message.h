@@ -318,7 +318,7 @@ struct sx_iof_piece {
     uint32_t rank;
     uint32_t channel; /* pmix_iof_channel_t, one of them */
     uint64_t when;    /* seconds since 1970: when the host had it */
-    uint64_t lost;    /* bytes of this pull that have been dropped so far, as it asked */
+    uint64_t lost;    /* bytes of this pull that have been dropped so far */
     uint32_t pid;     /* 0: it is not known */
     uint32_t reserved;
     char nspace[256];

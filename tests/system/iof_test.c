@@ -4,6 +4,7 @@
  * channel, to a callback or to their own streams, and no faster than they take it. */
 #include <pmix_tool.h>
 #include <semaphore.h>
+#include <shmix.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -516,12 +517,17 @@ static int host_agrees_too_late(struct job *job)
 #define CACHE 1000u
 static size_t dropped_last; /* where the last piece began, as its first byte says */
 static size_t dropped_size;
+static uint64_t dropped_lost; /* as it is told */
 
 /* The first piece stops the reader; then the host delivers far more than there is room for. */
 static void on_some(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
                     pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
 {
-    (void)handler, (void)channel, (void)source, (void)info, (void)ninfo;
+    (void)handler, (void)channel, (void)source;
+    if (ninfo > 0) {
+        CHECK(ninfo == 1 && PMIx_Check_key(info->key, SHMIX_IOF_LOST));
+        dropped_lost += info->value.data.uint64;
+    }
     if (payload->size == 0) {
         sem_post(&ended);
         return;
@@ -548,6 +554,7 @@ static void pull_dropping(const char *key)
     job_token_put(0);
     wait_for(&ended);
     CHECK(dropped_size < PIECES * PIECE);
+    CHECK(dropped_size + dropped_lost == PIECES * PIECE);
 }
 
 static int rank_drops_oldest(int rank)

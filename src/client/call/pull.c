@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <shmix.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -40,6 +41,8 @@ struct pull {
     struct sx_task task;      /* of one piece */
     bool handed;              /* it is queued, or runs */
     struct sx_iof_piece head;
+    uint64_t lost;       /* bytes that never come, of what has been read so far ... */
+    uint64_t lost_told;  /* ... and of these it has been told */
     size_t size;         /* of bytes */
     const char *payload; /* what is handed on of it: itself, or lines with marks */
     size_t payload_size;
@@ -92,18 +95,42 @@ static bool piece_read(struct pull *pull)
         return false;
     }
     pull->size = (size_t)got - sizeof(pull->head);
+    pull->lost = pull->head.lost > pull->lost ? pull->head.lost : pull->lost;
     return true;
+}
+
+/* Return: whether there is something to tell. */
+static bool lost_load(struct pull *pull, pmix_info_t *info)
+{
+    const uint64_t count = pull->lost - pull->lost_told;
+
+    pull->lost_told = pull->lost;
+    PMIx_Info_load(info, SHMIX_IOF_LOST, &count, PMIX_UINT64);
+    return count > 0;
+}
+
+/* Where there is no callback to be told: once when it begins, and at the end. */
+static void lost_say(struct pull *pull, bool at_end)
+{
+    if (pull->lost > pull->lost_told && (at_end || pull->lost_told == 0)) {
+        sx_log(SX_LOG_WARN, "pull %zu of output has lost %llu bytes%s: it was not read in time",
+               pull->number, (unsigned long long)pull->lost, at_end ? " in all" : " so far");
+        pull->lost_told = pull->lost;
+    }
 }
 
 static void piece_tell(struct sx_task *task)
 {
     struct pull *const pull = SX_CONTAINER(task, struct pull, task);
+    pmix_info_t info;
     pmix_byte_object_t bytes = { .bytes = (char *)(uintptr_t)pull->payload,
                                  .size = pull->payload_size };
+    const bool has_lost = lost_load(pull, &info);
     pmix_proc_t source;
 
     PMIx_Proc_load(&source, pull->head.nspace, pull->head.rank);
-    pull->cbfunc(pull->number, (pmix_iof_channel_t)pull->head.channel, &source, &bytes, NULL, 0);
+    pull->cbfunc(pull->number, (pmix_iof_channel_t)pull->head.channel, &source, &bytes,
+                 has_lost ? &info : NULL, has_lost);
     pthread_mutex_lock(&lock);
     pull->handed = false;
     pthread_cond_broadcast(&changed);
@@ -155,6 +182,7 @@ static bool piece_print(struct pull *pull)
     size_t at = 0;
     bool goes_on = true;
 
+    lost_say(pull, false);
     pthread_mutex_lock(&stream_lock);
     sx_out_open(&out, fd);
     while (at < pull->payload_size && goes_on) {
@@ -254,6 +282,7 @@ static void *pull_main(void *arg)
     if (pull->gather != NULL) {
         sx_gather_end(pull->gather, goes_on);
     }
+    lost_say(pull, true);
     pull_over(pull);
     return NULL;
 }

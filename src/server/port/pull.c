@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "control/oneway.h"
 
@@ -97,13 +96,68 @@ static void oldest_drop(struct sx_pull *pull, size_t excess)
     }
 }
 
+/* Its reader has taken nothing for a while: those who are held go on. */
+static void reader_stuck(struct sx_pull *pull)
+{
+    pull->stuck = true;
+    pull->moved = false;
+    SX_LIST_EACH(it, &pull->queue) {
+        entry_let_go(SX_LIST_ENTRY(it, struct entry, link));
+    }
+    if (pull->queue_bytes > pull->queue_max) {
+        oldest_drop(pull, pull->queue_bytes - pull->queue_max);
+    }
+    sx_log(SX_LOG_WARN,
+           "client %s.%u pulls output and has read none of it for %u s: whoever writes it waits no "
+           "longer, and the client loses the oldest until it reads",
+           pull->client->nspace == NULL ? "?" : pull->client->nspace->name, pull->client->rank,
+           (unsigned)(SX_PULL_PATIENCE_NS / SX_NS_PER_SEC));
+}
+
+static bool holds_any(const struct sx_pull *pull)
+{
+    SX_LIST_EACH(it, &pull->queue) {
+        if (SX_LIST_ENTRY(it, struct entry, link)->holds) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Give the reader time, again or from now on.  Return: false when there is no memory for that. */
+static bool patience_begin(struct sx_pull *pull, uint64_t now_ns)
+{
+    pull->moved = false;
+    return sx_timer_add(pull->loop, &pull->patience, sx_deadline_ns(now_ns, SX_PULL_PATIENCE_NS)) ==
+           PMIX_SUCCESS;
+}
+
+static void patience_over(void *arg, uint64_t now_ns)
+{
+    struct sx_pull *const pull = arg;
+
+    if (holds_any(pull) && (!pull->moved || !patience_begin(pull, now_ns))) {
+        reader_stuck(pull);
+    }
+}
+
+/* There is no room for @entry: whoever delivers more has to wait. */
+static void entry_hold(struct sx_pull *pull, struct entry *entry)
+{
+    entry->holds = true;
+    entry->output->hold_count++;
+    if (pull->patience.source.loop == NULL && !patience_begin(pull, sx_now_ns())) {
+        reader_stuck(pull);
+    }
+}
+
 /* There is too much: what has come last is @entry, which may go. */
 static void queue_bound(struct sx_pull *pull, struct entry *entry)
 {
     const size_t excess = pull->queue_bytes - pull->queue_max;
     const size_t size = entry->end - entry->at;
 
-    if (pull->drops == SX_PULL_DROPS_OLDEST) {
+    if (pull->drops == SX_PULL_DROPS_OLDEST || pull->stuck) {
         oldest_drop(pull, excess);
     } else if (pull->drops == SX_PULL_DROPS_NEWEST) {
         const size_t dropped = excess < size ? excess : size;
@@ -115,8 +169,7 @@ static void queue_bound(struct sx_pull *pull, struct entry *entry)
             entry_free(pull, entry);
         }
     } else {
-        entry->holds = true;
-        entry->output->hold_count++;
+        entry_hold(pull, entry);
     }
 }
 
@@ -161,6 +214,7 @@ static int message_send(struct sx_pull *pull, struct entry *entry)
     if (why == 0) {
         entry->at += size;
         pull->queue_bytes -= size;
+        pull->moved = true;
     }
     return why;
 }
@@ -189,6 +243,7 @@ void sx_pull_send(struct sx_pull *pull)
         return;
     }
     queue_let_go(pull);
+    pull->stuck = pull->stuck && !sx_list_empty(&pull->queue);
     (void)sx_poll_modify(&pull->socket,
                          (pull->ending ? 0 : POLLIN) | (sx_list_empty(&pull->queue) ? 0 : POLLOUT));
 }
@@ -267,6 +322,8 @@ pmix_status_t sx_pull_open(struct sx_pull *pull, struct sx_loop *loop,
         return rc;
     }
     pull->ended = ended;
+    pull->loop = loop;
+    pull->patience = (struct sx_timer){ .fn = patience_over, .arg = pull };
     pull->socket = (struct sx_poll){
         .fd = ours, .events = POLLIN, .fn = socket_ready, .arg = pull
     };
@@ -283,6 +340,7 @@ pmix_status_t sx_pull_open(struct sx_pull *pull, struct sx_loop *loop,
 
 void sx_pull_deinit(struct sx_pull *pull)
 {
+    sx_timer_remove(&pull->patience);
     sx_poll_remove(&pull->socket);
     if (pull->socket.fd >= 0) {
         sx_oneway_close(pull->socket.fd);
