@@ -316,7 +316,7 @@ static int host_has_printed(struct job *job)
 
 /* ---- a slow reader slows the host, and loses nothing ----------------------------------------- */
 
-static size_t slow_size;
+static size_t slow_size, slow_total = PIECES * PIECE;
 
 static void on_piece(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
                      pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
@@ -330,7 +330,7 @@ static void on_piece(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *so
         CHECK(payload->bytes[i] == byte_of(slow_size + i));
     }
     slow_size += payload->size;
-    if (slow_size == PIECES * PIECE) {
+    if (slow_size == slow_total) {
         sem_post(&ended);
     }
 }
@@ -386,7 +386,85 @@ static int host_kills_the_reader(struct job *job)
     return 0;
 }
 
-/* Nor does one that leaves without a word to its pull: what it has not taken is gone. */
+/* ---- the end: what is on its way still comes -------------------------------------------------- */
+
+#define LAST 16
+
+/* It stands in its callback when the server begins to end. */
+static int rank_has_the_rest(int rank)
+{
+    (void)rank;
+    slow_total = LAST * PIECE;
+    begin();
+    sem_init(&ended, 0, 0);
+    (void)pull(0, PMIX_FWD_STDOUT_CHANNEL, on_piece);
+    job_token_put(0);
+    wait_for(&ended);
+    (void)PMIx_Finalize(NULL, 0); /* its server has gone, which is all it could say */
+    return 0;
+}
+
+static int host_ends(struct job *job)
+{
+    (void)job;
+    sem_init(&taken, 0, 0);
+    taken_count = 0;
+    job_token_get(0);
+    for (size_t i = 0; i < LAST; i++) {
+        deliver_piece(i);
+    }
+    job_token_get(0);
+    deliver(0, PMIX_FWD_STDDIAG_CHANNEL, "behind all of them");
+    CHECK(taken_count < LAST);
+    job_token_put(1);
+    CHECK_STATUS(PMIx_server_finalize(), PMIX_SUCCESS);
+    return 0;
+}
+
+static sem_t leaving;
+static size_t left_size;
+
+static void on_last(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
+                    pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
+{
+    (void)handler, (void)channel, (void)source, (void)info, (void)ninfo;
+    if (left_size == 0) {
+        wait_for(&leaving);
+    }
+    left_size += payload->size;
+}
+
+/* It has had nothing of it when it says that it leaves. */
+static int rank_leaves_with_the_rest(int rank)
+{
+    (void)rank;
+    begin();
+    sem_init(&leaving, 0, 0);
+    (void)pull(0, PMIX_FWD_STDOUT_CHANNEL, on_last);
+    job_token_put(0);
+    job_token_get(1);
+    sem_post(&leaving);
+    (void)finish();
+    CHECK(left_size == 3 * 1000);
+    return 0;
+}
+
+static int host_delivers_three(struct job *job)
+{
+    char text[1001];
+
+    (void)job;
+    memset(text, 'x', 1000);
+    text[1000] = '\0';
+    job_token_get(0);
+    for (int i = 0; i < 3; i++) {
+        deliver(0, PMIX_FWD_STDOUT_CHANNEL, text);
+    }
+    job_token_put(1);
+    return 0;
+}
+
+/* One that leaves without a word to its pull holds nobody up. */
 static int rank_leaves(int rank)
 {
     (void)rank;
@@ -883,6 +961,8 @@ static const struct job_case cases[] = {
     { "prints", 1, rank_prints, host_has_printed, false },
     { "slow", 1, rank_is_slow, host_waits, false },
     { "killed", 1, rank_is_slow, host_kills_the_reader, true },
+    { "rest_of_server", 1, rank_has_the_rest, host_ends, false },
+    { "rest_of_client", 1, rank_leaves_with_the_rest, host_delivers_three, false },
     { "leaves", 1, rank_leaves, NULL, false },
     { "again", 1, rank_pulls_again, host_answers_the_end_later, false },
     { "never", 1, rank_pulls_many, host_never_answers_the_end, false },

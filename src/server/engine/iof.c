@@ -3,6 +3,7 @@
 /* iof.c - pulls, which the host is asked about, and output, which goes to all that are about it. */
 #include "server/engine/iof.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -619,13 +620,48 @@ void sx_iof_client_gone(struct sx_server *server, struct sx_client *client)
     }
 }
 
-void sx_iof_stop(struct sx_server *server)
+static size_t pulls_count(const struct sx_server *server)
 {
-    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_IOF_END_NS);
+    size_t count = 0;
 
     SX_LIST_EACH(it, &server->pulls) {
-        sx_pull_flush(&pull_of(it)->pull, deadline_ns);
+        count++;
     }
+    return count;
+}
+
+/* Return: how many of @ready are to be waited for. */
+static size_t all_flush(struct sx_server *server, struct pollfd *ready)
+{
+    size_t count = 0;
+
+    SX_LIST_EACH(it, &server->pulls) {
+        struct sx_pull *const pull = &pull_of(it)->pull;
+
+        if (sx_pull_flush(pull)) {
+            ready[count++] = (struct pollfd){ .fd = pull->socket.fd, .events = POLLOUT };
+        }
+    }
+    return count;
+}
+
+void sx_iof_finish(struct sx_server *server)
+{
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_IOF_END_NS);
+    const size_t pulls = pulls_count(server);
+    struct pollfd *const ready = calloc(pulls + 1, sizeof(*ready));
+    uint64_t now_ns = 0;
+    size_t count;
+
+    while (ready != NULL && (count = all_flush(server, ready)) > 0 &&
+           (now_ns = sx_now_ns()) < deadline_ns) {
+        (void)poll(ready, (nfds_t)count, (int)((deadline_ns - now_ns) / SX_NS_PER_MS) + 1);
+    }
+    free(ready);
+}
+
+void sx_iof_stop(struct sx_server *server)
+{
     SX_LIST_EACH(it, &server->pulls) {
         struct pull *const pull = pull_of(it);
         const bool has_ended = pull->agreed && pull->pull.socket.fd < 0;

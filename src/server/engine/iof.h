@@ -34,6 +34,8 @@ bool sx_iof_on_push(struct sx_server *server, struct sx_client *client, struct s
 void sx_iof_nspace_added(struct sx_server *server, struct sx_nspace *nspace);
 /* It reads no more. */
 void sx_iof_client_gone(struct sx_server *server, struct sx_client *client);
+/* What is on its way to those who read still comes, within SX_IOF_END_NS. */
+void sx_iof_finish(struct sx_server *server);
 void sx_iof_stop(struct sx_server *server);
 
 #endif

@@ -198,6 +198,7 @@ const struct sx_family sx_families[] = {
         .client_left = sx_iof_client_gone,
         .client_closed = sx_iof_client_gone,
         .client_gone = sx_iof_client_gone,
+        .finish = sx_iof_finish,
         .stop = sx_iof_stop,
     },
     {

@@ -353,6 +353,7 @@ static void loop_stop(struct sx_server *server)
 static pmix_status_t server_empty(struct sx_server *server, void *arg)
 {
     (void)arg;
+    SX_FAMILIES_TELL(server, finish, server);
     sx_strangers_end(server);
     sx_connection_end_all(server);
     sx_upcall_forget_all(server);

@@ -51,8 +51,9 @@ struct sx_family {
     /* Another node's server has published it; it is published here next. */
     void (*event_relayed)(struct sx_server *server, const struct sx_event_block *block);
 
-    void (*stop)(struct sx_server *server); /* nobody is connected, all namespaces are there */
-    void (*end)(struct sx_server *server);  /* they have gone */
+    void (*finish)(struct sx_server *server); /* the server will end; all are connected still */
+    void (*stop)(struct sx_server *server);   /* nobody is connected, all namespaces are there */
+    void (*end)(struct sx_server *server);    /* they have gone */
 };
 
 /* Tell them of @stage, as long as @fact holds; the rest are its arguments.  The last row has no

@@ -248,23 +248,19 @@ void sx_pull_send(struct sx_pull *pull)
                          (pull->ending ? 0 : POLLIN) | (sx_list_empty(&pull->queue) ? 0 : POLLOUT));
 }
 
-void sx_pull_flush(struct sx_pull *pull, uint64_t deadline_ns)
+bool sx_pull_flush(struct sx_pull *pull)
 {
-    struct pollfd ready = { .fd = pull->socket.fd, .events = POLLOUT };
-    int why = 0;
+    int why = pull->socket.fd >= 0 ? 0 : EBADF;
 
-    while (pull->socket.fd >= 0 && !sx_list_empty(&pull->queue) && why == 0) {
+    while (why == 0 && !sx_list_empty(&pull->queue)) {
         struct entry *const entry = first_of(pull);
-        const uint64_t now_ns = sx_now_ns();
 
         why = message_send(pull, entry);
         if (why == 0 && entry->at == entry->end) {
             entry_free(pull, entry);
-        } else if (why == EAGAIN && now_ns < deadline_ns) {
-            (void)poll(&ready, 1, (int)((deadline_ns - now_ns) / SX_NS_PER_MS) + 1);
-            why = 0;
         }
     }
+    return why == EAGAIN && (pull->moved || !pull->stuck);
 }
 
 void sx_pull_send_soon(struct sx_pull *pull)

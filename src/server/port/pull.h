@@ -69,8 +69,9 @@ bool sx_pull_is_open(const struct sx_pull *pull);
 void sx_pull_put(struct sx_pull *pull, struct sx_output *output);
 /* Send what the socket takes.  The pull may be gone then. */
 void sx_pull_send(struct sx_pull *pull);
-/* Send all, and wait for the reader until @deadline_ns: the server ends. */
-void sx_pull_flush(struct sx_pull *pull, uint64_t deadline_ns);
+/* The same while the server ends: as much as there is, and nothing else happens to the pull.
+ * Return: whether its reader is to be waited for, which is not so for one that stands still. */
+bool sx_pull_flush(struct sx_pull *pull);
 /* The same as sx_pull_send, but not before this returns. */
 void sx_pull_send_soon(struct sx_pull *pull);
 

@@ -173,6 +173,28 @@ Test(pull, a_reader_that_stands_still_holds_nobody_for_ever)
     finish();
 }
 
+Test(pull, at_the_end_a_reader_is_waited_for_if_it_reads)
+{
+    uint64_t lost = 0;
+
+    begin(SX_PULL_DROPS_NOTHING);
+    fill();
+    cr_assert(sx_pull_flush(&pull));
+    bare_much_later(&server);
+    for (int i = 0; i < 10; i++) {
+        deliver();
+    }
+    cr_assert(pull.stuck);
+    cr_assert_not(sx_pull_flush(&pull));
+    char piece[sizeof(struct sx_iof_piece) + PIECE];
+
+    cr_assert_gt(recv(reader, piece, sizeof(piece), 0), 0);
+    cr_assert(sx_pull_flush(&pull), "it has begun to read again");
+    (void)drain_all(&lost);
+    cr_assert_not(sx_pull_flush(&pull), "it has all");
+    finish();
+}
+
 Test(pull, one_that_goes_holds_nobody)
 {
     begin(SX_PULL_DROPS_NOTHING);
