@@ -550,6 +550,7 @@ static const struct sx_directive iof_pull[] = {
 
 static const struct sx_directive iof_push[] = {
     ROW(PMIX_IOF_COMPLETE, BOOL, iof, complete),
+    ROW(PMIX_IOF_PUSH_STDIN, BOOL, iof, own_input),
 };
 
 static const struct sx_directive iof_deliver[] = {
@@ -732,6 +733,7 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_COMPUTE_DISTANCES] = ENTRY("PMIx_Compute_distances", compute_distances),
     [SX_OF_IOF_PULL] = ENTRY("PMIx_IOF_pull", iof_pull),
     [SX_OF_IOF_DEREGISTER] = NONE("PMIx_IOF_deregister"),
+    [SX_OF_IOF_FLOW] = NONE("PMIx_server_IOF_flow_control"),
     [SX_OF_IOF_PUSH] = ENTRY("PMIx_IOF_push", iof_push),
     [SX_OF_IOF_DELIVER] = ENTRY("PMIx_server_IOF_deliver", iof_deliver),
     [SX_OF_SERVER_INIT] = ENTRY("PMIx_server_init", server_init),

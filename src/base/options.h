@@ -50,6 +50,7 @@ enum sx_function {
     SX_OF_COMPUTE_DISTANCES,
     SX_OF_IOF_PULL,
     SX_OF_IOF_DEREGISTER,
+    SX_OF_IOF_FLOW,
     SX_OF_IOF_PUSH,
     SX_OF_IOF_DELIVER,
     SX_OF_SERVER_INIT,
@@ -338,6 +339,7 @@ struct sx_iof_options {
     struct sx_marks marks;             /* of each line */
     bool complete;                     /* nothing comes behind it */
     bool again;                        /* not for the pulls that there are */
+    bool own_input;                    /* the caller's standard input is pushed */
     bool stop;                         /* of a host: a pull has ended */
     bool redirect;                     /* it goes nowhere else */
     struct sx_some_number buffer;      /* so many bytes at once */

@@ -31,7 +31,3 @@ SX_UNSUPPORTED(PMIx_Resource_block_nb, pmix_resource_block_directive_t directive
 SX_UNSUPPORTED(PMIx_server_collect_job_info, pmix_proc_t *procs, size_t nprocs,
                pmix_data_buffer_t *buffer)
 
-/* Standard streams: the callback of PMIx_server_IOF_deliver is the flow control. */
-SX_UNSUPPORTED(PMIx_server_IOF_flow_control, const pmix_proc_t *source, pmix_iof_channel_t channel,
-               bool xoff, const pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc,
-               void *cbdata)

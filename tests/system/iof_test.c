@@ -2,10 +2,14 @@
 /* Copyright (c) 2026 The shmix authors */
 /* iof_test.c - output that a host delivers comes to those who pull it: all of it, in order, by
  * channel, to a callback or to their own streams, and no faster than they take it. */
+#include <dirent.h>
 #include <pmix_tool.h>
+#include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <shmix.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -807,9 +811,11 @@ static int host_delivers_bits(struct job *job)
 /* ---- input (TQ48) ----------------------------------------------------------------------------- */
 
 static sem_t pushed;
+static pthread_mutex_t input_lock = PTHREAD_MUTEX_INITIALIZER; /* of what comes here */
 static char input[64];
 static size_t input_size;
 static bool input_over;
+static _Atomic int stopped_pushes, ends; /* ends: to rank 6 */
 
 static pmix_status_t on_push(const pmix_proc_t *source, const pmix_proc_t targets[],
                              size_t ntargets, const pmix_info_t directives[], size_t ndirs,
@@ -819,17 +825,29 @@ static pmix_status_t on_push(const pmix_proc_t *source, const pmix_proc_t target
     if (targets->rank == 7) {
         return PMIX_ERR_NOT_FOUND;
     }
-    CHECK(targets->rank == PMIX_RANK_WILDCARD && !input_over);
+    if (targets->rank == 5) { /* it has had enough with the first one */
+        cbfunc(++stopped_pushes == 1 ? PMIX_ERR_IOF_XOFF : PMIX_SUCCESS, cbdata);
+        return PMIX_SUCCESS;
+    }
     CHECK(PMIx_Check_key(directives[ndirs - 2].key, PMIX_USERID));
-    input_over = ndirs == 3 && PMIx_Check_key(directives[0].key, PMIX_IOF_COMPLETE);
+    if (targets->rank == 6) {
+        ends += bo->size == 0;
+        job_token_put(bo->size == 0);
+        cbfunc(PMIX_SUCCESS, cbdata);
+        return PMIX_SUCCESS;
+    }
     if (bo->size > sizeof(input)) {
         CHECK(bo->size == (size_t)1 << 20 && bo->bytes[bo->size - 1] == 'x');
         return PMIX_OPERATION_SUCCEEDED;
     }
+    pthread_mutex_lock(&input_lock);
+    CHECK(targets->rank == PMIX_RANK_WILDCARD && !input_over);
+    input_over = ndirs == 3 && PMIx_Check_key(directives[0].key, PMIX_IOF_COMPLETE);
     if (bo->size > 0) {
         memcpy(input + input_size, bo->bytes, bo->size);
     }
     input_size += bo->size;
+    pthread_mutex_unlock(&input_lock);
     cbfunc(PMIX_SUCCESS, cbdata);
     return PMIX_SUCCESS;
 }
@@ -870,7 +888,193 @@ static int rank_pushes(int rank)
 static int host_is_pushed_to(struct job *job)
 {
     CHECK(job_wait(job, 0) == 0);
+    pthread_mutex_lock(&input_lock);
     CHECK(input_over && input_size == 8 && memcmp(input, "one\none\n", 8) == 0);
+    pthread_mutex_unlock(&input_lock);
+    return 0;
+}
+
+/* ---- who pushes its own input, and who ends what (TQ48) ------------------------------------------ */
+
+static int threads(void)
+{
+    DIR *const dir = opendir("/proc/self/task");
+    int count = 0;
+
+    CHECK(dir != NULL);
+    while (readdir(dir) != NULL) {
+        count++;
+    }
+    closedir(dir);
+    return count;
+}
+
+/* A thread that has been joined may be there for a moment. */
+static void threads_await(int count)
+{
+    while (threads() != count) {
+        sched_yield();
+    }
+}
+
+static int push_own(bool complete)
+{
+    const pmix_proc_t target = proc_of(JOB_NSPACE, 6);
+    pmix_info_t info[2];
+
+    PMIx_Info_load(&info[0], PMIX_IOF_PUSH_STDIN, NULL, PMIX_BOOL);
+    PMIx_Info_load(&info[1], PMIX_IOF_COMPLETE, NULL, PMIX_BOOL);
+    return PMIx_IOF_push(&target, 1, NULL, info, complete ? 2 : 1, NULL, NULL);
+}
+
+/* It says itself that its input is complete, which does not come to an end. */
+static int rank_pushes_own(int rank)
+{
+    const pmix_proc_t target = proc_of(JOB_NSPACE, 6);
+    char text[] = "a word";
+    pmix_byte_object_t bytes = { .bytes = text, .size = 6 };
+    pmix_info_t own;
+    int pair[2];
+
+    (void)rank;
+    CHECK(pipe(pair) == 0 && dup2(pair[0], STDIN_FILENO) == STDIN_FILENO);
+    begin();
+    sem_init(&pushed, 0, 0);
+    PMIx_Info_load(&own, PMIX_IOF_PUSH_STDIN, NULL, PMIX_BOOL);
+    CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, &own, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, NULL, 0, on_pushed, &pushed), PMIX_SUCCESS);
+    wait_for(&pushed);
+    job_token_get(0);
+    const int before = threads();
+
+    CHECK_STATUS(push_own(false), PMIX_SUCCESS);
+    CHECK_STATUS(push_own(false), PMIX_ERR_RESOURCE_BUSY);
+    CHECK(write(pair[1], "own", 3) == 3);
+    job_token_get(0);
+    CHECK_STATUS(push_own(true), PMIX_SUCCESS);
+    threads_await(before); /* it is read no more */
+    job_token_get(1);
+    return finish();
+}
+
+static void *rest(void *arg)
+{
+    for (;;) {
+        pause();
+    }
+    return arg;
+}
+
+/* It does not, and so the server says it. */
+static int rank_leaves_its_input(int rank)
+{
+    pthread_t first;
+    int pair[2];
+
+    (void)rank;
+    /* With the first one a sanitizer starts one of its own, which stays. */
+    CHECK(pthread_create(&first, NULL, rest, NULL) == 0);
+    const int before = threads();
+
+    CHECK(pipe(pair) == 0 && dup2(pair[0], STDIN_FILENO) == STDIN_FILENO);
+    begin();
+    CHECK_STATUS(push_own(false), PMIX_SUCCESS);
+    CHECK(write(pair[1], "own", 3) == 3);
+    job_token_get(0);
+    CHECK(finish() == 0);
+    threads_await(before);
+    return 0;
+}
+
+/* That was no input of its own: others may push more of it. */
+static int rank_leaves_a_word(int rank)
+{
+    const pmix_proc_t target = proc_of(JOB_NSPACE, 6);
+    char text[] = "a word";
+    pmix_byte_object_t bytes = { .bytes = text, .size = 6 };
+
+    (void)rank;
+    begin();
+    CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    return finish();
+}
+
+/* Return: how many ends were told of; what is told of a rank that finalizes is told before it goes. */
+static int ends_of(struct job *job)
+{
+    CHECK(job_wait(job, 0) == 0);
+    return atomic_exchange(&ends, 0);
+}
+
+static int host_hears_one_end(struct job *job)
+{
+    CHECK(ends_of(job) == 1);
+    return 0;
+}
+
+static int host_hears_no_end(struct job *job)
+{
+    CHECK(ends_of(job) == 0);
+    return 0;
+}
+
+/* ---- a host that stops who pushes to it -------------------------------------------------------- */
+
+static void on_given_up(pmix_status_t status, void *cbdata)
+{
+    CHECK(status != PMIX_SUCCESS && cbdata == NULL);
+}
+
+static int rank_is_stopped(int rank)
+{
+    char text[] = "some";
+    pmix_byte_object_t bytes = { .bytes = text, .size = 4 };
+    const pmix_proc_t target = proc_of(JOB_NSPACE, 5), refused = proc_of(REFUSED, 0);
+
+    (void)rank;
+    begin();
+    sem_init(&pushed, 0, 0);
+    CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    for (int i = 0; i < 3; i++) {
+        CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, NULL, 0, on_pushed, &pushed), PMIX_SUCCESS);
+    }
+    /* Behind them, and answered: the server has them. */
+    CHECK_STATUS(PMIx_IOF_pull(&refused, 1, NULL, 0, PULLED, on_output, NULL, NULL),
+                 PMIX_ERR_NOT_FOUND);
+    job_token_put(0);
+    for (int i = 0; i < 3; i++) {
+        wait_for(&pushed);
+    }
+    job_token_put(0);
+    /* What still waits goes with it. */
+    job_token_get(1);
+    CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, NULL, 0, on_given_up, NULL), PMIX_SUCCESS);
+    return finish();
+}
+
+static int host_stops(struct job *job)
+{
+    const pmix_proc_t source = proc_of(JOB_NSPACE, 0), nobody = proc_of("nobody", 3);
+
+    (void)job;
+    CHECK_STATUS(PMIx_server_IOF_flow_control(NULL, PMIX_FWD_STDOUT_CHANNEL, true, NULL, 0, NULL,
+                                              NULL),
+                 PMIX_ERR_NOT_SUPPORTED);
+    job_token_get(0);
+    CHECK(stopped_pushes == 1);
+    CHECK_STATUS(PMIx_server_IOF_flow_control(&nobody, PMIX_FWD_STDIN_CHANNEL, false, NULL, 0, NULL,
+                                              NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    CHECK(stopped_pushes == 1);
+    CHECK_STATUS(PMIx_server_IOF_flow_control(&source, PMIX_FWD_STDIN_CHANNEL, false, NULL, 0, NULL,
+                                              NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    job_token_get(0);
+    CHECK(stopped_pushes == 4);
+    CHECK_STATUS(PMIx_server_IOF_flow_control(NULL, PMIX_FWD_STDIN_CHANNEL, true, NULL, 0, NULL,
+                                              NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    job_token_put(1);
     return 0;
 }
 
@@ -973,6 +1177,10 @@ static const struct job_case cases[] = {
     { "gathers", 1, rank_gathers, host_delivers_bits, false },
     { "marks", 1, rank_marks, host_delivers_parts, false },
     { "pushes", 1, rank_pushes, host_is_pushed_to, false },
+    { "pushes_own", 1, rank_pushes_own, host_hears_one_end, false },
+    { "leaves_its_input", 1, rank_leaves_its_input, host_hears_one_end, false },
+    { "leaves_a_word", 1, rank_leaves_a_word, host_hears_no_end, false },
+    { "stopped", 1, rank_is_stopped, host_stops, false },
     { "badly", 1, rank_pulls_badly, host_delivers_badly, false },
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/options.h"
 #include "base/status.h"
+#include "client/call/input.h"
 #include "client/call/pull.h"
 #include "client/link/process.h"
 #include "client/link/progress.h"
@@ -149,10 +150,8 @@ static pmix_info_t *infos_with(const pmix_byte_object_t *bytes, const pmix_info_
 
 static pmix_status_t push_judge(const pmix_proc_t targets[], size_t ntargets,
                                 const pmix_byte_object_t *bytes, const pmix_info_t directives[],
-                                size_t ndirs)
+                                size_t ndirs, struct sx_iof_options *options)
 {
-    struct sx_iof_options options = { 0 };
-
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
@@ -160,34 +159,75 @@ static pmix_status_t push_judge(const pmix_proc_t targets[], size_t ntargets,
         (bytes != NULL && bytes->bytes == NULL && bytes->size > 0)) {
         return PMIX_ERR_BAD_PARAM;
     }
-    const pmix_status_t rc = sx_options_read(SX_OF_IOF_PUSH, directives, ndirs, &options);
+    const pmix_status_t rc = sx_options_read(SX_OF_IOF_PUSH, directives, ndirs, options);
+    const bool has_bytes = bytes != NULL && bytes->size > 0;
 
+    if (rc == PMIX_SUCCESS && options->own_input) {
+        return has_bytes ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
+    }
     /* Nothing is input when it is the last. */
-    return rc == PMIX_SUCCESS && !options.complete && (bytes == NULL || bytes->size == 0)
-               ? PMIX_ERR_BAD_PARAM
-               : rc;
+    return rc == PMIX_SUCCESS && !options->complete && !has_bytes ? PMIX_ERR_BAD_PARAM : rc;
+}
+
+/* What has been judged. */
+static pmix_status_t push(const pmix_proc_t targets[], size_t ntargets,
+                          const pmix_byte_object_t *bo, const pmix_info_t directives[],
+                          size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
+                                            .request = SX_MSG_IOF_PUSH };
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_OP, op, cbfunc, cbdata);
+    struct sx_op op = SX_OP_INIT(&kind, sx_primary(), .callback = callback);
+    pmix_info_t *const infos = infos_with(bo, directives, ndirs);
+    struct sx_draft draft = {
+        .head = &(struct sx_iof_push){ 0 },
+        .nspace = sx_process.self.nspace,
+        .parts = { [SX_PUSH_PROCS] = { targets, ntargets }, [SX_PUSH_INFOS] = { infos, ndirs + 1 } }
+    };
+    const pmix_status_t rc = infos == NULL ? PMIX_ERR_OUT_OF_RESOURCE : sx_op_ask(&op, &draft);
+
+    free(infos);
+    return rc;
+}
+
+static const struct sx_op_kind begun_kind = { .size = sizeof(struct sx_op) };
+
+/* The caller's own input from now on.  @cbfunc: it has begun. */
+static pmix_status_t input_push(const pmix_proc_t targets[], size_t ntargets,
+                                pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_OP, op, cbfunc, cbdata);
+    struct sx_op here = SX_OP_INIT(&begun_kind, sx_primary(), .callback = callback);
+    struct sx_op *op = &here;
+    pmix_status_t rc = cbfunc == NULL ? PMIX_SUCCESS : sx_op_open(&op);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = sx_input_start(targets, ntargets, push);
+    if (cbfunc != NULL && rc == PMIX_SUCCESS) {
+        (void)sx_op_answer(op, PMIX_SUCCESS);
+    } else if (cbfunc != NULL) {
+        sx_op_free(op);
+    }
+    return rc;
 }
 
 pmix_status_t PMIx_IOF_push(const pmix_proc_t *targets, size_t ntargets, pmix_byte_object_t *bo,
                             const pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc,
                             void *cbdata)
 {
-    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
-                                            .request = SX_MSG_IOF_PUSH };
-    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_OP, op, cbfunc, cbdata);
-    struct sx_op op = SX_OP_INIT(&kind, sx_primary(), .callback = callback);
-    pmix_status_t rc = push_judge(targets, ntargets, bo, directives, ndirs);
-    pmix_info_t *const infos = rc == PMIX_SUCCESS ? infos_with(bo, directives, ndirs) : NULL;
-    struct sx_draft draft = {
-        .head = &(struct sx_iof_push){ 0 },
-        .nspace = sx_process.self.nspace,
-        .parts = { [SX_PUSH_PROCS] = { targets, ntargets }, [SX_PUSH_INFOS] = { infos, ndirs + 1 } }
-    };
+    struct sx_iof_options options = { 0 };
+    const pmix_status_t rc = push_judge(targets, ntargets, bo, directives, ndirs, &options);
 
-    if (rc != PMIX_SUCCESS || infos == NULL) {
-        return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
-    rc = sx_op_ask(&op, &draft);
-    free(infos);
-    return rc;
+    if (options.own_input && !options.complete) {
+        return input_push(targets, ntargets, cbfunc, cbdata);
+    }
+    if (options.own_input) {
+        sx_input_stop();
+    }
+    return push(targets, ntargets, bo, directives, ndirs, cbfunc, cbdata);
 }

@@ -30,6 +30,7 @@
 #include "client/call/event_state.h"
 #include "client/call/foreign.h"
 #include "client/call/gate.h"
+#include "client/call/input.h"
 #include "client/call/native.h"
 #include "client/call/periodic.h"
 #include "client/call/pull.h"
@@ -112,6 +113,7 @@ static void fork_child(void)
     }
     sx_list_init(&p->tasks);
     sx_pulls_forked();
+    sx_input_forked();
     sx_event_forked();
     sx_periodics_forked();
     sx_launcher_forked();
@@ -832,6 +834,7 @@ static void tear_down(struct sx_process *p)
 {
     sx_keepalive_end();
     sx_launcher_end();
+    sx_input_stop();
     sx_pulls_stop();                               /* while the server may still send */
     for (unsigned i = 0; i < p->link_count; i++) { /* none comes while this process is ENDING */
         sx_life_good_bye(p->links[i]);

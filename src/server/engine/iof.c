@@ -275,9 +275,7 @@ static pmix_status_t procs_judge(struct sx_server *server, struct sx_client *cli
     return PMIX_SUCCESS;
 }
 
-/* Whom a list of a body means; *ret_procs is malloc'ed.  Return: PMIX_ERR_NOT_FOUND;
- * PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_OUT_OF_RESOURCE. */
-static pmix_status_t procs_take(struct sx_server *server, struct sx_client *client,
+pmix_status_t sx_iof_procs_take(struct sx_server *server, struct sx_client *client,
                                 const struct sx_opened_part *part, pmix_proc_t **ret_procs,
                                 size_t *ret_count)
 {
@@ -323,8 +321,9 @@ static pmix_status_t call_judge(struct pull *pull, const struct sx_opened *body,
 {
     const struct sx_iof_pull *const head = body->head;
     struct sx_iof_options options = { 0 };
-    pmix_status_t rc = procs_take(pull->server, pull->pull.client, &body->parts[SX_PULL_PROCS],
-                                  &pull->pull.procs, &pull->pull.proc_count);
+    pmix_status_t rc = sx_iof_procs_take(pull->server, pull->pull.client,
+                                         &body->parts[SX_PULL_PROCS], &pull->pull.procs,
+                                         &pull->pull.proc_count);
 
     pull->pull.channels = (pmix_iof_channel_t)(head->channels & OUTPUT_CHANNELS);
     if (rc == PMIX_SUCCESS && pull->pull.channels == 0) {
@@ -414,43 +413,6 @@ bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct s
         pull_end(pull);
     }
     sx_reply(server, client, frame->header.id, rc, -1);
-    return true;
-}
-
-/* ---- input ----------------------------------------------------------------------------------- */
-
-static bool is_input(const pmix_info_t info[], size_t ninfo)
-{
-    return ninfo > 0 && PMIx_Check_key(info[0].key, SX_PUSH_BYTES) &&
-           info[0].value.type == PMIX_BYTE_OBJECT;
-}
-
-bool sx_iof_on_push(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
-                    uint64_t now_ns)
-{
-    struct sx_upcall up = { .info_bytes = frame->opened.size };
-    pmix_status_t rc = procs_take(server, client, &frame->opened.parts[SX_PUSH_PROCS], &up.procs,
-                                  &up.nprocs);
-
-    (void)now_ns;
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_body_infos(&frame->opened, SX_PUSH_INFOS, &up.info, &up.ninfo);
-    }
-    if (rc == PMIX_SUCCESS && !is_input(up.info, up.ninfo)) {
-        rc = PMIX_ERR_BAD_PARAM;
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_ask_asker_add(client, &up.info, &up.ninfo);
-    }
-    if (rc == PMIX_SUCCESS) {
-        sx_reply_read(server, client, frame);
-        sx_pending_ask_host(server, client, frame->header.id, SX_UPCALL_PUSH_STDIN, &up);
-        free(up.info);
-    } else {
-        PMIX_INFO_FREE(up.info, up.ninfo);
-        sx_reply(server, client, frame->header.id, rc, -1);
-    }
-    free(up.procs);
     return true;
 }
 

@@ -18,6 +18,7 @@
 #include "server/engine/gets.h"
 #include "server/engine/group_leave.h"
 #include "server/engine/group_said.h"
+#include "server/engine/input.h"
 #include "server/engine/invite.h"
 #include "server/engine/iof.h"
 #include "server/engine/logging.h"
@@ -165,7 +166,7 @@ static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
     [SX_MSG_UNPUBLISH] = sx_publish_on_unpublish,
     [SX_MSG_SPAWN] = sx_spawn_on_spawn,
     [SX_MSG_IOF_PULL] = sx_iof_on_pull,
-    [SX_MSG_IOF_PUSH] = sx_iof_on_push,
+    [SX_MSG_IOF_PUSH] = sx_input_on_push,
     [SX_MSG_GROUP_LEAVE] = sx_group_on_leave,
     [SX_MSG_GROUP_SAID] = sx_group_on_said,
     [SX_MSG_GROUP_INVITE] = sx_invite_on_invite,

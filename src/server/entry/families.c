@@ -23,6 +23,7 @@
 #include "server/engine/group_construct_lead.h"
 #include "server/engine/group_end.h"
 #include "server/engine/group_leave.h"
+#include "server/engine/input.h"
 #include "server/engine/invite.h"
 #include "server/engine/iof.h"
 #include "server/engine/logging.h"
@@ -191,6 +192,13 @@ const struct sx_family sx_families[] = {
     {
         .name = "own_ask",
         .stop = sx_own_asks_stop,
+    },
+    {
+        .name = "input",
+        .client_left = sx_input_client_gone,
+        .client_closed = sx_input_client_gone,
+        .client_gone = sx_input_client_gone,
+        .stop = sx_input_clear,
     },
     {
         .name = "iof",

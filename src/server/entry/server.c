@@ -22,6 +22,7 @@
 #include "server/engine/event.h"
 #include "server/engine/gets.h"
 #include "server/engine/host_event.h"
+#include "server/engine/input.h"
 #include "server/engine/iof.h"
 #include "server/engine/logging.h"
 #include "server/engine/topology.h"
@@ -247,6 +248,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     server_clear(server, module);
     sx_logging_init(server, options);
     sx_iof_init(server);
+    sx_input_init(server);
     rc = sx_spin_init(&server->spin);
     if (rc != PMIX_SUCCESS) {
         return rc;

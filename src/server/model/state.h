@@ -247,7 +247,10 @@ struct sx_server {
     struct sx_list log_calls; /* the same: that have not ended */
     struct sx_list own_asks;  /* own_ask.c */
     struct sx_list pulls;     /* iof.c: of output */
-    struct sx_list kept;      /* the same: output that nobody pulls yet, the oldest first */
+    struct sx_list producers; /* input.c */
+    bool producers_stopped, producers_posted;
+    struct sx_loop_post producers_post;
+    struct sx_list kept; /* iof.c: output that nobody pulls yet, the oldest first */
     size_t kept_bytes, kept_count;
     struct sx_list handled_askers;                                     /* event_handled.c */
     void (*connect_lost)(const pmix_proc_t *lost, const char *nspace); /* connect.c */

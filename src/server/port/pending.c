@@ -260,7 +260,15 @@ struct asked {
     struct sx_pending pending;
     void *results; /* its infos, flat */
     size_t results_size;
+    sx_pending_judge_fn judge; /* NULL: the host's word is passed on */
 };
+
+static pmix_status_t judge(const struct asked *asked, pmix_status_t status)
+{
+    const struct sx_pending *const pending = &asked->pending;
+
+    return asked->judge == NULL ? status : asked->judge(pending->server, pending->client, status);
+}
 
 static void asked_send(struct sx_pending *pending)
 {
@@ -307,11 +315,19 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
     struct asked *const asked = SX_CONTAINER(pending, struct asked, pending);
 
     pending->with_host = false;
-    sx_pending_answer(pending, answer->ninfo > 0 ? results_keep(asked, answer) : answer->status);
+    sx_pending_answer(pending, judge(asked, answer->ninfo > 0 ? results_keep(asked, answer)
+                                                              : answer->status));
 }
 
 void sx_pending_ask_host(struct sx_server *server, struct sx_client *client, uint32_t id,
                          enum sx_upcall_kind kind, const struct sx_upcall *upcall)
+{
+    sx_pending_ask_host_judged(server, client, id, kind, upcall, NULL);
+}
+
+void sx_pending_ask_host_judged(struct sx_server *server, struct sx_client *client, uint32_t id,
+                                enum sx_upcall_kind kind, const struct sx_upcall *upcall,
+                                sx_pending_judge_fn judge_fn)
 {
     static const struct sx_pending_kind of_host = { .quota = SX_PENDING_HOST,
                                                     .send = asked_send,
@@ -324,6 +340,7 @@ void sx_pending_ask_host(struct sx_server *server, struct sx_client *client, uin
     up.id = up.nprocs * sizeof(up.procs[0]) + (up.text != NULL ? strlen(up.text) : 0) +
             up.info_bytes;
     if (pending != NULL) {
+        asked->judge = judge_fn;
         pending->bytes = up.id;
         rc = sx_pending_begin(server, client, id, &of_host, pending);
     }
@@ -342,7 +359,7 @@ void sx_pending_ask_host(struct sx_server *server, struct sx_client *client, uin
     pending = rc == PMIX_SUCCESS ? NULL : sx_pending_find(server, client, id);
     if (pending != NULL) {
         pending->with_host = false;
-        sx_pending_answer(pending, rc);
+        sx_pending_answer(pending, judge(SX_CONTAINER(pending, struct asked, pending), rc));
     } else if (rc != PMIX_SUCCESS) {
         sx_pending_uncount(client, of_host.quota, (size_t)up.id);
     }

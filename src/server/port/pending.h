@@ -74,6 +74,13 @@ void sx_pending_drop(struct sx_pending *pending);
 void sx_pending_ask_host(struct sx_server *server, struct sx_client *client, uint32_t id,
                          enum sx_upcall_kind kind, const struct sx_upcall *upcall);
 
+/* The same, but the status for the client is what @judge makes of the host's. */
+typedef pmix_status_t (*sx_pending_judge_fn)(struct sx_server *server, struct sx_client *client,
+                                             pmix_status_t status);
+void sx_pending_ask_host_judged(struct sx_server *server, struct sx_client *client, uint32_t id,
+                                enum sx_upcall_kind kind, const struct sx_upcall *upcall,
+                                sx_pending_judge_fn judge);
+
 /* Send the oldest of @client that is DUE. */
 void sx_pending_send_due(struct sx_client *client);
 
