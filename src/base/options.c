@@ -579,7 +579,6 @@ static const struct sx_directive server_init[] = {
     ROW(PMIX_BIND_PROGRESS_THREAD, STRING, server, thread_cpus),
     ROW(PMIX_BIND_REQUIRED, BOOL, server, thread_bound),
     ROW(SX_SERVER_INHERIT_FD, BOOL, server, inherit_fd),
-    ROW(SX_SERVER_HOLD, BOOL, server, hold),
     ROW(PMIX_SERVER_TOOL_SUPPORT, BOOL, server, tools),
     ROW(PMIX_SERVER_SESSION_SUPPORT, BOOL, server, session_tools),
     ROW(PMIX_SERVER_SYSTEM_SUPPORT, BOOL, server, system_tools),
@@ -596,6 +595,7 @@ static const struct sx_directive server_init[] = {
 /* Everything else are the job's data. */
 static const struct sx_directive register_nspace[] = {
     ROW(PMIX_REGISTER_NODATA, BOOL, nspace, no_data),
+    ROW(SX_NSPACE_COMING, SAID, nspace, coming),
     ROW(PMIX_USERID, NUMBER, nspace, uid, .arg = UINT32_MAX),
 };
 

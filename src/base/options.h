@@ -362,8 +362,6 @@ struct sx_distances_options {
 /* Of `shmix run`: its server is to keep a descriptor that the ranks inherit, so that they reach it
  * without a path (SHMIX_SERVER_FD). */
 #define SX_SERVER_INHERIT_FD "shmix.inherit.fd"
-/* Also of it: nobody is accepted before sx_strangers_admit (server/entry/stranger.h). */
-#define SX_SERVER_HOLD "shmix.hold"
 /* Also of it: its `log` entry takes what goes to the standard streams, or to records. */
 #define SX_SERVER_LOG_STREAMS "shmix.log.streams"
 #define SX_SERVER_LOG_RECORDS "shmix.log.records"
@@ -377,7 +375,7 @@ struct sx_server_options {
     uint8_t share_topology;                /* enum sx_said */
     const pmix_info_t *topology;           /* PMIX_POINTER */
     const pmix_info_t *topology_of_source; /* PMIX_TOPO or PMIX_POINTER */
-    bool inherit_fd, hold;
+    bool inherit_fd;
     bool tools, session_tools, foreign_tools;
     bool system_tools, scheduler, controller;  /* its roles on this node */
     const char *system_tmpdir, *launcher_file; /* NULL: not given */
@@ -387,11 +385,16 @@ struct sx_server_options {
     uint8_t logs;                              /* SX_LOGS_*: log_channel.h */
 };
 
+/* Also of it, about a job: true says that the text of the node's topology will come in a later
+ * registration, and who wants it waits; false that nothing more comes.  In between it is one of the
+ * job's keys (client/data/lookup.h). */
+#define SX_NSPACE_COMING "shmix.coming"
 /* Also of it, of output that it delivers: only for the next pull that is about it, since those that
  * there are have had it. */
 #define SX_IOF_AGAIN "shmix.iof.again"
 struct sx_nspace_options {
     bool no_data;
+    uint8_t coming; /* enum sx_said */
     struct sx_some_number uid;
 };
 

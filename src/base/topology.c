@@ -17,6 +17,18 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *given, *looked; /* under lock */
 
+const char *const sx_topology_keys[SX_TOPOLOGY_KEY_COUNT] = { PMIX_HWLOC_XML_V2, PMIX_LOCAL_TOPO };
+
+bool sx_topology_is_key(const char *key)
+{
+    for (size_t i = 0; i < SX_TOPOLOGY_KEY_COUNT; i++) {
+        if (strncmp(key, sx_topology_keys[i], PMIX_MAX_KEYLEN + 1) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Parts of hwloc that start the runtime of a GPU or search the network for X displays: not in a
  * launcher's process.  The kernel's own names of GPUs ("card0") are found without them.  "pci" asks
  * libpciaccess, which leaks and is not made for threads, for what /sys tells as well. */

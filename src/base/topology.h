@@ -9,9 +9,15 @@
 #define SX_BASE_TOPOLOGY_H
 
 #include <hwloc.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <pmix_common.h>
+
+/* The keys under which a job's data has the text: programs ask for either. */
+#define SX_TOPOLOGY_KEY_COUNT 2
+extern const char *const sx_topology_keys[SX_TOPOLOGY_KEY_COUNT];
+bool sx_topology_is_key(const char *key);
 
 /* Look at this machine, devices included; hwloc_topology_destroy takes the result.  Any thread.
  * Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when hwloc sees nothing; PMIX_ERR_OUT_OF_RESOURCE. */

@@ -218,6 +218,41 @@ static int a_forked_child_reads_it_too(int rank)
     return 0;
 }
 
+/* The host says that a text will come, though there is one. */
+static int announce(struct job *job)
+{
+    pmix_info_t coming;
+    const bool yes = true;
+
+    (void)job;
+    CHECK_STATUS(PMIx_Info_load(&coming, "shmix.coming", &yes, PMIX_BOOL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_server_register_nspace(JOB_NSPACE, 1, &coming, 1, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    return 0;
+}
+
+static int what_is_there_is_not_waited_for(int rank)
+{
+    const pmix_proc_t job = { .nspace = JOB_NSPACE, .rank = PMIX_RANK_WILDCARD };
+    static const char *const keys[] = { PMIX_LOCAL_TOPO, PMIX_DEVICE_DISTANCES, NULL };
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+    pmix_value_t *value;
+
+    (void)rank;
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    while (rc == PMIX_ERR_NOT_FOUND) {
+        rc = PMIx_Get(&job, "shmix.coming", NULL, 0, &value);
+    }
+    CHECK_STATUS(rc, PMIX_SUCCESS);
+    PMIx_Value_free(value, 1);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        CHECK_STATUS(PMIx_Get(i == 1 ? &me : &job, keys[i], NULL, 0, &value), PMIX_SUCCESS);
+        PMIx_Value_free(value, 1);
+    }
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
 static const struct job_case cases[] = {
     { "loading_opens_no_file_of_the_machine", 2, loading_opens_no_file_of_the_machine, NULL,
       false },
@@ -225,6 +260,7 @@ static const struct job_case cases[] = {
     { "every_rank_reads_the_same_text", 2, every_rank_reads_the_same_text, NULL, false },
     { "a_topology_outlives_finalize", 1, a_topology_outlives_finalize, NULL, false },
     { "a_forked_child_reads_it_too", 1, a_forked_child_reads_it_too, NULL, false },
+    { "what_is_there_is_not_waited_for", 1, what_is_there_is_not_waited_for, announce, false },
 };
 
 int main(int argc, char **argv)

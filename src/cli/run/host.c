@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/options.h"
+#include "base/topology.h"
 #include "base/util.h"
 #include "base/value.h"
 #include "cli/run/info.h"
@@ -24,7 +25,6 @@
 #include "cli/say.h"
 #include "server/engine/connect.h"
 #include "server/engine/event_handled.h"
-#include "server/entry/stranger.h"
 
 /* Registrations that are on their way. */
 static struct {
@@ -160,7 +160,7 @@ static size_t tools_load(pmix_info_t info[4], const struct sx_run_options *optio
 static pmix_status_t serve(struct sx_run_host *host, const struct sx_run_options *options,
                            const struct sx_session *session, const char *server_nspace)
 {
-    pmix_info_t info[13];
+    pmix_info_t info[12];
     bool yes = true, no = false, records = options->log != NULL;
     pmix_rank_t rank = 0;
     pmix_status_t status;
@@ -173,10 +173,9 @@ static pmix_status_t serve(struct sx_run_host *host, const struct sx_run_options
     PMIx_Info_load(&info[3], SX_SERVER_INHERIT_FD, &yes, PMIX_BOOL);
     PMIx_Info_load(&info[4], SX_SERVER_LOG_STREAMS, &yes, PMIX_BOOL);
     PMIx_Info_load(&info[5], SX_SERVER_LOG_RECORDS, &records, PMIX_BOOL);
-    PMIx_Info_load(&info[6], SX_SERVER_HOLD, &yes, PMIX_BOOL);
     /* It is told by us (run/look.h), and need not look itself. */
-    PMIx_Info_load(&info[7], PMIX_SERVER_SHARE_TOPOLOGY, &no, PMIX_BOOL);
-    count = 8 + tools_load(&info[8], options, session);
+    PMIx_Info_load(&info[6], PMIX_SERVER_SHARE_TOPOLOGY, &no, PMIX_BOOL);
+    count = 7 + tools_load(&info[7], options, session);
     if (options->numa != NULL) {
         PMIx_Info_load(&info[count++], SHMIX_SERVER_NUMA, options->numa, PMIX_STRING);
     }
@@ -435,21 +434,17 @@ void sx_run_host_tell_ends(struct sx_run_job *job)
     news_register(job, told);
 }
 
-void sx_run_host_tell_topology(const struct sx_run_job *job, const char *xml)
+void sx_run_host_tell_topology(const struct sx_run_job *job, const struct sx_run_machine *machine)
 {
-    static const char *const keys[] = { PMIX_LOCAL_TOPO, PMIX_HWLOC_XML_V2 };
-    struct told *const news = sx_cli_calloc(1,
-                                            sizeof(*news) + SX_COUNT(keys) * sizeof(news->all[0]));
+    const bool no = false;
+    struct told *const news = sx_cli_calloc(1, sizeof(*news) + (SX_TOPOLOGY_KEY_COUNT + 2) *
+                                                                   sizeof(news->all[0]));
 
-    for (; news->count < SX_COUNT(keys); news->count++) {
-        PMIx_Info_load(&news->all[news->count], keys[news->count], xml, PMIX_STRING);
+    for (size_t i = 0; machine->xml != NULL && i < SX_TOPOLOGY_KEY_COUNT; i++) {
+        PMIx_Info_load(&news->all[news->count++], sx_topology_keys[i], machine->xml, PMIX_STRING);
     }
+    PMIx_Info_load(&news->all[news->count++], SX_NSPACE_COMING, &no, PMIX_BOOL);
     news_register(job, news);
-}
-
-void sx_run_host_admit(void)
-{
-    (void)sx_strangers_admit();
 }
 
 void sx_run_host_job_over(struct sx_run_job *job)

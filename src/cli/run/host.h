@@ -56,10 +56,9 @@ void sx_run_host_rank_gone(const struct sx_run_job *job, uint32_t rank);
  * of processes shall know. */
 void sx_run_host_tell_ends(struct sx_run_job *job);
 
-/* Publish the node's topology to @job. */
-void sx_run_host_tell_topology(const struct sx_run_job *job, const char *xml);
-/* Let ranks and tools connect: every job has its topology. */
-void sx_run_host_admit(void);
+/* Publish the topology of @machine to @job, or that there is none: its processes wait for one or
+ * the other. */
+void sx_run_host_tell_topology(const struct sx_run_job *job, const struct sx_run_machine *machine);
 
 /* The last rank of @job has ended: its namespace goes. */
 void sx_run_host_job_over(struct sx_run_job *job);

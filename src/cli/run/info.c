@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/options.h"
+#include "base/topology.h"
 #include "base/util.h"
 #include "base/value.h"
 #include "cli/run/request.h"
@@ -289,9 +291,11 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
     add_string(bag, PMIX_RANKBY, "slot");
     add_string(bag, PMIX_BINDTO, sx_run_level_name(facts->job->options->bind));
     add(bag, PMIX_CMD_LINE, PMIX_STRING)->data.string = sx_run_info_commands(job);
-    if (facts->machine->xml != NULL) {
-        add_string(bag, PMIX_LOCAL_TOPO, facts->machine->xml);
-        add_string(bag, PMIX_HWLOC_XML_V2, facts->machine->xml);
+    for (size_t i = 0; i < SX_TOPOLOGY_KEY_COUNT && facts->machine->xml != NULL; i++) {
+        add_string(bag, sx_topology_keys[i], facts->machine->xml);
+    }
+    if (facts->machine->is_looked_at) {
+        add_bool(bag, SX_NSPACE_COMING, true);
     }
 }
 

@@ -60,6 +60,7 @@ void sx_run_look_begin(struct sx_run_look *look, struct sx_run_machine *machine)
 
     *look = SX_RUN_LOOK_NULL;
     look->machine = machine;
+    machine->is_looked_at = true;
     if (pipe2(pair, O_CLOEXEC) != 0) {
         return;
     }
@@ -105,13 +106,13 @@ static void known(struct sx_run_look *look)
     } else {
         (void)sx_topology_write(look->machine->topology, &look->machine->xml);
     }
-    for (uint32_t i = 0; i < run->jobs->count && look->machine->xml != NULL; i++) {
+    look->machine->is_looked_at = false;
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
         if (!run->jobs->at[i]->over) {
-            sx_run_host_tell_topology(run->jobs->at[i], look->machine->xml);
+            sx_run_host_tell_topology(run->jobs->at[i], look->machine);
         }
     }
-    sx_run_host_admit();
-    sx_run_step(run, "the machine's devices are known, and ranks may connect");
+        sx_run_step(run, "the machine's devices are known");
 }
 
 /* Return: false when there is no more for now. */

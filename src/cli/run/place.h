@@ -25,8 +25,9 @@ struct sx_run_place {
 struct sx_run_machine {
     void *topology; /* hwloc_topology_t */
     char *xml;      /* with devices, in hwloc 2's format, malloc'ed; NULL until run/look.h knows */
-    void *usable;   /* hwloc_bitmap_t: the CPUs that this process may use */
-    char *cpuset;   /* the same in words: "0-15" */
+    bool is_looked_at; /* by it: the text is still to come */
+    void *usable;      /* hwloc_bitmap_t: the CPUs that this process may use */
+    char *cpuset;      /* the same in words: "0-15" */
     uint64_t memory_bytes;
     uint32_t cpu_count, package_count;
     struct sx_run_place *places; /* one per rank, counted through all jobs */

@@ -17,6 +17,7 @@
 #include "base/flat.h"
 #include "base/role.h"
 #include "base/status.h"
+#include "base/topology.h"
 #include "base/value.h"
 #include "client/call/alias.h"
 #include "client/call/gate.h"
@@ -158,6 +159,9 @@ static pmix_status_t look(struct sx_lookup *lookup, pmix_value_t **ret)
         return answer(lookup, NULL, ret);
     }
     const pmix_status_t rc = sx_lookup_find(lookup, &item);
+    if (rc == PMIX_ERR_NOT_FOUND && sx_lookup_is_coming(lookup)) {
+        return rc; /* it does not follow yet */
+    }
     if (rc != PMIX_SUCCESS) {
         return rc == PMIX_ERR_NOT_FOUND ? answer_implied(lookup, ret) : rc;
     }
@@ -226,6 +230,9 @@ static bool is_kept_here(const struct sx_lookup *lookup)
  * what others have committed and it has not yet taken.  What no rank puts is fresh as it is. */
 static bool asks_first(const struct sx_lookup *lookup)
 {
+    if (lookup->wanted.key == NULL && sx_lookup_is_coming(lookup)) {
+        return true; /* everything is not there yet */
+    }
     return lookup->wanted.options.refreshes && lookup->wanted.rank < PMIX_RANK_VALID &&
            worth_asking(lookup) != PMIX_ERR_NOT_FOUND && !is_kept_here(lookup);
 }
@@ -261,22 +268,24 @@ static pmix_status_t look_again(struct sx_lookup *lookup, pmix_value_t **ret)
 
 #define GET_BYTES_MAX (sizeof(struct sx_get) + PMIX_MAX_KEYLEN + 1)
 
-/* The request for what @lookup wants, in @room. */
-static pmix_status_t get_write(const struct sx_lookup *lookup,
+/* The request for what @lookup wants, or, if that is to come (@is_early), for what it comes with,
+ * in @room. */
+static pmix_status_t get_write(const struct sx_lookup *lookup, bool is_early,
                                uint64_t room[GET_BYTES_MAX / sizeof(uint64_t)],
                                struct iovec *ret_body)
 {
+    const struct sx_wanted *const wanted = &lookup->wanted;
+    const char *const key = is_early ? sx_topology_keys[0] : wanted->key;
     struct sx_get head = {
-        .rank = lookup->wanted.rank,
-        .flags = (lookup->wanted.options.immediate ? SX_GET_IMMEDIATE : 0) |
-                 (lookup->wanted.options.refreshes ? SX_GET_REFRESH : 0) |
-                 (lookup->wanted.realm == SX_REALM_QUALIFIED ? SX_GET_QUALIFIED : 0),
-        .timeout_ns = lookup->wanted.options.timeout_ns,
+        .rank = is_early ? SX_ROW_JOB : wanted->rank,
+        .flags = (wanted->options.immediate ? SX_GET_IMMEDIATE : 0) |
+                 (wanted->options.refreshes ? SX_GET_REFRESH : 0) |
+                 (wanted->realm == SX_REALM_QUALIFIED ? SX_GET_QUALIFIED : 0),
+        .timeout_ns = wanted->options.timeout_ns,
     };
     struct sx_draft draft = {
         .head = &head,
-        .parts = { [SX_GET_KEY] = { lookup->wanted.key,
-                                    lookup->wanted.key != NULL ? lookup->wanted.key_len + 1 : 0 } }
+        .parts = { [SX_GET_KEY] = { key, key != NULL ? strlen(key) + 1 : 0 } },
     };
 
     memcpy(head.nspace, lookup->nspace, strlen(lookup->nspace));
@@ -296,6 +305,7 @@ struct get {
     struct sx_op op; /* `value` is what was found */
     struct sx_lookup lookup;
     enum { GET_LOOKED, GET_QUEUED, GET_ASKED } stage;
+    bool is_early;      /* it wants what the host has said it will tell */
     bool is_member;     /* the name was that of a connected namespace, and the lookup is ... */
     pmix_proc_t member; /* ... about this member of it */
     char strings[];     /* of the lookup, when the caller does not wait */
@@ -315,7 +325,7 @@ static bool get_send(struct get *get)
                                                     : 1;
     }
     get->stage = GET_ASKED;
-    pmix_status_t rc = get_write(&get->lookup, room, &body);
+    pmix_status_t rc = get_write(&get->lookup, get->is_early, room, &body);
     if (rc == PMIX_SUCCESS) {
         rc = sx_request_start(&get->op, SX_MSG_GET, &body, 1);
     }
@@ -409,6 +419,21 @@ static bool alias_ends(struct get *get)
     return alias_look(get) && !(get->is_member && get->op.status == PMIX_ERR_NOT_FOUND);
 }
 
+/* What is to come is of what a process has from the start, but that it did not wait for in
+ * PMIx_Init.  So it waits here, wherever it may look.  Return: as get_finish. */
+static bool get_miss(struct get *get)
+{
+    get->is_early = sx_lookup_is_coming(&get->lookup);
+    get->op.status = get->is_early ? sx_link_status(sx_primary()) : worth_asking(&get->lookup);
+    if (get->op.status == PMIX_SUCCESS) {
+        return get_ask(get);
+    }
+    if (get->op.status == PMIX_ERR_NOT_FOUND && sx_lookup_wants_topology(&get->lookup)) {
+        get->op.status = look_fresh(&get->lookup, &get->op.value); /* it may just have come */
+    }
+    return true;
+}
+
 /* It waits for a store, on the progress thread too.  A namespace that nobody has met may be a
  * connected one: whoever can say that without a message is asked first.  Return: as get_finish. */
 static bool get_fetch(struct get *get)
@@ -430,8 +455,7 @@ static bool get_fetch(struct get *get)
         get->op.status = look_first(&get->lookup, &get->op.value);
     }
     if (get->op.status == PMIX_ERR_NOT_FOUND) {
-        get->op.status = worth_asking(&get->lookup);
-        return get->op.status != PMIX_SUCCESS || get_ask(get);
+        return get_miss(get);
     }
     return true;
 }
@@ -463,7 +487,7 @@ static bool get_finish(struct sx_op *op)
     if (!op->done) { /* there will be no answer */
         sx_gate_leave();
     }
-    if (op->status == PMIX_SUCCESS) {
+    if (op->status == PMIX_SUCCESS || (op->status == PMIX_ERR_NOT_FOUND && get->is_early)) {
         op->status = look_again(&get->lookup, &op->value);
     }
     return true;

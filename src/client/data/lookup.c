@@ -8,7 +8,10 @@
 
 #include <string.h>
 
+#include "base/options.h"
+#include "base/topology.h"
 #include "base/value.h"
+#include "client/data/grace.h"
 #include "client/data/private_value.h"
 #include "client/data/view.h"
 
@@ -67,6 +70,36 @@ pmix_status_t sx_lookup_find(struct sx_lookup *lookup, struct sx_item *ret)
     const struct sx_site site = site_of(lookup->view, lookup->edition);
 
     return sx_wanted_find(&lookup->wanted, &site, ret);
+}
+
+bool sx_lookup_wants_topology(const struct sx_lookup *lookup)
+{
+    const struct sx_wanted *const wanted = &lookup->wanted;
+
+    if (wanted->key == NULL) {
+        return wanted->rank >= PMIX_RANK_VALID && wanted->realm == SX_REALM_JOB;
+    }
+    return wanted->reserved && wanted->realm != SX_REALM_QUALIFIED &&
+           (sx_topology_is_key(wanted->key) || strcmp(wanted->key, PMIX_DEVICE_DISTANCES) == 0);
+}
+
+bool sx_lookup_is_coming(const struct sx_lookup *lookup)
+{
+    bool is_coming = false;
+
+    if (lookup->view != NULL && sx_lookup_wants_topology(lookup)) {
+        const struct sx_grace grace = sx_grace_enter();
+        const struct sx_store *const store = sx_edition_store(sx_view_shared(lookup->view));
+        struct sx_item item;
+
+        is_coming = store != NULL &&
+                    sx_store_find(store, SX_REALM_JOB, SX_ROW_JOB, SX_NSPACE_COMING, &item) ==
+                        PMIX_SUCCESS &&
+                    sx_store_find(store, SX_REALM_JOB, SX_ROW_JOB, sx_topology_keys[0], &item) ==
+                        PMIX_ERR_NOT_FOUND;
+        sx_grace_exit(&grace);
+    }
+    return is_coming;
 }
 
 /* data_lock is held. */

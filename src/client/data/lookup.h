@@ -28,8 +28,15 @@ struct sx_site sx_lookup_site(const struct sx_view *view);
  * has a body.  Return: as sx_wanted_find. */
 pmix_status_t sx_lookup_find(struct sx_lookup *lookup, struct sx_item *ret);
 
-/* Everything of the rank or row as one DATA_ARRAY of infos in @ret (uninitialised), the private
- * store's word first.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when there is nothing. */
+/* Does the answer need the text of the node's topology?  It is that, or everything of the job, or
+ * how far devices are. */
+bool sx_lookup_wants_topology(const struct sx_lookup *lookup);
+/* Inside or outside.  Return: true when it does, and the host has said that it will tell the text
+ * later.  What is not there when this is false has come meanwhile, or does not come. */
+bool sx_lookup_is_coming(const struct sx_lookup *lookup);
+
+/* Inside.  Everything of the rank or row as one DATA_ARRAY of infos in @ret (uninitialised), the
+ * private store's word first.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when there is nothing. */
 pmix_status_t sx_lookup_collect(struct sx_lookup *lookup, pmix_value_t *ret);
 
 #endif

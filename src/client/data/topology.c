@@ -28,11 +28,18 @@
 #include "client/data/private_value.h"
 #include "client/data/view.h"
 #include "client/link/process.h"
+#include "client/link/procs.h"
+#include "client/link/request.h"
 
 /* ---- the topology ------------------------------------------------------------------------- */
 
 /* Where hosts put the text; one key, and the same text, is enough. */
-static const char *const keys[] = { PMIX_HWLOC_XML_V2, PMIX_LOCAL_TOPO, PMIX_TOPOLOGY_XML };
+#define KEY_COUNT (SX_TOPOLOGY_KEY_COUNT + 1)
+
+static const char *key_of(size_t i)
+{
+    return i < SX_TOPOLOGY_KEY_COUNT ? sx_topology_keys[i] : PMIX_TOPOLOGY_XML;
+}
 
 /* Inside.  Return: PMIX_ERR_NOT_FOUND also for a NULL string. */
 static pmix_status_t read_key(struct sx_lookup *lookup, const char *key,
@@ -71,17 +78,50 @@ static pmix_status_t look_for_key(const char *key, hwloc_topology_t *ret_topolog
     return rc;
 }
 
-static pmix_status_t read_published(hwloc_topology_t *ret_topology)
+static pmix_status_t read_stored(hwloc_topology_t *ret_topology)
 {
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
-    for (size_t i = 0; i < SX_COUNT(keys); i++) {
-        const pmix_status_t here = look_for_key(keys[i], ret_topology);
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        const pmix_status_t here = look_for_key(key_of(i), ret_topology);
 
         if (here == PMIX_SUCCESS) {
             return here;
         }
         rc = here == PMIX_ERR_NOT_FOUND ? rc : here;
+    }
+    return rc;
+}
+
+/* Where the text is still to come: until it has, or does not.  Return: as sx_request. */
+static pmix_status_t await_text(void)
+{
+    uint64_t room[(sizeof(struct sx_get) + PMIX_MAX_KEYLEN) / sizeof(uint64_t) + 1];
+    const char *const key = sx_topology_keys[0];
+    struct sx_op op = SX_OP_INIT(&sx_op_plain, sx_primary());
+    struct sx_get head = { .rank = SX_ROW_JOB };
+    struct sx_draft draft = { .head = &head, .parts = { [SX_GET_KEY] = { key, strlen(key) + 1 } } };
+    struct sx_lookup lookup;
+    struct iovec body;
+    pmix_proc_t job = sx_process.self;
+
+    job.rank = PMIX_RANK_WILDCARD;
+    pmix_status_t rc = sx_lookup_init(&lookup, &job, key, NULL, 0);
+    if (rc != PMIX_SUCCESS || !sx_lookup_is_coming(&lookup)) {
+        return rc;
+    }
+    memcpy(head.nspace, job.nspace, sizeof(job.nspace));
+    rc = sx_wire_write(SX_MSG_GET, &draft, room, sizeof(room), &body);
+    return rc == PMIX_SUCCESS ? sx_request(&op, SX_MSG_GET, &body, 1, SX_DEADLINE_NEVER) : rc;
+}
+
+static pmix_status_t read_published(hwloc_topology_t *ret_topology)
+{
+    pmix_status_t rc = read_stored(ret_topology);
+
+    if (rc == PMIX_ERR_NOT_FOUND) {
+        rc = await_text();
+        rc = rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND ? read_stored(ret_topology) : rc;
     }
     return rc;
 }

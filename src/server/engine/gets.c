@@ -8,6 +8,7 @@
  *        |                                                                  PMIX_ERR_TIMEOUT
  *        |\--the value is there, but for other nodes--> PMIX_ERR_NOT_FOUND
  *        |\--the rank has left or died, or its node had no such value--> PMIX_ERR_NOT_FOUND
+ *        |\--the host had announced it, and says that nothing more comes--> PMIX_SUCCESS
  *         \--the asker is gone, or cancels--> dropped
  *
  * A rank that has not committed anything is waited for without end: it may be slow.  Ranks of other
@@ -24,6 +25,7 @@
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/topology.h"
 #include "base/value.h"
 #include "server/engine/remote.h"
 #include "server/engine/waiting.h"
@@ -182,6 +184,11 @@ static void get_caught_up(struct sx_lane_mark *mark)
 
 #define RANKS_A_UNIT 128u /* that are looked at */
 
+static bool is_anybody(uint32_t rank)
+{
+    return rank == PMIX_RANK_WILDCARD || rank == PMIX_RANK_UNDEF;
+}
+
 /* Whether a rank has the key of @wait, whose asker pays for the look at each. */
 static bool anybody_has(const struct sx_wait *wait)
 {
@@ -220,16 +227,62 @@ static void anybody_caught_up(struct sx_lane_mark *mark)
                       wait->key == NULL || anybody_has(wait) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
 }
 
+/* ---- what the host has announced ----------------------------------------------------------- */
+
+static bool is_coming(const struct sx_wait_what *what)
+{
+    return what->nspace->is_coming && what->realm == SX_REALM_JOB && sx_topology_is_key(what->key);
+}
+
+/* Of the job, whichever process was named.  Any end of the wait says "look again", but that of the
+ * namespace or of the time limit. */
+static pmix_status_t coming_wait(struct sx_server *server, struct sx_client *asker,
+                                 const struct sx_wait_what *what, const struct sx_frame *frame,
+                                 uint64_t now_ns)
+{
+    const struct sx_wait_what text = {
+        .nspace = what->nspace, .rank = SX_ROW_JOB, .realm = SX_REALM_JOB, .key = what->key
+    };
+    const struct sx_get *request = frame->opened.head;
+    struct sx_wait *wait = sx_wait_add(server, asker, frame->header.id, &text);
+
+    if (wait == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    wait->is_announced = true;
+    if (request->timeout_ns != 0) {
+        wait_limit(wait, request->timeout_ns, now_ns);
+    }
+    return PMIX_SUCCESS;
+}
+
+static bool is_announced(struct sx_wait *wait, void *arg)
+{
+    (void)arg;
+    return wait->is_announced;
+}
+
+void sx_gets_nspace_coming(struct sx_server *server, struct sx_nspace *nspace, uint8_t said)
+{
+    struct sx_awaited *const awaited = sx_awaited_find(server, nspace, SX_ROW_JOB);
+
+    if (said == SX_SAID_NOTHING) {
+        return;
+    }
+    nspace->is_coming = said == SX_SAID_YES;
+    if (!nspace->is_coming) {
+        (void)sx_store_unset(&nspace->store, SX_REALM_JOB, SX_ROW_JOB, SX_NSPACE_COMING);
+    }
+    if (!nspace->is_coming && awaited != NULL) {
+        sx_awaited_end_some(awaited, is_announced, NULL, PMIX_SUCCESS);
+    }
+}
+
 /* ---- requests ------------------------------------------------------------------------------ */
 
 static enum sx_realm realm_of(const struct sx_get *request)
 {
     return (request->flags & SX_GET_QUALIFIED) != 0 ? SX_REALM_QUALIFIED : SX_REALM_JOB;
-}
-
-static bool is_anybody(uint32_t rank)
-{
-    return rank == PMIX_RANK_WILDCARD || rank == PMIX_RANK_UNDEF;
 }
 
 /* Return: PMIX_SUCCESS when it will be answered, or has been. */
@@ -313,7 +366,12 @@ bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct s
 
         what.anew = (request->flags & SX_GET_REFRESH) != 0 && target == NULL &&
                     sx_remote_is_there(server, what.nspace, what.rank);
-        if (!is_behind && !what.anew && sx_wait_is_there(&what)) {
+        if (is_coming(&what)) {
+            rc = coming_wait(server, client, &what, frame, now_ns);
+            if (rc == PMIX_SUCCESS) {
+                return true;
+            }
+        } else if (!is_behind && !what.anew && sx_wait_is_there(&what)) {
             rc = PMIX_SUCCESS;
         } else if (is_behind || patient) {
             rc = get_wait(server, client, &what, target, frame, patient, now_ns);

@@ -28,6 +28,8 @@ void sx_gets_client_connected(struct sx_server *server, struct sx_client *client
 void sx_gets_client_gone(struct sx_server *server, struct sx_client *client);
 /* The host has given it data. */
 void sx_gets_nspace_filled(struct sx_nspace *nspace);
+/* With it the host has @said (enum sx_said) whether the topology comes later. */
+void sx_gets_nspace_coming(struct sx_server *server, struct sx_nspace *nspace, uint8_t said);
 void sx_gets_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 void sx_gets_deinit(struct sx_server *server);
 

@@ -27,9 +27,6 @@ static bool is_ready, is_private; /* under lock */
 static char *text;                /* under lock; NULL: none */
 static hwloc_topology_t parsed;   /* under lock; of text, made when it is first asked */
 
-/* The keys that programs ask for. */
-static const char *const keys[] = { PMIX_HWLOC_XML_V2, PMIX_LOCAL_TOPO };
-
 /* ---- the text ----------------------------------------------------------------------------- */
 
 /* Under the lock. */
@@ -121,11 +118,9 @@ static bool info_has_text(const pmix_info_t info[], size_t ninfo, bool nested)
     for (size_t i = 0; i < ninfo; i++) {
         const pmix_value_t *const value = &info[i].value;
 
-        for (size_t k = 0; k < SX_COUNT(keys); k++) {
-            if (strncmp(info[i].key, keys[k], sizeof(info[i].key)) == 0 &&
-                value->type == PMIX_STRING && value->data.string != NULL) {
-                return true;
-            }
+        if (sx_topology_is_key(info[i].key) && value->type == PMIX_STRING &&
+            value->data.string != NULL) {
+            return true;
         }
         if (!nested && strncmp(info[i].key, PMIX_JOB_INFO_ARRAY, sizeof(info[i].key)) == 0 &&
             value->type == PMIX_DATA_ARRAY && value->data.darray != NULL &&
@@ -152,14 +147,14 @@ void sx_server_topology_prepare(int local_count, const struct sx_nspace_options 
 
 pmix_status_t sx_server_topology_publish(struct sx_nspace *nspace)
 {
-    bool missing[SX_COUNT(keys)];
+    bool missing[SX_TOPOLOGY_KEY_COUNT];
     pmix_status_t rc = PMIX_SUCCESS;
 
-    for (size_t k = 0; k < SX_COUNT(keys); k++) {
+    for (size_t k = 0; k < SX_TOPOLOGY_KEY_COUNT; k++) {
         struct sx_item item;
 
-        missing[k] = sx_store_find(&nspace->store.view, SX_REALM_JOB, SX_ROW_JOB, keys[k], &item) !=
-                     PMIX_SUCCESS;
+        missing[k] = sx_store_find(&nspace->store.view, SX_REALM_JOB, SX_ROW_JOB,
+                                   sx_topology_keys[k], &item) != PMIX_SUCCESS;
         if (!missing[k] && (item.cell.flags & SX_CELL_NULL) == 0) {
             return PMIX_SUCCESS;
         }
@@ -167,11 +162,11 @@ pmix_status_t sx_server_topology_publish(struct sx_nspace *nspace)
     pthread_mutex_lock(&lock);
     const pmix_value_t value = { .type = PMIX_STRING, .data.string = text };
 
-    for (size_t k = 0; text != NULL && !is_private && k < SX_COUNT(keys) && rc == PMIX_SUCCESS;
-         k++) {
+    for (size_t k = 0;
+         text != NULL && !is_private && k < SX_TOPOLOGY_KEY_COUNT && rc == PMIX_SUCCESS; k++) {
         if (missing[k]) {
-            rc = sx_store_put(&nspace->store, SX_REALM_JOB, SX_ROW_JOB, keys[k], PMIX_GLOBAL,
-                              &value);
+            rc = sx_store_put(&nspace->store, SX_REALM_JOB, SX_ROW_JOB, sx_topology_keys[k],
+                              PMIX_GLOBAL, &value);
         }
     }
     pthread_mutex_unlock(&lock);

@@ -68,6 +68,7 @@ struct sx_wait {
     struct sx_awaited *awaited;
     struct sx_awaited_key *key; /* NULL: FOUND */
     bool patient;               /* it waits for what may come; else for what was sent before */
+    bool is_announced;          /* gets.c: the host has said that it comes */
     bool is_late;               /* remote.c: the next answer may be from before it */
     size_t lanes_seen;          /* gets.c: of those who wait for what anybody may have sent */
     struct sx_lane_mark mark;   /* of the lane of the rank that it waits for */

@@ -110,6 +110,8 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
         if (rc == PMIX_SUCCESS && nspace->local_count > 0) {
             rc = sx_server_topology_publish(nspace);
         }
+        /* Who is answered looks again, and must not find then that it is still coming. */
+        sx_gets_nspace_coming(server, nspace, registration->options.coming);
         sx_gets_nspace_filled(nspace);
     }
     nspace->registered = rc == PMIX_SUCCESS;

@@ -295,7 +295,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
         rc = sx_rendezvous_open(&server->rendezvous, &rendezvous);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_strangers_listen(server, options->hold);
+        rc = sx_strangers_listen(server);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_contacts_open(server, options);

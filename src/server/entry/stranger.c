@@ -317,7 +317,7 @@ static void accepted(void *arg, int fd, uint64_t now_ns)
     }
 }
 
-pmix_status_t sx_strangers_listen(struct sx_server *server, bool hold)
+pmix_status_t sx_strangers_listen(struct sx_server *server)
 {
     const int fds[] = { server->rendezvous.listen_fd, server->rendezvous.abstract_fd };
 
@@ -326,24 +326,7 @@ pmix_status_t sx_strangers_listen(struct sx_server *server, bool hold)
                                                            .fn = accepted,
                                                            .arg = server };
     }
-    return hold ? PMIX_SUCCESS : accept_start(server);
-}
-
-static pmix_status_t admit(struct sx_server *server, void *arg)
-{
-    (void)arg;
     return accept_start(server);
-}
-
-static void admitted(pmix_status_t status, void *arg)
-{
-    (void)status;
-    (void)arg;
-}
-
-pmix_status_t sx_strangers_admit(void)
-{
-    return sx_server_submit(sx_server_get(), admit, NULL, NULL, admitted, NULL);
 }
 
 static void close_all(struct sx_list *connections)

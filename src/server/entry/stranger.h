@@ -10,12 +10,8 @@
 #define SX_STRANGERS_MAX 4096u
 #define SX_STRANGERS_MIN 8u
 
-/* Start to accept on the rendezvous; unless @hold, when it waits for sx_strangers_admit. */
-pmix_status_t sx_strangers_listen(struct sx_server *server, bool hold);
-/* Accept from now on: the host has told what every process is to find when it connects.  Those who
- * came before have waited in the backlog.  What the host has registered before is there for them.
- * Any thread.  Return: as sx_server_submit. */
-pmix_status_t sx_strangers_admit(void);
+/* Start to accept on the rendezvous. */
+pmix_status_t sx_strangers_listen(struct sx_server *server);
 /* Accept nobody any more, and close those who are there. */
 void sx_strangers_end(struct sx_server *server);
 

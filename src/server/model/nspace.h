@@ -131,6 +131,7 @@ struct sx_nspace {
     bool registered; /* PMIx_server_register_nspace was called */
     bool has_store;
     bool has_data;          /* was registered with job info */
+    bool is_coming;         /* the host will tell the topology later: gets.c */
     bool is_ending;         /* its clients are being taken away */
     uid_t uid;              /* whose job it is while none of its processes is here */
     uint32_t local_count;   /* local processes the host announced */

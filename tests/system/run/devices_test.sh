@@ -1,43 +1,51 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The shmix authors
-# devices_test.sh - ranks are started while the machine's devices are looked at, and connect when
-# they are known.
+# devices_test.sh - ranks are started, and connect, while the machine's devices are looked at; who asks
+# for the topology gets it when they are known.
 . "$(dirname "$0")/lib.sh"
 
 machine=$(dirname "$0")/../two_packages.xml
 
 # The description of the machine comes through a fifo: first for the launcher, then for the process
 # that looks at the devices.
-# begin NAME: a job whose ranks have been started, while that process waits
+# begin NAME: a job whose ranks are clients and have asked, while that process waits
 begin() {
     mkfifo "$work/$1"
-    HWLOC_XMLFILE="$work/$1" "$SHMIX" run --verbose -n 2 sh -c 'echo up; exec "$0" fence' "$RANK" \
-        >"$work/out" 2>"$work/err" &
+    HWLOC_XMLFILE="$work/$1" "$SHMIX" run --verbose -n 2 "$RANK" devices >"$work/out" 2>"$work/err" &
     job=$!
     cat "$machine" >"$work/$1"
-    await "$1: both ranks are up" sh -c "[ \$(grep -cx up '$work/out') = 2 ]"
-    grep -q "have been started" "$work/err" || fail "$1: not all have been started"
-    if grep -q "devices are known\|have connected" "$work/err"; then
-        fail "$1: ranks have connected before the devices were known"
+    await "$1: both ranks have asked" asked || return
+    if grep -q "devices are known" "$work/err"; then
+        fail "$1: the devices are known already"
+    fi
+    if [ "$(grep -c 'PMIX_ERR_TIMEOUT in a second' "$work/out")" != 2 ] ||
+        grep -q "whole\|load\|distances" "$work/out"; then
+        fail "$1: who asks does not wait"
     fi
 }
 
-# both_met NAME: they have connected, and met in a fence
-both_met() {
-    [ "$(grep -c PMIX_SUCCESS "$work/out")" = 2 ] || fail "$1: the ranks have not met"
+# Or the job has ended: then there is nothing to wait for.
+asked() {
+    [ "$(grep -cx asked "$work/out")" = 2 ] || ! kill -0 $job
+}
+
+# end NAME DISTANCES: the ranks have got what they asked for
+end() {
+    wait $job || fail "$1: the job ended with $?"
+    expect_err "devices are known" "$1"
+    [ "$(grep -c "whole whole whole whole $2 whole" "$work/out")" = 2 ] || fail "$1: not all came"
+    grep -q "load: PMIX_SUCCESS" "$work/out" || fail "$1: no topology"
+    [ "$2" != whole ] || grep -q "distances: PMIX_SUCCESS" "$work/out" || fail "$1: no distances"
 }
 
 begin known
-cat "$machine" >"$work/known"
-wait $job || fail "the job ended with $?"
-expect_err "devices are known" "known"
-both_met known
+timeout 60 cat "$machine" >"$work/known"
+end known whole
 
 # Without a description that can be read, the CPUs that the launcher knows have to do.
 begin broken
-echo "no machine" >"$work/broken"
-wait $job || fail "the job without devices ended with $?"
-both_met broken
+timeout 60 sh -c 'echo "no machine" >"$0"' "$work/broken"
+end broken PMIX_ERR_NOT_FOUND # there are no devices
 
 # A job whose ranks do not ask does not wait; nor does the end of one that is killed.
 mkfifo "$work/unasked"

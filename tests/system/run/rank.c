@@ -29,6 +29,9 @@
  *   table ENDS... rank 0 aborts the last rank, and says when the table of processes shows the end of
  *                 each other one as it is given, STATE:CODE
  *   servers       say which servers of the node there are, and which of them is the system server
+ *   devices       ask for the topology in every way before the launcher knows it, and say how each
+ *                 has ended
+ *   load          load the topology, and say how that has ended
  *   end HOW       end without PMIx_Finalize (leave), or by an abort of its own (abort)
  *   kill          be killed as a client
  *   wait          as a client for ever, without hearing SIGTERM */
@@ -203,6 +206,110 @@ static int abort_others(bool first_alone)
     }
     PMIX_VALUE_RELEASE(value);
     return fence();
+}
+
+/* ---- what the launcher does not know yet ----------------------------------------------------- */
+
+#define ASKS 6
+
+static pthread_mutex_t answers_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t answers_come = PTHREAD_COND_INITIALIZER;
+static const char *answers[ASKS];
+static size_t answer_count;
+
+static bool has_distances(const pmix_value_t *value)
+{
+    return value->type == PMIX_DATA_ARRAY && value->data.darray->type == PMIX_DEVICE_DIST;
+}
+
+static bool has_key(const pmix_value_t *value, const char *key)
+{
+    const pmix_data_array_t *const array = value->data.darray;
+
+    for (size_t i = 0; value->type == PMIX_DATA_ARRAY && i < array->size; i++) {
+        if (PMIx_Check_key(((const pmix_info_t *)array->array)[i].key, key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void on_answer(pmix_status_t status, pmix_value_t *value, void *arg)
+{
+    const bool is_whole = status == PMIX_SUCCESS &&
+                          (value->type == PMIX_STRING || has_distances(value) ||
+                           has_key(value, PMIX_HWLOC_XML_V2));
+
+    pthread_mutex_lock(&answers_lock);
+    *(const char **)arg = is_whole ? "whole" : PMIx_Error_string(status);
+    answer_count++;
+    pthread_cond_signal(&answers_come);
+    pthread_mutex_unlock(&answers_lock);
+}
+
+/* Asked without waiting, whatever the directive; what is no part of it is not held up. */
+static void devices_ask(void)
+{
+    static const char *const keys[ASKS] = { PMIX_LOCAL_TOPO,       PMIX_HWLOC_XML_V2,
+                                            PMIX_LOCAL_TOPO,       PMIX_HWLOC_XML_V2,
+                                            PMIX_DEVICE_DISTANCES, NULL };
+    static const char *const directives[ASKS] = { NULL, PMIX_OPTIONAL, PMIX_IMMEDIATE,
+                                                  NULL, NULL,          NULL };
+    const pmix_proc_t all = job();
+    const int second = 1;
+    pmix_value_t *value = NULL;
+    pmix_info_t info = { .value = { .type = PMIX_INT, .data.integer = second } };
+
+    strcpy(info.key, PMIX_TIMEOUT);
+    printf("rank %u: %s in a second\n", me.rank,
+           PMIx_Error_string(PMIx_Get(&all, PMIX_LOCAL_TOPO, &info, 1, &value)));
+    must(PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &value), PMIX_JOB_SIZE);
+    PMIX_VALUE_RELEASE(value);
+    for (size_t i = 0; i < ASKS; i++) {
+        pmix_info_t directive = { .value = { .type = PMIX_BOOL, .data.flag = true } };
+
+        strcpy(directive.key, directives[i] != NULL ? directives[i] : "");
+        must(PMIx_Get_nb(i == 3 || i == 4 ? &me : &all, keys[i], &directive, directives[i] != NULL,
+                         on_answer, &answers[i]),
+             "PMIx_Get_nb");
+    }
+}
+
+static int load(void)
+{
+    pmix_topology_t topology = { .source = NULL };
+
+    printf("load: %s\n", PMIx_Error_string(PMIx_Load_topology(&topology)));
+    PMIx_Topology_destruct(&topology);
+    return 0;
+}
+
+static int devices(void)
+{
+    pmix_device_distance_t *distances = NULL;
+    size_t count = 0;
+
+    devices_ask();
+    must(PMIx_Fence(NULL, 0, NULL, 0), "PMIx_Fence"); /* the server has what was asked before */
+    printf("asked\n");
+    fflush(stdout);
+    if (me.rank == 0) {
+        load();
+    } else {
+        printf("distances: %s\n",
+               PMIx_Error_string(PMIx_Compute_distances(NULL, NULL, NULL, 0, &distances, &count)));
+    }
+    pthread_mutex_lock(&answers_lock);
+    while (answer_count < ASKS) {
+        pthread_cond_wait(&answers_come, &answers_lock);
+    }
+    printf("rank %u:", me.rank);
+    for (size_t i = 0; i < ASKS; i++) {
+        printf(" %s", answers[i]);
+    }
+    printf("\n");
+    pthread_mutex_unlock(&answers_lock);
+    return 0;
 }
 
 /* ---- failures -------------------------------------------------------------------------------- */
@@ -743,6 +850,10 @@ int main(int argc, char **argv)
                strcmp(what, "deaf") == 0) {
         hangs = strcmp(what, "hang") == 0;
         code = hear(argc > 2 ? argv[2] : "", strcmp(what, "deaf") != 0);
+    } else if (strcmp(what, "devices") == 0) {
+        code = devices();
+    } else if (strcmp(what, "load") == 0) {
+        code = load();
     } else if (strcmp(what, "pass") == 0) {
         code = 0;
     } else if (strcmp(what, "thread") == 0) {

@@ -3,12 +3,15 @@
 /* gets_test.c - how long a server waits for what a rank has not committed. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <pmix.h>
 #include <pmix_server.h>
 
 #include "answers.h"
 #include "bare.h"
+#include "base/options.h"
+#include "base/topology.h"
 #include "opened.h"
 #include "server/engine/gets.h"
 #include "shmix.h"
@@ -101,6 +104,117 @@ Test(gets, of_a_member_of_connected_ones_are_of_the_process_itself)
             sx_memberships_remove(&server, both); /* who asks once more does not find it */
         }
     }
+    answers_end(&answers, client);
+    bare_deinit(&server);
+}
+
+/* ---- what the host has announced --------------------------------------------------------------- */
+
+/* Ask in the name of @client for @key of @rank. */
+static void ask_for(struct sx_server *server, struct sx_client *client, uint32_t id, uint32_t rank,
+                    const char *key, uint64_t timeout_ns)
+{
+    struct {
+        struct sx_get get;
+        char key[32];
+    } ask = { .get = { .nspace = "job",
+                       .rank = rank,
+                       .flags = SX_GET_IMMEDIATE,
+                       .timeout_ns = timeout_ns,
+                       .key_size = (uint32_t)strlen(key) + 1 } };
+    memcpy(ask.key, key, strlen(key));
+    struct sx_frame frame = opened_frame(SX_MSG_GET, id, &ask, sizeof(ask.get) + ask.get.key_size);
+
+    cr_assert(sx_gets_on_get(server, client, &frame, 0));
+}
+
+static const struct {
+    const char *why;
+    uint32_t rank;
+    const char *key;
+} asked[] = {
+    { "of the job", PMIX_RANK_WILDCARD, PMIX_LOCAL_TOPO },
+    { "of a process", 0, PMIX_LOCAL_TOPO },
+    { "of one that is elsewhere", 5, PMIX_LOCAL_TOPO },
+    { "of anybody, under the other key", PMIX_RANK_UNDEF, PMIX_HWLOC_XML_V2 },
+};
+
+/* @tells: with the text; else that there is none after all. */
+static void announced(bool tells)
+{
+    static struct sx_server server;
+    static struct answers answers;
+    const pmix_value_t text = { .type = PMIX_STRING, .data.string = (char *)(uintptr_t) "text" };
+    const pmix_value_t yes = { .type = PMIX_BOOL, .data.flag = true };
+    struct sx_item item;
+
+    bare_init(&server);
+    bare_loop(&server);
+    struct sx_nspace *const job = bare_job(&server, "job", 8, 1);
+    struct sx_client *const client = bare_connect(&server, job, 0);
+
+    cr_assert_eq(sx_store_put(&job->store, SX_REALM_JOB, SX_ROW_JOB, SX_NSPACE_COMING, PMIX_GLOBAL,
+                              &yes),
+                 PMIX_SUCCESS);
+    sx_gets_nspace_coming(&server, job, SX_SAID_YES);
+    answers_begin(&answers, &server, client);
+    for (uint32_t i = 0; i < SX_COUNT(asked); i++) {
+        ask_for(&server, client, i + 1, asked[i].rank, asked[i].key, 0);
+    }
+    cr_expect_eq(client->pending_counts[SX_PENDING_GET], SX_COUNT(asked), "not all wait");
+    sx_gets_nspace_filled(job); /* a registration that says nothing of it */
+    sx_gets_nspace_coming(&server, job, SX_SAID_NOTHING);
+    cr_expect_eq(client->pending_counts[SX_PENDING_GET], SX_COUNT(asked), "not all wait on");
+    if (tells) {
+        for (size_t i = 0; i < SX_TOPOLOGY_KEY_COUNT; i++) {
+            cr_assert_eq(sx_store_put(&job->store, SX_REALM_JOB, SX_ROW_JOB, sx_topology_keys[i],
+                                      PMIX_GLOBAL, &text),
+                         PMIX_SUCCESS);
+        }
+    }
+    sx_gets_nspace_filled(job);
+    sx_gets_nspace_coming(&server, job, SX_SAID_NO);
+    for (uint32_t i = 0; i < SX_COUNT(asked); i++) {
+        cr_expect_eq(answers_next(&answers, i + 1), PMIX_SUCCESS, "%s", asked[i].why);
+    }
+    cr_expect_eq(sx_store_find(&job->store.view, SX_REALM_JOB, SX_ROW_JOB, SX_NSPACE_COMING, &item),
+                 PMIX_ERR_NOT_FOUND);
+    ask_for(&server, client, 9, PMIX_RANK_WILDCARD, PMIX_LOCAL_TOPO, 0);
+    cr_expect_eq(answers_next(&answers, 9), tells ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+    answers_end(&answers, client);
+    bare_deinit(&server);
+}
+
+Test(gets, of_a_topology_that_is_announced_wait_until_it_comes)
+{
+    announced(true);
+}
+
+Test(gets, of_a_topology_that_is_announced_wait_until_it_does_not_come)
+{
+    announced(false);
+}
+
+Test(gets, of_what_is_announced_end_with_their_time_limit_or_the_job)
+{
+    static struct sx_server server;
+    static struct answers answers;
+
+    bare_init(&server);
+    bare_loop(&server);
+    struct sx_nspace *const job = bare_job(&server, "job", 8, 1);
+    struct sx_client *const client = bare_connect(&server, job, 0);
+
+    sx_gets_nspace_coming(&server, job, SX_SAID_YES);
+    answers_begin(&answers, &server, client);
+    ask_for(&server, client, 1, PMIX_RANK_WILDCARD, PMIX_LOCAL_TOPO, 1);
+    ask_for(&server, client, 2, PMIX_RANK_WILDCARD, PMIX_LOCAL_TOPO, 0);
+    ask_for(&server, client, 3, PMIX_RANK_WILDCARD, "other", 0); /* is not announced */
+    cr_expect_eq(answers_next(&answers, 3), PMIX_ERR_NOT_FOUND);
+    bare_much_later(&server);
+    cr_expect_eq(answers_next(&answers, 1), PMIX_ERR_TIMEOUT);
+    sx_gets_nspace_gone(&server, job);
+    cr_expect_eq(answers_next(&answers, 2), PMIX_ERR_NOT_FOUND);
     answers_end(&answers, client);
     bare_deinit(&server);
 }

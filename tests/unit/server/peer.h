@@ -34,7 +34,7 @@ static inline void peer_server(struct sx_server *server, const struct sx_consume
     server->consumer = consumer;
     server->lane_buffer = buffer;
     sx_turn_hook(server);
-    cr_assert_eq(sx_strangers_listen(server, false), PMIX_SUCCESS);
+    cr_assert_eq(sx_strangers_listen(server), PMIX_SUCCESS);
     sx_server_set(server);
 }
 
