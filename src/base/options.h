@@ -392,6 +392,9 @@ struct sx_server_options {
 /* Also of it, of output that it delivers: only for the next pull that is about it, since those that
  * there are have had it. */
 #define SX_IOF_AGAIN "shmix.iof.again"
+/* One of the job's keys: what the text depends on (cli/run/known.h). */
+#define SX_NSPACE_MACHINE "shmix.machine"
+
 struct sx_nspace_options {
     bool no_data;
     uint8_t coming; /* enum sx_said */

@@ -51,19 +51,22 @@ static int open_dir(int parent_fd, const char *name)
     return openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Is @name a session's of @uid?  A rendezvous has eight digits at its end. */
-static bool is_session(const char *name, uid_t uid)
+/* Return: whose session of @uid has the name; 0: it is none.  A rendezvous has eight digits at its
+ * end. */
+static pid_t launcher_of(const char *name, uid_t uid)
 {
     unsigned name_uid, random;
     long pid;
     int begin = 0, end = 0;
+    const bool is_one = sscanf(name, "shmix-%u-%ld-%n%6x%n", &name_uid, &pid, &begin, &random,
+                               &end) == 3 &&
+                        end == begin + 6 && name[end] == '\0' && name_uid == uid;
 
-    return sscanf(name, "shmix-%u-%ld-%n%6x%n", &name_uid, &pid, &begin, &random, &end) == 3 &&
-           end == begin + 6 && name[end] == '\0' && name_uid == uid;
+    return is_one && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
 /* Remove it if its launcher, in any container, no longer holds it. */
-static void remove_if_deserted(int parent_fd, const char *name)
+static bool remove_if_deserted(void *arg, int parent_fd, const char *name, pid_t launcher)
 {
     const int fd = open_dir(parent_fd, name);
 
@@ -73,21 +76,29 @@ static void remove_if_deserted(int parent_fd, const char *name)
     if (fd >= 0) {
         close(fd);
     }
+    (void)arg;
+    (void)launcher;
+    return true;
 }
 
-static void remove_deserted(int parent_fd)
+/* Among the first names of @parent_fd. */
+static void sessions_each(int parent_fd,
+                          bool (*each)(void *arg, int parent_fd, const char *name, pid_t launcher),
+                          void *arg)
 {
     const int fd = open_dir(parent_fd, ".");
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *entry;
+    bool goes_on = true;
 
     if (dir == NULL && fd >= 0) {
         close(fd);
     }
-    for (int i = 0; dir != NULL && i < SWEEP_MAX && (entry = readdir(dir)) != NULL; i++) {
-        if (is_session(entry->d_name, geteuid())) {
-            remove_if_deserted(parent_fd, entry->d_name);
-        }
+    for (int i = 0; dir != NULL && goes_on && i < SWEEP_MAX && (entry = readdir(dir)) != NULL;
+         i++) {
+        const pid_t launcher = launcher_of(entry->d_name, geteuid());
+
+        goes_on = launcher == 0 || each(arg, parent_fd, entry->d_name, launcher);
     }
     if (dir != NULL) {
         closedir(dir);
@@ -122,7 +133,7 @@ bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX
     bool made = false;
 
     if (parent_fd >= 0) {
-        remove_deserted(parent_fd);
+        sessions_each(parent_fd, remove_if_deserted, NULL);
         made = make_locked(session, parent_fd);
     }
     const int why = errno;
@@ -157,6 +168,32 @@ const char *sx_session_system_dir(const struct sx_session *session)
     const char *const dir = getenv("PMIX_SYSTEM_TMPDIR");
 
     return dir != NULL && *dir != '\0' ? dir : session->parent;
+}
+
+struct others {
+    const struct sx_session *session;
+    bool (*each)(void *arg, pid_t launcher);
+    void *arg;
+};
+
+static bool other_take(void *arg, int parent_fd, const char *name, pid_t launcher)
+{
+    const struct others *const others = arg;
+
+    (void)parent_fd;
+    return strcmp(name, others->session->name) == 0 || others->each(others->arg, launcher);
+}
+
+void sx_session_each_other(const struct sx_session *session,
+                           bool (*each)(void *arg, pid_t launcher), void *arg)
+{
+    struct others others = { .session = session, .each = each, .arg = arg };
+    const int parent_fd = open(session->parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (parent_fd >= 0) {
+        sessions_each(parent_fd, other_take, &others);
+        close(parent_fd);
+    }
 }
 
 void sx_session_deinit(struct sx_session *session)

@@ -42,6 +42,11 @@ const char *sx_session_system_dir(const struct sx_session *session);
 /* Remove what was made.  Safe on a zeroed one and twice. */
 void sx_session_deinit(struct sx_session *session);
 
+/* Call @each with the process whose name each other directory of this user beside it has; @each
+ * returns false to stop. */
+void sx_session_each_other(const struct sx_session *session,
+                           bool (*each)(void *arg, pid_t launcher), void *arg);
+
 /* Remove the directory @name under @parent_fd and all below it that belongs to @uid.  Return:
  * true when it is gone. */
 bool sx_session_remove_tree(int parent_fd, const char *name, uid_t uid);

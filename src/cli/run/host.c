@@ -443,6 +443,9 @@ void sx_run_host_tell_topology(const struct sx_run_job *job, const struct sx_run
     for (size_t i = 0; machine->xml != NULL && i < SX_TOPOLOGY_KEY_COUNT; i++) {
         PMIx_Info_load(&news->all[news->count++], sx_topology_keys[i], machine->xml, PMIX_STRING);
     }
+    if (machine->sign != NULL) {
+        PMIx_Info_load(&news->all[news->count++], SX_NSPACE_MACHINE, machine->sign, PMIX_STRING);
+    }
     PMIx_Info_load(&news->all[news->count++], SX_NSPACE_COMING, &no, PMIX_BOOL);
     news_register(job, news);
 }

@@ -294,6 +294,9 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
     for (size_t i = 0; i < SX_TOPOLOGY_KEY_COUNT && facts->machine->xml != NULL; i++) {
         add_string(bag, sx_topology_keys[i], facts->machine->xml);
     }
+    if (facts->machine->sign != NULL) {
+        add_string(bag, SX_NSPACE_MACHINE, facts->machine->sign);
+    }
     if (facts->machine->is_looked_at) {
         add_bool(bag, SX_NSPACE_COMING, true);
     }

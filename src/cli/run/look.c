@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,20 +18,46 @@
 #include "base/clock.h"
 #include "base/topology.h"
 #include "cli/run/host.h"
+#include "cli/run/known.h"
 #include "cli/run/state.h"
 #include "cli/run/steps.h"
+#include "cli/run/upcall.h"
 #include "cli/say.h"
 
 #define ROOM_FIRST 65536u
 #define TEXT_BYTES_MAX (64u << 20)
 #define AWAIT_NS (2 * SX_NS_PER_SEC)
+#define IDLE_MS 10 /* after which it looks, whether somebody may ask or not */
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
-__attribute__((noreturn)) static void look_main(int fd, pid_t launcher)
+/* Return: the text, another launcher's if it has one; NULL when there is none. */
+static char *text_obtain(const struct sx_session *session, const char *sign, pid_t *ret_launcher)
 {
+    char *xml = sign != NULL ? sx_run_known_find(session, sign, ret_launcher) : NULL;
     hwloc_topology_t topology;
-    char *xml = NULL;
+
+    if (xml == NULL && (sx_topology_discover(&topology) != PMIX_SUCCESS ||
+                        sx_topology_write(topology, &xml) != PMIX_SUCCESS)) {
+        return NULL;
+    }
+    return xml;
+}
+
+/* Until somebody has come who may ask: programs without PMIx keep their CPUs. */
+static void await_askers(int asked_fd)
+{
+    struct pollfd poll_fd = { .fd = asked_fd, .events = POLLIN };
+
+    if (asked_fd >= 0) {
+        (void)poll(&poll_fd, 1, IDLE_MS);
+    }
+}
+
+__attribute__((noreturn)) static void look_main(int fd, int asked_fd, pid_t launcher,
+                                                const struct sx_session *session)
+{
+    pid_t from = 0; /* ourselves */
     size_t done = 0;
 
     prctl(PR_SET_NAME, "shmix-look", 0, 0, 0);
@@ -38,12 +65,18 @@ __attribute__((noreturn)) static void look_main(int fd, pid_t launcher)
     if (getppid() != launcher) {
         _exit(SX_EXIT_FAILURE); /* it died before it could have killed us */
     }
-    if (sx_topology_discover(&topology) != PMIX_SUCCESS ||
-        sx_topology_write(topology, &xml) != PMIX_SUCCESS) {
+    await_askers(asked_fd);
+    const char *const sign = sx_run_known_sign();
+
+    (void)sx_run_plugins_spare();
+    const char *const xml = text_obtain(session, sign, &from);
+    if (xml == NULL) {
         _exit(SX_EXIT_FAILURE);
     }
-    for (const size_t size = strlen(xml) + 1; done < size;) { /* the NUL says that it is whole */
-        const ssize_t wrote = write(fd, xml + done, size - done);
+    const char *const all = sx_cli_printf("%ld %s\n%s", (long)from, sign != NULL ? sign : "", xml);
+
+    for (const size_t size = strlen(all) + 1; done < size;) { /* the NUL says that it is whole */
+        const ssize_t wrote = write(fd, all + done, size - done);
 
         if (wrote < 0 && errno != EINTR) {
             break;
@@ -53,7 +86,8 @@ __attribute__((noreturn)) static void look_main(int fd, pid_t launcher)
     _exit(0);
 }
 
-void sx_run_look_begin(struct sx_run_look *look, struct sx_run_machine *machine)
+void sx_run_look_begin(struct sx_run_look *look, struct sx_run_machine *machine,
+                       const struct sx_session *session)
 {
     const pid_t launcher = getpid();
     int pair[2];
@@ -64,11 +98,12 @@ void sx_run_look_begin(struct sx_run_look *look, struct sx_run_machine *machine)
     if (pipe2(pair, O_CLOEXEC) != 0) {
         return;
     }
+    look->asked_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     const pid_t pid = fork();
 
     if (pid == 0) {
         close(pair[0]);
-        look_main(pair[1], launcher);
+        look_main(pair[1], look->asked_fd, launcher, session);
     }
     close(pair[1]);
     if (pid < 0) {
@@ -90,20 +125,39 @@ void sx_run_look_deinit(struct sx_run_look *look)
     if (look->watch.fd >= 0) {
         close(look->watch.fd);
     }
+    if (look->asked_fd >= 0) {
+        close(look->asked_fd);
+    }
     free(look->text);
     *look = SX_RUN_LOOK_NULL;
 }
 
 /* ---- what it has seen ------------------------------------------------------------------------ */
 
+/* In front of the text is a line: the launcher whose text it is, and the sign.  Return: false when
+ * the text is not whole. */
+static bool text_take(struct sx_run_look *look, long *ret_launcher)
+{
+    const bool is_whole = look->used > 0 && look->text[look->used - 1] == '\0';
+    char *const end = is_whole ? strchr(look->text, '\n') : NULL;
+    char *sign;
+
+    if (end == NULL) {
+        return false;
+    }
+    *end = '\0';
+    *ret_launcher = strtol(look->text, &sign, 10);
+    look->machine->sign = *sign == ' ' && sign[1] != '\0' ? sx_cli_strdup(sign + 1) : NULL;
+    look->machine->xml = sx_cli_strdup(end + 1);
+    return true;
+}
+
 static void known(struct sx_run_look *look)
 {
     struct sx_run_state *const run = look->run;
+    long launcher = 0;
 
-    if (look->used > 0 && look->text[look->used - 1] == '\0') {
-        look->machine->xml = look->text;
-        look->text = NULL;
-    } else {
+    if (!text_take(look, &launcher)) {
         (void)sx_topology_write(look->machine->topology, &look->machine->xml);
     }
     look->machine->is_looked_at = false;
@@ -112,7 +166,11 @@ static void known(struct sx_run_look *look)
             sx_run_host_tell_topology(run->jobs->at[i], look->machine);
         }
     }
+    if (launcher != 0) {
+        sx_run_step(run, "the machine's devices are known: process %ld has looked", launcher);
+    } else {
         sx_run_step(run, "the machine's devices are known");
+    }
 }
 
 /* Return: false when there is no more for now. */
@@ -150,9 +208,10 @@ static void readable(void *arg, uint32_t events)
 
 void sx_run_look_await(struct sx_run_look *look)
 {
-    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), AWAIT_NS);
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), AWAIT_NS), one = 1;
     struct pollfd poll_fd = { .events = POLLIN };
 
+    (void)!write(look->asked_fd, &one, sizeof(one));
     while ((poll_fd.fd = look->watch.fd) >= 0) {
         const uint64_t now_ns = sx_now_ns();
 
@@ -168,6 +227,7 @@ void sx_run_look_await(struct sx_run_look *look)
 int sx_run_look_open(struct sx_run_look *look, struct sx_run_state *run)
 {
     look->run = run;
+    sx_run_upcall_tell_first(look->asked_fd);
     look->watch.fn = readable;
     look->watch.arg = look;
     if (look->watch.fd < 0) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* look.h - a process that looks at the machine's devices while the ranks are started.
+/* look.h - a process that looks at the machine's devices beside the ranks.
  *
- *   LOOKING --its text has come--> KNOWN     ranks that connect are let in from then on
+ *   IDLE -----a rank or a tool has connected, or 10 ms have gone by--> LOOKING
+ *   LOOKING --its text has come--> KNOWN     who has asked for the topology gets it
  *       \---it ended without one----^        with what the launcher has seen: CPUs and memory
  *
  * To read the configuration of devices takes ten times as long as all the rest of a topology, and
@@ -19,20 +20,24 @@
 #include "cli/run/place.h"
 
 struct sx_run_state;
+struct sx_session;
 
 struct sx_run_look {
     struct sx_run_machine *machine; /* gets the text */
     struct sx_run_state *run;
-    pid_t pid; /* 0: none, or it has been reaped */
+    int asked_fd; /* the process waits for it to be written, for a while; -1: it does not */
+    pid_t pid;    /* 0: none, or it has been reaped */
     struct sx_run_watch watch;
     char *text;
     size_t used, room;
 };
 
-#define SX_RUN_LOOK_NULL ((struct sx_run_look){ .watch.fd = -1 })
+#define SX_RUN_LOOK_NULL ((struct sx_run_look){ .asked_fd = -1, .watch.fd = -1 })
 
-/* Start the process, while this one has one thread.  Without one, the launcher's own text does. */
-void sx_run_look_begin(struct sx_run_look *look, struct sx_run_machine *machine);
+/* Start the process, while this one has one thread.  Without one, the launcher's own text does.  It
+ * does not look if a launcher whose directory is beside that of @session has (run/known.h). */
+void sx_run_look_begin(struct sx_run_look *look, struct sx_run_machine *machine,
+                       const struct sx_session *session);
 void sx_run_look_deinit(struct sx_run_look *look);
 
 /* Hear of it in the loop of @run; then tell the server's namespaces.  Return: 0 or errno. */

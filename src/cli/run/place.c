@@ -134,35 +134,33 @@ static hwloc_bitmap_t usable_cpus(hwloc_topology_t topology)
 
 #define SPARED "HWLOC_PLUGINS_BLACKLIST"
 
-/* Leave out the plugins of hwloc that look for devices in ways that are refused here anyway
- * (base/topology.c), or read XML that others have written: to load them takes as long as to look at
- * the CPUs.  Not where the user says anything of what hwloc reads.  hwloc keeps to it as long as
- * the topology is there.  This process has one thread.  Return: whether they are left out. */
-static bool plugins_spare(void)
+const char *sx_run_plugins_spare(void)
 {
     static const char *const said[] = { SPARED, "HWLOC_PLUGINS_PATH", "HWLOC_XMLFILE",
                                         "HWLOC_COMPONENTS", "HWLOC_LIBXML" };
 
     for (size_t i = 0; i < SX_COUNT(said); i++) {
         if (getenv(said[i]) != NULL) {
-            return false;
+            return NULL;
         }
     }
     return setenv(SPARED,
                   "hwloc_xml_libxml.so,hwloc_pci.so,hwloc_gl.so,hwloc_opencl.so,"
                   "hwloc_cuda.so,hwloc_nvml.so,hwloc_rsmi.so,hwloc_levelzero.so",
-                  1) == 0;
+                  1) == 0
+               ? SPARED
+               : NULL;
 }
 
 static bool look(struct sx_run_machine *machine, char *message)
 {
     hwloc_topology_t topology;
 
-    const bool spared = plugins_spare();
+    const char *const spared = sx_run_plugins_spare();
     const pmix_status_t rc = sx_topology_discover_cpus(&topology);
 
-    if (spared) {
-        unsetenv(SPARED); /* the ranks decide for themselves */
+    if (spared != NULL) {
+        unsetenv(spared); /* the ranks decide for themselves */
     }
     if (rc != PMIX_SUCCESS) {
         const char *const file = getenv("HWLOC_XMLFILE");
@@ -286,6 +284,7 @@ void sx_run_machine_deinit(struct sx_run_machine *machine)
 {
     sx_run_places_free(machine->places, machine->place_count);
     free(machine->xml);
+    free(machine->sign);
     hwloc_bitmap_free(machine->usable);
     free(machine->cpuset);
     if (machine->topology != NULL) {

@@ -25,6 +25,7 @@ struct sx_run_place {
 struct sx_run_machine {
     void *topology; /* hwloc_topology_t */
     char *xml;      /* with devices, in hwloc 2's format, malloc'ed; NULL until run/look.h knows */
+    char *sign;     /* of the text (run/known.h), malloc'ed; NULL: none */
     bool is_looked_at; /* by it: the text is still to come */
     void *usable;      /* hwloc_bitmap_t: the CPUs that this process may use */
     char *cpuset;      /* the same in words: "0-15" */
@@ -51,5 +52,12 @@ struct sx_run_place *sx_run_machine_place_on(const struct sx_run_machine *machin
                                              enum sx_run_level map, enum sx_run_level bind,
                                              uint32_t rank_count, char message[SX_RUN_MESSAGE_MAX]);
 struct sx_run_place *sx_run_places_free(struct sx_run_place *places, uint32_t count);
+
+/* For this process, which has one thread: leave out the plugins of hwloc that look for devices in
+ * ways that are refused anyway (base/topology.h), or read XML that others have written.  To load
+ * them takes as long as to look at the CPUs.  Not where the user says anything of what hwloc reads.
+ * hwloc keeps to it as long as a topology is there.  Return: the variable that says so, for
+ * unsetenv; NULL when they are not left out. */
+const char *sx_run_plugins_spare(void);
 
 #endif

@@ -400,7 +400,7 @@ static int run_all(struct run *run)
     if (!open_signals(run) || !make_session(run) || !open_log(run) || !look_at_machine(run)) {
         return SX_EXIT_FAILURE;
     }
-    sx_run_look_begin(&run->look, &run->machine);
+    sx_run_look_begin(&run->look, &run->machine, &run->session);
     if (!start_server(run)) {
         return SX_EXIT_FAILURE;
     }

@@ -31,6 +31,7 @@ static struct {
     uint32_t count, room;
     uint32_t connected, awaited; /* ranks */
     bool each_awaited;
+    int first_fd; /* to be written when somebody has come; 0: nobody wants to hear */
     int event_fd;
     struct sx_run_news *first, **last;
 } upcall = {
@@ -89,6 +90,24 @@ static void wake(void)
     (void)!write(upcall.event_fd, &one, sizeof(one));
 }
 
+/* Under the mutex. */
+static void first_tell(void)
+{
+    const uint64_t one = 1;
+
+    if (upcall.first_fd > 0) {
+        (void)!write(upcall.first_fd, &one, sizeof(one));
+        upcall.first_fd = 0;
+    }
+}
+
+void sx_run_upcall_tell_first(int fd)
+{
+    pthread_mutex_lock(&upcall.mutex);
+    upcall.first_fd = fd;
+    pthread_mutex_unlock(&upcall.mutex);
+}
+
 /* ---- clients --------------------------------------------------------------------------------- */
 
 static void note_client(const pmix_proc_t *proc, bool is_client)
@@ -106,6 +125,9 @@ static void note_client(const pmix_proc_t *proc, bool is_client)
             wakes = upcall.each_awaited || upcall.connected == upcall.awaited;
         }
         *was = is_client;
+        if (is_client) {
+            first_tell();
+        }
     }
     pthread_mutex_unlock(&upcall.mutex);
     if (wakes) {
@@ -438,6 +460,9 @@ static void tool_connected(pmix_info_t *info, size_t ninfo, pmix_tool_connection
             proc.rank = info[i].value.data.rank;
         }
     }
+    pthread_mutex_lock(&upcall.mutex);
+    first_tell();
+    pthread_mutex_unlock(&upcall.mutex);
     cbfunc(is_ours ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS, &proc, cbdata);
 }
 

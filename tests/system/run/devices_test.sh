@@ -54,6 +54,24 @@ job=$!
 cat "$machine" >"$work/unasked"
 wait $job || fail "the job that does not ask ended with $?"
 
+# What one launcher has seen another one need not look for, while the first one is there.
+if [ -z "${HWLOC_PLUGINS_BLACKLIST:-}" ]; then
+    "$SHMIX" run --verbose -n 1 sleep 1000 2>"$work/first" &
+    job=$!
+    await "the first launcher has looked" grep -q "devices are known" "$work/first"
+    run --verbose -n 1 "$RANK" load
+    expect_code 0 "the second launcher"
+    expect_out "load: PMIX_SUCCESS" "the second launcher's rank"
+    expect_err "process $job has looked" "the second launcher"
+    kill $job
+    wait $job
+    run --verbose -n 1 "$RANK" load
+    expect_err "devices are known" "a launcher alone"
+    if grep -q "has looked" "$work/err"; then
+        fail "the text has outlived its launcher"
+    fi
+fi
+
 # lookers PARENT: the processes that look at devices for it
 lookers() {
     for status in /proc/[0-9]*/status; do
