@@ -62,16 +62,21 @@ uint64_t sx_run_files(const struct sx_run_options *options, uint32_t job_count)
 
 /* ---- what the loop hears --------------------------------------------------------------------- */
 
+static void connected_say(struct sx_run_state *run)
+{
+    if (run->awaited > 0 && sx_run_upcall_connected() >= run->awaited) {
+        sx_run_step(run, "all ranks have connected");
+        run->awaited = 0;
+    }
+}
+
 static void news_read(void *arg, uint32_t events)
 {
     struct sx_run_state *const run = arg;
 
     (void)events;
     sx_run_failure_news(run);
-    if (run->awaited > 0 && sx_run_upcall_connected() >= run->awaited) {
-        sx_run_step(run, "all ranks have connected");
-        run->awaited = 0;
-    }
+    connected_say(run);
 }
 
 /* Its last words come before the message about its death. */
@@ -485,6 +490,7 @@ int sx_run_life(const struct sx_run_setup *setup)
         sx_run_progress_init(&run.progress, !setup->options->quiet, setup->begin_ns);
         sx_run_upcall_await(run.awaited, run.progress.on);
         run_loop(&run);
+        connected_say(&run); /* their ends may have been heard first */
         sx_run_step(&run, "all ranks have ended");
         drain(&run);
     }

@@ -304,6 +304,7 @@ static const char *do_init(struct ask *ask)
         return "version_is_not_supported";
     }
     ask->rank->state = CLIENT;
+    sx_run_upcall_count(ask->job, number_of(ask->rank));
     snprintf(ask->more, sizeof(ask->more), "pmi_version=1 pmi_subversion=1");
     return NULL;
 }

@@ -21,8 +21,11 @@
 struct sx_run_clients {
     struct sx_run_job *job; /* what is read of it here does not change */
     uint32_t holds;
-    bool lost;        /* a rank is gone without a good-bye */
-    bool is_client[]; /* one per rank */
+    bool lost; /* a rank is gone without a good-bye */
+    struct {
+        bool is_client;
+        bool counted; /* among those that have connected, in any way */
+    } ranks[];
 };
 
 static struct {
@@ -110,6 +113,28 @@ void sx_run_upcall_tell_first(int fd)
 
 /* ---- clients --------------------------------------------------------------------------------- */
 
+/* Return: whether somebody waits for that. */
+static bool count_locked(struct sx_run_clients *clients, uint32_t rank)
+{
+    const bool before = clients->ranks[rank].counted;
+
+    clients->ranks[rank].counted = true;
+    upcall.connected += !before;
+    return !before && (upcall.each_awaited || upcall.connected == upcall.awaited);
+}
+
+void sx_run_upcall_count(const struct sx_run_job *job, uint32_t rank)
+{
+    bool wakes;
+
+    pthread_mutex_lock(&upcall.mutex);
+    wakes = count_locked(job->clients, rank);
+    pthread_mutex_unlock(&upcall.mutex);
+    if (wakes) {
+        wake();
+    }
+}
+
 static void note_client(const pmix_proc_t *proc, bool is_client)
 {
     struct sx_run_clients *clients;
@@ -118,13 +143,8 @@ static void note_client(const pmix_proc_t *proc, bool is_client)
     pthread_mutex_lock(&upcall.mutex);
     clients = clients_of(proc);
     if (clients != NULL && proc->rank < clients->job->rank_count) {
-        bool *const was = &clients->is_client[proc->rank];
-
-        if (is_client && !*was) {
-            upcall.connected++;
-            wakes = upcall.each_awaited || upcall.connected == upcall.awaited;
-        }
-        *was = is_client;
+        clients->ranks[proc->rank].is_client = is_client;
+        wakes = is_client && count_locked(clients, proc->rank);
         if (is_client) {
             first_tell();
         }
@@ -178,7 +198,7 @@ bool sx_run_upcall_is_client(const struct sx_run_job *job, uint32_t rank)
     bool is_client;
 
     pthread_mutex_lock(&upcall.mutex);
-    is_client = job->clients->is_client[rank];
+    is_client = job->clients->ranks[rank].is_client;
     pthread_mutex_unlock(&upcall.mutex);
     return is_client;
 }
@@ -550,8 +570,8 @@ void sx_run_upcall_init(int event_fd)
 
 void sx_run_upcall_add(struct sx_run_job *job)
 {
-    struct sx_run_clients *const clients = sx_cli_calloc(1, sizeof(*clients) +
-                                                                job->rank_count * sizeof(bool));
+    struct sx_run_clients *const clients =
+        sx_cli_calloc(1, sizeof(*clients) + job->rank_count * sizeof(clients->ranks[0]));
 
     clients->job = job;
     job->clients = clients;

@@ -60,5 +60,23 @@ await "the words" grep -qF "connected${wipe}words" "$work/said.out"
 echo go >"$work/said"
 wait $said || fail "the job with words ended with $?"
 
+# Ranks of PMI-1 have connected, too: the first one, and then the second one.
+if command -v bash >/dev/null; then
+    cat >"$work/old.sh" <<END
+ask() { printf '%s\n' "\$1" >&"\$PMI_FD"; IFS= read -r -u "\$PMI_FD" answer; }
+[ "\$PMI_RANK" = 0 ] || until [ -e "$work/old" ]; do sleep 0.05; done
+ask 'cmd=init pmi_version=1 pmi_subversion=1'
+until [ -e "$work/old" ]; do sleep 0.05; done
+ask 'cmd=finalize'
+END
+    in_pty "'$SHMIX' run -n 2 bash '$work/old.sh'" >"$work/old.out" 2>&1 &
+    old=$!
+    await "the line of PMI-1" grep -q "2 of 2 ranks are up, 1 connected" "$work/old.out"
+    touch "$work/old"
+    wait $old || fail "the job of PMI-1 ended with $?"
+else
+    echo "SKIP PMI-1: bash is not installed"
+fi
+
 expect_clean "at the end"
 finish
