@@ -216,7 +216,6 @@ static pmix_status_t job_make(struct sx_run_job *job, struct sx_run_place *place
         sx_run_host_job_over(job);
         return job_fail(job, PMIX_ERR_JOB_FAILED_TO_LAUNCH);
     }
-    sx_run_start_room(run, job->rank_count);
     job_display(job);
     return PMIX_SUCCESS;
 }

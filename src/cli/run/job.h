@@ -17,10 +17,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/table.h"
 #include "cli/run/options.h"
 #include "cli/run/output.h"
 
 struct sx_run_rank {
+    struct sx_run_job *job;    /* once it has been started */
+    struct sx_table_node node; /* while it lives: run/start.c */
     pid_t pid;
     bool alive;
     bool unwanted;           /* an abort names it: its end is no failure */

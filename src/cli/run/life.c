@@ -94,8 +94,10 @@ static void streams_drain(struct sx_run_rank *rank)
     }
 }
 
-static void rank_ended(struct sx_run_job *job, uint32_t rank, const siginfo_t *info)
+static void rank_ended(struct sx_run_rank *its, const siginfo_t *info)
 {
+    struct sx_run_job *const job = its->job;
+    const uint32_t rank = (uint32_t)(its - job->ranks);
     bool good;
 
     sx_run_pmi1_hear_last(job, rank);
@@ -105,10 +107,11 @@ static void rank_ended(struct sx_run_job *job, uint32_t rank, const siginfo_t *i
     kill(-info->si_pid, SIGKILL);
     sx_janitor_group_remove(job->run->setup->janitor, info->si_pid);
     waitpid(info->si_pid, NULL, 0);
-    job->ranks[rank].alive = false;
+    sx_run_bearer_remove(job->run, its);
+    its->alive = false;
     job->alive--;
     if (!good && !job->ending) {
-        streams_drain(&job->ranks[rank]);
+        streams_drain(its);
     }
     sx_run_failure_rank_ended(job, rank, info, good);
 }
@@ -122,14 +125,14 @@ static void reap(struct sx_run_state *run)
     sx_run_failure_news(run);
     for (;;) {
         siginfo_t info = { 0 };
-        const struct sx_run_bearer *bearer;
+        struct sx_run_rank *rank;
 
         if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) {
             break;
         }
-        bearer = sx_run_bearer(run, info.si_pid);
-        if (bearer->job != NULL) {
-            rank_ended(bearer->job, bearer->rank, &info);
+        rank = sx_run_bearer(run, info.si_pid);
+        if (rank != NULL) {
+            rank_ended(rank, &info);
             continue;
         }
         waitpid(info.si_pid, NULL, 0);

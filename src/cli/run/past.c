@@ -34,7 +34,7 @@ static bool is_heard(const struct sx_run_job *job)
 static bool can_go(struct sx_run_job *job)
 {
     return job->over && job->request != NULL && job->aborts == NULL && !is_heard(job) &&
-           sx_run_start_forget(job) && sx_run_upcall_remove(job);
+           sx_run_start_is_done(job) && sx_run_upcall_remove(job);
 }
 
 static void job_go(struct sx_run_state *run, struct sx_run_job *job)

@@ -32,20 +32,25 @@
 
 static const char *const stream_names[] = { "stdout", "stderr" };
 
-struct sx_run_bearer *sx_run_bearer(struct sx_run_state *run, pid_t pid)
+/* ---- whose process it is --------------------------------------------------------------------- */
+
+void sx_run_bearer_add(struct sx_run_state *run, struct sx_run_rank *rank)
 {
-    uint32_t at = (uint32_t)pid * UINT32_C(2654435761);
-
-    for (;; at++) {
-        struct sx_run_bearer *const entry = &run->by_pid[at & run->by_pid_mask];
-        const struct sx_run_rank *const rank = entry->job == NULL ? NULL
-                                                                  : &entry->job->ranks[entry->rank];
-
-        /* A number may come again after its first bearer was reaped. */
-        if (rank == NULL || (rank->pid == pid && rank->alive)) {
-            return entry;
-        }
+    if (!sx_table_add(&run->by_pid, &rank->node, (uint64_t)rank->pid)) {
+        sx_cli_no_memory();
     }
+}
+
+void sx_run_bearer_remove(struct sx_run_state *run, struct sx_run_rank *rank)
+{
+    sx_table_remove(&run->by_pid, &rank->node);
+}
+
+struct sx_run_rank *sx_run_bearer(const struct sx_run_state *run, pid_t pid)
+{
+    struct sx_table_node *const node = sx_table_first(&run->by_pid, (uint64_t)pid);
+
+    return node == NULL ? NULL : SX_LIST_ENTRY(node, struct sx_run_rank, node);
 }
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
@@ -206,10 +211,11 @@ static void say_binding(struct sx_run_job *job, uint32_t rank)
 
 static void rank_started(struct sx_run_job *job, uint32_t rank, pid_t pid)
 {
+    job->ranks[rank].job = job;
     job->ranks[rank].pid = pid;
     job->ranks[rank].alive = true;
     job->alive++;
-    *sx_run_bearer(job->run, pid) = (struct sx_run_bearer){ .job = job, .rank = rank };
+    sx_run_bearer_add(job->run, &job->ranks[rank]);
     say_binding(job, rank);
 }
 
@@ -390,54 +396,16 @@ void sx_run_start_reports(struct sx_run_state *run)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static void by_pid_make(struct sx_run_state *run, uint32_t rank_count)
+/* Else somebody is just about to execute a program, or to fail. */
+bool sx_run_start_is_done(const struct sx_run_job *job)
 {
-    uint32_t room = 1;
-
-    while (room < 4 * rank_count) {
-        room *= 2;
-    }
-    run->by_pid = sx_cli_calloc(room, sizeof(*run->by_pid));
-    run->by_pid_mask = room - 1;
-}
-
-/* Those that live go into a table that has room for more, and for those that are still to start. */
-void sx_run_start_room(struct sx_run_state *run, uint32_t rank_count)
-{
-    struct sx_run_bearer *const former = run->by_pid;
-    const uint32_t mask = run->by_pid_mask;
-
-    for (uint32_t i = 0; i < run->jobs->count; i++) {
-        const struct sx_run_job *const job = run->jobs->at[i];
-
-        rank_count += job->alive + (job->rank_count - job->spawned);
-    }
-    by_pid_make(run, rank_count);
-    for (uint32_t i = 0; i <= mask; i++) {
-        const struct sx_run_job *const job = former[i].job;
-        const struct sx_run_rank *const rank = job == NULL ? NULL : &job->ranks[former[i].rank];
-
-        if (rank != NULL && rank->alive) {
-            *sx_run_bearer(run, rank->pid) = former[i];
-        }
-    }
-    free(former);
-}
-
-bool sx_run_start_forget(struct sx_run_job *job)
-{
-    if (job->reports.fd >= 0 || job->report_fd >= 0) {
-        return false; /* somebody is just about to execute a program, or to fail */
-    }
-    sx_run_start_room(job->run, 0); /* of the dead none is in the new table */
-    return true;
+    return job->reports.fd < 0 && job->report_fd < 0;
 }
 
 int sx_run_start_open(struct sx_run_state *run)
 {
     const struct sx_run_setup *const setup = run->setup;
 
-    by_pid_make(run, setup->options->rank_count);
     run->spawn = (struct sx_run_spawn){
         .files = setup->files, .report_fd = -1, .launcher = getpid(), .janitor = setup->janitor
     };
@@ -473,5 +441,5 @@ void sx_run_start_close(struct sx_run_state *run)
         close(run->null_fd);
     }
     sx_run_input_deinit(&run->input);
-    free(run->by_pid);
+    sx_table_deinit(&run->by_pid);
 }

@@ -15,16 +15,16 @@ void sx_run_start_close(struct sx_run_state *run);
 bool sx_run_is_starting(const struct sx_run_state *run);
 void sx_run_start_some(struct sx_run_state *run);
 
-/* Be ready for @rank_count more ranks. */
-void sx_run_start_room(struct sx_run_state *run, uint32_t rank_count);
+/* Whether nothing here is about @job, which is over, any more. */
+bool sx_run_start_is_done(const struct sx_run_job *job);
 
-/* @job is over, and goes: return whether nothing here is about it any more. */
-bool sx_run_start_forget(struct sx_run_job *job);
 
 /* Hear of ranks that could not execute their program. */
 void sx_run_start_reports(struct sx_run_state *run);
 
-/* Whose process @pid is: the entry, or where one is to be made (job NULL). */
-struct sx_run_bearer *sx_run_bearer(struct sx_run_state *run, pid_t pid);
+/* The ranks that live, by their processes.  A search returns NULL when @pid is nobody's. */
+void sx_run_bearer_add(struct sx_run_state *run, struct sx_run_rank *rank);
+void sx_run_bearer_remove(struct sx_run_state *run, struct sx_run_rank *rank);
+struct sx_run_rank *sx_run_bearer(const struct sx_run_state *run, pid_t pid);
 
 #endif

@@ -17,12 +17,6 @@
 #include "cli/run/spawn.h"
 #include "cli/run/survivors.h"
 
-/* Whose process a number is. */
-struct sx_run_bearer {
-    struct sx_run_job *job; /* NULL: nobody's */
-    uint32_t rank;
-};
-
 struct sx_run_state {
     const struct sx_run_setup *setup;
     struct sx_run_jobs *jobs;
@@ -37,9 +31,8 @@ struct sx_run_state {
     struct sx_run_survivors survivors;
     int null_fd;
     int xml_fd; /* of the topology, for those who ask over PMI-1; -1: nobody has asked yet */
-    struct sx_run_bearer *by_pid; /* open addressing; power of two */
-    uint32_t by_pid_mask;
-    bool closing; /* no job is added any more */
+    struct sx_table by_pid; /* ranks that live */
+    bool closing;           /* no job is added any more */
     bool input_begun;
     struct sx_run_progress progress;
     uint32_t awaited; /* so many ranks, of whom it is told when they have connected; 0: none */

@@ -63,7 +63,7 @@ static pid_t child_next(const char **at)
 static bool is_survivor(struct sx_run_state *run, pid_t pid)
 {
     return pid != run->setup->janitor->pid && pid != run->setup->look->pid &&
-           sx_run_bearer(run, pid)->job == NULL;
+           sx_run_bearer(run, pid) == NULL;
 }
 
 enum whose { OURS, OTHERS, DYING };
@@ -86,7 +86,7 @@ static void survivor_kill(struct sx_run_state *run, pid_t pid)
 {
     const pid_t group = getpgid(pid);
 
-    if (group > 1 && group != getpgrp() && sx_run_bearer(run, group)->job == NULL) {
+    if (group > 1 && group != getpgrp() && sx_run_bearer(run, group) == NULL) {
         kill(-group, SIGKILL);
     }
     kill(pid, SIGKILL);

@@ -1,35 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* run_start_test.c - the table of ranks by their processes has room for those to come. */
+/* run_start_test.c - the table of ranks by their processes. */
 #include "cli/run/start.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 
 #include "cli/run/state.h"
 
 #define RANKS 100
 
-/* A search in a full table would never end. */
-Test(run_start, a_job_that_goes_leaves_room_for_one_that_is_starting)
+Test(run_start, a_number_that_comes_again_is_its_next_bearers)
 {
-    static struct sx_run_rank ranks[RANKS];
-    struct sx_run_job starting = { .rank_count = RANKS, .spawned = 2, .alive = 2, .ranks = ranks };
-    struct sx_run_job *all[] = { &starting };
-    struct sx_run_jobs jobs = { .at = all, .count = 1 };
-    struct sx_run_state run = { .jobs = &jobs };
+    static struct sx_run_rank ranks[RANKS], next = { .pid = 1001 };
+    static struct sx_run_state run;
 
-    run.by_pid = calloc(4, sizeof(*run.by_pid));
-    run.by_pid_mask = 3;
-    cr_assert_not_null(run.by_pid);
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < RANKS; i++) {
         ranks[i].pid = 1000 + (pid_t)i;
-        ranks[i].alive = true;
-        *sx_run_bearer(&run, ranks[i].pid) = (struct sx_run_bearer){ .job = &starting, .rank = i };
+        sx_run_bearer_add(&run, &ranks[i]);
     }
-    sx_run_start_room(&run, 0);
-    cr_expect_geq(run.by_pid_mask + 1, RANKS + 1);
-    cr_expect_eq(sx_run_bearer(&run, 1001)->rank, 1);
-    cr_expect_null(sx_run_bearer(&run, 1002)->job);
-    free(run.by_pid);
+    cr_expect_eq(sx_run_bearer(&run, 1001), &ranks[1]);
+    sx_run_bearer_remove(&run, &ranks[1]);
+    cr_expect_null(sx_run_bearer(&run, 1001));
+    sx_run_bearer_add(&run, &next);
+    cr_expect_eq(sx_run_bearer(&run, 1001), &next);
+    cr_expect_eq(sx_run_bearer(&run, 1000 + RANKS - 1), &ranks[RANKS - 1]);
+    cr_expect_null(sx_run_bearer(&run, 1000 + RANKS));
+    sx_table_deinit(&run.by_pid);
 }
