@@ -3,6 +3,7 @@
 /* program.c - the search of execvp, done once for all ranks of a program and with reasons. */
 #include "cli/run/program.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -32,6 +33,121 @@ static int check(int wdir_fd, const char *path)
     }
     /* As root, access() is content with any execute bit, as is execve. */
     return faccessat(wdir_fd, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+/* ---- the loader of a program ----------------------------------------------------------------- */
+
+#define SEGMENTS_MAX 128 /* of an ELF file; those that link programs make a dozen */
+
+/* Files for a machine that this one is or runs; others may be somebody else's to run. */
+static bool is_for_us(uint16_t machine)
+{
+#if defined(__x86_64__)
+    return machine == EM_X86_64 || machine == EM_386;
+#elif defined(__aarch64__)
+    return machine == EM_AARCH64 || machine == EM_ARM;
+#else
+    (void)machine;
+    return false;
+#endif
+}
+
+/* What both classes of ELF files have. */
+struct segment {
+    uint32_t type;
+    uint64_t off, size;
+};
+
+/* Where the segments stand.  Return: how many there are; 0 for any other file. */
+static unsigned segments_of(int fd, uint64_t *ret_off, bool *ret_wide)
+{
+    union {
+        unsigned char ident[EI_NIDENT];
+        Elf64_Ehdr wide;
+        Elf32_Ehdr narrow;
+    } head;
+    const ssize_t got = pread(fd, &head, sizeof(head), 0);
+    unsigned count;
+
+    if (got < (ssize_t)sizeof(head.narrow) || memcmp(head.ident, ELFMAG, SELFMAG) != 0) {
+        return 0;
+    }
+    *ret_wide = head.ident[EI_CLASS] == ELFCLASS64;
+    if (*ret_wide && got == (ssize_t)sizeof(head) && is_for_us(head.wide.e_machine) &&
+        head.wide.e_phentsize == sizeof(Elf64_Phdr)) {
+        *ret_off = head.wide.e_phoff;
+        count = head.wide.e_phnum;
+    } else if (!*ret_wide && is_for_us(head.narrow.e_machine) &&
+               head.narrow.e_phentsize == sizeof(Elf32_Phdr)) {
+        *ret_off = head.narrow.e_phoff;
+        count = head.narrow.e_phnum;
+    } else {
+        return 0;
+    }
+    return count > SEGMENTS_MAX ? 0 : count;
+}
+
+static bool segment_read(int fd, uint64_t off, unsigned index, bool wide, struct segment *ret)
+{
+    union {
+        Elf64_Phdr wide;
+        Elf32_Phdr narrow;
+    } head;
+    const size_t size = wide ? sizeof(head.wide) : sizeof(head.narrow);
+
+    if (off > INT64_MAX / 2 ||
+        pread(fd, &head, size, (off_t)(off + index * size)) != (ssize_t)size) {
+        return false;
+    }
+    *ret = wide ? (struct segment){ .type = head.wide.p_type,
+                                    .off = head.wide.p_offset,
+                                    .size = head.wide.p_filesz }
+                : (struct segment){ .type = head.narrow.p_type,
+                                    .off = head.narrow.p_offset,
+                                    .size = head.narrow.p_filesz };
+    return true;
+}
+
+/* The loader that the program @fd names.  Return: false if it names none. */
+static bool loader_read(int fd, char name[PATH_MAX])
+{
+    struct segment segment;
+    uint64_t off = 0;
+    bool wide = false;
+    const unsigned count = segments_of(fd, &off, &wide);
+
+    for (unsigned i = 0; i < count && segment_read(fd, off, i, wide, &segment); i++) {
+        if (segment.type == PT_INTERP && segment.size > 1 && segment.size <= PATH_MAX &&
+            segment.off <= INT64_MAX) {
+            return pread(fd, name, segment.size, (off_t)segment.off) == (ssize_t)segment.size &&
+                   name[segment.size - 1] == '\0';
+        }
+    }
+    return false;
+}
+
+/* Without its loader a program is there and cannot be found.  Return: as check, with one line in
+ * @message. */
+static int check_loader(int wdir_fd, const char *path, char *message)
+{
+    const int fd = openat(wdir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    char name[PATH_MAX];
+    bool names;
+    int why;
+
+    if (fd < 0) { /* it may be executed all the same */
+        return 0;
+    }
+    names = loader_read(fd, name);
+    close(fd);
+    why = names ? check(wdir_fd, name) : 0;
+    if (why != 0) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "'%.200s' wants to be loaded by '%.200s': %s; it was built for another system, or "
+                 "a package of the C library is missing",
+                 path, name, strerror(why));
+    }
+    return why;
 }
 
 /* ---- the interpreter of a script ------------------------------------------------------------- */
@@ -73,7 +189,7 @@ static int check_interpreters(int wdir_fd, const char *path, char *message)
         const size_t len = name == NULL ? 0 : strlen(name);
 
         if (name == NULL) {
-            break;
+            return check_loader(wdir_fd, script, message);
         }
         if (why != 0) {
             const bool returns = name[len - 1] == '\r';

@@ -4,6 +4,7 @@
 #include "cli/run/program.h"
 
 #include <criterion/criterion.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,40 @@ static void make_script(const char *name, const char *text)
     cr_assert_eq(fclose(out), 0);
 }
 
+/* A program of 64 bits, or of 32, that names @loader, whose segments begin at @off. */
+static void make_program(const char *file, bool wide, const char *loader, uint64_t off)
+{
+    Elf64_Ehdr head64 = { .e_machine = EM_X86_64, .e_phoff = off, .e_phnum = 1 };
+    Elf64_Phdr part64 = { .p_type = PT_INTERP, .p_filesz = strlen(loader) + 1 };
+    Elf32_Ehdr head32 = { .e_machine = EM_386, .e_phoff = (uint32_t)off, .e_phnum = 1 };
+    Elf32_Phdr part32 = { .p_type = PT_INTERP, .p_filesz = (uint32_t)strlen(loader) + 1 };
+    FILE *const out = (make(file, 0700), fopen(file, "w"));
+
+    cr_assert_not_null(out);
+    memcpy(head64.e_ident, ELFMAG, SELFMAG);
+    memcpy(head32.e_ident, ELFMAG, SELFMAG);
+    head64.e_ident[EI_CLASS] = ELFCLASS64;
+    head32.e_ident[EI_CLASS] = ELFCLASS32;
+    head64.e_phentsize = sizeof(part64);
+    head32.e_phentsize = sizeof(part32);
+    part64.p_offset = sizeof(head64) + sizeof(part64);
+    part32.p_offset = sizeof(head32) + sizeof(part32);
+#if defined(__aarch64__)
+    head64.e_machine = EM_AARCH64;
+    head32.e_machine = EM_ARM;
+#endif
+    if (wide) {
+        fwrite(&head64, sizeof(head64), 1, out);
+        fwrite(&part64, sizeof(part64), 1, out);
+    } else {
+        fwrite(&head32, sizeof(head32), 1, out);
+        fwrite(&part32, sizeof(part32), 1, out);
+    }
+    fwrite(loader, strlen(loader) + 1, 1, out);
+    fwrite(&head64, sizeof(head64), 1, out); /* a program has more than a name */
+    cr_assert_eq(fclose(out), 0);
+}
+
 static void setup(void)
 {
     cr_assert_not_null(mkdtemp(dir));
@@ -53,6 +88,11 @@ static void setup(void)
     make_script("second", "#!./lost\n");
     make_script("b/second", "#!./plain\n");
     make_script("itself", "#!./itself\n");
+    make_program("alien", true, "/lib/ld-nonexistent.so.1", sizeof(Elf64_Ehdr));
+    make_program("small", false, "/lib/ld-nonexistent.so.2", sizeof(Elf32_Ehdr));
+    make_program("loads", true, "./here", sizeof(Elf64_Ehdr));
+    make_program("cut", true, "/lib/ld-nonexistent.so.1", UINT64_MAX - 8);
+    make_script("third", "#!./alien\n");
 }
 
 static void teardown(void)
@@ -91,6 +131,12 @@ static const struct {
     { "./second", NULL, "", SX_EXIT_NOT_FOUND, "'./lost' names the interpreter" },
     { "./folder", NULL, "", SX_EXIT_NOT_EXECUTABLE, "the interpreter '/etc': Is a directory" },
     { "./text", NULL, "", SX_EXIT_NOT_EXECUTABLE, "the interpreter 'a/data': Permission denied" },
+    { "./alien", NULL, "", SX_EXIT_NOT_FOUND,
+      "'./alien' wants to be loaded by '/lib/ld-nonexistent.so.1': No such file" },
+    { "./small", NULL, "", SX_EXIT_NOT_FOUND, "'/lib/ld-nonexistent.so.2': No such file" },
+    { "./third", NULL, "", SX_EXIT_NOT_FOUND, "'./alien' wants to be loaded by" },
+    { "./loads", NULL, "", 0, "./loads" },
+    { "./cut", NULL, "", 0, "./cut" }, /* whose segments are nowhere: the kernel judges */
     { "./dos", NULL, "", SX_EXIT_NOT_FOUND, "'/bin/sh': No such file or directory; the line ends" },
 };
 
