@@ -149,6 +149,7 @@ static bool open_signals(struct run *run)
     memset(&action, 0, sizeof(action));
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
+    sigaction(SIGXFSZ, &action, NULL); /* of a file of output: write(2) says so as well */
     /* An ignored SIGCHLD, which a parent may leave us, would let the kernel reap the ranks. */
     action.sa_handler = SIG_DFL;
     sigaction(SIGCHLD, &action, NULL);

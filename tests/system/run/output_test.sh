@@ -58,6 +58,15 @@ lines_are "$work/err" 1 || fail "a full disk is told of more than once"
 is full0.stderr alive
 lines_are full1.stdout 200000 || fail "a full disk takes others' output away"
 
+# A file that may not get larger is no end of the launcher either.
+if command -v prlimit >/dev/null; then
+    run -n 2 --output file=large%r,pattern,nocopy \
+        sh -c 'if [ $PMIX_RANK = 0 ]; then prlimit --fsize=65536 --pid $PPID; seq 100000; fi; echo alive >&2'
+    expect_code 0 "a file that is too large"
+    expect_err "cannot write to 'large0.stdout': File too large" "a file that is too large"
+    is large1.stderr alive
+fi
+
 # Files that cannot be.
 mkfifo pipe.stdout
 run --output file=pipe,pattern sh -c "echo started >$work/started"
