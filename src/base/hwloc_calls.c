@@ -46,6 +46,8 @@ CALL(0, unsigned, hwloc_get_nbobjs_by_depth, (topo_t topo, int depth), (topo, de
 CALL(NULL, hwloc_obj_t, hwloc_get_obj_by_depth, (topo_t topo, int depth, unsigned i),
      (topo, depth, i))
 
+CALL("", const char *, hwloc_obj_type_string, (hwloc_obj_type_t type), (type))
+
 CALL(NULL, hwloc_bitmap_t, hwloc_bitmap_alloc, (void), ())
 CALL(NULL, hwloc_bitmap_t, hwloc_bitmap_dup, (set_t set), (set))
 CALL_VOID(hwloc_bitmap_free, (hwloc_bitmap_t set), (set))

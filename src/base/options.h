@@ -308,6 +308,15 @@ struct sx_output_options {
 };
 
 /* What `shmix run` does for a spawn. */
+/* What is shown of a node, and of a job before it starts. */
+struct sx_display_options {
+    bool map, detailed; /* each rank's place; with its variables and its command */
+    bool bindings;      /* each rank's process and CPUs, when it has started */
+    bool allocation;
+    bool parseable;                    /* for programs */
+    const char *topology, *processors; /* of these nodes, with commas; NULL: not shown */
+};
+
 struct sx_launch_options {
     /* Of an application, and of all of them when the job has it. */
     const char *wdir, *prefix, *pset;                      /* NULL: not given, as below */
@@ -316,15 +325,17 @@ struct sx_launch_options {
     /* Of the job. */
     const char *map, *bind, *ppr, *personality, *cpus;
     struct sx_output_options output;
-    bool display_map, display_bindings;
-    bool separate;                  /* it outlives a parent that fails */
-    bool goes_on;                   /* when a rank fails */
-    bool tell_end;                  /* its parent by an event, and of ... */
-    bool tell_start;                /* ... its begin, too */
-    bool tell_launch;               /* of that all are started */
-    bool tell_ranks, tell_failures; /* of the end of each, of the bad ones */
-    bool session_cwd;               /* wdir: the launcher's directory */
-    bool not_over;                  /* subscribed: no more ranks than CPUs */
+    struct sx_display_options display;
+    bool dry;                         /* it is not started */
+    bool progress;                    /* of its start is reported */
+    bool separate;                    /* it outlives a parent that fails */
+    bool goes_on;                     /* when a rank fails */
+    bool tell_end;                    /* its parent by an event, and of ... */
+    bool tell_start;                  /* ... its begin, too */
+    bool tell_launch;                 /* of that all are started */
+    bool tell_ranks, tell_failures;   /* of the end of each, of the bad ones */
+    bool session_cwd;                 /* wdir: the launcher's directory */
+    bool not_over;                           /* subscribed: no more ranks than CPUs */
     const pmix_info_t *stop_on_exec, *stop_in_init, *stop_in_app; /* which ranks: the caller's */
     bool daemons;                             /* of a debugger, as many as ... */
     struct sx_some_number per_node, per_proc; /* ... these say where no number is given */

@@ -17,6 +17,8 @@
 #include "cli/run/start.h"
 #include "cli/say.h"
 
+#define PROGRESS_PERIOD_NS SX_NS_PER_SEC
+
 extern char **environ;
 
 bool sx_run_child_is_awaited(const struct sx_run_job *job)
@@ -185,12 +187,11 @@ static void job_set_out(struct sx_run_job *job)
 
 static void job_display(struct sx_run_job *job)
 {
-    for (uint32_t rank = 0; rank < job->rank_count && job->options->display_map; rank++) {
-        char *const line = sx_run_display_map(job->options, job->run->setup->machine, job, rank);
+    const struct sx_run_display display = { job->options, job->run->setup->machine,
+                                            job->run->host };
 
-        sx_run_say(job->run, "%s", line);
-        free(line);
-    }
+    sx_run_display_say(&display, job->run, sx_run_display_node(&display));
+    sx_run_display_job(&display, job->run, job);
 }
 
 /* It is one that was over before it began. */
@@ -206,8 +207,13 @@ static pmix_status_t job_make(struct sx_run_job *job, struct sx_run_place *place
     struct sx_run_state *const run = job->run;
 
     job->places = places;
-    run->all = "all jobs";
     job_set_out(job);
+    if (job->request->said.dry) {
+        job_display(job);
+        sx_run_request_answer(job->request, PMIX_SUCCESS, job->nspace);
+        return job_fail(job, PMIX_SUCCESS);
+    }
+    run->all = "all jobs";
     sx_run_leftovers_announce(run->setup->janitor, job);
     if (!sx_session_make_inner(job->dir, message)) {
         return job_fail(job, PMIX_ERR_JOB_SYS_OP_FAILED);
@@ -338,6 +344,9 @@ void sx_run_child_acts(struct sx_run_job *job)
     job->timeout_ns = request->said.job_timeout_ns == 0
                           ? SX_DEADLINE_NEVER
                           : sx_deadline_ns(sx_now_ns(), request->said.job_timeout_ns);
+    if (request->said.progress && !job->ending) {
+        sx_run_say(job->run, "%s: all %u ranks are up", job->name, job->rank_count);
+    }
     if (request->said.tell_start) {
         sx_run_host_tell_parent(job, PMIX_EVENT_JOB_START);
     }
@@ -348,6 +357,20 @@ void sx_run_child_acts(struct sx_run_job *job)
         sx_run_host_tell_parent(job, PMIX_LAUNCH_COMPLETE);
     }
     sx_run_request_answer(request, PMIX_SUCCESS, job->nspace);
+}
+
+void sx_run_child_progress(struct sx_run_job *job, uint64_t now_ns)
+{
+    struct sx_run_request *const request = job->request;
+
+    if (request == NULL || !request->said.progress || !sx_run_job_is_starting(job) ||
+        now_ns < request->progress_ns) {
+        return;
+    }
+    if (request->progress_ns != 0) {
+        sx_run_say(job->run, "%s: %u of %u ranks are up", job->name, job->alive, job->rank_count);
+    }
+    request->progress_ns = sx_deadline_ns(now_ns, PROGRESS_PERIOD_NS);
 }
 
 void sx_run_child_rank_ended(const struct sx_run_job *job, uint32_t rank)

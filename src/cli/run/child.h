@@ -26,6 +26,8 @@ void sx_run_child_started(struct sx_run_job *job);
 /* A rank of @job has done what ends it: the caller of the spawn is told that it has started, if not
  * all of its ranks; any job. */
 void sx_run_child_acts(struct sx_run_job *job);
+/* Report how many ranks of @job are up, once a period, if that is wanted; any job. */
+void sx_run_child_progress(struct sx_run_job *job, uint64_t now_ns);
 /* @rank has ended, and how is noted; any job. */
 void sx_run_child_rank_ended(const struct sx_run_job *job, uint32_t rank);
 /* The last rank of @job has ended; any job. */

@@ -290,6 +290,13 @@ bool sx_run_host_add(struct sx_run_host *host, struct sx_run_job *job,
     return status == PMIX_SUCCESS || could_not(what, status, message);
 }
 
+void sx_run_host_name(struct sx_run_host *host)
+{
+    if (gethostname(host->name, sizeof(host->name) - 1) != 0 || host->name[0] == '\0') {
+        snprintf(host->name, sizeof(host->name), "localhost");
+    }
+}
+
 bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *options,
                       const struct sx_run_jobs *jobs, const struct sx_run_machine *machine,
                       const struct sx_session *session, char message[SX_RUN_MESSAGE_MAX])
@@ -303,9 +310,7 @@ bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *opt
     for (uint32_t i = 0; i < jobs->count; i++) {
         sx_run_upcall_add(jobs->at[i]);
     }
-    if (gethostname(host->name, sizeof(host->name) - 1) != 0 || host->name[0] == '\0') {
-        snprintf(host->name, sizeof(host->name), "localhost");
-    }
+    sx_run_host_name(host);
     host->server_nspace = sx_cli_printf("%s.server", session->nspace);
     host->facts = (struct sx_run_job_facts){ .options = options,
                                              .jobs = jobs,

@@ -25,6 +25,9 @@ struct sx_run_host {
     char name[HOST_NAME_MAX + 1];
 };
 
+/* Set the name of this node alone. */
+void sx_run_host_name(struct sx_run_host *host);
+
 /* Start the server and register all @jobs and their ranks.  One host a process.  Return: true;
  * false with one line in @message.  Deinit in either case. */
 bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *options,

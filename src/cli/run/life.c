@@ -263,6 +263,7 @@ static void check_deadlines(struct sx_run_state *run)
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         sx_run_end_check(run->jobs->at[i], now_ns);
         sx_run_failure_check(run->jobs->at[i], now_ns);
+        sx_run_child_progress(run->jobs->at[i], now_ns);
     }
     sx_run_progress_look(run, now_ns);
     if (now_ns >= run->timeout_ns) {

@@ -196,6 +196,36 @@ static bool is_word(const char *text, size_t len, const char *word)
     return strlen(word) == len && strncmp(text, word, len) == 0;
 }
 
+/* A word of --display.  Return: false when there is no such one. */
+static bool display_word(struct sx_display_options *display, const char *word, size_t len)
+{
+    const struct {
+        const char *word, *mpirun; /* as mpirun of Open MPI 5 has it */
+        bool *at;
+        const char **of; /* nodes: this one */
+    } words[] = {
+        { "map", "map", &display->map, NULL },
+        { "map-detailed", "map-devel", &display->detailed, NULL },
+        { "bindings", "bind", &display->bindings, NULL },
+        { "allocation", "alloc", &display->allocation, NULL },
+        { "topology", "topo", NULL, &display->topology },
+        { "processors", "cpus", NULL, &display->processors },
+        { "parseable", "parsable", &display->parseable, NULL },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(words); i++) {
+        if (is_word(word, len, words[i].word) || is_word(word, len, words[i].mpirun)) {
+            if (words[i].at != NULL) {
+                *words[i].at = true;
+            } else {
+                *words[i].of = "";
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool set_display(void *at, const char *value)
 {
     struct sx_run_options *const options = at;
@@ -203,11 +233,7 @@ static bool set_display(void *at, const char *value)
     for (;; value++) {
         const size_t len = strcspn(value, ",");
 
-        if (is_word(value, len, "map")) {
-            options->display_map = true;
-        } else if (is_word(value, len, "bindings") || is_word(value, len, "bind")) {
-            options->display_bindings = true;
-        } else {
+        if (!display_word(&options->display, value, len)) {
             return false;
         }
         value += len;
@@ -348,9 +374,14 @@ static const struct sx_option rows[] = {
       "none, hwthread, core, l3cache, numa or package (socket): the CPUs a rank may use. Default: "
       "what it is mapped by; with slot and node: none. A core or hwthread goes to one rank",
       set_bind, OF_JOB(bind) },
-    { "--display", NULL, "map,bindings", "map,bindings",
-      "map, bindings, or both with a comma between them",
-      "show (stderr) where each rank goes; its process and its CPUs", set_display, JOB },
+    { "--display", NULL, "WORDS", "map,bindings",
+      "words with commas between: map, map-detailed, bindings, allocation, processors, topology, "
+      "parseable",
+      "show (stderr) where each rank goes (map), with its variables and its command "
+      "(map-detailed), or its process and its CPUs (bindings); what there is of the node "
+      "(allocation), its CPUs (processors) and its parts (topology); each as a line of JSON "
+      "(parseable)",
+      set_display, JOB },
     { "--numa", NULL, "POLICY", "local", "auto, local or interleave",
       "on which NUMA nodes the job's shared memory lies: near the ranks and the server that use "
       "it, "

@@ -77,7 +77,7 @@ struct sx_run_options {
     const char *numa; /* where its memory lies: a policy, or NULL */
     bool system_server;
     const char *report_uri; /* a contact file; NULL: none */
-    bool display_map, display_bindings;
+    struct sx_display_options display;
     bool verbose; /* tell the steps of the launch */
     bool quiet;   /* show no progress */
     bool dry_run; /* say what would run where, and start nothing */

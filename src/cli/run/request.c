@@ -247,6 +247,12 @@ static pmix_status_t judge_nodes(const struct sx_launch_options *said, const cha
         rc = judge_hosts(said->more_hosts, host, message);
     }
     if (rc == PMIX_SUCCESS) {
+        rc = judge_hosts(said->display.topology, host, message);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = judge_hosts(said->display.processors, host, message);
+    }
+    if (rc == PMIX_SUCCESS) {
         rc = judge_hostfile(said->hostfile, host, message);
     }
     return rc == PMIX_SUCCESS ? judge_hostfile(said->more_file, host, message) : rc;
@@ -414,8 +420,7 @@ pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *h
         .app_count = (uint32_t)request->napps,
         .stdin_mode = SX_RUN_STDIN_NONE,
         .output = said->output,
-        .display_map = said->display_map,
-        .display_bindings = said->display_bindings,
+        .display = said->display,
         .on_failure = said->goes_on ? SX_RUN_ON_FAILURE_NOTIFY : SX_RUN_ON_FAILURE_ABORT,
     };
     request->words = sx_cli_calloc(request->napps, sizeof(*request->words));

@@ -24,6 +24,7 @@ struct sx_run_request {
     struct sx_run_options options;     /* the same, in the launcher's words */
     char ***words;                     /* argv of each application */
     uint64_t started_ns;               /* when it came */
+    uint64_t progress_ns;              /* when it is told next how far it is; 0: not yet */
     uint32_t target_count;             /* ranks of the job that a debugger's daemons look at */
     bool over_pmi1;                    /* it came that way, with ... */
     struct sx_run_pmi1_words preputs;  /* ... what its ranks find there; zeroed: none */

@@ -29,7 +29,6 @@
 #include "cli/proc.h"
 #include "cli/run/child.h"
 #include "cli/run/display.h"
-#include "cli/run/dry.h"
 #include "cli/run/env.h"
 #include "cli/run/forward.h"
 #include "cli/run/host.h"
@@ -304,16 +303,6 @@ static bool start_server(struct run *run)
     return true;
 }
 
-static void display_map(const struct run *run, const struct sx_run_job *job)
-{
-    for (uint32_t rank = 0; rank < job->rank_count && run->options.display_map; rank++) {
-        char *line = sx_run_display_map(&run->options, &run->machine, job, rank);
-
-        sx_say("%s", line);
-        free(line);
-    }
-}
-
 static int run_jobs(struct run *run)
 {
     const struct sx_run_setup setup = {
@@ -331,16 +320,26 @@ static int run_jobs(struct run *run)
         .signal_fd = run->signal_fd,
     };
 
+    const struct sx_run_display display = { &run->options, &run->machine, run->host.name };
+
+    sx_run_display_say(&display, NULL, sx_run_display_node(&display));
     for (uint32_t i = 0; i < run->jobs.count; i++) {
         make_environments(run, run->jobs.at[i]);
-        display_map(run, run->jobs.at[i]);
+        sx_run_display_job(&display, NULL, run->jobs.at[i]);
     }
     return sx_run_life(&setup);
+}
+
+static void print(char *text)
+{
+    fputs(text, stdout);
+    free(text);
 }
 
 /* What is left out here makes something that others see: the janitor, the directory, the server. */
 static int dry_run(struct run *run)
 {
+    const struct sx_run_display display = { &run->options, &run->machine, run->host.name };
     char message[SX_RUN_MESSAGE_MAX];
 
     if (!sx_session_init(&run->session, getenv("TMPDIR"), message)) {
@@ -351,12 +350,15 @@ static int dry_run(struct run *run)
     if (!look_at_machine(run)) {
         return SX_EXIT_FAILURE;
     }
+    sx_run_host_name(&run->host);
+    run->options.display.detailed = true;
+    print(sx_run_display_node(&display));
     for (uint32_t i = 0; i < run->jobs.count; i++) {
         const struct sx_run_job *const job = run->jobs.at[i];
 
         make_environments(run, job);
         for (uint32_t rank = 0; rank < job->rank_count; rank++) {
-            sx_run_dry_print(&run->options, &run->machine, job, rank);
+            print(sx_run_display_map(&display, job, rank));
         }
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {

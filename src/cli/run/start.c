@@ -198,14 +198,12 @@ static const struct sx_run_program *program_of(const struct sx_run_job *job, uin
 
 static void say_binding(struct sx_run_job *job, uint32_t rank)
 {
-    const struct sx_run_setup *const setup = job->run->setup;
-    char *line;
+    const struct sx_run_display display = { job->options, job->run->setup->machine,
+                                            job->run->host };
 
-    if (job->options->display_bindings) {
-        line = sx_run_display_binding(job->options, setup->machine, job, rank,
-                                      job->ranks[rank].pid);
-        sx_run_say(job->run, "%s", line);
-        free(line);
+    if (job->options->display.bindings) {
+        sx_run_display_say(&display, job->run,
+                           sx_run_display_binding(&display, job, rank, job->ranks[rank].pid));
     }
 }
 

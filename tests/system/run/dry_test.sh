@@ -48,6 +48,14 @@ run --dry-run -n $(($(nproc --all) + 1)) --bind-to core true
 expect_code 1 "more ranks than cores"
 expect_err "ranks want a core each" "more ranks than cores"
 
+# For programs, and what there is of the node.
+run --dry-run --display parseable,alloc,topo -n 2 true
+expect_code 0 "for programs"
+[ "$(grep -c '^{"display":"map",.*"rank":[01],.*"path":".*true","argv":\["true"\]}$' "$work/out")" -eq 2 ] ||
+    fail "for programs: not an object per rank"
+grep -q '^{"display":"allocation",.*"slots":[0-9]' "$work/out" || fail "for programs: no allocation"
+grep -q '^{"display":"topology",.*"type":"PU"' "$work/out" || fail "for programs: no topology"
+
 "$SHMIX" run --dry-run true >/dev/full 2>"$work/err"
 code=$?
 expect_code 1 "an output that is full"

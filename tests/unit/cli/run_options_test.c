@@ -45,7 +45,7 @@ Test(run_options, takes_every_option_in_every_form)
     cr_expect_eq(options.on_failure, SX_RUN_ON_FAILURE_NOTIFY);
     cr_expect_eq(options.timeout_ns, UINT64_C(1500000000));
     cr_expect_eq(options.kill_grace_ns, UINT64_C(250000000));
-    cr_expect(options.output.marks.tag && options.display_map && options.display_bindings);
+    cr_expect(options.output.marks.tag && options.display.map && options.display.bindings);
     cr_expect_eq(options.stdin_mode, SX_RUN_STDIN_RANK);
     cr_expect_eq(options.stdin_rank, 3);
     cr_expect_str_eq(options.apps[0].program[0], "prog");

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The shmix authors
+# attributes_test.sh - what a spawn says about a job: how it is started, shown, judged, and told of.
+. "$(dirname "$0")/lib.sh"
+
+# spawns WANT WHAT ARGS...: a job of one rank runs $SPAWNER ARGS; WANT: what it says of the spawn
+spawns() {
+    want=$1 what=$2
+    shift 2
+    run --timeout 120 "$SPAWNER" "$@"
+    grep -qx "spawn: $want" "$work/out" || fail "$what: not $want"
+}
+says() {
+    grep -qx -e "$1" "$work/out" || fail "$2: no line '$1'"
+}
+
+# ---- what is shown ----
+
+spawns PMIX_SUCCESS "it is shown and not started" -n 2 pmix.dnl pmix.dispmap pmix.dispalloc pmix.disptopo=localhost pmix.dispcpus= -- touch "$work/started"
+[ ! -e "$work/started" ] || fail "it is shown and not started: it has been"
+expect_err '^shmix run: allocation: node .*, [0-9]* slots*, CPUs ' "the allocation"
+expect_err '^shmix run: processors: node .*, CPUs ' "the processors"
+expect_err '^shmix run: topology:   *PU 0, CPUs ' "the topology"
+expect_err '^shmix run: map: job 1, rank 1, app 0 (touch), slot 1, not bound, CPUs ' "the map"
+spawns PMIX_SUCCESS "the map in detail" pmix.dnl pmix.dispmapdet -- true 'a b'
+expect_err "^shmix run:   exec .*true 'a b'$" "the map in detail"
+spawns PMIX_SUCCESS "for programs" pmix.dispparse pmix.dispmapdet pmix.dispalloc pmix.disptopo= pmix.dispcpus= pmix.repbind pmix.notecomp -- true "\""
+[ "$(grep -c '^{"display":"[a-z]*",.*}$' "$work/err")" -ge 5 ] || fail "for programs: not five lines"
+grep -v '^{"display":"[a-z]*",.*}$' "$work/err" && fail "for programs: other lines"
+expect_err '"path":"[^"]*true","argv":\["true","\\""\]}$' "for programs"
+spawns PMIX_ERR_JOB_ALLOC_FAILED "another node's topology" pmix.disptopo=elsewhere -- true
+spawns PMIX_SUCCESS "how far it is" -n 9 pmix.showprog pmix.notecomp -- true
+expect_err '^shmix run: job 1: all 9 ranks are up$' "how far it is"
+expect_clean "what is shown"
+
+finish
