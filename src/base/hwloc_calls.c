@@ -55,6 +55,7 @@ CALL(-1, int, hwloc_bitmap_set, (hwloc_bitmap_t set, unsigned id), (set, id))
 CALL(-1, int, hwloc_bitmap_set_range, (hwloc_bitmap_t set, unsigned begin, int end),
      (set, begin, end))
 CALL(-1, int, hwloc_bitmap_and, (hwloc_bitmap_t set, set_t a, set_t b), (set, a, b))
+CALL(-1, int, hwloc_bitmap_or, (hwloc_bitmap_t set, set_t a, set_t b), (set, a, b))
 CALL(0, int, hwloc_bitmap_isset, (set_t set, unsigned id), (set, id))
 CALL(1, int, hwloc_bitmap_iszero, (set_t set), (set))
 CALL(0, int, hwloc_bitmap_isequal, (set_t a, set_t b), (a, b))

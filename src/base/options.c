@@ -672,6 +672,7 @@ static const struct sx_directive launch[] = {
     ROW(PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION, BOOL, launch, tell_failures),
     ROW(PMIX_SET_SESSION_CWD, BOOL, launch, session_cwd),
     ROW(PMIX_CPU_LIST, STRING, launch, cpus),
+    ROW(PMIX_CPUS_PER_PROC, NUMBER, launch, cpus_each, .arg = UINT16_MAX),
     ROW(PMIX_NO_OVERSUBSCRIBE, BOOL, launch, not_over),
     ROW(PMIX_DEBUG_STOP_ON_EXEC, INFO, launch, stop_on_exec),
     ROW(PMIX_DEBUG_STOP_IN_INIT, INFO, launch, stop_in_init),

@@ -340,6 +340,7 @@ struct sx_launch_options {
     bool daemons;                             /* of a debugger, as many as ... */
     struct sx_some_number per_node, per_proc; /* ... these say where no number is given */
     struct sx_some_procs target;              /* the job that they look at */
+    struct sx_some_number cpus_each;          /* cores or hardware threads for a rank */
     uint64_t timeout_ns, spawn_timeout_ns, job_timeout_ns; /* 0: none */
 };
 

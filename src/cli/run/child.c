@@ -233,10 +233,8 @@ static struct sx_run_place *places_find(const struct sx_run_machine *machine,
     const struct sx_run_options *const options = &request->options;
 
     return request->said.cpus == NULL
-               ? sx_run_machine_place(machine, options->map, options->bind, options->rank_count,
-                                      message)
-               : sx_run_machine_place_on(machine, request->said.cpus, options->map, options->bind,
-                                         options->rank_count, message);
+               ? sx_run_machine_place(machine, options, message)
+               : sx_run_machine_place_on(machine, request->said.cpus, options, message);
 }
 
 /* The job that a debugger's daemons look at. */

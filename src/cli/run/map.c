@@ -102,12 +102,47 @@ static uint32_t part_around(const struct sx_run_parts *parts, hwloc_const_cpuset
     return SX_RUN_NO_PART;
 }
 
-/* ---- refusals -------------------------------------------------------------------------------- */
-
-static bool is_exclusive(enum sx_run_level level)
+/* The part that its neighbours at @from go into, up to @wanted in all.  Return: how many it has. */
+static uint32_t part_grow(struct sx_run_parts *parts, const struct sx_run_parts *within,
+                          uint32_t from, uint32_t wanted)
 {
-    return level == SX_RUN_LEVEL_CORE || level == SX_RUN_LEVEL_HWTHREAD;
+    struct sx_run_part *const first = &parts->at[from];
+    const uint32_t home = part_around(within, first->cpuset);
+    uint32_t size = 1;
+
+    for (; size < wanted && from + size < parts->count; size++) {
+        struct sx_run_part *const next = &parts->at[from + size];
+
+        if (part_around(within, next->cpuset) != home) {
+            break;
+        }
+        if (hwloc_bitmap_or(first->cpuset, first->cpuset, next->cpuset) != 0) {
+            sx_cli_no_memory();
+        }
+        hwloc_bitmap_free(next->cpuset);
+    }
+    return size;
 }
+
+void sx_run_parts_join(struct sx_run_parts *parts, const struct sx_run_parts *within,
+                       uint32_t wanted)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t at = 0, size; at < parts->count; at += size) {
+        const struct sx_run_part part = parts->at[at];
+
+        size = part_grow(parts, within, at, wanted);
+        if (size == wanted) {
+            parts->at[kept++] = part;
+        } else {
+            hwloc_bitmap_free(part.cpuset);
+        }
+    }
+    parts->count = kept;
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static bool refuse_missing(const char *option, enum sx_run_level level, char *message)
 {
@@ -118,14 +153,48 @@ static bool refuse_missing(const char *option, enum sx_run_level level, char *me
     return false;
 }
 
+struct words {
+    char text[48];
+};
+
+static bool wants_one(const struct sx_run_map_request *request, enum sx_run_level level)
+{
+    return request->cpus_each <= 1 || level != request->bind;
+}
+
+/* "a core", "4 cores" */
+static struct words wanted_of(const struct sx_run_map_request *request, enum sx_run_level level)
+{
+    struct words words;
+
+    if (wants_one(request, level)) {
+        snprintf(words.text, sizeof(words.text), "a %s", sx_run_level_noun(level));
+    } else {
+        snprintf(words.text, sizeof(words.text), "%u %ss", request->cpus_each,
+                 sx_run_level_noun(level));
+    }
+    return words;
+}
+
+/* "8 for us"; "them for 2", ranks */
+static struct words had_of(const struct sx_run_map_request *request, enum sx_run_level level,
+                           uint32_t count)
+{
+    struct words words;
+
+    snprintf(words.text, sizeof(words.text),
+             wants_one(request, level) ? "%u for us" : "them for %u", count);
+    return words;
+}
+
 static bool refuse_too_few(const struct sx_run_map_request *request, const char *option,
                            enum sx_run_level level, uint32_t count, char *message)
 {
     snprintf(message, SX_RUN_MESSAGE_MAX,
-             "%s %s: %u ranks want a %s each, and this machine has %u "
-             "for us; use fewer ranks, --bind-to numa or --bind-to none",
-             option, sx_run_level_name(level), request->rank_count, sx_run_level_noun(level),
-             count);
+             "%s %s: %u ranks want %s each, and this machine has %s; "
+             "use fewer ranks, --bind-to numa or --bind-to none",
+             option, sx_run_level_name(level), request->rank_count, wanted_of(request, level).text,
+             had_of(request, level, count).text);
     return false;
 }
 
@@ -142,16 +211,17 @@ static uint32_t count_inside(const struct sx_run_parts *parts, hwloc_const_cpuse
 
 static bool refuse_full(const struct sx_run_map_request *request, uint32_t rank, char *message)
 {
-    const uint32_t part = rank % request->map_parts.count;
+    const struct sx_run_part *const part = &request->map_parts.at[rank % request->map_parts.count];
     const char *map = sx_run_level_name(request->map), *bind = sx_run_level_name(request->bind);
+    const uint32_t count = count_inside(&request->bind_parts, part->cpuset);
 
     snprintf(message, SX_RUN_MESSAGE_MAX,
-             "--map-by %s --bind-to %s: rank %u wants a %s of its own "
-             "on %s %u, which has %u for us, all taken; use fewer ranks, --map-by slot, "
+             "--map-by %s --bind-to %s: rank %u wants %s of its own "
+             "on %s %u, which has %s, all taken; use fewer ranks, --map-by slot, "
              "--bind-to %s or --bind-to none",
-             map, bind, rank, sx_run_level_noun(request->bind), sx_run_level_noun(request->map),
-             request->map_parts.at[part].number,
-             count_inside(&request->bind_parts, request->map_parts.at[part].cpuset), map);
+             map, bind, rank, wanted_of(request, request->bind).text,
+             sx_run_level_noun(request->map), part->number,
+             had_of(request, request->bind, count).text, map);
     return false;
 }
 
@@ -175,7 +245,7 @@ static bool map_in_order(const struct sx_run_map_request *request, struct sx_run
 {
     const uint32_t ranks = request->rank_count, parts = request->bind_parts.count;
 
-    if (is_exclusive(request->bind) && ranks > parts) {
+    if (sx_run_level_is_cpu(request->bind) && ranks > parts) {
         return refuse_too_few(request, "--bind-to", request->bind, parts, message);
     }
     for (uint32_t rank = 0; rank < ranks; rank++) {
@@ -196,7 +266,7 @@ static bool bind_one(const struct sx_run_map_request *request, uint32_t rank, ui
     uint32_t index = part_inside(&request->bind_parts, cpuset, *next);
 
     if (index == SX_RUN_NO_PART && *next > 0) {
-        if (is_exclusive(request->bind)) {
+        if (sx_run_level_is_cpu(request->bind)) {
             return refuse_full(request, rank, message);
         }
         index = part_inside(&request->bind_parts, cpuset, 0);
@@ -217,7 +287,7 @@ static bool map_in_turn(const struct sx_run_map_request *request, struct sx_run_
     uint32_t *next = sx_cli_calloc(parts, sizeof(*next)); /* where each part goes on */
     bool ok = true;
 
-    if (request->bind != SX_RUN_LEVEL_NONE && is_exclusive(request->map) &&
+    if (request->bind != SX_RUN_LEVEL_NONE && sx_run_level_is_cpu(request->map) &&
         request->rank_count > parts) {
         ok = refuse_too_few(request, "--map-by", request->map, parts, message);
     }
@@ -241,7 +311,9 @@ bool sx_run_map(const struct sx_run_map_request *request, struct sx_run_mapped *
         return refuse_missing("--map-by", request->map, message);
     }
     if (request->bind != SX_RUN_LEVEL_NONE && request->bind_parts.count == 0) {
-        return refuse_missing("--bind-to", request->bind, message);
+        return request->cpus_each > 1
+                   ? refuse_too_few(request, "--bind-to", request->bind, 0, message)
+                   : refuse_missing("--bind-to", request->bind, message);
     }
     if (request->map == SX_RUN_LEVEL_NONE || request->map == SX_RUN_LEVEL_NODE) {
         return map_in_order(request, ret_mapped, message);

@@ -31,6 +31,11 @@ void sx_run_parts_init(struct sx_run_parts *parts, hwloc_topology_t topology,
                        enum sx_run_level level, hwloc_const_bitmap_t usable);
 void sx_run_parts_deinit(struct sx_run_parts *parts);
 
+/* Make one part of @wanted neighbours each, all in the same part of @within, if it has any; those
+ * that are left over go. */
+void sx_run_parts_join(struct sx_run_parts *parts, const struct sx_run_parts *within,
+                       uint32_t wanted);
+
 struct sx_run_mapped {
     uint32_t map_index;  /* of the part it was dealt out to; slot: its own number */
     uint32_t bind_index; /* of the part it is bound to; SX_RUN_NO_PART: none */
@@ -40,6 +45,7 @@ struct sx_run_map_request {
     enum sx_run_level map, bind;
     struct sx_run_parts map_parts, bind_parts;
     uint32_t rank_count;
+    uint32_t cpus_each; /* cores or hardware threads that a rank is bound to; 0: one */
 };
 
 /* Fill @ret_mapped, one per rank.  Return: true; false with one line in @message that says what the

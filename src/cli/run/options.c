@@ -20,7 +20,6 @@
 #include "cli/say.h"
 
 #define KILL_GRACE_NS (100 * SX_NS_PER_MS) /* for --kill-grace */
-#define BIND_NOT_GIVEN SX_RUN_LEVEL_NODE   /* which is for --map-by alone */
 
 static const struct {
     const char *name, *noun;
@@ -47,6 +46,22 @@ const char *sx_run_map_name(enum sx_run_level map)
 const char *sx_run_level_noun(enum sx_run_level level)
 {
     return (size_t)level < SX_COUNT(levels) ? levels[level].noun : "?";
+}
+
+bool sx_run_level_is_cpu(enum sx_run_level level)
+{
+    return level == SX_RUN_LEVEL_CORE || level == SX_RUN_LEVEL_HWTHREAD;
+}
+
+bool sx_run_bind_default(struct sx_run_options *options)
+{
+    if (options->bind == SX_RUN_BIND_NOT_GIVEN) {
+        options->bind = options->cpus_each > 0 && !sx_run_level_is_cpu(options->map)
+                            ? SX_RUN_LEVEL_CORE
+                        : options->map == SX_RUN_LEVEL_NODE ? SX_RUN_LEVEL_NONE
+                                                            : options->map;
+    }
+    return options->cpus_each == 0 || sx_run_level_is_cpu(options->bind);
 }
 
 /* ---- setters --------------------------------------------------------------------------------- */
@@ -374,6 +389,10 @@ static const struct sx_option rows[] = {
       "none, hwthread, core, l3cache, numa or package (socket): the CPUs a rank may use. Default: "
       "what it is mapped by; with slot and node: none. A core or hwthread goes to one rank",
       set_bind, OF_JOB(bind) },
+    { "--cpus-per-rank", "--cpus-per-proc", "N", "2", "a number of CPUs from 1 to 16384",
+      "bind each rank to N cores, or with --bind-to hwthread to N hardware threads, one after the "
+      "other, each for one rank",
+      set_ranks, OF_JOB(cpus_each) },
     { "--display", NULL, "WORDS", "map,bindings",
       "words with commas between: map, map-detailed, bindings, allocation, processors, topology, "
       "parseable",
@@ -651,7 +670,8 @@ int sx_run_options_init(struct sx_run_options *options, char **argv)
     const struct source command_line = { .verb = &sx_run_verb };
     char message[SX_RUN_MESSAGE_MAX];
 
-    *options = (struct sx_run_options){ .kill_grace_ns = KILL_GRACE_NS, .bind = BIND_NOT_GIVEN };
+    *options = (struct sx_run_options){ .kill_grace_ns = KILL_GRACE_NS,
+                                        .bind = SX_RUN_BIND_NOT_GIVEN };
     const int code = take_words(options, &command_line, argv);
 
     if (code != SX_OPTIONS_TAKEN) {
@@ -666,8 +686,12 @@ int sx_run_options_init(struct sx_run_options *options, char **argv)
     if (!sx_run_files_judge(&options->output, message, sizeof(message))) {
         return sx_options_refuse(&sx_run_verb, "--output", "--output: %s", message);
     }
-    if (options->bind == BIND_NOT_GIVEN) {
-        options->bind = options->map == SX_RUN_LEVEL_NODE ? SX_RUN_LEVEL_NONE : options->map;
+    if (!sx_run_bind_default(options)) {
+        return sx_options_refuse(
+            &sx_run_verb, "--cpus-per-rank",
+            "--cpus-per-rank counts cores, or with --bind-to hwthread hardware "
+            "threads, and --bind-to %s binds to neither",
+            sx_run_level_name(options->bind));
     }
     if (options->stdin_mode == SX_RUN_STDIN_RANK && options->stdin_rank >= options->rank_count) {
         return sx_options_refuse(&sx_run_verb, "--stdin",

@@ -34,6 +34,8 @@ enum sx_run_level {
     SX_RUN_LEVEL_NODE, /* map alone */
 };
 
+#define SX_RUN_BIND_NOT_GIVEN SX_RUN_LEVEL_NODE /* which is for --map-by alone */
+
 enum sx_run_stdin {
     SX_RUN_STDIN_RANK = 0, /* stdin_rank reads it, the others read nothing */
     SX_RUN_STDIN_ALL,
@@ -68,6 +70,7 @@ struct sx_run_options {
     uint32_t rank_count;         /* of all applications */
     bool separate_jobs;          /* each application is a job */
     enum sx_run_level map, bind; /* bind: what they are mapped by, unless it is given */
+    uint32_t cpus_each;          /* cores or hardware threads for a rank; 0: not said */
     enum sx_run_stdin stdin_mode;
     uint32_t stdin_rank; /* counted through all jobs */
     struct sx_output_options output;
@@ -93,6 +96,12 @@ extern const struct sx_verb sx_run_verb;
  * either case. */
 int sx_run_options_init(struct sx_run_options *options, char **argv);
 void sx_run_options_deinit(struct sx_run_options *options);
+
+/* Bind as they are mapped where nothing else is given.  Return: false: cpus_each does not go with
+ * what they are bound to. */
+bool sx_run_bind_default(struct sx_run_options *options);
+/* Of a core or a hardware thread there is one for a rank. */
+bool sx_run_level_is_cpu(enum sx_run_level level);
 
 /* The policy of --map-by or --bind-to that @word names.  Return: false for another word. */
 bool sx_run_map_read(const char *word, enum sx_run_level *ret_map);

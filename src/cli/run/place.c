@@ -187,6 +187,9 @@ static bool map_all(struct sx_run_place *places, const struct sx_run_machine *ma
 
     sx_run_parts_init(&request->map_parts, machine->topology, request->map, machine->usable);
     sx_run_parts_init(&request->bind_parts, machine->topology, request->bind, machine->usable);
+    if (request->cpus_each > 1) {
+        sx_run_parts_join(&request->bind_parts, &request->map_parts, request->cpus_each);
+    }
     ok = sx_run_map(request, mapped, message);
     for (uint32_t rank = 0; rank < request->rank_count && ok; rank++) {
         const uint32_t index = mapped[rank].map_index;
@@ -207,14 +210,22 @@ static bool map_all(struct sx_run_place *places, const struct sx_run_machine *ma
 }
 
 struct sx_run_place *sx_run_machine_place(const struct sx_run_machine *machine,
-                                          enum sx_run_level map, enum sx_run_level bind,
-                                          uint32_t rank_count, char message[SX_RUN_MESSAGE_MAX])
+                                          const struct sx_run_options *options,
+                                          char message[SX_RUN_MESSAGE_MAX])
 {
-    struct sx_run_map_request request = { .map = map, .bind = bind, .rank_count = rank_count };
-    struct sx_run_place *const places = sx_cli_calloc(rank_count, sizeof(*places));
+    const uint32_t count = options->rank_count;
+    struct sx_run_map_request request = {
+        .map = options->map,
+        .bind = options->bind,
+        .rank_count = count,
+        .cpus_each = options->cpus_each,
+    };
+    struct sx_run_place *const places = sx_cli_calloc(count, sizeof(*places));
 
-    return map_all(places, machine, &request, message) ? places
-                                                       : sx_run_places_free(places, rank_count);
+    if (request.cpus_each > 1 && sx_run_level_is_cpu(request.map)) {
+        request.map = SX_RUN_LEVEL_NONE; /* several of these for each, one after the other */
+    }
+    return map_all(places, machine, &request, message) ? places : sx_run_places_free(places, count);
 }
 
 static void bind_each(struct sx_run_place *places, const struct sx_run_machine *machine,
@@ -231,8 +242,8 @@ static void bind_each(struct sx_run_place *places, const struct sx_run_machine *
 }
 
 struct sx_run_place *sx_run_machine_place_on(const struct sx_run_machine *machine, const char *cpus,
-                                             enum sx_run_level map, enum sx_run_level bind,
-                                             uint32_t rank_count, char message[SX_RUN_MESSAGE_MAX])
+                                             const struct sx_run_options *options,
+                                             char message[SX_RUN_MESSAGE_MAX])
 {
     struct sx_run_machine part = *machine; /* what is borrowed of it stays */
     hwloc_bitmap_t wanted = hwloc_bitmap_alloc();
@@ -248,10 +259,10 @@ struct sx_run_place *sx_run_machine_place_on(const struct sx_run_machine *machin
     } else {
         part.usable = wanted;
         part.cpu_count = (uint32_t)hwloc_bitmap_weight(wanted);
-        places = sx_run_machine_place(&part, map, bind, rank_count, message);
+        places = sx_run_machine_place(&part, options, message);
     }
-    if (places != NULL && bind == SX_RUN_LEVEL_NONE) {
-        bind_each(places, &part, rank_count);
+    if (places != NULL && options->bind == SX_RUN_LEVEL_NONE) {
+        bind_each(places, &part, options->rank_count);
     }
     hwloc_bitmap_free(wanted);
     return places;
@@ -268,14 +279,13 @@ struct sx_run_place *sx_run_places_free(struct sx_run_place *places, uint32_t co
     return NULL;
 }
 
-bool sx_run_machine_init(struct sx_run_machine *machine, enum sx_run_level map,
-                         enum sx_run_level bind, uint32_t rank_count,
+bool sx_run_machine_init(struct sx_run_machine *machine, const struct sx_run_options *options,
                          char message[SX_RUN_MESSAGE_MAX])
 {
     *machine = (struct sx_run_machine){ .topology = NULL };
     if (look(machine, message)) {
-        machine->places = sx_run_machine_place(machine, map, bind, rank_count, message);
-        machine->place_count = rank_count;
+        machine->places = sx_run_machine_place(machine, options, message);
+        machine->place_count = options->rank_count;
     }
     return machine->places != NULL;
 }

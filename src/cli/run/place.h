@@ -35,22 +35,21 @@ struct sx_run_machine {
     uint32_t place_count;
 };
 
-/* Look at the machine, but for its devices, and map and bind @rank_count ranks.  Return: true;
+/* Look at the machine, but for its devices, and map and bind the ranks of @options.  Return: true;
  * false with one line in @message that says what the machine has.  Deinit in either case. */
-bool sx_run_machine_init(struct sx_run_machine *machine, enum sx_run_level map,
-                         enum sx_run_level bind, uint32_t rank_count,
+bool sx_run_machine_init(struct sx_run_machine *machine, const struct sx_run_options *options,
                          char message[SX_RUN_MESSAGE_MAX]);
 void sx_run_machine_deinit(struct sx_run_machine *machine);
 
-/* Map and bind @rank_count more ranks, as if they were alone on the machine.  Return: their
+/* Map and bind the ranks of @options, as if they were alone on the machine.  Return: their
  * malloc'ed places for sx_run_places_free; NULL with one line in @message. */
 struct sx_run_place *sx_run_machine_place(const struct sx_run_machine *machine,
-                                          enum sx_run_level map, enum sx_run_level bind,
-                                          uint32_t rank_count, char message[SX_RUN_MESSAGE_MAX]);
+                                          const struct sx_run_options *options,
+                                          char message[SX_RUN_MESSAGE_MAX]);
 /* The same, on the CPUs @cpus ("0-3,8") alone, to which they are bound at least. */
 struct sx_run_place *sx_run_machine_place_on(const struct sx_run_machine *machine, const char *cpus,
-                                             enum sx_run_level map, enum sx_run_level bind,
-                                             uint32_t rank_count, char message[SX_RUN_MESSAGE_MAX]);
+                                             const struct sx_run_options *options,
+                                             char message[SX_RUN_MESSAGE_MAX]);
 struct sx_run_place *sx_run_places_free(struct sx_run_place *places, uint32_t count);
 
 /* For this process, which has one thread: leave out the plugins of hwloc that look for devices in

@@ -326,9 +326,17 @@ static pmix_status_t judge_policies(struct sx_run_request *request, uint32_t *re
     if (said->ppr != NULL && !ppr_read(said->ppr, ret_ppr)) {
         return refuse_policy("PMIX_PPR", said->ppr, message);
     }
-    options->bind = options->map == SX_RUN_LEVEL_NODE ? SX_RUN_LEVEL_NONE : options->map;
+    options->bind = SX_RUN_BIND_NOT_GIVEN;
     if (said->bind != NULL && !sx_run_bind_read(small(said->bind).text, &options->bind)) {
         return refuse_policy("PMIX_BINDTO", said->bind, message);
+    }
+    options->cpus_each = said->cpus_each.number;
+    if (!sx_run_bind_default(options)) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "PMIX_CPUS_PER_PROC counts cores or hardware threads, and PMIX_BINDTO '%.100s' "
+                 "binds to neither",
+                 said->bind);
+        return PMIX_ERR_JOB_FAILED_TO_MAP;
     }
     return PMIX_SUCCESS;
 }

@@ -279,8 +279,7 @@ static bool look_at_machine(struct run *run)
 {
     char message[SX_RUN_MESSAGE_MAX];
 
-    if (!sx_run_machine_init(&run->machine, run->options.map, run->options.bind,
-                             run->options.rank_count, message)) {
+    if (!sx_run_machine_init(&run->machine, &run->options, message)) {
         sx_say("%s", message);
         return false;
     }

@@ -14,6 +14,18 @@ says() {
     grep -qx -e "$1" "$work/out" || fail "$2: no line '$1'"
 }
 
+# ---- where it runs ----
+
+cpus=$(nproc)
+spawns PMIX_SUCCESS "all CPUs for a rank" pmix.cpuperproc=#$cpus pmix.bindto=hwthread pmix.notecomp -- sed -n 's/^Cpus_allowed_list:[[:space:]]*/on /p' /proc/self/status
+says "on $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)" "all CPUs for a rank"
+spawns PMIX_ERR_JOB_FAILED_TO_MAP "more than there are" pmix.cpuperproc=#$((cpus + 1)) pmix.bindto=hwthread -- true
+expect_err "1 ranks want $((cpus + 1)) hardware threads each, and this machine has them for 0" "more than there are"
+run --cpus-per-rank "$cpus" --bind-to hwthread --display map true
+expect_err "bound to hardware thread [0-9]*, CPUs $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)" "--cpus-per-rank"
+run --cpus-per-rank 2 --bind-to numa true
+expect_code 2 "--cpus-per-rank of NUMA nodes"
+
 # ---- what is shown ----
 
 spawns PMIX_SUCCESS "it is shown and not started" -n 2 pmix.dnl pmix.dispmap pmix.dispalloc pmix.disptopo=localhost pmix.dispcpus= -- touch "$work/started"

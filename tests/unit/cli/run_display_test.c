@@ -20,11 +20,11 @@ static struct sx_run_job
 
 static struct sx_run_options on(enum sx_run_level map, enum sx_run_level bind)
 {
-    const struct sx_run_options options = { .map = map, .bind = bind };
+    const struct sx_run_options options = { .map = map, .bind = bind, .rank_count = 4 };
     char message[SX_RUN_MESSAGE_MAX] = "";
 
     setenv("HWLOC_SYNTHETIC", "pack:1 numa:2 core:4 pu:2", 1);
-    cr_assert(sx_run_machine_init(&machine, map, bind, 4, message), "%s", message);
+    cr_assert(sx_run_machine_init(&machine, &options, message), "%s", message);
     both.places = machine.places;
     ice.places = &machine.places[2];
     return options;

@@ -45,7 +45,7 @@ static void build_two(enum sx_run_level bind, uint32_t ranks, uint32_t others, u
     apps[1] = (struct sx_run_app){ .rank_count = others, .program = second };
     options.apps = apps;
     options.app_count = others > 0 ? 2 : 1;
-    cr_assert(sx_run_machine_init(&machine, bind, bind, ranks, message), "%s", message);
+    cr_assert(sx_run_machine_init(&machine, &options, message), "%s", message);
     machine.xml = strdup("<topology/>"); /* as run/look.c does */
     sx_run_jobs_init(&jobs, &options);
     sx_run_jobs_name(&jobs, session.nspace, session.dir);

@@ -18,8 +18,10 @@ static struct sx_run_machine machine;
 static bool mapped_on(const char *synthetic, enum sx_run_level map, enum sx_run_level bind,
                       uint32_t ranks, char *message)
 {
+    const struct sx_run_options options = { .map = map, .bind = bind, .rank_count = ranks };
+
     setenv("HWLOC_SYNTHETIC", synthetic, 1);
-    return sx_run_machine_init(&machine, map, bind, ranks, message);
+    return sx_run_machine_init(&machine, &options, message);
 }
 
 static bool on(const char *synthetic, enum sx_run_level bind, uint32_t ranks, char *message)
@@ -103,12 +105,13 @@ Test(run_place, a_file_that_cannot_be_read_is_named)
                               "<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
                               "<topology version=\"2.0\">\n<nothing/>\n</topology>\n";
     const int fd = memfd_create("nothing", MFD_CLOEXEC);
+    const struct sx_run_options options = { .rank_count = 1 };
     char message[SX_RUN_MESSAGE_MAX] = "", path[64];
 
     cr_assert_eq(write(fd, xml, sizeof(xml) - 1), (ssize_t)sizeof(xml) - 1);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     cr_assert_eq(setenv("HWLOC_XMLFILE", path, 1), 0);
-    cr_assert_not(sx_run_machine_init(&machine, SX_RUN_LEVEL_NONE, SX_RUN_LEVEL_NONE, 1, message));
+    cr_assert_not(sx_run_machine_init(&machine, &options, message));
     cr_expect_not_null(strstr(message, "HWLOC_XMLFILE"), "%s", message);
     cr_expect_not_null(strstr(message, path), "%s", message);
     sx_run_machine_deinit(&machine);
@@ -210,4 +213,48 @@ Test(run_place, what_the_machine_does_not_show_is_refused)
     cr_expect_not_null(strstr(message, "--bind-to package: this machine shows no package"), "%s",
                        message);
     sx_run_machine_deinit(&machine);
+}
+
+/* ---- --cpus-per-rank ------------------------------------------------------------------------- */
+
+static const struct {
+    enum sx_run_level map, bind;
+    uint32_t ranks, each;
+    const char *cpusets;
+    const char *says;
+} several[] = {
+    { NONE, CORE, 3, 2, "0-3 4-7 8-11", NULL },
+    { CORE, CORE, 3, 2, "0-3 4-7 8-11", NULL },
+    { CORE, CORE, 2, 3, "0-5 6-11", NULL },
+    { NONE, HWTHREAD, 3, 4, "0-3 4-7 8-11", NULL },
+    { HWTHREAD, HWTHREAD, 2, 1, "0 1", NULL },
+    { NUMA, CORE, 4, 2, "0-3 4-7 8-11 12-15", NULL },
+    { PACKAGE, CORE, 2, 3, "0-5 8-13", NULL },
+    { PACKAGE, CORE, 3, 3, NULL,
+      "rank 2 wants 3 cores of its own on package 0, which has them for 1" },
+    { NUMA, CORE, 1, 3, NULL, "this machine has them for 0" },
+    { NONE, CORE, 5, 2, NULL, "5 ranks want 2 cores each, and this machine has them for 4" },
+    { NONE, CORE, 1, 9, NULL, "1 ranks want 9 cores each, and this machine has them for 0" },
+};
+
+Test(run_place, a_rank_may_have_several_cores)
+{
+    for (size_t i = 0; i < SX_COUNT(several); i++) {
+        const struct sx_run_options options = { .map = several[i].map,
+                                                .bind = several[i].bind,
+                                                .rank_count = several[i].ranks,
+                                                .cpus_each = several[i].each };
+        char message[SX_RUN_MESSAGE_MAX] = "";
+
+        setenv("HWLOC_SYNTHETIC", EIGHT_CORES, 1);
+        const bool ok = sx_run_machine_init(&machine, &options, message);
+
+        cr_expect_eq(ok, several[i].cpusets != NULL, "row %zu: %s", i, message);
+        if (ok && several[i].cpusets != NULL) {
+            cr_expect_str_eq(all_cpusets(), several[i].cpusets, "row %zu: %s", i, all_cpusets());
+        } else if (several[i].says != NULL) {
+            cr_expect_not_null(strstr(message, several[i].says), "row %zu: %s", i, message);
+        }
+        sx_run_machine_deinit(&machine);
+    }
 }

@@ -75,6 +75,44 @@ Test(run_request, what_cannot_be_is_refused_with_a_reason)
     }
 }
 
+/* Cores, unless it is said what else. */
+Test(run_request, several_cpus_for_a_rank)
+{
+    static const struct {
+        const char *map, *bind;
+        pmix_status_t want;
+        enum sx_run_level level;
+    } cases[] = {
+        { NULL, NULL, PMIX_SUCCESS, SX_RUN_LEVEL_CORE },
+        { "numa", NULL, PMIX_SUCCESS, SX_RUN_LEVEL_CORE },
+        { "hwthread", NULL, PMIX_SUCCESS, SX_RUN_LEVEL_HWTHREAD },
+        { "numa", "hwthread", PMIX_SUCCESS, SX_RUN_LEVEL_HWTHREAD },
+        { NULL, "numa", PMIX_ERR_JOB_FAILED_TO_MAP, SX_RUN_LEVEL_NUMA },
+        { NULL, "none", PMIX_ERR_JOB_FAILED_TO_MAP, SX_RUN_LEVEL_NONE },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(cases); i++) {
+        pmix_app_t app = { .cmd = (char[]){ "prog" }, .maxprocs = 1 };
+        pmix_info_t info[3];
+        size_t count = 1;
+
+        PMIx_Info_load(&info[0], PMIX_CPUS_PER_PROC, &(uint32_t){ 2 }, PMIX_UINT32);
+        if (cases[i].map != NULL) {
+            PMIx_Info_load(&info[count++], PMIX_MAPBY, cases[i].map, PMIX_STRING);
+        }
+        if (cases[i].bind != NULL) {
+            PMIx_Info_load(&info[count++], PMIX_BINDTO, cases[i].bind, PMIX_STRING);
+        }
+        struct sx_run_request *const request = new_with(info, count, &app);
+
+        cr_expect_eq(sx_run_request_judge(request, "box", message), cases[i].want, "case %zu", i);
+        cr_expect_eq(request->options.bind, cases[i].level, "case %zu", i);
+        cr_expect_eq(request->options.cpus_each, 2, "case %zu", i);
+        sx_run_request_free(request);
+        sx_elements_destruct(info, count, PMIX_INFO);
+    }
+}
+
 Test(run_request, the_command_is_the_first_word_once)
 {
     char slash[] = "./dir/prog";
