@@ -86,6 +86,16 @@ static struct verdict judge(const siginfo_t *info)
     return verdict;
 }
 
+/* The others, who go on. */
+static void tell_failure(const struct sx_run_job *job, uint32_t rank, const struct verdict *verdict)
+{
+    sx_run_host_rank_failed(job, rank, verdict->event, verdict->code);
+    if (sx_run_host_is_client(job, rank) && verdict->event == PMIX_ERR_EXIT_NONZERO_TERM) {
+        /* Both are true of it, and who recovers, as Open MPI does, asks for this one. */
+        sx_run_host_rank_failed(job, rank, PMIX_ERR_PROC_TERM_WO_SYNC, verdict->code);
+    }
+}
+
 static void rank_failed(struct sx_run_job *job, uint32_t rank, const siginfo_t *info)
 {
     const struct verdict verdict = judge(info);
@@ -109,7 +119,7 @@ static void rank_failed(struct sx_run_job *job, uint32_t rank, const siginfo_t *
     sx_run_say(job->run, "%s %s%s%s%s", who(job, rank).text, verdict.text, others ? "; " : "",
                others ? job->name : "", others ? " goes on without it" : "");
     sx_run_host_rank_gone(job, rank);
-    sx_run_host_rank_failed(job, rank, verdict.event, verdict.code);
+    tell_failure(job, rank, &verdict);
 }
 
 /* For the table of processes. */

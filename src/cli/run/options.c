@@ -206,6 +206,19 @@ static bool set_on_failure(void *at, const char *value)
     return notify || strcmp(value, "abort") == 0;
 }
 
+/* As prterun has it; "none" is what is so in any case. */
+static bool set_with_ft(void *at, const char *value)
+{
+    struct sx_run_options *const options = at;
+
+    if (strcmp(value, "none") == 0) {
+        return true;
+    }
+    options->with_ft = true;
+    options->on_failure = SX_RUN_ON_FAILURE_NOTIFY;
+    return strcmp(value, "ulfm") == 0 || strcmp(value, "mpi") == 0;
+}
+
 static bool is_word(const char *text, size_t len, const char *word)
 {
     return strlen(word) == len && strncmp(text, word, len) == 0;
@@ -422,6 +435,10 @@ static const struct sx_option rows[] = {
       "when a rank fails: abort: end the job (default); notify: tell the others by an event and go "
       "on without it",
       set_on_failure, OF_JOB(on_failure) },
+    { "--with-ft", NULL, "WHAT", "ulfm", "ulfm (or mpi, the same), or none",
+      "ulfm: the ranks' Open MPI recovers from failures (MPIX_Comm_shrink and others): "
+      "--on-failure notify, and OMPI_MCA_mpi_ft_enable=1 for the ranks",
+      set_with_ft, JOB },
     { "--kill-grace", NULL, "SECONDS", "0.5",
       "seconds, from 0 (do not wait for handlers of events) to 100000000",
       "how long the others' event handlers may take to hear of the end of a job before SIGTERM "
@@ -556,6 +573,19 @@ static struct sx_run_app *app_begin(struct sx_run_options *options, const struct
     return app;
 }
 
+/* Unless the user has said something else of it. */
+static void app_with_ft(struct sx_run_app *app)
+{
+    static const char name[] = "OMPI_MCA_mpi_ft_enable=";
+
+    for (size_t i = 0; i < app->env_count; i++) {
+        if (strncmp(app->env[i], name, sizeof(name) - 1) == 0) {
+            return;
+        }
+    }
+    add_env(app, sx_cli_printf("%s1", name));
+}
+
 static int refuse_no_program(const struct sx_run_options *options, const struct sx_verb *verb,
                              const char *word)
 {
@@ -685,6 +715,9 @@ int sx_run_options_init(struct sx_run_options *options, char **argv)
     }
     if (!sx_run_files_judge(&options->output, message, sizeof(message))) {
         return sx_options_refuse(&sx_run_verb, "--output", "--output: %s", message);
+    }
+    for (uint32_t i = 0; i < options->app_count && options->with_ft; i++) {
+        app_with_ft(&options->apps[i]);
     }
     if (!sx_run_bind_default(options)) {
         return sx_options_refuse(

@@ -85,6 +85,7 @@ struct sx_run_options {
     bool quiet;   /* show no progress */
     bool dry_run; /* say what would run where, and start nothing */
     enum sx_run_on_failure on_failure;
+    bool with_ft;           /* the ranks' MPI is to recover from failures; on_failure is NOTIFY */
     uint64_t kill_grace_ns; /* for handlers of events, between a cause and SIGTERM */
     uint64_t timeout_ns;    /* 0: none */
 };

@@ -44,6 +44,16 @@ quick="--env OMPI_MCA_pml=ob1 --env OMPI_MCA_btl=^ofi"
 OPAL_PREFIX=$VENV MPICC=$VENV/bin/mpicc FIRST_ARGS="--env OPAL_PREFIX=$VENV $quick" \
     sh "$(dirname "$0")/../run/dynamic_test.sh" >"$work/dynamic" 2>&1 || fail "dynamic processes: $(cat "$work/dynamic")"
 
+# Ranks that end without a word: the others hear of it from their server, and recover.
+recovers() { # HOW CODE
+    run $limit $quick --with-ft ulfm -n 4 "$VENV/bin/python3" "$(dirname "$0")/ulfm.py" "$1"
+    expect_code "$2" "recovery when one $1s"
+    [ "$(grep -c '^rank [012] has recovered$' "$work/out")" -eq 3 ] || fail "recovery when one $1s"
+}
+recovers kill 137
+recovers exit 3
+recovers leave 1
+
 mpi4py_tests "of one job" 4 "$plain"
 limit="$limit $quick"
 mpi4py_tests "of spawned jobs" 2 '^test_(spawn|dynproc)' -k DPM -k World

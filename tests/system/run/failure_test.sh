@@ -24,6 +24,7 @@ survivors() { # HOW CODE EVENT MESSAGE: rank 1 of 4 ends, the others finish
 }
 survivors kill 137 PMIX_ERR_PROC_ABORTED_BY_SIG 'was killed by signal 9 (Killed)'
 survivors exit 5 PMIX_ERR_EXIT_NONZERO_TERM 'exited with status 5'
+survivors exit 5 PMIX_ERR_PROC_TERM_WO_SYNC 'exited with status 5'
 survivors leave 1 PMIX_ERR_PROC_TERM_WO_SYNC 'exited without PMIx_Finalize (MPI_Finalize)'
 
 # A rank that never became a client is not waited for.

@@ -316,8 +316,9 @@ static int devices(void)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t heard = PTHREAD_COND_INITIALIZER;
-static bool lost, told; /* of rank 1: the connection is lost; how it ended */
-static pmix_status_t told_code;
+static bool lost;             /* of rank 1: the connection is lost */
+static pmix_status_t told[2]; /* how it ended */
+static int told_count;
 static int told_exit = -1;
 static bool hangs; /* handlers do not return */
 
@@ -342,9 +343,8 @@ static void on_failure(size_t id, pmix_status_t status, const pmix_proc_t *sourc
     }
     if (of_rank_1 && status == PMIX_ERR_LOST_CONNECTION) {
         lost = true;
-    } else if (of_rank_1) {
-        told = true;
-        told_code = status;
+    } else if (of_rank_1 && told_count < 2) {
+        told[told_count++] = status;
     }
     pthread_cond_broadcast(&heard);
     pthread_mutex_unlock(&lock);
@@ -407,7 +407,7 @@ static int survive(const char *how)
         _exit(strcmp(how, "exit") == 0 ? 5 : 0);
     }
     pthread_mutex_lock(&lock);
-    while (!lost || !told) {
+    while (!lost || told_count < (strcmp(how, "exit") == 0 ? 2 : 1)) {
         pthread_cond_wait(&heard, &lock);
     }
     pthread_mutex_unlock(&lock);
@@ -416,7 +416,9 @@ static int survive(const char *how)
         return 1;
     }
     fence_without(rank_1);
-    printf("rank %u: heard %s, exit code %d\n", me.rank, PMIx_Error_string(told_code), told_exit);
+    for (int i = 0; i < told_count; i++) {
+        printf("rank %u: heard %s, exit code %d\n", me.rank, PMIx_Error_string(told[i]), told_exit);
+    }
     return 0;
 }
 

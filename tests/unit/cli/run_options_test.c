@@ -93,6 +93,20 @@ Test(run_options, takes_what_users_of_mpirun_type)
     sx_run_options_deinit(&options);
 }
 
+Test(run_options, recovery_is_for_all_programs_that_say_nothing_of_it)
+{
+    char *argv[] = { "--with-ft", "ulfm", "a", ":", "-x", "OMPI_MCA_mpi_ft_enable=0", "b", NULL };
+    struct sx_run_options options;
+
+    cr_assert_eq(sx_run_options_init(&options, argv), SX_OPTIONS_TAKEN);
+    cr_expect_eq(options.on_failure, SX_RUN_ON_FAILURE_NOTIFY);
+    cr_assert_eq(options.apps[0].env_count, 1);
+    cr_expect_str_eq(options.apps[0].env[0], "OMPI_MCA_mpi_ft_enable=1");
+    cr_assert_eq(options.apps[1].env_count, 1);
+    cr_expect_str_eq(options.apps[1].env[0], "OMPI_MCA_mpi_ft_enable=0");
+    sx_run_options_deinit(&options);
+}
+
 Test(run_options, two_dashes_end_the_options)
 {
     char *argv[] = { "-n", "2", "--", "--help", NULL };
