@@ -626,7 +626,13 @@ static const struct sx_directive local_support[] = {
         ROW(PMIX_SET_ENVAR, INFO, launch, envar), ROW(PMIX_ADD_ENVAR, INFO, launch, envar),       \
         ROW(PMIX_UNSET_ENVAR, INFO, launch, envar), ROW(PMIX_PREPEND_ENVAR, INFO, launch, envar), \
         ROW(PMIX_APPEND_ENVAR, INFO, launch, envar), ROW(PMIX_FIRST_ENVAR, INFO, launch, envar),  \
-        ROW(PMIX_DEBUGGER_DAEMONS, BOOL, launch, daemons)
+        ROW(PMIX_DEBUGGER_DAEMONS, BOOL, launch, daemons),                                        \
+        ROW(PMIX_INDEX_ARGV, BOOL, launch, index_argv),                                           \
+        ROW(PMIX_EXEC_AGENT, STRING, launch, agent),                                              \
+        ROW(PMIX_FORKEXEC_AGENT, STRING, launch, agent),                                          \
+        ROW(PMIX_PRELOAD_FILES, STRING, launch, files),                                           \
+        IDLE(PMIX_PRELOAD_BIN),        /* the node of the ranks has it: it is this one */         \
+        IDLE(PMIX_WDIR_USER_SPECIFIED) /* a directory that cannot be entered is always an error */
 
 static const struct sx_directive launch_app[] = { LAUNCH_APP };
 
@@ -683,6 +689,18 @@ static const struct sx_directive launch[] = {
     ROW(PMIX_TIMEOUT, SECONDS, launch, timeout_ns),
     ROW(PMIX_SPAWN_TIMEOUT, SECONDS, launch, spawn_timeout_ns),
     ROW(PMIX_JOB_TIMEOUT, SECONDS, launch, job_timeout_ns),
+    ROW(PMIX_NO_PROCS_ON_HEAD, BOOL, launch, not_here),
+    ROW(PMIX_MAPPER, STRING, launch, mapper),
+    ROW(PMIX_RANKBY, STRING, launch, rank),
+    ROW(PMIX_REPORT_CHILD_SEP, BOOL, launch, code_apart),
+    ROW(PMIX_ABORT_NON_ZERO_TERM, SAID, launch, ends_nonzero),
+    ROW(PMIX_EVENT_SILENT_TERMINATION, BOOL, launch, silent_end),
+    ROW(PMIX_FWD_STDDIAG, FLAG, launch, output.forwards, .arg = PMIX_FWD_STDDIAG_CHANNEL),
+    IDLE(PMIX_NON_PMI),          /* no rank has to call PMIx_Init */
+    IDLE(PMIX_SPAWN_TOOL),       /* a tool is started as any rank */
+    IDLE(PMIX_NOHUP),            /* a job goes on when the tool goes that has asked for it */
+    IDLE(PMIX_ENVARS_HARVESTED), /* nothing is added to what the launcher and the spawn have */
+    IDLE(PMIX_AGGREGATE_HELP),   /* the launcher says once what holds for several ranks */
 };
 
 /* ---- the list ------------------------------------------------------------------------------ */

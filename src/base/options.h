@@ -322,14 +322,21 @@ struct sx_launch_options {
     const char *wdir, *prefix, *pset;                      /* NULL: not given, as below */
     const char *hosts, *more_hosts, *hostfile, *more_file; /* this node is the only one */
     const pmix_info_t *envar;                              /* one at least: envar.h reads them */
+    const char *agent;                                     /* executes the program */
+    const char *files;                                     /* with commas; are to be here */
+    bool index_argv;                                       /* the rank behind the first word */
     /* Of the job. */
-    const char *map, *bind, *ppr, *personality, *cpus;
+    const char *map, *bind, *ppr, *personality, *cpus, *mapper, *rank;
     struct sx_output_options output;
     struct sx_display_options display;
     bool dry;                         /* it is not started */
     bool progress;                    /* of its start is reported */
     bool separate;                    /* it outlives a parent that fails */
     bool goes_on;                     /* when a rank fails */
+    uint8_t ends_nonzero;             /* enum sx_said: when one exits with another code than 0 */
+    bool code_apart;                  /* the launcher's exit code does not depend on it */
+    bool silent_end;                  /* tell_end, but not of a good one */
+    bool not_here;                    /* but on other nodes */
     bool tell_end;                    /* its parent by an event, and of ... */
     bool tell_start;                  /* ... its begin, too */
     bool tell_launch;                 /* of that all are started */

@@ -42,6 +42,11 @@ void sx_run_child_part(const struct sx_run_job *parent)
     }
 }
 
+bool sx_run_child_ends_apart(const struct sx_run_job *job)
+{
+    return job->request != NULL && job->request->said.code_apart;
+}
+
 /* ---- before it is a job ---------------------------------------------------------------------- */
 
 /* Those that take something: also one that is over, while something of it is left. */
@@ -389,7 +394,8 @@ void sx_run_child_over(struct sx_run_job *job)
         return;
     }
     sx_run_child_started(job); /* where nobody has heard of the last exec */
-    if (job->spawned > 0 && (request->said.tell_end || request->said.tell_start)) {
+    if (job->spawned > 0 && (request->said.tell_end || request->said.tell_start) &&
+        !(request->said.silent_end && job->fate == PMIX_SUCCESS)) {
         sx_run_host_tell_parent(job, PMIX_EVENT_JOB_END);
     }
 }

@@ -37,6 +37,8 @@ void sx_run_child_deinit(struct sx_run_job *job);
 
 /* Its caller waits still. */
 bool sx_run_child_is_awaited(const struct sx_run_job *job);
+/* What becomes of it is nothing to the launcher's exit code. */
+bool sx_run_child_ends_apart(const struct sx_run_job *job);
 /* The jobs that @parent has spawned may outlive it, all of them. */
 void sx_run_child_part(const struct sx_run_job *parent);
 /* It may outlive its parent. */

@@ -31,10 +31,10 @@ void sx_run_say(struct sx_run_state *run, const char *fmt, ...)
     va_end(args);
 }
 
-void sx_run_code(struct sx_run_state *run, int code)
+void sx_run_code(const struct sx_run_job *job, int code)
 {
-    if (run->code == 0) {
-        run->code = code;
+    if (job->run->code == 0 && !sx_run_child_ends_apart(job)) {
+        job->run->code = code;
     }
 }
 
@@ -78,7 +78,7 @@ static bool end_begin(struct sx_run_job *job, int code)
     job->ending = true;
     sx_run_end_fate(job, PMIX_ERR_JOB_CANCELED);
     if (!sx_run_child_is_awaited(job)) { /* else it is the caller's to deal with */
-        sx_run_code(job->run, code);
+        sx_run_code(job, code);
     }
     return true;
 }

@@ -20,8 +20,8 @@ void sx_run_say(struct sx_run_state *run, const char *fmt, ...)
 /* To the process groups of all ranks of all jobs. */
 void sx_run_signal(struct sx_run_state *run, int number);
 
-/* The launcher's exit code, unless something before has decided it. */
-void sx_run_code(struct sx_run_state *run, int code);
+/* The launcher's exit code, for what becomes of @job, unless something before has decided it. */
+void sx_run_code(const struct sx_run_job *job, int code);
 
 /* Note why @job ends, unless that is known. */
 void sx_run_end_fate(struct sx_run_job *job, pmix_status_t fate);

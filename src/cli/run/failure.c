@@ -86,6 +86,16 @@ static struct verdict judge(const siginfo_t *info)
     return verdict;
 }
 
+/* Whose spawn says what a code other than 0 does to the others. */
+static bool goes_on_after(const struct sx_run_job *job, const struct verdict *verdict)
+{
+    const uint8_t said = job->request == NULL ? SX_SAID_NOTHING : job->request->said.ends_nonzero;
+
+    return verdict->event != PMIX_ERR_EXIT_NONZERO_TERM || said == SX_SAID_NOTHING
+               ? goes_on(job)
+               : said == SX_SAID_NO;
+}
+
 /* The others, who go on. */
 static void tell_failure(const struct sx_run_job *job, uint32_t rank, const struct verdict *verdict)
 {
@@ -106,7 +116,7 @@ static void rank_failed(struct sx_run_job *job, uint32_t rank, const siginfo_t *
         job->failed_code = verdict.code;
     }
     sx_run_end_fate(job, verdict.fate);
-    if (!goes_on(job)) {
+    if (!goes_on_after(job, &verdict)) {
         sx_run_host_rank_failed(job, rank, verdict.event, verdict.code);
         sx_run_end_told(job, verdict.code, rank, "%s %s%s%s%s", who(job, rank).text, verdict.text,
                         verdict.event == PMIX_ERR_PROC_TERM_WO_SYNC
@@ -115,7 +125,7 @@ static void rank_failed(struct sx_run_job *job, uint32_t rank, const siginfo_t *
                         others ? "; ending " : "", others ? job->name : "");
         return;
     }
-    sx_run_code(job->run, verdict.code);
+    sx_run_code(job, verdict.code);
     sx_run_say(job->run, "%s %s%s%s%s", who(job, rank).text, verdict.text, others ? "; " : "",
                others ? job->name : "", others ? " goes on without it" : "");
     sx_run_host_rank_gone(job, rank);
@@ -247,7 +257,7 @@ static void abort_part(struct sx_run_job *job, const struct sx_run_news *news)
         abort_all(job, abort);
         return;
     }
-    sx_run_code(job->run, code_of(abort));
+    sx_run_code(job, code_of(abort));
     sx_run_say(job->run, "%s called abort with status %d for %s%s %u%s%s%s; the others go on",
                who(abort->job, abort->rank).text, abort->status,
                job == abort->job ? "" : job->prefix, news->rank_count == 1 ? "rank" : "ranks",
@@ -309,7 +319,7 @@ static void control_part(struct sx_run_job *job, const struct sx_run_news *news)
         control_all(job, control);
         return;
     }
-    sx_run_code(job->run, SX_RUN_EXIT_SIGNAL + control->status);
+    sx_run_code(job, SX_RUN_EXIT_SIGNAL + control->status);
     sx_run_say(job->run, "%s asked for the end of %s%s %u%s; the others go on", asker(control).text,
                job == control->job ? "" : job->prefix, news->rank_count == 1 ? "rank" : "ranks",
                news->ranks[0], news->rank_count == 1 ? "" : " and others");

@@ -57,6 +57,7 @@ struct sx_run_app {
     char **env;          /* NAME=VALUE or NAME, in the order given; owned */
     size_t env_count;
     char **program;   /* argv of its ranks, NULL-terminated */
+    bool index_argv;  /* with "-RANK" behind the first word */
     const char *file; /* while options are read: an app file, in its place; NULL: a program */
 };
 

@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <pmix.h>
 
 #include "base/clock.h"
 #include "base/envar.h"
@@ -241,8 +244,16 @@ static pmix_status_t judge_hostfile(const char *path, const char *host, char *me
 static pmix_status_t judge_nodes(const struct sx_launch_options *said, const char *host,
                                  char *message)
 {
-    pmix_status_t rc = judge_hosts(said->hosts, host, message);
+    pmix_status_t rc;
 
+    if (said->not_here) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "PMIX_NO_PROCS_ON_HEAD keeps its ranks off the launcher's node, and there is no "
+                 "other one than '%.100s'",
+                 host);
+        return PMIX_ERR_JOB_ALLOC_FAILED;
+    }
+    rc = judge_hosts(said->hosts, host, message);
     if (rc == PMIX_SUCCESS) {
         rc = judge_hosts(said->more_hosts, host, message);
     }
@@ -307,6 +318,13 @@ static bool map_read(const char *text, enum sx_run_level *ret_map, uint32_t *ret
                                                : sx_run_map_read(words.text, ret_map);
 }
 
+/* Ranks are numbered as they are dealt out, and there is one node. */
+static bool rank_is_so(const char *rank, const char *map)
+{
+    return strcmp(rank, "slot") == 0 || strcmp(rank, "node") == 0 ||
+           (map != NULL && strcmp(rank, small(map).text) == 0);
+}
+
 static pmix_status_t refuse_policy(const char *name, const char *value, char *message)
 {
     snprintf(message, SX_RUN_MESSAGE_MAX,
@@ -320,11 +338,21 @@ static pmix_status_t judge_policies(struct sx_run_request *request, uint32_t *re
     const struct sx_launch_options *const said = &request->said;
     struct sx_run_options *const options = &request->options;
 
+    if (said->mapper != NULL && strcmp(small(said->mapper).text, "round_robin") != 0 &&
+        strcmp(small(said->mapper).text, "ppr") != 0) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "PMIX_MAPPER '%.100s' is none that shmix run has; it has round_robin and ppr",
+                 said->mapper);
+        return PMIX_ERR_JOB_FAILED_TO_MAP;
+    }
     if (said->map != NULL && !map_read(said->map, &options->map, ret_ppr)) {
         return refuse_policy("PMIX_MAPBY", said->map, message);
     }
     if (said->ppr != NULL && !ppr_read(said->ppr, ret_ppr)) {
         return refuse_policy("PMIX_PPR", said->ppr, message);
+    }
+    if (said->rank != NULL && !rank_is_so(small(said->rank).text, said->map)) {
+        return refuse_policy("PMIX_RANKBY", said->rank, message);
     }
     options->bind = SX_RUN_BIND_NOT_GIVEN;
     if (said->bind != NULL && !sx_run_bind_read(small(said->bind).text, &options->bind)) {
@@ -343,24 +371,28 @@ static pmix_status_t judge_policies(struct sx_run_request *request, uint32_t *re
 
 /* ---- applications ---------------------------------------------------------------------------- */
 
-/* The words of @app, with its command in front unless they begin with it. */
-static char **words_of(const pmix_app_t *app)
+/* The words of @app, with its command in front unless they begin with it, and before all that of
+ * who is to execute it. */
+static char **words_of(const pmix_app_t *app, const char *agent)
 {
     const char *const slash = strrchr(app->cmd, '/');
     const char *const first = app->argv == NULL ? NULL : app->argv[0];
     const bool has_it = first != NULL && (strcmp(first, app->cmd) == 0 ||
                                           (slash != NULL && strcmp(first, slash + 1) == 0));
+    char **const before = agent == NULL ? NULL : PMIx_Argv_split(agent, ' ');
+    char **words = sx_cli_calloc((size_t)PMIx_Argv_count(before) +
+                                     (size_t)PMIx_Argv_count(app->argv) + 2,
+                                 sizeof(*words));
     size_t count = 0;
-    char **words;
 
-    while (app->argv != NULL && app->argv[count] != NULL) {
-        count++;
+    for (; before != NULL && before[count] != NULL; count++) {
+        words[count] = sx_cli_strdup(before[count]);
     }
-    words = sx_cli_calloc(count + 2, sizeof(*words));
-    words[0] = sx_cli_strdup(app->cmd);
-    for (size_t i = has_it; i < count; i++) {
-        words[i + !has_it] = sx_cli_strdup(app->argv[i]);
+    words[count++] = sx_cli_strdup(app->cmd);
+    for (size_t i = has_it; app->argv != NULL && app->argv[i] != NULL; i++) {
+        words[count++] = sx_cli_strdup(app->argv[i]);
     }
+    PMIx_Argv_free(before);
     return words;
 }
 
@@ -384,6 +416,27 @@ static pmix_status_t judge_count(const pmix_app_t *app, uint32_t ppr, uint32_t *
     return PMIX_SUCCESS;
 }
 
+/* What is to be brought to the nodes is here, or nowhere. */
+static pmix_status_t judge_files(const char *files, const char *wdir, char *message)
+{
+    char **const names = files == NULL ? NULL : PMIx_Argv_split(files, ',');
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; names != NULL && names[i] != NULL && rc == PMIX_SUCCESS; i++) {
+        char *const path = sx_cli_printf("%s%s%s", names[i][0] == '/' ? "" : wdir,
+                                         names[i][0] == '/' ? "" : "/", names[i]);
+
+        if (access(path, F_OK) != 0) {
+            snprintf(message, SX_RUN_MESSAGE_MAX, "its file '%.300s' (PMIX_PRELOAD_FILES): %s",
+                     path, strerror(errno));
+            rc = PMIX_ERR_NOT_FOUND;
+        }
+        free(path);
+    }
+    PMIx_Argv_free(names);
+    return rc;
+}
+
 static pmix_status_t judge_app(struct sx_run_request *request, size_t index, uint32_t ppr,
                                const char *host, char *message)
 {
@@ -400,13 +453,17 @@ static pmix_status_t judge_app(struct sx_run_request *request, size_t index, uin
     if (rc == PMIX_SUCCESS) {
         rc = judge_count(app, ppr, &to->rank_count, message);
     }
+    to->wdir = said->wdir == NULL || said->wdir[0] == '\0' ? NULL : said->wdir;
+    if (rc == PMIX_SUCCESS) {
+        rc = judge_files(said->files, to->wdir == NULL ? "." : to->wdir, message);
+    }
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
     request->options.rank_count += to->rank_count;
-    to->wdir = said->wdir == NULL || said->wdir[0] == '\0' ? NULL : said->wdir;
     to->pset = said->pset;
-    to->program = request->words[index] = words_of(app);
+    to->index_argv = said->index_argv;
+    to->program = request->words[index] = words_of(app, said->agent);
     for (size_t i = 0; app->env != NULL && app->env[i] != NULL; i++) {
         to->env = sx_cli_realloc(to->env, to->env_count + 1, sizeof(*to->env));
         to->env[to->env_count++] = sx_cli_strdup(app->env[i]);

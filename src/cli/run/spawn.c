@@ -96,7 +96,7 @@ __attribute__((noreturn)) static void become(const struct start *start)
     if (start->rank->stops && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
         fail(start, SX_RUN_SPAWN_STOP);
     }
-    execve(program->path, program->argv, start->rank->env);
+    execve(program->path, start->rank->argv, start->rank->env);
     if (errno == ENOEXEC) {
         execve("/bin/sh", program->sh_argv, start->rank->env);
     }

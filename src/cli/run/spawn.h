@@ -47,6 +47,7 @@ struct sx_run_spawn_failure {
 struct sx_run_spawn_rank {
     uint32_t job, rank; /* in reports of failure */
     const struct sx_run_program *program;
+    char **argv; /* for it */
     const struct sx_run_place *place;
     char **env;
     const int *fds; /* its three standard descriptors */

@@ -217,12 +217,30 @@ static void rank_started(struct sx_run_job *job, uint32_t rank, pid_t pid)
     say_binding(job, rank);
 }
 
+/* The words of @rank's program with the rank behind the first one, which is made for it. */
+static char **argv_indexed(const struct sx_run_job *job, uint32_t rank)
+{
+    char *const *const words = program_of(job, rank)->argv;
+    size_t count = 1;
+
+    while (words[count] != NULL) {
+        count++;
+    }
+    char **const argv = sx_cli_calloc(count + 1, sizeof(*argv));
+
+    memcpy(argv, words, count * sizeof(*argv));
+    argv[0] = sx_cli_printf("%s-%u", words[0], rank);
+    return argv;
+}
+
 static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const int fds[RANK_FDS])
 {
+    char **const indexed = sx_run_job_app(job, rank)->index_argv ? argv_indexed(job, rank) : NULL;
     const struct sx_run_spawn_rank start = {
         .job = job->number,
         .rank = rank,
         .program = program_of(job, rank),
+        .argv = indexed == NULL ? program_of(job, rank)->argv : indexed,
         .place = &job->places[rank],
         .env = env,
         .fds = fds,
@@ -236,6 +254,10 @@ static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const i
     const pid_t pid = sx_run_spawn_rank(&spawn, &start);
     const int why = errno;
 
+    if (indexed != NULL) {
+        free(indexed[0]);
+        free(indexed);
+    }
     if (pid < 0) {
         sx_run_end(job, SX_EXIT_FAILURE, "cannot start %srank %u: fork: %s%s", job->prefix, rank,
                    strerror(why),

@@ -14,6 +14,18 @@ says() {
     grep -qx -e "$1" "$work/out" || fail "$2: no line '$1'"
 }
 
+# ---- what is executed ----
+
+spawns PMIX_SUCCESS "ranks in the first word" -n 2 pmix.indxargv pmix.exec.agnt="env AGENT=7" pmix.notecomp -- \
+    sh -c 'echo "$AGENT: $(tr "\0" " " </proc/$$/cmdline)" | cut -c 1-5'
+[ "$(grep -cx '7: sh' "$work/out")" -eq 2 ] || fail "an agent: not two"
+spawns PMIX_SUCCESS "ranks in the first word" -n 2 pmix.indxargv pmix.notecomp -- sh -c 'tr "\0" "\n" </proc/$$/cmdline | head -n 1'
+says sh-0 "ranks in the first word"
+says sh-1 "ranks in the first word"
+
+spawns PMIX_SUCCESS "a tool is spawned" need:pmix.spwn.tool pmix.notecomp -- "$TOOL"
+says 'this is shmix-.*\.1\.0, a tool of shmix-.*' "a tool is spawned"
+
 # ---- where it runs ----
 
 cpus=$(nproc)
@@ -44,5 +56,24 @@ spawns PMIX_ERR_JOB_ALLOC_FAILED "another node's topology" pmix.disptopo=elsewhe
 spawns PMIX_SUCCESS "how far it is" -n 9 pmix.showprog pmix.notecomp -- true
 expect_err '^shmix run: job 1: all 9 ranks are up$' "how far it is"
 expect_clean "what is shown"
+
+# ---- how it ends ----
+
+spawns PMIX_SUCCESS "its code is its own" pmix.rptchildsep pmix.notecomp -- sh -c 'exit 3'
+expect_code 0 "its code is its own"
+says 'end of PMIX_ERR_JOB_NON_ZERO_TERM rank 0 code 3' "its code is its own"
+spawns PMIX_SUCCESS "a code that ends nothing" -n 2 pmix.abnz=! pmix.notecomp -- \
+    sh -c "[ \$OMPI_COMM_WORLD_RANK = 1 ] || exit 3; until grep -q 'goes on without it' '$work/err'; do sleep 0.01; done; echo went on"
+expect_code 3 "a code that ends nothing"
+says 'went on' "a code that ends nothing"
+spawns PMIX_SUCCESS "a code that ends it" -n 2 pmix.recover pmix.abnz pmix.notecomp -- sh -c '[ $OMPI_COMM_WORLD_RANK = 1 ] || exit 3; sleep 60'
+expect_err 'exited with status 3; ending job 1' "a code that ends it"
+# It spawns twice, and hears of the second end alone.
+spawns PMIX_SUCCESS "an end that is not told" pmix.notecomp pmix.noteproc pmix.evsilentterm -- true
+[ "$(grep -c '^rank 0 ended' "$work/out")" -eq 2 ] || fail "an end that is not told: there are not two jobs"
+[ "$(grep -c '^end of' "$work/out")" -eq 1 ] || fail "an end that is not told: not one"
+spawns PMIX_SUCCESS "a bad end is told" pmix.evsilentterm pmix.notecomp -- sh -c 'exit 3'
+says 'end of PMIX_ERR_JOB_NON_ZERO_TERM rank 0 code 3' "a bad end is told"
+expect_clean "ends"
 
 finish

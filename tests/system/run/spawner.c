@@ -2,15 +2,16 @@
 /* Copyright (c) 2026 The shmix authors */
 /* spawner.c - spawn a job:
  *             spawner [-n COUNT] [-t SECONDS] [-s] [-c TIMES] [-a APPLICATIONS] [-e BYTES]...
- *                     [-r RANKS] [KEY[=TEXT|=#NUMBER|=@JOB]]... -- PROGRAM [WORDS]...
+ *                     [-r RANKS] [-b RANKS] [KEY[=TEXT|=#NUMBER|=@JOB|=!]]... -- PROGRAM [WORDS]...
  *             spawner, alone: say who has spawned this rank
  *
  * Written after the Standard alone.  It is a tool, or a rank if it was started as one.  A KEY is
- * a directive of the job, with TEXT as its value, true when there is none, or SECONDS for those
- * about time; "need:KEY" marks it as required.  It says how the spawn went, with -s the size of
+ * a directive of the job, with TEXT as its value, true when there is none, false for "!", or
+ * SECONDS for those about time; "need:KEY" marks it as required.  It says how the spawn went, with -s the size of
  * the job, and with PMIX_NOTIFY_COMPLETION how the job ended.  With -c a rank spawns one after
  * the other, and says what its launcher has more at the end than after the first quarter.  With
- * -e applications get a variable LONG of so many bytes. */
+ * -e applications get a variable LONG of so many bytes.  With PMIX_EVENT_SILENT_TERMINATION as the
+ * last KEY it spawns twice, the second time without it, once a rank of the first has ended. */
 #include <dirent.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -23,7 +24,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static bool ended, registered;
+static bool ended, rank_ended, registered;
 static pmix_nspace_t child;
 static int ready;
 
@@ -70,6 +71,8 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
         pthread_cond_broadcast(&changed);
     } else if (status == PMIX_EVENT_PROC_TERMINATED) {
         say_rank(info, ninfo);
+        rank_ended = true;
+        pthread_cond_broadcast(&changed);
     } else if (status == PMIX_EVENT_JOB_END) {
         say_end(info, ninfo);
         ended = true;
@@ -131,7 +134,12 @@ static void load(pmix_info_t *info, char *word, uint32_t seconds)
     const bool needed = strncmp(word, "need:", 5) == 0;
     char *const key = needed ? word + 5 : word, *const value = strchr(key, '=');
 
-    if (value != NULL && value[1] == '#') {
+    if (value != NULL && value[1] == '!') {
+        const bool no = false;
+
+        *value = '\0';
+        PMIX_INFO_LOAD(info, key, &no, PMIX_BOOL);
+    } else if (value != NULL && value[1] == '#') {
         const uint16_t number = (uint16_t)atoi(value + 2);
 
         *value = '\0';
@@ -379,8 +387,15 @@ int main(int argc, char **argv)
     }
     rc = times > 0 ? spawn_times(times, info, ninfo, &app, waits)
                    : spawn_apps(info, ninfo, &app, (size_t)napps);
+    if (rc == PMIX_SUCCESS && ninfo > 0 &&
+        PMIX_CHECK_KEY(&info[ninfo - 1], PMIX_EVENT_SILENT_TERMINATION)) {
+        await(&rank_ended);
+        rc = spawn_apps(info, ninfo - 1, &app, (size_t)napps);
+    }
+    pthread_mutex_lock(&lock); /* a handler's line is not cut in two */
     printf("spawn: %s\n", PMIx_Error_string(rc));
     fflush(stdout);
+    pthread_mutex_unlock(&lock);
     if (rc == PMIX_SUCCESS && sizes) {
         say_size();
     }

@@ -51,6 +51,13 @@ static const struct {
     { PMIX_PPR, "4:switch", 4, PMIX_ERR_JOB_FAILED_TO_MAP, "PMIX_PPR" },
     { PMIX_BINDTO, "socket", 2, PMIX_SUCCESS, NULL },
     { PMIX_BINDTO, "chair", 2, PMIX_ERR_JOB_FAILED_TO_MAP, "'chair'" },
+    { PMIX_RANKBY, "slot", 2, PMIX_SUCCESS, NULL },
+    { PMIX_RANKBY, "span", 2, PMIX_ERR_JOB_FAILED_TO_MAP, "PMIX_RANKBY" },
+    { PMIX_MAPPER, "round_robin", 2, PMIX_SUCCESS, NULL },
+    { PMIX_MAPPER, "seq", 2, PMIX_ERR_JOB_FAILED_TO_MAP, "'seq'" },
+    { PMIX_PRELOAD_FILES, "/dev/null,/", 2, PMIX_SUCCESS, NULL },
+    { PMIX_PRELOAD_FILES, "/dev/null,/nonexistent/file", 2, PMIX_ERR_NOT_FOUND,
+      "'/nonexistent/file'" },
     { PMIX_PERSONALITY, "ompi5", 0, PMIX_ERR_BAD_PARAM, "0 ranks" },
     { PMIX_PERSONALITY, "ompi5", -1, PMIX_ERR_BAD_PARAM, "-1 ranks" },
     { PMIX_PERSONALITY, "ompi5", 16385, PMIX_ERR_BAD_PARAM, "16385 ranks" },
@@ -73,6 +80,46 @@ Test(run_request, what_cannot_be_is_refused_with_a_reason)
         sx_run_request_free(request);
         PMIx_Info_destruct(&info);
     }
+}
+
+/* What is so anyway on one node can be required. */
+Test(run_request, what_asks_for_nothing_is_no_reason_to_refuse)
+{
+    static const char *const keys[] = {
+        PMIX_WDIR_USER_SPECIFIED, PMIX_PRELOAD_BIN,    PMIX_NON_PMI,    PMIX_SPAWN_TOOL, PMIX_NOHUP,
+        PMIX_ENVARS_HARVESTED,    PMIX_AGGREGATE_HELP, PMIX_FWD_STDDIAG
+    };
+
+    for (size_t i = 0; i < SX_COUNT(keys); i++) {
+        pmix_app_t app = { .cmd = (char[]){ "prog" }, .maxprocs = 1 };
+        pmix_info_t info;
+
+        PMIx_Info_load(&info, keys[i], NULL, PMIX_BOOL);
+        PMIx_Info_required(&info);
+        struct sx_run_request *const request = new_with(&info, 1, &app);
+
+        cr_expect_eq(sx_run_request_judge(request, "box", message), PMIX_SUCCESS, "%s: %s", keys[i],
+                     message);
+        sx_run_request_free(request);
+    }
+}
+
+Test(run_request, there_is_no_node_but_the_launcher_s)
+{
+    pmix_app_t app = { .cmd = (char[]){ "prog" }, .maxprocs = 1 };
+    pmix_info_t info;
+
+    for (int i = 0; i < 2; i++) {
+        const bool not_here = i == 1;
+
+        PMIx_Info_load(&info, PMIX_NO_PROCS_ON_HEAD, &not_here, PMIX_BOOL);
+        struct sx_run_request *const request = new_with(&info, 1, &app);
+
+        cr_expect_eq(sx_run_request_judge(request, "box", message),
+                     not_here ? PMIX_ERR_JOB_ALLOC_FAILED : PMIX_SUCCESS);
+        sx_run_request_free(request);
+    }
+    cr_expect_not_null(strstr(message, "no other one than 'box'"), "%s", message);
 }
 
 /* Cores, unless it is said what else. */
@@ -110,6 +157,30 @@ Test(run_request, several_cpus_for_a_rank)
         cr_expect_eq(request->options.cpus_each, 2, "case %zu", i);
         sx_run_request_free(request);
         sx_elements_destruct(info, count, PMIX_INFO);
+    }
+}
+
+Test(run_request, an_agent_s_words_come_before_the_program_s)
+{
+    static const char *const keys[] = { PMIX_EXEC_AGENT, PMIX_FORKEXEC_AGENT };
+
+    for (size_t i = 0; i < SX_COUNT(keys); i++) {
+        pmix_app_t app = { .cmd = (char[]){ "prog" }, .argv = argv_with, .maxprocs = 1 };
+        pmix_info_t info;
+
+        PMIx_Info_load(&info, keys[i], "time -p", PMIX_STRING);
+        struct sx_run_request *const request = new_with(&info, 1, &app);
+
+        cr_assert_eq(sx_run_request_judge(request, "box", message), PMIX_SUCCESS);
+        char **const words = request->options.apps[0].program;
+
+        cr_expect_str_eq(words[0], "time");
+        cr_expect_str_eq(words[1], "-p");
+        cr_expect_str_eq(words[2], "prog");
+        cr_expect_str_eq(words[3], "-v");
+        cr_expect_null(words[4]);
+        sx_run_request_free(request);
+        PMIx_Info_destruct(&info);
     }
 }
 
