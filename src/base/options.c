@@ -680,6 +680,8 @@ static const struct sx_directive launch[] = {
     ROW(PMIX_CPU_LIST, STRING, launch, cpus),
     ROW(PMIX_CPUS_PER_PROC, NUMBER, launch, cpus_each, .arg = UINT16_MAX),
     ROW(PMIX_NO_OVERSUBSCRIBE, BOOL, launch, not_over),
+    ROW(PMIX_STDIN_TGT, INFO, launch, input_to),
+    ROW(PMIX_FWD_STDIN, INFO, launch, input_for),
     ROW(PMIX_DEBUG_STOP_ON_EXEC, INFO, launch, stop_on_exec),
     ROW(PMIX_DEBUG_STOP_IN_INIT, INFO, launch, stop_in_init),
     ROW(PMIX_DEBUG_STOP_IN_APP, INFO, launch, stop_in_app),

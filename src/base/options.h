@@ -342,6 +342,7 @@ struct sx_launch_options {
     bool tell_launch;                 /* of that all are started */
     bool tell_ranks, tell_failures;   /* of the end of each, of the bad ones */
     bool session_cwd;                 /* wdir: the launcher's directory */
+    const pmix_info_t *input_to, *input_for; /* which ranks have one: the first counts */
     bool not_over;                           /* subscribed: no more ranks than CPUs */
     const pmix_info_t *stop_on_exec, *stop_in_init, *stop_in_app; /* which ranks: the caller's */
     bool daemons;                             /* of a debugger, as many as ... */

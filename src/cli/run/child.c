@@ -67,6 +67,7 @@ static pmix_status_t judge_room(const struct sx_run_state *run,
 {
     const uint32_t jobs = jobs_held(run->jobs), places = sx_run_jobs_places(run->jobs);
     const struct sx_run_options all = { .rank_count = places + request->options.rank_count,
+                                        .stdin_mode = request->options.stdin_mode,
                                         .output = request->options.output };
     const uint64_t files = sx_run_files(&all, jobs + 1);
     struct rlimit limit;

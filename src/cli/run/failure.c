@@ -13,6 +13,7 @@
 #include "cli/run/child.h"
 #include "cli/run/end.h"
 #include "cli/run/pmi1.h"
+#include "cli/run/push.h"
 #include "cli/say.h"
 
 #define LOST_GRACE_NS (250 * SX_NS_PER_MS) /* for a wrapper to end behind its program */
@@ -413,6 +414,11 @@ void sx_run_failure_news(struct sx_run_state *run)
         case SX_RUN_NEWS_SPAWN:
             sx_run_child_spawn(run, news->request, job);
             news->request = NULL;
+            sx_run_news_free(news);
+            break;
+        case SX_RUN_NEWS_PUSH:
+            sx_run_push_deal(run->jobs, news->push);
+            news->push = NULL;
             sx_run_news_free(news);
             break;
         case SX_RUN_NEWS_BEREFT:

@@ -34,6 +34,7 @@ struct sx_run_rank {
     pmix_proc_state_t state; /* how */
     int exit_code;           /* as a shell would have it */
     struct sx_run_stream streams[2]; /* of stdout and stderr */
+    struct sx_run_feed *feed;        /* of stdin, for what others push; NULL: none */
 };
 
 struct sx_run_job {

@@ -7,6 +7,7 @@
 #include "cli/run/failure.h"
 #include "cli/run/leftovers.h"
 #include "cli/run/pmi1.h"
+#include "cli/run/push.h"
 #include "cli/run/start.h"
 #include "cli/session.h"
 
@@ -17,6 +18,7 @@ void sx_run_past_close(struct sx_run_job *job)
     for (uint32_t i = 0; i < job->rank_count; i++) {
         sx_run_stream_deinit(&job->ranks[i].streams[0]);
         sx_run_stream_deinit(&job->ranks[i].streams[1]);
+        job->ranks[i].feed = sx_run_feed_free(job->ranks[i].feed);
     }
 }
 

@@ -471,6 +471,36 @@ static pmix_status_t judge_app(struct sx_run_request *request, size_t index, uin
     return PMIX_SUCCESS;
 }
 
+/* Which ranks have an input that others may push to.  A bool means all of them, or none. */
+static pmix_status_t judge_input(const struct sx_launch_options *said,
+                                 struct sx_run_options *options, char *message)
+{
+    const pmix_info_t *const info = said->input_to != NULL ? said->input_to : said->input_for;
+    const pmix_value_t *const value = info == NULL ? NULL : &info->value;
+    uint64_t rank = 0;
+
+    if (value == NULL || value->type == PMIX_BOOL || value->type == PMIX_UNDEF) {
+        rank = value != NULL && sx_value_is_true(value) ? PMIX_RANK_WILDCARD : PMIX_RANK_INVALID;
+    } else if (value->type == PMIX_PROC && value->data.proc != NULL) {
+        rank = value->data.proc->rank;
+    } else if (sx_value_get_uint(value, &rank) != PMIX_SUCCESS) {
+        rank = PMIX_RANK_VALID;
+    }
+    options->stdin_mode = rank == PMIX_RANK_WILDCARD ? SX_RUN_STDIN_ALL
+                          : rank == PMIX_RANK_INVALID || rank == PMIX_RANK_UNDEF
+                              ? SX_RUN_STDIN_NONE
+                              : SX_RUN_STDIN_RANK;
+    options->stdin_rank = (uint32_t)rank;
+    if (options->stdin_mode == SX_RUN_STDIN_RANK && rank >= options->rank_count) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "%s says which rank has an input: one of 0 to %u, or all (PMIX_RANK_WILDCARD)",
+                 info == said->input_to ? "PMIX_STDIN_TGT" : "PMIX_FWD_STDIN",
+                 options->rank_count - 1);
+        return PMIX_ERR_BAD_PARAM;
+    }
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *host,
                                    char message[SX_RUN_MESSAGE_MAX])
 {
@@ -509,7 +539,7 @@ pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *h
                  options->rank_count, SX_RUN_RANKS_MAX);
         rc = PMIX_ERR_JOB_INSUFFICIENT_RESOURCES;
     }
-    return rc;
+    return rc == PMIX_SUCCESS ? judge_input(said, options, message) : rc;
 }
 
 /* ---- environments ---------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@
 #include "cli/run/forward.h"
 #include "cli/run/pmi1.h"
 #include "cli/run/program.h"
+#include "cli/run/push.h"
 #include "cli/run/request.h"
 #include "cli/run/steps.h"
 #include "cli/say.h"
@@ -167,6 +168,16 @@ static bool connect_output(struct sx_run_job *job, uint32_t rank, int fds[3], ch
     return why == 0 || no_pipes(why, message);
 }
 
+/* @fd is taken over.  The launcher's own input is for the command line's jobs. */
+static void connect_input(struct sx_run_job *job, uint32_t rank, int fd)
+{
+    if (job->request == NULL) {
+        sx_run_input_add(&job->run->input, fd);
+    } else {
+        job->ranks[rank].feed = sx_run_feed_new(&job->run->loop, fd);
+    }
+}
+
 /* Make the three descriptors of @rank in @fds and keep the other ends; null_fd stays everybody's.
  * Return: false with one line in @message. */
 static bool connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3], char *message)
@@ -175,11 +186,11 @@ static bool connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3], char
     const struct sx_run_options *const options = job->options;
     int why = 0, pair[2];
 
-    if (job->request == NULL && input_goes_to(options, job->first + rank)) {
+    if (input_goes_to(options, job->request == NULL ? job->first + rank : rank)) {
         why = pipe_make(pair, 1);
         if (why == 0) {
             fds[0] = pair[0];
-            sx_run_input_add(&run->input, pair[1]);
+            connect_input(job, rank, pair[1]);
         }
     } else {
         fds[0] = run->null_fd;

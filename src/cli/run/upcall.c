@@ -14,6 +14,7 @@
 #include "base/options.h"
 #include "cli/run/forward.h"
 #include "cli/run/log.h"
+#include "cli/run/push.h"
 #include "cli/run/request.h"
 #include "cli/say.h"
 
@@ -261,6 +262,7 @@ static void news_end(struct sx_run_news *news, bool answer)
     if (answer && news->request != NULL) {
         sx_run_request_answer(news->request, PMIX_ERR_JOB_CANCELED, NULL);
     }
+    sx_run_push_end(news->push, PMIX_ERR_JOB_CANCELED, answer);
     sx_run_request_free(news->request);
     sx_run_upcall_drop(news->job);
     sx_run_upcall_drop(news->by);
@@ -461,6 +463,26 @@ static pmix_status_t job_spawn(const pmix_proc_t *proc, const pmix_info_t *info,
     return rc;
 }
 
+/* ---- input ----------------------------------------------------------------------------------- */
+
+static pmix_status_t push_stdin(const pmix_proc_t *source, const pmix_proc_t targets[],
+                                size_t ntargets, const pmix_info_t directives[], size_t ndirs,
+                                const pmix_byte_object_t *bo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct sx_run_push *push;
+    const pmix_status_t rc = sx_run_push_new(&push, targets, ntargets, directives, ndirs, bo,
+                                             cbfunc, cbdata);
+
+    (void)source;
+    if (rc == PMIX_SUCCESS) {
+        struct sx_run_news *const news = sx_cli_calloc(1, sizeof(*news));
+
+        *news = (struct sx_run_news){ .kind = SX_RUN_NEWS_PUSH, .push = push };
+        news_add(news);
+    }
+    return rc;
+}
+
 /* ---- tools ----------------------------------------------------------------------------------- */
 
 /* Any of this user and of root, under the name that it wants; else the server names it.  Others
@@ -495,6 +517,7 @@ pmix_server_module_t sx_run_upcall_module = {
     .job_control = job_control,
     .spawn = job_spawn,
     .iof_pull = sx_run_forward_pull,
+    .push_stdin = push_stdin,
 };
 
 /* ---- losses ---------------------------------------------------------------------------------- */

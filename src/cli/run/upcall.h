@@ -23,6 +23,7 @@ enum sx_run_news_kind {
     SX_RUN_NEWS_CONTROL, /* the same, of job control */
     SX_RUN_NEWS_LOST,    /* a process of @rank has gone without PMIx_Finalize */
     SX_RUN_NEWS_SPAWN,   /* somebody asks for a job */
+    SX_RUN_NEWS_PUSH,    /* somebody has input for ranks */
     SX_RUN_NEWS_HANDLED, /* what sx_run_upcall_handled was given for has happened */
     SX_RUN_NEWS_BEREFT,  /* ranks of the job depend on one of the job @by, which has died */
 };
@@ -46,6 +47,7 @@ struct sx_run_news {
     enum sx_run_news_kind kind;
     struct sx_run_job *job; /* held: whose ranks they are about; of a spawn: the parent, or NULL */
     struct sx_run_request *request; /* of a spawn */
+    struct sx_run_push *push;       /* of a push */
     struct sx_run_job *by;          /* the same; NULL: none */
     uint32_t rank;
     bool after_loss; /* a rank of the job had been lost: this may be what its peers make of it */
