@@ -325,6 +325,7 @@ struct sx_launch_options {
     const char *agent;                                     /* executes the program */
     const char *files;                                     /* with commas; are to be here */
     bool index_argv;                                       /* the rank behind the first word */
+    struct sx_some_number restarts_max;                    /* of a rank that fails */
     /* Of the job. */
     const char *map, *bind, *ppr, *personality, *cpus, *mapper, *rank;
     struct sx_output_options output;

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "cli/proc.h"
+#include "cli/run/again.h"
 #include "cli/run/child.h"
 #include "cli/run/end.h"
 #include "cli/run/pmi1.h"
@@ -55,7 +56,7 @@ struct verdict {
     pmix_status_t event; /* what the job is told */
     pmix_status_t fate;  /* of the job */
     pmix_proc_state_t state;
-    char text[128];
+    char text[256];
 };
 
 static struct verdict judge(const siginfo_t *info)
@@ -107,10 +108,37 @@ static void tell_failure(const struct sx_run_job *job, uint32_t rank, const stru
     }
 }
 
+/* Return: false when it has come back as often as it may. */
+static bool comes_again(struct sx_run_job *job, uint32_t rank, struct verdict *verdict)
+{
+    const uint32_t restarts = job->ranks[rank].restarts;
+    const uint32_t restarts_max = sx_run_job_app(job, rank)->restarts_max;
+
+    if (sx_run_again_note(job, rank)) {
+        sx_run_say(job->run, "%s %s; it is started again (restart %u of %u)", who(job, rank).text,
+                   verdict->text, restarts + 1, restarts_max);
+        tell_failure(job, rank, verdict);
+        return true;
+    }
+    if (restarts_max > 0) {
+        const size_t used = strlen(verdict->text);
+
+        snprintf(verdict->text + used, sizeof(verdict->text) - used,
+                 ", and was started again %u %s, which is the limit (%s)", restarts,
+                 restarts == 1 ? "time" : "times",
+                 job->request == NULL ? "--max-restarts" : "PMIX_MAX_RESTARTS");
+    }
+    return false;
+}
+
 static void rank_failed(struct sx_run_job *job, uint32_t rank, const siginfo_t *info)
 {
-    const struct verdict verdict = judge(info);
-    const bool others = job->alive > 0 || sx_run_job_is_starting(job);
+    struct verdict verdict = judge(info);
+
+    if (comes_again(job, rank, &verdict)) {
+        return;
+    }
+    const bool others = job->alive > 0 || sx_run_job_is_starting(job) || sx_run_again_any(job);
 
     if (job->failed_rank == UINT32_MAX) {
         job->failed_rank = rank;
@@ -172,7 +200,8 @@ static void abort_all(struct sx_run_job *job, const struct sx_run_abort *abort)
 
 static bool is_gone(const struct sx_run_job *job, uint32_t rank)
 {
-    return rank < job->spawned ? !job->ranks[rank].alive : job->ranks[rank].unwanted || job->ending;
+    return rank < job->spawned ? !job->ranks[rank].alive && !sx_run_again_is_pending(job, rank)
+                               : job->ranks[rank].unwanted || job->ending;
 }
 
 static bool all_gone(const struct sx_run_job *job, const struct sx_run_news *news)
@@ -182,7 +211,8 @@ static bool all_gone(const struct sx_run_job *job, const struct sx_run_news *new
             return false;
         }
     }
-    return !news->whole || (job->alive == 0 && !sx_run_job_is_starting(job));
+    return !news->whole ||
+           (job->alive == 0 && !sx_run_job_is_starting(job) && !sx_run_again_any(job));
 }
 
 /* Let those go on whose request is done. */

@@ -124,9 +124,11 @@ static int directories_make(char *path)
 }
 
 /* Not a pipe, which might have no reader. */
-static int file_open(const char *path)
+static int file_open(const char *path, bool goes_on)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+    const int fd = open(path,
+                        O_WRONLY | O_CREAT | (goes_on ? O_APPEND : O_TRUNC) | O_CLOEXEC | O_NOCTTY |
+                            O_NONBLOCK,
                         0666);
     struct stat st;
 
@@ -173,7 +175,7 @@ struct sx_run_file *sx_run_file_open(const struct sx_output_options *output,
         return file;
     }
     int why = directories_make(path);
-    const int fd = why == 0 ? file_open(path) : -1;
+    const int fd = why == 0 ? file_open(path, of->goes_on) : -1;
 
     if (fd < 0) {
         why = why == 0 ? errno : why;

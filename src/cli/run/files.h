@@ -30,6 +30,7 @@ struct sx_run_file {
 struct sx_run_file_of {
     const char *nspace, *host, *stream; /* stream: "stdout" or "stderr" */
     uint32_t rank;
+    bool goes_on; /* behind what is there already */
 };
 
 /* Whether @output names files; whether what it says of them makes sense.  Return: false with one

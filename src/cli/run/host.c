@@ -386,6 +386,23 @@ void sx_run_host_rank_gone(const struct sx_run_job *job, uint32_t rank)
     }
 }
 
+void sx_run_host_rank_again(const struct sx_run_job *job, uint32_t rank)
+{
+    const pmix_proc_state_t state = PMIX_PROC_STATE_RUNNING;
+    const int none = 0;
+    pmix_info_t its[4], info;
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = SX_COUNT(its), .array = its };
+
+    sx_run_upcall_forget(job, rank);
+    PMIx_Info_load(&its[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
+    PMIx_Info_load(&its[1], PMIX_REINCARNATION, &job->ranks[rank].restarts, PMIX_UINT32);
+    PMIx_Info_load(&its[2], PMIX_PROC_STATE_STATUS, &state, PMIX_PROC_STATE);
+    PMIx_Info_load(&its[3], PMIX_EXIT_CODE, &none, PMIX_INT);
+    PMIx_Info_load(&info, PMIX_PROC_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
+    (void)PMIx_server_register_nspace(job->nspace, (int)job->rank_count, &info, 1, NULL, NULL);
+    PMIx_Info_destruct(&info);
+}
+
 /* What a registration adds to a job. */
 struct told {
     size_t count;

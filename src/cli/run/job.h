@@ -31,6 +31,9 @@ struct sx_run_rank {
     bool loss_heard;         /* its client has gone, and the others have been told */
     bool aborts;             /* it has called PMIx_Abort */
     bool untold;             /* it has ended, and the server does not know how */
+    bool again;              /* it has failed and is to be started again: run/again.c */
+    uint32_t restarts;       /* how often it has been */
+    uint64_t again_ns;       /* again: when that is given up */
     pmix_proc_state_t state; /* how */
     int exit_code;           /* as a shell would have it */
     struct sx_run_stream streams[2]; /* of stdout and stderr */
@@ -54,8 +57,8 @@ struct sx_run_job {
     struct sx_run_state *run;
     struct sx_run_clients *clients; /* run/upcall.c; NULL: it hears nothing of the job */
     struct sx_run_rank *ranks;
-    struct sx_run_pmi1 *pmi1; /* run/pmi1.c; NULL before the first rank starts */
-    uint32_t spawned, alive, untold;
+    struct sx_run_pmi1 *pmi1;               /* run/pmi1.c; NULL before the first rank starts */
+    uint32_t spawned, alive, untold, again; /* how many ranks */
     bool ending, killed, over;
     struct sx_run_watch reports; /* of ranks that could not execute their program; its ... */
     int report_fd;               /* ... writing end, while ranks are started; -1: none */

@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "cli/run/again.h"
 #include "cli/run/child.h"
 #include "cli/run/end.h"
 #include "cli/run/failure.h"
@@ -303,6 +304,9 @@ static int wait_ms(const struct sx_run_state *run)
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         until_ns = sooner(until_ns, sx_run_end_deadline_ns(run->jobs->at[i]));
         until_ns = sooner(until_ns, sx_run_failure_deadline_ns(run->jobs->at[i]));
+        if (sx_run_again_any(run->jobs->at[i])) {
+            until_ns = sooner(until_ns, sx_now_ns() + SX_RUN_AGAIN_LOOK_NS);
+        }
         if (run->jobs->at[i]->survivors_ns != SX_DEADLINE_NEVER) {
             until_ns = sooner(until_ns, sx_now_ns() + SX_RUN_SURVIVORS_LOOK_NS);
         }
@@ -318,7 +322,7 @@ static bool jobs_live(struct sx_run_state *run)
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         struct sx_run_job *const job = run->jobs->at[i];
 
-        if (job->alive > 0 || sx_run_job_is_starting(job) ||
+        if (job->alive > 0 || sx_run_job_is_starting(job) || sx_run_again_any(job) ||
             (!job->over && !sx_run_survivors_end(job))) {
             live = true;
         } else if (!job->over) {
@@ -335,6 +339,7 @@ static void run_loop(struct sx_run_state *run)
 {
     while (jobs_live(run)) {
         sx_run_start_some(run);
+        sx_run_again_some(run);
         sx_run_loop_turn(&run->loop, wait_ms(run));
         check_sinks(run);
         check_deadlines(run);

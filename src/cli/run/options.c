@@ -75,6 +75,15 @@ static bool set_ranks(void *at, const char *value)
     return good;
 }
 
+static bool set_restarts(void *at, const char *value)
+{
+    int64_t number;
+    const bool good = sx_cli_number(value, 0, SX_RUN_RESTARTS_MAX, &number);
+
+    *(uint32_t *)at = good ? (uint32_t)number : 0;
+    return good;
+}
+
 static bool set_host(void *at, const char *value)
 {
     return sx_run_nodes_list(at, value, SX_RUN_RANKS_MAX);
@@ -345,7 +354,8 @@ static bool set_output(void *at, const char *value)
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static_assert(SX_RUN_RANKS_MAX == 16384 && SX_RUN_JOBS_MAX == 256 &&
-                  SX_CLI_SECONDS_MAX == 100000000 && PMIX_MAX_KEYLEN == 511,
+                  SX_CLI_SECONDS_MAX == 100000000 && SX_RUN_RESTARTS_MAX == 1000000 &&
+                  PMIX_MAX_KEYLEN == 511,
               "what is said below");
 
 #define OF_APP(member) offsetof(struct sx_run_app, member), true
@@ -371,6 +381,9 @@ static const struct sx_option rows[] = {
       OF_APP(wdir) },
     { "--pset", NULL, "NAME", "ocean", "a name of 1 to 511 characters for a process set",
       "put the ranks into the process set NAME (PMIX_PSET_NAMES)", set_pset, OF_APP(pset) },
+    { "--max-restarts", NULL, "N", "3", "a number from 0 to 1000000",
+      "start a rank that fails again, up to N times (default 0); its job goes on meanwhile",
+      set_restarts, OF_APP(restarts_max) },
     { "--mca", NULL, "KEY VALUE", "btl self", "KEY VALUE (it is --env OMPI_MCA_KEY=VALUE)",
       "set OMPI_MCA_KEY for the ranks", set_mca, APP },
     { "--oversubscribe", NULL, NULL, NULL, NULL, "accepted, as more ranks than CPUs always are",

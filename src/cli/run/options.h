@@ -21,6 +21,7 @@
 
 #define SX_RUN_RANKS_MAX 16384u /* of all jobs */
 #define SX_RUN_JOBS_MAX 256u
+#define SX_RUN_RESTARTS_MAX 1000000u
 #define SX_RUN_MESSAGE_MAX 512
 
 /* What ranks are dealt out to (--map-by) and bound to (--bind-to), from small to large. */
@@ -49,12 +50,13 @@ enum sx_run_on_failure {
 
 /* One program and what is said about it alone; words are borrowed from argv, but for env. */
 struct sx_run_app {
-    uint32_t rank_count; /* 0 while it is not known: as many as slots, or 1 */
-    uint32_t slot_count; /* that --host and --hostfile name */
-    uint32_t first_rank; /* in its job (run/job.c) */
-    const char *wdir;    /* NULL: the launcher's */
-    const char *pset;    /* the process set that its ranks are in; NULL: none */
-    char **env;          /* NAME=VALUE or NAME, in the order given; owned */
+    uint32_t rank_count;   /* 0 while it is not known: as many as slots, or 1 */
+    uint32_t slot_count;   /* that --host and --hostfile name */
+    uint32_t first_rank;   /* in its job (run/job.c) */
+    const char *wdir;      /* NULL: the launcher's */
+    uint32_t restarts_max; /* of a rank that fails */
+    const char *pset;      /* the process set that its ranks are in; NULL: none */
+    char **env;            /* NAME=VALUE or NAME, in the order given; owned */
     size_t env_count;
     char **program;   /* argv of its ranks, NULL-terminated */
     bool index_argv;  /* with "-RANK" behind the first word */

@@ -360,6 +360,12 @@ void sx_run_stream_feed(struct sx_run_stream *stream, const char *bytes, size_t 
     }
 }
 
+bool sx_run_stream_is_ready(struct sx_run_stream *stream)
+{
+    return !stream->sink->paused && !stream->held &&
+           (stream->pulled == 0 || stream->source.taker->ready(stream));
+}
+
 size_t sx_run_stream_read(struct sx_run_stream *stream)
 {
     static char bytes[SX_RUN_LINE_MAX]; /* one thread reads */

@@ -108,6 +108,9 @@ void sx_run_stream_feed(struct sx_run_stream *stream, const char *bytes, size_t 
 void sx_run_stream_hold(struct sx_run_stream *stream, void *delivery);
 void sx_run_stream_go_on(struct sx_run_stream *stream);
 
+/* Whether who takes what it brings has room. */
+bool sx_run_stream_is_ready(struct sx_run_stream *stream);
+
 /* Read once.  Return: the number of bytes; 0 when there is nothing now or the stream has ended. */
 size_t sx_run_stream_read(struct sx_run_stream *stream);
 

@@ -119,6 +119,11 @@ int sx_run_pmi1_connect(struct sx_run_job *job, uint32_t rank, char ***env, int 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         return errno;
     }
+    if (its->gone) { /* it comes again */
+        its->gone = false;
+        job->pmi1->gone--;
+    }
+    its->state = NEW;
     its->watch = (struct sx_run_watch){ .fd = pair[0], .fn = hear, .arg = its };
     why = sx_run_loop_add(&job->run->loop, &its->watch, EPOLLIN);
     if (why != 0) {

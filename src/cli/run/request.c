@@ -463,6 +463,7 @@ static pmix_status_t judge_app(struct sx_run_request *request, size_t index, uin
     request->options.rank_count += to->rank_count;
     to->pset = said->pset;
     to->index_argv = said->index_argv;
+    to->restarts_max = (uint32_t)said->restarts_max.number;
     to->program = request->words[index] = words_of(app, said->agent);
     for (size_t i = 0; app->env != NULL && app->env[i] != NULL; i++) {
         to->env = sx_cli_realloc(to->env, to->env_count + 1, sizeof(*to->env));

@@ -89,9 +89,11 @@ static bool file_for(struct sx_run_job *job, uint32_t rank, int which, char *mes
                      struct sx_run_file **ret_file)
 {
     const struct sx_output_options *const output = &job->options->output;
-    const struct sx_run_file_of of = {
-        .nspace = job->nspace, .host = job->run->host, .stream = stream_names[which], .rank = rank
-    };
+    const struct sx_run_file_of of = { .nspace = job->nspace,
+                                       .host = job->run->host,
+                                       .stream = stream_names[which],
+                                       .rank = rank,
+                                       .goes_on = job->ranks[rank].restarts > 0 };
     struct sx_run_file *file = job->ranks[rank].streams[0].source.file;
 
     if (!sx_run_files_wanted(output)) {
@@ -186,7 +188,8 @@ static bool connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3], char
     const struct sx_run_options *const options = job->options;
     int why = 0, pair[2];
 
-    if (input_goes_to(options, job->request == NULL ? job->first + rank : rank)) {
+    if (job->ranks[rank].restarts == 0 &&
+        input_goes_to(options, job->request == NULL ? job->first + rank : rank)) {
         why = pipe_make(pair, 1);
         if (why == 0) {
             fds[0] = pair[0];
@@ -256,7 +259,7 @@ static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const i
         .env = env,
         .fds = fds,
         .pmi1_fd = fds[3],
-        .stops = job->request != NULL &&
+        .stops = job->request != NULL && job->ranks[rank].restarts == 0 &&
                  sx_run_request_stops(job->request->said.stop_on_exec, rank),
     };
     struct sx_run_spawn spawn = job->run->spawn;
@@ -292,14 +295,19 @@ static int reports_open(struct sx_run_job *job)
     return sx_run_loop_add(&job->run->loop, &job->reports, EPOLLIN);
 }
 
-static void start_one(struct sx_run_job *job)
+/* What is left of the reports of former starts would get lost. */
+bool sx_run_start_can(const struct sx_run_job *job)
 {
-    const uint32_t rank = job->spawned++;
+    return job->report_fd >= 0 || job->reports.fd < 0;
+}
+
+void sx_run_start_rank(struct sx_run_job *job, uint32_t rank)
+{
     char **env = sx_run_env_copy(program_of(job, rank)->env), message[SX_RUN_MESSAGE_MAX];
     int fds[RANK_FDS] = { -1, -1, -1, -1 }, why;
 
     sx_run_env_put_rank(&env, rank, job->first + rank);
-    why = rank == 0 || job->report_fd < 0 ? reports_open(job) : 0;
+    why = job->report_fd < 0 ? reports_open(job) : 0;
     if (why == 0) {
         why = sx_run_pmi1_connect(job, rank, &env, &fds[3]);
     }
@@ -358,7 +366,7 @@ void sx_run_start_some(struct sx_run_state *run)
         if (job->ranks[job->spawned].unwanted) {
             sx_run_pmi1_rank_gone(job, job->spawned++); /* an abort was faster */
         } else {
-            start_one(job);
+            sx_run_start_rank(job, job->spawned++);
         }
     }
     for (uint32_t i = 0; i < run->jobs->count; i++) {

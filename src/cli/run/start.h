@@ -18,6 +18,9 @@ void sx_run_start_some(struct sx_run_state *run);
 /* Whether nothing here is about @job, which is over, any more. */
 bool sx_run_start_is_done(const struct sx_run_job *job);
 
+/* Start @rank, which failed to live, once more; not before @job can. */
+bool sx_run_start_can(const struct sx_run_job *job);
+void sx_run_start_rank(struct sx_run_job *job, uint32_t rank);
 
 /* Hear of ranks that could not execute their program. */
 void sx_run_start_reports(struct sx_run_state *run);

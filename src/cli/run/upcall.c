@@ -204,6 +204,13 @@ bool sx_run_upcall_is_client(const struct sx_run_job *job, uint32_t rank)
     return is_client;
 }
 
+void sx_run_upcall_forget(const struct sx_run_job *job, uint32_t rank)
+{
+    pthread_mutex_lock(&upcall.mutex);
+    job->clients->ranks[rank].is_client = false;
+    pthread_mutex_unlock(&upcall.mutex);
+}
+
 /* ---- news ------------------------------------------------------------------------------------ */
 
 static void news_add(struct sx_run_news *news)

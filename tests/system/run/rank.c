@@ -8,6 +8,7 @@
  *                 wait to be ended
  *   hang HOW      the same, and their handlers never return
  *   deaf HOW      the same, and they have none
+ *   lives N       rank 1 dies N times; all that see each other then see its last life
  *   survive HOW   rank 1 ends by HOW (kill, exit, leave); the others hear of it and go on
  *   fence         say what a fence of the job returns
  *   late FILE     say its process id, and come to the fence of the others when FILE is there
@@ -20,6 +21,7 @@
  *   thread        the same, after the thread that called PMIx_Init has ended: the word that tells
  *                 the server of a death tells it of that too, and it asks the kernel which it is
  *   abort RANK... rank 0 aborts these; the others but those meet in a fence
+ *   abort-now N   abort rank N, and say what becomes of that
  *   abort-others  rank 0 aborts all processes of the node that are in other jobs
  *   abort-first   the same with the ranks 0 of other jobs
  *   log           log to both streams and for the records, with marks and without
@@ -422,6 +424,48 @@ static int survive(const char *how)
     return 0;
 }
 
+static uint32_t u32_of(const pmix_proc_t *proc, const char *key)
+{
+    pmix_value_t *value;
+    uint32_t number;
+
+    must(PMIx_Get(proc, key, NULL, 0, &value), key);
+    number = value->type == PMIX_UINT32 ? value->data.uint32 : UINT32_MAX;
+    PMIX_VALUE_RELEASE(value);
+    return number;
+}
+
+/* Who waits for rank 1 when it dies is told so, and waits again. */
+static void fence_of_all(void)
+{
+    pmix_status_t rc;
+
+    do {
+        rc = PMIx_Fence(NULL, 0, NULL, 0);
+    } while (rc == PMIX_ERR_LOST_CONNECTION);
+    must(rc, "a fence of all");
+}
+
+static int lives(uint32_t deaths)
+{
+    pmix_proc_t rank_1 = me;
+    const uint32_t life = u32_of(&me, PMIX_REINCARNATION);
+    pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = life };
+
+    rank_1.rank = 1;
+    must(PMIx_Put(PMIX_GLOBAL, "life", &value), "a put");
+    must(PMIx_Commit(), "a commit");
+    if (me.rank == 1 && life < deaths) {
+        printf("rank 1 dies in life %u\n", life);
+        fflush(stdout);
+        kill(getpid(), SIGKILL);
+    }
+    fence_of_all();
+    printf("rank %u sees life %u of %u\n", me.rank, u32_of(&rank_1, "life"),
+           u32_of(&rank_1, PMIX_REINCARNATION));
+    return 0;
+}
+
 /* For all that tells of the end of rank 1: it says so, and nothing else is left to this process. */
 static void on_end(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
                    size_t ninfo, pmix_info_t results[], size_t nresults,
@@ -494,6 +538,15 @@ static int abort_some(char **ranks, int count)
         fence_without(named);
     }
     printf("rank %u goes on\n", me.rank);
+    return 0;
+}
+
+static int abort_now(const char *rank)
+{
+    pmix_proc_t proc = me;
+
+    proc.rank = (pmix_rank_t)atoi(rank);
+    printf("abort: %s\n", PMIx_Error_string(PMIx_Abort(7, "not needed", &proc, 1)));
     return 0;
 }
 
@@ -846,6 +899,8 @@ int main(int argc, char **argv)
         code = place();
     } else if (strcmp(what, "abort-others") == 0 || strcmp(what, "abort-first") == 0) {
         code = abort_others(strcmp(what, "abort-first") == 0);
+    } else if (strcmp(what, "lives") == 0) {
+        code = lives(argc > 2 ? (uint32_t)atoi(argv[2]) : 0);
     } else if (strcmp(what, "survive") == 0) {
         code = survive(argc > 2 ? argv[2] : "");
     } else if (strcmp(what, "hear") == 0 || strcmp(what, "hang") == 0 ||
@@ -882,6 +937,8 @@ int main(int argc, char **argv)
         code = group(argv[2]);
     } else if (strcmp(what, "abort") == 0) {
         code = abort_some(argv + 2, argc - 2);
+    } else if (strcmp(what, "abort-now") == 0 && argc > 2) {
+        code = abort_now(argv[2]);
     } else if (strcmp(what, "log") == 0) {
         code = log_all();
     } else if (strcmp(what, "log-much") == 0) {

@@ -248,7 +248,7 @@ Test(run_request, bad_input_is_refused_at_once)
     cr_expect_eq(sx_run_request_new(&request, &parent, NULL, 2, &app, 1), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(sx_run_request_new(&request, &parent, NULL, 0, &app, SIZE_MAX),
                  PMIX_ERR_BAD_PARAM);
-    PMIx_Info_load(&info, PMIX_MAX_RESTARTS, &(uint32_t){ 3 }, PMIX_UINT32);
+    PMIx_Info_load(&info, "nobody.knows.it", &(uint32_t){ 3 }, PMIX_UINT32);
     cr_expect_eq(sx_run_request_new(&request, &parent, &info, 1, &app, 1), PMIX_SUCCESS);
     sx_run_request_free(request);
     PMIx_Info_required(&info);
