@@ -656,6 +656,8 @@ static const struct sx_directive launch[] = {
     ROW(PMIX_IOF_OUTPUT_TO_DIRECTORY, STRING, launch, output.dir),
     ROW(PMIX_IOF_FILE_PATTERN, BOOL, launch, output.pattern),
     ROW(PMIX_IOF_FILE_ONLY, BOOL, launch, output.file_only),
+    ROW(PMIX_IOF_LOCAL_OUTPUT, SAID, launch, output.here),
+    ROW(PMIX_IOF_INHERIT, BOOL, launch, output.inherits),
     ROW(PMIX_OUTPUT_TO_FILE, STRING, launch, output.rank_file),
     ROW(PMIX_OUTPUT_TO_DIRECTORY, STRING, launch, output.dir),
     ROW(PMIX_OUTPUT_NOCOPY, BOOL, launch, output.file_only),

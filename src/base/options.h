@@ -304,6 +304,8 @@ struct sx_output_options {
     const char *rank_file;  /* one for both streams */
     bool pattern;           /* the file's name is one */
     bool file_only;         /* and not to the launcher's own streams */
+    uint8_t here;           /* enum sx_said: to the launcher's own streams */
+    bool inherits;          /* the marks of the caller's job, if it has none */
     uint8_t forwards;       /* channels that are delivered from the begin on */
 };
 

@@ -60,6 +60,14 @@ static uint32_t jobs_held(const struct sx_run_jobs *jobs)
     return count;
 }
 
+/* Unless its output has marks of its own. */
+static void marks_inherit(struct sx_output_options *output, const struct sx_run_job *parent)
+{
+    if (output->inherits && parent != NULL && !sx_marks_any(&output->marks)) {
+        output->marks = parent->options->output.marks;
+    }
+}
+
 /* There are numbers, descriptors and an answer to who may ask. */
 static pmix_status_t judge_room(const struct sx_run_state *run,
                                 const struct sx_run_request *request,
@@ -277,7 +285,7 @@ static void set_session_cwd(struct sx_run_request *request, const char *dir)
 static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *request,
                            struct sx_run_job *parent, struct sx_run_job **ret_job, char *message)
 {
-    const struct sx_run_options *const options = &request->options;
+    struct sx_run_options *const options = &request->options;
     struct sx_run_program *programs = NULL;
     struct sx_run_place *places = NULL;
     pmix_status_t rc = target_find(run, request, message);
@@ -285,8 +293,8 @@ static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *requ
     if (rc == PMIX_SUCCESS) {
         rc = sx_run_request_judge(request, run->host, message);
     }
-
     if (rc == PMIX_SUCCESS) {
+        marks_inherit(&options->output, parent);
         rc = judge_room(run, request, parent, message);
     }
     if (rc == PMIX_SUCCESS) {

@@ -529,6 +529,9 @@ pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *h
     } else if (ppr == 0 && said->per_proc.given) {
         daemons = (uint64_t)said->per_proc.number * request->target_count;
     }
+    if (said->output.here == SX_SAID_NO) {
+        options->output.file_only = true; /* or nowhere, if no file is named */
+    }
     for (size_t i = 0; i < request->napps && rc == PMIX_SUCCESS; i++) {
         if (request->apps[i].maxprocs == 0 && daemons > 0) {
             request->apps[i].maxprocs = daemons > INT_MAX ? INT_MAX : (int)daemons;

@@ -26,6 +26,19 @@ says sh-1 "ranks in the first word"
 spawns PMIX_SUCCESS "a tool is spawned" need:pmix.spwn.tool pmix.notecomp -- "$TOOL"
 says 'this is shmix-.*\.1\.0, a tool of shmix-.*' "a tool is spawned"
 
+# ---- its output ----
+
+run --timeout 120 --output tag "$SPAWNER" pmix.iof.inhrt pmix.notecomp -- echo child
+grep -q '^\[shmix-.*\.1,0\]<stdout>: child$' "$work/out" || fail "marks of the parent"
+run --timeout 120 --output tag "$SPAWNER" pmix.iof.inhrt pmix.iof.rank pmix.notecomp -- echo child
+says '\[0\]<stdout>: child' "marks of its own"
+run --timeout 120 --output tag "$SPAWNER" pmix.notecomp -- echo child
+says child "no marks"
+spawns PMIX_SUCCESS "no output here" pmix.iof.local=! pmix.notecomp -- echo child
+! grep -q child "$work/out" || fail "no output here: there is some"
+spawns PMIX_SUCCESS "output here" need:pmix.iof.local pmix.notecomp -- echo child
+says child "output here"
+
 # ---- where it runs ----
 
 cpus=$(nproc)
