@@ -352,6 +352,8 @@ struct sx_launch_options {
     struct sx_some_number per_node, per_proc; /* ... these say where no number is given */
     struct sx_some_procs target;              /* the job that they look at */
     struct sx_some_number cpus_each;          /* cores or hardware threads for a rank */
+    bool pty;                                 /* each stream of output is a terminal, with ... */
+    const pmix_info_t *pty_termio, *pty_size; /* ... these settings */
     uint64_t timeout_ns, spawn_timeout_ns, job_timeout_ns; /* 0: none */
 };
 

@@ -21,6 +21,7 @@
 #include "cli/number.h"
 #include "cli/run/env.h"
 #include "cli/run/files.h"
+#include "cli/run/pty.h"
 #include "cli/say.h"
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -93,16 +94,22 @@ static bool can_stop(const pmix_info_t *info)
 
 static pmix_status_t request_read(struct sx_run_request *request)
 {
-    pmix_status_t rc = sx_options_read(SX_OF_LAUNCH, request->info, request->ninfo, &request->said);
+    struct sx_launch_options *const said = &request->said;
+    pmix_status_t rc = sx_options_read(SX_OF_LAUNCH, request->info, request->ninfo, said);
 
-    if (rc == PMIX_SUCCESS &&
-        (!can_stop(request->said.stop_on_exec) || !can_stop(request->said.stop_in_init) ||
-         !can_stop(request->said.stop_in_app))) {
+    if (rc == PMIX_SUCCESS && (!can_stop(said->stop_on_exec) || !can_stop(said->stop_in_init) ||
+                               !can_stop(said->stop_in_app))) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM,
                         "where ranks of a spawn are to stop is said by a bool, a rank or an array "
                         "of ranks");
     }
 
+    if (rc == PMIX_SUCCESS &&
+        (!sx_run_pty_termio_fits(said->pty_termio) || !sx_run_pty_size_fits(said->pty_size))) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "PMIX_PTY_TERMIO is the bytes of a struct termios, PMIX_PTY_WSIZE those of "
+                        "a struct winsize");
+    }
     request->of_apps = sx_cli_calloc(request->napps, sizeof(*request->of_apps));
     for (size_t i = 0; i < request->napps && rc == PMIX_SUCCESS; i++) {
         const pmix_app_t *const app = &request->apps[i];

@@ -23,6 +23,7 @@
 #include "cli/run/forward.h"
 #include "cli/run/pmi1.h"
 #include "cli/run/program.h"
+#include "cli/run/pty.h"
 #include "cli/run/push.h"
 #include "cli/run/request.h"
 #include "cli/run/steps.h"
@@ -143,9 +144,19 @@ static int connect_stream(struct sx_run_job *job, uint32_t rank, int which, int 
     return why;
 }
 
+/* What a rank writes to, and the end that is read here.  Return: 0 or errno. */
+static int output_make(const struct sx_run_job *job, int pair[2])
+{
+    const struct sx_launch_options *const said = job->request == NULL ? NULL : &job->request->said;
+
+    return said != NULL && said->pty ? sx_run_pty_open(pair, said->pty_termio, said->pty_size)
+                                     : pipe_make(pair, 0);
+}
+
 static bool no_pipes(int why, char *message)
 {
-    snprintf(message, SX_RUN_MESSAGE_MAX, "no pipes: %s", strerror(why));
+    snprintf(message, SX_RUN_MESSAGE_MAX, "no pipes: %s%s", strerror(why),
+             why == EMFILE ? "; raise the limit of open files (ulimit -n)" : "");
     return false;
 }
 
@@ -159,7 +170,7 @@ static bool connect_output(struct sx_run_job *job, uint32_t rank, int fds[3], ch
         if (!file_for(job, rank, i, message, &file)) {
             return false;
         }
-        why = pipe_make(pair, 0);
+        why = output_make(job, pair);
         if (why == 0) {
             fds[i + 1] = pair[1];
             why = connect_stream(job, rank, i, pair[0], file);

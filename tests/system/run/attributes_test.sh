@@ -26,6 +26,12 @@ says sh-1 "ranks in the first word"
 spawns PMIX_SUCCESS "a tool is spawned" need:pmix.spwn.tool pmix.notecomp -- "$TOOL"
 says 'this is shmix-.*\.1\.0, a tool of shmix-.*' "a tool is spawned"
 
+spawns PMIX_SUCCESS "terminals" -n 2 pmix.spawn.pty pmix.iof.tag pmix.notecomp -- sh -c '[ -t 1 ] && [ -t 2 ] && echo "a terminal"'
+[ "$(grep -c '<stdout>: a terminal$' "$work/out")" -eq 2 ] || fail "terminals: not two"
+spawns PMIX_SUCCESS "pipes" pmix.spawn.pty=! pmix.notecomp -- sh -c '[ -t 1 ] || echo "no terminal"'
+says "no terminal" "pipes"
+spawns PMIX_ERR_BAD_PARAM "no size of a terminal" pmix.pty.wsize=80x25 -- true
+
 # ---- its output ----
 
 run --timeout 120 --output tag "$SPAWNER" pmix.iof.inhrt pmix.notecomp -- echo child

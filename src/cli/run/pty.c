@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* pty.c - no name of a terminal is opened: its other end comes from the first one. */
+#include "cli/run/pty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+static bool fits(const pmix_info_t *info, size_t size)
+{
+    return info == NULL || (info->value.type == PMIX_BYTE_OBJECT &&
+                            info->value.data.bo.size == size && info->value.data.bo.bytes != NULL);
+}
+
+bool sx_run_pty_termio_fits(const pmix_info_t *info)
+{
+    return fits(info, sizeof(struct termios));
+}
+
+bool sx_run_pty_size_fits(const pmix_info_t *info)
+{
+    return fits(info, sizeof(struct winsize));
+}
+
+/* Return: 0 or errno. */
+static int settings_make(int fd, const pmix_info_t *termio, const pmix_info_t *size)
+{
+    struct termios settings;
+    struct winsize window;
+
+    if (termio != NULL) {
+        memcpy(&settings, termio->value.data.bo.bytes, sizeof(settings));
+    } else if (tcgetattr(fd, &settings) == 0) {
+        settings.c_oflag &= ~(tcflag_t)OPOST; /* else each line would end with CR LF */
+    } else {
+        return errno;
+    }
+    if (tcsetattr(fd, TCSANOW, &settings) != 0) {
+        return errno;
+    }
+    if (size != NULL) {
+        memcpy(&window, size->value.data.bo.bytes, sizeof(window));
+    }
+    return size != NULL && ioctl(fd, TIOCSWINSZ, &window) != 0 ? errno : 0;
+}
+
+int sx_run_pty_open(int pair[2], const pmix_info_t *termio, const pmix_info_t *size)
+{
+    const int own = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int other = -1, why = own < 0 ? errno : 0;
+
+    if (why == 0 && unlockpt(own) == 0) {
+        other = ioctl(own, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    }
+    if (why == 0) {
+        why = other < 0 ? errno : settings_make(other, termio, size);
+    }
+    if (why == 0 && fcntl(own, F_SETFL, O_NONBLOCK) != 0) {
+        why = errno;
+    }
+    if (why != 0) {
+        if (own >= 0) {
+            close(own);
+        }
+        if (other >= 0) {
+            close(other);
+        }
+        return why;
+    }
+    pair[0] = own;
+    pair[1] = other;
+    return 0;
+}
