@@ -627,6 +627,7 @@ static const struct sx_directive local_support[] = {
         ROW(PMIX_UNSET_ENVAR, INFO, launch, envar), ROW(PMIX_PREPEND_ENVAR, INFO, launch, envar), \
         ROW(PMIX_APPEND_ENVAR, INFO, launch, envar), ROW(PMIX_FIRST_ENVAR, INFO, launch, envar),  \
         ROW(PMIX_DEBUGGER_DAEMONS, BOOL, launch, daemons),                                        \
+        ROW(PMIX_COSPAWN_APP, BOOL, launch, apart),                                               \
         ROW(PMIX_INDEX_ARGV, BOOL, launch, index_argv),                                           \
         ROW(PMIX_MAX_RESTARTS, NUMBER, launch, restarts_max, .arg = UINT32_MAX),                  \
         ROW(PMIX_EXEC_AGENT, STRING, launch, agent),                                              \

@@ -326,6 +326,7 @@ struct sx_launch_options {
     const pmix_info_t *envar;                              /* one at least: envar.h reads them */
     const char *agent;                                     /* executes the program */
     const char *files;                                     /* with commas; are to be here */
+    bool apart;                                            /* a job of its own */
     bool index_argv;                                       /* the rank behind the first word */
     struct sx_some_number restarts_max;                    /* of a rank that fails */
     /* Of the job. */

@@ -318,8 +318,9 @@ static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *requ
     return job_make(*ret_job, places, message);
 }
 
-void sx_run_child_spawn(struct sx_run_state *run, struct sx_run_request *request,
-                        struct sx_run_job *parent)
+/* Return: the job, or NULL: there is none, and it has been answered why. */
+static struct sx_run_job *spawn_said(struct sx_run_state *run, struct sx_run_request *request,
+                                     struct sx_run_job *parent)
 {
     char message[SX_RUN_MESSAGE_MAX] = "";
     struct sx_run_job *job = NULL;
@@ -333,6 +334,28 @@ void sx_run_child_spawn(struct sx_run_state *run, struct sx_run_request *request
     }
     if (job == NULL) {
         sx_run_request_free(request);
+    }
+    return rc == PMIX_SUCCESS ? job : NULL;
+}
+
+void sx_run_child_spawn(struct sx_run_state *run, struct sx_run_request *request,
+                        struct sx_run_job *parent)
+{
+    struct sx_run_request *const apart = sx_run_request_part(request);
+    struct sx_run_job *const job = spawn_said(run, request, parent);
+
+    if (job == NULL) {
+        sx_run_request_free(apart);
+        return;
+    }
+    if (apart != NULL) {
+        if (!job->over) { /* it was not to be started */
+            sx_run_request_look_at(apart, job->nspace);
+        }
+        if (spawn_said(run, apart, parent) == NULL) {
+            sx_run_end(job, SX_EXIT_FAILURE, "%s ends, as not all of its spawn can be started",
+                       job->name);
+        }
     }
 }
 

@@ -20,7 +20,7 @@
 #include "cli/run/request.h"
 #include "cli/say.h"
 
-#define TOP_MAX 64 /* values of session, job and node, and the array of the node */
+#define TOP_MAX 72 /* values of session, job and node, and the array of the node */
 #define NODE_MAX 24
 #define APP_MAX 12
 #define RANK_MAX 20
@@ -199,6 +199,7 @@ static struct bag app_bag(const struct sx_run_job_facts *facts, uint32_t index)
     add_u32(&bag, PMIX_APP_SIZE, app->rank_count);
     add_rank(&bag, PMIX_APPLDR, app->first_rank);
     add_string(&bag, PMIX_WDIR, facts->wdirs[index]);
+    add_string(&bag, PMIX_APP_MAP_TYPE, sx_run_map_name(facts->job->options->map));
     add(&bag, PMIX_APP_ARGV, PMIX_STRING)->data.string = sx_run_info_command(app->program);
     return bag;
 }
@@ -254,7 +255,7 @@ static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank,
     return bag;
 }
 
-static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts)
+static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts, const char *peers)
 {
     const struct sx_run_job *const job = facts->job;
 
@@ -276,6 +277,13 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
     add_string(bag, PMIX_ALLOCATED_NODELIST, facts->host);
     add_string(bag, PMIX_NODE_MAP, facts->node_map);
     add_string(bag, PMIX_PROC_MAP, facts->proc_map);
+    add_string(bag, PMIX_NODE_MAP_RAW, facts->host);
+    add_string(bag, PMIX_PROC_MAP_RAW, peers);
+    add_bool(bag, PMIX_HOSTNAME_KEEP_FQDN, true);
+    add_string(bag, PMIX_RM_NAME, "shmix");
+    add_string(bag, PMIX_RM_VERSION, SHMIX_VERSION);
+    add_u32(bag, PMIX_NUM_SLOTS, facts->machine->cpu_count);
+    add_u32(bag, PMIX_NUM_ALLOCATED_NODES, 1);
     add(bag, PMIX_ANL_MAP, PMIX_STRING)->data.string = sx_cli_printf(SX_RUN_INFO_ANL_MAP,
                                                                      job->rank_count);
     add_string(bag, PMIX_MAPBY, sx_run_map_name(facts->job->options->map));
@@ -310,7 +318,7 @@ pmix_info_t *sx_run_info_build(const struct sx_run_job_facts *facts, size_t *ret
                                          sizeof(*in_package));
     char *peers = sx_run_info_peers(rank_count);
 
-    add_job_values(&top, facts);
+    add_job_values(&top, facts, peers);
     add_node_values(&top, facts, peers);
     add_procs(&top, facts);
     for (uint32_t i = 0; i < app_count; i++) {

@@ -92,6 +92,14 @@ static bool can_stop(const pmix_info_t *info)
             value->data.darray->type == PMIX_PROC_RANK);
 }
 
+void sx_run_request_look_at(struct sx_run_request *request, const char *nspace)
+{
+    if (request->said.target.count == 0) {
+        PMIx_Load_procid(&request->target, nspace, PMIX_RANK_WILDCARD);
+        request->said.target = (struct sx_some_procs){ .all = &request->target, .count = 1 };
+    }
+}
+
 static pmix_status_t request_read(struct sx_run_request *request)
 {
     struct sx_launch_options *const said = &request->said;
@@ -167,6 +175,56 @@ struct sx_run_request *sx_run_request_free(struct sx_run_request *request)
     free(request->of_apps);
     free(request);
     return NULL;
+}
+
+/* Whose caller hears of the other one. */
+static void nobody_hears(pmix_status_t status, pmix_nspace_t nspace, void *arg)
+{
+    (void)status;
+    (void)nspace;
+    (void)arg;
+}
+
+/* Those that stay go to the front.  Return: how many they are. */
+static size_t apps_sort(struct sx_run_request *request)
+{
+    const size_t all = request->napps;
+    pmix_app_t *const apps = sx_cli_calloc(all, sizeof(*apps));
+    struct sx_launch_options *const of_apps = sx_cli_calloc(all, sizeof(*of_apps));
+    size_t stay = 0, at = 0;
+
+    for (size_t i = 0; i < all; i++) {
+        stay += !request->of_apps[i].apart;
+    }
+    for (size_t i = 0, behind = stay; i < all; i++) {
+        size_t *const to = request->of_apps[i].apart ? &behind : &at;
+
+        apps[*to] = request->apps[i];
+        of_apps[(*to)++] = request->of_apps[i];
+    }
+    free(request->apps);
+    free(request->of_apps);
+    request->apps = apps;
+    request->of_apps = of_apps;
+    return stay;
+}
+
+struct sx_run_request *sx_run_request_part(struct sx_run_request *request)
+{
+    const size_t all = request->napps, stay = apps_sort(request);
+    struct sx_run_request *apart = NULL;
+
+    if (stay == 0 || stay == all ||
+        sx_run_request_new(&apart, &request->parent, request->info, request->ninfo,
+                           &request->apps[stay], all - stay) != PMIX_SUCCESS) {
+        return NULL;
+    }
+    apart->fn = nobody_hears;
+    for (size_t i = stay; i < all; i++) {
+        PMIx_App_destruct(&request->apps[i]);
+    }
+    request->napps = stay;
+    return apart;
 }
 
 void sx_run_request_answer(struct sx_run_request *request, pmix_status_t status, const char *nspace)

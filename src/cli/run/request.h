@@ -25,6 +25,7 @@ struct sx_run_request {
     char ***words;                     /* argv of each application */
     uint64_t started_ns;               /* when it came */
     uint64_t progress_ns;              /* when it is told next how far it is; 0: not yet */
+    pmix_proc_t target;                /* for what is said, when a name is all that is */
     uint32_t target_count;             /* ranks of the job that a debugger's daemons look at */
     bool over_pmi1;                    /* it came that way, with ... */
     struct sx_run_pmi1_words preputs;  /* ... what its ranks find there; zeroed: none */
@@ -39,6 +40,13 @@ pmix_status_t sx_run_request_new(struct sx_run_request **ret_request, const pmix
                                  const pmix_info_t *info, size_t ninfo, const pmix_app_t *apps,
                                  size_t napps);
 struct sx_run_request *sx_run_request_free(struct sx_run_request *request);
+
+/* Take the applications out that are to be a job of their own (PMIX_COSPAWN_APP), if others are
+ * left.  Return: a request for them, whose answer nobody hears; NULL: there are none. */
+struct sx_run_request *sx_run_request_part(struct sx_run_request *request);
+
+/* Its ranks look at the job @nspace, unless they look at another one. */
+void sx_run_request_look_at(struct sx_run_request *request, const char *nspace);
 
 /* Make the options of it, on the node @host.  Return: PMIX_SUCCESS; or why there cannot be such a
  * job, with one line in @message. */

@@ -14,6 +14,13 @@ says() {
     grep -qx -e "$1" "$work/out" || fail "$2: no line '$1'"
 }
 
+# ---- what a rank finds of the session ----
+
+run -n 2 sh -c "[ \$OMPI_COMM_WORLD_RANK = 1 ] || for key in PMIX_RM_NAME PMIX_NUM_SLOTS PMIX_NUM_ALLOCATED_NODES PMIX_PROC_MAP_RAW; do '$SHMIX' get \$key \$PMIX_NAMESPACE; done"
+expect_code 0 "the session"
+grep -q shmix "$work/out" || fail "the session: no PMIX_RM_NAME"
+grep -q '0,1' "$work/out" || fail "the session: no PMIX_PROC_MAP_RAW"
+
 # ---- what is executed ----
 
 spawns PMIX_SUCCESS "ranks in the first word" -n 2 pmix.indxargv pmix.exec.agnt="env AGENT=7" pmix.notecomp -- \
@@ -57,6 +64,15 @@ expect_err "bound to hardware thread [0-9]*, CPUs $(sed -n 's/^Cpus_allowed_list
 run --cpus-per-rank 2 --bind-to numa true
 expect_code 2 "--cpus-per-rank of NUMA nodes"
 
+spawns PMIX_SUCCESS "a job beside the job" -n 2 -a 2 -b 1 pmix.notecomp -- sh -c "'$SPAWNER'; echo \"size \$OMPI_COMM_WORLD_SIZE\"; until [ \$(grep -c '^size' '$work/out') -ge 3 ]; do sleep 0.01; done"
+[ "$(grep -c '^size 2$' "$work/out")" -eq 2 ] || fail "a job beside the job: not two ranks"
+says 'size 1' "a job beside the job"
+says 'shmix-\(.*\)\.2 looks at shmix-\1\.1' "a job beside the job"
+[ "$(grep -c 'looks at' "$work/out")" -eq 1 ] || fail "a job beside the job: not one looks at the other"
+spawns PMIX_ERR_JOB_CANCELED "a job beside that cannot be" -a 2 -b 20000 -- touch "$work/not"
+expect_err 'job 1 ends, as not all of its spawn can be started' "a job beside that cannot be"
+[ ! -e "$work/not" ] || fail "a job beside that cannot be: the other has been started"
+expect_clean "beside others"
 # ---- what is shown ----
 
 spawns PMIX_SUCCESS "it is shown and not started" -n 2 pmix.dnl pmix.dispmap pmix.dispalloc pmix.disptopo=localhost pmix.dispcpus= -- touch "$work/started"

@@ -10,6 +10,7 @@
  * SECONDS for those about time; "need:KEY" marks it as required.  It says how the spawn went, with -s the size of
  * the job, and with PMIX_NOTIFY_COMPLETION how the job ended.  With -c a rank spawns one after
  * the other, and says what its launcher has more at the end than after the first quarter.  With
+ * With -b the last application has so many ranks and is to be a job of its own.  With
  * -e applications get a variable LONG of so many bytes.  With PMIX_EVENT_SILENT_TERMINATION as the
  * last KEY it spawns twice, the second time without it, once a rank of the first has ended. */
 #include <dirent.h>
@@ -26,7 +27,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool ended, rank_ended, registered;
 static pmix_nspace_t child;
-static int ready;
+static int ready, beside;
 
 static void say_end(const pmix_info_t *info, size_t ninfo)
 {
@@ -124,6 +125,10 @@ static int who_spawned(void)
         PMIX_VALUE_RELEASE(value);
     } else {
         printf("rank %u: %s\n", me.rank, PMIx_Error_string(rc));
+    }
+    if (PMIx_Get(NULL, PMIX_DEBUG_TARGET, NULL, 0, &value) == PMIX_SUCCESS) {
+        printf("%s looks at %s\n", me.nspace, value->data.proc->nspace);
+        PMIX_VALUE_RELEASE(value);
     }
     fflush(stdout);
     return PMIx_Finalize(NULL, 0) != PMIX_SUCCESS;
@@ -306,10 +311,17 @@ static pmix_status_t spawn_apps(const pmix_info_t *info, size_t ninfo, const pmi
                                 size_t napps)
 {
     pmix_app_t *const apps = calloc(napps, sizeof(*apps));
+    pmix_info_t apart;
     pmix_status_t rc;
 
     for (size_t i = 0; i < napps; i++) {
         apps[i] = *app;
+    }
+    if (beside > 0) {
+        apps[napps - 1].maxprocs = beside;
+        apps[napps - 1].info = &apart;
+        apps[napps - 1].ninfo = 1;
+        PMIX_INFO_LOAD(&apart, PMIX_COSPAWN_APP, NULL, PMIX_BOOL);
     }
     rc = PMIx_Spawn(info, ninfo, apps, napps, child);
     free(apps);
@@ -358,6 +370,8 @@ int main(int argc, char **argv)
             seconds = (uint32_t)atoi(argv[++at]);
         } else if (strcmp(argv[at], "-r") == 0) {
             releases = atoi(argv[++at]);
+        } else if (strcmp(argv[at], "-b") == 0) {
+            beside = atoi(argv[++at]);
         } else if (strcmp(argv[at], "-a") == 0) {
             napps = atoi(argv[++at]);
         } else if (strcmp(argv[at], "-e") == 0) {

@@ -96,21 +96,43 @@ static const struct {
     const char *key;
     pmix_data_type_t type;
 } job_keys[] = {
-    { PMIX_JOBID, PMIX_STRING },           { PMIX_NSDIR, PMIX_STRING },
-    { PMIX_TMPDIR, PMIX_STRING },          { PMIX_TDIR_RMCLEAN, PMIX_BOOL },
-    { PMIX_UNIV_SIZE, PMIX_UINT32 },       { PMIX_JOB_SIZE, PMIX_UINT32 },
-    { PMIX_MAX_PROCS, PMIX_UINT32 },       { PMIX_JOB_NUM_APPS, PMIX_UINT32 },
-    { PMIX_LOCAL_SIZE, PMIX_UINT32 },      { PMIX_NODE_SIZE, PMIX_UINT32 },
-    { PMIX_NUM_NODES, PMIX_UINT32 },       { PMIX_NODE_MAP, PMIX_STRING },
-    { PMIX_PROC_MAP, PMIX_STRING },        { PMIX_LOCAL_PEERS, PMIX_STRING },
-    { PMIX_LOCALLDR, PMIX_PROC_RANK },     { PMIX_NODEID, PMIX_UINT32 },
-    { PMIX_HOSTNAME, PMIX_STRING },        { PMIX_MAPBY, PMIX_STRING },
-    { PMIX_RANKBY, PMIX_STRING },          { PMIX_BINDTO, PMIX_STRING },
-    { PMIX_SESSION_ID, PMIX_UINT32 },      { PMIX_CLUSTER_ID, PMIX_STRING },
-    { PMIX_LOCAL_TOPO, PMIX_STRING },      { PMIX_HWLOC_XML_V2, PMIX_STRING },
-    { PMIX_CMD_LINE, PMIX_STRING },        { PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64 },
-    { PMIX_SERVER_NSPACE, PMIX_STRING },   { PMIX_SERVER_RANK, PMIX_PROC_RANK },
-    { PMIX_NPROC_OFFSET, PMIX_PROC_RANK }, { PMIX_LOCAL_PROCS, PMIX_DATA_ARRAY },
+    { PMIX_JOBID, PMIX_STRING },
+    { PMIX_NSDIR, PMIX_STRING },
+    { PMIX_TMPDIR, PMIX_STRING },
+    { PMIX_TDIR_RMCLEAN, PMIX_BOOL },
+    { PMIX_UNIV_SIZE, PMIX_UINT32 },
+    { PMIX_JOB_SIZE, PMIX_UINT32 },
+    { PMIX_MAX_PROCS, PMIX_UINT32 },
+    { PMIX_JOB_NUM_APPS, PMIX_UINT32 },
+    { PMIX_LOCAL_SIZE, PMIX_UINT32 },
+    { PMIX_NODE_SIZE, PMIX_UINT32 },
+    { PMIX_NUM_NODES, PMIX_UINT32 },
+    { PMIX_NODE_MAP, PMIX_STRING },
+    { PMIX_PROC_MAP, PMIX_STRING },
+    { PMIX_LOCAL_PEERS, PMIX_STRING },
+    { PMIX_LOCALLDR, PMIX_PROC_RANK },
+    { PMIX_NODEID, PMIX_UINT32 },
+    { PMIX_HOSTNAME, PMIX_STRING },
+    { PMIX_MAPBY, PMIX_STRING },
+    { PMIX_RANKBY, PMIX_STRING },
+    { PMIX_BINDTO, PMIX_STRING },
+    { PMIX_SESSION_ID, PMIX_UINT32 },
+    { PMIX_CLUSTER_ID, PMIX_STRING },
+    { PMIX_LOCAL_TOPO, PMIX_STRING },
+    { PMIX_HWLOC_XML_V2, PMIX_STRING },
+    { PMIX_CMD_LINE, PMIX_STRING },
+    { PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64 },
+    { PMIX_SERVER_NSPACE, PMIX_STRING },
+    { PMIX_SERVER_RANK, PMIX_PROC_RANK },
+    { PMIX_NPROC_OFFSET, PMIX_PROC_RANK },
+    { PMIX_LOCAL_PROCS, PMIX_DATA_ARRAY },
+    { PMIX_RM_NAME, PMIX_STRING },
+    { PMIX_RM_VERSION, PMIX_STRING },
+    { PMIX_NODE_MAP_RAW, PMIX_STRING },
+    { PMIX_PROC_MAP_RAW, PMIX_STRING },
+    { PMIX_NUM_SLOTS, PMIX_UINT32 },
+    { PMIX_NUM_ALLOCATED_NODES, PMIX_UINT32 },
+    { PMIX_HOSTNAME_KEEP_FQDN, PMIX_BOOL },
 };
 
 Test(run_info, job_keys_have_the_types_of_the_tables)
@@ -125,6 +147,10 @@ Test(run_info, job_keys_have_the_types_of_the_tables)
                      "prog \"two words\" \"\"");
     cr_expect_str_eq(value(info, count, PMIX_MAPBY, PMIX_STRING)->data.string, "slot");
     cr_expect_str_eq(value(info, count, PMIX_BINDTO, PMIX_STRING)->data.string, "none");
+    cr_expect_str_eq(value(info, count, PMIX_RM_NAME, PMIX_STRING)->data.string, "shmix");
+    cr_expect_str_eq(value(info, count, PMIX_NODE_MAP_RAW, PMIX_STRING)->data.string, "box");
+    cr_expect_str_eq(value(info, count, PMIX_PROC_MAP_RAW, PMIX_STRING)->data.string, "0,1,2");
+    cr_expect_eq(value(info, count, PMIX_NUM_SLOTS, PMIX_UINT32)->data.uint32, 8);
     cr_expect_null(sx_info_find(info, count, PMIX_LOCAL_CPUSETS));
     done();
 }
@@ -180,6 +206,8 @@ Test(run_info, app_and_node_have_arrays)
     cr_assert(app != NULL && node != NULL);
     cr_expect_eq(value(app->array, app->size, PMIX_APP_SIZE, PMIX_UINT32)->data.uint32, 2);
     cr_expect_str_eq(value(app->array, app->size, PMIX_WDIR, PMIX_STRING)->data.string, "/work");
+    cr_expect_str_eq(value(app->array, app->size, PMIX_APP_MAP_TYPE, PMIX_STRING)->data.string,
+                     "slot");
     cr_expect_str_eq(value(node->array, node->size, PMIX_HOSTNAME, PMIX_STRING)->data.string,
                      "box");
     cr_expect_eq(value(node->array, node->size, PMIX_LOCAL_SIZE, PMIX_UINT32)->data.uint32, 2);
