@@ -353,8 +353,12 @@ struct sx_launch_options {
     struct sx_some_number per_node, per_proc; /* ... these say where no number is given */
     struct sx_some_procs target;              /* the job that they look at */
     struct sx_some_number cpus_each;          /* cores or hardware threads for a rank */
+    const char *target_job;                   /* the same, by its name alone */
+    struct sx_some_procs beside;              /* ranks of these jobs, on their node, so many ... */
+    struct sx_some_number beside_node, beside_proc; /* ... where no number is given */
     bool pty;                                 /* each stream of output is a terminal, with ... */
     const pmix_info_t *pty_termio, *pty_size; /* ... these settings */
+    const pmix_info_t *kept;                  /* one at least: data of the job (run/info.c) */
     uint64_t timeout_ns, spawn_timeout_ns, job_timeout_ns; /* 0: none */
 };
 

@@ -251,26 +251,57 @@ static struct sx_run_place *places_find(const struct sx_run_machine *machine,
                : sx_run_machine_place_on(machine, request->said.cpus, options, message);
 }
 
-/* The job that a debugger's daemons look at. */
-static pmix_status_t target_find(const struct sx_run_state *run, struct sx_run_request *request,
-                                 char *message)
+/* Return: how many ranks @proc means; 0: there is no such one. */
+static uint32_t ranks_of(const struct sx_run_jobs *jobs, const pmix_proc_t *proc)
 {
-    const pmix_proc_t *const target = request->said.target.all;
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        const struct sx_run_job *const job = jobs->at[i];
 
-    for (uint32_t i = 0; target != NULL && i < run->jobs->count; i++) {
-        const struct sx_run_job *const job = run->jobs->at[i];
-
-        if (!job->over && strcmp(job->nspace, target->nspace) == 0) {
-            request->target_count = target->rank == PMIX_RANK_WILDCARD ? job->rank_count : 1;
-            return PMIX_SUCCESS;
+        if (!job->over && strncmp(job->nspace, proc->nspace, PMIX_MAX_NSLEN) == 0) {
+            return proc->rank == PMIX_RANK_WILDCARD ? job->rank_count
+                                                    : proc->rank < job->rank_count;
         }
     }
-    if (target != NULL) {
-        snprintf(message, SX_RUN_MESSAGE_MAX, "there is no job '%.200s' to look at",
-                 target->nspace);
-        return PMIX_ERR_NOT_FOUND;
+    return 0;
+}
+
+/* Return: PMIX_SUCCESS, and the number of ranks that @procs mean; PMIX_ERR_NOT_FOUND with a line in
+ * @message that says what for. */
+static pmix_status_t ranks_find(const struct sx_run_jobs *jobs, const struct sx_some_procs *procs,
+                                const char *what_for, uint32_t *ret_count, char *message)
+{
+    uint32_t all = 0;
+
+    for (size_t i = 0; i < procs->count; i++) {
+        const pmix_proc_t *const proc = &procs->all[i];
+        const uint32_t count = ranks_of(jobs, proc);
+
+        if (count == 0) {
+            char rank[32] = "";
+
+            if (proc->rank != PMIX_RANK_WILDCARD) {
+                snprintf(rank, sizeof(rank), "rank %u of a ", proc->rank);
+            }
+            snprintf(message, SX_RUN_MESSAGE_MAX, "there is no %sjob '%.200s' %s", rank,
+                     proc->nspace, what_for);
+            return PMIX_ERR_NOT_FOUND;
+        }
+        all = all > UINT32_MAX - count ? UINT32_MAX : all + count;
     }
+    *ret_count = all;
     return PMIX_SUCCESS;
+}
+
+/* Those whom debugger's daemons look at, and those beside whom ranks are to be. */
+static pmix_status_t others_find(const struct sx_run_state *run, struct sx_run_request *request,
+                                 char *message)
+{
+    const pmix_status_t rc = ranks_find(run->jobs, &request->said.target, "to look at",
+                                        &request->target_count, message);
+
+    return rc == PMIX_SUCCESS ? ranks_find(run->jobs, &request->said.beside, "to be beside",
+                                           &request->beside_count, message)
+                              : rc;
 }
 
 static void set_session_cwd(struct sx_run_request *request, const char *dir)
@@ -288,7 +319,7 @@ static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *requ
     struct sx_run_options *const options = &request->options;
     struct sx_run_program *programs = NULL;
     struct sx_run_place *places = NULL;
-    pmix_status_t rc = target_find(run, request, message);
+    pmix_status_t rc = others_find(run, request, message);
 
     if (rc == PMIX_SUCCESS) {
         rc = sx_run_request_judge(request, run->host, message);

@@ -255,6 +255,32 @@ static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank,
     return bag;
 }
 
+/* What a spawn says that is for its ranks to find: launchers and debuggers, above all. */
+static const char *const kept[] = { PMIX_LAUNCH_DIRECTIVES, PMIX_LAUNCHER_DAEMON,
+                                    PMIX_DEBUG_JOB_DIRECTIVES, PMIX_DEBUG_APP_DIRECTIVES,
+                                    PMIX_MEM_ALLOC_KIND };
+
+static void add_request_values(struct bag *bag, const struct sx_run_request *request)
+{
+    if (request->said.personality != NULL) {
+        add_string(bag, PMIX_PERSONALITY, request->said.personality);
+    }
+    if (request->said.target.count > 0) {
+        pmix_proc_t *const target = sx_cli_calloc(1, sizeof(*target));
+
+        *target = request->said.target.all[0];
+        add(bag, PMIX_DEBUG_TARGET, PMIX_PROC)->data.proc = target;
+    }
+    for (size_t i = 0; i < SX_COUNT(kept); i++) {
+        const pmix_info_t *const info = sx_info_find(request->info, request->ninfo, kept[i]);
+
+        if (info != NULL &&
+            PMIx_Value_xfer(add(bag, kept[i], PMIX_UNDEF), &info->value) != PMIX_SUCCESS) {
+            sx_cli_no_memory();
+        }
+    }
+}
+
 static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts, const char *peers)
 {
     const struct sx_run_job *const job = facts->job;
@@ -287,14 +313,8 @@ static void add_job_values(struct bag *bag, const struct sx_run_job_facts *facts
     add(bag, PMIX_ANL_MAP, PMIX_STRING)->data.string = sx_cli_printf(SX_RUN_INFO_ANL_MAP,
                                                                      job->rank_count);
     add_string(bag, PMIX_MAPBY, sx_run_map_name(facts->job->options->map));
-    if (job->request != NULL && job->request->said.personality != NULL) {
-        add_string(bag, PMIX_PERSONALITY, job->request->said.personality);
-    }
-    if (job->request != NULL && job->request->said.target.count > 0) {
-        pmix_proc_t *const target = sx_cli_calloc(1, sizeof(*target));
-
-        *target = job->request->said.target.all[0];
-        add(bag, PMIX_DEBUG_TARGET, PMIX_PROC)->data.proc = target;
+    if (job->request != NULL) {
+        add_request_values(bag, job->request);
     }
     add_string(bag, PMIX_RANKBY, "slot");
     add_string(bag, PMIX_BINDTO, sx_run_level_name(facts->job->options->bind));

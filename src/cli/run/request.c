@@ -105,6 +105,9 @@ static pmix_status_t request_read(struct sx_run_request *request)
     struct sx_launch_options *const said = &request->said;
     pmix_status_t rc = sx_options_read(SX_OF_LAUNCH, request->info, request->ninfo, said);
 
+    if (rc == PMIX_SUCCESS && said->target_job != NULL) {
+        sx_run_request_look_at(request, said->target_job);
+    }
     if (rc == PMIX_SUCCESS && (!can_stop(said->stop_on_exec) || !can_stop(said->stop_in_init) ||
                                !can_stop(said->stop_in_app))) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM,
@@ -567,12 +570,24 @@ static pmix_status_t judge_input(const struct sx_launch_options *said,
     return PMIX_SUCCESS;
 }
 
+/* How many ranks an application has that has no number: those of a debugger, or beside others. */
+static uint64_t ranks_beside(const struct sx_run_request *request)
+{
+    const struct sx_launch_options *const said = &request->said;
+
+    return said->per_node.given      ? said->per_node.number
+           : said->per_proc.given    ? (uint64_t)said->per_proc.number * request->target_count
+           : said->beside.count == 0 ? 0
+           : said->beside_node.given ? said->beside_node.number
+                                     : (uint64_t)said->beside_proc.number * request->beside_count;
+}
+
 pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *host,
                                    char message[SX_RUN_MESSAGE_MAX])
 {
     const struct sx_launch_options *const said = &request->said;
     struct sx_run_options *const options = &request->options;
-    uint64_t daemons = 0;
+    uint64_t daemons;
     uint32_t ppr = 0;
     pmix_status_t rc;
 
@@ -588,15 +603,11 @@ pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *h
     if (!sx_run_files_judge(&options->output, message, SX_RUN_MESSAGE_MAX)) {
         return PMIX_ERR_BAD_PARAM;
     }
-    rc = judge_policies(request, &ppr, message);
-    if (ppr == 0 && said->per_node.given) {
-        daemons = said->per_node.number;
-    } else if (ppr == 0 && said->per_proc.given) {
-        daemons = (uint64_t)said->per_proc.number * request->target_count;
-    }
     if (said->output.here == SX_SAID_NO) {
         options->output.file_only = true; /* or nowhere, if no file is named */
     }
+    rc = judge_policies(request, &ppr, message);
+    daemons = ppr == 0 ? ranks_beside(request) : 0;
     for (size_t i = 0; i < request->napps && rc == PMIX_SUCCESS; i++) {
         if (request->apps[i].maxprocs == 0 && daemons > 0) {
             request->apps[i].maxprocs = daemons > INT_MAX ? INT_MAX : (int)daemons;

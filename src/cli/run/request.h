@@ -27,6 +27,7 @@ struct sx_run_request {
     uint64_t progress_ns;              /* when it is told next how far it is; 0: not yet */
     pmix_proc_t target;                /* for what is said, when a name is all that is */
     uint32_t target_count;             /* ranks of the job that a debugger's daemons look at */
+    uint32_t beside_count;             /* ranks beside which others are to be */
     bool over_pmi1;                    /* it came that way, with ... */
     struct sx_run_pmi1_words preputs;  /* ... what its ranks find there; zeroed: none */
     pmix_spawn_cbfunc_t fn;            /* NULL: answered */

@@ -64,6 +64,19 @@ expect_err "bound to hardware thread [0-9]*, CPUs $(sed -n 's/^Cpus_allowed_list
 run --cpus-per-rank 2 --bind-to numa true
 expect_code 2 "--cpus-per-rank of NUMA nodes"
 
+# ---- beside others ----
+
+spawns PMIX_SUCCESS "so many for each" -n 0 pmix.colproc=@ pmix.colnum.proc=#3 pmix.notecomp -- sh -c 'echo "of $OMPI_COMM_WORLD_SIZE"'
+says 'of 3' "so many for each"
+run --timeout 120 "$SPAWNER" -n 0 pmix.colproc=@ pmix.colnum.proc=#3 pmix.notecomp -- sh -c 'echo "of $OMPI_COMM_WORLD_SIZE"' : true
+says 'of 6' "so many for each of two"
+spawns PMIX_SUCCESS "so many on their node" -n 0 pmix.colproc=@ pmix.colnum.node=#2 pmix.notecomp -- sh -c 'echo "of $OMPI_COMM_WORLD_SIZE"'
+says 'of 2' "so many on their node"
+spawns PMIX_ERR_NOT_FOUND "beside nobody" -n 0 pmix.colproc=@nobody pmix.colnum.node=#2 -- true
+expect_err "there is no job 'nobody' to be beside" "beside nobody"
+spawns PMIX_ERR_NOT_FOUND "no job to debug" pmix.dbg.job=nobody -- true
+expect_err "there is no job 'nobody' to look at" "no job to debug"
+
 spawns PMIX_SUCCESS "a job beside the job" -n 2 -a 2 -b 1 pmix.notecomp -- sh -c "'$SPAWNER'; echo \"size \$OMPI_COMM_WORLD_SIZE\"; until [ \$(grep -c '^size' '$work/out') -ge 3 ]; do sleep 0.01; done"
 [ "$(grep -c '^size 2$' "$work/out")" -eq 2 ] || fail "a job beside the job: not two ranks"
 says 'size 1' "a job beside the job"
@@ -73,6 +86,7 @@ spawns PMIX_ERR_JOB_CANCELED "a job beside that cannot be" -a 2 -b 20000 -- touc
 expect_err 'job 1 ends, as not all of its spawn can be started' "a job beside that cannot be"
 [ ! -e "$work/not" ] || fail "a job beside that cannot be: the other has been started"
 expect_clean "beside others"
+
 # ---- what is shown ----
 
 spawns PMIX_SUCCESS "it is shown and not started" -n 2 pmix.dnl pmix.dispmap pmix.dispalloc pmix.disptopo=localhost pmix.dispcpus= -- touch "$work/started"

@@ -10,6 +10,7 @@
 
 #include "base/util.h"
 #include "base/value.h"
+#include "cli/run/request.h"
 
 static struct sx_run_machine machine;
 static struct sx_run_options options;
@@ -19,6 +20,7 @@ static char *second[] = { "other", NULL };
 static char *wdirs[] = { "/work", "/else" };
 static struct sx_run_app apps[2];
 static struct sx_run_jobs jobs;
+static struct sx_run_request *request; /* of the job, if it is spawned */
 static pmix_info_t *info;
 static size_t count;
 
@@ -52,6 +54,7 @@ static void build_two(enum sx_run_level bind, uint32_t ranks, uint32_t others, u
     for (uint32_t i = 0; i < jobs.count; i++) {
         jobs.at[i]->places = &machine.places[jobs.at[i]->first];
     }
+    jobs.at[number]->request = request;
     facts.job = jobs.at[number];
     info = sx_run_info_build(&facts, &count);
 }
@@ -296,4 +299,41 @@ Test(run_info, grows_with_the_ranks_only)
     cr_expect_eq(count - small, SX_RUN_RANKS_MAX - 1);
     cr_expect_not_null(inner(PMIX_PROC_DATA, SX_RUN_RANKS_MAX - 1));
     done();
+}
+
+/* Launchers and debuggers look for it. */
+Test(run_info, what_a_spawn_says_for_its_ranks_is_the_job_s)
+{
+    static const char *const keys[] = { PMIX_LAUNCHER_DAEMON, PMIX_LAUNCH_DIRECTIVES,
+                                        PMIX_DEBUG_JOB_DIRECTIVES, PMIX_DEBUG_APP_DIRECTIVES,
+                                        PMIX_MEM_ALLOC_KIND };
+    const pmix_proc_t parent = { .nspace = "shmix-1-2" };
+    pmix_app_t app = { .cmd = (char[]){ "prog" }, .maxprocs = 1 };
+    pmix_info_t said[SX_COUNT(keys) + 1];
+
+    for (size_t i = 0; i < SX_COUNT(keys); i++) {
+        pmix_info_t inner;
+        pmix_data_array_t array = { .type = PMIX_INFO, .size = 1, .array = &inner };
+
+        PMIx_Info_load(&inner, PMIX_MAPBY, keys[i], PMIX_STRING);
+        PMIx_Info_load(&said[i], keys[i], &array, PMIX_DATA_ARRAY);
+        PMIx_Info_destruct(&inner);
+    }
+    PMIx_Info_load(&said[SX_COUNT(keys)], PMIX_DEBUG_JOB, "shmix-1-2.7", PMIX_STRING);
+    cr_assert_eq(sx_run_request_new(&request, &parent, said, SX_COUNT(said), &app, 1),
+                 PMIX_SUCCESS);
+    build(SX_RUN_LEVEL_NONE, 1);
+    for (size_t i = 0; i < SX_COUNT(keys); i++) {
+        const pmix_value_t *const got = value(info, count, keys[i], PMIX_DATA_ARRAY);
+        const pmix_info_t *const inner = got->data.darray->array;
+
+        cr_expect_str_eq(inner->value.data.string, keys[i]);
+    }
+    const pmix_proc_t *const target = value(info, count, PMIX_DEBUG_TARGET, PMIX_PROC)->data.proc;
+
+    cr_expect_str_eq(target->nspace, "shmix-1-2.7");
+    cr_expect_eq(target->rank, PMIX_RANK_WILDCARD);
+    done();
+    request = sx_run_request_free(request);
+    sx_elements_destruct(said, SX_COUNT(said), PMIX_INFO);
 }
