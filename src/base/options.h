@@ -345,6 +345,10 @@ struct sx_launch_options {
     bool tell_start;                  /* ... its begin, too */
     bool tell_launch;                 /* of that all are started */
     bool tell_ranks, tell_failures;   /* of the end of each, of the bad ones */
+    bool log_events, log_end;         /* the same, logged ... */
+    bool log_ranks, log_failures;     /* ... to ... */
+    const pmix_info_t *channel;       /* ... one of these at least */
+    bool report_state, report_stacks; /* of its ranks, when their time is over */
     bool session_cwd;                 /* wdir: the launcher's directory */
     const pmix_info_t *input_to, *input_for; /* which ranks have one: the first counts */
     bool not_over;                           /* subscribed: no more ranks than CPUs */

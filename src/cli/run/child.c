@@ -14,6 +14,7 @@
 #include "cli/run/end.h"
 #include "cli/run/env.h"
 #include "cli/run/leftovers.h"
+#include "cli/run/note.h"
 #include "cli/run/start.h"
 #include "cli/say.h"
 
@@ -413,6 +414,8 @@ void sx_run_child_acts(struct sx_run_job *job)
     if (request->said.progress && !job->ending) {
         sx_run_say(job->run, "%s: all %u ranks are up", job->name, job->rank_count);
     }
+    sx_run_note(job, PMIX_EVENT_JOB_START, PMIX_RANK_WILDCARD);
+    sx_run_note(job, PMIX_LAUNCH_COMPLETE, PMIX_RANK_WILDCARD);
     if (request->said.tell_start) {
         sx_run_host_tell_parent(job, PMIX_EVENT_JOB_START);
     }
@@ -444,6 +447,7 @@ void sx_run_child_rank_ended(const struct sx_run_job *job, uint32_t rank)
     const struct sx_run_request *const request = job->request;
     const bool good = job->ranks[rank].state == PMIX_PROC_STATE_TERMINATED;
 
+    sx_run_note(job, PMIX_EVENT_PROC_TERMINATED, rank);
     if (request != NULL && (request->said.tell_ranks || (request->said.tell_failures && !good))) {
         sx_run_host_tell_parent_rank(job, rank);
     }
@@ -457,6 +461,9 @@ void sx_run_child_over(struct sx_run_job *job)
         return;
     }
     sx_run_child_started(job); /* where nobody has heard of the last exec */
+    if (job->spawned > 0) {
+        sx_run_note(job, PMIX_EVENT_JOB_END, PMIX_RANK_WILDCARD);
+    }
     if (job->spawned > 0 && (request->said.tell_end || request->said.tell_start) &&
         !(request->said.silent_end && job->fate == PMIX_SUCCESS)) {
         sx_run_host_tell_parent(job, PMIX_EVENT_JOB_END);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/run/child.h"
+#include "cli/run/report.h"
 #include "cli/say.h"
 
 static void say_list(struct sx_run_state *run, const char *fmt, va_list args)
@@ -252,6 +253,9 @@ void sx_run_end_check(struct sx_run_job *job, uint64_t now_ns)
     }
     if (now_ns >= job->timeout_ns) {
         job->timeout_ns = SX_DEADLINE_NEVER;
+        if (sx_run_report_late(job)) {
+            return;
+        }
         sx_run_end_fate(job, PMIX_ERR_TIMEOUT);
         sx_run_end(job, SX_RUN_EXIT_TIMEOUT, "%s has not ended in its time (PMIX_JOB_TIMEOUT)",
                    job->name);

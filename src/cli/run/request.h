@@ -10,6 +10,7 @@
 #include <pmix_common.h>
 
 #include "base/options.h"
+#include "cli/run/loop.h"
 #include "cli/run/options.h"
 #include "cli/run/pmi1_words.h"
 
@@ -28,6 +29,9 @@ struct sx_run_request {
     pmix_proc_t target;                /* for what is said, when a name is all that is */
     uint32_t target_count;             /* ranks of the job that a debugger's daemons look at */
     uint32_t beside_count;             /* ranks beside which others are to be */
+    bool reported;                     /* what its ranks did when their time was over; ... */
+    pid_t tracer;                      /* ... who asks for their stacks, 0: nobody, ... */
+    struct sx_run_watch traces;        /* ... and the end of that */
     bool over_pmi1;                    /* it came that way, with ... */
     struct sx_run_pmi1_words preputs;  /* ... what its ranks find there; zeroed: none */
     pmix_spawn_cbfunc_t fn;            /* NULL: answered */

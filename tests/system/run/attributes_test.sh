@@ -106,6 +106,36 @@ spawns PMIX_SUCCESS "how far it is" -n 9 pmix.showprog pmix.notecomp -- true
 expect_err '^shmix run: job 1: all 9 ranks are up$' "how far it is"
 expect_clean "what is shown"
 
+# ---- what is logged ----
+
+run --timeout 120 --log "$work/records" "$SPAWNER" -n 2 pmix.log.jev pmix.notecomp -- true
+says 'spawn: PMIX_SUCCESS' "a job's events"
+[ "$(grep -c '"channel":"job-record","nspace":"shmix-[^"]*\.1","rank":4294967294,"text":"PMIX_' "$work/records")" -eq 3 ] ||
+    fail "a job's events: not three records: $(cat "$work/records")"
+grep -q '"text":"PMIX_EVENT_JOB_END: .*: PMIX_SUCCESS, exit code 0"' "$work/records" || fail "a job's events: its end"
+spawns PMIX_SUCCESS "each rank's end" -n 2 pmix.recover pmix.logproc pmix.log.stdout pmix.notecomp -- sh -c 'exit $OMPI_COMM_WORLD_RANK'
+[ "$(grep -c '^PMIX_EVENT_PROC_TERMINATED: shmix-.*\.1, rank [01]: .*, exit code [01]$' "$work/out")" -eq 2 ] || fail "each rank's end: not two"
+spawns PMIX_SUCCESS "bad ends" -n 2 pmix.recover pmix.logabproc pmix.logcomp pmix.notecomp -- sh -c 'exit $OMPI_COMM_WORLD_RANK'
+[ "$(grep -c '^PMIX_EVENT_PROC_TERMINATED: ' "$work/err")" -eq 1 ] || fail "bad ends: not one"
+expect_err '^PMIX_EVENT_JOB_END: .*, exit code 1$' "bad ends: the job's"
+
+# ---- its time is over ----
+
+# No real debugger: what it would be asked.
+mkdir "$work/bin"
+printf '#!/bin/sh\necho "asked: $*"\n' >"$work/bin/eu-stack"
+chmod +x "$work/bin/eu-stack"
+PATH=$work/bin:$PATH
+spawns PMIX_SUCCESS "a report" -n 2 -t 2 pmix.job.time pmix.tim.state pmix.tim.stack pmix.notecomp -- \
+    sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || exit 0; echo "mine: $$"; exec sleep 60'
+expect_code 124 "a report"
+mine=$(sed -n 's/^mine: //p' "$work/out")
+expect_err "^shmix run: state: job 1, rank 0 (pid $mine): [a-z]*, not connected$" "a report: who is left"
+expect_err '^shmix run: state: job 1, rank 1: has ended, with code 0$' "a report: who has ended"
+expect_err "^asked: -p $mine$" "a report: its stack"
+[ "$(grep -c '^asked: ' "$work/err")" -eq 1 ] || fail "a report: not one stack"
+expect_clean "a report"
+
 # ---- how it ends ----
 
 spawns PMIX_SUCCESS "its code is its own" pmix.rptchildsep pmix.notecomp -- sh -c 'exit 3'
